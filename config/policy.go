@@ -1,0 +1,115 @@
+// Package config turns the repository's file, .github/sluice.yaml, into a compiled policy and findings.
+//
+// The file is hostile until parsed: decoding is strict (an unknown key, a wrong type, a duplicate key, a second document
+// and an alias are errors with line and column), bounded, and never panics. A file either compiles whole or gives no
+// policy at all; there is no half-valid policy. Validity never depends on the clock.
+package config
+
+import (
+	"time"
+
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
+)
+
+// File is where the policy stands in a repository, relative to its root.
+const File = ".github/sluice.yaml"
+
+// Policy is a file that was found valid, compiled. It is immutable and safe for concurrent use.
+type Policy struct {
+	Mode         Mode
+	Calendar     *window.Calendar
+	Layout       *layout.Layout
+	PullRequests PullRequests
+	Branches     []Branch
+	Override     Override
+}
+
+// Mode says whether sluice acts or only tells.
+type Mode string
+
+// The modes of a file.
+const (
+	Enforce Mode = "enforce" // the default
+	Observe Mode = "observe" // statuses only, always success, "would hold …", no merges
+)
+
+// Handling says what sluice does with a pull request that may be released.
+type Handling string
+
+// The handlings of a pull request.
+const (
+	Merge   Handling = "merge"   // the default: sluice merges
+	Status  Handling = "status"  // the status is green while releasable; people merge
+	Approve Handling = "approve" // an approving review; not supported yet, the file is refused
+)
+
+// Method is how a pull request is merged, in GitHub's words.
+type Method string
+
+// The merge methods.
+const (
+	MergeCommit Method = "merge" // the default
+	Squash      Method = "squash"
+	Rebase      Method = "rebase"
+)
+
+// Checks says which checks must be green.
+type Checks string
+
+// The demands on checks.
+const (
+	ChecksNone     Checks = "none"     // branches only
+	ChecksRequired Checks = "required" // those that the base requires; the default of branches
+	ChecksAll      Checks = "all"      // every reported one and every required one; the default of pull requests
+)
+
+// PullRequests is the file's pull_requests section with its defaults filled in.
+type PullRequests struct {
+	Live                Handling
+	Window              Handling
+	Method              Method
+	RejectMixed         bool // mixed: reject
+	Checks              Checks
+	ChecksIgnore        []string // globs over contexts
+	Settle              time.Duration
+	Approvals           int
+	HoldLabels          []string
+	RequireLabels       []string
+	OldestFirst         bool // order: oldest; else longest ready first
+	MaxMergesPerOpening int  // 0: no limit
+	UpdateWhenDue       bool // update: when-due
+	DeleteBranch        bool
+}
+
+// Branch is one windowed branch of the file.
+type Branch struct {
+	Name   string
+	From   string
+	Window window.Name
+	Checks Checks
+}
+
+// Override is who may release one thing although it is shut, and for how long.
+type Override struct {
+	By      []string
+	Expires time.Duration
+}
+
+// Finding is one thing that is wrong with a file, or strange about it.
+type Finding struct {
+	Severity Severity `json:"severity"`
+	Code     string   `json:"code"` // kebab-case, stable
+	Message  string   `json:"message"`
+	Line     int      `json:"line"`   // 1-based; 0: the file as a whole
+	Column   int      `json:"column"` // 1-based, in characters; 0 with Line 0
+}
+
+// Severity tells whether a finding makes the file invalid.
+type Severity string
+
+// The severities.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)

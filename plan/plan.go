@@ -1,0 +1,245 @@
+// Package plan holds the nouns that the rest of sluice shares: what was observed of one repository at one instant (a
+// [Snapshot]), and everything that is decided from it (a [Plan] of verdicts and actions).
+//
+// They are values. Whoever decides (packages gate and promoter) takes a Snapshot and gives a Plan, and looks at nothing
+// else: no clock, no socket, no file. Whoever acts (package reconcile) does what the Plan says and decides nothing.
+//
+// Instants are UTC unless a text for people says otherwise.
+package plan
+
+import (
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// SHA is the full hexadecimal name of a git object. "" means unknown or absent, never "any".
+type SHA string
+
+// Short is the SHA as people quote it.
+func (s SHA) Short() string {
+	if len(s) > 7 {
+		return string(s[:7])
+	}
+	return string(s)
+}
+
+// Branch is the name of a branch, without refs/heads/.
+type Branch string
+
+// Login is the name of an account on GitHub, without the suffix "[bot]" that REST adds to an App's.
+type Login string
+
+// Context is the name of a commit status or check.
+type Context string
+
+// ContextFor is the context of sluice's own status for pull requests into base.
+func ContextFor(base Branch) Context { return Context("sluice/" + string(base)) }
+
+// Repo names a repository on one GitHub.
+type Repo struct {
+	Owner, Name  string
+	ID           int64 // GitHub's; survives a rename of the repository. 0: not known yet
+	Installation int64 // of our App
+}
+
+// String is OWNER/NAME.
+func (r Repo) String() string { return r.Owner + "/" + r.Name }
+
+// Snapshot is all that may be looked at to decide: one repository at one instant.
+type Snapshot struct {
+	Repo    Repo
+	At      time.Time     // just before the first read; freshness counts from here
+	Skew    time.Duration // our clock minus GitHub's, as the reads saw it
+	Us      Login         // our App's bot
+	Default Branch        // the default branch
+	Methods []config.Method
+	Bases   map[Branch]Base // every base of an open pull request or group, and the default branch
+	Pulls   []Pull          // all open pull requests
+	Groups  []Group         // merge groups that wait for our answer
+
+	// What the store remembers.
+	Refusals []Refusal
+	Repairs  []Repair
+	Merges   []Merged
+	Foreign  []Merged // not ours; kept for the log: windowed commits that reached a base otherwise
+
+	// Budget is how many statuses sluice can withdraw within a minute at GitHub's pace. 0: unlimited.
+	Budget int
+}
+
+// Base is a branch that pull requests target.
+type Base struct {
+	Tip      SHA
+	TipAt    time.Time        // when the tip was committed
+	File     SHA              // blob of the repository's file at Tip; "" if there is none
+	Policy   *config.Policy   // nil: no file (File is "") or an invalid one
+	Findings []config.Finding // of the file, errors and warnings
+
+	Required  []Required // checks that GitHub demands before a merge
+	Strict    bool       // GitHub demands that a head is up to date with the base
+	Queue     bool       // GitHub merges only through its merge queue
+	Rules     bool       // Required, Strict and Queue are known; false: the rules could not be read
+	Protected bool
+	Ours      []Status // statuses under our context on Tip
+}
+
+// Required is a check that a base demands.
+type Required struct {
+	Context Context
+	App     int64 // the App that must report it; 0: anybody may
+}
+
+// Enforced tells whether the base requires our context and takes it from our App alone.
+func (b Base) Enforced(branch Branch, app int64) (required, bound bool) {
+	for _, r := range b.Required {
+		if r.Context == ContextFor(branch) {
+			required, bound = true, bound || (app != 0 && r.App == app)
+		}
+	}
+	return required, bound
+}
+
+// Pull is one open pull request.
+type Pull struct {
+	Number    int
+	Title     string // hostile text
+	Author    Login
+	CreatedAt time.Time
+	Base      Branch
+	Head      SHA
+	HeadRef   Branch // name in the head's repository
+	MergeBase SHA    // of Head and the base's tip; "" if it could not be told: then the head counts as behind
+	Draft     bool
+	SameRepo  bool // the head stands in the same repository: whoever pushed it may write here
+	Labels    []string
+	Mergeable Mergeable
+	Files     []File
+	Complete  bool     // Files is the whole list, with the old name of every rename
+	Moved     []string // paths of Files that stood in the merge base and no longer stand in the base's tip
+	Rules     *RulesChange
+	Reviews   []Review  // the latest opinionated review of each reviewer
+	Checks    []Check   // all that was reported on Head by others than us, latest of each context
+	ChecksAll bool      // Checks is the whole list
+	Ours      []Status  // statuses under our context on Head, latest first; at most one counts on GitHub
+	FirstSeen time.Time // when sluice first saw Head; zero: now
+}
+
+// Mergeable is GitHub's word on conflicts with the base.
+type Mergeable int
+
+// The words of GitHub on conflicts.
+const (
+	MergeableUnknown Mergeable = iota
+	MergeableYes
+	MergeableConflict
+)
+
+// File is one changed path of a pull request.
+type File struct {
+	Path string
+	Old  string // the old name of a rename or the source of a copy; else ""
+	Kind Change
+}
+
+// Change is what happened to a file.
+type Change string
+
+// The kinds of change.
+const (
+	Added    Change = "added"
+	Modified Change = "modified"
+	Deleted  Change = "deleted"
+	Renamed  Change = "renamed"
+	Copied   Change = "copied"
+)
+
+// RulesChange is what a pull request makes of the repository's file. It is validated, never obeyed.
+type RulesChange struct {
+	Deleted  bool
+	Policy   *config.Policy // nil if deleted or invalid
+	Findings []config.Finding
+}
+
+// Review is a reviewer's latest opinion.
+type Review struct {
+	By       Login
+	On       SHA  // the commit that was reviewed
+	Approved bool // else: changes requested
+	CanWrite bool // the reviewer's permission is write or more
+}
+
+// Check is a commit status or a check run by somebody else.
+type Check struct {
+	Context Context
+	App     int64 // that reported it; 0 for a status by a person or an unknown App
+	By      Login
+	State   CheckState
+}
+
+// CheckState is how a check stands.
+type CheckState int
+
+// The states of a check. Neutral and skipped are green.
+const (
+	CheckPending CheckState = iota
+	CheckGreen
+	CheckRed
+)
+
+// Status is a commit status under our own name.
+type Status struct {
+	Context     Context
+	State       StatusState
+	Description string
+	By          Login
+	At          time.Time
+}
+
+// StatusState is the state of a commit status, in GitHub's words.
+type StatusState string
+
+// The states of a commit status.
+const (
+	Success StatusState = "success"
+	Pending StatusState = "pending"
+	Failure StatusState = "failure"
+)
+
+// Group is a merge queue's group that asks for our context on its head.
+type Group struct {
+	Base     Branch
+	BaseSHA  SHA
+	Head     SHA
+	Files    []File
+	Complete bool
+	Ours     []Status
+}
+
+// Refusal is GitHub's refusal to merge a head onto a base's tip, as often as it happened.
+type Refusal struct {
+	Pull   int
+	Head   SHA
+	Tip    SHA
+	At     time.Time // the last time
+	Count  int
+	Reason string // GitHub's, hostile text
+}
+
+// Repair is one time that sluice put right a status which somebody else had set under its name.
+type Repair struct {
+	SHA     SHA
+	Context Context
+	By      Login // the other writer
+	At      time.Time
+}
+
+// Merged is a pull request that sluice merged.
+type Merged struct {
+	Pull     int
+	Base     Branch
+	SHA      SHA // the merge's commit
+	At       time.Time
+	Releases []layout.Release
+}

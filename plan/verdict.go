@@ -1,0 +1,109 @@
+package plan
+
+import (
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// Kind is a verdict in one word.
+type Kind string
+
+// The verdicts on a pull request, in the order in which they are tried.
+const (
+	Ignored    Kind = "ignored"
+	Blocked    Kind = "blocked"
+	Held       Kind = "held"
+	Waiting    Kind = "waiting"
+	Overridden Kind = "overridden"
+	Release    Kind = "release"
+)
+
+// Verdict is the answer for one pull request, base or merge group, with its reason.
+type Verdict struct {
+	Subject  Subject
+	SHA      SHA // that it was decided on
+	Kind     Kind
+	Reason   string // for people, at most 140 characters, absolute local times with zone
+	Until    time.Time
+	Releases []layout.Release
+	Why      []Step // how it came about, for the log and the page
+}
+
+// Subject is what a verdict is about: a pull request, or with Pull 0 the tip of Base or a merge group on it.
+type Subject struct {
+	Pull int
+	Base Branch
+}
+
+// Step is one finding on the way to a verdict: "clusters/a/x.yaml: no-deploy-friday (rule 2: …)".
+type Step struct{ About, Says string }
+
+// Pin is what every action carries: the SHA it was decided on and the instant from which it is void.
+type Pin struct {
+	SHA    SHA
+	Before time.Time // the end of freshness, or the close of a window less its cutoff; zero: never void by time
+}
+
+// Action is one write to GitHub.
+type Action interface {
+	// Pinned is the SHA that the write names and the instant from which it must not be done.
+	Pinned() Pin
+	// Verb names the action for logs and JSON: "status", "merge", "update".
+	Verb() string
+}
+
+// SetStatus sets sluice's status on a commit.
+type SetStatus struct {
+	Pin
+	Pulls       []int // those it speaks for, for the log; none: a base's tip or a group
+	Context     Context
+	State       StatusState
+	Description string
+	Repairs     Login // the account whose status under our name is put right; else ""
+}
+
+// Merge merges a pull request as a unit: success, merge with the SHA, and back to pending if GitHub refuses.
+// With StatusAfter the success follows the merge: our context is not required there, and nothing green may linger.
+type Merge struct {
+	Pin
+	Pull         int
+	Base         Branch
+	Tip          SHA // the base's tip as observed, to count refusals by
+	Method       config.Method
+	Context      Context
+	Description  string // of the success
+	Refused      string // of the pending status if GitHub refuses, to be followed by GitHub's reason
+	StatusAfter  bool
+	AlreadyGreen bool // our success already stands on the head
+	Releases     []layout.Release
+	DeleteBranch Branch // to be deleted after the merge; "" to keep
+}
+
+// Update brings a head up to date with its base, by GitHub's merge of the base into it.
+type Update struct {
+	Pin
+	Pull int
+}
+
+// Pinned implements Action.
+func (p Pin) Pinned() Pin { return p }
+
+// Verb implements Action.
+func (SetStatus) Verb() string { return "status" }
+
+// Verb implements Action.
+func (Merge) Verb() string { return "merge" }
+
+// Verb implements Action.
+func (Update) Verb() string { return "update" }
+
+// Plan is everything decided from one snapshot. Actions are in the order in which they are to be done.
+type Plan struct {
+	At       time.Time
+	Verdicts []Verdict
+	Actions  []Action
+	Wake     time.Time // a verdict changes by time alone; zero: none does
+	Look     time.Time // worth another look then, though no time-bound verdict changes; zero: no
+}
