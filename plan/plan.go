@@ -53,6 +53,7 @@ type Snapshot struct {
 	At      time.Time     // just before the first read; freshness counts from here
 	Skew    time.Duration // our clock minus GitHub's, as the reads saw it
 	Us      Login         // our App's bot
+	App     int64         // our App's id
 	Default Branch        // the default branch
 	Methods []config.Method
 	Bases   map[Branch]Base // every base of an open pull request or group, and the default branch
@@ -63,7 +64,6 @@ type Snapshot struct {
 	Refusals []Refusal
 	Repairs  []Repair
 	Merges   []Merged
-	Foreign  []Merged // not ours; kept for the log: windowed commits that reached a base otherwise
 
 	// Budget is how many statuses sluice can withdraw within a minute at GitHub's pace. 0: unlimited.
 	Budget int

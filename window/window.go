@@ -57,6 +57,7 @@ type State struct {
 	Releasable      bool      // open, not frozen, and more than the cutoff before the close
 	ReleasableUntil time.Time // the next change of Releasable; zero: none in sight
 	FrozenBy        string    // the freeze that covers the instant, if any
+	Next            time.Time // the next instant at which Open, Releasable or FrozenBy differs; zero: none in sight
 }
 
 // Joint is what can be asked of several windows together at one instant: a change that needs them all.
