@@ -19,6 +19,7 @@ const File = ".github/sluice.yaml"
 type Policy struct {
 	Mode         Mode
 	Calendar     *window.Calendar
+	Windows      map[window.Name]string // a digest of each window as written, with the freezes that cover it: tells which windows a change to the file changes
 	Layout       *layout.Layout
 	PullRequests PullRequests
 	Branches     []Branch

@@ -54,6 +54,7 @@ type Snapshot struct {
 	Skew    time.Duration // our clock minus GitHub's, as the reads saw it
 	Us      Login         // our App's bot
 	App     int64         // our App's id
+	App     int64         // our App's id
 	Default Branch        // the default branch
 	Methods []config.Method
 	Bases   map[Branch]Base // every base of an open pull request or group, and the default branch
@@ -120,6 +121,7 @@ type Pull struct {
 	Moved     []string // paths of Files that stood in the merge base and no longer stand in the base's tip
 	Rules     *RulesChange
 	Reviews   []Review  // the latest opinionated review of each reviewer
+	Decision  Decision  // GitHub's own word on the reviews that the base demands
 	Checks    []Check   // all that was reported on Head by others than us, latest of each context
 	ChecksAll bool      // Checks is the whole list
 	Ours      []Status  // statuses under our context on Head, latest first; at most one counts on GitHub
@@ -134,6 +136,17 @@ const (
 	MergeableUnknown Mergeable = iota
 	MergeableYes
 	MergeableConflict
+)
+
+// Decision is GitHub's word on whether the reviews that a base demands are there (reviewDecision in GraphQL).
+type Decision string
+
+// GitHub's words on reviews.
+const (
+	NoReviewDemanded Decision = ""
+	ReviewApproved   Decision = "approved"
+	ReviewRequired   Decision = "review_required"
+	ChangesRequested Decision = "changes_requested"
 )
 
 // File is one changed path of a pull request.

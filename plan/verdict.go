@@ -104,6 +104,7 @@ type Plan struct {
 	At       time.Time
 	Verdicts []Verdict
 	Actions  []Action
+	Notes    []Step    // what operators should know of a base: "not enforced"
 	Wake     time.Time // a verdict changes by time alone; zero: none does
 	Look     time.Time // worth another look then, though no time-bound verdict changes; zero: no
 }
