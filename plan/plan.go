@@ -54,7 +54,6 @@ type Snapshot struct {
 	Skew    time.Duration // our clock minus GitHub's, as the reads saw it
 	Us      Login         // our App's bot
 	App     int64         // our App's id
-	App     int64         // our App's id
 	Default Branch        // the default branch
 	Methods []config.Method
 	Bases   map[Branch]Base // every base of an open pull request or group, and the default branch
