@@ -1,0 +1,24 @@
+// Package forge speaks GitHub, and no other package does: it signs in as an App, reads a repository into a
+// [plan.Snapshot], and does the few writes that a plan asks for.
+//
+// # Model
+//
+// A look ([Forge.Observe]) is one GraphQL query for up to [maxPage] open pull requests: their heads, bases, files,
+// reviews, checks and commits, with the repository's file at the tip of every base. What GraphQL lacks costs a request
+// more, and is remembered by names that never change their meaning: the old names of renames by merge base and head,
+// policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time.
+//
+// Each installation has a client of its own, with its own token, its own pace and its own limits: one installation that
+// GitHub limits does not stop another.
+//
+// # Invariants
+//
+// Unknown is never taken for known: a list is Complete only if it was proved complete, an answer with errors in it is no
+// answer, and two pages that saw different tips are no look. Every write names the SHA it was decided on. Nothing sleeps
+// longer than [maxPatience] inside a call: who must wait longer gets [Limited] with the instant from which to come back.
+//
+// # How it fails
+//
+// Every error that a caller may want to branch on is an [*Error] with a [Kind]. No error and no log line holds the
+// App's key or a token. Every answer, list and wait is bounded by a named constant.
+package forge
