@@ -1,0 +1,115 @@
+package githubapi
+
+import (
+	"bytes"
+	"compress/gzip"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+)
+
+//go:embed openapi/subset.api.github.com.json.gz
+var openapiGz []byte
+
+//go:embed graphql/schema.graphql.gz
+var graphqlGz []byte
+
+// spec is both descriptions, ready to check against. It is immutable.
+type spec struct {
+	router routers.Router
+	schema *ast.Schema
+}
+
+// load reads the descriptions once in a process: that takes a fifth of a second.
+var load = sync.OnceValues(func() (*spec, error) {
+	router, err := loadOpenAPI()
+	if err != nil {
+		return nil, err
+	}
+	schema, err := Schema()
+	if err != nil {
+		return nil, err
+	}
+	return &spec{router: router, schema: schema}, nil
+})
+
+// Schema is GitHub's GraphQL schema.
+var Schema = sync.OnceValues(func() (*ast.Schema, error) {
+	text, err := unzip(graphqlGz)
+	if err != nil {
+		return nil, fmt.Errorf("read GraphQL schema: %w", err)
+	}
+	doc, err := parser.ParseSchemas(validator.Prelude, &ast.Source{Name: "github", Input: string(text)})
+	if err != nil {
+		return nil, fmt.Errorf("parse GraphQL schema: %w", err)
+	}
+	cutDuplicates(doc)
+	schema, err := validator.ValidateSchemaDocument(doc)
+	if err != nil {
+		return nil, fmt.Errorf("validate GraphQL schema: %w", err)
+	}
+	return schema, nil
+})
+
+// cutDuplicates removes the second of two fields of one name: GitHub's schema has some in EnterpriseOwnerInfo, which a
+// strict parser refuses.
+func cutDuplicates(doc *ast.SchemaDocument) {
+	for _, def := range doc.Definitions {
+		seen := map[string]bool{}
+		kept := def.Fields[:0:0]
+		for _, f := range def.Fields {
+			if !seen[f.Name] {
+				seen[f.Name] = true
+				kept = append(kept, f)
+			}
+		}
+		def.Fields = kept
+	}
+}
+
+func loadOpenAPI() (routers.Router, error) {
+	text, err := unzip(openapiGz)
+	if err != nil {
+		return nil, fmt.Errorf("read OpenAPI: %w", err)
+	}
+	doc, err := openapi3.NewLoader().LoadFromData(text)
+	if err != nil {
+		return nil, fmt.Errorf("load OpenAPI: %w", err)
+	}
+	doc.Servers = nil // requests come to whatever host a test uses
+	widen(doc)
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		return nil, fmt.Errorf("route OpenAPI: %w", err)
+	}
+	return router, nil
+}
+
+// widen lets the parameters that may hold slashes hold them: names of branches and paths of files.
+func widen(doc *openapi3.T) {
+	wide := strings.NewReplacer("{ref}", "{ref:.+}", "{path}", "{path:.+}", "{basehead}", "{basehead:.+}", "{branch}", "{branch:.+}")
+	paths := openapi3.NewPaths()
+	for name, item := range doc.Paths.Map() {
+		paths.Set(wide.Replace(name), item)
+	}
+	doc.Paths = paths
+}
+
+func unzip(data []byte) (text []byte, err error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, r.Close()) }()
+	return io.ReadAll(io.LimitReader(r, MaxBody))
+}
