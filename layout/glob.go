@@ -1,0 +1,211 @@
+package layout
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// globError is what is wrong with a glob or a release.
+type globError struct{ code, message string }
+
+func (e *globError) Error() string { return e.message }
+
+// Glob is one compiled glob without captures, for names that are no paths of a layout, such as branches: the same dialect.
+type Glob struct{ patterns []*pattern }
+
+// ParseGlob compiles a glob. The error says what is wrong in words for people.
+func ParseGlob(text string) (*Glob, error) {
+	ps, err := compileGlob(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range ps {
+		if len(p.captures) > 0 {
+			return nil, &globError{codeBadGlob, wordsNoCaptureHere(p.captures[0])}
+		}
+	}
+	return &Glob{ps}, nil
+}
+
+// Match tells whether the glob matches the whole name. A name with an empty segment matches nothing.
+func (g *Glob) Match(name string) bool {
+	segments := strings.Split(name, "/")
+	if slices.Contains(segments, "") || len(segments) > maxSegments {
+		return false
+	}
+	return slices.ContainsFunc(g.patterns, func(p *pattern) bool { return p.matches(segments) })
+}
+
+// pattern is a glob with its alternations written out: one sequence of segments.
+type pattern struct {
+	segments []segment
+	captures []string // names, in order of first appearance
+	repeats  bool     // a capture stands twice: its segments must be equal
+	names    dirs     // the directories ignored by default that the pattern names literally
+	path     int      // index in its rule's Paths
+	text     string   // of its rule, for people
+}
+
+// segment is one segment of a pattern.
+type segment struct {
+	kind segmentKind
+	text string   // literal: what it matches; wildcard: as written, its identity; capture: its name
+	glob *matcher // of kind wildcard
+}
+
+type segmentKind int
+
+const (
+	literal  segmentKind = iota
+	wildcard             // `*-rw`, `a?c`, `[ab]`
+	anyOne               // `*`
+	capture              // `{name}`
+	anyMany              // `**`
+)
+
+// compileGlob compiles one glob into the patterns that it stands for.
+func compileGlob(text string) ([]*pattern, *globError) {
+	switch {
+	case text == "":
+		return nil, &globError{codeEmptyGlob, wordsEmptyGlob}
+	case len(text) > MaxGlob:
+		return nil, &globError{codeTooMany, wordsGlobTooLong(len(text))}
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, unprintable):
+		return nil, badGlob(text, "it has a character that cannot be printed")
+	case text[0] == '/':
+		return nil, &globError{codeAbsolute, wordsAbsolute(text)}
+	}
+	plain, err := alternatives(text)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*pattern, 0, len(plain))
+	for _, one := range plain {
+		p, err := compilePattern(text, one)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, p)
+	}
+	return out, nil
+}
+
+// compilePattern compiles one way to write out the glob's alternations.
+func compilePattern(glob, text string) (*pattern, *globError) {
+	parts, err := split(glob, text)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) > MaxDepth {
+		return nil, &globError{codeTooMany, wordsGlobTooDeep(glob)}
+	}
+	p := &pattern{}
+	for _, part := range parts {
+		s, err := compileSegment(glob, part)
+		if err != nil {
+			return nil, err
+		}
+		if s.kind == anyMany && len(p.segments) > 0 && p.segments[len(p.segments)-1].kind == anyMany {
+			continue // `**/**` is `**`
+		}
+		if s.kind == capture {
+			if slices.Contains(p.captures, s.text) {
+				p.repeats = true
+			} else {
+				p.captures = append(p.captures, s.text)
+			}
+		}
+		p.segments = append(p.segments, s)
+	}
+	p.names = p.named()
+	return p, nil
+}
+
+// named is the directories ignored by default that some literal segment of the pattern names. The last segment is a
+// file's name and no directory.
+func (p *pattern) named() dirs {
+	var out dirs
+	for _, s := range p.segments[:len(p.segments)-1] {
+		if s.kind == literal {
+			out |= ignoredDir(s.text)
+		}
+	}
+	return out
+}
+
+// split cuts a pattern into its segments.
+func split(glob, text string) ([]string, *globError) {
+	var parts []string
+	start := 0
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '/':
+			parts = append(parts, text[start:i])
+			start = i + 1
+		case '\\':
+			i++
+			if i == len(text) || text[i] == '/' {
+				return nil, badGlob(glob, "a backslash escapes nothing")
+			}
+		case '[':
+			n := classEnd(text[i:])
+			if n < 0 {
+				return nil, badGlob(glob, "a [class] does not end")
+			}
+			if strings.Contains(text[i:i+n], "/") {
+				return nil, badGlob(glob, "a [class] holds a slash")
+			}
+			i += n
+		}
+	}
+	return append(parts, text[start:]), nil
+}
+
+// compileSegment compiles what stands between two slashes.
+func compileSegment(glob, text string) (segment, *globError) {
+	switch {
+	case text == "":
+		return segment{}, badGlob(glob, "it has an empty segment; for all that is below a directory write DIR/**")
+	case text == "**":
+		return segment{kind: anyMany}, nil
+	case strings.Trim(text, "*") == "":
+		return segment{kind: anyOne}, nil
+	case text[0] == '{' && braceEnd(text) == len(text)-1:
+		name := text[1 : len(text)-1]
+		if !captureName(name) {
+			return segment{}, badGlob(glob, "{"+name+"} is no capture: a name is letters, digits, _ and -")
+		}
+		return segment{kind: capture, text: name}, nil
+	}
+	tokens, err := tokenize(glob, text)
+	if err != nil {
+		return segment{}, err
+	}
+	if len(tokens) == 1 && tokens[0].kind == tokenText {
+		if name := tokens[0].text; name == "." || name == ".." {
+			return segment{}, &globError{codeDotDot, wordsDotDot(glob)}
+		}
+		return segment{kind: literal, text: tokens[0].text}, nil
+	}
+	return segment{kind: wildcard, text: text, glob: newMatcher(tokens)}, nil
+}
+
+// captureName tells whether name may name a capture.
+func captureName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return !(r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
+	})
+}
+
+// matches tells whether one segment of a path fits a segment that is not `**`.
+func (s *segment) matches(name string) bool {
+	switch s.kind {
+	case literal:
+		return s.text == name
+	case wildcard:
+		return s.glob.match(name)
+	default:
+		return true
+	}
+}

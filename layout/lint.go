@@ -1,0 +1,166 @@
+package layout
+
+// Lint says what is strange about the rules in a tree: what can never match because earlier rules take all of it, what
+// matches nothing in the tree, and what makes live a path that the preset would hold. All problems are warnings, in the
+// order of the rules. paths is every file of the tree; none: nothing is said about matching nothing.
+func (l *Layout) Lint(paths []string) []Problem {
+	look := l.look(paths)
+	var out []Problem
+	for i := range l.rules {
+		shadows := l.shadows(i)
+		out = append(out, shadows.problems...)
+		switch {
+		case shadows.whole:
+		case len(paths) > 0 && !look.matched[i]:
+			out = append(out, warning(i, codeNothing, wordsNothing))
+		case look.liveCount[i] > 0:
+			text := wordsMakesLive(look.liveCount[i], look.liveFirst[i], "preset "+string(l.preset.kind))
+			out = append(out, warning(i, codeMakesLive, text))
+		}
+	}
+	return out
+}
+
+// warning is a warning about a rule's paths.
+func warning(rule int, code, message string) Problem {
+	return Problem{Rule: rule, Path: -1, Release: -1, Field: "paths", Warning: true, Code: code, Message: message}
+}
+
+// sight is what one look at a tree shows of each rule.
+type sight struct {
+	matched   []bool   // it matches some file, whether or not an earlier rule decides it
+	liveCount []int    // files that it makes live and the preset would hold
+	liveFirst []string // the first of them
+}
+
+// look classifies every file of a tree.
+func (l *Layout) look(paths []string) sight {
+	n := len(l.rules)
+	out := sight{make([]bool, n), make([]int, n), make([]string, n)}
+	s := l.scratches.get()
+	defer l.scratches.put(s)
+	for _, path := range paths {
+		if !s.read(path) {
+			continue
+		}
+		l.trie.each(s, s.segments, func(e *end) { out.matched[e.rule] = true })
+		e := l.trie.find(s, s.segments)
+		if e == nil || s.needs != 0 || !l.rules[e.rule].live() {
+			continue
+		}
+		if c, ok := l.preset.class(s.segments); ok && !c.live() {
+			if out.liveCount[e.rule]++; out.liveCount[e.rule] == 1 {
+				out.liveFirst[e.rule] = path
+			}
+		}
+	}
+	return out
+}
+
+// live tells whether the rule makes paths live.
+func (r *rule) live() bool { return len(r.releases) > 0 && !r.windowed() }
+
+// shadow is what earlier rules take from one.
+type shadow struct {
+	whole    bool // everything: the rule never matches
+	problems []Problem
+}
+
+// shadows finds the paths of the rule at index i that can never match. It says so only where it is certain: one pattern of
+// an earlier rule takes all that a pattern can match.
+func (l *Layout) shadows(i int) shadow {
+	r := &l.rules[i]
+	out := shadow{whole: true}
+	for from := 0; from < len(r.patterns); {
+		to := from
+		by := ""
+		all := true
+		for ; to < len(r.patterns) && r.patterns[to].path == r.patterns[from].path; to++ {
+			e := l.trie.covering(i, r.patterns[to])
+			if e == nil {
+				all = false
+				continue
+			}
+			by = e.text
+		}
+		if all {
+			p := warning(i, codeShadowed, wordsShadowed(r.patterns[from].text, by))
+			p.Path = r.patterns[from].path
+			out.problems = append(out.problems, p)
+		}
+		out.whole = out.whole && all
+		from = to
+	}
+	return out
+}
+
+// covering is an end of a rule before the given one whose pattern matches whatever p can match; nil: none was found.
+func (t *trie) covering(rule int, p *pattern) *end {
+	c := cover{rule: rule, pattern: p, seen: map[place]bool{}}
+	return c.from(t.root, 0)
+}
+
+// cover is one search for a covering pattern: it walks the trie with the segments of a pattern instead of a path's.
+type cover struct {
+	rule    int
+	pattern *pattern
+	seen    map[place]bool
+}
+
+// place is a node that the first segments of the pattern have led to.
+type place struct {
+	node    *node
+	segment int
+}
+
+// from searches below n with the pattern's segments from i on.
+func (c *cover) from(n *node, i int) *end {
+	if n == nil || n.best >= c.rule || c.seen[place{n, i}] {
+		return nil
+	}
+	c.seen[place{n, i}] = true
+	if e := c.from(n.after, i); e != nil {
+		return e
+	}
+	if i == len(c.pattern.segments) {
+		return c.ending(n)
+	}
+	if n.many {
+		if e := c.from(n, i+1); e != nil {
+			return e
+		}
+	}
+	for _, to := range n.over(&c.pattern.segments[i]) {
+		if e := c.from(to, i+1); e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+// ending is an end at n that matches without further conditions.
+func (c *cover) ending(n *node) *end {
+	for _, e := range n.ends {
+		if e.rule < c.rule && !e.pattern.repeats && c.pattern.names&^e.pattern.names == 0 {
+			return e
+		}
+	}
+	return nil
+}
+
+// over is the nodes that a segment leads to whatever it stands for.
+func (n *node) over(s *segment) []*node {
+	var out []*node
+	if s.kind == anyMany {
+		return nil // only a `**` takes all of a `**`
+	}
+	if to, ok := n.literals[s.text]; ok && s.kind == literal {
+		out = append(out, to)
+	}
+	for _, e := range n.globs {
+		if s.kind == wildcard && e.text == s.text || s.kind == literal && e.m.match(s.text) {
+			out = append(out, e.to)
+		}
+	}
+	return append(out, n.one)
+}

@@ -1,0 +1,233 @@
+package layout
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// token is a piece of a segment.
+type token struct {
+	kind   tokenKind
+	text   string // of tokenText
+	ranges []span // of tokenClass
+	negate bool   // of tokenClass: it matches what is not in ranges
+}
+
+type tokenKind int
+
+const (
+	tokenText  tokenKind = iota // these bytes
+	tokenOne                    // `?`: one character
+	tokenMany                   // `*`: any number of characters
+	tokenClass                  // `[a-z]`
+)
+
+// span is the characters from lo to hi, both included.
+type span struct{ lo, hi rune }
+
+// matcher matches one segment of a path against tokens. Most of them are PREFIX*SUFFIX, which needs no walk.
+type matcher struct {
+	tokens         []token
+	prefix, suffix string
+	affix          bool // PREFIX*SUFFIX and nothing else
+}
+
+// newMatcher compiles tokens.
+func newMatcher(tokens []token) *matcher {
+	m := &matcher{tokens: tokens}
+	if t := tokens[0]; t.kind == tokenText {
+		m.prefix = t.text
+	}
+	if t := tokens[len(tokens)-1]; t.kind == tokenText {
+		m.suffix = t.text
+	}
+	inner := tokens
+	if m.prefix != "" {
+		inner = inner[1:]
+	}
+	if m.suffix != "" && len(inner) > 0 {
+		inner = inner[:len(inner)-1]
+	}
+	m.affix = len(inner) == 1 && inner[0].kind == tokenMany
+	return m
+}
+
+// match tells whether the tokens match the whole of name.
+func (m *matcher) match(name string) bool {
+	if len(name) < len(m.prefix)+len(m.suffix) || !strings.HasPrefix(name, m.prefix) || !strings.HasSuffix(name, m.suffix) {
+		return false
+	}
+	return m.affix || m.walk(name)
+}
+
+// walk matches token by token. On a mismatch it goes back to the last star and lets that take one character more, which
+// is enough: an earlier star never needs to take more than it has.
+func (m *matcher) walk(name string) bool {
+	at, i := 0, 0
+	starAt, starI := -1, 0
+	for {
+		if at < len(m.tokens) && m.tokens[at].kind == tokenMany {
+			starAt, starI = at, i
+			at++
+			continue
+		}
+		if at == len(m.tokens) && i == len(name) {
+			return true
+		}
+		if at < len(m.tokens) {
+			if n := m.tokens[at].take(name[i:]); n > 0 {
+				at, i = at+1, i+n
+				continue
+			}
+		}
+		if starAt < 0 || starI == len(name) {
+			return false
+		}
+		_, n := utf8.DecodeRuneInString(name[starI:])
+		starI += n
+		at, i = starAt+1, starI
+	}
+}
+
+// take is how many bytes at the start of name the token matches; 0: it does not. A byte that is no UTF-8 is one character.
+func (t *token) take(name string) int {
+	if t.kind == tokenText {
+		if strings.HasPrefix(name, t.text) {
+			return len(t.text)
+		}
+		return 0
+	}
+	if name == "" {
+		return 0
+	}
+	r, n := utf8.DecodeRuneInString(name)
+	if t.kind == tokenClass && !t.has(r) {
+		return 0
+	}
+	return n
+}
+
+// has tells whether a class holds r.
+func (t *token) has(r rune) bool {
+	for _, s := range t.ranges {
+		if s.lo <= r && r <= s.hi {
+			return !t.negate
+		}
+	}
+	return t.negate
+}
+
+// tokenize cuts a segment into tokens.
+func tokenize(glob, text string) ([]token, *globError) {
+	var out []token
+	var run strings.Builder
+	flush := func() {
+		if run.Len() > 0 {
+			out = append(out, token{kind: tokenText, text: run.String()})
+			run.Reset()
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++ // split has seen that something follows
+			run.WriteByte(text[i])
+		case '*':
+			flush()
+			if len(out) == 0 || out[len(out)-1].kind != tokenMany {
+				out = append(out, token{kind: tokenMany})
+			}
+		case '?':
+			flush()
+			out = append(out, token{kind: tokenOne})
+		case '[':
+			flush()
+			n := classEnd(text[i:])
+			class, err := parseClass(glob, text[i+1:i+n])
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, class)
+			i += n
+		case '{':
+			return nil, &globError{codeCaptureNotWhole, wordsCaptureNotWhole(text, glob)}
+		default:
+			run.WriteByte(text[i])
+		}
+	}
+	flush()
+	return out, nil
+}
+
+// parseClass reads what stands between the brackets of a class.
+func parseClass(glob, text string) (token, *globError) {
+	t := token{kind: tokenClass}
+	if text != "" && (text[0] == '!' || text[0] == '^') {
+		t.negate, text = true, text[1:]
+	}
+	if text == "" {
+		return t, badGlob(glob, "a [class] is empty")
+	}
+	for text != "" {
+		var s span
+		s.lo, text = classRune(text)
+		s.hi = s.lo
+		if len(text) > 1 && text[0] == '-' {
+			s.hi, text = classRune(text[1:])
+		}
+		if s.hi < s.lo {
+			return t, badGlob(glob, "a [class] has a range that runs backwards")
+		}
+		t.ranges = append(t.ranges, s)
+	}
+	return t, nil
+}
+
+// classRune is the first character of a class, escaped or not, and what follows it.
+func classRune(text string) (rune, string) {
+	if text[0] == '\\' {
+		text = text[1:] // classEnd has seen that something follows
+	}
+	r, n := utf8.DecodeRuneInString(text)
+	return r, text[n:]
+}
+
+// fold is a token that matches in lower case what t matches in any case, and perhaps more.
+func (t token) fold() token {
+	out := t
+	out.text = strings.ToLower(t.text)
+	if t.kind != tokenClass {
+		return out
+	}
+	if t.negate {
+		// Fail closed: a windowed rule takes too many near misses rather than too few.
+		return token{kind: tokenOne}
+	}
+	out.ranges = nil
+	for _, s := range t.ranges {
+		out.ranges = append(out.ranges, s, span{unicode.ToLower(s.lo), unicode.ToLower(s.hi)}, span{unicode.ToUpper(s.lo), unicode.ToUpper(s.hi)})
+	}
+	return out
+}
+
+// fold is the pattern in lower case, for near misses.
+func (p *pattern) fold() *pattern {
+	out := *p
+	out.repeats = false
+	out.segments = make([]segment, 0, len(p.segments))
+	for _, s := range p.segments {
+		switch s.kind {
+		case literal:
+			s.text = strings.ToLower(s.text)
+		case wildcard:
+			tokens := make([]token, 0, len(s.glob.tokens))
+			for _, t := range s.glob.tokens {
+				tokens = append(tokens, t.fold())
+			}
+			s.glob = newMatcher(tokens)
+		}
+		out.segments = append(out.segments, s)
+	}
+	return &out
+}

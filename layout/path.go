@@ -1,0 +1,128 @@
+package layout
+
+import (
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Bounds of a path. git itself has none; file systems stop far below.
+const (
+	maxPath     = 4096 // bytes
+	maxSegments = 256
+)
+
+// dirs is a set of the directories in which a path is ignored unless a rule names them.
+type dirs uint8
+
+const (
+	belowGitHub  dirs = 1 << iota // .github/ at the root: GitHub's own, and the file that sluice reads
+	inFluxSystem                  // any flux-system/: what flux bootstrap writes
+)
+
+const (
+	gitHubDir = ".github"
+	fluxDir   = "flux-system"
+)
+
+// ignoredDir is the set that a directory of this name is in.
+func ignoredDir(name string) dirs {
+	switch name {
+	case gitHubDir:
+		return belowGitHub
+	case fluxDir:
+		return inFluxSystem
+	}
+	return 0
+}
+
+// protected is the directories ignored by default that a path is in.
+func protected(segments []string) dirs {
+	var out dirs
+	for i, s := range segments[:len(segments)-1] {
+		if d := ignoredDir(s); d == inFluxSystem || i == 0 {
+			out |= d
+		}
+	}
+	return out
+}
+
+// protectedFold is protected, whatever the case of the names.
+func protectedFold(segments []string) dirs {
+	var out dirs
+	for i, s := range segments[:len(segments)-1] {
+		if i == 0 && strings.EqualFold(s, gitHubDir) {
+			out |= belowGitHub
+		}
+		if strings.EqualFold(s, fluxDir) {
+			out |= inFluxSystem
+		}
+	}
+	return out
+}
+
+// unprintable tells whether a character must not stand in a glob: controls, and what GitHub's API puts in place of bytes
+// that are no UTF-8.
+func unprintable(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
+
+// scratch is what one Classify works on. It is reused, so that classifying a path allocates next to nothing.
+type scratch struct {
+	segments []string
+	folded   []string
+	needs    dirs // the directories that a rule must name
+	odd      bool // control characters, or bytes that are no UTF-8
+	active   []*node
+	next     []*node
+	seen     []uint32 // by node: the step in which it was last added
+	step     uint32
+}
+
+// scratches keeps scratches for reuse. It holds no state of the layout.
+type scratches struct{ pool sync.Pool }
+
+func newScratches(nodes int) *scratches {
+	return &scratches{sync.Pool{New: func() any { return &scratch{seen: make([]uint32, nodes)} }}}
+}
+
+func (p *scratches) get() *scratch  { return p.pool.Get().(*scratch) }
+func (p *scratches) put(s *scratch) { p.pool.Put(s) }
+
+// read cuts a path into segments. It is false for what git cannot hold: an empty segment, "." or "..", a NUL, a slash at
+// either end; and for what is beyond the bounds.
+func (s *scratch) read(path string) bool {
+	s.segments = s.segments[:0]
+	if len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
+		return false
+	}
+	for rest, more := path, true; more; {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		if segment == "" || segment == "." || segment == ".." || len(s.segments) == maxSegments {
+			return false
+		}
+		s.segments = append(s.segments, segment)
+	}
+	s.needs = protected(s.segments)
+	s.odd = odd(path)
+	return true
+}
+
+// odd tells whether a path holds controls or anything that is not UTF-8, or may have held it before GitHub's API replaced it.
+func odd(path string) bool {
+	for i := 0; i < len(path); i++ {
+		if c := path[i]; c < 0x20 || c >= 0x7f {
+			return strings.ContainsFunc(path, unprintable)
+		}
+	}
+	return false
+}
+
+// fold is the segments in lower case.
+func (s *scratch) fold() []string {
+	s.folded = s.folded[:0]
+	for _, segment := range s.segments {
+		s.folded = append(s.folded, strings.ToLower(segment))
+	}
+	return s.folded
+}

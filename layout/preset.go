@@ -1,0 +1,72 @@
+package layout
+
+import "strings"
+
+// preset is a compiled preset. It looks at the names of directories, never at the name of the file.
+type preset struct {
+	kind     Preset
+	windowed Class // releases of the windowed side
+}
+
+// newPreset compiles a preset.
+func newPreset(kind Preset, side []Release) preset {
+	if kind == "" {
+		kind = NoPreset
+	}
+	return preset{kind: kind, windowed: Class{Releases: sorted(side)}}
+}
+
+// class is what the preset says of a path; ok is false where it says nothing.
+func (p preset) class(segments []string) (c Class, ok bool) {
+	dirs := segments[:len(segments)-1]
+	switch p.kind {
+	case RTRW:
+		return p.bySuffix(dirs, "-rw")
+	case RTMW:
+		return p.bySuffix(dirs, "-mw")
+	case LiveWindow:
+		return p.deepest(dirs)
+	}
+	return Class{}, false
+}
+
+// side is the class of the windowed side.
+func (p preset) side(says string) (Class, bool) {
+	return Class{Releases: p.windowed.Releases, Rule: saysPreset(p.kind, says)}, true
+}
+
+// bySuffix is rt-rw and rt-mw: a directory with the windowed suffix wins over one ending in -rt, wherever they stand. Fail
+// closed: the windowed suffix counts in any case, the live one only as written.
+func (p preset) bySuffix(dirs []string, suffix string) (Class, bool) {
+	live := false
+	for _, d := range dirs {
+		if strings.HasSuffix(d, suffix) || strings.HasSuffix(strings.ToLower(d), suffix) {
+			return p.side("ends in " + suffix)
+		}
+		live = live || strings.HasSuffix(d, "-rt")
+	}
+	if !live {
+		return Class{}, false
+	}
+	return Class{Releases: []Release{Live}, Rule: saysPreset(p.kind, "ends in -rt")}, true
+}
+
+// deepest is live-window: the deepest directory that says anything decides. One that says both is windowed: fail closed.
+// As above, the windowed words count in any case.
+func (p preset) deepest(dirs []string) (Class, bool) {
+	for i := len(dirs) - 1; i >= 0; i-- {
+		d := dirs[i]
+		folded := strings.ToLower(d)
+		switch {
+		case strings.HasSuffix(folded, "-window"):
+			return p.side("ends in -window")
+		case strings.HasPrefix(folded, "window-"):
+			return p.side("begins with window-")
+		case strings.HasSuffix(d, "-live"):
+			return Class{Releases: []Release{Live}, Rule: saysPreset(p.kind, "ends in -live")}, true
+		case strings.HasPrefix(d, "live-"):
+			return Class{Releases: []Release{Live}, Rule: saysPreset(p.kind, "begins with live-")}, true
+		}
+	}
+	return Class{}, false
+}

@@ -1,0 +1,271 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Bounds of a layout. Hostile files hit them; no real one should.
+const (
+	MaxRules        = 1000 // rules of one layout
+	MaxGlob         = 1024 // bytes of one glob
+	MaxDepth        = 64   // segments of one glob
+	MaxAlternatives = 64   // patterns that the alternations of one glob may stand for
+	MaxPatterns     = 4000 // patterns of one layout, alternations written out
+	MaxReleases     = 100  // releases of one rule
+)
+
+// Spec is a layout as a person declared it.
+type Spec struct {
+	Rules     []Rule
+	Preset    Preset
+	Side      []Release // of the preset's windowed side
+	Unmatched []Release // of a path that no rule and no preset knows; none: it is ignored
+	Windows   []string  // the names that a release or a captured segment may stand for, without live
+}
+
+// Rule is one rule as a person declared it. A path that one of Paths matches needs all of Releases.
+type Rule struct {
+	Paths    []string
+	Ignore   bool     // then there are no Releases
+	Releases []string // "live", a window, "{capture}" or "branch:GLOB"
+}
+
+// Preset names a convention for directory names.
+type Preset string
+
+// The presets.
+const (
+	NoPreset   Preset = "none"
+	RTRW       Preset = "rt-rw"       // -rw is windowed, else -rt is live
+	RTMW       Preset = "rt-mw"       // -mw is windowed, else -rt is live
+	LiveWindow Preset = "live-window" // -live, live-*, -window, window-*: the deepest decides
+)
+
+// Problem is one thing that is wrong with a layout, or strange about it, and where. Indices count from 0; -1: none.
+type Problem struct {
+	Rule    int    // index in Spec.Rules
+	Path    int    // index in that rule's Paths
+	Release int    // index in that rule's Releases, or with Rule -1 in the Spec's list that Field names
+	Field   string // "paths", "release", "rules", "preset", "window" (the preset's side) or "unmatched"
+	Warning bool   // the layout works nevertheless
+	Code    string // kebab-case, stable
+	Message string
+}
+
+// New compiles a layout. It never panics; the layout is nil when any problem is an error.
+func New(spec Spec) (*Layout, []Problem) {
+	c := &compiler{spec: spec, windows: map[string]bool{}}
+	for _, w := range spec.Windows {
+		if w != string(Live) {
+			c.windows[w] = true
+		}
+	}
+	if len(spec.Rules) > MaxRules {
+		c.fail(-1, -1, -1, "rules", codeTooMany, wordsTooManyRules(len(spec.Rules)))
+		return nil, c.problems
+	}
+	rules := make([]rule, 0, len(spec.Rules))
+	for i := range spec.Rules {
+		rules = append(rules, c.rule(i))
+		if c.patterns > MaxPatterns {
+			c.fail(i, -1, -1, "paths", codeTooMany, wordsTooManyPatterns())
+			break
+		}
+	}
+	c.presetAndUnmatched()
+	if slices.ContainsFunc(c.problems, func(p Problem) bool { return !p.Warning }) {
+		return nil, c.problems
+	}
+	return c.layout(rules), c.problems
+}
+
+// compiler gathers the problems of one Spec.
+type compiler struct {
+	spec     Spec
+	windows  map[string]bool
+	patterns int
+	problems []Problem
+}
+
+// fail notes an error.
+func (c *compiler) fail(rule, path, release int, field, code, message string) {
+	c.problems = append(c.problems, Problem{Rule: rule, Path: path, Release: release, Field: field, Code: code, Message: message})
+}
+
+// warn notes a warning.
+func (c *compiler) warn(rule, path, release int, field, code, message string) {
+	c.fail(rule, path, release, field, code, message)
+	c.problems[len(c.problems)-1].Warning = true
+}
+
+// rule compiles the rule at index i.
+func (c *compiler) rule(i int) rule {
+	spec := c.spec.Rules[i]
+	out := rule{windows: c.windows}
+	if len(spec.Paths) == 0 {
+		c.fail(i, -1, -1, "paths", codeNoPaths, wordsNoPaths)
+	}
+	for k, glob := range spec.Paths {
+		ps, err := compileGlob(glob)
+		if err != nil {
+			c.fail(i, k, -1, "paths", err.code, err.Error())
+			continue
+		}
+		text := saysRule(i, glob)
+		for _, p := range ps {
+			p.path, p.text = k, text
+			out.bound = out.bound || p.repeats
+		}
+		out.patterns = append(out.patterns, ps...)
+		c.patterns += len(ps)
+	}
+	c.ruleReleases(i, &out)
+	out.bound = out.bound || len(out.captures) > 0
+	return out
+}
+
+// ruleReleases compiles the releases of the rule at index i.
+func (c *compiler) ruleReleases(i int, out *rule) {
+	spec := c.spec.Rules[i]
+	switch {
+	case spec.Ignore && len(spec.Releases) > 0:
+		c.fail(i, -1, 0, "release", codeMixesIgnore, wordsMixesIgnore)
+		return
+	case !spec.Ignore && len(spec.Releases) == 0:
+		c.fail(i, -1, -1, "release", codeNoRelease, wordsNoRelease)
+		return
+	case len(spec.Releases) > MaxReleases:
+		c.fail(i, -1, -1, "release", codeTooMany, wordsTooManyReleases())
+		return
+	}
+	for k, text := range spec.Releases {
+		if slices.Contains(spec.Releases[:k], text) {
+			c.warn(i, -1, k, "release", codeTwice, wordsTwice(text))
+			continue
+		}
+		if name, ok := captureRelease(text); ok {
+			c.captureRelease(i, k, name, out)
+			continue
+		}
+		if problem := c.release(text); problem != nil {
+			c.fail(i, -1, k, "release", problem.code, problem.Error())
+			continue
+		}
+		out.releases = append(out.releases, Release(text))
+	}
+	slices.Sort(out.releases)
+}
+
+// captureRelease is the name between the braces of a release that is one capture.
+func captureRelease(text string) (name string, ok bool) {
+	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
+		return "", false
+	}
+	return text[1 : len(text)-1], true
+}
+
+// captureRelease compiles "{name}" as a release: every pattern of the rule must capture that name.
+func (c *compiler) captureRelease(i, k int, name string, out *rule) {
+	for _, p := range out.patterns {
+		if !slices.Contains(p.captures, name) {
+			c.fail(i, p.path, k, "release", codeUnknownCapture, wordsUnknownCapture(name, c.spec.Rules[i].Paths[p.path]))
+			return
+		}
+	}
+	out.captures = append(out.captures, name)
+}
+
+// release tells what is wrong with a release that is no capture; nil: nothing.
+func (c *compiler) release(text string) *globError {
+	glob, branch := strings.CutPrefix(text, branchPrefix)
+	switch {
+	case branch:
+		if _, err := ParseGlob(glob); err != nil {
+			return &globError{code: codeBadBranch, message: wordsBadBranch(glob, err)}
+		}
+		return nil
+	case text == "ignore":
+		return &globError{code: codeMixesIgnore, message: wordsMixesIgnore}
+	case strings.ContainsAny(text, "{}"):
+		return &globError{code: codeCaptureNotWhole, message: wordsReleaseNotWhole(text)}
+	case text == string(Live) || c.windows[text]:
+		return nil
+	}
+	return &globError{code: codeUnknownWindow, message: wordsUnknownWindow(text)}
+}
+
+// presetAndUnmatched checks what comes after the rules.
+func (c *compiler) presetAndUnmatched() {
+	switch c.spec.Preset {
+	case "", NoPreset:
+		if len(c.spec.Side) > 0 {
+			c.warn(-1, -1, -1, "window", codeSideUnused, wordsSideUnused)
+		}
+	case RTRW, RTMW, LiveWindow:
+		if len(c.spec.Side) == 0 {
+			c.fail(-1, -1, -1, "preset", codeNoSide, wordsNoSide(c.spec.Preset))
+		}
+	default:
+		c.fail(-1, -1, -1, "preset", codeUnknownPreset, wordsUnknownPreset(c.spec.Preset))
+	}
+	for k, r := range c.spec.Side {
+		if r == Live {
+			c.fail(-1, -1, k, "window", codeSideLive, wordsSideLive)
+			continue
+		}
+		c.plain(k, "window", r)
+	}
+	for k, r := range c.spec.Unmatched {
+		c.plain(k, "unmatched", r)
+	}
+}
+
+// plain checks a release outside the rules, where there are no captures.
+func (c *compiler) plain(k int, field string, r Release) {
+	if problem := c.release(string(r)); problem != nil {
+		c.fail(-1, -1, k, field, problem.code, problem.Error())
+	}
+}
+
+// layout puts the parts together.
+func (c *compiler) layout(rules []rule) *Layout {
+	l := &Layout{
+		rules:     rules,
+		preset:    newPreset(c.spec.Preset, c.spec.Side),
+		unmatched: Class{Releases: sorted(c.spec.Unmatched), Rule: saysUnmatched(c.spec.Unmatched)},
+	}
+	all, windowed := newTrie(), newTrie()
+	for i, r := range rules {
+		for _, p := range r.patterns {
+			all.add(i, p)
+			if r.windowed() {
+				windowed.add(i, p.fold())
+			}
+		}
+	}
+	l.trie = all
+	if l.preset.kind != NoPreset || slices.Contains(l.unmatched.Releases, Live) {
+		l.folded = windowed
+	}
+	l.scratches = newScratches(max(all.nodes, windowed.nodes))
+	return l
+}
+
+// windowed tells whether a path of this rule must wait for something.
+func (r *rule) windowed() bool {
+	return len(r.captures) > 0 || slices.ContainsFunc(r.releases, func(r Release) bool { return r != Live })
+}
+
+// sorted is a sorted copy without duplicates.
+func sorted(releases []Release) []Release {
+	out := slices.Clone(releases)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// String is the problem as one line, for tests and logs.
+func (p Problem) String() string {
+	return fmt.Sprintf("%s[%d].%d.%d %s: %s", p.Field, p.Rule, p.Path, p.Release, p.Code, p.Message)
+}

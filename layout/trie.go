@@ -1,0 +1,201 @@
+package layout
+
+import "slices"
+
+// trie is the patterns of many rules, merged where they begin alike. Captures stand in it as `*`.
+type trie struct {
+	root  *node
+	nodes int
+}
+
+// node is what a pattern's first segments have led to.
+type node struct {
+	id       int
+	best     int  // the lowest rule that ends here or below: nothing better can be found this way
+	many     bool // reached by `**`: it stays, whatever segment comes
+	literals map[string]*node
+	globs    []edge
+	one      *node // by `*` or a capture
+	after    *node // by `**`, which may be no segment at all
+	ends     []*end
+}
+
+// edge is the way on by a segment with wildcards.
+type edge struct {
+	text string // as written: the same text is the same edge
+	m    *matcher
+	to   *node
+}
+
+// end is a pattern that ends at a node.
+type end struct {
+	rule    int
+	pattern *pattern
+	text    string
+}
+
+const noRule = int(^uint(0) >> 1)
+
+func newTrie() *trie {
+	t := &trie{}
+	t.root = t.node()
+	return t
+}
+
+func (t *trie) node() *node {
+	t.nodes++
+	return &node{id: t.nodes - 1, best: noRule}
+}
+
+// add adds a pattern of a rule. Rules are added in their order.
+func (t *trie) add(rule int, p *pattern) {
+	n := t.root
+	n.best = min(n.best, rule)
+	for i := range p.segments {
+		n = t.step(n, &p.segments[i])
+		n.best = min(n.best, rule)
+	}
+	n.ends = append(n.ends, &end{rule: rule, pattern: p, text: p.text})
+}
+
+// step is the node that one more segment leads to.
+func (t *trie) step(n *node, s *segment) *node {
+	switch s.kind {
+	case literal:
+		to, ok := n.literals[s.text]
+		if !ok {
+			if n.literals == nil {
+				n.literals = map[string]*node{}
+			}
+			to = t.node()
+			n.literals[s.text] = to
+		}
+		return to
+	case wildcard:
+		if i := slices.IndexFunc(n.globs, func(e edge) bool { return e.text == s.text }); i >= 0 {
+			return n.globs[i].to
+		}
+		to := t.node()
+		n.globs = append(n.globs, edge{s.text, s.glob, to})
+		return to
+	case anyMany:
+		if n.after == nil {
+			n.after = t.node()
+			n.after.many = true
+		}
+		return n.after
+	default:
+		if n.one == nil {
+			n.one = t.node()
+		}
+		return n.one
+	}
+}
+
+// search is one walk of a path through a trie: all nodes that the segments so far may have led to, at once.
+type search struct {
+	*scratch
+	path []string
+	best *end
+	rule int        // of best, or noRule
+	each func(*end) // if set, every end that matches is given to it, and there is no best
+}
+
+// find is where the lowest rule that matches the path ends; nil: none does.
+func (t *trie) find(s *scratch, path []string) *end {
+	w := search{scratch: s, path: path, rule: noRule}
+	w.walk(t.root)
+	return w.best
+}
+
+// each gives every end of every rule that matches the path, some perhaps twice.
+func (t *trie) each(s *scratch, path []string, give func(*end)) {
+	w := search{scratch: s, path: path, rule: noRule, each: give}
+	w.walk(t.root)
+}
+
+// walk goes through the whole path.
+func (w *search) walk(root *node) {
+	w.next = w.next[:0]
+	w.tick()
+	w.enter(root)
+	for _, name := range w.path {
+		if len(w.next) == 0 {
+			return
+		}
+		w.active, w.next = w.next, w.active[:0]
+		w.tick()
+		for _, n := range w.active {
+			w.follow(n, name)
+		}
+	}
+	for _, n := range w.next {
+		w.accept(n)
+	}
+}
+
+// tick begins a step: no node has been entered in it. When the count wraps around, what is left of old steps is cleared.
+func (w *search) tick() {
+	if w.step++; w.step == 0 {
+		clear(w.seen)
+		w.step = 1
+	}
+}
+
+// follow goes on from n by one segment of the path.
+func (w *search) follow(n *node, name string) {
+	if n.best >= w.rule {
+		return // a lower rule was found since n was entered
+	}
+	if n.many {
+		w.enter(n)
+	}
+	if to, ok := n.literals[name]; ok {
+		w.enter(to)
+	}
+	for i := range n.globs {
+		if e := &n.globs[i]; e.to.best < w.rule && e.m.match(name) {
+			w.enter(e.to)
+		}
+	}
+	if n.one != nil {
+		w.enter(n.one)
+	}
+}
+
+// enter adds n to the nodes of the next step, and what `**` reaches from there without a segment.
+func (w *search) enter(n *node) {
+	if n.best >= w.rule || w.seen[n.id] == w.step {
+		return
+	}
+	w.seen[n.id] = w.step
+	w.next = append(w.next, n)
+	if n.many {
+		w.accept(n) // whatever follows, a `**` at the end takes it
+	}
+	if n.after != nil {
+		w.enter(n.after)
+	}
+}
+
+// accept takes the lowest rule that ends at n, if it is lower than what was found before. A pattern that does not name the
+// directories which the path needs named does not match it.
+func (w *search) accept(n *node) {
+	for _, e := range n.ends {
+		if e.rule >= w.rule {
+			return
+		}
+		if e.pattern.names&w.needs != w.needs {
+			continue
+		}
+		if e.pattern.repeats && !e.pattern.matches(w.path) {
+			continue
+		}
+		if w.each != nil {
+			w.each(e)
+			continue
+		}
+		w.best, w.rule = e, e.rule
+		return
+	}
+}

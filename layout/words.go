@@ -1,0 +1,173 @@
+package layout
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// All words that a user reads stand in this file.
+
+// Codes of problems.
+const (
+	codeBadBranch       = "bad-branch-glob"
+	codeBadGlob         = "bad-glob"
+	codeEmptyGlob       = "empty-glob"
+	codeAbsolute        = "absolute-glob"
+	codeDotDot          = "dot-dot-glob"
+	codeTooMany         = "too-many"
+	codeNoPaths         = "no-paths"
+	codeNoRelease       = "no-release"
+	codeMixesIgnore     = "mixes-ignore"
+	codeTwice           = "release-twice"
+	codeUnknownCapture  = "unknown-capture"
+	codeCaptureNotWhole = "capture-not-whole"
+	codeUnknownWindow   = "unknown-window"
+	codeUnknownPreset   = "unknown-preset"
+	codeNoSide          = "preset-without-release"
+	codeSideUnused      = "release-without-preset"
+	codeSideLive        = "preset-live"
+	codeShadowed        = "rule-never-matches"
+	codeNothing         = "rule-matches-nothing"
+	codeMakesLive       = "rule-makes-live"
+)
+
+// What decided a path.
+const (
+	saysImpossible   = "built in: no path that git can hold"
+	saysOdd          = "built in: a name with control characters or bytes that are not UTF-8 is never live"
+	saysBelowGitHub  = "built in: below .github/"
+	saysInFluxSystem = "built in: in a flux-system/ directory"
+)
+
+func saysRule(i int, glob string) string { return fmt.Sprintf("rule %d: %s", i+1, glob) }
+func saysButForCase(rule string) string  { return rule + " (but for upper and lower case)" }
+func saysPreset(preset Preset, says string) string {
+	return fmt.Sprintf("preset %s: a directory %s", preset, says)
+}
+
+func saysUnmatched(releases []Release) string {
+	if len(releases) == 0 {
+		return "unmatched: ignore"
+	}
+	names := make([]string, 0, len(releases))
+	for _, r := range releases {
+		names = append(names, string(r))
+	}
+	return "unmatched: " + strings.Join(names, ", ")
+}
+
+// What is wrong with a layout.
+const (
+	wordsNoPaths     = "a rule needs at least one path"
+	wordsEmptyGlob   = "the path is empty; for every path write **"
+	wordsNoRelease   = "a rule needs a release: live, ignore, a window or branches"
+	wordsMixesIgnore = "ignore stands alone: a path is either ignored or needs releases"
+	wordsSideUnused  = "a window or branches beside no preset have no effect: name a preset, or use unmatched"
+	wordsSideLive    = "the preset's windowed side must not be live: name a window"
+)
+
+func badGlob(glob, why string) *globError {
+	return &globError{codeBadGlob, fmt.Sprintf("%s is no path pattern: %s", shown(glob), why)}
+}
+
+func wordsAbsolute(glob string) string {
+	return fmt.Sprintf("%s begins with a slash; paths are relative to the repository's root", shown(glob))
+}
+
+func wordsDotDot(glob string) string {
+	return fmt.Sprintf("%s has a segment . or .., which no path of a repository has", shown(glob))
+}
+
+func wordsGlobTooLong(n int) string {
+	return fmt.Sprintf("the path pattern has %d bytes; at most %d", n, MaxGlob)
+}
+
+func wordsGlobTooDeep(glob string) string {
+	return fmt.Sprintf("%s has more than %d segments", shown(glob), MaxDepth)
+}
+
+func wordsTooManyAlternatives(glob string) string {
+	return fmt.Sprintf("the alternations of %s stand for more than %d patterns", shown(glob), MaxAlternatives)
+}
+
+func wordsTooManyRules(n int) string { return fmt.Sprintf("%d rules; at most %d", n, MaxRules) }
+
+func wordsTooManyPatterns() string {
+	return fmt.Sprintf("the rules up to here have more than %d paths, alternations written out", MaxPatterns)
+}
+
+func wordsTooManyReleases() string {
+	return fmt.Sprintf("more than %d releases in one rule", MaxReleases)
+}
+
+func wordsTwice(text string) string { return fmt.Sprintf("%s is named twice", shown(text)) }
+
+func wordsCaptureNotWhole(segment, glob string) string {
+	return fmt.Sprintf("in %s a capture is only part of the segment %s; a capture is one whole segment", shown(glob), shown(segment))
+}
+
+func wordsReleaseNotWhole(text string) string {
+	return fmt.Sprintf("%s: a capture is a release by itself, {name}, and never part of one", shown(text))
+}
+
+func wordsUnknownCapture(name, glob string) string {
+	return fmt.Sprintf("the release {%s} needs a capture of that name in every path of the rule; %s has none", shown(name), shown(glob))
+}
+
+func wordsNoCaptureHere(name string) string {
+	return fmt.Sprintf("{%s} captures nothing here; for alternatives write {a,b}", name)
+}
+
+func wordsBadBranch(glob string, err error) string {
+	return fmt.Sprintf("the branch pattern %s cannot be used: %v", shown(glob), err)
+}
+
+func wordsUnknownWindow(text string) string { return fmt.Sprintf("there is no window %s", shown(text)) }
+
+func wordsUnknownPreset(preset Preset) string {
+	return fmt.Sprintf("%s is no preset; there are none, rt-rw, rt-mw and live-window", shown(string(preset)))
+}
+
+func wordsNoSide(preset Preset) string {
+	return fmt.Sprintf("the preset %s needs a window or branches for its windowed side", preset)
+}
+
+// What is strange about a layout in a tree.
+
+func wordsShadowed(glob, by string) string {
+	return fmt.Sprintf("%s can never match: %s takes all of it before", shown(glob), by)
+}
+
+const wordsNothing = "the rule matches no file of the tree"
+
+func wordsMakesLive(n int, path, preset string) string {
+	more := ""
+	if n > 1 {
+		more = fmt.Sprintf(" and %d more", n-1)
+	}
+	return fmt.Sprintf("the rule makes live what %s would hold: %s%s", preset, shown(path), more)
+}
+
+// maxShown is how much of a hostile text is shown.
+const maxShown = 80
+
+// shown is a text fit to be shown: as it is, or quoted where it is empty or has anything odd, and cut where it is long.
+func shown(text string) string {
+	cut := text
+	if len(cut) > maxShown {
+		end := maxShown
+		for end > maxShown-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		cut = text[:end]
+	}
+	if cut == "" || odd(cut) || strings.ContainsFunc(cut, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		cut = strconv.Quote(cut)
+	}
+	if len(text) > maxShown {
+		cut += "…"
+	}
+	return cut
+}
