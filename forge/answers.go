@@ -1,0 +1,130 @@
+package forge
+
+import "time"
+
+// What GitHub answers to the queries of queries.go, field by field. Pointers are what may be null.
+
+type connection[T any] struct {
+	TotalCount int
+	Nodes      []T
+	PageInfo   pageInfo
+}
+
+type pageInfo struct {
+	HasNextPage bool
+	EndCursor   string
+}
+
+type actor struct {
+	Typename string `json:"__typename"`
+	Login    string
+}
+
+type rawRepo struct {
+	ID                 string
+	DatabaseID         int64 `json:"databaseId"`
+	IsArchived         bool
+	MergeCommitAllowed bool
+	SquashMergeAllowed bool
+	RebaseMergeAllowed bool
+	DefaultBranchRef   *rawBase
+	PullRequests       *connection[*rawPull]
+}
+
+type rawBase struct {
+	Name          string
+	RefUpdateRule *struct{ RequiredStatusCheckContexts []string }
+	Target        *struct {
+		Typename      string `json:"__typename"`
+		Oid           string
+		CommittedDate time.Time
+		File          *rawEntry
+		Status        *struct{ Contexts []rawContext }
+	}
+}
+
+type rawEntry struct {
+	Oid    string
+	Type   string
+	Mode   int
+	Object *rawObject
+}
+
+type rawObject struct {
+	Typename    string `json:"__typename"`
+	Oid         string
+	ByteSize    int
+	IsBinary    *bool
+	IsTruncated bool
+	Text        *string
+}
+
+type rawCommitStatus struct {
+	Oid    string
+	Status *struct{ Contexts []rawContext }
+}
+
+type rawPull struct {
+	Number            int
+	Title             string
+	State             string
+	CreatedAt         time.Time
+	IsDraft           bool
+	IsCrossRepository bool
+	HeadRefName       string
+	HeadRefOid        string
+	BaseRefName       string
+	Mergeable         string
+	MergeStateStatus  string
+	ReviewDecision    *string
+	ChangedFiles      int
+	Author            *actor
+	HeadRepository    *struct{ ID string }
+	BaseRef           *struct{ Target *struct{ Oid string } }
+	Labels            *connection[struct{ Name string }]
+	Files             *connection[rawFile]
+	Reviews           *connection[rawReview] `json:"latestOpinionatedReviews"`
+	Commits           connection[rawCommit]
+	StatusCheckRollup *struct{ Contexts connection[rawContext] }
+}
+
+type rawFile struct {
+	Path       string
+	ChangeType string
+}
+
+type rawReview struct {
+	State                     string
+	AuthorCanPushToRepository bool
+	Author                    *actor
+	Commit                    *struct{ Oid string }
+}
+
+type rawCommit struct {
+	Commit struct {
+		Oid     string
+		Parents connection[struct{ Oid string }]
+	}
+}
+
+// rawContext is a commit status or a check run; Typename tells which.
+type rawContext struct {
+	Typename string `json:"__typename"`
+
+	Context     string
+	State       string
+	Description *string
+	CreatedAt   time.Time
+	Creator     *actor
+
+	Name       string
+	Status     string
+	Conclusion *string
+	StartedAt  *time.Time
+	CheckSuite *struct {
+		App *struct {
+			DatabaseID *int64 `json:"databaseId"`
+			Slug       string
+		}
+	}
+}
