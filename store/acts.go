@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Outcome is how an action ended, in one word.
+type Outcome string
+
+// The outcomes of an action.
+const (
+	Done    Outcome = "done"
+	Refused Outcome = "refused" // GitHub said no; Reason is GitHub's
+	Failed  Outcome = "failed"  // it could not be told to GitHub, or the answer was lost
+	Void    Outcome = "void"    // not tried: its pin had run out, or the observation was void
+)
+
+// Act is one action that was done, or was to be done, with its reason, and what is to be remembered of it.
+type Act struct {
+	Repo    plan.Repo
+	At      time.Time
+	Verb    string // of plan.Action
+	Pull    int    // 0: about no pull request
+	SHA     plan.SHA
+	Reason  string // for people; text by others is cut
+	Outcome Outcome
+
+	Merged  *plan.Merged  // remember the merge; it ends the pull request's refusals
+	Refusal *plan.Refusal // count one more refusal of this pull, head and tip; its Count is not read
+	Repair  *plan.Repair  // remember that a status was put right
+}
+
+// Record keeps an action in the history together with what it implies, in one transaction. A status that was set on a
+// merge group's head is its answer: the group waits no longer. To record a merge twice counts it once.
+func (s *Store) Record(ctx context.Context, a Act) error {
+	err := s.do(ctx, func(tx *sql.Tx) error { return record(ctx, tx, a) })
+	if err != nil {
+		return fmt.Errorf("record %s of %s: %w", a.Verb, a.Repo, err)
+	}
+	return nil
+}
+
+func record(ctx context.Context, tx *sql.Tx, a Act) error {
+	row, err := find(ctx, tx, a.Repo)
+	if errors.Is(err, sql.ErrNoRows) {
+		row.id, err = insert(ctx, tx, a.Repo, a.At)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO acts (repo, at, verb, pull, sha, reason, outcome) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		row.id, micros(a.At), a.Verb, a.Pull, string(a.SHA), cut(a.Reason), string(a.Outcome)); err != nil {
+		return err
+	}
+	if a.Verb == (plan.SetStatus{}).Verb() && a.Outcome == Done {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM merge_groups WHERE repo = ? AND head = ?`, row.id, string(a.SHA)); err != nil {
+			return err
+		}
+	}
+	return imply(ctx, tx, row.id, a)
+}
+
+// imply keeps what follows from an action.
+func imply(ctx context.Context, tx *sql.Tx, id int64, a Act) error {
+	if a.Merged != nil {
+		if err := keepMerge(ctx, tx, id, *a.Merged); err != nil {
+			return err
+		}
+	}
+	if r := a.Refusal; r != nil {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO refusals (repo, pull, head, tip, at, count, reason) VALUES (?, ?, ?, ?, ?, 1, ?)
+		    ON CONFLICT (repo, pull, head, tip) DO UPDATE SET
+		    at = excluded.at, count = refusals.count + 1, reason = excluded.reason`,
+			id, r.Pull, string(r.Head), string(r.Tip), micros(r.At), cut(r.Reason)); err != nil {
+			return err
+		}
+	}
+	if r := a.Repair; r != nil {
+		_, err := tx.ExecContext(ctx, `INSERT INTO repairs (repo, sha, context, login, at) VALUES (?, ?, ?, ?, ?)`,
+			id, string(r.SHA), string(r.Context), cut(string(r.By)), micros(r.At))
+		return err
+	}
+	return nil
+}
+
+func keepMerge(ctx context.Context, tx *sql.Tx, id int64, m plan.Merged) error {
+	releases, err := json.Marshal(m.Releases)
+	if err != nil {
+		return err
+	}
+	counts := 0
+	if windowed(m.Releases) {
+		counts = 1
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO merges (repo, pull, base, sha, at, releases, windowed) VALUES (?, ?, ?, ?, ?, ?, ?)
+	    ON CONFLICT (repo, pull, sha) DO NOTHING`,
+		id, m.Pull, string(m.Base), string(m.SHA), micros(m.At), string(releases), counts); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM refusals WHERE repo = ? AND pull = ?`, id, m.Pull)
+	return err
+}
+
+// cut bounds text by others and leaves it valid UTF-8.
+func cut(text string) string {
+	if len(text) > TextBytes {
+		text = text[:TextBytes]
+		for len(text) > 0 {
+			if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
+				break
+			}
+			text = text[:len(text)-1]
+		}
+	}
+	return strings.ToValidUTF8(text, "\uFFFD")
+}

@@ -1,0 +1,30 @@
+// Package store is sluice's memory: one SQLite file beside the service.
+//
+// # Model
+//
+// GitHub is the truth for pull requests, branches and for whatever shuts. The store keeps only what GitHub cannot be asked
+// for: when each repository is due for a look, which deliveries were seen, merge groups that wait for an answer, old names
+// of renames, what GitHub refused, what was put right, what was merged, when a head was first seen, the last plan of each
+// repository for people to read, and the history of every action with its reason. Losing the file loses history; it opens
+// nothing: a head that was forgotten settles anew, a refusal is tried once more, a repository is looked at again.
+//
+// A repository is known by GitHub's number for it; owner and name may change (see [Store.Know]). Instants are kept as
+// microseconds since 1970 in UTC and come back in UTC; the package reads no clock.
+//
+// # Invariants
+//
+//   - What [Store.Note], [Store.Record] and the other writers acknowledge is on the disk (WAL, synchronous=FULL): it survives
+//     kill -9 and a power cut.
+//   - One goroutine writes. Writes that wait together share one transaction, each of them whole or not at all.
+//   - One process writes. A second one gets [ErrLocked]; reading is open to any process, see [OpenReader].
+//   - Every table is bounded by age or count (limits.go); [Store.Looked] tidies at most once an hour.
+//
+// # How it fails
+//
+// Every error wraps one of the sentinels of words.go where the cause is known: full, read-only, locked, corrupt, gone, closed,
+// newer. Full, read-only and locked end by themselves when the cause does; corrupt and gone need a person and a new start.
+// A context that ends while a write waits gives the context's error; the write may have been done nevertheless, and every
+// write may safely be done again.
+//
+// The types of this package are the nouns that reconcile, webhook and web share with it.
+package store

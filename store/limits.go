@@ -1,0 +1,51 @@
+package store
+
+import "time"
+
+// Bounds on what is kept. Ages count from the instant of the write that tidies.
+const (
+	// DeliveryAge outlives GitHub's own redelivery, which reaches 3 days back.
+	DeliveryAge = 4 * 24 * time.Hour
+	// GroupAge is the longest that a merge queue waits for an answer.
+	GroupAge = 6 * time.Hour
+	// RepairAge is the span within which repairs of one status are counted.
+	RepairAge = time.Hour
+	// RefusalAge is how long a refusal that did not happen again is kept. The pause between two tries is an hour at most.
+	RefusalAge = 7 * 24 * time.Hour
+	// HeadAge is how long a head is kept that no look has seen.
+	HeadAge = 30 * 24 * time.Hour
+	// MergeAge is how long a merge counts: no opening that is planned for is longer.
+	MergeAge = 400 * 24 * time.Hour
+	// LiveMergeAge is how long a merge of live paths alone is recalled: no opening counts it, but for a moment GitHub may
+	// still list its pull request as open.
+	LiveMergeAge = time.Hour
+	// ListsKept is how many lists of one repository are kept.
+	ListsKept = 2000
+	// ListBytes is the longest list that is kept: GitHub's 3,000 files with long names. A longer one is asked for anew.
+	ListBytes = 4 << 20
+	// ActAge and ActsKept bound the history of one repository; the stricter counts.
+	ActAge = 400 * 24 * time.Hour
+	// ActsKept is how many actions of one repository are kept.
+	ActsKept = 10000
+	// ActsShown is how many of the latest actions a Page carries.
+	ActsShown = 20
+	// TextBytes is the longest text by others that is kept whole: GitHub's refusals, names and reasons.
+	TextBytes = 1000
+	// WhySteps is how many steps of one verdict's explanation are kept with the last plan.
+	WhySteps = 20
+	// PageVerdicts is how many verdicts of one repository are kept with the last plan.
+	PageVerdicts = 2000
+	// tidyEvery is the least pause between two prunings.
+	tidyEvery = time.Hour
+	// tidyRows is how many rows one transaction of pruning deletes, so that no note waits long behind it.
+	tidyRows = 500
+	// headTouch is how stale "last seen" of a head may become before it is written again: a look at an unchanged repository
+	// writes nothing.
+	headTouch = 24 * time.Hour
+	// batchMost is how many writes share one transaction at most.
+	batchMost = 128
+	// busyWait is how long a write waits for another process that holds the file; GitHub waits 10 s for our answer.
+	busyWait = 3 * time.Second
+	// readers is how many reads run at once.
+	readers = 4
+)

@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// List gives the files that were kept for (merge base, head), with the old names of renames; false if none are. Both
+// names are of commits, so the list can never be out of date.
+func (r *Reader) List(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA) ([]plan.File, bool, error) {
+	files, err := r.list(ctx, repo, mergeBase, head)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("list files of %s at %s: %w", repo, head.Short(), explain(err))
+	}
+	return files, true, nil
+}
+
+func (r *Reader) list(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA) ([]plan.File, error) {
+	row, err := find(ctx, r.read, repo)
+	if err != nil {
+		return nil, err
+	}
+	var body []byte
+	if err := r.read.QueryRowContext(ctx, `SELECT files FROM lists WHERE repo = ? AND merge_base = ? AND head = ?`,
+		row.id, string(mergeBase), string(head)).Scan(&body); err != nil {
+		return nil, err
+	}
+	var files []plan.File
+	return files, json.Unmarshal(body, &files)
+}
+
+// KeepList keeps a complete list of files for (merge base, head). A list over ListBytes, or with a name that is not valid
+// UTF-8 and would come back as another name, is not kept: it is asked for anew.
+func (s *Store) KeepList(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA, files []plan.File) error {
+	if mergeBase == "" || head == "" || !faithful(files) {
+		return nil // "" means unknown: such a list could be taken for another's
+	}
+	body, err := json.Marshal(files)
+	if err != nil {
+		return fmt.Errorf("keep files of %s at %s: %w", repo, head.Short(), err)
+	}
+	if len(body) > ListBytes {
+		return nil
+	}
+	err = s.do(ctx, func(tx *sql.Tx) error {
+		row, err := find(ctx, tx, repo)
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil // it went meanwhile
+		}
+		if err != nil {
+			return err
+		}
+		return keepList(ctx, tx, row.id, mergeBase, head, string(body))
+	})
+	if err != nil {
+		return fmt.Errorf("keep files of %s at %s: %w", repo, head.Short(), err)
+	}
+	return nil
+}
+
+func keepList(ctx context.Context, tx *sql.Tx, id int64, mergeBase, head plan.SHA, body string) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO lists (repo, merge_base, head, files, seq)
+	    VALUES (?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM lists WHERE repo = ?))
+	    ON CONFLICT (repo, merge_base, head) DO UPDATE SET files = excluded.files, seq = excluded.seq`,
+		id, string(mergeBase), string(head), body, id); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM lists WHERE repo = ? AND seq <=
+	    (SELECT max(seq) FROM lists WHERE repo = ?) - ?`, id, id, ListsKept)
+	return err
+}
+
+// faithful tells whether JSON keeps every name as it is.
+func faithful(files []plan.File) bool {
+	for _, f := range files {
+		if !utf8.ValidString(f.Path) || !utf8.ValidString(f.Old) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Look is what came of looking at a repository.
+type Look struct {
+	At       time.Time // of the observation
+	Plan     plan.Plan
+	Due      time.Time // the next look; zero: the resync's
+	Noted    int64     // the count of notes before the observation began, from Repos
+	Warnings []string  // for the page: not enforced, findings of an invalid file
+	File     string    // the default branch's file, if it is valid; "" keeps the one that stood
+}
+
+// Looked keeps the plan of a look and when the next is due. A note that came in since the look began (Noted has grown)
+// keeps the repository due; an echo does not. Once an hour it also deletes what is past its age.
+func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
+	body, err := encodePlan(l.Plan)
+	if err != nil {
+		return fmt.Errorf("keep plan of %s: %w", repo, err)
+	}
+	warnings, err := json.Marshal(l.Warnings)
+	if err != nil {
+		return fmt.Errorf("keep plan of %s: %w", repo, err)
+	}
+	err = s.do(ctx, func(tx *sql.Tx) error { return looked(ctx, tx, repo, l, string(body), string(warnings)) })
+	if err == nil {
+		err = s.tidy(ctx, l.At)
+	}
+	if err != nil {
+		return fmt.Errorf("keep plan of %s: %w", repo, err)
+	}
+	return nil
+}
+
+func looked(ctx context.Context, tx *sql.Tx, repo plan.Repo, l Look, body, warnings string) error {
+	row, err := find(ctx, tx, repo)
+	if errors.Is(err, sql.ErrNoRows) {
+		row.id, err = insert(ctx, tx, repo, l.Due)
+	}
+	if err != nil {
+		return err
+	}
+	if row.forgotten {
+		return nil // it went while we looked; nothing is due
+	}
+	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET looked = ?,
+	    due = CASE WHEN noted = ? THEN ? ELSE due END WHERE id = ?`,
+		micros(l.At), l.Noted, micros(l.Due), row.id); err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body, file, warnings) VALUES (?, ?, ?, ?)
+	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body, warnings = excluded.warnings,
+	    file = CASE WHEN excluded.file <> '' THEN excluded.file ELSE plans.file END`, row.id, body, l.File, warnings)
+	return err
+}
+
+// keptPlan is a plan.Plan in JSON. Actions are kept by what people want to know of them: nothing acts on a kept plan.
+type keptPlan struct {
+	At       time.Time      `json:"at"`
+	Verdicts []plan.Verdict `json:"verdicts"`
+	More     int            `json:"more,omitempty"` // verdicts beyond PageVerdicts
+	Planned  []Planned      `json:"planned"`
+	Wake     time.Time      `json:"wake"`
+	Look     time.Time      `json:"look"`
+}
+
+// Planned is one action of a kept plan.
+type Planned struct {
+	Verb   string    `json:"verb"`
+	Pull   int       `json:"pull,omitempty"`
+	SHA    plan.SHA  `json:"sha"`
+	Before time.Time `json:"before"`
+}
+
+func encodePlan(p plan.Plan) ([]byte, error) {
+	k := keptPlan{At: p.At, Wake: p.Wake, Look: p.Look}
+	for i, v := range p.Verdicts {
+		if i == PageVerdicts {
+			k.More = len(p.Verdicts) - i
+			break
+		}
+		v.Why = v.Why[:min(len(v.Why), WhySteps)]
+		k.Verdicts = append(k.Verdicts, v)
+	}
+	for i, a := range p.Actions {
+		if i == PageVerdicts {
+			break
+		}
+		pin := a.Pinned()
+		k.Planned = append(k.Planned, Planned{Verb: a.Verb(), Pull: pullOf(a), SHA: pin.SHA, Before: pin.Before})
+	}
+	return json.Marshal(k)
+}
+
+func pullOf(a plan.Action) int {
+	switch a := a.(type) {
+	case plan.Merge:
+		return a.Pull
+	case plan.Update:
+		return a.Pull
+	case plan.SetStatus:
+		if len(a.Pulls) > 0 {
+			return a.Pulls[0]
+		}
+	}
+	return 0
+}

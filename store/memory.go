@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Memory is what the store adds to an observation of one repository. Nothing in it is nil-checked by its readers: a
+// repository that is not known has an empty one.
+type Memory struct {
+	Refusals  []plan.Refusal         // by pull, head and tip
+	Repairs   []plan.Repair          // of the last RepairAge, oldest first
+	Merges    []plan.Merged          // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
+	Groups    []plan.Group           // that wait for an answer, oldest first: base, base SHA and head alone
+	FirstSeen map[plan.SHA]time.Time // of every head that is kept
+	File      string                 // the last good file of the default branch; "" if none was seen
+}
+
+// Recall gives what is remembered of a repository at an instant.
+func (r *Reader) Recall(ctx context.Context, repo plan.Repo, at time.Time) (Memory, error) {
+	m, err := r.recall(ctx, repo, at)
+	if err != nil {
+		return Memory{}, fmt.Errorf("recall %s: %w", repo, explain(err))
+	}
+	return m, nil
+}
+
+func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Memory, err error) {
+	// One transaction: a merge and the refusal that it ends must not be seen apart.
+	tx, err := r.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return Memory{}, err
+	}
+	defer func() { _ = tx.Rollback() }() // nothing was written
+	row, err := find(ctx, tx, repo)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Memory{FirstSeen: map[plan.SHA]time.Time{}}, nil
+	}
+	if err != nil {
+		return Memory{}, err
+	}
+	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
+		recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads, recallFile,
+	} {
+		if err := part(ctx, tx, row.id, at, &m); err != nil {
+			return Memory{}, err
+		}
+	}
+	return m, nil
+}
+
+func recallRefusals(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var r plan.Refusal
+		var at sql.NullInt64
+		err := rows.Scan(&r.Pull, &r.Head, &r.Tip, &at, &r.Count, &r.Reason)
+		r.At = instant(at)
+		m.Refusals = append(m.Refusals, r)
+		return err
+	}, `SELECT pull, head, tip, at, count, reason FROM refusals WHERE repo = ? ORDER BY pull, head, tip`, id)
+}
+
+func recallRepairs(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var r plan.Repair
+		var at sql.NullInt64
+		err := rows.Scan(&r.SHA, &r.Context, &r.By, &at)
+		r.At = instant(at)
+		m.Repairs = append(m.Repairs, r)
+		return err
+	}, `SELECT sha, context, login, at FROM repairs WHERE repo = ? AND at > ? ORDER BY at`, id, micros(at.Add(-RepairAge)))
+}
+
+func recallMerges(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var r plan.Merged
+		var at sql.NullInt64
+		var releases string
+		if err := rows.Scan(&r.Pull, &r.Base, &r.SHA, &at, &releases); err != nil {
+			return err
+		}
+		r.At = instant(at)
+		m.Merges = append(m.Merges, r)
+		return json.Unmarshal([]byte(releases), &m.Merges[len(m.Merges)-1].Releases)
+	}, `SELECT pull, base, sha, at, releases FROM merges WHERE repo = ? AND at > ? AND (windowed = 1 OR at > ?)
+	    ORDER BY at, pull`, id, micros(at.Add(-MergeAge)), micros(at.Add(-LiveMergeAge)))
+}
+
+func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var g plan.Group
+		err := rows.Scan(&g.Base, &g.BaseSHA, &g.Head)
+		m.Groups = append(m.Groups, g)
+		return err
+	}, `SELECT base, base_sha, head FROM merge_groups WHERE repo = ? AND at > ? ORDER BY at, head`,
+		id, micros(at.Add(-GroupAge)))
+}
+
+func recallHeads(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	m.FirstSeen = map[plan.SHA]time.Time{}
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var sha plan.SHA
+		var first sql.NullInt64
+		err := rows.Scan(&sha, &first)
+		m.FirstSeen[sha] = instant(first)
+		return err
+	}, `SELECT sha, first FROM heads WHERE repo = ?`, id)
+}
+
+func recallFile(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	err := q.QueryRowContext(ctx, `SELECT file FROM plans WHERE repo = ?`, id).Scan(&m.File)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}
+
+// SeeHeads remembers that heads stand open at an instant, and tells when each was first seen: the instant given for one
+// that is new. Seeing what was seen within a day writes nothing. The repository becomes known if it is not.
+func (s *Store) SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, error) {
+	seen, stale, err := s.seen(ctx, repo, heads, at)
+	if err == nil && len(stale) > 0 {
+		err = s.do(ctx, func(tx *sql.Tx) error { return touch(ctx, tx, repo, stale, at) })
+	}
+	if err != nil {
+		return nil, fmt.Errorf("see heads of %s: %w", repo, explain(err))
+	}
+	for _, sha := range stale {
+		if _, ok := seen[sha]; !ok {
+			seen[sha] = time.UnixMicro(at.UnixMicro()).UTC()
+		}
+	}
+	return seen, nil
+}
+
+// seen gives what is known of heads, and those whose row must be written: new ones, and ones that age.
+func (s *Store) seen(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, []plan.SHA, error) {
+	known := make(map[plan.SHA]time.Time, len(heads))
+	fresh := make(map[plan.SHA]bool, len(heads))
+	row, err := find(ctx, s.read, repo)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, nil, err
+	}
+	if err := each(ctx, s.read, func(rows *sql.Rows) error {
+		var sha plan.SHA
+		var first, last sql.NullInt64
+		err := rows.Scan(&sha, &first, &last)
+		known[sha] = instant(first)
+		fresh[sha] = instant(last).After(at.Add(-headTouch))
+		return err
+	}, `SELECT sha, first, last FROM heads WHERE repo = ?`, row.id); err != nil {
+		return nil, nil, err
+	}
+	asked := make(map[plan.SHA]time.Time, len(heads))
+	var stale []plan.SHA
+	for _, sha := range heads {
+		if first, ok := known[sha]; ok {
+			asked[sha] = first
+		}
+		if !fresh[sha] && sha != "" {
+			stale = append(stale, sha)
+			fresh[sha] = true // named twice, written once
+		}
+	}
+	return asked, stale, nil
+}
+
+func touch(ctx context.Context, tx *sql.Tx, repo plan.Repo, heads []plan.SHA, at time.Time) error {
+	row, err := find(ctx, tx, repo)
+	if errors.Is(err, sql.ErrNoRows) {
+		row.id, err = insert(ctx, tx, repo, at)
+	}
+	if err != nil {
+		return err
+	}
+	for _, sha := range heads {
+		if _, err := tx.ExecContext(ctx, `INSERT INTO heads (repo, sha, first, last) VALUES (?, ?, ?, ?)
+		    ON CONFLICT (repo, sha) DO UPDATE SET last = excluded.last`, row.id, string(sha), micros(at), micros(at)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// windowed tells whether a merge counts for openings. One without releases counts: fail closed.
+func windowed(releases []layout.Release) bool {
+	for _, r := range releases {
+		if r != layout.Live {
+			return true
+		}
+	}
+	return len(releases) == 0
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Delivery is one webhook of GitHub, as much of it as counts.
+type Delivery struct {
+	GUID   string // GitHub's; a redelivery has the same
+	Event  string
+	Action string
+	Repo   plan.Repo // without a name: about no one repository
+	Sender plan.Login
+	At     time.Time // when we got it
+
+	// Echo: the sender is our own App. The repository becomes due all the same, but a look that is under way keeps its
+	// worth: see [Look.Noted].
+	Echo bool
+	// Group is the merge group that the delivery is about. It waits for an answer from "checks_requested" until
+	// "destroyed", until a status on its head is recorded, or for GroupAge.
+	Group *plan.Group
+	// Added and Removed are the repositories that an installation gained and lost.
+	Added, Removed []plan.Repo
+}
+
+// Note keeps a delivery and marks its repository due, at once and durably: when it returns nil, both survive kill -9.
+// A GUID that was noted within DeliveryAge gives false and changes nothing. A repository that is not known becomes known;
+// one that is known keeps its name unless the event is "repository", because deliveries come out of order.
+func (s *Store) Note(ctx context.Context, d Delivery) (fresh bool, err error) {
+	err = s.do(ctx, func(tx *sql.Tx) error {
+		var err error
+		fresh, err = note(ctx, tx, d)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("note delivery %s: %w", d.GUID, err)
+	}
+	return fresh, nil
+}
+
+func note(ctx context.Context, tx *sql.Tx, d Delivery) (bool, error) {
+	res, err := tx.ExecContext(ctx, `INSERT INTO deliveries (guid, event, action, sender, at) VALUES (?, ?, ?, ?, ?)
+	    ON CONFLICT (guid) DO NOTHING`, d.GUID, d.Event, d.Action, string(d.Sender), micros(d.At))
+	if err != nil {
+		return false, err
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return false, err
+	}
+	if err := forget(ctx, tx, d.Removed); err != nil {
+		return false, err
+	}
+	if err := know(ctx, tx, d.Added, d.At); err != nil {
+		return false, err
+	}
+	if d.Repo.Owner == "" || d.Repo.Name == "" {
+		return true, nil
+	}
+	return true, mark(ctx, tx, d)
+}
+
+// mark makes the delivery's repository due.
+func mark(ctx context.Context, tx *sql.Tx, d Delivery) error {
+	id, err := place(ctx, tx, d)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil // late news of a repository whose name is another's now: there is nothing to look at
+	}
+	if err != nil {
+		return err
+	}
+	voids := 1
+	if d.Echo {
+		voids = 0
+	}
+	at := micros(d.At)
+	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET noted = noted + ?,
+	    due = CASE WHEN due IS NULL OR due > ? THEN ? ELSE due END WHERE id = ?`, voids, at, at, id); err != nil {
+		return err
+	}
+	return markGroup(ctx, tx, id, d)
+}
+
+// place gives the row of the delivery's repository, in sight; sql.ErrNoRows if it must stay out of sight.
+func place(ctx context.Context, tx *sql.Tx, d Delivery) (int64, error) {
+	row, err := find(ctx, tx, d.Repo)
+	if errors.Is(err, sql.ErrNoRows) {
+		return insert(ctx, tx, d.Repo, d.At)
+	}
+	if err != nil {
+		return 0, err
+	}
+	if row.forgotten {
+		if other, err := holder(ctx, tx, d.Repo); err == nil && other != row.id {
+			return 0, sql.ErrNoRows
+		}
+	}
+	if row.forgotten || d.Event == "repository" {
+		return row.id, rename(ctx, tx, row.id, d.Repo, d.At)
+	}
+	return row.id, nil
+}
+
+func markGroup(ctx context.Context, tx *sql.Tx, id int64, d Delivery) error {
+	if d.Group == nil {
+		return nil
+	}
+	if d.Action == "destroyed" {
+		_, err := tx.ExecContext(ctx, `DELETE FROM merge_groups WHERE repo = ? AND head = ?`, id, string(d.Group.Head))
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO merge_groups (repo, head, base, base_sha, at) VALUES (?, ?, ?, ?, ?)
+	    ON CONFLICT (repo, head) DO UPDATE SET base = excluded.base, base_sha = excluded.base_sha, at = excluded.at`,
+		id, string(d.Group.Head), string(d.Group.Base), string(d.Group.BaseSHA), micros(d.At))
+	return err
+}

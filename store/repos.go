@@ -1,0 +1,179 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Due is when a repository wants its next look.
+type Due struct {
+	Repo   plan.Repo
+	At     time.Time // zero: nothing but the resync calls for a look
+	Noted  int64     // counts the notes so far; hand it to Looked
+	Looked time.Time // the last look; zero: none yet
+}
+
+// Know takes in repositories that our App can see, with the names they have now. New ones, and ones that were forgotten,
+// are due at the instant given; of the others only owner, name and installation change. GitHub's number decides which
+// repository is meant; without it the name does. A repository whose name another one has now is forgotten: it was renamed
+// or deleted, and if it still exists the next Know that lists it brings it back, with its history.
+func (s *Store) Know(ctx context.Context, repos []plan.Repo, at time.Time) error {
+	err := s.do(ctx, func(tx *sql.Tx) error { return know(ctx, tx, repos, at) })
+	if err != nil {
+		return fmt.Errorf("know %d repositories: %w", len(repos), err)
+	}
+	return nil
+}
+
+// Forget takes a repository out of sight: it was deleted, or our App was uninstalled there. It is not due any more and
+// nothing waits for an answer; its history, merges and refusals stay for their time and count again if it comes back.
+// To forget what is not known is fine.
+func (s *Store) Forget(ctx context.Context, repo plan.Repo) error {
+	err := s.do(ctx, func(tx *sql.Tx) error { return forget(ctx, tx, []plan.Repo{repo}) })
+	if err != nil {
+		return fmt.Errorf("forget %s: %w", repo, err)
+	}
+	return nil
+}
+
+// Repos lists every repository in sight by owner and name.
+func (r *Reader) Repos(ctx context.Context) ([]Due, error) {
+	var all []Due
+	err := each(ctx, r.read, func(rows *sql.Rows) error {
+		var d Due
+		var at, looked sql.NullInt64
+		err := rows.Scan(&d.Repo.ID, &d.Repo.Owner, &d.Repo.Name, &d.Repo.Installation, &at, &d.Noted, &looked)
+		d.At, d.Looked = instant(at), instant(looked)
+		all = append(all, d)
+		return err
+	}, `SELECT github_id, owner, name, installation, due, noted, looked FROM repositories
+	    WHERE forgotten = 0 ORDER BY lower(owner), lower(name)`)
+	if err != nil {
+		return nil, fmt.Errorf("list repositories: %w", explain(err))
+	}
+	return all, nil
+}
+
+func know(ctx context.Context, tx *sql.Tx, repos []plan.Repo, at time.Time) error {
+	for _, r := range repos {
+		if r.Owner == "" || r.Name == "" {
+			continue // nothing can be asked of GitHub about it
+		}
+		if err := knowOne(ctx, tx, r, at); err != nil {
+			return fmt.Errorf("%s: %w", r, err)
+		}
+	}
+	return nil
+}
+
+func knowOne(ctx context.Context, tx *sql.Tx, r plan.Repo, at time.Time) error {
+	row, err := find(ctx, tx, r)
+	if errors.Is(err, sql.ErrNoRows) {
+		_, err := insert(ctx, tx, r, at)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	return rename(ctx, tx, row.id, r, at)
+}
+
+// row is where a repository stands in our books.
+type row struct {
+	id        int64
+	forgotten bool
+}
+
+// find gives our row of a repository, or sql.ErrNoRows. A row of the same name counts only where the two numbers do not
+// contradict each other: a repository that was deleted and made anew is another one.
+func find(ctx context.Context, q querier, r plan.Repo) (row, error) {
+	var found row
+	if r.ID != 0 {
+		err := q.QueryRowContext(ctx, `SELECT id, forgotten FROM repositories WHERE github_id = ?`, r.ID).
+			Scan(&found.id, &found.forgotten)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return found, err
+		}
+	}
+	err := q.QueryRowContext(ctx, `SELECT id, forgotten FROM repositories
+	    WHERE lower(owner) = lower(?) AND lower(name) = lower(?) AND (? = 0 OR github_id = 0)
+	    ORDER BY forgotten, id DESC LIMIT 1`, r.Owner, r.Name, r.ID).Scan(&found.id, &found.forgotten)
+	return found, err
+}
+
+func insert(ctx context.Context, tx *sql.Tx, r plan.Repo, at time.Time) (int64, error) {
+	if err := vacate(ctx, tx, 0, r); err != nil {
+		return 0, err
+	}
+	var id int64
+	err := tx.QueryRowContext(ctx, `INSERT INTO repositories (github_id, owner, name, installation, due)
+	    VALUES (?, ?, ?, ?, ?) RETURNING id`, r.ID, r.Owner, r.Name, r.Installation, micros(at)).Scan(&id)
+	return id, err
+}
+
+// rename gives a row the names that its repository has now, and brings it back to sight.
+func rename(ctx context.Context, tx *sql.Tx, id int64, r plan.Repo, at time.Time) error {
+	if err := vacate(ctx, tx, id, r); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `UPDATE repositories SET owner = ?, name = ?,
+	    github_id    = CASE WHEN ? <> 0 THEN ? ELSE github_id END,
+	    installation = CASE WHEN ? <> 0 THEN ? ELSE installation END,
+	    due          = CASE WHEN forgotten = 1 THEN ? ELSE due END,
+	    forgotten    = 0 WHERE id = ?`,
+		r.Owner, r.Name, r.ID, r.ID, r.Installation, r.Installation, micros(at), id)
+	return err
+}
+
+// vacate takes the name from any other repository that still has it in our books.
+func vacate(ctx context.Context, tx *sql.Tx, id int64, r plan.Repo) error {
+	other, err := holder(ctx, tx, r)
+	if errors.Is(err, sql.ErrNoRows) || other == id {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return forgetRow(ctx, tx, other)
+}
+
+// holder is the repository in sight that has r's name in our books, or sql.ErrNoRows.
+func holder(ctx context.Context, q querier, r plan.Repo) (int64, error) {
+	var id int64
+	err := q.QueryRowContext(ctx, `SELECT id FROM repositories
+	    WHERE forgotten = 0 AND lower(owner) = lower(?) AND lower(name) = lower(?)`, r.Owner, r.Name).Scan(&id)
+	return id, err
+}
+
+func forget(ctx context.Context, tx *sql.Tx, repos []plan.Repo) error {
+	for _, r := range repos {
+		row, err := find(ctx, tx, r)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		if err := forgetRow(ctx, tx, row.id); err != nil {
+			return fmt.Errorf("%s: %w", r, err)
+		}
+	}
+	return nil
+}
+
+func forgetRow(ctx context.Context, tx *sql.Tx, id int64) error {
+	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET forgotten = 1, due = NULL WHERE id = ?`, id); err != nil {
+		return err
+	}
+	for _, table := range []string{"merge_groups", "plans"} {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE repo = ?`, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

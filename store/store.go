@@ -1,0 +1,205 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/pressly/goose/v3"
+	_ "modernc.org/sqlite" // the driver "sqlite"
+)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// Store is the memory of one running service. It is safe for concurrent use. Reading is what [Reader] has.
+type Store struct {
+	*Reader
+	path string
+	file os.FileInfo // what stood at path when it was opened
+
+	write *sql.DB  // one connection, used by the writer goroutine alone
+	lock  *sql.DB  // holds the lock of the process
+	ops   chan *op // unbuffered: writers wait in their own goroutines, so that nothing is queued that could be lost
+
+	closing chan struct{}
+	stopped chan struct{}
+	once    sync.Once
+	tidied  atomic.Int64 // when it was last tidied, microseconds
+}
+
+// Open opens the database at path, a file name, and creates it if nothing is there. The directory must exist.
+//
+// One process at a time may have it open: the lock is a transaction on an own small database beside it, path + ".lock",
+// which works wherever the database itself works and ends with the process, however that ends. The database's own
+// exclusive mode would keep [OpenReader] out as well.
+func Open(ctx context.Context, path string) (*Store, error) {
+	s, err := open(ctx, path)
+	if err != nil {
+		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
+	}
+	return s, nil
+}
+
+func open(ctx context.Context, path string) (_ *Store, err error) {
+	path, err = locate(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{
+		path: path, ops: make(chan *op),
+		closing: make(chan struct{}), stopped: make(chan struct{}),
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.closeFiles())
+		}
+	}()
+	if s.lock, err = takeLock(ctx, path+".lock"); err != nil {
+		return nil, err
+	}
+	if s.write, err = openWriter(ctx, path); err != nil {
+		return nil, err
+	}
+	if err = migrate(ctx, s.write); err != nil {
+		return nil, err
+	}
+	if s.Reader, err = openReader(ctx, path); err != nil {
+		return nil, err
+	}
+	if s.file, err = os.Stat(path); err != nil {
+		return nil, err
+	}
+	go s.run()
+	return s, nil
+}
+
+// locate gives the absolute name of the file and refuses what cannot be one.
+func locate(path string) (string, error) {
+	if strings.Contains(path, "://") {
+		return "", ErrPostgres
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if _, err := os.Stat(filepath.Dir(path)); errors.Is(err, fs.ErrNotExist) {
+		return "", ErrNoDir
+	}
+	return path, nil
+}
+
+// source is the data source name of a file, with anything that SQLite could take for a part of an URI escaped.
+func source(path string, options url.Values) string {
+	path = filepath.ToSlash(path)
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // C:/…
+	}
+	u := url.URL{Scheme: "file", Path: path, RawQuery: options.Encode()}
+	return u.String()
+}
+
+func openWriter(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", source(path, url.Values{
+		"_busy_timeout": {fmt.Sprint(busyWait.Milliseconds())},
+		"_foreign_keys": {"on"},
+		"_journal_mode": {"WAL"},
+		"_synchronous":  {"FULL"}, // NORMAL does not survive a power cut, and what is noted was acknowledged
+		"_txlock":       {"immediate"},
+		"_dqs":          {"0"},
+	}))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	if err := examine(ctx, db); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+// examine refuses a file that is damaged, or that cannot keep what it acknowledges.
+func examine(ctx context.Context, db *sql.DB) error {
+	var mode, health string
+	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
+		return err
+	}
+	if mode != "wal" {
+		return fmt.Errorf("%w (journal mode %s)", ErrNotWAL, mode)
+	}
+	if err := db.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&health); err != nil {
+		return err
+	}
+	if health != "ok" {
+		return fmt.Errorf("%w (%s)", ErrCorrupt, health)
+	}
+	return nil
+}
+
+func takeLock(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := sql.Open("sqlite", source(path, url.Values{"_busy_timeout": {"0"}}))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	// The transaction stays open for as long as the connection: it is the lock. Nothing is ever written in it.
+	if _, err := db.ExecContext(ctx, "BEGIN EXCLUSIVE"); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return db, nil
+}
+
+func migrate(ctx context.Context, db *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files,
+		goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		return err
+	}
+	have, want, err := p.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if have > want {
+		return fmt.Errorf("%w (version %d, this one knows %d)", ErrNewer, have, want)
+	}
+	_, err = p.Up(ctx)
+	return err
+}
+
+// Close waits for the write under way and closes the file. Writes that wait, and later ones, get [ErrClosed].
+func (s *Store) Close() error {
+	var err error
+	s.once.Do(func() {
+		close(s.closing)
+		<-s.stopped
+		err = s.closeFiles()
+	})
+	return err
+}
+
+// closeFiles closes the database before the lock: the next process must find a file that nobody writes.
+func (s *Store) closeFiles() error {
+	var errs []error
+	if s.Reader != nil {
+		errs = append(errs, s.Reader.Close())
+	}
+	for _, db := range []*sql.DB{s.write, s.lock} {
+		if db != nil {
+			errs = append(errs, db.Close())
+		}
+	}
+	return errors.Join(errs...)
+}

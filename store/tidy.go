@@ -1,0 +1,64 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"time"
+)
+
+// aged are the rows that go by age: a table, its column of instants, and how old they may become.
+var aged = [...]struct {
+	table, column string
+	age           time.Duration
+}{
+	{"deliveries", "at", DeliveryAge},
+	{"merge_groups", "at", GroupAge},
+	{"repairs", "at", RepairAge},
+	{"refusals", "at", RefusalAge},
+	{"heads", "last", HeadAge},
+	{"merges", "at", MergeAge},
+	{"acts", "at", ActAge},
+}
+
+// tidy deletes what is past its age or beyond its count, at most once an hour and in small transactions.
+// After a clock was set back it tidies again: else one wrong instant in the far future would end all tidying.
+func (s *Store) tidy(ctx context.Context, at time.Time) error {
+	last := s.tidied.Load()
+	if since := at.UnixMicro() - last; since >= 0 && since < tidyEvery.Microseconds() {
+		return nil
+	}
+	if !s.tidied.CompareAndSwap(last, at.UnixMicro()) {
+		return nil // another look does it
+	}
+	for _, a := range aged {
+		// Names are constants of this file; the row's own number is not portable, but is the cheapest way to bound a delete.
+		query := `DELETE FROM ` + a.table + ` WHERE rowid IN (SELECT rowid FROM ` + a.table + ` WHERE ` + a.column + ` < ? LIMIT ?)`
+		if err := s.drain(ctx, query, micros(at.Add(-a.age)), tidyRows); err != nil {
+			return err
+		}
+	}
+	if err := s.drain(ctx, `DELETE FROM acts WHERE id IN (SELECT a.id FROM acts a WHERE a.id <=
+	    (SELECT b.id FROM acts b WHERE b.repo = a.repo ORDER BY b.id DESC LIMIT 1 OFFSET ?) LIMIT ?)`, ActsKept, tidyRows); err != nil {
+		return err
+	}
+	return s.drain(ctx, `DELETE FROM repositories WHERE id IN (SELECT id FROM repositories r WHERE forgotten = 1
+	    AND NOT EXISTS (SELECT 1 FROM acts WHERE repo = r.id) AND NOT EXISTS (SELECT 1 FROM merges WHERE repo = r.id) LIMIT ?)`, tidyRows)
+}
+
+// drain repeats a bounded delete until it finds nothing.
+func (s *Store) drain(ctx context.Context, query string, args ...any) error {
+	for {
+		var n int64
+		err := s.do(ctx, func(tx *sql.Tx) error {
+			res, err := tx.ExecContext(ctx, query, args...)
+			if err != nil {
+				return err
+			}
+			n, err = res.RowsAffected()
+			return err
+		})
+		if err != nil || n == 0 {
+			return err
+		}
+	}
+}

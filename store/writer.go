@@ -1,0 +1,123 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"os"
+)
+
+// op is one write that waits for its transaction. do may run more than once, each time in a new transaction.
+type op struct {
+	ctx  context.Context
+	do   func(*sql.Tx) error
+	done chan error // has room for the answer: the writer never waits for a caller who left
+}
+
+// do runs one write and returns when it is on the disk. Writes that arrive while another transaction is being written
+// share the next one; with nothing under way there is no wait.
+func (s *Store) do(ctx context.Context, f func(*sql.Tx) error) error {
+	o := &op{ctx: ctx, do: f, done: make(chan error, 1)}
+	select {
+	case s.ops <- o:
+	case <-s.closing:
+		return ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case err := <-o.done:
+		return explain(err)
+	case <-ctx.Done():
+		return ctx.Err() // it may be written nevertheless: every write may be done again
+	}
+}
+
+// run is the writer. It ends when the store is closed, with nothing half-written.
+func (s *Store) run() {
+	defer close(s.stopped)
+	batch := make([]*op, 0, batchMost)
+	for {
+		batch = batch[:0]
+		select {
+		case o := <-s.ops:
+			batch = append(batch, o)
+		case <-s.closing:
+			return
+		}
+		s.commit(s.gather(batch))
+	}
+}
+
+// gather adds the writes that wait already, and waits for none.
+func (s *Store) gather(batch []*op) []*op {
+	for len(batch) < batchMost {
+		select {
+		case o := <-s.ops:
+			batch = append(batch, o)
+		default:
+			return batch
+		}
+	}
+	return batch
+}
+
+// commit writes a batch and answers each of its writes. An error that is one write's own must not fail its neighbours:
+// then each is written by itself. An error of the file fails them all at once, else they would each wait for it.
+func (s *Store) commit(batch []*op) {
+	batch = abandon(batch)
+	err := s.transact(batch)
+	if err == nil || len(batch) == 1 || ofTheFile(err) {
+		for _, o := range batch {
+			o.done <- err
+		}
+		return
+	}
+	for i, o := range batch {
+		o.done <- s.transact(batch[i : i+1])
+	}
+}
+
+// abandon drops the writes whose callers have left already.
+func abandon(batch []*op) []*op {
+	kept := batch[:0]
+	for _, o := range batch {
+		if err := o.ctx.Err(); err != nil {
+			o.done <- err
+			continue
+		}
+		kept = append(kept, o)
+	}
+	return kept
+}
+
+// transact runs writes in one transaction. The context is not a caller's: one that leaves must not undo the others.
+func (s *Store) transact(batch []*op) error {
+	if len(batch) == 0 {
+		return nil
+	}
+	tx, err := s.write.BeginTx(context.Background(), nil)
+	if err != nil {
+		return err
+	}
+	for _, o := range batch {
+		if err := o.do(tx); err != nil {
+			// A full disk has rolled back already, and then this is refused: either way no transaction is left.
+			_ = tx.Rollback()
+			return err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return err // the driver has rolled back
+	}
+	return s.present()
+}
+
+// present makes sure, before anything is acknowledged, that what was written still has its name: SQLite goes on writing a
+// file that was removed, and all of it would be lost with the process.
+func (s *Store) present() error {
+	info, err := os.Stat(s.path)
+	if err != nil || !os.SameFile(info, s.file) {
+		return ErrGone
+	}
+	return nil
+}
