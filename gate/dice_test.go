@@ -1,0 +1,186 @@
+package gate_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// dice draws a world from the bytes that the fuzzer mutates: each byte is one choice.
+type dice struct{ bytes []byte }
+
+func (d *dice) roll(n int) int {
+	if len(d.bytes) == 0 {
+		return 0
+	}
+	b := int(d.bytes[0])
+	d.bytes = d.bytes[1:]
+	return b % n
+}
+
+// rare is true once in n.
+func (d *dice) rare(n int) bool { return d.roll(n) == n-1 }
+
+func oneOf[T any](d *dice, choices ...T) T { return choices[d.roll(len(choices))] }
+
+const fuzzWindows = `version: 1
+timezone: Europe/Berlin
+windows:
+  week: {open: "0 8 * * MON", close: "0 17 * * THU", cutoff: 10m}
+  night: {open: "30 2 * * *", duration: 90m, cutoff: 1m}
+  migration: {dates: [{from: 2026-12-05T22:00, until: 2026-12-06T02:00}], cutoff: 0s}
+freezes:
+  - {name: year-end, from: 2026-12-19T00:00, until: 2027-01-04T08:00, windows: [week, live]}
+layout:
+  preset: rt-rw
+  window: week
+  rules:
+    - {paths: ["night/**"], release: night}
+    - {paths: ["both/**"], release: [week, night]}
+    - {paths: ["migration/**"], release: migration}
+    - {paths: ["c/{cluster}/**"], release: "{cluster}"}
+`
+
+// fuzzPolicies are files that differ in what they ask of a pull request.
+var fuzzPolicies = sync.OnceValue(func() []*config.Policy {
+	var out []*config.Policy
+	for _, more := range []string{
+		"", "pull_requests: {mixed: reject, method: squash, order: ready, settle: 0s}\n",
+		"pull_requests: {live: status, window: status}\n", "pull_requests: {checks: required, approvals: 1, max_merges_per_opening: 2}\n",
+		"pull_requests: {require_labels: [go], update: never, delete_branch: true}\n", "mode: observe\n",
+	} {
+		p, findings := config.Parse([]byte(fuzzWindows + more))
+		if p == nil {
+			panic(fmt.Sprint(findings))
+		}
+		out = append(out, p)
+	}
+	return out
+})
+
+var fuzzPaths = []string{
+	"a/x-rt/f", "a/y-rt/f", "a/x-rw/f", "night/f", "both/f", "migration/f", "c/week/f", "c/nowhere/f", "README.md",
+	".github/sluice.yaml", ".github/workflows/w.yml", "a/z-rt/f", "a/q-rt/f",
+}
+
+func (d *dice) snapshot() plan.Snapshot {
+	start := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
+	s := plan.Snapshot{
+		Us: us, App: app, Default: "main", Bases: map[plan.Branch]plan.Base{},
+		At:     start.Add(time.Duration(d.roll(256))*6*time.Hour + time.Duration(d.roll(256))*time.Minute + time.Duration(d.roll(60))*time.Second),
+		Skew:   oneOf(d, 0, 0, 0, 0, 29*time.Second, 31*time.Second),
+		Budget: oneOf(d, 0, 0, 60),
+	}
+	for _, name := range []plan.Branch{"main", "release"} {
+		s.Bases[name] = d.base(name)
+	}
+	for i := range d.roll(8) {
+		s.Pulls = append(s.Pulls, d.pull(s, i+1))
+	}
+	for range d.roll(3) {
+		s.Refusals = append(s.Refusals, plan.Refusal{
+			Pull: 1 + d.roll(4), Head: sha(fmt.Sprintf("a%d", d.roll(6))), Tip: oneOf(d, tip, older), At: s.At.Add(-time.Duration(d.roll(120)) * time.Minute),
+			Count: 1 + d.roll(25), Reason: "because",
+		})
+		s.Repairs = append(s.Repairs, plan.Repair{SHA: sha(fmt.Sprintf("a%d", d.roll(3))), Context: "sluice/main", By: "mallory", At: s.At.Add(-time.Duration(d.roll(70)) * time.Minute)})
+		s.Merges = append(s.Merges, plan.Merged{Base: "main", At: s.At.Add(-time.Duration(d.roll(100)) * time.Hour), Releases: []layout.Release{"week"}})
+	}
+	return s
+}
+
+func (d *dice) base(name plan.Branch) plan.Base {
+	b := plan.Base{Tip: tip, File: "f11e", Policy: oneOf(d, fuzzPolicies()...), Strict: d.rare(4), Queue: d.rare(12), Rules: !d.rare(12)}
+	if d.rare(12) {
+		b.Policy, b.Findings = nil, []config.Finding{{Severity: config.Error, Message: "broken", Line: 1, Column: 1}}
+	}
+	if d.rare(16) {
+		b.Policy, b.File = nil, ""
+	}
+	if !d.rare(5) {
+		b.Required = append(b.Required, plan.Required{Context: plan.ContextFor(name), App: app})
+	}
+	if d.rare(4) {
+		b.Required = append(b.Required, plan.Required{Context: "ci/build"})
+	}
+	return b
+}
+
+func (d *dice) pull(s plan.Snapshot, number int) plan.Pull {
+	p := plan.Pull{
+		Number: number, Base: oneOf(d, plan.Branch("main"), "main", "main", "release"), Head: sha(fmt.Sprintf("a%d", number)), Author: "alice",
+		MergeBase: tip, SameRepo: !d.rare(4), Draft: d.rare(8), Complete: !d.rare(10), ChecksAll: !d.rare(16),
+		Mergeable: oneOf(d, plan.MergeableYes, plan.MergeableYes, plan.MergeableYes, plan.MergeableUnknown, plan.MergeableConflict),
+		CreatedAt: s.At.Add(-time.Duration(d.roll(50)) * time.Hour), FirstSeen: s.At.Add(-time.Duration(d.roll(200)) * time.Second),
+		Decision: oneOf(d, plan.NoReviewDemanded, plan.NoReviewDemanded, plan.ReviewApproved, plan.ReviewRequired), HeadRef: "topic",
+	}
+	if d.rare(8) {
+		p.Head = "a100000000000000000000000000000000000000" // shared with the first
+	}
+	if d.rare(4) {
+		p.MergeBase = oneOf(d, older, "")
+	}
+	for range 1 + d.roll(3) {
+		p.Files = append(p.Files, d.file())
+	}
+	for range d.roll(3) {
+		p.Checks = append(p.Checks, plan.Check{Context: oneOf[plan.Context](d, "ci/build", "lint", "Kustomization/x"), State: oneOf(d, plan.CheckGreen, plan.CheckGreen, plan.CheckPending, plan.CheckRed)})
+		p.Reviews = append(p.Reviews, plan.Review{By: oneOf[plan.Login](d, "bob", "alice", "carol"), On: oneOf(d, p.Head, older), Approved: !d.rare(4), CanWrite: !d.rare(3)})
+		p.Labels = append(p.Labels, oneOf(d, "go", "hold", "x"))
+	}
+	if d.rare(10) {
+		p.Moved = []string{p.Files[0].Path}
+	}
+	if d.roll(2) == 1 {
+		p.Ours = []plan.Status{{Context: plan.ContextFor(p.Base), State: oneOf(d, plan.Pending, plan.Success, plan.Failure), By: oneOf[plan.Login](d, us, us, "mallory"), Description: "old", At: s.At.Add(-time.Minute)}}
+	}
+	for _, f := range p.Files {
+		if f.Path == config.File || f.Old == config.File {
+			p.Rules = oneOf(d, nil, &plan.RulesChange{Policy: fuzzPolicies()[0]}, &plan.RulesChange{Deleted: true})
+		}
+	}
+	return p
+}
+
+func (d *dice) file() plan.File {
+	f := plan.File{Path: oneOf(d, fuzzPaths...), Kind: oneOf(d, plan.Modified, plan.Added, plan.Deleted)}
+	if d.rare(4) {
+		f.Old, f.Kind = oneOf(d, fuzzPaths...), oneOf(d, plan.Renamed, plan.Copied)
+	}
+	return f
+}
+
+// seeds gives the fuzzer worlds to begin with, and the plain test run a few thousand to look at.
+func seeds(f *testing.F) {
+	state := uint64(1)
+	for range 400 {
+		b := make([]byte, 300)
+		for i := range b {
+			state = state*6364136223846793005 + 1442695040888963407
+			b[i] = byte(state >> 56)
+		}
+		f.Add(b)
+	}
+}
+
+// windowsOf is an independent reading of what a pull request needs: straight from the layout, path by path.
+func windowsOf(p *config.Policy, pull plan.Pull) []window.Name {
+	var out []window.Name
+	for _, f := range pull.Files {
+		paths := []string{f.Path}
+		if f.Kind == plan.Renamed {
+			paths = append(paths, f.Old)
+		}
+		for _, path := range paths {
+			for _, r := range p.Layout.Classify(path).Releases {
+				out = append(out, window.Name(r))
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,93 @@
+// Package gate decides on pull requests: from what was observed of a repository at one instant to a verdict for each open
+// pull request and the writes that follow from it.
+//
+// [Decide] is pure: it takes a [plan.Snapshot] and gives a [plan.Plan], and reads no clock, socket, file or environment. The
+// same snapshot always gives the same plan, whatever the order of its lists.
+//
+// A pull request is judged by a list of rules that are tried in the order of the design's table of verdicts; the first that
+// applies gives the verdict and its reason (rulings.go, ready.go). Then those that may be released are taken in the file's
+// order and turned into merges, as far as one observation carries (turn.go). One decision gives both the status and the
+// merge.
+//
+// Every doubt holds: an incomplete list of files, a name that no window has, checks or rules that could not be read,
+// mergeability that GitHub does not know yet. None of them ever merges.
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+const (
+	// freshFor is how long an observation carries writes.
+	freshFor = 30 * time.Second
+	// maxSkew is how far our clock may be off GitHub's before nothing is released.
+	maxSkew = 30 * time.Second
+)
+
+// Decide gives the verdict on every open pull request, broken base and merge group of s, and what to do about them.
+func Decide(s plan.Snapshot) plan.Plan {
+	b := newBench(s)
+	cases := b.judgeAll()
+	turns := b.takeTurns(cases) // may hold some over: before the verdicts are told
+
+	out := plan.Plan{At: s.At, Notes: b.notes()}
+	for _, c := range cases {
+		out.Verdicts = append(out.Verdicts, c.verdict())
+	}
+	tips := b.tipStatuses(&out)
+	groups := b.judgeGroups(&out)
+	out.Actions = inOrder(b.pullStatuses(cases), turns, append(tips, groups...))
+	out.Wake, out.Look = b.alarm.wake, b.alarm.look
+	return out
+}
+
+// bench is where one snapshot is judged. It keeps what many cases ask for again.
+type bench struct {
+	s      plan.Snapshot
+	joints map[string]opening // by the windows asked for
+	alarm  alarm
+}
+
+func newBench(s plan.Snapshot) *bench {
+	s.Pulls = slices.Clone(s.Pulls)
+	slices.SortFunc(s.Pulls, func(a, b plan.Pull) int { return cmp.Compare(a.Number, b.Number) })
+	s.Groups = slices.Clone(s.Groups)
+	slices.SortFunc(s.Groups, func(a, b plan.Group) int {
+		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Head, b.Head))
+	})
+	return &bench{s: s, joints: map[string]opening{}, alarm: alarm{at: s.At}}
+}
+
+// alarm collects the instants at which to decide again.
+type alarm struct {
+	at         time.Time
+	wake, look time.Time
+}
+
+// wakeAt notes that a verdict may change at t by time alone. A zero or past t says nothing.
+func (a *alarm) wakeAt(t time.Time) { a.wake = earlier(a.wake, t, a.at) }
+
+// lookAt notes that another look is worth it at t.
+func (a *alarm) lookAt(t time.Time) { a.look = earlier(a.look, t, a.at.Add(-1)) }
+
+func earlier(old, t, after time.Time) time.Time {
+	if t.IsZero() || !t.After(after) || (!old.IsZero() && !t.Before(old)) {
+		return old
+	}
+	return t
+}
+
+// soonest is the earliest of the instants that are not zero; zero if all are.
+func soonest(ts ...time.Time) time.Time {
+	var first time.Time
+	for _, t := range ts {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	return first
+}

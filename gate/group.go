@@ -1,0 +1,55 @@
+package gate
+
+import (
+	"github.com/sluicegate/sluice/plan"
+)
+
+// judgeGroups answers merge queues at once: success only if every path of the group may be released now, else failure. A
+// pending answer would block the live pull requests behind it and time out.
+func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
+	var sets []plan.SetStatus
+	for _, g := range b.s.Groups {
+		base, known := b.s.Bases[g.Base]
+		if !known || base.File == "" {
+			continue
+		}
+		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy}
+		d.pull = plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours}
+		d.ruling = b.ruleOnGroup(d)
+		out.Verdicts = append(out.Verdicts, d.verdict())
+		if set, ok := b.groupStatus(d); ok {
+			sets = append(sets, set)
+		}
+	}
+	return sets
+}
+
+func (b *bench) ruleOnGroup(d *brief) ruling {
+	if d.policy == nil {
+		return ruling{kind: plan.Blocked, reason: sayBadRules(string(d.pull.Base), d.base.Findings)}
+	}
+	d.need = needOf(d.policy, d.pull.Files, d.pull.Complete)
+	d.open = b.opening(d.policy, d.pull.Base, d.need.windows)
+	if r, off := clockOff(d); off {
+		return r
+	}
+	if r := d.judge(onPaths()); r.kind != plan.Release || d.need.complete {
+		return r
+	}
+	return ruling{kind: plan.Blocked, reason: wordPeopleIncomplete} // fail closed: nobody looks at a group
+}
+
+func (b *bench) groupStatus(d *brief) (plan.SetStatus, bool) {
+	set := plan.SetStatus{
+		Pin:     plan.Pin{SHA: d.pull.Head, Before: b.s.At.Add(freshFor)},
+		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason,
+	}
+	if d.policy != nil && (d.ruling.kind == plan.Release || d.ruling.kind == plan.Ignored) {
+		set.Pin, set.State = d.releasePin(), plan.Success
+	}
+	current, exists := d.current()
+	if exists && current.By == b.s.Us && current.State == set.State && current.Description == set.Description {
+		return set, false
+	}
+	return set, true
+}

@@ -1,0 +1,199 @@
+package gate_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// The invariants of the design, §7, each a fuzz target of its own.
+
+// FuzzDeterministic: (1) the same snapshot gives the same plan, whatever the order of its lists.
+func FuzzDeterministic(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := (&dice{data}).snapshot()
+		want := gate.Decide(s)
+		slices.Reverse(s.Pulls)
+		slices.Reverse(s.Refusals)
+		slices.Reverse(s.Repairs)
+		for i := range s.Pulls {
+			p := &s.Pulls[i]
+			slices.Reverse(p.Files)
+			slices.Reverse(p.Checks)
+			slices.Reverse(p.Reviews)
+			slices.Reverse(p.Labels)
+		}
+		if diff := cmp.Diff(want, gate.Decide(s)); diff != "" {
+			t.Errorf("another order, another plan:\n%s", diff)
+		}
+	})
+}
+
+// FuzzConverges: (2) in a world that accepts, doing a plan and deciding again reaches no actions.
+func FuzzConverges(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := (&dice{data}).snapshot()
+		for range 4 * (len(s.Pulls) + 2) {
+			p := gate.Decide(s)
+			if len(p.Actions) == 0 {
+				return
+			}
+			accept(&s, p.Actions)
+		}
+		t.Errorf("still acting: %s", render(gate.Decide(s)))
+	})
+}
+
+// accept does a plan in a world that refuses nothing.
+func accept(s *plan.Snapshot, actions []plan.Action) {
+	s.Pulls = slices.Clone(s.Pulls)
+	for _, a := range actions {
+		switch a := a.(type) {
+		case plan.SetStatus:
+			acceptStatus(s, a)
+		case plan.Merge:
+			base := s.Bases[a.Base]
+			base.Tip = "7" + base.Tip[:39]
+			s.Bases[a.Base] = base
+			s.Pulls = slices.DeleteFunc(s.Pulls, func(p plan.Pull) bool { return p.Head == a.SHA && p.Base == a.Base })
+			s.Merges = append(s.Merges, plan.Merged{Pull: a.Pull, Base: a.Base, At: s.At, Releases: a.Releases})
+		case plan.Update:
+			for i := range s.Pulls {
+				if s.Pulls[i].Number == a.Pull {
+					s.Pulls[i].MergeBase = s.Bases[s.Pulls[i].Base].Tip
+					s.Pulls[i].Head = "u" + s.Pulls[i].Head[:39]
+					s.Pulls[i].Ours = nil
+				}
+			}
+		}
+	}
+}
+
+func acceptStatus(s *plan.Snapshot, a plan.SetStatus) {
+	set := plan.Status{Context: a.Context, State: a.State, Description: a.Description, By: s.Us, At: s.At}
+	for i := range s.Pulls {
+		if s.Pulls[i].Head == a.SHA && plan.ContextFor(s.Pulls[i].Base) == a.Context {
+			s.Pulls[i].Ours = []plan.Status{set}
+		}
+	}
+	for name, base := range s.Bases {
+		if plan.ContextFor(name) == a.Context && base.Tip == a.SHA {
+			base.Ours = []plan.Status{set}
+			s.Bases[name] = base
+		}
+	}
+}
+
+// FuzzShutIsShut: (3) nothing is merged while any of its windows is shut, in its cutoff or frozen, and no merge may be
+// done later than that; (7) what is unknown never merges.
+func FuzzShutIsShut(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := (&dice{data}).snapshot()
+		for _, a := range gate.Decide(s).Actions {
+			m, ok := a.(plan.Merge)
+			if !ok {
+				continue
+			}
+			pull := pullOf(t, s, m.Pull)
+			cal := s.Bases[pull.Base].Policy.Calendar
+			windows := windowsOf(s.Bases[pull.Base].Policy, pull)
+			if len(windows) == 0 {
+				t.Errorf("#%d is merged and nothing released it", m.Pull)
+			}
+			for _, w := range windows {
+				for _, at := range []time.Time{s.At, m.Before.Add(-time.Nanosecond)} {
+					if !cal.Has(w) || !cal.At(w, at).Releasable {
+						t.Errorf("#%d is merged at %s while %s is shut", m.Pull, at, w)
+					}
+				}
+			}
+			unknown(t, s, pull)
+		}
+	})
+}
+
+func unknown(t *testing.T, s plan.Snapshot, p plan.Pull) {
+	t.Helper()
+	base := s.Bases[p.Base]
+	if !p.Complete || !p.ChecksAll || p.Mergeable != plan.MergeableYes || !base.Rules || p.Rules != nil || len(p.Moved) > 0 ||
+		s.Skew.Abs() > 30*time.Second || p.Draft || (base.Strict && p.MergeBase != base.Tip) || base.Queue {
+		t.Errorf("#%d is merged on what is not known or not allowed: %+v", p.Number, p)
+	}
+}
+
+func pullOf(t *testing.T, s plan.Snapshot, number int) plan.Pull {
+	t.Helper()
+	i := slices.IndexFunc(s.Pulls, func(p plan.Pull) bool { return p.Number == number })
+	if i < 0 {
+		t.Fatalf("no pull request #%d", number)
+	}
+	return s.Pulls[i]
+}
+
+// FuzzPinned: (4) every write names the SHA it was decided on; (5) what is merged on one observation shares no file, and
+// the observation is fresh.
+func FuzzPinned(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := (&dice{data}).snapshot()
+		taken := map[string]int{}
+		for _, a := range gate.Decide(s).Actions {
+			pin := a.Pinned()
+			if pin.Before.IsZero() || pin.Before.Sub(s.At) > 30*time.Second || !pin.Before.After(s.At) {
+				t.Errorf("%s is void from %s, decided at %s", a.Verb(), pin.Before, s.At)
+			}
+			if set, ok := a.(plan.SetStatus); ok && len([]rune(set.Description)) > 140 {
+				t.Errorf("description of %d characters", len([]rune(set.Description)))
+			}
+			if m, ok := a.(plan.Merge); ok {
+				pull := pullOf(t, s, m.Pull)
+				if m.SHA != pull.Head || m.Tip != s.Bases[pull.Base].Tip {
+					t.Errorf("#%d is merged at %s onto %s", m.Pull, m.SHA, m.Tip)
+				}
+				for _, file := range pull.Files {
+					for _, path := range []string{file.Path, file.Old} {
+						if other := taken[path]; path != "" && file.Kind != plan.Copied && other != 0 && other != m.Pull {
+							t.Errorf("#%d and #%d share %s", m.Pull, other, path)
+						}
+						taken[path] = m.Pull
+					}
+				}
+			}
+		}
+	})
+}
+
+// FuzzWake: (6) no verdict changes before Wake unless the repository changes.
+func FuzzWake(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		d := &dice{data}
+		s := d.snapshot()
+		was := gate.Decide(s)
+		end := was.Wake
+		if end.IsZero() {
+			end = s.At.Add(30 * 24 * time.Hour)
+		}
+		if !end.After(s.At) {
+			t.Fatalf("wake %s is not after %s", end, s.At)
+		}
+		for _, later := range []time.Duration{end.Sub(s.At) - 1, time.Duration(1+d.roll(99)) * end.Sub(s.At) / 100} {
+			next := s
+			next.At = s.At.Add(later)
+			if !next.At.Before(end) {
+				continue
+			}
+			if diff := cmp.Diff(was.Verdicts, gate.Decide(next).Verdicts); diff != "" {
+				t.Errorf("from %s to %s, before %s, a verdict changed:\n%s", s.At, next.At, end, diff)
+			}
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// maxSteps bounds how many paths a verdict explains one by one.
+const maxSteps = 20
+
+// need is what the paths of a change ask for: the union over them.
+type need struct {
+	releases []layout.Release // sorted
+	windows  []window.Name    // those of releases that are windows, live among them
+	branches []layout.Release // those that windowed branches hold
+	unknown  []window.Name    // windows that the file does not have
+	live     bool
+	windowed bool
+	managed  int // paths with a release
+	ignored  int // paths without one, the file itself not counted
+	rules    bool
+	complete bool
+	steps    []plan.Step
+}
+
+// needOf classifies every path of a change, a rename by both names. With an incomplete list every window of the file is
+// asked for as well: a path that is not known may stand anywhere.
+func needOf(p *config.Policy, files []plan.File, complete bool) need {
+	n := need{complete: complete}
+	seen := map[layout.Release]bool{}
+	paths := 0
+	for _, path := range names(files) {
+		if path == config.File {
+			n.rules = true
+			continue
+		}
+		class := p.Layout.Classify(path)
+		n.count(class)
+		for _, r := range class.Releases {
+			seen[r] = true
+		}
+		if paths++; paths <= maxSteps {
+			n.steps = append(n.steps, sayPath(path, class))
+		}
+	}
+	if paths > maxSteps {
+		n.steps = append(n.steps, sayMore(paths-maxSteps))
+	}
+	if !complete {
+		// Fail closed: what is not listed is windowed, by every window there is.
+		for _, w := range p.Calendar.Names() {
+			seen[layout.Release(w)] = true
+		}
+		n.windowed = true
+		n.steps = append(n.steps, stepIncomplete())
+	}
+	n.sortOut(p.Calendar, seen)
+	return n
+}
+
+func (n *need) count(c layout.Class) {
+	if len(c.Releases) == 0 {
+		n.ignored++
+		return
+	}
+	n.managed++
+}
+
+func (n *need) sortOut(cal *window.Calendar, seen map[layout.Release]bool) {
+	for r := range seen {
+		n.releases = append(n.releases, r)
+	}
+	slices.Sort(n.releases)
+	for _, r := range n.releases {
+		name := window.Name(r)
+		switch {
+		case strings.HasPrefix(string(r), branchPrefix):
+			n.branches, n.windowed = append(n.branches, r), true
+			continue
+		case r == layout.Live:
+			n.live = true
+		default:
+			n.windowed = true
+		}
+		n.windows = append(n.windows, name)
+		if !cal.Has(name) {
+			n.unknown = append(n.unknown, name)
+		}
+	}
+}
+
+// branchPrefix begins a release by windowed branches.
+const branchPrefix = "branch:"
+
+// names lists every name that a change touches, sorted, each once: a rename by its old and its new name. The source of a
+// copy does not change.
+func names(files []plan.File) []string {
+	out := make([]string, 0, len(files))
+	for _, f := range files {
+		out = append(out, f.Path)
+		if f.Old != "" && f.Kind != plan.Copied {
+			out = append(out, f.Old)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// handling is what the file says about a change with these releases: one windowed path makes it a windowed change.
+func (n need) handling(p *config.Policy) config.Handling {
+	if n.windowed {
+		return p.PullRequests.Window
+	}
+	return p.PullRequests.Live
+}
+
+// opening is what a calendar says of a set of windows at the instant of the snapshot.
+type opening struct {
+	window.Joint
+	next time.Time // when the words for it may differ
+}
+
+// openingOf asks the calendar, and notes when the answer or the words for it change.
+func openingOf(cal *window.Calendar, ns []window.Name, at time.Time) opening {
+	o := opening{Joint: cal.Joint(ns, at)}
+	o.next = o.Until
+	for _, name := range ns {
+		o.next = soonest(o.next, cal.At(name, at).Next)
+	}
+	if !o.Releasable && o.Until.IsZero() {
+		// The calendar looks a bounded time ahead, counted from the UTC day: the next day may see further.
+		o.next = soonest(o.next, at.UTC().Truncate(24*time.Hour).Add(24*time.Hour))
+	}
+	return o
+}
+
+func (b *bench) opening(p *config.Policy, base plan.Branch, ns []window.Name) opening {
+	var key strings.Builder
+	key.WriteString(string(base))
+	for _, n := range ns {
+		key.WriteByte(0)
+		key.WriteString(string(n))
+	}
+	if o, ok := b.joints[key.String()]; ok {
+		return o
+	}
+	o := openingOf(p.Calendar, ns, b.s.At)
+	b.joints[key.String()] = o
+	return o
+}
+
+// byNumber orders cases as GitHub numbers their pull requests.
+func byNumber(a, b *brief) int { return cmp.Compare(a.pull.Number, b.pull.Number) }

@@ -1,0 +1,353 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// These rules make a pull request wait although its windows are open. Their order is the order in which a person would
+// mend them.
+
+// wait is a ruling that time changes only when the windows do, or at wake.
+func (d *brief) wait(reason string) ruling {
+	return ruling{kind: plan.Waiting, reason: reason, wake: d.open.next}
+}
+
+// clockOff: with a clock that is off GitHub's, "now" is not known, and nothing is released.
+func clockOff(d *brief) (ruling, bool) {
+	if d.s.Skew.Abs() <= maxSkew {
+		return ruling{}, false
+	}
+	r := d.wait(wordClockOff)
+	r.look = d.at.Add(time.Minute)
+	return r, true
+}
+
+func draft(d *brief) (ruling, bool) {
+	if !d.pull.Draft {
+		return ruling{}, false
+	}
+	return d.wait(wordDraft), true
+}
+
+func labelMissing(d *brief) (ruling, bool) {
+	for _, want := range d.policy.PullRequests.RequireLabels {
+		if !hasLabel(d.pull.Labels, want) {
+			return d.wait(sayLabelMissing(want)), true
+		}
+	}
+	return ruling{}, false
+}
+
+// untrusted: whoever pushed a head in a fork may not write here, so somebody who may must have approved that very head.
+func untrusted(d *brief) (ruling, bool) {
+	if d.pull.SameRepo || len(d.approvers()) > 0 {
+		return ruling{}, false
+	}
+	return d.wait(sayUntrusted(d.pull.Head)), true
+}
+
+// approvers are those who may write here and approved the head itself.
+func (d *brief) approvers() []plan.Login {
+	var out []plan.Login
+	for _, r := range d.pull.Reviews {
+		if r.Approved && r.CanWrite && r.On != "" && r.On == d.pull.Head && r.By != d.pull.Author && r.By != d.s.Us {
+			out = append(out, r.By)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// changesRequested by a writer holds on whatever head it was said, and whether or not the base demands reviews.
+func changesRequested(d *brief) (ruling, bool) {
+	var by []plan.Login
+	for _, r := range d.pull.Reviews {
+		if !r.Approved && r.CanWrite {
+			by = append(by, r.By)
+		}
+	}
+	switch {
+	case len(by) > 0:
+		return d.wait(sayChangesRequested(slices.Min(by))), true
+	case d.pull.Decision == plan.ChangesRequested:
+		return d.wait(sayChangesRequested("")), true
+	}
+	return ruling{}, false
+}
+
+func approvalsMissing(d *brief) (ruling, bool) {
+	want, have := d.policy.PullRequests.Approvals, len(d.approvers())
+	if have >= want {
+		return ruling{}, false
+	}
+	return d.wait(sayApprovalsMissing(have, want, d.pull.Head)), true
+}
+
+// reviewsMissing: the base itself demands reviews; asking GitHub to merge would only be refused.
+func reviewsMissing(d *brief) (ruling, bool) {
+	if d.pull.Decision != plan.ReviewRequired {
+		return ruling{}, false
+	}
+	return d.wait(sayReviewsMissing(d.pull.Base)), true
+}
+
+// checksNotGreen looks at what others reported on the head, and at what the base requires.
+func checksNotGreen(d *brief) (ruling, bool) {
+	if !d.pull.ChecksAll {
+		return d.wait(wordChecksUnread), true
+	}
+	counted := d.counted()
+	required := d.requiredOfOthers()
+	if len(counted) == 0 && len(required) == 0 {
+		return d.settling()
+	}
+	var red, running, missing []string
+	for _, r := range required {
+		switch state, reported := reportOn(r, counted); {
+		case !reported:
+			missing = append(missing, string(r.Context))
+		case state == plan.CheckRed:
+			red = append(red, string(r.Context))
+		case state == plan.CheckPending:
+			running = append(running, string(r.Context))
+		}
+	}
+	if d.policy.PullRequests.Checks == config.ChecksAll {
+		red, running = appendByState(red, running, counted)
+	}
+	switch {
+	case len(red) > 0:
+		return d.wait(sayRed(tidy(red))), true
+	case len(running) > 0:
+		r := d.wait(sayRunning(tidy(running)))
+		r.cause = becauseRunning
+		return r, true
+	case len(missing) > 0:
+		return d.wait(sayMissing(tidy(missing))), true
+	}
+	return ruling{}, false
+}
+
+func appendByState(red, running []string, counted []plan.Check) (redOut, runningOut []string) {
+	for _, c := range counted {
+		switch c.State {
+		case plan.CheckRed:
+			red = append(red, string(c.Context))
+		case plan.CheckPending:
+			running = append(running, string(c.Context))
+		case plan.CheckGreen:
+		}
+	}
+	return red, running
+}
+
+func tidy(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// counted are the checks that may hold a merge: not Flux's reports on what it applied, not what the file ignores, not what
+// sluice itself writes.
+func (d *brief) counted() []plan.Check {
+	var out []plan.Check
+	for _, c := range d.pull.Checks {
+		name := string(c.Context)
+		if strings.EqualFold(name, string(plan.ContextFor(d.pull.Base))) || hasFoldPrefix(name, "kustomization/") ||
+			slices.ContainsFunc(d.policy.PullRequests.ChecksIgnore, func(glob string) bool { return wildcard(glob, name) }) {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func hasFoldPrefix(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// requiredOfOthers is what the base requires besides our own context. What the file ignores and GitHub requires is still
+// required: GitHub would refuse the merge.
+func (d *brief) requiredOfOthers() []plan.Required {
+	var out []plan.Required
+	for _, r := range d.base.Required {
+		if !strings.EqualFold(string(r.Context), string(plan.ContextFor(d.pull.Base))) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// reportOn finds the worst report on a required check. GitHub folds the case of contexts. A status does not tell which App
+// it came from; GitHub itself checks that at the merge.
+func reportOn(r plan.Required, counted []plan.Check) (state plan.CheckState, reported bool) {
+	state = plan.CheckGreen
+	for _, c := range counted {
+		if !strings.EqualFold(string(c.Context), string(r.Context)) || (r.App != 0 && c.App != 0 && c.App != r.App) {
+			continue
+		}
+		reported = true
+		if worse(c.State, state) {
+			state = c.State
+		}
+	}
+	return state, reported
+}
+
+func worse(a, b plan.CheckState) bool {
+	rank := func(s plan.CheckState) int {
+		return slices.Index([]plan.CheckState{plan.CheckGreen, plan.CheckPending, plan.CheckRed}, s)
+	}
+	return rank(a) > rank(b)
+}
+
+// settling: a head that nothing is required of and nothing reported on may be one whose checks have not begun yet.
+func (d *brief) settling() (ruling, bool) {
+	green := d.firstSeen().Add(d.policy.PullRequests.Settle)
+	if !d.at.Before(green) {
+		return ruling{}, false
+	}
+	r := d.wait(saySettling(green, d.zone()))
+	r.wake = soonest(r.wake, green)
+	return r, true
+}
+
+func (d *brief) firstSeen() time.Time {
+	if d.pull.FirstSeen.IsZero() {
+		return d.at
+	}
+	return d.pull.FirstSeen
+}
+
+// rulesUnread: whether our status must be green before the merge, and what else must be, is not known.
+func rulesUnread(d *brief) (ruling, bool) {
+	if d.base.Rules {
+		return ruling{}, false
+	}
+	return d.wait(sayRulesUnread(d.pull.Base)), true
+}
+
+const (
+	// refusedFirst is the wait after GitHub's first refusal to merge a head onto a tip; it doubles up to refusedMost.
+	refusedFirst = time.Minute
+	refusedMost  = time.Hour
+	// refusedOften is how many refusals of one head, whatever the tip, make every further try wait refusedMost: each try
+	// costs two of the thousand statuses that GitHub takes on a SHA.
+	refusedOften = 20
+)
+
+// refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another.
+func refused(d *brief) (ruling, bool) {
+	again, reason := time.Time{}, ""
+	total := 0
+	for _, r := range d.s.Refusals {
+		if r.Pull != d.pull.Number || r.Head != d.pull.Head {
+			continue
+		}
+		total += r.Count
+		if r.Tip == d.base.Tip {
+			again, reason = r.At.Add(backoff(r.Count)), r.Reason
+		}
+	}
+	if total >= refusedOften {
+		last := d.lastRefusal()
+		again, reason = last.At.Add(refusedMost), last.Reason
+	}
+	if !d.at.Before(again) {
+		return ruling{}, false
+	}
+	r := d.wait(sayRefused(reason, again, d.zone()))
+	r.wake = soonest(r.wake, again)
+	return r, true
+}
+
+func (d *brief) lastRefusal() plan.Refusal {
+	var last plan.Refusal
+	for _, r := range d.s.Refusals {
+		if r.Pull == d.pull.Number && r.Head == d.pull.Head && (r.At.After(last.At) || (r.At.Equal(last.At) && r.Reason < last.Reason)) {
+			last = r
+		}
+	}
+	return last
+}
+
+func backoff(count int) time.Duration {
+	wait := refusedFirst
+	for range min(count, 10) - 1 {
+		wait *= 2
+	}
+	return min(wait, refusedMost)
+}
+
+// behind: the base demands heads that are up to date. Whoever is next in turn is updated (turn.go).
+func behind(d *brief) (ruling, bool) {
+	if !d.isBehind() {
+		return ruling{}, false
+	}
+	r := d.wait(d.sayBehind())
+	r.cause = becauseBehind
+	return r, true
+}
+
+// isBehind: an unknown merge base counts as behind.
+func (d *brief) isBehind() bool {
+	return d.base.Strict && (d.pull.MergeBase == "" || d.pull.MergeBase != d.base.Tip)
+}
+
+// mergeabilityUnknown: GitHub is working it out; ask again soon, and ever less often.
+func mergeabilityUnknown(d *brief) (ruling, bool) {
+	if d.pull.Mergeable == plan.MergeableYes {
+		return ruling{}, false
+	}
+	r := d.wait(wordMergeability)
+	// Waiting as long again as it already took doubles the pauses without remembering them.
+	r.look = d.at.Add(min(max(d.unknownFor(), 5*time.Second), time.Minute))
+	return r, true
+}
+
+func (d *brief) unknownFor() time.Duration {
+	since := d.firstSeen()
+	if d.base.TipAt.After(since) {
+		since = d.base.TipAt
+	}
+	return d.at.Sub(since)
+}
+
+// wildcard matches name against a glob in which * stands for any run of characters, slashes too: contexts are no paths.
+// Case is folded, as GitHub folds it.
+func wildcard(glob, name string) bool {
+	parts := strings.Split(strings.ToLower(glob), "*")
+	rest := strings.ToLower(name)
+	if len(parts) == 1 {
+		return rest == parts[0]
+	}
+	if !strings.HasPrefix(rest, parts[0]) {
+		return false
+	}
+	rest = rest[len(parts[0]):]
+	last := parts[len(parts)-1]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return strings.HasSuffix(rest, last)
+}
+
+// byTurn orders what is due as the file says: by creation, or by how long the head has been there.
+func byTurn(a, b *brief) int {
+	if base := cmp.Compare(a.pull.Base, b.pull.Base); base != 0 {
+		return base // each base has a file, and so an order, of its own
+	}
+	if a.policy.PullRequests.OldestFirst {
+		return cmp.Or(a.pull.CreatedAt.Compare(b.pull.CreatedAt), byNumber(a, b))
+	}
+	return cmp.Or(a.firstSeen().Compare(b.firstSeen()), byNumber(a, b))
+}

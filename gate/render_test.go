@@ -1,0 +1,83 @@
+package gate_test
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+)
+
+func releases(names []string) []layout.Release {
+	var out []layout.Release
+	for _, n := range names {
+		out = append(out, layout.Release(n))
+	}
+	return out
+}
+
+// render writes a plan as people would note it down.
+func render(p plan.Plan) string {
+	var b strings.Builder
+	for _, v := range p.Verdicts {
+		fmt.Fprintf(&b, "%s %s%s: %s\n", subject(v), v.Kind, instant(" until ", v.Until), v.Reason)
+	}
+	for _, a := range p.Actions {
+		fmt.Fprintln(&b, action(p, a))
+	}
+	for _, n := range p.Notes {
+		fmt.Fprintf(&b, "note %s: %s\n", n.About, n.Says)
+	}
+	b.WriteString(strings.TrimPrefix(instant("\nwake ", p.Wake)+instant("\nlook ", p.Look), "\n"))
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+func subject(v plan.Verdict) string {
+	switch {
+	case v.Subject.Pull != 0:
+		return fmt.Sprintf("#%d", v.Subject.Pull)
+	case v.SHA == tip:
+		return string(v.Subject.Base)
+	}
+	return "group " + nick(v.SHA)
+}
+
+func action(p plan.Plan, a plan.Action) string {
+	pin := a.Pinned()
+	left := ""
+	if !pin.Before.Equal(p.At.Add(30 * time.Second)) {
+		left = fmt.Sprintf(" within %s", pin.Before.Sub(p.At))
+	}
+	switch a := a.(type) {
+	case plan.SetStatus:
+		repairs := ""
+		if a.Repairs != "" {
+			repairs = fmt.Sprintf(", putting right what %s set", a.Repairs)
+		}
+		return fmt.Sprintf("status %s on %s%s%s: %s", a.State, nick(pin.SHA), left, repairs, a.Description)
+	case plan.Merge:
+		how := "success, then merge"
+		switch {
+		case a.StatusAfter:
+			how = "merge, then success"
+		case a.AlreadyGreen:
+			how = "merge"
+		}
+		gone := ""
+		if a.DeleteBranch != "" {
+			gone = ", then delete " + string(a.DeleteBranch)
+		}
+		return fmt.Sprintf("merge #%d at %s by %s%s: %s%s (%s)", a.Pull, nick(pin.SHA), a.Method, left, how, gone, a.Description)
+	case plan.Update:
+		return fmt.Sprintf("update #%d at %s%s", a.Pull, nick(pin.SHA), left)
+	}
+	return fmt.Sprintf("%#v", a)
+}
+
+func instant(before string, t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return before + t.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,404 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// brief is one pull request while it is judged.
+type brief struct {
+	at     time.Time
+	s      *plan.Snapshot
+	pull   plan.Pull
+	base   plan.Base
+	policy *config.Policy // of the base; nil if its file is invalid
+	need   need
+	open   opening
+	ruling ruling
+	merges bool // it has its turn on this observation
+}
+
+// ruling is the answer with its reason.
+type ruling struct {
+	kind   plan.Kind
+	reason string
+	until  time.Time
+	people string    // why people merge this although it is released; "" if sluice does
+	cause  cause     // what the turns need to know of it
+	shared bool      // it is another pull request's, with the same head and base
+	wake   time.Time // time alone changes the answer then
+	look   time.Time // worth another look then
+}
+
+// cause tells apart the rulings that the turns treat in their own way.
+type cause int
+
+const (
+	_ cause = iota
+	becauseFought
+	becauseBehind
+	becauseRunning
+)
+
+// rule is one line of the table of verdicts: it applies, or the next one is tried.
+type rule func(*brief) (ruling, bool)
+
+// onPaths are the rules that need nothing but the paths and the clock: what `classify` asks.
+func onPaths() []rule {
+	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, onBranches, shut}
+}
+
+// onPulls is the whole table, in the design's order: ignored, blocked, held, waiting.
+func onPulls() []rule {
+	return []rule{
+		fought, intoWindowedBranch, badRules, brokenBase,
+		onlyRules, nothingManaged,
+		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
+		holdLabel, unknownWindow, onBranches, shut,
+		clockOff, draft, labelMissing, untrusted, changesRequested, approvalsMissing, reviewsMissing,
+		checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
+	}
+}
+
+// judge tries the rules in order. A brief that none applies to is released.
+func (d *brief) judge(rules []rule) ruling {
+	for _, r := range rules {
+		if got, ok := r(d); ok {
+			return got
+		}
+	}
+	return release(d)
+}
+
+// judgeAll gives each pull request its own ruling, and those that share head and base the strictest of theirs: GitHub
+// keeps one status for them all. Pull requests into a base without a file are none of our business.
+func (b *bench) judgeAll() []*brief {
+	var all []*brief
+	shared := map[[2]string][]*brief{}
+	for _, p := range b.s.Pulls {
+		d, ok := b.brief(p)
+		if !ok {
+			continue
+		}
+		d.ruling = d.judge(onPulls())
+		all = append(all, d)
+		key := [2]string{string(p.Base), string(p.Head)}
+		shared[key] = append(shared[key], d)
+	}
+	for _, same := range shared {
+		strictest := slices.MaxFunc(same, func(x, y *brief) int { return severity(x.ruling.kind) - severity(y.ruling.kind) })
+		for _, d := range same {
+			b.alarm.wakeAt(d.ruling.wake)
+			b.alarm.lookAt(d.ruling.look)
+			if severity(d.ruling.kind) < severity(strictest.ruling.kind) {
+				d.ruling = strictest.ruling.sharedWith(strictest.pull.Number)
+			}
+		}
+	}
+	slices.SortFunc(all, byNumber)
+	return all
+}
+
+func (b *bench) brief(p plan.Pull) (*brief, bool) {
+	base, known := b.s.Bases[p.Base]
+	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy}
+	if !known || (base.File == "" && !d.targetsWindowedBranch()) {
+		return nil, false
+	}
+	if d.policy != nil {
+		d.need = needOf(d.policy, p.Files, p.Complete)
+		d.open = b.opening(d.policy, p.Base, d.need.windows)
+	}
+	return d, true
+}
+
+// severity orders verdicts by how much they hold back.
+func severity(k plan.Kind) int {
+	return slices.Index([]plan.Kind{plan.Ignored, plan.Release, plan.Overridden, plan.Waiting, plan.Held, plan.Blocked}, k)
+}
+
+func (r ruling) sharedWith(pull int) ruling {
+	r.reason, r.shared = sayShared(r.reason, pull), true
+	return r
+}
+
+func (d *brief) verdict() plan.Verdict {
+	return plan.Verdict{
+		Subject:  plan.Subject{Pull: d.pull.Number, Base: d.pull.Base},
+		SHA:      d.pull.Head,
+		Kind:     d.ruling.kind,
+		Reason:   d.ruling.reason,
+		Until:    d.ruling.until,
+		Releases: d.need.releases,
+		Why:      d.need.steps,
+	}
+}
+
+// Paths gives the verdict on a set of changed paths at an instant, from the policy alone: release, held, ignored or
+// blocked.
+func Paths(p *config.Policy, files []plan.File, at time.Time) plan.Verdict {
+	d := &brief{at: at, s: &plan.Snapshot{At: at}, policy: p, need: needOf(p, files, true)}
+	d.open = openingOf(p.Calendar, d.need.windows, at)
+	d.ruling = d.judge(onPaths())
+	return d.verdict()
+}
+
+// --- ignored
+
+// onlyRules: the pull request that mends the rules is never held by a window, or a wrong window could not be mended, and
+// it is never merged by sluice.
+func onlyRules(d *brief) (ruling, bool) {
+	if !d.touchesRules() || (d.policy != nil && d.need.managed > 0) || !d.whole() {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Ignored, reason: sayChangesRules(d.windowsChanged())}, true
+}
+
+func nothingManaged(d *brief) (ruling, bool) {
+	if d.need.managed > 0 || !d.need.complete {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Ignored, reason: wordNothingManaged}, true
+}
+
+func (d *brief) touchesRules() bool {
+	return d.need.rules || d.pull.Rules != nil || slices.Contains(names(d.pull.Files), config.File)
+}
+
+// whole tells whether the rules file is the only thing that the pull request could change, as far as a broken base lets
+// us know.
+func (d *brief) whole() bool {
+	if d.policy != nil {
+		return d.need.complete
+	}
+	return d.pull.Complete && len(names(d.pull.Files)) == 1
+}
+
+// windowsChanged names the windows that differ between the base's file and the pull request's, sorted.
+func (d *brief) windowsChanged() []string {
+	if d.policy == nil || d.pull.Rules == nil || d.pull.Rules.Policy == nil {
+		return nil
+	}
+	was, is := d.policy.Windows, d.pull.Rules.Policy.Windows
+	var out []string
+	for name, digest := range was {
+		if is[name] != digest {
+			out = append(out, string(name))
+		}
+	}
+	for name := range is {
+		if _, ok := was[name]; !ok {
+			out = append(out, string(name))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// --- blocked
+
+// fought: somebody else keeps setting a status under our name. Writing against them for ever would help nobody.
+func fought(d *brief) (ruling, bool) {
+	context := plan.ContextFor(d.pull.Base)
+	count, by, first := 0, plan.Login(""), time.Time{}
+	for _, r := range d.s.Repairs {
+		if r.SHA != d.pull.Head || r.Context != context || d.at.Sub(r.At) >= repairsWithin {
+			continue
+		}
+		count++
+		first = soonest(first, r.At)
+		if by == "" || r.By < by {
+			by = r.By
+		}
+	}
+	if count < maxRepairs {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayFought(context, by), cause: becauseFought, wake: first.Add(repairsWithin)}, true
+}
+
+const (
+	// maxRepairs is how often in repairsWithin a status that somebody else set under our name is put right on one SHA.
+	maxRepairs    = 5
+	repairsWithin = time.Hour
+)
+
+func intoWindowedBranch(d *brief) (ruling, bool) {
+	if !d.targetsWindowedBranch() {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayWindowedBranch(d.pull.Base)}, true
+}
+
+// targetsWindowedBranch: branches count on the default branch only.
+func (d *brief) targetsWindowedBranch() bool {
+	policy := d.s.Bases[d.s.Default].Policy
+	if policy == nil {
+		return false
+	}
+	return slices.ContainsFunc(policy.Branches, func(b config.Branch) bool {
+		return strings.EqualFold(b.Name, string(d.pull.Base))
+	})
+}
+
+func badRules(d *brief) (ruling, bool) {
+	r := d.pull.Rules
+	switch {
+	case r == nil && d.touchesRules():
+		// Its version was not read: fail closed.
+		return ruling{kind: plan.Blocked, reason: wordRulesUnreadable}, true
+	case r == nil || (r.Policy != nil && !r.Deleted):
+		return ruling{}, false
+	case r.Deleted:
+		return ruling{kind: plan.Blocked, reason: wordRulesDeleted}, true
+	}
+	return ruling{kind: plan.Blocked, reason: sayBadRules(wordThisPull, r.Findings)}, true
+}
+
+func brokenBase(d *brief) (ruling, bool) {
+	if d.policy != nil || (d.touchesRules() && d.whole()) {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayBadRules(string(d.pull.Base), d.base.Findings)}, true
+}
+
+func conflict(d *brief) (ruling, bool) {
+	if d.pull.Mergeable != plan.MergeableConflict {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayConflict(d.pull.Base)}, true
+}
+
+func mixed(d *brief) (ruling, bool) {
+	if !d.policy.PullRequests.RejectMixed || !d.need.live || !d.need.windowed {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayMixed(d.need.releases)}, true
+}
+
+// moved: the list shows an old path, git's merge would follow the rename that the base made meanwhile, perhaps into a
+// windowed directory.
+func moved(d *brief) (ruling, bool) {
+	if len(d.pull.Moved) == 0 {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayMoved(slices.Min(d.pull.Moved), d.pull.Base)}, true
+}
+
+func throughQueue(d *brief) (ruling, bool) {
+	if !d.base.Queue {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayQueue(d.pull.Base)}, true
+}
+
+func methodRefused(d *brief) (ruling, bool) {
+	method := d.policy.PullRequests.Method
+	if len(d.s.Methods) == 0 || slices.Contains(d.s.Methods, method) || d.byPeople() != "" {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayMethod(method)}, true
+}
+
+// neverTogether: each of the windows opens, but never all of them at once as far as the calendar looks.
+func neverTogether(d *brief) (ruling, bool) {
+	if d.open.Releasable || !d.open.Until.IsZero() || len(d.need.windows) < 2 || len(d.need.unknown) > 0 {
+		return ruling{}, false
+	}
+	for _, name := range d.need.windows {
+		if st := d.policy.Calendar.At(name, d.at); !st.Open && st.Until.IsZero() {
+			return ruling{}, false // this one alone never opens: held says so
+		}
+	}
+	return ruling{kind: plan.Blocked, reason: sayNeverTogether(d.need.windows), wake: d.open.next}, true
+}
+
+// --- held
+
+func holdLabel(d *brief) (ruling, bool) {
+	for _, want := range d.policy.PullRequests.HoldLabels {
+		if hasLabel(d.pull.Labels, want) {
+			return ruling{kind: plan.Held, reason: sayHoldLabel(want)}, true
+		}
+	}
+	return ruling{}, false
+}
+
+// hasLabel: GitHub's labels are one whatever their case.
+func hasLabel(labels []string, want string) bool {
+	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, want) })
+}
+
+// unknownWindow: a capture that names no window fails closed.
+func unknownWindow(d *brief) (ruling, bool) {
+	if len(d.need.unknown) == 0 {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Held, reason: sayUnknownWindow(d.need.unknown[0])}, true
+}
+
+// onBranches: windowed branches are not moved by this version, so what only they would hold back is held here.
+func onBranches(d *brief) (ruling, bool) {
+	if len(d.need.branches) == 0 {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Held, reason: sayOnBranches(d.need.branches[0])}, true
+}
+
+func shut(d *brief) (ruling, bool) {
+	if d.open.Releasable {
+		return ruling{}, false
+	}
+	return ruling{
+		kind:   plan.Held,
+		reason: d.sayShut(),
+		until:  d.open.Until,
+		wake:   d.open.next,
+	}, true
+}
+
+// --- release
+
+func release(d *brief) ruling {
+	r := ruling{kind: plan.Release, until: d.open.Until, wake: d.open.next}
+	r.people = d.byPeople()
+	r.reason = d.sayReleased(r.people)
+	return r
+}
+
+// byPeople says why people merge this although it is open; "" if sluice merges.
+func (d *brief) byPeople() string {
+	switch {
+	case !d.need.complete:
+		return wordPeopleIncomplete
+	case d.touchesRules():
+		return wordPeopleRules
+	case d.need.ignored > 0:
+		return sayPeopleIgnored(d.need.ignored)
+	case d.need.handling(d.policy) == config.Status:
+		return wordPeopleStatus
+	}
+	return ""
+}
+
+// zone is the one in which the brief's instants are told: that of the first window that shuts it, else of its first
+// window, else of the file's first.
+func (d *brief) zone() *time.Location {
+	for _, names := range [][]window.Name{d.open.Shut, d.need.windows} {
+		for _, n := range names {
+			if n != window.Live && d.policy.Calendar.Has(n) {
+				return d.policy.Calendar.Zone(n)
+			}
+		}
+	}
+	if all := d.policy.Calendar.Names(); len(all) > 0 {
+		return d.policy.Calendar.Zone(all[0])
+	}
+	return time.UTC
+}

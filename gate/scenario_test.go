@@ -1,0 +1,310 @@
+package gate_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/tools/txtar"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/plan"
+)
+
+var update = flag.Bool("update", false, "write what the gate says now into the scenarios")
+
+// TestScenarios reads testdata/scenarios as a specification: a file, an instant and what GitHub shows, and the plan that
+// follows. The comment above each says why.
+func TestScenarios(t *testing.T) {
+	paths, err := filepath.Glob("testdata/scenarios/*.txtar")
+	if err != nil || len(paths) < 30 {
+		t.Fatalf("found %d scenarios, %v", len(paths), err)
+	}
+	for _, path := range paths {
+		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			archive, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sc := readScenario(t, archive)
+			got := render(gate.Decide(sc.snapshot()))
+			if *update {
+				writeScenario(t, path, archive, got)
+				return
+			}
+			if want := string(section(archive, "plan")); got != want {
+				t.Errorf("plan:\n%s\nwant:\n%s", got, want)
+			}
+		})
+	}
+}
+
+// scenario is what stands in a txtar file, with the dull things defaulted: a trusted, mergeable, up-to-date head with one
+// green check, on a protected base that takes our status from our App alone.
+type scenario struct {
+	now    time.Time
+	policy *config.Policy
+	bad    []config.Finding
+	World  world
+	Pulls  []pull
+}
+
+type world struct {
+	Strict, Queue, NotEnforced, NotBound, RulesUnread, NoFile, Budget bool
+	Skew                                                              time.Duration
+	Required                                                          []string
+	Methods                                                           []string
+	Refusals                                                          []struct {
+		Pull, Count int
+		Tip         string
+		Ago         time.Duration
+		Reason      string
+	}
+	Repairs []struct {
+		Head string
+		By   string
+		Ago  time.Duration
+	}
+	Merges []struct {
+		Releases []string
+		Ago      time.Duration
+	}
+	Groups []struct {
+		Head       string
+		Files      []string
+		Incomplete bool
+	}
+	Tip string // our status on the base's tip: "failure: text"
+}
+
+type pull struct {
+	Number                                         int
+	Base, Head, Author, Branch                     string
+	Files, Moved, Labels                           []string
+	Draft, Fork, Behind, Incomplete, ChecksPartial bool
+	Mergeable, Decision                            string
+	Approved, Refused                              []string // LOGIN, LOGIN (reader), LOGIN @ HEAD
+	Checks                                         map[string]string
+	Ours                                           string // "pending: text", "success by mallory: text"
+	Seen, Created                                  time.Duration
+	Rules                                          string // the text of its rules file; "deleted"
+}
+
+const (
+	us    plan.Login = "sluice"
+	app   int64      = 4711
+	tip   plan.SHA   = "7190000000000000000000000000000000000000"
+	older plan.SHA   = "0190000000000000000000000000000000000000"
+)
+
+func readScenario(t *testing.T, a *txtar.Archive) scenario {
+	t.Helper()
+	var sc scenario
+	now, err := time.Parse(time.RFC3339, strings.TrimSpace(string(section(a, "now"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc.now = now
+	sc.policy, sc.bad = config.Parse(section(a, config.File))
+	strict(t, section(a, "world"), &sc.World)
+	strict(t, section(a, "pulls"), &sc.Pulls)
+	return sc
+}
+
+func strict(t *testing.T, data []byte, into any) {
+	t.Helper()
+	if len(data) == 0 {
+		return
+	}
+	dec := yaml.NewDecoder(strings.NewReader(string(data)))
+	dec.KnownFields(true)
+	if err := dec.Decode(into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func section(a *txtar.Archive, name string) []byte {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	return nil
+}
+
+func writeScenario(t *testing.T, path string, a *txtar.Archive, got string) {
+	t.Helper()
+	a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return f.Name == "plan" })
+	a.Files = append(a.Files, txtar.File{Name: "plan", Data: []byte(got)})
+	if err := os.WriteFile(path, txtar.Format(a), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (sc scenario) snapshot() plan.Snapshot {
+	w := sc.World
+	s := plan.Snapshot{
+		Repo: plan.Repo{Owner: "acme", Name: "fleet"}, At: sc.now, Skew: w.Skew, Us: us, App: app, Default: "main",
+		Methods: []config.Method{config.MergeCommit, config.Squash, config.Rebase},
+		Bases:   map[plan.Branch]plan.Base{},
+	}
+	if w.Methods != nil {
+		s.Methods = nil
+		for _, m := range w.Methods {
+			s.Methods = append(s.Methods, config.Method(m))
+		}
+	}
+	if w.Budget {
+		s.Budget = 60
+	}
+	s.Bases["main"] = sc.base("main")
+	for _, p := range sc.Pulls {
+		s.Pulls = append(s.Pulls, sc.pull(p))
+		base := cmp.Or(p.Base, "main")
+		s.Bases[plan.Branch(base)] = sc.base(base)
+	}
+	sc.remember(&s)
+	return s
+}
+
+func (sc scenario) base(name string) plan.Base {
+	w := sc.World
+	b := plan.Base{Tip: tip, File: "f11e", Policy: sc.policy, Findings: sc.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread}
+	if w.NoFile {
+		b.File, b.Policy = "", nil
+	}
+	if !w.NotEnforced {
+		r := plan.Required{Context: plan.ContextFor(plan.Branch(name)), App: app}
+		if w.NotBound {
+			r.App = 0
+		}
+		b.Required = append(b.Required, r)
+	}
+	for _, c := range w.Required {
+		b.Required = append(b.Required, plan.Required{Context: plan.Context(c)})
+	}
+	b.Ours = ours(w.Tip, plan.ContextFor(plan.Branch(name)), sc.now)
+	return b
+}
+
+func (sc scenario) remember(s *plan.Snapshot) {
+	for _, r := range sc.World.Refusals {
+		s.Refusals = append(s.Refusals, plan.Refusal{
+			Pull: r.Pull, Head: sha(fmt.Sprintf("a%d", r.Pull)), Tip: cmp.Or(plan.SHA(r.Tip), tip),
+			At: sc.now.Add(-r.Ago), Count: r.Count, Reason: r.Reason,
+		})
+	}
+	for _, r := range sc.World.Repairs {
+		s.Repairs = append(s.Repairs, plan.Repair{SHA: sha(r.Head), Context: "sluice/main", By: plan.Login(r.By), At: sc.now.Add(-r.Ago)})
+	}
+	for _, m := range sc.World.Merges {
+		s.Merges = append(s.Merges, plan.Merged{Base: "main", At: sc.now.Add(-m.Ago), Releases: releases(m.Releases)})
+	}
+	for _, g := range sc.World.Groups {
+		s.Groups = append(s.Groups, plan.Group{Base: "main", Head: sha(g.Head), Files: files(g.Files), Complete: !g.Incomplete})
+	}
+}
+
+func (sc scenario) pull(p pull) plan.Pull {
+	base := plan.Branch(cmp.Or(p.Base, "main"))
+	out := plan.Pull{
+		Number: p.Number, Author: plan.Login(cmp.Or(p.Author, "alice")), Base: base,
+		Head:      sha(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Number))),
+		HeadRef:   plan.Branch(cmp.Or(p.Branch, fmt.Sprintf("change-%d", p.Number))),
+		CreatedAt: sc.now.Add(-24 * time.Hour).Add(time.Duration(p.Number) * time.Minute),
+		MergeBase: tip, Draft: p.Draft, SameRepo: !p.Fork, Labels: p.Labels, Files: files(p.Files), Complete: !p.Incomplete,
+		Moved: p.Moved, ChecksAll: !p.ChecksPartial, FirstSeen: sc.now.Add(-cmp.Or(p.Seen, time.Hour)),
+		Decision: plan.Decision(p.Decision), Ours: ours(p.Ours, plan.ContextFor(base), sc.now),
+		Mergeable: map[string]plan.Mergeable{"": plan.MergeableYes, "unknown": plan.MergeableUnknown, "conflict": plan.MergeableConflict}[p.Mergeable],
+	}
+	if p.Behind {
+		out.MergeBase = older
+	}
+	if p.Created != 0 {
+		out.CreatedAt = sc.now.Add(-p.Created)
+	}
+	for _, text := range p.Approved {
+		out.Reviews = append(out.Reviews, review(text, out.Head, true))
+	}
+	for _, text := range p.Refused {
+		out.Reviews = append(out.Reviews, review(text, out.Head, false))
+	}
+	out.Checks = checks(p.Checks)
+	out.Rules = rules(p)
+	return out
+}
+
+func rules(p pull) *plan.RulesChange {
+	switch {
+	case p.Rules == "":
+		return nil
+	case p.Rules == "deleted":
+		return &plan.RulesChange{Deleted: true}
+	}
+	policy, findings := config.Parse([]byte(p.Rules))
+	return &plan.RulesChange{Policy: policy, Findings: findings}
+}
+
+func checks(in map[string]string) []plan.Check {
+	if in == nil {
+		in = map[string]string{"ci/build": "green"}
+	}
+	var out []plan.Check
+	for _, name := range slices.Sorted(maps.Keys(in)) {
+		state := map[string]plan.CheckState{"green": plan.CheckGreen, "red": plan.CheckRed, "running": plan.CheckPending}[in[name]]
+		out = append(out, plan.Check{Context: plan.Context(name), By: "ci", State: state})
+	}
+	return out
+}
+
+func review(text string, head plan.SHA, approved bool) plan.Review {
+	who, on, _ := strings.Cut(text, " @ ")
+	who, reader := strings.CutSuffix(who, " (reader)")
+	r := plan.Review{By: plan.Login(who), On: head, Approved: approved, CanWrite: !reader}
+	if on != "" {
+		r.On = sha(on)
+	}
+	return r
+}
+
+func ours(text string, context plan.Context, now time.Time) []plan.Status {
+	if text == "" {
+		return nil
+	}
+	state, description, _ := strings.Cut(text, ": ")
+	by := string(us)
+	state, by, _ = strings.Cut(state, " by ")
+	return []plan.Status{{Context: context, State: plan.StatusState(state), Description: description, By: plan.Login(cmp.Or(by, string(us))), At: now.Add(-time.Minute)}}
+}
+
+// files reads "path", "old => new", "-path" (deleted) and "+path" (added).
+func files(lines []string) []plan.File {
+	var out []plan.File
+	for _, l := range lines {
+		f := plan.File{Path: l, Kind: plan.Modified}
+		if was, is, ok := strings.Cut(l, " => "); ok {
+			f = plan.File{Path: is, Old: was, Kind: plan.Renamed}
+		} else if rest, ok := strings.CutPrefix(l, "-"); ok {
+			f = plan.File{Path: rest, Kind: plan.Deleted}
+		} else if rest, ok := strings.CutPrefix(l, "+"); ok {
+			f = plan.File{Path: rest, Kind: plan.Added}
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// sha pads a nickname to a full SHA: "a7" is a700….
+func sha(nick string) plan.SHA { return plan.SHA(nick + strings.Repeat("0", 40-len(nick))) }
+
+func nick(s plan.SHA) string { return strings.TrimRight(string(s), "0") }

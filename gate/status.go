@@ -1,0 +1,178 @@
+package gate
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// A status belongs to a commit and a context, not to a pull request: those that share head and base share it.
+
+func asRelease(w window.Name) layout.Release { return layout.Release(w) }
+
+// pullStatuses are the statuses that are not what they should be.
+func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
+	type place struct {
+		head plan.SHA
+		base plan.Branch
+	}
+	byPlace := map[place][]*brief{}
+	var order []place
+	for _, d := range cases {
+		at := place{d.pull.Head, d.pull.Base}
+		if byPlace[at] == nil {
+			order = append(order, at)
+		}
+		byPlace[at] = append(byPlace[at], d)
+	}
+	var out []plan.SetStatus
+	for _, at := range order {
+		if set, ok := b.status(byPlace[at]); ok {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+// status is the write for those that share a status, or none.
+func (b *bench) status(same []*brief) (plan.SetStatus, bool) {
+	d := slices.MaxFunc(same, func(x, y *brief) int { return x.weight() - y.weight() })
+	if d.ruling.cause == becauseFought || slices.ContainsFunc(same, func(x *brief) bool { return x.merges }) {
+		return plan.SetStatus{}, false // left to the other writer · part of the merge
+	}
+	state, text := d.wanted()
+	current, exists := d.current()
+	ours := exists && current.By == b.s.Us
+	due := d.ruling.kind == plan.Release && state == plan.Pending
+	if ours && current.State == state && (current.Description == text || due) {
+		return plan.SetStatus{}, false
+	}
+	set := plan.SetStatus{Pin: plan.Pin{SHA: d.pull.Head, Before: b.s.At.Add(freshFor)}, State: state, Description: text}
+	set.Context = plan.ContextFor(d.pull.Base)
+	if state == plan.Success && d.ruling.kind == plan.Release && d.policy.Mode == config.Enforce {
+		set.Pin = d.releasePin()
+	}
+	if exists && !ours {
+		set.Repairs = current.By
+	}
+	for _, x := range same {
+		set.Pulls = append(set.Pulls, x.pull.Number)
+	}
+	return set, true
+}
+
+// weight picks whose ruling the shared status tells: the strictest one's own words.
+func (d *brief) weight() int {
+	if d.ruling.shared {
+		return 2 * severity(d.ruling.kind)
+	}
+	return 2*severity(d.ruling.kind) + 1
+}
+
+// wanted is the status that the ruling asks for. Green is given to what people merge; what sluice merges itself turns
+// green only as part of the merge.
+func (d *brief) wanted() (plan.StatusState, string) {
+	if d.policy != nil && d.policy.Mode == config.Observe {
+		return plan.Success, sayObserved(d.ruling)
+	}
+	switch d.ruling.kind {
+	case plan.Ignored:
+		return plan.Success, d.ruling.reason
+	case plan.Release, plan.Overridden:
+		if d.ruling.people != "" {
+			return plan.Success, d.ruling.reason
+		}
+		return plan.Pending, d.ruling.reason
+	case plan.Held, plan.Waiting:
+		return plan.Pending, d.ruling.reason
+	case plan.Blocked:
+		return plan.Failure, d.ruling.reason
+	}
+	return plan.Failure, d.ruling.reason
+}
+
+// current is the status under our context that counts on GitHub: the latest.
+func (d *brief) current() (plan.Status, bool) { return latest(d.pull.Ours) }
+
+func latest(all []plan.Status) (plan.Status, bool) {
+	if len(all) == 0 {
+		return plan.Status{}, false
+	}
+	return slices.MaxFunc(all, func(x, y plan.Status) int {
+		if c := x.At.Compare(y.At); c != 0 {
+			return c
+		}
+		return strings.Compare(string(x.By)+x.Description, string(y.By)+y.Description)
+	}), true
+}
+
+// tipStatuses tells on a base's own tip that its file is invalid, and takes that back when it no longer is.
+func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
+	var sets []plan.SetStatus
+	for _, name := range slices.Sorted(maps.Keys(b.s.Bases)) {
+		base := b.s.Bases[name]
+		current, exists := latest(base.Ours)
+		ours := exists && current.By == b.s.Us
+		set := plan.SetStatus{
+			Pin:     plan.Pin{SHA: base.Tip, Before: b.s.At.Add(freshFor)},
+			Context: plan.ContextFor(name), State: plan.Failure, Description: sayBadRules(string(name), base.Findings),
+		}
+		switch {
+		case base.File == "":
+			continue
+		case base.Policy != nil:
+			if !ours || current.State != plan.Failure {
+				continue
+			}
+			set.State, set.Description = plan.Success, wordRulesValid
+		default:
+			out.Verdicts = append(out.Verdicts, plan.Verdict{
+				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,
+			})
+			if ours && current.State == set.State && current.Description == set.Description {
+				continue
+			}
+		}
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// notes tell what operators should know of each base that has rules.
+func (b *bench) notes() []plan.Step {
+	var out []plan.Step
+	for _, name := range slices.Sorted(maps.Keys(b.s.Bases)) {
+		base := b.s.Bases[name]
+		if base.Policy == nil || base.Policy.Mode != config.Enforce {
+			continue
+		}
+		required, bound := base.Enforced(name, b.s.App)
+		switch {
+		case !base.Rules:
+			out = append(out, plan.Step{About: string(name), Says: sayRulesUnread(name)})
+		case !required:
+			out = append(out, plan.Step{About: string(name), Says: sayNotEnforced(name)})
+		case !bound:
+			out = append(out, plan.Step{About: string(name), Says: sayNotBound(name)})
+		}
+	}
+	return out
+}
+
+// inOrder puts first what takes green back, then the merges and updates, then all other statuses.
+func inOrder(statuses []plan.SetStatus, turns []plan.Action, rest []plan.SetStatus) []plan.Action {
+	var first, last []plan.Action
+	for _, set := range append(statuses, rest...) {
+		if set.State == plan.Success {
+			last = append(last, set)
+		} else {
+			first = append(first, set)
+		}
+	}
+	return slices.Concat(first, turns, last)
+}

@@ -1,0 +1,242 @@
+package gate
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// frontRunner is how long an up-to-date head whose checks run keeps the others of a strict base from being updated: its
+// merge would make them behind again.
+const frontRunner = 30 * time.Minute
+
+// turns hands out what one observation carries: which of the due pull requests are merged, and which wait for the next
+// look.
+type turns struct {
+	b       *bench
+	taken   map[string]int // path → the pull request that changes it in this pass
+	merging map[plan.Branch]int
+	merged  map[window.Name]int // of the present opening, this pass included
+}
+
+// takeTurns decides what happens to those that may be released, in the file's order, and gives the merges and updates.
+func (b *bench) takeTurns(cases []*brief) []plan.Action {
+	t := turns{b: b, taken: map[string]int{}, merging: map[plan.Branch]int{}, merged: map[window.Name]int{}}
+	t.green(cases)
+	var out []plan.Action
+	for _, d := range pick(cases, (*brief).mergesItself) {
+		if t.take(d) {
+			out = append(out, b.merge(d))
+		}
+	}
+	return append(out, t.updates(cases)...)
+}
+
+// pick lists the cases that ask for something, in their turn.
+func pick(cases []*brief, ask func(*brief) bool) []*brief {
+	var out []*brief
+	for _, d := range cases {
+		if d.policy != nil && d.policy.Mode == config.Enforce && ask(d) {
+			out = append(out, d)
+		}
+	}
+	slices.SortFunc(out, byTurn)
+	return out
+}
+
+func (d *brief) mergesItself() bool {
+	return d.ruling.kind == plan.Release && d.ruling.people == "" && !d.ruling.shared
+}
+
+// take gives d its turn, or says why it has to wait for another look.
+func (t *turns) take(d *brief) bool {
+	if full, ok := t.full(d); ok {
+		d.ruling = t.heldOver(d, full)
+		return false
+	}
+	if first, ok := t.inTheWay(d); ok {
+		d.ruling.reason = sayInTurn(first)
+		t.b.alarm.lookAt(t.b.s.At)
+		return false
+	}
+	d.merges = true
+	t.merging[d.pull.Base] = d.pull.Number
+	for _, path := range names(d.pull.Files) {
+		t.taken[path] = d.pull.Number
+	}
+	for _, w := range d.need.windows {
+		t.merged[w]++
+	}
+	return true
+}
+
+// inTheWay finds the pull request that is merged first in this pass and makes the observation of d stale: one that touches
+// a file of d, or any on a base that demands heads to be up to date.
+func (t *turns) inTheWay(d *brief) (int, bool) {
+	if first, ok := t.merging[d.pull.Base]; ok && d.base.Strict {
+		return first, true
+	}
+	for _, path := range names(d.pull.Files) {
+		if first, ok := t.taken[path]; ok {
+			return first, true
+		}
+	}
+	return 0, false
+}
+
+// full finds a window of d that took as many merges in its present opening as the file allows.
+func (t *turns) full(d *brief) (window.Name, bool) {
+	most := d.policy.PullRequests.MaxMergesPerOpening
+	if most == 0 {
+		return "", false
+	}
+	for _, w := range d.need.windows {
+		if w != window.Live && t.before(d, w)+t.merged[w] >= most {
+			return w, true
+		}
+	}
+	return "", false
+}
+
+// before counts the merges that the store remembers of w's present opening.
+func (t *turns) before(d *brief, w window.Name) int {
+	since := d.policy.Calendar.At(w, t.b.s.At).Since
+	count := 0
+	for _, m := range t.b.s.Merges {
+		if m.Base == d.pull.Base && !m.At.Before(since) && slices.Contains(m.Releases, asRelease(w)) {
+			count++
+		}
+	}
+	return count
+}
+
+// heldOver holds d over to the next opening: that of full after its present one, when the others are open too.
+func (t *turns) heldOver(d *brief, full window.Name) ruling {
+	r := ruling{kind: plan.Held, wake: d.open.next}
+	if end := d.policy.Calendar.At(full, t.b.s.At).Until; !end.IsZero() {
+		next := d.policy.Calendar.Joint(d.need.windows, end)
+		r.until = next.Until
+		if next.Releasable {
+			r.until = end
+		}
+	}
+	r.reason = sayFull(full, d.policy.PullRequests.MaxMergesPerOpening, r.until, d.zone())
+	return r
+}
+
+// green bounds how many are green for people to merge: no more than can be withdrawn, at GitHub's pace, within half the
+// shortest cutoff before the close. Those that are green already come first.
+func (t *turns) green(cases []*brief) {
+	if t.b.s.Budget == 0 {
+		return
+	}
+	count := map[plan.Branch]int{}
+	due := pick(cases, func(d *brief) bool {
+		return d.ruling.kind == plan.Release && d.need.windowed && d.ruling.people != "" && !d.ruling.shared
+	})
+	slices.SortStableFunc(due, func(x, y *brief) int {
+		return cmp.Or(cmp.Compare(x.pull.Base, y.pull.Base), y.isGreen()-x.isGreen())
+	})
+	for _, d := range due {
+		most := int(shortestCutoff(d.policy.Calendar) * time.Duration(t.b.s.Budget) / (2 * time.Minute))
+		if count[d.pull.Base]++; count[d.pull.Base] > most {
+			d.ruling = ruling{kind: plan.Held, reason: sayTooManyGreen(most), wake: d.open.next}
+		}
+	}
+}
+
+// isGreen is 1 if our success stands on the head, else 0.
+func (d *brief) isGreen() int {
+	if ours, ok := d.current(); ok && ours.By == d.s.Us && ours.State == plan.Success {
+		return 1
+	}
+	return 0
+}
+
+func shortestCutoff(cal *window.Calendar) time.Duration {
+	shortest := time.Duration(0)
+	for i, name := range cal.Names() {
+		if c := cal.Cutoff(name); i == 0 || c < shortest {
+			shortest = c
+		}
+	}
+	return shortest
+}
+
+// merge is the action for a pull request that has its turn.
+func (b *bench) merge(d *brief) plan.Action {
+	required, _ := d.base.Enforced(d.pull.Base, b.s.App)
+	return plan.Merge{
+		Pin:          d.releasePin(),
+		Pull:         d.pull.Number,
+		Base:         d.pull.Base,
+		Tip:          d.base.Tip,
+		Method:       d.policy.PullRequests.Method,
+		Context:      plan.ContextFor(d.pull.Base),
+		Description:  d.ruling.reason,
+		Refused:      wordRefused,
+		StatusAfter:  !required,
+		AlreadyGreen: d.isGreen() == 1,
+		Releases:     d.need.releases,
+		DeleteBranch: b.deletable(d),
+	}
+}
+
+func (d *brief) releasePin() plan.Pin {
+	return plan.Pin{SHA: d.pull.Head, Before: soonest(d.at.Add(freshFor), d.open.Until)}
+}
+
+// deletable is the branch to delete after the merge, unless somebody may still need it.
+func (b *bench) deletable(d *brief) plan.Branch {
+	name := d.pull.HeadRef
+	_, isBase := b.s.Bases[name]
+	if !d.policy.PullRequests.DeleteBranch || !d.pull.SameRepo || name == "" || name == b.s.Default || isBase {
+		return ""
+	}
+	for _, p := range b.s.Pulls {
+		if p.Base == name || (p.HeadRef == name && p.SameRepo && p.Number != d.pull.Number) {
+			return ""
+		}
+	}
+	for _, policy := range []*config.Policy{d.policy, b.s.Bases[b.s.Default].Policy} {
+		if policy != nil && slices.ContainsFunc(policy.Branches, func(w config.Branch) bool {
+			return strings.EqualFold(w.Name, string(name)) || strings.EqualFold(w.From, string(name))
+		}) {
+			return ""
+		}
+	}
+	return name
+}
+
+// updates brings at most one head of each strict base up to date: the next in turn, and only if nobody is about to be
+// merged, which would make it behind again.
+func (t *turns) updates(cases []*brief) []plan.Action {
+	busy := map[plan.Branch]bool{}
+	for base := range t.merging {
+		busy[base] = true
+	}
+	for _, d := range cases {
+		if d.ruling.cause == becauseRunning && d.base.Strict && !d.isBehind() && d.at.Sub(d.firstSeen()) < frontRunner {
+			busy[d.pull.Base] = true
+		}
+	}
+	var out []plan.Action
+	for _, d := range pick(cases, (*brief).updatable) {
+		if busy[d.pull.Base] {
+			continue
+		}
+		busy[d.pull.Base] = true
+		out = append(out, plan.Update{Pin: d.releasePin(), Pull: d.pull.Number})
+	}
+	return out
+}
+
+func (d *brief) updatable() bool {
+	return d.ruling.cause == becauseBehind && !d.ruling.shared && d.pull.SameRepo &&
+		d.policy.PullRequests.UpdateWhenDue && d.byPeople() == ""
+}
