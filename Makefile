@@ -1,0 +1,69 @@
+# The two commands of the README are `go run ./cmd/sluice demo` and `make test`. Everything here needs Go and git alone,
+# except `check`, which fetches its linter with Go.
+
+GO ?= go
+LINT_VERSION := v2.15.0
+BIN := $(CURDIR)/bin
+# The race detector needs a C compiler; where there is none the tests run without it.
+RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
+FUZZTIME ?= 30s
+BENCHTIME ?= 1s
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## show this
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: ## run the service against the stand-in GitHub, with windows that open every few minutes
+	$(GO) run ./cmd/sluice demo
+
+.PHONY: build
+build: ## build bin/sluice, static and stripped
+	CGO_ENABLED=0 $(GO) build -trimpath -ldflags='-s -w' -o $(BIN)/sluice ./cmd/sluice
+
+.PHONY: test
+test: ## run every test, with the race detector where there is a C compiler
+	$(GO) test $(RACE) -timeout 20m ./...
+
+.PHONY: e2e
+e2e: ## run the end-to-end suite on the built binary alone
+	$(GO) test $(RACE) -count=1 -timeout 15m ./test/e2e/...
+
+.PHONY: check
+check: ## formatting, vet, lint, and whether what is generated is up to date
+	@out=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$out" || { echo "gofmt would change:"; echo "$$out"; exit 1; }
+	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+	$(MAKE) --no-print-directory lint generated
+
+.PHONY: lint
+lint: $(BIN)/golangci-lint-$(LINT_VERSION)
+	$< run ./...
+
+$(BIN)/golangci-lint-$(LINT_VERSION):
+	GOBIN=$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv $(BIN)/golangci-lint $@
+
+.PHONY: generate
+generate: ## write again what is generated
+	$(GO) generate ./...
+
+.PHONY: generated
+generated: generate
+	@git diff --exit-code || { echo "what is generated is not up to date: run make generate"; exit 1; }
+
+.PHONY: bench
+bench: ## the figures, each with its baseline in the same run
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (30s)
+	@for pkg in $$($(GO) list ./...); do \
+	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	    echo "$$pkg $$target"; \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	  done; \
+	done
