@@ -1,0 +1,248 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"net/url"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+	"github.com/spf13/viper"
+)
+
+// settings are what the service is told by flags, the environment (SLUICE_…) or a settings file, in that order of weight.
+type settings struct {
+	GitHubURL     string
+	GraphQLURL    string // "": derived from GitHubURL, as GitHub does
+	AppID         int64
+	PrivateKey    []byte // PEM; secret
+	WebhookSecret []byte // secret
+	Listen        string
+	AdminListen   string
+	Database      string
+	Resync        time.Duration
+	Pace          int // points a minute; 0: off
+	Workers       int
+	LogLevel      slog.Level
+	LogJSON       bool
+}
+
+// setting is one name that can be set, with its default and what it means.
+type setting struct {
+	key, value, usage string
+	secret            bool // never a flag: other people on the machine can read a command line
+}
+
+func knownSettings() []setting {
+	return []setting{
+		{key: "github.url", value: "https://api.github.com", usage: "REST base; an Enterprise Server's is https://HOST/api/v3"},
+		{key: "github.graphql_url", usage: "GraphQL address, if it is not the one that follows from github.url"},
+		{key: "github.app_id", usage: "the App's id"},
+		{key: "github.private_key", usage: "the App's private key, PEM", secret: true},
+		{key: "github.private_key_file", usage: "file with the App's private key, PEM"},
+		{key: "github.webhook_secret", usage: "the App's webhook secret", secret: true},
+		{key: "github.webhook_secret_file", usage: "file with the App's webhook secret"},
+		{key: "github.pace", value: "900", usage: "points a minute that sluice spends at most, or off"},
+		{key: "listen", value: "127.0.0.1:8080", usage: "address for GitHub: POST /webhook, GET /healthz, /readyz"},
+		{key: "admin.listen", value: "127.0.0.1:8081", usage: "address for people: the plain page"},
+		{key: "database", value: "sluice.db", usage: "path of the database"},
+		{key: "resync", value: "5m", usage: "look at each repository at least this often"},
+		{key: "workers", value: "8", usage: "repositories that are looked at at once"},
+		{key: "log.level", value: "info", usage: "debug, info, warn or error"},
+		{key: "log.format", value: "text", usage: "text or json"},
+	}
+}
+
+// envName is the environment's name of a setting: SLUICE_GITHUB_APP_ID for github.app_id.
+func envName(key string) string {
+	return "SLUICE_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
+}
+
+// addSettingFlags adds a flag for every setting that is no secret, and --settings for a file with all of them.
+func addSettingFlags(flags *pflag.FlagSet) {
+	flags.String("settings", "", "settings file (YAML, TOML or JSON)")
+	for _, s := range knownSettings() {
+		if !s.secret {
+			flags.String(s.key, s.value, fmt.Sprintf("%s (%s)", s.usage, envName(s.key)))
+		}
+	}
+}
+
+// readSettings collects the settings of a command. Its errors name settings, never their values.
+func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
+	v := viper.New()
+	for _, s := range knownSettings() {
+		v.SetDefault(s.key, s.value)
+		if err := v.BindEnv(s.key, envName(s.key)); err != nil {
+			return settings{}, err
+		}
+		if f := flags.Lookup(s.key); f != nil {
+			if err := v.BindPFlag(s.key, f); err != nil {
+				return settings{}, err
+			}
+		}
+	}
+	if path, err := flags.GetString("settings"); err == nil && path != "" {
+		if err := readSettingsFile(v, path); err != nil {
+			return settings{}, err
+		}
+	}
+	if err := missing(v, need); err != nil {
+		return settings{}, err
+	}
+	return parseSettings(v)
+}
+
+func readSettingsFile(v *viper.Viper, path string) error {
+	v.SetConfigFile(path)
+	if err := v.ReadInConfig(); err != nil {
+		return fmt.Errorf("settings file %s: %w", path, err)
+	}
+	known := map[string]bool{}
+	for _, s := range knownSettings() {
+		known[s.key] = true
+	}
+	for _, key := range slices.Sorted(slices.Values(v.AllKeys())) {
+		if !known[key] {
+			return fmt.Errorf("settings file %s: unknown setting %s; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	return nil
+}
+
+// missing names every setting that is needed and not there, in one line. "a|b" is met by either.
+func missing(v *viper.Viper, need []string) error {
+	var lines []string
+	for _, alternatives := range need {
+		keys := strings.Split(alternatives, "|")
+		if slices.ContainsFunc(keys, func(k string) bool { return v.GetString(k) != "" }) {
+			continue
+		}
+		for i, k := range keys {
+			keys[i] = k + " (" + envName(k) + ")"
+		}
+		lines = append(lines, strings.Join(keys, " or "))
+	}
+	if len(lines) > 0 {
+		return errors.New("missing settings: " + strings.Join(lines, ", "))
+	}
+	return nil
+}
+
+func parseSettings(v *viper.Viper) (settings, error) {
+	s := settings{
+		GitHubURL: v.GetString("github.url"), GraphQLURL: v.GetString("github.graphql_url"),
+		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), Database: v.GetString("database"),
+	}
+	var errs []error
+	check := func(key string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("setting %s: %w", key, err))
+		}
+	}
+	var err error
+	check("github.url", checkURL(s.GitHubURL))
+	check("github.graphql_url", checkURL(s.GraphQLURL))
+	if text := v.GetString("github.app_id"); text != "" {
+		s.AppID, err = strconv.ParseInt(text, 10, 64)
+		check("github.app_id", numberError(err, s.AppID, "a positive number"))
+	}
+	s.PrivateKey, err = secret(v, "github.private_key")
+	check("github.private_key_file", err)
+	s.WebhookSecret, err = secret(v, "github.webhook_secret")
+	check("github.webhook_secret_file", err)
+	s.Pace, err = pace(v.GetString("github.pace"))
+	check("github.pace", err)
+	s.Resync, err = time.ParseDuration(v.GetString("resync"))
+	check("resync", durationError(err, s.Resync))
+	workers, err := strconv.ParseInt(v.GetString("workers"), 10, 32)
+	s.Workers = int(workers)
+	check("workers", numberError(err, workers, "a positive number"))
+	check("log.level", s.LogLevel.UnmarshalText([]byte(v.GetString("log.level"))))
+	switch format := v.GetString("log.format"); format {
+	case "text", "json":
+		s.LogJSON = format == "json"
+	default:
+		check("log.format", errors.New("want text or json"))
+	}
+	return s, errors.Join(errs...)
+}
+
+func checkURL(text string) error {
+	if text == "" {
+		return nil
+	}
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil {
+		return errors.New("want http(s)://HOST/…, without a user")
+	}
+	return nil
+}
+
+func numberError(err error, n int64, want string) error {
+	if err != nil || n <= 0 {
+		return errors.New("want " + want)
+	}
+	return nil
+}
+
+func durationError(err error, d time.Duration) error {
+	if err != nil || d < time.Second || d > 24*time.Hour {
+		return errors.New("want a duration between 1s and 24h, like 5m")
+	}
+	return nil
+}
+
+func pace(text string) (int, error) {
+	if text == "off" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 10 || n > 1_000_000 {
+		return 0, errors.New("want points a minute, at least 10, or off")
+	}
+	return n, nil
+}
+
+// maxSecretFile bounds what is read of a file that should hold a secret.
+const maxSecretFile = 64 << 10
+
+// secret reads a secret from key, else from the file that key_file names.
+func secret(v *viper.Viper, key string) ([]byte, error) {
+	if text := v.GetString(key); text != "" {
+		return []byte(text), nil
+	}
+	path := v.GetString(key + "_file")
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // read only: nothing is lost
+	data, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
+	if err != nil {
+		return nil, err
+	}
+	if text := strings.TrimSpace(string(data)); text != "" {
+		return []byte(text), nil
+	}
+	return nil, fmt.Errorf("%s is empty", path)
+}
+
+// logger writes what operators read to w.
+func (s settings) logger(w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: s.LogLevel}
+	if s.LogJSON {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
