@@ -1,0 +1,41 @@
+package config
+
+import (
+	"time"
+)
+
+// CheckInput is what a look at a file from outside the file needs: the tree and the default branch of its repository, and
+// the time. What is not known is left zero, and what depends on it is not looked at.
+type CheckInput struct {
+	Paths         []string // every file of the tree, relative to its root; nil: not known
+	DefaultBranch string
+	At            time.Time
+}
+
+// Check looks at a valid file in its surroundings: rules that match nothing in the tree, a branch entry that is the default
+// branch, windows whose dates have passed, surprises at the next change of clocks. Parse has given p for src; its own
+// findings are not repeated. Findings come sorted by position.
+func Check(p *Policy, src []byte, in CheckInput) []Finding {
+	if p == nil {
+		return nil
+	}
+	c := read(src, newReport())
+	if c == nil {
+		return nil
+	}
+	r := newReport()
+	c.r = r
+	c.calendar, c.layout = p.Calendar, p.Layout
+	if in.Paths != nil {
+		c.layoutProblems(p.Layout.Lint(in.Paths))
+	}
+	if !in.At.IsZero() {
+		c.calendarProblems(p.Calendar.Warnings(in.At))
+	}
+	for i, b := range c.doc.branches {
+		if in.DefaultBranch != "" && fold(b.Name) == fold(in.DefaultBranch) {
+			c.fail(branchIsDefault(b.Name), "branches", i, "name")
+		}
+	}
+	return r.sorted()
+}

@@ -1,0 +1,185 @@
+package config
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
+)
+
+// Parse compiles a file. The policy is nil when any finding is an error. Findings come sorted by position, at most a few
+// dozen. Parse never panics, depends on nothing but the bytes, and takes milliseconds for whatever they are.
+func Parse(data []byte) (*Policy, []Finding) {
+	r := newReport()
+	c := read(data, r)
+	if c != nil {
+		c.compile()
+	}
+	if r.errors > 0 {
+		return nil, r.sorted() // there is no half-valid policy
+	}
+	return c.policy(), r.sorted()
+}
+
+// compiler makes a policy out of a document. A part is compiled only if the sections that it stands on have no error yet:
+// what follows from an error is no news.
+type compiler struct {
+	root     *yaml.Node
+	doc      *document
+	r        *report
+	calendar *window.Calendar
+	layout   *layout.Layout
+}
+
+// read decodes the file; nil if it cannot be read at all.
+func read(data []byte, r *report) *compiler {
+	root := parseText(data, r)
+	if root == nil || !inspectFile(root, r) {
+		return nil
+	}
+	doc := newDocument()
+	doc.file().read(r, root)
+	return &compiler{root: root, doc: doc, r: r}
+}
+
+func (c *compiler) compile() {
+	c.zones()
+	c.windows()
+	c.paths()
+	c.entries()
+	c.globs()
+	c.together()
+	c.overrides()
+}
+
+// policy puts the compiled parts together.
+func (c *compiler) policy() *Policy {
+	return &Policy{
+		Mode: c.doc.mode, Calendar: c.calendar, Windows: c.doc.digests(), Layout: c.layout,
+		PullRequests: c.doc.pulls, Branches: c.doc.branches, Override: c.doc.override,
+	}
+}
+
+// zones gives every window and freeze the zone that it runs in.
+func (c *compiler) zones() {
+	if !c.r.sound("timezone", "windows", "freezes") {
+		return
+	}
+	for i := range c.doc.windows {
+		w := &c.doc.windows[i]
+		if local := w.Open != "" || w.Close != "" || localSpans(w.Dates...); !c.zoned(&w.Zone, local) {
+			c.fail(missingZone(), "windows", string(w.Name))
+		}
+	}
+	for i := range c.doc.freezes {
+		f := &c.doc.freezes[i]
+		if !c.zoned(&f.Zone, localSpans(f.Span)) {
+			c.fail(missingZone(), "freezes", i)
+		}
+	}
+}
+
+// zoned fills a zone in that was not given. Where no local time is read, any zone will do.
+func (c *compiler) zoned(zone **time.Location, local bool) bool {
+	switch {
+	case *zone != nil:
+	case c.doc.zone != nil:
+		*zone = c.doc.zone
+	case local:
+		return false
+	default:
+		*zone = time.UTC
+	}
+	return true
+}
+
+func localSpans(spans ...window.Span) bool {
+	for _, s := range spans {
+		if s.From.Local() || s.Until.Local() {
+			return true
+		}
+	}
+	return false
+}
+
+// windows compiles the calendar.
+func (c *compiler) windows() {
+	if !c.r.sound("timezone", "windows", "freezes") {
+		return
+	}
+	var problems []window.Problem
+	c.calendar, problems = window.New(c.doc.windows, c.doc.freezes)
+	c.calendarProblems(problems)
+}
+
+func (c *compiler) calendarProblems(problems []window.Problem) {
+	for _, p := range problems {
+		way := []any{"windows", string(p.Window)}
+		if p.Freeze >= 0 {
+			way = []any{"freezes", p.Freeze}
+		}
+		c.tell(says{p.Code, p.Message}, p.Warning, append(way, fieldSteps(p.Field)...)...)
+	}
+}
+
+// fieldSteps takes the field of a problem apart: "dates[1].from" is dates, 1, from.
+func fieldSteps(field string) []any {
+	var steps []any
+	for _, word := range regexp.MustCompile(`[^.\[\]]+`).FindAllString(field, -1) {
+		if i, err := strconv.Atoi(word); err == nil {
+			steps = append(steps, i)
+		} else {
+			steps = append(steps, word)
+		}
+	}
+	return steps
+}
+
+// windowNames is the names that the file gives windows, also those whose windows have errors.
+func (c *compiler) windowNames() []string {
+	var names []string
+	if _, windows := child(c.root, "windows"); windows != nil && windows.Kind == yaml.MappingNode {
+		for i := 0; i < len(windows.Content); i += 2 {
+			names = append(names, windows.Content[i].Value)
+		}
+	}
+	return names
+}
+
+// overrides warns of a section that nothing reads yet: who writes one must not count on it.
+func (c *compiler) overrides() {
+	if key, _ := child(c.root, "override"); key != nil {
+		c.r.warn(of(key), overrideUnsupported())
+	}
+}
+
+// tell reports a problem that another package found.
+func (c *compiler) tell(s says, warning bool, way ...any) {
+	if warning {
+		c.r.on(way, func() { c.r.warn(c.at(way...), s) })
+		return
+	}
+	c.fail(s, way...)
+}
+
+// fail reports an error of what a way leads to.
+func (c *compiler) fail(s says, way ...any) {
+	c.r.on(way, func() { c.r.fail(c.at(way...), s) })
+}
+
+// at is the place of a value of the file. A window is best known by its key.
+func (c *compiler) at(way ...any) place {
+	key, value := locate(c.root, way...)
+	if len(way) == 2 && way[0] == "windows" {
+		return of(key)
+	}
+	return of(value)
+}
+
+// isCapture tells a release that a path's segment fills in.
+func isCapture(release string) bool { return strings.HasPrefix(release, "{") }

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"time"
+
+	"github.com/sluicegate/sluice/layout"
+)
+
+// Bounds of a file. A file beyond one of them is refused with a finding; none is reached by a file that people keep by hand.
+const (
+	// MaxBytes is the size of a file. Parsing takes time in proportion to it, whatever stands in the file.
+	MaxBytes = 128 << 10
+	// MaxDepth is how deep sections and lists may nest. The format itself needs six levels.
+	MaxDepth = 12
+	// MaxText is the length of one text or key, in bytes.
+	MaxText = 1024
+	// MaxWindows is the number of windows.
+	MaxWindows = 100
+	// MaxDates is the number of one-off openings of a window.
+	MaxDates = 200
+	// MaxNth is the length of a window's nth.
+	MaxNth = 10
+	// MaxFreezes is the number of freezes.
+	MaxFreezes = 200
+	// MaxRules is the number of rules of the layout.
+	MaxRules = layout.MaxRules
+	// MaxPaths is the number of patterns of one rule.
+	MaxPaths = 100
+	// MaxReleases is the number of releases of one rule.
+	MaxReleases = 20
+	// MaxBranches is the number of windowed branches.
+	MaxBranches = 200
+	// MaxLabels is the number of labels, and of contexts to ignore, in one list.
+	MaxLabels = 50
+	// MaxGrantees is the number of those who may override.
+	MaxGrantees = 50
+	// MaxApprovals is how many approving reviews sluice may ask for.
+	MaxApprovals = 20
+	// MaxMerges is the largest max_merges_per_opening.
+	MaxMerges = 100_000
+	// MaxFindings is how many errors, and how many warnings, are reported of one file.
+	MaxFindings = 50
+)
+
+// Bounds of durations.
+const (
+	// MaxDuration is the longest duration and cutoff of a window.
+	MaxDuration = 400 * 24 * time.Hour
+	// MaxSettle is the longest settle.
+	MaxSettle = 24 * time.Hour
+	// MaxExpires is how long an override may stand.
+	MaxExpires = 7 * 24 * time.Hour
+)

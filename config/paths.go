@@ -1,0 +1,171 @@
+package config
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
+)
+
+// branchPrefix begins the release of windowed branches, as package layout spells it.
+const branchPrefix = "branch:"
+
+// paths compiles the layout.
+func (c *compiler) paths() {
+	if !c.r.sound("layout") {
+		return
+	}
+	l := c.doc.layout
+	if l.window != "" && len(l.branches) > 0 {
+		c.fail(twoSides(), "layout", "branches")
+		return
+	}
+	spec := layout.Spec{Preset: l.preset, Side: l.side(), Windows: c.windowNames()}
+	if l.unmatched != wordIgnore {
+		spec.Unmatched = []layout.Release{layout.Release(l.unmatched)}
+	}
+	for i, t := range l.rules {
+		if len(t.release.names) > 1 && slices.Contains(t.release.names, wordIgnore) {
+			c.fail(ignoreInList(), "layout", "rules", i, "release")
+			return
+		}
+		spec.Rules = append(spec.Rules, t.rule())
+	}
+	var problems []layout.Problem
+	c.layout, problems = layout.New(spec)
+	c.layoutProblems(problems)
+}
+
+// side is what the preset's windowed side needs.
+func (l layoutText) side() []layout.Release {
+	if l.window != "" {
+		return []layout.Release{layout.Release(l.window)}
+	}
+	var side []layout.Release
+	for _, glob := range l.branches {
+		side = append(side, layout.Release(branchPrefix+glob))
+	}
+	return side
+}
+
+// rule is the rule as package layout takes it.
+func (t ruleText) rule() layout.Rule {
+	if slices.Equal(t.release.names, []string{wordIgnore}) {
+		return layout.Rule{Paths: t.paths, Ignore: true}
+	}
+	releases := slices.Clone(t.release.names)
+	for _, glob := range t.release.branches {
+		releases = append(releases, branchPrefix+glob)
+	}
+	return layout.Rule{Paths: t.paths, Releases: releases}
+}
+
+func (c *compiler) layoutProblems(problems []layout.Problem) {
+	for _, p := range problems {
+		s, way := says{p.Code, p.Message}, c.layoutSteps(p)
+		if p.Code == codeUnknownWindow {
+			_, value := locate(c.root, way...)
+			s = unknownWindow(value.Value, c.windowNames()) // says which window may be meant
+		}
+		c.tell(s, p.Warning, way...)
+	}
+}
+
+// layoutSteps is the way to what a problem of the layout is about.
+func (c *compiler) layoutSteps(p layout.Problem) []any {
+	steps := []any{"layout"}
+	if p.Rule < 0 {
+		if p.Field == "window" && len(c.doc.layout.branches) > 0 {
+			return append(steps, "branches", p.Release)
+		}
+		return append(steps, p.Field)
+	}
+	steps = append(steps, "rules", p.Rule)
+	switch {
+	case p.Path >= 0:
+		return append(steps, "paths", p.Path)
+	case p.Release >= 0:
+		return append(steps, c.releaseSteps(p.Rule, p.Release)...)
+	case p.Field != "":
+		return append(steps, p.Field)
+	}
+	return steps
+}
+
+// releaseSteps is the way from a rule to one of its releases, whichever form they are written in.
+func (c *compiler) releaseSteps(rule, release int) []any {
+	_, value := locate(c.root, "layout", "rules", rule, "release")
+	switch value.Kind {
+	case yaml.SequenceNode:
+		return []any{"release", release}
+	case yaml.MappingNode:
+		return []any{"release", "branches", release}
+	default:
+		return []any{"release"}
+	}
+}
+
+// globs checks that every pattern over branches has an entry to mean.
+func (c *compiler) globs() {
+	if !c.r.sound("layout", "branches") {
+		return
+	}
+	for i, glob := range c.doc.layout.branches {
+		c.glob(glob, "layout", "branches", i)
+	}
+	for i, t := range c.doc.layout.rules {
+		for k, glob := range t.release.branches {
+			c.glob(glob, "layout", "rules", i, "release", "branches", k)
+		}
+	}
+}
+
+func (c *compiler) glob(glob string, way ...any) {
+	if len(matching(c.doc.branches, glob)) == 0 {
+		c.fail(unknownBranch(glob), way...)
+	}
+}
+
+// together checks that what one rule asks for is ever open at one time. A rule of one window is that window's business.
+func (c *compiler) together() {
+	if c.calendar == nil || !c.r.sound("layout") {
+		return
+	}
+	for i, t := range c.doc.layout.rules {
+		var names []window.Name
+		for _, name := range t.release.names {
+			if !isCapture(name) {
+				names = append(names, window.Name(name))
+			}
+		}
+		if len(names) > 1 && !c.calendar.EverTogether(names) {
+			c.fail(neverTogether(strs(names)), "layout", "rules", i, "release")
+		}
+	}
+}
+
+// Matching is the entries of the file's branches that hold a release of the form "branch:GLOB"; none for another release.
+func (p *Policy) Matching(release layout.Release) []Branch {
+	glob, ok := strings.CutPrefix(string(release), branchPrefix)
+	if !ok {
+		return nil
+	}
+	return matching(p.Branches, glob)
+}
+
+func matching(branches []Branch, glob string) []Branch {
+	g, err := layout.ParseGlob(glob)
+	if err != nil {
+		return nil // fail closed: no branch takes what the pattern holds
+	}
+	var out []Branch
+	for _, b := range branches {
+		if g.Match(b.Name) {
+			out = append(out, b)
+		}
+	}
+	return out
+}

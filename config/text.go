@@ -1,0 +1,183 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parseText turns bytes into the file's one document, or reports why it cannot and returns nil. Nothing is expanded:
+// an alias stays a node of its own.
+func parseText(data []byte, r *report) *yaml.Node {
+	if !readable(data, r) {
+		return nil
+	}
+	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	doc, err := next(decoder)
+	switch {
+	case errors.Is(err, io.EOF), err == nil && blank(doc):
+		r.fail(start(), emptyFile())
+		return nil
+	case err != nil:
+		r.fail(badSyntax(data, err))
+		return nil
+	}
+	second, err := next(decoder)
+	switch {
+	case errors.Is(err, io.EOF):
+		return doc.Content[0]
+	case err != nil:
+		r.fail(badSyntax(data, err))
+	default:
+		r.fail(of(second), secondDocument())
+	}
+	return nil
+}
+
+// blank tells whether a document holds nothing, as one of comments alone does.
+func blank(doc *yaml.Node) bool {
+	return len(doc.Content) != 1 || doc.Content[0].Tag == "!!null"
+}
+
+// next reads one document. The library panics on what it calls internal errors; the file is hostile, so that must not
+// reach the caller.
+func next(decoder *yaml.Decoder) (doc *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			doc, err = nil, fmt.Errorf("yaml: %v", p)
+		}
+	}()
+	doc = new(yaml.Node)
+	err = decoder.Decode(doc)
+	return doc, err
+}
+
+// readable tells whether the bytes are text of a sane size, and reports the first place where they are not. The YAML
+// library would find most of this too, but without a place.
+func readable(data []byte, r *report) bool {
+	switch {
+	case len(data) > MaxBytes:
+		r.fail(start(), tooLarge(len(data)))
+		return false
+	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
+		r.fail(start(), byteOrderMark())
+		return false
+	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
+		r.fail(start(), utf16())
+		return false
+	}
+	at := start()
+	for i := 0; i < len(data); {
+		c, size := utf8.DecodeRune(data[i:])
+		switch {
+		case c == utf8.RuneError && size == 1:
+			r.fail(at, notUTF8(data[i]))
+			return false
+		case hidden(c):
+			r.fail(at, controlCharacter(c))
+			return false
+		}
+		crlf := c == '\r' && i+1 < len(data) && data[i+1] == '\n'
+		at = at.after(c, crlf)
+		i += size
+	}
+	return true
+}
+
+// after is the place behind the character c.
+func (p place) after(c rune, crlf bool) place {
+	if c == '\n' || c == '\r' && !crlf {
+		return place{p.line + 1, 1}
+	}
+	return place{p.line, p.column + 1}
+}
+
+// hidden tells whether a character has no business in a text that people review: it is binary, breaks a line where
+// editors show none, or changes the order in which text is shown.
+func hidden(c rune) bool {
+	switch {
+	case c == '\t', c == '\n', c == '\r':
+		return false
+	case c < ' ', c >= 0x7f && c <= 0x9f: // control characters; among them NUL and NEL
+		return true
+	case c == 0x2028, c == 0x2029, c == 0xfeff, c == 0xfffe, c == 0xffff: // line breaks, byte order marks, no characters
+		return true
+	case c >= 0x202a && c <= 0x202e, c >= 0x2066 && c <= 0x2069: // order of display
+		return true
+	}
+	return false
+}
+
+// syntaxError takes the library's message apart: "yaml: line 3: did not find expected key".
+func syntaxError(err error) (line int, problem string) {
+	parts := regexp.MustCompile(`^yaml: (?:line (\d{1,9}): )?(.*)$`).FindStringSubmatch(err.Error())
+	if parts == nil {
+		return 0, err.Error()
+	}
+	line, _ = strconv.Atoi(parts[1]) // no number: 0
+	return line, parts[2]
+}
+
+// badSyntax finds the place that the library's message is about. Its lines count from 1 for what its scanner finds and
+// from 0 for what its parser finds, and a 0 is not printed; it never names a column.
+func badSyntax(data []byte, err error) (place, says) {
+	line, problem := syntaxError(err)
+	if anchor, ok := strings.CutPrefix(problem, "unknown anchor '"); ok {
+		anchor, _, _ = strings.Cut(anchor, "'")
+		return find(data, "*"+anchor), aliasUsed(anchor)
+	}
+	if fromParser(problem) {
+		line++
+	}
+	line = max(line, 1)
+	text := lineOf(data, line)
+	content := strings.TrimLeft(text, " ")
+	at := place{line, len(text) - len(content) + 1}
+	if value, column := plainValue(text); value != "" && strings.ContainsAny(value[:1], "*&@%`!") {
+		return place{line, column}, quoteIt(value)
+	}
+	if strings.HasPrefix(content, "\t") {
+		return at, tabIndent()
+	}
+	return at, badYAML(problem)
+}
+
+// fromParser tells the messages of the library's parser from those of its scanner.
+func fromParser(problem string) bool {
+	return strings.HasPrefix(problem, "did not find expected") && !strings.Contains(problem, "alphabetic") &&
+		!strings.Contains(problem, "comment or line break") && !strings.Contains(problem, "whitespace") ||
+		strings.HasPrefix(problem, "found duplicate %") || strings.HasPrefix(problem, "found incompatible") ||
+		strings.HasPrefix(problem, "found undefined tag handle")
+}
+
+// plainValue is the value that follows the first ": " or "- " of a line, with its column.
+func plainValue(line string) (string, int) {
+	loc := regexp.MustCompile(`^ *(?:- +)*(?:[A-Za-z0-9_.-]+: +)?`).FindStringIndex(line)
+	return line[loc[1]:], loc[1] + 1
+}
+
+// lineOf is a line of the text, from 1, without its end.
+func lineOf(data []byte, line int) string {
+	lines := strings.Split(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
+	if line > len(lines) {
+		return ""
+	}
+	return lines[line-1]
+}
+
+// find is where a text first occurs.
+func find(data []byte, text string) place {
+	before, _, found := strings.Cut(string(data), text)
+	if !found {
+		return start()
+	}
+	line := strings.Count(before, "\n") + 1
+	return place{line, utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]) + 1}
+}

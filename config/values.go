@@ -1,0 +1,175 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
+)
+
+// The words of the file that are no type of their own.
+const (
+	wordIgnore = "ignore"
+	wordLive   = string(window.Live)
+	wordNone   = "none"
+	wordAll    = "all"
+)
+
+// Regular expressions that Go and the schema share.
+const (
+	namePattern    = `^[A-Za-z0-9][A-Za-z0-9._-]*$`
+	releasePattern = `^([A-Za-z0-9][A-Za-z0-9._-]*|\{[^{}/*]+\})$`
+	granteePattern = `^(team:[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+|user:[A-Za-z0-9][A-Za-z0-9_-]*(\[bot\])?|permission:(admin|maintain|write))$`
+)
+
+// fileVersion is the only version of the file's format.
+const fileVersion = 1
+
+// version is the version of the file's format.
+func version(into *int) kind {
+	return kind{schema: schema{"const": fileVersion}, read: func(r *report, n *yaml.Node) {
+		digits, ok := scalar(r, n, wantNumber, "!!int")
+		switch {
+		case !ok:
+		case digits != "1":
+			r.fail(of(n), unsupportedVersion(digits))
+		default:
+			*into = fileVersion
+		}
+	}}
+}
+
+// zone is the name of a time zone.
+func zone(into **time.Location) kind {
+	var name string
+	k := text(&name)
+	spell := k.read
+	k.read = func(r *report, n *yaml.Node) {
+		spell(r, n)
+		if name == "" {
+			return
+		}
+		location, err := window.LoadZone(name)
+		if err != nil {
+			r.fail(of(n), badZone(name, err))
+			return
+		}
+		*into = location
+	}
+	return k
+}
+
+// moment is an instant as people write it. YAML takes one with seconds and an offset for a timestamp of its own.
+func moment(into *window.Moment) kind {
+	s := schema{"type": "string", "pattern": `^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2})?(Z|[+-][0-9]{2}:[0-9]{2})?$`}
+	return kind{schema: s, read: func(r *report, n *yaml.Node) {
+		if magic(n) {
+			return
+		}
+		if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!timestamp" {
+			r.fail(of(n), wrongType(n, wantMoment))
+			return
+		}
+		m, err := window.ParseMoment(n.Value)
+		if err != nil {
+			r.fail(of(n), badMoment(n.Value, err))
+			return
+		}
+		*into = m
+	}}
+}
+
+// handling is what to do with a pull request; one of the words is known and refused, with the reason.
+func handling(into *Handling) kind {
+	k := checked(into, func(word string) (says, bool) {
+		if Handling(word) == Approve {
+			return approveUnsupported(), false
+		}
+		return oneOf(word, []Handling{Merge, Status})
+	})
+	k.schema = schema{"enum": []string{string(Merge), string(Status)}, "default": string(*into)}
+	return k
+}
+
+// release is what a rule's paths need: a name, several, or windowed branches.
+func release(into *releaseText) kind {
+	one := func(name *string) kind { return checked(name, releaseName).pattern(releasePattern) }
+	several := list(&into.names, bounds{1, MaxReleases}, one)
+	branches := section(key{"branches", true, list(&into.branches, bounds{1, MaxReleases}, branchGlob)})
+	var name string
+	single := one(&name)
+	s := schema{"oneOf": []schema{single.schema, several.schema, branches.schema}}
+	return kind{schema: s, read: func(r *report, n *yaml.Node) {
+		switch {
+		case n.Kind == yaml.SequenceNode:
+			several.read(r, n)
+		case n.Kind == yaml.MappingNode && !unquotedCapture(n):
+			branches.read(r, n)
+		case n.Kind == yaml.ScalarNode && n.Tag == "!!str":
+			single.read(r, n)
+			if name != "" {
+				into.names = []string{name}
+			}
+		case !magic(n):
+			r.fail(of(n), wrongType(n, wantRelease))
+		}
+	}}
+}
+
+// unquotedCapture tells a {cluster} that YAML has taken for a section.
+func unquotedCapture(n *yaml.Node) bool {
+	return n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 && n.Content[1].Tag == "!!null" && n.Content[1].Value == ""
+}
+
+// windowName checks the name of a window.
+func windowName(name string) (says, bool) {
+	switch {
+	case slices.Contains([]string{wordLive, wordIgnore, wordNone, wordAll}, name):
+		return reservedName(name), false
+	case !regexp.MustCompile(namePattern).MatchString(name):
+		return badName(name), false
+	}
+	return says{}, true
+}
+
+// releaseName checks the form of a release; whether there is such a window is seen later.
+func releaseName(name string) (says, bool) {
+	if !regexp.MustCompile(releasePattern).MatchString(name) {
+		return badRelease(name), false
+	}
+	return says{}, true
+}
+
+// grantee is one of those who may override.
+func grantee(into *string) kind {
+	return checked(into, func(who string) (says, bool) {
+		return badGrantee(who), regexp.MustCompile(granteePattern).MatchString(who)
+	}).pattern(granteePattern)
+}
+
+// branchGlob is a pattern over the names of windowed branches, as package layout reads it.
+func branchGlob(into *string) kind {
+	return checked(into, func(glob string) (says, bool) {
+		_, err := layout.ParseGlob(glob)
+		if err != nil {
+			return badGlob(err), false
+		}
+		return says{}, true
+	})
+}
+
+// branchName checks the name of a branch by git's rules (git check-ref-format --branch), and a few that GitHub adds.
+func branchName(name string) (says, bool) {
+	bad := strings.HasPrefix(name, "-") || strings.HasPrefix(name, "refs/") || name == "@" || name == "HEAD" ||
+		strings.HasSuffix(name, ".") || strings.Contains(name, "..") || strings.Contains(name, "@{") ||
+		strings.ContainsAny(name, " ~^:?*[\\") || strings.ContainsFunc(name, func(c rune) bool { return c < ' ' || c == 0x7f })
+	for part := range strings.SplitSeq(name, "/") {
+		bad = bad || part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock")
+	}
+	return badBranch(name), !bad
+}

@@ -1,0 +1,403 @@
+package config
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Every word that a person reads about a file stands here. Codes are stable: people filter by them. docs/spec lists them
+// all, and a test keeps it so.
+
+// says is what a finding says: a code for machines, a message for people.
+type says struct{ code, message string }
+
+func say(code, format string, args ...any) says { return says{code, fmt.Sprintf(format, args...)} }
+
+// The codes of findings of this package. Packages window and layout add theirs.
+const (
+	CodeMissingFile     = "missing-file"
+	codeTooLarge        = "too-large"
+	codeEncoding        = "encoding"
+	codeControl         = "control-character"
+	codeSyntax          = "syntax"
+	codeEmpty           = "empty-file"
+	codeSecondDocument  = "second-document"
+	codeAlias           = "alias"
+	codeAnchor          = "anchor"
+	codeTag             = "tag"
+	codeMergeKey        = "merge-key"
+	codeTooDeep         = "too-deep"
+	codeTooMany         = "too-many"
+	codeTooFew          = "too-few"
+	codeTooLong         = "too-long"
+	codeMoreFindings    = "more-findings"
+	codeDuplicateKey    = "duplicate-key"
+	codeUnknownKey      = "unknown-key"
+	codeMissingKey      = "missing-key"
+	codeWrongType       = "wrong-type"
+	codeEmptyText       = "empty-text"
+	codeUnknownWord     = "unknown-word"
+	codeOutOfRange      = "out-of-range"
+	codeBadDuration     = "bad-duration"
+	codeBadMoment       = "bad-moment"
+	codeBadZone         = "bad-timezone"
+	codeNoZone          = "missing-timezone"
+	codeVersion         = "unsupported-version"
+	codeApprove         = "approve-unsupported"
+	codeOverride        = "override-unsupported"
+	codeBadName         = "bad-name"
+	codeReservedName    = "reserved-name"
+	codeBadRelease      = "bad-release"
+	codeBadGrantee      = "bad-grantee"
+	codeBadGlob         = "bad-glob"
+	codeBadBranch       = "bad-branch"
+	codeUnknownWindow   = "unknown-window"
+	codeUnknownBranch   = "unknown-branch"
+	codeNeverTogether   = "never-open-together"
+	codeDuplicateBranch = "duplicate-branch"
+	codeBranchIsSource  = "branch-is-source"
+	codeBranchIsDefault = "branch-is-default"
+	codeTwoSides        = "two-sides"
+)
+
+// What the file wants where something else stands.
+const (
+	wantText     = "text"
+	wantNumber   = "a whole number"
+	wantFlag     = "true or false"
+	wantDuration = `a duration such as "10m" or "1h30m"`
+	wantMoment   = "a date with a time such as 2026-12-05T22:00"
+	wantList     = "a list"
+	wantSection  = "a section with keys"
+	wantRelease  = `a window, live, ignore, "{capture}", a list of windows, or {branches: [GLOB]}`
+)
+
+func tooLarge(size int) says {
+	return say(codeTooLarge, "the file has %d bytes; at most %d are read", size, MaxBytes)
+}
+
+func byteOrderMark() says {
+	return say(codeEncoding, "the file begins with a byte order mark; save it as UTF-8 without one")
+}
+
+func utf16() says {
+	return say(codeEncoding, "the file is UTF-16; save it as UTF-8")
+}
+
+func notUTF8(b byte) says {
+	return say(codeEncoding, "byte 0x%02x is not UTF-8; save the file as UTF-8", b)
+}
+
+func controlCharacter(c rune) says {
+	return say(codeControl, "character %U is invisible and not allowed; remove it", c)
+}
+
+func emptyFile() says {
+	return say(codeEmpty, "the file is empty; the least that it may hold is: version: 1")
+}
+
+func secondDocument() says {
+	return say(codeSecondDocument, "a second YAML document begins here; the file holds one")
+}
+
+func badYAML(problem string) says {
+	return say(codeSyntax, "not valid YAML: %s", clip(problem))
+}
+
+func quoteIt(value string) says {
+	return say(codeSyntax, "a value that begins with %s must be in quotes: %s", quote(value[:1]), quote(strings.TrimSpace(value)))
+}
+
+func tabIndent() says {
+	return say(codeSyntax, "a tab indents this line; YAML takes only spaces")
+}
+
+func aliasUsed(name string) says {
+	return say(codeAlias, "aliases are not allowed: write the value out instead of *%s, or put it in quotes if it is text", clip(name))
+}
+
+func anchorUsed(name string) says {
+	return say(codeAnchor, "anchors are not allowed: remove &%s, or put it in quotes if it is text", clip(name))
+}
+
+func tagUsed(tag string) says {
+	return say(codeTag, "explicit types are not allowed: remove %s, or put the value in quotes if it is text", clip(tag))
+}
+
+func mergeKey() says {
+	return say(codeMergeKey, "merge keys are not allowed: write the keys out instead of <<")
+}
+
+func tooDeep() says {
+	return say(codeTooDeep, "nested more than %d levels deep", MaxDepth)
+}
+
+func tooMany(got, limit int) says {
+	return say(codeTooMany, "%d entries; at most %d are allowed", got, limit)
+}
+
+func tooFew() says {
+	return say(codeTooFew, "the list is empty; give it an entry or remove the key")
+}
+
+func tooLong() says {
+	return say(codeTooLong, "longer than %d bytes", MaxText)
+}
+
+func moreFindings(n int) says {
+	return say(codeMoreFindings, "%d more findings are not shown", n)
+}
+
+func duplicateKey(name string, line int) says {
+	return say(codeDuplicateKey, "key %s stands here for the second time; the first is on line %d", quote(name), line)
+}
+
+func keyNotText(n *yaml.Node) says {
+	if n.Kind != yaml.ScalarNode {
+		return say(codeWrongType, "a key must be text, not %s", describe(n))
+	}
+	return say(codeWrongType, "a key must be text, not %s; put it in quotes: %s", describe(n), quote(n.Value))
+}
+
+func unknownKey(name string, keys []key) says {
+	words := make([]string, len(keys))
+	for i, k := range keys {
+		words[i] = k.name
+	}
+	if near := nearest(name, words); near != "" {
+		return say(codeUnknownKey, "unknown key %s; did you mean %s?", quote(name), near)
+	}
+	return say(codeUnknownKey, "unknown key %s; known here: %s", quote(name), strings.Join(words, ", "))
+}
+
+func missingKey(name string) says {
+	if name == "version" {
+		return say(codeMissingKey, "version is missing; begin the file with version: 1")
+	}
+	return say(codeMissingKey, "%s is missing", name)
+}
+
+func wrongType(n *yaml.Node, want string) says {
+	found := describe(n)
+	switch {
+	case n.Tag == "!!null":
+		return say(codeWrongType, "must be %s, but is empty; give it a value or remove the key", want)
+	case n.Kind == yaml.MappingNode && unquotedCapture(n):
+		capture := quote("{" + n.Content[0].Value + "}")
+		return say(codeWrongType, "must be %s, not %s; if it is a capture, put it in quotes: %s", want, found, capture)
+	case n.Kind == yaml.ScalarNode && want == wantList:
+		return say(codeWrongType, "must be a list, not %s; write: [%s]", found, clip(n.Value))
+	case n.Kind == yaml.ScalarNode && want == wantDuration && n.Tag == "!!int":
+		return say(codeWrongType, "must be %s, not %s; say the unit: %s", want, found, clip(n.Value)+"s or "+clip(n.Value)+"m")
+	case n.Kind == yaml.ScalarNode && n.Tag != "!!str" && (want == wantText || want == wantRelease):
+		return say(codeWrongType, "must be %s, not %s; put it in quotes: %s", want, found, quote(n.Value))
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!str" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
+		return say(codeWrongType, "must be %s, not text; without quotes it may be one", want)
+	}
+	return say(codeWrongType, "must be %s, not %s", want, found)
+}
+
+// describe says what stands at a node.
+func describe(n *yaml.Node) string {
+	switch n.Kind {
+	case yaml.MappingNode:
+		return "a section"
+	case yaml.SequenceNode:
+		return "a list"
+	case yaml.ScalarNode:
+	default:
+		return "this"
+	}
+	words := map[string]string{
+		"!!int": "a number", "!!float": "a number with a point", "!!bool": "true or false", "!!null": "empty",
+		"!!timestamp": "a date", "!!str": "text",
+	}
+	if word, ok := words[n.Tag]; ok {
+		return word
+	}
+	return "this"
+}
+
+func emptyText() says {
+	return say(codeEmptyText, "the text is empty; give it a value or remove the key")
+}
+
+func oneOf[T ~string](word string, words []T) (says, bool) {
+	for _, w := range words {
+		if word == string(w) {
+			return says{}, true
+		}
+	}
+	known := strs(words)
+	if near := nearest(word, known); near != "" {
+		return say(codeUnknownWord, "%s is not one of: %s; did you mean %s?", quote(word), strings.Join(known, ", "), near), false
+	}
+	return say(codeUnknownWord, "%s is not one of: %s", quote(word), strings.Join(known, ", ")), false
+}
+
+func outOfRange(digits string, from, to int) says {
+	return say(codeOutOfRange, "%s is not a whole number from %d to %d", clip(digits), from, to)
+}
+
+func badDuration(word string) says {
+	if strings.ContainsAny(word, "dw") {
+		return say(codeBadDuration, "%s is not a duration; days and weeks are not known, write hours: 48h", quote(word))
+	}
+	return say(codeBadDuration, "%s is not a duration; write one such as 10m, 81h or 1h30m", quote(word))
+}
+
+func durationRange(word string, from, to time.Duration) says {
+	return say(codeOutOfRange, "%s is not from %s to %s", clip(word), short(from), short(to))
+}
+
+func badMoment(word string, err error) says {
+	return say(codeBadMoment, "%s is not a date with a time: %v", quote(word), err)
+}
+
+func badZone(name string, err error) says {
+	return say(codeBadZone, "%s is not a time zone: %v", quote(name), err)
+}
+
+func missingZone() says {
+	return say(codeNoZone, "local times without a timezone; give the file one (timezone: Europe/Berlin) or this entry its own")
+}
+
+func unsupportedVersion(digits string) says {
+	return say(codeVersion, "%s is not known; this sluice reads version: %d", clip(digits), fileVersion)
+}
+
+func approveUnsupported() says {
+	return say(codeApprove, "this version of sluice does not approve pull requests yet; use merge, or status where people merge")
+}
+
+func overrideUnsupported() says {
+	return say(codeOverride, "this version of sluice does not act on overrides yet; nobody can release anything by one")
+}
+
+func badName(name string) says {
+	return say(codeBadName, "%s is not a window's name; it takes letters, digits, dot, dash and underscore and begins with a letter or digit", quote(name))
+}
+
+func reservedName(name string) says {
+	return say(codeReservedName, "%s is a reserved word; name the window otherwise", name)
+}
+
+func badRelease(name string) says {
+	return say(codeBadRelease, `%s is not a release; write a window's name, live, ignore or "{capture}"`, quote(name))
+}
+
+func ignoreInList() says {
+	return say(codeBadRelease, "ignore cannot stand beside others; write release: ignore")
+}
+
+func badGrantee(who string) says {
+	return say(codeBadGrantee, "%s names nobody; write team:ORG/NAME, user:LOGIN, or permission:admin, maintain or write", quote(who))
+}
+
+func badGlob(err error) says {
+	return say(codeBadGlob, "%v", err)
+}
+
+func badBranch(name string) says {
+	return say(codeBadBranch, "%s is not the name of a branch; write it without refs/heads/ and as git allows it", quote(name))
+}
+
+func unknownWindow(name string, known []string) says {
+	if near := nearest(name, known); near != "" {
+		return say(codeUnknownWindow, "there is no window %s; did you mean %s?", quote(name), near)
+	}
+	if len(known) == 0 {
+		return say(codeUnknownWindow, "there is no window %s; windows has none", quote(name))
+	}
+	return say(codeUnknownWindow, "there is no window %s; windows has %s", quote(name), clip(strings.Join(known, ", ")))
+}
+
+func unknownBranch(glob string) says {
+	return say(codeUnknownBranch, "%s matches no entry of branches", quote(glob))
+}
+
+func neverTogether(names []string) says {
+	return say(codeNeverTogether, "%s are never open at the same time; what needs them all would never be released", strings.Join(names, " and "))
+}
+
+func duplicateBranch(name string, line int) says {
+	return say(codeDuplicateBranch, "branch %s has an entry already, on line %d; case does not tell branches apart", quote(name), line)
+}
+
+func branchIsSource(name string) says {
+	return say(codeBranchIsSource, "branch %s is another entry's from; a windowed branch cannot be a source", quote(name))
+}
+
+func branchIsDefault(name string) says {
+	return say(codeBranchIsDefault, "branch %s is the default branch; a windowed branch follows it and cannot be it", quote(name))
+}
+
+func twoSides() says {
+	return say(codeTwoSides, "window and branches are both given; the preset's windowed side takes one of them")
+}
+
+// said names what a finding is about: "layout.rules#3.paths: " for the third rule's. The words for a way of the file itself are none.
+func said(way []any) string {
+	var b strings.Builder
+	for i, step := range way {
+		switch step := step.(type) {
+		case int:
+			fmt.Fprintf(&b, "#%d", step+1)
+		case string:
+			if i > 0 {
+				b.WriteByte('.')
+			}
+			b.WriteString(plain(step))
+		}
+	}
+	if b.Len() == 0 {
+		return ""
+	}
+	return b.String() + ": "
+}
+
+// plain is a key as it stands if it can be a name, else quoted.
+func plain(key string) string {
+	if regexp.MustCompile(namePattern).MatchString(key) {
+		return clip(key)
+	}
+	return quote(key)
+}
+
+// quote shows a text of the file within a message, on one line, clipped, with nothing that a terminal would obey.
+func quote(s string) string { return strconv.Quote(clip(s)) }
+
+// maxQuoted is how much of the file's text a message repeats, in characters.
+const maxQuoted = 60
+
+// clip shortens a text for a message and takes the line breaks out.
+func clip(s string) string {
+	s = strings.Map(func(c rune) rune {
+		if c < ' ' || c == 0x7f {
+			return ' '
+		}
+		return c
+	}, s)
+	if utf8.RuneCountInString(s) <= maxQuoted {
+		return s
+	}
+	return string([]rune(s)[:maxQuoted-1]) + "…"
+}
+
+// short writes a duration without the zeros that Go adds: 10m, not 10m0s.
+func short(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}
