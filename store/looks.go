@@ -13,12 +13,11 @@ import (
 
 // Look is what came of looking at a repository.
 type Look struct {
-	At       time.Time // of the observation
-	Plan     plan.Plan
-	Due      time.Time // the next look; zero: the resync's
-	Noted    int64     // the count of notes before the observation began, from Repos
-	Warnings []string  // for the page: not enforced, findings of an invalid file
-	File     string    // the default branch's file, if it is valid; "" keeps the one that stood
+	At    time.Time // of the observation
+	Plan  plan.Plan
+	Due   time.Time // the next look; zero: the resync's
+	Noted int64     // the count of notes before the observation began, from Repos
+	File  string    // the default branch's file, if it is valid; "" keeps the one that stood
 }
 
 // Looked keeps the plan of a look and when the next is due. A note that came in since the look began (Noted has grown)
@@ -28,11 +27,7 @@ func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
 	if err != nil {
 		return fmt.Errorf("keep plan of %s: %w", repo, err)
 	}
-	warnings, err := json.Marshal(l.Warnings)
-	if err != nil {
-		return fmt.Errorf("keep plan of %s: %w", repo, err)
-	}
-	err = s.do(ctx, func(tx *sql.Tx) error { return looked(ctx, tx, repo, l, string(body), string(warnings)) })
+	err = s.do(ctx, func(tx *sql.Tx) error { return looked(ctx, tx, repo, l, string(body)) })
 	if err == nil {
 		err = s.tidy(ctx, l.At)
 	}
@@ -42,7 +37,7 @@ func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
 	return nil
 }
 
-func looked(ctx context.Context, tx *sql.Tx, repo plan.Repo, l Look, body, warnings string) error {
+func looked(ctx context.Context, tx *sql.Tx, repo plan.Repo, l Look, body string) error {
 	row, err := find(ctx, tx, repo)
 	if errors.Is(err, sql.ErrNoRows) {
 		row.id, err = insert(ctx, tx, repo, l.Due)
@@ -58,9 +53,9 @@ func looked(ctx context.Context, tx *sql.Tx, repo plan.Repo, l Look, body, warni
 		micros(l.At), l.Noted, micros(l.Due), row.id); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body, file, warnings) VALUES (?, ?, ?, ?)
-	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body, warnings = excluded.warnings,
-	    file = CASE WHEN excluded.file <> '' THEN excluded.file ELSE plans.file END`, row.id, body, l.File, warnings)
+	_, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body, file) VALUES (?, ?, ?)
+	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body,
+	    file = CASE WHEN excluded.file <> '' THEN excluded.file ELSE plans.file END`, row.id, body, l.File)
 	return err
 }
 
@@ -70,6 +65,7 @@ type keptPlan struct {
 	Verdicts []plan.Verdict `json:"verdicts"`
 	More     int            `json:"more,omitempty"` // verdicts beyond PageVerdicts
 	Planned  []Planned      `json:"planned"`
+	Notes    []plan.Step    `json:"notes"`
 	Wake     time.Time      `json:"wake"`
 	Look     time.Time      `json:"look"`
 }
@@ -83,7 +79,7 @@ type Planned struct {
 }
 
 func encodePlan(p plan.Plan) ([]byte, error) {
-	k := keptPlan{At: p.At, Wake: p.Wake, Look: p.Look}
+	k := keptPlan{At: p.At, Notes: p.Notes, Wake: p.Wake, Look: p.Look}
 	for i, v := range p.Verdicts {
 		if i == PageVerdicts {
 			k.More = len(p.Verdicts) - i

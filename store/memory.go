@@ -21,6 +21,7 @@ type Memory struct {
 	Groups    []plan.Group           // that wait for an answer, oldest first: base, base SHA and head alone
 	FirstSeen map[plan.SHA]time.Time // of every head that is kept
 	File      string                 // the last good file of the default branch; "" if none was seen
+	Noted     int64                  // counts the notes so far; hand it to Looked
 }
 
 // Recall gives what is remembered of a repository at an instant.
@@ -47,7 +48,7 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 		return Memory{}, err
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
-		recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads, recallFile,
+		recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads, recallFile, recallNoted,
 	} {
 		if err := part(ctx, tx, row.id, at, &m); err != nil {
 			return Memory{}, err
@@ -120,6 +121,10 @@ func recallFile(ctx context.Context, q querier, id int64, _ time.Time, m *Memory
 		return nil
 	}
 	return err
+}
+
+func recallNoted(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	return q.QueryRowContext(ctx, `SELECT noted FROM repositories WHERE id = ?`, id).Scan(&m.Noted)
 }
 
 // SeeHeads remembers that heads stand open at an instant, and tells when each was first seen: the instant given for one

@@ -18,9 +18,9 @@ type Page struct {
 	Verdicts []plan.Verdict
 	More     int // verdicts that were not kept
 	Planned  []Planned
-	Wake     time.Time // a verdict changes by time then; zero: none does
-	Warnings []string
-	Acts     []Act // the latest first, without what they imply
+	Wake     time.Time   // a verdict changes by time then; zero: none does
+	Notes    []plan.Step // what operators should know of a base: "not enforced"
+	Acts     []Act       // the latest first, without what they imply
 }
 
 // Pages gives every repository in sight with its last plan and its latest actions, by owner and name.
@@ -45,7 +45,7 @@ func (r *Reader) pages(ctx context.Context) ([]Page, error) {
 		at[id] = len(pages)
 		pages = append(pages, p)
 		return err
-	}, `SELECT r.id, r.github_id, r.owner, r.name, r.installation, r.looked, r.due, p.body, p.warnings
+	}, `SELECT r.id, r.github_id, r.owner, r.name, r.installation, r.looked, r.due, p.body
 	    FROM repositories r LEFT JOIN plans p ON p.repo = r.id
 	    WHERE r.forgotten = 0 ORDER BY lower(r.owner), lower(r.name)`)
 	if err != nil {
@@ -63,9 +63,9 @@ func scanPage(rows *sql.Rows) (int64, Page, error) {
 	var id int64
 	var p Page
 	var looked, due sql.NullInt64
-	var body, warnings sql.NullString
+	var body sql.NullString
 	if err := rows.Scan(&id, &p.Repo.ID, &p.Repo.Owner, &p.Repo.Name, &p.Repo.Installation,
-		&looked, &due, &body, &warnings); err != nil {
+		&looked, &due, &body); err != nil {
 		return 0, Page{}, err
 	}
 	p.Looked, p.Due = instant(looked), instant(due)
@@ -76,10 +76,7 @@ func scanPage(rows *sql.Rows) (int64, Page, error) {
 	if err := json.Unmarshal([]byte(body.String), &k); err != nil {
 		return 0, Page{}, fmt.Errorf("plan of %s: %w", p.Repo, err)
 	}
-	p.Verdicts, p.More, p.Planned, p.Wake = k.Verdicts, k.More, k.Planned, k.Wake
-	if err := json.Unmarshal([]byte(warnings.String), &p.Warnings); err != nil {
-		return 0, Page{}, fmt.Errorf("warnings of %s: %w", p.Repo, err)
-	}
+	p.Verdicts, p.More, p.Planned, p.Notes, p.Wake = k.Verdicts, k.More, k.Planned, k.Notes, k.Wake
 	return id, p, nil
 }
 

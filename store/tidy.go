@@ -37,12 +37,36 @@ func (s *Store) tidy(ctx context.Context, at time.Time) error {
 			return err
 		}
 	}
-	if err := s.drain(ctx, `DELETE FROM acts WHERE id IN (SELECT a.id FROM acts a WHERE a.id <=
-	    (SELECT b.id FROM acts b WHERE b.repo = a.repo ORDER BY b.id DESC LIMIT 1 OFFSET ?) LIMIT ?)`, ActsKept, tidyRows); err != nil {
+	if err := s.shorten(ctx); err != nil {
 		return err
 	}
 	return s.drain(ctx, `DELETE FROM repositories WHERE id IN (SELECT id FROM repositories r WHERE forgotten = 1
 	    AND NOT EXISTS (SELECT 1 FROM acts WHERE repo = r.id) AND NOT EXISTS (SELECT 1 FROM merges WHERE repo = r.id) LIMIT ?)`, tidyRows)
+}
+
+// shorten cuts the history of each repository to its latest ActsKept actions.
+func (s *Store) shorten(ctx context.Context) error {
+	type end struct{ repo, id int64 } // of a history: everything up to id goes
+	var ends []end
+	err := each(ctx, s.read, func(rows *sql.Rows) error {
+		var e end
+		var id sql.NullInt64
+		err := rows.Scan(&e.repo, &id)
+		if e.id = id.Int64; id.Valid {
+			ends = append(ends, e)
+		}
+		return err
+	}, `SELECT r.id, (SELECT id FROM acts WHERE repo = r.id ORDER BY id DESC LIMIT 1 OFFSET ?) FROM repositories r`, ActsKept)
+	if err != nil {
+		return err
+	}
+	for _, e := range ends {
+		if err := s.drain(ctx, `DELETE FROM acts WHERE id IN (SELECT id FROM acts WHERE repo = ? AND id <= ? LIMIT ?)`,
+			e.repo, e.id, tidyRows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drain repeats a bounded delete until it finds nothing.

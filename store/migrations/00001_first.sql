@@ -20,8 +20,7 @@ CREATE UNIQUE INDEX repositories_name ON repositories (lower(owner), lower(name)
 CREATE TABLE plans (
     repo     INTEGER PRIMARY KEY REFERENCES repositories (id) ON DELETE CASCADE,
     body     TEXT NOT NULL, -- JSON
-    file     TEXT NOT NULL, -- the last good file of the default branch; '' if none was seen
-    warnings TEXT NOT NULL  -- JSON
+    file     TEXT NOT NULL  -- the last good file of the default branch; '' if none was seen
 );
 
 CREATE TABLE deliveries (

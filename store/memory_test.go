@@ -1,0 +1,173 @@
+package store_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+var (
+	nights = []layout.Release{"nights"}
+	live   = []layout.Release{layout.Live}
+)
+
+func TestRecallUnknown(t *testing.T) {
+	m := recall(t, fresh(t).Reader, acme, noon)
+	same(t, "memory", m, store.Memory{FirstSeen: map[plan.SHA]time.Time{}})
+}
+
+func TestRefusals(t *testing.T) {
+	s := fresh(t)
+	refuse := func(tip plan.SHA, at time.Time, reason string) {
+		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: at, Verb: "merge", Pull: 3, SHA: "h", Reason: reason, Outcome: store.Refused,
+			Refusal: &plan.Refusal{Pull: 3, Head: "h", Tip: tip, At: at, Count: 99, Reason: reason}}))
+	}
+	refuse("t1", noon, "no")
+	refuse("t1", noon.Add(time.Minute), "no, again")
+	refuse("t2", noon.Add(2*time.Minute), strings.Repeat("ä", store.TextBytes))
+	got := recall(t, s.Reader, acme, noon).Refusals
+	same(t, "refusals", got, []plan.Refusal{
+		{Pull: 3, Head: "h", Tip: "t1", At: noon.Add(time.Minute), Count: 2, Reason: "no, again"},
+		{Pull: 3, Head: "h", Tip: "t2", At: noon.Add(2 * time.Minute), Count: 1, Reason: strings.Repeat("ä", store.TextBytes/2)},
+	})
+	merge(t, s, acme, 3, noon.Add(time.Hour))
+	same(t, "after the merge", len(recall(t, s.Reader, acme, noon).Refusals), 0)
+}
+
+func TestRepairsCountForAnHour(t *testing.T) {
+	s := fresh(t)
+	for i := range 3 {
+		at := noon.Add(time.Duration(i) * 25 * time.Minute)
+		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: at, Verb: "status", SHA: "h", Outcome: store.Done,
+			Repair: &plan.Repair{SHA: "h", Context: "sluice/main", By: "mallory", At: at}}))
+	}
+	got := recall(t, s.Reader, acme, noon.Add(61*time.Minute)).Repairs
+	same(t, "repairs", got, []plan.Repair{
+		{SHA: "h", Context: "sluice/main", By: "mallory", At: noon.Add(25 * time.Minute)},
+		{SHA: "h", Context: "sluice/main", By: "mallory", At: noon.Add(50 * time.Minute)},
+	})
+}
+
+func TestMerges(t *testing.T) {
+	s := fresh(t)
+	kept := func(pull int, ago time.Duration, releases []layout.Release) {
+		m := plan.Merged{Pull: pull, Base: "main", SHA: plan.SHA(fmt.Sprint("m", pull)), At: noon.Add(-ago), Releases: releases}
+		for range 2 { // recorded twice after a crash, counted once
+			ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "merge", Pull: pull, Outcome: store.Done, Merged: &m}))
+		}
+	}
+	kept(1, 401*24*time.Hour, nights)
+	kept(2, 399*24*time.Hour, nights)
+	kept(3, 2*time.Hour, live)
+	kept(4, 59*time.Minute, live)
+	kept(5, time.Minute, append(live, nights...))
+	kept(6, 399*24*time.Hour, nil) // unknown releases: counts
+	var pulls []int
+	for _, m := range recall(t, s.Reader, acme, noon).Merges {
+		pulls = append(pulls, m.Pull)
+	}
+	same(t, "merges that count", pulls, []int{2, 6, 4, 5})
+}
+
+func TestGroups(t *testing.T) {
+	s := fresh(t)
+	group := func(guid, action string, head plan.SHA, at time.Time) {
+		note(t, s, store.Delivery{GUID: guid, Event: "merge_group", Action: action, Repo: acme, At: at,
+			Group: &plan.Group{Base: "main", BaseSHA: "b", Head: head}})
+	}
+	waiting := func(at time.Time) []plan.SHA {
+		var heads []plan.SHA
+		for _, g := range recall(t, s.Reader, acme, at).Groups {
+			heads = append(heads, g.Head)
+		}
+		return heads
+	}
+	group("1", "checks_requested", "g1", noon)
+	group("2", "checks_requested", "g2", noon.Add(time.Minute))
+	group("3", "checks_requested", "g3", noon.Add(2*time.Minute))
+	same(t, "requested", recall(t, s.Reader, acme, noon).Groups[0], plan.Group{Base: "main", BaseSHA: "b", Head: "g1"})
+	group("4", "destroyed", "g2", noon.Add(3*time.Minute))
+	same(t, "one destroyed", waiting(noon), []plan.SHA{"g1", "g3"})
+	answer := store.Act{Repo: acme, At: noon, Verb: "status", SHA: "g1", Outcome: store.Failed}
+	ok(t, s.Record(t.Context(), answer))
+	same(t, "an answer that did not arrive", waiting(noon), []plan.SHA{"g1", "g3"})
+	answer.Outcome = store.Done
+	ok(t, s.Record(t.Context(), answer))
+	same(t, "one answered", waiting(noon), []plan.SHA{"g3"})
+	same(t, "six hours on", waiting(noon.Add(7*time.Hour)), []plan.SHA(nil))
+}
+
+func TestLists(t *testing.T) {
+	s := fresh(t)
+	know(t, s, acme)
+	files := []plan.File{{Path: "apps/b \"x\"\n.yaml", Old: "apps/ä.yaml", Kind: plan.Renamed}}
+	ok(t, s.KeepList(t.Context(), acme, "b", "h", files))
+	get := func(base, head plan.SHA) []plan.File {
+		t.Helper()
+		got, found, err := s.List(t.Context(), acme, base, head)
+		ok(t, err)
+		same(t, "found", found, got != nil)
+		return got
+	}
+	same(t, "the list", get("b", "h"), files)
+	same(t, "another merge base", get("c", "h"), []plan.File(nil))
+	ok(t, s.KeepList(t.Context(), acme, "", "h", files))
+	same(t, "an unknown merge base", get("", "h"), []plan.File(nil))
+	ok(t, s.KeepList(t.Context(), acme, "b", "odd", []plan.File{{Path: "\xff"}}))
+	same(t, "a name that JSON would change", get("b", "odd"), []plan.File(nil))
+	ok(t, s.KeepList(t.Context(), acme, "b", "huge", []plan.File{{Path: strings.Repeat("x", store.ListBytes)}}))
+	same(t, "a list without bounds", get("b", "huge"), []plan.File(nil))
+	for i := range store.ListsKept {
+		ok(t, s.KeepList(t.Context(), acme, "b", plan.SHA(fmt.Sprint(i)), files))
+	}
+	same(t, "the oldest of too many", get("b", "h"), []plan.File(nil))
+	same(t, "the oldest that is kept", get("b", "0"), files)
+}
+
+func TestPages(t *testing.T) {
+	s := fresh(t)
+	know(t, s, acme)
+	same(t, "before the first look", pages(t, s), []store.Page{{Repo: acme, Due: noon}})
+	wake := noon.Add(20 * time.Hour)
+	p := plan.Plan{At: noon, Wake: wake, Notes: []plan.Step{{About: "main", Says: "not enforced"}},
+		Verdicts: []plan.Verdict{{Subject: plan.Subject{Pull: 4, Base: "main"}, SHA: "h", Kind: plan.Held, Reason: "held by nights",
+			Until: wake, Releases: nights, Why: make([]plan.Step, store.WhySteps+5)}},
+		Actions: []plan.Action{
+			plan.SetStatus{Pin: plan.Pin{SHA: "h", Before: wake}, Pulls: []int{4}},
+			plan.Merge{Pin: plan.Pin{SHA: "i"}, Pull: 5},
+			plan.Update{Pin: plan.Pin{SHA: "j"}, Pull: 6},
+		}}
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p, Due: wake, File: "version: 1"}))
+	for i := range store.ActsShown + 1 {
+		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "status", Pull: i, SHA: "h", Reason: "r", Outcome: store.Done}))
+	}
+	want := store.Page{Repo: acme, Looked: noon, Due: wake, Wake: wake, Notes: p.Notes, Verdicts: p.Verdicts,
+		Planned: []store.Planned{{Verb: "status", Pull: 4, SHA: "h", Before: wake}, {Verb: "merge", Pull: 5, SHA: "i"}, {Verb: "update", Pull: 6, SHA: "j"}}}
+	want.Verdicts[0].Why = want.Verdicts[0].Why[:store.WhySteps]
+	got := pages(t, s)[0]
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(store.Page{}, "Acts")); diff != "" {
+		t.Errorf("page (-want +got):\n%s", diff)
+	}
+	same(t, "actions shown", len(got.Acts), store.ActsShown)
+	same(t, "the latest first", got.Acts[0], store.Act{Repo: acme, At: noon, Verb: "status", Pull: store.ActsShown, SHA: "h", Reason: "r", Outcome: store.Done})
+
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: plan.Plan{Verdicts: make([]plan.Verdict, store.PageVerdicts+3)}}))
+	same(t, "the last good file stays", recall(t, s.Reader, acme, noon).File, "version: 1")
+	same(t, "verdicts kept", len(pages(t, s)[0].Verdicts), store.PageVerdicts)
+	same(t, "verdicts told of", pages(t, s)[0].More, 3)
+}
+
+func pages(t testing.TB, s *store.Store) []store.Page {
+	t.Helper()
+	all, err := s.Pages(t.Context())
+	ok(t, err)
+	return all
+}
