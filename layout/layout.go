@@ -53,7 +53,7 @@ func (c Class) live() bool { return len(c.Releases) == 1 && c.Releases[0] == Liv
 type Layout struct {
 	rules     []rule
 	trie      *trie
-	folded    *trie // the windowed rules in lower case; nil where nothing but a rule can make a path live
+	folded    *trie // the windowed rules in lower case; empty where nothing but a rule can make a path live
 	preset    preset
 	unmatched Class
 	scratches *scratches
@@ -64,6 +64,7 @@ type rule struct {
 	releases []Release // sorted; without those that come from captures
 	captures []string  // names of the captures that are releases
 	patterns []*pattern
+	rank     int  // of the first of patterns
 	bound    bool // some pattern must be bound to tell the releases: captures in use, or one that stands twice
 	windows  map[string]bool
 }
@@ -110,12 +111,10 @@ func (l *Layout) decide(s *scratch) Class {
 // notByCase is c, a class with live that no rule gave, unless a difference in case alone keeps the path from being windowed
 // or from the directories that are ignored. Rules that match as written have decided before.
 func (l *Layout) notByCase(s *scratch, c Class) Class {
-	if l.folded != nil {
-		if e := l.folded.find(s, s.fold()); e != nil {
-			w := l.rules[e.rule].class(e, s.segments)
-			w.Rule = saysButForCase(w.Rule)
-			return w
-		}
+	if e := l.folded.find(s, s.fold()); e != nil {
+		w := l.rules[e.rule].class(e, s.segments)
+		w.Rule = saysButForCase(w.Rule)
+		return w
 	}
 	switch near := protectedFold(s.segments); {
 	case near&belowGitHub != 0:
@@ -132,23 +131,27 @@ func (r *rule) class(e *end, segments []string) Class {
 	if !r.bound {
 		return c
 	}
-	c.Releases = append(slices.Clone(r.releases), r.captured(segments)...)
+	captured, ok := r.captured(segments)
+	if !ok {
+		c.Releases = []Release{Unclear}
+		return c
+	}
+	c.Releases = append(slices.Clone(r.releases), captured...)
 	slices.Sort(c.Releases)
 	c.Releases = slices.Compact(c.Releases)
 	return c
 }
 
-// captured is the releases that captures give a path. Where a path can be read in several ways, every way counts.
-func (r *rule) captured(segments []string) []Release {
-	var out []Release
+// captured is the releases that captures give a path. Where a path can be read in several ways, every way counts. It is
+// false where that cannot be told.
+func (r *rule) captured(segments []string) (out []Release, ok bool) {
 	for _, p := range r.patterns {
-		b, ok := p.bind(segments)
-		if !ok {
+		b, fits := p.bind(segments)
+		if !fits {
 			continue
 		}
 		if b.doubt {
-			// Fail closed: there are more ways to read the path than are worth trying.
-			return []Release{Unclear}
+			return nil, false // fail closed: there are more ways to read the path than are worth trying
 		}
 		for _, name := range r.captures {
 			for _, value := range b.values[name] {
@@ -156,11 +159,8 @@ func (r *rule) captured(segments []string) []Release {
 			}
 		}
 	}
-	if out == nil && len(r.captures) > 0 {
-		// Fail closed: the rule matched, so some pattern must have bound. Reached by near misses in case.
-		return []Release{Unclear}
-	}
-	return out
+	// Fail closed: the rule matched, so some pattern must have bound. A near miss in case binds nothing.
+	return out, len(out) > 0 || len(r.captures) == 0
 }
 
 // release is what a captured segment stands for: the window of that name, or else a release that no calendar knows.

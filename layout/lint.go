@@ -76,7 +76,7 @@ func (l *Layout) shadows(i int) shadow {
 		by := ""
 		all := true
 		for ; to < len(r.patterns) && r.patterns[to].path == r.patterns[from].path; to++ {
-			e := l.trie.covering(i, r.patterns[to])
+			e := l.trie.covering(r.rank, r.patterns[to])
 			if e == nil {
 				all = false
 				continue
@@ -94,15 +94,15 @@ func (l *Layout) shadows(i int) shadow {
 	return out
 }
 
-// covering is an end of a rule before the given one whose pattern matches whatever p can match; nil: none was found.
-func (t *trie) covering(rule int, p *pattern) *end {
-	c := cover{rule: rule, pattern: p, seen: map[place]bool{}}
+// covering is an end before the given rank whose pattern matches whatever p can match; nil: none was found.
+func (t *trie) covering(rank int, p *pattern) *end {
+	c := cover{rank: rank, pattern: p, seen: map[place]bool{}}
 	return c.from(t.root, 0)
 }
 
 // cover is one search for a covering pattern: it walks the trie with the segments of a pattern instead of a path's.
 type cover struct {
-	rule    int
+	rank    int
 	pattern *pattern
 	seen    map[place]bool
 }
@@ -115,7 +115,7 @@ type place struct {
 
 // from searches below n with the pattern's segments from i on.
 func (c *cover) from(n *node, i int) *end {
-	if n == nil || n.best >= c.rule || c.seen[place{n, i}] {
+	if n == nil || n.best >= c.rank || c.seen[place{n, i}] {
 		return nil
 	}
 	c.seen[place{n, i}] = true
@@ -141,7 +141,7 @@ func (c *cover) from(n *node, i int) *end {
 // ending is an end at n that matches without further conditions.
 func (c *cover) ending(n *node) *end {
 	for _, e := range n.ends {
-		if e.rule < c.rule && !e.pattern.repeats && c.pattern.names&^e.pattern.names == 0 {
+		if e.rank < c.rank && !e.pattern.repeats && c.pattern.names&^e.pattern.names == 0 {
 			return e
 		}
 	}
@@ -157,7 +157,7 @@ func (n *node) over(s *segment) []*node {
 	if to, ok := n.literals[s.text]; ok && s.kind == literal {
 		out = append(out, to)
 	}
-	for _, e := range n.globs {
+	for _, e := range n.globs.edges {
 		if s.kind == wildcard && e.text == s.text || s.kind == literal && e.m.match(s.text) {
 			out = append(out, e.to)
 		}

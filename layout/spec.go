@@ -236,19 +236,22 @@ func (c *compiler) layout(rules []rule) *Layout {
 		preset:    newPreset(c.spec.Preset, c.spec.Side),
 		unmatched: Class{Releases: sorted(c.spec.Unmatched), Rule: saysUnmatched(c.spec.Unmatched)},
 	}
+	// Only a preset or `unmatched` makes live what no rule names: without them there are no near misses to look for.
+	near := l.preset.kind != NoPreset || slices.Contains(l.unmatched.Releases, Live)
 	all, windowed := newTrie(), newTrie()
-	for i, r := range rules {
+	rank := 0
+	for i := range rules {
+		r := &rules[i]
+		r.rank = rank
 		for _, p := range r.patterns {
-			all.add(i, p)
-			if r.windowed() {
-				windowed.add(i, p.fold())
+			all.add(&end{i, rank, p, p.text})
+			if near && r.windowed() {
+				windowed.add(&end{i, rank, p.fold(), p.text})
 			}
+			rank++
 		}
 	}
-	l.trie = all
-	if l.preset.kind != NoPreset || slices.Contains(l.unmatched.Releases, Live) {
-		l.folded = windowed
-	}
+	l.trie, l.folded = all, windowed
 	l.scratches = newScratches(max(all.nodes, windowed.nodes))
 	return l
 }

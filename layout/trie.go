@@ -1,6 +1,6 @@
 package layout
 
-import "slices"
+import "math"
 
 // trie is the patterns of many rules, merged where they begin alike. Captures stand in it as `*`.
 type trie struct {
@@ -14,27 +14,22 @@ type node struct {
 	best     int  // the lowest rule that ends here or below: nothing better can be found this way
 	many     bool // reached by `**`: it stays, whatever segment comes
 	literals map[string]*node
-	globs    []edge
+	globs    globset
 	one      *node // by `*` or a capture
 	after    *node // by `**`, which may be no segment at all
 	ends     []*end
 }
 
-// edge is the way on by a segment with wildcards.
-type edge struct {
-	text string // as written: the same text is the same edge
-	m    *matcher
-	to   *node
-}
-
 // end is a pattern that ends at a node.
 type end struct {
 	rule    int
+	rank    int // of the pattern among all of the layout, in the order of the file
 	pattern *pattern
 	text    string
 }
 
-const noRule = int(^uint(0) >> 1)
+// noRank is a rank beyond all others.
+const noRank = math.MaxInt
 
 func newTrie() *trie {
 	t := &trie{}
@@ -44,18 +39,18 @@ func newTrie() *trie {
 
 func (t *trie) node() *node {
 	t.nodes++
-	return &node{id: t.nodes - 1, best: noRule}
+	return &node{id: t.nodes - 1, best: noRank}
 }
 
-// add adds a pattern of a rule. Rules are added in their order.
-func (t *trie) add(rule int, p *pattern) {
+// add adds a pattern. Patterns are added in the order of their ranks.
+func (t *trie) add(e *end) {
 	n := t.root
-	n.best = min(n.best, rule)
-	for i := range p.segments {
-		n = t.step(n, &p.segments[i])
-		n.best = min(n.best, rule)
+	n.best = min(n.best, e.rank)
+	for i := range e.pattern.segments {
+		n = t.step(n, &e.pattern.segments[i])
+		n.best = min(n.best, e.rank)
 	}
-	n.ends = append(n.ends, &end{rule: rule, pattern: p, text: p.text})
+	n.ends = append(n.ends, e)
 }
 
 // step is the node that one more segment leads to.
@@ -72,12 +67,12 @@ func (t *trie) step(n *node, s *segment) *node {
 		}
 		return to
 	case wildcard:
-		if i := slices.IndexFunc(n.globs, func(e edge) bool { return e.text == s.text }); i >= 0 {
-			return n.globs[i].to
+		e := n.globs.find(s.text)
+		if e == nil {
+			e = &edge{s.text, s.glob, t.node()}
+			n.globs.add(e)
 		}
-		to := t.node()
-		n.globs = append(n.globs, edge{s.text, s.glob, to})
-		return to
+		return e.to
 	case anyMany:
 		if n.after == nil {
 			n.after = t.node()
@@ -97,20 +92,20 @@ type search struct {
 	*scratch
 	path []string
 	best *end
-	rule int        // of best, or noRule
+	rank int        // of best, or noRank
 	each func(*end) // if set, every end that matches is given to it, and there is no best
 }
 
-// find is where the lowest rule that matches the path ends; nil: none does.
+// find is the first pattern, in the order of the file, that matches the path; nil: none does.
 func (t *trie) find(s *scratch, path []string) *end {
-	w := search{scratch: s, path: path, rule: noRule}
+	w := search{scratch: s, path: path, rank: noRank}
 	w.walk(t.root)
 	return w.best
 }
 
 // each gives every end of every rule that matches the path, some perhaps twice.
 func (t *trie) each(s *scratch, path []string, give func(*end)) {
-	w := search{scratch: s, path: path, rule: noRule, each: give}
+	w := search{scratch: s, path: path, rank: noRank, each: give}
 	w.walk(t.root)
 }
 
@@ -144,8 +139,8 @@ func (w *search) tick() {
 
 // follow goes on from n by one segment of the path.
 func (w *search) follow(n *node, name string) {
-	if n.best >= w.rule {
-		return // a lower rule was found since n was entered
+	if n.best >= w.rank {
+		return // a lower one was found since n was entered
 	}
 	if n.many {
 		w.enter(n)
@@ -153,11 +148,7 @@ func (w *search) follow(n *node, name string) {
 	if to, ok := n.literals[name]; ok {
 		w.enter(to)
 	}
-	for i := range n.globs {
-		if e := &n.globs[i]; e.to.best < w.rule && e.m.match(name) {
-			w.enter(e.to)
-		}
-	}
+	n.globs.follow(w, name)
 	if n.one != nil {
 		w.enter(n.one)
 	}
@@ -165,7 +156,7 @@ func (w *search) follow(n *node, name string) {
 
 // enter adds n to the nodes of the next step, and what `**` reaches from there without a segment.
 func (w *search) enter(n *node) {
-	if n.best >= w.rule || w.seen[n.id] == w.step {
+	if n.best >= w.rank || w.seen[n.id] == w.step {
 		return
 	}
 	w.seen[n.id] = w.step
@@ -178,11 +169,11 @@ func (w *search) enter(n *node) {
 	}
 }
 
-// accept takes the lowest rule that ends at n, if it is lower than what was found before. A pattern that does not name the
+// accept takes the lowest pattern that ends at n, if it is lower than what was found before. A pattern that does not name the
 // directories which the path needs named does not match it.
 func (w *search) accept(n *node) {
 	for _, e := range n.ends {
-		if e.rule >= w.rule {
+		if e.rank >= w.rank {
 			return
 		}
 		if e.pattern.names&w.needs != w.needs {
@@ -195,7 +186,7 @@ func (w *search) accept(n *node) {
 			w.each(e)
 			continue
 		}
-		w.best, w.rule = e, e.rule
+		w.best, w.rank = e, e.rank
 		return
 	}
 }

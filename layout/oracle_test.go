@@ -1,0 +1,195 @@
+package layout
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// captures are what the oracle does not know: to it they are any one segment.
+var captures = regexp.MustCompile(`\{[a-z0-9]+\}`)
+
+// chooser makes patterns and paths from a stream of numbers, so that a fuzzer can steer it.
+type chooser struct{ data []byte }
+
+func (c *chooser) n(limit int) int {
+	if len(c.data) == 0 {
+		return 0
+	}
+	b := c.data[0]
+	c.data = c.data[1:]
+	return int(b) % limit
+}
+
+func (c *chooser) of(options ...string) string { return options[c.n(len(options))] }
+
+// name is a segment of a path from few letters, so that patterns meet it.
+func (c *chooser) name() string {
+	return c.of("a", "b", "ab", "a-rw", "b-rt", "aab", "abab", "é", "a.b", "x")
+}
+
+func (c *chooser) path() string {
+	parts := make([]string, 1+c.n(5))
+	for i := range parts {
+		parts[i] = c.name()
+	}
+	return strings.Join(parts, "/")
+}
+
+func (c *chooser) segment(depth int) string {
+	switch c.n(10) {
+	case 0, 1:
+		return "**"
+	case 2:
+		return "*"
+	case 3:
+		return fmt.Sprintf("{c%d}", c.data1())
+	case 4:
+		return c.of("*-rw", "a*", "*b", "a*b*", "?", "?b", "[ab]", "[!a]b", "a[a-c]", "*a*b", "[^b]*", "\\a", "a\\b", "*?")
+	case 5:
+		if depth > 0 {
+			return "{" + c.name() + "," + strings.ReplaceAll(c.segment(depth-1), "**", "*b") + "}"
+		}
+	case 6:
+		if depth > 0 {
+			return "{" + c.name() + "/" + c.name() + "," + c.name() + "}" + c.of("", "-rw", "*")
+		}
+	}
+	return c.name()
+}
+
+// data1 is a number that no capture had before, so that no capture stands twice.
+func (c *chooser) data1() int { return len(c.data) }
+
+// pattern is a pattern on which doublestar and this package agree: doublestar takes a/**/** for less than a/**, where here
+// they are the same.
+func (c *chooser) pattern() string {
+	parts := make([]string, 1+c.n(5))
+	for i := range parts {
+		parts[i] = c.segment(2)
+		if i > 0 && strings.Contains(parts[i], "**") && strings.Contains(parts[i-1], "**") {
+			parts[i] = "*"
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// oracle is the first pattern that doublestar matches, or -1. A trailing /** is tried as no segment by hand: doublestar
+// matches a*/** with ab but not with a, because it does not let the star take nothing there.
+func oracle(t *testing.T, patterns []string, path string) int {
+	t.Helper()
+	for i, p := range patterns {
+		plain := captures.ReplaceAllString(p, "*")
+		for _, way := range []string{plain, strings.TrimSuffix(plain, "/**")} {
+			ok, err := doublestar.Match(way, path)
+			if err != nil {
+				t.Fatalf("doublestar refuses %q, the layout does not: %v", p, err)
+			}
+			if ok {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// same compares the layout of one rule a pattern with the oracle.
+func same(t *testing.T, patterns []string, paths []string) {
+	t.Helper()
+	spec := Spec{}
+	for _, p := range patterns {
+		spec.Rules = append(spec.Rules, Rule{Paths: []string{p}, Releases: []string{"live"}})
+	}
+	l, problems := New(spec)
+	if l == nil {
+		if problems[0].Code == codeTooMany {
+			return // alternations beyond the bound
+		}
+		t.Fatalf("%q: %v", patterns, problems)
+	}
+	for _, path := range paths {
+		want := "unmatched: ignore"
+		if i := oracle(t, patterns, path); i >= 0 {
+			want = fmt.Sprintf("rule %d: %s", i+1, patterns[i])
+		}
+		if got := l.Classify(path).Rule; got != want {
+			t.Fatalf("patterns %q, path %q:\n got %s\nwant %s", patterns, path, got, want)
+		}
+	}
+}
+
+// round makes one set of patterns and paths, and compares.
+func round(t *testing.T, c *chooser) {
+	t.Helper()
+	patterns := make([]string, 1+c.n(6))
+	for i := range patterns {
+		patterns[i] = c.pattern()
+	}
+	paths := make([]string, 8)
+	for i := range paths {
+		paths[i] = c.path()
+	}
+	same(t, patterns, paths)
+}
+
+// TestOracle compares the trie with doublestar, rule by rule in the list's order, on many small worlds.
+func TestOracle(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 20_000 {
+		data := make([]byte, 300)
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		round(t, &chooser{data})
+	}
+}
+
+func FuzzOracle(f *testing.F) {
+	f.Add([]byte("first match wins across the whole list"))
+	f.Fuzz(func(t *testing.T, data []byte) { round(t, &chooser{data}) })
+}
+
+// FuzzClassify gives any layout any path: it never panics, is deterministic, and fails closed on what git cannot hold.
+func FuzzClassify(f *testing.F) {
+	for _, seed := range [][3]string{
+		{"clusters/{cluster}/**/{cluster}/**", "**", "clusters/a/b/a/c"},
+		{"{a,b/{c,d}}/[!x-z]*", "*/**", "b/c/\xff"},
+		{"\\{x\\}/**/y", "../a", "a//b"},
+		{".github/**", "**/flux-system/**", ".github/flux-system/x\n"},
+	} {
+		f.Add(seed[0], seed[1], seed[2], byte(1))
+	}
+	f.Fuzz(func(t *testing.T, first, second, path string, how byte) {
+		spec := Spec{
+			Rules: []Rule{
+				{Paths: []string{first}, Releases: []string{"w"}},
+				{Paths: []string{second}, Releases: []string{"live"}},
+			},
+			Preset:    []Preset{NoPreset, RTRW, RTMW, LiveWindow}[how%4],
+			Side:      []Release{"w"},
+			Unmatched: []Release{"live"},
+			Windows:   []string{"w", "a"},
+		}
+		l, problems := New(spec)
+		if l == nil {
+			for _, p := range problems {
+				if p.Code == "" || p.Message == "" || !p.Warning && (p.Rule < 0 || p.Path < 0 && p.Code != codeTooMany) {
+					t.Fatalf("a problem without its place: %+v", p)
+				}
+			}
+			return
+		}
+		got := l.Classify(path)
+		if again := l.Classify(path); fmt.Sprint(again) != fmt.Sprint(got) || got.Rule == "" {
+			t.Fatalf("%q: %v, then %v", path, got, again)
+		}
+		if got.live() && (odd(path) || path == "" || strings.Contains("/"+path+"/", "//") || strings.Contains("/"+path+"/", "/../")) {
+			t.Fatalf("%q is live: %v", path, got)
+		}
+		l.Lint([]string{path})
+	})
+}

@@ -1,0 +1,163 @@
+package layout
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestProblems is every problem in the words that a user reads.
+func TestProblems(t *testing.T) {
+	live := []string{"live"}
+	rule := func(path string) Spec { return Spec{Rules: []Rule{{Paths: []string{path}, Releases: live}}} }
+	releases := func(names ...string) Spec {
+		return Spec{Windows: []string{"w"}, Rules: []Rule{{Paths: []string{"a/{c}", "b/{c}/{d}"}, Releases: names}}}
+	}
+	for _, c := range []struct {
+		spec Spec
+		want string
+	}{
+		{rule(""), "paths[0].0.-1 empty-glob: the path is empty; for every path write **"},
+		{rule("/a"), "paths[0].0.-1 absolute-glob: /a begins with a slash; paths are relative to the repository's root"},
+		{rule("a/../b"), "paths[0].0.-1 dot-dot-glob: a/../b has a segment . or .., which no path of a repository has"},
+		{rule("./a"), "paths[0].0.-1 dot-dot-glob: ./a has a segment . or .., which no path of a repository has"},
+		{rule(`\./a`), `paths[0].0.-1 dot-dot-glob: \./a has a segment . or .., which no path of a repository has`},
+		{rule("a//b"), "paths[0].0.-1 bad-glob: a//b is no path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
+		{rule("a/"), "paths[0].0.-1 bad-glob: a/ is no path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
+		{rule("a/{,b}/c"), "paths[0].0.-1 bad-glob: a/{,b}/c is no path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
+		{rule("a[b"), "paths[0].0.-1 bad-glob: a[b is no path pattern: a [class] does not end"},
+		{rule("a[]b"), "paths[0].0.-1 bad-glob: a[]b is no path pattern: a [class] is empty"},
+		{rule("a[b/c]"), "paths[0].0.-1 bad-glob: a[b/c] is no path pattern: a [class] holds a slash"},
+		{rule("a[z-a]"), "paths[0].0.-1 bad-glob: a[z-a] is no path pattern: a [class] has a range that runs backwards"},
+		{rule(`a\`), `paths[0].0.-1 bad-glob: a\ is no path pattern: a backslash escapes nothing`},
+		{rule("{a,b"), `paths[0].0.-1 bad-glob: {a,b is no path pattern: a { does not end; write \{ for the character`},
+		{rule("a}"), `paths[0].0.-1 bad-glob: a} is no path pattern: a } closes nothing; write \} for the character`},
+		{rule("{}"), "paths[0].0.-1 bad-glob: {} is no path pattern: {} is no capture: a name is letters, digits, _ and -"},
+		{rule("{a b}/x"), "paths[0].0.-1 bad-glob: {a b}/x is no path pattern: {a b} is no capture: a name is letters, digits, _ and -"},
+		{rule("{a/b}"), "paths[0].0.-1 bad-glob: {a/b} is no path pattern: braces without a comma are a capture, and hold one name"},
+		{rule("a\nb"), `paths[0].0.-1 bad-glob: "a\nb" is no path pattern: it has a character that cannot be printed`},
+		{rule("a\xff"), `paths[0].0.-1 bad-glob: "a\xff" is no path pattern: it has a character that cannot be printed`},
+		{rule("x-{c}/a"), "paths[0].0.-1 capture-not-whole: in x-{c}/a a capture is only part of the segment x-{c}; a capture is one whole segment"},
+		{rule("{c}{d}/a"), "paths[0].0.-1 capture-not-whole: in {c}{d}/a a capture is only part of the segment {c}{d}; a capture is one whole segment"},
+		{rule("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"), "paths[0].0.-1 too-many: the alternations of {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b} stand for more than 64 patterns"},
+		{rule(strings.Repeat("a/", 64) + "a"), "paths[0].0.-1 too-many: " + strings.Repeat("a/", 40) + "… has more than 64 segments"},
+		{rule(strings.Repeat("a", 1025)), "paths[0].0.-1 too-many: the path pattern has 1025 bytes; at most 1024"},
+		{Spec{Rules: []Rule{{Releases: live}}}, "paths[0].-1.-1 no-paths: a rule needs at least one path"},
+		{Spec{Rules: make([]Rule, 1001)}, "rules[-1].-1.-1 too-many: 1001 rules; at most 1000"},
+		{releases(), "release[0].-1.-1 no-release: a rule needs a release: live, ignore, a window or branches"},
+		{releases("w", "{d}"), "release[0].0.1 unknown-capture: the release {d} needs a capture of that name in every path of the rule; a/{c} has none"},
+		{releases("{c}", "w", "{c}"), "release[0].-1.2 release-twice: {c} is named twice"},
+		{releases("w-{c}"), "release[0].-1.0 capture-not-whole: w-{c}: a capture is a release by itself, {name}, and never part of one"},
+		{releases("w", "v"), "release[0].-1.1 unknown-window: there is no window v"},
+		{releases("w", ""), `release[0].-1.1 unknown-window: there is no window ""`},
+		{releases("ignore", "w"), "release[0].-1.0 mixes-ignore: ignore stands alone: a path is either ignored or needs releases"},
+		{releases("branch:/a"), "release[0].-1.0 bad-branch-glob: the branch pattern /a cannot be used: /a begins with a slash; paths are relative to the repository's root"},
+		{releases("branch:rw/{c}"), "release[0].-1.0 bad-branch-glob: the branch pattern rw/{c} cannot be used: {c} captures nothing here; for alternatives write {a,b}"},
+		{releases(make([]string, 101)...), "release[0].-1.-1 too-many: more than 100 releases in one rule"},
+		{Spec{Windows: []string{"w"}, Rules: []Rule{{Paths: []string{"a"}, Ignore: true, Releases: live}}}, "release[0].-1.0 mixes-ignore: ignore stands alone: a path is either ignored or needs releases"},
+		{Spec{Preset: "rtrw"}, "preset[-1].-1.-1 unknown-preset: rtrw is no preset; there are none, rt-rw, rt-mw and live-window"},
+		{Spec{Preset: RTRW}, "preset[-1].-1.-1 preset-without-release: the preset rt-rw needs a window or branches for its windowed side"},
+		{Spec{Preset: RTRW, Side: []Release{Live}}, "window[-1].-1.0 preset-live: the preset's windowed side must not be live: name a window"},
+		{Spec{Preset: RTRW, Side: []Release{"v"}}, "window[-1].-1.0 unknown-window: there is no window v"},
+		{Spec{Windows: []string{"w"}, Side: []Release{"w"}}, "window[-1].-1.-1 release-without-preset: a window or branches beside no preset have no effect: name a preset, or use unmatched"},
+		{Spec{Unmatched: []Release{"v"}}, "unmatched[-1].-1.0 unknown-window: there is no window v"},
+		{Spec{Unmatched: []Release{"{c}"}}, "unmatched[-1].-1.0 capture-not-whole: {c}: a capture is a release by itself, {name}, and never part of one"},
+	} {
+		l, problems := New(c.spec)
+		if len(problems) != 1 || problems[0].String() != c.want {
+			t.Errorf("got %v\nwant %s", problems, c.want)
+			continue
+		}
+		if (l != nil) != problems[0].Warning {
+			t.Errorf("%s: a layout came with it: %v", c.want, l != nil)
+		}
+	}
+}
+
+// Every pattern counts, alternations written out: too many rules of them are refused before they cost anything.
+func TestTooManyPatterns(t *testing.T) {
+	spec := Spec{}
+	for range MaxPatterns/MaxAlternatives + 1 {
+		spec.Rules = append(spec.Rules, Rule{Paths: []string{"{a,b}/{a,b}/{a,b}/{a,b}/{a,b}/{a,b}"}, Releases: []string{"live"}})
+	}
+	l, problems := New(spec)
+	if l != nil || len(problems) != 1 || problems[0].String() != "paths[62].-1.-1 too-many: the rules up to here have more than 4000 paths, alternations written out" {
+		t.Error(problems)
+	}
+}
+
+func TestLint(t *testing.T) {
+	l := must(t, Spec{
+		Windows: []string{"w"},
+		Preset:  RTRW,
+		Side:    []Release{"w"},
+		Rules: []Rule{
+			{Paths: []string{"apps/**"}, Releases: []string{"live"}},
+			{Paths: []string{"apps/a/**", "apps/{x,y}/z"}, Releases: []string{"w"}},
+			{Paths: []string{"apps/flux-system/**"}, Releases: []string{"w"}},
+			{Paths: []string{"clusters/*/x/**", "apps/b"}, Releases: []string{"w"}},
+			{Paths: []string{"clusters/{c}/x/y"}, Releases: []string{"{c}"}},
+			{Paths: []string{"{a,apps}/*-q/**"}, Releases: []string{"w"}},
+			{Paths: []string{"nothing/**"}, Ignore: true},
+			{Paths: []string{"s/{t}/{t}/**"}, Releases: []string{"w"}},
+			{Paths: []string{"s/*/*/**"}, Releases: []string{"w"}},
+			{Paths: []string{"s/a*/b/f"}, Releases: []string{"w"}},
+		},
+	})
+	var got []string
+	for _, p := range l.Lint([]string{
+		"apps/a-rw/f", "apps/b-rw/f", "apps/c/f", "apps/b", "clusters/a/x/y", "a/b-q/f", "s/1/1/f", "s/1/2/f", "apps/flux-system/f", "bad//path",
+	}) {
+		if !p.Warning {
+			t.Errorf("not a warning: %v", p)
+		}
+		got = append(got, p.String())
+	}
+	want := []string{
+		"paths[0].-1.-1 rule-makes-live: the rule makes live what preset rt-rw would hold: apps/a-rw/f and 1 more",
+		"paths[1].0.-1 rule-never-matches: rule 2: apps/a/** can never match: rule 1: apps/** takes all of it before",
+		"paths[1].1.-1 rule-never-matches: rule 2: apps/{x,y}/z can never match: rule 1: apps/** takes all of it before",
+		"paths[3].1.-1 rule-never-matches: rule 4: apps/b can never match: rule 1: apps/** takes all of it before",
+		"paths[4].0.-1 rule-never-matches: rule 5: clusters/{c}/x/y can never match: rule 4: clusters/*/x/** takes all of it before",
+		"paths[6].-1.-1 rule-matches-nothing: the rule matches no file of the tree",
+		"paths[9].0.-1 rule-never-matches: rule 10: s/a*/b/f can never match: rule 9: s/*/*/** takes all of it before",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	for _, p := range l.Lint(nil) {
+		if p.Code == codeNothing {
+			t.Errorf("no tree was given: %v", p)
+		}
+	}
+}
+
+// What Lint calls shadowed never decides a path: checked on the worlds of the oracle.
+func FuzzLint(f *testing.F) {
+	f.Add([]byte("a rule that can never match"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c := &chooser{data}
+		spec := Spec{}
+		for range 2 + c.n(5) {
+			spec.Rules = append(spec.Rules, Rule{Paths: []string{c.pattern()}, Releases: []string{"live"}})
+		}
+		l, _ := New(spec)
+		if l == nil {
+			return
+		}
+		dead := map[string]bool{}
+		for _, p := range l.Lint(nil) {
+			if p.Code == codeShadowed {
+				dead[fmt.Sprintf("rule %d: %s", p.Rule+1, spec.Rules[p.Rule].Paths[p.Path])] = true
+			}
+		}
+		for range 20 {
+			path := c.path()
+			if got := l.Classify(path); dead[got.Rule] {
+				t.Fatalf("%v: %s decides %s, and Lint says it never does", spec.Rules, got.Rule, path)
+			}
+		}
+	})
+}
