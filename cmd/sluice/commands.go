@@ -1,0 +1,8 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// commands lists every command, in the order in which help shows them to somebody who begins.
+func commands(e *env) []*cobra.Command {
+	return []*cobra.Command{}
+}
