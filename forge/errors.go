@@ -1,8 +1,13 @@
 package forge
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"time"
+
+	"github.com/google/go-github/v60/github"
 )
 
 // Kind says what a failed call to GitHub means for who made it.
@@ -42,3 +47,68 @@ func (e *Error) Error() string {
 
 // Unwrap gives what lies below.
 func (e *Error) Unwrap() error { return e.Err }
+
+// errHeavy is below an Error of a query that may work with a smaller page.
+var errHeavy = errors.New("too heavy")
+
+func transient(reason string, err error) *Error {
+	return &Error{Kind: Transient, Reason: reason, Err: err}
+}
+
+// wrap names the operation and sorts the error of a call into a Kind. A context that was ended from outside stays what
+// it is: that is no word about GitHub.
+func wrap(ctx context.Context, op string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return fmt.Errorf("%s: %w", op, ctx.Err())
+	}
+	return fmt.Errorf("%s: %w", op, judge(err))
+}
+
+// judge gives the Error in err, or makes the one that err stands for.
+func judge(err error) *Error {
+	var known *Error
+	if errors.As(err, &known) {
+		return known
+	}
+	var answer *github.ErrorResponse
+	if errors.As(err, &answer) && answer.Response != nil {
+		return answered(answer.Response.StatusCode, answer.Message, err)
+	}
+	var limited *github.RateLimitError
+	if errors.As(err, &limited) { // not reached while the gate takes the headers off; kept so that it can never be a refusal
+		return &Error{Kind: Limited, Until: limited.Rate.Reset.Time, Reason: wordLimit, Err: err}
+	}
+	if errors.Is(err, errTooLong) {
+		return transient(wordTooLong, errHeavy)
+	}
+	// What is left never became an answer: refused connections, time-outs, bodies that break off or are no JSON.
+	return transient(wordNoAnswer+": "+oneLine(err.Error()), err)
+}
+
+// answered is the Error that a status code stands for, with GitHub's message.
+func answered(code int, message string, err error) *Error {
+	reason := oneLine(message)
+	if reason == "" {
+		reason = fmt.Sprintf("%d %s", code, http.StatusText(code))
+	}
+	kind := Refused
+	switch {
+	case code == http.StatusUnauthorized:
+		kind = Unauthorized
+	case code == http.StatusNotFound, code == http.StatusGone:
+		kind = Gone
+	case code == http.StatusForbidden && says(message, phrasesSuspended):
+		kind = Gone
+	case code == http.StatusMethodNotAllowed && says(message, phrasesTransient):
+		kind = Transient
+	case code == http.StatusConflict, code >= 500, code == http.StatusRequestTimeout:
+		kind = Transient
+	}
+	if code == http.StatusBadGateway || code == http.StatusGatewayTimeout {
+		err = errors.Join(err, errHeavy)
+	}
+	return &Error{Kind: kind, Reason: reason, Err: err}
+}

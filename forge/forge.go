@@ -5,10 +5,33 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
+	"sync"
 	"time"
 
+	"github.com/bradleyfalzon/ghinstallation/v2"
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
+
+// What is remembered in memory, at most. A thing forgotten costs a request.
+const (
+	keepPolicies = 500  // by blob
+	keepRules    = 2000 // by base
+	keepBases    = 5000 // merge bases
+	keepLists    = 1000 // whole file lists with the old names of renames
+	keepTips     = 1000 // paths looked up, by tip
+	keepChanges  = 1000 // what a head makes of the rules file
+	keepRepos    = 5000
+)
+
+// rulesTTL is how long the rules of a base are taken for known when no resync interval is given.
+const rulesTTL = time.Hour
+
+// rulesResyncs is for how many resync intervals they are.
+const rulesResyncs = 12
 
 // Options is what a Forge needs to know. AppID and PrivateKey are required.
 type Options struct {
@@ -32,56 +55,141 @@ type FileLists interface {
 	KeepList(ctx context.Context, repo plan.Repo, base, head plan.SHA, files []plan.File) error
 }
 
-// Ask is what a look should show beside the open pull requests.
-type Ask struct {
-	At     time.Time    // the snapshot's instant; zero: just before the first read
-	Groups []plan.Group // merge groups that wait for our answer: Base, BaseSHA and Head are read
-	Rules  bool         // read the rules of every base anew
-	Pulls  []int        // only these pull requests, at most maxPage; nil: all open ones
+// Forge speaks to one GitHub as one App. It is safe for concurrent use.
+type Forge struct {
+	app      int64
+	pace     int
+	rulesTTL time.Duration
+	at       addresses
+	lists    FileLists
+	log      *slog.Logger
+	now      func() time.Time
+	wire     http.RoundTripper
+	signer   *ghinstallation.AppsTransport
+
+	mu      sync.Mutex
+	us      plan.Login
+	clients map[int64]*client
+
+	policies *lru[plan.SHA, parsed]
+	rules    *lru[baseKey, rules]
+	forks    *lru[forkKey, plan.SHA]
+	whole    *lru[listKey, []plan.File]
+	paths    *lru[tipKey, *pathSet]
+	changes  *lru[headKey, *plan.RulesChange]
+	repos    *lru[repoKey, memory]
 }
 
-// Forge speaks to one GitHub as one App. It is safe for concurrent use.
-type Forge struct{}
+// repoKey names a repository in what is remembered of it.
+type repoKey struct{ owner, name string }
 
-var errUnbuilt = errors.New("forge: not built")
+func keyOf(r plan.Repo) repoKey { return repoKey{r.Owner, r.Name} }
 
 // New makes a Forge. It sends nothing.
-func New(o Options) (*Forge, error) { return nil, errUnbuilt }
-
-// Self is our App's bot, asked of GitHub once.
-func (f *Forge) Self(ctx context.Context) (plan.Login, error) { return "", errUnbuilt }
-
-// Repositories lists the repositories of every installation that is not suspended. With an error it gives those it
-// could read.
-func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) { return nil, errUnbuilt }
-
-// Repository finds the installation that covers OWNER/NAME.
-func (f *Forge) Repository(ctx context.Context, owner, name string) (plan.Repo, error) {
-	return plan.Repo{}, errUnbuilt
+func New(o Options) (*Forge, error) {
+	at, err := locate(o.URL, o.GraphQLURL)
+	if err != nil {
+		return nil, err
+	}
+	if o.AppID <= 0 {
+		return nil, errors.New("github.app_id: missing")
+	}
+	f := &Forge{
+		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
+		wire: o.Transport, clients: map[int64]*client{},
+		policies: newLRU[plan.SHA, parsed](keepPolicies),
+		rules:    newLRU[baseKey, rules](keepRules),
+		forks:    newLRU[forkKey, plan.SHA](keepBases),
+		whole:    newLRU[listKey, []plan.File](keepLists),
+		paths:    newLRU[tipKey, *pathSet](keepTips),
+		changes:  newLRU[headKey, *plan.RulesChange](keepChanges),
+		repos:    newLRU[repoKey, memory](keepRepos),
+	}
+	f.defaults()
+	f.signer, err = ghinstallation.NewAppsTransport(f.wire, o.AppID, o.PrivateKey)
+	if err != nil {
+		return nil, errors.New("github.private_key: not an RSA key in PEM") // what lies below might quote the key
+	}
+	f.signer.BaseURL = at.rest.String()
+	return f, nil
 }
 
-// Observe looks at a repository. The snapshot holds everything but what the store remembers.
-func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snapshot, error) {
-	return plan.Snapshot{}, errUnbuilt
+// defaults fills in what Options left out.
+func (f *Forge) defaults() {
+	if f.rulesTTL <= 0 {
+		f.rulesTTL = rulesTTL
+	}
+	if f.log == nil {
+		f.log = slog.New(slog.DiscardHandler)
+	}
+	if f.now == nil {
+		f.now = time.Now
+	}
+	if f.wire == nil {
+		f.wire = defaultTransport()
+	}
+	f.wire = wire{f.wire}
 }
 
-// SetStatus sets a commit status: s's Context, State and Description on sha.
-func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error {
-	return errUnbuilt
+// client gives the client of an installation; 0 is the App itself.
+func (f *Forge) client(installation int64) *client {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.clientLocked(installation)
 }
 
-// Merge merges m.Pull at m.SHA with m.Method, in one try, and gives the merge's commit.
-func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error) {
-	return "", errUnbuilt
+// clientLocked is client for who holds the lock.
+func (f *Forge) clientLocked(installation int64) *client {
+	c, ok := f.clients[installation]
+	if !ok {
+		c = f.newClient(installation)
+		f.clients[installation] = c
+	}
+	return c
 }
 
-// Update merges the base into u.Pull's head if that is still u.SHA.
-func (f *Forge) Update(ctx context.Context, repo plan.Repo, u plan.Update) error { return errUnbuilt }
-
-// DeleteBranch deletes a branch that still stands at a SHA.
-func (f *Forge) DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error {
-	return errUnbuilt
+func (f *Forge) newClient(installation int64) *client {
+	l := newLimits(f.pace)
+	var signer http.RoundTripper = f.signer
+	if installation != 0 {
+		signer = &signed{fresh: func() *ghinstallation.Transport {
+			return ghinstallation.NewFromAppsTransport(f.signer, installation)
+		}}
+	}
+	h := &http.Client{
+		Transport:     &gate{next: signer, limits: l, graphQL: f.at.graphQL.Path, now: f.now},
+		CheckRedirect: sameHost,
+		Timeout:       maxRequest,
+	}
+	rest := github.NewClient(h)
+	base := *f.at.rest
+	rest.BaseURL, rest.UserAgent = &base, userAgent
+	return &client{rest: rest, http: h, graphQL: f.at.graphQL.String(), limits: l, now: f.now}
 }
 
 // HourlyBudget is how many requests GitHub grants an installation in an hour, by its last word; 5000 before that.
-func (f *Forge) HourlyBudget(installation int64) int { return 0 }
+func (f *Forge) HourlyBudget(installation int64) int { return f.client(installation).limits.perHour() }
+
+// LookCost is how many of GraphQL's points of an hour the last look at a repository cost; 1 before the first.
+func (f *Forge) LookCost(repo plan.Repo) int {
+	m, _ := f.repos.get(keyOf(repo))
+	return max(m.cost, 1)
+}
+
+// methods are the ways to merge that a repository allows.
+func (r rawRepo) methods() []config.Method {
+	var m []config.Method
+	if r.MergeCommitAllowed {
+		m = append(m, config.MergeCommit)
+	}
+	if r.SquashMergeAllowed {
+		m = append(m, config.Squash)
+	}
+	if r.RebaseMergeAllowed {
+		m = append(m, config.Rebase)
+	}
+	return m
+}
+
+// path escapes a name that stands in a URL's path, slashes included as REST takes them.
+func escapePath(name string) string { return (&url.URL{Path: name}).EscapedPath() }

@@ -1,0 +1,218 @@
+package forge
+
+import (
+	"context"
+	"net/url"
+	"slices"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+const (
+	// maxListed is how many files GitHub lists of a pull request, whatever it changes.
+	maxListed = 3000
+	// maxListPages is how many pages of file lists a look reads. The pull requests beyond stay incomplete until the next.
+	maxListPages = 150
+	// maxCompared is how many files a comparison lists.
+	maxCompared = 300
+)
+
+// listKey names a whole list. Both SHAs are known, so it never changes.
+type listKey struct {
+	repo       repoKey
+	base, head plan.SHA
+}
+
+// addFiles fills in what every pull request changes. The page's own list decides. REST adds what GraphQL lacks: the old
+// names of renames, and files beyond the first hundred.
+func (l *look) addFiles(ctx context.Context, s *plan.Snapshot) error {
+	var read []int
+	pages := 0
+	for i := range s.Pulls {
+		p := &s.Pulls[i]
+		raw := l.raws[p.Number]
+		files, whole := pageFiles(raw)
+		p.Files, p.Complete = files, whole && !renames(files)
+		if p.Complete || raw.ChangedFiles > maxListed {
+			continue // fail closed: what GitHub does not list is not known
+		}
+		if l.keptList(ctx, p, raw) {
+			continue
+		}
+		n := (raw.ChangedFiles + perPage - 1) / perPage
+		if pages += n; pages <= maxListPages {
+			read = append(read, i)
+		}
+	}
+	return each(ctx, read, func(ctx context.Context, i int) error {
+		return l.readList(ctx, &s.Pulls[i], l.raws[s.Pulls[i].Number])
+	})
+}
+
+// pageFiles is the list of the page; false if it is not whole.
+func pageFiles(raw *rawPull) ([]plan.File, bool) {
+	if raw.Files == nil {
+		return nil, raw.ChangedFiles == 0
+	}
+	files := make([]plan.File, 0, len(raw.Files.Nodes))
+	whole := len(raw.Files.Nodes) == raw.ChangedFiles
+	for _, n := range raw.Files.Nodes {
+		kind, ok := changes[n.ChangeType]
+		if !ok || n.Path == "" {
+			whole = false // fail closed: a kind of change that is not known may have more names than one
+			kind = plan.Modified
+		}
+		files = append(files, plan.File{Path: n.Path, Kind: kind})
+	}
+	return files, whole && distinct(files)
+}
+
+// changes are GraphQL's words.
+var changes = map[string]plan.Change{
+	"ADDED": plan.Added, "MODIFIED": plan.Modified, "CHANGED": plan.Modified, "DELETED": plan.Deleted,
+	"RENAMED": plan.Renamed, "COPIED": plan.Copied,
+}
+
+// changesREST are REST's words.
+var changesREST = map[string]plan.Change{
+	"added": plan.Added, "modified": plan.Modified, "changed": plan.Modified, "removed": plan.Deleted,
+	"renamed": plan.Renamed, "copied": plan.Copied,
+}
+
+// distinct tells that no path stands twice: then as many as there should be are all there are.
+func distinct(files []plan.File) bool {
+	seen := make(map[string]bool, len(files))
+	for _, f := range files {
+		if seen[f.Path] {
+			return false
+		}
+		seen[f.Path] = true
+	}
+	return true
+}
+
+// renames tells whether a file came from another path.
+func renames(files []plan.File) bool {
+	return slices.ContainsFunc(files, func(f plan.File) bool {
+		return f.Old == "" && (f.Kind == plan.Renamed || f.Kind == plan.Copied)
+	})
+}
+
+// keptList takes the whole list from memory or from what was kept, if it fits what the page says.
+func (l *look) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
+	if p.MergeBase == "" {
+		return false
+	}
+	key := listKey{keyOf(l.repo), p.MergeBase, p.Head}
+	files, ok := l.f.whole.get(key)
+	if !ok && l.f.lists != nil {
+		var err error
+		files, ok, err = l.f.lists.List(ctx, l.repo, p.MergeBase, p.Head)
+		if err != nil {
+			l.f.log.Warn("old names were not recalled", "repo", l.repo.String(), "pull", p.Number, "err", err)
+			return false
+		}
+	}
+	if !ok || !fits(files, p.Files, raw.ChangedFiles) {
+		return false
+	}
+	l.f.whole.put(key, files)
+	p.Files, p.Complete = slices.Clone(files), true
+	return true
+}
+
+// fits tells whether a list is whole and tells of the same change as the page, which saw the head at the look's own time:
+// as many files as the page counts, each only once, renames with their old names, and all that the page lists among them
+// with the same kind of change.
+func fits(list, page []plan.File, count int) bool {
+	if len(list) != count || !distinct(list) || renamesWithoutOld(list) {
+		return false
+	}
+	kinds := make(map[string]plan.Change, len(list))
+	for _, f := range list {
+		kinds[f.Path] = f.Kind
+	}
+	for _, f := range page {
+		if kinds[f.Path] != f.Kind {
+			return false
+		}
+	}
+	return true
+}
+
+// renamesWithoutOld tells whether a rename's old name is missing. A copy's source is not changed, so it may be.
+func renamesWithoutOld(files []plan.File) bool {
+	return slices.ContainsFunc(files, func(f plan.File) bool { return f.Kind == plan.Renamed && f.Old == "" })
+}
+
+// readList reads the whole list by REST. REST answers for the head of the moment, which may be another by now, so the list
+// counts only if it names the head it is about or fits the page; otherwise the pull request stays incomplete.
+func (l *look) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
+	var list []plan.File
+	opts := &github.ListOptions{PerPage: perPage, Page: 1}
+	for range maxListed / perPage {
+		page, resp, err := l.c.rest.PullRequests.ListFiles(ctx, l.repo.Owner, l.repo.Name, p.Number, opts)
+		if err != nil {
+			return wrap(ctx, "files", err)
+		}
+		files, ok := restFiles(page, p.Head)
+		list = append(list, files...)
+		if !ok {
+			return nil // fail closed: of another head, or of a kind that is not known
+		}
+		if resp.NextPage == 0 {
+			break
+		}
+		opts.Page = resp.NextPage
+	}
+	if !fits(list, p.Files, raw.ChangedFiles) {
+		return nil // fail closed: the pull request stays incomplete
+	}
+	p.Files, p.Complete = list, true
+	l.keepList(ctx, p)
+	return nil
+}
+
+// keepList remembers a whole list. That it could not be kept costs a request after the next start, no more.
+func (l *look) keepList(ctx context.Context, p *plan.Pull) {
+	if p.MergeBase == "" {
+		return
+	}
+	l.f.whole.put(listKey{keyOf(l.repo), p.MergeBase, p.Head}, slices.Clone(p.Files))
+	if l.f.lists == nil {
+		return
+	}
+	if err := l.f.lists.KeepList(ctx, l.repo, p.MergeBase, p.Head, p.Files); err != nil {
+		l.f.log.Warn("old names were not kept", "repo", l.repo.String(), "pull", p.Number, "err", err)
+	}
+}
+
+// restFiles are files as REST lists them; false if one cannot be taken.
+func restFiles(page []*github.CommitFile, head plan.SHA) ([]plan.File, bool) {
+	files := make([]plan.File, 0, len(page))
+	for _, f := range page {
+		kind, ok := changesREST[f.GetStatus()]
+		if !ok || f.GetFilename() == "" || !about(f, head) {
+			return files, false
+		}
+		file := plan.File{Path: f.GetFilename(), Kind: kind}
+		if kind == plan.Renamed || kind == plan.Copied {
+			file.Old = f.GetPreviousFilename()
+		}
+		files = append(files, file)
+	}
+	return files, true
+}
+
+// about tells that a file was not listed for another head: the address of its contents names the commit. An address
+// without one proves nothing and is left to fits.
+func about(f *github.CommitFile, head plan.SHA) bool {
+	u, err := url.Parse(f.GetContentsURL())
+	if err != nil {
+		return true
+	}
+	ref := u.Query().Get("ref")
+	return len(ref) != len(head) || plan.SHA(ref) == head || f.GetStatus() == "removed"
+}

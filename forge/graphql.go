@@ -1,0 +1,190 @@
+package forge
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+)
+
+// client speaks for one installation, or with installation 0 for the App itself.
+type client struct {
+	rest    *github.Client
+	http    *http.Client
+	graphQL string
+	limits  *limits
+	now     func() time.Time
+}
+
+// reply is a whole answer to a query about a repository.
+type reply struct {
+	repository json.RawMessage
+	cost       int       // points of the hour
+	sent, got  time.Time // on our clock
+	date       time.Time // on GitHub's; zero if it did not say
+}
+
+type envelope struct {
+	Data *struct {
+		Repository json.RawMessage
+		RateLimit  *struct{ Cost int }
+	}
+	Errors []graphError
+}
+
+// graphError is one error within an answer of 200.
+type graphError struct {
+	Type       string
+	Message    string
+	Path       []any
+	Extensions struct{ Code string }
+}
+
+// ask sends a query. Data beside errors is never used: a hole in it would look like an absence.
+func (c *client) ask(ctx context.Context, q *query) (reply, error) {
+	body, err := json.Marshal(map[string]any{"query": q.text(), "variables": q.vars})
+	if err != nil {
+		return reply{}, fmt.Errorf("query %s: %w", q.name, err)
+	}
+	r := reply{sent: c.now()}
+	data, header, err := c.post(ctx, body)
+	if err != nil {
+		return reply{}, wrap(ctx, "query "+q.name, err)
+	}
+	r.got = c.now()
+	if t, err := http.ParseTime(header.Get("Date")); err == nil {
+		r.date = t
+	}
+	var e envelope
+	if err := json.Unmarshal(data, &e); err != nil {
+		return reply{}, wrap(ctx, "query "+q.name, transient(wordUnreadable, err))
+	}
+	if err := c.sortOut(e.Errors, header); err != nil {
+		return reply{}, wrap(ctx, "query "+q.name, err)
+	}
+	if e.Data == nil {
+		return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil))
+	}
+	if raw := bytes.TrimSpace(e.Data.Repository); len(raw) == 0 || string(raw) == "null" {
+		return reply{}, wrap(ctx, "query "+q.name, &Error{Kind: Gone, Reason: wordNotThere})
+	}
+	if e.Data.RateLimit != nil {
+		r.cost = e.Data.RateLimit.Cost
+	}
+	r.repository = e.Data.Repository
+	return r, nil
+}
+
+// post sends a body to GraphQL and gives the body of a 200.
+func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphQL, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Accept", "application/json")
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, nil, slow(err)
+	}
+	defer closeBody(resp.Body)
+	data, err := io.ReadAll(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		return nil, nil, answered(resp.StatusCode, messageOf(data), nil)
+	}
+	return data, resp.Header, slow(err)
+}
+
+// slow marks a time-out as a query that may work with a smaller page.
+func slow(err error) error {
+	var timeout interface{ Timeout() bool }
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		return transient(wordNoAnswer, errors.Join(err, errHeavy))
+	}
+	return err
+}
+
+// messageOf is the message of a JSON refusal; of anything else, an HTML page above all, nothing.
+func messageOf(body []byte) string {
+	var m struct{ Message string }
+	if json.Unmarshal(body, &m) != nil {
+		return ""
+	}
+	return m.Message
+}
+
+// sortOut sorts the errors of an answer of 200. The worst one decides.
+func (c *client) sortOut(errs []graphError, header http.Header) error {
+	var worst *Error
+	for _, e := range errs {
+		if e.absentFile() {
+			continue
+		}
+		if e.Type == "RATE_LIMITED" {
+			a := answer{code: http.StatusOK, header: header, graphQL: true, message: e.Message}
+			return c.limits.see(a, c.now())
+		}
+		if k := e.judge(); worst == nil || k.Kind == Gone {
+			worst = k
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return worst
+}
+
+// absentFile tells the one error that is an answer: the tip has no file of ours.
+func (e graphError) absentFile() bool {
+	return e.Type == "NOT_FOUND" && len(e.Path) > 0 && e.Path[len(e.Path)-1] == "file"
+}
+
+// judge is the Error that an error of an answer of 200 stands for.
+func (e graphError) judge() *Error {
+	reason := oneLine(e.Message)
+	switch e.Type {
+	case "NOT_FOUND":
+		return &Error{Kind: Gone, Reason: reason}
+	case "FORBIDDEN", "INSUFFICIENT_SCOPES", "UNPROCESSABLE":
+		return &Error{Kind: Refused, Reason: reason}
+	case "MAX_NODE_LIMIT_EXCEEDED", "RESOURCE_LIMITS_EXCEEDED":
+		return transient(reason, errHeavy)
+	case "SERVICE_UNAVAILABLE", "INTERNAL":
+		return transient(reason, errHeavy)
+	}
+	if says(e.Message, phrasesHeavy) {
+		return transient(reason, errHeavy)
+	}
+	if e.Extensions.Code != "" || e.Type != "" {
+		return &Error{Kind: Refused, Reason: reason} // GitHub does not know what we ask for: an old Enterprise Server
+	}
+	return transient(reason, nil)
+}
+
+// into decodes what was asked of the repository.
+func (r reply) into(v any) error {
+	if err := json.Unmarshal(r.repository, v); err != nil {
+		return transient(wordUnreadable, err)
+	}
+	return nil
+}
+
+// skew is our clock minus GitHub's, as little as this answer proves: GitHub's instant lies between sending and getting,
+// and is cut to whole seconds.
+func (r reply) skew() time.Duration {
+	switch {
+	case r.date.IsZero():
+		return 0
+	case r.date.Add(time.Second).Before(r.sent):
+		return r.sent.Sub(r.date.Add(time.Second))
+	case r.date.After(r.got):
+		return r.got.Sub(r.date)
+	}
+	return 0
+}

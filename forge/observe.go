@@ -1,0 +1,136 @@
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Ask is what a look should show beside the open pull requests.
+type Ask struct {
+	At     time.Time    // the snapshot's instant; zero: just before the first read
+	Groups []plan.Group // merge groups that wait for our answer: Base, BaseSHA and Head are read
+	Rules  bool         // read the rules of every base anew
+	Pulls  []int        // only these pull requests, at most MaxPulls; those not open are left out; nil: all open ones
+}
+
+// MaxPulls is how many pull requests may be asked for by number in one look.
+const MaxPulls = 50
+
+// maxGroups is how many merge groups are looked at in one look. GitHub builds few at a time.
+const maxGroups = 20
+
+// maxTries is how often a look begins anew because the repository changed under it.
+const maxTries = 2
+
+// errMoved says that two reads of one look saw different states.
+var errMoved = errors.New(wordMoved)
+
+// Observe looks at a repository. The snapshot holds everything but what the store remembers.
+//
+// Reads of one look are not atomic on GitHub. What belongs together is compared: every page and every base must have seen
+// the same tips. If they did not, the look begins once more, and then it is Transient.
+func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snapshot, error) {
+	op := "observe " + repo.String()
+	if len(ask.Pulls) > MaxPulls || len(ask.Groups) > maxGroups {
+		return plan.Snapshot{}, fmt.Errorf("%s: too much asked at once", op)
+	}
+	if _, err := f.Self(ctx); err != nil {
+		return plan.Snapshot{}, fmt.Errorf("%s: %w", op, err)
+	}
+	for range maxTries {
+		l := f.newLook(repo, ask)
+		s, err := l.run(ctx)
+		if errors.Is(err, errMoved) {
+			continue
+		}
+		if err != nil {
+			return plan.Snapshot{}, fmt.Errorf("%s: %w", op, err)
+		}
+		return s, nil
+	}
+	return plan.Snapshot{}, fmt.Errorf("%s: %w", op, transient(wordMoved, errMoved))
+}
+
+// look is one observation under way.
+type look struct {
+	f    *Forge
+	c    *client
+	repo plan.Repo
+	ask  Ask
+	us   plan.Login
+	mem  memory
+
+	once   rawRepo                    // what there is once, from the first page
+	named  map[string]json.RawMessage // what was asked for by alias, from the first page
+	pulls  []*rawPull
+	raws   map[int]*rawPull
+	bases  map[plan.Branch]*rawBase
+	tips   map[plan.Branch]plan.SHA // as the pages saw them
+	at     time.Time
+	skew   time.Duration
+	cost   int
+	behind map[plan.Branch]bool // GitHub calls a head behind: its base is strict
+}
+
+func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
+	mem, _ := f.repos.get(keyOf(repo))
+	at := ask.At
+	if at.IsZero() {
+		at = f.now()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return &look{
+		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at,
+		raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{}, behind: map[plan.Branch]bool{},
+	}
+}
+
+// run does the reads in their order: each step asks only for what the steps before could not tell.
+func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
+	if err := l.readPages(ctx); err != nil {
+		return plan.Snapshot{}, err
+	}
+	if l.repo.ID != 0 && l.once.DatabaseID != 0 && l.repo.ID != l.once.DatabaseID {
+		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordOtherRepo}
+	}
+	if err := l.readBases(ctx); err != nil {
+		return plan.Snapshot{}, err
+	}
+	s := l.frame()
+	for _, raw := range l.pulls {
+		s.Pulls = append(s.Pulls, l.pull(raw))
+	}
+	for _, step := range []func(context.Context, *plan.Snapshot) error{
+		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups,
+	} {
+		if err := step(ctx, &s); err != nil {
+			return plan.Snapshot{}, err
+		}
+	}
+	l.remember(s)
+	return s, nil
+}
+
+// frame is the snapshot without its pull requests and groups.
+func (l *look) frame() plan.Snapshot {
+	s := plan.Snapshot{
+		Repo: l.repo, At: l.at, Skew: l.skew, Us: l.us, App: l.f.app, Methods: l.once.methods(),
+		Bases: map[plan.Branch]plan.Base{}, Budget: l.f.pace / pointsWrite,
+	}
+	s.Repo.ID = l.once.DatabaseID
+	if l.once.DefaultBranchRef != nil {
+		s.Default = plan.Branch(l.once.DefaultBranchRef.Name)
+	}
+	for name := range l.used() {
+		if raw := l.bases[name]; raw != nil {
+			s.Bases[name] = l.base(name, raw)
+		}
+	}
+	return s
+}

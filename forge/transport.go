@@ -1,0 +1,252 @@
+package forge
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/bradleyfalzon/ghinstallation/v2"
+)
+
+const (
+	// maxAnswer is the size of a body. 100 pull requests with 100 long paths each and 100 checks each stay below it.
+	maxAnswer = 32 << 20
+	// maxMessage is how much of a refusal's body is read.
+	maxMessage = 64 << 10
+	// maxRequest is how long a request may take, its answer's body included. GitHub gives up after 10 s itself.
+	maxRequest = 30 * time.Second
+	// maxRedirects is how many redirects of a renamed repository are followed.
+	maxRedirects = 3
+
+	userAgent  = "sluice (+https://github.com/sluicegate/sluice)"
+	apiVersion = "2022-11-28"
+)
+
+var errTooLong = errors.New(wordTooLong)
+
+// defaultTransport is Go's, with time-outs for what Go's waits for without end.
+func defaultTransport() http.RoundTripper {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConns:          50,
+		MaxIdleConnsPerHost:   20,
+		IdleConnTimeout:       90 * time.Second,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ResponseHeaderTimeout: maxRequest,
+	}
+}
+
+// wire is the lowest layer: what every request carries and no answer may exceed.
+type wire struct{ next http.RoundTripper }
+
+// RoundTrip implements http.RoundTripper.
+func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("User-Agent", userAgent)
+	r.Header.Set("X-GitHub-Api-Version", apiVersion)
+	resp, err := w.next.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = &bounded{body: resp.Body, left: maxAnswer}
+	return resp, nil
+}
+
+// bounded is a body that fails when it is too long, rather than to end as if it were whole.
+type bounded struct {
+	body io.ReadCloser
+	left int64
+}
+
+// Read implements io.Reader.
+func (b *bounded) Read(p []byte) (int, error) {
+	if b.left <= 0 {
+		return 0, errTooLong
+	}
+	if int64(len(p)) > b.left {
+		p = p[:b.left]
+	}
+	n, err := b.body.Read(p)
+	b.left -= int64(n)
+	return n, err
+}
+
+// Close implements io.Closer.
+func (b *bounded) Close() error { return b.body.Close() }
+
+// gate is the highest layer of one installation: it lets a request go when its turn has come, and turns an answer that is
+// a limit into an error. It takes the limits' headers off, so that go-github does not keep a count of its own beside it.
+type gate struct {
+	next    http.RoundTripper
+	limits  *limits
+	graphQL string // path of GraphQL requests
+	now     func() time.Time
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
+	b, points := g.price(r)
+	if err := g.limits.take(r.Context(), b, points, g.now()); err != nil {
+		closeBody(r.Body)
+		return nil, err
+	}
+	resp, err := g.next.RoundTrip(r)
+	var token *limitedToken
+	if errors.As(err, &token) {
+		return nil, g.limits.see(token.answer, g.now())
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := answer{code: resp.StatusCode, header: resp.Header.Clone()}
+	if a.code == http.StatusForbidden || a.code == http.StatusTooManyRequests {
+		a.message = peek(resp)
+	}
+	if err := g.limits.see(a, g.now()); err != nil {
+		closeBody(resp.Body)
+		return nil, err
+	}
+	for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "Retry-After"} {
+		resp.Header.Del(h)
+	}
+	return resp, nil
+}
+
+// price is what a request costs and on which account.
+func (g *gate) price(r *http.Request) (*bucket, float64) {
+	switch {
+	case r.URL.Path == g.graphQL:
+		return g.limits.graph, pointsRead
+	case r.Method == http.MethodGet || r.Method == http.MethodHead:
+		return g.limits.rest, pointsRead
+	default:
+		return g.limits.rest, pointsWrite
+	}
+}
+
+// peek reads the beginning of a body and puts it back.
+func peek(resp *http.Response) string {
+	head, _ := io.ReadAll(io.LimitReader(resp.Body, maxMessage)) // a body that breaks off is still a refusal
+	rest := resp.Body
+	resp.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(head), rest), rest}
+	return string(head)
+}
+
+func closeBody(b io.Closer) {
+	if b != nil {
+		_ = b.Close() // nothing is to be learnt from a body that is thrown away
+	}
+}
+
+// signed signs requests with an installation's token. The token is asked for when it is needed, kept until a minute before
+// its end, and asked for once more if GitHub does not take it.
+type signed struct {
+	fresh func() *ghinstallation.Transport
+	mu    sync.Mutex
+	token *ghinstallation.Transport
+}
+
+// RoundTrip implements http.RoundTripper.
+func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
+	t := s.current()
+	resp, err := t.RoundTrip(r)
+	if err != nil {
+		return nil, tokenError(err)
+	}
+	if resp.StatusCode != http.StatusUnauthorized {
+		return resp, nil
+	}
+	again, ok := replay(r)
+	if !ok {
+		return resp, nil
+	}
+	closeBody(resp.Body)
+	resp, err = s.renew(t).RoundTrip(again)
+	if err != nil {
+		return nil, tokenError(err)
+	}
+	return resp, nil
+}
+
+func (s *signed) current() *ghinstallation.Transport {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.token == nil {
+		s.token = s.fresh()
+	}
+	return s.token
+}
+
+// renew gives a transport with another token than the one that was refused; of many refused at once only the first asks.
+func (s *signed) renew(refused *ghinstallation.Transport) *ghinstallation.Transport {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.token == refused {
+		s.token = s.fresh()
+	}
+	return s.token
+}
+
+// replay is the same request once more; false if its body cannot be had again.
+func replay(r *http.Request) (*http.Request, bool) {
+	again := r.Clone(r.Context())
+	if r.Body == nil || r.Body == http.NoBody {
+		return again, true
+	}
+	if r.GetBody == nil {
+		return nil, false
+	}
+	body, err := r.GetBody()
+	if err != nil {
+		return nil, false
+	}
+	again.Body = body
+	return again, true
+}
+
+// tokenError sorts the failure of a request for a token; other errors pass.
+func tokenError(err error) error {
+	var he *ghinstallation.HTTPError
+	if !errors.As(err, &he) || he.Response == nil {
+		return err
+	}
+	message := peek(he.Response)
+	closeBody(he.Response.Body)
+	if he.RootCause != nil {
+		return err
+	}
+	a := answer{code: he.Response.StatusCode, header: he.Response.Header, message: message}
+	switch {
+	case a.limited():
+		return &limitedToken{a}
+	case a.code == http.StatusNotFound, a.code == http.StatusGone:
+		return &Error{Kind: Gone, Reason: wordUninstalled}
+	case a.code == http.StatusForbidden && says(message, phrasesSuspended):
+		return &Error{Kind: Gone, Reason: wordSuspended}
+	}
+	return answered(a.code, messageOf([]byte(message)), nil)
+}
+
+// limitedToken is a limit that met the request for a token; the gate reckons its end.
+type limitedToken struct{ answer answer }
+
+// Error implements error.
+func (*limitedToken) Error() string { return wordLimit }
+
+// sameHost refuses redirects to other hosts: the transport would sign the request for whomever it goes to.
+func sameHost(r *http.Request, via []*http.Request) error {
+	if len(via) > maxRedirects || !strings.EqualFold(r.URL.Host, via[0].URL.Host) || r.URL.Scheme != via[0].URL.Scheme {
+		return &Error{Kind: Refused, Reason: wordRedirect}
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package forge
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+)
+
+// maxReason is how long a reason may be, in runes. GitHub's messages are shorter.
+const maxReason = 300
+
+// What people read when forge speaks itself, not GitHub.
+const (
+	wordPace        = "sluice keeps GitHub's pace"
+	wordLimit       = "GitHub limits this installation"
+	wordSuspended   = "the App's installation is suspended"
+	wordUninstalled = "the App is not installed there (any more)"
+	wordNotThere    = "not there, or not for this App"
+	wordOtherRepo   = "another repository has this name now"
+	wordMoved       = "the repository changed while it was read"
+	wordPage        = "GitHub could not answer in time, not even for one pull request"
+	wordTooMany     = "more open pull requests or bases than sluice reads"
+	wordTooLong     = "GitHub's answer is too long"
+	wordNoAnswer    = "no answer from GitHub"
+	wordUnreadable  = "GitHub's answer could not be read"
+	wordEmpty       = "GitHub's answer is empty"
+	wordMerged      = "the pull request is merged already"
+	wordBranchMoved = "the branch has moved on"
+	wordRedirect    = "GitHub sends us to another host"
+)
+
+// What is wrong with a repository's file before anybody reads its text.
+const (
+	codeNotAFile = "not-a-file"
+	codeTooLarge = "too-large"
+	codeNotText  = "not-text"
+	codeUnread   = "unreadable"
+
+	sayNotAFile = "is not a regular file"
+	sayTooLarge = "is larger than %d bytes"
+	sayNotText  = "is not text"
+	sayUnread   = "could not be read at this commit"
+)
+
+// GitHub's prose is looked at in this table and nowhere else: answers whose status code means several things.
+var (
+	// 405 to a merge: GitHub itself asks to try again (cli/cli#8092).
+	phrasesTransient = []string{"base branch was modified", "head branch was modified", "merge already in progress"}
+	// 403 without any header: secondary limits come so.
+	phrasesLimited = []string{"secondary rate limit", "abuse detection", "api rate limit exceeded"}
+	// 403 to a token request or to anything after it.
+	phrasesSuspended = []string{"suspended"}
+	// 422 to a deletion: somebody was quicker. A protected branch is refused by 422 too.
+	phrasesAbsent = []string{"reference does not exist"}
+	// GraphQL errors without a type: the query took too long or was too large.
+	phrasesHeavy = []string{"timeout", "timed out", "something went wrong while executing your query", "couldn't respond"}
+)
+
+// says tells whether a message holds one of some phrases.
+func says(message string, phrases []string) bool {
+	m := strings.ToLower(message)
+	for _, p := range phrases {
+		if strings.Contains(m, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// secret is what a token or signed key looks like. A proxy may echo what it was sent.
+var secret = regexp.MustCompile(`gh[a-z]_[A-Za-z0-9_]+|github_pat_[A-Za-z0-9_]+|v1\.[0-9a-f]{40}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]+`)
+
+// oneLine makes somebody else's words fit for a log: one line, no control characters, no secrets, bounded.
+func oneLine(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "?"))
+	text = secret.ReplaceAllString(strings.Join(strings.Fields(text), " "), "***")
+	return cut(text, maxReason)
+}
+
+// cut shortens a text to n runes.
+func cut(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return string(r[:n-1]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,114 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// maxDescription is how long GitHub lets a status's description be, in runes.
+const maxDescription = 140
+
+// SetStatus sets a commit status: s's Context, State and Description on sha. It is one request, tried once. Setting the
+// same status twice leaves the same state.
+func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error {
+	description := cut(strings.Join(strings.Fields(s.Description), " "), maxDescription)
+	_, _, err := f.client(repo.Installation).rest.Repositories.CreateStatus(ctx, repo.Owner, repo.Name, string(sha),
+		&github.RepoStatus{
+			Context: github.String(string(s.Context)), State: github.String(string(s.State)), Description: &description,
+		})
+	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha.Short()), err)
+}
+
+// Merge merges m.Pull at m.SHA with m.Method, in one try, and gives the merge's commit. The commit's words are GitHub's.
+//
+// After a refusal that is not final GitHub is asked whether the pull request is merged by now: a merge whose answer was
+// lost is refused the second time. Then the error is AlreadyMerged, and the commit is given beside it.
+func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error) {
+	c := f.client(repo.Installation)
+	op := fmt.Sprintf("merge %s#%d", repo, m.Pull)
+	r, _, err := c.rest.PullRequests.Merge(ctx, repo.Owner, repo.Name, m.Pull, "",
+		&github.PullRequestOptions{SHA: string(m.SHA), MergeMethod: string(m.Method)})
+	if err == nil && !r.GetMerged() {
+		return "", wrap(ctx, op, &Error{Kind: Refused, Reason: oneLine(r.GetMessage())})
+	}
+	if err == nil {
+		return plan.SHA(r.GetSHA()), nil
+	}
+	if mayBeMerged(err) {
+		if sha, ok := merged(ctx, c, repo, m.Pull); ok {
+			return sha, wrap(ctx, op, &Error{Kind: AlreadyMerged, Reason: wordMerged, Err: err})
+		}
+	}
+	return "", wrap(ctx, op, err)
+}
+
+// mayBeMerged tells the refusals that a merged pull request gets as well: 405, and 409 as its head may be gone.
+func mayBeMerged(err error) bool {
+	var e *github.ErrorResponse
+	if !errors.As(err, &e) || e.Response == nil {
+		return false
+	}
+	code := e.Response.StatusCode
+	return code == http.StatusConflict || code == http.StatusMethodNotAllowed && !says(e.Message, phrasesTransient)
+}
+
+// merged asks whether a pull request is merged, and as which commit.
+func merged(ctx context.Context, c *client, repo plan.Repo, number int) (plan.SHA, bool) {
+	p, _, err := c.rest.PullRequests.Get(ctx, repo.Owner, repo.Name, number)
+	if err != nil || !p.GetMerged() {
+		return "", false // what GitHub said to the merge stands
+	}
+	return plan.SHA(p.GetMergeCommitSHA()), true
+}
+
+// Update merges the base into u.Pull's head if that is still u.SHA. GitHub does it after it has answered. A head that
+// moved, is up to date, or conflicts is Refused.
+func (f *Forge) Update(ctx context.Context, repo plan.Repo, u plan.Update) error {
+	expected := string(u.SHA)
+	_, _, err := f.client(repo.Installation).rest.PullRequests.UpdateBranch(ctx, repo.Owner, repo.Name, u.Pull,
+		&github.PullRequestBranchUpdateOptions{ExpectedHeadSHA: &expected})
+	var accepted *github.AcceptedError
+	if errors.As(err, &accepted) {
+		return nil
+	}
+	return wrap(ctx, fmt.Sprintf("update %s#%d", repo, u.Pull), err)
+}
+
+// DeleteBranch deletes a branch that still stands at a SHA. One that is gone is no error; one that moved on is Refused.
+// GitHub knows no deletion on a condition: what is pushed between the look and the deletion is lost from the branch, though
+// not from GitHub, which offers to restore it.
+func (f *Forge) DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error {
+	git := f.client(repo.Installation).rest.Git
+	op := fmt.Sprintf("delete branch %s of %s", b, repo)
+	ref, _, err := git.GetRef(ctx, repo.Owner, repo.Name, "refs/heads/"+string(b))
+	if gone(err) {
+		return nil
+	}
+	if err != nil {
+		return wrap(ctx, op, err)
+	}
+	if ref.GetObject().GetSHA() != string(at) {
+		return wrap(ctx, op, &Error{Kind: Refused, Reason: wordBranchMoved})
+	}
+	if _, err := git.DeleteRef(ctx, repo.Owner, repo.Name, "refs/heads/"+string(b)); err != nil && !gone(err) {
+		return wrap(ctx, op, err)
+	}
+	return nil
+}
+
+// gone tells that a ref is not there (any more): GitHub says 404 to who reads it and 422 to who deletes it.
+func gone(err error) bool {
+	var e *github.ErrorResponse
+	if !errors.As(err, &e) || e.Response == nil {
+		return false
+	}
+	return e.Response.StatusCode == http.StatusNotFound ||
+		e.Response.StatusCode == http.StatusUnprocessableEntity && says(e.Message, phrasesAbsent)
+}
