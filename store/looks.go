@@ -13,17 +13,18 @@ import (
 
 // Look is what came of looking at a repository.
 type Look struct {
-	At    time.Time // of the observation
-	Plan  plan.Plan
-	Due   time.Time // the next look; zero: the resync's
-	Noted int64     // the count of notes before the observation began, from Repos
-	File  string    // the default branch's file, if it is valid; "" keeps the one that stood
+	At       time.Time // of the observation
+	Plan     plan.Plan
+	Due      time.Time // the next look; zero: the resync's
+	Noted    int64     // the count of notes before the observation began, from Recall or Repos
+	Warnings []string  // for the page: what operators should know of a base, such as "not enforced"
+	File     string    // the default branch's file, if it is valid; "" keeps the one that stood
 }
 
 // Looked keeps the plan of a look and when the next is due. A note that came in since the look began (Noted has grown)
 // keeps the repository due; an echo does not. Once an hour it also deletes what is past its age.
 func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
-	body, err := encodePlan(l.Plan)
+	body, err := encodePlan(l)
 	if err != nil {
 		return fmt.Errorf("keep plan of %s: %w", repo, err)
 	}
@@ -65,7 +66,7 @@ type keptPlan struct {
 	Verdicts []plan.Verdict `json:"verdicts"`
 	More     int            `json:"more,omitempty"` // verdicts beyond PageVerdicts
 	Planned  []Planned      `json:"planned"`
-	Notes    []plan.Step    `json:"notes"`
+	Warnings []string       `json:"warnings"`
 	Wake     time.Time      `json:"wake"`
 	Look     time.Time      `json:"look"`
 }
@@ -78,8 +79,9 @@ type Planned struct {
 	Before time.Time `json:"before"`
 }
 
-func encodePlan(p plan.Plan) ([]byte, error) {
-	k := keptPlan{At: p.At, Notes: p.Notes, Wake: p.Wake, Look: p.Look}
+func encodePlan(l Look) ([]byte, error) {
+	p := l.Plan
+	k := keptPlan{Warnings: l.Warnings, At: p.At, Wake: p.Wake, Look: p.Look}
 	for i, v := range p.Verdicts {
 		if i == PageVerdicts {
 			k.More = len(p.Verdicts) - i

@@ -15,13 +15,13 @@ import (
 // Memory is what the store adds to an observation of one repository. Nothing in it is nil-checked by its readers: a
 // repository that is not known has an empty one.
 type Memory struct {
+	Noted     int64                  // counts the notes so far, without echoes; hand it to Looked
 	Refusals  []plan.Refusal         // by pull, head and tip
 	Repairs   []plan.Repair          // of the last RepairAge, oldest first
 	Merges    []plan.Merged          // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
 	Groups    []plan.Group           // that wait for an answer, oldest first: base, base SHA and head alone
 	FirstSeen map[plan.SHA]time.Time // of every head that is kept
 	File      string                 // the last good file of the default branch; "" if none was seen
-	Noted     int64                  // counts the notes so far; hand it to Looked
 }
 
 // Recall gives what is remembered of a repository at an instant.
@@ -48,13 +48,17 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 		return Memory{}, err
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
-		recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads, recallFile, recallNoted,
+		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads, recallFile,
 	} {
 		if err := part(ctx, tx, row.id, at, &m); err != nil {
 			return Memory{}, err
 		}
 	}
 	return m, nil
+}
+
+func recallNoted(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	return q.QueryRowContext(ctx, `SELECT noted FROM repositories WHERE id = ?`, id).Scan(&m.Noted)
 }
 
 func recallRefusals(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
@@ -121,10 +125,6 @@ func recallFile(ctx context.Context, q querier, id int64, _ time.Time, m *Memory
 		return nil
 	}
 	return err
-}
-
-func recallNoted(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	return q.QueryRowContext(ctx, `SELECT noted FROM repositories WHERE id = ?`, id).Scan(&m.Noted)
 }
 
 // SeeHeads remembers that heads stand open at an instant, and tells when each was first seen: the instant given for one

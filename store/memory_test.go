@@ -137,7 +137,7 @@ func TestPages(t *testing.T) {
 	know(t, s, acme)
 	same(t, "before the first look", pages(t, s), []store.Page{{Repo: acme, Due: noon}})
 	wake := noon.Add(20 * time.Hour)
-	p := plan.Plan{At: noon, Wake: wake, Notes: []plan.Step{{About: "main", Says: "not enforced"}},
+	p := plan.Plan{At: noon, Wake: wake,
 		Verdicts: []plan.Verdict{{Subject: plan.Subject{Pull: 4, Base: "main"}, SHA: "h", Kind: plan.Held, Reason: "held by nights",
 			Until: wake, Releases: nights, Why: make([]plan.Step, store.WhySteps+5)}},
 		Actions: []plan.Action{
@@ -145,11 +145,11 @@ func TestPages(t *testing.T) {
 			plan.Merge{Pin: plan.Pin{SHA: "i"}, Pull: 5},
 			plan.Update{Pin: plan.Pin{SHA: "j"}, Pull: 6},
 		}}
-	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p, Due: wake, File: "version: 1"}))
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p, Due: wake, File: "version: 1", Warnings: []string{"main: not enforced"}}))
 	for i := range store.ActsShown + 1 {
 		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "status", Pull: i, SHA: "h", Reason: "r", Outcome: store.Done}))
 	}
-	want := store.Page{Repo: acme, Looked: noon, Due: wake, Wake: wake, Notes: p.Notes, Verdicts: p.Verdicts,
+	want := store.Page{Repo: acme, Looked: noon, Due: wake, Wake: wake, Warnings: []string{"main: not enforced"}, Verdicts: p.Verdicts,
 		Planned: []store.Planned{{Verb: "status", Pull: 4, SHA: "h", Before: wake}, {Verb: "merge", Pull: 5, SHA: "i"}, {Verb: "update", Pull: 6, SHA: "j"}}}
 	want.Verdicts[0].Why = want.Verdicts[0].Why[:store.WhySteps]
 	got := pages(t, s)[0]

@@ -18,9 +18,9 @@ type Page struct {
 	Verdicts []plan.Verdict
 	More     int // verdicts that were not kept
 	Planned  []Planned
-	Wake     time.Time   // a verdict changes by time then; zero: none does
-	Notes    []plan.Step // what operators should know of a base: "not enforced"
-	Acts     []Act       // the latest first, without what they imply
+	Wake     time.Time // a verdict changes by time then; zero: none does
+	Warnings []string  // what operators should know of a base, such as "not enforced"
+	Acts     []Act     // the latest first, without what they imply
 }
 
 // Pages gives every repository in sight with its last plan and its latest actions, by owner and name.
@@ -76,7 +76,7 @@ func scanPage(rows *sql.Rows) (int64, Page, error) {
 	if err := json.Unmarshal([]byte(body.String), &k); err != nil {
 		return 0, Page{}, fmt.Errorf("plan of %s: %w", p.Repo, err)
 	}
-	p.Verdicts, p.More, p.Planned, p.Notes, p.Wake = k.Verdicts, k.More, k.Planned, k.Notes, k.Wake
+	p.Verdicts, p.More, p.Planned, p.Warnings, p.Wake = k.Verdicts, k.More, k.Planned, k.Warnings, k.Wake
 	return id, p, nil
 }
 

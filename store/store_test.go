@@ -110,6 +110,7 @@ func TestLookedKeepsNewerNotes(t *testing.T) {
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Due: wake, Noted: 1}))
 	same(t, "an echo does not outlive the look", repos(t, s.Reader)[0].At, wake)
 
+	same(t, "noted, as Recall has it", recall(t, s.Reader, acme, noon).Noted, int64(1))
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Noted: 1}))
 	same(t, "no next look", repos(t, s.Reader)[0].At, time.Time{})
 }
