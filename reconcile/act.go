@@ -1,0 +1,239 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// act does a plan's actions in their order. It gives the error that ended the look early, if one did. A write that failed
+// for one pull request alone does not: it is remembered in k.failed.
+func (k *look) act(ctx context.Context, p plan.Plan) error {
+	var end error
+	for _, a := range p.Actions {
+		if k.skipped(a) {
+			continue
+		}
+		if err := k.permit(ctx, a); err != nil {
+			if end = k.leave(ctx, a, err); !k.starved(end) {
+				return end
+			}
+			continue
+		}
+		if err := k.do(ctx, a); err != nil {
+			if err := k.weigh(a, err); err != nil {
+				return err
+			}
+		}
+	}
+	return end
+}
+
+// starved tells that events keep a repository from every write: then its statuses that shut go on. A green status must
+// not outlive its window because the repository is busy, and one that shuts releases nothing, true or not.
+func (k *look) starved(end error) bool {
+	return k.stale >= voidMost && errors.Is(end, errVoid)
+}
+
+// do does one action and records it.
+func (k *look) do(ctx context.Context, a plan.Action) error {
+	switch a := a.(type) {
+	case plan.SetStatus:
+		return k.setStatus(ctx, a)
+	case plan.Merge:
+		return k.merge(ctx, a)
+	case plan.Update:
+		return k.update(ctx, a)
+	}
+	return fmt.Errorf("no way to do %s", a.Verb())
+}
+
+// permit tells why an action must not be begun now; nil if it may.
+func (k *look) permit(ctx context.Context, a plan.Action) error {
+	if ctx.Err() != nil {
+		return errStopped
+	}
+	if !k.loop.valid(a.Pinned()) {
+		return errLate
+	}
+	if !k.void() {
+		return nil
+	}
+	if set, ok := a.(plan.SetStatus); ok && set.State != plan.Success && k.starved(errVoid) {
+		return nil
+	}
+	return errVoid
+}
+
+// valid compares a pin with the clock.
+func (l *Loop) valid(p plan.Pin) bool {
+	return p.Before.IsZero() || l.now().wall.Before(p.Before)
+}
+
+// void tells whether somebody changed the repository since the observation began, as far as we were told.
+func (k *look) void() bool {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	return k.entry.seen != k.seen || k.entry.state != looking
+}
+
+// leave records the action at which a look ended because it must not go on.
+func (k *look) leave(ctx context.Context, a plan.Action, why error) error {
+	if errors.Is(why, errStopped) {
+		return why
+	}
+	act := k.actOf(a)
+	act.Outcome, act.Reason = store.Void, why.Error()
+	if err := k.record(ctx, act); err != nil {
+		return err
+	}
+	return why
+}
+
+// weigh decides what a failed action means for the rest of the look: nil lets it go on with other pull requests.
+func (k *look) weigh(a plan.Action, err error) error {
+	for _, n := range pullsOf(a) {
+		k.skip[n] = true
+	}
+	for _, end := range []error{errVoid, errLate, errStopped, errStore} {
+		if errors.Is(err, end) {
+			return err
+		}
+	}
+	switch kindOf(err) {
+	case forge.Limited, forge.Unauthorized:
+		return err
+	case forge.Gone:
+		// One commit or branch may be gone by itself, and must not keep the others waiting; a repository that is gone is
+		// known by the next observation.
+		if k.lost++; k.lost >= goneMost {
+			return err
+		}
+		k.fail(err)
+	case forge.Refused:
+		// Another try would be refused again, until something changes.
+	default:
+		k.fail(err)
+	}
+	return nil
+}
+
+// fail remembers the first failure that is worth another try soon.
+func (k *look) fail(err error) {
+	if k.failed == nil {
+		k.failed = err
+	}
+}
+
+func (k *look) skipped(a plan.Action) bool {
+	for _, n := range pullsOf(a) {
+		if k.skip[n] {
+			return true
+		}
+	}
+	return false
+}
+
+// pullsOf is the pull requests that an action speaks for.
+func pullsOf(a plan.Action) []int {
+	switch a := a.(type) {
+	case plan.SetStatus:
+		return a.Pulls
+	case plan.Merge:
+		return []int{a.Pull}
+	case plan.Update:
+		return []int{a.Pull}
+	}
+	return nil
+}
+
+// actOf is an action as the history keeps it, without its end.
+func (k *look) actOf(a plan.Action) store.Act {
+	act := store.Act{Repo: k.repo, At: k.loop.now().wall, Verb: a.Verb(), SHA: a.Pinned().SHA}
+	if pulls := pullsOf(a); len(pulls) > 0 {
+		act.Pull = pulls[0]
+	}
+	return act
+}
+
+// errStore marks an error of the store: without its memory nothing more is written.
+var errStore = errors.New("the store failed")
+
+// record keeps an action with its outcome, also when the service was told to stop meanwhile, and logs it.
+func (k *look) record(ctx context.Context, act store.Act) error {
+	k.log.Info("acted", "verb", act.Verb, "pull", act.Pull, "sha", act.SHA.Short(), "outcome", act.Outcome, "reason", act.Reason)
+	ctx, cancel := lasting(ctx, recordMost)
+	defer cancel()
+	if err := k.loop.stored(k.loop.store.Record(ctx, act)); err != nil {
+		return fmt.Errorf("%w: %w", errStore, err)
+	}
+	return nil
+}
+
+// finish records how an action ended, and gives the action's error, or the store's.
+func (k *look) finish(ctx context.Context, act store.Act, err error) error {
+	act.At = k.loop.now().wall
+	act.Outcome = outcomeOf(err)
+	if err != nil {
+		act.Reason = reasonOf(err)
+	} else {
+		k.wrote++
+	}
+	return errors.Join(k.record(ctx, act), err)
+}
+
+// outcomeOf is an error in the history's words.
+func outcomeOf(err error) store.Outcome {
+	switch {
+	case err == nil:
+		return store.Done
+	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errStopped):
+		return store.Void
+	case kindOf(err) == forge.Refused:
+		return store.Refused
+	}
+	return store.Failed
+}
+
+// reasonOf is an error in the words for people.
+func reasonOf(err error) string {
+	var e *forge.Error
+	if errors.As(err, &e) && e.Reason != "" {
+		return e.Reason
+	}
+	return err.Error()
+}
+
+func (k *look) setStatus(ctx context.Context, a plan.SetStatus) error {
+	err := k.set(ctx, a.SHA, plan.Status{Context: a.Context, State: a.State, Description: a.Description})
+	act := k.actOf(a)
+	act.Reason = string(a.State) + ": " + a.Description
+	if err == nil && a.Repairs != "" {
+		act.Repair = &plan.Repair{SHA: a.SHA, Context: a.Context, By: a.Repairs, At: act.At}
+		k.log.Warn("a status under our name was set by somebody else and is put right",
+			"sha", a.SHA.Short(), "context", a.Context, "by", a.Repairs)
+	}
+	return k.finish(ctx, act, err)
+}
+
+// set writes one status, and is not interrupted by the service's stopping.
+func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status) error {
+	ctx, cancel := inHand(ctx)
+	defer cancel()
+	s.Description = brief(s.Description)
+	return k.loop.forge.SetStatus(ctx, k.repo, sha, s)
+}
+
+func (k *look) update(ctx context.Context, a plan.Update) error {
+	bounded, cancel := inHand(ctx)
+	defer cancel()
+	err := k.loop.forge.Update(bounded, k.repo, a)
+	if err == nil {
+		k.merged = true
+	}
+	return k.finish(ctx, k.actOf(a), err)
+}

@@ -1,0 +1,259 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// discoverAll reads the list of repositories at start, when an installation changed, and at intervals, until ctx ends. The
+// store's own list comes first: what was due before the start is looked at while GitHub still lists.
+func (l *Loop) discoverAll(ctx context.Context) {
+	for n := 1; ctx.Err() == nil; n++ {
+		if err := l.recallAll(ctx); err == nil {
+			break
+		} else if ctx.Err() == nil {
+			l.log.Error("the store cannot be read", "error", err)
+		}
+		sleep(ctx, backoff(n))
+	}
+	for fails := 0; ctx.Err() == nil; {
+		pause, err := l.discoverOnce(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			fails = 0
+		default:
+			fails++
+			pause = l.listPause(err, fails)
+			l.log.Error("repositories cannot be listed", "error", err, "again_in", pause)
+		}
+		l.awaitList(ctx, pause, fails)
+	}
+}
+
+// listPause is how long to wait after a list that failed for the n-th time in a row.
+func (l *Loop) listPause(err error, n int) time.Duration {
+	var e *forge.Error
+	if errors.As(err, &e) && e.Kind == forge.Limited {
+		return limitPause(l.now().wall, e.Until, n)
+	}
+	return backoff(n)
+}
+
+// awaitList sleeps until the next list is due, or asked for. A list that failed is not asked for sooner.
+func (l *Loop) awaitList(ctx context.Context, pause time.Duration, fails int) {
+	if fails > 0 {
+		sleep(ctx, pause)
+		return
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	case <-l.discover:
+		sleep(ctx, discoverQuiet)
+	}
+	select {
+	case <-l.discover: // asked for meanwhile; the list that comes answers it
+	default:
+	}
+}
+
+// sleep waits, or returns when ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// recallAll takes in the repositories that the store knows.
+func (l *Loop) recallAll(ctx context.Context) error {
+	due, err := l.store.Repos(ctx)
+	if l.stored(err) != nil {
+		return err
+	}
+	// Those that were due first come first; those that nothing calls for, last.
+	slices.SortStableFunc(due, func(a, b store.Due) int {
+		if a.At.IsZero() != b.At.IsZero() {
+			if a.At.IsZero() {
+				return 1
+			}
+			return -1
+		}
+		return a.At.Compare(b.At)
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	spread := l.newSpread()
+	for _, d := range due {
+		e, fresh := l.queue.add(d.Repo, now.tick)
+		at := now.tick + spread.next(e)
+		if !d.At.IsZero() {
+			at = min(at, now.tick+max(0, d.At.Sub(now.wall)))
+		}
+		if fresh {
+			e.resync = at // the first look reads the rules
+		}
+		l.queue.soon(e, at)
+	}
+	l.wakeUp()
+	return nil
+}
+
+// discoverOnce reads GitHub's list, and gives the pause until the next.
+func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
+	bounded, cancel := context.WithTimeout(ctx, discoverMost)
+	defer cancel()
+	began := l.now()
+	repos, err := l.forge.Repositories(bounded)
+	l.authorized(err)
+	if fresh := l.unknown(repos); len(fresh) > 0 {
+		if err := l.stored(l.store.Know(ctx, fresh, began.wall)); err != nil {
+			return 0, err
+		}
+	}
+	l.takeIn(repos)
+	if err != nil {
+		return 0, err // the list may lack some: nobody is forgotten on its word
+	}
+	for _, r := range l.missing(repos, began.tick) {
+		l.log.Info("repository is gone", "repository", r)
+		if err := l.stored(l.store.Forget(ctx, r)); err != nil {
+			return 0, err
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.health.started {
+		l.health.started = true
+		l.log.Info("started", "repositories", len(repos))
+	}
+	return l.listInterval(len(repos)), nil
+}
+
+// listInterval is the pause between two lists of n repositories: the resync's, stretched so that lists stay cheap.
+func (l *Loop) listInterval(n int) time.Duration {
+	pages := 1 + n/pageSize
+	return jitter(max(l.resync, time.Duration(pages)*time.Hour*listShare/DefaultBudget))
+}
+
+// authorized notes whether GitHub takes the App's key.
+func (l *Loop) authorized(err error) {
+	var e *forge.Error
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.health.unauthorized = nil
+	if errors.As(err, &e) && e.Kind == forge.Unauthorized {
+		l.health.unauthorized = err
+	}
+}
+
+// unknown gives those of a list that the store is to be told of: new ones, and ones whose names changed.
+func (l *Loop) unknown(repos []plan.Repo) []plan.Repo {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var fresh []plan.Repo
+	for _, r := range repos {
+		if e := l.queue.repos[keyOf(r)]; e == nil || e.repo != r || e.state == gone {
+			fresh = append(fresh, r)
+		}
+	}
+	return fresh
+}
+
+// takeIn puts a list's repositories into the queue. New ones are looked at soon.
+func (l *Loop) takeIn(repos []plan.Repo) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now().tick
+	spread := l.newSpread()
+	for _, r := range repos {
+		if len(l.queue.repos) >= reposMost {
+			l.log.Error("too many repositories; the rest is ignored", "repositories", len(repos))
+			break
+		}
+		e, fresh := l.queue.add(r, now)
+		if fresh {
+			e.resync = now + spread.next(e)
+			l.queue.reckon(e)
+		}
+		l.revive(e)
+	}
+	l.wakeUp()
+}
+
+// missing forgets those that a list does not name, and gives them. Those taken in after the list began are left alone.
+func (l *Loop) missing(repos []plan.Repo, began tick) []plan.Repo {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	listed := make(map[*entry]bool, len(repos))
+	for _, r := range repos {
+		listed[l.queue.repos[keyOf(r)]] = true
+	}
+	var lost []plan.Repo
+	for _, e := range l.queue.repos {
+		if !listed[e] && e.added <= began {
+			lost = append(lost, e.repo)
+			l.queue.drop(e)
+		}
+	}
+	return lost
+}
+
+// spread makes every repository due, spread over time. The caller holds the lock.
+func (l *Loop) spread(now instant) {
+	s := l.newSpread()
+	for _, e := range l.queue.repos {
+		l.queue.soon(e, now.tick+s.next(e))
+	}
+}
+
+// spreading gives the repositories of each installation their turn, when all of them are to be looked at.
+type spreading struct {
+	budget func(installation int64) int
+	turns  map[int64]int
+}
+
+func (l *Loop) newSpread() spreading {
+	return spreading{budget: l.forge.HourlyBudget, turns: map[int64]int{}}
+}
+
+// next is how long a repository waits for its turn.
+func (s spreading) next(e *entry) time.Duration {
+	id := e.repo.Installation
+	n := s.turns[id]
+	s.turns[id]++
+	if n < spreadFree {
+		return time.Duration(n) * spreadEach
+	}
+	each := 2 * time.Hour / time.Duration(positive(s.budget(id)))
+	return spreadFree*spreadEach + time.Duration(n-spreadFree)*max(each, spreadEach)
+}
+
+// positive is an hourly budget to divide by.
+func positive(budget int) int {
+	if budget <= 0 {
+		return DefaultBudget
+	}
+	return budget
+}
+
+// resyncInterval is the pause between two looks that read everything anew: stretched so that the resyncs of an installation
+// take at most a fifth of its hourly budget.
+func (l *Loop) resyncInterval(e *entry) time.Duration {
+	budget := positive(l.forge.HourlyBudget(e.repo.Installation))
+	all := time.Duration(e.line.cost) * time.Hour * resyncShare / time.Duration(budget)
+	return jitter(max(l.resync, all))
+}

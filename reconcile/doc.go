@@ -1,0 +1,50 @@
+// Package reconcile is the loop: observe, decide, act, sleep.
+//
+// # Model
+//
+// Per repository: plan := decide(observe(repo)), do what the plan says, look again when GitHub says that something changed,
+// when plan.Wake or plan.Look comes, or at the resync. Nothing but a look changes anything, and a look begins from what GitHub
+// says at that moment: webhooks are hints, what was planned before is never carried out later. A queue keyed by repository
+// says who is next; looks run in their own goroutines, as many at once as there are workers.
+//
+// The package decides nothing. It compares each action's [plan.Pin] with the clock and with the notes that came in, and does
+// the action or leaves it.
+//
+// # Invariants
+//
+//   - Never two looks at one repository at once; a burst of notes makes one look, or two.
+//   - No write on a void observation: the pin has run out, or a note that is not the echo of our own write came in since the
+//     observation began. One exception, because the other side of it is a green status that outlives its window: a repository
+//     that events kept from every write [voidMost] looks in a row may have statuses that shut (not success) written.
+//   - Nothing green is left behind: once the success of a merge is set, the merge is done or the status is put back, also when
+//     the service is told to stop in between.
+//   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
+//   - One installation never delays another: its looks have a share of the workers, and its limits are its own.
+//   - The durable due row is moved forward only after the acts of a look are done and recorded.
+//
+// # Races that are known, and why each is harmless
+//
+//   - GitHub changes between our observation and our write, and its webhook is still under way. Merges name the head's SHA, so
+//     a push is refused. A label or a review that was set within that second is not seen: the same is true of a person who
+//     presses the button. What was observed is at most as old as the pin allows.
+//   - kill -9 between success and merge: a green status stands with nobody to take it back. The next start looks at every
+//     repository, the ones that were due first, and the decision either merges at once or puts pending back.
+//   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of
+//     max_merges_per_opening is one short. Recording first would count merges that never were.
+//   - The answer of a merge is lost (cut, time-out): it is tried again, and "already merged" is success. If the pin runs out
+//     meanwhile, pending is written on a head that may be merged: it releases nothing.
+//   - kill -9 between a status and its record: a repair is counted once too few. The limit on repairs comes one later.
+//   - A status of ours comes back as an echo after somebody else overwrote it: the other writer's own event is not an echo, and
+//     makes the look.
+//   - Our merge's echo arrives after the look that followed the merge: one look too many, and it writes nothing.
+//   - A repository is forgotten while it is looked at: the look's writes name SHAs that GitHub no longer lets us write, and what
+//     the store is told of it is about a repository it has forgotten.
+//   - Two notes reach the store and the loop in different order: the loop only counts them, and the look reads GitHub.
+//
+// # How it fails
+//
+// An error of observing, of deciding (a panic is one) or of the store holds that repository alone, for a second, doubling to
+// five minutes. A limit holds its installation until GitHub's instant. A repository that is gone is forgotten until an
+// installation's event or the next list of repositories names it again. [Loop.Ready] says what is wrong with the service as a
+// whole. Nothing is decided without the store: what it remembers can only hold back, so its absence must not release.
+package reconcile

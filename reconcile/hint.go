@@ -1,0 +1,42 @@
+package reconcile
+
+// Hint is what a webhook says about a repository, as much as the loop needs: it reads GitHub for everything else.
+type Hint int
+
+// The hints.
+const (
+	// Changed: somebody did something. What was observed before is void.
+	Changed Hint = iota
+	// StatusEcho: a status that we set ourselves. It changes nothing that we do not know.
+	StatusEcho
+	// WriteEcho: a merge, an update or a deletion of our own. It voids nothing, but other pull requests may look different.
+	WriteEcho
+	// Membership: repositories came, went or were renamed; the list of them is to be read.
+	Membership
+)
+
+// HintOf reads a hint from the names of a webhook's event. ours tells that our own App is its sender.
+func HintOf(event string, sender Sender) Hint {
+	switch event {
+	case "installation", "installation_repositories", "installation_target", "repository":
+		return Membership
+	case "status":
+		if sender == Us {
+			return StatusEcho
+		}
+	default:
+		if sender == Us {
+			return WriteEcho
+		}
+	}
+	return Changed
+}
+
+// Sender tells whose doing an event is.
+type Sender bool
+
+// The senders.
+const (
+	Others Sender = false
+	Us     Sender = true
+)

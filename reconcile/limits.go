@@ -1,0 +1,99 @@
+package reconcile
+
+import "time"
+
+// Defaults of Options.
+const (
+	// DefaultResync is how often a repository is looked at though nothing happened.
+	DefaultResync = 5 * time.Minute
+	// DefaultWorkers is how many looks run at once. Looks mostly wait for GitHub, which takes 100 requests at once.
+	DefaultWorkers = 16
+	// DefaultBudget is GitHub's least hourly budget of requests of one installation.
+	DefaultBudget = 5000
+)
+
+// How notes are gathered into looks.
+const (
+	// settleQuiet is how long a repository must be quiet after a note before it is looked at: one push makes several events.
+	settleQuiet = 250 * time.Millisecond
+	// settleMost is the longest that a note waits for quiet.
+	settleMost = time.Second
+	// echoWait is how long after a merge or an update of ours the repository is looked at again, so that the echoes of many
+	// writes make one look.
+	echoWait = 2 * time.Second
+	// voidMost is how many looks in a row events may keep from every write. After that statuses that shut are written
+	// all the same: a green status must not outlive its window because a repository is busy.
+	voidMost = 3
+	// voidWait is the first pause after a void observation that was not the first in a row; it doubles to voidWaitMost. The
+	// pause is there for the budget of requests, the first void costs none.
+	voidWait     = 250 * time.Millisecond
+	voidWaitMost = 8 * time.Second
+	// idleWait is the first pause before a look that the plan itself wants at once though the last one had nothing to write.
+	// It doubles to idleWaitMost: a plan that never rests must not spend the budget.
+	idleWait     = time.Second
+	idleWaitMost = time.Minute
+)
+
+// How errors slow a repository down.
+const (
+	backoffFirst = time.Second
+	backoffMost  = 5 * time.Minute
+	// limitedFirst is the pause of an installation whose limit has no end that GitHub names; it doubles to limitedMost.
+	limitedFirst = time.Minute
+	// limitedMost bounds what we believe of a limit's end: GitHub's windows are an hour.
+	limitedMost = 65 * time.Minute
+	// limitedLeast keeps an end that has just passed from making a busy loop.
+	limitedLeast = time.Second
+	// goneMost is how many writes of one look GitHub may answer with "not found" before the look is given up.
+	goneMost = 3
+)
+
+// What one look may take.
+const (
+	observeMost = 3 * time.Minute  // a look at a repository with a thousand open pull requests, and slow answers
+	writeMost   = 30 * time.Second // one request that writes
+	recordMost  = 10 * time.Second // one write to the store, also after the service was told to stop
+	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
+	stopMost    = 45 * time.Second // for all looks to end once the service is told to stop: a write, its undoing, its record
+	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.
+	parkedMost = 64
+)
+
+// How time is watched.
+const (
+	// napMost is the longest sleep of the loop: after it the wall clock is compared with the alarms.
+	napMost = 30 * time.Second
+	// driftMost is how far the wall clock may run from the monotonic one before the alarms are reckoned anew.
+	driftMost = 5 * time.Millisecond
+	// jumpMost is the jump ahead after which every repository is looked at: the machine slept, and events were lost.
+	jumpMost = time.Minute
+	// skewMost is how far our clock may be from GitHub's before Ready says so.
+	skewMost = 30 * time.Second
+)
+
+// How looks are spread, and how lists of repositories are read.
+const (
+	// spreadEach is the pause between two repositories of an installation when all are looked at.
+	spreadEach = 20 * time.Millisecond
+	// spreadFree is how many repositories of an installation are spread by spreadEach; the others are spread so that they
+	// take half the hourly budget.
+	spreadFree = 500
+	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.
+	resyncShare = 5
+	// listShare is the part of the hourly budget that lists of repositories may take: a twentieth.
+	listShare = 20
+	// pageSize is how many pull requests or repositories one request reads, to reckon costs by.
+	pageSize = 100
+	// discoverMost is how long one list of all repositories may take.
+	discoverMost = 5 * time.Minute
+	// discoverQuiet gathers events of installations into one list.
+	discoverQuiet = time.Second
+	// reposMost bounds the queue; a note for one repository more is dropped, and the log says so.
+	reposMost = 200_000
+)
+
+// descriptionMost is GitHub's bound on a status's description, in characters.
+const descriptionMost = 140
+
+// mergePauses are the waits before a merge is tried again after a transient refusal.
+var mergePauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}

@@ -1,0 +1,222 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"hash/maphash"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// Forge is what the loop needs of GitHub. Errors to branch on are *forge.Error.
+type Forge interface {
+	Repositories(ctx context.Context) ([]plan.Repo, error)
+	Observe(ctx context.Context, repo plan.Repo, ask forge.Ask) (plan.Snapshot, error)
+	SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error
+	Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error)
+	Update(ctx context.Context, repo plan.Repo, u plan.Update) error
+	DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error
+	HourlyBudget(installation int64) int
+}
+
+// Store is what the loop needs of the store.
+type Store interface {
+	Know(ctx context.Context, repos []plan.Repo, at time.Time) error
+	Forget(ctx context.Context, repo plan.Repo) error
+	Repos(ctx context.Context) ([]store.Due, error)
+	Recall(ctx context.Context, repo plan.Repo, at time.Time) (store.Memory, error)
+	SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, error)
+	Looked(ctx context.Context, repo plan.Repo, l store.Look) error
+	Record(ctx context.Context, a store.Act) error
+}
+
+// Options is what a Loop needs. Forge, Store and Decide are required.
+type Options struct {
+	Forge   Forge
+	Store   Store
+	Decide  func(plan.Snapshot) plan.Plan
+	Resync  time.Duration    // between two looks at a quiet repository; 0: DefaultResync
+	Workers int              // looks at once; 0: DefaultWorkers
+	Log     *slog.Logger     // nil: nothing is logged
+	Now     func() time.Time // the wall clock; nil: time.Now
+}
+
+// Loop looks at repositories and does what the decisions say. It is safe for concurrent use.
+type Loop struct {
+	forge  Forge
+	store  Store
+	decide func(plan.Snapshot) plan.Plan
+	resync time.Duration
+	log    *slog.Logger
+	clock  func() time.Time
+	began  time.Time // for the monotonic clock
+	seed   maphash.Seed
+
+	kick     chan struct{} // wakes the loop: the queue changed
+	discover chan struct{} // asks for a list of repositories
+	looks    sync.WaitGroup
+
+	mu     sync.Mutex
+	queue  *queue
+	parked int // looks that wait without a worker
+	health health
+}
+
+// New makes a Loop. Nothing happens before Run.
+func New(o Options) *Loop {
+	if o.Resync <= 0 {
+		o.Resync = DefaultResync
+	}
+	if o.Workers <= 0 {
+		o.Workers = DefaultWorkers
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	l := &Loop{
+		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, clock: o.Now,
+		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
+	}
+	l.queue = newQueue(o.Workers, l.now())
+	return l
+}
+
+// now reads both clocks. The wall's reading is stripped of the monotonic one, or comparisons would not see a jump.
+func (l *Loop) now() instant {
+	return instant{tick: time.Since(l.began), wall: l.clock().Round(0).UTC()}
+}
+
+// Run loops until ctx ends. Then it lets the looks under way finish or undo the unit that they have in hand, which takes at
+// most stopMost, and returns nil; or an error if some look did not end in time.
+func (l *Loop) Run(ctx context.Context) error {
+	lists := make(chan struct{})
+	go func() {
+		defer close(lists)
+		l.discoverAll(ctx)
+	}()
+	l.dispatch(ctx)
+	ended := make(chan struct{})
+	go func() {
+		l.looks.Wait()
+		<-lists
+		close(ended)
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-time.After(stopMost):
+		return errStuck
+	}
+}
+
+var errStuck = errors.New("looks did not end in time after the service was told to stop")
+
+// dispatch starts looks as their turn comes, until ctx ends.
+func (l *Loop) dispatch(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		timer.Reset(l.start(ctx))
+		select {
+		case <-ctx.Done():
+		case <-l.kick:
+		case <-timer.C:
+		}
+	}
+}
+
+// start starts every look that may begin now, and tells how long nothing else will happen.
+func (l *Loop) start(ctx context.Context) time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	if jump := l.queue.drift(now); jump.Abs() > jumpMost {
+		l.log.Warn("the wall clock jumped", "by", jump)
+		if jump > 0 {
+			l.spread(now)
+		}
+	}
+	l.queue.advance(now)
+	for e := l.queue.next(now); e != nil; e = l.queue.next(now) {
+		k := l.newLook(e, now)
+		l.looks.Add(1)
+		go func() {
+			defer l.looks.Done()
+			k.run(ctx)
+		}()
+	}
+	return l.queue.nap(now.tick)
+}
+
+// wakeUp makes the loop look at its queue.
+func (l *Loop) wakeUp() {
+	select {
+	case l.kick <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// Poke tells the loop that GitHub said something about a repository. It never blocks. A repository without a name is about
+// none: only the hint counts then.
+func (l *Loop) Poke(repo plan.Repo, hint Hint) {
+	if hint == Membership {
+		select {
+		case l.discover <- struct{}{}:
+		default: // a list is already asked for
+		}
+	}
+	if hint == StatusEcho || repo.Owner == "" || repo.Name == "" {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.known(repo, hint)
+	if e == nil {
+		return
+	}
+	now := l.now().tick
+	if hint == WriteEcho {
+		l.queue.soon(e, now+echoWait)
+	} else {
+		l.queue.note(e, now)
+	}
+	l.wakeUp()
+}
+
+// known gives the entry that a hint is about, which may be new: nil if it is to be ignored. The names of a known repository
+// change by events of membership alone: deliveries come out of order.
+func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
+	e := l.queue.repos[keyOf(repo)]
+	switch {
+	case e == nil && len(l.queue.repos) >= reposMost:
+		l.log.Error("too many repositories; a note is dropped", "repository", repo)
+		return nil
+	case e == nil:
+		now := l.now().tick
+		e, _ = l.queue.add(repo, now)
+		e.resync = now
+	case hint == Membership:
+		l.queue.rename(e, repo)
+		l.revive(e)
+	}
+	if e.state == gone {
+		return nil
+	}
+	return e
+}
+
+// revive takes a repository that was gone back in.
+func (l *Loop) revive(e *entry) {
+	if e.state == gone {
+		e.state = idle
+		l.queue.soon(e, l.now().tick)
+	}
+}

@@ -1,0 +1,164 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once the success is set it ends
+// with a merge or with pending, whatever happens in between.
+func (k *look) merge(ctx context.Context, m plan.Merge) error {
+	green := m.AlreadyGreen
+	defer func() {
+		if p := recover(); p != nil {
+			k.putBack(ctx, m, wordBroken)
+			panic(p)
+		}
+	}()
+	if !m.StatusAfter && !green {
+		err := k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})
+		if err != nil {
+			return k.neverGreen(ctx, m, err)
+		}
+		green = true
+	}
+	sha, err := k.attempt(ctx, m)
+	if err != nil && kindOf(err) != forge.AlreadyMerged {
+		return k.unmerged(ctx, m, err, green)
+	}
+	return k.mergeDone(ctx, m, sha)
+}
+
+// neverGreen follows a success that GitHub did not acknowledge. It may stand all the same: then it is put back.
+func (k *look) neverGreen(ctx context.Context, m plan.Merge, err error) error {
+	switch kindOf(err) {
+	case forge.Refused, forge.Limited, forge.Gone, forge.Unauthorized: // GitHub did nothing
+	default:
+		k.putBack(ctx, m, reasonOf(err))
+	}
+	return k.finish(ctx, k.actOf(m), fmt.Errorf("set success: %w", err))
+}
+
+// attempt asks GitHub to merge, and again after a transient refusal.
+func (k *look) attempt(ctx context.Context, m plan.Merge) (plan.SHA, error) {
+	for try := 0; ; try++ {
+		if err := k.permit(ctx, m); err != nil {
+			return "", err
+		}
+		sha, err := k.tryMerge(ctx, m)
+		if kindOf(err) != forge.Transient || try == len(mergePauses) {
+			return sha, err
+		}
+		k.log.Info("the merge is tried again", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
+		if err := k.pause(ctx, mergePauses[try], m.Pin); err != nil {
+			return "", err
+		}
+	}
+}
+
+func (k *look) tryMerge(ctx context.Context, m plan.Merge) (plan.SHA, error) {
+	ctx, cancel := inHand(ctx)
+	defer cancel()
+	return k.loop.forge.Merge(ctx, k.repo, m)
+}
+
+// pause waits within a merge, without a worker. It does not wait for what would come too late anyway.
+func (k *look) pause(ctx context.Context, d time.Duration, pin plan.Pin) error {
+	if !pin.Before.IsZero() && !k.loop.now().wall.Add(d).Before(pin.Before) {
+		return errLate
+	}
+	defer k.park(ctx)()
+	sleep(ctx, d)
+	return nil
+}
+
+// park gives the look's worker to others and returns what takes one back. If too many looks are parked it keeps its worker.
+func (k *look) park(ctx context.Context) (unpark func()) {
+	l := k.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.parked >= parkedMost {
+		return func() {}
+	}
+	l.parked++
+	k.line.running--
+	l.queue.release()
+	l.wakeUp()
+	return func() { k.unpark(ctx) }
+}
+
+// unpark waits for a worker: looks that wait for theirs go before looks that begin. Once the service is told to stop nobody
+// begins a look, and the worker is simply taken.
+func (k *look) unpark(ctx context.Context) {
+	l := k.loop
+	l.mu.Lock()
+	l.parked--
+	k.line.running++
+	turn := l.queue.claim()
+	l.mu.Unlock()
+	select {
+	case <-turn:
+	case <-ctx.Done():
+	}
+}
+
+// mergeDone follows a merge: the status if it comes after, the record, the branch. Nothing of it is interrupted.
+func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error {
+	k.merged = true
+	var late error
+	if m.StatusAfter {
+		late = k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})
+	}
+	act := k.actOf(m)
+	act.Reason = m.Description
+	act.Merged = &plan.Merged{Pull: m.Pull, Base: m.Base, SHA: sha, At: act.At, Releases: m.Releases}
+	if err := k.finish(ctx, act, nil); err != nil {
+		return err
+	}
+	if late != nil {
+		return fmt.Errorf("set success after the merge: %w", late)
+	}
+	if m.DeleteBranch == "" {
+		return nil
+	}
+	return k.deleteBranch(ctx, m)
+}
+
+// deleteBranch deletes the head's branch if it still stands at the head that was merged.
+func (k *look) deleteBranch(ctx context.Context, m plan.Merge) error {
+	bounded, cancel := inHand(ctx)
+	defer cancel()
+	err := k.loop.forge.DeleteBranch(bounded, k.repo, m.DeleteBranch, m.SHA)
+	act := k.actOf(m)
+	act.Verb, act.Reason = verbDelete, string(m.DeleteBranch)
+	return k.finish(ctx, act, err)
+}
+
+// unmerged follows a merge that came to nothing: pending first, then the record.
+func (k *look) unmerged(ctx context.Context, m plan.Merge, err error, green bool) error {
+	act := k.actOf(m)
+	switch kindOf(err) {
+	case forge.Refused, forge.Transient:
+		act.Refusal = &plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip, At: act.At, Reason: reasonOf(err)}
+		k.again = true
+	}
+	if green {
+		k.putBack(ctx, m, reasonOf(err))
+	}
+	return k.finish(ctx, act, err)
+}
+
+// putBack sets pending where our success stands or may stand. It has its own time: nothing green is left when the service
+// stops. If it fails, the next look's decision repairs it.
+func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
+	ctx, cancel := lasting(ctx, writeMost)
+	defer cancel()
+	s := plan.Status{Context: m.Context, State: plan.Pending, Description: brief(because(m.Refused, why))}
+	if err := k.loop.forge.SetStatus(ctx, k.repo, m.SHA, s); err != nil {
+		k.fail(fmt.Errorf("put %s back to pending: %w", m.SHA.Short(), err))
+	}
+}

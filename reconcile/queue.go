@@ -1,0 +1,365 @@
+package reconcile
+
+import (
+	"container/heap"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// tick is an instant on the monotonic clock, counted from the loop's beginning. Wall clocks jump; ticks do not.
+type tick = time.Duration
+
+// never is later than every tick.
+const never tick = math.MaxInt64
+
+// instant is one moment on both clocks.
+type instant struct {
+	tick tick
+	wall time.Time
+}
+
+// key names a repository in the queue: by GitHub's number, which survives a rename, or by name where it is not known.
+type key struct {
+	id   int64
+	name string
+}
+
+func keyOf(r plan.Repo) key {
+	if r.ID != 0 {
+		return key{id: r.ID}
+	}
+	return key{name: strings.ToLower(r.String())}
+}
+
+// state says where an entry is.
+type state int
+
+const (
+	idle    state = iota // it sleeps until its alarm
+	ready                // it stands in its installation's line
+	looking              // a look is under way
+	gone                 // GitHub says it is not there: notes are ignored until a list names it again
+)
+
+// entry is one repository in the queue.
+type entry struct {
+	repo  plan.Repo
+	line  *line
+	state state
+	added tick // when it was taken in
+
+	alarm tick // the earliest of what follows
+	slot  int  // in the queue's heap; -1: not there
+
+	wake   time.Time // the plan's; zero: none
+	due    tick      // the plan's Look, an echo, a void observation, another try
+	settle tick      // the end of a burst of notes
+	noted  tick      // the burst's first note; never: none since the last look began
+	resync tick      // when rules are to be read anew, whatever happened
+	hold   tick      // nothing but Wake before this: errors
+
+	seen  uint64 // notes that void an observation, counted
+	cost  int    // requests of a look, as the last one showed
+	fails int    // errors in a row that held it
+	tries int    // looks in a row that ended with a failed write
+	voids int    // void observations in a row
+	idles int    // looks in a row that wrote nothing and wanted another one at once
+
+	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
+}
+
+// line is the repositories of one installation that wait for a worker, first come, first served.
+type line struct {
+	ready   []*entry
+	running int
+	limited tick // no look before this
+	limits  int  // limits in a row
+	repos   int
+	cost    int // of one look at each of its repositories
+	inRing  bool
+}
+
+// queue says which repository is looked at next. It knows no goroutine and reads no clock. Alarms stand in one heap; a
+// repository whose alarm rang stands in the line of its installation; lines take turns.
+type queue struct {
+	share  int // workers that one installation may have at once
+	free   int
+	anchor instant // relates the two clocks
+	repos  map[key]*entry
+	lines  map[int64]*line
+	alarms alarms
+	ring   []*line         // lines with somebody in them, in turn
+	back   []chan struct{} // looks that want their worker back; they go first
+}
+
+func newQueue(workers int, now instant) *queue {
+	return &queue{
+		// A quarter, so that three installations at GitHub's pace leave room for the others.
+		share: max(1, workers/4), free: workers, anchor: now,
+		repos: map[key]*entry{}, lines: map[int64]*line{},
+	}
+}
+
+// add takes a repository in, or brings its names up to date, and gives its entry. A new entry has no alarm yet.
+func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
+	if e, ok := q.repos[keyOf(r)]; ok {
+		q.rename(e, r)
+		return e, false
+	}
+	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, settle: never, noted: never, cost: 1}
+	q.join(e)
+	q.repos[keyOf(r)] = e
+	return e, true
+}
+
+func (q *queue) rename(e *entry, r plan.Repo) {
+	if r.Installation == 0 {
+		r.Installation = e.repo.Installation
+	}
+	moved := r.Installation != e.repo.Installation
+	if moved {
+		q.leave(e)
+	}
+	e.repo = r
+	if moved {
+		q.join(e)
+	}
+}
+
+// join puts an entry under its installation.
+func (q *queue) join(e *entry) {
+	ln := q.lines[e.repo.Installation]
+	if ln == nil {
+		ln = &line{}
+		q.lines[e.repo.Installation] = ln
+	}
+	e.line = ln
+	ln.repos++
+	ln.cost += e.cost
+}
+
+// leave takes it away from there. Who stood in line goes back to sleep with its alarm, which rings at once.
+func (q *queue) leave(e *entry) {
+	ln := e.line
+	ln.repos--
+	ln.cost -= e.cost
+	if ln.repos == 0 {
+		delete(q.lines, e.repo.Installation)
+	}
+	if e.state == ready {
+		for i, x := range ln.ready {
+			if x == e {
+				ln.ready = append(ln.ready[:i], ln.ready[i+1:]...)
+				break
+			}
+		}
+		e.state, e.due = idle, 0
+		q.reckon(e)
+	}
+}
+
+// drop forgets a repository. A look that is under way ends as it ends; its entry is not in the queue any more.
+func (q *queue) drop(e *entry) {
+	q.leave(e)
+	q.sleep(e)
+	e.state = gone
+	delete(q.repos, keyOf(e.repo))
+}
+
+// sleep takes an entry's alarm out of the heap.
+func (q *queue) sleep(e *entry) {
+	if e.slot >= 0 {
+		heap.Remove(&q.alarms, e.slot)
+	}
+}
+
+// reckon sets an idle entry's alarm anew, from its reasons to be looked at.
+func (q *queue) reckon(e *entry) {
+	if e.state != idle {
+		return
+	}
+	e.alarm = e.reason()
+	if !e.wake.IsZero() {
+		e.alarm = min(e.alarm, q.tickOf(e.wake)) // an opening is tried on the dot, errors before it or not
+	}
+	switch {
+	case e.slot >= 0:
+		heap.Fix(&q.alarms, e.slot)
+	default:
+		heap.Push(&q.alarms, e)
+	}
+}
+
+// reason is the earliest alarm but for Wake.
+func (e *entry) reason() tick {
+	return max(min(e.due, e.settle, e.resync), e.hold)
+}
+
+// tickOf is when the monotonic clock will show a wall instant, if the two go on as they are.
+func (q *queue) tickOf(wall time.Time) tick {
+	return q.anchor.tick + wall.Sub(q.anchor.wall)
+}
+
+// drift compares the clocks. If they ran apart, every alarm is reckoned anew. It tells by how much the wall clock jumped.
+func (q *queue) drift(now instant) time.Duration {
+	jump := now.wall.Sub(q.anchor.wall) - (now.tick - q.anchor.tick)
+	if jump.Abs() <= driftMost {
+		return 0
+	}
+	q.anchor = now
+	for _, e := range q.repos {
+		if !e.wake.IsZero() {
+			q.reckon(e)
+		}
+	}
+	return jump
+}
+
+// note counts an event and lets the burst that it belongs to settle.
+func (q *queue) note(e *entry, now tick) {
+	e.seen++
+	e.noted = min(e.noted, now)
+	e.settle = min(e.noted+settleMost, now+settleQuiet)
+	q.reckon(e)
+}
+
+// soon asks for a look at an instant, or before it.
+func (q *queue) soon(e *entry, at tick) {
+	e.due = min(e.due, at)
+	q.reckon(e)
+}
+
+// advance puts every repository whose alarm has rung into its line.
+func (q *queue) advance(now instant) {
+	for len(q.alarms) > 0 && q.alarms[0].alarm <= now.tick {
+		e := q.alarms[0]
+		if e.reason() > now.tick && e.wake.After(now.wall) {
+			q.anchor = now // the wall clock is a little late: a look now would find the window still shut
+			q.reckon(e)
+			continue
+		}
+		q.sleep(e)
+		e.state = ready
+		e.line.ready = append(e.line.ready, e)
+		q.enter(e.line)
+	}
+}
+
+func (q *queue) enter(ln *line) {
+	if !ln.inRing {
+		ln.inRing = true
+		q.ring = append(q.ring, ln)
+	}
+}
+
+// next takes the repository whose turn it is, with a worker for it; nil if nobody may go.
+func (q *queue) next(now instant) *entry {
+	if q.free <= 0 {
+		return nil
+	}
+	for range len(q.ring) {
+		ln := q.ring[0]
+		q.ring = q.ring[1:]
+		if len(ln.ready) == 0 {
+			ln.inRing = false
+			continue
+		}
+		q.ring = append(q.ring, ln)
+		if ln.limited > now.tick || ln.running >= q.share {
+			continue
+		}
+		e := ln.ready[0]
+		ln.ready[0] = nil
+		ln.ready = ln.ready[1:]
+		q.begin(e, now)
+		return e
+	}
+	return nil
+}
+
+// begin takes a worker for an entry, and clears the reasons that its look answers.
+func (q *queue) begin(e *entry, now instant) {
+	q.free--
+	e.line.running++
+	e.state = looking
+	e.due, e.settle, e.noted, e.hold = never, never, never, 0
+	if !e.wake.After(now.wall) {
+		e.wake = time.Time{}
+	}
+}
+
+// end gives the look's worker back. ln is the line that the look began in.
+func (q *queue) end(e *entry, ln *line) {
+	ln.running--
+	q.release()
+	if e.state == looking {
+		e.state = idle
+		q.reckon(e)
+	}
+}
+
+// release frees a worker. A look that waits for one gets it at once.
+func (q *queue) release() {
+	if len(q.back) == 0 {
+		q.free++
+		return
+	}
+	close(q.back[0])
+	q.back = q.back[1:]
+}
+
+// claim asks for a worker for a look that gave its own away. The channel is closed once it has one.
+func (q *queue) claim() <-chan struct{} {
+	turn := make(chan struct{})
+	if q.free > 0 {
+		q.free--
+		close(turn)
+	} else {
+		q.back = append(q.back, turn)
+	}
+	return turn
+}
+
+// nap is how long nothing will happen: until the next alarm, or the end of a limit that a line waits for.
+func (q *queue) nap(now tick) time.Duration {
+	until := now + napMost
+	if len(q.alarms) > 0 {
+		until = min(until, q.alarms[0].alarm)
+	}
+	for _, ln := range q.ring {
+		if len(ln.ready) > 0 && ln.limited > now {
+			until = min(until, ln.limited)
+		}
+	}
+	return max(0, until-now)
+}
+
+// alarms is a heap of entries by their alarm.
+type alarms []*entry
+
+func (a alarms) Len() int           { return len(a) }
+func (a alarms) Less(i, j int) bool { return a[i].alarm < a[j].alarm }
+func (a alarms) Swap(i, j int) {
+	a[i], a[j] = a[j], a[i]
+	a[i].slot, a[j].slot = i, j
+}
+
+// Push implements heap.Interface.
+func (a *alarms) Push(x any) {
+	e := x.(*entry)
+	e.slot = len(*a)
+	*a = append(*a, e)
+}
+
+// Pop implements heap.Interface.
+func (a *alarms) Pop() any {
+	old := *a
+	e := old[len(old)-1]
+	old[len(old)-1] = nil
+	*a = old[:len(old)-1]
+	e.slot = -1
+	return e
+}

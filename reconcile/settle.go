@@ -1,0 +1,122 @@
+package reconcile
+
+import (
+	"errors"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// settle says when the repository is looked at next, from what came of this look. The caller holds the lock.
+func (k *look) settle(p plan.Plan, err error, now instant) {
+	e := k.entry
+	if e.state != looking {
+		return // it was forgotten meanwhile
+	}
+	if p.Wake.After(now.wall) {
+		e.wake = p.Wake
+	}
+	switch {
+	case err == nil:
+		k.settlePlan(p, now)
+	case errors.Is(err, errStopped):
+		e.due = now.tick
+	case errors.Is(err, errVoid):
+		k.settleVoid(now)
+	case errors.Is(err, errLate):
+		k.settleEager(now)
+	case kindOf(err) == forge.Limited:
+		k.settleLimit(err, now)
+	case errors.Is(err, errGone):
+		e.state = gone // until an installation's event or a list names it again
+		k.log.Warn("repository is gone", "error", err)
+	default:
+		e.fails++
+		e.due = now.tick + backoff(e.fails)
+		e.hold = e.due
+		k.complain(err, e.fails, e.due-now.tick)
+	}
+}
+
+// settlePlan follows a look that was carried out: Wake and Look, another try of a write that failed, and a look at what our
+// own writes changed.
+func (k *look) settlePlan(p plan.Plan, now instant) {
+	e := k.entry
+	e.fails, e.voids, k.line.limits = 0, 0, 0
+	e.wake = time.Time{}
+	if p.Wake.After(now.wall) {
+		e.wake = p.Wake
+	}
+	if k.merged || k.again {
+		e.due = min(e.due, now.tick+echoWait)
+	}
+	if k.failed == nil {
+		e.tries = 0
+	} else {
+		e.tries++
+		pause := backoff(e.tries)
+		e.due = min(e.due, now.tick+pause)
+		k.complain(k.failed, e.tries, pause)
+	}
+	wants := never
+	for _, t := range []time.Time{p.Wake, p.Look} {
+		if !t.IsZero() {
+			wants = min(wants, now.tick+max(0, t.Sub(now.wall)))
+		}
+	}
+	if wants <= now.tick {
+		k.settleEager(now)
+		return
+	}
+	e.idles = 0
+	if p.Look.After(now.wall) {
+		e.due = min(e.due, now.tick+p.Look.Sub(now.wall))
+	}
+}
+
+// settleEager follows a look that wants another one at once. If it wrote nothing, again and again, it is slowed down.
+func (k *look) settleEager(now instant) {
+	e, at := k.entry, now.tick
+	if k.wrote > 0 {
+		e.idles = 0
+	} else {
+		e.idles++
+		at += doubling(idleWait, idleWaitMost, e.idles)
+	}
+	e.due = min(e.due, at)
+}
+
+// settleVoid follows a void observation. The notes that made it void have set the alarm already.
+func (k *look) settleVoid(now instant) {
+	e := k.entry
+	if k.wrote > 0 {
+		e.voids = 0
+	}
+	e.voids++
+	e.due = now.tick
+	e.hold = now.tick + voidPause(e.voids)
+}
+
+// settleLimit lets the whole installation rest, and no other.
+func (k *look) settleLimit(err error, now instant) {
+	ln := k.line
+	if ln.limited <= now.tick {
+		ln.limits++
+	}
+	var limit *forge.Error
+	errors.As(err, &limit)
+	pause := limitPause(now.wall, limit.Until, ln.limits)
+	ln.limited = max(ln.limited, now.tick+pause)
+	k.entry.due = now.tick
+	k.log.Warn("GitHub limits the installation", "installation", k.repo.Installation, "error", err, "again_in", pause)
+}
+
+// kindOf is what a failed call to GitHub means; "" if it does not say.
+func kindOf(err error) forge.Kind {
+	var e *forge.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}

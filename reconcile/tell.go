@@ -1,0 +1,61 @@
+package reconcile
+
+import (
+	"errors"
+	"hash/maphash"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// about is what a line of the log is about: a verdict's subject, a merge group's head, or a base to be warned of.
+type about struct {
+	subject plan.Subject
+	sha     plan.SHA // of groups and tips, which share a subject
+	note    string
+}
+
+// tell logs what was decided, before anything of it is done: one line for each verdict that changed.
+func (k *look) tell(p plan.Plan) {
+	old := k.entry.told
+	told := make(map[about]uint64, len(p.Verdicts)+len(p.Notes))
+	for _, v := range p.Verdicts {
+		at := about{subject: v.Subject}
+		if v.Subject.Pull == 0 {
+			at.sha = v.SHA
+		}
+		told[at] = k.loop.hash(string(v.SHA), string(v.Kind), v.Reason)
+		if was, ok := old[at]; !ok || was != told[at] {
+			k.log.Info("decided", "pull", v.Subject.Pull, "base", v.Subject.Base, "sha", v.SHA.Short(),
+				"verdict", v.Kind, "reason", v.Reason, "until", v.Until)
+		}
+	}
+	for _, n := range p.Notes {
+		at := about{note: n.About + "\x00" + n.Says}
+		told[at] = 0
+		if _, ok := old[at]; !ok {
+			k.log.Warn("worth knowing", "about", n.About, "says", n.Says)
+		}
+	}
+	k.entry.told = told
+}
+
+func (l *Loop) hash(parts ...string) uint64 {
+	var h maphash.Hash
+	h.SetSeed(l.seed)
+	for _, p := range parts {
+		_, _ = h.WriteString(p)
+		_ = h.WriteByte(0)
+	}
+	return h.Sum64()
+}
+
+// complain logs an error that made a look fail for the n-th time in a row.
+func (k *look) complain(err error, n int, pause time.Duration) {
+	args := []any{"error", err, "times", n, "again_in", pause}
+	var p *panicked
+	if errors.As(err, &p) {
+		args = append(args, "stack", string(p.stack))
+	}
+	k.log.Error("look failed", args...)
+}

@@ -1,0 +1,73 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// What people read: in statuses, on the page, in the history and as the reasons for not being ready.
+const (
+	wordVoid    = "the repository changed meanwhile; looking again"
+	wordLate    = "the time for it ran out; looking again"
+	wordStopped = "the service is stopping; the next start looks again"
+	wordGone    = "GitHub does not show the repository to us"
+	wordBroken  = "an error in sluice; looking again"
+
+	verbDelete = "delete-branch"
+)
+
+// wordsOfHealth are the reasons for which the service is not ready.
+func wordsOfHealth(h health) []string {
+	var why []string
+	if !h.started {
+		why = append(why, "starting: the repositories were not listed yet")
+	}
+	if h.store != nil {
+		why = append(why, fmt.Sprintf("the store fails: %v", h.store))
+	}
+	if h.unauthorized != nil {
+		why = append(why, fmt.Sprintf("GitHub does not accept the App: %v", h.unauthorized))
+	}
+	if h.skew.Abs() > skewMost {
+		why = append(why, fmt.Sprintf("the clock is %s %s GitHub's; nothing is released", h.skew.Abs().Round(time.Second), aheadOrBehind(h.skew)))
+	}
+	return why
+}
+
+func aheadOrBehind(skew time.Duration) string {
+	if skew < 0 {
+		return "behind"
+	}
+	return "ahead of"
+}
+
+// because puts a reason behind a status's beginning.
+func because(beginning, why string) string {
+	beginning = strings.TrimRight(beginning, ": ")
+	if beginning == "" {
+		return why
+	}
+	return beginning + ": " + why
+}
+
+// brief makes a text fit GitHub's bound on descriptions, and one line of it.
+func brief(text string) string {
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
+	runes := []rune(text)
+	if len(runes) <= descriptionMost {
+		return text
+	}
+	return strings.TrimRight(string(runes[:descriptionMost-1]), " ") + "…"
+}
+
+// warnings are what operators should know of a repository's bases.
+func warnings(p plan.Plan) []string {
+	var all []string
+	for _, n := range p.Notes {
+		all = append(all, n.About+": "+n.Says)
+	}
+	return all
+}
