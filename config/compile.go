@@ -100,7 +100,7 @@ func (c *compiler) zoned(zone **time.Location, local bool) bool {
 
 func localSpans(spans ...window.Span) bool {
 	for _, s := range spans {
-		if s.From.Local() || s.Until.Local() {
+		if !s.From.Exact() || !s.Until.Exact() {
 			return true
 		}
 	}

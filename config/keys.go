@@ -71,7 +71,9 @@ func (d *document) file() kind {
 }
 
 func windowKey(w *window.Spec) kind {
-	return checked(&w.Name, windowName).pattern(namePattern)
+	k := checked(&w.Name, windowName).pattern(namePattern)
+	k.schema["not"] = schema{"enum": reservedWords()}
+	return k
 }
 
 func windowValue(w *window.Spec) kind {

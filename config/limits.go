@@ -12,6 +12,9 @@ const (
 	MaxBytes = 128 << 10
 	// MaxDepth is how deep sections and lists may nest. The format itself needs six levels.
 	MaxDepth = 12
+	// MaxEntries is how many entries any section or list may have, keys and values counted apart. Beyond it nothing is looked
+	// at one by one.
+	MaxEntries = 2000
 	// MaxText is the length of one text or key, in bytes.
 	MaxText = 1024
 	// MaxWindows is the number of windows.

@@ -4,10 +4,10 @@ import "go.yaml.in/yaml/v3"
 
 // inspectFile inspects the whole file, section by section.
 func inspectFile(root *yaml.Node, r *report) bool {
-	refuseMagic(root, r)
-	if root.Kind != yaml.MappingNode {
+	if root.Kind != yaml.MappingNode || len(root.Content) > MaxEntries {
 		return inspect(root, 1, r)
 	}
+	refuseMagic(root, r)
 	inspectKeys(root, r)
 	shallow := true
 	for i := 0; i+1 < len(root.Content) && shallow; i += 2 {
@@ -18,10 +18,14 @@ func inspectFile(root *yaml.Node, r *report) bool {
 }
 
 // inspect reports what YAML allows anywhere and this file nowhere: aliases, anchors, explicit tags, merge keys, duplicate
-// keys, keys that are not text, and deep nesting. It gives false if nesting makes a further look pointless.
+// keys, keys that are not text, deep nesting and hosts of entries. It gives false if a further look would be pointless.
 func inspect(n *yaml.Node, depth int, r *report) bool {
 	if depth > MaxDepth {
 		r.fail(of(n), tooDeep())
+		return false
+	}
+	if len(n.Content) > MaxEntries {
+		r.fail(of(n), tooMany(len(n.Content), MaxEntries))
 		return false
 	}
 	refuseMagic(n, r)

@@ -27,6 +27,13 @@ const (
 	granteePattern = `^(team:[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+|user:[A-Za-z0-9][A-Za-z0-9_-]*(\[bot\])?|permission:(admin|maintain|write))$`
 )
 
+// The same, compiled once.
+var (
+	nameForm    = regexp.MustCompile(namePattern)
+	releaseForm = regexp.MustCompile(releasePattern)
+	granteeForm = regexp.MustCompile(granteePattern)
+)
+
 // fileVersion is the only version of the file's format.
 const fileVersion = 1
 
@@ -126,12 +133,15 @@ func unquotedCapture(n *yaml.Node) bool {
 	return n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 && n.Content[1].Tag == "!!null" && n.Content[1].Value == ""
 }
 
+// reservedWords cannot name a window.
+func reservedWords() []string { return []string{wordLive, wordIgnore, wordNone, wordAll} }
+
 // windowName checks the name of a window.
 func windowName(name string) (says, bool) {
 	switch {
-	case slices.Contains([]string{wordLive, wordIgnore, wordNone, wordAll}, name):
+	case slices.Contains(reservedWords(), name):
 		return reservedName(name), false
-	case !regexp.MustCompile(namePattern).MatchString(name):
+	case !nameForm.MatchString(name):
 		return badName(name), false
 	}
 	return says{}, true
@@ -139,7 +149,7 @@ func windowName(name string) (says, bool) {
 
 // releaseName checks the form of a release; whether there is such a window is seen later.
 func releaseName(name string) (says, bool) {
-	if !regexp.MustCompile(releasePattern).MatchString(name) {
+	if !releaseForm.MatchString(name) {
 		return badRelease(name), false
 	}
 	return says{}, true
@@ -148,7 +158,7 @@ func releaseName(name string) (says, bool) {
 // grantee is one of those who may override.
 func grantee(into *string) kind {
 	return checked(into, func(who string) (says, bool) {
-		return badGrantee(who), regexp.MustCompile(granteePattern).MatchString(who)
+		return badGrantee(who), granteeForm.MatchString(who)
 	}).pattern(granteePattern)
 }
 

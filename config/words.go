@@ -2,7 +2,6 @@ package config
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -364,7 +363,7 @@ func said(way []any) string {
 
 // plain is a key as it stands if it can be a name, else quoted.
 func plain(key string) string {
-	if regexp.MustCompile(namePattern).MatchString(key) {
+	if nameForm.MatchString(key) {
 		return clip(key)
 	}
 	return quote(key)
