@@ -54,7 +54,7 @@ func run(ctx context.Context, e *env, args []string) int {
 		return 1
 	}
 	if slices.Contains(args, "--json") || slices.Contains(args, "--json=true") {
-		_ = printJSON(e.stdout, map[string]string{"error": err.Error()}) // stderr has it too
+		_ = printJSON(e.stdout, unusable(args, err)) // stderr has it too
 	}
 	fmt.Fprintln(e.stderr, "sluice: "+err.Error())
 	return 2
