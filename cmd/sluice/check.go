@@ -1,0 +1,225 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/config"
+)
+
+// maxTreeFiles bounds the tree that check looks at. Beyond it the rules are not compared with the tree, and a warning says so.
+const maxTreeFiles = 500_000
+
+// The codes of findings that are about the surroundings of a file. docs/spec lists them with those of package config.
+const (
+	codeUnusable = "unusable"
+	codeNoTree   = "tree-not-read"
+)
+
+// newCheckCommand makes `sluice check [DIR]`: what is wrong with a repository's file.
+func newCheckCommand(e *env) *cobra.Command {
+	var file string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "check [DIR]",
+		Short: "validate " + config.File + " against the tree of DIR (default: the present directory)",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			dir := "."
+			if len(args) == 1 {
+				dir = args[0]
+			}
+			c, err := e.check(dir, file)
+			if err != nil {
+				return err
+			}
+			if err := e.showCheck(c, asJSON); err != nil {
+				return err
+			}
+			return c.answer()
+		},
+	}
+	cmd.Flags().StringVar(&file, "file", "", "another file instead of DIR/"+config.File)
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// checkView is the JSON of `sluice check`.
+type checkView struct {
+	OK       bool             `json:"ok"`
+	Findings []config.Finding `json:"findings"`
+
+	file string // as people call it
+}
+
+// check looks at a file and at the tree that it is meant for.
+func (e *env) check(dir, file string) (checkView, error) {
+	if info, err := os.Stat(dir); err != nil {
+		return checkView{}, err
+	} else if !info.IsDir() {
+		return checkView{}, fmt.Errorf("%s is not a directory", dir)
+	}
+	if file == "" {
+		file = filepath.Join(dir, filepath.FromSlash(config.File))
+	}
+	data, err := readPolicyFile(file)
+	if err != nil {
+		return checkView{}, err
+	}
+	policy, findings := config.Parse(data)
+	if policy != nil {
+		findings = append(findings, e.surroundings(policy, data, dir)...)
+	}
+	slices.SortStableFunc(findings, func(a, b config.Finding) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	v := checkView{OK: !slices.ContainsFunc(findings, isError), Findings: findings, file: file}
+	if v.Findings == nil {
+		v.Findings = []config.Finding{}
+	}
+	return v, nil
+}
+
+// surroundings is what a valid file means for its tree at this time.
+func (e *env) surroundings(policy *config.Policy, data []byte, dir string) []config.Finding {
+	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(dir)}
+	paths, err := listTree(os.DirFS(dir), maxTreeFiles)
+	if err != nil {
+		message := fmt.Sprintf("the rules were not compared with the tree: %v", err)
+		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: message}
+		return append([]config.Finding{missed}, config.Check(policy, data, in)...)
+	}
+	in.Paths = paths
+	return config.Check(policy, data, in)
+}
+
+func isError(f config.Finding) bool { return f.Severity == config.Error }
+
+// answer is the exit code: no, if there are errors.
+func (v checkView) answer() error {
+	if v.OK {
+		return nil
+	}
+	return errNo
+}
+
+func (e *env) showCheck(v checkView, asJSON bool) error {
+	if asJSON {
+		return printJSON(e.stdout, v)
+	}
+	for _, f := range v.Findings {
+		fmt.Fprintln(e.stdout, findingLine(v.file, f))
+	}
+	if !v.OK {
+		return nil
+	}
+	_, err := fmt.Fprintf(e.stdout, "%s: ok%s\n", shown(v.file), counted(len(v.Findings), ", 1 warning", ", %d warnings"))
+	return err
+}
+
+// counted puts a number into words; nothing for none.
+func counted(n int, one, many string) string {
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return one
+	}
+	return fmt.Sprintf(many, n)
+}
+
+// findingLine is a finding as compilers print one, so that editors can jump to it.
+func findingLine(file string, f config.Finding) string {
+	if f.Line == 0 {
+		return fmt.Sprintf("%s: %s: %s (%s)", shown(file), f.Severity, f.Message, f.Code)
+	}
+	return fmt.Sprintf("%s:%d:%d: %s: %s (%s)", shown(file), f.Line, f.Column, f.Severity, f.Message, f.Code)
+}
+
+// unusable is the JSON of a call that exits with 2. check always prints its findings, whatever is wrong.
+func unusable(args []string, err error) any {
+	if len(args) == 0 || args[0] != "check" {
+		return map[string]string{"error": err.Error()}
+	}
+	code := codeUnusable
+	if errors.Is(err, fs.ErrNotExist) {
+		code = config.CodeMissingFile
+	}
+	return checkView{Findings: []config.Finding{{Severity: config.Error, Code: code, Message: err.Error()}}}
+}
+
+// readPolicyFile reads a file no further than Parse needs to see that it is too large.
+func readPolicyFile(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // only read
+	data, err := io.ReadAll(io.LimitReader(f, config.MaxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return data, nil
+}
+
+// listTree lists the files of a tree as git names them: no directories, nothing of .git, and symbolic links as themselves.
+func listTree(tree fs.FS, limit int) ([]string, error) {
+	paths := []string{}
+	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.Name() == ".git" && entry.IsDir():
+			return fs.SkipDir
+		case entry.IsDir(), entry.Name() == ".git": // the file .git of a worktree is not in the tree either
+			return nil
+		case len(paths) >= limit:
+			return fmt.Errorf("it has more than %d files", limit)
+		}
+		paths = append(paths, path)
+		return nil
+	})
+	return paths, err
+}
+
+// defaultBranch is what a clone remembers of its origin's default branch; "" if it does not say.
+func defaultBranch(dir string) string {
+	f, err := os.Open(filepath.Join(dir, ".git", "refs", "remotes", "origin", "HEAD"))
+	if err != nil {
+		return ""
+	}
+	defer f.Close() //nolint:errcheck // only read
+	const maxHead = 4096
+	data, err := io.ReadAll(io.LimitReader(f, maxHead))
+	if err != nil {
+		return ""
+	}
+	branch, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: refs/remotes/origin/")
+	if !ok {
+		return ""
+	}
+	return branch
+}
+
+// shown is a path as a terminal may see it: whoever names files in a repository must not move the cursor of who looks at it.
+func shown(path string) string {
+	odd := func(c rune) bool { return c != ' ' && !unicode.IsPrint(c) }
+	if utf8.ValidString(path) && !strings.ContainsFunc(path, odd) {
+		return path
+	}
+	return strconv.Quote(path)
+}
