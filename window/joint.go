@@ -1,0 +1,149 @@
+package window
+
+import (
+	"slices"
+	"time"
+)
+
+// maxJoints is how many questions about several windows a calendar remembers. A repository has few different ones.
+const maxJoints = 32
+
+// jointAnswer is a remembered Joint and the instants for which it holds, within one UTC day.
+type jointAnswer struct {
+	span
+	names []Name
+	joint Joint
+}
+
+// Joint answers for several windows that must all be releasable. Until is, while they are not, the first instant at which
+// all are, looked for up to Horizon after the UTC day of t; while they are, the earliest end. Without names the answer is
+// releasable for ever. Fail closed: an unknown name is never releasable. Shut is shared and must not be changed.
+func (c *Calendar) Joint(ns []Name, t time.Time) Joint {
+	x := instantOf(t)
+	known := c.joints.Load()
+	if known != nil {
+		for i := range *known {
+			if a := &(*known)[i]; a.covers(x) && slices.Equal(a.names, ns) {
+				return a.joint
+			}
+		}
+	}
+	a := c.joint(ns, x)
+	var rest []jointAnswer
+	if known != nil {
+		rest = *known
+	}
+	kept := make([]jointAnswer, 0, len(rest)+1)
+	kept = append(kept, a)
+	for _, old := range rest {
+		if len(kept) < maxJoints && !slices.Equal(old.names, ns) {
+			kept = append(kept, old)
+		}
+	}
+	// Two askers at once may lose one's note. That costs working it out again, nothing else.
+	c.joints.Store(&kept)
+	return a.joint
+}
+
+// joint works the answer out.
+func (c *Calendar) joint(ns []Name, x instant) jointAnswer {
+	today := x.dayStart()
+	out := jointAnswer{span: span{x, today + day}, names: slices.Clone(ns)}
+	until := end
+	unknown := false
+	for _, n := range ns {
+		w := c.windows[n]
+		if w == nil {
+			unknown = true
+			out.joint.Shut = append(out.joint.Shut, n)
+			continue
+		}
+		s := w.at(x).state
+		if !s.Next.IsZero() {
+			out.until = min(out.until, instantOf(s.Next))
+		}
+		if !s.Releasable {
+			out.joint.Shut = append(out.joint.Shut, n)
+		} else if !s.ReleasableUntil.IsZero() {
+			until = min(until, instantOf(s.ReleasableUntil))
+		}
+	}
+	switch {
+	case len(out.joint.Shut) == 0:
+		out.joint.Releasable, out.joint.Until = true, until.time()
+	case !unknown:
+		out.joint.Until = c.nextTogether(ns, x).time()
+	}
+	return out
+}
+
+// nextTogether is the first instant from x at which all windows are releasable; end if there is none up to the horizon.
+func (c *Calendar) nextTogether(ns []Name, x instant) instant {
+	if len(ns) == 1 {
+		if until := c.windows[ns[0]].at(x).state.ReleasableUntil; !until.IsZero() {
+			return instantOf(until)
+		}
+		return end
+	}
+	at, ok := together(c.walkers(ns, x), (*walker).firstReleasable, span{x, x.dayStart() + horizon})
+	if !ok {
+		return end
+	}
+	return at
+}
+
+// EverTogether tells whether all windows are open at one instant at all: within Horizon of a fixed instant, or in a written
+// date of one of them. Freezes do not count, and no clock is read. False with an unknown name.
+func (c *Calendar) EverTogether(ns []Name) bool {
+	ranges := []span{{sampleStart, sampleStart + horizon}}
+	for _, n := range ns {
+		w := c.windows[n]
+		if w == nil {
+			return false
+		}
+		ranges = append(ranges, w.dates...)
+	}
+	for _, r := range ranges {
+		if _, ok := together(c.walkers(ns, r.from), (*walker).firstRaw, r); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// walkers are walkers of known windows for questions around x.
+func (c *Calendar) walkers(ns []Name, x instant) []*walker {
+	out := make([]*walker, len(ns))
+	for i, n := range ns {
+		out[i] = c.windows[n].walk(x)
+	}
+	return out
+}
+
+// together is the first instant within a span that lies in an interval of every walker. first gives the intervals: the
+// earliest that ends after an instant.
+func together(ws []*walker, first func(*walker, instant) (span, bool), within span) (instant, bool) {
+	current := make([]span, len(ws))
+	for i := range current {
+		current[i].until = within.from
+	}
+	for x := within.from; x < within.until; {
+		met := true
+		for i, w := range ws {
+			if current[i].until <= x {
+				v, ok := first(w, x)
+				if !ok {
+					return 0, false
+				}
+				current[i] = v
+			}
+			if current[i].from > x {
+				x, met = current[i].from, false
+			}
+		}
+		if met {
+			return x, true
+		}
+	}
+	return 0, false
+}

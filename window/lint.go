@@ -1,0 +1,101 @@
+package window
+
+// sampleStart is the fixed instant from which schedules are tried out, 2024-01-01T00:00:00Z: validity must not depend on the
+// clock. The year has a 29 February.
+const sampleStart instant = 1704067200
+
+// maxSample is how many intervals of a schedule are tried out.
+const maxSample = 20_000
+
+// checkFirings refuses crons that can never fire and openings that a closing always swallows.
+func (r *report) checkFirings(s *schedule) {
+	const from = wall(sampleStart)
+	if _, ok := s.open.next(from); !ok {
+		r.fail("open", CodeNeverFires, wordsNeverFires)
+		return
+	}
+	if s.close == nil {
+		s.linked = s.open.longestPause() <= s.duration
+		return
+	}
+	if _, ok := s.close.next(from); !ok {
+		r.fail("close", CodeNeverFires, wordsNeverFires)
+		return
+	}
+	if s.open.swallowedBy(s.close) {
+		s.open.except = s.close
+	}
+	if _, ok := s.open.next(from); !ok {
+		r.fail("close", CodeNeverOpens, wordsNeverOpens)
+	}
+}
+
+// swallowedBy tells whether on a day that both match, every opening has a closing at the same minute.
+func (c *cronTable) swallowedBy(closing *cronTable) bool {
+	return c.hours&^closing.hours == 0 && c.minutes&^closing.minutes == 0
+}
+
+// longestPause is the longest time between two neighbouring firings of one day, in seconds; 0 if there is one firing.
+func (c *cronTable) longestPause() instant {
+	longest := 0
+	at := c.firstMinute()
+	for {
+		next, ok := c.minuteAfter(int(at))
+		if !ok {
+			return instant(longest) * 60
+		}
+		longest = max(longest, int(next-at))
+		at = next
+	}
+}
+
+// lint looks at a window that compiles.
+func (w *compiled) lint(r *report) {
+	if w.schedule == nil {
+		return
+	}
+	if w.schedule.close == nil && w.schedule.alwaysOpen() {
+		r.warn("duration", CodeAlwaysOpen, wordsAlwaysOpen)
+		return
+	}
+	if !w.everReleases() {
+		r.fail("cutoff", CodeNeverReleases, wordsWithinCutoff)
+	}
+}
+
+// alwaysOpen tells whether each opening of the schedule comes before the one before it is over, clock changes aside.
+func (c *schedule) alwaysOpen() bool {
+	w, ok := c.open.next(wall(sampleStart))
+	for range reachMonths * 31 {
+		if !ok {
+			return false
+		}
+		w = c.open.lastOfDay(w)
+		next, more := c.open.next(w)
+		if !c.linked || !more || instant(next-w) > c.duration {
+			return false
+		}
+		w, ok = next, true
+	}
+	return true
+}
+
+// everReleases tells whether some interval of the schedule is longer than the cutoff.
+func (w *compiled) everReleases() bool {
+	if w.schedule.close == nil && w.schedule.duration > w.cutoff {
+		return true
+	}
+	x := sampleStart
+	for range maxSample {
+		s := newSearch(w.spec.Zone, x)
+		v, ok := w.schedule.first(&s, x)
+		if !ok {
+			return false
+		}
+		if v.until-v.from > w.cutoff {
+			return true
+		}
+		x = v.until
+	}
+	return false
+}
