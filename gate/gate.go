@@ -38,9 +38,8 @@ func Decide(s plan.Snapshot) plan.Plan {
 	for _, c := range cases {
 		out.Verdicts = append(out.Verdicts, c.verdict())
 	}
-	tips := b.tipStatuses(&out)
-	groups := b.judgeGroups(&out)
-	out.Actions = inOrder(b.pullStatuses(cases), turns, append(tips, groups...))
+	writes := slices.Concat(b.pullStatuses(cases), b.tipStatuses(&out), b.judgeGroups(&out))
+	out.Actions = inOrder(writes, turns)
 	out.Wake, out.Look = b.alarm.wake, b.alarm.look
 	return out
 }

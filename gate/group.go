@@ -6,8 +6,8 @@ import (
 
 // judgeGroups answers merge queues at once: success only if every path of the group may be released now, else failure. A
 // pending answer would block the live pull requests behind it and time out.
-func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
-	var sets []plan.SetStatus
+func (b *bench) judgeGroups(out *plan.Plan) []write {
+	var writes []write
 	for _, g := range b.s.Groups {
 		base, known := b.s.Bases[g.Base]
 		if !known || base.File == "" {
@@ -17,11 +17,11 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 		d.pull = plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours}
 		d.ruling = b.ruleOnGroup(d)
 		out.Verdicts = append(out.Verdicts, d.verdict())
-		if set, ok := b.groupStatus(d); ok {
-			sets = append(sets, set)
+		if w, ok := b.settle(b.groupStatus(d), g.Ours); ok {
+			writes = append(writes, w)
 		}
 	}
-	return sets
+	return writes
 }
 
 func (b *bench) ruleOnGroup(d *brief) ruling {
@@ -39,7 +39,8 @@ func (b *bench) ruleOnGroup(d *brief) ruling {
 	return ruling{kind: plan.Blocked, reason: wordPeopleIncomplete} // fail closed: nobody looks at a group
 }
 
-func (b *bench) groupStatus(d *brief) (plan.SetStatus, bool) {
+// groupStatus is green or red, never pending.
+func (b *bench) groupStatus(d *brief) plan.SetStatus {
 	set := plan.SetStatus{
 		Pin:     plan.Pin{SHA: d.pull.Head, Before: b.s.At.Add(freshFor)},
 		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason,
@@ -47,9 +48,5 @@ func (b *bench) groupStatus(d *brief) (plan.SetStatus, bool) {
 	if d.policy != nil && (d.ruling.kind == plan.Release || d.ruling.kind == plan.Ignored) {
 		set.Pin, set.State = d.releasePin(), plan.Success
 	}
-	current, exists := d.current()
-	if exists && current.By == b.s.Us && current.State == set.State && current.Description == set.Description {
-		return set, false
-	}
-	return set, true
+	return set
 }

@@ -229,7 +229,7 @@ func rulesUnread(d *brief) (ruling, bool) {
 	if d.base.Rules {
 		return ruling{}, false
 	}
-	return d.wait(sayRulesUnread(d.pull.Base)), true
+	return d.wait("waits: " + sayRulesUnread(d.pull.Base)), true
 }
 
 const (

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/window"
 )
@@ -316,7 +315,7 @@ func neverTogether(d *brief) (ruling, bool) {
 			return ruling{}, false // this one alone never opens: held says so
 		}
 	}
-	return ruling{kind: plan.Blocked, reason: sayNeverTogether(d.need.windows), wake: d.open.next}, true
+	return ruling{kind: plan.Blocked, reason: d.sayNeverTogether(), wake: d.open.next}, true
 }
 
 // --- held

@@ -16,7 +16,7 @@ import (
 func asRelease(w window.Name) layout.Release { return layout.Release(w) }
 
 // pullStatuses are the statuses that are not what they should be.
-func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
+func (b *bench) pullStatuses(cases []*brief) []write {
 	type place struct {
 		head plan.SHA
 		base plan.Branch
@@ -30,40 +30,34 @@ func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
 		}
 		byPlace[at] = append(byPlace[at], d)
 	}
-	var out []plan.SetStatus
+	var out []write
 	for _, at := range order {
-		if set, ok := b.status(byPlace[at]); ok {
-			out = append(out, set)
+		if w, ok := b.status(byPlace[at]); ok {
+			out = append(out, w)
 		}
 	}
 	return out
 }
 
 // status is the write for those that share a status, or none.
-func (b *bench) status(same []*brief) (plan.SetStatus, bool) {
+func (b *bench) status(same []*brief) (write, bool) {
 	d := slices.MaxFunc(same, func(x, y *brief) int { return x.weight() - y.weight() })
 	if d.ruling.cause == becauseFought || slices.ContainsFunc(same, func(x *brief) bool { return x.merges }) {
-		return plan.SetStatus{}, false // left to the other writer · part of the merge
+		return write{}, false // left to the other writer · part of the merge
 	}
 	state, text := d.wanted()
-	current, exists := d.current()
-	ours := exists && current.By == b.s.Us
-	due := d.ruling.kind == plan.Release && state == plan.Pending
-	if ours && current.State == state && (current.Description == text || due) {
-		return plan.SetStatus{}, false
+	if current, ok := d.current(); ok && d.ruling.kind == plan.Release && state == plan.Pending && current.By == b.s.Us && current.State == state {
+		return write{}, false // due in a moment: the pending status that stands will do until its turn
 	}
 	set := plan.SetStatus{Pin: plan.Pin{SHA: d.pull.Head, Before: b.s.At.Add(freshFor)}, State: state, Description: text}
 	set.Context = plan.ContextFor(d.pull.Base)
 	if state == plan.Success && d.ruling.kind == plan.Release && d.policy.Mode == config.Enforce {
 		set.Pin = d.releasePin()
 	}
-	if exists && !ours {
-		set.Repairs = current.By
-	}
 	for _, x := range same {
 		set.Pulls = append(set.Pulls, x.pull.Number)
 	}
-	return set, true
+	return b.settle(set, d.pull.Ours)
 }
 
 // weight picks whose ruling the shared status tells: the strictest one's own words.
@@ -112,12 +106,10 @@ func latest(all []plan.Status) (plan.Status, bool) {
 }
 
 // tipStatuses tells on a base's own tip that its file is invalid, and takes that back when it no longer is.
-func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
-	var sets []plan.SetStatus
+func (b *bench) tipStatuses(out *plan.Plan) []write {
+	var writes []write
 	for _, name := range slices.Sorted(maps.Keys(b.s.Bases)) {
 		base := b.s.Bases[name]
-		current, exists := latest(base.Ours)
-		ours := exists && current.By == b.s.Us
 		set := plan.SetStatus{
 			Pin:     plan.Pin{SHA: base.Tip, Before: b.s.At.Add(freshFor)},
 			Context: plan.ContextFor(name), State: plan.Failure, Description: sayBadRules(string(name), base.Findings),
@@ -126,7 +118,7 @@ func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
 		case base.File == "":
 			continue
 		case base.Policy != nil:
-			if !ours || current.State != plan.Failure {
+			if current, ok := latest(base.Ours); !ok || current.By != b.s.Us || current.State != plan.Failure {
 				continue
 			}
 			set.State, set.Description = plan.Success, wordRulesValid
@@ -134,13 +126,12 @@ func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
 			out.Verdicts = append(out.Verdicts, plan.Verdict{
 				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,
 			})
-			if ours && current.State == set.State && current.Description == set.Description {
-				continue
-			}
 		}
-		sets = append(sets, set)
+		if w, ok := b.settle(set, base.Ours); ok {
+			writes = append(writes, w)
+		}
 	}
-	return sets
+	return writes
 }
 
 // notes tell what operators should know of each base that has rules.
@@ -164,15 +155,35 @@ func (b *bench) notes() []plan.Step {
 	return out
 }
 
-// inOrder puts first what takes green back, then the merges and updates, then all other statuses.
-func inOrder(statuses []plan.SetStatus, turns []plan.Action, rest []plan.SetStatus) []plan.Action {
+// write is a status to set, and whether it takes green back.
+type write struct {
+	plan.SetStatus
+	withdraws bool
+}
+
+// inOrder puts first what takes green back, then the merges and updates, then all other statuses: what shuts may not wait,
+// and what is due has a window to catch.
+func inOrder(writes []write, turns []plan.Action) []plan.Action {
 	var first, last []plan.Action
-	for _, set := range append(statuses, rest...) {
-		if set.State == plan.Success {
-			last = append(last, set)
+	for _, w := range writes {
+		if w.withdraws {
+			first = append(first, w.SetStatus)
 		} else {
-			first = append(first, set)
+			last = append(last, w.SetStatus)
 		}
 	}
 	return slices.Concat(first, turns, last)
+}
+
+// settle compares what is wanted with what stands there and gives the write that is needed, if any.
+func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (write, bool) {
+	current, exists := latest(ours)
+	mine := exists && current.By == b.s.Us
+	if mine && current.State == want.State && current.Description == want.Description {
+		return write{}, false
+	}
+	if exists && !mine {
+		want.Repairs = current.By
+	}
+	return write{want, exists && current.State == plan.Success && want.State != plan.Success}, true
 }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -22,7 +23,7 @@ const maxReason = 140
 const timeLayout = "Mon 2 Jan 2006 15:04 MST"
 
 const (
-	wordNothingManaged   = "no path of this pull request is managed by sluice"
+	wordNothingManaged   = "no path of it is managed by sluice"
 	wordRulesDeleted     = "deletes " + config.File + ", the rules of this branch: keep the file; to stop sluice, set mode: observe"
 	wordRulesUnreadable  = "the new " + config.File + " could not be read: it must be a plain file of reasonable size"
 	wordRulesValid       = config.File + " is valid"
@@ -96,8 +97,12 @@ func sayMethod(m config.Method) string {
 	return fit("this repository does not allow the merge method " + string(m) + ": allow it, or change pull_requests.method")
 }
 
-func sayNeverTogether(ns []window.Name) string {
-	return fit(some(strs(ns)) + " are never open together in the next 400 days: split the pull request or change the rules")
+func (d *brief) sayNeverTogether() string {
+	names := slices.DeleteFunc(strs(d.need.windows), func(n string) bool { return n == string(window.Live) })
+	if !d.need.complete {
+		return fit("GitHub does not list all its files, so it needs every window, and they are never open together: split it")
+	}
+	return fit(some(names) + " are never open together in the next 400 days: split the pull request or change the rules")
 }
 
 func sayHoldLabel(label string) string {
@@ -123,6 +128,9 @@ func (d *brief) sayShut() string {
 		who += ", frozen by " + clean(st.FrozenBy)
 	case st.Open && len(d.open.Shut) == 1:
 		why = ": too close to its end"
+	}
+	if !d.need.complete {
+		why = ": GitHub does not list all its files"
 	}
 	when := "held by " + who + until(d.open.Until, d.zone()) + why
 	if required, _ := d.base.Enforced(d.pull.Base, d.s.App); d.base.Rules && !required && d.pull.Base != "" {
@@ -186,7 +194,7 @@ func clockSeconds(t time.Time, zone *time.Location) string {
 }
 
 func sayRulesUnread(base plan.Branch) string {
-	return fit("waits: the branch rules of " + clean(string(base)) + " could not be read")
+	return fit("the branch rules of " + clean(string(base)) + " could not be read")
 }
 
 func sayRefused(reason string, again time.Time, zone *time.Location) string {
