@@ -1,0 +1,301 @@
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// restFile is a file as REST lists it.
+func restFile(name, status, previous string, head int) obj {
+	o := obj{"filename": name, "status": status, "contents_url": "https://api.github.com/repos/acme/fleet/contents/x?ref=" + sha(head)}
+	if previous != "" {
+		o["previous_filename"] = previous
+	}
+	return o
+}
+
+func listed(t *testing.T, files ...obj) answerOf {
+	t.Helper()
+	if files == nil {
+		files = []obj{}
+	}
+	data, err := json.Marshal(files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answerOf{code: 200, body: string(data)}
+}
+
+// withFiles gives a pull request files by path and kind.
+func withFiles(p obj, pairs ...string) obj {
+	nodes := []any{}
+	for i := 0; i < len(pairs); i += 2 {
+		nodes = append(nodes, obj{"path": pairs[i], "changeType": pairs[i+1]})
+	}
+	p["files"], p["changedFiles"] = obj{"nodes": nodes}, len(nodes)
+	return p
+}
+
+// kept is a FileLists in memory.
+type kept struct {
+	mu sync.Mutex
+	m  map[string][]plan.File
+}
+
+func (k *kept) List(_ context.Context, r plan.Repo, base, head plan.SHA) ([]plan.File, bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	files, ok := k.m[fmt.Sprint(r.ID, base, head)]
+	return files, ok, nil
+}
+
+func (k *kept) KeepList(_ context.Context, r plan.Repo, base, head plan.SHA, files []plan.File) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.m[fmt.Sprint(r.ID, base, head)] = files
+	return nil
+}
+
+func TestRenamesCostOneRequestOnce(t *testing.T) {
+	one := withFiles(pullPart(1), "rw/x", "RENAMED", "b", "COPIED", "c", "DELETED", "d", "CHANGED")
+	two := withFiles(pullPart(2), "rt/x", "RENAMED")
+	answers := map[string]answerOf{
+		"/repos/acme/fleet/pulls/1/files": listed(t, restFile("rw/x", "renamed", "rt/x", 1), restFile("b", "copied", "a", 1),
+			restFile("c", "removed", "", 1), restFile("d", "changed", "", 1)),
+		"/repos/acme/fleet/pulls/2/files": listed(t, restFile("rt/x", "renamed", "rw/x", 2)),
+	}
+	hub := &fake{t: t}
+	hub.say = func(r *http.Request, body string) answerOf {
+		if a, ok := answers[r.URL.Path]; ok {
+			return a
+		}
+		return sayRepo(repoPart(one, two, pullPart(3)))(r, body)
+	}
+	store := &kept{m: map[string][]plan.File{}}
+	f := hub.forge(func(o *Options) { o.Lists = store })
+	want := []plan.File{
+		{Path: "rw/x", Old: "rt/x", Kind: plan.Renamed}, {Path: "b", Old: "a", Kind: plan.Copied},
+		{Path: "c", Kind: plan.Deleted}, {Path: "d", Kind: plan.Modified},
+	}
+	s := observe(t, f, Ask{})
+	if d := cmp.Diff(want, s.Pulls[0].Files); d != "" || !s.Pulls[0].Complete || !s.Pulls[1].Complete {
+		t.Error(d)
+	}
+	first := []string{
+		"GET /repos/acme/fleet/pulls/1/files", "GET /repos/acme/fleet/pulls/2/files",
+		"GET /repos/acme/fleet/rules/branches/main", "look",
+	}
+	if d := cmp.Diff(first, hub.took()); d != "" {
+		t.Error("the first look:", d)
+	}
+	s = observe(t, f, Ask{})
+	if d := cmp.Diff(want, s.Pulls[0].Files); d != "" || !s.Pulls[0].Complete {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"look"}, hub.took()); d != "" {
+		t.Error("the second look:", d)
+	}
+	s = observe(t, hub.forge(func(o *Options) { o.Lists = store }), Ask{}) // after a restart
+	if d := cmp.Diff(want, s.Pulls[0].Files); d != "" || !s.Pulls[0].Complete {
+		t.Error(d)
+	}
+	if d := cmp.Diff(first[2:], hub.took()); d != "" {
+		t.Error("after a restart:", d)
+	}
+}
+
+// A list that does not prove itself whole and of this head leaves the pull request incomplete.
+func TestDoubtfulLists(t *testing.T) {
+	for name, answer := range map[string]answerOf{
+		"of another head":      listed(t, restFile("new", "renamed", "old", 9), restFile("b", "modified", "", 9)),
+		"shorter":              listed(t, restFile("new", "renamed", "old", 1)),
+		"longer":               listed(t, restFile("new", "renamed", "old", 1), restFile("b", "modified", "", 1), restFile("c", "added", "", 1)),
+		"other paths":          listed(t, restFile("new", "renamed", "old", 1), restFile("c", "modified", "", 1)),
+		"other kinds":          listed(t, restFile("new", "renamed", "old", 1), restFile("b", "added", "", 1)),
+		"a path twice":         listed(t, restFile("new", "renamed", "old", 1), restFile("new", "renamed", "old", 1)),
+		"no old name":          listed(t, restFile("new", "renamed", "", 1), restFile("b", "modified", "", 1)),
+		"a kind nobody knows":  listed(t, restFile("new", "renamed", "old", 1), restFile("b", "teleported", "", 1)),
+		"a file without name":  listed(t, restFile("new", "renamed", "old", 1), restFile("", "modified", "", 1)),
+		"nothing":              listed(t),
+		"rename only by graph": listed(t, restFile("new", "added", "", 1), restFile("b", "modified", "", 1)),
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := &fake{t: t}
+			hub.say = func(r *http.Request, body string) answerOf {
+				switch {
+				case r.URL.Path == "/repos/acme/fleet/pulls/1/files":
+					return answer
+				case operation(body) == "objects":
+					return said(obj{"o0": nil, "o1": nil})
+				}
+				return sayRepo(repoPart(withFiles(pullPart(1), "new", "RENAMED", "b", "MODIFIED")))(r, body)
+			}
+			f := hub.forge(nil)
+			for range 2 { // what is doubtful is not remembered either
+				if s := observe(t, f, Ask{}); s.Pulls[0].Complete {
+					t.Errorf("complete: %+v", s.Pulls[0].Files)
+				}
+			}
+		})
+	}
+}
+
+func TestManyFiles(t *testing.T) {
+	for _, tt := range []struct {
+		count    int
+		complete bool
+		requests int
+	}{{100, true, 0}, {101, true, 2}, {250, true, 3}, {3000, true, 30}, {3001, false, 0}} {
+		t.Run(fmt.Sprint(tt.count), func(t *testing.T) {
+			p := pullPart(1)
+			nodes := []any{}
+			for i := range min(tt.count, maxFiles) {
+				nodes = append(nodes, obj{"path": fmt.Sprint("f", i), "changeType": "ADDED"})
+			}
+			p["files"], p["changedFiles"] = obj{"nodes": nodes}, tt.count
+			requests := 0
+			hub := &fake{t: t}
+			hub.say = func(r *http.Request, body string) answerOf {
+				switch {
+				case r.URL.Path == "/repos/acme/fleet/pulls/1/files":
+					requests++
+					return listPage(t, r, tt.count)
+				case operation(body) == "objects":
+					return said(obj{"o0": blobPart("version: 1\n")})
+				}
+				return sayRepo(repoPart(p))(r, body)
+			}
+			s := observe(t, hub.forge(nil), Ask{})
+			if got := s.Pulls[0]; got.Complete != tt.complete || requests != tt.requests || got.Complete && len(got.Files) != tt.count {
+				t.Errorf("complete %t with %d files after %d requests", got.Complete, len(got.Files), requests)
+			}
+		})
+	}
+}
+
+// listPage serves a page of a long list, with the link to the next.
+func listPage(t *testing.T, r *http.Request, count int) answerOf {
+	t.Helper()
+	var page int
+	if _, err := fmt.Sscan(r.URL.Query().Get("page"), &page); err != nil {
+		t.Fatal(err)
+	}
+	files := []obj{}
+	for i := (page - 1) * perPage; i < min(page*perPage, count); i++ {
+		files = append(files, restFile(fmt.Sprint("f", i), "added", "", 1))
+	}
+	a := listed(t, files...)
+	if page*perPage < count {
+		a.header = map[string]string{"Link": fmt.Sprintf(`<https://api.github.com/x?page=%d>; rel="next"`, page+1)}
+	}
+	return a
+}
+
+func TestMovedPaths(t *testing.T) {
+	// The head left main one commit before the tip.
+	p := withFiles(pullPart(1), "here", "MODIFIED", "gone", "MODIFIED", "gone2", "DELETED", "new", "ADDED")
+	p["commits"] = commitsPart(1, tipSHA-1)
+	hub := &fake{t: t}
+	hub.say = func(r *http.Request, body string) answerOf {
+		if operation(body) == "objects" {
+			answer := obj{}
+			for name, v := range variables(body) {
+				if v == sha(tipSHA)+":here" {
+					answer[name] = obj{"oid": sha(77)}
+				} else if name[0] == 'o' {
+					answer[name] = nil
+				}
+			}
+			return said(answer)
+		}
+		return sayRepo(repoPart(p))(r, body)
+	}
+	f := hub.forge(nil)
+	for i, want := range []int{3, 1} { // the second look knows the paths of the tip
+		s := observe(t, f, Ask{})
+		if d := cmp.Diff([]string{"gone", "gone2"}, s.Pulls[0].Moved); d != "" {
+			t.Error(d)
+		}
+		if s.Pulls[0].MergeBase != plan.SHA(sha(tipSHA-1)) {
+			t.Error(s.Pulls[0].MergeBase)
+		}
+		if got := hub.took(); len(got) != want {
+			t.Errorf("look %d: %q", i, got)
+		}
+	}
+}
+
+func TestMergeBases(t *testing.T) {
+	node := func(n int, parents ...int) obj {
+		return commitsPart(n, parents...)["nodes"].([]any)[0].(obj)
+	}
+	many := func(total int, nodes ...any) obj { return obj{"totalCount": total, "nodes": nodes} }
+	for name, tt := range map[string]struct {
+		commits obj
+		want    int // 0: by comparison
+	}{
+		"one commit on the tip":    {many(1, node(1, tipSHA)), tipSHA},
+		"one commit behind":        {many(1, node(1, 900)), 900},
+		"a chain behind":           {many(2, node(2, 900), node(1, 2)), 900},
+		"the tip merged in":        {many(2, node(2, 900), node(1, 2, tipSHA)), tipSHA},
+		"an older tip merged in":   {many(2, node(2, 900), node(1, 2, 950)), 0},
+		"more commits than shown":  {many(30, node(2, 900)), 0},
+		"more, but on the tip":     {many(30, node(2, tipSHA)), tipSHA},
+		"the head is not among":    {many(1, node(2, 900)), 0},
+		"no commits":               {many(0), 0},
+		"unrelated history":        {many(1, node(1)), 0},
+		"base was moved onto ours": {many(2, node(tipSHA, 900), node(1, tipSHA)), tipSHA},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pullPart(1)
+			p["commits"] = tt.commits
+			hub := &fake{t: t}
+			hub.say = func(r *http.Request, body string) answerOf {
+				switch {
+				case r.URL.Path == "/repos/acme/fleet/compare/"+sha(tipSHA)+"..."+sha(1):
+					return answerOf{code: 200, body: fmt.Sprintf(`{"merge_base_commit":{"sha":%q}}`, sha(950))}
+				case operation(body) == "objects":
+					return said(obj{"o0": obj{"oid": sha(5)}})
+				}
+				return sayRepo(repoPart(p))(r, body)
+			}
+			f := hub.forge(nil)
+			want := tt.want
+			if want == 0 {
+				want = 950
+			}
+			if s := observe(t, f, Ask{}); s.Pulls[0].MergeBase != plan.SHA(sha(want)) {
+				t.Errorf("merge base %s, want %s", s.Pulls[0].MergeBase, sha(want))
+			}
+			hub.took()
+			observe(t, f, Ask{})
+			if d := cmp.Diff([]string{"look"}, hub.took()); d != "" {
+				t.Error("asked again:", d)
+			}
+		})
+	}
+}
+
+// Without a common ancestor there is no merge base, and the head counts as behind.
+func TestNoMergeBase(t *testing.T) {
+	p := withFiles(pullPart(1), "a", "ADDED")
+	p["commits"] = commitsPart(1)
+	hub := &fake{t: t}
+	hub.say = func(r *http.Request, body string) answerOf {
+		if r.Method == http.MethodGet && r.URL.Path != "/app" && operation(body) == "" && r.URL.Path != "/repos/acme/fleet/rules/branches/main" {
+			return answerOf{code: 404, body: `{"message":"No common ancestor between a and b."}`}
+		}
+		return sayRepo(repoPart(p))(r, body)
+	}
+	if s := observe(t, hub.forge(nil), Ask{}); s.Pulls[0].MergeBase != "" {
+		t.Error(s.Pulls[0].MergeBase)
+	}
+}

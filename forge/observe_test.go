@@ -1,0 +1,235 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+func TestOneLookIsOneRequest(t *testing.T) {
+	pulls := []obj{}
+	for n := range 100 {
+		pulls = append(pulls, pullPart(n+1))
+	}
+	hub := &fake{t: t, say: sayRepo(repoPart(pulls...))}
+	f := hub.forge(nil)
+	s := observe(t, f, Ask{})
+	if len(s.Pulls) != 100 || !s.Pulls[99].Complete || s.Pulls[99].MergeBase != plan.SHA(sha(tipSHA)) {
+		t.Fatalf("%d pulls, last: %+v", len(s.Pulls), s.Pulls[99])
+	}
+	if d := cmp.Diff([]string{"GET /repos/acme/fleet/rules/branches/main", "look"}, hub.took()); d != "" {
+		t.Error("the first look:", d)
+	}
+	observe(t, f, Ask{})
+	if d := cmp.Diff([]string{"look"}, hub.took()); d != "" {
+		t.Error("the second look:", d)
+	}
+	observe(t, f, Ask{Rules: true})
+	if d := cmp.Diff([]string{"GET /repos/acme/fleet/rules/branches/main", "look"}, hub.took()); d != "" {
+		t.Error("a look at the rules too:", d)
+	}
+	if hub.tokens != 1 {
+		t.Errorf("%d tokens were asked for", hub.tokens)
+	}
+	if got := f.LookCost(testRepo); got != 15 {
+		t.Errorf("cost %d", got)
+	}
+}
+
+func TestObserveFillsIn(t *testing.T) {
+	p := pullPart(5)
+	p["isDraft"], p["reviewDecision"], p["mergeable"] = true, "REVIEW_REQUIRED", "CONFLICTING"
+	p["labels"] = obj{"nodes": []any{obj{"name": "hold"}}, "pageInfo": obj{"hasNextPage": false}}
+	p["latestOpinionatedReviews"] = obj{"pageInfo": obj{"hasNextPage": false}, "nodes": []any{
+		obj{"state": "APPROVED", "authorCanPushToRepository": true, "author": obj{"__typename": "User", "login": "bob"}, "commit": obj{"oid": sha(4)}},
+		obj{"state": "CHANGES_REQUESTED", "authorCanPushToRepository": false, "author": nil, "commit": nil},
+		obj{"state": "DISMISSED", "authorCanPushToRepository": true, "author": nil, "commit": nil},
+	}}
+	repo := repoPart(p)
+	hub := &fake{t: t, say: sayRepo(repo)}
+	s := observe(t, hub.forge(func(o *Options) { o.Pace = 900 }), Ask{At: at.Add(-time.Second)})
+	want := plan.Pull{
+		Number: 5, Title: "t", Author: "alice", CreatedAt: time.Date(2026, 11, 20, 11, 0, 0, 0, time.UTC),
+		Base: "main", Head: plan.SHA(sha(5)), HeadRef: "b5", MergeBase: plan.SHA(sha(tipSHA)), Draft: true, SameRepo: true,
+		Labels: []string{"hold"}, Mergeable: plan.MergeableConflict, Decision: plan.ReviewRequired,
+		Files: []plan.File{{Path: "a/5.yaml", Kind: plan.Modified}}, Complete: true, ChecksAll: true,
+		Reviews: []plan.Review{{By: "bob", On: plan.SHA(sha(4)), Approved: true, CanWrite: true}, {}},
+	}
+	if d := cmp.Diff([]plan.Pull{want}, s.Pulls); d != "" {
+		t.Error(d)
+	}
+	if s.Us != "sluice" || s.App != appID || s.Default != "main" || !s.At.Equal(at.Add(-time.Second)) || s.Budget != 180 {
+		t.Errorf("%+v", s)
+	}
+	b := s.Bases["main"]
+	if b.Tip != plan.SHA(sha(tipSHA)) || b.File == "" || !b.Rules || b.Strict || b.Queue || b.Protected ||
+		!b.TipAt.Equal(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)) {
+		t.Errorf("%+v", b)
+	}
+	if d := cmp.Diff("merge squash", string(s.Methods[0])+" "+string(s.Methods[1])); d != "" {
+		t.Error(d)
+	}
+}
+
+// What may be null is null here. Nothing of it may pass for something good.
+func TestObserveNulls(t *testing.T) {
+	gone := pullPart(1) // the base was deleted
+	gone["baseRef"] = nil
+	fork := pullPart(2) // the fork was deleted, and its author
+	fork["headRepository"], fork["author"], fork["isCrossRepository"] = nil, nil, true
+	blind := pullPart(3)
+	blind["files"], blind["labels"], blind["latestOpinionatedReviews"] = nil, nil, nil
+	hub := &fake{t: t}
+	hub.say = func(r *http.Request, body string) answerOf {
+		switch {
+		case operation(body) == "look":
+			return said(repoPart(gone, fork, blind))
+		case r.URL.Path == "/repos/acme/fleet/pulls/3/files":
+			return answerOf{code: 200, body: `[]`}
+		case operation(body) == "objects": // the rules file of a head whose files are not known
+			return said(obj{"o0": blobPart("version: 1\n")})
+		}
+		return answerOf{}
+	}
+	s := observe(t, hub.forge(nil), Ask{})
+	if len(s.Pulls) != 2 {
+		t.Fatalf("%d pulls", len(s.Pulls))
+	}
+	if p := s.Pulls[0]; p.SameRepo || p.Author != "" || !p.Complete || !p.ChecksAll {
+		t.Errorf("fork: %+v", p)
+	}
+	if p := s.Pulls[1]; p.Complete || p.ChecksAll || p.Rules != nil {
+		t.Errorf("blind: %+v", p)
+	}
+}
+
+func TestObserveEmptyRepository(t *testing.T) {
+	repo := repoPart()
+	repo["defaultBranchRef"] = nil
+	s := observe(t, (&fake{t: t, say: sayRepo(repo)}).forge(nil), Ask{})
+	if len(s.Bases) != 0 || len(s.Pulls) != 0 || s.Default != "" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// kindOf is the kind of an error, "" for none and "?" for an error without one.
+func kindOf(err error) Kind {
+	var e *Error
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &e):
+		return e.Kind
+	}
+	return "?"
+}
+
+func TestSameNameAnotherRepository(t *testing.T) {
+	repo := repoPart()
+	repo["databaseId"] = 43
+	_, err := (&fake{t: t, say: sayRepo(repo)}).forge(nil).Observe(context.Background(), testRepo, Ask{})
+	if kindOf(err) != Gone {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestPagesThatSawDifferentTips(t *testing.T) {
+	looks := 0
+	hub := &fake{t: t}
+	hub.say = func(r *http.Request, body string) answerOf {
+		if operation(body) != "look" {
+			return answerOf{}
+		}
+		if variables(body)["after"] == nil {
+			looks++
+			repo := repoPart(pullPart(1))
+			repo["pullRequests"].(obj)["pageInfo"] = obj{"hasNextPage": true, "endCursor": "next"}
+			return said(repo)
+		}
+		second := pullPart(2)
+		second["baseRef"] = obj{"target": obj{"oid": sha(tipSHA + 1)}}
+		return said(repoPart(second))
+	}
+	_, err := hub.forge(nil).Observe(context.Background(), testRepo, Ask{})
+	if kindOf(err) != Transient || looks != maxTries {
+		t.Errorf("%d looks: %v", looks, err)
+	}
+}
+
+func TestSmallerPages(t *testing.T) {
+	heavy := map[string]answerOf{
+		"502":      {code: 502, body: "<html>Bad gateway</html>"},
+		"504":      {code: 504},
+		"time-out": {err: context.DeadlineExceeded},
+		"graphql":  {code: 200, body: `{"data":null,"errors":[{"message":"Something went wrong while executing your query. This may be the result of a timeout"}]}`},
+		"nodes":    {code: 200, body: `{"errors":[{"type":"MAX_NODE_LIMIT_EXCEEDED","message":"too many"}]}`},
+		"resource": {code: 200, body: `{"data":{"repository":{}},"errors":[{"type":"RESOURCE_LIMITS_EXCEEDED","message":"x"}]}`},
+	}
+	for name, answer := range heavy {
+		t.Run(name, func(t *testing.T) {
+			var sizes []string
+			hub := &fake{t: t}
+			hub.say = func(r *http.Request, body string) answerOf {
+				if operation(body) != "look" {
+					return answerOf{}
+				}
+				size := variables(body)["first"].(interface{ String() string }).String()
+				sizes = append(sizes, size)
+				if len(size) > 2 || size == "50" {
+					return answer
+				}
+				return said(repoPart(pullPart(1)))
+			}
+			f := hub.forge(nil)
+			observe(t, f, Ask{})
+			observe(t, f, Ask{})
+			if d := cmp.Diff([]string{"100", "50", "25", "25"}, sizes); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestPageSizes(t *testing.T) {
+	for _, tt := range []struct {
+		mem  memory
+		want int
+	}{
+		{memory{}, 100},
+		{memory{known: true}, 25},
+		{memory{known: true, count: 15}, 25},
+		{memory{known: true, count: 16}, 50},
+		{memory{known: true, count: 95}, 100},
+		{memory{known: true, count: 950}, 100},
+		{memory{limit: 12, until: at.Add(1)}, 12},
+		{memory{limit: 12, until: at}, 100},
+	} {
+		if got := tt.mem.size(at); got != tt.want {
+			t.Errorf("%+v: %d, want %d", tt.mem, got, tt.want)
+		}
+	}
+}
+
+func TestSkew(t *testing.T) {
+	date := at.Truncate(time.Second)
+	for _, tt := range []struct {
+		sent, got, want time.Duration // after GitHub's date
+	}{
+		{0, time.Second, 0},
+		{900 * time.Millisecond, 1900 * time.Millisecond, 0}, // the date is cut to the second
+		{-10 * time.Second, 5 * time.Second, 0},              // a slow answer proves nothing
+		{31 * time.Second, 32 * time.Second, 30 * time.Second},
+		{-40 * time.Second, -35 * time.Second, -35 * time.Second},
+	} {
+		r := reply{sent: date.Add(tt.sent), got: date.Add(tt.got), date: date}
+		if got := r.skew(); got != tt.want {
+			t.Errorf("sent %s, got %s: skew %s, want %s", tt.sent, tt.got, got, tt.want)
+		}
+	}
+}
