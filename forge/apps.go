@@ -115,9 +115,19 @@ func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Re
 
 // Repository finds the installation that covers OWNER/NAME. The repository's ID is not known by that.
 func (f *Forge) Repository(ctx context.Context, owner, name string) (plan.Repo, error) {
+	if !isName(owner) || !isName(name) { // it would be another address of GitHub's
+		return plan.Repo{}, fmt.Errorf("find %q/%q: %w", owner, name, &Error{Kind: Gone, Reason: wordNotThere})
+	}
 	i, _, err := f.client(0).rest.Apps.FindRepositoryInstallation(ctx, owner, name)
 	if err != nil {
 		return plan.Repo{}, wrap(ctx, fmt.Sprintf("find %s/%s", owner, name), err)
 	}
 	return plan.Repo{Owner: owner, Name: name, Installation: i.GetID()}, nil
+}
+
+// isName tells whether GitHub allows a text as the name of an account or repository.
+func isName(text string) bool {
+	return text != "" && text != "." && text != ".." && !strings.ContainsFunc(text, func(r rune) bool {
+		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r)
+	})
 }
