@@ -1,10 +1,10 @@
 package config
 
 import (
+	"cmp"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -65,56 +65,43 @@ func (c *compiler) policy() *Policy {
 	}
 }
 
-// zones gives every window and freeze the zone that it runs in.
+// zones gives the file's zone to the windows and freezes that have none. Package window says where one is missing.
 func (c *compiler) zones() {
-	if !c.r.sound("timezone", "windows", "freezes") {
-		return
-	}
 	for i := range c.doc.windows {
-		w := &c.doc.windows[i]
-		if local := w.Open != "" || w.Close != "" || localSpans(w.Dates...); !c.zoned(&w.Zone, local) {
-			c.fail(missingZone(), "windows", string(w.Name))
-		}
+		c.doc.windows[i].Zone = cmp.Or(c.doc.windows[i].Zone, c.doc.zone)
 	}
 	for i := range c.doc.freezes {
-		f := &c.doc.freezes[i]
-		if !c.zoned(&f.Zone, localSpans(f.Span)) {
-			c.fail(missingZone(), "freezes", i)
-		}
+		c.doc.freezes[i].Zone = cmp.Or(c.doc.freezes[i].Zone, c.doc.zone)
 	}
-}
-
-// zoned fills a zone in that was not given. Where no local time is read, any zone will do.
-func (c *compiler) zoned(zone **time.Location, local bool) bool {
-	switch {
-	case *zone != nil:
-	case c.doc.zone != nil:
-		*zone = c.doc.zone
-	case local:
-		return false
-	default:
-		*zone = time.UTC
-	}
-	return true
-}
-
-func localSpans(spans ...window.Span) bool {
-	for _, s := range spans {
-		if !s.From.Exact() || !s.Until.Exact() {
-			return true
-		}
-	}
-	return false
 }
 
 // windows compiles the calendar.
 func (c *compiler) windows() {
-	if !c.r.sound("timezone", "windows", "freezes") {
+	if !c.r.sound("timezone") {
 		return
 	}
-	var problems []window.Problem
-	c.calendar, problems = window.New(c.doc.windows, c.doc.freezes)
+	specs, freezes := c.doc.windows, c.doc.freezes
+	if !c.r.sound("windows") || !c.r.sound("freezes") {
+		specs, freezes = c.soundWindows(), nil // no calendar will come of it, but more findings may
+	}
+	calendar, problems := window.New(specs, freezes)
 	c.calendarProblems(problems)
+	if c.r.sound("windows") && c.r.sound("freezes") {
+		c.calendar = calendar
+	}
+}
+
+// soundWindows is the windows that were read without an error, each name once.
+func (c *compiler) soundWindows() []window.Spec {
+	var out []window.Spec
+	seen := map[window.Name]bool{}
+	for _, w := range c.doc.windows {
+		if w.Name != "" && !seen[w.Name] && c.r.sound("windows", string(w.Name)) {
+			out = append(out, w)
+		}
+		seen[w.Name] = true
+	}
+	return out
 }
 
 func (c *compiler) calendarProblems(problems []window.Problem) {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -29,7 +28,7 @@ type report struct {
 	errors   int
 	warnings int
 	way      []any          // keys and indices that lead to what is being looked at
-	failed   map[string]int // errors by the first key of their way
+	failed   map[string]int // errors by the first step of their way, and by the first two
 }
 
 func newReport() *report { return &report{failed: map[string]int{}} }
@@ -37,8 +36,8 @@ func newReport() *report { return &report{failed: map[string]int{}} }
 // fail adds an error.
 func (r *report) fail(at place, s says) {
 	r.errors++
-	if len(r.way) > 0 {
-		r.failed[fmt.Sprint(r.way[0])]++
+	for steps := 1; steps <= min(len(r.way), 2); steps++ {
+		r.failed[said(r.way[:steps])]++
 	}
 	if r.errors <= MaxFindings {
 		r.add(Error, at, s)
@@ -73,10 +72,8 @@ func (r *report) on(way []any, look func()) {
 	r.way = before
 }
 
-// sound tells whether none of the sections has an error so far.
-func (r *report) sound(sections ...string) bool {
-	return !slices.ContainsFunc(sections, func(s string) bool { return r.failed[s] > 0 })
-}
+// sound tells whether nothing at the end of a way of one step or two has an error so far.
+func (r *report) sound(way ...any) bool { return r.failed[said(way)] == 0 }
 
 // sorted gives the findings by position, without repetitions, and says at the end how many more there are.
 func (r *report) sorted() []Finding {

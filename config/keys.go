@@ -70,10 +70,9 @@ func (d *document) file() kind {
 	)
 }
 
+// windowKey is the name of a window; package window says which words are reserved.
 func windowKey(w *window.Spec) kind {
-	k := checked(&w.Name, windowName).pattern(namePattern)
-	k.schema["not"] = schema{"enum": reservedWords()}
-	return k
+	return text(&w.Name).pattern(namePattern).atMost(MaxName)
 }
 
 func windowValue(w *window.Spec) kind {
@@ -83,10 +82,10 @@ func windowValue(w *window.Spec) kind {
 		key{"open", false, text(&w.Open)},
 		key{"close", false, text(&w.Close)},
 		key{"duration", false, duration(&w.Duration, time.Second, MaxDuration)},
-		key{"nth", false, list(&w.Nth, bounds{1, MaxNth}, func(n *int) kind { return number(n, -5, 5) })},
+		key{"nth", false, list(&w.Nth, bounds{1, 2 * MaxNth}, func(n *int) kind { return number(n, -MaxNth, MaxNth) })},
 		key{"dates", false, list(&w.Dates, bounds{1, MaxDates}, spanValue)},
 		key{"timezone", false, zone(&w.Zone)},
-		key{"cutoff", false, duration(&w.Cutoff, 0, MaxDuration)},
+		key{"cutoff", false, duration(&w.Cutoff, 0, MaxCutoff)},
 	)
 }
 
@@ -99,7 +98,7 @@ func spanValue(s *window.Span) kind {
 
 func freezeValue(f *window.Freeze) kind {
 	return section(
-		key{"name", true, text(&f.Name)},
+		key{"name", true, text(&f.Name).atMost(MaxName)},
 		key{"from", true, moment(&f.Span.From)},
 		key{"until", true, moment(&f.Span.Until)},
 		key{"timezone", false, zone(&f.Zone)},

@@ -57,6 +57,12 @@ func (k kind) pattern(expression string) kind {
 	return k
 }
 
+// atMost says in a kind's schema how long its text may be, where another package refuses longer ones.
+func (k kind) atMost(length int) kind {
+	k.schema["maxLength"] = length
+	return k
+}
+
 // choice is one of several words.
 func choice[T ~string](into *T, words ...T) kind {
 	k := checked(into, func(word string) (says, bool) { return oneOf(word, words) })

@@ -21,8 +21,10 @@ const (
 	MaxWindows = 100
 	// MaxDates is the number of one-off openings of a window.
 	MaxDates = 200
-	// MaxNth is the length of a window's nth.
-	MaxNth = 10
+	// MaxNth is how often a weekday can occur in a month: nth counts from either end.
+	MaxNth = 5
+	// MaxName is the length of the name of a window or freeze, in bytes. Package window refuses longer ones.
+	MaxName = 64
 	// MaxFreezes is the number of freezes.
 	MaxFreezes = 200
 	// MaxRules is the number of rules of the layout.
@@ -47,8 +49,10 @@ const (
 
 // Bounds of durations.
 const (
-	// MaxDuration is the longest duration and cutoff of a window.
-	MaxDuration = 400 * 24 * time.Hour
+	// MaxDuration is the longest duration of a window.
+	MaxDuration = 366 * 24 * time.Hour
+	// MaxCutoff is the longest cutoff.
+	MaxCutoff = 7 * 24 * time.Hour
 	// MaxSettle is the longest settle.
 	MaxSettle = 24 * time.Hour
 	// MaxExpires is how long an override may stand.

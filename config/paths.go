@@ -110,7 +110,7 @@ func (c *compiler) releaseSteps(rule, release int) []any {
 
 // globs checks that every pattern over branches has an entry to mean.
 func (c *compiler) globs() {
-	if !c.r.sound("layout", "branches") {
+	if !c.r.sound("layout") || !c.r.sound("branches") {
 		return
 	}
 	for i, glob := range c.doc.layout.branches {

@@ -12,6 +12,8 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"go.yaml.in/yaml/v3"
 	"golang.org/x/tools/txtar"
+
+	"github.com/sluicegate/sluice/window"
 )
 
 // TestSchemaIsTheTable compares the schema that people read with the one that the decoder's tables of keys give: every key,
@@ -97,7 +99,7 @@ func TestSchemaAgreesWithParse(t *testing.T) {
 func structural(f Finding) bool {
 	return slices.Contains([]string{
 		codeUnknownKey, codeMissingKey, codeWrongType, codeEmptyText, codeUnknownWord, codeTooMany, codeTooFew,
-		codeApprove, codeBadName, codeReservedName, codeBadGrantee,
+		codeApprove, window.CodeBadName, codeBadGrantee,
 	}, f.Code)
 }
 

@@ -10,7 +10,7 @@ func nearest(word string, words []string) string {
 	best, at := "", 3 // further apart than two edits is another word
 	for _, w := range words {
 		d := distance(strings.ToLower(word), w)
-		if d < at && d < len(w) {
+		if d < at && 2*d < len(w) {
 			best, at = w, d
 		}
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,13 +11,8 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// The words of the file that are no type of their own.
-const (
-	wordIgnore = "ignore"
-	wordLive   = string(window.Live)
-	wordNone   = "none"
-	wordAll    = "all"
-)
+// wordIgnore says that a path is none of sluice's business.
+const wordIgnore = "ignore"
 
 // Regular expressions that Go and the schema share.
 const (
@@ -63,7 +57,7 @@ func zone(into **time.Location) kind {
 		}
 		location, err := window.LoadZone(name)
 		if err != nil {
-			r.fail(of(n), badZone(name, err))
+			r.fail(of(n), badZone(err))
 			return
 		}
 		*into = location
@@ -131,20 +125,6 @@ func release(into *releaseText) kind {
 // unquotedCapture tells a {cluster} that YAML has taken for a section.
 func unquotedCapture(n *yaml.Node) bool {
 	return n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 && n.Content[1].Tag == "!!null" && n.Content[1].Value == ""
-}
-
-// reservedWords cannot name a window.
-func reservedWords() []string { return []string{wordLive, wordIgnore, wordNone, wordAll} }
-
-// windowName checks the name of a window.
-func windowName(name string) (says, bool) {
-	switch {
-	case slices.Contains(reservedWords(), name):
-		return reservedName(name), false
-	case !nameForm.MatchString(name):
-		return badName(name), false
-	}
-	return says{}, true
 }
 
 // releaseName checks the form of a release; whether there is such a window is seen later.

@@ -46,12 +46,9 @@ const (
 	codeBadDuration     = "bad-duration"
 	codeBadMoment       = "bad-moment"
 	codeBadZone         = "bad-timezone"
-	codeNoZone          = "missing-timezone"
 	codeVersion         = "unsupported-version"
 	codeApprove         = "approve-unsupported"
 	codeOverride        = "override-unsupported"
-	codeBadName         = "bad-name"
-	codeReservedName    = "reserved-name"
 	codeBadRelease      = "bad-release"
 	codeBadGrantee      = "bad-grantee"
 	codeBadGlob         = "bad-glob"
@@ -256,15 +253,11 @@ func durationRange(word string, from, to time.Duration) says {
 }
 
 func badMoment(word string, err error) says {
-	return say(codeBadMoment, "%s is not a date with a time: %v", quote(word), err)
+	return say(codeBadMoment, "%s cannot be read: %v", quote(word), err)
 }
 
-func badZone(name string, err error) says {
-	return say(codeBadZone, "%s is not a time zone: %v", quote(name), err)
-}
-
-func missingZone() says {
-	return say(codeNoZone, "local times without a timezone; give the file one (timezone: Europe/Berlin) or this entry its own")
+func badZone(err error) says {
+	return say(codeBadZone, "%v", err)
 }
 
 func unsupportedVersion(digits string) says {
@@ -277,14 +270,6 @@ func approveUnsupported() says {
 
 func overrideUnsupported() says {
 	return say(codeOverride, "this version of sluice does not act on overrides yet; nobody can release anything by one")
-}
-
-func badName(name string) says {
-	return say(codeBadName, "%s is not a window's name; it takes letters, digits, dot, dash and underscore and begins with a letter or digit", quote(name))
-}
-
-func reservedName(name string) says {
-	return say(codeReservedName, "%s is a reserved word; name the window otherwise", name)
 }
 
 func badRelease(name string) says {
