@@ -19,7 +19,10 @@ func (k *look) act(ctx context.Context, p plan.Plan) error {
 			continue
 		}
 		if err := k.permit(ctx, a); err != nil {
-			if end = k.leave(ctx, a, err); !k.starved(end) {
+			if end == nil {
+				end = k.leave(ctx, a, err) // recorded once: it ends the look, or all but the statuses that shut
+			}
+			if !k.starved(end) {
 				return end
 			}
 			continue

@@ -1,0 +1,873 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
+)
+
+var one = repo(1)
+
+// started runs a loop and gives the instant from which the first looks are over.
+func started(w *world, o reconcile.Options) (stop func(), from time.Time) {
+	stop = w.run(o)
+	time.Sleep(3 * time.Second)
+	synctest.Wait()
+	return stop, time.Now()
+}
+
+func TestOnePullRequestAloneTakesTwoRequests(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.set(func() {
+			w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+		})
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.open(one, pull{number: 7, windowed: true})
+		w.note(one) // the push that came with it
+		time.Sleep(10 * time.Second)
+		w.want(one, 7, "pending")
+		if n := w.count(from, github...); n != 2 {
+			t.Errorf("%d requests, want 2: %v", n, w.of(from, github...))
+		}
+	}, one)
+}
+
+func TestFiftyEventsInABurstMakeOneLookOrTwo(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		for range 50 {
+			w.note(one)
+			time.Sleep(15 * time.Millisecond)
+		}
+		time.Sleep(10 * time.Second)
+		if n := w.count(from, "observe"); n < 1 || n > 2 {
+			t.Errorf("%d looks for a burst of 50 events", n)
+		}
+	}, one)
+}
+
+func TestFiftyOpenedWithinASecondArePendingForLittle(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.set(func() {
+			w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+		})
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		for n := range 50 {
+			w.open(one, pull{number: n + 1, windowed: true})
+			time.Sleep(20 * time.Millisecond)
+		}
+		time.Sleep(30 * time.Second)
+		for n := range 50 {
+			w.want(one, n+1, "pending")
+		}
+		n := w.count(from, github...)
+		t.Logf("%.2f requests each", float64(n)/50)
+		if n > 60 {
+			t.Errorf("%d requests for 50 pull requests, want at most 60", n)
+		}
+	}, one)
+}
+
+func TestFiftyDueAreMergedForLittle(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		opening := time.Now().Add(time.Minute)
+		w.set(func() {
+			w.windows = func(at time.Time) (bool, time.Time) {
+				return !at.Before(opening), laterOf(at, opening)
+			}
+		})
+		w.set(func() {
+			w.slow = 330 * time.Millisecond // GitHub's pace
+		})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		for n := range 50 {
+			w.open(one, pull{number: n + 1, windowed: true})
+		}
+		time.Sleep(time.Until(opening) + 2*time.Minute)
+		for n := range 50 {
+			w.want(one, n+1, "merged")
+		}
+		n := w.count(opening, github...)
+		t.Logf("%.2f requests each", float64(n)/50)
+		if n > 115 {
+			t.Errorf("%d requests for 50 merges, want at most 115", n)
+		}
+	}, one)
+}
+
+// laterOf is the next change of a window that opens once and stays open.
+func laterOf(at, opening time.Time) time.Time {
+	if at.Before(opening) {
+		return opening
+	}
+	return time.Time{}
+}
+
+func TestWakeIsKeptToTheInstant(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		opening := time.Now().Add(83*time.Minute + 17*time.Second + 3*time.Nanosecond)
+		w.set(func() {
+			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(opening) - time.Millisecond)
+		w.want(one, 7, "pending")
+		w.note(one) // an event just before: its burst must not delay the opening
+		time.Sleep(2 * time.Second)
+		w.want(one, 7, "merged")
+		if looks := w.of(opening, "observe"); !looks[0].at.Equal(opening) {
+			t.Errorf("the opening was looked at %v late", looks[0].at.Sub(opening))
+		}
+	}, one)
+}
+
+func TestAnEventBetweenLookAndWriteVoids(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		once := true
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "observe" && once {
+					once = false
+					w.change(one, func(h *hub) { h.pulls[7].hold = true })
+					w.note(one)
+				}
+				return nil
+			}
+		})
+		w.open(one, pull{number: 7})
+		time.Sleep(10 * time.Second)
+		w.want(one, 7, "pending")
+		if n := w.count(from, "merge"); n != 0 {
+			t.Error("merged on a void observation")
+		}
+	}, one)
+}
+
+func TestAnEventBetweenSuccessAndMergePutsBack(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "status" && c.state == plan.Success {
+					w.change(one, func(h *hub) { h.pulls[7].hold = true })
+					w.note(one)
+				}
+				return nil
+			}
+		})
+		w.open(one, pull{number: 7})
+		time.Sleep(10 * time.Second)
+		w.want(one, 7, "pending")
+		if n := w.count(from, "merge"); n != 0 {
+			t.Error("merged on a void observation")
+		}
+	}, one)
+}
+
+func TestAPinThatRanOutVoids(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		closing := time.Now().Add(10 * time.Minute)
+		w.set(func() {
+			w.windows = func(at time.Time) (bool, time.Time) {
+				if at.Before(closing) {
+					return true, closing
+				}
+				return false, time.Time{}
+			}
+		})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Until(closing) - 500*time.Millisecond)
+		w.set(func() {
+			w.slow = 700 * time.Millisecond // the observation outlasts the window
+		})
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(10 * time.Second)
+		w.want(one, 7, "pending")
+		if n := w.count(closing.Add(-time.Minute), "merge"); n != 0 {
+			t.Error("merged after the close")
+		}
+	}, one)
+}
+
+func TestACloseBetweenSuccessAndMergeLeavesNothingGreen(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		closing := time.Now().Add(10 * time.Minute)
+		w.set(func() {
+			w.windows = func(at time.Time) (bool, time.Time) {
+				if at.Before(closing) {
+					return true, closing
+				}
+				return false, time.Time{}
+			}
+		})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "status" && c.state == plan.Success {
+					time.Sleep(time.Until(closing))
+				}
+				return nil
+			}
+		})
+		time.Sleep(time.Until(closing) - 2*time.Second)
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(10 * time.Second)
+		w.want(one, 7, "pending")
+		if n := w.count(closing.Add(-time.Minute), "merge"); n != 0 {
+			t.Error("merged after the close")
+		}
+	}, one)
+}
+
+func transient(reason string) error { return &forge.Error{Kind: forge.Transient, Reason: reason} }
+
+func TestTransientRefusalsAreTriedAgainWithoutAWorker(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{Workers: 1})
+		defer stop()
+		tries := 0
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "merge" {
+					if tries++; tries < 4 {
+						return transient("Base branch was modified")
+					}
+				}
+				return nil
+			}
+		})
+		w.open(one, pull{number: 7})
+		time.Sleep(2 * time.Second) // within the second pause
+		w.open(repo(2), pull{number: 1, hold: true})
+		time.Sleep(time.Second)
+		w.want(repo(2), 1, "pending")
+		time.Sleep(10 * time.Second)
+		w.want(one, 7, "merged")
+		at := w.of(from, "merge")
+		for i, want := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second} {
+			if got := at[i+1].at.Sub(at[i].at).Round(200 * time.Millisecond); got != want {
+				t.Errorf("pause %d was %v, want %v", i+1, got, want)
+			}
+		}
+	}, one, repo(2))
+}
+
+func TestRefusalsGoBackToPendingAndAreCounted(t *testing.T) {
+	for _, kind := range []forge.Kind{forge.Refused, forge.Transient} {
+		t.Run(string(kind), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				stop, from := started(w, reconcile.Options{})
+				defer stop()
+				w.set(func() {
+					w.fault = func(c call) error {
+						if c.op == "merge" {
+							return &forge.Error{Kind: kind, Reason: "Required review is missing"}
+						}
+						return nil
+					}
+				})
+				w.open(one, pull{number: 7})
+				time.Sleep(9 * time.Second)
+				w.want(one, 7, "pending")
+				w.change(one, func(h *hub) {
+					if len(h.memory.Refusals) != 1 || h.memory.Refusals[0].Count != 1 {
+						t.Errorf("refusals: %+v", h.memory.Refusals)
+					}
+				})
+				if back := w.of(from, "status")[1]; back.detail != "GitHub refused: Required review is missing" {
+					t.Errorf("put back with %q", back.detail)
+				}
+				time.Sleep(time.Hour)
+				if n := w.count(from, "merge"); n > 7*4 {
+					t.Errorf("%d tries within an hour", n)
+				}
+			}, one)
+		})
+	}
+}
+
+func TestALostAnswerOfAMergeIsAsked(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "merge" {
+					return transient("unexpected EOF")
+				}
+				return nil
+			}
+		})
+		w.open(one, pull{number: 7})
+		time.Sleep(10 * time.Second)
+		w.want(one, 7, "merged")
+		if s := w.of(from, "status"); len(s) != 1 {
+			t.Errorf("statuses: %v", s)
+		}
+		w.change(one, func(h *hub) {
+			if len(h.memory.Merges) != 1 {
+				t.Errorf("merges remembered: %v", h.memory.Merges)
+			}
+		})
+	}, one)
+}
+
+func TestASuccessOfUnknownFateIsPutBack(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "status" && c.state == plan.Success {
+					w.change(one, func(h *hub) { h.pulls[7].hold = true })
+					return transient("502")
+				}
+				return nil
+			}
+		})
+		w.open(one, pull{number: 7})
+		time.Sleep(600 * time.Millisecond)
+		w.want(one, 7, "pending")
+		if n := w.count(from, "merge"); n != 0 {
+			t.Error("merged without its success")
+		}
+	}, one)
+}
+
+func TestStatusAfterAndBranchDeletion(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.set(func() {
+			w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+				for i, a := range p.Actions {
+					m := a.(plan.Merge)
+					m.StatusAfter, m.DeleteBranch = true, "topic"
+					p.Actions[i] = m
+				}
+			}
+		})
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.open(one, pull{number: 7})
+		time.Sleep(time.Second)
+		var order []string
+		for _, c := range w.of(from, github...) {
+			order = append(order, c.op)
+		}
+		if got := strings.Join(order, " "); got != "observe merge status delete" {
+			t.Error(got)
+		}
+	}, one)
+}
+
+func TestNothingGreenIsLeftWhenTheServiceStops(t *testing.T) {
+	for _, at := range []string{"observe", "status", "merge", "record"} {
+		t.Run(at, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				ctx, cancel := context.WithCancel(t.Context())
+				w.set(func() {
+					w.fault = func(c call) error {
+						if c.op == at {
+							cancel()
+							synctest.Wait()
+						}
+						return nil
+					}
+				})
+				w.open(one, pull{number: 7})
+				w.loop = reconcile.New(reconcile.Options{Forge: w, Store: w, Decide: w.judge})
+				began := time.Now()
+				if err := w.loop.Run(ctx); err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(began); took > 20*time.Second {
+					t.Errorf("stopping took %v", took)
+				}
+				if got := w.state(one, 7); got == "success" {
+					t.Errorf("left %s", got)
+				}
+				w.set(func() {
+					w.fault = nil
+				})
+				stop, _ := started(w, reconcile.Options{})
+				defer stop()
+				w.want(one, 7, "merged")
+			}, one)
+		})
+	}
+}
+
+func TestAKillAtAnyPointIsPutRightByTheNextStart(t *testing.T) {
+	for n := 1; ; n++ {
+		calls := 0
+		bubble(t, func(t *testing.T, w *world) {
+			closing := time.Now().Add(30 * time.Second)
+			w.set(func() {
+				w.windows = func(at time.Time) (bool, time.Time) {
+					if at.Before(closing) {
+						return true, closing
+					}
+					return false, time.Time{}
+				}
+			})
+			w.open(one, pull{number: 7, windowed: true})
+			w.open(one, pull{number: 8})
+			kill := func(call) error {
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				if calls++; calls < n {
+					return nil
+				}
+				w.dead = true
+				return errKilled
+			}
+			w.set(func() {
+				w.fault, w.after = kill, kill
+			})
+			stop := w.run(reconcile.Options{})
+			time.Sleep(20 * time.Second)
+			stop()
+			w.set(func() {
+				w.fault, w.after = nil, nil
+			})
+			if n%2 == 0 {
+				time.Sleep(time.Until(closing))
+			}
+			stop, _ = started(w, reconcile.Options{})
+			defer stop()
+			if got := w.state(one, 7); got == "success" || (got != "merged" && n%2 == 1) {
+				t.Errorf("killed at call %d: the windowed one is %s", n, got)
+			}
+			w.want(one, 8, "merged")
+		}, one)
+		if t.Failed() || calls < n {
+			t.Logf("killed at %d points", n-1)
+			return
+		}
+	}
+}
+
+func TestALimitDelaysItsInstallationAlone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{Workers: 1})
+		defer stop()
+		until := from.Add(10 * time.Minute)
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "observe" && c.repo.Installation == 1 && time.Now().Before(until) {
+					return &forge.Error{Kind: forge.Limited, Until: until, Reason: "secondary rate limit"}
+				}
+				return nil
+			}
+		})
+		w.open(one, pull{number: 7})
+		w.open(repo(2), pull{number: 7})
+		w.open(repo(100), pull{number: 7})
+		time.Sleep(3 * time.Second)
+		w.want(repo(100), 7, "merged")
+		w.want(one, 7, "new")
+		time.Sleep(9 * time.Minute)
+		if n := len(of(w, from, one, "observe")) + len(of(w, from, repo(2), "observe")); n > 2 {
+			t.Errorf("%d requests of a limited installation", n)
+		}
+		time.Sleep(2 * time.Minute)
+		w.want(one, 7, "merged")
+		w.want(repo(2), 7, "merged")
+	}, one, repo(2), repo(100))
+}
+
+// of gives the calls of an operation about one repository.
+func of(w *world, since time.Time, r plan.Repo, ops ...string) []call {
+	var some []call
+	for _, c := range w.of(since, ops...) {
+		if c.repo.ID == r.ID {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+func TestErrorsBackOffAloneAndAnOpeningIsTriedAllTheSame(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		opening := time.Now().Add(21*time.Minute + 3*time.Second)
+		w.set(func() {
+			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		})
+		w.open(one, pull{number: 7, windowed: true})
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "observe" && c.repo == one && time.Now().Before(opening) {
+					return fmt.Errorf("no route to host")
+				}
+				return nil
+			}
+		})
+		w.note(one)
+		w.open(repo(2), pull{number: 1, hold: true})
+		time.Sleep(2 * time.Second)
+		w.want(repo(2), 1, "pending")
+		time.Sleep(time.Until(opening) - time.Second)
+		looks := of(w, from, one, "observe")
+		if n := len(looks); n < 8 || n > 16 {
+			t.Errorf("%d looks within 20 minutes of errors", n)
+		}
+		last := looks[len(looks)-1].at.Sub(looks[len(looks)-2].at)
+		if last > 5*time.Minute+time.Second || last < 4*time.Minute {
+			t.Errorf("the last pause was %v", last)
+		}
+		time.Sleep(2 * time.Second)
+		w.want(one, 7, "merged")
+	}, one, repo(2))
+}
+
+func TestAPanicHoldsItsRepositoryAlone(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var log strings.Builder
+		w.set(func() {
+			w.decide = func(s plan.Snapshot) plan.Plan {
+				if s.Repo == one {
+					panic("poison")
+				}
+				return w.rules(s)
+			}
+		})
+		w.open(repo(2), pull{number: 1, hold: true})
+		stop := w.run(reconcile.Options{Log: logger(&log)})
+		time.Sleep(10 * time.Second)
+		stop()
+		w.want(repo(2), 1, "pending")
+		if !strings.Contains(log.String(), "panic: poison") || !strings.Contains(log.String(), "acme/r1") {
+			t.Error(log.String())
+		}
+	}, one, repo(2))
+}
+
+func TestResyncFindsChangesWithoutAnyWebhook(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.change(one, func(h *hub) { h.pulls[7] = &pull{number: 7, head: 1} })
+		time.Sleep(5*time.Minute + time.Second)
+		w.want(one, 7, "merged")
+		for _, c := range w.of(from, "observe")[:1] {
+			if !c.rules {
+				t.Error("a resync that did not read the rules")
+			}
+		}
+	}, one)
+}
+
+func TestResyncsTakeAFifthOfTheBudget(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(90) {
+		many = append(many, plan.Repo{Owner: "acme", Name: fmt.Sprintf("r%d", n+1), ID: n + 1, Installation: 1})
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 1000
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		time.Sleep(10 * time.Hour)
+		perHour := float64(w.count(from, "observe")) / 10
+		t.Logf("%.0f looks an hour of a budget of 1000", perHour)
+		if perHour > 200*1.06 || perHour < 150 {
+			t.Errorf("%.0f looks an hour of a budget of 1000, want about 200", perHour)
+		}
+	}, many...)
+}
+
+func TestAStartLooksAtEverythingDueOnesFirst(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(60) {
+		many = append(many, plan.Repo{Owner: "acme", Name: fmt.Sprintf("r%d", n+1), ID: n + 1, Installation: 1})
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		for i, r := range many {
+			w.change(r, func(h *hub) { h.known, h.due = true, time.Now().Add(time.Hour) })
+			if i == 41 {
+				w.change(r, func(h *hub) { h.due = time.Now().Add(-time.Minute) })
+			}
+		}
+		stop, _ := started(w, reconcile.Options{Workers: 4})
+		defer stop()
+		looks := w.of(time.Time{}, "observe")
+		if len(looks) != 60 {
+			t.Errorf("%d looks at 60 repositories", len(looks))
+		}
+		if looks[0].repo != many[41] {
+			t.Errorf("%s was first", looks[0].repo)
+		}
+		for _, c := range looks {
+			if !c.rules {
+				t.Errorf("%s: the first look did not read the rules", c.repo)
+			}
+		}
+	}, many...)
+}
+
+func TestRepositoriesComeAndGo(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		// One more, told by an installation's event alone.
+		w.mu.Lock()
+		w.create(repo(3)).pulls[1] = &pull{number: 1, head: 1}
+		w.mu.Unlock()
+		w.poke(plan.Repo{}, reconcile.Membership)
+		time.Sleep(4 * time.Second)
+		w.want(repo(3), 1, "merged")
+		// One less: GitHub says so at a look, and it is left alone until a list names it again.
+		w.mu.Lock()
+		gone := w.hubs[2]
+		delete(w.hubs, 2)
+		w.mu.Unlock()
+		for range 5 {
+			w.loop.Poke(repo(2), reconcile.Changed)
+			time.Sleep(2 * time.Second)
+		}
+		if n := len(of(w, from, repo(2), "observe")); n != 1 {
+			t.Errorf("%d looks at a repository that is gone", n)
+		}
+		w.mu.Lock()
+		w.hubs[2] = gone
+		gone.pulls[1] = &pull{number: 1, head: 1}
+		w.mu.Unlock()
+		w.poke(plan.Repo{}, reconcile.Membership)
+		time.Sleep(4 * time.Second)
+		w.want(repo(2), 1, "merged")
+		if n := w.count(from, "forget"); n != 0 {
+			t.Errorf("forgot %d", n)
+		}
+	}, one, repo(2))
+}
+
+func TestAListWithoutARepositoryForgetsIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		w.mu.Lock()
+		delete(w.hubs, 2)
+		w.mu.Unlock()
+		w.poke(plan.Repo{}, reconcile.Membership)
+		time.Sleep(3 * time.Second)
+		from := time.Now()
+		time.Sleep(time.Hour)
+		if n := len(of(w, from, repo(2), "observe")); n != 0 {
+			t.Errorf("%d looks at a repository that was forgotten", n)
+		}
+		if n := w.count(time.Time{}, "forget"); n != 1 {
+			t.Errorf("the store forgot %d", n)
+		}
+	}, one, repo(2))
+}
+
+func TestARenamedRepositoryKeepsItsPlace(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		renamed := one
+		renamed.Name = "other"
+		w.change(one, func(h *hub) { h.repo = renamed })
+		w.poke(renamed, reconcile.Membership)
+		w.poke(one, reconcile.Changed) // late, with its old name
+		from := time.Now()
+		time.Sleep(5 * time.Second)
+		for _, c := range w.of(from, "observe") {
+			if c.repo != renamed {
+				t.Errorf("looked at %s", c.repo)
+			}
+		}
+		if n := w.count(from, "observe"); n != 1 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
+func TestTheWallClockMayJump(t *testing.T) {
+	for _, jump := range []time.Duration{time.Hour, -time.Hour} {
+		t.Run(jump.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				var off atomic.Int64
+				w.clock = func() time.Time { return time.Now().Round(0).Add(time.Duration(off.Load())) }
+				opening := time.Now().Add(100 * time.Minute)
+				w.set(func() {
+					w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+				})
+				w.open(one, pull{number: 7, windowed: true})
+				stop := w.run(reconcile.Options{Resync: 24 * time.Hour})
+				defer stop()
+				time.Sleep(10 * time.Minute)
+				off.Store(int64(jump))
+				time.Sleep(90*time.Minute - jump - time.Second)
+				w.want(one, 7, "pending")
+				time.Sleep(3 * time.Second)
+				if got := len(of(w, time.Time{}, one, "merge")); got != 1 {
+					t.Errorf("%d merges", got)
+				}
+			}, one)
+		})
+	}
+}
+
+func TestReadyTellsWhatIsWrong(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		says := func(want string) {
+			t.Helper()
+			if got := strings.Join(w.loop.Ready(), "; "); !strings.Contains(got, want) || (want == "") != (got == "") {
+				t.Errorf("ready: %q, want %q", got, want)
+			}
+		}
+		unauthorized := error(&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"})
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "repositories" {
+					return unauthorized
+				}
+				return nil
+			}
+		})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Second)
+		says("not listed yet")
+		says("does not accept the App")
+		w.set(func() {
+			w.fault = nil
+		})
+		time.Sleep(5 * time.Second)
+		says("")
+		w.set(func() {
+			w.skew = -31 * time.Second
+		})
+		w.note(one)
+		time.Sleep(time.Second)
+		says("the clock is 31s behind GitHub's")
+		w.set(func() {
+			w.skew = 0
+		})
+		w.note(one)
+		time.Sleep(time.Second)
+		says("")
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "recall" {
+					return fmt.Errorf("disk full")
+				}
+				return nil
+			}
+		})
+		w.note(one)
+		time.Sleep(time.Second)
+		says("the store fails: disk full")
+		w.set(func() {
+			w.fault = nil
+		})
+		time.Sleep(5 * time.Minute)
+		says("")
+	}, one)
+}
+
+func TestNothingIsWrittenWithoutTheStore(t *testing.T) {
+	for _, op := range []string{"recall", "heads"} {
+		bubble(t, func(t *testing.T, w *world) {
+			w.set(func() {
+				w.fault = func(c call) error {
+					if c.op == op {
+						return fmt.Errorf("disk full")
+					}
+					return nil
+				}
+			})
+			w.open(one, pull{number: 7})
+			stop, _ := started(w, reconcile.Options{})
+			defer stop()
+			w.want(one, 7, "new")
+			w.set(func() {
+				w.fault = nil
+			})
+			time.Sleep(10 * time.Second)
+			w.want(one, 7, "merged")
+		}, one)
+	}
+}
+
+func TestAStreamOfEventsDoesNotKeepWhatShuts(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.slow = 300 * time.Millisecond
+		})
+		w.change(one, func(h *hub) {
+			h.pulls[7] = &pull{number: 7, head: 1, hold: true, status: &plan.Status{State: plan.Success}}
+			h.pulls[8] = &pull{number: 8, head: 1}
+		})
+		for range 600 {
+			w.note(one)
+			time.Sleep(100 * time.Millisecond)
+		}
+		w.want(one, 7, "pending")
+		w.want(one, 8, "new")
+		if n := w.count(from, "observe"); n > 40 {
+			t.Errorf("%d looks in a minute that allowed no write", n)
+		}
+		time.Sleep(10 * time.Second)
+		w.want(one, 8, "merged")
+	}, one)
+}
+
+func TestAPlanThatNeverRestsIsSlowedDown(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.set(func() {
+			w.extra = func(s plan.Snapshot, p *plan.Plan) { p.Look, p.Wake = s.At, s.At.Add(-time.Hour) }
+		})
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Hour)
+		if n := w.count(from, "observe"); n > 90 {
+			t.Errorf("%d looks in an hour", n)
+		}
+	}, one)
+}
+
+func TestOneFailingPullRequestDoesNotStopTheOthers(t *testing.T) {
+	for _, kind := range []forge.Kind{forge.Refused, forge.Transient, forge.Gone} {
+		bubble(t, func(t *testing.T, w *world) {
+			w.set(func() {
+				w.fault = func(c call) error {
+					if c.op == "status" && c.pull == 1 {
+						return &forge.Error{Kind: kind, Reason: "no"}
+					}
+					return nil
+				}
+			})
+			for n := range 5 {
+				w.open(one, pull{number: n + 1, hold: n%2 == 0})
+			}
+			stop, _ := started(w, reconcile.Options{})
+			defer stop()
+			w.want(one, 1, "new")
+			w.want(one, 2, "merged")
+			w.want(one, 5, "pending")
+		}, one)
+	}
+}

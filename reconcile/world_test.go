@@ -1,0 +1,641 @@
+package reconcile_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/store"
+)
+
+// world is a GitHub and a store in memory, small enough to reason about, with a clock that synctest moves. Every call is
+// logged, may be slow, and may be made to fail by the test.
+type world struct {
+	t      *testing.T
+	mu     sync.Mutex
+	hubs   map[int64]*hub
+	calls  []call
+	broken []string // rules of the package that the loop broke
+
+	slow    time.Duration                        // of every request to GitHub
+	fault   func(c call) error                   // what a call fails with, before it does anything
+	after   func(c call) error                   // likewise, after it was done: a lost answer, or the test's own doings
+	dead    bool                                 // the process was killed: nothing that it calls has an effect
+	echoes  bool                                 // our own writes come back as webhooks
+	loop    *reconcile.Loop                      // gets the webhooks
+	budget  int                                  // of requests an hour
+	skew    time.Duration                        // our clock minus GitHub's
+	windows func(at time.Time) (bool, time.Time) // open at an instant, and until when
+	decide  func(s plan.Snapshot) plan.Plan      // nil: judge
+	clock   func() time.Time                     // nil: time.Now
+	extra   func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
+}
+
+// hub is one repository on GitHub, and what the store remembers of it.
+type hub struct {
+	repo  plan.Repo
+	tip   int
+	pulls map[int]*pull
+
+	busy     int       // requests for it right now
+	noted    int64     // notes that were delivered, echoes not counted
+	lastNote time.Time // when the last was
+	observed time.Time // when its last observation began
+	since    int64     // noted at that instant
+	voids    int       // observations since the last write
+
+	known    bool
+	memory   store.Memory
+	due      time.Time
+	lookedAt []time.Time
+	acts     []store.Act
+}
+
+type pull struct {
+	number   int
+	head     int
+	windowed bool
+	hold     bool
+	merged   bool
+	refuse   string // what GitHub says to a merge; "" merges
+	status   *plan.Status
+}
+
+func (p *pull) sha() plan.SHA { return plan.SHA(fmt.Sprintf("%020d%020d", p.number, p.head)) }
+
+// call is one call of the loop.
+type call struct {
+	op     string // observe, status, merge, update, delete, repositories, recall, record, looked …
+	repo   plan.Repo
+	at     time.Time
+	pull   int
+	state  plan.StatusState
+	detail string
+	rules  bool
+}
+
+func (c call) String() string {
+	return fmt.Sprintf("%s %s#%d %s %s", c.op, c.repo.Name, c.pull, c.state, c.detail)
+}
+
+var github = []string{"observe", "status", "merge", "update", "delete"}
+
+func newWorld(t *testing.T, repos ...plan.Repo) *world {
+	w := &world{t: t, hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
+	w.windows = func(time.Time) (bool, time.Time) { return true, time.Time{} }
+	for _, r := range repos {
+		w.create(r)
+	}
+	return w
+}
+
+func repo(n int64) plan.Repo {
+	return plan.Repo{Owner: "acme", Name: fmt.Sprintf("r%d", n), ID: n, Installation: 1 + n/100}
+}
+
+func (w *world) create(r plan.Repo) *hub {
+	h := &hub{repo: r, tip: 1, pulls: map[int]*pull{}}
+	h.memory.FirstSeen = map[plan.SHA]time.Time{}
+	w.hubs[r.ID] = h
+	return h
+}
+
+// run runs a loop in a bubble of time until the test is done with it.
+func (w *world) run(o reconcile.Options) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	w.mu.Lock()
+	w.dead = false
+	w.mu.Unlock()
+	o.Forge, o.Store, o.Decide, o.Now = w, w, w.judge, w.clock
+	w.loop = reconcile.New(o)
+	ended := make(chan error, 1)
+	go func() { ended <- w.loop.Run(ctx) }()
+	return func() {
+		cancel()
+		if err := <-ended; err != nil {
+			w.t.Errorf("Run: %v", err)
+		}
+	}
+}
+
+// bubble runs a test in a bubble of time, which begins at midnight UTC on 1 January 2000.
+func bubble(t *testing.T, f func(t *testing.T, w *world), repos ...plan.Repo) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, repos...)
+		f(t, w)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, b := range w.broken {
+			t.Error(b)
+		}
+	})
+}
+
+// open opens a pull request, or pushes to it, and delivers the webhook.
+func (w *world) open(r plan.Repo, p pull) {
+	w.mu.Lock()
+	h := w.hubs[r.ID]
+	p.head = 1
+	h.pulls[p.number] = &p
+	w.mu.Unlock()
+	w.note(r)
+}
+
+// change changes a repository behind the loop's back, without a webhook.
+func (w *world) change(r plan.Repo, f func(h *hub)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f(w.hubs[r.ID])
+}
+
+// note delivers a webhook by somebody else.
+func (w *world) note(r plan.Repo) { w.poke(r, reconcile.Changed) }
+
+func (w *world) poke(r plan.Repo, hint reconcile.Hint) {
+	w.mu.Lock()
+	h := w.hubs[r.ID]
+	if h != nil && hint == reconcile.Changed {
+		h.noted++
+		h.lastNote = time.Now()
+		h.memory.Noted = h.noted
+		h.due = time.Now()
+	}
+	loop := w.loop
+	w.mu.Unlock()
+	if loop != nil {
+		loop.Poke(r, hint)
+	}
+}
+
+func (w *world) echo(r plan.Repo, event string) {
+	go func() {
+		time.Sleep(120 * time.Millisecond) // GitHub's way to us
+		w.poke(r, reconcile.HintOf(event, reconcile.Us))
+	}()
+}
+
+// enter logs a call, makes it last, and gives the error that it is to fail with.
+func (w *world) enter(ctx context.Context, c call) (*hub, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c.at = time.Now()
+	h := w.hubs[c.repo.ID]
+	if w.dead {
+		return h, errKilled
+	}
+	w.calls = append(w.calls, c)
+	if w.fault != nil {
+		fault := w.fault
+		w.mu.Unlock()
+		err := fault(c)
+		w.mu.Lock()
+		if err != nil {
+			return h, err
+		}
+	}
+	if !slices.Contains(github, c.op) {
+		return h, ctx.Err()
+	}
+	if h == nil {
+		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
+	}
+	if h.busy++; h.busy > 1 {
+		w.broken = append(w.broken, fmt.Sprintf("%v: two at once", c))
+	}
+	slow := w.slow
+	w.mu.Unlock()
+	err := wait(ctx, slow)
+	w.mu.Lock()
+	h.busy--
+	if w.dead {
+		return h, errKilled
+	}
+	return h, err
+}
+
+var errKilled = fmt.Errorf("killed")
+
+func wait(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// leave ends a call that was done.
+func (w *world) leave(c call) error {
+	w.mu.Lock()
+	after := w.after
+	w.mu.Unlock()
+	if after != nil {
+		return after(c)
+	}
+	return nil
+}
+
+// set changes the world's own fields.
+func (w *world) set(f func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	f()
+}
+
+// opens checks a write that opens something: it must rest on an observation that no note made void.
+func (w *world) opens(h *hub, c call) {
+	if h.noted != h.since && h.lastNote.After(h.observed) && h.lastNote.Before(c.at) {
+		w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note came at %v", c, c.at, h.observed, h.lastNote))
+	}
+}
+
+func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
+	if _, err := w.enter(ctx, call{op: "repositories"}); err != nil {
+		return nil, err
+	}
+	if err := wait(ctx, 50*time.Millisecond); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []plan.Repo
+	for _, h := range w.hubs {
+		all = append(all, h.repo)
+	}
+	return all, nil
+}
+
+func (w *world) HourlyBudget(int64) int { return w.budget }
+
+func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.Snapshot, error) {
+	w.change(r, func(h *hub) {
+		if h != nil {
+			h.observed, h.since = time.Now(), h.noted
+		}
+	})
+	c := call{op: "observe", repo: r, rules: ask.Rules}
+	h, err := w.enter(ctx, c)
+	if err != nil {
+		return plan.Snapshot{}, err
+	}
+	w.mu.Lock()
+	h.voids++
+	s := plan.Snapshot{Repo: r, At: ask.At, Skew: w.skew, Us: "sluice", Default: "main",
+		Bases: map[plan.Branch]plan.Base{"main": {Tip: plan.SHA(fmt.Sprintf("%040d", h.tip))}}}
+	for _, p := range h.pulls {
+		if p.merged {
+			continue
+		}
+		x := plan.Pull{Number: p.number, Base: "main", Head: p.sha(), Title: p.refuse}
+		if p.windowed {
+			x.Labels = append(x.Labels, "windowed")
+		}
+		if p.hold {
+			x.Labels = append(x.Labels, "hold")
+		}
+		if p.status != nil {
+			x.Ours = []plan.Status{*p.status}
+		}
+		s.Pulls = append(s.Pulls, x)
+	}
+	w.mu.Unlock()
+	slices.SortFunc(s.Pulls, func(a, b plan.Pull) int { return a.Number - b.Number })
+	return s, w.leave(c)
+}
+
+// wall is the clock that the loop sees.
+func (w *world) wall() time.Time {
+	if w.clock != nil {
+		return w.clock()
+	}
+	return time.Now()
+}
+
+func (w *world) pullAt(h *hub, sha plan.SHA) *pull {
+	for _, p := range h.pulls {
+		if p.sha() == sha {
+			return p
+		}
+	}
+	return nil
+}
+
+func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan.Status) error {
+	c := call{op: "status", repo: r, state: s.State, detail: s.Description}
+	w.change(r, func(h *hub) {
+		if p := w.pullAt(h, sha); p != nil {
+			c.pull = p.number
+		}
+		c.at = time.Now()
+		if s.State == plan.Success {
+			w.opens(h, c)
+		}
+	})
+	h, err := w.enter(ctx, c)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	h.voids = 0
+	s.By = "sluice"
+	if p := w.pullAt(h, sha); p != nil {
+		p.status = &s
+	}
+	w.mu.Unlock()
+	w.echo(r, "status")
+	return w.leave(c)
+}
+
+func (w *world) Merge(ctx context.Context, r plan.Repo, m plan.Merge) (plan.SHA, error) {
+	c := call{op: "merge", repo: r, pull: m.Pull, at: time.Now()}
+	w.change(r, func(h *hub) {
+		w.opens(h, c)
+		if p := h.pulls[m.Pull]; p != nil && p.windowed {
+			if open, _ := w.windows(w.wall()); !open {
+				w.broken = append(w.broken, fmt.Sprintf("%v at %v: the window is shut", c, c.at))
+			}
+		}
+	})
+	h, err := w.enter(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	w.mu.Lock()
+	p := h.pulls[m.Pull]
+	switch {
+	case p == nil || p.sha() != m.SHA:
+		err = &forge.Error{Kind: forge.Transient, Reason: "Head branch was modified"}
+	case p.merged:
+		err = &forge.Error{Kind: forge.AlreadyMerged, Reason: "already merged"}
+	case p.refuse != "":
+		err = &forge.Error{Kind: forge.Refused, Reason: p.refuse}
+	default:
+		p.merged = true
+		h.tip++
+		h.voids = 0
+	}
+	w.mu.Unlock()
+	if err != nil {
+		return "", err
+	}
+	w.echo(r, "pull_request")
+	w.echo(r, "push")
+	return "merge", w.leave(c)
+}
+
+func (w *world) Update(ctx context.Context, r plan.Repo, u plan.Update) error {
+	c := call{op: "update", repo: r, pull: u.Pull}
+	h, err := w.enter(ctx, c)
+	if err != nil {
+		return err
+	}
+	w.change(r, func(*hub) { h.pulls[u.Pull].head++ })
+	w.echo(r, "pull_request")
+	return w.leave(c)
+}
+
+func (w *world) DeleteBranch(ctx context.Context, r plan.Repo, b plan.Branch, at plan.SHA) error {
+	c := call{op: "delete", repo: r, detail: string(b)}
+	if _, err := w.enter(ctx, c); err != nil {
+		return err
+	}
+	w.echo(r, "delete")
+	return w.leave(c)
+}
+
+func (w *world) Know(ctx context.Context, repos []plan.Repo, at time.Time) error {
+	if _, err := w.enter(ctx, call{op: "know"}); err != nil {
+		return err
+	}
+	for _, r := range repos {
+		w.change(r, func(h *hub) {
+			if !h.known {
+				h.known, h.due = true, at
+			}
+		})
+	}
+	return nil
+}
+
+func (w *world) Forget(ctx context.Context, r plan.Repo) error {
+	_, err := w.enter(ctx, call{op: "forget", repo: r})
+	return err
+}
+
+func (w *world) Repos(ctx context.Context) ([]store.Due, error) {
+	if _, err := w.enter(ctx, call{op: "repos"}); err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []store.Due
+	for _, h := range w.hubs {
+		if h.known {
+			all = append(all, store.Due{Repo: h.repo, At: h.due, Noted: h.noted})
+		}
+	}
+	return all, nil
+}
+
+func (w *world) Recall(ctx context.Context, r plan.Repo, _ time.Time) (store.Memory, error) {
+	h, err := w.enter(ctx, call{op: "recall", repo: r})
+	if err != nil || h == nil {
+		return store.Memory{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	m := h.memory
+	m.Refusals = slices.Clone(m.Refusals)
+	return m, nil
+}
+
+func (w *world) SeeHeads(ctx context.Context, r plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, error) {
+	h, err := w.enter(ctx, call{op: "heads", repo: r})
+	if err != nil {
+		return nil, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := map[plan.SHA]time.Time{}
+	for _, sha := range heads {
+		if _, ok := h.memory.FirstSeen[sha]; !ok {
+			h.memory.FirstSeen[sha] = at
+		}
+		seen[sha] = h.memory.FirstSeen[sha]
+	}
+	return seen, nil
+}
+
+func (w *world) Looked(ctx context.Context, r plan.Repo, l store.Look) error {
+	h, err := w.enter(ctx, call{op: "looked", repo: r})
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.lookedAt = append(h.lookedAt, l.At)
+	if h.noted == l.Noted {
+		h.due = l.Due
+	}
+	return nil
+}
+
+func (w *world) Record(ctx context.Context, a store.Act) error {
+	h, err := w.enter(ctx, call{op: "record", repo: a.Repo, pull: a.Pull, detail: string(a.Outcome)})
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.acts = append(h.acts, a)
+	if a.Merged != nil {
+		h.memory.Merges = append(h.memory.Merges, *a.Merged)
+	}
+	if a.Repair != nil {
+		h.memory.Repairs = append(h.memory.Repairs, *a.Repair)
+	}
+	if r := a.Refusal; r != nil {
+		i := slices.IndexFunc(h.memory.Refusals, func(x plan.Refusal) bool {
+			return x.Pull == r.Pull && x.Head == r.Head && x.Tip == r.Tip
+		})
+		if i < 0 {
+			h.memory.Refusals = append(h.memory.Refusals, plan.Refusal{Pull: r.Pull, Head: r.Head, Tip: r.Tip})
+			i = len(h.memory.Refusals) - 1
+		}
+		x := &h.memory.Refusals[i]
+		x.At, x.Reason = r.At, r.Reason
+		x.Count++
+	}
+	return nil
+}
+
+// judge decides as gate does, as far as these tests need it.
+func (w *world) judge(s plan.Snapshot) plan.Plan {
+	w.mu.Lock()
+	decide := w.decide
+	w.mu.Unlock()
+	if decide != nil {
+		return decide(s)
+	}
+	return w.rules(s)
+}
+
+func (w *world) rules(s plan.Snapshot) plan.Plan {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := plan.Plan{At: s.At}
+	open, until := w.windows(s.At)
+	for _, x := range s.Pulls {
+		w.rule(&p, s, x, open, until)
+	}
+	if w.extra != nil {
+		w.extra(s, &p)
+	}
+	return p
+}
+
+const fresh = 30 * time.Second
+
+func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, until time.Time) {
+	windowed := slices.Contains(x.Labels, "windowed")
+	green := len(x.Ours) > 0 && x.Ours[0].State == plan.Success
+	say := ""
+	switch again := refusedUntil(s, x); {
+	case slices.Contains(x.Labels, "hold"):
+		say = "held by a label"
+	case windowed && !open:
+		say = "held by the window"
+	case again.After(s.At):
+		say = "refused until " + again.Format(time.TimeOnly)
+		p.Look = earliest(p.Look, again)
+	}
+	if windowed {
+		p.Wake = earliest(p.Wake, until)
+	}
+	pin := plan.Pin{SHA: x.Head, Before: s.At.Add(fresh)}
+	v := plan.Verdict{Subject: plan.Subject{Pull: x.Number, Base: x.Base}, SHA: x.Head, Kind: plan.Held, Reason: say}
+	switch {
+	case say == "":
+		v.Kind, v.Reason = plan.Release, "released"
+		if windowed {
+			pin.Before = earliest(pin.Before, until)
+		}
+		p.Actions = append(p.Actions, plan.Merge{Pin: pin, Pull: x.Number, Base: x.Base, Tip: s.Bases[x.Base].Tip,
+			Context: "sluice/main", Description: "released", Refused: "GitHub refused", AlreadyGreen: green})
+	case len(x.Ours) == 0 || green || x.Ours[0].Description != say:
+		p.Actions = append(p.Actions, plan.SetStatus{Pin: pin, Pulls: []int{x.Number}, Context: "sluice/main",
+			State: plan.Pending, Description: say})
+	}
+	p.Verdicts = append(p.Verdicts, v)
+}
+
+func refusedUntil(s plan.Snapshot, x plan.Pull) time.Time {
+	for _, r := range s.Refusals {
+		if r.Pull == x.Number && r.Head == x.Head && r.Tip == s.Bases[x.Base].Tip {
+			return r.At.Add(min(time.Hour, time.Minute<<(r.Count-1)))
+		}
+	}
+	return time.Time{}
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
+
+// count counts calls by operation, from an instant on.
+func (w *world) count(since time.Time, ops ...string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	n := 0
+	for _, c := range w.calls {
+		if !c.at.Before(since) && slices.Contains(ops, c.op) {
+			n++
+		}
+	}
+	return n
+}
+
+// of gives the calls of an operation, from an instant on.
+func (w *world) of(since time.Time, ops ...string) []call {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var some []call
+	for _, c := range w.calls {
+		if !c.at.Before(since) && slices.Contains(ops, c.op) {
+			some = append(some, c)
+		}
+	}
+	return some
+}
+
+// state is a pull request in one word.
+func (w *world) state(r plan.Repo, n int) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.hubs[r.ID].pulls[n]
+	switch {
+	case p.merged:
+		return "merged"
+	case p.status == nil:
+		return "new"
+	}
+	return string(p.status.State)
+}
+
+func (w *world) want(r plan.Repo, n int, state string) {
+	w.t.Helper()
+	if got := w.state(r, n); got != state {
+		w.t.Errorf("%s#%d is %s, want %s", r, n, got, state)
+	}
+}
