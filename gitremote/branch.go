@@ -1,0 +1,53 @@
+package gitremote
+
+import (
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// DefaultBranch is the default branch as far as a clone knows it; "": it does not. A clone knows what origin's HEAD was
+// when it was cloned; a bare repository has its own. Else main or master, or the only branch there is.
+func (r *Repo) DefaultBranch() plan.Branch {
+	const remote = "refs/remotes/origin/"
+	if ref, err := r.storage.Reference(remote + "HEAD"); err == nil && ref.Type() == plumbing.SymbolicReference {
+		if name, ok := strings.CutPrefix(ref.Target().String(), remote); ok {
+			return plan.Branch(name)
+		}
+	}
+	if r.bare {
+		if ref, err := r.storage.Reference(plumbing.HEAD); err == nil && ref.Type() == plumbing.SymbolicReference {
+			return plan.Branch(ref.Target().Short())
+		}
+	}
+	for _, name := range []string{"main", "master"} {
+		for _, below := range []string{remote, "refs/heads/"} {
+			if _, err := r.storage.Reference(plumbing.ReferenceName(below + name)); err == nil {
+				return plan.Branch(name)
+			}
+		}
+	}
+	return r.onlyBranch()
+}
+
+// onlyBranch is the local branch, if there is exactly one.
+func (r *Repo) onlyBranch() plan.Branch {
+	refs, err := r.storage.IterReferences()
+	if err != nil {
+		return ""
+	}
+	defer refs.Close()
+	var found []plan.Branch
+	err = refs.ForEach(func(ref *plumbing.Reference) error {
+		if ref.Name().IsBranch() {
+			found = append(found, plan.Branch(ref.Name().Short()))
+		}
+		return nil
+	})
+	if err != nil || len(found) != 1 {
+		return ""
+	}
+	return found[0]
+}

@@ -1,0 +1,262 @@
+// Package gitremote is the only package that speaks git (besides the stand-in). It reads local clones: commits, files,
+// trees, merge bases and what changed between two commits, with go-git and without running any program.
+//
+// A [Repo] is one clone on disk: with a working directory, bare, or a linked worktree. Only what is committed counts; the
+// working directory, the index and the environment are never looked at. A Repo is not safe for concurrent use.
+//
+// Paths are bytes, as git has them: spaces, quotes, newlines and bytes that are no UTF-8 stay as they are. Every changed
+// path is told, a rename by its old and its new name.
+//
+// How it fails: an answer is whole, or it is an error. A shallow or partial clone that lacks an object which the answer
+// depends on is an error that says so, never "no merge base" or "absent". What git itself would refuse to check out (an
+// entry named "..", a name with a slash, two entries of one name) is an error too, because a path would not mean one thing.
+package gitremote
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Bounds of what is read from one repository. Hostile ones hit them; no real one should.
+const (
+	MaxFile    = 1 << 20   // bytes of one file
+	MaxPaths   = 1_000_000 // files of one tree
+	MaxChanges = 100_000   // changed paths between two commits
+	MaxCommits = 1_000_000 // commits walked for one merge base
+	maxDepth   = 1_000     // directories within each other
+	maxTag     = 16        // tags of tags of a commit
+	cacheBytes = 64 << 20  // objects kept in memory
+	smallFile  = 64 << 10  // bytes of git's own files that are read here: .git, commondir
+)
+
+// Errors that callers tell apart.
+var (
+	ErrNotFound    = errors.New("no such revision")    // by Resolve
+	ErrUnrelated   = errors.New("no common commit")    // by MergeBase and Changes: the histories are whole, and have none
+	ErrIncomplete  = errors.New("the clone lacks it")  // shallow, partial or broken: the answer cannot be told
+	ErrNotAFile    = errors.New("not a regular file")  // by File: a directory, symbolic link or submodule stands there
+	ErrTooLarge    = errors.New("more than is read")   // a bound of this package was hit
+	ErrUnsupported = errors.New("unsupported format")  // by Open: a repository format that is not read here
+	ErrNoRepo      = errors.New("no git repository")   // by Open
+	errMalformed   = errors.New("a malformed tree")    // no caller can do anything about it
+	errBadName     = errors.New("not a commit's name") // a SHA that is none
+)
+
+// Repo is one clone on disk. Close it.
+type Repo struct {
+	dir     string // as the caller named it, for errors
+	storage *filesystem.Storage
+	bare    bool
+	partial bool // a remote has promised the objects that are missing
+	shallow map[plumbing.Hash]bool
+}
+
+// Open opens the clone that dir is in: the directory itself or the nearest one above it that is a repository, as git does.
+func Open(dir string) (*Repo, error) {
+	at, err := locate(dir)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
+	}
+	fs := billy.Filesystem(osfs.New(at.git))
+	if at.common != at.git {
+		fs = dotgit.NewRepositoryFilesystem(fs, osfs.New(at.common))
+	}
+	storage := filesystem.NewStorageWithOptions(fs, cache.NewObjectLRU(cacheBytes), filesystem.Options{
+		KeepDescriptors:      true,
+		LargeObjectThreshold: MaxFile,
+		AlternatesFS:         osfs.New(string(filepath.Separator)),
+	})
+	r := &Repo{dir: dir, storage: storage, bare: at.bare, shallow: map[plumbing.Hash]bool{}}
+	if err := r.read(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, err), storage.Close())
+	}
+	return r, nil
+}
+
+// read reads what the repository says of itself.
+func (r *Repo) read() error {
+	cfg, err := r.storage.Config()
+	if err != nil {
+		return fmt.Errorf("read its config: %w", err)
+	}
+	if err := r.format(cfg); err != nil {
+		return err
+	}
+	for _, s := range cfg.Raw.Section("remote").Subsections {
+		r.partial = r.partial || strings.EqualFold(s.Option("promisor"), "true") || s.Option("partialclonefilter") != ""
+	}
+	shallow, err := r.storage.Shallow()
+	if err != nil {
+		return fmt.Errorf("read its shallow file: %w", err)
+	}
+	for _, h := range shallow {
+		r.shallow[h] = true
+	}
+	return nil
+}
+
+// format refuses what would be misread. go-git's own check, which refuses partial clones and the extra config of worktrees
+// too, is not used: neither changes what is stored.
+func (r *Repo) format(cfg *config.Config) error {
+	if v := cfg.Raw.Section("core").Option("repositoryformatversion"); v != "" && v != "0" && v != "1" {
+		return fmt.Errorf("%w: repository format version %s", ErrUnsupported, v)
+	}
+	for _, o := range cfg.Raw.Section("extensions").Options {
+		switch strings.ToLower(o.Key) {
+		case "noop", "noop-v1", "preciousobjects", "worktreeconfig":
+		case "partialclone":
+			r.partial = true
+		case "objectformat":
+			if !strings.EqualFold(o.Value, "sha1") {
+				return fmt.Errorf("%w: objects named by %s", ErrUnsupported, o.Value)
+			}
+		case "refstorage":
+			if !strings.EqualFold(o.Value, "files") {
+				return fmt.Errorf("%w: refs kept as %s", ErrUnsupported, o.Value)
+			}
+		default:
+			return fmt.Errorf("%w: the extension %s", ErrUnsupported, o.Key)
+		}
+	}
+	return nil
+}
+
+// Close lets go of the repository's files.
+func (r *Repo) Close() error { return r.storage.Close() }
+
+// place is where the parts of a repository stand.
+type place struct {
+	git    string // HEAD
+	common string // objects and refs; the same but for linked worktrees
+	bare   bool
+}
+
+// locate finds the repository that dir is in.
+func locate(dir string) (place, error) {
+	start, err := filepath.Abs(dir)
+	if err != nil {
+		return place{}, err
+	}
+	if info, err := os.Stat(start); err != nil {
+		return place{}, err
+	} else if !info.IsDir() {
+		return place{}, fmt.Errorf("%w: not a directory", ErrNoRepo)
+	}
+	for at := start; ; at = filepath.Dir(at) {
+		git, err := dotGit(at)
+		if err != nil {
+			return place{}, err
+		}
+		if git != "" {
+			return common(git)
+		}
+		if isGitDir(at) {
+			return place{git: at, common: at, bare: true}, nil
+		}
+		if at == filepath.Dir(at) {
+			return place{}, fmt.Errorf("%w here or above", ErrNoRepo)
+		}
+	}
+}
+
+// dotGit is the git directory that at/.git is or points to; "": there is none.
+func dotGit(at string) (string, error) {
+	path := filepath.Join(at, ".git")
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return "", nil
+	case err != nil:
+		return "", err
+	case info.IsDir():
+		return path, nil
+	}
+	text, err := readSmall(path)
+	if err != nil {
+		return "", err
+	}
+	to, ok := strings.CutPrefix(text, "gitdir: ")
+	if !ok {
+		return "", fmt.Errorf("%w: %s does not say where it is", ErrNoRepo, path)
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(at, to)
+	}
+	return to, nil
+}
+
+// common is the place of a git directory, which a linked worktree shares with others.
+func common(git string) (place, error) {
+	text, err := readSmall(filepath.Join(git, "commondir"))
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		if !isGitDir(git) {
+			return place{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
+		}
+		return place{git: git, common: git}, nil
+	case err != nil:
+		return place{}, err
+	}
+	if !filepath.IsAbs(text) {
+		text = filepath.Join(git, text)
+	}
+	return place{git: git, common: text}, nil
+}
+
+// isGitDir tells whether a directory has what makes it a repository.
+func isGitDir(dir string) bool {
+	for _, name := range []string{"objects", "refs"} {
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {
+			return false
+		}
+	}
+	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
+	return err == nil
+}
+
+// readSmall is the text of one of git's own small files.
+func readSmall(path string) (string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", err
+	}
+	if info.Size() > smallFile {
+		return "", fmt.Errorf("%w: %s", ErrTooLarge, path)
+	}
+	data, err := os.ReadFile(path)
+	return strings.TrimRight(string(data), "\r\n"), err
+}
+
+// lacking is err, put so that a person can act on it where an object is missing.
+func (r *Repo) lacking(what string, err error) error {
+	switch {
+	case !errors.Is(err, plumbing.ErrObjectNotFound):
+		return fmt.Errorf("read %s: %w", what, err)
+	case len(r.shallow) > 0:
+		return fmt.Errorf("%w: %s: the clone is shallow; git fetch --unshallow makes it whole", ErrIncomplete, what)
+	case r.partial:
+		return fmt.Errorf("%w: %s: the clone is partial, and sluice fetches nothing; clone without --filter", ErrIncomplete, what)
+	}
+	return fmt.Errorf("%w: %s: object not found", ErrIncomplete, what)
+}
+
+// hash is the object that a SHA names.
+func hash(sha plan.SHA) (plumbing.Hash, error) {
+	if !plumbing.IsHash(string(sha)) {
+		return plumbing.ZeroHash, fmt.Errorf("%w: %q", errBadName, string(sha))
+	}
+	return plumbing.NewHash(string(sha)), nil
+}

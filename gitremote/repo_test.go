@@ -1,0 +1,116 @@
+package gitremote
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// world is a repository that git itself makes.
+type world struct {
+	t   testing.TB
+	dir string
+	day int // of the next commit, so that times differ
+}
+
+// newWorld makes an empty repository.
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	w := &world{t: t, dir: t.TempDir()}
+	w.git("init", "-q", "-b", "main")
+	return w
+}
+
+// git runs git in the repository and gives what it prints.
+func (w *world) git(args ...string) string {
+	w.t.Helper()
+	out, err := w.try(args...)
+	if err != nil {
+		w.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimRight(out, "\n")
+}
+
+// try is git where it may fail.
+func (w *world) try(args ...string) (string, error) {
+	cmd := exec.CommandContext(w.t.Context(), "git", args...)
+	cmd.Dir = w.dir
+	when := "2026-01-01T00:00:00Z"
+	if w.day > 0 {
+		when = "@" + strconv.Itoa(1_767_225_600+86_400*w.day) + " +0000"
+	}
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=c", "GIT_COMMITTER_EMAIL=c@example.com", "GIT_AUTHOR_DATE="+when, "GIT_COMMITTER_DATE="+when, "GIT_ALLOW_PROTOCOL=file")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return stderr.String(), err
+	}
+	return string(out), nil
+}
+
+// write writes files; "" removes one.
+func (w *world) write(files map[string]string) {
+	w.t.Helper()
+	for name, text := range files {
+		at := filepath.Join(w.dir, name)
+		if text == "" {
+			if err := os.RemoveAll(at); err != nil {
+				w.t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(at), 0o755); err != nil {
+			w.t.Fatal(err)
+		}
+		if err := os.WriteFile(at, []byte(text), 0o644); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// commit writes files and commits everything.
+func (w *world) commit(files map[string]string) plan.SHA {
+	w.t.Helper()
+	w.write(files)
+	w.day++
+	w.git("add", "-A")
+	w.git("commit", "-q", "--allow-empty", "-m", "day "+strconv.Itoa(w.day))
+	return w.sha("HEAD")
+}
+
+// sha is what git makes of a revision.
+func (w *world) sha(rev string) plan.SHA {
+	w.t.Helper()
+	return plan.SHA(w.git("rev-parse", "--verify", rev+"^{commit}"))
+}
+
+// clone clones the repository with git.
+func (w *world) clone(args ...string) *world {
+	w.t.Helper()
+	to := filepath.Join(w.t.TempDir(), "clone")
+	w.git(append(append([]string{"clone", "-q"}, args...), "file://"+w.dir, to)...)
+	return &world{t: w.t, dir: to, day: w.day}
+}
+
+// open opens a repository for the test's time.
+func open(t testing.TB, dir string) *Repo {
+	t.Helper()
+	r, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}

@@ -1,0 +1,189 @@
+package gitremote
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Resolve is the commit that a revision names: a full or abbreviated SHA, HEAD, a branch, a tag, a remote's branch or a
+// full ref, with any of ~N, ^N and ^{commit} after it. Where a name is ambiguous, refs win over abbreviated SHAs and tags
+// over branches, as in git. What git's other forms (reflogs, searches) name is ErrNotFound.
+func (r *Repo) Resolve(rev string) (plan.SHA, error) {
+	base, steps := rev, ""
+	if i := strings.IndexAny(rev, "~^"); i >= 0 {
+		base, steps = rev[:i], rev[i:]
+	}
+	c, err := r.base(base)
+	for err == nil && steps != "" {
+		c, steps, err = r.step(c, steps)
+	}
+	if err != nil {
+		return "", fmt.Errorf("resolve %s: %w", strconv.Quote(rev), err)
+	}
+	return plan.SHA(c.Hash.String()), nil
+}
+
+// base is the commit that a revision without steps names.
+func (r *Repo) base(name string) (*object.Commit, error) {
+	if plumbing.IsHash(name) {
+		return r.peel(plumbing.NewHash(name))
+	}
+	if name == "@" {
+		name = "HEAD"
+	}
+	if fitForRef(name) {
+		for _, ref := range candidates(name) {
+			found, err := storer.ResolveReference(r.storage, ref)
+			switch {
+			case err == nil:
+				return r.peel(found.Hash())
+			case !errors.Is(err, plumbing.ErrReferenceNotFound):
+				return nil, err
+			}
+		}
+	}
+	if c, err := r.abbreviated(name); c != nil || err != nil {
+		return c, err
+	}
+	if remote := plumbing.NewRemoteReferenceName("origin", name); fitForRef(name) {
+		if _, err := r.storage.Reference(remote); err == nil {
+			return nil, fmt.Errorf("%w; there is origin/%s", ErrNotFound, name)
+		}
+	}
+	return nil, ErrNotFound
+}
+
+// candidates is the refs that a short name may stand for, in git's order.
+func candidates(name string) []plumbing.ReferenceName {
+	var out []plumbing.ReferenceName
+	if strings.HasPrefix(name, "refs/") || name == "HEAD" || strings.HasSuffix(name, "_HEAD") && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
+		out = append(out, plumbing.ReferenceName(name))
+	}
+	for _, form := range []string{"refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"} {
+		out = append(out, plumbing.ReferenceName(fmt.Sprintf(form, name)))
+	}
+	return out
+}
+
+// fitForRef tells whether a name can be part of a ref. Refs are files: a name that leads elsewhere is never looked up.
+func fitForRef(name string) bool {
+	return name != "" && !strings.ContainsAny(name, "\\:?*[ \x7f") && !strings.Contains(name, "..") && !strings.Contains(name, "@{") &&
+		!strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 }) &&
+		!slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s == "" || s[0] == '.' || strings.HasSuffix(s, ".lock") })
+}
+
+// abbreviated is the one commit whose SHA begins so; nil: name is no abbreviation, or no commit has it.
+func (r *Repo) abbreviated(name string) (*object.Commit, error) {
+	const shortest = 4 // git's own minimum
+	name = strings.ToLower(name)
+	if len(name) < shortest || len(name) > 40 || strings.Trim(name, "0123456789abcdef") != "" {
+		return nil, nil
+	}
+	whole, err := hex.DecodeString(name[:len(name)/2*2])
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.storage.HashesWithPrefix(whole)
+	if err != nil {
+		return nil, err
+	}
+	var commit *object.Commit
+	for _, h := range found {
+		if !strings.HasPrefix(h.String(), name) {
+			continue
+		}
+		c, err := r.peel(h)
+		switch {
+		case errors.Is(err, ErrNotFound):
+			continue // a tree or file of that name is no revision
+		case err != nil:
+			return nil, err
+		case commit != nil && commit.Hash != c.Hash:
+			return nil, fmt.Errorf("%w: several begin so", ErrNotFound)
+		}
+		commit = c
+	}
+	return commit, nil
+}
+
+// step takes one step of ~N, ^N or ^{commit}, and gives what is left of them.
+func (r *Repo) step(c *object.Commit, steps string) (*object.Commit, string, error) {
+	if rest, ok := strings.CutPrefix(steps, "^{commit}"); ok {
+		return c, rest, nil
+	}
+	kind, rest := steps[0], strings.TrimLeft(steps[1:], "0123456789")
+	n := 1
+	if digits := steps[1 : len(steps)-len(rest)]; digits != "" {
+		var err error
+		if n, err = strconv.Atoi(digits); err != nil || n > MaxCommits {
+			return nil, "", fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
+		}
+	}
+	if rest != "" && rest[0] != '~' && rest[0] != '^' {
+		return nil, "", fmt.Errorf("%w: %s is not understood", ErrNotFound, strconv.Quote(steps))
+	}
+	if kind == '^' {
+		if n == 0 {
+			return c, rest, nil
+		}
+		c, err := r.parent(c, n)
+		return c, rest, err
+	}
+	for range n {
+		var err error
+		if c, err = r.parent(c, 1); err != nil {
+			return nil, "", err
+		}
+	}
+	return c, rest, nil
+}
+
+// parent is the nth parent of a commit, from 1.
+func (r *Repo) parent(c *object.Commit, n int) (*object.Commit, error) {
+	if n > len(c.ParentHashes) {
+		return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
+	}
+	return r.commit(c.ParentHashes[n-1])
+}
+
+// commit reads a commit.
+func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) {
+	c, err := object.GetCommit(r.storage, h)
+	if err != nil {
+		return nil, r.lacking("commit "+h.String(), err)
+	}
+	return c, nil
+}
+
+// peel is the commit that an object is, or that a tag leads to.
+func (r *Repo) peel(h plumbing.Hash) (*object.Commit, error) {
+	for range maxTag {
+		o, err := r.storage.EncodedObject(plumbing.AnyObject, h)
+		if err != nil {
+			return nil, r.lacking(h.String(), err)
+		}
+		switch o.Type() {
+		case plumbing.CommitObject:
+			return object.DecodeCommit(r.storage, o)
+		case plumbing.TagObject:
+			tag, err := object.DecodeTag(r.storage, o)
+			if err != nil {
+				return nil, fmt.Errorf("read tag %s: %w", h, err)
+			}
+			h = tag.Target
+		default:
+			return nil, fmt.Errorf("%w: %s is a %s", ErrNotFound, h, o.Type())
+		}
+	}
+	return nil, fmt.Errorf("%w: tags of tags", ErrTooLarge)
+}
