@@ -13,7 +13,7 @@ func (b *bench) judgeGroups(out *plan.Plan) []write {
 		if !known || base.File == "" {
 			continue
 		}
-		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy}
+		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, paths: names(g.Files)}
 		d.pull = plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours}
 		d.ruling = b.ruleOnGroup(d)
 		out.Verdicts = append(out.Verdicts, d.verdict())
@@ -28,7 +28,7 @@ func (b *bench) ruleOnGroup(d *brief) ruling {
 	if d.policy == nil {
 		return ruling{kind: plan.Blocked, reason: sayBadRules(string(d.pull.Base), d.base.Findings)}
 	}
-	d.need = needOf(d.policy, d.pull.Files, d.pull.Complete)
+	d.need = needOf(d.policy, d.paths, d.pull.Complete)
 	d.open = b.opening(d.policy, d.pull.Base, d.need.windows)
 	if r, off := clockOff(d); off {
 		return r

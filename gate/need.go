@@ -25,20 +25,18 @@ type need struct {
 	windowed bool
 	managed  int // paths with a release
 	ignored  int // paths without one, the file itself not counted
-	rules    bool
 	complete bool
 	steps    []plan.Step
 }
 
 // needOf classifies every path of a change, a rename by both names. With an incomplete list every window of the file is
 // asked for as well: a path that is not known may stand anywhere.
-func needOf(p *config.Policy, files []plan.File, complete bool) need {
+func needOf(p *config.Policy, paths []string, complete bool) need {
 	n := need{complete: complete}
 	seen := map[layout.Release]bool{}
-	paths := 0
-	for _, path := range names(files) {
+	classified := 0
+	for _, path := range paths {
 		if path == config.File {
-			n.rules = true
 			continue
 		}
 		class := p.Layout.Classify(path)
@@ -46,12 +44,12 @@ func needOf(p *config.Policy, files []plan.File, complete bool) need {
 		for _, r := range class.Releases {
 			seen[r] = true
 		}
-		if paths++; paths <= maxSteps {
+		if classified++; classified <= maxSteps {
 			n.steps = append(n.steps, sayPath(path, class))
 		}
 	}
-	if paths > maxSteps {
-		n.steps = append(n.steps, sayMore(paths-maxSteps))
+	if classified > maxSteps {
+		n.steps = append(n.steps, sayMore(classified-maxSteps))
 	}
 	if !complete {
 		// Fail closed: what is not listed is windowed, by every window there is.

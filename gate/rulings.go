@@ -17,6 +17,7 @@ type brief struct {
 	pull   plan.Pull
 	base   plan.Base
 	policy *config.Policy // of the base; nil if its file is invalid
+	paths  []string       // every name that the pull request touches, sorted
 	need   need
 	open   opening
 	ruling ruling
@@ -106,12 +107,12 @@ func (b *bench) judgeAll() []*brief {
 
 func (b *bench) brief(p plan.Pull) (*brief, bool) {
 	base, known := b.s.Bases[p.Base]
-	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy}
+	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy, paths: names(p.Files)}
 	if !known || (base.File == "" && !d.targetsWindowedBranch()) {
 		return nil, false
 	}
 	if d.policy != nil {
-		d.need = needOf(d.policy, p.Files, p.Complete)
+		d.need = needOf(d.policy, d.paths, p.Complete)
 		d.open = b.opening(d.policy, p.Base, d.need.windows)
 	}
 	return d, true
@@ -142,7 +143,8 @@ func (d *brief) verdict() plan.Verdict {
 // Paths gives the verdict on a set of changed paths at an instant, from the policy alone: release, held, ignored or
 // blocked.
 func Paths(p *config.Policy, files []plan.File, at time.Time) plan.Verdict {
-	d := &brief{at: at, s: &plan.Snapshot{At: at}, policy: p, need: needOf(p, files, true)}
+	d := &brief{at: at, s: &plan.Snapshot{At: at}, policy: p, paths: names(files)}
+	d.need = needOf(p, d.paths, true)
 	d.open = openingOf(p.Calendar, d.need.windows, at)
 	d.ruling = d.judge(onPaths())
 	return d.verdict()
@@ -167,7 +169,8 @@ func nothingManaged(d *brief) (ruling, bool) {
 }
 
 func (d *brief) touchesRules() bool {
-	return d.need.rules || d.pull.Rules != nil || slices.Contains(names(d.pull.Files), config.File)
+	_, listed := slices.BinarySearch(d.paths, config.File)
+	return listed || d.pull.Rules != nil
 }
 
 // whole tells whether the rules file is the only thing that the pull request could change, as far as a broken base lets
@@ -176,7 +179,7 @@ func (d *brief) whole() bool {
 	if d.policy != nil {
 		return d.need.complete
 	}
-	return d.pull.Complete && len(names(d.pull.Files)) == 1
+	return d.pull.Complete && len(d.paths) == 1
 }
 
 // windowsChanged names the windows that differ between the base's file and the pull request's, sorted.

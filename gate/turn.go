@@ -66,7 +66,7 @@ func (t *turns) take(d *brief) bool {
 	}
 	d.merges = true
 	t.merging[d.pull.Base] = d.pull.Number
-	for _, path := range names(d.pull.Files) {
+	for _, path := range d.paths {
 		t.taken[path] = d.pull.Number
 	}
 	for _, w := range d.need.windows {
@@ -81,7 +81,7 @@ func (t *turns) inTheWay(d *brief) (int, bool) {
 	if first, ok := t.merging[d.pull.Base]; ok && d.base.Strict {
 		return first, true
 	}
-	for _, path := range names(d.pull.Files) {
+	for _, path := range d.paths {
 		if first, ok := t.taken[path]; ok {
 			return first, true
 		}
