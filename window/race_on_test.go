@@ -1,0 +1,6 @@
+//go:build race
+
+package window
+
+// raceEnabled tells whether the race detector slows the tests down.
+const raceEnabled = true
