@@ -27,6 +27,8 @@ type Delivery struct {
 	Group *plan.Group
 	// Added and Removed are the repositories that an installation gained and lost.
 	Added, Removed []plan.Repo
+	// Uninstalled is an installation that is gone, with every repository of it; 0: none.
+	Uninstalled int64
 }
 
 // Note keeps a delivery and marks its repository due, at once and durably: when it returns nil, both survive kill -9.
@@ -54,6 +56,9 @@ func note(ctx context.Context, tx *sql.Tx, d Delivery) (bool, error) {
 		return false, err
 	}
 	if err := forget(ctx, tx, d.Removed); err != nil {
+		return false, err
+	}
+	if err := uninstall(ctx, tx, d.Uninstalled); err != nil {
 		return false, err
 	}
 	if err := know(ctx, tx, d.Added, d.At); err != nil {

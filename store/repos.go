@@ -166,6 +166,28 @@ func forget(ctx context.Context, tx *sql.Tx, repos []plan.Repo) error {
 	return nil
 }
 
+// uninstall forgets every repository of an installation. 0 is none: it stands for "not known".
+func uninstall(ctx context.Context, tx *sql.Tx, installation int64) error {
+	if installation == 0 {
+		return nil
+	}
+	var ids []int64
+	if err := each(ctx, tx, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM repositories WHERE installation = ? AND forgotten = 0`, installation); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := forgetRow(ctx, tx, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func forgetRow(ctx context.Context, tx *sql.Tx, id int64) error {
 	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET forgotten = 1, due = NULL WHERE id = ?`, id); err != nil {
 		return err

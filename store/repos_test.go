@@ -108,4 +108,8 @@ func TestInstallationLists(t *testing.T) {
 	same(t, "installed", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon}, {Repo: other, At: noon}})
 	note(t, s, store.Delivery{GUID: "2", Event: "installation_repositories", Action: "removed", At: noon, Removed: []plan.Repo{acme}})
 	same(t, "one removed", sight(t, s), []plan.Repo{other})
+	apart := plan.Repo{Owner: "else", Name: "x", ID: 9, Installation: 71}
+	know(t, s, acme, apart, plan.Repo{Owner: "of", Name: "none", ID: 10})
+	note(t, s, store.Delivery{GUID: "3", Event: "installation", Action: "deleted", At: noon, Uninstalled: 70})
+	same(t, "uninstalled", sight(t, s), []plan.Repo{apart, {Owner: "of", Name: "none", ID: 10}})
 }

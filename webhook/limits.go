@@ -1,0 +1,28 @@
+package webhook
+
+import "time"
+
+const (
+	// MaxBody is GitHub's own cap on a delivery: it drops what would be longer.
+	MaxBody = 25 << 20
+	// MaxReading bounds the memory of all bodies that are being read at once. A burst of 1,000 deliveries takes 32 MB.
+	MaxReading = 64 << 20
+	// MaxHeader is the longest value of a header that is kept: GUIDs have 36 characters, event names at most 40.
+	MaxHeader = 128
+	// MaxRepositories is how many repositories of one installation's event are taken from it. The next list brings the rest.
+	MaxRepositories = 20000
+	// noteWait is how long a note may take. GitHub gives up after 10 s.
+	noteWait = 8 * time.Second
+	// quietFor is the least pause between two log lines about wrong signatures.
+	quietFor = 10 * time.Second
+
+	// firstRead is what is set aside for a body whose length was not declared.
+	firstRead = 32 << 10
+
+	// The bounds of NewServer: a sender who is slower than GitHub's own 10 s is not GitHub.
+	headerWait = 5 * time.Second
+	bodyWait   = 10 * time.Second
+	answerWait = bodyWait + noteWait + 2*time.Second
+	idleWait   = 2 * time.Minute
+	maxHeaders = 32 << 10
+)

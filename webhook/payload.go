@@ -1,0 +1,119 @@
+package webhook
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// payload is what we read of a delivery: whom and what it is about. Everything else in it would be old by the time of the look.
+type payload struct {
+	Action       string       `json:"action"`
+	Ref          string       `json:"ref"`     // of a push: refs/heads/…
+	Context      string       `json:"context"` // of a status
+	Number       int          `json:"number"`  // of a pull request
+	Repository   *repository  `json:"repository"`
+	Installation installation `json:"installation"`
+	Sender       struct {
+		Login string `json:"login"`
+	} `json:"sender"`
+	MergeGroup *struct {
+		HeadSHA string `json:"head_sha"`
+		BaseSHA string `json:"base_sha"`
+		BaseRef string `json:"base_ref"`
+	} `json:"merge_group"`
+	Repositories []repository `json:"repositories"`
+	Added        []repository `json:"repositories_added"`
+	Removed      []repository `json:"repositories_removed"`
+}
+
+type installation struct {
+	ID int64 `json:"id"`
+}
+
+type repository struct {
+	ID       int64  `json:"id"`
+	FullName string `json:"full_name"`
+}
+
+// parse reads a body. odd is a field of another type than GitHub documents: it was left out and the rest counts, since
+// GitHub's own examples have such. err means that nothing could be read.
+func parse(contentType string, body []byte) (p payload, odd, err error) {
+	// An App may be set to the older way of sending; the signature is over the whole body either way.
+	if media, _, err := mime.ParseMediaType(contentType); err == nil && media == "application/x-www-form-urlencoded" {
+		form, err := url.ParseQuery(string(body))
+		if err != nil {
+			return payload{}, nil, fmt.Errorf("form: %w", err)
+		}
+		body = []byte(form.Get("payload"))
+	}
+	err = json.Unmarshal(body, &p)
+	var field *json.UnmarshalTypeError
+	if errors.As(err, &field) && field.Field != "" {
+		return p, err, nil
+	}
+	if err != nil {
+		return payload{}, nil, err
+	}
+	return p, nil, nil
+}
+
+var (
+	// GitHub's own names have these characters alone. Others would end up in the addresses of our requests.
+	fullName = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_-]{0,99})/([A-Za-z0-9._-]{1,100})$`)
+	objectID = regexp.MustCompile(`^(?:[0-9a-f]{40}|[0-9a-f]{64})$`)
+)
+
+// repo is the repository as the rest of sluice knows it; false if it could not be asked for.
+func (r repository) repo(in installation) (plan.Repo, bool) {
+	m := fullName.FindStringSubmatch(r.FullName)
+	if m == nil || m[2] == "." || m[2] == ".." {
+		return plan.Repo{}, false
+	}
+	return plan.Repo{Owner: m[1], Name: m[2], ID: max(r.ID, 0), Installation: max(in.ID, 0)}, true
+}
+
+// about is the repository that the delivery is about; without a name if it is about none.
+func (p payload) about() plan.Repo {
+	if p.Repository == nil {
+		return plan.Repo{}
+	}
+	repo, _ := p.Repository.repo(p.Installation)
+	return repo
+}
+
+// repos gives the repositories of a list that can be asked for.
+func (p payload) repos(list []repository) []plan.Repo {
+	var all []plan.Repo
+	for _, r := range list[:min(len(list), MaxRepositories)] {
+		if repo, ok := r.repo(p.Installation); ok {
+			all = append(all, repo)
+		}
+	}
+	return all
+}
+
+// group is the merge group that the delivery is about, if its names can be asked for.
+func (p payload) group() *plan.Group {
+	g := p.MergeGroup
+	if g == nil || !objectID.MatchString(g.HeadSHA) || !objectID.MatchString(g.BaseSHA) {
+		return nil
+	}
+	base, found := strings.CutPrefix(g.BaseRef, "refs/heads/")
+	if !found || base == "" {
+		return nil
+	}
+	return &plan.Group{Base: plan.Branch(base), BaseSHA: plan.SHA(g.BaseSHA), Head: plan.SHA(g.HeadSHA)}
+}
+
+// sender is who did it, and whether that is the bot of an App: a person may have the name of our App, but not its suffix.
+func (p payload) sender() (login plan.Login, bot bool) {
+	name, bot := strings.CutSuffix(p.Sender.Login, "[bot]")
+	return plan.Login(name[:min(len(name), MaxHeader)]), bot
+}

@@ -1,0 +1,162 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// receiver takes deliveries.
+type receiver struct {
+	Options
+	bodies   budget
+	unsigned counter
+}
+
+// receive answers one delivery.
+func (r *receiver) receive(c *gin.Context) {
+	sum, ok := claimed(c.Request.Header)
+	if !ok {
+		r.refuse(c)
+		return
+	}
+	body, done, err := r.bodies.read(c.Request)
+	defer done()
+	if err != nil {
+		r.unreceived(c, err)
+		return
+	}
+	if !signed(r.Secret, body, sum) {
+		r.refuse(c)
+		return
+	}
+	event, guid := c.GetHeader("X-GitHub-Event"), c.GetHeader("X-GitHub-Delivery")
+	if event == "" || guid == "" || len(event) > MaxHeader || len(guid) > MaxHeader {
+		say(c, http.StatusBadRequest, saysNoGUID)
+		return
+	}
+	p, odd, err := parse(c.ContentType(), body)
+	if err != nil {
+		r.Log.Warn(logsUnread, "event", event, "guid", guid, "error", err)
+		say(c, http.StatusOK, saysUnread)
+		return
+	}
+	if odd != nil {
+		r.Log.Warn(logsOdd, "event", event, "guid", guid, "error", odd)
+	}
+	r.take(c, event, guid, p)
+}
+
+// take notes what matters, and answers once the note is durable.
+func (r *receiver) take(c *gin.Context, event, guid string, p payload) {
+	d := r.delivery(event, guid, p)
+	if !matters(event, p, d.Echo) {
+		say(c, http.StatusOK, saysNothing)
+		return
+	}
+	// A sender who leaves must not take the note along: GitHub does not send again by itself.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), noteWait)
+	defer cancel()
+	fresh, err := r.Store.Note(ctx, d)
+	switch {
+	case err != nil:
+		r.Log.Error(logsUnstored, "event", event, "guid", guid, "repository", d.Repo.String(), "error", err)
+		say(c, http.StatusServiceUnavailable, saysUnstored)
+	case !fresh:
+		say(c, http.StatusOK, saysKnown)
+	default:
+		r.poke(d)
+		r.Log.Debug(logsNoted, "event", event, "action", d.Action, "guid", guid, "repository", d.Repo.String(),
+			"sender", d.Sender, "pull", p.Number)
+		say(c, http.StatusAccepted, saysNoted)
+	}
+}
+
+// delivery is what is kept of a payload.
+func (r *receiver) delivery(event, guid string, p payload) store.Delivery {
+	sender, bot := p.sender()
+	d := store.Delivery{
+		GUID: guid, Event: event, Action: p.Action[:min(len(p.Action), MaxHeader)], Repo: p.about(), Sender: sender, At: r.Now(),
+		Echo: bot && sender == r.Self && r.Self != "",
+	}
+	switch event {
+	case "merge_group":
+		d.Group = p.group()
+	case "installation":
+		switch p.Action {
+		case "created":
+			d.Added = p.repos(p.Repositories)
+		case "deleted":
+			d.Removed = p.repos(p.Repositories)
+			d.Uninstalled = max(p.Installation.ID, 0) // the list may be cut
+		}
+	case "installation_repositories":
+		d.Added, d.Removed = p.repos(p.Added), p.repos(p.Removed)
+	case "repository":
+		if p.Action == "deleted" && d.Repo.Name != "" {
+			d.Removed, d.Repo = []plan.Repo{d.Repo}, plan.Repo{}
+		}
+	}
+	if n := len(p.Repositories) + len(p.Added) + len(p.Removed); n > MaxRepositories {
+		r.Log.Warn(logsManyRepos, "repositories", n, "guid", guid)
+	}
+	return d
+}
+
+// poke tells of a delivery whose note is durable: of its repository, and of those that an installation gained. One without
+// either still tells that the list of repositories may be another one.
+func (r *receiver) poke(d store.Delivery) {
+	r.Poke(Hint{Repo: d.Repo, Event: d.Event, Ours: d.Echo})
+	for _, repo := range d.Added {
+		r.Poke(Hint{Repo: repo, Event: d.Event, Ours: d.Echo})
+	}
+}
+
+// refuse answers a request that GitHub did not sign.
+func (r *receiver) refuse(c *gin.Context) {
+	if n := r.unsigned.tell(r.Now()); n > 0 {
+		r.Log.Warn(logsUnsigned, "refused", n)
+	}
+	say(c, http.StatusUnauthorized, saysUnsigned)
+}
+
+// unreceived answers a request whose body did not arrive whole. Its connection cannot be used again: the rest is still on it.
+func (r *receiver) unreceived(c *gin.Context, err error) {
+	c.Header("Connection", "close")
+	switch {
+	case errors.Is(err, errTooLong):
+		say(c, http.StatusRequestEntityTooLarge, saysTooLong)
+	case errors.Is(err, errBusy):
+		r.Log.Error(logsBusy)
+		say(c, http.StatusServiceUnavailable, saysBusy)
+	default:
+		say(c, http.StatusBadRequest, saysCut)
+	}
+}
+
+// counter counts what is not worth a log line each time.
+type counter struct {
+	mu   sync.Mutex
+	n    int
+	last time.Time
+}
+
+// tell counts one, and gives how many there were since it last told; 0: not yet.
+func (q *counter) tell(now time.Time) int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.n++
+	if since := now.Sub(q.last); since >= 0 && since < quietFor {
+		return 0
+	}
+	n := q.n
+	q.n, q.last = 0, now
+	return n
+}

@@ -1,0 +1,34 @@
+package webhook
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"strings"
+)
+
+// claimed gives the signature that a request claims; false if it has none that could be right. It is asked before the body
+// is read: a stranger who does not even try sends us nothing.
+func claimed(h http.Header) ([]byte, bool) {
+	values := h.Values("X-Hub-Signature-256")
+	if len(values) != 1 {
+		return nil, false // two answers to one question: fail closed
+	}
+	text, found := strings.CutPrefix(values[0], "sha256=")
+	if !found || len(text) != hex.EncodedLen(sha256.Size) {
+		return nil, false
+	}
+	sum, err := hex.DecodeString(text)
+	return sum, err == nil
+}
+
+// signed tells in constant time whether a signature is the secret's over a body. Without a secret none is.
+func signed(secret, body, sum []byte) bool {
+	if len(secret) == 0 {
+		return false // fail closed: anybody can sign with an empty key
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write(body)
+	return hmac.Equal(mac.Sum(nil), sum)
+}

@@ -1,0 +1,99 @@
+package webhook
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// Noter keeps deliveries durably. It gives false for one that it keeps already. *store.Store is one.
+type Noter interface {
+	Note(ctx context.Context, d store.Delivery) (fresh bool, err error)
+}
+
+// Hint is what a noted delivery says to whoever looks at repositories.
+type Hint struct {
+	Repo  plan.Repo // without a name: about no one repository
+	Event string    // in GitHub's words
+	Ours  bool      // our own App is its sender
+}
+
+// Options is what the handler needs. Secret, Store and Poke are required.
+type Options struct {
+	Secret []byte           // the App's webhook secret. Empty: every delivery is refused
+	Store  Noter            //
+	Poke   func(Hint)       // called after the note is durable; must not block
+	Self   plan.Login       // our App's bot, without "[bot]"; "": nothing is taken for our own doing
+	Ready  func() []string  // why the service cannot work, for /readyz; nil: it always can
+	Now    func() time.Time // nil: time.Now
+	Log    *slog.Logger     // nil: nothing is logged
+}
+
+// New makes the handler of POST /webhook, GET /healthz and GET /readyz.
+func New(o Options) http.Handler {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if len(o.Secret) == 0 {
+		o.Log.Error(logsNoSecret)
+	}
+	r := &receiver{Options: o, bodies: budget{left: MaxReading}}
+	gin.SetMode(gin.ReleaseMode) // else gin prints to standard output
+	e := gin.New()
+	e.HandleMethodNotAllowed = true
+	e.RedirectTrailingSlash = false
+	e.Use(gin.CustomRecoveryWithWriter(nil, func(c *gin.Context, fault any) {
+		o.Log.Error(logsPanic, "fault", fault, "stack", string(debug.Stack()))
+		say(c, http.StatusInternalServerError, saysBug)
+	}))
+	e.NoRoute(func(c *gin.Context) { say(c, http.StatusNotFound, saysNotFound) })
+	e.NoMethod(func(c *gin.Context) { say(c, http.StatusMethodNotAllowed, saysNoMethod) })
+	e.POST("/webhook", r.receive)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		e.Handle(method, "/healthz", func(c *gin.Context) { say(c, http.StatusOK, saysAlive) })
+		e.Handle(method, "/readyz", r.ready)
+	}
+	return e
+}
+
+// NewServer makes a server with bounds against slow or long-winded senders. It logs nothing: what strangers do to a
+// connection is none of the operator's business.
+func NewServer(addr string, h http.Handler) *http.Server {
+	return &http.Server{
+		Addr: addr, Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		ReadHeaderTimeout: headerWait, ReadTimeout: bodyWait, WriteTimeout: answerWait, IdleTimeout: idleWait,
+		MaxHeaderBytes: maxHeaders,
+	}
+}
+
+// ready tells whether the service can do its work, and if not, why.
+func (r *receiver) ready(c *gin.Context) {
+	if r.Ready != nil {
+		if reasons := r.Ready(); len(reasons) > 0 {
+			say(c, http.StatusServiceUnavailable, wordsOfReasons(reasons))
+			return
+		}
+	}
+	say(c, http.StatusOK, saysReady)
+}
+
+// say answers in plain text.
+func say(c *gin.Context, code int, text string) {
+	c.Header("Content-Type", "text/plain; charset=utf-8")
+	c.Header("X-Content-Type-Options", "nosniff")
+	c.Header("Cache-Control", "no-store")
+	c.Status(code)
+	_, _ = io.WriteString(c.Writer, text+"\n") // a sender who left does not read it
+	c.Abort()
+}
