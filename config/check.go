@@ -1,13 +1,11 @@
 package config
 
-import (
-	"time"
-)
+import "time"
 
 // CheckInput is what a look at a file from outside the file needs: the tree and the default branch of its repository, and
 // the time. What is not known is left zero, and what depends on it is not looked at.
 type CheckInput struct {
-	Paths         []string // every file of the tree, relative to its root; nil: not known
+	Paths         []string // every file of the tree, relative to its root; none: not known
 	DefaultBranch string
 	At            time.Time
 }
@@ -26,9 +24,7 @@ func Check(p *Policy, src []byte, in CheckInput) []Finding {
 	r := newReport()
 	c.r = r
 	c.calendar, c.layout = p.Calendar, p.Layout
-	if in.Paths != nil {
-		c.layoutProblems(p.Layout.Lint(in.Paths))
-	}
+	c.layoutProblems(p.Layout.Lint(in.Paths))
 	if !in.At.IsZero() {
 		c.calendarProblems(p.Calendar.Warnings(in.At))
 	}

@@ -54,7 +54,7 @@ func (c *compiler) compile() {
 	c.entries()
 	c.globs()
 	c.together()
-	c.overrides()
+	c.notYet()
 }
 
 // policy puts the compiled parts together.
@@ -138,8 +138,11 @@ func (c *compiler) windowNames() []string {
 	return names
 }
 
-// overrides warns of a section that nothing reads yet: who writes one must not count on it.
-func (c *compiler) overrides() {
+// notYet warns of sections that are read and not acted on yet: who writes one must not count on it.
+func (c *compiler) notYet() {
+	if key, value := child(c.root, "branches"); key != nil && len(value.Content) > 0 {
+		c.r.warn(of(key), branchesUnsupported())
+	}
 	if key, _ := child(c.root, "override"); key != nil {
 		c.r.warn(of(key), overrideUnsupported())
 	}

@@ -49,6 +49,7 @@ const (
 	codeVersion         = "unsupported-version"
 	codeApprove         = "approve-unsupported"
 	codeOverride        = "override-unsupported"
+	codeBranches        = "branches-unsupported"
 	codeBadRelease      = "bad-release"
 	codeBadGrantee      = "bad-grantee"
 	codeBadGlob         = "bad-glob"
@@ -270,6 +271,10 @@ func approveUnsupported() says {
 
 func overrideUnsupported() says {
 	return say(codeOverride, "this version of sluice does not act on overrides yet; nobody can release anything by one")
+}
+
+func branchesUnsupported() says {
+	return say(codeBranches, "this version of sluice does not move windowed branches yet; what they hold stays held")
 }
 
 func badRelease(name string) says {

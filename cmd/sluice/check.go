@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/gitremote"
 )
 
 // maxTreeFiles bounds the tree that check looks at. Beyond it the rules are not compared with the tree, and a warning says so.
@@ -70,10 +71,7 @@ func (e *env) check(dir, file string) (checkView, error) {
 	} else if !info.IsDir() {
 		return checkView{}, fmt.Errorf("%s is not a directory", dir)
 	}
-	if file == "" {
-		file = filepath.Join(dir, filepath.FromSlash(config.File))
-	}
-	data, err := readPolicyFile(file)
+	data, file, err := readPolicyFile(dir, file)
 	if err != nil {
 		return checkView{}, err
 	}
@@ -162,18 +160,26 @@ func unusable(args []string, err error) any {
 	return checkView{Findings: []config.Finding{{Severity: config.Error, Code: code, Message: err.Error()}}}
 }
 
-// readPolicyFile reads a file no further than Parse needs to see that it is too large.
-func readPolicyFile(name string) ([]byte, error) {
-	f, err := os.Open(name)
+// readPolicyFile reads the file of a repository's directory, or another one if it is named, no further than Parse needs to
+// see that it is too large. It gives the name of what it read.
+func readPolicyFile(dir, file string) ([]byte, string, error) {
+	if file == "" {
+		file = filepath.Join(dir, filepath.FromSlash(config.File))
+		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+			// Of a link git keeps the link: on GitHub there is nothing else to read.
+			return nil, file, fmt.Errorf("%s is not a regular file", file)
+		}
+	}
+	f, err := os.Open(file)
 	if err != nil {
-		return nil, err
+		return nil, file, err
 	}
 	defer f.Close() //nolint:errcheck // only read
 	data, err := io.ReadAll(io.LimitReader(f, config.MaxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", name, err)
+		return nil, file, fmt.Errorf("read %s: %w", file, err)
 	}
-	return data, nil
+	return data, file, nil
 }
 
 // listTree lists the files of a tree as git names them: no directories, nothing of .git, and symbolic links as themselves.
@@ -196,23 +202,18 @@ func listTree(tree fs.FS, limit int) ([]string, error) {
 	return paths, err
 }
 
-// defaultBranch is what a clone remembers of its origin's default branch; "" if it does not say.
+// defaultBranch is what the clone in a directory says; "" if there is none there, or if it does not say. A repository above
+// the directory is another one: its file is another file.
 func defaultBranch(dir string) string {
-	f, err := os.Open(filepath.Join(dir, ".git", "refs", "remotes", "origin", "HEAD"))
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		return ""
+	}
+	repo, err := gitremote.Open(dir)
 	if err != nil {
-		return ""
+		return "" // the file can be checked without it
 	}
-	defer f.Close() //nolint:errcheck // only read
-	const maxHead = 4096
-	data, err := io.ReadAll(io.LimitReader(f, maxHead))
-	if err != nil {
-		return ""
-	}
-	branch, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: refs/remotes/origin/")
-	if !ok {
-		return ""
-	}
-	return branch
+	defer repo.Close() //nolint:errcheck // only read
+	return string(repo.DefaultBranch())
 }
 
 // shown is a path as a terminal may see it: whoever names files in a repository must not move the cursor of who looks at it.

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var updateCheck = flag.Bool("update-check", false, "write what check and classify print into testdata")
+
+// TestCheckAndClassify runs the scenarios of testdata/check and testdata/classify. The comment of an archive holds the call
+// after "$ sluice"; the files below repo/ are the working tree, those below base/ are committed before as branch main;
+// stdout, stderr and code are what the call must give.
+func TestCheckAndClassify(t *testing.T) {
+	archives, err := filepath.Glob("testdata/c*/*.txtar")
+	if err != nil || len(archives) == 0 {
+		t.Fatalf("no archives: %v", err)
+	}
+	for _, archive := range archives {
+		absolute, err := filepath.Abs(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(strings.TrimSuffix(strings.TrimPrefix(archive, "testdata/"), ".txtar"), func(t *testing.T) { runArchive(t, absolute) })
+	}
+}
+
+func runArchive(t *testing.T, archive string) {
+	a, err := txtar.ParseFile(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	_, call, ok := strings.Cut(string(a.Comment), "$ sluice ")
+	if !ok {
+		t.Fatal("the comment holds no call")
+	}
+	want, kept := map[string]string{}, []txtar.File{}
+	for _, f := range a.Files {
+		if strings.Contains(f.Name, "/") {
+			kept = append(kept, f)
+			continue
+		}
+		want[f.Name] = string(f.Data)
+	}
+	build(t, kept)
+	stdout, stderr, code := sluice(strings.Fields(call)...)
+	got := map[string]string{"stdout": stdout, "stderr": stderr, "code": fmt.Sprintln(code)}
+	if *updateCheck {
+		for _, name := range []string{"stdout", "stderr", "code"} {
+			kept = append(kept, txtar.File{Name: name, Data: []byte(got[name])})
+		}
+		if err := os.WriteFile(archive, txtar.Format(&txtar.Archive{Comment: a.Comment, Files: kept}), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("sluice %s(-want +got):\n%s", call, diff)
+	}
+}
+
+// build lays out base/ and repo/. With base/ there is a repository: base/ is main, and repo/ is a commit on topic.
+func build(t *testing.T, files []txtar.File) {
+	t.Helper()
+	git := func(args ...string) {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = "repo"
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=a",
+			"GIT_AUTHOR_EMAIL=a@example.com", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@example.com")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	if lay(t, files, "base/") {
+		git("init", "-q", "-b", "main")
+		git("add", "-A")
+		git("commit", "-q", "-m", "base")
+		git("checkout", "-q", "-b", "topic")
+		git("rm", "-q", "-r", ".")
+		lay(t, files, "repo/")
+		git("add", "-A")
+		git("commit", "-q", "-m", "topic")
+		return
+	}
+	lay(t, files, "repo/")
+}
+
+// lay writes the files below a prefix into repo/ and tells whether there are any.
+func lay(t *testing.T, files []txtar.File, prefix string) bool {
+	t.Helper()
+	found := false
+	for _, f := range files {
+		name, ok := strings.CutPrefix(f.Name, prefix)
+		if !ok {
+			continue
+		}
+		found = true
+		path := filepath.Join("repo", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
+// sluice runs one command on Monday, 23 November 2026, 12:00 in Berlin.
+func sluice(args ...string) (stdout, stderr string, code int) {
+	var out, errs bytes.Buffer
+	e := &env{stdout: &out, stderr: &errs, now: func() time.Time { return time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC) }}
+	code = run(context.Background(), e, args)
+	return out.String(), errs.String(), code
+}
+
+// TestListTree leaves out what git does not keep, and says when it stops.
+func TestListTree(t *testing.T) {
+	tree := fstest.MapFS{
+		"a/b.yaml":          {},
+		".git/HEAD":         {},
+		".github/x":         {},
+		"sub/.git":          {},
+		"sub/link":          {Mode: fs.ModeSymlink},
+		"vendor/.git/a":     {},
+		"vendor/.gitignore": {},
+	}
+	got, err := listTree(tree, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{".github/x", "a/b.yaml", "sub/link", "vendor/.gitignore"}, got); diff != "" {
+		t.Errorf("paths (-want +got):\n%s", diff)
+	}
+	if _, err := listTree(tree, 2); err == nil {
+		t.Error("a tree beyond the limit is no error")
+	}
+}
+
+// TestCheckDoesNotFollowLinks: what a link leads to is not in the tree, and a link in the place of the file is not the file.
+func TestCheckDoesNotFollowLinks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	lay(t, []txtar.File{
+		{Name: "repo/.github/sluice.yaml", Data: []byte("version: 1\nlayout: {rules: [{paths: ['link/a'], release: live}]}\n")},
+		{Name: "repo/other/a", Data: nil}, // what repo/link/a would be
+	}, "repo/")
+	if err := os.Symlink("other", "repo/link"); err != nil {
+		t.Fatal(err)
+	}
+	stdout, _, code := sluice("check", "repo")
+	if code != 0 || !strings.Contains(stdout, "(rule-matches-nothing)") {
+		t.Errorf("code %d, prints\n%s", code, stdout)
+	}
+	if err := os.Rename("repo/.github/sluice.yaml", "real.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../../real.yaml", "repo/.github/sluice.yaml"); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, code := sluice("check", "repo"); code != 2 || !strings.Contains(stderr, "not a regular file") {
+		t.Errorf("code %d, says %s", code, stderr)
+	}
+}
+
+// TestShown keeps what a terminal would obey out of what is printed.
+func TestShown(t *testing.T) {
+	for path, want := range map[string]string{
+		"a/b c.yaml":     "a/b c.yaml",
+		"größe/日本.yaml":  "größe/日本.yaml",
+		"a\x1b[2J":       `"a\x1b[2J"`,
+		"a\nb":           `"a\nb"`,
+		"a\xffb":         `"a\xffb"`,
+		"a\u202eb":       `"a\u202eb"`,
+		"a\u0085b":       `"a\u0085b"`,
+		"say \"hi\"":     `say "hi"`,
+		"zero\u200bwide": `"zero\u200bwide"`,
+	} {
+		if got := shown(path); got != want {
+			t.Errorf("shown(%q) = %s, want %s", path, got, want)
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// classifyCall is what somebody asks `sluice classify`.
+type classifyCall struct {
+	file       string
+	base, head string
+	repo       string
+	at         string
+	paths      []string
+}
+
+// newClassifyCommand makes `sluice classify`: where paths belong, and whether they may change.
+func newClassifyCommand(e *env) *cobra.Command {
+	var call classifyCall
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "classify [PATH...]",
+		Short: "what each path needs before it may change, and whether all of them may now",
+		Long: "Tells of each path which releases it needs and which rule says so, then whether all of them may be released.\n" +
+			"Give paths, or --base and --head for what changed between two revisions, as a pull request would.",
+		RunE: func(_ *cobra.Command, args []string) error {
+			call.paths = args
+			v, err := e.classify(call)
+			if err != nil {
+				return err
+			}
+			if err := e.showClassify(v, asJSON); err != nil {
+				return err
+			}
+			return v.answer()
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&call.file, "file", "", "the rules; default: "+config.File+" at BASE, or of the working tree for paths")
+	flags.StringVar(&call.base, "base", "", "the revision that a change goes into")
+	flags.StringVar(&call.head, "head", "", "the revision that holds the change")
+	flags.StringVar(&call.repo, "repo", ".", "the repository's directory")
+	flags.StringVar(&call.at, "at", "", "the instant to decide for, RFC 3339 with an offset (default: now)")
+	flags.BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// classifyView is the JSON of `sluice classify`.
+type classifyView struct {
+	Verdict  plan.Kind        `json:"verdict"`
+	Reason   string           `json:"reason"`
+	Until    jsonTime         `json:"until"`
+	Releases []layout.Release `json:"releases"`
+	Paths    []pathView       `json:"paths"`
+}
+
+type pathView struct {
+	Path     string           `json:"path"`
+	Releases []layout.Release `json:"releases"`
+	Rule     string           `json:"rule"`
+}
+
+// classify finds the rules and the changes, and asks the gate.
+func (e *env) classify(call classifyCall) (classifyView, error) {
+	at, err := e.instant(call.at)
+	if err != nil {
+		return classifyView{}, err
+	}
+	if err := call.check(); err != nil {
+		return classifyView{}, err
+	}
+	change, err := call.read()
+	if err != nil {
+		return classifyView{}, err
+	}
+	return viewClassify(change, at), nil
+}
+
+// check refuses what cannot be meant.
+func (c classifyCall) check() error {
+	revisions := c.base != "" || c.head != ""
+	switch {
+	case revisions && len(c.paths) > 0:
+		return errors.New("paths cannot stand beside --base and --head; give the one or the other")
+	case revisions && (c.base == "" || c.head == ""):
+		return errors.New("--base and --head go together")
+	case !revisions && len(c.paths) == 0:
+		return errors.New("nothing to classify; give paths, or --base and --head")
+	case slices.Contains(c.paths, ""):
+		return errors.New("a path is empty")
+	}
+	return nil
+}
+
+// classified is a change with the rules that count for it.
+type classified struct {
+	policy *config.Policy
+	files  []plan.File
+}
+
+func (c classifyCall) read() (classified, error) {
+	if c.base != "" {
+		return c.readRevisions()
+	}
+	policy, err := loadPolicy(c.repo, c.file)
+	if err != nil {
+		return classified{}, err
+	}
+	out := classified{policy: policy}
+	for _, path := range c.paths {
+		path = strings.TrimPrefix(filepath.ToSlash(path), "./") // what a shell completes
+		out.files = append(out.files, plan.File{Path: path, Kind: plan.Modified})
+	}
+	return out, nil
+}
+
+// loadPolicy reads rules from the disk.
+func loadPolicy(dir, file string) (*config.Policy, error) {
+	data, file, err := readPolicyFile(dir, file)
+	if err != nil {
+		return nil, err
+	}
+	return parsePolicy(file, data)
+}
+
+// parsePolicy gives the rules, or the first thing that is wrong with them.
+func parsePolicy(name string, data []byte) (*config.Policy, error) {
+	policy, findings := config.Parse(data)
+	if policy != nil {
+		return policy, nil
+	}
+	wrong := slices.DeleteFunc(findings, func(f config.Finding) bool { return !isError(f) })
+	more := counted(len(wrong)-1, "; and 1 more error, see sluice check", "; and %d more errors, see sluice check")
+	return nil, errors.New(findingLine(name, wrong[0]) + more)
+}
+
+func viewClassify(c classified, at time.Time) classifyView {
+	verdict := gate.Paths(c.policy, c.files, at)
+	v := classifyView{
+		Verdict: verdict.Kind, Reason: verdict.Reason, Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
+		Paths: []pathView{},
+	}
+	seen := map[string]bool{}
+	for _, f := range c.files {
+		for _, path := range bothNames(f) {
+			if seen[path] {
+				continue
+			}
+			seen[path] = true
+			class := c.policy.Layout.Classify(path)
+			v.Paths = append(v.Paths, pathView{Path: path, Releases: listed(class.Releases), Rule: class.Rule})
+		}
+	}
+	return v
+}
+
+// bothNames is what a changed file touches: a rename leaves its old name. The source of a copy does not change.
+func bothNames(f plan.File) []string {
+	if f.Old == "" || f.Kind == plan.Copied {
+		return []string{f.Path}
+	}
+	return []string{f.Old, f.Path}
+}
+
+// listed is a list that JSON shows as one even if it is empty.
+func listed(releases []layout.Release) []layout.Release {
+	if releases == nil {
+		return []layout.Release{}
+	}
+	return releases
+}
+
+// answer is the exit code: no, if anything is held, waiting or blocked.
+func (v classifyView) answer() error {
+	switch v.Verdict {
+	case plan.Held, plan.Waiting, plan.Blocked:
+		return errNo
+	case plan.Ignored, plan.Overridden, plan.Release:
+	}
+	return nil
+}
+
+func (e *env) showClassify(v classifyView, asJSON bool) error {
+	if asJSON {
+		return printJSON(e.stdout, v)
+	}
+	if err := showPaths(e.stdout, v.Paths); err != nil {
+		return err
+	}
+	said := shown(v.Reason)
+	if word := string(v.Verdict); !strings.HasPrefix(said, word) {
+		said = word + ": " + said
+	}
+	_, err := fmt.Fprintf(e.stdout, "\n%s\n", said)
+	return err
+}
+
+// showPaths prints a path a line with what it needs and the rule that says so.
+func showPaths(w io.Writer, paths []pathView) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, p := range paths {
+		needs := "ignored"
+		if len(p.Releases) > 0 {
+			words := make([]string, len(p.Releases))
+			for i, r := range p.Releases {
+				words[i] = string(r)
+			}
+			needs = strings.Join(words, ", ")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\n", shown(p.Path), shown(needs), shown(p.Rule))
+	}
+	return table.Flush()
+}

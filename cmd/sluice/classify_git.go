@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// readRevisions finds what changed between the merge base of two revisions and the head, and the rules at the base.
+func (c classifyCall) readRevisions() (out classified, err error) {
+	repo, err := gitremote.Open(c.repo)
+	if err != nil {
+		return classified{}, err
+	}
+	defer func() { err = errors.Join(err, repo.Close()) }()
+	base, err := repo.Resolve(c.base)
+	if err != nil {
+		return classified{}, fmt.Errorf("--base: %w", err)
+	}
+	head, err := repo.Resolve(c.head)
+	if err != nil {
+		return classified{}, fmt.Errorf("--head: %w", err)
+	}
+	if out.policy, err = c.rulesAt(repo, base); err != nil {
+		return classified{}, err
+	}
+	out.files, err = repo.Changes(base, head)
+	return out, err
+}
+
+// rulesAt is the rules that count for a change into base: never those of the change itself.
+func (c classifyCall) rulesAt(repo *gitremote.Repo, base plan.SHA) (*config.Policy, error) {
+	if c.file != "" {
+		return loadPolicy(c.repo, c.file)
+	}
+	data, ok, err := repo.File(base, config.File)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("%s has no %s, so sluice is silent there; --file names other rules", c.base, config.File)
+	}
+	return parsePolicy(c.base+":"+config.File, data)
+}
