@@ -50,7 +50,7 @@ type answerOf struct {
 
 // fake is a GitHub of single answers: for what a whole one, the stand-in, would never say.
 type fake struct {
-	t  *testing.T
+	t  testing.TB
 	mu sync.Mutex
 	// say answers a request; a zero answer leaves it to the defaults.
 	say    func(r *http.Request, body string) answerOf

@@ -299,3 +299,28 @@ func TestNoMergeBase(t *testing.T) {
 		t.Error(s.Pulls[0].MergeBase)
 	}
 }
+
+// As many entries as there should be, but one of them twice: one is missing.
+func TestLongListWithADuplicate(t *testing.T) {
+	p := pullPart(1)
+	nodes := []any{}
+	for i := range maxFiles {
+		nodes = append(nodes, obj{"path": fmt.Sprint("f", i), "changeType": "ADDED"})
+	}
+	p["files"], p["changedFiles"] = obj{"nodes": nodes}, maxFiles+2
+	hub := &fake{t: t}
+	hub.say = func(r *http.Request, body string) answerOf {
+		switch {
+		case r.URL.Path == "/repos/acme/fleet/pulls/1/files" && r.URL.Query().Get("page") == "2":
+			return listed(t, restFile("x", "added", "", 1), restFile("x", "added", "", 1))
+		case r.URL.Path == "/repos/acme/fleet/pulls/1/files":
+			return listPage(t, r, maxFiles+2)
+		case operation(body) == "objects":
+			return said(obj{"o0": nil})
+		}
+		return sayRepo(repoPart(p))(r, body)
+	}
+	if observe(t, hub.forge(nil), Ask{}).Pulls[0].Complete {
+		t.Error("complete")
+	}
+}

@@ -94,6 +94,17 @@ func New(o Options) (*Forge, error) {
 	if o.AppID <= 0 {
 		return nil, errors.New("github.app_id: missing")
 	}
+	f := unsigned(o, at)
+	f.signer, err = ghinstallation.NewAppsTransport(f.wire, o.AppID, o.PrivateKey)
+	if err != nil {
+		return nil, errors.New("github.private_key: not an RSA key in PEM") // what lies below might quote the key
+	}
+	f.signer.BaseURL = at.rest.String()
+	return f, nil
+}
+
+// unsigned is a Forge but for its key.
+func unsigned(o Options, at addresses) *Forge {
 	f := &Forge{
 		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
 		wire: o.Transport, clients: map[int64]*client{},
@@ -106,12 +117,7 @@ func New(o Options) (*Forge, error) {
 		repos:    newLRU[repoKey, memory](keepRepos),
 	}
 	f.defaults()
-	f.signer, err = ghinstallation.NewAppsTransport(f.wire, o.AppID, o.PrivateKey)
-	if err != nil {
-		return nil, errors.New("github.private_key: not an RSA key in PEM") // what lies below might quote the key
-	}
-	f.signer.BaseURL = at.rest.String()
-	return f, nil
+	return f
 }
 
 // defaults fills in what Options left out.
@@ -149,13 +155,17 @@ func (f *Forge) clientLocked(installation int64) *client {
 }
 
 func (f *Forge) newClient(installation int64) *client {
-	l := newLimits(f.pace)
-	var signer http.RoundTripper = f.signer
-	if installation != 0 {
-		signer = &signed{fresh: func() *ghinstallation.Transport {
-			return ghinstallation.NewFromAppsTransport(f.signer, installation)
-		}}
+	if installation == 0 {
+		return f.clientOver(f.signer)
 	}
+	return f.clientOver(&signed{fresh: func() *ghinstallation.Transport {
+		return ghinstallation.NewFromAppsTransport(f.signer, installation)
+	}})
+}
+
+// clientOver is a client whose requests are signed by the transport below it.
+func (f *Forge) clientOver(signer http.RoundTripper) *client {
+	l := newLimits(f.pace)
 	h := &http.Client{
 		Transport:     &gate{next: signer, limits: l, graphQL: f.at.graphQL.Path, now: f.now},
 		CheckRedirect: sameHost,

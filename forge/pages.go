@@ -155,10 +155,12 @@ func (l *look) take(p page, r reply) (string, error) {
 
 // takeOnce keeps what the first page says of the repository and of what was asked for by alias.
 func (l *look) takeOnce(repo rawRepo, r reply) error {
-	if err := r.into(&l.named); err != nil {
-		return err
+	if len(l.knownBases())+len(l.ask.Groups)+len(l.ask.Pulls) > 0 { // else nothing has an alias, and the answer is long
+		if err := r.into(&l.named); err != nil {
+			return err
+		}
+		delete(l.named, "pullRequests") // read already
 	}
-	delete(l.named, "pullRequests") // large, and read already
 	l.once, l.skew = repo, r.skew()
 	l.once.PullRequests = nil
 	if repo.DefaultBranchRef != nil {

@@ -34,3 +34,14 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		}
 	}
 }
+
+// What a look costs of the 5,000 points of an hour, reckoned as GitHub does: every connection that is asked for, divided by
+// a hundred. A page of 100 lets a repository be looked at more than 300 times an hour.
+func TestPriceOfALook(t *testing.T) {
+	for size, most := range map[int]int{100: 15, 50: 8, 25: 4} {
+		connections := 1 + size*(5+maxCommits) // pull requests; five of each, and the parents of each commit
+		if got := (connections + 50) / 100; got > most {
+			t.Errorf("a page of %d costs %d points", size, got)
+		}
+	}
+}
