@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/plan"
@@ -267,15 +268,37 @@ func TestChangesOracle(t *testing.T) {
 	}
 }
 
-// What go-git's own detection of renames would lose stays: an added file with the content of two deleted ones.
+// What go-git's own detection of renames loses stays: an added file with the content of two deleted ones that it resembles
+// in nothing. The test fails when go-git is mended, and then the ADR on this wants a new reason.
 func TestNothingIsLost(t *testing.T) {
 	w := newWorld(t)
-	base := w.commit(map[string]string{"q/1": "same", "q/2": "same"})
-	head := w.commit(map[string]string{"q": "", "zz/x": "same"})
-	got := agree(t, w, open(t, w.dir), base, head)
-	want := []plan.File{{Path: "q/2", Kind: plan.Deleted}, {Path: "zz/x", Old: "q/1", Kind: plan.Renamed}}
-	if d := cmp.Diff(want, got); d != "" {
+	base := w.commit(map[string]string{"a1": "same", "a2": "same"})
+	head := w.commit(map[string]string{"a1": "", "a2": "", "d/x": "same"})
+	r := open(t, w.dir)
+	want := []plan.File{{Path: "a2", Kind: plan.Deleted}, {Path: "d/x", Old: "a1", Kind: plan.Renamed}}
+	if d := cmp.Diff(want, agree(t, w, r, base, head)); d != "" {
 		t.Error(d)
+	}
+	var trees []*object.Tree
+	for _, sha := range []plan.SHA{base, head} {
+		root, err := r.root(sha)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tree, err := object.GetTree(r.storage, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trees = append(trees, tree)
+	}
+	theirs, err := object.DiffTreeWithOptions(t.Context(), trees[0], trees[1], object.DefaultDiffTreeOptions)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range theirs {
+		if c.To.Name == "d/x" {
+			t.Errorf("go-git tells %s now", c.To.Name)
+		}
 	}
 }
 
@@ -323,9 +346,12 @@ func BenchmarkChanges(b *testing.B) {
 	}
 	base := w.commit(files)
 	for i := range 50 {
-		files = map[string]string{fmt.Sprintf("clusters/cluster-%d/apps/app-%d/deployment.yaml", i%40, i): "replicas: none\n"}
-		w.commit(files)
+		w.write(map[string]string{fmt.Sprintf("clusters/cluster-%d/apps/app-%d/deployment.yaml", i%40, i): "replicas: none\n"})
+		if i%5 == 0 {
+			w.commit(nil)
+		}
 	}
+	w.commit(nil)
 	head := w.sha("HEAD")
 	w.git("repack", "-adq")
 	b.Run("cold", func(b *testing.B) {

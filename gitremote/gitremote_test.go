@@ -60,6 +60,21 @@ func TestResolve(t *testing.T) {
 	check(open(t, w.dir))
 }
 
+// A branch whose name is also an abbreviated SHA is the branch; a full SHA is always itself.
+func TestResolveAmbiguous(t *testing.T) {
+	w := sample(t)
+	short := w.git("rev-parse", "--short=7", "light")
+	full := w.git("rev-parse", "light")
+	w.git("branch", short, "HEAD")
+	w.git("update-ref", "refs/heads/"+full, "HEAD")
+	r := open(t, w.dir)
+	for rev, want := range map[string]plan.SHA{short: w.sha("HEAD"), full: plan.SHA(full)} {
+		if got, err := r.Resolve(rev); err != nil || got != want || w.sha(rev) != want {
+			t.Errorf("%s: %s %v, want %s", rev, got, err, want)
+		}
+	}
+}
+
 // A branch that only the remote has is not taken for a local one, but the error names it.
 func TestResolveHint(t *testing.T) {
 	w := sample(t).clone()

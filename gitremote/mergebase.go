@@ -15,8 +15,8 @@ import (
 // MergeBase is the best common ancestors of two commits, sorted: one as a rule, several where histories crossed. None at
 // all is ErrUnrelated.
 //
-// go-git has a function for this. It takes a missing object for the end of history, which would turn a shallow clone into
-// one without merge bases; hence this one.
+// go-git has a function for this. It ignores what goes wrong in its second walk, and so may tell of no merge base where a
+// shallow clone lacks the commits that lead to it; hence this one.
 func (r *Repo) MergeBase(a, b plan.SHA) ([]plan.SHA, error) {
 	found, err := r.mergeBases(a, b)
 	if err != nil {

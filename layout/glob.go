@@ -193,9 +193,8 @@ func compileSegment(glob, text string) (segment, *globError) {
 
 // captureName tells whether name may name a capture.
 func captureName(name string) bool {
-	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
-		return !(r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
-	})
+	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+	return name != "" && strings.Trim(name, letters) == ""
 }
 
 // matches tells whether one segment of a path fits a segment that is not `**`.

@@ -139,7 +139,7 @@ func round(t *testing.T, c *chooser) {
 // TestOracle compares the trie with doublestar, rule by rule in the list's order, on many small worlds.
 func TestOracle(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	for range 20_000 {
+	for range 5_000 {
 		data := make([]byte, 300)
 		for i := range data {
 			data[i] = byte(r.Uint32())

@@ -1,0 +1,295 @@
+// Package imports holds no code. Its test keeps the direction of imports: who may import whom, each with the reason, and
+// what the packages that decide must never reach: a clock, a file, a socket, the environment, chance.
+package imports
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/sluicegate/sluice/"
+
+// pure is the packages that only compute: what they say follows from what they are given.
+var pure = []string{"window", "layout", "config", "plan", "gate", "promoter"}
+
+// row says what of this module a package may import outside its tests.
+type row struct {
+	pkg string
+	may []string
+	why string
+}
+
+// direction is the architecture: imports point down this table's levels, and never up or around.
+var direction = []row{
+	{"window", nil, "when: it knows neither files nor paths, so that schedules can be proved alone"},
+	{"layout", nil, "where: it knows neither files nor times, so that rules can be proved alone"},
+	{"docs/spec", nil, "the file's schema as bytes, beside the page that explains it"},
+	{"config", []string{"window", "layout", "docs/spec"}, "the one place that turns YAML into windows and rules"},
+	{"plan", []string{"config", "layout", "window"}, "the nouns that all share carry the compiled policy"},
+	{"gate", []string{"plan", "config", "layout", "window"}, "decides on pull requests from a snapshot alone"},
+	{"promoter", []string{"plan", "config", "layout", "window"}, "decides on windowed branches from a snapshot alone"},
+	{"gitremote", []string{"plan"}, "speaks git; decides nothing, so it knows no policy"},
+	{"forge", []string{"plan", "config", "layout", "window"}, "speaks GitHub; fills snapshots, policies among them, and decides nothing"},
+	{"store", []string{"plan", "config", "layout", "window"}, "keeps what GitHub cannot be asked for"},
+	{"reconcile", []string{"plan", "forge", "store", "gitremote", "config", "layout", "window"}, "names the values that forge and store exchange; what it calls it declares itself, and how to decide is given to it"},
+	{"webhook", []string{"plan", "store"}, "notes deliveries as the store's values; it neither looks nor decides"},
+	{"web", []string{"plan", "store", "config", "layout", "window"}, "shows what was decided and decides nothing"},
+	{"standin", []string{"gitremote"}, "a GitHub by its own: if it shared sluice's code, it would share its mistakes"},
+	{"cmd/sluice", []string{"*"}, "the wiring: it alone knows everybody"},
+	{"test/githubapi", nil, "GitHub's own descriptions, against which sluice is held"},
+	{"test/e2e", nil, "looks at the built binary from outside"},
+	{"test/imports", nil, "this test"},
+}
+
+// library says where code of others may be imported; tests adds packages whose tests may, "*" is every one's.
+type library struct {
+	prefix string
+	in     []string
+	tests  []string
+	why    string
+}
+
+var libraries = []library{
+	{"github.com/google/go-github/", []string{"forge"}, nil, "GitHub's types stay behind forge, or everybody speaks GitHub"},
+	{"github.com/bradleyfalzon/ghinstallation/", []string{"forge"}, nil, "the App's key is used in one place"},
+	{"github.com/go-git/", []string{"gitremote", "standin"}, nil, "git is spoken by gitremote, and by the GitHub that stands in"},
+	{"github.com/gin-gonic/gin", []string{"webhook", "web"}, nil, "HTTP is what webhook and web are for"},
+	{"github.com/spf13/", []string{"cmd/sluice"}, nil, "settings and flags are read once, at the start; viper folds case and must never see the repository's file"},
+	{"modernc.org/sqlite", []string{"store"}, []string{"store"}, "one database, one package"},
+	{"github.com/pressly/goose/", []string{"store"}, nil, "one database, one package"},
+	{"github.com/robfig/cron/", []string{"window"}, []string{"window"}, "its own Next is wrong around clock changes; nobody else may fall for it"},
+	{"go.yaml.in/yaml/", []string{"config"}, []string{"*"}, "the repository's file is decoded strictly, in one place"},
+	{"github.com/bmatcuk/doublestar/", nil, []string{"*"}, "layout matches paths; doublestar is its oracle"},
+	{"github.com/migueleliasweb/go-github-mock/", nil, []string{"forge"}, "single error answers for forge; all else runs against the stand-in"},
+}
+
+// forbidden is what the pure packages must not import, below a prefix too, with the reason.
+var forbidden = map[string]string{
+	"os":            "files and the environment",
+	"net":           "sockets",
+	"syscall":       "the machine",
+	"math/rand":     "chance",
+	"crypto/rand":   "chance",
+	"log":           "return or log: what decides returns",
+	"path/filepath": "the machine's own paths; the repository's have slashes",
+	"time/tzdata":   "it is asked only after the machine's zones; window has its own",
+}
+
+// allowed is what lies below a forbidden prefix and does no harm.
+var allowed = []string{"net/url", "net/netip", "net/mail"}
+
+// clocks is what of package time reads the clock or waits for it.
+var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer", "LoadLocation", "Local"}
+
+// pkg is a package as `go list` tells it.
+type pkg struct {
+	ImportPath, Dir                    string
+	GoFiles                            []string
+	Imports, TestImports, XTestImports []string
+}
+
+// name is the package's path inside the module.
+func (p pkg) name() string { return strings.TrimPrefix(p.ImportPath, module) }
+
+// packages lists the module.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-e", "-json=ImportPath,Dir,GoFiles,Imports,TestImports,XTestImports", "./...")
+	cmd.Dir = filepath.Join("..", "..")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	data, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("go list: %v\n%s", err, &stderr)
+	}
+	var out []pkg
+	for dec := json.NewDecoder(bytes.NewReader(data)); ; {
+		var p pkg
+		switch err := dec.Decode(&p); {
+		case errors.Is(err, io.EOF):
+			if len(out) < 5 {
+				t.Fatalf("go list found %d packages", len(out))
+			}
+			return out
+		case err != nil:
+			t.Fatal(err)
+		}
+		out = append(out, p)
+	}
+}
+
+func TestDirection(t *testing.T) {
+	rows := map[string]row{}
+	for _, r := range direction {
+		if r.why == "" {
+			t.Errorf("%s: no reason", r.pkg)
+		}
+		rows[r.pkg] = r
+	}
+	for _, p := range packages(t) {
+		r, ok := rows[p.name()]
+		if !ok {
+			t.Errorf("%s has no row: say what it may import, and why", p.name())
+			continue
+		}
+		for _, bad := range r.wrong(p.Imports) {
+			t.Errorf("%s must not import %s: %s", p.name(), bad, r.why)
+		}
+	}
+}
+
+// wrong is what of this module among imports the row does not allow. Nothing outside tests imports what is for tests.
+func (r row) wrong(imports []string) []string {
+	var out []string
+	for _, path := range imports {
+		name, ours := strings.CutPrefix(path, module)
+		if !ours {
+			continue
+		}
+		forTests := strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "cmd/")
+		if forTests || !slices.Contains(r.may, name) && !slices.Contains(r.may, "*") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func TestLibraries(t *testing.T) {
+	for _, p := range packages(t) {
+		for _, lib := range libraries {
+			for _, bad := range lib.wrong(p) {
+				t.Errorf("%s must not import %s: %s", p.name(), bad, lib.why)
+			}
+		}
+	}
+}
+
+// wrong is what a package imports of the library where it must not. Whoever may import it may do so in tests too.
+func (l library) wrong(p pkg) []string {
+	var out []string
+	for _, path := range p.Imports {
+		if strings.HasPrefix(path, l.prefix) && !slices.Contains(l.in, p.name()) {
+			out = append(out, path)
+		}
+	}
+	for _, path := range slices.Concat(p.TestImports, p.XTestImports) {
+		may := slices.Concat(l.in, l.tests)
+		if strings.HasPrefix(path, l.prefix) && !slices.Contains(may, p.name()) && !slices.Contains(may, "*") {
+			out = append(out, path+" in tests")
+		}
+	}
+	return out
+}
+
+func TestPureImports(t *testing.T) {
+	for _, p := range packages(t) {
+		if !slices.Contains(pure, p.name()) {
+			continue
+		}
+		for _, path := range p.Imports {
+			if why := impure(path); why != "" {
+				t.Errorf("%s must not import %s: %s", p.name(), path, why)
+			}
+		}
+	}
+}
+
+// impure is why a pure package must not import a path; "": it may.
+func impure(path string) string {
+	if slices.Contains(allowed, path) {
+		return ""
+	}
+	for prefix, why := range forbidden {
+		if path == prefix || strings.HasPrefix(path, prefix+"/") {
+			return why
+		}
+	}
+	return ""
+}
+
+// TestNoClock: in the pure packages time is an argument.
+func TestNoClock(t *testing.T) {
+	for _, p := range packages(t) {
+		if !slices.Contains(pure, p.name()) {
+			continue
+		}
+		for _, file := range p.GoFiles {
+			fset := token.NewFileSet()
+			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, at := range readsClock(f) {
+				t.Errorf("%s: time.%s: time is an argument here", fset.Position(at.Pos()), at.Sel.Name)
+			}
+		}
+	}
+}
+
+// readsClock finds every use of a clock in a file.
+func readsClock(f *ast.File) []*ast.SelectorExpr {
+	name := ""
+	for _, i := range f.Imports {
+		if i.Path.Value != `"time"` {
+			continue
+		}
+		if name = "time"; i.Name != nil {
+			name = i.Name.Name
+		}
+	}
+	var out []*ast.SelectorExpr
+	ast.Inspect(f, func(n ast.Node) bool {
+		s, ok := n.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		if x, ok := s.X.(*ast.Ident); ok && x.Name == name && slices.Contains(clocks, s.Sel.Name) {
+			out = append(out, s)
+		}
+		return true
+	})
+	return out
+}
+
+// TestRules: the rules above catch what they are for.
+func TestRules(t *testing.T) {
+	gate := row{"gate", []string{"plan"}, "why"}
+	if bad := gate.wrong([]string{"time", module + "plan", module + "forge", module + "test/githubapi"}); !slices.Equal(bad, []string{"forge", "test/githubapi"}) {
+		t.Error(bad)
+	}
+	all := row{"cmd/sluice", []string{"*"}, "why"}
+	if bad := all.wrong([]string{module + "forge", module + "test/e2e"}); !slices.Equal(bad, []string{"test/e2e"}) {
+		t.Error(bad)
+	}
+	lib := library{"x/y/", []string{"a"}, []string{"b"}, "why"}
+	for name, want := range map[string]int{"a": 0, "b": 1, "c": 2} {
+		p := pkg{ImportPath: module + name, Imports: []string{"x/y/z", "x/z"}, XTestImports: []string{"x/y/w"}}
+		if bad := lib.wrong(p); len(bad) != want {
+			t.Errorf("%s: %v", name, bad)
+		}
+	}
+	for path, want := range map[string]bool{"os": true, "os/exec": true, "net/http": true, "net/url": false, "math/rand/v2": true, "math": false, "osx": false} {
+		if (impure(path) != "") != want {
+			t.Errorf("%s: %q", path, impure(path))
+		}
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
+import clock "time"
+func f(t clock.Time) bool { return clock.Now().After(t) || clock.Since(t) > 0 }`, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := readsClock(f); len(got) != 2 {
+		t.Errorf("%d uses of the clock, want 2", len(got))
+	}
+}
