@@ -41,6 +41,14 @@ func (c *Calendar) Zone(n Name) *time.Location {
 	return time.UTC
 }
 
+// Description is what the file says about a window, hostile text; "" for Live and for an unknown name.
+func (c *Calendar) Description(n Name) string {
+	if w := c.windows[n]; w != nil {
+		return w.spec.Description
+	}
+	return ""
+}
+
 // Cutoff is how long before its close a window stops releasing; 0 for Live and for an unknown name.
 func (c *Calendar) Cutoff(n Name) time.Duration {
 	if w := c.windows[n]; w != nil {

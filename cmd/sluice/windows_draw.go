@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/window"
+)
+
+// A row of the timeline is a day of the window's wall clock, a cell half an hour of it.
+const (
+	cellsPerHour = 2
+	cellsPerDay  = 24 * cellsPerHour
+	// stepLength is how time is cut for drawing. Every clock of today is a multiple of it away from UTC, so that a step
+	// lies in one cell.
+	stepLength = 15 * time.Minute
+	// maxTimes is how many openings of a day are written beside its row.
+	maxTimes = 2
+)
+
+// cell is what a half hour looks like. What is larger wins where several meet in one; only that a cutoff wins over what is
+// open, unless it opens in the same cell: the end of an opening shows its cutoff, and a short opening shows that it opens.
+type cell int
+
+const (
+	cellNone cell = iota // the clock leaps over it, or it lies in the past of the first day
+	cellShut
+	cellFrozen
+	cellCutoff
+	cellOpen
+	cellNow
+)
+
+// looks are the cells as they are drawn, without and with colour.
+var looks = [...]struct {
+	plain, colour, word string
+}{
+	cellNone:   {" ", "", ""},
+	cellShut:   {"·", "\x1b[2m", "shut"},
+	cellFrozen: {"░", "\x1b[36m", "frozen"},
+	cellCutoff: {"▒", "\x1b[33m", "open, within the cutoff"},
+	cellOpen:   {"█", "\x1b[32m", "open"},
+	cellNow:    {"┃", "\x1b[1;31m", "now"},
+}
+
+const colourOff = "\x1b[0m"
+
+// stretch is a piece of time in which nothing about a window changes.
+type stretch struct {
+	from, until time.Time
+	state       window.State
+}
+
+// cell is how the stretch is drawn.
+func (s stretch) cell() cell {
+	switch {
+	case s.state.Releasable:
+		return cellOpen
+	case s.state.Open:
+		return cellCutoff
+	case s.state.FrozenBy != "":
+		return cellFrozen
+	default:
+		return cellShut
+	}
+}
+
+// stretches cuts the time of a window, from from to until.
+func stretches(c *window.Calendar, n window.Name, from, until time.Time) []stretch {
+	var out []stretch
+	for from.Before(until) {
+		s := stretch{from: from, until: until, state: c.At(n, from)}
+		if next := s.state.Next; !next.IsZero() && next.Before(until) {
+			s.until = next
+		}
+		out = append(out, s)
+		from = s.until
+	}
+	return out
+}
+
+// date is a day of a wall clock.
+type date struct {
+	year  int
+	month time.Month
+	day   int
+}
+
+func dateOf(t time.Time) date {
+	year, month, day := t.Date()
+	return date{year, month, day}
+}
+
+// noon is a time on the date that every clock shows, dressed as UTC.
+func (d date) noon() time.Time { return time.Date(d.year, d.month, d.day, 12, 0, 0, 0, time.UTC) }
+
+// row is one day of one window.
+type row struct {
+	cells   [cellsPerDay]cell
+	begun   [cellsPerDay]bool // something opens in the cell
+	opens   []string          // "08:00–17:00"
+	lastEnd time.Time         // of the last of opens
+	frozen  []string          // the names of freezes
+}
+
+// drawWindows draws every window as people read it.
+func drawWindows(q windowsQuestion, colour bool) []byte {
+	var b bytes.Buffer
+	p := painter{out: &b, colour: colour}
+	names := q.calendar.Names()
+	if len(names) == 0 {
+		b.WriteString("no windows: everything that has a rule is live\n")
+	}
+	for i, n := range names {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		p.window(q, n)
+	}
+	if live := q.calendar.At(window.Live, q.at); live.FrozenBy != "" || !live.Until.IsZero() {
+		fmt.Fprintf(&b, "\n%s  %s\n", window.Live, sayState(live, q.at))
+	}
+	if len(names) > 0 {
+		p.legend()
+	}
+	return b.Bytes()
+}
+
+// painter writes cells.
+type painter struct {
+	out    *bytes.Buffer
+	colour bool
+}
+
+// window draws one window: what holds now, then a row a day.
+func (p painter) window(q windowsQuestion, n window.Name) {
+	zone := q.calendar.Zone(n)
+	at := q.at.In(zone)
+	fmt.Fprintf(p.out, "%s  %s\n", n, sayState(q.calendar.At(n, q.at), at))
+	if text := q.calendar.Description(n); text != "" {
+		fmt.Fprintf(p.out, "%s\n", shown(text))
+	}
+	rows, days := rowsOf(q, n, at)
+	const scale = "00    03    06    09    12    15    18    21"
+	fmt.Fprintf(p.out, "%-11s%-*s  %s\n", "", cellsPerDay, scale, zone)
+	for _, d := range days {
+		fmt.Fprintf(p.out, "%-11s%s", d.noon().Format("Mon _2 Jan"), p.cells(rows[d].cells))
+		if note := rows[d].note(); note != "" {
+			fmt.Fprintf(p.out, "  %s", note)
+		}
+		p.out.WriteString("\n")
+	}
+}
+
+// rowsOf fills the rows of the days from at on, in the window's zone.
+func rowsOf(q windowsQuestion, n window.Name, at time.Time) (map[date]*row, []date) {
+	rows := make(map[date]*row, q.days)
+	var days []date
+	for i := range q.days {
+		d := dateOf(dateOf(at).noon().AddDate(0, 0, i))
+		days = append(days, d)
+		rows[d] = &row{}
+	}
+	// A day has at most 26 hours or so. What is cut too generously belongs to no row.
+	const margin = 30 * time.Hour
+	from := at.Add(-margin).Truncate(stepLength)
+	for _, s := range stretches(q.calendar, n, from, at.Add(time.Duration(q.days)*24*time.Hour+margin)) {
+		for t := s.from; t.Before(s.until); {
+			next := t.Truncate(stepLength).Add(stepLength)
+			if next.After(s.until) {
+				next = s.until
+			}
+			local := t.In(at.Location())
+			if r := rows[dateOf(local)]; r != nil {
+				r.add(local, next.In(at.Location()), s)
+			}
+			t = next
+		}
+	}
+	rows[days[0]].cells[cellIndex(at)] = cellNow
+	return rows, days
+}
+
+// cellIndex is the cell of a local time.
+func cellIndex(local time.Time) int {
+	return local.Hour()*cellsPerHour + local.Minute()*cellsPerHour/60
+}
+
+// add notes a step of a stretch, from local to local.
+func (r *row) add(from, until time.Time, s stretch) {
+	i := cellIndex(from)
+	r.begun[i] = r.begun[i] || from.Equal(s.state.Since)
+	if s.cell() != cellCutoff || r.begun[i] {
+		r.cells[i] = max(r.cells[i], s.cell())
+	} else {
+		r.cells[i] = cellCutoff
+	}
+	if name := s.state.FrozenBy; name != "" && (len(r.frozen) == 0 || r.frozen[len(r.frozen)-1] != name) {
+		r.frozen = append(r.frozen, name)
+	}
+	if !s.state.Open {
+		return
+	}
+	end := until.Format("15:04")
+	if dateOf(until) != dateOf(from) {
+		end = "24:00"
+	}
+	if last := len(r.opens) - 1; last >= 0 && r.lastEnd.Equal(from) {
+		begin, _, _ := strings.Cut(r.opens[last], "–")
+		r.opens[last] = begin + "–" + end
+	} else {
+		r.opens = append(r.opens, from.Format("15:04")+"–"+end)
+	}
+	r.lastEnd = until
+}
+
+// note is what stands beside a row.
+func (r *row) note() string {
+	words := r.opens
+	if more := len(words) - maxTimes; more > 0 {
+		words = append(append([]string{}, words[:maxTimes]...), fmt.Sprintf("and %d more", more))
+	}
+	out := strings.Join(words, " ")
+	for _, name := range r.frozen {
+		if out != "" {
+			out += " "
+		}
+		out += "frozen: " + shown(name)
+	}
+	return out
+}
+
+// cells draws a day. Neighbours of one colour share their codes.
+func (p painter) cells(cells [cellsPerDay]cell) string {
+	var b strings.Builder
+	on := ""
+	for _, c := range cells {
+		if p.colour && looks[c].colour != on {
+			if on != "" {
+				b.WriteString(colourOff)
+			}
+			on = looks[c].colour
+			b.WriteString(on)
+		}
+		b.WriteString(looks[c].plain)
+	}
+	if on != "" {
+		b.WriteString(colourOff)
+	}
+	return b.String()
+}
+
+// legend says what the cells mean.
+func (p painter) legend() {
+	p.out.WriteString("\n")
+	for _, c := range []cell{cellOpen, cellCutoff, cellFrozen, cellShut, cellNow} {
+		mark := looks[c].plain
+		if p.colour {
+			mark = looks[c].colour + mark + colourOff
+		}
+		fmt.Fprintf(p.out, "%s %s", mark, looks[c].word)
+		if c != cellNow {
+			p.out.WriteString("   ")
+		}
+	}
+	p.out.WriteString("\n")
+}
+
+// sayState is a window's state in words, with instants in the zone of at.
+func sayState(s window.State, at time.Time) string {
+	local := func(t time.Time) string { return t.In(at.Location()).Format("Mon 2 Jan 2006 15:04 MST") }
+	switch {
+	case s.Open && s.Until.IsZero():
+		return "open, no end in sight"
+	case s.Releasable && !s.ReleasableUntil.Equal(s.Until):
+		return fmt.Sprintf("open until %s, releases until %s", local(s.Until), s.ReleasableUntil.In(at.Location()).Format("15:04"))
+	case s.Releasable:
+		return "open until " + local(s.Until)
+	case s.Open:
+		return fmt.Sprintf("open until %s, within its cutoff: releases nothing more", local(s.Until))
+	}
+	out := "shut"
+	if s.FrozenBy != "" {
+		out = "frozen by " + shown(s.FrozenBy)
+	}
+	if s.Until.IsZero() {
+		return out + ", no opening in sight"
+	}
+	return out + ", opens " + local(s.Until)
+}
