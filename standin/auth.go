@@ -1,0 +1,178 @@
+package standin
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v4"
+)
+
+// How long credentials last:
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app
+const (
+	tokenLife = time.Hour
+	jwtLife   = 10 * time.Minute
+	jwtDrift  = time.Minute // GitHub is lenient by about this
+)
+
+// token is an installation's access token.
+type token struct {
+	installation int64
+	expires      time.Time
+	permissions  map[string]string
+	repos        []int64 // nil: all of the installation's
+}
+
+// caller is who asks.
+type caller struct {
+	actor Actor
+	app   bool   // our App itself, by JSON web token
+	token *token // our App on one installation
+	id    int64  // of the installation
+}
+
+// errNoCredentials says that a request came without any.
+var errNoCredentials = errors.New("no credentials")
+
+// who reads the credentials of a request.
+func (g *GitHub) who(r *http.Request) (caller, error) {
+	header := r.Header.Get("Authorization")
+	scheme, value, _ := strings.Cut(header, " ")
+	switch strings.ToLower(scheme) {
+	case "bearer", "token":
+		return g.byToken(strings.TrimSpace(value))
+	case "basic":
+		return g.byPassword(r)
+	case "":
+		return caller{}, errNoCredentials
+	}
+	return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
+}
+
+// byPassword reads what git and curl send: a token as the password, or a person's login as the name. Nobody is asked to
+// prove that they are who they say: the stand-in has no secrets to keep.
+func (g *GitHub) byPassword(r *http.Request) (caller, error) {
+	name, password, ok := r.BasicAuth()
+	if !ok {
+		return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
+	}
+	if strings.HasPrefix(password, installationPrefix) || strings.HasPrefix(password, personPrefix) {
+		return g.byToken(password)
+	}
+	return g.byToken(personPrefix + name)
+}
+
+const (
+	installationPrefix = "ghs_"
+	personPrefix       = "person:"
+)
+
+func (g *GitHub) byToken(value string) (caller, error) {
+	if login, ok := strings.CutPrefix(value, personPrefix); ok && validLogin.MatchString(login) {
+		return caller{actor: person(login)}, nil
+	}
+	if strings.Count(value, ".") == 2 {
+		return g.byJWT(value)
+	}
+	g.mu.Lock()
+	t, ok := g.tokens[value]
+	g.mu.Unlock()
+	if !ok || !g.now().Before(t.expires) {
+		return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
+	}
+	i := g.installation(t.installation)
+	if i == nil {
+		return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
+	}
+	if !i.suspended.IsZero() {
+		return caller{}, refuse(http.StatusForbidden, msgSuspended)
+	}
+	return caller{actor: g.us(), token: &t, id: t.installation}, nil
+}
+
+// byJWT verifies a JSON web token as GitHub says it does:
+// https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
+func (g *GitHub) byJWT(value string) (caller, error) {
+	var claims jwt.RegisteredClaims
+	parser := jwt.NewParser(jwt.WithValidMethods([]string{"RS256"}), jwt.WithoutClaimsValidation())
+	_, err := parser.ParseWithClaims(value, &claims, func(*jwt.Token) (any, error) { return g.opts.AppKey, nil })
+	now := g.now()
+	switch {
+	case err != nil:
+		return caller{}, refuse(http.StatusUnauthorized, msgBadJWT)
+	case claims.ExpiresAt == nil || !now.Before(claims.ExpiresAt.Time):
+		return caller{}, refuse(http.StatusUnauthorized, msgJWTExpired)
+	case claims.ExpiresAt.After(now.Add(jwtLife + jwtDrift)):
+		return caller{}, refuse(http.StatusUnauthorized, msgJWTTooFar)
+	case claims.IssuedAt == nil || claims.IssuedAt.After(now.Add(jwtDrift)):
+		return caller{}, refuse(http.StatusUnauthorized, msgJWTIssued)
+	case claims.Issuer != strconv.FormatInt(g.opts.AppID, 10):
+		return caller{}, refuse(http.StatusUnauthorized, msgJWTIssuer)
+	}
+	return caller{actor: g.us(), app: true}, nil
+}
+
+// issue makes an installation token, limited to what the caller asks for.
+func (g *GitHub) issue(i *installation, permissions map[string]string, repos []int64) (string, token) {
+	t := token{installation: i.id, expires: g.now().Add(tokenLife), permissions: maps.Clone(i.permissions), repos: repos}
+	if len(permissions) > 0 {
+		t.permissions = maps.Clone(permissions)
+	}
+	var b [18]byte
+	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
+	value := installationPrefix + hex.EncodeToString(b[:])
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	maps.DeleteFunc(g.tokens, func(_ string, old token) bool { return !g.now().Before(old.expires) })
+	g.tokens[value] = t
+	return value, t
+}
+
+// RevokeTokens ends all installation tokens at once.
+func (g *GitHub) RevokeTokens() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	clear(g.tokens)
+}
+
+// sees tells whether a caller can see a repository at all: what one cannot see does not exist, 404.
+func (g *GitHub) sees(c caller, r *Repo) bool {
+	if c.token == nil {
+		return !c.app // persons see what is public, and everything is
+	}
+	i := g.installation(c.id)
+	return i != nil && i.reaches(r) && (c.token.repos == nil || slices.Contains(c.token.repos, r.id))
+}
+
+// need is what a route asks of its caller: a permission of an App, and the least permission of a person.
+type need struct {
+	permission string // "contents", "pull_requests", …
+	level      string // Read or Write, for an App
+	person     string // Read, Triage, Write
+}
+
+var personRank = map[string]int{Read: 1, Triage: 2, Write: 3, Maintain: 4, Admin: 5}
+
+// may says no to a caller who lacks what a route needs: 403.
+func (r *Repo) may(c caller, n need) error {
+	if c.token != nil {
+		have := c.token.permissions[n.permission]
+		if have == "" || n.level == Write && have != "write" {
+			return refuse(http.StatusForbidden, msgNoIntegration)
+		}
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if personRank[r.permission(c.actor.Login)] < personRank[n.person] {
+		return refuse(http.StatusForbidden, "Must have %s rights to Repository.", n.person)
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package standin
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// GitHub's limits on commit statuses: FACTS 1.1 and
+// https://docs.github.com/en/rest/commits/statuses#create-a-commit-status
+const (
+	maxStatuses    = 1000 // of one commit and context
+	maxDescription = 140  // characters
+)
+
+// setStatus adds a status; the caller holds r.mu.
+func (r *Repo) setStatus(s Status) (Status, error) {
+	c, err := r.git.commit(s.SHA)
+	if err != nil {
+		return Status{}, refuse(http.StatusUnprocessableEntity, msgNoCommit, s.SHA)
+	}
+	if s.Context == "" {
+		s.Context = "default"
+	}
+	if !slices.Contains([]string{"error", "failure", "pending", "success"}, s.State) {
+		return Status{}, invalidField("Status", "state", "invalid")
+	}
+	if utf8.RuneCountInString(s.Description) > maxDescription {
+		return Status{}, invalid("Status", "description is too long (maximum is 140 characters)")
+	}
+	n := 0
+	for _, old := range r.statuses[c.sha] {
+		if strings.EqualFold(old.Context, s.Context) {
+			n++
+		}
+	}
+	if n >= maxStatuses {
+		return Status{}, invalid("Status", msgTooManyStatuses)
+	}
+	s.ID, s.At, s.SHA = r.g.nextID(), r.g.now(), c.sha
+	r.statuses[c.sha] = append(r.statuses[c.sha], s)
+	r.tellStatus(s, c)
+	return s, nil
+}
+
+// setCheck adds a check run, or changes the one of that App and name; the caller holds r.mu.
+func (r *Repo) setCheck(c Check) error {
+	if _, err := r.git.commit(c.SHA); err != nil {
+		return refuse(http.StatusUnprocessableEntity, msgNoCommit, c.SHA)
+	}
+	if c.Status == "" {
+		c.Status = "completed"
+	}
+	list := slices.Clone(r.checks[c.SHA])
+	at := slices.IndexFunc(list, func(o Check) bool { return o.App.App == c.App.App && o.Name == c.Name })
+	c.At = r.g.now()
+	suite := c.SHA + " " + c.App.Login
+	if r.suites[suite] == 0 {
+		r.suites[suite] = r.g.nextID()
+	}
+	c.Suite = r.suites[suite]
+	if at >= 0 {
+		c.ID = list[at].ID
+		list[at] = c
+	} else {
+		c.ID = r.g.nextID()
+		list = append(list, c)
+	}
+	r.checks[c.SHA] = list
+	r.tellCheck(c)
+	return nil
+}
+
+// latest is each context's newest status on a commit, in the order in which the contexts first came up; the caller holds
+// r.mu. Contexts that differ only in case are one.
+func (r *Repo) latest(sha string) []Status {
+	var list []Status
+	at := map[string]int{}
+	for _, s := range r.statuses[sha] {
+		key := strings.ToLower(s.Context)
+		if i, ok := at[key]; ok {
+			list[i] = s
+			continue
+		}
+		at[key] = len(list)
+		list = append(list, s)
+	}
+	return list
+}
+
+// The states of a required check that is not green, in GitHub's words.
+const (
+	stateExpected   = "expected"
+	statePending    = "pending"
+	stateInProgress = "in progress"
+	stateFailing    = "failing"
+)
+
+type badCheck struct{ context, state string }
+
+// missing lists the required checks that are not green on a commit; the caller holds r.mu. A status and a check run of one
+// name must both be green, and one that is bound to an App counts only from that App: FACTS 1.1.
+func (r *Repo) missing(required []RequiredCheck, sha string) []badCheck {
+	var bad []badCheck
+	for _, want := range required {
+		state := stateExpected
+		for _, s := range r.latest(sha) {
+			if strings.EqualFold(s.Context, want.Context) && (want.App == 0 || s.By.App == want.App) {
+				state = worse(state, ofStatus(s.State))
+			}
+		}
+		for _, c := range r.checks[sha] {
+			if strings.EqualFold(c.Name, want.Context) && (want.App == 0 || c.App.App == want.App) {
+				state = worse(state, ofCheck(c))
+			}
+		}
+		if state != "" {
+			bad = append(bad, badCheck{want.Context, state})
+		}
+	}
+	return bad
+}
+
+// worse joins what was found so far with one more report; stateExpected means that there was none yet.
+func worse(sofar, next string) string {
+	if sofar == stateExpected || sofar == "" || next == stateFailing {
+		return next
+	}
+	return sofar
+}
+
+func ofStatus(state string) string {
+	switch state {
+	case "success":
+		return ""
+	case "pending":
+		return statePending
+	}
+	return stateFailing
+}
+
+func ofCheck(c Check) string {
+	if c.Status != "completed" {
+		return stateInProgress
+	}
+	if slices.Contains([]string{"success", "neutral", "skipped"}, c.Conclusion) {
+		return ""
+	}
+	return stateFailing
+}
+
+// rollup is a commit's checks and statuses taken together, in GraphQL's words; "" if there are none. The caller holds r.mu.
+func (r *Repo) rollup(sha string) string {
+	statuses, checks := r.latest(sha), r.checks[sha]
+	if len(statuses)+len(checks) == 0 {
+		return ""
+	}
+	state := ""
+	for _, s := range statuses {
+		state = worse(state, ofStatus(s.State))
+	}
+	for _, c := range checks {
+		state = worse(state, ofCheck(c))
+	}
+	return rollupWord(state)
+}
+
+func rollupWord(state string) string {
+	switch state {
+	case "":
+		return "SUCCESS"
+	case stateFailing:
+		return "FAILURE"
+	}
+	return "PENDING"
+}

@@ -1,0 +1,194 @@
+package standin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// gitDir is one bare repository. Everything that git is told comes in as validated object names and full ref names, or on
+// standard input, so that no value can become an option.
+type gitDir struct {
+	dir string
+	now func() time.Time
+	cat catFile
+
+	commits memo[string, *commit]
+	bases   memo[[2]string, string]
+	diffs   memo[[2]string, *diff]
+	merges  memo[[2]string, merged]
+	lines   memo[[2]string, []*commit]
+	reach   memo[string, map[string]bool]
+}
+
+// Bounds on what is kept in memory of immutable objects, in entries; a full memo starts anew.
+const (
+	maxCommits = 200_000
+	maxBases   = 100_000
+	maxDiffs   = 5_000
+	maxMerges  = 10_000
+	maxLines   = 10_000
+	maxReach   = 64 // each holds a whole history
+)
+
+// gitTimeout bounds every run of git; a repository of the demo needs milliseconds.
+const gitTimeout = time.Minute
+
+var (
+	fullSHA = regexp.MustCompile(`^[0-9a-f]{40}$`)
+	zeroSHA = strings.Repeat("0", 40)
+)
+
+// initGit makes a bare repository in dir with the default branch main.
+func initGit(dir string, now func() time.Time) (*gitDir, error) {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
+	d := &gitDir{dir: dir, now: now}
+	d.cat.dir = d
+	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
+	d.lines.max, d.reach.max = maxLines, maxReach
+	if _, err := d.run("init", "--quiet", "--bare", "--initial-branch="+defaultBranch, dir); err != nil {
+		return nil, err
+	}
+	for _, kv := range [][2]string{{"gc.auto", "0"}, {"core.logAllRefUpdates", "false"}, {"receive.autogc", "false"}} {
+		if _, err := d.run("config", kv[0], kv[1]); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
+}
+
+func (d *gitDir) close() { d.cat.close() }
+
+// gitError is a run of git that said no.
+type gitError struct {
+	verb string
+	code int // the exit code; -1 if it was killed
+	text string
+}
+
+// Error implements error.
+func (e *gitError) Error() string {
+	return fmt.Sprintf("git %s: exit %d: %s", e.verb, e.code, strings.TrimSpace(e.text))
+}
+
+// run runs git and gives its standard output.
+func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, nil, args...) }
+
+// runIn runs git with an input and further environment.
+func (d *gitDir) runIn(in io.Reader, env []string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
+	defer cancel()
+	cmd := d.command(ctx, args...)
+	cmd.Env = append(cmd.Env, env...)
+	cmd.Stdin = in
+	var out, text bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &text
+	if err := cmd.Run(); err != nil {
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			return out.Bytes(), &gitError{verb: args[0], code: exit.ExitCode(), text: text.String()}
+		}
+		return nil, fmt.Errorf("git %s: %w", args[0], err)
+	}
+	return out.Bytes(), nil
+}
+
+// command is git in this repository, shut off from the settings of whoever runs the stand-in.
+func (d *gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, "git", args...) //nolint:gosec // the arguments are the caller's literals and validated names
+	cmd.Dir = d.dir
+	cmd.Env = []string{
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + d.dir,
+		"GIT_DIR=" + d.dir,
+		"GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=" + os.DevNull,
+		"GIT_TERMINAL_PROMPT=0",
+		"LC_ALL=C",
+		"TZ=UTC",
+	}
+	return cmd
+}
+
+// validRef tells whether a full ref name is one that git would take; git check-ref-format says what the rules are.
+func validRef(ref string) bool {
+	if !strings.HasPrefix(ref, "refs/") || strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".") || len(ref) > 255 {
+		return false
+	}
+	if strings.Contains(ref, "..") || strings.Contains(ref, "@{") || strings.ContainsAny(ref, " ~^:?*[\\\x7f") {
+		return false
+	}
+	for _, c := range ref {
+		if c < ' ' {
+			return false
+		}
+	}
+	for part := range strings.SplitSeq(ref, "/") {
+		if part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return true
+}
+
+// tip is what a full ref name points to; "" if it does not exist.
+func (d *gitDir) tip(ref string) (string, error) {
+	if !validRef(ref) {
+		return "", nil
+	}
+	o, err := d.cat.info(ref)
+	if err != nil {
+		return "", err
+	}
+	return o.sha, nil
+}
+
+// errMoved says that a ref was not where the caller saw it.
+var errMoved = errors.New("ref moved")
+
+// move sets a ref to a commit if it still is where the caller saw it. An old of "" says that it must not exist, a sha of ""
+// deletes it.
+func (d *gitDir) move(ref, sha, old string) error {
+	if !validRef(ref) || (sha != "" && !fullSHA.MatchString(sha)) || (old != "" && !fullSHA.MatchString(old)) {
+		return fmt.Errorf("move %q to %q: not a valid name", ref, sha)
+	}
+	if old == "" {
+		old = zeroSHA
+	}
+	if sha == "" {
+		sha = zeroSHA
+	}
+	_, err := d.run("update-ref", ref, sha, old)
+	var said *gitError
+	if errors.As(err, &said) && strings.Contains(said.text, "cannot lock ref") {
+		return fmt.Errorf("%w: %s", errMoved, strings.TrimSpace(said.text))
+	}
+	return err
+}
+
+// ref is a full name and where it points.
+type ref struct{ name, sha string }
+
+// refs lists the refs below a prefix such as refs/heads/, by name.
+func (d *gitDir) refs(prefix string) ([]ref, error) {
+	out, err := d.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)
+	if err != nil {
+		return nil, err
+	}
+	var list []ref
+	for line := range strings.Lines(string(out)) {
+		if name, sha, ok := strings.Cut(strings.TrimSpace(line), " "); ok {
+			list = append(list, ref{name, sha})
+		}
+	}
+	return list, nil
+}

@@ -1,0 +1,259 @@
+package standin
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// git's smart HTTP protocol: https://git-scm.com/docs/http-protocol. The stand-in runs upload-pack and receive-pack itself
+// rather than git-http-backend, which not every git brings along.
+
+// maxPush bounds one push.
+const maxPush = 256 << 20
+
+var gitProtocol = regexp.MustCompile(`^version=[012]$`)
+
+// serveGit serves OWNER/NAME.git below /git/.
+func (g *GitHub) serveGit(w http.ResponseWriter, r *http.Request) {
+	path, rest, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
+	owner, name, both := strings.Cut(path, "/")
+	repo := g.find(owner, name)
+	if !found || !both || repo == nil {
+		http.Error(w, msgNotFound, http.StatusNotFound)
+		return
+	}
+	service := strings.TrimPrefix(rest, "git-")
+	if rest == "info/refs" {
+		service = strings.TrimPrefix(r.URL.Query().Get("service"), "git-")
+	}
+	if service != "upload-pack" && service != "receive-pack" {
+		http.Error(w, "the dumb protocol is not served", http.StatusForbidden)
+		return
+	}
+	who, err := g.gitCaller(r, repo, service)
+	if err != nil {
+		denyGit(w, err)
+		return
+	}
+	switch {
+	case rest == "info/refs" && r.Method == http.MethodGet:
+		repo.advertise(w, r, service)
+	case rest == "git-"+service && r.Method == http.MethodPost:
+		repo.exchange(w, r, service, who.actor)
+	default:
+		http.Error(w, msgNotFound, http.StatusNotFound)
+	}
+}
+
+// gitCaller lets anybody read and those with write permission push.
+func (g *GitHub) gitCaller(r *http.Request, repo *Repo, service string) (caller, error) {
+	who, err := g.who(r)
+	if errors.Is(err, errNoCredentials) && service == "upload-pack" {
+		return caller{}, nil
+	}
+	if err != nil {
+		return caller{}, err
+	}
+	if !g.sees(who, repo) {
+		return caller{}, notFound()
+	}
+	if service == "upload-pack" {
+		return who, repo.may(who, readContents)
+	}
+	return who, repo.may(who, writeContents)
+}
+
+func denyGit(w http.ResponseWriter, err error) {
+	status, text := http.StatusInternalServerError, err.Error()
+	var no *apiError
+	switch {
+	case errors.Is(err, errNoCredentials):
+		status, text = http.StatusUnauthorized, msgAuthRequired
+	case errors.As(err, &no):
+		status, text = no.status, no.message
+	}
+	if status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
+	}
+	http.Error(w, text, status)
+}
+
+// hiddenRefs keeps forks out of sight and pull requests out of pushes.
+var hiddenRefs = []string{"-c", "transfer.hideRefs=refs/forks", "-c", "receive.hideRefs=refs/pull"}
+
+func (d *gitDir) service(ctx context.Context, r *http.Request, service string, flags ...string) *exec.Cmd {
+	args := append(append([]string{}, hiddenRefs...), service, "--stateless-rpc")
+	cmd := d.command(ctx, append(append(args, flags...), d.dir)...)
+	if version := r.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
+		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+version)
+	}
+	return cmd
+}
+
+func (r *Repo) advertise(w http.ResponseWriter, req *http.Request, service string) {
+	cmd := r.git.service(req.Context(), req, service, "--advertise-refs")
+	out, err := cmd.Output()
+	if err != nil {
+		denyGit(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/x-git-"+service+"-advertisement")
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = io.WriteString(w, pktLine("# service=git-"+service+"\n")+"0000") // the client went away: nobody is left to tell
+	_, _ = w.Write(out)
+}
+
+func pktLine(s string) string { return fmt.Sprintf("%04x%s", len(s)+4, s) }
+
+func (r *Repo) exchange(w http.ResponseWriter, req *http.Request, service string, by Actor) {
+	body := io.Reader(http.MaxBytesReader(w, req.Body, maxPush))
+	if req.Header.Get("Content-Encoding") == "gzip" {
+		unzipped, err := gzip.NewReader(body)
+		if err != nil {
+			http.Error(w, "bad gzip", http.StatusBadRequest)
+			return
+		}
+		body = io.LimitReader(unzipped, maxPush)
+	}
+	w.Header().Set("Content-Type", "application/x-git-"+service+"-result")
+	w.Header().Set("Cache-Control", "no-cache")
+	if service == "receive-pack" {
+		r.receive(w, req, body, by)
+		return
+	}
+	cmd := r.git.service(req.Context(), req, service)
+	cmd.Stdin, cmd.Stdout = body, w
+	if err := cmd.Run(); err != nil && req.Context().Err() == nil {
+		r.g.opts.Log.Warn("git upload-pack", "repo", r.String(), "err", err)
+	}
+}
+
+// receive takes a push under the repository's lock and tells of what it moved.
+func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.Reader, by Actor) {
+	data, err := io.ReadAll(body)
+	if err != nil {
+		http.Error(w, "push too large", http.StatusRequestEntityTooLarge)
+		return
+	}
+	wishes, caps := readCommands(data)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if refused := r.declined(wishes, by); len(refused) > 0 {
+		_, _ = w.Write(report(wishes, refused, caps)) // the client went away: nobody is left to tell
+		return
+	}
+	cmd := r.git.service(req.Context(), req, "receive-pack")
+	if r.forwardOnly(wishes, by) {
+		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=receive.denyNonFastForwards", "GIT_CONFIG_VALUE_0=true")
+	}
+	cmd.Stdin, cmd.Stdout = bytes.NewReader(data), w
+	if err := cmd.Run(); err != nil {
+		r.g.opts.Log.Warn("git receive-pack", "repo", r.String(), "err", err)
+	}
+	r.tellPushed(wishes, by)
+}
+
+// command is one ref that a push wants to move.
+type command struct{ old, sha, ref string }
+
+// readCommands reads the head of a push: lines "OLD NEW REF", the first with capabilities after a zero byte, then a flush.
+func readCommands(data []byte) (list []command, capabilities string) {
+	for len(data) >= 4 {
+		n, err := strconv.ParseUint(string(data[:4]), 16, 16)
+		if err != nil || n < 4 || int(n) > len(data) {
+			return list, capabilities
+		}
+		line := string(data[4:n])
+		data = data[n:]
+		if before, after, ok := strings.Cut(line, "\x00"); ok {
+			line, capabilities = before, after
+		}
+		if parts := strings.Fields(line); len(parts) == 3 {
+			list = append(list, command{parts[0], parts[1], parts[2]})
+		}
+	}
+	return list, capabilities
+}
+
+func (r *Repo) wish(c command, by Actor) (move, bool) {
+	branch, ok := strings.CutPrefix(c.ref, "refs/heads/")
+	m := move{by: by, owner: r.owner, branch: branch, before: c.old, after: c.sha}
+	if m.before == zeroSHA {
+		m.before = ""
+	}
+	if m.after == zeroSHA {
+		m.after = ""
+	}
+	return m, ok
+}
+
+// declined lists what rules forbid, by ref. Whether an unknown commit goes forward only git can tell: see forwardOnly.
+func (r *Repo) declined(wishes []command, by Actor) map[string]string {
+	no := map[string]string{}
+	for _, c := range wishes {
+		m, ok := r.wish(c, by)
+		if !ok {
+			continue
+		}
+		if m.after != "" {
+			m.before = ""
+		}
+		var refused *apiError
+		if err := r.forbids(m); errors.As(err, &refused) {
+			no[c.ref] = refused.message
+		}
+	}
+	return no
+}
+
+func (r *Repo) forwardOnly(wishes []command, by Actor) bool {
+	for _, c := range wishes {
+		m, _ := r.wish(c, by)
+		for _, rules := range r.rulesOf(m.branch, by) {
+			if rules.NoForce {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// report declines a whole push in git's words, and says why on the side band that people see.
+func report(wishes []command, refused map[string]string, caps string) []byte {
+	var status, said strings.Builder
+	status.WriteString(pktLine("unpack ok\n"))
+	for _, c := range wishes {
+		status.WriteString(pktLine("ng " + c.ref + " protected branch hook declined\n"))
+		if why := refused[c.ref]; why != "" {
+			fmt.Fprintf(&said, "error: GH013: %s for %s\n", strings.TrimSpace(why), c.ref)
+		}
+	}
+	status.WriteString("0000")
+	if !strings.Contains(caps, "side-band-64k") {
+		return []byte(status.String())
+	}
+	return []byte(pktLine("\x02"+said.String()) + pktLine("\x01"+status.String()) + "0000")
+}
+
+// tellPushed follows up the wishes that came true.
+func (r *Repo) tellPushed(wishes []command, by Actor) {
+	for _, c := range wishes {
+		m, ok := r.wish(c, by)
+		now, err := r.git.tip(c.ref)
+		if !ok || err != nil || now != m.after || m.before == m.after {
+			continue
+		}
+		if err := r.moved(m); err != nil {
+			r.g.opts.Log.Error("after a push", "repo", r.String(), "err", err)
+		}
+	}
+}

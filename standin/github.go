@@ -1,0 +1,243 @@
+package standin
+
+import (
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Options are what a stand-in is made of. Dir, AppID and AppKey are needed; the rest has defaults.
+type Options struct {
+	Dir              string            // bare repositories live here; the caller removes it after Close
+	URL              string            // where Handler is reachable, for links; see SetURL
+	AppID            int64             // the one App that the stand-in knows by key
+	AppKey           *rsa.PublicKey    // verifies the App's JSON web tokens
+	Slug             string            // of the App: its bot is Slug+"[bot]"; default "sluice"
+	WebhookURL       string            // where the App hears of events; see SetWebhookURL
+	WebhookSecret    string            // signs deliveries
+	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
+	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
+	Log              *slog.Logger      // default: nowhere
+	Now              func() time.Time  // default time.Now
+}
+
+// defaultRateLimit is what an installation gets on github.com.
+const defaultRateLimit = 5000
+
+// GitHub is a stand-in for one GitHub with one App. It is safe for concurrent use.
+type GitHub struct {
+	opts    Options
+	handler http.Handler
+	hooks   *hook
+	faults  faults
+	log     requestLog
+	graphql graphqlServer
+	limits  limits
+
+	mu            sync.Mutex
+	url           string
+	ids           map[string]int64 // of accounts and Apps, by lower-case name
+	lastID        int64
+	repos         []*Repo
+	installations []*installation
+	tokens        map[string]token
+	mergeability  Mergeability
+	closed        bool
+	background    sync.WaitGroup
+}
+
+// New starts a stand-in without repositories.
+func New(opts Options) (*GitHub, error) {
+	if opts.Dir == "" || opts.AppID == 0 || opts.AppKey == nil {
+		return nil, errors.New("stand-in needs Dir, AppID and AppKey")
+	}
+	if err := os.MkdirAll(opts.Dir, 0o750); err != nil {
+		return nil, fmt.Errorf("start stand-in: %w", err)
+	}
+	fillDefaults(&opts)
+	g := &GitHub{
+		opts: opts, url: opts.URL,
+		ids: map[string]int64{}, lastID: firstID,
+		tokens: map[string]token{},
+	}
+	g.hooks = newHook(g)
+	g.limits.perHour = opts.RateLimit
+	if err := g.graphql.parse(g); err != nil {
+		return nil, err
+	}
+	g.handler = g.routes()
+	return g, nil
+}
+
+func fillDefaults(o *Options) {
+	if o.Slug == "" {
+		o.Slug = "sluice"
+	}
+	if o.URL == "" {
+		o.URL = "http://github.invalid"
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.RateLimit == 0 {
+		o.RateLimit = defaultRateLimit
+	}
+	if o.WebhookTransport == nil {
+		o.WebhookTransport = http.DefaultTransport
+	}
+}
+
+// firstID is where numbers of accounts, repositories and so on start: nobody should take one for a pull request's.
+const firstID = 1000
+
+// Close stops deliveries and git. What Options.Dir holds stays.
+func (g *GitHub) Close() {
+	g.mu.Lock()
+	g.closed = true
+	repos := append([]*Repo(nil), g.repos...)
+	g.mu.Unlock()
+	g.hooks.stop()
+	g.background.Wait()
+	for _, r := range repos {
+		r.git.close()
+	}
+}
+
+// Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /git/OWNER/NAME.git.
+func (g *GitHub) Handler() http.Handler { return g.handler }
+
+// SetURL says where Handler is reachable, once that is known.
+func (g *GitHub) SetURL(url string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.url = strings.TrimSuffix(url, "/")
+}
+
+// api is the root of REST links.
+func (g *GitHub) api() string { return g.web() + "/api/v3" }
+
+func (g *GitHub) web() string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.url
+}
+
+func (g *GitHub) now() time.Time { return g.opts.Now().UTC() }
+
+// nextID gives a number that nothing else has.
+func (g *GitHub) nextID() int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.lastID++
+	return g.lastID
+}
+
+// idOf gives an account's number, the same each time.
+func (g *GitHub) idOf(login string) int64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	key := strings.ToLower(login)
+	if g.ids[key] == 0 {
+		g.lastID++
+		g.ids[key] = g.lastID
+	}
+	return g.ids[key]
+}
+
+// later runs work that GitHub does in the background; Close waits for it. After Close it does nothing.
+func (g *GitHub) later(work func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return
+	}
+	g.background.Add(1)
+	go func() {
+		defer g.background.Done()
+		work()
+	}()
+}
+
+// Actor is who does something: a person, or an App's bot when App is set.
+type Actor struct {
+	Login string // of an App: its slug
+	App   int64
+}
+
+// person is the account with that login.
+func person(login string) Actor { return Actor{Login: login} }
+
+// us is our App's bot.
+func (g *GitHub) us() Actor { return Actor{Login: g.opts.Slug, App: g.opts.AppID} }
+
+// rest is the login as REST and webhooks spell it. GraphQL leaves the suffix out.
+func (a Actor) rest() string {
+	if a.App != 0 {
+		return a.Login + "[bot]"
+	}
+	return a.Login
+}
+
+// Names that may become directories and parts of URLs. GitHub allows no more.
+var (
+	validLogin = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9-]{0,38}$`)
+	validName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
+)
+
+// ErrExists says that a repository, branch or pull request is there already.
+var ErrExists = errors.New("already exists")
+
+// ErrNotFound says that a repository, branch, commit or pull request is not there.
+var ErrNotFound = errors.New("not found")
+
+// CreateRepo makes a repository with one commit of files on its default branch main, in the reach of the App. The App is
+// installed on owner if it was not.
+func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo, error) {
+	if !validLogin.MatchString(owner) || !validName.MatchString(name) || name == "." || name == ".." {
+		return nil, fmt.Errorf("create repository %q/%q: not a valid name", owner, name)
+	}
+	if g.find(owner, name) != nil {
+		return nil, fmt.Errorf("create repository %s/%s: %w", owner, name, ErrExists)
+	}
+	dir, err := initGit(filepath.Join(g.opts.Dir, owner, name+".git"), g.now)
+	if err != nil {
+		return nil, fmt.Errorf("create repository %s/%s: %w", owner, name, err)
+	}
+	r := newRepo(g, owner, name, dir)
+	change := Change{By: owner, Message: "Initial commit", Write: files}
+	if _, err := dir.apply(change, "refs/heads/"+defaultBranch, "", g.now()); err != nil {
+		dir.close()
+		return nil, fmt.Errorf("create repository %s: %w", r, err)
+	}
+	g.Install(owner)
+	g.mu.Lock()
+	g.repos = append(g.repos, r)
+	g.mu.Unlock()
+	g.tellInstalled(r)
+	return r, nil
+}
+
+// Repo gives the repository of that name, or nil.
+func (g *GitHub) Repo(owner, name string) *Repo { return g.find(owner, name) }
+
+func (g *GitHub) find(owner, name string) *Repo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, r := range g.repos {
+		if strings.EqualFold(r.owner, owner) && strings.EqualFold(r.name, name) {
+			return r
+		}
+	}
+	return nil
+}

@@ -1,0 +1,237 @@
+package standin
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// installation is our App on one account. Its fields are guarded by GitHub.mu; a copy is taken to look at it.
+type installation struct {
+	id          int64
+	owner       string
+	created     time.Time
+	suspended   time.Time
+	permissions map[string]string
+	selected    []int64 // repositories it is limited to; nil: all of the owner's
+}
+
+// epoch is when everything older than the stand-in was made.
+var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// allPermissions are what the App asks for in its fullest mode: FACTS 1.8, without workflows.
+func allPermissions() map[string]string {
+	return map[string]string{
+		"metadata": "read", "contents": "write", "pull_requests": "write", "statuses": "write", "checks": "read",
+		"merge_queues": "read", "members": "read",
+	}
+}
+
+// Install puts the App on an account with all the permissions it asks for. It tells of it unless it was there already.
+func (g *GitHub) Install(owner string) {
+	id := g.nextID()
+	created := g.now()
+	g.mu.Lock()
+	if slices.ContainsFunc(g.installations, func(i *installation) bool { return strings.EqualFold(i.owner, owner) }) {
+		g.mu.Unlock()
+		return
+	}
+	i := &installation{id: id, owner: owner, created: created, permissions: allPermissions()}
+	g.installations = append(g.installations, i)
+	g.mu.Unlock()
+	g.tellInstallation("created", i)
+}
+
+// Uninstall takes the App off an account: its tokens end at once.
+func (g *GitHub) Uninstall(owner string) {
+	g.mu.Lock()
+	at := slices.IndexFunc(g.installations, func(i *installation) bool { return strings.EqualFold(i.owner, owner) })
+	if at < 0 {
+		g.mu.Unlock()
+		return
+	}
+	gone := g.installations[at]
+	g.installations = slices.Delete(g.installations, at, at+1)
+	maps.DeleteFunc(g.tokens, func(_ string, t token) bool { return t.installation == gone.id })
+	g.mu.Unlock()
+	g.tellInstallation("deleted", gone)
+}
+
+// Suspend makes an installation refuse everything until Resume.
+func (g *GitHub) Suspend(owner string) { g.setSuspended(owner, "suspend", g.now()) }
+
+// Resume ends Suspend.
+func (g *GitHub) Resume(owner string) { g.setSuspended(owner, "unsuspend", time.Time{}) }
+
+func (g *GitHub) setSuspended(owner, action string, at time.Time) {
+	i := g.changeInstallation(owner, func(i *installation) { i.suspended = at })
+	if i != nil {
+		g.tellInstallation(action, i)
+	}
+}
+
+// Grant sets permissions of the App on an account, such as "workflows": "write"; "" takes one away. Tokens made before keep
+// what they had.
+func (g *GitHub) Grant(owner string, permissions map[string]string) {
+	g.changeInstallation(owner, func(i *installation) {
+		next := maps.Clone(i.permissions)
+		for name, level := range permissions {
+			if next[name] = level; level == "" {
+				delete(next, name)
+			}
+		}
+		i.permissions = next
+	})
+}
+
+// Select limits the App on an account to the named repositories, and tells which came and went.
+func (g *GitHub) Select(owner string, names ...string) {
+	var selected []int64
+	var added, removed []*Repo
+	for _, r := range g.reposOf(owner) {
+		in := slices.Contains(names, r.name)
+		was := g.installationOf(r) != nil
+		if in {
+			selected = append(selected, r.id)
+		}
+		switch {
+		case in && !was:
+			added = append(added, r)
+		case !in && was:
+			removed = append(removed, r)
+		}
+	}
+	i := g.changeInstallation(owner, func(i *installation) { i.selected = append([]int64{}, selected...) })
+	if i != nil {
+		g.tellSelected(i, added, removed)
+	}
+}
+
+func (g *GitHub) changeInstallation(owner string, change func(*installation)) *installation {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, i := range g.installations {
+		if strings.EqualFold(i.owner, owner) {
+			change(i)
+			clone := *i
+			return &clone
+		}
+	}
+	return nil
+}
+
+func (g *GitHub) reposOf(owner string) []*Repo {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var list []*Repo
+	for _, r := range g.repos {
+		if strings.EqualFold(r.owner, owner) {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// installationOf is a copy of the App's installation that reaches a repository; nil if there is none.
+func (g *GitHub) installationOf(r *Repo) *installation {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, i := range g.installations {
+		if i.reaches(r) {
+			clone := *i
+			return &clone
+		}
+	}
+	return nil
+}
+
+func (i *installation) reaches(r *Repo) bool {
+	return strings.EqualFold(i.owner, r.owner) && (i.selected == nil || slices.Contains(i.selected, r.id))
+}
+
+func (g *GitHub) installation(id int64) *installation {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, i := range g.installations {
+		if i.id == id {
+			clone := *i
+			return &clone
+		}
+	}
+	return nil
+}
+
+func (g *GitHub) allInstallations() []installation {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := make([]installation, len(g.installations))
+	for n, i := range g.installations {
+		list[n] = *i
+	}
+	return list
+}
+
+func (g *GitHub) installationJSON(i *installation) object {
+	api := g.api()
+	selection := "all"
+	if i.selected != nil {
+		selection = "selected"
+	}
+	o := object{
+		"id": i.id, "account": g.userJSON(person(i.owner)), "app_id": g.opts.AppID, "app_slug": g.opts.Slug, "target_id": g.idOf(i.owner),
+		"target_type": "User", "repository_selection": selection, "access_tokens_url": api + "/app/installations/" + itoa(i.id) + "/access_tokens",
+		"repositories_url": api + "/installation/repositories", "html_url": g.web() + "/settings/installations/" + itoa(i.id),
+		"permissions": i.permissions, "events": slices.Clone(appEvents), "single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
+		"created_at": timeOrNil(i.created), "updated_at": timeOrNil(i.created),
+	}
+	if !i.suspended.IsZero() {
+		o["suspended_at"], o["suspended_by"] = timeOrNil(i.suspended), g.userJSON(person(i.owner))
+	}
+	return o
+}
+
+// shortRepos are repositories as installation events carry them.
+func shortRepos(list []*Repo) []object {
+	out := []object{}
+	for _, r := range list {
+		out = append(out, object{
+			"id": r.id, "node_id": nodeID("Repository", r.id), "name": r.name, "full_name": r.String(), "private": false,
+		})
+	}
+	return out
+}
+
+func (g *GitHub) tellInstallation(action string, i *installation) {
+	g.hooks.send("installation", i, 0, object{
+		"action": action, "installation": g.installationJSON(i), "repositories": shortRepos(g.reposOf(i.owner)),
+		"sender": g.userJSON(person(i.owner)), "requester": nil,
+	})
+}
+
+func (g *GitHub) tellSelected(i *installation, added, removed []*Repo) {
+	for action, list := range map[string][2][]*Repo{"added": {added, nil}, "removed": {nil, removed}} {
+		if len(list[0])+len(list[1]) == 0 {
+			continue
+		}
+		g.hooks.send("installation_repositories", i, 0, object{
+			"action": action, "installation": g.installationJSON(i), "repository_selection": "selected", "requester": nil,
+			"repositories_added": shortRepos(list[0]), "repositories_removed": shortRepos(list[1]), "sender": g.userJSON(person(i.owner)),
+		})
+	}
+}
+
+// tellInstalled tells the App of a repository that came into its reach.
+func (g *GitHub) tellInstalled(r *Repo) {
+	if i := g.installationOf(r); i != nil {
+		g.tellSelected(i, []*Repo{r}, nil)
+	}
+}
+
+// Ping sends the event that GitHub sends when a webhook is set up.
+func (g *GitHub) Ping() {
+	g.hooks.send("ping", nil, 0, object{
+		"zen": "Keep it logically awesome.", "hook_id": 1,
+		"hook": object{"type": "App", "id": 1, "name": "web", "active": true, "events": slices.Clone(appEvents), "app_id": g.opts.AppID},
+	})
+}

@@ -1,0 +1,382 @@
+package standin
+
+import (
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// The shapes of REST answers and webhooks. GitHub's OpenAPI description says which fields an answer must have; most are
+// links that nothing here serves.
+
+// nodeID is a GraphQL global ID: opaque to clients.
+func nodeID(kind string, id any) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%v", kind, id))
+}
+
+func (g *GitHub) userJSON(a Actor) object {
+	if a.Login == "" {
+		return nil
+	}
+	login, api := a.rest(), g.api()
+	id := g.idOf(login)
+	u := object{
+		"login": login, "id": id, "node_id": nodeID("User", id), "avatar_url": g.web() + "/avatars/" + login,
+		"gravatar_id": "", "url": api + "/users/" + login, "html_url": g.web() + "/" + login, "type": "User", "site_admin": false,
+	}
+	if a.App != 0 {
+		u["type"], u["html_url"] = "Bot", g.web()+"/apps/"+a.Login
+	}
+	for _, link := range []string{
+		"followers", "following{/other_user}", "gists{/gist_id}", "starred{/owner}{/repo}", "subscriptions", "orgs", "repos",
+		"events{/privacy}", "received_events",
+	} {
+		key, _, _ := strings.Cut(link, "{")
+		if key == "orgs" {
+			key = "organizations"
+		}
+		u[key+"_url"] = api + "/users/" + login + "/" + link
+	}
+	return u
+}
+
+// repoLinks are a repository's links by the field's name less "_url".
+var repoLinks = map[string]string{
+	"archive": "/{archive_format}{/ref}", "assignees": "/assignees{/user}", "blobs": "/git/blobs{/sha}",
+	"branches": "/branches{/branch}", "collaborators": "/collaborators{/collaborator}", "comments": "/comments{/number}",
+	"commits": "/commits{/sha}", "compare": "/compare/{base}...{head}", "contents": "/contents/{+path}",
+	"contributors": "/contributors", "deployments": "/deployments", "downloads": "/downloads", "events": "/events",
+	"forks": "/forks", "git_commits": "/git/commits{/sha}", "git_refs": "/git/refs{/sha}", "git_tags": "/git/tags{/sha}",
+	"hooks": "/hooks", "issue_comment": "/issues/comments{/number}", "issue_events": "/issues/events{/number}",
+	"issues": "/issues{/number}", "keys": "/keys{/key_id}", "labels": "/labels{/name}", "languages": "/languages",
+	"merges": "/merges", "milestones": "/milestones{/number}", "notifications": "/notifications{?since,all,participating}",
+	"pulls": "/pulls{/number}", "releases": "/releases{/id}", "stargazers": "/stargazers", "statuses": "/statuses/{sha}",
+	"subscribers": "/subscribers", "subscription": "/subscription", "tags": "/tags", "teams": "/teams", "trees": "/git/trees{/sha}",
+}
+
+// repoName is the part of a repository that a fork has too.
+type repoName struct {
+	owner, name string
+	id          int64
+	fork        bool
+}
+
+func (r *Repo) self() repoName { return repoName{r.owner, r.name, r.id, false} }
+
+// repoJSON is a repository as lists and pull requests carry it; the caller holds r.mu.
+func (r *Repo) repoJSON(n repoName) object {
+	full := n.owner + "/" + n.name
+	api, web := r.g.api()+"/repos/"+full, r.g.web()+"/"+full
+	open := 0
+	for _, p := range r.pulls {
+		if p.Open {
+			open++
+		}
+	}
+	o := object{
+		"id": n.id, "node_id": nodeID("Repository", n.id), "name": n.name, "full_name": full,
+		"owner": r.g.userJSON(person(n.owner)), "private": false, "html_url": web, "description": nil, "fork": n.fork,
+		"url": api, "clone_url": r.g.web() + "/git/" + full + ".git", "git_url": r.g.web() + "/git/" + full + ".git",
+		"ssh_url": "git@github.invalid:" + full + ".git", "svn_url": web, "mirror_url": nil, "homepage": nil, "language": nil,
+		"forks": 0, "forks_count": 0, "stargazers_count": 0, "watchers": 0, "watchers_count": 0, "size": 0,
+		"default_branch": defaultBranch, "open_issues": open, "open_issues_count": open, "license": nil, "archived": false,
+		"disabled": false, "visibility": "public", "has_issues": true, "has_projects": false, "has_wiki": false, "has_pages": false,
+		"has_downloads": false, "has_discussions": false, "topics": []string{},
+		"created_at": timeOrNil(r.created), "updated_at": timeOrNil(r.pushed), "pushed_at": timeOrNil(r.pushed),
+	}
+	for key, path := range repoLinks {
+		o[key+"_url"] = api + path
+	}
+	return o
+}
+
+// fullRepoJSON is GET /repos/{owner}/{repo}.
+func (r *Repo) fullRepoJSON() object {
+	o := r.repoJSON(r.self())
+	o["network_count"], o["subscribers_count"] = 0, 0
+	o["allow_merge_commit"], o["allow_squash_merge"], o["allow_rebase_merge"] = r.methods[Merge], r.methods[Squash], r.methods[Rebase]
+	o["allow_auto_merge"], o["delete_branch_on_merge"], o["allow_update_branch"] = false, false, true
+	return o
+}
+
+// headRepo is the repository of a pull request's head.
+func (r *Repo) headRepo(p *Pull) repoName {
+	if !r.fork(p) {
+		return r.self()
+	}
+	return repoName{p.HeadOwner, r.name, r.g.idOf("fork " + p.HeadOwner + "/" + r.String()), true}
+}
+
+func (r *Repo) labelJSON(name string) object {
+	if r.colors[name] == 0 {
+		r.colors[name] = r.g.nextID()
+	}
+	id := r.colors[name]
+	return object{
+		"id": id, "node_id": nodeID("Label", id), "url": r.g.api() + "/repos/" + r.String() + "/labels/" + name, "name": name,
+		"color": "ededed", "default": false, "description": "",
+	}
+}
+
+func (r *Repo) labelsJSON(p *Pull) []object {
+	list := make([]object, 0, len(p.Labels))
+	for _, l := range p.Labels {
+		list = append(list, r.labelJSON(l))
+	}
+	return list
+}
+
+// pullJSON is a pull request as lists carry it; the caller holds r.mu.
+func (r *Repo) pullJSON(p *Pull) object {
+	repo := r.g.api() + "/repos/" + r.String()
+	api, web := fmt.Sprintf("%s/pulls/%d", repo, p.Number), fmt.Sprintf("%s/%s/pull/%d", r.g.web(), r, p.Number)
+	issue := fmt.Sprintf("%s/issues/%d", repo, p.Number)
+	base := p.BaseSHA
+	if base == "" {
+		base, _ = r.git.tip("refs/heads/" + p.Base) //nolint:errcheck // told to people only; "" if git fails
+	}
+	o := object{
+		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": p.stateWord(), "locked": false,
+		"title": p.Title, "body": nil, "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": r.labelsJSON(p),
+		"created_at": timeOrNil(p.CreatedAt), "updated_at": timeOrNil(p.UpdatedAt), "closed_at": timeOrNil(p.ClosedAt),
+		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
+		"requested_reviewers": []object{}, "requested_teams": []object{}, "author_association": r.association(p.Author),
+		"auto_merge": nil, "active_lock_reason": nil,
+		"head": r.sideJSON(r.headRepo(p), p.Head, p.HeadSHA), "base": r.sideJSON(r.self(), p.Base, base),
+		"url": api, "html_url": web, "diff_url": web + ".diff", "patch_url": web + ".patch", "issue_url": issue,
+		"commits_url": api + "/commits", "review_comments_url": api + "/comments", "comments_url": issue + "/comments",
+		"review_comment_url": repo + "/pulls/comments{/number}", "statuses_url": repo + "/statuses/" + p.HeadSHA,
+		"_links": links(map[string]string{
+			"self": api, "html": web, "issue": issue, "comments": issue + "/comments", "review_comments": api + "/comments",
+			"review_comment": repo + "/pulls/comments{/number}", "commits": api + "/commits", "statuses": repo + "/statuses/" + p.HeadSHA,
+		}),
+	}
+	if p.Body != "" {
+		o["body"] = p.Body
+	}
+	if p.Merged {
+		o["merged_at"], o["merge_commit_sha"] = timeOrNil(p.ClosedAt), p.MergeSHA
+	}
+	return o
+}
+
+func (p *Pull) stateWord() string {
+	if p.Open {
+		return "open"
+	}
+	return "closed"
+}
+
+func links(to map[string]string) object {
+	o := object{}
+	for name, href := range to {
+		o[name] = object{"href": href}
+	}
+	return o
+}
+
+// sideJSON is the base or the head of a pull request.
+func (r *Repo) sideJSON(n repoName, branch, sha string) object {
+	return object{
+		"label": n.owner + ":" + branch, "ref": branch, "sha": sha, "user": r.g.userJSON(person(n.owner)), "repo": r.repoJSON(n),
+	}
+}
+
+// association is what an author is to a repository. sluice does not use it; see DESIGN on trust.
+func (r *Repo) association(a Actor) string {
+	switch {
+	case a.App == 0 && strings.EqualFold(a.Login, r.owner):
+		return "OWNER"
+	case r.canWrite(a):
+		return "COLLABORATOR"
+	}
+	return "NONE"
+}
+
+// detail is what only a single pull request carries, read without r.mu because git has to be asked.
+type detail struct {
+	mergeable string
+	diff      *diff
+	commits   int
+	state     string
+}
+
+// pullDetail finds out about a copy of a pull request what takes git; r.mu is not held.
+func (r *Repo) pullDetail(p Pull) (detail, error) {
+	tip, err := r.baseOf(p)
+	if err != nil {
+		return detail{}, err
+	}
+	df, err := r.changes(&p, tip)
+	if err != nil {
+		return detail{}, err
+	}
+	list, err := r.git.between(tip, p.HeadSHA)
+	if err != nil {
+		return detail{}, err
+	}
+	d := detail{mergeable: r.mergeable(p, tip), diff: df, commits: len(list)}
+	d.state = r.mergeState(p, tip, d.mergeable)
+	return d, nil
+}
+
+// baseOf is the commit that a pull request is compared with: its base's tip while it is open.
+func (r *Repo) baseOf(p Pull) (string, error) {
+	if p.BaseSHA != "" {
+		return p.BaseSHA, nil
+	}
+	return r.git.tip("refs/heads/" + p.Base)
+}
+
+// mergeState is GraphQL's mergeStateStatus; REST spells it in lower case. r.mu is not held.
+// https://docs.github.com/en/graphql/reference/enums#mergestatestatus
+func (r *Repo) mergeState(p Pull, tip, mergeable string) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case mergeable == mergeableUnknown:
+		return "UNKNOWN"
+	case mergeable == mergeableNo:
+		return "DIRTY"
+	case p.Draft:
+		return "DRAFT"
+	}
+	behind := false
+	for _, rules := range r.rulesOf(p.Base, anybody) {
+		if len(r.broken(rules, &p)) > 0 {
+			return "BLOCKED"
+		}
+		behind = behind || rules.Strict && !r.upToDate(&p, tip)
+	}
+	state := r.rollup(p.HeadSHA)
+	switch {
+	case behind:
+		return "BEHIND"
+	case state == "" || state == "SUCCESS":
+		return "CLEAN"
+	}
+	return "UNSTABLE"
+}
+
+// onePullJSON is GET /repos/{owner}/{repo}/pulls/{pull_number}; the caller holds r.mu.
+func (r *Repo) onePullJSON(p *Pull, d detail) object {
+	o := r.pullJSON(p)
+	o["merged"], o["merged_by"], o["mergeable_state"] = p.Merged, r.g.userJSON(p.MergedBy), strings.ToLower(d.state)
+	if p.MergedBy.Login == "" {
+		o["merged_by"] = nil
+	}
+	o["mergeable"], o["rebaseable"] = nil, nil
+	if d.mergeable != mergeableUnknown {
+		o["mergeable"] = d.mergeable == mergeableYes
+	}
+	o["comments"], o["review_comments"], o["commits"], o["maintainer_can_modify"] = 0, 0, d.commits, false
+	o["additions"], o["deletions"], o["changed_files"] = 0, 0, 0
+	if d.diff != nil {
+		o["additions"], o["deletions"], o["changed_files"] = d.diff.additions, d.diff.deletions, len(d.diff.files)
+	}
+	return o
+}
+
+func (r *Repo) reviewJSON(p *Pull, v Review) object {
+	pull := fmt.Sprintf("%s/repos/%s/pulls/%d", r.g.api(), r, p.Number)
+	web := fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", r.g.web(), r, p.Number, v.ID)
+	return object{
+		"id": v.ID, "node_id": nodeID("PullRequestReview", v.ID), "user": r.g.userJSON(v.By), "body": v.Body,
+		"state": string(v.State), "commit_id": v.On, "html_url": web, "pull_request_url": pull,
+		"submitted_at": timeOrNil(v.At), "author_association": r.association(v.By),
+		"_links": links(map[string]string{"html": web, "pull_request": pull}),
+	}
+}
+
+func (r *Repo) statusJSON(s Status) object {
+	o := object{
+		"id": s.ID, "node_id": nodeID("StatusContext", s.ID), "state": s.State, "description": nil, "target_url": nil,
+		"context": s.Context, "created_at": timeOrNil(s.At), "updated_at": timeOrNil(s.At), "creator": r.g.userJSON(s.By),
+		"avatar_url": r.g.web() + "/avatars/" + s.By.rest(), "url": r.g.api() + "/repos/" + r.String() + "/statuses/" + s.SHA,
+	}
+	if s.Description != "" {
+		o["description"] = s.Description
+	}
+	if s.TargetURL != "" {
+		o["target_url"] = s.TargetURL
+	}
+	return o
+}
+
+func identJSON(i ident) object {
+	return object{"name": i.name, "email": i.email, "date": timeOrNil(i.at)}
+}
+
+func (r *Repo) commitJSON(c *commit) object {
+	repo, web := r.g.api()+"/repos/"+r.String(), r.g.web()+"/"+r.String()
+	parents := make([]object, 0, len(c.parents))
+	for _, p := range c.parents {
+		parents = append(parents, object{"sha": p, "url": repo + "/commits/" + p, "html_url": web + "/commit/" + p})
+	}
+	return object{
+		"sha": c.sha, "node_id": nodeID("Commit", c.sha), "url": repo + "/commits/" + c.sha, "html_url": web + "/commit/" + c.sha,
+		"comments_url": repo + "/commits/" + c.sha + "/comments", "author": nil, "committer": nil, "parents": parents,
+		"commit": object{
+			"author": identJSON(c.author), "committer": identJSON(c.committer), "message": strings.TrimSpace(c.message),
+			"tree": object{"sha": c.tree, "url": repo + "/git/trees/" + c.tree}, "url": repo + "/git/commits/" + c.sha, "comment_count": 0,
+		},
+	}
+}
+
+func (r *Repo) fileJSON(f fileChange, sha string) object {
+	repo, web := r.g.api()+"/repos/"+r.String(), r.g.web()+"/"+r.String()
+	path := escapePath(f.path)
+	o := object{
+		"sha": f.blob, "filename": f.path, "status": f.status, "additions": f.additions, "deletions": f.deletions,
+		"changes": f.additions + f.deletions, "blob_url": web + "/blob/" + sha + "/" + path, "raw_url": web + "/raw/" + sha + "/" + path,
+		"contents_url": repo + "/contents/" + path + "?ref=" + sha,
+	}
+	if f.old != "" {
+		o["previous_filename"] = f.old
+	}
+	return o
+}
+
+func (r *Repo) checkJSON(c Check) object {
+	url := fmt.Sprintf("%s/repos/%s/check-runs/%d", r.g.api(), r, c.ID)
+	o := object{
+		"id": c.ID, "node_id": nodeID("CheckRun", c.ID), "head_sha": c.SHA, "name": c.Name, "url": url, "html_url": url,
+		"details_url": url, "external_id": "", "status": c.Status, "conclusion": nil, "started_at": timeOrNil(c.At), "completed_at": nil,
+		"check_suite": object{"id": c.Suite}, "app": r.g.appJSON(c.App), "pull_requests": r.sameRepoPulls(c.SHA),
+		"output": object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},
+	}
+	if c.Status == "completed" {
+		o["conclusion"], o["completed_at"] = c.Conclusion, timeOrNil(c.At)
+	}
+	return o
+}
+
+// sameRepoPulls lists the open pull requests of a head as checks carry them: those from forks are left out, FACTS 0.2.
+func (r *Repo) sameRepoPulls(sha string) []object {
+	list := []object{}
+	for _, p := range r.pulls {
+		if !p.Open || p.HeadSHA != sha || r.fork(p) {
+			continue
+		}
+		side := func(branch, sha string) object {
+			repo := object{"id": r.id, "name": r.name, "url": r.g.api() + "/repos/" + r.String()}
+			return object{"ref": branch, "sha": sha, "repo": repo}
+		}
+		tip, _ := r.git.tip("refs/heads/" + p.Base) //nolint:errcheck // told to people only
+		list = append(list, object{
+			"id": p.ID, "number": p.Number, "url": fmt.Sprintf("%s/repos/%s/pulls/%d", r.g.api(), r, p.Number),
+			"head": side(p.Head, p.HeadSHA), "base": side(p.Base, tip),
+		})
+	}
+	return list
+}
+
+func (g *GitHub) appJSON(a Actor) object {
+	id := a.App
+	return object{
+		"id": id, "slug": a.Login, "node_id": nodeID("App", id), "owner": g.userJSON(person("app-owner")), "name": a.Login,
+		"description": nil, "external_url": g.web() + "/apps/" + a.Login, "html_url": g.web() + "/apps/" + a.Login,
+		"created_at": timeOrNil(epoch), "updated_at": timeOrNil(epoch), "permissions": allPermissions(), "events": slices.Clone(appEvents),
+	}
+}

@@ -1,0 +1,171 @@
+package standin
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Method is how a pull request is merged, in REST's words.
+type Method string
+
+// The merge methods.
+const (
+	Merge  Method = "merge"
+	Squash Method = "squash"
+	Rebase Method = "rebase"
+)
+
+// merged is the outcome of a trial merge.
+type merged struct {
+	tree     string
+	conflict bool
+}
+
+// mergeTrees makes the tree of a three-way merge of two commits.
+func (d *gitDir) mergeTrees(ours, theirs string) (merged, error) {
+	return d.merges.get([2]string{ours, theirs}, func() (merged, error) {
+		if !fullSHA.MatchString(ours) || !fullSHA.MatchString(theirs) {
+			return merged{}, fmt.Errorf("merge %q and %q: %w", ours, theirs, ErrNotFound)
+		}
+		out, err := d.run("merge-tree", "--write-tree", "--no-messages", "--name-only", ours, theirs)
+		var said *gitError
+		if errors.As(err, &said) && said.code == 1 { // git merge-tree(1): 1 is a conflict, more is a failure
+			return merged{conflict: true}, nil
+		}
+		if err != nil {
+			return merged{}, err
+		}
+		tree, _, _ := strings.Cut(string(out), "\n")
+		if !fullSHA.MatchString(tree) {
+			return merged{}, fmt.Errorf("git merge-tree: no tree in %q", out)
+		}
+		return merged{tree: tree}, nil
+	})
+}
+
+// newCommit is a commit to be made.
+type newCommit struct {
+	tree              string
+	parents           []string
+	message           string
+	author, committer ident
+}
+
+// webFlow signs what GitHub commits itself.
+func webFlow(at time.Time) ident { return ident{"GitHub", "noreply@github.com", at} }
+
+func identOf(a Actor, at time.Time) ident { return ident{a.rest(), mailOf(a.rest()), at} }
+
+// write makes a commit object.
+func (d *gitDir) write(c newCommit) (string, error) {
+	args := []string{"commit-tree", c.tree}
+	for _, p := range c.parents {
+		args = append(args, "-p", p)
+	}
+	env := append(identEnv("AUTHOR", c.author), identEnv("COMMITTER", c.committer)...)
+	out, err := d.runIn(bytes.NewReader([]byte(c.message)), env, args...)
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func identEnv(role string, who ident) []string {
+	prefix := "GIT_" + role + "_"
+	return []string{
+		prefix + "NAME=" + who.name,
+		prefix + "EMAIL=" + who.email,
+		prefix + fmt.Sprintf("DATE=%d %s", who.at.Unix(), who.at.Format("-0700")),
+	}
+}
+
+// mergeJob is what a merge is made of.
+type mergeJob struct {
+	base, head string // commits
+	by         Actor
+	author     Actor // of the pull request: a squash is theirs
+	message    string
+	at         time.Time
+}
+
+// errConflict says that git found no merge; errRebase that some commit does not apply.
+var (
+	errConflict = errors.New("merge conflict")
+	errRebase   = errors.New("cannot be rebased")
+)
+
+// make makes the commit, or the line of commits, that a merge adds to the base, and moves no ref.
+func (d *gitDir) make(method Method, j mergeJob) (string, error) {
+	if method == Rebase {
+		return d.rebase(j)
+	}
+	m, err := d.mergeTrees(j.base, j.head)
+	if err != nil {
+		return "", err
+	}
+	if m.conflict {
+		return "", errConflict
+	}
+	c := newCommit{tree: m.tree, message: j.message, committer: webFlow(j.at)}
+	c.parents, c.author = []string{j.base, j.head}, identOf(j.by, j.at)
+	if method == Squash {
+		c.parents, c.author = []string{j.base}, identOf(j.author, j.at)
+	}
+	return d.write(c)
+}
+
+// rebase puts the head's own commits on top of the base, one by one, merges left out as GitHub does.
+func (d *gitDir) rebase(j mergeJob) (string, error) {
+	list, err := d.between(j.base, j.head)
+	if err != nil {
+		return "", err
+	}
+	tip := j.base
+	for _, c := range list {
+		if len(c.parents) != 1 {
+			continue
+		}
+		if tip, err = d.pick(c, tip, j.at); err != nil {
+			return "", err
+		}
+	}
+	return tip, nil
+}
+
+// pick applies one commit to another. git 2.39 has no merge-tree --merge-base: three commits made up for the purpose, whose
+// trees are those of the commit's parent, the tip and the commit itself, have the wanted merge base.
+func (d *gitDir) pick(c *commit, tip string, at time.Time) (string, error) {
+	parent, err := d.commit(c.parents[0])
+	if err != nil {
+		return "", err
+	}
+	onto, err := d.commit(tip)
+	if err != nil {
+		return "", err
+	}
+	us := webFlow(time.Unix(0, 0).UTC()) // fixed, so that the same pick makes the same objects
+	scratch := func(tree string, parents ...string) string {
+		var sha string
+		if err == nil {
+			sha, err = d.write(newCommit{tree: tree, parents: parents, message: "scratch", author: us, committer: us})
+		}
+		return sha
+	}
+	root := scratch(parent.tree)
+	ours := scratch(onto.tree, root)
+	theirs := scratch(c.tree, root)
+	if err != nil {
+		return "", err
+	}
+	m, err := d.mergeTrees(ours, theirs)
+	if err != nil {
+		return "", err
+	}
+	if m.conflict {
+		return "", errRebase
+	}
+	return d.write(newCommit{tree: m.tree, parents: []string{tip}, message: c.message, author: c.author, committer: webFlow(at)})
+}

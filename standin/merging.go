@@ -1,0 +1,310 @@
+package standin
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// mergeOrder is a wish to merge.
+type mergeOrder struct {
+	by            Actor
+	method        Method
+	sha           string // the head that is meant; "" for whatever it is
+	title         string // of the commit; "" for GitHub's
+	message       string
+	workflows     bool // the caller may change workflows
+	workflowsKnow bool // the caller is an App, whose right to workflows counts
+}
+
+// merge merges a pull request or refuses as PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge does; the caller holds r.mu.
+// https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
+func (r *Repo) merge(n int, o mergeOrder) (string, error) {
+	p, err := r.pull(n)
+	if err != nil {
+		return "", notFound()
+	}
+	if o.method == "" {
+		o.method = Merge
+	}
+	tip, err := r.git.tip("refs/heads/" + p.Base)
+	if err != nil {
+		return "", err
+	}
+	if err := r.refuseMerge(p, tip, o); err != nil {
+		return "", err
+	}
+	sha, err := r.git.make(o.method, mergeJob{
+		base: tip, head: p.HeadSHA, by: o.by, author: p.Author, message: r.mergeMessage(p, o), at: r.g.now(),
+	})
+	switch {
+	case errors.Is(err, errConflict):
+		return "", refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+	case errors.Is(err, errRebase):
+		return "", refuse(http.StatusMethodNotAllowed, msgCannotRebase)
+	case err != nil:
+		return "", err
+	}
+	if err := r.git.move("refs/heads/"+p.Base, sha, tip); err != nil {
+		if errors.Is(err, errMoved) {
+			return "", refuse(http.StatusMethodNotAllowed, msgBaseModified)
+		}
+		return "", err
+	}
+	p.BaseSHA = tip
+	r.finish(p, o.by, sha)
+	return sha, r.moved(move{by: o.by, owner: r.owner, branch: p.Base, before: tip, after: sha, merged: p})
+}
+
+func (r *Repo) mergeMessage(p *Pull, o mergeOrder) string {
+	switch {
+	case o.title != "":
+		return strings.TrimSpace(o.title + "\n\n" + o.message)
+	case o.method == Squash:
+		return strings.TrimSpace(fmt.Sprintf("%s (#%d)\n\n%s", p.Title, p.Number, o.message))
+	}
+	return fmt.Sprintf(msgPullRequestMerge, p.Number, p.HeadOwner, p.Head, p.Title)
+}
+
+// refuseMerge says why a pull request cannot be merged now; nil if nothing stands against it.
+func (r *Repo) refuseMerge(p *Pull, tip string, o mergeOrder) error {
+	switch {
+	case !p.Open || tip == "":
+		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+	case p.Draft:
+		return refuse(http.StatusMethodNotAllowed, msgDraft)
+	case methodRefused[o.method] == "":
+		return invalidField("PullRequest", "merge_method", "invalid")
+	case !r.methods[o.method]:
+		return refuse(http.StatusMethodNotAllowed, "%s", methodRefused[o.method])
+	case o.sha != "" && o.sha != p.HeadSHA:
+		return refuse(http.StatusConflict, msgHeadModified)
+	}
+	if m, err := r.git.mergeTrees(tip, p.HeadSHA); err != nil {
+		return err
+	} else if m.conflict {
+		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+	}
+	if err := r.refuseByRules(p, tip, o.by); err != nil {
+		return err
+	}
+	return r.refuseWorkflows(p, tip, o)
+}
+
+// refuseByRules applies a base's rules to a merge: 405 with the rule's words, 409 for a head behind a strict base.
+func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
+	for _, rules := range r.rulesOf(p.Base, by) {
+		if said := r.broken(rules, p); len(said) > 0 {
+			if rules.Classic {
+				return refuse(http.StatusMethodNotAllowed, "%s", said[0])
+			}
+			return refuse(http.StatusMethodNotAllowed, msgRuleViolations, strings.Join(said, "\n"))
+		}
+		if rules.Strict && !r.upToDate(p, tip) {
+			return refuse(http.StatusConflict, msgHeadOutOfDate)
+		}
+	}
+	return nil
+}
+
+// broken lists the rules of a set that a merge would break now.
+func (r *Repo) broken(rules Rules, p *Pull) []string {
+	var said []string
+	if rules.Queue {
+		said = append(said, msgQueue)
+	}
+	if rules.Restrict {
+		if rules.Classic {
+			said = append(said, msgNotAuthorized)
+		} else {
+			said = append(said, msgRestricted)
+		}
+	}
+	if rules.Reviews > 0 {
+		approvals, objections := r.opinions(p)
+		switch {
+		case objections > 0:
+			said = append(said, msgChangesRequested)
+		case approvals < rules.Reviews:
+			said = append(said, lackOfReviews(rules.Reviews))
+		}
+	}
+	if bad := r.missing(rules.Checks, p.HeadSHA); len(bad) > 0 {
+		said = append(said, lackOfChecks(bad, len(rules.Checks)))
+	}
+	return said
+}
+
+// opinions counts the latest opinions of those who may write.
+func (r *Repo) opinions(p *Pull) (approvals, objections int) {
+	for _, v := range r.opinionated(p) {
+		if !r.canWrite(v.By) {
+			continue
+		}
+		switch v.State {
+		case Approved:
+			approvals++
+		case ChangesRequested:
+			objections++
+		}
+	}
+	return approvals, objections
+}
+
+// opinionated is each reviewer's latest review that approves, objects or was dismissed, as GraphQL's
+// latestOpinionatedReviews has it.
+func (r *Repo) opinionated(p *Pull) []Review {
+	var list []Review
+	for _, v := range p.Reviews {
+		if v.State == Commented {
+			continue
+		}
+		list = slices.DeleteFunc(list, func(o Review) bool { return strings.EqualFold(o.By.rest(), v.By.rest()) })
+		list = append(list, v)
+	}
+	return list
+}
+
+func (r *Repo) upToDate(p *Pull, tip string) bool {
+	in, err := r.git.contains(p.HeadSHA, tip)
+	return err == nil && in
+}
+
+const workflowsDir = ".github/workflows/"
+
+// refuseWorkflows keeps an App without the right from merging what changes workflows: FACTS 1.2.
+func (r *Repo) refuseWorkflows(p *Pull, tip string, o mergeOrder) error {
+	if !o.workflowsKnow || o.workflows {
+		return nil
+	}
+	df, err := r.changes(p, tip)
+	if err != nil {
+		return err
+	}
+	for _, f := range df.files {
+		if strings.HasPrefix(f.path, workflowsDir) || strings.HasPrefix(f.old, workflowsDir) {
+			return refuse(http.StatusForbidden, msgWorkflow, f.path)
+		}
+	}
+	return nil
+}
+
+// changes is what a pull request changes: from the merge base of its base's tip and its head, to its head.
+func (r *Repo) changes(p *Pull, tip string) (*diff, error) {
+	base, err := r.git.mergeBase(tip, p.HeadSHA)
+	if err != nil {
+		return nil, err
+	}
+	if base == "" {
+		return &diff{}, nil
+	}
+	return r.git.diff(base, p.HeadSHA)
+}
+
+// updateBranch merges the base into the head, as PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch does; the
+// caller holds r.mu. https://docs.github.com/en/rest/pulls/pulls#update-a-pull-request-branch
+func (r *Repo) updateBranch(n int, by Actor, expected string) error {
+	p, err := r.pull(n)
+	if err != nil {
+		return notFound()
+	}
+	if expected != "" && expected != p.HeadSHA {
+		return refuse(http.StatusUnprocessableEntity, msgExpectedHead)
+	}
+	tip, err := r.git.tip("refs/heads/" + p.Base)
+	if err != nil {
+		return err
+	}
+	if !p.Open || tip == "" || r.upToDate(p, tip) {
+		return refuse(http.StatusUnprocessableEntity, msgNothingToUpdate)
+	}
+	sha, err := r.git.make(Merge, mergeJob{
+		base: p.HeadSHA, head: tip, by: by, message: fmt.Sprintf(msgBaseIntoHead, p.Base, p.Head), at: r.g.now(),
+	})
+	if errors.Is(err, errConflict) {
+		return refuse(http.StatusUnprocessableEntity, msgUpdateConflict)
+	}
+	if err != nil {
+		return err
+	}
+	old := p.HeadSHA
+	if err := r.git.move(r.headRef(p.HeadOwner, p.Head), sha, old); err != nil {
+		return err
+	}
+	return r.moved(move{by: by, owner: p.HeadOwner, branch: p.Head, before: old, after: sha})
+}
+
+// Mergeability says how the stand-in answers whether a pull request can be merged.
+type Mergeability int
+
+// How mergeability is answered.
+const (
+	Lazily  Mergeability = iota // as GitHub: unknown at first, while a background job finds out
+	AtOnce                      // always known
+	Unknown                     // never known, as when GitHub's job is stuck
+)
+
+// SetMergeability says how the stand-in answers whether a pull request can be merged.
+func (g *GitHub) SetMergeability(m Mergeability) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.mergeability = m
+}
+
+func (g *GitHub) mergeabilityNow() Mergeability {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.mergeability
+}
+
+// The answers to whether a pull request can be merged, in GraphQL's words.
+const (
+	mergeableYes     = "MERGEABLE"
+	mergeableNo      = "CONFLICTING"
+	mergeableUnknown = "UNKNOWN"
+)
+
+// mergeable tells whether git can merge a pull request. The first question about a pair of commits starts a job, and is
+// answered with unknown: https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
+func (r *Repo) mergeable(p Pull, tip string) string {
+	how := r.g.mergeabilityNow()
+	if !p.Open || tip == "" || how == Unknown {
+		return mergeableUnknown
+	}
+	key := [2]string{tip, p.HeadSHA}
+	m, known := r.git.merges.peek(key)
+	if !known && how == AtOnce {
+		var err error
+		m, err = r.git.mergeTrees(tip, p.HeadSHA)
+		known = err == nil
+	}
+	switch {
+	case !known:
+		r.tryLater(key)
+		return mergeableUnknown
+	case m.conflict:
+		return mergeableNo
+	}
+	return mergeableYes
+}
+
+// tryLater finds out in the background whether two commits merge, once at a time.
+func (r *Repo) tryLater(key [2]string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.testing[key] {
+		return
+	}
+	r.testing[key] = true
+	r.g.later(func() {
+		_, err := r.git.mergeTrees(key[0], key[1])
+		if err != nil {
+			r.g.opts.Log.Warn("trial merge", "repo", r.String(), "err", err)
+		}
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		delete(r.testing, key)
+	})
+}

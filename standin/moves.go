@@ -1,0 +1,169 @@
+package standin
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// move is a branch that went from one commit to another: before "" made it, after "" deleted it.
+type move struct {
+	by            Actor
+	owner, branch string
+	before, after string
+	merged        *Pull // whose merge moved the branch; nil for a push
+}
+
+// moved does what follows a moved branch, under the lock of the repository: the push is told, pull requests from it get
+// their new head, those whose head has come into it count as merged, and those left without a branch are closed.
+func (r *Repo) moved(m move) error {
+	if strings.EqualFold(m.owner, r.owner) {
+		r.pushed = r.g.now()
+		if err := r.tellPush(m); err != nil {
+			return err
+		}
+		if m.after != "" {
+			if err := r.markMerged(m); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range r.pulls {
+		if !p.Open {
+			continue
+		}
+		if err := r.follow(p, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// follow brings one open pull request after a moved branch.
+func (r *Repo) follow(p *Pull, m move) error {
+	switch {
+	case strings.EqualFold(p.HeadOwner, m.owner) && p.Head == m.branch:
+		if m.after == "" {
+			return r.closePull(p.Number, m.by) // GitHub closes it when its branch is deleted
+		}
+		return r.synchronize(p, m)
+	case m.after == "" && p.Base == m.branch && strings.EqualFold(m.owner, r.owner):
+		return r.closePull(p.Number, m.by) // likewise when its base is
+	}
+	return nil
+}
+
+func (r *Repo) synchronize(p *Pull, m move) error {
+	if err := r.git.move(pullRef(p.Number), m.after, p.HeadSHA); err != nil {
+		return fmt.Errorf("synchronize pull request %d: %w", p.Number, err)
+	}
+	return r.edit(p.Number, m.by, "synchronize", func(p *Pull) object {
+		p.HeadSHA = m.after
+		return object{"before": m.before, "after": m.after}
+	})
+}
+
+// pullRef is where GitHub keeps a pull request's head, a fork's too.
+func pullRef(n int) string { return fmt.Sprintf("refs/pull/%d/head", n) }
+
+// markMerged closes as merged the pull requests into a branch whose heads have come into it by other ways than their own
+// merge. GitHub calls that an indirect merge.
+func (r *Repo) markMerged(m move) error {
+	var came map[string]bool
+	for _, p := range r.pulls {
+		if !p.Open || p == m.merged || p.Base != m.branch || p.HeadSHA == m.before {
+			continue
+		}
+		if came == nil {
+			var err error
+			if came, err = r.git.ancestors(m.after); err != nil {
+				return err
+			}
+		}
+		if came[p.HeadSHA] {
+			r.finish(p, m.by, m.after)
+		}
+	}
+	return nil
+}
+
+// finish closes a pull request as merged.
+func (r *Repo) finish(p *Pull, by Actor, sha string) {
+	//nolint:errcheck // the pull request is there: it was just looked at
+	_ = r.edit(p.Number, by, "closed", func(p *Pull) object {
+		p.Open, p.Merged, p.MergedBy, p.MergeSHA, p.ClosedAt = false, true, by, sha, r.g.now()
+		return nil
+	})
+}
+
+// open makes a pull request of branches that are there; the caller holds r.mu.
+func (r *Repo) open(n NewPull) (*Pull, error) {
+	owner, branch := r.splitHead(n.Head)
+	head, err := r.git.tip(r.headRef(owner, branch))
+	if err != nil {
+		return nil, err
+	}
+	base, err := r.git.tip("refs/heads/" + n.Base)
+	if err != nil {
+		return nil, err
+	}
+	if err := r.refusePull(n, base, head); err != nil {
+		return nil, err
+	}
+	now := r.g.now()
+	p := &Pull{
+		Number: len(r.pulls) + 1, ID: r.g.nextID(), Title: n.Title, Body: n.Body, Author: person(n.By), Base: n.Base,
+		Head: branch, HeadOwner: owner, HeadSHA: head, Draft: n.Draft, Labels: append([]string(nil), n.Labels...), Open: true,
+		CreatedAt: now, UpdatedAt: now,
+	}
+	if err := r.git.move(pullRef(p.Number), head, ""); err != nil {
+		return nil, err
+	}
+	r.pulls = append(r.pulls, p)
+	r.tellPull("opened", p.Author, p, nil)
+	return p, nil
+}
+
+// refusePull says no as POST /repos/{owner}/{repo}/pulls does, with 422.
+// https://docs.github.com/en/rest/pulls/pulls#create-a-pull-request
+func (r *Repo) refusePull(n NewPull, base, head string) error {
+	owner, branch := r.splitHead(n.Head)
+	switch {
+	case n.Title == "":
+		return invalidField("PullRequest", "title", "missing_field")
+	case base == "":
+		return invalidField("PullRequest", "base", "invalid")
+	case head == "":
+		return invalidField("PullRequest", "head", "invalid")
+	}
+	for _, p := range r.pulls {
+		if p.Open && p.Base == n.Base && p.Head == branch && strings.EqualFold(p.HeadOwner, owner) {
+			return invalid("PullRequest", fmt.Sprintf("A pull request already exists for %s:%s.", owner, branch))
+		}
+	}
+	if r.git.sameHistory(base, head) {
+		return invalid("PullRequest", fmt.Sprintf("No commits between %s and %s", n.Base, n.Head))
+	}
+	shared, err := r.git.mergeBase(base, head)
+	if err != nil {
+		return err
+	}
+	if shared == "" {
+		return invalid("PullRequest", fmt.Sprintf("The %s branch has no history in common with %s", n.Head, n.Base))
+	}
+	return nil
+}
+
+// sameHistory tells whether the base has all that the head has.
+func (d *gitDir) sameHistory(base, head string) bool {
+	in, err := d.contains(base, head)
+	return err == nil && in
+}
+
+// timeOrNil is a time for JSON, or null.
+func timeOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}

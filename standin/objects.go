@@ -1,0 +1,299 @@
+package standin
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// commit is a git commit. It is immutable.
+type commit struct {
+	sha, tree         string
+	parents           []string
+	author, committer ident
+	message           string
+}
+
+// ident is a name in a commit.
+type ident struct {
+	name, email string
+	at          time.Time
+}
+
+// commit reads a commit; ErrNotFound if there is none of that name.
+func (d *gitDir) commit(sha string) (*commit, error) {
+	return d.commits.get(sha, func() (*commit, error) {
+		o, err := d.cat.contents(sha)
+		if err != nil {
+			return nil, err
+		}
+		if o.kind != "commit" {
+			return nil, fmt.Errorf("commit %q: %w", sha, ErrNotFound)
+		}
+		return parseCommit(o.sha, string(o.data)), nil
+	})
+}
+
+func parseCommit(sha, text string) *commit {
+	c := &commit{sha: sha}
+	head, message, _ := strings.Cut(text, "\n\n")
+	c.message = message
+	for line := range strings.SplitSeq(head, "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		switch key {
+		case "tree":
+			c.tree = value
+		case "parent":
+			c.parents = append(c.parents, value)
+		case "author":
+			c.author = parseIdent(value)
+		case "committer":
+			c.committer = parseIdent(value)
+		}
+	}
+	return c
+}
+
+// parseIdent reads "Name <mail> 1700000000 +0000".
+func parseIdent(text string) ident {
+	name, rest, _ := strings.Cut(text, " <")
+	email, when, _ := strings.Cut(rest, "> ")
+	seconds, zone, _ := strings.Cut(when, " ")
+	n, err := strconv.ParseInt(seconds, 10, 64)
+	if err != nil {
+		return ident{name: name, email: email}
+	}
+	at := time.Unix(n, 0).UTC()
+	if t, err := time.Parse("-0700", zone); err == nil {
+		at = at.In(t.Location())
+	}
+	return ident{name, email, at}
+}
+
+// ancestors is every commit that can be reached from sha, itself included. The map is shared: it must not be written to.
+func (d *gitDir) ancestors(sha string) (map[string]bool, error) {
+	return d.reach.get(sha, func() (map[string]bool, error) { return d.walk(sha) })
+}
+
+func (d *gitDir) walk(sha string) (map[string]bool, error) {
+	seen := map[string]bool{sha: true}
+	for queue := []string{sha}; len(queue) > 0; {
+		c, err := d.commit(queue[0])
+		if err != nil {
+			return nil, err
+		}
+		queue = queue[1:]
+		for _, p := range c.parents {
+			if !seen[p] {
+				seen[p] = true
+				queue = append(queue, p)
+			}
+		}
+	}
+	return seen, nil
+}
+
+// mergeBase is the commit that a pull request's changes are counted from; "" if the histories are unrelated.
+func (d *gitDir) mergeBase(base, head string) (string, error) {
+	return d.bases.get([2]string{base, head}, func() (string, error) {
+		if base == head {
+			return base, nil
+		}
+		best, err := d.common(base, head)
+		if err != nil || len(best) <= 1 {
+			return strings.Join(best, ""), err
+		}
+		out, err := d.run("merge-base", base, head) // a criss-cross: git chooses
+		return strings.TrimSpace(string(out)), err
+	})
+}
+
+// common gives the first commits of head's history that base has too, unless one lies behind another.
+func (d *gitDir) common(base, head string) ([]string, error) {
+	theirs, err := d.ancestors(base)
+	if err != nil {
+		return nil, err
+	}
+	var met []string
+	seen := map[string]bool{head: true}
+	for queue := []string{head}; len(queue) > 0; {
+		sha := queue[0]
+		queue = queue[1:]
+		if theirs[sha] {
+			met = append(met, sha)
+			continue
+		}
+		c, err := d.commit(sha)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range c.parents {
+			if !seen[p] {
+				seen[p] = true
+				queue = append(queue, p)
+			}
+		}
+	}
+	return d.independent(met)
+}
+
+// independent leaves out what can be reached from another of the list.
+func (d *gitDir) independent(list []string) ([]string, error) {
+	if len(list) < 2 {
+		return list, nil
+	}
+	behind := map[string]bool{}
+	for _, sha := range list {
+		reach, err := d.ancestors(sha)
+		if err != nil {
+			return nil, err
+		}
+		for other := range reach {
+			behind[other] = behind[other] || other != sha
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(list), func(sha string) bool { return behind[sha] }), nil
+}
+
+// contains tells whether ancestor can be reached from sha.
+func (d *gitDir) contains(sha, ancestor string) (bool, error) {
+	base, err := d.mergeBase(sha, ancestor)
+	return base == ancestor, err
+}
+
+// between lists the commits of head that base has not, oldest first, as a pull request lists them.
+func (d *gitDir) between(base, head string) ([]*commit, error) {
+	return d.lines.get([2]string{base, head}, func() ([]*commit, error) { return d.line(base, head) })
+}
+
+func (d *gitDir) line(base, head string) ([]*commit, error) {
+	theirs, err := d.ancestors(base)
+	if err != nil {
+		return nil, err
+	}
+	var list []*commit
+	done := map[string]bool{}
+	var visit func(sha string) error
+	visit = func(sha string) error {
+		if theirs[sha] || done[sha] {
+			return nil
+		}
+		done[sha] = true
+		c, err := d.commit(sha)
+		if err != nil {
+			return err
+		}
+		for _, p := range c.parents {
+			if err := visit(p); err != nil {
+				return err
+			}
+		}
+		list = append(list, c)
+		return nil
+	}
+	err = visit(head)
+	return list, err
+}
+
+// diff is what changed between two commits, by path.
+type diff struct {
+	files                []fileChange
+	additions, deletions int
+}
+
+// fileChange is one changed file, in REST's words.
+type fileChange struct {
+	path, old            string // old: of a rename
+	status               string // added, removed, modified, renamed, changed
+	blob                 string // of the new side; of the old one if removed
+	additions, deletions int
+}
+
+// diff lists what changed from one commit's tree to another's, with renames as GitHub finds them: by git's own rule.
+func (d *gitDir) diff(from, to string) (*diff, error) {
+	return d.diffs.get([2]string{from, to}, func() (*diff, error) {
+		if !fullSHA.MatchString(from) || !fullSHA.MatchString(to) {
+			return nil, fmt.Errorf("diff %q %q: %w", from, to, ErrNotFound)
+		}
+		out, err := d.run("diff-tree", "-r", "-z", "-M", "--raw", "--numstat", from, to)
+		if err != nil {
+			return nil, err
+		}
+		return parseDiff(string(out))
+	})
+}
+
+var errDiff = errors.New("git diff-tree: cannot read the answer")
+
+func parseDiff(out string) (*diff, error) {
+	df := &diff{}
+	at := map[string]int{}
+	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
+	for i := 0; i < len(fields) && fields[i] != ""; {
+		var err error
+		if strings.HasPrefix(fields[i], ":") {
+			i, err = df.raw(fields, i, at)
+		} else {
+			i, err = df.counts(fields, i, at)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return df, nil
+}
+
+var changeWords = map[byte]string{'A': "added", 'D': "removed", 'M': "modified", 'R': "renamed", 'C': "copied", 'T': "changed"}
+
+// raw reads ":MODE MODE SHA SHA S", PATH and of a rename NEWPATH.
+func (df *diff) raw(fields []string, i int, at map[string]int) (int, error) {
+	parts := strings.Fields(fields[i])
+	if len(parts) != 5 || i+1 >= len(fields) {
+		return 0, errDiff
+	}
+	f := fileChange{path: fields[i+1], status: changeWords[parts[4][0]], blob: parts[3]}
+	i += 2
+	switch f.status {
+	case "removed":
+		f.blob = parts[2]
+	case "renamed", "copied":
+		if i >= len(fields) {
+			return 0, errDiff
+		}
+		f.old, f.path = f.path, fields[i]
+		i++
+	}
+	at[f.path] = len(df.files)
+	df.files = append(df.files, f)
+	return i, nil
+}
+
+// counts reads "ADDED\tDELETED\tPATH", or of a rename "ADDED\tDELETED\t", PATH, NEWPATH. Binary files count "-".
+func (df *diff) counts(fields []string, i int, at map[string]int) (int, error) {
+	parts := strings.SplitN(fields[i], "\t", 3)
+	if len(parts) != 3 {
+		return 0, errDiff
+	}
+	path := parts[2]
+	i++
+	if path == "" {
+		if i+1 >= len(fields) {
+			return 0, errDiff
+		}
+		path = fields[i+1]
+		i += 2
+	}
+	n, ok := at[path]
+	if !ok {
+		return 0, errDiff
+	}
+	f := &df.files[n]
+	f.additions, _ = strconv.Atoi(parts[0]) //nolint:errcheck // "-" of a binary file counts nothing
+	f.deletions, _ = strconv.Atoi(parts[1]) //nolint:errcheck // likewise
+	df.additions += f.additions
+	df.deletions += f.deletions
+	return i, nil
+}

@@ -1,0 +1,440 @@
+package standin
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// NewPull is a pull request to be opened.
+type NewPull struct {
+	Title  string // default: the head's name
+	Body   string
+	By     string // login; default: the repository's owner, or the fork's
+	Base   string // default: the default branch
+	Head   string // "BRANCH", or "OWNER:BRANCH" for a fork
+	Draft  bool
+	Labels []string
+	Change *Change // committed on Head first, which is made if it does not exist; nil: Head is there already
+}
+
+// OpenPull opens a pull request and gives its number.
+func (r *Repo) OpenPull(n NewPull) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n = r.fillPull(n)
+	if n.Change != nil {
+		c := *n.Change
+		if c.By == "" {
+			c.By = n.By
+		}
+		if c.From == "" {
+			c.From = n.Base
+		}
+		if _, err := r.commit(n.Head, c); err != nil {
+			return 0, err
+		}
+	}
+	p, err := r.open(n)
+	if err != nil {
+		return 0, fmt.Errorf("open pull request from %s: %w", n.Head, err)
+	}
+	return p.Number, nil
+}
+
+func (r *Repo) fillPull(n NewPull) NewPull {
+	owner, branch := r.splitHead(n.Head)
+	if n.By == "" {
+		n.By = owner
+	}
+	if n.Base == "" {
+		n.Base = defaultBranch
+	}
+	if n.Title == "" {
+		n.Title = branch
+	}
+	return n
+}
+
+// Commit makes a commit on "BRANCH", or "OWNER:BRANCH" of a fork, and pushes it. A branch that does not exist is made.
+func (r *Repo) Commit(branch string, c Change) (sha string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.commit(branch, c)
+}
+
+func (r *Repo) commit(head string, c Change) (string, error) {
+	owner, branch := r.splitHead(head)
+	name := r.headRef(owner, branch)
+	old, err := r.git.tip(name)
+	if err != nil {
+		return "", err
+	}
+	if c.By == "" {
+		c.By = owner
+	}
+	parent := old
+	if old == "" {
+		if parent, err = r.start(c.From); err != nil {
+			return "", fmt.Errorf("commit on %s: %w", head, err)
+		}
+	}
+	sha, err := r.git.apply(c, name, parent, r.g.now())
+	if err != nil {
+		return "", fmt.Errorf("commit on %s: %w", head, err)
+	}
+	return sha, r.moved(move{by: person(c.By), owner: owner, branch: branch, before: old, after: sha})
+}
+
+// start is the commit that a new branch starts from.
+func (r *Repo) start(from string) (string, error) {
+	if from == "" {
+		from = defaultBranch
+	}
+	if fullSHA.MatchString(from) {
+		return from, nil
+	}
+	sha, err := r.git.tip("refs/heads/" + from)
+	if err == nil && sha == "" {
+		err = fmt.Errorf("branch %s: %w", from, ErrNotFound)
+	}
+	return sha, err
+}
+
+// Push moves "BRANCH" or "OWNER:BRANCH" to a commit that is there already, forced if need be. A sha of "" deletes it.
+func (r *Repo) Push(by, head, sha string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	owner, branch := r.splitHead(head)
+	name := r.headRef(owner, branch)
+	old, err := r.git.tip(name)
+	if err != nil {
+		return err
+	}
+	if old == sha {
+		return nil
+	}
+	if err := r.git.move(name, sha, old); err != nil {
+		return fmt.Errorf("push %s: %w", head, err)
+	}
+	return r.moved(move{by: person(by), owner: owner, branch: branch, before: old, after: sha})
+}
+
+// Tip is where a branch points; "" if there is none.
+func (r *Repo) Tip(branch string) string {
+	owner, name := r.splitHead(branch)
+	sha, err := r.git.tip(r.headRef(owner, name))
+	if err != nil {
+		return ""
+	}
+	return sha
+}
+
+// LogEntry is one commit of a branch.
+type LogEntry struct {
+	SHA, Message, Author, Committer string
+	Parents                         []string
+	At                              time.Time
+}
+
+// Log is the first-parent line of a branch, newest first.
+func (r *Repo) Log(branch string) ([]LogEntry, error) {
+	var list []LogEntry
+	for sha := r.Tip(branch); sha != ""; {
+		c, err := r.git.commit(sha)
+		if err != nil {
+			return nil, fmt.Errorf("log of %s: %w", branch, err)
+		}
+		list = append(list, LogEntry{
+			SHA: c.sha, Message: strings.TrimSpace(c.message), Author: c.author.name, Committer: c.committer.name,
+			Parents: c.parents, At: c.committer.at,
+		})
+		sha = ""
+		if len(c.parents) > 0 {
+			sha = c.parents[0]
+		}
+	}
+	return list, nil
+}
+
+// Files is the tree of a branch or commit: path → content.
+func (r *Repo) Files(rev string) (map[string]string, error) {
+	sha := rev
+	if !fullSHA.MatchString(rev) {
+		sha = r.Tip(rev)
+	}
+	entries, err := r.git.tree(sha)
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", rev, err)
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		if e.kind != "blob" {
+			continue
+		}
+		o, err := r.git.cat.contents(e.sha)
+		if err != nil {
+			return nil, fmt.Errorf("files of %s: %w", rev, err)
+		}
+		files[e.path] = string(o.data)
+	}
+	return files, nil
+}
+
+// Pull gives a copy of a pull request.
+func (r *Repo) Pull(n int) (Pull, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, err := r.pull(n)
+	if err != nil {
+		return Pull{}, err
+	}
+	return *p, nil
+}
+
+// Pulls gives copies of all pull requests, by number.
+func (r *Repo) Pulls() []Pull {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := make([]Pull, len(r.pulls))
+	for i, p := range r.pulls {
+		list[i] = *p
+	}
+	return list
+}
+
+// edit changes a pull request and tells of it. Slices are replaced, never written to: copies of them are out there.
+func (r *Repo) edit(n int, by Actor, action string, change func(p *Pull) object) error {
+	p, err := r.pull(n)
+	if err != nil {
+		return err
+	}
+	extra := change(p)
+	p.UpdatedAt = r.g.now()
+	r.tellPull(action, by, p, extra)
+	return nil
+}
+
+// Label puts a label on a pull request.
+func (r *Repo) Label(n int, by, label string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.label(n, person(by), label)
+}
+
+func (r *Repo) label(n int, by Actor, label string) error {
+	p, err := r.pull(n)
+	if err != nil || slices.Contains(p.Labels, label) {
+		return err
+	}
+	return r.edit(n, by, "labeled", func(p *Pull) object {
+		p.Labels = append(slices.Clone(p.Labels), label)
+		return object{"label": r.labelJSON(label)}
+	})
+}
+
+// Unlabel takes a label off a pull request.
+func (r *Repo) Unlabel(n int, by, label string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.unlabel(n, person(by), label)
+}
+
+func (r *Repo) unlabel(n int, by Actor, label string) error {
+	p, err := r.pull(n)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(p.Labels, label) {
+		return fmt.Errorf("label %q on pull request %d: %w", label, n, ErrNotFound)
+	}
+	return r.edit(n, by, "unlabeled", func(p *Pull) object {
+		p.Labels = slices.DeleteFunc(slices.Clone(p.Labels), func(l string) bool { return l == label })
+		return object{"label": r.labelJSON(label)}
+	})
+}
+
+// MarkDraft turns a pull request into a draft.
+func (r *Repo) MarkDraft(n int, by string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.edit(n, person(by), "converted_to_draft", func(p *Pull) object { p.Draft = true; return nil })
+}
+
+// MarkReady ends a draft.
+func (r *Repo) MarkReady(n int, by string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.edit(n, person(by), "ready_for_review", func(p *Pull) object { p.Draft = false; return nil })
+}
+
+// Retitle changes a pull request's title.
+func (r *Repo) Retitle(n int, by, title string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.edit(n, person(by), "edited", func(p *Pull) object {
+		was := p.Title
+		p.Title = title
+		return object{"changes": object{"title": object{"from": was}}}
+	})
+}
+
+// Retarget changes the branch that a pull request wants to be merged into.
+func (r *Repo) Retarget(n int, by, base string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.retarget(n, person(by), base)
+}
+
+func (r *Repo) retarget(n int, by Actor, base string) error {
+	tip, err := r.git.tip("refs/heads/" + base)
+	if err != nil {
+		return err
+	}
+	if tip == "" {
+		return fmt.Errorf("retarget to %s: %w", base, ErrNotFound)
+	}
+	return r.edit(n, by, "edited", func(p *Pull) object {
+		was := p.Base
+		p.Base = base
+		old, _ := r.git.tip("refs/heads/" + was) //nolint:errcheck // only told to people
+		return object{"changes": object{"base": object{"ref": object{"from": was}, "sha": object{"from": old}}}}
+	})
+}
+
+// ClosePull closes a pull request without a merge.
+func (r *Repo) ClosePull(n int, by string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.closePull(n, person(by))
+}
+
+func (r *Repo) closePull(n int, by Actor) error {
+	p, err := r.pull(n)
+	if err != nil || !p.Open {
+		return err
+	}
+	return r.edit(n, by, "closed", func(p *Pull) object {
+		p.Open, p.ClosedAt = false, r.g.now()
+		p.BaseSHA, _ = r.git.tip("refs/heads/" + p.Base) //nolint:errcheck // only told to people
+		return nil
+	})
+}
+
+// Reopen opens a closed pull request again.
+func (r *Repo) Reopen(n int, by string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.edit(n, person(by), "reopened", func(p *Pull) object {
+		p.Open, p.ClosedAt, p.BaseSHA = true, time.Time{}, ""
+		return nil
+	})
+}
+
+// Review submits a review of the pull request's present head.
+func (r *Repo) Review(n int, by string, state ReviewState) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, err := r.review(n, Review{By: person(by), State: state})
+	return err
+}
+
+// review adds a review; the caller holds r.mu. On is the head if it is "".
+func (r *Repo) review(n int, v Review) (Review, error) {
+	p, err := r.pull(n)
+	if err != nil {
+		return Review{}, err
+	}
+	v.ID, v.At = r.g.nextID(), r.g.now()
+	if v.On == "" {
+		v.On = p.HeadSHA
+	}
+	p.Reviews = append(slices.Clone(p.Reviews), v)
+	p.UpdatedAt = v.At
+	r.tellReview("submitted", v.By, p, v)
+	return v, nil
+}
+
+// DismissReview takes the force out of somebody's latest opinion.
+func (r *Repo) DismissReview(n int, by, reviewer string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, err := r.pull(n)
+	if err != nil {
+		return err
+	}
+	for i := len(p.Reviews) - 1; i >= 0; i-- {
+		v := p.Reviews[i]
+		if strings.EqualFold(v.By.Login, reviewer) && (v.State == Approved || v.State == ChangesRequested) {
+			p.Reviews = slices.Clone(p.Reviews)
+			p.Reviews[i].State = Dismissed
+			r.tellReview("dismissed", person(by), p, p.Reviews[i])
+			return nil
+		}
+	}
+	return fmt.Errorf("review of %d by %s: %w", n, reviewer, ErrNotFound)
+}
+
+// SetPermission says what a person may do: Read, Triage, Write, Maintain or Admin.
+func (r *Repo) SetPermission(login, permission string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.permissions[strings.ToLower(login)] = permission
+}
+
+// AllowMethods says which merge methods the repository allows; all are when it is made.
+func (r *Repo) AllowMethods(methods ...Method) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for m := range maps.Keys(r.methods) {
+		r.methods[m] = slices.Contains(methods, m)
+	}
+}
+
+// Protect puts rules on the branches whose names match a glob, in place of those it had by that glob.
+func (r *Repo) Protect(pattern string, rules Rules) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.protections = slices.DeleteFunc(r.protections, func(p protection) bool { return p.pattern == pattern })
+	r.protections = append(r.protections, protection{pattern, rules})
+}
+
+// Unprotect takes the rules of a glob away.
+func (r *Repo) Unprotect(pattern string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.protections = slices.DeleteFunc(r.protections, func(p protection) bool { return p.pattern == pattern })
+}
+
+// SetStatus puts a commit status on a commit, as whoever s.By says.
+func (r *Repo) SetStatus(s Status) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	_, err := r.setStatus(s)
+	return err
+}
+
+// Statuses lists the statuses of a commit, newest first.
+func (r *Repo) Statuses(sha string) []Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := slices.Clone(r.statuses[sha])
+	slices.Reverse(list)
+	return list
+}
+
+// SetCheck puts a check run on a commit, as the App that c.App says, or changes its run of that name.
+func (r *Repo) SetCheck(c Check) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.setCheck(c)
+}
+
+// MergePull merges a pull request as a person does with the button, all rules applied.
+func (r *Repo) MergePull(n int, by string, method Method) (sha string, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.merge(n, mergeOrder{by: person(by), method: method})
+}

@@ -1,0 +1,98 @@
+package standin
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Group is a group of the merge queue: one pull request on top of its base.
+type Group struct {
+	Pull     int
+	Base     string
+	BaseSHA  string
+	Head     string // the group's commit
+	HeadRef  string // gh-readonly-queue/BASE/pr-N-BASESHA
+	GroupsID int64
+}
+
+// Enqueue puts a pull request into the merge queue as a group of its own and asks for checks on its commit.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
+func (r *Repo) Enqueue(n int, by string) (Group, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, err := r.pull(n)
+	if err != nil {
+		return Group{}, err
+	}
+	tip, err := r.git.tip("refs/heads/" + p.Base)
+	if err != nil {
+		return Group{}, err
+	}
+	sha, err := r.git.make(Merge, mergeJob{
+		base: tip, head: p.HeadSHA, by: person(by), at: r.g.now(),
+		message: fmt.Sprintf(msgPullRequestMerge, p.Number, p.HeadOwner, p.Head, p.Title),
+	})
+	if err != nil {
+		return Group{}, fmt.Errorf("enqueue pull request %d: %w", n, err)
+	}
+	g := Group{
+		Pull: n, Base: p.Base, BaseSHA: tip, Head: sha, GroupsID: r.g.nextID(),
+		HeadRef: fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", p.Base, n, tip),
+	}
+	if err := r.git.move("refs/heads/"+g.HeadRef, sha, ""); err != nil {
+		return Group{}, err
+	}
+	r.groups = append(r.groups, g)
+	if err := r.edit(n, person(by), "enqueued", func(*Pull) object { return nil }); err != nil {
+		return Group{}, err
+	}
+	return g, r.tellGroup("checks_requested", "", person(by), g)
+}
+
+// Dequeue takes a group out of the queue, with GitHub's reason for it: merged, invalidated or dequeued. A merged group moves
+// its base.
+func (r *Repo) Dequeue(g Group, reason string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, err := r.pull(g.Pull)
+	if err != nil {
+		return err
+	}
+	r.groups = slices.DeleteFunc(slices.Clone(r.groups), func(o Group) bool { return o.GroupsID == g.GroupsID })
+	if err := r.git.move("refs/heads/"+g.HeadRef, "", g.Head); err != nil {
+		return err
+	}
+	if reason == "merged" {
+		if err := r.git.move("refs/heads/"+g.Base, g.Head, g.BaseSHA); err != nil {
+			return err
+		}
+		r.finish(p, person(p.Author.Login), g.Head)
+		if err := r.moved(move{by: p.Author, owner: r.owner, branch: g.Base, before: g.BaseSHA, after: g.Head, merged: p}); err != nil {
+			return err
+		}
+	} else if err := r.edit(g.Pull, p.Author, "dequeued", func(*Pull) object { return object{"reason": "MANUAL"} }); err != nil {
+		return err
+	}
+	return r.tellGroup("destroyed", reason, p.Author, g)
+}
+
+func (r *Repo) tellGroup(action, reason string, by Actor, g Group) error {
+	c, err := r.git.commit(g.Head)
+	if err != nil {
+		return err
+	}
+	pushed := r.pushedJSON(c)
+	head := object{}
+	for _, key := range []string{"id", "tree_id", "message", "timestamp", "author", "committer"} {
+		head[key] = pushed[key]
+	}
+	rest := object{"merge_group": object{
+		"head_sha": g.Head, "head_ref": "refs/heads/" + g.HeadRef, "base_sha": g.BaseSHA, "base_ref": "refs/heads/" + g.Base,
+		"head_commit": head,
+	}}
+	if reason != "" {
+		rest["reason"] = reason
+	}
+	r.tell("merge_group", action, by, rest)
+	return nil
+}

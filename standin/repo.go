@@ -1,0 +1,234 @@
+package standin
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// defaultBranch is the default branch of every repository that the stand-in makes.
+const defaultBranch = "main"
+
+// Repo is one repository. Its methods play people, and never ask for permission; see the package's REST for that.
+type Repo struct {
+	g       *GitHub
+	git     *gitDir
+	owner   string
+	name    string
+	id      int64
+	created time.Time
+
+	mu          sync.Mutex
+	pushed      time.Time
+	permissions map[string]string // by lower-case login
+	methods     map[Method]bool
+	protections []protection
+	pulls       []*Pull // number 1 first; see edit
+	statuses    map[string][]Status
+	checks      map[string][]Check
+	suites      map[string]int64 // number of the check suite, by commit and App
+	colors      map[string]int64 // number of a label, by name
+	groups      []Group
+	testing     map[[2]string]bool // trial merges under way
+}
+
+func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
+	now := g.now()
+	return &Repo{
+		g: g, git: dir, owner: owner, name: name, id: g.nextID(), created: now, pushed: now,
+		permissions: map[string]string{strings.ToLower(owner): Admin},
+		methods:     map[Method]bool{Merge: true, Squash: true, Rebase: true},
+		statuses:    map[string][]Status{},
+		checks:      map[string][]Check{},
+		suites:      map[string]int64{},
+		colors:      map[string]int64{},
+		testing:     map[[2]string]bool{},
+	}
+}
+
+// String is OWNER/NAME.
+func (r *Repo) String() string { return r.owner + "/" + r.name }
+
+// ID is GitHub's number of the repository.
+func (r *Repo) ID() int64 { return r.id }
+
+// Dir is the bare git repository, to look at; only the stand-in writes to it.
+func (r *Repo) Dir() string { return r.git.dir }
+
+// CloneURL is where git clones the repository from, once SetURL was called.
+func (r *Repo) CloneURL() string { return r.g.web() + "/git/" + r.owner + "/" + r.name + ".git" }
+
+// Pull is a pull request. Values that are handed out are copies; their slices must not be written to.
+type Pull struct {
+	Number    int
+	ID        int64
+	Title     string
+	Body      string
+	Author    Actor
+	Base      string // branch
+	Head      string // branch, in the repository of HeadOwner
+	HeadOwner string // another than the repository's: a fork
+	HeadSHA   string
+	BaseSHA   string // the base's tip when it was closed; else ""
+	Draft     bool
+	Labels    []string
+	Open      bool
+	Merged    bool
+	MergedBy  Actor
+	MergeSHA  string // what the merge put on the base
+	CreatedAt time.Time
+	UpdatedAt time.Time
+	ClosedAt  time.Time
+	Reviews   []Review // oldest first
+}
+
+// Review is a submitted review.
+type Review struct {
+	ID    int64
+	By    Actor
+	State ReviewState
+	On    string // the commit that was reviewed
+	Body  string
+	At    time.Time
+}
+
+// ReviewState is what a review says, in GraphQL's words.
+type ReviewState string
+
+// The states of a review.
+const (
+	Approved         ReviewState = "APPROVED"
+	ChangesRequested ReviewState = "CHANGES_REQUESTED"
+	Commented        ReviewState = "COMMENTED"
+	Dismissed        ReviewState = "DISMISSED"
+)
+
+// Status is a commit status.
+type Status struct {
+	ID          int64
+	SHA         string
+	Context     string
+	State       string // error, failure, pending, success
+	Description string
+	TargetURL   string
+	By          Actor
+	At          time.Time
+}
+
+// Check is a check run of an App.
+type Check struct {
+	ID         int64
+	Suite      int64
+	SHA        string
+	Name       string
+	Status     string // queued, in_progress, completed
+	Conclusion string // with completed: success, failure, neutral, skipped, …
+	App        Actor
+	At         time.Time
+}
+
+// Permissions of a person on a repository, in REST's words. Everybody may read.
+const (
+	Read     = "read"
+	Triage   = "triage"
+	Write    = "write"
+	Maintain = "maintain"
+	Admin    = "admin"
+)
+
+// permission is what a person may do; the caller holds r.mu.
+func (r *Repo) permission(login string) string {
+	if p := r.permissions[strings.ToLower(login)]; p != "" {
+		return p
+	}
+	return Read
+}
+
+// canWrite tells whether somebody's permission is write or more. An App's bot has none of its own: its installation's
+// permissions decide where that matters. The caller holds r.mu.
+func (r *Repo) canWrite(a Actor) bool {
+	if a.App != 0 {
+		return false
+	}
+	return slices.Contains([]string{Write, Maintain, Admin}, r.permission(a.Login))
+}
+
+// pull gives a pull request to read or edit; the caller holds r.mu.
+func (r *Repo) pull(n int) (*Pull, error) {
+	if n < 1 || n > len(r.pulls) {
+		return nil, fmt.Errorf("pull request %d: %w", n, ErrNotFound)
+	}
+	return r.pulls[n-1], nil
+}
+
+// fork tells whether the pull request's head stands in a fork.
+func (r *Repo) fork(p *Pull) bool { return !strings.EqualFold(p.HeadOwner, r.owner) }
+
+// headRef is the full name of the ref behind "BRANCH" or "OWNER:BRANCH". A fork's branches stand in the base's repository,
+// as GitHub keeps the objects of a network together.
+func (r *Repo) headRef(owner, branch string) string {
+	if owner == "" || strings.EqualFold(owner, r.owner) {
+		return "refs/heads/" + branch
+	}
+	return "refs/forks/" + strings.ToLower(owner) + "/" + branch
+}
+
+// splitHead reads "BRANCH" or "OWNER:BRANCH".
+func (r *Repo) splitHead(head string) (owner, branch string) {
+	if owner, branch, ok := strings.Cut(head, ":"); ok {
+		return owner, branch
+	}
+	return r.owner, head
+}
+
+// Rules are what a branch demands.
+type Rules struct {
+	Checks   []RequiredCheck
+	Strict   bool     // a head must contain the base's tip
+	Reviews  int      // approving reviews by writers
+	Queue    bool     // merges only through the merge queue
+	Restrict bool     // only Bypass may move the branch
+	NoForce  bool     // no move to a commit that does not descend from the old one
+	NoDelete bool     // the branch must not be deleted
+	Bypass   []string // logins and App slugs that no rule binds
+	Other    []Rule   // that sluice does not know; listed, not enforced
+	Classic  bool     // branch protection of old, not a ruleset: not in the rules API, other words
+}
+
+// RequiredCheck is a check that must be green before a merge.
+type RequiredCheck struct {
+	Context string
+	App     int64 // that must report it; 0: anybody may
+}
+
+// Rule is a rule by GitHub's own name, with its parameters.
+type Rule struct {
+	Type       string
+	Parameters map[string]any
+}
+
+type protection struct {
+	pattern string
+	rules   Rules
+}
+
+// rulesOf lists what binds by on a branch; the caller holds r.mu.
+func (r *Repo) rulesOf(branch string, by Actor) []Rules {
+	var list []Rules
+	for _, p := range r.protections {
+		if ok, err := path.Match(p.pattern, branch); err != nil || !ok {
+			continue
+		}
+		if by.Login != "" && slices.ContainsFunc(p.rules.Bypass, func(b string) bool { return strings.EqualFold(b, by.Login) }) {
+			continue
+		}
+		list = append(list, p.rules)
+	}
+	return list
+}
+
+// anybody is nobody in particular: all rules bind.
+var anybody Actor

@@ -1,0 +1,390 @@
+package standin
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+const (
+	contentType = "application/json; charset=utf-8"
+	docsURL     = "https://docs.github.com/rest"
+	maxBody     = 32 << 20 // of a request; GitHub's own largest is a file of 25 MB
+)
+
+// Pages of lists: https://docs.github.com/en/rest/using-the-rest-api/using-pagination-in-the-rest-api
+const (
+	defaultPerPage = 30
+	maxPerPage     = 100
+)
+
+// call is one request of REST on its way through a route.
+type call struct {
+	g    *GitHub
+	r    *http.Request
+	body []byte
+	who  caller
+}
+
+// answer is what a route has to say: a body for JSON, or raw bytes. Links are for the Link header.
+type answer struct {
+	status int
+	body   any
+	raw    []byte
+	link   string
+}
+
+func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
+
+// route is a function of the API: who may call it, and what it does.
+type route struct {
+	pattern string // of http.ServeMux
+	serve   func(c *call) (answer, error)
+}
+
+// routes builds the handler of everything that the stand-in serves.
+func (g *GitHub) routes() http.Handler {
+	mux := http.NewServeMux()
+	for _, list := range [][]route{g.appRoutes(), g.repoRoutes(), g.pullRoutes(), g.commitRoutes(), g.gitRoutes()} {
+		for _, one := range list {
+			mux.HandleFunc(one.pattern, func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, one) })
+		}
+	}
+	mux.HandleFunc("POST /graphql", g.serveGraphQL)
+	api := &api{g: g, mux: mux}
+	outer := http.NewServeMux()
+	outer.Handle("/git/", http.StripPrefix("/git", http.HandlerFunc(g.serveGit)))
+	outer.Handle("/", api)
+	return outer
+}
+
+// api stands before all routes: it logs, delays and harms.
+type api struct {
+	g   *GitHub
+	mux *http.ServeMux
+}
+
+// ServeHTTP implements http.Handler.
+func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		a.g.fail(w, refuse(http.StatusRequestEntityTooLarge, "Request body too large"))
+		return
+	}
+	r = r.Clone(r.Context())
+	r.URL.Path, r.URL.RawPath = trimAPI(r.URL.Path), trimAPI(r.URL.RawPath)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	_, pattern := a.mux.Handler(r)
+	name := routeName(pattern, r.URL.Path)
+	rec := &recorder{ResponseWriter: w}
+	entry := Request{At: a.g.now(), Method: r.Method, Route: name, Path: r.URL.Path, Query: queryText(name, body)}
+	defer func() {
+		entry.Status = rec.status
+		a.g.log.add(entry)
+	}()
+	rec.Header()["Date"] = []string{a.g.now().Format(http.TimeFormat)}
+	rec.Header().Set("X-GitHub-Request-Id", strings.ToUpper(newGUID()[:18]))
+	a.serve(rec, r, name, body)
+}
+
+func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
+	a.g.faults.mu.Lock()
+	latency := a.g.faults.latency
+	a.g.faults.mu.Unlock()
+	f, harmed := a.g.faults.take(r, name, body)
+	if wait := latency + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
+		panic(http.ErrAbortHandler) // the client has gone
+	}
+	if name == "" {
+		a.g.fail(w, notFound())
+		return
+	}
+	if harmed && f.harm(w, r, a.mux) {
+		return
+	}
+	if harmed && f.Cut > 0 {
+		w.ResponseWriter = &cutter{ResponseWriter: w.ResponseWriter, left: f.Cut}
+	}
+	a.mux.ServeHTTP(w, r)
+}
+
+// recorder notes the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
+
+// routeName is a pattern in OpenAPI's spelling, without the method; "" for no route.
+func routeName(pattern, path string) string {
+	_, name, _ := strings.Cut(pattern, " ")
+	name = strings.ReplaceAll(name, "...}", "}")
+	if base, ok := strings.CutSuffix(name, "/commits/{ref}"); ok {
+		_, what := splitCommitPath(path[strings.LastIndex(path, "/commits/")+len("/commits/"):])
+		return base + "/commits/{ref}" + what
+	}
+	return name
+}
+
+func queryText(name string, body []byte) string {
+	var q struct {
+		Query string `json:"query"`
+	}
+	if name != "/graphql" || json.Unmarshal(body, &q) != nil {
+		return ""
+	}
+	return q.Query
+}
+
+// serve runs one route of REST.
+func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, one route) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		g.fail(w, err)
+		return
+	}
+	c := &call{g: g, r: r, body: body}
+	if c.who, err = g.who(r); err != nil && !errors.Is(err, errNoCredentials) {
+		g.fail(w, err)
+		return
+	}
+	if errors.Is(err, errNoCredentials) { // GitHub serves some of this to anybody; nothing of sluice should rely on it
+		g.fail(w, refuse(http.StatusUnauthorized, msgAuthRequired))
+		return
+	}
+	if c.who.token != nil {
+		b, ok := g.limits.spend(limitKey{c.who.id, "core"}, 1, g.now())
+		b.header(w.Header())
+		if !ok {
+			g.fail(w, refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
+			return
+		}
+	}
+	a, err := one.serve(c)
+	if err != nil {
+		g.fail(w, err)
+		return
+	}
+	a.write(w)
+}
+
+func (a answer) write(w http.ResponseWriter) {
+	if a.link != "" {
+		w.Header().Set("Link", a.link)
+	}
+	if a.status == http.StatusNoContent {
+		w.WriteHeader(a.status)
+		return
+	}
+	body, kind := a.raw, "application/vnd.github.raw+json; charset=utf-8"
+	if body == nil {
+		kind = contentType
+		var err error
+		if body, err = json.Marshal(a.body); err != nil { // maps of plain values: cannot happen
+			a.status, body = http.StatusInternalServerError, []byte(message(err.Error()))
+		}
+	}
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(a.status)
+	_, _ = w.Write(body) // the client went away: nobody is left to tell
+}
+
+// fail answers with an error: GitHub's refusals as they are, anything else as 500.
+func (g *GitHub) fail(w http.ResponseWriter, err error) {
+	var no *apiError
+	if !errors.As(err, &no) {
+		g.opts.Log.Error("stand-in", "err", err)
+		no = refuse(http.StatusInternalServerError, "%v", err)
+	}
+	body := object{"message": no.message, "documentation_url": docsURL, "status": strconv.Itoa(no.status)}
+	if no.errors != nil {
+		body["errors"] = no.errors
+	}
+	answer{status: no.status, body: body}.write(w)
+}
+
+// read decodes the request's JSON; an empty body is an empty object.
+func (c *call) read(into any) error {
+	if len(bytes.TrimSpace(c.body)) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(c.body, into); err != nil {
+		return refuse(http.StatusBadRequest, msgBadJSON)
+	}
+	return nil
+}
+
+// number is a numeric part of the path; 0 if it is none, which is nobody's number.
+func (c *call) number(name string) int {
+	n, err := strconv.Atoi(c.r.PathValue(name))
+	if err != nil || n < 0 {
+		return 0
+	}
+	return n
+}
+
+// page cuts a list to the page that was asked for.
+func page[T any](c *call, list []T) ([]T, string) {
+	per, n := c.perPage(), max(1, intOf(c.r.URL.Query().Get("page")))
+	last := max(1, (len(list)+per-1)/per)
+	link := c.links(n, last)
+	from := min(len(list), (n-1)*per)
+	return list[from:min(len(list), from+per)], link
+}
+
+func (c *call) perPage() int {
+	per := intOf(c.r.URL.Query().Get("per_page"))
+	if per < 1 {
+		return defaultPerPage
+	}
+	return min(per, maxPerPage)
+}
+
+func intOf(s string) int {
+	n, err := strconv.Atoi(s)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// links is the Link header of a page.
+func (c *call) links(n, last int) string {
+	var parts []string
+	add := func(rel string, page int) {
+		q := c.r.URL.Query()
+		q.Set("page", strconv.Itoa(page))
+		parts = append(parts, "<"+c.g.api()+c.r.URL.EscapedPath()+"?"+q.Encode()+`>; rel="`+rel+`"`)
+	}
+	if n > 1 {
+		add("prev", n-1)
+	}
+	if n < last {
+		add("next", n+1)
+		add("last", last)
+	}
+	if n > 1 {
+		add("first", 1)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func escapePath(p string) string {
+	parts := strings.Split(p, "/")
+	for i := range parts {
+		parts[i] = url.PathEscape(parts[i])
+	}
+	return strings.Join(parts, "/")
+}
+
+// inRepo makes a route of a repository: it is looked up, seen and allowed before serve runs. Locks are serve's business.
+func (g *GitHub) inRepo(pattern string, n need, serve func(c *call, r *Repo) (answer, error)) route {
+	method, path, _ := strings.Cut(pattern, " ")
+	return route{method + " /repos/{owner}/{repo}" + path, func(c *call) (answer, error) {
+		r := g.find(c.r.PathValue("owner"), c.r.PathValue("repo"))
+		if r == nil || !g.sees(c.who, r) {
+			return answer{}, notFound()
+		}
+		if err := r.may(c.who, n); err != nil {
+			return answer{}, err
+		}
+		return serve(c, r)
+	}}
+}
+
+// locked runs serve under the repository's lock.
+func locked(serve func(c *call, r *Repo) (answer, error)) func(c *call, r *Repo) (answer, error) {
+	return func(c *call, r *Repo) (answer, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return serve(c, r)
+	}
+}
+
+// Transport carries requests to the stand-in without a network, for tests that must not open sockets.
+func (g *GitHub) Transport() http.RoundTripper { return inMemory{g.handler} }
+
+type inMemory struct{ h http.Handler }
+
+// RoundTrip implements http.RoundTripper.
+func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		r = r.Clone(r.Context())
+		r.Body = http.NoBody
+	}
+	rec := &memoryWriter{header: http.Header{}}
+	broken := rec.serve(m.h, r)
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	var body io.Reader = &rec.body
+	if broken {
+		if rec.status == 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		body = io.MultiReader(body, brokenReader{})
+	}
+	if rec.status == 0 {
+		rec.status = http.StatusOK
+	}
+	return &http.Response{
+		Status: strconv.Itoa(rec.status) + " " + http.StatusText(rec.status), StatusCode: rec.status, Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1, Header: rec.header, Body: io.NopCloser(body), ContentLength: -1, Request: r,
+	}, nil
+}
+
+// memoryWriter keeps an answer.
+type memoryWriter struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// serve runs a handler; broken says that it broke off.
+func (m *memoryWriter) serve(h http.Handler, r *http.Request) (broken bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			if v != http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
+				panic(v)
+			}
+			broken = true
+		}
+	}()
+	h.ServeHTTP(m, r)
+	return false
+}
+
+// Header implements http.ResponseWriter.
+func (m *memoryWriter) Header() http.Header { return m.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (m *memoryWriter) WriteHeader(status int) {
+	if m.status == 0 {
+		m.status = status
+		m.header = m.header.Clone()
+	}
+}
+
+// Write implements http.ResponseWriter.
+func (m *memoryWriter) Write(b []byte) (int, error) {
+	m.WriteHeader(http.StatusOK)
+	return m.body.Write(b)
+}
+
+type brokenReader struct{}
+
+// Read implements io.Reader.
+func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -1,0 +1,321 @@
+package standin
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// maxFiles is how many files of a pull request REST lists in all: FACTS 1.3.
+const maxFiles = 3000
+
+// pullRoutes are about pull requests. https://docs.github.com/en/rest/pulls
+func (g *GitHub) pullRoutes() []route {
+	return []route{
+		g.inRepo("GET /pulls", readPulls, locked(listPulls)),
+		g.inRepo("POST /pulls", writePulls, locked(createPull)),
+		g.inRepo("GET /pulls/{pull_number}", readPulls, getPull),
+		g.inRepo("PATCH /pulls/{pull_number}", triagePulls, patchPull),
+		g.inRepo("GET /pulls/{pull_number}/files", readPulls, listFiles),
+		g.inRepo("GET /pulls/{pull_number}/commits", readPulls, listPullCommits),
+		g.inRepo("PUT /pulls/{pull_number}/merge", writeContents, locked(putMerge)),
+		g.inRepo("PUT /pulls/{pull_number}/update-branch", writePulls, locked(putUpdateBranch)),
+		g.inRepo("GET /pulls/{pull_number}/reviews", readPulls, locked(listReviews)),
+		g.inRepo("POST /pulls/{pull_number}/reviews", writePulls, locked(createReview)),
+		g.inRepo("GET /issues/{issue_number}/labels", readPulls, locked(listLabels)),
+		g.inRepo("POST /issues/{issue_number}/labels", triagePulls, locked(addLabels)),
+		g.inRepo("DELETE /issues/{issue_number}/labels/{name}", triagePulls, locked(removeLabel)),
+	}
+}
+
+func listPulls(c *call, r *Repo) (answer, error) {
+	q := c.r.URL.Query()
+	state, base, head := q.Get("state"), q.Get("base"), q.Get("head")
+	var list []*Pull
+	for _, p := range r.pulls {
+		if state != "all" && (state == "closed") == p.Open {
+			continue
+		}
+		if base != "" && p.Base != base || head != "" && head != p.HeadOwner+":"+p.Head {
+			continue
+		}
+		list = append(list, p)
+	}
+	slices.SortStableFunc(list, func(a, b *Pull) int {
+		if q.Get("sort") == "updated" {
+			return a.UpdatedAt.Compare(b.UpdatedAt)
+		}
+		return a.Number - b.Number
+	})
+	if q.Get("direction") != "asc" {
+		slices.Reverse(list)
+	}
+	cut, link := page(c, list)
+	out := make([]object, 0, len(cut))
+	for _, p := range cut {
+		out = append(out, r.pullJSON(p))
+	}
+	return answer{status: http.StatusOK, body: out, link: link}, nil
+}
+
+func createPull(c *call, r *Repo) (answer, error) {
+	var ask struct {
+		Title, Body, Head, Base string
+		Draft                   bool
+	}
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	owner, _ := r.splitHead(ask.Head)
+	if c.who.token == nil && !r.canWrite(c.who.actor) && !strings.EqualFold(owner, c.who.actor.Login) {
+		return answer{}, refuse(http.StatusForbidden, "Must have write rights to Repository.")
+	}
+	p, err := r.open(NewPull{Title: ask.Title, Body: ask.Body, By: c.who.actor.Login, Base: ask.Base, Head: ask.Head, Draft: ask.Draft})
+	if err != nil {
+		return answer{}, err
+	}
+	return answer{status: http.StatusCreated, body: r.onePullJSON(p, detail{mergeable: mergeableUnknown, state: "UNKNOWN"})}, nil
+}
+
+// copyPull gives a copy of the pull request that a path names, 404 if there is none.
+func copyPull(c *call, r *Repo) (Pull, error) {
+	p, err := r.Pull(c.number("pull_number"))
+	if errors.Is(err, ErrNotFound) {
+		err = notFound()
+	}
+	return p, err
+}
+
+// getPull and the like ask git without the repository's lock.
+func getPull(c *call, r *Repo) (answer, error) {
+	p, err := copyPull(c, r)
+	if err != nil {
+		return answer{}, err
+	}
+	return onePull(r, p)
+}
+
+func onePull(r *Repo, p Pull) (answer, error) {
+	d, err := r.pullDetail(p)
+	if err != nil {
+		return answer{}, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return ok(r.onePullJSON(&p, d))
+}
+
+func patchPull(c *call, r *Repo) (answer, error) {
+	var ask struct{ Title, State, Base *string }
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	n, by := c.number("pull_number"), c.who.actor.Login
+	if _, err := copyPull(c, r); err != nil {
+		return answer{}, err
+	}
+	var err error
+	if ask.Title != nil {
+		err = r.Retitle(n, by, *ask.Title)
+	}
+	if err == nil && ask.Base != nil {
+		err = r.Retarget(n, by, *ask.Base)
+	}
+	if err == nil && ask.State != nil {
+		switch *ask.State {
+		case "closed":
+			err = r.ClosePull(n, by)
+		case "open":
+			err = r.Reopen(n, by)
+		default:
+			err = invalidField("PullRequest", "state", "invalid")
+		}
+	}
+	if errors.Is(err, ErrNotFound) {
+		err = invalidField("PullRequest", "base", "invalid")
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return getPull(c, r)
+}
+
+func listFiles(c *call, r *Repo) (answer, error) {
+	p, err := copyPull(c, r)
+	if err != nil {
+		return answer{}, err
+	}
+	base, err := r.baseOf(p)
+	if err != nil {
+		return answer{}, err
+	}
+	df, err := r.changes(&p, base)
+	if err != nil {
+		return answer{}, err
+	}
+	cut, link := page(c, df.files[:min(len(df.files), maxFiles)])
+	out := make([]object, 0, len(cut))
+	for _, f := range cut {
+		out = append(out, r.fileJSON(f, p.HeadSHA))
+	}
+	return answer{status: http.StatusOK, body: out, link: link}, nil
+}
+
+// maxPullCommits is how many commits of a pull request REST lists in all.
+// https://docs.github.com/en/rest/pulls/pulls#list-commits-on-a-pull-request
+const maxPullCommits = 250
+
+func listPullCommits(c *call, r *Repo) (answer, error) {
+	p, err := copyPull(c, r)
+	if err != nil {
+		return answer{}, err
+	}
+	base, err := r.baseOf(p)
+	if err != nil {
+		return answer{}, err
+	}
+	list, err := r.git.between(base, p.HeadSHA)
+	if err != nil {
+		return answer{}, err
+	}
+	cut, link := page(c, list[:min(len(list), maxPullCommits)])
+	out := make([]object, 0, len(cut))
+	for _, one := range cut {
+		out = append(out, r.commitJSON(one))
+	}
+	return answer{status: http.StatusOK, body: out, link: link}, nil
+}
+
+func putMerge(c *call, r *Repo) (answer, error) {
+	var ask struct {
+		SHA     string `json:"sha"`
+		Method  Method `json:"merge_method"`
+		Title   string `json:"commit_title"`
+		Message string `json:"commit_message"`
+	}
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, title: ask.Title, message: ask.Message}
+	if c.who.token != nil {
+		o.workflowsKnow, o.workflows = true, c.who.token.permissions["workflows"] == "write"
+	}
+	sha, err := r.merge(c.number("pull_number"), o)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(object{"sha": sha, "merged": true, "message": msgMerged})
+}
+
+func putUpdateBranch(c *call, r *Repo) (answer, error) {
+	var ask struct {
+		Expected string `json:"expected_head_sha"`
+	}
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	p, err := r.pull(c.number("pull_number"))
+	if err != nil {
+		return answer{}, notFound()
+	}
+	// Writing to the head takes write on the head's repository, which an App on the base has not: FACTS 1.8.
+	if r.fork(p) && !strings.EqualFold(c.who.actor.Login, p.HeadOwner) {
+		return answer{}, refuse(http.StatusForbidden, msgNoIntegration)
+	}
+	if err := r.updateBranch(p.Number, c.who.actor, ask.Expected); err != nil {
+		return answer{}, err
+	}
+	url := r.g.web() + "/" + r.String() + "/pull/" + itoa(int64(p.Number))
+	return answer{status: http.StatusAccepted, body: object{"message": msgUpdating, "url": url}}, nil
+}
+
+func listReviews(c *call, r *Repo) (answer, error) {
+	p, err := r.pull(c.number("pull_number"))
+	if err != nil {
+		return answer{}, notFound()
+	}
+	cut, link := page(c, p.Reviews)
+	out := make([]object, 0, len(cut))
+	for _, v := range cut {
+		out = append(out, r.reviewJSON(p, v))
+	}
+	return answer{status: http.StatusOK, body: out, link: link}, nil
+}
+
+func createReview(c *call, r *Repo) (answer, error) {
+	var ask struct {
+		Event, Body string
+		Commit      string `json:"commit_id"`
+	}
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	p, err := r.pull(c.number("pull_number"))
+	if err != nil {
+		return answer{}, notFound()
+	}
+	state := map[string]ReviewState{"APPROVE": Approved, "REQUEST_CHANGES": ChangesRequested, "COMMENT": Commented}[ask.Event]
+	own := strings.EqualFold(p.Author.rest(), c.who.actor.rest())
+	switch {
+	case state == "":
+		return answer{}, invalidField("PullRequestReview", "event", "invalid")
+	case own && state == Approved:
+		return answer{}, invalid("PullRequestReview", msgOwnReview)
+	case own && state == ChangesRequested:
+		return answer{}, invalid("PullRequestReview", msgOwnChanges)
+	}
+	v, err := r.review(p.Number, Review{By: c.who.actor, State: state, Body: ask.Body, On: ask.Commit})
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(r.reviewJSON(p, v))
+}
+
+func labelled(c *call, r *Repo) (*Pull, error) {
+	p, err := r.pull(c.number("issue_number"))
+	if err != nil {
+		return nil, notFound()
+	}
+	return p, nil
+}
+
+func listLabels(c *call, r *Repo) (answer, error) {
+	p, err := labelled(c, r)
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(r.labelsJSON(p))
+}
+
+func addLabels(c *call, r *Repo) (answer, error) {
+	var ask struct{ Labels []string }
+	if err := c.read(&ask); err != nil {
+		return answer{}, err
+	}
+	p, err := labelled(c, r)
+	if err != nil {
+		return answer{}, err
+	}
+	for _, l := range ask.Labels {
+		if err := r.label(p.Number, c.who.actor, l); err != nil {
+			return answer{}, err
+		}
+	}
+	return ok(r.labelsJSON(p))
+}
+
+func removeLabel(c *call, r *Repo) (answer, error) {
+	p, err := labelled(c, r)
+	if err != nil {
+		return answer{}, err
+	}
+	err = r.unlabel(p.Number, c.who.actor, c.r.PathValue("name"))
+	if errors.Is(err, ErrNotFound) {
+		return answer{}, refuse(http.StatusNotFound, "Label does not exist")
+	}
+	if err != nil {
+		return answer{}, err
+	}
+	return ok(r.labelsJSON(p))
+}

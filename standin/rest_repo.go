@@ -1,0 +1,235 @@
+package standin
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// The permissions that routes ask for:
+// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
+var (
+	readMetadata  = need{"metadata", Read, Read}
+	readContents  = need{"contents", Read, Read}
+	writeContents = need{"contents", Write, Write}
+	readPulls     = need{"pull_requests", Read, Read}
+	writePulls    = need{"pull_requests", Write, Read} // what a person may do beyond reading is asked per route
+	triagePulls   = need{"pull_requests", Write, Triage}
+	readStatuses  = need{"statuses", Read, Read}
+	writeStatuses = need{"statuses", Write, Write}
+	readChecks    = need{"checks", Read, Read}
+)
+
+// repoRoutes are about a repository and its rules. https://docs.github.com/en/rest/repos
+func (g *GitHub) repoRoutes() []route {
+	return []route{
+		g.inRepo("GET ", readMetadata, locked(func(_ *call, r *Repo) (answer, error) { return ok(r.fullRepoJSON()) })),
+		g.inRepo("GET /rules/branches/{branch...}", readMetadata, locked(listRules)),
+		g.inRepo("GET /branches/{branch...}", readContents, locked(getBranch)),
+		g.inRepo("GET /collaborators/{username}/permission", readMetadata, locked(getPermission)),
+		g.inRepo("GET /contents/{path...}", readContents, getContents),
+		g.inRepo("PUT /contents/{path...}", writeContents, locked(putContents)),
+	}
+}
+
+// listRules is what binds a branch by rulesets; branch protection of old is not in it.
+// https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
+func listRules(c *call, r *Repo) (answer, error) {
+	list := []object{}
+	for i, rules := range r.rulesOf(c.r.PathValue("branch"), anybody) {
+		if rules.Classic {
+			continue
+		}
+		for _, rule := range rules.list() {
+			o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.String(), "ruleset_id": i + 1}
+			if rule.Parameters != nil {
+				o["parameters"] = rule.Parameters
+			}
+			list = append(list, o)
+		}
+	}
+	cut, link := page(c, list)
+	return answer{status: http.StatusOK, body: cut, link: link}, nil
+}
+
+// list spells rules as the rules API does.
+func (rules Rules) list() []Rule {
+	var list []Rule
+	if rules.Restrict {
+		list = append(list, Rule{"update", object{"update_allows_fetch_and_merge": false}})
+	}
+	if rules.NoForce {
+		list = append(list, Rule{Type: "non_fast_forward"})
+	}
+	if rules.NoDelete {
+		list = append(list, Rule{Type: "deletion"})
+	}
+	if rules.Reviews > 0 {
+		list = append(list, Rule{"pull_request", object{
+			"required_approving_review_count": rules.Reviews, "dismiss_stale_reviews_on_push": false, "require_code_owner_review": false,
+			"require_last_push_approval": false, "required_review_thread_resolution": false,
+			"allowed_merge_methods": []string{"merge", "squash", "rebase"},
+		}})
+	}
+	if rules.Queue {
+		list = append(list, Rule{"merge_queue", object{
+			"check_response_timeout_minutes": 60, "grouping_strategy": "ALLGREEN", "max_entries_to_build": 5, "max_entries_to_merge": 5,
+			"merge_method": "MERGE", "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
+		}})
+	}
+	if len(rules.Checks) > 0 || rules.Strict {
+		checks := []object{}
+		for _, c := range rules.Checks {
+			o := object{"context": c.Context}
+			if c.App != 0 {
+				o["integration_id"] = c.App
+			}
+			checks = append(checks, o)
+		}
+		list = append(list, Rule{"required_status_checks", object{
+			"required_status_checks": checks, "strict_required_status_checks_policy": rules.Strict, "do_not_enforce_on_create": false,
+		}})
+	}
+	return append(list, rules.Other...)
+}
+
+func getBranch(c *call, r *Repo) (answer, error) {
+	branch := c.r.PathValue("branch")
+	tip, err := r.git.tip("refs/heads/" + branch)
+	if err != nil {
+		return answer{}, err
+	}
+	if tip == "" {
+		return answer{}, refuse(http.StatusNotFound, "Branch not found")
+	}
+	head, err := r.git.commit(tip)
+	if err != nil {
+		return answer{}, err
+	}
+	api := r.g.api() + "/repos/" + r.String() + "/branches/" + branch
+	protection, protected := r.protectionJSON(branch)
+	return ok(object{
+		"name": branch, "commit": r.commitJSON(head), "protected": protected, "protection": protection, "protection_url": api + "/protection",
+		"_links": object{"self": api, "html": r.g.web() + "/" + r.String() + "/tree/" + branch},
+	})
+}
+
+// protectionJSON is the branch protection of old as GET branches/{branch} tells it to everybody who may read.
+func (r *Repo) protectionJSON(branch string) (o object, protected bool) {
+	contexts, checks := []string{}, []object{}
+	classic := false
+	for _, rules := range r.rulesOf(branch, anybody) {
+		protected = true
+		if !rules.Classic {
+			continue
+		}
+		classic = true
+		for _, c := range rules.Checks {
+			contexts = append(contexts, c.Context)
+			check := object{"context": c.Context, "app_id": nil}
+			if c.App != 0 {
+				check["app_id"] = c.App
+			}
+			checks = append(checks, check)
+		}
+	}
+	level := "off"
+	if len(checks) > 0 {
+		level = "non_admins"
+	}
+	return object{
+		"enabled":                classic,
+		"required_status_checks": object{"enforcement_level": level, "contexts": contexts, "checks": checks},
+	}, protected
+}
+
+func getPermission(c *call, r *Repo) (answer, error) {
+	login := c.r.PathValue("username")
+	role := r.permission(login)
+	level := role // the old field knows fewer words
+	switch role {
+	case Maintain:
+		level = Write
+	case Triage:
+		level = Read
+	}
+	user := r.g.userJSON(person(login))
+	rank := personRank[role]
+	user["role_name"] = role
+	user["permissions"] = object{
+		"pull": true, "triage": rank >= personRank[Triage], "push": rank >= personRank[Write],
+		"maintain": rank >= personRank[Maintain], "admin": rank >= personRank[Admin],
+	}
+	return ok(object{"permission": level, "role_name": role, "user": user})
+}
+
+// forbids says why rules keep a branch from being moved other than by a merge; nil if they do not. What GitHub says is
+// known from pushes (GH013 of rulesets, GH006 of protection) and from PATCH git/refs (422).
+func (r *Repo) forbids(m move) error {
+	var said []string
+	for _, rules := range r.rulesOf(m.branch, m.by) {
+		said = append(said, r.brokenByMove(rules, m)...)
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	slices.Sort(said)
+	return refuse(http.StatusUnprocessableEntity, msgRuleViolations, strings.Join(slices.Compact(said), "\n"))
+}
+
+func (r *Repo) brokenByMove(rules Rules, m move) []string {
+	var said []string
+	if m.after == "" {
+		if rules.NoDelete || rules.Restrict {
+			said = append(said, msgNoDelete)
+		}
+		return said
+	}
+	if rules.Restrict {
+		said = append(said, msgRestricted)
+	}
+	if m.before != "" && rules.NoForce && !r.forward(m) {
+		said = append(said, msgNoForce)
+	}
+	if rules.Queue {
+		said = append(said, msgQueue)
+	}
+	if rules.Reviews > 0 {
+		said = append(said, msgThroughPull)
+	}
+	if bad := r.missing(rules.Checks, m.after); len(bad) > 0 {
+		said = append(said, lackOfChecks(bad, len(rules.Checks)))
+	}
+	return said
+}
+
+// forward tells whether a move goes to a descendant; what is not known yet does not.
+func (r *Repo) forward(m move) bool {
+	in, err := r.git.contains(m.after, m.before)
+	return err == nil && in
+}
+
+// resolve finds the commit behind a branch, a ref or a SHA as REST takes them.
+func (r *Repo) resolve(name string) (string, error) {
+	if name == "" {
+		name = defaultBranch
+	}
+	if fullSHA.MatchString(name) {
+		o, err := r.git.cat.info(name + "^{commit}")
+		return o.sha, err
+	}
+	if owner, branch, ok := strings.Cut(name, ":"); ok {
+		return r.git.tip(r.headRef(owner, branch))
+	}
+	for _, full := range []string{"refs/heads/" + name, "refs/" + name, name} {
+		if sha, err := r.git.tip(full); err != nil || sha != "" {
+			return sha, err
+		}
+	}
+	return "", nil
+}
+
+func noCommit(sha string) error {
+	return refuse(http.StatusUnprocessableEntity, "%s", fmt.Sprintf(msgNoCommit, sha))
+}

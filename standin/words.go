@@ -1,0 +1,93 @@
+package standin
+
+import (
+	"fmt"
+	"strings"
+)
+
+// GitHub's own words, as people have quoted them in public; each is the whole message of an answer or a part of one.
+const (
+	msgNotFound       = "Not Found"
+	msgValidation     = "Validation Failed"
+	msgBadCredentials = "Bad credentials"
+	msgAuthRequired   = "Requires authentication"
+	msgBadJWT         = "A JSON web token could not be decoded"
+	msgJWTExpired     = "'Expiration time' claim ('exp') must be a numeric value representing the future time at which the assertion expires"
+	msgJWTTooFar      = "'Expiration time' claim ('exp') is too far in the future"
+	msgJWTIssued      = "'Issued at' claim ('iat') must be an Integer representing the time that the assertion was issued"
+	msgJWTIssuer      = "'Issuer' claim ('iss') must be an Integer"
+	msgNoIntegration  = "Resource not accessible by integration"
+	msgSuspended      = "This installation has been suspended"
+	msgBadJSON        = "Problems parsing JSON"
+	msgPrimaryLimit   = "API rate limit exceeded for installation ID %d."
+	msgSecondaryLimit = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
+
+	msgMerged           = "Pull Request successfully merged"
+	msgNotMergeable     = "Pull Request is not mergeable"                                    // FACTS: 405, final
+	msgDraft            = "Pull Request is still a draft"                                    // alexwlchan/auto_merge_my_pull_requests#1
+	msgHeadModified     = "Head branch was modified. Review and try the merge again."        // 409: the sha did not match
+	msgHeadOutOfDate    = "Head branch is out of date. Review and try the merge again."      // 409: strict checks
+	msgBaseModified     = "Base branch was modified. Review and try the merge again."        // 405, transient: cli/cli#8092
+	msgCannotRebase     = "This branch can't be rebased"                                     // 405
+	msgQueue            = "Changes must be made through the merge queue"                     // 405: cli/cli#8746
+	msgRuleViolations   = "Repository rule violations found\n\n%s\n\n"                       // 405 or 422, rulesets
+	msgRestricted       = "Cannot update this protected ref."                                // rule "update"
+	msgNotAuthorized    = "You're not authorized to push to this branch."                    // branch protection of old
+	msgNoForce          = "Cannot force-push to this branch"                                 // rule "non_fast_forward"
+	msgNoDelete         = "Cannot delete this protected branch"                              // rule "deletion"
+	msgThroughPull      = "Changes must be made through a pull request."                     // rule "pull_request"
+	msgChangesRequested = "Changes were requested by a reviewer with write access."          // with required reviews
+	msgNotFastForward   = "Update is not a fast forward"                                     // 422: PATCH git/refs
+	msgNoReference      = "Reference does not exist"                                         // 422: PATCH, DELETE git/refs
+	msgObjectMissing    = "Object does not exist"                                            // 422: git/refs
+	msgUpdating         = "Updating pull request branch."                                    // 202: update-branch
+	msgNothingToUpdate  = "There are no new commits on the base branch."                     // 422: update-branch
+	msgUpdateConflict   = "merge conflict between base and head"                             // 422: update-branch
+	msgExpectedHead     = "expected head sha didn’t match current head ref."                 // 422: update-branch
+	msgNoCommit         = "No commit found for SHA: %s"                                      // 422
+	msgTooManyStatuses  = "This SHA and context has reached the maximum number of statuses." // 422
+	msgOwnReview        = "Can not approve your own pull request"                            // 422
+	msgOwnChanges       = "Can not request changes on your own pull request"                 // 422
+	msgWorkflow         = "refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission"
+	msgPullRequestMerge = "Merge pull request #%d from %s/%s\n\n%s"
+	msgBaseIntoHead     = "Merge branch '%s' into %s"
+)
+
+// methodRefused names the merge methods that a repository may forbid: 405.
+var methodRefused = map[Method]string{
+	Merge:  "Merge commits are not allowed on this repository.",
+	Squash: "Squash merges are not allowed on this repository.",
+	Rebase: "Rebase merges are not allowed on this repository.",
+}
+
+// lackOfReviews is what GitHub says when approvals are missing.
+func lackOfReviews(n int) string {
+	if n == 1 {
+		return "At least 1 approving review is required by reviewers with write access."
+	}
+	return fmt.Sprintf("At least %d approving reviews are required by reviewers with write access.", n)
+}
+
+// lackOfChecks is what GitHub says of required checks that are not green: bad holds their states ("expected", "pending",
+// "in progress", "failing") by context, all of them is how many are required.
+func lackOfChecks(bad []badCheck, all int) string {
+	if all == 1 {
+		return fmt.Sprintf("Required status check %q is %s.", bad[0].context, bad[0].state)
+	}
+	count := map[string]int{}
+	for _, b := range bad {
+		count[b.state]++
+	}
+	if len(count) == 1 {
+		return fmt.Sprintf("%d of %d required status checks are %s.", len(bad), all, bad[0].state)
+	}
+	var parts []string
+	for _, state := range []string{stateExpected, statePending, stateInProgress, stateFailing} {
+		if count[state] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[state], state))
+		}
+	}
+	last := len(parts) - 1
+	list := strings.Join(parts[:last], ", ") + " and " + parts[last]
+	return fmt.Sprintf("%d of %d required status checks have not succeeded: %s.", len(bad), all, list)
+}
