@@ -1,0 +1,208 @@
+package web
+
+import (
+	"cmp"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+const (
+	// verdictsShown is how many verdicts of one repository stand on the page.
+	verdictsShown = 200
+	// actsShown is how many of the latest actions of one repository stand open; the others unfold.
+	actsShown = 3
+	// reposShown is how many repositories with something to say stand on the page.
+	reposShown = 300
+	// quietShown is how many quiet repositories are named.
+	quietShown = 1000
+)
+
+// byUrgency is the order of verdicts on the page: what needs a person first.
+var byUrgency = []plan.Kind{plan.Blocked, plan.Waiting, plan.Overridden, plan.Release, plan.Held, plan.Ignored}
+
+// view is all that the template shows.
+type view struct {
+	Now      moment
+	Troubles []string // of the service itself
+	Counts   []count
+	Repos    []repo // that have something to say
+	More     int    // repositories that are left out
+	Quiet    []repo // without verdicts or warnings
+	Unnamed  int    // quiet ones that are not named
+	Total    int
+	Next     *next
+	Refresh  int // seconds; 0: not by itself
+}
+
+// moment is an instant, ready to be shown.
+type moment struct{ Machine, Text, Distance string }
+
+// next is the change that time alone brings first.
+type next struct {
+	Repo string
+	At   moment
+}
+
+type count struct {
+	Kind  plan.Kind
+	N     int
+	Means string
+}
+
+type repo struct {
+	Name, Link    string
+	Looked        *moment
+	Due           *moment
+	Wake          *moment
+	Warnings      []string
+	Verdicts      []verdict
+	More          int // verdicts that are left out
+	Acts, Earlier []act
+}
+
+type verdict struct {
+	Subject, Base, Link string
+	Kind                plan.Kind
+	Reason              string
+	Until               *moment
+	Releases            string
+	SHA, SHALink        string
+	Why                 []plan.Step
+}
+
+type act struct {
+	At                 moment
+	Verb, Reason, Link string
+	Subject, SHA       string
+	Outcome            store.Outcome
+}
+
+// view draws up what the page shows at an instant.
+func (s *site) view(pages []store.Page, now time.Time) view {
+	v := view{Now: momentOf(now, now), Total: len(pages)}
+	if s.Ready != nil {
+		v.Troubles = s.Ready()
+	}
+	counts := map[plan.Kind]int{}
+	var first time.Time
+	for _, p := range pages {
+		for _, d := range p.Verdicts {
+			counts[d.Kind]++
+		}
+		if !p.Wake.IsZero() && p.Wake.After(now) && (first.IsZero() || p.Wake.Before(first)) {
+			first, v.Next = p.Wake, &next{Repo: p.Repo.String(), At: momentOf(p.Wake, now)}
+		}
+		v.add(s.repo(p, now))
+	}
+	for _, kind := range byUrgency {
+		if counts[kind] > 0 {
+			v.Counts = append(v.Counts, count{Kind: kind, N: counts[kind], Means: wordsOfKind[kind]})
+		}
+	}
+	return v
+}
+
+// add puts a repository where it belongs.
+func (v *view) add(r repo) {
+	quiet := len(r.Verdicts) == 0 && len(r.Warnings) == 0
+	switch {
+	case quiet && len(v.Quiet) < quietShown:
+		v.Quiet = append(v.Quiet, r)
+	case quiet:
+		v.Unnamed++
+	case len(v.Repos) < reposShown:
+		v.Repos = append(v.Repos, r)
+	default:
+		v.More++
+	}
+}
+
+func (s *site) repo(p store.Page, now time.Time) repo {
+	r := repo{
+		Name: p.Repo.String(), Link: s.link(p.Repo), Warnings: p.Warnings, More: p.More,
+		Looked: optional(p.Looked, now), Due: optional(p.Due, now), Wake: optional(p.Wake, now),
+	}
+	verdicts := slices.Clone(p.Verdicts)
+	slices.SortStableFunc(verdicts, compare)
+	for i, d := range verdicts {
+		if i == verdictsShown {
+			r.More += len(verdicts) - i
+			break
+		}
+		r.Verdicts = append(r.Verdicts, s.verdict(p.Repo, d, now))
+	}
+	for i, a := range p.Acts {
+		shown := s.act(p.Repo, a, now)
+		if i < actsShown {
+			r.Acts = append(r.Acts, shown)
+		} else {
+			r.Earlier = append(r.Earlier, shown)
+		}
+	}
+	return r
+}
+
+// compare orders verdicts by urgency, then by when they change, then by number.
+func compare(a, b plan.Verdict) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(byUrgency, a.Kind), slices.Index(byUrgency, b.Kind)),
+		a.Until.Compare(b.Until),
+		cmp.Compare(a.Subject.Pull, b.Subject.Pull),
+		cmp.Compare(a.Subject.Base, b.Subject.Base),
+	)
+}
+
+func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
+	v := verdict{
+		Subject: saysTip, Base: string(d.Subject.Base), Kind: d.Kind, Reason: d.Reason, Until: optional(d.Until, now),
+		SHA: d.SHA.Short(), Why: d.Why,
+	}
+	if d.Subject.Pull != 0 {
+		v.Subject, v.Link = fmt.Sprintf("#%d", d.Subject.Pull), s.link(in, "pull", fmt.Sprint(d.Subject.Pull))
+	}
+	if d.SHA != "" {
+		v.SHALink = s.link(in, "commit", string(d.SHA))
+	}
+	names := make([]string, len(d.Releases))
+	for i, r := range d.Releases {
+		names[i] = string(r)
+	}
+	v.Releases = strings.Join(names, ", ")
+	return v
+}
+
+func (s *site) act(in plan.Repo, a store.Act, now time.Time) act {
+	shown := act{At: momentOf(a.At, now), Verb: a.Verb, Reason: a.Reason, Outcome: a.Outcome, SHA: a.SHA.Short()}
+	if a.Pull != 0 {
+		shown.Subject, shown.Link = fmt.Sprintf("#%d", a.Pull), s.link(in, "pull", fmt.Sprint(a.Pull))
+	}
+	return shown
+}
+
+// link is where people see something of a repository; "" if it is not known where GitHub is.
+func (s *site) link(in plan.Repo, more ...string) string {
+	if s.GitHub == "" {
+		return ""
+	}
+	parts := append([]string{strings.TrimSuffix(s.GitHub, "/"), url.PathEscape(in.Owner), url.PathEscape(in.Name)}, more...)
+	return strings.Join(parts, "/")
+}
+
+func momentOf(t, now time.Time) moment {
+	return moment{Machine: t.UTC().Format(time.RFC3339), Text: wordsOfInstant(t), Distance: wordsOfDistance(t, now)}
+}
+
+// optional is a moment that may be absent.
+func optional(t, now time.Time) *moment {
+	if t.IsZero() {
+		return nil
+	}
+	m := momentOf(t, now)
+	return &m
+}

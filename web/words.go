@@ -1,0 +1,69 @@
+package web
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// The words that Go puts on the page; the others stand in page.html.
+const (
+	saysUnread  = "The database cannot be read, so nothing is shown. The log has the cause."
+	saysUndrawn = "The page cannot be drawn. The log has the cause.\n"
+	logsUnread  = "pages cannot be read"
+	logsUndrawn = "the page cannot be drawn"
+	logsPanic   = "panic while a page was drawn"
+	saysNow     = "now"
+	saysTip     = "tip"
+)
+
+// wordsOfKind explains a verdict in one line, for the legend.
+var wordsOfKind = map[plan.Kind]string{
+	plan.Blocked:    "somebody must do something",
+	plan.Waiting:    "its windows are open; checks, a review or GitHub are not ready",
+	plan.Overridden: "let through by a person although shut",
+	plan.Release:    "may go now",
+	plan.Held:       "goes by itself when its windows open",
+	plan.Ignored:    "no business of sluice",
+}
+
+// wordsOfInstant is an instant as the page writes it.
+func wordsOfInstant(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006 15:04 UTC") }
+
+// wordsOfDistance is how far an instant is from now, coarse: "in 3 h 20 min", "2 d ago".
+func wordsOfDistance(t, now time.Time) string {
+	d := t.Sub(now)
+	past := d < 0
+	if past {
+		d = -d
+	}
+	text := wordsOfSpan(d)
+	switch {
+	case text == "":
+		return saysNow
+	case past:
+		return text + " ago"
+	}
+	return "in " + text
+}
+
+// wordsOfSpan is a length of time in its two largest units; "" if it is under a second.
+func wordsOfSpan(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d < time.Second:
+		return ""
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", d/time.Minute)
+	case d < day && d%time.Hour < time.Minute:
+		return fmt.Sprintf("%d h", d/time.Hour)
+	case d < day:
+		return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
+	case d%day < time.Hour:
+		return fmt.Sprintf("%d d", d/day)
+	}
+	return fmt.Sprintf("%d d %d h", d/day, d%day/time.Hour)
+}
