@@ -4,17 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
 
-// act does a plan's actions in their order. It gives the error that ended the look early, if one did. A write that failed
+// act does actions in their order. It gives the error that ended the look early, if one did. A write that failed
 // for one pull request alone does not: it is remembered in k.failed.
-func (k *look) act(ctx context.Context, p plan.Plan) error {
+func (k *look) act(ctx context.Context, actions []plan.Action) error {
 	var end error
-	for _, a := range p.Actions {
+	for _, a := range actions {
 		if k.skipped(a) {
 			continue
 		}
@@ -212,7 +213,8 @@ func reasonOf(err error) string {
 }
 
 func (k *look) setStatus(ctx context.Context, a plan.SetStatus) error {
-	err := k.set(ctx, a.SHA, plan.Status{Context: a.Context, State: a.State, Description: a.Description})
+	s := plan.Status{Context: a.Context, State: a.State, Description: a.Description}
+	err := k.send(ctx, a, func(ctx context.Context) error { return k.set(ctx, a.SHA, s) })
 	act := k.actOf(a)
 	act.Reason = string(a.State) + ": " + a.Description
 	if err == nil && a.Repairs != "" {
@@ -221,6 +223,34 @@ func (k *look) setStatus(ctx context.Context, a plan.SetStatus) error {
 			"sha", a.SHA.Short(), "context", a.Context, "by", a.Repairs)
 	}
 	return k.finish(ctx, act, err)
+}
+
+// send does one write of an action. A short limit, mostly our own pace, is waited for without a worker, and the action is
+// weighed anew after it.
+func (k *look) send(ctx context.Context, a plan.Action, write func(context.Context) error) error {
+	for try := 1; ; try++ {
+		err := write(ctx)
+		wait, short := k.shortLimit(err)
+		if !short || try == limitTries {
+			return err
+		}
+		if err := k.pause(ctx, wait, a.Pinned()); err != nil {
+			return err
+		}
+		if err := k.permit(ctx, a); err != nil {
+			return err
+		}
+	}
+}
+
+// shortLimit tells how long to wait for the end of a limit that is near.
+func (k *look) shortLimit(err error) (time.Duration, bool) {
+	var e *forge.Error
+	if !errors.As(err, &e) || e.Kind != forge.Limited || e.Until.IsZero() {
+		return 0, false
+	}
+	wait := max(0, e.Until.Sub(k.loop.now().wall))
+	return wait, wait <= limitPatience
 }
 
 // set writes one status, and is not interrupted by the service's stopping.
@@ -232,9 +262,11 @@ func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status) error {
 }
 
 func (k *look) update(ctx context.Context, a plan.Update) error {
-	bounded, cancel := inHand(ctx)
-	defer cancel()
-	err := k.loop.forge.Update(bounded, k.repo, a)
+	err := k.send(ctx, a, func(ctx context.Context) error {
+		ctx, cancel := inHand(ctx)
+		defer cancel()
+		return k.loop.forge.Update(ctx, k.repo, a)
+	})
 	if err == nil {
 		k.merged = true
 	}

@@ -54,7 +54,16 @@ const (
 	writeMost   = 30 * time.Second // one request that writes
 	recordMost  = 10 * time.Second // one write to the store, also after the service was told to stop
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
-	stopMost    = 45 * time.Second // for all looks to end once the service is told to stop: a write, its undoing, its record
+	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
+	// putBackMost is how long a success may take to be put back, limits of GitHub and second tries included.
+	putBackMost = 25 * time.Second
+	// limitPatience is the end of a limit that is waited for within a look, mostly our own pace: to look again would cost more.
+	limitPatience = 10 * time.Second
+	// limitTries is how often one write is begun anew after such a limit.
+	limitTries = 5
+	// batchTurns is how many merges and updates rest on one more observation in a repository with many pull requests: at
+	// GitHub's pace as many as fit into half a minute with room to spare.
+	batchTurns = 25
 	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.
 	parkedMost = 64
 )

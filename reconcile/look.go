@@ -74,12 +74,12 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
-	var p plan.Plan
-	if err := guard(func() error { p = k.loop.decide(s); return nil }); err != nil {
-		return plan.Plan{}, fmt.Errorf("decide: %w", err)
+	p, err := k.decide(s)
+	if err != nil {
+		return plan.Plan{}, err
 	}
 	k.tell(p)
-	err = k.act(ctx, p)
+	err = k.carryOut(ctx, s, p)
 	if errors.Is(err, errStopped) {
 		return p, err // the due row stays where it is: the next start looks again
 	}
@@ -89,8 +89,26 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	return p, err
 }
 
-// observe reads GitHub and adds what the store remembers. It gives the store's count of notes from before.
+// decide asks what to do. A panic is an error of this repository alone.
+func (k *look) decide(s plan.Snapshot) (p plan.Plan, err error) {
+	if err := guard(func() error { p = k.loop.decide(s); return nil }); err != nil {
+		return plan.Plan{}, fmt.Errorf("decide: %w", err)
+	}
+	return p, nil
+}
+
+// observe looks at the whole repository. It gives the store's count of notes from before.
 func (k *look) observe(ctx context.Context) (plan.Snapshot, int64, error) {
+	s, noted, err := k.read(ctx, forge.Ask{Rules: k.rules})
+	if err == nil {
+		k.at = s.At
+		k.observed(s)
+	}
+	return s, noted, err
+}
+
+// read reads GitHub and adds what the store remembers.
+func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, observeMost)
 	defer cancel()
 	l := k.loop
@@ -98,8 +116,8 @@ func (k *look) observe(ctx context.Context) (plan.Snapshot, int64, error) {
 	if k.stored(err) != nil {
 		return plan.Snapshot{}, 0, err
 	}
-	k.at = l.now().wall
-	s, err := l.forge.Observe(ctx, k.repo, forge.Ask{At: k.at, Groups: memory.Groups, Rules: k.rules})
+	ask.Groups, ask.At = memory.Groups, l.now().wall
+	s, err := l.forge.Observe(ctx, k.repo, ask)
 	if kindOf(err) == forge.Gone {
 		return plan.Snapshot{}, 0, fmt.Errorf("%w: %w", errGone, err)
 	}
@@ -107,14 +125,13 @@ func (k *look) observe(ctx context.Context) (plan.Snapshot, int64, error) {
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
 	s.Refusals, s.Repairs, s.Merges = memory.Refusals, memory.Repairs, memory.Merges
-	seen, err := l.store.SeeHeads(ctx, k.repo, heads(s), k.at)
+	seen, err := l.store.SeeHeads(ctx, k.repo, heads(s), ask.At)
 	if k.stored(err) != nil {
 		return plan.Snapshot{}, 0, err
 	}
 	for i := range s.Pulls {
 		s.Pulls[i].FirstSeen = seen[s.Pulls[i].Head]
 	}
-	k.observed(s)
 	return s, memory.Noted, nil
 }
 

@@ -871,3 +871,195 @@ func TestOneFailingPullRequestDoesNotStopTheOthers(t *testing.T) {
 		}, one)
 	}
 }
+
+func TestManyOpenAreReadAgainInBatchesBeforeTheirMerges(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		opening := time.Now().Add(10 * time.Minute)
+		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		for n := range 160 {
+			w.open(one, pull{number: n + 1, windowed: n < 120, hold: n >= 120})
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Until(opening) - time.Second)
+		w.set(func() {
+			w.slow = 300 * time.Millisecond
+			// After the whole repository was read, one of the later ones is put on hold, and we are not told.
+			w.after = func(c call) error {
+				if c.op == "observe" && c.part == nil && !time.Now().Before(opening) {
+					w.change(one, func(h *hub) { h.pulls[110].hold = true })
+				}
+				return nil
+			}
+		})
+		time.Sleep(3 * time.Minute)
+		w.want(one, 1, "merged")
+		w.want(one, 120, "merged")
+		w.want(one, 110, "pending")
+		var whole, part int
+		for _, c := range w.of(opening, "observe") {
+			if c.part == nil {
+				whole++
+			} else if part++; len(c.part) > forge.MaxPulls {
+				t.Errorf("asked for %d at once", len(c.part))
+			}
+		}
+		if whole > 4 || part < 4 || part > 8 {
+			t.Errorf("%d looks at all, %d at batches", whole, part)
+		}
+	}, one)
+}
+
+func TestAnEventAgainstABatchVoidsIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for n := range 120 {
+			w.open(one, pull{number: n + 1})
+		}
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "observe" && c.part != nil && c.part[0] == 26 {
+					w.change(one, func(h *hub) { h.pulls[26].hold = true })
+					w.note(one)
+				}
+				return nil
+			}
+		})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(3 * time.Minute)
+		w.want(one, 26, "pending")
+		w.want(one, 27, "merged")
+	}, one)
+}
+
+// A pace of one write in four seconds: every request after the first is turned away until its turn.
+func pace(w *world) func(c call) error {
+	next := time.Now()
+	return func(c call) error {
+		if c.op != "status" && c.op != "merge" {
+			return nil
+		}
+		if now := time.Now(); now.Before(next) {
+			return &forge.Error{Kind: forge.Limited, Until: next, Reason: "our own pace"}
+		}
+		next = time.Now().Add(4 * time.Second)
+		return nil
+	}
+}
+
+func TestOurOwnPaceIsWaitedForWithinALook(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.fault = pace(w)
+		for n := range 5 {
+			w.open(one, pull{number: n + 1, hold: n > 1})
+		}
+		w.open(repo(2), pull{number: 1, refuse: "no"})
+		stop := w.run(reconcile.Options{Workers: 1})
+		defer stop()
+		time.Sleep(90 * time.Second)
+		w.want(one, 1, "merged")
+		w.want(one, 2, "merged")
+		w.want(one, 5, "pending")
+		w.want(repo(2), 1, "pending")
+		if n := len(of(w, time.Time{}, one, "observe")); n > 5 {
+			t.Errorf("%d looks, want few: a limit within reach is waited for", n)
+		}
+	}, one, repo(2))
+}
+
+func TestALongLimitBetweenSuccessAndMergeIsRepairedWhenItEnds(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var until time.Time
+		w.fault = func(c call) error {
+			if c.op == "merge" && until.IsZero() {
+				until = time.Now().Add(3 * time.Minute)
+				w.change(one, func(h *hub) { h.pulls[7].hold = true })
+			}
+			if time.Now().Before(until) {
+				return &forge.Error{Kind: forge.Limited, Until: until, Reason: "secondary rate limit"}
+			}
+			return nil
+		}
+		w.open(one, pull{number: 7})
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		w.want(one, 7, "success") // GitHub takes nothing from us now
+		time.Sleep(3 * time.Minute)
+		w.want(one, 7, "pending")
+	}, one)
+}
+
+func TestAPutBackThatFailsIsTriedAgain(t *testing.T) {
+	for _, times := range []int{2, 5} { // within the unit, and by the next look
+		bubble(t, func(t *testing.T, w *world) {
+			fails := 0
+			w.fault = func(c call) error {
+				switch {
+				case c.op == "merge":
+					w.change(one, func(h *hub) { h.pulls[7].hold = true })
+					return &forge.Error{Kind: forge.Refused, Reason: "no"}
+				case c.op == "status" && c.state == plan.Pending && fails < times:
+					fails++
+					return transient("502")
+				}
+				return nil
+			}
+			w.open(one, pull{number: 7})
+			stop := w.run(reconcile.Options{})
+			defer stop()
+			time.Sleep(20 * time.Second)
+			w.want(one, 7, "pending")
+		}, one)
+	}
+}
+
+func TestMergesOfManyRepositoriesThatWaitLeaveWorkersToOthers(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(100) {
+		many = append(many, plan.Repo{Owner: "acme", Name: fmt.Sprintf("r%d", n+1), ID: n + 1, Installation: n%7 + 1})
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		stop, _ := started(w, reconcile.Options{Workers: 2})
+		defer stop()
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "merge" {
+					return transient("Base branch was modified")
+				}
+				return nil
+			}
+		})
+		for _, r := range many[:99] {
+			w.open(r, pull{number: 1})
+		}
+		time.Sleep(time.Second)
+		w.open(many[99], pull{number: 1, hold: true})
+		time.Sleep(30 * time.Second)
+		w.want(many[99], 1, "pending")
+		for _, r := range many[:99] {
+			w.want(r, 1, "pending")
+		}
+	}, many...)
+}
+
+func TestWhatWasDecidedAndDoneIsLogged(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var log strings.Builder
+		w.open(one, pull{number: 7, hold: true})
+		stop := w.run(reconcile.Options{Log: logger(&log)})
+		time.Sleep(30 * time.Minute) // resyncs say nothing new
+		w.change(one, func(h *hub) { h.pulls[7].hold = false })
+		w.note(one)
+		time.Sleep(5 * time.Second)
+		stop()
+		const want = `level=INFO msg=started repositories=1
+level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=held reason="held by a label" until=0001-01-01T00:00:00.000Z
+level=INFO msg=acted repository=acme/r1 verb=status pull=7 sha=0000000 outcome=done reason="pending: held by a label"
+level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=release reason=released until=0001-01-01T00:00:00.000Z
+level=INFO msg=acted repository=acme/r1 verb=merge pull=7 sha=0000000 outcome=done reason=released
+`
+		if log.String() != want {
+			t.Errorf("the log says\n%s\nwant\n%s", log.String(), want)
+		}
+	}, one)
+}

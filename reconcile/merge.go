@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -20,8 +21,8 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 		}
 	}()
 	if !m.StatusAfter && !green {
-		err := k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})
-		if err != nil {
+		success := plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}
+		if err := k.send(ctx, m, func(ctx context.Context) error { return k.set(ctx, m.SHA, success) }); err != nil {
 			return k.neverGreen(ctx, m, err)
 		}
 		green = true
@@ -38,7 +39,9 @@ func (k *look) neverGreen(ctx context.Context, m plan.Merge, err error) error {
 	switch kindOf(err) {
 	case forge.Refused, forge.Limited, forge.Gone, forge.Unauthorized: // GitHub did nothing
 	default:
-		k.putBack(ctx, m, reasonOf(err))
+		if !errors.Is(err, errVoid) && !errors.Is(err, errLate) && !errors.Is(err, errStopped) {
+			k.putBack(ctx, m, reasonOf(err))
+		}
 	}
 	return k.finish(ctx, k.actOf(m), fmt.Errorf("set success: %w", err))
 }
@@ -60,10 +63,15 @@ func (k *look) attempt(ctx context.Context, m plan.Merge) (plan.SHA, error) {
 	}
 }
 
-func (k *look) tryMerge(ctx context.Context, m plan.Merge) (plan.SHA, error) {
-	ctx, cancel := inHand(ctx)
-	defer cancel()
-	return k.loop.forge.Merge(ctx, k.repo, m)
+func (k *look) tryMerge(ctx context.Context, m plan.Merge) (sha plan.SHA, err error) {
+	err = k.send(ctx, m, func(ctx context.Context) error {
+		ctx, cancel := inHand(ctx)
+		defer cancel()
+		var err error
+		sha, err = k.loop.forge.Merge(ctx, k.repo, m)
+		return err
+	})
+	return sha, err
 }
 
 // pause waits within a merge, without a worker. It does not wait for what would come too late anyway.
@@ -155,10 +163,22 @@ func (k *look) unmerged(ctx context.Context, m plan.Merge, err error, green bool
 // putBack sets pending where our success stands or may stand. It has its own time: nothing green is left when the service
 // stops. If it fails, the next look's decision repairs it.
 func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
-	ctx, cancel := lasting(ctx, writeMost)
+	ctx, cancel := lasting(ctx, putBackMost)
 	defer cancel()
 	s := plan.Status{Context: m.Context, State: plan.Pending, Description: brief(because(m.Refused, why))}
-	if err := k.loop.forge.SetStatus(ctx, k.repo, m.SHA, s); err != nil {
-		k.fail(fmt.Errorf("put %s back to pending: %w", m.SHA.Short(), err))
+	var err error
+	for _, again := range mergePauses {
+		if err = k.loop.forge.SetStatus(ctx, k.repo, m.SHA, s); err == nil {
+			return
+		}
+		if wait, short := k.shortLimit(err); short {
+			again = wait
+		} else if kindOf(err) != forge.Transient {
+			break
+		}
+		unpark := k.park(ctx)
+		sleep(ctx, again)
+		unpark()
 	}
+	k.fail(fmt.Errorf("put %s back to pending: %w", m.SHA.Short(), err))
 }

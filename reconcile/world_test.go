@@ -79,6 +79,7 @@ type call struct {
 	state  plan.StatusState
 	detail string
 	rules  bool
+	part   []int // of an observation: these pull requests alone
 }
 
 func (c call) String() string {
@@ -281,7 +282,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 			h.observed, h.since = time.Now(), h.noted
 		}
 	})
-	c := call{op: "observe", repo: r, rules: ask.Rules}
+	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls}
 	h, err := w.enter(ctx, c)
 	if err != nil {
 		return plan.Snapshot{}, err
@@ -291,7 +292,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 	s := plan.Snapshot{Repo: r, At: ask.At, Skew: w.skew, Us: "sluice", Default: "main",
 		Bases: map[plan.Branch]plan.Base{"main": {Tip: plan.SHA(fmt.Sprintf("%040d", h.tip))}}}
 	for _, p := range h.pulls {
-		if p.merged {
+		if p.merged || (ask.Pulls != nil && !slices.Contains(ask.Pulls, p.number)) {
 			continue
 		}
 		x := plan.Pull{Number: p.number, Base: "main", Head: p.sha(), Title: p.refuse}

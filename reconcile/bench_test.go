@@ -1,0 +1,103 @@
+package reconcile
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// still is a GitHub and a store in which nothing happens.
+type still struct{ repos []plan.Repo }
+
+func (s still) Repositories(context.Context) ([]plan.Repo, error) { return s.repos, nil }
+func (s still) Observe(_ context.Context, r plan.Repo, ask forge.Ask) (plan.Snapshot, error) {
+	return plan.Snapshot{Repo: r, At: ask.At}, nil
+}
+func (s still) SetStatus(context.Context, plan.Repo, plan.SHA, plan.Status) error { return nil }
+func (s still) Merge(context.Context, plan.Repo, plan.Merge) (plan.SHA, error)    { return "", nil }
+func (s still) Update(context.Context, plan.Repo, plan.Update) error              { return nil }
+func (s still) DeleteBranch(context.Context, plan.Repo, plan.Branch, plan.SHA) error {
+	return nil
+}
+func (s still) HourlyBudget(int64) int                              { return 1 << 30 }
+func (s still) Know(context.Context, []plan.Repo, time.Time) error  { return nil }
+func (s still) Forget(context.Context, plan.Repo) error             { return nil }
+func (s still) Repos(context.Context) ([]store.Due, error)          { return nil, nil }
+func (s still) Record(context.Context, store.Act) error             { return nil }
+func (s still) Looked(context.Context, plan.Repo, store.Look) error { return nil }
+func (s still) Recall(context.Context, plan.Repo, time.Time) (store.Memory, error) {
+	return store.Memory{}, nil
+}
+func (s still) SeeHeads(context.Context, plan.Repo, []plan.SHA, time.Time) (map[plan.SHA]time.Time, error) {
+	return nil, nil
+}
+
+const crowd = 10_000
+
+// crowded is a loop that knows 10,000 repositories, each of which sleeps until an opening.
+func crowded() *Loop {
+	var s still
+	for id := range int64(crowd) {
+		s.repos = append(s.repos, repository(id+1, id%50))
+	}
+	l := New(Options{Forge: s, Store: s, Decide: func(s plan.Snapshot) plan.Plan { return plan.Plan{Wake: s.At.Add(time.Hour)} }})
+	l.takeIn(s.repos)
+	for _, e := range l.queue.repos {
+		e.resync = time.Hour
+		e.wake = l.began.Add(time.Hour)
+		l.queue.reckon(e)
+	}
+	return l
+}
+
+func BenchmarkPoke(b *testing.B) {
+	l := crowded()
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		l.Poke(repository(int64(i%crowd)+1, 0), Changed)
+	}
+}
+
+// BenchmarkIdle tells what 10,000 sleeping repositories cost in memory, and what it takes to see that nobody is due.
+func BenchmarkIdle(b *testing.B) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	l := crowded()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	for b.Loop() {
+		l.start(context.Background())
+	}
+	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/crowd, "B/repository")
+	runtime.KeepAlive(l)
+}
+
+// BenchmarkClockJump tells what it takes to reckon 10,000 alarms anew.
+func BenchmarkClockJump(b *testing.B) {
+	l := crowded()
+	now := l.now()
+	for i := 1; b.Loop(); i++ {
+		l.queue.drift(instant{tick: now.tick, wall: now.wall.Add(time.Duration(i) * time.Minute)})
+	}
+}
+
+// BenchmarkLook is a look at a repository in which nothing happens: what the loop itself adds to GitHub's time.
+func BenchmarkLook(b *testing.B) {
+	l := crowded()
+	e := l.queue.repos[key{id: 1}]
+	b.ReportAllocs()
+	for b.Loop() {
+		l.mu.Lock()
+		l.queue.sleep(e)
+		l.queue.begin(e, l.now())
+		k := l.newLook(e, l.now())
+		l.mu.Unlock()
+		k.run(context.Background())
+	}
+}

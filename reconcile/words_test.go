@@ -1,0 +1,53 @@
+package reconcile
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+func TestWords(t *testing.T) {
+	got := strings.Join(append(wordsOfHealth(health{
+		store: errors.New("the disk of the database is full"), unauthorized: errors.New("unauthorized: Bad credentials"),
+		skew: 61*time.Minute + 400*time.Millisecond,
+	}), wordVoid, wordLate, wordStopped, wordGone, wordBroken,
+		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
+	const want = `starting: the repositories were not listed yet
+the store fails: the disk of the database is full
+GitHub does not accept the App: unauthorized: Bad credentials
+the clock is 1h1m0s ahead of GitHub's; nothing is released
+the repository changed meanwhile; looking again
+the time for it ran out; looking again
+the service is stopping; the next start looks again
+GitHub does not show the repository to us
+an error in sluice; looking again
+GitHub refused the merge: 2 reviews are missing
+GitHub refused: no
+no`
+	if got != want {
+		t.Errorf("words:\n%s\nwant:\n%s", got, want)
+	}
+	if all := wordsOfHealth(health{started: true, skew: skewMost}); all != nil {
+		t.Errorf("a healthy service says %q", all)
+	}
+	notes := plan.Plan{Notes: []plan.Step{{About: "main", Says: "not enforced"}}}
+	if w := warnings(notes); len(w) != 1 || w[0] != "main: not enforced" {
+		t.Errorf("warnings: %q", w)
+	}
+}
+
+func TestADescriptionFitsGitHub(t *testing.T) {
+	for _, text := range []string{"", "short", strings.Repeat("ä", 140), strings.Repeat("ä", 141), strings.Repeat("a b\n", 99), "bad \xff\xfe bytes\r\n\tand lines"} {
+		got := brief(text)
+		if n := utf8.RuneCountInString(got); n > 140 || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\t") {
+			t.Errorf("brief(%q) = %q, %d characters", text, got, n)
+		}
+		if len([]rune(text)) <= 140 && !strings.ContainsAny(text, "\n\xff") && got != text {
+			t.Errorf("brief(%q) = %q", text, got)
+		}
+	}
+}
