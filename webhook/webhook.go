@@ -28,13 +28,13 @@ type Hint struct {
 
 // Options is what the handler needs. Secret, Store and Poke are required.
 type Options struct {
-	Secret []byte           // the App's webhook secret. Empty: every delivery is refused
-	Store  Noter            //
-	Poke   func(Hint)       // called after the note is durable; must not block
-	Self   plan.Login       // our App's bot, without "[bot]"; "": nothing is taken for our own doing
-	Ready  func() []string  // why the service cannot work, for /readyz; nil: it always can
-	Now    func() time.Time // nil: time.Now
-	Log    *slog.Logger     // nil: nothing is logged
+	Secret []byte            // the App's webhook secret. Empty: every delivery is refused
+	Store  Noter             //
+	Poke   func(Hint)        // called after the note is durable; must not block
+	Self   func() plan.Login // our App's bot, without "[bot]"; "" while it is not known: then nothing is taken for our own doing
+	Ready  func() []string   // why the service cannot work, for /readyz; nil: it always can
+	Now    func() time.Time  // nil: time.Now
+	Log    *slog.Logger      // nil: nothing is logged
 }
 
 // New makes the handler of POST /webhook, GET /healthz and GET /readyz.

@@ -61,7 +61,7 @@ func (w *world) Note(_ context.Context, d store.Delivery) (bool, error) {
 func newWorld() *world {
 	w := &world{now: noon}
 	w.Handler = webhook.New(webhook.Options{
-		Secret: []byte(secret), Store: w, Self: "sluice", Now: func() time.Time { return w.now },
+		Secret: []byte(secret), Store: w, Self: func() plan.Login { return "sluice" }, Now: func() time.Time { return w.now },
 		Poke: func(h webhook.Hint) { w.poked = append(w.poked, h) },
 		Log:  slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
