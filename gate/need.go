@@ -19,7 +19,7 @@ const maxSteps = 20
 type need struct {
 	releases []layout.Release // sorted
 	windows  []window.Name    // those of releases that are windows, live among them
-	branches []layout.Release // those that windowed branches hold
+	branches []string         // globs of the windowed branches that hold it
 	unknown  []window.Name    // windows that the file does not have
 	live     bool
 	windowed bool
@@ -77,25 +77,19 @@ func (n *need) sortOut(cal *window.Calendar, seen map[layout.Release]bool) {
 	}
 	slices.Sort(n.releases)
 	for _, r := range n.releases {
-		name := window.Name(r)
-		switch {
-		case strings.HasPrefix(string(r), branchPrefix):
-			n.branches, n.windowed = append(n.branches, r), true
+		if glob, ok := r.BranchGlob(); ok {
+			n.branches, n.windowed = append(n.branches, glob), true
 			continue
-		case r == layout.Live:
-			n.live = true
-		default:
-			n.windowed = true
 		}
+		name := window.Name(r)
+		n.live = n.live || name == window.Live
+		n.windowed = n.windowed || name != window.Live
 		n.windows = append(n.windows, name)
 		if !cal.Has(name) {
 			n.unknown = append(n.unknown, name)
 		}
 	}
 }
-
-// branchPrefix begins a release by windowed branches.
-const branchPrefix = "branch:"
 
 // names lists every name that a change touches, sorted, each once: a rename by its old and its new name. The source of a
 // copy does not change.

@@ -113,8 +113,8 @@ func sayUnknownWindow(n window.Name) string {
 	return fit("held: " + middle(clean(string(n)), 60) + " is no window of " + config.File + ": fix the path, the rule or the windows")
 }
 
-func sayOnBranches(r layout.Release) string {
-	return fit("held: this version does not move windowed branches (" + clean(strings.TrimPrefix(string(r), branchPrefix)) + ") yet")
+func sayOnBranches(glob string) string {
+	return fit("held: this version does not move windowed branches (" + clean(glob) + ") yet")
 }
 
 // sayShut names what shuts, until when, and why.
