@@ -26,6 +26,7 @@ type gitDir struct {
 	merges  memo[[2]string, merged]
 	lines   memo[[2]string, []*commit]
 	reach   memo[string, map[string]bool]
+	trees   memo[string, []treeEntry]
 }
 
 // Bounds on what is kept in memory of immutable objects, in entries; a full memo starts anew.
@@ -35,6 +36,7 @@ const (
 	maxDiffs   = 5_000
 	maxMerges  = 10_000
 	maxLines   = 10_000
+	maxTrees   = 50_000
 	maxReach   = 64 // each holds a whole history
 )
 
@@ -54,7 +56,7 @@ func initGit(dir string, now func() time.Time) (*gitDir, error) {
 	d := &gitDir{dir: dir, now: now}
 	d.cat.dir = d
 	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
-	d.lines.max, d.reach.max = maxLines, maxReach
+	d.lines.max, d.reach.max, d.trees.max = maxLines, maxReach, maxTrees
 	if _, err := d.run("init", "--quiet", "--bare", "--initial-branch="+defaultBranch, dir); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"context"
 	"crypto/rsa"
 	"errors"
 	"fmt"
@@ -51,7 +52,8 @@ type GitHub struct {
 	tokens        map[string]token
 	mergeability  Mergeability
 	closed        bool
-	background    sync.WaitGroup
+	jobs          int             // under way in the background
+	jobless       []chan struct{} // closed when there are none
 }
 
 // New starts a stand-in without repositories.
@@ -108,7 +110,7 @@ func (g *GitHub) Close() {
 	repos := append([]*Repo(nil), g.repos...)
 	g.mu.Unlock()
 	g.hooks.stop()
-	g.background.Wait()
+	<-g.idle()
 	for _, r := range repos {
 		r.git.close()
 	}
@@ -162,11 +164,48 @@ func (g *GitHub) later(work func()) {
 	if g.closed {
 		return
 	}
-	g.background.Add(1)
+	g.jobs++
 	go func() {
-		defer g.background.Done()
+		defer g.jobDone()
 		work()
 	}()
+}
+
+func (g *GitHub) jobDone() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.jobs--; g.jobs > 0 {
+		return
+	}
+	for _, done := range g.jobless {
+		close(done)
+	}
+	g.jobless = nil
+}
+
+// idle is closed once no job is under way in the background.
+func (g *GitHub) idle() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	done := make(chan struct{})
+	if g.jobs == 0 {
+		close(done)
+	} else {
+		g.jobless = append(g.jobless, done)
+	}
+	return done
+}
+
+// Settle waits until every job in the background is done and every webhook that is due has been sent.
+func (g *GitHub) Settle(ctx context.Context) error {
+	for _, done := range []<-chan struct{}{g.idle(), g.hooks.drained()} {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return fmt.Errorf("wait for the stand-in to settle: %w", ctx.Err())
+		}
+	}
+	return nil
 }
 
 // Actor is who does something: a person, or an App's bot when App is set.

@@ -112,23 +112,17 @@ func (g *GitHub) Deliveries() []Delivery {
 	return list
 }
 
-// Settle waits until every webhook that is due has been sent.
-func (g *GitHub) Settle(ctx context.Context) error {
-	h := g.hooks
+// drained is closed once every webhook that is due has been sent.
+func (h *hook) drained() <-chan struct{} {
 	h.mu.Lock()
-	if len(h.queue) == 0 && !h.busy {
-		h.mu.Unlock()
-		return nil
-	}
+	defer h.mu.Unlock()
 	done := make(chan struct{})
-	h.idle = append(h.idle, done)
-	h.mu.Unlock()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for webhooks: %w", ctx.Err())
+	if len(h.queue) == 0 && !h.busy {
+		close(done)
+	} else {
+		h.idle = append(h.idle, done)
 	}
+	return done
 }
 
 // Redeliver sends a logged delivery once more, with its GUID.

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,18 +161,14 @@ func (n *commitNode) File(args struct{ Path string }) (*treeEntryNode, error) {
 	if !validPath(args.Path) {
 		return nil, missing
 	}
-	o, err := n.repo.r.git.cat.info(n.o.sha + ":" + args.Path)
-	if err != nil {
-		return nil, err
-	}
-	if o.sha == "" {
+	e, err := n.repo.r.git.entryAt(n.o.sha, args.Path)
+	if errors.Is(err, ErrNotFound) {
 		return nil, missing
 	}
-	entries, err := n.repo.r.git.entryAt(n.o.sha, args.Path)
 	if err != nil {
 		return nil, err
 	}
-	return &treeEntryNode{n.repo, entries}, nil
+	return &treeEntryNode{n.repo, e}, nil
 }
 
 // Status is null if the commit has none; check runs are not in it.
@@ -216,7 +213,10 @@ func (n *treeEntryNode) OID() scalar { return scalar(n.e.sha) }
 
 func (n *treeEntryNode) Type() string { return n.e.kind }
 
-func (n *treeEntryNode) Size() int32 { return int32(n.e.size) } //nolint:gosec // files of a demo
+func (n *treeEntryNode) Size() (int32, error) {
+	size, err := n.repo.r.git.size(n.e.sha)
+	return int32(size), err //nolint:gosec // files of a demo
+}
 
 // Mode is the octal mode read as a number, as GitHub has it: 33188 for 100644.
 func (n *treeEntryNode) Mode() int32 {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/graph-gophers/graphql-go"
 )
@@ -12,6 +13,10 @@ import (
 type pullRequest struct {
 	repo *repository
 	p    Pull
+
+	once      sync.Once
+	conflict  string // mergeable, found out once a query: all of an answer is of one piece
+	unmerging error
 }
 
 func (p *pullRequest) ID() graphql.ID { return graphql.ID(nodeID("PullRequest", p.p.ID)) }
@@ -128,19 +133,26 @@ func (p *pullRequest) HeadRef() (*branchRef, error) {
 }
 
 func (p *pullRequest) Mergeable() (string, error) {
-	base, err := p.base()
-	if err != nil {
-		return mergeableUnknown, err
-	}
-	return p.repo.r.mergeable(p.p, base), nil
+	p.once.Do(func() {
+		var base string
+		p.conflict = mergeableUnknown
+		if base, p.unmerging = p.base(); p.unmerging == nil {
+			p.conflict = p.repo.r.mergeable(p.p, base)
+		}
+	})
+	return p.conflict, p.unmerging
 }
 
 func (p *pullRequest) MergeStateStatus() (string, error) {
+	mergeable, err := p.Mergeable()
+	if err != nil {
+		return "UNKNOWN", err
+	}
 	base, err := p.base()
 	if err != nil {
 		return "UNKNOWN", err
 	}
-	return p.repo.r.mergeState(p.p, base, p.repo.r.mergeable(p.p, base)), nil
+	return p.repo.r.mergeState(p.p, base, mergeable), nil
 }
 
 // ReviewDecision is null unless the base demands reviews.

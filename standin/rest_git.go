@@ -3,10 +3,8 @@ package standin
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
 	"net/http"
 	"path"
-	"strconv"
 	"strings"
 )
 
@@ -142,54 +140,6 @@ func (r *Repo) moveByREST(m move) error {
 	return r.moved(m)
 }
 
-// treeEntry is one line of a tree, by its path from the root.
-type treeEntry struct {
-	mode, kind, sha, path string
-	size                  int64
-}
-
-// tree lists everything below a commit or tree.
-func (d *gitDir) tree(sha string) ([]treeEntry, error) { return d.lsTree(sha, "-r", "-t") }
-
-// dir lists one level of a tree.
-func (d *gitDir) level(sha string) ([]treeEntry, error) { return d.lsTree(sha) }
-
-// entryAt is one path below a commit.
-func (d *gitDir) entryAt(sha, path string) (treeEntry, error) {
-	list, err := d.lsTree(sha, path)
-	if err == nil && len(list) != 1 {
-		err = fmt.Errorf("%s:%s: %w", sha, path, ErrNotFound)
-	}
-	if err != nil {
-		return treeEntry{}, err
-	}
-	return list[0], nil
-}
-
-func (d *gitDir) lsTree(sha string, flags ...string) ([]treeEntry, error) {
-	if !fullSHA.MatchString(sha) {
-		return nil, fmt.Errorf("tree %q: %w", sha, ErrNotFound)
-	}
-	out, err := d.run(append(append([]string{"ls-tree", "-z", "--long", "--full-tree"}, flags...), sha)...)
-	if err != nil {
-		return nil, err
-	}
-	var list []treeEntry
-	for line := range strings.SplitSeq(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		meta, name, found := strings.Cut(line, "\t")
-		parts := strings.Fields(meta)
-		if !found || len(parts) != 4 {
-			continue
-		}
-		size, err := strconv.ParseInt(parts[3], 10, 64)
-		if err != nil {
-			size = 0 // "-": a tree has none
-		}
-		list = append(list, treeEntry{parts[0], parts[1], parts[2], name, size})
-	}
-	return list, nil
-}
-
 func getTree(c *call, r *Repo) (answer, error) {
 	name := c.r.PathValue("tree_sha")
 	if !fullSHA.MatchString(name) {
@@ -206,10 +156,11 @@ func getTree(c *call, r *Repo) (answer, error) {
 	if o.sha == "" {
 		return answer{}, notFound()
 	}
-	list, err := r.git.level(o.sha)
+	read := r.git.level
 	if c.r.URL.Query().Get("recursive") != "" {
-		list, err = r.git.tree(o.sha)
+		read = r.git.tree
 	}
+	list, err := read(o.sha)
 	if err != nil {
 		return answer{}, err
 	}
@@ -218,7 +169,9 @@ func getTree(c *call, r *Repo) (answer, error) {
 	for _, e := range list[:min(len(list), maxTree)] {
 		one := object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha, "url": api + e.kind + "s/" + e.sha}
 		if e.kind == "blob" {
-			one["size"] = e.size
+			if one["size"], err = r.git.size(e.sha); err != nil {
+				return answer{}, err
+			}
 		}
 		out = append(out, one)
 	}
@@ -258,7 +211,7 @@ func getContents(c *call, r *Repo) (answer, error) {
 		if strings.Contains(c.r.Header.Get("Accept"), ".raw") {
 			return answer{status: http.StatusOK, raw: append([]byte{}, o.data...)}, nil
 		}
-		file := r.entryJSON(sha, treeEntry{kind: "blob", sha: o.sha, path: at, size: o.size})
+		file := r.entryJSON(sha, treeEntry{kind: "blob", sha: o.sha, path: at}, o.size)
 		file["encoding"], file["content"] = "base64", base64.StdEncoding.EncodeToString(o.data)
 		return ok(file)
 	case "tree":
@@ -269,20 +222,24 @@ func getContents(c *call, r *Repo) (answer, error) {
 		out := []object{}
 		for _, e := range list {
 			e.path = path.Join(at, e.path)
-			out = append(out, r.entryJSON(sha, e))
+			size, err := r.git.size(e.sha)
+			if err != nil {
+				return answer{}, err
+			}
+			out = append(out, r.entryJSON(sha, e, size))
 		}
 		return ok(out)
 	}
 	return answer{}, notFound()
 }
 
-func (r *Repo) entryJSON(sha string, e treeEntry) object {
+func (r *Repo) entryJSON(sha string, e treeEntry, size int64) object {
 	repo, web := r.g.api()+"/repos/"+r.String(), r.g.web()+"/"+r.String()
 	p := escapePath(e.path)
 	self, git, html := repo+"/contents/"+p+"?ref="+sha, repo+"/git/"+e.kind+"s/"+e.sha, web+"/blob/"+sha+"/"+p
 	kind := map[string]string{"blob": "file", "tree": "dir", "commit": "submodule"}[e.kind]
 	return object{
-		"name": path.Base(e.path), "path": e.path, "sha": e.sha, "size": e.size, "type": kind, "url": self, "git_url": git, "html_url": html,
+		"name": path.Base(e.path), "path": e.path, "sha": e.sha, "size": size, "type": kind, "url": self, "git_url": git, "html_url": html,
 		"download_url": web + "/raw/" + sha + "/" + p, "_links": object{"self": self, "git": git, "html": html},
 	}
 }
@@ -339,6 +296,6 @@ func (r *Repo) wroteContents(sha, at string, created bool) (answer, error) {
 		status = http.StatusCreated
 	}
 	return answer{status: status, body: object{
-		"content": r.entryJSON(sha, treeEntry{kind: "blob", sha: o.sha, path: at, size: o.size}), "commit": r.commitJSON(one)["commit"],
+		"content": r.entryJSON(sha, treeEntry{kind: "blob", sha: o.sha, path: at}, o.size), "commit": r.commitJSON(one)["commit"],
 	}}, nil
 }
