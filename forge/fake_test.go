@@ -81,7 +81,13 @@ func (f *fake) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp := &http.Response{
 		StatusCode: a.code, Status: fmt.Sprintf("%d %s", a.code, http.StatusText(a.code)), Request: r, Proto: "HTTP/1.1",
-		Header: http.Header{"Date": {at.Format(http.TimeFormat)}}, Body: io.NopCloser(strings.NewReader(a.body)),
+		Header: http.Header{}, Body: io.NopCloser(strings.NewReader(a.body)),
+	}
+	for k, v := range map[string]string{ // as on every answer of GitHub's
+		"Date": at.Format(http.TimeFormat), "X-RateLimit-Limit": "5000", "X-RateLimit-Remaining": "4999",
+		"X-RateLimit-Reset": fmt.Sprint(time.Now().Add(time.Hour).Unix()),
+	} {
+		resp.Header.Set(k, v)
 	}
 	for k, v := range a.header {
 		resp.Header.Set(k, v)

@@ -159,7 +159,9 @@ func (f *Forge) newClient(installation int64) *client {
 		return f.clientOver(f.signer)
 	}
 	return f.clientOver(&signed{fresh: func() *ghinstallation.Transport {
-		return ghinstallation.NewFromAppsTransport(f.signer, installation)
+		t := ghinstallation.NewFromAppsTransport(f.signer, installation)
+		t.InstallationTokenOptions = &github.InstallationTokenOptions{} // without any, the body would be a null
+		return t
 	}})
 }
 

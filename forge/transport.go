@@ -113,7 +113,10 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 		closeBody(resp.Body)
 		return nil, err
 	}
-	for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "Retry-After"} {
+	if r.URL.Path == g.graphQL {
+		return resp, nil // its limits come within the body too, and then these headers tell their end
+	}
+	for _, h := range []string{"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Retry-After"} {
 		resp.Header.Del(h)
 	}
 	return resp, nil

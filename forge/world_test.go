@@ -1,0 +1,504 @@
+package forge
+
+import (
+	"context"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/test/githubapi"
+)
+
+// world is a Forge before a stand-in with one repository. Whatever they say to each other is held against GitHub's own
+// descriptions.
+type world struct {
+	*testing.T
+	hub   *standin.GitHub
+	r     *standin.Repo
+	forge *Forge
+	repo  plan.Repo
+	check *githubapi.Checker
+}
+
+// policyText is a file that is valid.
+const policyText = "version: 1\ntimezone: UTC\nwindows:\n  night: {open: \"0 22 * * *\", duration: 4h}\n"
+
+func newWorld(t *testing.T, files map[string]string) *world {
+	t.Helper()
+	hub, err := standin.New(standin.Options{Dir: t.TempDir(), AppID: appID, AppKey: publicKey(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(hub.Close)
+	hub.SetMergeability(standin.AtOnce)
+	check := githubapi.New(t)
+	w := &world{T: t, hub: hub, check: check}
+	if w.forge, err = New(Options{
+		URL: "http://github.invalid/api/v3", AppID: appID, PrivateKey: testKey(), Transport: check.Transport(hub.Transport()),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{config.File: policyText, "README.md": "hello\n"}
+	maps.Copy(all, files)
+	if w.r, err = hub.CreateRepo("acme", "fleet", all); err != nil {
+		t.Fatal(err)
+	}
+	if w.repo, err = w.forge.Repository(context.Background(), "acme", "fleet"); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// must fails the test on an error.
+func (w *world) must(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// open opens a pull request that writes a file.
+func (w *world) open(head, path string) int {
+	w.Helper()
+	n, err := w.r.OpenPull(standin.NewPull{Head: head, By: "alice", Change: &standin.Change{Write: map[string]string{path: head + "\n"}}})
+	w.must(err)
+	return n
+}
+
+// look observes, and gives the requests that it took, tokens and the App apart.
+func (w *world) look(ask Ask) (plan.Snapshot, map[string]int) {
+	w.Helper()
+	w.hub.ResetRequests()
+	s, err := w.forge.Observe(context.Background(), w.repo, ask)
+	w.must(err)
+	return s, w.requests()
+}
+
+// requests are those sent since the last reset, by METHOD ROUTE.
+func (w *world) requests() map[string]int {
+	sent := w.hub.Requests()
+	maps.DeleteFunc(sent, func(name string, _ int) bool {
+		return strings.HasSuffix(name, "/access_tokens") || strings.HasSuffix(name, " /app")
+	})
+	return sent
+}
+
+func (w *world) pull(s plan.Snapshot, number int) plan.Pull {
+	w.Helper()
+	for _, p := range s.Pulls {
+		if p.Number == number {
+			return p
+		}
+	}
+	w.Fatalf("no pull request %d", number)
+	return plan.Pull{}
+}
+
+func sum(counts map[string]int) int {
+	n := 0
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+// The issue's figure: 50 pull requests opened at once, each gets its status.
+func TestRequestsFromOpenedToPending(t *testing.T) {
+	w := newWorld(t, nil)
+	w.look(Ask{}) // as it was before: the rules are known
+	w.hub.ResetRequests()
+	for i := range 50 {
+		w.open(fmt.Sprint("b", i), fmt.Sprintf("apps/%d.yaml", i))
+	}
+	s, err := w.forge.Observe(context.Background(), w.repo, Ask{})
+	w.must(err)
+	for _, p := range s.Pulls {
+		w.must(w.forge.SetStatus(context.Background(), w.repo, p.Head, pending))
+	}
+	got := w.requests()
+	t.Logf("50 opened: %v", got)
+	if n := sum(got); len(s.Pulls) != 50 || n > 60 {
+		t.Errorf("%d requests for %d pull requests: %v", n, len(s.Pulls), got)
+	}
+	s, got = w.look(Ask{})
+	if n := sum(got); n != 1 || len(s.Pulls) != 50 {
+		t.Errorf("a quiet look took %v", got)
+	}
+	for _, p := range s.Pulls {
+		if len(p.Ours) != 1 || p.Ours[0].By != s.Us || p.Ours[0].State != plan.Pending || len(p.Checks) != 0 || !p.Complete {
+			t.Fatalf("%+v", p)
+		}
+	}
+	if rest, graph := w.check.Checked(); rest == 0 || graph == 0 {
+		t.Error("nothing was checked")
+	}
+}
+
+func TestOneAlone(t *testing.T) {
+	w := newWorld(t, nil)
+	w.look(Ask{})
+	n := w.open("b", "apps/x.yaml")
+	s, got := w.look(Ask{})
+	if len(got) != 1 || sum(got) != 1 {
+		t.Errorf("one look took %v", got)
+	}
+	p := w.pull(s, n)
+	want := plan.Pull{
+		Number: n, Title: "b", Author: "alice", CreatedAt: p.CreatedAt, Base: "main", Head: plan.SHA(w.r.Tip("b")), HeadRef: "b",
+		MergeBase: plan.SHA(w.r.Tip("main")), SameRepo: true, Mergeable: plan.MergeableYes,
+		Files: []plan.File{{Path: "apps/x.yaml", Kind: plan.Added}}, Complete: true, ChecksAll: true,
+	}
+	if d := cmp.Diff(want, p); d != "" {
+		t.Error(d)
+	}
+	b := s.Bases["main"]
+	if b.Policy == nil || b.Tip != want.MergeBase || b.File == "" || !b.Rules || s.Default != "main" || s.Us != "sluice" ||
+		len(s.Methods) != 3 || s.Repo.ID != w.r.ID() || b.TipAt.IsZero() {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestRenamesAndMovedPaths(t *testing.T) {
+	w := newWorld(t, map[string]string{"apps/nginx-rt/x": "x\ny\nz\n", "apps/nginx-rw/y": "1\n2\n3\n4\n", "apps/z": "zzz\n"})
+	n, err := w.r.OpenPull(standin.NewPull{Head: "mv", Change: &standin.Change{Move: map[string]string{"apps/nginx-rt/x": "apps/nginx-rw/x"}}})
+	w.must(err)
+	m, err := w.r.OpenPull(standin.NewPull{Head: "edit", Change: &standin.Change{Write: map[string]string{"apps/z": "new\n", "apps/new": "n\n"}}})
+	w.must(err)
+	w.look(Ask{Pulls: []int{m}}) // the rules are known from here on
+	s, got := w.look(Ask{})
+	if sum(got) != 2 {
+		t.Errorf("a rename took %v", got)
+	}
+	want := []plan.File{{Path: "apps/nginx-rw/x", Old: "apps/nginx-rt/x", Kind: plan.Renamed}}
+	if d := cmp.Diff(want, w.pull(s, n).Files); d != "" || !w.pull(s, n).Complete {
+		t.Error(d)
+	}
+	if _, got = w.look(Ask{}); sum(got) != 1 {
+		t.Errorf("the same rename took %v", got)
+	}
+	_, err = w.r.Commit("main", standin.Change{Move: map[string]string{"apps/z": "elsewhere/z"}})
+	w.must(err)
+	s, got = w.look(Ask{})
+	if sum(got) != 2 { // the paths at the new tip
+		t.Errorf("after the base moved: %v", got)
+	}
+	if p := w.pull(s, m); !slices.Equal(p.Moved, []string{"apps/z"}) || p.MergeBase == s.Bases["main"].Tip {
+		t.Errorf("%+v", p)
+	}
+	if p := w.pull(s, n); len(p.Moved) != 0 {
+		t.Errorf("%+v", p)
+	}
+	if _, got = w.look(Ask{}); sum(got) != 1 {
+		t.Errorf("the look after: %v", got)
+	}
+}
+
+func TestForksReviewsAndChecks(t *testing.T) {
+	w := newWorld(t, nil)
+	n, err := w.r.OpenPull(standin.NewPull{Head: "mallory:b", Draft: true, Labels: []string{"hold"},
+		Change: &standin.Change{Write: map[string]string{"a": "b\n"}}})
+	w.must(err)
+	w.r.SetPermission("bob", standin.Write)
+	w.must(w.r.Review(n, "bob", standin.Approved))
+	w.must(w.r.Review(n, "carol", standin.ChangesRequested))
+	head := w.r.Tip("mallory:b")
+	ci := standin.Actor{Login: "ci", App: 77}
+	w.must(w.r.SetCheck(standin.Check{SHA: head, Name: "build", Status: "completed", Conclusion: "success", App: ci}))
+	w.must(w.r.SetCheck(standin.Check{SHA: head, Name: "slow", Status: "in_progress", App: ci}))
+	w.must(w.r.SetStatus(standin.Status{SHA: head, Context: "lint", State: "error", By: standin.Actor{Login: "bob"}}))
+	w.must(w.r.SetStatus(standin.Status{SHA: head, Context: "sluice/main", State: "success", By: standin.Actor{Login: "bob"}}))
+	s, _ := w.look(Ask{})
+	p := w.pull(s, n)
+	if p.SameRepo || !p.Draft || !slices.Equal(p.Labels, []string{"hold"}) || !p.Complete {
+		t.Errorf("%+v", p)
+	}
+	slices.SortFunc(p.Reviews, func(a, b plan.Review) int { return strings.Compare(string(a.By), string(b.By)) })
+	reviews := []plan.Review{{By: "bob", On: plan.SHA(head), Approved: true, CanWrite: true}, {By: "carol", On: plan.SHA(head)}}
+	if d := cmp.Diff(reviews, p.Reviews); d != "" {
+		t.Error(d)
+	}
+	slices.SortFunc(p.Checks, func(a, b plan.Check) int { return strings.Compare(string(a.Context), string(b.Context)) })
+	checks := []plan.Check{
+		{Context: "build", App: 77, By: "ci", State: plan.CheckGreen}, {Context: "lint", By: "bob", State: plan.CheckRed},
+		{Context: "slow", App: 77, By: "ci"},
+	}
+	if d := cmp.Diff(checks, p.Checks); d != "" || !p.ChecksAll {
+		t.Error(d)
+	}
+	if len(p.Ours) != 1 || p.Ours[0].By != "bob" || p.Ours[0].State != plan.Success {
+		t.Errorf("%+v", p.Ours)
+	}
+}
+
+func TestProtectedBases(t *testing.T) {
+	w := newWorld(t, nil)
+	w.r.Protect("main", standin.Rules{
+		Checks: []standin.RequiredCheck{{Context: "sluice/main", App: appID}, {Context: "ci"}}, Strict: true, Reviews: 1,
+		Other: []standin.Rule{{Type: "copilot_code_review"}},
+	})
+	w.must(w.r.Push("alice", "old", w.r.Tip("main")))
+	w.r.Protect("old", standin.Rules{Checks: []standin.RequiredCheck{{Context: "ci", App: 77}}, Classic: true})
+	n := w.open("b", "x")
+	_, err := w.r.OpenPull(standin.NewPull{Head: "c", Base: "old", Change: &standin.Change{Write: map[string]string{"y": "y\n"}}})
+	w.must(err)
+	s, got := w.look(Ask{})
+	t.Logf("the first look at two bases with rules: %v", got)
+	main := s.Bases["main"]
+	if required, bound := main.Enforced("main", appID); !required || !bound || !main.Strict || !main.Protected || !main.Rules || main.Queue {
+		t.Errorf("%+v", main)
+	}
+	if w.pull(s, n).Decision != plan.ReviewRequired {
+		t.Errorf("%+v", w.pull(s, n))
+	}
+	old := s.Bases["old"]
+	if d := cmp.Diff([]plan.Required{{Context: "ci", App: 77}}, old.Required); d != "" || !old.Protected || !old.Rules {
+		t.Errorf("%s %+v", d, old)
+	}
+	if _, got = w.look(Ask{}); sum(got) != 1 {
+		t.Errorf("a quiet look: %v", got)
+	}
+}
+
+func TestInvalidAndChangedFiles(t *testing.T) {
+	w := newWorld(t, map[string]string{config.File: "version: 7\n"})
+	n := w.open("mend", config.File)
+	m, err := w.r.OpenPull(standin.NewPull{Head: "fix", Change: &standin.Change{Write: map[string]string{config.File: policyText}}})
+	w.must(err)
+	d, err := w.r.OpenPull(standin.NewPull{Head: "rm", Change: &standin.Change{Delete: []string{config.File}}})
+	w.must(err)
+	s, _ := w.look(Ask{})
+	if b := s.Bases["main"]; b.Policy != nil || len(b.Findings) == 0 || b.File == "" {
+		t.Errorf("%+v", b)
+	}
+	if r := w.pull(s, n).Rules; r == nil || r.Policy != nil || len(r.Findings) == 0 {
+		t.Errorf("%+v", r)
+	}
+	if r := w.pull(s, m).Rules; r == nil || r.Policy == nil {
+		t.Errorf("%+v", r)
+	}
+	if r := w.pull(s, d).Rules; r == nil || !r.Deleted {
+		t.Errorf("%+v", r)
+	}
+	if _, got := w.look(Ask{}); sum(got) != 1 {
+		t.Errorf("a quiet look: %v", got)
+	}
+}
+
+func (w *world) merge(n int, sha plan.SHA) (plan.SHA, error) {
+	return w.forge.Merge(context.Background(), w.repo, plan.Merge{Pin: plan.Pin{SHA: sha}, Pull: n, Method: config.Squash})
+}
+
+func TestMergesForReal(t *testing.T) {
+	w := newWorld(t, nil)
+	n := w.open("b", "x")
+	head := plan.SHA(w.r.Tip("b"))
+	if _, err := w.merge(n, plan.SHA(w.r.Tip("main"))); kindOf(err) != Transient {
+		t.Errorf("another head: %v", err)
+	}
+	w.hub.ResetRequests()
+	sha, err := w.merge(n, head)
+	w.must(err)
+	if got := w.requests(); sum(got) != 1 || sha != plan.SHA(w.r.Tip("main")) {
+		t.Errorf("%s after %v", sha, got)
+	}
+	if again, err := w.merge(n, head); kindOf(err) != AlreadyMerged || again != sha {
+		t.Errorf("again: %s, %v", again, err)
+	}
+	w.must(w.forge.DeleteBranch(context.Background(), w.repo, "b", head))
+	if w.r.Tip("b") != "" {
+		t.Error("the branch is still there")
+	}
+	w.must(w.forge.DeleteBranch(context.Background(), w.repo, "b", head)) // gone is fine
+	if err := w.forge.DeleteBranch(context.Background(), w.repo, "main", head); kindOf(err) != Refused || w.r.Tip("main") == "" {
+		t.Errorf("a branch that moved on: %v", err)
+	}
+}
+
+// The answer to a merge is lost: the second try finds it done.
+func TestLostMerge(t *testing.T) {
+	w := newWorld(t, nil)
+	n := w.open("b", "x")
+	w.hub.Fault(standin.Fault{Method: "PUT", Path: "/repos/{owner}/{repo}/pulls/{pull_number}/merge", Status: 502, Body: "<html>", Done: true})
+	if _, err := w.merge(n, plan.SHA(w.r.Tip("b"))); kindOf(err) != Transient {
+		t.Errorf("first: %v", err)
+	}
+	sha, err := w.merge(n, plan.SHA(w.r.Tip("b")))
+	if kindOf(err) != AlreadyMerged || sha != plan.SHA(w.r.Tip("main")) {
+		t.Errorf("second: %s, %v", sha, err)
+	}
+}
+
+func TestRefusedMerges(t *testing.T) {
+	w := newWorld(t, map[string]string{"x": "1\n"})
+	w.r.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "ci"}}})
+	n := w.open("b", "x")
+	_, err := w.merge(n, plan.SHA(w.r.Tip("b")))
+	if kindOf(err) != Refused || judge(err).Reason == "" {
+		t.Errorf("a missing check: %v", err)
+	}
+	w.r.Unprotect("main")
+	_, err = w.r.Commit("main", standin.Change{Write: map[string]string{"x": "2\n"}})
+	w.must(err)
+	if _, err = w.merge(n, plan.SHA(w.r.Tip("b"))); kindOf(err) != Refused {
+		t.Errorf("a conflict: %v", err)
+	}
+	if s, _ := w.look(Ask{}); w.pull(s, n).Mergeable != plan.MergeableConflict {
+		t.Errorf("%+v", w.pull(s, n))
+	}
+}
+
+// A head that is brought up to date has the tip for its merge base, told without a request; when the base moves on, one
+// comparison tells which of the two merge bases it is.
+func TestUpdatedHead(t *testing.T) {
+	w := newWorld(t, nil)
+	n := w.open("b", "x")
+	w.look(Ask{})
+	_, err := w.r.Commit("main", standin.Change{Write: map[string]string{"y": "1\n"}})
+	w.must(err)
+	u := plan.Update{Pin: plan.Pin{SHA: plan.SHA(w.r.Tip("b"))}, Pull: n}
+	w.must(w.forge.Update(context.Background(), w.repo, u))
+	if err := w.forge.Update(context.Background(), w.repo, u); kindOf(err) != Refused {
+		t.Errorf("a head that moved: %v", err)
+	}
+	updated := plan.SHA(w.r.Tip("main"))
+	s, got := w.look(Ask{})
+	if p := w.pull(s, n); p.MergeBase != updated || len(p.Files) != 1 || sum(got) != 1 {
+		t.Errorf("%+v after %v", p, got)
+	}
+	_, err = w.r.Commit("main", standin.Change{Write: map[string]string{"y": "2\n"}})
+	w.must(err)
+	for i, want := range []int{2, 1} { // x is added, so no path need be looked up
+		if s, got = w.look(Ask{}); w.pull(s, n).MergeBase != updated || sum(got) != want {
+			t.Errorf("look %d: %+v after %v", i, w.pull(s, n), got)
+		}
+	}
+	_, err = w.r.Commit("main", standin.Change{Write: map[string]string{"y": "3\n"}})
+	w.must(err)
+	if s, got = w.look(Ask{}); w.pull(s, n).MergeBase != updated || sum(got) != 1 {
+		t.Errorf("the base moved on again: %v", got)
+	}
+}
+
+func TestGroupsOfTheQueue(t *testing.T) {
+	w := newWorld(t, nil)
+	w.r.Protect("main", standin.Rules{Queue: true})
+	n := w.open("b", "x")
+	g, err := w.r.Enqueue(n, "alice")
+	w.must(err)
+	ask := Ask{Groups: []plan.Group{{Base: plan.Branch(g.Base), BaseSHA: plan.SHA(g.BaseSHA), Head: plan.SHA(g.Head)}}}
+	s, _ := w.look(ask)
+	if !s.Bases["main"].Queue || len(s.Groups) != 1 || !s.Groups[0].Complete ||
+		!slices.Equal(s.Groups[0].Files, []plan.File{{Path: "x", Kind: plan.Added}}) {
+		t.Errorf("%+v", s)
+	}
+	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(g.Head), pending))
+	s, got := w.look(ask)
+	if len(s.Groups[0].Ours) != 1 || sum(got) != 1 {
+		t.Errorf("%+v after %v", s.Groups, got)
+	}
+}
+
+func TestOnlySomePulls(t *testing.T) {
+	w := newWorld(t, nil)
+	n, m, closed := w.open("a", "x"), w.open("b", "y"), w.open("c", "z")
+	w.must(w.r.ClosePull(closed, "alice"))
+	s, _ := w.look(Ask{Pulls: []int{m, closed}})
+	if len(s.Pulls) != 1 || s.Pulls[0].Number != m {
+		t.Errorf("%d and %d: %+v", n, m, s.Pulls)
+	}
+}
+
+func TestManyPages(t *testing.T) {
+	w := newWorld(t, nil)
+	for i := range 27 {
+		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
+	}
+	for _, size := range []int{100, 50} {
+		w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, size), Status: 504, Times: -1})
+	}
+	s, got := w.look(Ask{})
+	if len(s.Pulls) != 27 || sum(got) != 5 { // too large twice, two pages, and the rules
+		t.Errorf("%d after %v", len(s.Pulls), got)
+	}
+	if s, got = w.look(Ask{}); len(s.Pulls) != 27 || sum(got) != 2 { // the size is remembered
+		t.Errorf("%d after %v", len(s.Pulls), got)
+	}
+}
+
+func TestFaults(t *testing.T) {
+	w := newWorld(t, nil)
+	w.open("b", "x")
+	limit := standin.SecondaryLimit(429, time.Second)
+	limit.Path = "/graphql"
+	for name, tt := range map[string]struct {
+		fault standin.Fault
+		want  Kind
+	}{
+		"cut":       {standin.Fault{Path: "/graphql", Cut: 300}, Transient},
+		"forbidden": {standin.Fault{Path: "/graphql", Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "no"}}}, Refused},
+		"500":       {standin.Fault{Path: "/graphql", Status: 500}, Transient},
+		"limited":   {limit, Limited},
+	} {
+		w.hub.Fault(tt.fault)
+		if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != tt.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		w.forge.client(w.repo.Installation).limits.until = time.Time{}
+		w.look(Ask{})
+	}
+}
+
+func TestTokensEnd(t *testing.T) {
+	w := newWorld(t, nil)
+	w.look(Ask{})
+	w.hub.RevokeTokens()
+	if _, got := w.look(Ask{}); sum(got) != 2 { // the refused one and the second
+		t.Errorf("after the token was revoked: %v", got)
+	}
+	w.hub.Suspend("acme")
+	if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != Gone {
+		t.Errorf("suspended: %v", err)
+	}
+	w.hub.Resume("acme")
+	w.look(Ask{})
+	w.hub.Uninstall("acme")
+	if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != Gone {
+		t.Errorf("uninstalled: %v", err)
+	}
+	repos, err := w.forge.Repositories(context.Background())
+	if len(repos) != 0 || err != nil {
+		t.Error(repos, err)
+	}
+}
+
+func TestRepositoriesForReal(t *testing.T) {
+	w := newWorld(t, nil)
+	repos, err := w.forge.Repositories(context.Background())
+	w.must(err)
+	want := []plan.Repo{{Owner: "acme", Name: "fleet", ID: w.r.ID(), Installation: w.repo.Installation}}
+	if d := cmp.Diff(want, repos); d != "" {
+		t.Error(d)
+	}
+}
+
+// publicKey is the public half of testKey.
+func publicKey(t *testing.T) *rsa.PublicKey {
+	t.Helper()
+	block, _ := pem.Decode(testKey())
+	key, err := x509.ParsePKCS1PrivateKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &key.PublicKey
+}
