@@ -4,5 +4,12 @@ import "github.com/spf13/cobra"
 
 // commands lists every command, in the order in which help shows them to somebody who begins.
 func commands(e *env) []*cobra.Command {
-	return []*cobra.Command{}
+	return []*cobra.Command{
+		newDemoCommand(e),
+		newWindowsCommand(e),
+		newCheckCommand(e),
+		newClassifyCommand(e),
+		newPlanCommand(e),
+		newServeCommand(e),
+	}
 }

@@ -246,3 +246,12 @@ func (s settings) logger(w io.Writer) *slog.Logger {
 	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
+
+// peopleURL is where people see what the REST base serves: https://github.com for github.com's, https://HOST for an
+// Enterprise Server's.
+func (s settings) peopleURL() string {
+	if rest, ok := strings.CutSuffix(strings.TrimSuffix(s.GitHubURL, "/"), "/api/v3"); ok {
+		return rest
+	}
+	return strings.Replace(strings.TrimSuffix(s.GitHubURL, "/"), "://api.", "://", 1)
+}

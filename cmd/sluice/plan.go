@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// newPlanCommand makes `sluice plan OWNER/REPO`: what the service would do, written nowhere.
+func newPlanCommand(e *env) *cobra.Command {
+	var at string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "plan OWNER/REPO",
+		Short: "what the service would do now, or at an instant; writes nothing",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := readSettings(cmd.Flags(), "github.app_id", "github.private_key_file|github.private_key")
+			if err != nil {
+				return err
+			}
+			when, err := e.instant(at)
+			if err != nil {
+				return err
+			}
+			p, err := planFor(cmd.Context(), s, args[0], when)
+			if err != nil {
+				return err
+			}
+			if err := e.showPlan(p, asJSON); err != nil {
+				return err
+			}
+			return p.answer()
+		},
+	}
+	cmd.Flags().StringVar(&at, "at", "", "decide as of this instant, RFC 3339 with an offset (default: now)")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	addSettingFlags(cmd.Flags())
+	return cmd
+}
+
+// planFor looks at a repository as the service would and decides. With an instant that is not now, freshness and the
+// clock's skew say nothing, so the look counts as made at that instant.
+func planFor(ctx context.Context, s settings, name string, at time.Time) (planView, error) {
+	owner, repo, ok := strings.Cut(name, "/")
+	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
+		return planView{}, fmt.Errorf("%q: want OWNER/REPO", name)
+	}
+	f, err := forge.New(s.forge(nil, slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return planView{}, err
+	}
+	found, err := f.Repository(ctx, owner, repo)
+	if err != nil {
+		return planView{}, err
+	}
+	memory, err := recall(ctx, s.Database, found, at)
+	if err != nil {
+		return planView{}, err
+	}
+	snapshot, err := f.Observe(ctx, found, forge.Ask{Groups: memory.Groups, Rules: true})
+	if err != nil {
+		return planView{}, err
+	}
+	snapshot.At = at
+	snapshot.Refusals, snapshot.Repairs, snapshot.Merges = memory.Refusals, memory.Repairs, memory.Merges
+	for i, p := range snapshot.Pulls {
+		snapshot.Pulls[i].FirstSeen = memory.FirstSeen[p.Head]
+	}
+	return viewPlan(gate.Decide(snapshot), snapshot), nil
+}
+
+// recall reads what the service remembers of a repository. Without a database there is nothing to remember, and heads count
+// as seen for the first time.
+func recall(ctx context.Context, database string, repo plan.Repo, at time.Time) (store.Memory, error) {
+	r, err := store.OpenReader(ctx, database)
+	if errors.Is(err, store.ErrAbsent) {
+		return store.Memory{}, nil
+	}
+	if err != nil {
+		return store.Memory{}, err
+	}
+	m, err := r.Recall(ctx, repo, at)
+	return m, errors.Join(err, r.Close())
+}
+
+// forge is what package forge needs of the settings.
+func (s settings) forge(lists forge.FileLists, log *slog.Logger) forge.Options {
+	return forge.Options{
+		URL: s.GitHubURL, GraphQLURL: s.GraphQLURL, AppID: s.AppID, PrivateKey: s.PrivateKey, Pace: s.Pace,
+		Resync: s.Resync, Lists: lists, Log: log,
+	}
+}
+
+// planView is the JSON of `sluice plan`.
+type planView struct {
+	At       jsonTime     `json:"at"`
+	Wake     jsonTime     `json:"wake"`
+	Pulls    []pullView   `json:"pull_requests"`
+	Branches []branchView `json:"branches"`
+
+	notes, others []plan.Step // bases and merge groups: for people only
+}
+
+type pullView struct {
+	Number   int       `json:"number"`
+	Base     string    `json:"base"`
+	Head     string    `json:"head"`
+	Verdict  plan.Kind `json:"verdict"`
+	Reason   string    `json:"reason"`
+	Until    jsonTime  `json:"until"`
+	Releases []string  `json:"releases"`
+	Actions  []string  `json:"actions"`
+}
+
+// branchView is a windowed branch; the list stays empty until this version moves branches.
+type branchView struct {
+	Name string `json:"name"`
+}
+
+func viewPlan(p plan.Plan, s plan.Snapshot) planView {
+	v := planView{At: jsonTime{p.At}, Wake: jsonTime{p.Wake}, Pulls: []pullView{}, Branches: []branchView{}, notes: p.Notes}
+	actions := map[int][]string{}
+	for _, a := range p.Actions {
+		for _, n := range pullsOf(a) {
+			actions[n] = append(actions[n], sayAction(a))
+		}
+	}
+	for _, d := range p.Verdicts {
+		if d.Subject.Pull == 0 {
+			v.others = append(v.others, plan.Step{About: string(d.Subject.Base) + " " + d.SHA.Short(), Says: string(d.Kind) + ": " + d.Reason})
+			continue
+		}
+		pull := pullView{
+			Number: d.Subject.Pull, Base: string(d.Subject.Base), Head: string(d.SHA), Verdict: d.Kind, Reason: d.Reason,
+			Until: jsonTime{d.Until}, Releases: []string{}, Actions: []string{},
+		}
+		for _, r := range d.Releases {
+			pull.Releases = append(pull.Releases, string(r))
+		}
+		pull.Actions = append(pull.Actions, actions[pull.Number]...)
+		v.Pulls = append(v.Pulls, pull)
+	}
+	if _, ok := s.Bases[s.Default]; ok && s.Bases[s.Default].File == "" {
+		v.notes = append(v.notes, plan.Step{About: string(s.Default), Says: "has no .github/sluice.yaml: sluice is silent there"})
+	}
+	return v
+}
+
+// answer is the exit code: no, if anything is held, waiting or blocked.
+func (v planView) answer() error {
+	for _, p := range v.Pulls {
+		switch p.Verdict {
+		case plan.Held, plan.Waiting, plan.Blocked:
+			return errNo
+		case plan.Ignored, plan.Overridden, plan.Release:
+		}
+	}
+	return nil
+}
+
+func pullsOf(a plan.Action) []int {
+	switch a := a.(type) {
+	case plan.SetStatus:
+		return a.Pulls
+	case plan.Merge:
+		return []int{a.Pull}
+	case plan.Update:
+		return []int{a.Pull}
+	}
+	return nil
+}
+
+func sayAction(a plan.Action) string {
+	if s, ok := a.(plan.SetStatus); ok {
+		return "status " + string(s.State)
+	}
+	return a.Verb()
+}
+
+func (e *env) showPlan(v planView, asJSON bool) error {
+	if asJSON {
+		return printJSON(e.stdout, v)
+	}
+	for _, p := range v.Pulls {
+		doing := ""
+		if len(p.Actions) > 0 {
+			doing = " → " + strings.Join(p.Actions, ", ")
+		}
+		fmt.Fprintf(e.stdout, "#%-5d %-8s %s%s\n", p.Number, p.Verdict, p.Reason, doing)
+	}
+	if len(v.Pulls) == 0 {
+		fmt.Fprintln(e.stdout, "no open pull request that sluice has a say in")
+	}
+	for _, s := range append(v.others, v.notes...) {
+		fmt.Fprintf(e.stdout, "%s: %s\n", s.About, s.Says)
+	}
+	return sayWake(e.stdout, v.Wake)
+}
+
+func sayWake(w io.Writer, wake jsonTime) error {
+	next := wake.UTC().Format("Mon 2 Jan 2006 15:04:05 MST")
+	if wake.IsZero() {
+		next = "not by time alone"
+	}
+	_, err := fmt.Fprintf(w, "next change: %s\n", next)
+	return err
+}

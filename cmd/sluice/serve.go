@@ -1,0 +1,38 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+)
+
+// newServeCommand makes `sluice serve`: the service, until it is told to stop.
+func newServeCommand(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "serve",
+		Short: "the service",
+		Long:  "The service. Settings are flags, SLUICE_… in the environment, or --settings FILE; see docs/install.md.",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := readSettings(cmd.Flags(), "github.app_id", "github.private_key_file|github.private_key",
+				"github.webhook_secret_file|github.webhook_secret")
+			if err != nil {
+				return err
+			}
+			return e.serve(cmd.Context(), s)
+		},
+	}
+	addSettingFlags(cmd.Flags())
+	return cmd
+}
+
+func (e *env) serve(ctx context.Context, s settings) error {
+	log := s.logger(e.stderr)
+	slog.SetDefault(log) // for libraries
+	v, err := newService(ctx, s, log)
+	if err != nil {
+		return err
+	}
+	return v.run(ctx)
+}

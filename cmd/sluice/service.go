@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/store"
+	"github.com/sluicegate/sluice/web"
+	"github.com/sluicegate/sluice/webhook"
+)
+
+// service is everything that `sluice serve` runs, wired.
+type service struct {
+	settings settings
+	log      *slog.Logger
+	forge    *forge.Forge
+	store    *store.Store
+	loop     *reconcile.Loop
+	hook     net.Listener // for GitHub
+	admin    net.Listener // for people
+	self     atomic.Pointer[plan.Login]
+}
+
+// The parts fit together.
+var (
+	_ reconcile.Forge = (*forge.Forge)(nil)
+	_ reconcile.Store = (*store.Store)(nil)
+	_ webhook.Noter   = (*store.Store)(nil)
+	_ forge.FileLists = (*store.Store)(nil)
+)
+
+// newService takes the ports and the database, in that order: whatever is wrong with them is known before anything is done.
+func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, err error) {
+	v := &service{settings: s, log: log}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, v.close())
+		}
+	}()
+	if v.hook, err = listen(ctx, "listen", s.Listen); err != nil {
+		return nil, err
+	}
+	if v.admin, err = listen(ctx, "admin.listen", s.AdminListen); err != nil {
+		return nil, err
+	}
+	if v.store, err = store.Open(ctx, s.Database); err != nil {
+		return nil, err
+	}
+	if v.forge, err = forge.New(s.forge(v.store, log)); err != nil {
+		return nil, err
+	}
+	v.loop = reconcile.New(reconcile.Options{
+		Forge: v.forge, Store: v.store, Decide: gate.Decide, Resync: s.Resync, Workers: s.Workers, Log: log,
+	})
+	return v, nil
+}
+
+func listen(ctx context.Context, name, address string) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("setting %s: %w", name, err)
+	}
+	return l, nil
+}
+
+// close gives back what was taken. It may be called on a half-made service.
+func (v *service) close() error {
+	var errs []error
+	for _, l := range []net.Listener{v.hook, v.admin} {
+		if l != nil {
+			if err := l.Close(); !errors.Is(err, net.ErrClosed) {
+				errs = append(errs, err)
+			}
+		}
+	}
+	if v.store != nil {
+		errs = append(errs, v.store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// stopServing bounds how long answers under way may take when the service stops.
+const stopServing = 5 * time.Second
+
+// run serves until ctx ends or a part fails, then stops all parts and gives everything back.
+func (v *service) run(ctx context.Context) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	servers := []*http.Server{webhook.NewServer("", v.webhook()), webhook.NewServer("", v.page())}
+	ended := make(chan error, len(servers)+1)
+	for i, l := range []net.Listener{v.hook, v.admin} {
+		go func() { ended <- servers[i].Serve(l) }()
+	}
+	go v.introduce(ctx)
+	loop := make(chan error, 1)
+	go func() { loop <- v.loop.Run(ctx) }()
+	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(), "github", v.settings.GitHubURL)
+
+	var errs []error
+	select {
+	case <-ctx.Done():
+	case err := <-ended:
+		errs = append(errs, err)
+	}
+	stop()
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopServing)
+	defer cancel()
+	for _, s := range servers {
+		errs = append(errs, s.Shutdown(closing))
+	}
+	errs = append(errs, <-loop, v.close())
+	v.log.Info("stopped")
+	return errors.Join(errs...)
+}
+
+// introduce asks GitHub who we are, until it says. Until then no event counts as our own doing, which only costs looks.
+func (v *service) introduce(ctx context.Context) {
+	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
+		login, err := v.forge.Self(ctx)
+		if err == nil {
+			v.self.Store(&login)
+			v.log.Info("authenticated", "app", login)
+			return
+		}
+		v.log.Error("GitHub does not know us", "error", err, "again_in", wait)
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (v *service) us() plan.Login {
+	if login := v.self.Load(); login != nil {
+		return *login
+	}
+	return ""
+}
+
+// ready says why the service cannot do its work.
+func (v *service) ready() []string {
+	reasons := v.loop.Ready()
+	if v.us() == "" {
+		reasons = append(reasons, "GitHub has not told us who we are: are github.app_id and the private key right?")
+	}
+	return reasons
+}
+
+func (v *service) webhook() http.Handler {
+	return webhook.New(webhook.Options{
+		Secret: v.settings.WebhookSecret, Store: v.store, Self: v.us, Ready: v.ready, Log: v.log,
+		Poke: func(h webhook.Hint) { v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours))) },
+	})
+}
+
+func (v *service) page() http.Handler {
+	return web.New(web.Options{Source: v.store, GitHub: v.settings.peopleURL(), Ready: v.ready, Log: v.log})
+}

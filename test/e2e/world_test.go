@@ -1,0 +1,322 @@
+// Package e2e runs the built binary as a process of its own against the stand-in GitHub, over HTTP and real git. What it
+// asserts is judged on what stands in git and on GitHub's side, never on the service's own records.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/test/githubapi"
+)
+
+const (
+	app    = 4711
+	secret = "not much of a secret"
+	// patience bounds every wait: the machine may be slow, and a test that fails may take this long.
+	patience = 60 * time.Second
+)
+
+// binary is built once, with the race detector if the tests have it.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(buildAndRun(m))
+}
+
+func buildAndRun(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "sluice-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	binary = filepath.Join(dir, "sluice")
+	args := append([]string{"build", "-o", binary}, buildFlags...)
+	build := exec.Command("go", append(args, "../../cmd/sluice")...)
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+		return 1
+	}
+	return m.Run()
+}
+
+// world is a stand-in GitHub with one repository, and the means to start the service against it.
+type world struct {
+	t      *testing.T
+	github *standin.GitHub
+	repo   *standin.Repo
+	url    string
+	dir    string
+	key    string // path of the App's private key
+}
+
+// rules is a file of the rt-rw layout whose only window is given.
+func rules(window string, more ...string) string {
+	return `version: 1
+timezone: UTC
+windows:
+  w: ` + window + `
+layout:
+  preset: rt-rw
+  window: w
+pull_requests:
+  settle: 0s
+` + strings.Join(more, "")
+}
+
+const (
+	shutForYears = `{dates: [{from: 2030-01-01T00:00, until: 2031-01-01T00:00}]}`
+	openForYears = `{dates: [{from: 2020-01-01T00:00, until: 2099-01-01T00:00}]}`
+)
+
+// opensAt is a window that opens then and stays open for an hour.
+func opensAt(t time.Time) string {
+	const layout = "2006-01-02T15:04:05"
+	return fmt.Sprintf("{dates: [{from: %s, until: %s}], cutoff: 1s}", t.UTC().Format(layout), t.Add(time.Hour).UTC().Format(layout))
+}
+
+// newWorld makes a protected repository acme/fleet with that file on main. Every request and answer is checked against
+// GitHub's own descriptions.
+func newWorld(t *testing.T, file string) *world {
+	t.Helper()
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{t: t, dir: t.TempDir()}
+	w.key = filepath.Join(w.dir, "app.pem")
+	block := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	if err := os.WriteFile(w.key, block, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.github, err = standin.New(standin.Options{
+		Dir: filepath.Join(w.dir, "git"), AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(githubapi.New(t).Handler(w.github.Handler()))
+	w.url = server.URL
+	w.github.SetURL(w.url)
+	t.Cleanup(func() {
+		w.github.Close()
+		server.Close()
+	})
+	files := map[string]string{"README.md": "fleet\n", "apps/a-rt/x": "0\n", "apps/a-rw/x": "0\n"}
+	if file != "" {
+		files[".github/sluice.yaml"] = file
+	}
+	if w.repo, err = w.github.CreateRepo("acme", "fleet", files); err != nil {
+		t.Fatal(err)
+	}
+	w.repo.SetPermission("alice", standin.Write)
+	w.repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
+	return w
+}
+
+// env is the environment of the service, without anything of the tests' own.
+func (w *world) env(more ...string) []string {
+	return append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + w.dir,
+		"SLUICE_GITHUB_URL=" + w.url + "/api/v3", "SLUICE_GITHUB_APP_ID=4711", "SLUICE_GITHUB_PRIVATE_KEY_FILE=" + w.key,
+		"SLUICE_GITHUB_WEBHOOK_SECRET=" + secret, "SLUICE_LISTEN=127.0.0.1:0", "SLUICE_ADMIN_LISTEN=127.0.0.1:0",
+		"SLUICE_DATABASE=" + filepath.Join(w.dir, "sluice.db"), "SLUICE_LOG_FORMAT=json",
+	}, more...)
+}
+
+// run runs one command to its end.
+func (w *world) run(args ...string) (stdout, stderr string, code int) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env, cmd.Dir = w.env(), w.dir
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil && cmd.ProcessState == nil {
+		w.t.Fatal(err)
+	}
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// process is a running service.
+type process struct {
+	w          *world
+	cmd        *exec.Cmd
+	hook, page string // URLs
+	ended      chan struct{}
+
+	mu  sync.Mutex
+	log []string
+}
+
+// serve starts the service and waits until it serves; the stand-in's webhooks go to it.
+func (w *world) serve(more ...string) *process {
+	w.t.Helper()
+	p := &process{w: w, cmd: exec.Command(binary, "serve"), ended: make(chan struct{})}
+	p.cmd.Env, p.cmd.Dir = w.env(more...), w.dir
+	stderr, err := p.cmd.StderrPipe()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		w.t.Fatal(err)
+	}
+	serving := make(chan struct{})
+	go p.read(bufio.NewScanner(stderr), serving)
+	w.t.Cleanup(func() { p.stop(syscall.SIGTERM) })
+	select {
+	case <-serving:
+	case <-p.ended:
+		w.t.Fatalf("the service ended at once:\n%s", p.text())
+	case <-time.After(patience):
+		w.t.Fatalf("the service does not serve:\n%s", p.text())
+	}
+	w.github.SetWebhookURL(p.hook)
+	return p
+}
+
+func (p *process) read(lines *bufio.Scanner, serving chan<- struct{}) {
+	defer close(p.ended)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct{ Msg, Webhook, Page string }
+		p.mu.Lock()
+		p.log = append(p.log, lines.Text())
+		p.mu.Unlock()
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+			p.hook, p.page = line.Webhook, line.Page
+			close(serving)
+		}
+	}
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.log, "\n")
+}
+
+// stop ends the service and, if it was asked to, sees that it went in peace.
+func (p *process) stop(how syscall.Signal) {
+	p.w.t.Helper()
+	if p.cmd.ProcessState != nil {
+		return
+	}
+	if err := p.cmd.Process.Signal(how); err != nil {
+		p.w.t.Error(err)
+	}
+	<-p.ended
+	err := p.cmd.Wait()
+	if how == syscall.SIGTERM && err != nil {
+		p.w.t.Errorf("the service ended with %v:\n%s", err, p.text())
+	}
+	if strings.Contains(p.text(), "DATA RACE") || p.w.t.Failed() {
+		p.w.t.Errorf("log of the service:\n%s", p.text())
+	}
+	if strings.Contains(p.text(), secret) || strings.Contains(p.text(), "PRIVATE KEY") {
+		p.w.t.Error("a secret stands in the log")
+	}
+}
+
+// eventually waits until something holds on GitHub's side.
+func (w *world) eventually(what string, holds func() bool) {
+	w.t.Helper()
+	deadline := time.NewTimer(patience)
+	defer deadline.Stop()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-deadline.C:
+			w.t.Fatalf("not within %s: %s", patience, what)
+		case <-tick.C:
+		}
+	}
+}
+
+// open opens a pull request that writes files, each with new content.
+func (w *world) open(head string, paths ...string) int {
+	w.t.Helper()
+	files := map[string]string{}
+	for _, path := range paths {
+		files[path] = head + "\n"
+	}
+	n, err := w.repo.OpenPull(standin.NewPull{By: "alice", Head: head, Change: &standin.Change{Message: head, Write: files}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return n
+}
+
+func (w *world) pull(n int) standin.Pull {
+	w.t.Helper()
+	p, err := w.repo.Pull(n)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+// status is our status on a pull request's head as GitHub has it: "pending: held by …".
+func (w *world) status(n int) string {
+	w.t.Helper()
+	for _, s := range w.repo.Statuses(w.pull(n).HeadSHA) {
+		if s.Context == "sluice/main" {
+			return s.State + ": " + s.Description
+		}
+	}
+	return ""
+}
+
+func (w *world) merged(n int) {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("#%d is merged (its status is %q)", n, w.status(n)), func() bool { return w.pull(n).Merged })
+}
+
+func (w *world) hasStatus(n int, prefix string) {
+	w.t.Helper()
+	w.eventually(fmt.Sprintf("#%d has the status %q", n, prefix), func() bool { return strings.HasPrefix(w.status(n), prefix) })
+}
+
+// onMain is the content of a file as git has it on main.
+func (w *world) onMain(path string) string {
+	w.t.Helper()
+	out, err := exec.Command("git", "-C", w.repo.Dir(), "show", "main:"+path).Output()
+	if err != nil {
+		w.t.Fatalf("git show main:%s: %v", path, err)
+	}
+	return string(out)
+}
+
+func get(t *testing.T, url string) (int, string) {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var body bytes.Buffer
+	if _, err := body.ReadFrom(answer.Body); err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, body.String()
+}
