@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -21,6 +22,8 @@ const (
 	reposShown = 300
 	// quietShown is how many quiet repositories are named.
 	quietShown = 1000
+	// freshFor is how long an action keeps a repository without anything open among those that have something to say.
+	freshFor = 24 * time.Hour
 )
 
 // byUrgency is the order of verdicts on the page: what needs a person first.
@@ -32,8 +35,8 @@ type view struct {
 	Troubles []string // of the service itself
 	Counts   []count
 	Repos    []repo // that have something to say
-	More     int    // repositories that are left out
-	Quiet    []repo // without verdicts or warnings
+	More     int    // of them that are left out
+	Quiet    []repo // without verdicts, warnings or recent actions
 	Unnamed  int    // quiet ones that are not named
 	Total    int
 	Next     *next
@@ -64,6 +67,7 @@ type repo struct {
 	Verdicts      []verdict
 	More          int // verdicts that are left out
 	Acts, Earlier []act
+	Fresh         bool // the latest action is not long ago
 }
 
 type verdict struct {
@@ -72,7 +76,7 @@ type verdict struct {
 	Reason              string
 	Until               *moment
 	Releases            string
-	SHA, SHALink        string
+	SHA                 string
 	Why                 []plan.Step
 }
 
@@ -110,7 +114,7 @@ func (s *site) view(pages []store.Page, now time.Time) view {
 
 // add puts a repository where it belongs.
 func (v *view) add(r repo) {
-	quiet := len(r.Verdicts) == 0 && len(r.Warnings) == 0
+	quiet := len(r.Verdicts) == 0 && len(r.Warnings) == 0 && !r.Fresh
 	switch {
 	case quiet && len(v.Quiet) < quietShown:
 		v.Quiet = append(v.Quiet, r)
@@ -125,8 +129,11 @@ func (v *view) add(r repo) {
 
 func (s *site) repo(p store.Page, now time.Time) repo {
 	r := repo{
-		Name: p.Repo.String(), Link: s.link(p.Repo), Warnings: p.Warnings, More: p.More,
+		Name: p.Repo.String(), Link: s.link(p.Repo), More: p.More,
 		Looked: optional(p.Looked, now), Due: optional(p.Due, now), Wake: optional(p.Wake, now),
+	}
+	for _, w := range p.Warnings {
+		r.Warnings = append(r.Warnings, plain(w))
 	}
 	verdicts := slices.Clone(p.Verdicts)
 	slices.SortStableFunc(verdicts, compare)
@@ -137,6 +144,7 @@ func (s *site) repo(p store.Page, now time.Time) repo {
 		}
 		r.Verdicts = append(r.Verdicts, s.verdict(p.Repo, d, now))
 	}
+	r.Fresh = len(p.Acts) > 0 && now.Sub(p.Acts[0].At) < freshFor
 	for i, a := range p.Acts {
 		shown := s.act(p.Repo, a, now)
 		if i < actsShown {
@@ -160,29 +168,40 @@ func compare(a, b plan.Verdict) int {
 
 func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
 	v := verdict{
-		Subject: saysTip, Base: string(d.Subject.Base), Kind: d.Kind, Reason: d.Reason, Until: optional(d.Until, now),
-		SHA: d.SHA.Short(), Why: d.Why,
+		Subject: saysTip, Base: plain(string(d.Subject.Base)), Kind: d.Kind, Reason: plain(d.Reason),
+		Until: optional(d.Until, now), SHA: d.SHA.Short(),
+	}
+	for _, step := range d.Why {
+		v.Why = append(v.Why, plan.Step{About: plain(step.About), Says: plain(step.Says)})
 	}
 	if d.Subject.Pull != 0 {
 		v.Subject, v.Link = fmt.Sprintf("#%d", d.Subject.Pull), s.link(in, "pull", fmt.Sprint(d.Subject.Pull))
 	}
-	if d.SHA != "" {
-		v.SHALink = s.link(in, "commit", string(d.SHA))
-	}
 	names := make([]string, len(d.Releases))
 	for i, r := range d.Releases {
-		names[i] = string(r)
+		names[i] = plain(string(r))
 	}
 	v.Releases = strings.Join(names, ", ")
 	return v
 }
 
 func (s *site) act(in plan.Repo, a store.Act, now time.Time) act {
-	shown := act{At: momentOf(a.At, now), Verb: a.Verb, Reason: a.Reason, Outcome: a.Outcome, SHA: a.SHA.Short()}
+	shown := act{At: momentOf(a.At, now), Verb: a.Verb, Reason: plain(a.Reason), Outcome: a.Outcome, SHA: a.SHA.Short()}
 	if a.Pull != 0 {
 		shown.Subject, shown.Link = fmt.Sprintf("#%d", a.Pull), s.link(in, "pull", fmt.Sprint(a.Pull))
 	}
 	return shown
+}
+
+// plain shows characters that would not be seen, or would turn the text around them, as what they are: a label that is named
+// backwards must not read as another one.
+func plain(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
 }
 
 // link is where people see something of a repository; "" if it is not known where GitHub is.

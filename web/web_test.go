@@ -76,11 +76,13 @@ func night() pages {
 			{Subject: plan.Subject{Base: "<main>"}, SHA: "javascript:alert(1)", Kind: plan.Blocked, Reason: hostile,
 				Releases: []layout.Release{layout.Release(hostile)}, Why: []plan.Step{{About: hostile, Says: hostile}}},
 		},
-		Acts: []store.Act{{At: now, Verb: hostile, SHA: "x", Reason: hostile, Outcome: store.Outcome(hostile)}},
+		Acts: []store.Act{{At: now, Verb: "status", SHA: "x", Reason: hostile, Outcome: "<i>"}},
 	}
 	return pages{fleet, bad,
 		{Repo: plan.Repo{Owner: "acme", Name: "website"}, Looked: now.Add(-3 * time.Minute), Due: now.Add(2 * time.Minute)},
 		{Repo: plan.Repo{Owner: "acme", Name: "new-one"}, Due: now},
+		{Repo: plan.Repo{Owner: "acme", Name: "tools"}, Looked: now, Acts: []store.Act{act(time.Hour, "merge", 3, store.Done, "open; merged")}},
+		{Repo: plan.Repo{Owner: "acme", Name: "old"}, Looked: now, Acts: []store.Act{act(25*time.Hour, "merge", 3, store.Done, "open; merged")}},
 	}
 }
 
@@ -125,7 +127,7 @@ func TestPage(t *testing.T) {
 
 func TestHostileTextStaysText(t *testing.T) {
 	body := get(t, web.Options{Source: night(), GitHub: "https://github.com"}, "/").Body.String()
-	for _, never := range []string{"<script", "</td> ", "<b>repo", "href=\"javascript", "<main> "} {
+	for _, never := range []string{"<script", "</td> ", "<b>repo", "href=\"javascript", "<main> ", "\u202e"} {
 		if strings.Contains(body, never) {
 			t.Errorf("the page has %s", never)
 		}

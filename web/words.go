@@ -21,7 +21,7 @@ const (
 // wordsOfKind explains a verdict in one line, for the legend.
 var wordsOfKind = map[plan.Kind]string{
 	plan.Blocked:    "somebody must do something",
-	plan.Waiting:    "its windows are open; checks, a review or GitHub are not ready",
+	plan.Waiting:    "open, but checks, a review or GitHub are not",
 	plan.Overridden: "let through by a person although shut",
 	plan.Release:    "may go now",
 	plan.Held:       "goes by itself when its windows open",
