@@ -90,7 +90,7 @@ func (c *catFile) talk(verb, name string) (gitObject, error) {
 	}
 	size, err := strconv.ParseInt(parts[2], 10, 64)
 	if err != nil {
-		return gitObject{}, nil //nolint:nilerr // a name with a space in it: "NAME missing" has three words too
+		return gitObject{}, nil // a name with a space in it: "NAME missing" has three words too
 	}
 	o := gitObject{sha: parts[0], kind: parts[1], size: size}
 	if verb != "contents" {

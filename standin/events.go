@@ -18,8 +18,12 @@ func (r *Repo) tell(event, action string, by Actor, rest object) {
 	if to == nil {
 		return
 	}
+	repo := r.repoJSON(r.self())
+	if event == "push" { // numbers in this event, texts elsewhere
+		repo["created_at"], repo["pushed_at"] = r.created.Unix(), r.pushed.Unix()
+	}
 	payload := object{
-		"repository": r.repoJSON(r.self()), "sender": r.g.userJSON(by),
+		"repository": repo, "sender": r.g.userJSON(by),
 		"installation": object{"id": to.id, "node_id": nodeID("Installation", to.id)},
 	}
 	if action != "" {

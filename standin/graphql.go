@@ -176,7 +176,7 @@ func cut[T any](name string, w window, list []T) (*connection[T], error) {
 		from = max(from, to-n)
 	}
 	part := list[from:to]
-	c := &connection[T]{Nodes: &part, TotalCount: int32(len(list))} //nolint:gosec // lists are far shorter than 2^31
+	c := &connection[T]{Nodes: &part, TotalCount: int32(len(list))} // lists are far shorter than 2^31
 	c.PageInfo.HasPreviousPage, c.PageInfo.HasNextPage = from > 0, to < len(list)
 	if len(part) > 0 {
 		start, end := strconv.Itoa(from), strconv.Itoa(to-1)

@@ -147,7 +147,7 @@ func (h *hook) send(event string, to *installation, repository int64, payload ob
 		h.g.opts.Log.Error("webhook", "event", event, "err", err)
 		return
 	}
-	action, _ := payload["action"].(string) //nolint:errcheck // push and status have none
+	action, _ := payload["action"].(string) // push and status have none
 	d := &Delivery{
 		ID: h.g.nextID(), GUID: newGUID(), Event: event, Action: action, Repository: repository, Payload: body, At: h.g.now(),
 	}

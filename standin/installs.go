@@ -214,8 +214,10 @@ func (g *GitHub) tellSelected(i *installation, added, removed []*Repo) {
 		if len(list[0])+len(list[1]) == 0 {
 			continue
 		}
+		it := g.installationJSON(i)
+		it["created_at"], it["updated_at"] = i.created.Unix(), i.created.Unix() // numbers in this event, texts elsewhere
 		g.hooks.send("installation_repositories", i, 0, object{
-			"action": action, "installation": g.installationJSON(i), "repository_selection": "selected", "requester": nil,
+			"action": action, "installation": it, "repository_selection": "selected", "requester": nil,
 			"repositories_added": shortRepos(list[0]), "repositories_removed": shortRepos(list[1]), "sender": g.userJSON(person(i.owner)),
 		})
 	}

@@ -134,7 +134,7 @@ func (r *Repo) pullJSON(p *Pull) object {
 	issue := fmt.Sprintf("%s/issues/%d", repo, p.Number)
 	base := p.BaseSHA
 	if base == "" {
-		base, _ = r.git.tip("refs/heads/" + p.Base) //nolint:errcheck // told to people only; "" if git fails
+		base, _ = r.git.tip("refs/heads/" + p.Base) // told to people only; "" if git fails
 	}
 	o := object{
 		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": p.stateWord(), "locked": false,
@@ -363,7 +363,7 @@ func (r *Repo) sameRepoPulls(sha string) []object {
 			repo := object{"id": r.id, "name": r.name, "url": r.g.api() + "/repos/" + r.String()}
 			return object{"ref": branch, "sha": sha, "repo": repo}
 		}
-		tip, _ := r.git.tip("refs/heads/" + p.Base) //nolint:errcheck // told to people only
+		tip, _ := r.git.tip("refs/heads/" + p.Base) // told to people only
 		list = append(list, object{
 			"id": p.ID, "number": p.Number, "url": fmt.Sprintf("%s/repos/%s/pulls/%d", r.g.api(), r, p.Number),
 			"head": side(p.Head, p.HeadSHA), "base": side(p.Base, tip),

@@ -25,7 +25,7 @@ type lookKey struct{}
 func newLook(g *GitHub, who caller) *look { return &look{g: g, who: who, tips: map[string]string{}} }
 
 func lookOf(ctx context.Context) *look {
-	l, _ := ctx.Value(lookKey{}).(*look) //nolint:errcheck // serveGraphQL put it there
+	l, _ := ctx.Value(lookKey{}).(*look) // serveGraphQL put it there
 	return l
 }
 
@@ -67,7 +67,7 @@ type rateLimit struct {
 // RateLimit tells of the caller's budget.
 func (q *queryRoot) RateLimit(ctx context.Context, _ struct{ DryRun bool }) *rateLimit {
 	b := q.g.limits.peek(limitKey{lookOf(ctx).who.id, "graphql"}, q.g.now())
-	//nolint:gosec // all are far below 2^31
+	// all are far below 2^31
 	return &rateLimit{
 		Cost: queryCost, Limit: int32(b.limit), Remaining: int32(b.remaining), Used: int32(b.used), ResetAt: dateTime(b.reset),
 	}
@@ -99,7 +99,7 @@ func dateOrNil(t time.Time) *scalar {
 
 // databaseID is a number for GraphQL's Int; it has no room for GitHub's largest, which is why there is fullDatabaseId.
 func databaseID(id int64) *int32 {
-	n := int32(id) //nolint:gosec // the stand-in's numbers start at 1000
+	n := int32(id) // the stand-in's numbers start at 1000
 	return &n
 }
 

@@ -63,7 +63,7 @@ func (r *rollup) Contexts(args window) (*rollupConnection, error) {
 	if err != nil {
 		return nil, err
 	}
-	//nolint:gosec // a thousand at most
+	// a thousand at most
 	return &rollupConnection{
 		Nodes: c.Nodes, PageInfo: c.PageInfo, TotalCount: c.TotalCount,
 		CheckRunCount: int32(len(r.checks)), StatusContextCount: int32(len(r.statuses)),

@@ -63,7 +63,7 @@ func (b *branchRef) RefUpdateRule() *refUpdateRule {
 			RequiredStatusCheckContexts: &contexts, ViewerCanPush: !rules.Restrict,
 		}
 		if rules.Reviews > 0 {
-			n := int32(rules.Reviews) //nolint:gosec // a handful
+			n := int32(rules.Reviews) // a handful
 			out.RequiredApprovingReviewCount = &n
 		}
 		return out
@@ -215,7 +215,7 @@ func (n *treeEntryNode) Type() string { return n.e.kind }
 
 func (n *treeEntryNode) Size() (int32, error) {
 	size, err := n.repo.r.git.size(n.e.sha)
-	return int32(size), err //nolint:gosec // files of a demo
+	return int32(size), err // files of a demo
 }
 
 // Mode is the octal mode read as a number, as GitHub has it: 33188 for 100644.
@@ -237,7 +237,7 @@ type blobNode struct {
 // maxText is how much of a blob's text GitHub gives.
 const maxText = 512 << 10
 
-func (n *blobNode) ByteSize() int32 { return int32(n.o.size) } //nolint:gosec // files of a demo
+func (n *blobNode) ByteSize() int32 { return int32(n.o.size) } // files of a demo
 
 func (n *blobNode) data() ([]byte, error) {
 	o, err := n.repo.r.git.cat.contents(n.o.sha)

@@ -25,7 +25,7 @@ func (p *pullRequest) DatabaseID() *int32 { return databaseID(p.p.ID) }
 
 func (p *pullRequest) FullDatabaseID() *scalar { return bigID(p.p.ID) }
 
-func (p *pullRequest) Number() int32 { return int32(p.p.Number) } //nolint:gosec // counts from 1
+func (p *pullRequest) Number() int32 { return int32(p.p.Number) } // counts from 1
 
 func (p *pullRequest) Title() string { return p.p.Title }
 
@@ -197,18 +197,18 @@ func (p *pullRequest) changes() (*diff, error) {
 
 func (p *pullRequest) Additions() (int32, error) {
 	df, err := p.changes()
-	return int32(df.additions), err //nolint:gosec // lines of a demo
+	return int32(df.additions), err // lines of a demo
 }
 
 func (p *pullRequest) Deletions() (int32, error) {
 	df, err := p.changes()
-	return int32(df.deletions), err //nolint:gosec // lines of a demo
+	return int32(df.deletions), err // lines of a demo
 }
 
 // ChangedFiles is the true number, also where lists stop short.
 func (p *pullRequest) ChangedFiles() (int32, error) {
 	df, err := p.changes()
-	return int32(len(df.files)), err //nolint:gosec // files of a demo
+	return int32(len(df.files)), err // files of a demo
 }
 
 // changedFile is GraphQL's PullRequestChangedFile, which has no old name: FACTS 1.3.
@@ -229,7 +229,7 @@ func (p *pullRequest) Files(args window) (*connection[*changedFile], error) {
 	all := df.files[:min(len(df.files), maxFiles)]
 	list := make([]*changedFile, len(all))
 	for i, f := range all {
-		//nolint:gosec // lines of a demo
+		// lines of a demo
 		list[i] = &changedFile{f.path, patchStatus[f.status], int32(f.additions), int32(f.deletions)}
 	}
 	return cut("files", args, list)

@@ -78,7 +78,7 @@ func identEnv(role string, who ident) []string {
 	return []string{
 		prefix + "NAME=" + who.name,
 		prefix + "EMAIL=" + who.email,
-		prefix + fmt.Sprintf("DATE=%d %s", who.at.Unix(), who.at.Format("-0700")),
+		prefix + fmt.Sprintf("DATE=@%d %s", who.at.Unix(), who.at.Format("-0700")),
 	}
 }
 

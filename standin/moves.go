@@ -89,7 +89,7 @@ func (r *Repo) markMerged(m move) error {
 
 // finish closes a pull request as merged.
 func (r *Repo) finish(p *Pull, by Actor, sha string) {
-	//nolint:errcheck // the pull request is there: it was just looked at
+	// the pull request is there: it was just looked at
 	_ = r.edit(p.Number, by, "closed", func(p *Pull) object {
 		p.Open, p.Merged, p.MergedBy, p.MergeSHA, p.ClosedAt = false, true, by, sha, r.g.now()
 		return nil

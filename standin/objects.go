@@ -291,8 +291,8 @@ func (df *diff) counts(fields []string, i int, at map[string]int) (int, error) {
 		return 0, errDiff
 	}
 	f := &df.files[n]
-	f.additions, _ = strconv.Atoi(parts[0]) //nolint:errcheck // "-" of a binary file counts nothing
-	f.deletions, _ = strconv.Atoi(parts[1]) //nolint:errcheck // likewise
+	f.additions, _ = strconv.Atoi(parts[0]) // "-" of a binary file counts nothing
+	f.deletions, _ = strconv.Atoi(parts[1]) // likewise
 	df.additions += f.additions
 	df.deletions += f.deletions
 	return i, nil

@@ -299,7 +299,7 @@ func (r *Repo) retarget(n int, by Actor, base string) error {
 	return r.edit(n, by, "edited", func(p *Pull) object {
 		was := p.Base
 		p.Base = base
-		old, _ := r.git.tip("refs/heads/" + was) //nolint:errcheck // only told to people
+		old, _ := r.git.tip("refs/heads/" + was) // only told to people
 		return object{"changes": object{"base": object{"ref": object{"from": was}, "sha": object{"from": old}}}}
 	})
 }
@@ -318,7 +318,7 @@ func (r *Repo) closePull(n int, by Actor) error {
 	}
 	return r.edit(n, by, "closed", func(p *Pull) object {
 		p.Open, p.ClosedAt = false, r.g.now()
-		p.BaseSHA, _ = r.git.tip("refs/heads/" + p.Base) //nolint:errcheck // only told to people
+		p.BaseSHA, _ = r.git.tip("refs/heads/" + p.Base) // only told to people
 		return nil
 	})
 }

@@ -82,8 +82,9 @@ func (r *Repo) tellGroup(action, reason string, by Actor, g Group) error {
 		return err
 	}
 	pushed := r.pushedJSON(c)
-	head := object{}
-	for _, key := range []string{"id", "tree_id", "message", "timestamp", "author", "committer"} {
+	who := func(i ident) object { return object{"name": i.name, "email": i.email} }
+	head := object{"author": who(c.author), "committer": who(c.committer)}
+	for _, key := range []string{"id", "tree_id", "message", "timestamp"} {
 		head[key] = pushed[key]
 	}
 	rest := object{"merge_group": object{
