@@ -138,6 +138,8 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 		"not there": {answerOf{code: 404, body: `{"message":"Not Found"}`}, ""},
 		"fault":     {answerOf{code: 502, body: `<html>`}, Transient},
 		"cut":       {answerOf{code: 200, body: `[{"type":"mer`}, Transient},
+		"empty":     {answerOf{code: 200}, Transient},
+		"null":      {answerOf{code: 200, body: `null`}, Transient},
 		"nonsense":  {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":[]}]`}, Transient},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +214,8 @@ func TestGroups(t *testing.T) {
 	}
 	f := hub.forge(nil)
 	ask := Ask{Groups: []plan.Group{
-		{Base: "main", BaseSHA: plan.SHA(sha(8)), Head: plan.SHA(sha(9))}, {Base: "main", BaseSHA: "x", Head: "dissolved"},
+		{Base: "main", BaseSHA: plan.SHA(sha(8)), Head: plan.SHA(sha(9))}, {Base: "main", BaseSHA: plan.SHA(sha(8)), Head: plan.SHA(sha(10))},
+		{Base: "main", BaseSHA: "x", Head: "no SHA at all"},
 	}}
 	s := observe(t, f, ask)
 	if len(s.Groups) != 1 || !s.Groups[0].Complete || len(s.Groups[0].Ours) != 1 ||

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 
@@ -322,5 +323,48 @@ func TestLongListWithADuplicate(t *testing.T) {
 	}
 	if observe(t, hub.forge(nil), Ask{}).Pulls[0].Complete {
 		t.Error("complete")
+	}
+}
+
+// So many paths at one tip are told by its whole tree. What a tree does not show is not there.
+func TestMovedPathsByTree(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer answerOf
+		moved  int
+		kind   Kind
+	}{
+		"whole": {answerOf{code: 200, body: `{"truncated":false,"tree":[{"path":"f0"},{"path":"f1"}]}`}, manyPaths - 1, ""},
+		"cut":   {answerOf{code: 200, body: `{"truncated":true,"tree":[]}`}, manyPaths + 1, ""},
+		"empty": {answerOf{code: 200}, 0, Transient},
+		"fault": {answerOf{code: 500}, 0, Transient},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := pullPart(1)
+			p["commits"], p["changedFiles"] = commitsPart(1, tipSHA-1), manyPaths+1
+			nodes := []any{}
+			for i := range maxFiles {
+				nodes = append(nodes, obj{"path": fmt.Sprint("f", i), "changeType": "DELETED"})
+			}
+			p["files"] = obj{"nodes": nodes}
+			hub := &fake{t: t}
+			hub.say = func(r *http.Request, body string) answerOf {
+				switch r.URL.Path {
+				case "/repos/acme/fleet/git/trees/" + sha(tipSHA):
+					return tt.answer
+				case "/repos/acme/fleet/pulls/1/files":
+					a := listPage(t, r, manyPaths+1)
+					a.body = strings.ReplaceAll(a.body, `"added"`, `"removed"`)
+					return a
+				}
+				return sayRepo(repoPart(p))(r, body)
+			}
+			s, err := hub.forge(nil).Observe(t.Context(), testRepo, Ask{})
+			if kindOf(err) != tt.kind {
+				t.Fatal(err)
+			}
+			if err == nil && len(s.Pulls[0].Moved) != tt.moved {
+				t.Errorf("%d moved", len(s.Pulls[0].Moved))
+			}
+		})
 	}
 }

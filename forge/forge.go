@@ -18,12 +18,12 @@ import (
 
 // What is remembered in memory, at most. A thing forgotten costs a request.
 const (
-	keepPolicies = 500  // by blob
-	keepRules    = 2000 // by base
-	keepBases    = 5000 // merge bases
-	keepLists    = 1000 // whole file lists with the old names of renames
-	keepTips     = 1000 // paths looked up, by tip
-	keepChanges  = 1000 // what a head makes of the rules file
+	keepPolicies = 200      // by blob
+	keepRules    = 2000     // by base
+	keepBases    = 5000     // merge bases
+	keepFiles    = 200_000  // files in whole lists, with the old names of renames
+	keepTips     = maxBases // paths looked up, by tip; as many as one look may need
+	keepChanges  = 1000     // what a head makes of the rules file
 	keepRepos    = 5000
 )
 
@@ -111,7 +111,7 @@ func unsigned(o Options, at addresses) *Forge {
 		policies: newLRU[plan.SHA, parsed](keepPolicies),
 		rules:    newLRU[baseKey, rules](keepRules),
 		forks:    newLRU[forkKey, plan.SHA](keepBases),
-		whole:    newLRU[listKey, []plan.File](keepLists),
+		whole:    newLRU[listKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
 		paths:    newLRU[tipKey, *pathSet](keepTips),
 		changes:  newLRU[headKey, *plan.RulesChange](keepChanges),
 		repos:    newLRU[repoKey, memory](keepRepos),

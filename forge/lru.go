@@ -5,10 +5,12 @@ import (
 	"sync"
 )
 
-// lru remembers the values that were used last, at most max of them. It is safe for concurrent use.
+// lru remembers the values that were used last, as many as weigh max together. It is safe for concurrent use.
 type lru[K comparable, V any] struct {
 	mu    sync.Mutex
 	max   int
+	sum   int
+	weigh func(V) int
 	order *list.List // of pair[K, V], the last used first
 	at    map[K]*list.Element
 }
@@ -19,7 +21,13 @@ type pair[K comparable, V any] struct {
 }
 
 func newLRU[K comparable, V any](limit int) *lru[K, V] {
-	return &lru[K, V]{max: limit, order: list.New(), at: map[K]*list.Element{}}
+	return &lru[K, V]{max: limit, weigh: func(V) int { return 1 }, order: list.New(), at: map[K]*list.Element{}}
+}
+
+// weighing is l before its first use, with values that do not all weigh 1.
+func (l *lru[K, V]) weighing(weigh func(V) int) *lru[K, V] {
+	l.weigh = weigh
+	return l
 }
 
 // get gives what is remembered under k.
@@ -40,14 +48,18 @@ func (l *lru[K, V]) put(k K, v V) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if e, ok := l.at[k]; ok {
-		e.Value = pair[K, V]{k, v}
-		l.order.MoveToFront(e)
-		return
+		l.drop(e)
 	}
 	l.at[k] = l.order.PushFront(pair[K, V]{k, v})
-	if l.order.Len() > l.max {
-		last := l.order.Back()
-		l.order.Remove(last)
-		delete(l.at, last.Value.(pair[K, V]).key)
+	l.sum += l.weigh(v)
+	for l.sum > l.max {
+		l.drop(l.order.Back())
 	}
+}
+
+// drop forgets an element.
+func (l *lru[K, V]) drop(e *list.Element) {
+	p := l.order.Remove(e).(pair[K, V])
+	l.sum -= l.weigh(p.value)
+	delete(l.at, p.key)
 }

@@ -116,7 +116,9 @@ func (l *look) addMergeBases(ctx context.Context, s *plan.Snapshot) error {
 		if err != nil {
 			return err
 		}
-		l.keepFork(h, tip, p.Head, base)
+		if base != "" { // GitHub may not have the head everywhere yet
+			l.keepFork(h, tip, p.Head, base)
+		}
 		p.MergeBase = base
 		return nil
 	})

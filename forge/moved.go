@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 
@@ -119,15 +118,10 @@ func (l *look) lookUp(ctx context.Context, unknown []lookup) error {
 		if n <= manyPaths {
 			continue
 		}
-		if err := l.readTree(ctx, tip); err != nil {
+		if err := l.readTree(ctx, tip, unknown); err != nil {
 			return err
 		}
-		unknown = slices.DeleteFunc(unknown, func(at lookup) bool {
-			if at.tip == tip && !l.isThere(at) { // fail closed: what a tree that was cut short does not show is not there
-				l.pathsOf(tip).put(at.path, false)
-			}
-			return at.tip == tip
-		})
+		unknown = slices.DeleteFunc(unknown, func(at lookup) bool { return at.tip == tip })
 	}
 	for some := range slices.Chunk(unknown, maxAliases) {
 		if err := l.readPaths(ctx, some); err != nil {
@@ -157,20 +151,22 @@ func (l *look) readPaths(ctx context.Context, some []lookup) error {
 	return nil
 }
 
-// readTree notes all paths of a tip. Of a tree that GitHub cuts short only what it shows is known.
-func (l *look) readTree(ctx context.Context, tip plan.SHA) error {
+// readTree finds out about paths of a tip from its whole tree. Fail closed: what a tree that GitHub cuts short does not
+// show is not there.
+func (l *look) readTree(ctx context.Context, tip plan.SHA, unknown []lookup) error {
+	var tree struct{ Tree []struct{ Path string } }
 	u := fmt.Sprintf("repos/%s/%s/git/trees/%s?recursive=1", l.repo.Owner, l.repo.Name, tip)
-	req, err := l.c.rest.NewRequest(http.MethodGet, u, nil)
-	if err != nil {
+	if err := l.get(ctx, u, &tree); err != nil {
 		return fmt.Errorf("tree: %w", err)
 	}
-	var tree struct{ Tree []struct{ Path string } }
-	if _, err := l.c.rest.Do(ctx, req, &tree); err != nil {
-		return wrap(ctx, "tree", err)
-	}
-	set := l.pathsOf(tip)
+	there := make(map[string]bool, len(tree.Tree))
 	for _, e := range tree.Tree {
-		set.put(e.Path, true)
+		there[e.Path] = true
+	}
+	for _, at := range unknown {
+		if at.tip == tip {
+			l.pathsOf(tip).put(at.path, there[at.path])
+		}
 	}
 	return nil
 }

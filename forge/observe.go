@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -42,6 +44,7 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 	if _, err := f.Self(ctx); err != nil {
 		return plan.Snapshot{}, fmt.Errorf("%s: %w", op, err)
 	}
+	ask.Groups = askable(ask.Groups)
 	for range maxTries {
 		l := f.newLook(repo, ask)
 		s, err := l.run(ctx)
@@ -54,6 +57,16 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 		return s, nil
 	}
 	return plan.Snapshot{}, fmt.Errorf("%s: %w", op, transient(wordMoved, errMoved))
+}
+
+// fullSHA is what GitHub takes for the name of an object.
+var fullSHA = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
+
+// askable leaves out groups that are named by no SHA: GitHub would refuse the whole look for them.
+func askable(groups []plan.Group) []plan.Group {
+	return slices.DeleteFunc(slices.Clone(groups), func(g plan.Group) bool {
+		return !fullSHA.MatchString(string(g.Head)) || !fullSHA.MatchString(string(g.BaseSHA))
+	})
 }
 
 // look is one observation under way.

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -123,6 +124,9 @@ func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) e
 		if err := l.get(ctx, u, &list); err != nil {
 			return err
 		}
+		if list == nil {
+			return transient(wordEmpty, nil) // fail closed: a null is not a list without rules
+		}
 		for _, r := range list {
 			if err := into.take(r); err != nil {
 				return err
@@ -136,14 +140,20 @@ func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) e
 	return nil
 }
 
-// get reads a REST resource into v.
+// get reads a REST resource into v. An empty answer is none; go-github would take it for an empty list.
 func (l *look) get(ctx context.Context, u string, v any) error {
 	req, err := l.c.rest.NewRequest(http.MethodGet, u, nil)
 	if err != nil {
 		return fmt.Errorf("get: %w", err)
 	}
-	_, err = l.c.rest.Do(ctx, req, v)
-	return wrap(ctx, "get", err)
+	var body bytes.Buffer
+	if _, err = l.c.rest.Do(ctx, req, &body); err != nil {
+		return wrap(ctx, "get", err)
+	}
+	if err := json.Unmarshal(body.Bytes(), v); err != nil {
+		return wrap(ctx, "get", transient(wordUnreadable, err))
+	}
+	return nil
 }
 
 // take notes one rule.

@@ -35,11 +35,11 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 	op := fmt.Sprintf("merge %s#%d", repo, m.Pull)
 	r, _, err := c.rest.PullRequests.Merge(ctx, repo.Owner, repo.Name, m.Pull, "",
 		&github.PullRequestOptions{SHA: string(m.SHA), MergeMethod: string(m.Method)})
-	if err == nil && !r.GetMerged() {
-		return "", wrap(ctx, op, &Error{Kind: Refused, Reason: oneLine(r.GetMessage())})
-	}
-	if err == nil {
+	if err == nil && r.GetMerged() && r.GetSHA() != "" {
 		return plan.SHA(r.GetSHA()), nil
+	}
+	if err == nil { // GitHub did not say no, so it may be done: an answer that was cut off looks like this
+		return "", wrap(ctx, op, transient(wordEmpty, nil))
 	}
 	if mayBeMerged(err) {
 		if sha, ok := merged(ctx, c, repo, m.Pull); ok {

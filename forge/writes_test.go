@@ -53,7 +53,7 @@ func TestMerge(t *testing.T) {
 		sent   int
 	}{
 		"merged":                {answerOf{code: 200, body: `{"sha":"m1","merged":true,"message":"ok"}`}, "", "m1", "", 1},
-		"not merged":            {answerOf{code: 200, body: `{"merged":false,"message":"no"}`}, "", "", Refused, 1},
+		"empty":                 {answerOf{code: 200}, "", "", Transient, 1},
 		"base moved":            {answerOf{code: 405, body: `{"message":"Base branch was modified. Review and try the merge again."}`}, "", "", Transient, 1},
 		"rule":                  {answerOf{code: 405, body: `{"message":"Required status check \"ci\" is expected."}`}, no, "", Refused, 2},
 		"conflict":              {answerOf{code: 405, body: `{"message":"Pull Request is not mergeable"}`}, no, "", Refused, 2},

@@ -1,0 +1,39 @@
+package forge
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/config"
+)
+
+// What people read of this package stands in testdata/words.golden.
+func TestWordsGolden(t *testing.T) {
+	var b strings.Builder
+	for _, word := range []string{
+		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordMoved, wordPage, wordTooMany,
+		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordBranchMoved, wordRedirect,
+	} {
+		fmt.Fprintln(&b, word)
+	}
+	for _, p := range []parsed{
+		refused(codeNotAFile, sayNotAFile), refused(codeTooLarge, fmt.Sprintf(sayTooLarge, config.MaxBytes)),
+		refused(codeNotText, sayNotText), refused(codeUnread, sayUnread),
+	} {
+		fmt.Fprintf(&b, "%s: %s\n", p.findings[0].Code, p.findings[0].Message)
+	}
+	for _, kind := range []Kind{Refused, Transient, AlreadyMerged, Limited, Gone, Unauthorized} {
+		fmt.Fprintln(&b, &Error{Kind: kind, Until: at, Reason: "REASON"})
+	}
+	want, err := os.ReadFile("testdata/words.golden")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), b.String()); d != "" {
+		t.Error(d)
+	}
+}
