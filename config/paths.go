@@ -134,17 +134,29 @@ func (c *compiler) together() {
 	if c.calendar == nil || !c.r.sound("layout") {
 		return
 	}
+	var lists [][]window.Name
+	var rules []int
 	for i, t := range c.doc.layout.rules {
-		var names []window.Name
-		for _, name := range t.release.names {
-			if !isCapture(name) {
-				names = append(names, window.Name(name))
-			}
-		}
-		if len(names) > 1 && !c.calendar.EverTogether(names) {
-			c.fail(neverTogether(strs(names)), "layout", "rules", i, "release")
+		if names := t.release.windows(); len(names) > 1 {
+			lists, rules = append(lists, names), append(rules, i)
 		}
 	}
+	for k, never := range c.calendar.NeverTogether(lists) {
+		if never {
+			c.fail(neverTogether(strs(lists[k])), "layout", "rules", rules[k], "release")
+		}
+	}
+}
+
+// windows is the windows that a release names itself.
+func (t releaseText) windows() []window.Name {
+	var names []window.Name
+	for _, name := range t.names {
+		if !isCapture(name) {
+			names = append(names, window.Name(name))
+		}
+	}
+	return names
 }
 
 // Matching is the entries of the file's branches that hold a release of the form "branch:GLOB"; none for another release.

@@ -50,9 +50,9 @@ func New(specs []Spec, freezes []Freeze) (*Calendar, []Problem) {
 
 // addWindows compiles the windows.
 func (c *Calendar) addWindows(specs []Spec) (problems []Problem, failed bool) {
-	seen := make(map[Name]bool, len(specs))
+	seen, samples := make(map[Name]bool, len(specs)), maxSamples
 	for _, spec := range specs {
-		r := &report{window: spec.Name, freeze: -1}
+		r := &report{window: spec.Name, freeze: -1, samples: &samples}
 		r.checkName(spec.Name)
 		if seen[spec.Name] {
 			r.fail("", CodeDuplicateName, duplicateName(spec.Name))

@@ -79,36 +79,68 @@ func (c *Calendar) joint(ns []Name, x instant) jointAnswer {
 
 // nextTogether is the first instant from x at which all windows are releasable; end if there is none up to the horizon.
 func (c *Calendar) nextTogether(ns []Name, x instant) instant {
+	// What stays releasable as far as anybody can see holds nobody back. Live mostly is one, and a single window beside it
+	// may open further away than the horizon.
+	ns = slices.DeleteFunc(slices.Clone(ns), func(n Name) bool {
+		s := c.windows[n].at(x).state
+		return s.Releasable && s.ReleasableUntil.IsZero()
+	})
 	if len(ns) == 1 {
 		if until := c.windows[ns[0]].at(x).state.ReleasableUntil; !until.IsZero() {
 			return instantOf(until)
 		}
 		return end
 	}
-	at, ok := together(c.walkers(ns, x), (*walker).firstReleasable, span{x, x.dayStart() + horizon})
+	steps := maxSteps
+	at, ok := together(c.walkers(ns, x), (*walker).firstReleasable, span{x, x.dayStart() + horizon}, &steps)
 	if !ok {
 		return end
 	}
 	return at
 }
 
+// Bounds of the search for a common opening, in intervals looked at: of one search, and of NeverTogether as a whole. Windows
+// that open hourly for a year stay below the first. Where windows open and close by the minute the search ends early.
+const (
+	maxSteps    = 25_000
+	maxAllSteps = 4 * maxSteps
+)
+
 // EverTogether tells whether all windows are open at one instant at all: within Horizon of a fixed instant, or in a written
-// date of one of them. Freezes do not count, and no clock is read. False with an unknown name.
-func (c *Calendar) EverTogether(ns []Name) bool {
+// date of one of them. Freezes do not count, and no clock is read. False with an unknown name. Where the search ends early
+// it says yes: whoever asks at an instant is told that they are shut then.
+func (c *Calendar) EverTogether(ns []Name) bool { return !c.NeverTogether([][]Name{ns})[0] }
+
+// NeverTogether tells of each of several lists whether its windows are never open together, as EverTogether does. The work
+// for all of them is bounded: a hostile file cannot make it long.
+func (c *Calendar) NeverTogether(lists [][]Name) []bool {
+	out := make([]bool, len(lists))
+	left := maxAllSteps
+	for i, ns := range lists {
+		steps := min(left, maxSteps)
+		before := steps
+		out[i] = c.never(ns, &steps)
+		left -= before - steps
+	}
+	return out
+}
+
+// never tells whether the windows are never open together, and takes what it looks at from steps.
+func (c *Calendar) never(ns []Name, steps *int) bool {
 	ranges := []span{{sampleStart, sampleStart + horizon}}
 	for _, n := range ns {
 		w := c.windows[n]
 		if w == nil {
-			return false
+			return true
 		}
 		ranges = append(ranges, w.dates...)
 	}
 	for _, r := range ranges {
-		if _, ok := together(c.walkers(ns, r.from), (*walker).firstRaw, r); ok {
-			return true
+		if _, ok := together(c.walkers(ns, r.from), (*walker).firstRaw, r, steps); ok || *steps <= 0 {
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // walkers are walkers of known windows for questions around x.
@@ -121,8 +153,8 @@ func (c *Calendar) walkers(ns []Name, x instant) []*walker {
 }
 
 // together is the first instant within a span that lies in an interval of every walker. first gives the intervals: the
-// earliest that ends after an instant.
-func together(ws []*walker, first func(*walker, instant) (span, bool), within span) (instant, bool) {
+// earliest that ends after an instant. Each costs a step; when none are left, none was found.
+func together(ws []*walker, first func(*walker, instant) (span, bool), within span, steps *int) (instant, bool) {
 	current := make([]span, len(ws))
 	for i := range current {
 		current[i].until = within.from
@@ -131,8 +163,9 @@ func together(ws []*walker, first func(*walker, instant) (span, bool), within sp
 		met := true
 		for i, w := range ws {
 			if current[i].until <= x {
+				*steps--
 				v, ok := first(w, x)
-				if !ok {
+				if !ok || *steps <= 0 {
 					return 0, false
 				}
 				current[i] = v

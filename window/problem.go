@@ -41,6 +41,7 @@ type report struct {
 	freeze   int
 	problems []Problem
 	failed   bool
+	samples  *int // how many intervals may still be tried out for the file
 }
 
 // fail notes an error.
