@@ -306,16 +306,24 @@ func mergeabilityUnknown(d *brief) (ruling, bool) {
 	}
 	r := d.wait(wordMergeability)
 	// Waiting as long again as it already took doubles the pauses without remembering them.
-	r.look = d.at.Add(min(max(d.unknownFor(), 5*time.Second), time.Minute))
+	waited := d.at.Sub(d.dueSince())
+	r.look = d.at.Add(min(max(waited, 5*time.Second), time.Minute))
+	r.passing = waited < time.Minute
 	return r, true
 }
 
-func (d *brief) unknownFor() time.Duration {
+// dueSince is when the pull request may have become due: its head was seen, the base moved, or a window opened.
+func (d *brief) dueSince() time.Time {
 	since := d.firstSeen()
 	if d.base.TipAt.After(since) {
 		since = d.base.TipAt
 	}
-	return d.at.Sub(since)
+	for _, w := range d.need.windows {
+		if opened := d.policy.Calendar.At(w, d.at).Since; opened.After(since) {
+			since = opened
+		}
+	}
+	return since
 }
 
 // wildcard matches name against a glob in which * stands for any run of characters, slashes too: contexts are no paths.

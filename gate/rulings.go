@@ -26,14 +26,15 @@ type brief struct {
 
 // ruling is the answer with its reason.
 type ruling struct {
-	kind   plan.Kind
-	reason string
-	until  time.Time
-	people string    // why people merge this although it is released; "" if sluice does
-	cause  cause     // what the turns need to know of it
-	shared bool      // it is another pull request's, with the same head and base
-	wake   time.Time // time alone changes the answer then
-	look   time.Time // worth another look then
+	kind    plan.Kind
+	reason  string
+	until   time.Time
+	people  string    // why people merge this although it is released; "" if sluice does
+	cause   cause     // what the turns need to know of it
+	passing bool      // of a few seconds: not worth a status of its own
+	shared  bool      // it is another pull request's, with the same head and base
+	wake    time.Time // time alone changes the answer then
+	look    time.Time // worth another look then
 }
 
 // cause tells apart the rulings that the turns treat in their own way.
@@ -310,7 +311,11 @@ func methodRefused(d *brief) (ruling, bool) {
 
 // neverTogether: each of the windows opens, but never all of them at once as far as the calendar looks.
 func neverTogether(d *brief) (ruling, bool) {
-	if d.open.Releasable || !d.open.Until.IsZero() || len(d.need.windows) < 2 || len(d.need.unknown) > 0 {
+	schedules := len(d.need.windows)
+	if d.need.live {
+		schedules-- // a freeze of live ends some day
+	}
+	if d.open.Releasable || !d.open.Until.IsZero() || schedules < 2 || len(d.need.unknown) > 0 {
 		return ruling{}, false
 	}
 	for _, name := range d.need.windows {

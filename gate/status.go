@@ -46,8 +46,9 @@ func (b *bench) status(same []*brief) (write, bool) {
 		return write{}, false // left to the other writer · part of the merge
 	}
 	state, text := d.wanted()
-	if current, ok := d.current(); ok && d.ruling.kind == plan.Release && state == plan.Pending && current.By == b.s.Us && current.State == state {
-		return write{}, false // due in a moment: the pending status that stands will do until its turn
+	current, exists := d.current()
+	if d.ruling.passing && (!exists || (current.By == b.s.Us && current.State == state)) {
+		return write{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
 	}
 	set := plan.SetStatus{Pin: plan.Pin{SHA: d.pull.Head, Before: b.s.At.Add(freshFor)}, State: state, Description: text}
 	set.Context = plan.ContextFor(d.pull.Base)

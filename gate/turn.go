@@ -60,7 +60,7 @@ func (t *turns) take(d *brief) bool {
 		return false
 	}
 	if first, ok := t.inTheWay(d); ok {
-		d.ruling.reason = sayInTurn(first)
+		d.ruling.reason, d.ruling.passing = sayInTurn(first), true
 		t.b.alarm.lookAt(t.b.s.At)
 		return false
 	}

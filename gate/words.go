@@ -2,7 +2,6 @@ package gate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -98,11 +97,10 @@ func sayMethod(m config.Method) string {
 }
 
 func (d *brief) sayNeverTogether() string {
-	names := slices.DeleteFunc(strs(d.need.windows), func(n string) bool { return n == string(window.Live) })
 	if !d.need.complete {
 		return fit("GitHub does not list all its files, so it needs every window, and they are never open together: split it")
 	}
-	return fit(some(names) + " are never open together in the next 400 days: split the pull request or change the rules")
+	return fit(some(strs(d.need.windows)) + " are never open together in the next 400 days: split the pull request or change the rules")
 }
 
 func sayHoldLabel(label string) string {
