@@ -42,14 +42,14 @@ type Act struct {
 // Record keeps an action in the history together with what it implies, in one transaction. A status that was set on a
 // merge group's head is its answer: the group waits no longer. To record a merge twice counts it once.
 func (s *Store) Record(ctx context.Context, a Act) error {
-	err := s.do(ctx, func(tx *sql.Tx) error { return record(ctx, tx, a) })
+	err := s.do(ctx, func(ctx context.Context, tx *session) error { return record(ctx, tx, a) })
 	if err != nil {
 		return fmt.Errorf("record %s of %s: %w", a.Verb, a.Repo, err)
 	}
 	return nil
 }
 
-func record(ctx context.Context, tx *sql.Tx, a Act) error {
+func record(ctx context.Context, tx *session, a Act) error {
 	row, err := find(ctx, tx, a.Repo)
 	if errors.Is(err, sql.ErrNoRows) {
 		row.id, err = insert(ctx, tx, a.Repo, a.At)
@@ -70,7 +70,7 @@ func record(ctx context.Context, tx *sql.Tx, a Act) error {
 }
 
 // imply keeps what follows from an action.
-func imply(ctx context.Context, tx *sql.Tx, id int64, a Act) error {
+func imply(ctx context.Context, tx *session, id int64, a Act) error {
 	if a.Merged != nil {
 		if err := keepMerge(ctx, tx, id, *a.Merged); err != nil {
 			return err
@@ -92,7 +92,7 @@ func imply(ctx context.Context, tx *sql.Tx, id int64, a Act) error {
 	return nil
 }
 
-func keepMerge(ctx context.Context, tx *sql.Tx, id int64, m plan.Merged) error {
+func keepMerge(ctx context.Context, tx *session, id int64, m plan.Merged) error {
 	releases, err := json.Marshal(m.Releases)
 	if err != nil {
 		return err

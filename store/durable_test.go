@@ -80,6 +80,19 @@ func TestKillInABurst(t *testing.T) {
 	}
 }
 
+// TestRemovedAfterAKill: the log of a database that somebody removed must not come back in the new one.
+func TestRemovedAfterAKill(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sluice.db")
+	killed(t, path, 200)
+	if _, err := os.Stat(path + "-wal"); err != nil {
+		t.Fatal("the kill left no log: ", err)
+	}
+	ok(t, os.Remove(path))
+	s := open(t, path)
+	same(t, "repositories", len(repos(t, s.Reader)), 0)
+	note(t, s, store.Delivery{GUID: "0-0", Event: "push", Repo: acme, At: noon})
+}
+
 // killed runs a burst until n notes were acknowledged, kills it, and gives all that it acknowledged.
 func killed(t *testing.T, path string, n int) []string {
 	t.Helper()

@@ -36,7 +36,8 @@ func opened(t *testing.T) *Store {
 
 func (s *Store) must(t *testing.T, query string) {
 	t.Helper()
-	if _, err := s.write.ExecContext(t.Context(), query); err != nil {
+	// Not as a write: a pragma must not stand in a transaction. Nobody else writes meanwhile.
+	if _, err := s.session.conn.ExecContext(t.Context(), query); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -167,7 +168,7 @@ func TestOneBadWriteAlone(t *testing.T) {
 	bad := errors.New("bad")
 	batch := make([]*op, 5)
 	for i := range batch {
-		batch[i] = &op{ctx: t.Context(), done: make(chan error, 1), do: func(tx *sql.Tx) error {
+		batch[i] = &op{ctx: t.Context(), done: make(chan error, 1), do: func(ctx context.Context, tx *session) error {
 			if _, err := note(t.Context(), tx, Delivery{GUID: fmt.Sprint(i), Event: "push", Repo: fleet, At: noon}); err != nil {
 				return err
 			}

@@ -51,7 +51,7 @@ func (s *Store) KeepList(ctx context.Context, repo plan.Repo, mergeBase, head pl
 	if len(body) > ListBytes {
 		return nil
 	}
-	err = s.do(ctx, func(tx *sql.Tx) error {
+	err = s.do(ctx, func(ctx context.Context, tx *session) error {
 		row, err := find(ctx, tx, repo)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil // it went meanwhile
@@ -67,7 +67,7 @@ func (s *Store) KeepList(ctx context.Context, repo plan.Repo, mergeBase, head pl
 	return nil
 }
 
-func keepList(ctx context.Context, tx *sql.Tx, id int64, mergeBase, head plan.SHA, body string) error {
+func keepList(ctx context.Context, tx *session, id int64, mergeBase, head plan.SHA, body string) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO lists (repo, merge_base, head, files, seq)
 	    VALUES (?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM lists WHERE repo = ?))
 	    ON CONFLICT (repo, merge_base, head) DO UPDATE SET files = excluded.files, seq = excluded.seq`,

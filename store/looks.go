@@ -28,7 +28,7 @@ func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
 	if err != nil {
 		return fmt.Errorf("keep plan of %s: %w", repo, err)
 	}
-	err = s.do(ctx, func(tx *sql.Tx) error { return looked(ctx, tx, repo, l, string(body)) })
+	err = s.do(ctx, func(ctx context.Context, tx *session) error { return looked(ctx, tx, repo, l, string(body)) })
 	if err == nil {
 		err = s.tidy(ctx, l.At)
 	}
@@ -38,7 +38,7 @@ func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
 	return nil
 }
 
-func looked(ctx context.Context, tx *sql.Tx, repo plan.Repo, l Look, body string) error {
+func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body string) error {
 	row, err := find(ctx, tx, repo)
 	if errors.Is(err, sql.ErrNoRows) {
 		row.id, err = insert(ctx, tx, repo, l.Due)

@@ -132,7 +132,7 @@ func recallFile(ctx context.Context, q querier, id int64, _ time.Time, m *Memory
 func (s *Store) SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, error) {
 	seen, stale, err := s.seen(ctx, repo, heads, at)
 	if err == nil && len(stale) > 0 {
-		err = s.do(ctx, func(tx *sql.Tx) error { return touch(ctx, tx, repo, stale, at) })
+		err = s.do(ctx, func(ctx context.Context, tx *session) error { return touch(ctx, tx, repo, stale, at) })
 	}
 	if err != nil {
 		return nil, fmt.Errorf("see heads of %s: %w", repo, explain(err))
@@ -177,7 +177,7 @@ func (s *Store) seen(ctx context.Context, repo plan.Repo, heads []plan.SHA, at t
 	return asked, stale, nil
 }
 
-func touch(ctx context.Context, tx *sql.Tx, repo plan.Repo, heads []plan.SHA, at time.Time) error {
+func touch(ctx context.Context, tx *session, repo plan.Repo, heads []plan.SHA, at time.Time) error {
 	row, err := find(ctx, tx, repo)
 	if errors.Is(err, sql.ErrNoRows) {
 		row.id, err = insert(ctx, tx, repo, at)

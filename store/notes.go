@@ -35,7 +35,7 @@ type Delivery struct {
 // A GUID that was noted within DeliveryAge gives false and changes nothing. A repository that is not known becomes known;
 // one that is known keeps its name unless the event is "repository", because deliveries come out of order.
 func (s *Store) Note(ctx context.Context, d Delivery) (fresh bool, err error) {
-	err = s.do(ctx, func(tx *sql.Tx) error {
+	err = s.do(ctx, func(ctx context.Context, tx *session) error {
 		var err error
 		fresh, err = note(ctx, tx, d)
 		return err
@@ -46,7 +46,7 @@ func (s *Store) Note(ctx context.Context, d Delivery) (fresh bool, err error) {
 	return fresh, nil
 }
 
-func note(ctx context.Context, tx *sql.Tx, d Delivery) (bool, error) {
+func note(ctx context.Context, tx *session, d Delivery) (bool, error) {
 	res, err := tx.ExecContext(ctx, `INSERT INTO deliveries (guid, event, action, sender, at) VALUES (?, ?, ?, ?, ?)
 	    ON CONFLICT (guid) DO NOTHING`, d.GUID, d.Event, d.Action, string(d.Sender), micros(d.At))
 	if err != nil {
@@ -71,7 +71,7 @@ func note(ctx context.Context, tx *sql.Tx, d Delivery) (bool, error) {
 }
 
 // mark makes the delivery's repository due.
-func mark(ctx context.Context, tx *sql.Tx, d Delivery) error {
+func mark(ctx context.Context, tx *session, d Delivery) error {
 	id, err := place(ctx, tx, d)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil // late news of a repository whose name is another's now: there is nothing to look at
@@ -92,7 +92,7 @@ func mark(ctx context.Context, tx *sql.Tx, d Delivery) error {
 }
 
 // place gives the row of the delivery's repository, in sight; sql.ErrNoRows if it must stay out of sight.
-func place(ctx context.Context, tx *sql.Tx, d Delivery) (int64, error) {
+func place(ctx context.Context, tx *session, d Delivery) (int64, error) {
 	row, err := find(ctx, tx, d.Repo)
 	if errors.Is(err, sql.ErrNoRows) {
 		return insert(ctx, tx, d.Repo, d.At)
@@ -111,7 +111,7 @@ func place(ctx context.Context, tx *sql.Tx, d Delivery) (int64, error) {
 	return row.id, nil
 }
 
-func markGroup(ctx context.Context, tx *sql.Tx, id int64, d Delivery) error {
+func markGroup(ctx context.Context, tx *session, id int64, d Delivery) error {
 	if d.Group == nil {
 		return nil
 	}

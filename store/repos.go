@@ -23,7 +23,7 @@ type Due struct {
 // repository is meant; without it the name does. A repository whose name another one has now is forgotten: it was renamed
 // or deleted, and if it still exists the next Know that lists it brings it back, with its history.
 func (s *Store) Know(ctx context.Context, repos []plan.Repo, at time.Time) error {
-	err := s.do(ctx, func(tx *sql.Tx) error { return know(ctx, tx, repos, at) })
+	err := s.do(ctx, func(ctx context.Context, tx *session) error { return know(ctx, tx, repos, at) })
 	if err != nil {
 		return fmt.Errorf("know %d repositories: %w", len(repos), err)
 	}
@@ -34,7 +34,7 @@ func (s *Store) Know(ctx context.Context, repos []plan.Repo, at time.Time) error
 // nothing waits for an answer; its history, merges and refusals stay for their time and count again if it comes back.
 // To forget what is not known is fine.
 func (s *Store) Forget(ctx context.Context, repo plan.Repo) error {
-	err := s.do(ctx, func(tx *sql.Tx) error { return forget(ctx, tx, []plan.Repo{repo}) })
+	err := s.do(ctx, func(ctx context.Context, tx *session) error { return forget(ctx, tx, []plan.Repo{repo}) })
 	if err != nil {
 		return fmt.Errorf("forget %s: %w", repo, err)
 	}
@@ -59,7 +59,7 @@ func (r *Reader) Repos(ctx context.Context) ([]Due, error) {
 	return all, nil
 }
 
-func know(ctx context.Context, tx *sql.Tx, repos []plan.Repo, at time.Time) error {
+func know(ctx context.Context, tx *session, repos []plan.Repo, at time.Time) error {
 	for _, r := range repos {
 		if r.Owner == "" || r.Name == "" {
 			continue // nothing can be asked of GitHub about it
@@ -71,7 +71,7 @@ func know(ctx context.Context, tx *sql.Tx, repos []plan.Repo, at time.Time) erro
 	return nil
 }
 
-func knowOne(ctx context.Context, tx *sql.Tx, r plan.Repo, at time.Time) error {
+func knowOne(ctx context.Context, tx *session, r plan.Repo, at time.Time) error {
 	row, err := find(ctx, tx, r)
 	if errors.Is(err, sql.ErrNoRows) {
 		_, err := insert(ctx, tx, r, at)
@@ -106,7 +106,7 @@ func find(ctx context.Context, q querier, r plan.Repo) (row, error) {
 	return found, err
 }
 
-func insert(ctx context.Context, tx *sql.Tx, r plan.Repo, at time.Time) (int64, error) {
+func insert(ctx context.Context, tx *session, r plan.Repo, at time.Time) (int64, error) {
 	if err := vacate(ctx, tx, 0, r); err != nil {
 		return 0, err
 	}
@@ -117,7 +117,7 @@ func insert(ctx context.Context, tx *sql.Tx, r plan.Repo, at time.Time) (int64, 
 }
 
 // rename gives a row the names that its repository has now, and brings it back to sight.
-func rename(ctx context.Context, tx *sql.Tx, id int64, r plan.Repo, at time.Time) error {
+func rename(ctx context.Context, tx *session, id int64, r plan.Repo, at time.Time) error {
 	if err := vacate(ctx, tx, id, r); err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func rename(ctx context.Context, tx *sql.Tx, id int64, r plan.Repo, at time.Time
 }
 
 // vacate takes the name from any other repository that still has it in our books.
-func vacate(ctx context.Context, tx *sql.Tx, id int64, r plan.Repo) error {
+func vacate(ctx context.Context, tx *session, id int64, r plan.Repo) error {
 	other, err := holder(ctx, tx, r)
 	if errors.Is(err, sql.ErrNoRows) || other == id {
 		return nil
@@ -150,7 +150,7 @@ func holder(ctx context.Context, q querier, r plan.Repo) (int64, error) {
 	return id, err
 }
 
-func forget(ctx context.Context, tx *sql.Tx, repos []plan.Repo) error {
+func forget(ctx context.Context, tx *session, repos []plan.Repo) error {
 	for _, r := range repos {
 		row, err := find(ctx, tx, r)
 		if errors.Is(err, sql.ErrNoRows) {
@@ -167,7 +167,7 @@ func forget(ctx context.Context, tx *sql.Tx, repos []plan.Repo) error {
 }
 
 // uninstall forgets every repository of an installation. 0 is none: it stands for "not known".
-func uninstall(ctx context.Context, tx *sql.Tx, installation int64) error {
+func uninstall(ctx context.Context, tx *session, installation int64) error {
 	if installation == 0 {
 		return nil
 	}
@@ -188,7 +188,7 @@ func uninstall(ctx context.Context, tx *sql.Tx, installation int64) error {
 	return nil
 }
 
-func forgetRow(ctx context.Context, tx *sql.Tx, id int64) error {
+func forgetRow(ctx context.Context, tx *session, id int64) error {
 	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET forgotten = 1, due = NULL WHERE id = ?`, id); err != nil {
 		return err
 	}

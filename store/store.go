@@ -27,9 +27,10 @@ type Store struct {
 	path string
 	file os.FileInfo // what stood at path when it was opened
 
-	write *sql.DB  // one connection, used by the writer goroutine alone
-	lock  *sql.DB  // holds the lock of the process
-	ops   chan *op // unbuffered: writers wait in their own goroutines, so that nothing is queued that could be lost
+	write   *sql.DB  // one connection: the session's
+	session *session // used by the writer goroutine alone
+	lock    *sql.DB  // holds the lock of the process
+	ops     chan *op // unbuffered: writers wait in their own goroutines, so that nothing is queued that could be lost
 
 	closing chan struct{}
 	stopped chan struct{}
@@ -79,6 +80,11 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	if s.file, err = os.Stat(path); err != nil {
 		return nil, err
 	}
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.session = &session{conn: conn, stmts: map[string]*sql.Stmt{}}
 	go s.run()
 	return s, nil
 }
@@ -114,7 +120,6 @@ func openWriter(ctx context.Context, path string) (*sql.DB, error) {
 		"_foreign_keys": {"on"},
 		"_journal_mode": {"WAL"},
 		"_synchronous":  {"FULL"}, // NORMAL does not survive a power cut, and what is noted was acknowledged
-		"_txlock":       {"immediate"},
 		"_dqs":          {"0"},
 	}))
 	if err != nil {
@@ -195,6 +200,9 @@ func (s *Store) closeFiles() error {
 	var errs []error
 	if s.Reader != nil {
 		errs = append(errs, s.Reader.Close())
+	}
+	if s.session != nil {
+		errs = append(errs, s.session.close())
 	}
 	for _, db := range []*sql.DB{s.write, s.lock} {
 		if db != nil {

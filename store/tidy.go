@@ -73,7 +73,7 @@ func (s *Store) shorten(ctx context.Context) error {
 func (s *Store) drain(ctx context.Context, query string, args ...any) error {
 	for {
 		var n int64
-		err := s.do(ctx, func(tx *sql.Tx) error {
+		err := s.do(ctx, func(ctx context.Context, tx *session) error {
 			res, err := tx.ExecContext(ctx, query, args...)
 			if err != nil {
 				return err

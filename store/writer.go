@@ -2,20 +2,19 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"os"
 )
 
 // op is one write that waits for its transaction. do may run more than once, each time in a new transaction.
 type op struct {
 	ctx  context.Context
-	do   func(*sql.Tx) error
+	do   func(context.Context, *session) error
 	done chan error // has room for the answer: the writer never waits for a caller who left
 }
 
 // do runs one write and returns when it is on the disk. Writes that arrive while another transaction is being written
 // share the next one; with nothing under way there is no wait.
-func (s *Store) do(ctx context.Context, f func(*sql.Tx) error) error {
+func (s *Store) do(ctx context.Context, f func(context.Context, *session) error) error {
 	o := &op{ctx: ctx, do: f, done: make(chan error, 1)}
 	select {
 	case s.ops <- o:
@@ -90,24 +89,24 @@ func abandon(batch []*op) []*op {
 	return kept
 }
 
-// transact runs writes in one transaction. The context is not a caller's: one that leaves must not undo the others.
+// transact runs writes in one transaction. Its context is no caller's and never ends: one that leaves must neither undo the
+// others nor break the connection that they share.
 func (s *Store) transact(batch []*op) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	tx, err := s.write.BeginTx(context.Background(), nil)
-	if err != nil {
+	ctx := context.Background()
+	if err := s.session.begin(ctx); err != nil {
 		return err
 	}
 	for _, o := range batch {
-		if err := o.do(tx); err != nil {
-			// A full disk has rolled back already, and then this is refused: either way no transaction is left.
-			_ = tx.Rollback()
+		if err := o.do(ctx, s.session); err != nil {
+			s.session.rollback(ctx)
 			return err
 		}
 	}
-	if err := tx.Commit(); err != nil {
-		return err // the driver has rolled back
+	if err := s.session.commit(ctx); err != nil {
+		return err
 	}
 	return s.present()
 }
