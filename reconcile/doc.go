@@ -14,12 +14,14 @@
 //
 //   - Never two looks at one repository at once; a burst of notes makes one look, or two.
 //   - No write on a void observation: the pin has run out, or a note that is not the echo of our own write came in since the
-//     observation began. One exception, because the other side of it is a green status that outlives its window: a repository
-//     that events kept from every write [voidMost] looks in a row may have statuses that shut (not success) written.
+//     observation began. One exception, because the other side of it is a green status that outlives its window: in a
+//     repository that events kept from every write, [voidMost] looks in a row, statuses that shut (not success) are written.
 //   - Nothing green is left behind: once the success of a merge is set, the merge is done or the status is put back, also when
 //     the service is told to stop in between.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: its looks have a share of the workers, and its limits are its own.
+//   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget, and a repository that is never
+//     quiet is looked at less often, but never late for an opening.
 //   - The durable due row is moved forward only after the acts of a look are done and recorded.
 //
 // # Races that are known, and why each is harmless
@@ -31,6 +33,8 @@
 //     repository, the ones that were due first, and the decision either merges at once or puts pending back.
 //   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of
 //     max_merges_per_opening is one short. Recording first would count merges that never were.
+//   - GitHub limits us between success and merge: it takes no pending from us either. A limit that ends soon is waited for
+//     within the unit; else the status stays green until the limit ends, and the look that begins then puts it right.
 //   - The answer of a merge is lost (cut, time-out): it is tried again, and "already merged" is success. If the pin runs out
 //     meanwhile, pending is written on a head that may be merged: it releases nothing.
 //   - kill -9 between a status and its record: a repair is counted once too few. The limit on repairs comes one later.

@@ -63,8 +63,9 @@ func (k *look) run(ctx context.Context) {
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	k.settle(p, err, l.now())
-	l.queue.end(k.entry, k.line)
+	now := l.now()
+	k.settle(p, err, now)
+	l.queue.end(k.entry, k.line, now.tick)
 	l.wakeUp()
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/store"
 )
 
 var one = repo(1)
@@ -716,13 +717,16 @@ func TestTheWallClockMayJump(t *testing.T) {
 				stop := w.run(reconcile.Options{Resync: 24 * time.Hour})
 				defer stop()
 				time.Sleep(10 * time.Minute)
+				w.change(one, func(h *hub) { h.pulls[8] = &pull{number: 8, head: 1} }) // while the machine slept
 				off.Store(int64(jump))
-				time.Sleep(90*time.Minute - jump - time.Second)
+				time.Sleep(time.Minute)
+				if got, want := w.state(one, 8), map[bool]string{true: "merged", false: "new"}[jump > 0]; got != want {
+					t.Errorf("what happened before a jump of %v is %s, want %s", jump, got, want)
+				}
+				time.Sleep(89*time.Minute - jump - time.Second)
 				w.want(one, 7, "pending")
 				time.Sleep(3 * time.Second)
-				if got := len(of(w, time.Time{}, one, "merge")); got != 1 {
-					t.Errorf("%d merges", got)
-				}
+				w.want(one, 7, "merged")
 			}, one)
 		})
 	}
@@ -821,12 +825,21 @@ func TestAStreamOfEventsDoesNotKeepWhatShuts(t *testing.T) {
 			h.pulls[7] = &pull{number: 7, head: 1, hold: true, status: &plan.Status{State: plan.Success}}
 			h.pulls[8] = &pull{number: 8, head: 1}
 		})
+		opening := time.Now().Add(48 * time.Second)
+		w.set(func() {
+			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		})
+		w.open(one, pull{number: 9, windowed: true})
 		for range 600 {
 			w.note(one)
 			time.Sleep(100 * time.Millisecond)
 		}
 		w.want(one, 7, "pending")
 		w.want(one, 8, "new")
+		w.want(one, 9, "pending")
+		if looks := w.of(opening, "observe"); !looks[0].at.Equal(opening) {
+			t.Errorf("the opening was looked at %v late", looks[0].at.Sub(opening))
+		}
 		if n := w.count(from, "observe"); n > 40 {
 			t.Errorf("%d looks in a minute that allowed no write", n)
 		}
@@ -882,12 +895,17 @@ func TestManyOpenAreReadAgainInBatchesBeforeTheirMerges(t *testing.T) {
 		stop := w.run(reconcile.Options{})
 		defer stop()
 		time.Sleep(time.Until(opening) - time.Second)
+		told := false
 		w.set(func() {
 			w.slow = 300 * time.Millisecond
 			// After the whole repository was read, one of the later ones is put on hold, and we are not told.
 			w.after = func(c call) error {
 				if c.op == "observe" && c.part == nil && !time.Now().Before(opening) {
 					w.change(one, func(h *hub) { h.pulls[110].hold = true })
+					if !told {
+						told = true
+						w.note(one) // about something else: what is read again is not void
+					}
 				}
 				return nil
 			}
@@ -1061,5 +1079,158 @@ level=INFO msg=acted repository=acme/r1 verb=merge pull=7 sha=0000000 outcome=do
 		if log.String() != want {
 			t.Errorf("the log says\n%s\nwant\n%s", log.String(), want)
 		}
+	}, one)
+}
+
+func TestOurOwnMergeIsLookedAtThoughItsEchoIsLost(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.mute = true
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.open(one, pull{number: 7})
+		time.Sleep(time.Minute)
+		if n := w.count(from, "observe"); n != 2 {
+			t.Errorf("%d looks, want one that merges and one at what the merge changed", n)
+		}
+	}, one)
+}
+
+func TestALimitWithoutAnEndDoublesAndIsForgotten(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		limited := true
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "observe" && limited {
+					return &forge.Error{Kind: forge.Limited, Reason: "secondary rate limit"}
+				}
+				return nil
+			}
+		})
+		pauses := func() []time.Duration {
+			w.note(one)
+			time.Sleep(10 * time.Minute)
+			looks := w.of(from, "observe")
+			return []time.Duration{looks[1].at.Sub(looks[0].at), looks[2].at.Sub(looks[1].at)}
+		}
+		first := pauses()
+		w.set(func() { limited = false })
+		time.Sleep(30 * time.Minute)
+		w.set(func() { limited = true })
+		from = time.Now()
+		for _, p := range [][]time.Duration{first, pauses()} {
+			if p[0] != time.Minute || p[1] != 2*time.Minute {
+				t.Errorf("pauses of %v, want 1 and 2 minutes", p)
+			}
+		}
+	}, one)
+}
+
+func TestALimitEndsTheLook(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for n := range 9 {
+			w.open(one, pull{number: n + 1, hold: true})
+		}
+		w.fault = func(c call) error {
+			if c.op == "status" && c.pull > 2 && time.Since(midnight2000) < 10*time.Minute {
+				return &forge.Error{Kind: forge.Limited, Until: midnight2000.Add(10 * time.Minute), Reason: "slow down"}
+			}
+			return nil
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(9 * time.Minute)
+		if n := w.count(time.Time{}, "status"); n != 3 {
+			t.Errorf("%d statuses tried, want 3: the third met the limit", n)
+		}
+		time.Sleep(2 * time.Minute)
+		w.want(one, 9, "pending")
+	}, one)
+}
+
+// midnight2000 is when synctest's time begins.
+var midnight2000 = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestAFailedActionStopsTheOthersOfItsPullRequest(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			for _, x := range s.Pulls[:1] {
+				update := plan.Update{Pin: plan.Pin{SHA: x.Head}, Pull: x.Number}
+				p.Actions = append([]plan.Action{update}, p.Actions...)
+			}
+		}
+		w.fault = func(c call) error {
+			if c.op == "update" {
+				return &forge.Error{Kind: forge.Refused, Reason: "merge conflict"}
+			}
+			return nil
+		}
+		w.open(one, pull{number: 1})
+		w.open(one, pull{number: 2, hold: true})
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		w.want(one, 1, "new")
+		w.want(one, 2, "pending")
+		w.change(one, func(h *hub) {
+			if a := h.acts[0]; a.Verb != "update" || a.Outcome != store.Refused || a.Reason != "merge conflict" {
+				t.Errorf("recorded %+v", a)
+			}
+		})
+	}, one)
+}
+
+func TestStoppingLetsTheMergeInHandFinish(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.slow = 4 * time.Second
+		w.open(one, pull{number: 7})
+		stop := w.run(reconcile.Options{})
+		for w.count(time.Time{}, "merge") == 0 {
+			time.Sleep(100 * time.Millisecond)
+		}
+		stop()
+		time.Sleep(time.Second) // the echo comes to a service that is gone
+		w.want(one, 7, "merged")
+		w.change(one, func(h *hub) {
+			if len(h.memory.Merges) != 1 || len(h.lookedAt) != 1 {
+				t.Errorf("%d merges and %d looks remembered", len(h.memory.Merges), len(h.lookedAt))
+			}
+		})
+	}, one)
+}
+
+func TestStoppingDoesNotWaitForGitHubForEver(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.slow = time.Hour
+		w.open(one, pull{number: 7})
+		stop := w.run(reconcile.Options{})
+		time.Sleep(time.Minute)
+		began := time.Now()
+		stop()
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("stopping took %v", took)
+		}
+	}, one)
+}
+
+func TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.open(one, pull{number: 7, hold: true})
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() { w.slow = time.Second })
+		for time.Since(from) < time.Hour {
+			w.note(one)
+			time.Sleep(400 * time.Millisecond)
+		}
+		if n := w.count(from, "observe"); n > 450 {
+			t.Errorf("%d looks in an hour of events", n)
+		}
+		w.set(func() { w.slow = 50 * time.Millisecond })
+		time.Sleep(time.Minute)
+		w.change(one, func(h *hub) { h.pulls[7].hold = false })
+		w.note(one)
+		time.Sleep(time.Second)
+		w.want(one, 7, "merged") // as quick as ever once it is calm again
 	}, one)
 }

@@ -61,6 +61,9 @@ type entry struct {
 	resync tick      // when rules are to be read anew, whatever happened
 	hold   tick      // nothing but Wake before this: errors
 
+	ended  tick // when the last look did
+	streak int  // looks in a row
+
 	seen  uint64 // notes that void an observation, counted
 	cost  int    // requests of a look, as the last one showed
 	fails int    // errors in a row that held it
@@ -222,8 +225,13 @@ func (q *queue) drift(now instant) time.Duration {
 func (q *queue) note(e *entry, now tick) {
 	e.seen++
 	e.noted = min(e.noted, now)
-	e.settle = min(e.noted+settleMost, now+settleQuiet)
+	e.settle = max(min(e.noted+settleMost, now+settleQuiet), e.ended+e.rest())
 	q.reckon(e)
+}
+
+// rest is how long a repository with events all the time is left alone after a look.
+func (e *entry) rest() time.Duration {
+	return min(max(0, time.Duration(e.streak-streakFree)*streakStep), streakMost)
 }
 
 // soon asks for a look at an instant, or before it.
@@ -285,6 +293,10 @@ func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
 	e.state = looking
+	if now.tick-e.ended > streakMost {
+		e.streak = 0
+	}
+	e.streak++
 	e.due, e.settle, e.noted, e.hold = never, never, never, 0
 	if !e.wake.After(now.wall) {
 		e.wake = time.Time{}
@@ -292,9 +304,13 @@ func (q *queue) begin(e *entry, now instant) {
 }
 
 // end gives the look's worker back. ln is the line that the look began in.
-func (q *queue) end(e *entry, ln *line) {
+func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
 	q.release()
+	e.ended = now
+	if e.settle != never {
+		e.settle = max(e.settle, now+e.rest()) // notes that came in while it was looked at
+	}
 	if e.state == looking {
 		e.state = idle
 		q.reckon(e)

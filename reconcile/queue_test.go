@@ -48,7 +48,7 @@ func TestInstallationsTakeTurns(t *testing.T) {
 		t.Errorf("began %q: of one installation at most a quarter of the workers, in turn with others", got)
 	}
 	e := q.repos[key{id: 1}]
-	q.end(e, e.line)
+	q.end(e, e.line, 6)
 	if got := q.all(6); got != "r3 " {
 		t.Errorf("after one ended, began %q", got)
 	}
@@ -70,7 +70,7 @@ func TestAWorkerGoesBackToWhoGaveItAway(t *testing.T) {
 	turn := q.claim()
 	c := q.take(t, 3, 1)
 	q.soon(c, 4)
-	q.end(b, b.line)
+	q.end(b, b.line, 4)
 	select {
 	case <-turn:
 	default:
@@ -92,7 +92,7 @@ func TestABurstSettles(t *testing.T) {
 	}
 	q.all(settleMost)
 	q.note(e, 3*time.Second) // while it is looked at
-	q.end(e, e.line)
+	q.end(e, e.line, 3*time.Second)
 	if e.alarm != 3*time.Second+settleQuiet {
 		t.Errorf("a note during the look is looked at at %v", e.alarm)
 	}
@@ -141,7 +141,7 @@ func TestARepositoryMovesToAnotherInstallation(t *testing.T) {
 	}
 	old := e.line
 	q.rename(e, repository(1, 3)) // while it is looked at
-	q.end(e, old)
+	q.end(e, old, 3)
 	if old.running != 0 || q.free != 4 || q.lines[3].repos != 1 {
 		t.Errorf("running %d, free %d", old.running, q.free)
 	}
@@ -176,7 +176,7 @@ func TestTheQueueKeepsCount(t *testing.T) {
 				x := running[i]
 				running = append(running[:i], running[i+1:]...)
 				x.resync = now + time.Minute
-				q.end(x, lines[x])
+				q.end(x, lines[x], now)
 			}
 		}
 		now += time.Duration(r.Int64N(int64(300 * time.Millisecond)))
@@ -210,7 +210,7 @@ func TestTheQueueKeepsCount(t *testing.T) {
 		}
 		x, running = running[0], running[1:]
 		x.resync = never
-		q.end(x, lines[x])
+		q.end(x, lines[x], now)
 	}
 	for _, e := range q.repos {
 		if e.alarm <= now {

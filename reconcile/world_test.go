@@ -30,6 +30,7 @@ type world struct {
 	dead    bool                                 // the process was killed: nothing that it calls has an effect
 	echoes  bool                                 // our own writes come back as webhooks
 	loop    *reconcile.Loop                      // gets the webhooks
+	mute    bool                                 // no webhook of our own doings arrives
 	budget  int                                  // of requests an hour
 	skew    time.Duration                        // our clock minus GitHub's
 	windows func(at time.Time) (bool, time.Time) // open at an instant, and until when
@@ -177,6 +178,9 @@ func (w *world) poke(r plan.Repo, hint reconcile.Hint) {
 }
 
 func (w *world) echo(r plan.Repo, event string) {
+	if w.mute {
+		return
+	}
 	go func() {
 		time.Sleep(120 * time.Millisecond) // GitHub's way to us
 		w.poke(r, reconcile.HintOf(event, reconcile.Us))
