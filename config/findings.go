@@ -3,8 +3,11 @@ package config
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/sluicegate/sluice/window"
 )
 
 // place is a line and a column of the file, both from 1.
@@ -29,9 +32,25 @@ type report struct {
 	warnings int
 	way      []any          // keys and indices that lead to what is being looked at
 	failed   map[string]int // errors by the first step of their way, and by the first two
+	zones    map[string]*time.Location
 }
 
-func newReport() *report { return &report{failed: map[string]int{}} }
+func newReport() *report {
+	return &report{failed: map[string]int{}, zones: map[string]*time.Location{}}
+}
+
+// zone loads a zone, each once: a file may name one in hundreds of places.
+func (r *report) zone(name string) (*time.Location, error) {
+	if zone := r.zones[name]; zone != nil {
+		return zone, nil
+	}
+	zone, err := window.LoadZone(name)
+	if err != nil {
+		return nil, err
+	}
+	r.zones[name] = zone
+	return zone, nil
+}
 
 // fail adds an error.
 func (r *report) fail(at place, s says) {

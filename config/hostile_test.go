@@ -111,6 +111,39 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// TestCostly reads files that are well-formed and would take minutes if every opening were looked at.
+func TestCostly(t *testing.T) {
+	const head = "version: 1\ntimezone: Europe/Berlin\nwindows:\n"
+	const even = "{open: '*/2 * * * *', close: '1-59/2 * * * *', cutoff: 0s"
+	const odd = "{open: '1-59/2 * * * *', close: '*/2 * * * *', cutoff: 0s"
+	repeat := func(line string, n int) string {
+		var b strings.Builder
+		for i := range n {
+			b.WriteString(strings.ReplaceAll(line, "#", fmt.Sprint(i)))
+		}
+		return b.String()
+	}
+	for name, data := range map[string]string{
+		"releases nothing": head + repeat("  w#: {open: '*/2 * * * *', close: '1-59/2 * * * *', cutoff: 168h}\n", MaxWindows),
+		"never together":   head + "  a: " + even + "}\n  b: " + odd + "}\nlayout:\n  rules:\n" + repeat("  - {paths: [a#], release: [a, b]}\n", MaxRules),
+		"always open":      head + repeat("  w#: {open: '* * * * *', duration: 8000h}\n", MaxWindows),
+		"leap days":        head + repeat("  w#: {open: '0 0 29 2 *', duration: 1s, cutoff: 168h}\n", MaxWindows),
+		"zones":            head + repeat("  w#: "+even+", timezone: America/New_York}\n", MaxWindows),
+		"globs":            "version: 1\nlayout:\n  rules:\n" + repeat("  - {paths: ['**/*a*/**/*b*/**/*c*#*/**/**/*'], release: live}\n", MaxRules),
+	} {
+		t.Run(name, func(t *testing.T) {
+			begin := time.Now()
+			policy, findings := Parse([]byte(data))
+			if policy != nil {
+				findings = append(findings, Check(policy, []byte(data), CheckInput{At: begin})...)
+			}
+			if took := time.Since(begin); took > 5*time.Second { // some tenths of a second on an idle machine
+				t.Errorf("took %s and found\n%s", took, listing(findings))
+			}
+		})
+	}
+}
+
 // checkFindings checks what must hold of the findings of every input.
 func checkFindings(t *testing.T, policy *Policy, findings []Finding) {
 	t.Helper()

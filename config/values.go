@@ -55,7 +55,7 @@ func zone(into **time.Location) kind {
 		if name == "" {
 			return
 		}
-		location, err := window.LoadZone(name)
+		location, err := r.zone(name)
 		if err != nil {
 			r.fail(of(n), badZone(err))
 			return

@@ -103,7 +103,7 @@ func (c *Calendar) nextTogether(ns []Name, x instant) instant {
 // that open hourly for a year stay below the first. Where windows open and close by the minute the search ends early.
 const (
 	maxSteps    = 25_000
-	maxAllSteps = 4 * maxSteps
+	maxAllSteps = 2 * maxSteps
 )
 
 // EverTogether tells whether all windows are open at one instant at all: within Horizon of a fixed instant, or in a written
