@@ -9,7 +9,7 @@ import (
 type apiError struct {
 	status  int
 	message string
-	errors  []object // of 422 answers
+	errors  []any // of 422 answers: objects, or plain texts where reviews are concerned
 }
 
 // Error implements error.
@@ -28,13 +28,18 @@ func notFound() *apiError { return refuse(http.StatusNotFound, msgNotFound) }
 func invalid(resource, message string) *apiError {
 	return &apiError{
 		status: http.StatusUnprocessableEntity, message: msgValidation,
-		errors: []object{{"resource": resource, "code": "custom", "message": message}},
+		errors: []any{object{"resource": resource, "code": "custom", "message": message}},
 	}
 }
 
 func invalidField(resource, field, code string) *apiError {
 	return &apiError{
 		status: http.StatusUnprocessableEntity, message: msgValidation,
-		errors: []object{{"resource": resource, "field": field, "code": code}},
+		errors: []any{object{"resource": resource, "field": field, "code": code}},
 	}
+}
+
+// unprocessable is the other form of 422, with plain texts.
+func unprocessable(text string) *apiError {
+	return &apiError{status: http.StatusUnprocessableEntity, message: "Unprocessable Entity", errors: []any{text}}
 }

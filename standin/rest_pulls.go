@@ -259,11 +259,11 @@ func createReview(c *call, r *Repo) (answer, error) {
 	own := strings.EqualFold(p.Author.rest(), c.who.actor.rest())
 	switch {
 	case state == "":
-		return answer{}, invalidField("PullRequestReview", "event", "invalid")
+		return answer{}, unprocessable(msgBadEvent)
 	case own && state == Approved:
-		return answer{}, invalid("PullRequestReview", msgOwnReview)
+		return answer{}, unprocessable(msgOwnReview)
 	case own && state == ChangesRequested:
-		return answer{}, invalid("PullRequestReview", msgOwnChanges)
+		return answer{}, unprocessable(msgOwnChanges)
 	}
 	v, err := r.review(p.Number, Review{By: c.who.actor, State: state, Body: ask.Body, On: ask.Commit})
 	if err != nil {

@@ -70,7 +70,7 @@ func (c *Checker) Handler(next http.Handler) http.Handler {
 		rec := httptest.NewRecorder()
 		next.ServeHTTP(rec, r)
 		answer := rec.Result()
-		//nolint:errcheck // a recorder's body cannot fail
+		// a recorder's body cannot fail
 		answerBody, _ := io.ReadAll(answer.Body)
 		_ = answer.Body.Close()
 		c.check(conversation{request: r, sent: body, status: answer.StatusCode, header: answer.Header, got: answerBody})

@@ -90,6 +90,9 @@ func responseProblems(in *openapi3filter.RequestValidationInput, v conversation)
 		RequestValidationInput: in, Status: v.status, Header: header,
 		Body: io.NopCloser(bytes.NewReader(v.got)), Options: in.Options,
 	})
+	if err != nil && v.status >= http.StatusBadRequest && strings.Contains(err.Error(), "more than one oneOf") {
+		return basicError(v) // a slip of the description: a plain refusal is one of a broken rule too, whose fields are all optional
+	}
 	if err != nil {
 		return []string{fmt.Sprintf("answer %d: %s", v.status, brief(err))}
 	}

@@ -97,7 +97,6 @@ func (w *walker) collect(set ast.SelectionSet, concrete *ast.Definition, maybe b
 	}
 }
 
-//nolint:revive // argument-limit: the parts of a fragment of either kind
 func (w *walker) fragment(on string, dirs ast.DirectiveList, set ast.SelectionSet, concrete *ast.Definition, maybe bool, keys map[string]*asked) {
 	if !w.included(dirs) {
 		return

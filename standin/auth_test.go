@@ -1,0 +1,151 @@
+package standin_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v4"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+func TestJWT(t *testing.T) {
+	w := newWorld(t)
+	now := w.now.Now()
+	at := func(d time.Duration) *jwt.NumericDate { return jwt.NewNumericDate(now.Add(d)) }
+	rows := []struct {
+		name   string
+		claims jwt.RegisteredClaims
+		want   int
+	}{
+		{"good", jwt.RegisteredClaims{Issuer: "4711", IssuedAt: at(-time.Minute), ExpiresAt: at(9 * time.Minute)}, 200},
+		{"expired", jwt.RegisteredClaims{Issuer: "4711", IssuedAt: at(-time.Hour), ExpiresAt: at(-time.Second)}, 401},
+		{"without end", jwt.RegisteredClaims{Issuer: "4711", IssuedAt: at(0)}, 401},
+		{"too long", jwt.RegisteredClaims{Issuer: "4711", IssuedAt: at(0), ExpiresAt: at(time.Hour)}, 401},
+		{"issued in the future", jwt.RegisteredClaims{Issuer: "4711", IssuedAt: at(5 * time.Minute), ExpiresAt: at(9 * time.Minute)}, 401},
+		{"another App", jwt.RegisteredClaims{Issuer: "1", IssuedAt: at(0), ExpiresAt: at(time.Minute)}, 401},
+	}
+	for _, r := range rows {
+		t.Run(r.name, func(t *testing.T) { w.call(r.want, "GET", "/app", w.jwtWith(r.claims), nil, nil) })
+	}
+	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	w.must(err)
+	forged, err := jwt.NewWithClaims(jwt.SigningMethodRS256, rows[0].claims).SignedString(other)
+	w.must(err)
+	w.call(http.StatusUnauthorized, "GET", "/app", forged, nil, nil)
+	none, err := jwt.NewWithClaims(jwt.SigningMethodNone, rows[0].claims).SignedString(jwt.UnsafeAllowNoneSignatureType)
+	w.must(err)
+	w.call(http.StatusUnauthorized, "GET", "/app", none, nil, nil)
+	w.call(http.StatusUnauthorized, "GET", "/app", w.token, nil, nil)
+	w.call(http.StatusUnauthorized, "GET", "/app", "", nil, nil)
+}
+
+func TestTokens(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.github.CreateRepo("other", "place", map[string]string{"x": "x"})
+	w.must(err)
+	const mine, theirs = "/repos/acme/fleet/pulls", "/repos/other/place/pulls"
+	w.call(http.StatusOK, "GET", mine, w.token, nil, nil)
+	w.call(http.StatusNotFound, "GET", theirs, w.token, nil, nil)
+	w.call(http.StatusNotFound, "GET", mine, w.jwt(), nil, nil)
+	w.call(http.StatusUnauthorized, "GET", mine, "ghs_guess", nil, nil)
+	w.call(http.StatusUnauthorized, "GET", mine, "", nil, nil)
+	if errs := w.query(`{repository(owner:"other",name:"place"){id}}`, nil); len(errs) != 1 || !strings.HasPrefix(errs[0], "NOT_FOUND: Could not resolve to a Repository") {
+		t.Errorf("another installation's repository: %v", errs)
+	}
+
+	w.now.add(59 * time.Minute)
+	w.call(http.StatusOK, "GET", mine, w.token, nil, nil)
+	w.now.add(time.Minute)
+	w.call(http.StatusUnauthorized, "GET", mine, w.token, nil, nil)
+
+	w.token = w.installationToken()
+	w.github.Suspend("acme")
+	w.call(http.StatusForbidden, "GET", mine, w.token, nil, nil)
+	w.github.Resume("acme")
+	w.call(http.StatusOK, "GET", mine, w.token, nil, nil)
+	w.github.RevokeTokens()
+	w.call(http.StatusUnauthorized, "GET", mine, w.token, nil, nil)
+	w.token = w.installationToken()
+	w.github.Uninstall("acme")
+	w.call(http.StatusUnauthorized, "GET", mine, w.token, nil, nil)
+	w.call(http.StatusNotFound, "GET", "/repos/acme/fleet/installation", w.jwt(), nil, nil)
+}
+
+func TestPermissions(t *testing.T) {
+	w := newWorld(t)
+	w.open("feature", map[string]string{"x": "x"})
+	head := w.pull(1).HeadSHA
+	status := map[string]string{"state": "success"}
+	w.github.Grant("acme", map[string]string{"statuses": "read", "pull_requests": ""})
+	w.token = w.installationToken()
+	w.call(http.StatusForbidden, "POST", "/repos/acme/fleet/statuses/"+head, w.token, status, nil)
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/commits/"+head+"/statuses", w.token, nil, nil)
+	w.call(http.StatusForbidden, "GET", "/repos/acme/fleet/pulls", w.token, nil, nil)
+	errs := w.query(`{repository(owner:"acme",name:"fleet"){pullRequest(number:1){id} name}}`, nil)
+	if len(errs) != 1 || errs[0] != "FORBIDDEN: Resource not accessible by integration" {
+		t.Errorf("query: %v", errs)
+	}
+
+	// A token may ask for less than the installation has, and not for more.
+	w.github.Grant("acme", map[string]string{"statuses": "write", "workflows": "write", "pull_requests": "write"})
+	var i struct{ ID int64 }
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/installation", w.jwt(), nil, &i)
+	path := fmt.Sprintf("/app/installations/%d/access_tokens", i.ID)
+	var less struct{ Token string }
+	ask := map[string]any{"permissions": map[string]string{"statuses": "read"}, "repositories": []string{"fleet"}}
+	w.call(http.StatusCreated, "POST", path, w.jwt(), ask, &less)
+	w.call(http.StatusForbidden, "POST", "/repos/acme/fleet/statuses/"+head, less.Token, status, nil)
+	ask["permissions"] = map[string]string{"administration": "write"}
+	w.call(http.StatusUnprocessableEntity, "POST", path, w.jwt(), ask, nil)
+	w.call(http.StatusUnprocessableEntity, "POST", path, w.jwt(), map[string]any{"repositories": []string{"nowhere"}}, nil)
+	w.call(http.StatusNotFound, "POST", "/app/installations/1/access_tokens", w.jwt(), nil, nil)
+
+	// The right to workflows lets such a pull request through.
+	_, err := w.repo.Commit("feature", standin.Change{Write: map[string]string{".github/workflows/ci.yaml": "on: push"}})
+	w.must(err)
+	w.call(http.StatusForbidden, "PUT", "/repos/acme/fleet/pulls/1/merge", less.Token, nil, nil)
+	w.call(http.StatusOK, "PUT", "/repos/acme/fleet/pulls/1/merge", w.installationToken(), nil, nil)
+}
+
+// What a person does with curl.
+func TestPersons(t *testing.T) {
+	w := newWorld(t)
+	alice, bob := "person:alice", "person:bob"
+	w.repo.SetPermission("alice", standin.Write)
+	ref := map[string]string{"ref": "refs/heads/by-hand", "sha": w.repo.Tip("main")}
+	w.call(http.StatusForbidden, "POST", "/repos/acme/fleet/git/refs", bob, ref, nil)
+	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/git/refs", alice, ref, nil)
+	file := map[string]string{"message": "By hand", "content": "eA==", "branch": "by-hand"}
+	w.call(http.StatusCreated, "PUT", "/repos/acme/fleet/contents/apps/x.yaml", alice, file, nil)
+	w.call(http.StatusConflict, "PUT", "/repos/acme/fleet/contents/apps/x.yaml", alice, file, nil) // without the old blob
+	pull := map[string]string{"title": "By hand", "head": "by-hand", "base": "main"}
+	w.call(http.StatusForbidden, "POST", "/repos/acme/fleet/pulls", bob, pull, nil)
+	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/pulls", alice, pull, nil)
+	w.call(http.StatusUnprocessableEntity, "POST", "/repos/acme/fleet/pulls", alice, pull, nil) // there is one already
+	const one = "/repos/acme/fleet/pulls/1"
+	w.call(http.StatusForbidden, "POST", "/repos/acme/fleet/issues/1/labels", bob, map[string]any{"labels": []string{"hold"}}, nil)
+	w.call(http.StatusOK, "POST", "/repos/acme/fleet/issues/1/labels", alice, map[string]any{"labels": []string{"hold"}}, nil)
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/issues/1/labels", alice, nil, nil)
+	w.call(http.StatusOK, "DELETE", "/repos/acme/fleet/issues/1/labels/hold", alice, nil, nil)
+	w.call(http.StatusNotFound, "DELETE", "/repos/acme/fleet/issues/1/labels/hold", alice, nil, nil)
+	w.call(http.StatusOK, "POST", one+"/reviews", bob, map[string]string{"event": "APPROVE", "body": "fine"}, nil)
+	w.call(http.StatusUnprocessableEntity, "POST", one+"/reviews", alice, map[string]string{"event": "APPROVE", "body": "mine"}, nil)
+	w.call(http.StatusUnprocessableEntity, "POST", one+"/reviews", bob, map[string]string{"event": "SHRUG"}, nil)
+	w.call(http.StatusOK, "PATCH", one, alice, map[string]string{"title": "Better"}, nil)
+	w.call(http.StatusOK, "PATCH", one, alice, map[string]string{"state": "closed"}, nil)
+	w.call(http.StatusOK, "PATCH", one, alice, map[string]string{"state": "open"}, nil)
+	w.call(http.StatusUnprocessableEntity, "PATCH", one, alice, map[string]string{"base": "nowhere"}, nil)
+	w.call(http.StatusForbidden, "PUT", one+"/merge", bob, nil, nil)
+	w.call(http.StatusOK, "PUT", one+"/merge", alice, nil, nil)
+	if p := w.pull(1); p.MergedBy.Login != "alice" || p.Title != "Better" || p.Author.Login != "alice" {
+		t.Errorf("pull request: %+v", p)
+	}
+	w.call(http.StatusForbidden, "GET", "/installation/repositories", alice, nil, nil)
+	w.call(http.StatusUnauthorized, "GET", one, "person:../etc", nil, nil)
+}

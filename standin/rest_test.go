@@ -1,0 +1,265 @@
+package standin_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+// Each route answers as GitHub describes: the world's checker judges every body. This is about what they say.
+func TestReads(t *testing.T) {
+	w := newWorld(t)
+	n := w.open("feature/one", map[string]string{"apps/a.yaml": "new\n"})
+	head := w.pull(n).HeadSHA
+	w.status(standin.Status{Context: "ci", State: "pending", Description: "soon", TargetURL: "http://ci.test/1", By: standin.Actor{Login: "ci", App: 9}})
+	w.must(w.repo.SetCheck(standin.Check{SHA: head, Name: "lint", Conclusion: "failure", App: standin.Actor{Login: "ci", App: 9}}))
+	w.must(w.repo.Review(n, "bob", standin.Commented))
+	w.must(w.repo.Label(n, "bob", "hold"))
+	w.repo.Protect("main", standin.Rules{
+		Checks: []standin.RequiredCheck{{Context: "sluice/main", App: appID}}, Strict: true, Reviews: 1, Queue: true, Restrict: true,
+		NoForce: true, NoDelete: true,
+		Other: []standin.Rule{{Type: "max_file_size", Parameters: map[string]any{"max_file_size": 10}}, {Type: "required_signatures"}},
+	})
+	w.repo.Protect("old/*", standin.Rules{Classic: true, Checks: []standin.RequiredCheck{{Context: "ci"}, {Context: "x", App: appID}}})
+	w.must(w.repo.Push("acme", "old/1", head))
+	tip := w.repo.Tip("main")
+	const repo = "/repos/acme/fleet"
+	for _, path := range []string{
+		"", "/pulls", "/pulls?state=all&sort=updated&direction=asc", "/pulls?head=acme:feature/one&base=main", "/pulls/1", "/pulls/1/files",
+		"/pulls/1/commits", "/pulls/1/reviews", "/rules/branches/main", "/rules/branches/old%2F1", "/branches/main", "/branches/old/1",
+		"/commits/" + head, "/commits/main", "/commits/feature/one/status", "/commits/heads/feature/one/statuses",
+		"/commits/" + head + "/check-runs", "/compare/main...feature/one", "/compare/" + head + "..." + tip, "/compare/main...main?per_page=10",
+		"/git/ref/heads/feature/one", "/git/trees/main", "/git/trees/" + head + "?recursive=1", "/contents/apps", "/contents/apps/a.yaml?ref=feature/one",
+		"/collaborators/bob/permission", "/git/ref/pull/1/head", "/issues/1/labels",
+	} {
+		w.call(http.StatusOK, "GET", repo+path, w.token, nil, nil)
+	}
+	for _, path := range []string{
+		"/pulls/7", "/branches/nowhere", "/git/ref/heads/nowhere", "/git/trees/nowhere", "/contents/nowhere", "/compare/main...nowhere",
+		"/compare/main", "/issues/7/labels", "/nonsense", "/pulls/7/files", "/pulls/7/reviews",
+	} {
+		w.call(http.StatusNotFound, "GET", repo+path, w.token, nil, nil)
+	}
+	w.call(http.StatusUnprocessableEntity, "GET", repo+"/commits/nowhere", w.token, nil, nil)
+	w.call(http.StatusNotFound, "GET", "/repos/acme/nowhere", w.token, nil, nil)
+	for _, path := range []string{"/app", "/app/installations", "/app/installations/" + w.installationID()} {
+		w.call(http.StatusOK, "GET", path, w.jwt(), nil, nil)
+	}
+	w.call(http.StatusNotFound, "GET", "/app/installations/1", w.jwt(), nil, nil)
+	w.call(http.StatusOK, "GET", "/installation/repositories", w.token, nil, nil)
+	w.call(http.StatusOK, "GET", "/rate_limit", w.token, nil, nil)
+}
+
+func (w *world) installationID() string {
+	w.t.Helper()
+	var i struct{ ID int64 }
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/installation", w.jwt(), nil, &i)
+	return strconv.FormatInt(i.ID, 10)
+}
+
+func TestFilesOfRename(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.repo.OpenPull(standin.NewPull{Head: "feature", Change: &standin.Change{
+		Move: map[string]string{"apps/a.yaml": "moved/a \"quoted\" ü.yaml"}, Delete: []string{"apps/b.yaml"}, Write: map[string]string{"README.md": "# changed\n"},
+	}})
+	w.must(err)
+	var files []struct {
+		Filename, Status string
+		Previous         string `json:"previous_filename"`
+		Additions        int
+	}
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/pulls/1/files", w.token, nil, &files)
+	var got []string
+	for _, f := range files {
+		got = append(got, fmt.Sprintf("%s %s<%s +%d", f.Status, f.Filename, f.Previous, f.Additions))
+	}
+	want := []string{"modified README.md< +1", "removed apps/b.yaml< +0", "renamed moved/a \"quoted\" ü.yaml<apps/a.yaml +0"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+}
+
+// Beyond 3,000 files REST stops listing, but the number stays true.
+func TestManyFiles(t *testing.T) {
+	w := newWorld(t)
+	files := map[string]string{}
+	for i := range 3005 {
+		files[fmt.Sprintf("many/%04d", i)] = "x"
+	}
+	w.open("feature", files)
+	total := 0
+	path := "/repos/acme/fleet/pulls/1/files?per_page=100"
+	for page := 1; ; page++ {
+		var list []struct{ Filename string }
+		header := w.call(http.StatusOK, "GET", fmt.Sprintf("%s&page=%d", path, page), w.token, nil, &list)
+		total += len(list)
+		if !strings.Contains(header.Get("Link"), `rel="next"`) {
+			break
+		}
+	}
+	var one struct {
+		Changed int `json:"changed_files"`
+	}
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/pulls/1", w.token, nil, &one)
+	var seen struct {
+		Repository struct {
+			PullRequest struct {
+				ChangedFiles int
+				Files        struct{ TotalCount int }
+			}
+		}
+	}
+	w.query(`{repository(owner:"acme",name:"fleet"){pullRequest(number:1){changedFiles files(first:1){totalCount}}}}`, &seen)
+	if total != 3000 || one.Changed != 3005 || seen.Repository.PullRequest.ChangedFiles != 3005 {
+		t.Errorf("listed %d, changed_files %d, changedFiles %d", total, one.Changed, seen.Repository.PullRequest.ChangedFiles)
+	}
+}
+
+func TestStatuses(t *testing.T) {
+	w := newWorld(t)
+	sha := w.repo.Tip("main")
+	path := "/repos/acme/fleet/statuses/" + sha
+	set := func(want int, state, context, description string) {
+		t.Helper()
+		w.call(want, "POST", path, w.token, map[string]string{"state": state, "context": context, "description": description}, nil)
+	}
+	set(http.StatusCreated, "pending", "a", strings.Repeat("ü", 140))
+	set(http.StatusUnprocessableEntity, "pending", "a", strings.Repeat("ü", 141))
+	set(http.StatusUnprocessableEntity, "green", "a", "")
+	w.call(http.StatusUnprocessableEntity, "POST", "/repos/acme/fleet/statuses/"+strings.Repeat("1", 40), w.token, map[string]string{"state": "success"}, nil)
+	combined := func() (state string, total int) {
+		var c struct {
+			State string
+			Total int `json:"total_count"`
+		}
+		w.call(http.StatusOK, "GET", "/repos/acme/fleet/commits/main/status", w.token, nil, &c)
+		return c.State, c.Total
+	}
+	set(http.StatusCreated, "success", "A", "contexts fold case")
+	if state, total := combined(); state != "success" || total != 1 {
+		t.Errorf("combined: %s of %d", state, total)
+	}
+	set(http.StatusCreated, "error", "b", "")
+	if state, total := combined(); state != "failure" || total != 2 {
+		t.Errorf("combined: %s of %d", state, total)
+	}
+	for range 1000 {
+		w.must(w.repo.SetStatus(standin.Status{SHA: sha, Context: "c", State: "pending"}))
+	}
+	set(http.StatusUnprocessableEntity, "success", "C", "the 1001st")
+	set(http.StatusCreated, "success", "d", "")
+}
+
+func TestRefs(t *testing.T) {
+	w := newWorld(t)
+	first := w.repo.Tip("main")
+	second, err := w.repo.Commit("main", standin.Change{Write: map[string]string{"x": "x"}})
+	w.must(err)
+	w.must(w.repo.Push("acme", "rw/one", first))
+	const path = "/repos/acme/fleet/git/refs/heads/rw/one"
+	w.call(http.StatusOK, "PATCH", path, w.token, map[string]any{"sha": second}, nil)
+	w.call(http.StatusUnprocessableEntity, "PATCH", path, w.token, map[string]any{"sha": first}, nil)
+	w.call(http.StatusOK, "PATCH", path, w.token, map[string]any{"sha": first, "force": true}, nil)
+	w.call(http.StatusUnprocessableEntity, "PATCH", path, w.token, map[string]any{"sha": strings.Repeat("1", 40)}, nil)
+	w.call(http.StatusUnprocessableEntity, "PATCH", path+"-none", w.token, map[string]any{"sha": first}, nil)
+	w.repo.Protect("rw/*", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/promote", App: appID}}, NoForce: true, NoDelete: true})
+	w.call(http.StatusUnprocessableEntity, "PATCH", path, w.token, map[string]any{"sha": second}, nil) // no green check on the target
+	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/statuses/"+second, w.token, map[string]string{"state": "success", "context": "sluice/promote"}, nil)
+	w.call(http.StatusOK, "PATCH", path, w.token, map[string]any{"sha": second}, nil)
+	w.call(http.StatusUnprocessableEntity, "PATCH", path, w.token, map[string]any{"sha": first, "force": true}, nil)
+	w.call(http.StatusUnprocessableEntity, "DELETE", path, w.token, nil, nil)
+	w.repo.Unprotect("rw/*")
+	w.call(http.StatusNoContent, "DELETE", path, w.token, nil, nil)
+	w.call(http.StatusUnprocessableEntity, "DELETE", path, w.token, nil, nil)
+	w.call(http.StatusUnprocessableEntity, "DELETE", "/repos/acme/fleet/git/refs/heads/main", w.token, nil, nil)
+	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": "refs/heads/rw/one", "sha": first}, nil)
+	w.call(http.StatusUnprocessableEntity, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": "refs/heads/rw/one", "sha": first}, nil)
+	w.call(http.StatusUnprocessableEntity, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": "refs/heads/a..b", "sha": first}, nil)
+	w.call(http.StatusUnprocessableEntity, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": "refs/heads/--force", "sha": "--all"}, nil)
+}
+
+func TestContents(t *testing.T) {
+	w := newWorld(t)
+	var file struct{ Content, Encoding, SHA string }
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/contents/apps/a.yaml", w.token, nil, &file)
+	text, err := base64.StdEncoding.DecodeString(file.Content)
+	if err != nil || string(text) != lines("a") || file.Encoding != "base64" {
+		t.Errorf("content %q, %v", text, err)
+	}
+	var blob struct{ Content string }
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/git/blobs/"+file.SHA, w.token, nil, &blob)
+	if blob.Content != file.Content {
+		t.Errorf("blob %q", blob.Content)
+	}
+}
+
+// Pages follow each other by the Link header until all is listed.
+func TestPages(t *testing.T) {
+	w := newWorld(t)
+	for i := range 5 {
+		w.open(fmt.Sprintf("f%d", i), map[string]string{fmt.Sprintf("f%d", i): "x"})
+	}
+	var got []int
+	path := "/repos/acme/fleet/pulls?per_page=2&direction=asc"
+	for path != "" {
+		var list []struct{ Number int }
+		header := w.call(http.StatusOK, "GET", path, w.token, nil, &list)
+		for _, p := range list {
+			got = append(got, p.Number)
+		}
+		path = ""
+		for part := range strings.SplitSeq(header.Get("Link"), ", ") {
+			if url, ok := strings.CutSuffix(part, `>; rel="next"`); ok {
+				path = strings.TrimPrefix(url, "<"+w.server.URL+"/api/v3")
+			}
+		}
+	}
+	if diff := cmp.Diff([]int{1, 2, 3, 4, 5}, got); diff != "" {
+		t.Errorf("pages (-want +got):\n%s", diff)
+	}
+}
+
+func TestHeadersAndLimit(t *testing.T) {
+	w := newWorld(t)
+	header := w.call(http.StatusOK, "GET", "/repos/acme/fleet", w.token, nil, nil)
+	if header.Get("Date") != w.now.Now().Format(http.TimeFormat) {
+		t.Errorf("Date %q, GitHub's clock says %s", header.Get("Date"), w.now.Now())
+	}
+	if header.Get("X-RateLimit-Limit") != "5000" || header.Get("X-RateLimit-Remaining") != "4999" {
+		t.Errorf("limit headers: %v", header)
+	}
+	for range 4999 {
+		_ = w.spend()
+	}
+	status, header := http.StatusOK, http.Header(nil)
+	status, header, body := w.raw("GET", "/repos/acme/fleet", w.token, nil)
+	if status != http.StatusForbidden || header.Get("X-RateLimit-Remaining") != "0" || !strings.Contains(string(body), "API rate limit exceeded") {
+		t.Errorf("over the limit: %d %v %s", status, header, body)
+	}
+	if errs := w.query(`{viewer{login}}`, nil); errs != nil {
+		t.Errorf("GraphQL has a budget of its own: %v", errs)
+	}
+	w.now.add(time.Hour)
+	w.token = w.installationToken()
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet", w.token, nil, nil)
+}
+
+// spend uses a point without the cost of a checked conversation.
+func (w *world) spend() int {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), "GET", "http://github.test/repos/acme/fleet/issues/1/labels", nil)
+	w.must(err)
+	req.Header.Set("Authorization", "token "+w.token)
+	answer, err := w.github.Transport().RoundTrip(req)
+	w.must(err)
+	w.must(answer.Body.Close())
+	return answer.StatusCode
+}
