@@ -245,10 +245,10 @@ func (sc scenario) pull(p pull) plan.Pull {
 }
 
 func rules(p pull) *plan.RulesChange {
-	switch {
-	case p.Rules == "":
+	switch p.Rules {
+	case "":
 		return nil
-	case p.Rules == "deleted":
+	case "deleted":
 		return &plan.RulesChange{Deleted: true}
 	}
 	policy, findings := config.Parse([]byte(p.Rules))
@@ -282,8 +282,7 @@ func ours(text string, context plan.Context, now time.Time) []plan.Status {
 		return nil
 	}
 	state, description, _ := strings.Cut(text, ": ")
-	by := string(us)
-	state, by, _ = strings.Cut(state, " by ")
+	state, by, _ := strings.Cut(state, " by ")
 	return []plan.Status{{Context: context, State: plan.StatusState(state), Description: description, By: plan.Login(cmp.Or(by, string(us))), At: now.Add(-time.Minute)}}
 }
 

@@ -69,7 +69,7 @@ type world struct {
 }
 
 // rules is a file of the rt-rw layout whose only window is given.
-func rules(window string, more ...string) string {
+func rules(window string) string {
 	return `version: 1
 timezone: UTC
 windows:
@@ -79,7 +79,7 @@ layout:
   window: w
 pull_requests:
   settle: 0s
-` + strings.Join(more, "")
+`
 }
 
 const (
