@@ -1,5 +1,7 @@
 package window
 
+import "math/bits"
+
 // sampleStart is the fixed instant from which schedules are tried out, 2024-01-01T00:00:00Z: validity must not depend on the
 // clock. The year has a 29 February.
 const sampleStart instant = 1704067200
@@ -20,6 +22,7 @@ func (r *report) checkFirings(s *schedule) {
 	}
 	if s.close == nil {
 		s.linked = s.open.longestPause() <= s.duration
+		s.endless = s.alwaysOpen()
 		return
 	}
 	if _, ok := s.close.next(from); !ok {
@@ -58,7 +61,7 @@ func (w *compiled) lint(r *report) {
 	if w.schedule == nil {
 		return
 	}
-	if w.schedule.close == nil && w.schedule.alwaysOpen() {
+	if w.schedule.endless {
 		r.warn("duration", CodeAlwaysOpen, wordsAlwaysOpen)
 		return
 	}
@@ -67,21 +70,28 @@ func (w *compiled) lint(r *report) {
 	}
 }
 
+// sampleMonths is for how many months gaps between days are looked at: a century, with a year that leaves its leap day out.
+const sampleMonths = 101 * 12
+
 // alwaysOpen tells whether each opening of the schedule comes before the one before it is over, clock changes aside.
 func (c *schedule) alwaysOpen() bool {
-	w, ok := c.open.next(wall(sampleStart))
-	for range reachMonths * 31 {
-		if !ok {
+	night := int64(c.open.firstMinute()-c.open.lastMinute()) * 60 // from a day's last opening to the first of the same day
+	m, _ := monthOf(int64(sampleStart) / day)
+	before := int64(-1)
+	for range sampleMonths {
+		for days := c.open.daysIn(m); days != 0; days &= days - 1 {
+			today := m.first + int64(bits.TrailingZeros32(days)) - 1
+			if before >= 0 && instant((today-before)*day+night) > c.duration {
+				return false
+			}
+			before = today
+		}
+		m = m.next()
+		if before >= 0 && instant((m.first-before)*day+night) > c.duration {
 			return false
 		}
-		w = c.open.lastOfDay(w)
-		next, more := c.open.next(w)
-		if !c.linked || !more || instant(next-w) > c.duration {
-			return false
-		}
-		w, ok = next, true
 	}
-	return true
+	return c.linked
 }
 
 // everReleases tells whether some interval of the schedule is longer than the cutoff. It takes what it looks at from the

@@ -11,6 +11,8 @@ type schedule struct {
 	// linked tells that no two openings of a day are farther apart than the duration, so that a whole day's
 	// openings are one chain.
 	linked bool
+	// endless tells that on a clock without changes all openings are one chain. Clock changes can break it.
+	endless bool
 }
 
 // first is the earliest interval of the schedule that ends after x, whole: openings that overlap or touch are one.
@@ -75,7 +77,7 @@ func (c *schedule) firstChain(s *search, x instant) (span, bool) {
 func (c *schedule) chainEnd(s *search, w wall) instant {
 	limit := max(s.hi, s.firstReading(w).dayStart()+horizon)
 	for {
-		w = c.skip(s, w, c.open.lastOfDay(w))
+		w = c.skipOn(s, w)
 		over := s.firstReading(w) + c.duration
 		next, ok := c.open.next(w)
 		if !ok || s.firstReading(next) > over {
@@ -92,7 +94,7 @@ func (c *schedule) chainEnd(s *search, w wall) instant {
 func (c *schedule) chainStart(s *search, w wall) instant {
 	limit := min(s.lo, s.firstReading(w).dayStart()-horizon)
 	for {
-		w = c.skip(s, w, c.open.firstOfDay(w))
+		w = c.skipBack(s, w)
 		from := s.firstReading(w)
 		prev, ok := c.open.prev(w - 1)
 		if !ok || s.firstReading(prev)+c.duration < from {
@@ -105,9 +107,31 @@ func (c *schedule) chainStart(s *search, w wall) instant {
 	}
 }
 
-// skip is the reading `to` if the openings of the day between it and w are surely one chain, else w.
-func (c *schedule) skip(s *search, w, to wall) wall {
-	if c.linked && s.firstReading(to)-s.firstReading(w) == instant(to-w) {
+// skipOn is a later opening of the chain that w is in, with nothing but the chain in between; or w itself. Where the clock
+// keeps its offset, an endless chain cannot break, and a linked day cannot either.
+func (c *schedule) skipOn(s *search, w wall) wall {
+	if c.endless {
+		p := s.steady(s.firstReading(w))
+		if to, ok := c.open.prev(wall(int64(p.until-1) + p.offset)); ok && to > w {
+			return to
+		}
+	}
+	if to := c.open.lastOfDay(w); c.linked && s.firstReading(to)-s.firstReading(w) == instant(to-w) {
+		return to
+	}
+	return w
+}
+
+// skipBack is skipOn into the past.
+func (c *schedule) skipBack(s *search, w wall) wall {
+	if c.endless {
+		p := s.steady(s.firstReading(w))
+		// Later than all that the clock showed before: a reading of a fold would lead back to its first time.
+		if to, ok := c.open.next(s.highest(p.from)); ok && to < w {
+			return to
+		}
+	}
+	if to := c.open.firstOfDay(w); c.linked && s.firstReading(w)-s.firstReading(to) == instant(w-to) {
 		return to
 	}
 	return w

@@ -28,6 +28,9 @@ func (w *compiled) walk(x instant) *walker {
 
 // firstRaw is the earliest interval that ends after x, whole, before freezes are subtracted.
 func (w *walker) firstRaw(x instant) (span, bool) {
+	if x >= end {
+		return span{}, false
+	}
 	if w.always {
 		return span{beginning, end}, true
 	}

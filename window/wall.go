@@ -115,6 +115,27 @@ func (s *search) firstReading(w wall) instant {
 	}
 }
 
+// stride is how far steady looks: few clocks go longer without a change, and most years have two.
+const stride = 200 * day
+
+// steady is a stretch of time around x, up to stride on either side, in which the clock keeps its offset.
+func (s *search) steady(x instant) period {
+	p := s.periodFrom(x - stride)
+	for p.until <= x+stride {
+		next := s.periodFrom(p.until)
+		switch {
+		case next.offset == p.offset:
+			p.until = next.until
+		case p.until <= x:
+			p = next
+		default:
+			return p
+		}
+	}
+	p.until = x + stride
+	return p
+}
+
 // lastReading is the last instant at which the clock shows w; for a reading in a gap the instant of the jump.
 func (s *search) lastReading(w wall) instant {
 	found := s.firstReading(w)

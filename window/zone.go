@@ -1,11 +1,10 @@
 package window
 
 import (
-	"archive/zip"
-	"bytes"
 	_ "embed" // for zoneData
+	"encoding/binary"
 	"fmt"
-	"io"
+	"iter"
 	"strings"
 	"time"
 )
@@ -18,9 +17,6 @@ import (
 //go:embed zoneinfo.zip
 var zoneData []byte
 
-// maxZoneSize bounds one zone's data. The largest has about 2 kB.
-const maxZoneSize = 64 << 10
-
 // LoadZone gives the zone of an IANA name, Area/City or UTC, from the embedded data alone.
 //
 // It refuses what looks like a zone and means something else: "", "Local", abbreviations such as CET and EST (which have
@@ -32,47 +28,68 @@ func LoadZone(name string) (*time.Location, error) {
 	if why := refusedZone(name); why != "" {
 		return nil, fmt.Errorf("%s", why)
 	}
-	files, err := zip.NewReader(bytes.NewReader(zoneData), int64(len(zoneData)))
-	if err != nil {
-		return nil, fmt.Errorf("read the embedded zones: %w", err)
-	}
+	var data []byte
 	near := ""
-	for _, f := range files.File {
-		if f.Name == name {
-			return readZone(f)
+	for entry := range zoneEntries(zoneData) {
+		if entry.name == name {
+			data = entry.data
+			break
 		}
-		if near == "" && strings.EqualFold(f.Name, name) {
-			near = f.Name
+		if near == "" && strings.EqualFold(entry.name, name) {
+			near = entry.name
 		}
 	}
-	return nil, fmt.Errorf("%s", unknownZone(name, near))
-}
-
-// readZone decodes one zone of the database.
-func readZone(f *zip.File) (*time.Location, error) {
-	r, err := f.Open()
-	if err != nil {
-		return nil, fmt.Errorf("open zone %s: %w", f.Name, err)
+	if data == nil {
+		return nil, fmt.Errorf("%s", unknownZone(name, near))
 	}
-	data, err := io.ReadAll(io.LimitReader(r, maxZoneSize))
-	if err = firstError(err, r.Close()); err != nil {
-		return nil, fmt.Errorf("read zone %s: %w", f.Name, err)
-	}
-	zone, err := time.LoadLocationFromTZData(f.Name, data)
+	zone, err := time.LoadLocationFromTZData(name, data)
 	if err != nil {
-		return nil, fmt.Errorf("decode zone %s: %w", f.Name, err)
+		return nil, fmt.Errorf("decode zone %s: %w", name, err)
 	}
 	return zone, nil
 }
 
-// firstError is the first error that is one.
-func firstError(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
+// zoneEntry is one zone of the database.
+type zoneEntry struct {
+	name string
+	data []byte
+}
+
+// The parts of a zip archive of stored files that zoneEntries reads: the sizes of its headers and where their fields are.
+const (
+	zipEndSize    = 22
+	zipEndEntries = 10 // number of entries
+	zipEndStart   = 16 // where the directory begins
+
+	zipDirectorySize   = 46
+	zipDirectoryLength = 24 // of the content
+	zipDirectoryName   = 28 // lengths of the name, the extra field and the comment
+	zipDirectoryHeader = 42 // where the entry's own header begins
+
+	zipHeaderSize = 30
+	zipHeaderName = 26 // lengths of the name and the extra field
+)
+
+// zoneEntries goes through the database. It reads the archive's directory in place: archive/zip would make 2,400 objects
+// of it each time. TestZoneEntries holds it against archive/zip, so that a refreshed archive of another shape is noticed.
+func zoneEntries(archive []byte) iter.Seq[zoneEntry] {
+	u16 := func(at int) int { return int(binary.LittleEndian.Uint16(archive[at:])) }
+	u32 := func(at int) int { return int(binary.LittleEndian.Uint32(archive[at:])) }
+	return func(yield func(zoneEntry) bool) {
+		last := len(archive) - zipEndSize
+		at := u32(last + zipEndStart)
+		for range u16(last + zipEndEntries) {
+			name := at + zipDirectorySize
+			nameEnd := name + u16(at+zipDirectoryName)
+			header := u32(at + zipDirectoryHeader)
+			data := header + zipHeaderSize + u16(header+zipHeaderName) + u16(header+zipHeaderName+2)
+			entry := zoneEntry{name: string(archive[name:nameEnd]), data: archive[data : data+u32(at+zipDirectoryLength)]}
+			if !yield(entry) {
+				return
+			}
+			at = nameEnd + u16(at+zipDirectoryName+2) + u16(at+zipDirectoryName+4)
 		}
 	}
-	return nil
 }
 
 // refusedZone says why a name is no Area/City, or "". Names of directories and of traversal are not in the database.

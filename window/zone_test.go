@@ -3,6 +3,7 @@ package window
 import (
 	"archive/zip"
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -21,17 +22,40 @@ func zone(t testing.TB, name string) *time.Location {
 // areaCities are all names of the embedded data that a file may use.
 func areaCities(t testing.TB) []string {
 	t.Helper()
+	var out []string
+	for entry := range zoneEntries(zoneData) {
+		name := entry.name
+		if strings.Contains(name, "/") && !strings.HasPrefix(name, "Etc/") && !strings.HasSuffix(name, "/") {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+func TestZoneEntries(t *testing.T) {
 	files, err := zip.NewReader(bytes.NewReader(zoneData), int64(len(zoneData)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out []string
-	for _, f := range files.File {
-		if strings.Contains(f.Name, "/") && !strings.HasPrefix(f.Name, "Etc/") && !strings.HasSuffix(f.Name, "/") {
-			out = append(out, f.Name)
+	i := 0
+	for entry := range zoneEntries(zoneData) {
+		f := files.File[i]
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
 		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if entry.name != f.Name || !bytes.Equal(entry.data, data) || f.Method != zip.Store {
+			t.Fatalf("entry %d is %s with %d bytes, want %s with %d, stored", i, entry.name, len(entry.data), f.Name, len(data))
+		}
+		i++
 	}
-	return out
+	if i != len(files.File) {
+		t.Errorf("%d entries of %d", i, len(files.File))
+	}
 }
 
 func TestEveryEmbeddedZoneLoads(t *testing.T) {
