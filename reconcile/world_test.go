@@ -133,6 +133,7 @@ func bubble(t *testing.T, f func(t *testing.T, w *world), repos ...plan.Repo) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, repos...)
 		f(t, w)
+		time.Sleep(time.Second) // for echoes under way
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		for _, b := range w.broken {
