@@ -159,7 +159,7 @@ func (d *demo) invite() {
 	fmt.Fprintf(d.out, `
 Go on by hand, as a person with write access:
 
-  git -c http.extraHeader="Authorization: token person:alice" clone %s
+  git clone -c http.extraHeader="Authorization: token person:alice" %s
   # push a branch, then:
   curl -s -H "Authorization: token person:alice" %s/repos/%s/pulls \
     -d '{"title":"mine","head":"my-branch","base":"main"}'
