@@ -1,6 +1,8 @@
 package standin
 
 import (
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -64,16 +66,10 @@ const maxBranchesTold = 10
 // branchesAt lists branches whose tip is a commit.
 func (r *Repo) branchesAt(sha string) []object {
 	list := []object{}
-	refs, err := r.git.refs("refs/heads/")
-	if err != nil {
-		return list
-	}
-	for _, ref := range refs {
-		if ref.sha == sha && len(list) < maxBranchesTold {
+	for _, branch := range slices.Sorted(maps.Keys(r.heads)) {
+		if r.heads[branch] == sha && len(list) < maxBranchesTold {
 			url := r.g.api() + "/repos/" + r.String() + "/commits/" + sha
-			list = append(list, object{
-				"name": strings.TrimPrefix(ref.name, "refs/heads/"), "protected": false, "commit": object{"sha": sha, "url": url},
-			})
+			list = append(list, object{"name": branch, "protected": false, "commit": object{"sha": sha, "url": url}})
 		}
 	}
 	return list

@@ -19,6 +19,9 @@ type move struct {
 func (r *Repo) moved(m move) error {
 	if strings.EqualFold(m.owner, r.owner) {
 		r.pushed = r.g.now()
+		if r.heads[m.branch] = m.after; m.after == "" {
+			delete(r.heads, m.branch)
+		}
 		if err := r.tellPush(m); err != nil {
 			return err
 		}

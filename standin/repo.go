@@ -32,6 +32,7 @@ type Repo struct {
 	suites      map[string]int64 // number of the check suite, by commit and App
 	colors      map[string]int64 // number of a label, by name
 	groups      []Group
+	heads       map[string]string  // where branches were told to be; git has the truth
 	testing     map[[2]string]bool // trial merges under way
 }
 
@@ -45,6 +46,7 @@ func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
 		checks:      map[string][]Check{},
 		suites:      map[string]int64{},
 		colors:      map[string]int64{},
+		heads:       map[string]string{},
 		testing:     map[[2]string]bool{},
 	}
 }

@@ -1,0 +1,148 @@
+package standin_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+func readAll(t *testing.T, r io.Reader) string {
+	t.Helper()
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+func TestFaults(t *testing.T) {
+	w := newWorld(t)
+	const path = "/repos/acme/fleet"
+	reset := w.now.Now().Add(time.Minute)
+	rows := []struct {
+		fault  standin.Fault
+		status int
+		header map[string]string
+	}{
+		{standin.SecondaryLimit(403, 30*time.Second), 403, map[string]string{"Retry-After": "30"}},
+		{standin.SecondaryLimit(429, 0), 429, map[string]string{"Retry-After": ""}},
+		{standin.PrimaryLimit(403, reset), 403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795262460"}},
+		{standin.PrimaryLimit(429, reset), 429, map[string]string{"X-RateLimit-Remaining": "0"}},
+		{standin.Fault{Method: "GET", Path: "/repos/{owner}/{repo}", Status: 502, Body: "<html>"}, 502, nil},
+		{standin.Fault{Path: "/repos/*/fleet", Status: 503}, 503, nil},
+	}
+	for _, r := range rows {
+		w.github.Fault(r.fault)
+		status, header, _ := w.raw("GET", path, w.token, nil)
+		if status != r.status {
+			t.Errorf("%+v: %d", r.fault, status)
+		}
+		for name, want := range r.header {
+			if header.Get(name) != want {
+				t.Errorf("%+v: %s: %q, want %q", r.fault, name, header.Get(name), want)
+			}
+		}
+		w.call(http.StatusOK, "GET", path, w.token, nil, nil) // once only
+	}
+}
+
+func TestFaultCounts(t *testing.T) {
+	w := newWorld(t)
+	const path = "/repos/acme/fleet"
+	cancel := w.github.Fault(standin.Fault{Path: path, Skip: 1, Times: -1, Status: 500})
+	var got []int
+	for i := range 4 {
+		if i == 3 {
+			cancel()
+		}
+		status, _, _ := w.raw("GET", path, w.token, nil)
+		got = append(got, status)
+	}
+	if got[0] != 200 || got[1] != 500 || got[2] != 500 || got[3] != 200 {
+		t.Errorf("statuses %v", got)
+	}
+	w.github.Fault(standin.Fault{Path: "/graphql", Contains: "viewer", Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "no"}}})
+	if errs := w.query(`{rateLimit{cost}}`, nil); errs != nil {
+		t.Errorf("harmed the wrong query: %v", errs)
+	}
+	if errs := w.query(`{viewer{login}}`, nil); len(errs) != 1 || errs[0] != "RATE_LIMITED: no" {
+		t.Errorf("errors: %v", errs)
+	}
+}
+
+// The write is done, its answer is lost.
+func TestLostAnswer(t *testing.T) {
+	w := newWorld(t)
+	w.open("feature", map[string]string{"x": "x"})
+	w.github.Fault(standin.Fault{Method: "PUT", Status: 502, Done: true})
+	if status, _, _ := w.raw("PUT", "/repos/acme/fleet/pulls/1/merge", w.token, nil); status != 502 {
+		t.Errorf("status %d", status)
+	}
+	if !w.pull(1).Merged {
+		t.Error("the merge was not done")
+	}
+}
+
+// An answer breaks off in the middle, over a network and without one. The checker would buffer it whole.
+func TestCutBody(t *testing.T) {
+	w := newWorld(t)
+	w.github.Fault(standin.Fault{Cut: 10, Times: 2})
+	url := newPlainServer(t, w.github) + "/repos/acme/fleet"
+	for name, transport := range map[string]http.RoundTripper{"in memory": w.github.Transport(), "network": http.DefaultTransport} {
+		req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
+		w.must(err)
+		req.Header.Set("Authorization", "token "+w.token)
+		checkCut(t, name, transport, req)
+	}
+}
+
+func checkCut(t *testing.T, name string, transport http.RoundTripper, req *http.Request) {
+	t.Helper()
+	answer, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, err := io.ReadAll(answer.Body)
+	if len(body) != 10 || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("%s: read %q, %v", name, body, err)
+	}
+}
+
+// Latency passes by the clock of the test.
+func TestLatency(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g, err := standin.New(standin.Options{Dir: t.TempDir(), AppID: appID, AppKey: &appKey().PublicKey})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		g.SetLatency(time.Second)
+		g.Fault(standin.Fault{Latency: time.Minute})
+		for _, want := range []time.Duration{time.Minute + time.Second, time.Second} {
+			start := time.Now()
+			req, err := http.NewRequestWithContext(t.Context(), "GET", "http://github.test/rate_limit", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Authorization", "token person:alice")
+			answer, err := g.Transport().RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body := readAll(t, answer.Body); !strings.Contains(body, "resources") {
+				t.Errorf("answer %s", body)
+			}
+			_ = answer.Body.Close()
+			if took := time.Since(start); took != want {
+				t.Errorf("took %s, want %s", took, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,131 @@
+package standin
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+)
+
+func testGit(t testing.TB) *gitDir {
+	t.Helper()
+	d, err := initGit(t.TempDir(), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(d.close)
+	return d
+}
+
+// dag makes random histories of n commits: roots, forks, merges and criss-crosses.
+func dag(t testing.TB, d *gitDir, dice *rand.Rand, n int) []string {
+	t.Helper()
+	tree, err := d.runIn(strings.NewReader(""), nil, "mktree")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for i := range n {
+		at := time.Unix(int64(1_700_000_000+i), 0)
+		c := newCommit{tree: strings.TrimSpace(string(tree)), message: fmt.Sprint(i), author: webFlow(at), committer: webFlow(at)}
+		for range min(len(list), 1+dice.IntN(2)) {
+			if p := list[max(0, len(list)-1-dice.IntN(8))]; len(c.parents) == 0 || c.parents[0] != p {
+				c.parents = append(c.parents, p)
+			}
+		}
+		if dice.IntN(12) == 0 {
+			c.parents = nil
+		}
+		sha, err := d.write(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, sha)
+	}
+	return list
+}
+
+// mergeBase, contains and between agree with git on random histories.
+func TestHistoryAgainstGit(t *testing.T) {
+	d := testGit(t)
+	dice := rand.New(rand.NewPCG(1, 2))
+	list := dag(t, d, dice, 40)
+	criss := 0
+	for range 60 {
+		a, b := list[dice.IntN(len(list))], list[len(list)-1-dice.IntN(10)]
+		all, err := d.run("merge-base", "--all", a, b)
+		if err != nil {
+			all = nil
+		}
+		got, err := d.mergeBase(a, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bases := strings.Fields(string(all))
+		if len(bases) > 1 {
+			criss++
+		}
+		if (len(bases) == 0) != (got == "") || got != "" && !strings.Contains(string(all), got) {
+			t.Errorf("merge base of %s and %s: %q, git says %q", a, b, got, bases)
+		}
+		_, err = d.run("merge-base", "--is-ancestor", b, a)
+		if in, _ := d.contains(a, b); in != (err == nil) {
+			t.Errorf("%s contains %s: %v, git says %v", a, b, in, err)
+		}
+		count, err := d.run("rev-list", "--count", a+".."+b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := d.between(a, b)
+		if err != nil || fmt.Sprint(len(line)) != strings.TrimSpace(string(count)) {
+			t.Errorf("%s..%s has %d commits (%v), git says %s", a, b, len(line), err, count)
+		}
+	}
+	if criss == 0 {
+		t.Error("no criss-cross among the histories: choose another seed")
+	}
+}
+
+// validRef takes what git takes, or less.
+func FuzzValidRef(f *testing.F) {
+	for _, s := range []string{"main", "rw/a", "a..b", "a.lock", ".a", "a/.b", "a//b", "a b", "@{x", "-f", "a.", "\x01", "a/", "ü", "@", "a\\b"} {
+		f.Add(s)
+	}
+	d := testGit(f)
+	f.Fuzz(func(t *testing.T, name string) {
+		ref := "refs/heads/" + name
+		if strings.ContainsRune(ref, 0) || !validRef(ref) {
+			return
+		}
+		if _, err := d.run("check-ref-format", ref); err != nil {
+			t.Errorf("git does not take %q", ref)
+		}
+	})
+}
+
+// The index of a push's commands is read from hostile bytes.
+func FuzzReadCommands(f *testing.F) {
+	f.Add([]byte(pktLine(zeroSHA+" "+zeroSHA+" refs/heads/x\x00 report-status") + "0000PACK"))
+	f.Add([]byte("ffff"))
+	f.Add([]byte("0003"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		list, caps := readCommands(data)
+		for _, c := range list {
+			if len(c.old)+len(c.sha)+len(c.ref)+len(caps) > len(data) {
+				t.Errorf("read more than there is: %v", c)
+			}
+		}
+	})
+}
+
+// The answers of git's diff and of a tree object are read without a panic, whatever they hold.
+func FuzzParse(f *testing.F) {
+	f.Add(":100644 100644 "+zeroSHA+" "+zeroSHA+" R090\x00a\x00b\x00", []byte("100644 a\x0012345678901234567890"))
+	f.Add("1\t2\t\x00a\x00b\x00", []byte("40000 d\x00"))
+	f.Fuzz(func(_ *testing.T, text string, tree []byte) {
+		_, _ = parseDiff(text)
+		_, _ = parseTree(tree)
+		_ = parseCommit(zeroSHA, text)
+	})
+}
