@@ -8,7 +8,16 @@
 // is embedded in the binary. It knows no YAML: package config gives it Specs.
 //
 // Schedules run on the wall clock of the window's zone. A reading inside a daylight-saving gap happens as the clock jumps;
-// a reading that occurs twice happens once, the first time. Every error is a [Problem] that names the field it is about.
+// a reading that occurs twice happens once, the first time. So a schedule runs on a wall clock without gaps and folds, and
+// two functions carry questions to it and answers back: the highest reading shown up to an instant, and the first instant
+// at which a reading or a higher one is shown.
+//
+// Invariants: an answer depends on the calendar and the instant alone, never on what was asked before or on the machine; a
+// state holds until the instant that it names, and changes there; what is releasable is open, and what is open is not frozen.
+//
+// How it fails: closed. Nothing compiles halfway: [New] gives a calendar or the problems, each with the field that it is
+// about. A name that no calendar knows is shut for ever, and so is every window beyond the year 9999. The text of a file
+// is bounded and never makes anything here panic.
 package window
 
 import "time"
@@ -52,7 +61,7 @@ type Interval struct{ From, Until time.Time }
 // State is all that can be asked of one window at one instant. Instants are UTC.
 type State struct {
 	Open            bool
-	Since           time.Time // when the present open interval began; zero while shut
+	Since           time.Time // when the present open interval began; zero while shut, and out of sight
 	Until           time.Time // the next change of Open; zero: none in sight
 	Releasable      bool      // open, not frozen, and more than the cutoff before the close
 	ReleasableUntil time.Time // the next change of Releasable; zero: none in sight

@@ -9,7 +9,10 @@ import (
 	"time"
 )
 
-//go:generate sh -c "cp \"$(go env GOROOT)/lib/time/zoneinfo.zip\" zoneinfo.zip"
+// The data is refreshed on purpose only, by ZONES=refresh go generate ./window with a new Go: it differs between releases of
+// Go, and what is generated must not differ between machines.
+//
+//go:generate sh -c "test \"$ZONES\" != refresh || cp \"$(go env GOROOT)/lib/time/zoneinfo.zip\" zoneinfo.zip"
 
 // zoneData is the time zone database, as Go ships it. It is embedded because time.LoadLocation reads $ZONEINFO and the
 // machine's files first: the same file would then mean different windows on different machines.
