@@ -172,7 +172,7 @@ func (r *Repo) may(c caller, n need) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if personRank[r.permission(c.actor.Login)] < personRank[n.person] {
-		return refuse(http.StatusForbidden, "Must have %s rights to Repository.", n.person)
+		return refuse(http.StatusForbidden, msgMustHave, n.person)
 	}
 	return nil
 }

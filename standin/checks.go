@@ -27,7 +27,7 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 		return Status{}, invalidField("Status", "state", "invalid")
 	}
 	if utf8.RuneCountInString(s.Description) > maxDescription {
-		return Status{}, invalid("Status", "description is too long (maximum is 140 characters)")
+		return Status{}, invalid("Status", msgLongDescription)
 	}
 	n := 0
 	for _, old := range r.statuses[c.sha] {

@@ -49,6 +49,32 @@ var (
 	zeroSHA = strings.Repeat("0", 40)
 )
 
+// The first git whose merge-tree can write a tree: https://git-scm.com/docs/git-merge-tree
+const leastMajor, leastMinor = 2, 38
+
+var gitVersion = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
+
+// checkGit tells whether there is a git that can do what the stand-in needs.
+func checkGit(dir string) error {
+	out, err := (&gitDir{dir: dir}).run("version")
+	if err != nil {
+		return err
+	}
+	return newEnough(string(out))
+}
+
+func newEnough(said string) error {
+	m := gitVersion.FindStringSubmatch(said)
+	if m == nil {
+		return fmt.Errorf("git version: cannot read %q", said)
+	}
+	major, minor := intOf(m[1]), intOf(m[2])
+	if major < leastMajor || major == leastMajor && minor < leastMinor {
+		return fmt.Errorf("git %d.%d is too old: %d.%d or newer is needed", major, minor, leastMajor, leastMinor)
+	}
+	return nil
+}
+
 // initGit makes a bare repository in dir with the default branch main.
 func initGit(dir string, now func() time.Time) (*gitDir, error) {
 	if err := os.MkdirAll(dir, 0o750); err != nil {

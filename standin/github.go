@@ -61,7 +61,15 @@ func New(opts Options) (*GitHub, error) {
 	if opts.Dir == "" || opts.AppID == 0 || opts.AppKey == nil {
 		return nil, errors.New("stand-in needs Dir, AppID and AppKey")
 	}
-	if err := os.MkdirAll(opts.Dir, 0o750); err != nil {
+	dir, err := filepath.Abs(opts.Dir) // git is run from other directories
+	if err != nil {
+		return nil, fmt.Errorf("start stand-in: %w", err)
+	}
+	opts.Dir = dir
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, fmt.Errorf("start stand-in: %w", err)
+	}
+	if err := checkGit(dir); err != nil {
 		return nil, fmt.Errorf("start stand-in: %w", err)
 	}
 	fillDefaults(&opts)

@@ -141,18 +141,18 @@ func (r *Repo) refusePull(n NewPull, base, head string) error {
 	}
 	for _, p := range r.pulls {
 		if p.Open && p.Base == n.Base && p.Head == branch && strings.EqualFold(p.HeadOwner, owner) {
-			return invalid("PullRequest", fmt.Sprintf("A pull request already exists for %s:%s.", owner, branch))
+			return invalid("PullRequest", fmt.Sprintf(msgPullExists, owner, branch))
 		}
 	}
 	if r.git.sameHistory(base, head) {
-		return invalid("PullRequest", fmt.Sprintf("No commits between %s and %s", n.Base, n.Head))
+		return invalid("PullRequest", fmt.Sprintf(msgNoCommits, n.Base, n.Head))
 	}
 	shared, err := r.git.mergeBase(base, head)
 	if err != nil {
 		return err
 	}
 	if shared == "" {
-		return invalid("PullRequest", fmt.Sprintf("The %s branch has no history in common with %s", n.Head, n.Base))
+		return invalid("PullRequest", fmt.Sprintf(msgNoHistory, n.Head, n.Base))
 	}
 	return nil
 }

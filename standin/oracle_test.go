@@ -129,3 +129,14 @@ func FuzzParse(f *testing.F) {
 		_ = parseCommit(zeroSHA, text)
 	})
 }
+
+func TestGitVersions(t *testing.T) {
+	for said, ok := range map[string]bool{
+		"git version 2.38.0\n": true, "git version 2.39.5 (Apple Git-154)\n": true, "git version 3.0.0": true, "git version 2.51.rc1": true,
+		"git version 2.37.9\n": false, "git version 1.99.0": false, "svn": false,
+	} {
+		if err := newEnough(said); (err == nil) != ok {
+			t.Errorf("%q: %v", said, err)
+		}
+	}
+}

@@ -73,7 +73,7 @@ type api struct {
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		a.g.fail(w, refuse(http.StatusRequestEntityTooLarge, "Request body too large"))
+		a.g.fail(w, refuse(http.StatusRequestEntityTooLarge, msgTooLarge))
 		return
 	}
 	r = r.Clone(r.Context())

@@ -94,11 +94,11 @@ func (g *GitHub) createToken(c *call) (answer, error) {
 		}
 	}
 	if len(repos) < len(ask.Repositories)+len(ask.RepositoryIDs) {
-		return answer{}, invalid("Installation", "There is at least one repository that does not exist or is not accessible to the parent installation.")
+		return answer{}, invalid("Installation", msgNotInstalled)
 	}
 	for name, level := range ask.Permissions {
 		if have := i.permissions[name]; have == "" || level == "write" && have != "write" {
-			return answer{}, invalid("Installation", "The permissions requested are not granted to this installation.")
+			return answer{}, invalid("Installation", msgNotGranted)
 		}
 	}
 	value, t := g.issue(i, ask.Permissions, repos)
@@ -113,7 +113,7 @@ func (g *GitHub) createToken(c *call) (answer, error) {
 
 func (g *GitHub) listInstalled(c *call) (answer, error) {
 	if c.who.token == nil {
-		return answer{}, refuse(http.StatusForbidden, "You must authenticate with an installation access token in order to list repositories for an installation.")
+		return answer{}, refuse(http.StatusForbidden, msgInstallationOnly)
 	}
 	g.mu.Lock()
 	all := slices.Clone(g.repos)

@@ -145,7 +145,7 @@ func compare(c *call, r *Repo) (answer, error) {
 		return answer{}, err
 	}
 	if shared == "" {
-		return answer{}, refuse(http.StatusNotFound, "No common ancestor between %s and %s.", left, right)
+		return answer{}, refuse(http.StatusNotFound, msgNoAncestor, left, right)
 	}
 	return r.comparison(c, base, head, shared)
 }

@@ -53,14 +53,14 @@ func createRef(c *call, r *Repo) (answer, error) {
 	}
 	branch, isBranch := strings.CutPrefix(ask.Ref, "refs/heads/")
 	if !isBranch || !validRef(ask.Ref) {
-		return answer{}, refuse(http.StatusUnprocessableEntity, "Reference name must start with 'refs/' and contain at least two slashes.")
+		return answer{}, refuse(http.StatusUnprocessableEntity, msgBadRef)
 	}
 	old, err := r.git.tip(ask.Ref)
 	if err != nil {
 		return answer{}, err
 	}
 	if old != "" {
-		return answer{}, refuse(http.StatusUnprocessableEntity, "Reference already exists")
+		return answer{}, refuse(http.StatusUnprocessableEntity, msgRefExists)
 	}
 	if err := r.moveByREST(move{by: c.who.actor, owner: r.owner, branch: branch, after: ask.SHA}); err != nil {
 		return answer{}, err
@@ -115,7 +115,7 @@ func deleteRef(c *call, r *Repo) (answer, error) {
 		return answer{}, err
 	}
 	if branch == defaultBranch {
-		return answer{}, refuse(http.StatusUnprocessableEntity, "Cannot delete the default branch")
+		return answer{}, refuse(http.StatusUnprocessableEntity, msgDefaultBranch)
 	}
 	return answer{status: http.StatusNoContent}, r.moveByREST(move{by: c.who.actor, owner: r.owner, branch: branch, before: tip})
 }
@@ -132,7 +132,7 @@ func (r *Repo) moveByREST(m move) error {
 	}
 	err := r.git.move("refs/heads/"+m.branch, m.after, m.before)
 	if errors.Is(err, errMoved) {
-		return refuse(http.StatusConflict, "Reference cannot be updated")
+		return refuse(http.StatusConflict, msgRefMoved)
 	}
 	if err != nil {
 		return err
@@ -263,14 +263,14 @@ func putContents(c *call, r *Repo) (answer, error) {
 		return answer{}, err
 	}
 	if tip == "" {
-		return answer{}, refuse(http.StatusNotFound, "Branch %s not found", ask.Branch)
+		return answer{}, refuse(http.StatusNotFound, msgNoBranchNamed, ask.Branch)
 	}
 	old, err := r.git.cat.info(tip + ":" + at)
 	if err != nil {
 		return answer{}, err
 	}
 	if old.sha != ask.SHA {
-		return answer{}, refuse(http.StatusConflict, "%s does not match %s", at, ask.SHA)
+		return answer{}, refuse(http.StatusConflict, msgBlobDiffers, at, ask.SHA)
 	}
 	if err := r.forbids(move{by: c.who.actor, owner: r.owner, branch: ask.Branch, after: zeroSHA}); err != nil { // a commit without checks
 		return answer{}, err

@@ -69,7 +69,7 @@ func createPull(c *call, r *Repo) (answer, error) {
 	}
 	owner, _ := r.splitHead(ask.Head)
 	if c.who.token == nil && !r.canWrite(c.who.actor) && !strings.EqualFold(owner, c.who.actor.Login) {
-		return answer{}, refuse(http.StatusForbidden, "Must have write rights to Repository.")
+		return answer{}, refuse(http.StatusForbidden, msgMustHave, Write)
 	}
 	p, err := r.open(NewPull{Title: ask.Title, Body: ask.Body, By: c.who.actor.Login, Base: ask.Base, Head: ask.Head, Draft: ask.Draft})
 	if err != nil {
@@ -312,7 +312,7 @@ func removeLabel(c *call, r *Repo) (answer, error) {
 	}
 	err = r.unlabel(p.Number, c.who.actor, c.r.PathValue("name"))
 	if errors.Is(err, ErrNotFound) {
-		return answer{}, refuse(http.StatusNotFound, "Label does not exist")
+		return answer{}, refuse(http.StatusNotFound, msgNoLabel)
 	}
 	if err != nil {
 		return answer{}, err

@@ -101,7 +101,7 @@ func getBranch(c *call, r *Repo) (answer, error) {
 		return answer{}, err
 	}
 	if tip == "" {
-		return answer{}, refuse(http.StatusNotFound, "Branch not found")
+		return answer{}, refuse(http.StatusNotFound, msgNoBranch)
 	}
 	head, err := r.git.commit(tip)
 	if err != nil {

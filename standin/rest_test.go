@@ -239,7 +239,6 @@ func TestHeadersAndLimit(t *testing.T) {
 	for range 4999 {
 		_ = w.spend()
 	}
-	status, header := http.StatusOK, http.Header(nil)
 	status, header, body := w.raw("GET", "/repos/acme/fleet", w.token, nil)
 	if status != http.StatusForbidden || header.Get("X-RateLimit-Remaining") != "0" || !strings.Contains(string(body), "API rate limit exceeded") {
 		t.Errorf("over the limit: %d %v %s", status, header, body)
