@@ -15,7 +15,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-github/v60/github"
 
 	"github.com/sluicegate/sluice/standin"
 )
@@ -69,8 +68,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Every delivery is signed and named as GitHub does, go-github reads it, and it has no field that GitHub's own examples of
-// that event have not, nor a value of another type.
+// Every delivery is signed and named as GitHub does, and it has no field that GitHub's own examples of that event have not,
+// nor a value of another type.
 func TestPayloads(t *testing.T) {
 	w := newWorld(t)
 	allEvents(w)
@@ -79,9 +78,6 @@ func TestPayloads(t *testing.T) {
 	for _, e := range w.received() {
 		seen[e.name] = true
 		checkHeaders(t, e)
-		if _, err := github.ParseWebHook(e.name, e.body); err != nil {
-			t.Errorf("%s: go-github: %v", e.name, err)
-		}
 		if e.name != "ping" && e.payload["sender"] == nil {
 			t.Errorf("%s %s: no sender", e.name, e.action)
 		}
