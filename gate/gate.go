@@ -47,6 +47,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 // bench is where one snapshot is judged. It keeps what many cases ask for again.
 type bench struct {
 	s      plan.Snapshot
+	bases  map[plan.Branch]*plan.Base
 	joints map[string]opening // by the windows asked for
 	alarm  alarm
 }
@@ -58,7 +59,11 @@ func newBench(s plan.Snapshot) *bench {
 	slices.SortFunc(s.Groups, func(a, b plan.Group) int {
 		return cmp.Or(cmp.Compare(a.Base, b.Base), cmp.Compare(a.Head, b.Head))
 	})
-	return &bench{s: s, joints: map[string]opening{}, alarm: alarm{at: s.At}}
+	bases := make(map[plan.Branch]*plan.Base, len(s.Bases))
+	for name, base := range s.Bases {
+		bases[name] = &base
+	}
+	return &bench{s: s, bases: bases, joints: map[string]opening{}, alarm: alarm{at: s.At}}
 }
 
 // alarm collects the instants at which to decide again.

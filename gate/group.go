@@ -9,12 +9,12 @@ import (
 func (b *bench) judgeGroups(out *plan.Plan) []write {
 	var writes []write
 	for _, g := range b.s.Groups {
-		base, known := b.s.Bases[g.Base]
+		base, known := b.bases[g.Base]
 		if !known || base.File == "" {
 			continue
 		}
 		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, paths: names(g.Files)}
-		d.pull = plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours}
+		d.pull = &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours}
 		d.ruling = b.ruleOnGroup(d)
 		out.Verdicts = append(out.Verdicts, d.verdict())
 		if w, ok := b.settle(b.groupStatus(d), g.Ours); ok {

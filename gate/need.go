@@ -33,7 +33,6 @@ type need struct {
 // asked for as well: a path that is not known may stand anywhere.
 func needOf(p *config.Policy, paths []string, complete bool) need {
 	n := need{complete: complete}
-	seen := map[layout.Release]bool{}
 	classified := 0
 	for _, path := range paths {
 		if path == config.File {
@@ -41,9 +40,7 @@ func needOf(p *config.Policy, paths []string, complete bool) need {
 		}
 		class := p.Layout.Classify(path)
 		n.count(class)
-		for _, r := range class.Releases {
-			seen[r] = true
-		}
+		n.add(class.Releases...)
 		if classified++; classified <= maxSteps {
 			n.steps = append(n.steps, sayPath(path, class))
 		}
@@ -54,12 +51,12 @@ func needOf(p *config.Policy, paths []string, complete bool) need {
 	if !complete {
 		// Fail closed: what is not listed is windowed, by every window there is.
 		for _, w := range p.Calendar.Names() {
-			seen[layout.Release(w)] = true
+			n.add(layout.Release(w))
 		}
 		n.windowed = true
 		n.steps = append(n.steps, stepIncomplete())
 	}
-	n.sortOut(p.Calendar, seen)
+	n.sortOut(p.Calendar)
 	return n
 }
 
@@ -71,10 +68,16 @@ func (n *need) count(c layout.Class) {
 	n.managed++
 }
 
-func (n *need) sortOut(cal *window.Calendar, seen map[layout.Release]bool) {
-	for r := range seen {
-		n.releases = append(n.releases, r)
+// add adds releases to the union. There are few different ones in a pull request.
+func (n *need) add(rs ...layout.Release) {
+	for _, r := range rs {
+		if !slices.Contains(n.releases, r) {
+			n.releases = append(n.releases, r)
+		}
 	}
+}
+
+func (n *need) sortOut(cal *window.Calendar) {
 	slices.Sort(n.releases)
 	for _, r := range n.releases {
 		if glob, ok := r.BranchGlob(); ok {

@@ -14,8 +14,8 @@ import (
 type brief struct {
 	at     time.Time
 	s      *plan.Snapshot
-	pull   plan.Pull
-	base   plan.Base
+	pull   *plan.Pull
+	base   *plan.Base
 	policy *config.Policy // of the base; nil if its file is invalid
 	paths  []string       // every name that the pull request touches, sorted
 	need   need
@@ -82,14 +82,15 @@ func (d *brief) judge(rules []rule) ruling {
 func (b *bench) judgeAll() []*brief {
 	var all []*brief
 	shared := map[[2]string][]*brief{}
-	for _, p := range b.s.Pulls {
-		d, ok := b.brief(p)
+	rules := onPulls()
+	for i := range b.s.Pulls {
+		d, ok := b.brief(&b.s.Pulls[i])
 		if !ok {
 			continue
 		}
-		d.ruling = d.judge(onPulls())
+		d.ruling = d.judge(rules)
 		all = append(all, d)
-		key := [2]string{string(p.Base), string(p.Head)}
+		key := [2]string{string(d.pull.Base), string(d.pull.Head)}
 		shared[key] = append(shared[key], d)
 	}
 	for _, same := range shared {
@@ -106,10 +107,13 @@ func (b *bench) judgeAll() []*brief {
 	return all
 }
 
-func (b *bench) brief(p plan.Pull) (*brief, bool) {
-	base, known := b.s.Bases[p.Base]
+func (b *bench) brief(p *plan.Pull) (*brief, bool) {
+	base, known := b.bases[p.Base]
+	if !known {
+		return nil, false
+	}
 	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy, paths: names(p.Files)}
-	if !known || (base.File == "" && !d.targetsWindowedBranch()) {
+	if base.File == "" && !d.targetsWindowedBranch() {
 		return nil, false
 	}
 	if d.policy != nil {
@@ -144,7 +148,7 @@ func (d *brief) verdict() plan.Verdict {
 // Paths gives the verdict on a set of changed paths at an instant, from the policy alone: release, held, ignored or
 // blocked.
 func Paths(p *config.Policy, files []plan.File, at time.Time) plan.Verdict {
-	d := &brief{at: at, s: &plan.Snapshot{At: at}, policy: p, paths: names(files)}
+	d := &brief{at: at, s: &plan.Snapshot{At: at}, pull: &plan.Pull{}, base: &plan.Base{}, policy: p, paths: names(files)}
 	d.need = needOf(p, d.paths, true)
 	d.open = openingOf(p.Calendar, d.need.windows, at)
 	d.ruling = d.judge(onPaths())
