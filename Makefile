@@ -51,6 +51,10 @@ $(BIN)/golangci-lint-$(LINT_VERSION):
 generate: ## write again what is generated
 	$(GO) generate ./...
 
+.PHONY: zones
+zones: ## take the time zones of the installed Go into the binary
+	ZONES=refresh $(GO) generate ./window
+
 .PHONY: generated
 generated: generate
 	@git diff --exit-code || { echo "what is generated is not up to date: run make generate"; exit 1; }
@@ -64,6 +68,6 @@ fuzz: ## run every fuzz target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do \
 	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 	    echo "$$pkg $$target"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
 	  done; \
 	done
