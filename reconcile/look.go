@@ -141,6 +141,9 @@ func (k *look) observed(s plan.Snapshot) {
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if s.Skew.Abs() > skewMost && l.health.skew.Abs() <= skewMost {
+		k.log.Warn(wordOfSkew(s.Skew))
+	}
 	l.health.skew = s.Skew
 	if k.entry.state != looking {
 		return // it was forgotten meanwhile

@@ -954,7 +954,7 @@ func TestAnEventAgainstABatchVoidsIt(t *testing.T) {
 }
 
 // A pace of one write in four seconds: every request after the first is turned away until its turn.
-func pace(w *world) func(c call) error {
+func pace() func(c call) error {
 	next := time.Now()
 	return func(c call) error {
 		if c.op != "status" && c.op != "merge" {
@@ -970,7 +970,7 @@ func pace(w *world) func(c call) error {
 
 func TestOurOwnPaceIsWaitedForWithinALook(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.fault = pace(w)
+		w.fault = pace()
 		for n := range 5 {
 			w.open(one, pull{number: n + 1, hold: n > 1})
 		}
@@ -1074,9 +1074,9 @@ func TestWhatWasDecidedAndDoneIsLogged(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		stop()
 		const want = `level=INFO msg=started repositories=1
-level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=held reason="held by a label" until=0001-01-01T00:00:00.000Z
+level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=held reason="held by a label"
 level=INFO msg=acted repository=acme/r1 verb=status pull=7 sha=0000000 outcome=done reason="pending: held by a label"
-level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=release reason=released until=0001-01-01T00:00:00.000Z
+level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=release reason=released
 level=INFO msg=acted repository=acme/r1 verb=merge pull=7 sha=0000000 outcome=done reason=released
 `
 		if log.String() != want {
@@ -1235,5 +1235,20 @@ func TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget(t *testing.T) {
 		w.note(one)
 		time.Sleep(time.Second)
 		w.want(one, 7, "merged") // as quick as ever once it is calm again
+	}, one)
+}
+
+func TestAnOpeningDuringALookIsNotMissed(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		opening := time.Now().Add(time.Minute)
+		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.open(one, pull{number: 7, windowed: true})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Until(opening) - 300*time.Millisecond)
+		w.note(one) // the look begins 50 ms before the opening and ends after it
+		w.set(func() { w.slow = 100 * time.Millisecond })
+		time.Sleep(time.Second)
+		w.want(one, 7, "merged")
 	}, one)
 }

@@ -44,10 +44,6 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 func (k *look) settlePlan(p plan.Plan, now instant) {
 	e := k.entry
 	e.fails, e.voids, k.line.limits = 0, 0, 0
-	e.wake = time.Time{}
-	if p.Wake.After(now.wall) {
-		e.wake = p.Wake
-	}
 	if k.merged || k.again {
 		e.due = min(e.due, now.tick+echoWait)
 	}
@@ -59,19 +55,27 @@ func (k *look) settlePlan(p plan.Plan, now instant) {
 		e.due = min(e.due, now.tick+pause)
 		k.complain(k.failed, e.tries, pause)
 	}
-	wants := never
-	for _, t := range []time.Time{p.Wake, p.Look} {
-		if !t.IsZero() {
-			wants = min(wants, now.tick+max(0, t.Sub(now.wall)))
-		}
+	k.settleWishes(p, now)
+}
+
+// settleWishes sets the alarms that the plan asks for. Instants that passed while we acted are answered at once; one that
+// had passed before the observation is no instant but a plan that never rests.
+func (k *look) settleWishes(p plan.Plan, now instant) {
+	e := k.entry
+	e.wake = time.Time{}
+	if p.Wake.After(now.wall) {
+		e.wake = p.Wake
+	} else if p.Wake.After(k.at) {
+		e.due = now.tick
 	}
-	if wants <= now.tick {
+	if p.Look.After(k.at) {
+		e.due = min(e.due, now.tick+max(0, p.Look.Sub(now.wall)))
+	}
+	eager := func(t time.Time) bool { return !t.IsZero() && !t.After(k.at) }
+	if eager(p.Wake) || eager(p.Look) {
 		k.settleEager(now)
-		return
-	}
-	e.idles = 0
-	if p.Look.After(now.wall) {
-		e.due = min(e.due, now.tick+p.Look.Sub(now.wall))
+	} else {
+		e.idles = 0
 	}
 }
 

@@ -26,8 +26,11 @@ func (k *look) tell(p plan.Plan) {
 		}
 		told[at] = k.loop.hash(string(v.SHA), string(v.Kind), v.Reason)
 		if was, ok := old[at]; !ok || was != told[at] {
-			k.log.Info("decided", "pull", v.Subject.Pull, "base", v.Subject.Base, "sha", v.SHA.Short(),
-				"verdict", v.Kind, "reason", v.Reason, "until", v.Until)
+			args := []any{"pull", v.Subject.Pull, "base", v.Subject.Base, "sha", v.SHA.Short(), "verdict", v.Kind, "reason", v.Reason}
+			if !v.Until.IsZero() {
+				args = append(args, "until", v.Until)
+			}
+			k.log.Info("decided", args...)
 		}
 	}
 	for _, n := range p.Notes {

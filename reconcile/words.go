@@ -32,16 +32,18 @@ func wordsOfHealth(h health) []string {
 		why = append(why, fmt.Sprintf("GitHub does not accept the App: %v", h.unauthorized))
 	}
 	if h.skew.Abs() > skewMost {
-		why = append(why, fmt.Sprintf("the clock is %s %s GitHub's; nothing is released", h.skew.Abs().Round(time.Second), aheadOrBehind(h.skew)))
+		why = append(why, wordOfSkew(h.skew))
 	}
 	return why
 }
 
-func aheadOrBehind(skew time.Duration) string {
+// wordOfSkew says that our clock is too far off.
+func wordOfSkew(skew time.Duration) string {
+	side := "ahead of"
 	if skew < 0 {
-		return "behind"
+		side = "behind"
 	}
-	return "ahead of"
+	return fmt.Sprintf("the clock is %s %s GitHub's; nothing is released", skew.Abs().Round(time.Second), side)
 }
 
 // because puts a reason behind a status's beginning.

@@ -28,7 +28,6 @@ type world struct {
 	fault   func(c call) error                   // what a call fails with, before it does anything
 	after   func(c call) error                   // likewise, after it was done: a lost answer, or the test's own doings
 	dead    bool                                 // the process was killed: nothing that it calls has an effect
-	echoes  bool                                 // our own writes come back as webhooks
 	loop    *reconcile.Loop                      // gets the webhooks
 	mute    bool                                 // no webhook of our own doings arrives
 	budget  int                                  // of requests an hour
