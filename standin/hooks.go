@@ -57,11 +57,17 @@ type hook struct {
 	quit    context.CancelFunc
 	running sync.WaitGroup
 	url     string
-	queue   []*Delivery
+	queue   []queued
 	log     []*Delivery
 	fates   []*Fate
 	busy    bool
 	idle    []chan struct{}
+}
+
+// queued is a delivery whose fate is decided already.
+type queued struct {
+	d    *Delivery
+	fate Fate
 }
 
 func newHook(g *GitHub) *hook {
@@ -87,7 +93,7 @@ func (g *GitHub) SetWebhookURL(url string) {
 	g.hooks.url = url
 }
 
-// Deliver decides the fate of deliveries to come. Several fates for one event are used up one after the other.
+// Deliver decides the fate of events from now on. Several fates for one event are used up one after the other.
 func (g *GitHub) Deliver(f Fate) {
 	g.hooks.mu.Lock()
 	defer g.hooks.mu.Unlock()
@@ -160,7 +166,7 @@ func (h *hook) send(event string, to *installation, repository int64, payload ob
 }
 
 func (h *hook) add(d *Delivery) {
-	h.queue = append(h.queue, d)
+	h.queue = append(h.queue, queued{d, h.fateOf(d)})
 	select {
 	case h.wake <- struct{}{}:
 	default: // it is awake
@@ -169,8 +175,8 @@ func (h *hook) add(d *Delivery) {
 
 func (h *hook) run(ctx context.Context) {
 	for {
-		d, fate := h.next()
-		if d == nil {
+		one, ok := h.next()
+		if !ok {
 			select {
 			case <-h.wake:
 				continue
@@ -178,10 +184,10 @@ func (h *hook) run(ctx context.Context) {
 				return
 			}
 		}
-		if fate.Delay > 0 && !sleep(ctx, fate.Delay) {
+		if one.fate.Delay > 0 && !sleep(ctx, one.fate.Delay) {
 			return
 		}
-		h.deliver(ctx, d, fate)
+		h.deliver(ctx, one.d, one.fate)
 	}
 }
 
@@ -197,8 +203,8 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// next takes the first delivery of the queue, with its fate.
-func (h *hook) next() (*Delivery, Fate) {
+// next takes the first delivery of the queue.
+func (h *hook) next() (one queued, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.busy = len(h.queue) > 0
@@ -207,11 +213,11 @@ func (h *hook) next() (*Delivery, Fate) {
 			close(done)
 		}
 		h.idle = nil
-		return nil, Fate{}
+		return queued{}, false
 	}
-	d := h.queue[0]
+	one = h.queue[0]
 	h.queue = h.queue[1:]
-	return d, h.fateOf(d)
+	return one, true
 }
 
 func (h *hook) fateOf(d *Delivery) Fate {

@@ -203,7 +203,7 @@ func (w *world) query(text string, out any) []string {
 		Data   json.RawMessage
 		Errors []struct{ Type, Message string }
 	}
-	status, _, body := w.rawAt("/api/graphql", map[string]any{"query": text})
+	status, body := w.rawAt("/api/graphql", map[string]any{"query": text})
 	if status != http.StatusOK {
 		w.t.Fatalf("query: %d %s", status, body)
 	}
@@ -222,7 +222,7 @@ func (w *world) query(text string, out any) []string {
 	return types
 }
 
-func (w *world) rawAt(path string, in any) (int, http.Header, []byte) {
+func (w *world) rawAt(path string, in any) (int, []byte) {
 	w.t.Helper()
 	b, err := json.Marshal(in)
 	if err != nil {
@@ -242,7 +242,7 @@ func (w *world) rawAt(path string, in any) (int, http.Header, []byte) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return answer.StatusCode, answer.Header, body
+	return answer.StatusCode, body
 }
 
 // open opens a pull request that writes files on a branch of its own.
