@@ -42,7 +42,7 @@ func (b *bench) ruleOnGroup(d *brief) ruling {
 // groupStatus is green or red, never pending.
 func (b *bench) groupStatus(d *brief) plan.SetStatus {
 	set := plan.SetStatus{
-		Pin:     plan.Pin{SHA: d.pull.Head, Before: b.s.At.Add(freshFor)},
+		Pin:     plan.Pin{SHA: d.pull.Head},
 		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason,
 	}
 	if d.policy != nil && (d.ruling.kind == plan.Release || d.ruling.kind == plan.Ignored) {

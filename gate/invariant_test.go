@@ -147,10 +147,12 @@ func FuzzPinned(f *testing.F) {
 		taken := map[string]int{}
 		for _, a := range gate.Decide(s).Actions {
 			pin := a.Pinned()
-			if pin.Before.IsZero() || pin.Before.Sub(s.At) > 30*time.Second || !pin.Before.After(s.At) {
+			set, isStatus := a.(plan.SetStatus)
+			shuts := isStatus && set.State != plan.Success
+			if pin.Before.IsZero() != shuts || pin.Before.Sub(s.At) > 30*time.Second || (!shuts && !pin.Before.After(s.At)) {
 				t.Errorf("%s is void from %s, decided at %s", a.Verb(), pin.Before, s.At)
 			}
-			if set, ok := a.(plan.SetStatus); ok && len([]rune(set.Description)) > 140 {
+			if isStatus && len([]rune(set.Description)) > 140 {
 				t.Errorf("description of %d characters", len([]rune(set.Description)))
 			}
 			if m, ok := a.(plan.Merge); ok {

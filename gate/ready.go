@@ -262,6 +262,7 @@ func refused(d *brief) (ruling, bool) {
 		return ruling{}, false
 	}
 	r := d.wait(sayRefused(reason, again, d.zone()))
+	r.said = wordRefused // by the merge that was refused; when it is tried again is in the plan
 	r.wake = soonest(r.wake, again)
 	return r, true
 }

@@ -46,7 +46,7 @@ func subject(v plan.Verdict) string {
 func action(p plan.Plan, a plan.Action) string {
 	pin := a.Pinned()
 	left := ""
-	if !pin.Before.Equal(p.At.Add(30 * time.Second)) {
+	if !pin.Before.IsZero() && !pin.Before.Equal(p.At.Add(30*time.Second)) {
 		left = fmt.Sprintf(" within %s", pin.Before.Sub(p.At))
 	}
 	switch a := a.(type) {

@@ -32,6 +32,7 @@ type ruling struct {
 	people  string    // why people merge this although it is released; "" if sluice does
 	cause   cause     // what the turns need to know of it
 	passing bool      // of a few seconds: not worth a status of its own
+	said    string    // a pending status that begins so says enough already
 	shared  bool      // it is another pull request's, with the same head and base
 	wake    time.Time // time alone changes the answer then
 	look    time.Time // worth another look then

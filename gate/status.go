@@ -50,15 +50,25 @@ func (b *bench) status(same []*brief) (write, bool) {
 	if d.ruling.passing && (!exists || (current.By == b.s.Us && current.State == state)) {
 		return write{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
 	}
-	set := plan.SetStatus{Pin: plan.Pin{SHA: d.pull.Head, Before: b.s.At.Add(freshFor)}, State: state, Description: text}
-	set.Context = plan.ContextFor(d.pull.Base)
-	if state == plan.Success && d.ruling.kind == plan.Release && d.policy.Mode == config.Enforce {
-		set.Pin = d.releasePin()
+	if said := d.ruling.said; said != "" && exists && current.By == b.s.Us && current.State == state && strings.HasPrefix(current.Description, said) {
+		return write{}, false
 	}
+	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: plan.ContextFor(d.pull.Base)}
 	for _, x := range same {
 		set.Pulls = append(set.Pulls, x.pull.Number)
 	}
 	return b.settle(set, d.pull.Ours)
+}
+
+// pin bounds a status by time only if it is green: what shuts is right however late it comes.
+func (d *brief) pin(state plan.StatusState) plan.Pin {
+	switch {
+	case state != plan.Success:
+		return plan.Pin{SHA: d.pull.Head}
+	case d.ruling.kind == plan.Release && d.policy.Mode == config.Enforce:
+		return d.releasePin()
+	}
+	return plan.Pin{SHA: d.pull.Head, Before: d.at.Add(freshFor)}
 }
 
 // weight picks whose ruling the shared status tells: the strictest one's own words.
@@ -112,7 +122,7 @@ func (b *bench) tipStatuses(out *plan.Plan) []write {
 	for _, name := range slices.Sorted(maps.Keys(b.s.Bases)) {
 		base := b.s.Bases[name]
 		set := plan.SetStatus{
-			Pin:     plan.Pin{SHA: base.Tip, Before: b.s.At.Add(freshFor)},
+			Pin:     plan.Pin{SHA: base.Tip},
 			Context: plan.ContextFor(name), State: plan.Failure, Description: sayBadRules(string(name), base.Findings),
 		}
 		switch {
@@ -122,7 +132,7 @@ func (b *bench) tipStatuses(out *plan.Plan) []write {
 			if current, ok := latest(base.Ours); !ok || current.By != b.s.Us || current.State != plan.Failure {
 				continue
 			}
-			set.State, set.Description = plan.Success, wordRulesValid
+			set.State, set.Description, set.Before = plan.Success, wordRulesValid, b.s.At.Add(freshFor)
 		default:
 			out.Verdicts = append(out.Verdicts, plan.Verdict{
 				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,

@@ -43,7 +43,7 @@ type Step struct{ About, Says string }
 // Pin is what every action carries: the SHA it was decided on and the instant from which it is void.
 type Pin struct {
 	SHA    SHA
-	Before time.Time // the end of freshness, or the close of a window less its cutoff; zero: never void by time
+	Before time.Time // the end of freshness, or the close of a window less its cutoff; zero: never void by time, as what shuts is
 }
 
 // Action is one write to GitHub.

@@ -111,12 +111,12 @@ func TestManyAtOnce(t *testing.T) {
 	w.serve("SLUICE_GITHUB_PACE=off")
 	w.hasStatus(w.open("first", "apps/first-rw/x"), "pending")
 
-	w.github.ResetRequests()
+	w.reset(1)
 	w.hasStatus(w.open("alone", "apps/alone-rw/x"), "pending")
 	count(t, w, "one alone, from opened to pending", 1, 2)
 
 	const many = 50
-	w.github.ResetRequests()
+	w.reset(1)
 	var pulls []int
 	for i := range many {
 		pulls = append(pulls, w.open(fmt.Sprintf("many-%d", i), fmt.Sprintf("apps/%d-rw/x", i)))
@@ -126,7 +126,7 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	count(t, w, "fifty opened, from opened to pending", many, 1.2)
 
-	w.github.ResetRequests()
+	w.reset(many)
 	if _, err := w.repo.Commit("main", standin.Change{By: "acme", Write: map[string]string{".github/sluice.yaml": rules(openForYears)}}); err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +139,16 @@ func TestManyAtOnce(t *testing.T) {
 			t.Errorf("main has %q, want %q", got, want)
 		}
 	}
+}
+
+// reset counts requests anew, once the answers of so many status writes are behind us: a status is seen before its request
+// has ended.
+func (w *world) reset(statuses int) {
+	w.t.Helper()
+	w.eventually("the writes are counted", func() bool {
+		return w.github.Requests()["POST /repos/{owner}/{repo}/statuses/{sha}"] >= statuses
+	})
+	w.github.ResetRequests()
 }
 
 // count compares the requests since the last reset, tokens apart, with what is allowed for each of n.
