@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// GitHub's limits on commit statuses: FACTS 1.1 and
+// GitHub's limits on commit statuses. That a long description is refused: palantir/policy-bot#72.
 // https://docs.github.com/en/rest/commits/statuses#create-a-commit-status
 const (
 	maxStatuses    = 1000 // of one commit and context
@@ -100,7 +100,8 @@ const (
 type badCheck struct{ context, state string }
 
 // missing lists the required checks that are not green on a commit; the caller holds r.mu. A status and a check run of one
-// name must both be green, and one that is bound to an App counts only from that App: FACTS 1.1.
+// name must both be green, and one that is bound to an App counts only from that App.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/troubleshooting-required-status-checks
 func (r *Repo) missing(required []RequiredCheck, sha string) []badCheck {
 	var bad []badCheck
 	for _, want := range required {

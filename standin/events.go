@@ -60,7 +60,7 @@ func (r *Repo) tellStatus(s Status, c *commit) {
 	})
 }
 
-// maxBranchesTold is how many branches a status event lists: FACTS 1.7.
+// maxBranchesTold is how many branches a status event lists.
 const maxBranchesTold = 10
 
 // branchesAt lists branches whose tip is a commit.

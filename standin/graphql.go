@@ -60,7 +60,7 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	}
 	b, enough := g.limits.spend(limitKey{who.id, "graphql"}, queryCost, g.now())
 	b.header(w.Header())
-	if !enough { // FACTS 1.6: with 200
+	if !enough { // with 200, other than in REST
 		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return

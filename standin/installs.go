@@ -20,7 +20,7 @@ type installation struct {
 // epoch is when everything older than the stand-in was made.
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// allPermissions are what the App asks for in its fullest mode: FACTS 1.8, without workflows.
+// allPermissions are what the App asks for in its fullest mode, without workflows.
 func allPermissions() map[string]string {
 	return map[string]string{
 		"metadata": "read", "contents": "write", "pull_requests": "write", "statuses": "write", "checks": "read",

@@ -183,7 +183,7 @@ func (r *Repo) sideJSON(n repoName, branch, sha string) object {
 	}
 }
 
-// association is what an author is to a repository. sluice does not use it; see DESIGN on trust.
+// association is what an author is to a repository. sluice does not use it: trust follows permissions.
 func (r *Repo) association(a Actor) string {
 	switch {
 	case a.App == 0 && strings.EqualFold(a.Login, r.owner):
@@ -352,7 +352,8 @@ func (r *Repo) checkJSON(c Check) object {
 	return o
 }
 
-// sameRepoPulls lists the open pull requests of a head as checks carry them: those from forks are left out, FACTS 0.2.
+// sameRepoPulls lists the open pull requests of a head as checks carry them: those from forks are left out.
+// https://docs.github.com/en/rest/checks/runs
 func (r *Repo) sameRepoPulls(sha string) []object {
 	list := []object{}
 	for _, p := range r.pulls {

@@ -67,7 +67,8 @@ func (l *limits) budget(key limitKey, u *usage) budget {
 	return budget{resource: key.resource, limit: l.perHour, used: u.used, remaining: l.perHour - u.used, reset: u.reset}
 }
 
-// header writes the limit as GitHub does: FACTS 1.6.
+// header writes the limit as GitHub does:
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#checking-the-status-of-your-rate-limit
 func (b budget) header(h http.Header) {
 	h.Set("X-RateLimit-Limit", strconv.Itoa(b.limit))
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(b.remaining))

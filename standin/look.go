@@ -135,7 +135,7 @@ func (a *account) ID() graphql.ID {
 
 func (a *account) DatabaseID() *int32 { return databaseID(a.g.idOf(a.actor.rest())) }
 
-// Login is an App's slug without "[bot]": FACTS and the contract of package plan.
+// Login is an App's slug without "[bot]", other than in REST.
 func (a *account) Login() string { return a.actor.Login }
 
 func (a *account) Name() *string { return nil }

@@ -211,7 +211,7 @@ func (p *pullRequest) ChangedFiles() (int32, error) {
 	return int32(len(df.files)), err // files of a demo
 }
 
-// changedFile is GraphQL's PullRequestChangedFile, which has no old name: FACTS 1.3.
+// changedFile is GraphQL's PullRequestChangedFile, which has no old name of a rename.
 type changedFile struct {
 	Path, ChangeType     string
 	Additions, Deletions int32

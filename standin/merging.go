@@ -174,7 +174,8 @@ func (r *Repo) upToDate(p *Pull, tip string) bool {
 
 const workflowsDir = ".github/workflows/"
 
-// refuseWorkflows keeps an App without the right from merging what changes workflows: FACTS 1.2.
+// refuseWorkflows keeps an App without the right from merging what changes workflows:
+// Mergifyio/mergify#2507, getmydia/mydia#634.
 func (r *Repo) refuseWorkflows(p *Pull, tip string, o mergeOrder) error {
 	if !o.workflowsKnow || o.workflows {
 		return nil

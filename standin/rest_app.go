@@ -155,7 +155,8 @@ func deliveryJSON(d Delivery) object {
 	return o
 }
 
-// listDeliveries pages by cursor, newest first. status=failure means an answer of 400 to 599 only: FACTS 1.7.
+// listDeliveries pages by cursor, newest first. status=failure means an answer of 400 to 599 only.
+// https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
 func (g *GitHub) listDeliveries(c *call) (answer, error) {
 	q := c.r.URL.Query()
 	list := g.Deliveries()

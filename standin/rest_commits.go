@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Limits of a comparison: FACTS 1.3.
+// Limits of a comparison: https://docs.github.com/en/rest/commits/commits#compare-two-commits
 const (
 	maxCompareFiles   = 300
 	maxCompareCommits = 250

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// maxTree is how many entries a recursive tree lists: FACTS 1.3.
+// maxTree is how many entries a recursive tree lists: https://docs.github.com/en/rest/git/trees#get-a-tree
 const maxTree = 100_000
 
 // gitRoutes are about refs, trees and files. https://docs.github.com/en/rest/git
@@ -80,7 +80,7 @@ func branchOf(c *call, r *Repo) (branch, tip string, err error) {
 	return branch, tip, err
 }
 
-// updateRef moves a branch, forward only unless forced, with no way to name the old value: FACTS 1.4.
+// updateRef moves a branch, forward only unless forced, with no way to name the old value.
 // https://docs.github.com/en/rest/git/refs#update-a-reference
 func updateRef(c *call, r *Repo) (answer, error) {
 	var ask struct {

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// maxFiles is how many files of a pull request REST lists in all: FACTS 1.3.
+// maxFiles is how many files of a pull request REST lists in all.
+// https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files
 const maxFiles = 3000
 
 // pullRoutes are about pull requests. https://docs.github.com/en/rest/pulls
@@ -219,7 +220,7 @@ func putUpdateBranch(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, notFound()
 	}
-	// Writing to the head takes write on the head's repository, which an App on the base has not: FACTS 1.8.
+	// Writing to the head takes write on the head's repository, which an App on the base has not.
 	if r.fork(p) && !strings.EqualFold(c.who.actor.Login, p.HeadOwner) {
 		return answer{}, refuse(http.StatusForbidden, msgNoIntegration)
 	}

@@ -23,7 +23,7 @@ const (
 	msgSecondaryLimit = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 
 	msgMerged           = "Pull Request successfully merged"
-	msgNotMergeable     = "Pull Request is not mergeable"                                             // FACTS: 405, final
+	msgNotMergeable     = "Pull Request is not mergeable"                                             // 405, final
 	msgDraft            = "Pull Request is still a draft"                                             // alexwlchan/auto_merge_my_pull_requests#1
 	msgHeadModified     = "Head branch was modified. Review and try the merge again."                 // 409: the sha did not match
 	msgHeadOutOfDate    = "Head branch is out of date. Review and try the merge again."               // 409: strict checks
