@@ -52,6 +52,8 @@ type Action interface {
 	Pinned() Pin
 	// Verb names the action for logs and JSON: "status", "merge", "update".
 	Verb() string
+	// About lists the pull requests that the action speaks for; none for a status on a base's tip or a group's head.
+	About() []int
 }
 
 // SetStatus sets sluice's status on a commit.
@@ -98,6 +100,15 @@ func (Merge) Verb() string { return "merge" }
 
 // Verb implements Action.
 func (Update) Verb() string { return "update" }
+
+// About implements Action.
+func (s SetStatus) About() []int { return s.Pulls }
+
+// About implements Action.
+func (m Merge) About() []int { return []int{m.Pull} }
+
+// About implements Action.
+func (u Update) About() []int { return []int{u.Pull} }
 
 // Plan is everything decided from one snapshot. Actions are in the order in which they are to be done.
 type Plan struct {

@@ -100,7 +100,7 @@ func (k *look) leave(ctx context.Context, a plan.Action, why error) error {
 
 // weigh decides what a failed action means for the rest of the look: nil lets it go on with other pull requests.
 func (k *look) weigh(a plan.Action, err error) error {
-	for _, n := range pullsOf(a) {
+	for _, n := range a.About() {
 		k.skip[n] = true
 	}
 	for _, end := range []error{errVoid, errLate, errStopped, errStore} {
@@ -134,7 +134,7 @@ func (k *look) fail(err error) {
 }
 
 func (k *look) skipped(a plan.Action) bool {
-	for _, n := range pullsOf(a) {
+	for _, n := range a.About() {
 		if k.skip[n] {
 			return true
 		}
@@ -142,23 +142,10 @@ func (k *look) skipped(a plan.Action) bool {
 	return false
 }
 
-// pullsOf is the pull requests that an action speaks for.
-func pullsOf(a plan.Action) []int {
-	switch a := a.(type) {
-	case plan.SetStatus:
-		return a.Pulls
-	case plan.Merge:
-		return []int{a.Pull}
-	case plan.Update:
-		return []int{a.Pull}
-	}
-	return nil
-}
-
 // actOf is an action as the history keeps it, without its end.
 func (k *look) actOf(a plan.Action) store.Act {
 	act := store.Act{Repo: k.repo, At: k.loop.now().wall, Verb: a.Verb(), SHA: a.Pinned().SHA}
-	if pulls := pullsOf(a); len(pulls) > 0 {
+	if pulls := a.About(); len(pulls) > 0 {
 		act.Pull = pulls[0]
 	}
 	return act

@@ -65,7 +65,7 @@ func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Actio
 		return err
 	}
 	return k.act(ctx, slices.DeleteFunc(p.Actions, func(a plan.Action) bool {
-		return !slices.ContainsFunc(pullsOf(a), func(n int) bool { return slices.Contains(numbers, n) })
+		return !slices.ContainsFunc(a.About(), func(n int) bool { return slices.Contains(numbers, n) })
 	}))
 }
 
@@ -88,7 +88,7 @@ func numbersOf(s plan.Snapshot, batch []plan.Action) []int {
 	var numbers []int
 	for _, a := range batch {
 		heads[a.Pinned().SHA] = true
-		numbers = append(numbers, pullsOf(a)...)
+		numbers = append(numbers, a.About()...)
 	}
 	for _, p := range s.Pulls {
 		if heads[p.Head] && !slices.Contains(numbers, p.Number) && len(numbers) < forge.MaxPulls {

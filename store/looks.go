@@ -101,15 +101,8 @@ func encodePlan(l Look) ([]byte, error) {
 }
 
 func pullOf(a plan.Action) int {
-	switch a := a.(type) {
-	case plan.Merge:
-		return a.Pull
-	case plan.Update:
-		return a.Pull
-	case plan.SetStatus:
-		if len(a.Pulls) > 0 {
-			return a.Pulls[0]
-		}
+	if pulls := a.About(); len(pulls) > 0 {
+		return pulls[0]
 	}
 	return 0
 }

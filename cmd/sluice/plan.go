@@ -133,7 +133,7 @@ func viewPlan(p plan.Plan, s plan.Snapshot) planView {
 	v := planView{At: jsonTime{p.At}, Wake: jsonTime{p.Wake}, Pulls: []pullView{}, Branches: []branchView{}, notes: p.Notes}
 	actions := map[int][]string{}
 	for _, a := range p.Actions {
-		for _, n := range pullsOf(a) {
+		for _, n := range a.About() {
 			actions[n] = append(actions[n], sayAction(a))
 		}
 	}
@@ -166,18 +166,6 @@ func (v planView) answer() error {
 			return errNo
 		case plan.Ignored, plan.Overridden, plan.Release:
 		}
-	}
-	return nil
-}
-
-func pullsOf(a plan.Action) []int {
-	switch a := a.(type) {
-	case plan.SetStatus:
-		return a.Pulls
-	case plan.Merge:
-		return []int{a.Pull}
-	case plan.Update:
-		return []int{a.Pull}
 	}
 	return nil
 }
