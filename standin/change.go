@@ -17,6 +17,8 @@ type Change struct {
 	Write   map[string]string // path → whole content
 	Delete  []string          // paths
 	Move    map[string]string // old path → new path
+	Link    map[string]string // path → target of a symbolic link
+	Module  map[string]string // path → commit of a submodule, which need not be there
 	From    string            // branch or commit that a new branch starts from; default: the default branch
 }
 
@@ -76,8 +78,28 @@ func importScript(c Change, refName, parent string, at time.Time) ([]byte, error
 		}
 		fmt.Fprintf(&b, "M 100644 inline %s\ndata %d\n%s\n", quotePath(path), len(c.Write[path]), c.Write[path])
 	}
+	if err := special(&b, c); err != nil {
+		return nil, err
+	}
 	b.WriteString("\nget-mark :1\ndone\n")
 	return b.Bytes(), nil
+}
+
+// special writes symbolic links and submodules: git's modes 120000 and 160000.
+func special(b *bytes.Buffer, c Change) error {
+	for _, path := range slices.Sorted(maps.Keys(c.Link)) {
+		if !validPath(path) {
+			return fmt.Errorf("link %q: %w", path, errPath)
+		}
+		fmt.Fprintf(b, "M 120000 inline %s\ndata %d\n%s\n", quotePath(path), len(c.Link[path]), c.Link[path])
+	}
+	for _, path := range slices.Sorted(maps.Keys(c.Module)) {
+		if !validPath(path) || !fullSHA.MatchString(c.Module[path]) {
+			return fmt.Errorf("submodule %q at %q: %w", path, c.Module[path], errPath)
+		}
+		fmt.Fprintf(b, "M 160000 %s %s\n", c.Module[path], quotePath(path))
+	}
+	return nil
 }
 
 func validPath(path string) bool {

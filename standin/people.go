@@ -432,6 +432,25 @@ func (r *Repo) SetCheck(c Check) error {
 	return r.setCheck(c)
 }
 
+// ListFilesOf makes REST list a pull request's files as of an earlier head of it, whatever its head is, until it is called
+// with a sha of "". GitHub's API is eventually consistent, and has served lists from before a push:
+// https://github.com/salemove/github-review-helper/pull/33
+func (r *Repo) ListFilesOf(n int, sha string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.listed[n] = sha
+}
+
+// asListed gives a pull request with the head whose files REST lists.
+func (r *Repo) asListed(p Pull) Pull {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if sha := r.listed[p.Number]; sha != "" {
+		p.HeadSHA = sha
+	}
+	return p
+}
+
 // MergePull merges a pull request as a person does with the button, all rules applied.
 func (r *Repo) MergePull(n int, by string, method Method) (sha string, err error) {
 	r.mu.Lock()

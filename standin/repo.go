@@ -34,6 +34,7 @@ type Repo struct {
 	groups      []Group
 	heads       map[string]string  // where branches were told to be; git has the truth
 	testing     map[[2]string]bool // trial merges under way
+	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf
 }
 
 func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
@@ -48,6 +49,7 @@ func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
 		colors:      map[string]int64{},
 		heads:       map[string]string{},
 		testing:     map[[2]string]bool{},
+		listed:      map[int]string{},
 	}
 }
 

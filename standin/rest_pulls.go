@@ -147,6 +147,7 @@ func listFiles(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
+	p = r.asListed(p)
 	base, err := r.baseOf(p)
 	if err != nil {
 		return answer{}, err
