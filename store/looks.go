@@ -18,7 +18,6 @@ type Look struct {
 	Due      time.Time // the next look; zero: the resync's
 	Noted    int64     // the count of notes before the observation began, from Recall or Repos
 	Warnings []string  // for the page: what operators should know of a base, such as "not enforced"
-	File     string    // the default branch's file, if it is valid; "" keeps the one that stood
 }
 
 // Looked keeps the plan of a look and when the next is due. A note that came in since the look began (Noted has grown)
@@ -54,9 +53,8 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 		micros(l.At), l.Noted, micros(l.Due), row.id); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body, file) VALUES (?, ?, ?)
-	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body,
-	    file = CASE WHEN excluded.file <> '' THEN excluded.file ELSE plans.file END`, row.id, body, l.File)
+	_, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
+	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body`, row.id, body)
 	return err
 }
 

@@ -21,7 +21,6 @@ type Memory struct {
 	Merges    []plan.Merged          // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
 	Groups    []plan.Group           // that wait for an answer, oldest first: base, base SHA and head alone
 	FirstSeen map[plan.SHA]time.Time // of every head that is kept
-	File      string                 // the last good file of the default branch; "" if none was seen
 }
 
 // Recall gives what is remembered of a repository at an instant.
@@ -48,7 +47,7 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 		return Memory{}, err
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
-		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads, recallFile,
+		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads,
 	} {
 		if err := part(ctx, tx, row.id, at, &m); err != nil {
 			return Memory{}, err
@@ -117,14 +116,6 @@ func recallHeads(ctx context.Context, q querier, id int64, _ time.Time, m *Memor
 		m.FirstSeen[sha] = instant(first)
 		return err
 	}, `SELECT sha, first FROM heads WHERE repo = ?`, id)
-}
-
-func recallFile(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	err := q.QueryRowContext(ctx, `SELECT file FROM plans WHERE repo = ?`, id).Scan(&m.File)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	return err
 }
 
 // SeeHeads remembers that heads stand open at an instant, and tells when each was first seen: the instant given for one

@@ -155,7 +155,7 @@ func TestPages(t *testing.T) {
 			plan.Merge{Pin: plan.Pin{SHA: "i"}, Pull: 5},
 			plan.Update{Pin: plan.Pin{SHA: "j"}, Pull: 6},
 		}}
-	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p, Due: wake, File: "version: 1", Warnings: []string{"main: not enforced"}}))
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p, Due: wake, Warnings: []string{"main: not enforced"}}))
 	for i := range store.ActsShown + 1 {
 		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "status", Pull: i, SHA: "h", Reason: "r", Outcome: store.Done}))
 	}
@@ -170,7 +170,6 @@ func TestPages(t *testing.T) {
 	same(t, "the latest first", got.Acts[0], store.Act{Repo: acme, At: noon, Verb: "status", Pull: store.ActsShown, SHA: "h", Reason: "r", Outcome: store.Done})
 
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: plan.Plan{Verdicts: make([]plan.Verdict, store.PageVerdicts+3)}}))
-	same(t, "the last good file stays", recall(t, s.Reader, acme, noon).File, "version: 1")
 	same(t, "verdicts kept", len(pages(t, s)[0].Verdicts), store.PageVerdicts)
 	same(t, "verdicts told of", pages(t, s)[0].More, 3)
 }

@@ -24,7 +24,12 @@ func newPlanCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan OWNER/REPO",
 		Short: "what the service would do now, or at an instant; writes nothing",
-		Args:  cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("plan wants one repository: OWNER/REPO")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := readSettings(cmd.Flags(), "github.app_id", "github.private_key_file|github.private_key")
 			if err != nil {

@@ -132,7 +132,7 @@ func (v *service) introduce(ctx context.Context) {
 			v.log.Info("authenticated", "app", login)
 			return
 		}
-		v.log.Error("GitHub does not know us", "error", err, "again_in", wait)
+		v.log.Error("GitHub has not told us who we are", "error", err, "again_in", wait)
 		select {
 		case <-ctx.Done():
 			return

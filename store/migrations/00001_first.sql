@@ -19,8 +19,7 @@ CREATE UNIQUE INDEX repositories_name ON repositories (lower(owner), lower(name)
 -- Apart from repositories: a plan may be long, and a note must not rewrite it.
 CREATE TABLE plans (
     repo     INTEGER PRIMARY KEY REFERENCES repositories (id) ON DELETE CASCADE,
-    body     TEXT NOT NULL, -- JSON
-    file     TEXT NOT NULL  -- the last good file of the default branch; '' if none was seen
+    body     TEXT NOT NULL  -- JSON
 );
 
 CREATE TABLE deliveries (
