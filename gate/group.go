@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -44,6 +45,10 @@ func (b *bench) groupStatus(d *brief) plan.SetStatus {
 	set := plan.SetStatus{
 		Pin:     plan.Pin{SHA: d.pull.Head},
 		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason,
+	}
+	if d.policy != nil && d.policy.Mode == config.Observe {
+		set.Before, set.State, set.Description = d.at.Add(freshFor), plan.Success, sayObserved(d.ruling)
+		return set
 	}
 	if d.policy != nil && (d.ruling.kind == plan.Release || d.ruling.kind == plan.Ignored) {
 		set.Pin, set.State = d.releasePin(), plan.Success

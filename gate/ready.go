@@ -109,7 +109,7 @@ func checksNotGreen(d *brief) (ruling, bool) {
 	}
 	var red, running, missing []string
 	for _, r := range required {
-		switch state, reported := reportOn(r, counted); {
+		switch state, reported := reportOn(r, d.pull.Checks); {
 		case !reported:
 			missing = append(missing, string(r.Context))
 		case state == plan.CheckRed:
@@ -126,10 +126,12 @@ func checksNotGreen(d *brief) (ruling, bool) {
 		return d.wait(sayRed(tidy(red))), true
 	case len(running) > 0:
 		r := d.wait(sayRunning(tidy(running)))
-		r.cause = becauseRunning
+		r.cause = becauseUnderWay
 		return r, true
 	case len(missing) > 0:
-		return d.wait(sayMissing(tidy(missing))), true
+		r := d.wait(sayMissing(tidy(missing)))
+		r.cause = becauseUnderWay
+		return r, true
 	}
 	return ruling{}, false
 }
@@ -172,7 +174,7 @@ func hasFoldPrefix(s, prefix string) bool {
 }
 
 // requiredOfOthers is what the base requires besides our own context. What the file ignores and GitHub requires is still
-// required: GitHub would refuse the merge.
+// required, and looked for in all that was reported: GitHub would refuse the merge.
 func (d *brief) requiredOfOthers() []plan.Required {
 	var out []plan.Required
 	for _, r := range d.base.Required {
@@ -185,9 +187,9 @@ func (d *brief) requiredOfOthers() []plan.Required {
 
 // reportOn finds the worst report on a required check. GitHub folds the case of contexts. A status does not tell which App
 // it came from; GitHub itself checks that at the merge.
-func reportOn(r plan.Required, counted []plan.Check) (state plan.CheckState, reported bool) {
+func reportOn(r plan.Required, all []plan.Check) (state plan.CheckState, reported bool) {
 	state = plan.CheckGreen
-	for _, c := range counted {
+	for _, c := range all {
 		if !strings.EqualFold(string(c.Context), string(r.Context)) || (r.App != 0 && c.App != 0 && c.App != r.App) {
 			continue
 		}
@@ -213,6 +215,7 @@ func (d *brief) settling() (ruling, bool) {
 		return ruling{}, false
 	}
 	r := d.wait(saySettling(green, d.zone()))
+	r.cause = becauseUnderWay
 	r.wake = soonest(r.wake, green)
 	return r, true
 }
@@ -241,6 +244,17 @@ const (
 	refusedOften = 20
 )
 
+// refusedPause is how long a head that was refused so often is left alone: a thousand statuses last for more than a year.
+func refusedPause(total int) time.Duration {
+	switch {
+	case total >= 5*refusedOften:
+		return 24 * time.Hour
+	case total >= 2*refusedOften:
+		return 6 * time.Hour
+	}
+	return refusedMost
+}
+
 // refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another.
 func refused(d *brief) (ruling, bool) {
 	again, reason := time.Time{}, ""
@@ -256,7 +270,7 @@ func refused(d *brief) (ruling, bool) {
 	}
 	if total >= refusedOften {
 		last := d.lastRefusal()
-		again, reason = last.At.Add(refusedMost), last.Reason
+		again, reason = last.At.Add(refusedPause(total)), last.Reason
 	}
 	if !d.at.Before(again) {
 		return ruling{}, false
@@ -306,6 +320,7 @@ func mergeabilityUnknown(d *brief) (ruling, bool) {
 		return ruling{}, false
 	}
 	r := d.wait(wordMergeability)
+	r.cause = becauseUnderWay
 	// Waiting as long again as it already took doubles the pauses without remembering them.
 	waited := d.at.Sub(d.dueSince())
 	r.look = d.at.Add(min(max(waited, 5*time.Second), time.Minute))
@@ -316,7 +331,7 @@ func mergeabilityUnknown(d *brief) (ruling, bool) {
 // dueSince is when the pull request may have become due: its head was seen, the base moved, or a window opened.
 func (d *brief) dueSince() time.Time {
 	since := d.firstSeen()
-	if d.base.TipAt.After(since) {
+	if d.base.TipAt.After(since) && !d.base.TipAt.After(d.at) { // whoever commits may write any date
 		since = d.base.TipAt
 	}
 	for _, w := range d.need.windows {

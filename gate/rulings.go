@@ -43,9 +43,8 @@ type cause int
 
 const (
 	_ cause = iota
-	becauseFought
 	becauseBehind
-	becauseRunning
+	becauseUnderWay // what it waits for comes by itself
 )
 
 // rule is one line of the table of verdicts: it applies, or the next one is tried.
@@ -82,7 +81,7 @@ func (d *brief) judge(rules []rule) ruling {
 // keeps one status for them all. Pull requests into a base without a file are none of our business.
 func (b *bench) judgeAll() []*brief {
 	var all []*brief
-	shared := map[[2]string][]*brief{}
+	shared := map[place][]*brief{}
 	rules := onPulls()
 	for i := range b.s.Pulls {
 		d, ok := b.brief(&b.s.Pulls[i])
@@ -91,7 +90,7 @@ func (b *bench) judgeAll() []*brief {
 		}
 		d.ruling = d.judge(rules)
 		all = append(all, d)
-		key := [2]string{string(d.pull.Base), string(d.pull.Head)}
+		key := d.place()
 		shared[key] = append(shared[key], d)
 	}
 	for _, same := range shared {
@@ -161,14 +160,15 @@ func Paths(p *config.Policy, files []plan.File, at time.Time) plan.Verdict {
 // onlyRules: the pull request that mends the rules is never held by a window, or a wrong window could not be mended, and
 // it is never merged by sluice.
 func onlyRules(d *brief) (ruling, bool) {
-	if !d.touchesRules() || (d.policy != nil && d.need.managed > 0) || !d.whole() {
+	if !d.touchesRules() || (d.policy != nil && d.need.managed > 0) || !d.whole() || len(d.pull.Moved) > 0 {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Ignored, reason: sayChangesRules(d.windowsChanged())}, true
 }
 
+// nothingManaged does not hold for a path that the base moved: it may stand in a windowed directory now.
 func nothingManaged(d *brief) (ruling, bool) {
-	if d.need.managed > 0 || !d.need.complete {
+	if d.need.managed > 0 || !d.need.complete || len(d.pull.Moved) > 0 {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Ignored, reason: wordNothingManaged}, true
@@ -214,21 +214,27 @@ func (d *brief) windowsChanged() []string {
 // fought: somebody else keeps setting a status under our name. Writing against them for ever would help nobody.
 func fought(d *brief) (ruling, bool) {
 	context := plan.ContextFor(d.pull.Base)
-	count, by, first := 0, plan.Login(""), time.Time{}
-	for _, r := range d.s.Repairs {
-		if r.SHA != d.pull.Head || r.Context != context || d.at.Sub(r.At) >= repairsWithin {
+	by, end, yes := foughtOver(d.s, d.pull.Head, context)
+	if !yes {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: sayFought(context, by), wake: end}, true
+}
+
+// foughtOver tells who else set our status on a commit as often as it is put right, and until when that counts.
+func foughtOver(s *plan.Snapshot, sha plan.SHA, context plan.Context) (by plan.Login, end time.Time, yes bool) {
+	count := 0
+	for _, r := range s.Repairs {
+		if r.SHA != sha || !strings.EqualFold(string(r.Context), string(context)) || s.At.Sub(r.At) >= repairsWithin {
 			continue
 		}
 		count++
-		first = soonest(first, r.At)
+		end = soonest(end, r.At.Add(repairsWithin))
 		if by == "" || r.By < by {
 			by = r.By
 		}
 	}
-	if count < maxRepairs {
-		return ruling{}, false
-	}
-	return ruling{kind: plan.Blocked, reason: sayFought(context, by), cause: becauseFought, wake: first.Add(repairsWithin)}, true
+	return by, end, count >= maxRepairs
 }
 
 const (

@@ -15,16 +15,22 @@ import (
 
 func asRelease(w window.Name) layout.Release { return layout.Release(w) }
 
+// place is where GitHub keeps a status. It folds the case of contexts, so bases that differ in case alone share theirs.
+type place struct {
+	head    plan.SHA
+	context string
+}
+
+func (d *brief) place() place {
+	return place{d.pull.Head, strings.ToLower(string(plan.ContextFor(d.pull.Base)))}
+}
+
 // pullStatuses are the statuses that are not what they should be.
 func (b *bench) pullStatuses(cases []*brief) []write {
-	type place struct {
-		head plan.SHA
-		base plan.Branch
-	}
 	byPlace := map[place][]*brief{}
 	var order []place
 	for _, d := range cases {
-		at := place{d.pull.Head, d.pull.Base}
+		at := d.place()
 		if byPlace[at] == nil {
 			order = append(order, at)
 		}
@@ -42,8 +48,8 @@ func (b *bench) pullStatuses(cases []*brief) []write {
 // status is the write for those that share a status, or none.
 func (b *bench) status(same []*brief) (write, bool) {
 	d := slices.MaxFunc(same, func(x, y *brief) int { return x.weight() - y.weight() })
-	if d.ruling.cause == becauseFought || slices.ContainsFunc(same, func(x *brief) bool { return x.merges }) {
-		return write{}, false // left to the other writer · part of the merge
+	if slices.ContainsFunc(same, func(x *brief) bool { return x.merges }) {
+		return write{}, false // part of the merge
 	}
 	state, text := d.wanted()
 	current, exists := d.current()
@@ -190,6 +196,9 @@ func inOrder(writes []write, turns []plan.Action) []plan.Action {
 func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (write, bool) {
 	current, exists := latest(ours)
 	mine := exists && current.By == b.s.Us
+	if _, _, fought := foughtOver(&b.s, want.SHA, want.Context); fought && !mine {
+		return write{}, false // left to the other writer; what is ours is still kept right
+	}
 	if mine && current.State == want.State && current.Description == want.Description {
 		return write{}, false
 	}

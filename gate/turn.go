@@ -1,7 +1,7 @@
 package gate
 
 import (
-	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -11,7 +11,7 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// frontRunner is how long an up-to-date head whose checks run keeps the others of a strict base from being updated: its
+// frontRunner is how long an up-to-date head that is still being checked keeps the others of a strict base from being updated: its
 // merge would make them behind again.
 const frontRunner = 30 * time.Minute
 
@@ -21,12 +21,18 @@ type turns struct {
 	b       *bench
 	taken   map[string]int // path → the pull request that changes it in this pass
 	merging map[plan.Branch]int
-	merged  map[window.Name]int // of the present opening, this pass included
+	merged  map[opened]int // in this pass
+}
+
+// opened is a window as one base's file has it.
+type opened struct {
+	base   plan.Branch
+	window window.Name
 }
 
 // takeTurns decides what happens to those that may be released, in the file's order, and gives the merges and updates.
 func (b *bench) takeTurns(cases []*brief) []plan.Action {
-	t := turns{b: b, taken: map[string]int{}, merging: map[plan.Branch]int{}, merged: map[window.Name]int{}}
+	t := turns{b: b, taken: map[string]int{}, merging: map[plan.Branch]int{}, merged: map[opened]int{}}
 	t.green(cases)
 	var out []plan.Action
 	for _, d := range pick(cases, (*brief).mergesItself) {
@@ -70,7 +76,7 @@ func (t *turns) take(d *brief) bool {
 		t.taken[path] = d.pull.Number
 	}
 	for _, w := range d.need.windows {
-		t.merged[w]++
+		t.merged[opened{d.pull.Base, w}]++
 	}
 	return true
 }
@@ -96,7 +102,7 @@ func (t *turns) full(d *brief) (window.Name, bool) {
 		return "", false
 	}
 	for _, w := range d.need.windows {
-		if w != window.Live && t.before(d, w)+t.merged[w] >= most {
+		if w != window.Live && t.before(d, w)+t.merged[opened{d.pull.Base, w}] >= most {
 			return w, true
 		}
 	}
@@ -130,24 +136,31 @@ func (t *turns) heldOver(d *brief, full window.Name) ruling {
 }
 
 // green bounds how many are green for people to merge: no more than can be withdrawn, at GitHub's pace, within half the
-// shortest cutoff before the close. Those that are green already come first.
+// shortest cutoff of the windows concerned. Those that are green already come first.
 func (t *turns) green(cases []*brief) {
 	if t.b.s.Budget == 0 {
 		return
 	}
-	count := map[plan.Branch]int{}
 	due := pick(cases, func(d *brief) bool {
 		return d.ruling.kind == plan.Release && d.need.windowed && d.ruling.people != "" && !d.ruling.shared
 	})
-	slices.SortStableFunc(due, func(x, y *brief) int {
-		return cmp.Or(cmp.Compare(x.pull.Base, y.pull.Base), y.isGreen()-x.isGreen())
-	})
+	slices.SortStableFunc(due, func(x, y *brief) int { return y.isGreen() - x.isGreen() })
+	count, shortest := 0, time.Duration(math.MaxInt64)
 	for _, d := range due {
-		most := int(shortestCutoff(d.policy.Calendar) * time.Duration(t.b.s.Budget) / (2 * time.Minute))
-		if count[d.pull.Base]++; count[d.pull.Base] > most {
-			d.ruling = ruling{kind: plan.Held, reason: sayTooManyGreen(most), wake: d.open.next}
+		cutoff := d.shortestCutoff()
+		most := t.withdrawable(min(shortest, cutoff))
+		if count < most {
+			count, shortest = count+1, min(shortest, cutoff)
+			continue
 		}
+		d.ruling = ruling{kind: plan.Held, reason: sayTooManyGreen(most, cutoff), wake: d.open.next}
 	}
+}
+
+// withdrawable is how many statuses can be withdrawn in half of a cutoff.
+func (t *turns) withdrawable(cutoff time.Duration) int {
+	cutoff = min(cutoff, time.Hour) // more than a thousand are open nowhere, and less than that overflows
+	return int(cutoff * time.Duration(t.b.s.Budget) / (2 * time.Minute))
 }
 
 // isGreen is 1 if our success stands on the head, else 0.
@@ -158,11 +171,12 @@ func (d *brief) isGreen() int {
 	return 0
 }
 
-func shortestCutoff(cal *window.Calendar) time.Duration {
-	shortest := time.Duration(0)
-	for i, name := range cal.Names() {
-		if c := cal.Cutoff(name); i == 0 || c < shortest {
-			shortest = c
+// shortestCutoff is that of the windows which the pull request needs.
+func (d *brief) shortestCutoff() time.Duration {
+	shortest := time.Duration(math.MaxInt64)
+	for _, w := range d.need.windows {
+		if w != window.Live {
+			shortest = min(shortest, d.policy.Calendar.Cutoff(w))
 		}
 	}
 	return shortest
@@ -221,7 +235,7 @@ func (t *turns) updates(cases []*brief) []plan.Action {
 		busy[base] = true
 	}
 	for _, d := range cases {
-		if d.ruling.cause == becauseRunning && d.base.Strict && !d.isBehind() && d.at.Sub(d.firstSeen()) < frontRunner {
+		if d.ruling.cause == becauseUnderWay && d.base.Strict && !d.isBehind() && d.at.Sub(d.firstSeen()) < frontRunner {
 			busy[d.pull.Base] = true
 		}
 	}
@@ -231,7 +245,7 @@ func (t *turns) updates(cases []*brief) []plan.Action {
 			continue
 		}
 		busy[d.pull.Base] = true
-		out = append(out, plan.Update{Pin: d.releasePin(), Pull: d.pull.Number})
+		out = append(out, plan.Update{Pin: d.releasePin(), Pull: d.pull.Number, Tip: d.base.Tip})
 	}
 	return out
 }

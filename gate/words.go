@@ -130,11 +130,11 @@ func (d *brief) sayShut() string {
 	if !d.need.complete {
 		why = ": GitHub does not list all its files"
 	}
-	when := "held by " + who + until(d.open.Until, d.zone()) + why
+	tail := until(d.open.Until, d.zone()) + why
 	if required, _ := d.base.Enforced(d.pull.Base, d.s.App); d.base.Rules && !required && d.pull.Base != "" {
-		when += " (not enforced)"
+		tail += " (not enforced)"
 	}
-	return fit(when)
+	return "held by " + middle(who, maxReason-len([]rune("held by "+tail))) + tail
 }
 
 func until(t time.Time, zone *time.Location) string {
@@ -173,10 +173,26 @@ func sayReviewsMissing(base plan.Branch) string {
 	return fit("waits: " + clean(string(base)) + " demands an approving review")
 }
 
-func sayRed(names []string) string     { return fit("waits: red: " + some(names)) }
-func sayRunning(names []string) string { return fit("waits: running: " + some(names)) }
+func sayRed(names []string) string { return fit("waits: red: " + few(names)) }
+
 func sayMissing(names []string) string {
-	return fit("waits: required and not reported yet: " + some(names))
+	return fit("waits: required and not reported yet: " + few(names))
+}
+
+// sayRunning names one that is left, not those that come and go: each change of a reason is a status to write.
+func sayRunning(names []string) string {
+	if len(names) > 1 {
+		return "waits: checks are running"
+	}
+	return fit("waits: running: " + few(names))
+}
+
+// few names up to three things, and does not count the others: a moving count would be a status at each move.
+func few(names []string) string {
+	if len(names) > 3 {
+		return strings.Join([]string{middle(clean(names[0]), 30), middle(clean(names[1]), 30), middle(clean(names[2]), 30)}, ", ") + " and others"
+	}
+	return some(names)
 }
 
 func saySettling(green time.Time, zone *time.Location) string {
@@ -214,10 +230,14 @@ func (d *brief) sayBehind() string {
 func sayInTurn(first int) string { return fmt.Sprintf("due; merged in its turn, after #%d", first) }
 
 func sayFull(w window.Name, most int, t time.Time, zone *time.Location) string {
-	return fit(fmt.Sprintf("held by %s, which took its %d merges of this opening,%s", w, most, until(t, zone)))
+	tail := fmt.Sprintf(", which took its %d merges of this opening,%s", most, until(t, zone))
+	return "held by " + middle(clean(string(w)), maxReason-len([]rune("held by "+tail))) + tail
 }
 
-func sayTooManyGreen(most int) string {
+func sayTooManyGreen(most int, cutoff time.Duration) string {
+	if cutoff == 0 {
+		return "held: its window has no cutoff, so green could not be withdrawn before the close: give it one, or let sluice merge"
+	}
 	return fit(fmt.Sprintf("held: %d are green already, as many as can be withdrawn before the close", most))
 }
 

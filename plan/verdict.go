@@ -87,6 +87,7 @@ type Merge struct {
 type Update struct {
 	Pin
 	Pull int
+	Tip  SHA // the base's tip as observed, to count refusals by
 }
 
 // Pinned implements Action.

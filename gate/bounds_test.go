@@ -1,0 +1,68 @@
+package gate_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/plan"
+)
+
+const oneWindow = "version: 1\ntimezone: UTC\nwindows: {w: {open: \"0 8 * * MON\", duration: 8h}}\nlayout: {preset: rt-rw, window: w}\n"
+
+// TestMovingCounts: 300 checks that finish one after the other are not 300 statuses of the thousand that a commit takes.
+func TestMovingCounts(t *testing.T) {
+	pol, _ := config.Parse([]byte(oneWindow))
+	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	var standing []plan.Status
+	writes := 0
+	for done := range 300 {
+		var cs []plan.Check
+		for i := range 300 {
+			st := plan.CheckPending
+			if i >= 300-done {
+				st = plan.CheckGreen
+			}
+			cs = append(cs, plan.Check{Context: plan.Context(fmt.Sprintf("ci/%03d", i)), State: st})
+		}
+		s := plan.Snapshot{At: at, Us: "sluice", App: 1, Default: "main", Bases: map[plan.Branch]plan.Base{"main": {Tip: "t", File: "f", Policy: pol, Rules: true}},
+			Pulls: []plan.Pull{{Number: 1, Base: "main", Head: "h", SameRepo: true, Complete: true, ChecksAll: true, Mergeable: plan.MergeableYes,
+				Files: []plan.File{{Path: "a/b-rt/x"}}, Checks: cs, Ours: standing}}}
+		for _, a := range gate.Decide(s).Actions {
+			if set, ok := a.(plan.SetStatus); ok {
+				writes++
+				standing = []plan.Status{{Context: set.Context, State: set.State, Description: set.Description, By: "sluice"}}
+			}
+		}
+	}
+	if writes > 10 {
+		t.Errorf("%d statuses for one run of 300 checks", writes)
+	}
+}
+
+// TestBudgetOverBases: what can be withdrawn in time is reckoned over all bases together.
+func TestBudgetOverBases(t *testing.T) {
+	pol, _ := config.Parse([]byte(oneWindow + "pull_requests: {window: status}\n"))
+	at := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	s := plan.Snapshot{At: at, Us: "sluice", App: 1, Default: "b0", Budget: 180, Bases: map[plan.Branch]plan.Base{}}
+	for b := range 4 {
+		base := plan.Branch(fmt.Sprint("b", b))
+		s.Bases[base] = plan.Base{Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.Required{{Context: plan.ContextFor(base), App: 1}}}
+		for i := range 450 {
+			n := b*1000 + i
+			s.Pulls = append(s.Pulls, plan.Pull{Number: n, Base: base, Head: plan.SHA(fmt.Sprint("h", n)), SameRepo: true, Complete: true, ChecksAll: true, Mergeable: plan.MergeableYes,
+				Files: []plan.File{{Path: "a/b-rw/x"}}, FirstSeen: at.Add(-time.Hour)})
+		}
+	}
+	green := 0
+	for _, a := range gate.Decide(s).Actions {
+		if set, ok := a.(plan.SetStatus); ok && set.State == plan.Success {
+			green++
+		}
+	}
+	if most := 450; green > most {
+		t.Errorf("%d green at once; %d can be withdrawn in half the cutoff", green, most)
+	}
+}
