@@ -11,7 +11,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// The invariants of the design, §7, each a fuzz target of its own.
+// What must hold whatever the world looks like, each a fuzz target of its own.
 
 // FuzzDeterministic: (1) the same snapshot gives the same plan, whatever the order of its lists.
 func FuzzDeterministic(f *testing.F) {
