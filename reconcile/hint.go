@@ -15,19 +15,21 @@ const (
 	Membership
 )
 
-// HintOf reads a hint from the names of a webhook's event. ours tells that our own App is its sender.
+// HintOf reads a hint from the name of a webhook's event and its sender. The events that our own writes make are named, and
+// no other counts as an echo: GitHub calls us the sender of a check that somebody else ran on what we pushed, too.
 func HintOf(event string, sender Sender) Hint {
 	switch event {
 	case "installation", "installation_repositories", "installation_target", "repository":
 		return Membership
+	}
+	if sender != Us {
+		return Changed
+	}
+	switch event {
 	case "status":
-		if sender == Us {
-			return StatusEcho
-		}
-	default:
-		if sender == Us {
-			return WriteEcho
-		}
+		return StatusEcho
+	case "pull_request", "push", "create", "delete":
+		return WriteEcho
 	}
 	return Changed
 }

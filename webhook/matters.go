@@ -28,3 +28,13 @@ func matters(event string, p payload, ours bool) bool {
 	}
 	return false // ping, and events that nobody subscribed us to
 }
+
+// echoes tells whether an event whose sender is our App tells of our App's own write. A check that somebody else ran on what
+// we pushed has us as its sender too, and is news.
+func echoes(event string) bool {
+	switch event {
+	case "status", "pull_request", "push", "create", "delete":
+		return true
+	}
+	return false
+}

@@ -84,7 +84,7 @@ func (r *receiver) delivery(event, guid string, p payload) store.Delivery {
 	sender, bot := p.sender()
 	d := store.Delivery{
 		GUID: guid, Event: event, Action: p.Action[:min(len(p.Action), MaxHeader)], Repo: p.about(), Sender: sender, At: r.Now(),
-		Echo: bot && sender != "" && sender == r.Self(),
+		Echo: echoes(event) && bot && sender != "" && sender == r.Self(),
 	}
 	switch event {
 	case "merge_group":

@@ -377,6 +377,8 @@ func TestWhatIsNoted(t *testing.T) {
 			&store.Delivery{Action: "opened", Repo: fleet, Sender: "alice"}},
 		{"our own merge", "push", `{"ref":"refs/heads/main",` + at + `"sender":{"login":"sluice[bot]"}}`,
 			&store.Delivery{Repo: fleet, Sender: "sluice", Echo: true}},
+		{"a check of what we pushed", "check_run", `{"action":"completed",` + at + `"sender":{"login":"sluice[bot]"}}`,
+			&store.Delivery{Action: "completed", Repo: fleet, Sender: "sluice"}},
 		{"a person of our name", "push", `{"ref":"refs/heads/main",` + at + `"sender":{"login":"sluice"}}`,
 			&store.Delivery{Repo: fleet, Sender: "sluice"}},
 		{"our own status", "status", `{"context":"sluice/main",` + at + `"sender":{"login":"sluice[bot]"}}`, nil},
