@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -54,13 +55,42 @@ func BenchmarkAnswer(b *testing.B) {
 	}
 	wg.Wait()
 	b.StopTimer()
-	slices.Sort(took)
-	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
-	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	report(b, took)
 	b.ReportMetric(float64(failures.Load()), "failures")
 	if got := noted(); got != int64(b.N) {
 		b.Errorf("%d notes are kept of %d", got, b.N)
 	}
+}
+
+// BenchmarkSync is the baseline of BenchmarkAnswer: a page appended to a file and synced at the same pace, which is the least
+// that a durable note can cost on this disk.
+func BenchmarkSync(b *testing.B) {
+	f, err := os.Create(filepath.Join(b.TempDir(), "log"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = f.Close() }() // only its syncs matter
+	page := make([]byte, 4096)
+	took := make([]time.Duration, b.N)
+	start := time.Now()
+	for i := range took {
+		due := start.Add(time.Duration(i) * time.Second / rate)
+		time.Sleep(time.Until(due))
+		if _, err := f.Write(page); err != nil {
+			b.Fatal(err)
+		}
+		if err := f.Sync(); err != nil {
+			b.Fatal(err)
+		}
+		took[i] = time.Since(due)
+	}
+	report(b, took)
+}
+
+func report(b *testing.B, took []time.Duration) {
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }
 
 // serve runs the handler on a real socket with a real store. noted gives how many notes the store kept.
