@@ -134,7 +134,7 @@ func (f *Forge) defaults() {
 	if f.wire == nil {
 		f.wire = defaultTransport()
 	}
-	f.wire = wire{f.wire}
+	f.wire = wire{f.wire, f.now}
 }
 
 // client gives the client of an installation; 0 is the App itself.

@@ -175,16 +175,5 @@ func (r reply) into(v any) error {
 	return nil
 }
 
-// skew is our clock minus GitHub's, as little as this answer proves: GitHub's instant lies between sending and getting,
-// and is cut to whole seconds.
-func (r reply) skew() time.Duration {
-	switch {
-	case r.date.IsZero():
-		return 0
-	case r.date.Add(time.Second).Before(r.sent):
-		return r.sent.Sub(r.date.Add(time.Second))
-	case r.date.After(r.got):
-		return r.got.Sub(r.date)
-	}
-	return 0
-}
+// skew is our clock minus GitHub's, as little as this answer proves.
+func (r reply) skew() time.Duration { return skewOf(r.date, r.sent, r.got) }

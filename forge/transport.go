@@ -44,18 +44,23 @@ func defaultTransport() http.RoundTripper {
 }
 
 // wire is the lowest layer: what every request carries and no answer may exceed.
-type wire struct{ next http.RoundTripper }
+type wire struct {
+	next http.RoundTripper
+	now  func() time.Time
+}
 
 // RoundTrip implements http.RoundTripper.
 func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", userAgent)
 	r.Header.Set("X-GitHub-Api-Version", apiVersion)
+	sent := w.now()
 	resp, err := w.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
 	resp.Body = &bounded{body: resp.Body, left: maxAnswer}
+	blameClock(resp, sent, w.now())
 	return resp, nil
 }
 

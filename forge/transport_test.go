@@ -330,3 +330,28 @@ func TestAddresses(t *testing.T) {
 		t.Error(got, err)
 	}
 }
+
+// A key that GitHub does not take because our clock is off: what people read names the clock.
+func TestRefusedKeyOfAClockThatIsOff(t *testing.T) {
+	for _, tt := range []struct {
+		off   time.Duration
+		token bool // the installation's token is refused, not the App's key
+		want  string
+	}{
+		{time.Hour, false, "unauthorized: no (our clock is 59m59s ahead of GitHub's)"},
+		{-time.Hour, true, "unauthorized: no (our clock is 1h0m0s behind GitHub's)"},
+		{20 * time.Second, false, "unauthorized: no"},
+	} {
+		hub := &fake{t: t, say: func(*http.Request, string) answerOf {
+			return answerOf{code: 401, body: `{"message":"no"}`, header: map[string]string{"Date": at.Add(-tt.off).Format(http.TimeFormat)}}
+		}}
+		f := hub.forge(nil)
+		_, err := f.Self(t.Context())
+		if tt.token {
+			err = f.status()
+		}
+		if kindOf(err) != Unauthorized || !strings.HasSuffix(err.Error(), tt.want) {
+			t.Errorf("off by %s: %v", tt.off, err)
+		}
+	}
+}

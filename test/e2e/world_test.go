@@ -97,6 +97,12 @@ func opensAt(t time.Time) string {
 // GitHub's own descriptions.
 func newWorld(t *testing.T, file string) *world {
 	t.Helper()
+	return newWorldAt(t, file, time.Now)
+}
+
+// newWorldAt makes that world with a clock of GitHub's own.
+func newWorldAt(t *testing.T, file string, now func() time.Time) *world {
+	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -108,7 +114,7 @@ func newWorld(t *testing.T, file string) *world {
 		t.Fatal(err)
 	}
 	w.github, err = standin.New(standin.Options{
-		Dir: filepath.Join(w.dir, "git"), AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret,
+		Dir: filepath.Join(w.dir, "git"), AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret, Now: now,
 	})
 	if err != nil {
 		t.Fatal(err)
