@@ -254,8 +254,19 @@ func (k *look) update(ctx context.Context, a plan.Update) error {
 		defer cancel()
 		return k.loop.forge.Update(ctx, k.repo, a)
 	})
-	if err == nil {
+	act := k.actOf(a)
+	switch {
+	case err == nil:
 		k.merged = true
+	case kindOf(err) == forge.Refused: // else it would be the next in turn for ever, and nobody else
+		act.Refusal = k.refusal(plan.Refusal{Pull: a.Pull, Head: a.SHA, Tip: a.Tip}, err)
 	}
-	return k.finish(ctx, k.actOf(a), err)
+	return k.finish(ctx, act, err)
+}
+
+// refusal completes GitHub's refusal to take a head onto a tip. What is decided is another thing once it is recorded.
+func (k *look) refusal(r plan.Refusal, err error) *plan.Refusal {
+	k.again = true
+	r.At, r.Reason = k.loop.now().wall, reasonOf(err)
+	return &r
 }

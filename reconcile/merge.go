@@ -43,7 +43,11 @@ func (k *look) neverGreen(ctx context.Context, m plan.Merge, err error) error {
 			k.putBack(ctx, m, reasonOf(err))
 		}
 	}
-	return k.finish(ctx, k.actOf(m), fmt.Errorf("set success: %w", err))
+	act := k.actOf(m)
+	if kindOf(err) == forge.Refused { // a commit takes a thousand statuses, and not one more
+		act.Refusal = k.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
+	}
+	return k.finish(ctx, act, fmt.Errorf("set success: %w", err))
 }
 
 // attempt asks GitHub to merge, and again after a transient refusal.
@@ -151,8 +155,7 @@ func (k *look) unmerged(ctx context.Context, m plan.Merge, err error, green bool
 	act := k.actOf(m)
 	switch kindOf(err) {
 	case forge.Refused, forge.Transient:
-		act.Refusal = &plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip, At: act.At, Reason: reasonOf(err)}
-		k.again = true
+		act.Refusal = k.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
 	}
 	if green {
 		k.putBack(ctx, m, reasonOf(err))
