@@ -61,7 +61,7 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	if !k.loop.valid(a.Pinned()) {
+	if !k.lasts(a.Pinned(), 0) {
 		return errLate
 	}
 	if !k.void() {
@@ -73,9 +73,14 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	return errVoid
 }
 
-// valid compares a pin with the clock.
-func (l *Loop) valid(p plan.Pin) bool {
-	return p.Before.IsZero() || l.now().wall.Before(p.Before)
+// lasts compares a pin with both clocks as they will stand after a while: the wall clock may be set back, and would make an old
+// observation young.
+func (k *look) lasts(p plan.Pin, d time.Duration) bool {
+	if p.Before.IsZero() {
+		return true
+	}
+	now := k.loop.now()
+	return now.wall.Add(d).Before(p.Before) && now.tick+d-k.last.tick < p.Before.Sub(k.last.wall)
 }
 
 // void tells whether somebody changed the repository since the observation began, as far as we were told.

@@ -24,6 +24,7 @@ type look struct {
 	rules bool   // read the rules anew
 	stale int    // void observations in a row before this look
 	at    time.Time
+	last  instant // when the latest observation began, on both clocks: pins run from there
 
 	skip   map[int]bool // pull requests whose action failed: their further actions are left
 	lost   int          // writes that GitHub answered with "not found"
@@ -117,7 +118,8 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if k.stored(err) != nil {
 		return plan.Snapshot{}, 0, err
 	}
-	ask.Groups, ask.At = memory.Groups, l.now().wall
+	k.last = l.now()
+	ask.Groups, ask.At = memory.Groups, k.last.wall
 	s, err := l.forge.Observe(ctx, k.repo, ask)
 	if kindOf(err) == forge.Gone {
 		return plan.Snapshot{}, 0, fmt.Errorf("%w: %w", errGone, err)

@@ -80,7 +80,7 @@ func (k *look) tryMerge(ctx context.Context, m plan.Merge) (sha plan.SHA, err er
 
 // pause waits within a merge, without a worker. It does not wait for what would come too late anyway.
 func (k *look) pause(ctx context.Context, d time.Duration, pin plan.Pin) error {
-	if !pin.Before.IsZero() && !k.loop.now().wall.Add(d).Before(pin.Before) {
+	if !k.lasts(pin, d) {
 		return errLate
 	}
 	defer k.park(ctx)()
