@@ -189,8 +189,9 @@ func TestPresets(t *testing.T) {
 	table(t, Spec{Preset: RTRW, Side: []Release{"w"}, Windows: []string{"w"}, Unmatched: []Release{Live}}, `
 		a-rt/x-rw/f         => w | preset rt-rw: a directory ends in -rw
 		a-rw/x-rt/f         => w | preset rt-rw: a directory ends in -rw
-		a-rt/f-rw           => live | preset rt-rw: a directory ends in -rt
-		f-rw                => live | unmatched: live
+		a-rt/f-rw           => w | preset rt-rw: a directory ends in -rw
+		f-rw                => w | preset rt-rw: a directory ends in -rw
+		a-rt/f-rw.yaml      => live | preset rt-rw: a directory ends in -rt
 		f-rt                => live | unmatched: live
 		-rw/f               => w | preset rt-rw: a directory ends in -rw
 		rw/f                => live | unmatched: live

@@ -2,7 +2,9 @@ package layout
 
 import "strings"
 
-// preset is a compiled preset. It looks at the names of directories, never at the name of the file.
+// preset is a compiled preset. It looks at the names of directories. Of what a path ends with it looks at one thing only, as
+// that may be a submodule or a symbolic link, which stands for a directory and cannot be told from a file by its path: a whole
+// name without an extension that would make a directory windowed. Fail closed: it makes a file windowed too.
 type preset struct {
 	kind     Preset
 	windowed Class // releases of the windowed side
@@ -18,16 +20,27 @@ func newPreset(kind Preset, side []Release) preset {
 
 // class is what the preset says of a path; ok is false where it says nothing.
 func (p preset) class(segments []string) (c Class, ok bool) {
-	dirs := segments[:len(segments)-1]
+	dirs, last := segments[:len(segments)-1], segments[len(segments)-1:]
 	switch p.kind {
 	case RTRW:
-		return p.bySuffix(dirs, "-rw")
+		return p.orLast(last, "-rw", dirs)
 	case RTMW:
-		return p.bySuffix(dirs, "-mw")
+		return p.orLast(last, "-mw", dirs)
 	case LiveWindow:
+		if c, ok := p.deepest(last); ok && !c.live() && !strings.Contains(last[0], ".") {
+			return c, true
+		}
 		return p.deepest(dirs)
 	}
 	return Class{}, false
+}
+
+// orLast is bySuffix of the directories, and of the last name as far as it makes windowed.
+func (p preset) orLast(last []string, suffix string, dirs []string) (Class, bool) {
+	if c, ok := p.bySuffix(last, suffix); ok && !c.live() {
+		return c, true
+	}
+	return p.bySuffix(dirs, suffix)
 }
 
 // side is the class of the windowed side.
