@@ -188,6 +188,9 @@ func newBucket(pace int) *bucket {
 	return &bucket{burst: burst, level: burst, perSecond: max(float64(pace)-burst, 1) / time.Minute.Seconds()}
 }
 
+// sustained is how many points a minute flow, minute after minute, once the burst is spent.
+func sustained(pace int) int { return pace - pace/burstShare }
+
 // reserve takes points and tells how long to wait for them; false if that is too long, and then nothing was taken.
 func (b *bucket) reserve(now time.Time, points float64) (time.Duration, bool) {
 	if passed := now.Sub(b.at).Seconds(); b.at.IsZero() || passed < 0 {

@@ -134,7 +134,7 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 func (l *look) frame() plan.Snapshot {
 	s := plan.Snapshot{
 		Repo: l.repo, At: l.at, Skew: l.skew, Us: l.us, App: l.f.app, Methods: l.once.methods(),
-		Bases: map[plan.Branch]plan.Base{}, Budget: l.f.pace / pointsWrite,
+		Bases: map[plan.Branch]plan.Base{}, Budget: sustained(l.f.pace) / pointsWrite,
 	}
 	s.Repo.ID = l.once.DatabaseID
 	if l.once.DefaultBranchRef != nil {

@@ -64,7 +64,7 @@ func TestObserveFillsIn(t *testing.T) {
 	if d := cmp.Diff([]plan.Pull{want}, s.Pulls); d != "" {
 		t.Error(d)
 	}
-	if s.Us != "sluice" || s.App != appID || s.Default != "main" || !s.At.Equal(at.Add(-time.Second)) || s.Budget != 180 {
+	if s.Us != "sluice" || s.App != appID || s.Default != "main" || !s.At.Equal(at.Add(-time.Second)) || s.Budget != 120 {
 		t.Errorf("%+v", s)
 	}
 	b := s.Bases["main"]

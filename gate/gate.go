@@ -38,8 +38,8 @@ func Decide(s plan.Snapshot) plan.Plan {
 	for _, c := range cases {
 		out.Verdicts = append(out.Verdicts, c.verdict())
 	}
-	writes := slices.Concat(b.pullStatuses(cases), b.tipStatuses(&out), b.judgeGroups(&out))
-	out.Actions = inOrder(writes, turns)
+	statuses := slices.Concat(b.pullStatuses(cases), b.tipStatuses(&out))
+	out.Actions = inOrder(b.judgeGroups(&out), statuses, turns)
 	out.Wake, out.Look = b.alarm.wake, b.alarm.look
 	return out
 }

@@ -7,8 +7,8 @@ import (
 
 // judgeGroups answers merge queues at once: success only if every path of the group may be released now, else failure. A
 // pending answer would block the live pull requests behind it and time out.
-func (b *bench) judgeGroups(out *plan.Plan) []write {
-	var writes []write
+func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
+	var writes []plan.SetStatus
 	for _, g := range b.s.Groups {
 		base, known := b.bases[g.Base]
 		if !known || base.File == "" {

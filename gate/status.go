@@ -26,7 +26,7 @@ func (d *brief) place() place {
 }
 
 // pullStatuses are the statuses that are not what they should be.
-func (b *bench) pullStatuses(cases []*brief) []write {
+func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
 	byPlace := map[place][]*brief{}
 	var order []place
 	for _, d := range cases {
@@ -36,7 +36,7 @@ func (b *bench) pullStatuses(cases []*brief) []write {
 		}
 		byPlace[at] = append(byPlace[at], d)
 	}
-	var out []write
+	var out []plan.SetStatus
 	for _, at := range order {
 		if w, ok := b.status(byPlace[at]); ok {
 			out = append(out, w)
@@ -46,18 +46,18 @@ func (b *bench) pullStatuses(cases []*brief) []write {
 }
 
 // status is the write for those that share a status, or none.
-func (b *bench) status(same []*brief) (write, bool) {
+func (b *bench) status(same []*brief) (plan.SetStatus, bool) {
 	d := slices.MaxFunc(same, func(x, y *brief) int { return x.weight() - y.weight() })
 	if slices.ContainsFunc(same, func(x *brief) bool { return x.merges }) {
-		return write{}, false // part of the merge
+		return plan.SetStatus{}, false // part of the merge
 	}
 	state, text := d.wanted()
 	current, exists := d.current()
 	if d.ruling.passing && (!exists || (current.By == b.s.Us && current.State == state)) {
-		return write{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
+		return plan.SetStatus{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
 	}
 	if said := d.ruling.said; said != "" && exists && current.By == b.s.Us && current.State == state && strings.HasPrefix(current.Description, said) {
-		return write{}, false
+		return plan.SetStatus{}, false
 	}
 	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: plan.ContextFor(d.pull.Base)}
 	for _, x := range same {
@@ -123,8 +123,8 @@ func latest(all []plan.Status) (plan.Status, bool) {
 }
 
 // tipStatuses tells on a base's own tip that its file is invalid, and takes that back when it no longer is.
-func (b *bench) tipStatuses(out *plan.Plan) []write {
-	var writes []write
+func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
+	var writes []plan.SetStatus
 	for _, name := range slices.Sorted(maps.Keys(b.s.Bases)) {
 		base := b.s.Bases[name]
 		set := plan.SetStatus{
@@ -172,38 +172,36 @@ func (b *bench) notes() []plan.Step {
 	return out
 }
 
-// write is a status to set, and whether it takes green back.
-type write struct {
-	plan.SetStatus
-	withdraws bool
-}
-
-// inOrder puts first what takes green back, then the merges and updates, then all other statuses: what shuts may not wait,
-// and what is due has a window to catch.
-func inOrder(writes []write, turns []plan.Action) []plan.Action {
+// inOrder puts first what takes green back, then the answers to merge groups, then the merges and updates, then all other
+// statuses: what shuts may not wait, a queue stands still until it is answered, and what is due has a window to catch.
+func inOrder(answers, statuses []plan.SetStatus, turns []plan.Action) []plan.Action {
 	var first, last []plan.Action
-	for _, w := range writes {
-		if w.withdraws {
-			first = append(first, w.SetStatus)
+	for _, set := range statuses {
+		if set.Withdraws {
+			first = append(first, set)
 		} else {
-			last = append(last, w.SetStatus)
+			last = append(last, set)
 		}
+	}
+	for _, set := range answers {
+		first = append(first, set)
 	}
 	return slices.Concat(first, turns, last)
 }
 
 // settle compares what is wanted with what stands there and gives the write that is needed, if any.
-func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (write, bool) {
+func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
 	current, exists := latest(ours)
 	mine := exists && current.By == b.s.Us
 	if _, _, fought := foughtOver(&b.s, want.SHA, want.Context); fought && !mine {
-		return write{}, false // left to the other writer; what is ours is still kept right
+		return plan.SetStatus{}, false // left to the other writer; what is ours is still kept right
 	}
 	if mine && current.State == want.State && current.Description == want.Description {
-		return write{}, false
+		return plan.SetStatus{}, false
 	}
 	if exists && !mine {
 		want.Repairs = current.By
 	}
-	return write{want, exists && current.State == plan.Success && want.State != plan.Success}, true
+	want.Withdraws = exists && current.State == plan.Success && want.State != plan.Success
+	return want, true
 }

@@ -64,6 +64,7 @@ type SetStatus struct {
 	State       StatusState
 	Description string
 	Repairs     Login // the account whose status under our name is put right; else ""
+	Withdraws   bool  // takes a success back: that waits for nothing
 }
 
 // Merge merges a pull request as a unit: success, merge with the SHA, and back to pending if GitHub refuses.
