@@ -80,7 +80,7 @@ func sleep(ctx context.Context, d time.Duration) {
 // recallAll takes in the repositories that the store knows.
 func (l *Loop) recallAll(ctx context.Context) error {
 	due, err := l.store.Repos(ctx)
-	if l.stored(err) != nil {
+	if l.recalled(err) != nil {
 		return err
 	}
 	// Those that were due first come first; those that nothing calls for, last.

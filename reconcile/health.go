@@ -1,11 +1,16 @@
 package reconcile
 
-import "time"
+import (
+	"context"
+	"errors"
+	"time"
+)
 
 // health is what Ready tells.
 type health struct {
 	started      bool          // the store's repositories and GitHub's list were read once
-	store        error         // the last word of the store; nil: it works
+	reads        error         // the store's last word on a read; nil: it works
+	store        error         // the store's last word on a write: one that can still be read is not well for it
 	unauthorized error         // GitHub does not take the App's key
 	skew         time.Duration // our clock minus GitHub's, as the last look saw it
 }
@@ -17,10 +22,37 @@ func (l *Loop) Ready() []string {
 	return wordsOfHealth(l.health)
 }
 
-// stored notes the store's last word, and gives it back.
+// stored notes the store's last word on a write, and gives it back.
 func (l *Loop) stored(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.health.store = err
 	return err
+}
+
+// recalled notes the store's last word on a read, and gives it back. One that was only interrupted by our own stopping says
+// nothing.
+func (l *Loop) recalled(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.health.reads = err
+	return err
+}
+
+// unkept notes a failure of a call that writes only now and then, and gives it back. Its success proves nothing.
+func (l *Loop) unkept(err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return l.stored(err)
+}
+
+// ailing tells that the last write to the store failed.
+func (l *Loop) ailing() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.health.store != nil
 }

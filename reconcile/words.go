@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -25,8 +26,8 @@ func wordsOfHealth(h health) []string {
 	if !h.started {
 		why = append(why, "starting: the repositories were not listed yet")
 	}
-	if h.store != nil {
-		why = append(why, fmt.Sprintf("the store fails: %v", h.store))
+	if fails := cmp.Or(h.store, h.reads); fails != nil {
+		why = append(why, fmt.Sprintf("the store fails: %v", fails))
 	}
 	if h.unauthorized != nil {
 		why = append(why, fmt.Sprintf("GitHub does not accept the App: %v", h.unauthorized))

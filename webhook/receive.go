@@ -68,6 +68,7 @@ func (r *receiver) take(c *gin.Context, event, guid string, p payload) {
 	switch {
 	case err != nil:
 		r.Log.Error(logsUnstored, "event", event, "guid", guid, "repository", d.Repo.String(), "error", err)
+		r.poke(d) // GitHub does not send it again by itself: what it was about is looked at as soon as the store works
 		say(c, http.StatusServiceUnavailable, saysUnstored)
 	case !fresh:
 		say(c, http.StatusOK, saysKnown)
@@ -110,7 +111,7 @@ func (r *receiver) delivery(event, guid string, p payload) store.Delivery {
 	return d
 }
 
-// poke tells of a delivery whose note is durable: of its repository, and of those that an installation gained. One without
+// poke tells of a delivery: of its repository, and of those that an installation gained. One without
 // either still tells that the list of repositories may be another one.
 func (r *receiver) poke(d store.Delivery) {
 	r.Poke(Hint{Repo: d.Repo, Event: d.Event, Ours: d.Echo})

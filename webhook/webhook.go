@@ -19,7 +19,7 @@ type Noter interface {
 	Note(ctx context.Context, d store.Delivery) (fresh bool, err error)
 }
 
-// Hint is what a noted delivery says to whoever looks at repositories.
+// Hint is what a delivery says to whoever looks at repositories.
 type Hint struct {
 	Repo  plan.Repo // without a name: about no one repository
 	Event string    // in GitHub's words
@@ -30,7 +30,7 @@ type Hint struct {
 type Options struct {
 	Secret []byte            // the App's webhook secret. Empty: every delivery is refused
 	Store  Noter             //
-	Poke   func(Hint)        // called after the note is durable; must not block
+	Poke   func(Hint)        // called after the note is durable, or could not be kept; must not block
 	Self   func() plan.Login // our App's bot, without "[bot]"; "" while it is not known: then nothing is taken for our own doing
 	Ready  func() []string   // why the service cannot work, for /readyz; nil: it always can
 	Now    func() time.Time  // nil: time.Now

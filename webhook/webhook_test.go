@@ -331,7 +331,7 @@ func TestStoreFails(t *testing.T) {
 	w.fails = fmt.Errorf("note: %w", store.ErrFull)
 	rec := w.send(delivery("push", "g", `{"repository":{"full_name":"acme/fleet"}}`))
 	same(t, "status", rec.Code, http.StatusServiceUnavailable)
-	same(t, "pokes", len(w.poked), 0)
+	same(t, "pokes", len(w.poked), 1)
 	if !strings.Contains(w.log.String(), store.ErrFull.Error()) || !strings.Contains(w.log.String(), "level=ERROR") {
 		t.Errorf("log: %s", &w.log)
 	}
