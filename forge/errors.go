@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -85,7 +86,12 @@ func judge(err error) *Error {
 		return transient(wordTooLong, errHeavy)
 	}
 	// What is left never became an answer: refused connections, time-outs, bodies that break off or are no JSON.
-	return transient(wordNoAnswer+": "+oneLine(err.Error()), err)
+	cause := err
+	var request *url.Error
+	if errors.As(err, &request) {
+		cause = request.Err // people read the reason in a status: where we asked is nobody's business
+	}
+	return transient(wordNoAnswer+": "+oneLine(cause.Error()), err)
 }
 
 // answered is the Error that a status code stands for, with GitHub's message.

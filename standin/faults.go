@@ -22,6 +22,7 @@ type Fault struct {
 	Contains string // part of the request's body, for GraphQL
 	Skip     int    // how many matching requests pass unharmed first
 	Times    int    // how many are harmed then; 0: one, -1: all
+	Met      func() // called as each of those begins; nil: nobody is told
 
 	// What happens.
 	Latency time.Duration  // waits first
@@ -31,6 +32,7 @@ type Fault struct {
 	Errors  []GraphQLError // answers 200 with these and no data
 	Cut     int            // answers as usual, but breaks off after that many bytes of the body
 	Done    bool           // with Status or Errors: the request is carried out all the same; only its answer is lost
+	Linger  time.Duration  // with Done: waits once it is carried out, before the answer
 }
 
 // GraphQLError is one error of a GraphQL answer.
@@ -189,6 +191,9 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 	}
 	if f.Done {
 		serve.ServeHTTP(&discard{header: http.Header{}}, r)
+		if f.Linger > 0 && !sleep(r.Context(), f.Linger) {
+			panic(http.ErrAbortHandler) // the client has gone
+		}
 	}
 	for name, values := range f.Header {
 		w.Header()[http.CanonicalHeaderKey(name)] = values

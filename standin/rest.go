@@ -97,6 +97,9 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 	latency := a.g.faults.latency
 	a.g.faults.mu.Unlock()
 	f, harmed := a.g.faults.take(r, name, body)
+	if harmed && f.Met != nil {
+		f.Met()
+	}
 	if wait := latency + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
