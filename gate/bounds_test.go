@@ -66,3 +66,42 @@ func TestBudgetOverBases(t *testing.T) {
 		t.Errorf("%d green at once; %d can be withdrawn in half the cutoff", green, most)
 	}
 }
+
+// TestAThousandGreen: of 1,000 that people may merge as many are green as can be withdrawn, at GitHub's pace, in half the
+// cutoff; at the cutoff all of these are withdrawn before anything else, and nothing else turns green.
+func TestAThousandGreen(t *testing.T) {
+	pol, _ := config.Parse([]byte(oneWindow + "pull_requests: {window: status}\n"))
+	open := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+	const perMinute, most = 120, 300 // in two and a half minutes
+	s := plan.Snapshot{At: open, Us: "sluice", App: 1, Default: "main", Budget: perMinute, Bases: map[plan.Branch]plan.Base{
+		"main": {Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.Required{{Context: "sluice/main", App: 1}}}}}
+	for n := range 1000 {
+		s.Pulls = append(s.Pulls, plan.Pull{Number: n + 1, Base: "main", Head: plan.SHA(fmt.Sprint("h", n)), SameRepo: true, Complete: true, ChecksAll: true,
+			Mergeable: plan.MergeableYes, Files: []plan.File{{Path: "a/b-rw/x"}}, FirstSeen: open.Add(-time.Hour)})
+	}
+	green := map[plan.SHA]bool{}
+	standing := map[plan.SHA]plan.Status{}
+	for _, a := range gate.Decide(s).Actions {
+		set := a.(plan.SetStatus)
+		green[set.SHA] = set.State == plan.Success
+		standing[set.SHA] = plan.Status{Context: set.Context, State: set.State, Description: set.Description, By: "sluice"}
+	}
+	count := 0
+	for i, p := range s.Pulls {
+		if green[p.Head] {
+			count++
+		}
+		s.Pulls[i].Ours = []plan.Status{standing[p.Head]}
+	}
+	if count != most {
+		t.Errorf("%d are green, want %d", count, most)
+	}
+
+	s.At = time.Date(2026, 11, 23, 15, 55, 0, 0, time.UTC) // the window closes at 16:00, its cutoff is 5 minutes
+	for i, a := range gate.Decide(s).Actions {
+		set, ok := a.(plan.SetStatus)
+		if !ok || set.State == plan.Success || set.Withdraws != (i < most) || set.Withdraws != green[set.SHA] {
+			t.Fatalf("action %d at the cutoff: %+v", i, a)
+		}
+	}
+}
