@@ -11,37 +11,50 @@ import (
 	"github.com/sluicegate/sluice/store"
 )
 
-// act does actions in their order. It gives the error that ended the look early, if one did. A write that failed
-// for one pull request alone does not: it is remembered in k.failed.
+// act does actions in their order. It gives the error that ended the look early, if one did. A write that failed for one pull
+// request alone does not: it is remembered in k.failed.
 func (k *look) act(ctx context.Context, actions []plan.Action) error {
-	var end error
 	for _, a := range actions {
-		if k.skipped(a) {
+		if k.skipped(a) || (k.end != nil && !shuts(a)) {
 			continue
 		}
-		if err := k.permit(ctx, a); err != nil {
-			if end == nil {
-				end = k.leave(ctx, a, err) // recorded once: it ends the look, or all but the statuses that shut
-			}
-			if !k.starved(end) {
-				return end
-			}
-			continue
-		}
-		if err := k.do(ctx, a); err != nil {
-			if err := k.weigh(a, err); err != nil {
-				return err
-			}
+		err := k.try(ctx, a)
+		switch {
+		case err == nil:
+		case !k.endsOpeningAlone(err):
+			return err
+		case k.end == nil:
+			k.end = err
 		}
 	}
-	return end
+	return k.end
 }
 
-// starved tells that events keep a repository from every write: then its statuses that shut go on. A green status must
-// not outlive its window because the repository is busy, and one that shuts releases nothing, true or not.
-func (k *look) starved(end error) bool {
-	return k.stale >= voidMost && errors.Is(end, errVoid)
+// try does one action if it may be done, and gives the error that ends the look, if it does.
+func (k *look) try(ctx context.Context, a plan.Action) error {
+	if err := k.permit(ctx, a); err != nil {
+		return k.leave(ctx, a, err)
+	}
+	if err := k.do(ctx, a); err != nil {
+		return k.weigh(a, err)
+	}
+	return nil
 }
+
+// shuts tells the statuses that release nothing, true or not.
+func shuts(a plan.Action) bool {
+	set, ok := a.(plan.SetStatus)
+	return ok && set.State != plan.Success
+}
+
+// endsOpeningAlone tells the errors that end everything but statuses that shut. A green status must not outlive its window
+// because the store is full, because a merge came too late, or because events void every observation.
+func (k *look) endsOpeningAlone(err error) bool {
+	return errors.Is(err, errStore) || errors.Is(err, errLate) || (errors.Is(err, errVoid) && k.starved())
+}
+
+// starved tells that events keep a repository from every write.
+func (k *look) starved() bool { return k.stale >= voidMost }
 
 // do does one action and records it.
 func (k *look) do(ctx context.Context, a plan.Action) error {
@@ -64,13 +77,10 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if !k.lasts(a.Pinned(), 0) {
 		return errLate
 	}
-	if !k.void() {
-		return nil
+	if k.void() && !(shuts(a) && k.starved()) {
+		return errVoid
 	}
-	if set, ok := a.(plan.SetStatus); ok && set.State != plan.Success && k.starved(errVoid) {
-		return nil
-	}
-	return errVoid
+	return nil
 }
 
 // lasts compares a pin with both clocks as they will stand after a while: the wall clock may be set back, and would make an old
@@ -116,16 +126,11 @@ func (k *look) weigh(a plan.Action, err error) error {
 	switch kindOf(err) {
 	case forge.Limited, forge.Unauthorized:
 		return err
-	case forge.Gone:
-		// One commit or branch may be gone by itself, and must not keep the others waiting; a repository that is gone is
-		// known by the next observation.
-		if k.lost++; k.lost >= goneMost {
-			return err
-		}
-		k.fail(err)
 	case forge.Refused:
 		// Another try would be refused again, until something changes.
 	default:
+		// Also what is gone: a commit or a branch may be gone by itself, however many there are. A repository that is gone
+		// is known by the next observation.
 		k.fail(err)
 	}
 	return nil
@@ -156,12 +161,16 @@ func (k *look) actOf(a plan.Action) store.Act {
 	return act
 }
 
-// errStore marks an error of the store: without its memory nothing more is written.
+// errStore marks an error of the store: without its memory nothing is written but statuses that shut.
 var errStore = errors.New("the store failed")
 
-// record keeps an action with its outcome, also when the service was told to stop meanwhile, and logs it.
+// record keeps an action with its outcome, also when the service was told to stop meanwhile, and logs it. A store that failed
+// is not asked again by the same look: every answer of one that hangs takes recordMost.
 func (k *look) record(ctx context.Context, act store.Act) error {
 	k.log.Info("acted", "verb", act.Verb, "pull", act.Pull, "sha", act.SHA.Short(), "outcome", act.Outcome, "reason", act.Reason)
+	if errors.Is(k.end, errStore) {
+		return k.end
+	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	if err := k.loop.stored(k.loop.store.Record(ctx, act)); err != nil {

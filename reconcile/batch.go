@@ -10,31 +10,35 @@ import (
 )
 
 // In a repository with many open pull requests an observation is old before all that is due is merged, or even before it is
-// complete. There the due ones are read again in batches, each just before its merges, and decided again.
+// complete. There what perishes with time is read again in batches, each just before its writes, and decided again.
 
 // carryOut does what a plan says.
 func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error {
-	if len(s.Pulls) <= pageSize {
+	if len(s.Pulls) <= pageSize && k.loop.now().tick-k.last.tick < agedAfter {
 		return k.act(ctx, p.Actions)
 	}
-	isTurn := func(a plan.Action) bool { return a.Verb() != (plan.SetStatus{}).Verb() }
-	first, turns, rest := split(p.Actions, isTurn)
-	if err := k.act(ctx, first); err != nil {
-		return err // what shuts does not wait for what opens: the next look begins with it again
-	}
+	first, turns, rest := split(p.Actions)
+	err := k.act(ctx, first) // what shuts does not wait for what opens
 	for batch := range slices.Chunk(turns, batchTurns) {
-		if err := k.inBatch(ctx, &s, batch); err != nil {
-			return err
+		if err != nil {
+			break
 		}
+		err = k.inBatch(ctx, &s, batch)
+	}
+	if err != nil && !k.endsOpeningAlone(err) {
+		return err
 	}
 	return k.act(ctx, rest)
 }
 
-// split divides actions into those before the first turn, the turns, and those after it that are none.
-func split(actions []plan.Action, isTurn func(plan.Action) bool) (first, turns, rest []plan.Action) {
+// perishes tells what time makes void, and what a new observation of its pull requests makes good again.
+func perishes(a plan.Action) bool { return !a.Pinned().Before.IsZero() && len(a.About()) > 0 }
+
+// split divides actions into those before the first that perishes, those that do, and the others after it.
+func split(actions []plan.Action) (first, turns, rest []plan.Action) {
 	for _, a := range actions {
 		switch {
-		case isTurn(a):
+		case perishes(a):
 			turns = append(turns, a)
 		case len(turns) == 0:
 			first = append(first, a)
@@ -53,7 +57,7 @@ func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Actio
 	if err != nil {
 		return err
 	}
-	s.Pulls = slices.DeleteFunc(s.Pulls, func(p plan.Pull) bool { return slices.Contains(numbers, p.Number) })
+	s.Pulls = slices.DeleteFunc(s.Pulls, func(p plan.Pull) bool { return k.done[p.Number] || slices.Contains(numbers, p.Number) })
 	s.Pulls = append(s.Pulls, fresh.Pulls...)
 	s.At, s.Skew = fresh.At, fresh.Skew
 	s.Refusals, s.Repairs, s.Merges = fresh.Refusals, fresh.Repairs, fresh.Merges

@@ -16,6 +16,8 @@
 //   - No write on a void observation: the pin has run out, or a note that is not the echo of our own write came in since the
 //     observation began. One exception, because the other side of it is a green status that outlives its window: in a
 //     repository that events kept from every write, [voidMost] looks in a row, statuses that shut (not success) are written.
+//   - What shuts waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
+//     successes, and the statuses that shut are written all the same.
 //   - Nothing green is left behind: once the success of a merge is set, the merge is done or the status is put back, also when
 //     the service is told to stop in between.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
@@ -37,7 +39,8 @@
 //     within the unit; else the status stays green until the limit ends, and the look that begins then puts it right.
 //   - The answer of a merge is lost (cut, time-out): it is tried again, and "already merged" is success. If the pin runs out
 //     meanwhile, pending is written on a head that may be merged: it releases nothing.
-//   - kill -9 between a status and its record: a repair is counted once too few. The limit on repairs comes one later.
+//   - kill -9 between a status and its record: a repair is counted once too few. The limit on repairs comes one later. A store
+//     that fails counts none: then its backoff is the limit.
 //   - A status of ours comes back as an echo after somebody else overwrote it: the other writer's own event is not an echo, and
 //     makes the look.
 //   - Our merge's echo arrives after the look that followed the merge: one look too many, and it writes nothing.
@@ -50,5 +53,6 @@
 // An error of observing, of deciding (a panic is one) or of the store holds that repository alone, for a second, doubling to
 // five minutes. A limit holds its installation until GitHub's instant. A repository that is gone is forgotten until an
 // installation's event or the next list of repositories names it again. [Loop.Ready] says what is wrong with the service as a
-// whole. Nothing is decided without the store: what it remembers can only hold back, so its absence must not release.
+// whole. What the store remembers can only hold back, so its absence must not release: while it fails, nothing is written but
+// statuses that shut, and those are not recorded.
 package reconcile

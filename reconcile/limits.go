@@ -49,15 +49,13 @@ const (
 	limitedMost = 65 * time.Minute
 	// limitedLeast keeps an end that has just passed from making a busy loop.
 	limitedLeast = time.Second
-	// goneMost is how many writes of one look GitHub may answer with "not found" before the look is given up.
-	goneMost = 3
 )
 
 // What one look may take.
 const (
 	observeMost = 3 * time.Minute  // a look at a repository with a thousand open pull requests, and slow answers
 	writeMost   = 30 * time.Second // one request that writes
-	recordMost  = 10 * time.Second // one write to the store, also after the service was told to stop
+	recordMost  = 10 * time.Second // one call of the store, also after the service was told to stop
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
 	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
 	// putBackMost is how long a success may take to be put back, limits of GitHub and second tries included.
@@ -66,7 +64,10 @@ const (
 	limitPatience = 10 * time.Second
 	// limitTries is how often one write is begun anew after such a limit.
 	limitTries = 5
-	// batchTurns is how many merges and updates rest on one more observation in a repository with many pull requests: at
+	// agedAfter is the age of an observation after which it is not acted on any more, but made anew in batches: what is left
+	// of its half minute may not suffice.
+	agedAfter = 10 * time.Second
+	// batchTurns is how many writes that perish with time rest on one more observation: at
 	// GitHub's pace as many as fit into half a minute with room to spare.
 	batchTurns = 25
 	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.

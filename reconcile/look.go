@@ -26,8 +26,9 @@ type look struct {
 	at    time.Time
 	last  instant // when the latest observation began, on both clocks: pins run from there
 
+	end    error        // why nothing but statuses that shut is written any more; nil: everything may be
 	skip   map[int]bool // pull requests whose action failed: their further actions are left
-	lost   int          // writes that GitHub answered with "not found"
+	done   map[int]bool // pull requests that this look merged
 	wrote  int          // writes that GitHub took
 	merged bool         // the repository is another one now, by our doing
 	again  bool         // GitHub's refusal changed what is to be decided
@@ -38,7 +39,7 @@ type look struct {
 func (l *Loop) newLook(e *entry, now instant) *look {
 	return &look{
 		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String()),
-		seen: e.seen, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{},
+		seen: e.seen, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{},
 	}
 }
 
@@ -81,8 +82,13 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 		return plan.Plan{}, err
 	}
 	k.tell(p)
+	if k.end == nil && k.loop.ailing() { // nothing is released without memory: the store has to show first that it works again
+		if err := k.remember(ctx, p, noted, errStore); err != nil {
+			k.end = fmt.Errorf("%w: %w", errStore, err)
+		}
+	}
 	err = k.carryOut(ctx, s, p)
-	if errors.Is(err, errStopped) {
+	if errors.Is(err, errStopped) || errors.Is(k.end, errStore) {
 		return p, err // the due row stays where it is: the next start looks again
 	}
 	if kept := k.remember(ctx, p, noted, err); kept != nil {
@@ -109,18 +115,15 @@ func (k *look) observe(ctx context.Context) (plan.Snapshot, int64, error) {
 	return s, noted, err
 }
 
-// read reads GitHub and adds what the store remembers.
+// read reads GitHub and adds what the store remembers. What it remembers can only hold back, so without it nothing is done
+// that releases; what shuts is done.
 func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, observeMost)
 	defer cancel()
-	l := k.loop
-	memory, err := l.store.Recall(ctx, k.repo, l.now().wall)
-	if k.stored(err) != nil {
-		return plan.Snapshot{}, 0, err
-	}
-	k.last = l.now()
+	memory := k.recall(ctx)
+	k.last = k.loop.now()
 	ask.Groups, ask.At = memory.Groups, k.last.wall
-	s, err := l.forge.Observe(ctx, k.repo, ask)
+	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
 	if kindOf(err) == forge.Gone {
 		return plan.Snapshot{}, 0, fmt.Errorf("%w: %w", errGone, err)
 	}
@@ -128,14 +131,50 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
 	s.Refusals, s.Repairs, s.Merges = memory.Refusals, memory.Repairs, memory.Merges
-	seen, err := l.store.SeeHeads(ctx, k.repo, heads(s), ask.At)
-	if k.stored(err) != nil {
-		return plan.Snapshot{}, 0, err
-	}
-	for i := range s.Pulls {
-		s.Pulls[i].FirstSeen = seen[s.Pulls[i].Head]
-	}
+	k.seeHeads(ctx, s)
 	return s, memory.Noted, nil
+}
+
+// recall is what the store remembers; nothing if it fails.
+func (k *look) recall(ctx context.Context) store.Memory {
+	ctx, cancel := context.WithTimeout(ctx, recordMost)
+	defer cancel()
+	memory, err := k.loop.store.Recall(ctx, k.repo, k.loop.now().wall)
+	if k.loop.recalled(err) != nil {
+		k.end = fmt.Errorf("%w: %w", errStore, err)
+		return store.Memory{}
+	}
+	return memory
+}
+
+// seeHeads fills in when each head was first seen. If the store fails, a head that bears a status of ours was seen when that
+// was set, or before; another one is new.
+func (k *look) seeHeads(ctx context.Context, s plan.Snapshot) {
+	seen := k.recallHeads(ctx, s)
+	for i := range s.Pulls {
+		p := &s.Pulls[i]
+		p.FirstSeen = seen[p.Head]
+		for _, status := range p.Ours {
+			if seen == nil && status.By == s.Us {
+				p.FirstSeen = status.At
+			}
+		}
+	}
+}
+
+// recallHeads is when the store first saw each head; nil if it fails.
+func (k *look) recallHeads(ctx context.Context, s plan.Snapshot) map[plan.SHA]time.Time {
+	if errors.Is(k.end, errStore) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordMost)
+	defer cancel()
+	seen, err := k.loop.store.SeeHeads(ctx, k.repo, heads(s), k.last.wall)
+	if k.loop.unkept(err) != nil {
+		k.end = fmt.Errorf("%w: %w", errStore, err)
+		return nil
+	}
+	return seen
 }
 
 // observed notes what an observation says beside the snapshot's own use.
@@ -157,14 +196,6 @@ func (k *look) observed(s plan.Snapshot) {
 	if k.rules {
 		k.entry.resync = l.now().tick + l.resyncInterval(k.entry)
 	}
-}
-
-// stored notes how the store does. A store that was only interrupted by our own stopping is well.
-func (k *look) stored(err error) error {
-	if errors.Is(err, context.Canceled) {
-		return err
-	}
-	return k.loop.stored(err)
 }
 
 func heads(s plan.Snapshot) []plan.SHA {

@@ -120,7 +120,7 @@ func (k *look) unpark(ctx context.Context) {
 
 // mergeDone follows a merge: the status if it comes after, the record, the branch. Nothing of it is interrupted.
 func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error {
-	k.merged = true
+	k.merged, k.done[m.Pull] = true, true
 	var late error
 	if m.StatusAfter {
 		late = k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})

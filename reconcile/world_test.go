@@ -576,7 +576,7 @@ func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, unti
 		p.Actions = append(p.Actions, plan.Merge{Pin: pin, Pull: x.Number, Base: x.Base, Tip: s.Bases[x.Base].Tip,
 			Context: "sluice/main", Description: "released", Refused: "GitHub refused", AlreadyGreen: green})
 	case len(x.Ours) == 0 || green || x.Ours[0].Description != say:
-		p.Actions = append(p.Actions, plan.SetStatus{Pin: pin, Pulls: []int{x.Number}, Context: "sluice/main",
+		p.Actions = append(p.Actions, plan.SetStatus{Pin: plan.Pin{SHA: x.Head}, Pulls: []int{x.Number}, Context: "sluice/main",
 			State: plan.Pending, Description: say})
 	}
 	p.Verdicts = append(p.Verdicts, v)
