@@ -241,19 +241,27 @@ func TestMergeBases(t *testing.T) {
 	many := func(total int, nodes ...any) obj { return obj{"totalCount": total, "nodes": nodes} }
 	for name, tt := range map[string]struct {
 		commits obj
-		want    int // 0: by comparison
+		want    int    // 0: by comparison
+		rest    string // the list of commits; "": not asked for, or of no use
+		crossed bool
 	}{
-		"one commit on the tip":    {many(1, node(1, tipSHA)), tipSHA},
-		"one commit behind":        {many(1, node(1, 900)), 900},
-		"a chain behind":           {many(2, node(2, 900), node(1, 2)), 900},
-		"the tip merged in":        {many(2, node(2, 900), node(1, 2, tipSHA)), tipSHA},
-		"an older tip merged in":   {many(2, node(2, 900), node(1, 2, 950)), 0},
-		"more commits than shown":  {many(30, node(2, 900)), 0},
-		"more, but on the tip":     {many(30, node(2, tipSHA)), tipSHA},
-		"the head is not among":    {many(1, node(2, 900)), 0},
-		"no commits":               {many(0), 0},
-		"unrelated history":        {many(1, node(1)), 0},
-		"base was moved onto ours": {many(2, node(tipSHA, 900), node(1, tipSHA)), tipSHA},
+		"one commit on the tip":    {many(1, node(1, tipSHA)), tipSHA, "", false},
+		"one commit behind":        {many(1, node(1, 900)), 900, "", false},
+		"a chain behind":           {many(2, node(2, 900), node(1, 2)), 900, "", false},
+		"the tip merged in":        {many(2, node(2, 900), node(1, 2, tipSHA)), tipSHA, "", false},
+		"an older tip merged in":   {many(2, node(2, 900), node(1, 2, 950)), 0, "", false},
+		"criss-cross":              {many(2, node(2, 800), node(1, 2, 950)), 0, "", true},
+		"three ways out":           {many(3, node(3, 900), node(2, 3, 950), node(1, 2, 900)), 0, "", false},
+		"one of three beside":      {many(3, node(3, 900), node(2, 3, 950), node(1, 2, 800)), 0, "", true},
+		"more commits than shown":  {many(3, node(2, 900)), 0, listOf(3, 950, 900), false},
+		"more, and criss-cross":    {many(3, node(2, 900)), 0, listOf(3, 950, 800), true},
+		"more, listed in part":     {many(4, node(2, 900)), 0, listOf(3, 950, 900), true},
+		"more than are listed":     {many(301, node(2, 900)), 0, "", true},
+		"more, but on the tip":     {many(30, node(2, tipSHA)), tipSHA, "", false},
+		"the head is not among":    {many(1, node(2, 900)), 0, "[]", true},
+		"no commits":               {many(0), 0, "[]", true},
+		"unrelated history":        {many(1, node(1)), 0, "", false},
+		"base was moved onto ours": {many(2, node(tipSHA, 900), node(1, tipSHA)), tipSHA, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pullPart(1)
@@ -263,6 +271,11 @@ func TestMergeBases(t *testing.T) {
 				switch {
 				case r.URL.Path == "/repos/acme/fleet/compare/"+sha(tipSHA)+"..."+sha(1):
 					return answerOf{code: 200, body: fmt.Sprintf(`{"merge_base_commit":{"sha":%q}}`, sha(950))}
+				case strings.HasPrefix(r.URL.Path, "/repos/acme/fleet/compare/"): // 900 lies behind 950, 800 beside it
+					shared := map[bool]int{true: 700, false: 900}[strings.Contains(r.URL.Path, sha(800))]
+					return answerOf{code: 200, body: fmt.Sprintf(`{"merge_base_commit":{"sha":%q}}`, sha(shared))}
+				case r.URL.Path == "/repos/acme/fleet/pulls/1/commits":
+					return answerOf{code: 200, body: tt.rest}
 				case operation(body) == "objects":
 					return said(obj{"o0": obj{"oid": sha(5)}})
 				}
@@ -275,6 +288,8 @@ func TestMergeBases(t *testing.T) {
 			}
 			if s := observe(t, f, Ask{}); s.Pulls[0].MergeBase != plan.SHA(sha(want)) {
 				t.Errorf("merge base %s, want %s", s.Pulls[0].MergeBase, sha(want))
+			} else if s.Pulls[0].Crossed != tt.crossed {
+				t.Errorf("crossed: %t", s.Pulls[0].Crossed)
 			}
 			hub.took()
 			observe(t, f, Ask{})
@@ -283,6 +298,22 @@ func TestMergeBases(t *testing.T) {
 			}
 		})
 	}
+}
+
+// listOf is REST's list of commits n…1, each with the next for a parent; the last leaves to the given ones.
+func listOf(n int, leave ...int) string {
+	list := []string{}
+	for i := n; i >= 1; i-- {
+		parents := []string{fmt.Sprintf(`{"sha":%q}`, sha(i+1))}
+		if i == n {
+			parents = nil
+			for _, l := range leave {
+				parents = append(parents, fmt.Sprintf(`{"sha":%q}`, sha(l)))
+			}
+		}
+		list = append(list, fmt.Sprintf(`{"sha":%q,"parents":[%s]}`, sha(i), strings.Join(parents, ",")))
+	}
+	return "[" + strings.Join(list, ",") + "]"
 }
 
 // Without a common ancestor there is no merge base, and the head counts as behind.
@@ -296,8 +327,8 @@ func TestNoMergeBase(t *testing.T) {
 		}
 		return sayRepo(repoPart(p))(r, body)
 	}
-	if s := observe(t, hub.forge(nil), Ask{}); s.Pulls[0].MergeBase != "" {
-		t.Error(s.Pulls[0].MergeBase)
+	if s := observe(t, hub.forge(nil), Ask{}); s.Pulls[0].MergeBase != "" || !s.Pulls[0].Crossed {
+		t.Errorf("%+v", s.Pulls[0])
 	}
 }
 

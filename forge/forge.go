@@ -18,13 +18,14 @@ import (
 
 // What is remembered in memory, at most. A thing forgotten costs a request.
 const (
-	keepPolicies = 200      // by blob
-	keepRules    = 2000     // by base
-	keepBases    = 5000     // merge bases
-	keepFiles    = 200_000  // files in whole lists, with the old names of renames
-	keepTips     = maxBases // paths looked up, by tip; as many as one look may need
-	keepChanges  = 1000     // what a head makes of the rules file
-	keepRepos    = 5000
+	keepPolicies  = 200      // by blob
+	keepRules     = 2000     // by base
+	keepBases     = 5000     // merge bases
+	keepHistories = 1000     // lists of commits, of at most 300 each
+	keepFiles     = 200_000  // files in whole lists, with the old names of renames
+	keepTips      = maxBases // paths looked up, by tip; as many as one look may need
+	keepChanges   = 1000     // what a head makes of the rules file
+	keepRepos     = 5000
 )
 
 // rulesTTL is how long the rules of a base are taken for known when no resync interval is given.
@@ -71,13 +72,14 @@ type Forge struct {
 	us      plan.Login
 	clients map[int64]*client
 
-	policies *lru[plan.SHA, parsed]
-	rules    *lru[baseKey, rules]
-	forks    *lru[forkKey, plan.SHA]
-	whole    *lru[listKey, []plan.File]
-	paths    *lru[tipKey, *pathSet]
-	changes  *lru[headKey, *plan.RulesChange]
-	repos    *lru[repoKey, memory]
+	policies  *lru[plan.SHA, parsed]
+	rules     *lru[baseKey, rules]
+	forks     *lru[forkKey, fork]
+	histories *lru[historyKey, history]
+	whole     *lru[listKey, []plan.File]
+	paths     *lru[tipKey, *pathSet]
+	changes   *lru[headKey, *plan.RulesChange]
+	repos     *lru[repoKey, memory]
 }
 
 // repoKey names a repository in what is remembered of it.
@@ -108,13 +110,14 @@ func unsigned(o Options, at addresses) *Forge {
 	f := &Forge{
 		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
 		wire: o.Transport, clients: map[int64]*client{},
-		policies: newLRU[plan.SHA, parsed](keepPolicies),
-		rules:    newLRU[baseKey, rules](keepRules),
-		forks:    newLRU[forkKey, plan.SHA](keepBases),
-		whole:    newLRU[listKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
-		paths:    newLRU[tipKey, *pathSet](keepTips),
-		changes:  newLRU[headKey, *plan.RulesChange](keepChanges),
-		repos:    newLRU[repoKey, memory](keepRepos),
+		policies:  newLRU[plan.SHA, parsed](keepPolicies),
+		rules:     newLRU[baseKey, rules](keepRules),
+		forks:     newLRU[forkKey, fork](keepBases),
+		histories: newLRU[historyKey, history](keepHistories),
+		whole:     newLRU[listKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
+		paths:     newLRU[tipKey, *pathSet](keepTips),
+		changes:   newLRU[headKey, *plan.RulesChange](keepChanges),
+		repos:     newLRU[repoKey, memory](keepRepos),
 	}
 	f.defaults()
 	return f

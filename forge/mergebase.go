@@ -14,7 +14,13 @@ import (
 // maxCompares is how many merge bases a look asks for by comparison. The others count as behind until the next look.
 const maxCompares = 30
 
-// forkKey names a merge base that was compared.
+// fork is where a head and its base's tip part.
+type fork struct {
+	base    plan.SHA // the merge base that GitHub lists from
+	crossed bool     // it may not be the only one
+}
+
+// forkKey names a fork that was found.
 type forkKey struct {
 	repo repoKey
 	head plan.SHA
@@ -36,9 +42,7 @@ func historyOf(raw *rawPull) history {
 	h.complete = h.complete && h.own[plan.SHA(raw.HeadRefOid)] && !h.own[""]
 	for _, c := range raw.Commits.Nodes {
 		for _, parent := range c.Commit.Parents.Nodes {
-			if sha := plan.SHA(parent.Oid); !h.own[sha] && !slices.Contains(h.boundary, sha) {
-				h.boundary = append(h.boundary, sha)
-			}
+			h.leaveTo(plan.SHA(parent.Oid))
 		}
 		h.complete = h.complete && c.Commit.Parents.TotalCount == len(c.Commit.Parents.Nodes)
 	}
@@ -75,53 +79,191 @@ func (h history) byBoundary(repo repoKey, head plan.SHA) (forkKey, bool) {
 	return forkKey{repo, head, strings.Join(names, " ")}, h.complete && len(h.boundary) > 0
 }
 
-// knownFork gives a merge base that was compared before.
-func (l *look) knownFork(h history, tip, head plan.SHA) (plan.SHA, bool) {
-	if base, ok := l.f.forks.get(byTip(keyOf(l.repo), tip, head)); ok {
-		return base, true
+// knownFork gives a fork that was found before.
+func (l *look) knownFork(h history, tip, head plan.SHA) (fork, bool) {
+	if at, ok := l.f.forks.get(byTip(keyOf(l.repo), tip, head)); ok {
+		return at, true
 	}
 	if k, ok := h.byBoundary(keyOf(l.repo), head); ok {
 		return l.f.forks.get(k)
 	}
-	return "", false
+	return fork{}, false
 }
 
-// keepFork remembers a merge base that was compared.
-func (l *look) keepFork(h history, tip, head, base plan.SHA) {
-	l.f.forks.put(byTip(keyOf(l.repo), tip, head), base)
-	if k, ok := h.byBoundary(keyOf(l.repo), head); ok && slices.Contains(h.boundary, base) {
-		l.f.forks.put(k, base)
+// keepFork remembers a fork that was found.
+func (l *look) keepFork(h history, tip, head plan.SHA, at fork) {
+	l.f.forks.put(byTip(keyOf(l.repo), tip, head), at)
+	if k, ok := h.byBoundary(keyOf(l.repo), head); ok && slices.Contains(h.boundary, at.base) {
+		l.f.forks.put(k, at)
 	}
 }
 
 // addMergeBases finds the merge base of every head and its base's tip.
 func (l *look) addMergeBases(ctx context.Context, s *plan.Snapshot) error {
-	var compare []int
+	var find []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
-		tip, h := s.Bases[p.Base].Tip, historyOf(l.raws[p.Number])
-		base, ok := h.mergeBase(tip, p.Head)
-		if !ok {
-			base, ok = l.knownFork(h, tip, p.Head)
+		tip, h := s.Bases[p.Base].Tip, l.history(l.raws[p.Number])
+		if base, ok := h.mergeBase(tip, p.Head); ok {
+			p.MergeBase = base
+			continue
 		}
-		p.MergeBase = base
-		if !ok && len(compare) < maxCompares {
-			compare = append(compare, i)
+		at, ok := l.knownFork(h, tip, p.Head)
+		p.MergeBase, p.Crossed = at.base, at.crossed
+		if ok {
+			continue
+		}
+		p.Crossed = true // fail closed: until it is known
+		if len(find) < maxCompares {
+			find = append(find, i)
 		}
 	}
-	return each(ctx, compare, func(ctx context.Context, i int) error {
+	return each(ctx, find, func(ctx context.Context, i int) error {
 		p := &s.Pulls[i]
-		tip, h := s.Bases[p.Base].Tip, historyOf(l.raws[p.Number])
-		base, err := l.compare(ctx, tip, p.Head)
-		if err != nil {
-			return err
-		}
-		if base != "" { // GitHub may not have the head everywhere yet
-			l.keepFork(h, tip, p.Head, base)
-		}
-		p.MergeBase = base
-		return nil
+		at, err := l.findFork(ctx, l.raws[p.Number], s.Bases[p.Base].Tip)
+		p.MergeBase, p.Crossed = at.base, at.crossed
+		return err
 	})
+}
+
+// findFork asks GitHub where a head and a tip part.
+//
+// Whatever both have lies behind the boundary of the head's own commits, which the tip has too. So the merge bases are those
+// of the boundary that lie behind no other of it.
+func (l *look) findFork(ctx context.Context, raw *rawPull, tip plan.SHA) (fork, error) {
+	h, head := l.history(raw), plan.SHA(raw.HeadRefOid)
+	if h.complete && len(h.boundary) == 2 {
+		base, err := l.nearer(ctx, h.boundary[0], h.boundary[1])
+		if err != nil {
+			return fork{crossed: true}, err
+		}
+		if base != "" {
+			l.keepFork(h, tip, head, fork{base: base})
+			return fork{base: base}, nil
+		}
+	}
+	base, err := l.compare(ctx, tip, head)
+	if err != nil || base == "" { // GitHub may not have the head everywhere yet
+		return fork{crossed: true}, err
+	}
+	at := fork{base: base}
+	if base != tip {
+		if h, err = l.wholeHistory(ctx, raw); err != nil {
+			return fork{crossed: true}, err
+		}
+		if at.crossed, err = l.crossed(ctx, h, base); err != nil {
+			return fork{crossed: true}, err
+		}
+	}
+	l.keepFork(h, tip, head, at)
+	return at, nil
+}
+
+// nearer gives which of two commits has the other behind it; "" if neither has.
+func (l *look) nearer(ctx context.Context, a, b plan.SHA) (plan.SHA, error) {
+	switch shared, err := l.compare(ctx, a, b); {
+	case err != nil:
+		return "", err
+	case shared == a:
+		return b, nil
+	case shared == b:
+		return a, nil
+	}
+	return "", nil
+}
+
+// maxBoundary is how many ways out of a head's own commits are compared.
+const maxBoundary = 20
+
+// crossed tells whether a merge base is not the only one: some commit of the boundary does not lie behind it.
+func (l *look) crossed(ctx context.Context, h history, base plan.SHA) (bool, error) {
+	if !h.complete || len(h.boundary) > maxBoundary {
+		return true, nil // fail closed: there may be others
+	}
+	for _, other := range h.boundary {
+		if other == base {
+			continue
+		}
+		shared, err := l.compare(ctx, base, other)
+		if err != nil || shared != other {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// historyKey names a head's own commits: as long as there are as many, they are the same.
+type historyKey struct {
+	repo  repoKey
+	head  plan.SHA
+	total int
+}
+
+// history is what is known of a head's own commits, from the page or from before.
+func (l *look) history(raw *rawPull) history {
+	h := historyOf(raw)
+	if !h.complete {
+		if whole, ok := l.f.histories.get(historyKey{keyOf(l.repo), plan.SHA(raw.HeadRefOid), raw.Commits.TotalCount}); ok {
+			return whole
+		}
+	}
+	return h
+}
+
+// maxCommitPages is how far GitHub lists a pull request's commits: 250 in all.
+const maxCommitPages = 3
+
+// wholeHistory reads a head's own commits, if the page did not show them all. It stays incomplete where GitHub does not list
+// them, or lists those of another head.
+func (l *look) wholeHistory(ctx context.Context, raw *rawPull) (history, error) {
+	h := l.history(raw)
+	if h.complete || raw.Commits.TotalCount > maxCommitPages*perPage {
+		return h, nil
+	}
+	var list []*github.RepositoryCommit
+	opts := &github.ListOptions{PerPage: perPage, Page: 1}
+	for range maxCommitPages {
+		page, resp, err := l.c.rest.PullRequests.ListCommits(ctx, l.repo.Owner, l.repo.Name, raw.Number, opts)
+		if err != nil {
+			return h, wrap(ctx, "commits", err)
+		}
+		list = append(list, page...)
+		if resp.NextPage == 0 {
+			break
+		}
+		opts.Page = resp.NextPage
+	}
+	head := plan.SHA(raw.HeadRefOid)
+	if h = historyOfList(list, head); len(h.own) != raw.Commits.TotalCount {
+		h.complete = false
+	}
+	if h.complete {
+		l.f.histories.put(historyKey{keyOf(l.repo), head, raw.Commits.TotalCount}, h)
+	}
+	return h, nil
+}
+
+// historyOfList is the history as REST tells it, with every parent.
+func historyOfList(list []*github.RepositoryCommit, head plan.SHA) history {
+	h := history{own: map[plan.SHA]bool{}}
+	for _, c := range list {
+		h.own[plan.SHA(c.GetSHA())] = true
+	}
+	h.complete = h.own[head] && !h.own[""]
+	for _, c := range list {
+		for _, parent := range c.Parents {
+			h.leaveTo(plan.SHA(parent.GetSHA()))
+		}
+	}
+	slices.Sort(h.boundary)
+	return h
+}
+
+// leaveTo notes a parent of an own commit.
+func (h *history) leaveTo(parent plan.SHA) {
+	if !h.own[parent] && !slices.Contains(h.boundary, parent) {
+		h.boundary = append(h.boundary, parent)
+	}
 }
 
 // compare asks GitHub for a merge base; "" if there is none, which counts as behind. The second page is asked for because

@@ -124,6 +124,7 @@ func (d *dice) pull(s plan.Snapshot, number int) plan.Pull {
 	}
 	if d.rare(4) {
 		p.MergeBase = oneOf(d, older, "")
+		p.Crossed = p.MergeBase == "" || d.rare(4)
 	}
 	for range 1 + d.roll(3) {
 		p.Files = append(p.Files, d.file())

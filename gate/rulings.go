@@ -59,7 +59,7 @@ func onPaths() []rule {
 func onPulls() []rule {
 	return []rule{
 		fought, intoWindowedBranch, badRules, brokenBase,
-		onlyRules, nothingManaged,
+		crossed, onlyRules, nothingManaged,
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
 		holdLabel, unknownWindow, onBranches, shut,
 		clockOff, draft, labelMissing, untrusted, changesRequested, approvalsMissing, reviewsMissing,
@@ -294,6 +294,20 @@ func mixed(d *brief) (ruling, bool) {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: sayMixed(d.need.releases)}, true
+}
+
+// crossed: the list was made from one merge base of several. What the head undid of the others is not in it, and git's merge
+// would do it.
+func crossed(d *brief) (ruling, bool) {
+	switch {
+	case !d.pull.Crossed:
+		return ruling{}, false
+	case d.pull.MergeBase == "":
+		r := d.wait(sayNoMergeBase(d.pull.Base))
+		r.look = d.at.Add(time.Minute)
+		return r, true
+	}
+	return ruling{kind: plan.Blocked, reason: sayCrossed(d.pull.Base)}, true
 }
 
 // moved: the list shows an old path, git's merge would follow the rename that the base made meanwhile, perhaps into a

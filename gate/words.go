@@ -88,6 +88,14 @@ func sayMoved(path string, base plan.Branch) string {
 	return fit(fmt.Sprintf("%s no longer stands on %s: update the branch", middle(clean(path), 70), clean(string(base))))
 }
 
+func sayCrossed(base plan.Branch) string {
+	return fit(clean(string(base)) + " and this branch were merged crosswise: update the branch")
+}
+
+func sayNoMergeBase(base plan.Branch) string {
+	return fit("waits: GitHub has not told yet where this branch left " + clean(string(base)))
+}
+
 func sayQueue(base plan.Branch) string {
 	return fit(clean(string(base)) + " merges only through its merge queue, which sluice does not use yet: people queue it")
 }

@@ -111,6 +111,7 @@ type Pull struct {
 	Head      SHA
 	HeadRef   Branch // name in the head's repository
 	MergeBase SHA    // of Head and the base's tip; "" if it could not be told: then the head counts as behind
+	Crossed   bool   // Head and the base's tip may have more merge bases than this one, from which Files is listed
 	Draft     bool
 	SameRepo  bool // the head stands in the same repository: whoever pushed it may write here
 	Labels    []string
