@@ -69,6 +69,18 @@ func (k *look) do(ctx context.Context, a plan.Action) error {
 	return fmt.Errorf("no way to do %s", a.Verb())
 }
 
+// outlived tells that time has changed the plan while its statuses were written, at GitHub's pace, one after the other: an
+// opening does not wait for hundreds of them. What takes green back waits for nothing, and what opens is bound by its own
+// pin. A few are written all the same, so that instants that follow each other closely keep no status for ever.
+func (k *look) outlived(a plan.Action) bool {
+	set, ok := a.(plan.SetStatus)
+	if !ok || set.Withdraws || k.wake.IsZero() {
+		return false
+	}
+	now := k.loop.now()
+	return !now.wall.Before(k.wake) && now.tick-k.last.tick >= outliveMost
+}
+
 // permit tells why an action must not be begun now; nil if it may.
 func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if ctx.Err() != nil {
@@ -76,6 +88,9 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	}
 	if !k.lasts(a.Pinned(), 0) {
 		return errLate
+	}
+	if k.outlived(a) {
+		return errOld
 	}
 	if k.void() && !(shuts(a) && k.starved()) {
 		return errVoid
@@ -118,7 +133,7 @@ func (k *look) weigh(a plan.Action, err error) error {
 	for _, n := range a.About() {
 		k.skip[n] = true
 	}
-	for _, end := range []error{errVoid, errLate, errStopped, errStore} {
+	for _, end := range []error{errVoid, errLate, errOld, errStopped, errStore} {
 		if errors.Is(err, end) {
 			return err
 		}
@@ -196,7 +211,7 @@ func outcomeOf(err error) store.Outcome {
 	switch {
 	case err == nil:
 		return store.Done
-	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errStopped):
+	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errStopped):
 		return store.Void
 	case kindOf(err) == forge.Refused:
 		return store.Refused

@@ -68,6 +68,7 @@ func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Actio
 	if err != nil {
 		return err
 	}
+	k.wake = p.Wake
 	return k.act(ctx, slices.DeleteFunc(p.Actions, func(a plan.Action) bool {
 		return !slices.ContainsFunc(a.About(), func(n int) bool { return slices.Contains(numbers, n) })
 	}))

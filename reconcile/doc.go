@@ -16,6 +16,8 @@
 //   - No write on a void observation: the pin has run out, or a note that is not the echo of our own write came in since the
 //     observation began. One exception, because the other side of it is a green status that outlives its window: in a
 //     repository that events kept from every write, [voidMost] looks in a row, statuses that shut (not success) are written.
+//   - What opens or shuts by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
+//     observation, those are left to the next look.
 //   - What shuts waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that shut are written all the same.
 //   - Nothing green is left behind: once the success of a merge is set, the merge is done or the status is put back, also when

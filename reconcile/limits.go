@@ -29,6 +29,8 @@ const (
 	// voidMost is how many looks in a row events may keep from every write. After that statuses that shut are written
 	// all the same: a green status must not outlive its window because a repository is busy.
 	voidMost = 3
+	// outliveMost is how old an observation may be when statuses that only tell are begun although the plan's Wake has passed.
+	outliveMost = 5 * time.Second
 	// voidWait is the first pause after a void observation that was not the first in a row; it doubles to voidWaitMost. The
 	// pause is there for the budget of requests, the first void costs none.
 	voidWait     = 250 * time.Millisecond

@@ -24,7 +24,8 @@ type look struct {
 	rules bool   // read the rules anew
 	stale int    // void observations in a row before this look
 	at    time.Time
-	last  instant // when the latest observation began, on both clocks: pins run from there
+	wake  time.Time // when time alone changes what is carried out; zero: never
+	last  instant   // when the latest observation began, on both clocks: pins run from there
 
 	end    error        // why nothing but statuses that shut is written any more; nil: everything may be
 	skip   map[int]bool // pull requests whose action failed: their further actions are left
@@ -47,6 +48,7 @@ func (l *Loop) newLook(e *entry, now instant) *look {
 var (
 	errVoid    = errors.New(wordVoid)
 	errLate    = errors.New(wordLate)
+	errOld     = errors.New(wordOld)
 	errStopped = errors.New(wordStopped)
 	errGone    = errors.New(wordGone)
 )
@@ -87,6 +89,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 			k.end = fmt.Errorf("%w: %w", errStore, err)
 		}
 	}
+	k.wake = p.Wake
 	err = k.carryOut(ctx, s, p)
 	if errors.Is(err, errStopped) || errors.Is(k.end, errStore) {
 		return p, err // the due row stays where it is: the next start looks again

@@ -24,7 +24,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		e.due = now.tick
 	case errors.Is(err, errVoid):
 		k.settleVoid(now)
-	case errors.Is(err, errLate):
+	case errors.Is(err, errLate), errors.Is(err, errOld):
 		k.settleEager(now)
 	case kindOf(err) == forge.Limited:
 		k.settleLimit(err, now)

@@ -13,6 +13,7 @@ import (
 const (
 	wordVoid    = "the repository changed meanwhile; looking again"
 	wordLate    = "the time for it ran out; looking again"
+	wordOld     = "time changed what is to be done; looking again"
 	wordStopped = "the service is stopping; the next start looks again"
 	wordGone    = "GitHub does not show the repository to us"
 	wordBroken  = "an error in sluice; looking again"
