@@ -93,14 +93,6 @@ func (w *world) wasGreen(sha string) bool {
 	return slices.ContainsFunc(w.repo.Statuses(sha), func(s standin.Status) bool { return s.Context == "sluice/main" && s.State == "success" })
 }
 
-// commit is a commit on main: who made it and from which parents.
-func (w *world) log() []standin.LogEntry {
-	w.t.Helper()
-	list, err := w.repo.Log("main")
-	w.must(err)
-	return list
-}
-
 // meanwhile is something that changes between a look and the write that it led to.
 type meanwhile struct {
 	name    string
