@@ -139,7 +139,7 @@ func (d *brief) sayShut() string {
 		why = ": GitHub does not list all its files"
 	}
 	tail := until(d.open.Until, d.zone()) + why
-	if required, _ := d.base.Enforced(d.pull.Base, d.s.App); d.base.Rules && !required && d.pull.Base != "" {
+	if _, bound := d.base.Enforced(d.pull.Base, d.s.App); d.base.Rules && !bound && d.pull.Base != "" {
 		tail += " (not enforced)"
 	}
 	return "held by " + middle(who, maxReason-len([]rune("held by "+tail))) + tail
