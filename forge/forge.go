@@ -80,6 +80,8 @@ type Forge struct {
 	paths     *lru[tipKey, *pathSet]
 	changes   *lru[headKey, *plan.RulesChange]
 	repos     *lru[repoKey, memory]
+	tips      *lru[baseKey, tipSeen]
+	made      *lru[plan.SHA, struct{}] // commits of our own merges
 }
 
 // repoKey names a repository in what is remembered of it.
@@ -118,6 +120,8 @@ func unsigned(o Options, at addresses) *Forge {
 		paths:     newLRU[tipKey, *pathSet](keepTips),
 		changes:   newLRU[headKey, *plan.RulesChange](keepChanges),
 		repos:     newLRU[repoKey, memory](keepRepos),
+		tips:      newLRU[baseKey, tipSeen](keepTipsSeen),
+		made:      newLRU[plan.SHA, struct{}](keepMade),
 	}
 	f.defaults()
 	return f
@@ -184,6 +188,12 @@ func (f *Forge) clientOver(signer http.RoundTripper) *client {
 
 // HourlyBudget is how many requests GitHub grants an installation in an hour, by its last word; 5000 before that.
 func (f *Forge) HourlyBudget(installation int64) int { return f.client(installation).limits.perHour() }
+
+// Spare is how many REST requests an installation may still send within GitHub's hour, by its last word, and when the next hour
+// begins. Where GitHub did not say, or that hour is over, it is the largest number.
+func (f *Forge) Spare(installation int64) (requests int, renewed time.Time) {
+	return f.client(installation).limits.spare(f.now())
+}
 
 // LookCost is how many of GraphQL's points of an hour the last look at a repository cost; 1 before the first.
 func (f *Forge) LookCost(repo plan.Repo) int {

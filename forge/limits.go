@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -35,6 +36,8 @@ type limits struct {
 	until   time.Time // nothing may be sent before; zero: no limit stands
 	strikes int       // limits in a row that named no end
 	hourly  int       // requests an hour by GitHub's last word; 0: not heard
+	left    int       // of REST's requests of this hour, by GitHub's last word
+	renewed time.Time // when that hour ends, and left says nothing more
 }
 
 func newLimits(pace int) *limits {
@@ -87,6 +90,7 @@ func (l *limits) see(a answer, now time.Time) error {
 	if n, err := strconv.Atoi(a.header.Get("X-RateLimit-Limit")); err == nil && n > 0 {
 		l.hourly = n
 	}
+	l.count(a, now)
 	if !a.limited() {
 		if a.code < 400 {
 			l.strikes = 0
@@ -118,6 +122,33 @@ func (l *limits) perHour() int {
 	}
 	return l.hourly
 }
+
+// count notes what is left of REST's hour. Answers come in any order: within an hour the least is right.
+func (l *limits) count(a answer, now time.Time) {
+	left, err := strconv.Atoi(a.header.Get("X-RateLimit-Remaining"))
+	reset, none := strconv.ParseInt(a.header.Get("X-RateLimit-Reset"), 10, 64)
+	if err != nil || none != nil || a.header.Get("X-RateLimit-Resource") != resourceREST {
+		return
+	}
+	until := now.Add(min(time.Unix(reset, 0).Sub(a.date(now))+margin, maxReset))
+	if now.Before(l.renewed) && until.Sub(l.renewed).Abs() < minPause {
+		left = min(left, l.left)
+	}
+	l.left, l.renewed = left, until
+}
+
+// spare is what is left of REST's hour, and when the next begins; as many as there are numbers if GitHub did not say.
+func (l *limits) spare(now time.Time) (int, time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !now.Before(l.renewed) {
+		return math.MaxInt, time.Time{}
+	}
+	return l.left, l.renewed
+}
+
+// resourceREST is GitHub's name for the account that REST is paid from; GraphQL has one of its own.
+const resourceREST = "core"
 
 // answer is what of a response tells about limits.
 type answer struct {

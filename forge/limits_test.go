@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -257,4 +258,41 @@ func TestGraphQLLimited(t *testing.T) {
 	if got := f.HourlyBudget(install); got != 12500 {
 		t.Errorf("budget: %d", got)
 	}
+}
+
+func TestSpare(t *testing.T) {
+	l := newLimits(0)
+	want := func(requests int, until time.Time, now time.Time) {
+		t.Helper()
+		if n, renewed := l.spare(now); n != requests || !renewed.Equal(until) {
+			t.Errorf("%d until %v, want %d until %v", n, renewed, requests, until)
+		}
+	}
+	says := func(resource, remaining string, reset time.Time, now time.Time) {
+		t.Helper()
+		h := http.Header{}
+		for name, value := range map[string]string{
+			"X-RateLimit-Resource": resource, "X-RateLimit-Remaining": remaining, "Date": now.UTC().Format(http.TimeFormat),
+			"X-RateLimit-Reset": strconv.FormatInt(reset.Unix(), 10),
+		} {
+			h.Set(name, value)
+		}
+		if err := l.see(answer{code: 200, header: h}, now); err != nil {
+			t.Error(err)
+		}
+	}
+	end, next := at.Add(time.Hour), at.Add(2*time.Hour)
+	want(math.MaxInt, time.Time{}, at)
+	says("graphql", "3", end, at)
+	want(math.MaxInt, time.Time{}, at)
+	says("core", "many", end, at)
+	want(math.MaxInt, time.Time{}, at)
+	says("core", "40", end, at)
+	says("core", "41", end, at) // sent before the other
+	want(40, end.Add(margin), at)
+	says("core", "39", end, at.Add(2*time.Second))
+	want(39, end.Add(margin), at.Add(time.Minute))
+	want(math.MaxInt, time.Time{}, end.Add(margin))
+	says("core", "4999", next, end.Add(2*time.Second))
+	want(4999, next.Add(margin), end.Add(time.Minute))
 }

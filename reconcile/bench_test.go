@@ -25,6 +25,7 @@ func (s still) DeleteBranch(context.Context, plan.Repo, plan.Branch, plan.SHA) e
 	return nil
 }
 func (s still) HourlyBudget(int64) int                              { return 1 << 30 }
+func (s still) Spare(int64) (int, time.Time)                        { return 1 << 30, time.Time{} }
 func (s still) Know(context.Context, []plan.Repo, time.Time) error  { return nil }
 func (s still) Forget(context.Context, plan.Repo) error             { return nil }
 func (s still) Repos(context.Context) ([]store.Due, error)          { return nil, nil }

@@ -37,8 +37,10 @@
 //     repository, the ones that were due first, and the decision either merges at once or puts pending back.
 //   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of
 //     max_merges_per_opening is one short. Recording first would count merges that never were.
-//   - GitHub limits us between success and merge: it takes no pending from us either. A limit that ends soon is waited for
-//     within the unit; else the status stays green until the limit ends, and the look that begins then puts it right.
+//   - GitHub limits us between success and merge: it takes no pending from us either. Of its hourly budget [mergeSpare] requests
+//     must be left before a merge begins, and a limit that ends soon is waited for within the unit. A secondary limit can be
+//     foreseen by nobody: then the status stays green until the limit ends, past a close if that comes first. The repository's
+//     look goes before all others of its installation then.
 //   - The answer of a merge is lost (cut, time-out): it is tried again, and "already merged" is success. If the pin runs out
 //     meanwhile, pending is written on a head that may be merged: it releases nothing.
 //   - kill -9 between a status and its record: a repair is counted once too few. The limit on repairs comes one later. A store

@@ -60,6 +60,9 @@ const (
 	recordMost  = 10 * time.Second // one call of the store, also after the service was told to stop
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
 	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
+	// mergeSpare is how many requests an installation must have left before a merge is begun. A merge takes three or four, and as
+	// many looks of the installation may be in the midst of one; what is left over takes green statuses back.
+	mergeSpare = 100
 	// putBackMost is how long a success may take to be put back, limits of GitHub and second tries included.
 	putBackMost = 25 * time.Second
 	// limitPatience is the end of a limit that is waited for within a look, mostly our own pace: to look again would cost more.

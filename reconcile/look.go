@@ -33,6 +33,7 @@ type look struct {
 	wrote  int          // writes that GitHub took
 	merged bool         // the repository is another one now, by our doing
 	again  bool         // GitHub's refusal changed what is to be decided
+	owes   bool         // a success of ours may stand that could not be put back
 	failed error        // the first write that failed and is worth another try soon
 }
 
@@ -48,6 +49,7 @@ func (l *Loop) newLook(e *entry, now instant) *look {
 var (
 	errVoid    = errors.New(wordVoid)
 	errLate    = errors.New(wordLate)
+	errSpent   = errors.New(wordSpent)
 	errOld     = errors.New(wordOld)
 	errStopped = errors.New(wordStopped)
 	errGone    = errors.New(wordGone)

@@ -22,6 +22,8 @@ type Forge interface {
 	Update(ctx context.Context, repo plan.Repo, u plan.Update) error
 	DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error
 	HourlyBudget(installation int64) int
+	// Spare is how many requests the installation may still send before the next hour, which begins at renewed.
+	Spare(installation int64) (requests int, renewed time.Time)
 }
 
 // Store is what the loop needs of the store.

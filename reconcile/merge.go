@@ -13,6 +13,9 @@ import (
 // merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once the success is set it ends
 // with a merge or with pending, whatever happens in between.
 func (k *look) merge(ctx context.Context, m plan.Merge) error {
+	if n, _ := k.loop.forge.Spare(k.repo.Installation); n < mergeSpare {
+		return k.leave(ctx, m, errSpent)
+	}
 	green := m.AlreadyGreen
 	defer func() {
 		if p := recover(); p != nil {
@@ -164,7 +167,7 @@ func (k *look) unmerged(ctx context.Context, m plan.Merge, err error, green bool
 }
 
 // putBack sets pending where our success stands or may stand. It has its own time: nothing green is left when the service
-// stops. If it fails, the next look's decision repairs it.
+// stops. If it fails, the next look's decision repairs it, and that look goes before all others of the installation.
 func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 	ctx, cancel := lasting(ctx, putBackMost)
 	defer cancel()
@@ -183,5 +186,6 @@ func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 		sleep(ctx, again)
 		unpark()
 	}
+	k.owes = true
 	k.fail(fmt.Errorf("put %s back to pending: %w", m.SHA.Short(), err))
 }

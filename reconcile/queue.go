@@ -3,6 +3,7 @@ package reconcile
 import (
 	"container/heap"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,10 +72,12 @@ type entry struct {
 	voids int    // void observations in a row
 	idles int    // looks in a row that wrote nothing and wanted another one at once
 
+	owes bool // a green status may stand that could not be put back: it goes first
+
 	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }
 
-// line is the repositories of one installation that wait for a worker, first come, first served.
+// line is the repositories of one installation that wait for a worker, first come, first served but for those that owe.
 type line struct {
 	ready   []*entry
 	running int
@@ -251,7 +254,11 @@ func (q *queue) advance(now instant) {
 		}
 		q.sleep(e)
 		e.state = ready
-		e.line.ready = append(e.line.ready, e)
+		if e.owes {
+			e.line.ready = slices.Insert(e.line.ready, 0, e)
+		} else {
+			e.line.ready = append(e.line.ready, e)
+		}
 		q.enter(e.line)
 	}
 }

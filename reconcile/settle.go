@@ -17,6 +17,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	if p.Wake.After(now.wall) {
 		e.wake = p.Wake
 	}
+	e.owes = k.owes || (e.owes && err != nil)
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)
@@ -26,6 +27,9 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		k.settleVoid(now)
 	case errors.Is(err, errLate), errors.Is(err, errOld):
 		k.settleEager(now)
+	case errors.Is(err, errSpent):
+		_, renewed := k.loop.forge.Spare(k.repo.Installation)
+		e.due = min(e.due, now.tick+limitPause(now.wall, renewed, 1))
 	case kindOf(err) == forge.Limited:
 		k.settleLimit(err, now)
 	case errors.Is(err, errGone):

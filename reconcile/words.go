@@ -14,6 +14,7 @@ const (
 	wordVoid    = "the repository changed meanwhile; looking again"
 	wordLate    = "the time for it ran out; looking again"
 	wordOld     = "time changed what is to be done; looking again"
+	wordSpent   = "GitHub's hourly budget of requests is nearly spent; merging again when it is renewed"
 	wordStopped = "the service is stopping; the next start looks again"
 	wordGone    = "GitHub does not show the repository to us"
 	wordBroken  = "an error in sluice; looking again"

@@ -14,7 +14,7 @@ func TestWords(t *testing.T) {
 	got := strings.Join(append(wordsOfHealth(health{
 		store: errors.New("the disk of the database is full"), unauthorized: errors.New("unauthorized: Bad credentials"),
 		skew: 61*time.Minute + 400*time.Millisecond,
-	}), wordVoid, wordLate, wordOld, wordStopped, wordGone, wordBroken,
+	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken,
 		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
 	const want = `starting: the repositories were not listed yet
 the store fails: the disk of the database is full
@@ -23,6 +23,7 @@ the clock is 1h1m0s ahead of GitHub's; nothing is released
 the repository changed meanwhile; looking again
 the time for it ran out; looking again
 time changed what is to be done; looking again
+GitHub's hourly budget of requests is nearly spent; merging again when it is renewed
 the service is stopping; the next start looks again
 GitHub does not show the repository to us
 an error in sluice; looking again

@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"sync"
 	"testing"
@@ -31,6 +32,7 @@ type world struct {
 	loop    *reconcile.Loop                      // gets the webhooks
 	mute    bool                                 // no webhook of our own doings arrives
 	budget  int                                  // of requests an hour
+	spare   func() (int, time.Time)              // of requests in this hour, and when the next begins; nil: plenty
 	skew    time.Duration                        // our clock minus GitHub's
 	windows func(at time.Time) (bool, time.Time) // open at an instant, and until when
 	decide  func(s plan.Snapshot) plan.Plan      // nil: judge
@@ -279,6 +281,13 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 }
 
 func (w *world) HourlyBudget(int64) int { return w.budget }
+
+func (w *world) Spare(int64) (int, time.Time) {
+	if w.spare == nil {
+		return math.MaxInt, time.Time{}
+	}
+	return w.spare()
+}
 
 func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.Snapshot, error) {
 	w.change(r, func(h *hub) {
