@@ -187,15 +187,18 @@ func TestListOfThePreviousHead(t *testing.T) {
 	w.stays(n)
 }
 
-// TestRetargeted: a stacked pull request has the same head before and after, and another list.
+// TestRetargeted: a stacked pull request has the same head before and after, and another list. Here the page looks the same
+// too: one file, renamed to that name; only the old name is another.
 func TestRetargeted(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rules(shutForYears))
 	w.start()
-	below := w.open("below", "apps/a-rw/x")
+	move := func(from, to string) *standin.Change { return &standin.Change{Move: map[string]string{from: to}} }
+	below := w.propose(standin.NewPull{Head: "below", Change: move("apps/a-rw/x", "apps/b-rt/x")})
 	w.hasStatus(below, heldByW)
-	// Renamed, so that its list comes by REST and is kept.
-	stacked := w.propose(standin.NewPull{Base: "below", Head: "stacked", Draft: true, Change: &standin.Change{Move: map[string]string{"apps/a-rt/x": "apps/b-rt/x"}}})
+	change := move("apps/b-rt/x", "apps/c-rt/x")
+	change.From = "below"
+	stacked := w.propose(standin.NewPull{Base: "below", Head: "stacked", Draft: true, Change: change})
 	w.eventually("it is seen on its first base", func() bool {
 		return strings.HasPrefix(w.statusIn("sluice/below", stacked), "pending: waits: this is a draft")
 	})
