@@ -120,7 +120,7 @@ func unsigned(o Options, at addresses) *Forge {
 		paths:     newLRU[tipKey, *pathSet](keepTips),
 		changes:   newLRU[headKey, *plan.RulesChange](keepChanges),
 		repos:     newLRU[repoKey, memory](keepRepos),
-		tips:      newLRU[baseKey, tipSeen](keepTipsSeen),
+		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
 		made:      newLRU[plan.SHA, struct{}](keepMade),
 	}
 	f.defaults()

@@ -84,6 +84,12 @@ type world struct {
 		Files      []string
 		Incomplete bool
 	}
+	Came []struct {
+		By         string
+		Ago        time.Duration
+		Files      []string
+		Incomplete bool
+	}
 	Tip string // our status on the base's tip: "failure: text"
 }
 
@@ -195,6 +201,11 @@ func (sc scenario) base(name string) plan.Base {
 		b.Required = append(b.Required, plan.Required{Context: plan.Context(c)})
 	}
 	b.Ours = ours(w.Tip, plan.ContextFor(plan.Branch(name)), sc.now)
+	for i, c := range w.Came {
+		b.Came = append(b.Came, plan.Came{
+			SHA: sha(fmt.Sprintf("c%d", i+1)), By: plan.Login(c.By), At: sc.now.Add(-c.Ago), Files: files(c.Files), Complete: !c.Incomplete,
+		})
+	}
 	return b
 }
 

@@ -168,6 +168,25 @@ func (b *bench) notes() []plan.Step {
 		case !bound:
 			out = append(out, plan.Step{About: string(name), Says: sayNotBound(name)})
 		}
+		out = append(out, cameWhileShut(name, base)...)
+	}
+	return out
+}
+
+// cameWhileShut tells what reached a base past us although a window of it was shut. It is too late to hold it: somebody should
+// know.
+func cameWhileShut(name plan.Branch, base plan.Base) []plan.Step {
+	var out []plan.Step
+	cal := base.Policy.Calendar
+	for _, c := range base.Came {
+		paths := names(c.Files)
+		n := needOf(base.Policy, paths, c.Complete)
+		if !n.windowed || len(n.windows) == 0 {
+			continue // nothing windowed, or windowed branches hold it still
+		}
+		if j := cal.Joint(n.windows, c.At); !j.Releasable {
+			out = append(out, plan.Step{About: string(name), Says: sayCame(c, j.Shut, paths, cal.Zone(j.Shut[0]))})
+		}
 	}
 	return out
 }

@@ -302,6 +302,18 @@ func sayNotBound(base plan.Branch) string {
 	return "not enforced: " + string(plan.ContextFor(base)) + " is required on " + string(base) + ", but not from sluice's App alone, so others can set it"
 }
 
+// sayCame tells of a commit that went past the gate.
+func sayCame(c plan.Came, shut []window.Name, paths []string, zone *time.Location) string {
+	by, what := "", "not all its files are known"
+	if c.By != "" {
+		by = " by " + middle(clean(string(c.By)), 40)
+	}
+	if c.Complete {
+		what = some(paths)
+	}
+	return c.SHA.Short() + by + " came past sluice on " + clock(c.At, zone) + " while " + some(strs(shut)) + " was shut: " + what
+}
+
 // some names up to three things.
 func some(names []string) string {
 	shown := make([]string, 0, 3)

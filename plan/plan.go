@@ -83,12 +83,22 @@ type Base struct {
 	Rules     bool       // Required, Strict and Queue are known; false: the rules could not be read
 	Protected bool
 	Ours      []Status // statuses under our context on Tip
+	Came      []Came   // what reached it lately otherwise than by our merges, the newest first
 }
 
 // Required is a check that a base demands.
 type Required struct {
 	Context Context
 	App     int64 // the App that must report it; 0: anybody may
+}
+
+// Came is a commit that reached a base otherwise than by our merge.
+type Came struct {
+	SHA      SHA
+	By       Login     // hostile text; "" if it is not known
+	At       time.Time // when it came, as near as it could be told
+	Files    []File
+	Complete bool // Files is the whole list
 }
 
 // Enforced tells whether the base requires our context and takes it from our App alone.

@@ -57,3 +57,42 @@ func (w *world) onPage(p *process, text string, want bool) {
 		return strings.Contains(strings.ReplaceAll(body, "&#39;", "'"), text) == want
 	})
 }
+
+// TestToldCameWhileShut: a windowed change reaches the base past sluice while its window is shut, by a direct push or because
+// somebody merges it by hand. The log names it, and the page shows it; live changes, ignored ones, sluice's own merges and what
+// came while the window was open are not told of. A quiet look stays one request.
+func TestToldCameWhileShut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(shutForYears))
+	p := w.serve("SLUICE_RESYNC=1h")
+	byHand := w.open("by-hand", "apps/a-rw/by-hand")
+	w.hasStatus(byHand, "pending: held by w")
+	quiet := []string{w.push("main", "apps/b-rt/x"), w.push("main", "README.md")}
+	w.merged(w.open("live", "apps/a-rt/x"))
+	pushed := w.push("main", "apps/a-rw/pushed")
+	past := "came past sluice on "
+	p.logs(pushed[:7] + " by acme " + past)
+	w.onPage(p, pushed[:7]+" by acme "+past, true)
+	w.onPage(p, "while w was shut: apps/a-rw/pushed", true)
+
+	w.repo.Unprotect("main")
+	merge, err := w.repo.MergePull(byHand, "alice", standin.Merge)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.logs(merge[:7] + " by alice " + past)
+	w.onPage(p, "while w was shut: apps/a-rw/by-hand", true)
+
+	w.rewrite(openForYears)
+	w.hasStatus(w.open("ignored", "README.md"), "success: no path")
+	quiet = append(quiet, w.push("main", "apps/a-rw/open"))
+	w.merged(w.open("windowed", "apps/a-rw/x"))
+	for _, sha := range quiet {
+		if strings.Contains(p.text(), sha[:7]+" by") {
+			t.Errorf("%s is told of", sha[:7])
+		}
+	}
+	if n := strings.Count(p.text(), past); n != 2 {
+		t.Errorf("told %d times, want 2:\n%s", n, p.text())
+	}
+}

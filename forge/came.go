@@ -1,0 +1,180 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+const (
+	// cameAge is how long a snapshot goes on naming what came.
+	cameAge = 24 * time.Hour
+	// maxCame is how many commits of one base are looked into at once, and how many are named.
+	maxCame = 5
+	// maxCamePages is how many pages of a hundred commits of one comparison are read.
+	maxCamePages = 10
+	// cameWait is how long a comparison may be missing before its branch counts as rewritten: GitHub does not have a new tip
+	// everywhere at once.
+	cameWait = 10 * time.Minute
+	// keepTipsSeen is how many bases, with the files of what came, are watched; keepMade how many merges of ours are known again.
+	keepTipsSeen = 20000
+	keepMade     = 20000
+)
+
+// tipSeen is where a base stood at the last look, and what came to it otherwise than by our merges.
+type tipSeen struct {
+	sha  plan.SHA
+	at   time.Time
+	came []plan.Came
+}
+
+// errNotShown says that GitHub does not show a comparison yet.
+var errNotShown = errors.New(wordNotThere)
+
+// weight of what is kept of a base.
+func (t tipSeen) weight() int {
+	sum := 1
+	for _, c := range t.came {
+		sum += 1 + len(c.Files)
+	}
+	return sum
+}
+
+// addCame names what reached each base otherwise than by our own merges. It costs a comparison for each tip that moved, and one
+// more for each such commit; a quiet look costs nothing. What came while sluice did not run is not seen.
+func (l *look) addCame(ctx context.Context, s *plan.Snapshot) error {
+	for name, b := range s.Bases {
+		key := baseKey{keyOf(l.repo), name}
+		seen, _ := l.f.tips.get(key)
+		now := tipSeen{sha: b.Tip, at: l.at}
+		for _, c := range seen.came {
+			if l.at.Sub(c.At) < cameAge && len(now.came) < maxCame {
+				now.came = append(now.came, c)
+			}
+		}
+		if seen.sha != "" && seen.sha != b.Tip && b.Policy != nil {
+			fresh, err := l.cameSince(ctx, seen, b.Tip)
+			if errors.Is(err, errNotShown) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			now.came = append(fresh, now.came...)[:min(maxCame, len(fresh)+len(now.came))]
+		}
+		l.f.tips.put(key, now)
+		b.Came = now.came
+		s.Bases[name] = b
+	}
+	return nil
+}
+
+// cameSince lists what moved a base from where it was seen to its tip, the newest first, our own merges left out.
+func (l *look) cameSince(ctx context.Context, seen tipSeen, tip plan.SHA) ([]plan.Came, error) {
+	whole, err := l.between(ctx, seen.sha, tip, maxCamePages)
+	if errors.Is(err, errNotShown) && l.at.Sub(seen.at) < cameWait {
+		return nil, err
+	}
+	if err != nil && !errors.Is(err, errNotShown) {
+		return nil, err
+	}
+	if whole.GetStatus() != "ahead" { // rewritten: what it brought cannot be told apart
+		return []plan.Came{{SHA: tip, At: l.at}}, nil
+	}
+	line, reached := firstParents(whole, seen.sha, tip)
+	diff := whole // of the only commit there is, if there is one alone
+	if len(line) != 1 {
+		diff = nil
+	}
+	var came []plan.Came
+	for _, c := range line {
+		if _, ours := l.f.made.get(plan.SHA(c.GetSHA())); ours {
+			continue
+		}
+		if len(came) == maxCame {
+			break
+		}
+		one, err := l.cameBy(ctx, c, seen.at, diff)
+		if err != nil {
+			return nil, err
+		}
+		came = append(came, one)
+	}
+	if !reached && len(came) < maxCame { // more than is read
+		came = append(came, plan.Came{SHA: tip, At: l.at})
+	}
+	return came, nil
+}
+
+// firstParents is the line of commits that a branch went, the newest first, and whether it was seen back to its start.
+func firstParents(c *github.CommitsComparison, from, tip plan.SHA) (line []*github.RepositoryCommit, reached bool) {
+	known := map[string]*github.RepositoryCommit{}
+	for _, one := range c.Commits {
+		known[one.GetSHA()] = one
+	}
+	for at := string(tip); at != string(from); {
+		one := known[at]
+		if one == nil || len(one.Parents) == 0 {
+			return line, false
+		}
+		line = append(line, one)
+		at = one.Parents[0].GetSHA()
+	}
+	return line, true
+}
+
+// cameBy is one commit with what it changed. Its date is its author's word, so it counts only as far as it lies between the look
+// that did not see the commit and the one that does. diff is what it changed; nil if that is not known yet.
+func (l *look) cameBy(ctx context.Context, c *github.RepositoryCommit, after time.Time, diff *github.CommitsComparison) (plan.Came, error) {
+	came := plan.Came{SHA: plan.SHA(c.GetSHA()), By: plan.Login(c.GetAuthor().GetLogin()), At: c.GetCommit().GetCommitter().GetDate().UTC()}
+	if came.By == "" {
+		came.By = plan.Login(oneLine(c.GetCommit().GetAuthor().GetName()))
+	}
+	if came.At.Before(after) {
+		came.At = after
+	}
+	if came.At.After(l.at) {
+		came.At = l.at
+	}
+	if diff == nil {
+		var err error
+		if diff, err = l.between(ctx, plan.SHA(c.Parents[0].GetSHA()), came.SHA, 1); err != nil {
+			return came, err
+		}
+	}
+	files, ok := restFiles(diff.Files, came.SHA)
+	came.Files = files
+	came.Complete = ok && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
+	return came, nil
+}
+
+// between compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
+func (l *look) between(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
+	var whole *github.CommitsComparison
+	opts := &github.ListOptions{Page: 1, PerPage: perPage}
+	for range pages {
+		c, resp, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(to), opts)
+		err = wrap(ctx, "compare base", err)
+		var e *Error
+		if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
+			return nil, errNotShown
+		}
+		if err != nil {
+			return nil, err
+		}
+		if whole == nil {
+			whole = c
+		} else {
+			whole.Commits = append(whole.Commits, c.Commits...)
+		}
+		if resp.NextPage == 0 {
+			break
+		}
+		opts.Page = resp.NextPage
+	}
+	return whole, nil
+}

@@ -1,0 +1,80 @@
+package forge
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/standin"
+)
+
+// TestCame: what reached a base past our own merges is named with its files: pushes, other people's merges, many at once, and a
+// branch that was rewritten. A quiet look asks for nothing.
+func TestCame(t *testing.T) {
+	w := newWorld(t, nil)
+	push := func(path string) plan.SHA {
+		sha, err := w.r.Commit("main", standin.Change{By: "mallory", Write: map[string]string{path: "x\n"}})
+		w.must(err)
+		return plan.SHA(sha)
+	}
+	came := func() []plan.Came {
+		s, _ := w.look(Ask{At: time.Now()})
+		return s.Bases["main"].Came
+	}
+	if got := came(); got != nil {
+		t.Errorf("the first look names %+v", got)
+	}
+	ours := w.open("ours", "apps/ours")
+	first := push("apps/a")
+	if _, err := w.merge(ours, plan.SHA(w.r.Tip("ours"))); err != nil {
+		t.Fatal(err)
+	}
+	got := came()
+	if len(got) != 1 || got[0].SHA != first || got[0].By != "mallory" || !got[0].Complete || !slices.Equal(pathsOf(got[0].Files), []string{"apps/a"}) {
+		t.Errorf("beside our merge: %+v", got)
+	}
+	if _, sent := w.look(Ask{At: time.Now()}); sum(sent) != 1 {
+		t.Errorf("a quiet look took %v", sent)
+	}
+
+	theirs := w.open("theirs", "apps/theirs")
+	merge, err := w.r.MergePull(theirs, "alice", standin.Merge)
+	w.must(err)
+	if got = came(); len(got) != 2 || got[0].SHA != plan.SHA(merge) || !slices.Equal(pathsOf(got[0].Files), []string{"apps/theirs"}) {
+		t.Errorf("somebody else's merge: %+v", got)
+	}
+
+	for i := range maxCame + 3 {
+		push(fmt.Sprintf("apps/many/%d", i))
+	}
+	if got = came(); len(got) != maxCame || !got[0].Complete || got[0].SHA != plan.SHA(w.r.Tip("main")) {
+		t.Errorf("many: %+v", got)
+	}
+	if s, _ := w.look(Ask{At: time.Now().Add(cameAge + time.Minute)}); s.Bases["main"].Came != nil {
+		t.Errorf("a day later: %+v", s.Bases["main"].Came)
+	}
+}
+
+func pathsOf(files []plan.File) []string {
+	var all []string
+	for _, f := range files {
+		all = append(all, f.Path)
+	}
+	return all
+}
+
+// TestCameByARewrite: a base that does not descend from where it was seen brought nobody knows what.
+func TestCameByARewrite(t *testing.T) {
+	w := newWorld(t, nil)
+	start := w.r.Tip("main")
+	_, err := w.r.Commit("main", standin.Change{Write: map[string]string{"a": "1\n"}})
+	w.must(err)
+	w.look(Ask{At: time.Now()})
+	w.must(w.r.Push("alice", "main", start))
+	s, _ := w.look(Ask{At: time.Now()})
+	if got := s.Bases["main"].Came; len(got) != 1 || got[0].Complete || got[0].SHA != plan.SHA(start) {
+		t.Errorf("%+v", got)
+	}
+}
