@@ -8,6 +8,8 @@ BIN := $(CURDIR)/bin
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 FUZZTIME ?= 30s
 BENCHTIME ?= 1s
+# End-to-end tests mostly wait for the built service, so more of them run at once than there are cores.
+PARALLEL ?= 8
 
 .DEFAULT_GOAL := help
 
@@ -25,11 +27,11 @@ build: ## build bin/sluice, static and stripped
 
 .PHONY: test
 test: ## run every test, with the race detector where there is a C compiler
-	$(GO) test $(RACE) -timeout 20m ./...
+	$(GO) test $(RACE) -parallel $(PARALLEL) -timeout 20m ./...
 
 .PHONY: e2e
 e2e: ## run the end-to-end suite on the built binary alone
-	$(GO) test $(RACE) -count=1 -timeout 15m ./test/e2e/...
+	$(GO) test $(RACE) -count=1 -parallel $(PARALLEL) -timeout 15m ./test/e2e/...
 
 .PHONY: check
 check: ## formatting, vet, lint, and whether what is generated is up to date
