@@ -110,6 +110,8 @@ func answered(code int, message string, err error) *Error {
 		kind = Gone
 	case code == http.StatusMethodNotAllowed && says(message, phrasesTransient):
 		kind = Transient
+	case code == http.StatusConflict && says(message, phrasesOutdated):
+		kind = Refused
 	case code == http.StatusConflict, code >= 500, code == http.StatusRequestTimeout:
 		kind = Transient
 	}

@@ -156,7 +156,7 @@ func (l *look) readPaths(ctx context.Context, some []lookup) error {
 func (l *look) readTree(ctx context.Context, tip plan.SHA, unknown []lookup) error {
 	var tree struct{ Tree []struct{ Path string } }
 	u := fmt.Sprintf("repos/%s/%s/git/trees/%s?recursive=1", l.repo.Owner, l.repo.Name, tip)
-	if err := l.get(ctx, u, &tree); err != nil {
+	if err := l.c.get(ctx, u, &tree); err != nil {
 		return fmt.Errorf("tree: %w", err)
 	}
 	there := make(map[string]bool, len(tree.Tree))

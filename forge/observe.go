@@ -78,16 +78,15 @@ type look struct {
 	us   plan.Login
 	mem  memory
 
-	once   rawRepo                    // what there is once, from the first page
-	named  map[string]json.RawMessage // what was asked for by alias, from the first page
-	pulls  []*rawPull
-	raws   map[int]*rawPull
-	bases  map[plan.Branch]*rawBase
-	tips   map[plan.Branch]plan.SHA // as the pages saw them
-	at     time.Time
-	skew   time.Duration
-	cost   int
-	behind map[plan.Branch]bool // GitHub calls a head behind: its base is strict
+	once  rawRepo                    // what there is once, from the first page
+	named map[string]json.RawMessage // what was asked for by alias, from the first page
+	pulls []*rawPull
+	raws  map[int]*rawPull
+	bases map[plan.Branch]*rawBase
+	tips  map[plan.Branch]plan.SHA // as the pages saw them
+	at    time.Time
+	skew  time.Duration
+	cost  int
 }
 
 func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
@@ -100,7 +99,7 @@ func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
 	defer f.mu.Unlock()
 	return &look{
 		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at,
-		raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{}, behind: map[plan.Branch]bool{},
+		raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
 	}
 }
 

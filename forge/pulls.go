@@ -26,7 +26,7 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 		p.ChecksAll = false // fail closed: a label that is not seen may hold
 	}
 	if raw.MergeStateStatus == "BEHIND" {
-		l.behind[p.Base] = true
+		l.f.noteStrict(l.repo, p.Base)
 	}
 	return p
 }

@@ -55,7 +55,7 @@ func (l *look) addRules(ctx context.Context, s *plan.Snapshot) error {
 	for name, b := range s.Bases {
 		r, _ := l.f.rules.get(baseKey{keyOf(l.repo), name})
 		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
-		b.Strict = r.strict || l.behind[name] // classic protection does not tell an App; a head that is called behind does
+		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
 		b.Protected = b.Protected || r.protected
 		s.Bases[name] = b
 	}
@@ -121,7 +121,7 @@ func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) e
 		var list []rawRule
 		u := fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=%d&page=%d",
 			l.repo.Owner, l.repo.Name, escapePath(string(name)), perPage, page)
-		if err := l.get(ctx, u, &list); err != nil {
+		if err := l.c.get(ctx, u, &list); err != nil {
 			return err
 		}
 		if list == nil {
@@ -141,13 +141,13 @@ func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) e
 }
 
 // get reads a REST resource into v. An empty answer is none; go-github would take it for an empty list.
-func (l *look) get(ctx context.Context, u string, v any) error {
-	req, err := l.c.rest.NewRequest(http.MethodGet, u, nil)
+func (c *client) get(ctx context.Context, u string, v any) error {
+	req, err := c.rest.NewRequest(http.MethodGet, u, nil)
 	if err != nil {
 		return fmt.Errorf("get: %w", err)
 	}
 	var body bytes.Buffer
-	if _, err = l.c.rest.Do(ctx, req, &body); err != nil {
+	if _, err = c.rest.Do(ctx, req, &body); err != nil {
 		return wrap(ctx, "get", err)
 	}
 	if err := json.Unmarshal(body.Bytes(), v); err != nil {
@@ -208,7 +208,7 @@ func (l *look) readClassic(ctx context.Context, name plan.Branch, into *rules) e
 		}
 	}
 	u := fmt.Sprintf("repos/%s/%s/branches/%s", l.repo.Owner, l.repo.Name, escapePath(string(name)))
-	if err := l.get(ctx, u, &b); err != nil {
+	if err := l.c.get(ctx, u, &b); err != nil {
 		return err
 	}
 	into.protected = into.protected || b.Protected

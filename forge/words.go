@@ -26,6 +26,7 @@ const (
 	wordEmpty       = "GitHub's answer is empty"
 	wordMerged      = "the pull request is merged already"
 	wordBranchMoved = "the branch has moved on"
+	wordProtected   = "the branch is protected"
 	wordRedirect    = "GitHub sends us to another host"
 )
 
@@ -46,6 +47,8 @@ const (
 var (
 	// 405 to a merge: GitHub itself asks to try again (cli/cli#8092).
 	phrasesTransient = []string{"base branch was modified", "head branch was modified", "merge already in progress"}
+	// 409 to a merge, and final until the head is updated: the base demands that it is up to date.
+	phrasesOutdated = []string{"head branch is out of date"}
 	// 403 without any header: secondary limits come so.
 	phrasesLimited = []string{"secondary rate limit", "abuse detection", "api rate limit exceeded"}
 	// 403 to a token request or to anything after it.

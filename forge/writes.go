@@ -48,6 +48,9 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 			return sha, wrap(ctx, op, &Error{Kind: AlreadyMerged, Reason: wordMerged, Err: err})
 		}
 	}
+	if outdated(err) {
+		f.noteStrict(repo, m.Base)
+	}
 	return "", wrap(ctx, op, err)
 }
 
@@ -83,24 +86,41 @@ func (f *Forge) Update(ctx context.Context, repo plan.Repo, u plan.Update) error
 	return wrap(ctx, fmt.Sprintf("update %s#%d", repo, u.Pull), err)
 }
 
-// DeleteBranch deletes a branch that still stands at a SHA. One that is gone is no error; one that moved on is Refused.
-// GitHub knows no deletion on a condition: what is pushed between the look and the deletion is lost from the branch, though
-// not from GitHub, which offers to restore it.
+// DeleteBranch deletes a branch that still stands at a SHA. One that is gone is no error; one that moved on or is protected, by
+// whatever rule, is Refused. GitHub knows no deletion on a condition: what is pushed between the look and the deletion is lost
+// from the branch, though not from GitHub, which offers to restore it.
 func (f *Forge) DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error {
-	git := f.client(repo.Installation).rest.Git
+	c := f.client(repo.Installation)
 	op := fmt.Sprintf("delete branch %s of %s", b, repo)
-	ref, _, err := git.GetRef(ctx, repo.Owner, repo.Name, "refs/heads/"+string(b))
+	err := c.deletable(ctx, repo, b, at)
 	if gone(err) {
 		return nil
 	}
 	if err != nil {
 		return wrap(ctx, op, err)
 	}
-	if ref.GetObject().GetSHA() != string(at) {
-		return wrap(ctx, op, &Error{Kind: Refused, Reason: wordBranchMoved})
-	}
-	if _, err := git.DeleteRef(ctx, repo.Owner, repo.Name, "refs/heads/"+string(b)); err != nil && !gone(err) {
+	_, err = c.rest.Git.DeleteRef(ctx, repo.Owner, repo.Name, "refs/heads/"+string(b))
+	if err != nil && !gone(err) {
 		return wrap(ctx, op, err)
+	}
+	return nil
+}
+
+// deletable tells why a branch must not be deleted.
+func (c *client) deletable(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error {
+	var now struct {
+		Name      string
+		Commit    struct{ SHA string }
+		Protected *bool
+	}
+	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s/branches/%s", repo.Owner, repo.Name, escapePath(string(b))), &now); err != nil {
+		return err
+	}
+	switch {
+	case now.Name != string(b), now.Commit.SHA != string(at): // a renamed branch is answered by its new name
+		return &Error{Kind: Refused, Reason: wordBranchMoved}
+	case now.Protected == nil || *now.Protected: // fail closed
+		return &Error{Kind: Refused, Reason: wordProtected}
 	}
 	return nil
 }

@@ -59,6 +59,7 @@ func TestMerge(t *testing.T) {
 		"conflict":              {answerOf{code: 405, body: `{"message":"Pull Request is not mergeable"}`}, no, "", Refused, 2},
 		"merged before":         {answerOf{code: 405, body: `{"message":"Pull Request is not mergeable"}`}, yes, "m1", AlreadyMerged, 2},
 		"head moved":            {answerOf{code: 409, body: `{"message":"Head branch was modified. Review and try the merge again."}`}, no, "", Transient, 2},
+		"out of date":           {answerOf{code: 409, body: `{"message":"Head branch is out of date. Review and try the merge again."}`}, no, "", Refused, 2},
 		"merged, branch gone":   {answerOf{code: 409, body: `{"message":"Head branch was modified."}`}, yes, "m1", AlreadyMerged, 2},
 		"workflows":             {answerOf{code: 403, body: `{"message":"refusing to allow a GitHub App to create or update workflow"}`}, "", "", Refused, 1},
 		"invalid":               {answerOf{code: 422, body: `{"message":"Validation Failed"}`}, "", "", Refused, 1},
@@ -128,7 +129,8 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestDeleteBranch(t *testing.T) {
-	there := answerOf{code: 200, body: `{"ref":"refs/heads/renovate/a b","object":{"sha":"head","type":"commit"}}`}
+	says := func(branch string) answerOf { return answerOf{code: 200, body: branch} }
+	there := says(`{"name":"renovate/a b","commit":{"sha":"head"},"protected":false}`)
 	for name, tt := range map[string]struct {
 		get, del answerOf
 		kind     Kind
@@ -136,12 +138,15 @@ func TestDeleteBranch(t *testing.T) {
 	}{
 		"deleted":     {there, answerOf{code: 204}, "", 2},
 		"gone":        {answerOf{code: 404, body: `{"message":"Not Found"}`}, answerOf{}, "", 1},
-		"moved on":    {answerOf{code: 200, body: `{"object":{"sha":"other"}}`}, answerOf{}, Refused, 1},
+		"moved on":    {says(`{"name":"renovate/a b","commit":{"sha":"other"},"protected":false}`), answerOf{}, Refused, 1},
 		"quicker":     {there, answerOf{code: 422, body: `{"message":"Reference does not exist"}`}, "", 2},
-		"protected":   {there, answerOf{code: 422, body: `{"message":"Cannot delete a protected branch"}`}, Refused, 2},
+		"protected":   {says(`{"name":"renovate/a b","commit":{"sha":"head"},"protected":true}`), answerOf{}, Refused, 1},
+		"not said":    {says(`{"name":"renovate/a b","commit":{"sha":"head"}}`), answerOf{}, Refused, 1},
+		"renamed":     {says(`{"name":"kept","commit":{"sha":"head"},"protected":false}`), answerOf{}, Refused, 1},
+		"refused":     {there, answerOf{code: 422, body: `{"message":"Cannot delete a protected branch"}`}, Refused, 2},
 		"fault":       {answerOf{code: 500}, answerOf{}, Transient, 1},
 		"late fault":  {there, answerOf{code: 500}, Transient, 2},
-		"no such SHA": {answerOf{code: 200, body: `{}`}, answerOf{}, Refused, 1},
+		"no such SHA": {says(`{}`), answerOf{}, Refused, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub := &fake{t: t}
@@ -149,7 +154,7 @@ func TestDeleteBranch(t *testing.T) {
 				switch {
 				case isToken(r):
 					return answerOf{}
-				case r.Method == http.MethodGet && r.URL.EscapedPath() == "/repos/acme/fleet/git/ref/heads/renovate/a%20b":
+				case r.Method == http.MethodGet && r.URL.EscapedPath() == "/repos/acme/fleet/branches/renovate/a%20b":
 					return tt.get
 				case r.Method == http.MethodDelete && r.URL.EscapedPath() == "/repos/acme/fleet/git/refs/heads/renovate/a%20b":
 					return tt.del

@@ -1,0 +1,43 @@
+package forge
+
+import (
+	"errors"
+	"net/http"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// A classic protection does not tell an App whether heads must be up to date. GitHub shows it in two ways: it calls a head
+// BEHIND, but not while a required check is pending, as our own mostly is; and it refuses to merge one. Both are remembered.
+
+const (
+	// strictKept is how long a base counts as strict after GitHub last showed it. A base that is strict no more costs
+	// updates that were not needed until then; one that is forgotten too early costs a refused merge.
+	strictKept = 24 * time.Hour
+	// keepStrict is how many such bases are remembered.
+	keepStrict = 2000
+)
+
+// noteStrict notes that GitHub showed a base to be strict.
+func (f *Forge) noteStrict(repo plan.Repo, base plan.Branch) {
+	f.strict.put(baseKey{keyOf(repo), base}, f.now().Add(strictKept))
+}
+
+// provedStrict tells whether GitHub has shown a base to be strict.
+func (f *Forge) provedStrict(repo plan.Repo, base plan.Branch) bool {
+	until, ok := f.strict.get(baseKey{keyOf(repo), base})
+	return ok && f.now().Before(until)
+}
+
+// outdated tells the refusal of a merge whose head is not up to date with a strict base.
+func outdated(err error) bool {
+	var e *github.ErrorResponse
+	if !errors.As(err, &e) || e.Response == nil {
+		return false
+	}
+	code := e.Response.StatusCode
+	return (code == http.StatusConflict || code == http.StatusMethodNotAllowed) && says(e.Message, phrasesOutdated)
+}
