@@ -41,6 +41,9 @@
 //     must be left before a merge begins, and a limit that ends soon is waited for within the unit. A secondary limit can be
 //     foreseen by nobody: then the status stays green until the limit ends, past a close if that comes first. The repository's
 //     look goes before all others of its installation then.
+//   - What is read takes longer than half a minute, each time: pull requests are read again in batches, but a success for a merge
+//     group or for a base's own tip is not, and stays unwritten. It releases nothing.
+//   - While the store fails heads are as old as our status on them: a green one may go back to pending until it settles anew.
 //   - The answer of a merge is lost (cut, time-out): it is tried again, and "already merged" is success. If the pin runs out
 //     meanwhile, pending is written on a head that may be merged: it releases nothing.
 //   - kill -9 between a status and its record: a repair is counted once too few. The limit on repairs comes one later. A store

@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -9,8 +10,8 @@ import (
 
 func TestAClockThatIsSetBackDuringALookMakesNothingYounger(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		var back time.Duration
-		w.clock = func() time.Time { return time.Now().Add(-back) }
+		var back atomic.Int64
+		w.clock = func() time.Time { return time.Now().Add(-time.Duration(back.Load())) }
 		w.change(one, func(h *hub) {
 			h.pulls[1] = &pull{number: 1, head: 1}
 			h.pulls[2] = &pull{number: 2, head: 1}
@@ -21,8 +22,8 @@ func TestAClockThatIsSetBackDuringALookMakesNothingYounger(t *testing.T) {
 			switch {
 			case c.op == "observe":
 				observed = time.Now()
-			case c.op == "merge" && c.pull == 1 && back == 0:
-				back = time.Hour
+			case c.op == "merge" && c.pull == 1:
+				back.Store(int64(time.Hour))
 				time.Sleep(fresh)
 			case c.op == "merge" && c.pull == 2:
 				age = time.Since(observed)
