@@ -19,7 +19,7 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 	}
 	first, turns, rest := split(p.Actions)
 	err := k.act(ctx, first) // what shuts does not wait for what opens
-	for batch := range slices.Chunk(turns, batchTurns) {
+	for _, batch := range batches(turns) {
 		if err != nil {
 			break
 		}
@@ -47,6 +47,23 @@ func split(actions []plan.Action) (first, turns, rest []plan.Action) {
 		}
 	}
 	return first, turns, rest
+}
+
+// batches divides turns into as many as rest on one observation, about no more pull requests than may be asked for at once.
+func batches(turns []plan.Action) [][]plan.Action {
+	var all [][]plan.Action
+	begin, pulls := 0, 0
+	for i, a := range turns {
+		if i > begin && (i-begin == batchTurns || pulls+len(a.About()) > forge.MaxPulls) {
+			all = append(all, turns[begin:i])
+			begin, pulls = i, 0
+		}
+		pulls += len(a.About())
+	}
+	if begin < len(turns) {
+		all = append(all, turns[begin:])
+	}
+	return all
 }
 
 // inBatch reads the pull requests of a batch again, decides again, and does what is still to be done about them. s is
@@ -95,6 +112,7 @@ func numbersOf(s plan.Snapshot, batch []plan.Action) []int {
 		heads[a.Pinned().SHA] = true
 		numbers = append(numbers, a.About()...)
 	}
+	numbers = numbers[:min(len(numbers), forge.MaxPulls)] // more than that share one head: the first speak for it
 	for _, p := range s.Pulls {
 		if heads[p.Head] && !slices.Contains(numbers, p.Number) && len(numbers) < forge.MaxPulls {
 			numbers = append(numbers, p.Number)
