@@ -210,7 +210,9 @@ func TestMovedPaths(t *testing.T) {
 			answer := obj{}
 			for name, v := range variables(body) {
 				if v == sha(tipSHA)+":here" {
-					answer[name] = obj{"oid": sha(77)}
+					answer[name] = obj{"__typename": "Blob"}
+				} else if v == sha(tipSHA)+":gone2" { // a directory took its place
+					answer[name] = obj{"__typename": "Tree"}
 				} else if name[0] == 'o' {
 					answer[name] = nil
 				}
@@ -277,7 +279,7 @@ func TestMergeBases(t *testing.T) {
 				case r.URL.Path == "/repos/acme/fleet/pulls/1/commits":
 					return answerOf{code: 200, body: tt.rest}
 				case operation(body) == "objects":
-					return said(obj{"o0": obj{"oid": sha(5)}})
+					return said(obj{"o0": obj{"__typename": "Blob"}})
 				}
 				return sayRepo(repoPart(p))(r, body)
 			}
@@ -364,7 +366,7 @@ func TestMovedPathsByTree(t *testing.T) {
 		moved  int
 		kind   Kind
 	}{
-		"whole": {answerOf{code: 200, body: `{"truncated":false,"tree":[{"path":"f0"},{"path":"f1"}]}`}, manyPaths - 1, ""},
+		"whole": {answerOf{code: 200, body: `{"truncated":false,"tree":[{"path":"f0","type":"blob"},{"path":"f1","type":"blob"},{"path":"f2","type":"tree"}]}`}, manyPaths - 1, ""},
 		"cut":   {answerOf{code: 200, body: `{"truncated":true,"tree":[]}`}, manyPaths + 1, ""},
 		"empty": {answerOf{code: 200}, 0, Transient},
 		"fault": {answerOf{code: 500}, 0, Transient},

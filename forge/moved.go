@@ -38,6 +38,10 @@ func (s *pathSet) put(path string, there bool) {
 	s.there[path] = there
 }
 
+// typeBlob is a file in GraphQL's words. A directory in a file's place is no file that stands: git follows the file to where
+// it was moved.
+const typeBlob = "Blob"
+
 // lookup is one path at one tip.
 type lookup struct {
 	tip  plan.SHA
@@ -138,15 +142,17 @@ func (l *look) readPaths(ctx context.Context, some []lookup) error {
 		names[i] = string(at.tip) + ":" + at.path
 	}
 	var named map[string]json.RawMessage
-	if err := l.more(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectName), &named); err != nil {
+	if err := l.more(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectType), &named); err != nil {
 		return err
 	}
 	for i, at := range some {
-		var o *struct{ Oid string }
+		var o *struct {
+			Typename string `json:"__typename"`
+		}
 		if err := json.Unmarshal(named[fmt.Sprintf("o%d", i)], &o); err != nil {
 			return transient(wordUnreadable, err)
 		}
-		l.pathsOf(at.tip).put(at.path, o != nil && o.Oid != "")
+		l.pathsOf(at.tip).put(at.path, o != nil && o.Typename == typeBlob)
 	}
 	return nil
 }
@@ -154,14 +160,14 @@ func (l *look) readPaths(ctx context.Context, some []lookup) error {
 // readTree finds out about paths of a tip from its whole tree. Fail closed: what a tree that GitHub cuts short does not
 // show is not there.
 func (l *look) readTree(ctx context.Context, tip plan.SHA, unknown []lookup) error {
-	var tree struct{ Tree []struct{ Path string } }
+	var tree struct{ Tree []struct{ Path, Type string } }
 	u := fmt.Sprintf("repos/%s/%s/git/trees/%s?recursive=1", l.repo.Owner, l.repo.Name, tip)
 	if err := l.c.get(ctx, u, &tree); err != nil {
 		return fmt.Errorf("tree: %w", err)
 	}
 	there := make(map[string]bool, len(tree.Tree))
 	for _, e := range tree.Tree {
-		there[e.Path] = true
+		there[e.Path] = e.Type == "blob"
 	}
 	for _, at := range unknown {
 		if at.tip == tip {

@@ -176,7 +176,7 @@ func objectsQuery(owner, name string, expressions []string, content objectConten
 type objectContent string
 
 const (
-	objectName objectContent = "oid"
+	objectType objectContent = "__typename"
 	objectText objectContent = "...text"
 )
 

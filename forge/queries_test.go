@@ -24,7 +24,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"next page":      lookQuery(page{owner: "o", name: "r", size: 50, after: "c"}),
 		"by number":      lookQuery(page{owner: "o", name: "r", numbers: []int{1, 2}}),
 		"bases":          basesQuery("o", "r", many(3)),
-		"objects":        objectsQuery("o", "r", many(maxAliases), objectName),
+		"objects":        objectsQuery("o", "r", many(maxAliases), objectType),
 		"texts":          objectsQuery("o", "r", many(3), objectText),
 		"further checks": moreChecksQuery("o", "r", 1, "c"),
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),

@@ -98,6 +98,7 @@ func TestMovedMeanwhile(t *testing.T) {
 	body := strings.Repeat("the same line\n", 20)
 	w.commit("main", standin.Change{Write: map[string]string{
 		"apps/edited-rt/x": body, "apps/deleted-rt/x": body + "2\n", "apps/added-rt/x": body + "3\n", "apps/added-rt/y": body + "4\n",
+		"apps/place-rt/x": body + "5\n",
 	}})
 	w.start()
 	draft := func(head string, c standin.Change) int {
@@ -108,11 +109,16 @@ func TestMovedMeanwhile(t *testing.T) {
 	edited := draft("edited", standin.Change{Write: map[string]string{"apps/edited-rt/x": body + "edited\n"}})
 	deleted := draft("deleted", standin.Change{Delete: []string{"apps/deleted-rt/x"}})
 	added := draft("added", standin.Change{Write: map[string]string{"apps/added-rt/new": "new\n"}})
+	place := draft("place", standin.Change{Write: map[string]string{"apps/place-rt/x": body + "6\n"}})
+	w.commit("main", standin.Change{
+		Delete: []string{"apps/place-rt/x"},
+		Write:  map[string]string{"apps/place-rw/x": body + "5\n", "apps/place-rt/x/y": "another\n"},
+	})
 	w.commit("main", standin.Change{Move: map[string]string{
 		"apps/edited-rt/x": "apps/edited-rw/x", "apps/deleted-rt/x": "apps/deleted-rw/x",
 		"apps/added-rt/x": "apps/added-rw/x", "apps/added-rt/y": "apps/added-rw/y",
 	}})
-	for _, n := range []int{edited, deleted, added} {
+	for _, n := range []int{edited, deleted, added, place} {
 		w.must(w.repo.MarkReady(n, "alice"))
 	}
 	w.line("a file that was edited", func(w *world) {
@@ -121,6 +127,13 @@ func TestMovedMeanwhile(t *testing.T) {
 		}
 		w.hasStatus(edited, "failure: apps/edited-rt/x no longer stands on main: update the branch")
 		w.stays(edited)
+	})
+	w.line("a file whose place a directory took", func(w *world) {
+		w.hasStatus(place, "failure: apps/place-rt/x no longer stands on main: update the branch")
+		w.stays(place)
+		if got := w.onMain("apps/place-rw/x"); got != body+"5\n" {
+			w.t.Errorf("main has %q", got)
+		}
 	})
 	w.line("a file that was deleted", func(w *world) {
 		w.hasStatus(deleted, "failure: ") // to git it is a conflict

@@ -502,3 +502,14 @@ func TestOrder(t *testing.T) {
 		})
 	}
 }
+
+// TestRequiredInOtherCase: GitHub folds the case of contexts, so a rule that spells ours in another way is met by it.
+func TestRequiredInOtherCase(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(shutForYears))
+	w.repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "Sluice/Main", App: app}}})
+	w.start()
+	held := w.open("held", "apps/a-rw/x")
+	w.merged(w.open("live", "apps/a-rt/x"))
+	w.eventually("it is held, and enforced", func() bool { return w.status(held) == heldByW })
+}
