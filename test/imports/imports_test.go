@@ -65,7 +65,7 @@ var libraries = []library{
 	{"github.com/go-git/", []string{"gitremote", "standin"}, nil, "git is spoken by gitremote, and by the GitHub that stands in"},
 	{"github.com/gin-gonic/gin", []string{"webhook", "web"}, nil, "HTTP is what webhook and web are for"},
 	{"github.com/spf13/", []string{"cmd/sluice"}, nil, "settings and flags are read once, at the start; viper folds case and must never see the repository's file"},
-	{"modernc.org/sqlite", []string{"store"}, []string{"store"}, "one database, one package"},
+	{"modernc.org/sqlite", []string{"store"}, []string{"store", "test/e2e"}, "one database, one package; the end-to-end suite plays another process that locks or fills it"},
 	{"github.com/pressly/goose/", []string{"store"}, nil, "one database, one package"},
 	{"github.com/robfig/cron/", []string{"window"}, []string{"window"}, "its own Next is wrong around clock changes; nobody else may fall for it"},
 	{"go.yaml.in/yaml/", []string{"config"}, []string{"*"}, "the repository's file is decoded strictly, in one place"},
