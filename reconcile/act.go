@@ -92,7 +92,7 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if k.outlived(a) {
 		return errOld
 	}
-	if k.void() && !(shuts(a) && k.starved()) {
+	if k.void() && (!shuts(a) || !k.starved()) {
 		return errVoid
 	}
 	return nil
