@@ -33,6 +33,8 @@
 //   - GitHub changes between our observation and our write, and its webhook is still under way. Merges name the head's SHA, so
 //     a push is refused. A label or a review that was set within that second is not seen: the same is true of a person who
 //     presses the button. What was observed is at most as old as the pin allows.
+//   - The base is changed between our observation and our merge, and its webhook is still under way: a merge names no base. The
+//     other base requires a status under its own name, which is not green for what its file holds.
 //   - kill -9 between success and merge: a green status stands with nobody to take it back. The next start looks at every
 //     repository, the ones that were due first, and the decision either merges at once or puts pending back.
 //   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of
