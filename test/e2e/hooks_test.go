@@ -8,6 +8,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/sluicegate/sluice/standin"
 )
@@ -159,38 +160,50 @@ func TestKilledInABurst(t *testing.T) {
 	w.once(w.repo, "live")
 }
 
-// burst sends webhooks from many senders at once and kills the service once so many were acknowledged.
+// burst sends webhooks from many senders at once. Once so many were acknowledged another process holds the database for a moment,
+// so that notes wait for it, and in that moment the service is killed.
 func (w *world) burst(p *process, all, killAt int) (acknowledged []string, sent int) {
 	w.t.Helper()
-	const senders = 40
-	body := w.delivery(w.repo)
+	const (
+		senders = 40
+		moment  = 500 * time.Millisecond
+	)
+	body, other := w.delivery(w.repo), w.database()
+	db := other
 	var mu sync.Mutex
 	var wait sync.WaitGroup
-	work := make(chan string)
-	dead := make(chan struct{})
+	work, held := make(chan string), make(chan struct{})
 	for range senders {
 		wait.Go(func() {
 			for guid := range work {
 				code := p.post("push", guid, body)
 				mu.Lock()
-				if code == http.StatusAccepted {
+				if code/100 == 2 {
 					acknowledged = append(acknowledged, guid)
-					if len(acknowledged) == killAt {
-						_ = p.cmd.Process.Kill()
-						close(dead)
+				}
+				if len(acknowledged) == killAt && db != nil {
+					if _, err := db.ExecContext(w.t.Context(), "BEGIN IMMEDIATE"); err != nil {
+						w.t.Error(err)
 					}
+					db = nil
+					close(held)
 				}
 				mu.Unlock()
 			}
 		})
 	}
+	go func() {
+		<-held
+		<-time.After(moment)
+		_ = p.cmd.Process.Kill()
+	}()
 	for i := range all {
 		work <- fmt.Sprintf("burst-%d", i)
 	}
 	close(work)
 	wait.Wait()
-	<-dead
 	<-p.ended
 	_ = p.cmd.Wait()
+	w.exec(other, "ROLLBACK")
 	return acknowledged, all
 }
