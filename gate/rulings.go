@@ -160,7 +160,7 @@ func Paths(p *config.Policy, files []plan.File, at time.Time) plan.Verdict {
 // onlyRules: the pull request that mends the rules is never held by a window, or a wrong window could not be mended, and
 // it is never merged by sluice.
 func onlyRules(d *brief) (ruling, bool) {
-	if !d.touchesRules() || (d.policy != nil && d.need.managed > 0) || !d.whole() || len(d.pull.Moved) > 0 {
+	if !d.rulesAlone() || (d.policy != nil && d.need.managed > 0) {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Ignored, reason: sayChangesRules(d.windowsChanged())}, true
@@ -177,6 +177,12 @@ func nothingManaged(d *brief) (ruling, bool) {
 func (d *brief) touchesRules() bool {
 	_, listed := slices.BinarySearch(d.paths, config.File)
 	return listed || d.pull.Rules != nil
+}
+
+// rulesAlone: the rules file is all that the pull request could change. Every rule after brokenBase and onlyRules has a policy
+// because both ask this.
+func (d *brief) rulesAlone() bool {
+	return d.touchesRules() && d.whole() && len(d.pull.Moved) == 0
 }
 
 // whole tells whether the rules file is the only thing that the pull request could change, as far as a broken base lets
@@ -276,7 +282,7 @@ func badRules(d *brief) (ruling, bool) {
 }
 
 func brokenBase(d *brief) (ruling, bool) {
-	if d.policy != nil || (d.touchesRules() && d.whole()) {
+	if d.policy != nil || d.rulesAlone() {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: sayBadRules(string(d.pull.Base), d.base.Findings)}, true
