@@ -209,11 +209,12 @@ func TestMovedPaths(t *testing.T) {
 		if operation(body) == "objects" {
 			answer := obj{}
 			for name, v := range variables(body) {
-				if v == sha(tipSHA)+":here" {
+				switch {
+				case v == sha(tipSHA)+":here":
 					answer[name] = obj{"__typename": "Blob"}
-				} else if v == sha(tipSHA)+":gone2" { // a directory took its place
+				case v == sha(tipSHA)+":gone2": // a directory took its place
 					answer[name] = obj{"__typename": "Tree"}
-				} else if name[0] == 'o' {
+				case name[0] == 'o':
 					answer[name] = nil
 				}
 			}
