@@ -36,7 +36,7 @@ func TestMergeRefused(t *testing.T) {
 	}{
 		{"405 final", http.StatusMethodNotAllowed, "Pull Request is not mergeable", 1},
 		{"405 transient for ever", http.StatusMethodNotAllowed, "Base branch was modified. Review and try the merge again.", 4},
-		{"409", http.StatusConflict, "Head branch is out of date. Review and try the merge again.", 4},
+		{"409", http.StatusConflict, "Head branch was modified. Review and try the merge again.", 4},
 		{"422", http.StatusUnprocessableEntity, "Validation Failed", 1},
 		{"403 rule", http.StatusForbidden, "You're not authorized to push to this branch.", 1},
 	} {
