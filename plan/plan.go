@@ -60,10 +60,15 @@ type Snapshot struct {
 	Pulls   []Pull          // all open pull requests
 	Groups  []Group         // merge groups that wait for our answer
 
+	// Windowed branches: the entries of the default branch's file, each as it stands, and the branches that they follow.
+	Branches []Tracked
+	Sources  map[Branch]Source
+
 	// What the store remembers.
 	Refusals []Refusal
 	Repairs  []Repair
 	Merges   []Merged
+	Stuck    []Stuck
 
 	// Budget is how many statuses sluice can withdraw within a minute at GitHub's pace. 0: unlimited.
 	Budget int

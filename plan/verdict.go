@@ -50,7 +50,7 @@ type Pin struct {
 type Action interface {
 	// Pinned is the SHA that the write names and the instant from which it must not be done.
 	Pinned() Pin
-	// Verb names the action for logs and JSON: "status", "merge", "update".
+	// Verb names the action for logs and JSON: "status", "merge", "update", "move".
 	Verb() string
 	// About lists the pull requests that the action speaks for; none for a status on a base's tip or a group's head.
 	About() []int
@@ -116,6 +116,7 @@ func (u Update) About() []int { return []int{u.Pull} }
 type Plan struct {
 	At       time.Time
 	Verdicts []Verdict
+	Branches []BranchVerdict // of the windowed branches, in the file's order
 	Actions  []Action
 	Notes    []Step    // what operators should know of a base: "not enforced"
 	Wake     time.Time // a verdict changes by time alone; zero: none does

@@ -1,0 +1,197 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// PromoteContext is the context of the one status that sums up the windowed branches on the tip of the branch they follow.
+const PromoteContext Context = "sluice/promote"
+
+// PromoteContextFor is the context of the status on a commit that lets a windowed branch move there, where rules demand it.
+func PromoteContextFor(branch Branch) Context { return PromoteContext + "/" + Context(branch) }
+
+// Tracked is one entry of the file's `branches` on the default branch, as it was observed.
+type Tracked struct {
+	Name Branch // as the file spells it
+	Tip  SHA    // "": the branch is not there
+	Seen SHA    // the value that was last seen of it, from the store; "": none
+	// Relation tells how Tip stands to the branch that it follows.
+	Relation Relation
+	// Reach is how many commits at the beginning of the source's line descend from Tip: Line[:Reach]. Of a branch that stands on
+	// the line it is its place there; else it was proved by comparisons. 0: none, or none known.
+	Reach int
+	// Demands tells that rules let us move the branch only to a commit whose PromoteContextFor(Name) is green.
+	Demands bool
+	Twin    Branch   // another branch whose name differs from this one's in case alone; "": none
+	Reports []Report // what Flux said of the commits that this branch stood at lately
+	Moved   *Moved   // our last move of it, from the store; nil: none is known
+}
+
+// Relation is how a windowed branch's tip stands to the tip of the branch that it follows.
+type Relation int
+
+// The relations.
+const (
+	RelationUnknown Relation = iota // it could not be told: nothing is moved
+	Absent                          // the branch is not there
+	Behind                          // its source descends from it: it may move forward
+	Level                           // both are one commit
+	Beyond                          // it descends from its source: the source was moved back
+	Diverged                        // neither descends from the other
+)
+
+// Source is a branch that windowed branches follow: their `from`.
+type Source struct {
+	Tip    SHA      // "": the branch is not there
+	Line   []Commit // its first-parent line, the newest first: Line[0] is Tip
+	Whole  bool     // Line ends because the history does, not because no more of it was read
+	Blind  bool     // no checks can be read here at all (git alone)
+	Checks []Required
+	Rules  bool     // Checks is known; false: the rules of the source could not be read
+	Ours   []Status // statuses under PromoteContext on Tip, latest first
+}
+
+// Commit is one commit of a source's line.
+type Commit struct {
+	SHA     SHA
+	At      time.Time // when it was committed
+	Subject string    // first line of its message, hostile text
+	// Read tells that Checks, Head and Ours were read. It is false for commits that no decision needs them of, and then none of
+	// them counts as green.
+	Read      bool
+	Checks    []Check  // what others reported on the commit, as of Pull
+	ChecksAll bool     // Checks is the whole list
+	Head      *Head    // the head of the pull request that became this commit; nil: none is known
+	Ours      []Status // statuses under PromoteContextFor of any branch
+}
+
+// Head is the head of a merged pull request, with what was reported on it.
+type Head struct {
+	Pull      int
+	SHA       SHA
+	Checks    []Check
+	ChecksAll bool
+}
+
+// Report is what Flux said of a commit that a windowed branch stands at.
+type Report struct {
+	SHA    SHA
+	Object string // the Kustomization: a status context below "kustomization/", or CLUSTER/NAMESPACE/NAME of an event; hostile text
+	// Branch is the windowed branch that the report names; "": it speaks of the commit alone.
+	Branch Branch
+	State  CheckState
+	Says   string // hostile text
+	At     time.Time
+}
+
+// Moved is one move of a windowed branch by sluice.
+type Moved struct {
+	Branch   Branch
+	Old, New SHA // Old "": it was made
+	At       time.Time
+	Due      time.Time // from when on it could have been moved: its window's opening or its commit's date, whichever came later
+}
+
+// Stuck is GitHub's refusal to move a windowed branch, as often as it happened.
+type Stuck struct {
+	Branch   Branch
+	Old, New SHA
+	At       time.Time // the last time
+	Count    int
+	Reason   string // GitHub's, hostile text
+}
+
+// The verdicts on a windowed branch, beside Held, Waiting and Blocked.
+const (
+	Current Kind = "current" // it stands where it should
+	Due     Kind = "due"     // it moves now
+	Applied Kind = "applied" // current, and Flux applied it
+	Failed  Kind = "failed"  // current, and Flux could not apply it
+)
+
+// BranchVerdict is the answer for one windowed branch, with its reason.
+type BranchVerdict struct {
+	Name, From Branch
+	Old        SHA // where it is; "": it is not there
+	New        SHA // where it goes next; "": nowhere that is known
+	Kind       Kind
+	Reason     string // for people, at most 140 characters, absolute local times with zone
+	Until      time.Time
+	Waiting    int           // commits of the line between Old and New, New included
+	Commits    []Commit      // the first few of them, the newest first: SHA, At and Subject alone
+	Oldest     time.Time     // when the oldest of them was committed; zero: none waits
+	Took       time.Duration // from due to applied, whole seconds; of Applied alone, 0 if it is not known
+	Why        []Step
+}
+
+// Move takes one windowed branch from Old to New. Old "" makes it.
+type Move struct {
+	Branch    Branch
+	Old, New  SHA
+	Before    time.Time // it must not be moved from then on; zero: whenever (a branch that is put back where it was)
+	Due       time.Time // see Moved
+	Restores  bool      // it was deleted and is put back at the value that was last seen
+	Unlock    bool      // PromoteContextFor(Branch) must be green on New just before
+	Unlocked  bool      // it is green already, by us
+	Says      string    // the description of that status
+	Withdrawn string    // of the pending status that takes its place if the move is refused, to be followed by the reason
+}
+
+// MoveBranches moves every windowed branch that is due, in one request where GitHub allows it.
+type MoveBranches struct{ Moves []Move }
+
+// Pinned gives the first move's new value and the earliest instant from which a move is void; each Move has its own.
+func (m MoveBranches) Pinned() Pin {
+	p := Pin{SHA: m.Moves[0].New}
+	for _, v := range m.Moves {
+		if !v.Before.IsZero() && (p.Before.IsZero() || v.Before.Before(p.Before)) {
+			p.Before = v.Before
+		}
+	}
+	return p
+}
+
+// Verb implements Action.
+func (MoveBranches) Verb() string { return "move" }
+
+// About implements Action: a move is about no pull request.
+func (MoveBranches) About() []int { return nil }
+
+// Join makes one plan of several that were decided from one snapshot. What takes green back comes first, then the moves of
+// branches, of which one request releases many changes, then all else in the order given.
+func Join(plans ...Plan) Plan {
+	var out Plan
+	for _, p := range plans {
+		out.At = p.At
+		out.Verdicts = append(out.Verdicts, p.Verdicts...)
+		out.Branches = append(out.Branches, p.Branches...)
+		out.Actions = append(out.Actions, p.Actions...)
+		out.Notes = append(out.Notes, p.Notes...)
+		out.Wake, out.Look = first(out.Wake, p.Wake), first(out.Look, p.Look)
+	}
+	slices.SortStableFunc(out.Actions, func(a, b Action) int { return cmp.Compare(urgency(a), urgency(b)) })
+	return out
+}
+
+// urgency orders actions: the lower goes first.
+func urgency(a Action) int {
+	switch a := a.(type) {
+	case SetStatus:
+		if a.Withdraws {
+			return 0
+		}
+	case MoveBranches:
+		return 1
+	}
+	return 2
+}
+
+// first is the earlier of two instants, of which zero is none.
+func first(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b
+	}
+	return a
+}
