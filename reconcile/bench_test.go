@@ -29,7 +29,13 @@ func (s still) Spare(int64) (int, time.Time)                        { return 1 <
 func (s still) Know(context.Context, []plan.Repo, time.Time) error  { return nil }
 func (s still) Forget(context.Context, plan.Repo) error             { return nil }
 func (s still) Repos(context.Context) ([]store.Due, error)          { return nil, nil }
-func (s still) Record(context.Context, store.Act) error             { return nil }
+func (s still) Record(context.Context, ...store.Act) error          { return nil }
+func (s still) MoveBranches(context.Context, plan.Repo, []plan.Move) error {
+	return nil
+}
+func (s still) SeeBranches(context.Context, plan.Repo, map[plan.Branch]plan.SHA, time.Time) error {
+	return nil
+}
 func (s still) Looked(context.Context, plan.Repo, store.Look) error { return nil }
 func (s still) Recall(context.Context, plan.Repo, time.Time) (store.Memory, error) {
 	return store.Memory{}, nil

@@ -21,6 +21,9 @@ type Forge interface {
 	Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error)
 	Update(ctx context.Context, repo plan.Repo, u plan.Update) error
 	DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error
+	// MoveBranches moves all of them in one request where GitHub allows it, each only if it still stands at its old value, or
+	// none of them: then the error is Refused, and its Moved tells those that were moved nevertheless.
+	MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error
 	HourlyBudget(installation int64) int
 	// Spare is how many requests the installation may still send before the next hour, which begins at renewed.
 	Spare(installation int64) (requests int, renewed time.Time)
@@ -33,8 +36,9 @@ type Store interface {
 	Repos(ctx context.Context) ([]store.Due, error)
 	Recall(ctx context.Context, repo plan.Repo, at time.Time) (store.Memory, error)
 	SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, error)
+	SeeBranches(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) error
 	Looked(ctx context.Context, repo plan.Repo, l store.Look) error
-	Record(ctx context.Context, a store.Act) error
+	Record(ctx context.Context, acts ...store.Act) error
 }
 
 // Options is what a Loop needs. Forge, Store and Decide are required.

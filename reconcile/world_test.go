@@ -502,7 +502,22 @@ func (w *world) Looked(ctx context.Context, r plan.Repo, l store.Look) error {
 	return nil
 }
 
-func (w *world) Record(ctx context.Context, a store.Act) error {
+func (w *world) Record(ctx context.Context, acts ...store.Act) error {
+	for _, a := range acts {
+		if err := w.recordOne(ctx, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *world) MoveBranches(context.Context, plan.Repo, []plan.Move) error { return nil }
+
+func (w *world) SeeBranches(context.Context, plan.Repo, map[plan.Branch]plan.SHA, time.Time) error {
+	return nil
+}
+
+func (w *world) recordOne(ctx context.Context, a store.Act) error {
 	h, err := w.enter(ctx, call{op: "record", repo: a.Repo, pull: a.Pull, detail: string(a.Outcome)})
 	if err != nil {
 		return err

@@ -28,8 +28,9 @@ const (
 type Act struct {
 	Repo    plan.Repo
 	At      time.Time
-	Verb    string // of plan.Action
-	Pull    int    // 0: about no pull request
+	Verb    string      // of plan.Action
+	Pull    int         // 0: about no pull request
+	Branch  plan.Branch // the windowed branch that it is about; "": none
 	SHA     plan.SHA
 	Reason  string // for people; text by others is cut
 	Outcome Outcome
@@ -37,14 +38,26 @@ type Act struct {
 	Merged  *plan.Merged  // remember the merge; it ends the pull request's refusals
 	Refusal *plan.Refusal // count one more refusal of this pull, head and tip; its Count is not read
 	Repair  *plan.Repair  // remember that a status was put right
+	Moved   *plan.Moved   // remember the move, which is the branch's value last seen from now on; it ends the branch's refusals
+	Stuck   *plan.Stuck   // count one more refusal of this branch, old and new value; its Count is not read
 }
 
-// Record keeps an action in the history together with what it implies, in one transaction. A status that was set on a
-// merge group's head is its answer: the group waits no longer. To record a merge twice counts it once.
-func (s *Store) Record(ctx context.Context, a Act) error {
-	err := s.do(ctx, func(ctx context.Context, tx *session) error { return record(ctx, tx, a) })
+// Record keeps actions in the history together with what they imply, all of them in one transaction. A status that was set
+// on a merge group's head is its answer: the group waits no longer. To record a merge or a move twice counts it once.
+func (s *Store) Record(ctx context.Context, acts ...Act) error {
+	if len(acts) == 0 {
+		return nil
+	}
+	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+		for _, a := range acts {
+			if err := record(ctx, tx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return fmt.Errorf("record %s of %s: %w", a.Verb, a.Repo, err)
+		return fmt.Errorf("record %s of %s: %w", acts[0].Verb, acts[0].Repo, err)
 	}
 	return nil
 }
@@ -57,8 +70,9 @@ func record(ctx context.Context, tx *session, a Act) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO acts (repo, at, verb, pull, sha, reason, outcome) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		row.id, micros(a.At), a.Verb, a.Pull, string(a.SHA), cut(a.Reason), string(a.Outcome)); err != nil {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO acts (repo, at, verb, pull, branch, sha, reason, outcome)
+	    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+		row.id, micros(a.At), a.Verb, a.Pull, string(a.Branch), string(a.SHA), cut(a.Reason), string(a.Outcome)); err != nil {
 		return err
 	}
 	if a.Verb == (plan.SetStatus{}).Verb() && a.Outcome == Done {
@@ -83,6 +97,9 @@ func imply(ctx context.Context, tx *session, id int64, a Act) error {
 			id, r.Pull, string(r.Head), string(r.Tip), micros(r.At), cut(r.Reason)); err != nil {
 			return err
 		}
+	}
+	if err := implyBranch(ctx, tx, id, a); err != nil {
+		return err
 	}
 	if r := a.Repair; r != nil {
 		_, err := tx.ExecContext(ctx, `INSERT INTO repairs (repo, sha, context, login, at) VALUES (?, ?, ?, ?, ?)`,
@@ -111,9 +128,11 @@ func keepMerge(ctx context.Context, tx *session, id int64, m plan.Merged) error 
 }
 
 // cut bounds text by others and leaves it valid UTF-8.
-func cut(text string) string {
-	if len(text) > TextBytes {
-		text = text[:TextBytes]
+func cut(text string) string { return cutTo(text, TextBytes) }
+
+func cutTo(text string, most int) string {
+	if len(text) > most {
+		text = text[:most]
 		for len(text) > 0 {
 			if r, size := utf8.DecodeLastRuneInString(text); r != utf8.RuneError || size != 1 {
 				break

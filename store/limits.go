@@ -35,6 +35,24 @@ const (
 	WhySteps = 20
 	// PageVerdicts is how many verdicts of one repository are kept with the last plan.
 	PageVerdicts = 2000
+	// BranchAge is how long the value of a windowed branch is kept that no look found in the file. It counts by the looks at
+	// its repository, not by the clock: a service that was shut for long forgets nothing.
+	BranchAge = 400 * 24 * time.Hour
+	// BranchesKept is how many windowed branches of one repository are kept, with those that left the file: ten times what a
+	// file may name.
+	BranchesKept = 2000
+	// StuckAge is how long a refused move that did not happen again is kept. The pause between two tries is an hour at most.
+	StuckAge = 7 * 24 * time.Hour
+	// ReportAge is how long a report by Flux is kept that was not repeated: a Kustomization repeats it at each reconciliation.
+	ReportAge = 30 * 24 * time.Hour
+	// ReportsKept is how many reports of one repository are kept, those that were heard of last.
+	ReportsKept = 5000
+	// ReportBytes is the longest text of a report that is kept whole: a reason shows 140 characters at most.
+	ReportBytes = 400
+	// PageBranches is how many verdicts on windowed branches of one repository are kept with the last plan.
+	PageBranches = 1000
+	// PageCommits is how many of a branch's waiting commits are kept with the last plan.
+	PageCommits = 10
 	// tidyEvery is the least pause between two prunings.
 	tidyEvery = time.Hour
 	// tidyRows is how many rows one transaction of pruning deletes, so that no note waits long behind it.
@@ -42,6 +60,11 @@ const (
 	// headTouch is how stale "last seen" of a head may become before it is written again: a look at an unchanged repository
 	// writes nothing.
 	headTouch = 24 * time.Hour
+	// branchTouch is the same of "last seen" of a windowed branch, and reportTouch of "last heard" of a report.
+	branchTouch = 24 * time.Hour
+	reportTouch = 24 * time.Hour
+	// reportReword is how long another text of the same failure waits before it counts: texts tell how long things took.
+	reportReword = 10 * time.Minute
 	// batchMost is how many writes share one transaction at most.
 	batchMost = 128
 	// busyWait is how long a write waits for another process that holds the file; GitHub waits 10 s for our answer.

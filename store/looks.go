@@ -60,21 +60,24 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 
 // keptPlan is a plan.Plan in JSON. Actions are kept by what people want to know of them: nothing acts on a kept plan.
 type keptPlan struct {
-	At       time.Time      `json:"at"`
-	Verdicts []plan.Verdict `json:"verdicts"`
-	More     int            `json:"more,omitempty"` // verdicts beyond PageVerdicts
-	Planned  []Planned      `json:"planned"`
-	Warnings []string       `json:"warnings"`
-	Wake     time.Time      `json:"wake"`
-	Look     time.Time      `json:"look"`
+	At           time.Time            `json:"at"`
+	Verdicts     []plan.Verdict       `json:"verdicts"`
+	More         int                  `json:"more,omitempty"` // verdicts beyond PageVerdicts
+	Branches     []plan.BranchVerdict `json:"branches,omitempty"`
+	MoreBranches int                  `json:"more_branches,omitempty"` // beyond PageBranches
+	Planned      []Planned            `json:"planned"`
+	Warnings     []string             `json:"warnings"`
+	Wake         time.Time            `json:"wake"`
+	Look         time.Time            `json:"look"`
 }
 
 // Planned is one action of a kept plan.
 type Planned struct {
-	Verb   string    `json:"verb"`
-	Pull   int       `json:"pull,omitempty"`
-	SHA    plan.SHA  `json:"sha"`
-	Before time.Time `json:"before"`
+	Verb   string      `json:"verb"`
+	Pull   int         `json:"pull,omitempty"`
+	Branch plan.Branch `json:"branch,omitempty"` // that is moved
+	SHA    plan.SHA    `json:"sha"`
+	Before time.Time   `json:"before"`
 }
 
 func encodePlan(l Look) ([]byte, error) {
@@ -88,14 +91,34 @@ func encodePlan(l Look) ([]byte, error) {
 		v.Why = v.Why[:min(len(v.Why), WhySteps)]
 		k.Verdicts = append(k.Verdicts, v)
 	}
-	for i, a := range p.Actions {
-		if i == PageVerdicts {
-			break
-		}
-		pin := a.Pinned()
-		k.Planned = append(k.Planned, Planned{Verb: a.Verb(), Pull: pullOf(a), SHA: pin.SHA, Before: pin.Before})
+	k.keepBranches(p.Branches)
+	for _, a := range p.Actions {
+		k.Planned = append(k.Planned, plannedOf(a)...)
 	}
+	k.Planned = k.Planned[:min(len(k.Planned), PageVerdicts)]
 	return json.Marshal(k)
+}
+
+func (k *keptPlan) keepBranches(all []plan.BranchVerdict) {
+	for _, v := range all[:min(len(all), PageBranches)] {
+		v.Why = v.Why[:min(len(v.Why), WhySteps)]
+		v.Commits = v.Commits[:min(len(v.Commits), PageCommits)]
+		k.Branches = append(k.Branches, v)
+	}
+	k.MoreBranches = len(all) - len(k.Branches)
+}
+
+// plannedOf is what is kept of an action: of the moves of branches one each.
+func plannedOf(a plan.Action) []Planned {
+	if all, ok := a.(plan.MoveBranches); ok {
+		var each []Planned
+		for _, m := range all.Moves {
+			each = append(each, Planned{Verb: a.Verb(), Branch: m.Branch, SHA: m.New, Before: m.Before})
+		}
+		return each
+	}
+	pin := a.Pinned()
+	return []Planned{{Verb: a.Verb(), Pull: pullOf(a), SHA: pin.SHA, Before: pin.Before}}
 }
 
 func pullOf(a plan.Action) int {

@@ -21,6 +21,11 @@ type Memory struct {
 	Merges    []plan.Merged          // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
 	Groups    []plan.Group           // that wait for an answer, oldest first: base, base SHA and head alone
 	FirstSeen map[plan.SHA]time.Time // of every head that is kept
+
+	Branches map[plan.Branch]plan.SHA   // the value last seen of every windowed branch that is kept
+	Moves    map[plan.Branch]plan.Moved // our latest move of each
+	Stuck    []plan.Stuck               // by branch, old and new value
+	Reports  []plan.Report              // by Flux's events, the newest of each branch and object
 }
 
 // Recall gives what is remembered of a repository at an instant.
@@ -48,6 +53,7 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
 		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads,
+		recallBranches, recallStuck, recallReports,
 	} {
 		if err := part(ctx, tx, row.id, at, &m); err != nil {
 			return Memory{}, err

@@ -12,15 +12,17 @@ import (
 
 // Page is all that people are shown of one repository.
 type Page struct {
-	Repo     plan.Repo
-	Looked   time.Time // the last look; zero: none yet
-	Due      time.Time // the next; zero: the resync's
-	Verdicts []plan.Verdict
-	More     int // verdicts that were not kept
-	Planned  []Planned
-	Wake     time.Time // a verdict changes by time then; zero: none does
-	Warnings []string  // what operators should know of a base, such as "not enforced"
-	Acts     []Act     // the latest first, without what they imply
+	Repo         plan.Repo
+	Looked       time.Time // the last look; zero: none yet
+	Due          time.Time // the next; zero: the resync's
+	Verdicts     []plan.Verdict
+	More         int                  // verdicts that were not kept
+	Branches     []plan.BranchVerdict // of the windowed branches, in the file's order
+	MoreBranches int                  // of which no verdict was kept
+	Planned      []Planned
+	Wake         time.Time // a verdict changes by time then; zero: none does
+	Warnings     []string  // what operators should know of a base, such as "not enforced"
+	Acts         []Act     // the latest first, without what they imply
 }
 
 // Pages gives every repository in sight with its last plan and its latest actions, by owner and name.
@@ -76,6 +78,7 @@ func scanPage(rows *sql.Rows) (int64, Page, error) {
 	if err := json.Unmarshal([]byte(body.String), &k); err != nil {
 		return 0, Page{}, fmt.Errorf("plan of %s: %w", p.Repo, err)
 	}
+	p.Branches, p.MoreBranches = k.Branches, k.MoreBranches
 	p.Verdicts, p.More, p.Planned, p.Warnings, p.Wake = k.Verdicts, k.More, k.Planned, k.Warnings, k.Wake
 	return id, p, nil
 }
@@ -85,10 +88,10 @@ func latest(ctx context.Context, q querier, id int64, repo plan.Repo) ([]Act, er
 	err := each(ctx, q, func(rows *sql.Rows) error {
 		a := Act{Repo: repo}
 		var at sql.NullInt64
-		err := rows.Scan(&at, &a.Verb, &a.Pull, &a.SHA, &a.Reason, &a.Outcome)
+		err := rows.Scan(&at, &a.Verb, &a.Pull, &a.Branch, &a.SHA, &a.Reason, &a.Outcome)
 		a.At = instant(at)
 		acts = append(acts, a)
 		return err
-	}, `SELECT at, verb, pull, sha, reason, outcome FROM acts WHERE repo = ? ORDER BY id DESC LIMIT ?`, id, ActsShown)
+	}, `SELECT at, verb, pull, branch, sha, reason, outcome FROM acts WHERE repo = ? ORDER BY id DESC LIMIT ?`, id, ActsShown)
 	return acts, err
 }

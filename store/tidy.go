@@ -18,6 +18,8 @@ var aged = [...]struct {
 	{"heads", "last", HeadAge},
 	{"merges", "at", MergeAge},
 	{"acts", "at", ActAge},
+	{"stuck", "at", StuckAge},
+	{"reports", "heard", ReportAge},
 }
 
 // tidy deletes what is past its age or beyond its count, at most once an hour and in small transactions.
@@ -36,6 +38,11 @@ func (s *Store) tidy(ctx context.Context, at time.Time) error {
 		if err := s.drain(ctx, query, micros(at.Add(-a.age)), tidyRows); err != nil {
 			return err
 		}
+	}
+	// Of windowed branches a year without a look is no year without an entry: the value to restore one at must not go.
+	if err := s.drain(ctx, `DELETE FROM branches WHERE rowid IN (SELECT b.rowid FROM branches b JOIN repositories r ON r.id = b.repo
+	    WHERE b.seen < r.looked - ? LIMIT ?)`, BranchAge.Microseconds(), tidyRows); err != nil {
+		return err
 	}
 	if err := s.shorten(ctx); err != nil {
 		return err

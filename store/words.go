@@ -12,6 +12,7 @@ var (
 	ErrClosed   = errors.New("the database is closed")
 	ErrNewer    = errors.New("the database was written by a newer version of sluice")
 	ErrNoDir    = errors.New("the directory of the database does not exist")
+	ErrUnknown  = errors.New("the repository is not known")
 	ErrAbsent   = errors.New("there is no database yet")
 	ErrPostgres = errors.New("PostgreSQL is not supported yet; give the path of a file")
 	ErrNotWAL   = errors.New("the file system of the database does not support write-ahead logging")

@@ -17,6 +17,9 @@ import (
 // Noter keeps deliveries durably. It gives false for one that it keeps already. *store.Store is one.
 type Noter interface {
 	Note(ctx context.Context, d store.Delivery) (fresh bool, err error)
+	// NoteReport keeps what Flux reported, gives the repository as it is known, and tells whether it was news. An unknown
+	// repository is store.ErrUnknown.
+	NoteReport(ctx context.Context, repo plan.Repo, r plan.Report, at time.Time) (known plan.Repo, news bool, err error)
 }
 
 // Hint is what a delivery says to whoever looks at repositories.
@@ -28,13 +31,14 @@ type Hint struct {
 
 // Options is what the handler needs. Secret, Store and Poke are required.
 type Options struct {
-	Secret []byte            // the App's webhook secret. Empty: every delivery is refused
-	Store  Noter             //
-	Poke   func(Hint)        // called after the note is durable, or could not be kept; must not block
-	Self   func() plan.Login // our App's bot, without "[bot]"; "" while it is not known: then nothing is taken for our own doing
-	Ready  func() []string   // why the service cannot work, for /readyz; nil: it always can
-	Now    func() time.Time  // nil: time.Now
-	Log    *slog.Logger      // nil: nothing is logged
+	Secret     []byte            // the App's webhook secret. Empty: every delivery is refused
+	FluxSecret []byte            // of Flux's generic-hmac providers; empty: there is no POST /flux/OWNER/REPO
+	Store      Noter             //
+	Poke       func(Hint)        // called after the note is durable, or could not be kept; must not block
+	Self       func() plan.Login // our App's bot, without "[bot]"; "" while it is not known: then nothing is taken for our own doing
+	Ready      func() []string   // why the service cannot work, for /readyz; nil: it always can
+	Now        func() time.Time  // nil: time.Now
+	Log        *slog.Logger      // nil: nothing is logged
 }
 
 // New makes the handler of POST /webhook, GET /healthz and GET /readyz.

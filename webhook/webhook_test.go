@@ -58,6 +58,11 @@ func (w *world) Note(_ context.Context, d store.Delivery) (bool, error) {
 	return true, nil
 }
 
+// NoteReport knows no repository.
+func (w *world) NoteReport(context.Context, plan.Repo, plan.Report, time.Time) (plan.Repo, bool, error) {
+	return plan.Repo{}, false, store.ErrUnknown
+}
+
 func newWorld() *world {
 	w := &world{now: noon}
 	w.Handler = webhook.New(webhook.Options{
@@ -353,6 +358,10 @@ func TestRedelivery(t *testing.T) {
 // leaving is a store whose note outlasts the sender.
 type leaving struct{ cancel context.CancelFunc }
 
+func (l leaving) NoteReport(context.Context, plan.Repo, plan.Report, time.Time) (plan.Repo, bool, error) {
+	panic("no report was sent")
+}
+
 func (l leaving) Note(ctx context.Context, _ store.Delivery) (bool, error) {
 	l.cancel()
 	return true, ctx.Err()
@@ -473,6 +482,10 @@ func TestHealth(t *testing.T) {
 
 // panicking is a store with a bug.
 type panicking struct{}
+
+func (panicking) NoteReport(context.Context, plan.Repo, plan.Report, time.Time) (plan.Repo, bool, error) {
+	panic(errors.New("bug"))
+}
 
 func (panicking) Note(context.Context, store.Delivery) (bool, error) { panic(errors.New("bug")) }
 

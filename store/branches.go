@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// SeeBranches remembers the values of all windowed branches of the file, as they stand at an instant. One that is absent has
+// no value (""), and keeps the one that was last seen of it for as long as the file names it. Only what changed is written, and
+// once a day that the file still names a branch. The repository becomes known if it is not.
+func (s *Store) SeeBranches(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) error {
+	news, err := s.unseen(ctx, repo, values, at)
+	if err == nil && len(news) > 0 {
+		err = s.do(ctx, func(ctx context.Context, tx *session) error { return seeBranches(ctx, tx, repo, values, news, at) })
+	}
+	if err != nil {
+		return fmt.Errorf("see branches of %s: %w", repo, explain(err))
+	}
+	return nil
+}
+
+// unseen gives the branches whose row must be written, in order.
+func (s *Store) unseen(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) ([]plan.Branch, error) {
+	fresh := map[plan.Branch]bool{}
+	for b, sha := range values {
+		fresh[b] = sha == "" // absent, and never seen
+	}
+	row, err := find(ctx, s.read, repo)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
+	}
+	err = each(ctx, s.read, func(rows *sql.Rows) error {
+		var b plan.Branch
+		var sha plan.SHA
+		var seen sql.NullInt64
+		if err := rows.Scan(&b, &sha, &seen); err != nil {
+			return err
+		}
+		now, named := values[b]
+		fresh[b] = !named || ((now == "" || now == sha) && instant(seen).After(at.Add(-branchTouch)))
+		return nil
+	}, `SELECT name, sha, seen FROM branches WHERE repo = ?`, row.id)
+	if err != nil {
+		return nil, err
+	}
+	var news []plan.Branch
+	for _, b := range slices.Sorted(maps.Keys(fresh)) {
+		if !fresh[b] && b != "" {
+			news = append(news, b)
+		}
+	}
+	return news, nil
+}
+
+func seeBranches(ctx context.Context, tx *session, repo plan.Repo, values map[plan.Branch]plan.SHA, news []plan.Branch, at time.Time) error {
+	row, err := find(ctx, tx, repo)
+	if errors.Is(err, sql.ErrNoRows) {
+		row.id, err = insert(ctx, tx, repo, at)
+	}
+	if err != nil {
+		return err
+	}
+	for _, b := range news {
+		if err := seeBranch(ctx, tx, row.id, b, values[b], at); err != nil {
+			return err
+		}
+	}
+	return fewerBranches(ctx, tx, row.id)
+}
+
+func seeBranch(ctx context.Context, tx *session, id int64, b plan.Branch, value plan.SHA, at time.Time) error {
+	if value == "" {
+		_, err := tx.ExecContext(ctx, `UPDATE branches SET seen = ? WHERE repo = ? AND name = ?`, micros(at), id, string(b))
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `INSERT INTO branches (repo, name, sha, seen) VALUES (?, ?, ?, ?)
+	    ON CONFLICT (repo, name) DO UPDATE SET sha = excluded.sha, seen = excluded.seen`, id, string(b), string(value), micros(at))
+	return err
+}
+
+// fewerBranches keeps the BranchesKept that were seen last.
+func fewerBranches(ctx context.Context, tx *session, id int64) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM branches WHERE repo = ? AND name IN
+	    (SELECT name FROM branches WHERE repo = ? ORDER BY seen DESC, name LIMIT -1 OFFSET ?)`, id, id, BranchesKept)
+	return err
+}
+
+// implyBranch keeps what follows from an action on a windowed branch.
+func implyBranch(ctx context.Context, tx *session, id int64, a Act) error {
+	if m := a.Moved; m != nil {
+		if err := keepMove(ctx, tx, id, *m); err != nil {
+			return err
+		}
+	}
+	if r := a.Stuck; r != nil {
+		_, err := tx.ExecContext(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason) VALUES (?, ?, ?, ?, ?, 1, ?)
+		    ON CONFLICT (repo, branch, old_sha, new_sha) DO UPDATE SET
+		    at = excluded.at, count = stuck.count + 1, reason = excluded.reason`,
+			id, string(r.Branch), string(r.Old), string(r.New), micros(r.At), cut(r.Reason))
+		return err
+	}
+	return nil
+}
+
+func keepMove(ctx context.Context, tx *session, id int64, m plan.Moved) error {
+	if _, err := tx.ExecContext(ctx, `INSERT INTO branches (repo, name, sha, seen, old_sha, new_sha, moved, due)
+	    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	    ON CONFLICT (repo, name) DO UPDATE SET sha = excluded.sha, seen = excluded.seen, old_sha = excluded.old_sha,
+	    new_sha = excluded.new_sha, moved = excluded.moved, due = excluded.due`,
+		id, string(m.Branch), string(m.New), micros(m.At), string(m.Old), string(m.New), micros(m.At), micros(m.Due)); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM stuck WHERE repo = ? AND branch = ?`, id, string(m.Branch))
+	return err
+}
+
+func recallBranches(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	m.Branches, m.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.Moved{}
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var sha plan.SHA
+		var v plan.Moved
+		var at, due sql.NullInt64
+		err := rows.Scan(&v.Branch, &sha, &v.Old, &v.New, &at, &due)
+		v.At, v.Due = instant(at), instant(due)
+		m.Branches[v.Branch] = sha
+		if at.Valid {
+			m.Moves[v.Branch] = v
+		}
+		return err
+	}, `SELECT name, sha, old_sha, new_sha, moved, due FROM branches WHERE repo = ?`, id)
+}
+
+func recallStuck(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var r plan.Stuck
+		var at sql.NullInt64
+		err := rows.Scan(&r.Branch, &r.Old, &r.New, &at, &r.Count, &r.Reason)
+		r.At = instant(at)
+		m.Stuck = append(m.Stuck, r)
+		return err
+	}, `SELECT branch, old_sha, new_sha, at, count, reason FROM stuck WHERE repo = ? ORDER BY branch, old_sha, new_sha`, id)
+}

@@ -1,0 +1,140 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// NoteReport keeps what Flux reported of a commit that a windowed branch stands at, and marks the repository due, both durably,
+// if it is news: it gives the repository as it is known, and whether it was. The repository is found by its name; one that is
+// not in sight is [ErrUnknown], and nothing is kept.
+//
+// No news, and nothing to write or to look at, are: a report on a branch that no look has seen in the file, one that is older
+// than the one that is kept of the same branch and object, and one that says the same. Flux repeats itself at each
+// reconciliation. At is since when Flux says so; an instant that is still to come counts as now, else it would outlast all
+// that follow.
+func (s *Store) NoteReport(ctx context.Context, repo plan.Repo, r plan.Report, at time.Time) (known plan.Repo, news bool, err error) {
+	err = s.do(ctx, func(ctx context.Context, tx *session) error {
+		var err error
+		known, news, err = noteReport(ctx, tx, repo, r, at)
+		return err
+	})
+	if err != nil {
+		return plan.Repo{}, false, fmt.Errorf("note report on %s: %w", repo, err)
+	}
+	return known, news, nil
+}
+
+func noteReport(ctx context.Context, tx *session, repo plan.Repo, r plan.Report, at time.Time) (known plan.Repo, news bool, err error) {
+	id, err := holder(ctx, tx, repo)
+	if errors.Is(err, sql.ErrNoRows) {
+		return plan.Repo{}, false, ErrUnknown
+	}
+	if err != nil {
+		return plan.Repo{}, false, err
+	}
+	if err := tx.QueryRowContext(ctx, `SELECT github_id, owner, name, installation FROM repositories WHERE id = ?`, id).
+		Scan(&known.ID, &known.Owner, &known.Name, &known.Installation); err != nil {
+		return plan.Repo{}, false, err
+	}
+	if r.At.After(at) {
+		r.At = at
+	}
+	r.Says = cutTo(r.Says, ReportBytes)
+	news, err = keepReport(ctx, tx, id, r, at)
+	if err != nil || !news {
+		return known, false, err
+	}
+	_, err = tx.ExecContext(ctx, `UPDATE repositories SET noted = noted + 1,
+	    due = CASE WHEN due IS NULL OR due > ? THEN ? ELSE due END WHERE id = ?`, micros(at), micros(at), id)
+	return known, true, err
+}
+
+// keepReport writes a report if it is news, and tells whether it is.
+func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at time.Time) (bool, error) {
+	old, heard, err := lastReport(ctx, tx, id, r)
+	first := errors.Is(err, sql.ErrNoRows)
+	switch {
+	case first:
+		tracked, err := isTracked(ctx, tx, id, r.Branch)
+		if err != nil || !tracked || r.At.Before(at.Add(-ReportAge)) {
+			return false, err
+		}
+	case err != nil:
+		return false, err
+	case repeats(old, r):
+		if at.Sub(heard) < reportTouch {
+			return false, nil
+		}
+		_, err := tx.ExecContext(ctx, `UPDATE reports SET heard = ? WHERE repo = ? AND branch = ? AND object = ?`,
+			micros(at), id, string(r.Branch), r.Object)
+		return false, err
+	case !follows(old, r):
+		return false, nil
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO reports (repo, branch, object, sha, state, says, at, heard) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	    ON CONFLICT (repo, branch, object) DO UPDATE SET sha = excluded.sha, state = excluded.state, says = excluded.says,
+	    at = excluded.at, heard = excluded.heard`,
+		id, string(r.Branch), r.Object, string(r.SHA), int(r.State), r.Says, micros(r.At), micros(at)); err != nil {
+		return false, err
+	}
+	if !first {
+		return true, nil
+	}
+	_, err = tx.ExecContext(ctx, `DELETE FROM reports WHERE repo = ? AND (branch, object) IN
+	    (SELECT branch, object FROM reports WHERE repo = ? ORDER BY heard DESC, branch, object LIMIT -1 OFFSET ?)`, id, id, ReportsKept)
+	return true, err
+}
+
+// lastReport is what is kept of the same branch and object, and when it was last heard.
+func lastReport(ctx context.Context, q querier, id int64, r plan.Report) (old plan.Report, heard time.Time, err error) {
+	old = plan.Report{Branch: r.Branch, Object: r.Object}
+	var at, last sql.NullInt64
+	err = q.QueryRowContext(ctx, `SELECT sha, state, says, at, heard FROM reports WHERE repo = ? AND branch = ? AND object = ?`,
+		id, string(r.Branch), r.Object).Scan(&old.SHA, &old.State, &old.Says, &at, &last)
+	old.At = instant(at)
+	return old, instant(last), err
+}
+
+// isTracked tells whether a look has seen the branch as a windowed one. What Flux says of others is nobody's business here,
+// and anybody's names would fill the table.
+func isTracked(ctx context.Context, q querier, id int64, b plan.Branch) (bool, error) {
+	var n int
+	err := q.QueryRowContext(ctx, `SELECT count(*) FROM branches WHERE repo = ? AND name = ?`, id, string(b)).Scan(&n)
+	return n > 0, err
+}
+
+// repeats tells whether a report says what the kept one says. Texts of a success or of progress tell durations alone; another
+// text of a failure counts once it is not the same burst.
+func repeats(old, r plan.Report) bool {
+	if old.SHA != r.SHA || old.State != r.State {
+		return false
+	}
+	return r.State != plan.CheckRed || old.Says == r.Says || r.At.Sub(old.At) < reportReword
+}
+
+// follows tells whether a report comes after the kept one, and is no replay of what was before it. Flux's instants are whole
+// seconds: within one an end follows progress on the same commit, never the other way round.
+func follows(old, r plan.Report) bool {
+	if !r.At.Equal(old.At) {
+		return r.At.After(old.At)
+	}
+	return old.SHA != r.SHA || old.State == plan.CheckPending
+}
+
+func recallReports(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var r plan.Report
+		var since sql.NullInt64
+		err := rows.Scan(&r.Branch, &r.Object, &r.SHA, &r.State, &r.Says, &since)
+		r.At = instant(since)
+		m.Reports = append(m.Reports, r)
+		return err
+	}, `SELECT branch, object, sha, state, says, at FROM reports WHERE repo = ? AND heard > ? ORDER BY branch, object`,
+		id, micros(at.Add(-ReportAge)))
+}
