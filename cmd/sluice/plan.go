@@ -129,13 +129,39 @@ type pullView struct {
 	Actions  []string  `json:"actions"`
 }
 
-// branchView is a windowed branch; the list stays empty until this version moves branches.
+// branchView is a windowed branch in the JSON of `sluice plan` and `sluice promote`.
 type branchView struct {
-	Name string `json:"name"`
+	Name    string    `json:"name"`
+	From    string    `json:"from"`
+	Old     *string   `json:"old"` // null: it is not there
+	New     *string   `json:"new"` // null: it goes nowhere that is known
+	Verdict plan.Kind `json:"verdict"`
+	Reason  string    `json:"reason"`
+	Until   jsonTime  `json:"until"`
+	Waiting int       `json:"waiting"`
+}
+
+func viewBranches(verdicts []plan.BranchVerdict) []branchView {
+	out := []branchView{}
+	for _, b := range verdicts {
+		out = append(out, branchView{
+			Name: string(b.Name), From: string(b.From), Old: orNull(b.Old), New: orNull(b.New), Verdict: b.Kind,
+			Reason: b.Reason, Until: jsonTime{b.Until}, Waiting: b.Waiting,
+		})
+	}
+	return out
+}
+
+func orNull(sha plan.SHA) *string {
+	if sha == "" {
+		return nil
+	}
+	text := string(sha)
+	return &text
 }
 
 func viewPlan(p plan.Plan, s plan.Snapshot) planView {
-	v := planView{At: jsonTime{p.At}, Wake: jsonTime{p.Wake}, Pulls: []pullView{}, Branches: []branchView{}, notes: p.Notes}
+	v := planView{At: jsonTime{p.At}, Wake: jsonTime{p.Wake}, Pulls: []pullView{}, Branches: viewBranches(p.Branches), notes: p.Notes}
 	actions := map[int][]string{}
 	for _, a := range p.Actions {
 		for _, n := range a.About() {
@@ -172,6 +198,13 @@ func (v planView) answer() error {
 		case plan.Ignored, plan.Overridden, plan.Release:
 		}
 	}
+	for _, b := range v.Branches {
+		switch b.Verdict {
+		case plan.Held, plan.Waiting, plan.Blocked:
+			return errNo
+		default: // it stands where it should, or goes there now
+		}
+	}
 	return nil
 }
 
@@ -196,10 +229,25 @@ func (e *env) showPlan(v planView, asJSON bool) error {
 	if len(v.Pulls) == 0 {
 		fmt.Fprintln(e.stdout, "no open pull request that sluice has a say in")
 	}
+	showBranches(e.stdout, v.Branches)
 	for _, s := range append(v.others, v.notes...) {
 		fmt.Fprintf(e.stdout, "%s: %s\n", s.About, s.Says)
 	}
 	return sayWake(e.stdout, v.Wake)
+}
+
+// showBranches writes a line for each windowed branch: where it is, where it goes, and why.
+func showBranches(w io.Writer, branches []branchView) {
+	for _, b := range branches {
+		where := "not there"
+		if b.Old != nil {
+			where = plan.SHA(*b.Old).Short()
+		}
+		if b.New != nil {
+			where += " → " + plan.SHA(*b.New).Short()
+		}
+		fmt.Fprintf(w, "%s (%s) %s: %s\n", b.Name, where, b.Verdict, b.Reason)
+	}
 }
 
 func sayWake(w io.Writer, wake jsonTime) error {

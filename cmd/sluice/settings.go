@@ -24,6 +24,7 @@ type settings struct {
 	AppID         int64
 	PrivateKey    []byte // PEM; secret
 	WebhookSecret []byte // secret
+	FluxSecret    []byte // secret; none: Flux's own events are not taken
 	Listen        string
 	AdminListen   string
 	Database      string
@@ -49,8 +50,10 @@ func knownSettings() []setting {
 		{key: "github.private_key_file", usage: "file with the App's private key, PEM"},
 		{key: "github.webhook_secret", usage: "the App's webhook secret", secret: true},
 		{key: "github.webhook_secret_file", usage: "file with the App's webhook secret"},
+		{key: "flux.secret", usage: "the token of Flux's generic-hmac provider, which posts to /flux/OWNER/REPO", secret: true},
+		{key: "flux.secret_file", usage: "file with the token of Flux's generic-hmac provider"},
 		{key: "github.pace", value: "900", usage: "points a minute that sluice spends at most, or off"},
-		{key: "listen", value: "127.0.0.1:8080", usage: "address for GitHub: POST /webhook, GET /healthz, /readyz"},
+		{key: "listen", value: "127.0.0.1:8080", usage: "address for GitHub and Flux: POST /webhook, /flux/OWNER/REPO, GET /healthz, /readyz"},
 		{key: "admin.listen", value: "127.0.0.1:8081", usage: "address for people: the plain page"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
 		{key: "resync", value: "5m", usage: "look at each repository at least this often"},
@@ -158,6 +161,8 @@ func parseSettings(v *viper.Viper) (settings, error) {
 	check("github.private_key_file", err)
 	s.WebhookSecret, err = secret(v, "github.webhook_secret")
 	check("github.webhook_secret_file", err)
+	s.FluxSecret, err = secret(v, "flux.secret")
+	check("flux.secret_file", err)
 	s.Pace, err = pace(v.GetString("github.pace"))
 	check("github.pace", err)
 	s.Resync, err = time.ParseDuration(v.GetString("resync"))
