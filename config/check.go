@@ -11,7 +11,7 @@ type CheckInput struct {
 }
 
 // Check looks at a valid file in its surroundings: rules that match nothing in the tree, a branch entry that is the default
-// branch, windows whose dates have passed, surprises at the next change of clocks. Parse has given p for src; its own
+// branch, a pattern whose branches follow another one, windows whose dates have passed, surprises at the next change of clocks. Parse has given p for src; its own
 // findings are not repeated. Findings come sorted by position.
 func Check(p *Policy, src []byte, in CheckInput) []Finding {
 	if p == nil {
@@ -28,10 +28,19 @@ func Check(p *Policy, src []byte, in CheckInput) []Finding {
 	if !in.At.IsZero() {
 		c.calendarProblems(p.Calendar.Warnings(in.At))
 	}
+	if in.DefaultBranch != "" {
+		c.aboutDefault(in.DefaultBranch)
+	}
+	return r.sorted()
+}
+
+// aboutDefault looks at the entries of branches with the default branch in mind, the one whose `branches` counts: no entry
+// may be it, and what changes it must have entries that follow it.
+func (c *compiler) aboutDefault(name string) {
 	for i, b := range c.doc.branches {
-		if in.DefaultBranch != "" && fold(b.Name) == fold(in.DefaultBranch) {
+		if fold(b.Name) == fold(name) {
 			c.fail(branchIsDefault(b.Name), "branches", i, "name")
 		}
 	}
-	return r.sorted()
+	c.globsFrom(name)
 }

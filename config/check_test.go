@@ -21,6 +21,7 @@ layout:
     - {paths: ["a/b/**"], release: nightly}
     - paths: ["nowhere/**"]
       release: once
+    - {paths: ["b/**"], release: {branches: ["rw/*"]}}
 branches:
   - {name: rw/a, from: trunk, window: once}
   - {name: Main, from: trunk, window: once}
@@ -48,12 +49,28 @@ func TestCheck(t *testing.T) {
 			CheckInput{Paths: []string{"a/x", "a/y-rw/z", "a/b/c"}},
 			"10:15 warning rule-makes-live: layout.rules#1.paths: the rule makes live what preset rt-rw would hold: a/y-rw/z\n" +
 				shadowed + `12:14 warning rule-matches-nothing: layout.rules#3.paths: the rule matches no file of the tree
+14:15 warning rule-matches-nothing: layout.rules#4.paths: the rule matches no file of the tree
 `,
 		},
 		"default branch": {
 			CheckInput{DefaultBranch: "main"},
-			shadowed + `16:12 error branch-is-default: branches#2.name: branch "Main" is the default branch; a windowed branch follows it and cannot be it
+			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "main", the default branch ("rw/a" follows "trunk"): what needs it would be held there for ever
+17:12 error branch-is-default: branches#2.name: branch "Main" is the default branch; a windowed branch follows it and cannot be it
 `,
+		},
+		"a base that no branch follows": {
+			CheckInput{DefaultBranch: "stable"},
+			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "stable", the default branch ("rw/a" follows "trunk"): what needs it would be held there for ever
+`,
+		},
+		"a base that differs in case alone": {
+			CheckInput{DefaultBranch: "Trunk"},
+			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "Trunk", the default branch ("rw/a" follows "trunk"): what needs it would be held there for ever
+`,
+		},
+		"a base that branches follow": {
+			CheckInput{DefaultBranch: "trunk"},
+			shadowed,
 		},
 		"time": {
 			CheckInput{At: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)},

@@ -140,9 +140,6 @@ func (c *compiler) windowNames() []string {
 
 // notYet warns of sections that are read and not acted on yet: who writes one must not count on it.
 func (c *compiler) notYet() {
-	if key, value := child(c.root, "branches"); key != nil && len(value.Content) > 0 {
-		c.r.warn(of(key), branchesUnsupported())
-	}
 	if key, _ := child(c.root, "override"); key != nil {
 		c.r.warn(of(key), overrideUnsupported())
 	}

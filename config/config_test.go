@@ -66,6 +66,19 @@ func TestExample(t *testing.T) {
 	if diff := cmp.Diff(branches, p.Matching("branch:rw/*")); diff != "" {
 		t.Errorf("matching branches (-want +got):\n%s", diff)
 	}
+	if diff := cmp.Diff(branches, p.MatchingFrom("branch:rw/*", "main")); diff != "" {
+		t.Errorf("matching branches of main (-want +got):\n%s", diff)
+	}
+	for _, base := range []string{"Main", "release", ""} {
+		if got := p.MatchingFrom("branch:rw/*", base); len(got) != 0 {
+			t.Errorf("branches of %q are %v, want none: they follow main", base, got)
+		}
+	}
+	for _, release := range []layout.Release{"live", "rw/cluster-1", "branch:"} {
+		if got := p.Matching(release); len(got) != 0 {
+			t.Errorf("%q matches %v, want nothing", release, got)
+		}
+	}
 }
 
 // TestDefaults reads the shortest file.

@@ -131,6 +131,8 @@ func TestCostly(t *testing.T) {
 		"always open":      head + repeat("  w#: {open: '* * * * *', duration: 8000h}\n", MaxWindows),
 		"leap days":        head + repeat("  w#: {open: '0 0 29 2 *', duration: 1s, cutoff: 168h}\n", MaxWindows),
 		"zones":            head + repeat("  w#: "+even+", timezone: America/New_York}\n", MaxWindows),
+		"branches": "version: 1\nlayout:\n  rules:\n" + repeat("  - {paths: [a#], release: {branches: [b#, '**/*a*/**/*b*#/**', '**/*#a*/*']}}\n", MaxRules) +
+			"branches:\n" + repeat("- {name: a/a/ab/a/a/a/a/ab/a/ab/a/a/a/a/a/b#, from: m, window: live}\n", MaxBranches),
 		"globs":            "version: 1\nlayout:\n  rules:\n" + repeat("  - {paths: ['**/*a*/**/*b*/**/*c*#*/**/**/*'], release: live}\n", MaxRules),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -243,5 +245,40 @@ func BenchmarkParseHostile(b *testing.B) {
 				Parse(in.data)
 			}
 		})
+	}
+}
+
+// TestAThousandBranches: a fleet with a rule and an entry for each of a thousand clusters is within the bounds; more than a
+// thousand, or as many patterns with wildcards, is not.
+func TestAThousandBranches(t *testing.T) {
+	fleet := func(n int, glob string) string {
+		var b strings.Builder
+		b.WriteString("version: 1\ntimezone: Europe/Berlin\nwindows:\n  no-deploy-friday: {open: '0 8 * * MON', close: '0 17 * * THU'}\nlayout:\n  rules:\n")
+		for i := range min(n, MaxRules) {
+			fmt.Fprintf(&b, "    - paths: ['clusters/production-eu-%04d/apps/apps-rw/**']\n      release: {branches: ['"+glob+"']}\n", i, i)
+		}
+		b.WriteString("branches:\n")
+		for i := range n {
+			fmt.Fprintf(&b, "  - name: rw/production-eu-%04d\n    from: main\n    window: no-deploy-friday\n    checks: all\n", i)
+		}
+		return b.String()
+	}
+	const named, wild = "rw/production-eu-%04d", "rw/*-%04d"
+	for name, c := range map[string]struct {
+		data string
+		want string
+	}{
+		"a thousand":              {fleet(MaxBranches, named), ""},
+		"one more":                {fleet(MaxBranches+1, named), codeTooMany},
+		"as many wildcards":       {fleet(MaxBranchGlobs, wild), ""},
+		"one more with wildcards": {fleet(MaxBranchGlobs+1, wild), codeTooMany},
+	} {
+		policy, findings := Parse([]byte(c.data))
+		if (policy != nil) != (c.want == "") || len(findings) > 1 || (c.want != "" && (len(findings) != 1 || findings[0].Code != c.want)) {
+			t.Errorf("%s, %d bytes:\n%s", name, len(c.data), listing(findings))
+		}
+		if policy != nil && len(policy.MatchingFrom("branch:rw/production-eu-0007", "main")) != 1 {
+			t.Errorf("%s: no entry for rw/production-eu-0007", name)
+		}
 	}
 }

@@ -8,8 +8,9 @@ import (
 
 // Bounds of a file. A file beyond one of them is refused with a finding; none is reached by a file that people keep by hand.
 const (
-	// MaxBytes is the size of a file. Parsing takes time in proportion to it, whatever stands in the file.
-	MaxBytes = 128 << 10
+	// MaxBytes is the size of a file. Parsing takes time in proportion to it, whatever stands in the file. A thousand branches
+	// of long names take half of it.
+	MaxBytes = 256 << 10
 	// MaxDepth is how deep sections and lists may nest. The format itself needs six levels.
 	MaxDepth = 12
 	// MaxEntries is how many entries any section or list may have, keys and values counted apart. Beyond it nothing is looked
@@ -33,8 +34,11 @@ const (
 	MaxPaths = 100
 	// MaxReleases is the number of releases of one rule.
 	MaxReleases = 20
-	// MaxBranches is the number of windowed branches.
-	MaxBranches = 200
+	// MaxBranches is the number of windowed branches: one or two for each of some hundred clusters.
+	MaxBranches = 1000
+	// MaxBranchGlobs is the number of different patterns over branches in a file, names that are written out not counted: each is
+	// compared with every branch.
+	MaxBranchGlobs = 50
 	// MaxLabels is the number of labels, and of contexts to ignore, in one list.
 	MaxLabels = 50
 	// MaxGrantees is the number of those who may override.

@@ -10,9 +10,6 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// branchPrefix begins the release of windowed branches, as package layout spells it.
-const branchPrefix = "branch:"
-
 // paths compiles the layout.
 func (c *compiler) paths() {
 	if !c.r.sound("layout") {
@@ -46,7 +43,7 @@ func (l layoutText) side() []layout.Release {
 	}
 	var side []layout.Release
 	for _, glob := range l.branches {
-		side = append(side, layout.Release(branchPrefix+glob))
+		side = append(side, layout.BranchRelease(glob))
 	}
 	return side
 }
@@ -58,7 +55,7 @@ func (t ruleText) rule() layout.Rule {
 	}
 	releases := slices.Clone(t.release.names)
 	for _, glob := range t.release.branches {
-		releases = append(releases, branchPrefix+glob)
+		releases = append(releases, string(layout.BranchRelease(glob)))
 	}
 	return layout.Rule{Paths: t.paths, Releases: releases}
 }
@@ -113,19 +110,54 @@ func (c *compiler) globs() {
 	if !c.r.sound("layout") || !c.r.sound("branches") {
 		return
 	}
+	c.eachGlob(func(glob string, entries []Branch, way []any) {
+		if len(entries) == 0 {
+			c.fail(unknownBranch(glob), way...)
+		}
+	})
+}
+
+// globsFrom checks that every pattern over branches has an entry that follows base, the branch that the file is for.
+func (c *compiler) globsFrom(base string) {
+	c.eachGlob(func(glob string, entries []Branch, way []any) {
+		if len(entries) > 0 && len(following(entries, base)) == 0 {
+			c.fail(branchFromElsewhere(glob, base, entries[0]), way...)
+		}
+	})
+}
+
+// eachGlob visits every pattern over branches, with the entries that it matches and the way to it. It stops where there are
+// more different patterns than MaxBranchGlobs.
+func (c *compiler) eachGlob(visit func(glob string, entries []Branch, way []any)) {
+	known, byName, left := map[string][]Branch{}, map[string][]Branch{}, MaxBranchGlobs
+	for _, b := range c.doc.branches {
+		byName[b.Name] = append(byName[b.Name], b)
+	}
+	look := func(glob string, way ...any) {
+		entries, ok := known[glob]
+		switch {
+		case !wild(glob):
+			entries = matching(byName[glob], glob)
+		case !ok && left == 0:
+			c.fail(tooManyGlobs(), way...)
+			left--
+			return
+		case !ok && left < 0:
+			return
+		case !ok:
+			left--
+			entries = matching(c.doc.branches, glob)
+			known[glob] = entries
+		}
+		visit(glob, entries, way)
+	}
 	for i, glob := range c.doc.layout.branches {
-		c.glob(glob, "layout", "branches", i)
+		look(glob, "layout", "branches", i)
 	}
 	for i, t := range c.doc.layout.rules {
 		for k, glob := range t.release.branches {
-			c.glob(glob, "layout", "rules", i, "release", "branches", k)
+			look(glob, "layout", "rules", i, "release", "branches", k)
 		}
-	}
-}
-
-func (c *compiler) glob(glob string, way ...any) {
-	if len(matching(c.doc.branches, glob)) == 0 {
-		c.fail(unknownBranch(glob), way...)
 	}
 }
 
@@ -161,12 +193,26 @@ func (t releaseText) windows() []window.Name {
 
 // Matching is the entries of the file's branches that hold a release of the form "branch:GLOB"; none for another release.
 func (p *Policy) Matching(release layout.Release) []Branch {
-	glob, ok := strings.CutPrefix(string(release), branchPrefix)
+	glob, ok := release.BranchGlob()
 	if !ok {
 		return nil
 	}
 	return matching(p.Branches, glob)
 }
+
+// MatchingFrom is the entries of Matching that follow the branch base. What changes base is taken by them alone. Upper and
+// lower case count, as they do in git: a branch that is spelled otherwise is another one.
+func (p *Policy) MatchingFrom(release layout.Release, base string) []Branch {
+	return following(p.Matching(release), base)
+}
+
+// following is the entries that follow a branch.
+func following(branches []Branch, base string) []Branch {
+	return slices.DeleteFunc(slices.Clone(branches), func(b Branch) bool { return b.From != base })
+}
+
+// wild tells whether a pattern may match other names than the one that it spells.
+func wild(glob string) bool { return strings.ContainsAny(glob, `*?[{\`) }
 
 func matching(branches []Branch, glob string) []Branch {
 	g, err := layout.ParseGlob(glob)

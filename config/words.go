@@ -49,7 +49,6 @@ const (
 	codeVersion         = "unsupported-version"
 	codeApprove         = "approve-unsupported"
 	codeOverride        = "override-unsupported"
-	codeBranches        = "branches-unsupported"
 	codeBadRelease      = "bad-release"
 	codeBadGrantee      = "bad-grantee"
 	codeBadGlob         = "bad-glob"
@@ -60,6 +59,7 @@ const (
 	codeDuplicateBranch = "duplicate-branch"
 	codeBranchIsSource  = "branch-is-source"
 	codeBranchIsDefault = "branch-is-default"
+	codeBranchElsewhere = "branch-from-elsewhere"
 	codeTwoSides        = "two-sides"
 )
 
@@ -273,10 +273,6 @@ func overrideUnsupported() says {
 	return say(codeOverride, "this version of sluice does not act on overrides yet; nobody can release anything by one")
 }
 
-func branchesUnsupported() says {
-	return say(codeBranches, "this version of sluice does not move windowed branches yet; what they hold stays held")
-}
-
 func badRelease(name string) says {
 	return say(codeBadRelease, `%s is not a release; write a window's name, live, ignore or "{capture}"`, quote(name))
 }
@@ -311,6 +307,10 @@ func unknownBranch(glob string) says {
 	return say(codeUnknownBranch, "%s matches no entry of branches", quote(glob))
 }
 
+func tooManyGlobs() says {
+	return say(codeTooMany, "more than %d different patterns over branches; names that are written out do not count", MaxBranchGlobs)
+}
+
 func neverTogether(names []string) says {
 	return say(codeNeverTogether, "%s are never open at the same time; what needs them all would never be released", strings.Join(names, " and "))
 }
@@ -325,6 +325,11 @@ func branchIsSource(name string) says {
 
 func branchIsDefault(name string) says {
 	return say(codeBranchIsDefault, "branch %s is the default branch; a windowed branch follows it and cannot be it", quote(name))
+}
+
+func branchFromElsewhere(glob, base string, other Branch) says {
+	return say(codeBranchElsewhere, "%s matches no entry of branches that follows %s, the default branch (%s follows %s): what needs it would be held there for ever",
+		quote(glob), quote(base), quote(other.Name), quote(other.From))
 }
 
 func twoSides() says {

@@ -35,6 +35,9 @@ const (
 	branchPrefix = "branch:"
 )
 
+// BranchRelease is the release of the windowed branches whose names a glob matches.
+func BranchRelease(glob string) Release { return Release(branchPrefix + glob) }
+
 // BranchGlob is the glob of a release of windowed branches; ok is false for every other release.
 func (r Release) BranchGlob() (glob string, ok bool) {
 	return strings.CutPrefix(string(r), branchPrefix)
