@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 // Kind says what a failed call to GitHub means for who made it.
@@ -36,6 +38,8 @@ type Error struct {
 	Until  time.Time // Limited: when to come back; else zero
 	Reason string    // for people, one line; GitHub's own words if it gave any (hostile text)
 	Err    error     // what lies below; may be nil
+
+	Moved []plan.Branch // from MoveBranches: those that were moved all the same; none where GitHub moves all or nothing
 }
 
 // Error implements error.
