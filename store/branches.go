@@ -147,3 +147,20 @@ func recallStuck(ctx context.Context, q querier, id int64, _ time.Time, m *Memor
 		return err
 	}, `SELECT branch, old_sha, new_sha, at, count, reason FROM stuck WHERE repo = ? ORDER BY branch, old_sha, new_sha`, id)
 }
+
+// AddTo adds to an observation what is remembered: all but the heads, which are asked for by name.
+func (m Memory) AddTo(s *plan.Snapshot) {
+	s.Refusals, s.Repairs, s.Merges, s.Stuck = m.Refusals, m.Repairs, m.Merges, m.Stuck
+	reports := map[plan.Branch][]plan.Report{}
+	for _, r := range m.Reports {
+		reports[r.Branch] = append(reports[r.Branch], r)
+	}
+	for i := range s.Branches {
+		t := &s.Branches[i]
+		t.Seen = m.Branches[t.Name]
+		if v, ok := m.Moves[t.Name]; ok {
+			t.Moved = &v
+		}
+		t.Reports = append(t.Reports, reports[t.Name]...)
+	}
+}
