@@ -40,6 +40,8 @@ type GraphQLError struct {
 	Type    string   `json:"type,omitempty"` // RATE_LIMITED, NOT_FOUND, …
 	Message string   `json:"message"`
 	Path    []string `json:"path,omitempty"`
+
+	Extensions map[string]any `json:"extensions,omitempty"` // code: undefinedField, …
 }
 
 // SecondaryLimit is the answer to too many requests at once, with 403 or 429 as GitHub uses both; after 0 leaves

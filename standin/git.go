@@ -28,6 +28,7 @@ type gitDir struct {
 	lines   memo[[2]string, []*commit]
 	reach   memo[string, map[string]bool]
 	trees   memo[string, []treeEntry]
+	logs    memo[logged, []string]
 }
 
 // Bounds on what is kept in memory of immutable objects, in entries; a full memo starts anew.
@@ -39,6 +40,7 @@ const (
 	maxLines   = 10_000
 	maxTrees   = 50_000
 	maxReach   = 64 // each holds a whole history
+	maxLogs    = 64 // likewise
 )
 
 // gitTimeout bounds every run of git; a repository of the demo needs milliseconds.
@@ -83,7 +85,7 @@ func initGit(dir string, now func() time.Time) (*gitDir, error) {
 	d := &gitDir{dir: dir, now: now}
 	d.cat.dir = d
 	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
-	d.lines.max, d.reach.max, d.trees.max = maxLines, maxReach, maxTrees
+	d.lines.max, d.reach.max, d.trees.max, d.logs.max = maxLines, maxReach, maxTrees, maxLogs
 	if _, err := d.run("init", "--quiet", "--bare", "--initial-branch="+defaultBranch, dir); err != nil {
 		return nil, err
 	}

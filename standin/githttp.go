@@ -204,9 +204,7 @@ func (r *Repo) declined(wishes []command, by Actor) map[string]string {
 		if !ok {
 			continue
 		}
-		if m.after != "" {
-			m.before = ""
-		}
+		m.unread = m.after != ""
 		var refused *apiError
 		if err := r.forbids(m); errors.As(err, &refused) {
 			no[c.ref] = refused.message

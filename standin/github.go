@@ -26,6 +26,7 @@ type Options struct {
 	WebhookSecret    string            // signs deliveries
 	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
 	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
+	NoUpdateRefs     bool              // an older Enterprise Server: its schema has no mutation updateRefs, see update_refs.go
 	Log              *slog.Logger      // default: nowhere
 	Now              func() time.Time  // default time.Now
 }

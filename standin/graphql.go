@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/graph-gophers/graphql-go"
 	gqlerrors "github.com/graph-gophers/graphql-go/errors"
@@ -28,7 +30,11 @@ const (
 )
 
 func (s *graphqlServer) parse(g *GitHub) error {
-	schema, err := graphql.ParseSchema(schemaText, &queryRoot{g: g},
+	text := schemaText
+	if g.opts.NoUpdateRefs {
+		text = strings.Replace(text, updateRefsField, "", 1)
+	}
+	schema, err := graphql.ParseSchema(text, &queryRoot{g: g},
 		graphql.UseFieldResolvers(), graphql.MaxDepth(maxQueryDepth), graphql.MaxParallelism(maxQueryParallel))
 	if err != nil {
 		return fmt.Errorf("parse GraphQL schema: %w", err)
@@ -90,8 +96,16 @@ func asGitHub(r *graphql.Response) object {
 	return out
 }
 
+// noField is how the library refuses a field that the schema does not have; GitHub, which is made with graphql-ruby, has other
+// words and a code: https://graphql-ruby.org/errors/validation_errors.html
+var noField = regexp.MustCompile(`^Cannot query field "(\w+)" on type "(\w+)"`)
+
 func errorJSON(e *gqlerrors.QueryError) object {
 	o := object{"message": e.Message}
+	if m := noField.FindStringSubmatch(e.Message); m != nil {
+		o["message"] = fmt.Sprintf(msgNoField, m[1], m[2])
+		o["extensions"] = object{"code": "undefinedField", "typeName": m[2], "fieldName": m[1]}
+	}
 	if len(e.Path) > 0 {
 		o["path"] = e.Path
 	}
@@ -121,7 +135,7 @@ type scalar string
 // ImplementsGraphQLType implements graphql-go's decode.Unmarshaler.
 func (scalar) ImplementsGraphQLType(name string) bool {
 	switch name {
-	case "DateTime", "URI", "GitObjectID", "BigInt":
+	case "DateTime", "URI", "GitObjectID", "GitRefname", "GitTimestamp", "BigInt":
 		return true
 	}
 	return false

@@ -18,11 +18,16 @@ type look struct {
 
 	mu   sync.Mutex
 	tips map[string]string // by repository and full ref name
+
+	comingMu sync.Mutex
+	coming   map[string]*introduced // by repository
 }
 
 type lookKey struct{}
 
-func newLook(g *GitHub, who caller) *look { return &look{g: g, who: who, tips: map[string]string{}} }
+func newLook(g *GitHub, who caller) *look {
+	return &look{g: g, who: who, tips: map[string]string{}, coming: map[string]*introduced{}}
+}
 
 func lookOf(ctx context.Context) *look {
 	l, _ := ctx.Value(lookKey{}).(*look) // serveGraphQL put it there

@@ -61,6 +61,7 @@ func (b *branchRef) RefUpdateRule() *refUpdateRule {
 		out := &refUpdateRule{
 			AllowsDeletions: !rules.NoDelete, AllowsForcePushes: !rules.NoForce, Pattern: b.Name(),
 			RequiredStatusCheckContexts: &contexts, ViewerCanPush: !rules.Restrict,
+			BlocksCreations: rules.NoCreate,
 		}
 		if rules.Reviews > 0 {
 			n := int32(rules.Reviews) // a handful
@@ -129,8 +130,20 @@ func (n *commitNode) CommittedDate() scalar { return dateTime(n.c.committer.at) 
 
 func (n *commitNode) Message() string { return strings.TrimSpace(n.c.message) }
 
+// How GitHub cuts a long headline, in characters: of each that people have shown in public, 69 are left and an ellipsis. The
+// rest begins the body, after another ellipsis.
+const (
+	maxHeadline = 72
+	cutHeadline = 69
+)
+
+// MessageHeadline is the first line of the message, cut if it is long.
 func (n *commitNode) MessageHeadline() string {
 	line, _, _ := strings.Cut(n.Message(), "\n")
+	line = strings.TrimSuffix(line, "\r")
+	if runes := []rune(line); len(runes) > maxHeadline {
+		return string(runes[:cutHeadline]) + "…"
+	}
 	return line
 }
 

@@ -116,11 +116,7 @@ func (r *Repo) broken(rules Rules, p *Pull) []string {
 		said = append(said, msgQueue)
 	}
 	if rules.Restrict {
-		if rules.Classic {
-			said = append(said, msgNotAuthorized)
-		} else {
-			said = append(said, msgRestricted)
-		}
+		said = append(said, restricted(rules))
 	}
 	if rules.Reviews > 0 {
 		approvals, objections := r.opinions(p)

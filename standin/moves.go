@@ -12,6 +12,7 @@ type move struct {
 	owner, branch string
 	before, after string
 	merged        *Pull // whose merge moved the branch; nil for a push
+	unread        bool  // after is not there to be looked at yet: whether it goes forward cannot be told
 }
 
 // moved does what follows a moved branch, under the lock of the repository: the push is told, pull requests from it get
@@ -84,6 +85,7 @@ func (r *Repo) markMerged(m move) error {
 			}
 		}
 		if came[p.HeadSHA] {
+			p.BaseSHA = m.before
 			r.finish(p, m.by, m.after)
 		}
 	}

@@ -66,6 +66,7 @@ func (r *Repo) Dequeue(g Group, reason string) error {
 		if err := r.git.move("refs/heads/"+g.Base, g.Head, g.BaseSHA); err != nil {
 			return err
 		}
+		p.BaseSHA = g.BaseSHA
 		r.finish(p, person(p.Author.Login), g.Head)
 		if err := r.moved(move{by: p.Author, owner: r.owner, branch: g.Base, before: g.BaseSHA, after: g.Head, merged: p}); err != nil {
 			return err

@@ -195,6 +195,7 @@ type Rules struct {
 	Reviews  int      // approving reviews by writers
 	Queue    bool     // merges only through the merge queue
 	Restrict bool     // only Bypass may move the branch
+	NoCreate bool     // only Bypass may make a branch of that name
 	NoForce  bool     // no move to a commit that does not descend from the old one
 	NoDelete bool     // the branch must not be deleted
 	Bypass   []string // logins and App slugs that no rule binds

@@ -272,7 +272,7 @@ func putContents(c *call, r *Repo) (answer, error) {
 	if old.sha != ask.SHA {
 		return answer{}, refuse(http.StatusConflict, msgBlobDiffers, at, ask.SHA)
 	}
-	if err := r.forbids(move{by: c.who.actor, owner: r.owner, branch: ask.Branch, after: zeroSHA}); err != nil { // a commit without checks
+	if err := r.forbids(move{by: c.who.actor, owner: r.owner, branch: ask.Branch, before: tip, after: zeroSHA, unread: true}); err != nil { // a commit without checks
 		return answer{}, err
 	}
 	sha, err := r.commit(ask.Branch, Change{By: c.who.actor.rest(), Message: ask.Message, Write: map[string]string{at: string(data)}})

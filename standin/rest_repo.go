@@ -59,6 +59,9 @@ func (rules Rules) list() []Rule {
 	if rules.Restrict {
 		list = append(list, Rule{"update", object{"update_allows_fetch_and_merge": false}})
 	}
+	if rules.NoCreate {
+		list = append(list, Rule{Type: "creation"})
+	}
 	if rules.NoForce {
 		list = append(list, Rule{Type: "non_fast_forward"})
 	}
@@ -165,11 +168,16 @@ func getPermission(c *call, r *Repo) (answer, error) {
 }
 
 // forbids says why rules keep a branch from being moved other than by a merge; nil if they do not. What GitHub says is
-// known from pushes (GH013 of rulesets, GH006 of protection) and from PATCH git/refs (422).
+// known from pushes (GH013 of rulesets, GH006 of protection) and from PATCH git/refs (422): rulesets list all that is broken,
+// protection of old names one.
 func (r *Repo) forbids(m move) error {
 	var said []string
 	for _, rules := range r.rulesOf(m.branch, m.by) {
-		said = append(said, r.brokenByMove(rules, m)...)
+		broken := r.brokenByMove(rules, m)
+		if rules.Classic && len(broken) > 0 {
+			return refuse(http.StatusUnprocessableEntity, "%s", broken[0])
+		}
+		said = append(said, broken...)
 	}
 	if len(said) == 0 {
 		return nil
@@ -178,18 +186,24 @@ func (r *Repo) forbids(m move) error {
 	return refuse(http.StatusUnprocessableEntity, msgRuleViolations, strings.Join(slices.Compact(said), "\n"))
 }
 
+// brokenByMove lists the rules of a set that a move would break. Of rulesets "creation", "update" and "deletion" are apart;
+// protection of old restricts who may push at all, and creations only if that is asked for.
+// https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
 func (r *Repo) brokenByMove(rules Rules, m move) []string {
 	var said []string
 	if m.after == "" {
-		if rules.NoDelete || rules.Restrict {
+		if rules.NoDelete || rules.Classic && rules.Restrict {
 			said = append(said, msgNoDelete)
 		}
 		return said
 	}
-	if rules.Restrict {
-		said = append(said, msgRestricted)
+	if m.before == "" && rules.NoCreate {
+		said = append(said, msgNoCreate)
 	}
-	if m.before != "" && rules.NoForce && !r.forward(m) {
+	if m.before != "" && rules.Restrict {
+		said = append(said, restricted(rules))
+	}
+	if m.before != "" && !m.unread && rules.NoForce && !r.forward(m) {
 		said = append(said, msgNoForce)
 	}
 	if rules.Queue {
@@ -202,6 +216,14 @@ func (r *Repo) brokenByMove(rules Rules, m move) []string {
 		said = append(said, lackOfChecks(bad, len(rules.Checks)))
 	}
 	return said
+}
+
+// restricted is what GitHub says to those who may not move a branch.
+func restricted(rules Rules) string {
+	if rules.Classic {
+		return msgNotAuthorized
+	}
+	return msgRestricted
 }
 
 // forward tells whether a move goes to a descendant; what is not known yet does not.

@@ -33,6 +33,7 @@ const (
 	msgRuleViolations   = "Repository rule violations found\n\n%s\n\n"                                // 405 or 422, rulesets
 	msgRestricted       = "Cannot update this protected ref."                                         // rule "update"
 	msgNotAuthorized    = "You're not authorized to push to this branch."                             // branch protection of old
+	msgNoCreate         = "Cannot create ref due to creations being restricted."                      // rule "creation"
 	msgNoForce          = "Cannot force-push to this branch"                                          // rule "non_fast_forward"
 	msgNoDelete         = "Cannot delete this protected branch"                                       // rule "deletion"
 	msgThroughPull      = "Changes must be made through a pull request."                              // rule "pull_request"
@@ -61,6 +62,15 @@ const (
 	msgDefaultBranch    = "Cannot delete the default branch"
 	msgRefMoved         = "Reference cannot be updated"
 	msgNoBranchNamed    = "Branch %s not found"
+	msgUpdatedTwice     = "%s is updated more than once"           // 200: updateRefs
+	msgRefNotAt         = "%s is at %s but expected %s"            // 200: updateRefs
+	msgRefNotThere      = "%s does not exist but expected %s"      // 200: updateRefs
+	msgRefThere         = "%s already exists"                      // 200: updateRefs
+	msgTooManyRefs      = "At most %d refs can be updated at once" // 200: updateRefs
+	msgBadOID           = "%s is no Git object ID"                 // 200: updateRefs
+	msgNoNode           = "to a node with the global id of '%s'."  // 200
+	msgNoField          = "Field '%s' doesn't exist on type '%s'"  // 200, with extensions
+	msgBadTimestamp     = "%s is no Git timestamp"                 // 200
 	msgBlobDiffers      = "%s does not match %s"
 	msgNoLabel          = "Label does not exist"
 	msgNoBranch         = "Branch not found"
