@@ -20,6 +20,8 @@ const (
 	actsShown = 3
 	// reposShown is how many repositories with something to say stand on the page.
 	reposShown = 300
+	// branchesShown is how many windowed branches of one repository stand on the page.
+	branchesShown = 200
 	// quietShown is how many quiet repositories are named.
 	quietShown = 1000
 	// freshFor is how long an action keeps a repository without anything open among those that have something to say.
@@ -27,7 +29,9 @@ const (
 )
 
 // byUrgency is the order of verdicts on the page: what needs a person first.
-var byUrgency = []plan.Kind{plan.Blocked, plan.Waiting, plan.Overridden, plan.Release, plan.Held, plan.Ignored}
+var byUrgency = []plan.Kind{
+	plan.Blocked, plan.Failed, plan.Waiting, plan.Overridden, plan.Release, plan.Due, plan.Held, plan.Ignored, plan.Current, plan.Applied,
+}
 
 // view is all that the template shows.
 type view struct {
@@ -66,6 +70,8 @@ type repo struct {
 	Warnings      []string
 	Verdicts      []verdict
 	More          int // verdicts that are left out
+	Branches      []branch
+	MoreBranches  int // branches that are left out
 	Acts, Earlier []act
 	Fresh         bool // the latest action is not long ago
 }
@@ -78,6 +84,25 @@ type verdict struct {
 	Releases            string
 	SHA                 string
 	Why                 []plan.Step
+}
+
+// branch is a windowed branch.
+type branch struct {
+	Name, From, Link string
+	Kind             plan.Kind
+	Reason           string
+	Until            *moment
+	Old, New         string
+	Waiting          int
+	Oldest           *moment
+	Commits          []commit // the first few that wait
+	Unnamed          int      // that wait beside them
+	Why              []plan.Step
+}
+
+type commit struct {
+	SHA, Link, Subject string
+	At                 moment
 }
 
 type act struct {
@@ -99,6 +124,9 @@ func (s *site) view(pages []store.Page, now time.Time) view {
 		for _, d := range p.Verdicts {
 			counts[d.Kind]++
 		}
+		for _, b := range p.Branches {
+			counts[b.Kind]++
+		}
 		if !p.Wake.IsZero() && p.Wake.After(now) && (first.IsZero() || p.Wake.Before(first)) {
 			first, v.Next = p.Wake, &next{Repo: p.Repo.String(), At: momentOf(p.Wake, now)}
 		}
@@ -114,7 +142,7 @@ func (s *site) view(pages []store.Page, now time.Time) view {
 
 // add puts a repository where it belongs.
 func (v *view) add(r repo) {
-	quiet := len(r.Verdicts) == 0 && len(r.Warnings) == 0 && !r.Fresh
+	quiet := len(r.Verdicts) == 0 && len(r.Branches) == 0 && len(r.Warnings) == 0 && !r.Fresh
 	switch {
 	case quiet && len(v.Quiet) < quietShown:
 		v.Quiet = append(v.Quiet, r)
@@ -144,6 +172,7 @@ func (s *site) repo(p store.Page, now time.Time) repo {
 		}
 		r.Verdicts = append(r.Verdicts, s.verdict(p.Repo, d, now))
 	}
+	s.addBranches(&r, p, now)
 	r.Fresh = len(p.Acts) > 0 && now.Sub(p.Acts[0].At) < freshFor
 	for i, a := range p.Acts {
 		shown := s.act(p.Repo, a, now)
@@ -156,10 +185,29 @@ func (s *site) repo(p store.Page, now time.Time) repo {
 	return r
 }
 
+// addBranches puts a repository's windowed branches in the order of urgency, else in the file's.
+func (s *site) addBranches(r *repo, p store.Page, now time.Time) {
+	branches := slices.Clone(p.Branches)
+	slices.SortStableFunc(branches, func(a, b plan.BranchVerdict) int {
+		return cmp.Or(cmp.Compare(urgency(a.Kind), urgency(b.Kind)), a.Until.Compare(b.Until))
+	})
+	r.MoreBranches = p.MoreBranches
+	if over := len(branches) - branchesShown; over > 0 {
+		branches = branches[:branchesShown]
+		r.MoreBranches += over
+	}
+	for _, b := range branches {
+		r.Branches = append(r.Branches, s.branch(p.Repo, b, now))
+	}
+}
+
+// urgency is a verdict's place on the page.
+func urgency(k plan.Kind) int { return slices.Index(byUrgency, k) }
+
 // compare orders verdicts by urgency, then by when they change, then by number.
 func compare(a, b plan.Verdict) int {
 	return cmp.Or(
-		cmp.Compare(slices.Index(byUrgency, a.Kind), slices.Index(byUrgency, b.Kind)),
+		cmp.Compare(urgency(a.Kind), urgency(b.Kind)),
 		a.Until.Compare(b.Until),
 		cmp.Compare(a.Subject.Pull, b.Subject.Pull),
 		cmp.Compare(a.Subject.Base, b.Subject.Base),
@@ -169,10 +217,7 @@ func compare(a, b plan.Verdict) int {
 func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
 	v := verdict{
 		Subject: saysTip, Base: plain(string(d.Subject.Base)), Kind: d.Kind, Reason: plain(d.Reason),
-		Until: optional(d.Until, now), SHA: d.SHA.Short(),
-	}
-	for _, step := range d.Why {
-		v.Why = append(v.Why, plan.Step{About: plain(step.About), Says: plain(step.Says)})
+		Until: optional(d.Until, now), SHA: d.SHA.Short(), Why: plainSteps(d.Why),
 	}
 	if d.Subject.Pull != 0 {
 		v.Subject, v.Link = fmt.Sprintf("#%d", d.Subject.Pull), s.link(in, "pull", fmt.Sprint(d.Subject.Pull))
@@ -185,10 +230,36 @@ func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
 	return v
 }
 
+func (s *site) branch(in plan.Repo, b plan.BranchVerdict, now time.Time) branch {
+	shown := branch{
+		Name: plain(string(b.Name)), From: plain(string(b.From)), Link: s.link(in, "tree", string(b.Name)),
+		Kind: b.Kind, Reason: plain(b.Reason), Until: optional(b.Until, now), Old: b.Old.Short(), New: b.New.Short(),
+		Waiting: b.Waiting, Oldest: optional(b.Oldest, now), Unnamed: max(0, b.Waiting-len(b.Commits)), Why: plainSteps(b.Why),
+	}
+	for _, c := range b.Commits {
+		shown.Commits = append(shown.Commits, commit{
+			SHA: c.SHA.Short(), Link: s.link(in, "commit", string(c.SHA)), Subject: plain(c.Subject), At: momentOf(c.At, now),
+		})
+	}
+	return shown
+}
+
+// plainSteps is steps with their texts made plain.
+func plainSteps(steps []plan.Step) []plan.Step {
+	var out []plan.Step
+	for _, step := range steps {
+		out = append(out, plan.Step{About: plain(step.About), Says: plain(step.Says)})
+	}
+	return out
+}
+
 func (s *site) act(in plan.Repo, a store.Act, now time.Time) act {
 	shown := act{At: momentOf(a.At, now), Verb: a.Verb, Reason: plain(a.Reason), Outcome: a.Outcome, SHA: a.SHA.Short()}
-	if a.Pull != 0 {
+	switch {
+	case a.Pull != 0:
 		shown.Subject, shown.Link = fmt.Sprintf("#%d", a.Pull), s.link(in, "pull", fmt.Sprint(a.Pull))
+	case a.Branch != "":
+		shown.Subject, shown.Link = plain(string(a.Branch)), s.link(in, "tree", string(a.Branch))
 	}
 	return shown
 }
@@ -209,8 +280,8 @@ func (s *site) link(in plan.Repo, more ...string) string {
 	if s.GitHub == "" {
 		return ""
 	}
-	parts := append([]string{strings.TrimSuffix(s.GitHub, "/"), url.PathEscape(in.Owner), url.PathEscape(in.Name)}, more...)
-	return strings.Join(parts, "/")
+	parts := append([]string{in.Owner, in.Name}, more...)
+	return strings.TrimSuffix(s.GitHub, "/") + (&url.URL{Path: "/" + strings.Join(parts, "/")}).EscapedPath()
 }
 
 func momentOf(t, now time.Time) moment {

@@ -69,6 +69,21 @@ func night() pages {
 		{About: "clusters/cluster-1/apps/apps-rw/nginx.yaml", Says: "no-deploy-friday (rule 2: clusters/*/apps/apps-rw/**)"},
 		{About: "mergeable", Says: "GitHub says that it conflicts"},
 	}
+	branch := func(name plan.Branch, kind plan.Kind, reason string, until time.Time) plan.BranchVerdict {
+		return plan.BranchVerdict{Name: name, From: "main", Old: sha("c"), Kind: kind, Reason: reason, Until: until}
+	}
+	fleet.Branches = []plan.BranchVerdict{
+		branch("rw/cluster-1", plan.Held, "held by no-deploy-friday until Mon 23 Nov 2026 08:00 CET", monday),
+		branch("rw/cluster-2", plan.Blocked, "diverged from main: it holds commits that main lacks; reset it by hand to a commit of main", time.Time{}),
+		branch("rw/cluster-3", plan.Applied, "applied Sat 21 Nov 2026 08:00:12 CET, 12 s after it was due", time.Time{}),
+		branch("rw/cluster-4", plan.Failed, "Flux could not apply it: apps/apps-rw: dry-run failed", time.Time{}),
+	}
+	fleet.Branches[0].New, fleet.Branches[0].Waiting, fleet.Branches[0].Oldest = sha("d"), 3, now.Add(-50*time.Hour)
+	fleet.Branches[0].Commits = []plan.Commit{
+		{SHA: sha("d"), At: now.Add(-time.Hour), Subject: "nginx-rw: another port (#482)"},
+		{SHA: sha("e"), At: now.Add(-2 * time.Hour), Subject: "nginx-rw: three replicas (#481)"},
+	}
+	fleet.MoreBranches = 4
 	hostile := `<script>alert("x")</script> & "quotes" 'and' </td> ` + "\u202egnp.exe"
 	bad := store.Page{
 		Repo: plan.Repo{Owner: "evil", Name: "<b>repo</b>"}, Looked: now.Add(-26 * time.Hour), Warnings: []string{hostile},
@@ -76,7 +91,9 @@ func night() pages {
 			{Subject: plan.Subject{Base: "<main>"}, SHA: "javascript:alert(1)", Kind: plan.Blocked, Reason: hostile,
 				Releases: []layout.Release{layout.Release(hostile)}, Why: []plan.Step{{About: hostile, Says: hostile}}},
 		},
-		Acts: []store.Act{{At: now, Verb: "status", SHA: "x", Reason: hostile, Outcome: "<i>"}},
+		Acts: []store.Act{{At: now, Verb: "move", Branch: plan.Branch(hostile), SHA: "x", Reason: hostile, Outcome: "<i>"}},
+		Branches: []plan.BranchVerdict{{Name: plan.Branch(hostile), From: "<main>", Kind: plan.Blocked, Reason: hostile, Waiting: 1,
+			Commits: []plan.Commit{{SHA: "javascript:alert(1)", Subject: hostile}}, Why: []plan.Step{{About: hostile, Says: hostile}}}},
 	}
 	return pages{fleet, bad,
 		{Repo: plan.Repo{Owner: "acme", Name: "website"}, Looked: now.Add(-3 * time.Minute), Due: now.Add(2 * time.Minute)},
@@ -191,8 +208,9 @@ func TestBounded(t *testing.T) {
 		many = append(many, p)
 	}
 	many[0].Verdicts, many[0].More = make([]plan.Verdict, 1000), 7
+	many[0].Branches, many[0].MoreBranches = make([]plan.BranchVerdict, 900), 5
 	body := get(t, web.Options{Source: many}, "/").Body.String()
-	for _, want := range []string{"807 more verdicts", "100 more repositories", "600 more are not named"} {
+	for _, want := range []string{"807 more verdicts", "705 more windowed branches", "100 more repositories", "600 more are not named"} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
 		}

@@ -26,6 +26,10 @@ var wordsOfKind = map[plan.Kind]string{
 	plan.Release:    "may go now",
 	plan.Held:       "goes by itself when its windows open",
 	plan.Ignored:    "no business of sluice",
+	plan.Failed:     "Flux could not apply it",
+	plan.Due:        "moves now",
+	plan.Current:    "stands where it should",
+	plan.Applied:    "stands where it should, and Flux applied it",
 }
 
 // wordsOfInstant is an instant as the page writes it.
