@@ -73,14 +73,14 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx := context.WithValue(r.Context(), lookKey{}, newLook(g, who))
 	result := g.graphql.schema.Exec(ctx, q.Query, q.OperationName, q.Variables)
-	answer{status: http.StatusOK, body: asGitHub(result)}.write(w)
+	answer{status: http.StatusOK, body: asGitHub(result, q.Query)}.write(w)
 }
 
 // queryCost is what the stand-in charges for a query: one point, as GitHub does for those of sluice's size.
 const queryCost = 1
 
 // asGitHub puts the type of an error where GitHub has it.
-func asGitHub(r *graphql.Response) object {
+func asGitHub(r *graphql.Response, query string) object {
 	out := object{}
 	if len(r.Data) > 0 {
 		out["data"] = r.Data
@@ -90,7 +90,7 @@ func asGitHub(r *graphql.Response) object {
 	}
 	list := []object{}
 	for _, e := range r.Errors {
-		list = append(list, errorJSON(e))
+		list = append(list, errorJSON(e, query))
 	}
 	out["errors"] = list
 	return out
@@ -100,11 +100,17 @@ func asGitHub(r *graphql.Response) object {
 // words and a code: https://graphql-ruby.org/errors/validation_errors.html
 var noField = regexp.MustCompile(`^Cannot query field "(\w+)" on type "(\w+)"`)
 
-func errorJSON(e *gqlerrors.QueryError) object {
+// operation is the head of a query's text.
+var operation = regexp.MustCompile(`^\s*(query|mutation)\b\s*(\w*)`)
+
+func errorJSON(e *gqlerrors.QueryError, query string) object {
 	o := object{"message": e.Message}
 	if m := noField.FindStringSubmatch(e.Message); m != nil {
 		o["message"] = fmt.Sprintf(msgNoField, m[1], m[2])
 		o["extensions"] = object{"code": "undefinedField", "typeName": m[2], "fieldName": m[1]}
+		if op := operation.FindStringSubmatch(query); op != nil && strings.EqualFold(op[1], m[2]) {
+			o["path"] = []string{strings.TrimSpace(op[1] + " " + op[2]), m[1]} // deeper ones lie where the library does not tell
+		}
 	}
 	if len(e.Path) > 0 {
 		o["path"] = e.Path

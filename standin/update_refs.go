@@ -41,23 +41,51 @@ type updateRefsPayload struct{ ClientMutationID *string }
 
 // UpdateRefs moves branches atomically.
 func (q *queryRoot) UpdateRefs(ctx context.Context, args struct{ Input updateRefsInput }) (*updateRefsPayload, error) {
+	if _, err := q.change(ctx, args.Input.RepositoryID, args.Input.RefUpdates); err != nil {
+		return nil, err
+	}
+	return &updateRefsPayload{args.Input.ClientMutationID}, nil
+}
+
+type createRefInput struct {
+	ClientMutationID *string
+	Name             string
+	OID              scalar
+	RepositoryID     graphql.ID
+}
+
+type createRefPayload struct {
+	ClientMutationID *string
+	Ref              *branchRef
+}
+
+// CreateRef makes one branch, which every server has known for long.
+func (q *queryRoot) CreateRef(ctx context.Context, args struct{ Input createRefInput }) (*createRefPayload, error) {
+	in, none := args.Input, scalar(zeroSHA)
+	r, err := q.change(ctx, in.RepositoryID, []refUpdate{{Name: scalar(in.Name), BeforeOID: &none, AfterOID: in.OID}})
+	if err != nil {
+		return nil, err
+	}
+	made := &branchRef{repo: &repository{look: lookOf(ctx), r: r}, name: in.Name, sha: string(in.OID)}
+	return &createRefPayload{in.ClientMutationID, made}, nil
+}
+
+// change updates refs of a repository that the caller may write to.
+func (q *queryRoot) change(ctx context.Context, id graphql.ID, updates []refUpdate) (*Repo, error) {
 	l := lookOf(ctx)
-	r := q.g.findNode(args.Input.RepositoryID)
+	r := q.g.findNode(id)
 	if r == nil || !q.g.sees(l.who, r) {
-		return nil, unresolved(msgNoNode, args.Input.RepositoryID)
+		return nil, unresolved(msgNoNode, id)
 	}
 	var refused *apiError
 	if err := r.may(l.who, writeContents); errors.As(err, &refused) {
 		return nil, &queryError{"FORBIDDEN", refused.message}
 	}
-	err := r.updateRefs(l.who.actor, args.Input.RefUpdates)
+	err := r.updateRefs(l.who.actor, updates)
 	if errors.As(err, &refused) {
 		return nil, &queryError{"UNPROCESSABLE", strings.TrimSpace(refused.message)}
 	}
-	if err != nil {
-		return nil, err
-	}
-	return &updateRefsPayload{args.Input.ClientMutationID}, nil
+	return r, err
 }
 
 func (g *GitHub) findNode(id graphql.ID) *Repo {

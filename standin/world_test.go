@@ -93,12 +93,19 @@ func (r *receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
+	return newWorldWith(t, func(*standin.Options) {})
+}
+
+func newWorldWith(t *testing.T, change func(*standin.Options)) *world {
+	t.Helper()
 	w := &world{t: t, hook: &receiver{}, now: &clock{at: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}}
 	listener := httptest.NewServer(w.hook)
 	t.Cleanup(listener.Close)
-	g, err := standin.New(standin.Options{
+	opts := standin.Options{
 		Dir: t.TempDir(), AppID: appID, AppKey: &appKey().PublicKey, WebhookSecret: secret, WebhookURL: listener.URL, Now: w.now.Now,
-	})
+	}
+	change(&opts)
+	g, err := standin.New(opts)
 	if err != nil {
 		t.Fatal(err)
 	}
