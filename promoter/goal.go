@@ -1,0 +1,306 @@
+package promoter
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Where a branch may go depends on its source and on the checks it asks for. Many branches share both, so the newest commit of
+// the line that will do is found once for all of them: a branch that it descends from goes there, and a branch that is further
+// than that finds nothing newer that will do.
+
+// silentAfter is of how many of a source's last commits none may carry a check before it is said that none ever will.
+const silentAfter = 20
+
+// line is what is known of a source.
+type line struct {
+	plan.Source
+	name  plan.Branch
+	known bool          // it was observed
+	sound bool          // what was observed fits together
+	shown []plan.Commit // as many as were asked for so far, fit to be read
+
+	places map[plan.SHA]int // where its commits stand in it; nil until somebody asks
+}
+
+// place is where a commit stands in the line.
+func (l *line) place(sha plan.SHA) (int, bool) {
+	if l.places == nil {
+		l.places = make(map[plan.SHA]int, len(l.Line))
+		for i := range l.Line {
+			l.places[l.Line[i].SHA] = i
+		}
+	}
+	place, ok := l.places[sha]
+	return place, ok && sha != ""
+}
+
+func (b *bench) line(name plan.Branch) *line {
+	if l, ok := b.lines[name]; ok {
+		return l
+	}
+	src, known := b.s.Sources[name]
+	l := &line{Source: src, name: name, known: known}
+	l.sound = known && len(src.Line) > 0 && src.Line[0].SHA == src.Tip && src.Tip != ""
+	b.lines[name] = l
+	return l
+}
+
+// show gives at most maxListed of the commits from newest up to end, with nothing in them but what a verdict tells.
+func (l *line) show(newest, end int) []plan.Commit {
+	end = min(end, newest+maxListed)
+	for i := len(l.shown); i < end; i++ {
+		c := l.Line[i]
+		l.shown = append(l.shown, plan.Commit{SHA: c.SHA, At: c.At, Subject: subject(c.Subject)})
+	}
+	return slices.Clip(l.shown[newest:end])
+}
+
+// aim is what a goal depends on.
+type aim struct {
+	from   plan.Branch
+	checks config.Checks
+}
+
+// goal is where on a line branches with one aim go.
+type goal struct {
+	place  int    // the newest commit that will do is Line[place]; len(Line): there is none
+	marks  []mark // of the commits before it
+	silent bool   // no check runs there, as far as can be seen
+	unsure bool   // what the source requires is not known
+}
+
+func (b *bench) goal(l *line, checks config.Checks) *goal {
+	key := aim{l.name, checks}
+	if g, ok := b.goals[key]; ok {
+		return g
+	}
+	g := &goal{place: len(l.Line)}
+	b.goals[key] = g
+	if checks == config.ChecksNone {
+		g.place = 0
+		return g
+	}
+	e := examiner{all: checks == config.ChecksAll, ignore: b.policy.PullRequests.ChecksIgnore}
+	g.silent = e.silent(l.Line)
+	if !l.Rules {
+		g.unsure = true // fail closed: an unknown check may be required
+		return g
+	}
+	for _, r := range l.Checks {
+		if e.counts(r.Context) {
+			e.required = append(e.required, r)
+		}
+	}
+	for i := range l.Line {
+		m := e.mark(&l.Line[i])
+		if m.state == passed {
+			g.place = i
+			break
+		}
+		g.marks = append(g.marks, m)
+	}
+	return g
+}
+
+// mark is how the checks of one commit stand, as far as they are asked for.
+type mark struct {
+	state markState
+	about []string // the contexts that are why, sorted; hostile text
+}
+
+type markState int
+
+// The states of a commit's checks, the worst first.
+const (
+	unread markState = iota // nobody looked, or not at all of it
+	red
+	running
+	missing // required and not reported
+	passed
+)
+
+// examiner looks at the checks of commits.
+type examiner struct {
+	required []plan.Required
+	all      bool     // what is not required counts too
+	ignore   []string // contexts that never count
+}
+
+// counts tells whether a check may hold a commit: not what sluice itself writes, not Flux's reports on what it applied, not what
+// the file ignores.
+func (e *examiner) counts(c plan.Context) bool {
+	name := string(c)
+	return !hasFoldPrefix(name, "sluice/") && !hasFoldPrefix(name, "kustomization/") &&
+		!slices.ContainsFunc(e.ignore, func(glob string) bool { return wildcard(glob, name) })
+}
+
+func (e *examiner) counted(all []plan.Check) []plan.Check {
+	out := make([]plan.Check, 0, len(all))
+	for _, c := range all {
+		if e.counts(c.Context) {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// silent tells that no check was reported on any of the last commits, nor on what became them.
+func (e *examiner) silent(commits []plan.Commit) bool {
+	commits = commits[:min(len(commits), silentAfter)]
+	for i := range commits {
+		c := &commits[i]
+		if !readable(c) || slices.ContainsFunc(c.Checks, func(v plan.Check) bool { return e.counts(v.Context) }) {
+			return false
+		}
+		if c.Head != nil && slices.ContainsFunc(c.Head.Checks, func(v plan.Check) bool { return e.counts(v.Context) }) {
+			return false
+		}
+	}
+	return len(commits) > 0
+}
+
+// readable: all that was reported on the commit, and on the head that became it, is known.
+func readable(c *plan.Commit) bool {
+	return c.Read && c.ChecksAll && (c.Head == nil || c.Head.ChecksAll)
+}
+
+// mark looks at one commit. What did not report on it is taken from the head of the pull request that became it; red
+// disqualifies wherever it stands.
+func (e *examiner) mark(c *plan.Commit) mark {
+	if !readable(c) {
+		return mark{state: unread}
+	}
+	own := e.counted(c.Checks)
+	var head []plan.Check
+	if c.Head != nil {
+		head = e.counted(c.Head.Checks)
+	}
+	var t tally
+	for _, r := range e.required {
+		t.add(standing(r, own, head), string(r.Context))
+	}
+	if e.all {
+		t.addAll(own, head)
+		if len(own)+len(head)+len(e.required) == 0 {
+			t.add(missing, wordAnyCheck) // they may not have begun
+		}
+	}
+	return t.mark()
+}
+
+// standing is how a required check stands.
+func standing(r plan.Required, own, head []plan.Check) markState {
+	here, reportedHere := reportOn(r, own)
+	there, reportedThere := reportOn(r, head)
+	switch {
+	case here == red || there == red:
+		return red
+	case reportedHere:
+		return here
+	case reportedThere:
+		return there
+	}
+	return missing
+}
+
+// reportOn finds the worst report on a required check. GitHub folds the case of contexts. A status does not tell which App it
+// came from.
+func reportOn(r plan.Required, all []plan.Check) (state markState, reported bool) {
+	state = passed
+	for _, c := range all {
+		if !strings.EqualFold(string(c.Context), string(r.Context)) || (r.App != 0 && c.App != 0 && c.App != r.App) {
+			continue
+		}
+		state, reported = min(state, asMark(c.State)), true
+	}
+	return state, reported
+}
+
+func asMark(s plan.CheckState) markState {
+	switch s {
+	case plan.CheckGreen:
+		return passed
+	case plan.CheckRed:
+		return red
+	case plan.CheckPending:
+		return running
+	}
+	return running
+}
+
+// tally collects what keeps a commit from passing.
+type tally struct{ red, running, missing []string }
+
+func (t *tally) add(s markState, context string) {
+	switch s {
+	case red:
+		t.red = append(t.red, context)
+	case running:
+		t.running = append(t.running, context)
+	case missing:
+		t.missing = append(t.missing, context)
+	case passed, unread:
+	}
+}
+
+// addAll adds what is reported, required or not.
+func (t *tally) addAll(own, head []plan.Check) {
+	here := make(map[string]bool, len(own))
+	for _, c := range own {
+		here[strings.ToLower(string(c.Context))] = true
+		t.add(asMark(c.State), string(c.Context))
+	}
+	for _, c := range head {
+		if c.State == plan.CheckRed || !here[strings.ToLower(string(c.Context))] {
+			t.add(asMark(c.State), string(c.Context))
+		}
+	}
+}
+
+func (t *tally) mark() mark {
+	switch {
+	case len(t.red) > 0:
+		return mark{red, tidy(t.red)}
+	case len(t.running) > 0:
+		return mark{running, tidy(t.running)}
+	case len(t.missing) > 0:
+		return mark{missing, tidy(t.missing)}
+	}
+	return mark{state: passed}
+}
+
+func tidy(names []string) []string {
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func hasFoldPrefix(s, prefix string) bool {
+	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
+}
+
+// wildcard matches name against a glob in which * stands for any run of characters, slashes too: contexts are no paths. Case is
+// folded, as GitHub folds it.
+func wildcard(glob, name string) bool {
+	parts := strings.Split(strings.ToLower(glob), "*")
+	rest := strings.ToLower(name)
+	if len(parts) == 1 {
+		return rest == parts[0]
+	}
+	rest, ok := strings.CutPrefix(rest, parts[0])
+	if !ok {
+		return false
+	}
+	last := parts[len(parts)-1]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return strings.HasSuffix(rest, last)
+}

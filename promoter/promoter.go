@@ -1,0 +1,175 @@
+// Package promoter decides on windowed branches: from what was observed of a repository at one instant to a verdict for each
+// entry of `branches` in the default branch's file, and the writes that follow from it.
+//
+// [Decide] is pure: it takes a [plan.Snapshot] and gives a [plan.Plan], and reads no clock, socket, file or environment. The
+// same snapshot always gives the same plan, whatever the order of its lists.
+//
+// A branch follows another one, its source. Its goal is the newest commit of the source's first-parent line that descends from
+// the branch and whose checks passed (goal.go). A list of rules says what becomes of it, and the first that applies gives the
+// verdict and its reason (rulings.go). All moves that are due are one action; a status on each source's tip sums the branches
+// up, and what lets a branch move to a commit is taken back where it may not move there now (status.go).
+//
+// A branch only ever moves forward on the line, and only while its window is releasable. The one exception is a branch that was
+// deleted: it is put back where it was last seen, never further, whatever the window.
+//
+// Every doubt waits: a branch or source that was not observed, a relation that could not be told, checks or rules that could not
+// be read, a clock that is off. None of them ever moves a branch.
+package promoter
+
+import (
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+const (
+	// freshFor is how long an observation carries writes.
+	freshFor = 30 * time.Second
+	// maxSkew is how far our clock may be off GitHub's before nothing is moved.
+	maxSkew = 30 * time.Second
+	// lookAgain is after how long it is worth another look at what could not be told.
+	lookAgain = time.Minute
+)
+
+// Decide gives the verdict on every windowed branch of the default branch's file in s, and what to do about them. Without a
+// valid file there are none.
+func Decide(s plan.Snapshot) plan.Plan {
+	out := plan.Plan{At: s.At}
+	policy := s.Bases[s.Default].Policy
+	if policy == nil || len(policy.Branches) == 0 {
+		return out
+	}
+	b := newBench(s, policy)
+	cases := b.judgeAll()
+	for _, d := range cases {
+		out.Branches = append(out.Branches, d.verdict())
+	}
+	out.Actions = b.actions(cases)
+	out.Wake, out.Look = b.alarm.wake, b.alarm.look
+	return out
+}
+
+// bench is where one snapshot is judged. It keeps what many branches ask for again.
+type bench struct {
+	s        plan.Snapshot
+	policy   *config.Policy
+	tracked  map[plan.Branch]*plan.Tracked // nil: observed twice, so it is not known which is right
+	stuck    map[step]plan.Stuck
+	openings map[window.Name]*opening
+	lines    map[plan.Branch]*line
+	goals    map[aim]*goal
+	fought   map[string]fight // by the context, its case folded
+	alarm    alarm
+}
+
+// step is one move of one branch.
+type step struct {
+	branch   plan.Branch
+	old, new plan.SHA
+}
+
+func newBench(s plan.Snapshot, policy *config.Policy) *bench {
+	b := &bench{
+		s: s, policy: policy,
+		tracked:  make(map[plan.Branch]*plan.Tracked, len(s.Branches)),
+		stuck:    make(map[step]plan.Stuck, len(s.Stuck)),
+		openings: map[window.Name]*opening{}, lines: map[plan.Branch]*line{}, goals: map[aim]*goal{},
+		fought: map[string]fight{}, alarm: alarm{at: s.At},
+	}
+	for i := range s.Branches {
+		t := &s.Branches[i]
+		if _, twice := b.tracked[t.Name]; twice {
+			t = nil // fail closed
+		}
+		b.tracked[s.Branches[i].Name] = t
+	}
+	for _, v := range s.Stuck {
+		key := step{v.Branch, v.Old, v.New}
+		if was, ok := b.stuck[key]; !ok || laterStuck(v, was) {
+			b.stuck[key] = v
+		}
+	}
+	b.countFights()
+	return b
+}
+
+// laterStuck prefers the later of two refusals of one move, whatever their order.
+func laterStuck(a, b plan.Stuck) bool {
+	switch {
+	case !a.At.Equal(b.At):
+		return a.At.After(b.At)
+	case a.Count != b.Count:
+		return a.Count > b.Count
+	}
+	return strings.Compare(a.Reason, b.Reason) < 0
+}
+
+// opening is what the calendar says of one window at the instant of the snapshot.
+type opening struct {
+	window.State
+	name window.Name
+	zone *time.Location // in which its instants are told
+	next time.Time      // when the words for it may differ
+}
+
+func (b *bench) opening(name window.Name) *opening {
+	if o, ok := b.openings[name]; ok {
+		return o
+	}
+	cal := b.policy.Calendar
+	o := &opening{State: cal.At(name, b.s.At), name: name, zone: cal.Zone(name)}
+	if all := cal.Names(); name == window.Live && len(all) > 0 {
+		o.zone = cal.Zone(all[0])
+	}
+	o.next = soonest(o.Next, o.ReleasableUntil)
+	if !o.Releasable && o.ReleasableUntil.IsZero() {
+		// The calendar looks a bounded time ahead: the next day may see further.
+		o.next = soonest(o.next, nextDay(b.s.At))
+	}
+	b.openings[name] = o
+	return o
+}
+
+func nextDay(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) }
+
+// releasableFrom is the first instant from t on at which the window is releasable; zero: none in sight.
+func (b *bench) releasableFrom(name window.Name, t time.Time) time.Time {
+	if st := b.policy.Calendar.At(name, t); !st.Releasable {
+		return st.ReleasableUntil
+	}
+	return t
+}
+
+// alarm collects the instants at which to decide again.
+type alarm struct {
+	at         time.Time
+	wake, look time.Time
+}
+
+// wakeAt notes that a verdict may change at t by time alone. A zero or past t says nothing.
+func (a *alarm) wakeAt(t time.Time) {
+	if t.After(a.at) {
+		a.wake = soonest(a.wake, t)
+	}
+}
+
+// lookAt notes that another look is worth it at t, which may be at once. A zero t says nothing.
+func (a *alarm) lookAt(t time.Time) {
+	if !t.Before(a.at) {
+		a.look = soonest(a.look, t)
+	}
+}
+
+// soonest is the earliest of the instants that are not zero; zero if all are.
+func soonest(ts ...time.Time) time.Time {
+	var first time.Time
+	for _, t := range ts {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
+	}
+	return first
+}

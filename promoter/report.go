@@ -1,0 +1,87 @@
+package promoter
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// What Flux says of a commit comes as statuses on it, which name no branch, and as events, which do. Several branches may stand
+// at one commit, so what names the branch is worth more.
+
+// maxReported bounds how many objects' reports a verdict tells one by one.
+const maxReported = 20
+
+// reported is the ruling on a branch that stands where it should.
+func (d *brief) reported() ruling {
+	r := ruling{kind: plan.Current, reason: sayCurrent(d.from)}
+	latest := d.latestReports()
+	greens, last := 0, time.Time{}
+	var failed, pending *plan.Report
+	for i := range latest {
+		v := &latest[i]
+		if i < maxReported {
+			r.why = append(r.why, sayReport(v))
+		}
+		switch v.State {
+		case plan.CheckRed:
+			if failed == nil {
+				failed = v
+			}
+		case plan.CheckGreen:
+			greens++
+			if v.At.After(last) {
+				last = v.At
+			}
+		case plan.CheckPending:
+			pending = v
+		}
+	}
+	switch {
+	case failed != nil:
+		r.kind, r.reason = plan.Failed, sayFailed(d.tracked.Tip, failed)
+	case pending == nil && greens > 0:
+		r.kind, r.reason, r.took = plan.Applied, sayApplied(last, d.open.zone), d.took(last)
+	}
+	return r
+}
+
+// latestReports are those that count: of the commit where the branch stands, the latest of each object, ordered by object. If any
+// of them names the branch, those that name none do not count.
+func (d *brief) latestReports() []plan.Report {
+	named, plain := map[string]plan.Report{}, map[string]plan.Report{}
+	for _, v := range d.tracked.Reports {
+		of := plain
+		switch {
+		case v.SHA != d.tracked.Tip || (v.Branch != "" && v.Branch != d.name):
+			continue
+		case v.Branch != "":
+			of = named
+		}
+		if was, ok := of[v.Object]; !ok || laterReport(v, was) {
+			of[v.Object] = v
+		}
+	}
+	if len(named) == 0 {
+		named = plain
+	}
+	return slices.SortedFunc(maps.Values(named), func(a, b plan.Report) int { return cmp.Compare(a.Object, b.Object) })
+}
+
+// laterReport prefers the later of two reports on one object; of one instant, the worse.
+func laterReport(a, b plan.Report) bool {
+	c := cmp.Or(a.At.Compare(b.At), cmp.Compare(asMark(b.State), asMark(a.State)), cmp.Compare(b.Says, a.Says))
+	return c > 0
+}
+
+// took is the time from due to applied, of our own move to this commit alone.
+func (d *brief) took(applied time.Time) time.Duration {
+	m := d.tracked.Moved
+	if m == nil || m.New != d.tracked.Tip || m.Due.IsZero() {
+		return 0
+	}
+	return max(0, applied.Sub(m.Due).Truncate(time.Second))
+}

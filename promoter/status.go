@@ -1,0 +1,276 @@
+package promoter
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+)
+
+func (b *bench) observes() bool { return b.policy.Mode == config.Observe }
+
+// actions are the writes, in their order: what takes green back waits for nothing, then the moves of all branches that are due,
+// as one, then what sums them up.
+func (b *bench) actions(cases []*brief) []plan.Action {
+	bySource := map[plan.Branch][]*brief{}
+	var sources []plan.Branch // in the file's order
+	for _, d := range cases {
+		if bySource[d.from] == nil {
+			sources = append(sources, d.from)
+		}
+		bySource[d.from] = append(bySource[d.from], d)
+	}
+	var back, sums []plan.Action
+	for _, name := range sources {
+		if b.line(name).Blind {
+			continue // git alone has no statuses
+		}
+		for _, set := range b.takeBack(b.line(name), bySource[name]) {
+			back = append(back, set)
+		}
+		if set, ok := b.sumUp(b.line(name), bySource[name]); ok && set.Withdraws {
+			back = append(back, set)
+		} else if ok {
+			sums = append(sums, set)
+		}
+	}
+	if moves := b.moves(cases); len(moves) > 0 {
+		back = append(back, plan.MoveBranches{Moves: moves})
+	}
+	return append(back, sums...)
+}
+
+func (b *bench) moves(cases []*brief) []plan.Move {
+	if b.observes() {
+		return nil
+	}
+	var out []plan.Move
+	for _, d := range cases {
+		if d.ruling.move != nil {
+			out = append(out, *d.ruling.move)
+		}
+	}
+	return out
+}
+
+// takeBack is for every green that would let a branch of cases move on the line where it may not move now. What stands at or
+// behind a branch lets it go nowhere. In mode observe nothing is locked by us.
+func (b *bench) takeBack(l *line, cases []*brief) []plan.SetStatus {
+	if b.observes() {
+		return nil
+	}
+	byContext := make(map[string]*brief, len(cases))
+	for _, d := range cases {
+		byContext[folded(plan.PromoteContextFor(d.name))] = d
+	}
+	var out []plan.SetStatus
+	for i := range l.Line {
+		c := &l.Line[i]
+		for _, ours := range byFolded(c.Ours) {
+			now, _ := latest(ours)
+			d := byContext[folded(now.Context)]
+			if d == nil || now.State != plan.Success || !d.locked(c.SHA, i) {
+				continue
+			}
+			set := plan.SetStatus{
+				Pin: plan.Pin{SHA: c.SHA}, Context: plan.PromoteContextFor(d.name), State: plan.Pending, Description: sayLocked(d.ruling.reason),
+			}
+			if w, ok := b.settle(set, ours); ok {
+				out = append(out, w)
+			}
+		}
+	}
+	return out
+}
+
+// locked tells that the branch may not move to the commit at a place of its source's line now, although it stands ahead of it.
+func (d *brief) locked(sha plan.SHA, place int) bool {
+	if d.tracked == nil || (d.ruling.move != nil && d.ruling.move.New == sha) {
+		return false // nothing is known of it; or it is on its way there
+	}
+	return place < d.ahead()
+}
+
+// ahead is how many commits of the line the branch could be moved to, by whoever may. Where that is not known it is reckoned from
+// the newest commit at which it is known to have stood, and without one it is all of them.
+func (d *brief) ahead() int {
+	t := d.tracked
+	switch {
+	case d.fits && (t.Relation == plan.Level || t.Relation == plan.Beyond):
+		return 0
+	case d.fits && t.Relation == plan.Behind:
+		return d.reach
+	}
+	n := len(d.line.Line)
+	stood := []plan.SHA{t.Tip, t.Seen}
+	if t.Moved != nil {
+		stood = append(stood, t.Moved.New)
+	}
+	for _, sha := range stood {
+		if place, ok := d.line.place(sha); ok {
+			n = min(n, place)
+		}
+	}
+	return n
+}
+
+// greenOn tells that our success for the branch stands on a commit of its line.
+func (d *brief) greenOn(sha plan.SHA) bool {
+	place, ok := d.line.place(sha)
+	if !ok {
+		return false
+	}
+	want := folded(plan.PromoteContextFor(d.name))
+	for _, ours := range byFolded(d.line.Line[place].Ours) {
+		if now, _ := latest(ours); folded(now.Context) == want {
+			return now.By == d.b.s.Us && now.State == plan.Success
+		}
+	}
+	return false
+}
+
+// sumUp is the one status on the tip of a source that tells of all branches that follow it.
+func (b *bench) sumUp(l *line, cases []*brief) (plan.SetStatus, bool) {
+	if !l.known || l.Tip == "" {
+		return plan.SetStatus{}, false
+	}
+	t := count(cases)
+	set := plan.SetStatus{Pin: plan.Pin{SHA: l.Tip}, Context: plan.PromoteContext, State: plan.Pending}
+	switch {
+	case b.observes():
+		set.State, set.Description = plan.Success, t.sayObserved()
+	case len(t.blocked) > 0:
+		set.State, set.Description = plan.Failure, t.sayBlocked()
+	case t.due > 0:
+		return plan.SetStatus{}, false // in a moment they have moved: that is told, and no status on the way there
+	case len(t.waits) > 0:
+		set.Description = t.sayWaits()
+	default:
+		set.State, set.Description = plan.Success, t.sayDone()
+	}
+	if set.State == plan.Success {
+		set.Before = b.s.At.Add(freshFor)
+	}
+	return b.settle(set, l.Ours)
+}
+
+// total is how the branches of one source stand, each list in the file's order.
+type total struct {
+	blocked, waits, failed []*brief
+	next                   *brief // of those that wait the first that is held until a known instant
+	due, all               int
+}
+
+func count(cases []*brief) total {
+	t := total{all: len(cases)}
+	for _, d := range cases {
+		switch d.ruling.kind {
+		case plan.Blocked:
+			t.blocked = append(t.blocked, d)
+		case plan.Failed:
+			t.failed = append(t.failed, d)
+		case plan.Due:
+			t.due++
+			t.waits = append(t.waits, d)
+		case plan.Held, plan.Waiting:
+			t.waits = append(t.waits, d)
+			if u := d.ruling.until; !u.IsZero() && (t.next == nil || u.Before(t.next.ruling.until)) {
+				t.next = d
+			}
+		}
+	}
+	return t
+}
+
+// settle compares what is wanted with what stands there and gives the write that is needed, if any.
+func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
+	now, exists := latest(ours)
+	mine := exists && now.By == b.s.Us
+	if f := b.fought[folded(want.Context)]; f.on[want.SHA] >= maxRepairs && !mine {
+		return plan.SetStatus{}, false // left to the other writer; what is ours is still kept right
+	}
+	if mine && now.State == want.State && now.Description == want.Description {
+		return plan.SetStatus{}, false
+	}
+	if exists && !mine {
+		want.Repairs = now.By
+	}
+	want.Withdraws = exists && now.State == plan.Success && want.State != plan.Success
+	return want, true
+}
+
+const (
+	// maxRepairs is how often in repairsWithin a status that somebody else set under our name is put right on one SHA.
+	maxRepairs    = 5
+	repairsWithin = time.Hour
+)
+
+// fight is how often somebody else set our status lately.
+type fight struct {
+	on  map[plan.SHA]int
+	by  plan.Login
+	end time.Time // the first of them is forgotten then
+}
+
+func (b *bench) countFights() {
+	for _, r := range b.s.Repairs {
+		if b.s.At.Sub(r.At) >= repairsWithin {
+			continue
+		}
+		f := b.fought[folded(r.Context)]
+		if f.on == nil {
+			f.on = map[plan.SHA]int{}
+		}
+		f.on[r.SHA]++
+		f.end = soonest(f.end, r.At.Add(repairsWithin))
+		if f.by == "" || r.By < f.by {
+			f.by = r.By
+		}
+		b.fought[folded(r.Context)] = f
+	}
+}
+
+// fights tells who keeps setting a status of ours on any one commit.
+func (b *bench) fights(c plan.Context) (fight, bool) {
+	f := b.fought[folded(c)]
+	for _, n := range f.on {
+		if n >= maxRepairs {
+			return f, true
+		}
+	}
+	return fight{}, false
+}
+
+// folded is a context as GitHub compares them: it folds their case.
+func folded(c plan.Context) string { return strings.ToLower(string(c)) }
+
+// byFolded groups the statuses of a commit by what GitHub takes for one context, in the order of the contexts.
+func byFolded(all []plan.Status) [][]plan.Status {
+	if len(all) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(all)
+	slices.SortStableFunc(sorted, func(x, y plan.Status) int { return cmp.Compare(folded(x.Context), folded(y.Context)) })
+	var out [][]plan.Status
+	for len(sorted) > 0 {
+		n := 1
+		for n < len(sorted) && folded(sorted[n].Context) == folded(sorted[0].Context) {
+			n++
+		}
+		out, sorted = append(out, sorted[:n:n]), sorted[n:]
+	}
+	return out
+}
+
+// latest is the status that counts on GitHub.
+func latest(all []plan.Status) (plan.Status, bool) {
+	if len(all) == 0 {
+		return plan.Status{}, false
+	}
+	return slices.MaxFunc(all, func(x, y plan.Status) int {
+		return cmp.Or(x.At.Compare(y.At), strings.Compare(string(x.By)+x.Description, string(y.By)+y.Description), cmp.Compare(x.State, y.State))
+	}), true
+}

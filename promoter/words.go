@@ -1,0 +1,299 @@
+package promoter
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// All that people read of a verdict on a branch stands here. A reason fits into a commit status, says what holds and what to do,
+// and names instants absolutely, so that an unchanged state has unchanged words.
+
+const (
+	// maxReason is GitHub's bound on the description of a commit status, in characters.
+	maxReason = 140
+	// maxSubject is how much of a commit's first line is told, in characters.
+	maxSubject = 100
+	// maxName and minName are how much of a name is told, at most and where there is little room, in characters.
+	maxName, minName = 60, 8
+	// maxListed is how many of the commits that wait are told one by one.
+	maxListed = 5
+	// maxHostile bounds how much of a hostile text is looked at, in bytes: what is told of it is far less.
+	maxHostile = 1 << 10
+)
+
+// timeLayout is how people read an instant, in the zone of the window that is named beside it.
+const timeLayout = "Mon 2 Jan 2006 15:04 MST"
+
+const (
+	wordUnobserved = "waits: it could not be read; sluice looks again"
+	wordBlind      = "no checks can be read with git alone: use --ignore-checks"
+	wordClockOff   = "the clock of sluice differs from GitHub's by more than 30 s: nothing is moved until it is right"
+	wordAnyCheck   = "any check"
+	wordRefused    = "GitHub refused the move"
+	wordUnread     = "its checks could not be read"
+)
+
+func sayTwin(name, other plan.Branch) string {
+	return tell("%s and %s differ in case alone, so one may be taken for the other: delete or rename one", name, other)
+}
+
+func sayFought(context plan.Context, by plan.Login) string {
+	return tell("%s keeps setting the status %s; only sluice may: have the rules take it from sluice's App alone", plan.Branch(by), plan.Branch(context))
+}
+
+func sayRestored(at plan.SHA) string {
+	return "deleted: put back at " + at.Short() + ", where it was last seen"
+}
+
+func saySourceUnobserved(from plan.Branch) string {
+	return tell("waits: %s, which it follows, could not be read; sluice looks again", from)
+}
+
+func saySourceMissing(from plan.Branch) string {
+	return tell("%s, which it follows, is missing: push it, or correct `from` in "+config.File, from)
+}
+
+func saySilent(from plan.Branch) string {
+	return tell("CI does not run on %s: set checks: none", from)
+}
+
+func sayTorn(name, from plan.Branch) string {
+	return tell("waits: it could not be told how %s stands to %s; sluice looks again", name, from)
+}
+
+func sayBeyond(name, from plan.Branch) string {
+	return tell("%s was moved back behind %s, which never goes backwards: push the commits again, or reset %s by hand", from, name, name)
+}
+
+func sayDiverged(name, from plan.Branch) string {
+	return tell("diverged from %s: %s holds commits that %s lacks; reset it by hand to a commit of %s", from, name, from, from)
+}
+
+func sayRulesUnread(from plan.Branch) string {
+	return tell("waits: the branch rules of %s could not be read, so which checks must be green is not known", from)
+}
+
+func sayCurrent(from plan.Branch) string { return tell("stands at the tip of %s", from) }
+
+func sayApplied(at time.Time, zone *time.Location) string {
+	return "applied by Flux on " + clock(at, zone)
+}
+
+func sayFailed(tip plan.SHA, r *plan.Report) string {
+	text := "Flux could not apply " + tip.Short() + ": " + middle(clean(r.Object), maxName)
+	if says := clean(r.Says); says != "" {
+		text += ": " + says
+	}
+	return fit(text)
+}
+
+func sayReport(r *plan.Report) plan.Step {
+	word := map[plan.CheckState]string{plan.CheckGreen: "applied", plan.CheckRed: "failed"}[r.State]
+	if word == "" {
+		word = "under way"
+	}
+	if says := clean(r.Says); says != "" {
+		word += ": " + says
+	}
+	return plan.Step{About: middle(clean(r.Object), maxReason), Says: fit(word)}
+}
+
+// sayRefused keeps the way out whatever GitHub said.
+func sayRefused(reason string, again time.Time, zone *time.Location) string {
+	tail := "; let sluice's App push to it"
+	if !again.IsZero() {
+		tail += ", again at " + clock(again, zone)
+	}
+	return middle(wordRefused+": "+clean(reason), maxReason-runes(tail)) + tail
+}
+
+// sayShut names what shuts, until when, and why.
+func (d *brief) sayShut() string {
+	who, why := "", ""
+	switch o := d.open; {
+	case o.FrozenBy != "":
+		who = ", frozen by " + middle(clean(o.FrozenBy), maxName)
+	case o.Open:
+		why = ": too close to its end"
+	}
+	tail := who + ": no opening in sight"
+	if u := d.open.ReleasableUntil; !u.IsZero() {
+		tail = who + " until " + clock(u, d.open.zone) + why
+	}
+	return "held by " + middle(clean(string(d.open.name)), maxReason-runes("held by "+tail)) + tail
+}
+
+// sayChecks names what a commit waits for.
+func sayChecks(sha plan.SHA, m mark) string {
+	switch m.state {
+	case unread:
+		return "waiting for checks on " + sha.Short() + ": " + wordUnread
+	case red:
+		return fit("waiting for a commit whose checks pass: red on " + sha.Short() + ": " + few(m.about))
+	case running, missing, passed:
+	}
+	return fit("waiting for checks on " + sha.Short() + ": " + few(m.about))
+}
+
+func saySkipped(sha plan.SHA, m mark) plan.Step {
+	word := map[markState]string{red: "red", running: "running", missing: "not reported yet"}[m.state]
+	if word == "" {
+		return plan.Step{About: sha.Short(), Says: wordUnread}
+	}
+	return plan.Step{About: sha.Short(), Says: fit(word + ": " + few(m.about))}
+}
+
+func (d *brief) sayDue() string {
+	what := "moves to "
+	if d.tracked.Tip == "" {
+		what = "made at "
+	}
+	return fit(d.sayOpen() + ": " + what + d.target().Short())
+}
+
+func (d *brief) sayOpen() string {
+	if u := d.open.ReleasableUntil; !u.IsZero() {
+		return "open until " + clock(u, d.open.zone)
+	}
+	return "open"
+}
+
+// sayUnlocked is the description of the status that lets a branch move to a commit.
+func (d *brief) sayUnlocked() string { return tell("%s moves here now", d.name) }
+
+// sayLocked is the description of that status where the branch may not move now.
+func sayLocked(reason string) string { return fit("not now: " + reason) }
+
+// sayBlocked, sayWaits, sayDone and sayObserved sum up how the branches of one source stand.
+func (t total) sayBlocked() string {
+	first := t.blocked[0]
+	name := middle(clean(string(first.name)), maxName)
+	if n := len(t.blocked); n > 1 {
+		return fit(fmt.Sprintf("%d branches, first %s: %s", n, name, first.ruling.reason))
+	}
+	return fit(name + ": " + first.ruling.reason)
+}
+
+func (t total) sayWaits() string {
+	text := "1 branch waits"
+	if n := len(t.waits); n > 1 {
+		text = fmt.Sprintf("%d branches wait", n)
+	}
+	if t.next == nil {
+		return fit(text + "; first: " + middle(clean(string(t.waits[0].name)), maxName))
+	}
+	return fit(text + "; next: " + middle(clean(string(t.next.name)), maxName) + " " + clock(t.next.ruling.until, t.next.open.zone))
+}
+
+func (t total) sayDone() string {
+	text := "its branch stands here"
+	if t.all > 1 {
+		text = fmt.Sprintf("all %d branches stand here", t.all)
+	}
+	if len(t.failed) > 0 {
+		text += "; Flux could not apply it on " + middle(clean(string(t.failed[0].name)), maxName)
+		if len(t.failed) > 1 {
+			text += " and others"
+		}
+	}
+	return fit(text)
+}
+
+func (t total) sayObserved() string {
+	switch {
+	case len(t.blocked) > 0:
+		return fit("would block: " + t.sayBlocked())
+	case t.due == 1:
+		return "would move 1 branch"
+	case t.due > 1:
+		return fmt.Sprintf("would move %d branches", t.due)
+	case len(t.waits) > 0:
+		return fit("would hold: " + t.sayWaits())
+	}
+	return fit("would pass: " + t.sayDone())
+}
+
+// few names up to three things, and does not count the others: a moving count would be another reason at each move.
+func few(names []string) string {
+	shown := make([]string, 0, 3)
+	for _, n := range names[:min(3, len(names))] {
+		shown = append(shown, middle(clean(n), 30))
+	}
+	text := strings.Join(shown, ", ")
+	if len(names) > len(shown) {
+		text += " and others"
+	}
+	return text
+}
+
+func clock(t time.Time, zone *time.Location) string {
+	if whole := t.Truncate(time.Second); !whole.Equal(t) {
+		t = whole.Add(time.Second) // a wait is told no shorter than it is
+	}
+	t = t.In(zone)
+	if t.Second() != 0 {
+		return t.Format("Mon 2 Jan 2006 15:04:05 MST")
+	}
+	return t.Format(timeLayout)
+}
+
+// tell says a sentence about names. Long names are cut until it fits, so that its end, which tells the way out, is kept.
+func tell(format string, names ...plan.Branch) string {
+	args := make([]any, len(names))
+	for most := maxName; ; most-- {
+		for i, n := range names {
+			args[i] = middle(clean(string(n)), most)
+		}
+		if text := fmt.Sprintf(format, args...); runes(text) <= maxReason || most <= minName {
+			return fit(text)
+		}
+	}
+}
+
+// subject is the first line of a commit's message, fit to be read.
+func subject(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return middle(clean(s), maxSubject)
+}
+
+// clean makes hostile text fit to be read: no control or formatting characters, no broken UTF-8, single spaces.
+func clean(s string) string {
+	s = strings.ToValidUTF8(s[:min(len(s), maxHostile)], "\uFFFD")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func runes(s string) int { return len([]rune(s)) }
+
+// fit cuts a reason to GitHub's bound.
+func fit(s string) string {
+	r := []rune(s)
+	if len(r) <= maxReason {
+		return s
+	}
+	return strings.TrimRight(string(r[:maxReason-1]), " ") + "…"
+}
+
+// middle shortens s to n characters, at least minName, keeping its two ends: of a name both tell something.
+func middle(s string, n int) string {
+	r := []rune(s)
+	n = max(n, minName)
+	if len(r) <= n {
+		return s
+	}
+	head := (n - 1) / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
+}
