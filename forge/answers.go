@@ -39,8 +39,51 @@ type rawBase struct {
 		Oid           string
 		CommittedDate time.Time
 		File          *rawEntry
-		Status        *struct{ Contexts []rawContext }
+		Status        *rawStatus
+		History       *connection[rawLink]   // of a source
+		Recent        *connection[rawJudged] // of a source, if asked for
 	}
+}
+
+type rawStatus struct{ Contexts []rawContext }
+
+type rawLink struct {
+	Oid             string
+	CommittedDate   time.Time
+	MessageHeadline string
+	Parents         connection[struct{ Oid string }]
+}
+
+type rawTip struct {
+	Name          string
+	RefUpdateRule *struct{ RequiredStatusCheckContexts []string }
+	Target        *struct {
+		Oid    string
+		Status *rawStatus
+	}
+}
+
+type rawHistory struct {
+	Oid     string
+	History *connection[rawLink]
+}
+
+type rawJudged struct {
+	Oid                    string
+	StatusCheckRollup      *rawRollup
+	AssociatedPullRequests *connection[rawBecame]
+}
+
+type rawRollup struct{ Contexts connection[rawContext] }
+
+// rawBecame is a pull request that a commit is said to come from.
+type rawBecame struct {
+	Number            int
+	Merged            bool
+	BaseRefName       string
+	HeadRefOid        string
+	MergeCommit       *struct{ Oid string }
+	StatusCheckRollup *rawRollup
 }
 
 type rawEntry struct {
@@ -61,7 +104,7 @@ type rawObject struct {
 
 type rawCommitStatus struct {
 	Oid    string
-	Status *struct{ Contexts []rawContext }
+	Status *rawStatus
 }
 
 type rawPull struct {

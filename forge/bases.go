@@ -30,6 +30,7 @@ func (l *look) takeBase(raw *rawBase) error {
 		return err
 	}
 	l.bases[name] = raw
+	l.takeLine(raw)
 	return nil
 }
 
@@ -41,6 +42,7 @@ func (l *look) takeBases(named map[string]json.RawMessage, names []string) error
 			return transient(wordUnreadable, err)
 		}
 		if raw == nil {
+			l.absent[plan.Branch(names[i])] = true
 			continue
 		}
 		if err := l.takeBase(raw); err != nil {
@@ -90,7 +92,7 @@ func (l *look) base(name plan.Branch, raw *rawBase) plan.Base {
 		Tip: plan.SHA(raw.Target.Oid), TipAt: raw.Target.CommittedDate.UTC(), Protected: raw.RefUpdateRule != nil,
 	}
 	if raw.Target.Status != nil {
-		b.Ours = l.ours(name, raw.Target.Status.Contexts)
+		b.Ours = l.ours(plan.ContextFor(name), raw.Target.Status.Contexts)
 	}
 	if e := raw.Target.File; e != nil {
 		b.File = plan.SHA(e.Oid)
@@ -140,12 +142,12 @@ func refused(code, says string) parsed {
 	}}}
 }
 
-// ours are the statuses under our context for a base, whoever set them. GitHub folds the case of contexts.
-func (l *look) ours(base plan.Branch, contexts []rawContext) []plan.Status {
+// ours are the statuses under a context of ours, whoever set them. GitHub folds the case of contexts.
+func (l *look) ours(context plan.Context, contexts []rawContext) []plan.Status {
 	var out []plan.Status
 	for _, c := range contexts {
-		if strings.EqualFold(c.Context, string(plan.ContextFor(base))) {
-			out = append(out, l.status(base, c))
+		if strings.EqualFold(c.Context, string(context)) {
+			out = append(out, l.status(context, c))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b plan.Status) int { return b.At.Compare(a.At) })
@@ -153,10 +155,9 @@ func (l *look) ours(base plan.Branch, contexts []rawContext) []plan.Status {
 }
 
 // status is one status under our context.
-func (l *look) status(base plan.Branch, c rawContext) plan.Status {
+func (l *look) status(context plan.Context, c rawContext) plan.Status {
 	s := plan.Status{
-		Context: plan.ContextFor(base), State: plan.StatusState(strings.ToLower(c.State)),
-		By: l.login(c.Creator), At: c.CreatedAt.UTC(),
+		Context: context, State: plan.StatusState(strings.ToLower(c.State)), By: l.login(c.Creator), At: c.CreatedAt.UTC(),
 	}
 	if c.Description != nil {
 		s.Description = *c.Description

@@ -44,10 +44,14 @@ func (t tipSeen) weight() int {
 	return sum
 }
 
-// addCame names what reached each base otherwise than by our own merges. It costs a comparison for each tip that moved, and one
+// addCame names what reached each base otherwise than by our own merges. A windowed branch is no such base: commits reach it by
+// promotion. It costs a comparison for each tip that moved, and one
 // more for each such commit; a quiet look costs nothing. What came while sluice did not run is not seen.
 func (l *look) addCame(ctx context.Context, s *plan.Snapshot) error {
 	for name, b := range s.Bases {
+		if l.seen.isWindowed(name) {
+			continue
+		}
 		key := baseKey{keyOf(l.repo), name}
 		seen, _ := l.f.tips.get(key)
 		now := tipSeen{sha: b.Tip, at: l.at}

@@ -17,29 +17,39 @@ type run struct {
 // addChecks sorts what was reported on a head: statuses under our context for the base, checks by others, and what we wrote
 // ourselves, which is no check.
 func (l *look) addChecks(p *plan.Pull, contexts []rawContext) {
-	p.Ours = l.ours(p.Base, contexts)
+	p.Ours = l.ours(plan.ContextFor(p.Base), contexts)
+	checks, known := l.sortChecks(contexts, func(context string) bool {
+		return strings.EqualFold(context, string(plan.ContextFor(p.Base)))
+	})
+	p.Checks, p.ChecksAll = checks, p.ChecksAll && known
+}
+
+// sortChecks gives the checks by others, without statuses under names that are ours; false if there is a kind of report that is
+// not known.
+func (l *look) sortChecks(contexts []rawContext, ours func(context string) bool) (checks []plan.Check, known bool) {
 	var runs []run
+	known = true
 	for _, c := range contexts {
 		switch c.Typename {
 		case "StatusContext":
-			if check, ok := l.statusCheck(p.Base, c); ok {
-				p.Checks = append(p.Checks, check)
+			if check, ok := l.statusCheck(c); ok && !ours(c.Context) {
+				checks = append(checks, check)
 			}
 		case "CheckRun":
 			if r, ok := l.checkRun(c); ok {
 				runs = append(runs, r)
 			}
 		default:
-			p.ChecksAll = false // fail closed: a kind of report that is not known may be red
+			known = false // fail closed: a kind of report that is not known may be red
 		}
 	}
-	p.Checks = append(p.Checks, latest(runs)...)
+	return append(checks, latest(runs)...), known
 }
 
-// statusCheck is a status by others under a name that is not ours for this base.
-func (l *look) statusCheck(base plan.Branch, c rawContext) (plan.Check, bool) {
+// statusCheck is a status by others.
+func (l *look) statusCheck(c rawContext) (plan.Check, bool) {
 	by := l.login(c.Creator)
-	if by == l.us || strings.EqualFold(c.Context, string(plan.ContextFor(base))) {
+	if by == l.us {
 		return plan.Check{}, false
 	}
 	check := plan.Check{Context: plan.Context(c.Context), By: by, State: plan.CheckRed}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
@@ -83,6 +84,12 @@ type Forge struct {
 	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
 	tips      *lru[baseKey, tipSeen]
 	made      *lru[plan.SHA, struct{}] // commits of our own merges
+
+	links   *lru[commitKey, link]
+	kin     *lru[kinKey, kinship]
+	oldest  *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
+	demands *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
+	singly  atomic.Pointer[time.Time] // until then refs are moved one by one: GitHub does not know of another way
 }
 
 // repoKey names a repository in what is remembered of it.
@@ -120,10 +127,14 @@ func unsigned(o Options, at addresses) *Forge {
 		whole:     newLRU[listKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
 		paths:     newLRU[tipKey, *pathSet](keepTips),
 		changes:   newLRU[headKey, *plan.RulesChange](keepChanges),
-		repos:     newLRU[repoKey, memory](keepRepos),
+		repos:     newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
 		strict:    newLRU[baseKey, time.Time](keepStrict),
 		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
 		made:      newLRU[plan.SHA, struct{}](keepMade),
+		links:     newLRU[commitKey, link](keepLinks),
+		kin:       newLRU[kinKey, kinship](keepKinships),
+		oldest:    newLRU[commitKey, plan.SHA](keepKinships),
+		demands:   newLRU[baseKey, time.Time](keepStrict),
 	}
 	f.defaults()
 	return f

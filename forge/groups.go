@@ -25,7 +25,7 @@ func (l *look) addGroups(ctx context.Context, s *plan.Snapshot) error {
 		}
 		g.Files, g.Complete, g.Ours = nil, false, nil
 		if raw.Status != nil {
-			g.Ours = l.ours(g.Base, raw.Status.Contexts)
+			g.Ours = l.ours(plan.ContextFor(g.Base), raw.Status.Contexts)
 		}
 		here = append(here, len(groups))
 		groups = append(groups, g)

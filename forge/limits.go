@@ -12,8 +12,8 @@ import (
 
 // What GitHub asks of its users, and how long sluice waits by itself.
 const (
-	pointsRead    = 1    // REST, a GET
-	pointsWrite   = 5    // REST, everything else
+	pointsRead    = 1    // REST, a GET; GraphQL, a query
+	pointsWrite   = 5    // REST, everything else; GraphQL, a mutation
 	paceGraphQL   = 2000 // points a minute of GraphQL, beside the 900 of REST
 	paceOfGitHub  = 900
 	burstShare    = 3 // a third of a minute's points may be spent at once; the rest flows back within the minute

@@ -78,15 +78,19 @@ type look struct {
 	us   plan.Login
 	mem  memory
 
-	once  rawRepo                    // what there is once, from the first page
-	named map[string]json.RawMessage // what was asked for by alias, from the first page
-	pulls []*rawPull
-	raws  map[int]*rawPull
-	bases map[plan.Branch]*rawBase
-	tips  map[plan.Branch]plan.SHA // as the pages saw them
-	at    time.Time
-	skew  time.Duration
-	cost  int
+	once     rawRepo                    // what there is once, from the first page
+	named    map[string]json.RawMessage // what was asked for by alias, from the first page
+	asked    asked                      // of windowed branches, with the first page
+	pulls    []*rawPull
+	raws     map[int]*rawPull
+	bases    map[plan.Branch]*rawBase
+	absent   map[plan.Branch]bool     // branches that were asked for and are not there
+	tips     map[plan.Branch]plan.SHA // as the pages saw them
+	seen     sightings
+	windowed windowed // for the next look
+	at       time.Time
+	skew     time.Duration
+	cost     int
 }
 
 func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
@@ -100,6 +104,7 @@ func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
 	return &look{
 		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at,
 		raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
+		absent: map[plan.Branch]bool{}, seen: newSightings(),
 	}
 }
 
@@ -119,7 +124,7 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 		s.Pulls = append(s.Pulls, l.pull(raw))
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
-		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addCame,
+		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addBranches, l.addCame,
 	} {
 		if err := step(ctx, &s); err != nil {
 			return plan.Snapshot{}, err

@@ -33,7 +33,14 @@ type memory struct {
 	limit int       // the largest page that GitHub could answer; 0: no bound
 	until time.Time // for which limit counts
 	cost  int       // points of the last look
+	id    string    // of the repository, as mutations name it
+
+	windowed windowed  // of the default branch's file, as the last look had it
+	apart    time.Time // until then windowed branches are not asked for with the page: it was too heavy
 }
+
+// weight of what is remembered, for which a repository of few branches is the unit.
+func (m memory) weight() int { return 1 + (len(m.windowed.entries)+len(m.windowed.judged))/100 }
 
 // size is how large the first page should be.
 func (m memory) size(now time.Time) int {
@@ -60,13 +67,17 @@ type page struct {
 	numbers     []int
 	bases       []string
 	groups      []plan.Group
+	asked       asked // of windowed branches, with the first page
 }
 
 // readPages reads the pull requests, page by page.
 func (l *look) readPages(ctx context.Context) error {
+	if l.f.now().After(l.mem.apart) {
+		l.asked = l.mem.windowed.asked(l.f.now())
+	}
 	p := page{
 		owner: l.repo.Owner, name: l.repo.Name, size: l.mem.size(l.f.now()),
-		numbers: l.ask.Pulls, bases: l.knownBases(), groups: l.ask.Groups,
+		numbers: l.ask.Pulls, bases: l.knownBases(), groups: l.ask.Groups, asked: l.asked,
 	}
 	for range maxPages {
 		r, err := l.readPage(ctx, &p)
@@ -77,14 +88,20 @@ func (l *look) readPages(ctx context.Context) error {
 		if err != nil || next == "" {
 			return err
 		}
-		p.after = next
+		p.after, p.asked = next, asked{}
 	}
 	return transient(wordTooMany, nil) // fail closed: who sees only some may merge what the rest forbids
 }
 
-// knownBases are the bases to ask for beforehand: those of the last look and of the groups.
+// knownBases are the bases to ask for beforehand: those that windowed branches follow, those of the last look and of the groups.
 func (l *look) knownBases() []string {
-	names := append([]string{}, l.mem.bases...)
+	var names []string
+	for _, source := range l.asked.lines {
+		if source != l.asked.defName {
+			names = append(names, source)
+		}
+	}
+	names = append(names, l.mem.bases...)
 	for _, g := range l.ask.Groups {
 		names = append(names, string(g.Base))
 	}
@@ -111,11 +128,16 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 		if err == nil || !errors.Is(err, errHeavy) || ctx.Err() != nil {
 			return r, err
 		}
-		if p.size <= 1 || p.numbers != nil {
+		switch {
+		case !p.asked.empty(): // they may have been what was too heavy: they are read apart
+			l.asked, l.mem.apart = asked{}, l.f.now().Add(sizeTTL)
+			p.asked, p.bases = l.asked, l.knownBases()
+		case p.size <= 1 || p.numbers != nil:
 			return reply{}, transient(wordPage, err)
+		default:
+			p.size /= 2
+			l.mem.limit, l.mem.until = p.size, l.f.now().Add(sizeTTL)
 		}
-		p.size /= 2
-		l.mem.limit, l.mem.until = p.size, l.f.now().Add(sizeTTL)
 		l.f.repos.put(keyOf(l.repo), l.mem)
 	}
 }
@@ -155,7 +177,7 @@ func (l *look) take(p page, r reply) (string, error) {
 
 // takeOnce keeps what the first page says of the repository and of what was asked for by alias.
 func (l *look) takeOnce(repo rawRepo, r reply) error {
-	if len(l.knownBases())+len(l.ask.Groups)+len(l.ask.Pulls) > 0 { // else nothing has an alias, and the answer is long
+	if len(l.knownBases())+len(l.ask.Groups)+len(l.ask.Pulls) > 0 || !l.asked.empty() { // else nothing has an alias, and the answer is long
 		if err := r.into(&l.named); err != nil {
 			return err
 		}
@@ -168,7 +190,10 @@ func (l *look) takeOnce(repo rawRepo, r reply) error {
 			return err
 		}
 	}
-	return l.takeBases(l.named, l.knownBases())
+	if err := l.takeBases(l.named, l.knownBases()); err != nil {
+		return err
+	}
+	return l.takeAsked(l.named, l.asked)
 }
 
 // takeNumbers keeps the pull requests that were asked for by number.
@@ -234,7 +259,7 @@ func (l *look) used() map[plan.Branch]bool {
 // remember keeps for the next look what makes it cheaper.
 func (l *look) remember(s plan.Snapshot) {
 	m, _ := l.f.repos.get(keyOf(l.repo))
-	m.cost = l.cost
+	m.cost, m.id, m.windowed = l.cost, l.once.ID, l.windowed
 	if l.ask.Pulls == nil {
 		m.count, m.known, m.bases = len(s.Pulls), true, nil
 		for name := range s.Bases {

@@ -126,20 +126,22 @@ func lookQuery(p page) *query {
 // addOnce asks for the repository itself, for the bases that are known beforehand, and for merge groups.
 func (q *query) addOnce(p page) {
 	q.add("id databaseId isArchived mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")
-	q.add("defaultBranchRef { ...base }")
-	q.addBases(p.bases)
+	q.add("defaultBranchRef { ...base %s }", p.asked.spread(p.asked.defName))
+	q.addBases(p.bases, p.asked)
+	q.addAsked(p.asked)
 	for i, g := range p.groups {
 		v := q.let(fmt.Sprintf("g%d", i), "GitObjectID!", string(g.Head))
 		q.add("g%d: object(oid: %s) { ... on Commit { oid status { contexts { ...status } } } }", i, v)
 	}
 	q.with(baseFragment, textFragment)
+	q.with(p.asked.fragments()...)
 }
 
-// addBases asks for branches by name.
-func (q *query) addBases(names []string) {
+// addBases asks for branches by name, and for the lines of those that windowed branches follow.
+func (q *query) addBases(names []string, a asked) {
 	for i, name := range names {
 		v := q.let(fmt.Sprintf("b%d", i), "String!", "refs/heads/"+name)
-		q.add("b%d: ref(qualifiedName: %s) { ...base }", i, v)
+		q.add("b%d: ref(qualifiedName: %s) { ...base %s }", i, v, a.spread(name))
 	}
 }
 
@@ -154,7 +156,7 @@ func (q *query) addPulls(numbers []int) {
 // basesQuery asks for bases that the look did not know beforehand.
 func basesQuery(owner, name string, bases []string) *query {
 	q := newQuery("bases", owner, name)
-	q.addBases(bases)
+	q.addBases(bases, asked{})
 	q.with(baseFragment, textFragment, statusFragment, actorFragment)
 	return q
 }

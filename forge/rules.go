@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -41,8 +42,24 @@ type rules struct {
 // addRules fills in what GitHub demands of every base: rulesets by REST, classic protection by REST too if there is one.
 // Rules are remembered by time alone, as GitHub gives them no name.
 func (l *look) addRules(ctx context.Context, s *plan.Snapshot) error {
+	known, err := l.rulesOf(ctx, slices.Collect(maps.Keys(s.Bases)))
+	if err != nil {
+		return err
+	}
+	for name, b := range s.Bases {
+		r := known[name]
+		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
+		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
+		b.Protected = b.Protected || r.protected
+		s.Bases[name] = b
+	}
+	return nil
+}
+
+// rulesOf gives the rules of branches, read or remembered.
+func (l *look) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branch]rules, error) {
 	var read []plan.Branch
-	for name := range s.Bases {
+	for _, name := range names {
 		r, ok := l.f.rules.get(baseKey{keyOf(l.repo), name})
 		if !ok || l.ask.Rules || !l.f.now().Before(r.until) || r.classic != l.classic(name) {
 			read = append(read, name)
@@ -50,16 +67,13 @@ func (l *look) addRules(ctx context.Context, s *plan.Snapshot) error {
 	}
 	slices.Sort(read)
 	if err := each(ctx, read, l.readRules); err != nil {
-		return err
+		return nil, err
 	}
-	for name, b := range s.Bases {
-		r, _ := l.f.rules.get(baseKey{keyOf(l.repo), name})
-		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
-		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
-		b.Protected = b.Protected || r.protected
-		s.Bases[name] = b
+	known := make(map[plan.Branch]rules, len(names))
+	for _, name := range names {
+		known[name], _ = l.f.rules.get(baseKey{keyOf(l.repo), name})
 	}
-	return nil
+	return known, nil
 }
 
 // classic tells whether a base has a classic protection.

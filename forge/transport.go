@@ -130,6 +130,8 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 // price is what a request costs and on which account.
 func (g *gate) price(r *http.Request) (*bucket, float64) {
 	switch {
+	case r.URL.Path == g.graphQL && r.Context().Value(mutationKey{}) != nil:
+		return g.limits.graph, pointsWrite
 	case r.URL.Path == g.graphQL:
 		return g.limits.graph, pointsRead
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:

@@ -28,6 +28,9 @@ const (
 	wordBranchMoved = "the branch has moved on"
 	wordProtected   = "the branch is protected"
 	wordRedirect    = "GitHub sends us to another host"
+	wordNoMove      = "a move without a branch or a commit"
+	wordTooLate     = "the time for the move is over"
+	wordNoMutation  = "GitHub does not know how to move branches together"
 )
 
 // What is wrong with a repository's file before anybody reads its text.
@@ -73,10 +76,11 @@ func says(message string, phrases []string) bool {
 // secret is what a token or signed key looks like. A proxy may echo what it was sent.
 var secret = regexp.MustCompile(`gh[a-z]_[A-Za-z0-9_]+|github_pat_[A-Za-z0-9_]+|v1\.[0-9a-f]{40}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]+`)
 
-// oneLine makes somebody else's words fit for a log: one line, no control characters, no secrets, bounded.
+// oneLine makes somebody else's words fit for a log: one line, no control characters nor marks of
+// direction, no secrets, bounded.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == '\u2028' || r == '\u2029' {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == '\u2028' || r == '\u2029' {
 			return ' '
 		}
 		return r

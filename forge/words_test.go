@@ -17,6 +17,7 @@ func TestWordsGolden(t *testing.T) {
 	for _, word := range []string{
 		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordMoved, wordPage, wordTooMany,
 		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordBranchMoved, wordProtected, wordRedirect,
+		wordNoMove, wordTooLate, wordNoMutation,
 	} {
 		fmt.Fprintln(&b, word)
 	}

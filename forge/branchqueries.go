@@ -1,0 +1,195 @@
+package forge
+
+import (
+	"fmt"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// What one query may ask of windowed branches and of the branches that they follow. A ref by its name and a status' list of
+// contexts are no connections, so GitHub takes no points for them, however many: a thousand branches cost as much as one. What
+// costs is the line of a source (its page and one list of parents for each commit: 1 point) and the checks of a commit (its
+// own, the pull requests that became it, and those of each of their heads: 5 for a hundred commits).
+const (
+	maxTips     = 1000 // windowed branches in one query
+	maxSources  = 20   // lines in one query
+	linePage    = 100  // commits of a page of history; GitHub's own bound
+	recentPage  = 10   // newest commits whose checks come with the line: those of a push need no request of their own
+	maxJudged   = 250  // commits whose checks are asked for in one query, beside the newest
+	maxBecame   = 3    // pull requests that became one commit
+	maxCarriers = 50   // branches that carry the statuses of their tips, as long as it is not known which share one
+	namesPage   = 100  // names of branches on one page
+)
+
+// A branch's tip, without and with what was reported on it. Many branches share few tips, and a tip may bear a thousand
+// statuses: so one branch of each tip carries them for all.
+const (
+	tipFragment    = "\nfragment tip on Ref { name refUpdateRule { requiredStatusCheckContexts } target { oid } }"
+	bearerFragment = "\nfragment bearer on Ref { ...tip target { ... on Commit { status { contexts { ...status } } } } }"
+)
+
+// A page of GitHub's history is in the order of dates, side branches among it: first parents are told from the others here.
+var (
+	historyFragment = fmt.Sprintf(`
+fragment history on Commit {
+  history(first: %d) { nodes { oid committedDate messageHeadline parents(first: 1) { totalCount nodes { oid } } } }
+}`, linePage)
+	lineFragment   = "\nfragment line on Ref { target { ...history } }"
+	recentFragment = fmt.Sprintf("\nfragment recent on Ref { target { ... on Commit { recent: history(first: %d) { nodes { ...judged } } } } }",
+		recentPage)
+	judgedFragment = fmt.Sprintf(`
+fragment judged on Commit {
+  oid
+  statusCheckRollup { contexts(first: %d) { nodes { ...check } pageInfo { hasNextPage endCursor } } }
+  associatedPullRequests(first: %d) {
+    nodes {
+      number merged baseRefName headRefOid mergeCommit { oid }
+      statusCheckRollup { contexts(first: %d) { nodes { ...check } pageInfo { hasNextPage endCursor } } }
+    }
+  }
+}`, maxChecks, maxBecame, maxChecks)
+)
+
+// asked is what a query asks of windowed branches.
+type asked struct {
+	tips    []tipAsked
+	lines   []string   // sources; with a look they stand among its bases too, unless it is the default branch
+	roots   []plan.SHA // commits whose history is asked for
+	judged  []plan.SHA // commits whose checks are asked for
+	told    []plan.SHA // commits whose statuses are asked for
+	recent  bool       // with each line the checks of its newest commits
+	names   bool       // of all branches, the first page
+	after   string     // of names; "": the first page
+	defName string     // the default branch as it was, if its line is asked for
+}
+
+// tipAsked is a windowed branch that is asked for. Bears says that what was reported on its tip comes with it.
+type tipAsked struct {
+	name  string
+	bears bool
+}
+
+func (a asked) empty() bool {
+	return len(a.tips)+len(a.lines)+len(a.roots)+len(a.judged)+len(a.told) == 0 && !a.names
+}
+
+// spread is how a source's alias asks for its line, too; "" for a branch that is no source.
+func (a asked) spread(name string) string {
+	for _, s := range a.lines {
+		switch {
+		case s != name:
+		case a.recent:
+			return "...line ...recent"
+		default:
+			return "...line"
+		}
+	}
+	return ""
+}
+
+// addAsked asks for what there is beside the sources' own aliases.
+func (q *query) addAsked(a asked) {
+	for i, t := range a.tips {
+		v := q.let(fmt.Sprintf("t%d", i), "String!", "refs/heads/"+t.name)
+		fragment := "tip"
+		if t.bears {
+			fragment = "bearer"
+		}
+		q.add("t%d: ref(qualifiedName: %s) { ...%s }", i, v, fragment)
+	}
+	q.addCommits("h", "history", a.roots)
+	q.addCommits("c", "judged", a.judged)
+	q.addCommits("s", "told", a.told)
+	if a.names {
+		v := q.let("namesAfter", "String", nil)
+		if a.after != "" {
+			q.vars["namesAfter"] = a.after
+		}
+		q.add("names: refs(refPrefix: \"refs/heads/\", first: %d, after: %s) { nodes { name } pageInfo { hasNextPage endCursor } }",
+			namesPage, v)
+	}
+}
+
+// addCommits asks for commits by their names.
+func (q *query) addCommits(alias, fragment string, commits []plan.SHA) {
+	for i, sha := range commits {
+		v := q.let(fmt.Sprintf("%s%d", alias, i), "GitObjectID!", string(sha))
+		q.add("%s%d: object(oid: %s) { ... on Commit { oid ...%s } }", alias, i, v, fragment)
+	}
+}
+
+// fragments are those that a asks by, each once; some of them build on those that every look has.
+func (a asked) fragments() []string {
+	var out []string
+	recent := a.recent && len(a.lines) > 0
+	bears := false
+	for _, t := range a.tips {
+		bears = bears || t.bears
+	}
+	for _, f := range []struct {
+		text string
+		used bool
+	}{
+		{tipFragment, len(a.tips) > 0},
+		{bearerFragment, bears},
+		{toldFragment, len(a.told) > 0},
+		{historyFragment, len(a.lines)+len(a.roots) > 0},
+		{lineFragment, len(a.lines) > 0},
+		{recentFragment, recent},
+		{judgedFragment, recent || len(a.judged) > 0},
+	} {
+		if f.used {
+			out = append(out, f.text)
+		}
+	}
+	return out
+}
+
+// toldFragment is what was reported on a commit by statuses.
+const toldFragment = "\nfragment told on Commit { status { contexts { ...status } } }"
+
+// branchesQuery asks for what a look did not know beforehand. Its lines are those of sources that were not read at all.
+func branchesQuery(owner, name string, a asked) *query {
+	q := newQuery("branches", owner, name)
+	for i, source := range a.lines {
+		v := q.let(fmt.Sprintf("b%d", i), "String!", "refs/heads/"+source)
+		q.add("b%d: ref(qualifiedName: %s) { ...base %s }", i, v, a.spread(source))
+	}
+	q.addAsked(a)
+	q.with(a.fragments()...)
+	if len(a.lines) > 0 {
+		q.with(baseFragment, textFragment)
+	}
+	recent := a.recent && len(a.lines) > 0
+	if recent || len(a.judged) > 0 {
+		q.with(checkFragment)
+	}
+	bears := false
+	for _, t := range a.tips {
+		bears = bears || t.bears
+	}
+	if recent || bears || len(a.lines)+len(a.judged)+len(a.told) > 0 {
+		q.with(statusFragment, actorFragment)
+	}
+	return q
+}
+
+// moreContextsQuery asks for a further page of what was reported on a commit.
+func moreContextsQuery(owner, name string, sha plan.SHA, after string) *query {
+	q := newQuery("contexts", owner, name)
+	o, a := q.let("oid", "GitObjectID!", string(sha)), q.let("after", "String!", after)
+	q.add("object(oid: %s) { ... on Commit { statusCheckRollup { contexts(first: %d, after: %s)"+
+		" { nodes { ...check } pageInfo { hasNextPage endCursor } } } } }", o, maxChecks, a)
+	q.with(checkFragment, statusFragment, actorFragment)
+	return q
+}
+
+// idQuery asks for the name that mutations know a repository by.
+func idQuery(owner, name string) *query {
+	q := newQuery("id", owner, name)
+	q.add("id")
+	return q
+}
+
+// moveMutation moves refs, all of them or none.
+const moveMutation = "mutation move($input: UpdateRefsInput!) {\nupdateRefs(input: $input) { clientMutationId }\n}"

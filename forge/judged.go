@@ -1,0 +1,160 @@
+package forge
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+)
+
+const (
+	// maxUnborn is how many commits of a line are judged for a branch that is still to be made: it may begin at any of them.
+	maxUnborn = 50
+	// judgedApart is how many commits' checks are asked for in a query of their own.
+	judgedApart = 100
+	// maxMoreReports is how many further pages of reports on commits one look reads. A commit whose list is longer is not known
+	// whole until then.
+	maxMoreReports = 20
+	// ourPrefix is what all our contexts begin with.
+	ourPrefix = "sluice/"
+)
+
+// addCommits fills in what was reported on the commits that some branch may move to: those newer than the branch that is
+// farthest behind, of those that need checks.
+func (t *tracker) addCommits(ctx context.Context) error {
+	if !t.checks {
+		return nil
+	}
+	t.countNeeds()
+	var missing []plan.SHA
+	asked := map[plan.SHA]bool{}
+	for _, from := range t.from {
+		line := t.s.Sources[from].Line
+		for i := range line[:min(t.needs[from], len(line))] {
+			sha := line[i].SHA
+			if t.seen.judged[sha] == nil && !asked[sha] {
+				asked[sha] = true
+				missing = append(missing, sha)
+			}
+		}
+	}
+	if err := t.inChunks(ctx, missing, judgedApart, askJudged); err != nil {
+		return err
+	}
+	for _, from := range t.from {
+		line := t.s.Sources[from].Line
+		for i := range line {
+			if raw := t.seen.judged[line[i].SHA]; raw != nil {
+				if err := t.judgeCommit(ctx, from, &line[i], raw); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// countNeeds tells how many of each source's newest commits need their checks.
+func (t *tracker) countNeeds() {
+	for i, e := range t.entries {
+		b, from := t.s.Branches[i], plan.Branch(e.From)
+		if e.Checks == config.ChecksNone && !b.Demands {
+			continue
+		}
+		need := b.Reach
+		if b.Relation == plan.Absent {
+			need = maxUnborn
+		}
+		t.needs[from] = max(t.needs[from], need)
+	}
+}
+
+// judgeCommit fills in what was reported on a commit, and on the head that became it.
+func (t *tracker) judgeCommit(ctx context.Context, from plan.Branch, c *plan.Commit, raw *rawJudged) error {
+	contexts, whole, err := t.reported(ctx, c.SHA, raw.StatusCheckRollup)
+	if err != nil {
+		return err
+	}
+	checks, known := t.sortChecks(contexts, isOurs)
+	c.Read, c.Checks, c.ChecksAll = true, checks, whole && known
+	c.Ours = t.promoted(contexts)
+	became := becameOf(from, c.SHA, raw.AssociatedPullRequests)
+	if became == nil {
+		return nil
+	}
+	c.Head = &plan.Head{Pull: became.Number, SHA: plan.SHA(became.HeadRefOid), ChecksAll: true}
+	if r := became.StatusCheckRollup; r != nil {
+		checks, known := t.sortChecks(r.Contexts.Nodes, isOurs)
+		c.Head.Checks, c.Head.ChecksAll = checks, known && !r.Contexts.PageInfo.HasNextPage
+	}
+	return nil
+}
+
+// isOurs tells a context that only sluice writes.
+func isOurs(context string) bool {
+	return len(context) >= len(ourPrefix) && strings.EqualFold(context[:len(ourPrefix)], ourPrefix)
+}
+
+// becameOf finds the pull request that became a commit of a source: the one that was merged there as this commit, else one that
+// was merged there with it; nil if there is none.
+func becameOf(from plan.Branch, sha plan.SHA, all *connection[rawBecame]) *rawBecame {
+	if all == nil {
+		return nil
+	}
+	var with *rawBecame
+	for i := range all.Nodes {
+		p := &all.Nodes[i]
+		if !p.Merged || plan.Branch(p.BaseRefName) != from || p.HeadRefOid == "" {
+			continue
+		}
+		if p.MergeCommit != nil && plan.SHA(p.MergeCommit.Oid) == sha {
+			return p
+		}
+		if with == nil {
+			with = p
+		}
+	}
+	return with
+}
+
+// reported gives all that was reported on a commit; false if there is more than is read.
+func (t *tracker) reported(ctx context.Context, sha plan.SHA, rollup *rawRollup) ([]rawContext, bool, error) {
+	if rollup == nil {
+		return nil, true, nil
+	}
+	all, at := rollup.Contexts.Nodes, rollup.Contexts.PageInfo
+	for at.HasNextPage && at.EndCursor != "" && t.seen.more < maxMoreReports {
+		t.seen.more++
+		var r struct{ Object *rawJudged }
+		if err := t.more(ctx, moreContextsQuery(t.repo.Owner, t.repo.Name, sha, at.EndCursor), &r); err != nil {
+			return nil, false, err
+		}
+		if r.Object == nil || r.Object.StatusCheckRollup == nil {
+			return all, false, nil
+		}
+		next := r.Object.StatusCheckRollup.Contexts
+		all, at = append(all, next.Nodes...), next.PageInfo
+	}
+	return all, !at.HasNextPage, nil
+}
+
+// promoted are the statuses under our contexts of windowed branches, whoever set them. A branch of the file gives its context
+// the spelling that we use: GitHub folds the case.
+func (t *tracker) promoted(contexts []rawContext) []plan.Status {
+	prefix := string(plan.PromoteContextFor(""))
+	var out []plan.Status
+	for _, c := range contexts {
+		if c.Typename != "StatusContext" || len(c.Context) <= len(prefix) || !strings.EqualFold(c.Context[:len(prefix)], prefix) {
+			continue
+		}
+		name := plan.Context(c.Context)
+		for _, e := range t.entries {
+			if strings.EqualFold(c.Context[len(prefix):], e.Name) {
+				name = plan.PromoteContextFor(plan.Branch(e.Name))
+			}
+		}
+		out = append(out, t.status(name, c))
+	}
+	return out
+}

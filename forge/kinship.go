@@ -1,0 +1,207 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+const (
+	// maxKinships is how many comparisons a look makes for branches that are not found on their source's line. What is left
+	// open is not moved, or not as far, until a later look.
+	maxKinships = 30
+	// keepKinships is how many comparisons are remembered, and of how many tips the oldest commit known to descend from them.
+	keepKinships = 20_000
+)
+
+// kinship is how a commit stands to another, in the words of a comparison from it to the other.
+type kinship string
+
+// The words of GitHub.
+const (
+	kinUnknown   kinship = ""
+	kinIdentical kinship = "identical"
+	kinAhead     kinship = "ahead"  // the other descends from it
+	kinBehind    kinship = "behind" // it descends from the other
+	kinDiverged  kinship = "diverged"
+)
+
+// kinKey names a comparison. Both SHAs are known, so its answer never changes.
+type kinKey struct {
+	repo     repoKey
+	from, to plan.SHA
+}
+
+// place is how a tip stands to a source's line.
+type place struct {
+	relation plan.Relation
+	reach    int
+}
+
+// placeKey names a tip before a source.
+type placeKey struct {
+	from plan.Branch
+	tip  plan.SHA
+}
+
+// relate tells how every branch stands to its source: by its place on the line, and by comparisons only for what lies deeper
+// or beside it. Branches that share a tip share the answer.
+func (t *tracker) relate(ctx context.Context) error {
+	places := map[placeKey]place{}
+	var open []placeKey
+	for i, e := range t.entries {
+		k := placeKey{plan.Branch(e.From), t.s.Branches[i].Tip}
+		if _, done := places[k]; done || k.tip == "" || t.s.Sources[k.from].Tip == "" {
+			continue
+		}
+		p, ok := t.placed(k)
+		if places[k] = p; !ok {
+			open = append(open, k)
+		}
+	}
+	found := make([]place, len(open))
+	at := make([]int, len(open))
+	for i := range open {
+		at[i] = i
+	}
+	var left atomic.Int32
+	left.Store(maxKinships)
+	err := each(ctx, at, func(ctx context.Context, i int) error {
+		var err error
+		found[i], err = t.search(ctx, open[i], &left)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for i, k := range open {
+		places[k] = found[i]
+	}
+	for i, e := range t.entries {
+		if b := &t.s.Branches[i]; b.Tip != "" {
+			p := places[placeKey{plan.Branch(e.From), b.Tip}]
+			b.Relation, b.Reach = p.relation, p.reach
+		}
+	}
+	return nil
+}
+
+// placed finds a tip on its source's line.
+func (t *tracker) placed(k placeKey) (place, bool) {
+	i, ok := t.chains[k.from].at[k.tip]
+	switch {
+	case !ok:
+		return place{}, false
+	case i == 0:
+		return place{relation: plan.Level}, true
+	}
+	return place{plan.Behind, min(i, len(t.chains[k.from].line()))}, true
+}
+
+// search tells by comparisons how a tip that is not on the line stands to it.
+//
+// The commits of a line that descend from a tip are its beginning, as each descends from the one after it. So the oldest that
+// does is found by halving, and stays the oldest when the line grows.
+func (t *tracker) search(ctx context.Context, k placeKey, left *atomic.Int32) (place, error) {
+	c := t.chains[k.from]
+	line := c.line()
+	key := commitKey{keyOf(t.repo), k.tip}
+	yes, no := -1, len(line) // places that are known to descend from the tip, and not to
+	if oldest, ok := t.f.oldest.get(key); ok {
+		if i, ok := c.at[oldest]; ok {
+			yes = min(i, len(line)-1)
+		}
+	}
+	if yes < 0 {
+		kin, err := t.compareTips(ctx, k.tip, t.s.Sources[k.from].Tip, left)
+		if r := relationOf(kin); err != nil || r != plan.Behind {
+			return place{relation: r}, err
+		}
+		yes = 0
+	}
+	for first := true; no-yes > 1 && len(line) > 0; first = false {
+		at := (yes + no) / 2
+		if first {
+			at = t.guess(k.tip, line, yes)
+		}
+		switch kin, err := t.compareTips(ctx, k.tip, line[at].SHA, left); {
+		case err != nil:
+			return place{}, err
+		case kin == kinUnknown: // what is proved stands
+			return t.settle(key, line, yes), nil
+		case kin == kinAhead, kin == kinIdentical:
+			yes = at
+		default:
+			no = at
+		}
+	}
+	return t.settle(key, line, yes), nil
+}
+
+// guess is the place to ask about first: the one after the last that is known to descend, if that was compared before, else
+// the end of the line, which descends from whatever lies deeper.
+func (t *tracker) guess(tip plan.SHA, line []plan.Commit, yes int) int {
+	if _, known := t.f.kin.get(kinKey{keyOf(t.repo), tip, line[yes+1].SHA}); known {
+		return yes + 1
+	}
+	return len(line) - 1
+}
+
+// settle remembers the oldest commit of the line that is known to descend from a tip.
+func (t *tracker) settle(key commitKey, line []plan.Commit, yes int) place {
+	if len(line) == 0 {
+		return place{relation: plan.Behind}
+	}
+	t.f.oldest.put(key, line[yes].SHA)
+	return place{plan.Behind, yes + 1}
+}
+
+// relationOf is what a comparison from a branch's tip to its source says of the branch.
+func relationOf(k kinship) plan.Relation {
+	switch k {
+	case kinIdentical:
+		return plan.Level
+	case kinAhead:
+		return plan.Behind
+	case kinBehind:
+		return plan.Beyond
+	case kinDiverged:
+		return plan.Diverged
+	}
+	return plan.RelationUnknown
+}
+
+// compareTips compares two commits, or recalls it; unknown if GitHub does not show one of them, says something else, or the
+// look has made as many comparisons as it may.
+func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atomic.Int32) (kinship, error) {
+	if from == to {
+		return kinIdentical, nil
+	}
+	key := kinKey{keyOf(t.repo), from, to}
+	if k, ok := t.f.kin.get(key); ok {
+		return k, nil
+	}
+	if left.Add(-1) < 0 {
+		return kinUnknown, nil
+	}
+	c, _, err := t.c.rest.Repositories.CompareCommits(ctx, t.repo.Owner, t.repo.Name, string(from), string(to),
+		&github.ListOptions{Page: 2, PerPage: 1}) // the files come with the first page
+	err = wrap(ctx, "compare branch", err)
+	var e *Error
+	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
+		return kinUnknown, nil
+	}
+	if err != nil {
+		return kinUnknown, err
+	}
+	k := kinship(c.GetStatus())
+	if relationOf(k) == plan.RelationUnknown {
+		return kinUnknown, nil
+	}
+	t.f.kin.put(key, k)
+	return k, nil
+}

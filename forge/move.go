@@ -1,0 +1,258 @@
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+const (
+	// singlyFor is how long refs are moved one by one before it is tried again to move them together: an Enterprise Server that
+	// lacks the mutation gets it by an upgrade.
+	singlyFor = 24 * time.Hour
+	// demandKept is how long a branch counts as demanding our status after GitHub last refused a move for its lack. One that
+	// demands it no more costs a status that was not needed.
+	demandKept = 24 * time.Hour
+
+	refHeads = "refs/heads/"
+)
+
+// refUpdate is one ref of the mutation.
+type refUpdate struct {
+	Name   string `json:"name"`
+	Before string `json:"beforeOid"`
+	After  string `json:"afterOid"`
+	Force  bool   `json:"force"`
+}
+
+// MoveBranches moves branches from their old values to their new ones, forward only, in one request: all of them or none. An
+// Old of "" makes the branch. Whoever moved one of them meanwhile, or a rule against one, makes it Refused as a whole. After
+// Transient it is not known whether they were moved.
+//
+// Where GitHub knows of no such request they are moved one by one, each as long as its Before has not come, and refusals do not
+// stop the others. Then Moved of the error names those that were moved.
+func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error {
+	if len(moves) == 0 {
+		return nil
+	}
+	op := fmt.Sprintf("move branches of %s", repo)
+	for _, m := range moves {
+		if !fullSHA.MatchString(string(m.New)) || m.Old != "" && !fullSHA.MatchString(string(m.Old)) || m.Branch == "" {
+			return fmt.Errorf("%s: %w", op, &Error{Kind: Refused, Reason: wordNoMove}) // fail closed: GitHub deletes what is moved to zeros
+		}
+	}
+	c := f.client(repo.Installation)
+	var err error
+	if until := f.singly.Load(); until != nil && f.now().Before(*until) {
+		err = f.moveSingly(ctx, c, repo, moves)
+	} else if err = f.moveTogether(ctx, c, repo, moves); errors.Is(err, errNoMutation) {
+		until := f.now().Add(singlyFor)
+		f.singly.Store(&until)
+		f.log.Info("branches are moved one by one: GitHub has no updateRefs", "repo", repo.String())
+		err = f.moveSingly(ctx, c, repo, moves)
+	}
+	if err == nil {
+		return nil
+	}
+	e := judge(err)
+	f.noteDemands(repo, moves, e)
+	if len(e.Moved) > 0 { // whoever ended the context has to know
+		return fmt.Errorf("%s: %w", op, e)
+	}
+	return wrap(ctx, op, err)
+}
+
+// moveTogether is the one request.
+func (f *Forge) moveTogether(ctx context.Context, c *client, repo plan.Repo, moves []plan.Move) error {
+	id, err := f.nodeID(ctx, c, repo)
+	if err != nil {
+		return err
+	}
+	updates := make([]refUpdate, len(moves))
+	for i, m := range moves {
+		updates[i] = refUpdate{Name: refHeads + string(m.Branch), Before: string(m.Old), After: string(m.New)}
+		if m.Old == "" {
+			updates[i].Before = strings.Repeat("0", len(m.New))
+		}
+	}
+	return c.mutate(ctx, "updateRefs", moveMutation, map[string]any{"repositoryId": id, "refUpdates": updates})
+}
+
+// nodeID is the name that mutations know a repository by, from the last look.
+func (f *Forge) nodeID(ctx context.Context, c *client, repo plan.Repo) (string, error) {
+	if m, ok := f.repos.get(keyOf(repo)); ok && m.id != "" {
+		return m.id, nil
+	}
+	r, err := c.ask(ctx, idQuery(repo.Owner, repo.Name))
+	if err != nil {
+		return "", err
+	}
+	var answer struct{ ID string }
+	if err := r.into(&answer); err != nil {
+		return "", err
+	}
+	if answer.ID == "" {
+		return "", transient(wordEmpty, nil)
+	}
+	return answer.ID, nil
+}
+
+// moveSingly moves branches one by one. REST knows no old value: it is looked up just before, and GitHub moves a branch forward
+// only, so that what is pushed in between is never lost.
+func (f *Forge) moveSingly(ctx context.Context, c *client, repo plan.Repo, moves []plan.Move) error {
+	var done []plan.Branch
+	var refused *Error
+	for _, m := range moves {
+		if !m.Before.IsZero() && !f.now().Before(m.Before) {
+			refused = &Error{Kind: Transient, Reason: wordTooLate}
+			break
+		}
+		err := c.moveOne(ctx, repo, m)
+		if err == nil {
+			done = append(done, m.Branch)
+			continue
+		}
+		if ctx.Err() != nil {
+			err = transient(wordNoAnswer, ctx.Err())
+		}
+		e := *judge(err)
+		if refused == nil || e.Kind != Refused {
+			refused = &e
+		}
+		if e.Kind != Refused {
+			break
+		}
+		f.noteDemands(repo, []plan.Move{m}, &e)
+	}
+	if refused == nil {
+		return nil
+	}
+	refused.Moved = done
+	return refused
+}
+
+// moveOne makes a branch, or moves it if it stands where it should.
+func (c *client) moveOne(ctx context.Context, repo plan.Repo, m plan.Move) error {
+	sha, name := string(m.New), refHeads+string(m.Branch)
+	ref := &github.Reference{Ref: &name, Object: &github.GitObject{SHA: &sha}}
+	if m.Old == "" {
+		_, _, err := c.rest.Git.CreateRef(ctx, repo.Owner, repo.Name, ref)
+		return refusedRef(wrap(ctx, "make "+string(m.Branch), err))
+	}
+	var now struct {
+		Ref    string
+		Object struct{ SHA string }
+	}
+	u := fmt.Sprintf("repos/%s/%s/git/ref/heads/%s", repo.Owner, repo.Name, escapePath(string(m.Branch)))
+	if err := c.get(ctx, u, &now); err != nil {
+		return refusedRef(err)
+	}
+	if now.Ref != name || now.Object.SHA != string(m.Old) {
+		return &Error{Kind: Refused, Reason: wordBranchMoved}
+	}
+	_, _, err := c.rest.Git.UpdateRef(ctx, repo.Owner, repo.Name, ref, false)
+	return refusedRef(wrap(ctx, "move "+string(m.Branch), err))
+}
+
+// refusedRef takes GitHub's 404 and 409 about a ref for what they are: a refusal of this branch, which says nothing of others.
+func refusedRef(err error) error {
+	var answer *github.ErrorResponse
+	if !errors.As(err, &answer) || answer.Response == nil {
+		return err
+	}
+	if code := answer.Response.StatusCode; code != http.StatusNotFound && code != http.StatusConflict {
+		return err
+	}
+	return &Error{Kind: Refused, Reason: judge(err).Reason, Err: err}
+}
+
+// noteDemands remembers the branches whose move was refused for the lack of our status. Rulesets are not told with a look; GitHub
+// names the context in its refusal, and what names it is remembered, whatever the words around it.
+func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
+	if e.Kind != Refused {
+		return
+	}
+	for _, m := range moves {
+		if namesContext(e.Reason, string(plan.PromoteContextFor(m.Branch))) {
+			f.demands.put(baseKey{keyOf(repo), m.Branch}, f.now().Add(demandKept))
+		}
+	}
+}
+
+// namesContext tells whether a reason names a context, and not a longer one that begins like it.
+func namesContext(reason, context string) bool {
+	low, want := strings.ToLower(reason), strings.ToLower(context)
+	for {
+		at := strings.Index(low, want)
+		if at < 0 {
+			return false
+		}
+		low = low[at+len(want):]
+		if low == "" || strings.ContainsRune("\"'` ,;:)", rune(low[0])) || low == "." {
+			return true
+		}
+	}
+}
+
+// provedDemand tells whether GitHub has shown that a branch demands our status.
+func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
+	until, ok := f.demands.get(baseKey{keyOf(repo), branch})
+	return ok && f.now().Before(until)
+}
+
+// errNoMutation says that GitHub does not know the mutation.
+var errNoMutation = errors.New(wordNoMutation)
+
+// mutationKey marks the context of a request that is a mutation: it costs more points.
+type mutationKey struct{}
+
+// mutate sends a mutation with one input. It was done if GitHub gives its payload without any error. What was sent and not
+// answered may be done all the same: that is Transient.
+func (c *client) mutate(ctx context.Context, field, text string, input map[string]any) error {
+	body, err := json.Marshal(map[string]any{"query": text, "variables": map[string]any{"input": input}})
+	if err != nil {
+		return fmt.Errorf("%s: %w", field, err)
+	}
+	data, header, err := c.post(context.WithValue(ctx, mutationKey{}, true), body)
+	if err != nil {
+		return err
+	}
+	var e struct {
+		Data   map[string]json.RawMessage
+		Errors []graphError
+	}
+	if err := json.Unmarshal(data, &e); err != nil {
+		return transient(wordUnreadable, err)
+	}
+	if err := c.sortOutMutation(e.Errors, header); err != nil {
+		return err
+	}
+	if payload := string(e.Data[field]); payload == "" || payload == "null" {
+		return transient(wordEmpty, nil)
+	}
+	return nil
+}
+
+// sortOutMutation sorts the errors of a mutation's answer. What GitHub says of the mutation itself is its refusal, whatever type
+// it gives or does not give it, unless it is known for a fault.
+func (c *client) sortOutMutation(errs []graphError, header http.Header) error {
+	for _, e := range errs {
+		if e.Extensions.Code != "" && e.Type == "" {
+			return errNoMutation // the text does not fit the schema: nothing was done
+		}
+	}
+	err := c.sortOut(errs, header)
+	var said *Error
+	if err == nil || !errors.As(err, &said) || said.Kind == Limited || errors.Is(said, errHeavy) {
+		return err
+	}
+	return &Error{Kind: Refused, Reason: said.Reason, Err: said.Err}
+}

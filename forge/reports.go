@@ -1,0 +1,94 @@
+package forge
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+)
+
+const (
+	// fluxPrefix is what the contexts of Flux's statuses begin with, in any case: kustomization/NAME/ID, or whatever the
+	// provider's commitStatusExpr puts behind it.
+	fluxPrefix = "kustomization/"
+	// maxReports is how many reports of one branch a snapshot holds. What went wrong comes first, and is not cut off by what
+	// went well.
+	maxReports = 200
+)
+
+// reports reads what Flux said from the statuses of tips. Branches that share a tip share what names none of them.
+type reports struct {
+	names map[string]plan.Branch // of the file's branches, by their names in lower case
+	tips  map[plan.SHA]tipReports
+}
+
+// tipReports is what Flux said of one commit: about branches by name, and about the commit alone under "".
+type tipReports map[plan.Branch][]plan.Report
+
+func newReports(entries []config.Branch) reports {
+	r := reports{names: make(map[string]plan.Branch, len(entries)), tips: map[plan.SHA]tipReports{}}
+	for _, e := range entries {
+		r.names[strings.ToLower(e.Name)] = plan.Branch(e.Name)
+	}
+	return r
+}
+
+// of gives the reports on a branch's tip that name the branch or none.
+func (r reports) of(branch plan.Branch, tip plan.SHA, contexts []rawContext) []plan.Report {
+	said, ok := r.tips[tip]
+	if !ok {
+		said = r.sort(tip, contexts)
+		r.tips[tip] = said
+	}
+	if len(said[branch]) == 0 {
+		return said[""]
+	}
+	return worstFirst(slices.Concat(said[branch], said[""]))
+}
+
+// sort reads the reports on one commit.
+func (r reports) sort(tip plan.SHA, contexts []rawContext) tipReports {
+	said := tipReports{}
+	for _, c := range contexts {
+		if len(c.Context) <= len(fluxPrefix) || !strings.EqualFold(c.Context[:len(fluxPrefix)], fluxPrefix) {
+			continue
+		}
+		object := c.Context[len(fluxPrefix):]
+		one := plan.Report{
+			SHA: tip, Object: oneLine(object), Branch: r.named(object), State: plan.CheckRed, At: c.CreatedAt.UTC(),
+		}
+		switch c.State {
+		case "SUCCESS":
+			one.State = plan.CheckGreen
+		case "PENDING", "EXPECTED":
+			one.State = plan.CheckPending
+		}
+		if c.Description != nil {
+			one.Says = oneLine(*c.Description)
+		}
+		said[one.Branch] = append(said[one.Branch], one)
+	}
+	said[""] = worstFirst(said[""])
+	return said
+}
+
+// named finds the windowed branch whose name an object begins with, the longest; "" if there is none. Both may hold slashes.
+func (r reports) named(object string) plan.Branch {
+	for i := strings.LastIndexByte(object, '/'); i > 0; i = strings.LastIndexByte(object[:i], '/') {
+		if branch, ok := r.names[strings.ToLower(object[:i])]; ok {
+			return branch
+		}
+	}
+	return ""
+}
+
+// worstFirst orders reports by what they say and then by their age, the newest first, and cuts them.
+func worstFirst(all []plan.Report) []plan.Report {
+	rank := map[plan.CheckState]int{plan.CheckRed: 0, plan.CheckPending: 1, plan.CheckGreen: 2}
+	slices.SortStableFunc(all, func(a, b plan.Report) int {
+		return cmp.Or(cmp.Compare(rank[a.State], rank[b.State]), b.At.Compare(a.At))
+	})
+	return all[:min(len(all), maxReports)]
+}

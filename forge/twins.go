@@ -1,0 +1,108 @@
+package forge
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// maxNamePages is how many pages of names of branches are read, once in rulesTTL. The first comes with the look; a repository of
+// a hundred branches never needs another.
+const maxNamePages = 20
+
+// namesDue tells whether the names of all branches are to be read: they were long ago, or for other entries.
+func (t *tracker) namesDue() bool {
+	w := t.mem.windowed
+	if !t.f.now().Before(w.named) || len(w.entries) != len(t.entries) {
+		return true
+	}
+	for i, e := range t.entries {
+		if w.entries[i] != e.Name {
+			return true
+		}
+	}
+	return false
+}
+
+// addTwins finds branches whose names differ from a windowed branch's in case alone: among those that the look saw anyway, and
+// among all names, which are remembered by time.
+func (t *tracker) addTwins(ctx context.Context) error {
+	t.windowed.twins, t.windowed.named = t.mem.windowed.twins, t.mem.windowed.named
+	if t.seen.names != nil {
+		all, err := t.allNames(ctx)
+		if err != nil {
+			return err
+		}
+		t.windowed.twins, t.windowed.named = t.twins(all), t.f.now().Add(t.f.rulesTTL)
+	}
+	here := t.twins(t.namesHere())
+	for i := range t.s.Branches {
+		b := &t.s.Branches[i]
+		if b.Twin = here[b.Name]; b.Twin == "" {
+			b.Twin = t.windowed.twins[b.Name]
+		}
+	}
+	return nil
+}
+
+// allNames are the names of all branches, as many as are read.
+func (t *tracker) allNames(ctx context.Context) ([]plan.Branch, error) {
+	var all []plan.Branch
+	for range maxNamePages {
+		for _, n := range t.seen.names.Nodes {
+			all = append(all, plan.Branch(n.Name))
+		}
+		at := t.seen.names.PageInfo
+		if !at.HasNextPage || at.EndCursor == "" {
+			return all, nil
+		}
+		t.seen.names = &connection[struct{ Name string }]{}
+		if err := t.askFor(ctx, asked{names: true, after: at.EndCursor}); err != nil {
+			return nil, err
+		}
+		if t.seen.names == nil {
+			break
+		}
+	}
+	t.f.log.Warn("not all names of branches were read", "repo", t.repo.String(), "read", len(all))
+	return all, nil
+}
+
+// namesHere are the names that the look saw anyway.
+func (t *tracker) namesHere() []plan.Branch {
+	var all []plan.Branch
+	for name := range t.bases {
+		all = append(all, name)
+	}
+	for _, p := range t.s.Pulls {
+		if p.SameRepo {
+			all = append(all, p.HeadRef)
+		}
+	}
+	for _, b := range t.s.Branches {
+		all = append(all, b.Name)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// twins gives to each windowed branch the other name among some that differs from its own in case alone.
+func (t *tracker) twins(names []plan.Branch) map[plan.Branch]plan.Branch {
+	folded := make(map[string][]plan.Branch, len(names))
+	for _, name := range names {
+		low := strings.ToLower(string(name))
+		folded[low] = append(folded[low], name)
+	}
+	out := map[plan.Branch]plan.Branch{}
+	for _, e := range t.entries {
+		for _, other := range folded[strings.ToLower(e.Name)] {
+			if string(other) != e.Name {
+				out[plan.Branch(e.Name)] = other
+				break
+			}
+		}
+	}
+	return out
+}

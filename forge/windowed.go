@@ -1,0 +1,363 @@
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// windowed is what is remembered of a repository's windowed branches from one look to the next, so that one query asks for all
+// of them. What is remembered decides what is asked for, never what is answered.
+type windowed struct {
+	entries []string   // the file's branches, in its order
+	tips    []plan.SHA // where each of them stood
+	sources []string
+	def     string     // the default branch
+	judged  []plan.SHA // commits whose checks were needed
+	checks  bool       // some branch needs checks
+	twins   map[plan.Branch]plan.Branch
+	named   time.Time // until when twins count
+}
+
+// asked is what the next look asks for with its first page.
+func (w windowed) asked(now time.Time) asked {
+	if len(w.entries) == 0 {
+		return asked{}
+	}
+	a := asked{
+		lines: w.sources[:min(len(w.sources), maxSources)], judged: w.judged[:min(len(w.judged), maxJudged)],
+		recent: w.checks, names: !now.Before(w.named),
+	}
+	if slices.Contains(a.lines, w.def) {
+		a.defName = w.def
+	}
+	n := min(len(w.entries), maxTips)
+	a.tips = bearing(w.entries[:n], w.tips[:n])
+	return a
+}
+
+// bearing says which branches bear the statuses of their tips: the first of those that stand at one commit, and of those of
+// which it is not known the first few.
+func bearing(names []string, tips []plan.SHA) []tipAsked {
+	out := make([]tipAsked, len(names))
+	borne, unknown := map[plan.SHA]bool{}, 0
+	for i, name := range names {
+		out[i] = tipAsked{name: name, bears: !borne[tips[i]]}
+		if tips[i] != "" {
+			borne[tips[i]] = true
+			continue
+		}
+		unknown++
+		out[i].bears = unknown <= maxCarriers
+	}
+	return out
+}
+
+// sightings is what a look's answers said of windowed branches and their sources.
+type sightings struct {
+	tips   map[plan.Branch]*rawTip // nil: it is not there
+	lined  map[plan.Branch]bool    // its line was read
+	judged map[plan.SHA]*rawJudged
+	told   map[plan.SHA][]rawContext
+	names  *connection[struct{ Name string }]
+	more   int // pages of reports that were read
+}
+
+func newSightings() sightings {
+	return sightings{
+		tips: map[plan.Branch]*rawTip{}, lined: map[plan.Branch]bool{},
+		judged: map[plan.SHA]*rawJudged{}, told: map[plan.SHA][]rawContext{},
+	}
+}
+
+// isWindowed tells a branch of the file that was asked for.
+func (s sightings) isWindowed(name plan.Branch) bool {
+	_, ok := s.tips[name]
+	return ok
+}
+
+// takeAsked keeps what an answer says of all that was asked for by alias, but for the sources.
+func (l *look) takeAsked(named map[string]json.RawMessage, a asked) error {
+	for i, t := range a.tips {
+		raw, err := decode[rawTip](named, "t", i)
+		if err == nil {
+			err = l.takeTip(plan.Branch(t.name), raw, t.bears)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range a.roots {
+		raw, err := decode[rawHistory](named, "h", i)
+		if err != nil {
+			return err
+		}
+		if raw != nil {
+			l.takeLinks(raw.History)
+		}
+	}
+	for i, sha := range a.judged {
+		raw, err := decode[rawJudged](named, "c", i)
+		if err != nil {
+			return err
+		}
+		l.takeJudged(sha, raw)
+	}
+	for i, sha := range a.told {
+		raw, err := decode[rawCommitStatus](named, "s", i)
+		if err != nil {
+			return err
+		}
+		if raw != nil {
+			l.takeTold(sha, raw.Status)
+		}
+	}
+	if a.names {
+		if err := json.Unmarshal(named["names"], &l.seen.names); err != nil {
+			return transient(wordUnreadable, err)
+		}
+	}
+	return nil
+}
+
+// decode reads what stands under an alias; nil for what is not there.
+func decode[T any](named map[string]json.RawMessage, alias string, i int) (*T, error) {
+	var v *T
+	if err := json.Unmarshal(named[fmt.Sprintf("%s%d", alias, i)], &v); err != nil {
+		return nil, transient(wordUnreadable, err)
+	}
+	return v, nil
+}
+
+// takeTip keeps where a windowed branch stands.
+func (l *look) takeTip(name plan.Branch, raw *rawTip, bears bool) error {
+	if raw != nil && (plan.Branch(raw.Name) != name || raw.Target == nil || raw.Target.Oid == "") {
+		return transient(wordUnreadable, nil) // fail closed: it may stand anywhere
+	}
+	l.seen.tips[name] = raw
+	if raw != nil && bears {
+		l.takeTold(plan.SHA(raw.Target.Oid), raw.Target.Status)
+	}
+	return nil
+}
+
+// takeTold keeps the statuses of a commit.
+func (l *look) takeTold(sha plan.SHA, status *rawStatus) {
+	l.seen.told[sha] = nil
+	if status != nil {
+		l.seen.told[sha] = status.Contexts
+	}
+}
+
+// takeJudged keeps what was reported on a commit of a line. A commit that GitHub does not show stays unread.
+func (l *look) takeJudged(sha plan.SHA, raw *rawJudged) {
+	if raw != nil && plan.SHA(raw.Oid) == sha {
+		l.seen.judged[sha] = raw
+	}
+}
+
+// takeLine keeps what an answer says of a source's line, if it was asked for.
+func (l *look) takeLine(raw *rawBase) {
+	if raw.Target.History == nil {
+		return
+	}
+	l.seen.lined[plan.Branch(raw.Name)] = true
+	l.takeLinks(raw.Target.History)
+	l.takeTold(plan.SHA(raw.Target.Oid), raw.Target.Status)
+	if raw.Target.Recent == nil {
+		return
+	}
+	for i := range raw.Target.Recent.Nodes {
+		one := &raw.Target.Recent.Nodes[i]
+		l.takeJudged(plan.SHA(one.Oid), one)
+	}
+}
+
+// tracker fills in the windowed branches of one snapshot.
+type tracker struct {
+	*look
+	s       *plan.Snapshot
+	entries []config.Branch
+	from    []plan.Branch // the sources, each once, in the file's order
+	chains  map[plan.Branch]chain
+	needs   map[plan.Branch]int // how many of a source's newest commits need their checks
+	checks  bool
+}
+
+// addBranches fills in the windowed branches that the default branch's file names, and the branches that they follow.
+func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
+	policy := s.Bases[s.Default].Policy
+	if policy == nil || len(policy.Branches) == 0 {
+		return nil
+	}
+	t := &tracker{look: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{}}
+	seen := map[plan.Branch]bool{}
+	for _, e := range t.entries {
+		if from := plan.Branch(e.From); !seen[from] {
+			seen[from] = true
+			t.from = append(t.from, from)
+		}
+		t.checks = t.checks || e.Checks != config.ChecksNone
+	}
+	for _, step := range []func(context.Context) error{
+		t.readMissing, t.readTold, t.addTips, t.addLines, t.relate, t.addCommits, t.addSources, t.addTwins,
+	} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("windowed branches: %w", err)
+		}
+	}
+	t.keep()
+	return nil
+}
+
+// readMissing asks for the branches and sources that the look did not know beforehand.
+func (t *tracker) readMissing(ctx context.Context) error {
+	a := asked{recent: t.checks, names: t.seen.names == nil && t.namesDue()}
+	var tips []string
+	for _, e := range t.entries {
+		if _, ok := t.seen.tips[plan.Branch(e.Name)]; !ok {
+			tips = append(tips, e.Name)
+		}
+	}
+	for _, from := range t.from {
+		if !t.seen.lined[from] && !t.absent[from] {
+			a.lines = append(a.lines, string(from))
+		}
+	}
+	a.tips = bearing(tips, make([]plan.SHA, len(tips)))
+	for !a.empty() {
+		some := a
+		some.tips, some.lines = a.tips[:min(len(a.tips), maxTips)], a.lines[:min(len(a.lines), maxSources)]
+		if err := t.askFor(ctx, some); err != nil {
+			return err
+		}
+		a.tips, a.lines, a.names = a.tips[len(some.tips):], a.lines[len(some.lines):], false
+	}
+	return nil
+}
+
+// askFor sends a query about windowed branches and keeps its answer.
+func (t *tracker) askFor(ctx context.Context, a asked) error {
+	var named map[string]json.RawMessage
+	if err := t.more(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a), &named); err != nil {
+		return err
+	}
+	if err := t.takeBases(named, a.lines); err != nil {
+		return err
+	}
+	return t.takeAsked(named, a)
+}
+
+// maxTold is how many commits' statuses are asked for in one query.
+const maxTold = 100
+
+// readTold asks for the statuses of the tips that no branch bore.
+func (t *tracker) readTold(ctx context.Context) error {
+	var missing []plan.SHA
+	asked := map[plan.SHA]bool{}
+	for _, e := range t.entries {
+		raw := t.seen.tips[plan.Branch(e.Name)]
+		if raw == nil {
+			continue
+		}
+		sha := plan.SHA(raw.Target.Oid)
+		if _, ok := t.seen.told[sha]; !ok && !asked[sha] {
+			asked[sha] = true
+			missing = append(missing, sha)
+		}
+	}
+	return t.inChunks(ctx, missing, maxTold, askTold)
+}
+
+// askTold and askJudged make what is asked of some commits.
+func askTold(some []plan.SHA) asked   { return asked{told: some} }
+func askJudged(some []plan.SHA) asked { return asked{judged: some} }
+
+// inChunks asks for something of every commit, as many at once as one query bears.
+func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of func([]plan.SHA) asked) error {
+	for some := range slices.Chunk(all, most) {
+		if err := t.askFor(ctx, of(some)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addTips fills in where every branch stands, and what Flux said of it there.
+func (t *tracker) addTips(context.Context) error {
+	t.s.Branches = make([]plan.Tracked, len(t.entries))
+	said := newReports(t.entries)
+	for i, e := range t.entries {
+		b := &t.s.Branches[i]
+		b.Name = plan.Branch(e.Name)
+		raw := t.seen.tips[b.Name]
+		b.Demands = t.f.provedDemand(t.repo, b.Name)
+		if raw == nil {
+			b.Relation = plan.Absent
+			continue
+		}
+		b.Tip = plan.SHA(raw.Target.Oid)
+		if raw.RefUpdateRule != nil {
+			b.Demands = b.Demands || slices.ContainsFunc(raw.RefUpdateRule.RequiredStatusCheckContexts, func(c string) bool {
+				return strings.EqualFold(c, string(plan.PromoteContextFor(b.Name)))
+			})
+		}
+		b.Reports = said.of(b.Name, b.Tip, t.seen.told[b.Tip])
+	}
+	for _, b := range t.s.Branches {
+		t.checks = t.checks || b.Demands // what we wrote on the line is read with its checks
+	}
+	return nil
+}
+
+// addSources fills in what is known of each source beside its line, and the rules of those that are no bases of this look.
+func (t *tracker) addSources(ctx context.Context) error {
+	var others []plan.Branch
+	for _, from := range t.from {
+		if _, base := t.s.Bases[from]; !base && t.bases[from] != nil {
+			others = append(others, from)
+		}
+	}
+	known, err := t.rulesOf(ctx, others)
+	if err != nil {
+		return err
+	}
+	for _, from := range t.from {
+		raw, source := t.bases[from], t.s.Sources[from]
+		if raw == nil {
+			continue
+		}
+		if b, base := t.s.Bases[from]; base {
+			source.Checks, source.Rules = b.Required, b.Rules
+		} else {
+			source.Checks, source.Rules = t.required(from, known[from]), known[from].known
+		}
+		if raw.Target.Status != nil {
+			source.Ours = t.ours(plan.PromoteContext, raw.Target.Status.Contexts)
+		}
+		t.s.Sources[from] = source
+	}
+	return nil
+}
+
+// keep notes for the next look what it should ask for.
+func (t *tracker) keep() {
+	w := windowed{def: string(t.s.Default), checks: t.checks, twins: t.windowed.twins, named: t.windowed.named}
+	for _, b := range t.s.Branches {
+		w.entries, w.tips = append(w.entries, string(b.Name)), append(w.tips, b.Tip)
+	}
+	for _, from := range t.from {
+		w.sources = append(w.sources, string(from))
+		line := t.s.Sources[from].Line
+		for i := range line[:min(t.needs[from], len(line))] {
+			w.judged = append(w.judged, line[i].SHA)
+		}
+	}
+	t.windowed = w
+}
