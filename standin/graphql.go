@@ -64,20 +64,23 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		g.fail(w, refuse(http.StatusBadRequest, msgBadJSON))
 		return
 	}
-	b, enough := g.limits.spend(limitKey{who.id, "graphql"}, queryCost, g.now())
+	c := costOf(q.Query, q.Variables)
+	b, enough := g.limits.spend(limitKey{who.id, "graphql"}, c.points(), g.now())
 	b.header(w.Header())
 	if !enough { // with 200, other than in REST
 		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	}
-	ctx := context.WithValue(r.Context(), lookKey{}, newLook(g, who))
+	if c.nodes > maxNodes {
+		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))}
+		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
+		return
+	}
+	ctx := context.WithValue(r.Context(), lookKey{}, newLook(g, who, c))
 	result := g.graphql.schema.Exec(ctx, q.Query, q.OperationName, q.Variables)
 	answer{status: http.StatusOK, body: asGitHub(result, q.Query)}.write(w)
 }
-
-// queryCost is what the stand-in charges for a query: one point, as GitHub does for those of sluice's size.
-const queryCost = 1
 
 // asGitHub puts the type of an error where GitHub has it.
 func asGitHub(r *graphql.Response, query string) object {

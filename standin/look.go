@@ -15,7 +15,7 @@ import (
 type look struct {
 	g   *GitHub
 	who caller
-
+	cost
 	mu   sync.Mutex
 	tips map[string]string // by repository and full ref name
 
@@ -25,8 +25,8 @@ type look struct {
 
 type lookKey struct{}
 
-func newLook(g *GitHub, who caller) *look {
-	return &look{g: g, who: who, tips: map[string]string{}, coming: map[string]*introduced{}}
+func newLook(g *GitHub, who caller, c cost) *look {
+	return &look{g: g, who: who, cost: c, tips: map[string]string{}, coming: map[string]*introduced{}}
 }
 
 func lookOf(ctx context.Context) *look {
@@ -71,10 +71,11 @@ type rateLimit struct {
 
 // RateLimit tells of the caller's budget.
 func (q *queryRoot) RateLimit(ctx context.Context, _ struct{ DryRun bool }) *rateLimit {
-	b := q.g.limits.peek(limitKey{lookOf(ctx).who.id, "graphql"}, q.g.now())
+	l := lookOf(ctx)
+	b := q.g.limits.peek(limitKey{l.who.id, "graphql"}, q.g.now())
 	// all are far below 2^31
 	return &rateLimit{
-		Cost: queryCost, Limit: int32(b.limit), Remaining: int32(b.remaining), Used: int32(b.used), ResetAt: dateTime(b.reset),
+		Cost: int32(l.points()), NodeCount: int32(l.nodes), Limit: int32(b.limit), Remaining: int32(b.remaining), Used: int32(b.used), ResetAt: dateTime(b.reset),
 	}
 }
 

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -62,15 +63,16 @@ const (
 	msgDefaultBranch    = "Cannot delete the default branch"
 	msgRefMoved         = "Reference cannot be updated"
 	msgNoBranchNamed    = "Branch %s not found"
-	msgUpdatedTwice     = "%s is updated more than once"                         // 200: updateRefs
-	msgRefNotAt         = "%s is at %s but expected %s"                          // 200: updateRefs
-	msgRefNotThere      = "%s does not exist but expected %s"                    // 200: updateRefs
-	msgRefThere         = "A ref named \"%s\" already exists in the repository." // 200: updateRefs
-	msgTooManyRefs      = "At most %d refs can be updated at once"               // 200: updateRefs
-	msgBadOID           = "%s is no Git object ID"                               // 200: updateRefs
-	msgNoNode           = "to a node with the global id of '%s'."                // 200
-	msgNoField          = "Field '%s' doesn't exist on type '%s'"                // 200, with extensions
-	msgBadTimestamp     = "%s is no Git timestamp"                               // 200
+	msgUpdatedTwice     = "%s is updated more than once"                                                       // 200: updateRefs
+	msgRefNotAt         = "%s is at %s but expected %s"                                                        // 200: updateRefs
+	msgRefNotThere      = "%s does not exist but expected %s"                                                  // 200: updateRefs
+	msgRefThere         = "A ref named \"%s\" already exists in the repository."                               // 200: updateRefs
+	msgTooManyRefs      = "At most %d refs can be updated at once"                                             // 200: updateRefs
+	msgBadOID           = "%s is no Git object ID"                                                             // 200: updateRefs
+	msgNoNode           = "to a node with the global id of '%s'."                                              // 200
+	msgManyNodes        = "This query requests up to %s possible nodes which exceeds the maximum limit of %s." // 200: pyvec/python.cz#250
+	msgNoField          = "Field '%s' doesn't exist on type '%s'"                                              // 200, with extensions
+	msgBadTimestamp     = "%s is no Git timestamp"                                                             // 200
 	msgBlobDiffers      = "%s does not match %s"
 	msgNoLabel          = "Label does not exist"
 	msgNoBranch         = "Branch not found"
@@ -119,4 +121,13 @@ func lackOfChecks(bad []badCheck, all int) string {
 	last := len(parts) - 1
 	list := strings.Join(parts[:last], ", ") + " and " + parts[last]
 	return fmt.Sprintf("%d of %d required status checks have not succeeded: %s.", len(bad), all, list)
+}
+
+// thousands writes a number as GitHub does in its messages: 500,000.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }
