@@ -65,6 +65,8 @@ func (k *look) do(ctx context.Context, a plan.Action) error {
 		return k.merge(ctx, a)
 	case plan.Update:
 		return k.update(ctx, a)
+	case plan.MoveBranches:
+		return k.move(ctx, a)
 	}
 	return fmt.Errorf("no way to do %s", a.Verb())
 }
@@ -86,7 +88,7 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	if !k.lasts(a.Pinned(), 0) {
+	if !k.inTime(a) {
 		return errLate
 	}
 	if k.outlived(a) {
@@ -96,6 +98,14 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 		return errVoid
 	}
 	return nil
+}
+
+// inTime tells whether an action is not void by time. Of the moves of branches each is weighed by itself.
+func (k *look) inTime(a plan.Action) bool {
+	if _, ok := a.(plan.MoveBranches); ok {
+		return true
+	}
+	return k.lasts(a.Pinned(), 0)
 }
 
 // lasts compares a pin with both clocks as they will stand after a while: the wall clock may be set back, and would make an old
@@ -159,6 +169,9 @@ func (k *look) fail(err error) {
 }
 
 func (k *look) skipped(a plan.Action) bool {
+	if m, ok := a.(plan.MoveBranches); ok && len(m.Moves) == 0 {
+		return true
+	}
 	for _, n := range a.About() {
 		if k.skip[n] {
 			return true
@@ -173,22 +186,31 @@ func (k *look) actOf(a plan.Action) store.Act {
 	if pulls := a.About(); len(pulls) > 0 {
 		act.Pull = pulls[0]
 	}
+	if m, ok := a.(plan.MoveBranches); ok && len(m.Moves) == 1 {
+		act.Branch = m.Moves[0].Branch
+	}
 	return act
 }
 
 // errStore marks an error of the store: without its memory nothing is written but statuses that shut.
 var errStore = errors.New("the store failed")
 
-// record keeps an action with its outcome, also when the service was told to stop meanwhile, and logs it. A store that failed
-// is not asked again by the same look: every answer of one that hangs takes recordMost.
-func (k *look) record(ctx context.Context, act store.Act) error {
-	k.log.Info("acted", "verb", act.Verb, "pull", act.Pull, "sha", act.SHA.Short(), "outcome", act.Outcome, "reason", act.Reason)
+// record keeps actions with their outcomes, also when the service was told to stop meanwhile, and logs them. A store that
+// failed is not asked again by the same look: every answer of one that hangs takes recordMost.
+func (k *look) record(ctx context.Context, acts ...store.Act) error {
+	for _, act := range acts {
+		args := []any{"verb", act.Verb, "pull", act.Pull, "sha", act.SHA.Short(), "outcome", act.Outcome, "reason", act.Reason}
+		if act.Branch != "" {
+			args = append(args, "branch", act.Branch)
+		}
+		k.log.Info("acted", args...)
+	}
 	if errors.Is(k.end, errStore) {
 		return k.end
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	if err := k.loop.stored(k.loop.store.Record(ctx, act)); err != nil {
+	if err := k.loop.stored(k.loop.store.Record(ctx, acts...)); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
 	return nil

@@ -24,12 +24,12 @@ func (s still) Update(context.Context, plan.Repo, plan.Update) error            
 func (s still) DeleteBranch(context.Context, plan.Repo, plan.Branch, plan.SHA) error {
 	return nil
 }
-func (s still) HourlyBudget(int64) int                              { return 1 << 30 }
-func (s still) Spare(int64) (int, time.Time)                        { return 1 << 30, time.Time{} }
-func (s still) Know(context.Context, []plan.Repo, time.Time) error  { return nil }
-func (s still) Forget(context.Context, plan.Repo) error             { return nil }
-func (s still) Repos(context.Context) ([]store.Due, error)          { return nil, nil }
-func (s still) Record(context.Context, ...store.Act) error          { return nil }
+func (s still) HourlyBudget(int64) int                             { return 1 << 30 }
+func (s still) Spare(int64) (int, time.Time)                       { return 1 << 30, time.Time{} }
+func (s still) Know(context.Context, []plan.Repo, time.Time) error { return nil }
+func (s still) Forget(context.Context, plan.Repo) error            { return nil }
+func (s still) Repos(context.Context) ([]store.Due, error)         { return nil, nil }
+func (s still) Record(context.Context, ...store.Act) error         { return nil }
 func (s still) MoveBranches(context.Context, plan.Repo, []plan.Move) error {
 	return nil
 }

@@ -13,14 +13,20 @@ const (
 	WriteEcho
 	// Membership: repositories came, went or were renamed; the list of them is to be read.
 	Membership
+	// Reported: Flux said what became of a commit. It voids nothing, since nothing that is written depends on it; people want to
+	// see it.
+	Reported
 )
 
-// HintOf reads a hint from the name of a webhook's event and its sender. The events that our own writes make are named, and
+// HintOf reads a hint from the name of a webhook's event and its sender; "flux" is a report of Flux, by its own webhook or as a
+// status on GitHub. The events that our own writes make are named, and
 // no other counts as an echo: GitHub calls us the sender of a check that somebody else ran on what we pushed, too.
 func HintOf(event string, sender Sender) Hint {
 	switch event {
 	case "installation", "installation_repositories", "installation_target", "repository":
 		return Membership
+	case "flux":
+		return Reported
 	}
 	if sender != Us {
 		return Changed

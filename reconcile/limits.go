@@ -26,6 +26,10 @@ const (
 	// echoWait is how long after a merge or an update of ours the repository is looked at again, so that the echoes of many
 	// writes make one look.
 	echoWait = 2 * time.Second
+	// heardWait is how long a report of Flux waits for others. Reports come when many clusters apply one commit: the next look
+	// for their sake alone begins heardRest after the last one's end at the earliest.
+	heardWait = 5 * time.Second
+	heardRest = 30 * time.Second
 	// voidMost is how many looks in a row events may keep from every write. After that statuses that shut are written
 	// all the same: a green status must not outlive its window because a repository is busy.
 	voidMost = 3
@@ -75,6 +79,11 @@ const (
 	// batchTurns is how many writes that perish with time rest on one more observation: at
 	// GitHub's pace as many as fit into half a minute with room to spare.
 	batchTurns = 25
+	// halveMost is how many requests one look spends on finding the branches for which GitHub refused a whole. Finding one of
+	// 100 takes 15 at most; what is left is found by the looks that follow.
+	halveMost = 40
+	// halveSpare is how many requests an installation must have left before one of them is spent.
+	halveSpare = 1000
 	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.
 	parkedMost = 64
 )

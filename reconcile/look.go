@@ -27,14 +27,15 @@ type look struct {
 	wake  time.Time // when time alone changes what is carried out; zero: never
 	last  instant   // when the latest observation began, on both clocks: pins run from there
 
-	end    error        // why nothing but statuses that shut is written any more; nil: everything may be
-	skip   map[int]bool // pull requests whose action failed: their further actions are left
-	done   map[int]bool // pull requests that this look merged
-	wrote  int          // writes that GitHub took
-	merged bool         // the repository is another one now, by our doing
-	again  bool         // GitHub's refusal changed what is to be decided
-	owes   bool         // a success of ours may stand that could not be put back
-	failed error        // the first write that failed and is worth another try soon
+	end     error                // why nothing but statuses that shut is written any more; nil: everything may be
+	skip    map[int]bool         // pull requests whose action failed: their further actions are left
+	done    map[int]bool         // pull requests that this look merged
+	wrote   int                  // writes that GitHub took
+	refused map[plan.Branch]bool // windowed branches that GitHub would not move before this look
+	merged  bool                 // the repository is another one now, by our doing
+	again   bool                 // GitHub's refusal changed what is to be decided
+	owes    bool                 // a success of ours may stand that could not be put back
+	failed  error                // the first write that failed and is worth another try soon
 }
 
 // newLook begins a look. The caller holds the lock, and has a worker for it.
@@ -135,8 +136,15 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if err != nil {
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
-	s.Refusals, s.Repairs, s.Merges = memory.Refusals, memory.Repairs, memory.Merges
+	memory.AddTo(&s)
+	k.refused = map[plan.Branch]bool{}
+	for _, r := range s.Stuck {
+		k.refused[r.Branch] = true
+	}
 	k.seeHeads(ctx, s)
+	if ask.Pulls == nil { // else only what perishes with time was read
+		k.seeBranches(ctx, s)
+	}
 	return s, memory.Noted, nil
 }
 
@@ -182,6 +190,23 @@ func (k *look) recallHeads(ctx context.Context, s plan.Snapshot) map[plan.SHA]ti
 	return seen
 }
 
+// seeBranches makes the values of windowed branches durable, before anything is decided on them: one that is deleted later is
+// put back at the value last seen. If the store fails nothing is moved: what could not be put back must not go on either.
+func (k *look) seeBranches(ctx context.Context, s plan.Snapshot) {
+	if len(s.Branches) == 0 || errors.Is(k.end, errStore) {
+		return
+	}
+	values := make(map[plan.Branch]plan.SHA, len(s.Branches))
+	for _, t := range s.Branches {
+		values[t.Name] = t.Tip
+	}
+	ctx, cancel := context.WithTimeout(ctx, recordMost)
+	defer cancel()
+	if err := k.loop.unkept(k.loop.store.SeeBranches(ctx, k.repo, values, k.last.wall)); err != nil {
+		k.end = fmt.Errorf("%w: %w", errStore, err)
+	}
+}
+
 // observed notes what an observation says beside the snapshot's own use.
 func (k *look) observed(s plan.Snapshot) {
 	l := k.loop
@@ -195,7 +220,7 @@ func (k *look) observed(s plan.Snapshot) {
 		return // it was forgotten meanwhile
 	}
 	// A page of pull requests comes from one hourly budget, a base's rules from another.
-	cost := max(1, (len(s.Pulls)+pageSize-1)/pageSize, len(s.Bases))
+	cost := max(1, (len(s.Pulls)+pageSize-1)/pageSize, (len(s.Branches)+pageSize-1)/pageSize, len(s.Bases))
 	k.entry.line.cost += cost - k.entry.cost
 	k.entry.cost = cost
 	if k.rules {

@@ -189,9 +189,12 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint) {
 		return
 	}
 	now := l.now().tick
-	if hint == WriteEcho {
+	switch hint {
+	case WriteEcho:
 		l.queue.soon(e, now+echoWait)
-	} else {
+	case Reported:
+		l.queue.hear(e, now)
+	default:
 		l.queue.note(e, now)
 	}
 	l.wakeUp()

@@ -167,14 +167,19 @@ func (k *look) unmerged(ctx context.Context, m plan.Merge, err error, green bool
 }
 
 // putBack sets pending where our success stands or may stand. It has its own time: nothing green is left when the service
-// stops. If it fails, the next look's decision repairs it, and that look goes before all others of the installation.
+// stops.
 func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 	ctx, cancel := lasting(ctx, putBackMost)
 	defer cancel()
-	s := plan.Status{Context: m.Context, State: plan.Pending, Description: brief(because(m.Refused, why))}
+	k.takeBack(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Pending, Description: brief(because(m.Refused, why))})
+}
+
+// takeBack sets a pending status. If it fails, the next look's decision repairs it, and that look goes before all others of
+// the installation.
+func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 	var err error
 	for _, again := range mergePauses {
-		if err = k.loop.forge.SetStatus(ctx, k.repo, m.SHA, s); err == nil {
+		if err = k.loop.forge.SetStatus(ctx, k.repo, sha, s); err == nil {
 			return
 		}
 		if wait, short := k.shortLimit(err); short {
@@ -187,5 +192,5 @@ func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 		unpark()
 	}
 	k.owes = true
-	k.fail(fmt.Errorf("put %s back to pending: %w", m.SHA.Short(), err))
+	k.fail(fmt.Errorf("put %s back to pending: %w", sha.Short(), err))
 }

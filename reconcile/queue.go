@@ -232,6 +232,15 @@ func (q *queue) note(e *entry, now tick) {
 	q.reckon(e)
 }
 
+// hear asks for a look at what Flux reported. A thousand reports one after the other make few looks.
+func (q *queue) hear(e *entry, now tick) {
+	last := e.ended
+	if e.state == looking {
+		last = now
+	}
+	q.soon(e, max(now+heardWait, last+heardRest))
+}
+
 // rest is how long a repository with events all the time is left alone after a look.
 func (e *entry) rest() time.Duration {
 	return min(max(0, time.Duration(e.streak-streakFree)*streakStep), streakMost)

@@ -13,12 +13,13 @@ type about struct {
 	subject plan.Subject
 	sha     plan.SHA // of groups and tips, which share a subject
 	note    string
+	branch  plan.Branch // a windowed one
 }
 
 // tell logs what was decided, before anything of it is done: one line for each verdict that changed.
 func (k *look) tell(p plan.Plan) {
 	old := k.entry.told
-	told := make(map[about]uint64, len(p.Verdicts)+len(p.Notes))
+	told := make(map[about]uint64, len(p.Verdicts)+len(p.Branches)+len(p.Notes))
 	for _, v := range p.Verdicts {
 		at := about{subject: v.Subject}
 		if v.Subject.Pull == 0 {
@@ -33,6 +34,7 @@ func (k *look) tell(p plan.Plan) {
 			k.log.Info("decided", args...)
 		}
 	}
+	k.tellBranches(p.Branches, told)
 	for _, n := range p.Notes {
 		at := about{note: n.About + "\x00" + n.Says}
 		told[at] = 0
@@ -41,6 +43,24 @@ func (k *look) tell(p plan.Plan) {
 		}
 	}
 	k.entry.told = told
+}
+
+// tellBranches logs the verdicts on windowed branches that changed. A goal that only moves on while its branch is held is no
+// change: else one commit would make a line for each branch.
+func (k *look) tellBranches(verdicts []plan.BranchVerdict, told map[about]uint64) {
+	for _, v := range verdicts {
+		at := about{branch: v.Name}
+		told[at] = k.loop.hash(string(v.Old), string(v.Kind), v.Reason)
+		if was, ok := k.entry.told[at]; ok && was == told[at] {
+			continue
+		}
+		args := []any{"branch", v.Name, "from", v.From, "old", v.Old.Short(), "new", v.New.Short(), "waiting", v.Waiting,
+			"verdict", v.Kind, "reason", v.Reason}
+		if !v.Until.IsZero() {
+			args = append(args, "until", v.Until)
+		}
+		k.log.Info("decided", args...)
+	}
 }
 
 func (l *Loop) hash(parts ...string) uint64 {

@@ -18,6 +18,7 @@ const (
 	wordStopped = "the service is stopping; the next start looks again"
 	wordGone    = "GitHub does not show the repository to us"
 	wordBroken  = "an error in sluice; looking again"
+	wordLeft    = "another move failed first; looking again"
 
 	verbDelete = "delete-branch"
 )
@@ -48,6 +49,20 @@ func wordOfSkew(skew time.Duration) string {
 	}
 	return fmt.Sprintf("the clock is %s %s GitHub's; nothing is released", skew.Abs().Round(time.Second), side)
 }
+
+// wordOfMove is what a move of a branch did.
+func wordOfMove(m plan.Move) string {
+	switch {
+	case m.Restores:
+		return fmt.Sprintf("%s put back at %s, where it was last seen", m.Branch, m.New.Short())
+	case m.Old == "":
+		return fmt.Sprintf("%s made at %s", m.Branch, m.New.Short())
+	}
+	return fmt.Sprintf("%s moved from %s to %s", m.Branch, m.Old.Short(), m.New.Short())
+}
+
+// wordOfMany says that something happened to many branches at once.
+func wordOfMany(n int, what string) string { return fmt.Sprintf("%d branches: %s", n, what) }
 
 // because puts a reason behind a status's beginning.
 func because(beginning, why string) string {

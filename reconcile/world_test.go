@@ -3,8 +3,10 @@ package reconcile_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -53,6 +55,9 @@ type hub struct {
 	since    int64     // noted at that instant
 	voids    int       // observations since the last write
 
+	branches map[plan.Branch]*branch // windowed ones
+	greens   map[plan.Context]green  // our statuses on commits of main, the latest of each context
+
 	known    bool
 	memory   store.Memory
 	due      time.Time
@@ -74,21 +79,23 @@ func (p *pull) sha() plan.SHA { return plan.SHA(fmt.Sprintf("%020d%020d", p.numb
 
 // call is one call of the loop.
 type call struct {
-	op     string // observe, status, merge, update, delete, repositories, recall, record, looked …
-	repo   plan.Repo
-	at     time.Time
-	pull   int
-	state  plan.StatusState
-	detail string
-	rules  bool
-	part   []int // of an observation: these pull requests alone
+	op      string // observe, status, merge, update, delete, repositories, recall, record, looked …
+	repo    plan.Repo
+	at      time.Time
+	pull    int
+	state   plan.StatusState
+	detail  string
+	rules   bool
+	context plan.Context
+	moves   []plan.Move
+	part    []int // of an observation: these pull requests alone
 }
 
 func (c call) String() string {
 	return fmt.Sprintf("%s %s#%d %s %s", c.op, c.repo.Name, c.pull, c.state, c.detail)
 }
 
-var github = []string{"observe", "status", "merge", "update", "delete"}
+var github = []string{"observe", "status", "merge", "update", "delete", "move"}
 
 func newWorld(t *testing.T, repos ...plan.Repo) *world {
 	w := &world{t: t, hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
@@ -106,6 +113,8 @@ func repo(n int64) plan.Repo {
 func (w *world) create(r plan.Repo) *hub {
 	h := &hub{repo: r, tip: 1, pulls: map[int]*pull{}}
 	h.memory.FirstSeen = map[plan.SHA]time.Time{}
+	h.memory.Branches, h.memory.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.Moved{}
+	h.branches, h.greens = map[plan.Branch]*branch{}, map[plan.Context]green{}
 	w.hubs[r.ID] = h
 	return h
 }
@@ -320,6 +329,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 		}
 		s.Pulls = append(s.Pulls, x)
 	}
+	h.addBranches(&s)
 	w.mu.Unlock()
 	slices.SortFunc(s.Pulls, func(a, b plan.Pull) int { return a.Number - b.Number })
 	return s, w.leave(c)
@@ -343,7 +353,7 @@ func (w *world) pullAt(h *hub, sha plan.SHA) *pull {
 }
 
 func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan.Status) error {
-	c := call{op: "status", repo: r, state: s.State, detail: s.Description}
+	c := call{op: "status", repo: r, state: s.State, detail: s.Description, context: s.Context}
 	w.change(r, func(h *hub) {
 		if p := w.pullAt(h, sha); p != nil {
 			c.pull = p.number
@@ -362,6 +372,8 @@ func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan
 	s.By = "sluice"
 	if p := w.pullAt(h, sha); p != nil {
 		p.status = &s
+	} else if strings.HasPrefix(string(s.Context), string(plan.PromoteContext)) {
+		h.greens[s.Context] = green{sha, s}
 	}
 	w.mu.Unlock()
 	w.echo(r, "status")
@@ -467,7 +479,8 @@ func (w *world) Recall(ctx context.Context, r plan.Repo, _ time.Time) (store.Mem
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	m := h.memory
-	m.Refusals = slices.Clone(m.Refusals)
+	m.Refusals, m.Stuck, m.Reports = slices.Clone(m.Refusals), slices.Clone(m.Stuck), slices.Clone(m.Reports)
+	m.Branches, m.Moves = maps.Clone(m.Branches), maps.Clone(m.Moves)
 	return m, nil
 }
 
@@ -511,12 +524,6 @@ func (w *world) Record(ctx context.Context, acts ...store.Act) error {
 	return nil
 }
 
-func (w *world) MoveBranches(context.Context, plan.Repo, []plan.Move) error { return nil }
-
-func (w *world) SeeBranches(context.Context, plan.Repo, map[plan.Branch]plan.SHA, time.Time) error {
-	return nil
-}
-
 func (w *world) recordOne(ctx context.Context, a store.Act) error {
 	h, err := w.enter(ctx, call{op: "record", repo: a.Repo, pull: a.Pull, detail: string(a.Outcome)})
 	if err != nil {
@@ -528,6 +535,7 @@ func (w *world) recordOne(ctx context.Context, a store.Act) error {
 	if a.Merged != nil {
 		h.memory.Merges = append(h.memory.Merges, *a.Merged)
 	}
+	h.recordBranch(a)
 	if a.Repair != nil {
 		h.memory.Repairs = append(h.memory.Repairs, *a.Repair)
 	}
@@ -565,6 +573,7 @@ func (w *world) rules(s plan.Snapshot) plan.Plan {
 	for _, x := range s.Pulls {
 		w.rule(&p, s, x, open, until)
 	}
+	ruleBranches(&p, s, open, until)
 	if w.extra != nil {
 		w.extra(s, &p)
 	}

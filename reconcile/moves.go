@@ -1,0 +1,320 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// Windowed branches move together: one request takes all of them, or none. So one that GitHub refuses would keep all others;
+// it is found by halving, is remembered, and the others move. What was refused before goes after what was not.
+
+// moving is the moves of one look while they are carried out.
+type moving struct {
+	*look
+	green  map[plan.Branch]plan.Move // whose success stands, or may stand, though they were not moved
+	late   []plan.Move               // whose time ran out
+	halved int                       // requests for parts of what was refused
+	over   bool                      // nothing more is asked for: an answer was lost, or too many were refused
+}
+
+// piece is moves that go in one request. It is void as soon as one of them is.
+type piece struct{ plan.MoveBranches }
+
+func pieceOf(moves ...plan.Move) piece { return piece{plan.MoveBranches{Moves: moves}} }
+
+// move moves windowed branches. Once the success of one is set, that ends with the move or with pending, whatever happens in
+// between.
+func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
+	if n, _ := k.loop.forge.Spare(k.repo.Installation); n < mergeSpare {
+		return k.leave(ctx, a, errSpent)
+	}
+	v := &moving{look: k, green: map[plan.Branch]plan.Move{}}
+	defer func() {
+		if p := recover(); p != nil {
+			v.shutAll(ctx, wordBroken)
+			panic(p)
+		}
+	}()
+	for _, m := range a.Moves {
+		if m.Unlock && m.Unlocked {
+			v.green[m.Branch] = m
+		}
+	}
+	err := v.inGroups(ctx, a.Moves)
+	if err != nil {
+		v.shutAll(ctx, reasonOf(err))
+	} else {
+		v.shutAll(ctx, wordLeft)
+	}
+	return errors.Join(err, v.tellLate(ctx))
+}
+
+// inGroups moves branches group by group.
+func (v *moving) inGroups(ctx context.Context, moves []plan.Move) error {
+	for _, group := range groups(moves, v.refused) {
+		group, err := v.unlock(ctx, group)
+		if err != nil {
+			return err
+		}
+		if _, err := v.settle(ctx, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// groups divides moves into those that go in one request: what was never refused before what was, and of either what needs no
+// status before what does, of which only as many wait for their statuses as can be set within a part of half a minute.
+func groups(moves []plan.Move, refused map[plan.Branch]bool) [][]plan.Move {
+	var sorts [4][]plan.Move
+	for _, m := range moves {
+		i := 0
+		if locked(m) {
+			i = 1
+		}
+		if refused[m.Branch] {
+			i += 2
+		}
+		sorts[i] = append(sorts[i], m)
+	}
+	var all [][]plan.Move
+	for i, some := range sorts {
+		switch {
+		case i%2 == 1:
+			all = slices.AppendSeq(all, slices.Chunk(some, batchTurns))
+		case len(some) > 0:
+			all = append(all, some)
+		}
+	}
+	return all
+}
+
+// locked tells that a status must be set before a branch moves.
+func locked(m plan.Move) bool { return m.Unlock && !m.Unlocked }
+
+// unlock sets the successes that let branches move, and gives the moves of which none is missing.
+func (v *moving) unlock(ctx context.Context, group []plan.Move) ([]plan.Move, error) {
+	var open []plan.Move
+	for _, m := range group {
+		if !locked(m) {
+			open = append(open, m)
+			continue
+		}
+		if v.over || !v.lives(ctx, m) {
+			continue
+		}
+		err := v.permit(ctx, pieceOf(m))
+		if err == nil {
+			err = v.setGreen(ctx, m)
+		}
+		if err == nil {
+			open = append(open, m)
+			continue
+		}
+		if err := v.unmoved(ctx, []plan.Move{m}, fmt.Errorf("set success: %w", err)); err != nil {
+			return nil, err
+		}
+	}
+	return open, nil
+}
+
+// setGreen sets the success of one move. One that GitHub did not acknowledge may stand all the same.
+func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
+	success := plan.Status{Context: plan.PromoteContextFor(m.Branch), State: plan.Success, Description: m.Says}
+	v.green[m.Branch] = m
+	err := v.send(ctx, pieceOf(m), func(ctx context.Context) error { return v.set(ctx, m.New, success) })
+	switch kindOf(err) {
+	case forge.Refused, forge.Limited, forge.Gone, forge.Unauthorized: // GitHub did nothing
+		delete(v.green, m.Branch)
+	}
+	return err
+}
+
+// settle asks for moves in one request, and finds out which of them are refused if they are as a whole. It tells whether that
+// one request moved all of them.
+func (v *moving) settle(ctx context.Context, moves []plan.Move) (whole bool, err error) {
+	asked := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !v.lives(ctx, m) })
+	if v.over || len(asked) == 0 {
+		return false, nil
+	}
+	err = v.ask(ctx, asked)
+	rest, kept := v.moved(ctx, asked, err)
+	switch {
+	case kept != nil:
+		return false, kept
+	case err == nil:
+		return len(asked) == len(moves), nil
+	case refuses(err) && len(rest) > 1:
+		return false, v.halve(ctx, rest)
+	case len(rest) == 0:
+		return false, nil
+	}
+	v.over = v.over || !refuses(err)
+	return false, v.unmoved(ctx, rest, err)
+}
+
+// halve settles the halves of moves that were refused as a whole. If the first half goes, the second is known to be refused, and
+// is not asked for as a whole again.
+func (v *moving) halve(ctx context.Context, moves []plan.Move) error {
+	first, second := moves[:len(moves)/2], moves[len(moves)/2:]
+	if v.spent(len(moves)) {
+		return nil
+	}
+	whole, err := v.settle(ctx, first)
+	if err != nil {
+		return err
+	}
+	if whole && len(second) > 1 {
+		return v.halve(ctx, second)
+	}
+	if v.spent(len(second)) {
+		return nil
+	}
+	_, err = v.settle(ctx, second)
+	return err
+}
+
+// spent counts one more request for a part of what was refused, or tells that n moves are left to the next look.
+func (v *moving) spent(n int) bool {
+	spare, _ := v.loop.forge.Spare(v.repo.Installation)
+	switch {
+	case v.over:
+		return true
+	case v.halved >= halveMost:
+		v.again = true
+	case spare < halveSpare:
+		v.fail(errSpent)
+	default:
+		v.halved++
+		return false
+	}
+	v.over = true
+	v.log.Warn("branches are left to the next look: GitHub refuses too many moves", "branches", n, "requests", v.halved)
+	return true
+}
+
+// refuses tells that GitHub will not do a request as it is. A branch that is gone refuses like one that stands elsewhere.
+func refuses(err error) bool { return kindOf(err) == forge.Refused || kindOf(err) == forge.Gone }
+
+// ask asks GitHub for moves.
+func (v *moving) ask(ctx context.Context, moves []plan.Move) error {
+	p := pieceOf(moves...)
+	if err := v.permit(ctx, p); err != nil {
+		return err
+	}
+	return v.send(ctx, p, func(ctx context.Context) error {
+		ctx, cancel := inHand(ctx)
+		defer cancel()
+		return v.loop.forge.MoveBranches(ctx, v.repo, moves)
+	})
+}
+
+// moved records what a request moved, and gives what it did not. Nothing of it is interrupted.
+func (v *moving) moved(ctx context.Context, moves []plan.Move, err error) (rest []plan.Move, kept error) {
+	var acts []store.Act
+	some := movedBy(err)
+	for _, m := range moves {
+		if err != nil && !slices.Contains(some, m.Branch) {
+			rest = append(rest, m)
+			continue
+		}
+		delete(v.green, m.Branch)
+		act := v.actOn(m)
+		act.Outcome, act.Reason = store.Done, wordOfMove(m)
+		act.Moved = &plan.Moved{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}
+		acts = append(acts, act)
+	}
+	if len(acts) == 0 {
+		return rest, nil
+	}
+	v.merged, v.wrote = true, v.wrote+len(acts)
+	return rest, v.record(ctx, acts...)
+}
+
+// movedBy is the branches that a request moved although it failed.
+func movedBy(err error) []plan.Branch {
+	var e *forge.Error
+	if errors.As(err, &e) {
+		return e.Moved
+	}
+	return nil
+}
+
+// unmoved follows moves that came to nothing: pending first, then the record. It gives the error that ends the look, if it does.
+func (v *moving) unmoved(ctx context.Context, moves []plan.Move, err error) error {
+	v.shut(ctx, moves, reasonOf(err))
+	act := v.actOn(moves[0])
+	act.Outcome, act.Reason = outcomeOf(err), reasonOf(err)
+	if refuses(err) { // it was asked for alone
+		act.Outcome, v.again = store.Refused, true
+		act.Stuck = &plan.Stuck{Branch: act.Branch, Old: moves[0].Old, New: act.SHA, At: act.At, Reason: act.Reason}
+	}
+	if len(moves) > 1 {
+		act.Branch, act.Reason = "", wordOfMany(len(moves), act.Reason)
+	}
+	if kept := v.record(ctx, act); kept != nil {
+		return kept
+	}
+	if errors.Is(err, errLate) { // while a limit was waited for; other windows are still open
+		v.again = true
+		return nil
+	}
+	if refuses(err) {
+		return nil
+	}
+	return v.weigh(pieceOf(moves...), err)
+}
+
+// actOn is a move as the history keeps it, without its end.
+func (v *moving) actOn(m plan.Move) store.Act {
+	return v.actOf(plan.MoveBranches{Moves: []plan.Move{m}})
+}
+
+// lives tells whether a move may still be done. What came too late ends nothing else: other windows are still open.
+func (v *moving) lives(ctx context.Context, m plan.Move) bool {
+	if v.lasts(plan.Pin{SHA: m.New, Before: m.Before}, 0) {
+		return true
+	}
+	v.late, v.again = append(v.late, m), true
+	v.shut(ctx, []plan.Move{m}, wordLate)
+	return false
+}
+
+// tellLate records what came too late: one line, however many branches it is about.
+func (v *moving) tellLate(ctx context.Context) error {
+	if len(v.late) == 0 {
+		return nil
+	}
+	act := v.actOn(v.late[0])
+	act.Outcome, act.Reason = store.Void, wordLate
+	if n := len(v.late); n > 1 {
+		act.Branch, act.Reason = "", wordOfMany(n, wordLate)
+	}
+	return v.record(ctx, act)
+}
+
+// shut sets pending where a success of moves that came to nothing stands or may stand.
+func (v *moving) shut(ctx context.Context, moves []plan.Move, why string) {
+	ctx, cancel := lasting(ctx, putBackMost)
+	defer cancel()
+	for _, m := range moves {
+		if _, stands := v.green[m.Branch]; !stands {
+			continue
+		}
+		delete(v.green, m.Branch)
+		v.takeBack(ctx, m.New, plan.Status{
+			Context: plan.PromoteContextFor(m.Branch), State: plan.Pending, Description: brief(because(m.Withdrawn, why)),
+		})
+	}
+}
+
+func (v *moving) shutAll(ctx context.Context, why string) {
+	v.shut(ctx, slices.Collect(maps.Values(v.green)), why)
+}
