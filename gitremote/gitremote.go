@@ -58,6 +58,7 @@ var (
 // Repo is one clone on disk. Close it.
 type Repo struct {
 	dir     string // as the caller named it, for errors
+	at      place
 	storage *filesystem.Storage
 	bare    bool
 	partial bool // a remote has promised the objects that are missing
@@ -79,7 +80,7 @@ func Open(dir string) (*Repo, error) {
 		LargeObjectThreshold: MaxFile,
 		AlternatesFS:         osfs.New(string(filepath.Separator)),
 	})
-	r := &Repo{dir: dir, storage: storage, bare: at.bare, shallow: map[plumbing.Hash]bool{}}
+	r := &Repo{dir: dir, at: at, storage: storage, bare: at.bare, shallow: map[plumbing.Hash]bool{}}
 	if err := r.read(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, err), storage.Close())
 	}

@@ -114,3 +114,20 @@ func open(t testing.TB, dir string) *Repo {
 	})
 	return r
 }
+
+// stdin runs git with an input.
+func (w *world) stdin(in string, args ...string) {
+	w.t.Helper()
+	cmd := exec.CommandContext(w.t.Context(), "git", args...)
+	cmd.Dir, cmd.Stdin = w.dir, strings.NewReader(in)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		w.t.Fatalf("git %q: %v\n%s", args, err, out)
+	}
+}
+
+// feed gives a stream to git fast-import.
+func (w *world) feed(in string) {
+	w.t.Helper()
+	w.stdin(in, "fast-import", "--quiet", "--force")
+}

@@ -1,0 +1,160 @@
+package gitremote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+)
+
+const (
+	tokenUser     = "x-access-token" // the user name that goes with a token where the URL has none; forges do not look at it
+	helperTimeout = 30 * time.Second // of a credential helper; one that waits for a person must not hold a job up
+)
+
+// credentials are those for one remote. Over https and http: the token, else what stands in the URL, else what git's
+// credential helpers say once the server asks. Over ssh: the agent's keys, for hosts in known_hosts alone.
+type credentials struct {
+	token          string
+	user, password string // of the URL
+	path           string // of the repository, for helpers that look at it
+	helped         *githttp.BasicAuth
+}
+
+// auth is how to authenticate now; nil: not at all.
+func (r *Remote) auth() (transport.AuthMethod, error) {
+	switch r.end.Protocol {
+	case "ssh":
+		agent, err := gitssh.NewSSHAgentAuth(r.creds.user)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %s", ErrUnusable, saySSHAgent)
+		}
+		return agent, nil
+	case "http", "https":
+		if basic := r.creds.basic(); basic != nil {
+			return basic, nil
+		}
+	}
+	return nil, nil
+}
+
+// basic is the user name and password to send; nil: none.
+func (c *credentials) basic() *githttp.BasicAuth {
+	switch {
+	case c.token != "":
+		user := c.user
+		if user == "" {
+			user = tokenUser
+		}
+		return &githttp.BasicAuth{Username: user, Password: c.token}
+	case c.password != "":
+		return &githttp.BasicAuth{Username: c.user, Password: c.password}
+	}
+	return c.helped
+}
+
+// sent tells whether the server has seen credentials.
+func (c *credentials) sent() bool { return c.basic() != nil }
+
+// hide takes every secret out of a text, whoever echoed it.
+func (c *credentials) hide(text string) string {
+	secrets := []string{c.token, c.password}
+	if c.password == "" && c.token == "" {
+		secrets = append(secrets, c.user) // a token may stand in the user name's place
+	}
+	if c.helped != nil {
+		secrets = append(secrets, c.helped.Password)
+	}
+	for _, s := range secrets {
+		if len(s) > 3 {
+			text = strings.ReplaceAll(text, s, "***")
+		}
+	}
+	return text
+}
+
+// errNoHelper is the want of a credential helper with an answer.
+var errNoHelper = errors.New("no credential helper answers")
+
+// ask asks git's credential helpers, once, and never a person.
+func (c *credentials) ask(ctx context.Context, end *transport.Endpoint) error {
+	if c.sent() {
+		return errNoHelper
+	}
+	answer, err := c.helper(ctx, "fill", c.describe(end))
+	if err != nil {
+		if c.user == "" {
+			return errNoHelper
+		}
+		// https://TOKEN@host/: a token in the user name's place, as many write it.
+		c.helped = &githttp.BasicAuth{Username: c.user}
+		return nil
+	}
+	found := &githttp.BasicAuth{}
+	for line := range strings.Lines(answer) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "=")
+		switch key {
+		case "username":
+			found.Username = value
+		case "password":
+			found.Password = value
+		}
+	}
+	if found.Password == "" {
+		return errNoHelper
+	}
+	c.helped = found
+	return nil
+}
+
+// tell lets the helpers keep what worked and forget what did not.
+func (c *credentials) tell(ctx context.Context, end *transport.Endpoint, what string) {
+	if c.helped == nil || c.helped.Password == "" {
+		return
+	}
+	about := c.describe(end) + "password=" + c.helped.Password + "\n"
+	if c.user == "" {
+		about += "username=" + c.helped.Username + "\n"
+	}
+	_, _ = c.helper(ctx, what, about) // a helper that cannot keep it is asked again
+}
+
+// describe is a remote in the words of git's credential protocol.
+func (c *credentials) describe(end *transport.Endpoint) string {
+	host := end.Host
+	if end.Port != 0 {
+		host = fmt.Sprintf("%s:%d", end.Host, end.Port)
+	}
+	text := "protocol=" + end.Protocol + "\nhost=" + host + "\npath=" + c.path + "\n"
+	if c.user != "" {
+		text += "username=" + c.user + "\n"
+	}
+	return text
+}
+
+// helper runs `git credential`, which asks the helpers that the user has set up. It may not ask the user.
+func (c *credentials) helper(ctx context.Context, verb, about string) (string, error) {
+	if strings.ContainsAny(strings.ReplaceAll(about, "\n", ""), "\r\x00") || strings.Contains(c.path+c.user, "\n") {
+		return "", errNoHelper // a line break would be another line of the protocol
+	}
+	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", "credential", verb)
+	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
+	cmd.Stdin = strings.NewReader(about + "\n")
+	var out bytes.Buffer
+	cmd.Stdout = &out
+	cmd.WaitDelay = time.Second
+	if err := cmd.Run(); err != nil {
+		return "", errNoHelper // git is not there, or nobody knew; what it prints is not shown
+	}
+	return out.String(), nil
+}

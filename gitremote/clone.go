@@ -1,0 +1,162 @@
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Clone is a repository on disk whose own branches are tracked and moved. What its remotes have does not count, but for the
+// name of the default branch.
+type Clone struct {
+	repo     *Repo
+	survey   survey
+	symbolic map[plan.Branch]bool // branches that are other names of others
+}
+
+// OpenClone opens the repository that dir is in. One that lacks a part of its history is an error: ancestry could not be
+// told.
+func OpenClone(dir string) (*Clone, error) {
+	r, err := Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	lacks := ""
+	switch {
+	case len(r.shallow) > 0:
+		lacks = sayShallow
+	case r.partial:
+		lacks = sayPartial
+	default:
+		return &Clone{repo: r}, nil
+	}
+	return nil, errors.Join(fmt.Errorf("open %s: %w: %s", dir, ErrIncomplete, lacks), r.Close())
+}
+
+// Close lets go of the repository's files.
+func (c *Clone) Close() error { return c.repo.Close() }
+
+// Look lists the branches, and reads the file that stands at a path of the default branch's tip.
+func (c *Clone) Look(_ context.Context, file string) (Look, error) {
+	look, err := c.look(file)
+	if err != nil {
+		return Look{}, fmt.Errorf("read %s: %w", c.repo.dir, err)
+	}
+	return look, nil
+}
+
+func (c *Clone) look(file string) (Look, error) {
+	if err := c.list(); err != nil {
+		return Look{}, err
+	}
+	if len(c.survey.heads) == 0 {
+		return Look{}, errors.New(sayEmpty)
+	}
+	name := c.repo.DefaultBranch()
+	if name == "" {
+		if head, err := c.repo.storage.Reference(plumbing.HEAD); err == nil && head.Type() == plumbing.SymbolicReference {
+			name = plan.Branch(head.Target().Short())
+		}
+	}
+	tip, ok := c.survey.heads[name]
+	if !ok {
+		return Look{}, errors.New(sayNoDefault)
+	}
+	commit, err := c.repo.commit(tip)
+	if err != nil {
+		return Look{}, err
+	}
+	look := Look{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
+	data, ok, err := c.repo.File(look.Tip, file)
+	if err != nil || !ok {
+		return look, err
+	}
+	e, _, err := c.repo.entry(commit.TreeHash, file)
+	look.File, look.Data = plan.SHA(e.Hash.String()), data
+	return look, err
+}
+
+// list reads the branches: refs/heads alone, loose and packed.
+func (c *Clone) list() error {
+	c.survey, c.symbolic = survey{heads: map[plan.Branch]plumbing.Hash{}, graph: newGraph()}, map[plan.Branch]bool{}
+	refs, err := c.repo.storage.IterReferences()
+	if err != nil {
+		return fmt.Errorf("list its branches: %w", err)
+	}
+	defer refs.Close()
+	return refs.ForEach(func(ref *plumbing.Reference) error {
+		if !ref.Name().IsBranch() {
+			return nil
+		}
+		name := plan.Branch(ref.Name().Short())
+		if ref.Type() == plumbing.SymbolicReference {
+			c.symbolic[name] = true
+			to, err := c.repo.storage.Reference(ref.Target())
+			if err != nil || to.Type() != plumbing.HashReference {
+				return nil //nolint:nilerr // it names nothing: as git has it, the branch is not there; it is never written through
+			}
+			ref = to
+		}
+		c.survey.heads[name] = ref.Hash()
+		return nil
+	})
+}
+
+// Track tells how windowed branches stand to the branches that they follow, as Look found them.
+func (c *Clone) Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+	branches, sources, err := c.survey.track(ctx, wanted, c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", c.repo.dir, err)
+	}
+	return branches, sources, nil
+}
+
+// rounds: reading from disk costs the same whatever it is for.
+func (c *Clone) rounds() []round {
+	return []round{{depth: lineDepth, tips: true, lines: true}, {tips: true}}
+}
+
+// read gets a part of the history into a graph, one generation after the other.
+func (c *Clone) read(ctx context.Context, a ask, into *graph) error {
+	seen := map[plumbing.Hash]bool{}
+	now := a.wants
+	for depth := 0; len(now) > 0 && (a.depth == 0 || depth < a.depth); depth++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var next []plumbing.Hash
+		for _, h := range now {
+			if seen[h] {
+				continue
+			}
+			seen[h] = true
+			parents, err := c.parents(h, into)
+			if err != nil {
+				return err
+			}
+			next = append(next, parents...)
+		}
+		now = next
+	}
+	return nil
+}
+
+// parents is what a commit descends from; it is read unless it was.
+func (c *Clone) parents(h plumbing.Hash, into *graph) ([]plumbing.Hash, error) {
+	if into.has(h) {
+		var out []plumbing.Hash
+		for _, p := range into.nodes[into.index[h]].parents {
+			out = append(out, into.names[p])
+		}
+		return out, nil
+	}
+	commit, err := c.repo.commit(h)
+	if err != nil {
+		return nil, err
+	}
+	return commit.ParentHashes, into.add(entryOf(h, commit))
+}

@@ -1,0 +1,216 @@
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	gitfile "github.com/go-git/go-git/v5/plumbing/transport/file"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+)
+
+// Bounds of what a server may answer, and of how long it may take to begin.
+const (
+	maxListing    = 64 << 20         // bytes of the list of refs: half a million of them
+	maxRefusal    = 64 << 10         // bytes of an answer that is an error
+	headerTimeout = 2 * time.Minute  // until an answer begins: a server may count many objects first
+	idleTimeout   = 30 * time.Second // of a connection that is not used
+)
+
+// ErrUnusable is a remote that cannot be read as it was named; its text says why.
+var ErrUnusable = errors.New("unusable remote")
+
+// Options name a remote.
+type Options struct {
+	URL   string // as git takes it: a URL, user@host:path, or a directory
+	Token string // sent as the password over https and http; "": git's credential helpers are asked when the server wants one
+}
+
+// Dial prepares a remote; nothing is sent yet. Whatever credentials the URL holds are taken out of it, and no error shows
+// them. It is not safe for concurrent use. Close it.
+func Dial(o Options) (*Remote, error) {
+	end, err := transport.NewEndpoint(o.URL)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL) // the error would show the URL
+	}
+	r := &Remote{end: end, refused: map[packp.Filter]bool{}}
+	r.creds = credentials{token: o.Token, user: end.User, password: end.Password, path: strings.TrimPrefix(end.Path, "/")}
+	end.Password = ""
+	switch end.Protocol {
+	case "http", "https":
+		end.User = ""
+		if end.Host == "" {
+			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
+		}
+		r.client = githttp.NewClient(&http.Client{Transport: newBounded()})
+	case "ssh":
+		r.client = gitssh.DefaultClient
+	case "file":
+		if end.Host != "" && end.Host != "localhost" || !strings.HasPrefix(end.Path, "/") {
+			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
+		}
+		r.client = gitfile.DefaultClient
+	default:
+		return nil, fmt.Errorf("%w: "+sayProtocol, ErrUnusable, cleaned(end.Protocol))
+	}
+	r.shown = display(*end)
+	return r, nil
+}
+
+// display is a remote as people may see it: without anything that may be secret.
+func display(end transport.Endpoint) string {
+	end.User, end.Password = "", ""
+	end.Path, _, _ = strings.Cut(end.Path, "?")
+	if end.Protocol == "file" {
+		return cleaned(end.Path)
+	}
+	return cleaned(end.String())
+}
+
+// session is what begin can begin.
+type session interface {
+	AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error)
+	Close() error
+}
+
+// begin begins a session with a list of refs. Where the server wants credentials and none were sent, they are looked for
+// once.
+func begin[S session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
+	s, adv, err := try(ctx, r, open)
+	if !errors.Is(err, transport.ErrAuthenticationRequired) || !r.stateless() {
+		return s, adv, err
+	}
+	if missing := r.creds.ask(ctx, r.end); missing != nil {
+		return s, nil, errors.Join(err, missing)
+	}
+	s, adv, err = try(ctx, r, open)
+	switch {
+	case err == nil:
+		r.creds.tell(ctx, r.end, "approve")
+	case errors.Is(err, transport.ErrAuthenticationRequired):
+		r.creds.tell(ctx, r.end, "reject")
+	}
+	return s, adv, err
+}
+
+// try is one attempt. Connecting cannot be cancelled in go-git, so it is left alone when the caller has had enough.
+func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
+	type opened struct {
+		session S
+		err     error
+	}
+	auth, err := r.auth()
+	if err != nil {
+		return *new(S), nil, err
+	}
+	done := make(chan opened, 1)
+	end := *r.end
+	go func() {
+		s, err := open(&end, auth)
+		done <- opened{s, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return *new(S), nil, ctx.Err()
+	case o := <-done:
+		if o.err != nil {
+			return o.session, nil, o.err
+		}
+		adv, err := o.session.AdvertisedReferencesContext(ctx)
+		if err != nil {
+			_ = o.session.Close()
+		}
+		return o.session, adv, err
+	}
+}
+
+// fault puts what went wrong with a remote into words that hold no secret.
+func (r *Remote) fault(doing string, err error) error {
+	form := func(say string) error { return fmt.Errorf("%s %s: %w: %s", doing, r.shown, ErrUnusable, say) }
+	var odd *packp.ErrUnexpectedData
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%s %s: %w", doing, r.shown, err)
+	case errors.Is(err, transport.ErrEmptyRemoteRepository):
+		return form(sayEmpty)
+	case errors.As(err, &odd) && strings.Contains(string(odd.Data), "object-format=sha256"):
+		return form(saySHA256)
+	case errors.Is(err, transport.ErrAuthenticationRequired) && r.creds.sent():
+		return form(sayWrongAuth)
+	case errors.Is(err, transport.ErrAuthenticationRequired):
+		return form(sayNeedsAuth)
+	case errors.Is(err, transport.ErrAuthorizationFailed):
+		return form(sayWrongAuth)
+	case errors.Is(err, transport.ErrRepositoryNotFound):
+		return form(sayNotFound)
+	}
+	return &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, fit(r.creds.hide(cleaned(err.Error())))), err: err}
+}
+
+// faultError shows somebody's error with nothing secret in it.
+type faultError struct {
+	text string
+	err  error
+}
+
+func (f *faultError) Error() string { return f.text }
+func (f *faultError) Unwrap() error { return f.err }
+
+// bounded is a transport whose answers end.
+type bounded struct{ next http.RoundTripper }
+
+func newBounded() bounded {
+	t, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return bounded{http.DefaultTransport}
+	}
+	t = t.Clone()
+	t.ResponseHeaderTimeout, t.IdleConnTimeout = headerTimeout, idleTimeout
+	return bounded{t}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+	res, err := b.next.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	limit := int64(maxPack)
+	switch {
+	case res.StatusCode < 200 || res.StatusCode > 299:
+		limit = maxRefusal
+	case req.Method == http.MethodGet:
+		limit = maxListing
+	}
+	res.Body = &limited{ReadCloser: res.Body, left: limit, quiet: limit == maxRefusal}
+	return res, nil
+}
+
+// limited is an answer's body that may not go on for ever. Of an error the beginning is enough.
+type limited struct {
+	io.ReadCloser
+	left  int64
+	quiet bool
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if l.left <= 0 {
+		if l.quiet {
+			return 0, io.EOF
+		}
+		return 0, fmt.Errorf("%w: the server's answer", ErrTooLarge)
+	}
+	if int64(len(p)) > l.left {
+		p = p[:l.left]
+	}
+	n, err := l.ReadCloser.Read(p)
+	l.left -= int64(n)
+	return n, err
+}

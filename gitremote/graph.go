@@ -1,0 +1,220 @@
+package gitremote
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Bounds of what is kept of a history.
+const (
+	maxLine  = 250    // commits of a source's first-parent line
+	maxNotes = 20_000 // commits whose date and subject are kept: only those of a line are asked for, and they come first
+	maxWords = 512    // bytes of a commit's first line
+)
+
+// graph is what is known of a history: commits and their parents, each under the hash of its own content. A commit that is
+// only known as somebody's parent is there too, unread: what lies behind it is not known.
+//
+// Everything it tells is proved by the commits that it holds, so what it lacks can make it say "not known" and nothing else.
+type graph struct {
+	index map[plumbing.Hash]int32
+	nodes []vertex
+	names []plumbing.Hash // of nodes
+	notes map[int32]note
+}
+
+// vertex is one commit of a graph.
+type vertex struct {
+	parents []int32
+	read    bool
+}
+
+// note is what people read of a commit.
+type note struct {
+	at      time.Time
+	subject string
+}
+
+// entry is a commit as it is read.
+type entry struct {
+	hash    plumbing.Hash
+	parents []plumbing.Hash
+	note    note
+}
+
+func newGraph() *graph {
+	return &graph{index: map[plumbing.Hash]int32{}, notes: map[int32]note{}}
+}
+
+// at is the place of a commit, which is made for one that is new.
+func (g *graph) at(h plumbing.Hash) int32 {
+	if i, ok := g.index[h]; ok {
+		return i
+	}
+	i := int32(len(g.nodes))
+	g.index[h] = i
+	g.nodes = append(g.nodes, vertex{})
+	g.names = append(g.names, h)
+	return i
+}
+
+// has tells whether a commit was read.
+func (g *graph) has(h plumbing.Hash) bool {
+	i, ok := g.index[h]
+	return ok && g.nodes[i].read
+}
+
+// add takes a commit in.
+func (g *graph) add(e entry) error {
+	if g.has(e.hash) {
+		return nil
+	}
+	if len(g.nodes)+len(e.parents) >= MaxCommits {
+		return fmt.Errorf("%w: history", ErrTooLarge)
+	}
+	i := g.at(e.hash)
+	parents := make([]int32, len(e.parents))
+	for k, p := range e.parents {
+		parents[k] = g.at(p)
+	}
+	g.nodes[i] = vertex{parents: parents, read: true}
+	if len(g.notes) < maxNotes {
+		g.notes[i] = e.note
+	}
+	return nil
+}
+
+// line is the first-parent line of a commit as far as it is known, the newest first, and whether the history ends there.
+func (g *graph) line(tip plumbing.Hash) (found []int32, whole bool) {
+	i, ok := g.index[tip]
+	for ok && len(found) < maxLine && g.nodes[i].read {
+		if _, noted := g.notes[i]; !noted {
+			return found, false
+		}
+		found = append(found, i)
+		if len(g.nodes[i].parents) == 0 {
+			return found, true
+		}
+		i = g.nodes[i].parents[0]
+	}
+	return found, false
+}
+
+// source is a branch that others follow, with all that is known of what it descends from.
+type source struct {
+	graph *graph
+	tip   int32
+	known bool // the tip was read
+	line  []int32
+	whole bool
+	// first tells of each commit that the tip descends from which commit of the line leads to it, the oldest such: its place
+	// plus one. 0: the tip is not known to descend from it.
+	first []int32
+	open  []int32 // commits among them that were not read
+}
+
+// follow looks at a source as the graph knows it now.
+func (g *graph) follow(tip plumbing.Hash) *source {
+	s := &source{graph: g, first: make([]int32, len(g.nodes))}
+	s.tip, s.known = g.index[tip]
+	if s.known = s.known && g.nodes[s.tip].read; !s.known {
+		return s
+	}
+	s.line, s.whole = g.line(tip)
+	for k := len(s.line) - 1; k >= 0; k-- {
+		g.spread(s.line[k], func(i int32) bool {
+			if s.first[i] != 0 {
+				return false
+			}
+			s.first[i] = int32(k) + 1
+			return true
+		})
+	}
+	s.open = g.unread(s.first)
+	return s
+}
+
+// spread goes from a commit to all that it descends from, itself included, as long as visit says so.
+func (g *graph) spread(from int32, visit func(int32) bool) {
+	todo := []int32{from}
+	for len(todo) > 0 {
+		i := todo[len(todo)-1]
+		todo = todo[:len(todo)-1]
+		if visit(i) {
+			todo = append(todo, g.nodes[i].parents...)
+		}
+	}
+}
+
+// unread is the marked commits that were not read.
+func (g *graph) unread(marks []int32) []int32 {
+	var out []int32
+	for i, m := range marks {
+		if m != 0 && !g.nodes[i].read {
+			out = append(out, int32(i))
+		}
+	}
+	return out
+}
+
+// standing is how a branch stands to its source.
+type standing struct {
+	relation plan.Relation
+	reach    int
+}
+
+// place tells how a commit stands to the source. RelationUnknown: more of the history is needed to tell.
+func (s *source) place(tip plumbing.Hash) standing {
+	i, ok := s.graph.index[tip]
+	switch {
+	case !s.known || !ok:
+		return standing{}
+	case i == s.tip:
+		return standing{relation: plan.Level}
+	case s.first[i] != 0:
+		return standing{relation: plan.Behind, reach: s.reach(i)}
+	}
+	marks := make([]int32, len(s.graph.nodes))
+	s.graph.spread(i, func(k int32) bool {
+		if marks[k] != 0 {
+			return false
+		}
+		marks[k] = 1
+		return true
+	})
+	if marks[s.tip] != 0 {
+		return standing{relation: plan.Beyond}
+	}
+	// What was not read may hide the one behind the other, unless both descend from it: nothing descends from itself.
+	hides := func(open []int32, others []int32) bool {
+		return slices.ContainsFunc(open, func(k int32) bool { return others[k] == 0 })
+	}
+	if hides(s.open, marks) || hides(s.graph.unread(marks), s.first) {
+		return standing{}
+	}
+	return standing{relation: plan.Diverged}
+}
+
+// reach is how many commits of the line descend from one that the tip descends from.
+func (s *source) reach(i int32) int {
+	place := int(s.first[i]) - 1
+	if s.line[place] == i {
+		return place
+	}
+	return place + 1
+}
+
+// commits is the line as the plan has it.
+func (s *source) commits() []plan.Commit {
+	out := make([]plan.Commit, 0, len(s.line))
+	for _, i := range s.line {
+		n := s.graph.notes[i]
+		out = append(out, plan.Commit{SHA: plan.SHA(s.graph.names[i].String()), At: n.at, Subject: n.subject})
+	}
+	return out
+}

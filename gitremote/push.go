@@ -1,0 +1,212 @@
+package gitremote
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha1" //nolint:gosec // git's pack format
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// maxSaid is the bytes kept of what a server's hooks print.
+const maxSaid = 16 << 10
+
+// Move moves branches: all in one request, each on its own, and each only if it is still where it was observed. No objects
+// are sent: every commit that a branch moves to is on the server. It tells which were not moved, in the order of moves.
+//
+// An error means that nothing is known of what was moved; else every move is either done or refused. A branch that somebody
+// else moved to the same commit counts as moved. The server keeps its own time.
+func (r *Remote) Move(ctx context.Context, moves []plan.Move, _ time.Time) ([]Refused, error) {
+	if len(moves) == 0 {
+		return nil, nil
+	}
+	refused, err := r.move(ctx, moves)
+	if err != nil {
+		return nil, r.fault("move branches of", err)
+	}
+	return refused, nil
+}
+
+func (r *Remote) move(ctx context.Context, moves []plan.Move) ([]Refused, error) {
+	s, adv, err := begin(ctx, r, r.client.NewReceivePackSession)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }() // the answer was read, or the error is told
+	if err := supported(adv); err != nil {
+		return nil, err
+	}
+	refused, send := map[plan.Branch]Refused{}, []plan.Move(nil)
+	for _, m := range moves {
+		switch now := shaOf(adv.References, m.Branch); {
+		case now == m.New:
+		case now != m.Old:
+			refused[m.Branch] = elsewhere(m, now)
+		case !fitForRef(string(m.Branch)):
+			refused[m.Branch] = refuse(m.Branch, wordsBadName)
+		default:
+			send = append(send, m)
+		}
+	}
+	if len(send) > 0 {
+		if err := r.push(ctx, s, adv.Capabilities, send, refused); err != nil {
+			return nil, err
+		}
+	}
+	var out []Refused
+	for _, m := range moves {
+		if no, ok := refused[m.Branch]; ok {
+			out = append(out, no)
+		}
+	}
+	return out, nil
+}
+
+// shaOf is where a branch is in a list of refs; "": it is not there.
+func shaOf(refs map[string]plumbing.Hash, b plan.Branch) plan.SHA {
+	if h, ok := refs["refs/heads/"+string(b)]; ok {
+		return plan.SHA(h.String())
+	}
+	return ""
+}
+
+// push sends the commands and puts down what was refused.
+func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offered *capability.List, moves []plan.Move, refused map[plan.Branch]Refused) error {
+	var said saying
+	req, err := request(offered, moves, &said)
+	if err != nil {
+		return err
+	}
+	report, err := s.ReceivePack(ctx, req)
+	if report == nil && err != nil && ctx.Err() != nil {
+		return err
+	}
+	no := unconfirmed(report, moves, r.creds.hide(said.String()))
+	if len(no) == 0 {
+		return nil
+	}
+	// What was refused, or lost on the way back, is looked at: somebody may have moved it, or it may be where it should be.
+	now, again := r.connect(ctx)
+	if again != nil {
+		if report == nil {
+			return errors.Join(err, again)
+		}
+		now = nil
+	}
+	for _, m := range moves {
+		why, ok := no[m.Branch]
+		if !ok {
+			continue
+		}
+		if now != nil {
+			at := shaOf(now.References, m.Branch)
+			if at == m.New {
+				continue
+			}
+			if at != m.Old {
+				refused[m.Branch] = elsewhere(m, at)
+				continue
+			}
+		}
+		if why == "" && report == nil && err != nil {
+			why = r.creds.hide(cleaned(err.Error()))
+		}
+		if why == "" {
+			refused[m.Branch] = refuse(m.Branch, wordsNoAnswer)
+			continue
+		}
+		refused[m.Branch] = refuse(m.Branch, wordsRefused, why)
+	}
+	return nil
+}
+
+// request is the commands with their leases, and a pack of nothing. It is not atomic: one refused branch stops no other.
+func request(offered *capability.List, moves []plan.Move, said io.Writer) (*packp.ReferenceUpdateRequest, error) {
+	req := packp.NewReferenceUpdateRequestFromCapabilities(offered)
+	if offered.Supports(capability.Sideband64k) {
+		if err := req.Capabilities.Set(capability.Sideband64k); err != nil {
+			return nil, err
+		}
+		req.Progress = said
+	}
+	for _, m := range moves {
+		to, err := hash(m.New)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", showName(m.Branch), err)
+		}
+		from := plumbing.ZeroHash
+		if m.Old != "" {
+			if from, err = hash(m.Old); err != nil {
+				return nil, fmt.Errorf("%s: %w", showName(m.Branch), err)
+			}
+		}
+		req.Commands = append(req.Commands, &packp.Command{Name: plumbing.NewBranchReferenceName(string(m.Branch)), Old: from, New: to})
+	}
+	req.Packfile = io.NopCloser(bytes.NewReader(emptyPack()))
+	return req, nil
+}
+
+// emptyPack is a pack of no objects, version 2.
+func emptyPack() []byte {
+	pack := []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x00")
+	sum := sha1.Sum(pack) //nolint:gosec // git's pack format
+	return append(pack, sum[:]...)
+}
+
+// unconfirmed is the moves that the server did not say it made, each with the server's reason; "": it gave none.
+func unconfirmed(report *packp.ReportStatus, moves []plan.Move, said string) map[plan.Branch]string {
+	no := map[plan.Branch]string{}
+	for _, m := range moves {
+		no[m.Branch] = ""
+	}
+	if report == nil {
+		return no
+	}
+	for _, c := range report.CommandStatuses {
+		branch := plan.Branch(strings.TrimPrefix(c.ReferenceName.String(), "refs/heads/"))
+		if _, asked := no[branch]; !asked {
+			continue
+		}
+		if c.Status == "ok" && report.UnpackStatus == "ok" {
+			delete(no, branch)
+			continue
+		}
+		no[branch] = reason(branch, c.Status, said)
+	}
+	if report.UnpackStatus != "ok" {
+		for b := range no {
+			no[b] = cleaned(report.UnpackStatus)
+		}
+	}
+	return no
+}
+
+// reason is why a branch was refused: what a hook or the server said that names it, else the word of the protocol.
+func reason(b plan.Branch, status, said string) string {
+	for line := range strings.Lines(said) {
+		if line = cleaned(line); strings.Contains(line, string(b)) {
+			return cleaned(status) + ": " + strings.TrimPrefix(line, "error: ")
+		}
+	}
+	return cleaned(status)
+}
+
+// saying keeps the beginning of what a server prints.
+type saying struct{ bytes.Buffer }
+
+func (s *saying) Write(p []byte) (int, error) {
+	if room := maxSaid - s.Len(); room > 0 {
+		_, _ = s.Buffer.Write(p[:min(room, len(p))]) // memory takes everything
+	}
+	return len(p), nil
+}

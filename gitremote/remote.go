@@ -1,0 +1,305 @@
+package gitremote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Remote is a repository that is reached by git's protocol: over https, http, ssh, or on this machine's disk (file), where
+// git's own programs answer and hooks run. It is read without a clone: the branches are listed once, and of the objects only
+// the commits that tell how branches stand, and one file, are kept.
+//
+// A server with filters (uploadpack.allowFilter, as forges have it) sends commits alone. Another one sends whole trees with
+// them: they pass through a temporary file, and memory does not grow with them.
+type Remote struct {
+	end     *transport.Endpoint // without credentials
+	shown   string              // the URL as people may see it
+	client  transport.Transport
+	creds   credentials
+	up      transport.UploadPackSession
+	used    bool // up has answered; over http it may again
+	caps    *capability.List
+	refused map[packp.Filter]bool // filters that the server turned out not to allow
+	survey  survey
+}
+
+// Look lists the branches, and reads the file that stands at a path of the default branch's tip.
+func (r *Remote) Look(ctx context.Context, file string) (Look, error) {
+	look, err := r.look(ctx, file)
+	if err != nil {
+		return Look{}, r.fault("read", err)
+	}
+	return look, nil
+}
+
+func (r *Remote) look(ctx context.Context, file string) (Look, error) {
+	adv, err := r.connect(ctx)
+	if err != nil {
+		return Look{}, err
+	}
+	heads := map[plan.Branch]plumbing.Hash{}
+	for name, h := range adv.References {
+		if branch, ok := strings.CutPrefix(name, "refs/heads/"); ok {
+			heads[plan.Branch(branch)] = h
+		}
+	}
+	if len(adv.Shallows) > 0 {
+		return Look{}, fmt.Errorf("%w: %s", ErrIncomplete, sayRemoteShalow)
+	}
+	r.survey = survey{heads: heads, graph: newGraph()}
+	name, err := defaultOf(adv, heads)
+	if err != nil {
+		return Look{}, err
+	}
+	return r.readTip(ctx, name, file)
+}
+
+// defaultOf is the branch that the server's HEAD names. A server that does not name it (git before 1.8.4) tells its commit:
+// then it is the only branch that stands there.
+func defaultOf(adv *packp.AdvRefs, heads map[plan.Branch]plumbing.Hash) (plan.Branch, error) {
+	for _, s := range adv.Capabilities.Get(capability.SymRef) {
+		if name, ok := strings.CutPrefix(s, "HEAD:refs/heads/"); ok {
+			if _, there := heads[plan.Branch(name)]; there {
+				return plan.Branch(name), nil
+			}
+		}
+	}
+	var found []plan.Branch
+	for name, h := range heads {
+		if adv.Head != nil && h == *adv.Head && !adv.Capabilities.Supports(capability.SymRef) {
+			found = append(found, name)
+		}
+	}
+	if len(found) != 1 {
+		return "", errors.New(sayNoDefault)
+	}
+	return found[0], nil
+}
+
+// readTip reads the default branch's newest commit with one file. Where there are no filters the whole tree comes anyway, so
+// some of the history comes with it: most often that is all that is needed.
+func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (look Look, err error) {
+	tip := r.survey.heads[name]
+	look = Look{Default: name, Tip: plan.SHA(tip.String())}
+	a := ask{wants: []plumbing.Hash{tip}, depth: 1}
+	if !r.caps.Supports(capability.Filter) {
+		a.depth = nearDepth
+	}
+	p, err := r.fetch(ctx, a, packp.FilterTreeDepth(uint64(strings.Count(file, "/"))+2))
+	if err != nil {
+		return Look{}, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if err := p.commits(r.survey.graph); err != nil {
+		return Look{}, err
+	}
+	if !r.survey.graph.has(tip) {
+		return Look{}, fmt.Errorf("%w: commit %s", ErrIncomplete, tip)
+	}
+	look.TipAt = r.survey.graph.notes[r.survey.graph.index[tip]].at
+	blob, data, err := p.readFile(tip, file)
+	if err != nil {
+		return Look{}, fmt.Errorf("file %q at %s: %w", file, look.Tip.Short(), err)
+	}
+	look.File, look.Data = blob, data
+	return look, nil
+}
+
+// readFile reads a file of a commit's tree; "": there is none.
+func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, error) {
+	content, err := p.find(plumbing.CommitObject, maxCommit, commit)
+	if err != nil {
+		return "", nil, err
+	}
+	c, err := decodeCommit(content)
+	if err != nil {
+		return "", nil, err
+	}
+	tree := c.TreeHash
+	parts := strings.Split(path.Clean(name), "/")
+	for i, part := range parts {
+		e, ok, err := p.entry(tree, part)
+		if err != nil || !ok {
+			return "", nil, err
+		}
+		last := i == len(parts)-1
+		switch {
+		case last && !regular(e.Mode):
+			return "", nil, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
+		case last:
+			data, err := p.find(plumbing.BlobObject, MaxFile, e.Hash)
+			return plan.SHA(e.Hash.String()), data, err
+		case kindOf(e.Mode) != "a directory":
+			return "", nil, nil
+		}
+		tree = e.Hash
+	}
+	return "", nil, nil
+}
+
+// entry is what stands under a name in a directory of the pack.
+func (p *pack) entry(tree plumbing.Hash, name string) (object.TreeEntry, bool, error) {
+	content, err := p.find(plumbing.TreeObject, maxTree, tree)
+	if err != nil {
+		return object.TreeEntry{}, false, err
+	}
+	t := &object.Tree{}
+	if err := t.Decode(memory(plumbing.TreeObject, content)); err != nil {
+		return object.TreeEntry{}, false, err
+	}
+	var same []object.TreeEntry
+	for _, e := range t.Entries {
+		if e.Name == name {
+			same = append(same, e)
+		}
+	}
+	switch len(same) {
+	case 0:
+		return object.TreeEntry{}, false, nil
+	case 1:
+		return same[0], true, nil
+	}
+	return object.TreeEntry{}, false, fmt.Errorf("%w: the entry %q twice", errMalformed, name)
+}
+
+// Track tells how windowed branches stand to the branches that they follow, as Look found them.
+func (r *Remote) Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+	branches, sources, err := r.survey.track(ctx, wanted, r)
+	if err != nil {
+		return nil, nil, r.fault("read", err)
+	}
+	return branches, sources, nil
+}
+
+// rounds: commits alone cost little, whole trees much.
+func (r *Remote) rounds() []round {
+	if r.filters(filterTrees) {
+		return []round{{depth: lineDepth, tips: true, lines: true}, {apart: true}, {tips: true}}
+	}
+	return []round{{depth: nearDepth}, {depth: lineDepth, tips: true}, {apart: true}, {tips: true}}
+}
+
+// filterTrees leaves commits alone.
+const filterTrees packp.Filter = "tree:0"
+
+// read gets a part of a history into a graph.
+func (r *Remote) read(ctx context.Context, a ask, into *graph) (err error) {
+	p, err := r.fetch(ctx, a, filterTrees)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	return p.commits(into)
+}
+
+// filters tells whether the server takes a filter, as far as it is known.
+func (r *Remote) filters(f packp.Filter) bool {
+	return r.caps.Supports(capability.Filter) && !r.refused[f]
+}
+
+// fetch gets objects. A server may offer filters and allow only some.
+func (r *Remote) fetch(ctx context.Context, a ask, f packp.Filter) (*pack, error) {
+	if !r.filters(f) {
+		f = ""
+	}
+	p, err := r.receive(ctx, a, f)
+	if err != nil && f != "" && ctx.Err() == nil && strings.Contains(strings.ToLower(err.Error()), "filter") {
+		r.refused[f] = true
+		return r.receive(ctx, a, "")
+	}
+	return p, err
+}
+
+// receive makes one request of upload-pack.
+func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, err error) {
+	if r.up == nil || (r.used && !r.stateless()) {
+		if _, err := r.connect(ctx); err != nil {
+			return nil, err
+		}
+	}
+	r.used = true
+	req := packp.NewUploadPackRequestFromCapabilities(r.caps)
+	req.Wants, req.Haves, req.Filter = slices.Clone(a.wants), slices.Clone(a.haves), f
+	caps := []capability.Capability{capability.NoProgress}
+	if a.depth > 0 && r.caps.Supports(capability.Shallow) {
+		req.Depth = packp.DepthCommits(a.depth)
+		caps = append(caps, capability.Shallow)
+	}
+	if f != "" {
+		caps = append(caps, capability.Filter)
+	}
+	for _, c := range caps {
+		if r.caps.Supports(c) {
+			if err := req.Capabilities.Set(c); err != nil {
+				return nil, err
+			}
+		}
+	}
+	answer, err := r.up.UploadPack(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answer.Close() }() // all was read, or the error is told already
+	return spool(unwrapped(answer, req.Capabilities))
+}
+
+// unwrapped is the pack within an answer.
+func unwrapped(answer io.Reader, caps *capability.List) io.Reader {
+	switch {
+	case caps.Supports(capability.Sideband64k):
+		return sideband.NewDemuxer(sideband.Sideband64k, answer)
+	case caps.Supports(capability.Sideband):
+		return sideband.NewDemuxer(sideband.Sideband, answer)
+	}
+	return answer
+}
+
+// stateless tells whether one session answers many requests.
+func (r *Remote) stateless() bool { return strings.HasPrefix(r.end.Protocol, "http") }
+
+// Close ends what is open.
+func (r *Remote) Close() error {
+	r.drop()
+	return nil
+}
+
+// drop ends the session for reading.
+func (r *Remote) drop() {
+	if r.up != nil {
+		_ = r.up.Close() // the server may have hung up already
+		r.up = nil
+	}
+}
+
+// connect begins a session for reading.
+func (r *Remote) connect(ctx context.Context) (*packp.AdvRefs, error) {
+	r.drop()
+	up, adv, err := begin(ctx, r, r.client.NewUploadPackSession)
+	if err != nil {
+		return nil, err
+	}
+	r.up, r.used, r.caps = up, false, adv.Capabilities
+	return adv, supported(adv)
+}
+
+// supported refuses what go-git would misread.
+func supported(adv *packp.AdvRefs) error {
+	if format := adv.Capabilities.Get(capability.ObjectFormat); len(format) > 0 && !slices.Contains(format, "sha1") {
+		return fmt.Errorf("%w: %s", ErrUnsupported, saySHA256)
+	}
+	return nil
+}

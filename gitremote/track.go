@@ -1,0 +1,254 @@
+package gitremote
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Bounds of one look at windowed branches.
+const (
+	nearDepth  = 50          // commits deep that a history is read first where that costs whole trees
+	lineDepth  = maxLine + 1 // commits deep that it is read next: all of a line
+	maxApart   = 8           // branches whose way to their source is asked for one by one, before a whole history is read
+	maxTracked = 10_000      // windowed branches
+)
+
+// Look is what a repository shows before its rules are known.
+type Look struct {
+	Default plan.Branch // what HEAD names
+	Tip     plan.SHA    // of the default branch
+	TipAt   time.Time   // when it was committed
+	File    plan.SHA    // the blob of the file that was asked for; "": the tip has none
+	Data    []byte      // its content
+}
+
+// Wanted is a windowed branch and the branch that it follows.
+type Wanted struct{ Name, From plan.Branch }
+
+// Refused is a branch that was not moved, and why: words for people, cleaned, not longer than a reason may be.
+type Refused struct {
+	Branch plan.Branch
+	Reason string
+}
+
+// ask is a part of a history: all that wants descend from, without what haves descend from, at most depth commits deep.
+type ask struct {
+	wants, haves []plumbing.Hash
+	depth        int // 0: all of it
+}
+
+// reader gets parts of histories into a graph.
+type reader interface {
+	read(ctx context.Context, a ask, into *graph) error
+	rounds() []round
+}
+
+// round is one attempt to learn how branches stand, each costing more than the one before it.
+type round struct {
+	depth int
+	tips  bool // the branches' own histories too, not only their sources'
+	apart bool // the way between each branch and its source alone
+	lines bool // worth it for a line that is not whole yet, though every branch's place is known
+}
+
+// survey is what is known of one repository: its branches as they were listed at once, and the histories as far as they were
+// needed.
+type survey struct {
+	heads map[plan.Branch]plumbing.Hash
+	graph *graph
+}
+
+// pair is a branch's tip and its source's.
+type pair struct{ source, tip plumbing.Hash }
+
+// track tells how every wanted branch stands to its source. Histories are read as deep as that takes and no deeper.
+func (s *survey) track(ctx context.Context, wanted []Wanted, from reader) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+	if len(wanted) > maxTracked {
+		return nil, nil, fmt.Errorf("%w: %d windowed branches", ErrTooLarge, len(wanted))
+	}
+	sources, pairs := s.pairs(wanted)
+	known := s.standings(sources, pairs)
+	for _, r := range from.rounds() {
+		if known.settled(r) {
+			continue
+		}
+		if err := s.learn(ctx, r, &known, from); err != nil {
+			return nil, nil, err
+		}
+	}
+	branches, err := s.tracked(wanted, known)
+	return branches, known.sources(s, wanted), err
+}
+
+// pairs is the tips of the sources and the pairs that must be told apart, each once.
+func (s *survey) pairs(wanted []Wanted) (sources []plumbing.Hash, pairs []pair) {
+	for _, w := range wanted {
+		source, ok := s.heads[w.From]
+		if !ok {
+			continue
+		}
+		if !slices.Contains(sources, source) {
+			sources = append(sources, source)
+		}
+		if tip, ok := s.heads[w.Name]; ok {
+			pairs = append(pairs, pair{source, tip})
+		}
+	}
+	slices.SortFunc(pairs, func(a, b pair) int {
+		return strings.Compare(a.source.String()+a.tip.String(), b.source.String()+b.tip.String())
+	})
+	return sources, slices.Compact(pairs)
+}
+
+// standings is all that a graph tells at one time.
+type standings struct {
+	follow map[plumbing.Hash]*source
+	of     map[pair]standing
+	open   []pair
+}
+
+// standings asks the graph as it is now.
+func (s *survey) standings(sources []plumbing.Hash, pairs []pair) standings {
+	out := standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
+	for _, h := range sources {
+		out.follow[h] = s.graph.follow(h)
+	}
+	for _, p := range pairs {
+		at := out.follow[p.source].place(p.tip)
+		out.of[p] = at
+		if at.relation == plan.RelationUnknown {
+			out.open = append(out.open, p)
+		}
+	}
+	return out
+}
+
+// settled tells whether a round has nothing to add.
+func (k standings) settled(r round) bool {
+	if len(k.open) > 0 {
+		return false
+	}
+	for _, s := range k.follow {
+		if !s.known || (r.lines && !s.whole && len(s.line) < maxLine) {
+			return false
+		}
+	}
+	return true
+}
+
+// again asks the graph once more, of the same sources and pairs.
+func (k *standings) again(s *survey) {
+	sources, pairs := make([]plumbing.Hash, 0, len(k.follow)), make([]pair, 0, len(k.of))
+	for h := range k.follow {
+		sources = append(sources, h)
+	}
+	for p := range k.of {
+		pairs = append(pairs, p)
+	}
+	*k = s.standings(sources, pairs)
+}
+
+// learn reads what a round adds.
+func (s *survey) learn(ctx context.Context, r round, known *standings, from reader) error {
+	if r.apart {
+		return s.learnApart(ctx, known, from)
+	}
+	a := ask{depth: r.depth}
+	for h := range known.follow {
+		a.wants = append(a.wants, h)
+	}
+	for _, p := range known.open {
+		if r.tips {
+			a.wants = append(a.wants, p.tip)
+		}
+	}
+	if err := from.read(ctx, a, s.graph); err != nil {
+		return err
+	}
+	known.again(s)
+	return nil
+}
+
+// learnApart reads what lies between a branch and its source, both ways: the commits that a branch is behind by may be many,
+// and yet few of the history's.
+func (s *survey) learnApart(ctx context.Context, known *standings, from reader) error {
+	for range maxApart {
+		if len(known.open) == 0 {
+			return nil
+		}
+		p := known.open[0]
+		if err := from.read(ctx, ask{wants: []plumbing.Hash{p.source}, haves: []plumbing.Hash{p.tip}}, s.graph); err != nil {
+			return err
+		}
+		if at := s.graph.follow(p.source).place(p.tip); at.relation == plan.RelationUnknown {
+			if err := from.read(ctx, ask{wants: []plumbing.Hash{p.tip}, haves: []plumbing.Hash{p.source}}, s.graph); err != nil {
+				return err
+			}
+		}
+		known.again(s)
+		if slices.Contains(known.open, p) {
+			return nil // their histories cross: only whole ones tell
+		}
+	}
+	return nil
+}
+
+// tracked is the branches as the plan has them, in the order wanted. All that could be read was, so what is not known of a
+// branch by now is an error, never a relation.
+func (s *survey) tracked(wanted []Wanted, known standings) ([]plan.Tracked, error) {
+	folded := map[string][]plan.Branch{}
+	for name := range s.heads {
+		folded[strings.ToLower(string(name))] = append(folded[strings.ToLower(string(name))], name)
+	}
+	out := make([]plan.Tracked, 0, len(wanted))
+	for _, w := range wanted {
+		t := plan.Tracked{Name: w.Name, Relation: plan.Absent, Twin: twin(folded[strings.ToLower(string(w.Name))], w.Name)}
+		if tip, ok := s.heads[w.Name]; ok {
+			t.Tip, t.Relation = plan.SHA(tip.String()), plan.RelationUnknown
+			if source, ok := s.heads[w.From]; ok {
+				at := known.of[pair{source, tip}]
+				t.Relation, t.Reach = at.relation, at.reach
+				if at.relation == plan.RelationUnknown {
+					return nil, fmt.Errorf("%w: how %s stands to %s", ErrIncomplete, showName(w.Name), showName(w.From))
+				}
+			}
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// twin is the first of names that is not the name itself.
+func twin(names []plan.Branch, name plan.Branch) plan.Branch {
+	slices.Sort(names)
+	for _, n := range names {
+		if n != name {
+			return n
+		}
+	}
+	return ""
+}
+
+// sources is the followed branches as the plan has them; one that is not there has no tip.
+func (k standings) sources(s *survey, wanted []Wanted) map[plan.Branch]plan.Source {
+	out := map[plan.Branch]plan.Source{}
+	for _, w := range wanted {
+		if _, done := out[w.From]; done {
+			continue
+		}
+		from := plan.Source{Blind: true}
+		if tip, ok := s.heads[w.From]; ok {
+			at := k.follow[tip]
+			from.Tip, from.Line, from.Whole = plan.SHA(tip.String()), at.commits(), at.whole
+		}
+		out[w.From] = from
+	}
+	return out
+}

@@ -1,0 +1,89 @@
+package gitremote
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// maxReason is the characters of a reason that people read, as everywhere in sluice.
+const maxReason = 140
+
+// The words that people read of branches which were not moved. Server's words are shown as they are, cleaned.
+const (
+	wordsMovedAway  = "it moved to %s while this was decided; nothing was done"
+	wordsGone       = "it was deleted while this was decided; nothing was done"
+	wordsAppeared   = "it was made at %s while this was decided; nothing was done"
+	wordsRefused    = "the server refused: %s"
+	wordsNoAnswer   = "the server did not say whether it moved"
+	wordsCheckedOut = "checked out in %s: switch to another branch there"
+	wordsSymbolic   = "it is a symbolic ref, not a branch of its own"
+	wordsBadName    = "not a name that a branch can have"
+	wordsLocked     = "another git process holds it: %s"
+	wordsCrossed    = "the branch %s is in its way"
+	wordsReflog     = "sluice promote: fast-forward"
+)
+
+// The words of calls that cannot be answered.
+const (
+	sayShallow      = "the clone is shallow, so ancestry cannot be told; git fetch --unshallow makes it whole"
+	sayPartial      = "the clone is partial, so what it lacks cannot be told; clone without --filter"
+	sayRemoteShalow = "the repository there is itself a shallow clone, so ancestry cannot be told"
+	saySHA256       = "objects named by SHA-256; only SHA-1 repositories are read"
+	sayEmpty        = "the repository is empty: it has no branch yet"
+	sayNoDefault    = "it does not say what its default branch is: HEAD names no branch that is there"
+	sayBadURL       = "the remote's URL is malformed"
+	sayProtocol     = "the protocol %q is not spoken; https, http, ssh and file are"
+	sayNeedsAuth    = "credentials are needed: set SLUICE_GIT_TOKEN or a git credential helper"
+	sayWrongAuth    = "the credentials were refused"
+	sayNotFound     = "there is no such repository, or these credentials do not see it"
+	saySSHAgent     = "no ssh agent to authenticate with: start one, add a key, and set SSH_AUTH_SOCK"
+)
+
+// cleaned makes hostile text fit to be read: one line, no control or formatting characters, bounded.
+func cleaned(s string) string {
+	if len(s) > 8*maxReason {
+		s = s[:8*maxReason]
+	}
+	s = strings.ToValidUTF8(s, "\uFFFD")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// fit cuts a text to what a reason may hold.
+func fit(s string) string {
+	r := []rune(s)
+	if len(r) <= maxReason {
+		return s
+	}
+	return strings.TrimRight(string(r[:maxReason-1]), " ") + "…"
+}
+
+// showName is the name of a branch as people may see it.
+func showName(b plan.Branch) string { return cleaned(string(b)) }
+
+// refuse makes a refusal of words.
+func refuse(b plan.Branch, form string, args ...any) Refused {
+	return Refused{Branch: b, Reason: fit(fmt.Sprintf(form, args...))}
+}
+
+// elsewhere says what became of a branch that is not where it was observed.
+func elsewhere(m plan.Move, now plan.SHA) Refused {
+	switch {
+	case now == "":
+		return refuse(m.Branch, wordsGone)
+	case m.Old == "":
+		return refuse(m.Branch, wordsAppeared, now.Short())
+	}
+	return refuse(m.Branch, wordsMovedAway, now.Short())
+}
