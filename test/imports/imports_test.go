@@ -45,8 +45,10 @@ var direction = []row{
 	{"webhook", []string{"plan", "store"}, "notes deliveries as the store's values; it neither looks nor decides"},
 	{"web", []string{"plan", "store", "config", "layout", "window"}, "shows what was decided and decides nothing"},
 	{"standin", []string{"gitremote"}, "a GitHub by its own: if it shared sluice's code, it would share its mistakes"},
+	{"deploy/flux", nil, "the sample repository as files, for the demo and for the test of its manifests"},
 	{"cmd/sluice", []string{"*"}, "the wiring: it alone knows everybody"},
 	{"test/githubapi", nil, "GitHub's own descriptions, against which sluice is held"},
+	{"test/flux", nil, "Flux's own schemas and kustomize, against which the manifests of deploy/flux are held"},
 	{"test/e2e", nil, "looks at the built binary from outside"},
 	{"test/imports", nil, "this test"},
 }
@@ -70,6 +72,7 @@ var libraries = []library{
 	{"github.com/robfig/cron/", []string{"window"}, []string{"window"}, "its own Next is wrong around clock changes; nobody else may fall for it"},
 	{"go.yaml.in/yaml/", []string{"config"}, []string{"*"}, "the repository's file is decoded strictly, in one place"},
 	{"github.com/bmatcuk/doublestar/", nil, []string{"*"}, "layout matches paths; doublestar is its oracle"},
+	{"sigs.k8s.io/kustomize/", nil, []string{"test/flux"}, "builds what Flux would apply; it runs git and asks the network for bases elsewhere, so it never sees what people propose"},
 	{"github.com/migueleliasweb/go-github-mock/", nil, []string{"forge"}, "single error answers for forge; all else runs against the stand-in"},
 }
 
