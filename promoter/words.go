@@ -20,6 +20,8 @@ const (
 	maxSubject = 100
 	// maxName and minName are how much of a name is told, at most and where there is little room, in characters.
 	maxName, minName = 60, 8
+	// minTold is how much is told at least of the name that a summary begins with, in characters.
+	minTold = 24
 	// maxListed is how many of the commits that wait are told one by one.
 	maxListed = 5
 	// maxHostile bounds how much of a hostile text is looked at, in bytes: what is told of it is far less.
@@ -171,12 +173,12 @@ func sayLocked(reason string) string { return fit("not now: " + reason) }
 
 // sayBlocked, sayWaits, sayDone and sayObserved sum up how the branches of one source stand.
 func (t total) sayBlocked() string {
-	first := t.blocked[0]
-	name := middle(clean(string(first.name)), maxName)
+	first, count := t.blocked[0], ""
 	if n := len(t.blocked); n > 1 {
-		return fit(fmt.Sprintf("%d branches, first %s: %s", n, name, first.ruling.reason))
+		count = fmt.Sprintf("%d blocked, first ", n)
 	}
-	return fit(name + ": " + first.ruling.reason)
+	room := min(maxReason-runes(count+": "+first.ruling.reason), maxName)
+	return fit(count + middle(clean(string(first.name)), max(room, minTold)) + ": " + first.ruling.reason)
 }
 
 func (t total) sayWaits() string {
