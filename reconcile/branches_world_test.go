@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -92,7 +93,7 @@ func (w *world) MoveBranches(ctx context.Context, r plan.Repo, moves []plan.Move
 		}
 	}
 	for _, m := range moves {
-		_, _ = fmt.Sscan(string(m.New), &h.branches[m.Branch].at)
+		h.branches[m.Branch].at, _ = strconv.Atoi(string(m.New)) // written by commit
 	}
 	h.voids = 0
 	w.mu.Unlock()
