@@ -18,6 +18,7 @@
 //   - A branch is only ever moved from a known old value, under the lock of its repository.
 //   - A state change and the webhooks that tell of it are one step: deliveries are queued in the order of the changes.
 //   - Git objects never change, so what is read of them is kept in memory by name; refs are read from git every time.
+//   - Updates of several branches in one request are one transaction of git: all are done or none.
 //   - No lock of the whole GitHub is held while git runs.
 //
 // # How it fails

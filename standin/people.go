@@ -103,10 +103,29 @@ func (r *Repo) start(from string) (string, error) {
 	return sha, err
 }
 
-// Push moves "BRANCH" or "OWNER:BRANCH" to a commit that is there already, forced if need be. A sha of "" deletes it.
+// Push moves "BRANCH" or "OWNER:BRANCH" to a commit that is there already, forced if need be, or makes it. A sha of ""
+// deletes it. No rule is asked.
 func (r *Repo) Push(by, head, sha string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	return r.push(by, head, sha)
+}
+
+// TryPush is Push as far as the rules of the branch let a person; what they say is GitHub's.
+func (r *Repo) TryPush(by, branch, sha string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old, err := r.git.tip("refs/heads/" + branch)
+	if err != nil {
+		return err
+	}
+	if err := r.forbids(move{by: person(by), owner: r.owner, branch: branch, before: old, after: sha}); err != nil {
+		return fmt.Errorf("push %s: %w", branch, err)
+	}
+	return r.push(by, branch, sha)
+}
+
+func (r *Repo) push(by, head, sha string) error {
 	owner, branch := r.splitHead(head)
 	name := r.headRef(owner, branch)
 	old, err := r.git.tip(name)
