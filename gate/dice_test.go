@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -45,7 +46,23 @@ layout:
     - {paths: ["both/**"], release: [week, night]}
     - {paths: ["migration/**"], release: migration}
     - {paths: ["c/{cluster}/**"], release: "{cluster}"}
+    - {paths: ["rw/**"], release: {branches: ["rw/*"]}}
+    - {paths: ["some/**"], release: {branches: ["rw/night", "*/migration"]}}
+    - {paths: ["any/**"], release: {branches: ["*/*"]}}
+branches:
+  - {name: rw/week, from: main, window: week}
+  - {name: rw/night, from: main, window: night}
+  - {name: rw/live, from: main, window: live}
+  - {name: rel/migration, from: release, window: migration}
+  - {name: rel/week, from: release, window: week}
 `
+
+// fuzzBranches is what fuzzWindows says of the windowed branches on a base, written out: the windows of those that each of its
+// patterns matches and that follow the base.
+var fuzzBranches = map[plan.Branch]map[layout.Release][]window.Name{
+	"main":    {"branch:rw/*": {"week", "night", "live"}, "branch:rw/night": {"night"}, "branch:*/migration": nil, "branch:*/*": {"week", "night", "live"}},
+	"release": {"branch:rw/*": nil, "branch:rw/night": nil, "branch:*/migration": {"migration"}, "branch:*/*": {"migration", "week"}},
+}
 
 // fuzzPolicies are files that differ in what they ask of a pull request.
 var fuzzPolicies = sync.OnceValue(func() []*config.Policy {
@@ -65,7 +82,7 @@ var fuzzPolicies = sync.OnceValue(func() []*config.Policy {
 })
 
 var fuzzPaths = []string{
-	"a/x-rt/f", "a/y-rt/f", "a/x-rw/f", "night/f", "both/f", "migration/f", "c/week/f", "c/nowhere/f", "README.md",
+	"rw/f", "rw/g", "any/f", "some/f", "a/x-rt/f", "a/y-rt/f", "a/x-rw/f", "night/f", "both/f", "migration/f", "c/week/f", "c/nowhere/f", "README.md",
 	".github/sluice.yaml", ".github/workflows/w.yml", "a/z-rt/f", "a/q-rt/f",
 }
 
@@ -169,18 +186,40 @@ func seeds(f *testing.F) {
 	}
 }
 
-// windowsOf is an independent reading of what a pull request needs: straight from the layout, path by path.
-func windowsOf(p *config.Policy, pull plan.Pull) []window.Name {
-	var out []window.Name
+// asks is what a pull request needs.
+type asks struct {
+	windows  []window.Name // of the base's file
+	branches []layout.Release
+	back     []window.Name // of the default branch's file: of the branches to which something moves that Flux reads from the base
+}
+
+// asksOf is an independent reading of what a pull request needs: straight from the layout, path by path.
+func asksOf(p *config.Policy, pull plan.Pull) asks {
+	var out asks
 	for _, f := range pull.Files {
-		paths := []string{f.Path}
-		if f.Kind == plan.Renamed {
-			paths = append(paths, f.Old)
+		is := asksOfPath(p, f.Path)
+		out.windows, out.branches = append(out.windows, is.windows...), append(out.branches, is.branches...)
+		if f.Kind != plan.Renamed {
+			continue
 		}
-		for _, path := range paths {
-			for _, r := range p.Layout.Classify(path).Releases {
-				out = append(out, window.Name(r))
+		was := asksOfPath(p, f.Old)
+		out.windows, out.branches = append(out.windows, was.windows...), append(out.branches, was.branches...)
+		if len(was.windows) > 0 {
+			for _, r := range is.branches {
+				out.back = append(out.back, fuzzBranches[pull.Base][r]...)
 			}
+		}
+	}
+	return out
+}
+
+func asksOfPath(p *config.Policy, path string) asks {
+	var out asks
+	for _, r := range p.Layout.Classify(path).Releases {
+		if strings.HasPrefix(string(r), "branch:") {
+			out.branches = append(out.branches, r)
+		} else {
+			out.windows = append(out.windows, window.Name(r))
 		}
 	}
 	return out

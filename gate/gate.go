@@ -18,6 +18,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -49,6 +50,8 @@ type bench struct {
 	s      plan.Snapshot
 	bases  map[plan.Branch]*plan.Base
 	joints map[string]opening // by the windows asked for
+	known  map[*config.Policy]told
+	takers map[string]*takers // by the base and the branches asked for
 	alarm  alarm
 }
 
@@ -63,7 +66,7 @@ func newBench(s plan.Snapshot) *bench {
 	for name, base := range s.Bases {
 		bases[name] = &base
 	}
-	return &bench{s: s, bases: bases, joints: map[string]opening{}, alarm: alarm{at: s.At}}
+	return &bench{s: s, bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{}, takers: map[string]*takers{}, alarm: alarm{at: s.At}}
 }
 
 // alarm collects the instants at which to decide again.

@@ -11,10 +11,11 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 	var writes []plan.SetStatus
 	for _, g := range b.s.Groups {
 		base, known := b.bases[g.Base]
-		if !known || base.File == "" {
+		promoted := b.isWindowed(g.Base)
+		if !known || (base.File == "" && !promoted) {
 			continue
 		}
-		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, paths: names(g.Files)}
+		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, promoted: promoted, paths: names(g.Files)}
 		d.pull = &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours}
 		d.ruling = b.ruleOnGroup(d)
 		out.Verdicts = append(out.Verdicts, d.verdict())
@@ -26,11 +27,13 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 }
 
 func (b *bench) ruleOnGroup(d *brief) ruling {
+	if r, ok := intoWindowedBranch(d); ok {
+		return r
+	}
 	if d.policy == nil {
 		return ruling{kind: plan.Blocked, reason: sayBadRules(string(d.pull.Base), d.base.Findings)}
 	}
-	d.need = needOf(d.policy, d.paths, d.pull.Complete)
-	d.open = b.opening(d.policy, d.pull.Base, d.need.windows)
+	b.weigh(d)
 	if r, off := clockOff(d); off {
 		return r
 	}
@@ -46,7 +49,7 @@ func (b *bench) groupStatus(d *brief) plan.SetStatus {
 		Pin:     plan.Pin{SHA: d.pull.Head},
 		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason,
 	}
-	if d.policy != nil && d.policy.Mode == config.Observe {
+	if d.mode() == config.Observe {
 		set.Before, set.State, set.Description = d.at.Add(freshFor), plan.Success, sayObserved(d.ruling)
 		return set
 	}

@@ -2,13 +2,16 @@ package gate_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
 )
 
 // What must hold whatever the world looks like, each a fuzz target of its own.
@@ -91,8 +94,9 @@ func acceptStatus(s *plan.Snapshot, a plan.SetStatus) {
 	}
 }
 
-// FuzzShutIsShut: (3) nothing is merged while any of its windows is shut, in its cutoff or frozen, and no merge may be
-// done later than that; (7) what is unknown never merges.
+// FuzzShutIsShut: (3) nothing windowed is merged while any of its windows is shut, in its cutoff or frozen, unless branches hold
+// it, and no merge may be done later than that; what branches hold has branches that take it, and what Flux would delete has
+// them all open; (7) what is unknown never merges.
 func FuzzShutIsShut(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -103,19 +107,63 @@ func FuzzShutIsShut(f *testing.F) {
 				continue
 			}
 			pull := pullOf(t, s, m.Pull)
-			cal := s.Bases[pull.Base].Policy.Calendar
-			windows := windowsOf(s.Bases[pull.Base].Policy, pull)
-			if len(windows) == 0 {
+			asked := asksOf(s.Bases[pull.Base].Policy, pull)
+			if len(asked.windows)+len(asked.branches) == 0 {
 				t.Errorf("#%d is merged and nothing released it", m.Pull)
 			}
-			for _, w := range windows {
-				for _, at := range []time.Time{s.At, m.Before.Add(-time.Nanosecond)} {
-					if !cal.Has(w) || !cal.At(w, at).Releasable {
-						t.Errorf("#%d is merged at %s while %s is shut", m.Pull, at, w)
-					}
-				}
+			open(t, m, s.Bases[pull.Base].Policy.Calendar, asked.windows, s.At)
+			if len(asked.branches) > 0 {
+				taken(t, s, pull, asked.branches)
+				open(t, m, s.Bases[s.Default].Policy.Calendar, asked.back, s.At)
 			}
 			unknown(t, s, pull)
+		}
+	})
+}
+
+// open demands that windows are open now, and at the last instant at which the merge may be done.
+func open(t *testing.T, m plan.Merge, cal *window.Calendar, windows []window.Name, now time.Time) {
+	t.Helper()
+	for _, w := range windows {
+		for _, at := range []time.Time{now, m.Before.Add(-time.Nanosecond)} {
+			if !cal.Has(w) || !cal.At(w, at).Releasable {
+				t.Errorf("#%d is merged at %s while %s is shut", m.Pull, at, w)
+			}
+		}
+	}
+}
+
+// taken demands a branch for each release, by the file of the default branch.
+func taken(t *testing.T, s plan.Snapshot, p plan.Pull, releases []layout.Release) {
+	t.Helper()
+	for _, r := range releases {
+		if s.Bases[s.Default].Policy == nil || len(fuzzBranches[p.Base][r]) == 0 {
+			t.Fatalf("#%d is merged into %s, and no branch takes %s", p.Number, p.Base, r)
+		}
+	}
+}
+
+// FuzzBranchesHold: what only branches hold, or what is live beside it, is not held for a window of theirs, and its reason says
+// which of them takes it.
+func FuzzBranchesHold(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := (&dice{data}).snapshot()
+		for _, v := range gate.Decide(s).Verdicts {
+			if v.Subject.Pull == 0 || s.Bases[v.Subject.Base].Policy == nil {
+				continue
+			}
+			pull := pullOf(t, s, v.Subject.Pull)
+			asked := asksOf(s.Bases[pull.Base].Policy, pull)
+			if len(asked.branches) == 0 || len(asked.windows) > 0 || !pull.Complete {
+				continue
+			}
+			if v.Kind == plan.Held && !v.Until.IsZero() {
+				t.Errorf("#%d is held until %s: %s", v.Subject.Pull, v.Until, v.Reason)
+			}
+			if v.Kind == plan.Release && !strings.Contains(v.Reason, " takes it") && !strings.Contains(v.Reason, " take it") && !strings.HasPrefix(v.Reason, "due; merged in its turn") {
+				t.Errorf("#%d: nobody takes it: %s", v.Subject.Pull, v.Reason)
+			}
 		}
 	})
 }

@@ -3,8 +3,6 @@ package gate
 import (
 	"cmp"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/layout"
@@ -19,12 +17,13 @@ const maxSteps = 20
 type need struct {
 	releases []layout.Release // sorted
 	windows  []window.Name    // those of releases that are windows, live among them
-	branches []string         // globs of the windowed branches that hold it
+	branches []layout.Release // those of releases that are windowed branches
+	uproots  []layout.Release // those of branches to which something moves that Flux reads from the base itself; sorted
 	unknown  []window.Name    // windows that the file does not have
 	live     bool
-	windowed bool
-	managed  int // paths with a release
-	ignored  int // paths without one, the file itself not counted
+	windowed bool // by windows; what branches hold is not
+	managed  int  // paths with a release
+	ignored  int  // paths without one, the file itself not counted
 	complete bool
 	steps    []plan.Step
 }
@@ -80,8 +79,8 @@ func (n *need) add(rs ...layout.Release) {
 func (n *need) sortOut(cal *window.Calendar) {
 	slices.Sort(n.releases)
 	for _, r := range n.releases {
-		if glob, ok := r.BranchGlob(); ok {
-			n.branches, n.windowed = append(n.branches, glob), true
+		if _, ok := r.BranchGlob(); ok {
+			n.branches = append(n.branches, r)
 			continue
 		}
 		name := window.Name(r)
@@ -106,49 +105,6 @@ func names(files []plan.File) []string {
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
-}
-
-// handling is what the file says about a change with these releases: one windowed path makes it a windowed change.
-func (n need) handling(p *config.Policy) config.Handling {
-	if n.windowed {
-		return p.PullRequests.Window
-	}
-	return p.PullRequests.Live
-}
-
-// opening is what a calendar says of a set of windows at the instant of the snapshot.
-type opening struct {
-	window.Joint
-	next time.Time // when the words for it may differ
-}
-
-// openingOf asks the calendar, and notes when the answer or the words for it change.
-func openingOf(cal *window.Calendar, ns []window.Name, at time.Time) opening {
-	o := opening{Joint: cal.Joint(ns, at)}
-	o.next = o.Until
-	for _, name := range ns {
-		o.next = soonest(o.next, cal.At(name, at).Next)
-	}
-	if !o.Releasable && o.Until.IsZero() {
-		// The calendar looks a bounded time ahead, counted from the UTC day: the next day may see further.
-		o.next = soonest(o.next, at.UTC().Truncate(24*time.Hour).Add(24*time.Hour))
-	}
-	return o
-}
-
-func (b *bench) opening(p *config.Policy, base plan.Branch, ns []window.Name) opening {
-	var key strings.Builder
-	key.WriteString(string(base))
-	for _, n := range ns {
-		key.WriteByte(0)
-		key.WriteString(string(n))
-	}
-	if o, ok := b.joints[key.String()]; ok {
-		return o
-	}
-	o := openingOf(p.Calendar, ns, b.s.At)
-	b.joints[key.String()] = o
-	return o
 }
 
 // byNumber orders cases as GitHub numbers their pull requests.

@@ -149,7 +149,7 @@ func appendByState(red, running []string, counted []plan.Check) (redOut, running
 	return red, running
 }
 
-func tidy(names []string) []string {
+func tidy[T ~string](names []T) []T {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
@@ -334,8 +334,8 @@ func (d *brief) dueSince() time.Time {
 	if d.base.TipAt.After(since) && !d.base.TipAt.After(d.at) { // whoever commits may write any date
 		since = d.base.TipAt
 	}
-	for _, w := range d.need.windows {
-		if opened := d.policy.Calendar.At(w, d.at).Since; opened.After(since) {
+	for _, a := range each(d.asks) {
+		if opened := a.cal.At(a.name, d.at).Since; opened.After(since) {
 			since = opened
 		}
 	}

@@ -12,16 +12,20 @@ import (
 
 // brief is one pull request while it is judged.
 type brief struct {
-	at     time.Time
-	s      *plan.Snapshot
-	pull   *plan.Pull
-	base   *plan.Base
-	policy *config.Policy // of the base; nil if its file is invalid
-	paths  []string       // every name that the pull request touches, sorted
-	need   need
-	open   opening
-	ruling ruling
-	merges bool // it has its turn on this observation
+	at       time.Time
+	s        *plan.Snapshot
+	pull     *plan.Pull
+	base     *plan.Base
+	policy   *config.Policy // of the base; nil if its file is invalid
+	paths    []string       // every name that the pull request touches, sorted
+	promoted bool           // the base is a windowed branch
+	need     need
+	take     *takers  // the windowed branches that hold it
+	back     demand   // the windows of those that bring back what Flux would delete
+	asks     []demand // what must be open: the windows of need, and those of back
+	open     opening
+	ruling   ruling
+	merges   bool // it has its turn on this observation
 }
 
 // ruling is the answer with its reason.
@@ -52,7 +56,7 @@ type rule func(*brief) (ruling, bool)
 
 // onPaths are the rules that need nothing but the paths and the clock: what `classify` asks.
 func onPaths() []rule {
-	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, onBranches, shut}
+	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, untaken, shut}
 }
 
 // onPulls is the whole table, in the design's order: ignored, blocked, held, waiting.
@@ -61,7 +65,7 @@ func onPulls() []rule {
 		fought, intoWindowedBranch, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
-		holdLabel, unknownWindow, onBranches, shut,
+		holdLabel, unknownWindow, untaken, shut,
 		clockOff, draft, labelMissing, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
 	}
@@ -112,13 +116,13 @@ func (b *bench) brief(p *plan.Pull) (*brief, bool) {
 	if !known {
 		return nil, false
 	}
-	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy, paths: names(p.Files)}
-	if base.File == "" && !d.targetsWindowedBranch() {
+	promoted := b.isWindowed(p.Base)
+	if base.File == "" && !promoted {
 		return nil, false
 	}
+	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy, promoted: promoted, paths: names(p.Files)}
 	if d.policy != nil {
-		d.need = needOf(d.policy, d.paths, p.Complete)
-		d.open = b.opening(d.policy, p.Base, d.need.windows)
+		b.weigh(d)
 	}
 	return d, true
 }
@@ -145,12 +149,22 @@ func (d *brief) verdict() plan.Verdict {
 	}
 }
 
-// Paths gives the verdict on a set of changed paths at an instant, from the policy alone: release, held, ignored or
-// blocked.
-func Paths(p *config.Policy, files []plan.File, at time.Time) plan.Verdict {
-	d := &brief{at: at, s: &plan.Snapshot{At: at}, pull: &plan.Pull{}, base: &plan.Base{}, policy: p, paths: names(files)}
-	d.need = needOf(p, d.paths, true)
-	d.open = openingOf(p.Calendar, d.need.windows, at)
+// Change is a set of changed paths, of which nothing else is known.
+type Change struct {
+	Policy *config.Policy // of the base; its `branches` count too, as if it were the default branch's
+	Base   plan.Branch    // "": not known; then branches count whatever they follow
+	Files  []plan.File
+}
+
+// anyBase is the base of a change of which no base is known. No pull request has it.
+const anyBase plan.Branch = ""
+
+// Paths gives the verdict on a change at an instant, from the policy alone: release, held, ignored or blocked.
+func Paths(c Change, at time.Time) plan.Verdict {
+	base := plan.Base{Policy: c.Policy}
+	b := newBench(plan.Snapshot{At: at, Default: c.Base, Bases: map[plan.Branch]plan.Base{c.Base: base}})
+	d := &brief{at: at, s: &b.s, pull: &plan.Pull{Base: c.Base, Files: c.Files, Complete: true}, base: &base, policy: c.Policy, paths: names(c.Files)}
+	b.weigh(d)
 	d.ruling = d.judge(onPaths())
 	return d.verdict()
 }
@@ -250,21 +264,22 @@ const (
 )
 
 func intoWindowedBranch(d *brief) (ruling, bool) {
-	if !d.targetsWindowedBranch() {
+	if !d.promoted {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: sayWindowedBranch(d.pull.Base)}, true
 }
 
-// targetsWindowedBranch: branches count on the default branch only.
-func (d *brief) targetsWindowedBranch() bool {
-	policy := d.s.Bases[d.s.Default].Policy
-	if policy == nil {
-		return false
+// mode is that of the file that counts: for a windowed branch, whose own file does not, that of the default branch.
+func (d *brief) mode() config.Mode {
+	policy := d.policy
+	if d.promoted {
+		policy = d.s.Bases[d.s.Default].Policy
 	}
-	return slices.ContainsFunc(policy.Branches, func(b config.Branch) bool {
-		return strings.EqualFold(b.Name, string(d.pull.Base))
-	})
+	if policy == nil {
+		return config.Enforce
+	}
+	return policy.Mode
 }
 
 func badRules(d *brief) (ruling, bool) {
@@ -299,7 +314,7 @@ func mixed(d *brief) (ruling, bool) {
 	if !d.policy.PullRequests.RejectMixed || !d.need.live || !d.need.windowed {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Blocked, reason: sayMixed(d.need.releases)}, true
+	return ruling{kind: plan.Blocked, reason: sayMixed(d.need.windows)}, true
 }
 
 // crossed: the list was made from one merge base of several. What the head undid of the others is not in it, and git's merge
@@ -342,19 +357,20 @@ func methodRefused(d *brief) (ruling, bool) {
 
 // neverTogether: each of the windows opens, but never all of them at once as far as the calendar looks.
 func neverTogether(d *brief) (ruling, bool) {
-	schedules := len(d.need.windows)
-	if d.need.live {
-		schedules-- // a freeze of live ends some day
-	}
-	if d.open.Releasable || !d.open.Until.IsZero() || schedules < 2 || len(d.need.unknown) > 0 {
+	if d.open.Releasable || !d.open.Until.IsZero() || len(d.schedules()) < 2 || len(d.need.unknown) > 0 {
 		return ruling{}, false
 	}
-	for _, name := range d.need.windows {
-		if st := d.policy.Calendar.At(name, d.at); !st.Open && st.Until.IsZero() {
+	for _, a := range each(d.asks) {
+		if st := a.cal.At(a.name, d.at); !st.Open && st.Until.IsZero() {
 			return ruling{}, false // this one alone never opens: held says so
 		}
 	}
 	return ruling{kind: plan.Blocked, reason: d.sayNeverTogether(), wake: d.open.next}, true
+}
+
+// schedules are the windows that have one. live has none: its freezes end some day.
+func (d *brief) schedules() []asked {
+	return slices.DeleteFunc(each(d.asks), func(a asked) bool { return a.name == window.Live })
 }
 
 // --- held
@@ -381,14 +397,6 @@ func unknownWindow(d *brief) (ruling, bool) {
 	return ruling{kind: plan.Held, reason: sayUnknownWindow(d.need.unknown[0])}, true
 }
 
-// onBranches: windowed branches are not moved by this version, so what only they would hold back is held here.
-func onBranches(d *brief) (ruling, bool) {
-	if len(d.need.branches) == 0 {
-		return ruling{}, false
-	}
-	return ruling{kind: plan.Held, reason: sayOnBranches(d.need.branches[0])}, true
-}
-
 func shut(d *brief) (ruling, bool) {
 	if d.open.Releasable {
 		return ruling{}, false
@@ -404,7 +412,7 @@ func shut(d *brief) (ruling, bool) {
 // --- release
 
 func release(d *brief) ruling {
-	r := ruling{kind: plan.Release, until: d.open.Until, wake: d.open.next}
+	r := ruling{kind: plan.Release, until: d.open.Until, wake: soonest(d.open.next, d.take.change)}
 	r.people = d.byPeople()
 	r.reason = d.sayReleased(r.people)
 	return r
@@ -419,24 +427,23 @@ func (d *brief) byPeople() string {
 		return wordPeopleRules
 	case d.need.ignored > 0:
 		return sayPeopleIgnored(d.need.ignored)
-	case d.need.handling(d.policy) == config.Status:
+	case d.handling() == config.Status:
 		return wordPeopleStatus
 	}
 	return ""
 }
 
+// handling is what the file says about such a change: one windowed path makes it a windowed one. What branches hold is handled
+// as live: nothing is left for people to do in a window.
+func (d *brief) handling() config.Handling {
+	if d.isWindowed() {
+		return d.policy.PullRequests.Window
+	}
+	return d.policy.PullRequests.Live
+}
+
 // zone is the one in which the brief's instants are told: that of the first window that shuts it, else of its first
 // window, else of the file's first.
 func (d *brief) zone() *time.Location {
-	for _, names := range [][]window.Name{d.open.Shut, d.need.windows} {
-		for _, n := range names {
-			if n != window.Live && d.policy.Calendar.Has(n) {
-				return d.policy.Calendar.Zone(n)
-			}
-		}
-	}
-	if all := d.policy.Calendar.Names(); len(all) > 0 {
-		return d.policy.Calendar.Zone(all[0])
-	}
-	return time.UTC
+	return zoneOf(d.policy, slices.Concat(d.open.Shut, each(d.asks)))
 }

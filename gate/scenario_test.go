@@ -49,19 +49,26 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// scenario is what stands in a txtar file, with the dull things defaulted: a trusted, mergeable, up-to-date head with one
-// green check, on a protected base that takes our status from our App alone.
-type scenario struct {
-	now    time.Time
+// file is what a branch has as its rules.
+type file struct {
 	policy *config.Policy
 	bad    []config.Finding
-	World  world
-	Pulls  []pull
+	none   bool
+}
+
+// scenario is what stands in a txtar file: .github/sluice.yaml is that of every base, .github/sluice.yaml@BASE that of one (empty:
+// it has none). It comes with the dull things defaulted: a trusted, mergeable, up-to-date head with one
+// green check, on a protected base that takes our status from our App alone.
+type scenario struct {
+	now   time.Time
+	files map[string]file // by base; "": of all others
+	World world
+	Pulls []pull
 }
 
 type world struct {
 	Strict, Queue, NotEnforced, NotBound, RulesUnread, NoFile, Budget bool
-	Skew                                                              time.Duration
+	Skew, TipAhead                                                    time.Duration
 	Required                                                          []string
 	Methods                                                           []string
 	Refusals                                                          []struct {
@@ -80,7 +87,7 @@ type world struct {
 		Ago      time.Duration
 	}
 	Groups []struct {
-		Head       string
+		Head, Base string
 		Files      []string
 		Incomplete bool
 	}
@@ -122,7 +129,14 @@ func readScenario(t *testing.T, a *txtar.Archive) scenario {
 		t.Fatal(err)
 	}
 	sc.now = now
-	sc.policy, sc.bad = config.Parse(section(a, config.File))
+	sc.files = map[string]file{}
+	for _, f := range a.Files {
+		name, base, _ := strings.Cut(f.Name, "@")
+		if name == config.File {
+			policy, bad := config.Parse(f.Data)
+			sc.files[base] = file{policy, bad, base != "" && len(f.Data) == 0}
+		}
+	}
 	strict(t, section(a, "world"), &sc.World)
 	strict(t, section(a, "pulls"), &sc.Pulls)
 	return sc
@@ -186,8 +200,15 @@ func (sc scenario) snapshot() plan.Snapshot {
 
 func (sc scenario) base(name string) plan.Base {
 	w := sc.World
-	b := plan.Base{Tip: tip, File: "f11e", Policy: sc.policy, Findings: sc.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread}
-	if w.NoFile {
+	f, own := sc.files[name]
+	if !own {
+		f = sc.files[""]
+	}
+	b := plan.Base{Tip: tip, File: "f11e", Policy: f.policy, Findings: f.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread}
+	if w.TipAhead != 0 {
+		b.TipAt = sc.now.Add(w.TipAhead)
+	}
+	if w.NoFile || f.none {
 		b.File, b.Policy = "", nil
 	}
 	if !w.NotEnforced {
@@ -223,7 +244,9 @@ func (sc scenario) remember(s *plan.Snapshot) {
 		s.Merges = append(s.Merges, plan.Merged{Base: "main", At: sc.now.Add(-m.Ago), Releases: releases(m.Releases)})
 	}
 	for _, g := range sc.World.Groups {
-		s.Groups = append(s.Groups, plan.Group{Base: "main", Head: sha(g.Head), Files: files(g.Files), Complete: !g.Incomplete})
+		base := cmp.Or(g.Base, "main")
+		s.Bases[plan.Branch(base)] = sc.base(base)
+		s.Groups = append(s.Groups, plan.Group{Base: plan.Branch(base), Head: sha(g.Head), Files: files(g.Files), Complete: !g.Incomplete})
 	}
 }
 
@@ -301,13 +324,15 @@ func ours(text string, context plan.Context, now time.Time) []plan.Status {
 	return []plan.Status{{Context: context, State: plan.StatusState(state), Description: description, By: plan.Login(cmp.Or(by, string(us))), At: now.Add(-time.Minute)}}
 }
 
-// files reads "path", "old => new", "-path" (deleted) and "+path" (added).
+// files reads "path", "old => new", "source ~> copy", "-path" (deleted) and "+path" (added).
 func files(lines []string) []plan.File {
 	var out []plan.File
 	for _, l := range lines {
 		f := plan.File{Path: l, Kind: plan.Modified}
 		if was, is, ok := strings.Cut(l, " => "); ok {
 			f = plan.File{Path: is, Old: was, Kind: plan.Renamed}
+		} else if from, is, ok := strings.Cut(l, " ~> "); ok {
+			f = plan.File{Path: is, Old: from, Kind: plan.Copied}
 		} else if rest, ok := strings.CutPrefix(l, "-"); ok {
 			f = plan.File{Path: rest, Kind: plan.Deleted}
 		} else if rest, ok := strings.CutPrefix(l, "+"); ok {

@@ -88,7 +88,7 @@ func (d *brief) weight() int {
 // wanted is the status that the ruling asks for. Green is given to what people merge; what sluice merges itself turns
 // green only as part of the merge.
 func (d *brief) wanted() (plan.StatusState, string) {
-	if d.policy != nil && d.policy.Mode == config.Observe {
+	if d.mode() == config.Observe {
 		return plan.Success, sayObserved(d.ruling)
 	}
 	switch d.ruling.kind {
@@ -168,24 +168,26 @@ func (b *bench) notes() []plan.Step {
 		case !bound:
 			out = append(out, plan.Step{About: string(name), Says: sayNotBound(name)})
 		}
-		out = append(out, cameWhileShut(name, base)...)
+		if !b.isWindowed(name) { // that one moves by promotion: nothing is merged into it
+			out = append(out, b.cameWhileShut(name, base)...)
+		}
 	}
 	return out
 }
 
 // cameWhileShut tells what reached a base past us although a window of it was shut. It is too late to hold it: somebody should
 // know.
-func cameWhileShut(name plan.Branch, base plan.Base) []plan.Step {
+func (b *bench) cameWhileShut(name plan.Branch, base plan.Base) []plan.Step {
 	var out []plan.Step
-	cal := base.Policy.Calendar
 	for _, c := range base.Came {
 		paths := names(c.Files)
 		n := needOf(base.Policy, paths, c.Complete)
-		if !n.windowed || len(n.windows) == 0 {
+		n.renames(base.Policy, c.Files)
+		if !n.windowed && len(n.uproots) == 0 {
 			continue // nothing windowed, or windowed branches hold it still
 		}
-		if j := cal.Joint(n.windows, c.At); !j.Releasable {
-			out = append(out, plan.Step{About: string(name), Says: sayCame(c, j.Shut, paths, cal.Zone(j.Shut[0]))})
+		if o := openingOf(demands(base.Policy.Calendar, n, b.away(name, n)), c.At); !o.Releasable {
+			out = append(out, plan.Step{About: string(name), Says: sayCame(c, called(o.Shut), paths, zoneOf(base.Policy, o.Shut))})
 		}
 	}
 	return out

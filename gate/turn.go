@@ -3,7 +3,6 @@ package gate
 import (
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -125,7 +124,7 @@ func (t *turns) before(d *brief, w window.Name) int {
 func (t *turns) heldOver(d *brief, full window.Name) ruling {
 	r := ruling{kind: plan.Held, wake: d.open.next}
 	if end := d.policy.Calendar.At(full, t.b.s.At).Until; !end.IsZero() {
-		next := d.policy.Calendar.Joint(d.need.windows, end)
+		next := openingOf(d.asks, end)
 		r.until = next.Until
 		if next.Releasable {
 			r.until = end
@@ -142,7 +141,7 @@ func (t *turns) green(cases []*brief) {
 		return
 	}
 	due := pick(cases, func(d *brief) bool {
-		return d.ruling.kind == plan.Release && d.need.windowed && d.ruling.people != "" && !d.ruling.shared
+		return d.ruling.kind == plan.Release && d.isWindowed() && d.ruling.people != "" && !d.ruling.shared
 	})
 	slices.SortStableFunc(due, func(x, y *brief) int { return y.isGreen() - x.isGreen() })
 	count, shortest := 0, time.Duration(math.MaxInt64)
@@ -174,9 +173,9 @@ func (d *brief) isGreen() int {
 // shortestCutoff is that of the windows which the pull request needs.
 func (d *brief) shortestCutoff() time.Duration {
 	shortest := time.Duration(math.MaxInt64)
-	for _, w := range d.need.windows {
-		if w != window.Live {
-			shortest = min(shortest, d.policy.Calendar.Cutoff(w))
+	for _, a := range each(d.asks) {
+		if a.name != window.Live {
+			shortest = min(shortest, a.cal.Cutoff(a.name))
 		}
 	}
 	return shortest
@@ -212,15 +211,17 @@ func (b *bench) deletable(d *brief) plan.Branch {
 	if !d.policy.PullRequests.DeleteBranch || !d.pull.SameRepo || name == "" || name == b.s.Default || isBase {
 		return ""
 	}
+	home, known := b.s.Bases[b.s.Default]
+	if !known || (home.Policy == nil && home.File != "") {
+		return "" // fail closed: which branches are windowed is not known
+	}
 	for _, p := range b.s.Pulls {
 		if p.Base == name || (p.HeadRef == name && p.SameRepo && p.Number != d.pull.Number) {
 			return ""
 		}
 	}
-	for _, policy := range []*config.Policy{d.policy, b.s.Bases[b.s.Default].Policy} {
-		if policy != nil && slices.ContainsFunc(policy.Branches, func(w config.Branch) bool {
-			return strings.EqualFold(w.Name, string(name)) || strings.EqualFold(w.From, string(name))
-		}) {
+	for _, policy := range []*config.Policy{d.policy, home.Policy} {
+		if told := b.told(policy); told.names[fold(name)] || told.sources[fold(name)] {
 			return ""
 		}
 	}

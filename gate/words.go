@@ -80,8 +80,8 @@ func sayConflict(base plan.Branch) string {
 	return fit("conflicts with " + clean(string(base)) + ": resolve the conflict")
 }
 
-func sayMixed(rs []layout.Release) string {
-	return fit("mixes live and windowed paths (" + some(strs(rs)) + "): split the pull request")
+func sayMixed(windows []window.Name) string {
+	return fit("mixes live and windowed paths (" + some(strs(windows)) + "): split the pull request")
 }
 
 func sayMoved(path string, base plan.Branch) string {
@@ -108,7 +108,11 @@ func (d *brief) sayNeverTogether() string {
 	if !d.need.complete {
 		return fit("GitHub does not list all its files, so it needs every window, and they are never open together: split it")
 	}
-	return fit(some(strs(d.need.windows)) + " are never open together in the next 400 days: split the pull request or change the rules")
+	who := some(called(d.schedules()))
+	if len(d.back.names) > 0 {
+		return fit(who + " are never open together, and files that move to windowed branches need them all: split it")
+	}
+	return fit(who + " are never open together in the next 400 days: split the pull request or change the rules")
 }
 
 func sayHoldLabel(label string) string {
@@ -119,15 +123,91 @@ func sayUnknownWindow(n window.Name) string {
 	return fit("held: " + middle(clean(string(n)), 60) + " is no window of " + config.File + ": fix the path, the rule or the windows")
 }
 
-func sayOnBranches(glob string) string {
-	return fit("held: this version does not move windowed branches (" + clean(glob) + ") yet")
+// sayUntaken says what is missing: the entry, or the file that could hold it.
+func (d *brief) sayUntaken() string {
+	text, home := "held: no branch takes it: "+config.File, d.s.Bases[d.s.Default]
+	if d.pull.Base != d.s.Default {
+		text += " of " + middle(clean(string(d.s.Default)), 25)
+	}
+	switch {
+	case home.Policy == nil && home.File == "":
+		return fit(text + " is missing")
+	case home.Policy == nil:
+		return fit(text + " is invalid")
+	case d.pull.Base != anyBase:
+		text += " has no entry from " + middle(clean(string(d.pull.Base)), 25)
+	default:
+		text += " has no entry"
+	}
+	text += " that matches "
+	glob, _ := d.take.missing.BranchGlob()
+	return text + middle(clean(glob), maxReason-len([]rune(text)))
+}
+
+func sayTaker(e config.Branch) plan.Step {
+	return plan.Step{About: e.Name, Says: "takes it in the window " + string(e.Window)}
+}
+
+func sayMoreBranches(n int) plan.Step {
+	return plan.Step{About: "…", Says: fmt.Sprintf("and %d more branches", n)}
+}
+
+// sayUprooted: Flux prunes an object as soon as the Kustomization that it leaves has the merge.
+func sayUprooted(f plan.File, is layout.Class) plan.Step {
+	return plan.Step{About: f.Path, Says: "comes from " + middle(clean(f.Old), 70) + ", which no branch holds: Flux deletes it there at the merge, and it is back only when " +
+		clean(join(is.Releases, " and ")) + " moves"}
+}
+
+func sayPlanted(f plan.File) plan.Step {
+	return plan.Step{About: f.Path, Says: "comes from " + middle(clean(f.Old), 70) + ", which a branch holds: not held for it; until that branch moves too, Flux has it twice"}
+}
+
+// says which branches take it, where and when, in at most room characters.
+func (t *takers) says(room int) string {
+	for _, width := range []int{40, 20, 12} {
+		if text := t.tell(width); len([]rune(text)) <= room {
+			return text
+		}
+	}
+	if n := len(t.entries); n > 1 {
+		return fmt.Sprintf("%d branches take it", n)
+	}
+	return "a branch takes it"
+}
+
+// tell shortens names to width characters.
+func (t *takers) tell(width int) string {
+	n := len(t.entries)
+	first, next := middle(clean(t.first.Name), width), middle(clean(t.next.Name), width)
+	when := "no opening in sight"
+	if !t.at.IsZero() {
+		when = clock(t.at, t.zone)
+	}
+	many := fmt.Sprintf("%d branches take it", n)
+	switch {
+	case n == 1 && t.open == 1:
+		return first + " takes it now"
+	case n == 1 && t.at.IsZero():
+		return next + " takes it, " + when
+	case n == 1:
+		return next + " takes it " + when
+	case t.open == n:
+		return many + " now"
+	case t.at.IsZero() && t.open > 0:
+		return many + ", " + first + " now"
+	case t.at.IsZero():
+		return many + ", " + when
+	case t.open > 0:
+		return many + ", " + first + " now, next " + next + " " + when
+	}
+	return many + ", next " + next + " " + when
 }
 
 // sayShut names what shuts, until when, and why.
 func (d *brief) sayShut() string {
 	first := d.open.Shut[0]
-	st := d.policy.Calendar.At(first, d.at)
-	who := some(strs(d.open.Shut))
+	st := first.cal.At(first.name, d.at)
+	who := some(called(d.open.Shut))
 	why := ""
 	switch {
 	case st.FrozenBy != "":
@@ -135,8 +215,11 @@ func (d *brief) sayShut() string {
 	case st.Open && len(d.open.Shut) == 1:
 		why = ": too close to its end"
 	}
-	if !d.need.complete {
+	switch {
+	case !d.need.complete:
 		why = ": GitHub does not list all its files"
+	case d.mayBePruned():
+		why = ": Flux deletes at once what moves to a windowed branch"
 	}
 	tail := until(d.open.Until, d.zone()) + why
 	if _, bound := d.base.Enforced(d.pull.Base, d.s.App); d.base.Rules && !bound && d.pull.Base != "" {
@@ -238,7 +321,11 @@ func (d *brief) sayBehind() string {
 func sayInTurn(first int) string { return fmt.Sprintf("due; merged in its turn, after #%d", first) }
 
 func sayFull(w window.Name, most int, t time.Time, zone *time.Location) string {
-	tail := fmt.Sprintf(", which took its %d merges of this opening,%s", most, until(t, zone))
+	merges := "one merge"
+	if most != 1 {
+		merges = fmt.Sprintf("%d merges", most)
+	}
+	tail := ", which took its " + merges + " of this opening," + until(t, zone)
 	return "held by " + middle(clean(string(w)), maxReason-len([]rune("held by "+tail))) + tail
 }
 
@@ -257,23 +344,25 @@ func sayPeopleIgnored(n int) string {
 }
 
 func (d *brief) sayReleased(people string) string {
-	what := "open"
-	if !d.need.windowed {
-		what = "live"
+	what := "live"
+	if d.isWindowed() || (len(d.take.entries) > 0 && !d.need.live) {
+		what = "open"
 	}
 	if !d.open.Until.IsZero() {
 		what += until(d.open.Until, d.zone())
 	}
-	switch people {
-	case "":
-		if d.need.windowed {
-			return fit(what + ": " + some(strs(d.need.windows)))
-		}
-		return fit(what)
-	case wordPeopleRules:
-		return fit(what + "; changes the rules" + parens(d.windowsChanged()) + "; people merge it")
+	switch {
+	case people == wordPeopleRules:
+		what += "; changes the rules" + parens(d.windowsChanged()) + "; people merge it"
+	case people != "":
+		what += "; merge it yourself: " + people
+	case d.need.windowed:
+		what += ": " + some(strs(d.need.windows))
 	}
-	return fit(what + "; merge it yourself: " + people)
+	if len(d.take.entries) > 0 {
+		what += "; " + d.take.says(maxReason-len([]rune(what))-len("; "))
+	}
+	return fit(what)
 }
 
 func parens(names []string) string {
@@ -303,7 +392,7 @@ func sayNotBound(base plan.Branch) string {
 }
 
 // sayCame tells of a commit that went past the gate.
-func sayCame(c plan.Came, shut []window.Name, paths []string, zone *time.Location) string {
+func sayCame(c plan.Came, shut []string, paths []string, zone *time.Location) string {
 	by, what := "", "not all its files are known"
 	if c.By != "" {
 		by = " by " + middle(clean(string(c.By)), 40)
@@ -311,7 +400,7 @@ func sayCame(c plan.Came, shut []window.Name, paths []string, zone *time.Locatio
 	if c.Complete {
 		what = some(paths)
 	}
-	return c.SHA.Short() + by + " came past sluice on " + clock(c.At, zone) + " while " + some(strs(shut)) + " was shut: " + what
+	return c.SHA.Short() + by + " came past sluice on " + clock(c.At, zone) + " while " + some(shut) + " was shut: " + what
 }
 
 // some names up to three things.

@@ -35,7 +35,10 @@ func newClassifyCommand(e *env) *cobra.Command {
 		Use:   "classify [PATH...]",
 		Short: "what each path needs before it may change, and whether all of them may now",
 		Long: "Tells of each path which releases it needs and which rule says so, then whether all of them may be released.\n" +
-			"Give paths, or --base and --head for what changed between two revisions, as a pull request would.",
+			"Give paths, or --base and --head for what changed between two revisions, as a pull request would.\n\n" +
+			"What windowed branches hold may be released; the answer says which branch takes it. The branches of the rules\n" +
+			"count as if they stood on the default branch, those that follow the branch BASE, or the clone's default branch\n" +
+			"if BASE is a commit or there are only paths. If that is not known either, they count whatever they follow.",
 		RunE: func(_ *cobra.Command, args []string) error {
 			call.paths = args
 			v, err := e.classify(call)
@@ -108,6 +111,7 @@ func (c classifyCall) check() error {
 // classified is a change with the rules that count for it.
 type classified struct {
 	policy *config.Policy
+	base   plan.Branch // "": not known
 	files  []plan.File
 }
 
@@ -119,7 +123,7 @@ func (c classifyCall) read() (classified, error) {
 	if err != nil {
 		return classified{}, err
 	}
-	out := classified{policy: policy}
+	out := classified{policy: policy, base: plan.Branch(defaultBranch(c.repo))}
 	for _, path := range c.paths {
 		path = strings.TrimPrefix(filepath.ToSlash(path), "./") // what a shell completes
 		out.files = append(out.files, plan.File{Path: path, Kind: plan.Modified})
@@ -148,7 +152,7 @@ func parsePolicy(name string, data []byte) (*config.Policy, error) {
 }
 
 func viewClassify(c classified, at time.Time) classifyView {
-	verdict := gate.Paths(c.policy, c.files, at)
+	verdict := gate.Paths(gate.Change{Policy: c.policy, Base: c.base, Files: c.files}, at)
 	v := classifyView{
 		Verdict: verdict.Kind, Reason: verdict.Reason, Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
 		Paths: []pathView{},

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
@@ -27,8 +28,27 @@ func (c classifyCall) readRevisions() (out classified, err error) {
 	if out.policy, err = c.rulesAt(repo, base); err != nil {
 		return classified{}, err
 	}
+	out.base = branchOf(repo, c.base)
 	out.files, err = repo.Changes(base, head)
 	return out, err
+}
+
+// branchOf is the branch that a revision means: itself, without its remote. A commit, a tag and HEAD mean the default branch.
+func branchOf(repo *gitremote.Repo, rev string) plan.Branch {
+	const local, remote = "refs/heads/", "refs/remotes/"
+	name := strings.TrimPrefix(strings.TrimPrefix(rev, local), remote)
+	if strings.ContainsAny(rev, "~^") { // a commit before or beside it
+		return repo.DefaultBranch()
+	}
+	if _, err := repo.Resolve(local + name); err == nil && !strings.HasPrefix(rev, remote) {
+		return plan.Branch(name)
+	}
+	if _, branch, ok := strings.Cut(name, "/"); ok && !strings.HasPrefix(rev, local) {
+		if _, err := repo.Resolve(remote + name); err == nil && branch != "HEAD" {
+			return plan.Branch(branch)
+		}
+	}
+	return repo.DefaultBranch()
 }
 
 // rulesAt is the rules that count for a change into base: never those of the change itself.

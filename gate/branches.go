@@ -1,0 +1,216 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// What windowed branches hold is merged at once: each of them takes it in its own window, and package promoter moves them. What
+// the gate has to see to is that there are such branches, and that nothing is lost on the way.
+//
+// The entries of the default branch's file count, whatever the file of the base says, and of them those that follow the base.
+
+// takers are the windowed branches that hold a change.
+type takers struct {
+	entries []config.Branch // in the file's order
+	missing layout.Release  // a pattern that none matches; ""
+	zone    *time.Location
+	open    int           // how many may move now
+	first   config.Branch // of those
+	next    config.Branch // the first of the others to move
+	at      time.Time     // when; zero: no opening in sight
+	change  time.Time     // when this may differ
+}
+
+// home is the policy whose `branches` count; nil if the default branch has no file, or a broken one.
+func (b *bench) home() *config.Policy { return b.s.Bases[b.s.Default].Policy }
+
+// told is the branches that a file's `branches` names, in lower case. Fail closed: names that differ in case alone are one.
+type told struct{ names, sources map[string]bool }
+
+func fold(name plan.Branch) string { return strings.ToLower(string(name)) }
+
+// told reads a file's entries once; of no file there are none.
+func (b *bench) told(p *config.Policy) told {
+	if t, ok := b.known[p]; ok || p == nil {
+		return t
+	}
+	t := told{map[string]bool{}, map[string]bool{}}
+	for _, e := range p.Branches {
+		t.names[fold(plan.Branch(e.Name))], t.sources[fold(plan.Branch(e.From))] = true, true
+	}
+	b.known[p] = t
+	return t
+}
+
+// isWindowed tells whether a branch is a windowed one.
+func (b *bench) isWindowed(name plan.Branch) bool { return b.told(b.home()).names[fold(name)] }
+
+// takersOf finds the branches that hold releases on a base, each set of releases once: a thousand pull requests may ask for
+// the same thousand branches.
+func (b *bench) takersOf(base plan.Branch, globs []layout.Release) *takers {
+	if len(globs) == 0 {
+		return &takers{}
+	}
+	key := string(base) + "\x00" + join(globs, "\x00")
+	if t, ok := b.takers[key]; ok {
+		return t
+	}
+	t := &takers{}
+	b.takers[key] = t
+	seen := map[string]bool{}
+	for _, glob := range globs {
+		found := b.following(base, glob)
+		if len(found) == 0 && t.missing == "" {
+			t.missing = glob // fail closed: no branch would ever take it
+		}
+		for _, e := range found {
+			seen[e.Name] = true
+		}
+	}
+	if t.missing != "" {
+		return t
+	}
+	for _, e := range b.home().Branches {
+		if seen[e.Name] {
+			t.entries = append(t.entries, e)
+		}
+	}
+	b.schedule(t)
+	return t
+}
+
+// following is the entries that a pattern matches and that follow the base. Fail closed: one whose window is not known never
+// moves, and so holds nothing that would come back.
+func (b *bench) following(base plan.Branch, glob layout.Release) []config.Branch {
+	home := b.home()
+	if home == nil {
+		return nil
+	}
+	found := home.Matching(glob)
+	if base != anyBase {
+		found = home.MatchingFrom(glob, string(base))
+	}
+	return slices.DeleteFunc(found, func(e config.Branch) bool { return !home.Calendar.Has(e.Window) })
+}
+
+// schedule notes which of the takers move now, which is next, and when that changes.
+func (b *bench) schedule(t *takers) {
+	cal := b.home().Calendar
+	for _, e := range t.entries {
+		o := b.opening(b.s.Default, []demand{{cal, []window.Name{e.Window}}})
+		t.change = soonest(t.change, o.next)
+		switch {
+		case o.Releasable:
+			if t.open++; t.open == 1 {
+				t.first = e
+			}
+		case t.next.Name == "" || (!o.Until.IsZero() && (t.at.IsZero() || o.Until.Before(t.at))):
+			t.next, t.at = e, o.Until
+		}
+	}
+	t.zone = zoneOf(b.home(), []asked{{cal, t.next.Window}})
+}
+
+// away is the windows that a change asks for because of what it moves: of every branch that brings back what Flux deletes at
+// the merge. Of an incomplete list that may be any branch.
+func (b *bench) away(base plan.Branch, n need) demand {
+	home := b.home()
+	if home == nil || (len(n.uproots) == 0 && n.complete) {
+		return demand{}
+	}
+	entries := b.takersOf(base, n.uproots).entries
+	if !n.complete {
+		entries = slices.DeleteFunc(slices.Clone(home.Branches), func(e config.Branch) bool { return e.From != string(base) })
+	}
+	names := make([]window.Name, 0, len(entries))
+	for _, e := range entries {
+		names = append(names, e.Window)
+	}
+	return demand{home.Calendar, tidy(names)}
+}
+
+// weigh tells what a change needs, whether that is open, and which branches take it.
+func (b *bench) weigh(d *brief) {
+	d.need = needOf(d.policy, d.paths, d.pull.Complete)
+	d.need.renames(d.policy, d.pull.Files)
+	d.take = b.takersOf(d.pull.Base, d.need.branches)
+	d.need.steps = append(d.need.steps, d.take.steps()...)
+	d.back = b.away(d.pull.Base, d.need)
+	d.asks = demands(d.policy.Calendar, d.need, d.back)
+	d.open = b.opening(d.pull.Base, d.asks)
+}
+
+// steps explain which branches hold a change.
+func (t *takers) steps() []plan.Step {
+	var out []plan.Step
+	for i, e := range t.entries {
+		if i == maxSteps {
+			return append(out, sayMoreBranches(len(t.entries)-i))
+		}
+		out = append(out, sayTaker(e))
+	}
+	return out
+}
+
+// untaken: no branch would ever take what the change does to such a path.
+func untaken(d *brief) (ruling, bool) {
+	if d.take.missing == "" {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Held, reason: d.sayUntaken()}, true
+}
+
+// onBranches tells whether windowed branches hold any path of a class.
+func onBranches(c layout.Class) bool {
+	return slices.ContainsFunc(c.Releases, func(r layout.Release) bool {
+		_, ok := r.BranchGlob()
+		return ok
+	})
+}
+
+// renames looks at what moves between paths that branches hold and such as Flux reads from the base itself.
+func (n *need) renames(p *config.Policy, files []plan.File) {
+	var steps []plan.Step
+	for _, f := range files {
+		if f.Old == "" || f.Kind == plan.Copied {
+			continue
+		}
+		was, is := p.Layout.Classify(f.Old), p.Layout.Classify(f.Path)
+		if len(was.Releases) == 0 || len(is.Releases) == 0 || onBranches(was) == onBranches(is) {
+			continue
+		}
+		if onBranches(was) {
+			steps = append(steps, sayPlanted(f))
+			continue
+		}
+		steps = append(steps, sayUprooted(f, is))
+		for _, r := range is.Releases {
+			if _, ok := r.BranchGlob(); ok && !slices.Contains(n.uproots, r) {
+				n.uproots = append(n.uproots, r)
+			}
+		}
+	}
+	slices.Sort(n.uproots)
+	slices.SortFunc(steps, func(a, b plan.Step) int { return strings.Compare(a.About+"\x00"+a.Says, b.About+"\x00"+b.Says) })
+	if more := len(steps) - maxSteps; more > 0 {
+		steps = append(steps[:maxSteps], sayMore(more))
+	}
+	n.steps = append(n.steps, steps...)
+}
+
+// mayBePruned tells whether one of the windows that are shut is asked for because Flux would delete something.
+func (d *brief) mayBePruned() bool {
+	return len(d.need.uproots) > 0 && slices.ContainsFunc(d.open.Shut, func(a asked) bool {
+		return a.cal == d.back.cal && slices.Contains(d.back.names, a.name)
+	})
+}
+
+// isWindowed tells whether windows of its own hold the change: those of a path, or of a branch that something moves to.
+func (d *brief) isWindowed() bool { return d.need.windowed || len(d.need.uproots) > 0 }

@@ -1,0 +1,151 @@
+package gate
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// demand is windows of one file that must all be releasable. A change has one of the base's file, and another of the default
+// branch's if windowed branches of another file hold it (branches.go).
+type demand struct {
+	cal   *window.Calendar
+	names []window.Name
+}
+
+// asked is one window of a demand.
+type asked struct {
+	cal  *window.Calendar
+	name window.Name
+}
+
+// demands is what a change asks for: the windows of its paths, and those that the branches bring in.
+func demands(own *window.Calendar, n need, away demand) []demand {
+	out := []demand{{own, n.windows}}
+	switch {
+	case len(away.names) == 0:
+	case away.cal == own:
+		out[0].names = tidy(slices.Concat(n.windows, away.names))
+	default:
+		out = append(out, away)
+	}
+	return out
+}
+
+// each lists the windows of all demands.
+func each(ds []demand) []asked {
+	var out []asked
+	for _, d := range ds {
+		for _, name := range d.names {
+			out = append(out, asked{d.cal, name})
+		}
+	}
+	return out
+}
+
+// called names windows for people, each name once.
+func called(all []asked) []string {
+	var out []string
+	for _, a := range all {
+		if !slices.Contains(out, string(a.name)) {
+			out = append(out, string(a.name))
+		}
+	}
+	return out
+}
+
+// opening is what the calendars say of a change's windows at the instant of the snapshot.
+type opening struct {
+	Releasable bool      // every one is releasable
+	Until      time.Time // the next change of Releasable; zero: none in sight
+	Shut       []asked   // those that are not releasable
+	next       time.Time // when the words for it may differ
+}
+
+// openingOf asks the calendars, and notes when the answer or the words for it change.
+func openingOf(ds []demand, at time.Time) opening {
+	o := opening{Releasable: true}
+	for _, d := range ds {
+		j := d.cal.Joint(d.names, at)
+		for _, name := range j.Shut {
+			o.Shut = append(o.Shut, asked{d.cal, name})
+		}
+		o.Releasable = o.Releasable && j.Releasable
+		o.Until = soonest(o.Until, j.Until)
+		o.next = soonest(o.next, j.Until)
+		for _, name := range d.names {
+			o.next = soonest(o.next, d.cal.At(name, at).Next)
+		}
+	}
+	if !o.Releasable {
+		o.Until = together(ds, at)
+		o.next = soonest(o.next, o.Until)
+	}
+	if !o.Releasable && o.Until.IsZero() {
+		// The calendar looks a bounded time ahead, counted from the UTC day: the next day may see further.
+		o.next = soonest(o.next, at.UTC().Truncate(24*time.Hour).Add(24*time.Hour))
+	}
+	return o
+}
+
+// maxTogether bounds how many openings are tried to find one that two files share. Whoever asks in vain is held.
+const maxTogether = 1000
+
+// together is the first instant from at on at which all demands are releasable; zero if there is none in sight. From each
+// instant it goes to the latest of the next openings: before that one of them is shut.
+func together(ds []demand, at time.Time) time.Time {
+	for range maxTogether {
+		next := at
+		for _, d := range ds {
+			j := d.cal.Joint(d.names, at)
+			if !j.Releasable && j.Until.IsZero() {
+				return time.Time{}
+			}
+			if !j.Releasable && j.Until.After(next) {
+				next = j.Until
+			}
+		}
+		if next.Equal(at) {
+			return at
+		}
+		at = next
+	}
+	return time.Time{} // fail closed
+}
+
+// opening is openingOf at the snapshot's instant, each asked once: many pull requests ask for the same windows of one file.
+func (b *bench) opening(file plan.Branch, ds []demand) opening {
+	var key strings.Builder
+	key.WriteString(string(file))
+	for _, d := range ds {
+		key.WriteByte(1)
+		for _, n := range d.names {
+			key.WriteByte(0)
+			key.WriteString(string(n))
+		}
+	}
+	if o, ok := b.joints[key.String()]; ok {
+		return o
+	}
+	o := openingOf(ds, b.s.At)
+	b.joints[key.String()] = o
+	return o
+}
+
+// zoneOf is the zone in which instants of windows are told: that of the first one that has a zone of its own, else of the
+// first window of the file.
+func zoneOf(p *config.Policy, all []asked) *time.Location {
+	for _, a := range all {
+		if a.name != window.Live && a.cal.Has(a.name) {
+			return a.cal.Zone(a.name)
+		}
+	}
+	if names := p.Calendar.Names(); len(names) > 0 {
+		return p.Calendar.Zone(names[0])
+	}
+	return time.UTC
+}
