@@ -101,7 +101,7 @@ func TestDatabaseUnusable(t *testing.T) {
 	}
 }
 
-// TestDatabaseBreaksWhileUsed: the file is damaged or removed under the running service. No webhook is acknowledged any more, the
+// TestDatabaseBreaksWhileUsed: the file is damaged, removed or made read-only under the running service. No webhook is acknowledged any more, the
 // log says what to do, and after it was done everything is looked at again; nothing that was shut is open for it.
 func TestDatabaseBreaksWhileUsed(t *testing.T) {
 	t.Parallel()
@@ -115,6 +115,7 @@ func TestDatabaseBreaksWhileUsed(t *testing.T) {
 			}
 		}},
 		{"corrupt", "the database file is damaged; put it aside or restore it, then start again", corrupt},
+		{"read-only", "the database cannot be written", readOnly},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -167,8 +168,21 @@ func (w *world) stillHeld(n int) {
 	}
 }
 
-// corrupt overwrites all pages of the database but the first, and sees that what the service has in its memory of them is void.
+// corrupt overwrites all pages of the database but the first.
 func corrupt(w *world, path string) {
+	w.t.Helper()
+	overwrite(w, path, 4096, func(size int64) []byte { return bytes.Repeat([]byte("Z"), int(size)-4096) })
+}
+
+// readOnly gives the file a write version that SQLite must not write: it treats such a file as read-only.
+// https://www.sqlite.org/fileformat.html#file_format_version_numbers
+func readOnly(w *world, path string) {
+	w.t.Helper()
+	overwrite(w, path, 18, func(int64) []byte { return []byte{3} })
+}
+
+// overwrite writes into the database file, and sees that what the service has in its memory of it is void.
+func overwrite(w *world, path string, at int64, data func(size int64) []byte) {
 	w.t.Helper()
 	db := w.database()
 	w.exec(db, "CREATE TABLE other (x)", "PRAGMA wal_checkpoint(TRUNCATE)")
@@ -180,7 +194,7 @@ func corrupt(w *world, path string) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	if _, err := f.WriteAt(bytes.Repeat([]byte("Z"), int(info.Size())-4096), 4096); err != nil {
+	if _, err := f.WriteAt(data(info.Size()), at); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := f.Close(); err != nil {

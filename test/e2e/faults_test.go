@@ -78,6 +78,37 @@ func TestMergeRefusedForAMoment(t *testing.T) {
 	}
 }
 
+// TestRefusedOnEveryTip: GitHub refuses a merge for ever, and the base moves all the time. Each new tip is a reason to try again,
+// but not for ever: a commit takes no more than 1,000 statuses, and each try costs two.
+func TestRefusedOnEveryTip(t *testing.T) {
+	t.Parallel()
+	const tries = 20 // and then one an hour
+	w := newWorld(t, rules(openForYears))
+	f := refusal(http.StatusForbidden, "You're not authorized to push to this branch.", -1)
+	f.Path = "/repos/acme/fleet/pulls/1/merge"
+	w.github.Fault(f)
+	w.start()
+	n := w.open("live", "apps/a-rt/x")
+	w.hasStatus(n, "pending: GitHub refused the merge")
+	for i := range tries + 5 {
+		w.looked(fmt.Sprintf("moves-%d", i)) // moves the tip
+	}
+	puts := 0
+	for _, r := range w.github.RequestLog() {
+		if r.Method == http.MethodPut && r.Path == f.Path {
+			puts++
+		}
+	}
+	if puts != tries {
+		t.Errorf("GitHub was asked %d times to merge, want %d", puts, tries)
+	}
+	if all := w.repo.Statuses(w.pull(n).HeadSHA); len(all) > 2*tries+2 {
+		t.Errorf("%d statuses were set", len(all))
+	}
+	w.hasStatus(n, "pending: GitHub refused the merge")
+	w.unmerged(n)
+}
+
 // loss tells what a lost answer may lead to.
 type loss bool
 
@@ -181,6 +212,62 @@ func TestGitHubFails(t *testing.T) {
 	}
 }
 
+// TestGraphQLErrorBesideData: GitHub answers 200 with most of what was asked for and an error about the rest, which it leaves out
+// as null. What is not there must not be taken for nothing: here it is a writer's "changes requested", or a label that holds.
+func TestGraphQLErrorBesideData(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ missing, waits string }{
+		{"latestOpinionatedReviews", "pending: waits: bob requested changes"}, {"labels", "pending: held by the label hold"},
+	} {
+		t.Run(c.missing, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, rules(openForYears))
+			w.repo.SetPermission("bob", standin.Write)
+			n := w.open("live", "apps/a-rt/x")
+			if c.missing == "labels" {
+				w.must(w.repo.Label(n, "bob", "hold"))
+			} else {
+				w.must(w.repo.Review(n, "bob", standin.ChangesRequested))
+			}
+			var fails, failed atomic.Int32
+			fails.Store(1)
+			p := w.serve("SLUICE_RESYNC=1s", w.mirror(func(answer map[string]any) {
+				if fails.Load() > 0 && blank(answer, c.missing) {
+					failed.Add(1)
+					answer["errors"] = []any{map[string]any{"message": "Something went wrong while executing your query.", "path": []any{"repository", c.missing}}}
+				}
+			}))
+			w.within(limitPatience, "GitHub fails three times", func() bool { return failed.Load() >= 3 })
+			if w.pull(n).Merged || w.wasGreen(w.pull(n).HeadSHA) {
+				t.Error("merged on what GitHub left out")
+			}
+			p.logs("look failed")
+			fails.Store(0)
+			w.within(limitPatience, "it is held as it must be", func() bool { return strings.HasPrefix(w.status(n), c.waits) })
+			w.unmerged(n)
+		})
+	}
+}
+
+// blank sets a field to null wherever it stands, and tells whether it stood anywhere.
+func blank(v any, field string) (found bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			found = blank(one, field) || found
+		}
+	case map[string]any:
+		for name, one := range v {
+			if name == field {
+				v[name], found = nil, true
+				continue
+			}
+			found = blank(one, field) || found
+		}
+	}
+	return found
+}
+
 // TestLimitWithoutEnd: a secondary limit that names no end is answered with a minute of silence, 403 or 429, and others go on.
 func TestLimitWithoutEnd(t *testing.T) {
 	t.Parallel()
@@ -233,23 +320,29 @@ func TestTokenExpires(t *testing.T) {
 	w.once(w.repo, "live")
 }
 
-// TestMergeableUnknown: GitHub does not find out for long whether the head merges. Nothing is merged on a guess, the looks for
-// it are few, and once GitHub knows the change goes.
+// TestMergeableUnknown: GitHub does not find out for a minute whether the head merges. Nothing is merged on a guess, the looks
+// for it are few, it is told to people only once it lasts, and when GitHub knows the change goes.
 func TestMergeableUnknown(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rules(shutForYears))
 	w.github.SetMergeability(standin.Unknown)
 	w.serve("SLUICE_WORKERS=1")
+	opened := time.Now()
 	n := w.open("live", "apps/a-rt/x")
-	w.lookedAgain(3)
-	if w.pull(n).Merged || strings.HasPrefix(w.status(n), "success") {
+	w.within(limitPatience, "people are told", func() bool {
+		return strings.HasPrefix(w.status(n), "pending: waits: GitHub is working out whether this can be merged")
+	})
+	if took := time.Since(opened); took < time.Minute {
+		t.Errorf("people are told after %s", took)
+	}
+	if w.pull(n).Merged || w.wasGreen(w.pull(n).HeadSHA) {
 		t.Error("merged on a guess")
 	}
-	if w.looks() > 6 {
-		t.Errorf("%d looks for it", w.looks())
+	if looks := w.looks(); looks > 10 {
+		t.Errorf("%d looks for it", looks)
 	}
 	w.github.SetMergeability(standin.AtOnce)
-	w.merged(n)
+	w.within(limitPatience, "it is merged", func() bool { return w.pull(n).Merged })
 	w.once(w.repo, "live")
 	w.noRepeats(n)
 }

@@ -2,12 +2,14 @@ package e2e
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -132,4 +134,30 @@ func (s *turnstile) letAll() {
 	for _, one := range s.all {
 		one.letGo()
 	}
+}
+
+// mirror puts a mirror in front of a world's GitHub that changes the answers of GraphQL, and gives the setting that tells the
+// service of it.
+func (w *world) mirror(change func(answer map[string]any)) string {
+	w.t.Helper()
+	to, err := url.Parse(w.url)
+	w.must(err)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		if !strings.HasSuffix(r.Request.URL.Path, "/graphql") || r.StatusCode != http.StatusOK {
+			return nil
+		}
+		answer := map[string]any{}
+		if err := json.NewDecoder(r.Body).Decode(&answer); err != nil {
+			return err
+		}
+		change(answer)
+		body, err := json.Marshal(answer)
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		r.Header.Set("Content-Length", strconv.Itoa(len(body)))
+		return err
+	}
+	server := httptest.NewServer(proxy)
+	w.t.Cleanup(server.Close)
+	return "SLUICE_GITHUB_URL=" + server.URL + "/api/v3"
 }

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sluicegate/sluice/standin"
@@ -151,6 +152,54 @@ func TestFork(t *testing.T) {
 		w.hasStatus(n, "pending: waits: the head is in a fork")
 		w.stays(n)
 	})
+}
+
+// TestDeletedFork: the fork behind a head was deleted, and its owner's account with it. GitHub keeps the head and gives null for
+// both; it is a stranger's head all the same.
+func TestDeletedFork(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(openForYears))
+	var ghosts atomic.Int32
+	w.github.SetMergeability(standin.AtOnce)
+	w.serve("SLUICE_GITHUB_PACE=off", w.mirror(func(answer map[string]any) { ghosts.Add(haunt(answer)) }))
+	var pulls []int
+	for _, path := range []string{"apps/gone-rt/x", "apps/gone-rw/x"} {
+		pulls = append(pulls, w.propose(standin.NewPull{By: "mallory", Head: fmt.Sprintf("mallory:gone-%d", len(pulls)), Change: write("gone", path)}))
+	}
+	for _, n := range pulls {
+		w.hasStatus(n, "pending: waits: the head is in a fork; somebody with write access must approve "+w.pull(n).HeadSHA[:7])
+	}
+	w.stays(pulls...)
+	for _, n := range pulls {
+		w.must(w.repo.Review(n, "stranger", standin.Approved))
+	}
+	w.stays(pulls...)
+	for _, n := range pulls {
+		w.must(w.repo.Review(n, "alice", standin.Approved))
+		w.merged(n)
+	}
+	if ghosts.Load() == 0 {
+		t.Error("sluice was never told of a fork that is gone")
+	}
+}
+
+// haunt deletes every fork from an answer, and the account of who opened a pull request from it.
+func haunt(v any) (ghosts int32) {
+	switch v := v.(type) {
+	case []any:
+		for _, one := range v {
+			ghosts += haunt(one)
+		}
+	case map[string]any:
+		if v["isCrossRepository"] == true {
+			v["headRepository"], v["author"] = nil, nil
+			ghosts++
+		}
+		for _, one := range v {
+			ghosts += haunt(one)
+		}
+	}
+	return ghosts
 }
 
 // TestChangesRequested: a base without any protection does not tell GitHub to ask for reviews; a writer's word holds all the
