@@ -7,6 +7,8 @@ BIN := $(CURDIR)/bin
 # The race detector needs a C compiler; where there is none the tests run without it.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
 FUZZTIME ?= 30s
+# Fuzz targets that run at once; each has its share of the cores.
+FUZZJOBS ?= 2
 BENCHTIME ?= 1s
 # End-to-end tests mostly wait for the built service, so more of them run at once than there are cores.
 PARALLEL ?= 8
@@ -67,9 +69,4 @@ bench: ## the figures, each with its baseline in the same run
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s)
-	@for pkg in $$($(GO) list ./...); do \
-	  for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
-	    echo "$$pkg $$target"; \
-	    $(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x $$pkg || exit 1; \
-	  done; \
-	done
+	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS='$(FUZZJOBS)' .ci/fuzz
