@@ -45,8 +45,8 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 	}
 	op := fmt.Sprintf("move branches of %s", repo)
 	for _, m := range moves {
-		if !fullSHA.MatchString(string(m.New)) || m.Old != "" && !fullSHA.MatchString(string(m.Old)) || m.Branch == "" {
-			return fmt.Errorf("%s: %w", op, &Error{Kind: Refused, Reason: wordNoMove}) // fail closed: GitHub deletes what is moved to zeros
+		if !isCommit(m.New) || m.Old != "" && !isCommit(m.Old) || m.Branch == "" {
+			return fmt.Errorf("%s: %w", op, &Error{Kind: Refused, Reason: wordNoMove})
 		}
 	}
 	c := f.client(repo.Installation)
@@ -68,6 +68,11 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 		return fmt.Errorf("%s: %w", op, e)
 	}
 	return wrap(ctx, op, err)
+}
+
+// isCommit tells the name of a commit from zeros: what is moved to zeros is deleted.
+func isCommit(sha plan.SHA) bool {
+	return fullSHA.MatchString(string(sha)) && strings.Trim(string(sha), "0") != ""
 }
 
 // moveTogether is the one request.
@@ -115,7 +120,10 @@ func (f *Forge) moveSingly(ctx context.Context, c *client, repo plan.Repo, moves
 			refused = &Error{Kind: Transient, Reason: wordTooLate}
 			break
 		}
-		err := c.moveOne(ctx, repo, m)
+		err := ctx.Err()
+		if err == nil {
+			err = c.moveOne(ctx, repo, m)
+		}
 		if err == nil {
 			done = append(done, m.Branch)
 			continue

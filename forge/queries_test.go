@@ -28,10 +28,30 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"texts":          objectsQuery("o", "r", many(3), objectText),
 		"further checks": moreChecksQuery("o", "r", 1, "c"),
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
+		"windowed branches": lookQuery(page{owner: "o", name: "r", size: 100, bases: many(3), asked: asked{
+			tips: bearing(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
+			judged: []plan.SHA{"a"}, recent: true, names: true,
+		}}),
+		"without their checks": lookQuery(page{owner: "o", name: "r", size: 25, asked: asked{
+			tips: []tipAsked{{name: "a"}}, lines: []string{"main"}, defName: "main",
+		}}),
+		"branches":  branchesQuery("o", "r", asked{tips: []tipAsked{{"a", true}, {"b", false}}, lines: []string{"main"}, recent: true}),
+		"bare tips": branchesQuery("o", "r", asked{tips: []tipAsked{{name: "a"}}}),
+		"borne":     branchesQuery("o", "r", asked{tips: []tipAsked{{"a", true}}}),
+		"lines":     branchesQuery("o", "r", asked{lines: []string{"main"}}),
+		"history":   branchesQuery("o", "r", asked{roots: []plan.SHA{"a", "b"}}),
+		"judged":    branchesQuery("o", "r", asked{judged: []plan.SHA{"a", "b"}}),
+		"told":      branchesQuery("o", "r", asked{told: []plan.SHA{"a", "b"}}),
+		"names":     branchesQuery("o", "r", asked{names: true, after: "c"}),
+		"contexts":  moreContextsQuery("o", "r", "a", "c"),
+		"id":        idQuery("o", "r"),
 	} {
 		if err := githubapi.ValidateQuery(q.text()); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, q.text())
 		}
+	}
+	if err := githubapi.ValidateQuery(moveMutation); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -43,5 +63,22 @@ func TestPriceOfALook(t *testing.T) {
 		if got := (connections + 50) / 100; got > most {
 			t.Errorf("a page of %d costs %d points", size, got)
 		}
+	}
+}
+
+// What windowed branches add to the price: a look at a thousand of them costs as much as at one, and each source 1 point, or 2
+// with the checks of its newest commits; a hundred commits to be judged cost 5 more.
+func TestPriceOfBranches(t *testing.T) {
+	line := 1 + linePage                                // its page, and the parents of each commit
+	judged := 1 + 1 + maxBecame                         // of one commit: its checks, its pull requests, and the checks of each
+	recent := 1 + recentPage*judged                     // the newest
+	if got := (line + recent + 1 + 50) / 100; got > 2 { // and one page of names
+		t.Errorf("a source costs %d points", got)
+	}
+	if got := (linePage*judged + 50) / 100; got > 5 {
+		t.Errorf("a hundred judged commits cost %d points", got)
+	}
+	if nodes := maxJudged * (maxChecks + maxBecame*(1+maxChecks)); nodes > 250_000 { // GitHub's bound is 500,000, with all else
+		t.Errorf("%d nodes", nodes)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// maxNamePages is how many pages of names of branches are read, once in rulesTTL. The first comes with the look; a repository of
-// a hundred branches never needs another.
+// maxNamePages is how many pages of names of branches are read, once in rulesTTL. The first comes with the look. Others are read
+// only if some windowed branch is not there: to make one beside its twin does harm, to move one does not.
 const maxNamePages = 20
 
 // namesDue tells whether the names of all branches are to be read: they were long ago, or for other entries.
@@ -47,7 +47,7 @@ func (t *tracker) addTwins(ctx context.Context) error {
 	return nil
 }
 
-// allNames are the names of all branches, as many as are read.
+// allNames are the names of all branches, as many as are worth reading.
 func (t *tracker) allNames(ctx context.Context) ([]plan.Branch, error) {
 	var all []plan.Branch
 	for range maxNamePages {
@@ -55,7 +55,7 @@ func (t *tracker) allNames(ctx context.Context) ([]plan.Branch, error) {
 			all = append(all, plan.Branch(n.Name))
 		}
 		at := t.seen.names.PageInfo
-		if !at.HasNextPage || at.EndCursor == "" {
+		if !at.HasNextPage || at.EndCursor == "" || !t.lacksOne() {
 			return all, nil
 		}
 		t.seen.names = &connection[struct{ Name string }]{}
@@ -68,6 +68,11 @@ func (t *tracker) allNames(ctx context.Context) ([]plan.Branch, error) {
 	}
 	t.f.log.Warn("not all names of branches were read", "repo", t.repo.String(), "read", len(all))
 	return all, nil
+}
+
+// lacksOne tells whether some windowed branch is not there.
+func (t *tracker) lacksOne() bool {
+	return slices.ContainsFunc(t.s.Branches, func(b plan.Tracked) bool { return b.Relation == plan.Absent })
 }
 
 // namesHere are the names that the look saw anyway.

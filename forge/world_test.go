@@ -36,7 +36,14 @@ const policyText = "version: 1\ntimezone: UTC\nwindows:\n  night: {open: \"0 22 
 
 func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
-	hub, err := standin.New(standin.Options{Dir: t.TempDir(), AppID: appID, AppKey: publicKey(t)})
+	return newWorldWith(t, files, standin.Options{})
+}
+
+// newWorldWith is a world before a GitHub of another kind.
+func newWorldWith(t *testing.T, files map[string]string, o standin.Options) *world {
+	t.Helper()
+	o.Dir, o.AppID, o.AppKey = t.TempDir(), appID, publicKey(t)
+	hub, err := standin.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,302 @@
+package forge
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/standin"
+)
+
+// moveTo is a move of a branch from where it stands.
+func (w *world) moveTo(branch, sha string) plan.Move {
+	return plan.Move{Branch: plan.Branch(branch), Old: plan.SHA(w.r.Tip(branch)), New: plan.SHA(sha)}
+}
+
+func (w *world) move(moves ...plan.Move) error {
+	return w.forge.MoveBranches(context.Background(), w.repo, moves)
+}
+
+func movedOf(err error) []plan.Branch {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Moved
+	}
+	return nil
+}
+
+func TestMovesAllOrNone(t *testing.T) {
+	w := newWindowed(t, "none", "a", "b", "new")
+	root := w.r.Tip("main")
+	w.put("a", root)
+	w.put("b", root)
+	tip := w.push("main", "x")
+	w.look(Ask{})
+	w.hub.ResetRequests()
+	made := w.moveTo("new", tip)
+	w.must(w.move(w.moveTo("a", tip), w.moveTo("b", tip), made))
+	if got := w.requests(); sum(got) != 1 || w.r.Tip("a") != tip || w.r.Tip("b") != tip || w.r.Tip("new") != tip {
+		t.Errorf("%v", got)
+	}
+	for name, spoil := range map[string]func() plan.Move{
+		"moved by somebody": func() plan.Move {
+			m := w.moveTo("b", tip)
+			w.put("b", w.push("elsewhere", "y"))
+			return m
+		},
+		"moved forward by somebody": func() plan.Move {
+			m := w.moveTo("b", w.push("main", "z"))
+			w.put("b", tip)
+			return m
+		},
+		"is there":    func() plan.Move { return plan.Move{Branch: "new", New: plan.SHA(tip)} },
+		"deleted":     func() plan.Move { m := w.moveTo("b", tip); w.put("b", ""); return m },
+		"diverged":    func() plan.Move { w.put("b", w.push("aside", "q")); return w.moveTo("b", tip) },
+		"no commit":   func() plan.Move { return w.moveTo("b", sha(77)) },
+		"protected":   func() plan.Move { w.r.Protect("b", standin.Rules{Restrict: true}); return w.moveTo("b", tip) },
+		"to nothing":  func() plan.Move { return w.moveTo("b", strings.Repeat("0", 40)) },
+		"by no value": func() plan.Move { return plan.Move{Branch: "b", Old: "main", New: plan.SHA(tip)} },
+		"by no name":  func() plan.Move { return plan.Move{Old: plan.SHA(root), New: plan.SHA(tip)} },
+	} {
+		w.r.Unprotect("b")
+		w.put("a", root)
+		w.put("b", root)
+		bad := spoil()
+		before := w.r.Tip("b")
+		err := w.move(w.moveTo("a", tip), bad)
+		if kindOf(err) != Refused || judge(err).Reason == "" || w.r.Tip("a") != root || w.r.Tip("b") != before || movedOf(err) != nil {
+			t.Errorf("%s: %v; a at %s, b at %s", name, err, w.r.Tip("a"), w.r.Tip("b"))
+		}
+	}
+	w.must(w.move())
+}
+
+// A repository that no look has seen costs a request more; the answer to a move that is lost says nothing of it.
+func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
+	w := newWorld(t, nil)
+	w.put("a", w.r.Tip("main"))
+	tip := w.push("main", "x")
+	w.hub.ResetRequests()
+	w.must(w.move(w.moveTo("a", tip)))
+	if got := w.requests(); sum(got) != 2 {
+		t.Errorf("%v", got)
+	}
+	for name, tt := range map[string]struct {
+		fault standin.Fault
+		want  Kind
+		done  bool
+	}{
+		"cut":         {standin.Fault{Cut: 5}, Transient, true},
+		"lost":        {standin.Fault{Status: 502, Body: "<html>", Done: true}, Transient, true},
+		"unavailable": {standin.Fault{Status: 503}, Transient, false},
+		"too heavy": {standin.Fault{Errors: []standin.GraphQLError{{
+			Message: "Something went wrong while executing your query. Please include `X` when reporting this issue."}}}, Transient, false},
+		"out of points": {standin.Fault{Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}}, Limited, false},
+		"no right":      {standin.Fault{Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}}}, Refused, false},
+		"no type":       {standin.Fault{Errors: []standin.GraphQLError{{Message: "is at 1 but expected 2", Path: []string{"updateRefs"}}}}, Refused, false},
+		"not found":     {standin.Fault{Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "no node", Path: []string{"updateRefs"}}}}, Refused, false},
+	} {
+		w.look(Ask{})
+		old := w.r.Tip("a")
+		next := w.push("main", "y"+name)
+		tt.fault.Path, tt.fault.Contains = "/graphql", "updateRefs"
+		w.hub.Fault(tt.fault)
+		err := w.move(w.moveTo("a", next))
+		w.forge.client(w.repo.Installation).limits.until = time.Time{}
+		if kindOf(err) != tt.want || (w.r.Tip("a") == next) != tt.done {
+			t.Errorf("%s: %v, from %s to %s", name, err, old, w.r.Tip("a"))
+		}
+	}
+}
+
+// A ruleset is not told with a look. What refuses a move for the lack of our status shows that the branch demands it.
+func TestRefusalsTeachDemands(t *testing.T) {
+	w := newWindowed(t, "none", "rw/1", "rw/10")
+	root := w.r.Tip("main")
+	w.put("rw/1", root)
+	w.put("rw/10", root)
+	tip := w.push("main", "x")
+	w.r.Protect("rw/10", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/promote/rw/10", App: appID}}})
+	if s, _ := w.look(Ask{}); s.Branches[1].Demands {
+		t.Error("a ruleset is told with a look: there is nothing to learn")
+	}
+	err := w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip))
+	t.Log(err)
+	if kindOf(err) != Refused {
+		t.Error(err)
+	}
+	s, _ := w.look(Ask{})
+	if s.Branches[0].Demands || !s.Branches[1].Demands {
+		t.Errorf("%+v", s.Branches)
+	}
+	green := plan.Status{Context: plan.PromoteContextFor("rw/10"), State: plan.Success}
+	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(tip), green))
+	w.must(w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip)))
+	w.forge.now = func() time.Time { return time.Now().Add(2 * demandKept) }
+	if s, _ = w.look(Ask{}); s.Branches[1].Demands {
+		t.Error("remembered for ever")
+	}
+	for reason, want := range map[string]bool{
+		`Required status check "sluice/promote/rw/1" is expected.`: true, "sluice/promote/rw/1": true, "Sluice/Promote/RW/1.": true,
+		`Required status check "sluice/promote/rw/10" is expected.`: false, "sluice/promote/rw/1.5 is": false, "": false,
+		"sluice/promote/rw/10, sluice/promote/rw/1, others": true,
+	} {
+		if namesContext(reason, "sluice/promote/rw/1") != want {
+			t.Errorf("%q: %v", reason, !want)
+		}
+	}
+}
+
+// An older Enterprise Server moves them one by one; what was moved is told, and that the server is old is remembered.
+func TestMovesOneByOne(t *testing.T) {
+	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "a", "rw/b", "c", "d")}, standin.Options{NoUpdateRefs: true})
+	root := w.r.Tip("main")
+	for _, name := range []string{"a", "rw/b", "c"} {
+		w.put(name, root)
+	}
+	tip := w.push("main", "x")
+	w.look(Ask{})
+	w.hub.ResetRequests()
+	w.must(w.move(w.moveTo("a", tip)))
+	t.Logf("the first: %v", w.requests())
+	stale := plan.Move{Branch: "rw/b", Old: plan.SHA(tip), New: plan.SHA(tip)}
+	w.r.Protect("c", standin.Rules{Restrict: true})
+	w.hub.ResetRequests()
+	err := w.move(stale, w.moveTo("c", tip), w.moveTo("d", tip))
+	if kindOf(err) != Refused || !cmp.Equal(movedOf(err), []plan.Branch{"d"}) || w.r.Tip("rw/b") != root || w.r.Tip("c") != root || w.r.Tip("d") != tip {
+		t.Errorf("%v, moved %v", err, movedOf(err))
+	}
+	if got := w.requests(); got["POST /graphql"] != 0 {
+		t.Errorf("it was asked for again: %v", got)
+	}
+	w.r.Unprotect("c")
+	late := w.moveTo("c", tip)
+	late.Before = time.Now().Add(-time.Second)
+	err = w.move(w.moveTo("rw/b", tip), late)
+	if kindOf(err) != Transient || !cmp.Equal(movedOf(err), []plan.Branch{"rw/b"}) || w.r.Tip("c") != root {
+		t.Errorf("%v, moved %v", err, movedOf(err))
+	}
+	w.put("rw/b", root)
+	w.hub.Fault(standin.Fault{Method: "PATCH", Status: 502, Skip: 1})
+	err = w.move(w.moveTo("rw/b", tip), w.moveTo("c", tip))
+	if kindOf(err) != Transient || !cmp.Equal(movedOf(err), []plan.Branch{"rw/b"}) || w.r.Tip("c") != root {
+		t.Errorf("%v, moved %v", err, movedOf(err))
+	}
+	if err = w.move(plan.Move{Branch: "a", New: plan.SHA(tip)}); kindOf(err) != Refused {
+		t.Errorf("made where one is: %v", err)
+	}
+	gone := plan.Move{Branch: "gone", Old: plan.SHA(root), New: plan.SHA(tip)}
+	if err = w.move(gone, w.moveTo("c", tip)); kindOf(err) != Refused || w.r.Tip("gone") != "" || w.r.Tip("c") != tip {
+		t.Errorf("a branch that is gone: %v", err)
+	}
+}
+
+// What is sent: every old value, nothing by force; and a mutation costs five points of GraphQL's minute.
+func TestWhatAMoveSends(t *testing.T) {
+	hub := &fake{t: t}
+	var sent struct {
+		Variables struct{ Input map[string]any }
+	}
+	hub.say = func(r *http.Request, body string) answerOf {
+		switch {
+		case r.URL.Path != "/graphql":
+			return answerOf{}
+		case strings.Contains(body, "updateRefs"):
+			if err := json.Unmarshal([]byte(body), &sent); err != nil {
+				t.Fatal(err)
+			}
+			return answerOf{code: 200, body: `{"data":{"updateRefs":{"clientMutationId":null}}}`}
+		}
+		return said(obj{"id": "R1"})
+	}
+	f := hub.forge(func(o *Options) { o.Pace = 900 })
+	old := plan.SHA(strings.Repeat("a", 64))
+	moves := []plan.Move{{Branch: "a", Old: plan.SHA(sha(1)), New: plan.SHA(sha(2))}, {Branch: "b", New: old}}
+	if err := f.MoveBranches(context.Background(), testRepo, moves); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]any{"repositoryId": "R1", "refUpdates": []any{
+		map[string]any{"name": "refs/heads/a", "beforeOid": sha(1), "afterOid": sha(2), "force": false},
+		map[string]any{"name": "refs/heads/b", "beforeOid": strings.Repeat("0", 64), "afterOid": string(old), "force": false},
+	}}
+	if d := cmp.Diff(want, sent.Variables.Input); d != "" {
+		t.Error(d)
+	}
+	b := f.client(install).limits.graph
+	if spent := b.burst - b.level; spent != pointsRead+pointsWrite {
+		t.Errorf("%v points", spent)
+	}
+}
+
+// Answers to a move that are none.
+func TestAnswersToAMove(t *testing.T) {
+	for name, tt := range map[string]struct {
+		body string
+		want Kind
+	}{
+		"empty":      {``, Transient},
+		"no JSON":    {`<html>`, Transient},
+		"no data":    {`{}`, Transient},
+		"no payload": {`{"data":{"updateRefs":null}}`, Transient},
+		"both":       {`{"data":{"updateRefs":{"clientMutationId":null}},"errors":[{"type":"UNPROCESSABLE","message":"no","path":["updateRefs"]}]}`, Refused},
+		"hostile":    {`{"errors":[{"type":"UNPROCESSABLE","message":"a\u0007\n\u202eb ghs_abcDEF"}]}`, Refused},
+	} {
+		hub := &fake{t: t}
+		hub.say = func(r *http.Request, body string) answerOf {
+			switch {
+			case r.URL.Path != "/graphql":
+				return answerOf{}
+			case strings.Contains(body, "updateRefs"):
+				return answerOf{code: 200, body: tt.body}
+			}
+			return said(obj{"id": "R1"})
+		}
+		err := hub.forge(nil).MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}})
+		if kindOf(err) != tt.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if name == "hostile" && judge(err).Reason != "a b ***" {
+			t.Errorf("%q", judge(err).Reason)
+		}
+	}
+	hub := &fake{t: t, say: func(r *http.Request, _ string) answerOf {
+		if r.URL.Path == "/graphql" {
+			return answerOf{err: errors.New("connection reset")}
+		}
+		return answerOf{}
+	}}
+	f := hub.forge(nil)
+	f.repos.put(keyOf(testRepo), memory{id: "R1"})
+	if err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}}); kindOf(err) != Transient {
+		t.Error(err)
+	}
+}
+
+// Whoever ends the context learns what was moved by then.
+func TestMovesThatAreEnded(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	hub := &fake{t: t}
+	hub.say = func(r *http.Request, _ string) answerOf {
+		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/git/refs") {
+			return answerOf{}
+		}
+		cancel()
+		return answerOf{code: 201, body: fmt.Sprintf(`{"ref":"refs/heads/a","object":{"sha":%q}}`, sha(2))}
+	}
+	f := hub.forge(nil)
+	until := at.Add(time.Hour)
+	f.singly.Store(&until)
+	err := f.MoveBranches(ctx, testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}, {Branch: "b", New: plan.SHA(sha(2))}})
+	if kindOf(err) != Transient || !cmp.Equal(movedOf(err), []plan.Branch{"a"}) {
+		t.Errorf("%v, moved %v", err, movedOf(err))
+	}
+}
