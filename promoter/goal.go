@@ -67,10 +67,11 @@ type aim struct {
 
 // goal is where on a line branches with one aim go.
 type goal struct {
-	place  int    // the newest commit that will do is Line[place]; len(Line): there is none
-	marks  []mark // of the commits before it
-	silent bool   // no check runs there, as far as can be seen
-	unsure bool   // what the source requires is not known
+	place  int         // the newest commit that will do is Line[place]; len(Line): there is none
+	marks  []mark      // of the commits before it
+	steps  []plan.Step // of the first few of them: why the branches do not go there
+	silent bool        // no check runs there, as far as can be seen
+	unsure bool        // what the source requires is not known
 }
 
 func (b *bench) goal(l *line, checks config.Checks) *goal {
@@ -101,7 +102,9 @@ func (b *bench) goal(l *line, checks config.Checks) *goal {
 			g.place = i
 			break
 		}
-		g.marks = append(g.marks, m)
+		if g.marks = append(g.marks, m); i < maxListed {
+			g.steps = append(g.steps, saySkipped(l.Line[i].SHA, m))
+		}
 	}
 	return g
 }

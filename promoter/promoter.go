@@ -112,6 +112,7 @@ type opening struct {
 	window.State
 	name window.Name
 	zone *time.Location // in which its instants are told
+	says string         // of one that is open
 	next time.Time      // when the words for it may differ
 }
 
@@ -124,6 +125,7 @@ func (b *bench) opening(name window.Name) *opening {
 	if all := cal.Names(); name == window.Live && len(all) > 0 {
 		o.zone = cal.Zone(all[0])
 	}
+	o.says = sayOpen(o.ReleasableUntil, o.zone)
 	o.next = soonest(o.Next, o.ReleasableUntil)
 	if !o.Releasable && o.ReleasableUntil.IsZero() {
 		// The calendar looks a bounded time ahead: the next day may see further.

@@ -1,6 +1,7 @@
 package promoter
 
 import (
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -369,11 +370,7 @@ func (d *brief) nearest() (int, mark) {
 
 // skipped tells of the newest commits why the branch does not go there.
 func (d *brief) skipped() []plan.Step {
-	var out []plan.Step
-	for i, m := range d.goal.marks[:min(len(d.goal.marks), d.reach, maxListed)] {
-		out = append(out, saySkipped(d.line.Line[i].SHA, m))
-	}
-	return out
+	return slices.Clip(d.goal.steps[:min(len(d.goal.steps), d.reach)])
 }
 
 func due(d *brief) ruling {

@@ -25,15 +25,14 @@ func (b *bench) actions(cases []*brief) []plan.Action {
 	}
 	var back, sums []plan.Action
 	for _, name := range sources {
-		if b.line(name).Blind {
-			continue // git alone has no statuses
-		}
 		for _, set := range b.takeBack(b.line(name), bySource[name]) {
 			back = append(back, set)
 		}
-		if set, ok := b.sumUp(b.line(name), bySource[name]); ok && set.Withdraws {
+	}
+	for _, set := range b.sums(cases) {
+		if set.Withdraws {
 			back = append(back, set)
-		} else if ok {
+		} else {
 			sums = append(sums, set)
 		}
 	}
@@ -57,9 +56,9 @@ func (b *bench) moves(cases []*brief) []plan.Move {
 }
 
 // takeBack is for every green that would let a branch of cases move on the line where it may not move now. What stands at or
-// behind a branch lets it go nowhere. In mode observe nothing is locked by us.
+// behind a branch lets it go nowhere. In mode observe nothing is locked by us, and git alone has no statuses.
 func (b *bench) takeBack(l *line, cases []*brief) []plan.SetStatus {
-	if b.observes() {
+	if b.observes() || l.Blind {
 		return nil
 	}
 	byContext := make(map[string]*brief, len(cases))
@@ -132,13 +131,33 @@ func (d *brief) greenOn(sha plan.SHA) bool {
 	return false
 }
 
-// sumUp is the one status on the tip of a source that tells of all branches that follow it.
-func (b *bench) sumUp(l *line, cases []*brief) (plan.SetStatus, bool) {
-	if !l.known || l.Tip == "" {
-		return plan.SetStatus{}, false
+// sums are the statuses that tell, on the tip of each source, of all branches that follow it. Sources that stand at one commit share
+// theirs, as GitHub does.
+func (b *bench) sums(cases []*brief) []plan.SetStatus {
+	byTip := map[plan.SHA][]*brief{}
+	var tips []plan.SHA // in the file's order
+	for _, d := range cases {
+		tip := d.line.Tip
+		if tip == "" || d.line.Blind {
+			continue
+		}
+		if byTip[tip] == nil {
+			tips = append(tips, tip)
+		}
+		byTip[tip] = append(byTip[tip], d)
 	}
+	var out []plan.SetStatus
+	for _, tip := range tips {
+		if set, ok := b.sumUp(tip, byTip[tip]); ok {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
+func (b *bench) sumUp(tip plan.SHA, cases []*brief) (plan.SetStatus, bool) {
 	t := count(cases)
-	set := plan.SetStatus{Pin: plan.Pin{SHA: l.Tip}, Context: plan.PromoteContext, State: plan.Pending}
+	set := plan.SetStatus{Pin: plan.Pin{SHA: tip}, Context: plan.PromoteContext, State: plan.Pending}
 	switch {
 	case b.observes():
 		set.State, set.Description = plan.Success, t.sayObserved()
@@ -154,10 +173,10 @@ func (b *bench) sumUp(l *line, cases []*brief) (plan.SetStatus, bool) {
 	if set.State == plan.Success {
 		set.Before = b.s.At.Add(freshFor)
 	}
-	return b.settle(set, l.Ours)
+	return b.settle(set, cases[0].line.Ours)
 }
 
-// total is how the branches of one source stand, each list in the file's order.
+// total is how the branches of one tip stand, each list in the file's order.
 type total struct {
 	blocked, waits, failed []*brief
 	next                   *brief // of those that wait the first that is held until a known instant
@@ -235,6 +254,9 @@ func (b *bench) countFights() {
 
 // fights tells who keeps setting a status of ours on any one commit.
 func (b *bench) fights(c plan.Context) (fight, bool) {
+	if len(b.fought) == 0 {
+		return fight{}, false
+	}
 	f := b.fought[folded(c)]
 	for _, n := range f.on {
 		if n >= maxRepairs {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
@@ -151,18 +152,18 @@ func saySkipped(sha plan.SHA, m mark) plan.Step {
 }
 
 func (d *brief) sayDue() string {
-	what := "moves to "
+	what := ": moves to "
 	if d.tracked.Tip == "" {
-		what = "made at "
+		what = ": made at "
 	}
-	return fit(d.sayOpen() + ": " + what + d.target().Short())
+	return d.open.says + what + d.target().Short()
 }
 
-func (d *brief) sayOpen() string {
-	if u := d.open.ReleasableUntil; !u.IsZero() {
-		return "open until " + clock(u, d.open.zone)
+func sayOpen(until time.Time, zone *time.Location) string {
+	if until.IsZero() {
+		return "open"
 	}
-	return "open"
+	return "open until " + clock(until, zone)
 }
 
 // sayUnlocked is the description of the status that lets a branch move to a commit.
@@ -171,7 +172,7 @@ func (d *brief) sayUnlocked() string { return tell("%s moves here now", d.name) 
 // sayLocked is the description of that status where the branch may not move now.
 func sayLocked(reason string) string { return fit("not now: " + reason) }
 
-// sayBlocked, sayWaits, sayDone and sayObserved sum up how the branches of one source stand.
+// sayBlocked, sayWaits, sayDone and sayObserved sum up how the branches of one tip stand.
 func (t total) sayBlocked() string {
 	first, count := t.blocked[0], ""
 	if n := len(t.blocked); n > 1 {
@@ -278,10 +279,13 @@ func clean(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-func runes(s string) int { return len([]rune(s)) }
+func runes(s string) int { return utf8.RuneCountInString(s) }
 
 // fit cuts a reason to GitHub's bound.
 func fit(s string) string {
+	if len(s) <= maxReason {
+		return s
+	}
 	r := []rune(s)
 	if len(r) <= maxReason {
 		return s
@@ -291,8 +295,11 @@ func fit(s string) string {
 
 // middle shortens s to n characters, at least minName, keeping its two ends: of a name both tell something.
 func middle(s string, n int) string {
-	r := []rune(s)
 	n = max(n, minName)
+	if len(s) <= n {
+		return s
+	}
+	r := []rune(s)
 	if len(r) <= n {
 		return s
 	}
