@@ -36,12 +36,12 @@ func (b *budget) give(n int64) {
 	b.left += n
 }
 
-// read gives a request's body, and what to call when it is not needed any more, also after an error. A body over MaxBody is
+// read gives a request's body, and what to call when it is not needed any more, also after an error. A body over most is
 // refused by its declared length before anything is read, and where none is declared, as soon as it grows too long.
-func (b *budget) read(req *http.Request) (body []byte, done func(), err error) {
+func (b *budget) read(req *http.Request, most int64) (body []byte, done func(), err error) {
 	var held int64
 	done = func() { b.give(held) }
-	if req.ContentLength > MaxBody {
+	if req.ContentLength > most {
 		return nil, done, errTooLong
 	}
 	// One byte more than declared, so that the end is seen without growing.
@@ -62,10 +62,10 @@ func (b *budget) read(req *http.Request) (body []byte, done func(), err error) {
 		if err != nil || end {
 			return buf, done, err
 		}
-		if len(buf) > MaxBody {
+		if int64(len(buf)) > most {
 			return nil, done, errTooLong
 		}
-		size = min(2*size, MaxBody+1)
+		size = min(2*size, most+1)
 	}
 }
 

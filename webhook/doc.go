@@ -1,13 +1,19 @@
-// Package webhook takes GitHub's deliveries: it verifies, notes, answers, and pokes whoever looks at repositories.
+// Package webhook takes GitHub's deliveries, and Flux's events: it verifies, notes, answers, and pokes whoever looks at
+// repositories.
 //
 // # Model
 //
 // A delivery is a hint that something changed, never the change itself: only who and what it is about is read from it, and
 // the rest is asked of GitHub by the next look. Losing one costs delay, not correctness.
 //
+// An event of Flux is different: what it says is asked of nobody later. So what a Kustomization reports of a commit is kept,
+// the newest of each branch and object; it is shown to people and decides nothing. It names its repository by the address that
+// it is posted to, /flux/OWNER/REPO. Flux repeats itself: what is no news is answered like the rest, and makes no look.
+//
 // # Invariants
 //
 //   - Nothing of a body is parsed before its SHA-256 signature was found right, in constant time. A SHA-1 one does not count.
+//     GitHub's secret and Flux's are two: neither sender can speak for the other.
 //   - 202 is answered once the note is durable, and only then; the poke follows it. A delivery that was noted before is
 //     answered 200 and pokes nobody.
 //   - A signed delivery gets no 5xx for what it says, however odd; what cannot be read is logged and answered 200, since GitHub
@@ -20,7 +26,8 @@
 //
 // 401 for a signature that is missing or wrong, 400 for missing headers, 413 for a body over GitHub's own bound, 503 when the
 // note cannot be kept or when too much is being read at once. Every refusal of the store is logged as an error; wrong
-// signatures are logged at most once in a while, with their number, so that a stranger cannot fill the log.
+// signatures are logged at most once in a while, with their number, so that a stranger cannot fill the log. An event of Flux
+// that is no JSON of its form is 400, one about a repository that is not known 404; neither is sent again.
 //
 // The handler needs a server with time-outs against slow senders: [NewServer] has them.
 package webhook

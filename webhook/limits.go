@@ -5,6 +5,14 @@ import "time"
 const (
 	// MaxBody is GitHub's own cap on a delivery: it drops what would be longer.
 	MaxBody = 25 << 20
+	// MaxFluxBody holds an event of Flux: 39,000 characters of message, and metadata.
+	MaxFluxBody = 256 << 10
+	// MaxSays is the longest text of a report that is kept, in characters. A reason shows 140.
+	MaxSays = 300
+	// MaxCluster is the longest name of a cluster, in characters.
+	MaxCluster = 63
+	// MaxBranch is the longest name of a branch, in bytes: a file's on GitHub's servers.
+	MaxBranch = 255
 	// MaxReading bounds the memory of all bodies that are being read at once. A burst of 1,000 deliveries takes 32 MB.
 	MaxReading = 64 << 20
 	// MaxHeader is the longest value of a header that is kept: GUIDs have 36 characters, event names at most 40.

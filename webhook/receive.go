@@ -22,19 +22,19 @@ type receiver struct {
 
 // receive answers one delivery.
 func (r *receiver) receive(c *gin.Context) {
-	sum, ok := claimed(c.Request.Header)
+	sum, ok := claimed(c.Request.Header, githubSignature)
 	if !ok {
-		r.refuse(c)
+		r.refuse(c, saysUnsigned)
 		return
 	}
-	body, done, err := r.bodies.read(c.Request)
+	body, done, err := r.bodies.read(c.Request, MaxBody)
 	defer done()
 	if err != nil {
 		r.unreceived(c, err)
 		return
 	}
 	if !signed(r.Secret, body, sum) {
-		r.refuse(c)
+		r.refuse(c, saysUnsigned)
 		return
 	}
 	event, guid := c.GetHeader("X-GitHub-Event"), c.GetHeader("X-GitHub-Delivery")
@@ -64,16 +64,20 @@ func (r *receiver) take(c *gin.Context, event, guid string, p payload) {
 	// A sender who leaves must not take the note along: GitHub does not send again by itself.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), noteWait)
 	defer cancel()
+	hint := event
+	if reported(event, p) {
+		hint = EventFlux
+	}
 	fresh, err := r.Store.Note(ctx, d)
 	switch {
 	case err != nil:
 		r.Log.Error(logsUnstored, "event", event, "guid", guid, "repository", d.Repo.String(), "error", err)
-		r.poke(d) // GitHub does not send it again by itself: what it was about is looked at as soon as the store works
+		r.poke(d, hint) // GitHub does not send it again by itself: what it was about is looked at as soon as the store works
 		say(c, http.StatusServiceUnavailable, saysUnstored)
 	case !fresh:
 		say(c, http.StatusOK, saysKnown)
 	default:
-		r.poke(d)
+		r.poke(d, hint)
 		r.Log.Debug(logsNoted, "event", event, "action", d.Action, "guid", guid, "repository", d.Repo.String(),
 			"sender", d.Sender, "pull", p.Number)
 		say(c, http.StatusAccepted, saysNoted)
@@ -113,19 +117,19 @@ func (r *receiver) delivery(event, guid string, p payload) store.Delivery {
 
 // poke tells of a delivery: of its repository, and of those that an installation gained. One without
 // either still tells that the list of repositories may be another one.
-func (r *receiver) poke(d store.Delivery) {
-	r.Poke(Hint{Repo: d.Repo, Event: d.Event, Ours: d.Echo})
+func (r *receiver) poke(d store.Delivery, event string) {
+	r.Poke(Hint{Repo: d.Repo, Event: event, Ours: d.Echo})
 	for _, repo := range d.Added {
-		r.Poke(Hint{Repo: repo, Event: d.Event, Ours: d.Echo})
+		r.Poke(Hint{Repo: repo, Event: event, Ours: d.Echo})
 	}
 }
 
-// refuse answers a request that GitHub did not sign.
-func (r *receiver) refuse(c *gin.Context) {
+// refuse answers a request that nobody signed who has the secret.
+func (r *receiver) refuse(c *gin.Context, says string) {
 	if n := r.unsigned.tell(r.Now()); n > 0 {
 		r.Log.Warn(logsUnsigned, "refused", n)
 	}
-	say(c, http.StatusUnauthorized, saysUnsigned)
+	say(c, http.StatusUnauthorized, says)
 }
 
 // unreceived answers a request whose body did not arrive whole. Its connection cannot be used again: the rest is still on it.

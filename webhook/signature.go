@@ -8,10 +8,16 @@ import (
 	"strings"
 )
 
+// The headers of signatures.
+const (
+	githubSignature = "X-Hub-Signature-256"
+	fluxSignature   = "X-Signature"
+)
+
 // claimed gives the signature that a request claims; false if it has none that could be right. It is asked before the body
 // is read: a stranger who does not even try sends us nothing.
-func claimed(h http.Header) ([]byte, bool) {
-	values := h.Values("X-Hub-Signature-256")
+func claimed(h http.Header, name string) ([]byte, bool) {
+	values := h.Values(name)
 	if len(values) != 1 {
 		return nil, false // two answers to one question: fail closed
 	}

@@ -25,7 +25,7 @@ type Noter interface {
 // Hint is what a delivery says to whoever looks at repositories.
 type Hint struct {
 	Repo  plan.Repo // without a name: about no one repository
-	Event string    // in GitHub's words
+	Event string    // in GitHub's words, or EventFlux
 	Ours  bool      // our own App is its sender
 }
 
@@ -41,7 +41,7 @@ type Options struct {
 	Log        *slog.Logger      // nil: nothing is logged
 }
 
-// New makes the handler of POST /webhook, GET /healthz and GET /readyz.
+// New makes the handler of POST /webhook, GET /healthz and GET /readyz, and of POST /flux/OWNER/REPO if it has a secret.
 func New(o Options) http.Handler {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -64,6 +64,9 @@ func New(o Options) http.Handler {
 	e.NoRoute(func(c *gin.Context) { say(c, http.StatusNotFound, saysNotFound) })
 	e.NoMethod(func(c *gin.Context) { say(c, http.StatusMethodNotAllowed, saysNoMethod) })
 	e.POST("/webhook", r.receive)
+	if len(o.FluxSecret) > 0 {
+		e.POST("/flux/:owner/:repo", r.receiveFlux)
+	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		e.Handle(method, "/healthz", func(c *gin.Context) { say(c, http.StatusOK, saysAlive) })
 		e.Handle(method, "/readyz", r.ready)

@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -37,11 +38,12 @@ const secret = "It's a Secret to Everybody"
 // world is the handler with what it noted and whom it poked.
 type world struct {
 	http.Handler
-	noted []store.Delivery
-	poked []webhook.Hint
-	log   bytes.Buffer
-	fails error
-	now   time.Time
+	noted   []store.Delivery
+	poked   []webhook.Hint
+	reports []plan.Report
+	log     bytes.Buffer
+	fails   error
+	now     time.Time
 }
 
 // Note keeps deliveries in memory.
@@ -58,15 +60,27 @@ func (w *world) Note(_ context.Context, d store.Delivery) (bool, error) {
 	return true, nil
 }
 
-// NoteReport knows no repository.
-func (w *world) NoteReport(context.Context, plan.Repo, plan.Report, time.Time) (plan.Repo, bool, error) {
-	return plan.Repo{}, false, store.ErrUnknown
+// NoteReport keeps reports in memory, of the one repository that is known.
+func (w *world) NoteReport(_ context.Context, repo plan.Repo, r plan.Report, _ time.Time) (plan.Repo, bool, error) {
+	switch {
+	case w.fails != nil:
+		return plan.Repo{}, false, w.fails
+	case !strings.EqualFold(repo.String(), fleet.String()):
+		return plan.Repo{}, false, store.ErrUnknown
+	case slices.Contains(w.reports, r):
+		return fleet, false, nil
+	}
+	w.reports = append(w.reports, r)
+	return fleet, true, nil
 }
+
+// fleet is the repository that reports are about.
+var fleet = plan.Repo{Owner: "acme", Name: "fleet", ID: 7, Installation: 70}
 
 func newWorld() *world {
 	w := &world{now: noon}
 	w.Handler = webhook.New(webhook.Options{
-		Secret: []byte(secret), Store: w, Self: func() plan.Login { return "sluice" }, Now: func() time.Time { return w.now },
+		Secret: []byte(secret), FluxSecret: []byte(fluxSecret), Store: w, Self: func() plan.Login { return "sluice" }, Now: func() time.Time { return w.now },
 		Poke: func(h webhook.Hint) { w.poked = append(w.poked, h) },
 		Log:  slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
