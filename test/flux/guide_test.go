@@ -1,0 +1,173 @@
+package flux
+
+import (
+	"encoding/json"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/sluicegate/sluice/test/githubapi"
+)
+
+// guide is docs/windowed-branches.md.
+func guide(t *testing.T) string {
+	t.Helper()
+	data, err := os.ReadFile("../../docs/windowed-branches.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// ruleset is as much of a ruleset as the guide writes.
+type ruleset struct {
+	Name, Target, Enforcement string
+	Conditions                struct {
+		RefName struct{ Include, Exclude []string } `json:"ref_name"`
+	}
+	BypassActors []struct {
+		ActorType  string `json:"actor_type"`
+		ActorID    int    `json:"actor_id"`
+		BypassMode string `json:"bypass_mode"`
+	} `json:"bypass_actors"`
+	Rules []struct {
+		Type       string
+		Parameters *struct {
+			Strict   bool `json:"strict_required_status_checks_policy"`
+			NotAtAll bool `json:"do_not_enforce_on_create"`
+			Checks   []struct {
+				Context     string
+				Integration int `json:"integration_id"`
+			} `json:"required_status_checks"`
+		}
+	}
+}
+
+// created answers like GitHub does when a ruleset is made.
+type created struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (created) RoundTrip(r *http.Request) (*http.Response, error) {
+	return &http.Response{
+		StatusCode: http.StatusCreated, Header: http.Header{"Content-Type": {"application/json"}}, Request: r,
+		Body: io.NopCloser(strings.NewReader(`{"id": 1, "name": "x", "source": "acme/fleet", "enforcement": "active"}`)),
+	}, nil
+}
+
+// TestRulesetsOfTheGuide: what people paste is what GitHub's own description takes, and does what the guide says.
+func TestRulesetsOfTheGuide(t *testing.T) {
+	const context = "sluice/promote/rw/cluster-1"
+	checker := githubapi.New(t)
+	client := http.Client{Transport: checker.Transport(created{})}
+	bodies := regexp.MustCompile(`(?s)--method POST repos/acme/fleet/rulesets --input - <<'JSON'\n(.*?)\nJSON\n`).FindAllStringSubmatch(guide(t), -1)
+	var rules []string
+	for _, b := range bodies {
+		answer, err := client.Post("https://api.github.com/repos/acme/fleet/rulesets", "application/json", strings.NewReader(b[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = answer.Body.Close()
+		var r ruleset
+		dec := json.NewDecoder(strings.NewReader(b[1]))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(&r); err != nil {
+			t.Fatalf("%v in %s", err, b[1])
+		}
+		if r.Target != "branch" || r.Enforcement != "active" || len(r.Conditions.RefName.Include) != 1 {
+			t.Errorf("%s: %+v", r.Name, r)
+		}
+		for _, rule := range r.Rules {
+			free := "nobody"
+			if len(r.BypassActors) == 1 && r.BypassActors[0].ActorType == "Integration" && r.BypassActors[0].BypassMode == "always" {
+				free = "the App"
+			}
+			rules = append(rules, strings.Join([]string{r.Conditions.RefName.Include[0], rule.Type, "but", free}, " "))
+			if p := rule.Parameters; p != nil && (len(p.Checks) != 1 || p.Checks[0].Context != context || p.Checks[0].Integration == 0 || p.Strict) {
+				t.Errorf("%s: %+v", r.Name, p)
+			}
+		}
+	}
+	want := []string{
+		"refs/heads/rw/* creation but the App", "refs/heads/rw/* update but the App",
+		"refs/heads/rw/* deletion but nobody", "refs/heads/rw/* non_fast_forward but nobody",
+		"refs/heads/rw/cluster-1 deletion but nobody", "refs/heads/rw/cluster-1 non_fast_forward but nobody",
+		"refs/heads/rw/cluster-1 required_status_checks but nobody",
+	}
+	if !slices.Equal(rules, want) {
+		t.Errorf("the guide's rules are %q", rules)
+	}
+	if rest, _ := checker.Checked(); rest != 3 {
+		t.Errorf("%d rulesets were checked, want 3", rest)
+	}
+}
+
+// TestGuideQuotesReasons: every reason that the guide explains is one that sluice gives. What it says is golden-tested where it
+// decides, so those files are what is searched; an ellipsis stands for anything.
+func TestGuideQuotesReasons(t *testing.T) {
+	said := scenarios(t)
+	quotes := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|.*\\|.*\\|$").FindAllStringSubmatch(section(t, "## 9."), -1)
+	for _, line := range []string{section(t, "## 8."), section(t, "## 10.")} {
+		quotes = append(quotes, regexp.MustCompile("`((?:open;|1 branch waits;|would |Flux deletes)[^`]+)`").FindAllStringSubmatch(line, -1)...)
+	}
+	if len(quotes) < 14 {
+		t.Fatalf("%d quotes: %q", len(quotes), quotes)
+	}
+	for _, q := range quotes {
+		var parts []string
+		for part := range strings.SplitSeq(strings.Join(strings.Fields(q[1]), " "), "…") {
+			parts = append(parts, regexp.QuoteMeta(part))
+		}
+		if !regexp.MustCompile("(?m)" + strings.Join(parts, ".*")).MatchString(said) {
+			t.Errorf("the guide explains %q, which no scenario says", q[1])
+		}
+	}
+}
+
+// section is the part of the guide below a heading.
+func section(t *testing.T, heading string) string {
+	t.Helper()
+	_, text, ok := strings.Cut(guide(t), "\n"+heading)
+	if !ok {
+		t.Fatalf("no %q", heading)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// scenarios is every golden decision on pull requests and windowed branches.
+func scenarios(t *testing.T) string {
+	t.Helper()
+	var all strings.Builder
+	for _, dir := range []string{"../../gate/testdata/scenarios", "../../promoter/testdata/scenarios"} {
+		files, err := fs.Glob(os.DirFS(dir), "*.txtar")
+		if err != nil || len(files) < 20 {
+			t.Fatal(dir, len(files), err)
+		}
+		for _, f := range files {
+			data, err := os.ReadFile(dir + "/" + f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all.Write(data)
+		}
+	}
+	return all.String()
+}
+
+// TestGuideNamesFilesThatAreThere: links and paths.
+func TestGuideNamesFilesThatAreThere(t *testing.T) {
+	links := regexp.MustCompile(`\]\(([^)#]+)\)`).FindAllStringSubmatch(guide(t), -1)
+	if len(links) < 5 {
+		t.Fatal(links)
+	}
+	for _, l := range links {
+		if _, err := os.Stat("../../docs/" + l[1]); err != nil {
+			t.Error(err)
+		}
+	}
+}
