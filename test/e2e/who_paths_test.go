@@ -75,12 +75,14 @@ func TestPathsWithoutRule(t *testing.T) {
 func TestRenames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rules(shutForYears))
+	// A file of its own for the one that is merged: it must not conflict with those that are held.
+	w.commit("main", *write("within", "apps/w-rt/x"))
 	w.start()
 	rename := func(head, from, to string) int {
 		return w.propose(standin.NewPull{Head: head, Change: &standin.Change{Move: map[string]string{from: to}}})
 	}
 	out, into := rename("out", "apps/a-rw/x", "apps/b-rt/x"), rename("into", "apps/a-rt/x", "apps/b-rw/x")
-	within := rename("within", "apps/a-rt/x", "apps/c-rt/x")
+	within := rename("within", "apps/w-rt/x", "apps/c-rt/x")
 	for name, n := range map[string]int{"out of the windowed tree": out, "into the windowed tree": into} {
 		w.line(name, func(w *world) {
 			w.hasStatus(n, heldByW)
