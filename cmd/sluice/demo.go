@@ -81,6 +81,12 @@ type demo struct {
 	service *service
 	cancel  context.CancelFunc
 	ended   chan error // what the service ended with
+
+	pulls   []int           // that people opened so far
+	said    map[string]int  // statuses said, by context and commit
+	told    map[string]bool // merges said, by commit
+	branch  string          // where the windowed branch was when last seen
+	applied string          // the last commit of the windowed branch that sluice knows to be applied
 }
 
 const (
@@ -98,7 +104,7 @@ func (e *env) startDemo(ctx context.Context, dir string, level slog.Level) (*dem
 		return nil, err
 	}
 	url := "http://" + listener.Addr().String()
-	d := &demo{out: e.stdout, now: e.now, ended: make(chan error, 1)}
+	d := &demo{out: e.stdout, now: e.now, ended: make(chan error, 1), said: map[string]int{}, told: map[string]bool{}}
 	d.github, err = standin.New(standin.Options{
 		Dir: filepath.Join(dir, "git"), URL: url, AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret,
 	})

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/forge"
-	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -79,11 +78,11 @@ func planFor(ctx context.Context, s settings, name string, at time.Time) (planVi
 		return planView{}, err
 	}
 	snapshot.At = at
-	snapshot.Refusals, snapshot.Repairs, snapshot.Merges = memory.Refusals, memory.Repairs, memory.Merges
+	memory.AddTo(&snapshot)
 	for i, p := range snapshot.Pulls {
 		snapshot.Pulls[i].FirstSeen = memory.FirstSeen[p.Head]
 	}
-	return viewPlan(gate.Decide(snapshot), snapshot), nil
+	return viewPlan(decide(snapshot), snapshot), nil
 }
 
 // recall reads what the service remembers of a repository. Without a database there is nothing to remember, and heads count

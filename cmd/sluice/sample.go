@@ -2,29 +2,32 @@ package main
 
 import (
 	"fmt"
+	"io/fs"
 	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/deploy/flux"
 )
 
-// The repository of the walk-through: nginx with a live and a windowed side, on one cluster.
+// The repository of the walk-through is the sample of deploy/flux, nginx with a live and a windowed side on one cluster, but
+// for its rules: a window that opens every few minutes, and a part that is held as pull requests.
 
-func demoFiles(minute string) map[string]string {
-	cron := "*/2 * * * *"
-	if strings.Contains(minute, "odd") {
-		cron = "1-59/2 * * * *"
-	}
-	return map[string]string{
-		".github/sluice.yaml":                                    fmt.Sprintf(demoRules, cron),
-		"README.md":                                              "# The fleet\n",
-		"apps/nginx/nginx-rt/deployment.yaml":                    demoDeployment(2),
-		"apps/nginx/nginx-rt/kustomization.yaml":                 demoKustomization("deployment.yaml"),
-		"apps/nginx/nginx-rw/service.yaml":                       demoService(80),
-		"apps/nginx/nginx-rw/kustomization.yaml":                 demoKustomization("service.yaml"),
-		"clusters/cluster-1/apps/apps-rt/kustomization.yaml":     demoKustomization("../../../../apps/nginx/nginx-rt"),
-		"clusters/cluster-1/apps/apps-rw/kustomization.yaml":     demoKustomization("../../../../apps/nginx/nginx-rw"),
-		"clusters/cluster-1/flux-system/gotk-sync.yaml":          "# what bootstraps Flux; sluice keeps its hands off it\n",
-		"clusters/cluster-1/infra/namespaces/nginx.yaml":         "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: nginx\n",
-		"clusters/cluster-1/infra/namespaces/kustomization.yaml": demoKustomization("nginx.yaml"),
-	}
+// demoFiles is every file of the repository, by path.
+func demoFiles(opening time.Time) (map[string]string, error) {
+	files := map[string]string{}
+	sample := flux.Sample()
+	err := fs.WalkDir(sample, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(sample, path)
+		files[path] = string(text)
+		return err
+	})
+	cycle := int(demoCycle / time.Minute)
+	files[config.File] = fmt.Sprintf(demoRules, fmt.Sprintf("%d-59/%d * * * *", opening.Minute()%cycle, cycle))
+	return files, err
 }
 
 const demoRules = `version: 1
@@ -32,53 +35,40 @@ timezone: UTC
 
 windows:
   demo:
-    description: One minute in two
+    description: One minute in three
     open: "%s"
     duration: 1m
     cutoff: 10s
 
 layout:
   preset: rt-rw
-  window: demo
+  branches: ["rw/*"] # windowed changes are merged at once; these branches hold them
   rules:
     - paths: ["clusters/*/infra/**"]
-      release: live
+      release: demo # held as pull requests
+
+branches:
+  - name: rw/cluster-1
+    from: main
+    window: demo
+    checks: none # there is no CI here
 
 pull_requests:
   method: squash
   settle: 3s # there is no CI here: wait three seconds for checks, not two minutes
 `
 
-func demoKustomization(resources ...string) string {
-	return "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n  - " + strings.Join(resources, "\n  - ") + "\n"
-}
+// The files that the people of the demo change.
+const (
+	demoPages   = "clusters/cluster-1/apps/nginx-rt/pages.yaml"
+	demoService = "clusters/cluster-1/apps/nginx-rw/service.yaml"
+	demoInfra   = "clusters/cluster-1/infra/namespace.yaml"
+)
 
-func demoDeployment(replicas int) string {
-	return fmt.Sprintf(`apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: nginx
-  namespace: nginx
-spec:
-  replicas: %d
-  selector: {matchLabels: {app: nginx}}
-  template:
-    metadata: {labels: {app: nginx}}
-    spec:
-      containers:
-        - {name: nginx, image: "nginx:1.29"}
-`, replicas)
-}
-
-func demoService(port int) string {
-	return fmt.Sprintf(`apiVersion: v1
-kind: Service
-metadata:
-  name: nginx
-  namespace: nginx
-spec:
-  selector: {app: nginx}
-  ports:
-    - {port: %d, targetPort: 80}
-`, port)
+// edited is a file of the repository with one text put in another's place.
+func edited(files map[string]string, path, old, text string) (string, error) {
+	if !strings.Contains(files[path], old) {
+		return "", fmt.Errorf("the sample's %s has no %q", path, old)
+	}
+	return strings.Replace(files[path], old, text, 1), nil
 }

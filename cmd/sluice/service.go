@@ -13,6 +13,7 @@ import (
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/store"
 	"github.com/sluicegate/sluice/web"
@@ -60,10 +61,13 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 		return nil, err
 	}
 	v.loop = reconcile.New(reconcile.Options{
-		Forge: v.forge, Store: v.store, Decide: gate.Decide, Resync: s.Resync, Workers: s.Workers, Log: log,
+		Forge: v.forge, Store: v.store, Decide: decide, Resync: s.Resync, Workers: s.Workers, Log: log,
 	})
 	return v, nil
 }
+
+// decide is everything that is decided of a repository.
+func decide(s plan.Snapshot) plan.Plan { return plan.Join(gate.Decide(s), promoter.Decide(s)) }
 
 func listen(ctx context.Context, name, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)

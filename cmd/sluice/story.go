@@ -8,138 +8,174 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/standin"
 )
 
-// tell plays the people and says what happens, in plain words: a live merge, a hold, an opening and a merge.
+const demoBranch = "rw/cluster-1"
+
+// tell plays the people and says what happens, in plain words: a live merge; a change that is held; one that is merged at once
+// while the windowed branch waits with its windowed half; and the opening.
 func (d *demo) tell(ctx context.Context) error {
-	minute := openingMinute(d.now())
-	if err := d.prepare(minute); err != nil {
-		return err
-	}
-	fmt.Fprintf(d.out, demoIntro, d.repo, d.service.admin.Addr(), d.repo.CloneURL(), minute)
-	if err := d.liveChange(ctx); err != nil {
-		return err
-	}
-	if err := d.windowedChange(ctx); err != nil {
-		return err
-	}
-	log, err := d.repo.Log("main")
+	opening := openingMinute(d.now())
+	files, err := d.prepare(opening)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, "\nWhat stands in git now, on main:\n")
-	for _, entry := range log {
-		fmt.Fprintf(d.out, "  %.7s  %s\n", entry.SHA, firstLine(entry.Message))
+	fmt.Fprintf(d.out, demoIntro, d.repo, demoBranch, d.service.admin.Addr(), d.repo.CloneURL(), opening.Format("15:04 MST"))
+	if err := d.play(ctx, files); err != nil {
+		return err
+	}
+	for _, branch := range []string{"main", demoBranch} {
+		log, err := d.repo.Log(branch)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(d.out, "\nWhat stands in git now, on %s:\n", branch)
+		for _, entry := range log {
+			fmt.Fprintf(d.out, "  %.7s  %s\n", entry.SHA, firstLine(entry.Message))
+		}
 	}
 	return nil
 }
 
 const demoIntro = `sluice demo: the service as it is, and a stand-in GitHub over real git, on this machine alone.
 
-  repository   %s: nginx, split into nginx-rt (live) and nginx-rw (windowed)
+  repository   %s: nginx, split into nginx-rt (live) and nginx-rw (windowed); the cluster follows main with
+               the one and %s with the other
   the page     http://%s
   git          git clone %s
-  its rules    .github/sluice.yaml: the window "demo" opens on %s, for one minute, and releases
-               nothing in its last ten seconds
+  its rules    .github/sluice.yaml: the window "demo" opens at %s and every three minutes, for one minute, and releases nothing
+               in its last ten seconds
 
 `
 
 // prepare makes the repository of the walk-through, protected as it should be: our status is required, from our App alone.
-func (d *demo) prepare(minute string) error {
-	repo, err := d.github.CreateRepo("acme", "fleet", demoFiles(minute))
+func (d *demo) prepare(opening time.Time) (map[string]string, error) {
+	files, err := demoFiles(opening)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	repo, err := d.github.CreateRepo("acme", "fleet", files)
+	if err != nil {
+		return nil, err
 	}
 	d.repo = repo
 	repo.SetPermission("alice", standin.Write)
 	repo.SetPermission("bob", standin.Write)
+	repo.SetPermission("flux", standin.Write)
 	repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: demoApp}}})
-	return nil
+	return files, repo.Push("alice", demoBranch, repo.Tip("main"))
 }
 
-// openingMinute says which minutes the window opens on: the next full minute that leaves time to watch the hold.
-func openingMinute(now time.Time) string {
-	next := now.Truncate(time.Minute).Add(time.Minute)
+// openingMinute is the minute from which on the window opens every demoCycle: the next full one that leaves time to watch what
+// waits. The cycle is long enough that the window is shut until then.
+func openingMinute(now time.Time) time.Time {
+	next := now.UTC().Truncate(time.Minute).Add(time.Minute)
 	if next.Sub(now) < demoHold {
 		next = next.Add(time.Minute)
 	}
-	if next.UTC().Minute()%2 == 0 {
-		return "every even minute"
-	}
-	return "every odd minute"
+	return next
 }
 
-// demoHold is how long the windowed change should be seen to be held, at least.
-const demoHold = 25 * time.Second
+// demoCycle is how often the window of the demo opens. It divides an hour.
+const demoCycle = 3 * time.Minute
 
-func (d *demo) liveChange(ctx context.Context) error {
-	n, err := d.open(standin.NewPull{
-		By: "alice", Title: "nginx-rt: three replicas", Head: "three-replicas",
-		Change: &standin.Change{Message: "nginx-rt: three replicas", Write: map[string]string{
-			"apps/nginx/nginx-rt/deployment.yaml": demoDeployment(3),
-		}},
-	}, "It changes a live path only, so sluice merges it whatever the clock says.")
+// demoHold is how long what is windowed should be seen to wait, at least.
+const demoHold = 35 * time.Second
+
+// play opens the pull requests of the story and watches until the last of what they cause has happened.
+func (d *demo) play(ctx context.Context, files map[string]string) error {
+	live, err := edited(files, demoPages, "Good morning", "Good afternoon")
 	if err != nil {
 		return err
 	}
-	return d.watch(ctx, n)
-}
-
-func (d *demo) windowedChange(ctx context.Context) error {
-	n, err := d.open(standin.NewPull{
-		By: "bob", Title: "nginx-rw: another port", Head: "another-port",
-		Change: &standin.Change{Message: "nginx-rw: another port", Write: map[string]string{
-			"apps/nginx/nginx-rw/service.yaml": demoService(8080),
-		}},
-	}, "It changes a windowed path, and the window is shut: sluice holds it until the window opens.")
+	if err := d.open("alice", "pages: good afternoon", map[string]string{demoPages: live},
+		"It changes a live path only, so sluice merges it whatever the clock says."); err != nil {
+		return err
+	}
+	if err := d.watch(ctx, d.merged(1)); err != nil {
+		return err
+	}
+	infra, err := edited(files, demoInfra, "name: nginx\n", "name: nginx\n  labels: {team: web}\n")
 	if err != nil {
 		return err
 	}
-	return d.watch(ctx, n)
+	if err := d.open("bob", "infra: a label", map[string]string{demoInfra: infra},
+		"It changes a path that the window holds, and the window is shut."); err != nil {
+		return err
+	}
+	evening, err := edited(files, demoPages, "Good morning", "Good evening")
+	if err != nil {
+		return err
+	}
+	port, err := edited(files, demoService, "port: 80\n", "port: 8080\n")
+	if err != nil {
+		return err
+	}
+	if err := d.open("alice", "nginx: good evening, on another port", map[string]string{demoPages: evening, demoService: port},
+		"Its live half may go now, and "+demoBranch+" holds its windowed half: so it is merged at once."); err != nil {
+		return err
+	}
+	return d.watch(ctx, d.allDone)
 }
 
-func (d *demo) open(p standin.NewPull, why string) (int, error) {
-	n, err := d.repo.OpenPull(p)
+func (d *demo) open(by, title string, write map[string]string, why string) error {
+	n, err := d.repo.OpenPull(standin.NewPull{
+		By: by, Title: title, Head: fmt.Sprintf("change-%d", len(d.pulls)+1),
+		Change: &standin.Change{Message: title, Write: write},
+	})
 	if err != nil {
-		return 0, err
+		return err
 	}
-	d.say("%s opens #%d %q. %s", p.By, n, p.Title, why)
-	return n, nil
+	d.pulls = append(d.pulls, n)
+	d.say("%s opens #%d %q. %s", by, n, title, why)
+	return nil
+}
+
+// merged tells whether the first n pull requests of the story are merged.
+func (d *demo) merged(n int) func() (bool, error) {
+	return func() (bool, error) {
+		for _, number := range d.pulls[:n] {
+			if p, err := d.repo.Pull(number); err != nil || !p.Merged {
+				return false, err
+			}
+		}
+		return true, nil
+	}
+}
+
+// allDone tells whether everything is merged, the windowed branch stands where main does, and sluice has heard from Flux.
+func (d *demo) allDone() (bool, error) {
+	if ok, err := d.merged(len(d.pulls))(); err != nil || !ok {
+		return false, err
+	}
+	return d.applied == d.repo.Tip("main"), nil
 }
 
 const (
 	watchEvery = 100 * time.Millisecond
-	// watchMost is how long a pull request of the demo may take at most: two minutes to the opening, and some.
+	// watchMost is how long an act of the demo may take at most: two minutes to the opening, and some.
 	watchMost = 150 * time.Second
 )
 
-// watch says what becomes of a pull request until it is merged.
-func (d *demo) watch(ctx context.Context, n int) error {
+// watch says what happens until the act is over.
+func (d *demo) watch(ctx context.Context, over func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, watchMost)
 	defer cancel()
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
-	told := 0
 	for {
-		p, err := d.repo.Pull(n)
-		if err != nil {
+		if err := d.report(ctx); err != nil {
 			return err
 		}
-		statuses := d.repo.Statuses(p.HeadSHA) // newest first
-		slices.Reverse(statuses)
-		for _, s := range statuses[told:] {
-			d.say("  status %s on #%d: %s", s.State, n, s.Description)
-		}
-		told = len(statuses)
-		if p.Merged {
-			d.say("  #%d is merged by %s: main is at %.7s", n, p.MergedBy.Login, p.MergeSHA)
-			return nil
+		if ok, err := over(); err != nil || ok {
+			return err
 		}
 		select {
 		case <-ctx.Done():
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return fmt.Errorf("#%d was not merged within %s: run with --log.level info to see why", n, watchMost)
+				return fmt.Errorf("this took longer than %s: run with --log.level info to see why", watchMost)
 			}
 			return ctx.Err()
 		case err := <-d.ended:
@@ -148,6 +184,74 @@ func (d *demo) watch(ctx context.Context, n int) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// report says everything that is new: statuses, merges, moves, and what becomes of a move in the cluster.
+func (d *demo) report(ctx context.Context) error {
+	for _, n := range d.pulls {
+		p, err := d.repo.Pull(n)
+		if err != nil {
+			return err
+		}
+		d.reportStatuses(p.HeadSHA, "sluice/main", fmt.Sprintf("#%d", n))
+		if p.Merged && !d.told[p.MergeSHA] {
+			d.told[p.MergeSHA] = true
+			d.say("  #%d is merged by %s: main is at %.7s", n, p.MergedBy.Login, p.MergeSHA)
+		}
+	}
+	main := d.repo.Tip("main")
+	d.reportStatuses(main, string(plan.PromoteContext), fmt.Sprintf("main %.7s", main))
+	if err := d.followBranch(); err != nil {
+		return err
+	}
+	return d.reportVerdict(ctx)
+}
+
+// reportStatuses says the statuses of one context on a commit that were not said yet.
+func (d *demo) reportStatuses(sha, context, on string) {
+	all := slices.DeleteFunc(d.repo.Statuses(sha), func(s standin.Status) bool { return s.Context != context }) // newest first
+	slices.Reverse(all)
+	key := context + " " + sha
+	for _, s := range all[min(d.said[key], len(all)):] {
+		d.say("  status %s on %s: %s", s.State, on, s.Description)
+	}
+	d.said[key] = len(all)
+}
+
+// followBranch says where the windowed branch went, and plays Flux: it applies what the branch holds, and says so on the commit.
+func (d *demo) followBranch() error {
+	tip := d.repo.Tip(demoBranch)
+	if tip == d.branch {
+		return nil
+	}
+	if d.branch != "" {
+		d.say("  %s moves from %.7s to %.7s; Flux applies it", demoBranch, d.branch, tip)
+		err := d.repo.SetStatus(standin.Status{
+			SHA: tip, By: standin.Actor{Login: "flux"}, Context: "kustomization/" + demoBranch + "/apps-rw", State: "success", Description: "reconciliation succeeded",
+		})
+		if err != nil {
+			return err
+		}
+	}
+	d.branch = tip
+	return nil
+}
+
+// reportVerdict says once for each value of the windowed branch that sluice knows it to be applied.
+func (d *demo) reportVerdict(ctx context.Context) error {
+	pages, err := d.service.store.Pages(ctx)
+	if err != nil {
+		return err
+	}
+	for _, p := range pages {
+		for _, b := range p.Branches {
+			if b.Kind == plan.Applied && string(b.Old) == d.branch && d.applied != d.branch {
+				d.applied = d.branch
+				d.say("  %s is %s at %s: %s", b.Name, b.Kind, b.Old.Short(), b.Reason)
+			}
+		}
+	}
+	return nil
 }
 
 func (d *demo) say(format string, args ...any) {

@@ -1,23 +1,30 @@
 package main
 
 import (
-	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluicegate/sluice/config"
 )
 
-// TestOpeningMinute: whenever the demo begins, its window is shut for at least demoHold and opens within two minutes.
+// TestOpeningMinute: whenever the demo begins, its window is shut for at least demoHold and opens within two minutes. The
+// calendar of the demo's own file is asked.
 func TestOpeningMinute(t *testing.T) {
-	start := time.Date(2026, 11, 21, 23, 58, 0, 0, time.UTC)
+	start := time.Date(2026, 11, 21, 23, 57, 0, 0, time.UTC)
 	for second := range 240 {
 		now := start.Add(time.Duration(second) * time.Second)
-		odd := strings.Contains(openingMinute(now), "odd")
-		open := now.Truncate(time.Minute)
-		for open.Before(now) || (open.Minute()%2 == 1) != odd {
-			open = open.Add(time.Minute)
+		opening := openingMinute(now)
+		files, err := demoFiles(opening)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if shut := open.Sub(now); shut < demoHold || shut > 2*time.Minute {
-			t.Errorf("%s: opens in %s", now.Format(time.TimeOnly), shut)
+		policy, findings := config.Parse([]byte(files[config.File]))
+		if policy == nil || len(findings) > 0 {
+			t.Fatal(findings)
+		}
+		state := policy.Calendar.At("demo", now)
+		if state.Open || !state.Until.Equal(opening) || opening.Sub(now) < demoHold || opening.Sub(now) > 2*time.Minute {
+			t.Errorf("%s: open %t until %s, said %s", now.Format(time.TimeOnly), state.Open, state.Until, opening)
 		}
 	}
 }
