@@ -22,17 +22,38 @@ func FuzzAnswers(f *testing.F) {
 	paged := pullPart(5)
 	paged["statusCheckRollup"] = rollup(true)
 	whole := said(repoPart(pullPart(1), renamed, rules, checked, paged)).body
+	var history []any
+	for i := range 4 {
+		history = append(history, linkPart(tipSHA+i, tipSHA+i+1, "x"))
+	}
+	windowed := repoPart()
+	source := sourcePart("all", []string{"a", "b"}, history...)
+	source["target"].(obj)["recent"] = connectionPart(false, judgedPart(tipSHA, true,
+		[]any{becamePart(9, 11, tipSHA, "main")}, statusPart("sluice/promote/a", "SUCCESS", "User", "x"), runPart("a", "COMPLETED", "SUCCESS", 5, "00")))
+	windowed["defaultBranchRef"] = source
+	branches := said(obj{
+		"t0": tipPart("a", tipSHA+2, statusPart("kustomization/a/b", "FAILURE", "User", "flux")), "t1": tipPart("b", 7), "b0": source,
+		"names": connectionPart(true, obj{"name": "A"}), "h0": obj{"oid": sha(tipSHA), "history": connectionPart(true, history...)},
+		"c0": judgedPart(tipSHA, false, nil), "s0": obj{"oid": sha(7), "status": nil}, "object": judgedPart(tipSHA, true, nil),
+	}).body
+	f.Add(said(windowed).body, `{"status":"ahead"}`, `[]`, branches)
+	f.Add(said(windowed).body, `{"status":"diverged"}`, `[]`, strings.ReplaceAll(branches, `"oid":`, `"o":`))
+	f.Add(said(windowed).body, ``, `[]`, strings.ReplaceAll(branches, `"target":`, `"t":`))
 	rest := `[{"filename":"new","status":"renamed","previous_filename":"old"},{"filename":"b","status":"removed"}]`
-	f.Add(whole, rest, `[{"type":"merge_queue"}]`)
-	f.Add(strings.ReplaceAll(whole, `"OPEN"`, `null`), rest, `null`)
-	f.Add(strings.ReplaceAll(whole, `{"oid":`, `{"o":`), `null`, `{}`)
-	f.Add(`{"data":{"repository":{}},"errors":[{"type":"FORBIDDEN"}]}`, ``, ``)
-	f.Fuzz(func(t *testing.T, look, files, rulesets string) {
+	f.Add(whole, rest, `[{"type":"merge_queue"}]`, `{}`)
+	f.Add(strings.ReplaceAll(whole, `"OPEN"`, `null`), rest, `null`, `{}`)
+	f.Add(strings.ReplaceAll(whole, `{"oid":`, `{"o":`), `null`, `{}`, `{}`)
+	f.Add(`{"data":{"repository":{}},"errors":[{"type":"FORBIDDEN"}]}`, ``, ``, `{}`)
+	f.Fuzz(func(t *testing.T, look, files, rulesets, branches string) {
 		hub := &fake{t: t}
 		hub.say = func(r *http.Request, body string) answerOf {
 			switch {
 			case operation(body) == "look" && variables(body)["after"] == nil:
 				return answerOf{code: 200, body: look}
+			case operation(body) == "branches", operation(body) == "contexts", operation(body) == "move":
+				return answerOf{code: 200, body: branches}
+			case strings.Contains(r.URL.Path, "/compare/"):
+				return answerOf{code: 200, body: files}
 			case r.URL.Path == "/graphql":
 				return answerOf{code: 200, body: `{"data":{"repository":{"pullRequests":{"nodes":[],"pageInfo":{}}}}}`}
 			case strings.HasSuffix(r.URL.Path, "/files"):
@@ -50,6 +71,10 @@ func FuzzAnswers(f *testing.F) {
 		}
 		forge := unsigned(Options{AppID: appID, Transport: hub}, addresses)
 		forge.us, forge.clients[install] = "sluice", forge.clientOver(forge.wire)
+		move := []plan.Move{{Branch: "a", New: plan.SHA(sha(1))}}
+		if err := forge.MoveBranches(context.Background(), testRepo, move); err == nil && !strings.Contains(branches, "updateRefs") {
+			t.Fatalf("moved, says %q", branches)
+		}
 		s, err := forge.Observe(context.Background(), testRepo, Ask{})
 		if err != nil {
 			var e *Error
@@ -59,7 +84,47 @@ func FuzzAnswers(f *testing.F) {
 			return
 		}
 		checkWhole(t, s, look)
+		checkBranches(t, s)
+		if again, err := forge.Observe(context.Background(), testRepo, Ask{}); err == nil {
+			checkBranches(t, again) // with what was remembered
+		}
 	})
+}
+
+// checkBranches holds what is said of windowed branches against itself.
+func checkBranches(t *testing.T, s plan.Snapshot) {
+	t.Helper()
+	policy := s.Bases[s.Default].Policy
+	if policy == nil && (s.Branches != nil || s.Sources != nil) || policy != nil && len(s.Branches) != len(policy.Branches) {
+		t.Fatalf("branches out of nothing: %+v", s.Branches)
+	}
+	for i, b := range s.Branches {
+		source, ok := s.Sources[plan.Branch(policy.Branches[i].From)]
+		if !ok || b.Reach < 0 || b.Reach > len(source.Line) || (b.Tip == "") != (b.Relation == plan.Absent) {
+			t.Fatalf("%+v of %+v", b, source)
+		}
+		if b.Relation != plan.Behind && b.Reach != 0 || b.Relation == plan.Level && b.Tip != source.Tip && b.Tip == "" {
+			t.Fatalf("%+v of %+v", b, source)
+		}
+		if b.Twin == b.Name || b.Twin != "" && !strings.EqualFold(string(b.Twin), string(b.Name)) {
+			t.Fatalf("no twin: %+v", b)
+		}
+	}
+	for name, source := range s.Sources {
+		if (source.Tip == "") != (len(source.Line) == 0) || len(source.Line) > maxLine || source.Tip != "" && source.Line[0].SHA != source.Tip {
+			t.Fatalf("the line of %s: %+v", name, source)
+		}
+		for _, c := range source.Line {
+			if !c.Read && (c.Checks != nil || c.ChecksAll || c.Head != nil || c.Ours != nil) {
+				t.Fatalf("judged unread: %+v", c)
+			}
+			for _, check := range c.Checks {
+				if isOurs(string(check.Context)) && check.App == 0 {
+					t.Fatalf("ours among the checks: %+v", c)
+				}
+			}
+		}
+	}
 }
 
 // checkWhole holds a snapshot against the answer it was made of.

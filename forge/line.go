@@ -67,7 +67,10 @@ func (l *look) follow(tip plan.SHA) chain {
 	c := chain{at: map[plan.SHA]int{}, next: tip}
 	for c.next != "" && len(c.commits) < maxChain {
 		one, ok := l.f.links.get(commitKey{keyOf(l.repo), c.next})
-		if _, again := c.at[c.next]; !ok || again {
+		if _, again := c.at[c.next]; again {
+			break // no commit is its own ancestor: whoever says so is not asked again
+		}
+		if !ok {
 			return c
 		}
 		c.at[c.next] = len(c.commits)
@@ -90,6 +93,10 @@ func (t *tracker) addLines(ctx context.Context) error {
 		c, err := t.deepen(ctx, from, plan.SHA(raw.Target.Oid))
 		if err != nil {
 			return err
+		}
+		if len(c.commits) == 0 { // GitHub does not show the tip's parents: the line is the tip alone
+			tip := plan.SHA(raw.Target.Oid)
+			c.commits, c.at[tip] = []plan.Commit{{SHA: tip, At: raw.Target.CommittedDate.UTC()}}, 0
 		}
 		t.chains[from] = c
 		t.s.Sources[from] = plan.Source{

@@ -117,8 +117,10 @@ func (f *Forge) moveSingly(ctx context.Context, c *client, repo plan.Repo, moves
 	var refused *Error
 	for _, m := range moves {
 		if !m.Before.IsZero() && !f.now().Before(m.Before) {
-			refused = &Error{Kind: Transient, Reason: wordTooLate}
-			break
+			if refused == nil {
+				refused = &Error{Kind: Transient, Reason: wordTooLate}
+			}
+			continue // another may have more time
 		}
 		err := ctx.Err()
 		if err == nil {

@@ -181,7 +181,7 @@ func TestMovesOneByOne(t *testing.T) {
 	w.r.Unprotect("c")
 	late := w.moveTo("c", tip)
 	late.Before = time.Now().Add(-time.Second)
-	err = w.move(w.moveTo("rw/b", tip), late)
+	err = w.move(late, w.moveTo("rw/b", tip))
 	if kindOf(err) != Transient || !cmp.Equal(movedOf(err), []plan.Branch{"rw/b"}) || w.r.Tip("c") != root {
 		t.Errorf("%v, moved %v", err, movedOf(err))
 	}

@@ -1,0 +1,360 @@
+package forge
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// linkPart is a commit of a page of history; a parent below 0 is none.
+func linkPart(n, parent int, headline string) obj {
+	parents := obj{"totalCount": 0, "nodes": []any{}}
+	if parent >= 0 {
+		parents = obj{"totalCount": 2, "nodes": []any{obj{"oid": sha(parent)}}}
+	}
+	return obj{"oid": sha(n), "committedDate": "2026-11-20T10:00:00Z", "messageHeadline": headline, "parents": parents}
+}
+
+func connectionPart(more bool, nodes ...any) obj {
+	if nodes == nil {
+		nodes = []any{}
+	}
+	return obj{"nodes": nodes, "pageInfo": obj{"hasNextPage": more, "endCursor": "c"}}
+}
+
+// sourcePart is the default branch with windowed branches in its file and a page of its history.
+func sourcePart(checks string, names []string, history ...any) obj {
+	base := basePart("main", windowedText(checks, names...))
+	base["target"].(obj)["history"] = connectionPart(true, history...)
+	base["target"].(obj)["recent"] = connectionPart(false)
+	return base
+}
+
+func tipPart(name string, n int, contexts ...any) obj {
+	var status any
+	if contexts != nil {
+		status = obj{"contexts": contexts}
+	}
+	return obj{"name": name, "refUpdateRule": nil, "target": obj{"oid": sha(n), "status": status}}
+}
+
+// branchesHub is a fake that shows one source and its branches, and whatever else is asked by alias.
+type branchesHub struct {
+	*fake
+	source obj
+	tips   map[string]obj
+	more   map[string]any // other aliases of whichever query
+	asked  []string       // queries about branches
+}
+
+func newBranchesHub(t *testing.T, source obj, tips map[string]obj) *branchesHub {
+	h := &branchesHub{fake: &fake{t: t}, source: source, tips: tips, more: map[string]any{}}
+	h.say = h.answer
+	return h
+}
+
+func (h *branchesHub) answer(r *http.Request, body string) answerOf {
+	if r.URL.Path != "/graphql" {
+		return answerOf{}
+	}
+	repository := obj{}
+	if operation(body) == "look" {
+		repository = repoPart()
+		repository["defaultBranchRef"] = h.source
+	} else {
+		h.asked = append(h.asked, body)
+	}
+	for name, v := range variables(body) {
+		text, _ := v.(string)
+		branch := strings.TrimPrefix(text, "refs/heads/")
+		switch {
+		case strings.HasPrefix(name, "t") && h.tips[branch] != nil:
+			repository[name] = h.tips[branch]
+		case strings.HasPrefix(name, "b") && branch == "main":
+			repository[name] = h.source
+		case h.more[text] != nil:
+			repository[name] = h.more[text]
+		case name == "oid":
+			repository["object"] = h.more["more"]
+		case strings.ContainsAny(name[:1], "tbhcs"):
+			repository[name] = nil
+		}
+	}
+	if strings.Contains(body, "names: refs") {
+		repository["names"] = connectionPart(false)
+	}
+	return said(repository)
+}
+
+// A page of history is in the order of dates: a side branch of many young commits may fill it. The walk goes on from the commit
+// that it came to.
+func TestSideBranchesFillAPage(t *testing.T) {
+	var page []any
+	page = append(page, linkPart(tipSHA, 2000, "merge"))
+	for i := range 99 {
+		page = append(page, linkPart(3000+i, 3001+i, "side"))
+	}
+	h := newBranchesHub(t, sourcePart("none", []string{"a"}, page...), map[string]obj{"a": tipPart("a", 2002)})
+	h.more[sha(2000)] = obj{"oid": sha(2000), "history": connectionPart(false, linkPart(2000, 2001, "x"), linkPart(2001, 2002, "y"), linkPart(2002, -1, "z"))}
+	f := h.forge(nil)
+	s := observe(t, f, Ask{})
+	b, main := s.Branches[0], s.Sources["main"]
+	if b.Relation != plan.Behind || b.Reach != 3 || len(main.Line) != 4 || !main.Whole {
+		t.Errorf("%+v %+v", b, main)
+	}
+	h.took()
+	if observe(t, f, Ask{}); !slices.Equal(h.took(), []string{"look"}) {
+		t.Error("a quiet look is one request")
+	}
+}
+
+// GitHub goes on and on with commits that lead nowhere: a bounded number of pages is read.
+func TestLinesAreBounded(t *testing.T) {
+	h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, 2000, "x")), map[string]obj{"a": tipPart("a", 1)})
+	for i := range 3 * maxLine {
+		h.more[sha(2000+i)] = obj{"oid": sha(2000 + i), "history": connectionPart(true, linkPart(2000+i, 2001+i, "y"))}
+	}
+	h.fake.say = func(r *http.Request, body string) answerOf {
+		if strings.Contains(r.URL.Path, "/compare/") {
+			return answerOf{code: 404, body: `{"message":"Not Found"}`}
+		}
+		return h.answer(r, body)
+	}
+	f := h.forge(nil)
+	s := observe(t, f, Ask{})
+	if n := len(s.Sources["main"].Line); n != 1+maxLinePages || s.Branches[0].Relation != plan.RelationUnknown || s.Sources["main"].Whole {
+		t.Errorf("%d commits, %+v", n, s.Branches[0])
+	}
+	for range 2 * maxLine / maxLinePages {
+		s = observe(t, f, Ask{})
+	}
+	if n := len(s.Sources["main"].Line); n != maxLine {
+		t.Errorf("%d commits", n)
+	}
+	h.took()
+	if observe(t, f, Ask{}); len(h.took()) != 2 {
+		t.Error("a line that is long enough is not read on")
+	}
+	loop := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, 2000, "x"), linkPart(2000, tipSHA, "y")), map[string]obj{"a": tipPart("a", 2000)})
+	if s = observe(t, loop.forge(nil), Ask{}); len(s.Sources["main"].Line) != 2 || s.Sources["main"].Whole {
+		t.Errorf("a circle: %+v", s.Sources["main"])
+	}
+	torn := linkPart(tipSHA, 2000, "x")
+	torn["parents"].(obj)["nodes"] = []any{}
+	hidden := newBranchesHub(t, sourcePart("none", []string{"a"}, torn), map[string]obj{"a": tipPart("a", tipSHA)})
+	if s = observe(t, hidden.forge(nil), Ask{}); s.Sources["main"].Whole || len(s.Sources["main"].Line) != 1 {
+		t.Errorf("a parent that is not shown is not none: %+v", s.Sources["main"])
+	}
+}
+
+func TestHostileTexts(t *testing.T) {
+	long := "a\u202eb\x1b[31m\n" + strings.Repeat("ö", 500) + " ghs_abcDEF"
+	report := statusPart("kustomization/x\u2066\x07y", "FAILURE", "User", "flux")
+	report["description"] = long
+	h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, long)), map[string]obj{"a": tipPart("a", tipSHA, report)})
+	s := observe(t, h.forge(nil), Ask{})
+	if got := s.Sources["main"].Line[0].Subject; len([]rune(got)) != maxSubject || !strings.HasPrefix(got, "a b [31m öö") {
+		t.Errorf("%q", got)
+	}
+	r := s.Branches[0].Reports[0]
+	if r.Object != "x y" || len([]rune(r.Says)) > maxReason || strings.ContainsAny(r.Says, "\u202e\x1b\n") || r.State != plan.CheckRed {
+		t.Errorf("%+v", r)
+	}
+}
+
+func judgedPart(n int, more bool, became []any, contexts ...any) obj {
+	return obj{
+		"oid": sha(n), "statusCheckRollup": obj{"contexts": connectionPart(more, contexts...)},
+		"associatedPullRequests": obj{"nodes": became},
+	}
+}
+
+func becamePart(number, head, merged int, base string) obj {
+	return obj{
+		"number": number, "merged": true, "baseRefName": base, "headRefOid": sha(head), "mergeCommit": obj{"oid": sha(merged)},
+		"statusCheckRollup": obj{"contexts": connectionPart(number == 9, statusPart("ci", "SUCCESS", "User", "ci"))},
+	}
+}
+
+// Which pull request a commit came from, further pages of reports, and lists that are not whole.
+func TestWhatJudgesACommit(t *testing.T) {
+	open := becamePart(3, 31, tipSHA, "main")
+	open["merged"] = false
+	for name, tt := range map[string]struct {
+		became []any
+		more   bool
+		page   any // the further page
+		pull   int
+		whole  bool
+		head   bool
+	}{
+		"none":              {whole: true},
+		"as this commit":    {became: []any{becamePart(1, 11, 5, "main"), becamePart(2, 21, tipSHA, "main")}, pull: 2, whole: true, head: true},
+		"with this commit":  {became: []any{open, becamePart(1, 11, 5, "main")}, pull: 1, whole: true, head: true},
+		"somewhere else":    {became: []any{becamePart(1, 11, tipSHA, "other"), open}, whole: true},
+		"a head not whole":  {became: []any{becamePart(9, 11, tipSHA, "main")}, pull: 9, whole: true},
+		"further page":      {more: true, page: obj{"oid": sha(tipSHA), "statusCheckRollup": obj{"contexts": connectionPart(false, statusPart("late", "FAILURE", "User", "ci"))}}, whole: true},
+		"page without end":  {more: true, page: obj{"oid": sha(tipSHA), "statusCheckRollup": obj{"contexts": connectionPart(true)}}},
+		"page that is gone": {more: true},
+	} {
+		source := sourcePart("required", []string{"a"}, linkPart(tipSHA, 2, "x"), linkPart(2, -1, "y"))
+		source["target"].(obj)["recent"] = connectionPart(false, judgedPart(tipSHA, tt.more, tt.became,
+			statusPart("sluice/promote/a", "SUCCESS", "Bot", "sluice"), statusPart("Sluice/other", "SUCCESS", "User", "x"),
+			statusPart("ci", "SUCCESS", "User", "ci"), statusPart("lint", "SUCCESS", "Bot", "sluice")))
+		h := newBranchesHub(t, source, map[string]obj{"a": tipPart("a", 2)})
+		h.more["more"] = tt.page
+		c := observe(t, h.forge(nil), Ask{}).Sources["main"].Line[0]
+		checks := []plan.Check{{Context: "ci", By: "ci", State: plan.CheckGreen}}
+		if name == "further page" {
+			checks = append(checks, plan.Check{Context: "late", By: "ci", State: plan.CheckRed})
+		}
+		if d := cmp.Diff(checks, c.Checks); d != "" || !c.Read || c.ChecksAll != tt.whole || len(c.Ours) != 1 || c.Ours[0].By != "sluice" {
+			t.Errorf("%s: %s%+v", name, d, c)
+		}
+		switch {
+		case tt.pull == 0 && c.Head != nil:
+			t.Errorf("%s: %+v", name, c.Head)
+		case tt.pull != 0 && (c.Head == nil || c.Head.Pull != tt.pull || c.Head.ChecksAll != tt.head || len(c.Head.Checks) != 1):
+			t.Errorf("%s: %+v", name, c.Head)
+		}
+	}
+}
+
+// A page that GitHub finds too heavy is asked for without the branches, which are read apart for a while.
+func TestBranchesAreReadApart(t *testing.T) {
+	h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tipPart("a", tipSHA)})
+	now := &clock{now: at}
+	f := h.forge(func(o *Options) { o.Now = now.read })
+	observe(t, f, Ask{})
+	answer := h.fake.say
+	h.fake.say = func(r *http.Request, body string) answerOf {
+		if operation(body) == "look" && strings.Contains(body, "t0: ref") {
+			return answerOf{code: 502}
+		}
+		return answer(r, body)
+	}
+	h.took()
+	for i, want := range [][]string{{"branches", "look", "look"}, {"branches", "look"}} {
+		if s := observe(t, f, Ask{}); s.Branches[0].Relation != plan.Level {
+			t.Errorf("%+v", s.Branches)
+		}
+		if got := h.took(); !slices.Equal(got, want) {
+			t.Errorf("look %d: %v", i, got)
+		}
+	}
+	h.fake.say = answer
+	now.pass(2 * sizeTTL)
+	if observe(t, f, Ask{}); !slices.Equal(h.took()[:2], []string{"GET /repos/acme/fleet/rules/branches/main", "look"}) {
+		t.Error("apart for ever")
+	}
+}
+
+// Answers that contradict themselves are no answers.
+func TestTipsThatCannotBeTold(t *testing.T) {
+	other := tipPart("A", tipSHA)
+	bare := tipPart("a", tipSHA)
+	bare["target"] = nil
+	for name, tip := range map[string]obj{"another name": other, "no target": bare} {
+		h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tip})
+		if _, err := h.forge(nil).Observe(t.Context(), testRepo, Ask{}); kindOf(err) != Transient {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A thousand reports on one commit are not a thousand for each of a thousand branches; what went wrong is not cut off.
+func TestManyReports(t *testing.T) {
+	var contexts []any
+	for i := range 3 * maxReports {
+		contexts = append(contexts, statusPart(fmt.Sprintf("kustomization/apps/%d", i), "SUCCESS", "User", "flux"))
+	}
+	contexts = append(contexts, statusPart("kustomization/apps/bad", "ERROR", "User", "flux"), statusPart("kustomization/a/x", "PENDING", "User", "flux"))
+	h := newBranchesHub(t, sourcePart("none", []string{"a", "b"}, linkPart(tipSHA, -1, "x")),
+		map[string]obj{"a": tipPart("a", tipSHA, contexts...), "b": tipPart("b", tipSHA, contexts...)})
+	s := observe(t, h.forge(nil), Ask{})
+	for i, b := range s.Branches {
+		if len(b.Reports) != maxReports || b.Reports[0].Object != "apps/bad" || (b.Reports[1].Branch == "a") != (i == 0) {
+			t.Errorf("%s: %d, %+v", b.Name, len(b.Reports), b.Reports[:2])
+		}
+	}
+}
+
+// A comparison that fails for a moment fails the look; words that are not known tell nothing.
+func TestComparisons(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer answerOf
+		want   plan.Relation
+		kind   Kind
+		again  int // comparisons of the next look
+	}{
+		"ahead":      {answerOf{code: 200, body: `{"status":"ahead"}`}, plan.Behind, "", 0},
+		"behind":     {answerOf{code: 200, body: `{"status":"behind"}`}, plan.Beyond, "", 0},
+		"identical":  {answerOf{code: 200, body: `{"status":"identical"}`}, plan.Level, "", 0},
+		"diverged":   {answerOf{code: 200, body: `{"status":"diverged"}`}, plan.Diverged, "", 0},
+		"unknown":    {answerOf{code: 200, body: `{"status":"sideways"}`}, plan.RelationUnknown, "", 1},
+		"empty":      {answerOf{code: 200, body: `{}`}, plan.RelationUnknown, "", 1},
+		"not shown":  {answerOf{code: 404, body: `{}`}, plan.RelationUnknown, "", 1},
+		"refused":    {answerOf{code: 422, body: `{}`}, plan.RelationUnknown, "", 1},
+		"fault":      {answerOf{code: 500}, 0, Transient, 0},
+		"no answer":  {answerOf{err: errors.New("reset")}, 0, Transient, 0},
+		"not signed": {answerOf{code: 401, body: `{}`}, 0, Unauthorized, 0},
+	} {
+		h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tipPart("a", 5)})
+		h.fake.say = func(r *http.Request, body string) answerOf {
+			if strings.Contains(r.URL.Path, "/compare/") {
+				return tt.answer
+			}
+			return h.answer(r, body)
+		}
+		f := h.forge(nil)
+		s, err := f.Observe(t.Context(), testRepo, Ask{})
+		if kindOf(err) != tt.kind {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			continue
+		}
+		if b := s.Branches[0]; b.Relation != tt.want || b.Reach > 1 {
+			t.Errorf("%s: %+v", name, b)
+		}
+		h.took()
+		if observe(t, f, Ask{}); len(h.took()) != 1+tt.again {
+			t.Errorf("%s: not remembered as it should", name)
+		}
+	}
+}
+
+// However many branches stand beside the line, one look makes so many comparisons; the rest is not known until later ones.
+func TestComparisonsAreBounded(t *testing.T) {
+	names := manyNames(2 * maxKinships)
+	tips := map[string]obj{}
+	for i, name := range names {
+		tips[name] = tipPart(name, 5000+i)
+	}
+	h := newBranchesHub(t, sourcePart("none", names, linkPart(tipSHA, -1, "x")), tips)
+	h.fake.say = func(r *http.Request, body string) answerOf {
+		if strings.Contains(r.URL.Path, "/compare/") {
+			return answerOf{code: 200, body: `{"status":"diverged"}`}
+		}
+		return h.answer(r, body)
+	}
+	f := h.forge(nil)
+	for i, want := range []int{maxKinships, 2 * maxKinships, 2 * maxKinships} {
+		known := 0
+		for _, b := range observe(t, f, Ask{}).Branches {
+			if b.Relation == plan.Diverged {
+				known++
+			}
+		}
+		if known != want {
+			t.Errorf("look %d: %d known", i, known)
+		}
+	}
+}
