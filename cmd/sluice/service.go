@@ -163,7 +163,7 @@ func (v *service) ready() []string {
 
 func (v *service) webhook() http.Handler {
 	return webhook.New(webhook.Options{
-		Secret: v.settings.WebhookSecret, Store: v.store, Self: v.us, Ready: v.ready, Log: v.log,
+		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.us, Ready: v.ready, Log: v.log,
 		Poke: func(h webhook.Hint) { v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours))) },
 	})
 }
