@@ -80,32 +80,6 @@ func (c *Clone) look(file string) (Look, error) {
 	return look, err
 }
 
-// list reads the branches: refs/heads alone, loose and packed.
-func (c *Clone) list() error {
-	c.survey, c.symbolic = survey{heads: map[plan.Branch]plumbing.Hash{}, graph: newGraph()}, map[plan.Branch]bool{}
-	refs, err := c.repo.storage.IterReferences()
-	if err != nil {
-		return fmt.Errorf("list its branches: %w", err)
-	}
-	defer refs.Close()
-	return refs.ForEach(func(ref *plumbing.Reference) error {
-		if !ref.Name().IsBranch() {
-			return nil
-		}
-		name := plan.Branch(ref.Name().Short())
-		if ref.Type() == plumbing.SymbolicReference {
-			c.symbolic[name] = true
-			to, err := c.repo.storage.Reference(ref.Target())
-			if err != nil || to.Type() != plumbing.HashReference {
-				return nil //nolint:nilerr // it names nothing: as git has it, the branch is not there; it is never written through
-			}
-			ref = to
-		}
-		c.survey.heads[name] = ref.Hash()
-		return nil
-	})
-}
-
 // Track tells how windowed branches stand to the branches that they follow, as Look found them.
 func (c *Clone) Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
 	branches, sources, err := c.survey.track(ctx, wanted, c)

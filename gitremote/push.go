@@ -21,23 +21,32 @@ import (
 // maxSaid is the bytes kept of what a server's hooks print.
 const maxSaid = 16 << 10
 
+// Push is moves to be made.
+type Push struct {
+	Moves []plan.Move
+	Now   func() time.Time // asked just before the write, of which each move's Before must not have come; for reflogs too
+}
+
+// late tells whether a move is void by time.
+func (p Push) late(m plan.Move) bool { return !m.Before.IsZero() && !p.Now().Before(m.Before) }
+
 // Move moves branches: all in one request, each on its own, and each only if it is still where it was observed. No objects
 // are sent: every commit that a branch moves to is on the server. It tells which were not moved, in the order of moves.
 //
 // An error means that nothing is known of what was moved; else every move is either done or refused. A branch that somebody
-// else moved to the same commit counts as moved. The server keeps its own time.
-func (r *Remote) Move(ctx context.Context, moves []plan.Move, _ time.Time) ([]Refused, error) {
-	if len(moves) == 0 {
+// else moved to the same commit counts as moved.
+func (r *Remote) Move(ctx context.Context, p Push) ([]Refused, error) {
+	if len(p.Moves) == 0 {
 		return nil, nil
 	}
-	refused, err := r.move(ctx, moves)
+	refused, err := r.move(ctx, p)
 	if err != nil {
 		return nil, r.fault("move branches of", err)
 	}
 	return refused, nil
 }
 
-func (r *Remote) move(ctx context.Context, moves []plan.Move) ([]Refused, error) {
+func (r *Remote) move(ctx context.Context, p Push) ([]Refused, error) {
 	s, adv, err := begin(ctx, r, r.client.NewReceivePackSession)
 	if err != nil {
 		return nil, err
@@ -47,9 +56,11 @@ func (r *Remote) move(ctx context.Context, moves []plan.Move) ([]Refused, error)
 		return nil, err
 	}
 	refused, send := map[plan.Branch]Refused{}, []plan.Move(nil)
-	for _, m := range moves {
+	for _, m := range p.Moves {
 		switch now := shaOf(adv.References, m.Branch); {
 		case now == m.New:
+		case p.late(m):
+			refused[m.Branch] = refuse(m.Branch, wordsLate)
 		case now != m.Old:
 			refused[m.Branch] = elsewhere(m, now)
 		case !fitForRef(string(m.Branch)):
@@ -64,7 +75,7 @@ func (r *Remote) move(ctx context.Context, moves []plan.Move) ([]Refused, error)
 		}
 	}
 	var out []Refused
-	for _, m := range moves {
+	for _, m := range p.Moves {
 		if no, ok := refused[m.Branch]; ok {
 			out = append(out, no)
 		}

@@ -15,22 +15,21 @@ import (
 )
 
 // Move moves branches of the repository itself, each only if it is still where it was observed, and never one that is checked
-// out: its working directory would stay behind. It tells which were not moved, in the order of moves; at is what the reflogs
-// say.
+// out: its working directory would stay behind. It tells which were not moved, in the order of moves.
 //
 // A ref is written as git writes it, so that git and sluice may run at once: NAME.lock is made first, the value is compared
 // while the lock is held, and the lock file becomes the ref. go-git's own compare-and-set knows nothing of git's locks.
-func (c *Clone) Move(ctx context.Context, moves []plan.Move, at time.Time) ([]Refused, error) {
+func (c *Clone) Move(ctx context.Context, p Push) ([]Refused, error) {
 	busy, err := c.busy()
 	if err != nil {
 		return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
 	}
 	var out []Refused
-	for _, m := range moves {
+	for _, m := range p.Moves {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
 		}
-		if no := c.move(m, busy, at); no != nil {
+		if no := c.move(m, busy, p); no != nil {
 			out = append(out, *no)
 		}
 	}
@@ -38,7 +37,7 @@ func (c *Clone) Move(ctx context.Context, moves []plan.Move, at time.Time) ([]Re
 }
 
 // move moves one branch; nil: it is done.
-func (c *Clone) move(m plan.Move, busy map[plan.Branch]string, at time.Time) *Refused {
+func (c *Clone) move(m plan.Move, busy map[plan.Branch]string, p Push) *Refused {
 	no := func(form string, args ...any) *Refused {
 		r := refuse(m.Branch, form, args...)
 		return &r
@@ -63,7 +62,7 @@ func (c *Clone) move(m plan.Move, busy map[plan.Branch]string, at time.Time) *Re
 			return no(wordsCrossed, showName(other))
 		}
 	}
-	return c.swap(m, at)
+	return c.swap(m, p)
 }
 
 // crossing is a branch that would have to be a directory, or in one, for a new one to be a file; "": none.
@@ -77,7 +76,7 @@ func (c *Clone) crossing(name plan.Branch) plan.Branch {
 }
 
 // swap compares and sets one ref under git's lock.
-func (c *Clone) swap(m plan.Move, at time.Time) *Refused {
+func (c *Clone) swap(m plan.Move, p Push) *Refused {
 	no := func(form string, args ...any) *Refused {
 		r := refuse(m.Branch, form, args...)
 		return &r
@@ -111,7 +110,10 @@ func (c *Clone) swap(m plan.Move, at time.Time) *Refused {
 		moved := elsewhere(m, now)
 		return c.release(lock, &moved)
 	}
-	if err := c.set(lock, path, m, at); err != nil {
+	if p.late(m) {
+		return c.release(lock, no(wordsLate))
+	}
+	if err := c.set(lock, path, m, p.Now()); err != nil {
 		return no("%s", cleaned(err.Error()))
 	}
 	return nil

@@ -97,7 +97,7 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (lo
 	look = Look{Default: name, Tip: plan.SHA(tip.String())}
 	a := ask{wants: []plumbing.Hash{tip}, depth: 1}
 	if !r.caps.Supports(capability.Filter) {
-		a.depth = nearDepth
+		a.depth = lineDepth
 	}
 	p, err := r.fetch(ctx, a, packp.FilterTreeDepth(uint64(strings.Count(file, "/"))+2))
 	if err != nil {
@@ -185,12 +185,12 @@ func (r *Remote) Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, ma
 	return branches, sources, nil
 }
 
-// rounds: commits alone cost little, whole trees much.
+// rounds: each one that costs whole trees is to be the last, so all of a line is read at once.
 func (r *Remote) rounds() []round {
 	if r.filters(filterTrees) {
 		return []round{{depth: lineDepth, tips: true, lines: true}, {apart: true}, {tips: true}}
 	}
-	return []round{{depth: nearDepth}, {depth: lineDepth, tips: true}, {apart: true}, {tips: true}}
+	return []round{{depth: lineDepth}, {depth: lineDepth, tips: true}, {apart: true}, {tips: true}}
 }
 
 // filterTrees leaves commits alone.

@@ -14,8 +14,7 @@ import (
 
 // Bounds of one look at windowed branches.
 const (
-	nearDepth  = 50          // commits deep that a history is read first where that costs whole trees
-	lineDepth  = maxLine + 1 // commits deep that it is read next: all of a line
+	lineDepth  = maxLine + 1 // commits deep that a history is read: all of a line
 	maxApart   = 8           // branches whose way to their source is asked for one by one, before a whole history is read
 	maxTracked = 10_000      // windowed branches
 )

@@ -16,6 +16,7 @@ const (
 	wordsMovedAway  = "it moved to %s while this was decided; nothing was done"
 	wordsGone       = "it was deleted while this was decided; nothing was done"
 	wordsAppeared   = "it was made at %s while this was decided; nothing was done"
+	wordsLate       = "not moved: its window closed, or 30 s passed, while it was read; run it again"
 	wordsRefused    = "the server refused: %s"
 	wordsNoAnswer   = "the server did not say whether it moved"
 	wordsCheckedOut = "checked out in %s: switch to another branch there"
