@@ -50,3 +50,32 @@ func BenchmarkDecide(b *testing.B) {
 		}
 	}
 }
+
+// BenchmarkBranches is one look at a fleet: 1,000 pull requests that 1,000 windowed branches of 100 windows hold.
+func BenchmarkBranches(b *testing.B) {
+	var file strings.Builder
+	file.WriteString("version: 1\ntimezone: Europe/Berlin\nwindows:\n")
+	for i := range 100 {
+		fmt.Fprintf(&file, "  w%d: {open: \"%d 8 * * MON\", close: \"0 17 * * THU\"}\n", i, i%60)
+	}
+	file.WriteString("layout:\n  preset: rt-rw\n  branches: [\"rw/*\"]\nbranches:\n")
+	for i := range 1000 {
+		fmt.Fprintf(&file, "  - {name: rw/cluster-%d, from: main, window: w%d}\n", i, i%100)
+	}
+	policy, findings := config.Parse([]byte(file.String()))
+	if policy == nil {
+		b.Fatal(findings)
+	}
+	s := branchWorld(policy, 1000)
+	for i := range s.Pulls {
+		s.Pulls[i].Files = []plan.File{{Path: fmt.Sprintf("a/b-rw/%d", i), Old: fmt.Sprintf("a/b-rt/%d", i), Kind: plan.Renamed}}
+	}
+	base := s.At
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		s.At = base.Add(time.Duration(i) * time.Second)
+		if got := gate.Decide(s); len(got.Verdicts) != 1000 {
+			b.Fatal(len(got.Verdicts))
+		}
+	}
+}

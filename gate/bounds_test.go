@@ -2,6 +2,8 @@ package gate_test
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -64,6 +66,81 @@ func TestBudgetOverBases(t *testing.T) {
 	}
 	if most := 450; green > most {
 		t.Errorf("%d green at once; %d can be withdrawn in half the cutoff", green, most)
+	}
+}
+
+const onBranch = "version: 1\ntimezone: UTC\nwindows: {w: {open: \"0 8 * * MON\", duration: 8h}}\nlayout: {preset: rt-rw, branches: [\"rw/*\"]}\n" +
+	"branches: [{name: rw/a, from: main, window: w}]\n"
+
+// branchWorld is a shut window with some pull requests that the branch rw/a holds.
+func branchWorld(pol *config.Policy, pulls int) plan.Snapshot {
+	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
+	s := plan.Snapshot{At: at, Us: "sluice", App: 1, Default: "main", Budget: 60, Bases: map[plan.Branch]plan.Base{
+		"main": {Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.Required{{Context: "sluice/main", App: 1}}}}}
+	for n := range pulls {
+		s.Pulls = append(s.Pulls, plan.Pull{Number: n + 1, Base: "main", Head: plan.SHA(fmt.Sprint("h", n)), SameRepo: true, Complete: true, ChecksAll: true,
+			Mergeable: plan.MergeableYes, Files: []plan.File{{Path: "a/b-rw/x"}}, FirstSeen: at.Add(-time.Hour)})
+	}
+	return s
+}
+
+// TestBranchesNeedNoBudget: what only branches hold need not be withdrawn at any close, so any number of it may be green.
+func TestBranchesNeedNoBudget(t *testing.T) {
+	pol, findings := config.Parse([]byte(onBranch + "pull_requests: {live: status}\n"))
+	if pol == nil {
+		t.Fatal(findings)
+	}
+	const many = 2500
+	green := 0
+	for _, a := range gate.Decide(branchWorld(pol, many)).Actions {
+		if set, ok := a.(plan.SetStatus); ok && set.State == plan.Success {
+			green++
+		}
+	}
+	if green != many {
+		t.Errorf("%d of %d are green", green, many)
+	}
+}
+
+// TestBranchOfNoWindow: an entry whose window nobody knows would never move. A file that has one is invalid; a policy that came
+// about otherwise holds.
+func TestBranchOfNoWindow(t *testing.T) {
+	parsed, findings := config.Parse([]byte(onBranch))
+	if parsed == nil {
+		t.Fatal(findings)
+	}
+	pol := *parsed
+	pol.Branches = []config.Branch{{Name: "rw/a", From: "main", Window: "nowhere"}}
+	got := gate.Decide(branchWorld(&pol, 1)).Verdicts[0]
+	if got.Kind != plan.Held || got.Reason != "held: no branch takes it: .github/sluice.yaml has no entry from main that matches rw/*" {
+		t.Errorf("%s: %s", got.Kind, got.Reason)
+	}
+}
+
+// TestWhyOfBranches: the explanation names the branches that hold a change with their windows, bounded, and what a move does.
+func TestWhyOfBranches(t *testing.T) {
+	var file strings.Builder
+	file.WriteString(onBranch[:strings.Index(onBranch, "branches: [{")] + "branches:\n")
+	for i := range 30 {
+		fmt.Fprintf(&file, "- {name: rw/%02d, from: main, window: w}\n", i)
+	}
+	pol, findings := config.Parse([]byte(file.String()))
+	if pol == nil {
+		t.Fatal(findings)
+	}
+	s := branchWorld(pol, 2)
+	s.Pulls[0].Files = []plan.File{{Path: "a/b-rw/x", Old: "a/b-rt/x", Kind: plan.Renamed}}
+	s.Pulls[1].Files = []plan.File{{Path: "a/b-rt/y", Old: "a/b-rw/y", Kind: plan.Renamed}}
+	verdicts := gate.Decide(s).Verdicts
+	for i, want := range []plan.Step{
+		{About: "a/b-rw/x", Says: "comes from a/b-rt/x, which no branch holds: Flux deletes it there at the merge, and it is back only when branch:rw/* moves"},
+		{About: "a/b-rt/y", Says: "comes from a/b-rw/y, which a branch holds: not held for it; until that branch moves too, Flux has it twice"},
+	} {
+		for _, step := range []plan.Step{want, {About: "rw/00", Says: "takes it in the window w"}, {About: "…", Says: "and 10 more branches"}} {
+			if !slices.Contains(verdicts[i].Why, step) {
+				t.Errorf("#%d: no %+v in %+v", i+1, step, verdicts[i].Why)
+			}
+		}
 	}
 }
 

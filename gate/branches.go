@@ -19,6 +19,7 @@ import (
 // takers are the windowed branches that hold a change.
 type takers struct {
 	entries []config.Branch // in the file's order
+	windows []window.Name   // theirs, each once, sorted
 	missing layout.Release  // a pattern that none matches; ""
 	zone    *time.Location
 	open    int           // how many may move now
@@ -82,6 +83,7 @@ func (b *bench) takersOf(base plan.Branch, globs []layout.Release) *takers {
 			t.entries = append(t.entries, e)
 		}
 	}
+	t.windows = windowsOf(t.entries)
 	b.schedule(t)
 	return t
 }
@@ -122,18 +124,31 @@ func (b *bench) schedule(t *takers) {
 // the merge. Of an incomplete list that may be any branch.
 func (b *bench) away(base plan.Branch, n need) demand {
 	home := b.home()
-	if home == nil || (len(n.uproots) == 0 && n.complete) {
+	switch {
+	case home == nil:
 		return demand{}
+	case n.complete:
+		return demand{home.Calendar, b.takersOf(base, n.uproots).windows}
 	}
-	entries := b.takersOf(base, n.uproots).entries
-	if !n.complete {
-		entries = slices.DeleteFunc(slices.Clone(home.Branches), func(e config.Branch) bool { return e.From != string(base) })
+	var entries []config.Branch
+	for _, e := range home.Branches {
+		if e.From == string(base) {
+			entries = append(entries, e)
+		}
 	}
-	names := make([]window.Name, 0, len(entries))
+	return demand{home.Calendar, windowsOf(entries)}
+}
+
+// windowsOf is the windows of entries, each once, sorted.
+func windowsOf(entries []config.Branch) []window.Name {
+	var out []window.Name
 	for _, e := range entries {
-		names = append(names, e.Window)
+		if !slices.Contains(out, e.Window) {
+			out = append(out, e.Window)
+		}
 	}
-	return demand{home.Calendar, tidy(names)}
+	slices.Sort(out)
+	return out
 }
 
 // weigh tells what a change needs, whether that is open, and which branches take it.
@@ -197,7 +212,6 @@ func (n *need) renames(p *config.Policy, files []plan.File) {
 			}
 		}
 	}
-	slices.Sort(n.uproots)
 	slices.SortFunc(steps, func(a, b plan.Step) int { return strings.Compare(a.About+"\x00"+a.Says, b.About+"\x00"+b.Says) })
 	if more := len(steps) - maxSteps; more > 0 {
 		steps = append(steps[:maxSteps], sayMore(more))

@@ -18,7 +18,7 @@ type need struct {
 	releases []layout.Release // sorted
 	windows  []window.Name    // those of releases that are windows, live among them
 	branches []layout.Release // those of releases that are windowed branches
-	uproots  []layout.Release // those of branches to which something moves that Flux reads from the base itself; sorted
+	uproots  []layout.Release // those of branches to which something moves that Flux reads from the base itself
 	unknown  []window.Name    // windows that the file does not have
 	live     bool
 	windowed bool // by windows; what branches hold is not

@@ -83,6 +83,7 @@ type world struct {
 		Ago  time.Duration
 	}
 	Merges []struct {
+		Base     string
 		Releases []string
 		Ago      time.Duration
 	}
@@ -241,7 +242,7 @@ func (sc scenario) remember(s *plan.Snapshot) {
 		s.Repairs = append(s.Repairs, plan.Repair{SHA: sha(r.Head), Context: "sluice/main", By: plan.Login(r.By), At: sc.now.Add(-r.Ago)})
 	}
 	for _, m := range sc.World.Merges {
-		s.Merges = append(s.Merges, plan.Merged{Base: "main", At: sc.now.Add(-m.Ago), Releases: releases(m.Releases)})
+		s.Merges = append(s.Merges, plan.Merged{Base: plan.Branch(cmp.Or(m.Base, "main")), At: sc.now.Add(-m.Ago), Releases: releases(m.Releases)})
 	}
 	for _, g := range sc.World.Groups {
 		base := cmp.Or(g.Base, "main")
