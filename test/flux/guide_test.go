@@ -11,6 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicegate/sluice/config"
+	deploy "github.com/sluicegate/sluice/deploy/flux"
+	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/test/githubapi"
 )
 
@@ -124,6 +127,41 @@ func TestGuideQuotesReasons(t *testing.T) {
 		}
 		if !regexp.MustCompile("(?m)" + strings.Join(parts, ".*")).MatchString(said) {
 			t.Errorf("the guide explains %q, which no scenario says", q[1])
+		}
+	}
+}
+
+// TestGuideQuotesTheSample: the file that the guide shows is the sample's, and the rule that it adds for a second cluster does
+// what it says.
+func TestGuideQuotesTheSample(t *testing.T) {
+	src, err := fs.ReadFile(deploy.Sample(), config.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(section(t, "## 2."), -1)
+	if len(blocks) != 2 {
+		t.Fatalf("%d blocks of YAML in step 2", len(blocks))
+	}
+	comment := regexp.MustCompile(` *#.*`)
+	theirs := comment.ReplaceAllString(string(src), "")
+	for line := range strings.Lines(comment.ReplaceAllString(blocks[0][1], "")) {
+		if !strings.Contains(theirs, line) {
+			t.Errorf("the sample has no line %q", line)
+		}
+	}
+	more := strings.Replace(string(src), "  rules:\n", blocks[1][1], 1) + "  - {name: rw/cluster-2, from: main, window: no-deploy-friday}\n"
+	p, findings := config.Parse([]byte(more))
+	if p == nil || len(findings) != 0 {
+		t.Fatal(findings)
+	}
+	for path, want := range map[string]layout.Release{
+		"clusters/cluster-2/apps/nginx-rw/service.yaml": layout.BranchRelease("rw/cluster-2"),
+		"clusters/cluster-1/apps/nginx-rw/service.yaml": layout.BranchRelease("rw/*"),
+		"clusters/cluster-2/apps/nginx-rt/pages.yaml":   layout.Live,
+		"clusters/cluster-2/infra/namespace.yaml":       layout.Live,
+	} {
+		if got := p.Layout.Classify(path).Releases; !slices.Equal(got, []layout.Release{want}) {
+			t.Errorf("%s needs %q, not %q", path, got, want)
 		}
 	}
 }
