@@ -36,6 +36,9 @@ type Options struct {
 // Dial prepares a remote; nothing is sent yet. Whatever credentials the URL holds are taken out of it, and no error shows
 // them. It is not safe for concurrent use. Close it.
 func Dial(o Options) (*Remote, error) {
+	if helper, _, ok := strings.Cut(o.URL, "::"); ok && !strings.ContainsAny(helper, "/@[") {
+		return nil, fmt.Errorf("%w: "+sayProtocol, ErrUnusable, cleaned(helper)) // git would run a program of that name
+	}
 	end, err := transport.NewEndpoint(o.URL)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL) // the error would show the URL

@@ -65,14 +65,16 @@ func (c *Clone) move(m plan.Move, busy map[plan.Branch]string, p Push) *Refused 
 	return c.swap(m, p)
 }
 
-// crossing is a branch that would have to be a directory, or in one, for a new one to be a file; "": none.
+// crossing is the first branch that would have to be a directory, or in one, for a new one to be a file; "": none.
 func (c *Clone) crossing(name plan.Branch) plan.Branch {
+	var first plan.Branch
 	for other := range c.survey.heads {
-		if strings.HasPrefix(string(other), string(name)+"/") || strings.HasPrefix(string(name), string(other)+"/") {
-			return other
+		crosses := strings.HasPrefix(string(other), string(name)+"/") || strings.HasPrefix(string(name), string(other)+"/")
+		if crosses && (first == "" || other < first) {
+			first = other
 		}
 	}
-	return ""
+	return first
 }
 
 // swap compares and sets one ref under git's lock.

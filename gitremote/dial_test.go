@@ -1,0 +1,399 @@
+package gitremote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+const secret = "s3cr3t-t0ken"
+
+// TestUnusable: every way in which a repository cannot be read has words of its own.
+func TestUnusable(t *testing.T) {
+	made := func(args ...string) *world {
+		w := &world{t: t, dir: t.TempDir()}
+		w.git(append([]string{"init", "-q", "-b", "main"}, args...)...)
+		return w
+	}
+	empty, wide := made(), made("--object-format=sha256")
+	wide.commit(map[string]string{file: "#"})
+	full := newWorld(t)
+	full.two()
+	shallow, partial := full.clone("--depth=1"), full.clone("--filter=blob:none", "--no-checkout")
+	unborn := newWorld(t)
+	unborn.branch("other", unborn.commit(nil))
+	unborn.git("symbolic-ref", "HEAD", "refs/heads/gone")
+	unborn.git("update-ref", "-d", "refs/heads/main")
+	over := func(w *world) string { return serve(t, w.dir).URL + "/.git" }
+	for name, c := range map[string]struct {
+		url  string // "": the clone in dir
+		dir  string
+		want string
+	}{
+		"empty clone":        {dir: empty.dir, want: sayEmpty},
+		"empty file":         {url: "file://" + empty.dir, want: sayEmpty},
+		"empty http":         {url: over(empty), want: sayEmpty},
+		"sha-256 clone":      {dir: wide.dir, want: "objects named by sha256"},
+		"sha-256 file":       {url: "file://" + wide.dir, want: saySHA256},
+		"sha-256 http":       {url: over(wide), want: saySHA256},
+		"shallow clone":      {dir: shallow.dir, want: sayShallow},
+		"shallow file":       {url: "file://" + shallow.dir, want: sayRemoteShalow},
+		"shallow http":       {url: over(shallow), want: sayRemoteShalow},
+		"partial clone":      {dir: partial.dir, want: sayPartial},
+		"unborn clone":       {dir: unborn.dir, want: ""},
+		"unborn http":        {url: over(unborn), want: sayNoDefault},
+		"no repository":      {dir: t.TempDir(), want: "no git repository"},
+		"no repository file": {url: "file://" + t.TempDir(), want: sayNotFound},
+		"not there http":     {url: serve(t, empty.dir).URL + "/nowhere.git", want: sayNotFound},
+		"no server":          {url: "http://127.0.0.1:1/x.git", want: "connection refused"},
+		"no protocol":        {url: "ftp://u:" + secret + "@h/x.git", want: `the protocol "ftp" is not spoken`},
+		"malformed":          {url: "https://u:" + secret + "@h:port/%zz", want: sayBadURL},
+		"no host":            {url: "https:///x.git", want: sayBadURL},
+		"another's disk":     {url: "file://elsewhere/x.git", want: sayBadURL},
+		"a program":          {url: "ext::sh -c true", want: "ot spoken"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s site
+			var err error
+			if c.url != "" {
+				s, err = Dial(Options{URL: c.url})
+			} else {
+				s, err = OpenClone(c.dir)
+			}
+			if err == nil {
+				_, err = s.Look(t.Context(), file)
+			}
+			if c.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), secret) {
+				t.Errorf("error is %v, want %q in it", err, c.want)
+			}
+		})
+	}
+}
+
+// guarded is a server that wants a password.
+func guarded(t *testing.T, w *world, user, password string) *server {
+	t.Helper()
+	web := serve(t, w.dir)
+	web.allow = func(rw http.ResponseWriter, r *http.Request) bool {
+		u, p, _ := r.BasicAuth()
+		if u == user && p == password {
+			return true
+		}
+		rw.Header().Set("WWW-Authenticate", `Basic realm="x"`)
+		http.Error(rw, "you sent "+r.Header.Get("Authorization")+" "+p, http.StatusUnauthorized)
+		return false
+	}
+	return web
+}
+
+// TestCredentials: where they come from, and that no error shows them.
+func TestCredentials(t *testing.T) {
+	for name, c := range map[string]struct {
+		user, password string // that the server wants
+		at, token      string // in the URL, in the environment
+		helper         string // what a credential helper says
+		want           string // error
+	}{
+		"token":              {user: tokenUser, password: secret, token: secret},
+		"token and user":     {user: "bot", password: secret, at: "bot@", token: secret},
+		"in the URL":         {user: "bot", password: secret, at: "bot:" + secret + "@"},
+		"as the user":        {user: secret, at: secret + "@"},
+		"helper":             {user: "bot", password: secret, helper: "username=bot\npassword=" + secret},
+		"none":               {user: "bot", password: secret, want: sayNeedsAuth},
+		"wrong token":        {user: "bot", password: "other", token: secret, want: sayWrongAuth},
+		"wrong in the URL":   {user: "bot", password: "other", at: "bot:" + secret + "@", want: sayWrongAuth},
+		"wrong as the user":  {user: "bot", password: "other", at: secret + "@", want: sayWrongAuth},
+		"wrong by a helper":  {user: "bot", password: "other", helper: "username=bot\npassword=" + secret, want: sayWrongAuth},
+		"helper that is mum": {user: "bot", password: "other", helper: "username=bot", want: sayNeedsAuth},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			old, tip := w.two()
+			w.branch("rw/a", old)
+			kept := helper(t, c.helper)
+			web := guarded(t, w, c.user, c.password)
+			r := dial(t, Options{URL: strings.Replace(web.URL, "://", "://"+c.at, 1) + "/.git", Token: c.token})
+			_, err := r.Look(t.Context(), file)
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret) {
+					t.Errorf("error is %v, want %q in it", err, c.want)
+				}
+				if c.helper != "" && c.want == sayWrongAuth && !strings.Contains(kept(), "erase") {
+					t.Errorf("the helper was told %q", kept())
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if refused, err := r.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip})); err != nil || len(refused) > 0 || w.at("rw/a") != tip {
+				t.Error(refused, err)
+			}
+			if c.helper != "" && !strings.Contains(kept(), "store") {
+				t.Errorf("the helper was told %q", kept())
+			}
+		})
+	}
+}
+
+// helper sets up a git credential helper that answers so; it gives what the helper was told to do. Nobody is asked: a prompt
+// would fail the test by waiting.
+func helper(t *testing.T, says string) func() string {
+	t.Helper()
+	dir := t.TempDir()
+	log, program, cfg := filepath.Join(dir, "log"), filepath.Join(dir, "helper"), filepath.Join(dir, "config")
+	text := "#!/bin/sh\necho $1 >> " + log + "\n[ $1 != get ] || printf '" + strings.ReplaceAll(says, "\n", `\n`) + "\\n'\n"
+	if err := os.WriteFile(program, []byte(text), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	settings := "[core]\naskPass = " + filepath.Join(dir, "ask") + "\n"
+	if says != "" {
+		settings += "[credential]\nhelper = " + program + "\n"
+	}
+	if err := os.WriteFile(cfg, []byte(settings), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ask := "#!/bin/sh\necho asked >> " + log + "\necho wrong\n"
+	if err := os.WriteFile(filepath.Join(dir, "ask"), []byte(ask), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_CONFIG_GLOBAL", cfg)
+	t.Setenv("GIT_CONFIG_SYSTEM", os.DevNull)
+	t.Setenv("GIT_ASKPASS", filepath.Join(dir, "ask"))
+	t.Cleanup(func() {
+		if data, _ := os.ReadFile(log); strings.Contains(string(data), "asked") {
+			t.Error("a person would have been asked")
+		}
+	})
+	return func() string {
+		data, _ := os.ReadFile(log) // none: it was not called
+		return string(data)
+	}
+}
+
+// TestRedirect: credentials do not follow to another host, and a redirect on the same one works.
+func TestRedirect(t *testing.T) {
+	w := newWorld(t)
+	w.two()
+	web := serve(t, w.dir)
+	var got []string
+	web.before = func(r *http.Request) { got = append(got, r.Header.Get("Authorization")) }
+	from := httptest.NewServer(http.RedirectHandler("", http.StatusMovedPermanently))
+	from.Config.Handler = http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") == "" {
+			t.Error("the first host got no credentials")
+		}
+		http.Redirect(rw, r, web.URL+r.URL.RequestURI(), http.StatusMovedPermanently)
+	})
+	t.Cleanup(from.Close)
+	// Another port is another origin.
+	r := dial(t, Options{URL: strings.Replace(from.URL, "127.0.0.1", "localhost", 1) + "/.git", Token: secret})
+	if _, err := r.Look(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	if len(got) < 2 || strings.Join(got, "") != "" {
+		t.Errorf("the other host got %q", got)
+	}
+}
+
+// TestFilterRefused: a server offers filters and does not allow ours.
+func TestFilterRefused(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	w.git("config", "uploadpack.allowFilter", "true")
+	w.git("config", "uploadpackfilter.allow", "false")
+	for _, url := range []string{"file://" + w.dir, serve(t, w.dir).URL + "/.git"} {
+		r := dial(t, Options{URL: url})
+		got, main := track(t, r, "rw/a")
+		is(t, got[0], plan.Behind, 1)
+		if main.Tip != tip || len(main.Line) != 2 {
+			t.Errorf("%+v", main)
+		}
+	}
+}
+
+// TestFiltersUsed: with filters no tree comes with a history.
+func TestFiltersUsed(t *testing.T) {
+	w := newWorld(t)
+	old, _ := w.two()
+	w.branch("rw/a", old)
+	w.git("config", "uploadpack.allowFilter", "true")
+	var bodies []string
+	web := serve(t, w.dir)
+	web.before = func(r *http.Request) {
+		data, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		bodies = append(bodies, string(data))
+		r.Body = io.NopCloser(bytes.NewReader(data))
+	}
+	track(t, dial(t, Options{URL: web.URL + "/.git"}), "rw/a")
+	sent := strings.Join(bodies, "\n")
+	if !strings.Contains(sent, "filter tree:3") || !strings.Contains(sent, "filter tree:0") || !strings.Contains(sent, "deepen 251") {
+		t.Errorf("requests are %q", bodies)
+	}
+}
+
+// TestCancelled: a server that never answers does not outlast its caller.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	mute := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		cancel()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(mute.Close)
+	if _, err := dial(t, Options{URL: mute.URL + "/x.git"}).Look(ctx, file); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestSSHNeedsAgent: without an agent there are no keys, and that is said.
+func TestSSHNeedsAgent(t *testing.T) {
+	t.Setenv("SSH_AUTH_SOCK", "")
+	if _, err := dial(t, Options{URL: "git@example.com:acme/fleet.git"}).Look(t.Context(), file); err == nil || !strings.Contains(err.Error(), saySSHAgent) {
+		t.Error(err)
+	}
+}
+
+func TestBoundedAnswers(t *testing.T) {
+	endless := iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 100)))
+	if data, err := io.ReadAll(&limited{ReadCloser: io.NopCloser(endless), left: 10, quiet: true}); err != nil || len(data) != 10 {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+	if data, err := io.ReadAll(&limited{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 100))), left: 10}); !errors.Is(err, ErrTooLarge) || len(data) != 10 {
+		t.Errorf("%d bytes, %v", len(data), err)
+	}
+}
+
+// TestPacks: however git writes a pack, the same commits come out of it.
+func TestPacks(t *testing.T) {
+	w := newWorld(t)
+	line := w.long(300)
+	for i := range 200 { // messages that are alike make deltas of commits
+		w.branch("main", w.commitTree(strings.Repeat("the same long message\n", 50)+string(rune('a'+i%26)), w.at("main")))
+	}
+	line = line[:0]
+	for s := range strings.FieldsSeq(w.git("rev-list", "main")) {
+		line = append(line, plan.SHA(s))
+	}
+	for name, args := range map[string][]string{
+		"offsets": {"--delta-base-offset"}, "names": {}, "no deltas": {"--depth=0"}, "long chains": {"--delta-base-offset", "--depth=4000", "--window=50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := packOf(t, w, append([]string{"-c", "pack.threads=1", "pack-objects", "--stdout", "--revs", "--no-reuse-delta", "-q"}, args...))
+			g := newGraph()
+			if err := p.commits(g); err != nil {
+				t.Fatal(err)
+			}
+			var got []plan.SHA
+			for _, h := range g.names {
+				if g.has(h) {
+					got = append(got, plan.SHA(h.String()))
+				}
+			}
+			slices.Sort(got)
+			if want := slices.Sorted(slices.Values(line)); !slices.Equal(got, want) {
+				t.Errorf("%d commits, want %d", len(got), len(want))
+			}
+			if _, data, err := p.readFile(plumbing.NewHash(string(line[0])), file); err != nil || string(data) != "#\n" {
+				t.Errorf("%q %v", data, err)
+			}
+		})
+	}
+}
+
+// packOf is what git packs of main.
+func packOf(t testing.TB, w *world, args []string) *pack {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "git", args...)
+	cmd.Dir, cmd.Stdin = w.dir, strings.NewReader("main\n")
+	data, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := spool(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(p.file.Name()); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("the temporary file is still there: %v", err)
+		}
+	})
+	return p
+}
+
+// FuzzPack: whatever a server sends, there is an answer or an error, and memory stays small.
+func FuzzPack(f *testing.F) {
+	w := newWorld(f)
+	w.commit(map[string]string{file: "#", "x": strings.Repeat("y", 100)})
+	w.commit(map[string]string{"x": strings.Repeat("y", 101)})
+	p := packOf(f, w, []string{"pack-objects", "--stdout", "--revs", "-q"})
+	data, err := io.ReadAll(io.NewSectionReader(p.file, 0, p.size))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add(emptyPack())
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := spool(bytes.NewReader(data))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer p.Close() //nolint:errcheck // only a test
+		g := newGraph()
+		if err := p.commits(g); err != nil {
+			return
+		}
+		for _, h := range g.names {
+			_, _, _ = p.readFile(h, file)
+		}
+	})
+}
+
+// TestWords: what people read.
+func TestWords(t *testing.T) {
+	m := plan.Move{Branch: "rw/a", Old: "0123456789"}
+	for got, want := range map[string]string{
+		elsewhere(m, "abcdef0123").Reason:                                           "it moved to abcdef0 while this was decided; nothing was done",
+		elsewhere(m, "").Reason:                                                     "it was deleted while this was decided; nothing was done",
+		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123").Reason:                   "it was made at abcdef0 while this was decided; nothing was done",
+		refuse("rw/a", wordsRefused, "protected").Reason:                            "the server refused: protected",
+		refuse("rw/a", wordsCheckedOut, "/srv/fleet").Reason:                        "checked out in /srv/fleet: switch to another branch there",
+		refuse("rw/a", wordsLate).Reason:                                            "not moved: its window closed, or 30 s passed, while it was read; run it again",
+		reason("rw/a", "hook declined", "x\nerror: rw/a may not\n"):                 "hook declined: rw/a may not",
+		reason("rw/a", "hook\x1b declined", "something else"):                       "hook\uFFFD declined",
+		cleaned("a\u202eb\r\nc\xff"):                                                "a\uFFFDb c\uFFFD",
+		string([]rune(refuse("rw/a", "%s", strings.Repeat("é", 200)).Reason)[138:]): "é…",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
