@@ -85,6 +85,75 @@ func TestFaultsEnd(t *testing.T) {
 	}
 }
 
+// TestFaultsOfBranches: each fault refuses what is to be remembered of windowed branches with its cause, and half-keeps none of it.
+func TestFaultsOfBranches(t *testing.T) {
+	for _, c := range []struct {
+		name, begin, end string
+		want             error
+	}{
+		{"full", "PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000", ErrFull},
+		{"read-only", "PRAGMA query_only = on", "PRAGMA query_only = off", ErrReadOnly},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := opened(t)
+			if err := s.fillBranches(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			s.must(t, c.begin)
+			long := strings.Repeat("x", 30000) // more than the free space of the pages that there are
+			writes := map[string]func() error{
+				"see": func() error {
+					return s.SeeBranches(t.Context(), fleet, map[plan.Branch]plan.SHA{plan.Branch(long): "1"}, noon)
+				},
+				"record": func() error {
+					return s.Record(t.Context(), Act{Repo: fleet, At: noon, Moved: &plan.Moved{Branch: "rw/a", New: plan.SHA(long), At: noon}})
+				},
+				"report": func() error {
+					_, _, err := s.NoteReport(t.Context(), fleet, plan.Report{Branch: "rw/a", Object: long, At: noon}, noon)
+					return err
+				},
+			}
+			for name, write := range writes {
+				if err := write(); !errors.Is(err, c.want) {
+					t.Errorf("%s: %v, want %v", name, err, c.want)
+				}
+			}
+			m, err := s.Recall(t.Context(), fleet, noon)
+			if err != nil || len(m.Branches) != 1 || m.Moves["rw/a"].New != "2" || len(m.Reports) != 1 {
+				t.Errorf("recalled %+v, %v", m, err)
+			}
+			s.must(t, c.end)
+			for name, write := range writes {
+				if err := write(); err != nil {
+					t.Errorf("%s after it was mended: %v", name, err)
+				}
+			}
+			if m, err = s.Recall(t.Context(), fleet, noon); err != nil || len(m.Branches) != 2 || len(m.Reports) != 2 {
+				t.Errorf("recalled %+v, %v", m, err)
+			}
+		})
+	}
+}
+
+func TestReportsAreBounded(t *testing.T) {
+	s := opened(t)
+	if err := s.fillBranches(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.must(t, fmt.Sprintf(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+	    INSERT INTO reports SELECT 1, 'rw/a', 'x' || i, 'sha', 1, '', 1, 1 + i FROM n`, ReportsKept))
+	_, news, err := s.NoteReport(t.Context(), fleet, plan.Report{Branch: "rw/a", Object: "new", At: noon}, noon)
+	if err != nil || !news {
+		t.Fatal(news, err)
+	}
+	for what, want := range map[string]int{"1": ReportsKept, "object IN ('a/b', 'new')": 2, "object IN ('x1', 'x2')": 0, "object = 'x3'": 1} {
+		var n int
+		if err := s.read.QueryRowContext(t.Context(), "SELECT count(*) FROM reports WHERE "+what).Scan(&n); err != nil || n != want {
+			t.Errorf("%s: %d, want %d, %v", what, n, want, err)
+		}
+	}
+}
+
 func TestLockedByAnother(t *testing.T) {
 	s := opened(t)
 	s.must(t, "PRAGMA busy_timeout = 50")
@@ -214,7 +283,14 @@ func TestTidy(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := s.Record(t.Context(), Act{Repo: fleet, At: at, Verb: "merge", Merged: &plan.Merged{Pull: 1, SHA: plan.SHA(at.String()), At: at},
-			Refusal: &plan.Refusal{Pull: 2, Head: plan.SHA(at.String()), At: at}, Repair: &plan.Repair{At: at}}); err != nil {
+			Refusal: &plan.Refusal{Pull: 2, Head: plan.SHA(at.String()), At: at}, Repair: &plan.Repair{At: at},
+			Stuck: &plan.Stuck{Branch: "rw/a", New: plan.SHA(at.String()), At: at}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.SeeBranches(t.Context(), fleet, map[plan.Branch]plan.SHA{plan.Branch(at.String()): "1"}, at); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := s.NoteReport(t.Context(), fleet, plan.Report{Branch: plan.Branch(at.String()), At: at}, at); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -231,7 +307,7 @@ func TestTidy(t *testing.T) {
 		}
 	}
 	look(noon.Add(time.Second))
-	for _, table := range []string{"deliveries", "merge_groups", "heads", "merges", "refusals", "repairs"} {
+	for _, table := range []string{"deliveries", "merge_groups", "heads", "merges", "refusals", "repairs", "branches", "stuck", "reports"} {
 		if n := count(table); n != 1 {
 			t.Errorf("%s: %d rows are left, want 1", table, n)
 		}

@@ -86,9 +86,18 @@ func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at ti
 	if !first {
 		return true, nil
 	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM reports WHERE repo = ? AND (branch, object) IN
-	    (SELECT branch, object FROM reports WHERE repo = ? ORDER BY heard DESC, branch, object LIMIT -1 OFFSET ?)`, id, id, ReportsKept)
-	return true, err
+	return true, fewerReports(ctx, tx, id)
+}
+
+// fewerReports keeps the ReportsKept that were heard of last.
+func fewerReports(ctx context.Context, tx *session, id int64) error {
+	var n int
+	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM reports WHERE repo = ?`, id).Scan(&n); err != nil || n <= ReportsKept {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM reports WHERE repo = ? AND (branch, object) IN
+	    (SELECT branch, object FROM reports WHERE repo = ? ORDER BY heard, branch, object LIMIT ?)`, id, id, n-ReportsKept)
+	return err
 }
 
 // lastReport is what is kept of the same branch and object, and when it was last heard.

@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"io/fs"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// migrated opens a database with goose alone, at a version.
+func migrated(t *testing.T, path string, version int64) *sql.DB {
+	t.Helper()
+	db, err := openWriter(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	have, err := p.GetDBVersion(t.Context())
+	if err == nil && have < version {
+		_, err = p.UpTo(t.Context(), version)
+	} else if err == nil {
+		_, err = p.DownTo(t.Context(), version)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// rows gives every row of the tables that version 1 has, as text.
+func rowsOf(t *testing.T, db *sql.DB) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for table, columns := range map[string]string{
+		"repositories": "id, github_id, owner, name, installation, forgotten, due, noted, looked", "plans": "repo, body",
+		"deliveries": "guid, repo, event, action, sender, at", "merge_groups": "repo, head, base, base_sha, at",
+		"lists": "repo, merge_base, head, files, seq", "refusals": "repo, pull, head, tip, at, count, reason",
+		"repairs": "repo, sha, context, login, at", "heads": "repo, sha, first, last",
+		"merges": "repo, pull, base, sha, at, releases, windowed", "acts": "id, repo, at, verb, pull, sha, reason, outcome",
+	} {
+		query := "SELECT json_array(" + columns + ") AS row FROM " + table + " ORDER BY row"
+		if err := each(t.Context(), db, func(rows *sql.Rows) error {
+			var text string
+			err := rows.Scan(&text)
+			all[table] = append(all[table], text)
+			return err
+		}, query); err != nil {
+			t.Fatal(table, err)
+		}
+		if len(all[table]) == 0 {
+			t.Fatal("the test puts nothing into ", table)
+		}
+	}
+	return all
+}
+
+func closed(t *testing.T, db interface{ Close() error }) {
+	t.Helper()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestMigrations: a database of the first version opens with all that it has, works, and can go back with all that it had.
+func TestMigrations(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sluice.db")
+	db := migrated(t, path, 1)
+	fill := `
+	    INSERT INTO repositories VALUES (1, 7, 'acme', 'fleet', 70, 0, 1795435200000000, 5, 1795435200000000);
+	    INSERT INTO plans VALUES (1, '{"at":"2026-11-23T12:00:00Z","verdicts":[{"Reason":"held by nights"}],"planned":null,"warnings":null,"wake":"0001-01-01T00:00:00Z","look":"0001-01-01T00:00:00Z"}');
+	    INSERT INTO deliveries VALUES ('g', 1, 'push', '', 'alice', 1795435200000000);
+	    INSERT INTO merge_groups VALUES (1, 'h', 'main', 'b', 1795435200000000);
+	    INSERT INTO lists VALUES (1, 'b', 'h', '[{"Path":"a"}]', 1);
+	    INSERT INTO refusals VALUES (1, 3, 'h', 't', 1795435200000000, 2, 'no');
+	    INSERT INTO repairs VALUES (1, 'h', 'sluice/main', 'mallory', 1795435200000000);
+	    INSERT INTO heads VALUES (1, 'h', 1795435200000000, 1795435200000000);
+	    INSERT INTO merges VALUES (1, 4, 'main', 'm', 1795435200000000, '["nights"]', 1);
+	    INSERT INTO acts VALUES (1, 1, 1795435200000000, 'merge', 4, 'h', 'released', 'done');`
+	if _, err := db.ExecContext(t.Context(), fill); err != nil {
+		t.Fatal(err)
+	}
+	before := rowsOf(t, db)
+	closed(t, db)
+
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, rowsOf(t, s.read)); diff != "" {
+		t.Errorf("the migration changed (-before +after):\n%s", diff)
+	}
+	m, err := s.Recall(t.Context(), fleet, noon)
+	if err != nil || len(m.Refusals) != 1 || len(m.Merges) != 1 || len(m.FirstSeen) != 1 || m.Noted != 5 {
+		t.Errorf("recalled %+v, %v", m, err)
+	}
+	pages, err := s.Pages(t.Context())
+	if err != nil || len(pages) != 1 || len(pages[0].Acts) != 1 || pages[0].Acts[0].Branch != "" || len(pages[0].Verdicts) != 1 {
+		t.Errorf("pages %+v, %v", pages, err)
+	}
+	if err := s.fillBranches(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	m, err = s.Recall(t.Context(), fleet, noon)
+	if err != nil || len(m.Branches) != 1 || len(m.Moves) != 1 || len(m.Stuck) != 1 || len(m.Reports) != 1 {
+		t.Errorf("recalled %+v, %v", m, err)
+	}
+	after := rowsOf(t, s.read)
+	closed(t, s)
+
+	db = migrated(t, path, 1)
+	if diff := cmp.Diff(after, rowsOf(t, db)); diff != "" {
+		t.Errorf("the way back changed (-before +after):\n%s", diff)
+	}
+	var n int
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name IN ('branches', 'stuck', 'reports')").Scan(&n); err != nil || n > 0 {
+		t.Errorf("%d tables are left on the way back, %v", n, err)
+	}
+	closed(t, db)
+	if s, err = Open(t.Context(), path); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+}
+
+// fillBranches writes every table of windowed branches, in one go; each part may fail.
+func (s *Store) fillBranches(ctx context.Context) error {
+	if err := s.SeeBranches(ctx, fleet, map[plan.Branch]plan.SHA{"rw/a": "1"}, noon); err != nil {
+		return err
+	}
+	if err := s.Record(ctx, Act{Repo: fleet, At: noon, Verb: "move", Branch: "rw/a", SHA: "2", Outcome: Done,
+		Moved: &plan.Moved{Branch: "rw/a", Old: "1", New: "2", At: noon}, Stuck: &plan.Stuck{Branch: "rw/b", At: noon}}); err != nil {
+		return err
+	}
+	_, _, err := s.NoteReport(ctx, fleet, plan.Report{Branch: "rw/a", SHA: "2", Object: "a/b", State: plan.CheckGreen, At: noon}, noon)
+	return err
+}
