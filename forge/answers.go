@@ -74,7 +74,13 @@ type rawJudged struct {
 	AssociatedPullRequests *connection[rawBecame]
 }
 
-type rawRollup struct{ Contexts connection[rawContext] }
+type rawRollup struct {
+	Contexts struct {
+		connection[rawContext]
+		CheckRunCount      int
+		StatusContextCount int
+	}
+}
 
 // rawBecame is a pull request that a commit is said to come from.
 type rawBecame struct {

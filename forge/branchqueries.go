@@ -14,7 +14,7 @@ const (
 	maxTips     = 1000 // windowed branches in one query
 	maxSources  = 20   // lines in one query
 	linePage    = 100  // commits of a page of history; GitHub's own bound
-	recentPage  = 10   // newest commits whose checks come with the line: those of a push need no request of their own
+	recentPage  = 20   // newest commits whose checks come with the line: those of a push need no request of their own
 	maxJudged   = 250  // commits whose checks are asked for in one query, beside the newest
 	maxBecame   = 3    // pull requests that became one commit
 	maxCarriers = 50   // branches that carry the statuses of their tips, as long as it is not known which share one
@@ -40,15 +40,20 @@ fragment history on Commit {
 	judgedFragment = fmt.Sprintf(`
 fragment judged on Commit {
   oid
-  statusCheckRollup { contexts(first: %d) { nodes { ...check } pageInfo { hasNextPage endCursor } } }
+  statusCheckRollup { contexts(first: %d) { ...reported } }
   associatedPullRequests(first: %d) {
     nodes {
       number merged baseRefName headRefOid mergeCommit { oid }
-      statusCheckRollup { contexts(first: %d) { nodes { ...check } pageInfo { hasNextPage endCursor } } }
+      statusCheckRollup { contexts(first: %d) { ...reported } }
     }
   }
-}`, maxChecks, maxBecame, maxChecks)
+}`, maxChecks, maxBecame, maxChecks) + reportedFragment
 )
+
+// reportedFragment is a page of what was reported on a commit. The counts tell whether a page holds all check runs, and whether
+// the list of statuses, which has no pages, is whole.
+const reportedFragment = "\nfragment reported on StatusCheckRollupContextConnection" +
+	" { checkRunCount statusContextCount nodes { ...check } pageInfo { hasNextPage endCursor } }"
 
 // asked is what a query asks of windowed branches.
 type asked struct {
@@ -179,9 +184,34 @@ func moreContextsQuery(owner, name string, sha plan.SHA, after string) *query {
 	q := newQuery("contexts", owner, name)
 	o, a := q.let("oid", "GitObjectID!", string(sha)), q.let("after", "String!", after)
 	q.add("object(oid: %s) { ... on Commit { statusCheckRollup { contexts(first: %d, after: %s)"+
-		" { nodes { ...check } pageInfo { hasNextPage endCursor } } } } }", o, maxChecks, a)
-	q.with(checkFragment, statusFragment, actorFragment)
+		" { ...reported } } } }", o, maxChecks, a)
+	q.with(reportedFragment, checkFragment, statusFragment, actorFragment)
 	return q
+}
+
+// halves divides what is asked in two, for a query that was too heavy; false if it is as small as can be.
+func (a asked) halves() (first, second asked, ok bool) {
+	first, second = a, asked{recent: a.recent}
+	switch {
+	case len(a.judged) > 1:
+		first.judged, second.judged = half(a.judged)
+	case len(a.told) > 1:
+		first.told, second.told = half(a.told)
+	case len(a.tips) > 1:
+		first.tips, second.tips = half(a.tips)
+	case len(a.lines) > 1:
+		first.lines, second.lines = half(a.lines)
+	case a.recent && len(a.lines) > 0:
+		first.recent, second.recent = false, false
+	default:
+		return a, asked{}, false
+	}
+	return first, second, true
+}
+
+// half divides a list in two.
+func half[T any](list []T) (first, second []T) {
+	return list[:len(list)/2], list[len(list)/2:]
 }
 
 // idQuery asks for the name that mutations know a repository by.

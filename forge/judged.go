@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
@@ -42,6 +43,9 @@ func (t *tracker) addCommits(ctx context.Context) error {
 	if err := t.inChunks(ctx, missing, judgedApart, askJudged); err != nil {
 		return err
 	}
+	if err := t.readFlooded(ctx); err != nil {
+		return err
+	}
 	for _, from := range t.from {
 		line := t.s.Sources[from].Line
 		for i := range line {
@@ -53,6 +57,26 @@ func (t *tracker) addCommits(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// readFlooded asks for the statuses of the commits that bear more than a page shows, as those do that many branches stood at:
+// as lists, of which many come with one request, and with the next look's own.
+func (t *tracker) readFlooded(ctx context.Context) error {
+	var missing []plan.SHA
+	for _, from := range t.from {
+		for _, c := range t.s.Sources[from].Line {
+			raw := t.seen.judged[c.SHA]
+			if raw == nil || raw.StatusCheckRollup == nil || !raw.StatusCheckRollup.Contexts.PageInfo.HasNextPage ||
+				slices.Contains(t.flooded, c.SHA) {
+				continue
+			}
+			t.flooded = append(t.flooded, c.SHA)
+			if _, ok := t.seen.told[c.SHA]; !ok {
+				missing = append(missing, c.SHA)
+			}
+		}
+	}
+	return t.inChunks(ctx, missing, maxTold, askTold)
 }
 
 // countNeeds tells how many of each source's newest commits need their checks.
@@ -83,11 +107,13 @@ func (t *tracker) judgeCommit(ctx context.Context, from plan.Branch, c *plan.Com
 	if became == nil {
 		return nil
 	}
-	c.Head = &plan.Head{Pull: became.Number, SHA: plan.SHA(became.HeadRefOid), ChecksAll: true}
-	if r := became.StatusCheckRollup; r != nil {
-		checks, known := t.sortChecks(r.Contexts.Nodes, isOurs)
-		c.Head.Checks, c.Head.ChecksAll = checks, known && !r.Contexts.PageInfo.HasNextPage
+	c.Head = &plan.Head{Pull: became.Number, SHA: plan.SHA(became.HeadRefOid)}
+	contexts, whole, err = t.reported(ctx, c.Head.SHA, became.StatusCheckRollup)
+	if err != nil {
+		return err
 	}
+	checks, known = t.sortChecks(contexts, isOurs)
+	c.Head.Checks, c.Head.ChecksAll = checks, whole && known
 	return nil
 }
 
@@ -123,6 +149,9 @@ func (t *tracker) reported(ctx context.Context, sha plan.SHA, rollup *rawRollup)
 	if rollup == nil {
 		return nil, true, nil
 	}
+	if all, whole := t.joined(sha, rollup); whole {
+		return all, true, nil
+	}
 	all, at := rollup.Contexts.Nodes, rollup.Contexts.PageInfo
 	for at.HasNextPage && at.EndCursor != "" && t.seen.more < maxMoreReports {
 		t.seen.more++
@@ -139,6 +168,30 @@ func (t *tracker) reported(ctx context.Context, sha plan.SHA, rollup *rawRollup)
 	return all, !at.HasNextPage, nil
 }
 
+// joined puts the check runs of a page and the list of statuses together; false if they are not proved to be all.
+func (t *tracker) joined(sha plan.SHA, rollup *rawRollup) ([]rawContext, bool) {
+	told, ok := t.seen.told[sha]
+	page := rollup.Contexts
+	if !ok || !page.PageInfo.HasNextPage || len(told) < page.StatusContextCount ||
+		page.CheckRunCount+page.StatusContextCount <= len(page.Nodes) { // fail closed: there is more than is counted
+		return nil, false
+	}
+	var all []rawContext
+	for _, c := range page.Nodes {
+		if c.Typename != "StatusContext" {
+			all = append(all, c)
+		}
+	}
+	if len(all) < page.CheckRunCount {
+		return nil, false
+	}
+	for _, c := range told {
+		c.Typename = "StatusContext"
+		all = append(all, c)
+	}
+	return all, true
+}
+
 // promoted are the statuses under our contexts of windowed branches, whoever set them. A branch of the file gives its context
 // the spelling that we use: GitHub folds the case.
 func (t *tracker) promoted(contexts []rawContext) []plan.Status {
@@ -149,10 +202,8 @@ func (t *tracker) promoted(contexts []rawContext) []plan.Status {
 			continue
 		}
 		name := plan.Context(c.Context)
-		for _, e := range t.entries {
-			if strings.EqualFold(c.Context[len(prefix):], e.Name) {
-				name = plan.PromoteContextFor(plan.Branch(e.Name))
-			}
+		if branch, ok := t.folded[strings.ToLower(c.Context[len(prefix):])]; ok {
+			name = plan.PromoteContextFor(branch)
 		}
 		out = append(out, t.status(name, c))
 	}

@@ -30,7 +30,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
 		"windowed branches": lookQuery(page{owner: "o", name: "r", size: 100, bases: many(3), asked: asked{
 			tips: bearing(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
-			judged: []plan.SHA{"a"}, recent: true, names: true,
+			judged: []plan.SHA{"a"}, told: []plan.SHA{"b"}, recent: true, names: true,
 		}}),
 		"without their checks": lookQuery(page{owner: "o", name: "r", size: 25, asked: asked{
 			tips: []tipAsked{{name: "a"}}, lines: []string{"main"}, defName: "main",

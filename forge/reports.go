@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -27,14 +26,6 @@ type reports struct {
 // tipReports is what Flux said of one commit: about branches by name, and about the commit alone under "".
 type tipReports map[plan.Branch][]plan.Report
 
-func newReports(entries []config.Branch) reports {
-	r := reports{names: make(map[string]plan.Branch, len(entries)), tips: map[plan.SHA]tipReports{}}
-	for _, e := range entries {
-		r.names[strings.ToLower(e.Name)] = plan.Branch(e.Name)
-	}
-	return r
-}
-
 // of gives the reports on a branch's tip that name the branch or none.
 func (r reports) of(branch plan.Branch, tip plan.SHA, contexts []rawContext) []plan.Report {
 	said, ok := r.tips[tip]
@@ -43,7 +34,7 @@ func (r reports) of(branch plan.Branch, tip plan.SHA, contexts []rawContext) []p
 		r.tips[tip] = said
 	}
 	if len(said[branch]) == 0 {
-		return said[""]
+		return slices.Clip(said[""]) // whoever adds to it gets a list of their own
 	}
 	return worstFirst(slices.Concat(said[branch], said[""]))
 }

@@ -3,6 +3,7 @@ package forge
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ type windowed struct {
 	sources []string
 	def     string     // the default branch
 	judged  []plan.SHA // commits whose checks were needed
+	flooded []plan.SHA // those of them that bear more statuses than a page shows
 	checks  bool       // some branch needs checks
 	twins   map[plan.Branch]plan.Branch
 	named   time.Time // until when twins count
@@ -32,7 +34,7 @@ func (w windowed) asked(now time.Time) asked {
 	}
 	a := asked{
 		lines: w.sources[:min(len(w.sources), maxSources)], judged: w.judged[:min(len(w.judged), maxJudged)],
-		recent: w.checks, names: !now.Before(w.named),
+		told: w.flooded[:min(len(w.flooded), maxTold)], recent: w.checks, names: !now.Before(w.named),
 	}
 	if slices.Contains(a.lines, w.def) {
 		a.defName = w.def
@@ -186,7 +188,9 @@ type tracker struct {
 	entries []config.Branch
 	from    []plan.Branch // the sources, each once, in the file's order
 	chains  map[plan.Branch]chain
-	needs   map[plan.Branch]int // how many of a source's newest commits need their checks
+	needs   map[plan.Branch]int    // how many of a source's newest commits need their checks
+	folded  map[string]plan.Branch // of the file's branches, by their names in lower case
+	flooded []plan.SHA
 	checks  bool
 }
 
@@ -197,6 +201,7 @@ func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
 		return nil
 	}
 	t := &tracker{look: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{}}
+	t.folded = folded(t.entries)
 	seen := map[plan.Branch]bool{}
 	for _, e := range t.entries {
 		if from := plan.Branch(e.From); !seen[from] {
@@ -214,6 +219,15 @@ func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
 	}
 	t.keep()
 	return nil
+}
+
+// folded are branches by their names in lower case: entries differ in more than case.
+func folded(entries []config.Branch) map[string]plan.Branch {
+	names := make(map[string]plan.Branch, len(entries))
+	for _, e := range entries {
+		names[strings.ToLower(e.Name)] = plan.Branch(e.Name)
+	}
+	return names
 }
 
 // readMissing asks for the branches and sources that the look did not know beforehand.
@@ -245,7 +259,14 @@ func (t *tracker) readMissing(ctx context.Context) error {
 // askFor sends a query about windowed branches and keeps its answer.
 func (t *tracker) askFor(ctx context.Context, a asked) error {
 	var named map[string]json.RawMessage
-	if err := t.more(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a), &named); err != nil {
+	err := t.more(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a), &named)
+	if first, second, ok := a.halves(); ok && errors.Is(err, errHeavy) && ctx.Err() == nil {
+		if err := t.askFor(ctx, first); err != nil || second.empty() {
+			return err
+		}
+		return t.askFor(ctx, second)
+	}
+	if err != nil {
 		return err
 	}
 	if err := t.takeBases(named, a.lines); err != nil {
@@ -254,8 +275,8 @@ func (t *tracker) askFor(ctx context.Context, a asked) error {
 	return t.takeAsked(named, a)
 }
 
-// maxTold is how many commits' statuses are asked for in one query.
-const maxTold = 100
+// maxTold is how many commits' statuses are asked for in one query. Each may have thousands.
+const maxTold = 50
 
 // readTold asks for the statuses of the tips that no branch bore.
 func (t *tracker) readTold(ctx context.Context) error {
@@ -292,7 +313,7 @@ func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of fun
 // addTips fills in where every branch stands, and what Flux said of it there.
 func (t *tracker) addTips(context.Context) error {
 	t.s.Branches = make([]plan.Tracked, len(t.entries))
-	said := newReports(t.entries)
+	said := reports{names: t.folded, tips: map[plan.SHA]tipReports{}}
 	for i, e := range t.entries {
 		b := &t.s.Branches[i]
 		b.Name = plan.Branch(e.Name)
@@ -348,7 +369,7 @@ func (t *tracker) addSources(ctx context.Context) error {
 
 // keep notes for the next look what it should ask for.
 func (t *tracker) keep() {
-	w := windowed{def: string(t.s.Default), checks: t.checks, twins: t.windowed.twins, named: t.windowed.named}
+	w := windowed{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, twins: t.windowed.twins, named: t.windowed.named}
 	for _, b := range t.s.Branches {
 		w.entries, w.tips = append(w.entries, string(b.Name)), append(w.tips, b.Tip)
 	}

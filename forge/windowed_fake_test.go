@@ -286,6 +286,35 @@ func TestManyReports(t *testing.T) {
 	}
 }
 
+// What is too heavy all together is asked for in halves, as long as there is something to divide.
+func TestHeavyBranches(t *testing.T) {
+	names := manyNames(20)
+	tips := map[string]obj{}
+	for _, name := range names {
+		tips[name] = tipPart(name, tipSHA)
+	}
+	h := newBranchesHub(t, sourcePart("all", names, linkPart(tipSHA, -1, "x")), tips)
+	most := 6
+	h.fake.say = func(r *http.Request, body string) answerOf {
+		if operation(body) == "branches" && strings.Count(body, ": ref(") > most {
+			return answerOf{code: 502}
+		}
+		return h.answer(r, body)
+	}
+	s := observe(t, h.forge(nil), Ask{})
+	for _, b := range s.Branches {
+		if b.Relation != plan.Level {
+			t.Errorf("%+v", b)
+		}
+	}
+	most = 0
+	h.took()
+	_, err := h.forge(nil).Observe(t.Context(), testRepo, Ask{})
+	if n := len(h.took()); kindOf(err) != Transient || n > 10 {
+		t.Errorf("%d requests: %v", n, err)
+	}
+}
+
 // A comparison that fails for a moment fails the look; words that are not known tell nothing.
 func TestComparisons(t *testing.T) {
 	for name, tt := range map[string]struct {

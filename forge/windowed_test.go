@@ -363,6 +363,33 @@ func TestJudgedCommits(t *testing.T) {
 	t.Logf("40 commits behind: %d points", w.forge.LookCost(w.repo))
 }
 
+// A commit that many branches stood at bears hundreds of Flux's reports: they hide no check, and cost no request of their own.
+func TestFloodedCommits(t *testing.T) {
+	w := newWindowed(t, "required", "far", "near")
+	w.put("far", w.r.Tip("main"))
+	promoted := w.push("main", "x")
+	w.put("near", promoted)
+	w.push("main", "y")
+	for i := range 2*maxChecks + 10 {
+		w.status(promoted, fmt.Sprintf("kustomization/apps/%03d", i), "success", standin.Actor{Login: "flux"})
+	}
+	w.status(promoted, "zz", "failure", standin.Actor{Login: "ci"})
+	w.must(w.r.SetCheck(standin.Check{SHA: promoted, Name: "build", Status: "completed", Conclusion: "success", App: standin.Actor{Login: "ci", App: 77}}))
+	_, first := w.look(Ask{})
+	s, got := w.look(Ask{})
+	c := s.Sources["main"].Line[1]
+	names := map[plan.Context]plan.CheckState{}
+	for _, check := range c.Checks {
+		names[check.Context] = check.State
+	}
+	if !c.ChecksAll || names["zz"] != plan.CheckRed || names["build"] != plan.CheckGreen || len(names) != 2*maxChecks+12 {
+		t.Errorf("%v, %d checks", c.ChecksAll, len(names))
+	}
+	if t.Logf("the first look %v", first); sum(got) != 1 {
+		t.Errorf("a quiet look took %v", got)
+	}
+}
+
 func TestReports(t *testing.T) {
 	w := newWindowed(t, "none", "rw", "rw/a", "rw/b")
 	tip := w.r.Tip("main")
