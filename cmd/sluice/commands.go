@@ -10,6 +10,7 @@ func commands(e *env) []*cobra.Command {
 		newCheckCommand(e),
 		newClassifyCommand(e),
 		newPlanCommand(e),
+		newPromoteCommand(e),
 		newServeCommand(e),
 	}
 }

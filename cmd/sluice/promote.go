@@ -1,0 +1,245 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/promoter"
+)
+
+const (
+	// promoteFor bounds one pass: a server that says nothing more must not hold a job up for ever.
+	promoteFor = 10 * time.Minute
+	// gitToken is the environment's name for the token that goes to a remote over https and http.
+	gitToken = "SLUICE_GIT_TOKEN"
+)
+
+const promoteHelp = `One pass over the windowed branches of a repository, with git alone: for forges without an App, and for cron.
+
+The rules are read from ` + config.File + ` at the tip of the default branch. Every branch whose window is open moves forward to the
+newest commit of the branch that it follows; never backwards, never by force, and only if it is still where it was seen. git knows no
+checks: a branch that asks for them is blocked unless --ignore-checks is given.
+
+--repo moves the branches of that repository itself, but none that is checked out in it or in a linked worktree.
+--remote takes https, http, ssh and file URLs, user@host:path, and directories. Credentials: ` + gitToken + ` in the environment, what
+stands in the URL, or git's credential helpers; over ssh the agent's keys, for hosts in known_hosts. Nobody is asked.
+--at decides as of that instant. What is due then and not allowed now is not moved: the window must be open at both.
+
+Exit codes: 0 fine; 1 a branch is blocked (the others moved); 2 the call, the file or the repository is unusable.`
+
+// promoteCall is what somebody asks `sluice promote`.
+type promoteCall struct {
+	repo, remote, at    string
+	dryRun, blind, json bool
+}
+
+// newPromoteCommand makes `sluice promote`: windowed branches with git alone.
+func newPromoteCommand(e *env) *cobra.Command {
+	call := promoteCall{}
+	cmd := &cobra.Command{
+		Use:   "promote",
+		Short: "moves windowed branches with git alone, once",
+		Long:  promoteHelp,
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if call.remote != "" && cmd.Flags().Changed("repo") {
+				return errors.New("--repo and --remote cannot stand together")
+			}
+			verdicts, err := e.promote(cmd.Context(), call)
+			if err != nil {
+				return err
+			}
+			return e.showPromoted(verdicts, call)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&call.repo, "repo", ".", "the repository whose branches are moved")
+	flags.StringVar(&call.remote, "remote", "", "a remote whose branches are moved instead")
+	flags.StringVar(&call.at, "at", "", "decide as of this instant, RFC 3339 with an offset (default: now); what is shut now stays where it is")
+	flags.BoolVar(&call.dryRun, "dry-run", false, "move nothing")
+	flags.BoolVar(&call.blind, "ignore-checks", false, "treat every branch as if it asked for no checks")
+	flags.BoolVar(&call.json, "json", false, "print JSON")
+	return cmd
+}
+
+// gitSite is a repository as git alone shows it.
+type gitSite interface {
+	Look(ctx context.Context, file string) (gitremote.Look, error)
+	Track(ctx context.Context, wanted []gitremote.Wanted) ([]plan.Tracked, map[plan.Branch]plan.Source, error)
+	Move(ctx context.Context, p gitremote.Push) ([]gitremote.Refused, error)
+	Close() error
+}
+
+// site opens what the call names.
+func (c promoteCall) site() (gitSite, error) {
+	if c.remote != "" {
+		return gitremote.Dial(gitremote.Options{URL: c.remote, Token: os.Getenv(gitToken)})
+	}
+	return gitremote.OpenClone(c.repo)
+}
+
+// promote observes, decides, and moves what is due.
+func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.BranchVerdict, err error) {
+	at, err := e.instant(call.at)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, promoteFor)
+	defer cancel()
+	site, err := call.site()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, site.Close()) }()
+	now := e.now().UTC() // just before the first read
+	s, err := observeGit(ctx, site, call)
+	if err != nil {
+		return nil, err
+	}
+	s.At = at
+	wanted := promoter.Decide(s)
+	if call.dryRun {
+		return wanted.Branches, nil
+	}
+	s.At = now
+	allowed := promoter.Decide(s)
+	verdicts, moves := both(wanted, allowed)
+	refused, err := site.Move(ctx, gitremote.Push{Moves: moves, Now: func() time.Time { return e.now().UTC() }})
+	if err != nil {
+		return nil, err
+	}
+	return after(verdicts, moves, refused), nil
+}
+
+// observeGit reads the rules and how the branches that they name stand.
+func observeGit(ctx context.Context, site gitSite, call promoteCall) (plan.Snapshot, error) {
+	look, err := site.Look(ctx, config.File)
+	if err != nil {
+		return plan.Snapshot{}, err
+	}
+	if look.File == "" {
+		return plan.Snapshot{}, fmt.Errorf("%s has no %s: sluice is silent there", shown(string(look.Default)), config.File)
+	}
+	policy, err := parsePolicy(shown(string(look.Default))+":"+config.File, look.Data)
+	if err != nil {
+		return plan.Snapshot{}, err
+	}
+	if call.blind {
+		policy = withoutChecks(policy)
+	}
+	wanted := make([]gitremote.Wanted, 0, len(policy.Branches))
+	for _, b := range policy.Branches {
+		wanted = append(wanted, gitremote.Wanted{Name: plan.Branch(b.Name), From: plan.Branch(b.From)})
+	}
+	branches, sources, err := site.Track(ctx, wanted)
+	if err != nil {
+		return plan.Snapshot{}, err
+	}
+	base := plan.Base{Tip: look.Tip, TipAt: look.TipAt, File: look.File, Policy: policy}
+	return plan.Snapshot{
+		Default: look.Default, Bases: map[plan.Branch]plan.Base{look.Default: base}, Branches: branches, Sources: sources,
+	}, nil
+}
+
+// withoutChecks is the rules with no branch that asks for checks. A policy is shared and never changed.
+func withoutChecks(policy *config.Policy) *config.Policy {
+	out := *policy
+	out.Branches = slices.Clone(out.Branches)
+	for i := range out.Branches {
+		out.Branches[i].Checks = config.ChecksNone
+	}
+	return &out
+}
+
+// both keeps of what was decided for an instant what is allowed now too: a window that is open only then, or only now, moves
+// nothing. Of a branch that is due then and not now the verdict is that of now.
+func both(then, now plan.Plan) (verdicts []plan.BranchVerdict, moves []plan.Move) {
+	want := map[plan.Branch]plan.Move{}
+	for _, m := range movesOf(then) {
+		want[m.Branch] = m
+	}
+	agreed := map[plan.Branch]bool{}
+	for _, m := range movesOf(now) {
+		if w, ok := want[m.Branch]; ok && w.Old == m.Old && w.New == m.New {
+			moves = append(moves, m)
+			agreed[m.Branch] = true
+		}
+	}
+	verdicts = slices.Clone(then.Branches)
+	for i, v := range verdicts {
+		if _, due := want[v.Name]; due && !agreed[v.Name] {
+			verdicts[i] = now.Branches[i] // both plans list the file's branches in its order
+		}
+	}
+	return verdicts, moves
+}
+
+// movesOf is the moves of a plan; a file that only observes has none.
+func movesOf(p plan.Plan) []plan.Move {
+	var out []plan.Move
+	for _, a := range p.Actions {
+		if m, ok := a.(plan.MoveBranches); ok {
+			out = append(out, m.Moves...)
+		}
+	}
+	return out
+}
+
+// after says of each move what became of it.
+func after(verdicts []plan.BranchVerdict, moves []plan.Move, refused []gitremote.Refused) []plan.BranchVerdict {
+	no := map[plan.Branch]string{}
+	for _, r := range refused {
+		no[r.Branch] = r.Reason
+	}
+	said := map[plan.Branch]string{}
+	for _, m := range moves {
+		said[m.Branch] = "moved to " + m.New.Short()
+		if m.Old == "" {
+			said[m.Branch] = "made at " + m.New.Short()
+		}
+	}
+	for i, v := range verdicts {
+		if text, ok := said[v.Name]; ok {
+			verdicts[i].Reason = text
+		}
+		if text, ok := no[v.Name]; ok {
+			verdicts[i].Kind, verdicts[i].Reason, verdicts[i].Until = plan.Blocked, text, time.Time{}
+		}
+	}
+	return verdicts
+}
+
+// promoteView is the JSON of `sluice promote`.
+type promoteView struct {
+	Branches []branchView `json:"branches"`
+}
+
+// showPromoted prints the verdicts; the answer is no if a branch is blocked.
+func (e *env) showPromoted(verdicts []plan.BranchVerdict, call promoteCall) error {
+	v := promoteView{Branches: viewBranches(verdicts)}
+	switch {
+	case call.json:
+		if err := printJSON(e.stdout, v); err != nil {
+			return err
+		}
+	case len(v.Branches) == 0:
+		fmt.Fprintln(e.stdout, config.File+" names no windowed branches")
+	default:
+		showBranches(e.stdout, v.Branches)
+	}
+	for _, b := range v.Branches {
+		if b.Verdict == plan.Blocked {
+			return errNo
+		}
+	}
+	return nil
+}

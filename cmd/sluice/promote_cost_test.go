@@ -1,0 +1,253 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// The repository that promote is measured on, and what it may cost.
+const (
+	costFiles, costCommits, costBranches = 20_000, 4_000, 200
+	costMemory                           = 150 << 20        // bytes of the command's resident memory at its peak
+	costTime                             = 5 * time.Second  // what it takes on a machine that does nothing else
+	costPatience                         = 20 * time.Second // what a test lets it take on one that does
+)
+
+// TestPromoteCost: time and memory of the built command for 200 branches of a repository with 20,000 files and 4,000 commits.
+func TestPromoteCost(t *testing.T) {
+	if racing {
+		t.Skip("the race detector's own memory would be measured")
+	}
+	if testing.Short() {
+		t.Skip("it makes a large repository")
+	}
+	binary := filepath.Join(t.TempDir(), "sluice")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	root := t.TempDir()
+	dir := filepath.Join(root, "fleet.git")
+	started := time.Now()
+	makeFleet(t, dir)
+	t.Logf("made in %v", time.Since(started).Round(time.Millisecond))
+	saved := gitOut(t, dir, "for-each-ref", "--format=update %(refname) %(objectname)", "refs/heads/rw")
+	server, count, sent := serveFleet(t, root)
+	for _, c := range []struct {
+		name, filter string
+		args         []string
+		requests     int64
+	}{
+		{"http, no filters", "false", []string{"--remote", server + "/fleet.git"}, 4},
+		{"http, filters", "true", []string{"--remote", server + "/fleet.git"}, 5},
+		{"file, no filters", "false", []string{"--remote", "file://" + dir}, 0},
+		{"file, filters", "true", []string{"--remote", "file://" + dir}, 0},
+		{"repo", "false", []string{"--repo", dir}, 0},
+	} {
+		gitIn(t, dir, saved, "update-ref", "--stdin")
+		gitOut(t, dir, "config", "uploadpack.allowFilter", c.filter)
+		count.Store(0)
+		sent.Store(0)
+		took, peak := runPromote(t, binary, c.args...)
+		t.Logf("%-17s %v, %d MB at its peak, %d requests with %d kB", c.name+":", took.Round(time.Millisecond), peak>>20, count.Load(), sent.Load()>>10)
+		if peak > costMemory {
+			t.Errorf("%s: %d MB, want at most %d", c.name, peak>>20, costMemory>>20)
+		}
+		if took > costPatience {
+			t.Errorf("%s: %v, want at most %v (and %v on a quiet machine)", c.name, took, costPatience, costTime)
+		}
+		if n := count.Load(); n != c.requests {
+			t.Errorf("%s: %d requests, want %d", c.name, n, c.requests)
+		}
+		if n := sent.Load(); n > 200*costBranches {
+			t.Errorf("%s: %d bytes were sent: objects that the server has?", c.name, n)
+		}
+		tip := strings.TrimSpace(gitOut(t, dir, "rev-parse", "main"))
+		for _, at := range strings.Fields(gitOut(t, dir, "for-each-ref", "--format=%(objectname)", "refs/heads/rw")) {
+			if at != tip {
+				t.Fatalf("%s: a branch stands at %s, want %s", c.name, at, tip)
+			}
+		}
+	}
+}
+
+// runPromote runs the command as its own process and gives its time and its peak memory.
+func runPromote(t *testing.T, binary string, args ...string) (time.Duration, int64) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"promote", "--json"}, args...)...)
+	var out, complaints bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaints
+	temporary := t.TempDir()
+	cmd.Env = append(os.Environ(), "TMPDIR="+temporary, "GIT_CONFIG_GLOBAL=/dev/null")
+	started := time.Now()
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, &out, &complaints)
+	}
+	took := time.Since(started)
+	var v struct{ Branches []struct{ Verdict string } }
+	if err := json.Unmarshal(out.Bytes(), &v); err != nil || len(v.Branches) != costBranches {
+		t.Fatalf("%v: %d branches", err, len(v.Branches))
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("%d temporary files are left (%v)", len(left), err)
+	}
+	used, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
+	if !ok {
+		t.Skip("this system does not tell a process's memory")
+	}
+	return took, used.Maxrss << 10
+}
+
+// makeFleet makes the repository: a bare one whose main has costCommits commits, with branches at the last hundred.
+func makeFleet(t *testing.T, dir string) {
+	t.Helper()
+	gitOut(t, ".", "init", "-q", "--bare", "-b", "main", dir)
+	gitOut(t, dir, "config", "http.receivepack", "true")
+	gitOut(t, dir, "config", "pack.compression", "1")
+	cmd := exec.CommandContext(t.Context(), "git", "fast-import", "--quiet")
+	cmd.Dir = dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w := bufio.NewWriterSize(in, 1<<20)
+	writeFleet(w)
+	if err := w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if err := in.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeFleet writes the stream: every file at first, then three changes a commit.
+func writeFleet(w io.Writer) {
+	var rules strings.Builder
+	rules.WriteString("version: 1\ntimezone: UTC\nwindows: {always: {open: \"0 0 * * *\", duration: 24h}}\nbranches:\n")
+	for i := range costBranches {
+		fmt.Fprintf(&rules, "  - {name: rw/cluster-%03d, from: main, window: live, checks: none}\n", i)
+	}
+	put := func(path, text string) {
+		fmt.Fprintf(w, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
+	}
+	for n := range costCommits {
+		fmt.Fprintf(w, "commit refs/heads/main\nmark :%d\ncommitter c <c@example.com> %d +0000\ndata <<E\nchange %d\nE\n", n+1, 1_700_000_000+60*n, n)
+		if n == 0 {
+			put(".github/sluice.yaml", rules.String())
+			for i := range costFiles {
+				put(fleetPath(i), fleetText(i, 0))
+			}
+			continue
+		}
+		for k := range 3 {
+			i := (n*7 + k*6007) % costFiles
+			put(fleetPath(i), fleetText(i, n))
+		}
+	}
+	for i := range costBranches {
+		fmt.Fprintf(w, "reset refs/heads/rw/cluster-%03d\nfrom :%d\n\n", i, costCommits-1-i%100)
+	}
+}
+
+func fleetPath(i int) string {
+	return fmt.Sprintf("clusters/cluster-%03d/apps/team-%d/app-%02d.yaml", i%200, i/200%10, i/2000)
+}
+
+// fleetText is a file of about a kilobyte that changes little and compresses as configuration does.
+func fleetText(i, n int) string {
+	h := fnv.New64a()
+	fmt.Fprint(h, i)
+	random := rand.New(rand.NewPCG(h.Sum64(), 1))
+	var out strings.Builder
+	fmt.Fprintf(&out, "kind: HelmRelease\nversion: 1.%d.%d\n", i%10, n)
+	for k := range 20 {
+		fmt.Fprintf(&out, "key-%d: %016x%016x\n", k, random.Uint64(), random.Uint64())
+	}
+	return out.String()
+}
+
+// serveFleet serves a directory by git's own HTTP server; it counts requests, and the bytes that they bring.
+func serveFleet(t *testing.T, root string) (url string, requests, sent *atomic.Int64) {
+	t.Helper()
+	requests, sent = new(atomic.Int64), new(atomic.Int64)
+	backend := fleetBackend(t, root)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		sent.Add(max(r.ContentLength, 0))
+		backend.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL, requests, sent
+}
+
+// guardFleet is that for whoever has the password; it notes the user names of those.
+func guardFleet(t *testing.T, root, password string, users *[]string) (url string) {
+	t.Helper()
+	backend := fleetBackend(t, root)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		user, got, _ := r.BasicAuth()
+		if got != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="fleet"`)
+			http.Error(w, "not with "+got, http.StatusUnauthorized)
+			return
+		}
+		*users = append(*users, user)
+		backend.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// fleetBackend is git's own HTTP server below a directory.
+func fleetBackend(t *testing.T, root string) http.Handler {
+	t.Helper()
+	return &cgi.Handler{
+		Path:   filepath.Join(strings.TrimSpace(gitOut(t, ".", "--exec-path")), "git-http-backend"),
+		Env:    []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=tester", "GIT_CONFIG_GLOBAL=/dev/null"},
+		Stderr: io.Discard,
+	}
+}
+
+// gitOut runs git and gives what it prints.
+func gitOut(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	return gitIn(t, dir, "", args...)
+}
+
+// gitIn runs git with an input.
+func gitIn(t *testing.T, dir, in string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "git", args...)
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(in)
+	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
+		"GIT_COMMITTER_NAME=c", "GIT_COMMITTER_EMAIL=c@example.com")
+	var complaints bytes.Buffer
+	cmd.Stderr = &complaints
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("git %q: %v\n%s", args, err, &complaints)
+	}
+	return string(out)
+}
