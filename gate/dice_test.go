@@ -14,7 +14,10 @@ import (
 )
 
 // dice draws a world from the bytes that the fuzzer mutates: each byte is one choice.
-type dice struct{ bytes []byte }
+type dice struct {
+	bytes []byte
+	calm  bool // a world in which nothing rare happens: what is due is merged
+}
 
 func (d *dice) roll(n int) int {
 	if len(d.bytes) == 0 {
@@ -25,8 +28,8 @@ func (d *dice) roll(n int) int {
 	return b % n
 }
 
-// rare is true once in n.
-func (d *dice) rare(n int) bool { return d.roll(n) == n-1 }
+// rare is true once in n, unless the world is calm.
+func (d *dice) rare(n int) bool { return d.roll(n) == n-1 && !d.calm }
 
 func oneOf[T any](d *dice, choices ...T) T { return choices[d.roll(len(choices))] }
 
@@ -87,6 +90,7 @@ var fuzzPaths = []string{
 }
 
 func (d *dice) snapshot() plan.Snapshot {
+	d.calm = d.roll(2) == 1
 	start := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	s := plan.Snapshot{
 		Us: us, App: app, Default: "main", Bases: map[plan.Branch]plan.Base{},
@@ -101,6 +105,9 @@ func (d *dice) snapshot() plan.Snapshot {
 		s.Pulls = append(s.Pulls, d.pull(s, i+1))
 	}
 	for range d.roll(3) {
+		if d.calm {
+			break
+		}
 		s.Refusals = append(s.Refusals, plan.Refusal{
 			Pull: 1 + d.roll(4), Head: sha(fmt.Sprintf("a%d", d.roll(6))), Tip: oneOf(d, tip, older), At: s.At.Add(-time.Duration(d.roll(120)) * time.Minute),
 			Count: 1 + d.roll(25), Reason: "because",
@@ -154,6 +161,9 @@ func (d *dice) pull(s plan.Snapshot, number int) plan.Pull {
 	if d.rare(10) {
 		p.Moved = []string{p.Files[0].Path}
 	}
+	if d.calm {
+		p.Mergeable, p.Decision, p.Checks, p.Reviews, p.Labels = plan.MergeableYes, plan.NoReviewDemanded, checks(nil), nil, []string{"go"}
+	}
 	if d.roll(2) == 1 {
 		p.Ours = []plan.Status{{Context: plan.ContextFor(p.Base), State: oneOf(d, plan.Pending, plan.Success, plan.Failure), By: oneOf[plan.Login](d, us, us, "mallory"), Description: "old", At: s.At.Add(-time.Minute)}}
 	}
@@ -167,8 +177,12 @@ func (d *dice) pull(s plan.Snapshot, number int) plan.Pull {
 
 func (d *dice) file() plan.File {
 	f := plan.File{Path: oneOf(d, fuzzPaths...), Kind: oneOf(d, plan.Modified, plan.Added, plan.Deleted)}
-	if d.rare(4) {
+	switch d.roll(6) {
+	case 4:
 		f.Old, f.Kind = oneOf(d, fuzzPaths...), oneOf(d, plan.Renamed, plan.Copied)
+	case 5: // from what Flux reads from the base itself to what branches hold
+		f.Path = oneOf(d, "rw/f", "any/f", "some/f")
+		f.Old, f.Kind = oneOf(d, "a/x-rt/f", "a/x-rw/f", "night/f"), plan.Renamed
 	}
 	return f
 }

@@ -20,7 +20,7 @@ import (
 func FuzzDeterministic(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+		s := (&dice{bytes: data}).snapshot()
 		want := gate.Decide(s)
 		slices.Reverse(s.Pulls)
 		slices.Reverse(s.Refusals)
@@ -42,7 +42,7 @@ func FuzzDeterministic(f *testing.F) {
 func FuzzConverges(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+		s := (&dice{bytes: data}).snapshot()
 		for range 4 * (len(s.Pulls) + 2) {
 			p := gate.Decide(s)
 			if len(p.Actions) == 0 {
@@ -100,7 +100,7 @@ func acceptStatus(s *plan.Snapshot, a plan.SetStatus) {
 func FuzzShutIsShut(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+		s := (&dice{bytes: data}).snapshot()
 		for _, a := range gate.Decide(s).Actions {
 			m, ok := a.(plan.Merge)
 			if !ok {
@@ -148,7 +148,7 @@ func taken(t *testing.T, s plan.Snapshot, p plan.Pull, releases []layout.Release
 func FuzzBranchesHold(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+		s := (&dice{bytes: data}).snapshot()
 		for _, v := range gate.Decide(s).Verdicts {
 			if v.Subject.Pull == 0 || s.Bases[v.Subject.Base].Policy == nil {
 				continue
@@ -191,7 +191,7 @@ func pullOf(t *testing.T, s plan.Snapshot, number int) plan.Pull {
 func FuzzPinned(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+		s := (&dice{bytes: data}).snapshot()
 		taken := map[string]int{}
 		for _, a := range gate.Decide(s).Actions {
 			pin := a.Pinned()
@@ -225,7 +225,7 @@ func FuzzPinned(f *testing.F) {
 func FuzzWake(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		d := &dice{data}
+		d := &dice{bytes: data}
 		s := d.snapshot()
 		was := gate.Decide(s)
 		end := was.Wake
