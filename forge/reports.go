@@ -34,7 +34,7 @@ func (r reports) of(branch plan.Branch, tip plan.SHA, contexts []rawContext) []p
 		r.tips[tip] = said
 	}
 	if len(said[branch]) == 0 {
-		return slices.Clip(said[""]) // whoever adds to it gets a list of their own
+		return said[""]
 	}
 	return worstFirst(slices.Concat(said[branch], said[""]))
 }
@@ -81,5 +81,5 @@ func worstFirst(all []plan.Report) []plan.Report {
 	slices.SortStableFunc(all, func(a, b plan.Report) int {
 		return cmp.Or(cmp.Compare(rank[a.State], rank[b.State]), b.At.Compare(a.At))
 	})
-	return all[:min(len(all), maxReports)]
+	return slices.Clip(all[:min(len(all), maxReports)]) // whoever adds to it gets a list of their own
 }

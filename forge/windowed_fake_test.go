@@ -280,6 +280,9 @@ func TestManyReports(t *testing.T) {
 		map[string]obj{"a": tipPart("a", tipSHA, contexts...), "b": tipPart("b", tipSHA, contexts...)})
 	s := observe(t, h.forge(nil), Ask{})
 	for i, b := range s.Branches {
+		if cap(b.Reports) != len(b.Reports) {
+			t.Error("whoever adds a report adds it to other branches")
+		}
 		if len(b.Reports) != maxReports || b.Reports[0].Object != "apps/bad" || (b.Reports[1].Branch == "a") != (i == 0) {
 			t.Errorf("%s: %d, %+v", b.Name, len(b.Reports), b.Reports[:2])
 		}

@@ -479,3 +479,67 @@ func TestTheFileDecides(t *testing.T) {
 		t.Errorf("a quiet look took %v", got)
 	}
 }
+
+// One branch of each tip bears its statuses; of those whose tips are not known, the first few do.
+func TestBearers(t *testing.T) {
+	tips := []plan.SHA{"1", "2", "1", "", "", "2", "3"}
+	names := manyNames(len(tips))
+	var got []bool
+	for _, b := range bearing(names, tips) {
+		got = append(got, b.bears)
+	}
+	if d := cmp.Diff([]bool{true, true, false, true, true, false, true}, got); d != "" {
+		t.Error(d)
+	}
+	n := 0
+	for _, b := range bearing(manyNames(1000), make([]plan.SHA, 1000)) {
+		if b.bears {
+			n++
+		}
+	}
+	if n != maxCarriers {
+		t.Errorf("%d bear", n)
+	}
+}
+
+// What comes to a windowed branch comes by promotion: it is not told as having come past the gate. A look at some pull requests
+// alone shows the branches, too.
+func TestPullsIntoWindowedBranches(t *testing.T) {
+	w := newWindowed(t, "none", "a")
+	root := w.r.Tip("main")
+	w.put("a", root)
+	n, err := w.r.OpenPull(standin.NewPull{Head: "b", Base: "a", Change: &standin.Change{Write: map[string]string{"x": "y\n"}}})
+	w.must(err)
+	w.look(Ask{})
+	tip := w.push("main", "m")
+	w.look(Ask{})
+	w.must(w.move(w.moveTo("a", tip)))
+	s, got := w.look(Ask{})
+	if len(s.Bases["a"].Came) != 0 || s.Branches[0].Relation != plan.Level || len(s.Bases["main"].Came) != 1 {
+		t.Errorf("%+v after %v", s.Bases["a"].Came, got)
+	}
+	s, got = w.look(Ask{Pulls: []int{n}})
+	if len(s.Pulls) != 1 || len(s.Branches) != 1 || sum(got) != 1 {
+		t.Errorf("%+v after %v", s.Branches, got)
+	}
+}
+
+// A new entry is looked up among all names at once: it may be the twin of a branch that stands.
+func TestANewEntrysTwin(t *testing.T) {
+	w := newWindowed(t, "none", "rw/a")
+	w.put("rw/a", w.r.Tip("main"))
+	w.put("RW/new", w.r.Tip("main"))
+	w.look(Ask{})
+	for i := range 2 * namesPage {
+		w.git("", "update-ref", fmt.Sprintf("refs/heads/AA/%d", i), w.r.Tip("main"))
+	}
+	_, err := w.r.Commit("main", standin.Change{Write: map[string]string{config.File: windowedText("none", "rw/a", "rw/new")}})
+	w.must(err)
+	s, got := w.look(Ask{})
+	if b := w.branch(s, "rw/new"); b.Relation != plan.Absent || b.Twin != "RW/new" {
+		t.Errorf("%+v after %v", b, got)
+	}
+	if s, got = w.look(Ask{}); s.Branches[1].Twin != "RW/new" || sum(got) != 1 {
+		t.Errorf("%+v after %v", s.Branches, got)
+	}
+}
