@@ -112,7 +112,7 @@ func (h *hub) refuses(m plan.Move) string {
 		return b.refuse
 	case m.New < m.Old:
 		return "not a fast forward"
-	case b.demands && (g.on != m.New || g.State != plan.Success):
+	case b.at != 0 && b.demands && (g.on != m.New || g.State != plan.Success):
 		return "Required status check is expected"
 	}
 	return ""
@@ -164,16 +164,20 @@ func ruleBranches(p *plan.Plan, s plan.Snapshot, open bool, until time.Time) {
 		v := plan.BranchVerdict{Name: t.Name, From: "main", Old: t.Tip, New: goal.SHA, Kind: plan.Held, Reason: "held by the window"}
 		m := plan.Move{Branch: t.Name, Old: t.Tip, New: goal.SHA, Before: s.At.Add(fresh), Unlock: t.Demands, Unlocked: stands,
 			Says: "may move", Withdrawn: "not moved"}
+		restores := t.Tip == "" && t.Seen != ""
+		if restores {
+			m = plan.Move{Branch: t.Name, New: t.Seen, Restores: true}
+		}
 		again := stuckUntil(s, m)
 		switch {
-		case t.Tip == "" && t.Seen != "":
-			v.Kind, v.New, v.Reason = plan.Due, t.Seen, "put back"
-			moves = append(moves, plan.Move{Branch: t.Name, New: t.Seen, Restores: true})
 		case t.Tip == goal.SHA:
 			v.Kind, v.Reason = plan.Current, "current"
 		case again.After(s.At):
 			v.Kind, v.Reason = plan.Blocked, "refused until "+again.Format(time.TimeOnly)
 			p.Look = earliest(p.Look, again)
+		case restores:
+			v.Kind, v.New, v.Reason = plan.Due, t.Seen, "put back"
+			moves = append(moves, m)
 		case open:
 			v.Kind, v.Reason = plan.Due, "due"
 			m.Before = earliest(m.Before, until)

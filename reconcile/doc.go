@@ -22,6 +22,11 @@
 //     successes, and the statuses that shut are written all the same.
 //   - Nothing green is left behind: once the success of a merge is set, the merge is done or the status is put back, also when
 //     the service is told to stop in between.
+//   - The same of windowed branches: the success that lets one move ends with the move or with pending. Where a branch was seen is
+//     durable before anything is decided on it, else nothing is moved: a branch that is deleted is put back there.
+//   - Moves go in one request, all or none; a branch that GitHub refuses keeps no other for more than the search for it, which is
+//     bounded, and what was refused before goes after what was not.
+//   - What Flux reports voids nothing, since no write depends on it, and a thousand reports make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: its looks have a share of the workers, and its limits are its own.
 //   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget, and a repository that is never
@@ -55,6 +60,23 @@
 //   - Our merge's echo arrives after the look that followed the merge: one look too many, and it writes nothing.
 //   - A repository is forgotten while it is looked at: the look's writes name SHAs that GitHub no longer lets us write, and what
 //     the store is told of it is about a repository it has forgotten.
+//   - The window of a branch closes between our read and our write: each move has an instant from which it is void, which is
+//     compared with both clocks just before each request, also before each part of a request that was refused. It ends cutoff
+//     before the close: what is on its way then still arrives in the window.
+//   - A windowed branch is moved, deleted or made by somebody else between our read and our write: the request names the old
+//     value, and is refused. That refusal is remembered for these two values alone; the look that follows finds another old
+//     value, which nothing is remembered of, and moves the branch or says why not.
+//   - The source is moved back between our read and our write: the branch goes to a commit that was on the line when it was
+//     read. The push's own event voids the observation if it came in time; else the next look says that the branch is beyond its
+//     source. It is the same as if the branch had moved a second earlier.
+//   - kill -9 between the success that lets a branch move and the move: it stands on a commit to which the branch may move now, and
+//     so may whoever pushes. The next start moves the branch, or takes the green back, as the decision then says.
+//   - kill -9 between the move and its record: the branch is where it should be, which is the truth; the history lacks a line,
+//     and the time from due to applied is not known.
+//   - The answer of a move is lost: nothing is assumed. Pending is written where success stood, which moves no branch back; the
+//     next look sees what stands, a second later.
+//   - A branch is deleted by somebody who means it, and its entry still stands: it is put back. The file says what is to be.
+//   - A report of Flux comes while the store fails: Flux sends it again, or says the same at its next reconciliation.
 //   - Two notes reach the store and the loop in different order: the loop only counts them, and the look reads GitHub.
 //
 // # How it fails

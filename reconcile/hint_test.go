@@ -17,6 +17,7 @@ func TestHintOf(t *testing.T) {
 		"merge_group":         {reconcile.Changed, reconcile.Changed},
 		"pull_request_review": {reconcile.Changed, reconcile.Changed},
 		"invented tomorrow":   {reconcile.Changed, reconcile.Changed},
+		"flux":                {reconcile.Reported, reconcile.Reported},
 		"repository":          {reconcile.Membership, reconcile.Membership},
 	} {
 		if got := [2]reconcile.Hint{reconcile.HintOf(event, reconcile.Others), reconcile.HintOf(event, reconcile.Us)}; got != want {

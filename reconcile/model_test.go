@@ -11,7 +11,7 @@ import (
 )
 
 // TestTheWorldConverges drives the loop through random histories: events told and untold, pushes, labels, openings and
-// closes, refusals, limits, lost answers, a failing store, kills. See history for what must hold.
+// closes, refusals, limits, lost answers, a failing store, kills; windowed branches that people move, delete and protect. See history for what must hold.
 func TestTheWorldConverges(t *testing.T) {
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 7))
@@ -44,23 +44,39 @@ func everyTen(at time.Time) (bool, time.Time) {
 }
 
 // history plays moves and then lets the world rest. What must hold on the way is what the world itself checks: one look at a
-// time, nothing merged while its window is shut, nothing opened on a void observation. At the end everything that may be
-// merged is merged, everything else is pending, and nothing more is written.
+// time, nothing merged or moved while its window is shut, nothing opened on a void observation, no branch put back but where it
+// was seen. At the end everything that may be merged is merged, everything else is pending, every branch stands at main's tip,
+// and nothing more is written.
 func history(t *testing.T, moves []byte) {
 	bubble(t, func(t *testing.T, w *world) {
 		p := player{w: w, repos: []plan.Repo{one, repo(2), repo(100)}, fate: rand.New(rand.NewPCG(1, uint64(len(moves))))}
 		w.windows = everyTen
 		w.fault, w.after = p.fail, p.lose
+		for _, r := range p.repos {
+			w.track(r, 3)
+		}
 		p.stop = w.run(reconcile.Options{Workers: 3})
 		for _, m := range moves {
 			p.play(m)
 		}
 		p.trouble.Store(0)
+		p.unprotect()
 		p.restart()
 		time.Sleep(75 * time.Minute) // refusals are tried again within the hour
 		p.rested(t)
 		p.stop()
 	}, one, repo(2), repo(100))
+}
+
+// unprotect takes away the rules that refuse our moves.
+func (p *player) unprotect() {
+	for _, r := range p.repos {
+		p.w.change(r, func(h *hub) {
+			for _, b := range h.branches {
+				b.refuse = ""
+			}
+		})
+	}
 }
 
 // rested checks the end of a history.
@@ -80,9 +96,14 @@ func (p *player) rested(t *testing.T) {
 			}
 		}
 	}
+	for _, r := range p.repos {
+		if some := p.w.behind(r); len(some) > 0 {
+			t.Errorf("%s: not moved at the end: %v", r, some)
+		}
+	}
 	from := time.Now()
 	time.Sleep(20 * time.Minute)
-	if more := p.w.of(from, "status", "merge", "update"); len(more) > 0 {
+	if more := p.w.of(from, "status", "merge", "update", "move"); len(more) > 0 {
 		t.Errorf("the world does not rest: %v", more)
 	}
 }

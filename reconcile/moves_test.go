@@ -632,9 +632,9 @@ func TestMovesThatWereDoneBeforeARefusalCount(t *testing.T) {
 
 func TestAThousandReportsMakeFewLooksAndVoidNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		stop, from := started(w, reconcile.Options{})
+		stop, _ := started(w, reconcile.Options{})
 		defer stop()
-		w.slow = 300 * time.Millisecond
+		w.set(func() { w.slow = 300 * time.Millisecond })
 		w.open(one, pull{number: 7})
 		begun := time.Now()
 		for i := range 1000 {
@@ -648,11 +648,38 @@ func TestAThousandReportsMakeFewLooksAndVoidNothing(t *testing.T) {
 			t.Errorf("%d looks in %v", n, time.Since(begun))
 		}
 		time.Sleep(time.Minute)
-		from = time.Now()
+		from := time.Now()
 		w.poke(one, reconcile.HintOf("flux", reconcile.Others))
 		time.Sleep(6 * time.Second)
 		if n := w.count(from, "observe"); n != 1 {
 			t.Errorf("one report made %d looks", n)
+		}
+	}, one)
+}
+
+func TestVerdictsOnBranchesAreLogged(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var log strings.Builder
+		w.track(one, 1)
+		opening := w.opening(time.Hour)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+			p.Notes = []plan.Step{{About: "rw/cluster-0000", Says: "not locked"}}
+		}
+		stop := w.run(reconcile.Options{Log: logger(&log)})
+		time.Sleep(time.Minute)
+		w.change(one, func(h *hub) { h.tip = 3 }) // main moves on: no line for each branch
+		w.note(one)
+		time.Sleep(time.Until(opening) + 5*time.Second)
+		stop()
+		const want = `level=INFO msg=started repositories=1
+level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=held reason="held by the window"
+level=WARN msg="worth knowing" repository=acme/r1 about=rw/cluster-0000 says="not locked"
+level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=due reason=due
+level=INFO msg=acted repository=acme/r1 verb=move pull=0 sha=0000000 outcome=done reason="rw/cluster-0000 moved from 0000000 to 0000000" branch=rw/cluster-0000
+level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=current reason=current
+`
+		if log.String() != want {
+			t.Errorf("the log says\n%s\nwant\n%s", log.String(), want)
 		}
 	}, one)
 }

@@ -60,7 +60,31 @@ func (p *player) play(m byte) {
 			time.Sleep(70 * time.Millisecond)
 		}
 	case 15:
+		p.toBranch(r, m>>4)
 		time.Sleep(time.Duration(m>>4) * 130 * time.Millisecond)
+	}
+}
+
+// toBranch does to a windowed branch what people do: they move it, delete it, and change its rules; and they push to main.
+func (p *player) toBranch(r plan.Repo, how byte) {
+	p.w.change(r, func(h *hub) {
+		b := h.branches[h.names()[int(how)%len(h.branches)]]
+		switch how / 3 {
+		case 0:
+			b.at = 0
+		case 1:
+			b.at = h.tip
+		case 2:
+			b.demands = !b.demands
+		case 3:
+			b.refuse = "protected"
+		case 4:
+			b.refuse = ""
+		}
+		h.tip++
+	})
+	if how%2 == 0 {
+		p.w.note(r) // else the webhook is lost
 	}
 }
 
@@ -86,7 +110,7 @@ func (p *player) fail(c call) error {
 	switch {
 	case !p.unlucky():
 		return nil
-	case c.op == "observe" || c.op == "status" || c.op == "merge" || c.op == "repositories":
+	case c.op == "observe" || c.op == "status" || c.op == "merge" || c.op == "move" || c.op == "repositories":
 		return p.trial()
 	}
 	return errors.New("disk full")

@@ -14,7 +14,9 @@ func TestWords(t *testing.T) {
 	got := strings.Join(append(wordsOfHealth(health{
 		store: errors.New("the disk of the database is full"), unauthorized: errors.New("unauthorized: Bad credentials"),
 		skew: 61*time.Minute + 400*time.Millisecond,
-	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken,
+	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken, wordLeft,
+		wordOfMove(plan.Move{Branch: "rw/a", Old: "aaaaaaaaaa", New: "bbbbbbbbbb"}), wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb"}),
+		wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb", Restores: true}), wordOfMany(3, wordLate),
 		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
 	const want = `starting: the repositories were not listed yet
 the store fails: the disk of the database is full
@@ -27,6 +29,11 @@ GitHub's hourly budget of requests is nearly spent; merging again when it is ren
 the service is stopping; the next start looks again
 GitHub does not show the repository to us
 an error in sluice; looking again
+another move failed first; looking again
+rw/a moved from aaaaaaa to bbbbbbb
+rw/a made at bbbbbbb
+rw/a put back at bbbbbbb, where it was last seen
+3 branches: the time for it ran out; looking again
 GitHub refused the merge: 2 reviews are missing
 GitHub refused: no
 no`
