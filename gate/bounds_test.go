@@ -69,8 +69,10 @@ func TestBudgetOverBases(t *testing.T) {
 	}
 }
 
-const onBranch = "version: 1\ntimezone: UTC\nwindows: {w: {open: \"0 8 * * MON\", duration: 8h}}\nlayout: {preset: rt-rw, branches: [\"rw/*\"]}\n" +
-	"branches: [{name: rw/a, from: main, window: w}]\n"
+const (
+	toBranches = "version: 1\ntimezone: UTC\nwindows: {w: {open: \"0 8 * * MON\", duration: 8h}}\nlayout: {preset: rt-rw, branches: [\"rw/*\"]}\n"
+	onBranch   = toBranches + "branches: [{name: rw/a, from: main, window: w}]\n"
+)
 
 // branchWorld is a shut window with some pull requests that the branch rw/a holds.
 func branchWorld(pol *config.Policy, pulls int) plan.Snapshot {
@@ -120,7 +122,7 @@ func TestBranchOfNoWindow(t *testing.T) {
 // TestWhyOfBranches: the explanation names the branches that hold a change with their windows, bounded, and what a move does.
 func TestWhyOfBranches(t *testing.T) {
 	var file strings.Builder
-	file.WriteString(onBranch[:strings.Index(onBranch, "branches: [{")] + "branches:\n")
+	file.WriteString(toBranches + "branches:\n")
 	for i := range 30 {
 		fmt.Fprintf(&file, "- {name: rw/%02d, from: main, window: w}\n", i)
 	}
