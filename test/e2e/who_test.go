@@ -545,7 +545,7 @@ func TestOrder(t *testing.T) {
 			w.merged(n[first])
 			delete(n, first)
 			for _, left := range n {
-				w.hasStatus(left, "pending: held by w, which took its 1 merges of this opening")
+				w.hasStatus(left, "pending: held by w, which took its one merge of this opening")
 				w.stays(left)
 			}
 		})
