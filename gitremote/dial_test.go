@@ -381,16 +381,18 @@ func FuzzPack(f *testing.F) {
 func TestWords(t *testing.T) {
 	m := plan.Move{Branch: "rw/a", Old: "0123456789"}
 	for got, want := range map[string]string{
-		elsewhere(m, "abcdef0123").Reason:                                           "it moved to abcdef0 while this was decided; nothing was done",
-		elsewhere(m, "").Reason:                                                     "it was deleted while this was decided; nothing was done",
-		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123").Reason:                   "it was made at abcdef0 while this was decided; nothing was done",
-		refuse("rw/a", wordsRefused, "protected").Reason:                            "the server refused: protected",
-		refuse("rw/a", wordsCheckedOut, "/srv/fleet").Reason:                        "checked out in /srv/fleet: switch to another branch there",
-		refuse("rw/a", wordsLate).Reason:                                            "not moved: its window closed, or 30 s passed, while it was read; run it again",
-		reason("rw/a", "hook declined", "x\nerror: rw/a may not\n"):                 "hook declined: rw/a may not",
-		reason("rw/a", "hook\x1b declined", "something else"):                       "hook\uFFFD declined",
-		cleaned("a\u202eb\r\nc\xff"):                                                "a\uFFFDb c\uFFFD",
-		string([]rune(refuse("rw/a", "%s", strings.Repeat("é", 200)).Reason)[138:]): "é…",
+		elsewhere(m, "abcdef0123").Reason:                                                   "it moved to abcdef0 while this was decided; nothing was done",
+		elsewhere(m, "").Reason:                                                             "it was deleted while this was decided; nothing was done",
+		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123").Reason:                           "it was made at abcdef0 while this was decided; nothing was done",
+		refuse("rw/a", wordsRefused, "protected").Reason:                                    "the server refused: protected",
+		refuse("rw/a", wordsCheckedOut, "/srv/fleet").Reason:                                "checked out in /srv/fleet: switch to another branch there",
+		refuse("rw/a", wordsLate).Reason:                                                    "not moved: its window closed, or 30 s passed, while it was read; run it again",
+		reason("rw/a", "hook declined", "x\nerror: rw/a may not\n"):                         "hook declined: rw/a may not",
+		reason("rw/a", "hook declined", "rw/ab no\nx/rw/a no\n"):                            "hook declined",
+		reason("rw/a", "hook declined", "error: hook declined to update refs/heads/rw/a\n"): "hook declined to update refs/heads/rw/a",
+		reason("rw/a", "hook\x1b declined", "something else"):                               "hook\uFFFD declined",
+		cleaned("a\u202eb\r\nc\xff"):                                                        "a\uFFFDb c\uFFFD",
+		string([]rune(refuse("rw/a", "%s", strings.Repeat("é", 200)).Reason)[138:]):         "é…",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

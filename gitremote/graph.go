@@ -12,9 +12,9 @@ import (
 
 // Bounds of what is kept of a history.
 const (
-	maxLine  = 250    // commits of a source's first-parent line
-	maxNotes = 20_000 // commits whose date and subject are kept: only those of a line are asked for, and they come first
-	maxWords = 512    // bytes of a commit's first line
+	maxLine  = 250     // commits of a source's first-parent line
+	maxNotes = 200_000 // commits whose date and subject are kept; lines come early, and one without is told without
+	maxWords = 512     // bytes of a commit's first line
 )
 
 // graph is what is known of a history: commits and their parents, each under the hash of its own content. A commit that is
@@ -93,9 +93,6 @@ func (g *graph) add(e entry) error {
 func (g *graph) line(tip plumbing.Hash) (found []int32, whole bool) {
 	i, ok := g.index[tip]
 	for ok && len(found) < maxLine && g.nodes[i].read {
-		if _, noted := g.notes[i]; !noted {
-			return found, false
-		}
 		found = append(found, i)
 		if len(g.nodes[i].parents) == 0 {
 			return found, true

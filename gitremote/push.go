@@ -3,7 +3,7 @@ package gitremote
 import (
 	"bytes"
 	"context"
-	"crypto/sha1" //nolint:gosec // git's pack format
+	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
@@ -170,7 +170,7 @@ func request(offered *capability.List, moves []plan.Move, said io.Writer) (*pack
 // emptyPack is a pack of no objects, version 2.
 func emptyPack() []byte {
 	pack := []byte("PACK\x00\x00\x00\x02\x00\x00\x00\x00")
-	sum := sha1.Sum(pack) //nolint:gosec // git's pack format
+	sum := sha1.Sum(pack)
 	return append(pack, sum[:]...)
 }
 
@@ -202,14 +202,29 @@ func unconfirmed(report *packp.ReportStatus, moves []plan.Move, said string) map
 	return no
 }
 
-// reason is why a branch was refused: what a hook or the server said that names it, else the word of the protocol.
+// reason is why a branch was refused: what a hook or the server said that names it, and the word of the protocol.
 func reason(b plan.Branch, status, said string) string {
+	status = cleaned(status)
+	out := status
 	for line := range strings.Lines(said) {
-		if line = cleaned(line); strings.Contains(line, string(b)) {
-			return cleaned(status) + ": " + strings.TrimPrefix(line, "error: ")
+		line = strings.TrimPrefix(cleaned(line), "error: ")
+		switch {
+		case !names(line, string(b)):
+		case !strings.Contains(line, status):
+			return status + ": " + line
+		default:
+			out = line // git's own words, unless somebody says more
 		}
 	}
-	return cleaned(status)
+	return out
+}
+
+// names tells whether a line names a branch, and not one whose name holds its name.
+func names(line, branch string) bool {
+	const more = "-._/0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	before, after, found := strings.Cut(line, branch)
+	before = strings.TrimSuffix(before, "refs/heads/")
+	return found && (after == "" || !strings.Contains(more, after[:1])) && (before == "" || !strings.Contains(more, before[len(before)-1:]))
 }
 
 // saying keeps the beginning of what a server prints.

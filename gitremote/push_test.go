@@ -118,7 +118,7 @@ func TestHookDeclines(t *testing.T) {
 		for _, b := range []plan.Branch{"rw/a", "rw/locked", "rw/z"} {
 			w.branch(b, old)
 		}
-		hook := "#!/bin/sh\ncase \"$1\" in */rw/locked) printf 'noise\\nerror: \\033[31mrw/locked is protected: %0200d\\n' 7 >&2; exit 1;; esac\n"
+		hook := "#!/bin/sh\ncase \"$1\" in */rw/locked) printf 'noise\\nerror: \\033[31m rw/locked is protected: %0200d\\n' 7 >&2; exit 1;; esac\n"
 		if err := os.WriteFile(filepath.Join(w.dir, ".git", "hooks", "update"), []byte(hook), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func TestLookFinds(t *testing.T) {
 				w.commit(c.files)
 				l, err := open().Look(t.Context(), file)
 				switch {
-				case c.want == errTooLargeOrMissing:
+				case errors.Is(c.want, errTooLargeOrMissing):
 					if !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrIncomplete) {
 						t.Errorf("error is %v", err)
 					}
