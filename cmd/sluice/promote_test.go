@@ -179,7 +179,7 @@ func TestPromoteRefused(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &v); err != nil || code != 1 || f.at("rw/a") != f.at("main") || f.at("rw/b") != old {
 		t.Fatalf("%d %s %v", code, out, err)
 	}
-	if b := v.Branches[1]; b.Verdict != "blocked" || b.Reason != "the server refused: hook declined" || !b.Until.IsZero() || *b.Old != old {
+	if b := v.Branches[1]; b.Verdict != "blocked" || b.Reason != "the server refused: hook declined to update refs/heads/rw/b" || !b.Until.IsZero() || *b.Old != old {
 		t.Errorf("%+v", b)
 	}
 }
