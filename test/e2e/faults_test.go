@@ -285,16 +285,18 @@ func TestLimitWithoutEnd(t *testing.T) {
 			m := openIn(t, beta, "neighbour", "apps/a-rt/x")
 			w.eventually("the neighbour is merged", func() bool { return pullIn(t, beta, m).Merged })
 			w.within(limitPatience, "acme's change is merged", func() bool { return w.pull(n).Merged })
-			w.silence(time.Minute)
+			limit := w.silence(time.Minute)
+			if late := pullIn(t, beta, m).ClosedAt.Sub(limit); late > time.Minute/2 {
+				t.Errorf("the neighbour waited %s for it", late)
+			}
 			w.once(w.repo, "live")
 		})
 	}
 }
 
-// silence sees that after the limit nothing was sent about acme's repository for so long.
-func (w *world) silence(least time.Duration) {
+// silence sees that after the limit nothing was sent about acme's repository for so long, and gives when GitHub limited us.
+func (w *world) silence(least time.Duration) (limit time.Time) {
 	w.t.Helper()
-	var limit time.Time
 	for _, r := range w.github.RequestLog() {
 		switch {
 		case !strings.HasPrefix(r.Path, "/repos/acme/"):
@@ -307,6 +309,7 @@ func (w *world) silence(least time.Duration) {
 	if limit.IsZero() {
 		w.t.Error("GitHub limited nothing")
 	}
+	return limit
 }
 
 // TestTokenExpires: GitHub stops taking our tokens; they are asked for again, and nothing is lost.
