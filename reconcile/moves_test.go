@@ -81,7 +81,7 @@ func TestRequestsPerOpening(t *testing.T) {
 }
 
 func TestOneRefusedAmongAHundredIsFound(t *testing.T) {
-	for _, where := range []int{0, 41, 99} {
+	for where, most := range map[int]int{0: 15, 41: 15, 99: 9} { // what is known to be refused is not asked for again
 		bubble(t, func(t *testing.T, w *world) {
 			w.track(one, 100)
 			opening := w.opening(3 * time.Hour)
@@ -93,8 +93,8 @@ func TestOneRefusedAmongAHundredIsFound(t *testing.T) {
 			if some := w.behind(one); !slices.Equal(some, []plan.Branch{culprit}) {
 				t.Errorf("not moved: %v", some)
 			}
-			if n := w.count(opening, "move"); n > 15 {
-				t.Errorf("%d requests to find one of 100", n)
+			if n := w.count(opening, "move"); n > most {
+				t.Errorf("%d requests to find number %d of 100", n, where)
 			}
 			acts := w.acts()
 			i := slices.IndexFunc(acts, func(a store.Act) bool { return a.Outcome == store.Refused })
@@ -680,6 +680,79 @@ level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0
 `
 		if log.String() != want {
 			t.Errorf("the log says\n%s\nwant\n%s", log.String(), want)
+		}
+	}, one)
+}
+
+// An event that comes while branches are unlocked, or while the refused one is sought, voids what was not asked for yet.
+func TestAnEventAmongTheMovesEndsThem(t *testing.T) {
+	for _, at := range []string{"status", "move"} {
+		t.Run(at, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.track(one, 16)
+				if at == "status" {
+					w.demanding(16)
+				}
+				w.edit("rw/cluster-0015", func(b *branch) { b.refuse = "no" })
+				n := 0
+				w.fault = func(c call) error {
+					if c.op != at {
+						return nil
+					}
+					if n++; n == 3 {
+						go w.note(one) // and our request is under way
+					}
+					return nil
+				}
+				stop := w.run(reconcile.Options{})
+				defer stop()
+				time.Sleep(5 * time.Second)
+				looks := w.of(time.Time{}, "observe")
+				before := 0
+				for _, c := range w.of(time.Time{}, "move") {
+					if c.at.Before(looks[1].at) {
+						before++
+					}
+				}
+				if want := map[string]int{"status": 0, "move": 3}[at]; before != want {
+					t.Errorf("%d requests before the next look, want %d", before, want)
+				}
+				if some := w.left(one); len(some) > 0 {
+					t.Errorf("left green: %v", some)
+				}
+				if some := w.behind(one); len(some) != 1 {
+					t.Errorf("not moved: %v", some)
+				}
+			}, one)
+		})
+	}
+}
+
+// After a lost answer nothing is known: what was not asked for yet waits for the next look.
+func TestALostAnswerEndsTheMoves(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.track(one, 60)
+		w.demanding(50)
+		once := true
+		w.after = func(c call) error {
+			if c.op == "move" && once {
+				once = false
+				return transient("cut")
+			}
+			return nil
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(5 * time.Second)
+		looks := w.of(time.Time{}, "observe")
+		for _, c := range w.of(time.Time{}, "move", "status")[1:] {
+			if c.at.Before(looks[1].at) {
+				t.Fatalf("after the lost answer, and before the next look: %v", c)
+			}
+		}
+		time.Sleep(time.Minute)
+		if some := w.behind(one); len(some) > 0 {
+			t.Errorf("not moved: %v", some)
 		}
 	}, one)
 }
