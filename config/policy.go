@@ -6,6 +6,8 @@
 package config
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/layout"
@@ -81,6 +83,32 @@ type PullRequests struct {
 	MaxMergesPerOpening int  // 0: no limit
 	UpdateWhenDue       bool // update: when-due
 	DeleteBranch        bool
+}
+
+// IgnoresCheck tells whether checks_ignore names a context. In its globs * stands for any run of characters, slashes too: contexts
+// are no paths. Case is folded, as GitHub folds it.
+func (p PullRequests) IgnoresCheck(context string) bool {
+	return slices.ContainsFunc(p.ChecksIgnore, func(glob string) bool { return wildcard(strings.ToLower(glob), strings.ToLower(context)) })
+}
+
+func wildcard(glob, name string) bool {
+	parts := strings.Split(glob, "*")
+	if len(parts) == 1 {
+		return name == glob
+	}
+	rest, ok := strings.CutPrefix(name, parts[0])
+	if !ok {
+		return false
+	}
+	last := parts[len(parts)-1]
+	for _, part := range parts[1 : len(parts)-1] {
+		i := strings.Index(rest, part)
+		if i < 0 {
+			return false
+		}
+		rest = rest[i+len(part):]
+	}
+	return strings.HasSuffix(rest, last)
 }
 
 // Branch is one windowed branch of the file.

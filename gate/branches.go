@@ -107,7 +107,7 @@ func (b *bench) schedule(t *takers) {
 	cal := b.home().Calendar
 	for _, e := range t.entries {
 		o := b.opening(b.s.Default, []demand{{cal, []window.Name{e.Window}}})
-		t.change = soonest(t.change, o.next)
+		t.change = plan.Soonest(t.change, o.next)
 		switch {
 		case o.Releasable:
 			if t.open++; t.open == 1 {

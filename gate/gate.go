@@ -87,14 +87,3 @@ func earlier(old, t, after time.Time) time.Time {
 	}
 	return t
 }
-
-// soonest is the earliest of the instants that are not zero; zero if all are.
-func soonest(ts ...time.Time) time.Time {
-	var first time.Time
-	for _, t := range ts {
-		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
-			first = t
-		}
-	}
-	return first
-}

@@ -75,19 +75,19 @@ func openingOf(ds []demand, at time.Time) opening {
 			o.Shut = append(o.Shut, asked{d.cal, name})
 		}
 		o.Releasable = o.Releasable && j.Releasable
-		o.Until = soonest(o.Until, j.Until)
-		o.next = soonest(o.next, j.Until)
+		o.Until = plan.Soonest(o.Until, j.Until)
+		o.next = plan.Soonest(o.next, j.Until)
 		for _, name := range d.names {
-			o.next = soonest(o.next, d.cal.At(name, at).Next)
+			o.next = plan.Soonest(o.next, d.cal.At(name, at).Next)
 		}
 	}
 	if !o.Releasable {
 		o.Until = together(ds, at)
-		o.next = soonest(o.next, o.Until)
+		o.next = plan.Soonest(o.next, o.Until)
 	}
 	if !o.Releasable && o.Until.IsZero() {
 		// The calendar looks a bounded time ahead, counted from the UTC day: the next day may see further.
-		o.next = soonest(o.next, at.UTC().Truncate(24*time.Hour).Add(24*time.Hour))
+		o.next = plan.Soonest(o.next, at.UTC().Truncate(24*time.Hour).Add(24*time.Hour))
 	}
 	return o
 }

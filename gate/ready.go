@@ -161,7 +161,7 @@ func (d *brief) counted() []plan.Check {
 	for _, c := range d.pull.Checks {
 		name := string(c.Context)
 		if strings.EqualFold(name, string(plan.ContextFor(d.pull.Base))) || hasFoldPrefix(name, "kustomization/") ||
-			slices.ContainsFunc(d.policy.PullRequests.ChecksIgnore, func(glob string) bool { return wildcard(glob, name) }) {
+			d.policy.PullRequests.IgnoresCheck(name) {
 			continue
 		}
 		out = append(out, c)
@@ -216,7 +216,7 @@ func (d *brief) settling() (ruling, bool) {
 	}
 	r := d.wait(saySettling(green, d.zone()))
 	r.cause = becauseUnderWay
-	r.wake = soonest(r.wake, green)
+	r.wake = plan.Soonest(r.wake, green)
 	return r, true
 }
 
@@ -236,10 +236,7 @@ func rulesUnread(d *brief) (ruling, bool) {
 }
 
 const (
-	// refusedFirst is the wait after GitHub's first refusal to merge a head onto a tip; it doubles up to refusedMost.
-	refusedFirst = time.Minute
-	refusedMost  = time.Hour
-	// refusedOften is how many refusals of one head, whatever the tip, make every further try wait refusedMost: each try
+	// refusedOften is how many refusals of one head, whatever the tip, make every further try wait plan.RefusedMost: each try
 	// costs two of the thousand statuses that GitHub takes on a SHA.
 	refusedOften = 20
 )
@@ -252,7 +249,7 @@ func refusedPause(total int) time.Duration {
 	case total >= 2*refusedOften:
 		return 6 * time.Hour
 	}
-	return refusedMost
+	return plan.RefusedMost
 }
 
 // refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another.
@@ -265,7 +262,7 @@ func refused(d *brief) (ruling, bool) {
 		}
 		total += r.Count
 		if r.Tip == d.base.Tip {
-			again, reason = r.At.Add(backoff(r.Count)), r.Reason
+			again, reason = r.At.Add(plan.RetryAfter(r.Count)), r.Reason
 		}
 	}
 	if total >= refusedOften {
@@ -277,7 +274,7 @@ func refused(d *brief) (ruling, bool) {
 	}
 	r := d.wait(sayRefused(reason, again, d.zone()))
 	r.said = wordRefused // by the merge that was refused; when it is tried again is in the plan
-	r.wake = soonest(r.wake, again)
+	r.wake = plan.Soonest(r.wake, again)
 	return r, true
 }
 
@@ -289,14 +286,6 @@ func (d *brief) lastRefusal() plan.Refusal {
 		}
 	}
 	return last
-}
-
-func backoff(count int) time.Duration {
-	wait := refusedFirst
-	for range min(count, 10) - 1 {
-		wait *= 2
-	}
-	return min(wait, refusedMost)
 }
 
 // behind: the base demands heads that are up to date. Whoever is next in turn is updated (turn.go).
@@ -340,29 +329,6 @@ func (d *brief) dueSince() time.Time {
 		}
 	}
 	return since
-}
-
-// wildcard matches name against a glob in which * stands for any run of characters, slashes too: contexts are no paths.
-// Case is folded, as GitHub folds it.
-func wildcard(glob, name string) bool {
-	parts := strings.Split(strings.ToLower(glob), "*")
-	rest := strings.ToLower(name)
-	if len(parts) == 1 {
-		return rest == parts[0]
-	}
-	if !strings.HasPrefix(rest, parts[0]) {
-		return false
-	}
-	rest = rest[len(parts[0]):]
-	last := parts[len(parts)-1]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(rest, part)
-		if i < 0 {
-			return false
-		}
-		rest = rest[i+len(part):]
-	}
-	return strings.HasSuffix(rest, last)
 }
 
 // byTurn orders what is due as the file says: by creation, or by how long the head has been there.

@@ -249,7 +249,7 @@ func foughtOver(s *plan.Snapshot, sha plan.SHA, context plan.Context) (by plan.L
 			continue
 		}
 		count++
-		end = soonest(end, r.At.Add(repairsWithin))
+		end = plan.Soonest(end, r.At.Add(repairsWithin))
 		if by == "" || r.By < by {
 			by = r.By
 		}
@@ -412,7 +412,7 @@ func shut(d *brief) (ruling, bool) {
 // --- release
 
 func release(d *brief) ruling {
-	r := ruling{kind: plan.Release, until: d.open.Until, wake: soonest(d.open.next, d.take.change)}
+	r := ruling{kind: plan.Release, until: d.open.Until, wake: plan.Soonest(d.open.next, d.take.change)}
 	r.people = d.byPeople()
 	r.reason = d.sayReleased(r.people)
 	return r

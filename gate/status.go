@@ -108,19 +108,7 @@ func (d *brief) wanted() (plan.StatusState, string) {
 }
 
 // current is the status under our context that counts on GitHub: the latest.
-func (d *brief) current() (plan.Status, bool) { return latest(d.pull.Ours) }
-
-func latest(all []plan.Status) (plan.Status, bool) {
-	if len(all) == 0 {
-		return plan.Status{}, false
-	}
-	return slices.MaxFunc(all, func(x, y plan.Status) int {
-		if c := x.At.Compare(y.At); c != 0 {
-			return c
-		}
-		return strings.Compare(string(x.By)+x.Description, string(y.By)+y.Description)
-	}), true
-}
+func (d *brief) current() (plan.Status, bool) { return plan.Latest(d.pull.Ours) }
 
 // tipStatuses tells on a base's own tip that its file is invalid, and takes that back when it no longer is.
 func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
@@ -135,7 +123,7 @@ func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
 		case base.File == "":
 			continue
 		case base.Policy != nil:
-			if current, ok := latest(base.Ours); !ok || current.By != b.s.Us || current.State != plan.Failure {
+			if current, ok := plan.Latest(base.Ours); !ok || current.By != b.s.Us || current.State != plan.Failure {
 				continue
 			}
 			set.State, set.Description, set.Before = plan.Success, wordRulesValid, b.s.At.Add(freshFor)
@@ -212,7 +200,7 @@ func inOrder(answers, statuses []plan.SetStatus, turns []plan.Action) []plan.Act
 
 // settle compares what is wanted with what stands there and gives the write that is needed, if any.
 func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
-	current, exists := latest(ours)
+	current, exists := plan.Latest(ours)
 	mine := exists && current.By == b.s.Us
 	if _, _, fought := foughtOver(&b.s, want.SHA, want.Context); fought && !mine {
 		return plan.SetStatus{}, false // left to the other writer; what is ours is still kept right

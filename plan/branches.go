@@ -169,7 +169,7 @@ func Join(plans ...Plan) Plan {
 		out.Branches = append(out.Branches, p.Branches...)
 		out.Actions = append(out.Actions, p.Actions...)
 		out.Notes = append(out.Notes, p.Notes...)
-		out.Wake, out.Look = first(out.Wake, p.Wake), first(out.Look, p.Look)
+		out.Wake, out.Look = Soonest(out.Wake, p.Wake), Soonest(out.Look, p.Look)
 	}
 	slices.SortStableFunc(out.Actions, func(a, b Action) int { return cmp.Compare(urgency(a), urgency(b)) })
 	return out
@@ -188,10 +188,13 @@ func urgency(a Action) int {
 	return 2
 }
 
-// first is the earlier of two instants, of which zero is none.
-func first(a, b time.Time) time.Time {
-	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
-		return b
+// Soonest is the earliest of the instants that are not zero; zero if all are.
+func Soonest(ts ...time.Time) time.Time {
+	var first time.Time
+	for _, t := range ts {
+		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
+			first = t
+		}
 	}
-	return a
+	return first
 }

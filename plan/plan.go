@@ -8,6 +8,9 @@
 package plan
 
 import (
+	"cmp"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -225,6 +228,17 @@ type Status struct {
 	At          time.Time
 }
 
+// Latest is the status that counts on GitHub of several under one context; false if there is none. Of two at one instant it is
+// always the same one, whatever their order.
+func Latest(all []Status) (Status, bool) {
+	if len(all) == 0 {
+		return Status{}, false
+	}
+	return slices.MaxFunc(all, func(x, y Status) int {
+		return cmp.Or(x.At.Compare(y.At), strings.Compare(string(x.By)+x.Description, string(y.By)+y.Description), cmp.Compare(x.State, y.State))
+	}), true
+}
+
 // StatusState is the state of a commit status, in GitHub's words.
 type StatusState string
 
@@ -253,6 +267,22 @@ type Refusal struct {
 	At     time.Time // the last time
 	Count  int
 	Reason string // GitHub's, hostile text
+}
+
+const (
+	// refusedFirst is the wait after GitHub's first refusal; it doubles up to RefusedMost.
+	refusedFirst = time.Minute
+	// RefusedMost is the longest wait after a refusal that may end by itself.
+	RefusedMost = time.Hour
+)
+
+// RetryAfter is how long what GitHub refused count times is left alone.
+func RetryAfter(count int) time.Duration {
+	wait := refusedFirst
+	for range min(count, 10) - 1 {
+		wait *= 2
+	}
+	return min(wait, RefusedMost)
 }
 
 // Repair is one time that sluice put right a status which somebody else had set under its name.

@@ -85,7 +85,7 @@ func (b *bench) goal(l *line, checks config.Checks) *goal {
 		g.place = 0
 		return g
 	}
-	e := examiner{all: checks == config.ChecksAll, ignore: b.policy.PullRequests.ChecksIgnore}
+	e := examiner{all: checks == config.ChecksAll, ignores: b.policy.PullRequests.IgnoresCheck}
 	g.silent = e.silent(l.Line)
 	if !l.Rules {
 		g.unsure = true // fail closed: an unknown check may be required
@@ -129,8 +129,8 @@ const (
 // examiner looks at the checks of commits.
 type examiner struct {
 	required []plan.Required
-	all      bool     // what is not required counts too
-	ignore   []string // contexts that never count
+	all      bool                      // what is not required counts too
+	ignores  func(context string) bool // those that never count
 }
 
 // counts tells whether a check may hold a commit: not what sluice itself writes, not Flux's reports on what it applied, not what
@@ -138,7 +138,7 @@ type examiner struct {
 func (e *examiner) counts(c plan.Context) bool {
 	name := string(c)
 	return !hasFoldPrefix(name, "sluice/") && !hasFoldPrefix(name, "kustomization/") &&
-		!slices.ContainsFunc(e.ignore, func(glob string) bool { return wildcard(glob, name) })
+		!e.ignores(name)
 }
 
 func (e *examiner) counted(all []plan.Check) []plan.Check {
@@ -283,27 +283,4 @@ func tidy(names []string) []string {
 
 func hasFoldPrefix(s, prefix string) bool {
 	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
-}
-
-// wildcard matches name against a glob in which * stands for any run of characters, slashes too: contexts are no paths. Case is
-// folded, as GitHub folds it.
-func wildcard(glob, name string) bool {
-	parts := strings.Split(strings.ToLower(glob), "*")
-	rest := strings.ToLower(name)
-	if len(parts) == 1 {
-		return rest == parts[0]
-	}
-	rest, ok := strings.CutPrefix(rest, parts[0])
-	if !ok {
-		return false
-	}
-	last := parts[len(parts)-1]
-	for _, part := range parts[1 : len(parts)-1] {
-		i := strings.Index(rest, part)
-		if i < 0 {
-			return false
-		}
-		rest = rest[i+len(part):]
-	}
-	return strings.HasSuffix(rest, last)
 }

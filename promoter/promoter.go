@@ -126,10 +126,10 @@ func (b *bench) opening(name window.Name) *opening {
 		o.zone = cal.Zone(all[0])
 	}
 	o.says = sayOpen(o.ReleasableUntil, o.zone)
-	o.next = soonest(o.Next, o.ReleasableUntil)
+	o.next = plan.Soonest(o.Next, o.ReleasableUntil)
 	if !o.Releasable && o.ReleasableUntil.IsZero() {
 		// The calendar looks a bounded time ahead: the next day may see further.
-		o.next = soonest(o.next, nextDay(b.s.At))
+		o.next = plan.Soonest(o.next, nextDay(b.s.At))
 	}
 	b.openings[name] = o
 	return o
@@ -154,24 +154,13 @@ type alarm struct {
 // wakeAt notes that a verdict may change at t by time alone. A zero or past t says nothing.
 func (a *alarm) wakeAt(t time.Time) {
 	if t.After(a.at) {
-		a.wake = soonest(a.wake, t)
+		a.wake = plan.Soonest(a.wake, t)
 	}
 }
 
 // lookAt notes that another look is worth it at t, which may be at once. A zero t says nothing.
 func (a *alarm) lookAt(t time.Time) {
 	if !t.Before(a.at) {
-		a.look = soonest(a.look, t)
+		a.look = plan.Soonest(a.look, t)
 	}
-}
-
-// soonest is the earliest of the instants that are not zero; zero if all are.
-func soonest(ts ...time.Time) time.Time {
-	var first time.Time
-	for _, t := range ts {
-		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
-			first = t
-		}
-	}
-	return first
 }

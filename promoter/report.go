@@ -44,7 +44,8 @@ func (d *brief) reported() ruling {
 	case failed != nil:
 		r.kind, r.reason = plan.Failed, sayFailed(d.tracked.Tip, failed)
 	case pending == nil && greens > 0:
-		r.kind, r.reason, r.took = plan.Applied, sayApplied(last, d.open.zone), d.took(last)
+		r.kind, r.took = plan.Applied, d.took(last)
+		r.reason = sayApplied(last, r.took, d.open.zone)
 	}
 	return r
 }

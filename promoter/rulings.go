@@ -281,20 +281,6 @@ func refused(d *brief) (ruling, bool) {
 	return d.refusedTo(d.target())
 }
 
-const (
-	// refusedFirst is the wait after GitHub's first refusal of a move; it doubles up to refusedMost.
-	refusedFirst = time.Minute
-	refusedMost  = time.Hour
-)
-
-func backoff(count int) time.Duration {
-	wait := refusedFirst
-	for range min(count, 10) - 1 {
-		wait *= 2
-	}
-	return min(wait, refusedMost)
-}
-
 // refusedTo blocks the move to a commit that GitHub refused, until it is tried again. While the window is shut that is at its
 // opening: whoever can mend it is told meanwhile. A branch that is put back waits for no window.
 func (d *brief) refusedTo(to plan.SHA) (ruling, bool) {
@@ -303,7 +289,7 @@ func (d *brief) refusedTo(to plan.SHA) (ruling, bool) {
 		return ruling{}, false
 	}
 	at := d.b.s.At
-	again := s.At.Add(backoff(s.Count))
+	again := s.At.Add(plan.RetryAfter(s.Count))
 	if restores := d.tracked.Tip == "" && d.tracked.Seen != ""; !restores {
 		if again.Before(at) {
 			again = at
@@ -379,7 +365,7 @@ func due(d *brief) ruling {
 		look: d.afterwards(),
 	}
 	r.move = d.move(r.goes)
-	r.move.Before = soonest(d.b.s.At.Add(freshFor), d.open.ReleasableUntil)
+	r.move.Before = plan.Soonest(d.b.s.At.Add(freshFor), d.open.ReleasableUntil)
 	r.move.Due = d.dueSince()
 	return r
 }

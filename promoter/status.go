@@ -69,7 +69,7 @@ func (b *bench) takeBack(l *line, cases []*brief) []plan.SetStatus {
 	for i := range l.Line {
 		c := &l.Line[i]
 		for _, ours := range byFolded(c.Ours) {
-			now, _ := latest(ours)
+			now, _ := plan.Latest(ours)
 			d := byContext[folded(now.Context)]
 			if d == nil || now.State != plan.Success || !d.locked(c.SHA, i) {
 				continue
@@ -124,7 +124,7 @@ func (d *brief) greenOn(sha plan.SHA) bool {
 	}
 	want := folded(plan.PromoteContextFor(d.name))
 	for _, ours := range byFolded(d.line.Line[place].Ours) {
-		if now, _ := latest(ours); folded(now.Context) == want {
+		if now, _ := plan.Latest(ours); folded(now.Context) == want {
 			return now.By == d.b.s.Us && now.State == plan.Success
 		}
 	}
@@ -179,12 +179,13 @@ func (b *bench) sumUp(tip plan.SHA, cases []*brief) (plan.SetStatus, bool) {
 // total is how the branches of one tip stand, each list in the file's order.
 type total struct {
 	blocked, waits, failed []*brief
+	first                  *brief // in the file's order
 	next                   *brief // of those that wait the first that is held until a known instant
 	due, all               int
 }
 
 func count(cases []*brief) total {
-	t := total{all: len(cases)}
+	t := total{all: len(cases), first: cases[0]}
 	for _, d := range cases {
 		switch d.ruling.kind {
 		case plan.Blocked:
@@ -206,7 +207,7 @@ func count(cases []*brief) total {
 
 // settle compares what is wanted with what stands there and gives the write that is needed, if any.
 func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
-	now, exists := latest(ours)
+	now, exists := plan.Latest(ours)
 	mine := exists && now.By == b.s.Us
 	if f := b.fought[folded(want.Context)]; f.on[want.SHA] >= maxRepairs && !mine {
 		return plan.SetStatus{}, false // left to the other writer; what is ours is still kept right
@@ -244,7 +245,7 @@ func (b *bench) countFights() {
 			f.on = map[plan.SHA]int{}
 		}
 		f.on[r.SHA]++
-		f.end = soonest(f.end, r.At.Add(repairsWithin))
+		f.end = plan.Soonest(f.end, r.At.Add(repairsWithin))
 		if f.by == "" || r.By < f.by {
 			f.by = r.By
 		}
@@ -285,14 +286,4 @@ func byFolded(all []plan.Status) [][]plan.Status {
 		out, sorted = append(out, sorted[:n:n]), sorted[n:]
 	}
 	return out
-}
-
-// latest is the status that counts on GitHub.
-func latest(all []plan.Status) (plan.Status, bool) {
-	if len(all) == 0 {
-		return plan.Status{}, false
-	}
-	return slices.MaxFunc(all, func(x, y plan.Status) int {
-		return cmp.Or(x.At.Compare(y.At), strings.Compare(string(x.By)+x.Description, string(y.By)+y.Description), cmp.Compare(x.State, y.State))
-	}), true
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/sluicegate/sluice/config"
@@ -15,8 +14,6 @@ import (
 // and names instants absolutely, so that an unchanged state has unchanged words.
 
 const (
-	// maxReason is GitHub's bound on the description of a commit status, in characters.
-	maxReason = 140
 	// maxSubject is how much of a commit's first line is told, in characters.
 	maxSubject = 100
 	// maxName and minName are how much of a name is told, at most and where there is little room, in characters.
@@ -25,12 +22,7 @@ const (
 	minTold = 24
 	// maxListed is how many of the commits that wait are told one by one.
 	maxListed = 5
-	// maxHostile bounds how much of a hostile text is looked at, in bytes: what is told of it is far less.
-	maxHostile = 1 << 10
 )
-
-// timeLayout is how people read an instant, in the zone of the window that is named beside it.
-const timeLayout = "Mon 2 Jan 2006 15:04 MST"
 
 const (
 	wordUnobserved = "waits: it could not be read; sluice looks again"
@@ -83,16 +75,32 @@ func sayRulesUnread(from plan.Branch) string {
 
 func sayCurrent(from plan.Branch) string { return tell("stands at the tip of %s", from) }
 
-func sayApplied(at time.Time, zone *time.Location) string {
-	return "applied by Flux on " + clock(at, zone)
+// sayApplied tells the time from due to applied where it is known: it no longer changes.
+func sayApplied(at time.Time, took time.Duration, zone *time.Location) string {
+	text := "applied by Flux on " + plan.Clock(at, zone)
+	if took > 0 {
+		text += ", " + span(took) + " after it was due"
+	}
+	return text
+}
+
+// span is a length of time, to the second below an hour.
+func span(d time.Duration) string {
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }
 
 func sayFailed(tip plan.SHA, r *plan.Report) string {
-	text := "Flux could not apply " + tip.Short() + ": " + middle(clean(r.Object), maxName)
-	if says := clean(r.Says); says != "" {
+	text := "Flux could not apply " + tip.Short() + ": " + plan.Middle(plan.Clean(r.Object), maxName)
+	if says := plan.Clean(r.Says); says != "" {
 		text += ": " + says
 	}
-	return fit(text)
+	return plan.Fit(text)
 }
 
 func sayReport(r *plan.Report) plan.Step {
@@ -100,19 +108,19 @@ func sayReport(r *plan.Report) plan.Step {
 	if word == "" {
 		word = "under way"
 	}
-	if says := clean(r.Says); says != "" {
+	if says := plan.Clean(r.Says); says != "" {
 		word += ": " + says
 	}
-	return plan.Step{About: middle(clean(r.Object), maxReason), Says: fit(word)}
+	return plan.Step{About: plan.Middle(plan.Clean(r.Object), plan.MaxReason), Says: plan.Fit(word)}
 }
 
 // sayRefused keeps the way out whatever GitHub said.
 func sayRefused(reason string, again time.Time, zone *time.Location) string {
 	tail := "; let sluice's App push to it"
 	if !again.IsZero() {
-		tail += ", again at " + clock(again, zone)
+		tail += ", again at " + plan.Clock(again, zone)
 	}
-	return middle(wordRefused+": "+clean(reason), maxReason-runes(tail)) + tail
+	return plan.Middle(wordRefused+": "+plan.Clean(reason), plan.MaxReason-runes(tail)) + tail
 }
 
 // sayShut names what shuts, until when, and why.
@@ -120,15 +128,15 @@ func (d *brief) sayShut() string {
 	who, why := "", ""
 	switch o := d.open; {
 	case o.FrozenBy != "":
-		who = ", frozen by " + middle(clean(o.FrozenBy), maxName)
+		who = ", frozen by " + plan.Middle(plan.Clean(o.FrozenBy), maxName)
 	case o.Open:
 		why = ": too close to its end"
 	}
 	tail := who + ": no opening in sight"
 	if u := d.open.ReleasableUntil; !u.IsZero() {
-		tail = who + " until " + clock(u, d.open.zone) + why
+		tail = who + " until " + plan.Clock(u, d.open.zone) + why
 	}
-	return "held by " + middle(clean(string(d.open.name)), maxReason-runes("held by "+tail)) + tail
+	return "held by " + plan.Middle(plan.Clean(string(d.open.name)), plan.MaxReason-runes("held by "+tail)) + tail
 }
 
 // sayChecks names what a commit waits for.
@@ -137,10 +145,10 @@ func sayChecks(sha plan.SHA, m mark) string {
 	case unread:
 		return "waiting for checks on " + sha.Short() + ": " + wordUnread
 	case red:
-		return fit("waiting for a commit whose checks pass: red on " + sha.Short() + ": " + few(m.about))
+		return plan.Fit("waiting for a commit whose checks pass: red on " + sha.Short() + ": " + few(m.about))
 	case running, missing, passed:
 	}
-	return fit("waiting for checks on " + sha.Short() + ": " + few(m.about))
+	return plan.Fit("waiting for checks on " + sha.Short() + ": " + few(m.about))
 }
 
 func saySkipped(sha plan.SHA, m mark) plan.Step {
@@ -148,7 +156,7 @@ func saySkipped(sha plan.SHA, m mark) plan.Step {
 	if word == "" {
 		return plan.Step{About: sha.Short(), Says: wordUnread}
 	}
-	return plan.Step{About: sha.Short(), Says: fit(word + ": " + few(m.about))}
+	return plan.Step{About: sha.Short(), Says: plan.Fit(word + ": " + few(m.about))}
 }
 
 func (d *brief) sayDue() string {
@@ -163,14 +171,14 @@ func sayOpen(until time.Time, zone *time.Location) string {
 	if until.IsZero() {
 		return "open"
 	}
-	return "open until " + clock(until, zone)
+	return "open until " + plan.Clock(until, zone)
 }
 
 // sayUnlocked is the description of the status that lets a branch move to a commit.
 func (d *brief) sayUnlocked() string { return tell("%s moves here now", d.name) }
 
 // sayLocked is the description of that status where the branch may not move now.
-func sayLocked(reason string) string { return fit("not now: " + reason) }
+func sayLocked(reason string) string { return plan.Fit("not now: " + reason) }
 
 // sayBlocked, sayWaits, sayDone and sayObserved sum up how the branches of one tip stand.
 func (t total) sayBlocked() string {
@@ -178,8 +186,8 @@ func (t total) sayBlocked() string {
 	if n := len(t.blocked); n > 1 {
 		count = fmt.Sprintf("%d blocked, first ", n)
 	}
-	room := min(maxReason-runes(count+": "+first.ruling.reason), maxName)
-	return fit(count + middle(clean(string(first.name)), max(room, minTold)) + ": " + first.ruling.reason)
+	room := min(plan.MaxReason-runes(count+": "+first.ruling.reason), maxName)
+	return plan.Fit(count + plan.Middle(plan.Clean(string(first.name)), max(room, minTold)) + ": " + first.ruling.reason)
 }
 
 func (t total) sayWaits() string {
@@ -188,44 +196,44 @@ func (t total) sayWaits() string {
 		text = fmt.Sprintf("%d branches wait", n)
 	}
 	if t.next == nil {
-		return fit(text + "; first: " + middle(clean(string(t.waits[0].name)), maxName))
+		return plan.Fit(text + "; first: " + plan.Middle(plan.Clean(string(t.waits[0].name)), maxName))
 	}
-	return fit(text + "; next: " + middle(clean(string(t.next.name)), maxName) + " " + clock(t.next.ruling.until, t.next.open.zone))
+	return plan.Fit(text + "; next: " + plan.Middle(plan.Clean(string(t.next.name)), maxName) + " " + plan.Clock(t.next.ruling.until, t.next.open.zone))
 }
 
 func (t total) sayDone() string {
-	text := "its branch stands here"
+	text := plan.Middle(plan.Clean(string(t.first.name)), maxName) + " stands here"
 	if t.all > 1 {
 		text = fmt.Sprintf("all %d branches stand here", t.all)
 	}
 	if len(t.failed) > 0 {
-		text += "; Flux could not apply it on " + middle(clean(string(t.failed[0].name)), maxName)
+		text += "; Flux could not apply it on " + plan.Middle(plan.Clean(string(t.failed[0].name)), maxName)
 		if len(t.failed) > 1 {
 			text += " and others"
 		}
 	}
-	return fit(text)
+	return plan.Fit(text)
 }
 
 func (t total) sayObserved() string {
 	switch {
 	case len(t.blocked) > 0:
-		return fit("would block: " + t.sayBlocked())
+		return plan.Fit("would block: " + t.sayBlocked())
 	case t.due == 1:
 		return "would move 1 branch"
 	case t.due > 1:
 		return fmt.Sprintf("would move %d branches", t.due)
 	case len(t.waits) > 0:
-		return fit("would hold: " + t.sayWaits())
+		return plan.Fit("would hold: " + t.sayWaits())
 	}
-	return fit("would pass: " + t.sayDone())
+	return plan.Fit("would pass: " + t.sayDone())
 }
 
 // few names up to three things, and does not count the others: a moving count would be another reason at each move.
 func few(names []string) string {
 	shown := make([]string, 0, 3)
 	for _, n := range names[:min(3, len(names))] {
-		shown = append(shown, middle(clean(n), 30))
+		shown = append(shown, plan.Middle(plan.Clean(n), 30))
 	}
 	text := strings.Join(shown, ", ")
 	if len(names) > len(shown) {
@@ -234,26 +242,15 @@ func few(names []string) string {
 	return text
 }
 
-func clock(t time.Time, zone *time.Location) string {
-	if whole := t.Truncate(time.Second); !whole.Equal(t) {
-		t = whole.Add(time.Second) // a wait is told no shorter than it is
-	}
-	t = t.In(zone)
-	if t.Second() != 0 {
-		return t.Format("Mon 2 Jan 2006 15:04:05 MST")
-	}
-	return t.Format(timeLayout)
-}
-
 // tell says a sentence about names. Long names are cut until it fits, so that its end, which tells the way out, is kept.
 func tell(format string, names ...plan.Branch) string {
 	args := make([]any, len(names))
 	for most := maxName; ; most-- {
 		for i, n := range names {
-			args[i] = middle(clean(string(n)), most)
+			args[i] = plan.Middle(plan.Clean(string(n)), most)
 		}
-		if text := fmt.Sprintf(format, args...); runes(text) <= maxReason || most <= minName {
-			return fit(text)
+		if text := fmt.Sprintf(format, args...); runes(text) <= plan.MaxReason || most <= minName {
+			return plan.Fit(text)
 		}
 	}
 }
@@ -261,48 +258,7 @@ func tell(format string, names ...plan.Branch) string {
 // subject is the first line of a commit's message, fit to be read.
 func subject(s string) string {
 	s, _, _ = strings.Cut(s, "\n")
-	return middle(clean(s), maxSubject)
-}
-
-// clean makes hostile text fit to be read: no control or formatting characters, no broken UTF-8, single spaces.
-func clean(s string) string {
-	s = strings.ToValidUTF8(s[:min(len(s), maxHostile)], "\uFFFD")
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
+	return plan.Middle(plan.Clean(s), maxSubject)
 }
 
 func runes(s string) int { return utf8.RuneCountInString(s) }
-
-// fit cuts a reason to GitHub's bound.
-func fit(s string) string {
-	if len(s) <= maxReason {
-		return s
-	}
-	r := []rune(s)
-	if len(r) <= maxReason {
-		return s
-	}
-	return strings.TrimRight(string(r[:maxReason-1]), " ") + "…"
-}
-
-// middle shortens s to n characters, at least minName, keeping its two ends: of a name both tell something.
-func middle(s string, n int) string {
-	n = max(n, minName)
-	if len(s) <= n {
-		return s
-	}
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	head := (n - 1) / 2
-	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
-}

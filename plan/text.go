@@ -1,0 +1,70 @@
+package plan
+
+import (
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// What all who write a reason share: how hostile text becomes fit to be read, how an instant is told, and how long a reason is.
+
+const (
+	// MaxReason is GitHub's bound on the description of a commit status, in characters.
+	MaxReason = 140
+	// maxHostile bounds how much of a hostile text is looked at, in bytes: what is told of it is far less.
+	maxHostile = 8 << 10
+	// minMiddle is how short Middle makes a text at most, in characters.
+	minMiddle = 8
+)
+
+// Clean makes hostile text fit to be read: one line, no control or formatting characters, no broken UTF-8, single spaces.
+func Clean(s string) string {
+	s = strings.ToValidUTF8(s[:min(len(s), maxHostile)], "\uFFFD")
+	s = strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r):
+			return ' '
+		case !unicode.IsPrint(r):
+			return '\uFFFD'
+		}
+		return r
+	}, s)
+	return strings.Join(strings.Fields(s), " ")
+}
+
+// Fit cuts a reason to MaxReason.
+func Fit(s string) string {
+	if len(s) <= MaxReason {
+		return s
+	}
+	r := []rune(s)
+	if len(r) <= MaxReason {
+		return s
+	}
+	return strings.TrimRight(string(r[:MaxReason-1]), " ") + "…"
+}
+
+// Middle shortens s to n characters, at least 8, keeping its two ends: of a path or a name both tell something.
+func Middle(s string, n int) string {
+	n = max(n, minMiddle)
+	if utf8.RuneCountInString(s) <= n {
+		return s
+	}
+	r := []rune(s)
+	head := (n - 1) / 2
+	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
+}
+
+// Clock is an instant as people read it, in a zone, with the year; to the second if it has any. It rounds up: a wait is told no
+// shorter than it is.
+func Clock(t time.Time, zone *time.Location) string {
+	if whole := t.Truncate(time.Second); !whole.Equal(t) {
+		t = whole.Add(time.Second)
+	}
+	t = t.In(zone)
+	if t.Second() != 0 {
+		return t.Format("Mon 2 Jan 2006 15:04:05 MST")
+	}
+	return t.Format("Mon 2 Jan 2006 15:04 MST")
+}
