@@ -12,7 +12,7 @@ import (
 
 func TestClean(t *testing.T) {
 	for hostile, want := range map[string]string{
-		"two\nlines\tand  spaces ": "two lines and spaces",
+		"two\nlines\tand  spaces\u00a0": "two lines and spaces",
 		"\u202egnp.exe":            "\uFFFDgnp.exe",
 		"\x1b[31mred":              "\uFFFD[31mred",
 		"a\xffb":                   "a\uFFFDb",
