@@ -2,11 +2,13 @@ package gitremote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha1"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"time"
 
@@ -18,8 +20,10 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// maxSaid is the bytes kept of what a server's hooks print.
-const maxSaid = 16 << 10
+const (
+	maxSaid   = 16 << 10 // bytes kept of what a server's hooks print
+	maxPushes = 40       // pushes of one pass: enough to find three or four refused branches among a thousand
+)
 
 // Push is moves to be made.
 type Push struct {
@@ -30,7 +34,7 @@ type Push struct {
 // late tells whether a move is void by time.
 func (p Push) late(m plan.Move) bool { return !m.Before.IsZero() && !p.Now().Before(m.Before) }
 
-// Move moves branches: all in one request, each on its own, and each only if it is still where it was observed. No objects
+// Move moves branches: all in one request where none is refused, each on its own, and each only if it is still where it was observed. No objects
 // are sent: every commit that a branch moves to is on the server. It tells which were not moved, in the order of moves.
 //
 // An error means that nothing is known of what was moved; else every move is either done or refused. A branch that somebody
@@ -46,32 +50,24 @@ func (r *Remote) Move(ctx context.Context, p Push) ([]Refused, error) {
 	return refused, nil
 }
 
+// move pushes all at once. A server may decline a push as a whole for one branch in it (a pre-receive hook does): then halves
+// are pushed, and theirs, until the branch is alone with its refusal.
 func (r *Remote) move(ctx context.Context, p Push) ([]Refused, error) {
-	s, adv, err := begin(ctx, r, r.client.NewReceivePackSession)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = s.Close() }() // the answer was read, or the error is told
-	if err := supported(adv); err != nil {
-		return nil, err
-	}
-	refused, send := map[plan.Branch]Refused{}, []plan.Move(nil)
-	for _, m := range p.Moves {
-		switch now := shaOf(adv.References, m.Branch); {
-		case now == m.New:
-		case p.late(m):
-			refused[m.Branch] = refuse(m.Branch, wordsLate)
-		case now != m.Old:
-			refused[m.Branch] = elsewhere(m, now)
-		case !fitForRef(string(m.Branch)):
-			refused[m.Branch] = refuse(m.Branch, wordsBadName)
-		default:
-			send = append(send, m)
-		}
-	}
-	if len(send) > 0 {
-		if err := r.push(ctx, s, adv.Capabilities, send, refused); err != nil {
+	refused := map[plan.Branch]Refused{}
+	groups := [][]plan.Move{p.Moves}
+	for pushes := 1; len(groups) > 0; pushes++ {
+		moves := groups[0]
+		groups = groups[1:]
+		got, err := r.attempt(ctx, p, moves)
+		if err != nil {
 			return nil, err
+		}
+		for _, m := range moves {
+			delete(refused, m.Branch)
+		}
+		maps.Copy(refused, got.refused)
+		if n := len(got.sent); n > 1 && got.declined == n && pushes+len(groups)+2 <= maxPushes {
+			groups = append(groups, got.sent[:n/2], got.sent[n/2:])
 		}
 	}
 	var out []Refused
@@ -83,6 +79,43 @@ func (r *Remote) move(ctx context.Context, p Push) ([]Refused, error) {
 	return out, nil
 }
 
+// attempt is what became of the moves of one push.
+type attempt struct {
+	refused  map[plan.Branch]Refused
+	sent     []plan.Move
+	declined int // of those sent, by the server and not by a lease
+}
+
+// attempt makes one push of the moves that are still as they were observed.
+func (r *Remote) attempt(ctx context.Context, p Push, moves []plan.Move) (attempt, error) {
+	out := attempt{refused: map[plan.Branch]Refused{}}
+	s, adv, err := begin(ctx, r, r.client.NewReceivePackSession)
+	if err != nil {
+		return out, err
+	}
+	defer func() { _ = s.Close() }() // the answer was read, or the error is told
+	if err := supported(adv); err != nil {
+		return out, err
+	}
+	for _, m := range moves {
+		switch now := shaOf(adv.References, m.Branch); {
+		case now == m.New:
+		case p.late(m):
+			out.refused[m.Branch] = refuse(m.Branch, wordsLate)
+		case now != m.Old:
+			out.refused[m.Branch] = elsewhere(m, now)
+		case !fitForRef(string(m.Branch)):
+			out.refused[m.Branch] = refuse(m.Branch, wordsBadName)
+		default:
+			out.sent = append(out.sent, m)
+		}
+	}
+	if len(out.sent) == 0 {
+		return out, nil
+	}
+	return out, r.push(ctx, s, adv.Capabilities, &out)
+}
+
 // shaOf is where a branch is in a list of refs; "": it is not there.
 func shaOf(refs map[string]plumbing.Hash, b plan.Branch) plan.SHA {
 	if h, ok := refs["refs/heads/"+string(b)]; ok {
@@ -92,9 +125,9 @@ func shaOf(refs map[string]plumbing.Hash, b plan.Branch) plan.SHA {
 }
 
 // push sends the commands and puts down what was refused.
-func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offered *capability.List, moves []plan.Move, refused map[plan.Branch]Refused) error {
+func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offered *capability.List, out *attempt) error {
 	var said saying
-	req, err := request(offered, moves, &said)
+	req, err := request(offered, out.sent, &said)
 	if err != nil {
 		return err
 	}
@@ -102,7 +135,7 @@ func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offer
 	if report == nil && err != nil && ctx.Err() != nil {
 		return err
 	}
-	no := unconfirmed(report, moves, r.creds.hide(said.String()))
+	no := unconfirmed(report, out.sent, r.creds.hide(said.String()))
 	if len(no) == 0 {
 		return nil
 	}
@@ -114,31 +147,37 @@ func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offer
 		}
 		now = nil
 	}
-	for _, m := range moves {
-		why, ok := no[m.Branch]
-		if !ok {
-			continue
+	lost := ""
+	if report == nil && err != nil {
+		lost = r.creds.hide(cleaned(err.Error()))
+	}
+	for _, m := range out.sent {
+		if why, ok := no[m.Branch]; ok {
+			out.judge(m, now, cmp.Or(why, lost))
 		}
-		if now != nil {
-			at := shaOf(now.References, m.Branch)
-			if at == m.New {
-				continue
-			}
-			if at != m.Old {
-				refused[m.Branch] = elsewhere(m, at)
-				continue
-			}
-		}
-		if why == "" && report == nil && err != nil {
-			why = r.creds.hide(cleaned(err.Error()))
-		}
-		if why == "" {
-			refused[m.Branch] = refuse(m.Branch, wordsNoAnswer)
-			continue
-		}
-		refused[m.Branch] = refuse(m.Branch, wordsRefused, why)
 	}
 	return nil
+}
+
+// judge puts down what became of a move that the server did not confirm, with the server's reason and, if they could be read
+// again, the refs as they are.
+func (a *attempt) judge(m plan.Move, now *packp.AdvRefs, why string) {
+	if now != nil {
+		switch at := shaOf(now.References, m.Branch); at {
+		case m.New:
+			return
+		case m.Old:
+		default:
+			a.refused[m.Branch] = elsewhere(m, at)
+			return
+		}
+	}
+	if why == "" {
+		a.refused[m.Branch] = refuse(m.Branch, wordsNoAnswer)
+		return
+	}
+	a.declined++
+	a.refused[m.Branch] = refuse(m.Branch, wordsRefused, why)
 }
 
 // request is the commands with their leases, and a pack of nothing. It is not atomic: one refused branch stops no other.

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -147,6 +148,64 @@ func TestHookDeclines(t *testing.T) {
 			t.Errorf("the hook's reason is missing: %q", got)
 		}
 	})
+}
+
+// TestWholeDeclined: a server declines a whole push for one or two branches in it; the others move all the same.
+func TestWholeDeclined(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	var moves []plan.Move
+	for i := range 64 {
+		b := plan.Branch("rw/" + strconv.Itoa(i))
+		w.branch(b, old)
+		moves = append(moves, plan.Move{Branch: b, Old: old, New: tip})
+	}
+	hook := "#!/bin/sh\nwhile read old new ref; do case $ref in */rw/7|*/rw/40) echo \"GH013: $ref is locked\" >&2; no=1;; esac; done; [ -z \"$no\" ]\n"
+	if err := os.WriteFile(filepath.Join(w.dir, ".git", "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	web := serve(t, w.dir)
+	r := dial(t, Options{URL: web.URL + "/.git"})
+	track(t, r, "rw/0")
+	refused, err := r.Move(t.Context(), push(moves...))
+	want := "rw/7: the server refused: pre-receive hook declined: GH013: refs/heads/rw/7 is locked\n" +
+		"rw/40: the server refused: pre-receive hook declined: GH013: refs/heads/rw/40 is locked"
+	if err != nil || reasons(refused) != want {
+		t.Errorf("refused:\n%s\nwant:\n%s\n%v", reasons(refused), want, err)
+	}
+	for i, m := range moves {
+		if at := w.at(m.Branch); (at == tip) == (i == 7 || i == 40) {
+			t.Errorf("%s is at %s", m.Branch, at)
+		}
+	}
+	if n := len(web.asked()); n > 2+3*maxPushes {
+		t.Errorf("%d requests", n)
+	}
+	t.Log(len(web.asked()), "requests")
+}
+
+// TestAllDeclined: a server that declines everything is not asked for ever.
+func TestAllDeclined(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	var moves []plan.Move
+	for i := range 64 {
+		b := plan.Branch("rw/" + strconv.Itoa(i))
+		w.branch(b, old)
+		moves = append(moves, plan.Move{Branch: b, Old: old, New: tip})
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, ".git", "hooks", "pre-receive"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	web := serve(t, w.dir)
+	r := dial(t, Options{URL: web.URL + "/.git"})
+	refused, err := r.Move(t.Context(), push(moves...))
+	if err != nil || len(refused) != 64 || refused[63].Reason != "the server refused: pre-receive hook declined" {
+		t.Errorf("%d refused, %v", len(refused), err)
+	}
+	if n := len(web.asked()); n > 3*maxPushes {
+		t.Errorf("%d requests", n)
+	}
 }
 
 // TestLate: the window closes between read and write.
