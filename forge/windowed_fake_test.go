@@ -132,7 +132,7 @@ func TestLinesAreBounded(t *testing.T) {
 	if n := len(s.Sources["main"].Line); n != 1+maxLinePages || s.Branches[0].Relation != plan.RelationUnknown || s.Sources["main"].Whole {
 		t.Errorf("%d commits, %+v", n, s.Branches[0])
 	}
-	for range 2 * maxLine / maxLinePages {
+	for range maxLine / maxLinePages {
 		s = observe(t, f, Ask{})
 	}
 	if n := len(s.Sources["main"].Line); n != maxLine {

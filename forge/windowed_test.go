@@ -416,7 +416,10 @@ func TestReports(t *testing.T) {
 	next := w.push("main", "n")
 	w.status(next, "kustomization/apps-rw/1a2b", "failure", flux)
 	w.put("rw/b", next)
-	w.look(Ask{Rules: true})
+	s, _ = w.look(Ask{})
+	if a, b := w.branch(s, "rw/a"), w.branch(s, "rw/b"); len(a.Reports) != 2 || len(b.Reports) != 1 {
+		t.Errorf("%+v and %+v", a.Reports, b.Reports)
+	}
 	s, got = w.look(Ask{})
 	if b := w.branch(s, "rw/b"); len(b.Reports) != 1 || b.Reports[0].State != plan.CheckRed || len(w.branch(s, "rw/a").Reports) != 2 || sum(got) != 1 {
 		t.Errorf("%+v after %v", b, got)
