@@ -63,7 +63,7 @@ func TestAnOpeningAsThePromoterDecidesIt(t *testing.T) {
 				w.promoted(t, n)
 				w.slow = 80 * time.Millisecond
 				var log strings.Builder
-				stop := w.run(reconcile.Options{Log: logger(&log)})
+				stop := w.run(reconcile.Options{Log: logger(&log), Resync: 48 * time.Hour}) // resyncs are no part of an opening
 				defer stop()
 				opening := time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)
 				time.Sleep(time.Until(opening))

@@ -1,0 +1,71 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Where rules demand a status of ours, a branch can be moved only while that is green on the commit it goes to: by us, and by
+// whoever else may push. So it is set just before, and nothing green is left where the branch did not go.
+
+// unlock sets the successes that let branches move, and gives the moves of which none is missing.
+func (v *moving) unlock(ctx context.Context, group []plan.Move) ([]plan.Move, error) {
+	var open []plan.Move
+	for _, m := range group {
+		if !locked(m) {
+			open = append(open, m)
+			continue
+		}
+		if v.over || !v.lives(ctx, m) {
+			continue
+		}
+		err := v.permit(ctx, pieceOf(m))
+		if err == nil {
+			err = v.setGreen(ctx, m)
+		}
+		if err == nil {
+			open = append(open, m)
+			continue
+		}
+		if err := v.unmoved(ctx, []plan.Move{m}, fmt.Errorf("set success: %w", err)); err != nil {
+			return nil, err
+		}
+	}
+	return open, nil
+}
+
+// setGreen sets the success of one move. One that GitHub did not acknowledge may stand all the same.
+func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
+	success := plan.Status{Context: plan.PromoteContextFor(m.Branch), State: plan.Success, Description: m.Says}
+	v.green[m.Branch] = m
+	err := v.send(ctx, pieceOf(m), func(ctx context.Context) error { return v.set(ctx, m.New, success) })
+	switch kindOf(err) {
+	case forge.Refused, forge.Limited, forge.Gone, forge.Unauthorized: // GitHub did nothing
+		delete(v.green, m.Branch)
+	}
+	return err
+}
+
+// shut sets pending where a success of moves that came to nothing stands or may stand.
+func (v *moving) shut(ctx context.Context, moves []plan.Move, why string) {
+	ctx, cancel := lasting(ctx, putBackMost)
+	defer cancel()
+	for _, m := range moves {
+		if _, stands := v.green[m.Branch]; !stands {
+			continue
+		}
+		delete(v.green, m.Branch)
+		v.takeBack(ctx, m.New, plan.Status{
+			Context: plan.PromoteContextFor(m.Branch), State: plan.Pending, Description: brief(because(m.Withdrawn, why)),
+		})
+	}
+}
+
+func (v *moving) shutAll(ctx context.Context, why string) {
+	v.shut(ctx, slices.Collect(maps.Values(v.green)), why)
+}
