@@ -28,13 +28,13 @@ func FuzzAnswers(f *testing.F) {
 	}
 	windowed := repoPart()
 	source := sourcePart("all", []string{"a", "b"}, history...)
-	source["target"].(obj)["recent"] = connectionPart(false, judgedPart(tipSHA, true,
+	source["target"].(obj)["recent"] = connectionPart(false, judgedPart(true,
 		[]any{becamePart(9, 11, tipSHA, "main")}, statusPart("sluice/promote/a", "SUCCESS", "User", "x"), runPart("a", "COMPLETED", "SUCCESS", 5, "00")))
 	windowed["defaultBranchRef"] = source
 	branches := said(obj{
 		"t0": tipPart("a", tipSHA+2, statusPart("kustomization/a/b", "FAILURE", "User", "flux")), "t1": tipPart("b", 7), "b0": source,
 		"names": connectionPart(true, obj{"name": "A"}), "h0": obj{"oid": sha(tipSHA), "history": connectionPart(true, history...)},
-		"c0": judgedPart(tipSHA, false, nil), "s0": obj{"oid": sha(7), "status": nil}, "object": judgedPart(tipSHA, true, nil),
+		"c0": judgedPart(false, nil), "s0": obj{"oid": sha(7), "status": nil}, "object": judgedPart(true, nil),
 	}).body
 	f.Add(said(windowed).body, `{"status":"ahead"}`, `[]`, branches)
 	f.Add(said(windowed).body, `{"status":"diverged"}`, `[]`, strings.ReplaceAll(branches, `"oid":`, `"o":`))

@@ -121,7 +121,7 @@ func TestLinesAreBounded(t *testing.T) {
 	for i := range 3 * maxLine {
 		h.more[sha(2000+i)] = obj{"oid": sha(2000 + i), "history": connectionPart(true, linkPart(2000+i, 2001+i, "y"))}
 	}
-	h.fake.say = func(r *http.Request, body string) answerOf {
+	h.say = func(r *http.Request, body string) answerOf {
 		if strings.Contains(r.URL.Path, "/compare/") {
 			return answerOf{code: 404, body: `{"message":"Not Found"}`}
 		}
@@ -169,9 +169,9 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
-func judgedPart(n int, more bool, became []any, contexts ...any) obj {
+func judgedPart(more bool, became []any, contexts ...any) obj {
 	return obj{
-		"oid": sha(n), "statusCheckRollup": obj{"contexts": connectionPart(more, contexts...)},
+		"oid": sha(tipSHA), "statusCheckRollup": obj{"contexts": connectionPart(more, contexts...)},
 		"associatedPullRequests": obj{"nodes": became},
 	}
 }
@@ -205,7 +205,7 @@ func TestWhatJudgesACommit(t *testing.T) {
 		"page that is gone": {more: true},
 	} {
 		source := sourcePart("required", []string{"a"}, linkPart(tipSHA, 2, "x"), linkPart(2, -1, "y"))
-		source["target"].(obj)["recent"] = connectionPart(false, judgedPart(tipSHA, tt.more, tt.became,
+		source["target"].(obj)["recent"] = connectionPart(false, judgedPart(tt.more, tt.became,
 			statusPart("sluice/promote/a", "SUCCESS", "Bot", "sluice"), statusPart("Sluice/other", "SUCCESS", "User", "x"),
 			statusPart("ci", "SUCCESS", "User", "ci"), statusPart("lint", "SUCCESS", "Bot", "sluice")))
 		h := newBranchesHub(t, source, map[string]obj{"a": tipPart("a", 2)})
@@ -233,8 +233,8 @@ func TestBranchesAreReadApart(t *testing.T) {
 	now := &clock{now: at}
 	f := h.forge(func(o *Options) { o.Now = now.read })
 	observe(t, f, Ask{})
-	answer := h.fake.say
-	h.fake.say = func(r *http.Request, body string) answerOf {
+	answer := h.say
+	h.say = func(r *http.Request, body string) answerOf {
 		if operation(body) == "look" && strings.Contains(body, "t0: ref") {
 			return answerOf{code: 502}
 		}
@@ -249,7 +249,7 @@ func TestBranchesAreReadApart(t *testing.T) {
 			t.Errorf("look %d: %v", i, got)
 		}
 	}
-	h.fake.say = answer
+	h.say = answer
 	now.pass(2 * sizeTTL)
 	if observe(t, f, Ask{}); !slices.Equal(h.took()[:2], []string{"GET /repos/acme/fleet/rules/branches/main", "look"}) {
 		t.Error("apart for ever")
@@ -298,7 +298,7 @@ func TestHeavyBranches(t *testing.T) {
 	}
 	h := newBranchesHub(t, sourcePart("all", names, linkPart(tipSHA, -1, "x")), tips)
 	most := 6
-	h.fake.say = func(r *http.Request, body string) answerOf {
+	h.say = func(r *http.Request, body string) answerOf {
 		if operation(body) == "branches" && strings.Count(body, ": ref(") > most {
 			return answerOf{code: 502}
 		}
@@ -339,7 +339,7 @@ func TestComparisons(t *testing.T) {
 		"not signed": {answerOf{code: 401, body: `{}`}, 0, Unauthorized, 0},
 	} {
 		h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tipPart("a", 5)})
-		h.fake.say = func(r *http.Request, body string) answerOf {
+		h.say = func(r *http.Request, body string) answerOf {
 			if strings.Contains(r.URL.Path, "/compare/") {
 				return tt.answer
 			}
@@ -371,7 +371,7 @@ func TestComparisonsAreBounded(t *testing.T) {
 		tips[name] = tipPart(name, 5000+i)
 	}
 	h := newBranchesHub(t, sourcePart("none", names, linkPart(tipSHA, -1, "x")), tips)
-	h.fake.say = func(r *http.Request, body string) answerOf {
+	h.say = func(r *http.Request, body string) answerOf {
 		if strings.Contains(r.URL.Path, "/compare/") {
 			return answerOf{code: 200, body: `{"status":"diverged"}`}
 		}
