@@ -108,7 +108,7 @@ func TestThreeHundredDueAtGitHubsPace(t *testing.T) {
 	if merged := w.mergedInOrder(pulls, o); merged != many {
 		t.Errorf("%d of %d were merged", merged, many)
 	}
-	w.freshMerges(many)
+	w.freshMerges()
 	m.kept(t, restPoints*2/3)
 	for i := range many {
 		if got, want := w.onMain(fmt.Sprintf("apps/%d-rw/x", i)), fmt.Sprintf("crowd-%d\n", i); got != want {
@@ -141,7 +141,7 @@ func TestAsManyOfThreeHundredAsFit(t *testing.T) {
 	for _, n := range pulls[merged:] {
 		w.hasStatus(n, again)
 	}
-	w.freshMerges(many)
+	w.freshMerges()
 	m.kept(t, restPoints*2/3)
 }
 
