@@ -1,15 +1,27 @@
-// Package gitremote is the only package that speaks git (besides the stand-in). It reads local clones: commits, files,
-// trees, merge bases and what changed between two commits, with go-git and without running any program.
+// Package gitremote is the only package that speaks git (besides the stand-in), with go-git.
 //
-// A [Repo] is one clone on disk: with a working directory, bare, or a linked worktree. Only what is committed counts; the
-// working directory, the index and the environment are never looked at. A Repo is not safe for concurrent use.
+// A [Repo] is one clone on disk, to read: commits, files, trees, merge bases and what changed between two commits. It may have
+// a working directory, be bare, or be a linked worktree. Only what is committed counts; the working directory, the index and
+// the environment are never looked at. No program is run.
+//
+// A [Remote] and a [Clone] are places where windowed branches stand: one that is reached by git's protocol, and one on disk.
+// Both are first looked at (the default branch and one file of its tip), then tracked (how branches stand to those that they
+// follow) and then moved. Histories are read as deep as that needs, and memory does not grow with files: of what a server sends
+// only commits are kept. A Remote runs git's own programs for file URLs, and `git credential` where a server wants a password.
+//
+// None of them is safe for concurrent use.
 //
 // Paths are bytes, as git has them: spaces, quotes, newlines and bytes that are no UTF-8 stay as they are. Every changed
 // path is told, a rename by its old and its new name.
 //
+// Invariants: a branch is moved only from the value that was observed, and never by force; ancestry is told by commits that were
+// read, each under the hash of its content, or it is an error; tags and notes with a branch's name do not count; no error and no
+// refusal shows credentials.
+//
 // How it fails: an answer is whole, or it is an error. A shallow or partial clone that lacks an object which the answer
 // depends on is an error that says so, never "no merge base" or "absent". What git itself would refuse to check out (an
-// entry named "..", a name with a slash, two entries of one name) is an error too, because a path would not mean one thing.
+// entry named "..", a name with a slash, two entries of one name) is an error too, because a path would not mean one thing. A
+// branch that could not be moved is told with the reason, and stops no other.
 package gitremote
 
 import (

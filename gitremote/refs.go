@@ -96,13 +96,8 @@ func (c *Clone) swap(m plan.Move, p Push) *Refused {
 		return no("%s", cleaned(err.Error()))
 	}
 	defer os.Remove(lock.Name()) //nolint:errcheck // it is gone when it became the ref
-	var now plan.SHA
-	switch found, err := c.repo.storage.Reference(ref); {
-	case err == nil && found.Type() == plumbing.SymbolicReference:
-		return c.release(lock, no(wordsSymbolic))
-	case err == nil:
-		now = plan.SHA(found.Hash().String())
-	case !errors.Is(err, plumbing.ErrReferenceNotFound):
+	now, err := c.current(ref)
+	if err != nil {
 		return c.release(lock, no("%s", cleaned(err.Error())))
 	}
 	if now == m.New {
@@ -119,6 +114,20 @@ func (c *Clone) swap(m plan.Move, p Push) *Refused {
 		return no("%s", cleaned(err.Error()))
 	}
 	return nil
+}
+
+// current is where a branch is; "": it is not there.
+func (c *Clone) current(ref plumbing.ReferenceName) (plan.SHA, error) {
+	found, err := c.repo.storage.Reference(ref)
+	switch {
+	case errors.Is(err, plumbing.ErrReferenceNotFound):
+		return "", nil
+	case err != nil:
+		return "", err
+	case found.Type() == plumbing.SymbolicReference:
+		return "", errors.New(wordsSymbolic)
+	}
+	return plan.SHA(found.Hash().String()), nil
 }
 
 // release lets a lock go without a change.

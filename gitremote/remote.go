@@ -58,7 +58,7 @@ func (r *Remote) look(ctx context.Context, file string) (Look, error) {
 		}
 	}
 	if len(adv.Shallows) > 0 {
-		return Look{}, fmt.Errorf("%w: %s", ErrIncomplete, sayRemoteShalow)
+		return Look{}, fmt.Errorf("%w: %s", ErrIncomplete, sayRemoteShallow)
 	}
 	r.survey = survey{heads: heads, graph: newGraph()}
 	name, err := defaultOf(adv, heads)

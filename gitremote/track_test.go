@@ -3,6 +3,8 @@ package gitremote
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -207,6 +209,20 @@ func TestManyDeep(t *testing.T) {
 	})
 }
 
+// pack writes packed-refs, of lines with a ref and where it is: a thousand refs one by one take git seconds.
+func (w *world) pack(refs []string) {
+	w.t.Helper()
+	slices.Sort(refs)
+	text := "# pack-refs with: peeled fully-peeled sorted \n"
+	for _, line := range refs {
+		ref, sha, _ := strings.Cut(line, " ")
+		text += sha + " " + ref + "\n"
+	}
+	if err := os.WriteFile(filepath.Join(w.dir, ".git", "packed-refs"), []byte(text), 0o644); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
 // TestThousand: a thousand branches beside a thousand others cost no more requests than one.
 func TestThousand(t *testing.T) {
 	for _, filters := range []string{"true", "false"} {
@@ -214,13 +230,13 @@ func TestThousand(t *testing.T) {
 			w := newWorld(t)
 			w.git("config", "uploadpack.allowFilter", filters)
 			line := w.long(60)
-			var in strings.Builder
 			var names []plan.Branch
+			var packed []string
 			for i := range 1000 {
 				names = append(names, plan.Branch(fmt.Sprintf("rw/cluster-%04d", i)))
-				fmt.Fprintf(&in, "create refs/heads/%s %s\ncreate refs/heads/other/%d %s\n", names[i], line[i%40+15], i, line[0])
+				packed = append(packed, fmt.Sprintf("refs/heads/%s %s", names[i], line[i%40+15]), fmt.Sprintf("refs/heads/other/%d %s", i, line[0]))
 			}
-			w.stdin(in.String(), "update-ref", "--stdin")
+			w.pack(packed)
 			web := serve(t, w.dir)
 			r := dial(t, Options{URL: web.URL + "/.git"})
 			start := time.Now()

@@ -29,18 +29,18 @@ const (
 
 // The words of calls that cannot be answered.
 const (
-	sayShallow      = "the clone is shallow, so ancestry cannot be told; git fetch --unshallow makes it whole"
-	sayPartial      = "the clone is partial, so what it lacks cannot be told; clone without --filter"
-	sayRemoteShalow = "the repository there is itself a shallow clone, so ancestry cannot be told"
-	saySHA256       = "objects named by SHA-256; only SHA-1 repositories are read"
-	sayEmpty        = "the repository is empty: it has no branch yet"
-	sayNoDefault    = "it does not say what its default branch is: HEAD names no branch that is there"
-	sayBadURL       = "the remote's URL is malformed"
-	sayProtocol     = "the protocol %q is not spoken; https, http, ssh and file are"
-	sayNeedsAuth    = "credentials are needed: set SLUICE_GIT_TOKEN or a git credential helper"
-	sayWrongAuth    = "the credentials were refused"
-	sayNotFound     = "there is no such repository, or these credentials do not see it"
-	saySSHAgent     = "no ssh agent to authenticate with: start one, add a key, and set SSH_AUTH_SOCK"
+	sayShallow       = "the clone is shallow, so ancestry cannot be told; git fetch --unshallow makes it whole"
+	sayPartial       = "the clone is partial, so what it lacks cannot be told; clone without --filter"
+	sayRemoteShallow = "the repository there is itself a shallow clone, so ancestry cannot be told"
+	saySHA256        = "objects named by SHA-256; only SHA-1 repositories are read"
+	sayEmpty         = "the repository is empty: it has no branch yet"
+	sayNoDefault     = "it does not say what its default branch is: HEAD names no branch that is there"
+	sayBadURL        = "the remote's URL is malformed"
+	sayProtocol      = "the protocol %q is not spoken; https, http, ssh and file are"
+	sayNeedsAuth     = "credentials are needed: set SLUICE_GIT_TOKEN or a git credential helper"
+	sayWrongAuth     = "the credentials were refused"
+	sayNotFound      = "there is no such repository, or these credentials do not see it"
+	saySSHAgent      = "no ssh agent to authenticate with: start one, add a key, and set SSH_AUTH_SOCK"
 )
 
 // cleaned makes hostile text fit to be read: one line, no control or formatting characters, bounded.
