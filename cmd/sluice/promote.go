@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
@@ -51,8 +52,8 @@ func newPromoteCommand(e *env) *cobra.Command {
 		Long:  promoteHelp,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if call.remote != "" && cmd.Flags().Changed("repo") {
-				return errors.New("--repo and --remote cannot stand together")
+			if err := call.check(cmd.Flags()); err != nil {
+				return err
 			}
 			verdicts, err := e.promote(cmd.Context(), call)
 			if err != nil {
@@ -69,6 +70,20 @@ func newPromoteCommand(e *env) *cobra.Command {
 	flags.BoolVar(&call.blind, "ignore-checks", false, "treat every branch as if it asked for no checks")
 	flags.BoolVar(&call.json, "json", false, "print JSON")
 	return cmd
+}
+
+// check refuses what cannot be meant. An empty name is most likely a variable that was not set: the repository in the working
+// directory is not what somebody wanted to move then.
+func (c promoteCall) check(flags *pflag.FlagSet) error {
+	switch {
+	case flags.Changed("repo") && flags.Changed("remote"):
+		return errors.New("--repo and --remote cannot stand together")
+	case c.repo == "":
+		return errors.New("--repo is empty")
+	case c.remote == "" && flags.Changed("remote"):
+		return errors.New("--remote is empty")
+	}
+	return nil
 }
 
 // gitSite is a repository as git alone shows it.

@@ -269,6 +269,8 @@ func TestPromoteUnusable(t *testing.T) {
 		"no repository": {[]string{"--repo", t.TempDir()}, "no git repository"},
 		"no remote":     {[]string{"--remote", mute.URL + "/x.git"}, "there is no such repository"},
 		"both":          {[]string{"--repo", good.dir, "--remote", good.dir}, "--repo and --remote cannot stand together"},
+		"empty repo":    {[]string{"--repo", ""}, "--repo is empty"},
+		"empty remote":  {[]string{"--remote="}, "--remote is empty"},
 		"no instant":    {[]string{"--repo", good.dir, "--at", "tomorrow"}, "RFC 3339"},
 		"a secret":      {[]string{"--remote", "https://u:s3cr3t@127.0.0.1:1/x.git"}, "read https://127.0.0.1:1/x.git"},
 		"arguments":     {[]string{"x"}, "unknown command"},
