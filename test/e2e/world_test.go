@@ -103,6 +103,12 @@ func newWorld(t *testing.T, file string) *world {
 // newWorldAt makes that world with a clock of GitHub's own.
 func newWorldAt(t *testing.T, file string, now func() time.Time) *world {
 	t.Helper()
+	return newWorldOf(t, file, standin.Options{Now: now})
+}
+
+// newWorldOf makes that world of another GitHub: what o leaves out is as the tests need it.
+func newWorldOf(t *testing.T, file string, o standin.Options) *world {
+	t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		t.Fatal(err)
@@ -113,9 +119,8 @@ func newWorldAt(t *testing.T, file string, now func() time.Time) *world {
 	if err := os.WriteFile(w.key, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	w.github, err = standin.New(standin.Options{
-		Dir: filepath.Join(w.dir, "git"), AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret, Now: now,
-	})
+	o.Dir, o.AppID, o.AppKey, o.WebhookSecret = filepath.Join(w.dir, "git"), app, &key.PublicKey, secret
+	w.github, err = standin.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,371 @@
+package e2e
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+// Traps of windowed branches: what happens between the look and the move, what GitHub refuses, and the second lock.
+
+// lockOf is the status that lets a branch move to a commit where its rules require it.
+func lockOf(branch string) string { return summary + "/" + branch }
+
+// lock makes a branch require that status of our App's.
+func (w *world) lock(branch string, rules standin.Rules) {
+	rules.Checks = []standin.RequiredCheck{{Context: lockOf(branch), App: app}}
+	w.repo.Protect(branch, rules)
+}
+
+// locked waits until a status that let a branch move to a commit is taken back.
+func (w *world) locked(sha, branch string) {
+	w.t.Helper()
+	w.eventually("the lock of "+branch+" is shut", func() bool { return strings.HasPrefix(w.statusOn(sha, lockOf(branch)), "pending: ") })
+}
+
+// refusedPush sees that a person cannot move a branch to a commit, for the lack of our status.
+func (w *world) refusedPush(branch, sha string) {
+	w.t.Helper()
+	if err := w.repo.TryPush("alice", branch, sha); err == nil || !strings.Contains(err.Error(), lockOf(branch)) {
+		w.t.Errorf("alice pushes to %s: %v", branch, err)
+	}
+}
+
+// TestBranchMovedBetweenReadAndWrite: somebody else moves, diverges or deletes a branch just before our write arrives, and no webhook
+// tells of it. The write names the old value, so nothing of theirs is lost; the other branches move all the same.
+func TestBranchMovedBetweenReadAndWrite(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		change func(w *world, between string)
+		ends   func(w *world, base, between, tip string)
+	}{
+		{
+			"forward",
+			func(w *world, between string) { w.plant(between, "rw/a") },
+			func(w *world, _, between, tip string) {
+				w.reach(tip, "rw/a")
+				w.went("rw/a", between, tip)
+			},
+		},
+		{
+			"aside",
+			func(w *world, _ string) { w.commit("rw/a", *write("by hand", "apps/a-rw/z")) },
+			func(w *world, base, _, tip string) {
+				w.summed(tip, "failure: rw/a: diverged from main: rw/a holds commits that main lacks")
+				w.went("rw/a", "")
+				if parent := w.git("rev-parse", "rw/a^"); parent != base {
+					w.t.Errorf("rw/a stands on %s", parent)
+				}
+			},
+		},
+		{
+			"deleted",
+			func(w *world, _ string) { w.plant("", "rw/a") },
+			func(w *world, base, _, tip string) {
+				w.reach(tip, "rw/a")
+				w.went("rw/a", "", base, tip)
+			},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, following(shutForYears, "rw/a", "rw/b", "rw/c"))
+			base := w.tip("main")
+			w.plant(base, "rw/a", "rw/b", "rw/c")
+			s := newTurnstile(w)
+			w.serve(s.env())
+			between := w.push("main", "apps/a-rw/x")
+			w.summed(between, "pending: 3 branches wait")
+			w.told()
+			one := s.arm(moveStop(w))
+			tip := w.setFile(following(openForYears, "rw/a", "rw/b", "rw/c"))
+			one.wait()
+			w.told()
+			w.github.Deliver(standin.Fate{Drop: true})
+			c.change(w, between)
+			one.letGo()
+			w.reach(tip, "rw/b", "rw/c")
+			c.ends(w, base, between, tip)
+			w.went("rw/b", base, tip)
+			if strings.Contains(w.statusOn(tip, summary), "GitHub refused") {
+				t.Errorf("a lost race is told as a refusal: %q", w.statusOn(tip, summary))
+			}
+		})
+	}
+}
+
+// TestWindowClosesBeforeTheMove: what was decided while the window was open is void once it is too close to its end: after the look,
+// between the status that unlocks a branch and its move, and between a request that is refused and its parts.
+func TestWindowClosesBeforeTheMove(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name    string
+		prepare func(w *world)
+		path    string // of the request that is stopped
+		body    string // part of it
+	}{
+		{"look", func(*world) {}, "/graphql", "query look"},
+		{"unlocked", func(w *world) { w.lock("rw/a", standin.Rules{Classic: true}) }, "/statuses/", lockOf("rw/a")},
+		{"refused", func(w *world) { w.repo.Protect("rw/b", standin.Rules{Restrict: true}) }, "/graphql", "updateRefs"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			// A machine that is too slow for one lead has another try, with a longer one.
+			for lead := 8 * time.Second; ; lead *= 2 {
+				one := &stop{t: t, method: http.MethodPost, path: c.path, body: c.body, answered: c.name == "look"}
+				if closesBeforeTheMove(t, lead, one, c.prepare) {
+					break
+				}
+				if lead > patience {
+					t.Fatal("the machine is too slow for this test")
+				}
+			}
+		})
+	}
+}
+
+// closesBeforeTheMove gives false if the branches were not due in the time before the close.
+func closesBeforeTheMove(t *testing.T, lead time.Duration, one *stop, prepare func(w *world)) bool {
+	t.Helper()
+	const cutoff = 2 * time.Second
+	w := newWorld(t, checked(shutForYears, "rw/a", "rw/b"))
+	w.requireCI()
+	prepare(w)
+	base := w.tip("main")
+	w.plant(base, "rw/a", "rw/b")
+	s := newTurnstile(w)
+	w.serve(s.env())
+	until := time.Now().Add(lead).Truncate(time.Second)
+	next := opening{until.Add(time.Hour), until.Add(2 * time.Hour)}
+	tip := w.setFile(checked(dates(cutoff, opening{until.Add(-time.Hour), until}, next), "rw/a", "rw/b"))
+	w.report(tip, "ci", "")
+	for !strings.HasPrefix(w.statusOn(tip, summary), "pending: 2 branches wait; first") {
+		if time.Now().After(until) {
+			return false
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	w.told()
+	s.arm(one)
+	w.report(tip, "ci", "success")
+	select {
+	case <-one.reached:
+	case <-time.After(time.Until(until.Add(-cutoff))):
+		return false
+	}
+	w.after(until.Add(-cutoff))
+	one.letGo()
+	w.summed(tip, "pending: ")
+	w.eventually("the summary names the next opening", func() bool {
+		return strings.Contains(w.statusOn(tip, summary), next.from.UTC().Format("Mon 2 Jan 2006 15:04"))
+	})
+	w.stand(base, "rw/a")
+	w.went("rw/a", base)
+	if now := w.statusOn(tip, lockOf("rw/a")); strings.HasPrefix(now, "success") {
+		t.Errorf("rw/a is left unlocked: %q", now)
+	}
+	for _, m := range w.pushed()["rw/b"] {
+		if m.by == bot && !m.at.Before(until) {
+			t.Errorf("rw/b moved at %s, the window closed at %s", m.at, until)
+		}
+	}
+	return true
+}
+
+// TestBranchProtectedAgainstUs: GitHub refuses the whole request for one branch's sake. That one is found, blocked and told of; the
+// others move at once. It moves when it may.
+func TestBranchProtectedAgainstUs(t *testing.T) {
+	t.Parallel()
+	names := []string{"rw/a", "rw/b", "rw/c", "rw/d", "rw/e"}
+	w := newWorld(t, following(shutForYears, names...))
+	base := w.tip("main")
+	w.plant(base, "rw/a", "rw/b", "rw/c", "rw/d")
+	w.repo.Protect("rw/b", standin.Rules{Restrict: true})
+	w.repo.Protect("rw/d", standin.Rules{Restrict: true, Classic: true})
+	w.repo.Protect("rw/e", standin.Rules{NoCreate: true})
+	w.serve()
+	w.summed(base, "pending: 1 branch waits; next: rw/e "+openDay)
+	tip := w.setFile(following(openForYears, names...))
+	w.reach(tip, "rw/a", "rw/c")
+	w.summed(tip, "failure: 3 blocked, first rw/b: GitHub refused the move: ")
+	if said := w.statusOn(tip, summary); !strings.Contains(said, "; let sluice's App push to it, again at ") {
+		t.Errorf("the summary is %q", said)
+	}
+	w.stand(base, "rw/b", "rw/d")
+	w.stand("", "rw/e")
+	for _, name := range []string{"rw/b", "rw/d", "rw/e"} {
+		w.repo.Unprotect(name)
+	}
+	next := w.push("main", "apps/a-rw/x")
+	w.reach(next, names...)
+	w.summed(next, "success: all 5 branches stand here")
+	w.went("rw/b", base, next)
+	w.went("rw/e", "", next)
+}
+
+// TestSecondLock: where a branch's rules require our status, sluice sets it just before the move and nowhere else, and nobody else can
+// push there. Classic protection is seen beforehand, a ruleset is learned of by GitHub's refusal.
+func TestSecondLock(t *testing.T) {
+	t.Parallel()
+	for name, classic := range map[string]bool{"classic": true, "ruleset": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, following(shutForYears, "rw/a", "rw/b"))
+			base := w.tip("main")
+			w.plant(base, "rw/a", "rw/b")
+			w.lock("rw/a", standin.Rules{Classic: classic})
+			w.serve()
+			waits := w.push("main", "apps/a-rw/x")
+			w.summed(waits, "pending: 2 branches wait")
+			w.refusedPush("rw/a", waits)
+			w.must(w.repo.SetStatus(standin.Status{SHA: waits, Context: lockOf("rw/a"), State: "success", By: standin.Actor{Login: "alice"}}))
+			w.refusedPush("rw/a", waits)
+			if classic {
+				w.locked(waits, "rw/a")
+			}
+
+			tip := w.setFile(following(openForYears, "rw/a", "rw/b"))
+			w.reach(tip, "rw/b")
+			if !classic { // the refusal told of the rule
+				w.summed(tip, "failure: rw/a: GitHub refused the move: ")
+				w.stand(base, "rw/a")
+				tip = w.push("main", "apps/a-rw/x")
+			}
+			w.reach(tip, "rw/a")
+			move := w.went("rw/a", base, tip)
+			green := w.greens("rw/a", tip)
+			if len(move) == 1 && (len(green) != 1 || green[0].By.App != app || green[0].At.After(move[0].at)) {
+				t.Errorf("moved at %s, unlocked by %+v", move[0].at, green)
+			}
+			for _, sha := range []string{base, waits} {
+				if green := w.greens("rw/a", sha); len(green) > 0 && green[0].By.App == app {
+					t.Errorf("%s was unlocked", sha)
+				}
+			}
+			if len(w.greens("rw/b", tip)) > 0 {
+				t.Error("a status was set that nothing requires")
+			}
+
+			shut := w.setFile(following(shutForYears, "rw/a", "rw/b"))
+			w.summed(shut, "pending: 2 branches wait")
+			w.refusedPush("rw/a", shut)
+		})
+	}
+}
+
+// greens are the successes that let a branch move to a commit.
+func (w *world) greens(branch, sha string) []standin.Status {
+	return slices.DeleteFunc(w.repo.Statuses(sha), func(s standin.Status) bool { return s.Context != lockOf(branch) || s.State != "success" })
+}
+
+// TestUnlockedAndRefused: the status is set and GitHub refuses the move all the same. It is taken back at once, or whoever may push
+// could go where sluice could not.
+func TestUnlockedAndRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, following(shutForYears, "rw/a", "rw/b"))
+	base := w.tip("main")
+	w.plant(base, "rw/a", "rw/b")
+	w.lock("rw/a", standin.Rules{Classic: true, Restrict: true, Bypass: nil})
+	w.serve()
+	w.summed(base, "success: all 2 branches stand here")
+	tip := w.setFile(following(openForYears, "rw/a", "rw/b"))
+	w.reach(tip, "rw/b")
+	w.summed(tip, "failure: rw/a: GitHub refused the move: You're not authorized to push to this branch.")
+	w.locked(tip, "rw/a")
+	if len(w.greens("rw/a", tip)) != 1 {
+		t.Errorf("it was never unlocked: %+v", w.repo.Statuses(tip))
+	}
+	w.stand(base, "rw/a")
+	w.lock("rw/a", standin.Rules{Classic: true})
+	w.refusedPush("rw/a", tip)
+}
+
+// TestKilledAroundTheMove: kill -9 between the status that unlocks a branch and its move, and between the move and its record. The next
+// start puts it right: the branch moves if it still may, once; else what unlocks it is taken back.
+func TestKilledAroundTheMove(t *testing.T) {
+	t.Parallel()
+	put := onMoves(standin.Fault{Status: 502, Body: "<html>"})
+	before, after := put, put
+	before.Latency = time.Minute
+	after.Done, after.Linger = true, time.Minute
+	for _, c := range []struct {
+		name  string
+		fault standin.Fault
+		next  string // the window of the next start
+	}{
+		{"before the move, still open", before, openForYears},
+		{"before the move, shut meanwhile", before, shutForYears},
+		{"between move and record", after, shutForYears},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, following(openForYears, "rw/cluster-1"))
+			base := w.tip("main")
+			w.plant(base, "rw/cluster-1")
+			w.lock("rw/cluster-1", standin.Rules{Classic: true})
+			p := w.serve()
+			w.summed(base, "success: its branch stands here")
+			w.github.Fault(c.fault)
+			tip := w.push("main", "apps/a-rw/x")
+			w.eventually("it is unlocked", func() bool { return len(w.greens("rw/cluster-1", tip)) > 0 })
+			if c.fault.Done {
+				w.reach(tip, "rw/cluster-1")
+			}
+			p.stop(syscall.SIGKILL)
+			next := w.setFile(following(c.next, "rw/cluster-1"))
+			w.serve()
+			switch {
+			case c.next == openForYears:
+				w.reach(next, "rw/cluster-1")
+				w.went("rw/cluster-1", base, next)
+			case c.fault.Done:
+				w.summed(next, "pending: 1 branch waits; next: rw/cluster-1 "+openDay)
+				w.went("rw/cluster-1", base, tip)
+			default:
+				w.summed(next, "pending: 1 branch waits; next: rw/cluster-1 "+openDay)
+				w.locked(tip, "rw/cluster-1")
+				w.refusedPush("rw/cluster-1", tip)
+				w.went("rw/cluster-1", base)
+			}
+			w.refusedPush("rw/cluster-1", w.push("main", "apps/a-rw/x"))
+		})
+	}
+}
+
+// TestWithoutUpdateRefs: an older Enterprise Server has no request for several branches: they are moved and made one by one, and one
+// that is refused keeps no other.
+func TestWithoutUpdateRefs(t *testing.T) {
+	t.Parallel()
+	names := []string{"rw/a", "rw/b", "rw/c", "rw/d"}
+	w := newWorldOf(t, following(shutForYears, names...), standin.Options{NoUpdateRefs: true})
+	base := w.tip("main")
+	w.plant(base, "rw/a", "rw/b", "rw/d")
+	w.repo.Protect("rw/b", standin.Rules{Restrict: true})
+	w.serve()
+	w.summed(base, "pending: 1 branch waits; next: rw/c "+openDay)
+	tip := w.setFile(following(openForYears, names...))
+	w.reach(tip, "rw/a", "rw/c", "rw/d")
+	w.summed(tip, "failure: rw/b: GitHub refused the move: ")
+	w.stand(base, "rw/b")
+	w.repo.Unprotect("rw/b")
+	next := w.push("main", "apps/a-rw/x")
+	w.reach(next, names...)
+	w.summed(next, "success: all 4 branches stand here")
+	w.went("rw/a", base, tip, next)
+	w.went("rw/b", base, next)
+	w.went("rw/c", "", tip, next)
+	const ref = "/repos/{owner}/{repo}/git/refs"
+	all := w.github.Requests()
+	if made := all["POST "+ref]; made != 1 || all["PATCH "+ref+"/{ref...}"]+all["PATCH "+ref+"/{ref}"] < 6 {
+		t.Errorf("%d were made: %v", made, all)
+	}
+	if tries := w.mutations(); tries != 1 {
+		t.Errorf("updateRefs was tried %d times", tries)
+	}
+}
