@@ -27,6 +27,7 @@ type Options struct {
 	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
 	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
 	NoUpdateRefs     bool              // an older Enterprise Server: its schema has no mutation updateRefs, see update_refs.go
+	NoRefRules       bool              // an older one still: its refs tell of no rulesets, see look_rules.go
 	Log              *slog.Logger      // default: nowhere
 	Now              func() time.Time  // default time.Now
 }

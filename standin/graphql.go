@@ -34,6 +34,9 @@ func (s *graphqlServer) parse(g *GitHub) error {
 	if g.opts.NoUpdateRefs {
 		text = strings.Replace(text, updateRefsField, "", 1)
 	}
+	if g.opts.NoRefRules {
+		text = strings.Replace(text, rulesField, "", 1)
+	}
 	schema, err := graphql.ParseSchema(text, &queryRoot{g: g},
 		graphql.UseFieldResolvers(), graphql.MaxDepth(maxQueryDepth), graphql.MaxParallelism(maxQueryParallel))
 	if err != nil {

@@ -154,6 +154,8 @@ func TestEveryField(t *testing.T) {
 	w.repo.SetPermission("bob", standin.Write)
 	w.repo.Protect("main", standin.Rules{Classic: true, Reviews: 1, Checks: []standin.RequiredCheck{{Context: "ci"}}})
 	w.repo.Protect("queued", standin.Rules{Queue: true})
+	w.repo.Protect("feature", standin.Rules{Restrict: true, Reviews: 1, Queue: true, Strict: true,
+		Checks: []standin.RequiredCheck{{Context: "ci"}, {Context: "sluice", App: 7}}, Other: []standin.Rule{{Type: "copilot_code_review"}}})
 	w.must(w.repo.Push("acme", "queued", w.repo.Tip("main")))
 	w.must(w.repo.Review(n, "bob", standin.Approved))
 	w.must(w.repo.Label(n, "bob", "hold"))

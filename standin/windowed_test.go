@@ -98,6 +98,112 @@ func TestRulesOfWindowedBranch(t *testing.T) {
 	}
 }
 
+// ruleSeen is a rule as a query for a ref's rules shows it.
+type ruleSeen struct {
+	Type       string
+	Parameters *struct {
+		Typename string `json:"__typename"`
+		Checks   []struct {
+			Context     string
+			Integration *int64 `json:"integrationId"`
+		} `json:"requiredStatusChecks"`
+	}
+}
+
+func (r *ruleSeen) String() string {
+	if r == nil {
+		return "null"
+	}
+	words := []string{r.Type}
+	if r.Parameters != nil {
+		words = append(words, r.Parameters.Typename)
+		for _, c := range r.Parameters.Checks {
+			if words = append(words, c.Context); c.Integration != nil {
+				words = append(words, fmt.Sprint(*c.Integration))
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// rulesSeen asks GraphQL for a ref's rules; nil if it tells of none.
+func (w *world) rulesSeen(ref, args string) (words []string, cost int, more bool) {
+	w.t.Helper()
+	var seen struct {
+		RateLimit  struct{ Cost int }
+		Repository struct {
+			Ref *struct {
+				Rules *struct {
+					TotalCount int
+					Nodes      []*ruleSeen
+					PageInfo   struct{ HasNextPage bool }
+				}
+			}
+		}
+	}
+	errs := w.query(fmt.Sprintf(`{rateLimit{cost} repository(owner:"acme",name:"fleet"){ref(qualifiedName:%q){rules(%s){totalCount
+		nodes{type parameters{__typename ... on RequiredStatusChecksParameters{requiredStatusChecks{context integrationId}}}} pageInfo{hasNextPage}}}}}`,
+		ref, args), &seen)
+	if errs != nil {
+		w.t.Fatal(errs)
+	}
+	if seen.Repository.Ref == nil || seen.Repository.Ref.Rules == nil {
+		return nil, seen.RateLimit.Cost, false
+	}
+	for _, n := range seen.Repository.Ref.Rules.Nodes {
+		words = append(words, n.String())
+	}
+	return words, seen.RateLimit.Cost, seen.Repository.Ref.Rules.PageInfo.HasNextPage
+}
+
+// A ref tells of the rulesets that match it, whoever may bypass them, and of nothing that is not there.
+func TestRulesOfRefs(t *testing.T) {
+	w := newUpdates(t)
+	w.repo.Protect("rw/*", standin.Rules{NoForce: true, Restrict: true, Bypass: []string{"sluice"}, Other: []standin.Rule{{Type: "copilot_code_review"}}})
+	w.repo.Protect("rw/a", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/promote/rw/a", App: appID}, {Context: "ci"}}})
+	w.repo.Protect("*", standin.Rules{Classic: true, NoForce: true, Checks: []standin.RequiredCheck{{Context: "old"}}})
+	git(t, w.repo.Dir(), "update-ref", "refs/tags/rw/a", w.tip)
+	checks := fmt.Sprintf("REQUIRED_STATUS_CHECKS RequiredStatusChecksParameters sluice/promote/rw/a %d ci", appID)
+	for _, tt := range []struct {
+		ref, args string
+		want      []string
+		more      bool
+	}{
+		{a, "first:100", []string{checks, "null", "NON_FAST_FORWARD", "UPDATE UpdateParameters"}, false},
+		{a, "first:2,orderBy:{field:TYPE,direction:ASC}", []string{"null", "NON_FAST_FORWARD"}, true},
+		{a, "first:2,after:\"1\",orderBy:{field:TYPE,direction:ASC}", []string{checks, "UPDATE UpdateParameters"}, false},
+		{b, "first:1,orderBy:{field:CREATED_AT,direction:ASC}", []string{"UPDATE UpdateParameters"}, true},
+		{"refs/heads/aside", "first:100", nil, false},
+		{"refs/tags/rw/a", "first:100", nil, false},
+		{"refs/heads/rw/none", "first:100", nil, false},
+	} {
+		got, cost, more := w.rulesSeen(tt.ref, tt.args)
+		if diff := cmp.Diff(tt.want, got); diff != "" || cost != 1 || more != tt.more {
+			t.Errorf("%s by %s for %d points, more %v (-want +got):\n%s", tt.ref, tt.args, cost, more, diff)
+		}
+	}
+	var query strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&query, "r%d: ref(qualifiedName:\"refs/heads/rw/%d\"){rules(first:100){totalCount}}\n", i, i)
+	}
+	var seen struct{ RateLimit struct{ Cost int } }
+	if errs := w.query(`{rateLimit{cost} repository(owner:"acme",name:"fleet"){`+query.String()+`}}`, &seen); errs != nil || seen.RateLimit.Cost != 10 {
+		t.Errorf("a thousand for %d points, %v", seen.RateLimit.Cost, errs)
+	}
+}
+
+// A server older than rulesets does not know the field, and says so as graphql-ruby does.
+func TestServerWithoutRefRules(t *testing.T) {
+	w := newWorldWith(t, func(o *standin.Options) { o.NoRefRules = true })
+	status, body := w.rawAt("/api/graphql", map[string]any{"query": `query look{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){rules(first:1){totalCount}}}}`})
+	if want := `"code":"undefinedField","fieldName":"rules","typeName":"Ref"`; status != http.StatusOK || !strings.Contains(string(body), want) {
+		t.Errorf("%d %s", status, body)
+	}
+	if errs := w.query(`{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){name refUpdateRule{pattern}}}}`, nil); errs != nil {
+		t.Error(errs)
+	}
+}
+
 // People push, force and delete, and those whom rules bind are told so.
 func TestPeoplePush(t *testing.T) {
 	w := newUpdates(t)
