@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // TestSettings: whatever is wrong with the settings is one clear line, and exit code 2.
@@ -84,6 +86,26 @@ func TestSecondProcess(t *testing.T) {
 	if code != 2 || !strings.Contains(stderr, "sluice.db") {
 		t.Errorf("exit code %d:\n%s", code, stderr)
 	}
+}
+
+// TestStopsInPeace: connections on which nobody ever asked anything, as browsers open them ahead of time, do not keep the service
+// from ending in peace.
+func TestStopsInPeace(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(shutForYears))
+	p := w.serve()
+	fresh := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	// net/http takes such a connection for idle once it is older than 5 s, by whole seconds: this is as young as it can be.
+	time.Sleep(time.Until(time.Now().Truncate(time.Second).Add(time.Second)))
+	for _, url := range []string{p.base(), p.page} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(url, "http://"))
+		w.must(err)
+		t.Cleanup(func() { _ = c.Close() })
+		answer, err := fresh.Get(url + "/healthz") // so that the one before it was taken as well
+		w.must(err)
+		_ = answer.Body.Close()
+	}
+	p.stop(syscall.SIGTERM)
 }
 
 // TestPlan: what the service would do, for the same repository, while the service runs; and at another instant.
