@@ -20,8 +20,7 @@ const (
 
 // Clean makes hostile text fit to be read: one line, no control or formatting characters, no broken UTF-8, single spaces.
 func Clean(s string) string {
-	s = strings.ToValidUTF8(s[:min(len(s), maxHostile)], "\uFFFD")
-	s = strings.Map(func(r rune) rune {
+	s = bound(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
 			return ' '
@@ -29,8 +28,20 @@ func Clean(s string) string {
 			return '\uFFFD'
 		}
 		return r
-	}, s)
+	}, strings.ToValidUTF8(bound(s), "\uFFFD")))
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// bound cuts a text to maxHostile bytes, between two characters where it has any: what stands for a bad byte is longer than that.
+func bound(s string) string {
+	if len(s) <= maxHostile {
+		return s
+	}
+	end := maxHostile
+	for end > maxHostile-utf8.UTFMax && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
 }
 
 // Fit cuts a reason to MaxReason.

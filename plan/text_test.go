@@ -13,10 +13,10 @@ import (
 func TestClean(t *testing.T) {
 	for hostile, want := range map[string]string{
 		"two\nlines\tand  spaces\u00a0": "two lines and spaces",
-		"\u202egnp.exe":            "\uFFFDgnp.exe",
-		"\x1b[31mred":              "\uFFFD[31mred",
-		"a\xffb":                   "a\uFFFDb",
-		"":                         "",
+		"\u202egnp.exe":                 "\uFFFDgnp.exe",
+		"\x1b[31mred":                   "\uFFFD[31mred",
+		"a\xffb":                        "a\uFFFDb",
+		"":                              "",
 	} {
 		if got := plan.Clean(hostile); got != want {
 			t.Errorf("%q: %q, want %q", hostile, got, want)

@@ -120,11 +120,21 @@ func (v *service) run(ctx context.Context) error {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopServing)
 	defer cancel()
 	for _, s := range servers {
-		errs = append(errs, s.Shutdown(closing))
+		errs = append(errs, end(closing, s))
 	}
 	errs = append(errs, <-loop, v.close())
 	v.log.Info("stopped")
 	return errors.Join(errs...)
+}
+
+// end stops a server. What is not answered by then is broken off: a connection on which nothing was ever asked, as browsers open
+// them ahead of time, counts as busy for net/http until it is more than 5 s old, and a webhook that got no answer is found by the next look.
+func end(ctx context.Context, s *http.Server) error {
+	err := s.Shutdown(ctx)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return s.Close()
+	}
+	return err
 }
 
 // introduce asks GitHub who we are, until it says. Until then no event counts as our own doing, which only costs looks.
