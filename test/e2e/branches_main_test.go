@@ -94,7 +94,7 @@ func TestMoveIntoAWindowedDirectory(t *testing.T) {
 	w.setFile(following(openForYears, "rw/a"))
 	w.merged(n)
 	w.reach(w.tip("main"), "rw/a")
-	w.summed(w.tip("main"), "success: its branch stands here")
+	w.summed(w.tip("main"), "success: rw/a stands here")
 }
 
 // TestPullRequestIntoAWindowedBranch: such a branch moves by promotion alone.

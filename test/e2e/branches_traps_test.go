@@ -99,7 +99,7 @@ func TestBranchDeletedWhileDown(t *testing.T) {
 			base := w.tip("main")
 			w.plant(base, "rw/a")
 			p := w.serve()
-			w.summed(base, "success: its branch stands here")
+			w.summed(base, "success: rw/a stands here")
 			p.stop(syscall.SIGKILL)
 			w.plant("", "rw/a")
 			tip := w.push("main", "apps/a-rw/x")
