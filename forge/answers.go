@@ -63,6 +63,17 @@ type rawTip struct {
 	}
 }
 
+// rawRuled is a branch with the rules that rulesets put on it. Of parameters only those of required checks are asked for.
+type rawRuled struct {
+	Name  string
+	Rules *connection[*struct {
+		Type       string
+		Parameters *struct {
+			RequiredStatusChecks []struct{ Context string }
+		}
+	}]
+}
+
 type rawHistory struct {
 	Oid     string
 	History *connection[rawLink]

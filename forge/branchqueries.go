@@ -14,7 +14,7 @@ const (
 	maxTips     = 1000 // windowed branches in one query
 	maxSources  = 20   // lines in one query
 	linePage    = 100  // commits of a page of history; GitHub's own bound
-	recentPage  = 20   // newest commits whose checks come with the line: those of a push need no request of their own
+	recentPage  = 20   // newest commits whose checks come with the line: those of a push; by as many promoter tells that CI is silent
 	maxJudged   = 250  // commits whose checks are asked for in one query, beside the newest
 	maxBecame   = 3    // pull requests that became one commit
 	maxCarriers = 50   // branches that carry the statuses of their tips, as long as it is not known which share one
@@ -27,6 +27,16 @@ const (
 	tipFragment    = "\nfragment tip on Ref { name refUpdateRule { requiredStatusCheckContexts } target { oid } }"
 	bearerFragment = "\nfragment bearer on Ref { ...tip target { ... on Commit { status { contexts { ...status } } } } }"
 )
+
+// ruledFragment is what rulesets put on a branch, of which only required checks are looked into.
+var ruledFragment = fmt.Sprintf(`
+fragment ruled on Ref {
+  name
+  rules(first: %d) {
+    nodes { type parameters { ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } }
+    pageInfo { hasNextPage }
+  }
+}`, rulesPage)
 
 // A page of GitHub's history is in the order of dates, side branches among it: first parents are told from the others here.
 var (
@@ -58,6 +68,7 @@ const reportedFragment = "\nfragment reported on StatusCheckRollupContextConnect
 // asked is what a query asks of windowed branches.
 type asked struct {
 	tips    []tipAsked
+	ruled   []string   // branches whose rulesets are asked for
 	lines   []string   // sources; with a look they stand among its bases too, unless it is the default branch
 	roots   []plan.SHA // commits whose history is asked for
 	judged  []plan.SHA // commits whose checks are asked for
@@ -75,7 +86,7 @@ type tipAsked struct {
 }
 
 func (a asked) empty() bool {
-	return len(a.tips)+len(a.lines)+len(a.roots)+len(a.judged)+len(a.told) == 0 && !a.names
+	return len(a.tips)+len(a.ruled)+len(a.lines)+len(a.roots)+len(a.judged)+len(a.told) == 0 && !a.names
 }
 
 // spread is how a source's alias asks for its line, too; "" for a branch that is no source.
@@ -101,6 +112,10 @@ func (q *query) addAsked(a asked) {
 			fragment = "bearer"
 		}
 		q.add("t%d: ref(qualifiedName: %s) { ...%s }", i, v, fragment)
+	}
+	for i, name := range a.ruled {
+		v := q.let(fmt.Sprintf("r%d", i), "String!", "refs/heads/"+name)
+		q.add("r%d: ref(qualifiedName: %s) { ...ruled }", i, v)
 	}
 	q.addCommits("h", "history", a.roots)
 	q.addCommits("c", "judged", a.judged)
@@ -137,6 +152,7 @@ func (a asked) fragments() []string {
 	}{
 		{tipFragment, len(a.tips) > 0},
 		{bearerFragment, bears},
+		{ruledFragment, len(a.ruled) > 0},
 		{toldFragment, len(a.told) > 0},
 		{historyFragment, len(a.lines)+len(a.roots) > 0},
 		{lineFragment, len(a.lines) > 0},
@@ -192,6 +208,10 @@ func moreContextsQuery(owner, name string, sha plan.SHA, after string) *query {
 // halves divides what is asked in two, for a query that was too heavy; false if it is as small as can be.
 func (a asked) halves() (first, second asked, ok bool) {
 	first, second = a, asked{recent: a.recent}
+	if len(a.ruled) > 0 {
+		first, second = a.halvesOfRuled()
+		return first, second, true
+	}
 	switch {
 	case len(a.judged) > 1:
 		first.judged, second.judged = half(a.judged)
@@ -207,6 +227,19 @@ func (a asked) halves() (first, second asked, ok bool) {
 		return a, asked{}, false
 	}
 	return first, second, true
+}
+
+// halvesOfRuled is halves as long as lists of rules are asked for: they go apart from the rest, and are given up first.
+func (a asked) halvesOfRuled() (first, second asked) {
+	first, second = a, asked{}
+	first.ruled = nil
+	switch {
+	case !first.empty():
+		second.ruled = a.ruled
+	case len(a.ruled) > ruledApart:
+		first.ruled, second.ruled = half(a.ruled)
+	}
+	return first, second
 }
 
 // half divides a list in two.

@@ -90,6 +90,7 @@ type Forge struct {
 	oldest  *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
 	demands *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
 	singly  atomic.Pointer[time.Time] // until then refs are moved one by one: GitHub does not know of another way
+	unruled atomic.Pointer[time.Time] // until then no rulesets of windowed branches are asked for: GitHub does not tell them
 }
 
 // repoKey names a repository in what is remembered of it.

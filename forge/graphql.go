@@ -46,7 +46,8 @@ type graphError struct {
 	Extensions struct{ Code string }
 }
 
-// ask sends a query. Data beside errors is never used: a hole in it would look like an absence.
+// ask sends a query. Data beside errors is not used: a hole in it would look like an absence. What may be absent, or unknown, is told
+// by absentFile and unreadRules.
 func (c *client) ask(ctx context.Context, q *query) (reply, error) {
 	body, err := json.Marshal(map[string]any{"query": q.text(), "variables": q.vars})
 	if err != nil {
@@ -130,6 +131,9 @@ func (c *client) sortOut(errs []graphError, header http.Header) error {
 			a := answer{code: http.StatusOK, header: header, graphQL: true, message: e.Message}
 			return c.limits.see(a, c.now())
 		}
+		if e.unreadRules() {
+			continue
+		}
 		if k := e.judge(); worst == nil || k.Kind == Gone {
 			worst = k
 		}
@@ -144,6 +148,21 @@ func (c *client) sortOut(errs []graphError, header http.Header) error {
 func (e graphError) absentFile() bool {
 	return e.Type == "NOT_FOUND" && len(e.Path) > 0 && e.Path[len(e.Path)-1] == "file"
 }
+
+// unreadRules tells an error within a branch's list of rules, whatever it is about. The list is not known then, and nothing else is
+// wrong.
+func (e graphError) unreadRules() bool {
+	return !e.unfit() && len(e.Path) > ruledDepth && e.Path[ruledDepth] == "rules"
+}
+
+// ruledDepth is where a branch's list of rules stands in a path: below the repository and the branch's alias.
+const ruledDepth = 2
+
+// unfit tells that the text does not fit the schema: nothing was done. GitHub gives its own refusals a type instead.
+func (e graphError) unfit() bool { return e.Extensions.Code != "" && e.Type == "" }
+
+// errNoField is below an Error of a query that GitHub's schema does not fit: an old Enterprise Server.
+var errNoField = errors.New("not in the schema")
 
 // judge is the Error that an error of an answer of 200 stands for.
 func (e graphError) judge() *Error {
@@ -161,8 +180,11 @@ func (e graphError) judge() *Error {
 	if says(e.Message, phrasesHeavy) {
 		return transient(reason, errHeavy)
 	}
-	if e.Extensions.Code != "" || e.Type != "" {
-		return &Error{Kind: Refused, Reason: reason} // GitHub does not know what we ask for: an old Enterprise Server
+	if e.unfit() {
+		return &Error{Kind: Refused, Reason: reason, Err: errNoField}
+	}
+	if e.Type != "" {
+		return &Error{Kind: Refused, Reason: reason}
 	}
 	return transient(reason, nil)
 }

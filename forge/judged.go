@@ -22,7 +22,7 @@ const (
 )
 
 // addCommits fills in what was reported on the commits that some branch may move to: those newer than the branch that is
-// farthest behind, of those that need checks.
+// farthest behind, of those that need checks, and a few more.
 func (t *tracker) addCommits(ctx context.Context) error {
 	if !t.checks {
 		return nil
@@ -79,7 +79,8 @@ func (t *tracker) readFlooded(ctx context.Context) error {
 	return t.inChunks(ctx, missing, maxTold, askTold)
 }
 
-// countNeeds tells how many of each source's newest commits need their checks.
+// countNeeds tells how many of each source's newest commits need their checks: those that some branch may move to, and if there are
+// any, so many that package promoter can tell whether CI runs there at all.
 func (t *tracker) countNeeds() {
 	for i, e := range t.entries {
 		b, from := t.s.Branches[i], plan.Branch(e.From)
@@ -89,6 +90,10 @@ func (t *tracker) countNeeds() {
 		need := b.Reach
 		if b.Relation == plan.Absent {
 			need = maxUnborn
+		}
+		t.ahead[from] = max(t.ahead[from], need)
+		if need > 0 && e.Checks != config.ChecksNone {
+			need = max(need, recentPage)
 		}
 		t.needs[from] = max(t.needs[from], need)
 	}

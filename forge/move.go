@@ -255,8 +255,8 @@ func (c *client) mutate(ctx context.Context, field, text string, input map[strin
 // it gives or does not give it, unless it is known for a fault.
 func (c *client) sortOutMutation(errs []graphError, header http.Header) error {
 	for _, e := range errs {
-		if e.Extensions.Code != "" && e.Type == "" {
-			return errNoMutation // the text does not fit the schema: nothing was done
+		if e.unfit() {
+			return errNoMutation
 		}
 	}
 	err := c.sortOut(errs, header)

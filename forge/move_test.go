@@ -118,23 +118,27 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 	}
 }
 
-// A ruleset is not told with a look. What refuses a move for the lack of our status shows that the branch demands it.
+// An Enterprise Server that does not tell of rulesets: what refuses a move for the lack of our status shows that the branch demands it.
 func TestRefusalsTeachDemands(t *testing.T) {
-	w := newWindowed(t, "none", "rw/1", "rw/10")
+	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "rw/1", "rw/10")}, standin.Options{NoRefRules: true})
 	root := w.r.Tip("main")
 	w.put("rw/1", root)
 	w.put("rw/10", root)
 	tip := w.push("main", "x")
 	w.r.Protect("rw/10", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/promote/rw/10", App: appID}}})
-	if s, _ := w.look(Ask{}); s.Branches[1].Demands {
-		t.Error("a ruleset is told with a look: there is nothing to learn")
+	s, first := w.look(Ask{})
+	if s.Branches[1].Demands || first["POST /graphql"] != 3 { // the page, the branches with their rules, and without
+		t.Errorf("%+v after %v", s.Branches[1], first)
+	}
+	if _, quiet := w.look(Ask{}); sum(quiet) != 1 {
+		t.Errorf("it was asked for again: %v", quiet)
 	}
 	err := w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip))
 	t.Log(err)
 	if kindOf(err) != Refused {
 		t.Error(err)
 	}
-	s, _ := w.look(Ask{})
+	s, _ = w.look(Ask{})
 	if s.Branches[0].Demands || !s.Branches[1].Demands {
 		t.Errorf("%+v", s.Branches)
 	}

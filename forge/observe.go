@@ -89,6 +89,7 @@ type look struct {
 	seen     sightings
 	windowed windowed // for the next look
 	at       time.Time
+	began    time.Time // by which it is told what is due
 	skew     time.Duration
 	cost     int
 }
@@ -102,7 +103,7 @@ func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return &look{
-		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at,
+		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at, began: f.now(),
 		raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
 		absent: map[plan.Branch]bool{}, seen: newSightings(),
 	}

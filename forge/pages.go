@@ -74,6 +74,7 @@ type page struct {
 func (l *look) readPages(ctx context.Context) error {
 	if l.f.now().After(l.mem.apart) {
 		l.asked = l.mem.windowed.asked(l.f.now())
+		l.asked.ruled = l.rulesDue(l.mem.windowed.entries)
 	}
 	p := page{
 		owner: l.repo.Owner, name: l.repo.Name, size: l.mem.size(l.f.now()),
@@ -125,10 +126,16 @@ func unique(names []string, n int) []string {
 func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 	for {
 		r, err := l.c.ask(ctx, lookQuery(*p))
+		if l.f.knowsNoRules(err, p.asked) {
+			l.asked.ruled, p.asked.ruled = nil, nil
+			continue
+		}
 		if err == nil || !errors.Is(err, errHeavy) || ctx.Err() != nil {
 			return r, err
 		}
 		switch {
+		case len(p.asked.ruled) > 0: // they come once in a while: only they are read apart
+			l.asked.ruled, p.asked.ruled = nil, nil
 		case !p.asked.empty(): // they may have been what was too heavy: they are read apart
 			l.asked, l.mem.apart = asked{}, l.f.now().Add(sizeTTL)
 			p.asked, p.bases = l.asked, l.knownBases()

@@ -30,12 +30,14 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
 		"windowed branches": lookQuery(page{owner: "o", name: "r", size: 100, bases: many(3), asked: asked{
 			tips: bearing(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
+			ruled:  many(maxTips),
 			judged: []plan.SHA{"a"}, told: []plan.SHA{"b"}, recent: true, names: true,
 		}}),
 		"without their checks": lookQuery(page{owner: "o", name: "r", size: 25, asked: asked{
 			tips: []tipAsked{{name: "a"}}, lines: []string{"main"}, defName: "main",
 		}}),
-		"branches":  branchesQuery("o", "r", asked{tips: []tipAsked{{"a", true}, {"b", false}}, lines: []string{"main"}, recent: true}),
+		"branches":  branchesQuery("o", "r", asked{tips: []tipAsked{{"a", true}, {"b", false}}, ruled: many(2), lines: []string{"main"}, recent: true}),
+		"rulesets":  branchesQuery("o", "r", asked{ruled: many(maxTips)}),
 		"bare tips": branchesQuery("o", "r", asked{tips: []tipAsked{{name: "a"}}}),
 		"borne":     branchesQuery("o", "r", asked{tips: []tipAsked{{"a", true}}}),
 		"lines":     branchesQuery("o", "r", asked{lines: []string{"main"}}),
@@ -77,6 +79,14 @@ func TestPriceOfBranches(t *testing.T) {
 	}
 	if got := (linePage*judged + 50) / 100; got > 5 {
 		t.Errorf("a hundred judged commits cost %d points", got)
+	}
+	if got := (maxTips + 50) / 100; got > 10 { // once in rulesTTL; each list is a connection
+		t.Errorf("the rulesets of %d branches cost %d points", maxTips, got)
+	}
+	all := maxTips*rulesPage + maxJudged*(maxChecks+maxBecame*(1+maxChecks)) + maxSources*(2*linePage+recentPage*(1+maxChecks+maxBecame*(1+maxChecks))) +
+		maxPage*(1+maxLabels+maxFiles+maxReviews+3*maxCommits+maxChecks) + namesPage
+	if all > 450_000 { // of GitHub's 500,000
+		t.Errorf("%d nodes in all", all)
 	}
 	if nodes := maxJudged * (maxChecks + maxBecame*(1+maxChecks)); nodes > 250_000 { // GitHub's bound is 500,000, with all else
 		t.Errorf("%d nodes", nodes)

@@ -25,6 +25,7 @@ type windowed struct {
 	checks  bool       // some branch needs checks
 	twins   map[plan.Branch]plan.Branch
 	named   time.Time // until when twins count
+	ruled   map[plan.Branch]ruled
 }
 
 // asked is what the next look asks for with its first page.
@@ -64,8 +65,10 @@ func bearing(names []string, tips []plan.SHA) []tipAsked {
 // sightings is what a look's answers said of windowed branches and their sources.
 type sightings struct {
 	tips   map[plan.Branch]*rawTip // nil: it is not there
+	ruled  map[plan.Branch]ruling  // those whose rulesets were asked for
 	lined  map[plan.Branch]bool    // its line was read
 	judged map[plan.SHA]*rawJudged
+	recent map[plan.SHA]bool // of judged, those that came with a line
 	told   map[plan.SHA][]rawContext
 	names  *connection[struct{ Name string }]
 	more   int // pages of reports that were read
@@ -73,8 +76,8 @@ type sightings struct {
 
 func newSightings() sightings {
 	return sightings{
-		tips: map[plan.Branch]*rawTip{}, lined: map[plan.Branch]bool{},
-		judged: map[plan.SHA]*rawJudged{}, told: map[plan.SHA][]rawContext{},
+		tips: map[plan.Branch]*rawTip{}, ruled: map[plan.Branch]ruling{}, lined: map[plan.Branch]bool{},
+		judged: map[plan.SHA]*rawJudged{}, recent: map[plan.SHA]bool{}, told: map[plan.SHA][]rawContext{},
 	}
 }
 
@@ -94,6 +97,13 @@ func (l *look) takeAsked(named map[string]json.RawMessage, a asked) error {
 		if err != nil {
 			return err
 		}
+	}
+	for i, name := range a.ruled {
+		raw, err := decode[rawRuled](named, "r", i)
+		if err != nil {
+			return err
+		}
+		l.takeRuled(plan.Branch(name), raw)
 	}
 	for i := range a.roots {
 		raw, err := decode[rawHistory](named, "h", i)
@@ -178,6 +188,7 @@ func (l *look) takeLine(raw *rawBase) {
 	for i := range raw.Target.Recent.Nodes {
 		one := &raw.Target.Recent.Nodes[i]
 		l.takeJudged(plan.SHA(one.Oid), one)
+		l.seen.recent[plan.SHA(one.Oid)] = true
 	}
 }
 
@@ -189,6 +200,7 @@ type tracker struct {
 	from    []plan.Branch // the sources, each once, in the file's order
 	chains  map[plan.Branch]chain
 	needs   map[plan.Branch]int    // how many of a source's newest commits need their checks
+	ahead   map[plan.Branch]int    // how many of them some branch may move to
 	folded  map[string]plan.Branch // of the file's branches, by their names in lower case
 	flooded []plan.SHA
 	checks  bool
@@ -200,7 +212,8 @@ func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
 	if policy == nil || len(policy.Branches) == 0 {
 		return nil
 	}
-	t := &tracker{look: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{}}
+	t := &tracker{look: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{},
+		ahead: map[plan.Branch]int{}}
 	t.folded = folded(t.entries)
 	seen := map[plan.Branch]bool{}
 	for _, e := range t.entries {
@@ -211,7 +224,7 @@ func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
 		t.checks = t.checks || e.Checks != config.ChecksNone
 	}
 	for _, step := range []func(context.Context) error{
-		t.readMissing, t.readTold, t.addTips, t.addLines, t.relate, t.addCommits, t.addSources, t.addTwins,
+		t.readMissing, t.readTold, t.addRuled, t.addTips, t.addLines, t.relate, t.addCommits, t.addSources, t.addTwins,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("windowed branches: %w", err)
@@ -233,8 +246,9 @@ func folded(entries []config.Branch) map[string]plan.Branch {
 // readMissing asks for the branches and sources that the look did not know beforehand.
 func (t *tracker) readMissing(ctx context.Context) error {
 	a := asked{recent: t.checks, names: t.seen.names == nil && t.namesDue()}
-	var tips []string
+	var tips, names []string
 	for _, e := range t.entries {
+		names = append(names, e.Name)
 		if _, ok := t.seen.tips[plan.Branch(e.Name)]; !ok {
 			tips = append(tips, e.Name)
 		}
@@ -244,22 +258,29 @@ func (t *tracker) readMissing(ctx context.Context) error {
 			a.lines = append(a.lines, string(from))
 		}
 	}
-	a.tips = bearing(tips, make([]plan.SHA, len(tips)))
+	a.tips, a.ruled = bearing(tips, make([]plan.SHA, len(tips))), t.rulesDue(names)
 	for !a.empty() {
 		some := a
 		some.tips, some.lines = a.tips[:min(len(a.tips), maxTips)], a.lines[:min(len(a.lines), maxSources)]
 		if err := t.askFor(ctx, some); err != nil {
 			return err
 		}
-		a.tips, a.lines, a.names = a.tips[len(some.tips):], a.lines[len(some.lines):], false
+		a.tips, a.lines, a.names, a.ruled = a.tips[len(some.tips):], a.lines[len(some.lines):], false, nil
 	}
 	return nil
 }
 
 // askFor sends a query about windowed branches and keeps its answer.
 func (t *tracker) askFor(ctx context.Context, a asked) error {
+	if a.empty() {
+		return nil
+	}
 	var named map[string]json.RawMessage
 	err := t.more(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a), &named)
+	if t.f.knowsNoRules(err, a) {
+		a.ruled = nil
+		return t.askFor(ctx, a)
+	}
 	if first, second, ok := a.halves(); ok && errors.Is(err, errHeavy) && ctx.Err() == nil {
 		if err := t.askFor(ctx, first); err != nil || second.empty() {
 			return err
@@ -318,7 +339,7 @@ func (t *tracker) addTips(context.Context) error {
 		b := &t.s.Branches[i]
 		b.Name = plan.Branch(e.Name)
 		raw := t.seen.tips[b.Name]
-		b.Demands = t.f.provedDemand(t.repo, b.Name)
+		b.Demands = t.f.provedDemand(t.repo, b.Name) || t.windowed.ruled[b.Name].demands
 		if raw == nil {
 			b.Relation = plan.Absent
 			continue
@@ -326,7 +347,7 @@ func (t *tracker) addTips(context.Context) error {
 		b.Tip = plan.SHA(raw.Target.Oid)
 		if raw.RefUpdateRule != nil {
 			b.Demands = b.Demands || slices.ContainsFunc(raw.RefUpdateRule.RequiredStatusCheckContexts, func(c string) bool {
-				return strings.EqualFold(c, string(plan.PromoteContextFor(b.Name)))
+				return unlocks(b.Name, c)
 			})
 		}
 		b.Reports = said.of(b.Name, b.Tip, t.seen.told[b.Tip])
@@ -369,7 +390,8 @@ func (t *tracker) addSources(ctx context.Context) error {
 
 // keep notes for the next look what it should ask for.
 func (t *tracker) keep() {
-	w := windowed{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, twins: t.windowed.twins, named: t.windowed.named}
+	w := windowed{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, twins: t.windowed.twins, named: t.windowed.named,
+		ruled: t.windowed.ruled}
 	for _, b := range t.s.Branches {
 		w.entries, w.tips = append(w.entries, string(b.Name)), append(w.tips, b.Tip)
 	}
@@ -377,7 +399,9 @@ func (t *tracker) keep() {
 		w.sources = append(w.sources, string(from))
 		line := t.s.Sources[from].Line
 		for i := range line[:min(t.needs[from], len(line))] {
-			w.judged = append(w.judged, line[i].SHA)
+			if i < t.ahead[from] || !t.seen.recent[line[i].SHA] { // the others come with the line again
+				w.judged = append(w.judged, line[i].SHA)
+			}
 		}
 	}
 	t.windowed = w

@@ -50,6 +50,7 @@ type branchesHub struct {
 	*fake
 	source obj
 	tips   map[string]obj
+	rules  map[string]any // lists of rules by branch
 	more   map[string]any // other aliases of whichever query
 	asked  []string       // queries about branches
 }
@@ -77,13 +78,15 @@ func (h *branchesHub) answer(r *http.Request, body string) answerOf {
 		switch {
 		case strings.HasPrefix(name, "t") && h.tips[branch] != nil:
 			repository[name] = h.tips[branch]
+		case strings.HasPrefix(name, "r") && h.rules[branch] != nil:
+			repository[name] = h.rules[branch]
 		case strings.HasPrefix(name, "b") && branch == "main":
 			repository[name] = h.source
 		case h.more[text] != nil:
 			repository[name] = h.more[text]
 		case name == "oid":
 			repository["object"] = h.more["more"]
-		case strings.ContainsAny(name[:1], "tbhcs"):
+		case strings.ContainsAny(name[:1], "tbhcsr"):
 			repository[name] = nil
 		}
 	}

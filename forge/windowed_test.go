@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/standin"
 )
 
@@ -112,6 +113,13 @@ func TestRequestsForWindowedBranches(t *testing.T) {
 			t.Errorf("%d branches: a quiet look took %v", n, quiet)
 		}
 		cost := w.forge.LookCost(w.repo)
+		w.forge.now = func() time.Time { return time.Now().Add(2 * rulesTTL) }
+		_, due := w.look(Ask{})
+		dear := w.forge.LookCost(w.repo)
+		if due["POST /graphql"] != 1 || dear > cost+(n+50)/100 {
+			t.Errorf("%d branches with their rulesets: %v of %d points, %d without", n, due, dear, cost)
+		}
+		w.forge.now = time.Now
 		if last := s.Branches[n-1]; last.Relation != plan.Behind || last.Reach != 1 || last.Tip != plan.SHA(old) {
 			t.Errorf("%+v", last)
 		}
@@ -126,7 +134,8 @@ func TestRequestsForWindowedBranches(t *testing.T) {
 		if sum(moved) != 1 || sum(after) != 1 || s.Branches[0].Relation != plan.Level || s.Branches[n-1].Relation != plan.Level {
 			t.Errorf("%d moved by %v, and then looked at by %v: %+v", n, moved, after, s.Branches[0])
 		}
-		t.Logf("%d branches: first look %v, quiet look %v of %d points, move %v, the look after %v", n, first, quiet, cost, moved, after)
+		t.Logf("%d branches: first look %v, quiet look %v of %d points, with rulesets %v of %d, move %v, the look after %v",
+			n, first, quiet, cost, due, dear, moved, after)
 	}
 }
 
@@ -544,5 +553,48 @@ func TestANewEntrysTwin(t *testing.T) {
 	}
 	if s, got = w.look(Ask{}); s.Branches[1].Twin != "RW/new" || sum(got) != 1 {
 		t.Errorf("%+v after %v", s.Branches, got)
+	}
+}
+
+// However few commits a branch is behind, so many of its source are read that package promoter can tell whether CI runs there, and
+// a quiet look stays one request.
+func TestSilentSources(t *testing.T) {
+	for name, merged := range map[string]bool{"straight": false, "merged": true} {
+		w := newWindowed(t, "required", "a")
+		shas := w.line(40)
+		if merged { // a page of history shows side commits, too: the newest of the line are not all among them
+			for i := range 15 {
+				branch := fmt.Sprint("side", i)
+				n := w.open(branch, branch)
+				w.push(branch, branch+"/more")
+				_, err := w.r.MergePull(n, "alice", standin.Merge)
+				w.must(err)
+			}
+			shas = strings.Fields(w.git("", "rev-list", "--first-parent", "refs/heads/main"))
+		}
+		w.put("a", shas[0])
+		if s, _ := w.look(Ask{}); slices.ContainsFunc(s.Sources["main"].Line[recentPage:], func(c plan.Commit) bool { return c.Read }) {
+			t.Errorf("%s: a branch that has nowhere to go has commits judged", name)
+		}
+		w.look(Ask{})
+		level := w.forge.LookCost(w.repo)
+		w.put("a", shas[1])
+		w.status(shas[5], "kustomization/apps/1a2b", "success", standin.Actor{Login: "flux"})
+		w.look(Ask{})
+		s, quiet := w.look(Ask{})
+		if sum(quiet) != 1 || s.Branches[0].Reach != 1 {
+			t.Errorf("%s: %+v after %v", name, s.Branches[0], quiet)
+		}
+		if cost := w.forge.LookCost(w.repo); cost > level+1 || cost > level && !merged {
+			t.Errorf("%s: a quiet look costs %d points while a branch waits, else %d", name, cost, level)
+		}
+		v := promoter.Decide(s).Branches[0]
+		if v.Kind != plan.Blocked || !strings.Contains(v.Reason, "CI does not run on main") {
+			t.Errorf("%s: %+v", name, v)
+		}
+		w.status(shas[recentPage-1], "ci", "success", standin.Actor{Login: "ci"})
+		if s, quiet = w.look(Ask{}); sum(quiet) != 1 || promoter.Decide(s).Branches[0].Kind == plan.Blocked {
+			t.Errorf("%s: %+v after %v", name, promoter.Decide(s).Branches[0], quiet)
+		}
 	}
 }

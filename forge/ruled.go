@@ -1,0 +1,117 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Rulesets may demand our status as classic protection does, but only a branch's own list of rules tells of them, and GitHub takes a
+// point for each hundred lists. So they are asked for by the query that asks for the tips, but seldom, and remembered by time. A
+// branch that is not there has no list: there GitHub's refusal tells.
+//
+// Whether our App may bypass a ruleset cannot be seen. To take it for bound costs a status that was not needed; to take it for free
+// costs a refused move. So what cannot be read changes nothing, and takes back nothing that was read before.
+
+const (
+	// rulesPage is how many rules of a branch are read; GitHub's own bound. Who has more learns the rest by a refusal.
+	rulesPage = 100
+	// ruledApart is how few lists of rules are given up when GitHub finds them too heavy. More are asked for in halves.
+	ruledApart = 250
+	// unruledFor is how long no lists of rules are asked for once GitHub did not know them: an Enterprise Server gets them by an
+	// upgrade.
+	unruledFor = 24 * time.Hour
+)
+
+// ruled is what is remembered of a branch's rulesets.
+type ruled struct {
+	demands bool      // they require our status
+	there   bool      // the branch was there at the last look
+	until   time.Time // when they are read anew
+}
+
+// ruling is what one answer says of a branch's rulesets.
+type ruling struct{ demands, whole bool }
+
+// rulesAreDue tells whether the rulesets of a branch are to be read: they never were, or long ago.
+func (l *look) rulesAreDue(name plan.Branch) bool {
+	if until := l.f.unruled.Load(); until != nil && l.began.Before(*until) {
+		return false
+	}
+	r, known := l.mem.windowed.ruled[name]
+	return !known || r.there && !l.began.Before(r.until)
+}
+
+// rulesDue are those of some branches whose rulesets are to be read and were not read by this look, as many as one query bears.
+func (l *look) rulesDue(names []string) []string {
+	var due []string
+	for _, name := range names {
+		if _, read := l.seen.ruled[plan.Branch(name)]; !read && len(due) < maxTips && l.rulesAreDue(plan.Branch(name)) {
+			due = append(due, name)
+		}
+	}
+	return due
+}
+
+// takeRuled keeps what an answer says of a branch's rulesets. Fail closed: what it does not show may demand our status.
+func (l *look) takeRuled(name plan.Branch, raw *rawRuled) {
+	if raw == nil || plan.Branch(raw.Name) != name || raw.Rules == nil || raw.Rules.Nodes == nil {
+		l.seen.ruled[name] = ruling{}
+		return
+	}
+	said := ruling{whole: !raw.Rules.PageInfo.HasNextPage}
+	for _, r := range raw.Rules.Nodes {
+		switch {
+		case r == nil:
+			said.whole = false
+		case r.Type != typeRequiredChecks:
+		case r.Parameters == nil || r.Parameters.RequiredStatusChecks == nil:
+			said.whole = false
+		default:
+			for _, c := range r.Parameters.RequiredStatusChecks {
+				said.demands = said.demands || unlocks(name, c.Context)
+			}
+		}
+	}
+	l.seen.ruled[name] = said
+}
+
+// typeRequiredChecks is a rule that requires checks in GraphQL's words.
+const typeRequiredChecks = "REQUIRED_STATUS_CHECKS"
+
+// unlocks tells whether a context that a branch's rules require is ours. GitHub folds the case.
+func unlocks(name plan.Branch, context string) bool {
+	return strings.EqualFold(context, string(plan.PromoteContextFor(name)))
+}
+
+// addRuled puts together what is known of every branch's rulesets. What could not be read is not asked for again before the rest.
+func (t *tracker) addRuled(context.Context) error {
+	t.windowed.ruled = make(map[plan.Branch]ruled, len(t.entries))
+	for _, e := range t.entries {
+		name := plan.Branch(e.Name)
+		r, said := t.mem.windowed.ruled[name], t.seen.ruled[name]
+		r.demands = said.demands || r.demands && !said.whole
+		switch r.there = t.seen.tips[name] != nil; {
+		case !r.there:
+			r.until = time.Time{} // read as soon as it is there
+		case t.rulesAreDue(name):
+			r.until = t.began.Add(t.f.rulesTTL)
+		}
+		t.windowed.ruled[name] = r
+	}
+	return nil
+}
+
+// knowsNoRules tells whether GitHub refused a query because it does not know the lists of rules that it asks for, and remembers it.
+func (f *Forge) knowsNoRules(err error, a asked) bool {
+	if len(a.ruled) == 0 || !errors.Is(err, errNoField) {
+		return false
+	}
+	until := f.now().Add(unruledFor)
+	f.unruled.Store(&until)
+	f.log.Info("rulesets of windowed branches are not read: GitHub has no Ref.rules")
+	return true
+}

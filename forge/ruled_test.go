@@ -1,0 +1,266 @@
+package forge
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/standin"
+)
+
+// restart gives the world a Forge that remembers nothing.
+func (w *world) restart() {
+	w.Helper()
+	f, err := New(Options{
+		URL: "http://github.invalid/api/v3", AppID: appID, PrivateKey: testKey(), Transport: w.check.Transport(w.hub.Transport()),
+	})
+	w.must(err)
+	w.forge = f
+}
+
+// unlock sets the status that a branch's rules demand, and moves the branch.
+func (w *world) unlock(branch, sha string) error {
+	w.Helper()
+	green := plan.Status{Context: plan.PromoteContextFor(plan.Branch(branch)), State: plan.Success}
+	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(sha), green))
+	return w.move(w.moveTo(branch, sha))
+}
+
+func demanding(branch string) standin.Rules {
+	return standin.Rules{Checks: []standin.RequiredCheck{{Context: string(plan.PromoteContextFor(plan.Branch(branch))), App: appID}}}
+}
+
+// A ruleset that requires our status is known from the first look on, so that the first move after a start is not refused.
+func TestRulesetsAreToldWithALook(t *testing.T) {
+	w := newWindowed(t, "none", "rw/1", "rw/10", "rw/new")
+	root := w.r.Tip("main")
+	w.put("rw/1", root)
+	w.put("rw/10", root)
+	w.r.Protect("rw/10", demanding("rw/10"))
+	w.r.Protect("rw/new", demanding("rw/new"))
+	w.r.Protect("rw/*", standin.Rules{NoForce: true, Checks: []standin.RequiredCheck{{Context: "ci"}}, Bypass: []string{"sluice"}})
+	demands := func(s plan.Snapshot, want ...bool) bool {
+		for i, b := range s.Branches {
+			if b.Demands != want[i] {
+				return false
+			}
+		}
+		return true
+	}
+	for range 2 {
+		w.restart()
+		tip := w.push("main", fmt.Sprint("x", time.Now().UnixNano()))
+		s, first := w.look(Ask{})
+		if !demands(s, false, true, false) || first["POST /graphql"] != 3 { // the page, which tells of the file; the branches; what stands on the line
+			t.Errorf("%+v after %v", s.Branches, first)
+		}
+		w.hub.ResetRequests()
+		w.must(w.unlock("rw/10", tip))
+		if got := w.requests(); sum(got) != 2 || w.r.Tip("rw/10") != tip {
+			t.Errorf("unlocked and moved by %v", got)
+		}
+		if s, got := w.look(Ask{}); !demands(s, false, true, false) || sum(got) != 1 {
+			t.Errorf("%+v after %v", s.Branches, got)
+		}
+	}
+	// What is made is asked about as soon as it was seen; what is deleted stays known.
+	w.put("rw/new", root)
+	w.look(Ask{})
+	if s, got := w.look(Ask{}); !demands(s, false, true, true) || sum(got) != 1 {
+		t.Errorf("%+v after %v", s.Branches, got)
+	}
+	w.put("rw/10", "")
+	if s, got := w.look(Ask{}); !demands(s, false, true, true) || s.Branches[1].Relation != plan.Absent || sum(got) != 1 {
+		t.Errorf("%+v after %v", s.Branches, got)
+	}
+	w.r.Unprotect("rw/10")
+	w.r.Unprotect("rw/new")
+	w.put("rw/10", root)
+	w.look(Ask{})
+	if s, got := w.look(Ask{}); !demands(s, false, false, true) || sum(got) != 1 { // rw/new is not asked about yet
+		t.Errorf("%+v after %v", s.Branches, got)
+	}
+	w.forge.now = func() time.Time { return time.Now().Add(2 * rulesTTL) }
+	if s, got := w.look(Ask{}); !demands(s, false, false, false) || got["POST /graphql"] != 1 {
+		t.Errorf("%+v after %v", s.Branches, got)
+	}
+}
+
+// rulePart is a rule that requires checks; a context of "" stands for parameters that are not shown.
+func rulePart(contexts ...string) obj {
+	checks := []any{}
+	for _, c := range contexts {
+		if c == "" {
+			return obj{"type": typeRequiredChecks, "parameters": nil}
+		}
+		checks = append(checks, obj{"context": c})
+	}
+	return obj{"type": typeRequiredChecks, "parameters": obj{"requiredStatusChecks": checks}}
+}
+
+func rulesPart(name string, more bool, rules ...any) obj {
+	return obj{"name": name, "rules": connectionPart(more, rules...)}
+}
+
+// rulesHub is a fake of one branch at the source's tip.
+func rulesHub(t *testing.T) *branchesHub {
+	h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tipPart("a", tipSHA)})
+	h.rules = map[string]any{}
+	return h
+}
+
+// What an answer does not show takes back nothing that was known; what it shows counts.
+func TestRulesetsThatAreNotShown(t *testing.T) {
+	other := obj{"type": "UPDATE", "parameters": obj{}}
+	ours := rulePart("ci", "Sluice/promote/A")
+	for name, tt := range map[string]struct {
+		rules  any
+		fresh  bool // Demands with nothing known before
+		before bool // Demands with the demand known before
+	}{
+		"demands":             {rulesPart("a", false, other, ours), true, true},
+		"none":                {rulesPart("a", false), false, false},
+		"others":              {rulesPart("a", false, other, rulePart("sluice/promote/ab", "sluice/promote", "ci")), false, false},
+		"no branch":           {nil, false, true},
+		"no list":             {obj{"name": "a", "rules": nil}, false, true},
+		"no rules":            {obj{"name": "a", "rules": obj{"nodes": nil, "pageInfo": obj{}}}, false, true},
+		"null":                {rulesPart("a", false, nil, other), false, true},
+		"null beside":         {rulesPart("a", false, nil, ours), true, true},
+		"no parameters":       {rulesPart("a", false, rulePart("")), false, true},
+		"no list of checks":   {rulesPart("a", false, obj{"type": typeRequiredChecks, "parameters": obj{}}), false, true},
+		"more than a page":    {rulesPart("a", true, other), false, true},
+		"another branch":      {rulesPart("A", false, ours), false, true},
+		"another branch's no": {rulesPart("b", false), false, true},
+	} {
+		h := rulesHub(t)
+		now := &clock{now: at}
+		f := h.forge(func(o *Options) { o.Now = now.read })
+		h.rules["a"] = tt.rules
+		if got := observe(t, f, Ask{}).Branches[0].Demands; got != tt.fresh {
+			t.Errorf("%s: %v", name, got)
+		}
+		f = h.forge(func(o *Options) { o.Now = now.read })
+		h.rules["a"] = rulesPart("a", false, ours)
+		observe(t, f, Ask{})
+		h.rules["a"] = tt.rules
+		if !observe(t, f, Ask{}).Branches[0].Demands {
+			t.Errorf("%s: asked again at once", name)
+		}
+		now.pass(rulesTTL)
+		h.took()
+		for range 2 {
+			if got := observe(t, f, Ask{}).Branches[0].Demands; got != tt.before {
+				t.Errorf("%s: %v after the demand was known", name, got)
+			}
+		}
+		if got := h.took(); len(got) != 3 { // two looks, and the rules of the base, which are due too
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// Errors within a list of rules leave it unknown, and the rest of the answer counts; all others decide as ever.
+func TestErrorsWithinRules(t *testing.T) {
+	within := `"path":["repository","r0","rules"]`
+	for said, want := range map[string]Kind{
+		`{"type":"FORBIDDEN","message":"Resource not accessible by integration",` + within + `}`:                      "",
+		`{"type":"INTERNAL","message":"oops","path":["repository","r0","rules","nodes",3,"parameters"]}`:              "",
+		`{"message":"Something went wrong",` + within + `}`:                                                           "",
+		`{"type":"RATE_LIMITED","message":"API rate limit exceeded",` + within + `}`:                                  Limited,
+		`{"type":"FORBIDDEN","message":"no","path":["repository","r0"]}`:                                              Refused,
+		`{"type":"FORBIDDEN","message":"no","path":["repository","t0","refUpdateRule","rules"]}`:                      Refused,
+		`{"message":"no","path":["query","repository","rules"],"extensions":{"code":"argumentLiteralsIncompatible"}}`: Refused,
+	} {
+		h := rulesHub(t)
+		h.say = func(r *http.Request, body string) answerOf {
+			a := h.answer(r, body)
+			if operation(body) == "branches" {
+				a.body = strings.Replace(a.body, `{"data"`, `{"errors":[`+said+`],"data"`, 1)
+			}
+			return a
+		}
+		s, err := h.forge(nil).Observe(context.Background(), testRepo, Ask{})
+		if kindOf(err) != want || err == nil && (s.Branches[0].Relation != plan.Level || s.Branches[0].Demands) {
+			t.Errorf("%s: %v, %+v", said, err, s.Branches)
+		}
+	}
+}
+
+// A server that does not know the lists is asked without them, and for them again a day later.
+func TestServersWithoutRulesets(t *testing.T) {
+	h := rulesHub(t)
+	h.rules["a"] = rulesPart("a", false, rulePart("sluice/promote/a"))
+	old := true
+	h.say = func(r *http.Request, body string) answerOf {
+		if old && strings.Contains(body, "...ruled") {
+			return answerOf{code: 200, body: `{"errors":[{"message":"Field 'rules' doesn't exist on type 'Ref'","path":["fragment ruled","rules"],` +
+				`"extensions":{"code":"undefinedField","typeName":"Ref","fieldName":"rules"}}]}`}
+		}
+		return h.answer(r, body)
+	}
+	now := &clock{now: at}
+	f := h.forge(func(o *Options) { o.Now = now.read })
+	for i, want := range []int{4, 1, 1} { // the page, the branches twice, the rules of the base
+		if s := observe(t, f, Ask{}); s.Branches[0].Demands || s.Branches[0].Relation != plan.Level {
+			t.Errorf("%+v", s.Branches[0])
+		}
+		if got := h.took(); len(got) != want {
+			t.Errorf("look %d: %v", i, got)
+		}
+	}
+	now.pass(unruledFor)
+	observe(t, f, Ask{}) // with the page: it is asked twice, and the base's rules
+	if got := h.took(); len(got) != 3 {
+		t.Errorf("%v", got)
+	}
+	old = false
+	now.pass(unruledFor)
+	if s := observe(t, f, Ask{}); !s.Branches[0].Demands {
+		t.Error("an upgrade is not seen")
+	}
+}
+
+// A page that is too heavy with the rulesets stays whole without them; they are read apart, and given up if even a few are too heavy.
+func TestHeavyRulesets(t *testing.T) {
+	names := manyNames(4 * ruledApart)
+	h := newBranchesHub(t, sourcePart("none", names, linkPart(tipSHA, -1, "x")), map[string]obj{})
+	h.rules = map[string]any{}
+	for _, name := range names {
+		h.tips[name] = tipPart(name, tipSHA)
+		h.rules[name] = rulesPart(name, false)
+	}
+	last := names[len(names)-1]
+	h.rules[last] = rulesPart(last, false, rulePart("sluice/promote/"+last))
+	most := 2 * ruledApart
+	h.say = func(r *http.Request, body string) answerOf {
+		if n := strings.Count(body, "...ruled"); n > most || n > 0 && operation(body) == "look" {
+			return answerOf{code: 502}
+		}
+		return h.answer(r, body)
+	}
+	now := &clock{now: at}
+	f := h.forge(func(o *Options) { o.Now = now.read })
+	for i, want := range []int{
+		7,       // the page, all branches at once, without their rulesets, those, their halves; the rules of the base
+		1, 6, 1, // due: the page twice, the rulesets and their halves; the rules of the base
+		10, 1, // given up: the page twice, seven tries; the rules of the base
+	} {
+		if i == 2 || i == 4 {
+			now.pass(rulesTTL)
+		}
+		if i == 4 {
+			most = 0
+		}
+		s := observe(t, f, Ask{})
+		if b := s.Branches[len(names)-1]; !b.Demands || b.Relation != plan.Level || s.Branches[0].Demands {
+			t.Errorf("look %d: %+v", i, b)
+		}
+		if got := h.took(); len(got) > want {
+			t.Errorf("look %d: %v", i, got)
+		}
+	}
+}
