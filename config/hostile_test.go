@@ -133,7 +133,7 @@ func TestCostly(t *testing.T) {
 		"zones":            head + repeat("  w#: "+even+", timezone: America/New_York}\n", MaxWindows),
 		"branches": "version: 1\nlayout:\n  rules:\n" + repeat("  - {paths: [a#], release: {branches: [b#, '**/*a*/**/*b*#/**', '**/*#a*/*']}}\n", MaxRules) +
 			"branches:\n" + repeat("- {name: a/a/ab/a/a/a/a/ab/a/ab/a/a/a/a/a/b#, from: m, window: live}\n", MaxBranches),
-		"globs":            "version: 1\nlayout:\n  rules:\n" + repeat("  - {paths: ['**/*a*/**/*b*/**/*c*#*/**/**/*'], release: live}\n", MaxRules),
+		"globs": "version: 1\nlayout:\n  rules:\n" + repeat("  - {paths: ['**/*a*/**/*b*/**/*c*#*/**/**/*'], release: live}\n", MaxRules),
 	} {
 		t.Run(name, func(t *testing.T) {
 			begin := time.Now()

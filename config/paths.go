@@ -214,7 +214,11 @@ func following(branches []Branch, base string) []Branch {
 // wild tells whether a pattern may match other names than the one that it spells.
 func wild(glob string) bool { return strings.ContainsAny(glob, `*?[{\`) }
 
+// matching is the entries whose names a pattern matches. Most patterns of a long file are names, which are found by comparing.
 func matching(branches []Branch, glob string) []Branch {
+	if !wild(glob) {
+		return slices.DeleteFunc(slices.Clone(branches), func(b Branch) bool { return b.Name != glob })
+	}
 	g, err := layout.ParseGlob(glob)
 	if err != nil {
 		return nil // fail closed: no branch takes what the pattern holds

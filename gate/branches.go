@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -95,11 +96,17 @@ func (b *bench) following(base plan.Branch, glob layout.Release) []config.Branch
 	if home == nil {
 		return nil
 	}
+	key := string(base) + "\x00" + string(glob)
+	if entries, ok := b.holders[key]; ok {
+		return entries
+	}
 	found := home.Matching(glob)
 	if base != anyBase {
 		found = home.MatchingFrom(glob, string(base))
 	}
-	return slices.DeleteFunc(found, func(e config.Branch) bool { return !home.Calendar.Has(e.Window) })
+	found = slices.DeleteFunc(found, func(e config.Branch) bool { return !home.Calendar.Has(e.Window) })
+	b.holders[key] = found
+	return found
 }
 
 // schedule notes which of the takers move now, which is next, and when that changes.
@@ -193,7 +200,7 @@ func onBranches(c layout.Class) bool {
 // renames looks at what moves between paths that branches hold and such as Flux reads from the base itself.
 func (n *need) renames(p *config.Policy, files []plan.File) {
 	var steps []plan.Step
-	for _, f := range files {
+	for _, f := range slices.Concat(files, unseenRenames(p, files)) {
 		if f.Old == "" || f.Kind == plan.Copied {
 			continue
 		}
@@ -218,6 +225,32 @@ func (n *need) renames(p *config.Policy, files []plan.File) {
 	}
 	n.steps = append(n.steps, steps...)
 }
+
+// unseenRenames pairs what is deleted where Flux reads the base itself with what is added under the same name where branches hold it:
+// git calls a file that changed much, or is one of very many, no rename. A file that lists others is no object.
+func unseenRenames(p *config.Policy, files []plan.File) []plan.File {
+	deleted := map[string]string{} // by the last name, the first path
+	for _, f := range files {
+		name := path.Base(f.Path)
+		class := p.Layout.Classify(f.Path)
+		if f.Kind != plan.Deleted || slices.Contains(listings(), name) || len(class.Releases) == 0 || onBranches(class) {
+			continue
+		}
+		if was, ok := deleted[name]; !ok || f.Path < was {
+			deleted[name] = f.Path
+		}
+	}
+	var out []plan.File
+	for _, f := range files {
+		if old, ok := deleted[path.Base(f.Path)]; ok && f.Kind == plan.Added {
+			out = append(out, plan.File{Kind: plan.Renamed, Path: f.Path, Old: old})
+		}
+	}
+	return out
+}
+
+// listings are the names of files that tell kustomize what to load.
+func listings() []string { return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} }
 
 // mayBePruned tells whether one of the windows that are shut is asked for because Flux would delete something.
 func (d *brief) mayBePruned() bool {

@@ -47,12 +47,13 @@ func Decide(s plan.Snapshot) plan.Plan {
 
 // bench is where one snapshot is judged. It keeps what many cases ask for again.
 type bench struct {
-	s      plan.Snapshot
-	bases  map[plan.Branch]*plan.Base
-	joints map[string]opening // by the windows asked for
-	known  map[*config.Policy]told
-	takers map[string]*takers // by the base and the branches asked for
-	alarm  alarm
+	s       plan.Snapshot
+	bases   map[plan.Branch]*plan.Base
+	joints  map[string]opening // by the windows asked for
+	known   map[*config.Policy]told
+	takers  map[string]*takers         // by the base and the branches asked for
+	holders map[string][]config.Branch // by the base and one pattern of branches
+	alarm   alarm
 }
 
 func newBench(s plan.Snapshot) *bench {
@@ -66,7 +67,7 @@ func newBench(s plan.Snapshot) *bench {
 	for name, base := range s.Bases {
 		bases[name] = &base
 	}
-	return &bench{s: s, bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{}, takers: map[string]*takers{}, alarm: alarm{at: s.At}}
+	return &bench{s: s, bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{}, takers: map[string]*takers{}, holders: map[string][]config.Branch{}, alarm: alarm{at: s.At}}
 }
 
 // alarm collects the instants at which to decide again.

@@ -236,21 +236,10 @@ func rulesUnread(d *brief) (ruling, bool) {
 }
 
 const (
-	// refusedOften is how many refusals of one head, whatever the tip, make every further try wait plan.RefusedMost: each try
+	// refusedOften is how many refusals of one head, whatever the tip, make all of them count for how long it is left alone: each try
 	// costs two of the thousand statuses that GitHub takes on a SHA.
 	refusedOften = 20
 )
-
-// refusedPause is how long a head that was refused so often is left alone: a thousand statuses last for more than a year.
-func refusedPause(total int) time.Duration {
-	switch {
-	case total >= 5*refusedOften:
-		return 24 * time.Hour
-	case total >= 2*refusedOften:
-		return 6 * time.Hour
-	}
-	return plan.RefusedMost
-}
 
 // refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another.
 func refused(d *brief) (ruling, bool) {
@@ -267,7 +256,7 @@ func refused(d *brief) (ruling, bool) {
 	}
 	if total >= refusedOften {
 		last := d.lastRefusal()
-		again, reason = last.At.Add(refusedPause(total)), last.Reason
+		again, reason = last.At.Add(plan.RetryAfter(total)), last.Reason
 	}
 	if !d.at.Before(again) {
 		return ruling{}, false

@@ -14,6 +14,8 @@ import (
 	gitfile "github.com/go-git/go-git/v5/plumbing/transport/file"
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 // Bounds of what a server may answer, and of how long it may take to begin.
@@ -37,7 +39,7 @@ type Options struct {
 // them. It is not safe for concurrent use. Close it.
 func Dial(o Options) (*Remote, error) {
 	if helper, _, ok := strings.Cut(o.URL, "::"); ok && !strings.ContainsAny(helper, "/@[") {
-		return nil, fmt.Errorf("%w: "+sayProtocol, ErrUnusable, cleaned(helper)) // git would run a program of that name
+		return nil, fmt.Errorf("%w: "+sayProtocol, ErrUnusable, plan.Clean(helper)) // git would run a program of that name
 	}
 	end, err := transport.NewEndpoint(o.URL)
 	if err != nil {
@@ -61,7 +63,7 @@ func Dial(o Options) (*Remote, error) {
 		}
 		r.client = gitfile.DefaultClient
 	default:
-		return nil, fmt.Errorf("%w: "+sayProtocol, ErrUnusable, cleaned(end.Protocol))
+		return nil, fmt.Errorf("%w: "+sayProtocol, ErrUnusable, plan.Clean(end.Protocol))
 	}
 	r.shown = display(*end)
 	return r, nil
@@ -72,9 +74,9 @@ func display(end transport.Endpoint) string {
 	end.User, end.Password = "", ""
 	end.Path, _, _ = strings.Cut(end.Path, "?")
 	if end.Protocol == "file" {
-		return cleaned(end.Path)
+		return plan.Clean(end.Path)
 	}
-	return cleaned(end.String())
+	return plan.Clean(end.String())
 }
 
 // session is what begin can begin.
@@ -154,7 +156,7 @@ func (r *Remote) fault(doing string, err error) error {
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return form(sayNotFound)
 	}
-	return &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, fit(r.creds.hide(cleaned(err.Error())))), err: err}
+	return &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, plan.Fit(r.creds.hide(plan.Clean(err.Error())))), err: err}
 }
 
 // faultError shows somebody's error with nothing secret in it.

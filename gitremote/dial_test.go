@@ -391,7 +391,7 @@ func TestWords(t *testing.T) {
 		reason("rw/a", "hook declined", "rw/ab no\nx/rw/a no\n"):                            "hook declined",
 		reason("rw/a", "hook declined", "error: hook declined to update refs/heads/rw/a\n"): "hook declined to update refs/heads/rw/a",
 		reason("rw/a", "hook\x1b declined", "something else"):                               "hook\uFFFD declined",
-		cleaned("a\u202eb\r\nc\xff"):                                                        "a\uFFFDb c\uFFFD",
+		plan.Clean("a\u202eb\r\nc\xff"):                                                     "a\uFFFDb c\uFFFD",
 		string([]rune(refuse("rw/a", "%s", strings.Repeat("é", 200)).Reason)[138:]):         "é…",
 	} {
 		if got != want {

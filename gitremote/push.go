@@ -149,7 +149,7 @@ func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offer
 	}
 	lost := ""
 	if report == nil && err != nil {
-		lost = r.creds.hide(cleaned(err.Error()))
+		lost = r.creds.hide(plan.Clean(err.Error()))
 	}
 	for _, m := range out.sent {
 		if why, ok := no[m.Branch]; ok {
@@ -235,7 +235,7 @@ func unconfirmed(report *packp.ReportStatus, moves []plan.Move, said string) map
 	}
 	if report.UnpackStatus != "ok" {
 		for b := range no {
-			no[b] = cleaned(report.UnpackStatus)
+			no[b] = plan.Clean(report.UnpackStatus)
 		}
 	}
 	return no
@@ -243,10 +243,10 @@ func unconfirmed(report *packp.ReportStatus, moves []plan.Move, said string) map
 
 // reason is why a branch was refused: what a hook or the server said that names it, and the word of the protocol.
 func reason(b plan.Branch, status, said string) string {
-	status = cleaned(status)
+	status = plan.Clean(status)
 	out := status
 	for line := range strings.Lines(said) {
-		line = strings.TrimPrefix(cleaned(line), "error: ")
+		line = strings.TrimPrefix(plan.Clean(line), "error: ")
 		switch {
 		case !names(line, string(b)):
 		case !strings.Contains(line, status):

@@ -141,7 +141,7 @@ func TestHookDeclines(t *testing.T) {
 			return
 		}
 		got := reasons(refused)
-		if w.at("rw/locked") != old || !strings.HasPrefix(got, "rw/locked: the server refused: hook declined") || strings.ContainsAny(got, "\x1b\n") || len([]rune(refused[0].Reason)) > maxReason {
+		if w.at("rw/locked") != old || !strings.HasPrefix(got, "rw/locked: the server refused: hook declined") || strings.ContainsAny(got, "\x1b\n") || len([]rune(refused[0].Reason)) > plan.MaxReason {
 			t.Errorf("refused %q", got)
 		}
 		if r, ok := s.(*Remote); ok && r.stateless() && !strings.Contains(got, "rw/locked is protected: 000") {

@@ -48,14 +48,14 @@ func (c *Clone) move(m plan.Move, busy map[plan.Branch]string, p Push) *Refused 
 	case c.symbolic[m.Branch]:
 		return no(wordsSymbolic)
 	case busy[m.Branch] != "":
-		return no(wordsCheckedOut, cleaned(busy[m.Branch]))
+		return no(wordsCheckedOut, plan.Clean(busy[m.Branch]))
 	}
 	to, err := hash(m.New)
 	if err == nil {
 		_, err = c.repo.commit(to)
 	}
 	if err != nil {
-		return no("%s", cleaned(err.Error()))
+		return no("%s", plan.Clean(err.Error()))
 	}
 	if m.Old == "" {
 		if other := c.crossing(m.Branch); other != "" {
@@ -86,19 +86,19 @@ func (c *Clone) swap(m plan.Move, p Push) *Refused {
 	ref := plumbing.NewBranchReferenceName(string(m.Branch))
 	path := filepath.Join(c.repo.at.common, filepath.FromSlash(ref.String()))
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return no("%s", cleaned(err.Error()))
+		return no("%s", plan.Clean(err.Error()))
 	}
 	lock, err := os.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, os.ErrExist) {
-		return no(wordsLocked, cleaned(filepath.Base(path))+".lock")
+		return no(wordsLocked, plan.Clean(filepath.Base(path))+".lock")
 	}
 	if err != nil {
-		return no("%s", cleaned(err.Error()))
+		return no("%s", plan.Clean(err.Error()))
 	}
 	defer os.Remove(lock.Name()) //nolint:errcheck // it is gone when it became the ref
 	now, err := c.current(ref)
 	if err != nil {
-		return c.release(lock, no("%s", cleaned(err.Error())))
+		return c.release(lock, no("%s", plan.Clean(err.Error())))
 	}
 	if now == m.New {
 		return c.release(lock, nil)
@@ -111,7 +111,7 @@ func (c *Clone) swap(m plan.Move, p Push) *Refused {
 		return c.release(lock, no(wordsLate))
 	}
 	if err := c.set(lock, path, m, p.Now()); err != nil {
-		return no("%s", cleaned(err.Error()))
+		return no("%s", plan.Clean(err.Error()))
 	}
 	return nil
 }

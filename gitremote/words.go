@@ -2,14 +2,9 @@ package gitremote
 
 import (
 	"fmt"
-	"strings"
-	"unicode"
 
 	"github.com/sluicegate/sluice/plan"
 )
-
-// maxReason is the characters of a reason that people read, as everywhere in sluice.
-const maxReason = 140
 
 // The words that people read of branches which were not moved. Server's words are shown as they are, cleaned.
 const (
@@ -43,39 +38,12 @@ const (
 	saySSHAgent      = "no ssh agent to authenticate with: start one, add a key, and set SSH_AUTH_SOCK"
 )
 
-// cleaned makes hostile text fit to be read: one line, no control or formatting characters, bounded.
-func cleaned(s string) string {
-	if len(s) > 8*maxReason {
-		s = s[:8*maxReason]
-	}
-	s = strings.ToValidUTF8(s, "\uFFFD")
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case unicode.IsSpace(r):
-			return ' '
-		case !unicode.IsPrint(r):
-			return '\uFFFD'
-		}
-		return r
-	}, s)
-	return strings.Join(strings.Fields(s), " ")
-}
-
-// fit cuts a text to what a reason may hold.
-func fit(s string) string {
-	r := []rune(s)
-	if len(r) <= maxReason {
-		return s
-	}
-	return strings.TrimRight(string(r[:maxReason-1]), " ") + "…"
-}
-
 // showName is the name of a branch as people may see it.
-func showName(b plan.Branch) string { return cleaned(string(b)) }
+func showName(b plan.Branch) string { return plan.Clean(string(b)) }
 
 // refuse makes a refusal of words.
 func refuse(b plan.Branch, form string, args ...any) Refused {
-	return Refused{Branch: b, Reason: fit(fmt.Sprintf(form, args...))}
+	return Refused{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
 }
 
 // elsewhere says what became of a branch that is not where it was observed.

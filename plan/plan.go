@@ -270,19 +270,28 @@ type Refusal struct {
 }
 
 const (
-	// refusedFirst is the wait after GitHub's first refusal; it doubles up to RefusedMost.
+	// refusedFirst is the wait after GitHub's first refusal; it doubles up to refusedMost.
 	refusedFirst = time.Minute
-	// RefusedMost is the longest wait after a refusal that may end by itself.
-	RefusedMost = time.Hour
+	refusedMost  = time.Hour
+	// refusedOften and refusedForEver are how many refusals make it look less and less as if it ended by itself. Each try may cost
+	// two of the thousand statuses that GitHub takes on a commit: with these pauses they last for more than a year.
+	refusedOften   = 40
+	refusedForEver = 100
 )
 
 // RetryAfter is how long what GitHub refused count times is left alone.
 func RetryAfter(count int) time.Duration {
+	switch {
+	case count >= refusedForEver:
+		return 24 * time.Hour
+	case count >= refusedOften:
+		return 6 * time.Hour
+	}
 	wait := refusedFirst
 	for range min(count, 10) - 1 {
 		wait *= 2
 	}
-	return min(wait, RefusedMost)
+	return min(wait, refusedMost)
 }
 
 // Repair is one time that sluice put right a status which somebody else had set under its name.

@@ -62,7 +62,7 @@ func TestClock(t *testing.T) {
 
 func TestRetryAfter(t *testing.T) {
 	for count, want := range map[int]time.Duration{
-		1: time.Minute, 2: 2 * time.Minute, 6: 32 * time.Minute, 7: time.Hour, 1 << 30: time.Hour,
+		1: time.Minute, 2: 2 * time.Minute, 6: 32 * time.Minute, 7: time.Hour, 39: time.Hour, 40: 6 * time.Hour, 1 << 30: 24 * time.Hour,
 	} {
 		if got := plan.RetryAfter(count); got != want {
 			t.Errorf("after %d refusals: %s, want %s", count, got, want)

@@ -17,7 +17,6 @@
 package promoter
 
 import (
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -57,7 +56,7 @@ type bench struct {
 	s        plan.Snapshot
 	policy   *config.Policy
 	tracked  map[plan.Branch]*plan.Tracked // nil: observed twice, so it is not known which is right
-	stuck    map[step]plan.Stuck
+	stuck    map[stand]plan.Stuck          // what was refused where a branch stands, taken together
 	openings map[window.Name]*opening
 	lines    map[plan.Branch]*line
 	goals    map[aim]*goal
@@ -65,17 +64,17 @@ type bench struct {
 	alarm    alarm
 }
 
-// step is one move of one branch.
-type step struct {
-	branch   plan.Branch
-	old, new plan.SHA
+// stand is where one branch stands.
+type stand struct {
+	branch plan.Branch
+	at     plan.SHA
 }
 
 func newBench(s plan.Snapshot, policy *config.Policy) *bench {
 	b := &bench{
 		s: s, policy: policy,
 		tracked:  make(map[plan.Branch]*plan.Tracked, len(s.Branches)),
-		stuck:    make(map[step]plan.Stuck, len(s.Stuck)),
+		stuck:    make(map[stand]plan.Stuck, len(s.Stuck)),
 		openings: map[window.Name]*opening{}, lines: map[plan.Branch]*line{}, goals: map[aim]*goal{},
 		fought: map[string]fight{}, alarm: alarm{at: s.At},
 	}
@@ -87,24 +86,22 @@ func newBench(s plan.Snapshot, policy *config.Policy) *bench {
 		b.tracked[s.Branches[i].Name] = t
 	}
 	for _, v := range s.Stuck {
-		key := step{v.Branch, v.Old, v.New}
-		if was, ok := b.stuck[key]; !ok || laterStuck(v, was) {
-			b.stuck[key] = v
-		}
+		key := stand{v.Branch, v.Old}
+		b.stuck[key] = together(b.stuck[key], v)
 	}
 	b.countFights()
 	return b
 }
 
-// laterStuck prefers the later of two refusals of one move, whatever their order.
-func laterStuck(a, b plan.Stuck) bool {
-	switch {
-	case !a.At.Equal(b.At):
-		return a.At.After(b.At)
-	case a.Count != b.Count:
-		return a.Count > b.Count
+// together makes one of two refusals of a branch that did not move since, in whatever order they come: the later one, as often as
+// both. Each commit on the source is another goal, and what keeps a branch from one keeps it from the next.
+func together(a, b plan.Stuck) plan.Stuck {
+	last := a
+	if c := b.At.Compare(a.At); c > 0 || (c == 0 && b.Reason < a.Reason) {
+		last = b
 	}
-	return strings.Compare(a.Reason, b.Reason) < 0
+	last.Count = a.Count + b.Count
+	return last
 }
 
 // opening is what the calendar says of one window at the instant of the snapshot.

@@ -57,7 +57,7 @@ func (d *brief) latestReports() []plan.Report {
 	for _, v := range d.tracked.Reports {
 		of := plain
 		switch {
-		case v.SHA != d.tracked.Tip || (v.Branch != "" && v.Branch != d.name):
+		case v.SHA != d.tracked.Tip || (v.Branch != "" && v.Branch != d.name) || d.before(v):
 			continue
 		case v.Branch != "":
 			of = named
@@ -70,6 +70,13 @@ func (d *brief) latestReports() []plan.Report {
 		named = plain
 	}
 	return slices.SortedFunc(maps.Values(named), func(a, b plan.Report) int { return cmp.Compare(a.Object, b.Object) })
+}
+
+// before tells a report that names no branch and is older than our move to its commit: it speaks of another branch there, as the
+// live side's does.
+func (d *brief) before(v plan.Report) bool {
+	m := d.tracked.Moved
+	return v.Branch == "" && m != nil && m.New == d.tracked.Tip && v.At.Before(m.At)
 }
 
 // laterReport prefers the later of two reports on one object; of one instant, the worse.

@@ -26,6 +26,7 @@ type brief struct {
 type ruling struct {
 	kind   plan.Kind
 	reason string
+	brief  string // what a summary tells of it, which should not change with each try; "": the reason
 	until  time.Time
 	goes   plan.SHA   // where it goes next; "": nowhere that is known
 	move   *plan.Move // it moves now
@@ -273,7 +274,7 @@ func current(d *brief) (ruling, bool) {
 	return d.reported(), true
 }
 
-// refused: GitHub refused this very move; it is tried again later, or when the branch or its goal is another.
+// refused: GitHub refused to move the branch from where it stands; it is tried again later, or when it stands elsewhere.
 func refused(d *brief) (ruling, bool) {
 	if !d.found() {
 		return ruling{}, false
@@ -284,12 +285,12 @@ func refused(d *brief) (ruling, bool) {
 // refusedTo blocks the move to a commit that GitHub refused, until it is tried again. While the window is shut that is at its
 // opening: whoever can mend it is told meanwhile. A branch that is put back waits for no window.
 func (d *brief) refusedTo(to plan.SHA) (ruling, bool) {
-	s, ok := d.b.stuck[step{d.name, d.tracked.Tip, to}]
+	s, ok := d.b.stuck[stand{d.name, d.tracked.Tip}]
 	if !ok {
 		return ruling{}, false
 	}
 	at := d.b.s.At
-	again := s.At.Add(plan.RetryAfter(s.Count))
+	again := nextMinute(s.At.Add(plan.RetryAfter(s.Count)))
 	if restores := d.tracked.Tip == "" && d.tracked.Seen != ""; !restores {
 		if again.Before(at) {
 			again = at
@@ -299,11 +300,22 @@ func (d *brief) refusedTo(to plan.SHA) (ruling, bool) {
 	if !again.IsZero() && !at.Before(again) {
 		return ruling{}, false
 	}
-	r := ruling{kind: plan.Blocked, goes: to, until: again, wake: again, reason: sayRefused(s.Reason, again, d.open.zone)}
+	r := ruling{
+		kind: plan.Blocked, goes: to, until: again, wake: again, reason: sayRefused(s.Reason, again, d.open.zone),
+		brief: sayRefused(s.Reason, time.Time{}, d.open.zone),
+	}
 	if again.IsZero() {
 		r.wake = nextDay(at)
 	}
 	return r, true
+}
+
+// nextMinute is the first whole minute from t on: branches that were refused one after the other are tried again together.
+func nextMinute(t time.Time) time.Time {
+	if whole := t.Truncate(time.Minute); !whole.Equal(t) {
+		return whole.Add(time.Minute)
+	}
+	return t
 }
 
 func shut(d *brief) (ruling, bool) {

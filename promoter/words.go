@@ -1,6 +1,7 @@
 package promoter
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -182,12 +183,13 @@ func sayLocked(reason string) string { return plan.Fit("not now: " + reason) }
 
 // sayBlocked, sayWaits, sayDone and sayObserved sum up how the branches of one tip stand.
 func (t total) sayBlocked() string {
-	first, count := t.blocked[0], ""
-	if n := len(t.blocked); n > 1 {
-		count = fmt.Sprintf("%d blocked, first ", n)
+	first, several := t.blocked[0], ""
+	if len(t.blocked) > 1 {
+		several = "some are blocked, first "
 	}
-	room := min(plan.MaxReason-runes(count+": "+first.ruling.reason), maxName)
-	return plan.Fit(count + plan.Middle(plan.Clean(string(first.name)), max(room, minTold)) + ": " + first.ruling.reason)
+	reason := cmp.Or(first.ruling.brief, first.ruling.reason)
+	room := min(plan.MaxReason-runes(several+": "+reason), maxName)
+	return plan.Fit(several + plan.Middle(plan.Clean(string(first.name)), max(room, minTold)) + ": " + reason)
 }
 
 func (t total) sayWaits() string {

@@ -37,7 +37,8 @@ const (
 	PageVerdicts = 2000
 	// BranchAge is how long the value of a windowed branch is kept that no look found in the file. It counts by the looks at
 	// its repository, not by the clock: a service that was shut for long forgets nothing.
-	BranchAge = 400 * 24 * time.Hour
+	// A name that comes back after that is a new branch.
+	BranchAge = 7 * 24 * time.Hour
 	// BranchesKept is how many windowed branches of one repository are kept, with those that left the file: ten times what a
 	// file may name.
 	BranchesKept = 2000
