@@ -17,7 +17,7 @@ type Ask struct {
 	At     time.Time    // the snapshot's instant; zero: just before the first read
 	Groups []plan.Group // merge groups that wait for our answer: Base, BaseSHA and Head are read
 	Rules  bool         // read the rules of every base anew
-	Pulls  []int        // only these pull requests, at most MaxPulls; those not open are left out; nil: all open ones
+	Pulls  []int        // only these pull requests, at most MaxPulls; those not open are left out; nil: all open ones, empty: none
 }
 
 // MaxPulls is how many pull requests may be asked for by number in one look.

@@ -119,9 +119,19 @@ func lookQuery(p page) *query {
 		q.add("pullRequests(first: %s, after: %s, states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {"+
 			" totalCount nodes { ...pull } pageInfo { hasNextPage endCursor } }", first, after)
 	}
-	q.with(pullFragment, checkFragment, reviewFragment, statusFragment, actorFragment)
+	q.with(statusFragment, actorFragment)
+	none := p.numbers != nil && len(p.numbers) == 0 // GitHub refuses a query with a fragment that nothing uses
+	if !none {
+		q.with(pullFragment, reviewFragment)
+	}
+	if !none || p.asked.checks() {
+		q.with(checkFragment)
+	}
 	return q
 }
+
+// checks tells whether checks of commits are asked for.
+func (a asked) checks() bool { return a.recent && len(a.lines) > 0 || len(a.judged) > 0 }
 
 // addOnce asks for the repository itself, for the bases that are known beforehand, and for merge groups.
 func (q *query) addOnce(p page) {

@@ -19,10 +19,14 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 	}
 	groups := []plan.Group{{Base: "main", BaseSHA: "a", Head: "b"}, {Base: "x", BaseSHA: "c", Head: "d"}}
 	for name, q := range map[string]*query{
-		"first page":     lookQuery(page{owner: "o", name: "r", size: 100}),
-		"with bases":     lookQuery(page{owner: "o", name: "r", size: 100, bases: many(maxKnownBases), groups: groups}),
-		"next page":      lookQuery(page{owner: "o", name: "r", size: 50, after: "c"}),
-		"by number":      lookQuery(page{owner: "o", name: "r", numbers: []int{1, 2}}),
+		"first page": lookQuery(page{owner: "o", name: "r", size: 100}),
+		"with bases": lookQuery(page{owner: "o", name: "r", size: 100, bases: many(maxKnownBases), groups: groups}),
+		"next page":  lookQuery(page{owner: "o", name: "r", size: 50, after: "c"}),
+		"by number":  lookQuery(page{owner: "o", name: "r", numbers: []int{1, 2}}),
+		"none":       lookQuery(page{owner: "o", name: "r", numbers: []int{}}),
+		"branches alone": lookQuery(page{owner: "o", name: "r", numbers: []int{}, asked: asked{
+			tips: []tipAsked{{"a", true}}, lines: []string{"main"}, defName: "main", judged: []plan.SHA{"a"}, recent: true,
+		}}),
 		"bases":          basesQuery("o", "r", many(3)),
 		"objects":        objectsQuery("o", "r", many(maxAliases), objectType),
 		"texts":          objectsQuery("o", "r", many(3), objectText),
