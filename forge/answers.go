@@ -1,6 +1,9 @@
 package forge
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // What GitHub answers to the queries of queries.go, field by field. Pointers are what may be null.
 
@@ -37,7 +40,7 @@ type rawBase struct {
 	Target        *struct {
 		Typename      string `json:"__typename"`
 		Oid           string
-		CommittedDate time.Time
+		CommittedDate commitDate
 		File          *rawEntry
 		Status        *rawStatus
 		History       *connection[rawLink]   // of a source
@@ -49,7 +52,7 @@ type rawStatus struct{ Contexts []rawContext }
 
 type rawLink struct {
 	Oid             string
-	CommittedDate   time.Time
+	CommittedDate   commitDate
 	MessageHeadline string
 	Parents         connection[struct{ Oid string }]
 }
@@ -187,4 +190,22 @@ type rawContext struct {
 			Slug       string
 		}
 	}
+}
+
+// commitDate is when a commit was made, as its author's git says: hostile. A date that is none, or that JSON cannot write again, is
+// the zero time, and no reason to understand nothing.
+type commitDate struct{ time.Time }
+
+// UnmarshalJSON reads a date.
+func (d *commitDate) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return nil //nolint:nilerr // not even a text: as good as none
+	}
+	t, err := time.Parse(time.RFC3339, text)
+	if err != nil || t.Year() < 1 || t.Year() > 9999 {
+		t = time.Time{}
+	}
+	d.Time = t
+	return nil
 }

@@ -52,6 +52,7 @@ fragment judged on Commit {
   oid
   statusCheckRollup { contexts(first: %d) { ...reported } }
   associatedPullRequests(first: %d) {
+    totalCount
     nodes {
       number merged baseRefName headRefOid mergeCommit { oid }
       statusCheckRollup { contexts(first: %d) { ...reported } }

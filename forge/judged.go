@@ -108,8 +108,9 @@ func (t *tracker) judgeCommit(ctx context.Context, from plan.Branch, c *plan.Com
 	checks, known := t.sortChecks(contexts, isOurs)
 	c.Read, c.Checks, c.ChecksAll = true, checks, whole && known
 	c.Ours = t.promoted(contexts)
-	became := becameOf(from, c.SHA, raw.AssociatedPullRequests)
+	became, sure := becameOf(from, c.SHA, raw.AssociatedPullRequests)
 	if became == nil {
+		c.ChecksAll = c.ChecksAll && sure
 		return nil
 	}
 	c.Head = &plan.Head{Pull: became.Number, SHA: plan.SHA(became.HeadRefOid)}
@@ -127,26 +128,20 @@ func isOurs(context string) bool {
 	return len(context) >= len(ourPrefix) && strings.EqualFold(context[:len(ourPrefix)], ourPrefix)
 }
 
-// becameOf finds the pull request that became a commit of a source: the one that was merged there as this commit, else one that
-// was merged there with it; nil if there is none.
-func becameOf(from plan.Branch, sha plan.SHA, all *connection[rawBecame]) *rawBecame {
+// becameOf finds the pull request that became a commit of a source: the one that was merged there as this very commit; nil if there
+// is none, and whether that is sure. What was merged together with it says nothing of it: of a rebased pull request the head
+// was tried as a whole, and an earlier commit is half of it.
+func becameOf(from plan.Branch, sha plan.SHA, all *connection[rawBecame]) (became *rawBecame, sure bool) {
 	if all == nil {
-		return nil
+		return nil, true
 	}
-	var with *rawBecame
 	for i := range all.Nodes {
 		p := &all.Nodes[i]
-		if !p.Merged || plan.Branch(p.BaseRefName) != from || p.HeadRefOid == "" {
-			continue
-		}
-		if p.MergeCommit != nil && plan.SHA(p.MergeCommit.Oid) == sha {
-			return p
-		}
-		if with == nil {
-			with = p
+		if p.Merged && plan.Branch(p.BaseRefName) == from && p.HeadRefOid != "" && p.MergeCommit != nil && plan.SHA(p.MergeCommit.Oid) == sha {
+			return p, true
 		}
 	}
-	return with
+	return nil, all.TotalCount <= len(all.Nodes) // fail closed: it may be among those that are not shown
 }
 
 // reported gives all that was reported on a commit; false if there is more than is read.

@@ -192,7 +192,12 @@ func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atom
 		&github.ListOptions{Page: 2, PerPage: 1}) // the files come with the first page
 	err = wrap(ctx, "compare branch", err)
 	var e *Error
-	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
+	if errors.As(err, &e) && e.Kind == Gone {
+		// Both were there a moment ago: what GitHub cannot find is an ancestor that they share.
+		t.f.kin.put(key, kinDiverged)
+		return kinDiverged, nil
+	}
+	if errors.As(err, &e) && e.Kind == Refused {
 		return kinUnknown, nil
 	}
 	if err != nil {

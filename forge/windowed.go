@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -334,7 +335,7 @@ func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of fun
 // addTips fills in where every branch stands, and what Flux said of it there.
 func (t *tracker) addTips(context.Context) error {
 	t.s.Branches = make([]plan.Tracked, len(t.entries))
-	said := reports{names: t.folded, tips: map[plan.SHA]tipReports{}}
+	said := reports{names: t.reporting(), tips: map[plan.SHA]tipReports{}}
 	for i, e := range t.entries {
 		b := &t.s.Branches[i]
 		b.Name = plan.Branch(e.Name)
@@ -356,6 +357,16 @@ func (t *tracker) addTips(context.Context) error {
 		t.checks = t.checks || b.Demands // what we wrote on the line is read with its checks
 	}
 	return nil
+}
+
+// reporting are the branches whose names a report of Flux may begin with: the windowed ones, and the sources, of which it then
+// speaks and not of what stands at the same commit.
+func (t *tracker) reporting() map[string]plan.Branch {
+	names := maps.Clone(t.folded)
+	for _, from := range t.from {
+		names[strings.ToLower(string(from))] = from
+	}
+	return names
 }
 
 // addSources fills in what is known of each source beside its line, and the rules of those that are no bases of this look.

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -132,7 +133,7 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 	f := h.forge(nil)
 	s := observe(t, f, Ask{})
-	if n := len(s.Sources["main"].Line); n != 1+maxLinePages || s.Branches[0].Relation != plan.RelationUnknown || s.Sources["main"].Whole {
+	if n := len(s.Sources["main"].Line); n != 1+maxLinePages || s.Branches[0].Relation != plan.Diverged || s.Sources["main"].Whole {
 		t.Errorf("%d commits, %+v", n, s.Branches[0])
 	}
 	for range maxLine / maxLinePages {
@@ -142,7 +143,7 @@ func TestLinesAreBounded(t *testing.T) {
 		t.Errorf("%d commits", n)
 	}
 	h.took()
-	if observe(t, f, Ask{}); len(h.took()) != 2 {
+	if observe(t, f, Ask{}); len(h.took()) != 1 {
 		t.Error("a line that is long enough is not read on")
 	}
 	loop := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, 2000, "x"), linkPart(2000, tipSHA, "y")), map[string]obj{"a": tipPart("a", 2000)})
@@ -172,6 +173,33 @@ func TestHostileTexts(t *testing.T) {
 	}
 }
 
+// What Flux says of a source is none of the windowed branch's business, although both stand at one commit.
+func TestReportsOfTheSource(t *testing.T) {
+	h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tipPart("a", tipSHA,
+		statusPart("kustomization/Main/apps-rt", "FAILURE", "User", "flux"), statusPart("kustomization/a/apps-rw", "SUCCESS", "User", "flux"))})
+	got := observe(t, h.forge(nil), Ask{}).Branches[0].Reports
+	if len(got) != 1 || got[0].Branch != "a" || got[0].State != plan.CheckGreen {
+		t.Errorf("%+v", got)
+	}
+}
+
+// A date that no clock shows is no reason to understand nothing: anybody may commit with it.
+func TestOddDates(t *testing.T) {
+	for _, date := range []string{"10000-01-01T00:00:00Z", "0000-00-00T00:00:00Z", "yesterday", ""} {
+		odd := linkPart(2, -1, "y")
+		odd["committedDate"] = date
+		h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, 2, "x"), odd), map[string]obj{"a": tipPart("a", 2)})
+		s := observe(t, h.forge(nil), Ask{})
+		line := s.Sources["main"].Line
+		if len(line) != 2 || !line[1].At.IsZero() || line[0].At.IsZero() || s.Branches[0].Relation != plan.Behind {
+			t.Errorf("%q: %+v, %+v", date, line, s.Branches[0])
+		}
+		if _, err := json.Marshal(line); err != nil {
+			t.Errorf("%q: %v", date, err)
+		}
+	}
+}
+
 func judgedPart(more bool, became []any, contexts ...any) obj {
 	return obj{
 		"oid": sha(tipSHA), "statusCheckRollup": obj{"contexts": connectionPart(more, contexts...)},
@@ -192,6 +220,7 @@ func TestWhatJudgesACommit(t *testing.T) {
 	open["merged"] = false
 	for name, tt := range map[string]struct {
 		became []any
+		others int // pull requests that are not shown
 		more   bool
 		page   any // the further page
 		pull   int
@@ -200,7 +229,8 @@ func TestWhatJudgesACommit(t *testing.T) {
 	}{
 		"none":              {whole: true},
 		"as this commit":    {became: []any{becamePart(1, 11, 5, "main"), becamePart(2, 21, tipSHA, "main")}, pull: 2, whole: true, head: true},
-		"with this commit":  {became: []any{open, becamePart(1, 11, 5, "main")}, pull: 1, whole: true, head: true},
+		"with this commit":  {became: []any{open, becamePart(1, 11, 5, "main")}, whole: true},
+		"not shown":         {became: []any{open, open, open}, others: 1},
 		"somewhere else":    {became: []any{becamePart(1, 11, tipSHA, "other"), open}, whole: true},
 		"a head not whole":  {became: []any{becamePart(9, 11, tipSHA, "main")}, pull: 9, whole: true},
 		"further page":      {more: true, page: obj{"oid": sha(tipSHA), "statusCheckRollup": obj{"contexts": connectionPart(false, statusPart("late", "FAILURE", "User", "ci"))}}, whole: true},
@@ -208,9 +238,11 @@ func TestWhatJudgesACommit(t *testing.T) {
 		"page that is gone": {more: true},
 	} {
 		source := sourcePart("required", []string{"a"}, linkPart(tipSHA, 2, "x"), linkPart(2, -1, "y"))
-		source["target"].(obj)["recent"] = connectionPart(false, judgedPart(tt.more, tt.became,
+		judged := judgedPart(tt.more, tt.became,
 			statusPart("sluice/promote/a", "SUCCESS", "Bot", "sluice"), statusPart("Sluice/other", "SUCCESS", "User", "x"),
-			statusPart("ci", "SUCCESS", "User", "ci"), statusPart("lint", "SUCCESS", "Bot", "sluice")))
+			statusPart("ci", "SUCCESS", "User", "ci"), statusPart("lint", "SUCCESS", "Bot", "sluice"))
+		judged["associatedPullRequests"].(obj)["totalCount"] = len(tt.became) + tt.others
+		source["target"].(obj)["recent"] = connectionPart(false, judged)
 		h := newBranchesHub(t, source, map[string]obj{"a": tipPart("a", 2)})
 		h.more["more"] = tt.page
 		c := observe(t, h.forge(nil), Ask{}).Sources["main"].Line[0]
@@ -329,17 +361,17 @@ func TestComparisons(t *testing.T) {
 		kind   Kind
 		again  int // comparisons of the next look
 	}{
-		"ahead":      {answerOf{code: 200, body: `{"status":"ahead"}`}, plan.Behind, "", 0},
-		"behind":     {answerOf{code: 200, body: `{"status":"behind"}`}, plan.Beyond, "", 0},
-		"identical":  {answerOf{code: 200, body: `{"status":"identical"}`}, plan.Level, "", 0},
-		"diverged":   {answerOf{code: 200, body: `{"status":"diverged"}`}, plan.Diverged, "", 0},
-		"unknown":    {answerOf{code: 200, body: `{"status":"sideways"}`}, plan.RelationUnknown, "", 1},
-		"empty":      {answerOf{code: 200, body: `{}`}, plan.RelationUnknown, "", 1},
-		"not shown":  {answerOf{code: 404, body: `{}`}, plan.RelationUnknown, "", 1},
-		"refused":    {answerOf{code: 422, body: `{}`}, plan.RelationUnknown, "", 1},
-		"fault":      {answerOf{code: 500}, 0, Transient, 0},
-		"no answer":  {answerOf{err: errors.New("reset")}, 0, Transient, 0},
-		"not signed": {answerOf{code: 401, body: `{}`}, 0, Unauthorized, 0},
+		"ahead":       {answerOf{code: 200, body: `{"status":"ahead"}`}, plan.Behind, "", 0},
+		"behind":      {answerOf{code: 200, body: `{"status":"behind"}`}, plan.Beyond, "", 0},
+		"identical":   {answerOf{code: 200, body: `{"status":"identical"}`}, plan.Level, "", 0},
+		"diverged":    {answerOf{code: 200, body: `{"status":"diverged"}`}, plan.Diverged, "", 0},
+		"unknown":     {answerOf{code: 200, body: `{"status":"sideways"}`}, plan.RelationUnknown, "", 1},
+		"empty":       {answerOf{code: 200, body: `{}`}, plan.RelationUnknown, "", 1},
+		"none shared": {answerOf{code: 404, body: `{}`}, plan.Diverged, "", 0},
+		"refused":     {answerOf{code: 422, body: `{}`}, plan.RelationUnknown, "", 1},
+		"fault":       {answerOf{code: 500}, 0, Transient, 0},
+		"no answer":   {answerOf{err: errors.New("reset")}, 0, Transient, 0},
+		"not signed":  {answerOf{code: 401, body: `{}`}, 0, Unauthorized, 0},
 	} {
 		h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tipPart("a", 5)})
 		h.say = func(r *http.Request, body string) answerOf {
