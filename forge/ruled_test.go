@@ -264,3 +264,38 @@ func TestHeavyRulesets(t *testing.T) {
 		}
 	}
 }
+
+// A branch that is not there is not asked about again and again: each list costs.
+func TestRulesetsOfWhatIsNotThere(t *testing.T) {
+	h := rulesHub(t)
+	delete(h.tips, "a")
+	lists := 0
+	h.say = func(r *http.Request, body string) answerOf {
+		lists += strings.Count(body, "{ ...ruled }")
+		return h.answer(r, body)
+	}
+	f := h.forge(nil)
+	for i, want := range []int{1, 1, 1, 2, 2} {
+		if i == 2 {
+			h.tips["a"] = tipPart("a", tipSHA)
+		}
+		if observe(t, f, Ask{}); lists != want {
+			t.Errorf("look %d: %d lists so far, want %d", i, lists, want)
+		}
+	}
+}
+
+// What is too heavy together is asked for apart before anything is given up.
+func TestRulesetsApartFromTheRest(t *testing.T) {
+	h := rulesHub(t)
+	h.rules["a"] = rulesPart("a", false, rulePart("sluice/promote/a"))
+	h.say = func(r *http.Request, body string) answerOf {
+		if strings.Contains(body, "{ ...ruled }") && strings.Contains(body, "{ ...bearer }") {
+			return answerOf{code: 502}
+		}
+		return h.answer(r, body)
+	}
+	if s := observe(t, h.forge(nil), Ask{}); !s.Branches[0].Demands || s.Branches[0].Relation != plan.Level {
+		t.Errorf("%+v", s.Branches[0])
+	}
+}

@@ -573,7 +573,8 @@ func TestSilentSources(t *testing.T) {
 			shas = strings.Fields(w.git("", "rev-list", "--first-parent", "refs/heads/main"))
 		}
 		w.put("a", shas[0])
-		if s, _ := w.look(Ask{}); slices.ContainsFunc(s.Sources["main"].Line[recentPage:], func(c plan.Commit) bool { return c.Read }) {
+		s, _ := w.look(Ask{})
+		if line := s.Sources["main"].Line; line[recentPage].Read || merged && line[recentPage-1].Read { // what comes with a line comes
 			t.Errorf("%s: a branch that has nowhere to go has commits judged", name)
 		}
 		w.look(Ask{})
