@@ -184,8 +184,9 @@ func refusedRef(err error) error {
 	return &Error{Kind: Refused, Reason: judge(err).Reason, Err: err}
 }
 
-// noteDemands remembers the branches whose move was refused for the lack of our status. Rulesets are not told with a look; GitHub
-// names the context in its refusal, and what names it is remembered, whatever the words around it.
+// noteDemands remembers the branches whose move was refused for the lack of our status: a look does not tell the rulesets of a branch
+// that is not there, nor does an older Enterprise Server. GitHub names the context in its refusal, and what names it is remembered,
+// whatever the words around it.
 func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	if e.Kind != Refused {
 		return
