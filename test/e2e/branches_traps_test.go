@@ -41,7 +41,7 @@ func TestMainForcedBack(t *testing.T) {
 	ahead := w.push("main", "apps/a-rw/x")
 	w.reach(ahead, "rw/a", "rw/b")
 	w.must(w.repo.Push("acme", "main", base))
-	w.summed(base, "failure: 2 blocked, first rw/a: main was moved back behind rw/a, which never goes backwards")
+	w.summed(base, "failure: some are blocked, first rw/a: main was moved back behind rw/a")
 	w.stand(ahead, "rw/a", "rw/b")
 	w.plant(base, "rw/b") // its people mean it
 	w.summed(base, "failure: rw/a: main was moved back behind rw/a")
@@ -249,7 +249,7 @@ func TestBranchesThatDifferInCase(t *testing.T) {
 	w.serve("SLUICE_RESYNC=1s")
 	tip := w.push("main", "apps/a-rw/x")
 	w.reach(tip, "rw/cluster-3")
-	w.summed(tip, "failure: 2 blocked, first rw/cluster-1: rw/cluster-1 and RW/Cluster-1 differ in case alone")
+	w.summed(tip, "failure: some are blocked, first rw/cluster-1: rw/cluster-1 and RW/Cluster-1 differ in case alone")
 	w.stand(base, "rw/cluster-1", "RW/Cluster-1", "Rw/cluster-2")
 	w.stand("", "rw/cluster-2")
 	w.plant("", "RW/Cluster-1", "Rw/cluster-2")
