@@ -88,7 +88,10 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if ctx.Err() != nil {
 		return errStopped
 	}
-	if !k.inTime(a) {
+	if _, ok := a.(plan.MoveBranches); ok { // each of its moves is weighed by itself, on what is read again if need be
+		return nil
+	}
+	if !k.lasts(a.Pinned(), 0) {
 		return errLate
 	}
 	if k.outlived(a) {
@@ -98,14 +101,6 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 		return errVoid
 	}
 	return nil
-}
-
-// inTime tells whether an action is not void by time. Of the moves of branches each is weighed by itself.
-func (k *look) inTime(a plan.Action) bool {
-	if _, ok := a.(plan.MoveBranches); ok {
-		return true
-	}
-	return k.lasts(a.Pinned(), 0)
 }
 
 // lasts compares a pin with both clocks as they will stand after a while: the wall clock may be set back, and would make an old
@@ -269,7 +264,7 @@ func (k *look) send(ctx context.Context, a plan.Action, write func(context.Conte
 	for try := 1; ; try++ {
 		err := write(ctx)
 		wait, short := k.shortLimit(err)
-		if !short || try == limitTries {
+		if !short || try == limitTries || len(movedBy(err)) > 0 { // what was done in part is not begun anew as a whole
 			return err
 		}
 		if err := k.pause(ctx, wait, a.Pinned()); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // carryOut does what a plan says.
 func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error {
-	if len(s.Pulls) <= pageSize && k.loop.now().tick-k.last.tick < agedAfter {
+	if len(s.Pulls) <= pageSize && !k.aged() {
 		return k.act(ctx, p.Actions)
 	}
 	first, turns, rest := split(p.Actions)
@@ -30,6 +30,9 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 	}
 	return k.act(ctx, rest)
 }
+
+// aged tells that what is left of an observation's half minute may not suffice.
+func (k *look) aged() bool { return k.loop.now().tick-k.last.tick >= agedAfter }
 
 // perishes tells what time makes void, and what a new observation of its pull requests makes good again.
 func perishes(a plan.Action) bool { return !a.Pinned().Before.IsZero() && len(a.About()) > 0 }
@@ -91,7 +94,8 @@ func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Actio
 	}))
 }
 
-// observeAgain is a new observation of some pull requests. What was noted before it began does not make it void.
+// observeAgain is a new observation of some pull requests, or of none, which is windowed branches alone. What was noted before it
+// began does not make it void.
 func (k *look) observeAgain(ctx context.Context, numbers []int) (plan.Snapshot, error) {
 	l := k.loop
 	l.mu.Lock()

@@ -70,7 +70,7 @@ func (h *hub) addBranches(s *plan.Snapshot) {
 func (w *world) MoveBranches(ctx context.Context, r plan.Repo, moves []plan.Move) error {
 	c := call{op: "move", repo: r, at: time.Now(), moves: moves, detail: fmt.Sprint(len(moves))}
 	w.change(r, func(h *hub) {
-		w.opens(h, c)
+		w.opens(h, h.glanced, c)
 		for _, m := range moves {
 			open, _ := w.windows(w.wall())
 			switch {
@@ -197,13 +197,21 @@ func ruleBranches(p *plan.Plan, s plan.Snapshot, open bool, until time.Time) {
 	}
 }
 
+// stuckUntil is when a branch that was refused where it stands is tried again: on whole minutes, together with others.
 func stuckUntil(s plan.Snapshot, m plan.Move) time.Time {
+	var last time.Time
+	count := 0
 	for _, r := range s.Stuck {
-		if r.Branch == m.Branch && r.Old == m.Old && r.New == m.New {
-			return r.At.Add(min(time.Hour, time.Minute<<(r.Count-1)))
+		if r.Branch == m.Branch && r.Old == m.Old {
+			if count += r.Count; r.At.After(last) {
+				last = r.At
+			}
 		}
 	}
-	return time.Time{}
+	if count == 0 {
+		return time.Time{}
+	}
+	return last.Add(min(time.Hour, time.Minute<<min(count-1, 6))).Add(time.Minute - 1).Truncate(time.Minute)
 }
 
 // track gives a repository n windowed branches at commit 1, and main a second one.

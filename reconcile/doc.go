@@ -25,7 +25,11 @@
 //   - The same of windowed branches: the success that lets one move ends with the move or with pending. Where a branch was seen is
 //     durable before anything is decided on it, else nothing is moved: a branch that is deleted is put back there.
 //   - Moves go in one request, all or none; a branch that GitHub refuses keeps no other for more than the search for it, which is
-//     bounded, and what was refused before goes after what was not.
+//     bounded, and what was refused before goes after what was not. A rule against a whole fleet costs a few requests each time it
+//     is tried: after [alikeMost] single refusals in a row for one reason, what is refused as a whole for it is divided no further.
+//   - Neither a slow observation nor events without end keep branches from moving: what moves need is read again just before them,
+//     in one request, up to [rereadMost] times a look, and decided again. Nothing else rests on that read.
+//   - What a request did in part is recorded, and never asked for again: only the rest is.
 //   - What Flux reports voids nothing, since no write depends on it, and a thousand reports make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: its looks have a share of the workers, and its limits are its own.
@@ -64,8 +68,13 @@
 //     compared with both clocks just before each request, also before each part of a request that was refused. It ends cutoff
 //     before the close: what is on its way then still arrives in the window.
 //   - A windowed branch is moved, deleted or made by somebody else between our read and our write: the request names the old
-//     value, and is refused. That refusal is remembered for these two values alone; the look that follows finds another old
-//     value, which nothing is remembered of, and moves the branch or says why not.
+//     value, and is refused. That refusal is remembered for the old value; the look that follows finds another one, which
+//     nothing is remembered of, and moves the branch or says why not.
+//   - An event falls into each of a look's reads of branches: they wait for the next look. If events come closer to each other than
+//     one request takes, for the whole of a window, nothing moves: what an event changed is not known.
+//   - A branch that may be moved stands among many that may not, and is taken for refused with them: it is tried again with them,
+//     and goes before those that were refused alone. Each try asks for [alikeMost] of them alone, so that all have their turn;
+//     among hundreds that takes hours.
 //   - The source is moved back between our read and our write: the branch goes to a commit that was on the line when it was
 //     read. The push's own event voids the observation if it came in time; else the next look says that the branch is beyond its
 //     source. It is the same as if the branch had moved a second earlier.

@@ -76,12 +76,18 @@ const (
 	// agedAfter is the age of an observation after which it is not acted on any more, but made anew in batches: what is left
 	// of its half minute may not suffice.
 	agedAfter = 10 * time.Second
+	// rereadMost is how often one look reads windowed branches again before they are moved. A read takes a moment: events that fall
+	// into each of so many leave them to the next look.
+	rereadMost = 3
 	// batchTurns is how many writes that perish with time rest on one more observation: at
 	// GitHub's pace as many as fit into half a minute with room to spare.
 	batchTurns = 25
 	// halveMost is how many requests one look spends on finding the branches for which GitHub refused a whole. Finding one of
 	// 100 takes 15 at most; what is left is found by the looks that follow.
 	halveMost = 40
+	// alikeMost is how many refusals of single branches, in a row and for one reason, show that a rule keeps whole parts of a fleet
+	// from us: what is refused as a whole for that reason is not divided any more.
+	alikeMost = 5
 	// halveSpare is how many requests an installation must have left before one of them is spent.
 	halveSpare = 1000
 	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.

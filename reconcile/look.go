@@ -27,15 +27,15 @@ type look struct {
 	wake  time.Time // when time alone changes what is carried out; zero: never
 	last  instant   // when the latest observation began, on both clocks: pins run from there
 
-	end     error                // why nothing but statuses that shut is written any more; nil: everything may be
-	skip    map[int]bool         // pull requests whose action failed: their further actions are left
-	done    map[int]bool         // pull requests that this look merged
-	wrote   int                  // writes that GitHub took
-	refused map[plan.Branch]bool // windowed branches that GitHub would not move before this look
-	merged  bool                 // the repository is another one now, by our doing
-	again   bool                 // GitHub's refusal changed what is to be decided
-	owes    bool                 // a success of ours may stand that could not be put back
-	failed  error                // the first write that failed and is worth another try soon
+	end     error                  // why nothing but statuses that shut is written any more; nil: everything may be
+	skip    map[int]bool           // pull requests whose action failed: their further actions are left
+	done    map[int]bool           // pull requests that this look merged
+	wrote   int                    // writes that GitHub took
+	refused map[plan.Branch]string // windowed branches that GitHub would not move before this look, and why
+	merged  bool                   // the repository is another one now, by our doing
+	again   bool                   // GitHub's refusal changed what is to be decided
+	owes    bool                   // a success of ours may stand that could not be put back
+	failed  error                  // the first write that failed and is worth another try soon
 }
 
 // newLook begins a look. The caller holds the lock, and has a worker for it.
@@ -128,7 +128,11 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	defer cancel()
 	memory := k.recall(ctx)
 	k.last = k.loop.now()
-	ask.Groups, ask.At = memory.Groups, k.last.wall
+	ask.At = k.last.wall
+	glance := ask.Pulls != nil && len(ask.Pulls) == 0 // at windowed branches alone
+	if !glance {
+		ask.Groups = memory.Groups
+	}
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
 	if kindOf(err) == forge.Gone {
 		return plan.Snapshot{}, 0, fmt.Errorf("%w: %w", errGone, err)
@@ -137,15 +141,25 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
 	memory.AddTo(&s)
-	k.refused = map[plan.Branch]bool{}
-	for _, r := range s.Stuck {
-		k.refused[r.Branch] = true
+	k.refused = whyRefused(s.Stuck)
+	if !glance {
+		k.seeHeads(ctx, s)
 	}
-	k.seeHeads(ctx, s)
-	if ask.Pulls == nil { // else only what perishes with time was read
+	if glance || ask.Pulls == nil { // else no branch moves on it
 		k.seeBranches(ctx, s)
 	}
 	return s, memory.Noted, nil
+}
+
+// whyRefused is what GitHub said last of each branch that it refused to move.
+func whyRefused(stuck []plan.Stuck) map[plan.Branch]string {
+	why, last := map[plan.Branch]string{}, map[plan.Branch]time.Time{}
+	for _, r := range stuck {
+		if _, ok := why[r.Branch]; !ok || r.At.After(last[r.Branch]) {
+			why[r.Branch], last[r.Branch] = r.Reason, r.At
+		}
+	}
+	return why
 }
 
 // recall is what the store remembers; nothing if it fails.

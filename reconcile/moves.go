@@ -11,7 +11,8 @@ import (
 )
 
 // Windowed branches move together: one request takes all of them, or none. So one that GitHub refuses would keep all others;
-// it is found by halving, is remembered, and the others move. What was refused before goes after what was not.
+// it is found by halving, is remembered, and the others move. What was refused before goes after what was not. A fleet that a rule
+// keeps from us is known by a few of its branches: see fleet.go.
 
 // moving is the moves of one look while they are carried out.
 type moving struct {
@@ -19,6 +20,10 @@ type moving struct {
 	green  map[plan.Branch]plan.Move // whose success stands, or may stand, though they were not moved
 	late   []plan.Move               // whose time ran out
 	halved int                       // requests for parts of what was refused
+	alike  int                       // single refusals in a row for one reason, nothing having moved meanwhile
+	reason string                    // that one
+	round  bool                      // some were presumed to be refused, and not asked for alone yet
+	waits  int                       // for the ends of limits that came after some of a request's moves
 	over   bool                      // nothing more is asked for: an answer was lost, or too many were refused
 }
 
@@ -40,12 +45,7 @@ func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
 			panic(p)
 		}
 	}()
-	for _, m := range a.Moves {
-		if m.Unlock && m.Unlocked {
-			v.green[m.Branch] = m
-		}
-	}
-	err := v.inGroups(ctx, a.Moves)
+	err := v.inTime(ctx, a)
 	if err != nil {
 		v.shutAll(ctx, reasonOf(err))
 	} else {
@@ -56,7 +56,14 @@ func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
 
 // inGroups moves branches group by group.
 func (v *moving) inGroups(ctx context.Context, moves []plan.Move) error {
+	v.round = slices.ContainsFunc(moves, func(m plan.Move) bool { return presumed(v.refused[m.Branch]) })
 	for _, group := range groups(moves, v.refused) {
+		if v.hopeless(group) {
+			if err := v.presume(ctx, group, v.reason); err != nil {
+				return err
+			}
+			continue
+		}
 		group, err := v.unlock(ctx, group)
 		if err != nil {
 			return err
@@ -69,19 +76,21 @@ func (v *moving) inGroups(ctx context.Context, moves []plan.Move) error {
 }
 
 // groups divides moves into those that go in one request: what was never refused before what was, and of either what needs no
-// status before what does, of which only as many wait for their statuses as can be set within a part of half a minute.
-func groups(moves []plan.Move, refused map[plan.Branch]bool) [][]plan.Move {
+// status before what does, of which only as many wait for their statuses as can be set within a part of half a minute. Of what was
+// refused before that comes first which was not asked for alone.
+func groups(moves []plan.Move, refused map[plan.Branch]string) [][]plan.Move {
 	var sorts [4][]plan.Move
 	for _, m := range moves {
 		i := 0
 		if locked(m) {
 			i = 1
 		}
-		if refused[m.Branch] {
+		if _, ok := refused[m.Branch]; ok {
 			i += 2
 		}
 		sorts[i] = append(sorts[i], m)
 	}
+	sorts[2], sorts[3] = presumedFirst(sorts[2], refused), presumedFirst(sorts[3], refused)
 	var all [][]plan.Move
 	for i, some := range sorts {
 		switch {
@@ -111,18 +120,35 @@ func (v *moving) settle(ctx context.Context, moves []plan.Move) (whole bool, err
 		return false, kept
 	case err == nil:
 		return len(asked) == len(moves), nil
-	case refuses(err) && len(rest) > 1:
-		return false, v.halve(ctx, rest)
 	case len(rest) == 0:
 		return false, nil
+	case len(rest) < len(asked) && v.waited(ctx, err):
+		_, err = v.settle(ctx, rest)
+		return false, err
+	case refuses(err) && len(rest) > 1:
+		return false, v.halve(ctx, rest, reasonOf(err))
 	}
-	v.over = v.over || !refuses(err)
+	v.over = v.over || !refuses(err) && !errors.Is(err, errVoid) // what is void may be read again
+	v.resembles(rest[0], err)
 	return false, v.unmoved(ctx, rest, err)
+}
+
+// waited waits for the end of a limit that is near and came when some of a request's moves were done.
+func (v *moving) waited(ctx context.Context, err error) bool {
+	wait, short := v.shortLimit(err)
+	if !short || v.waits == limitTries {
+		return false
+	}
+	v.waits++
+	return v.pause(ctx, wait, plan.Pin{}) == nil // each move is weighed by itself afterwards
 }
 
 // halve settles the halves of moves that were refused as a whole. If the first half goes, the second is known to be refused, and
 // is not asked for as a whole again.
-func (v *moving) halve(ctx context.Context, moves []plan.Move) error {
+func (v *moving) halve(ctx context.Context, moves []plan.Move, why string) error {
+	if v.systematic(moves, why) {
+		return v.presume(ctx, moves, why)
+	}
 	first, second := moves[:len(moves)/2], moves[len(moves)/2:]
 	if v.spent(len(moves)) {
 		return nil
@@ -132,7 +158,7 @@ func (v *moving) halve(ctx context.Context, moves []plan.Move) error {
 		return err
 	}
 	if whole && len(second) > 1 {
-		return v.halve(ctx, second)
+		return v.halve(ctx, second, why)
 	}
 	if v.spent(len(second)) {
 		return nil
@@ -194,7 +220,7 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move, err error) (rest 
 	if len(acts) == 0 {
 		return rest, nil
 	}
-	v.merged, v.wrote = true, v.wrote+len(acts)
+	v.merged, v.wrote, v.alike = true, v.wrote+len(acts), 0
 	return rest, v.record(ctx, acts...)
 }
 
@@ -208,13 +234,16 @@ func movedBy(err error) []plan.Branch {
 }
 
 // unmoved follows moves that came to nothing: pending first, then the record. It gives the error that ends the look, if it does.
+// What an event voided may be moved yet: its success stands until that is known.
 func (v *moving) unmoved(ctx context.Context, moves []plan.Move, err error) error {
+	if errors.Is(err, errVoid) {
+		return err
+	}
 	v.shut(ctx, moves, reasonOf(err))
 	act := v.actOn(moves[0])
 	act.Outcome, act.Reason = outcomeOf(err), reasonOf(err)
 	if refuses(err) { // it was asked for alone
-		act.Outcome, v.again = store.Refused, true
-		act.Stuck = &plan.Stuck{Branch: act.Branch, Old: moves[0].Old, New: act.SHA, At: act.At, Reason: act.Reason}
+		act = v.stuck(moves[0], act.Reason)
 	}
 	if len(moves) > 1 {
 		act.Branch, act.Reason = "", wordOfMany(len(moves), act.Reason)
@@ -230,6 +259,15 @@ func (v *moving) unmoved(ctx context.Context, moves []plan.Move, err error) erro
 		return nil
 	}
 	return v.weigh(pieceOf(moves...), err)
+}
+
+// stuck is a refusal as the history keeps it. What is decided is another thing once it is recorded.
+func (v *moving) stuck(m plan.Move, why string) store.Act {
+	v.again = true
+	act := v.actOn(m)
+	act.Outcome, act.Reason = store.Refused, why
+	act.Stuck = &plan.Stuck{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Reason: why}
+	return act
 }
 
 // actOn is a move as the history keeps it, without its end.

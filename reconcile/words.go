@@ -20,6 +20,9 @@ const (
 	wordBroken  = "an error in sluice; looking again"
 	wordLeft    = "another move failed first; looking again"
 
+	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
+	wordTogether = "refused with others: "
+
 	verbDelete = "delete-branch"
 )
 

@@ -14,7 +14,7 @@ func TestWords(t *testing.T) {
 	got := strings.Join(append(wordsOfHealth(health{
 		store: errors.New("the disk of the database is full"), unauthorized: errors.New("unauthorized: Bad credentials"),
 		skew: 61*time.Minute + 400*time.Millisecond,
-	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken, wordLeft,
+	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken, wordLeft, wordTogether+"no",
 		wordOfMove(plan.Move{Branch: "rw/a", Old: "aaaaaaaaaa", New: "bbbbbbbbbb"}), wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb"}),
 		wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb", Restores: true}), wordOfMany(3, wordLate),
 		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
@@ -30,6 +30,7 @@ the service is stopping; the next start looks again
 GitHub does not show the repository to us
 an error in sluice; looking again
 another move failed first; looking again
+refused with others: no
 rw/a moved from aaaaaaa to bbbbbbb
 rw/a made at bbbbbbb
 rw/a put back at bbbbbbb, where it was last seen

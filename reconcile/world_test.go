@@ -51,8 +51,8 @@ type hub struct {
 	busy     int       // requests for it right now
 	noted    int64     // notes that were delivered, echoes not counted
 	lastNote time.Time // when the last was
-	observed time.Time // when its last observation began
-	since    int64     // noted at that instant
+	observed sight     // its last observation
+	glanced  sight     // likewise, or one of its branches alone
 	voids    int       // observations since the last write
 
 	branches map[plan.Branch]*branch // windowed ones
@@ -63,6 +63,12 @@ type hub struct {
 	due      time.Time
 	lookedAt []time.Time
 	acts     []store.Act
+}
+
+// sight is what was known of a repository when an observation began.
+type sight struct {
+	at    time.Time
+	noted int64
 }
 
 type pull struct {
@@ -267,9 +273,9 @@ func (w *world) set(f func()) {
 }
 
 // opens checks a write that opens something: it must rest on an observation that no note made void.
-func (w *world) opens(h *hub, c call) {
-	if h.noted != h.since && h.lastNote.After(h.observed) && h.lastNote.Before(c.at) {
-		w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note came at %v", c, c.at, h.observed, h.lastNote))
+func (w *world) opens(h *hub, on sight, c call) {
+	if h.noted != on.noted && h.lastNote.After(on.at) && h.lastNote.Before(c.at) {
+		w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note came at %v", c, c.at, on.at, h.lastNote))
 	}
 }
 
@@ -298,10 +304,16 @@ func (w *world) Spare(int64) (int, time.Time) {
 	return w.spare()
 }
 
+// glances tells an observation that asks for no pull request at all.
+func glances(part []int) bool { return part != nil && len(part) == 0 }
+
 func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.Snapshot, error) {
 	w.change(r, func(h *hub) {
 		if h != nil {
-			h.observed, h.since = time.Now(), h.noted
+			h.glanced = sight{time.Now(), h.noted}
+			if !glances(ask.Pulls) {
+				h.observed = h.glanced
+			}
 		}
 	})
 	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls}
@@ -359,8 +371,12 @@ func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan
 			c.pull = p.number
 		}
 		c.at = time.Now()
-		if s.State == plan.Success {
-			w.opens(h, c)
+		switch {
+		case s.State != plan.Success:
+		case c.pull == 0 && strings.HasPrefix(string(s.Context), string(plan.PromoteContext)+"/"):
+			w.opens(h, h.glanced, c)
+		default:
+			w.opens(h, h.observed, c)
 		}
 	})
 	h, err := w.enter(ctx, c)
@@ -383,7 +399,7 @@ func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan
 func (w *world) Merge(ctx context.Context, r plan.Repo, m plan.Merge) (plan.SHA, error) {
 	c := call{op: "merge", repo: r, pull: m.Pull, at: time.Now()}
 	w.change(r, func(h *hub) {
-		w.opens(h, c)
+		w.opens(h, h.observed, c)
 		if p := h.pulls[m.Pull]; p != nil && p.windowed {
 			if open, _ := w.windows(w.wall()); !open {
 				w.broken = append(w.broken, fmt.Sprintf("%v at %v: the window is shut", c, c.at))

@@ -1,0 +1,87 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// A look at a large or slow repository is old before branches are moved, and where events never cease it is void. Moves need
+// little of it: that is read again just before them, in one request without pull requests, and decided again.
+
+// inTime moves branches on an observation that is neither old nor void. What the plan's other actions rest on stays as old, or as
+// void, as it is.
+func (v *moving) inTime(ctx context.Context, a plan.MoveBranches) error {
+	seen, last := v.seen, v.last
+	defer func() { v.seen, v.last = seen, last }()
+	v.adopt(ctx, a.Moves)
+	err := errVoid
+	if !v.void() && !v.aged() {
+		err = v.inGroups(ctx, a.Moves)
+	}
+	for range rereadMost {
+		if !v.outdated(err) {
+			return err
+		}
+		err = v.anew(ctx)
+	}
+	if errors.Is(err, errVoid) {
+		return v.leave(ctx, a, errVoid)
+	}
+	return err
+}
+
+// outdated tells that an event, or the time that statuses take, kept branches from moving.
+func (v *moving) outdated(err error) bool {
+	return errors.Is(err, errVoid) || (err == nil && !v.over && len(v.late) > 0 && v.aged())
+}
+
+// anew reads what moves need again, decides again, and carries out the moves of that plan, and what it withdraws of theirs.
+func (v *moving) anew(ctx context.Context) error {
+	s, err := v.observeAgain(ctx, []int{})
+	if err != nil {
+		return err
+	}
+	if v.end != nil {
+		return v.end
+	}
+	p, err := v.decide(s)
+	if err != nil {
+		return err
+	}
+	var moves []plan.Move
+	for _, a := range p.Actions {
+		if m, ok := a.(plan.MoveBranches); ok {
+			moves = m.Moves
+		}
+	}
+	v.adopt(ctx, moves)
+	for _, a := range p.Actions {
+		if set, ok := a.(plan.SetStatus); ok && set.Withdraws && strings.HasPrefix(string(set.Context), string(plan.PromoteContextFor(""))) {
+			if err := v.try(ctx, a); err != nil {
+				return err
+			}
+		}
+	}
+	return v.inGroups(ctx, moves)
+}
+
+// adopt takes up moves that were decided on, instead of those before: their successes are kept, and others put back.
+func (v *moving) adopt(ctx context.Context, moves []plan.Move) {
+	v.late = nil
+	var left []plan.Move
+	for _, g := range v.green {
+		if !slices.ContainsFunc(moves, func(m plan.Move) bool { return m.Branch == g.Branch && m.New == g.New }) {
+			left = append(left, g)
+		}
+	}
+	v.shut(ctx, left, wordVoid)
+	for _, m := range moves {
+		if m.Unlock && m.Unlocked {
+			v.green[m.Branch] = m
+		}
+	}
+}
