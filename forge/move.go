@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,7 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 		err = f.moveSingly(ctx, c, repo, moves)
 	}
 	if err == nil {
+		f.noteMoved(repo, moves)
 		return nil
 	}
 	e := judge(err)
@@ -182,6 +184,25 @@ func refusedRef(err error) error {
 		return err
 	}
 	return &Error{Kind: Refused, Reason: judge(err).Reason, Err: err}
+}
+
+// noteMoved remembers where branches went, so that the next look asks at once for what is said of the commits where they stand.
+func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
+	m, ok := f.repos.get(keyOf(repo))
+	if !ok {
+		return
+	}
+	to := make(map[string]plan.SHA, len(moves))
+	for _, v := range moves {
+		to[string(v.Branch)] = v.New
+	}
+	m.windowed.tips = slices.Clone(m.windowed.tips)
+	for i, name := range m.windowed.entries {
+		if tip, ok := to[name]; ok {
+			m.windowed.tips[i] = tip
+		}
+	}
+	f.repos.put(keyOf(repo), m)
 }
 
 // noteDemands remembers the branches whose move was refused for the lack of our status: a look does not tell the rulesets of a branch

@@ -95,7 +95,29 @@ func (w *world) branch(s plan.Snapshot, name plan.Branch) plan.Tracked {
 	return plan.Tracked{}
 }
 
-// The figure: however many windowed branches there are, a quiet look is one request.
+// Where some branches went and others stayed, the look after the move knows beforehand which commits to ask for.
+func TestTheLookAfterSomeMoved(t *testing.T) {
+	names := manyNames(10)
+	w := newWindowed(t, "none", names...)
+	old := w.r.Tip("main")
+	w.push("main", "a")
+	w.push("main", "b")
+	for _, name := range names {
+		w.git("", "update-ref", "refs/heads/"+name, old)
+	}
+	w.look(Ask{})
+	s, _ := w.look(Ask{})
+	var moves []plan.Move
+	for _, b := range s.Branches[5:] {
+		moves = append(moves, plan.Move{Branch: b.Name, Old: b.Tip, New: s.Sources["main"].Line[1].SHA})
+	}
+	w.must(w.forge.MoveBranches(context.Background(), w.repo, moves))
+	if _, after := w.look(Ask{}); sum(after) != 1 {
+		t.Errorf("the look after took %v", after)
+	}
+}
+
+// However many windowed branches there are, a quiet look is one request.
 func TestRequestsForWindowedBranches(t *testing.T) {
 	for _, n := range []int{1, 100, 1000} {
 		names := manyNames(n)

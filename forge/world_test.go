@@ -120,7 +120,7 @@ func sum(counts map[string]int) int {
 	return n
 }
 
-// The figure: 50 pull requests opened at once, each gets its status.
+// The figure: 50 pull requests opened at once, each gets its status.
 func TestRequestsFromOpenedToPending(t *testing.T) {
 	w := newWorld(t, nil)
 	w.look(Ask{}) // as it was before: the rules are known

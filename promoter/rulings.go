@@ -302,7 +302,7 @@ func (d *brief) refusedTo(to plan.SHA) (ruling, bool) {
 	}
 	r := ruling{
 		kind: plan.Blocked, goes: to, until: again, wake: again, reason: sayRefused(s.Reason, again, d.open.zone),
-		brief: sayRefused(s.Reason, time.Time{}, d.open.zone),
+		brief: sayRefusedBriefly(s.Reason),
 	}
 	if again.IsZero() {
 		r.wake = nextDay(at)

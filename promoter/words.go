@@ -19,6 +19,8 @@ const (
 	maxSubject = 100
 	// maxName and minName are how much of a name is told, at most and where there is little room, in characters.
 	maxName, minName = 60, 8
+	// maxBrief is how much of a refusal a summary tells, in characters.
+	maxBrief = 64
 	// minTold is how much is told at least of the name that a summary begins with, in characters.
 	minTold = 24
 	// maxListed is how many of the commits that wait are told one by one.
@@ -121,8 +123,16 @@ func sayRefused(reason string, again time.Time, zone *time.Location) string {
 	if !again.IsZero() {
 		tail += ", again at " + plan.Clock(again, zone)
 	}
-	return plan.Middle(wordRefused+": "+plan.Clean(reason), plan.MaxReason-runes(tail)) + tail
+	return plan.Middle(wordRefused+": "+sentence(reason), plan.MaxReason-runes(tail)) + tail
 }
+
+// sayRefusedBriefly leaves room for a name before it.
+func sayRefusedBriefly(reason string) string {
+	return plan.Middle(wordRefused+": "+sentence(reason), maxBrief) + "; let sluice's App push to it"
+}
+
+// sentence is what GitHub says, without the full stop.
+func sentence(reason string) string { return strings.TrimRight(plan.Clean(reason), ".") }
 
 // sayShut names what shuts, until when, and why.
 func (d *brief) sayShut() string {
