@@ -1,6 +1,7 @@
 package promoter
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -24,16 +25,16 @@ type brief struct {
 
 // ruling is the answer with its reason.
 type ruling struct {
-	kind   plan.Kind
-	reason string
-	brief  string // what a summary tells of it, which should not change with each try; "": the reason
-	until  time.Time
-	goes   plan.SHA   // where it goes next; "": nowhere that is known
-	move   *plan.Move // it moves now
-	took   time.Duration
-	why    []plan.Step
-	wake   time.Time // time alone changes the answer then
-	look   time.Time // worth another look then
+	kind    plan.Kind
+	reason  string
+	refusal string // what GitHub said when it refused, hostile text; "": it did not
+	until   time.Time
+	goes    plan.SHA   // where it goes next; "": nowhere that is known
+	move    *plan.Move // it moves now
+	took    time.Duration
+	why     []plan.Step
+	wake    time.Time // time alone changes the answer then
+	look    time.Time // worth another look then
 }
 
 // rule is one line of the table of verdicts: it applies, or the next one is tried.
@@ -302,7 +303,7 @@ func (d *brief) refusedTo(to plan.SHA) (ruling, bool) {
 	}
 	r := ruling{
 		kind: plan.Blocked, goes: to, until: again, wake: again, reason: sayRefused(s.Reason, again, d.open.zone),
-		brief: sayRefusedBriefly(s.Reason),
+		refusal: cmp.Or(s.Reason, wordNoReason),
 	}
 	if again.IsZero() {
 		r.wake = nextDay(at)

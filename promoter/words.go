@@ -1,7 +1,6 @@
 package promoter
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -19,8 +18,6 @@ const (
 	maxSubject = 100
 	// maxName and minName are how much of a name is told, at most and where there is little room, in characters.
 	maxName, minName = 60, 8
-	// maxBrief is how much of a refusal a summary tells, in characters.
-	maxBrief = 64
 	// minTold is how much is told at least of the name that a summary begins with, in characters.
 	minTold = 24
 	// maxListed is how many of the commits that wait are told one by one.
@@ -33,6 +30,7 @@ const (
 	wordClockOff   = "the clock of sluice differs from GitHub's by more than 30 s: nothing is moved until it is right"
 	wordAnyCheck   = "any check"
 	wordRefused    = "GitHub refused the move"
+	wordNoReason   = "it did not say why"
 	wordUnread     = "its checks could not be read"
 )
 
@@ -119,16 +117,17 @@ func sayReport(r *plan.Report) plan.Step {
 
 // sayRefused keeps the way out whatever GitHub said.
 func sayRefused(reason string, again time.Time, zone *time.Location) string {
-	tail := "; let sluice's App push to it"
+	tail := ""
 	if !again.IsZero() {
-		tail += ", again at " + plan.Clock(again, zone)
+		tail = ", again at " + plan.Clock(again, zone)
 	}
-	return plan.Middle(wordRefused+": "+sentence(reason), plan.MaxReason-runes(tail)) + tail
+	return refusedIn(plan.MaxReason-runes(tail), reason) + tail
 }
 
-// sayRefusedBriefly leaves room for a name before it.
-func sayRefusedBriefly(reason string) string {
-	return plan.Middle(wordRefused+": "+sentence(reason), maxBrief) + "; let sluice's App push to it"
+// refusedIn tells of a refusal in so many characters.
+func refusedIn(room int, reason string) string {
+	const tail = "; let sluice's App push to it"
+	return plan.Middle(wordRefused+": "+sentence(reason), room-runes(tail)) + tail
 }
 
 // sentence is what GitHub says, without the full stop.
@@ -197,9 +196,13 @@ func (t total) sayBlocked() string {
 	if len(t.blocked) > 1 {
 		several = "some are blocked, first "
 	}
-	reason := cmp.Or(first.ruling.brief, first.ruling.reason)
-	room := min(plan.MaxReason-runes(several+": "+reason), maxName)
-	return plan.Fit(several + plan.Middle(plan.Clean(string(first.name)), max(room, minTold)) + ": " + reason)
+	name := plan.Clean(string(first.name))
+	if first.ruling.refusal != "" { // without the instant of the next try, or it were another summary at each
+		start := several + plan.Middle(name, minTold) + ": "
+		return start + refusedIn(plan.MaxReason-runes(start), first.ruling.refusal)
+	}
+	room := min(plan.MaxReason-runes(several+": "+first.ruling.reason), maxName)
+	return plan.Fit(several + plan.Middle(name, max(room, minTold)) + ": " + first.ruling.reason)
 }
 
 func (t total) sayWaits() string {

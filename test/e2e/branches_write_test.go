@@ -293,7 +293,7 @@ func TestUnlockedAndRefused(t *testing.T) {
 	w.summed(base, "success: all 2 branches stand here")
 	tip := w.setFile(following(openForYears, "rw/a", "rw/b"))
 	w.reach(tip, "rw/b")
-	w.summed(tip, "failure: rw/a: GitHub refused the move: You're not authorized to push to this branch.")
+	w.summed(tip, "failure: rw/a: GitHub refused the move: You're not authorized to push to this branch; let sluice's App push to it")
 	if now := w.statusOn(tip, lockOf("rw/a")); !strings.HasPrefix(now, "pending: GitHub refused the move: ") { // by that look, not the next
 		t.Errorf("what unlocked it has become %q", now)
 	}
