@@ -32,8 +32,9 @@ test: ## run every test, with the race detector where there is a C compiler
 	$(GO) test $(RACE) -parallel $(PARALLEL) -timeout 20m ./...
 
 .PHONY: e2e
-e2e: ## run the end-to-end suite on the binary as it ships, without the race detector
+e2e: ## run the end-to-end suite and the cost of promote on the binary as it ships, without the race detector
 	$(GO) test -count=1 -parallel $(PARALLEL) -timeout 15m ./test/e2e/...
+	$(GO) test -count=1 -run TestPromoteCost ./cmd/sluice
 
 .PHONY: check
 check: ## formatting, vet, lint, and whether what is generated is up to date
