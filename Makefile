@@ -17,7 +17,7 @@ PARALLEL ?= 8
 
 .PHONY: help
 help: ## show this
-	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z][a-z0-9-]*:.*## / {printf "  %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: ## run the service against the stand-in GitHub, with windows that open every few minutes
