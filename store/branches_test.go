@@ -49,6 +49,19 @@ func TestBranchesAge(t *testing.T) {
 	same(t, "after two years without a look", recall(t, s.Reader, acme, noon).Branches, values{"rw/deleted": "d", "rw/there": "t"})
 }
 
+// A name that comes back soon is the branch that it was; after more than a week it is a new one, and is not put back anywhere.
+func TestANameThatLeftTheFile(t *testing.T) {
+	s := fresh(t)
+	day := 24 * time.Hour
+	see(t, s, values{"rw/gone": "g", "rw/there": "t"}, noon)
+	for d, want := range []values{{"rw/gone": "g", "rw/there": "t"}, {"rw/there": "t"}} {
+		at := noon.Add(6*day + time.Duration(d)*3*day)
+		see(t, s, values{"rw/there": "t"}, at)
+		ok(t, s.Looked(t.Context(), acme, store.Look{At: at}))
+		same(t, at.String(), recall(t, s.Reader, acme, noon).Branches, want)
+	}
+}
+
 func TestBranchesAreBounded(t *testing.T) {
 	s := fresh(t)
 	old := values{}
