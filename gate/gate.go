@@ -41,6 +41,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	}
 	statuses := slices.Concat(b.pullStatuses(cases), b.tipStatuses(&out))
 	out.Actions = inOrder(b.judgeGroups(&out), statuses, turns)
+	b.debts(&out)
 	out.Wake, out.Look = b.alarm.wake, b.alarm.look
 	return out
 }
@@ -54,6 +55,10 @@ type bench struct {
 	takers  map[string]*takers         // by the base and the branches asked for
 	holders map[string][]config.Branch // by the base and one pattern of branches
 	alarm   alarm
+
+	judged   map[place]bool // where a status is decided on from what is open
+	standing []plan.Debt    // of successes that stand and are as they should be
+	room     *room
 }
 
 func newBench(s plan.Snapshot) *bench {
@@ -67,7 +72,7 @@ func newBench(s plan.Snapshot) *bench {
 	for name, base := range s.Bases {
 		bases[name] = &base
 	}
-	return &bench{s: s, bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{}, takers: map[string]*takers{}, holders: map[string][]config.Branch{}, alarm: alarm{at: s.At}}
+	return &bench{s: s, bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{}, takers: map[string]*takers{}, holders: map[string][]config.Branch{}, alarm: alarm{at: s.At}, judged: map[place]bool{}}
 }
 
 // alarm collects the instants at which to decide again.

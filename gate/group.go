@@ -16,8 +16,16 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 			continue
 		}
 		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, promoted: promoted, paths: names(g.Files)}
-		d.pull = &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours}
+		d.pull = &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses}
 		d.ruling = b.ruleOnGroup(d)
+		b.judged[d.place()] = true
+		if d.ends() {
+			if why := b.room.lacks(d); why != "" {
+				d.ruling = ruling{kind: plan.Held, reason: why}
+			} else {
+				b.room.add(d.debt())
+			}
+		}
 		out.Verdicts = append(out.Verdicts, d.verdict())
 		if w, ok := b.settle(b.groupStatus(d), g.Ours); ok {
 			writes = append(writes, w)
@@ -27,6 +35,9 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 }
 
 func (b *bench) ruleOnGroup(d *brief) ruling {
+	if r, ok := spent(d); ok {
+		return r
+	}
 	if r, ok := intoWindowedBranch(d); ok {
 		return r
 	}
@@ -47,14 +58,16 @@ func (b *bench) ruleOnGroup(d *brief) ruling {
 func (b *bench) groupStatus(d *brief) plan.SetStatus {
 	set := plan.SetStatus{
 		Pin:     plan.Pin{SHA: d.pull.Head},
-		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason,
+		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason, Statuses: d.pull.Statuses,
 	}
-	if d.mode() == config.Observe {
+	if _, over := spent(d); d.mode() == config.Observe && !over {
 		set.Before, set.State, set.Description = d.at.Add(freshFor), plan.Success, sayObserved(d.ruling)
-		return set
-	}
-	if d.policy != nil && (d.ruling.kind == plan.Release || d.ruling.kind == plan.Ignored) {
+	} else if d.policy != nil && (d.ruling.kind == plan.Release || d.ruling.kind == plan.Ignored) {
 		set.Pin, set.State = d.releasePin(), plan.Success
+	}
+	if set.State == plan.Success {
+		set.Debt = d.debt()
+		set.Debt.For, set.Debt.State = plan.ForGroup, plan.Failure // a pending answer would block the queue
 	}
 	return set
 }

@@ -62,7 +62,7 @@ func onPaths() []rule {
 // onPulls is the whole table, in the design's order: ignored, blocked, held, waiting.
 func onPulls() []rule {
 	return []rule{
-		fought, intoWindowedBranch, badRules, brokenBase,
+		spent, fought, intoWindowedBranch, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
 		holdLabel, unknownWindow, untaken, shut,

@@ -22,7 +22,7 @@ type place struct {
 }
 
 func (d *brief) place() place {
-	return place{d.pull.Head, strings.ToLower(string(plan.ContextFor(d.pull.Base)))}
+	return placeOf(d.pull.Head, plan.ContextFor(d.pull.Base))
 }
 
 // pullStatuses are the statuses that are not what they should be.
@@ -34,6 +34,7 @@ func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
 		if byPlace[at] == nil {
 			order = append(order, at)
 		}
+		b.judged[at] = true
 		byPlace[at] = append(byPlace[at], d)
 	}
 	var out []plan.SetStatus
@@ -59,7 +60,10 @@ func (b *bench) status(same []*brief) (plan.SetStatus, bool) {
 	if said := d.ruling.said; said != "" && exists && current.By == b.s.Us && current.State == state && strings.HasPrefix(current.Description, said) {
 		return plan.SetStatus{}, false
 	}
-	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: plan.ContextFor(d.pull.Base)}
+	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: plan.ContextFor(d.pull.Base), Statuses: d.pull.Statuses}
+	if state == plan.Success {
+		set.Debt = d.debt()
+	}
 	for _, x := range same {
 		set.Pulls = append(set.Pulls, x.pull.Number)
 	}
@@ -88,7 +92,7 @@ func (d *brief) weight() int {
 // wanted is the status that the ruling asks for. Green is given to what people merge; what sluice merges itself turns
 // green only as part of the merge.
 func (d *brief) wanted() (plan.StatusState, string) {
-	if d.mode() == config.Observe {
+	if _, over := spent(d); d.mode() == config.Observe && !over {
 		return plan.Success, sayObserved(d.ruling)
 	}
 	switch d.ruling.kind {
@@ -126,7 +130,7 @@ func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
 			if current, ok := plan.Latest(base.Ours); !ok || current.By != b.s.Us || current.State != plan.Failure {
 				continue
 			}
-			set.State, set.Description, set.Before = plan.Success, wordRulesValid, b.s.At.Add(freshFor)
+			set.State, set.Description, set.Before = plan.Success, wordRulesValid, b.s.At.Add(freshFor) // of what the base holds already: no debt
 		default:
 			out.Verdicts = append(out.Verdicts, plan.Verdict{
 				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,
@@ -206,6 +210,9 @@ func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (plan.SetStatus,
 		return plan.SetStatus{}, false // left to the other writer; what is ours is still kept right
 	}
 	if mine && current.State == want.State && current.Description == want.Description {
+		if want.Debt.SHA != "" {
+			b.standing = append(b.standing, want.Debt)
+		}
 		return plan.SetStatus{}, false
 	}
 	if exists && !mine {

@@ -32,7 +32,7 @@ type opened struct {
 // takeTurns decides what happens to those that may be released, in the file's order, and gives the merges and updates.
 func (b *bench) takeTurns(cases []*brief) []plan.Action {
 	t := turns{b: b, taken: map[string]int{}, merging: map[plan.Branch]int{}, merged: map[opened]int{}}
-	t.green(cases)
+	b.give(cases)
 	var out []plan.Action
 	for _, d := range pick(cases, (*brief).mergesItself) {
 		if t.take(d) {
@@ -134,34 +134,6 @@ func (t *turns) heldOver(d *brief, full window.Name) ruling {
 	return r
 }
 
-// green bounds how many are green for people to merge: no more than can be withdrawn, at GitHub's pace, within half the
-// shortest cutoff of the windows concerned. Those that are green already come first.
-func (t *turns) green(cases []*brief) {
-	if t.b.s.Budget == 0 {
-		return
-	}
-	due := pick(cases, func(d *brief) bool {
-		return d.ruling.kind == plan.Release && d.isWindowed() && d.ruling.people != "" && !d.ruling.shared
-	})
-	slices.SortStableFunc(due, func(x, y *brief) int { return y.isGreen() - x.isGreen() })
-	count, shortest := 0, time.Duration(math.MaxInt64)
-	for _, d := range due {
-		cutoff := d.shortestCutoff()
-		most := t.withdrawable(min(shortest, cutoff))
-		if count < most {
-			count, shortest = count+1, min(shortest, cutoff)
-			continue
-		}
-		d.ruling = ruling{kind: plan.Held, reason: sayTooManyGreen(most, cutoff), wake: d.open.next}
-	}
-}
-
-// withdrawable is how many statuses can be withdrawn in half of a cutoff.
-func (t *turns) withdrawable(cutoff time.Duration) int {
-	cutoff = min(cutoff, time.Hour) // more than a thousand are open nowhere, and less than that overflows
-	return int(cutoff * time.Duration(t.b.s.Budget) / (2 * time.Minute))
-}
-
 // isGreen is 1 if our success stands on the head, else 0.
 func (d *brief) isGreen() int {
 	if ours, ok := d.current(); ok && ours.By == d.s.Us && ours.State == plan.Success {
@@ -184,6 +156,11 @@ func (d *brief) shortestCutoff() time.Duration {
 // merge is the action for a pull request that has its turn.
 func (b *bench) merge(d *brief) plan.Action {
 	required, _ := d.base.Enforced(d.pull.Base, b.s.App)
+	debt := d.debt()
+	if d.isGreen() == 1 {
+		b.standing = append(b.standing, debt)
+	}
+	debt.Ends, debt.Description = d.releasePin().Before, wordRefused
 	return plan.Merge{
 		Pin:          d.releasePin(),
 		Pull:         d.pull.Number,
@@ -197,6 +174,8 @@ func (b *bench) merge(d *brief) plan.Action {
 		AlreadyGreen: d.isGreen() == 1,
 		Releases:     d.need.releases,
 		DeleteBranch: b.deletable(d),
+		Statuses:     d.pull.Statuses,
+		Debt:         debt,
 	}
 }
 

@@ -28,6 +28,9 @@ const (
 	wordChecksUnread     = "waits: not all checks of this head could be read"
 	wordMergeability     = "waits: GitHub is working out whether this can be merged"
 	wordRefused          = "GitHub refused the merge"
+	wordRulesChanged     = "the rules changed since this passed: reopen the pull request or push to it"
+	wordStatusesSpent    = "nearly all statuses that GitHub takes on one commit are used up: push a new commit"
+	wordHourSpent        = "held: GitHub's hourly budget takes back no more successes that end then; it passes when there is room"
 )
 
 func sayPath(path string, c layout.Class) plan.Step {
@@ -313,6 +316,14 @@ func sayTooManyGreen(most int, cutoff time.Duration) string {
 		return "held: its window has no cutoff, so green could not be withdrawn before the close: give it one, or let sluice merge"
 	}
 	return plan.Fit(fmt.Sprintf("held: %d are green already, as many as can be withdrawn before the close", most))
+}
+
+// sayOver says why a success was taken back although its windows may be open.
+func sayOver(d plan.Debt) string {
+	if d.For == plan.ForGroup {
+		return "GitHub dissolved this merge group"
+	}
+	return plan.Fit("no longer the head of an open pull request into " + plan.Clean(string(d.Subject.Base)))
 }
 
 func sayPeopleIgnored(n int) string {

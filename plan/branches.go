@@ -169,6 +169,8 @@ func Join(plans ...Plan) Plan {
 		out.Branches = append(out.Branches, p.Branches...)
 		out.Actions = append(out.Actions, p.Actions...)
 		out.Notes = append(out.Notes, p.Notes...)
+		out.Debts = append(out.Debts, p.Debts...)
+		out.Redeemed = append(out.Redeemed, p.Redeemed...)
 		out.Wake, out.Look = Soonest(out.Wake, p.Wake), Soonest(out.Look, p.Look)
 	}
 	slices.SortStableFunc(out.Actions, func(a, b Action) int { return cmp.Compare(urgency(a), urgency(b)) })

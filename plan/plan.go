@@ -73,6 +73,15 @@ type Snapshot struct {
 	Merges   []Merged
 	Stuck    []Stuck
 
+	// Successes of ours that stand or may stand, and those of the installation's other repositories that an instant ends.
+	Debts  []Debt
+	Others []Debt
+	Closed []Closed // what debts were made for, as far as it is known to be closed, or to have moved on
+
+	// Forgotten are pull requests that were closed unmerged before debts were recorded: Number, Head, Base and Ours. They are read once.
+	Forgotten []Pull
+	Hour      Hour // GitHub's budget of requests
+
 	// Budget is how many statuses sluice can withdraw within a minute at GitHub's pace. 0: unlimited.
 	Budget int
 }
@@ -144,6 +153,7 @@ type Pull struct {
 	ChecksAll bool      // Checks is the whole list
 	Ours      []Status  // statuses under our context on Head, latest first; at most one counts on GitHub
 	FirstSeen time.Time // when sluice first saw Head; zero: now
+	Statuses  int       // how many stand under our context on Head, whoever set them; negative: not known
 }
 
 // Mergeable is GitHub's word on conflicts with the base.
@@ -257,6 +267,7 @@ type Group struct {
 	Files    []File
 	Complete bool
 	Ours     []Status
+	Statuses int // as of Pull
 }
 
 // Refusal is GitHub's refusal to merge a head onto a base's tip, as often as it happened.

@@ -65,6 +65,8 @@ type SetStatus struct {
 	Description string
 	Repairs     Login // the account whose status under our name is put right; else ""
 	Withdraws   bool  // takes a success back: that waits for nothing
+	Statuses    int   // as of Pull
+	Debt        Debt  // of a success
 }
 
 // Merge merges a pull request as a unit: success, merge with the SHA, and back to pending if GitHub refuses.
@@ -82,6 +84,8 @@ type Merge struct {
 	AlreadyGreen bool // our success already stands on the head
 	Releases     []layout.Release
 	DeleteBranch Branch // to be deleted after the merge; "" to keep
+	Statuses     int    // as of Pull
+	Debt         Debt   // of the success
 }
 
 // Update brings a head up to date with its base, by GitHub's merge of the base into it.
@@ -119,6 +123,8 @@ type Plan struct {
 	Branches []BranchVerdict // of the windowed branches, in the file's order
 	Actions  []Action
 	Notes    []Step    // what operators should know of a base: "not enforced"
+	Debts    []Debt    // that are to be recorded anew, with no write: their terms are others, or nobody has recorded them yet
+	Redeemed []int64   // the numbers of those that a merge ended
 	Wake     time.Time // a verdict changes by time alone; zero: none does
 	Look     time.Time // worth another look then, though no time-bound verdict changes; zero: no
 }

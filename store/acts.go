@@ -40,10 +40,11 @@ type Act struct {
 	Repair  *plan.Repair  // remember that a status was put right
 	Moved   *plan.Moved   // remember the move, which is the branch's value last seen from now on; it ends the branch's refusals
 	Stuck   *plan.Stuck   // count one more refusal of this branch, old and new value; its Count is not read
+	Tally   *Tally        // remember how many statuses stand where one was set
 }
 
-// Record keeps actions in the history together with what they imply, all of them in one transaction. A status that was set
-// on a merge group's head is its answer: the group waits no longer. To record a merge or a move twice counts it once.
+// Record keeps actions in the history together with what they imply, all of them in one transaction. To record a merge or a move
+// twice counts it once.
 func (s *Store) Record(ctx context.Context, acts ...Act) error {
 	if len(acts) == 0 {
 		return nil
@@ -75,11 +76,6 @@ func record(ctx context.Context, tx *session, a Act) error {
 		row.id, micros(a.At), a.Verb, a.Pull, string(a.Branch), string(a.SHA), cut(a.Reason), string(a.Outcome)); err != nil {
 		return err
 	}
-	if a.Verb == (plan.SetStatus{}).Verb() && a.Outcome == Done {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM merge_groups WHERE repo = ? AND head = ?`, row.id, string(a.SHA)); err != nil {
-			return err
-		}
-	}
 	return imply(ctx, tx, row.id, a)
 }
 
@@ -100,6 +96,11 @@ func imply(ctx context.Context, tx *session, id int64, a Act) error {
 	}
 	if err := implyBranch(ctx, tx, id, a); err != nil {
 		return err
+	}
+	if a.Tally != nil {
+		if err := keepTally(ctx, tx, id, *a.Tally, a.At); err != nil {
+			return err
+		}
 	}
 	if r := a.Repair; r != nil {
 		_, err := tx.ExecContext(ctx, `INSERT INTO repairs (repo, sha, context, login, at) VALUES (?, ?, ?, ?, ?)`,

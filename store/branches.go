@@ -148,9 +148,34 @@ func recallStuck(ctx context.Context, q querier, id int64, _ time.Time, m *Memor
 	}, `SELECT branch, old_sha, new_sha, at, count, reason FROM stuck WHERE repo = ? ORDER BY branch, old_sha, new_sha`, id)
 }
 
+// statuses is how many statuses stand under a context of ours on a commit; a negative number: that is not known. Where none
+// counts there is none. Where somebody else's counts, they may have set many.
+func (m Memory) statuses(us plan.Login, sha plan.SHA, context plan.Context, ours []plan.Status) int {
+	n, known := m.Tallies[Tallied{sha, context}]
+	now, stands := plan.Latest(ours)
+	switch {
+	case stands && now.By != us:
+		return -1
+	case known:
+		return n
+	case !stands:
+		return 0
+	}
+	return -1
+}
+
 // AddTo adds to an observation what is remembered: all but the heads, which are asked for by name.
 func (m Memory) AddTo(s *plan.Snapshot) {
-	s.Refusals, s.Repairs, s.Merges, s.Stuck = m.Refusals, m.Repairs, m.Merges, m.Stuck
+	s.Refusals, s.Repairs, s.Merges, s.Stuck, s.Debts = m.Refusals, m.Repairs, m.Merges, m.Stuck, m.Debts
+	s.Closed = append(s.Closed, m.Ended...)
+	for i := range s.Pulls {
+		p := &s.Pulls[i]
+		p.Statuses = m.statuses(s.Us, p.Head, plan.ContextFor(p.Base), p.Ours)
+	}
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		g.Statuses = m.statuses(s.Us, g.Head, plan.ContextFor(g.Base), g.Ours)
+	}
 	reports := map[plan.Branch][]plan.Report{}
 	for _, r := range m.Reports {
 		reports[r.Branch] = append(reports[r.Branch], r)

@@ -50,6 +50,14 @@ const (
 	ReportsKept = 5000
 	// ReportBytes is the longest text of a report that is kept whole: a reason shows 140 characters at most.
 	ReportBytes = 400
+	// DebtAge is how long a debt that no instant ends is kept: a success on a head that nobody opens again.
+	DebtAge = 400 * 24 * time.Hour
+	// DebtsKept is how many debts without an end are kept of one repository, the latest.
+	DebtsKept = 10000
+	// TalliesKept is how many commits and contexts of one repository statuses are counted for, those that were written last.
+	TalliesKept = 5000
+	// PageDebts is how many of a repository's debts that GitHub refuses to take the page shows.
+	PageDebts = 20
 	// PageBranches is how many verdicts on windowed branches of one repository are kept with the last plan.
 	PageBranches = 1000
 	// PageCommits is how many of a branch's waiting commits are kept with the last plan.

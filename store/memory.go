@@ -19,7 +19,11 @@ type Memory struct {
 	Refusals  []plan.Refusal         // by pull, head and tip
 	Repairs   []plan.Repair          // of the last RepairAge, oldest first
 	Merges    []plan.Merged          // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
-	Groups    []plan.Group           // that wait for an answer, oldest first: base, base SHA and head alone
+	Groups    []plan.Group           // that GitHub has not dissolved, oldest first: base, base SHA and head alone
+	Ended     []plan.Closed          // groups that it has
+	Debts     []plan.Debt            // in the order of their numbers
+	Tallies   map[Tallied]int        // how many statuses stand under our contexts, where that is known
+	Swept     bool                   // our successes on what was closed before debts were recorded are known
 	FirstSeen map[plan.SHA]time.Time // of every head that is kept
 
 	Branches map[plan.Branch]plan.SHA   // the value last seen of every windowed branch that is kept
@@ -53,7 +57,7 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
 		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads,
-		recallBranches, recallStuck, recallReports,
+		recallBranches, recallStuck, recallReports, recallDebts, recallTallies,
 	} {
 		if err := part(ctx, tx, row.id, at, &m); err != nil {
 			return Memory{}, err
@@ -63,7 +67,7 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 }
 
 func recallNoted(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	return q.QueryRowContext(ctx, `SELECT noted FROM repositories WHERE id = ?`, id).Scan(&m.Noted)
+	return q.QueryRowContext(ctx, `SELECT noted, swept FROM repositories WHERE id = ?`, id).Scan(&m.Noted, &m.Swept)
 }
 
 func recallRefusals(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
@@ -106,10 +110,15 @@ func recallMerges(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
 	return each(ctx, q, func(rows *sql.Rows) error {
 		var g plan.Group
-		err := rows.Scan(&g.Base, &g.BaseSHA, &g.Head)
-		m.Groups = append(m.Groups, g)
+		var ended string
+		err := rows.Scan(&g.Base, &g.BaseSHA, &g.Head, &ended)
+		if ended == "" {
+			m.Groups = append(m.Groups, g)
+		} else {
+			m.Ended = append(m.Ended, plan.Closed{Subject: plan.Subject{Base: g.Base}, SHA: g.Head, Merged: ended == groupMerged})
+		}
 		return err
-	}, `SELECT base, base_sha, head FROM merge_groups WHERE repo = ? AND at > ? ORDER BY at, head`,
+	}, `SELECT base, base_sha, head, ended FROM merge_groups WHERE repo = ? AND at > ? ORDER BY at, head`,
 		id, micros(at.Add(-GroupAge)))
 }
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -22,9 +23,11 @@ type Delivery struct {
 	// Echo: the sender is our own App. The repository becomes due all the same, but a look that is under way keeps its
 	// worth: see [Look.Noted].
 	Echo bool
-	// Group is the merge group that the delivery is about. It waits for an answer from "checks_requested" until
-	// "destroyed", until a status on its head is recorded, or for GroupAge.
+	// Group is the merge group that the delivery is about. It asks for our status from "checks_requested" until "destroyed", or
+	// for GroupAge.
 	Group *plan.Group
+	// Reason is why a group was destroyed, in GitHub's word; "merged": it became its base.
+	Reason string
 	// Added and Removed are the repositories that an installation gained and lost.
 	Added, Removed []plan.Repo
 	// Uninstalled is an installation that is gone, with every repository of it; 0: none.
@@ -111,16 +114,21 @@ func place(ctx context.Context, tx *session, d Delivery) (int64, error) {
 	return row.id, nil
 }
 
+// groupMerged is GitHub's word for a group that became its base.
+const groupMerged = "merged"
+
 func markGroup(ctx context.Context, tx *session, id int64, d Delivery) error {
 	if d.Group == nil {
 		return nil
 	}
+	ended := ""
 	if d.Action == "destroyed" {
-		_, err := tx.ExecContext(ctx, `DELETE FROM merge_groups WHERE repo = ? AND head = ?`, id, string(d.Group.Head))
-		return err
+		ended = cmp.Or(cut(d.Reason), "destroyed")
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO merge_groups (repo, head, base, base_sha, at) VALUES (?, ?, ?, ?, ?)
-	    ON CONFLICT (repo, head) DO UPDATE SET base = excluded.base, base_sha = excluded.base_sha, at = excluded.at`,
-		id, string(d.Group.Head), string(d.Group.Base), string(d.Group.BaseSHA), micros(d.At))
+	// Deliveries come out of order: one that was dissolved is never asked for again.
+	_, err := tx.ExecContext(ctx, `INSERT INTO merge_groups (repo, head, base, base_sha, at, ended) VALUES (?, ?, ?, ?, ?, ?)
+	    ON CONFLICT (repo, head) DO UPDATE SET base = excluded.base, base_sha = excluded.base_sha, at = excluded.at,
+	    ended = CASE WHEN excluded.ended <> '' THEN excluded.ended ELSE merge_groups.ended END`,
+		id, string(d.Group.Head), string(d.Group.Base), string(d.Group.BaseSHA), micros(d.At), ended)
 	return err
 }

@@ -20,6 +20,8 @@ var aged = [...]struct {
 	{"acts", "at", ActAge},
 	{"stuck", "at", StuckAge},
 	{"reports", "heard", ReportAge},
+	{"debts", "at", DebtAge},
+	{"tallies", "at", HeadAge},
 }
 
 // tidy deletes what is past its age or beyond its count, at most once an hour and in small transactions.

@@ -18,6 +18,7 @@ type payload struct {
 	Ref          string       `json:"ref"`     // of a push: refs/heads/…
 	Context      string       `json:"context"` // of a status
 	Number       int          `json:"number"`  // of a pull request
+	Reason       string       `json:"reason"`  // for which a merge group was destroyed
 	Repository   *repository  `json:"repository"`
 	Installation installation `json:"installation"`
 	Sender       struct {

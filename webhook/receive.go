@@ -93,7 +93,7 @@ func (r *receiver) delivery(event, guid string, p payload) store.Delivery {
 	}
 	switch event {
 	case "merge_group":
-		d.Group = p.group()
+		d.Group, d.Reason = p.group(), p.Reason[:min(len(p.Reason), MaxHeader)]
 	case "installation":
 		switch p.Action {
 		case "created":

@@ -1,0 +1,257 @@
+package gate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Each success says by a debt until when it is true, and what takes its place then. What an instant ends is paid without us; here
+// is decided what else ends a debt, which successes stand that nobody has recorded, and how many may stand at once.
+
+const (
+	// maxCalledIn is how many debts without an end one look calls in because the file is another; the rest follow, as many a minute.
+	// They are as many as heads were ever green, and must not stand in the way of those that an instant ends.
+	maxCalledIn = 20
+	// spentStatuses is how many statuses on one commit and context leave too few of the thousand that GitHub takes: a success that
+	// was the last of them could never be taken back.
+	spentStatuses = 900
+	// hourShare is the part of an hour's requests that may be bound to be spent on paying debts: half.
+	hourShare = 2
+)
+
+// debt is what a success on the brief's head would owe.
+func (d *brief) debt() plan.Debt {
+	debt := plan.Debt{
+		SHA: d.pull.Head, Context: plan.ContextFor(d.pull.Base), For: plan.ForPull,
+		Subject: plan.Subject{Pull: d.pull.Number, Base: d.pull.Base}, File: d.file(),
+		State: plan.Pending, Description: wordRulesChanged,
+	}
+	if d.ends() {
+		debt.Ends, debt.Description = d.open.Until, d.saysAt(d.open.Until)
+		if cutoff := d.shortestCutoff(); cutoff < math.MaxInt64 {
+			debt.Cutoff = cutoff
+		}
+	}
+	return debt
+}
+
+// ends reports whether an instant ends what the brief's ruling gives.
+func (d *brief) ends() bool {
+	return d.ruling.kind == plan.Release && d.mode() == config.Enforce && !d.open.Until.IsZero()
+}
+
+// file is the blob of the file that counts.
+func (d *brief) file() plan.SHA {
+	if d.promoted {
+		return d.s.Bases[d.s.Default].File
+	}
+	return d.base.File
+}
+
+// saysAt is what is said of the brief at an instant at which its windows are shut.
+func (d *brief) saysAt(at time.Time) string {
+	later := *d
+	later.at, later.open = at, openingOf(d.asks, at)
+	if later.open.Releasable {
+		return wordRulesChanged
+	}
+	return later.sayShut()
+}
+
+// spent: too few statuses are left for one that could be taken back.
+func spent(d *brief) (ruling, bool) {
+	if d.pull.Statuses < spentStatuses {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Blocked, reason: wordStatusesSpent}, true
+}
+
+func placeOf(sha plan.SHA, context plan.Context) place {
+	return place{sha, strings.ToLower(string(context))}
+}
+
+// debts are the debts whose terms are others than those that are recorded, and those that a merge redeemed.
+func (b *bench) debts(out *plan.Plan) {
+	recorded := map[place]plan.Debt{}
+	for _, d := range b.s.Debts {
+		recorded[placeOf(d.SHA, d.Context)] = d
+	}
+	for _, want := range b.standing {
+		if have, ok := recorded[placeOf(want.SHA, want.Context)]; !ok || !want.SameTerms(have) {
+			out.Debts = append(out.Debts, want)
+		}
+	}
+	b.callIn(out)
+	b.adopt(out, recorded)
+}
+
+// callIn ends the debts of what is closed, retargeted, pushed to or dissolved. What is open is judged by itself.
+func (b *bench) callIn(out *plan.Plan) {
+	calledIn := 0
+	for _, d := range slices.SortedFunc(slices.Values(b.s.Debts), func(x, y plan.Debt) int { return cmp.Compare(x.Number, y.Number) }) {
+		if d.For == plan.ForMove || b.judged[placeOf(d.SHA, d.Context)] || d.Due(b.s.At) {
+			continue
+		}
+		over, merged := b.over(d)
+		switch {
+		case merged:
+			out.Redeemed = append(out.Redeemed, d.Number)
+			continue
+		case over && !d.Ends.IsZero():
+		case over && b.ruledAnew(d) && calledIn < maxCalledIn:
+			calledIn++
+		case over && b.ruledAnew(d):
+			b.alarm.lookAt(b.s.At.Add(time.Minute))
+			continue
+		default:
+			continue
+		}
+		d.Ends, d.Description = b.s.At, sayOver(d)
+		out.Debts = append(out.Debts, d)
+	}
+}
+
+// over reports whether what a success was given for is over, and whether it ended with a merge. Neither is assumed: a pull request
+// that is not among the open ones has to be known to be closed.
+func (b *bench) over(d plan.Debt) (over, merged bool) {
+	for _, p := range b.s.Pulls {
+		if d.For == plan.ForPull && p.Number == d.Subject.Pull {
+			base := b.bases[p.Base]
+			return p.Head != d.SHA || p.Base != d.Subject.Base || (base != nil && base.File == ""), false
+		}
+	}
+	for _, c := range b.s.Closed {
+		if c.Subject.Pull != d.Subject.Pull || (d.For == plan.ForGroup && c.SHA != d.SHA) {
+			continue
+		}
+		return true, c.Merged && c.SHA == d.SHA && c.Subject.Base == d.Subject.Base
+	}
+	return false, false
+}
+
+// ruledAnew reports whether the base's file is known to be another one than that by which a success was given.
+func (b *bench) ruledAnew(d plan.Debt) bool {
+	name := d.Subject.Base
+	if b.isWindowed(name) {
+		name = b.s.Default
+	}
+	base, known := b.bases[name]
+	return known && base.File != d.File
+}
+
+// adopt records successes that nobody recorded, on the heads of pull requests that were closed.
+func (b *bench) adopt(out *plan.Plan, recorded map[place]plan.Debt) {
+	for _, p := range b.s.Forgotten {
+		at := placeOf(p.Head, plan.ContextFor(p.Base))
+		now, stands := plan.Latest(p.Ours)
+		if _, known := recorded[at]; known || b.judged[at] || !stands || now.By != b.s.Us || now.State != plan.Success {
+			continue
+		}
+		d := plan.Debt{
+			SHA: p.Head, Context: plan.ContextFor(p.Base), For: plan.ForPull,
+			Subject: plan.Subject{Pull: p.Number, Base: p.Base}, State: plan.Pending,
+		}
+		d.Description = sayOver(d)
+		if base := b.bases[p.Base]; base != nil && base.Policy != nil && base.Policy.Mode == config.Observe {
+			d.File = base.File
+		} else {
+			d.Ends = b.s.At
+		}
+		recorded[at] = d
+		out.Debts = append(out.Debts, d)
+	}
+}
+
+// room is how many more successes that an instant ends may stand beside those that do: no more than can be taken back, at GitHub's
+// pace, within half the shortest cutoff of the windows concerned, and no more than half of an hour's requests pay for. GitHub's pace
+// is the installation's, so the debts of all its repositories count.
+type room struct {
+	s        *plan.Snapshot
+	count    int
+	shortest time.Duration
+	ending   map[int64]int // by GitHub's hour
+}
+
+// newRoom counts what stands but for what is decided on anew.
+func (b *bench) newRoom(anew map[place]bool) *room {
+	r := &room{s: &b.s, shortest: math.MaxInt64, ending: map[int64]int{}}
+	for _, d := range b.s.Others {
+		r.add(d)
+	}
+	for _, d := range b.s.Debts {
+		if !d.Ends.IsZero() && !anew[placeOf(d.SHA, d.Context)] {
+			r.add(d)
+		}
+	}
+	return r
+}
+
+func (r *room) add(d plan.Debt) {
+	r.count++
+	if d.Cutoff > 0 {
+		r.shortest = min(r.shortest, d.Cutoff)
+	}
+	r.ending[r.hour(d.Ends)]++
+}
+
+// hour numbers GitHub's hours: the present one is 0.
+func (r *room) hour(end time.Time) int64 {
+	if r.s.Hour.Renewed.IsZero() {
+		return int64(max(0, end.Sub(r.s.At)) / time.Hour)
+	}
+	return int64((max(0, end.Sub(r.s.Hour.Renewed)) + time.Hour - 1) / time.Hour)
+}
+
+// lacks says why there is no room for one more success; "": there is.
+func (r *room) lacks(d *brief) string {
+	cutoff := d.shortestCutoff()
+	if r.s.Budget > 0 {
+		if most := withdrawable(r.s.Budget, min(r.shortest, cutoff)); r.count >= most {
+			return sayTooManyGreen(most, cutoff)
+		}
+	}
+	hour := r.hour(d.open.Until)
+	requests := r.s.Hour.Limit
+	if hour == 0 && !r.s.Hour.Renewed.IsZero() {
+		requests = r.s.Hour.Left
+	}
+	if r.s.Hour.Limit > 0 && r.ending[hour] >= requests/hourShare {
+		return wordHourSpent
+	}
+	return ""
+}
+
+// withdrawable is how many statuses can be taken back in half of a cutoff.
+func withdrawable(budget int, cutoff time.Duration) int {
+	cutoff = min(cutoff, time.Hour) // more than a thousand are open nowhere, and less than that overflows
+	return int(cutoff * time.Duration(budget) / (2 * time.Minute))
+}
+
+// give makes room for those that are green for people to merge, those first that are green already. Who finds none is held.
+func (b *bench) give(cases []*brief) {
+	due := pick(cases, func(d *brief) bool {
+		return d.ends() && d.ruling.people != "" && !d.ruling.shared
+	})
+	anew := map[place]bool{}
+	for _, d := range due {
+		anew[d.place()] = true
+	}
+	for _, g := range b.s.Groups {
+		anew[placeOf(g.Head, plan.ContextFor(g.Base))] = true
+	}
+	b.room = b.newRoom(anew)
+	slices.SortStableFunc(due, func(x, y *brief) int { return y.isGreen() - x.isGreen() })
+	for _, d := range due {
+		if why := b.room.lacks(d); why != "" {
+			d.ruling = ruling{kind: plan.Held, reason: why, wake: d.open.next}
+			continue
+		}
+		b.room.add(d.debt())
+	}
+}

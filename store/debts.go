@@ -1,0 +1,185 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Owed is a debt with its repository, and what came of the tries to pay it.
+type Owed struct {
+	Repo   plan.Repo
+	Debt   plan.Debt
+	Tries  int    // that failed
+	Reason string // why the last one did, hostile text
+}
+
+// Owe records debts before the successes that make them are written, and gives them their numbers. Each takes the place of an
+// older one on the same commit and context: what is to stand there is what was decided last. The repository becomes known if it is
+// not.
+func (s *Store) Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...plan.Debt) ([]plan.Debt, error) {
+	var out []plan.Debt
+	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+		var err error
+		out, err = owe(ctx, tx, repo, at, debts)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("record debts of %s: %w", repo, err)
+	}
+	return out, nil
+}
+
+func owe(ctx context.Context, tx *session, repo plan.Repo, at time.Time, debts []plan.Debt) ([]plan.Debt, error) {
+	row, err := find(ctx, tx, repo)
+	if errors.Is(err, sql.ErrNoRows) {
+		row.id, err = insert(ctx, tx, repo, at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := make([]plan.Debt, 0, len(debts))
+	for _, d := range debts {
+		if err := tx.QueryRowContext(ctx, `INSERT OR REPLACE INTO debts
+		    (repo, sha, context, purpose, pull, base, file, state, description, ends, cutoff, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+		    RETURNING number`,
+			row.id, string(d.SHA), string(d.Context), string(d.For), d.Subject.Pull, string(d.Subject.Base), string(d.File), string(d.State),
+			cut(d.Description), micros(d.Ends), d.Cutoff.Microseconds(), micros(at)).Scan(&d.Number); err != nil {
+			return nil, err
+		}
+		out = append(out, d)
+	}
+	return out, fewerDebts(ctx, tx, row.id)
+}
+
+// fewerDebts keeps the latest DebtsKept of those that no instant ends.
+func fewerDebts(ctx context.Context, tx *session, id int64) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM debts WHERE number IN
+	    (SELECT number FROM debts WHERE repo = ? AND ends IS NULL ORDER BY number DESC LIMIT -1 OFFSET ?)`, id, DebtsKept)
+	return err
+}
+
+// Acquit deletes debts that ended: they were paid, or a merge or move redeemed them. To do so again changes nothing.
+func (s *Store) Acquit(ctx context.Context, numbers ...int64) error {
+	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+		for _, n := range numbers {
+			if _, err := tx.ExecContext(ctx, `DELETE FROM debts WHERE number = ?`, n); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("end %d debts: %w", len(numbers), err)
+	}
+	return nil
+}
+
+// Unpaid keeps why GitHub did not take a payment.
+func (s *Store) Unpaid(ctx context.Context, number int64, tries int, reason string) error {
+	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+		_, err := tx.ExecContext(ctx, `UPDATE debts SET tries = ?, reason = ? WHERE number = ?`, tries, cut(reason), number)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("keep why a debt is unpaid: %w", err)
+	}
+	return nil
+}
+
+// Debts gives all debts of all repositories, also of those that are out of sight.
+func (r *Reader) Debts(ctx context.Context) ([]Owed, error) {
+	all, err := owed(ctx, r.read, 0)
+	if err != nil {
+		return nil, fmt.Errorf("read debts: %w", explain(err))
+	}
+	return all, nil
+}
+
+// owed reads the debts of one repository, or of all (0), in the order of their numbers.
+func owed(ctx context.Context, q querier, id int64) ([]Owed, error) {
+	var all []Owed
+	err := each(ctx, q, func(rows *sql.Rows) error {
+		var o Owed
+		var ends sql.NullInt64
+		var cutoff int64
+		d := &o.Debt
+		err := rows.Scan(&o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Repo.Installation, &d.Number, &d.SHA, &d.Context, &d.For, &d.Subject.Pull,
+			&d.Subject.Base, &d.File, &d.State, &d.Description, &ends, &cutoff, &o.Tries, &o.Reason)
+		d.Ends, d.Cutoff = instant(ends), time.Duration(cutoff)*time.Microsecond
+		all = append(all, o)
+		return err
+	}, `SELECT r.github_id, r.owner, r.name, r.installation, d.number, d.sha, d.context, d.purpose, d.pull,
+	    d.base, d.file, d.state, d.description, d.ends, d.cutoff, d.tries, d.reason
+	    FROM debts d JOIN repositories r ON r.id = d.repo WHERE ? = 0 OR d.repo = ? ORDER BY d.number`, id, id)
+	return all, err
+}
+
+func recallDebts(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	all, err := owed(ctx, q, id)
+	for _, o := range all {
+		m.Debts = append(m.Debts, o.Debt)
+	}
+	return err
+}
+
+// Swept remembers that our successes on the pull requests of a repository that were closed before debts were recorded are known.
+func (s *Store) Swept(ctx context.Context, repo plan.Repo) error {
+	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+		row, err := find(ctx, tx, repo)
+		if err != nil {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, `UPDATE repositories SET swept = 1 WHERE id = ?`, row.id)
+		return err
+	})
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("remember what %s owes: %w", repo, err)
+	}
+	return nil
+}
+
+func recallTallies(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	m.Tallies = map[Tallied]int{}
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var t Tallied
+		var n int
+		err := rows.Scan(&t.SHA, &t.Context, &n)
+		m.Tallies[t] = n
+		return err
+	}, `SELECT sha, context, count FROM tallies WHERE repo = ?`, id)
+}
+
+// Tallied is what statuses are counted by.
+type Tallied struct {
+	SHA     plan.SHA
+	Context plan.Context
+}
+
+// Tally is how many statuses stand under a context of ours on a commit, whoever set them; 0: that is not known any more.
+type Tally struct {
+	Tallied
+	Count int
+}
+
+func keepTally(ctx context.Context, tx *session, id int64, t Tally, at time.Time) error {
+	if t.Count == 0 {
+		_, err := tx.ExecContext(ctx, `DELETE FROM tallies WHERE repo = ? AND sha = ? AND context = ?`, id, string(t.SHA), string(t.Context))
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, `INSERT INTO tallies (repo, sha, context, count, at) VALUES (?, ?, ?, ?, ?)
+	    ON CONFLICT (repo, sha, context) DO UPDATE SET count = excluded.count, at = excluded.at`,
+		id, string(t.SHA), string(t.Context), t.Count, micros(at)); err != nil {
+		return err
+	}
+	if t.Count > 1 {
+		return nil // the row was there
+	}
+	_, err := tx.ExecContext(ctx, `DELETE FROM tallies WHERE repo = ? AND rowid IN
+	    (SELECT rowid FROM tallies WHERE repo = ? ORDER BY at DESC LIMIT -1 OFFSET ?)`, id, id, TalliesKept)
+	return err
+}
