@@ -84,6 +84,7 @@ type Forge struct {
 	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
 	tips      *lru[baseKey, tipSeen]
 	made      *lru[plan.SHA, struct{}] // commits of our own merges
+	over      *lru[pullKey, closedSeen]
 
 	links   *lru[commitKey, link]
 	kin     *lru[kinKey, kinship]
@@ -132,6 +133,7 @@ func unsigned(o Options, at addresses) *Forge {
 		strict:    newLRU[baseKey, time.Time](keepStrict),
 		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
 		made:      newLRU[plan.SHA, struct{}](keepMade),
+		over:      newLRU[pullKey, closedSeen](keepOver),
 		links:     newLRU[commitKey, link](keepLinks),
 		kin:       newLRU[kinKey, kinship](keepKinships),
 		oldest:    newLRU[commitKey, plan.SHA](keepKinships),

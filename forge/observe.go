@@ -17,7 +17,11 @@ type Ask struct {
 	At     time.Time    // the snapshot's instant; zero: just before the first read
 	Groups []plan.Group // merge groups that wait for our answer: Base, BaseSHA and Head are read
 	Rules  bool         // read the rules of every base anew
-	Pulls  []int        // only these pull requests, at most MaxPulls; those not open are left out; nil: all open ones, empty: none
+	Debts  []plan.Debt  // whose pull requests are looked up where they are not open
+	// Forgotten asks for our statuses on pull requests that were closed unmerged lately.
+	Forgotten bool
+
+	Pulls []int // only these pull requests, at most MaxPulls; those not open are left out; nil: all open ones, empty: none
 }
 
 // MaxPulls is how many pull requests may be asked for by number in one look.
@@ -126,6 +130,7 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
 		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addBranches, l.addCame,
+		l.addClosed, l.addForgotten,
 	} {
 		if err := step(ctx, &s); err != nil {
 			return plan.Snapshot{}, err

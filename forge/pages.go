@@ -34,6 +34,7 @@ type memory struct {
 	until time.Time // for which limit counts
 	cost  int       // points of the last look
 	id    string    // of the repository, as mutations name it
+	def   string    // the default branch
 
 	windowed windowed  // of the default branch's file, as the last look had it
 	apart    time.Time // until then windowed branches are not asked for with the page: it was too heavy
@@ -105,6 +106,11 @@ func (l *look) knownBases() []string {
 	names = append(names, l.mem.bases...)
 	for _, g := range l.ask.Groups {
 		names = append(names, string(g.Base))
+	}
+	for _, d := range l.ask.Debts {
+		if d.For != plan.ForMove && string(d.Subject.Base) != l.mem.def {
+			names = append(names, string(d.Subject.Base))
+		}
 	}
 	return unique(names, maxKnownBases)
 }
@@ -260,13 +266,16 @@ func (l *look) used() map[plan.Branch]bool {
 	for _, g := range l.ask.Groups {
 		used[g.Base] = true
 	}
+	for _, d := range l.ask.Debts {
+		used[d.Subject.Base] = used[d.Subject.Base] || d.For != plan.ForMove
+	}
 	return used
 }
 
 // remember keeps for the next look what makes it cheaper.
 func (l *look) remember(s plan.Snapshot) {
 	m, _ := l.f.repos.get(keyOf(l.repo))
-	m.cost, m.id, m.windowed = l.cost, l.once.ID, l.windowed
+	m.cost, m.id, m.def, m.windowed = l.cost, l.once.ID, string(s.Default), l.windowed
 	if l.ask.Pulls == nil {
 		m.count, m.known, m.bases = len(s.Pulls), true, nil
 		for name := range s.Bases {

@@ -135,6 +135,7 @@ type Move struct {
 	Restores  bool      // it was deleted and is put back at the value that was last seen
 	Unlock    bool      // PromoteContextFor(Branch) must be green on New just before
 	Unlocked  bool      // it is green already, by us
+	Statuses  int       // how many statuses stand there under that context; negative: not known
 	Says      string    // the description of that status
 	Withdrawn string    // of the pending status that takes its place if the move is refused, to be followed by the reason
 }

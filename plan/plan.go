@@ -80,6 +80,7 @@ type Snapshot struct {
 
 	// Forgotten are pull requests that were closed unmerged before debts were recorded: Number, Head, Base and Ours. They are read once.
 	Forgotten []Pull
+	Swept     bool // Forgotten was read
 	Hour      Hour // GitHub's budget of requests
 
 	// Budget is how many statuses sluice can withdraw within a minute at GitHub's pace. 0: unlimited.

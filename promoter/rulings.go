@@ -408,6 +408,7 @@ func (d *brief) move(to plan.SHA) *plan.Move {
 	m := &plan.Move{Branch: d.name, Old: d.tracked.Tip, New: to, Unlock: d.tracked.Demands}
 	if m.Unlock {
 		m.Unlocked, m.Says, m.Withdrawn = d.greenOn(to), d.sayUnlocked(), wordRefused
+		m.Statuses = d.statusesOn(to)
 	}
 	return m
 }

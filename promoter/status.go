@@ -131,6 +131,20 @@ func (d *brief) greenOn(sha plan.SHA) bool {
 	return false
 }
 
+// statusesOn is how many statuses stand under the branch's context on a commit of its line: none, or not known.
+func (d *brief) statusesOn(sha plan.SHA) int {
+	place, ok := d.line.place(sha)
+	if !ok {
+		return -1
+	}
+	for _, c := range d.line.Line[place].Ours {
+		if folded(c.Context) == folded(plan.PromoteContextFor(d.name)) {
+			return -1
+		}
+	}
+	return 0
+}
+
 // sums are the statuses that tell, on the tip of each source, of all branches that follow it. Sources that stand at one commit share
 // theirs, as GitHub does.
 func (b *bench) sums(cases []*brief) []plan.SetStatus {

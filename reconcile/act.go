@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -35,6 +36,9 @@ func (k *look) try(ctx context.Context, a plan.Action) error {
 	if err := k.permit(ctx, a); err != nil {
 		return k.leave(ctx, a, err)
 	}
+	if !shuts(a) && k.loop.ledger.overdue(k.repo.Installation, k.loop.now()) {
+		return k.leave(ctx, a, errOwed)
+	}
 	if err := k.do(ctx, a); err != nil {
 		return k.weigh(a, err)
 	}
@@ -50,7 +54,7 @@ func shuts(a plan.Action) bool {
 // endsOpeningAlone tells the errors that end everything but statuses that shut. A green status must not outlive its window
 // because the store is full, because a merge came too late or has no budget, or because events void every observation.
 func (k *look) endsOpeningAlone(err error) bool {
-	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || (errors.Is(err, errVoid) && k.starved())
+	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || errors.Is(err, errOwed) || (errors.Is(err, errVoid) && k.starved())
 }
 
 // starved tells that events keep a repository from every write.
@@ -138,7 +142,7 @@ func (k *look) weigh(a plan.Action, err error) error {
 	for _, n := range a.About() {
 		k.skip[n] = true
 	}
-	for _, end := range []error{errVoid, errLate, errOld, errSpent, errStopped, errStore} {
+	for _, end := range []error{errVoid, errLate, errOld, errSpent, errOwed, errStopped, errStore} {
 		if errors.Is(err, end) {
 			return err
 		}
@@ -205,9 +209,11 @@ func (k *look) record(ctx context.Context, acts ...store.Act) error {
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
+	acts[0].Acquit, acts[0].Tallies = slices.Clone(k.acquit), k.tallies()
 	if err := k.loop.stored(k.loop.store.Record(ctx, acts...)); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
+	k.acquit = nil
 	return nil
 }
 
@@ -246,8 +252,11 @@ func reasonOf(err error) string {
 }
 
 func (k *look) setStatus(ctx context.Context, a plan.SetStatus) error {
-	s := plan.Status{Context: a.Context, State: a.State, Description: a.Description}
-	err := k.send(ctx, a, func(ctx context.Context) error { return k.set(ctx, a.SHA, s) })
+	w := post{
+		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
+		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws,
+	}
+	err := k.send(ctx, a, func(ctx context.Context) error { return k.post(ctx, w) })
 	act := k.actOf(a)
 	act.Reason = string(a.State) + ": " + a.Description
 	if err == nil && a.Repairs != "" {

@@ -94,6 +94,26 @@ const (
 	parkedMost = 64
 )
 
+// How debts are paid.
+const (
+	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.
+	payMost = 8
+	// payWait is the pause of an installation's payments when GitHub takes none; it doubles to payWaitMost, and ends with the first
+	// write that GitHub takes.
+	payWait     = time.Second
+	payWaitMost = 10 * time.Second
+	// payBlocks is how often one payment may fail before what opens goes on without it: it may be that GitHub never takes it.
+	payBlocks = 100
+	// payMostAge is how long a payment that GitHub refuses is tried again.
+	payMostAge = 30 * 24 * time.Hour
+	// payRemembered is how long a look may take between reading a success and taking it back.
+	payRemembered = 10 * time.Minute
+	// unlockMost is how long the success that lets a branch move may stand: the move follows at once, or at the end of a short limit.
+	unlockMost = time.Minute
+	// statusesMost is how many statuses on one commit and context leave too few of GitHub's thousand for one more success.
+	statusesMost = 900
+)
+
 // How time is watched.
 const (
 	// napMost is the longest sleep of the loop: after it the wall clock is compared with the alarms.

@@ -34,7 +34,10 @@ type look struct {
 	refused map[plan.Branch]string // windowed branches that GitHub would not move before this look, and why
 	merged  bool                   // the repository is another one now, by our doing
 	again   bool                   // GitHub's refusal changed what is to be decided
-	owes    bool                   // a success of ours may stand that could not be put back
+	acquit  []int64                // debts that ended, and that the store still has
+	counts  map[store.Tallied]int  // how many statuses stand where this look wrote some; negative: not known
+	counted map[store.Tallied]bool // of counts, what the store does not have yet
+	swept   bool                   // this look read what was closed before debts were recorded
 	failed  error                  // the first write that failed and is worth another try soon
 }
 
@@ -43,6 +46,7 @@ func (l *Loop) newLook(e *entry, now instant) *look {
 	return &look{
 		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String()),
 		seen: e.seen, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{},
+		counts: map[store.Tallied]int{}, counted: map[store.Tallied]bool{},
 	}
 }
 
@@ -51,6 +55,7 @@ var (
 	errVoid    = errors.New(wordVoid)
 	errLate    = errors.New(wordLate)
 	errSpent   = errors.New(wordSpent)
+	errOwed    = errors.New(wordOwed)
 	errOld     = errors.New(wordOld)
 	errStopped = errors.New(wordStopped)
 	errGone    = errors.New(wordGone)
@@ -93,12 +98,21 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 		}
 	}
 	k.wake = p.Wake
+	if err := k.reckon(ctx, p); err != nil && k.end == nil {
+		k.end = fmt.Errorf("%w: %w", errStore, err)
+	}
 	err = k.carryOut(ctx, s, p)
+	k.acquitAll(ctx)
 	if errors.Is(err, errStopped) || errors.Is(k.end, errStore) {
 		return p, err // the due row stays where it is: the next start looks again
 	}
 	if kept := k.remember(ctx, p, noted, err); kept != nil {
 		return p, kept
+	}
+	if k.swept {
+		if kept := k.loop.stored(k.loop.store.Swept(ctx, k.repo)); kept != nil {
+			return p, fmt.Errorf("%w: %w", errStore, kept)
+		}
 	}
 	return p, err
 }
@@ -133,6 +147,10 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if !glance {
 		ask.Groups = memory.Groups
 	}
+	own, others := k.loop.ledger.of(k.repo)
+	if ask.Pulls == nil {
+		ask.Debts, ask.Forgotten = own, k.end == nil && !memory.Swept
+	}
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
 	if kindOf(err) == forge.Gone {
 		return plan.Snapshot{}, 0, fmt.Errorf("%w: %w", errGone, err)
@@ -141,6 +159,13 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
 	memory.AddTo(&s)
+	s.Debts, s.Others = own, others
+	s.Hour.Limit = k.loop.forge.HourlyBudget(k.repo.Installation)
+	s.Hour.Left, s.Hour.Renewed = k.loop.forge.Spare(k.repo.Installation)
+	k.swept = k.swept || ask.Forgotten && s.Swept
+	if len(k.counted) == 0 {
+		clear(k.counts) // the store has them
+	}
 	k.refused = whyRefused(s.Stuck)
 	if !glance {
 		k.seeHeads(ctx, s)

@@ -20,6 +20,8 @@ type Forge interface {
 	SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error
 	Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error)
 	Update(ctx context.Context, repo plan.Repo, u plan.Update) error
+	// CountStatuses counts the statuses that stand under a context on a commit, whoever set them.
+	CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA, c plan.Context) (int, error)
 	DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error
 	// MoveBranches moves all of them in one request where GitHub allows it, each only if it still stands at its old value, or
 	// none of them: then the error is Refused, and its Moved tells those that were moved nevertheless.
@@ -37,6 +39,11 @@ type Store interface {
 	Recall(ctx context.Context, repo plan.Repo, at time.Time) (store.Memory, error)
 	SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, error)
 	SeeBranches(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) error
+	Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...plan.Debt) ([]plan.Debt, error)
+	Acquit(ctx context.Context, numbers ...int64) error
+	Unpaid(ctx context.Context, number int64, tries int, reason string) error
+	Debts(ctx context.Context) ([]store.Owed, error)
+	Swept(ctx context.Context, repo plan.Repo) error
 	Looked(ctx context.Context, repo plan.Repo, l store.Look) error
 	Record(ctx context.Context, acts ...store.Act) error
 }
@@ -65,7 +72,9 @@ type Loop struct {
 
 	kick     chan struct{} // wakes the loop: the queue changed
 	discover chan struct{} // asks for a list of repositories
+	owing    chan struct{} // wakes the payer: the ledger changed
 	looks    sync.WaitGroup
+	ledger   *ledger
 
 	mu     sync.Mutex
 	queue  *queue
@@ -90,6 +99,7 @@ func New(o Options) *Loop {
 	l := &Loop{
 		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
+		owing: make(chan struct{}, 1), ledger: newLedger(),
 	}
 	l.queue = newQueue(o.Workers, l.now())
 	return l
@@ -103,6 +113,11 @@ func (l *Loop) now() instant {
 // Run loops until ctx ends. Then it lets the looks under way finish or undo the unit that they have in hand, which takes at
 // most stopMost, and returns nil; or an error if some look did not end in time.
 func (l *Loop) Run(ctx context.Context) error {
+	payer := make(chan struct{})
+	go func() {
+		defer close(payer)
+		l.payAll(ctx)
+	}()
 	lists := make(chan struct{})
 	go func() {
 		defer close(lists)
@@ -111,8 +126,9 @@ func (l *Loop) Run(ctx context.Context) error {
 	l.dispatch(ctx)
 	ended := make(chan struct{})
 	go func() {
-		l.looks.Wait()
+		<-payer
 		<-lists
+		l.looks.Wait()
 		close(ended)
 	}()
 	select {

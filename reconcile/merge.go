@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
 )
 
 // merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once the success is set it ends
@@ -24,8 +25,11 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 		}
 	}()
 	if !m.StatusAfter && !green {
-		success := plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}
-		if err := k.send(ctx, m, func(ctx context.Context) error { return k.set(ctx, m.SHA, success) }); err != nil {
+		success := post{
+			Status: plan.Status{Context: m.Context, State: plan.Success, Description: m.Description},
+			sha:    m.SHA, debt: m.Debt, statuses: m.Statuses,
+		}
+		if err := k.send(ctx, m, func(ctx context.Context) error { return k.post(ctx, success) }); err != nil {
 			return k.neverGreen(ctx, m, err)
 		}
 		green = true
@@ -39,12 +43,8 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 
 // neverGreen follows a success that GitHub did not acknowledge. It may stand all the same: then it is put back.
 func (k *look) neverGreen(ctx context.Context, m plan.Merge, err error) error {
-	switch kindOf(err) {
-	case forge.Refused, forge.Limited, forge.Gone, forge.Unauthorized: // GitHub did nothing
-	default:
-		if !errors.Is(err, errVoid) && !errors.Is(err, errLate) && !errors.Is(err, errStopped) {
-			k.putBack(ctx, m, reasonOf(err))
-		}
+	if !undone(err) && !errors.Is(err, errVoid) && !errors.Is(err, errLate) && !errors.Is(err, errStopped) && !errors.Is(err, errStore) {
+		k.putBack(ctx, m, reasonOf(err))
 	}
 	act := k.actOf(m)
 	if kindOf(err) == forge.Refused { // a commit takes a thousand statuses, and not one more
@@ -124,6 +124,7 @@ func (k *look) unpark(ctx context.Context) {
 // mergeDone follows a merge: the status if it comes after, the record, the branch. Nothing of it is interrupted.
 func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error {
 	k.merged, k.done[m.Pull] = true, true
+	k.redeem(m.SHA, m.Context)
 	var late error
 	if m.StatusAfter {
 		late = k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})
@@ -174,12 +175,11 @@ func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 	k.takeBack(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Pending, Description: brief(because(m.Refused, why))})
 }
 
-// takeBack sets a pending status. If it fails, the next look's decision repairs it, and that look goes before all others of
-// the installation.
+// takeBack sets a pending status. If it fails, the debt is due: it is paid before anything else is written.
 func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 	var err error
 	for _, again := range mergePauses {
-		if err = k.loop.forge.SetStatus(ctx, k.repo, sha, s); err == nil {
+		if err = k.post(ctx, post{Status: s, sha: sha, statuses: k.count(store.Tallied{SHA: sha, Context: s.Context}, -1)}); err == nil {
 			return
 		}
 		if wait, short := k.shortLimit(err); short {
@@ -191,6 +191,7 @@ func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 		sleep(ctx, again)
 		unpark()
 	}
-	k.owes = true
+	k.loop.ledger.callIn(plotOf(k.repo, sha, s.Context), k.loop.now())
+	k.loop.payUp()
 	k.fail(fmt.Errorf("put %s back to pending: %w", sha.Short(), err))
 }

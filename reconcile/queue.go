@@ -3,7 +3,6 @@ package reconcile
 import (
 	"container/heap"
 	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -72,12 +71,12 @@ type entry struct {
 	voids int    // void observations in a row
 	idles int    // looks in a row that wrote nothing and wanted another one at once
 
-	owes bool // a green status may stand that could not be put back: it goes first
+	waits bool // for debts that are overdue: what opens comes after them
 
 	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }
 
-// line is the repositories of one installation that wait for a worker, first come, first served but for those that owe.
+// line is the repositories of one installation that wait for a worker, first come, first served.
 type line struct {
 	ready   []*entry
 	running int
@@ -263,11 +262,7 @@ func (q *queue) advance(now instant) {
 		}
 		q.sleep(e)
 		e.state = ready
-		if e.owes {
-			e.line.ready = slices.Insert(e.line.ready, 0, e)
-		} else {
-			e.line.ready = append(e.line.ready, e)
-		}
+		e.line.ready = append(e.line.ready, e)
 		q.enter(e.line)
 	}
 }

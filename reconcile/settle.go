@@ -17,7 +17,6 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	if p.Wake.After(now.wall) {
 		e.wake = p.Wake
 	}
-	e.owes = k.owes || (e.owes && err != nil)
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)
@@ -26,6 +25,9 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	case errors.Is(err, errVoid):
 		k.settleVoid(now)
 	case errors.Is(err, errLate), errors.Is(err, errOld):
+		k.settleEager(now)
+	case errors.Is(err, errOwed):
+		e.waits = true
 		k.settleEager(now)
 	case errors.Is(err, errSpent):
 		_, renewed := k.loop.forge.Spare(k.repo.Installation)

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
 )
 
 // Where rules demand a status of ours, a branch can be moved only while that is green on the commit it goes to: by us, and by
@@ -41,11 +41,18 @@ func (v *moving) unlock(ctx context.Context, group []plan.Move) ([]plan.Move, er
 
 // setGreen sets the success of one move. One that GitHub did not acknowledge may stand all the same.
 func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
-	success := plan.Status{Context: plan.PromoteContextFor(m.Branch), State: plan.Success, Description: m.Says}
+	success := post{
+		Status: plan.Status{Context: plan.PromoteContextFor(m.Branch), State: plan.Success, Description: m.Says},
+		sha:    m.New, statuses: v.count(store.Tallied{SHA: m.New, Context: plan.PromoteContextFor(m.Branch)}, m.Statuses),
+		debt: plan.Debt{
+			SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
+			State: plan.Pending, Description: brief(because(m.Withdrawn, wordUnmoved)),
+			Ends: plan.Soonest(m.Before, v.loop.now().wall.Add(unlockMost)),
+		},
+	}
 	v.green[m.Branch] = m
-	err := v.send(ctx, pieceOf(m), func(ctx context.Context) error { return v.set(ctx, m.New, success) })
-	switch kindOf(err) {
-	case forge.Refused, forge.Limited, forge.Gone, forge.Unauthorized: // GitHub did nothing
+	err := v.send(ctx, pieceOf(m), func(ctx context.Context) error { return v.post(ctx, success) })
+	if undone(err) {
 		delete(v.green, m.Branch)
 	}
 	return err

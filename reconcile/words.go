@@ -15,10 +15,16 @@ const (
 	wordLate    = "the time for it ran out; looking again"
 	wordOld     = "time changed what is to be done; looking again"
 	wordSpent   = "GitHub's hourly budget of requests is nearly spent; merging again when it is renewed"
+	wordOwed    = "a success is to be taken back first; looking again"
 	wordStopped = "the service is stopping; the next start looks again"
 	wordGone    = "GitHub does not show the repository to us"
 	wordBroken  = "an error in sluice; looking again"
-	wordLeft    = "another move failed first; looking again"
+	wordGaveUp  = "given up: "
+	wordUnmoved = "the branch did not move there"
+
+	wordStatusesSpent = "nearly all statuses that GitHub takes on one commit are used up"
+
+	wordLeft = "another move failed first; looking again"
 
 	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
 	wordTogether = "refused with others: "

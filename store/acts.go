@@ -40,7 +40,8 @@ type Act struct {
 	Repair  *plan.Repair  // remember that a status was put right
 	Moved   *plan.Moved   // remember the move, which is the branch's value last seen from now on; it ends the branch's refusals
 	Stuck   *plan.Stuck   // count one more refusal of this branch, old and new value; its Count is not read
-	Tally   *Tally        // remember how many statuses stand where one was set
+	Tallies []Tally       // remember how many statuses stand where some were set
+	Acquit  []int64       // the debts that ended with it
 }
 
 // Record keeps actions in the history together with what they imply, all of them in one transaction. To record a merge or a move
@@ -97,10 +98,13 @@ func imply(ctx context.Context, tx *session, id int64, a Act) error {
 	if err := implyBranch(ctx, tx, id, a); err != nil {
 		return err
 	}
-	if a.Tally != nil {
-		if err := keepTally(ctx, tx, id, *a.Tally, a.At); err != nil {
+	for _, t := range a.Tallies {
+		if err := keepTally(ctx, tx, id, t, a.At); err != nil {
 			return err
 		}
+	}
+	if err := acquit(ctx, tx, a.Acquit); err != nil {
+		return err
 	}
 	if r := a.Repair; r != nil {
 		_, err := tx.ExecContext(ctx, `INSERT INTO repairs (repo, sha, context, login, at) VALUES (?, ?, ?, ?, ?)`,

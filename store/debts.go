@@ -65,16 +65,18 @@ func fewerDebts(ctx context.Context, tx *session, id int64) error {
 
 // Acquit deletes debts that ended: they were paid, or a merge or move redeemed them. To do so again changes nothing.
 func (s *Store) Acquit(ctx context.Context, numbers ...int64) error {
-	err := s.do(ctx, func(ctx context.Context, tx *session) error {
-		for _, n := range numbers {
-			if _, err := tx.ExecContext(ctx, `DELETE FROM debts WHERE number = ?`, n); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	err := s.do(ctx, func(ctx context.Context, tx *session) error { return acquit(ctx, tx, numbers) })
 	if err != nil {
 		return fmt.Errorf("end %d debts: %w", len(numbers), err)
+	}
+	return nil
+}
+
+func acquit(ctx context.Context, tx *session, numbers []int64) error {
+	for _, n := range numbers {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM debts WHERE number = ?`, n); err != nil {
+			return err
+		}
 	}
 	return nil
 }

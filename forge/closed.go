@@ -1,0 +1,193 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// What a success was given for may be over: that is asked by name, since a look reads open pull requests alone. Nothing of it is
+// needed to take a success back, so what cannot be read stays unknown and spoils no look.
+
+const (
+	// maxClosed is how many pull requests that are not open one look asks for, those first that were never asked for.
+	maxClosed = 50
+	// closedTTL is how long a pull request that was closed unmerged is taken for that: it may be opened again, and merged.
+	closedTTL = time.Hour
+	keepOver  = 5000
+	// maxForgotten and forgottenAge bound what is read once of pull requests that were closed before debts were recorded.
+	maxForgotten = 200
+	forgottenAge = 14 * 24 * time.Hour
+	// maxStatusPages bounds how many statuses of a commit are listed to count ours: GitHub takes a thousand of each context.
+	maxStatusPages = 20
+)
+
+// pullKey names a pull request in what is remembered of it.
+type pullKey struct {
+	repoKey
+	number int
+}
+
+// closedSeen is what was seen of a pull request that is not open.
+type closedSeen struct {
+	plan.Closed
+	at time.Time
+}
+
+// rawClosed is a pull request that is perhaps not open.
+type rawClosed struct {
+	Number      int
+	State       string
+	Merged      bool
+	ClosedAt    time.Time
+	HeadRefOid  string
+	BaseRefName string
+	Commits     connection[struct {
+		Commit struct {
+			Oid    string
+			Status *rawStatus
+		}
+	}]
+}
+
+// addClosed tells what became of those pull requests of debts that are not among the open ones.
+func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
+	if l.ask.Pulls != nil {
+		return nil
+	}
+	var fresh, again []int
+	asked := map[int]bool{}
+	for _, d := range l.ask.Debts {
+		n := d.Subject.Pull
+		if d.For != plan.ForPull || l.raws[n] != nil || asked[n] {
+			continue
+		}
+		asked[n] = true
+		seen, known := l.f.over.get(pullKey{keyOf(l.repo), n})
+		switch {
+		case !known:
+			fresh = append(fresh, n)
+		case seen.Merged || (d.Ends.IsZero() && l.f.now().Sub(seen.at) < closedTTL):
+			s.Closed = append(s.Closed, seen.Closed)
+		default:
+			again = append(again, n)
+		}
+	}
+	numbers := append(fresh, again...)
+	l.readClosed(ctx, s, numbers[:min(len(numbers), maxClosed)])
+	return ctx.Err()
+}
+
+// readClosed asks for pull requests by number; for the halves if GitHub does not answer for all, since one of them may be gone.
+func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) {
+	if len(numbers) == 0 || ctx.Err() != nil {
+		return
+	}
+	var named map[string]*rawClosed
+	if err := l.more(ctx, closedQuery(l.repo.Owner, l.repo.Name, numbers), &named); err != nil {
+		l.f.log.Debug("closed pull requests could not be read", "repository", l.repo.String(), "pulls", len(numbers), "error", err)
+		var e *Error
+		if len(numbers) > 1 && errors.As(err, &e) && e.Kind == Gone {
+			l.readClosed(ctx, s, numbers[:len(numbers)/2])
+			l.readClosed(ctx, s, numbers[len(numbers)/2:])
+		}
+		return
+	}
+	for i := range numbers {
+		raw := named[fmt.Sprintf("p%d", i)]
+		if raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
+			continue
+		}
+		c := plan.Closed{Subject: plan.Subject{Pull: numbers[i], Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
+		l.f.over.put(pullKey{keyOf(l.repo), numbers[i]}, closedSeen{c, l.f.now()})
+		s.Closed = append(s.Closed, c)
+	}
+}
+
+func closedQuery(owner, name string, numbers []int) *query {
+	q := newQuery("closed", owner, name)
+	for i, n := range numbers {
+		v := q.let(fmt.Sprintf("p%d", i), "Int!", n)
+		q.add("p%d: pullRequest(number: %s) { number state merged headRefOid baseRefName }", i, v)
+	}
+	return q
+}
+
+// addForgotten reads once what stands under our contexts on pull requests that were closed unmerged lately.
+func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
+	if !l.ask.Forgotten {
+		return nil
+	}
+	oldest := l.at.Add(-forgottenAge)
+	for after, n := "", 0; n < maxForgotten; n += MaxPulls {
+		var r struct {
+			PullRequests *connection[rawClosed]
+		}
+		if err := l.more(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after), &r); err != nil || r.PullRequests == nil {
+			return ctx.Err() // the next look asks again
+		}
+		for _, raw := range r.PullRequests.Nodes {
+			if raw.ClosedAt.Before(oldest) || len(raw.Commits.Nodes) == 0 {
+				continue
+			}
+			head := raw.Commits.Nodes[0].Commit
+			if head.Oid != raw.HeadRefOid || head.Status == nil {
+				continue
+			}
+			base := plan.Branch(raw.BaseRefName)
+			s.Forgotten = append(s.Forgotten, plan.Pull{
+				Number: raw.Number, Base: base, Head: plan.SHA(head.Oid), Ours: l.ours(plan.ContextFor(base), head.Status.Contexts),
+			})
+		}
+		after = r.PullRequests.PageInfo.EndCursor
+		if !r.PullRequests.PageInfo.HasNextPage || after == "" {
+			break
+		}
+	}
+	s.Swept = true
+	return nil
+}
+
+func forgottenQuery(owner, name, after string) *query {
+	q := newQuery("forgotten", owner, name)
+	a := q.let("after", "String", nil)
+	if after != "" {
+		q.vars["after"] = after
+	}
+	q.add("pullRequests(first: %d, after: %s, states: CLOSED, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
+		" number closedAt headRefOid baseRefName commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
+		" pageInfo { hasNextPage endCursor } }", MaxPulls, a)
+	q.with(statusFragment, actorFragment)
+	return q
+}
+
+// CountStatuses counts the statuses that stand under a context on a commit, whoever set them, in one request for each hundred of all
+// contexts. More of them than are read count as a thousand.
+func (f *Forge) CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA, context plan.Context) (int, error) {
+	c := f.client(repo.Installation)
+	n := 0
+	for page := 1; page <= maxStatusPages; page++ {
+		list, resp, err := c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, string(sha), &github.ListOptions{Page: page, PerPage: perPage})
+		if err != nil {
+			return 0, wrap(ctx, fmt.Sprintf("list statuses of %s on %s", repo, sha.Short()), err)
+		}
+		if list == nil {
+			return 0, wrap(ctx, "list statuses", transient(wordEmpty, nil))
+		}
+		for _, s := range list {
+			if strings.EqualFold(s.GetContext(), string(context)) {
+				n++
+			}
+		}
+		if resp.NextPage == 0 {
+			return n, nil
+		}
+	}
+	return max(n, 1000), nil
+}

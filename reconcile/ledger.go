@@ -1,0 +1,311 @@
+package reconcile
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// ledger is the debts of all repositories, as the store has them: it is what is paid from, and what a look sees. What the store
+// could not keep stands here all the same for as long as the process lives. It knows no goroutine, and reads no clock.
+type ledger struct {
+	mu      sync.Mutex
+	debts   map[plot]*owed
+	writing map[plot]*turn // who writes a status there, or waits to
+	rests   map[int64]rest // installations whose requests fail
+	running map[int64]int  // payments under way, by installation
+	lately  map[plot]payment
+}
+
+// payment is a status that paid a debt lately.
+type payment struct {
+	plan.Status
+	at tick
+}
+
+// plot is where one status stands: a repository's commit and a context, which GitHub folds.
+type plot struct {
+	repo    key
+	sha     plan.SHA
+	context string
+}
+
+func plotOf(repo plan.Repo, sha plan.SHA, context plan.Context) plot {
+	return plot{keyOf(repo), sha, strings.ToLower(string(context))}
+}
+
+// owed is a debt and what came of paying it.
+type owed struct {
+	plan.Debt
+	repo  plan.Repo
+	ends  tick // Ends, on the clock that does not jump; never: at no instant
+	tries int  // that failed
+	after tick // not to be tried before
+	ours  bool // GitHub refused the payment itself: it keeps nothing else from being written
+	busy  bool // a payment is under way
+}
+
+// rest is how long an installation's payments wait because requests fail for all.
+type rest struct {
+	until tick
+	fails int
+}
+
+// turn is a place in the order of writes to one commit and context.
+type turn struct {
+	mu    sync.Mutex
+	users int
+}
+
+func newLedger() *ledger {
+	return &ledger{debts: map[plot]*owed{}, writing: map[plot]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[plot]payment{}}
+}
+
+// alone waits until nobody else writes to a commit and context, and gives what lets the next one write.
+func (l *ledger) alone(at plot) (done func()) {
+	l.mu.Lock()
+	t := l.writing[at]
+	if t == nil {
+		t = &turn{}
+		l.writing[at] = t
+	}
+	t.users++
+	l.mu.Unlock()
+	t.mu.Lock()
+	return func() {
+		t.mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(l.writing, at)
+		}
+	}
+}
+
+// keep takes debts in, each instead of an older one on the same commit and context.
+func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range debts {
+		o := &owed{Debt: d, repo: repo, ends: never}
+		if !d.Ends.IsZero() {
+			o.ends = now.tick + d.Ends.Sub(now.wall)
+		}
+		l.debts[plotOf(repo, d.SHA, d.Context)] = o
+	}
+}
+
+// recall takes in what the store has.
+func (l *ledger) recall(all []store.Owed, now instant) {
+	for _, o := range all {
+		at := plotOf(o.Repo, o.Debt.SHA, o.Debt.Context)
+		if newer, ok := l.at(at); ok && newer.Number >= o.Debt.Number {
+			continue
+		}
+		l.keep(o.Repo, now, o.Debt)
+		l.mu.Lock()
+		l.debts[at].tries, l.debts[at].ours = o.Tries, o.Reason != ""
+		l.mu.Unlock()
+	}
+}
+
+// at is the debt on a commit and context; false if there is none.
+func (l *ledger) at(at plot) (plan.Debt, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.debts[at]; o != nil {
+		return o.Debt, true
+	}
+	return plan.Debt{}, false
+}
+
+// paid takes out a debt that was paid, and remembers with what.
+func (l *ledger) paid(at plot, o *owed, now tick) {
+	l.end(at, o.Number)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for old, p := range l.lately {
+		if now-p.at > payRemembered {
+			delete(l.lately, old)
+		}
+	}
+	l.lately[at] = payment{o.Status(), now}
+}
+
+// wasPaid reports whether what a look is about to write was written since it began to observe, by a payment.
+func (l *ledger) wasPaid(at plot, s plan.Status, since tick) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, ok := l.lately[at]
+	return ok && p.at >= since && p.State == s.State && p.Description == s.Description
+}
+
+// end takes a debt out; false if it is not there any more, or another one is.
+func (l *ledger) end(at plot, number int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.debts[at]
+	if o == nil || o.Number != number {
+		return false
+	}
+	delete(l.debts, at)
+	return true
+}
+
+// endNumbers takes out debts of a repository by their numbers.
+func (l *ledger) endNumbers(repo plan.Repo, numbers []int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := keyOf(repo)
+	for at, o := range l.debts {
+		if at.repo == id && slices.Contains(numbers, o.Number) {
+			delete(l.debts, at)
+		}
+	}
+}
+
+// callIn makes a debt due at once: its payment failed when it was tried in passing.
+func (l *ledger) callIn(at plot, now instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.debts[at]; o != nil && (o.Ends.IsZero() || now.wall.Before(o.Ends)) {
+		o.Ends, o.ends = now.wall, now.tick
+	}
+}
+
+// of lists the debts of a repository, and those of its installation's other repositories that an instant ends.
+func (l *ledger) of(repo plan.Repo) (own, others []plan.Debt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := keyOf(repo)
+	for at, o := range l.debts {
+		switch {
+		case at.repo == id:
+			own = append(own, o.Debt)
+		case o.repo.Installation == repo.Installation && !o.Ends.IsZero():
+			others = append(others, o.Debt)
+		}
+	}
+	byNumber := func(a, b plan.Debt) int { return cmp.Compare(a.Number, b.Number) }
+	slices.SortFunc(own, byNumber)
+	slices.SortFunc(others, byNumber)
+	return own, others
+}
+
+// due reports whether an instant has ended the debt, by the clock that says so first: the wall clock may be set back.
+func (o *owed) due(now instant) bool { return o.ends <= now.tick || o.Due(now.wall) }
+
+// overdue reports whether an installation has a debt that is due and that GitHub has not been able to take: nothing that opens is
+// written before it is paid. One that GitHub will not take, whatever the reason, keeps nothing else waiting.
+func (l *ledger) overdue(installation int64, now instant) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.debts {
+		if o.repo.Installation == installation && o.due(now) && !o.ours && o.tries < payBlocks {
+			return true
+		}
+	}
+	return false
+}
+
+// answered notes that GitHub took a write of an installation: what could not be paid for want of an answer is tried at once.
+func (l *ledger) answered(installation int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, resting := l.rests[installation]; !resting {
+		return
+	}
+	delete(l.rests, installation)
+	for _, o := range l.debts {
+		if o.repo.Installation == installation && !o.ours {
+			o.after = 0
+		}
+	}
+}
+
+// next gives the debts to pay now, as many of each installation as may be under way, those that ended first before others, and how
+// long nothing else will be due. They are busy until paid or unpaid is called.
+func (l *ledger) next(now instant) (pay []*owed, nap time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var due []*owed
+	until := now.tick + napMost
+	for _, o := range l.debts {
+		after := max(o.after, l.rests[o.repo.Installation].until)
+		switch {
+		case o.busy:
+		case !o.due(now):
+			until = min(until, max(o.ends, after))
+		case after > now.tick:
+			until = min(until, after)
+		default:
+			due = append(due, o)
+		}
+	}
+	slices.SortFunc(due, func(a, b *owed) int { // one that always fails keeps no other
+		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Ends.Compare(b.Ends), cmp.Compare(a.Number, b.Number))
+	})
+	for _, o := range due {
+		in := o.repo.Installation
+		most := payMost
+		if l.rests[in].fails > 0 {
+			most = 1 // one shows whether GitHub answers again
+		}
+		if l.running[in] < most {
+			o.busy = true
+			l.running[in]++
+			pay = append(pay, o)
+		}
+	}
+	return pay, max(0, until-now.tick)
+}
+
+// stands reports whether a debt that is to be paid is still owed: it may have been paid, redeemed or replaced meanwhile.
+func (l *ledger) stands(o *owed) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.debts[plotOf(o.repo, o.SHA, o.Context)] == o
+}
+
+// rested ends a try to pay. A pause of the installation holds all its debts, one of the debt itself no other.
+func (l *ledger) rested(o *owed, again tick, fault blame) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	in := o.repo.Installation
+	o.busy = false
+	l.running[in]--
+	switch fault {
+	case nobody:
+		delete(l.rests, in)
+	case debtor:
+		o.tries++
+		o.ours, o.after = true, again
+	case github:
+		o.tries++
+		r := l.rests[in]
+		r.fails++
+		r.until = max(r.until, again)
+		l.rests[in] = r
+	}
+}
+
+// failures is how often in a row an installation's payments failed for want of GitHub.
+func (l *ledger) failures(installation int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rests[installation].fails
+}
+
+// blame is whose failure it is that a debt was not paid.
+type blame int
+
+const (
+	nobody blame = iota // it was paid, or was not owed any more
+	debtor              // GitHub refused this one
+	github              // GitHub took nothing
+)

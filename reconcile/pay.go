@@ -1,0 +1,173 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// Debts are paid when their instant comes, from the ledger alone: no look is needed, and none that fails, waits or hangs keeps a
+// success standing. What opens waits for what is overdue.
+
+// payAll pays debts as they fall due, until ctx ends.
+func (l *Loop) payAll(ctx context.Context) {
+	for n := 1; ctx.Err() == nil && l.recallDebts(ctx) != nil; n++ {
+		sleep(ctx, backoff(n))
+	}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		due, nap := l.ledger.next(l.now())
+		for _, o := range due {
+			l.looks.Go(func() { l.pay(ctx, o) })
+		}
+		timer.Reset(nap)
+		select {
+		case <-ctx.Done():
+		case <-l.owing:
+		case <-timer.C:
+		}
+	}
+}
+
+// recallDebts takes in the debts that the store has.
+func (l *Loop) recallDebts(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, recordMost)
+	defer cancel()
+	all, err := l.store.Debts(ctx)
+	if l.recalled(err) != nil {
+		l.log.Error("the store cannot be read", "error", err)
+		return err
+	}
+	l.ledger.recall(all, l.now())
+	return nil
+}
+
+// payUp makes the payer look at the ledger.
+func (l *Loop) payUp() {
+	select {
+	case l.owing <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// pay pays one debt: one status, unless it was paid, redeemed or replaced meanwhile.
+func (l *Loop) pay(ctx context.Context, o *owed) {
+	defer l.payUp()
+	at := plotOf(o.repo, o.SHA, o.Context)
+	done := l.ledger.alone(at)
+	defer done()
+	if !l.ledger.stands(o) {
+		l.ledger.rested(o, 0, nobody)
+		return
+	}
+	repo := l.named(o.repo)
+	bounded, cancel := inHand(ctx)
+	defer cancel()
+	err := l.forge.SetStatus(bounded, repo, o.SHA, o.Status())
+	now := l.now()
+	switch {
+	case err == nil:
+		l.paid(ctx, repo, at, o, now)
+	case ctx.Err() != nil && !answered(err):
+		l.ledger.rested(o, never, debtor) // the service stops: the next start pays
+	case kindOf(err) == forge.Refused, kindOf(err) == forge.Gone:
+		l.refusedPayment(ctx, repo, at, o, now, err)
+	default:
+		l.ledger.rested(o, now.tick+l.payPause(o, now, err), github)
+		l.log.Warn("a success cannot be taken back yet", debtArgs(repo, o, "error", err)...)
+	}
+}
+
+// answered reports whether GitHub said anything.
+func answered(err error) bool { return kindOf(err) != "" && kindOf(err) != forge.Transient }
+
+// paid follows a payment: what waited for it goes on.
+func (l *Loop) paid(ctx context.Context, repo plan.Repo, at plot, o *owed, now instant) {
+	l.ledger.paid(at, o, now.tick)
+	l.ledger.rested(o, 0, nobody)
+	l.ledger.answered(repo.Installation)
+	l.keepPayment(ctx, repo, o, store.Done, string(o.State)+": "+o.Description, now)
+	if !l.ledger.overdue(repo.Installation, now) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		for _, e := range l.queue.repos {
+			if e.waits && e.repo.Installation == repo.Installation {
+				e.waits = false
+				l.queue.soon(e, now.tick)
+			}
+		}
+		l.wakeUp()
+	}
+}
+
+// refusedPayment follows a refusal: it is tried again, ever less often, and in the end given up.
+func (l *Loop) refusedPayment(ctx context.Context, repo plan.Repo, at plot, o *owed, now instant, err error) {
+	if now.wall.Sub(o.Ends) >= payMostAge {
+		l.ledger.end(at, o.Number)
+		l.ledger.rested(o, 0, nobody)
+		l.keepPayment(ctx, repo, o, store.Refused, wordGaveUp+reasonOf(err), now)
+		l.log.Error("a success was never taken back: GitHub refuses it", debtArgs(repo, o, "error", err)...)
+		return
+	}
+	l.ledger.rested(o, now.tick+plan.RetryAfter(o.tries+1), debtor)
+	ctx, cancel := lasting(ctx, recordMost)
+	defer cancel()
+	_ = l.stored(l.store.Unpaid(ctx, o.Number, o.tries, reasonOf(err))) // told by Ready; the ledger knows it
+	l.log.Error("GitHub refuses to take a success back", debtArgs(repo, o, "error", err)...)
+}
+
+// keepPayment deletes the debt and keeps how it ended in the history.
+func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, o *owed, outcome store.Outcome, reason string, now instant) {
+	l.log.Info("acted", debtArgs(repo, o, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
+	ctx, cancel := lasting(ctx, recordMost)
+	defer cancel()
+	_ = l.stored(l.store.Record(ctx, store.Act{ // told by Ready; a debt that stays in the store is paid once more after a start
+		Repo: repo, At: now.wall, Verb: (plan.SetStatus{}).Verb(), Pull: o.Subject.Pull, SHA: o.SHA, Reason: reason, Outcome: outcome,
+		Acquit: []int64{o.Number}, Tallies: []store.Tally{{Tallied: store.Tallied{SHA: o.SHA, Context: o.Context}}},
+	}))
+}
+
+func debtArgs(repo plan.Repo, o *owed, more ...any) []any {
+	return append([]any{"repository", repo.String(), "pull", o.Subject.Pull, "sha", o.SHA.Short(), "context", o.Context, "ended", o.Ends}, more...)
+}
+
+// payPause is how long an installation's payments rest after a failure that is nobody's in particular.
+func (l *Loop) payPause(o *owed, now instant, err error) time.Duration {
+	var e *forge.Error
+	if errors.As(err, &e) && e.Kind == forge.Limited && !e.Until.IsZero() {
+		return min(max(e.Until.Sub(now.wall), payWait), limitedMost)
+	}
+	return doubling(payWait, payWaitMost, l.ledger.failures(o.repo.Installation)+1)
+}
+
+// named is a repository by the name that it has now.
+func (l *Loop) named(repo plan.Repo) plan.Repo {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.queue.repos[keyOf(repo)]; e != nil {
+		return e.repo
+	}
+	return repo
+}
+
+// owe records debts, in the store before anywhere else.
+func (l *Loop) owe(ctx context.Context, repo plan.Repo, debts ...plan.Debt) error {
+	if len(debts) == 0 {
+		return nil
+	}
+	ctx, cancel := lasting(ctx, recordMost)
+	defer cancel()
+	now := l.now()
+	kept, err := l.store.Owe(ctx, repo, now.wall, debts...)
+	if l.stored(err) != nil {
+		return err
+	}
+	l.ledger.keep(repo, now, kept...)
+	l.payUp()
+	return nil
+}

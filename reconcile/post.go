@@ -1,0 +1,175 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// post is one status to be written under a context of ours.
+type post struct {
+	plan.Status
+	sha       plan.SHA
+	debt      plan.Debt // of a success; none: it says nothing that could become untrue
+	statuses  int       // that stand there already, as observed; negative: not known
+	withdraws bool
+}
+
+// post writes a status. A success is written only once its debt is on the disk, and while there is room for the status that takes it
+// back; whatever else is written there ends the debt. Writes to one commit and context keep their order.
+func (k *look) post(ctx context.Context, w post) error {
+	at := plotOf(k.repo, w.sha, w.Context)
+	done := k.loop.ledger.alone(at)
+	defer done()
+	if w.State == plan.Success && w.debt.SHA != "" {
+		return k.postSuccess(ctx, at, w)
+	}
+	if w.withdraws && k.loop.ledger.wasPaid(at, w.Status, k.last.tick) {
+		return nil
+	}
+	if err := k.put(ctx, w); err != nil {
+		return err
+	}
+	if debt, owed := k.loop.ledger.at(at); owed && w.State != plan.Success {
+		k.loop.ledger.end(at, debt.Number)
+		k.acquit = append(k.acquit, debt.Number)
+	}
+	return nil
+}
+
+func (k *look) postSuccess(ctx context.Context, at plot, w post) error {
+	if err := k.roomFor(ctx, &w); err != nil {
+		return err
+	}
+	_, owed := k.loop.ledger.at(at)
+	if err := k.loop.owe(ctx, k.repo, w.debt); err != nil {
+		return fmt.Errorf("%w: %w", errStore, err)
+	}
+	if !k.lasts(plan.Pin{Before: w.debt.Ends}, 0) { // the store may be slow, or another write was waited for
+		return errLate
+	}
+	err := k.put(ctx, w)
+	if !owed && undone(err) { // else an older success may stand there still
+		if debt, ok := k.loop.ledger.at(at); ok && k.loop.ledger.end(at, debt.Number) {
+			k.acquit = append(k.acquit, debt.Number)
+		}
+	}
+	return err
+}
+
+// undone reports whether GitHub is known to have done nothing.
+func undone(err error) bool {
+	switch kindOf(err) {
+	case forge.Refused, forge.Limited, forge.Gone, forge.Unauthorized:
+		return true
+	}
+	return false
+}
+
+// put writes the status itself, and counts it.
+func (k *look) put(ctx context.Context, w post) error {
+	err := k.set(ctx, w.sha, w.Status)
+	if err == nil {
+		k.loop.ledger.answered(k.repo.Installation)
+	}
+	if !undone(err) { // it may stand
+		at := store.Tallied{SHA: w.sha, Context: w.Context}
+		n := k.count(at, w.statuses)
+		if n >= 0 {
+			n++
+		}
+		k.counts[at], k.counted[at] = n, true
+	}
+	return err
+}
+
+// count is how many statuses stand at a place: as this look counted, else as it was observed.
+func (k *look) count(at store.Tallied, observed int) int {
+	if n, ok := k.counts[at]; ok {
+		return n
+	}
+	return observed
+}
+
+// roomFor sees to it that a success is not among the last of the statuses that GitHub takes: nothing could take it back. Those that
+// the store has not counted are listed.
+func (k *look) roomFor(ctx context.Context, w *post) error {
+	at := store.Tallied{SHA: w.sha, Context: w.Context}
+	n := k.count(at, w.statuses)
+	if n < 0 {
+		ctx, cancel := inHand(ctx)
+		defer cancel()
+		var err error
+		if n, err = k.loop.forge.CountStatuses(ctx, k.repo, w.sha, w.Context); err != nil {
+			return fmt.Errorf("count statuses: %w", err)
+		}
+		k.counts[at], k.counted[at] = n, true
+	}
+	if n >= statusesMost {
+		k.again = true // the decision knows it then
+		return fmt.Errorf("set success: %w", &forge.Error{Kind: forge.Refused, Reason: wordStatusesSpent})
+	}
+	return nil
+}
+
+// tallies are the counts that this look changed, for the store.
+func (k *look) tallies() []store.Tally {
+	var out []store.Tally
+	for at := range k.counted {
+		out = append(out, store.Tally{Tallied: at, Count: max(0, k.counts[at])})
+	}
+	clear(k.counted)
+	return out
+}
+
+// reckon takes in what a plan says of debts: other terms, successes that nobody recorded, and what a merge redeemed. What lets a
+// success stand longer rests on the observation, as a success does.
+func (k *look) reckon(ctx context.Context, p plan.Plan) error {
+	var debts []plan.Debt
+	for _, d := range p.Debts {
+		have, owed := k.loop.ledger.at(plotOf(k.repo, d.SHA, d.Context))
+		if owed && !d.Sooner(have) && (k.void() || k.end != nil) {
+			continue
+		}
+		if owed && have.Number != d.Number && d.Number != 0 {
+			continue // another success was given meanwhile
+		}
+		debts = append(debts, d)
+	}
+	err := k.loop.owe(ctx, k.repo, debts...)
+	if err != nil { // what the store cannot keep is paid all the same
+		k.loop.ledger.keep(k.repo, k.loop.now(), debts...)
+		k.loop.payUp()
+	}
+	if len(p.Redeemed) > 0 {
+		k.loop.ledger.endNumbers(k.repo, p.Redeemed)
+		k.acquit = append(k.acquit, p.Redeemed...)
+	}
+	return err
+}
+
+// redeem ends the debt of what was merged, or moved.
+func (k *look) redeem(sha plan.SHA, context plan.Context) {
+	at := plotOf(k.repo, sha, context)
+	if debt, owed := k.loop.ledger.at(at); owed {
+		k.loop.ledger.end(at, debt.Number)
+		k.acquit = append(k.acquit, debt.Number)
+	}
+}
+
+// acquitAll deletes from the store the debts that ended, if no record of an action did.
+func (k *look) acquitAll(ctx context.Context) {
+	if len(k.acquit) == 0 || errors.Is(k.end, errStore) {
+		return // they are paid once more after the next start
+	}
+	ctx, cancel := lasting(ctx, recordMost)
+	defer cancel()
+	if err := k.loop.stored(k.loop.store.Acquit(ctx, slices.Clone(k.acquit)...)); err == nil {
+		k.acquit = nil
+	}
+}
