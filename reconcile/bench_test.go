@@ -24,6 +24,16 @@ func (s still) Update(context.Context, plan.Repo, plan.Update) error            
 func (s still) DeleteBranch(context.Context, plan.Repo, plan.Branch, plan.SHA) error {
 	return nil
 }
+func (s still) Owe(_ context.Context, _ plan.Repo, _ time.Time, d ...plan.Debt) ([]plan.Debt, error) {
+	return d, nil
+}
+func (s still) Acquit(context.Context, ...int64) error           { return nil }
+func (s still) Unpaid(context.Context, int64, int, string) error { return nil }
+func (s still) Debts(context.Context) ([]store.Owed, error)      { return nil, nil }
+func (s still) Swept(context.Context, plan.Repo) error           { return nil }
+func (s still) CountStatuses(context.Context, plan.Repo, plan.SHA, plan.Context) (int, error) {
+	return 0, nil
+}
 func (s still) HourlyBudget(int64) int                             { return 1 << 30 }
 func (s still) Spare(int64) (int, time.Time)                       { return 1 << 30, time.Time{} }
 func (s still) Know(context.Context, []plan.Repo, time.Time) error { return nil }

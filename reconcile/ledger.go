@@ -58,7 +58,7 @@ type rest struct {
 
 // turn is a place in the order of writes to one commit and context.
 type turn struct {
-	mu    sync.Mutex
+	free  chan struct{} // holds one value while nobody writes: a request may take long, and who waits for it waits like for any other
 	users int
 }
 
@@ -71,14 +71,15 @@ func (l *ledger) alone(at plot) (done func()) {
 	l.mu.Lock()
 	t := l.writing[at]
 	if t == nil {
-		t = &turn{}
+		t = &turn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
 		l.writing[at] = t
 	}
 	t.users++
 	l.mu.Unlock()
-	t.mu.Lock()
+	<-t.free
 	return func() {
-		t.mu.Unlock()
+		t.free <- struct{}{}
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if t.users--; t.users == 0 {

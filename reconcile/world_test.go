@@ -40,6 +40,7 @@ type world struct {
 	decide  func(s plan.Snapshot) plan.Plan      // nil: judge
 	clock   func() time.Time                     // nil: time.Now
 	extra   func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
+	owed    ledgerOf
 }
 
 // hub is one repository on GitHub, and what the store remembers of it.
@@ -229,14 +230,18 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 	if h == nil {
 		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
 	}
-	if h.busy++; h.busy > 1 {
+	shuts := c.op == "status" && c.state != plan.Success // a debt is paid whatever look is under way
+	if !shuts {
+		h.busy++
+		defer func() { h.busy-- }()
+	}
+	if !shuts && h.busy > 1 {
 		w.broken = append(w.broken, fmt.Sprintf("%v: two at once", c))
 	}
 	slow := w.slow
 	w.mu.Unlock()
 	err := wait(ctx, slow)
 	w.mu.Lock()
-	h.busy--
 	if w.dead {
 		return h, errKilled
 	}
@@ -548,6 +553,9 @@ func (w *world) recordOne(ctx context.Context, a store.Act) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.acts = append(h.acts, a)
+	for _, n := range a.Acquit {
+		delete(w.owed.debts, n)
+	}
 	if a.Merged != nil {
 		h.memory.Merges = append(h.memory.Merges, *a.Merged)
 	}
@@ -623,7 +631,9 @@ func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, unti
 			pin.Before = earliest(pin.Before, until)
 		}
 		p.Actions = append(p.Actions, plan.Merge{Pin: pin, Pull: x.Number, Base: x.Base, Tip: s.Bases[x.Base].Tip,
-			Context: "sluice/main", Description: "released", Refused: "GitHub refused", AlreadyGreen: green})
+			Context: "sluice/main", Description: "released", Refused: "GitHub refused", AlreadyGreen: green,
+			Debt: plan.Debt{SHA: x.Head, Context: "sluice/main", For: plan.ForPull, Subject: v.Subject, State: plan.Pending,
+				Description: "GitHub refused", Ends: pin.Before}})
 	case len(x.Ours) == 0 || green || x.Ours[0].Description != say:
 		p.Actions = append(p.Actions, plan.SetStatus{Pin: plan.Pin{SHA: x.Head}, Pulls: []int{x.Number}, Context: "sluice/main",
 			State: plan.Pending, Description: say})
