@@ -94,5 +94,7 @@ func (w *world) Swept(ctx context.Context, r plan.Repo) error {
 
 func (w *world) CountStatuses(ctx context.Context, r plan.Repo, sha plan.SHA, c plan.Context) (int, error) {
 	_, err := w.enter(ctx, call{op: "count", repo: r, context: c})
-	return 1, err
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.statuses, err
 }

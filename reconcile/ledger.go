@@ -138,12 +138,12 @@ func (l *ledger) paid(at plot, o *owed, now tick) {
 	l.lately[at] = payment{o.Status(), now}
 }
 
-// wasPaid reports whether what a look is about to write was written since it began to observe, by a payment.
-func (l *ledger) wasPaid(at plot, s plan.Status, since tick) bool {
+// paidSince gives the status that paid a debt since an instant.
+func (l *ledger) paidSince(at plot, since tick) (plan.Status, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p, ok := l.lately[at]
-	return ok && p.at >= since && p.State == s.State && p.Description == s.Description
+	return p.Status, ok && p.at >= since
 }
 
 // end takes a debt out; false if it is not there any more, or another one is.

@@ -15,7 +15,10 @@ import (
 	"github.com/sluicegate/sluice/store"
 )
 
-var one = repo(1)
+var (
+	one = repo(1)
+	two = repo(2)
+)
 
 // started runs a loop and gives the instant from which the first looks are over.
 func started(w *world, o reconcile.Options) (stop func(), from time.Time) {

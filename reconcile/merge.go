@@ -8,7 +8,6 @@ import (
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/store"
 )
 
 // merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once the success is set it ends
@@ -179,7 +178,7 @@ func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 	var err error
 	for _, again := range mergePauses {
-		if err = k.post(ctx, post{Status: s, sha: sha, statuses: k.count(store.Tallied{SHA: sha, Context: s.Context}, -1)}); err == nil {
+		if err = k.post(ctx, post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true}); err == nil {
 			return
 		}
 		if wait, short := k.shortLimit(err); short {

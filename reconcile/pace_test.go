@@ -28,7 +28,7 @@ func githubPace() func(c call) error {
 			level--
 			return nil
 		}
-		return &forge.Error{Kind: forge.Limited, Until: now.Add(time.Duration((1 - level) * float64(each))), Reason: "our own pace"}
+		return &forge.Error{Kind: forge.Limited, Until: now.Add(time.Duration((1-level)*float64(each)) + time.Millisecond), Reason: "our own pace"}
 	}
 }
 

@@ -23,7 +23,12 @@ func (l *Loop) payAll(ctx context.Context) {
 	for ctx.Err() == nil {
 		due, nap := l.ledger.next(l.now())
 		for _, o := range due {
-			l.looks.Go(func() { l.pay(ctx, o) })
+			l.looks.Go(func() {
+				if err := guard(func() error { l.pay(ctx, o); return nil }); err != nil {
+					l.ledger.rested(o, l.now().tick+payWaitMost, debtor)
+					l.log.Error("a payment failed", debtArgs(o.repo, o, "error", err)...)
+				}
+			})
 		}
 		timer.Reset(nap)
 		select {

@@ -17,7 +17,8 @@ type post struct {
 	sha       plan.SHA
 	debt      plan.Debt // of a success; none: it says nothing that could become untrue
 	statuses  int       // that stand there already, as observed; negative: not known
-	withdraws bool
+	withdraws bool      // takes a success back: no need to if a payment did
+	whatever  bool      // with any words
 }
 
 // post writes a status. A success is written only once its debt is on the disk, and while there is room for the status that takes it
@@ -29,7 +30,7 @@ func (k *look) post(ctx context.Context, w post) error {
 	if w.State == plan.Success && w.debt.SHA != "" {
 		return k.postSuccess(ctx, at, w)
 	}
-	if w.withdraws && k.loop.ledger.wasPaid(at, w.Status, k.last.tick) {
+	if s, paid := k.loop.ledger.paidSince(at, k.last.tick); paid && w.withdraws && (w.whatever || s == w.Status) {
 		return nil
 	}
 	if err := k.put(ctx, w); err != nil {

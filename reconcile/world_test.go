@@ -27,20 +27,21 @@ type world struct {
 	calls  []call
 	broken []string // rules of the package that the loop broke
 
-	slow    time.Duration                        // of every request to GitHub
-	fault   func(c call) error                   // what a call fails with, before it does anything
-	after   func(c call) error                   // likewise, after it was done: a lost answer, or the test's own doings
-	dead    bool                                 // the process was killed: nothing that it calls has an effect
-	loop    *reconcile.Loop                      // gets the webhooks
-	mute    bool                                 // no webhook of our own doings arrives
-	budget  int                                  // of requests an hour
-	spare   func() (int, time.Time)              // of requests in this hour, and when the next begins; nil: plenty
-	skew    time.Duration                        // our clock minus GitHub's
-	windows func(at time.Time) (bool, time.Time) // open at an instant, and until when
-	decide  func(s plan.Snapshot) plan.Plan      // nil: judge
-	clock   func() time.Time                     // nil: time.Now
-	extra   func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
-	owed    ledgerOf
+	slow     time.Duration                        // of every request to GitHub
+	fault    func(c call) error                   // what a call fails with, before it does anything
+	after    func(c call) error                   // likewise, after it was done: a lost answer, or the test's own doings
+	dead     bool                                 // the process was killed: nothing that it calls has an effect
+	loop     *reconcile.Loop                      // gets the webhooks
+	mute     bool                                 // no webhook of our own doings arrives
+	budget   int                                  // of requests an hour
+	spare    func() (int, time.Time)              // of requests in this hour, and when the next begins; nil: plenty
+	skew     time.Duration                        // our clock minus GitHub's
+	windows  func(at time.Time) (bool, time.Time) // open at an instant, and until when
+	decide   func(s plan.Snapshot) plan.Plan      // nil: judge
+	clock    func() time.Time                     // nil: time.Now
+	extra    func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
+	owed     ledgerOf
+	statuses int // that stand under our context, when they are listed
 }
 
 // hub is one repository on GitHub, and what the store remembers of it.
@@ -361,6 +362,9 @@ func (w *world) wall() time.Time {
 }
 
 func (w *world) pullAt(h *hub, sha plan.SHA) *pull {
+	if h == nil {
+		return nil
+	}
 	for _, p := range h.pulls {
 		if p.sha() == sha {
 			return p
@@ -633,12 +637,20 @@ func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, unti
 		p.Actions = append(p.Actions, plan.Merge{Pin: pin, Pull: x.Number, Base: x.Base, Tip: s.Bases[x.Base].Tip,
 			Context: "sluice/main", Description: "released", Refused: "GitHub refused", AlreadyGreen: green,
 			Debt: plan.Debt{SHA: x.Head, Context: "sluice/main", For: plan.ForPull, Subject: v.Subject, State: plan.Pending,
-				Description: "GitHub refused", Ends: pin.Before}})
+				Description: "GitHub refused", Ends: debtEnd(s.At, windowed, until)}})
 	case len(x.Ours) == 0 || green || x.Ours[0].Description != say:
 		p.Actions = append(p.Actions, plan.SetStatus{Pin: plan.Pin{SHA: x.Head}, Pulls: []int{x.Number}, Context: "sluice/main",
 			State: plan.Pending, Description: say})
 	}
 	p.Verdicts = append(p.Verdicts, v)
+}
+
+// debtEnd is when the success of a merge must be gone.
+func debtEnd(at time.Time, windowed bool, until time.Time) time.Time {
+	if end := at.Add(2 * time.Minute); !windowed || until.IsZero() || end.Before(until) {
+		return end
+	}
+	return until
 }
 
 func refusedUntil(s plan.Snapshot, x plan.Pull) time.Time {

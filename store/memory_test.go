@@ -102,7 +102,14 @@ func TestGroups(t *testing.T) {
 	same(t, "an answer that did not arrive", waiting(noon), []plan.SHA{"g1", "g3"})
 	answer.Outcome = store.Done
 	ok(t, s.Record(t.Context(), answer))
-	same(t, "one answered", waiting(noon), []plan.SHA{"g3"})
+	same(t, "one answered: it is judged until GitHub dissolves it", waiting(noon), []plan.SHA{"g1", "g3"})
+	note(t, s, store.Delivery{GUID: "5", Event: "merge_group", Action: "destroyed", Repo: acme, At: noon.Add(4 * time.Minute), Reason: "merged",
+		Group: &plan.Group{Base: "main", BaseSHA: "b", Head: "g1"}})
+	group("6", "checks_requested", "g1", noon.Add(5*time.Minute)) // late
+	same(t, "one merged", waiting(noon), []plan.SHA{"g3"})
+	same(t, "what became of them", recall(t, s.Reader, acme, noon).Ended, []plan.Closed{
+		{Subject: plan.Subject{Base: "main"}, SHA: "g2"}, {Subject: plan.Subject{Base: "main"}, SHA: "g1", Merged: true},
+	})
 	same(t, "six hours on", waiting(noon.Add(7*time.Hour)), []plan.SHA(nil))
 }
 
