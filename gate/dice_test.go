@@ -126,6 +126,9 @@ func (d *dice) base(name plan.Branch) plan.Base {
 	if d.rare(16) {
 		b.Policy, b.File = nil, ""
 	}
+	if b.Policy == nil {
+		b.Last = oneOf(d, plan.Roster{Known: true}, plan.Roster{}, plan.Roster{Known: true, Entries: []plan.Entry{{Name: "Release", From: "main"}}})
+	}
 	if !d.rare(5) {
 		b.Required = append(b.Required, plan.Required{Context: plan.ContextFor(name), App: app})
 	}
