@@ -88,6 +88,7 @@ type Forge struct {
 
 	links   *lru[commitKey, link]
 	kin     *lru[kinKey, kinship]
+	pasts   *lru[commitKey, past]     // by the default branch's tip
 	oldest  *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
 	demands *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
 	singly  atomic.Pointer[time.Time] // until then refs are moved one by one: GitHub does not know of another way
@@ -134,6 +135,7 @@ func unsigned(o Options, at addresses) *Forge {
 		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
 		made:      newLRU[plan.SHA, struct{}](keepMade),
 		over:      newLRU[pullKey, closedSeen](keepOver),
+		pasts:     newLRU[commitKey, past](keepPasts).weighing(func(p past) int { return len(p.roster.Entries) + 1 }),
 		links:     newLRU[commitKey, link](keepLinks),
 		kin:       newLRU[kinKey, kinship](keepKinships),
 		oldest:    newLRU[commitKey, plan.SHA](keepKinships),

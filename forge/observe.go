@@ -17,6 +17,7 @@ type Ask struct {
 	At     time.Time    // the snapshot's instant; zero: just before the first read
 	Groups []plan.Group // merge groups that wait for our answer: Base, BaseSHA and Head are read
 	Rules  bool         // read the rules of every base anew
+	Roster plan.Roster  // the one that was last seen, for when GitHub does not show an older version of the file
 	Debts  []plan.Debt  // whose pull requests are looked up where they are not open
 	// Forgotten asks for our statuses on pull requests that were closed unmerged lately.
 	Forgotten bool
@@ -129,8 +130,8 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 		s.Pulls = append(s.Pulls, l.pull(raw))
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
-		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addBranches, l.addCame,
-		l.addClosed, l.addForgotten,
+		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addRoster, l.addBranches,
+		l.addCame, l.addClosed, l.addForgotten,
 	} {
 		if err := step(ctx, &s); err != nil {
 			return plan.Snapshot{}, err

@@ -30,7 +30,8 @@ type takers struct {
 	change  time.Time     // when this may differ
 }
 
-// home is the policy whose `branches` count; nil if the default branch has no file, or a broken one.
+// home is the default branch's policy, whose windows the windowed branches have; nil if its file is missing or invalid: then none of
+// them moves, and so none takes anything.
 func (b *bench) home() *config.Policy { return b.s.Bases[b.s.Default].Policy }
 
 // told is the branches that a file's `branches` names, in lower case. Fail closed: names that differ in case alone are one.
@@ -38,21 +39,38 @@ type told struct{ names, sources map[string]bool }
 
 func fold(name plan.Branch) string { return strings.ToLower(string(name)) }
 
-// told reads a file's entries once; of no file there are none.
-func (b *bench) told(p *config.Policy) told {
-	if t, ok := b.known[p]; ok || p == nil {
-		return t
-	}
+func toldBy(r plan.Roster) told {
 	t := told{map[string]bool{}, map[string]bool{}}
-	for _, e := range p.Branches {
-		t.names[fold(plan.Branch(e.Name))], t.sources[fold(plan.Branch(e.From))] = true, true
+	for _, e := range r.Entries {
+		t.names[fold(e.Name)], t.sources[fold(e.From)] = true, true
 	}
-	b.known[p] = t
 	return t
 }
 
-// isWindowed tells whether a branch is a windowed one.
-func (b *bench) isWindowed(name plan.Branch) bool { return b.told(b.home()).names[fold(name)] }
+// told reads a policy's entries once.
+func (b *bench) told(p *config.Policy) told {
+	t, ok := b.known[p]
+	if !ok {
+		t = toldBy(plan.RosterOf("", p))
+		b.known[p] = t
+	}
+	return t
+}
+
+// isWindowed reports whether a branch is a windowed one. Fail closed: where it is not known which are, every branch may be one but the
+// default branch, which no file may name.
+func (b *bench) isWindowed(name plan.Branch) bool {
+	if !b.roster.Known {
+		return name != b.s.Default
+	}
+	return b.windowed.names[fold(name)]
+}
+
+// concerns reports whether pull requests and groups into a base are judged: one with a file of its own, or one that the default branch
+// calls windowed.
+func (b *bench) concerns(name plan.Branch, base *plan.Base) bool {
+	return base.File != "" || (b.home() != nil && b.isWindowed(name))
+}
 
 // takersOf finds the branches that hold releases on a base, each set of releases once: a thousand pull requests may ask for
 // the same thousand branches.

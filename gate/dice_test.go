@@ -120,11 +120,14 @@ func (d *dice) snapshot() plan.Snapshot {
 
 func (d *dice) base(name plan.Branch) plan.Base {
 	b := plan.Base{Tip: tip, File: "f11e", Policy: oneOf(d, fuzzPolicies()...), Strict: d.rare(4), Queue: d.rare(12), Rules: !d.rare(12)}
-	if d.rare(12) {
+	if d.rare(12) || (name == "main" && d.roll(8) == 7) { // also in a calm world: other bases go on
 		b.Policy, b.Findings = nil, []config.Finding{{Severity: config.Error, Message: "broken", Line: 1, Column: 1}}
 	}
 	if d.rare(16) {
 		b.Policy, b.File = nil, ""
+	}
+	if b.Policy == nil {
+		b.Last = oneOf(d, plan.Roster{Known: true}, plan.Roster{}, plan.Roster{Known: true, Entries: []plan.Entry{{Name: "Release", From: "main"}}})
 	}
 	if !d.rare(5) {
 		b.Required = append(b.Required, plan.Required{Context: plan.ContextFor(name), App: app})

@@ -48,13 +48,15 @@ func Decide(s plan.Snapshot) plan.Plan {
 
 // bench is where one snapshot is judged. It keeps what many cases ask for again.
 type bench struct {
-	s       plan.Snapshot
-	bases   map[plan.Branch]*plan.Base
-	joints  map[string]opening // by the windows asked for
-	known   map[*config.Policy]told
-	takers  map[string]*takers         // by the base and the branches asked for
-	holders map[string][]config.Branch // by the base and one pattern of branches
-	alarm   alarm
+	s        plan.Snapshot
+	roster   plan.Roster // which branches are windowed
+	windowed told        // by it
+	bases    map[plan.Branch]*plan.Base
+	joints   map[string]opening // by the windows asked for
+	known    map[*config.Policy]told
+	takers   map[string]*takers         // by the base and the branches asked for
+	holders  map[string][]config.Branch // by the base and one pattern of branches
+	alarm    alarm
 
 	judged   map[place]bool // where a status is decided on from what is open
 	standing []plan.Debt    // of successes that stand and are as they should be
@@ -72,7 +74,11 @@ func newBench(s plan.Snapshot) *bench {
 	for name, base := range s.Bases {
 		bases[name] = &base
 	}
-	return &bench{s: s, bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{}, takers: map[string]*takers{}, holders: map[string][]config.Branch{}, alarm: alarm{at: s.At}, judged: map[place]bool{}}
+	roster := s.Roster()
+	return &bench{
+		s: s, roster: roster, windowed: toldBy(roster), bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{},
+		takers: map[string]*takers{}, holders: map[string][]config.Branch{}, alarm: alarm{at: s.At}, judged: map[place]bool{},
+	}
 }
 
 // alarm collects the instants at which to decide again.

@@ -11,11 +11,10 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 	var writes []plan.SetStatus
 	for _, g := range b.s.Groups {
 		base, known := b.bases[g.Base]
-		promoted := b.isWindowed(g.Base)
-		if !known || (base.File == "" && !promoted) {
+		if !known || !b.concerns(g.Base, base) {
 			continue
 		}
-		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, promoted: promoted, paths: names(g.Files)}
+		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, promoted: b.isWindowed(g.Base), paths: names(g.Files)}
 		d.pull = &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses}
 		d.ruling = b.ruleOnGroup(d)
 		b.judged[d.place()] = true

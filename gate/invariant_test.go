@@ -117,8 +117,18 @@ func FuzzShutIsShut(f *testing.F) {
 				open(t, m, s.Bases[s.Default].Policy.Calendar, asked.back, s.At)
 			}
 			unknown(t, s, pull)
+			windowed(t, s, pull)
 		}
 	})
+}
+
+// windowed demands that a base is no windowed branch, as far as the default branch's file ever told.
+func windowed(t *testing.T, s plan.Snapshot, p plan.Pull) {
+	t.Helper()
+	home := s.Bases[s.Default]
+	if p.Base == "release" && home.Policy == nil && (!home.Last.Known || len(home.Last.Entries) > 0) {
+		t.Errorf("#%d is merged into a branch that may move only by promotion", p.Number)
+	}
 }
 
 // open demands that windows are open now, and at the last instant at which the merge may be done.

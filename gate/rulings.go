@@ -18,7 +18,7 @@ type brief struct {
 	base     *plan.Base
 	policy   *config.Policy // of the base; nil if its file is invalid
 	paths    []string       // every name that the pull request touches, sorted
-	promoted bool           // the base is a windowed branch
+	promoted bool           // the base is a windowed branch, or may be one
 	need     need
 	take     *takers  // the windowed branches that hold it
 	back     demand   // the windows of those that bring back what Flux would delete
@@ -113,14 +113,10 @@ func (b *bench) judgeAll() []*brief {
 
 func (b *bench) brief(p *plan.Pull) (*brief, bool) {
 	base, known := b.bases[p.Base]
-	if !known {
+	if !known || !b.concerns(p.Base, base) {
 		return nil, false
 	}
-	promoted := b.isWindowed(p.Base)
-	if base.File == "" && !promoted {
-		return nil, false
-	}
-	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy, promoted: promoted, paths: names(p.Files)}
+	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy, promoted: b.isWindowed(p.Base), paths: names(p.Files)}
 	if d.policy != nil {
 		b.weigh(d)
 	}
@@ -264,8 +260,11 @@ const (
 )
 
 func intoWindowedBranch(d *brief) (ruling, bool) {
-	if !d.promoted {
+	switch {
+	case !d.promoted:
 		return ruling{}, false
+	case !d.s.Roster().Known:
+		return ruling{kind: plan.Blocked, reason: d.sayMaybeWindowed(), look: d.at.Add(time.Minute)}, true
 	}
 	return ruling{kind: plan.Blocked, reason: sayWindowedBranch(d.pull.Base)}, true
 }

@@ -57,7 +57,8 @@ type file struct {
 }
 
 // scenario is what stands in a txtar file: .github/sluice.yaml is that of every base, .github/sluice.yaml@BASE that of one (empty:
-// it has none). It comes with the dull things defaulted: a trusted, mergeable, up-to-date head with one
+// it has none), and that of main~1 the newest version of main's that can be read (empty: there never was one; not there: it could not
+// be found out). It comes with the dull things defaulted: a trusted, mergeable, up-to-date head with one
 // green check, on a protected base that takes our status from our App alone.
 type scenario struct {
 	now   time.Time
@@ -211,6 +212,11 @@ func (sc scenario) base(name string) plan.Base {
 	}
 	if w.NoFile || f.none {
 		b.File, b.Policy = "", nil
+	}
+	if last, known := sc.files[name+"~1"]; last.none {
+		b.Last.Known = true
+	} else if known {
+		b.Last = plan.RosterOf("01d", last.policy)
 	}
 	if !w.NotEnforced {
 		r := plan.Required{Context: plan.ContextFor(plan.Branch(name)), App: app}

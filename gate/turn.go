@@ -193,17 +193,13 @@ func (b *bench) deletable(d *brief) plan.Branch {
 	if !d.policy.PullRequests.DeleteBranch || !d.pull.SameRepo || name == "" || name == b.s.Default || isBase {
 		return ""
 	}
-	home, known := b.s.Bases[b.s.Default]
-	if !known || (home.Policy == nil && home.File != "") {
-		return "" // fail closed: which branches are windowed is not known
-	}
 	for _, p := range b.s.Pulls {
 		if p.Base == name || (p.HeadRef == name && p.SameRepo && p.Number != d.pull.Number) {
 			return ""
 		}
 	}
-	for _, policy := range []*config.Policy{d.policy, home.Policy} {
-		if told := b.told(policy); told.names[fold(name)] || told.sources[fold(name)] {
+	for _, told := range []told{b.told(d.policy), b.windowed} { // which is known, or nothing would be merged
+		if told.names[fold(name)] || told.sources[fold(name)] {
 			return ""
 		}
 	}

@@ -121,15 +121,13 @@ func sayUnknownWindow(n window.Name) string {
 
 // sayUntaken says what is missing: the entry, or the file that could hold it.
 func (d *brief) sayUntaken() string {
-	text, home := "held: no branch takes it: "+config.File, d.s.Bases[d.s.Default]
+	text := "held: no branch takes it: " + config.File
 	if d.pull.Base != d.s.Default {
 		text += " of " + plan.Middle(plan.Clean(string(d.s.Default)), 25)
 	}
-	switch {
-	case home.Policy == nil && home.File == "":
-		return plan.Fit(text + " is missing")
+	switch home := d.s.Bases[d.s.Default]; {
 	case home.Policy == nil:
-		return plan.Fit(text + " is invalid")
+		return plan.Fit(text + sayUnread(home))
 	case d.pull.Base != anyBase:
 		text += " has no entry from " + plan.Middle(plan.Clean(string(d.pull.Base)), 25)
 	default:
@@ -138,6 +136,20 @@ func (d *brief) sayUntaken() string {
 	text += " that matches "
 	glob, _ := d.take.missing.BranchGlob()
 	return text + plan.Middle(plan.Clean(glob), plan.MaxReason-len([]rune(text)))
+}
+
+// sayUnread says what keeps a base's file from being obeyed.
+func sayUnread(b plan.Base) string {
+	if b.File == "" {
+		return " is missing"
+	}
+	return " is invalid"
+}
+
+// sayMaybeWindowed says what would tell: people can mend the file, and nothing else.
+func (d *brief) sayMaybeWindowed() string {
+	name, home := plan.Middle(plan.Clean(string(d.pull.Base)), 30), plan.Middle(plan.Clean(string(d.s.Default)), 25)
+	return plan.Fit(name + " may be a windowed branch: " + config.File + " of " + home + sayUnread(d.s.Bases[d.s.Default]) + ": mend that first")
 }
 
 func sayTaker(e config.Branch) plan.Step {

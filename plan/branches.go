@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/sluicegate/sluice/config"
 )
 
 // PromoteContext is the context of the one status that sums up the windowed branches on the tip of the branch they follow.
@@ -11,6 +13,36 @@ const PromoteContext Context = "sluice/promote"
 
 // PromoteContextFor is the context of the status on a commit that lets a windowed branch move there, where rules demand it.
 func PromoteContextFor(branch Branch) Context { return PromoteContext + "/" + Context(branch) }
+
+// Roster is the branches that a version of the default branch's file names in its `branches`: which branches are windowed.
+type Roster struct {
+	File    SHA // the blob of that version; "": there is none that could be read
+	Entries []Entry
+	Known   bool // false: it could not be found out
+}
+
+// Entry is what counts of an entry of `branches` even while the file cannot be read.
+type Entry struct {
+	Name Branch `json:"name"`
+	From Branch `json:"from"`
+}
+
+// RosterOf is the roster of a file that can be read.
+func RosterOf(file SHA, p *config.Policy) Roster {
+	r := Roster{File: file, Known: true}
+	for _, e := range p.Branches {
+		r.Entries = append(r.Entries, Entry{Branch(e.Name), Branch(e.From)})
+	}
+	return r
+}
+
+// Roster is which branches are windowed: by the file at the default branch's tip, or by its newest version that can be read.
+func (s Snapshot) Roster() Roster {
+	if home := s.Bases[s.Default]; home.Policy == nil {
+		return home.Last
+	}
+	return RosterOf(s.Bases[s.Default].File, s.Bases[s.Default].Policy)
+}
 
 // Tracked is one entry of the file's `branches` on the default branch, as it was observed.
 type Tracked struct {

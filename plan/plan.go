@@ -94,6 +94,7 @@ type Base struct {
 	File     SHA              // blob of the repository's file at Tip; "" if there is none
 	Policy   *config.Policy   // nil: no file (File is "") or an invalid one
 	Findings []config.Finding // of the file, errors and warnings
+	Last     Roster           // of the default branch alone, while its file is missing or invalid: that of its newest readable version
 
 	Required  []Required // checks that GitHub demands before a merge
 	Strict    bool       // GitHub demands that a head is up to date with the base

@@ -27,6 +27,7 @@ type look struct {
 	wake  time.Time // when time alone changes what is carried out; zero: never
 	last  instant   // when the latest observation began, on both clocks: pins run from there
 
+	roster  plan.Roster            // the newest that could be read, if the store has another one
 	end     error                  // why nothing but statuses that shut is written any more; nil: everything may be
 	skip    map[int]bool           // pull requests whose action failed: their further actions are left
 	done    map[int]bool           // pull requests that this look merged
@@ -142,7 +143,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	defer cancel()
 	memory := k.recall(ctx)
 	k.last = k.loop.now()
-	ask.At = k.last.wall
+	ask.At, ask.Roster = k.last.wall, memory.Roster
 	glance := ask.Pulls != nil && len(ask.Pulls) == 0 // at windowed branches alone
 	if !glance {
 		ask.Groups = memory.Groups
@@ -165,6 +166,9 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	k.swept = k.swept || ask.Forgotten && s.Swept
 	if len(k.counted) == 0 {
 		clear(k.counts) // the store has them
+	}
+	if r := s.Roster(); r.File != "" && r.File != memory.Roster.File {
+		k.roster = r
 	}
 	k.refused = whyRefused(s.Stuck)
 	if !glance {
@@ -280,7 +284,7 @@ func (k *look) remember(ctx context.Context, p plan.Plan, noted int64, end error
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	l := k.loop
-	kept := store.Look{At: k.at, Plan: p, Due: k.due(p, end), Noted: noted, Warnings: warnings(p)}
+	kept := store.Look{At: k.at, Plan: p, Due: k.due(p, end), Noted: noted, Roster: k.roster, Warnings: warnings(p)}
 	return l.stored(l.store.Looked(ctx, k.repo, kept))
 }
 

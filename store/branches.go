@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -119,6 +120,31 @@ func keepMove(ctx context.Context, tx *session, id int64, m plan.Moved) error {
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM stuck WHERE repo = ? AND branch = ?`, id, string(m.Branch))
 	return err
+}
+
+// keepRoster keeps the newest roster of a file that could be read. One without a file is none.
+func keepRoster(ctx context.Context, tx *session, id int64, r plan.Roster) error {
+	if !r.Known || r.File == "" {
+		return nil
+	}
+	entries, err := json.Marshal(r.Entries)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, `INSERT INTO rosters (repo, file, entries) VALUES (?, ?, ?)
+	    ON CONFLICT (repo) DO UPDATE SET file = excluded.file, entries = excluded.entries`, id, string(r.File), string(entries))
+	return err
+}
+
+func recallRoster(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var entries string
+		if err := rows.Scan(&m.Roster.File, &entries); err != nil {
+			return err
+		}
+		m.Roster.Known = true
+		return json.Unmarshal([]byte(entries), &m.Roster.Entries)
+	}, `SELECT file, entries FROM rosters WHERE repo = ?`, id)
 }
 
 func recallBranches(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {

@@ -146,3 +146,38 @@ func hear(t testing.TB, s *store.Store, r plan.Report, at time.Time) bool {
 	same(t, "the repository as it is known", repo, acme)
 	return news
 }
+
+// Which branches are windowed is known for as long as the file cannot be read, whatever the repository is called meanwhile. What never
+// was readable teaches nothing.
+func TestRosterLastRead(t *testing.T) {
+	s := fresh(t)
+	look := func(r plan.Repo, roster plan.Roster) {
+		t.Helper()
+		ok(t, s.Looked(t.Context(), r, store.Look{At: noon, Roster: roster}))
+	}
+	look(acme, plan.Roster{})
+	look(acme, plan.Roster{Known: true})
+	same(t, "nothing was read", recall(t, s.Reader, acme, noon).Roster, plan.Roster{})
+	first := plan.Roster{Known: true, File: "f1", Entries: []plan.Entry{{Name: "rw/a", From: "main"}, {Name: "rw/ü", From: "release"}}}
+	look(acme, first)
+	look(acme, plan.Roster{})
+	look(acme, plan.Roster{Known: true, Entries: []plan.Entry{{Name: "rw/x"}}})
+	same(t, "the file", recall(t, s.Reader, acme, noon).Roster, first)
+
+	renamed := acme
+	renamed.Owner, renamed.Name = "emca", "renamed"
+	ok(t, s.Know(t.Context(), []plan.Repo{renamed}, noon))
+	same(t, "renamed", recall(t, s.Reader, renamed, noon).Roster, first)
+	heir := acme
+	heir.ID++
+	same(t, "another repository of the old name", recall(t, s.Reader, heir, noon).Roster, plan.Roster{})
+	ok(t, s.Forget(t.Context(), renamed))
+	same(t, "forgotten for a while", recall(t, s.Reader, renamed, noon).Roster, first)
+
+	last := plan.Roster{Known: true, File: "f2"}
+	look(acme, last)
+	ok(t, s.Know(t.Context(), []plan.Repo{renamed}, noon))
+	same(t, "a look at what is forgotten", recall(t, s.Reader, renamed, noon).Roster, first)
+	look(renamed, last)
+	same(t, "a file that names none", recall(t, s.Reader, renamed, noon).Roster, last)
+}

@@ -15,9 +15,10 @@ import (
 type Look struct {
 	At       time.Time // of the observation
 	Plan     plan.Plan
-	Due      time.Time // the next look; zero: the resync's
-	Noted    int64     // the count of notes before the observation began, from Recall or Repos
-	Warnings []string  // for the page: what operators should know of a base, such as "not enforced"
+	Due      time.Time   // the next look; zero: the resync's
+	Noted    int64       // the count of notes before the observation began, from Recall or Repos
+	Roster   plan.Roster // the newest that could be read, where it is another than Recall's; else zero
+	Warnings []string    // for the page: what operators should know of a base, such as "not enforced"
 }
 
 // Looked keeps the plan of a look and when the next is due. A note that came in since the look began (Noted has grown)
@@ -53,9 +54,11 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 		micros(l.At), l.Noted, micros(l.Due), row.id); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
-	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body`, row.id, body)
-	return err
+	if _, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
+	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body`, row.id, body); err != nil {
+		return err
+	}
+	return keepRoster(ctx, tx, row.id, l.Roster)
 }
 
 // keptPlan is a plan.Plan in JSON. Actions are kept by what people want to know of them: nothing acts on a kept plan.

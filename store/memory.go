@@ -26,6 +26,7 @@ type Memory struct {
 	Swept     bool                   // our successes on what was closed before debts were recorded are known
 	FirstSeen map[plan.SHA]time.Time // of every head that is kept
 
+	Roster   plan.Roster                // the newest that could be read; not Known if none was kept
 	Branches map[plan.Branch]plan.SHA   // the value last seen of every windowed branch that is kept
 	Moves    map[plan.Branch]plan.Moved // our latest move of each
 	Stuck    []plan.Stuck               // by branch, old and new value
@@ -57,7 +58,7 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
 		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads,
-		recallBranches, recallStuck, recallReports, recallDebts, recallTallies,
+		recallRoster, recallBranches, recallStuck, recallReports, recallDebts, recallTallies,
 	} {
 		if err := part(ctx, tx, row.id, at, &m); err != nil {
 			return Memory{}, err

@@ -114,7 +114,7 @@ func TestMigrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	m, err = s.Recall(t.Context(), fleet, noon)
-	if err != nil || len(m.Branches) != 1 || len(m.Moves) != 1 || len(m.Stuck) != 1 || len(m.Reports) != 1 {
+	if err != nil || len(m.Branches) != 1 || len(m.Moves) != 1 || len(m.Stuck) != 1 || len(m.Reports) != 1 || len(m.Roster.Entries) != 1 {
 		t.Errorf("recalled %+v, %v", m, err)
 	}
 	after := rowsOf(t, s.read)
@@ -125,7 +125,7 @@ func TestMigrations(t *testing.T) {
 		t.Errorf("the way back changed (-before +after):\n%s", diff)
 	}
 	var n int
-	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name IN ('branches', 'stuck', 'reports')").Scan(&n); err != nil || n > 0 {
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM sqlite_schema WHERE name IN ('branches', 'stuck', 'reports', 'rosters')").Scan(&n); err != nil || n > 0 {
 		t.Errorf("%d tables are left on the way back, %v", n, err)
 	}
 	closed(t, db)
@@ -142,6 +142,10 @@ func (s *Store) fillBranches(ctx context.Context) error {
 	}
 	if err := s.Record(ctx, Act{Repo: fleet, At: noon, Verb: "move", Branch: "rw/a", SHA: "2", Outcome: Done,
 		Moved: &plan.Moved{Branch: "rw/a", Old: "1", New: "2", At: noon}, Stuck: &plan.Stuck{Branch: "rw/b", At: noon}}); err != nil {
+		return err
+	}
+	roster := plan.Roster{Known: true, File: "f", Entries: []plan.Entry{{Name: "rw/a", From: "main"}}}
+	if err := s.Looked(ctx, fleet, Look{At: noon, Roster: roster}); err != nil {
 		return err
 	}
 	_, _, err := s.NoteReport(ctx, fleet, plan.Report{Branch: "rw/a", SHA: "2", Object: "a/b", State: plan.CheckGreen, At: noon}, noon)

@@ -73,7 +73,7 @@ func planFor(ctx context.Context, s settings, name string, at time.Time) (planVi
 	if err != nil {
 		return planView{}, err
 	}
-	snapshot, err := f.Observe(ctx, found, forge.Ask{Groups: memory.Groups, Rules: true})
+	snapshot, err := f.Observe(ctx, found, forge.Ask{Groups: memory.Groups, Rules: true, Roster: memory.Roster})
 	if err != nil {
 		return planView{}, err
 	}

@@ -1,0 +1,124 @@
+package e2e
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+// A success of ours is a debt: none outlives its window on a commit that was not merged, whatever became of what it was given for.
+
+const statusMode = "  settle: 0s\n  window: status\n"
+
+// openShortly opens the window of a world in `status` mode for some seconds, and gives the instant at which it is shut again.
+func (w *world) openShortly() (shut time.Time) {
+	w.t.Helper()
+	from := time.Now().Truncate(time.Second)
+	shut = from.Add(24 * time.Second)
+	w.write(asked(dates(6*time.Second, opening{from, shut}), statusMode))
+	return shut
+}
+
+// greenFor opens a windowed pull request whose head is green for some seconds.
+func (w *world) greenFor() (n int, sha string, shut time.Time) {
+	w.t.Helper()
+	n = w.open("windowed", "apps/a-rw/x")
+	w.hasStatus(n, "pending: held by w")
+	sha, shut = w.pull(n).HeadSHA, w.openShortly()
+	w.eventually("it is green", func() bool { return w.isGreen(sha) })
+	return n, sha, shut
+}
+
+// paid sees that a commit's success ends before its window does.
+func (w *world) paid(sha string, shut time.Time) {
+	w.t.Helper()
+	w.within(time.Until(shut)+10*time.Second, "the success on "+sha[:7]+" is withdrawn", func() bool { return !w.isGreen(sha) })
+	if now := time.Now(); now.After(shut) {
+		w.t.Errorf("withdrawn at %s, the window closed at %s", now, shut)
+	}
+	w.eventually("the window is shut", func() bool { return time.Now().After(shut) })
+	if w.isGreen(sha) {
+		w.t.Error("green again")
+	}
+}
+
+func (w *world) isGreen(sha string) bool {
+	for _, s := range w.repo.Statuses(sha) {
+		if s.Context == "sluice/main" {
+			return s.State == "success"
+		}
+	}
+	return false
+}
+
+// TestOldHeadsGoNotGreenIntoTheClose: a pull request that is closed, retargeted or pushed to leaves a green head behind. Pushed to main it
+// would be taken there after the close.
+func TestOldHeadsGoNotGreenIntoTheClose(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(w *world, n int){
+		"closed":     func(w *world, n int) { w.must(w.repo.ClosePull(n, "alice")) },
+		"retargeted": func(w *world, n int) { w.must(w.repo.Retarget(n, "alice", "bare")) },
+		"pushed to":  func(w *world, n int) { w.push("windowed", "apps/a-rw/y") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, asked(shutForYears, statusMode))
+			w.must(w.repo.Push("acme", "bare", w.commitTree(1, w.git("mktree"))))
+			w.serve()
+			n, sha, shut := w.greenFor()
+			leave(w, n)
+			w.paid(sha, shut)
+			if err := w.repo.TryPush("alice", "main", sha); err == nil {
+				t.Error("main takes the old head after the close")
+			}
+		})
+	}
+}
+
+// TestGroupsGoNotGreenIntoTheClose: a merge group that was answered inside the window is no longer green after it.
+func TestGroupsGoNotGreenIntoTheClose(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, asked(shutForYears, statusMode))
+	w.repo.Protect("main", standin.Rules{Queue: true, Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
+	w.serve()
+	n := w.open("windowed", "apps/a-rw/x")
+	w.hasStatus(n, "failure: main merges only through its merge queue")
+	shut := w.openShortly()
+	group, err := w.repo.Enqueue(n, "alice")
+	w.must(err)
+	w.eventually("the group is green", func() bool { return w.isGreen(group.Head) })
+	w.paid(group.Head, shut)
+	w.eventually("the group has failed", func() bool {
+		all := w.repo.Statuses(group.Head)
+		return len(all) > 0 && all[0].State == "failure"
+	})
+}
+
+// TestLooksThatFailKeepNothingGreen: no look of the repository succeeds any more, since a stranger's pull request cannot be read, or
+// nothing can be. What is green is withdrawn all the same.
+func TestLooksThatFailKeepNothingGreen(t *testing.T) {
+	t.Parallel()
+	for name, harm := range map[string]func(w *world){
+		"a stranger's file list": func(w *world) {
+			w.github.Fault(standin.Fault{Method: http.MethodGet, Path: "/repos/{owner}/{repo}/pulls/{pull_number}/files", Status: 422, Times: -1})
+			w.propose(standin.NewPull{By: "mallory", Head: "mallory:b", Change: &standin.Change{Move: map[string]string{"README.md": "LIESMICH.md"}}})
+		},
+		"every query": func(w *world) {
+			w.github.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Status: 500, Times: -1})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, asked(shutForYears, statusMode))
+			w.serve()
+			n, sha, shut := w.greenFor()
+			harm(w)
+			w.paid(sha, shut)
+			if _, err := w.repo.MergePull(n, "alice", standin.Merge); err == nil {
+				t.Error("people could merge it after the close")
+			}
+		})
+	}
+}
