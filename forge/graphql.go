@@ -128,7 +128,7 @@ func (c *client) sortOut(errs []graphError, header http.Header) error {
 			continue
 		}
 		if e.Type == "RATE_LIMITED" {
-			a := answer{code: http.StatusOK, header: header, graphQL: true, message: e.Message}
+			a := answer{code: http.StatusOK, header: header, graphQL: true, of: accountGraphQL, message: e.Message}
 			return c.limits.see(a, c.now())
 		}
 		if e.unreadRules() {

@@ -33,11 +33,29 @@ type limits struct {
 	mu      sync.Mutex
 	rest    *bucket // nil: no pace
 	graph   *bucket
-	until   time.Time // nothing may be sent before; zero: no limit stands
-	strikes int       // limits in a row that named no end
+	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
+	strikes int                 // limits in a row that named no end
 	hourly  int       // requests an hour by GitHub's last word; 0: not heard
 	left    int       // of REST's requests of this hour, by GitHub's last word
 	renewed time.Time // when that hour ends, and left says nothing more
+}
+
+// account is what a request is paid from. Each has an hour of its own: when one is spent the other goes on, and a status is taken back
+// although no look can be paid.
+type account int
+
+const (
+	accountREST account = iota
+	accountGraphQL
+	accounts = 2
+)
+
+// bucket is the pace of an account; nil: there is none.
+func (l *limits) bucket(of account) *bucket {
+	if of == accountGraphQL {
+		return l.graph
+	}
+	return l.rest
 }
 
 func newLimits(pace int) *limits {
@@ -50,12 +68,13 @@ func newLimits(pace int) *limits {
 }
 
 // take waits for the turn of a request that costs points, or gives Limited at once if that would take too long.
-func (l *limits) take(ctx context.Context, b *bucket, points float64, now time.Time) error {
+func (l *limits) take(ctx context.Context, of account, points float64, now time.Time) error {
 	l.mu.Lock()
-	if now.Before(l.until) {
+	if until := l.until[of]; now.Before(until) {
 		defer l.mu.Unlock()
-		return &Error{Kind: Limited, Until: l.until, Reason: wordLimit}
+		return &Error{Kind: Limited, Until: until, Reason: wordLimit}
 	}
+	b := l.bucket(of)
 	var wait time.Duration
 	ok := true
 	if b != nil {
@@ -97,10 +116,13 @@ func (l *limits) see(a answer, now time.Time) error {
 		}
 		return nil
 	}
-	if until := l.end(a, now); until.After(l.until) {
-		l.until = until
+	until := l.end(a, now)
+	for of := range account(accounts) {
+		if (of == a.of || !a.primary()) && until.After(l.until[of]) { // a secondary limit is one on both
+			l.until[of] = until
+		}
 	}
-	return &Error{Kind: Limited, Until: l.until, Reason: a.reason()}
+	return &Error{Kind: Limited, Until: l.until[a.of], Reason: a.reason()}
 }
 
 // end is when a limit ends: as the answer says, or a pause that doubles each time.
@@ -156,6 +178,13 @@ type answer struct {
 	header  http.Header
 	message string // the beginning of the body; only for 403 and 429, and GraphQL's errors
 	graphQL bool   // GraphQL says RATE_LIMITED in an answer of 200
+	of      account
+}
+
+// primary reports whether the limit is that an account's hour is spent.
+func (a answer) primary() bool {
+	_, named := a.header[http.CanonicalHeaderKey("Retry-After")]
+	return !named && (a.graphQL || a.header.Get("X-RateLimit-Remaining") == "0")
 }
 
 // limited tells whether the answer is a limit: primary or secondary, 403 or 429, with or without headers.

@@ -111,7 +111,7 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 		tt.fault.Path, tt.fault.Contains = "/graphql", "updateRefs"
 		w.hub.Fault(tt.fault)
 		err := w.move(w.moveTo("a", next))
-		w.forge.client(w.repo.Installation).limits.until = time.Time{}
+		w.forge.client(w.repo.Installation).limits.until = [accounts]time.Time{}
 		if kindOf(err) != tt.want || (w.r.Tip("a") == next) != tt.done {
 			t.Errorf("%s: %v, from %s to %s", name, err, old, w.r.Tip("a"))
 		}

@@ -97,8 +97,8 @@ type gate struct {
 
 // RoundTrip implements http.RoundTripper.
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
-	b, points := g.price(r)
-	if err := g.limits.take(r.Context(), b, points, g.now()); err != nil {
+	of, points := g.price(r)
+	if err := g.limits.take(r.Context(), of, points, g.now()); err != nil {
 		closeBody(r.Body)
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := answer{code: resp.StatusCode, header: resp.Header.Clone()}
+	a := answer{code: resp.StatusCode, header: resp.Header.Clone(), of: of}
 	if a.code == http.StatusForbidden || a.code == http.StatusTooManyRequests {
 		a.message = peek(resp)
 	}
@@ -128,16 +128,16 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // price is what a request costs and on which account.
-func (g *gate) price(r *http.Request) (*bucket, float64) {
+func (g *gate) price(r *http.Request) (account, float64) {
 	switch {
 	case r.URL.Path == g.graphQL && r.Context().Value(mutationKey{}) != nil:
-		return g.limits.graph, pointsWrite
+		return accountGraphQL, pointsWrite
 	case r.URL.Path == g.graphQL:
-		return g.limits.graph, pointsRead
+		return accountGraphQL, pointsRead
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
-		return g.limits.rest, pointsRead
+		return accountREST, pointsRead
 	default:
-		return g.limits.rest, pointsWrite
+		return accountREST, pointsWrite
 	}
 }
 

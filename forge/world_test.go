@@ -461,7 +461,7 @@ func TestFaults(t *testing.T) {
 		if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != tt.want {
 			t.Errorf("%s: %v", name, err)
 		}
-		w.forge.client(w.repo.Installation).limits.until = time.Time{}
+		w.forge.client(w.repo.Installation).limits.until = [accounts]time.Time{}
 		w.look(Ask{})
 	}
 }
