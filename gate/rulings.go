@@ -241,7 +241,7 @@ func fought(d *brief) (ruling, bool) {
 func foughtOver(s *plan.Snapshot, sha plan.SHA, context plan.Context) (by plan.Login, end time.Time, yes bool) {
 	count := 0
 	for _, r := range s.Repairs {
-		if r.SHA != sha || !strings.EqualFold(string(r.Context), string(context)) || s.At.Sub(r.At) >= repairsWithin {
+		if r.SHA != sha || !r.Context.Is(context) || s.At.Sub(r.At) >= repairsWithin {
 			continue
 		}
 		count++
