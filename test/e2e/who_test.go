@@ -421,7 +421,7 @@ func TestGreenForAnotherBranch(t *testing.T) {
 	} {
 		w.line(c.base, func(w *world) {
 			w.commit(c.base, standin.Change{From: "main", Write: map[string]string{".github/sluice.yaml": "version: 1\nmode: observe\n"}})
-			n := w.propose(standin.NewPull{Head: "into-" + c.base, Base: c.base, Change: write("sneak", "apps/sneak-rw/x")})
+			n := w.propose(standin.NewPull{Head: "into-" + c.base, Base: c.base, Change: write("sneak into "+c.base, "apps/sneak-rw/x")})
 			w.eventually("it is green", func() bool {
 				return slices.ContainsFunc(w.repo.Statuses(w.pull(n).HeadSHA), func(s standin.Status) bool { return s.State == "success" })
 			})
@@ -433,6 +433,17 @@ func TestGreenForAnotherBranch(t *testing.T) {
 			}
 		})
 	}
+	// Its context would have 307 characters. Cut to GitHub's 255 it would be that of other branches too.
+	w.line("a name too long for a status", func(w *world) {
+		long := strings.Repeat("A", 150)
+		w.repo.Protect(long, standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/" + strings.Repeat("^a", 150), App: app}}})
+		w.commit(long, standin.Change{From: "main"})
+		n := w.propose(standin.NewPull{Head: "into-long", Base: long, Change: write("long", "apps/long-rt/x")})
+		w.stays(n)
+		if s := w.repo.Statuses(w.pull(n).HeadSHA); len(s) > 0 {
+			w.t.Errorf("it has the status %s: %s", s[0].Context, s[0].State)
+		}
+	})
 }
 
 // TestForeignStatus: somebody else sets our status.
