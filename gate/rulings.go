@@ -181,6 +181,9 @@ func nothingManaged(d *brief) (ruling, bool) {
 	if d.need.managed > 0 || !d.need.complete || len(d.pull.Moved) > 0 {
 		return ruling{}, false
 	}
+	if d.need.protected > 0 {
+		return ruling{kind: plan.Ignored, reason: wordProtectedAlone}, true
+	}
 	return ruling{kind: plan.Ignored, reason: wordNothingManaged}, true
 }
 
@@ -424,6 +427,8 @@ func (d *brief) byPeople() string {
 		return wordPeopleIncomplete
 	case d.touchesRules():
 		return wordPeopleRules
+	case d.need.protected > 0:
+		return sayPeopleProtected(d.need.protected)
 	case d.need.ignored > 0:
 		return sayPeopleIgnored(d.need.ignored)
 	case d.handling() == config.Status:

@@ -16,7 +16,8 @@ import (
 
 const (
 	wordNothingManaged   = "no path of it is managed by sluice"
-	wordRulesDeleted     = "deletes " + config.File + ", the rules of this branch: keep the file; to stop sluice, set mode: observe"
+	wordProtectedAlone   = "no window holds its protected paths (.github/, flux-system/): people merge it"
+	wordRulesDeleted     = "deletes " + config.File + ", the rules of this branch: keep the file; to hold nothing any more, set mode: observe"
 	wordRulesUnreadable  = "the new " + config.File + " could not be read: it must be a plain file of reasonable size"
 	wordRulesValid       = config.File + " is valid"
 	wordThisPull         = "this pull request"
@@ -336,6 +337,13 @@ func sayOver(d plan.Debt) string {
 		return "GitHub dissolved this merge group"
 	}
 	return plan.Fit("no longer the head of an open pull request into " + plan.Clean(string(d.Subject.Base)))
+}
+
+func sayPeopleProtected(n int) string {
+	if n == 1 {
+		return "1 path is protected (.github/, flux-system/)"
+	}
+	return fmt.Sprintf("%d paths are protected (.github/, flux-system/)", n)
 }
 
 func sayPeopleIgnored(n int) string {
