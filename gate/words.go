@@ -49,11 +49,11 @@ func stepIncomplete() plan.Step {
 	return plan.Step{About: "…", Says: "GitHub does not list every changed file: held by every window"}
 }
 
-func sayChangesRules(windows []string) string {
-	if len(windows) == 0 {
-		return "changes the rules; people merge it"
+func (d *brief) sayChangesRules() string {
+	if d.stopsHolding() {
+		return "sets mode: observe, which turns every status green: nothing is held any more; people merge it"
 	}
-	return plan.Fit("changes the rules (" + some(windows) + "); people merge it")
+	return plan.Fit("changes the rules" + parens(d.windowsChanged()) + "; people merge it")
 }
 
 func sayFought(context plan.Context, by plan.Login) string {
@@ -363,7 +363,7 @@ func (d *brief) sayReleased(people string) string {
 	}
 	switch {
 	case people == wordPeopleRules:
-		what += "; changes the rules" + parens(d.windowsChanged()) + "; people merge it"
+		what += "; " + d.sayChangesRules()
 	case people != "":
 		what += "; merge it yourself: " + people
 	case d.need.windowed:
@@ -391,6 +391,12 @@ func sayObserved(r ruling) string {
 		return plan.Fit("would pass: " + r.reason)
 	}
 	return plan.Fit("would hold: " + r.reason)
+}
+
+// sayHoldsNothing is sayObserved for those who see no status.
+func sayHoldsNothing(r ruling) string {
+	const tail = " (mode: observe turns every status green)"
+	return plan.Middle(sayObserved(r), plan.MaxReason-len(tail)) + tail
 }
 
 func sayNotEnforced(base plan.Branch) string {
