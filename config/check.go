@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // CheckInput is what a look at a file from outside the file needs: the tree and the default branch of its repository, and
 // the time. What is not known is left zero, and what depends on it is not looked at.
@@ -24,7 +27,7 @@ func Check(p *Policy, src []byte, in CheckInput) []Finding {
 	r := newReport()
 	c.r = r
 	c.calendar, c.layout = p.Calendar, p.Layout
-	c.layoutProblems(p.Layout.Lint(in.Paths))
+	c.layoutProblems(p.Layout.Lint(slices.DeleteFunc(slices.Clone(in.Paths), func(path string) bool { return path == File })))
 	if !in.At.IsZero() {
 		c.calendarProblems(p.Calendar.Warnings(in.At))
 	}

@@ -146,7 +146,7 @@ func refused(code, says string) parsed {
 func (l *look) ours(context plan.Context, contexts []rawContext) []plan.Status {
 	var out []plan.Status
 	for _, c := range contexts {
-		if strings.EqualFold(c.Context, string(context)) {
+		if context.Is(plan.Context(c.Context)) {
 			out = append(out, l.status(context, c))
 		}
 	}

@@ -101,7 +101,7 @@ func TestRulesOfABase(t *testing.T) {
 		return sayRepo(repoPart())(r, body)
 	}
 	b := observe(t, hub.forge(nil), Ask{}).Bases["main"]
-	want := []plan.Required{{Context: "sluice/main", App: 7}, {Context: "ci"}, {Context: "any"}}
+	want := []plan.Required{{Context: "Sluice/Main", App: 7}, {Context: "ci"}, {Context: "any"}}
 	if d := cmp.Diff(want, b.Required); d != "" || !b.Strict || !b.Queue || !b.Rules || !b.Protected {
 		t.Errorf("%s %+v", d, b)
 	}

@@ -1,7 +1,6 @@
 package forge
 
 import (
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -18,21 +17,19 @@ type run struct {
 // ourselves, which is no check.
 func (l *look) addChecks(p *plan.Pull, contexts []rawContext) {
 	p.Ours = l.ours(plan.ContextFor(p.Base), contexts)
-	checks, known := l.sortChecks(contexts, func(context string) bool {
-		return strings.EqualFold(context, string(plan.ContextFor(p.Base)))
-	})
+	checks, known := l.sortChecks(contexts, plan.ContextFor(p.Base).Is)
 	p.Checks, p.ChecksAll = checks, p.ChecksAll && known
 }
 
 // sortChecks gives the checks by others, without statuses under names that are ours; false if there is a kind of report that is
 // not known.
-func (l *look) sortChecks(contexts []rawContext, ours func(context string) bool) (checks []plan.Check, known bool) {
+func (l *look) sortChecks(contexts []rawContext, ours func(plan.Context) bool) (checks []plan.Check, known bool) {
 	var runs []run
 	known = true
 	for _, c := range contexts {
 		switch c.Typename {
 		case "StatusContext":
-			if check, ok := l.statusCheck(c); ok && !ours(c.Context) {
+			if check, ok := l.statusCheck(c); ok && !ours(plan.Context(c.Context)) {
 				checks = append(checks, check)
 			}
 		case "CheckRun":

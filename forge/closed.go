@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -181,7 +180,7 @@ func (f *Forge) CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA,
 			return 0, wrap(ctx, "list statuses", transient(wordEmpty, nil))
 		}
 		for _, s := range list {
-			if strings.EqualFold(s.GetContext(), string(context)) {
+			if context.Is(plan.Context(s.GetContext())) {
 				n++
 			}
 		}

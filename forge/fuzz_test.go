@@ -119,7 +119,7 @@ func checkBranches(t *testing.T, s plan.Snapshot) {
 				t.Fatalf("judged unread: %+v", c)
 			}
 			for _, check := range c.Checks {
-				if isOurs(string(check.Context)) && check.App == 0 {
+				if check.Context.Ours() && check.App == 0 {
 					t.Fatalf("ours among the checks: %+v", c)
 				}
 			}

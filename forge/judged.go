@@ -3,7 +3,6 @@ package forge
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
@@ -17,8 +16,6 @@ const (
 	// maxMoreReports is how many further pages of reports on commits one look reads. A commit whose list is longer is not known
 	// whole until then.
 	maxMoreReports = 20
-	// ourPrefix is what all our contexts begin with.
-	ourPrefix = "sluice/"
 )
 
 // addCommits fills in what was reported on the commits that some branch may move to: those newer than the branch that is
@@ -105,7 +102,7 @@ func (t *tracker) judgeCommit(ctx context.Context, from plan.Branch, c *plan.Com
 	if err != nil {
 		return err
 	}
-	checks, known := t.sortChecks(contexts, isOurs)
+	checks, known := t.sortChecks(contexts, plan.Context.Ours)
 	c.Read, c.Checks, c.ChecksAll = true, checks, whole && known
 	c.Ours = t.promoted(contexts)
 	became, sure := becameOf(from, c.SHA, raw.AssociatedPullRequests)
@@ -118,14 +115,9 @@ func (t *tracker) judgeCommit(ctx context.Context, from plan.Branch, c *plan.Com
 	if err != nil {
 		return err
 	}
-	checks, known = t.sortChecks(contexts, isOurs)
+	checks, known = t.sortChecks(contexts, plan.Context.Ours)
 	c.Head.Checks, c.Head.ChecksAll = checks, whole && known
 	return nil
-}
-
-// isOurs tells a context that only sluice writes.
-func isOurs(context string) bool {
-	return len(context) >= len(ourPrefix) && strings.EqualFold(context[:len(ourPrefix)], ourPrefix)
 }
 
 // becameOf finds the pull request that became a commit of a source: the one that was merged there as this very commit; nil if there
@@ -192,20 +184,13 @@ func (t *tracker) joined(sha plan.SHA, rollup *rawRollup) ([]rawContext, bool) {
 	return all, true
 }
 
-// promoted are the statuses under our contexts of windowed branches, whoever set them. A branch of the file gives its context
-// the spelling that we use: GitHub folds the case.
+// promoted are the statuses under our contexts of windowed branches, whoever set them.
 func (t *tracker) promoted(contexts []rawContext) []plan.Status {
-	prefix := string(plan.PromoteContextFor(""))
 	var out []plan.Status
 	for _, c := range contexts {
-		if c.Typename != "StatusContext" || len(c.Context) <= len(prefix) || !strings.EqualFold(c.Context[:len(prefix)], prefix) {
-			continue
+		if name := plan.Context(c.Context).Folded(); c.Typename == "StatusContext" && name.Unlocks() {
+			out = append(out, t.status(name, c))
 		}
-		name := plan.Context(c.Context)
-		if branch, ok := t.folded[strings.ToLower(c.Context[len(prefix):])]; ok {
-			name = plan.PromoteContextFor(branch)
-		}
-		out = append(out, t.status(name, c))
 	}
 	return out
 }

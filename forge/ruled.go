@@ -3,7 +3,6 @@ package forge
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -84,7 +83,7 @@ const typeRequiredChecks = "REQUIRED_STATUS_CHECKS"
 
 // unlocks tells whether a context that a branch's rules require is ours. GitHub folds the case.
 func unlocks(name plan.Branch, context string) bool {
-	return strings.EqualFold(context, string(plan.PromoteContextFor(name)))
+	return plan.Context(context).Is(plan.PromoteContextFor(name))
 }
 
 // addRuled puts together what is known of every branch's rulesets. What could not be read is not asked for again before the rest.

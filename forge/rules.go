@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -82,20 +81,14 @@ func (l *look) classic(name plan.Branch) bool {
 	return raw != nil && raw.RefUpdateRule != nil
 }
 
-// required adds what binds us by classic protection, as the look saw it, to what was read. Our own context is spelled as we
-// spell it: GitHub folds the case.
+// required adds what binds us by classic protection, as the look saw it, to what was read.
 func (l *look) required(name plan.Branch, r rules) []plan.Required {
 	all := slices.Clone(r.required)
 	if l.classic(name) {
 		for _, context := range l.bases[name].RefUpdateRule.RequiredStatusCheckContexts {
-			if !slices.ContainsFunc(all, func(r plan.Required) bool { return strings.EqualFold(string(r.Context), context) }) {
+			if !slices.ContainsFunc(all, func(r plan.Required) bool { return r.Context.Is(plan.Context(context)) }) {
 				all = append(all, plan.Required{Context: plan.Context(context)})
 			}
-		}
-	}
-	for i := range all {
-		if strings.EqualFold(string(all[i].Context), string(plan.ContextFor(name))) {
-			all[i].Context = plan.ContextFor(name)
 		}
 	}
 	return all

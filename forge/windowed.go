@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -200,9 +199,8 @@ type tracker struct {
 	entries []config.Branch
 	from    []plan.Branch // the sources, each once, in the file's order
 	chains  map[plan.Branch]chain
-	needs   map[plan.Branch]int    // how many of a source's newest commits need their checks
-	ahead   map[plan.Branch]int    // how many of them some branch may move to
-	folded  map[string]plan.Branch // of the file's branches, by their names in lower case
+	needs   map[plan.Branch]int // how many of a source's newest commits need their checks
+	ahead   map[plan.Branch]int // how many of them some branch may move to
 	flooded []plan.SHA
 	checks  bool
 }
@@ -215,7 +213,6 @@ func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
 	}
 	t := &tracker{look: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{},
 		ahead: map[plan.Branch]int{}}
-	t.folded = folded(t.entries)
 	seen := map[plan.Branch]bool{}
 	for _, e := range t.entries {
 		if from := plan.Branch(e.From); !seen[from] {
@@ -233,15 +230,6 @@ func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
 	}
 	t.keep()
 	return nil
-}
-
-// folded are branches by their names in lower case: entries differ in more than case.
-func folded(entries []config.Branch) map[string]plan.Branch {
-	names := make(map[string]plan.Branch, len(entries))
-	for _, e := range entries {
-		names[strings.ToLower(e.Name)] = plan.Branch(e.Name)
-	}
-	return names
 }
 
 // readMissing asks for the branches and sources that the look did not know beforehand.
@@ -360,9 +348,12 @@ func (t *tracker) addTips(context.Context) error {
 }
 
 // reporting are the branches whose names a report of Flux may begin with: the windowed ones, and the sources, of which it then
-// speaks and not of what stands at the same commit.
+// speaks and not of what stands at the same commit. They stand by their names in lower case: entries differ in more than case.
 func (t *tracker) reporting() map[string]plan.Branch {
-	names := maps.Clone(t.folded)
+	names := make(map[string]plan.Branch, len(t.entries))
+	for _, e := range t.entries {
+		names[strings.ToLower(e.Name)] = plan.Branch(e.Name)
+	}
 	for _, from := range t.from {
 		names[strings.ToLower(string(from))] = from
 	}

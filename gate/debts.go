@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -73,7 +72,7 @@ func spent(d *brief) (ruling, bool) {
 }
 
 func placeOf(sha plan.SHA, context plan.Context) place {
-	return place{sha, strings.ToLower(string(context))}
+	return place{sha, context.Folded()}
 }
 
 // debts are the debts whose terms are others than those that are recorded, and those that a merge redeemed.

@@ -15,17 +15,18 @@ const maxSteps = 20
 
 // need is what the paths of a change ask for: the union over them.
 type need struct {
-	releases []layout.Release // sorted
-	windows  []window.Name    // those of releases that are windows, live among them
-	branches []layout.Release // those of releases that are windowed branches
-	uproots  []layout.Release // those of branches to which something moves that Flux reads from the base itself
-	unknown  []window.Name    // windows that the file does not have
-	live     bool
-	windowed bool // by windows; what branches hold is not
-	managed  int  // paths with a release
-	ignored  int  // paths without one, the file itself not counted
-	complete bool
-	steps    []plan.Step
+	releases  []layout.Release // sorted
+	windows   []window.Name    // those of releases that are windows, live among them
+	branches  []layout.Release // those of releases that are windowed branches
+	uproots   []layout.Release // those of branches to which something moves that Flux reads from the base itself
+	unknown   []window.Name    // windows that the file does not have
+	live      bool
+	windowed  bool // by windows; what branches hold is not
+	managed   int  // paths with a release
+	ignored   int  // paths without one, the file itself not counted
+	protected int  // paths that people merge, with a release or without; the latter are not among ignored
+	complete  bool
+	steps     []plan.Step
 }
 
 // needOf classifies every path of a change, a rename by both names. With an incomplete list every window of the file is
@@ -60,11 +61,14 @@ func needOf(p *config.Policy, paths []string, complete bool) need {
 }
 
 func (n *need) count(c layout.Class) {
-	if len(c.Releases) == 0 {
+	if len(c.Releases) > 0 {
+		n.managed++
+	} else if !c.Protected {
 		n.ignored++
-		return
 	}
-	n.managed++
+	if c.Protected {
+		n.protected++
+	}
 }
 
 // add adds releases to the union. There are few different ones in a pull request.

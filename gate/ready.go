@@ -160,7 +160,7 @@ func (d *brief) counted() []plan.Check {
 	var out []plan.Check
 	for _, c := range d.pull.Checks {
 		name := string(c.Context)
-		if strings.EqualFold(name, string(plan.ContextFor(d.pull.Base))) || hasFoldPrefix(name, "kustomization/") ||
+		if c.Context.Is(plan.ContextFor(d.pull.Base)) || hasFoldPrefix(name, "kustomization/") ||
 			d.policy.PullRequests.IgnoresCheck(name) {
 			continue
 		}
@@ -178,7 +178,7 @@ func hasFoldPrefix(s, prefix string) bool {
 func (d *brief) requiredOfOthers() []plan.Required {
 	var out []plan.Required
 	for _, r := range d.base.Required {
-		if !strings.EqualFold(string(r.Context), string(plan.ContextFor(d.pull.Base))) {
+		if !r.Context.Is(plan.ContextFor(d.pull.Base)) {
 			out = append(out, r)
 		}
 	}

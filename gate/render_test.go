@@ -55,7 +55,11 @@ func action(p plan.Plan, a plan.Action) string {
 		if a.Repairs != "" {
 			repairs = fmt.Sprintf(", putting right what %s set", a.Repairs)
 		}
-		return fmt.Sprintf("status %s on %s%s%s: %s", a.State, nick(pin.SHA), left, repairs, a.Description)
+		under := ""
+		if strings.ContainsAny(string(a.Context), "^~:") { // spelt otherwise than the base
+			under = " under " + string(a.Context)
+		}
+		return fmt.Sprintf("status %s on %s%s%s%s: %s", a.State, nick(pin.SHA), under, left, repairs, a.Description)
 	case plan.Merge:
 		how := "success, then merge"
 		switch {

@@ -150,6 +150,7 @@ type Change struct {
 	Policy *config.Policy // of the base; its `branches` count too, as if it were the default branch's
 	Base   plan.Branch    // "": not known; then branches count whatever they follow
 	Files  []plan.File
+	Rules  *config.Policy // what the change makes of the file; nil: not known, or invalid
 }
 
 // anyBase is the base of a change of which no base is known. No pull request has it.
@@ -160,8 +161,14 @@ func Paths(c Change, at time.Time) plan.Verdict {
 	base := plan.Base{Policy: c.Policy}
 	b := newBench(plan.Snapshot{At: at, Default: c.Base, Bases: map[plan.Branch]plan.Base{c.Base: base}})
 	d := &brief{at: at, s: &b.s, pull: &plan.Pull{Base: c.Base, Files: c.Files, Complete: true}, base: &base, policy: c.Policy, paths: names(c.Files)}
+	if c.Rules != nil {
+		d.pull.Rules = &plan.RulesChange{Policy: c.Rules}
+	}
 	b.weigh(d)
 	d.ruling = d.judge(onPaths())
+	if d.mode() == config.Observe {
+		d.ruling.reason = sayHoldsNothing(d.ruling)
+	}
 	return d.verdict()
 }
 
@@ -173,13 +180,16 @@ func onlyRules(d *brief) (ruling, bool) {
 	if !d.rulesAlone() || (d.policy != nil && d.need.managed > 0) {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Ignored, reason: sayChangesRules(d.windowsChanged())}, true
+	return ruling{kind: plan.Ignored, reason: d.sayChangesRules()}, true
 }
 
 // nothingManaged does not hold for a path that the base moved: it may stand in a windowed directory now.
 func nothingManaged(d *brief) (ruling, bool) {
 	if d.need.managed > 0 || !d.need.complete || len(d.pull.Moved) > 0 {
 		return ruling{}, false
+	}
+	if d.need.protected > 0 {
+		return ruling{kind: plan.Ignored, reason: wordProtectedAlone}, true
 	}
 	return ruling{kind: plan.Ignored, reason: wordNothingManaged}, true
 }
@@ -202,6 +212,12 @@ func (d *brief) whole() bool {
 		return d.need.complete
 	}
 	return d.pull.Complete && len(d.paths) == 1
+}
+
+// stopsHolding reports whether the pull request makes a file that holds into one that only observes.
+func (d *brief) stopsHolding() bool {
+	r := d.pull.Rules
+	return r != nil && r.Policy != nil && r.Policy.Mode == config.Observe && (d.policy == nil || d.policy.Mode != config.Observe)
 }
 
 // windowsChanged names the windows that differ between the base's file and the pull request's, sorted.
@@ -241,7 +257,7 @@ func fought(d *brief) (ruling, bool) {
 func foughtOver(s *plan.Snapshot, sha plan.SHA, context plan.Context) (by plan.Login, end time.Time, yes bool) {
 	count := 0
 	for _, r := range s.Repairs {
-		if r.SHA != sha || !strings.EqualFold(string(r.Context), string(context)) || s.At.Sub(r.At) >= repairsWithin {
+		if r.SHA != sha || !r.Context.Is(context) || s.At.Sub(r.At) >= repairsWithin {
 			continue
 		}
 		count++
@@ -424,6 +440,8 @@ func (d *brief) byPeople() string {
 		return wordPeopleIncomplete
 	case d.touchesRules():
 		return wordPeopleRules
+	case d.need.protected > 0:
+		return sayPeopleProtected(d.need.protected)
 	case d.need.ignored > 0:
 		return sayPeopleIgnored(d.need.ignored)
 	case d.handling() == config.Status:

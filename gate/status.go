@@ -15,10 +15,10 @@ import (
 
 func asRelease(w window.Name) layout.Release { return layout.Release(w) }
 
-// place is where GitHub keeps a status. It folds the case of contexts, so bases that differ in case alone share theirs.
+// place is where GitHub keeps a status.
 type place struct {
 	head    plan.SHA
-	context string
+	context plan.Context // folded
 }
 
 func (d *brief) place() place {

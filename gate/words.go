@@ -16,7 +16,8 @@ import (
 
 const (
 	wordNothingManaged   = "no path of it is managed by sluice"
-	wordRulesDeleted     = "deletes " + config.File + ", the rules of this branch: keep the file; to stop sluice, set mode: observe"
+	wordProtectedAlone   = "no window holds its protected paths (.github/, flux-system/): people merge it"
+	wordRulesDeleted     = "deletes " + config.File + ", the rules of this branch: keep the file; to hold nothing any more, set mode: observe"
 	wordRulesUnreadable  = "the new " + config.File + " could not be read: it must be a plain file of reasonable size"
 	wordRulesValid       = config.File + " is valid"
 	wordThisPull         = "this pull request"
@@ -48,11 +49,11 @@ func stepIncomplete() plan.Step {
 	return plan.Step{About: "…", Says: "GitHub does not list every changed file: held by every window"}
 }
 
-func sayChangesRules(windows []string) string {
-	if len(windows) == 0 {
-		return "changes the rules; people merge it"
+func (d *brief) sayChangesRules() string {
+	if d.stopsHolding() {
+		return "sets mode: observe, which turns every status green: nothing is held any more; people merge it"
 	}
-	return plan.Fit("changes the rules (" + some(windows) + "); people merge it")
+	return plan.Fit("changes the rules" + parens(d.windowsChanged()) + "; people merge it")
 }
 
 func sayFought(context plan.Context, by plan.Login) string {
@@ -338,6 +339,13 @@ func sayOver(d plan.Debt) string {
 	return plan.Fit("no longer the head of an open pull request into " + plan.Clean(string(d.Subject.Base)))
 }
 
+func sayPeopleProtected(n int) string {
+	if n == 1 {
+		return "1 path is protected (.github/, flux-system/)"
+	}
+	return fmt.Sprintf("%d paths are protected (.github/, flux-system/)", n)
+}
+
 func sayPeopleIgnored(n int) string {
 	if n == 1 {
 		return "1 path has no rule"
@@ -355,7 +363,7 @@ func (d *brief) sayReleased(people string) string {
 	}
 	switch {
 	case people == wordPeopleRules:
-		what += "; changes the rules" + parens(d.windowsChanged()) + "; people merge it"
+		what += "; " + d.sayChangesRules()
 	case people != "":
 		what += "; merge it yourself: " + people
 	case d.need.windowed:
@@ -383,6 +391,12 @@ func sayObserved(r ruling) string {
 		return plan.Fit("would pass: " + r.reason)
 	}
 	return plan.Fit("would hold: " + r.reason)
+}
+
+// sayHoldsNothing is sayObserved for those who see no status.
+func sayHoldsNothing(r ruling) string {
+	const tail = " (mode: observe turns every status green)"
+	return plan.Middle(sayObserved(r), plan.MaxReason-len(tail)) + tail
 }
 
 func sayNotEnforced(base plan.Branch) string {

@@ -42,7 +42,7 @@ type pattern struct {
 	segments []segment
 	captures []string // names, in order of first appearance
 	repeats  bool     // a capture stands twice: its segments must be equal
-	names    dirs     // the directories ignored by default that the pattern names literally
+	names    dirs     // the protected directories that the pattern writes out
 	path     int      // index in its rule's Paths
 	text     string   // of its rule, for people
 }
@@ -122,13 +122,12 @@ func compilePattern(glob, text string) (*pattern, *globError) {
 	return p, nil
 }
 
-// named is the directories ignored by default that some literal segment of the pattern names. The last segment is a
-// file's name and no directory.
+// named is the protected directories that some literal segment of the pattern names.
 func (p *pattern) named() dirs {
 	var out dirs
-	for _, s := range p.segments[:len(p.segments)-1] {
+	for _, s := range p.segments {
 		if s.kind == literal {
-			out |= ignoredDir(s.text)
+			out |= protectedDir(s.text)
 		}
 	}
 	return out

@@ -47,10 +47,21 @@ func (r Release) BranchGlob() (glob string, ok bool) {
 type Class struct {
 	Releases []Release // sorted, no duplicates; none: the path is ignored
 	Rule     string    // which rule said so, for people: "rule 2: infra/**", "preset rt-rw: a directory ends in -rw"
+	// Protected: the path stands in a directory that no machine should change by a wildcard, .github/ or flux-system/. Whatever it
+	// needs, people merge it.
+	Protected bool
 }
 
 // live tells whether the class lets a path change at any time.
 func (c Class) live() bool { return len(c.Releases) == 1 && c.Releases[0] == Live }
+
+// windowed reports whether a window holds the class. Of live and of windowed branches alone none does.
+func (c Class) windowed() bool {
+	return slices.ContainsFunc(c.Releases, func(r Release) bool {
+		_, branch := r.BranchGlob()
+		return r != Live && !branch
+	})
+}
 
 // Layout is a compiled layout. It is immutable and safe for concurrent use.
 type Layout struct {
@@ -81,7 +92,7 @@ func (l *Layout) Classify(path string) Class {
 		// Fail closed: git cannot hold such a path, so whatever it stands for was not understood.
 		return Class{Releases: []Release{Unclear}, Rule: saysImpossible}
 	}
-	c := l.decide(s)
+	c, _ := l.decide(s)
 	c.Releases = slices.Clone(c.Releases)
 	if s.odd && slices.Contains(c.Releases, Live) {
 		// Fail closed: GitHub's API may have changed the bytes on the way, so the rule may have matched another name.
@@ -90,40 +101,66 @@ func (l *Layout) Classify(path string) Class {
 	return c
 }
 
-// decide asks the rules, the preset and `unmatched`, in this order.
-func (l *Layout) decide(s *scratch) Class {
-	if e := l.trie.find(s, s.segments); e != nil {
-		return l.rules[e.rule].class(e, s.segments)
+// origin is what decided a path: the index of a rule, or one of these.
+type origin int
+
+const (
+	byPreset origin = -1 - iota
+	byUnmatched
+	byNothing
+)
+
+// decide classifies a path, and says what decided it. What windows a protected path holds it, and people merge it while it is open. What
+// would be live there, or held by branches alone, is ignored. A rule that names the directory decides as it does elsewhere, also
+// after one that would not hold the path: a wildcard reaches into such a directory only to hold.
+func (l *Layout) decide(s *scratch) (Class, origin) {
+	c, by, names := l.anywhere(s)
+	if names {
+		return c, by
 	}
-	switch {
-	case s.needs&belowGitHub != 0:
-		return Class{Rule: saysBelowGitHub}
-	case s.needs&inFluxSystem != 0:
-		return Class{Rule: saysInFluxSystem}
+	if c.windowed() {
+		c.Rule, c.Protected = saysProtected(c.Rule), true
+		return c, by
+	}
+	if e := l.trie.find(s, s.segments, s.needs); e != nil {
+		return l.rules[e.rule].class(e, s.segments), origin(e.rule)
+	}
+	if len(c.Releases) == 0 {
+		by = byNothing
+	}
+	return Class{Rule: saysIgnored(s.needs), Protected: true}, by
+}
+
+// anywhere asks the rules, the preset and `unmatched`, in this order, and says whether the one that decides knows what it does: the
+// path is not protected, or the rule names the directories that protect it.
+func (l *Layout) anywhere(s *scratch) (c Class, by origin, names bool) {
+	if e := l.trie.find(s, s.segments, 0); e != nil {
+		return l.rules[e.rule].class(e, s.segments), origin(e.rule), e.pattern.names&s.needs == s.needs
 	}
 	c, ok := l.preset.class(s.segments)
-	if !ok {
-		c = l.unmatched
+	by = byPreset
+	switch {
+	case !ok && s.needs&belowGitHub != 0: // GitHub's own, and no part of a deployment that nobody thought of
+		c, by = Class{}, byUnmatched
+	case !ok:
+		c, by = l.unmatched, byUnmatched
 	}
 	if slices.Contains(c.Releases, Live) {
-		return l.notByCase(s, c)
+		c = l.notByCase(s, c)
 	}
-	return c
+	return c, by, s.needs == 0
 }
 
 // notByCase is c, a class with live that no rule gave, unless a difference in case alone keeps the path from being windowed
-// or from the directories that are ignored. Rules that match as written have decided before.
+// or from being protected. Rules that match as written have decided before.
 func (l *Layout) notByCase(s *scratch, c Class) Class {
-	if e := l.folded.find(s, s.fold()); e != nil {
+	if e := l.folded.find(s, s.fold(), 0); e != nil {
 		w := l.rules[e.rule].class(e, s.segments)
 		w.Rule = saysButForCase(w.Rule)
 		return w
 	}
-	switch near := protectedFold(s.segments); {
-	case near&belowGitHub != 0:
-		return Class{Rule: saysButForCase(saysBelowGitHub)}
-	case near&inFluxSystem != 0:
-		return Class{Rule: saysButForCase(saysInFluxSystem)}
+	if near := protectedFold(s.segments); near != 0 && !c.windowed() {
+		return Class{Rule: saysButForCase(saysIgnored(near)), Protected: true}
 	}
 	return c
 }

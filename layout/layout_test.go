@@ -219,37 +219,110 @@ func TestPresets(t *testing.T) {
 	`)
 }
 
-func TestIgnoredDirectories(t *testing.T) {
+// A last name that would make a directory windowed may be a submodule or a symbolic link, which stands for a whole directory.
+func TestPresetsAndLinks(t *testing.T) {
+	table(t, Spec{Preset: LiveWindow, Side: []Release{"w"}, Windows: []string{"w"}, Unmatched: []Release{Live}}, `
+		a-live/1.0-window             => w | preset live-window: a directory ends in -window
+		1.0-window                    => w | preset live-window: a directory ends in -window
+		a-live/1.0-Window             => w | preset live-window: a directory ends in -window
+		a-live/x.yaml-window          => w | preset live-window: a directory ends in -window
+		a-live/window-1.0             => w | preset live-window: a directory begins with window-
+		a-live/window-2.x             => w | preset live-window: a directory begins with window-
+		a-live/window-a               => w | preset live-window: a directory begins with window-
+		a-live/window-yaml            => w | preset live-window: a directory begins with window-
+		a-live/window-policy.yaml     => live | preset live-window: a directory ends in -live
+		a-live/WINDOW-policy.YML      => live | preset live-window: a directory ends in -live
+		a-live/x-window.yaml          => live | preset live-window: a directory ends in -live
+		a-window/1.0-live             => w | preset live-window: a directory ends in -window
+	`)
+	table(t, Spec{Preset: RTMW, Side: []Release{"w"}, Windows: []string{"w"}, Unmatched: []Release{Live}}, `
+		a-rt/1.0-mw                   => w | preset rt-mw: a directory ends in -mw
+		a-rt/x.yaml-MW                => w | preset rt-mw: a directory ends in -mw
+		a-mw/1.0-rt                   => w | preset rt-mw: a directory ends in -mw
+	`)
+}
+
+// Protected paths: what windows one holds it, and people merge it while it is open, unless the rule writes the directory out. What
+// would be live there, or held by branches alone, is ignored.
+func TestProtectedPaths(t *testing.T) {
 	spec := Spec{
 		Windows:   []string{"w"},
 		Preset:    RTRW,
 		Side:      []Release{"w"},
-		Unmatched: []Release{Live},
+		Unmatched: []Release{"w"},
 		Rules: []Rule{
-			{Paths: []string{".github/workflows/**"}, Releases: []string{"w"}},
+			{Paths: []string{".github/workflows/**"}, Releases: []string{"live"}},
 			{Paths: []string{"clusters/{c}/{apps,flux-system}/**"}, Releases: []string{"w"}},
-			{Paths: []string{"[.]github/**", "clusters/flux-syste?/**", "**"}, Releases: []string{"live"}},
+			{Paths: []string{"infra/**"}, Releases: []string{"w"}},
+			{Paths: []string{"infra/flux-system/late/**"}, Releases: []string{"live"}},
+			{Paths: []string{"teams/**", "[.]github/live/**"}, Releases: []string{"live"}},
+			{Paths: []string{"teams/flux-system/out/**"}, Releases: []string{"w"}},
+			{Paths: []string{"teams/flux-system/wild*/**"}, Releases: []string{"live"}},
+			{Paths: []string{"held/**"}, Releases: []string{"branch:rw/*"}},
+			{Paths: []string{"both/**"}, Releases: []string{"live", "branch:rw/*", "w"}},
+			{Paths: []string{"none/**"}, Ignore: true},
+			{Paths: []string{"by/{c}/**"}, Releases: []string{"{c}"}},
+			{Paths: []string{"flux-syste?/**", "[.]github/held/**"}, Releases: []string{"w"}},
 		},
 	}
 	table(t, spec, `
-		.github/sluice.yaml                     => - | built in: below .github/
-		.github/workflows/ci.yaml               => w | rule 1: .github/workflows/**
-		.github/x-rw/f                          => - | built in: below .github/
-		.github                                 => live | rule 3: [.]github/**
-		sub/.github/x                           => live | rule 3: **
-		clusters/a/flux-system/gotk.yaml        => w | rule 2: clusters/{c}/{apps,flux-system}/**
-		clusters/a/apps/flux-system/x           => - | built in: in a flux-system/ directory
-		clusters/flux-system/x                  => - | built in: in a flux-system/ directory
-		clusters/a/infra/flux-system            => live | rule 3: **
+		.github/workflows/ci.yaml               => live | rule 1: .github/workflows/**
 		.github/workflows/flux-system/x         => - | built in: below .github/
+		.github/held/x                          => w | rule 12: [.]github/held/**; protected: people merge it
+		.github/live/x                          => - | built in: below .github/
+		.github/x-rw/f                          => w | preset rt-rw: a directory ends in -rw; protected: people merge it
+		.github/sluice.yaml                     => - | built in: below .github/
+		.github                                 => - | built in: below .github/
+		sub/.github/x                           => w | unmatched: w
+		clusters/a/flux-system/gotk.yaml        => w | rule 2: clusters/{c}/{apps,flux-system}/**
+		clusters/a/apps/flux-system/x           => w | rule 2: clusters/{c}/{apps,flux-system}/**; protected: people merge it
+		clusters/flux-system/x                  => w | unmatched: w; protected: people merge it
+		clusters/a/x/flux-system                => w | unmatched: w; protected: people merge it
+		infra/flux-system/x                     => w | rule 3: infra/**; protected: people merge it
+		infra/flux-system/late/x                => w | rule 3: infra/**; protected: people merge it
+		teams/flux-system/x                     => - | built in: in a flux-system/ directory
+		teams/flux-system                       => - | built in: in a flux-system/ directory
+		teams/x-rw/flux-system/x                => - | built in: in a flux-system/ directory
+		teams/flux-system/out/x                 => w | rule 6: teams/flux-system/out/**
+		teams/flux-system/wilder/x              => live | rule 7: teams/flux-system/wild*/**
+		held/flux-system/x                      => - | built in: in a flux-system/ directory
+		both/flux-system/x                      => branch:rw/* live w | rule 9: both/**; protected: people merge it
+		none/flux-system/x                      => - | built in: in a flux-system/ directory
+		by/w/flux-system/x                      => w | rule 11: by/{c}/**; protected: people merge it
+		by/x/flux-system/x                      => {c}=x | rule 11: by/{c}/**; protected: people merge it
+		flux-system/x                           => w | rule 12: flux-syste?/**; protected: people merge it
+		x-rw/flux-system/y                      => w | preset rt-rw: a directory ends in -rw; protected: people merge it
+		x-rt/flux-system/y                      => - | built in: in a flux-system/ directory
+		x-rt/flux-system/y\n                    => - | built in: in a flux-system/ directory
+		x-rw/flux-system/y\n                    => w | preset rt-rw: a directory ends in -rw; protected: people merge it
 	`)
-	spec.Rules = spec.Rules[:2]
+	spec.Rules, spec.Unmatched = spec.Rules[:3], []Release{Live}
 	table(t, spec, `
-		x-rw/flux-system/y                      => - | built in: in a flux-system/ directory
+		x/flux-system/y                         => - | built in: in a flux-system/ directory
+		Infra/flux-system/y                     => w | rule 3: infra/** (but for upper and lower case); protected: people merge it
 		Flux-System/y                           => - | built in: in a flux-system/ directory (but for upper and lower case)
 		.GitHub/y                               => - | built in: below .github/ (but for upper and lower case)
 		y                                       => live | unmatched: live
 	`)
+	spec.Rules, spec.Unmatched = nil, []Release{Live, "w"}
+	table(t, spec, `
+		x/flux-system/y                         => live w | unmatched: live, w; protected: people merge it
+		Flux-System/y                           => live w | unmatched: live, w
+	`)
+}
+
+// TestProtected: the class says whether people merge a path, whether it is held or not.
+func TestProtected(t *testing.T) {
+	l := must(t, Spec{Windows: []string{"w"}, Unmatched: []Release{Live}, Rules: []Rule{
+		{Paths: []string{"a/**"}, Releases: []string{"w"}}, {Paths: []string{"b/flux-system/**"}, Releases: []string{"w"}},
+	}})
+	for path, want := range map[string]bool{
+		"a/flux-system/x": true, "b/flux-system/x": false, "c/flux-system/x": true, ".github/x": true, "a/x": false, "Flux-System/x": true, "x": false,
+	} {
+		if got := l.Classify(path).Protected; got != want {
+			t.Errorf("%s: %v, want %v", path, got, want)
+		}
+	}
 }
 
 // Neither the preset nor `unmatched` makes live what a windowed rule would hold but for case. A rule that matches as written

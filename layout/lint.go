@@ -1,8 +1,8 @@
 package layout
 
 // Lint says what is strange about the rules in a tree: what can never match because earlier rules take all of it, what
-// matches nothing in the tree, and what makes live a path that the preset would hold. All problems are warnings, in the
-// order of the rules. paths is every file of the tree; none: nothing is said about matching nothing.
+// matches nothing in the tree, what makes live a path that the preset would hold, and what becomes of protected paths. All problems
+// are warnings, in the order of the rules. paths is every file of the tree; none: nothing is said about matching nothing.
 func (l *Layout) Lint(paths []string) []Problem {
 	look := l.look(paths)
 	var out []Problem
@@ -13,12 +13,12 @@ func (l *Layout) Lint(paths []string) []Problem {
 		case shadows.whole:
 		case len(paths) > 0 && !look.matched[i]:
 			out = append(out, warning(i, codeNothing, wordsNothing))
-		case look.liveCount[i] > 0:
-			text := wordsMakesLive(look.liveCount[i], look.liveFirst[i], "preset "+string(l.preset.kind))
-			out = append(out, warning(i, codeMakesLive, text))
+		case look.live[origin(i)].count > 0:
+			out = append(out, warning(i, codeMakesLive, wordsMakesLive(look.live[origin(i)], "preset "+string(l.preset.kind))))
 		}
+		out = append(out, look.protectedBy(origin(i))...)
 	}
-	return out
+	return append(append(out, look.protectedBy(byPreset)...), look.protectedBy(byUnmatched)...)
 }
 
 // warning is a warning about a rule's paths.
@@ -26,17 +26,54 @@ func warning(rule int, code, message string) Problem {
 	return Problem{Rule: rule, Path: -1, Release: -1, Field: "paths", Warning: true, Code: code, Message: message}
 }
 
+// protectedBy says what becomes of the protected paths that something decides.
+func (s *sight) protectedBy(by origin) []Problem {
+	var out []Problem
+	add := func(some tally, code, message string) {
+		p := warning(max(int(by), -1), code, message)
+		switch by {
+		case byPreset:
+			p.Field = "preset"
+		case byUnmatched:
+			p.Field = "unmatched"
+		}
+		if some.count > 0 {
+			out = append(out, p)
+		}
+	}
+	add(s.held[by], codeProtectedHeld, wordsProtectedHeld(s.held[by]))
+	add(s.ignored[by], codeProtectedIgnored, wordsProtectedIgnored(s.ignored[by]))
+	return out
+}
+
 // sight is what one look at a tree shows of each rule.
 type sight struct {
-	matched   []bool   // it matches some file, whether or not an earlier rule decides it
-	liveCount []int    // files that it makes live and the preset would hold
-	liveFirst []string // the first of them
+	matched []bool  // it matches some file, whether or not an earlier rule decides it
+	live    tallies // files that it makes live and the preset would hold
+	held    tallies // protected files that it holds, for people to merge
+	ignored tallies // protected files that are ignored, as it would not have held them
+}
+
+// tallies is files by what decides them.
+type tallies map[origin]tally
+
+// tally is how many files there are, and the first of them.
+type tally struct {
+	count int
+	first string
+}
+
+func (s tallies) add(by origin, path string) {
+	some := s[by]
+	if some.count++; some.count == 1 {
+		some.first = path
+	}
+	s[by] = some
 }
 
 // look classifies every file of a tree.
 func (l *Layout) look(paths []string) sight {
-	n := len(l.rules)
-	out := sight{make([]bool, n), make([]int, n), make([]string, n)}
+	out := sight{make([]bool, len(l.rules)), tallies{}, tallies{}, tallies{}}
 	s := l.scratches.get()
 	defer l.scratches.put(s)
 	for _, path := range paths {
@@ -44,21 +81,19 @@ func (l *Layout) look(paths []string) sight {
 			continue
 		}
 		l.trie.each(s, s.segments, func(e *end) { out.matched[e.rule] = true })
-		e := l.trie.find(s, s.segments)
-		if e == nil || s.needs != 0 || !l.rules[e.rule].live() {
-			continue
-		}
-		if c, ok := l.preset.class(s.segments); ok && !c.live() {
-			if out.liveCount[e.rule]++; out.liveCount[e.rule] == 1 {
-				out.liveFirst[e.rule] = path
+		switch c, by := l.decide(s); {
+		case c.Protected && len(c.Releases) > 0:
+			out.held.add(by, path)
+		case c.Protected && by != byNothing:
+			out.ignored.add(by, path)
+		case by >= 0 && s.needs == 0 && c.live():
+			if c, ok := l.preset.class(s.segments); ok && !c.live() {
+				out.live.add(by, path)
 			}
 		}
 	}
 	return out
 }
-
-// live tells whether the rule makes paths live.
-func (r *rule) live() bool { return len(r.releases) > 0 && !r.windowed() }
 
 // shadow is what earlier rules take from one.
 type shadow struct {
@@ -141,7 +176,7 @@ func (c *cover) from(n *node, i int) *end {
 // ending is an end at n that matches without further conditions.
 func (c *cover) ending(n *node) *end {
 	for _, e := range n.ends {
-		if e.rank < c.rank && !e.pattern.repeats && c.pattern.names&^e.pattern.names == 0 {
+		if e.rank < c.rank && !e.pattern.repeats && (e.holds || c.pattern.names&^e.pattern.names == 0) {
 			return e
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,6 +39,71 @@ func (c *chooser) path() string {
 		parts[i] = c.name()
 	}
 	return strings.Join(parts, "/")
+}
+
+// guarded puts a path into a protected directory.
+func (c *chooser) guarded(path string) string {
+	return c.of("", ".github/", "flux-system/", "a/flux-system/") + path + c.of("", "/flux-system")
+}
+
+// spec is a few rules, some of them about protected directories.
+func (c *chooser) spec() Spec {
+	spec := Spec{Windows: []string{"w"}}
+	for range 2 + c.n(5) {
+		rule := Rule{Paths: []string{c.guarded(c.pattern())}}
+		switch c.n(4) {
+		case 0:
+			rule.Ignore = true
+		case 1:
+			rule.Releases = []string{"live"}
+		case 2:
+			rule.Releases = []string{"branch:*"}
+		default:
+			rule.Releases = []string{"w"}
+		}
+		spec.Rules = append(spec.Rules, rule)
+	}
+	return spec
+}
+
+// TestProtectedOracle: in a protected directory the first rule that matches holds if it windows the path, as doublestar has it; else
+// nothing but a rule that writes the directory out counts there.
+func TestProtectedOracle(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	held, left := 0, 0
+	for range 5_000 {
+		data := make([]byte, 300)
+		for i := range data {
+			data[i] = byte(r.Uint32())
+		}
+		c := &chooser{data}
+		spec := c.spec()
+		l, _ := New(spec)
+		if l == nil {
+			continue
+		}
+		var patterns []string
+		for _, rule := range spec.Rules {
+			patterns = append(patterns, rule.Paths[0])
+		}
+		for range 8 {
+			path := c.guarded(c.path())
+			got, first := l.Classify(path), oracle(t, patterns, path)
+			switch {
+			case first >= 0 && slices.Equal(spec.Rules[first].Releases, []string{"w"}):
+				if held++; !slices.Equal(got.Releases, []Release{"w"}) {
+					t.Fatalf("%q: %s is not held: %+v", patterns, path, got)
+				}
+			case got.Protected:
+				if left++; len(got.Releases) > 0 {
+					t.Fatalf("%q: %s is people's, and %+v", patterns, path, got)
+				}
+			}
+		}
+	}
+	if held < 1000 || left < 1000 {
+		t.Errorf("%d held, %d left to people: too few to mean anything", held, left)
+	}
 }
 
 func (c *chooser) segment(depth int) string {

@@ -13,7 +13,7 @@ const (
 	maxSegments = 256
 )
 
-// dirs is a set of the directories in which a path is ignored unless a rule names them.
+// dirs is a set of the directories that protect what is in them: a rule does not mean it unless it names them.
 type dirs uint8
 
 const (
@@ -26,8 +26,8 @@ const (
 	fluxDir   = "flux-system"
 )
 
-// ignoredDir is the set that a directory of this name is in.
-func ignoredDir(name string) dirs {
+// protectedDir is the set that a directory of this name is in.
+func protectedDir(name string) dirs {
 	switch name {
 	case gitHubDir:
 		return belowGitHub
@@ -37,11 +37,12 @@ func ignoredDir(name string) dirs {
 	return 0
 }
 
-// protected is the directories ignored by default that a path is in.
+// protected is the protected directories that a path is in, or that its last name would be: a submodule or a symbolic link cannot be
+// told from a file.
 func protected(segments []string) dirs {
 	var out dirs
-	for i, s := range segments[:len(segments)-1] {
-		if d := ignoredDir(s); d == inFluxSystem || i == 0 {
+	for i, s := range segments {
+		if d := protectedDir(s); d == inFluxSystem || i == 0 {
 			out |= d
 		}
 	}
@@ -51,7 +52,7 @@ func protected(segments []string) dirs {
 // protectedFold is protected, whatever the case of the names.
 func protectedFold(segments []string) dirs {
 	var out dirs
-	for i, s := range segments[:len(segments)-1] {
+	for i, s := range segments {
 		if i == 0 && strings.EqualFold(s, gitHubDir) {
 			out |= belowGitHub
 		}
@@ -70,7 +71,7 @@ func unprintable(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneErr
 type scratch struct {
 	segments []string
 	folded   []string
-	needs    dirs // the directories that a rule must name
+	needs    dirs // the protected directories that it is in
 	odd      bool // control characters, or bytes that are no UTF-8
 	active   []*node
 	next     []*node

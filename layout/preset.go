@@ -1,10 +1,14 @@
 package layout
 
-import "strings"
+import (
+	"path"
+	"strings"
+)
 
 // preset is a compiled preset. It looks at the names of directories. Of what a path ends with it looks at one thing only, as
-// that may be a submodule or a symbolic link, which stands for a directory and cannot be told from a file by its path: a whole
-// name without an extension that would make a directory windowed. Fail closed: it makes a file windowed too.
+// that may be a submodule or a symbolic link, which stands for a directory and cannot be told from a file by its path: a name
+// that would make a directory windowed. Fail closed: it makes a file windowed too. Only what begins with window- and has a file's
+// extension is one.
 type preset struct {
 	kind     Preset
 	windowed Class // releases of the windowed side
@@ -27,12 +31,21 @@ func (p preset) class(segments []string) (c Class, ok bool) {
 	case RTMW:
 		return p.orLast(last, "-mw", dirs)
 	case LiveWindow:
-		if c, ok := p.deepest(last); ok && !c.live() && !strings.Contains(last[0], ".") {
+		if c, ok := p.deepest(last); ok && !c.live() && !isFile(last[0]) {
 			return c, true
 		}
 		return p.deepest(dirs)
 	}
 	return Class{}, false
+}
+
+// isFile reports whether a name has the extension of a file. What follows another dot may as well be a version: 1.0-window.
+func isFile(name string) bool {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".yaml", ".yml", ".json", ".md":
+		return true
+	}
+	return false
 }
 
 // orLast is bySuffix of the directories, and of the last name as far as it makes windowed.

@@ -244,9 +244,9 @@ func (c *compiler) layout(rules []rule) *Layout {
 		r := &rules[i]
 		r.rank = rank
 		for _, p := range r.patterns {
-			all.add(&end{i, rank, p, p.text})
+			all.add(&end{i, rank, p, p.text, r.holds()})
 			if near && r.windowed() {
-				windowed.add(&end{i, rank, p.fold(), p.text})
+				windowed.add(&end{i, rank, p.fold(), p.text, r.holds()})
 			}
 			rank++
 		}
@@ -260,6 +260,9 @@ func (c *compiler) layout(rules []rule) *Layout {
 func (r *rule) windowed() bool {
 	return len(r.captures) > 0 || slices.ContainsFunc(r.releases, func(r Release) bool { return r != Live })
 }
+
+// holds reports whether a window holds every path of the rule.
+func (r *rule) holds() bool { return len(r.captures) > 0 || Class{Releases: r.releases}.windowed() }
 
 // sorted is a sorted copy without duplicates.
 func sorted(releases []Release) []Release {

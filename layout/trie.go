@@ -26,6 +26,7 @@ type end struct {
 	rank    int // of the pattern among all of the layout, in the order of the file
 	pattern *pattern
 	text    string
+	holds   bool // whatever it matches needs a window: protected paths too
 }
 
 // noRank is a rank beyond all others.
@@ -94,11 +95,12 @@ type search struct {
 	best *end
 	rank int        // of best, or noRank
 	each func(*end) // if set, every end that matches is given to it, and there is no best
+	must dirs       // the directories that a pattern must name to match
 }
 
-// find is the first pattern, in the order of the file, that matches the path; nil: none does.
-func (t *trie) find(s *scratch, path []string) *end {
-	w := search{scratch: s, path: path, rank: noRank}
+// find is the first pattern, in the order of the file, that matches the path and names the directories that it must; nil: none does.
+func (t *trie) find(s *scratch, path []string, must dirs) *end {
+	w := search{scratch: s, path: path, rank: noRank, must: must}
 	w.walk(t.root)
 	return w.best
 }
@@ -169,14 +171,13 @@ func (w *search) enter(n *node) {
 	}
 }
 
-// accept takes the lowest pattern that ends at n, if it is lower than what was found before. A pattern that does not name the
-// directories which the path needs named does not match it.
+// accept takes the lowest pattern that ends at n, if it is lower than what was found before.
 func (w *search) accept(n *node) {
 	for _, e := range n.ends {
 		if e.rank >= w.rank {
 			return
 		}
-		if e.pattern.names&w.needs != w.needs {
+		if e.pattern.names&w.must != w.must {
 			continue
 		}
 		if e.pattern.repeats && !e.pattern.matches(w.path) {

@@ -31,6 +31,9 @@ const (
 	codeShadowed        = "rule-never-matches"
 	codeNothing         = "rule-matches-nothing"
 	codeMakesLive       = "rule-makes-live"
+
+	codeProtectedHeld    = "protected-held"
+	codeProtectedIgnored = "protected-ignored"
 )
 
 // What decided a path.
@@ -42,7 +45,17 @@ const (
 )
 
 func saysRule(i int, glob string) string { return fmt.Sprintf("rule %d: %s", i+1, glob) }
-func saysButForCase(rule string) string  { return rule + " (but for upper and lower case)" }
+
+// saysIgnored is why a protected path that nothing windows is ignored.
+func saysIgnored(in dirs) string {
+	if in&belowGitHub != 0 {
+		return saysBelowGitHub
+	}
+	return saysInFluxSystem
+}
+
+func saysProtected(rule string) string  { return rule + "; protected: people merge it" }
+func saysButForCase(rule string) string { return rule + " (but for upper and lower case)" }
 func saysPreset(preset Preset, says string) string {
 	return fmt.Sprintf("preset %s: a directory %s", preset, says)
 }
@@ -142,12 +155,24 @@ func wordsShadowed(glob, by string) string {
 
 const wordsNothing = "the rule matches no file of the tree"
 
-func wordsMakesLive(n int, path, preset string) string {
-	more := ""
-	if n > 1 {
-		more = fmt.Sprintf(" and %d more", n-1)
+func wordsMakesLive(files tally, preset string) string {
+	return fmt.Sprintf("the rule makes live what %s would hold: %s", preset, files)
+}
+
+func wordsProtectedHeld(files tally) string {
+	return fmt.Sprintf("this holds protected paths, and people merge them while it is open: %s; sluice merges them if a rule writes out .github or flux-system", files)
+}
+
+func wordsProtectedIgnored(files tally) string {
+	return fmt.Sprintf("protected paths are ignored here, and people merge them: %s; a rule that writes out .github or flux-system counts for them", files)
+}
+
+// String names the first file and counts the others.
+func (s tally) String() string {
+	if s.count > 1 {
+		return fmt.Sprintf("%s and %d more", shown(s.first), s.count-1)
 	}
-	return fmt.Sprintf("the rule makes live what %s would hold: %s%s", preset, shown(path), more)
+	return shown(s.first)
 }
 
 // maxShown is how much of a hostile text is shown.

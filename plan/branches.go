@@ -8,12 +8,6 @@ import (
 	"github.com/sluicegate/sluice/config"
 )
 
-// PromoteContext is the context of the one status that sums up the windowed branches on the tip of the branch they follow.
-const PromoteContext Context = "sluice/promote"
-
-// PromoteContextFor is the context of the status on a commit that lets a windowed branch move there, where rules demand it.
-func PromoteContextFor(branch Branch) Context { return PromoteContext + "/" + Context(branch) }
-
 // Roster is the branches that a version of the default branch's file names in its `branches`: which branches are windowed.
 type Roster struct {
 	File    SHA // the blob of that version; "": there is none that could be read

@@ -34,12 +34,6 @@ type Branch string
 // Login is the name of an account on GitHub, without the suffix "[bot]" that REST adds to an App's.
 type Login string
 
-// Context is the name of a commit status or check.
-type Context string
-
-// ContextFor is the context of sluice's own status for pull requests into base.
-func ContextFor(base Branch) Context { return Context("sluice/" + string(base)) }
-
 // Repo names a repository on one GitHub.
 type Repo struct {
 	Owner, Name  string
@@ -123,7 +117,7 @@ type Came struct {
 // Enforced tells whether the base requires our context and takes it from our App alone.
 func (b Base) Enforced(branch Branch, app int64) (required, bound bool) {
 	for _, r := range b.Required {
-		if r.Context == ContextFor(branch) {
+		if r.Context.Is(ContextFor(branch)) {
 			required, bound = true, bound || (app != 0 && r.App == app)
 		}
 	}

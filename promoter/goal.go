@@ -137,7 +137,7 @@ type examiner struct {
 // the file ignores.
 func (e *examiner) counts(c plan.Context) bool {
 	name := string(c)
-	return !hasFoldPrefix(name, "sluice/") && !hasFoldPrefix(name, "kustomization/") &&
+	return !c.Ours() && !hasFoldPrefix(name, "kustomization/") &&
 		!e.ignores(name)
 }
 

@@ -60,7 +60,7 @@ type bench struct {
 	openings map[window.Name]*opening
 	lines    map[plan.Branch]*line
 	goals    map[aim]*goal
-	fought   map[string]fight // by the context, its case folded
+	fought   map[plan.Context]fight // by the folded context
 	alarm    alarm
 }
 
@@ -76,7 +76,7 @@ func newBench(s plan.Snapshot, policy *config.Policy) *bench {
 		tracked:  make(map[plan.Branch]*plan.Tracked, len(s.Branches)),
 		stuck:    make(map[stand]plan.Stuck, len(s.Stuck)),
 		openings: map[window.Name]*opening{}, lines: map[plan.Branch]*line{}, goals: map[aim]*goal{},
-		fought: map[string]fight{}, alarm: alarm{at: s.At},
+		fought: map[plan.Context]fight{}, alarm: alarm{at: s.At},
 	}
 	for i := range s.Branches {
 		t := &s.Branches[i]

@@ -215,7 +215,7 @@ func (w world) commit(in commit, place int) plan.Commit {
 		out.Head = &plan.Head{Pull: 7, SHA: sha("e" + in.SHA), Checks: checks(in.Head), ChecksAll: !in.HeadUnsure}
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Ours)) {
-		out.Ours = append(out.Ours, w.ours(in.Ours[name], plan.PromoteContextFor(plan.Branch(name)))...)
+		out.Ours = append(out.Ours, w.ours(in.Ours[name], plan.PromoteContext+"/"+plan.Context(name))...) // in whatever case GitHub keeps it
 	}
 	return out
 }

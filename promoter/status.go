@@ -3,7 +3,6 @@ package promoter
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -61,16 +60,16 @@ func (b *bench) takeBack(l *line, cases []*brief) []plan.SetStatus {
 	if b.observes() || l.Blind {
 		return nil
 	}
-	byContext := make(map[string]*brief, len(cases))
+	byContext := make(map[plan.Context]*brief, len(cases))
 	for _, d := range cases {
-		byContext[folded(plan.PromoteContextFor(d.name))] = d
+		byContext[plan.PromoteContextFor(d.name)] = d
 	}
 	var out []plan.SetStatus
 	for i := range l.Line {
 		c := &l.Line[i]
 		for _, ours := range byFolded(c.Ours) {
 			now, _ := plan.Latest(ours)
-			d := byContext[folded(now.Context)]
+			d := byContext[now.Context.Folded()]
 			if d == nil || now.State != plan.Success || !d.locked(c.SHA, i) {
 				continue
 			}
@@ -122,9 +121,9 @@ func (d *brief) greenOn(sha plan.SHA) bool {
 	if !ok {
 		return false
 	}
-	want := folded(plan.PromoteContextFor(d.name))
+	want := plan.PromoteContextFor(d.name)
 	for _, ours := range byFolded(d.line.Line[place].Ours) {
-		if now, _ := plan.Latest(ours); folded(now.Context) == want {
+		if now, _ := plan.Latest(ours); now.Context.Is(want) {
 			return now.By == d.b.s.Us && now.State == plan.Success
 		}
 	}
@@ -138,7 +137,7 @@ func (d *brief) statusesOn(sha plan.SHA) int {
 		return -1
 	}
 	for _, c := range d.line.Line[place].Ours {
-		if folded(c.Context) == folded(plan.PromoteContextFor(d.name)) {
+		if c.Context.Is(plan.PromoteContextFor(d.name)) {
 			return -1
 		}
 	}
@@ -223,7 +222,7 @@ func count(cases []*brief) total {
 func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
 	now, exists := plan.Latest(ours)
 	mine := exists && now.By == b.s.Us
-	if f := b.fought[folded(want.Context)]; f.on[want.SHA] >= maxRepairs && !mine {
+	if f := b.fought[want.Context.Folded()]; f.on[want.SHA] >= maxRepairs && !mine {
 		return plan.SetStatus{}, false // left to the other writer; what is ours is still kept right
 	}
 	if mine && now.State == want.State && now.Description == want.Description {
@@ -254,7 +253,7 @@ func (b *bench) countFights() {
 		if b.s.At.Sub(r.At) >= repairsWithin {
 			continue
 		}
-		f := b.fought[folded(r.Context)]
+		f := b.fought[r.Context.Folded()]
 		if f.on == nil {
 			f.on = map[plan.SHA]int{}
 		}
@@ -263,7 +262,7 @@ func (b *bench) countFights() {
 		if f.by == "" || r.By < f.by {
 			f.by = r.By
 		}
-		b.fought[folded(r.Context)] = f
+		b.fought[r.Context.Folded()] = f
 	}
 }
 
@@ -272,7 +271,7 @@ func (b *bench) fights(c plan.Context) (fight, bool) {
 	if len(b.fought) == 0 {
 		return fight{}, false
 	}
-	f := b.fought[folded(c)]
+	f := b.fought[c.Folded()]
 	for _, n := range f.on {
 		if n >= maxRepairs {
 			return f, true
@@ -281,20 +280,17 @@ func (b *bench) fights(c plan.Context) (fight, bool) {
 	return fight{}, false
 }
 
-// folded is a context as GitHub compares them: it folds their case.
-func folded(c plan.Context) string { return strings.ToLower(string(c)) }
-
 // byFolded groups the statuses of a commit by what GitHub takes for one context, in the order of the contexts.
 func byFolded(all []plan.Status) [][]plan.Status {
 	if len(all) == 0 {
 		return nil
 	}
 	sorted := slices.Clone(all)
-	slices.SortStableFunc(sorted, func(x, y plan.Status) int { return cmp.Compare(folded(x.Context), folded(y.Context)) })
+	slices.SortStableFunc(sorted, func(x, y plan.Status) int { return cmp.Compare(x.Context.Folded(), y.Context.Folded()) })
 	var out [][]plan.Status
 	for len(sorted) > 0 {
 		n := 1
-		for n < len(sorted) && folded(sorted[n].Context) == folded(sorted[0].Context) {
+		for n < len(sorted) && sorted[n].Context.Is(sorted[0].Context) {
 			n++
 		}
 		out, sorted = append(out, sorted[:n:n]), sorted[n:]

@@ -75,7 +75,7 @@ func presumedFirst(moves []plan.Move, refused map[plan.Branch]string) []plan.Mov
 
 // alikeOf is a reason without the names of the branches that it is about. What names a status of ours is about that branch alone.
 func alikeOf(why string, moves ...plan.Move) string {
-	if strings.Contains(why, string(plan.PromoteContextFor(""))) {
+	if strings.Contains(strings.ToLower(why), string(plan.PromoteContextFor(""))) {
 		return why
 	}
 	var names []string

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"strings"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -60,7 +59,7 @@ func (v *moving) anew(ctx context.Context) error {
 	}
 	v.adopt(ctx, moves)
 	for _, a := range p.Actions {
-		if set, ok := a.(plan.SetStatus); ok && set.Withdraws && strings.HasPrefix(string(set.Context), string(plan.PromoteContextFor(""))) {
+		if set, ok := a.(plan.SetStatus); ok && set.Withdraws && set.Context.Unlocks() {
 			if err := v.try(ctx, a); err != nil {
 				return err
 			}

@@ -7,11 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// GitHub's limits on commit statuses. That a long description is refused: palantir/policy-bot#72.
+// GitHub's limits on commit statuses. That a long description is refused: palantir/policy-bot#72; a long context: runatlantis/atlantis#2506.
 // https://docs.github.com/en/rest/commits/statuses#create-a-commit-status
 const (
 	maxStatuses    = 1000 // of one commit and context
 	maxDescription = 140  // characters
+	maxContext     = 255  // characters
 )
 
 // setStatus adds a status; the caller holds r.mu.
@@ -28,6 +29,9 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 	}
 	if utf8.RuneCountInString(s.Description) > maxDescription {
 		return Status{}, invalid("Status", msgLongDescription)
+	}
+	if utf8.RuneCountInString(s.Context) > maxContext {
+		return Status{}, invalid("Status", msgLongContext)
 	}
 	n := 0
 	for _, old := range r.statuses[c.sha] {

@@ -156,6 +156,8 @@ func TestStatuses(t *testing.T) {
 	}
 	set(http.StatusUnprocessableEntity, "success", "C", "the 1001st")
 	set(http.StatusCreated, "success", "d", "")
+	set(http.StatusCreated, "success", strings.Repeat("é", 255), "")
+	set(http.StatusUnprocessableEntity, "success", strings.Repeat("e", 256), "")
 }
 
 func TestRefs(t *testing.T) {

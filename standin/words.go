@@ -77,6 +77,7 @@ const (
 	msgNoLabel          = "Label does not exist"
 	msgNoBranch         = "Branch not found"
 	msgLongDescription  = "description is too long (maximum is 140 characters)"
+	msgLongContext      = "context is too long (maximum is 255 characters)"
 	msgPullExists       = "A pull request already exists for %s:%s."
 	msgNoCommits        = "No commits between %s and %s"
 	msgNoHistory        = "The %s branch has no history in common with %s"

@@ -18,6 +18,9 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
+// wordRulesFile is why the file itself needs nothing, whatever it says.
+const wordRulesFile = "built in: the rules"
+
 // classifyCall is what somebody asks `sluice classify`.
 type classifyCall struct {
 	file       string
@@ -113,6 +116,7 @@ type classified struct {
 	policy *config.Policy
 	base   plan.Branch // "": not known
 	files  []plan.File
+	rules  *config.Policy // what the change makes of the file; nil: not known, or invalid
 }
 
 func (c classifyCall) read() (classified, error) {
@@ -152,7 +156,7 @@ func parsePolicy(name string, data []byte) (*config.Policy, error) {
 }
 
 func viewClassify(c classified, at time.Time) classifyView {
-	verdict := gate.Paths(gate.Change{Policy: c.policy, Base: c.base, Files: c.files}, at)
+	verdict := gate.Paths(gate.Change{Policy: c.policy, Base: c.base, Files: c.files, Rules: c.rules}, at)
 	v := classifyView{
 		Verdict: verdict.Kind, Reason: verdict.Reason, Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
 		Paths: []pathView{},
@@ -165,6 +169,9 @@ func viewClassify(c classified, at time.Time) classifyView {
 			}
 			seen[path] = true
 			class := c.policy.Layout.Classify(path)
+			if path == config.File {
+				class = layout.Class{Rule: wordRulesFile}
+			}
 			v.Paths = append(v.Paths, pathView{Path: path, Releases: listed(class.Releases), Rule: class.Rule})
 		}
 	}

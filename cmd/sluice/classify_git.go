@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
@@ -29,7 +30,13 @@ func (c classifyCall) readRevisions() (out classified, err error) {
 		return classified{}, err
 	}
 	out.base = branchOf(repo, c.base)
-	out.files, err = repo.Changes(base, head)
+	if out.files, err = repo.Changes(base, head); err != nil {
+		return classified{}, err
+	}
+	data, ok, err := repo.File(head, config.File)
+	if ok && slices.ContainsFunc(out.files, func(f plan.File) bool { return f.Path == config.File }) {
+		out.rules, _ = config.Parse(data)
+	}
 	return out, err
 }
 

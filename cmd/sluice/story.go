@@ -64,7 +64,7 @@ func (d *demo) prepare(opening time.Time) (map[string]string, error) {
 	repo.SetPermission("alice", standin.Write)
 	repo.SetPermission("bob", standin.Write)
 	repo.SetPermission("flux", standin.Write)
-	repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: demoApp}}})
+	repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: string(plan.ContextFor("main")), App: demoApp}}})
 	return files, repo.Push("alice", demoBranch, repo.Tip("main"))
 }
 
@@ -193,7 +193,7 @@ func (d *demo) report(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		d.reportStatuses(p.HeadSHA, "sluice/main", fmt.Sprintf("#%d", n))
+		d.reportStatuses(p.HeadSHA, string(plan.ContextFor("main")), fmt.Sprintf("#%d", n))
 		if p.Merged && !d.told[p.MergeSHA] {
 			d.told[p.MergeSHA] = true
 			d.say("  #%d is merged by %s: main is at %.7s", n, p.MergedBy.Login, p.MergeSHA)

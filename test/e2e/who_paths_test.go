@@ -62,9 +62,14 @@ func TestPathsWithoutRule(t *testing.T) {
 	}
 	for path, n := range pulls {
 		w.line("live beside "+strings.ReplaceAll(path, "/", " "), func(w *world) {
-			w.hasStatus(n, "success: live; merge it yourself: 1 path has no rule")
+			w.hasStatus(n, "success: live; merge it yourself: 1 path ") // has no rule, or is protected
 		})
 	}
+	w.line("a protected path in the windowed tree is held", func(w *world) {
+		n := w.open("protected", "apps/p-rw/flux-system/x")
+		w.hasStatus(n, heldByW)
+		w.stays(n)
+	})
 	w.line("none of them is merged", func(w *world) {
 		for _, n := range pulls {
 			w.stays(n)
