@@ -111,7 +111,10 @@ func (b *bench) callIn(out *plan.Plan) {
 		default:
 			continue
 		}
-		d.Ends, d.Description = b.s.At, sayOver(d)
+		if d.Description = sayOver(d); b.ruledAnew(d) {
+			d.Description = wordRulesChanged
+		}
+		d.Ends = b.s.At
 		out.Debts = append(out.Debts, d)
 	}
 }

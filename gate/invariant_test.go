@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
@@ -129,6 +130,56 @@ func windowed(t *testing.T, s plan.Snapshot, p plan.Pull) {
 	if p.Base == "release" && home.Policy == nil && (!home.Last.Known || len(home.Last.Entries) > 0) {
 		t.Errorf("#%d is merged into a branch that may move only by promotion", p.Number)
 	}
+}
+
+// FuzzSuccessesEnd: under enforce every success for which windows had to open says by its debt when it ends, and they are open until
+// then; (3) whatever becomes of the pull request, nothing else need be known to take it back in time.
+func FuzzSuccessesEnd(f *testing.F) {
+	seeds(f)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		s := (&dice{bytes: data}).snapshot()
+		for _, a := range gate.Decide(s).Actions {
+			debt := plan.Debt{}
+			switch a := a.(type) {
+			case plan.SetStatus:
+				if debt = a.Debt; a.State != plan.Success || len(a.Pulls) == 0 {
+					continue
+				}
+			case plan.Merge:
+				debt = a.Debt
+			default:
+				continue
+			}
+			pull := pullOf(t, s, a.About()[0])
+			base := s.Bases[pull.Base]
+			if debt.SHA != pull.Head || debt.Context != plan.ContextFor(pull.Base) || debt.State != plan.Pending || debt.Description == "" {
+				t.Fatalf("#%d is green, and owes %+v", pull.Number, debt)
+			}
+			if base.Policy == nil || base.Policy.Mode == config.Observe || ignoredBy(base.Policy, pull) {
+				continue
+			}
+			asked := asksOf(base.Policy, pull)
+			if len(asked.windows) > 0 && debt.Ends.IsZero() && endsSomeDay(base.Policy.Calendar, asked.windows, s.At) {
+				t.Errorf("#%d is green without an end, and asks for %v", pull.Number, asked.windows)
+			}
+			if !debt.Ends.IsZero() {
+				m := plan.Merge{Pin: plan.Pin{Before: debt.Ends}, Pull: pull.Number}
+				open(t, m, base.Policy.Calendar, asked.windows, s.At)
+			}
+		}
+	})
+}
+
+// endsSomeDay reports whether one of some windows is known to shut.
+func endsSomeDay(cal *window.Calendar, windows []window.Name, now time.Time) bool {
+	return slices.ContainsFunc(windows, func(w window.Name) bool { return !cal.At(w, now).Until.IsZero() })
+}
+
+// ignoredBy reports whether a file manages no path of a pull request but perhaps itself.
+func ignoredBy(p *config.Policy, pull plan.Pull) bool {
+	return !slices.ContainsFunc(pull.Files, func(f plan.File) bool {
+		return len(p.Layout.Classify(f.Path).Releases) > 0 || (f.Old != "" && len(p.Layout.Classify(f.Old).Releases) > 0)
+	})
 }
 
 // open demands that windows are open now, and at the last instant at which the merge may be done.

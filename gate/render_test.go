@@ -26,6 +26,19 @@ func render(p plan.Plan) string {
 	for _, a := range p.Actions {
 		fmt.Fprintln(&b, action(p, a))
 	}
+	for _, d := range p.Debts {
+		end := "at no instant"
+		switch {
+		case d.Ends.Equal(p.At):
+			end = "now"
+		case !d.Ends.IsZero():
+			end = "at " + d.Ends.UTC().Format(time.RFC3339)
+		}
+		fmt.Fprintf(&b, "owe on %s for %s: %s %s: %s\n", nick(d.SHA), d.For, end, d.State, d.Description)
+	}
+	for _, n := range p.Redeemed {
+		fmt.Fprintf(&b, "redeemed %d\n", n)
+	}
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "note %s: %s\n", n.About, n.Says)
 	}

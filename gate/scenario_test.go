@@ -89,9 +89,9 @@ type world struct {
 		Ago      time.Duration
 	}
 	Groups []struct {
-		Head, Base string
-		Files      []string
-		Incomplete bool
+		Head, Base, Ours string
+		Files            []string
+		Incomplete       bool
 	}
 	Came []struct {
 		By         string
@@ -99,7 +99,27 @@ type world struct {
 		Files      []string
 		Incomplete bool
 	}
-	Tip string // our status on the base's tip: "failure: text"
+	Debts []struct { // of successes on main, by the file that it has unless another is named
+		Number, Pull     int
+		Head, Base, File string
+		Group            bool
+		Ends             time.Duration // from now; 0: at no instant
+	}
+	Closed []struct {
+		Pull       int
+		Head, Base string
+		Merged     bool
+	}
+	Forgotten []struct {
+		Pull             int
+		Head, Base, Ours string
+	}
+	Others struct { // debts of other repositories
+		Count        int
+		Cutoff, Ends time.Duration
+	}
+	Hour int    // requests of an hour
+	Tip  string // our status on the base's tip: "failure: text"
 }
 
 type pull struct {
@@ -112,6 +132,7 @@ type pull struct {
 	Approved, Refused                              []string // LOGIN, LOGIN (reader), LOGIN @ HEAD
 	Checks                                         map[string]string
 	Ours                                           string // "pending: text", "success by mallory: text"
+	Statuses                                       int    // under our context on the head
 	Seen, Created                                  time.Duration
 	Rules                                          string // the text of its rules file; "deleted"
 }
@@ -250,10 +271,45 @@ func (sc scenario) remember(s *plan.Snapshot) {
 	for _, m := range sc.World.Merges {
 		s.Merges = append(s.Merges, plan.Merged{Base: plan.Branch(cmp.Or(m.Base, "main")), At: sc.now.Add(-m.Ago), Releases: releases(m.Releases)})
 	}
+	sc.owe(s)
 	for _, g := range sc.World.Groups {
 		base := cmp.Or(g.Base, "main")
 		s.Bases[plan.Branch(base)] = sc.base(base)
-		s.Groups = append(s.Groups, plan.Group{Base: plan.Branch(base), Head: sha(g.Head), Files: files(g.Files), Complete: !g.Incomplete})
+		s.Groups = append(s.Groups, plan.Group{Base: plan.Branch(base), Head: sha(g.Head), Files: files(g.Files), Complete: !g.Incomplete,
+			Ours: ours(g.Ours, plan.ContextFor(plan.Branch(base)), sc.now)})
+	}
+}
+
+func (sc scenario) owe(s *plan.Snapshot) {
+	w := sc.World
+	s.Hour.Limit = w.Hour
+	for i, d := range w.Debts {
+		base := plan.Branch(cmp.Or(d.Base, "main"))
+		debt := plan.Debt{
+			Number: int64(cmp.Or(d.Number, i+1)), SHA: sha(cmp.Or(d.Head, fmt.Sprintf("a%d", d.Pull))), Context: plan.ContextFor(base), For: plan.ForPull,
+			Subject: plan.Subject{Pull: d.Pull, Base: base}, File: plan.SHA(cmp.Or(d.File, "f11e")), State: plan.Pending, Description: "as it was recorded",
+		}
+		if d.Group {
+			debt.For, debt.State = plan.ForGroup, plan.Failure
+		}
+		if d.Ends != 0 {
+			debt.Ends = sc.now.Add(d.Ends)
+		}
+		s.Debts = append(s.Debts, debt)
+	}
+	for _, c := range w.Closed {
+		s.Closed = append(s.Closed, plan.Closed{
+			Subject: plan.Subject{Pull: c.Pull, Base: plan.Branch(cmp.Or(c.Base, "main"))}, SHA: sha(cmp.Or(c.Head, fmt.Sprintf("a%d", c.Pull))), Merged: c.Merged,
+		})
+	}
+	for _, p := range w.Forgotten {
+		base := plan.Branch(cmp.Or(p.Base, "main"))
+		s.Forgotten = append(s.Forgotten, plan.Pull{
+			Number: p.Pull, Base: base, Head: sha(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Pull))), Ours: ours(p.Ours, plan.ContextFor(base), sc.now),
+		})
+	}
+	for i := range w.Others.Count {
+		s.Others = append(s.Others, plan.Debt{Number: int64(1000 + i), Cutoff: w.Others.Cutoff, Ends: sc.now.Add(w.Others.Ends)})
 	}
 }
 
@@ -266,7 +322,7 @@ func (sc scenario) pull(p pull) plan.Pull {
 		CreatedAt: sc.now.Add(-24 * time.Hour).Add(time.Duration(p.Number) * time.Minute),
 		MergeBase: tip, Crossed: p.Crossed, Draft: p.Draft, SameRepo: !p.Fork, Labels: p.Labels, Files: files(p.Files), Complete: !p.Incomplete,
 		Moved: p.Moved, ChecksAll: !p.ChecksPartial, FirstSeen: sc.now.Add(-cmp.Or(p.Seen, time.Hour)),
-		Decision: plan.Decision(p.Decision), Ours: ours(p.Ours, plan.ContextFor(base), sc.now),
+		Decision: plan.Decision(p.Decision), Statuses: p.Statuses, Ours: ours(p.Ours, plan.ContextFor(base), sc.now),
 		Mergeable: map[string]plan.Mergeable{"": plan.MergeableYes, "unknown": plan.MergeableUnknown, "conflict": plan.MergeableConflict}[p.Mergeable],
 	}
 	if p.Behind {

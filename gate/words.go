@@ -29,7 +29,7 @@ const (
 	wordChecksUnread     = "waits: not all checks of this head could be read"
 	wordMergeability     = "waits: GitHub is working out whether this can be merged"
 	wordRefused          = "GitHub refused the merge"
-	wordRulesChanged     = "the rules changed since this passed: reopen the pull request or push to it"
+	wordRulesChanged     = "the rules changed since this passed, and nothing open asks for it any more"
 	wordStatusesSpent    = "nearly all statuses that GitHub takes on one commit are used up: push a new commit"
 	wordHourSpent        = "held: GitHub's hourly budget takes back no more successes that end then; it passes when there is room"
 )
