@@ -78,8 +78,8 @@ func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
 			again = append(again, n)
 		}
 	}
-	numbers := append(fresh, again...)
-	l.readClosed(ctx, s, numbers[:min(len(numbers), maxClosed)])
+	fresh = append(fresh, again...)
+	l.readClosed(ctx, s, fresh[:min(len(fresh), maxClosed)])
 	return ctx.Err()
 }
 
@@ -139,18 +139,32 @@ func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 			if head.Oid != raw.HeadRefOid || head.Status == nil {
 				continue
 			}
-			base := plan.Branch(raw.BaseRefName)
-			s.Forgotten = append(s.Forgotten, plan.Pull{
-				Number: raw.Number, Base: base, Head: plan.SHA(head.Oid), Ours: l.ours(plan.ContextFor(base), head.Status.Contexts),
-			})
+			s.Forgotten = append(s.Forgotten, l.forgotten(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(head.Oid), head.Status.Contexts)...)
 		}
 		after = r.PullRequests.PageInfo.EndCursor
 		if !r.PullRequests.PageInfo.HasNextPage || after == "" {
 			break
 		}
 	}
+	for _, raw := range l.pulls { // a head may bear what another pull request, or an older spelling of its base, left there
+		if raw.StatusCheckRollup != nil {
+			s.Forgotten = append(s.Forgotten, l.forgotten(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(raw.HeadRefOid), raw.StatusCheckRollup.Contexts.Nodes)...)
+		}
+	}
 	s.Swept = true
 	return nil
+}
+
+// forgotten are the statuses under our contexts on the head of a pull request, but for those of windowed branches.
+func (l *look) forgotten(number int, base plan.Branch, head plan.SHA, contexts []rawContext) []plan.Pull {
+	var out []plan.Pull
+	for _, c := range contexts {
+		context := plan.Context(c.Context)
+		if context.Ours() && !context.Unlocks() && !context.Is(plan.PromoteContext) {
+			out = append(out, plan.Pull{Number: number, Base: base, Head: head, Ours: []plan.Status{l.status(context, c)}})
+		}
+	}
+	return out
 }
 
 func forgottenQuery(owner, name, after string) *query {

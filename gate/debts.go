@@ -150,13 +150,13 @@ func (b *bench) ruledAnew(d plan.Debt) bool {
 // adopt records successes that nobody recorded, on the heads of pull requests that were closed.
 func (b *bench) adopt(out *plan.Plan, recorded map[place]plan.Debt) {
 	for _, p := range b.s.Forgotten {
-		at := placeOf(p.Head, plan.ContextFor(p.Base))
 		now, stands := plan.Latest(p.Ours)
+		at := placeOf(p.Head, now.Context)
 		if _, known := recorded[at]; known || b.judged[at] || !stands || now.By != b.s.Us || now.State != plan.Success {
 			continue
 		}
 		d := plan.Debt{
-			SHA: p.Head, Context: plan.ContextFor(p.Base), For: plan.ForPull,
+			SHA: p.Head, Context: now.Context, For: plan.ForPull,
 			Subject: plan.Subject{Pull: p.Number, Base: p.Base}, State: plan.Pending,
 		}
 		d.Description = sayOver(d)

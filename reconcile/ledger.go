@@ -3,7 +3,6 @@ package reconcile
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -32,11 +31,11 @@ type payment struct {
 type plot struct {
 	repo    key
 	sha     plan.SHA
-	context string
+	context plan.Context // folded
 }
 
 func plotOf(repo plan.Repo, sha plan.SHA, context plan.Context) plot {
-	return plot{keyOf(repo), sha, strings.ToLower(string(context))}
+	return plot{keyOf(repo), sha, context.Folded()}
 }
 
 // owed is a debt and what came of paying it.
