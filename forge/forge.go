@@ -81,6 +81,7 @@ type Forge struct {
 	paths     *lru[tipKey, *pathSet]
 	changes   *lru[headKey, *plan.RulesChange]
 	repos     *lru[repoKey, memory]
+	bots      *lru[plan.Login, bot]
 	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
 	tips      *lru[baseKey, tipSeen]
 	made      *lru[plan.SHA, struct{}] // commits of our own merges
@@ -129,6 +130,7 @@ func unsigned(o Options, at addresses) *Forge {
 		paths:     newLRU[tipKey, *pathSet](keepTips),
 		changes:   newLRU[headKey, *plan.RulesChange](keepChanges),
 		repos:     newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
+		bots:      newLRU[plan.Login, bot](keepBots),
 		strict:    newLRU[baseKey, time.Time](keepStrict),
 		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
 		made:      newLRU[plan.SHA, struct{}](keepMade),

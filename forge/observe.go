@@ -125,7 +125,7 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 		s.Pulls = append(s.Pulls, l.pull(raw))
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
-		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addBranches, l.addCame,
+		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addBranches, l.addApps, l.addCame,
 	} {
 		if err := step(ctx, &s); err != nil {
 			return plan.Snapshot{}, err

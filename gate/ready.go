@@ -109,9 +109,9 @@ func checksNotGreen(d *brief) (ruling, bool) {
 	}
 	var red, running, missing []string
 	for _, r := range required {
-		switch state, reported := reportOn(r, d.pull.Checks); {
+		switch state, reported := r.Among(d.pull.Checks); {
 		case !reported:
-			missing = append(missing, string(r.Context))
+			missing = append(missing, r.String())
 		case state == plan.CheckRed:
 			red = append(red, string(r.Context))
 		case state == plan.CheckPending:
@@ -183,29 +183,6 @@ func (d *brief) requiredOfOthers() []plan.Required {
 		}
 	}
 	return out
-}
-
-// reportOn finds the worst report on a required check. GitHub folds the case of contexts. A status does not tell which App
-// it came from; GitHub itself checks that at the merge.
-func reportOn(r plan.Required, all []plan.Check) (state plan.CheckState, reported bool) {
-	state = plan.CheckGreen
-	for _, c := range all {
-		if !strings.EqualFold(string(c.Context), string(r.Context)) || (r.App != 0 && c.App != 0 && c.App != r.App) {
-			continue
-		}
-		reported = true
-		if worse(c.State, state) {
-			state = c.State
-		}
-	}
-	return state, reported
-}
-
-func worse(a, b plan.CheckState) bool {
-	rank := func(s plan.CheckState) int {
-		return slices.Index([]plan.CheckState{plan.CheckGreen, plan.CheckPending, plan.CheckRed}, s)
-	}
-	return rank(a) > rank(b)
 }
 
 // settling: a head that nothing is required of and nothing reported on may be one whose checks have not begun yet.

@@ -220,7 +220,8 @@ func (sc scenario) base(name string) plan.Base {
 		b.Required = append(b.Required, r)
 	}
 	for _, c := range w.Required {
-		b.Required = append(b.Required, plan.Required{Context: plan.Context(c)})
+		context, by := named(c)
+		b.Required = append(b.Required, plan.Required{Context: context, App: by})
 	}
 	b.Ours = ours(w.Tip, plan.ContextFor(plan.Branch(name)), sc.now)
 	for i, c := range w.Came {
@@ -301,9 +302,21 @@ func checks(in map[string]string) []plan.Check {
 	var out []plan.Check
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		state := map[string]plan.CheckState{"green": plan.CheckGreen, "red": plan.CheckRed, "running": plan.CheckPending}[in[name]]
-		out = append(out, plan.Check{Context: plan.Context(name), By: "ci", State: state})
+		context, by := named(name)
+		out = append(out, plan.Check{Context: context, App: by, By: "ci", State: state})
 	}
 	return out
+}
+
+// named reads CONTEXT@APP.
+func named(text string) (context plan.Context, by int64) {
+	name, id, ok := strings.Cut(text, "@")
+	if ok {
+		if _, err := fmt.Sscan(id, &by); err != nil {
+			panic(err)
+		}
+	}
+	return plan.Context(name), by
 }
 
 func review(text string, head plan.SHA, approved bool) plan.Review {

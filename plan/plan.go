@@ -206,6 +206,7 @@ type Check struct {
 	Context Context
 	App     int64 // that reported it; 0 for a status by a person or an unknown App
 	By      Login
+	Bot     bool // By is an App's bot
 	State   CheckState
 }
 
