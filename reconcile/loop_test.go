@@ -953,6 +953,44 @@ func TestAnEventAgainstABatchVoidsIt(t *testing.T) {
 	}, one)
 }
 
+// What a batch reads again is all that its events do not void: what the look still does after it rests on the first observation.
+func TestAnEventBetweenTwoReadsVoidsWhatIsNotReadAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for n := range 120 {
+			w.open(one, pull{number: n + 1, hold: n > 0})
+		}
+		whole, last := 0, 0 // observations of everything, and which of them the last write rested on
+		w.after = func(c call) error {
+			if c.op == "observe" && c.part == nil {
+				if whole++; whole == 1 {
+					w.note(one) // about something that the batch does not read again
+				}
+			}
+			return nil
+		}
+		w.fault = func(c call) error {
+			if c.op == "status" && c.detail == "the last" && last == 0 {
+				last = whole
+			}
+			return nil
+		}
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			if len(s.Pulls) > 0 {
+				p.Actions = append(p.Actions, plan.SetStatus{
+					Pin: plan.Pin{SHA: s.Bases["main"].Tip}, Context: "sluice/main", State: plan.Pending, Description: "the last",
+				})
+			}
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(3 * time.Minute)
+		w.want(one, 1, "merged")
+		if last != 2 {
+			t.Errorf("the last write rested on observation %d", last)
+		}
+	}, one)
+}
+
 // A pace of one write in four seconds: every request after the first is turned away until its turn.
 func pace() func(c call) error {
 	next := time.Now()
