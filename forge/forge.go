@@ -71,7 +71,8 @@ type Forge struct {
 
 	mu      sync.Mutex
 	us      plan.Login
-	clients map[int64]*client
+	self    *client           // of the App itself
+	clients map[int64]*client // of its installations
 
 	policies  *lru[plan.SHA, parsed]
 	rules     *lru[baseKey, rules]
@@ -114,6 +115,7 @@ func New(o Options) (*Forge, error) {
 		return nil, errors.New("github.private_key: not an RSA key in PEM") // what lies below might quote the key
 	}
 	f.signer.BaseURL = at.rest.String()
+	f.self = f.clientOver(f.signer)
 	return f, nil
 }
 
@@ -160,7 +162,7 @@ func (f *Forge) defaults() {
 	f.wire = wire{f.wire, f.now}
 }
 
-// client gives the client of an installation; 0 is the App itself.
+// client gives the client of an installation. That of 0, which is none, sends nothing.
 func (f *Forge) client(installation int64) *client {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -179,13 +181,22 @@ func (f *Forge) clientLocked(installation int64) *client {
 
 func (f *Forge) newClient(installation int64) *client {
 	if installation == 0 {
-		return f.clientOver(f.signer)
+		return f.clientOver(uninstalled{})
 	}
 	return f.clientOver(&signed{fresh: func() *ghinstallation.Transport {
 		t := ghinstallation.NewFromAppsTransport(f.signer, installation)
 		t.InstallationTokenOptions = &github.InstallationTokenOptions{} // without any, the body would be a null
 		return t
 	}})
+}
+
+// uninstalled is for whom no installation speaks. By the App's own key nothing of a repository may be asked.
+type uninstalled struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (uninstalled) RoundTrip(r *http.Request) (*http.Response, error) {
+	closeBody(r.Body)
+	return nil, &Error{Kind: Gone, Reason: wordUninstalled}
 }
 
 // clientOver is a client whose requests are signed by the transport below it.

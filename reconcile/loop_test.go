@@ -466,6 +466,37 @@ func TestAKillAtAnyPointIsPutRightByTheNextStart(t *testing.T) {
 	}
 }
 
+// A repository's own webhook with our secret names no installation: it is a hint about a repository that is known, by whatever
+// event, and nothing about one that is not, or that is gone.
+func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
+	var log strings.Builder
+	bubble(t, func(t *testing.T, w *world) {
+		stop, _ := started(w, reconcile.Options{Log: logger(&log)})
+		defer stop()
+		stranger := plan.Repo{Owner: "acme", Name: "stranger", ID: 77}
+		bare := one
+		bare.Installation = 0
+		since := time.Now()
+		for range 3 {
+			for _, hint := range []reconcile.Hint{reconcile.Changed, reconcile.Membership, reconcile.Reported} {
+				w.loop.Poke(stranger, hint)
+			}
+			w.loop.Poke(bare, reconcile.Changed)
+			time.Sleep(20 * time.Second)
+		}
+		looks := 0
+		for _, c := range w.of(since, "observe") {
+			if c.repo.ID == stranger.ID || c.repo.Installation == 0 {
+				t.Errorf("%v of installation %d", c, c.repo.Installation)
+			}
+			looks++
+		}
+		if said := strings.Count(log.String(), "acme/stranger"); looks < 3 || said != 1 {
+			t.Errorf("%d looks, said %d times", looks, said)
+		}
+	}, one)
+}
+
 func TestALimitDelaysItsInstallationAlone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		stop, from := started(w, reconcile.Options{Workers: 1})

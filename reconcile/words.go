@@ -11,14 +11,15 @@ import (
 
 // What people read: in statuses, on the page, in the history and as the reasons for not being ready.
 const (
-	wordVoid    = "the repository changed meanwhile; looking again"
-	wordLate    = "the time for it ran out; looking again"
-	wordOld     = "time changed what is to be done; looking again"
-	wordSpent   = "GitHub's hourly budget of requests is nearly spent; merging again when it is renewed"
-	wordStopped = "the service is stopping; the next start looks again"
-	wordGone    = "GitHub does not show the repository to us"
-	wordBroken  = "an error in sluice; looking again"
-	wordLeft    = "another move failed first; looking again"
+	wordVoid           = "the repository changed meanwhile; looking again"
+	wordLate           = "the time for it ran out; looking again"
+	wordOld            = "time changed what is to be done; looking again"
+	wordSpent          = "GitHub's hourly budget of requests is nearly spent; merging again when it is renewed"
+	wordStopped        = "the service is stopping; the next start looks again"
+	wordGone           = "GitHub does not show the repository to us"
+	wordNoInstallation = "deliveries about a repository where the App is not installed are ignored: has it a webhook of its own with our secret?"
+	wordBroken         = "an error in sluice; looking again"
+	wordLeft           = "another move failed first; looking again"
 
 	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
 	wordTogether = "refused with others: "
