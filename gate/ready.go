@@ -44,6 +44,15 @@ func labelMissing(d *brief) (ruling, bool) {
 	return ruling{}, false
 }
 
+// armedOtherwise: the success that belongs to our merge would let GitHub's auto-merge go first. By the file's own method that is the
+// same merge, of the same head, in its turn; by another it would be a merge that the file does not want.
+func armedOtherwise(d *brief) (ruling, bool) {
+	if d.pull.AutoMerge == "" || d.pull.AutoMerge == d.policy.PullRequests.Method || d.byPeople() != "" {
+		return ruling{}, false
+	}
+	return d.wait(sayArmedOtherwise(d.pull.AutoMerge, d.policy.PullRequests.Method)), true
+}
+
 // untrusted: whoever pushed a head in a fork may not write here, so somebody who may must have approved that very head.
 func untrusted(d *brief) (ruling, bool) {
 	if d.pull.SameRepo || len(d.approvers()) > 0 {

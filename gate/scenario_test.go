@@ -107,7 +107,7 @@ type pull struct {
 	Files, Moved, Labels                           []string
 	Draft, Fork, Behind, Incomplete, ChecksPartial bool
 	Crossed, NoMergeBase                           bool
-	Mergeable, Decision                            string
+	Mergeable, Decision, Armed                     string
 	Approved, Refused                              []string // LOGIN, LOGIN (reader), LOGIN @ HEAD
 	Checks                                         map[string]string
 	Ours                                           string // "pending: text", "success by mallory: text"
@@ -259,7 +259,7 @@ func (sc scenario) pull(p pull) plan.Pull {
 		Head:      sha(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Number))),
 		HeadRef:   plan.Branch(cmp.Or(p.Branch, fmt.Sprintf("change-%d", p.Number))),
 		CreatedAt: sc.now.Add(-24 * time.Hour).Add(time.Duration(p.Number) * time.Minute),
-		MergeBase: tip, Crossed: p.Crossed, Draft: p.Draft, SameRepo: !p.Fork, Labels: p.Labels, Files: files(p.Files), Complete: !p.Incomplete,
+		MergeBase: tip, Crossed: p.Crossed, Draft: p.Draft, AutoMerge: config.Method(p.Armed), SameRepo: !p.Fork, Labels: p.Labels, Files: files(p.Files), Complete: !p.Incomplete,
 		Moved: p.Moved, ChecksAll: !p.ChecksPartial, FirstSeen: sc.now.Add(-cmp.Or(p.Seen, time.Hour)),
 		Decision: plan.Decision(p.Decision), Ours: ours(p.Ours, plan.ContextFor(base), sc.now),
 		Mergeable: map[string]plan.Mergeable{"": plan.MergeableYes, "unknown": plan.MergeableUnknown, "conflict": plan.MergeableConflict}[p.Mergeable],

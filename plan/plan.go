@@ -131,6 +131,7 @@ type Pull struct {
 	MergeBase SHA    // of Head and the base's tip; "" if it could not be told: then the head counts as behind
 	Crossed   bool   // Head and the base's tip may have more merge bases than this one, from which Files is listed
 	Draft     bool
+	AutoMerge config.Method // by which GitHub itself merges it once its rules allow it; "": it was not armed
 	SameRepo  bool // the head stands in the same repository: whoever pushed it may write here
 	Labels    []string
 	Mergeable Mergeable

@@ -42,6 +42,7 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 	s.ID, s.At, s.SHA = r.g.nextID(), r.g.now(), c.sha
 	r.statuses[c.sha] = append(r.statuses[c.sha], s)
 	r.tellStatus(s, c)
+	r.autoMerge()
 	return s, nil
 }
 
@@ -71,6 +72,7 @@ func (r *Repo) setCheck(c Check) error {
 	}
 	r.checks[c.SHA] = list
 	r.tellCheck(c)
+	r.autoMerge()
 	return nil
 }
 
