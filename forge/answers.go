@@ -143,6 +143,7 @@ type rawPull struct {
 	ChangedFiles      int
 	Author            *actor
 	HeadRepository    *struct{ ID string }
+	AutoMergeRequest  *struct{ MergeMethod string }
 	BaseRef           *struct{ Target *struct{ Oid string } }
 	Labels            *connection[struct{ Name string }]
 	Files             *connection[rawFile]

@@ -26,7 +26,7 @@ func (f *Forge) Self(ctx context.Context) (plan.Login, error) {
 	if us != "" {
 		return us, nil
 	}
-	app, _, err := f.client(0).rest.Apps.Get(ctx, "")
+	app, _, err := f.self.rest.Apps.Get(ctx, "")
 	if err != nil {
 		return "", wrap(ctx, "self", err)
 	}
@@ -71,7 +71,7 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 	var ids []int64
 	opts := &github.ListOptions{PerPage: perPage, Page: 1}
 	for range maxInstallations {
-		page, resp, err := f.client(0).rest.Apps.ListInstallations(ctx, opts)
+		page, resp, err := f.self.rest.Apps.ListInstallations(ctx, opts)
 		if err != nil {
 			return nil, wrap(ctx, "installations", err)
 		}
@@ -118,7 +118,7 @@ func (f *Forge) Repository(ctx context.Context, owner, name string) (plan.Repo, 
 	if !isName(owner) || !isName(name) { // it would be another address of GitHub's
 		return plan.Repo{}, fmt.Errorf("find %q/%q: %w", owner, name, &Error{Kind: Gone, Reason: wordNotThere})
 	}
-	i, _, err := f.client(0).rest.Apps.FindRepositoryInstallation(ctx, owner, name)
+	i, _, err := f.self.rest.Apps.FindRepositoryInstallation(ctx, owner, name)
 	if err != nil {
 		return plan.Repo{}, wrap(ctx, fmt.Sprintf("find %s/%s", owner, name), err)
 	}

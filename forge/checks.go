@@ -49,7 +49,9 @@ func (l *look) statusCheck(c rawContext) (plan.Check, bool) {
 	if by == l.us {
 		return plan.Check{}, false
 	}
-	check := plan.Check{Context: plan.Context(c.Context), By: by, State: plan.CheckRed}
+	check := plan.Check{
+		Context: plan.Context(c.Context), By: by, Bot: c.Creator != nil && c.Creator.Typename == "Bot", State: plan.CheckRed,
+	}
 	switch c.State {
 	case "SUCCESS":
 		check.State = plan.CheckGreen

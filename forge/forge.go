@@ -71,7 +71,8 @@ type Forge struct {
 
 	mu      sync.Mutex
 	us      plan.Login
-	clients map[int64]*client
+	self    *client           // of the App itself
+	clients map[int64]*client // of its installations
 
 	policies  *lru[plan.SHA, parsed]
 	rules     *lru[baseKey, rules]
@@ -81,6 +82,7 @@ type Forge struct {
 	paths     *lru[tipKey, *pathSet]
 	changes   *lru[headKey, *plan.RulesChange]
 	repos     *lru[repoKey, memory]
+	bots      *lru[plan.Login, bot]
 	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
 	tips      *lru[baseKey, tipSeen]
 	made      *lru[plan.SHA, struct{}] // commits of our own merges
@@ -115,6 +117,7 @@ func New(o Options) (*Forge, error) {
 		return nil, errors.New("github.private_key: not an RSA key in PEM") // what lies below might quote the key
 	}
 	f.signer.BaseURL = at.rest.String()
+	f.self = f.clientOver(f.signer)
 	return f, nil
 }
 
@@ -131,6 +134,7 @@ func unsigned(o Options, at addresses) *Forge {
 		paths:     newLRU[tipKey, *pathSet](keepTips),
 		changes:   newLRU[headKey, *plan.RulesChange](keepChanges),
 		repos:     newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
+		bots:      newLRU[plan.Login, bot](keepBots),
 		strict:    newLRU[baseKey, time.Time](keepStrict),
 		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
 		made:      newLRU[plan.SHA, struct{}](keepMade),
@@ -162,7 +166,7 @@ func (f *Forge) defaults() {
 	f.wire = wire{f.wire, f.now}
 }
 
-// client gives the client of an installation; 0 is the App itself.
+// client gives the client of an installation. That of 0, which is none, sends nothing.
 func (f *Forge) client(installation int64) *client {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -181,13 +185,22 @@ func (f *Forge) clientLocked(installation int64) *client {
 
 func (f *Forge) newClient(installation int64) *client {
 	if installation == 0 {
-		return f.clientOver(f.signer)
+		return f.clientOver(uninstalled{})
 	}
 	return f.clientOver(&signed{fresh: func() *ghinstallation.Transport {
 		t := ghinstallation.NewFromAppsTransport(f.signer, installation)
 		t.InstallationTokenOptions = &github.InstallationTokenOptions{} // without any, the body would be a null
 		return t
 	}})
+}
+
+// uninstalled is for whom no installation speaks. By the App's own key nothing of a repository may be asked.
+type uninstalled struct{}
+
+// RoundTrip implements http.RoundTripper.
+func (uninstalled) RoundTrip(r *http.Request) (*http.Response, error) {
+	closeBody(r.Body)
+	return nil, &Error{Kind: Gone, Reason: wordUninstalled}
 }
 
 // clientOver is a client whose requests are signed by the transport below it.

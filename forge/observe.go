@@ -131,7 +131,7 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
 		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addRoster, l.addBranches,
-		l.addCame, l.addClosed, l.addForgotten,
+		l.addApps, l.addCame, l.addClosed, l.addForgotten,
 	} {
 		if err := step(ctx, &s); err != nil {
 			return plan.Snapshot{}, err

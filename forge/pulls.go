@@ -1,9 +1,11 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -15,6 +17,9 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 		Draft: raw.IsDraft, Mergeable: mergeable(raw.Mergeable), Decision: decision(raw.ReviewDecision),
 		// A fork that is gone has no repository: whoever pushed there had no right here.
 		SameRepo: !raw.IsCrossRepository && raw.HeadRepository != nil && raw.HeadRepository.ID == l.once.ID,
+	}
+	if raw.AutoMergeRequest != nil {
+		p.AutoMerge = armed(raw.AutoMergeRequest.MergeMethod)
 	}
 	p.ChecksAll = true
 	if raw.Labels != nil {
@@ -29,6 +34,11 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 		l.f.noteStrict(l.repo, p.Base)
 	}
 	return p
+}
+
+// armed is the method of GitHub's auto-merge. One that is not known is none of the file's.
+func armed(word string) config.Method {
+	return config.Method(cmp.Or(strings.ToLower(word), "?"))
 }
 
 func mergeable(word string) plan.Mergeable {

@@ -42,6 +42,7 @@ fragment pull on PullRequest {
   mergeable mergeStateStatus reviewDecision changedFiles
   author { ...actor }
   headRepository { id }
+  autoMergeRequest { mergeMethod }
   baseRef { target { oid } }
   labels(first: %d) { nodes { name } pageInfo { hasNextPage } }
   files(first: %d) { nodes { path changeType } }

@@ -344,7 +344,7 @@ func TestChecksOfTheLine(t *testing.T) {
 	want := []plan.Commit{
 		{
 			SHA: plan.SHA(tip), Subject: "write y", Read: true, ChecksAll: true,
-			Checks: []plan.Check{{Context: "lint", By: "ci", State: plan.CheckRed}},
+			Checks: []plan.Check{{Context: "lint", By: "ci", Bot: true, State: plan.CheckRed}},
 			Ours: []plan.Status{
 				{Context: "sluice/promote/far", State: plan.Success, By: "sluice"},
 				{Context: "sluice/promote/near", State: plan.Success, By: "mallory", Description: "says SLUICE/Promote/NEAR"},

@@ -27,6 +27,7 @@ const (
 	wordMerged      = "the pull request is merged already"
 	wordBranchMoved = "the branch has moved on"
 	wordProtected   = "the branch is protected"
+	wordIsBase      = "the branch is the base of the open pull request #%d"
 	wordRedirect    = "GitHub sends us to another host"
 	wordNoMove      = "a move without a branch or a commit"
 	wordTooLate     = "the time for the move is over"

@@ -322,6 +322,12 @@ func TestMergesForReal(t *testing.T) {
 	if again, err := w.merge(n, head); kindOf(err) != AlreadyMerged || again != sha {
 		t.Errorf("again: %s, %v", again, err)
 	}
+	into, err := w.r.OpenPull(standin.NewPull{Head: "c", Base: "b", By: "alice", Change: &standin.Change{Write: map[string]string{"y": "y\n"}}})
+	w.must(err)
+	if err := w.forge.DeleteBranch(context.Background(), w.repo, "b", head); kindOf(err) != Refused || w.r.Tip("b") == "" {
+		t.Errorf("the base of #%d: %v", into, err)
+	}
+	w.must(w.r.ClosePull(into, "alice"))
 	w.must(w.forge.DeleteBranch(context.Background(), w.repo, "b", head))
 	if w.r.Tip("b") != "" {
 		t.Error("the branch is still there")

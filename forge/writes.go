@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -86,15 +87,19 @@ func (f *Forge) Update(ctx context.Context, repo plan.Repo, u plan.Update) error
 	return wrap(ctx, fmt.Sprintf("update %s#%d", repo, u.Pull), err)
 }
 
-// DeleteBranch deletes a branch that still stands at a SHA. One that is gone is no error; one that moved on or is protected, by
-// whatever rule, is Refused. GitHub knows no deletion on a condition: what is pushed between the look and the deletion is lost
-// from the branch, though not from GitHub, which offers to restore it.
+// DeleteBranch deletes a branch that still stands at a SHA. One that is gone is no error; one that moved on, is protected by
+// whatever rule, or is the base of an open pull request, which GitHub would close, is Refused. GitHub knows no deletion on a
+// condition: what is pushed between the questions and the deletion is lost from the branch, though not from GitHub, which offers to
+// restore it.
 func (f *Forge) DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error {
 	c := f.client(repo.Installation)
 	op := fmt.Sprintf("delete branch %s of %s", b, repo)
 	err := c.deletable(ctx, repo, b, at)
 	if gone(err) {
 		return nil
+	}
+	if err == nil {
+		err = c.baseOfNone(ctx, repo, b)
 	}
 	if err != nil {
 		return wrap(ctx, op, err)
@@ -121,6 +126,22 @@ func (c *client) deletable(ctx context.Context, repo plan.Repo, b plan.Branch, a
 		return &Error{Kind: Refused, Reason: wordBranchMoved}
 	case now.Protected == nil || *now.Protected: // fail closed
 		return &Error{Kind: Refused, Reason: wordProtected}
+	}
+	return nil
+}
+
+// baseOfNone tells why a branch must not be deleted for the sake of those that are to be merged into it.
+func (c *client) baseOfNone(ctx context.Context, repo plan.Repo, b plan.Branch) error {
+	var open []struct{ Number int }
+	u := fmt.Sprintf("repos/%s/%s/pulls?state=open&per_page=1&base=%s", repo.Owner, repo.Name, url.QueryEscape(string(b)))
+	if err := c.get(ctx, u, &open); err != nil {
+		return err
+	}
+	switch {
+	case open == nil: // fail closed: a null is not an empty list
+		return transient(wordEmpty, nil)
+	case len(open) > 0:
+		return &Error{Kind: Refused, Reason: fmt.Sprintf(wordIsBase, open[0].Number)}
 	}
 	return nil
 }

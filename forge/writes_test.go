@@ -130,23 +130,27 @@ func TestUpdate(t *testing.T) {
 
 func TestDeleteBranch(t *testing.T) {
 	says := func(branch string) answerOf { return answerOf{code: 200, body: branch} }
-	there := says(`{"name":"renovate/a b","commit":{"sha":"head"},"protected":false}`)
+	there, none := says(`{"name":"renovate/a b","commit":{"sha":"head"},"protected":false}`), says(`[]`)
 	for name, tt := range map[string]struct {
-		get, del answerOf
-		kind     Kind
-		sent     int
+		get, pulls, del answerOf
+		kind            Kind
+		sent            int
 	}{
-		"deleted":     {there, answerOf{code: 204}, "", 2},
-		"gone":        {answerOf{code: 404, body: `{"message":"Not Found"}`}, answerOf{}, "", 1},
-		"moved on":    {says(`{"name":"renovate/a b","commit":{"sha":"other"},"protected":false}`), answerOf{}, Refused, 1},
-		"quicker":     {there, answerOf{code: 422, body: `{"message":"Reference does not exist"}`}, "", 2},
-		"protected":   {says(`{"name":"renovate/a b","commit":{"sha":"head"},"protected":true}`), answerOf{}, Refused, 1},
-		"not said":    {says(`{"name":"renovate/a b","commit":{"sha":"head"}}`), answerOf{}, Refused, 1},
-		"renamed":     {says(`{"name":"kept","commit":{"sha":"head"},"protected":false}`), answerOf{}, Refused, 1},
-		"refused":     {there, answerOf{code: 422, body: `{"message":"Cannot delete a protected branch"}`}, Refused, 2},
-		"fault":       {answerOf{code: 500}, answerOf{}, Transient, 1},
-		"late fault":  {there, answerOf{code: 500}, Transient, 2},
-		"no such SHA": {says(`{}`), answerOf{}, Refused, 1},
+		"deleted":     {there, none, answerOf{code: 204}, "", 3},
+		"gone":        {answerOf{code: 404, body: `{"message":"Not Found"}`}, none, answerOf{}, "", 1},
+		"moved on":    {says(`{"name":"renovate/a b","commit":{"sha":"other"},"protected":false}`), none, answerOf{}, Refused, 1},
+		"quicker":     {there, none, answerOf{code: 422, body: `{"message":"Reference does not exist"}`}, "", 3},
+		"protected":   {says(`{"name":"renovate/a b","commit":{"sha":"head"},"protected":true}`), none, answerOf{}, Refused, 1},
+		"not said":    {says(`{"name":"renovate/a b","commit":{"sha":"head"}}`), none, answerOf{}, Refused, 1},
+		"renamed":     {says(`{"name":"kept","commit":{"sha":"head"},"protected":false}`), none, answerOf{}, Refused, 1},
+		"a base":      {there, says(`[{"number":9}]`), answerOf{}, Refused, 2},
+		"base fault":  {there, answerOf{code: 500}, answerOf{}, Transient, 2},
+		"base null":   {there, says(`null`), answerOf{}, Transient, 2},
+		"no list":     {there, answerOf{code: 404, body: `{"message":"Not Found"}`}, answerOf{}, Gone, 2},
+		"refused":     {there, none, answerOf{code: 422, body: `{"message":"Cannot delete a protected branch"}`}, Refused, 3},
+		"fault":       {answerOf{code: 500}, none, answerOf{}, Transient, 1},
+		"late fault":  {there, none, answerOf{code: 500}, Transient, 3},
+		"no such SHA": {says(`{}`), none, answerOf{}, Refused, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub := &fake{t: t}
@@ -156,6 +160,9 @@ func TestDeleteBranch(t *testing.T) {
 					return answerOf{}
 				case r.Method == http.MethodGet && r.URL.EscapedPath() == "/repos/acme/fleet/branches/renovate/a%20b":
 					return tt.get
+				case r.Method == http.MethodGet && r.URL.Path == "/repos/acme/fleet/pulls" && r.URL.Query().Get("base") == "renovate/a b" &&
+					r.URL.Query().Get("state") == "open":
+					return tt.pulls
 				case r.Method == http.MethodDelete && r.URL.EscapedPath() == "/repos/acme/fleet/git/refs/heads/renovate/a%20b":
 					return tt.del
 				}

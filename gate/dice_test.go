@@ -147,6 +147,9 @@ func (d *dice) pull(s plan.Snapshot, number int) plan.Pull {
 		Decision: oneOf(d, plan.NoReviewDemanded, plan.NoReviewDemanded, plan.ReviewApproved, plan.ReviewRequired), HeadRef: "topic",
 	}
 	if d.rare(8) {
+		p.AutoMerge = oneOf(d, config.MergeCommit, config.Squash)
+	}
+	if d.rare(8) {
 		p.Head = "a100000000000000000000000000000000000000" // shared with the first
 	}
 	if d.rare(4) {

@@ -44,6 +44,15 @@ func labelMissing(d *brief) (ruling, bool) {
 	return ruling{}, false
 }
 
+// armedOtherwise: the success that belongs to our merge would let GitHub's auto-merge go first. By the file's own method that is the
+// same merge, of the same head, in its turn; by another it would be a merge that the file does not want.
+func armedOtherwise(d *brief) (ruling, bool) {
+	if d.pull.AutoMerge == "" || d.pull.AutoMerge == d.policy.PullRequests.Method || d.byPeople() != "" {
+		return ruling{}, false
+	}
+	return d.wait(sayArmedOtherwise(d.pull.AutoMerge, d.policy.PullRequests.Method)), true
+}
+
 // untrusted: whoever pushed a head in a fork may not write here, so somebody who may must have approved that very head.
 func untrusted(d *brief) (ruling, bool) {
 	if d.pull.SameRepo || len(d.approvers()) > 0 {
@@ -109,9 +118,9 @@ func checksNotGreen(d *brief) (ruling, bool) {
 	}
 	var red, running, missing []string
 	for _, r := range required {
-		switch state, reported := reportOn(r, d.pull.Checks); {
+		switch state, reported := r.Among(d.pull.Checks); {
 		case !reported:
-			missing = append(missing, string(r.Context))
+			missing = append(missing, r.String())
 		case state == plan.CheckRed:
 			red = append(red, string(r.Context))
 		case state == plan.CheckPending:
@@ -183,29 +192,6 @@ func (d *brief) requiredOfOthers() []plan.Required {
 		}
 	}
 	return out
-}
-
-// reportOn finds the worst report on a required check. GitHub folds the case of contexts. A status does not tell which App
-// it came from; GitHub itself checks that at the merge.
-func reportOn(r plan.Required, all []plan.Check) (state plan.CheckState, reported bool) {
-	state = plan.CheckGreen
-	for _, c := range all {
-		if !strings.EqualFold(string(c.Context), string(r.Context)) || (r.App != 0 && c.App != 0 && c.App != r.App) {
-			continue
-		}
-		reported = true
-		if worse(c.State, state) {
-			state = c.State
-		}
-	}
-	return state, reported
-}
-
-func worse(a, b plan.CheckState) bool {
-	rank := func(s plan.CheckState) int {
-		return slices.Index([]plan.CheckState{plan.CheckGreen, plan.CheckPending, plan.CheckRed}, s)
-	}
-	return rank(a) > rank(b)
 }
 
 // settling: a head that nothing is required of and nothing reported on may be one whose checks have not begun yet.

@@ -66,7 +66,7 @@ func onPulls() []rule {
 		crossed, onlyRules, nothingManaged,
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
 		holdLabel, unknownWindow, untaken, shut,
-		clockOff, draft, labelMissing, untrusted, changesRequested, approvalsMissing, reviewsMissing,
+		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
 	}
 }
@@ -141,8 +141,16 @@ func (d *brief) verdict() plan.Verdict {
 		Reason:   d.ruling.reason,
 		Until:    d.ruling.until,
 		Releases: d.need.releases,
-		Why:      d.need.steps,
+		Why:      d.steps(),
 	}
+}
+
+// steps are how the answer comes about.
+func (d *brief) steps() []plan.Step {
+	if d.pull.AutoMerge == "" {
+		return d.need.steps
+	}
+	return append(slices.Clip(d.need.steps), sayArmed(d.pull.AutoMerge))
 }
 
 // Change is a set of changed paths, of which nothing else is known.

@@ -128,7 +128,7 @@ type pull struct {
 	Files, Moved, Labels                           []string
 	Draft, Fork, Behind, Incomplete, ChecksPartial bool
 	Crossed, NoMergeBase                           bool
-	Mergeable, Decision                            string
+	Mergeable, Decision, Armed                     string
 	Approved, Refused                              []string // LOGIN, LOGIN (reader), LOGIN @ HEAD
 	Checks                                         map[string]string
 	Ours                                           string // "pending: text", "success by mallory: text"
@@ -247,7 +247,8 @@ func (sc scenario) base(name string) plan.Base {
 		b.Required = append(b.Required, r)
 	}
 	for _, c := range w.Required {
-		b.Required = append(b.Required, plan.Required{Context: plan.Context(c)})
+		context, by := named(c)
+		b.Required = append(b.Required, plan.Required{Context: context, App: by})
 	}
 	b.Ours = ours(w.Tip, plan.ContextFor(plan.Branch(name)), sc.now)
 	for i, c := range w.Came {
@@ -320,7 +321,7 @@ func (sc scenario) pull(p pull) plan.Pull {
 		Head:      sha(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Number))),
 		HeadRef:   plan.Branch(cmp.Or(p.Branch, fmt.Sprintf("change-%d", p.Number))),
 		CreatedAt: sc.now.Add(-24 * time.Hour).Add(time.Duration(p.Number) * time.Minute),
-		MergeBase: tip, Crossed: p.Crossed, Draft: p.Draft, SameRepo: !p.Fork, Labels: p.Labels, Files: files(p.Files), Complete: !p.Incomplete,
+		MergeBase: tip, Crossed: p.Crossed, Draft: p.Draft, AutoMerge: config.Method(p.Armed), SameRepo: !p.Fork, Labels: p.Labels, Files: files(p.Files), Complete: !p.Incomplete,
 		Moved: p.Moved, ChecksAll: !p.ChecksPartial, FirstSeen: sc.now.Add(-cmp.Or(p.Seen, time.Hour)),
 		Decision: plan.Decision(p.Decision), Statuses: p.Statuses, Ours: ours(p.Ours, plan.ContextFor(base), sc.now),
 		Mergeable: map[string]plan.Mergeable{"": plan.MergeableYes, "unknown": plan.MergeableUnknown, "conflict": plan.MergeableConflict}[p.Mergeable],
@@ -363,9 +364,21 @@ func checks(in map[string]string) []plan.Check {
 	var out []plan.Check
 	for _, name := range slices.Sorted(maps.Keys(in)) {
 		state := map[string]plan.CheckState{"green": plan.CheckGreen, "red": plan.CheckRed, "running": plan.CheckPending}[in[name]]
-		out = append(out, plan.Check{Context: plan.Context(name), By: "ci", State: state})
+		context, by := named(name)
+		out = append(out, plan.Check{Context: context, App: by, By: "ci", State: state})
 	}
 	return out
+}
+
+// named reads CONTEXT@APP.
+func named(text string) (context plan.Context, by int64) {
+	name, id, ok := strings.Cut(text, "@")
+	if ok {
+		if _, err := fmt.Sscan(id, &by); err != nil {
+			panic(err)
+		}
+	}
+	return plan.Context(name), by
 }
 
 func review(text string, head plan.SHA, approved bool) plan.Review {

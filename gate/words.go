@@ -248,6 +248,15 @@ func sayLabelMissing(label string) string {
 	return plan.Fit("waits for the label " + plan.Clean(label))
 }
 
+func sayArmedOtherwise(armed, want config.Method) string {
+	return plan.Fit("waits: auto-merge is armed with the method " + plan.Middle(plan.Clean(string(armed)), 20) + ", and " + config.File + " says " +
+		string(want) + ": disarm it")
+}
+
+func sayArmed(m config.Method) plan.Step {
+	return plan.Step{About: "auto-merge", Says: "armed with the method " + plan.Middle(plan.Clean(string(m)), 20) + ": GitHub may merge as soon as the status is green"}
+}
+
 func sayUntrusted(head plan.SHA) string {
 	return plan.Fit("waits: the head is in a fork; somebody with write access must approve " + head.Short())
 }

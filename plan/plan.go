@@ -137,6 +137,7 @@ type Pull struct {
 	MergeBase SHA    // of Head and the base's tip; "" if it could not be told: then the head counts as behind
 	Crossed   bool   // Head and the base's tip may have more merge bases than this one, from which Files is listed
 	Draft     bool
+	AutoMerge config.Method // by which GitHub itself merges it once its rules allow it; "": it was not armed
 	SameRepo  bool // the head stands in the same repository: whoever pushed it may write here
 	Labels    []string
 	Mergeable Mergeable
@@ -213,6 +214,7 @@ type Check struct {
 	Context Context
 	App     int64 // that reported it; 0 for a status by a person or an unknown App
 	By      Login
+	Bot     bool // By is an App's bot
 	State   CheckState
 }
 

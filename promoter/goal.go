@@ -184,7 +184,11 @@ func (e *examiner) mark(c *plan.Commit) mark {
 	}
 	var t tally
 	for _, r := range e.required {
-		t.add(standing(r, own, head), string(r.Context))
+		state, name := standing(r, own, head), string(r.Context)
+		if state == missing {
+			name = r.String()
+		}
+		t.add(state, name)
 	}
 	if e.all {
 		t.addAll(own, head)
@@ -197,30 +201,17 @@ func (e *examiner) mark(c *plan.Commit) mark {
 
 // standing is how a required check stands.
 func standing(r plan.Required, own, head []plan.Check) markState {
-	here, reportedHere := reportOn(r, own)
-	there, reportedThere := reportOn(r, head)
+	here, reportedHere := r.Among(own)
+	there, reportedThere := r.Among(head)
 	switch {
-	case here == red || there == red:
+	case here == plan.CheckRed || there == plan.CheckRed:
 		return red
 	case reportedHere:
-		return here
+		return asMark(here)
 	case reportedThere:
-		return there
+		return asMark(there)
 	}
 	return missing
-}
-
-// reportOn finds the worst report on a required check. GitHub folds the case of contexts. A status does not tell which App it
-// came from.
-func reportOn(r plan.Required, all []plan.Check) (state markState, reported bool) {
-	state = passed
-	for _, c := range all {
-		if !strings.EqualFold(string(c.Context), string(r.Context)) || (r.App != 0 && c.App != 0 && c.App != r.App) {
-			continue
-		}
-		state, reported = min(state, asMark(c.State)), true
-	}
-	return state, reported
 }
 
 func asMark(s plan.CheckState) markState {

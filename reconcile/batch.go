@@ -18,6 +18,7 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 		return k.act(ctx, p.Actions)
 	}
 	first, turns, rest := split(p.Actions)
+	seen, last, wake := k.seen, k.last, k.wake
 	err := k.act(ctx, first) // what shuts does not wait for what opens
 	for _, batch := range batches(turns) {
 		if err != nil {
@@ -28,6 +29,7 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 	if err != nil && !k.endsOpeningAlone(err) {
 		return err
 	}
+	k.seen, k.last, k.wake = seen, last, wake // what is left is as old, or as void, as what it was decided on
 	return k.act(ctx, rest)
 }
 
@@ -95,7 +97,7 @@ func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Actio
 }
 
 // observeAgain is a new observation of some pull requests, or of none, which is windowed branches alone. What was noted before it
-// began does not make it void.
+// began does not make it void, but what rests on the observation before it.
 func (k *look) observeAgain(ctx context.Context, numbers []int) (plan.Snapshot, error) {
 	l := k.loop
 	l.mu.Lock()

@@ -145,6 +145,8 @@ const (
 	discoverQuiet = time.Second
 	// reposMost bounds the queue; a note for one repository more is dropped, and the log says so.
 	reposMost = 200_000
+	// ignoredMost is of how many repositories it is said that their deliveries are ignored.
+	ignoredMost = 100
 )
 
 // descriptionMost is GitHub's bound on a status's description, in characters.

@@ -76,10 +76,11 @@ type Loop struct {
 	looks    sync.WaitGroup
 	ledger   *ledger
 
-	mu     sync.Mutex
-	queue  *queue
-	parked int // looks that wait without a worker
-	health health
+	mu      sync.Mutex
+	queue   *queue
+	parked  int          // looks that wait without a worker
+	ignored map[key]bool // repositories of which it was said that their deliveries are ignored
+	health  health
 }
 
 // New makes a Loop. Nothing happens before Run.
@@ -100,6 +101,7 @@ func New(o Options) *Loop {
 		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
 		owing: make(chan struct{}, 1), ledger: newLedger(),
+		ignored: map[key]bool{},
 	}
 	l.queue = newQueue(o.Workers, l.now())
 	return l
@@ -221,6 +223,9 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint) {
 func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 	e := l.queue.repos[keyOf(repo)]
 	switch {
+	case repo.Installation == 0 && (e == nil || e.state == gone):
+		l.ignore(repo)
+		return nil
 	case e == nil && len(l.queue.repos) >= reposMost:
 		l.log.Error("too many repositories; a note is dropped", "repository", repo)
 		return nil
@@ -236,6 +241,15 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		return nil
 	}
 	return e
+}
+
+// ignore says once of a repository that a delivery about it names no installation. A repository's own webhook with our secret sends
+// such.
+func (l *Loop) ignore(repo plan.Repo) {
+	if k := keyOf(repo); !l.ignored[k] && len(l.ignored) < ignoredMost {
+		l.ignored[k] = true
+		l.log.Warn(wordNoInstallation, "repository", repo)
+	}
 }
 
 // revive takes a repository that was gone back in.

@@ -469,6 +469,37 @@ func TestAKillAtAnyPointIsPutRightByTheNextStart(t *testing.T) {
 	}
 }
 
+// A repository's own webhook with our secret names no installation: it is a hint about a repository that is known, by whatever
+// event, and nothing about one that is not, or that is gone.
+func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
+	var log strings.Builder
+	bubble(t, func(t *testing.T, w *world) {
+		stop, _ := started(w, reconcile.Options{Log: logger(&log)})
+		defer stop()
+		stranger := plan.Repo{Owner: "acme", Name: "stranger", ID: 77}
+		bare := one
+		bare.Installation = 0
+		since := time.Now()
+		for range 3 {
+			for _, hint := range []reconcile.Hint{reconcile.Changed, reconcile.Membership, reconcile.Reported} {
+				w.loop.Poke(stranger, hint)
+			}
+			w.loop.Poke(bare, reconcile.Changed)
+			time.Sleep(20 * time.Second)
+		}
+		looks := 0
+		for _, c := range w.of(since, "observe") {
+			if c.repo.ID == stranger.ID || c.repo.Installation == 0 {
+				t.Errorf("%v of installation %d", c, c.repo.Installation)
+			}
+			looks++
+		}
+		if said := strings.Count(log.String(), "acme/stranger"); looks < 3 || said != 1 {
+			t.Errorf("%d looks, said %d times", looks, said)
+		}
+	}, one)
+}
+
 func TestALimitDelaysItsInstallationAlone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		stop, from := started(w, reconcile.Options{Workers: 1})
@@ -953,6 +984,44 @@ func TestAnEventAgainstABatchVoidsIt(t *testing.T) {
 		time.Sleep(3 * time.Minute)
 		w.want(one, 26, "pending")
 		w.want(one, 27, "merged")
+	}, one)
+}
+
+// What a batch reads again is all that its events do not void: what the look still does after it rests on the first observation.
+func TestAnEventBetweenTwoReadsVoidsWhatIsNotReadAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		for n := range 120 {
+			w.open(one, pull{number: n + 1, hold: n > 0})
+		}
+		whole, last := 0, 0 // observations of everything, and which of them the last write rested on
+		w.after = func(c call) error {
+			if c.op == "observe" && c.part == nil {
+				if whole++; whole == 1 {
+					w.note(one) // about something that the batch does not read again
+				}
+			}
+			return nil
+		}
+		w.fault = func(c call) error {
+			if c.op == "status" && c.detail == "the last" && last == 0 {
+				last = whole
+			}
+			return nil
+		}
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			if len(s.Pulls) > 0 {
+				p.Actions = append(p.Actions, plan.SetStatus{
+					Pin: plan.Pin{SHA: s.Bases["main"].Tip}, Context: "sluice/main", State: plan.Pending, Description: "the last",
+				})
+			}
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(3 * time.Minute)
+		w.want(one, 1, "merged")
+		if last != 2 {
+			t.Errorf("the last write rested on observation %d", last)
+		}
 	}, one)
 }
 

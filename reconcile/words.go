@@ -24,7 +24,8 @@ const (
 
 	wordStatusesSpent = "nearly all statuses that GitHub takes on one commit are used up"
 
-	wordLeft = "another move failed first; looking again"
+	wordLeft           = "another move failed first; looking again"
+	wordNoInstallation = "deliveries about a repository where the App is not installed are ignored: has it a webhook of its own with our secret?"
 
 	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
 	wordTogether = "refused with others: "

@@ -42,9 +42,11 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 	if n >= maxStatuses {
 		return Status{}, invalid("Status", msgTooManyStatuses)
 	}
+	r.g.meet(s.By)
 	s.ID, s.At, s.SHA = r.g.nextID(), r.g.now(), c.sha
 	r.statuses[c.sha] = append(r.statuses[c.sha], s)
 	r.tellStatus(s, c)
+	r.autoMerge()
 	return s, nil
 }
 
@@ -56,6 +58,7 @@ func (r *Repo) setCheck(c Check) error {
 	if c.Status == "" {
 		c.Status = "completed"
 	}
+	r.g.meet(c.App)
 	list := slices.Clone(r.checks[c.SHA])
 	at := slices.IndexFunc(list, func(o Check) bool { return o.App.App == c.App.App && o.Name == c.Name })
 	c.At = r.g.now()
@@ -73,6 +76,7 @@ func (r *Repo) setCheck(c Check) error {
 	}
 	r.checks[c.SHA] = list
 	r.tellCheck(c)
+	r.autoMerge()
 	return nil
 }
 

@@ -48,6 +48,7 @@ type GitHub struct {
 	mu            sync.Mutex
 	url           string
 	ids           map[string]int64 // of accounts and Apps, by lower-case name
+	apps          map[string]Actor // that reported something, by lower-case slug
 	lastID        int64
 	repos         []*Repo
 	installations []*installation
@@ -77,9 +78,10 @@ func New(opts Options) (*GitHub, error) {
 	fillDefaults(&opts)
 	g := &GitHub{
 		opts: opts, url: opts.URL,
-		ids: map[string]int64{}, lastID: firstID,
+		ids: map[string]int64{}, lastID: firstID, apps: map[string]Actor{},
 		tokens: map[string]token{},
 	}
+	g.meet(g.us())
 	g.hooks = newHook(g)
 	g.limits.perHour = opts.RateLimit
 	if err := g.graphql.parse(g); err != nil {
@@ -229,6 +231,16 @@ func person(login string) Actor { return Actor{Login: login} }
 
 // us is our App's bot.
 func (g *GitHub) us() Actor { return Actor{Login: g.opts.Slug, App: g.opts.AppID} }
+
+// meet remembers an App by its slug.
+func (g *GitHub) meet(a Actor) {
+	if a.App == 0 {
+		return
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.apps[strings.ToLower(a.Login)] = a
+}
 
 // rest is the login as REST and webhooks spell it. GraphQL leaves the suffix out.
 func (a Actor) rest() string {

@@ -166,7 +166,7 @@ func TestEveryField(t *testing.T) {
 	}
 	_, err := w.repo.MergePull(n, "bob", standin.Merge)
 	w.must(err)
-	w.open("second", map[string]string{"x": "x"})
+	w.must(w.repo.ArmAutoMerge(w.open("second", map[string]string{"x": "x"}), "bob", standin.Squash))
 	query := everything(t)
 	if errs := w.query(query, nil); errs != nil {
 		t.Errorf("errors: %v", errs)

@@ -96,7 +96,7 @@ func (r *Repo) fullRepoJSON() object {
 	o := r.repoJSON(r.self())
 	o["network_count"], o["subscribers_count"] = 0, 0
 	o["allow_merge_commit"], o["allow_squash_merge"], o["allow_rebase_merge"] = r.methods[Merge], r.methods[Squash], r.methods[Rebase]
-	o["allow_auto_merge"], o["delete_branch_on_merge"], o["allow_update_branch"] = false, false, true
+	o["allow_auto_merge"], o["delete_branch_on_merge"], o["allow_update_branch"] = true, false, true
 	return o
 }
 
@@ -154,6 +154,9 @@ func (r *Repo) pullJSON(p *Pull) object {
 	}
 	if p.Body != "" {
 		o["body"] = p.Body
+	}
+	if a := p.AutoMerge; a != nil {
+		o["auto_merge"] = object{"enabled_by": r.g.userJSON(a.By), "merge_method": string(a.Method), "commit_title": "", "commit_message": ""}
 	}
 	if p.Merged {
 		o["merged_at"], o["merge_commit_sha"] = timeOrNil(p.ClosedAt), p.MergeSHA

@@ -192,7 +192,7 @@ func (r *repository) IsPrivate() bool { return false }
 
 func (r *repository) IsArchived() bool { return false }
 
-func (r *repository) AutoMergeAllowed() bool { return false }
+func (r *repository) AutoMergeAllowed() bool { return true }
 
 func (r *repository) DeleteBranchOnMerge() bool { return false }
 

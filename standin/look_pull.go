@@ -63,6 +63,27 @@ func (p *pullRequest) MergedBy() *account { return accountOf(p.repo.look.g, p.p.
 
 func (p *pullRequest) MergeCommit() (*commitNode, error) { return p.repo.commitNode(p.p.MergeSHA) }
 
+func (p *pullRequest) AutoMergeRequest() *autoMergeRequest {
+	if p.p.AutoMerge == nil {
+		return nil
+	}
+	return &autoMergeRequest{p, *p.p.AutoMerge}
+}
+
+// autoMergeRequest is GraphQL's AutoMergeRequest.
+type autoMergeRequest struct {
+	pull *pullRequest
+	a    AutoMerge
+}
+
+func (a *autoMergeRequest) EnabledAt() *scalar { return dateOrNil(a.a.At) }
+
+func (a *autoMergeRequest) EnabledBy() *account { return accountOf(a.pull.repo.look.g, a.a.By) }
+
+func (a *autoMergeRequest) MergeMethod() string { return strings.ToUpper(string(a.a.Method)) }
+
+func (a *autoMergeRequest) PullRequest() *pullRequest { return a.pull }
+
 func (p *pullRequest) State() string {
 	switch {
 	case p.p.Open:

@@ -87,6 +87,14 @@ type Pull struct {
 	UpdatedAt time.Time
 	ClosedAt  time.Time
 	Reviews   []Review // oldest first
+	AutoMerge *AutoMerge
+}
+
+// AutoMerge is a wish that GitHub merges a pull request as soon as its base's rules allow it.
+type AutoMerge struct {
+	By     Actor
+	Method Method
+	At     time.Time
 }
 
 // Review is a submitted review.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // asApp makes a route that only the App itself may call, by JSON web token.
@@ -29,6 +30,7 @@ func (g *GitHub) appRoutes() []route {
 		asApp("GET /app/hook/deliveries", g.listDeliveries),
 		asApp("GET /app/hook/deliveries/{delivery_id}", g.getDelivery),
 		asApp("POST /app/hook/deliveries/{delivery_id}/attempts", g.redeliver),
+		{"GET /apps/{app_slug}", g.getAppBySlug},
 		{"GET /installation/repositories", g.listInstalled},
 		{"GET /rate_limit", g.rateLimit},
 	}
@@ -38,6 +40,18 @@ func (g *GitHub) getApp(*call) (answer, error) {
 	o := g.appJSON(g.us())
 	o["installations_count"] = len(g.allInstallations())
 	return ok(o)
+}
+
+// getAppBySlug tells of our App, and of any other that has reported something here.
+// https://docs.github.com/en/rest/apps/apps#get-an-app
+func (g *GitHub) getAppBySlug(c *call) (answer, error) {
+	g.mu.Lock()
+	app, known := g.apps[strings.ToLower(c.r.PathValue("app_slug"))]
+	g.mu.Unlock()
+	if !known {
+		return answer{}, notFound()
+	}
+	return ok(g.appJSON(app))
 }
 
 func (g *GitHub) listInstallations(c *call) (answer, error) {

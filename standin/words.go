@@ -24,6 +24,7 @@ const (
 	msgSecondaryLimit = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 
 	msgMerged           = "Pull Request successfully merged"
+	msgCleanStatus      = "Pull request Pull request is in clean status"                              // peter-evans/enable-pull-request-automerge#343
 	msgNotMergeable     = "Pull Request is not mergeable"                                             // 405, final
 	msgDraft            = "Pull Request is still a draft"                                             // alexwlchan/auto_merge_my_pull_requests#1
 	msgHeadModified     = "Head branch was modified. Review and try the merge again."                 // 409: the sha did not match

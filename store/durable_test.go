@@ -42,7 +42,7 @@ func burst(path string) error {
 			for i := 0; ; i++ {
 				guid := fmt.Sprintf("%d-%d", sender, i)
 				_, err := s.Note(context.Background(), store.Delivery{GUID: guid, Event: "push", At: noon,
-					Repo: plan.Repo{Owner: "acme", Name: fmt.Sprint("r", sender), ID: int64(sender + 1)}})
+					Repo: plan.Repo{Owner: "acme", Name: fmt.Sprint("r", sender), ID: int64(sender + 1), Installation: 70}})
 				if err != nil {
 					errs <- err
 					return

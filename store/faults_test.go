@@ -18,7 +18,7 @@ import (
 
 var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 
-var fleet = plan.Repo{Owner: "acme", Name: "fleet", ID: 7}
+var fleet = plan.Repo{Owner: "acme", Name: "fleet", ID: 7, Installation: 70}
 
 func opened(t *testing.T) *Store {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -35,8 +36,8 @@ type Delivery struct {
 }
 
 // Note keeps a delivery and marks its repository due, at once and durably: when it returns nil, both survive kill -9.
-// A GUID that was noted within DeliveryAge gives false and changes nothing. A repository that is not known becomes known;
-// one that is known keeps its name unless the event is "repository", because deliveries come out of order.
+// A GUID that was noted within DeliveryAge gives false and changes nothing. A repository that is not known becomes known if the
+// delivery names its installation, without which nothing could be asked about it; one that is known keeps its name unless the event is "repository", because deliveries come out of order.
 func (s *Store) Note(ctx context.Context, d Delivery) (fresh bool, err error) {
 	err = s.do(ctx, func(ctx context.Context, tx *session) error {
 		var err error
@@ -64,7 +65,8 @@ func note(ctx context.Context, tx *session, d Delivery) (bool, error) {
 	if err := uninstall(ctx, tx, d.Uninstalled); err != nil {
 		return false, err
 	}
-	if err := know(ctx, tx, d.Added, d.At); err != nil {
+	added := slices.DeleteFunc(slices.Clone(d.Added), func(r plan.Repo) bool { return r.Installation == 0 })
+	if err := know(ctx, tx, added, d.At); err != nil {
 		return false, err
 	}
 	if d.Repo.Owner == "" || d.Repo.Name == "" {
@@ -97,7 +99,11 @@ func mark(ctx context.Context, tx *session, d Delivery) error {
 // place gives the row of the delivery's repository, in sight; sql.ErrNoRows if it must stay out of sight.
 func place(ctx context.Context, tx *session, d Delivery) (int64, error) {
 	row, err := find(ctx, tx, d.Repo)
-	if errors.Is(err, sql.ErrNoRows) {
+	unknown := errors.Is(err, sql.ErrNoRows)
+	if d.Repo.Installation == 0 && (unknown || row.forgotten) {
+		return 0, sql.ErrNoRows // a repository's own webhook: it is no sign that our App is installed there
+	}
+	if unknown {
 		return insert(ctx, tx, d.Repo, d.At)
 	}
 	if err != nil {

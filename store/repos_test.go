@@ -18,6 +18,31 @@ func sight(t testing.TB, s *store.Store) []plan.Repo {
 	return all
 }
 
+// A delivery that names no installation, as those of a repository's own webhook with the same secret do, is about repositories that are
+// known and in sight alone: it neither takes one in nor brings one back.
+func TestDeliveryWithoutInstallation(t *testing.T) {
+	s := fresh(t)
+	bare := func(r plan.Repo) plan.Repo { r.Installation = 0; return r }
+	other := plan.Repo{Owner: "acme", Name: "other", ID: 8}
+	for _, event := range []string{"push", "repository"} {
+		note(t, s, store.Delivery{GUID: "unknown " + event, Event: event, Repo: other, At: noon})
+		same(t, "unknown: "+event, len(sight(t, s)), 0)
+	}
+	note(t, s, store.Delivery{GUID: "added", Event: "installation_repositories", Action: "added", Added: []plan.Repo{other}, At: noon})
+	same(t, "added", len(sight(t, s)), 0)
+	know(t, s, acme)
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon}))
+	note(t, s, store.Delivery{GUID: "known", Event: "push", Repo: bare(acme), At: noon})
+	same(t, "known", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Noted: 1, Looked: noon}})
+	note(t, s, store.Delivery{GUID: "gone", Event: "installation", Action: "deleted", At: noon, Uninstalled: acme.Installation})
+	for _, event := range []string{"push", "repository"} {
+		note(t, s, store.Delivery{GUID: "forgotten " + event, Event: event, Repo: bare(acme), At: noon})
+		same(t, "forgotten: "+event, len(sight(t, s)), 0)
+	}
+	note(t, s, store.Delivery{GUID: "back", Event: "push", Repo: acme, At: noon})
+	same(t, "back with an installation", sight(t, s), []plan.Repo{acme})
+}
+
 func know(t testing.TB, s *store.Store, repos ...plan.Repo) {
 	t.Helper()
 	ok(t, s.Know(t.Context(), repos, noon))

@@ -29,7 +29,8 @@ type Store struct {
 
 	write   *sql.DB  // one connection: the session's
 	session *session // used by the writer goroutine alone
-	lock    *sql.DB  // holds the lock of the process
+	lock    *sql.DB  // holds the lock of the process, beside the file
+	locked  *file    // holds the lock of the file itself
 	ops     chan *op // unbuffered: writers wait in their own goroutines, so that nothing is queued that could be lost
 
 	closing chan struct{}
@@ -40,9 +41,10 @@ type Store struct {
 
 // Open opens the database at path, a file name, and creates it if nothing is there. The directory must exist.
 //
-// One process at a time may have it open: the lock is a transaction on an own small database beside it, path + ".lock",
-// which works wherever the database itself works and ends with the process, however that ends. The database's own
-// exclusive mode would keep [OpenReader] out as well.
+// One process at a time may have it open, by whatever name: symbolic links are followed, and the lock is a transaction on an own small
+// database beside the file, path + ".lock", which works wherever the database itself works and ends with the process, however that
+// ends; on Linux the file itself is locked as well, for hard links and mounts. The database's own exclusive mode would keep
+// [OpenReader] out as well.
 func Open(ctx context.Context, path string) (*Store, error) {
 	s, err := open(ctx, path)
 	if err != nil {
@@ -56,6 +58,9 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if path, err = follow(path); err != nil {
+		return nil, err
+	}
 	s := &Store{
 		path: path, ops: make(chan *op),
 		closing: make(chan struct{}), stopped: make(chan struct{}),
@@ -66,6 +71,9 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 		}
 	}()
 	if s.lock, err = takeLock(ctx, path+".lock"); err != nil {
+		return nil, err
+	}
+	if s.locked, err = lockFile(path); err != nil {
 		return nil, err
 	}
 	if s.write, err = openWriter(ctx, path); err != nil {
@@ -102,6 +110,20 @@ func locate(path string) (string, error) {
 		return "", ErrNoDir
 	}
 	return path, nil
+}
+
+// follow makes the file if nothing is there, and gives the name without links.
+func follow(path string) (string, error) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // as SQLite makes it; its directory's rights decide
+		if err != nil {
+			return "", fmt.Errorf("%w: %w", ErrReadOnly, err)
+		}
+		if err := f.Close(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.EvalSymlinks(path)
 }
 
 // source is the data source name of a file, with anything that SQLite could take for a part of an URI escaped.
@@ -208,6 +230,9 @@ func (s *Store) closeFiles() error {
 		if db != nil {
 			errs = append(errs, db.Close())
 		}
+	}
+	if s.locked != nil {
+		errs = append(errs, s.locked.close()) // after SQLite, whose locks on the file end with it
 	}
 	return errors.Join(errs...)
 }

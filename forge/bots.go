@@ -1,0 +1,102 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// A status does not carry its App as a check run does, only the account that set it. So where a requirement names an App, GitHub is
+// asked which App's bot that is; a person's status is no App's, whatever the person is called.
+
+const (
+	// maxBots is for how many bots one look asks which App's they are. What it does not ask for counts for no App until a later look.
+	maxBots = 20
+	// keepBots is how many bots are remembered.
+	keepBots = 1000
+)
+
+// bot is what is remembered of an App's bot.
+type bot struct {
+	app   int64     // 0: GitHub does not say, and is left alone until then
+	until time.Time // a slug may be given up and become another App's
+}
+
+// addApps fills in the Apps of the statuses that stand under a name that is required of one.
+func (l *look) addApps(ctx context.Context, s *plan.Snapshot) error {
+	var wanted []*plan.Check
+	for _, p := range s.Pulls {
+		wanted = appendUnresolved(wanted, s.Bases[p.Base].Required, p.Checks)
+	}
+	for _, source := range s.Sources {
+		for _, c := range source.Line {
+			wanted = appendUnresolved(wanted, source.Checks, c.Checks)
+			if c.Head != nil {
+				wanted = appendUnresolved(wanted, source.Checks, c.Head.Checks)
+			}
+		}
+	}
+	var ask []plan.Login
+	for _, c := range wanted {
+		if known, ok := l.f.bots.get(c.By); !ok || !l.f.now().Before(known.until) {
+			ask = append(ask, c.By)
+		}
+	}
+	slices.Sort(ask)
+	ask = slices.Compact(ask)
+	if err := each(ctx, ask[:min(len(ask), maxBots)], l.readBot); err != nil {
+		return err
+	}
+	for _, c := range wanted {
+		if known, ok := l.f.bots.get(c.By); ok && l.f.now().Before(known.until) {
+			c.App = known.app
+		}
+	}
+	return nil
+}
+
+// appendUnresolved adds the statuses by bots that may answer a requirement that names an App.
+func appendUnresolved(to []*plan.Check, required []plan.Required, checks []plan.Check) []*plan.Check {
+	for i := range checks {
+		c := &checks[i]
+		if c.Bot && c.App == 0 && slices.ContainsFunc(required, func(r plan.Required) bool {
+			return r.App != 0 && strings.EqualFold(string(r.Context), string(c.Context))
+		}) {
+			to = append(to, c)
+		}
+	}
+	return to
+}
+
+// readBot asks which App a bot is of. No error is remembered as an answer, nor ends the look: until GitHub says it, the bot's
+// statuses count for no App.
+func (l *look) readBot(ctx context.Context, slug plan.Login) error {
+	if !isName(string(slug)) { // it would be another address of GitHub's
+		return nil
+	}
+	var app struct {
+		ID   int64
+		Slug string
+	}
+	err := l.c.get(ctx, "apps/"+string(slug), &app)
+	if err == nil && (app.ID <= 0 || !strings.EqualFold(app.Slug, string(slug))) {
+		err = transient(wordUnreadable, nil)
+	}
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	if err == nil {
+		l.f.bots.put(slug, bot{app.ID, l.f.now().Add(l.f.rulesTTL)})
+		return nil
+	}
+	l.f.log.Warn("the App of a status is not known", "repo", l.repo.String(), "bot", string(slug), "err", err)
+	var e *Error
+	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
+		l.f.bots.put(slug, bot{until: l.f.now().Add(min(rulesAgain, l.f.rulesTTL))})
+	}
+	return nil
+}

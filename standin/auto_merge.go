@@ -1,0 +1,49 @@
+package standin
+
+import (
+	"net/http"
+)
+
+// Auto-merge: a person asks that GitHub merges a pull request once the base's rules allow it.
+// https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
+
+// ArmAutoMerge asks for an auto-merge, as whoever may write. A pull request that nothing stands against is refused, as GitHub does:
+// it could be merged by hand.
+func (r *Repo) ArmAutoMerge(n int, by string, method Method) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p, err := r.pull(n)
+	if err != nil {
+		return err
+	}
+	if !r.canWrite(person(by)) {
+		return refuse(http.StatusForbidden, msgMustHave, Write)
+	}
+	tip, err := r.git.tip("refs/heads/" + p.Base)
+	if err != nil {
+		return err
+	}
+	if r.refuseMerge(p, tip, mergeOrder{by: person(by), method: method}) == nil {
+		return refuse(http.StatusUnprocessableEntity, msgCleanStatus)
+	}
+	return r.edit(n, person(by), "auto_merge_enabled", func(p *Pull) object {
+		p.AutoMerge = &AutoMerge{By: person(by), Method: method, At: r.g.now()}
+		return nil
+	})
+}
+
+// DisarmAutoMerge takes the wish back.
+func (r *Repo) DisarmAutoMerge(n int, by string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.edit(n, person(by), "auto_merge_disabled", func(p *Pull) object { p.AutoMerge = nil; return nil })
+}
+
+// autoMerge merges whatever is armed and may be merged now: at once, as quick as GitHub can be; the caller holds r.mu.
+func (r *Repo) autoMerge() {
+	for _, p := range r.pulls {
+		if a := p.AutoMerge; p.Open && a != nil {
+			_, _ = r.merge(p.Number, mergeOrder{by: a.By, method: a.Method, sha: p.HeadSHA}) // refused: it stays armed
+		}
+	}
+}
