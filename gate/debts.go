@@ -122,7 +122,7 @@ func (b *bench) over(d plan.Debt) (over, merged bool) {
 	for _, p := range b.s.Pulls {
 		if d.For == plan.ForPull && p.Number == d.Subject.Pull {
 			base := b.bases[p.Base]
-			return p.Head != d.SHA || p.Base != d.Subject.Base || (base != nil && base.File == ""), false
+			return p.Head != d.SHA || p.Base != d.Subject.Base || (base != nil && base.File == "" && !base.Unread.Is()), false
 		}
 	}
 	for _, c := range b.s.Closed {
@@ -141,7 +141,7 @@ func (b *bench) ruledAnew(d plan.Debt) bool {
 		name = b.s.Default
 	}
 	base, known := b.bases[name]
-	return known && base.File != d.File
+	return known && !base.Unread.Is() && base.File != d.File
 }
 
 // adopt records successes that nobody recorded, on the heads of pull requests that were closed.
