@@ -35,9 +35,9 @@ type limits struct {
 	graph   *bucket
 	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
 	strikes int                 // limits in a row that named no end
-	hourly  int       // requests an hour by GitHub's last word; 0: not heard
-	left    int       // of REST's requests of this hour, by GitHub's last word
-	renewed time.Time // when that hour ends, and left says nothing more
+	hourly  int                 // requests an hour by GitHub's last word; 0: not heard
+	left    int                 // of REST's requests of this hour, by GitHub's last word
+	renewed time.Time           // when that hour ends, and left says nothing more
 }
 
 // account is what a request is paid from. Each has an hour of its own: when one is spent the other goes on, and a status is taken back

@@ -105,7 +105,7 @@ type look struct {
 	bases    map[plan.Branch]*rawBase
 	absent   map[plan.Branch]bool        // branches that were asked for and are not there
 	lost     map[plan.Branch]plan.Unread // those that could not be read
-	tips     map[plan.Branch]plan.SHA // as the pages saw them
+	tips     map[plan.Branch]plan.SHA    // as the pages saw them
 	seen     sightings
 	windowed windowed // for the next look
 	at       time.Time

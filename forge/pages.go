@@ -231,7 +231,9 @@ func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
 var errThinly = errors.New("an entry is not shown")
 
 // unusable reports whether an entry of a page does not tell what pull request it is.
-func (raw *rawPull) unusable() bool { return raw == nil || raw.HeadRefOid == "" || raw.BaseRefName == "" }
+func (raw *rawPull) unusable() bool {
+	return raw == nil || raw.HeadRefOid == "" || raw.BaseRefName == ""
+}
 
 // takeOnce keeps what the first page says of the repository and of what was asked for by alias.
 func (l *look) takeOnce(ctx context.Context, p page, repo rawRepo, r reply) error {

@@ -44,7 +44,7 @@ const (
 type partKind string
 
 const (
-	partPull   partKind = "pull"   // by its head: a new one is another part
+	partPull partKind = "pull" // by its head: a new one is another part
 
 	partReports partKind = "reports" // of a pull request, by its head: for turns alone, as the next two
 	partFork    partKind = "fork"

@@ -64,8 +64,8 @@ func bearing(names []string, tips []plan.SHA) []tipAsked {
 type sightings struct {
 	tips   map[plan.Branch]*rawTip // nil: it is not there
 	lost   map[plan.Branch]plan.Unread
-	ruled  map[plan.Branch]ruling  // those whose rulesets were asked for
-	lined  map[plan.Branch]bool    // its line was read
+	ruled  map[plan.Branch]ruling // those whose rulesets were asked for
+	lined  map[plan.Branch]bool   // its line was read
 	judged map[plan.SHA]*rawJudged
 	recent map[plan.SHA]bool // of judged, those that came with a line
 	told   map[plan.SHA][]rawContext

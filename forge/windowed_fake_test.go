@@ -367,17 +367,17 @@ func TestComparisons(t *testing.T) {
 		kind   Kind
 		again  int // comparisons of the next look
 	}{
-		"ahead":       {answerOf{code: 200, body: `{"status":"ahead"}`}, plan.Behind, "", 0},
-		"behind":      {answerOf{code: 200, body: `{"status":"behind"}`}, plan.Beyond, "", 0},
-		"identical":   {answerOf{code: 200, body: `{"status":"identical"}`}, plan.Level, "", 0},
-		"diverged":    {answerOf{code: 200, body: `{"status":"diverged"}`}, plan.Diverged, "", 0},
-		"unknown":     {answerOf{code: 200, body: `{"status":"sideways"}`}, plan.RelationUnknown, "", 0},
-		"empty":       {answerOf{code: 200, body: `{}`}, plan.RelationUnknown, "", 0},
-		"not found":   {answerOf{code: 404, body: `{}`}, plan.RelationUnknown, "", 0},
-		"refused":     {answerOf{code: 422, body: `{}`}, plan.RelationUnknown, "", 0},
-		"fault":       {answerOf{code: 500}, plan.RelationUnknown, "", 0},
-		"no answer":   {answerOf{err: errors.New("reset")}, plan.RelationUnknown, "", 0},
-		"not signed":  {answerOf{code: 401, body: `{}`}, 0, Unauthorized, 0},
+		"ahead":      {answerOf{code: 200, body: `{"status":"ahead"}`}, plan.Behind, "", 0},
+		"behind":     {answerOf{code: 200, body: `{"status":"behind"}`}, plan.Beyond, "", 0},
+		"identical":  {answerOf{code: 200, body: `{"status":"identical"}`}, plan.Level, "", 0},
+		"diverged":   {answerOf{code: 200, body: `{"status":"diverged"}`}, plan.Diverged, "", 0},
+		"unknown":    {answerOf{code: 200, body: `{"status":"sideways"}`}, plan.RelationUnknown, "", 0},
+		"empty":      {answerOf{code: 200, body: `{}`}, plan.RelationUnknown, "", 0},
+		"not found":  {answerOf{code: 404, body: `{}`}, plan.RelationUnknown, "", 0},
+		"refused":    {answerOf{code: 422, body: `{}`}, plan.RelationUnknown, "", 0},
+		"fault":      {answerOf{code: 500}, plan.RelationUnknown, "", 0},
+		"no answer":  {answerOf{err: errors.New("reset")}, plan.RelationUnknown, "", 0},
+		"not signed": {answerOf{code: 401, body: `{}`}, 0, Unauthorized, 0},
 	} {
 		h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "x")), map[string]obj{"a": tipPart("a", 5)})
 		h.say = func(r *http.Request, body string) answerOf {

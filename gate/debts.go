@@ -40,6 +40,13 @@ func (d *brief) debt() plan.Debt {
 	return debt
 }
 
+// owes reports whether a success of ours is recorded for the brief's head and none is seen: where statuses could not be read, it may
+// stand all the same.
+func (d *brief) owes() bool {
+	at := placeOf(d.pull.Head, plan.ContextFor(d.pull.Base))
+	return len(d.pull.Ours) == 0 && slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return placeOf(o.SHA, o.Context) == at })
+}
+
 // ends reports whether an instant ends what the brief's ruling gives.
 func (d *brief) ends() bool {
 	return d.ruling.kind == plan.Release && d.mode() == config.Enforce && !d.open.Until.IsZero()

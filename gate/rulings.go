@@ -308,7 +308,7 @@ func unread(d *brief) (ruling, bool) {
 	if !u.Is() {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Held, reason: sayUnread(u), passing: passing}, true
+	return ruling{kind: plan.Held, reason: sayUnknown(u), passing: passing && !d.owes()}, true
 }
 
 func badRules(d *brief) (ruling, bool) {

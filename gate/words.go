@@ -73,7 +73,7 @@ func sayBadRules(where string, findings []config.Finding) string {
 	return plan.Fit(config.File + " on " + plan.Clean(where) + " is invalid")
 }
 
-func sayUnread(u plan.Unread) string {
+func sayUnknown(u plan.Unread) string {
 	return plan.Fit("held until it can be read: " + plan.Clean(u.Reason))
 }
 
