@@ -195,6 +195,9 @@ func (l *look) between(ctx context.Context, from, to plan.SHA, pages int) (*gith
 		if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
 			return nil, errNotShown
 		}
+		if err == nil && c.GetStatus() == "" {
+			err = wrap(ctx, "compare base", transient(wordEmpty, nil))
+		}
 		if err != nil {
 			return nil, err
 		}

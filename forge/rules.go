@@ -11,6 +11,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/google/go-github/v60/github"
+
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -172,18 +174,25 @@ func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) e
 
 // get reads a REST resource into v. An empty answer is none; go-github would take it for an empty list.
 func (c *client) get(ctx context.Context, u string, v any) error {
+	_, err := c.getPage(ctx, u, v)
+	return err
+}
+
+// getPage is get for one page of a list.
+func (c *client) getPage(ctx context.Context, u string, v any) (*github.Response, error) {
 	req, err := c.rest.NewRequest(http.MethodGet, u, nil)
 	if err != nil {
-		return fmt.Errorf("get: %w", err)
+		return nil, fmt.Errorf("get: %w", err)
 	}
 	var body bytes.Buffer
-	if _, err = c.rest.Do(ctx, req, &body); err != nil {
-		return wrap(ctx, "get", err)
+	resp, err := c.rest.Do(ctx, req, &body)
+	if err != nil {
+		return nil, wrap(ctx, "get", err)
 	}
 	if err := json.Unmarshal(body.Bytes(), v); err != nil {
-		return wrap(ctx, "get", transient(wordUnreadable, err))
+		return nil, wrap(ctx, "get", transient(wordUnreadable, err))
 	}
-	return nil
+	return resp, nil
 }
 
 // take notes one rule.
