@@ -20,7 +20,7 @@ import (
 // What is remembered in memory, at most. A thing forgotten costs a request.
 const (
 	keepPolicies  = 200     // by blob
-	keepRules     = 2000    // by base
+	keepRules     = 20_000  // by base
 	keepBases     = 5000    // merge bases
 	keepHistories = 1000    // lists of commits, of at most 300 each
 	keepFiles     = 200_000 // files in whole lists, with the old names of renames

@@ -11,13 +11,13 @@ import (
 )
 
 const (
-	// maxPages is how many pages of pull requests a look reads. Beyond them a repository is not observed at all.
-	maxPages = 50
+	// maxPulls is how many pull requests a look reads. Beyond them a repository is not observed at all.
+	maxPulls = 5000
 	// maxKnownBases is how many bases a look asks for beforehand.
 	maxKnownBases = 40
 	// leastPage is the smallest page that is asked for whole. Where GitHub finds even that too heavy, pages are read thinly, and each
 	// pull request by its number: so one that is too heavy alone is found, and spoils no other.
-	leastPage = 10
+	leastPage = 25
 	// sizeTTL is how long a page that proved too heavy for a repository stays smaller.
 	sizeTTL = time.Hour
 	// roomToGrow is how many pull requests more than last time a page has room for.
@@ -88,17 +88,20 @@ func (l *look) readPages(ctx context.Context) error {
 	p := page{
 		owner: l.repo.Owner, name: l.repo.Name, size: l.mem.size(now), numbers: l.ask.Pulls, thin: now.Before(l.mem.thin), asked: l.asked,
 	}
+	if p.thin {
+		p.size = maxPage // without lists it costs next to nothing
+	}
 	if !bare {
 		p.bases, p.groups = l.knownBases(), l.firstGroups()
 	}
-	for range maxPages {
+	for read := 0; read < maxPulls; read += p.size {
 		r, err := l.readPage(ctx, &p)
 		if err != nil {
 			return err
 		}
 		next, err := l.take(ctx, p, r)
 		if errors.Is(err, errThinly) {
-			p.thin, l.mem.thin = true, l.f.now().Add(sizeTTL)
+			p.thin, p.size, l.mem.thin = true, maxPage, l.f.now().Add(sizeTTL)
 			l.f.repos.put(keyOf(l.repo), l.mem)
 			continue
 		}
