@@ -78,8 +78,8 @@ func (l *look) readBases(ctx context.Context) error {
 	for name := range l.tips {
 		wanted[name] = true
 	}
-	for _, g := range l.ask.Groups {
-		wanted[g.Base] = true
+	for name := range l.used() {
+		wanted[name] = true
 	}
 	var missing []string
 	for name := range wanted {

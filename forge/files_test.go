@@ -257,9 +257,9 @@ func TestMergeBases(t *testing.T) {
 		"criss-cross":              {many(2, node(2, 800), node(1, 2, 950)), 0, "", true},
 		"three ways out":           {many(3, node(3, 900), node(2, 3, 950), node(1, 2, 900)), 0, "", false},
 		"one of three beside":      {many(3, node(3, 900), node(2, 3, 950), node(1, 2, 800)), 0, "", true},
-		"more commits than shown":  {many(3, node(2, 900)), 0, listOf(3, 950, 900), false},
-		"more, and criss-cross":    {many(3, node(2, 900)), 0, listOf(3, 950, 800), true},
-		"more, listed in part":     {many(4, node(2, 900)), -1, listOf(3, 950, 900), true},
+		"more commits than shown":  {many(3, node(2, 900)), 0, listOf(950, 900), false},
+		"more, and criss-cross":    {many(3, node(2, 900)), 0, listOf(950, 800), true},
+		"more, listed in part":     {many(4, node(2, 900)), -1, listOf(950, 900), true},
 		"more than are listed":     {many(301, node(2, 900)), 0, "", true},
 		"more, but on the tip":     {many(30, node(2, tipSHA)), tipSHA, "", false},
 		"the head is not among":    {many(1, node(2, 900)), -1, "[]", true},
@@ -306,8 +306,9 @@ func TestMergeBases(t *testing.T) {
 	}
 }
 
-// listOf is REST's list of commits n…1, each with the next for a parent; the last leaves to the given ones.
-func listOf(n int, leave ...int) string {
+// listOf is REST's list of commits 3, 2, 1, each with the next for a parent; the last leaves to the given ones.
+func listOf(leave ...int) string {
+	const n = 3
 	list := []string{}
 	for i := n; i >= 1; i-- {
 		parents := []string{fmt.Sprintf(`{"sha":%q}`, sha(i+1))}

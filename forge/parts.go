@@ -49,6 +49,7 @@ const (
 	partReports partKind = "reports" // of a pull request, by its head: for turns alone, as the next two
 	partFork    partKind = "fork"
 	partFiles   partKind = "files"
+	partClosed  partKind = "closed" // a pull request that is perhaps not open, by its number: for turns alone
 
 	partBase   partKind = "base"   // by its name
 	partGroup  partKind = "group"  // by its head
