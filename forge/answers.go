@@ -3,6 +3,8 @@ package forge
 import (
 	"encoding/json"
 	"time"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 // What GitHub answers to the queries of queries.go, field by field. Pointers are what may be null.
@@ -128,6 +130,9 @@ type rawCommitStatus struct {
 }
 
 type rawPull struct {
+	thin   bool        // only what it is was asked for
+	unread plan.Unread // why the rest could not be read
+
 	Number            int
 	Title             string
 	State             string

@@ -44,7 +44,8 @@ func (f *Forge) Self(ctx context.Context) (plan.Login, error) {
 func trimBot(login string) string { return strings.TrimSuffix(login, "[bot]") }
 
 // Repositories lists the repositories of every installation that is not suspended, but archived and disabled ones. With an
-// error it gives those it could read; an installation that went away meanwhile is no error.
+// error it gives those it could read. That GitHub lists an installation and then does not know it is an error, too: the next list
+// tells whether it went away.
 func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	installations, err := f.installations(ctx)
 	if err != nil {
@@ -55,10 +56,6 @@ func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	for _, id := range installations {
 		repos, err := f.repositories(ctx, id)
 		all = append(all, repos...)
-		var e *Error
-		if errors.As(err, &e) && e.Kind == Gone {
-			continue
-		}
 		if err != nil {
 			failed = append(failed, fmt.Errorf("repositories of installation %d: %w", id, err))
 		}
@@ -69,11 +66,14 @@ func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 // installations lists our App's installations that are not suspended.
 func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 	var ids []int64
-	opts := &github.ListOptions{PerPage: perPage, Page: 1}
-	for range maxInstallations {
-		page, resp, err := f.self.rest.Apps.ListInstallations(ctx, opts)
+	for next := 1; next <= maxInstallations; {
+		var page []*github.Installation
+		resp, err := f.self.getPage(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", perPage, next), &page)
+		if err == nil && page == nil {
+			err = transient(wordEmpty, nil)
+		}
 		if err != nil {
-			return nil, wrap(ctx, "installations", err)
+			return nil, fmt.Errorf("installations: %w", err)
 		}
 		for _, i := range page {
 			if i.SuspendedAt == nil {
@@ -83,7 +83,7 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 		if resp.NextPage == 0 {
 			return ids, nil
 		}
-		opts.Page = resp.NextPage
+		next = resp.NextPage
 	}
 	return ids, nil
 }
@@ -91,11 +91,14 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 // repositories lists the repositories of one installation.
 func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Repo, error) {
 	var repos []plan.Repo
-	opts := &github.ListOptions{PerPage: perPage, Page: 1}
-	for range maxRepositories {
-		page, resp, err := f.client(installation).rest.Apps.ListRepos(ctx, opts)
+	for next := 1; next <= maxRepositories; {
+		var page github.ListRepositories
+		resp, err := f.client(installation).getPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", perPage, next), &page)
+		if err == nil && page.Repositories == nil {
+			err = transient(wordEmpty, nil) // an empty list would make all of them gone
+		}
 		if err != nil {
-			return repos, wrap(ctx, "list", err)
+			return repos, fmt.Errorf("list: %w", err)
 		}
 		for _, r := range page.Repositories {
 			if r.GetArchived() || r.GetDisabled() {
@@ -108,7 +111,7 @@ func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Re
 		if resp.NextPage == 0 {
 			return repos, nil
 		}
-		opts.Page = resp.NextPage
+		next = resp.NextPage
 	}
 	return repos, nil
 }

@@ -2,7 +2,7 @@ package forge
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,8 +11,9 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// maxBases is how many different bases a look reads.
-const maxBases = 400
+// basesPage is how many bases are asked for in one query, once the pull requests are known. They cost GitHub no points, so as many are
+// read as pull requests may have.
+const basesPage = 100
 
 // parsed is what became of a file's text. It is remembered by blob.
 type parsed struct {
@@ -34,53 +35,97 @@ func (l *look) takeBase(raw *rawBase) error {
 	return nil
 }
 
-// takeBases keeps the bases that were asked for by alias. One that is gone is left out: its pull requests are closed.
-func (l *look) takeBases(named map[string]json.RawMessage, names []string) error {
-	for i := range names {
-		var raw *rawBase
-		if err := json.Unmarshal(named[fmt.Sprintf("b%d", i)], &raw); err != nil {
-			return transient(wordUnreadable, err)
-		}
-		if raw == nil {
-			l.absent[plan.Branch(names[i])] = true
+// takeBases keeps the bases that were asked for by alias. One that is gone is left out: its pull requests are closed. One that GitHub
+// does not show is unknown.
+func (l *look) takeBases(ctx context.Context, named answers, names []string) error {
+	for i, name := range names {
+		raw, err := find[rawBase](named, fmt.Sprintf("b%d", i))
+		switch {
+		case err != nil:
+		case raw == nil:
+			l.absent[plan.Branch(name)] = true
 			continue
+		case raw.Name != name:
+			err = transient(wordUnreadable, nil)
+		default:
+			err = l.takeBase(raw)
 		}
-		if err := l.takeBase(raw); err != nil {
+		if errors.Is(err, errMoved) {
+			return err
+		}
+		if err = l.noBase(ctx, name, err); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// noBase notes that a base could not be read, if there is an error.
+func (l *look) noBase(ctx context.Context, name string, err error) error {
+	key := l.key(partBase, name)
+	if err == nil {
+		l.wasRead(key)
+		return nil
+	}
+	u, err := l.failed(ctx, key, whatBase, err)
+	l.lose(plan.Branch(name), u)
+	return err
+}
+
 // readBases reads the bases that no look has seen before.
 func (l *look) readBases(ctx context.Context) error {
-	var missing []string
+	wanted := map[plan.Branch]bool{}
 	for name := range l.tips {
-		if l.bases[name] == nil {
-			missing = append(missing, string(name))
+		wanted[name] = true
+	}
+	for name := range l.used() {
+		wanted[name] = true
+	}
+	var missing []string
+	for name := range wanted {
+		if l.bases[name] != nil || l.absent[name] || l.lost[name].Is() {
+			continue
 		}
+		if u := l.rests(l.key(partBase, string(name))); u.Is() {
+			l.lose(name, u)
+			continue
+		}
+		missing = append(missing, string(name))
 	}
 	slices.Sort(missing)
-	if len(missing) > maxBases {
-		return transient(wordTooMany, nil)
-	}
-	for names := range slices.Chunk(missing, maxKnownBases) {
-		r, err := l.c.ask(ctx, basesQuery(l.repo.Owner, l.repo.Name, names))
-		if err != nil {
-			return err
-		}
-		l.cost += r.cost
-		var named map[string]json.RawMessage
-		if err := r.into(&named); err != nil {
-			return err
-		}
-		if err := l.takeBases(named, names); err != nil {
-			return err
-		}
+	if err := inHalves(missing, basesPage, func(some []string) error { return l.readSomeBases(ctx, some) }); err != nil {
+		return err
 	}
 	for name := range l.tips {
-		if l.bases[name] == nil {
+		if l.bases[name] != nil || l.lost[name].Is() {
+			continue
+		}
+		if !l.final {
 			return errMoved // a pull request saw it, and now it is gone
+		}
+		l.lose(name, plan.Unread{Reason: wordBaseMoved, Passing: true})
+		l.askAgain(l.f.now().Add(partFirst))
+	}
+	return nil
+}
+
+// readSomeBases reads some bases by their names.
+func (l *look) readSomeBases(ctx context.Context, some []string) error {
+	r, err := l.c.askParts(ctx, basesQuery(l.repo.Owner, l.repo.Name, some))
+	if l.divides(ctx, err, len(some)) {
+		return err
+	}
+	var named answers
+	if err == nil {
+		l.cost += r.cost
+		named, err = r.aliases()
+	}
+	if err == nil {
+		return l.takeBases(ctx, named, some)
+	}
+	for _, name := range some {
+		if err := l.noBase(ctx, name, err); err != nil {
+			return err
 		}
 	}
 	return nil

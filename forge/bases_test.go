@@ -136,11 +136,12 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 	}{
 		"forbidden": {answerOf{code: 403, body: `{"message":"Resource not accessible by integration"}`}, ""},
 		"not there": {answerOf{code: 404, body: `{"message":"Not Found"}`}, ""},
-		"fault":     {answerOf{code: 502, body: `<html>`}, Transient},
-		"cut":       {answerOf{code: 200, body: `[{"type":"mer`}, Transient},
-		"empty":     {answerOf{code: 200}, Transient},
-		"null":      {answerOf{code: 200, body: `null`}, Transient},
-		"nonsense":  {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":[]}]`}, Transient},
+		"fault":     {answerOf{code: 502, body: `<html>`}, ""},
+		"cut":       {answerOf{code: 200, body: `[{"type":"mer`}, ""},
+		"empty":     {answerOf{code: 200}, ""},
+		"null":      {answerOf{code: 200, body: `null`}, ""},
+		"nonsense":  {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":[]}]`}, ""},
+		"no key":    {answerOf{code: 401, body: `{}`}, Unauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			hub := &fake{t: t}
@@ -205,8 +206,12 @@ func TestGroups(t *testing.T) {
 	hub.say = func(r *http.Request, body string) answerOf {
 		repo := repoPart()
 		repo["b0"] = basePart("main", "version: 1\n")
-		repo["g0"] = obj{"oid": sha(9), "status": obj{"contexts": []any{statusPart("sluice/main", "SUCCESS", "Bot", "sluice")}}}
-		repo["g1"] = nil
+		for name, head := range variables(body) {
+			repo[name] = nil
+			if head == sha(9) {
+				repo[name] = obj{"oid": sha(9), "status": obj{"contexts": []any{statusPart("sluice/main", "SUCCESS", "Bot", "sluice")}}}
+			}
+		}
 		if strings.HasPrefix(r.URL.Path, "/repos/acme/fleet/compare/"+sha(8)+"...") {
 			return answerOf{code: 200, body: compared}
 		}

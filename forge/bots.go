@@ -10,6 +10,9 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
+// botAgain is how long an App that GitHub does not show is left alone before it is asked for again.
+const botAgain = time.Minute
+
 // A status does not carry its App as a check run does, only the account that set it. So where a requirement names an App, GitHub is
 // asked which App's bot that is; a person's status is no App's, whatever the person is called.
 
@@ -96,7 +99,7 @@ func (l *look) readBot(ctx context.Context, slug plan.Login) error {
 	l.f.log.Warn("the App of a status is not known", "repo", l.repo.String(), "bot", string(slug), "err", err)
 	var e *Error
 	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
-		l.f.bots.put(slug, bot{until: l.f.now().Add(min(rulesAgain, l.f.rulesTTL))})
+		l.f.bots.put(slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})
 	}
 	return nil
 }

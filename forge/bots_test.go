@@ -71,7 +71,7 @@ func TestStatusOfUnresolvedBot(t *testing.T) {
 		}
 		healed()
 	}
-	later := time.Now().Add(rulesAgain) // GitHub's "not found" is left alone for a while
+	later := time.Now().Add(botAgain) // GitHub's "not found" is left alone for a while
 	w.forge.now = func() time.Time { return later }
 	if !counts() {
 		t.Error("does not count although GitHub says whose it is")

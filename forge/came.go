@@ -3,6 +3,7 @@ package forge
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -15,6 +16,8 @@ const (
 	cameAge = 24 * time.Hour
 	// maxCame is how many commits of one base are looked into at once, and how many are named.
 	maxCame = 5
+	// maxCameBases is of how many bases that moved a look reads what came to them. The others have their turn at later looks.
+	maxCameBases = 20
 	// maxCamePages is how many pages of a hundred commits of one comparison are read.
 	maxCamePages = 10
 	// cameWait is how long a comparison may be missing before its branch counts as rewritten: GitHub does not have a new tip
@@ -33,7 +36,7 @@ type tipSeen struct {
 }
 
 // errNotShown says that GitHub does not show a comparison yet.
-var errNotShown = errors.New(wordNotThere)
+var errNotShown error = &Error{Kind: Gone, Reason: wordNotThere}
 
 // weight of what is kept of a base.
 func (t tipSeen) weight() int {
@@ -48,32 +51,57 @@ func (t tipSeen) weight() int {
 // promotion. It costs a comparison for each tip that moved, and one
 // more for each such commit; a quiet look costs nothing. What came while sluice did not run is not seen.
 func (l *look) addCame(ctx context.Context, s *plan.Snapshot) error {
+	var moved []plan.Branch
 	for name, b := range s.Bases {
-		if l.seen.isWindowed(name) {
+		if l.seen.isWindowed(name) || b.Unread.Is() {
 			continue
 		}
-		key := baseKey{keyOf(l.repo), name}
-		seen, _ := l.f.tips.get(key)
-		now := tipSeen{sha: b.Tip, at: l.at}
-		for _, c := range seen.came {
-			if l.at.Sub(c.At) < cameAge && len(now.came) < maxCame {
-				now.came = append(now.came, c)
-			}
+		if seen := l.seenTip(name, &b); seen.sha != "" && seen.sha != b.Tip && b.Policy != nil {
+			moved = append(moved, name)
+		} else {
+			l.f.tips.put(baseKey{keyOf(l.repo), name}, tipSeen{sha: b.Tip, at: l.at, came: b.Came})
 		}
-		if seen.sha != "" && seen.sha != b.Tip && b.Policy != nil {
-			fresh, err := l.cameSince(ctx, seen, b.Tip)
-			if errors.Is(err, errNotShown) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			now.came = append(fresh, now.came...)[:min(maxCame, len(fresh)+len(now.came))]
-		}
-		l.f.tips.put(key, now)
-		b.Came = now.came
 		s.Bases[name] = b
 	}
+	slices.Sort(moved)
+	order := l.inTurn(partCame, indices(moved), func(i int) string { return string(moved[i]) })
+	for _, i := range order[:min(len(order), maxCameBases)] {
+		if err := l.addCameTo(ctx, s, moved[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// seenTip is where a base stood at the last look. What came lately is filled in.
+func (l *look) seenTip(name plan.Branch, b *plan.Base) tipSeen {
+	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
+	b.Came = nil
+	for _, c := range seen.came {
+		if l.at.Sub(c.At) < cameAge && len(b.Came) < maxCame {
+			b.Came = append(b.Came, c)
+		}
+	}
+	return seen
+}
+
+// addCameTo names what reached one base. Where it cannot be read, the base is held against where it stood then by a later look.
+func (l *look) addCameTo(ctx context.Context, s *plan.Snapshot, name plan.Branch) error {
+	key, b := l.key(partCame, string(name)), s.Bases[name]
+	if l.rests(key).Is() {
+		return nil
+	}
+	l.hasTurn(partCame, string(name))
+	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
+	fresh, err := l.cameSince(ctx, seen, b.Tip)
+	if err != nil {
+		_, err = l.failed(ctx, key, whatCame, err)
+		return err
+	}
+	l.wasRead(key)
+	b.Came = append(fresh, b.Came...)[:min(maxCame, len(fresh)+len(b.Came))]
+	l.f.tips.put(baseKey{keyOf(l.repo), name}, tipSeen{sha: b.Tip, at: l.at, came: b.Came})
+	s.Bases[name] = b
 	return nil
 }
 
@@ -166,6 +194,9 @@ func (l *look) between(ctx context.Context, from, to plan.SHA, pages int) (*gith
 		var e *Error
 		if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
 			return nil, errNotShown
+		}
+		if err == nil && c.GetStatus() == "" {
+			err = wrap(ctx, "compare base", transient(wordEmpty, nil))
 		}
 		if err != nil {
 			return nil, err

@@ -2,9 +2,7 @@ package forge
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
@@ -22,6 +20,9 @@ func (l *look) addChanges(ctx context.Context, s *plan.Snapshot) error {
 	var read []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
+		if p.Unread.Is() {
+			continue
+		}
 		touches, deletes := touchesRules(p.Files)
 		switch change, known := l.f.changes.get(headKey{keyOf(l.repo), p.Head}); {
 		case deletes:
@@ -32,12 +33,7 @@ func (l *look) addChanges(ctx context.Context, s *plan.Snapshot) error {
 			read = append(read, i)
 		}
 	}
-	for some := range slices.Chunk(read, maxTexts) {
-		if err := l.readChanges(ctx, s, some); err != nil {
-			return err
-		}
-	}
-	return nil
+	return inHalves(read, maxTexts, func(some []int) error { return l.readChanges(ctx, s, some) })
 }
 
 // maxTexts is how many texts are asked for in one query.
@@ -58,22 +54,38 @@ func touchesRules(files []plan.File) (touches, deletes bool) {
 	return touches, deletes && !touches
 }
 
-// readChanges reads the file at some heads.
+// readChanges reads the file at some heads. That a head has none is known only beside its tree.
 func (l *look) readChanges(ctx context.Context, s *plan.Snapshot, some []int) error {
-	names := make([]string, len(some))
-	for i, at := range some {
-		names[i] = string(s.Pulls[at].Head) + ":" + config.File
+	names := make([]string, 2*len(some))
+	for n, i := range some {
+		names[n], names[len(some)+n] = string(s.Pulls[i].Head)+":"+config.File, treeOf(s.Pulls[i].Head)
 	}
-	var named map[string]json.RawMessage
-	if err := l.more(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectText), &named); err != nil {
+	r, err := l.c.askParts(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectText))
+	if l.divides(ctx, err, len(some)) {
 		return err
 	}
-	for i, at := range some {
+	var named answers
+	if err == nil {
+		l.cost += r.cost
+		named, err = r.aliases()
+	}
+	for n, i := range some {
+		p, bad := &s.Pulls[i], err
 		var o *rawObject
-		if err := json.Unmarshal(named[fmt.Sprintf("o%d", i)], &o); err != nil {
-			return transient(wordUnreadable, err)
+		if bad == nil {
+			o, bad = find[rawObject](named, fmt.Sprintf("o%d", n))
 		}
-		l.addChange(&s.Pulls[at], s.Bases[s.Pulls[at].Base].File, o)
+		if bad == nil && o == nil {
+			bad = shown(named, fmt.Sprintf("o%d", len(some)+n))
+		}
+		if bad == nil {
+			l.addChange(p, s.Bases[p.Base].File, o)
+			continue
+		}
+		var ends error
+		if p.Unread, ends = l.failed(ctx, l.pullKey(p), whatText, bad); ends != nil {
+			return ends
+		}
 	}
 	return nil
 }

@@ -132,12 +132,12 @@ func TestMoreChecks(t *testing.T) {
 	for name, tt := range map[string]struct {
 		next obj
 		all  bool
-		kind Kind
+		read bool
 	}{
-		"one more page":      {next(1, false), true, ""},
-		"more than are read": {next(1, true), false, ""},
-		"the head moved":     {next(2, false), false, Transient},
-		"it is gone":         {obj{"pullRequest": nil}, false, Transient},
+		"one more page":      {next(1, false), true, true},
+		"more than are read": {next(1, true), false, true},
+		"the head moved":     {next(2, false), false, false},
+		"it is gone":         {obj{"pullRequest": nil}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pullPart(1)
@@ -149,12 +149,9 @@ func TestMoreChecks(t *testing.T) {
 				}
 				return sayRepo(repoPart(p))(r, body)
 			}
-			s, err := hub.forge(nil).Observe(t.Context(), testRepo, Ask{})
-			if kindOf(err) != tt.kind {
-				t.Fatal(err)
-			}
-			if err == nil && (s.Pulls[0].ChecksAll != tt.all || len(s.Pulls[0].Checks) < 2) {
-				t.Errorf("%+v", s.Pulls[0])
+			s := observe(t, hub.forge(nil), Ask{})
+			if p := s.Pulls[0]; p.Unread.Is() == tt.read || p.ChecksAll != tt.all || tt.read && len(p.Checks) < 2 {
+				t.Errorf("%+v", p)
 			}
 		})
 	}

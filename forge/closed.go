@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 // needed to take a success back, so what cannot be read stays unknown and spoils no look.
 
 const (
-	// maxClosed is how many pull requests that are not open one look asks for, those first that were never asked for.
+	// maxClosed is how many pull requests that are not open one look asks for, those first that were asked for the longest ago, or never.
 	maxClosed = 50
 	// closedTTL is how long a pull request that was closed unmerged is taken for that: it may be opened again, and merged.
 	closedTTL = time.Hour
@@ -60,7 +59,7 @@ func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
 	if l.ask.Pulls != nil {
 		return nil
 	}
-	var fresh, again []int
+	var numbers []int
 	asked := map[int]bool{}
 	for _, d := range l.ask.Debts {
 		n := d.Subject.Pull
@@ -69,38 +68,40 @@ func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
 		}
 		asked[n] = true
 		seen, known := l.f.over.get(pullKey{keyOf(l.repo), n})
-		switch {
-		case !known:
-			fresh = append(fresh, n)
-		case seen.Merged || (d.Ends.IsZero() && l.f.now().Sub(seen.at) < closedTTL):
+		if known && (seen.Merged || (d.Ends.IsZero() && l.f.now().Sub(seen.at) < closedTTL)) {
 			s.Closed = append(s.Closed, seen.Closed)
-		default:
-			again = append(again, n)
+		} else {
+			numbers = append(numbers, n)
 		}
 	}
-	fresh = append(fresh, again...)
-	l.readClosed(ctx, s, fresh[:min(len(fresh), maxClosed)])
+	order := l.inTurn(partClosed, indices(numbers), func(i int) string { return fmt.Sprint(numbers[i]) })
+	some := make([]int, min(len(order), maxClosed))
+	for n := range some {
+		some[n] = numbers[order[n]]
+		l.hasTurn(partClosed, fmt.Sprint(some[n]))
+	}
+	l.readClosed(ctx, s, some)
 	return ctx.Err()
 }
 
-// readClosed asks for pull requests by number; for the halves if GitHub does not answer for all, since one of them may be gone.
+// readClosed asks for pull requests by number. One of them may be gone altogether.
 func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) {
-	if len(numbers) == 0 || ctx.Err() != nil {
+	if len(numbers) == 0 {
 		return
 	}
-	var named map[string]*rawClosed
-	if err := l.more(ctx, closedQuery(l.repo.Owner, l.repo.Name, numbers), &named); err != nil {
+	r, err := l.c.askParts(ctx, closedQuery(l.repo.Owner, l.repo.Name, numbers))
+	var named answers
+	if err == nil {
+		l.cost += r.cost
+		named, err = r.aliases()
+	}
+	if err != nil {
 		l.f.log.Debug("closed pull requests could not be read", "repository", l.repo.String(), "pulls", len(numbers), "error", err)
-		var e *Error
-		if len(numbers) > 1 && errors.As(err, &e) && e.Kind == Gone {
-			l.readClosed(ctx, s, numbers[:len(numbers)/2])
-			l.readClosed(ctx, s, numbers[len(numbers)/2:])
-		}
 		return
 	}
 	for i := range numbers {
-		raw := named[fmt.Sprintf("p%d", i)]
-		if raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
+		raw, err := find[rawClosed](named, fmt.Sprintf("p%d", i))
+		if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
 			continue
 		}
 		c := plan.Closed{Subject: plan.Subject{Pull: numbers[i], Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}

@@ -56,6 +56,14 @@ func (e *Error) Unwrap() error { return e.Err }
 // errHeavy is below an Error of a query that may work with a smaller page.
 var errHeavy = errors.New("too heavy")
 
+// errInstallation is below an Error that befalls all that an installation may do; errRepository, below one of the query about the
+// repository itself; errSilent, below one of a request without an answer.
+var (
+	errInstallation = errors.New("the installation")
+	errRepository   = errors.New("the repository")
+	errSilent       = errors.New("no answer")
+)
+
 func transient(reason string, err error) *Error {
 	return &Error{Kind: Transient, Reason: reason, Err: err}
 }
@@ -95,7 +103,7 @@ func judge(err error) *Error {
 	if errors.As(err, &request) {
 		cause = request.Err // people read the reason in a status: where we asked is nobody's business
 	}
-	return transient(wordNoAnswer+": "+oneLine(cause.Error()), err)
+	return transient(wordNoAnswer+": "+oneLine(cause.Error()), errors.Join(err, errSilent))
 }
 
 // answered is the Error that a status code stands for, with GitHub's message.
@@ -111,7 +119,7 @@ func answered(code int, message string, err error) *Error {
 	case code == http.StatusNotFound, code == http.StatusGone:
 		kind = Gone
 	case code == http.StatusForbidden && says(message, phrasesSuspended):
-		kind = Gone
+		kind, err = Gone, errors.Join(err, errInstallation)
 	case code == http.StatusMethodNotAllowed && says(message, phrasesTransient):
 		kind = Transient
 	case code == http.StatusConflict && says(message, phrasesOutdated):

@@ -13,7 +13,7 @@ import (
 const (
 	// maxListed is how many files GitHub lists of a pull request, whatever it changes.
 	maxListed = 3000
-	// maxListPages is how many pages of file lists a look reads. The pull requests beyond stay incomplete until the next.
+	// maxListPages is how many pages of file lists a look reads. The pull requests beyond stay incomplete until it is their turn.
 	maxListPages = 150
 	// maxCompared is how many files a comparison lists.
 	maxCompared = 300
@@ -29,26 +29,39 @@ type listKey struct {
 // names of renames, and files beyond the first hundred.
 func (l *look) addFiles(ctx context.Context, s *plan.Snapshot) error {
 	var read []int
-	pages := 0
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
 		raw := l.raws[p.Number]
 		files, whole := pageFiles(raw)
 		p.Files, p.Complete = files, whole && !renames(files)
+		p.Complete = p.Complete && !raw.thin
 		if p.Complete || raw.ChangedFiles > maxListed {
 			continue // fail closed: what GitHub does not list is not known
 		}
-		if l.keptList(ctx, p, raw) {
-			continue
-		}
-		n := (raw.ChangedFiles + perPage - 1) / perPage
-		if pages += n; pages <= maxListPages {
+		if !p.Unread.Is() && !l.keptList(ctx, p, raw) {
 			read = append(read, i)
 		}
 	}
-	return each(ctx, read, func(ctx context.Context, i int) error {
-		return l.readList(ctx, &s.Pulls[i], l.raws[s.Pulls[i].Number])
+	return l.eachPull(ctx, s, l.listsInTurn(s, read), whatFiles, func(ctx context.Context, p *plan.Pull) error {
+		return l.readList(ctx, p, l.raws[p.Number])
 	})
+}
+
+// listsInTurn are the pull requests whose lists are read now: those that were read the longest ago, or never. A list that never fits
+// its pull request is so no reason for others to wait.
+func (l *look) listsInTurn(s *plan.Snapshot, read []int) []int {
+	var now []int
+	pages := 0
+	for _, i := range l.inTurn(partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
+		p := &s.Pulls[i]
+		if pages += (l.raws[p.Number].ChangedFiles + perPage - 1) / perPage; pages > maxListPages {
+			l.askAgain(l.f.now().Add(partFirst))
+			break
+		}
+		l.hasTurn(partFiles, string(p.Head))
+		now = append(now, i)
+	}
+	return now
 }
 
 // pageFiles is the list of the page; false if it is not whole.
@@ -166,6 +179,9 @@ func (l *look) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
 			break
 		}
 		opts.Page = resp.NextPage
+	}
+	if len(list) == 0 { // go-github takes an empty body for an empty list
+		return wrap(ctx, "files", transient(wordEmpty, nil))
 	}
 	if !fits(list, p.Files, raw.ChangedFiles) {
 		return nil // fail closed: the pull request stays incomplete

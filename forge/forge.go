@@ -19,13 +19,13 @@ import (
 
 // What is remembered in memory, at most. A thing forgotten costs a request.
 const (
-	keepPolicies  = 200      // by blob
-	keepRules     = 2000     // by base
-	keepBases     = 5000     // merge bases
-	keepHistories = 1000     // lists of commits, of at most 300 each
-	keepFiles     = 200_000  // files in whole lists, with the old names of renames
-	keepTips      = maxBases // paths looked up, by tip; as many as one look may need
-	keepChanges   = 1000     // what a head makes of the rules file
+	keepPolicies  = 200     // by blob
+	keepRules     = 20_000  // by base
+	keepBases     = 5000    // merge bases
+	keepHistories = 1000    // lists of commits, of at most 300 each
+	keepFiles     = 200_000 // files in whole lists, with the old names of renames
+	keepTips      = 5000    // paths looked up, by tip; as many as one look may need
+	keepChanges   = 1000    // what a head makes of the rules file
 	keepRepos     = 5000
 )
 
@@ -88,6 +88,10 @@ type Forge struct {
 	made      *lru[plan.SHA, struct{}] // commits of our own merges
 	over      *lru[pullKey, closedSeen]
 
+	parts *lru[partKey, part]  // that could not be read
+	turns *lru[partKey, int64] // when parts were asked about last, counted in turn
+	turn  atomic.Int64
+
 	links   *lru[commitKey, link]
 	kin     *lru[kinKey, kinship]
 	pasts   *lru[commitKey, past]     // by the default branch's tip
@@ -140,6 +144,8 @@ func unsigned(o Options, at addresses) *Forge {
 		made:      newLRU[plan.SHA, struct{}](keepMade),
 		over:      newLRU[pullKey, closedSeen](keepOver),
 		pasts:     newLRU[commitKey, past](keepPasts).weighing(func(p past) int { return len(p.roster.Entries) + 1 }),
+		parts:     newLRU[partKey, part](keepParts),
+		turns:     newLRU[partKey, int64](keepTurns),
 		links:     newLRU[commitKey, link](keepLinks),
 		kin:       newLRU[kinKey, kinship](keepKinships),
 		oldest:    newLRU[commitKey, plan.SHA](keepKinships),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -28,6 +29,10 @@ type reply struct {
 	cost       int       // points of the hour
 	sent, got  time.Time // on our clock
 	date       time.Time // on GitHub's; zero if it did not say
+
+	// holes are errors about what stands under one alias, or in one entry of the list of pull requests ("n3"): that part is not
+	// known, and what is shown of it may look like an absence.
+	holes map[string]*Error
 }
 
 type envelope struct {
@@ -49,6 +54,15 @@ type graphError struct {
 // ask sends a query. Data beside errors is not used: a hole in it would look like an absence. What may be absent, or unknown, is told
 // by absentFile and unreadRules.
 func (c *client) ask(ctx context.Context, q *query) (reply, error) {
+	r, err := c.askParts(ctx, q)
+	for _, hole := range r.holes {
+		return reply{}, wrap(ctx, "query "+q.name, hole)
+	}
+	return r, err
+}
+
+// askParts is ask for a query about many parts: errors about single ones leave holes.
+func (c *client) askParts(ctx context.Context, q *query) (reply, error) {
 	body, err := json.Marshal(map[string]any{"query": q.text(), "variables": q.vars})
 	if err != nil {
 		return reply{}, fmt.Errorf("query %s: %w", q.name, err)
@@ -66,14 +80,17 @@ func (c *client) ask(ctx context.Context, q *query) (reply, error) {
 	if err := json.Unmarshal(data, &e); err != nil {
 		return reply{}, wrap(ctx, "query "+q.name, transient(wordUnreadable, err))
 	}
-	if err := c.sortOut(e.Errors, header); err != nil {
+	if r.holes, err = c.sortOut(e.Errors, header); err != nil {
 		return reply{}, wrap(ctx, "query "+q.name, err)
 	}
 	if e.Data == nil {
 		return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil))
 	}
 	if raw := bytes.TrimSpace(e.Data.Repository); len(raw) == 0 || string(raw) == "null" {
-		return reply{}, wrap(ctx, "query "+q.name, &Error{Kind: Gone, Reason: wordNotThere})
+		if len(r.holes) > 0 { // a part could not be shown, and took the rest with it
+			return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil))
+		}
+		return reply{}, wrap(ctx, "query "+q.name, &Error{Kind: Gone, Reason: wordNotThere, Err: errRepository})
 	}
 	if e.Data.RateLimit != nil {
 		r.cost = e.Data.RateLimit.Cost
@@ -120,29 +137,58 @@ func messageOf(body []byte) string {
 	return m.Message
 }
 
-// sortOut sorts the errors of an answer of 200. The worst one decides.
-func (c *client) sortOut(errs []graphError, header http.Header) error {
+// sortOut sorts the errors of an answer of 200: those about one part are holes, and of the others the worst decides.
+func (c *client) sortOut(errs []graphError, header http.Header) (map[string]*Error, error) {
 	var worst *Error
+	holes := map[string]*Error{}
 	for _, e := range errs {
 		if e.absentFile() {
 			continue
 		}
 		if e.Type == "RATE_LIMITED" {
 			a := answer{code: http.StatusOK, header: header, graphQL: true, of: accountGraphQL, message: e.Message}
-			return c.limits.see(a, c.now())
+			return nil, c.limits.see(a, c.now())
 		}
 		if e.unreadRules() {
 			continue
 		}
-		if k := e.judge(); worst == nil || k.Kind == Gone {
+		k := e.judge()
+		if name, ok := e.part(); ok && !errors.Is(k, errHeavy) {
+			holes[name] = k
+			continue
+		}
+		if worst == nil || k.Kind == Gone {
 			worst = k
 		}
 	}
 	if worst == nil {
-		return nil
+		return holes, nil
 	}
-	return worst
+	return nil, worst
 }
+
+// alias is the name of one part in a query.
+var alias = regexp.MustCompile(`^[a-z][0-9]+$`)
+
+// part gives the alias that an error is about, or the entry of the list of pull requests; false if it is about more.
+func (e graphError) part() (string, bool) {
+	if len(e.Path) < 2 || e.Path[0] != "repository" {
+		return "", false
+	}
+	name, _ := e.Path[1].(string)
+	if alias.MatchString(name) {
+		return name, true
+	}
+	if len(e.Path) > 3 && name == "pullRequests" && e.Path[2] == "nodes" {
+		if i, ok := e.Path[3].(float64); ok {
+			return entry(int(i)), true
+		}
+	}
+	return "", false
+}
+
+// entry is the name of a hole in the list of pull requests.
+func entry(i int) string { return fmt.Sprintf("n%d", i) }
 
 // absentFile tells the one error that is an answer: the tip has no file of ours.
 func (e graphError) absentFile() bool {
@@ -169,6 +215,9 @@ func (e graphError) judge() *Error {
 	reason := oneLine(e.Message)
 	switch e.Type {
 	case "NOT_FOUND":
+		if len(e.Path) == 1 && e.Path[0] == "repository" {
+			return &Error{Kind: Gone, Reason: reason, Err: errRepository}
+		}
 		return &Error{Kind: Gone, Reason: reason}
 	case "FORBIDDEN", "INSUFFICIENT_SCOPES", "UNPROCESSABLE":
 		return &Error{Kind: Refused, Reason: reason}
@@ -195,6 +244,30 @@ func (r reply) into(v any) error {
 		return transient(wordUnreadable, err)
 	}
 	return nil
+}
+
+// answers is what was asked for by alias.
+type answers struct {
+	raw   map[string]json.RawMessage
+	holes map[string]*Error
+}
+
+// aliases decodes what was asked for by alias.
+func (r reply) aliases() (answers, error) {
+	a := answers{holes: r.holes}
+	return a, r.into(&a.raw)
+}
+
+// find decodes what stands under an alias; nil for what is not there. What was not answered, or has a hole, is an error.
+func find[T any](a answers, alias string) (*T, error) {
+	if hole := a.holes[alias]; hole != nil {
+		return nil, hole
+	}
+	var v *T
+	if err := json.Unmarshal(a.raw[alias], &v); err != nil {
+		return nil, transient(wordUnreadable, err)
+	}
+	return v, nil
 }
 
 // skew is our clock minus GitHub's, as little as this answer proves.

@@ -148,8 +148,13 @@ func (t *tracker) reported(ctx context.Context, sha plan.SHA, rollup *rawRollup)
 	for at.HasNextPage && at.EndCursor != "" && t.seen.more < maxMoreReports {
 		t.seen.more++
 		var r struct{ Object *rawJudged }
-		if err := t.more(ctx, moreContextsQuery(t.repo.Owner, t.repo.Name, sha, at.EndCursor), &r); err != nil {
-			return nil, false, err
+		if t.rests(t.key(partCommit, string(sha))).Is() {
+			return all, false, nil
+		}
+		err := t.more(ctx, moreContextsQuery(t.repo.Owner, t.repo.Name, sha, at.EndCursor), &r)
+		if err != nil {
+			_, err = t.failed(ctx, t.key(partCommit, string(sha)), whatCommit, err)
+			return all, false, err
 		}
 		if r.Object == nil || r.Object.StatusCheckRollup == nil {
 			return all, false, nil

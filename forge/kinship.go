@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 
 	"github.com/google/go-github/v60/github"
@@ -40,6 +39,7 @@ type kinKey struct {
 type place struct {
 	relation plan.Relation
 	reach    int
+	unread   plan.Unread // why the relation is unknown, if a comparison failed
 }
 
 // placeKey names a tip before a source.
@@ -72,7 +72,7 @@ func (t *tracker) relate(ctx context.Context) error {
 	left.Store(maxKinships)
 	err := each(ctx, at, func(ctx context.Context, i int) error {
 		var err error
-		found[i], err = t.search(ctx, open[i], &left)
+		found[i], err = t.searchPart(ctx, open[i], &left)
 		return err
 	})
 	if err != nil {
@@ -85,6 +85,9 @@ func (t *tracker) relate(ctx context.Context) error {
 		if b := &t.s.Branches[i]; b.Tip != "" {
 			p := places[placeKey{plan.Branch(e.From), b.Tip}]
 			b.Relation, b.Reach = p.relation, p.reach
+			if !b.Unread.Is() {
+				b.Unread = p.unread
+			}
 		}
 	}
 	return nil
@@ -99,7 +102,28 @@ func (t *tracker) placed(k placeKey) (place, bool) {
 	case i == 0:
 		return place{relation: plan.Level}, true
 	}
-	return place{plan.Behind, min(i, len(t.chains[k.from].line()))}, true
+	return place{relation: plan.Behind, reach: min(i, len(t.chains[k.from].line()))}, true
+}
+
+// searchPart is search for a tip as a part by itself: while it is left alone what was proved before stands.
+func (t *tracker) searchPart(ctx context.Context, k placeKey, left *atomic.Int32) (place, error) {
+	key := t.key(partTip, string(k.tip))
+	unread := t.rests(key)
+	if unread.Is() {
+		left = &atomic.Int32{}
+	}
+	p, err := t.search(ctx, k, left)
+	if err != nil {
+		if unread, err = t.failed(ctx, key, whatKin, err); err != nil {
+			return place{}, err
+		}
+	} else if !unread.Is() {
+		t.wasRead(key)
+	}
+	if p.relation == plan.RelationUnknown {
+		p.unread = unread
+	}
+	return p, nil
 }
 
 // search tells by comparisons how a tip that is not on the line stands to it.
@@ -129,10 +153,8 @@ func (t *tracker) search(ctx context.Context, k placeKey, left *atomic.Int32) (p
 			at = t.guess(k.tip, line, yes)
 		}
 		switch kin, err := t.compareTips(ctx, k.tip, line[at].SHA, left); {
-		case err != nil:
-			return place{}, err
-		case kin == kinUnknown: // what is proved stands
-			return t.settle(key, line, yes), nil
+		case err != nil, kin == kinUnknown: // what is proved stands
+			return t.settle(key, line, yes), err
 		case kin == kinAhead, kin == kinIdentical:
 			yes = at
 		default:
@@ -157,7 +179,7 @@ func (t *tracker) settle(key commitKey, line []plan.Commit, yes int) place {
 		return place{relation: plan.Behind}
 	}
 	t.f.oldest.put(key, line[yes].SHA)
-	return place{plan.Behind, yes + 1}
+	return place{relation: plan.Behind, reach: yes + 1}
 }
 
 // relationOf is what a comparison from a branch's tip to its source says of the branch.
@@ -175,8 +197,8 @@ func relationOf(k kinship) plan.Relation {
 	return plan.RelationUnknown
 }
 
-// compareTips compares two commits, or recalls it; unknown if GitHub does not show one of them, says something else, or the
-// look has made as many comparisons as it may.
+// compareTips compares two commits, or recalls it; unknown if the look has made as many comparisons as it may. What GitHub does not
+// find is no answer: commits without a common ancestor look like commits that it does not have everywhere yet.
 func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atomic.Int32) (kinship, error) {
 	if from == to {
 		return kinIdentical, nil
@@ -190,22 +212,12 @@ func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atom
 	}
 	c, _, err := t.c.rest.Repositories.CompareCommits(ctx, t.repo.Owner, t.repo.Name, string(from), string(to),
 		&github.ListOptions{Page: 2, PerPage: 1}) // the files come with the first page
-	err = wrap(ctx, "compare branch", err)
-	var e *Error
-	if errors.As(err, &e) && e.Kind == Gone {
-		// Both were there a moment ago: what GitHub cannot find is an ancestor that they share.
-		t.f.kin.put(key, kinDiverged)
-		return kinDiverged, nil
-	}
-	if errors.As(err, &e) && e.Kind == Refused {
-		return kinUnknown, nil
-	}
 	if err != nil {
-		return kinUnknown, err
+		return kinUnknown, wrap(ctx, "compare branch", err)
 	}
 	k := kinship(c.GetStatus())
 	if relationOf(k) == plan.RelationUnknown {
-		return kinUnknown, nil
+		return kinUnknown, wrap(ctx, "compare branch", transient(wordNoKin, nil))
 	}
 	t.f.kin.put(key, k)
 	return k, nil

@@ -86,6 +86,9 @@ func (t *tracker) addLines(ctx context.Context) error {
 	t.s.Sources = make(map[plan.Branch]plan.Source, len(t.from))
 	for _, from := range t.from {
 		raw := t.bases[from]
+		if t.lost[from].Is() {
+			continue
+		}
 		if raw == nil {
 			t.s.Sources[from] = plan.Source{}
 			continue

@@ -57,6 +57,15 @@ func (l *lru[K, V]) put(k K, v V) {
 	}
 }
 
+// remove forgets what is remembered under k.
+func (l *lru[K, V]) remove(k K) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.at[k]; ok {
+		l.drop(e)
+	}
+}
+
 // drop forgets an element.
 func (l *lru[K, V]) drop(e *list.Element) {
 	p := l.order.Remove(e).(pair[K, V])

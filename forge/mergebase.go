@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// maxCompares is how many merge bases a look asks for by comparison. The others count as behind until the next look.
+// maxCompares is how many merge bases a look asks for by comparison. The others count as behind until it is their turn.
 const maxCompares = 30
 
 // fork is where a head and its base's tip part.
@@ -103,6 +102,10 @@ func (l *look) addMergeBases(ctx context.Context, s *plan.Snapshot) error {
 	var find []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
+		if l.raws[p.Number].thin || s.Bases[p.Base].Unread.Is() {
+			p.Crossed = true
+			continue
+		}
 		tip, h := s.Bases[p.Base].Tip, l.history(l.raws[p.Number])
 		if base, ok := h.mergeBase(tip, p.Head); ok {
 			p.MergeBase = base
@@ -114,12 +117,14 @@ func (l *look) addMergeBases(ctx context.Context, s *plan.Snapshot) error {
 			continue
 		}
 		p.Crossed = true // fail closed: until it is known
-		if len(find) < maxCompares {
+		if !p.Unread.Is() {
 			find = append(find, i)
 		}
 	}
-	return each(ctx, find, func(ctx context.Context, i int) error {
-		p := &s.Pulls[i]
+	find = l.inTurn(partFork, find, func(i int) string { return string(s.Pulls[i].Head) })
+	find = find[:min(len(find), maxCompares)]
+	return l.eachPull(ctx, s, find, whatFork, func(ctx context.Context, p *plan.Pull) error {
+		l.hasTurn(partFork, string(p.Head))
 		at, err := l.findFork(ctx, l.raws[p.Number], s.Bases[p.Base].Tip)
 		p.MergeBase, p.Crossed = at.base, at.crossed
 		return err
@@ -143,7 +148,7 @@ func (l *look) findFork(ctx context.Context, raw *rawPull, tip plan.SHA) (fork, 
 		}
 	}
 	base, err := l.compare(ctx, tip, head)
-	if err != nil || base == "" { // GitHub may not have the head everywhere yet
+	if err != nil {
 		return fork{crossed: true}, err
 	}
 	at := fork{base: base}
@@ -213,8 +218,8 @@ func (l *look) history(raw *rawPull) history {
 // maxCommitPages is how far GitHub lists a pull request's commits: 250 in all.
 const maxCommitPages = 3
 
-// wholeHistory reads a head's own commits, if the page did not show them all. It stays incomplete where GitHub does not list
-// them, or lists those of another head.
+// wholeHistory reads a head's own commits, if the page did not show them all. It stays incomplete where GitHub lists no more. A list
+// that is shorter than it should be, or of another head, is no answer.
 func (l *look) wholeHistory(ctx context.Context, raw *rawPull) (history, error) {
 	h := l.history(raw)
 	if h.complete || raw.Commits.TotalCount > maxCommitPages*perPage {
@@ -234,12 +239,10 @@ func (l *look) wholeHistory(ctx context.Context, raw *rawPull) (history, error) 
 		opts.Page = resp.NextPage
 	}
 	head := plan.SHA(raw.HeadRefOid)
-	if h = historyOfList(list, head); len(h.own) != raw.Commits.TotalCount {
-		h.complete = false
+	if h = historyOfList(list, head); !h.complete || len(h.own) != raw.Commits.TotalCount {
+		return h, wrap(ctx, "commits", transient(wordShortList, nil))
 	}
-	if h.complete {
-		l.f.histories.put(historyKey{keyOf(l.repo), head, raw.Commits.TotalCount}, h)
-	}
+	l.f.histories.put(historyKey{keyOf(l.repo), head, raw.Commits.TotalCount}, h)
 	return h, nil
 }
 
@@ -266,18 +269,17 @@ func (h *history) leaveTo(parent plan.SHA) {
 	}
 }
 
-// compare asks GitHub for a merge base; "" if there is none, which counts as behind. The second page is asked for because
-// the files come with the first.
+// compare asks GitHub for a merge base. That it finds none is no answer: it may not have the head everywhere yet. The second page is
+// asked for because the files come with the first.
 func (l *look) compare(ctx context.Context, tip, head plan.SHA) (plan.SHA, error) {
 	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(tip), string(head),
 		&github.ListOptions{Page: 2, PerPage: 1})
-	err = wrap(ctx, "compare", err)
-	var e *Error
-	if errors.As(err, &e) && e.Kind == Gone {
-		return "", nil
-	}
 	if err != nil {
-		return "", err
+		return "", wrap(ctx, "compare", err)
 	}
-	return plan.SHA(c.GetMergeBaseCommit().GetSHA()), nil
+	base := plan.SHA(c.GetMergeBaseCommit().GetSHA())
+	if base == "" {
+		return "", wrap(ctx, "compare", transient(wordNoBase, nil))
+	}
+	return base, nil
 }

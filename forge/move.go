@@ -281,7 +281,7 @@ func (c *client) sortOutMutation(errs []graphError, header http.Header) error {
 			return errNoMutation
 		}
 	}
-	err := c.sortOut(errs, header)
+	_, err := c.sortOut(errs, header)
 	var said *Error
 	if err == nil || !errors.As(err, &said) || said.Kind == Limited || errors.Is(said, errHeavy) {
 		return err

@@ -1,8 +1,8 @@
 package forge
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -56,6 +56,9 @@ func (l *look) addMoved(ctx context.Context, s *plan.Snapshot) error {
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
 		tip := s.Bases[p.Base].Tip
+		if p.Unread.Is() || tip == "" {
+			continue
+		}
 		for _, path := range stood(p, tip) {
 			at := lookup{tip, path}
 			if _, known := l.pathsOf(tip).get(path); !known && !asked[at] {
@@ -64,16 +67,37 @@ func (l *look) addMoved(ctx context.Context, s *plan.Snapshot) error {
 			}
 		}
 	}
-	if err := l.lookUp(ctx, unknown); err != nil {
-		return err
+	failed := l.lookUp(ctx, unknown)
+	if failed != nil && endsLook(ctx, failed) {
+		return failed
 	}
 	for i := range s.Pulls {
-		p := &s.Pulls[i]
-		tip := s.Bases[p.Base].Tip
-		for _, path := range stood(p, tip) {
-			if !l.isThere(lookup{tip, path}) { // fail closed: not known counts as moved
-				p.Moved = append(p.Moved, path)
+		if err := l.addMovedOf(ctx, s, &s.Pulls[i], failed); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addMovedOf fills in what of one pull request is moved. Where one of its paths could not be looked up, the pull request is unknown.
+func (l *look) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.Pull, failed error) error {
+	tip := s.Bases[p.Base].Tip
+	if p.Unread.Is() || tip == "" {
+		return nil
+	}
+	for _, path := range stood(p, tip) {
+		switch there, known := l.pathsOf(tip).get(path); {
+		case !known:
+			if failed == nil { // there were more than a look asks for
+				p.Unread = plan.Unread{Reason: notRead(whatPaths, transient("", nil)), Passing: true}
+				l.askAgain(l.f.now().Add(partFirst))
+				return nil
 			}
+			var err error
+			p.Unread, err = l.failed(ctx, l.pullKey(p), whatPaths, failed)
+			return err
+		case !there:
+			p.Moved = append(p.Moved, path)
 		}
 	}
 	return nil
@@ -106,72 +130,107 @@ func (l *look) pathsOf(tip plan.SHA) *pathSet {
 	return set
 }
 
-// isThere tells that a path is known to stand at a tip.
-func (l *look) isThere(at lookup) bool {
-	there, _ := l.pathsOf(at.tip).get(at.path)
-	return there
-}
+// maxPathQueries is how many queries for paths by their names a look sends.
+const maxPathQueries = 100
 
-// lookUp finds out which paths are there: many of one tip from its tree, the others by name, all in one query if they fit.
+// lookUp finds out which paths are there: many of one tip from its tree, the others by name, all in one query if they fit. What an
+// error kept from being found out stays unknown; the first error is given.
 func (l *look) lookUp(ctx context.Context, unknown []lookup) error {
 	count := map[plan.SHA]int{}
 	for _, at := range unknown {
 		count[at.tip]++
 	}
+	var failed error
 	for tip, n := range count {
 		if n <= manyPaths {
 			continue
 		}
 		if err := l.readTree(ctx, tip, unknown); err != nil {
-			return err
-		}
-		unknown = slices.DeleteFunc(unknown, func(at lookup) bool { return at.tip == tip })
-	}
-	for some := range slices.Chunk(unknown, maxAliases) {
-		if err := l.readPaths(ctx, some); err != nil {
-			return err
+			failed = cmp.Or(failed, err)
+			unknown = slices.DeleteFunc(unknown, func(at lookup) bool { return at.tip == tip })
 		}
 	}
-	return nil
+	unknown = slices.DeleteFunc(unknown, func(at lookup) bool { _, known := l.pathsOf(at.tip).get(at.path); return known })
+	queries := 0
+	for some := range slices.Chunk(unknown, maxAliases/2) {
+		if queries++; queries > maxPathQueries || failed != nil && endsLook(ctx, failed) {
+			break
+		}
+		failed = cmp.Or(failed, l.readPaths(ctx, some))
+	}
+	return failed
 }
 
-// readPaths asks for paths by name.
+// treeOf names a commit's tree as git does: where it is shown, what is not shown in it is not there.
+func treeOf(sha plan.SHA) string { return string(sha) + "^{tree}" }
+
+// readPaths asks for paths by name, and with them for the trees that they should stand in: a path that is not there is known only
+// beside its tree.
 func (l *look) readPaths(ctx context.Context, some []lookup) error {
-	names := make([]string, len(some))
-	for i, at := range some {
-		names[i] = string(at.tip) + ":" + at.path
+	var names []string
+	trees := map[plan.SHA]string{}
+	for _, at := range some {
+		names = append(names, string(at.tip)+":"+at.path)
 	}
-	var named map[string]json.RawMessage
-	if err := l.more(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectType), &named); err != nil {
+	for _, at := range some {
+		if trees[at.tip] == "" {
+			trees[at.tip] = fmt.Sprintf("o%d", len(names))
+			names = append(names, treeOf(at.tip))
+		}
+	}
+	r, err := l.c.askParts(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectType))
+	if err != nil {
 		return err
 	}
+	l.cost += r.cost
+	named, err := r.aliases()
+	if err != nil {
+		return err
+	}
+	var failed error
 	for i, at := range some {
-		var o *struct {
-			Typename string `json:"__typename"`
+		o, err := find[rawObject](named, fmt.Sprintf("o%d", i))
+		if err == nil && o == nil {
+			err = shown(named, trees[at.tip])
 		}
-		if err := json.Unmarshal(named[fmt.Sprintf("o%d", i)], &o); err != nil {
-			return transient(wordUnreadable, err)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			continue
 		}
 		l.pathsOf(at.tip).put(at.path, o != nil && o.Typename == typeBlob)
 	}
-	return nil
+	return failed
 }
 
-// readTree finds out about paths of a tip from its whole tree. Fail closed: what a tree that GitHub cuts short does not
-// show is not there.
+// shown gives an error if a tree is not shown under an alias.
+func shown(named answers, alias string) error {
+	tree, err := find[rawObject](named, alias)
+	if err == nil && tree == nil {
+		err = transient(wordNoTree, nil)
+	}
+	return err
+}
+
+// readTree finds out about paths of a tip from its whole tree. What a tree that GitHub cuts short does not show stays unknown.
 func (l *look) readTree(ctx context.Context, tip plan.SHA, unknown []lookup) error {
-	var tree struct{ Tree []struct{ Path, Type string } }
+	var tree struct {
+		Truncated bool
+		Tree      []struct{ Path, Type string }
+	}
 	u := fmt.Sprintf("repos/%s/%s/git/trees/%s?recursive=1", l.repo.Owner, l.repo.Name, tip)
 	if err := l.c.get(ctx, u, &tree); err != nil {
 		return fmt.Errorf("tree: %w", err)
+	}
+	if tree.Tree == nil {
+		return fmt.Errorf("tree: %w", transient(wordEmpty, nil))
 	}
 	there := make(map[string]bool, len(tree.Tree))
 	for _, e := range tree.Tree {
 		there[e.Path] = e.Type == "blob"
 	}
 	for _, at := range unknown {
-		if at.tip == tip {
-			l.pathsOf(tip).put(at.path, there[at.path])
+		if stands, listed := there[at.path]; at.tip == tip && (listed || !tree.Truncated) {
+			l.pathsOf(tip).put(at.path, stands)
 		}
 	}
 	return nil

@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"regexp"
@@ -28,9 +27,6 @@ type Ask struct {
 // MaxPulls is how many pull requests may be asked for by number in one look.
 const MaxPulls = 50
 
-// maxGroups is how many merge groups are looked at in one look. GitHub builds few at a time.
-const maxGroups = 20
-
 // maxTries is how often a look begins anew because the repository changed under it.
 const maxTries = 2
 
@@ -40,28 +36,42 @@ var errMoved = errors.New(wordMoved)
 // Observe looks at a repository. The snapshot holds everything but what the store remembers.
 //
 // Reads of one look are not atomic on GitHub. What belongs together is compared: every page and every base must have seen
-// the same tips. If they did not, the look begins once more, and then it is Transient.
+// the same tips. If they did not, the look begins once more; then a base that still moved is unknown, and if it is the default
+// branch the look is Transient.
+//
+// What is wrong with a part of the repository makes that part unknown (parts.go). Gone is said of the repository only by the query
+// about itself, or of the whole installation; once is no proof.
 func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snapshot, error) {
 	op := "observe " + repo.String()
-	if len(ask.Pulls) > MaxPulls || len(ask.Groups) > maxGroups {
+	if len(ask.Pulls) > MaxPulls {
 		return plan.Snapshot{}, fmt.Errorf("%s: too much asked at once", op)
 	}
 	if _, err := f.Self(ctx); err != nil {
-		return plan.Snapshot{}, fmt.Errorf("%s: %w", op, err)
+		return plan.Snapshot{}, fmt.Errorf("%s: %w", op, ofTheWhole(err))
 	}
 	ask.Groups = askable(ask.Groups)
-	for range maxTries {
+	for try := range maxTries {
 		l := f.newLook(repo, ask)
+		l.final = try == maxTries-1
 		s, err := l.run(ctx)
 		if errors.Is(err, errMoved) {
 			continue
 		}
 		if err != nil {
-			return plan.Snapshot{}, fmt.Errorf("%s: %w", op, err)
+			return plan.Snapshot{}, fmt.Errorf("%s: %w", op, ofTheWhole(err))
 		}
 		return s, nil
 	}
 	return plan.Snapshot{}, fmt.Errorf("%s: %w", op, transient(wordMoved, errMoved))
+}
+
+// ofTheWhole is the error of a look: what does not show a part of a repository does not say that the repository is gone.
+func ofTheWhole(err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.Kind == Gone && !errors.Is(err, errRepository) && !errors.Is(err, errInstallation) {
+		return transient(e.Reason, err)
+	}
+	return err
 }
 
 // fullSHA is what GitHub takes for the name of an object.
@@ -83,14 +93,19 @@ type look struct {
 	us   plan.Login
 	mem  memory
 
-	once     rawRepo                    // what there is once, from the first page
-	named    map[string]json.RawMessage // what was asked for by alias, from the first page
-	asked    asked                      // of windowed branches, with the first page
+	partBook
+	final bool // what moves while it is read is unknown: it was begun anew before
+
+	once     rawRepo // what there is once, from the first page
+	named    answers // what was asked for by alias, from the first page
+	asked    asked   // of windowed branches, with the first page
 	pulls    []*rawPull
 	raws     map[int]*rawPull
+	heads    map[plan.SHA]*rawCommitStatus // what was reported on heads that were asked for by name; nil: not there
 	bases    map[plan.Branch]*rawBase
-	absent   map[plan.Branch]bool     // branches that were asked for and are not there
-	tips     map[plan.Branch]plan.SHA // as the pages saw them
+	absent   map[plan.Branch]bool        // branches that were asked for and are not there
+	lost     map[plan.Branch]plan.Unread // those that could not be read
+	tips     map[plan.Branch]plan.SHA    // as the pages saw them
 	seen     sightings
 	windowed windowed // for the next look
 	at       time.Time
@@ -110,7 +125,7 @@ func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
 	return &look{
 		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at, began: f.now(),
 		raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
-		absent: map[plan.Branch]bool{}, seen: newSightings(),
+		absent: map[plan.Branch]bool{}, lost: map[plan.Branch]plan.Unread{}, heads: map[plan.SHA]*rawCommitStatus{}, seen: newSightings(),
 	}
 }
 
@@ -120,14 +135,20 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 		return plan.Snapshot{}, err
 	}
 	if l.repo.ID != 0 && l.once.DatabaseID != 0 && l.repo.ID != l.once.DatabaseID {
-		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordOtherRepo}
+		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordOtherRepo, Err: errRepository}
 	}
-	if err := l.readBases(ctx); err != nil {
-		return plan.Snapshot{}, err
+	for _, read := range []func(context.Context) error{l.readNumbered, l.readBases} {
+		if err := read(ctx); err != nil {
+			return plan.Snapshot{}, err
+		}
 	}
 	s := l.frame()
 	for _, raw := range l.pulls {
-		s.Pulls = append(s.Pulls, l.pull(raw))
+		p := l.pull(raw)
+		if !raw.thin && !p.Unread.Is() {
+			p.Unread = l.rests(l.pullKey(&p))
+		}
+		s.Pulls = append(s.Pulls, p)
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
 		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addRoster, l.addBranches,
@@ -137,6 +158,12 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 			return plan.Snapshot{}, err
 		}
 	}
+	for i := range s.Pulls {
+		if p := &s.Pulls[i]; !p.Unread.Is() {
+			l.wasRead(l.pullKey(p))
+		}
+	}
+	s.Again = l.again
 	l.remember(s)
 	return s, nil
 }
@@ -152,7 +179,9 @@ func (l *look) frame() plan.Snapshot {
 		s.Default = plan.Branch(l.once.DefaultBranchRef.Name)
 	}
 	for name := range l.used() {
-		if raw := l.bases[name]; raw != nil {
+		if u := l.lost[name]; u.Is() {
+			s.Bases[name] = plan.Base{Unread: u}
+		} else if raw := l.bases[name]; raw != nil {
 			s.Bases[name] = l.base(name, raw)
 		}
 	}

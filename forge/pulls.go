@@ -22,6 +22,14 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 		p.AutoMerge = armed(raw.AutoMergeRequest.MergeMethod)
 	}
 	p.ChecksAll = true
+	if p.Unread = l.lost[p.Base]; raw.thin {
+		p.Unread = raw.unread
+		at, told := l.heads[p.Head]
+		p.Unread.Passing = p.Unread.Passing || !told // what stands there is not known: nothing is written
+		if at != nil && at.Status != nil {
+			p.Ours = l.ours(plan.ContextFor(p.Base), at.Status.Contexts)
+		}
+	}
 	if raw.Labels != nil {
 		for _, label := range raw.Labels.Nodes {
 			p.Labels = append(p.Labels, label.Name)
@@ -63,27 +71,88 @@ func decision(word *string) plan.Decision {
 	return plan.ReviewRequired
 }
 
-// addMore reads the further pages of checks and reviews, and sorts them.
+// addMore reads the further pages of checks and reviews, and sorts them. A pull request whose pages were not all read is not known
+// whole.
 func (l *look) addMore(ctx context.Context, s *plan.Snapshot) error {
+	var long []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
-		contexts, whole, err := l.contexts(ctx, l.raws[p.Number])
-		if err != nil {
-			return err
+		switch raw := l.raws[p.Number]; {
+		case raw.thin:
+			p.ChecksAll = false
+		case p.Unread.Is() || !raw.long():
+			l.addReports(p, raw.reports(), !raw.long())
+		default:
+			long = append(long, i)
 		}
-		reviews, all, err := l.reviews(ctx, l.raws[p.Number])
-		if err != nil {
-			return err
-		}
-		l.addChecks(p, contexts)
-		l.addReviews(p, reviews)
-		p.ChecksAll = p.ChecksAll && whole && all // fail closed: a review that is not seen may ask for changes
 	}
-	return nil
+	long = l.inTurn(partReports, long, func(i int) string { return string(s.Pulls[i].Head) })
+	turn := long[:min(len(long), maxLong)]
+	err := l.eachPull(ctx, s, turn, whatReports, func(ctx context.Context, p *plan.Pull) error {
+		l.hasTurn(partReports, string(p.Head))
+		all, whole, err := l.allReports(ctx, l.raws[p.Number])
+		if err == nil {
+			l.addReports(p, all, whole)
+		}
+		return err
+	})
+	for n, i := range long {
+		if p := &s.Pulls[i]; n >= len(turn) || p.Unread.Is() {
+			l.addReports(p, l.raws[p.Number].reports(), false)
+			p.Unread.Passing = p.Unread.Passing || len(p.Ours) == 0 // it may stand on another page: nothing is written
+		}
+	}
+	return err
 }
 
-// maxMore is how many further pages of checks or reviews of one pull request are read.
-const maxMore = 10
+const (
+	// maxMore is how many further pages of checks or reviews of one pull request are read.
+	maxMore = 10
+	// maxLong is of how many pull requests a look reads further pages. The others have their turn at later looks.
+	maxLong = 50
+)
+
+// opinions is what was reported on a head, and the latest opinions of all reviewers.
+type opinions struct {
+	contexts []rawContext
+	reviews  []rawReview
+}
+
+// reports is what the page shows.
+func (raw *rawPull) reports() opinions {
+	var r opinions
+	if raw.StatusCheckRollup != nil {
+		r.contexts = raw.StatusCheckRollup.Contexts.Nodes
+	}
+	if raw.Reviews != nil {
+		r.reviews = raw.Reviews.Nodes
+	}
+	return r
+}
+
+// long reports whether there is more than the page shows.
+func (raw *rawPull) long() bool {
+	return raw.StatusCheckRollup != nil && raw.StatusCheckRollup.Contexts.PageInfo.HasNextPage ||
+		raw.Reviews != nil && raw.Reviews.PageInfo.HasNextPage
+}
+
+// addReports sorts what was reported; whole says that it is all there is.
+func (l *look) addReports(p *plan.Pull, r opinions, whole bool) {
+	l.addChecks(p, r.contexts)
+	l.addReviews(p, r.reviews)
+	// Fail closed: a review that is not seen may ask for changes.
+	p.ChecksAll = p.ChecksAll && whole && l.raws[p.Number].Reviews != nil
+}
+
+// allReports reads the further pages; false if there are more than are read.
+func (l *look) allReports(ctx context.Context, raw *rawPull) (all opinions, whole bool, err error) {
+	if all.contexts, whole, err = l.contexts(ctx, raw); err != nil {
+		return all, false, err
+	}
+	var others bool
+	all.reviews, others, err = l.reviews(ctx, raw)
+	return all, whole && others, err
+}
 
 // contexts are all statuses and check runs of a head; false if there are more than are read.
 func (l *look) contexts(ctx context.Context, raw *rawPull) ([]rawContext, bool, error) {
@@ -106,7 +175,7 @@ func (l *look) contexts(ctx context.Context, raw *rawPull) ([]rawContext, bool, 
 			return nil, false, err
 		}
 		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || r.PullRequest.StatusCheckRollup == nil {
-			return nil, false, errMoved
+			return nil, false, transient(wordMoved, nil)
 		}
 		all = append(all, r.PullRequest.StatusCheckRollup.Contexts.Nodes...)
 		at = r.PullRequest.StatusCheckRollup.Contexts.PageInfo
@@ -134,7 +203,7 @@ func (l *look) reviews(ctx context.Context, raw *rawPull) ([]rawReview, bool, er
 			return nil, false, err
 		}
 		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || r.PullRequest.Reviews == nil {
-			return nil, false, errMoved
+			return nil, false, transient(wordMoved, nil)
 		}
 		all, at = append(all, r.PullRequest.Reviews.Nodes...), r.PullRequest.Reviews.PageInfo
 	}
@@ -147,7 +216,9 @@ func (l *look) more(ctx context.Context, q *query, v any) error {
 	if err != nil {
 		return err
 	}
+	l.mu.Lock()
 	l.cost += r.cost
+	l.mu.Unlock()
 	return r.into(v)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
 )
 
 // What one page may hold. GitHub reckons the price of a query by these numbers, not by what is there: a page of 100 costs
@@ -50,6 +51,15 @@ fragment pull on PullRequest {
   commits(first: %d) { totalCount nodes { commit { oid parents(first: 2) { totalCount nodes { oid } } } } }
   statusCheckRollup { contexts(first: %d) { nodes { ...check } pageInfo { hasNextPage endCursor } } }
 }`, maxLabels, maxFiles, maxReviews, maxCommits, maxChecks)
+
+// thinFragment is what a pull request is, without any list of what belongs to it.
+const thinFragment = `
+fragment thin on PullRequest {
+  number title state createdAt isDraft isCrossRepository headRefName headRefOid baseRefName
+  author { ...actor }
+  headRepository { id }
+  baseRef { target { oid } }
+}`
 
 var baseFragment = fmt.Sprintf(`
 fragment base on Ref {
@@ -110,7 +120,7 @@ func lookQuery(p page) *query {
 		q.addOnce(p)
 	}
 	if p.numbers != nil {
-		q.addPulls(p.numbers)
+		q.addPulls(p.numbers, p.fragment())
 	} else {
 		first := q.let("first", "Int!", p.size)
 		after := q.let("after", "String", nil)
@@ -118,17 +128,32 @@ func lookQuery(p page) *query {
 			q.vars["after"] = p.after
 		}
 		q.add("pullRequests(first: %s, after: %s, states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {"+
-			" totalCount nodes { ...pull } pageInfo { hasNextPage endCursor } }", first, after)
+			" totalCount nodes { ...%s } pageInfo { hasNextPage endCursor } }", first, after, p.fragment())
 	}
-	q.with(statusFragment, actorFragment)
+	if p.after == "" || !p.thin {
+		q.with(statusFragment)
+	}
+	q.with(actorFragment)
 	none := p.numbers != nil && len(p.numbers) == 0 // GitHub refuses a query with a fragment that nothing uses
-	if !none {
+	switch {
+	case none:
+	case p.thin:
+		q.with(thinFragment)
+	default:
 		q.with(pullFragment, reviewFragment)
 	}
-	if !none || p.asked.checks() {
+	if !none && !p.thin || p.asked.checks() {
 		q.with(checkFragment)
 	}
 	return q
+}
+
+// fragment is what is asked of each pull request of a page.
+func (p page) fragment() string {
+	if p.thin {
+		return "thin"
+	}
+	return "pull"
 }
 
 // checks tells whether checks of commits are asked for.
@@ -141,8 +166,7 @@ func (q *query) addOnce(p page) {
 	q.addBases(p.bases, p.asked)
 	q.addAsked(p.asked)
 	for i, g := range p.groups {
-		v := q.let(fmt.Sprintf("g%d", i), "GitObjectID!", string(g.Head))
-		q.add("g%d: object(oid: %s) { ... on Commit { oid status { contexts { ...status } } } }", i, v)
+		q.addHead(i, g.Head)
 	}
 	q.with(baseFragment, textFragment)
 	q.with(p.asked.fragments()...)
@@ -157,11 +181,35 @@ func (q *query) addBases(names []string, a asked) {
 }
 
 // addPulls asks for pull requests by number.
-func (q *query) addPulls(numbers []int) {
+func (q *query) addPulls(numbers []int, fragment string) {
 	for i, n := range numbers {
 		v := q.let(fmt.Sprintf("p%d", i), "Int!", n)
-		q.add("p%d: pullRequest(number: %s) { ...pull }", i, v)
+		q.add("p%d: pullRequest(number: %s) { ...%s }", i, v, fragment)
 	}
+}
+
+// addHead asks for the statuses of a commit.
+func (q *query) addHead(i int, head plan.SHA) {
+	v := q.let(fmt.Sprintf("g%d", i), "GitObjectID!", string(head))
+	q.add("g%d: object(oid: %s) { ... on Commit { oid status { contexts { ...status } } } }", i, v)
+}
+
+// headsQuery asks for the statuses of some commits.
+func headsQuery(owner, name string, heads []plan.SHA) *query {
+	q := newQuery("heads", owner, name)
+	for i, head := range heads {
+		q.addHead(i, head)
+	}
+	q.with(statusFragment, actorFragment)
+	return q
+}
+
+// pullsQuery asks for all of some pull requests.
+func pullsQuery(owner, name string, numbers []int) *query {
+	q := newQuery("pulls", owner, name)
+	q.addPulls(numbers, "pull")
+	q.with(pullFragment, reviewFragment, checkFragment, statusFragment, actorFragment)
+	return q
 }
 
 // basesQuery asks for bases that the look did not know beforehand.

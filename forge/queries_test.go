@@ -23,7 +23,15 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"with bases": lookQuery(page{owner: "o", name: "r", size: 100, bases: many(maxKnownBases), groups: groups}),
 		"next page":  lookQuery(page{owner: "o", name: "r", size: 50, after: "c"}),
 		"by number":  lookQuery(page{owner: "o", name: "r", numbers: []int{1, 2}}),
-		"none":       lookQuery(page{owner: "o", name: "r", numbers: []int{}}),
+		"thin":       lookQuery(page{owner: "o", name: "r", size: 100, thin: true, groups: groups}),
+		"thin next":  lookQuery(page{owner: "o", name: "r", size: 100, thin: true, after: "c"}),
+		"thin some":  lookQuery(page{owner: "o", name: "r", numbers: []int{1, 2}, thin: true}),
+		"pulls":      pullsQuery("o", "r", []int{1, 2}),
+		"heads":      headsQuery("o", "r", []plan.SHA{"a", "b"}),
+		"thin with branches": lookQuery(page{owner: "o", name: "r", size: 100, thin: true, asked: asked{
+			tips: []tipAsked{{"a", true}}, lines: []string{"main"}, defName: "main", judged: []plan.SHA{"a"}, recent: true,
+		}}),
+		"none": lookQuery(page{owner: "o", name: "r", numbers: []int{}}),
 		"branches alone": lookQuery(page{owner: "o", name: "r", numbers: []int{}, asked: asked{
 			tips: []tipAsked{{"a", true}}, lines: []string{"main"}, defName: "main", judged: []plan.SHA{"a"}, recent: true,
 		}}),

@@ -2,21 +2,24 @@ package forge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"time"
 
+	"github.com/google/go-github/v60/github"
+
 	"github.com/sluicegate/sluice/plan"
 )
 
 const (
-	// rulesAgain is how long rules that could not be read are left alone.
-	rulesAgain = 5 * time.Minute
+	// maxRulesRead is of how many branches a look reads the rules. Of the others what was read before counts; where nothing was, they
+	// are not known until it is their turn.
+	maxRulesRead = 100
 	// maxRulePages is how many pages of rules are read of a base.
 	maxRulePages = 5
 )
@@ -55,24 +58,42 @@ func (l *look) addRules(ctx context.Context, s *plan.Snapshot) error {
 	return nil
 }
 
-// rulesOf gives the rules of branches, read or remembered.
+// rulesOf gives the rules of branches, read or remembered. The default branch's come first.
 func (l *look) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branch]rules, error) {
-	var read []plan.Branch
-	for _, name := range names {
+	slices.Sort(names)
+	var read []int
+	for i, name := range names {
 		r, ok := l.f.rules.get(baseKey{keyOf(l.repo), name})
-		if !ok || l.ask.Rules || !l.f.now().Before(r.until) || r.classic != l.classic(name) {
-			read = append(read, name)
+		fresh := ok && !l.ask.Rules && l.f.now().Before(r.until) && r.classic == l.classic(name)
+		if !fresh && !l.lost[name].Is() && !l.rests(l.key(partRules, string(name))).Is() {
+			read = append(read, i)
 		}
 	}
-	slices.Sort(read)
-	if err := each(ctx, read, l.readRules); err != nil {
-		return nil, err
+	read = l.inTurn(partRules, read, func(i int) string { return string(names[i]) })
+	if home := l.once.DefaultBranchRef; home != nil {
+		slices.SortStableFunc(read, func(a, b int) int { return cmp.Compare(rank(names[a], home.Name), rank(names[b], home.Name)) })
 	}
+	if len(read) > maxRulesRead {
+		read = read[:maxRulesRead]
+		l.askAgain(l.f.now().Add(partFirst))
+	}
+	err := each(ctx, read, func(ctx context.Context, i int) error {
+		l.hasTurn(partRules, string(names[i]))
+		return l.readRules(ctx, names[i])
+	})
 	known := make(map[plan.Branch]rules, len(names))
 	for _, name := range names {
 		known[name], _ = l.f.rules.get(baseKey{keyOf(l.repo), name})
 	}
-	return known, nil
+	return known, err
+}
+
+// rank puts one name before all others.
+func rank(name plan.Branch, first string) int {
+	if string(name) == first {
+		return 0
+	}
+	return 1
 }
 
 // classic tells whether a base has a classic protection.
@@ -94,24 +115,28 @@ func (l *look) required(name plan.Branch, r rules) []plan.Required {
 	return all
 }
 
-// readRules reads and remembers the rules of a base. Rules that GitHub does not tell us are not known, which is an answer;
-// a limit or a fault is none.
+// readRules reads and remembers the rules of a base. Rules that could not be read are not known, unless they were read before and
+// still count: then only the asking anew failed.
 func (l *look) readRules(ctx context.Context, name plan.Branch) error {
 	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL)}
 	err := l.readRuleset(ctx, name, &r)
 	if err == nil && r.classic {
 		err = l.readClassic(ctx, name, &r)
 	}
-	var e *Error
-	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
-		l.f.log.Warn("rules were not read", "repo", l.repo.String(), "base", string(name), "err", err)
-		r.known, r.until = false, l.f.now().Add(min(rulesAgain, l.f.rulesTTL)) // fail closed
-		err = nil
-	}
+	key := baseKey{keyOf(l.repo), name}
 	if err != nil {
-		return fmt.Errorf("rules of %s: %w", name, err)
+		if _, err := l.failed(ctx, l.key(partRules, string(name)), whatRules, err); err != nil {
+			return fmt.Errorf("rules of %s: %w", name, err)
+		}
+		before, ok := l.f.rules.get(key)
+		if ok && before.known && before.classic == r.classic && l.f.now().Before(before.until) {
+			return nil
+		}
+		r.known, r.until = false, time.Time{} // fail closed
+	} else {
+		l.wasRead(l.key(partRules, string(name)))
 	}
-	l.f.rules.put(baseKey{keyOf(l.repo), name}, r)
+	l.f.rules.put(key, r)
 	return nil
 }
 
@@ -149,18 +174,25 @@ func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) e
 
 // get reads a REST resource into v. An empty answer is none; go-github would take it for an empty list.
 func (c *client) get(ctx context.Context, u string, v any) error {
+	_, err := c.getPage(ctx, u, v)
+	return err
+}
+
+// getPage is get for one page of a list.
+func (c *client) getPage(ctx context.Context, u string, v any) (*github.Response, error) {
 	req, err := c.rest.NewRequest(http.MethodGet, u, nil)
 	if err != nil {
-		return fmt.Errorf("get: %w", err)
+		return nil, fmt.Errorf("get: %w", err)
 	}
 	var body bytes.Buffer
-	if _, err = c.rest.Do(ctx, req, &body); err != nil {
-		return wrap(ctx, "get", err)
+	resp, err := c.rest.Do(ctx, req, &body)
+	if err != nil {
+		return nil, wrap(ctx, "get", err)
 	}
 	if err := json.Unmarshal(body.Bytes(), v); err != nil {
-		return wrap(ctx, "get", transient(wordUnreadable, err))
+		return nil, wrap(ctx, "get", transient(wordUnreadable, err))
 	}
-	return nil
+	return resp, nil
 }
 
 // take notes one rule.

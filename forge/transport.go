@@ -240,9 +240,9 @@ func tokenError(err error) error {
 	case a.limited():
 		return &limitedToken{a}
 	case a.code == http.StatusNotFound, a.code == http.StatusGone:
-		return &Error{Kind: Gone, Reason: wordUninstalled}
+		return &Error{Kind: Gone, Reason: wordUninstalled, Err: errInstallation}
 	case a.code == http.StatusForbidden && says(message, phrasesSuspended):
-		return &Error{Kind: Gone, Reason: wordSuspended}
+		return &Error{Kind: Gone, Reason: wordSuspended, Err: errInstallation}
 	}
 	return answered(a.code, messageOf([]byte(message)), nil)
 }

@@ -31,11 +31,13 @@ func (t *tracker) namesDue() bool {
 func (t *tracker) addTwins(ctx context.Context) error {
 	t.windowed.twins, t.windowed.named = t.mem.windowed.twins, t.mem.windowed.named
 	if t.seen.names != nil {
-		all, err := t.allNames(ctx)
+		all, whole, err := t.allNames(ctx)
 		if err != nil {
 			return err
 		}
-		t.windowed.twins, t.windowed.named = t.twins(all), t.f.now().Add(t.f.rulesTTL)
+		if t.windowed.twins = t.twins(all); whole {
+			t.windowed.named = t.f.now().Add(t.f.rulesTTL)
+		}
 	}
 	here := t.twins(t.namesHere())
 	for i := range t.s.Branches {
@@ -47,27 +49,26 @@ func (t *tracker) addTwins(ctx context.Context) error {
 	return nil
 }
 
-// allNames are the names of all branches, as many as are worth reading.
-func (t *tracker) allNames(ctx context.Context) ([]plan.Branch, error) {
-	var all []plan.Branch
+// allNames are the names of all branches, as many as are worth reading; false if some of those could not be read.
+func (t *tracker) allNames(ctx context.Context) (all []plan.Branch, whole bool, err error) {
 	for range maxNamePages {
 		for _, n := range t.seen.names.Nodes {
 			all = append(all, plan.Branch(n.Name))
 		}
 		at := t.seen.names.PageInfo
 		if !at.HasNextPage || at.EndCursor == "" || !t.lacksOne() {
-			return all, nil
+			return all, true, nil
 		}
-		t.seen.names = &connection[struct{ Name string }]{}
+		t.seen.names = nil
 		if err := t.askFor(ctx, asked{names: true, after: at.EndCursor}); err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if t.seen.names == nil {
-			break
+			return all, false, nil
 		}
 	}
 	t.f.log.Warn("not all names of branches were read", "repo", t.repo.String(), "read", len(all))
-	return all, nil
+	return all, true, nil
 }
 
 // lacksOne tells whether some windowed branch is not there.

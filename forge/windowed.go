@@ -2,8 +2,6 @@ package forge
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -65,8 +63,9 @@ func bearing(names []string, tips []plan.SHA) []tipAsked {
 // sightings is what a look's answers said of windowed branches and their sources.
 type sightings struct {
 	tips   map[plan.Branch]*rawTip // nil: it is not there
-	ruled  map[plan.Branch]ruling  // those whose rulesets were asked for
-	lined  map[plan.Branch]bool    // its line was read
+	lost   map[plan.Branch]plan.Unread
+	ruled  map[plan.Branch]ruling // those whose rulesets were asked for
+	lined  map[plan.Branch]bool   // its line was read
 	judged map[plan.SHA]*rawJudged
 	recent map[plan.SHA]bool // of judged, those that came with a line
 	told   map[plan.SHA][]rawContext
@@ -76,75 +75,88 @@ type sightings struct {
 
 func newSightings() sightings {
 	return sightings{
-		tips: map[plan.Branch]*rawTip{}, ruled: map[plan.Branch]ruling{}, lined: map[plan.Branch]bool{},
+		tips: map[plan.Branch]*rawTip{}, lost: map[plan.Branch]plan.Unread{}, ruled: map[plan.Branch]ruling{}, lined: map[plan.Branch]bool{},
 		judged: map[plan.SHA]*rawJudged{}, recent: map[plan.SHA]bool{}, told: map[plan.SHA][]rawContext{},
 	}
 }
 
-// isWindowed tells a branch of the file that was asked for.
+// isWindowed reports whether a branch is one of the file that was asked for.
 func (s sightings) isWindowed(name plan.Branch) bool {
 	_, ok := s.tips[name]
-	return ok
+	return ok || s.lost[name].Is()
 }
 
-// takeAsked keeps what an answer says of all that was asked for by alias, but for the sources.
-func (l *look) takeAsked(named map[string]json.RawMessage, a asked) error {
+// takeAsked keeps what an answer says of all that was asked for by alias, but for the sources. What is not shown stays unknown; of a
+// branch that is noted, since a branch that is not there is another thing.
+func (l *look) takeAsked(ctx context.Context, named answers, a asked) error {
 	for i, t := range a.tips {
-		raw, err := decode[rawTip](named, "t", i)
+		raw, err := find[rawTip](named, fmt.Sprintf("t%d", i))
 		if err == nil {
 			err = l.takeTip(plan.Branch(t.name), raw, t.bears)
 		}
-		if err != nil {
+		if err = l.noTip(ctx, t.name, err); err != nil {
 			return err
 		}
 	}
 	for i, name := range a.ruled {
-		raw, err := decode[rawRuled](named, "r", i)
+		raw, err := find[rawRuled](named, fmt.Sprintf("r%d", i))
 		if err != nil {
-			return err
+			raw = nil
 		}
 		l.takeRuled(plan.Branch(name), raw)
 	}
 	for i := range a.roots {
-		raw, err := decode[rawHistory](named, "h", i)
-		if err != nil {
-			return err
-		}
-		if raw != nil {
+		if raw, err := find[rawHistory](named, fmt.Sprintf("h%d", i)); err == nil && raw != nil {
 			l.takeLinks(raw.History)
 		}
 	}
 	for i, sha := range a.judged {
-		raw, err := decode[rawJudged](named, "c", i)
-		if err != nil {
+		raw, err := find[rawJudged](named, fmt.Sprintf("c%d", i))
+		if err == nil {
+			l.takeJudged(sha, raw)
+		}
+		if err = l.noCommit(ctx, sha, err); err != nil {
 			return err
 		}
-		l.takeJudged(sha, raw)
 	}
 	for i, sha := range a.told {
-		raw, err := decode[rawCommitStatus](named, "s", i)
-		if err != nil {
-			return err
-		}
-		if raw != nil {
+		raw, err := find[rawCommitStatus](named, fmt.Sprintf("s%d", i))
+		if err == nil && raw != nil {
 			l.takeTold(sha, raw.Status)
+		}
+		if err = l.noCommit(ctx, sha, err); err != nil {
+			return err
 		}
 	}
 	if a.names {
-		if err := json.Unmarshal(named["names"], &l.seen.names); err != nil {
-			return transient(wordUnreadable, err)
+		names, err := find[connection[struct{ Name string }]](named, "names")
+		if err == nil {
+			l.seen.names = names
 		}
 	}
 	return nil
 }
 
-// decode reads what stands under an alias; nil for what is not there.
-func decode[T any](named map[string]json.RawMessage, alias string, i int) (*T, error) {
-	var v *T
-	if err := json.Unmarshal(named[fmt.Sprintf("%s%d", alias, i)], &v); err != nil {
-		return nil, transient(wordUnreadable, err)
+// noTip notes that it could not be read where a windowed branch stands, if there is an error.
+func (l *look) noTip(ctx context.Context, name string, err error) error {
+	key := l.key(partBranch, name)
+	if err == nil {
+		l.wasRead(key)
+		return nil
 	}
-	return v, nil
+	u, err := l.failed(ctx, key, whatTip, err)
+	l.seen.lost[plan.Branch(name)] = u
+	return err
+}
+
+// noCommit notes that it could not be read what was reported on a commit, if there is an error.
+func (l *look) noCommit(ctx context.Context, sha plan.SHA, err error) error {
+	if err == nil {
+		l.wasRead(l.key(partCommit, string(sha)))
+		return nil
+	}
+	_, err = l.failed(ctx, l.key(partCommit, string(sha)), whatCommit, err)
+	return err
 }
 
 // takeTip keeps where a windowed branch stands.
@@ -153,6 +165,7 @@ func (l *look) takeTip(name plan.Branch, raw *rawTip, bears bool) error {
 		return transient(wordUnreadable, nil) // fail closed: it may stand anywhere
 	}
 	l.seen.tips[name] = raw
+	delete(l.seen.lost, name)
 	if raw != nil && bears {
 		l.takeTold(plan.SHA(raw.Target.Oid), raw.Target.Status)
 	}
@@ -238,14 +251,25 @@ func (t *tracker) readMissing(ctx context.Context) error {
 	var tips, names []string
 	for _, e := range t.entries {
 		names = append(names, e.Name)
-		if _, ok := t.seen.tips[plan.Branch(e.Name)]; !ok {
-			tips = append(tips, e.Name)
+		name := plan.Branch(e.Name)
+		if _, ok := t.seen.tips[name]; ok || t.seen.lost[name].Is() {
+			continue
 		}
+		if u := t.rests(t.key(partBranch, e.Name)); u.Is() {
+			t.seen.lost[name] = u
+			continue
+		}
+		tips = append(tips, e.Name)
 	}
 	for _, from := range t.from {
-		if !t.seen.lined[from] && !t.absent[from] {
-			a.lines = append(a.lines, string(from))
+		if t.seen.lined[from] || t.absent[from] || t.lost[from].Is() {
+			continue
 		}
+		if u := t.rests(t.key(partBase, string(from))); u.Is() {
+			t.lose(from, u)
+			continue
+		}
+		a.lines = append(a.lines, string(from))
 	}
 	a.tips, a.ruled = bearing(tips, make([]plan.SHA, len(tips))), t.rulesDue(names)
 	for !a.empty() {
@@ -264,25 +288,52 @@ func (t *tracker) askFor(ctx context.Context, a asked) error {
 	if a.empty() {
 		return nil
 	}
-	var named map[string]json.RawMessage
-	err := t.more(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a), &named)
+	r, err := t.c.askParts(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a))
 	if t.f.knowsNoRules(err, a) {
 		a.ruled = nil
 		return t.askFor(ctx, a)
 	}
-	if first, second, ok := a.halves(); ok && errors.Is(err, errHeavy) && ctx.Err() == nil {
+	if first, second, ok := a.halves(); ok && t.divides(ctx, err, 2) {
 		if err := t.askFor(ctx, first); err != nil || second.empty() {
 			return err
 		}
 		return t.askFor(ctx, second)
 	}
+	var named answers
+	if err == nil {
+		t.cost += r.cost
+		named, err = r.aliases()
+	}
 	if err != nil {
+		return t.unanswered(ctx, a, err)
+	}
+	if err := t.takeBases(ctx, named, a.lines); err != nil {
 		return err
 	}
-	if err := t.takeBases(named, a.lines); err != nil {
+	return t.takeAsked(ctx, named, a)
+}
+
+// unanswered makes unknown all that a query asked for.
+func (t *tracker) unanswered(ctx context.Context, a asked, err error) error {
+	for _, tip := range a.tips {
+		if err := t.noTip(ctx, tip.name, err); err != nil {
+			return err
+		}
+	}
+	for _, name := range a.lines {
+		if err := t.noBase(ctx, name, err); err != nil {
+			return err
+		}
+	}
+	for _, sha := range slices.Concat(a.judged, a.told, a.roots) {
+		if err := t.noCommit(ctx, sha, err); err != nil {
+			return err
+		}
+	}
+	if endsLook(ctx, err) {
 		return err
 	}
-	return t.takeAsked(named, a)
+	return nil
 }
 
 // maxTold is how many commits' statuses are asked for in one query. Each may have thousands.
@@ -312,6 +363,7 @@ func askJudged(some []plan.SHA) asked { return asked{judged: some} }
 
 // inChunks asks for something of every commit, as many at once as one query bears.
 func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of func([]plan.SHA) asked) error {
+	all = slices.DeleteFunc(all, func(sha plan.SHA) bool { return t.rests(t.key(partCommit, string(sha))).Is() })
 	for some := range slices.Chunk(all, most) {
 		if err := t.askFor(ctx, of(some)); err != nil {
 			return err
@@ -329,6 +381,9 @@ func (t *tracker) addTips(context.Context) error {
 		b.Name = plan.Branch(e.Name)
 		raw := t.seen.tips[b.Name]
 		b.Demands = t.f.provedDemand(t.repo, b.Name) || t.windowed.ruled[b.Name].demands
+		if b.Unread = t.seen.lost[b.Name]; b.Unread.Is() {
+			continue
+		}
 		if raw == nil {
 			b.Relation = plan.Absent
 			continue
@@ -374,7 +429,7 @@ func (t *tracker) addSources(ctx context.Context) error {
 	}
 	for _, from := range t.from {
 		raw, source := t.bases[from], t.s.Sources[from]
-		if raw == nil {
+		if raw == nil || t.lost[from].Is() {
 			continue
 		}
 		if b, base := t.s.Bases[from]; base {

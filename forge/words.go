@@ -18,8 +18,8 @@ const (
 	wordNotThere    = "not there, or not for this App"
 	wordOtherRepo   = "another repository has this name now"
 	wordMoved       = "the repository changed while it was read"
-	wordPage        = "GitHub could not answer in time, not even for one pull request"
-	wordTooMany     = "more open pull requests or bases than sluice reads"
+	wordPage        = "GitHub could not answer in time, not even for the bare list of pull requests"
+	wordTooMany     = "more open pull requests than sluice reads"
 	wordTooLong     = "GitHub's answer is too long"
 	wordNoAnswer    = "no answer from GitHub"
 	wordUnreadable  = "GitHub's answer could not be read"
@@ -31,8 +31,43 @@ const (
 	wordRedirect    = "GitHub sends us to another host"
 	wordNoMove      = "a move without a branch or a commit"
 	wordTooLate     = "the time for the move is over"
+	wordSilent      = "GitHub does not answer"
+	wordBaseMoved   = "its base moves while it is read"
+	wordNoBase      = "GitHub shows no commit that it shares with its base"
+	wordNoKin       = "GitHub does not say how the two commits stand to each other"
+	wordNoTree      = "GitHub does not show the commit"
+	wordShortList   = "GitHub lists less than it counts"
 	wordNoMutation  = "GitHub does not know how to move branches together"
 )
+
+// What of a part could not be read, for plan.Unread.
+const (
+	whatPull    = "the pull request"
+	whatReports = "its checks and reviews"
+	whatFork    = "where it left its base"
+	whatFiles   = "its list of files"
+	whatPaths   = "which of its paths still stand"
+	whatText    = "its version of the rules"
+	whatBase    = "its base"
+	whatRules   = "the rules of the branch"
+	whatGroup   = "the merge group"
+	whatTip     = "where the branch stands"
+	whatKin     = "how the branch stands to its source"
+	whatCommit  = "the reports on a commit"
+	whatCame    = "what reached the branch"
+)
+
+// notRead says that something could not be read, and why. GitHub's words count only where it refuses: for a fault it may have
+// others each time, and an unchanged state has unchanged words.
+func notRead(what string, e *Error) string {
+	switch e.Kind {
+	case Refused:
+		return "GitHub refuses to show " + what + ": " + e.Reason
+	case Gone:
+		return "GitHub does not show " + what
+	}
+	return "GitHub fails to show " + what
+}
 
 // What is wrong with a repository's file before anybody reads its text.
 const (

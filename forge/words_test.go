@@ -17,7 +17,7 @@ func TestWordsGolden(t *testing.T) {
 	for _, word := range []string{
 		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordMoved, wordPage, wordTooMany,
 		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordBranchMoved, wordProtected, wordRedirect,
-		wordNoMove, wordTooLate, wordNoMutation,
+		wordNoMove, wordTooLate, wordNoMutation, wordSilent, wordBaseMoved, wordNoBase, wordNoKin, wordNoTree, wordShortList,
 	} {
 		fmt.Fprintln(&b, word)
 	}
@@ -26,6 +26,11 @@ func TestWordsGolden(t *testing.T) {
 		refused(codeNotText, sayNotText), refused(codeUnread, sayUnread),
 	} {
 		fmt.Fprintf(&b, "%s: %s\n", p.findings[0].Code, p.findings[0].Message)
+	}
+	for _, what := range []string{
+		whatPull, whatReports, whatFork, whatFiles, whatPaths, whatText, whatBase, whatRules, whatGroup, whatTip, whatKin, whatCommit, whatCame,
+	} {
+		fmt.Fprintln(&b, notRead(what, &Error{Kind: Gone}))
 	}
 	for _, kind := range []Kind{Refused, Transient, AlreadyMerged, Limited, Gone, Unauthorized} {
 		fmt.Fprintln(&b, &Error{Kind: kind, Until: at, Reason: "REASON"})

@@ -449,6 +449,32 @@ func TestManyPages(t *testing.T) {
 	}
 }
 
+// TestThinPages: where GitHub cannot show a page whole, it shows what each pull request is, and the rest of them by their numbers.
+func TestThinPages(t *testing.T) {
+	w := newWorld(t, nil)
+	for i := range 27 {
+		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
+	}
+	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(w.r.Tip("b3")), plan.Status{Context: "sluice/main", State: plan.Success}))
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `"first":100,`, Status: 504})
+	for _, size := range []int{50, 25} {
+		w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, size), Status: 504, Times: -1})
+	}
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `":4}`, Status: 504, Times: -1}) // #4, asked for with others or alone
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `":4,`, Status: 504, Times: -1})
+	for range 2 {
+		s, got := w.look(Ask{})
+		if len(s.Pulls) != 27 {
+			t.Fatalf("%d after %v", len(s.Pulls), got)
+		}
+		for _, p := range s.Pulls {
+			if p.Unread.Is() != (p.Number == 4) || p.Complete == (p.Number == 4) || (len(p.Ours) == 1) != (p.Number == 4) {
+				t.Errorf("%+v", p)
+			}
+		}
+	}
+}
+
 func TestFaults(t *testing.T) {
 	w := newWorld(t, nil)
 	w.open("b", "x")

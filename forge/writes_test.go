@@ -202,8 +202,29 @@ func TestRepositories(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if kindOf(err) != Transient || !strings.Contains(err.Error(), "installation 4") {
+	if err == nil || !strings.Contains(err.Error(), "installation 3: list: get: gone") || !strings.Contains(err.Error(), "installation 4: list: get: transient") {
 		t.Errorf("an installation that could not be read is not told of: %v", err)
+	}
+}
+
+// TestAnEmptyAnswerIsNoEmptyList: on the word of an empty list every repository would be forgotten.
+func TestAnEmptyAnswerIsNoEmptyList(t *testing.T) {
+	for _, body := range []string{"", "null", "{}"} {
+		for _, empty := range []string{"/app/installations", "/installation/repositories"} {
+			hub := &fake{t: t}
+			hub.say = func(r *http.Request, _ string) answerOf {
+				switch r.URL.Path {
+				case empty:
+					return answerOf{code: 200, body: body}
+				case "/app/installations":
+					return answerOf{code: 200, body: `[{"id":1}]`}
+				}
+				return answerOf{}
+			}
+			if repos, err := hub.forge(nil).Repositories(t.Context()); err == nil || len(repos) != 0 {
+				t.Errorf("%s says %q: %v, %v", empty, body, repos, err)
+			}
+		}
 	}
 }
 

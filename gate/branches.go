@@ -67,9 +67,9 @@ func (b *bench) isWindowed(name plan.Branch) bool {
 }
 
 // concerns reports whether pull requests and groups into a base are judged: one with a file of its own, or one that the default branch
-// calls windowed.
+// calls windowed; or one that could not be read: it may have a file.
 func (b *bench) concerns(name plan.Branch, base *plan.Base) bool {
-	return base.File != "" || (b.home() != nil && b.isWindowed(name))
+	return base.File != "" || base.Unread.Is() || (b.home() != nil && b.isWindowed(name))
 }
 
 // takersOf finds the branches that hold releases on a base, each set of releases once: a thousand pull requests may ask for

@@ -40,6 +40,13 @@ func (d *brief) debt() plan.Debt {
 	return debt
 }
 
+// owes reports whether a success of ours is recorded for the brief's head and none is seen: where statuses could not be read, it may
+// stand all the same.
+func (d *brief) owes() bool {
+	at := placeOf(d.pull.Head, plan.ContextFor(d.pull.Base))
+	return len(d.pull.Ours) == 0 && slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return placeOf(o.SHA, o.Context) == at })
+}
+
 // ends reports whether an instant ends what the brief's ruling gives.
 func (d *brief) ends() bool {
 	return d.ruling.kind == plan.Release && d.mode() == config.Enforce && !d.open.Until.IsZero()
@@ -125,7 +132,7 @@ func (b *bench) over(d plan.Debt) (over, merged bool) {
 	for _, p := range b.s.Pulls {
 		if d.For == plan.ForPull && p.Number == d.Subject.Pull {
 			base := b.bases[p.Base]
-			return p.Head != d.SHA || p.Base != d.Subject.Base || (base != nil && base.File == ""), false
+			return p.Head != d.SHA || p.Base != d.Subject.Base || (base != nil && base.File == "" && !base.Unread.Is()), false
 		}
 	}
 	for _, c := range b.s.Closed {
@@ -144,7 +151,7 @@ func (b *bench) ruledAnew(d plan.Debt) bool {
 		name = b.s.Default
 	}
 	base, known := b.bases[name]
-	return known && base.File != d.File
+	return known && !base.Unread.Is() && base.File != d.File
 }
 
 // adopt records successes that nobody recorded, on the heads of pull requests that were closed.

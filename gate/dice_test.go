@@ -100,6 +100,9 @@ func (d *dice) snapshot() plan.Snapshot {
 	}
 	for _, name := range []plan.Branch{"main", "release"} {
 		s.Bases[name] = d.base(name)
+		if d.rare(40) {
+			s.Bases[name] = plan.Base{Unread: plan.Unread{Reason: "GitHub does not show its base"}}
+		}
 	}
 	for i := range d.roll(8) {
 		s.Pulls = append(s.Pulls, d.pull(s, i+1))
@@ -155,6 +158,9 @@ func (d *dice) pull(s plan.Snapshot, number int) plan.Pull {
 	if d.rare(4) {
 		p.MergeBase = oneOf(d, older, "")
 		p.Crossed = p.MergeBase == "" || d.rare(4)
+	}
+	if d.rare(24) {
+		p.Unread = plan.Unread{Reason: "GitHub fails to show its list of files", Passing: d.rare(2)}
 	}
 	for range 1 + d.roll(3) {
 		p.Files = append(p.Files, d.file())

@@ -40,6 +40,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 		out.Verdicts = append(out.Verdicts, c.verdict())
 	}
 	statuses := slices.Concat(b.pullStatuses(cases), b.tipStatuses(&out))
+	b.alarm.lookAt(s.Again)
 	out.Actions = inOrder(b.judgeGroups(&out), statuses, turns)
 	b.debts(&out)
 	out.Wake, out.Look = b.alarm.wake, b.alarm.look

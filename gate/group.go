@@ -15,7 +15,7 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 			continue
 		}
 		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, promoted: b.isWindowed(g.Base), paths: names(g.Files)}
-		d.pull = &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses}
+		d.pull = &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses, Unread: g.Unread}
 		d.ruling = b.ruleOnGroup(d)
 		b.judged[d.place()] = true
 		if d.ends() {
@@ -26,7 +26,7 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 			}
 		}
 		out.Verdicts = append(out.Verdicts, d.verdict())
-		if w, ok := b.settle(b.groupStatus(d), g.Ours); ok {
+		if w, ok := b.settle(b.groupStatus(d), g.Ours); ok && (!d.ruling.passing || w.Withdraws) {
 			writes = append(writes, w)
 		}
 	}
@@ -38,6 +38,9 @@ func (b *bench) ruleOnGroup(d *brief) ruling {
 		return r
 	}
 	if r, ok := intoWindowedBranch(d); ok {
+		return r
+	}
+	if r, ok := unread(d); ok {
 		return r
 	}
 	if d.policy == nil {

@@ -232,7 +232,7 @@ func FuzzBranchesHold(f *testing.F) {
 func unknown(t *testing.T, s plan.Snapshot, p plan.Pull) {
 	t.Helper()
 	base := s.Bases[p.Base]
-	if !p.Complete || !p.ChecksAll || p.Mergeable != plan.MergeableYes || !base.Rules || p.Rules != nil || len(p.Moved) > 0 || p.Crossed ||
+	if p.Unread.Is() || base.Unread.Is() || !p.Complete || !p.ChecksAll || p.Mergeable != plan.MergeableYes || !base.Rules || p.Rules != nil || len(p.Moved) > 0 || p.Crossed ||
 		s.Skew.Abs() > 30*time.Second || p.Draft ||
 		(p.AutoMerge != "" && p.AutoMerge != base.Policy.PullRequests.Method) || (base.Strict && p.MergeBase != base.Tip) || base.Queue {
 		t.Errorf("#%d is merged on what is not known or not allowed: %+v", p.Number, p)

@@ -62,7 +62,7 @@ func onPaths() []rule {
 // onPulls is the whole table, in the design's order: ignored, blocked, held, waiting.
 func onPulls() []rule {
 	return []rule{
-		spent, fought, intoWindowedBranch, badRules, brokenBase,
+		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
 		holdLabel, unknownWindow, untaken, shut,
@@ -303,6 +303,20 @@ func (d *brief) mode() config.Mode {
 		return config.Enforce
 	}
 	return policy.Mode
+}
+
+// unread: what could not be read may be what holds it. It comes before every rule that looks at what was. Whether a base that could
+// not be read has a file at all is not known, so nothing is written there but what takes a green back.
+func unread(d *brief) (ruling, bool) {
+	u := d.base.Unread
+	passing := u.Is()
+	if !u.Is() {
+		u, passing = d.pull.Unread, d.pull.Unread.Passing
+	}
+	if !u.Is() {
+		return ruling{}, false
+	}
+	return ruling{kind: plan.Held, reason: sayUnknown(u), passing: passing && !d.owes()}, true
 }
 
 func badRules(d *brief) (ruling, bool) {

@@ -89,11 +89,14 @@ type world struct {
 		Ago      time.Duration
 	}
 	Groups []struct {
-		Head, Base, Ours string
-		Files            []string
-		Incomplete       bool
+		Head, Base, Unread string
+		Ours               string // as of a pull request
+		Files              []string
+		Incomplete         bool
+		Passing            bool
 	}
-	Came []struct {
+	UnreadBase string // the base could not be read, and why
+	Came       []struct {
 		By         string
 		Ago        time.Duration
 		Files      []string
@@ -128,6 +131,8 @@ type pull struct {
 	Files, Moved, Labels                           []string
 	Draft, Fork, Behind, Incomplete, ChecksPartial bool
 	Crossed, NoMergeBase                           bool
+	Unread                                         string // it could not be read whole, and why
+	Passing                                        bool   // for a moment
 	Mergeable, Decision, Armed                     string
 	Approved, Refused                              []string // LOGIN, LOGIN (reader), LOGIN @ HEAD
 	Checks                                         map[string]string
@@ -223,6 +228,9 @@ func (sc scenario) snapshot() plan.Snapshot {
 
 func (sc scenario) base(name string) plan.Base {
 	w := sc.World
+	if w.UnreadBase != "" {
+		return plan.Base{Unread: plan.Unread{Reason: w.UnreadBase}}
+	}
 	f, own := sc.files[name]
 	if !own {
 		f = sc.files[""]
@@ -276,8 +284,10 @@ func (sc scenario) remember(s *plan.Snapshot) {
 	for _, g := range sc.World.Groups {
 		base := cmp.Or(g.Base, "main")
 		s.Bases[plan.Branch(base)] = sc.base(base)
-		s.Groups = append(s.Groups, plan.Group{Base: plan.Branch(base), Head: sha(g.Head), Files: files(g.Files), Complete: !g.Incomplete,
-			Ours: ours(g.Ours, plan.ContextFor(plan.Branch(base)), sc.now)})
+		s.Groups = append(s.Groups, plan.Group{
+			Base: plan.Branch(base), Head: sha(g.Head), Files: files(g.Files), Complete: !g.Incomplete,
+			Unread: plan.Unread{Reason: g.Unread, Passing: g.Passing}, Ours: ours(g.Ours, plan.ContextFor(plan.Branch(base)), s.At),
+		})
 	}
 }
 
@@ -318,6 +328,7 @@ func (sc scenario) pull(p pull) plan.Pull {
 	base := plan.Branch(cmp.Or(p.Base, "main"))
 	out := plan.Pull{
 		Number: p.Number, Author: plan.Login(cmp.Or(p.Author, "alice")), Base: base,
+		Unread:    plan.Unread{Reason: p.Unread, Passing: p.Passing},
 		Head:      sha(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Number))),
 		HeadRef:   plan.Branch(cmp.Or(p.Branch, fmt.Sprintf("change-%d", p.Number))),
 		CreatedAt: sc.now.Add(-24 * time.Hour).Add(time.Duration(p.Number) * time.Minute),

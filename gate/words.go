@@ -73,6 +73,10 @@ func sayBadRules(where string, findings []config.Finding) string {
 	return plan.Fit(config.File + " on " + plan.Clean(where) + " is invalid")
 }
 
+func sayUnknown(u plan.Unread) string {
+	return plan.Fit("held until it can be read: " + plan.Clean(u.Reason))
+}
+
 func sayConflict(base plan.Branch) string {
 	return plan.Fit("conflicts with " + plan.Clean(string(base)) + ": resolve the conflict")
 }

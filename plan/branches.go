@@ -40,9 +40,10 @@ func (s Snapshot) Roster() Roster {
 
 // Tracked is one entry of the file's `branches` on the default branch, as it was observed.
 type Tracked struct {
-	Name Branch // as the file spells it
-	Tip  SHA    // "": the branch is not there
-	Seen SHA    // the value that was last seen of it, from the store; "": none
+	Name   Branch // as the file spells it
+	Unread Unread // then Relation is unknown
+	Tip    SHA    // "": the branch is not there
+	Seen   SHA    // the value that was last seen of it, from the store; "": none
 	// Relation tells how Tip stands to the branch that it follows.
 	Relation Relation
 	// Reach is how many commits at the beginning of the source's line descend from Tip: Line[:Reach]. Of a branch that stands on

@@ -77,13 +77,26 @@ type Snapshot struct {
 	Forgotten []Pull
 	Swept     bool // Forgotten was read
 	Hour      Hour // GitHub's budget of requests
+	// Again is when what could not be read is worth asking for again; zero: all was read.
+	Again time.Time
 
 	// Budget is how many statuses sluice can withdraw within a minute at GitHub's pace. 0: unlimited.
 	Budget int
 }
 
+// Unread says that a part of a repository could not be read. Then that part is unknown: nothing is decided on what else is known
+// of it. The zero value says that all of it was read.
+type Unread struct {
+	Reason  string // what, and why, for people; GitHub's words in it are hostile text; "": all was read
+	Passing bool   // it may be over in a moment: not worth a status of its own
+}
+
+// Is reports whether something could not be read.
+func (u Unread) Is() bool { return u.Reason != "" }
+
 // Base is a branch that pull requests target.
 type Base struct {
+	Unread   Unread // of one that could not be read nothing else is known
 	Tip      SHA
 	TipAt    time.Time        // when the tip was committed
 	File     SHA              // blob of the repository's file at Tip; "" if there is none
@@ -127,6 +140,7 @@ func (b Base) Enforced(branch Branch, app int64) (required, bound bool) {
 
 // Pull is one open pull request.
 type Pull struct {
+	Unread    Unread // what else is told of it may be less than there is
 	Number    int
 	Title     string // hostile text
 	Author    Login
@@ -260,6 +274,7 @@ const (
 
 // Group is a merge queue's group that asks for our context on its head.
 type Group struct {
+	Unread   Unread // what else is told of it may be less than there is
 	Base     Branch
 	BaseSHA  SHA
 	Head     SHA

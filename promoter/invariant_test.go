@@ -142,7 +142,7 @@ func FuzzForward(f *testing.F) {
 					all = append(all, v)
 				}
 			}
-			if len(all) != 1 || all[0].Tip != m.Old || all[0].Twin != "" || m.Unlock != all[0].Demands || s.Bases["main"].Policy.Mode != config.Enforce {
+			if len(all) != 1 || all[0].Tip != m.Old || all[0].Twin != "" || all[0].Unread.Is() || m.Unlock != all[0].Demands || s.Bases["main"].Policy.Mode != config.Enforce {
 				t.Fatalf("%+v is moved: %+v", m, all)
 			}
 			v := all[0]

@@ -47,6 +47,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 		out.Branches = append(out.Branches, d.verdict())
 	}
 	out.Actions = b.actions(cases)
+	b.alarm.lookAt(s.Again)
 	out.Wake, out.Look = b.alarm.wake, b.alarm.look
 	return out
 }

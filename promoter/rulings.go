@@ -45,7 +45,7 @@ type rule func(*brief) (ruling, bool)
 // needs neither the source nor the window.
 func table() []rule {
 	return []rule{
-		unobserved, twin, fought, restored,
+		unobserved, unreadable, twin, fought, restored,
 		sourceUnobserved, sourceMissing, blind, silent, torn, beyond, diverged,
 		current, refused, shut,
 		rulesUnread, clockOff, nothingGreen,
@@ -172,6 +172,14 @@ func unobserved(d *brief) (ruling, bool) {
 	r := d.wait(wordUnobserved)
 	r.look = d.b.s.At.Add(lookAgain)
 	return r, true
+}
+
+// unreadable: GitHub does not tell where it stands, or how that stands to its source. sluice asks again by itself.
+func unreadable(d *brief) (ruling, bool) {
+	if !d.tracked.Unread.Is() {
+		return ruling{}, false
+	}
+	return d.wait(sayUnread(d.tracked.Unread)), true
 }
 
 // twin: where case is folded, a write to one of the two names would be a write to the other.

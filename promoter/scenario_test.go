@@ -84,6 +84,7 @@ type commit struct {
 
 type branch struct {
 	Name, From, At, Seen, Relation, Twin string // From: main
+	Unread                               string // it could not be read, and why
 	Reach                                *int
 	Demands                              bool
 	Reports                              []report
@@ -225,6 +226,7 @@ func (w world) branch(t *testing.T, in branch, s plan.Snapshot) plan.Tracked {
 	t.Helper()
 	out := plan.Tracked{
 		Name: plan.Branch(in.Name), Tip: sha(in.At), Seen: sha(in.Seen), Demands: in.Demands, Twin: plan.Branch(in.Twin),
+		Unread: plan.Unread{Reason: in.Unread},
 	}
 	stood := place(&s, plan.Branch(cmp.Or(in.From, "main")), out.Tip)
 	out.Relation, out.Reach = stood.relation, stood.reach

@@ -34,6 +34,10 @@ const (
 	wordUnread     = "its checks could not be read"
 )
 
+func sayUnread(u plan.Unread) string {
+	return plan.Fit("waits until it can be read: " + plan.Clean(u.Reason))
+}
+
 func sayTwin(name, other plan.Branch) string {
 	return tell("%s and %s differ in case alone, so one may be taken for the other: delete or rename one", name, other)
 }

@@ -166,7 +166,7 @@ func (l *Loop) unknown(repos []plan.Repo) []plan.Repo {
 	defer l.mu.Unlock()
 	var fresh []plan.Repo
 	for _, r := range repos {
-		if e := l.queue.repos[keyOf(r)]; e == nil || e.repo != r || e.state == gone {
+		if e := l.queue.repos[keyOf(r)]; e == nil || e.repo != r || e.lost() {
 			fresh = append(fresh, r)
 		}
 	}

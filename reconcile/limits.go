@@ -49,6 +49,13 @@ const (
 const (
 	backoffFirst = time.Second
 	backoffMost  = 5 * time.Minute
+	// goneProof is how many looks in a row must hear that a repository is not there, and goneWait the pause between them. GitHub does
+	// not have everything everywhere at once.
+	goneProof = 2
+	goneWait  = 5 * time.Second
+	// goneFirst is how long the events of a repository that is gone are left to gather; it doubles up to goneMost.
+	goneFirst = time.Minute
+	goneMost  = time.Hour
 	// limitedFirst is the pause of an installation whose limit has no end that GitHub names; it doubles to limitedMost.
 	limitedFirst = time.Minute
 	// limitedMost bounds what we believe of a limit's end: GitHub's windows are an hour.

@@ -237,9 +237,6 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		l.queue.rename(e, repo)
 		l.revive(e)
 	}
-	if e.state == gone {
-		return nil
-	}
 	return e
 }
 
@@ -252,10 +249,11 @@ func (l *Loop) ignore(repo plan.Repo) {
 	}
 }
 
-// revive takes a repository that was gone back in.
+// revive looks at a repository again that was gone.
 func (l *Loop) revive(e *entry) {
-	if e.state == gone {
-		e.state = idle
-		l.queue.soon(e, l.now().tick)
+	if e.lost() {
+		now := l.now().tick
+		e.gones, e.hold, e.resync = 0, 0, now
+		l.queue.soon(e, now)
 	}
 }

@@ -670,7 +670,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 		w.poke(plan.Repo{}, reconcile.Membership)
 		time.Sleep(4 * time.Second)
 		w.want(repo(3), 1, "merged")
-		// One less: GitHub says so at a look, and it is left alone until a list names it again.
+		// One less: GitHub says so at two looks, and it is left alone until a list names it again.
 		w.mu.Lock()
 		gone := w.hubs[2]
 		delete(w.hubs, 2)
@@ -679,7 +679,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 			w.loop.Poke(repo(2), reconcile.Changed)
 			time.Sleep(2 * time.Second)
 		}
-		if n := len(of(w, from, repo(2), "observe")); n != 1 {
+		if n := len(of(w, from, repo(2), "observe")); n != 2 {
 			t.Errorf("%d looks at a repository that is gone", n)
 		}
 		w.mu.Lock()

@@ -41,7 +41,7 @@ const (
 	idle    state = iota // it sleeps until its alarm
 	ready                // it stands in its installation's line
 	looking              // a look is under way
-	gone                 // GitHub says it is not there: notes are ignored until a list names it again
+	dropped              // a list does not name it any more
 )
 
 // entry is one repository in the queue.
@@ -69,6 +69,7 @@ type entry struct {
 	fails int    // errors in a row that held it
 	tries int    // looks in a row that ended with a failed write
 	voids int    // void observations in a row
+	gones int    // looks in a row to which GitHub said that the repository is not there
 	idles int    // looks in a row that wrote nothing and wanted another one at once
 
 	waits bool // for debts that are overdue: what opens comes after them
@@ -170,7 +171,7 @@ func (q *queue) leave(e *entry) {
 func (q *queue) drop(e *entry) {
 	q.leave(e)
 	q.sleep(e)
-	e.state = gone
+	e.state = dropped
 	delete(q.repos, keyOf(e.repo))
 }
 
@@ -239,6 +240,9 @@ func (q *queue) hear(e *entry, now tick) {
 	}
 	q.soon(e, max(now+heardWait, last+heardRest))
 }
+
+// lost reports whether GitHub said often enough that the repository is not there.
+func (e *entry) lost() bool { return e.gones >= goneProof }
 
 // rest is how long a repository with events all the time is left alone after a look.
 func (e *entry) rest() time.Duration {

@@ -17,6 +17,12 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	if p.Wake.After(now.wall) {
 		e.wake = p.Wake
 	}
+	if err == nil && e.lost() {
+		e.resync = now.tick // it is there again: what was not kept up is read anew
+	}
+	if err == nil {
+		e.gones = 0
+	}
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)
@@ -35,14 +41,27 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	case kindOf(err) == forge.Limited:
 		k.settleLimit(err, now)
 	case errors.Is(err, errGone):
-		e.state = gone // until an installation's event or a list names it again
-		k.log.Warn("repository is gone", "error", err)
+		k.settleGone(err, now)
 	default:
 		e.fails++
 		e.due = now.tick + backoff(e.fails)
 		e.hold = e.due
 		k.complain(err, e.fails, e.due-now.tick)
 	}
+}
+
+// settleGone follows a look to which GitHub said that the repository is not there. Once is no proof: it is asked again. After that
+// only an event, an installation's or the repository's, or a list brings another look; events bring ever fewer of them.
+func (k *look) settleGone(err error, now instant) {
+	e := k.entry
+	if e.gones++; !e.lost() {
+		e.due = now.tick + goneWait
+		e.hold = e.due
+		return
+	}
+	e.wake, e.due, e.resync = time.Time{}, never, never
+	e.hold = now.tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
+	k.log.Warn("repository is gone", "error", err, "deaf_for", e.hold-now.tick)
 }
 
 // settlePlan follows a look that was carried out: Wake and Look, another try of a write that failed, and a look at what our

@@ -1,0 +1,186 @@
+package forge
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// One bad part never spoils the whole. A part is what a request or a few are about: one pull request's head, one base, one merge
+// group, one windowed branch. A request about a part that is refused, finds nothing, is empty or fails makes that part unknown
+// (plan.Unread), and the look goes on without it. It is asked for again after a pause of its own.
+//
+// What is not about a part ends the look: the caller's context, a limit, a key or token that GitHub does not take, an installation
+// that is gone, and whatever befalls the query about the repository itself. A request without any answer is the part's: the
+// repository's own query was answered a moment ago, so GitHub is there. If many are not answered, one look asks no more of them.
+//
+// No error is remembered as an answer. What is remembered of a part is how often it failed and until when it is left alone.
+
+const (
+	// partFirst is how long a part is left alone after its first failure; it doubles up to partMost.
+	partFirst = 5 * time.Second
+	partMost  = 10 * time.Minute
+	// partPatience is from how many failures in a row a part that is not refused counts as more than a moment's fault.
+	partPatience = 3
+	// partEarly is the share of a pause by which a part may be asked for early, so that the parts of one repository that failed one
+	// after the other come to be asked for together.
+	partEarly = 4
+	// maxHeavy is how many queries for parts of one look GitHub may find too heavy before they are divided no more.
+	maxHeavy = 30
+	// maxSilent is how many requests of one look may stay without an answer before it asks for no further part.
+	maxSilent = 8
+	// keepParts is how many parts that could not be read are remembered; keepTurns, how many were asked about.
+	keepParts = 10_000
+	keepTurns = 20_000
+)
+
+// partKind is what a part is.
+type partKind string
+
+const (
+	partPull partKind = "pull" // by its head: a new one is another part
+
+	partReports partKind = "reports" // of a pull request, by its head: for turns alone, as the next two
+	partFork    partKind = "fork"
+	partFiles   partKind = "files"
+	partClosed  partKind = "closed" // a pull request that is perhaps not open, by its number: for turns alone
+
+	partBase   partKind = "base"   // by its name
+	partGroup  partKind = "group"  // by its head
+	partRules  partKind = "rules"  // of a branch, by its name
+	partBranch partKind = "branch" // a windowed one, by its name
+	partTip    partKind = "tip"    // how a windowed branch's commit stands to the line, by the commit
+	partCommit partKind = "commit" // what was reported on it
+	partCame   partKind = "came"   // what reached a base, by its name
+)
+
+// partKey names a part.
+type partKey struct {
+	repo repoKey
+	kind partKind
+	name string
+}
+
+// part is what is remembered of one that could not be read.
+type part struct {
+	fails  int
+	until  time.Time
+	unread plan.Unread
+}
+
+// key names a part of the look's repository.
+func (l *look) key(kind partKind, name string) partKey { return partKey{keyOf(l.repo), kind, name} }
+
+// pullKey names a pull request's head.
+func (l *look) pullKey(p *plan.Pull) partKey { return l.key(partPull, string(p.Head)) }
+
+// rests gives why a part is left alone now; the zero value if it is to be asked for.
+func (l *look) rests(k partKey) plan.Unread {
+	if l.silent.Load() >= maxSilent {
+		l.askAgain(l.f.now().Add(partFirst))
+		return plan.Unread{Reason: wordSilent, Passing: true}
+	}
+	p, ok := l.f.parts.get(k)
+	if !ok || !l.f.now().Before(p.until.Add(-partPause(p.fails)/partEarly)) {
+		return plan.Unread{}
+	}
+	l.askAgain(p.until)
+	return p.unread
+}
+
+// failed notes that something of a part could not be read, and gives what a snapshot says of that; or the error that ends the look.
+func (l *look) failed(ctx context.Context, k partKey, what string, err error) (plan.Unread, error) {
+	if err == nil {
+		return plan.Unread{}, nil
+	}
+	if endsLook(ctx, err) {
+		return plan.Unread{}, err
+	}
+	e := judge(err)
+	if errors.Is(e, errSilent) {
+		l.silent.Add(1)
+	}
+	p, _ := l.f.parts.get(k)
+	p.fails++
+	p.until = l.f.now().Add(partPause(p.fails))
+	p.unread = plan.Unread{Reason: notRead(what, e), Passing: e.Kind != Refused && p.fails < partPatience}
+	l.f.parts.put(k, p)
+	l.askAgain(p.until)
+	l.f.log.Warn("a part of a repository was not read", "repo", l.repo.String(), "part", string(k.kind), "name", k.name, "what", what,
+		"fails", p.fails, "err", err)
+	return p.unread, nil
+}
+
+// partPause is how long a part is left alone after so many failures in a row.
+func partPause(fails int) time.Duration { return min(partFirst<<min(max(fails, 1)-1, 10), partMost) }
+
+// endsLook reports whether an error is about more than a part.
+func endsLook(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || errors.Is(err, errInstallation) {
+		return true
+	}
+	var e *Error
+	return errors.As(err, &e) && (e.Kind == Limited || e.Kind == Unauthorized)
+}
+
+// wasRead forgets that a part could not be read.
+func (l *look) wasRead(k partKey) { l.f.parts.remove(k) }
+
+// askAgain notes when a part is worth asking for again.
+func (l *look) askAgain(t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.again = plan.Soonest(l.again, t)
+}
+
+// eachPull reads something of some pull requests that are not unknown yet. A failure makes one unknown, and no other.
+func (l *look) eachPull(ctx context.Context, s *plan.Snapshot, some []int, what string, read func(context.Context, *plan.Pull) error) error {
+	return each(ctx, some, func(ctx context.Context, i int) error {
+		p := &s.Pulls[i]
+		if p.Unread = l.rests(l.pullKey(p)); p.Unread.Is() {
+			return nil
+		}
+		var err error
+		p.Unread, err = l.failed(ctx, l.pullKey(p), what, read(ctx, p))
+		return err
+	})
+}
+
+// inTurn puts first what was asked about the longest ago, or never. Where a look asks only about so many of a list, each has its turn.
+func (l *look) inTurn(kind partKind, some []int, name func(int) string) []int {
+	last := make(map[int]int64, len(some))
+	for _, i := range some {
+		last[i], _ = l.f.turns.get(l.key(kind, name(i)))
+	}
+	some = slices.Clone(some)
+	slices.SortStableFunc(some, func(a, b int) int { return cmp.Compare(last[a], last[b]) })
+	return some
+}
+
+// hasTurn notes that something of a list is asked about now.
+func (l *look) hasTurn(kind partKind, name string) {
+	l.f.turns.put(l.key(kind, name), l.f.turn.Add(1))
+}
+
+// divides reports whether a query for so many parts is worth sending in halves.
+func (l *look) divides(ctx context.Context, err error, parts int) bool {
+	if parts < 2 || !errors.Is(err, errHeavy) || ctx.Err() != nil {
+		return false
+	}
+	l.heavy++
+	return l.heavy <= maxHeavy
+}
+
+// partBook is what a look notes of its parts. It is safe for concurrent use.
+type partBook struct {
+	mu     sync.Mutex
+	again  time.Time
+	silent atomic.Int32
+	heavy  int
+}

@@ -1,0 +1,66 @@
+package reconcile_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/reconcile"
+)
+
+// gone makes GitHub say of a repository for a while that it is not there.
+func gone(w *world, until time.Time) {
+	w.set(func() {
+		w.fault = func(c call) error {
+			if c.op == "observe" && c.repo == one && time.Now().Before(until) {
+				return &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
+			}
+			return nil
+		}
+	})
+}
+
+// TestOneGoneIsNoProof: GitHub says once of a repository that it is not there. It is asked again seconds later, and hears its events on.
+func TestOneGoneIsNoProof(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		gone(w, time.Now().Add(2*time.Second))
+		w.note(one)
+		time.Sleep(8 * time.Second)
+		if n := len(of(w, from, one, "observe")); n != 2 {
+			t.Errorf("%d looks, want a second one seconds later", n)
+		}
+		w.open(one, pull{number: 7})
+		w.note(one)
+		time.Sleep(5 * time.Second)
+		w.want(one, 7, "merged")
+	}, one)
+}
+
+// TestAGoneRepositoryHearsItsEvents: said twice a repository is gone, and nothing but events brings a look, ever fewer of them. When it
+// is there again one of them finds it, without any list.
+func TestAGoneRepositoryHearsItsEvents(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		back := time.Now().Add(2*time.Hour + time.Minute)
+		gone(w, back)
+		w.note(one)
+		time.Sleep(time.Hour)
+		if n := len(of(w, from, one, "observe")); n != 2 {
+			t.Errorf("%d looks at a repository that is gone and quiet", n)
+		}
+		for time.Now().Before(back) {
+			w.note(one)
+			time.Sleep(10 * time.Second)
+		}
+		if n := len(of(w, from, one, "observe")); n < 4 || n > 12 {
+			t.Errorf("%d looks at a repository that is gone and has events", n)
+		}
+		w.open(one, pull{number: 7})
+		w.note(one)
+		time.Sleep(time.Hour + time.Minute)
+		w.want(one, 7, "merged")
+	}, one)
+}
