@@ -11,7 +11,7 @@ import (
 )
 
 // botAgain is how long an App that GitHub does not show is left alone before it is asked for again.
-const botAgain = time.Minute
+const botAgain = 5 * time.Minute
 
 // A status does not carry its App as a check run does, only the account that set it. So where a requirement names an App, GitHub is
 // asked which App's bot that is; a person's status is no App's, whatever the person is called.

@@ -223,7 +223,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint) {
 func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 	e := l.queue.repos[keyOf(repo)]
 	switch {
-	case repo.Installation == 0 && (e == nil || e.state == gone):
+	case repo.Installation == 0 && (e == nil || e.lost()):
 		l.ignore(repo)
 		return nil
 	case e == nil && len(l.queue.repos) >= reposMost:
