@@ -206,7 +206,7 @@ type uninstalled struct{}
 // RoundTrip implements http.RoundTripper.
 func (uninstalled) RoundTrip(r *http.Request) (*http.Response, error) {
 	closeBody(r.Body)
-	return nil, &Error{Kind: Gone, Reason: wordUninstalled}
+	return nil, &Error{Kind: Gone, Reason: wordUninstalled, Err: errInstallation}
 }
 
 // clientOver is a client whose requests are signed by the transport below it.
