@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -75,6 +76,9 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 		if err != nil {
 			return nil, wrap(ctx, "installations", err)
 		}
+		if page == nil || slices.Contains(page, nil) { // fail closed: a null is not a list without installations
+			return nil, wrap(ctx, "installations", transient(wordEmpty, nil))
+		}
 		for _, i := range page {
 			if i.SuspendedAt == nil {
 				ids = append(ids, i.GetID())
@@ -96,6 +100,9 @@ func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Re
 		page, resp, err := f.client(installation).rest.Apps.ListRepos(ctx, opts)
 		if err != nil {
 			return repos, wrap(ctx, "list", err)
+		}
+		if page == nil || page.Repositories == nil || slices.Contains(page.Repositories, nil) { // likewise
+			return repos, wrap(ctx, "list", transient(wordEmpty, nil))
 		}
 		for _, r := range page.Repositories {
 			if r.GetArchived() || r.GetDisabled() {
