@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/google/go-github/v60/github"
@@ -69,7 +70,7 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 	for next := 1; next <= maxInstallations; {
 		var page []*github.Installation
 		resp, err := f.self.getPage(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", perPage, next), &page)
-		if err == nil && page == nil {
+		if err == nil && (page == nil || slices.Contains(page, nil)) { // fail closed: a null is not a list without installations
 			err = transient(wordEmpty, nil)
 		}
 		if err != nil {
@@ -94,7 +95,7 @@ func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Re
 	for next := 1; next <= maxRepositories; {
 		var page github.ListRepositories
 		resp, err := f.client(installation).getPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", perPage, next), &page)
-		if err == nil && page.Repositories == nil {
+		if err == nil && (page.Repositories == nil || slices.Contains(page.Repositories, nil)) {
 			err = transient(wordEmpty, nil) // an empty list would make all of them gone
 		}
 		if err != nil {

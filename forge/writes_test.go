@@ -207,22 +207,25 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
-// TestAnEmptyAnswerIsNoEmptyList: on the word of an empty list every repository would be forgotten.
-func TestAnEmptyAnswerIsNoEmptyList(t *testing.T) {
-	for _, body := range []string{"", "null", "{}"} {
-		for _, empty := range []string{"/app/installations", "/installation/repositories"} {
+// A null is no list: whoever took it for an empty one would forget every repository, or fall over it.
+func TestNullIsNoListOfRepositories(t *testing.T) {
+	for _, null := range []string{"null", "[null]", `{"repositories":null}`, `{"repositories":[null]}`} {
+		for _, path := range []string{"/app/installations", "/installation/repositories"} {
+			if (path == "/app/installations") != (null == "null" || null == "[null]") && null != "null" {
+				continue // of another shape
+			}
 			hub := &fake{t: t}
 			hub.say = func(r *http.Request, _ string) answerOf {
 				switch r.URL.Path {
-				case empty:
-					return answerOf{code: 200, body: body}
+				case path:
+					return answerOf{code: 200, body: null}
 				case "/app/installations":
 					return answerOf{code: 200, body: `[{"id":1}]`}
 				}
 				return answerOf{}
 			}
-			if repos, err := hub.forge(nil).Repositories(t.Context()); err == nil || len(repos) != 0 {
-				t.Errorf("%s says %q: %v, %v", empty, body, repos, err)
+			if got, err := hub.forge(nil).Repositories(context.Background()); len(got) > 0 || kindOf(err) != Transient {
+				t.Errorf("%s to %s: %v, %v", null, path, got, err)
 			}
 		}
 	}
