@@ -241,7 +241,7 @@ func TestGraphQLErrorBesideData(t *testing.T) {
 			if w.pull(n).Merged || w.wasGreen(w.pull(n).HeadSHA) {
 				t.Error("merged on what GitHub left out")
 			}
-			p.logs("look failed")
+			p.logs("a part of a repository was not read")
 			fails.Store(0)
 			w.within(limitPatience, "it is held as it must be", func() bool { return strings.HasPrefix(w.status(n), c.waits) })
 			w.unmerged(n)
