@@ -53,16 +53,34 @@ func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 		return nil, fmt.Errorf("repositories: %w", err)
 	}
 	var all []plan.Repo
+	bad := &Unlisted{}
 	var failed []error
 	for _, id := range installations {
 		repos, err := f.repositories(ctx, id)
 		all = append(all, repos...)
 		if err != nil {
+			bad.Installations = append(bad.Installations, id)
 			failed = append(failed, fmt.Errorf("repositories of installation %d: %w", id, err))
 		}
 	}
-	return all, errors.Join(failed...)
+	bad.Err = errors.Join(failed...)
+	if len(failed) > 0 && len(failed) < len(installations) && ctx.Err() == nil {
+		return all, bad
+	}
+	return all, bad.Err
 }
+
+// Unlisted is the error of a list of repositories that lacks those of some installations, and is whole for all others.
+type Unlisted struct {
+	Installations []int64
+	Err           error
+}
+
+// Error implements error.
+func (u *Unlisted) Error() string { return u.Err.Error() }
+
+// Unwrap gives what is wrong with each of them.
+func (u *Unlisted) Unwrap() error { return u.Err }
 
 // installations lists our App's installations that are not suspended.
 func (f *Forge) installations(ctx context.Context) ([]int64, error) {

@@ -55,7 +55,7 @@ func (l *look) addRoster(ctx context.Context, s *plan.Snapshot) error {
 	if !known {
 		var err error
 		if p, err = l.readPast(ctx, home); err != nil {
-			if k := judge(err).Kind; ctx.Err() != nil || k == Limited || k == Unauthorized {
+			if endsLook(ctx, err) {
 				return fmt.Errorf("older versions of the file: %w", err)
 			}
 			l.f.log.Warn("older versions of the file could not be read", "repo", l.repo.String(), "error", err)

@@ -118,6 +118,11 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	defer cancel()
 	began := l.now()
 	repos, err := l.forge.Repositories(bounded)
+	var some *forge.Unlisted // not on one bad installation's account are all others left alone
+	if errors.As(err, &some) {
+		l.log.Error("repositories of some installations cannot be listed", "error", err)
+		err = nil
+	}
 	l.authorized(err)
 	if fresh := l.unknown(repos); len(fresh) > 0 {
 		if err := l.stored(l.store.Know(ctx, fresh, began.wall)); err != nil {
@@ -128,7 +133,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err // the list may lack some: nobody is forgotten on its word
 	}
-	for _, r := range l.missing(repos, began.tick) {
+	for _, r := range l.missing(repos, some, began.tick) {
 		l.log.Info("repository is gone", "repository", r)
 		if err := l.stored(l.store.Forget(ctx, r)); err != nil {
 			return 0, err
@@ -139,6 +144,9 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	if !l.health.started {
 		l.health.started = true
 		l.log.Info("started", "repositories", len(repos))
+	}
+	if some != nil {
+		return listAgain, nil
 	}
 	return l.listInterval(len(repos)), nil
 }
@@ -194,8 +202,8 @@ func (l *Loop) takeIn(repos []plan.Repo) {
 	l.wakeUp()
 }
 
-// missing forgets those that a list does not name, and gives them. Those taken in after the list began are left alone.
-func (l *Loop) missing(repos []plan.Repo, began tick) []plan.Repo {
+// missing forgets those that a list should name and does not, and gives them. Those taken in after the list began are left alone.
+func (l *Loop) missing(repos []plan.Repo, some *forge.Unlisted, began tick) []plan.Repo {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	listed := make(map[*entry]bool, len(repos))
@@ -204,6 +212,9 @@ func (l *Loop) missing(repos []plan.Repo, began tick) []plan.Repo {
 	}
 	var lost []plan.Repo
 	for _, e := range l.queue.repos {
+		if some != nil && slices.Contains(some.Installations, e.repo.Installation) {
+			continue // the list may lack it
+		}
 		if !listed[e] && e.added <= began {
 			lost = append(lost, e.repo)
 			l.queue.drop(e)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
 
@@ -63,4 +64,33 @@ func TestAGoneRepositoryHearsItsEvents(t *testing.T) {
 		time.Sleep(time.Hour + time.Minute)
 		w.want(one, 7, "merged")
 	}, one)
+}
+
+// TestOneBadInstallationKeepsNoOtherWaiting: GitHub cannot list one installation. The service starts, others' repositories come and go,
+// and nobody is forgotten on the word of a list that lacks them.
+func TestOneBadInstallationKeepsNoOtherWaiting(t *testing.T) {
+	bad, other := repo(2), repo(3)
+	bad.Installation, other.Installation = 77, 78
+	bubble(t, func(t *testing.T, w *world) {
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op != "repositories" {
+					return nil
+				}
+				return &forge.Unlisted{Installations: []int64{77}, Err: &forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}}
+			}
+			delete(w.hubs, 2)
+			delete(w.hubs, 3)
+		})
+		w.poke(plan.Repo{}, reconcile.Membership)
+		time.Sleep(4 * time.Second)
+		if n := w.count(time.Time{}, "forget"); n != 1 {
+			t.Errorf("forgot %d, want the one of the other installation", n)
+		}
+		if why := w.loop.Ready(); len(why) > 0 {
+			t.Errorf("not ready for one installation's sake: %v", why)
+		}
+	}, one, bad, other)
 }

@@ -146,6 +146,8 @@ const (
 	listShare = 20
 	// pageSize is how many pull requests or repositories one request reads, to reckon costs by.
 	pageSize = 100
+	// listAgain is the pause after a list that lacks the repositories of some installations.
+	listAgain = time.Minute
 	// discoverMost is how long one list of all repositories may take.
 	discoverMost = 5 * time.Minute
 	// discoverQuiet gathers events of installations into one list.

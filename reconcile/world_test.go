@@ -292,13 +292,13 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	if err := wait(ctx, 50*time.Millisecond); err != nil {
 		return nil, err
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	var all []plan.Repo
-	for _, h := range w.hubs {
-		all = append(all, h.repo)
-	}
-	return all, nil
+	w.set(func() {
+		for _, h := range w.hubs {
+			all = append(all, h.repo)
+		}
+	})
+	return all, w.leave(call{op: "repositories"})
 }
 
 func (w *world) HourlyBudget(int64) int { return w.budget }
