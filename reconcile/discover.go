@@ -118,12 +118,12 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	defer cancel()
 	began := l.now()
 	repos, err := l.forge.Repositories(bounded)
+	l.listed(repos, err)
 	var some *forge.Unlisted // not on one bad installation's account are all others left alone
 	if errors.As(err, &some) {
 		l.log.Error("repositories of some installations cannot be listed", "error", err)
 		err = nil
 	}
-	l.authorized(err)
 	if fresh := l.unknown(repos); len(fresh) > 0 {
 		if err := l.stored(l.store.Know(ctx, fresh, began.wall)); err != nil {
 			return 0, err
@@ -157,13 +157,18 @@ func (l *Loop) listInterval(n int) time.Duration {
 	return jitter(max(l.resync, time.Duration(pages)*time.Hour*listShare/DefaultBudget))
 }
 
-// authorized notes whether GitHub takes the App's key.
-func (l *Loop) authorized(err error) {
-	var e *forge.Error
+// listed notes how the list of repositories went, and whether GitHub takes the App's key: with one that it does not take nothing at
+// all is listed.
+func (l *Loop) listed(repos []plan.Repo, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.health.unauthorized = nil
-	if errors.As(err, &e) && e.Kind == forge.Unauthorized {
+	if err == nil {
+		l.health.list = lag{}
+		return
+	}
+	l.health.list.add(l.now().wall, err)
+	if kindOf(err) == forge.Unauthorized && len(repos) == 0 {
 		l.health.unauthorized = err
 	}
 }

@@ -93,6 +93,7 @@
 // An error of observing, of deciding (a panic is one) or of the store holds that repository alone, for a second, doubling to
 // five minutes. A limit holds its installation until GitHub's instant. A repository that GitHub twice says is not there, seconds
 // apart, is looked at again when an installation's event or the next list of repositories names it, and once in a while if its own
-// events go on. [Loop.Ready] says what is wrong with the service as a whole. What the store remembers can only hold back, so its absence must not release: while it fails, nothing is written but
+// events go on. [Loop.Ready] says what is wrong with the service as a whole, [Loop.Lags] what is not up to date, since when and why.
+// What the store remembers can only hold back, so its absence must not release: while it fails, nothing is written but
 // statuses that shut, and those are not recorded.
 package reconcile

@@ -12,10 +12,12 @@ type health struct {
 	reads        error         // the store's last word on a read; nil: it works
 	store        error         // the store's last word on a write: one that can still be read is not well for it
 	unauthorized error         // GitHub does not take the App's key
+	list         lag           // of the list of repositories
 	skew         time.Duration // our clock minus GitHub's, as the last look saw it
 }
 
-// Ready gives the reasons for which the service cannot do its work; none: it can.
+// Ready gives the reasons for which nothing can be done for anybody, or nothing be noted; none: it can. What fails for some is in
+// [Loop.Lags].
 func (l *Loop) Ready() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -766,6 +766,121 @@ func TestTheWallClockMayJump(t *testing.T) {
 	}
 }
 
+// GitHub away, a limit, and a refusal of every look keep some from being served: the service stays ready, or it would lose
+// everybody's deliveries, and says of each installation since when it lags, and why.
+func TestWhatLagsIsSaid(t *testing.T) {
+	limit := time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		err  error
+		why  string
+		also bool // the write alone fails
+	}{
+		"away":    {&forge.Error{Kind: forge.Transient, Reason: "no answer from GitHub: connection refused"}, "no answer from GitHub: connection refused", false},
+		"limited": {&forge.Error{Kind: forge.Limited, Until: limit, Reason: "GitHub limits this installation"}, "limited until Sat 1 Jan 2000 00:10:00 UTC: GitHub limits this installation", false},
+		"refused": {&forge.Error{Kind: forge.Refused, Reason: "Resource not accessible"}, "Resource not accessible", false},
+		"key":     {&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}, "Bad credentials", false},
+		"writes":  {&forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}, "502 Bad Gateway", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			two, other := repo(2), repo(100)
+			bubble(t, func(t *testing.T, w *world) {
+				stop, _ := started(w, reconcile.Options{Resync: time.Hour})
+				defer stop()
+				if lags := w.loop.Lags(); len(lags) != 0 {
+					t.Errorf("at first: %q", lags)
+				}
+				w.set(func() {
+					w.fault = func(call call) error {
+						if (call.op == "observe" && !c.also || call.op == "status") && call.repo.Installation == one.Installation {
+							return c.err
+						}
+						return nil
+					}
+				})
+				w.open(one, pull{number: 1, hold: true})
+				time.Sleep(2 * time.Second)
+				w.open(two, pull{number: 1, hold: true})
+				w.open(other, pull{number: 1, hold: true})
+				time.Sleep(38 * time.Second)
+				since := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+				lags := w.loop.Lags()
+				want := "installation 1: acme/r1 and 1 more not up to date since "
+				if len(lags) != 1 || !strings.HasPrefix(lags[0], want) || !strings.HasSuffix(lags[0], ": "+c.why) {
+					t.Fatalf("after 40 s: %q", lags)
+				}
+				at, err := time.Parse("Mon 2 Jan 2006 15:04:05 UTC", lags[0][len(want):len(lags[0])-len(": "+c.why)])
+				if err != nil || at.Sub(since) > 10*time.Second {
+					t.Errorf("since %v, %v", at, err)
+				}
+				if ready := w.loop.Ready(); len(ready) != 0 {
+					t.Errorf("not ready for anybody: %q", ready)
+				}
+				if one, other := w.loop.Lag(one), w.loop.Lag(other); !strings.HasSuffix(one, ": "+c.why) || other != "" {
+					t.Errorf("%q, %q", one, other)
+				}
+				w.set(func() { w.fault = nil })
+				time.Sleep(15 * time.Minute)
+				if lags := w.loop.Lags(); len(lags) != 0 {
+					t.Errorf("once it works again: %q", lags)
+				}
+			}, one, two, other)
+		})
+	}
+}
+
+// However many lag, the lines are few.
+func TestLagsAreBounded(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(50) {
+		many = append(many, plan.Repo{Owner: "acme", Name: fmt.Sprintf("r%d", n+1), ID: n + 1, Installation: n + 1})
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.fault = func(c call) error {
+			if c.op == "observe" {
+				return &forge.Error{Kind: forge.Transient, Reason: strings.Repeat("long\n", 1000)}
+			}
+			return nil
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Minute)
+		lags := w.loop.Lags()
+		if len(lags) != 21 || lags[20] != "and 30 more installations" {
+			t.Errorf("%d lines: %q", len(lags), lags)
+		}
+		for _, line := range lags {
+			if len([]rune(line)) > 300 || strings.Contains(line, "\n") {
+				t.Errorf("%q", line)
+			}
+		}
+	}, many...)
+}
+
+// A list that fails is said, too: it is the first to find GitHub away where nothing happens.
+func TestAListThatFailsIsSaid(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, _ := started(w, reconcile.Options{Resync: time.Minute})
+		defer stop()
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "repositories" {
+					return &forge.Error{Kind: forge.Transient, Reason: "no answer from GitHub"}
+				}
+				return nil
+			}
+		})
+		time.Sleep(2 * time.Minute)
+		if lags := w.loop.Lags(); len(lags) != 1 || !strings.Contains(lags[0], "the list of repositories is not up to date since ") || len(w.loop.Ready()) != 0 {
+			t.Errorf("%q", lags)
+		}
+		w.set(func() { w.fault = nil })
+		time.Sleep(10 * time.Minute)
+		if lags := w.loop.Lags(); len(lags) != 0 {
+			t.Errorf("once it works again: %q", lags)
+		}
+	}, one)
+}
+
 func TestReadyTellsWhatIsWrong(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		says := func(want string) {

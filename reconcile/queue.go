@@ -72,6 +72,7 @@ type entry struct {
 	gones int    // looks in a row to which GitHub said that the repository is not there
 	idles int    // looks in a row that wrote nothing and wanted another one at once
 
+	lag   lag
 	waits bool // for debts that are overdue: what opens comes after them
 
 	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
@@ -81,8 +82,9 @@ type entry struct {
 type line struct {
 	ready   []*entry
 	running int
-	limited tick // no look before this
-	limits  int  // limits in a row
+	limited tick   // no look before this
+	limits  int    // limits in a row
+	why     string // the last limit
 	repos   int
 	cost    int // of one look at each of its repositories
 	inRing  bool

@@ -23,6 +23,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	if err == nil {
 		e.gones = 0
 	}
+	k.lagging(err, now)
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)
@@ -133,9 +134,8 @@ func (k *look) settleLimit(err error, now instant) {
 	if ln.limited <= now.tick {
 		ln.limits++
 	}
-	var limit *forge.Error
-	errors.As(err, &limit)
-	pause := limitPause(now.wall, limit.Until, ln.limits)
+	pause := limitPause(now.wall, limitOf(err).Until, ln.limits)
+	ln.why = k.entry.lag.why
 	ln.limited = max(ln.limited, now.tick+pause)
 	k.entry.due = now.tick
 	k.log.Warn("GitHub limits the installation", "installation", k.repo.Installation, "error", err, "again_in", pause)

@@ -26,6 +26,7 @@ const (
 
 	wordLeft           = "another move failed first; looking again"
 	wordNoInstallation = "deliveries about a repository where the App is not installed are ignored: has it a webhook of its own with our secret?"
+	wordTurn           = "it waits for its turn: too much is looked at at once"
 
 	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
 	wordTogether = "refused with others: "
@@ -37,7 +38,11 @@ const (
 func wordsOfHealth(h health) []string {
 	var why []string
 	if !h.started {
-		why = append(why, "starting: the repositories were not listed yet")
+		starting := "starting: the repositories were not listed yet"
+		if h.list.why != "" {
+			starting += ": " + h.list.why
+		}
+		why = append(why, starting)
 	}
 	if fails := cmp.Or(h.store, h.reads); fails != nil {
 		why = append(why, fmt.Sprintf("the store fails: %v", fails))
@@ -49,6 +54,37 @@ func wordsOfHealth(h health) []string {
 		why = append(why, wordOfSkew(h.skew))
 	}
 	return why
+}
+
+// wordOfFailure is why a look failed, for people.
+func wordOfFailure(err error) string {
+	if limit := limitOf(err); limit != nil && !limit.Until.IsZero() {
+		return "limited until " + wordOfInstant(limit.Until) + ": " + limit.Reason
+	}
+	return reasonOf(err)
+}
+
+func wordOfInstant(t time.Time) string { return t.UTC().Format("Mon 2 Jan 2006 15:04:05 UTC") }
+
+func wordOfLag(g lag) string { return "not up to date since " + wordOfInstant(g.since) + ": " + g.why }
+
+// wordsOfLags is a line for the list of repositories and for each installation that lags.
+func wordsOfLags(list lag, all map[int64]*group) []string {
+	var out []string
+	if !list.since.IsZero() {
+		out = append(out, "the list of repositories is "+wordOfLag(list))
+	}
+	for i, g := range sorted(all) {
+		if i == lagsMost {
+			return append(out, fmt.Sprintf("and %d more installations", len(all)-i))
+		}
+		what := g.repo.String()
+		if g.n > 1 {
+			what += fmt.Sprintf(" and %d more", g.n-1)
+		}
+		out = append(out, fmt.Sprintf("installation %d: %s %s", g.installation, what, wordOfLag(g.worst)))
+	}
+	return out
 }
 
 // wordOfSkew says that our clock is too far off.

@@ -160,6 +160,11 @@ func (s *site) repo(p store.Page, now time.Time) repo {
 		Name: p.Repo.String(), Link: s.link(p.Repo), More: p.More,
 		Looked: optional(p.Looked, now), Due: optional(p.Due, now), Wake: optional(p.Wake, now),
 	}
+	if s.Lag != nil {
+		if late := s.Lag(p.Repo); late != "" {
+			r.Warnings = append(r.Warnings, plain(late))
+		}
+	}
 	for _, w := range p.Warnings {
 		r.Warnings = append(r.Warnings, plain(w))
 	}

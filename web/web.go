@@ -13,6 +13,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
 
@@ -34,10 +35,12 @@ type Source interface {
 // Options is what the page needs. Source is required.
 type Options struct {
 	Source Source
-	GitHub string           // where people see repositories, such as https://github.com; "": nothing is linked
-	Ready  func() []string  // why the service cannot work; nil: it always can
-	Now    func() time.Time // nil: time.Now
-	Log    *slog.Logger     // nil: nothing is logged
+	GitHub string          // where people see repositories, such as https://github.com; "": nothing is linked
+	Ready  func() []string // why the service cannot work; nil: it always can
+	// Lag says since when a repository's verdicts are not up to date, and why; "", or nil: they are.
+	Lag func(plan.Repo) string
+	Now func() time.Time // nil: time.Now
+	Log *slog.Logger     // nil: nothing is logged
 }
 
 // New makes the handler of GET / and its style sheet.

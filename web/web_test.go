@@ -133,6 +133,9 @@ func TestPage(t *testing.T) {
 		"empty": {Source: pages{}},
 		"alarm": {Source: pages{{Repo: plan.Repo{Owner: "acme", Name: "fleet-infra"}, Warnings: []string{"main: not enforced"}}},
 			Ready: func() []string { return []string{"the clock is 61 s off GitHub's: nothing is released"} }},
+		"late": {Source: pages{{Repo: plan.Repo{Owner: "acme", Name: "website"}, Looked: now.Add(-3 * time.Minute)}}, Lag: func(plan.Repo) string {
+			return "not up to date since Mon 23 Nov 2026 07:59:00 UTC: no answer from <GitHub>" // else it would be a quiet one
+		}},
 	} {
 		rec := get(t, o, "/")
 		if rec.Code != http.StatusOK {

@@ -37,6 +37,7 @@ type Options struct {
 	Poke       func(Hint)        // called after the note is durable, or could not be kept; must not block
 	Self       func() plan.Login // our App's bot, without "[bot]"; "" while it is not known: then nothing is taken for our own doing
 	Ready      func() []string   // why the service cannot work, for /readyz; nil: it always can
+	Lags       func() []string   // what it cannot do for some although it works, one line each; nil: nothing
 	Now        func() time.Time  // nil: time.Now
 	Log        *slog.Logger      // nil: nothing is logged
 }
@@ -84,7 +85,8 @@ func NewServer(addr string, h http.Handler) *http.Server {
 	}
 }
 
-// ready tells whether the service can do its work, and if not, why.
+// ready tells whether the service can do its work, and if not, why. What it cannot do for some is told beside, and is no reason to
+// take its address away from all.
 func (r *receiver) ready(c *gin.Context) {
 	if r.Ready != nil {
 		if reasons := r.Ready(); len(reasons) > 0 {
@@ -92,7 +94,11 @@ func (r *receiver) ready(c *gin.Context) {
 			return
 		}
 	}
-	say(c, http.StatusOK, saysReady)
+	text := saysReady
+	if r.Lags != nil {
+		text = wordsOfLags(r.Lags())
+	}
+	say(c, http.StatusOK, text)
 }
 
 // say answers in plain text.

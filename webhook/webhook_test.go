@@ -479,8 +479,8 @@ func TestStrangersDoNotFillTheLog(t *testing.T) {
 }
 
 func TestHealth(t *testing.T) {
-	var reasons []string
-	h := webhook.New(webhook.Options{Secret: []byte(secret), Ready: func() []string { return reasons }})
+	var reasons, lags []string
+	h := webhook.New(webhook.Options{Secret: []byte(secret), Ready: func() []string { return reasons }, Lags: func() []string { return lags }})
 	get := func(path string) string {
 		rec := httptest.NewRecorder()
 		h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
@@ -488,6 +488,8 @@ func TestHealth(t *testing.T) {
 	}
 	same(t, "alive", get("/healthz"), "200 alive\n")
 	same(t, "ready", get("/readyz"), "200 ready\n")
+	lags = []string{"installation 1: acme/fleet not up to date since noon: no answer", "installation 2: acme/web not up to date since noon: limited"}
+	same(t, "ready, and some lag", get("/readyz"), "200 ready\n- "+lags[0]+"\n- "+lags[1]+"\n")
 	reasons = []string{"the clock is 61 s off GitHub's", "the database is full"}
 	same(t, "not ready", get("/readyz"), "503 not ready\n- the clock is 61 s off GitHub's\n- the database is full\n")
 	same(t, "alive still", get("/healthz"), "200 alive\n")

@@ -51,6 +51,10 @@ func wordOfState(s plan.CheckState) string {
 	return "progressing"
 }
 
+func wordsOfLags(lags []string) string {
+	return strings.Join(append([]string{saysReady}, lags...), "\n- ")
+}
+
 func wordsOfReasons(reasons []string) string {
 	return "not ready\n- " + strings.Join(reasons, "\n- ")
 }

@@ -173,11 +173,11 @@ func (v *service) ready() []string {
 
 func (v *service) webhook() http.Handler {
 	return webhook.New(webhook.Options{
-		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.us, Ready: v.ready, Log: v.log,
+		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.us, Ready: v.ready, Lags: v.loop.Lags, Log: v.log,
 		Poke: func(h webhook.Hint) { v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours))) },
 	})
 }
 
 func (v *service) page() http.Handler {
-	return web.New(web.Options{Source: v.store, GitHub: v.settings.peopleURL(), Ready: v.ready, Log: v.log})
+	return web.New(web.Options{Source: v.store, GitHub: v.settings.peopleURL(), Ready: v.ready, Lag: v.loop.Lag, Log: v.log})
 }

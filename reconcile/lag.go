@@ -1,0 +1,129 @@
+package reconcile
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// What cannot work is said. The service is not ready only where nothing can be done for anybody (health.go): out of its Service it
+// would lose everybody's deliveries. What fails for some is a lag of theirs.
+
+const (
+	// lagAfter is how long a repository may wait for its turn before that is a lag.
+	lagAfter = 30 * time.Second
+	// lagsMost is how many installations that lag are named.
+	lagsMost = 20
+)
+
+// lag is since when something is not up to date, and why; zero: it is.
+type lag struct {
+	since time.Time
+	why   string
+}
+
+// add notes one more failure: the first tells since when, the last why.
+func (g *lag) add(now time.Time, err error) {
+	if g.since.IsZero() {
+		g.since = now
+	}
+	g.why = brief(wordOfFailure(err))
+}
+
+// lagging notes on a repository what a look's end means for it. Ends that only want another look at once say nothing.
+func (k *look) lagging(err error, now instant) {
+	if err == nil {
+		err = k.failed
+	}
+	switch {
+	case err == nil:
+		k.entry.lag = lag{}
+	case errors.Is(err, errStopped), errors.Is(err, errLate), errors.Is(err, errOld):
+	case errors.Is(err, errVoid) && !k.starved():
+	default:
+		k.entry.lag.add(now.wall, err)
+	}
+}
+
+// lags gives the lag of a repository now: its last look failed, or its turn does not come.
+func (e *entry) lags(now instant) lag {
+	waits := now.tick - e.alarm
+	switch {
+	case e.lost() || !e.lag.since.IsZero():
+		return e.lag
+	case e.state != ready || waits <= lagAfter:
+		return lag{}
+	case e.line.limited > now.tick:
+		return lag{now.wall.Add(-waits), e.line.why}
+	}
+	return lag{now.wall.Add(-waits), wordTurn}
+}
+
+// Lag says since when a repository's verdicts are not up to date, and why; "": they are.
+func (l *Loop) Lag(repo plan.Repo) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e := l.queue.repos[keyOf(repo)]; e != nil {
+		if g := e.lags(l.now()); !g.since.IsZero() {
+			return wordOfLag(g)
+		}
+	}
+	return ""
+}
+
+// group is the repositories of one installation that lag.
+type group struct {
+	installation int64
+	worst        lag // the one that lags longest
+	repo         plan.Repo
+	n            int
+}
+
+// Lags gives a line for each installation of which some repository is not up to date, the longest first, and one for the list of
+// repositories: since when, and why. There are at most lagsMost and two of them.
+func (l *Loop) Lags() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	all := map[int64]*group{}
+	for _, e := range l.queue.repos {
+		g := e.lags(now)
+		if g.since.IsZero() {
+			continue
+		}
+		of := all[e.repo.Installation]
+		if of == nil {
+			of = &group{installation: e.repo.Installation}
+			all[e.repo.Installation] = of
+		}
+		if of.n++; of.n == 1 || g.since.Before(of.worst.since) || g.since.Equal(of.worst.since) && e.repo.String() < of.repo.String() {
+			of.worst, of.repo = g, e.repo
+		}
+	}
+	return wordsOfLags(l.health.list, all)
+}
+
+// sorted gives groups in the order in which they are named.
+func sorted(all map[int64]*group) []*group {
+	out := make([]*group, 0, len(all))
+	for _, g := range all {
+		out = append(out, g)
+	}
+	slices.SortFunc(out, func(a, b *group) int {
+		return cmp.Or(a.worst.since.Compare(b.worst.since), cmp.Compare(a.installation, b.installation))
+	})
+	return out
+}
+
+// limitOf gives GitHub's limit in an error; nil if it is none.
+func limitOf(err error) *forge.Error {
+	var e *forge.Error
+	if errors.As(err, &e) && e.Kind == forge.Limited {
+		return e
+	}
+	return nil
+}
