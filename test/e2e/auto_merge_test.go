@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/sluicegate/sluice/standin"
@@ -23,8 +22,5 @@ func TestAutoMergeOfAPerson(t *testing.T) {
 	w.once(w.repo, "other")
 	if by := w.pull(other).MergedBy.Login; by != "sluice" {
 		t.Errorf("merged by %s", by)
-	}
-	if s := w.status(same); !strings.HasPrefix(s, "success: live") {
-		t.Errorf("the status of what GitHub merged is %q", s)
 	}
 }

@@ -240,6 +240,33 @@ func TestRedNewest(t *testing.T) {
 	w.went("rw/a", base, green, after)
 }
 
+// TestCheckForgedByAPerson: the check is required of an App. What a person sets under its name, whatever the person is called, moves no
+// branch and merges nothing; what that App's bot sets does.
+func TestCheckForgedByAPerson(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, checked(openForYears, "rw/a"))
+	w.requireCI()
+	base := w.tip("main")
+	w.plant(base, "rw/a")
+	tip := w.push("main", "apps/a-rw/x")
+	n := w.open("forged", "apps/a-rt/x")
+	heads := []string{tip, w.pull(n).HeadSHA}
+	set := func(by standin.Actor) {
+		for _, sha := range heads {
+			w.must(w.repo.SetStatus(standin.Status{SHA: sha, Context: "ci", State: "success", By: by}))
+		}
+	}
+	set(standin.Actor{Login: ci.Login})
+	w.serve()
+	w.summed(tip, "pending: 1 branch waits; first: rw/a")
+	w.hasStatus(n, "pending: waits: required and not reported yet: ci by App 99")
+	w.stand(base, "rw/a")
+	w.unmerged(n)
+	set(ci)
+	w.merged(n)
+	w.reach(tip, "rw/a")
+}
+
 // TestBranchesThatDifferInCase: on a disk that folds case one would be the other. Neither is moved, and none is made beside the other.
 func TestBranchesThatDifferInCase(t *testing.T) {
 	t.Parallel()
