@@ -40,6 +40,9 @@ func (c *catFile) ask(verb, name string) (gitObject, error) {
 	if name == "" || strings.ContainsAny(name, "\n\x00") {
 		return gitObject{}, nil // git reads one name a line: such an object cannot be asked for
 	}
+	if c.dir.memory != nil {
+		return c.dir.memory.find(name), nil
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.start(); err != nil {

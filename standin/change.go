@@ -31,6 +31,9 @@ func (d *gitDir) apply(c Change, refName, parent string, at time.Time) (string, 
 	if parent != "" && !fullSHA.MatchString(parent) {
 		return "", fmt.Errorf("commit on %q: %q is no commit", refName, parent)
 	}
+	if d.memory != nil {
+		return d.memory.apply(c, refName, parent, at)
+	}
 	script, err := importScript(c, refName, parent, at)
 	if err != nil {
 		return "", err

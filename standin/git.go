@@ -21,6 +21,8 @@ type gitDir struct {
 	now func() time.Time
 	cat catFile
 
+	memory *memory // in place of git; usually nil
+
 	commits memo[string, *commit]
 	bases   memo[[2]string, string]
 	diffs   memo[[2]string, *diff]
@@ -77,15 +79,19 @@ func newEnough(said string) error {
 	return nil
 }
 
-// initGit makes a bare repository in dir with the default branch main.
-func initGit(dir string, now func() time.Time) (*gitDir, error) {
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, err
-	}
-	d := &gitDir{dir: dir, now: now}
+// initGit makes a bare repository in dir with the default branch main, or one in memory.
+func (g *GitHub) initGit(dir string) (*gitDir, error) {
+	d := &gitDir{dir: dir, now: g.now}
 	d.cat.dir = d
 	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
 	d.lines.max, d.reach.max, d.trees.max, d.logs.max = maxLines, maxReach, maxTrees, maxLogs
+	if g.opts.Memory {
+		d.memory = newMemory()
+		return d, nil
+	}
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return nil, err
+	}
 	if _, err := d.run("init", "--quiet", "--bare", "--initial-branch="+defaultBranch, dir); err != nil {
 		return nil, err
 	}
@@ -128,6 +134,9 @@ func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, nil, 
 func (d *gitDir) runIn(in io.Reader, env []string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
+	if d.memory != nil {
+		return nil, errors.New("a repository in memory is not git's")
+	}
 	cmd := d.command(ctx, args...)
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin = in
@@ -202,6 +211,9 @@ func (d *gitDir) move(ref, sha, old string) error {
 	if !validRef(ref) || (sha != "" && !fullSHA.MatchString(sha)) || (old != "" && !fullSHA.MatchString(old)) {
 		return fmt.Errorf("move %q to %q: not a valid name", ref, sha)
 	}
+	if d.memory != nil {
+		return d.memory.move(refMove{ref, old, sha})
+	}
 	if old == "" {
 		old = zeroSHA
 	}
@@ -221,6 +233,9 @@ type ref struct{ name, sha string }
 
 // refs lists the refs below a prefix such as refs/heads/, by name.
 func (d *gitDir) refs(prefix string) ([]ref, error) {
+	if d.memory != nil {
+		return d.memory.list(prefix), nil
+	}
 	out, err := d.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)
 	if err != nil {
 		return nil, err

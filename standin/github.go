@@ -28,6 +28,7 @@ type Options struct {
 	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
 	NoUpdateRefs     bool              // an older Enterprise Server: its schema has no mutation updateRefs, see update_refs.go
 	NoRefRules       bool              // an older one still: its refs tell of no rulesets, see look_rules.go
+	Memory           bool              // repositories are kept in memory and no git is run, see memory.go: cheap, but nobody can clone
 	Log              *slog.Logger      // default: nowhere
 	Now              func() time.Time  // default time.Now
 }
@@ -69,11 +70,10 @@ func New(opts Options) (*GitHub, error) {
 		return nil, fmt.Errorf("start stand-in: %w", err)
 	}
 	opts.Dir = dir
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return nil, fmt.Errorf("start stand-in: %w", err)
-	}
-	if err := checkGit(dir); err != nil {
-		return nil, fmt.Errorf("start stand-in: %w", err)
+	if !opts.Memory {
+		if err := errors.Join(os.MkdirAll(dir, 0o750), checkGit(dir)); err != nil {
+			return nil, fmt.Errorf("start stand-in: %w", err)
+		}
 	}
 	fillDefaults(&opts)
 	g := &GitHub{
@@ -271,7 +271,7 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	if g.find(owner, name) != nil {
 		return nil, fmt.Errorf("create repository %s/%s: %w", owner, name, ErrExists)
 	}
-	dir, err := initGit(filepath.Join(g.opts.Dir, owner, name+".git"), g.now)
+	dir, err := g.initGit(filepath.Join(g.opts.Dir, owner, name+".git"))
 	if err != nil {
 		return nil, fmt.Errorf("create repository %s/%s: %w", owner, name, err)
 	}

@@ -23,6 +23,9 @@ type logged struct {
 // be written to.
 func (d *gitDir) history(l logged) ([]string, error) {
 	return d.logs.get(l, func() ([]string, error) {
+		if d.memory != nil {
+			return d.memory.history(l), nil
+		}
 		args := []string{"rev-list"}
 		if l.since != 0 {
 			args = append(args, "--since="+strconv.FormatInt(l.since, 10))

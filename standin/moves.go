@@ -20,6 +20,7 @@ type move struct {
 func (r *Repo) moved(m move) error {
 	if strings.EqualFold(m.owner, r.owner) {
 		r.pushed = r.g.now()
+		r.moves = append(r.moves, Moved{At: r.pushed, By: m.by, Branch: m.branch, Before: m.before, After: m.after})
 		if r.heads[m.branch] = m.after; m.after == "" {
 			delete(r.heads, m.branch)
 		}

@@ -106,6 +106,9 @@ func (d *gitDir) mergeBase(base, head string) (string, error) {
 		if err != nil || len(best) <= 1 {
 			return strings.Join(best, ""), err
 		}
+		if d.memory != nil {
+			return best[0], nil
+		}
 		out, err := d.run("merge-base", base, head) // a criss-cross: git chooses
 		return strings.TrimSpace(string(out)), err
 	})
@@ -217,6 +220,9 @@ func (d *gitDir) diff(from, to string) (*diff, error) {
 	return d.diffs.get([2]string{from, to}, func() (*diff, error) {
 		if !fullSHA.MatchString(from) || !fullSHA.MatchString(to) {
 			return nil, fmt.Errorf("diff %q %q: %w", from, to, ErrNotFound)
+		}
+		if d.memory != nil {
+			return d.memory.diff(from, to), nil
 		}
 		out, err := d.run("diff-tree", "-r", "-z", "-M", "--raw", "--numstat", from, to)
 		if err != nil {

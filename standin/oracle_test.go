@@ -10,7 +10,7 @@ import (
 
 func testGit(t testing.TB) *gitDir {
 	t.Helper()
-	d, err := initGit(t.TempDir(), time.Now)
+	d, err := (&GitHub{opts: Options{Now: time.Now}}).initGit(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -151,6 +151,42 @@ func (r *Repo) Tip(branch string) string {
 	return sha
 }
 
+// Moved is one move of a branch of the repository, whoever made it and however: a push, a merge, an update by the API.
+type Moved struct {
+	At            time.Time
+	By            Actor
+	Branch        string
+	Before, After string // Before "" made the branch, After "" deleted it
+}
+
+// Moves lists every move of a branch, oldest first. The list must not be written to.
+func (r *Repo) Moves() []Moved {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.moves
+}
+
+// Changed lists the paths that a pull request from head into base would change, old names of renames too. Both are commits.
+func (r *Repo) Changed(base, head string) ([]string, error) {
+	df, err := r.changes(&Pull{HeadSHA: head}, base)
+	if err != nil {
+		return nil, fmt.Errorf("changes from %s to %s: %w", base, head, err)
+	}
+	var paths []string
+	for _, f := range df.files {
+		if paths = append(paths, f.path); f.old != "" {
+			paths = append(paths, f.old)
+		}
+	}
+	return paths, nil
+}
+
+// Contains tells whether one commit can be reached from another.
+func (r *Repo) Contains(sha, ancestor string) bool {
+	in, err := r.git.contains(sha, ancestor)
+	return err == nil && in
+}
+
 // LogEntry is one commit of a branch.
 type LogEntry struct {
 	SHA, Message, Author, Committer string

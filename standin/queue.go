@@ -2,6 +2,7 @@ package standin
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 )
 
@@ -47,6 +48,20 @@ func (r *Repo) Enqueue(n int, by string) (Group, error) {
 		return Group{}, err
 	}
 	return g, r.tellGroup("checks_requested", "", person(by), g)
+}
+
+// MergeGroup does what the queue does once the checks that the base requires are green on the group's commit, and refuses before.
+func (r *Repo) MergeGroup(g Group) error {
+	r.mu.Lock()
+	var bad []badCheck
+	for _, rules := range r.rulesOf(g.Base, anybody) {
+		bad = append(bad, r.missing(rules.Checks, g.Head)...)
+	}
+	r.mu.Unlock()
+	if len(bad) > 0 {
+		return refuse(http.StatusMethodNotAllowed, "%s", lackOfChecks(bad, len(bad)))
+	}
+	return r.Dequeue(g, "merged")
 }
 
 // Dequeue takes a group out of the queue, with GitHub's reason for it: merged, invalidated or dequeued. A merged group moves

@@ -32,6 +32,7 @@ type Repo struct {
 	suites      map[string]int64 // number of the check suite, by commit and App
 	colors      map[string]int64 // number of a label, by name
 	groups      []Group
+	moves       []Moved
 	heads       map[string]string  // where branches were told to be; git has the truth
 	testing     map[[2]string]bool // trial merges under way
 	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf

@@ -207,15 +207,20 @@ func unfit(format string, args ...any) error {
 // moveAll sets branches of this repository from where the caller saw them to where they shall be: all, or none of them.
 func (d *gitDir) moveAll(moves []move) error {
 	var script strings.Builder
+	var inMemory []refMove
 	for _, m := range moves {
 		name := "refs/heads/" + m.branch
 		if !validRef(name) || (m.after != "" && !fullSHA.MatchString(m.after)) || (m.before != "" && !fullSHA.MatchString(m.before)) {
 			return fmt.Errorf("move %q to %q: not a valid name", name, m.after)
 		}
+		inMemory = append(inMemory, refMove{name, m.before, m.after})
 		fmt.Fprintf(&script, "update %s\x00%s\x00%s\x00", name, orZero(m.after), orZero(m.before))
 	}
 	if len(moves) == 0 {
 		return nil
+	}
+	if d.memory != nil {
+		return d.memory.move(inMemory...)
 	}
 	_, err := d.runIn(strings.NewReader(script.String()), nil, "update-ref", "-z", "--stdin")
 	var said *gitError

@@ -1,0 +1,102 @@
+package standin
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+// What is kept in memory is what git would make of the same: the same names of commits, merges, differences and histories, as long as
+// no file is changed on both sides and none is renamed with a change.
+func TestMemoryAgainstGit(t *testing.T) {
+	real, err := (&GitHub{opts: Options{Now: time.Now}}).initGit(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(real.close)
+	fake, err := (&GitHub{opts: Options{Memory: true}}).initGit(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	dice := rand.New(rand.NewPCG(3, 4))
+	commits := []string{""}
+	same := func(what string, f func(d *gitDir) (string, error)) string {
+		t.Helper()
+		want, err := f(real)
+		got, other := f(fake)
+		if want != got || (err == nil) != (other == nil) {
+			t.Fatalf("%s: %q, %v in memory, git has %q, %v", what, got, other, want, err)
+		}
+		return got
+	}
+	for i := range 60 {
+		at := time.Unix(int64(1_700_000_000+60*i), 0).UTC()
+		parent := commits[dice.IntN(len(commits))]
+		c := Change{By: "alice", Message: fmt.Sprint("m", i), Write: map[string]string{}}
+		for range 1 + dice.IntN(3) {
+			path := fmt.Sprintf("%c/%c-rw/%d", 'a'+rune(dice.IntN(3)), 'a'+rune(dice.IntN(2)), dice.IntN(3))
+			c.Write[path] = fmt.Sprintf("%x\n", sha256.Sum256([]byte(fmt.Sprint(i, path))))
+		}
+		if have := fake.memory.leaves(parent); parent != "" && len(have) > 1 {
+			paths := slices.Sorted(maps.Keys(have))
+			switch one := paths[dice.IntN(len(paths))]; dice.IntN(3) {
+			case 0:
+				c.Delete = []string{one}
+			case 1:
+				if i < 40 {
+					break
+				}
+				c.Move = map[string]string{one: fmt.Sprintf("moved/%d", i)}
+			}
+		}
+		ref := fmt.Sprintf("refs/heads/b%d", i)
+		sha := same("commit", func(d *gitDir) (string, error) { return d.apply(c, ref, parent, at) })
+		commits = append(commits, sha)
+		a, b := commits[1+dice.IntN(len(commits)-1)], sha
+		same("merge base", func(d *gitDir) (string, error) { return d.mergeBase(a, b) })
+		same("diff", func(d *gitDir) (string, error) { return shown(d.diff(a, b)) })
+		if bases, err := fake.common(a, b); err != nil || len(bases) != 1 || a == b || i >= 40 {
+			continue // a criss-cross, or files are renamed: git's merge knows better
+		}
+		merge := same("merge", func(d *gitDir) (string, error) {
+			sha, err := d.make(Merge, mergeJob{base: a, head: b, by: person("bob"), message: "merge", at: at})
+			return sha, err
+		})
+		if merge != "" {
+			commits = append(commits, merge)
+		}
+		for _, path := range []string{"", "a/a-rw/0", "b"} {
+			same("history of "+path, func(d *gitDir) (string, error) {
+				list, err := d.history(logged{sha: sha, path: path})
+				return fmt.Sprint(list), err
+			})
+		}
+	}
+	same("refs", func(d *gitDir) (string, error) {
+		list, err := d.refs("refs/heads/")
+		return fmt.Sprint(list), err
+	})
+	for _, name := range []string{"refs/heads/b1", "b1", "refs/heads/b1^{tree}", "b1:a", "b1:none", "refs/heads/b1^{blob}", "none"} {
+		same(name, func(d *gitDir) (string, error) {
+			o, err := d.cat.info(name)
+			return fmt.Sprint(o.sha, o.kind, o.size), err
+		})
+	}
+}
+
+// shown is a diff's paths and kinds.
+func shown(df *diff, err error) (string, error) {
+	if err != nil {
+		return "", err
+	}
+	var list []string
+	for _, f := range df.files {
+		list = append(list, f.status+" "+f.old+" "+f.path+" "+f.blob)
+	}
+	slices.Sort(list)
+	return fmt.Sprint(list), nil
+}
