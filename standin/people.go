@@ -181,6 +181,16 @@ func (r *Repo) Changed(base, head string) ([]string, error) {
 	return paths, nil
 }
 
+// Mergeable tells whether git can merge an open pull request now.
+func (r *Repo) Mergeable(n int) bool {
+	p, err := r.Pull(n)
+	if err != nil {
+		return false
+	}
+	m, err := r.git.mergeTrees(r.Tip(p.Base), p.HeadSHA)
+	return err == nil && !m.conflict
+}
+
 // Contains tells whether one commit can be reached from another.
 func (r *Repo) Contains(sha, ancestor string) bool {
 	in, err := r.git.contains(sha, ancestor)

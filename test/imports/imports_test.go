@@ -51,6 +51,7 @@ var direction = []row{
 	{"test/flux", nil, "Flux's own schemas and kustomize, against which the manifests of deploy/flux are held"},
 	{"test/e2e", nil, "looks at the built binary from outside"},
 	{"test/imports", nil, "this test"},
+	{"test/attack", nil, "wires the service as cmd/sluice does, in its tests alone"},
 }
 
 // library says where code of others may be imported; tests adds packages whose tests may, "*" is every one's.

@@ -1,0 +1,473 @@
+package attack
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+// act is something that somebody may do, with how often it is drawn.
+type act struct {
+	weight int
+	do     func(w *world)
+}
+
+// acts are what everybody may do on GitHub: root may bypass the rules, alice and eve may write, mallory has a fork.
+var acts = []act{
+	{14, (*world).open},
+	{4, (*world).openAgain},
+	{6, (*world).push},
+	{4, (*world).closePull},
+	{3, (*world).reopen},
+	{3, (*world).reopenAndMerge},
+	{4, (*world).retarget},
+	{5, (*world).branch},
+	{5, (*world).pushProtected},
+	{5, (*world).mergeByHand},
+	{6, (*world).enqueue},
+	{6, (*world).mergeGroup},
+	{2, (*world).arm},
+	{4, (*world).forge},
+	{8, (*world).report},
+	{4, (*world).review},
+	{2, (*world).label},
+	{1, (*world).deleteBranch},
+	{4, (*world).rule},
+	{3, (*world).pushByRoot},
+	{9, (*world).fail},
+	{2, (*world).loseHooks},
+	{2, (*world).restart},
+}
+
+// step draws one act and does it.
+func (w *world) step() {
+	total := 0
+	for _, a := range acts {
+		total += a.weight
+	}
+	n := w.dice.IntN(total)
+	for _, a := range acts {
+		if n -= a.weight; n < 0 {
+			a.do(w)
+			return
+		}
+	}
+}
+
+// pass lets time go by: often little, sometimes to just before or after an edge.
+func (w *world) pass() {
+	switch w.dice.IntN(8) {
+	case 0, 1:
+		w.sleep(time.Duration(w.dice.IntN(400)) * time.Millisecond)
+	case 2, 3:
+		w.sleep(time.Duration(1+w.dice.IntN(15)) * time.Second)
+	case 4, 5:
+		w.sleep(time.Duration(10+w.dice.IntN(80)) * time.Second)
+	default:
+		to := time.Until(w.nextEdge()) + time.Duration(w.dice.IntN(100)-20)*time.Second
+		w.sleep(min(max(to, time.Second), 6*time.Minute))
+	}
+}
+
+// nextEdge is when the next window opens or shuts.
+func (w *world) nextEdge() time.Time {
+	next := w.start.Add(lastOpening)
+	for _, at := range w.oracle.spec().edges() {
+		if at.After(time.Now()) {
+			next = earliest(next, at)
+		}
+	}
+	return next
+}
+
+// tried tells in the story what was done and what GitHub said.
+func (w *world) tried(err error, format string, args ...any) {
+	if err != nil {
+		format += ": " + strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n", " "), "%", "%%")
+	}
+	w.say(format, args...)
+}
+
+// change draws what a commit changes.
+func (w *world) change(by string) *standin.Change {
+	n := w.dice.IntN(1_000_000)
+	text := func(path string) map[string]string {
+		return map[string]string{path: fmt.Sprintf("%s by %s %d\n", path, by, n)}
+	}
+	c := &standin.Change{By: by, Message: fmt.Sprint("change ", n)}
+	dir := pick(w.dice, "a", "b")
+	file := pick(w.dice, "x", "y", fmt.Sprint("z", n))
+	switch w.dice.IntN(16) {
+	case 0, 1:
+		c.Write = text(dir + "-rt/" + file)
+	case 2:
+		c.Write = text("br/" + file)
+	case 3:
+		c.Write = text("docs/" + file)
+	case 4:
+		c.Write = text(pick(w.dice, "infra/flux-system/x", "a-rw/flux-system/x", "infra/"+file))
+	case 5:
+		c.Move = map[string]string{dir + "-rt/x": dir + "-rw/" + file + "m"}
+	case 6:
+		c.Move = map[string]string{dir + "-rw/x": dir + "-rt/" + file + "m"}
+	case 7:
+		c.Write = map[string]string{rules: w.text()}
+	case 8:
+		c.Write = text(dir + "-rw/" + file)
+		maps.Copy(c.Write, text("a-rt/"+file))
+	default:
+		c.Write = text(dir + "-rw/" + file)
+	}
+	return c
+}
+
+// text draws a version of the file: valid, or not.
+func (w *world) text() string {
+	if w.dice.IntN(4) == 0 {
+		return "version: 1\nbroken: " + fmt.Sprint(w.dice.IntN(1000)) + "\n"
+	}
+	return w.draw().text
+}
+
+// open opens a pull request from a new branch, of the repository or of a fork.
+func (w *world) open() {
+	by := pick(w.dice, "alice", "alice", "eve", "mallory")
+	head := fmt.Sprintf("h%d", w.dice.IntN(1000))
+	if by == "mallory" {
+		head = by + ":" + head
+	}
+	base := "main"
+	if w.dice.IntN(4) == 0 {
+		base = w.someBranch()
+	}
+	c := w.change(by)
+	c.From = pick(w.dice, "main", base)
+	n, err := w.repo.OpenPull(standin.NewPull{By: by, Head: head, Base: base, Change: c, Draft: w.dice.IntN(20) == 0})
+	w.tried(err, "%s opens #%d from %s (%.7s) into %s: %s", by, n, head, w.repo.Tip(head), base, shown(c))
+}
+
+// openAgain opens a pull request from a head that is there already into another base.
+func (w *world) openAgain() {
+	p, ok := w.somePull(nil)
+	if !ok {
+		return
+	}
+	base := w.someBranch()
+	head := p.Head
+	if p.HeadOwner != "acme" {
+		head = p.HeadOwner + ":" + p.Head
+	}
+	n, err := w.repo.OpenPull(standin.NewPull{By: "eve", Head: head, Base: base})
+	w.tried(err, "eve opens #%d from %s (%.7s) into %s", n, head, w.repo.Tip(head), base)
+}
+
+// shown is a change for the story.
+func shown(c *standin.Change) string {
+	var list []string
+	for _, path := range slices.Sorted(maps.Keys(c.Write)) {
+		if path == rules {
+			list = append(list, "writes "+path+":\n"+c.Write[path])
+		} else {
+			list = append(list, "writes "+path)
+		}
+	}
+	for old, now := range c.Move {
+		list = append(list, "moves "+old+" to "+now)
+	}
+	for _, path := range c.Delete {
+		list = append(list, "deletes "+path)
+	}
+	return strings.Join(list, ", ")
+}
+
+// somePull draws a pull request that fits.
+func (w *world) somePull(fits func(p standin.Pull) bool) (standin.Pull, bool) {
+	list := w.repo.Pulls()
+	if fits != nil {
+		list = slices.DeleteFunc(list, func(p standin.Pull) bool { return !fits(p) })
+	}
+	if len(list) == 0 {
+		return standin.Pull{}, false
+	}
+	return pick(w.dice, list...), true
+}
+
+func isOpen(p standin.Pull) bool { return p.Open }
+
+// someBranch draws a branch of the repository.
+func (w *world) someBranch() string {
+	names := []string{"main", "rw/a", "rw/a"}
+	for _, m := range w.repo.Moves() {
+		if w.repo.Tip(m.Branch) != "" && !strings.HasPrefix(m.Branch, "gh-readonly-queue/") && !slices.Contains(names, m.Branch) {
+			names = append(names, m.Branch)
+		}
+	}
+	return pick(w.dice, names...)
+}
+
+// someSHA draws a commit, rather one that once had a success of ours.
+func (w *world) someSHA() string {
+	if greens := w.oracle.greens(); len(greens) > 0 && w.dice.IntN(4) > 0 {
+		return pick(w.dice, greens...)
+	}
+	return pick(w.dice, w.oracle.shas...)
+}
+
+// push pushes to the head of a pull request: another change, or an old commit by force.
+func (w *world) push() {
+	p, ok := w.somePull(func(p standin.Pull) bool { return p.Open && p.Head != "main" && p.Head != "rw/a" })
+	if !ok {
+		return
+	}
+	head, by := p.Head, pick(w.dice, "alice", "eve")
+	if p.HeadOwner != "acme" {
+		head, by = p.HeadOwner+":"+p.Head, p.HeadOwner
+	}
+	if w.dice.IntN(4) == 0 {
+		sha := w.someSHA()
+		w.tried(w.repo.Push(by, head, sha), "%s forces %s to %.7s", by, head, sha)
+		return
+	}
+	c := w.change(by)
+	sha, err := w.repo.Commit(head, *c)
+	w.tried(err, "%s pushes %.7s to %s: %s", by, sha, head, shown(c))
+}
+
+func (w *world) closePull() {
+	if p, ok := w.somePull(isOpen); ok {
+		w.tried(w.repo.ClosePull(p.Number, "eve"), "eve closes #%d", p.Number)
+	}
+}
+
+func closed(p standin.Pull) bool { return !p.Open && !p.Merged }
+
+// reopens reports whether GitHub would open a pull request again.
+func (w *world) reopens(p standin.Pull) bool {
+	head := p.Head
+	if p.HeadOwner != "acme" {
+		head = p.HeadOwner + ":" + p.Head
+	}
+	twin := slices.ContainsFunc(w.repo.Pulls(), func(o standin.Pull) bool {
+		return o.Open && o.Base == p.Base && o.Head == p.Head && o.HeadOwner == p.HeadOwner
+	})
+	return closed(p) && !twin && w.repo.Tip(head) == p.HeadSHA && w.repo.Tip(p.Base) != ""
+}
+
+func (w *world) reopen() {
+	if p, ok := w.somePull(w.reopens); ok {
+		w.tried(w.repo.Reopen(p.Number, "eve"), "eve reopens #%d", p.Number)
+	}
+}
+
+// reopenAndMerge is faster than any look.
+func (w *world) reopenAndMerge() {
+	p, ok := w.somePull(w.reopens)
+	if !ok {
+		return
+	}
+	w.tried(w.repo.Reopen(p.Number, "eve"), "eve reopens #%d", p.Number)
+	sha, err := w.repo.MergePull(p.Number, "eve", standin.Merge)
+	w.tried(err, "eve merges #%d at once as %.7s", p.Number, sha)
+}
+
+func (w *world) retarget() {
+	if p, ok := w.somePull(isOpen); ok {
+		base := w.someBranch()
+		w.tried(w.repo.Retarget(p.Number, "eve", base), "eve retargets #%d to %s", p.Number, base)
+	}
+}
+
+// branch makes a branch whose name looks like another's, and whose file holds nothing.
+func (w *world) branch() {
+	name := pick(w.dice, "Main", "MAIN", "promote/rw/a", "Promote/RW/a", "promote", "rw/A", "rw/b", "topic")
+	c := standin.Change{By: "eve", Message: "mine", From: pick(w.dice, "main", "rw/a")}
+	switch w.dice.IntN(3) {
+	case 0:
+		c.Delete = []string{rules}
+	case 1:
+		c.Write = map[string]string{rules: "version: 1\nmode: observe\ntimezone: UTC\nlayout:\n  unmatched: live\n"}
+	case 2:
+		c.Write = map[string]string{rules: "version: 1\ntimezone: UTC\nlayout:\n  unmatched: live\npull_requests: {live: status}\n"}
+	}
+	sha, err := w.repo.Commit(name, c)
+	w.tried(err, "eve pushes %.7s to the branch %s: %s", sha, name, shown(&c))
+}
+
+// pushProtected tries to bring a commit to a protected branch.
+func (w *world) pushProtected() {
+	name, sha := pick(w.dice, "main", "main", "rw/a"), w.someSHA()
+	w.tried(w.repo.TryPush("eve", name, sha), "eve pushes %.7s to %s", sha, name)
+}
+
+func (w *world) mergeByHand() {
+	if p, ok := w.somePull(isOpen); ok {
+		sha, err := w.repo.MergePull(p.Number, "eve", pick(w.dice, standin.Merge, standin.Squash))
+		w.tried(err, "eve merges #%d into %s as %.7s", p.Number, p.Base, sha)
+	}
+}
+
+// enqueue puts a pull request into the merge queue, where there is one.
+func (w *world) enqueue() {
+	p, ok := w.somePull(func(p standin.Pull) bool { return p.Open && p.Base == "main" && !p.Draft })
+	if !ok || !w.queue || len(w.groups) > 3 {
+		return
+	}
+	g, err := w.repo.Enqueue(p.Number, "eve")
+	w.tried(err, "eve enqueues #%d: the group is %.7s", p.Number, g.Head)
+	if err == nil {
+		w.groups = append(w.groups, g)
+		if w.ci {
+			w.tried(w.ciSays(g.Head, "success"), "ci/test on %.7s: success", g.Head)
+		}
+	}
+}
+
+// mergeGroup is the queue's turn: it merges a group that is green, and drops one that no longer fits.
+func (w *world) mergeGroup() {
+	if len(w.groups) == 0 {
+		return
+	}
+	i := w.dice.IntN(len(w.groups))
+	g := w.groups[i]
+	err := w.repo.MergeGroup(g)
+	w.tried(err, "the queue merges the group %.7s of #%d", g.Head, g.Pull)
+	if err == nil {
+		w.groups = slices.Delete(w.groups, i, i+1)
+		return
+	}
+	if w.repo.Tip("main") != g.BaseSHA && w.repo.Tip(g.HeadRef) != "" {
+		w.tried(w.repo.Dequeue(g, "invalidated"), "the queue drops the group %.7s", g.Head)
+		w.groups = slices.Delete(w.groups, i, i+1)
+	}
+}
+
+// arm makes GitHub merge a pull request by itself as soon as it may.
+func (w *world) arm() {
+	if p, ok := w.somePull(isOpen); ok {
+		w.mu.Lock()
+		w.armed[p.Number] = pick(w.dice, standin.Merge, standin.Squash)
+		w.mu.Unlock()
+		w.say("eve arms auto-merge of #%d", p.Number)
+	}
+}
+
+// autoMerge merges what is armed and may be merged.
+func (w *world) autoMerge() {
+	w.mu.Lock()
+	armed := maps.Clone(w.armed)
+	w.mu.Unlock()
+	for n, method := range armed {
+		if p, err := w.repo.Pull(n); err == nil && p.Open {
+			_, _ = w.repo.MergePull(n, "eve", method) // refused: it stays armed
+		}
+	}
+}
+
+// forge sets a status under somebody's name.
+func (w *world) forge() {
+	sha := w.someSHA()
+	if p, ok := w.somePull(isOpen); ok && w.dice.IntN(2) == 0 {
+		sha = p.HeadSHA
+	}
+	s := standin.Status{
+		SHA: sha, By: standin.Actor{Login: "eve"}, State: pick(w.dice, "success", "success", "failure", "pending"),
+		Context: pick(w.dice, "sluice/main", "Sluice/Main", "sluice/promote/rw/a", "ci/test", "ci/test", "other"),
+	}
+	w.tried(w.repo.SetStatus(s), "eve sets %s %s on %.7s", s.Context, s.State, sha)
+}
+
+// report is CI's word on a head, or on main.
+func (w *world) report() {
+	sha := w.repo.Tip("main")
+	if p, ok := w.somePull(isOpen); ok && w.dice.IntN(4) > 0 {
+		sha = p.HeadSHA
+	}
+	state := pick(w.dice, "success", "success", "success", "failure")
+	w.tried(w.ciSays(sha, state), "ci/test on %.7s: %s", sha, state)
+}
+
+func (w *world) ciSays(sha, state string) error {
+	return w.repo.SetStatus(standin.Status{SHA: sha, By: standin.Actor{Login: "ci", App: ciApp}, State: state, Context: "ci/test"})
+}
+
+func (w *world) review() {
+	if p, ok := w.somePull(isOpen); ok {
+		by := pick(w.dice, "alice", "eve", "mallory")
+		state := pick(w.dice, standin.Approved, standin.Approved, standin.Commented, standin.ChangesRequested)
+		w.tried(w.repo.Review(p.Number, by, state), "%s reviews #%d: %s", by, p.Number, state)
+	}
+}
+
+func (w *world) label() {
+	if p, ok := w.somePull(isOpen); ok {
+		if slices.Contains(p.Labels, "hold") {
+			w.tried(w.repo.Unlabel(p.Number, "alice", "hold"), "alice takes the label hold off #%d", p.Number)
+		} else {
+			w.tried(w.repo.Label(p.Number, "alice", "hold"), "alice puts the label hold on #%d", p.Number)
+		}
+	}
+}
+
+func (w *world) deleteBranch() {
+	if name := w.someBranch(); name != "main" {
+		w.tried(w.repo.Push("eve", name, ""), "eve deletes %s", name)
+	}
+}
+
+// rule is root's: another file on main.
+func (w *world) rule() {
+	c := standin.Change{By: "root", Message: "rules", Write: map[string]string{rules: w.text()}}
+	if w.dice.IntN(4) == 0 {
+		c = standin.Change{By: "root", Message: "no rules", Delete: []string{rules}}
+	}
+	sha, err := w.repo.Commit("main", c)
+	w.tried(err, "root pushes %.7s to main: %s", sha, shown(&c))
+}
+
+// pushByRoot goes past all rules.
+func (w *world) pushByRoot() {
+	c := w.change("root")
+	if c.Write[rules] != "" {
+		return
+	}
+	sha, err := w.repo.Commit("main", *c)
+	w.tried(err, "root pushes %.7s to main: %s", sha, shown(c))
+}
+
+// fail makes GitHub fail for a while.
+func (w *world) fail() {
+	f := w.drawFault()
+	w.mu.Lock()
+	w.faults = append(w.faults, f)
+	w.mu.Unlock()
+	w.say("GitHub fails: %s, %d requests until %s: %v", f.name, f.times, f.until.Sub(w.start).Round(time.Second), f.how)
+}
+
+// loseHooks keeps webhooks away for a while.
+func (w *world) loseHooks() {
+	until := time.Now().Add(time.Duration(10+w.dice.IntN(200)) * time.Second)
+	w.mu.Lock()
+	w.mute = until
+	w.mu.Unlock()
+	w.say("webhooks are lost until %s", until.Sub(w.start).Round(time.Second))
+}
+
+// restart kills the service, sometimes with its database.
+func (w *world) restart() {
+	kill, wipe := w.dice.IntN(2) == 0, w.dice.IntN(3) == 0
+	down := time.Duration(w.dice.IntN(90)) * time.Second
+	w.say("the service goes down for %s: killed %v, database lost %v", down, kill, wipe)
+	w.stop(kill)
+	w.oracle.down = true
+	w.sleep(down)
+	if wipe {
+		w.boots++
+		w.oracle.wiped = time.Now()
+	}
+	w.boot()
+	w.oracle.down, w.oracle.booted = false, time.Now()
+}

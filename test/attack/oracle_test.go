@@ -1,0 +1,320 @@
+package attack
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+// The oracle knows what must hold, from what stands on the stand-in alone:
+//
+//	(a) Nothing windowed comes to main, and rw/a does not move, while the window is shut, by an act of ours, or by a green of ours that
+//	    should be gone. Who bypasses the rules does not count.
+//	(b) What is due moves within a bounded time once faults end.
+//	(c) Under enforce, while GitHub takes our writes, no success of ours whose releases are shut stands for longer than one write takes
+//	    on a commit that was not merged into, or moved to, the branch that demands that context.
+//	(d) Nothing panics, everything ends, and what is quiet writes nothing.
+//
+// A success of ours counts for the branch whose rules demand its context, by GitHub's own way to compare contexts, whatever it was meant
+// for when it was set.
+type oracle struct {
+	w      *world
+	moves  int    // of the repository that were judged
+	tip    string // main's
+	now    *spec  // of main's tip; nil: none, or invalid
+	file   bool   // main's tip has a file
+	last   *spec  // the newest that was valid
+	since  time.Time
+	shas   []string
+	known  map[string]bool
+	line   map[string]bool   // every commit that was on main's first-parent line
+	seen   map[string]string // where rw/a was seen last
+	told   map[string]bool
+	wiped  time.Time
+	booted time.Time
+	down   bool
+}
+
+// How long what must be gone may stand: a write, after GitHub takes writes again its back-off too, and a whole look where the reason
+// is not the clock but something that has to be seen.
+const (
+	aWrite   = time.Minute
+	aBackoff = 6 * time.Minute
+	aLook    = 7 * time.Minute
+)
+
+// contexts are what branches demand of us.
+var contexts = map[string]string{"main": "sluice/main", "rw/a": "sluice/promote/rw/a"}
+
+func (o *oracle) begin(w *world) {
+	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]string{}, told: map[string]bool{}, booted: time.Now()}
+	o.look(w)
+}
+
+// spec is the file that counts on main, or did last.
+func (o *oracle) spec() *spec { return o.last }
+
+// look judges everything that happened since it last looked.
+func (o *oracle) look(w *world) {
+	moves := w.repo.Moves()
+	for _, m := range moves[o.moves:] {
+		o.learn(m.After)
+		switch {
+		case m.Branch == "main":
+			o.onMain(m)
+			o.follow(m)
+		case m.Branch == "rw/a":
+			o.onBranch(m)
+			if m.After != "" {
+				o.seen["rw/a"] = m.After
+			}
+		}
+	}
+	if o.moves = len(moves); o.tip == "" {
+		o.follow(standin.Moved{At: w.start, After: w.repo.Tip("main")})
+	}
+	for _, p := range w.repo.Pulls() {
+		o.learn(p.HeadSHA)
+	}
+	o.debts()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, text := range w.errors {
+		o.once("d", "panic: "+text)
+	}
+}
+
+func (o *oracle) learn(sha string) {
+	if sha != "" && !o.known[sha] {
+		o.known[sha] = true
+		o.shas = append(o.shas, sha)
+	}
+}
+
+// follow reads main's file at a new tip.
+func (o *oracle) follow(m standin.Moved) {
+	o.tip = m.After
+	o.learn(m.After)
+	list, err := o.w.repo.Log(m.After)
+	o.w.must(err)
+	for _, one := range list {
+		o.line[one.SHA] = true
+	}
+	files, err := o.w.repo.Files(m.After)
+	o.w.must(err)
+	text, file := files[rules]
+	s := o.w.specs[text]
+	if s != o.now || file != o.file {
+		o.since = m.At
+	}
+	if o.now, o.file = s, file; s != nil {
+		o.last = s
+	}
+}
+
+// once keeps a breach if it is news.
+func (o *oracle) once(rule, text string) {
+	if !o.told[rule+text] && checked(rule) {
+		o.told[rule+text] = true
+		o.w.breach(rule, "%s", text)
+	}
+}
+
+func ours(a standin.Actor) bool { return a.App == app }
+
+// excused reports whether what people bring past us at that instant is nothing that a green could have been withdrawn for.
+func (o *oracle) excused(at time.Time) bool {
+	writes, reads := o.w.troubled()
+	return o.down || at.Before(o.booted.Add(2*time.Minute)) || at.Before(writes.Add(aBackoff)) || at.Before(o.fileSeen(reads)) ||
+		!o.wiped.IsZero() && at.Before(latest(o.wiped, reads).Add(aLook))
+}
+
+// fileSeen is when the file on main must have been seen.
+func (o *oracle) fileSeen(reads time.Time) time.Time {
+	if o.since.Equal(o.w.start) {
+		return time.Time{}
+	}
+	if reads.After(o.since) {
+		return reads.Add(aLook)
+	}
+	return o.since.Add(aLook)
+}
+
+// onMain judges a move of main.
+func (o *oracle) onMain(m standin.Moved) {
+	if m.By.Login == "root" || m.Before == "" {
+		return
+	}
+	_, reads := o.w.troubled()
+	switch {
+	case o.now == nil:
+		if ours(m.By) && m.At.After(o.since.Add(aWrite)) {
+			o.once("a", "sluice merged "+m.After[:7]+" into main, which has no valid file")
+		}
+		return
+	case o.now.observe:
+		return
+	case m.At.Before(o.since.Add(aWrite)), !ours(m.By) && (o.excused(m.At) || m.At.Before(o.fileSeen(reads))):
+		return
+	}
+	before, err := o.w.repo.Files(m.Before)
+	o.w.must(err)
+	after, err := o.w.repo.Files(m.After)
+	o.w.must(err)
+	for _, path := range slices.Sorted(maps.Keys(both(before, after))) {
+		if before[path] != after[path] && windowed(path) && !o.now.isOpen("w", m.At) {
+			o.once("a", "main moved to "+m.After[:7]+" by "+m.By.Login+" with "+path+" while w is shut")
+			return
+		}
+	}
+}
+
+func both(a, b map[string]string) map[string]string {
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	return all
+}
+
+// onBranch judges a move of rw/a.
+func (o *oracle) onBranch(m standin.Moved) {
+	if m.By.Login == "root" || m.After == "" || m.After == o.seen["rw/a"] && m.Before == "" || o.last == nil || !o.last.branches {
+		return
+	}
+	_, reads := o.w.troubled()
+	if m.At.Before(o.since.Add(aWrite)) || !ours(m.By) && (o.excused(m.At) || m.At.Before(o.fileSeen(reads))) {
+		return
+	}
+	if m.By.Login == "eve" && m.Before == "" {
+		return // nobody keeps writers from making a branch that is not there
+	}
+	where := "rw/a moved to " + m.After[:7] + " by " + m.By.Login
+	switch {
+	case !o.last.observe && !o.last.isOpen("v", m.At):
+		o.once("a", where+" while v is shut")
+	case !o.line[m.After]:
+		o.once("a", where+", which is not on main")
+	case m.Before != "" && !o.w.repo.Contains(m.After, m.Before):
+		o.once("a", where+", which does not go forward")
+	case ours(m.By) && o.w.ci && o.last.branchChecks == "required" && !o.tested(m.After):
+		o.once("a", where+", which ci never passed")
+	}
+}
+
+// tested reports whether CI's own App passed a commit, or the head that became it.
+func (o *oracle) tested(sha string) bool {
+	heads := []string{sha}
+	for _, p := range o.w.repo.Pulls() {
+		if p.MergeSHA == sha || p.Merged && o.w.repo.Contains(sha, p.HeadSHA) {
+			heads = append(heads, p.HeadSHA)
+		}
+	}
+	for _, head := range heads {
+		for _, s := range o.w.repo.Statuses(head) {
+			if s.By.App == ciApp && s.State == "success" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// standing is our success that counts for a branch on a commit, if it is the newest there under that branch's context.
+func (o *oracle) standing(branch, sha string) (standin.Status, bool) {
+	for _, s := range o.w.repo.Statuses(sha) { // newest first
+		if strings.EqualFold(s.Context, contexts[branch]) {
+			return s, ours(s.By) && s.State == "success"
+		}
+	}
+	return standin.Status{}, false
+}
+
+// greens are the commits on which a success of ours stands for main or rw/a, by the order in which they were seen.
+func (o *oracle) greens() []string {
+	return slices.DeleteFunc(slices.Clone(o.shas), func(sha string) bool {
+		_, main := o.standing("main", sha)
+		_, branch := o.standing("rw/a", sha)
+		return !main && !branch
+	})
+}
+
+// debts judges every success of ours that stands.
+func (o *oracle) debts() {
+	if o.now == nil && o.last == nil || o.down {
+		return
+	}
+	now := time.Now()
+	for _, branch := range []string{"main", "rw/a"} {
+		for _, sha := range o.shas {
+			s, ok := o.standing(branch, sha)
+			if !ok || o.arrived(branch, sha) {
+				continue
+			}
+			if shut := o.shut(branch, sha, now); !shut.IsZero() && now.After(o.due(s, shut).Add(aWrite)) {
+				o.once("c", "the success under "+s.Context+" on "+sha[:7]+" stands for "+branch+", shut since "+o.w.since(shut)+
+					", set at "+o.w.since(s.At)+": "+s.Description)
+			}
+		}
+	}
+}
+
+func (w *world) since(t time.Time) string { return t.Sub(w.start).Round(time.Second).String() }
+
+// arrived reports whether a commit was merged into a branch or moved to it.
+func (o *oracle) arrived(branch, sha string) bool {
+	if o.w.repo.Contains(o.w.repo.Tip(branch), sha) {
+		return true
+	}
+	for _, p := range o.w.repo.Pulls() {
+		if p.Merged && p.Base == branch && p.HeadSHA == sha {
+			return true
+		}
+	}
+	return false
+}
+
+// shut tells since when bringing a commit to a branch is not allowed; zero where it is.
+func (o *oracle) shut(branch, sha string, at time.Time) time.Time {
+	if branch == "rw/a" {
+		if o.last == nil || !o.last.branches || o.last.observe {
+			return time.Time{}
+		}
+		return o.last.shutSince("v", at)
+	}
+	if o.now == nil || o.now.observe {
+		return time.Time{}
+	}
+	paths, err := o.w.repo.Changed(o.tip, sha)
+	o.w.must(err)
+	if !slices.ContainsFunc(paths, windowed) {
+		return time.Time{}
+	}
+	return o.now.shutSince("w", at)
+}
+
+// due is when a success must be paid back, the time of the write aside: at once when it is shut, later where GitHub took no writes, the
+// service was down, or something had to be seen first.
+func (o *oracle) due(s standin.Status, shut time.Time) time.Time {
+	writes, reads := o.w.troubled()
+	due := latest(shut, s.At, o.booted)
+	if writes.Add(aBackoff).After(due) && !writes.IsZero() && writes.After(s.At) {
+		due = writes.Add(aBackoff)
+	}
+	if !o.wiped.IsZero() && s.At.Before(o.wiped) {
+		due = latest(due, latest(o.wiped, reads).Add(aLook))
+		if !o.listed(s.SHA) {
+			due = due.Add(lastClose) // nobody can know
+		}
+	}
+	if !o.since.Equal(o.w.start) && s.At.Before(o.since.Add(aWrite)) {
+		due = latest(due, o.fileSeen(reads))
+	}
+	return due
+}
+
+// listed reports whether a commit is the head of an open pull request, or of one that was closed unmerged.
+func (o *oracle) listed(sha string) bool {
+	return slices.ContainsFunc(o.w.repo.Pulls(), func(p standin.Pull) bool { return p.HeadSHA == sha && !p.Merged })
+}

@@ -1,0 +1,169 @@
+package attack
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// spec is one version of the repository's file, as the test means it. The oracle reads it; the service reads text.
+type spec struct {
+	text         string
+	observe      bool
+	open         map[string][]span // by window, freezes subtracted
+	cutoff       time.Duration
+	live, window string // pull_requests
+	branchChecks string
+	branches     bool // rw/a is a windowed branch, by window v
+}
+
+// span is [from, until).
+type span struct{ from, until time.Time }
+
+// life is how a world's time runs: the windows open and shut every few minutes, and stay open for good at the end.
+const (
+	lastOpening = 50 * time.Minute
+	lastClose   = 6 * time.Hour
+)
+
+// drawWindow draws the openings of one window.
+func drawWindow(dice *rand.Rand, start time.Time) []span {
+	var list []span
+	at := start.Add(time.Duration(dice.IntN(8)-3) * time.Minute)
+	for {
+		long := time.Duration(4+dice.IntN(8)) * time.Minute
+		if at.Add(long).After(start.Add(lastOpening - 5*time.Minute)) {
+			break
+		}
+		list = append(list, span{at, at.Add(long)})
+		at = at.Add(long + time.Duration(3+dice.IntN(8))*time.Minute)
+	}
+	return append(list, span{start.Add(lastOpening), start.Add(lastClose)})
+}
+
+// drawSpec draws a file that is valid.
+func drawSpec(dice *rand.Rand, start time.Time) *spec {
+	s := &spec{
+		cutoff: time.Duration(1+dice.IntN(2)) * time.Minute, live: pick(dice, "merge", "merge", "status"),
+		window: pick(dice, "merge", "status", "status"), observe: dice.IntN(16) == 0, branches: dice.IntN(8) != 0,
+		branchChecks: pick(dice, "none", "required", "required"),
+		open:         map[string][]span{"w": drawWindow(dice, start), "v": drawWindow(dice, start)},
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "version: 1\nmode: %s\ntimezone: UTC\nwindows:\n", map[bool]string{true: "observe", false: "enforce"}[s.observe])
+	for _, name := range []string{"v", "w"} {
+		fmt.Fprintf(&b, "  %s:\n    cutoff: %s\n    dates:\n", name, s.cutoff)
+		for _, one := range s.open[name] {
+			fmt.Fprintf(&b, "      - {from: %s, until: %s}\n", local(one.from), local(one.until))
+		}
+	}
+	if dice.IntN(4) == 0 {
+		s.freeze(&b, dice, start)
+	}
+	b.WriteString("layout:\n  preset: rt-rw\n  window: w\n  rules:\n    - paths: [\"infra/**\"]\n      release: w\n")
+	if s.branches {
+		b.WriteString("    - paths: [\"br/**\"]\n      release: {branches: [\"rw/*\"]}\n")
+	}
+	fmt.Fprintf(&b, "pull_requests:\n  live: %s\n  window: %s\n  method: %s\n  checks: %s\n  settle: 0s\n  delete_branch: %v\n",
+		s.live, s.window, pick(dice, "merge", "squash", "rebase"), pick(dice, "all", "required"), dice.IntN(4) == 0)
+	if s.branches {
+		fmt.Fprintf(&b, "branches:\n  - {name: rw/a, from: main, window: v, checks: %s}\n", s.branchChecks)
+	}
+	s.text = b.String()
+	return s
+}
+
+// freeze shuts both windows for some minutes.
+func (s *spec) freeze(b *strings.Builder, dice *rand.Rand, start time.Time) {
+	f := span{from: start.Add(time.Duration(dice.IntN(40)) * time.Minute)}
+	f.until = f.from.Add(time.Duration(1+dice.IntN(8)) * time.Minute)
+	fmt.Fprintf(b, "freezes:\n  - {name: f, from: %s, until: %s}\n", local(f.from), local(f.until))
+	for name, list := range s.open {
+		s.open[name] = nil
+		for _, one := range list {
+			for _, part := range []span{{one.from, earliest(one.until, f.from)}, {latest(one.from, f.until), one.until}} {
+				if part.from.Before(part.until) {
+					s.open[name] = append(s.open[name], part)
+				}
+			}
+		}
+	}
+}
+
+func local(t time.Time) string { return t.Format("2006-01-02T15:04:05") }
+
+// isOpen reports whether a window is open.
+func (s *spec) isOpen(window string, at time.Time) bool {
+	for _, one := range s.open[window] {
+		if !at.Before(one.from) && at.Before(one.until) {
+			return true
+		}
+	}
+	return false
+}
+
+// shutSince tells since when a window releases nothing, its cutoff included; zero while it does. What never opened before is shut since
+// long.
+func (s *spec) shutSince(window string, at time.Time) time.Time {
+	since := time.Unix(1, 0)
+	for _, one := range s.open[window] {
+		end := one.until.Add(-s.cutoff)
+		if !at.Before(one.from) && at.Before(end) {
+			return time.Time{}
+		}
+		if !end.After(at) {
+			since = latest(since, end)
+		}
+	}
+	return since
+}
+
+// edges are the instants at which something opens or shuts.
+func (s *spec) edges() []time.Time {
+	var list []time.Time
+	for _, spans := range s.open {
+		for _, one := range spans {
+			list = append(list, one.from, one.until.Add(-s.cutoff), one.until)
+		}
+	}
+	return list
+}
+
+func latest(list ...time.Time) time.Time {
+	var out time.Time
+	for _, t := range list {
+		if t.After(out) {
+			out = t
+		}
+	}
+	return out
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// pick draws one of a list.
+func pick[T any](dice *rand.Rand, list ...T) T { return list[dice.IntN(len(list))] }
+
+// windowed reports whether a path may reach main only while window w is open: by the preset, or by the rule of infra. What the branches
+// hold, what is live and what no rule names may go at any time.
+func windowed(path string) bool {
+	if strings.HasPrefix(path, "infra/") {
+		return true
+	}
+	if strings.HasPrefix(path, "br/") || strings.HasPrefix(path, ".github/") {
+		return false
+	}
+	parts := strings.Split(path, "/")
+	for _, dir := range parts[:len(parts)-1] {
+		if strings.HasSuffix(dir, "-rw") {
+			return true
+		}
+	}
+	return false
+}
