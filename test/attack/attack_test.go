@@ -144,9 +144,19 @@ func (w *world) late() []string {
 		}
 	}
 	if tip, at := w.repo.Tip("main"), w.repo.Tip("rw/a"); s.branches && at != "" && at != tip && w.oracle.line[at] && w.repo.Contains(tip, at) && s.branchChecks == "none" {
-		list = append(list, fmt.Sprintf("rw/a stays at %.7s, main is at %.7s", at, tip))
+		list = append(list, fmt.Sprintf("rw/a stays at %.7s, main is at %.7s: %s", at, tip, w.summary(tip)))
 	}
 	return list
+}
+
+// summary is our status on branches.
+func (w *world) summary(tip string) string {
+	for _, s := range w.repo.Statuses(tip) {
+		if s.Context == "sluice/promote" {
+			return s.State + ": " + s.Description
+		}
+	}
+	return "no status"
 }
 
 // standing is our status on a head.
@@ -205,7 +215,7 @@ func (w *world) quiet() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if n := len(w.writes) - before; n > 3 {
-		w.oracle.once("d", fmt.Sprintf("%d writes in six quiet minutes", n))
+		w.oracle.once("d", fmt.Sprintf("%d writes in six quiet minutes:\n%s", n, strings.Join(w.writes[before:], "\n")))
 	}
 	for _, sha := range w.oracle.shas {
 		n := 0

@@ -168,7 +168,7 @@ func (w *world) count(r *http.Request, body string) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.writes = append(w.writes, time.Now())
+	w.writes = append(w.writes, fmt.Sprintf("%8s  %s %s %s", time.Since(w.start).Round(time.Second), r.Method, r.URL.Path, body))
 }
 
 // answer is a fault's own answer.

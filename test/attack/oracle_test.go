@@ -1,6 +1,7 @@
 package attack
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (o *oracle) learn(sha string) {
 func (o *oracle) follow(m standin.Moved) {
 	o.tip = m.After
 	o.learn(m.After)
-	list, err := o.w.repo.Log(m.After)
+	list, err := o.w.repo.Log("main")
 	o.w.must(err)
 	for _, one := range list {
 		o.line[one.SHA] = true
@@ -253,7 +254,7 @@ func (o *oracle) debts() {
 				continue
 			}
 			if shut := o.shut(branch, sha, now); !shut.IsZero() && now.After(o.due(s, shut).Add(aWrite)) {
-				o.once("c", "the success under "+s.Context+" on "+sha[:7]+" stands for "+branch+", shut since "+o.w.since(shut)+
+				o.once("c", "the success under "+s.Context+" on "+sha[:7]+", "+o.role(sha)+", stands for "+branch+", shut since "+o.w.since(shut)+
 					", set at "+o.w.since(s.At)+": "+s.Description)
 			}
 		}
@@ -273,6 +274,24 @@ func (o *oracle) arrived(branch, sha string) bool {
 		}
 	}
 	return false
+}
+
+// role is what a commit is, for the story.
+func (o *oracle) role(sha string) string {
+	for _, g := range o.w.groups {
+		if g.Head == sha {
+			return "a merge group"
+		}
+	}
+	was := "nobody's head"
+	for _, p := range o.w.repo.Pulls() {
+		if p.HeadSHA == sha && p.Open {
+			return fmt.Sprintf("the head of #%d into %s", p.Number, p.Base)
+		} else if p.HeadSHA == sha {
+			was = fmt.Sprintf("the head of #%d, closed", p.Number)
+		}
+	}
+	return was
 }
 
 // shut tells since when bringing a commit to a branch is not allowed; zero where it is.

@@ -70,7 +70,7 @@ type world struct {
 	faults []*fault
 	armed  map[int]standin.Method // pull requests that GitHub merges by itself
 	mute   time.Time              // no webhook arrives before that
-	writes []time.Time            // of the service
+	writes []string               // of the service
 	errors []string               // what it logged of panics
 
 	story  []string
