@@ -143,7 +143,7 @@ func (w *world) late() []string {
 			list = append(list, fmt.Sprintf("#%d is due and was not merged: %s", p.Number, w.standing(p.HeadSHA)))
 		}
 	}
-	if tip, at := w.repo.Tip("main"), w.repo.Tip("rw/a"); s.branches && at != "" && at != tip && w.oracle.line[at] && w.repo.Contains(tip, at) && s.branchChecks == "none" {
+	if tip, at := w.repo.Tip("main"), w.repo.Tip("rw/a"); w.repo.Tip("rw/A") == "" && s.branches && at != "" && at != tip && w.oracle.line[at] && w.repo.Contains(tip, at) && s.branchChecks == "none" {
 		list = append(list, fmt.Sprintf("rw/a stays at %.7s, main is at %.7s: %s", at, tip, w.summary(tip)))
 	}
 	return list
@@ -207,15 +207,21 @@ func (w *world) merges(p standin.Pull) bool {
 
 // quiet sees that nothing is written while nothing happens, and that no commit was written on without end.
 func (w *world) quiet() {
-	w.sleep(2 * time.Minute)
-	w.mu.Lock()
-	before := len(w.writes)
-	w.mu.Unlock()
-	w.sleep(6 * time.Minute)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if n := len(w.writes) - before; n > 3 {
-		w.oracle.once("d", fmt.Sprintf("%d writes in six quiet minutes:\n%s", n, strings.Join(w.writes[before:], "\n")))
+	var wrote []string
+	for range 5 { // a look that failed is tried again after five minutes at most
+		w.mu.Lock()
+		before := len(w.writes)
+		w.mu.Unlock()
+		w.sleep(4 * time.Minute)
+		w.mu.Lock()
+		wrote = w.writes[before:]
+		w.mu.Unlock()
+		if len(wrote) == 0 {
+			break
+		}
+	}
+	if len(wrote) > 0 {
+		w.oracle.once("d", "writes without end:\n"+strings.Join(wrote, "\n"))
 	}
 	for _, sha := range w.oracle.shas {
 		n := 0
