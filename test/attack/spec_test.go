@@ -23,7 +23,7 @@ type span struct{ from, until time.Time }
 
 // life is how a world's time runs: the windows open and shut every few minutes, and stay open for good at the end.
 const (
-	lastOpening = 50 * time.Minute
+	lastOpening = 32 * time.Minute
 	lastClose   = 6 * time.Hour
 )
 
@@ -76,7 +76,7 @@ func drawSpec(dice *rand.Rand, start time.Time) *spec {
 
 // freeze shuts both windows for some minutes.
 func (s *spec) freeze(b *strings.Builder, dice *rand.Rand, start time.Time) {
-	f := span{from: start.Add(time.Duration(dice.IntN(40)) * time.Minute)}
+	f := span{from: start.Add(time.Duration(dice.IntN(25)) * time.Minute)}
 	f.until = f.from.Add(time.Duration(1+dice.IntN(8)) * time.Minute)
 	fmt.Fprintf(b, "freezes:\n  - {name: f, from: %s, until: %s}\n", local(f.from), local(f.until))
 	for name, list := range s.open {

@@ -273,7 +273,7 @@ func live(t *testing.T, seed uint64, without map[int]bool) (w *world) {
 }
 
 // steps is how many steps a world has at most.
-const steps = 60
+const steps = 40
 
 // sleep lets time go by, and looks every now and then.
 func (w *world) sleep(d time.Duration) {
