@@ -29,7 +29,7 @@ var acts = []act{
 	{5, (*world).pushProtected},
 	{5, (*world).mergeByHand},
 	{6, (*world).enqueue},
-	{6, (*world).mergeGroup},
+	{3, (*world).mergeGroup},
 	{2, (*world).arm},
 	{4, (*world).forge},
 	{8, (*world).report},
@@ -145,6 +145,9 @@ func (w *world) open() {
 		base = w.someBranch()
 	}
 	c := w.change(by)
+	if base != "main" && w.dice.IntN(2) == 0 {
+		c = &standin.Change{By: by, Message: "live", Write: map[string]string{"a-rt/y": head + "\n"}}
+	}
 	c.From = pick(w.dice, "main", base)
 	n, err := w.repo.OpenPull(standin.NewPull{By: by, Head: head, Base: base, Change: c, Draft: w.dice.IntN(20) == 0})
 	w.tried(err, "%s opens #%d from %s (%.7s) into %s: %s", by, n, head, w.repo.Tip(head), base, shown(c))

@@ -118,7 +118,7 @@ func (o *oracle) follow(m standin.Moved) {
 
 // once keeps a breach if it is news.
 func (o *oracle) once(rule, text string) {
-	if !o.told[rule+text] && checked(rule) {
+	if !o.told[rule+text] && checked(rule) && !known(text) {
 		o.told[rule+text] = true
 		o.w.breach(rule, "%s", text)
 	}
@@ -185,6 +185,9 @@ func (o *oracle) onBranch(m standin.Moved) {
 		return
 	}
 	_, reads := o.w.troubled()
+	if !ours(m.By) && !o.w.lock {
+		return // writers may move what requires nothing
+	}
 	if m.At.Before(o.since.Add(aWrite)) || !ours(m.By) && (o.excused(m.At) || m.At.Before(o.fileSeen(reads))) {
 		return
 	}
@@ -297,7 +300,7 @@ func (o *oracle) role(sha string) string {
 // shut tells since when bringing a commit to a branch is not allowed; zero where it is.
 func (o *oracle) shut(branch, sha string, at time.Time) time.Time {
 	if branch == "rw/a" {
-		if o.last == nil || !o.last.branches || o.last.observe {
+		if !o.w.lock || o.last == nil || !o.last.branches || o.last.observe {
 			return time.Time{}
 		}
 		return o.last.shutSince("v", at)

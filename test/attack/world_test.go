@@ -58,6 +58,7 @@ type world struct {
 	repo   *standin.Repo
 	queue  bool // main takes merges only through its queue
 	ci     bool // main requires ci/test from its App
+	lock   bool // rw/a requires our context
 	specs  map[string]*spec
 	drawn  []*spec
 
@@ -107,7 +108,7 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 		w.repo.SetPermission(who, standin.Write)
 	}
 	w.repo.SetPermission("root", standin.Admin)
-	w.queue, w.ci = dice.IntN(5) == 0, dice.IntN(2) == 0
+	w.queue, w.ci, w.lock = dice.IntN(3) == 0, dice.IntN(2) == 0, dice.IntN(4) > 0
 	must := standin.Rules{
 		Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}, NoForce: true, NoDelete: true, Bypass: []string{"root"},
 		Queue: w.queue, Strict: dice.IntN(6) == 0,
@@ -116,9 +117,11 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 		must.Checks = append(must.Checks, standin.RequiredCheck{Context: "ci/test", App: ciApp})
 	}
 	w.repo.Protect("main", must)
-	w.repo.Protect("rw/a", standin.Rules{
-		Checks: []standin.RequiredCheck{{Context: "sluice/promote/rw/a", App: app}}, NoForce: true, Bypass: []string{"root"},
-	})
+	if w.lock {
+		w.repo.Protect("rw/a", standin.Rules{
+			Checks: []standin.RequiredCheck{{Context: "sluice/promote/rw/a", App: app}}, NoForce: true, Bypass: []string{"root"},
+		})
+	}
 	w.must(w.repo.Push("root", "rw/a", w.repo.Tip("main")))
 	w.oracle.begin(w)
 	return w
@@ -253,7 +256,7 @@ func live(t *testing.T, seed uint64, without map[int]bool) (w *world) {
 		w = newWorld(t, randv2.New(randv2.NewPCG(seed, 0)))
 		defer func() { _ = os.RemoveAll(w.dir) }()
 		w.say("the file on main:\n%s", w.drawn[0].text)
-		w.say("queue %v, ci/test required %v", w.queue, w.ci)
+		w.say("queue %v, ci/test required %v, our context required on rw/a %v", w.queue, w.ci, w.lock)
 		w.boot()
 		w.sleep(20 * time.Second)
 		for n := 1; n <= steps && time.Since(w.start) < lastOpening-3*time.Minute && len(w.found) == 0; n++ {
