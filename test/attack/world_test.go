@@ -271,6 +271,7 @@ func live(t *testing.T, seed uint64, without map[int]bool) (w *world) {
 		}
 		w.stop(false)
 		w.github.Close()
+		time.Sleep(5 * time.Minute) // net/http ends what a broken answer leaves behind by its own clock
 	})
 	return w
 }
