@@ -32,9 +32,9 @@ var acts = []act{
 	{3, (*world).mergeGroup},
 	{2, (*world).arm},
 	{4, (*world).forge},
-	{8, (*world).report},
-	{4, (*world).review},
-	{2, (*world).label},
+	{4, (*world).report},
+	{2, (*world).review},
+	{1, (*world).label},
 	{1, (*world).deleteBranch},
 	{4, (*world).rule},
 	{3, (*world).pushByRoot},
@@ -151,6 +151,7 @@ func (w *world) open() {
 	c.From = pick(w.dice, "main", base)
 	n, err := w.repo.OpenPull(standin.NewPull{By: by, Head: head, Base: base, Change: c, Draft: w.dice.IntN(20) == 0})
 	w.tried(err, "%s opens #%d from %s (%.7s) into %s: %s", by, n, head, w.repo.Tip(head), base, shown(c))
+	w.test(w.repo.Tip(head))
 }
 
 // openAgain opens a pull request from a head that is there already into another base.
@@ -238,6 +239,7 @@ func (w *world) push() {
 	c := w.change(by)
 	sha, err := w.repo.Commit(head, *c)
 	w.tried(err, "%s pushes %.7s to %s: %s", by, sha, head, shown(c))
+	w.test(sha)
 }
 
 func (w *world) closePull() {
@@ -381,6 +383,13 @@ func (w *world) forge() {
 		Context: pick(w.dice, "sluice/main", "Sluice/Main", "sluice/promote/rw/a", "ci/test", "ci/test", "other"),
 	}
 	w.tried(w.repo.SetStatus(s), "eve sets %s %s on %.7s", s.Context, s.State, sha)
+}
+
+// test is CI's word on what was just pushed, most of the time.
+func (w *world) test(sha string) {
+	if sha != "" && w.ci && w.dice.IntN(4) > 0 {
+		w.tried(w.ciSays(sha, "success"), "ci/test on %.7s: success", sha)
+	}
 }
 
 // report is CI's word on a head, or on main.

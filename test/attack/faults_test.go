@@ -64,10 +64,10 @@ func (w *world) drawFault() *fault {
 		f.writes = path == `/statuses/` || path == `/access_tokens$`
 	}
 	long := time.Duration(5+w.dice.IntN(240)) * time.Second
-	switch w.dice.IntN(4) {
+	switch w.dice.IntN(6) {
 	case 0:
 		f.times = 1 + w.dice.IntN(3)
-	case 1: // until after the next edge
+	case 1, 2, 3: // until after the next edge
 		long = time.Until(w.nextEdge()) + time.Duration(30+w.dice.IntN(120))*time.Second
 	}
 	if f.until = time.Now().Add(long); strings.HasPrefix(f.name, `/pulls/`) && w.dice.IntN(2) == 0 {

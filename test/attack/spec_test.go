@@ -32,12 +32,12 @@ func drawWindow(dice *rand.Rand, start time.Time) []span {
 	var list []span
 	at := start.Add(time.Duration(dice.IntN(8)-3) * time.Minute)
 	for {
-		long := time.Duration(4+dice.IntN(8)) * time.Minute
-		if at.Add(long).After(start.Add(lastOpening - 5*time.Minute)) {
+		long := time.Duration(3+dice.IntN(5)) * time.Minute
+		if at.Add(long).After(start.Add(lastOpening - 3*time.Minute)) {
 			break
 		}
 		list = append(list, span{at, at.Add(long)})
-		at = at.Add(long + time.Duration(3+dice.IntN(8))*time.Minute)
+		at = at.Add(long + time.Duration(2+dice.IntN(4))*time.Minute)
 	}
 	return append(list, span{start.Add(lastOpening), start.Add(lastClose)})
 }
