@@ -16,7 +16,7 @@ import (
 const (
 	// maxCalledIn is how many debts without an end one look calls in because the file is another; the rest follow, as many a minute.
 	// They are as many as heads were ever green, and must not stand in the way of those that an instant ends.
-	maxCalledIn = 20
+	maxCalledIn = 60
 	// spentStatuses is how many statuses on one commit and context leave too few of the thousand that GitHub takes: a success that
 	// was the last of them could never be taken back.
 	spentStatuses = 900

@@ -36,13 +36,28 @@ func (k *look) try(ctx context.Context, a plan.Action) error {
 	if err := k.permit(ctx, a); err != nil {
 		return k.leave(ctx, a, err)
 	}
-	if !shuts(a) && k.loop.ledger.overdue(k.repo.Installation, k.loop.now()) {
+	if !shuts(a) && !k.awaitPayments(ctx) {
 		return k.leave(ctx, a, errOwed)
 	}
 	if err := k.do(ctx, a); err != nil {
 		return k.weigh(a, err)
 	}
 	return nil
+}
+
+// awaitPayments reports whether nothing of the installation is overdue. What was only just called in is paid in a moment: that is waited
+// for, since another look would cost more.
+func (k *look) awaitPayments(ctx context.Context) bool {
+	for range payPatience / payGlance {
+		if !k.loop.ledger.overdue(k.repo.Installation, k.loop.now()) {
+			return true
+		}
+		if k.loop.ledger.failures(k.repo.Installation) > 0 || ctx.Err() != nil {
+			return false
+		}
+		sleep(ctx, payGlance)
+	}
+	return false
 }
 
 // shuts tells the statuses that release nothing, true or not.

@@ -109,6 +109,10 @@ const (
 	// write that GitHub takes.
 	payWait     = time.Second
 	payWaitMost = 10 * time.Second
+	// payPatience is how long a look waits for payments under way before what it opens, and payGlance how often it looks whether they
+	// are made.
+	payPatience = 2 * time.Second
+	payGlance   = 20 * time.Millisecond
 	// payBlocks is how often one payment may fail before what opens goes on without it: it may be that GitHub never takes it.
 	payBlocks = 100
 	// payMostAge is how long a payment that GitHub refuses is tried again.
