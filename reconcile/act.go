@@ -147,6 +147,10 @@ func (k *look) weigh(a plan.Action, err error) error {
 			return err
 		}
 	}
+	if errors.Is(err, errCrowded) {
+		k.again = true // the decision sees those of others then
+		return nil
+	}
 	switch kindOf(err) {
 	case forge.Limited, forge.Unauthorized:
 		return err
@@ -234,7 +238,7 @@ func outcomeOf(err error) store.Outcome {
 	switch {
 	case err == nil:
 		return store.Done
-	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errStopped):
+	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errStopped), errors.Is(err, errCrowded):
 		return store.Void
 	case kindOf(err) == forge.Refused:
 		return store.Refused
@@ -254,7 +258,7 @@ func reasonOf(err error) string {
 func (k *look) setStatus(ctx context.Context, a plan.SetStatus) error {
 	w := post{
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
-		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws,
+		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
 	}
 	err := k.send(ctx, a, func(ctx context.Context) error { return k.post(ctx, w) })
 	act := k.actOf(a)
