@@ -63,7 +63,7 @@ func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
 	asked := map[int]bool{}
 	for _, d := range l.ask.Debts {
 		n := d.Subject.Pull
-		if d.For != plan.ForPull || l.raws[n] != nil || asked[n] {
+		if d.For != plan.ForPull || l.raws[n] != nil || asked[n] || d.Due(l.at) { // what is due is paid, whatever we learn
 			continue
 		}
 		asked[n] = true
