@@ -225,8 +225,8 @@ func TestAQuietLookWithDebtsCostsNothing(t *testing.T) {
 	}
 }
 
-// What stands on pull requests that were closed unmerged in the last fourteen days is read once: our own and others', each with who set it,
-// and only where the head is the one that was closed.
+// What stands on open pull requests, and on those that were closed unmerged in the last fourteen days, is read once: our own and others', each
+// with who set it.
 func TestForgotten(t *testing.T) {
 	now := time.Now()
 	at := now
@@ -266,7 +266,7 @@ func TestForgotten(t *testing.T) {
 		}
 	}
 	slices.Sort(found)
-	want := []string{fmt.Sprintf("#%d success by %s", ours, s.Us), fmt.Sprintf("#%d success by mallory", theirs)}
+	want := []string{fmt.Sprintf("#%d success by %s", ours, s.Us), fmt.Sprintf("#%d success by mallory", theirs), fmt.Sprintf("#%d success by %s", open, s.Us)}
 	if !slices.Equal(found, want) {
 		t.Errorf("found %q, want %q", found, want)
 	}
