@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -32,7 +33,8 @@ type pullKey struct {
 	number int
 }
 
-// closedSeen is what was seen of a pull request that is not open.
+// closedSeen is what was seen of a pull request that is not open, and when. Of one that is not there nothing is known but that it was
+// asked for.
 type closedSeen struct {
 	plan.Closed
 	at time.Time
@@ -63,13 +65,15 @@ func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
 	asked := map[int]bool{}
 	for _, d := range l.ask.Debts {
 		n := d.Subject.Pull
-		if d.For != plan.ForPull || l.raws[n] != nil || asked[n] {
+		if d.For != plan.ForPull || l.raws[n] != nil || asked[n] || d.Due(l.at) { // what is due is paid, whatever we learn
 			continue
 		}
 		asked[n] = true
 		seen, known := l.f.over.get(pullKey{keyOf(l.repo), n})
 		if known && (seen.Merged || (d.Ends.IsZero() && l.f.now().Sub(seen.at) < closedTTL)) {
-			s.Closed = append(s.Closed, seen.Closed)
+			if seen.Subject.Pull != 0 {
+				s.Closed = append(s.Closed, seen.Closed)
+			}
 		} else {
 			numbers = append(numbers, n)
 		}
@@ -101,6 +105,10 @@ func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) 
 	}
 	for i := range numbers {
 		raw, err := find[rawClosed](named, fmt.Sprintf("p%d", i))
+		var e *Error
+		if errors.As(err, &e) && e.Kind == Gone {
+			l.f.over.put(pullKey{keyOf(l.repo), numbers[i]}, closedSeen{at: l.f.now()})
+		}
 		if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
 			continue
 		}

@@ -59,6 +59,9 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"names":     branchesQuery("o", "r", asked{names: true, after: "c"}),
 		"contexts":  moreContextsQuery("o", "r", "a", "c"),
 		"id":        idQuery("o", "r"),
+		"closed":    closedQuery("o", "r", []int{1, 2}),
+		"forgotten": forgottenQuery("o", "r", ""),
+		"more":      forgottenQuery("o", "r", "c"),
 	} {
 		if err := githubapi.ValidateQuery(q.text()); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, q.text())

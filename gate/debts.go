@@ -221,7 +221,7 @@ func (r *room) hour(end time.Time) int64 {
 func (r *room) lacks(d *brief) string {
 	cutoff := d.shortestCutoff()
 	if r.s.Budget > 0 {
-		if most := withdrawable(r.s.Budget, min(r.shortest, cutoff)); r.count >= most {
+		if most := plan.Withdrawable(r.s.Budget, min(r.shortest, cutoff)); r.count >= most {
 			return sayTooManyGreen(most, cutoff)
 		}
 	}
@@ -234,12 +234,6 @@ func (r *room) lacks(d *brief) string {
 		return wordHourSpent
 	}
 	return ""
-}
-
-// withdrawable is how many statuses can be taken back in half of a cutoff.
-func withdrawable(budget int, cutoff time.Duration) int {
-	cutoff = min(cutoff, time.Hour) // more than a thousand are open nowhere, and less than that overflows
-	return int(cutoff * time.Duration(budget) / (2 * time.Minute))
 }
 
 // give makes room for those that are green for people to merge, those first that are green already. Who finds none is held.

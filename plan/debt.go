@@ -84,3 +84,9 @@ type Hour struct {
 	Left    int       // of the present one
 	Renewed time.Time // when the next begins; zero: GitHub did not say
 }
+
+// Withdrawable is how many successes can be taken back within half of a cutoff, at so many statuses a minute.
+func Withdrawable(budget int, cutoff time.Duration) int {
+	cutoff = min(cutoff, time.Hour) // more than a thousand are open nowhere, and less than that overflows
+	return int(cutoff * time.Duration(budget) / (2 * time.Minute))
+}

@@ -152,7 +152,7 @@ type Pull struct {
 	Crossed   bool   // Head and the base's tip may have more merge bases than this one, from which Files is listed
 	Draft     bool
 	AutoMerge config.Method // by which GitHub itself merges it once its rules allow it; "": it was not armed
-	SameRepo  bool // the head stands in the same repository: whoever pushed it may write here
+	SameRepo  bool          // the head stands in the same repository: whoever pushed it may write here
 	Labels    []string
 	Mergeable Mergeable
 	Files     []File

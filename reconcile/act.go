@@ -45,17 +45,28 @@ func (k *look) try(ctx context.Context, a plan.Action) error {
 	return nil
 }
 
-// awaitPayments reports whether nothing of the installation is overdue. What was only just called in is paid in a moment: that is waited
-// for, since another look would cost more.
+// awaitPayments reports whether something may be opened: nothing of the installation is overdue. What was only just called in is paid in
+// a moment, and whether GitHub takes a payment again is tried first of all: that is waited for, since another look would cost more.
+// When so many failed that nothing but another write can show whether GitHub takes any, it goes on without them.
 func (k *look) awaitPayments(ctx context.Context) bool {
+	in, books := k.repo.Installation, k.loop.ledger
+	if !books.overdue(in, k.loop.now()) {
+		return true
+	}
+	fails := books.failures(in)
+	books.retry(in)
+	k.loop.payUp()
 	for range payPatience / payGlance {
-		if !k.loop.ledger.overdue(k.repo.Installation, k.loop.now()) {
-			return true
-		}
-		if k.loop.ledger.failures(k.repo.Installation) > 0 || ctx.Err() != nil {
+		if ctx.Err() != nil {
 			return false
 		}
 		sleep(ctx, payGlance)
+		if !books.overdue(in, k.loop.now()) {
+			return true
+		}
+		if books.failures(in) > fails {
+			return fails >= payBlocks
+		}
 	}
 	return false
 }
@@ -162,6 +173,10 @@ func (k *look) weigh(a plan.Action, err error) error {
 			return err
 		}
 	}
+	if errors.Is(err, errCrowded) {
+		k.again = true // the decision sees those of others then
+		return nil
+	}
 	switch kindOf(err) {
 	case forge.Limited, forge.Unauthorized:
 		return err
@@ -249,7 +264,7 @@ func outcomeOf(err error) store.Outcome {
 	switch {
 	case err == nil:
 		return store.Done
-	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errStopped):
+	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errStopped), errors.Is(err, errCrowded):
 		return store.Void
 	case kindOf(err) == forge.Refused:
 		return store.Refused
@@ -269,7 +284,7 @@ func reasonOf(err error) string {
 func (k *look) setStatus(ctx context.Context, a plan.SetStatus) error {
 	w := post{
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
-		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws,
+		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
 	}
 	err := k.send(ctx, a, func(ctx context.Context) error { return k.post(ctx, w) })
 	act := k.actOf(a)

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -14,10 +15,13 @@ import (
 // could not keep stands here all the same for as long as the process lives. It knows no goroutine, and reads no clock.
 type ledger struct {
 	mu      sync.Mutex
+	known   bool // what the store has was taken in
 	debts   map[plot]*owed
-	writing map[plot]*turn // who writes a status there, or waits to
-	rests   map[int64]rest // installations whose requests fail
-	running map[int64]int  // payments under way, by installation
+	timed   map[plot]*owed         // those that an instant ends: of the others there may be very many
+	of      map[key]map[plot]*owed // by repository
+	writing map[plot]*turn         // who writes a status there, or waits to
+	rests   map[int64]rest         // installations whose requests fail
+	running map[int64]int          // payments under way, by installation
 	lately  map[plot]payment
 }
 
@@ -46,6 +50,7 @@ type owed struct {
 	tries int  // that failed
 	after tick // not to be tried before
 	ours  bool // GitHub refused the payment itself: it keeps nothing else from being written
+	again bool // GitHub took another write after it could not take this: if it fails once more, that is its own failure
 	busy  bool // a payment is under way
 }
 
@@ -62,7 +67,32 @@ type turn struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{debts: map[plot]*owed{}, writing: map[plot]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[plot]payment{}}
+	return &ledger{
+		debts: map[plot]*owed{}, timed: map[plot]*owed{}, of: map[key]map[plot]*owed{},
+		writing: map[plot]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[plot]payment{},
+	}
+}
+
+// put takes one debt in. The caller holds the lock, as of drop.
+func (l *ledger) put(at plot, o *owed) {
+	l.drop(at)
+	l.debts[at] = o
+	if o.ends != never {
+		l.timed[at] = o
+	}
+	if l.of[at.repo] == nil {
+		l.of[at.repo] = map[plot]*owed{}
+	}
+	l.of[at.repo][at] = o
+}
+
+func (l *ledger) drop(at plot) {
+	delete(l.debts, at)
+	delete(l.timed, at)
+	delete(l.of[at.repo], at)
+	if len(l.of[at.repo]) == 0 {
+		delete(l.of, at.repo)
+	}
 }
 
 // alone waits until nobody else writes to a commit and context, and gives what lets the next one write.
@@ -96,7 +126,7 @@ func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
 		if !d.Ends.IsZero() {
 			o.ends = now.tick + d.Ends.Sub(now.wall)
 		}
-		l.debts[plotOf(repo, d.SHA, d.Context)] = o
+		l.put(plotOf(repo, d.SHA, d.Context), o)
 	}
 }
 
@@ -112,6 +142,9 @@ func (l *ledger) recall(all []store.Owed, now instant) {
 		l.debts[at].tries, l.debts[at].ours = o.Tries, o.Reason != ""
 		l.mu.Unlock()
 	}
+	l.mu.Lock()
+	l.known = true
+	l.mu.Unlock()
 }
 
 // at is the debt on a commit and context; false if there is none.
@@ -153,7 +186,7 @@ func (l *ledger) end(at plot, number int64) bool {
 	if o == nil || o.Number != number {
 		return false
 	}
-	delete(l.debts, at)
+	l.drop(at)
 	return true
 }
 
@@ -161,10 +194,9 @@ func (l *ledger) end(at plot, number int64) bool {
 func (l *ledger) endNumbers(repo plan.Repo, numbers []int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	id := keyOf(repo)
-	for at, o := range l.debts {
-		if at.repo == id && slices.Contains(numbers, o.Number) {
-			delete(l.debts, at)
+	for at, o := range l.of[keyOf(repo)] {
+		if slices.Contains(numbers, o.Number) {
+			l.drop(at)
 		}
 	}
 }
@@ -173,47 +205,99 @@ func (l *ledger) endNumbers(repo plan.Repo, numbers []int64) {
 func (l *ledger) callIn(at plot, now instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if o := l.debts[at]; o != nil && (o.Ends.IsZero() || now.wall.Before(o.Ends)) {
+	if o := l.debts[at]; o != nil && !o.busy && (o.Ends.IsZero() || now.wall.Before(o.Ends)) {
 		o.Ends, o.ends = now.wall, now.tick
+		l.put(at, o)
 	}
 }
 
-// of lists the debts of a repository, and those of its installation's other repositories that an instant ends.
-func (l *ledger) of(repo plan.Repo) (own, others []plan.Debt) {
+// seen lists the debts of a repository, and those of its installation's other repositories that an instant ends. Of those without an
+// end it forgets what the store has no room for either.
+func (l *ledger) seen(repo plan.Repo) (own, others []plan.Debt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	id := keyOf(repo)
-	for at, o := range l.debts {
-		switch {
-		case at.repo == id:
+	var endless []plan.Debt
+	for _, o := range l.of[id] {
+		if o.ends == never {
+			endless = append(endless, o.Debt)
+		} else {
 			own = append(own, o.Debt)
-		case o.repo.Installation == repo.Installation && !o.Ends.IsZero():
+		}
+	}
+	for at, o := range l.timed {
+		if at.repo != id && o.repo.Installation == repo.Installation {
 			others = append(others, o.Debt)
 		}
 	}
 	byNumber := func(a, b plan.Debt) int { return cmp.Compare(a.Number, b.Number) }
+	slices.SortFunc(endless, byNumber)
+	over := max(0, len(endless)-store.DebtsKept)
+	for _, d := range endless[:over] {
+		l.drop(plotOf(repo, d.SHA, d.Context))
+	}
+	own = append(own, endless[over:]...)
 	slices.SortFunc(own, byNumber)
 	slices.SortFunc(others, byNumber)
 	return own, others
+}
+
+// crowded reports whether more successes of an installation stand until an instant than can be taken back at so many statuses a
+// minute. Decisions count them too, but many repositories decide at once.
+func (l *ledger) crowded(installation int64, budget int) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	count, shortest := 0, time.Duration(math.MaxInt64)
+	for _, o := range l.timed {
+		if o.repo.Installation != installation {
+			continue
+		}
+		count++
+		if o.Cutoff > 0 {
+			shortest = min(shortest, o.Cutoff)
+		}
+	}
+	return budget > 0 && count > plan.Withdrawable(budget, shortest)
 }
 
 // due reports whether an instant has ended the debt, by the clock that says so first: the wall clock may be set back.
 func (o *owed) due(now instant) bool { return o.ends <= now.tick || o.Due(now.wall) }
 
 // overdue reports whether an installation has a debt that is due and that GitHub has not been able to take: nothing that opens is
-// written before it is paid. One that GitHub will not take, whatever the reason, keeps nothing else waiting.
+// written before it is paid. One that GitHub will not take while it takes others keeps nothing waiting. What is owed has to be known.
 func (l *ledger) overdue(installation int64, now instant) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, o := range l.debts {
-		if o.repo.Installation == installation && o.due(now) && !o.ours && o.tries < payBlocks {
+	if !l.known {
+		return true
+	}
+	for _, o := range l.timed {
+		if o.repo.Installation == installation && o.due(now) && !o.ours {
 			return true
 		}
 	}
 	return false
 }
 
-// answered notes that GitHub took a write of an installation: what could not be paid for want of an answer is tried at once.
+// failures is how many payments of an installation failed in a row for want of GitHub.
+func (l *ledger) failures(installation int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rests[installation].fails
+}
+
+// retry ends the rest of an installation's payments: something is about to be written, and they come first.
+func (l *ledger) retry(installation int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, resting := l.rests[installation]; resting {
+		r.until = 0
+		l.rests[installation] = r
+	}
+}
+
+// answered notes that GitHub took a write of an installation: what could not be paid for want of an answer is tried at once. What
+// fails once more is to blame itself.
 func (l *ledger) answered(installation int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -221,9 +305,9 @@ func (l *ledger) answered(installation int64) {
 		return
 	}
 	delete(l.rests, installation)
-	for _, o := range l.debts {
-		if o.repo.Installation == installation && !o.ours {
-			o.after = 0
+	for _, o := range l.timed {
+		if o.repo.Installation == installation && o.tries > 0 && !o.ours {
+			o.after, o.tries, o.again = 0, 0, true
 		}
 	}
 }
@@ -235,7 +319,7 @@ func (l *ledger) next(now instant) (pay []*owed, nap time.Duration) {
 	defer l.mu.Unlock()
 	var due []*owed
 	until := now.tick + napMost
-	for _, o := range l.debts {
+	for _, o := range l.timed {
 		after := max(o.after, l.rests[o.repo.Installation].until)
 		switch {
 		case o.busy:
@@ -276,12 +360,15 @@ func (l *ledger) stands(o *owed) bool {
 func (l *ledger) rested(o *owed, again tick, fault blame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if !o.busy {
+		return // a panic came after the end
+	}
 	in := o.repo.Installation
 	o.busy = false
-	l.running[in]--
+	if l.running[in]--; l.running[in] == 0 {
+		delete(l.running, in)
+	}
 	switch fault {
-	case nobody:
-		delete(l.rests, in)
 	case debtor:
 		o.tries++
 		o.ours, o.after = true, again
@@ -294,11 +381,14 @@ func (l *ledger) rested(o *owed, again tick, fault blame) {
 	}
 }
 
-// failures is how often in a row an installation's payments failed for want of GitHub.
-func (l *ledger) failures(installation int64) int {
+// failed says whose failure it is that GitHub took no payment, and how often in a row it was.
+func (l *ledger) failed(o *owed) (fault blame, fails int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.rests[installation].fails
+	if o.again {
+		return debtor, o.tries
+	}
+	return github, l.rests[o.repo.Installation].fails
 }
 
 // blame is whose failure it is that a debt was not paid.
@@ -306,6 +396,6 @@ type blame int
 
 const (
 	nobody blame = iota // it was paid, or was not owed any more
-	debtor              // GitHub refused this one
+	debtor              // GitHub does not take this one
 	github              // GitHub took nothing
 )

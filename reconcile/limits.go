@@ -113,8 +113,12 @@ const (
 	// are made.
 	payPatience = 2 * time.Second
 	payGlance   = 20 * time.Millisecond
-	// payBlocks is how often one payment may fail before what opens goes on without it: it may be that GitHub never takes it.
+	// payBlocks is how many payments of an installation may fail in a row before what opens goes on without them: it may be that GitHub
+	// takes everything else.
 	payBlocks = 100
+	// payTires is how many may fail in a row before one is tried every payWaitLong only: the installation may be suspended.
+	payTires    = 1000
+	payWaitLong = time.Minute
 	// payMostAge is how long a payment that GitHub refuses is tried again.
 	payMostAge = 30 * 24 * time.Hour
 	// payRemembered is how long a look may take between reading a success and taking it back.

@@ -38,6 +38,7 @@ type look struct {
 	acquit  []int64                // debts that ended, and that the store still has
 	counts  map[store.Tallied]int  // how many statuses stand where this look wrote some; negative: not known
 	counted map[store.Tallied]bool // of counts, what the store does not have yet
+	budget  int                    // statuses a minute at GitHub's pace; 0: unlimited
 	swept   bool                   // this look read what was closed before debts were recorded
 	failed  error                  // the first write that failed and is worth another try soon
 }
@@ -57,6 +58,7 @@ var (
 	errLate    = errors.New(wordLate)
 	errSpent   = errors.New(wordSpent)
 	errOwed    = errors.New(wordOwed)
+	errCrowded = errors.New(wordCrowded)
 	errOld     = errors.New(wordOld)
 	errStopped = errors.New(wordStopped)
 	errGone    = errors.New(wordGone)
@@ -148,7 +150,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if !glance {
 		ask.Groups = memory.Groups
 	}
-	own, others := k.loop.ledger.of(k.repo)
+	own, others := k.loop.ledger.seen(k.repo)
 	if ask.Pulls == nil {
 		ask.Debts, ask.Forgotten = own, k.end == nil && !memory.Swept
 	}
@@ -160,7 +162,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
 	memory.AddTo(&s)
-	s.Debts, s.Others = own, others
+	s.Debts, s.Others, k.budget = own, others, s.Budget
 	s.Hour.Limit = k.loop.forge.HourlyBudget(k.repo.Installation)
 	s.Hour.Left, s.Hour.Renewed = k.loop.forge.Spare(k.repo.Installation)
 	k.swept = k.swept || ask.Forgotten && s.Swept

@@ -26,6 +26,7 @@ func (l *Loop) payAll(ctx context.Context) {
 			l.looks.Go(func() {
 				if err := guard(func() error { l.pay(ctx, o); return nil }); err != nil {
 					l.ledger.rested(o, l.now().tick+payWaitMost, debtor)
+					l.payUp()
 					l.log.Error("a payment failed", debtArgs(o.repo, o, "error", err)...)
 				}
 			})
@@ -48,7 +49,9 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 		l.log.Error("the store cannot be read", "error", err)
 		return err
 	}
-	l.ledger.recall(all, l.now())
+	now := l.now()
+	l.ledger.recall(all, now)
+	l.resume(now, func(*entry) bool { return true })
 	return nil
 }
 
@@ -80,11 +83,13 @@ func (l *Loop) pay(ctx context.Context, o *owed) {
 		l.paid(ctx, repo, at, o, now)
 	case ctx.Err() != nil && !answered(err):
 		l.ledger.rested(o, never, debtor) // the service stops: the next start pays
-	case kindOf(err) == forge.Refused, kindOf(err) == forge.Gone:
-		l.refusedPayment(ctx, repo, at, o, now, err)
+	case now.wall.Sub(o.Ends) >= payMostAge:
+		l.ledger.end(at, o.Number)
+		l.ledger.rested(o, 0, nobody)
+		l.keepPayment(ctx, repo, o, store.Refused, wordGaveUp+reasonOf(err), now)
+		l.log.Error("a success was never taken back: GitHub refuses it", debtArgs(repo, o, "error", err)...)
 	default:
-		l.ledger.rested(o, now.tick+l.payPause(o, now, err), github)
-		l.log.Warn("a success cannot be taken back yet", debtArgs(repo, o, "error", err)...)
+		l.unpaid(ctx, repo, o, now, err)
 	}
 }
 
@@ -98,28 +103,39 @@ func (l *Loop) paid(ctx context.Context, repo plan.Repo, at plot, o *owed, now i
 	l.ledger.answered(repo.Installation)
 	l.keepPayment(ctx, repo, o, store.Done, string(o.State)+": "+o.Description, now)
 	if !l.ledger.overdue(repo.Installation, now) {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for _, e := range l.queue.repos {
-			if e.waits && e.repo.Installation == repo.Installation {
-				e.waits = false
-				l.queue.soon(e, now.tick)
-			}
-		}
-		l.wakeUp()
+		l.resume(now, func(e *entry) bool { return e.repo.Installation == repo.Installation })
 	}
 }
 
-// refusedPayment follows a refusal: it is tried again, ever less often, and in the end given up.
-func (l *Loop) refusedPayment(ctx context.Context, repo plan.Repo, at plot, o *owed, now instant, err error) {
-	if now.wall.Sub(o.Ends) >= payMostAge {
-		l.ledger.end(at, o.Number)
-		l.ledger.rested(o, 0, nobody)
-		l.keepPayment(ctx, repo, o, store.Refused, wordGaveUp+reasonOf(err), now)
-		l.log.Error("a success was never taken back: GitHub refuses it", debtArgs(repo, o, "error", err)...)
+// resume lets repositories go on that wait for debts to be paid.
+func (l *Loop) resume(now instant, which func(*entry) bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, e := range l.queue.repos {
+		if e.waits && which(e) {
+			e.waits = false
+			l.queue.soon(e, now.tick)
+		}
+	}
+	l.wakeUp()
+}
+
+// unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is
+// tried ever less often.
+func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *owed, now instant, err error) {
+	fault, fails := l.ledger.failed(o)
+	pause := doubling(payWait, backoffMost, fails+1)
+	switch kind := kindOf(err); {
+	case kind == forge.Refused, kind == forge.Gone:
+		fault, pause = debtor, plan.RetryAfter(o.tries+1)
+	case kind == forge.Limited, fault == github:
+		fault, pause = github, payPause(fails, now, err)
+	}
+	l.ledger.rested(o, now.tick+pause, fault)
+	if fault == github {
+		l.log.Warn("a success cannot be taken back yet", debtArgs(repo, o, "error", err)...)
 		return
 	}
-	l.ledger.rested(o, now.tick+plan.RetryAfter(o.tries+1), debtor)
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	_ = l.stored(l.store.Unpaid(ctx, o.Number, o.tries, reasonOf(err))) // told by Ready; the ledger knows it
@@ -142,12 +158,15 @@ func debtArgs(repo plan.Repo, o *owed, more ...any) []any {
 }
 
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.
-func (l *Loop) payPause(o *owed, now instant, err error) time.Duration {
+func payPause(fails int, now instant, err error) time.Duration {
 	var e *forge.Error
 	if errors.As(err, &e) && e.Kind == forge.Limited && !e.Until.IsZero() {
 		return min(max(e.Until.Sub(now.wall), payWait), limitedMost)
 	}
-	return doubling(payWait, payWaitMost, l.ledger.failures(o.repo.Installation)+1)
+	if fails >= payTires {
+		return payWaitLong
+	}
+	return doubling(payWait, payWaitMost, fails+1)
 }
 
 // named is a repository by the name that it has now.

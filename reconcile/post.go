@@ -19,6 +19,7 @@ type post struct {
 	statuses  int       // that stand there already, as observed; negative: not known
 	withdraws bool      // takes a success back: no need to if a payment did
 	whatever  bool      // with any words
+	lasting   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 }
 
 // post writes a status. A success is written only once its debt is on the disk, and while there is room for the status that takes it
@@ -54,8 +55,11 @@ func (k *look) postSuccess(ctx context.Context, at plot, w post) error {
 	if !k.lasts(plan.Pin{Before: w.debt.Ends}, 0) { // the store may be slow, or another write was waited for
 		return errLate
 	}
-	err := k.put(ctx, w)
-	if !owed && undone(err) { // else an older success may stand there still
+	err := error(errCrowded)
+	if owed || !w.lasting || w.debt.Ends.IsZero() || !k.loop.ledger.crowded(k.repo.Installation, k.budget) {
+		err = k.put(ctx, w)
+	}
+	if !owed && (undone(err) || errors.Is(err, errCrowded)) { // else an older success may stand there still
 		if debt, ok := k.loop.ledger.at(at); ok && k.loop.ledger.end(at, debt.Number) {
 			k.acquit = append(k.acquit, debt.Number)
 		}

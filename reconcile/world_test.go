@@ -41,6 +41,7 @@ type world struct {
 	clock    func() time.Time                     // nil: time.Now
 	extra    func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
 	owed     ledgerOf
+	writes   int // that GitHub takes in a minute, as an observation says; 0: as many as come
 	statuses int // that stand under our context, when they are listed
 }
 
@@ -329,7 +330,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 	}
 	w.mu.Lock()
 	h.voids++
-	s := plan.Snapshot{Repo: r, At: ask.At, Skew: w.skew, Us: "sluice", Default: "main",
+	s := plan.Snapshot{Repo: r, At: ask.At, Skew: w.skew, Us: "sluice", Default: "main", Budget: w.writes,
 		Bases: map[plan.Branch]plan.Base{"main": {Tip: plan.SHA(fmt.Sprintf("%040d", h.tip))}}}
 	for _, p := range h.pulls {
 		if p.merged || (ask.Pulls != nil && !slices.Contains(ask.Pulls, p.number)) {

@@ -98,10 +98,8 @@ func imply(ctx context.Context, tx *session, id int64, a Act) error {
 	if err := implyBranch(ctx, tx, id, a); err != nil {
 		return err
 	}
-	for _, t := range a.Tallies {
-		if err := keepTally(ctx, tx, id, t, a.At); err != nil {
-			return err
-		}
+	if err := keepTallies(ctx, tx, id, a.Tallies, a.At); err != nil {
+		return err
 	}
 	if err := acquit(ctx, tx, a.Acquit); err != nil {
 		return err

@@ -168,18 +168,21 @@ type Tally struct {
 	Count int
 }
 
-func keepTally(ctx context.Context, tx *session, id int64, t Tally, at time.Time) error {
-	if t.Count == 0 {
-		_, err := tx.ExecContext(ctx, `DELETE FROM tallies WHERE repo = ? AND sha = ? AND context = ?`, id, string(t.SHA), string(t.Context))
-		return err
+// keepTallies keeps the counts that an action left behind. Of one repository there are no more than TalliesKept.
+func keepTallies(ctx context.Context, tx *session, id int64, tallies []Tally, at time.Time) error {
+	for _, t := range tallies {
+		query, args := `INSERT INTO tallies (repo, sha, context, count, at) VALUES (?, ?, ?, ?, ?)
+		    ON CONFLICT (repo, sha, context) DO UPDATE SET count = excluded.count, at = excluded.at`,
+			[]any{id, string(t.SHA), string(t.Context), t.Count, micros(at)}
+		if t.Count == 0 {
+			query, args = `DELETE FROM tallies WHERE repo = ? AND sha = ? AND context = ?`, args[:3]
+		}
+		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+			return err
+		}
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO tallies (repo, sha, context, count, at) VALUES (?, ?, ?, ?, ?)
-	    ON CONFLICT (repo, sha, context) DO UPDATE SET count = excluded.count, at = excluded.at`,
-		id, string(t.SHA), string(t.Context), t.Count, micros(at)); err != nil {
-		return err
-	}
-	if t.Count > 1 {
-		return nil // the row was there
+	if len(tallies) == 0 {
+		return nil
 	}
 	_, err := tx.ExecContext(ctx, `DELETE FROM tallies WHERE repo = ? AND rowid IN
 	    (SELECT rowid FROM tallies WHERE repo = ? ORDER BY at DESC LIMIT -1 OFFSET ?)`, id, id, TalliesKept)

@@ -3,9 +3,11 @@ package store
 import (
 	"context"
 	"database/sql"
+	_ "embed"
 	"io/fs"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/pressly/goose/v3"
@@ -133,6 +135,62 @@ func TestMigrations(t *testing.T) {
 		t.Fatal(err)
 	}
 	closed(t, s)
+}
+
+// dump is a database of version 2 as the service left it.
+//
+//go:embed testdata/version-2.sql
+var dump string
+
+// TestADatabaseOfBeforeDebts: what was there is there, nothing is owed, nothing counted or swept, and the new tables work. The group that
+// waited still waits.
+func TestADatabaseOfBeforeDebts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sluice.db")
+	db, err := sql.Open("sqlite", path)
+	if err == nil {
+		_, err = db.ExecContext(t.Context(), dump)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := rowsOf(t, db)
+	closed(t, db)
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, rowsOf(t, s.read)); diff != "" {
+		t.Errorf("the migration changed (-before +after):\n%s", diff)
+	}
+	at := noon.Add(10 * time.Minute)
+	m, err := s.Recall(t.Context(), fleet, at)
+	if err != nil || len(m.Debts)+len(m.Tallies)+len(m.Ended) != 0 || m.Swept || m.Roster.Known {
+		t.Errorf("recalled %+v, %v", m, err)
+	}
+	if len(m.Groups) != 1 || len(m.Refusals) != 1 || len(m.Repairs) != 1 || len(m.Merges) != 1 || len(m.FirstSeen) != 3 || m.Noted != 4 ||
+		len(m.Branches) != 2 || len(m.Moves) != 1 || len(m.Stuck) != 1 || len(m.Reports) != 1 {
+		t.Errorf("recalled %+v", m)
+	}
+	pages, err := s.Pages(t.Context())
+	if err != nil || len(pages) != 1 || len(pages[0].Acts) != 6 || len(pages[0].Verdicts) != 2 {
+		t.Errorf("pages %+v, %v", pages, err)
+	}
+	debts, err := s.Owe(t.Context(), fleet, at, plan.Debt{SHA: "a", Context: "sluice/main", Ends: at})
+	if err != nil || len(debts) != 1 || debts[0].Number != 1 {
+		t.Errorf("owed %+v, %v", debts, err)
+	}
+	if err := s.Swept(t.Context(), fleet); err != nil {
+		t.Fatal(err)
+	}
+	if m, err = s.Recall(t.Context(), fleet, at); err != nil || len(m.Debts) != 1 || !m.Swept {
+		t.Errorf("recalled %+v, %v", m, err)
+	}
+	closed(t, s)
+	db = migrated(t, path, 2) // the way back, with a debt in the books
+	if diff := cmp.Diff(before, rowsOf(t, db)); diff != "" {
+		t.Errorf("the way back changed (-before +after):\n%s", diff)
+	}
+	closed(t, db)
 }
 
 // fillBranches writes every table of windowed branches, in one go; each part may fail.

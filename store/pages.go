@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -22,6 +23,10 @@ type Page struct {
 	Planned      []Planned
 	Wake         time.Time // a verdict changes by time then; zero: none does
 	Warnings     []string  // what operators should know of a base, such as "not enforced"
+	Green        int       // successes that stand, or may stand, until an instant
+	GreenUntil   time.Time // when the first of them ends
+	Unpaid       []Owed    // successes that GitHub refuses to take back, those first that ended first
+	MoreUnpaid   int       // of them that are left out
 	Acts         []Act     // the latest first, without what they imply
 }
 
@@ -53,12 +58,48 @@ func (r *Reader) pages(ctx context.Context) ([]Page, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := pageDebts(ctx, tx, pages, at); err != nil {
+		return nil, err
+	}
 	for id, i := range at {
 		if pages[i].Acts, err = latest(ctx, tx, id, pages[i].Repo); err != nil {
 			return nil, err
 		}
 	}
 	return pages, nil
+}
+
+// pageDebts adds what repositories owe. Few owe anything that GitHub refuses, so those are looked through one by one.
+func pageDebts(ctx context.Context, q querier, pages []Page, at map[int64]int) error {
+	unpaid := map[int64]bool{}
+	if err := each(ctx, q, func(rows *sql.Rows) error {
+		var id int64
+		var green, refused int
+		var first sql.NullInt64
+		err := rows.Scan(&id, &green, &first, &refused)
+		if i, shown := at[id]; shown {
+			pages[i].Green, pages[i].GreenUntil = green, instant(first)
+			unpaid[id] = refused > 0
+		}
+		return err
+	}, `SELECT repo, sum(reason = ''), min(CASE WHEN reason = '' THEN ends END), sum(reason <> '')
+	    FROM debts WHERE ends IS NOT NULL GROUP BY repo`); err != nil {
+		return err
+	}
+	for id, some := range unpaid {
+		if !some {
+			continue
+		}
+		all, err := owed(ctx, q, id)
+		if err != nil {
+			return err
+		}
+		all = slices.DeleteFunc(all, func(o Owed) bool { return o.Reason == "" })
+		slices.SortStableFunc(all, func(a, b Owed) int { return a.Debt.Ends.Compare(b.Debt.Ends) })
+		shown := min(len(all), PageDebts)
+		pages[at[id]].Unpaid, pages[at[id]].MoreUnpaid = all[:shown], len(all)-shown
+	}
+	return nil
 }
 
 func scanPage(rows *sql.Rows) (int64, Page, error) {

@@ -50,7 +50,8 @@ func (s *Store) tidy(ctx context.Context, at time.Time) error {
 		return err
 	}
 	return s.drain(ctx, `DELETE FROM repositories WHERE id IN (SELECT id FROM repositories r WHERE forgotten = 1
-	    AND NOT EXISTS (SELECT 1 FROM acts WHERE repo = r.id) AND NOT EXISTS (SELECT 1 FROM merges WHERE repo = r.id) LIMIT ?)`, tidyRows)
+	    AND NOT EXISTS (SELECT 1 FROM acts WHERE repo = r.id) AND NOT EXISTS (SELECT 1 FROM merges WHERE repo = r.id)
+	    AND NOT EXISTS (SELECT 1 FROM debts WHERE repo = r.id) LIMIT ?)`, tidyRows)
 }
 
 // shorten cuts the history of each repository to its latest ActsKept actions.

@@ -68,6 +68,10 @@ type repo struct {
 	Due           *moment
 	Wake          *moment
 	Warnings      []string
+	Green         int
+	GreenUntil    *moment
+	Unpaid        []unpaid
+	MoreUnpaid    int // that are left out
 	Verdicts      []verdict
 	More          int // verdicts that are left out
 	Branches      []branch
@@ -84,6 +88,13 @@ type verdict struct {
 	Releases            string
 	SHA                 string
 	Why                 []plan.Step
+}
+
+// unpaid is a success that GitHub refuses to take back.
+type unpaid struct {
+	SHA, Link, Context, Reason string
+	Since                      *moment
+	Tries                      int
 }
 
 // branch is a windowed branch.
@@ -142,7 +153,7 @@ func (s *site) view(pages []store.Page, now time.Time) view {
 
 // add puts a repository where it belongs.
 func (v *view) add(r repo) {
-	quiet := len(r.Verdicts) == 0 && len(r.Branches) == 0 && len(r.Warnings) == 0 && !r.Fresh
+	quiet := len(r.Verdicts) == 0 && len(r.Branches) == 0 && len(r.Warnings) == 0 && len(r.Unpaid) == 0 && !r.Fresh
 	switch {
 	case quiet && len(v.Quiet) < quietShown:
 		v.Quiet = append(v.Quiet, r)
@@ -159,6 +170,13 @@ func (s *site) repo(p store.Page, now time.Time) repo {
 	r := repo{
 		Name: p.Repo.String(), Link: s.link(p.Repo), More: p.More,
 		Looked: optional(p.Looked, now), Due: optional(p.Due, now), Wake: optional(p.Wake, now),
+		Green: p.Green, GreenUntil: optional(p.GreenUntil, now), MoreUnpaid: p.MoreUnpaid,
+	}
+	for _, o := range p.Unpaid {
+		r.Unpaid = append(r.Unpaid, unpaid{
+			SHA: o.Debt.SHA.Short(), Link: s.link(p.Repo, "commit", string(o.Debt.SHA)), Context: plain(string(o.Debt.Context)),
+			Reason: plain(o.Reason), Since: optional(o.Debt.Ends, now), Tries: o.Tries,
+		})
 	}
 	if s.Lag != nil {
 		if late := s.Lag(p.Repo); late != "" {

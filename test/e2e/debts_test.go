@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -121,4 +122,66 @@ func TestLooksThatFailKeepNothingGreen(t *testing.T) {
 			}
 		})
 	}
+}
+
+// fill puts statuses of somebody else under our context on a commit, in a case of their own.
+func (w *world) fill(sha string, many int) {
+	w.t.Helper()
+	for range many {
+		w.must(w.repo.SetStatus(standin.Status{SHA: sha, Context: "Sluice/MAIN", State: "pending", By: standin.Actor{Login: "mallory"}}))
+	}
+}
+
+// TestNoSuccessIsAmongTheLastStatuses: GitHub takes a thousand statuses of a commit and context, whoever set them. Where few are left no
+// success of ours is written, and a person is told what to do; where one is, it can be taken back.
+func TestNoSuccessIsAmongTheLastStatuses(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		filled int
+		green  bool
+	}{"under a hundred are left": {901, false}, "more are left": {890, true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, asked(openForYears, statusMode))
+			n := w.open("windowed", "apps/a-rw/x")
+			sha := w.pull(n).HeadSHA
+			w.fill(sha, c.filled)
+			w.serve()
+			if !c.green {
+				w.hasStatus(n, "failure: ")
+				if text := w.statusOn(sha, "sluice/main"); !strings.Contains(text, "push a new commit") {
+					t.Errorf("the status says %q", text)
+				}
+				if w.wasGreen(sha) {
+					t.Error("it was green")
+				}
+				return
+			}
+			w.eventually("it is green", func() bool { return w.isGreen(sha) })
+			w.write(asked(shutForYears, statusMode))
+			w.hasStatus(n, "pending: held by w")
+		})
+	}
+}
+
+// TestSomebodyFillsUpTheStatuses: while ours is green somebody uses up all that GitHub takes of the commit. What stands at the end is
+// theirs, and counts for nobody who requires ours.
+func TestSomebodyFillsUpTheStatuses(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, asked(shutForYears, statusMode))
+	w.serve()
+	n, sha, shut := w.greenFor()
+	for w.repo.SetStatus(standin.Status{SHA: sha, Context: "sluice/main", State: "success", By: standin.Actor{Login: "mallory"}}) == nil {
+		continue
+	}
+	w.after(shut)
+	last := w.repo.Statuses(sha)[0]
+	if last.By.App == app && last.State == "success" {
+		t.Error("our success is the last status that GitHub takes")
+	}
+	if _, err := w.repo.MergePull(n, "alice", standin.Merge); err == nil {
+		t.Error("people could merge it after the close")
+	}
+	w.propose(standin.NewPull{By: "alice", Head: "another", Change: &standin.Change{Write: map[string]string{"apps/a-rt/y": "1\n"}}})
+	w.eventually("another is merged: nothing waits for what GitHub refuses", func() bool { return w.pull(n + 1).Merged })
 }

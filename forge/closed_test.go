@@ -1,0 +1,354 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/standin"
+)
+
+// debtFor is a debt of a success that was given for a pull request.
+func debtFor(n int) plan.Debt {
+	return plan.Debt{Number: int64(n), SHA: "x", Context: "sluice/main", For: plan.ForPull, Subject: plan.Subject{Pull: n, Base: "main"}}
+}
+
+func debtsFor(numbers ...int) (debts []plan.Debt) {
+	for _, n := range numbers {
+		debts = append(debts, debtFor(n))
+	}
+	return debts
+}
+
+// closedIn are the closed pull requests that a snapshot knows, in words.
+func closedIn(s plan.Snapshot) []string {
+	var all []string
+	for _, c := range s.Closed {
+		word := fmt.Sprintf("#%d %s", c.Subject.Pull, c.Subject.Base)
+		if c.Merged {
+			word += " merged"
+		}
+		all = append(all, word)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// whoever is a person, or our App.
+func whoever(login string) standin.Actor {
+	if login == "us" {
+		return standin.Actor{Login: "sluice", App: appID}
+	}
+	return standin.Actor{Login: login}
+}
+
+// shift moves the forge's clock.
+func (w *world) shift(d time.Duration) {
+	w.forge.now = func() time.Time { return time.Now().Add(d) }
+}
+
+func (w *world) wantClosed(s plan.Snapshot, want ...string) {
+	w.Helper()
+	if got := closedIn(s); !slices.Equal(got, want) {
+		w.Errorf("closed: %q, want %q", got, want)
+	}
+}
+
+// What became of the pull requests of debts is asked for once; one that was merged is never asked for again, one that was closed after an
+// hour, since it may be opened again; one that is open costs nothing, as does a debt that is due.
+func TestWhatDebtsWereFor(t *testing.T) {
+	w := newWorld(t, nil)
+	open, merged, closed, over := w.open("a", "a"), w.open("b", "b"), w.open("c", "c"), w.open("d", "d")
+	for _, n := range []int{closed, over} {
+		w.must(w.r.ClosePull(n, "alice"))
+	}
+	p, err := w.r.Pull(merged)
+	w.must(err)
+	_, err = w.r.MergePull(merged, "alice", standin.Merge)
+	w.must(err)
+	due := debtFor(over)
+	due.Ends = time.Now().Add(-time.Minute)
+	ask := Ask{Debts: append(debtsFor(open, merged, closed, closed), due)}
+	group := debtFor(0)
+	group.For, group.Subject.Pull = plan.ForGroup, 0
+	ask.Debts = append(ask.Debts, group)
+
+	w.look(Ask{})
+	s, got := w.look(ask)
+	w.wantClosed(s, "#2 main merged", "#3 main")
+	if i := slices.IndexFunc(s.Closed, func(c plan.Closed) bool { return c.Merged }); s.Closed[i].SHA != plan.SHA(p.HeadSHA) {
+		t.Errorf("merged at %s, want %s", s.Closed[i].SHA, p.HeadSHA)
+	}
+	if sum(got) != 2 {
+		t.Errorf("the first look: %v", got)
+	}
+	s, got = w.look(ask)
+	w.wantClosed(s, "#2 main merged", "#3 main")
+	if sum(got) != 1 {
+		t.Errorf("a quiet look: %v", got)
+	}
+	w.shift(closedTTL + time.Minute)
+	w.must(w.r.Reopen(closed, "alice"))
+	s, _ = w.look(ask)
+	w.wantClosed(s, "#2 main merged")
+	if w.pull(s, closed).Head == "" {
+		t.Error("it is open again")
+	}
+	w.must(w.r.ClosePull(closed, "alice"))
+	if s, got = w.look(ask); sum(got) != 2 {
+		t.Errorf("closed again, after its time: %v", got)
+	}
+	w.wantClosed(s, "#2 main merged", "#3 main")
+}
+
+// A success that an instant ends is not left to an answer of an hour ago.
+func TestWhatEndsIsAskedForAgain(t *testing.T) {
+	w := newWorld(t, nil)
+	n := w.open("a", "a")
+	w.must(w.r.ClosePull(n, "alice"))
+	d := debtFor(n)
+	d.Ends = time.Now().Add(time.Hour)
+	w.look(Ask{Debts: debtsFor(n)})
+	if _, got := w.look(Ask{Debts: []plan.Debt{d}}); sum(got) != 2 {
+		t.Errorf("%v", got)
+	}
+}
+
+// A look asks for fifty, those first that were not asked for the longest, so that each has its turn.
+func TestManyThatDebtsWereFor(t *testing.T) {
+	w := newWorld(t, nil)
+	var all []int
+	for n := range maxClosed + 20 {
+		pull := w.open(fmt.Sprint("b", n), fmt.Sprint(n))
+		w.must(w.r.ClosePull(pull, "alice"))
+		all = append(all, pull)
+	}
+	var debts []plan.Debt
+	for _, n := range all {
+		d := debtFor(n)
+		d.Ends = time.Now().Add(3 * time.Hour)
+		debts = append(debts, d)
+	}
+	known := map[int]bool{}
+	for look := range 3 {
+		w.shift(time.Duration(look) * time.Minute)
+		s, got := w.look(Ask{Debts: debts})
+		if got["POST /graphql"] != 2 || len(s.Closed) != maxClosed {
+			t.Errorf("look %d: %v, %d", look, got, len(s.Closed))
+		}
+		for _, c := range s.Closed {
+			known[c.Subject.Pull] = true
+		}
+		if look == 1 && len(known) != len(all) {
+			t.Errorf("%d of %d had their turn", len(known), len(all))
+		}
+	}
+}
+
+// A pull request that is not there hides no other, stays unknown, and is asked for no more than once in a while.
+func TestOneThatIsNotThereHidesNoOther(t *testing.T) {
+	w := newWorld(t, nil)
+	var all []int
+	for n := range 9 {
+		pull := w.open(fmt.Sprint("b", n), fmt.Sprint(n))
+		w.must(w.r.ClosePull(pull, "alice"))
+		all = append(all, pull)
+	}
+	s, got := w.look(Ask{Debts: debtsFor(append(all, 4000)...)})
+	if len(s.Closed) != len(all) || got["POST /graphql"] > 10 {
+		t.Errorf("%v, %v", closedIn(s), got)
+	}
+	if s, got = w.look(Ask{Debts: debtsFor(append(all, 4000)...)}); sum(got) != 1 || len(s.Closed) != len(all) {
+		t.Errorf("the next look: %v, %v", closedIn(s), got)
+	}
+	w.shift(closedTTL + time.Minute)
+	if _, got = w.look(Ask{Debts: debtsFor(4000)}); got["POST /graphql"] != 2 {
+		t.Errorf("after an hour: %v", got)
+	}
+}
+
+// What cannot be read of them spoils no look, is remembered as nothing, and is asked for again.
+func TestWhatDebtsWereForSpoilsNoLook(t *testing.T) {
+	for name, fault := range map[string]standin.Fault{
+		"500":       {Status: 500},
+		"404":       {Status: 404},
+		"null":      {Status: 200, Body: `{"data":{"repository":{"p0":null},"rateLimit":{"cost":1}}}`},
+		"an error":  {Errors: []standin.GraphQLError{{Message: "Something went wrong"}}},
+		"not found": {Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "no", Path: []string{"repository"}}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, nil)
+			n := w.open("a", "a")
+			w.must(w.r.ClosePull(n, "alice"))
+			w.look(Ask{})
+			fault.Method, fault.Path, fault.Contains = http.MethodPost, "/graphql", "query closed"
+			w.hub.Fault(fault)
+			s, _ := w.look(Ask{Debts: debtsFor(n)})
+			w.wantClosed(s)
+			w.shift(closedTTL + time.Minute)
+			s, _ = w.look(Ask{Debts: debtsFor(n)})
+			w.wantClosed(s, "#1 main")
+		})
+	}
+}
+
+// The cost: a quiet look at a repository that owes much is one request, of as many points as without debts.
+func TestAQuietLookWithDebtsCostsNothing(t *testing.T) {
+	w := newWorld(t, nil)
+	var all []int
+	for n := range 40 {
+		pull := w.open(fmt.Sprint("b", n), fmt.Sprint(n))
+		if n%2 == 0 {
+			w.must(w.r.ClosePull(pull, "alice"))
+		}
+		all = append(all, pull)
+	}
+	w.look(Ask{})
+	points := func(ask Ask) int {
+		_, got := w.look(ask)
+		if sum(got) != 1 {
+			t.Errorf("%v", got)
+		}
+		m, _ := w.forge.repos.get(keyOf(w.repo))
+		return m.cost
+	}
+	without := points(Ask{})
+	w.look(Ask{Debts: debtsFor(all...)})
+	if with := points(Ask{Debts: debtsFor(all...)}); with != without {
+		t.Errorf("%d points, %d without debts", with, without)
+	}
+}
+
+// What stands on open pull requests, and on those that were closed unmerged in the last fourteen days, is read once: our own and others', each
+// with who set it.
+func TestForgotten(t *testing.T) {
+	now := time.Now()
+	at := now
+	w := newWorldWith(t, nil, standin.Options{Now: func() time.Time { return at }})
+	green := func(n int, by string) {
+		p, err := w.r.Pull(n)
+		w.must(err)
+		w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever(by)}))
+	}
+	close := func(head string) int {
+		n := w.open(head, head)
+		w.must(w.r.ClosePull(n, "alice"))
+		return n
+	}
+	at = now.Add(-30 * 24 * time.Hour)
+	old := close("old")
+	at = now.Add(-10 * 24 * time.Hour)
+	ours, theirs, open, merged := close("ours"), close("theirs"), w.open("open", "open"), w.open("merged", "merged")
+	close("bare")
+	green(old, "us")
+	green(ours, "us")
+	green(theirs, "mallory")
+	green(open, "us")
+	green(merged, "us")
+	_, err := w.r.MergePull(merged, "alice", standin.Merge)
+	w.must(err)
+	at = now
+
+	s, got := w.look(Ask{Forgotten: true})
+	if !s.Swept || got["POST /graphql"] != 2 {
+		t.Errorf("swept: %t, %v", s.Swept, got)
+	}
+	var found []string
+	for _, p := range s.Forgotten {
+		for _, o := range p.Ours {
+			found = append(found, fmt.Sprintf("#%d %s by %s", p.Number, o.State, o.By))
+		}
+	}
+	slices.Sort(found)
+	want := []string{fmt.Sprintf("#%d success by %s", ours, s.Us), fmt.Sprintf("#%d success by mallory", theirs), fmt.Sprintf("#%d success by %s", open, s.Us)}
+	if !slices.Equal(found, want) {
+		t.Errorf("found %q, want %q", found, want)
+	}
+	if s, got = w.look(Ask{}); s.Swept || sum(got) != 1 || len(s.Forgotten) > 0 {
+		t.Errorf("not asked for: %v", got)
+	}
+}
+
+// Many are read by pages, and what GitHub does not answer for leaves them to the next look.
+func TestManyForgotten(t *testing.T) {
+	w := newWorld(t, nil)
+	for n := range MaxPulls + 5 {
+		pull := w.open(fmt.Sprint("b", n), fmt.Sprint(n))
+		p, err := w.r.Pull(pull)
+		w.must(err)
+		w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever("us")}))
+		w.must(w.r.ClosePull(pull, "alice"))
+	}
+	w.look(Ask{})
+	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query forgotten", Skip: 1, Status: 502})
+	if s, _ := w.look(Ask{Forgotten: true}); s.Swept {
+		t.Error("half of them are all of them")
+	}
+	s, got := w.look(Ask{Forgotten: true})
+	if !s.Swept || len(s.Forgotten) != MaxPulls+5 || sum(got) != 3 {
+		t.Errorf("%t, %d, %v", s.Swept, len(s.Forgotten), got)
+	}
+}
+
+// Statuses are counted over all pages, whoever set them, as GitHub folds contexts; more than are read count as a thousand.
+func TestStatusesAreCounted(t *testing.T) {
+	w := newWorld(t, nil)
+	n := w.open("a", "a")
+	p, err := w.r.Pull(n)
+	w.must(err)
+	count := func() int {
+		t.Helper()
+		w.hub.ResetRequests()
+		n, err := w.forge.CountStatuses(context.Background(), w.repo, plan.SHA(p.HeadSHA), "sluice/main")
+		w.must(err)
+		return n
+	}
+	if got := count(); got != 0 || sum(w.requests()) != 1 {
+		t.Errorf("none: %d, %v", got, w.requests())
+	}
+	put := func(n int, name, by string) {
+		t.Helper()
+		for range n {
+			w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: name, State: "pending", By: whoever(by)}))
+		}
+	}
+	put(130, "sluice/main", "us")
+	put(5, "Sluice/MAIN", "mallory")
+	put(150, "sluice/main2", "mallory")
+	if got := count(); got != 135 || sum(w.requests()) != 3 {
+		t.Errorf("%d, %v", got, w.requests())
+	}
+	for i := range 18 { // pages of others' push ours out of what is read
+		put(100, fmt.Sprint("ci/", i), "mallory")
+	}
+	if got := count(); got != 1000 || sum(w.requests()) != maxStatusPages {
+		t.Errorf("too many: %d, %v", got, w.requests())
+	}
+}
+
+// An answer that is no list counts nothing.
+func TestStatusesThatCannotBeCounted(t *testing.T) {
+	for name, a := range map[string]answerOf{
+		"an empty body": {code: 200}, "null": {code: 200, body: "null"}, "no list": {code: 200, body: "{}"}, "502": {code: 502}, "404": {code: 404, body: `{"message":"Not Found"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fake{t: t, say: func(r *http.Request, _ string) answerOf {
+				if strings.HasSuffix(r.URL.Path, "/statuses") {
+					return a
+				}
+				return answerOf{}
+			}}
+			n, err := f.forge(nil).CountStatuses(context.Background(), testRepo, "abc", "sluice/main")
+			var e *Error
+			if err == nil || !errors.As(err, &e) {
+				t.Errorf("%d, %v", n, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,196 @@
+package reconcile_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/store"
+)
+
+// TestOneRepositoryThatTakesNoPaymentsKeepsNoOther: GitHub answers 500 to every status of one repository. What is ready in another of
+// the same installation waits for a while, as it might be GitHub as a whole, however many debts the one has.
+func TestOneRepositoryThatTakesNoPaymentsKeepsNoOther(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Now().Add(time.Hour)
+		shown := shownUntil(&end)
+		w.decide = func(s plan.Snapshot) plan.Plan {
+			if s.Repo.ID == one.ID {
+				return shown(s)
+			}
+			return w.rules(s)
+		}
+		for n := range 40 {
+			w.open(one, pull{number: n + 1})
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(59 * time.Minute)
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "status" && c.repo.ID == one.ID {
+					return &forge.Error{Kind: forge.Transient, Reason: "500"}
+				}
+				return nil
+			}
+		})
+		time.Sleep(2 * time.Minute)
+		w.open(two, pull{number: 7})
+		time.Sleep(20 * time.Minute)
+		w.want(two, 7, "merged")
+		w.open(two, pull{number: 8})
+		time.Sleep(time.Minute)
+		w.want(two, 8, "merged") // it is known by now whose failure it is
+	}, one, two)
+}
+
+// TestPaymentsThatNobodyTakesEnd: an installation that was suspended takes nothing: its debts are tried ever less often, and given up
+// after a month like those that GitHub refuses.
+func TestPaymentsThatNobodyTakesEnd(t *testing.T) {
+	for _, kind := range []forge.Kind{forge.Unauthorized, forge.Transient, forge.Gone} {
+		t.Run(string(kind), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				end := time.Now().Add(time.Hour)
+				w.decide = shownUntil(&end)
+				w.open(one, pull{number: 1})
+				stop := w.run(reconcile.Options{})
+				defer stop()
+				time.Sleep(30 * time.Minute)
+				w.set(func() {
+					w.fault = func(c call) error {
+						if slices.Contains(github, c.op) {
+							return &forge.Error{Kind: kind, Reason: "no"}
+						}
+						return nil
+					}
+				})
+				time.Sleep(24 * time.Hour)
+				if n := w.count(end, "status"); n > 2500 {
+					t.Errorf("tried %d times in a day", n)
+				}
+				time.Sleep(31 * 24 * time.Hour)
+				if owed := w.debts(); len(owed) != 0 {
+					t.Errorf("after a month: %v", owed)
+				}
+			}, one)
+		})
+	}
+}
+
+// TestNothingOpensBeforeDebtsAreKnown: the store does not give the debts at first. What opens waits until it does; what shuts does not.
+func TestNothingOpensBeforeDebtsAreKnown(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.fault = func(c call) error {
+			if c.op == "debts" {
+				return store.ErrLocked
+			}
+			return nil
+		}
+		w.open(one, pull{number: 1})
+		w.open(one, pull{number: 2, hold: true})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(10 * time.Minute)
+		w.want(one, 1, "new")
+		w.want(one, 2, "pending")
+		w.set(func() { w.fault = nil })
+		time.Sleep(6 * time.Minute)
+		w.want(one, 1, "merged")
+	}, one)
+}
+
+// TestRepositoriesTogetherAreGreenOnlyAsFarAsGitHubsPaceGoes: (I.5) twenty repositories of one installation open at one instant. Each decides
+// with the debts of all, and many decide at once: together they show no more than can be taken back.
+func TestRepositoriesTogetherAreGreenOnlyAsFarAsGitHubsPaceGoes(t *testing.T) {
+	const budget, cutoff, each = 4, 10 * time.Minute, 10 // 4 a minute, in half of 10 minutes: 20
+	var repos []plan.Repo
+	for n := range int64(20) {
+		repos = append(repos, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Now().Add(2 * time.Hour)
+		shown := shownUntil(&end)
+		start := time.Now().Add(10 * time.Minute)
+		w.decide = func(s plan.Snapshot) plan.Plan {
+			if s.At.Before(start) {
+				return plan.Plan{At: s.At, Wake: start}
+			}
+			p := shown(s)
+			room := plan.Withdrawable(budget, cutoff) - len(s.Others) - len(s.Debts)
+			var kept []plan.Action
+			for _, a := range p.Actions {
+				set := a.(plan.SetStatus)
+				set.Debt.Cutoff = cutoff
+				if set.State == plan.Success {
+					if room--; room < 0 {
+						continue
+					}
+				}
+				kept = append(kept, set)
+			}
+			p.Actions = kept
+			return p
+		}
+		w.writes = budget
+		for _, r := range repos {
+			for n := range each {
+				w.open(r, pull{number: n + 1})
+			}
+		}
+		stop := w.run(reconcile.Options{Workers: 40})
+		defer stop()
+		for range 60 {
+			time.Sleep(time.Minute)
+			green := 0
+			for _, r := range repos {
+				for n := range each {
+					if w.state(r, n+1) == "success" {
+						green++
+					}
+				}
+			}
+			if green > 20 {
+				t.Fatalf("%d are green at once", green)
+			}
+			if time.Now().After(start.Add(30*time.Minute)) && green < 15 {
+				t.Fatalf("only %d are green", green)
+			}
+		}
+	}, repos...)
+}
+
+// TestAPaymentThatPanicsIsTriedAgain: and leaves the order of the others as it was.
+func TestAPaymentThatPanicsIsTriedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Now().Add(time.Hour)
+		w.decide = shownUntil(&end)
+		for n := range 20 {
+			w.open(one, pull{number: n + 1})
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(59 * time.Minute)
+		w.set(func() {
+			panicked := 0
+			w.fault = func(c call) error {
+				if c.op == "observe" {
+					return errors.New("away")
+				}
+				if c.op == "status" && panicked < 8 {
+					panicked++
+					w.mu.Lock() // enter gives it back
+					panic("payment")
+				}
+				return nil
+			}
+		})
+		time.Sleep(10 * time.Minute)
+		for n := range 20 {
+			w.want(one, n+1, "pending")
+		}
+	}, one)
+}
