@@ -34,6 +34,28 @@ func (c *clock) pass(d time.Duration) {
 
 var pending = plan.Status{Context: "sluice/main", State: plan.Pending, Description: "held"}
 
+// wasSet is GitHub's answer to it.
+const wasSet = `{"state":"pending","context":"sluice/main"}`
+
+// TestAStatusThatGitHubDoesNotShowIsNotSet: an answer of success without the status is none. Who took it for one would forget a debt.
+func TestAStatusThatGitHubDoesNotShowIsNotSet(t *testing.T) {
+	for _, a := range []answerOf{
+		{code: 200, body: "null"}, {code: 201, body: "null"}, {code: 201, body: "{}"}, {code: 201}, {code: 200, body: wasSet},
+		{code: 201, body: `{"state":"success","context":"sluice/main"}`}, {code: 201, body: `{"state":"pending","context":"sluice/dev"}`},
+	} {
+		hub := &fake{t: t}
+		hub.say = func(r *http.Request, _ string) answerOf {
+			if strings.Contains(r.URL.Path, "/statuses/") {
+				return a
+			}
+			return answerOf{}
+		}
+		if err := hub.forge(nil).status(); kindOf(err) != Transient {
+			t.Errorf("%d %q: %v", a.code, a.body, err)
+		}
+	}
+}
+
 func (f *Forge) status() error {
 	return f.SetStatus(context.Background(), testRepo, plan.SHA(sha(1)), pending)
 }
@@ -70,7 +92,7 @@ func TestLimits(t *testing.T) {
 				if limited {
 					return answerOf{code: tt.code, header: tt.header, body: tt.body}
 				}
-				return answerOf{code: 201, body: `{}`}
+				return answerOf{code: 201, body: wasSet}
 			}
 			f := hub.forge(func(o *Options) { o.Now = c.read })
 			err := f.status()
@@ -180,7 +202,7 @@ func TestPacedWrites(t *testing.T) {
 		hub := &fake{t: t}
 		hub.say = func(r *http.Request, _ string) answerOf {
 			if strings.Contains(r.URL.Path, "/statuses/") {
-				return answerOf{code: 201, body: `{}`}
+				return answerOf{code: 201, body: wasSet}
 			}
 			return answerOf{}
 		}
@@ -237,7 +259,7 @@ func TestGraphQLLimited(t *testing.T) {
 	hub := &fake{t: t}
 	hub.say = func(r *http.Request, body string) answerOf {
 		if strings.Contains(r.URL.Path, "/statuses/") {
-			return answerOf{code: 201, body: `{}`}
+			return answerOf{code: 201, body: wasSet}
 		}
 		if operation(body) != "look" {
 			return answerOf{}

@@ -47,7 +47,7 @@ func TestFreshTokenAfter401(t *testing.T) {
 			if refused++; refused <= tt.refusals {
 				return answerOf{code: 401, body: `{"message":"Bad credentials"}`}
 			}
-			return answerOf{code: 201, body: `{}`}
+			return answerOf{code: 201, body: wasSet}
 		}
 		err := hub.forge(nil).status()
 		if kindOf(err) != tt.kind || len(hub.took()) != tt.requests || hub.tokens != tt.tokens {
@@ -62,7 +62,7 @@ func TestTokenIsRenewedBeforeItsEnd(t *testing.T) {
 		if isToken(r) {
 			return answerOf{code: 201, body: `{"token":"x","expires_at":"` + time.Now().Add(30*time.Second).Format(time.RFC3339) + `"}`}
 		}
-		return answerOf{code: 201, body: `{}`}
+		return answerOf{code: 201, body: wasSet}
 	}
 	f := hub.forge(nil)
 	for range 3 {
@@ -150,7 +150,7 @@ func TestRedirectOfARenamedRepository(t *testing.T) {
 		case isToken(r):
 			return answerOf{}
 		case strings.HasPrefix(r.URL.Path, "/repositories/42/") && r.Method == http.MethodPost && body != "":
-			return answerOf{code: 201, body: `{}`}
+			return answerOf{code: 201, body: wasSet}
 		}
 		return answerOf{code: 307, header: map[string]string{"Location": "https://api.github.com/repositories/42/statuses/x"}}
 	}

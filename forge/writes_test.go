@@ -26,7 +26,7 @@ func TestSetStatusCutsTheDescription(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &sent); err != nil {
 			t.Fatal(err)
 		}
-		return answerOf{code: 201, body: `{}`}
+		return answerOf{code: 201, body: wasSet}
 	}
 	s := pending
 	s.Description = strings.Repeat("ö\n", 200)
