@@ -80,7 +80,8 @@ func shuts(a plan.Action) bool {
 // endsOpeningAlone tells the errors that end everything but statuses that shut. A green status must not outlive its window
 // because the store is full, because a merge came too late or has no budget, or because events void every observation.
 func (k *look) endsOpeningAlone(err error) bool {
-	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || errors.Is(err, errOwed) || (errors.Is(err, errVoid) && k.starved())
+	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || errors.Is(err, errOwed) ||
+		errors.Is(err, errCrowded) || (errors.Is(err, errVoid) && k.starved())
 }
 
 // starved tells that events keep a repository from every write.
@@ -168,14 +169,10 @@ func (k *look) weigh(a plan.Action, err error) error {
 	for _, n := range a.About() {
 		k.skip[n] = true
 	}
-	for _, end := range []error{errVoid, errLate, errOld, errSpent, errOwed, errStopped, errStore} {
+	for _, end := range []error{errVoid, errLate, errOld, errSpent, errOwed, errCrowded, errStopped, errStore} {
 		if errors.Is(err, end) {
 			return err
 		}
-	}
-	if errors.Is(err, errCrowded) {
-		k.again = true // the decision sees those of others then
-		return nil
 	}
 	switch kindOf(err) {
 	case forge.Limited, forge.Unauthorized:

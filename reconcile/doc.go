@@ -3,9 +3,13 @@
 // # Model
 //
 // Per repository: plan := decide(observe(repo)), do what the plan says, look again when GitHub says that something changed,
-// when plan.Wake or plan.Look comes, or at the resync. Nothing but a look changes anything, and a look begins from what GitHub
-// says at that moment: webhooks are hints, what was planned before is never carried out later. A queue keyed by repository
-// says who is next; looks run in their own goroutines, as many at once as there are workers.
+// when plan.Wake or plan.Look comes, or at the resync. A look begins from what GitHub says at that moment: webhooks are hints,
+// what was planned before is never carried out later. A queue keyed by repository says who is next; looks run in their own
+// goroutines, as many at once as there are workers.
+//
+// One thing needs no look: each success of ours is a debt ([plan.Debt]), recorded in the store before it is written, and paid at its
+// instant by one status from the ledger, which has the debts of all repositories. Looks and payments meet in two places: writes to
+// one commit and context take turns, and what opens waits for what is overdue.
 //
 // The package decides nothing. It compares each action's [plan.Pin] with the clock and with the notes that came in, and does
 // the action or leaves it.
@@ -20,6 +24,13 @@
 //     observation, those are left to the next look.
 //   - What shuts waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that shut are written all the same.
+//   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none
+//     that stands until its window shuts if the installation has as many as can be taken back. While the store fails there is none.
+//   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first. It ends with a status that
+//     GitHub took in its place, with the merge or move that it was for, or after [payMostAge] of refusals; and only the debt with that
+//     number does.
+//   - Payments of an installation come before whatever opens, until GitHub took something else and did not take them: then they keep
+//     nothing waiting. No installation waits for another's.
 //   - Nothing green is left behind: once the success of a merge is set, the merge is done or the status is put back, also when
 //     the service is told to stop in between.
 //   - The same of windowed branches: the success that lets one move ends with the move or with pending. Where a branch was seen is
@@ -44,14 +55,22 @@
 //     presses the button. What was observed is at most as old as the pin allows.
 //   - The base is changed between our observation and our merge, and its webhook is still under way: a merge names no base. The
 //     other base requires a status under its own name, which is not green for what its file holds.
-//   - kill -9 between success and merge: a green status stands with nobody to take it back. The next start looks at every
-//     repository, the ones that were due first, and the decision either merges at once or puts pending back.
+//   - kill -9 between a debt's record and its success: the next start pays what was never given, and a pending status is written.
+//   - kill -9 between success and merge: the next start pays the debt, which ends soon after the success was given, or a look merges
+//     first.
+//   - kill -9 between a payment and its record: it is paid once more.
+//   - A payment and the look that takes the same success back at the same instant: one writes, the other finds it done.
+//   - A success is on its way as it falls due: its payment waits for it, never the other way round. One that reaches GitHub after we
+//     ceased to wait for its answer is followed by its payment; GitHub ends such requests long before we do.
+//   - Two looks of one installation give the last success for which there is room: each counts after it recorded its debt, so both may
+//     be left out, and look again; never are both written.
+//   - A payment that fails because GitHub is away and one that fails by itself look alike until another write is taken. Until then
+//     nothing opens, for [payBlocks] failures in a row, which is a quarter of an hour.
 //   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of
 //     max_merges_per_opening is one short. Recording first would count merges that never were.
 //   - GitHub limits us between success and merge: it takes no pending from us either. Of its hourly budget [mergeSpare] requests
 //     must be left before a merge begins, and a limit that ends soon is waited for within the unit. A secondary limit can be
-//     foreseen by nobody: then the status stays green until the limit ends, past a close if that comes first. The repository's
-//     look goes before all others of its installation then.
+//     foreseen by nobody: then the debt is due, and its payment is the first write once the limit ends.
 //   - What is read takes longer than half a minute, each time: pull requests are read again in batches, but a success for a merge
 //     group or for a base's own tip is not, and stays unwritten. It releases nothing.
 //   - While the store fails heads are as old as our status on them: a green one may go back to pending until it settles anew.
@@ -79,7 +98,7 @@
 //     read. The push's own event voids the observation if it came in time; else the next look says that the branch is beyond its
 //     source. It is the same as if the branch had moved a second earlier.
 //   - kill -9 between the success that lets a branch move and the move: it stands on a commit to which the branch may move now, and
-//     so may whoever pushes. The next start moves the branch, or takes the green back, as the decision then says.
+//     so may whoever pushes. Its debt ends within [unlockMost]: the next start takes the green back, or a look moves the branch first.
 //   - kill -9 between the move and its record: the branch is where it should be, which is the truth; the history lacks a line,
 //     and the time from due to applied is not known.
 //   - The answer of a move is lost: nothing is assumed. Pending is written where success stood, which moves no branch back; the

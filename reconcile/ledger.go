@@ -349,6 +349,15 @@ func (l *ledger) next(now instant) (pay []*owed, nap time.Duration) {
 	return pay, max(0, until-now.tick)
 }
 
+// retry lets the debts of a repository be tried at once: it is back.
+func (l *ledger) retry(repo plan.Repo) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.of[keyOf(repo)] {
+		o.after = 0
+	}
+}
+
 // stands reports whether a debt that is to be paid is still owed: it may have been paid, redeemed or replaced meanwhile.
 func (l *ledger) stands(o *owed) bool {
 	l.mu.Lock()

@@ -194,3 +194,102 @@ func TestAPaymentThatPanicsIsTriedAgain(t *testing.T) {
 		}
 	}, one)
 }
+
+// TestASuspendedInstallationPaysWhenItIsBack: GitHub shows nothing of a repository while its window shuts. The debt is paid as soon as the
+// repository is back, not when its next try would come.
+func TestASuspendedInstallationPaysWhenItIsBack(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Now().Add(time.Hour)
+		w.decide = shownUntil(&end)
+		w.open(one, pull{number: 1})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(59 * time.Minute)
+		w.set(func() {
+			w.fault = func(c call) error {
+				if slices.Contains(github, c.op) {
+					return &forge.Error{Kind: forge.Gone, Reason: "suspended"}
+				}
+				return nil
+			}
+		})
+		w.note(one)
+		time.Sleep(3*time.Hour + 7*time.Minute)
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "observe" {
+					return errors.New("away")
+				}
+				return nil
+			}
+		})
+		w.poke(one, reconcile.Membership)
+		time.Sleep(5 * time.Second)
+		w.want(one, 1, "pending")
+	}, one)
+}
+
+// TestPaymentsKeepGitHubsPace: of a hundred debts that end at once as many are paid as the pace allows, though all else of it is refused.
+func TestPaymentsKeepGitHubsPace(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Now().Add(time.Hour)
+		w.decide = shownUntil(&end)
+		for n := range 100 {
+			w.open(one, pull{number: n + 1})
+		}
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(59 * time.Minute)
+		w.set(func() {
+			next := time.Now()
+			w.fault = func(c call) error {
+				if c.op != "status" {
+					return nil
+				}
+				now := time.Now()
+				if now.Before(next) {
+					return &forge.Error{Kind: forge.Limited, Reason: "our own pace", Until: next}
+				}
+				next = now.Add(time.Second / 3)
+				return nil
+			}
+		})
+		time.Sleep(time.Until(end) + 45*time.Second)
+		for n := range 100 {
+			w.want(one, n+1, "pending")
+		}
+	}, one)
+}
+
+// TestADebtOfLongAgoIsNotGivenUpAtOnce: the service was down for more than a month, and the first tries after that fail.
+func TestADebtOfLongAgoIsNotGivenUpAtOnce(t *testing.T) {
+	for _, kind := range []forge.Kind{forge.Transient, forge.Refused} {
+		bubble(t, func(t *testing.T, w *world) {
+			end := time.Now().Add(time.Hour)
+			w.decide = shownUntil(&end)
+			w.open(one, pull{number: 1})
+			stop := w.run(reconcile.Options{})
+			time.Sleep(30 * time.Minute)
+			stop()
+			w.want(one, 1, "success")
+			time.Sleep(40 * 24 * time.Hour)
+			fails := 0
+			w.set(func() {
+				w.fault = func(c call) error {
+					if c.op == "observe" {
+						return errors.New("away")
+					}
+					if c.op == "status" && fails < 4 {
+						fails++
+						return &forge.Error{Kind: kind, Reason: "no"}
+					}
+					return nil
+				}
+			})
+			stop = w.run(reconcile.Options{})
+			defer stop()
+			time.Sleep(time.Hour)
+			w.want(one, 1, "pending")
+		}, one)
+	}
+}

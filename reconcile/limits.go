@@ -116,10 +116,9 @@ const (
 	// payBlocks is how many payments of an installation may fail in a row before what opens goes on without them: it may be that GitHub
 	// takes everything else.
 	payBlocks = 100
-	// payTires is how many may fail in a row before one is tried every payWaitLong only: the installation may be suspended.
-	payTires    = 1000
+	// payWaitLong is the pause after payTires failures in a row: nobody may ever take them.
 	payWaitLong = time.Minute
-	// payMostAge is how long a payment that GitHub refuses is tried again.
+	// payMostAge is how long a payment that GitHub does not take is tried again, and no less often than payTires.
 	payMostAge = 30 * 24 * time.Hour
 	// payRemembered is how long a look may take between reading a success and taking it back.
 	payRemembered = 10 * time.Minute
@@ -168,6 +167,9 @@ const (
 
 // descriptionMost is GitHub's bound on a status's description, in characters.
 const descriptionMost = 140
+
+// payTires is how often a payment fails before it may be given up for its age: the service may have been down for long.
+var payTires = map[blame]int{debtor: 10, github: 1000}
 
 // mergePauses are the waits before a merge is tried again after a transient refusal.
 var mergePauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}

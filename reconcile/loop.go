@@ -255,5 +255,7 @@ func (l *Loop) revive(e *entry) {
 		now := l.now().tick
 		e.gones, e.hold, e.resync = 0, 0, now
 		l.queue.soon(e, now)
+		l.ledger.retry(e.repo)
+		l.payUp()
 	}
 }

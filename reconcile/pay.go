@@ -83,11 +83,6 @@ func (l *Loop) pay(ctx context.Context, o *owed) {
 		l.paid(ctx, repo, at, o, now)
 	case ctx.Err() != nil && !answered(err):
 		l.ledger.rested(o, never, debtor) // the service stops: the next start pays
-	case now.wall.Sub(o.Ends) >= payMostAge:
-		l.ledger.end(at, o.Number)
-		l.ledger.rested(o, 0, nobody)
-		l.keepPayment(ctx, repo, o, store.Refused, wordGaveUp+reasonOf(err), now)
-		l.log.Error("a success was never taken back: GitHub refuses it", debtArgs(repo, o, "error", err)...)
 	default:
 		l.unpaid(ctx, repo, o, now, err)
 	}
@@ -127,9 +122,13 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *owed, now instant,
 	pause := doubling(payWait, backoffMost, fails+1)
 	switch kind := kindOf(err); {
 	case kind == forge.Refused, kind == forge.Gone:
-		fault, pause = debtor, plan.RetryAfter(o.tries+1)
+		fault, fails, pause = debtor, o.tries, plan.RetryAfter(o.tries+1)
 	case kind == forge.Limited, fault == github:
 		fault, pause = github, payPause(fails, now, err)
+	}
+	if now.wall.Sub(o.Ends) >= payMostAge && fails >= payTires[fault] {
+		l.giveUp(ctx, repo, o, now, err)
+		return
 	}
 	l.ledger.rested(o, now.tick+pause, fault)
 	if fault == github {
@@ -140,6 +139,14 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *owed, now instant,
 	defer cancel()
 	_ = l.stored(l.store.Unpaid(ctx, o.Number, o.tries, reasonOf(err))) // told by Ready; the ledger knows it
 	l.log.Error("GitHub refuses to take a success back", debtArgs(repo, o, "error", err)...)
+}
+
+// giveUp ends a debt that GitHub did not take for so long.
+func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *owed, now instant, err error) {
+	l.ledger.end(plotOf(o.repo, o.SHA, o.Context), o.Number)
+	l.ledger.rested(o, 0, nobody)
+	l.keepPayment(ctx, repo, o, store.Refused, wordGaveUp+reasonOf(err), now)
+	l.log.Error("a success was never taken back", debtArgs(repo, o, "error", err)...)
 }
 
 // keepPayment deletes the debt and keeps how it ended in the history.
@@ -163,7 +170,7 @@ func payPause(fails int, now instant, err error) time.Duration {
 	if errors.As(err, &e) && e.Kind == forge.Limited && !e.Until.IsZero() {
 		return min(max(e.Until.Sub(now.wall), payWait), limitedMost)
 	}
-	if fails >= payTires {
+	if fails >= payTires[github] {
 		return payWaitLong
 	}
 	return doubling(payWait, payWaitMost, fails+1)

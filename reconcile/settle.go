@@ -31,7 +31,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		e.due = now.tick
 	case errors.Is(err, errVoid):
 		k.settleVoid(now)
-	case errors.Is(err, errLate), errors.Is(err, errOld):
+	case errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errCrowded):
 		k.settleEager(now)
 	case errors.Is(err, errOwed):
 		e.waits = true

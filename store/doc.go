@@ -6,10 +6,11 @@
 // for: when each repository is due for a look, which deliveries were seen, merge groups that wait for an answer, old names
 // of renames, what GitHub refused, what was put right, what was merged, when a head was first seen, which branches the default
 // branch's file called windowed when it could last be read, where each of them was last seen and how we moved it last, what Flux
-// reported by its events, the last plan of each repository for people to read, and the history of every action with its
-// reason. Losing the file loses history; it opens nothing: a head that was forgotten settles anew, a refusal is tried once
-// more, a repository is looked at again, older versions of its file are read from its history, and a windowed branch that is
-// deleted before it was seen again is made at its opening like one that never was.
+// reported by its events, our successes that are still to be taken back (debts), how many statuses stand where we set some, the
+// last plan of each repository for people to read, and the history of every action with its reason. Losing the file loses history:
+// a head that was forgotten settles anew, a refusal is tried once more, a repository is looked at again, older versions of its file
+// are read from its history, and a windowed branch that is deleted before it was seen again is made at its opening like one that
+// never was. Of debts, those on open and recently closed pull requests are found again; a success on another commit stays.
 //
 // A repository is known by GitHub's number for it; owner and name may change (see [Store.Know]). Instants are kept as
 // microseconds since 1970 in UTC and come back in UTC; the package reads no clock.
@@ -20,6 +21,8 @@
 //     kill -9 and a power cut.
 //   - One goroutine writes. Writes that wait together share one transaction, each of them whole or not at all.
 //   - One process writes. A second one gets [ErrLocked]; reading is open to any process, see [OpenReader].
+//   - A debt is recorded before its success is written, and there is one at most for a commit and context. Its number is never given
+//     again, and it is deleted by that alone. A repository that goes out of sight keeps its debts.
 //   - Every table is bounded by age or count (limits.go); [Store.Looked] tidies at most once an hour.
 //   - The value that a windowed branch was last seen at outlives the branch for as long as the file names it.
 //   - Of Flux's reports the newest of each branch and object is kept. One that is older, or says the same, changes nothing: a
