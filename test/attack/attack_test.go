@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	worlds  = flag.Int("worlds", 100, "how many worlds TestWorlds runs")
+	worlds  = flag.Int("worlds", defaultWorlds, "how many worlds TestWorlds runs")
 	first   = flag.Uint64("seed", 1, "the seed of its first world")
 	only    = flag.String("rules", "abcd", "which invariants are held against")
 	skip    = flag.String("skip", "", "a pattern of breaches that are known and not counted")
