@@ -28,8 +28,6 @@ var acts = []act{
 	{5, (*world).branch},
 	{5, (*world).pushProtected},
 	{5, (*world).mergeByHand},
-	{6, (*world).enqueue},
-	{3, (*world).mergeGroup},
 	{2, (*world).arm},
 	{4, (*world).forge},
 	{4, (*world).report},
@@ -45,6 +43,10 @@ var acts = []act{
 
 // step draws one act and does it.
 func (w *world) step() {
+	if w.queue && w.dice.IntN(3) == 0 {
+		pick(w.dice, (*world).enqueue, (*world).enqueue, (*world).mergeGroup)(w)
+		return
+	}
 	total := 0
 	for _, a := range acts {
 		total += a.weight

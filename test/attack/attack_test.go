@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 var (
-	worlds  = flag.Int("worlds", 100, "how many worlds TestWorlds runs")
+	worlds  = flag.Int("worlds", defaultWorlds, "how many worlds TestWorlds runs")
 	first   = flag.Uint64("seed", 1, "the seed of its first world")
 	only    = flag.String("rules", "abcd", "which invariants are held against")
 	skip    = flag.String("skip", "", "a pattern of breaches that are known and not counted")
@@ -57,7 +58,7 @@ func FuzzWorlds(f *testing.F) {
 // judge lives a world and tells its story if something did not hold.
 func judge(t *testing.T, seed uint64) {
 	w := live(t, seed, nil)
-	if len(w.found) > 0 && *shrink {
+	if len(w.found) > 0 && *shrink && shrunk.Add(1) <= shrinkMost {
 		w = shorter(t, seed, w)
 	}
 	if *story || len(w.found) > 0 {
@@ -67,6 +68,11 @@ func judge(t *testing.T, seed uint64) {
 		t.Errorf("(%s) %s", b.rule, b.text)
 	}
 }
+
+// shrinkMost bounds how many worlds of a run are made shorter: each costs dozens of worlds.
+const shrinkMost = 3
+
+var shrunk atomic.Int32
 
 // shorter leaves out the steps that a breach does not need.
 func shorter(t *testing.T, seed uint64, found *world) *world {

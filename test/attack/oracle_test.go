@@ -63,11 +63,11 @@ func (o *oracle) look(w *world) {
 	moves := w.repo.Moves()
 	for _, m := range moves[o.moves:] {
 		o.learn(m.After)
-		switch {
-		case m.Branch == "main":
+		switch m.Branch {
+		case "main":
 			o.onMain(m)
 			o.follow(m)
-		case m.Branch == "rw/a":
+		case "rw/a":
 			o.onBranch(m)
 			if m.After != "" {
 				o.seen["rw/a"] = m.After

@@ -65,7 +65,6 @@ type world struct {
 	service *service
 	boots   int
 	groups  []standin.Group
-	shas    []string // every commit that anybody may know
 
 	mu     sync.Mutex
 	faults []*fault
