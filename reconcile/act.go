@@ -54,7 +54,7 @@ func (k *look) awaitPayments(ctx context.Context) bool {
 		return true
 	}
 	fails := books.failures(in)
-	books.retry(in)
+	books.hasten(in)
 	k.loop.payUp()
 	for range payPatience / payGlance {
 		if ctx.Err() != nil {
