@@ -286,8 +286,8 @@ func (l *ledger) failures(installation int64) int {
 	return l.rests[installation].fails
 }
 
-// retry ends the rest of an installation's payments: something is about to be written, and they come first.
-func (l *ledger) retry(installation int64) {
+// hasten ends the rest of an installation's payments: something is about to be written, and they come first.
+func (l *ledger) hasten(installation int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r, resting := l.rests[installation]; resting {

@@ -48,13 +48,6 @@ func TestWorlds(t *testing.T) {
 	}
 }
 
-func FuzzWorlds(f *testing.F) {
-	for seed := range uint64(4) {
-		f.Add(seed)
-	}
-	f.Fuzz(judge)
-}
-
 // judge lives a world and tells its story if something did not hold.
 func judge(t *testing.T, seed uint64) {
 	w := live(t, seed, nil)
