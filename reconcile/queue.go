@@ -73,7 +73,7 @@ type entry struct {
 	idles int    // looks in a row that wrote nothing and wanted another one at once
 
 	lag   lag
-	waits bool // for debts that are overdue: what opens comes after them
+	waits bool // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
 
 	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }

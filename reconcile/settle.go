@@ -77,6 +77,7 @@ func (k *look) settlePlan(p plan.Plan, now instant) {
 		e.tries = 0
 	} else {
 		e.tries++
+		e.waits = true // for GitHub to take writes again, as the first payment shows
 		pause := backoff(e.tries)
 		e.due = min(e.due, now.tick+pause)
 		k.complain(k.failed, e.tries, pause)
