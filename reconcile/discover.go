@@ -201,9 +201,11 @@ func (l *Loop) takeIn(repos []plan.Repo) {
 		if fresh {
 			e.resync = now + spread.next(e)
 			l.queue.reckon(e)
+			l.ledger.retry(e.repo)
 		}
 		l.revive(e)
 	}
+	l.payUp()
 	l.wakeUp()
 }
 

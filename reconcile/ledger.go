@@ -349,12 +349,14 @@ func (l *ledger) next(now instant) (pay []*owed, nap time.Duration) {
 	return pay, max(0, until-now.tick)
 }
 
-// retry lets the debts of a repository be tried at once: it is back.
+// retry lets the debts of a repository be tried at once: it is back, perhaps in another installation.
 func (l *ledger) retry(repo plan.Repo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, o := range l.of[keyOf(repo)] {
-		o.after = 0
+		if !o.busy {
+			o.repo, o.after = repo, 0
+		}
 	}
 }
 
@@ -390,14 +392,14 @@ func (l *ledger) rested(o *owed, again tick, fault blame) {
 	}
 }
 
-// failed says whose failure it is that GitHub took no payment, and how often in a row it was.
-func (l *ledger) failed(o *owed) (fault blame, fails int) {
+// failed says whose failure it is that GitHub took no payment, how often in a row it was, and how often this debt was tried.
+func (l *ledger) failed(o *owed) (fault blame, fails, tries int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o.again {
-		return debtor, o.tries
+		return debtor, o.tries, o.tries
 	}
-	return github, l.rests[o.repo.Installation].fails
+	return github, l.rests[o.repo.Installation].fails, o.tries
 }
 
 // blame is whose failure it is that a debt was not paid.

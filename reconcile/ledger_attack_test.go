@@ -198,6 +198,12 @@ func TestAPaymentThatPanicsIsTriedAgain(t *testing.T) {
 // TestASuspendedInstallationPaysWhenItIsBack: GitHub shows nothing of a repository while its window shuts. The debt is paid as soon as the
 // repository is back, not when its next try would come.
 func TestASuspendedInstallationPaysWhenItIsBack(t *testing.T) {
+	for name, installation := range map[string]int64{"suspended": one.Installation, "installed anew": 9} {
+		t.Run(name, func(t *testing.T) { paysWhenBack(t, installation) })
+	}
+}
+
+func paysWhenBack(t *testing.T, installation int64) {
 	bubble(t, func(t *testing.T, w *world) {
 		end := time.Now().Add(time.Hour)
 		w.decide = shownUntil(&end)
@@ -217,13 +223,18 @@ func TestASuspendedInstallationPaysWhenItIsBack(t *testing.T) {
 		time.Sleep(3*time.Hour + 7*time.Minute)
 		w.set(func() {
 			w.fault = func(c call) error {
-				if c.op == "observe" {
+				switch {
+				case c.op == "observe":
 					return errors.New("away")
+				case slices.Contains(github, c.op) && c.repo.Installation != installation:
+					return &forge.Error{Kind: forge.Gone, Reason: "suspended"}
 				}
 				return nil
 			}
 		})
-		w.poke(one, reconcile.Membership)
+		back := one
+		back.Installation = installation
+		w.poke(back, reconcile.Membership)
 		time.Sleep(5 * time.Second)
 		w.want(one, 1, "pending")
 	}, one)

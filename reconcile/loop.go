@@ -233,6 +233,8 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		now := l.now().tick
 		e, _ = l.queue.add(repo, now)
 		e.resync = now
+		l.ledger.retry(e.repo)
+		l.payUp()
 	case hint == Membership:
 		l.queue.rename(e, repo)
 		l.revive(e)

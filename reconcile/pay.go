@@ -27,7 +27,7 @@ func (l *Loop) payAll(ctx context.Context) {
 				if err := guard(func() error { l.pay(ctx, o); return nil }); err != nil {
 					l.ledger.rested(o, l.now().tick+payWaitMost, debtor)
 					l.payUp()
-					l.log.Error("a payment failed", debtArgs(o.repo, o, "error", err)...)
+					l.log.Error("a payment failed", debtArgs(o.repo, o.Debt, "error", err)...)
 				}
 			})
 		}
@@ -93,10 +93,11 @@ func answered(err error) bool { return kindOf(err) != "" && kindOf(err) != forge
 
 // paid follows a payment: what waited for it goes on.
 func (l *Loop) paid(ctx context.Context, repo plan.Repo, at plot, o *owed, now instant) {
+	d := o.Debt
 	l.ledger.paid(at, o, now.tick)
 	l.ledger.rested(o, 0, nobody)
 	l.ledger.answered(repo.Installation)
-	l.keepPayment(ctx, repo, o, store.Done, string(o.State)+": "+o.Description, now)
+	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, now)
 	if !l.ledger.overdue(repo.Installation, now) {
 		l.resume(now, func(e *entry) bool { return e.repo.Installation == repo.Installation })
 	}
@@ -118,50 +119,52 @@ func (l *Loop) resume(now instant, which func(*entry) bool) {
 // unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is
 // tried ever less often.
 func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *owed, now instant, err error) {
-	fault, fails := l.ledger.failed(o)
+	d := o.Debt // as it was tried: once it rests it may be called in
+	fault, fails, tries := l.ledger.failed(o)
 	pause := doubling(payWait, backoffMost, fails+1)
 	switch kind := kindOf(err); {
 	case kind == forge.Refused, kind == forge.Gone:
-		fault, fails, pause = debtor, o.tries, plan.RetryAfter(o.tries+1)
+		fault, fails, pause = debtor, tries, plan.RetryAfter(tries+1)
 	case kind == forge.Limited, fault == github:
 		fault, pause = github, payPause(fails, now, err)
 	}
-	if now.wall.Sub(o.Ends) >= payMostAge && fails >= payTires[fault] {
+	if now.wall.Sub(d.Ends) >= payMostAge && fails >= payTires[fault] {
 		l.giveUp(ctx, repo, o, now, err)
 		return
 	}
 	l.ledger.rested(o, now.tick+pause, fault)
 	if fault == github {
-		l.log.Warn("a success cannot be taken back yet", debtArgs(repo, o, "error", err)...)
+		l.log.Warn("a success cannot be taken back yet", debtArgs(repo, d, "error", err)...)
 		return
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = l.stored(l.store.Unpaid(ctx, o.Number, o.tries, reasonOf(err))) // told by Ready; the ledger knows it
-	l.log.Error("GitHub refuses to take a success back", debtArgs(repo, o, "error", err)...)
+	_ = l.stored(l.store.Unpaid(ctx, d.Number, tries+1, reasonOf(err))) // told by Ready; the ledger knows it
+	l.log.Error("GitHub refuses to take a success back", debtArgs(repo, d, "error", err)...)
 }
 
 // giveUp ends a debt that GitHub did not take for so long.
 func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *owed, now instant, err error) {
 	l.ledger.end(plotOf(o.repo, o.SHA, o.Context), o.Number)
+	d := o.Debt
 	l.ledger.rested(o, 0, nobody)
-	l.keepPayment(ctx, repo, o, store.Refused, wordGaveUp+reasonOf(err), now)
-	l.log.Error("a success was never taken back", debtArgs(repo, o, "error", err)...)
+	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+reasonOf(err), now)
+	l.log.Error("a success was never taken back", debtArgs(repo, d, "error", err)...)
 }
 
 // keepPayment deletes the debt and keeps how it ended in the history.
-func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, o *owed, outcome store.Outcome, reason string, now instant) {
-	l.log.Info("acted", debtArgs(repo, o, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
+func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, outcome store.Outcome, reason string, now instant) {
+	l.log.Info("acted", debtArgs(repo, d, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	_ = l.stored(l.store.Record(ctx, store.Act{ // told by Ready; a debt that stays in the store is paid once more after a start
-		Repo: repo, At: now.wall, Verb: (plan.SetStatus{}).Verb(), Pull: o.Subject.Pull, SHA: o.SHA, Reason: reason, Outcome: outcome,
-		Acquit: []int64{o.Number}, Tallies: []store.Tally{{Tallied: store.Tallied{SHA: o.SHA, Context: o.Context}}},
+		Repo: repo, At: now.wall, Verb: (plan.SetStatus{}).Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
+		Acquit: []int64{d.Number}, Tallies: []store.Tally{{Tallied: store.Tallied{SHA: d.SHA, Context: d.Context}}},
 	}))
 }
 
-func debtArgs(repo plan.Repo, o *owed, more ...any) []any {
-	return append([]any{"repository", repo.String(), "pull", o.Subject.Pull, "sha", o.SHA.Short(), "context", o.Context, "ended", o.Ends}, more...)
+func debtArgs(repo plan.Repo, d plan.Debt, more ...any) []any {
+	return append([]any{"repository", repo.String(), "pull", d.Subject.Pull, "sha", d.SHA.Short(), "context", d.Context, "ended", d.Ends}, more...)
 }
 
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.
