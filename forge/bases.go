@@ -23,7 +23,7 @@ type parsed struct {
 
 // takeBase keeps a base.
 func (l *look) takeBase(raw *rawBase) error {
-	if raw.Target == nil || raw.Target.Typename != "Commit" {
+	if raw.Target == nil || raw.Target.Typename != "Commit" || raw.Target.Oid == "" {
 		return transient(wordUnreadable, nil)
 	}
 	name := plan.Branch(raw.Name)
