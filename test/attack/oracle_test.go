@@ -37,6 +37,7 @@ type oracle struct {
 	wiped  time.Time
 	booted time.Time
 	down   bool
+	stood  map[string]bool // where rw/a stood once, by a move that was right
 }
 
 // How long what must be gone may stand: a write, after GitHub takes writes again its back-off too, and a whole look where the reason
@@ -51,7 +52,7 @@ const (
 var contexts = map[string]string{"main": "sluice/main", "rw/a": "sluice/promote/rw/a"}
 
 func (o *oracle) begin(w *world) {
-	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]string{}, told: map[string]bool{}, booted: time.Now()}
+	*o = oracle{w: w, stood: map[string]bool{}, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]string{}, told: map[string]bool{}, booted: time.Now()}
 	o.look(w)
 }
 
@@ -71,6 +72,7 @@ func (o *oracle) look(w *world) {
 			o.onBranch(m)
 			if m.After != "" {
 				o.seen["rw/a"] = m.After
+				o.stood[m.After] = true // what becomes of the branch afterwards, deleted as it may be, does not undo that
 			}
 		}
 	}
@@ -194,6 +196,9 @@ func (o *oracle) onBranch(m standin.Moved) {
 	if m.By.Login == "eve" && m.Before == "" {
 		return // nobody keeps writers from making a branch that is not there
 	}
+	if m.Before != "" && o.sameFiles(m.Before, m.After) {
+		return // a merge of what it holds already
+	}
 	where := "rw/a moved to " + m.After[:7] + " by " + m.By.Login
 	switch {
 	case !o.last.observe && !o.last.isOpen("v", m.At):
@@ -205,6 +210,15 @@ func (o *oracle) onBranch(m standin.Moved) {
 	case ours(m.By) && o.w.ci && o.last.branchChecks == "required" && !o.tested(m.After):
 		o.once("a", where+", which ci never passed")
 	}
+}
+
+// sameFiles reports whether two commits hold the same files.
+func (o *oracle) sameFiles(a, b string) bool {
+	before, err := o.w.repo.Files(a)
+	o.w.must(err)
+	after, err := o.w.repo.Files(b)
+	o.w.must(err)
+	return maps.Equal(before, after)
 }
 
 // tested reports whether CI's own App passed a commit, or the head that became it.
@@ -268,7 +282,7 @@ func (w *world) since(t time.Time) string { return t.Sub(w.start).Round(time.Sec
 
 // arrived reports whether a commit was merged into a branch or moved to it.
 func (o *oracle) arrived(branch, sha string) bool {
-	if o.w.repo.Contains(o.w.repo.Tip(branch), sha) {
+	if o.w.repo.Contains(o.w.repo.Tip(branch), sha) || branch == "rw/a" && o.stood[sha] {
 		return true
 	}
 	for _, p := range o.w.repo.Pulls() {
