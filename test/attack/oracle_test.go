@@ -80,6 +80,9 @@ func (o *oracle) look(w *world) {
 	for _, p := range w.repo.Pulls() {
 		o.learn(p.HeadSHA)
 	}
+	for _, g := range w.groups {
+		o.learn(g.Head)
+	}
 	o.debts()
 	w.mu.Lock()
 	defer w.mu.Unlock()
