@@ -31,8 +31,8 @@ type oracle struct {
 	since  time.Time
 	shas   []string
 	known  map[string]bool
-	line   map[string]bool   // every commit that was on main's first-parent line
-	seen   map[string]string // where rw/a was seen last
+	line   map[string]bool // every commit that was on main's first-parent line
+	seen   map[string]bool // values that rw/a had: it may be put back there
 	told   map[string]bool
 	wiped  time.Time
 	booted time.Time
@@ -51,7 +51,7 @@ const (
 var contexts = map[string]string{"main": "sluice/main", "rw/a": "sluice/promote/rw/a"}
 
 func (o *oracle) begin(w *world) {
-	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]string{}, told: map[string]bool{}, booted: time.Now()}
+	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]bool{}, told: map[string]bool{}, booted: time.Now()}
 	o.look(w)
 }
 
@@ -69,9 +69,7 @@ func (o *oracle) look(w *world) {
 			o.follow(m)
 		case "rw/a":
 			o.onBranch(m)
-			if m.After != "" {
-				o.seen["rw/a"] = m.After
-			}
+			o.seen[m.After] = true
 		}
 	}
 	if o.moves = len(moves); o.tip == "" {
@@ -184,7 +182,7 @@ func both(a, b map[string]string) map[string]string {
 
 // onBranch judges a move of rw/a.
 func (o *oracle) onBranch(m standin.Moved) {
-	if m.By.Login == "root" || m.After == "" || m.After == o.seen["rw/a"] && m.Before == "" || o.last == nil || !o.last.branches {
+	if m.By.Login == "root" || m.After == "" || m.Before == "" && o.seen[m.After] || o.last == nil || !o.last.branches {
 		return
 	}
 	_, reads := o.w.troubled()
