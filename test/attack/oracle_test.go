@@ -31,13 +31,12 @@ type oracle struct {
 	since  time.Time
 	shas   []string
 	known  map[string]bool
-	line   map[string]bool   // every commit that was on main's first-parent line
-	seen   map[string]string // where rw/a was seen last
+	line   map[string]bool // every commit that was on main's first-parent line
+	seen   map[string]bool // values that rw/a had: it may be put back there
 	told   map[string]bool
 	wiped  time.Time
 	booted time.Time
 	down   bool
-	stood  map[string]bool // where rw/a stood once, by a move that was right
 }
 
 // How long what must be gone may stand: a write, after GitHub takes writes again its back-off too, and a whole look where the reason
@@ -52,7 +51,7 @@ const (
 var contexts = map[string]string{"main": "sluice/main", "rw/a": "sluice/promote/rw/a"}
 
 func (o *oracle) begin(w *world) {
-	*o = oracle{w: w, stood: map[string]bool{}, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]string{}, told: map[string]bool{}, booted: time.Now()}
+	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]bool{}, told: map[string]bool{}, booted: time.Now()}
 	o.look(w)
 }
 
@@ -70,10 +69,7 @@ func (o *oracle) look(w *world) {
 			o.follow(m)
 		case "rw/a":
 			o.onBranch(m)
-			if m.After != "" {
-				o.seen["rw/a"] = m.After
-				o.stood[m.After] = true // what becomes of the branch afterwards, deleted as it may be, does not undo that
-			}
+			o.seen[m.After] = true
 		}
 	}
 	if o.moves = len(moves); o.tip == "" {
@@ -81,6 +77,9 @@ func (o *oracle) look(w *world) {
 	}
 	for _, p := range w.repo.Pulls() {
 		o.learn(p.HeadSHA)
+	}
+	for _, g := range w.groups {
+		o.learn(g.Head)
 	}
 	o.debts()
 	w.mu.Lock()
@@ -183,7 +182,7 @@ func both(a, b map[string]string) map[string]string {
 
 // onBranch judges a move of rw/a.
 func (o *oracle) onBranch(m standin.Moved) {
-	if m.By.Login == "root" || m.After == "" || m.After == o.seen["rw/a"] && m.Before == "" || o.last == nil || !o.last.branches {
+	if m.By.Login == "root" || m.After == "" || m.Before == "" && o.seen[m.After] || o.last == nil || !o.last.branches {
 		return
 	}
 	_, reads := o.w.troubled()
@@ -193,11 +192,11 @@ func (o *oracle) onBranch(m standin.Moved) {
 	if m.At.Before(o.since.Add(aWrite)) || !ours(m.By) && (o.excused(m.At) || m.At.Before(o.fileSeen(reads))) {
 		return
 	}
-	if m.By.Login == "eve" && m.Before == "" {
-		return // nobody keeps writers from making a branch that is not there
-	}
 	if m.Before != "" && o.sameFiles(m.Before, m.After) {
 		return // a merge of what it holds already
+	}
+	if m.By.Login == "eve" && m.Before == "" {
+		return // nobody keeps writers from making a branch that is not there
 	}
 	where := "rw/a moved to " + m.After[:7] + " by " + m.By.Login
 	switch {
@@ -282,7 +281,7 @@ func (w *world) since(t time.Time) string { return t.Sub(w.start).Round(time.Sec
 
 // arrived reports whether a commit was merged into a branch or moved to it.
 func (o *oracle) arrived(branch, sha string) bool {
-	if o.w.repo.Contains(o.w.repo.Tip(branch), sha) || branch == "rw/a" && o.stood[sha] {
+	if o.w.repo.Contains(o.w.repo.Tip(branch), sha) {
 		return true
 	}
 	for _, p := range o.w.repo.Pulls() {
