@@ -76,6 +76,7 @@ func newLedger() *ledger {
 // put takes one debt in. The caller holds the lock, as of drop.
 func (l *ledger) put(at plot, o *owed) {
 	l.drop(at)
+	delete(l.lately, at) // that was an older one
 	l.debts[at] = o
 	if o.ends != never {
 		l.timed[at] = o
