@@ -125,7 +125,7 @@ func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
 	for _, d := range debts {
 		o := &owed{Debt: d, repo: repo, ends: never}
 		if !d.Ends.IsZero() {
-			o.ends = now.tick + d.Ends.Sub(now.wall)
+			o.ends = now.tickOf(d.Ends)
 		}
 		l.put(plotOf(repo, d.SHA, d.Context), o)
 	}

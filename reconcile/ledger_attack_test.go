@@ -348,3 +348,19 @@ func TestAPaymentOfBeforeTakesNoLaterSuccessBack(t *testing.T) {
 		w.want(one, 1, "pending")
 	}, one)
 }
+
+// TestAWindowForEver: what ends in a year that no duration reaches stands, and is not taken back at once.
+func TestAWindowForEver(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+		w.decide = shownUntil(&end)
+		w.open(one, pull{number: 1})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Hour)
+		w.want(one, 1, "success")
+		if n := w.count(time.Time{}, "status"); n != 1 {
+			t.Errorf("%d statuses were written", n)
+		}
+	}, one)
+}
