@@ -234,6 +234,7 @@ func paysWhenBack(t *testing.T, installation int64) {
 		})
 		back := one
 		back.Installation = installation
+		w.change(one, func(h *hub) { h.repo = back })
 		w.poke(back, reconcile.Membership)
 		time.Sleep(5 * time.Second)
 		w.want(one, 1, "pending")
