@@ -76,6 +76,7 @@ func newLedger() *ledger {
 // put takes one debt in. The caller holds the lock, as of drop.
 func (l *ledger) put(at plot, o *owed) {
 	l.drop(at)
+	delete(l.lately, at) // that was an older one
 	l.debts[at] = o
 	if o.ends != never {
 		l.timed[at] = o
@@ -124,7 +125,7 @@ func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
 	for _, d := range debts {
 		o := &owed{Debt: d, repo: repo, ends: never}
 		if !d.Ends.IsZero() {
-			o.ends = now.tick + d.Ends.Sub(now.wall)
+			o.ends = now.tickOf(d.Ends)
 		}
 		l.put(plotOf(repo, d.SHA, d.Context), o)
 	}

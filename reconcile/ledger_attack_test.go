@@ -234,6 +234,7 @@ func paysWhenBack(t *testing.T, installation int64) {
 		})
 		back := one
 		back.Installation = installation
+		w.change(one, func(h *hub) { h.repo = back })
 		w.poke(back, reconcile.Membership)
 		time.Sleep(5 * time.Second)
 		w.want(one, 1, "pending")
@@ -303,4 +304,64 @@ func TestADebtOfLongAgoIsNotGivenUpAtOnce(t *testing.T) {
 			w.want(one, 1, "pending")
 		}, one)
 	}
+}
+
+// TestAPaymentOfBeforeTakesNoLaterSuccessBack: an older success is paid while a look reads; then the look's merge gives a new one and is
+// refused. That one is put back at once: the payment was not for it.
+func TestAPaymentOfBeforeTakesNoLaterSuccessBack(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Now().Add(time.Minute)
+		shown := shownUntil(&end)
+		merges := false
+		w.decide = func(s plan.Snapshot) plan.Plan {
+			if !merges {
+				return shown(s)
+			}
+			if len(s.Pulls) == 0 || s.At.After(end.Add(time.Second)) {
+				return plan.Plan{At: s.At}
+			}
+			x := s.Pulls[0]
+			debt := debtOf(x, end.Add(10*time.Minute))
+			return plan.Plan{At: s.At, Actions: []plan.Action{plan.Merge{
+				Pin: plan.Pin{SHA: x.Head, Before: s.At.Add(fresh)}, Pull: 1, Base: "main", Tip: s.Bases["main"].Tip, Context: "sluice/main",
+				Description: "released", Refused: "GitHub refused", Debt: debt,
+			}}}
+		}
+		w.open(one, pull{number: 1, refuse: "Merge conflict"})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(56 * time.Second)
+		w.want(one, 1, "success")
+		w.set(func() {
+			merges = true
+			w.fault = func(c call) error {
+				if c.op == "observe" && time.Now().Before(end) {
+					time.Sleep(time.Until(end.Add(time.Second))) // the debt is paid meanwhile
+				}
+				return nil
+			}
+		})
+		w.note(one)
+		time.Sleep(time.Until(end.Add(time.Minute)))
+		if n := w.count(end, "merge"); n == 0 {
+			t.Error("no merge was tried")
+		}
+		w.want(one, 1, "pending")
+	}, one)
+}
+
+// TestAWindowForEver: what ends in a year that no duration reaches stands, and is not taken back at once.
+func TestAWindowForEver(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)
+		w.decide = shownUntil(&end)
+		w.open(one, pull{number: 1})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Hour)
+		w.want(one, 1, "success")
+		if n := w.count(time.Time{}, "status"); n != 1 {
+			t.Errorf("%d statuses were written", n)
+		}
+	}, one)
 }

@@ -233,11 +233,13 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		now := l.now().tick
 		e, _ = l.queue.add(repo, now)
 		e.resync = now
-		l.ledger.retry(e.repo)
-		l.payUp()
 	case hint == Membership:
 		l.queue.rename(e, repo)
 		l.revive(e)
+	}
+	if hint == Membership { // it may be back, or renamed
+		l.ledger.retry(e.repo)
+		l.payUp()
 	}
 	return e
 }

@@ -21,6 +21,13 @@ type instant struct {
 	wall time.Time
 }
 
+// tickOf is when the monotonic clock will show a wall instant, if the two go on as they are. What no duration reaches is a century away.
+func (i instant) tickOf(wall time.Time) tick {
+	return i.tick + min(wall.Sub(i.wall), century)
+}
+
+const century = 100 * 365 * 24 * time.Hour
+
 // key names a repository in the queue: by GitHub's number, which survives a rename, or by name where it is not known.
 type key struct {
 	id   int64
@@ -208,7 +215,7 @@ func (e *entry) reason() tick {
 
 // tickOf is when the monotonic clock will show a wall instant, if the two go on as they are.
 func (q *queue) tickOf(wall time.Time) tick {
-	return q.anchor.tick + wall.Sub(q.anchor.wall)
+	return q.anchor.tickOf(wall)
 }
 
 // drift compares the clocks. If they ran apart, every alarm is reckoned anew. It tells by how much the wall clock jumped.
