@@ -2,6 +2,7 @@ package forge
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -18,6 +19,8 @@ const (
 	maxAnswer = 32 << 20
 	// maxMessage is how much of a refusal's body is read.
 	maxMessage = 64 << 10
+	// maxToken is the longest answer to a request for a token, which lists what it is good for.
+	maxToken = 1 << 20
 	// maxRequest is how long a request may take, its answer's body included. GitHub gives up after 10 s itself.
 	maxRequest = 30 * time.Second
 	// maxRedirects is how many redirects of a renamed repository are followed.
@@ -61,7 +64,25 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	resp.Body = &bounded{body: resp.Body, left: maxAnswer}
 	blameClock(resp, sent, w.now())
+	if err := withToken(r, resp); err != nil {
+		return nil, err
+	}
 	return resp, nil
+}
+
+// withToken refuses an answer to a request for a token that has none: ghinstallation falls over a null.
+func withToken(r *http.Request, resp *http.Response) error {
+	if !strings.HasSuffix(r.URL.Path, "/access_tokens") || resp.StatusCode/100 != 2 {
+		return nil
+	}
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxToken))
+	closeBody(resp.Body)
+	var answer struct{ Token string }
+	if err != nil || json.Unmarshal(body, &answer) != nil || answer.Token == "" {
+		return transient(wordUnreadable, err)
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return nil
 }
 
 // bounded is a body that fails when it is too long, rather than to end as if it were whole.

@@ -88,6 +88,9 @@ func TestNoToken(t *testing.T) {
 		"fault":         {answerOf{code: 503}, Transient},
 		"no connection": {answerOf{err: io.ErrUnexpectedEOF}, Transient},
 		"cut body":      {answerOf{code: 201, body: `{"token":"ghs_cut`}, Transient},
+		"null":          {answerOf{code: 201, body: `null`}, Transient},
+		"no token":      {answerOf{code: 200, body: `{}`}, Transient},
+		"a list":        {answerOf{code: 201, body: `[]`}, Transient},
 		"forbidden":     {answerOf{code: 403, body: `{"message":"Resource not accessible"}`}, Refused},
 	} {
 		t.Run(name, func(t *testing.T) {
