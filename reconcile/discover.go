@@ -23,7 +23,12 @@ func (l *Loop) discoverAll(ctx context.Context) {
 		sleep(ctx, backoff(n))
 	}
 	for fails := 0; ctx.Err() == nil; {
-		pause, err := l.discoverOnce(ctx)
+		var pause time.Duration
+		err := guard(func() error {
+			var err error
+			pause, err = l.discoverOnce(ctx)
+			return err
+		})
 		switch {
 		case ctx.Err() != nil:
 			return
