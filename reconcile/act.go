@@ -33,11 +33,15 @@ func (k *look) act(ctx context.Context, actions []plan.Action) error {
 
 // try does one action if it may be done, and gives the error that ends the look, if it does.
 func (k *look) try(ctx context.Context, a plan.Action) error {
-	if err := k.permit(ctx, a); err != nil {
-		return k.leave(ctx, a, err)
+	late := k.permit(ctx, a)
+	if late == nil && !shuts(a) {
+		if !k.awaitPayments(ctx) {
+			return k.leave(ctx, a, errOwed)
+		}
+		late = k.permit(ctx, a) // it may have waited
 	}
-	if !shuts(a) && !k.awaitPayments(ctx) {
-		return k.leave(ctx, a, errOwed)
+	if late != nil {
+		return k.leave(ctx, a, late)
 	}
 	if err := k.do(ctx, a); err != nil {
 		return k.weigh(a, err)

@@ -19,6 +19,7 @@ type post struct {
 	statuses  int       // that stand there already, as observed; negative: not known
 	withdraws bool      // takes a success back: no need to if a payment did
 	whatever  bool      // with any words
+	replaces  bool      // another success of ours, so that there are no more of them
 	lasting   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 }
 
@@ -49,22 +50,34 @@ func (k *look) postSuccess(ctx context.Context, at plot, w post) error {
 		return err
 	}
 	_, owed := k.loop.ledger.at(at)
+	w.replaces = owed
 	if err := k.loop.owe(ctx, k.repo, w.debt); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
-	if !k.lasts(plan.Pin{Before: w.debt.Ends}, 0) { // the store may be slow, or another write was waited for
-		return errLate
+	err, written := k.stillRight(w), false
+	if err == nil {
+		err, written = k.put(ctx, w), true
 	}
-	err := error(errCrowded)
-	if owed || !w.lasting || w.debt.Ends.IsZero() || !k.loop.ledger.crowded(k.repo.Installation, k.budget) {
-		err = k.put(ctx, w)
-	}
-	if !owed && (undone(err) || errors.Is(err, errCrowded)) { // else an older success may stand there still
+	if !owed && (!written || undone(err)) { // else an older success may stand there still
 		if debt, ok := k.loop.ledger.at(at); ok && k.loop.ledger.end(at, debt.Number) {
 			k.acquit = append(k.acquit, debt.Number)
 		}
 	}
 	return err
+}
+
+// stillRight tells why a success must not be written after all: the store may be slow, another write there was waited for, and other
+// repositories decided at the same time.
+func (k *look) stillRight(w post) error {
+	switch {
+	case !k.lasts(plan.Pin{Before: w.debt.Ends}, 0):
+		return errLate
+	case k.void():
+		return errVoid
+	case w.lasting && !w.replaces && !w.debt.Ends.IsZero() && k.loop.ledger.crowded(k.repo.Installation, k.budget):
+		return errCrowded
+	}
+	return nil
 }
 
 // undone reports whether GitHub is known to have done nothing.
