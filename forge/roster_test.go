@@ -131,7 +131,7 @@ func TestRosterStoodOnTheBranchItself(t *testing.T) {
 	n, err := w.r.OpenPull(standin.NewPull{Head: "evil", Change: &standin.Change{Write: map[string]string{config.File: policyText}}})
 	w.must(err)
 	w.rulesOn("evil", "version: 7\n")
-	_, err = w.forge.Merge(context.Background(), w.repo, plan.Merge{Pin: plan.Pin{SHA: plan.SHA(w.r.Tip("evil"))}, Pull: n, Method: config.MergeCommit})
+	_, err = w.forge.Merge(context.Background(), w.repo, plan.Merge{Pin: plan.Pin{SHA: plan.SHA(w.r.Tip("evil"))}, Pull: n, Base: "main", Method: config.MergeCommit})
 	w.must(err)
 	if s, _ := w.look(Ask{}); s.Bases["main"].Policy != nil || rosterNames(s) != "rw/a" {
 		t.Errorf("%q", rosterNames(s))

@@ -25,6 +25,7 @@ const (
 	wordUnreadable  = "GitHub's answer could not be read"
 	wordEmpty       = "GitHub's answer is empty"
 	wordMerged      = "the pull request is merged already"
+	wordElsewhere   = "the pull request was merged at another head or into another base"
 	wordBranchMoved = "the branch has moved on"
 	wordProtected   = "the branch is protected"
 	wordIsBase      = "the branch is the base of the open pull request #%d"

@@ -16,7 +16,7 @@ func TestWordsGolden(t *testing.T) {
 	var b strings.Builder
 	for _, word := range []string{
 		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordMoved, wordPage, wordTooMany,
-		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordBranchMoved, wordProtected, wordRedirect,
+		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordElsewhere, wordBranchMoved, wordProtected, wordRedirect,
 		wordNoMove, wordTooLate, wordNoMutation, wordSilent, wordBaseMoved, wordNoBase, wordNoKin, wordNoTree, wordShortList,
 	} {
 		fmt.Fprintln(&b, word)

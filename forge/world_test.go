@@ -303,7 +303,7 @@ func TestInvalidAndChangedFiles(t *testing.T) {
 }
 
 func (w *world) merge(n int, sha plan.SHA) (plan.SHA, error) {
-	return w.forge.Merge(context.Background(), w.repo, plan.Merge{Pin: plan.Pin{SHA: sha}, Pull: n, Method: config.Squash})
+	return w.forge.Merge(context.Background(), w.repo, plan.Merge{Pin: plan.Pin{SHA: sha}, Pull: n, Base: "main", Method: config.Squash})
 }
 
 func TestMergesForReal(t *testing.T) {
@@ -316,7 +316,7 @@ func TestMergesForReal(t *testing.T) {
 	w.hub.ResetRequests()
 	sha, err := w.merge(n, head)
 	w.must(err)
-	if got := w.requests(); sum(got) != 1 || sha != plan.SHA(w.r.Tip("main")) {
+	if got := w.requests(); sum(got) != 2 || sha != plan.SHA(w.r.Tip("main")) {
 		t.Errorf("%s after %v", sha, got)
 	}
 	if again, err := w.merge(n, head); kindOf(err) != AlreadyMerged || again != sha {

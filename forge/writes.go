@@ -30,24 +30,32 @@ func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s p
 	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha.Short()), err)
 }
 
-// Merge merges m.Pull at m.SHA with m.Method, in one try, and gives the merge's commit. The commit's words are GitHub's.
+// Merge merges m.Pull at m.SHA into m.Base with m.Method, in one try, and gives the merge's commit. The commit's words are GitHub's.
 //
-// After a refusal that is not final GitHub is asked whether the pull request is merged by now: a merge whose answer was
-// lost is refused the second time. Then the error is AlreadyMerged, and the commit is given beside it.
+// GitHub merges into whatever base the pull request has by then. So it is asked what was merged, and where: only a merge of m.SHA into
+// m.Base is one. After a refusal that is not final it is asked as well: a merge whose answer was lost is refused the second time. Then
+// the error is AlreadyMerged, and the commit is given beside it.
 func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error) {
 	c := f.client(repo.Installation)
 	op := fmt.Sprintf("merge %s#%d", repo, m.Pull)
 	r, _, err := c.rest.PullRequests.Merge(ctx, repo.Owner, repo.Name, m.Pull, "",
 		&github.PullRequestOptions{SHA: string(m.SHA), MergeMethod: string(m.Method)})
-	if err == nil && r.GetMerged() && r.GetSHA() != "" {
-		f.made.put(plan.SHA(r.GetSHA()), struct{}{})
-		return plan.SHA(r.GetSHA()), nil
-	}
-	if err == nil { // GitHub did not say no, so it may be done: an answer that was cut off looks like this
+	done := err == nil && r.GetMerged() && r.GetSHA() != ""
+	if err == nil && !done { // GitHub did not say no, so it may be done: an answer that was cut off looks like this
 		return "", wrap(ctx, op, transient(wordEmpty, nil))
 	}
-	if mayBeMerged(err) {
-		if sha, ok := merged(ctx, c, repo, m.Pull); ok {
+	if done || mayBeMerged(err) {
+		sha, where := merged(ctx, c, repo, m)
+		switch {
+		case where != nil:
+			return "", wrap(ctx, op, where)
+		case sha == "" && done: // it is not shown yet: the next try is refused, and asks again
+			return "", wrap(ctx, op, transient(wordEmpty, nil))
+		case sha == "": // what GitHub said to the merge stands
+		case done:
+			f.made.put(sha, struct{}{})
+			return sha, nil
+		default:
 			f.made.put(sha, struct{}{}) // by us, or by somebody who was quicker while it might be
 			return sha, wrap(ctx, op, &Error{Kind: AlreadyMerged, Reason: wordMerged, Err: err})
 		}
@@ -68,13 +76,17 @@ func mayBeMerged(err error) bool {
 	return code == http.StatusConflict || code == http.StatusMethodNotAllowed && !says(e.Message, phrasesTransient)
 }
 
-// merged asks whether a pull request is merged, and as which commit.
-func merged(ctx context.Context, c *client, repo plan.Repo, number int) (plan.SHA, bool) {
-	p, _, err := c.rest.PullRequests.Get(ctx, repo.Owner, repo.Name, number)
-	if err != nil || !p.GetMerged() {
-		return "", false // what GitHub said to the merge stands
+// merged asks whether a pull request is merged, and as which commit; "" if it is not, or GitHub does not say. It is an error if another
+// head was merged, or into another base: whoever may edit a pull request may do that while we merge.
+func merged(ctx context.Context, c *client, repo plan.Repo, m plan.Merge) (plan.SHA, error) {
+	p, _, err := c.rest.PullRequests.Get(ctx, repo.Owner, repo.Name, m.Pull)
+	if err != nil || !p.GetMerged() || p.GetHead().GetSHA() == "" || p.GetBase().GetRef() == "" {
+		return "", nil
 	}
-	return plan.SHA(p.GetMergeCommitSHA()), true
+	if p.GetHead().GetSHA() != string(m.SHA) || p.GetBase().GetRef() != string(m.Base) {
+		return "", &Error{Kind: Refused, Reason: wordElsewhere}
+	}
+	return plan.SHA(p.GetMergeCommitSHA()), nil
 }
 
 // Update merges the base into u.Pull's head if that is still u.SHA. GitHub does it after it has answered. A head that

@@ -45,8 +45,15 @@ func TestSetStatusCutsTheDescription(t *testing.T) {
 	}
 }
 
+// TestMerge: a merge is one only if GitHub shows that the head became part of the base that was meant. Whoever may edit the pull request
+// may retarget it just before: then the head was merged elsewhere, and our success on it still opens the base.
 func TestMerge(t *testing.T) {
-	const yes, no = `{"merged":true,"merge_commit_sha":"m1"}`, `{"merged":false}`
+	const (
+		yes       = `{"merged":true,"merge_commit_sha":"m1","head":{"sha":"head"},"base":{"ref":"main"}}`
+		elsewhere = `{"merged":true,"merge_commit_sha":"m1","head":{"sha":"head"},"base":{"ref":"bare"}}`
+		other     = `{"merged":true,"merge_commit_sha":"m1","head":{"sha":"pushed"},"base":{"ref":"main"}}`
+		no        = `{"merged":false,"head":{"sha":"head"},"base":{"ref":"main"}}`
+	)
 	for name, tt := range map[string]struct {
 		answer answerOf
 		now    string // what the pull request says afterwards
@@ -54,12 +61,17 @@ func TestMerge(t *testing.T) {
 		kind   Kind
 		sent   int
 	}{
-		"merged":                {answerOf{code: 200, body: `{"sha":"m1","merged":true,"message":"ok"}`}, "", "m1", "", 1},
+		"merged":                {answerOf{code: 200, body: `{"sha":"m1","merged":true,"message":"ok"}`}, yes, "m1", "", 2},
+		"merged elsewhere":      {answerOf{code: 200, body: `{"sha":"m1","merged":true,"message":"ok"}`}, elsewhere, "", Refused, 2},
+		"merged, not shown yet": {answerOf{code: 200, body: `{"sha":"m1","merged":true,"message":"ok"}`}, no, "", Transient, 2},
+		"merged, then a fault":  {answerOf{code: 200, body: `{"sha":"m1","merged":true,"message":"ok"}`}, "<html>", "", Transient, 2},
 		"empty":                 {answerOf{code: 200}, "", "", Transient, 1},
 		"base moved":            {answerOf{code: 405, body: `{"message":"Base branch was modified. Review and try the merge again."}`}, "", "", Transient, 1},
 		"rule":                  {answerOf{code: 405, body: `{"message":"Required status check \"ci\" is expected."}`}, no, "", Refused, 2},
 		"conflict":              {answerOf{code: 405, body: `{"message":"Pull Request is not mergeable"}`}, no, "", Refused, 2},
 		"merged before":         {answerOf{code: 405, body: `{"message":"Pull Request is not mergeable"}`}, yes, "m1", AlreadyMerged, 2},
+		"elsewhere before":      {answerOf{code: 405, body: `{"message":"Pull Request is not mergeable"}`}, elsewhere, "", Refused, 2},
+		"another head before":   {answerOf{code: 409, body: `{"message":"Head branch was modified."}`}, other, "", Refused, 2},
 		"head moved":            {answerOf{code: 409, body: `{"message":"Head branch was modified. Review and try the merge again."}`}, no, "", Transient, 2},
 		"out of date":           {answerOf{code: 409, body: `{"message":"Head branch is out of date. Review and try the merge again."}`}, no, "", Refused, 2},
 		"merged, branch gone":   {answerOf{code: 409, body: `{"message":"Head branch was modified."}`}, yes, "m1", AlreadyMerged, 2},
@@ -86,7 +98,7 @@ func TestMerge(t *testing.T) {
 				return answerOf{}
 			}
 			sha, err := hub.forge(nil).Merge(context.Background(), testRepo,
-				plan.Merge{Pin: plan.Pin{SHA: "head"}, Pull: 5, Method: config.Squash})
+				plan.Merge{Pin: plan.Pin{SHA: "head"}, Pull: 5, Base: "main", Method: config.Squash})
 			if sha != tt.sha || kindOf(err) != tt.kind || len(hub.took()) != tt.sent {
 				t.Errorf("%q, %v", sha, err)
 			}

@@ -89,7 +89,7 @@ func (b *bench) debts(out *plan.Plan) {
 		recorded[placeOf(d.SHA, d.Context)] = d
 	}
 	for _, want := range b.standing {
-		if have, ok := recorded[placeOf(want.SHA, want.Context)]; !ok || !want.SameTerms(have) {
+		if have, ok := recorded[placeOf(want.SHA, want.Context)]; !ok || have.Number == 0 || !want.SameTerms(have) {
 			out.Debts = append(out.Debts, want)
 		}
 	}
@@ -106,8 +106,11 @@ func (b *bench) callIn(out *plan.Plan) {
 		}
 		over, merged := b.over(d)
 		switch {
-		case merged:
+		case merged && d.Number != 0:
 			out.Redeemed = append(out.Redeemed, d.Number)
+			continue
+		case d.Number == 0 && (merged || !over): // the store could not keep it: it has no number by which to end it yet
+			out.Debts = append(out.Debts, d)
 			continue
 		case over && !d.Ends.IsZero():
 		case over && b.ruledAnew(d) && calledIn < maxCalledIn:

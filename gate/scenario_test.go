@@ -105,8 +105,9 @@ type world struct {
 	Debts []struct { // of successes on main, by the file that it has unless another is named
 		Number, Pull     int
 		Head, Base, File string
-		Group            bool
-		Ends             time.Duration // from now; 0: at no instant
+		Group, Unstored  bool          // Unstored: the store could not keep it
+		Ends, Cutoff     time.Duration // Ends from now; 0: at no instant
+		Says             string
 	}
 	Closed []struct {
 		Pull       int
@@ -298,7 +299,11 @@ func (sc scenario) owe(s *plan.Snapshot) {
 		base := plan.Branch(cmp.Or(d.Base, "main"))
 		debt := plan.Debt{
 			Number: int64(cmp.Or(d.Number, i+1)), SHA: sha(cmp.Or(d.Head, fmt.Sprintf("a%d", d.Pull))), Context: plan.ContextFor(base), For: plan.ForPull,
-			Subject: plan.Subject{Pull: d.Pull, Base: base}, File: plan.SHA(cmp.Or(d.File, "f11e")), State: plan.Pending, Description: "as it was recorded",
+			Subject: plan.Subject{Pull: d.Pull, Base: base}, File: plan.SHA(cmp.Or(d.File, "f11e")), State: plan.Pending,
+			Description: cmp.Or(d.Says, "as it was recorded"), Cutoff: d.Cutoff,
+		}
+		if d.Unstored {
+			debt.Number = 0
 		}
 		if d.Group {
 			debt.For, debt.State = plan.ForGroup, plan.Failure

@@ -256,3 +256,19 @@ func TestGroupsThatEnd(t *testing.T) {
 	m = recall(t, s.Reader, acme, noon)
 	same(t, "after their age", len(m.Groups)+len(m.Ended), 0)
 }
+
+// A success on a merge group that waits no more, whatever became of the group, is known to be over: else one without an end would be
+// called in by no other file.
+func TestGroupsThatOweOutliveTheirAge(t *testing.T) {
+	s := fresh(t)
+	of := func(sha plan.SHA, purpose plan.Purpose) plan.Debt {
+		d := debtOn(sha, time.Time{})
+		d.For, d.Subject = purpose, plan.Subject{Base: "main"}
+		return d
+	}
+	owe(t, s, acme, of("group", plan.ForGroup), of("move", plan.ForMove))
+	m := recall(t, s.Reader, acme, noon.Add(store.GroupAge-time.Minute))
+	same(t, "while it may wait", len(m.Ended), 0)
+	m = recall(t, s.Reader, acme, noon.Add(store.GroupAge))
+	same(t, "ended", m.Ended, []plan.Closed{{Subject: plan.Subject{Base: "main"}, SHA: "group"}})
+}

@@ -20,7 +20,7 @@ type Memory struct {
 	Repairs   []plan.Repair          // of the last RepairAge, oldest first
 	Merges    []plan.Merged          // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
 	Groups    []plan.Group           // that GitHub has not dissolved, oldest first: base, base SHA and head alone
-	Ended     []plan.Closed          // groups that it has
+	Ended     []plan.Closed          // groups that it has, and those that owe and wait no more
 	Debts     []plan.Debt            // in the order of their numbers
 	Tallies   map[Tallied]int        // how many statuses stand under our contexts, where that is known
 	Swept     bool                   // our successes on what was closed before debts were recorded are known
@@ -109,7 +109,7 @@ func recallMerges(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 }
 
 func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
-	return each(ctx, q, func(rows *sql.Rows) error {
+	if err := each(ctx, q, func(rows *sql.Rows) error {
 		var g plan.Group
 		var ended string
 		err := rows.Scan(&g.Base, &g.BaseSHA, &g.Head, &ended)
@@ -120,7 +120,17 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 		}
 		return err
 	}, `SELECT base, base_sha, head, ended FROM merge_groups WHERE repo = ? AND at > ? ORDER BY at, head`,
-		id, micros(at.Add(-GroupAge)))
+		id, micros(at.Add(-GroupAge))); err != nil {
+		return err
+	}
+	// What stands on a group outlives the group's own row, and may have to be called in long after.
+	return each(ctx, q, func(rows *sql.Rows) error {
+		var c plan.Closed
+		err := rows.Scan(&c.SHA, &c.Subject.Base)
+		m.Ended = append(m.Ended, c)
+		return err
+	}, `SELECT sha, base FROM debts WHERE repo = ? AND purpose = ? AND at <= ? ORDER BY number`,
+		id, string(plan.ForGroup), micros(at.Add(-GroupAge)))
 }
 
 func recallHeads(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
