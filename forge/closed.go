@@ -104,27 +104,39 @@ func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) 
 		return
 	}
 	for i := range numbers {
-		raw, err := find[rawClosed](named, fmt.Sprintf("p%d", i))
-		var e *Error
-		if errors.As(err, &e) && e.Kind == Gone {
-			l.f.over.put(pullKey{keyOf(l.repo), numbers[i]}, closedSeen{at: l.f.now()})
+		if c, ok := l.takeClosed(named, fmt.Sprintf("p%d", i), numbers[i]); ok {
+			s.Closed = append(s.Closed, c)
 		}
-		if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
-			continue
-		}
-		c := plan.Closed{Subject: plan.Subject{Pull: numbers[i], Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
-		l.f.over.put(pullKey{keyOf(l.repo), numbers[i]}, closedSeen{c, l.f.now()})
-		s.Closed = append(s.Closed, c)
 	}
+}
+
+// takeClosed keeps what became of a pull request; false if it is open, or that is not shown.
+func (l *look) takeClosed(named answers, alias string, number int) (plan.Closed, bool) {
+	raw, err := find[rawClosed](named, alias)
+	var e *Error
+	if errors.As(err, &e) && e.Kind == Gone {
+		l.f.over.put(pullKey{keyOf(l.repo), number}, closedSeen{at: l.f.now()})
+	}
+	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
+		return plan.Closed{}, false
+	}
+	c := plan.Closed{Subject: plan.Subject{Pull: number, Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
+	l.f.over.put(pullKey{keyOf(l.repo), number}, closedSeen{c, l.f.now()})
+	return c, true
 }
 
 func closedQuery(owner, name string, numbers []int) *query {
 	q := newQuery("closed", owner, name)
-	for i, n := range numbers {
-		v := q.let(fmt.Sprintf("p%d", i), "Int!", n)
-		q.add("p%d: pullRequest(number: %s) { number state merged headRefOid baseRefName }", i, v)
-	}
+	q.addClosed("p", numbers)
 	return q
+}
+
+// addClosed asks what became of pull requests. It costs no points.
+func (q *query) addClosed(alias string, numbers []int) {
+	for i, n := range numbers {
+		v := q.let(fmt.Sprintf("%s%d", alias, i), "Int!", n)
+		q.add("%s%d: pullRequest(number: %s) { number state merged headRefOid baseRefName }", alias, i, v)
+	}
 }
 
 // addForgotten reads once what stands under our contexts on pull requests that were closed unmerged lately.

@@ -74,6 +74,7 @@ type page struct {
 	thin        bool // of each pull request only what it is
 	bases       []string
 	groups      []plan.Group
+	merged      []int // what became of them is asked with the first page
 	asked       asked // of windowed branches, with the first page
 }
 
@@ -87,6 +88,7 @@ func (l *look) readPages(ctx context.Context) error {
 	}
 	p := page{
 		owner: l.repo.Owner, name: l.repo.Name, size: l.mem.size(now), numbers: l.ask.Pulls, thin: now.Before(l.mem.thin), asked: l.asked,
+		merged: l.ask.Merged[:min(len(l.ask.Merged), MaxPulls)],
 	}
 	if p.thin {
 		p.size = maxPage // without lists it costs next to nothing
@@ -240,7 +242,7 @@ func (raw *rawPull) unusable() bool {
 
 // takeOnce keeps what the first page says of the repository and of what was asked for by alias.
 func (l *look) takeOnce(ctx context.Context, p page, repo rawRepo, r reply) error {
-	if len(p.bases)+len(p.groups)+len(p.numbers) > 0 || !p.asked.empty() { // else nothing has an alias, and the answer is long
+	if len(p.bases)+len(p.groups)+len(p.numbers)+len(p.merged) > 0 || !p.asked.empty() { // else nothing has an alias, and the answer is long
 		var err error
 		if l.named, err = r.aliases(); err != nil {
 			return err
@@ -256,6 +258,9 @@ func (l *look) takeOnce(ctx context.Context, p page, repo rawRepo, r reply) erro
 	}
 	if err := l.takeBases(ctx, l.named, p.bases); err != nil {
 		return err
+	}
+	for i, n := range p.merged {
+		l.takeClosed(l.named, fmt.Sprintf("m%d", i), n)
 	}
 	heads := make([]plan.SHA, len(p.groups))
 	for i, g := range p.groups {

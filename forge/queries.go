@@ -168,6 +168,7 @@ func (q *query) addOnce(p page) {
 	for i, g := range p.groups {
 		q.addHead(i, g.Head)
 	}
+	q.addClosed("m", p.merged)
 	q.with(baseFragment, textFragment)
 	q.with(p.asked.fragments()...)
 }

@@ -316,8 +316,12 @@ func TestMergesForReal(t *testing.T) {
 	w.hub.ResetRequests()
 	sha, err := w.merge(n, head)
 	w.must(err)
-	if got := w.requests(); sum(got) != 2 || sha != plan.SHA(w.r.Tip("main")) {
+	if got := w.requests(); sum(got) != 1 || sha != plan.SHA(w.r.Tip("main")) {
 		t.Errorf("%s after %v", sha, got)
+	}
+	s, sent := w.look(Ask{Merged: []int{n}, Debts: []plan.Debt{{SHA: head, For: plan.ForPull, Subject: plan.Subject{Pull: n, Base: "main"}}}})
+	if want := (plan.Closed{Subject: plan.Subject{Pull: n, Base: "main"}, SHA: head, Merged: true}); sent["POST /graphql"] != 1 || len(s.Closed) != 1 || s.Closed[0] != want {
+		t.Errorf("what became of it: %v after %v", s.Closed, sent)
 	}
 	if again, err := w.merge(n, head); kindOf(err) != AlreadyMerged || again != sha {
 		t.Errorf("again: %s, %v", again, err)

@@ -30,32 +30,30 @@ func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s p
 	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha.Short()), err)
 }
 
-// Merge merges m.Pull at m.SHA into m.Base with m.Method, in one try, and gives the merge's commit. The commit's words are GitHub's.
+// Merge merges m.Pull at m.SHA with m.Method, in one try, and gives the merge's commit. The commit's words are GitHub's. GitHub merges into
+// whatever base the pull request has by then: what became of it is told by the next look that is asked for it (Ask.Merged).
 //
-// GitHub merges into whatever base the pull request has by then. So it is asked what was merged, and where: only a merge of m.SHA into
-// m.Base is one. After a refusal that is not final it is asked as well: a merge whose answer was lost is refused the second time. Then
-// the error is AlreadyMerged, and the commit is given beside it.
+// After a refusal that is not final GitHub is asked whether the pull request is merged by now: a merge whose answer was lost is refused
+// the second time. Then the error is AlreadyMerged, and the commit is given beside it; but for a merge of another head, or into another
+// base than m.Base, which is Refused.
 func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error) {
 	c := f.client(repo.Installation)
 	op := fmt.Sprintf("merge %s#%d", repo, m.Pull)
 	r, _, err := c.rest.PullRequests.Merge(ctx, repo.Owner, repo.Name, m.Pull, "",
 		&github.PullRequestOptions{SHA: string(m.SHA), MergeMethod: string(m.Method)})
-	done := err == nil && r.GetMerged() && r.GetSHA() != ""
-	if err == nil && !done { // GitHub did not say no, so it may be done: an answer that was cut off looks like this
+	if err == nil && r.GetMerged() && r.GetSHA() != "" {
+		f.made.put(plan.SHA(r.GetSHA()), struct{}{})
+		return plan.SHA(r.GetSHA()), nil
+	}
+	if err == nil { // GitHub did not say no, so it may be done: an answer that was cut off looks like this
 		return "", wrap(ctx, op, transient(wordEmpty, nil))
 	}
-	if done || mayBeMerged(err) {
+	if mayBeMerged(err) {
 		sha, where := merged(ctx, c, repo, m)
-		switch {
-		case where != nil:
+		if where != nil {
 			return "", wrap(ctx, op, where)
-		case sha == "" && done: // it is not shown yet: the next try is refused, and asks again
-			return "", wrap(ctx, op, transient(wordEmpty, nil))
-		case sha == "": // what GitHub said to the merge stands
-		case done:
-			f.made.put(sha, struct{}{})
-			return sha, nil
-		default:
+		}
+		if sha != "" {
 			f.made.put(sha, struct{}{}) // by us, or by somebody who was quicker while it might be
 			return sha, wrap(ctx, op, &Error{Kind: AlreadyMerged, Reason: wordMerged, Err: err})
 		}

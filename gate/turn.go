@@ -14,9 +14,6 @@ import (
 // merge would make them behind again.
 const frontRunner = 30 * time.Minute
 
-// mergeMost is how long the success of a merge may stand if nobody lives to take it back.
-const mergeMost = 2 * time.Minute
-
 // turns hands out what one observation carries: which of the due pull requests are merged, and which wait for the next
 // look.
 type turns struct {
@@ -163,7 +160,6 @@ func (b *bench) merge(d *brief) plan.Action {
 	if d.isGreen() == 1 {
 		b.standing = append(b.standing, debt)
 	}
-	debt.Ends, debt.Description = plan.Soonest(d.open.Until, d.at.Add(mergeMost)), wordRefused
 	return plan.Merge{
 		Pin:          d.releasePin(),
 		Pull:         d.pull.Number,

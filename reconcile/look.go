@@ -152,6 +152,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	}
 	own, others := k.loop.ledger.seen(k.repo)
 	if ask.Pulls == nil {
+		ask.Merged = k.entry.merged[:min(len(k.entry.merged), forge.MaxPulls)]
 		ask.Debts, ask.Forgotten = own, k.end == nil && !memory.Swept
 	}
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
@@ -161,6 +162,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if err != nil {
 		return plan.Snapshot{}, 0, fmt.Errorf("observe: %w", err)
 	}
+	k.entry.merged = k.entry.merged[len(ask.Merged):]
 	memory.AddTo(&s)
 	s.Debts, s.Others, k.budget = own, others, s.Budget
 	s.Hour.Limit = k.loop.forge.HourlyBudget(k.repo.Installation)

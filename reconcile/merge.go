@@ -123,7 +123,7 @@ func (k *look) unpark(ctx context.Context) {
 // mergeDone follows a merge: the status if it comes after, the record, the branch. Nothing of it is interrupted.
 func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error {
 	k.merged, k.done[m.Pull] = true, true
-	k.redeem(m.SHA, m.Context)
+	k.entry.merged = append(k.entry.merged, m.Pull) // the next look sees into what, and ends its debt
 	var late error
 	if m.StatusAfter {
 		late = k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})

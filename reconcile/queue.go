@@ -79,8 +79,9 @@ type entry struct {
 	gones int    // looks in a row to which GitHub said that the repository is not there
 	idles int    // looks in a row that wrote nothing and wanted another one at once
 
-	lag   lag
-	waits bool // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
+	lag    lag
+	merged []int // by us, since a look asked what became of them; touched by its look alone
+	waits  bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
 
 	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }

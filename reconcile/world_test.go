@@ -349,6 +349,11 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 		s.Pulls = append(s.Pulls, x)
 	}
 	h.addBranches(&s)
+	for _, d := range ask.Debts {
+		if p := h.pulls[d.Subject.Pull]; p != nil && p.merged {
+			s.Closed = append(s.Closed, plan.Closed{Subject: d.Subject, SHA: p.sha(), Merged: true})
+		}
+	}
 	w.mu.Unlock()
 	slices.SortFunc(s.Pulls, func(a, b plan.Pull) int { return a.Number - b.Number })
 	return s, w.leave(c)
@@ -603,6 +608,11 @@ func (w *world) rules(s plan.Snapshot) plan.Plan {
 		w.rule(&p, s, x, open, until)
 	}
 	ruleBranches(&p, s, open, until)
+	for _, d := range s.Debts {
+		if slices.ContainsFunc(s.Closed, func(c plan.Closed) bool { return c.Subject == d.Subject && c.SHA == d.SHA }) {
+			p.Redeemed = append(p.Redeemed, d.Number)
+		}
+	}
 	if w.extra != nil {
 		w.extra(s, &p)
 	}
