@@ -36,8 +36,13 @@ func (k *look) try(ctx context.Context, a plan.Action) error {
 	if err := k.permit(ctx, a); err != nil {
 		return k.leave(ctx, a, err)
 	}
-	if !shuts(a) && !k.awaitPayments(ctx) {
-		return k.leave(ctx, a, errOwed)
+	if !shuts(a) {
+		if !k.awaitPayments(ctx) {
+			return k.leave(ctx, a, errOwed)
+		}
+		if err := k.permit(ctx, a); err != nil { // it may have been waited for
+			return k.leave(ctx, a, err)
+		}
 	}
 	if err := k.do(ctx, a); err != nil {
 		return k.weigh(a, err)
