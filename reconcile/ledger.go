@@ -126,7 +126,9 @@ func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
 		if !d.Ends.IsZero() {
 			o.ends = now.tick + d.Ends.Sub(now.wall)
 		}
-		l.put(plotOf(repo, d.SHA, d.Context), o)
+		at := plotOf(repo, d.SHA, d.Context)
+		l.put(at, o)
+		delete(l.lately, at)
 	}
 }
 
