@@ -469,3 +469,41 @@ func TestAnEventVoidsWhatWaitedForAPayment(t *testing.T) {
 		w.want(two, 3, "merged")
 	}, one, two)
 }
+
+// TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites: GitHub refuses every status of a repository for an hour, across a close. The
+// success that is owed there is taken back by one of the first writes once it takes them again.
+func TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites(t *testing.T) {
+	for _, kind := range []forge.Kind{forge.Refused, forge.Gone} {
+		t.Run(string(kind), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				end := time.Now().Add(time.Hour)
+				shown := shownUntil(&end)
+				w.decide = func(s plan.Snapshot) plan.Plan {
+					if s.At.Before(end) {
+						return shown(s)
+					}
+					s.Pulls = slices.DeleteFunc(s.Pulls, func(p plan.Pull) bool { return p.Number == 1 }) // it was closed
+					return w.rules(s)
+				}
+				w.open(one, pull{number: 1})
+				stop := w.run(reconcile.Options{})
+				defer stop()
+				time.Sleep(30 * time.Minute)
+				w.set(func() {
+					w.fault = func(c call) error {
+						if c.op == "status" {
+							return &forge.Error{Kind: kind, Reason: "no"}
+						}
+						return nil
+					}
+				})
+				time.Sleep(80 * time.Minute)
+				w.set(func() { w.fault = nil })
+				w.open(one, pull{number: 2, hold: true})
+				time.Sleep(5 * time.Second)
+				w.want(one, 2, "pending")
+				w.want(one, 1, "pending")
+			}, one)
+		})
+	}
+}
