@@ -28,7 +28,7 @@ const (
 func (d *brief) debt() plan.Debt {
 	debt := plan.Debt{
 		SHA: d.pull.Head, Context: plan.ContextFor(d.pull.Base), For: plan.ForPull,
-		Subject: plan.Subject{Pull: d.pull.Number, Base: d.pull.Base}, File: d.file(),
+		Subject: plan.Subject{Pull: d.pull.Number, Base: d.pull.Base}, File: filesOf(d.s, d.pull.Base),
 		State: plan.Pending, Description: wordRulesChanged,
 	}
 	if d.ends() {
@@ -52,12 +52,13 @@ func (d *brief) ends() bool {
 	return d.ruling.kind == plan.Release && d.mode() == config.Enforce && !d.open.Until.IsZero()
 }
 
-// file is the blob of the file that counts.
-func (d *brief) file() plan.SHA {
-	if d.promoted {
-		return d.s.Bases[d.s.Default].File
+// filesOf names what a ruling on a base rests on: its own file's blob and, on another than the default branch, the default branch's,
+// whose `branches` count everywhere.
+func filesOf(s *plan.Snapshot, base plan.Branch) plan.SHA {
+	if base == s.Default {
+		return s.Bases[base].File
 	}
-	return d.base.File
+	return s.Bases[base].File + "+" + s.Bases[s.Default].File
 }
 
 // saysAt is what is said of the brief at an instant at which its windows are shut.
@@ -147,14 +148,14 @@ func (b *bench) over(d plan.Debt) (over, merged bool) {
 	return false, false
 }
 
-// ruledAnew reports whether the base's file is known to be another one than that by which a success was given.
+// ruledAnew reports whether the files are known to be others than those by which a success was given.
 func (b *bench) ruledAnew(d plan.Debt) bool {
-	name := d.Subject.Base
-	if b.isWindowed(name) {
-		name = b.s.Default
+	for _, name := range []plan.Branch{d.Subject.Base, b.s.Default} {
+		if base, known := b.bases[name]; !known || base.Unread.Is() {
+			return false
+		}
 	}
-	base, known := b.bases[name]
-	return known && !base.Unread.Is() && base.File != d.File
+	return filesOf(&b.s, d.Subject.Base) != d.File
 }
 
 // adopt records successes that nobody recorded, on the heads of pull requests that were closed.
@@ -171,7 +172,7 @@ func (b *bench) adopt(out *plan.Plan, recorded map[place]plan.Debt) {
 		}
 		d.Description = sayOver(d)
 		if base := b.bases[p.Base]; base != nil && base.Policy != nil && base.Policy.Mode == config.Observe {
-			d.File = base.File
+			d.File = filesOf(&b.s, p.Base)
 		} else {
 			d.Ends = b.s.At
 		}

@@ -17,7 +17,7 @@ type Debt struct {
 	Context     Context
 	For         Purpose
 	Subject     Subject       // the pull request; of a group or a branch that moves, Base alone
-	File        SHA           // blob of the file by which it was given
+	File        SHA           // names the blobs of the files by which it was given
 	State       StatusState   // of the status that takes its place
 	Description string        // of that status
 	Ends        time.Time     // from when on it must not stand; zero: no instant ends it

@@ -33,15 +33,16 @@ func (k *look) act(ctx context.Context, actions []plan.Action) error {
 
 // try does one action if it may be done, and gives the error that ends the look, if it does.
 func (k *look) try(ctx context.Context, a plan.Action) error {
-	late := k.permit(ctx, a)
-	if late == nil && !shuts(a) {
+	if err := k.permit(ctx, a); err != nil {
+		return k.leave(ctx, a, err)
+	}
+	if !shuts(a) {
 		if !k.awaitPayments(ctx) {
 			return k.leave(ctx, a, errOwed)
 		}
-		late = k.permit(ctx, a) // it may have waited
-	}
-	if late != nil {
-		return k.leave(ctx, a, late)
+		if err := k.permit(ctx, a); err != nil { // it may have been waited for
+			return k.leave(ctx, a, err)
+		}
 	}
 	if err := k.do(ctx, a); err != nil {
 		return k.weigh(a, err)

@@ -402,3 +402,109 @@ func TestDebtsOfARepositoryThatIsGone(t *testing.T) {
 		}
 	}, one)
 }
+
+// TestASuccessThatALookCannotTakeBackIsTakenBack: a look finds that a success has to go, long before its own end: another file shut its
+// window. GitHub does not take that one write, and from then on no look succeeds.
+func TestASuccessThatALookCannotTakeBackIsTakenBack(t *testing.T) {
+	for _, kind := range []forge.Kind{forge.Transient, forge.Limited} {
+		t.Run(string(kind), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				until := time.Now().Add(10 * time.Hour)
+				w.decide = shownUntil(&until)
+				w.open(one, pull{number: 1})
+				stop := w.run(reconcile.Options{})
+				defer stop()
+				time.Sleep(time.Minute)
+				w.want(one, 1, "success")
+				shut := time.Now()
+				w.set(func() {
+					until = shut
+					failed := false
+					w.fault = func(c call) error {
+						switch {
+						case c.op == "status" && !failed:
+							failed = true
+							return &forge.Error{Kind: kind, Reason: "not now"}
+						case c.op == "observe" && failed:
+							return &forge.Error{Kind: forge.Transient, Reason: "500"}
+						}
+						return nil
+					}
+				})
+				time.Sleep(10 * time.Minute)
+				w.want(one, 1, "pending")
+			}, one)
+		})
+	}
+}
+
+// TestAnEventVoidsWhatWaitedForAPayment: what opens waits for a payment under way. An event that comes meanwhile voids what it rests on.
+func TestAnEventVoidsWhatWaitedForAPayment(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		end := time.Now().Add(time.Hour)
+		shown := shownUntil(&end)
+		w.decide = func(s plan.Snapshot) plan.Plan {
+			if s.At.Before(end) {
+				return shown(s)
+			}
+			return w.rules(s)
+		}
+		w.open(one, pull{number: 1})
+		w.open(two, pull{number: 2, hold: true})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Until(end) - time.Minute)
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "status" && c.repo.ID == one.ID {
+					time.Sleep(time.Second)
+				}
+				return nil
+			}
+		})
+		time.Sleep(time.Minute)
+		w.open(two, pull{number: 3}) // released, and looked at while the payment is under way
+		time.Sleep(500 * time.Millisecond)
+		w.open(two, pull{number: 4, hold: true})
+		time.Sleep(time.Minute)
+		w.want(two, 3, "merged")
+	}, one, two)
+}
+
+// TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites: GitHub refuses every status of a repository for an hour, across a close. The
+// success that is owed there is taken back by one of the first writes once it takes them again.
+func TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites(t *testing.T) {
+	for _, kind := range []forge.Kind{forge.Refused, forge.Gone} {
+		t.Run(string(kind), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				end := time.Now().Add(time.Hour)
+				shown := shownUntil(&end)
+				w.decide = func(s plan.Snapshot) plan.Plan {
+					if s.At.Before(end) {
+						return shown(s)
+					}
+					s.Pulls = slices.DeleteFunc(s.Pulls, func(p plan.Pull) bool { return p.Number == 1 }) // it was closed
+					return w.rules(s)
+				}
+				w.open(one, pull{number: 1})
+				stop := w.run(reconcile.Options{})
+				defer stop()
+				time.Sleep(30 * time.Minute)
+				w.set(func() {
+					w.fault = func(c call) error {
+						if c.op == "status" {
+							return &forge.Error{Kind: kind, Reason: "no"}
+						}
+						return nil
+					}
+				})
+				time.Sleep(80 * time.Minute)
+				w.set(func() { w.fault = nil })
+				w.open(one, pull{number: 2, hold: true})
+				time.Sleep(5 * time.Second)
+				w.want(one, 2, "pending")
+				w.want(one, 1, "pending")
+			}, one)
+		})
+	}
+}

@@ -127,7 +127,9 @@ func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
 		if !d.Ends.IsZero() {
 			o.ends = now.tickOf(d.Ends)
 		}
-		l.put(plotOf(repo, d.SHA, d.Context), o)
+		at := plotOf(repo, d.SHA, d.Context)
+		l.put(at, o)
+		delete(l.lately, at)
 	}
 }
 
@@ -297,13 +299,20 @@ func (l *ledger) hasten(installation int64) {
 	}
 }
 
-// answered notes that GitHub took a write of an installation: what could not be paid for want of an answer is tried at once. What
-// fails once more is to blame itself.
-func (l *ledger) answered(installation int64) {
+// answered notes that GitHub took a write in a repository: what could not be paid for want of an answer is tried at once, and what
+// fails once more is to blame itself. So is, a few times, what GitHub refused in that repository; what is refused for good is not tried
+// for each write for ever. It reports whether there is any of it.
+func (l *ledger) answered(repo plan.Repo) (some bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	for _, o := range l.of[keyOf(repo)] {
+		if o.ours && !o.busy && o.tries <= payHurried && o.after != 0 {
+			o.after, some = 0, true
+		}
+	}
+	installation := repo.Installation
 	if _, resting := l.rests[installation]; !resting {
-		return
+		return some
 	}
 	delete(l.rests, installation)
 	for _, o := range l.timed {
@@ -311,6 +320,7 @@ func (l *ledger) answered(installation int64) {
 			o.after, o.tries, o.again = 0, 0, true
 		}
 	}
+	return true
 }
 
 // next gives the debts to pay now, as many of each installation as may be under way, those that ended first before others, and how

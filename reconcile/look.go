@@ -104,7 +104,9 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if err := k.reckon(ctx, p); err != nil && k.end == nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 	}
-	err = k.carryOut(ctx, s, p)
+	if err = k.carryOut(ctx, s, p); err != nil || k.failed != nil {
+		k.callInAll(p)
+	}
 	k.acquitAll(ctx)
 	if errors.Is(err, errStopped) || errors.Is(k.end, errStore) {
 		return p, err // the due row stays where it is: the next start looks again

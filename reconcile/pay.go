@@ -96,7 +96,7 @@ func (l *Loop) paid(ctx context.Context, repo plan.Repo, at plot, o *owed, now i
 	d := o.Debt
 	l.ledger.paid(at, o, now.tick)
 	l.ledger.rested(o, 0, nobody)
-	l.ledger.answered(repo.Installation)
+	l.ledger.answered(repo)
 	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, now)
 	if !l.ledger.overdue(repo.Installation, now) {
 		l.resume(now, func(e *entry) bool { return e.repo.Installation == repo.Installation })

@@ -49,6 +49,9 @@ func (k *look) postSuccess(ctx context.Context, at plot, w post) error {
 	if err := k.roomFor(ctx, &w); err != nil {
 		return err
 	}
+	if k.void() { // another write, or a list of statuses, was waited for
+		return errVoid
+	}
 	_, owed := k.loop.ledger.at(at)
 	w.replaces = owed
 	if err := k.loop.owe(ctx, k.repo, w.debt); err != nil {
@@ -92,8 +95,8 @@ func undone(err error) bool {
 // put writes the status itself, and counts it.
 func (k *look) put(ctx context.Context, w post) error {
 	err := k.set(ctx, w.sha, w.Status)
-	if err == nil {
-		k.loop.ledger.answered(k.repo.Installation)
+	if err == nil && k.loop.ledger.answered(k.repo) {
+		k.loop.payUp()
 	}
 	if !undone(err) { // it may stand
 		at := store.Tallied{SHA: w.sha, Context: w.Context}
@@ -169,6 +172,17 @@ func (k *look) reckon(ctx context.Context, p plan.Plan) error {
 		k.acquit = append(k.acquit, p.Redeemed...)
 	}
 	return err
+}
+
+// callInAll makes due the debts of those successes that a plan takes back and that stand all the same, since GitHub did not take the
+// write or the look ended before it: no look may succeed for long.
+func (k *look) callInAll(p plan.Plan) {
+	for _, a := range p.Actions {
+		if set, ok := a.(plan.SetStatus); ok && set.Withdraws {
+			k.loop.ledger.callIn(plotOf(k.repo, set.SHA, set.Context), k.loop.now())
+		}
+	}
+	k.loop.payUp()
 }
 
 // redeem ends the debt of what was merged, or moved.
