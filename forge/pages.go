@@ -328,7 +328,7 @@ func (l *look) readNumbered(ctx context.Context) error {
 		if !raw.thin {
 			continue
 		}
-		if raw.unread = l.rests(l.key(partPull, raw.HeadRefOid)); !raw.unread.Is() {
+		if raw.unread = l.rests(l.headKey(raw.HeadRefOid, raw.BaseRefName)); !raw.unread.Is() {
 			numbers = append(numbers, raw.Number)
 		}
 	}
@@ -368,7 +368,7 @@ func (l *look) readSome(ctx context.Context, some []int) error {
 		}
 		if bad != nil {
 			var ends error
-			if thin.unread, ends = l.failed(ctx, l.key(partPull, thin.HeadRefOid), whatPull, bad); ends != nil {
+			if thin.unread, ends = l.failed(ctx, l.headKey(thin.HeadRefOid, thin.BaseRefName), whatPull, bad); ends != nil {
 				return ends
 			}
 			continue

@@ -44,7 +44,7 @@ const (
 type partKind string
 
 const (
-	partPull partKind = "pull" // by its head: a new one is another part
+	partPull partKind = "pull" // by its head and base: another one is another part
 
 	partReports partKind = "reports" // of a pull request, by its head: for turns alone, as the next two
 	partFork    partKind = "fork"
@@ -77,8 +77,10 @@ type part struct {
 // key names a part of the look's repository.
 func (l *look) key(kind partKind, name string) partKey { return partKey{keyOf(l.repo), kind, name} }
 
-// pullKey names a pull request's head.
-func (l *look) pullKey(p *plan.Pull) partKey { return l.key(partPull, string(p.Head)) }
+// pullKey names a pull request's head, and its base: where the one left the other may be known for one base and not for another.
+func (l *look) pullKey(p *plan.Pull) partKey { return l.headKey(string(p.Head), string(p.Base)) }
+
+func (l *look) headKey(head, base string) partKey { return l.key(partPull, head+" "+base) }
 
 // rests gives why a part is left alone now; the zero value if it is to be asked for.
 func (l *look) rests(k partKey) plan.Unread {

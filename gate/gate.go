@@ -39,9 +39,12 @@ func Decide(s plan.Snapshot) plan.Plan {
 	for _, c := range cases {
 		out.Verdicts = append(out.Verdicts, c.verdict())
 	}
+	var groups plan.Plan
+	answers := b.judgeGroups(&groups) // before the pull requests' statuses: where both are about one commit, the queue is answered
 	statuses := slices.Concat(b.pullStatuses(cases), b.tipStatuses(&out))
+	out.Verdicts = append(out.Verdicts, groups.Verdicts...)
 	b.alarm.lookAt(s.Again)
-	out.Actions = inOrder(b.judgeGroups(&out), statuses, turns)
+	out.Actions = inOrder(answers, statuses, turns)
 	b.debts(&out)
 	out.Wake, out.Look = b.alarm.wake, b.alarm.look
 	return out

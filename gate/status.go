@@ -31,14 +31,17 @@ func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
 	var order []place
 	for _, d := range cases {
 		at := d.place()
+		if b.judged[at] {
+			continue // a merge group's head, as anybody may open a pull request from it: one commit has one status, and that is the queue's
+		}
 		if byPlace[at] == nil {
 			order = append(order, at)
 		}
-		b.judged[at] = true
 		byPlace[at] = append(byPlace[at], d)
 	}
 	var out []plan.SetStatus
 	for _, at := range order {
+		b.judged[at] = true
 		if w, ok := b.status(byPlace[at]); ok {
 			out = append(out, w)
 		}
