@@ -20,6 +20,8 @@ const (
 	// closedTTL is how long a pull request that was closed unmerged is taken for that: it may be opened again, and merged.
 	closedTTL = time.Hour
 	keepOver  = 5000
+	// maxDebtBases is how many bases one look reads for the sake of debts alone: whoever may push makes as many as they like.
+	maxDebtBases = 100
 	// maxForgotten and forgottenAge bound what is read once of pull requests that were closed before debts were recorded.
 	maxForgotten = 200
 	forgottenAge = 14 * 24 * time.Hour
@@ -54,6 +56,24 @@ type rawClosed struct {
 			Status *rawStatus
 		}
 	}]
+}
+
+// basesOfDebts are those bases of debts that this look reads, whoever else uses them: those that were read for that the longest ago.
+func (l *look) basesOfDebts() []plan.Branch {
+	var names []string
+	for _, d := range l.ask.Debts {
+		if d.For != plan.ForMove {
+			names = append(names, string(d.Subject.Base))
+		}
+	}
+	names = unique(names, len(names))
+	order := l.inTurn(partDebts, indices(names), func(i int) string { return names[i] })
+	var out []plan.Branch
+	for _, i := range order[:min(len(order), maxDebtBases)] {
+		l.hasTurn(partDebts, names[i])
+		out = append(out, plan.Branch(names[i]))
+	}
+	return out
 }
 
 // addClosed tells what became of those pull requests of debts that are not among the open ones.

@@ -352,3 +352,29 @@ func TestStatusesThatCannotBeCounted(t *testing.T) {
 		})
 	}
 }
+
+// Whoever may push can leave successes behind on as many bases as they like: a look reads some of those bases, and each has its turn.
+func TestBasesOfDebtsAreBounded(t *testing.T) {
+	w := newWorld(t, nil)
+	var ask Ask
+	for n := range 3*maxDebtBases + 5 {
+		d := debtFor(n + 1)
+		d.For, d.Subject = plan.ForGroup, plan.Subject{Base: plan.Branch(fmt.Sprintf("b%d", n))}
+		w.must(w.r.Push("alice", string(d.Subject.Base), w.r.Tip("main")))
+		ask.Debts = append(ask.Debts, d)
+	}
+	seen := map[plan.Branch]bool{}
+	for range 4 {
+		s, err := w.forge.Observe(context.Background(), w.repo, ask)
+		w.must(err)
+		if n := len(s.Bases); n > maxDebtBases+1 {
+			t.Errorf("%d bases were read", n)
+		}
+		for name := range s.Bases {
+			seen[name] = true
+		}
+	}
+	if want := 3*maxDebtBases + 6; len(seen) != want {
+		t.Errorf("%d bases were read in their turn, want %d", len(seen), want)
+	}
+}

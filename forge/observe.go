@@ -107,6 +107,7 @@ type look struct {
 	absent   map[plan.Branch]bool        // branches that were asked for and are not there
 	lost     map[plan.Branch]plan.Unread // those that could not be read
 	tips     map[plan.Branch]plan.SHA    // as the pages saw them
+	owing    []plan.Branch               // bases that are read for the sake of debts
 	seen     sightings
 	windowed windowed // for the next look
 	at       time.Time
@@ -132,6 +133,7 @@ func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
 
 // run does the reads in their order: each step asks only for what the steps before could not tell.
 func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
+	l.owing = l.basesOfDebts()
 	if err := l.readPages(ctx); err != nil {
 		return plan.Snapshot{}, err
 	}

@@ -137,9 +137,9 @@ func (l *look) knownBases() []string {
 	for _, g := range l.ask.Groups {
 		names = append(names, string(g.Base))
 	}
-	for _, d := range l.ask.Debts {
-		if d.For != plan.ForMove && string(d.Subject.Base) != l.mem.def {
-			names = append(names, string(d.Subject.Base))
+	for _, name := range l.owing {
+		if string(name) != l.mem.def {
+			names = append(names, string(name))
 		}
 	}
 	return unique(names, maxKnownBases)
@@ -396,8 +396,8 @@ func (l *look) used() map[plan.Branch]bool {
 	for _, g := range l.ask.Groups {
 		used[g.Base] = true
 	}
-	for _, d := range l.ask.Debts {
-		used[d.Subject.Base] = used[d.Subject.Base] || d.For != plan.ForMove
+	for _, name := range l.owing {
+		used[name] = true
 	}
 	return used
 }

@@ -51,6 +51,8 @@ const (
 	partFiles   partKind = "files"
 	partClosed  partKind = "closed" // a pull request that is perhaps not open, by its number: for turns alone
 
+	partDebts partKind = "debts" // a base of debts, by its name: for turns alone
+
 	partBase   partKind = "base"   // by its name
 	partGroup  partKind = "group"  // by its head
 	partRules  partKind = "rules"  // of a branch, by its name
