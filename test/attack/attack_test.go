@@ -193,6 +193,11 @@ func (w *world) plain(p standin.Pull) bool {
 	if len(p.Reviews) > 0 || p.Head == "rw/a" || p.Head == "main" {
 		return false
 	}
+	for _, other := range w.repo.Pulls() {
+		if other.Open && other.Number != p.Number && other.Base == p.Base && other.HeadSHA == p.HeadSHA {
+			return false // they share a status, and so the strictest of their verdicts
+		}
+	}
 	for _, status := range w.repo.Statuses(p.HeadSHA) {
 		if !ours(status.By) && status.By.App != ciApp {
 			return false // somebody had their hands in it
