@@ -1,10 +1,6 @@
 package plan
 
-import (
-	"cmp"
-	"slices"
-	"time"
-)
+import "time"
 
 // A green is a debt. GitHub never takes a success back by itself: it satisfies the required check of its name on every branch to
 // which anybody brings the commit, for as long as it stands. So each success of ours is recorded before it is written, with what is
@@ -57,18 +53,6 @@ func (d Debt) Sooner(other Debt) bool {
 // Status is the status that pays the debt.
 func (d Debt) Status() Status {
 	return Status{Context: d.Context, State: d.State, Description: d.Description}
-}
-
-// DueDebts gives those of debts that are to be paid at an instant, in the order in which they ended.
-func DueDebts(debts []Debt, at time.Time) []Debt {
-	var due []Debt
-	for _, d := range debts {
-		if d.Due(at) {
-			due = append(due, d)
-		}
-	}
-	slices.SortFunc(due, func(a, b Debt) int { return cmp.Or(a.Ends.Compare(b.Ends), cmp.Compare(a.Number, b.Number)) })
-	return due
 }
 
 // Closed is a pull request or merge group that is open no more, or stands at another head or base than it did.

@@ -24,6 +24,7 @@ type world struct {
 	t      *testing.T
 	mu     sync.Mutex
 	hubs   map[int64]*hub
+	turn   chan struct{} // holds a value while a function of the test's own runs: debts are paid beside looks
 	calls  []call
 	broken []string // rules of the package that the loop broke
 
@@ -107,7 +108,7 @@ func (c call) String() string {
 var github = []string{"observe", "status", "merge", "update", "delete", "move"}
 
 func newWorld(t *testing.T, repos ...plan.Repo) *world {
-	w := &world{t: t, hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
+	w := &world{t: t, turn: make(chan struct{}, 1), hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
 	w.windows = func(time.Time) (bool, time.Time) { return true, time.Time{} }
 	for _, r := range repos {
 		w.create(r)
@@ -220,7 +221,7 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 	if w.fault != nil {
 		fault := w.fault
 		w.mu.Unlock()
-		err := fault(c)
+		err := w.inTurn(fault, c)
 		w.mu.Lock()
 		if err != nil {
 			return h, err
@@ -267,9 +268,16 @@ func (w *world) leave(c call) error {
 	after := w.after
 	w.mu.Unlock()
 	if after != nil {
-		return after(c)
+		return w.inTurn(after, c)
 	}
 	return nil
+}
+
+// inTurn runs a function of the test's own, one at a time.
+func (w *world) inTurn(f func(call) error, c call) error {
+	w.turn <- struct{}{}
+	defer func() { <-w.turn }()
+	return f(c)
 }
 
 // set changes the world's own fields.
