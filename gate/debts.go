@@ -234,7 +234,8 @@ func (r *room) lacks(d *brief) string {
 	if hour == 0 && !r.s.Hour.Renewed.IsZero() {
 		requests = r.s.Hour.Left
 	}
-	if r.s.Hour.Limit > 0 && r.ending[hour] >= requests/hourShare {
+	limited := r.s.Budget > 0 || !r.s.Hour.Renewed.IsZero() // an Enterprise Server may have no limits
+	if limited && r.s.Hour.Limit > 0 && r.ending[hour] >= requests/hourShare {
 		return wordHourSpent
 	}
 	return ""
