@@ -42,8 +42,8 @@ type oracle struct {
 // How long what must be gone may stand: a write, after GitHub takes writes again its back-off too, and a whole look where the reason
 // is not the clock but something that has to be seen.
 const (
-	aWrite   = time.Minute
-	aBackoff = 6 * time.Minute
+	aWrite   = 30 * time.Second
+	aBackoff = time.Minute
 	aLook    = 7 * time.Minute
 )
 
