@@ -256,7 +256,7 @@ func passes(checks config.Checks, src plan.Source, c plan.Commit) bool {
 	}
 	for _, r := range ask {
 		by := func(all []plan.Check) []plan.Check {
-			return slices.DeleteFunc(slices.Clone(all), func(v plan.Check) bool { return r.App != 0 && v.App != 0 && v.App != r.App })
+			return slices.DeleteFunc(slices.Clone(all), func(v plan.Check) bool { return r.App != 0 && v.App != r.App })
 		}
 		here, there := by(own[r.Context]), by(head[r.Context])
 		counts := here
