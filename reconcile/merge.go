@@ -126,7 +126,7 @@ func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 	k.entry.merged = append(k.entry.merged, m.Pull) // the next look sees into what, and ends its debt
 	var late error
 	if m.StatusAfter {
-		late = k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})
+		late = k.setAfter(ctx, m)
 	}
 	act := k.actOf(m)
 	act.Reason = m.Description
@@ -141,6 +141,18 @@ func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 		return nil
 	}
 	return k.deleteBranch(ctx, m)
+}
+
+// setAfter sets the success of what was merged already. Its debt is recorded all the same: the next look tells whether it was merged
+// where it was meant to be.
+func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
+	defer k.loop.ledger.alone(plotOf(k.repo, m.SHA, m.Context))()
+	if m.Debt.SHA != "" {
+		if err := k.loop.owe(ctx, k.repo, m.Debt); err != nil {
+			return err
+		}
+	}
+	return k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})
 }
 
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.
