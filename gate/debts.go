@@ -17,9 +17,6 @@ const (
 	// maxCalledIn is how many debts without an end one look calls in because the file is another; the rest follow, as many a minute.
 	// They are as many as heads were ever green, and must not stand in the way of those that an instant ends.
 	maxCalledIn = 60
-	// spentStatuses is how many statuses on one commit and context leave too few of the thousand that GitHub takes: a success that
-	// was the last of them could never be taken back.
-	spentStatuses = 900
 	// hourShare is the part of an hour's requests that may be bound to be spent on paying debts: half.
 	hourShare = 2
 )
@@ -73,7 +70,7 @@ func (d *brief) saysAt(at time.Time) string {
 
 // spent: too few statuses are left for one that could be taken back.
 func spent(d *brief) (ruling, bool) {
-	if d.pull.Statuses < spentStatuses {
+	if d.pull.Statuses < plan.MaxStatuses {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: wordStatusesSpent}, true

@@ -20,6 +20,10 @@ type Debt struct {
 	Cutoff      time.Duration // how long after Ends its window shuts: half of that is the time there is to pay it
 }
 
+// MaxStatuses is how many statuses on one commit and context leave too few of the thousand that GitHub takes, whoever sets them: a
+// success that was the last of them could never be taken back.
+const MaxStatuses = 900
+
 // Purpose is what a success was given for.
 type Purpose string
 

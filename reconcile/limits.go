@@ -126,8 +126,6 @@ const (
 	payRemembered = 10 * time.Minute
 	// unlockMost is how long the success that lets a branch move may stand: the move follows at once, or at the end of a short limit.
 	unlockMost = time.Minute
-	// statusesMost is how many statuses on one commit and context leave too few of GitHub's thousand for one more success.
-	statusesMost = 900
 )
 
 // How time is watched.

@@ -131,7 +131,7 @@ func (k *look) roomFor(ctx context.Context, w *post) error {
 		}
 		k.counts[at], k.counted[at] = n, true
 	}
-	if n >= statusesMost {
+	if n >= plan.MaxStatuses {
 		k.again = true // the decision knows it then
 		return fmt.Errorf("set success: %w", &forge.Error{Kind: forge.Refused, Reason: wordStatusesSpent})
 	}

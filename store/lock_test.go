@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 
 	"github.com/sluicegate/sluice/store"
@@ -30,36 +29,35 @@ func TestLockIsOfTheFile(t *testing.T) {
 			other := filepath.Join(t.TempDir(), "dir")
 			return filepath.Join(other, filepath.Base(path)), os.Symlink(filepath.Dir(path), other)
 		},
-		"hard link": func(path string) (string, error) {
-			other := filepath.Join(filepath.Dir(path), "hard.db")
-			return other, os.Link(path, other)
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "hard link" && runtime.GOOS != "linux" {
-				t.Skip("no lock of the file itself")
-			}
 			path := filepath.Join(t.TempDir(), "sluice.db")
-			s := open(t, path)
-			other, err := link(path)
-			ok(t, err)
-			for range 2 {
-				if _, err := store.Open(t.Context(), other); !errors.Is(err, store.ErrLocked) {
-					t.Fatalf("a second one by another name: %v", err)
-				}
-			}
-			know(t, s, acme)
-			ok(t, s.Close())
-			second := open(t, other)
-			if _, err := store.Open(t.Context(), path); !errors.Is(err, store.ErrLocked) {
-				t.Errorf("now by the first name: %v", err)
-			}
-			if name != "hard link" { // whose log has another name
-				same(t, "kept", len(sight(t, second)), 1)
-			}
+			second := lockedAs(t, path, link)
+			same(t, "kept", len(sight(t, second)), 1)
 			ok(t, second.Close())
 		})
 	}
+}
+
+// lockedAs holds a database open by its path and then by another name, and sees that the other one of the two is refused each time. It
+// gives the database by the other name.
+func lockedAs(t *testing.T, path string, link func(path string) (string, error)) *store.Store {
+	t.Helper()
+	s := open(t, path)
+	other, err := link(path)
+	ok(t, err)
+	for range 2 {
+		if _, err := store.Open(t.Context(), other); !errors.Is(err, store.ErrLocked) {
+			t.Fatalf("a second one by another name: %v", err)
+		}
+	}
+	know(t, s, acme)
+	ok(t, s.Close())
+	second := open(t, other)
+	if _, err := store.Open(t.Context(), path); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("now by the first name: %v", err)
+	}
+	return second
 }
 
 // A link that leads to no file yet makes the file that it leads to, and locks that.
