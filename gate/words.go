@@ -29,9 +29,9 @@ const (
 	wordChecksUnread     = "waits: not all checks of this head could be read"
 	wordMergeability     = "waits: GitHub is working out whether this can be merged"
 	wordRefused          = "GitHub refused the merge"
-	wordRulesChanged     = "the rules changed since this passed, and nothing open asks for it any more"
+	wordRulesChanged     = "the rules have changed since this passed: reopen the pull request to have it checked again"
 	wordStatusesSpent    = "nearly all statuses that GitHub takes on one commit are used up: push a new commit"
-	wordHourSpent        = "held: GitHub's hourly budget takes back no more successes that end then; it passes when there is room"
+	wordHourSpent        = "held: too many other successes end in the same hour for GitHub's budget of requests"
 )
 
 func sayPath(path string, c layout.Class) plan.Step {

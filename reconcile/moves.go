@@ -212,7 +212,7 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move, err error) (rest 
 			continue
 		}
 		delete(v.green, m.Branch)
-		v.redeem(m.New, plan.PromoteContextFor(m.Branch))
+		v.endDebt(plotOf(v.repo, m.New, plan.PromoteContextFor(m.Branch)))
 		act := v.actOn(m)
 		act.Outcome, act.Reason = store.Done, wordOfMove(m)
 		act.Moved = &plan.Moved{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}

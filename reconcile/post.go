@@ -38,9 +38,8 @@ func (k *look) post(ctx context.Context, w post) error {
 	if err := k.put(ctx, w); err != nil {
 		return err
 	}
-	if debt, owed := k.loop.ledger.at(at); owed && w.State != plan.Success {
-		k.loop.ledger.end(at, debt.Number)
-		k.acquit = append(k.acquit, debt.Number)
+	if w.State != plan.Success {
+		k.endDebt(at)
 	}
 	return nil
 }
@@ -62,9 +61,7 @@ func (k *look) postSuccess(ctx context.Context, at plot, w post) error {
 		err, written = k.put(ctx, w), true
 	}
 	if !owed && (!written || undone(err)) { // else an older success may stand there still
-		if debt, ok := k.loop.ledger.at(at); ok && k.loop.ledger.end(at, debt.Number) {
-			k.acquit = append(k.acquit, debt.Number)
-		}
+		k.endDebt(at)
 	}
 	return err
 }
@@ -185,11 +182,9 @@ func (k *look) callInAll(p plan.Plan) {
 	k.loop.payUp()
 }
 
-// redeem ends the debt of what was merged, or moved.
-func (k *look) redeem(sha plan.SHA, context plan.Context) {
-	at := plotOf(k.repo, sha, context)
-	if debt, owed := k.loop.ledger.at(at); owed {
-		k.loop.ledger.end(at, debt.Number)
+// endDebt ends the debt at a place, if there is one: it was paid, or made good, or nothing was written.
+func (k *look) endDebt(at plot) {
+	if debt, owed := k.loop.ledger.at(at); owed && k.loop.ledger.end(at, debt.Number) {
 		k.acquit = append(k.acquit, debt.Number)
 	}
 }

@@ -15,7 +15,7 @@ const (
 	wordLate    = "the time for it ran out; looking again"
 	wordOld     = "time changed what is to be done; looking again"
 	wordSpent   = "GitHub's hourly budget of requests is nearly spent; merging again when it is renewed"
-	wordOwed    = "a success is to be taken back first; looking again"
+	wordOwed    = "a success that has ended must be taken back first; looking again"
 	wordCrowded = "as many are green as can be withdrawn before the close; looking again"
 	wordStopped = "the service is stopping; the next start looks again"
 	wordGone    = "GitHub does not show the repository to us"
