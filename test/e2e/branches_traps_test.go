@@ -61,7 +61,7 @@ func TestBranchDeletedByHand(t *testing.T) {
 		w := newWorld(t, following(shutForYears, "rw/a"))
 		base := w.tip("main")
 		w.plant(base, "rw/a")
-		w.serve()
+		w.serve("SLUICE_RESYNC=1s")
 		tip := w.push("main", "apps/a-rw/x")
 		w.summed(tip, "pending: 1 branch waits; next: rw/a "+openDay)
 		w.plant("", "rw/a")

@@ -365,7 +365,7 @@ func TestMergeAnswerLost(t *testing.T) {
 			w := newWorld(t, rules(shutForYears))
 			c.fault.Method, c.fault.Path = http.MethodPut, mergeRoute
 			w.github.Fault(c.fault)
-			p := w.serve()
+			p := w.serve("SLUICE_RESYNC=1s")
 			n := w.open("live", "apps/a-rt/x")
 			w.merged(n)
 			w.eventually("the history says so", func() bool { return strings.Contains(p.text(), `"verb":"merge","pull":1`) })
