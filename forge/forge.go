@@ -46,7 +46,9 @@ type Options struct {
 	Transport  http.RoundTripper // nil: one of our own, with time-outs
 	Lists      FileLists         // nil: old names of renames are remembered in memory only
 	Log        *slog.Logger      // nil: nothing is logged
-	Now        func() time.Time  // nil: time.Now. Paces, limits and skew are reckoned by it
+	// Requested is called after each request with its kind and the answer's code, 0 without an answer. It names nobody. nil: no one asks.
+	Requested func(route string, code int)
+	Now       func() time.Time // nil: time.Now. Paces, limits and skew are reckoned by it
 }
 
 // FileLists remembers the whole file list of a pull request, with the old names of renames, beyond the life of a process.
@@ -59,15 +61,16 @@ type FileLists interface {
 
 // Forge speaks to one GitHub as one App. It is safe for concurrent use.
 type Forge struct {
-	app      int64
-	pace     int
-	rulesTTL time.Duration
-	at       addresses
-	lists    FileLists
-	log      *slog.Logger
-	now      func() time.Time
-	wire     http.RoundTripper
-	signer   *ghinstallation.AppsTransport
+	app       int64
+	pace      int
+	rulesTTL  time.Duration
+	at        addresses
+	lists     FileLists
+	log       *slog.Logger
+	now       func() time.Time
+	wire      http.RoundTripper
+	requested func(string, int)
+	signer    *ghinstallation.AppsTransport
 
 	mu      sync.Mutex
 	us      plan.Login
@@ -129,7 +132,7 @@ func New(o Options) (*Forge, error) {
 func unsigned(o Options, at addresses) *Forge {
 	f := &Forge{
 		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
-		wire: o.Transport, clients: map[int64]*client{},
+		wire: o.Transport, requested: o.Requested, clients: map[int64]*client{},
 		policies:  newLRU[plan.SHA, parsed](keepPolicies),
 		rules:     newLRU[baseKey, rules](keepRules),
 		forks:     newLRU[forkKey, fork](keepBases),
@@ -169,7 +172,7 @@ func (f *Forge) defaults() {
 	if f.wire == nil {
 		f.wire = defaultTransport()
 	}
-	f.wire = wire{f.wire, f.now}
+	f.wire = wire{f.wire, f.now, f.requested}
 }
 
 // client gives the client of an installation. That of 0, which is none, sends nothing.

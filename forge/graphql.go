@@ -68,7 +68,7 @@ func (c *client) askParts(ctx context.Context, q *query) (reply, error) {
 		return reply{}, fmt.Errorf("query %s: %w", q.name, err)
 	}
 	r := reply{sent: c.now()}
-	data, header, err := c.post(ctx, body)
+	data, header, err := c.post(withQuery(ctx, q.name), body)
 	if err != nil {
 		return reply{}, wrap(ctx, "query "+q.name, err)
 	}

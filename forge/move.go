@@ -253,7 +253,7 @@ func (c *client) mutate(ctx context.Context, field, text string, input map[strin
 	if err != nil {
 		return fmt.Errorf("%s: %w", field, err)
 	}
-	data, header, err := c.post(context.WithValue(ctx, mutationKey{}, true), body)
+	data, header, err := c.post(withQuery(context.WithValue(ctx, mutationKey{}, true), "updateRefs"), body)
 	if err != nil {
 		return err
 	}

@@ -48,8 +48,9 @@ func defaultTransport() http.RoundTripper {
 
 // wire is the lowest layer: what every request carries and no answer may exceed.
 type wire struct {
-	next http.RoundTripper
-	now  func() time.Time
+	next      http.RoundTripper
+	now       func() time.Time
+	requested func(route string, code int) // nil: nobody asks
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -59,6 +60,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	r.Header.Set("X-GitHub-Api-Version", apiVersion)
 	sent := w.now()
 	resp, err := w.next.RoundTrip(r)
+	w.count(r, resp)
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +70,17 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	return resp, nil
+}
+
+// count says that a request was made; resp is nil if it had no answer.
+func (w wire) count(r *http.Request, resp *http.Response) {
+	switch {
+	case w.requested == nil:
+	case resp == nil:
+		w.requested(routeOf(r), 0)
+	default:
+		w.requested(routeOf(r), resp.StatusCode)
+	}
 }
 
 // withToken refuses an answer to a request for a token that has none: ghinstallation falls over a null.

@@ -235,6 +235,7 @@ func (k *look) record(ctx context.Context, acts ...store.Act) error {
 			args = append(args, "branch", act.Branch)
 		}
 		k.log.Info("acted", args...)
+		k.released(act)
 	}
 	if errors.Is(k.end, errStore) {
 		return k.end

@@ -41,13 +41,18 @@ type look struct {
 	budget  int                    // statuses a minute at GitHub's pace; 0: unlimited
 	swept   bool                   // this look read what was closed before debts were recorded
 	failed  error                  // the first write that failed and is worth another try soon
+
+	began   tick
+	event   tick                // the first event that this look answers and has not written a status since; never: none
+	kinds   map[plan.Kind]int   // verdicts; nil: nothing is decided yet
+	pending map[about]time.Time // what is due, and since when
 }
 
 // newLook begins a look. The caller holds the lock, and has a worker for it.
 func (l *Loop) newLook(e *entry, now instant) *look {
 	return &look{
 		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String()),
-		seen: e.seen, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{},
+		seen: e.seen, began: now.tick, event: e.event, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{},
 		counts: map[store.Tallied]int{}, counted: map[store.Tallied]bool{},
 	}
 }
@@ -79,6 +84,7 @@ func (k *look) run(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
+	k.measured(p, err, now)
 	k.settle(p, err, now)
 	l.queue.end(k.entry, k.line, now.tick)
 	l.wakeUp()
@@ -95,6 +101,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 		return plan.Plan{}, err
 	}
 	k.tell(p)
+	k.measure(p)
 	if k.end == nil && k.loop.ailing() { // nothing is released without memory: the store has to show first that it works again
 		if err := k.remember(ctx, p, noted, errStore); err != nil {
 			k.end = fmt.Errorf("%w: %w", errStore, err)

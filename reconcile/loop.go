@@ -56,6 +56,7 @@ type Options struct {
 	Resync  time.Duration    // between two looks at a quiet repository; 0: DefaultResync
 	Workers int              // looks at once; 0: DefaultWorkers
 	Log     *slog.Logger     // nil: nothing is logged
+	Meter   Meter            // nil: nothing is measured
 	Now     func() time.Time // the wall clock; nil: time.Now
 }
 
@@ -66,6 +67,7 @@ type Loop struct {
 	decide func(plan.Snapshot) plan.Plan
 	resync time.Duration
 	log    *slog.Logger
+	meter  Meter
 	clock  func() time.Time
 	began  time.Time // for the monotonic clock
 	seed   maphash.Seed
@@ -94,11 +96,14 @@ func New(o Options) *Loop {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
+	if o.Meter == nil {
+		o.Meter = unmeasured{}
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	l := &Loop{
-		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, clock: o.Now,
+		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
 		owing: make(chan struct{}, 1), ledger: newLedger(),
 		ignored: map[key]bool{},

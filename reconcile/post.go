@@ -92,8 +92,11 @@ func undone(err error) bool {
 // put writes the status itself, and counts it.
 func (k *look) put(ctx context.Context, w post) error {
 	err := k.set(ctx, w.sha, w.Status)
-	if err == nil && k.loop.ledger.answered(k.repo) {
-		k.loop.payUp()
+	if err == nil {
+		k.answered()
+		if k.loop.ledger.answered(k.repo) {
+			k.loop.payUp()
+		}
 	}
 	if !undone(err) { // it may stand
 		at := store.Tallied{SHA: w.sha, Context: w.Context}

@@ -83,6 +83,11 @@ type entry struct {
 	merged []int // by us, since a look asked what became of them; touched by its look alone
 	waits  bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
 
+	event    tick                // the first note that the look under way answers; never: none
+	kinds    map[plan.Kind]int   // verdicts at the last look
+	pending  map[about]time.Time // what was due and not done at the end of the last look, and since when
+	foreseen time.Time           // the last plan's Wake
+
 	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }
 
@@ -322,6 +327,7 @@ func (q *queue) begin(e *entry, now instant) {
 		e.streak = 0
 	}
 	e.streak++
+	e.event = e.noted
 	e.due, e.settle, e.noted, e.hold = never, never, never, 0
 	if !e.wake.After(now.wall) {
 		e.wake = time.Time{}

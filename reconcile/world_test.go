@@ -632,21 +632,21 @@ const fresh = 30 * time.Second
 func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, until time.Time) {
 	windowed := slices.Contains(x.Labels, "windowed")
 	green := len(x.Ours) > 0 && x.Ours[0].State == plan.Success
-	say := ""
+	say, kind := "", plan.Held
 	switch again := refusedUntil(s, x); {
 	case slices.Contains(x.Labels, "hold"):
 		say = "held by a label"
 	case windowed && !open:
 		say = "held by the window"
 	case again.After(s.At):
-		say = "refused until " + again.Format(time.TimeOnly)
+		say, kind = "refused until "+again.Format(time.TimeOnly), plan.Waiting
 		p.Look = earliest(p.Look, again)
 	}
 	if windowed {
 		p.Wake = earliest(p.Wake, until)
 	}
 	pin := plan.Pin{SHA: x.Head, Before: s.At.Add(fresh)}
-	v := plan.Verdict{Subject: plan.Subject{Pull: x.Number, Base: x.Base}, SHA: x.Head, Kind: plan.Held, Reason: say}
+	v := plan.Verdict{Subject: plan.Subject{Pull: x.Number, Base: x.Base}, SHA: x.Head, Kind: kind, Reason: say}
 	switch {
 	case say == "":
 		v.Kind, v.Reason = plan.Release, "released"

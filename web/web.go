@@ -39,8 +39,10 @@ type Options struct {
 	Ready  func() []string // why the service cannot work; nil: it always can
 	// Lag says since when a repository's verdicts are not up to date, and why; "", or nil: they are.
 	Lag func(plan.Repo) string
-	Now func() time.Time // nil: time.Now
-	Log *slog.Logger     // nil: nothing is logged
+	// Metrics answers GET /metrics; nil: there are none.
+	Metrics http.Handler
+	Now     func() time.Time // nil: time.Now
+	Log     *slog.Logger     // nil: nothing is logged
 }
 
 // New makes the handler of GET / and its style sheet.
@@ -63,6 +65,9 @@ func New(o Options) http.Handler {
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		e.Handle(method, "/", s.index)
 		e.Handle(method, "/style.css", style)
+		if o.Metrics != nil {
+			e.Handle(method, "/metrics", gin.WrapH(o.Metrics))
+		}
 	}
 	return e
 }

@@ -160,6 +160,7 @@ func (r *receiver) receiveFlux(c *gin.Context) {
 		r.refuse(c, saysFluxUnsigned)
 		return
 	}
+	isSigned(c, EventFlux)
 	name := repository{FullName: c.Param("owner") + "/" + c.Param("repo")}
 	repo, ok := name.repo(installation{})
 	if !ok {

@@ -38,6 +38,7 @@ func (r *receiver) receive(c *gin.Context) {
 		return
 	}
 	event, guid := c.GetHeader("X-GitHub-Event"), c.GetHeader("X-GitHub-Delivery")
+	isSigned(c, event)
 	if event == "" || guid == "" || len(event) > MaxHeader || len(guid) > MaxHeader {
 		say(c, http.StatusBadRequest, saysNoGUID)
 		return

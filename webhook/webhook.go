@@ -40,6 +40,9 @@ type Options struct {
 	Lags       func() []string   // what it cannot do for some although it works, one line each; nil: nothing
 	Now        func() time.Time  // nil: time.Now
 	Log        *slog.Logger      // nil: nothing is logged
+	// Answered is called after each delivery with its event and our answer's code: an event that counts for us, EventFlux, "other", or
+	// "unsigned" for whatever nobody signed. nil: no one asks.
+	Answered func(event string, code int)
 }
 
 // New makes the handler of POST /webhook, GET /healthz and GET /readyz, and of POST /flux/OWNER/REPO if it has a secret.
@@ -64,9 +67,9 @@ func New(o Options) http.Handler {
 	}))
 	e.NoRoute(func(c *gin.Context) { say(c, http.StatusNotFound, saysNotFound) })
 	e.NoMethod(func(c *gin.Context) { say(c, http.StatusMethodNotAllowed, saysNoMethod) })
-	e.POST("/webhook", r.receive)
+	e.POST("/webhook", r.counted, r.receive)
 	if len(o.FluxSecret) > 0 {
-		e.POST("/flux/:owner/:repo", r.receiveFlux)
+		e.POST("/flux/:owner/:repo", r.counted, r.receiveFlux)
 	}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		e.Handle(method, "/healthz", func(c *gin.Context) { say(c, http.StatusOK, saysAlive) })

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/metrics"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/reconcile"
@@ -27,6 +28,7 @@ type service struct {
 	forge    *forge.Forge
 	store    *store.Store
 	loop     *reconcile.Loop
+	metrics  *metrics.Set
 	hook     net.Listener // for GitHub
 	admin    net.Listener // for people
 	self     atomic.Pointer[plan.Login]
@@ -57,11 +59,14 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 	if v.store, err = store.Open(ctx, s.Database); err != nil {
 		return nil, err
 	}
-	if v.forge, err = forge.New(s.forge(v.store, log)); err != nil {
+	v.metrics = metrics.New(version(), v.state)
+	github := s.forge(v.store, log)
+	github.Requested = v.metrics.Request
+	if v.forge, err = forge.New(github); err != nil {
 		return nil, err
 	}
 	v.loop = reconcile.New(reconcile.Options{
-		Forge: v.forge, Store: v.store, Decide: decide, Resync: s.Resync, Workers: s.Workers, Log: log,
+		Forge: v.forge, Store: v.store, Decide: decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics,
 	})
 	return v, nil
 }
@@ -174,10 +179,24 @@ func (v *service) ready() []string {
 func (v *service) webhook() http.Handler {
 	return webhook.New(webhook.Options{
 		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.us, Ready: v.ready, Lags: v.loop.Lags, Log: v.log,
-		Poke: func(h webhook.Hint) { v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours))) },
+		Answered: v.metrics.Delivery,
+		Poke:     func(h webhook.Hint) { v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours))) },
 	})
 }
 
 func (v *service) page() http.Handler {
-	return web.New(web.Options{Source: v.store, GitHub: v.settings.peopleURL(), Ready: v.ready, Lag: v.loop.Lag, Log: v.log})
+	return web.New(web.Options{Source: v.store, GitHub: v.settings.peopleURL(), Ready: v.ready, Lag: v.loop.Lag, Metrics: v.metrics.Handler(), Log: v.log})
+}
+
+// state is what a scrape of the metrics reads.
+func (v *service) state() metrics.State {
+	c := v.loop.Census()
+	s := metrics.State{
+		Verdicts: map[string]int{}, Debts: c.Debts, Overdue: c.Overdue, OldestDue: c.OldestDue, Waiting: c.Waiting, Running: c.Looked,
+		Known: c.Known, Lagging: c.Lagging, Skew: c.Skew, Ready: len(v.ready()) == 0,
+	}
+	for kind, n := range c.Verdicts {
+		s.Verdicts[string(kind)] = n
+	}
+	return s
 }

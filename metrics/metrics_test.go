@@ -1,0 +1,76 @@
+package metrics_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
+
+	"github.com/sluicegate/sluice/metrics"
+)
+
+// scrape gives what Prometheus reads.
+func scrape(t *testing.T, s *metrics.Set) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	s.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	if w.Code != http.StatusOK {
+		t.Fatalf("answered %d: %s", w.Code, w.Body)
+	}
+	text, err := io.ReadAll(w.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestScrape: what is counted and what is read at the scrape stands in the answer, under names that keep Prometheus' conventions.
+func TestScrape(t *testing.T) {
+	s := metrics.New("v1", func() metrics.State {
+		return metrics.State{
+			Budgets:  []metrics.Budget{{Installation: 7, Resource: "graphql", Limit: 5000, Left: 72, Renewed: time.Unix(1e9, 0)}},
+			Verdicts: map[string]int{"held": 3}, Debts: 2, Overdue: 1, OldestDue: time.Minute, Waiting: 4, Skew: -time.Second, Ready: true,
+		}
+	})
+	s.Request("POST graphql", 200)
+	s.Request("POST graphql", 0)
+	s.Delivery("push", 202)
+	s.Look("done", 20*time.Millisecond)
+	s.Status(time.Second)
+	s.Release(time.Hour)
+	text := scrape(t, s)
+	for _, want := range []string{
+		`sluice_build_info{version="v1"} 1`,
+		`sluice_github_requests_total{code="200",route="POST graphql"} 1`,
+		`sluice_github_requests_total{code="none",route="POST graphql"} 1`,
+		`sluice_webhook_requests_total{code="202",event="push"} 1`,
+		`sluice_look_duration_seconds_bucket{end="done",le="0.05"} 1`,
+		`sluice_event_to_status_seconds_sum 1`,
+		`sluice_due_to_done_seconds_bucket{le="3600"} 1`,
+		`sluice_github_budget_remaining{installation="7",resource="graphql"} 72`,
+		`sluice_github_budget_limit{installation="7",resource="graphql"} 5000`,
+		`sluice_github_budget_reset_timestamp_seconds{installation="7",resource="graphql"} 1e+09`,
+		`sluice_verdicts{kind="held"} 3`,
+		`sluice_greens 2`,
+		`sluice_greens_overdue 1`,
+		`sluice_oldest_due_seconds 60`,
+		`sluice_looks_waiting 4`,
+		`sluice_clock_offset_seconds -1`,
+		`sluice_ready 1`,
+	} {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			t.Errorf("lacks %s", want)
+		}
+	}
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}

@@ -1,0 +1,94 @@
+package metrics
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// State is what is read at each scrape.
+type State struct {
+	Budgets   []Budget
+	Verdicts  map[string]int // of pull requests and windowed branches, by kind
+	Debts     int            // successes of ours that have an end, or may get one
+	Overdue   int            // of them that should be gone
+	OldestDue time.Duration  // since the oldest that is due, and not done, was due; 0: nothing is
+	Waiting   int            // repositories that wait for a look
+	Running   int            // looks under way
+	Known     int            // repositories
+	Skew      time.Duration  // our clock minus GitHub's
+	Ready     bool
+	Lagging   int // repositories that are not up to date
+}
+
+// Budget is what an installation may still send to GitHub within an hour.
+type Budget struct {
+	Installation int64
+	Resource     string // GitHub's name: core, graphql
+	Limit, Left  int
+	Renewed      time.Time // when the hour ends
+}
+
+// collector reads the state at each scrape.
+type collector struct{ read func() State }
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc(name, help, labels, nil)
+}
+
+var (
+	budgetLimit  = desc("sluice_github_budget_limit", "Requests (core) or points (graphql) that GitHub grants an installation in an hour.", "installation", "resource")
+	budgetLeft   = desc("sluice_github_budget_remaining", "What is left of this hour, by GitHub's last word.", "installation", "resource")
+	budgetEnds   = desc("sluice_github_budget_reset_timestamp_seconds", "When GitHub's hour ends.", "installation", "resource")
+	verdicts     = desc("sluice_verdicts", "Pull requests and windowed branches, by their verdict at the last look.", "kind")
+	debts        = desc("sluice_greens", "Successes of ours that stand and that sluice takes back when their reason ends.")
+	overdue      = desc("sluice_greens_overdue", "Successes of ours that should be gone and stand.")
+	oldest       = desc("sluice_oldest_due_seconds", "Time since the oldest release that is due, and not done, was due.")
+	waiting      = desc("sluice_looks_waiting", "Repositories that wait for a look.")
+	running      = desc("sluice_looks_running", "Looks under way.")
+	repositories = desc("sluice_repositories", "Repositories that the App is installed in.")
+	lagging      = desc("sluice_repositories_lagging", "Repositories that are not up to date.")
+	offset       = desc("sluice_clock_offset_seconds", "Our clock minus GitHub's.")
+	ready        = desc("sluice_ready", "Whether the service can do its work, as /readyz has it.")
+)
+
+// Describe implements prometheus.Collector.
+func (c collector) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		budgetLimit, budgetLeft, budgetEnds, verdicts, debts, overdue, oldest, waiting, running, repositories, lagging, offset, ready,
+	} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c collector) Collect(to chan<- prometheus.Metric) {
+	s := c.read()
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	for _, b := range s.Budgets {
+		id := strconv.FormatInt(b.Installation, 10)
+		gauge(budgetLimit, float64(b.Limit), id, b.Resource)
+		gauge(budgetLeft, float64(b.Left), id, b.Resource)
+		if !b.Renewed.IsZero() {
+			gauge(budgetEnds, float64(b.Renewed.Unix()), id, b.Resource)
+		}
+	}
+	for kind, n := range s.Verdicts {
+		gauge(verdicts, float64(n), kind)
+	}
+	for d, n := range map[*prometheus.Desc]int{
+		debts: s.Debts, overdue: s.Overdue, waiting: s.Waiting, running: s.Running, repositories: s.Known, lagging: s.Lagging,
+	} {
+		gauge(d, float64(n))
+	}
+	gauge(oldest, s.OldestDue.Seconds())
+	gauge(offset, s.Skew.Seconds())
+	healthy := 0.0
+	if s.Ready {
+		healthy = 1
+	}
+	gauge(ready, healthy)
+}

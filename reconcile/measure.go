@@ -1,0 +1,179 @@
+package reconcile
+
+import (
+	"errors"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// Meter measures what the loop does. Its methods must not wait for anything.
+type Meter interface {
+	// Look is called after each look, with how it ended: "done", "void", "limited", "gone", "stopped" or "failed".
+	Look(end string, took time.Duration)
+	// Status is called with the first status that a look writes, and the time since the first event that the look answers.
+	Status(since time.Duration)
+	// Release is called for each merge and each move, with the time since it was due.
+	Release(since time.Duration)
+}
+
+// unmeasured measures nothing.
+type unmeasured struct{}
+
+func (unmeasured) Look(string, time.Duration) {}
+func (unmeasured) Status(time.Duration)       {}
+func (unmeasured) Release(time.Duration)      {}
+
+// Census is what the loop has before it at one instant, counted over all repositories.
+type Census struct {
+	Verdicts        map[plan.Kind]int // of pull requests and windowed branches, at the last look at each repository
+	Debts, Overdue  int               // successes of ours that stand, and those that should be gone
+	OldestDue       time.Duration     // since the oldest that is due and not done was due; 0: nothing is
+	Known           int               // repositories
+	Waiting, Looked int               // of them: in line for a look, and looked at right now
+	Lagging         int               // of them: not up to date
+	Skew            time.Duration     // our clock minus GitHub's, as the last look saw it
+}
+
+// Census counts.
+func (l *Loop) Census() Census {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now()
+	c := Census{Verdicts: map[plan.Kind]int{}, Known: len(l.queue.repos), Skew: l.health.skew}
+	for _, e := range l.queue.repos {
+		for kind, n := range e.kinds {
+			c.Verdicts[kind] += n
+		}
+		for _, since := range e.pending {
+			c.OldestDue = max(c.OldestDue, now.wall.Sub(since))
+		}
+		switch e.state {
+		case ready:
+			c.Waiting++
+		case looking:
+			c.Looked++
+		}
+		if g := e.lags(now); !g.since.IsZero() {
+			c.Lagging++
+		}
+	}
+	c.Debts, c.Overdue = l.ledger.count(now)
+	return c
+}
+
+// count gives how many debts there are, and how many of them are due.
+func (l *ledger) count(now instant) (all, due int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.timed {
+		if o.due(now) {
+			due++
+		}
+	}
+	return len(l.debts), due
+}
+
+// measure notes what a plan is about: how many verdicts there are of each kind, and since when each release is due. One that the plan
+// before foresaw has been due since the instant that it named.
+func (k *look) measure(p plan.Plan) {
+	k.kinds, k.pending = map[plan.Kind]int{}, map[about]time.Time{}
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	keep := func(a about, kind plan.Kind) {
+		k.kinds[kind]++
+		if was, ok := k.entry.pending[a]; ok && kind == plan.Waiting {
+			k.pending[a] = was // mostly for GitHub to take what it refused
+		}
+	}
+	for _, v := range p.Verdicts {
+		if v.Subject.Pull != 0 {
+			keep(aboutPull(v.Subject.Pull), v.Kind)
+		}
+	}
+	for _, v := range p.Branches {
+		keep(about{branch: v.Name}, v.Kind)
+	}
+	since := k.at
+	if foreseen := k.entry.foreseen; !foreseen.IsZero() && foreseen.Before(since) {
+		since = foreseen
+	}
+	due := func(a about) {
+		k.pending[a] = since
+		if was, ok := k.entry.pending[a]; ok {
+			k.pending[a] = was
+		}
+	}
+	for _, a := range p.Actions {
+		switch a := a.(type) {
+		case plan.Merge:
+			due(aboutPull(a.Pull))
+		case plan.MoveBranches:
+			for _, m := range a.Moves {
+				due(about{branch: m.Branch})
+			}
+		}
+	}
+}
+
+func aboutPull(n int) about { return about{subject: plan.Subject{Pull: n}} }
+
+// released measures a merge or a move that was done.
+func (k *look) released(act store.Act) {
+	var a about
+	switch {
+	case act.Merged != nil:
+		a = aboutPull(act.Merged.Pull)
+	case act.Moved != nil:
+		a = about{branch: act.Moved.Branch}
+	default:
+		return
+	}
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	since, ok := k.pending[a]
+	if !ok { // it became due while the look was under way
+		since = k.at
+	}
+	delete(k.pending, a)
+	k.loop.meter.Release(max(0, act.At.Sub(since)))
+}
+
+// answered measures the first status that a look writes. The caller holds no lock.
+func (k *look) answered() {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	if k.event == never {
+		return
+	}
+	k.loop.meter.Status(k.loop.now().tick - k.event)
+	k.event = never
+}
+
+// measured notes on the entry what the look found. The caller holds the lock.
+func (k *look) measured(p plan.Plan, err error, now instant) {
+	k.loop.meter.Look(endOf(err), now.tick-k.began)
+	if k.kinds == nil {
+		return // nothing was decided
+	}
+	k.entry.kinds, k.entry.pending, k.entry.foreseen = k.kinds, k.pending, p.Wake
+}
+
+// endOf is how a look ended, as Meter has it.
+func endOf(err error) string {
+	switch {
+	case err == nil:
+		return "done"
+	case errors.Is(err, errStopped):
+		return "stopped"
+	case errors.Is(err, errGone):
+		return "gone"
+	case kindOf(err) == forge.Limited, errors.Is(err, errSpent):
+		return "limited"
+	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errCrowded), errors.Is(err, errOwed):
+		return "void"
+	}
+	return "failed"
+}

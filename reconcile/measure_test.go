@@ -1,0 +1,87 @@
+package reconcile_test
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
+)
+
+// meter keeps what was measured.
+type meter struct {
+	mu       sync.Mutex
+	looks    []string
+	statuses []time.Duration
+	releases []time.Duration
+}
+
+func (m *meter) Look(end string, _ time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !slices.Contains(m.looks, end) {
+		m.looks = append(m.looks, end)
+	}
+}
+
+func (m *meter) Status(since time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.statuses = append(m.statuses, since)
+}
+
+func (m *meter) Release(since time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.releases = append(m.releases, since)
+}
+
+// TestMeasured: the time from an event to its status, and from the opening to the merge, whatever was tried in between. While it is
+// due it is counted, with its age; what was held is counted as held before.
+func TestMeasured(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		opening := time.Now().Add(time.Minute)
+		var m meter
+		w.set(func() {
+			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.fault = func(c call) error {
+				if c.op == "merge" && time.Since(opening) < 30*time.Second {
+					return &forge.Error{Kind: forge.Transient, Reason: "away"}
+				}
+				return nil
+			}
+		})
+		stop, _ := started(w, reconcile.Options{Meter: &m})
+		defer stop()
+		w.open(one, pull{number: 1, windowed: true})
+		time.Sleep(10 * time.Second)
+		if c := w.loop.Census(); c.Verdicts[plan.Held] != 1 || c.OldestDue != 0 || c.Known != 1 {
+			t.Errorf("while it is held the census is %+v", c)
+		}
+		if len(m.statuses) != 1 || m.statuses[0] > 2*time.Second || m.statuses[0] == 0 {
+			t.Errorf("from the event to the status: %v", m.statuses)
+		}
+		time.Sleep(time.Until(opening) + 20*time.Second)
+		if c := w.loop.Census(); c.OldestDue < 15*time.Second || c.OldestDue > 21*time.Second {
+			t.Errorf("20 s after the opening the census is %+v", c)
+		}
+		time.Sleep(3 * time.Minute)
+		w.want(one, 1, "merged")
+		if c := w.loop.Census(); c.OldestDue != 0 {
+			t.Errorf("when it is merged the census is %+v", c)
+		}
+		if len(m.releases) != 1 || m.releases[0] < 30*time.Second || m.releases[0] > 2*time.Minute {
+			t.Errorf("from due to done: %v", m.releases)
+		}
+		if len(m.statuses) != 1 {
+			t.Errorf("an opening is no event: %v", m.statuses)
+		}
+		if fmt.Sprint(m.looks) == "[]" {
+			t.Error("no look was measured")
+		}
+	}, one)
+}
