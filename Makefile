@@ -71,6 +71,10 @@ generated: generate
 bench: ## the figures, each with its baseline in the same run
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
+.PHONY: figures
+figures: ## measure times beside those of a minimal program, for docs/performance.md
+	$(GO) test -count=1 -timeout 60m -run 'TestFigures$$' -v ./test/e2e -figures
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s), and attack WORLDS (10000) random worlds
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS='$(FUZZJOBS)' .ci/fuzz
