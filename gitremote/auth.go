@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,7 +142,8 @@ func (c *credentials) describe(end *transport.Endpoint) string {
 	return text
 }
 
-// helper runs `git credential`, which asks the helpers that the user has set up. It may not ask the user.
+// helper runs `git credential`, which asks the helpers that the user has set up. It may not ask the user. It runs in no
+// repository: the configuration of whatever directory a job stands in must not name the program that is asked.
 func (c *credentials) helper(ctx context.Context, verb, about string) (string, error) {
 	if strings.ContainsAny(strings.ReplaceAll(about, "\n", ""), "\r\x00") || strings.Contains(c.path+c.user, "\n") {
 		return "", errNoHelper // a line break would be another line of the protocol
@@ -148,7 +151,8 @@ func (c *credentials) helper(ctx context.Context, verb, about string) (string, e
 	ctx, cancel := context.WithTimeout(ctx, helperTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "git", "credential", verb)
-	cmd.Env = append(os.Environ(), "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
+	cmd.Dir = string(filepath.Separator)
+	cmd.Env = append(Environ(), "GIT_DIR="+os.DevNull, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GCM_INTERACTIVE=never")
 	cmd.Stdin = strings.NewReader(about + "\n")
 	var out bytes.Buffer
 	cmd.Stdout = &out
@@ -157,4 +161,18 @@ func (c *credentials) helper(ctx context.Context, verb, about string) (string, e
 		return "", errNoHelper // git is not there, or nobody knew; what it prints is not shown
 	}
 	return out.String(), nil
+}
+
+// userGit is what may steer git from the environment: where the user's own configuration lies. All else that begins with GIT_
+// is left out: a hook's GIT_DIR would lead git into a repository, GIT_CONFIG_COUNT would name programs, GIT_TRACE would write
+// secrets down.
+var userGit = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"}
+
+// Environ is the environment for git and for what git starts: that of this process without what is meant for sluice, which holds
+// secrets, and without what steers git, but for where the user's configuration lies.
+func Environ() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return strings.HasPrefix(name, "SLUICE_") || strings.HasPrefix(name, "GIT_") && !slices.Contains(userGit, name)
+	})
 }

@@ -38,19 +38,22 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	}
 	all := map[string]change{}
 	for _, b := range bases {
-		c, err := r.commit(b)
+		from, err := r.root(plan.SHA(b.String()))
 		if err != nil {
 			return nil, err
 		}
-		d := diff{repo: r, out: map[string]change{}}
-		if err := d.trees(c.TreeHash, to, ""); err != nil {
+		found, err := r.diff(directory(from), directory(to), MaxChanges)
+		if err != nil {
 			return nil, err
 		}
-		for name, c := range d.out {
+		for name, c := range found {
 			if was, ok := all[name]; ok && was.kind() != c.kind() {
 				c = change{was: &leaf{}, is: &leaf{}} // it depends on which base: something happened to it
 			}
 			all[name] = c
+		}
+		if len(all) > MaxChanges {
+			return nil, fmt.Errorf("%w: "+sayChanges, ErrTooLarge, MaxChanges)
 		}
 	}
 	return files(all, len(bases) == 1), nil
@@ -69,89 +72,124 @@ func (c change) kind() plan.Change {
 	return plan.Modified
 }
 
-// diff compares trees. It descends only where they differ.
+// diff compares trees. It descends only where they differ, and holds no directory while it reads those below it: hostile ones
+// are large, and deep.
 type diff struct {
-	repo *Repo
-	out  map[string]change
+	repo  *Repo
+	limit int // of paths, and of directories
+	out   map[string]change
+	todo  []folder
+	dirs  int // that were put into todo
+	names int // bytes of the names in out and of those that were put into todo
 }
 
-// trees compares two directories of one name.
-func (d *diff) trees(from, to plumbing.Hash, below string) error {
-	was, err := d.repo.tree(from, below)
+// nothing stands where no entry is.
+var nothing = object.TreeEntry{Mode: filemode.Empty}
+
+// directory is a tree as an entry.
+func directory(h plumbing.Hash) object.TreeEntry {
+	return object.TreeEntry{Hash: h, Mode: filemode.Dir}
+}
+
+// diff is every path that differs between two entries.
+func (r *Repo) diff(was, is object.TreeEntry, limit int) (map[string]change, error) {
+	d := diff{repo: r, limit: limit, out: map[string]change{}}
+	err := d.directories(was, is, "")
+	for err == nil && len(d.todo) > 0 {
+		next := d.todo[len(d.todo)-1]
+		d.todo = d.todo[:len(d.todo)-1]
+		err = d.entries(next)
+	}
+	return d.out, err
+}
+
+// entries compares what is in two directories of one name.
+func (d *diff) entries(p folder) error {
+	before := map[string]object.TreeEntry{}
+	was, err := d.list(p.was, p.below)
 	if err != nil {
 		return err
 	}
-	is, err := d.repo.tree(to, below)
-	if err != nil {
-		return err
-	}
-	before := make(map[string]object.TreeEntry, len(was))
 	for _, e := range was {
 		before[e.Name] = e
+	}
+	is, err := d.list(p.is, p.below)
+	if err != nil {
+		return err
 	}
 	for _, e := range is {
 		old, ok := before[e.Name]
 		delete(before, e.Name)
-		if ok && old.Hash == e.Hash && old.Mode == e.Mode {
+		if !ok {
+			old = nothing
+		} else if old.Hash == e.Hash && old.Mode == e.Mode {
 			continue
 		}
-		if err := d.pair(old, e, below+e.Name); err != nil {
+		if err := d.compare(old, e, p.below+e.Name); err != nil {
 			return err
 		}
 	}
 	for _, e := range before {
-		if err := d.pair(e, object.TreeEntry{}, below+e.Name); err != nil {
+		if err := d.compare(e, nothing, p.below+e.Name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// pair compares what stood at a path with what stands there; a mode of 0 is nothing.
-func (d *diff) pair(was, is object.TreeEntry, name string) error {
-	if was.Mode == filemode.Dir && is.Mode == filemode.Dir {
-		return d.trees(was.Hash, is.Hash, name+"/")
+// list is the entries of a directory; what is none has none.
+func (d *diff) list(e object.TreeEntry, below string) ([]object.TreeEntry, error) {
+	if e.Mode != filemode.Dir {
+		return nil, nil
 	}
-	if err := d.gone(was, name); err != nil {
-		return err
+	return d.repo.tree(e.Hash, below)
+}
+
+// compare compares what stood at a path with what stands there.
+func (d *diff) compare(was, is object.TreeEntry, name string) error {
+	var c change
+	if was.Mode != filemode.Dir && was.Mode != filemode.Empty {
+		c.was = &leaf{was.Hash, was.Mode}
 	}
-	return d.come(is, name)
-}
-
-// gone notes that what stood at a path, or below it, stands there no more.
-func (d *diff) gone(e object.TreeEntry, name string) error {
-	return d.each(e, name, func(at string, l leaf) {
-		c := d.out[at]
-		c.was = &l
-		d.out[at] = c
-	})
-}
-
-// come notes what stands at a path now, or below it.
-func (d *diff) come(e object.TreeEntry, name string) error {
-	return d.each(e, name, func(at string, l leaf) {
-		c := d.out[at]
-		c.is = &l
-		d.out[at] = c
-	})
-}
-
-// each gives every path that an entry stands for.
-func (d *diff) each(e object.TreeEntry, name string, note func(string, leaf)) error {
-	bounded := func(at string, l leaf) error {
-		if len(d.out) >= MaxChanges {
-			return fmt.Errorf("%w: changed paths", ErrTooLarge)
+	if is.Mode != filemode.Dir && is.Mode != filemode.Empty {
+		c.is = &leaf{is.Hash, is.Mode}
+	}
+	if c.was != nil || c.is != nil {
+		if len(d.out) >= d.limit {
+			return fmt.Errorf("%w: "+sayPaths, ErrTooLarge, d.limit)
 		}
-		note(at, l)
-		return nil
+		d.out[name] = c
+		if err := d.name(name); err != nil {
+			return err
+		}
 	}
-	switch e.Mode {
-	case filemode.Empty:
-		return nil
-	case filemode.Dir:
-		return d.repo.leaves(e.Hash, name+"/", bounded)
+	if was.Mode == filemode.Dir || is.Mode == filemode.Dir {
+		return d.directories(was, is, name+"/")
 	}
-	return bounded(name, leaf{e.Hash, e.Mode})
+	return nil
+}
+
+// directories puts two of one name aside to be compared.
+func (d *diff) directories(was, is object.TreeEntry, below string) error {
+	if d.dirs++; d.dirs > d.limit {
+		return fmt.Errorf("%w: "+sayDirectories, ErrTooLarge, d.limit)
+	}
+	d.todo = append(d.todo, folder{was, is, below})
+	return d.name(below)
+}
+
+// name counts the bytes of a name that is kept.
+func (d *diff) name(name string) error {
+	if d.names += len(name); d.names > maxNames {
+		return fmt.Errorf("%w: "+sayNames, ErrTooLarge, maxNames>>20)
+	}
+	return nil
+}
+
+// folder is what stood at a path and what stands there, one of them at least a directory.
+type folder struct {
+	was, is object.TreeEntry
+	below   string // the path, with a slash
 }
 
 // files is changes as rows, sorted by path. With one merge base, moves are found.
@@ -203,20 +241,23 @@ func moves(all map[string]change) map[string]string {
 		slices.Sort(names)
 	}
 	slices.Sort(added)
-	out := map[string]string{}
-	for _, same := range []func(a, b string) bool{
-		func(a, b string) bool { return path.Base(a) == path.Base(b) },
-		func(string, string) bool { return true },
-	} {
+	out, used := map[string]string{}, map[string]bool{}
+	for _, key := range []func(string) string{path.Base, func(string) string { return "" }} {
+		left := map[content]map[string][]string{}
+		for k, names := range deleted {
+			left[k] = map[string][]string{}
+			for _, name := range names {
+				if !used[name] {
+					left[k][key(name)] = append(left[k][key(name)], name)
+				}
+			}
+		}
 		for _, name := range added {
 			is := all[name].is
 			k := content{is.hash, is.mode == filemode.Symlink}
-			i := slices.IndexFunc(deleted[k], func(d string) bool { return same(name, d) })
-			if _, done := out[name]; done || i < 0 {
-				continue
+			if fit := left[k][key(name)]; out[name] == "" && len(fit) > 0 {
+				out[name], used[fit[0]], left[k][key(name)] = fit[0], true, fit[1:]
 			}
-			out[name] = deleted[k][i]
-			deleted[k] = slices.Delete(deleted[k], i, i+1)
 		}
 	}
 	return out

@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing/cache"
 	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/sluicegate/sluice/plan"
@@ -285,7 +288,7 @@ func TestNothingIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := object.GetTree(r.storage, root)
+		tree, err := object.GetTree(filesystem.NewStorage(osfs.New(r.at.git), cache.NewObjectLRUDefault()), root)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -356,7 +359,7 @@ func BenchmarkChanges(b *testing.B) {
 	w.git("repack", "-adq")
 	b.Run("cold", func(b *testing.B) {
 		for b.Loop() {
-			r, err := Open(w.dir)
+			r, err := Open(b.Context(), w.dir)
 			if err != nil {
 				b.Fatal(err)
 			}

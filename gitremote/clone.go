@@ -19,9 +19,9 @@ type Clone struct {
 }
 
 // OpenClone opens the repository that dir is in. One that lacks a part of its history is an error: ancestry could not be
-// told.
-func OpenClone(dir string) (*Clone, error) {
-	r, err := Open(dir)
+// told. What reads it ends with an error once ctx does.
+func OpenClone(ctx context.Context, dir string) (*Clone, error) {
+	r, err := Open(ctx, dir)
 	if err != nil {
 		return nil, err
 	}

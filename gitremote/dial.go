@@ -20,7 +20,7 @@ import (
 
 // Bounds of what a server may answer, and of how long it may take to begin.
 const (
-	maxListing    = 64 << 20         // bytes of the list of refs: half a million of them
+	maxListing    = 64 << 20         // bytes of what is no pack: a list of half a million refs, or the edges of a history
 	maxRefusal    = 64 << 10         // bytes of an answer that is an error
 	headerTimeout = 2 * time.Minute  // until an answer begins: a server may count many objects first
 	idleTimeout   = 30 * time.Second // of a connection that is not used
@@ -54,7 +54,8 @@ func Dial(o Options) (*Remote, error) {
 		if end.Host == "" {
 			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
 		}
-		r.client = githttp.NewClient(&http.Client{Transport: newBounded()})
+		r.answers = newBounded()
+		r.client = githttp.NewClient(&http.Client{Transport: r.answers})
 	case "ssh":
 		r.client = gitssh.DefaultClient
 	case "file":
@@ -156,7 +157,11 @@ func (r *Remote) fault(doing string, err error) error {
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return form(sayNotFound)
 	}
-	return &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, plan.Fit(r.creds.hide(plan.Clean(err.Error())))), err: err}
+	text := r.creds.hide(plan.Clean(err.Error()))
+	if !errors.Is(err, ErrTooLarge) { // whose words are ours, to their end
+		text = plan.Fit(text)
+	}
+	return &faultError{text: fmt.Sprintf("%s %s: %s", doing, r.shown, text), err: err}
 }
 
 // faultError shows somebody's error with nothing secret in it.
@@ -169,32 +174,40 @@ func (f *faultError) Error() string { return f.text }
 func (f *faultError) Unwrap() error { return f.err }
 
 // bounded is a transport whose answers end.
-type bounded struct{ next http.RoundTripper }
+type bounded struct {
+	next http.RoundTripper
+	last *limited // answer
+}
 
-func newBounded() bounded {
+func newBounded() *bounded {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return bounded{http.DefaultTransport}
+		return &bounded{next: http.DefaultTransport}
 	}
 	t = t.Clone()
 	t.ResponseHeaderTimeout, t.IdleConnTimeout = headerTimeout, idleTimeout
-	return bounded{t}
+	return &bounded{next: t}
+}
+
+// packFollows lets the last answer be as long as a pack may be. What stands before the pack is kept in memory, so it may not.
+func (b *bounded) packFollows() {
+	if b != nil && b.last != nil {
+		b.last.left = maxReceived
+	}
 }
 
 // RoundTrip implements http.RoundTripper.
-func (b bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	limit := int64(maxPack)
-	switch {
-	case res.StatusCode < 200 || res.StatusCode > 299:
+	limit := int64(maxListing)
+	if res.StatusCode < 200 || res.StatusCode > 299 {
 		limit = maxRefusal
-	case req.Method == http.MethodGet:
-		limit = maxListing
 	}
-	res.Body = &limited{ReadCloser: res.Body, left: limit, quiet: limit == maxRefusal}
+	b.last = &limited{ReadCloser: res.Body, left: limit, quiet: limit == maxRefusal}
+	res.Body = b.last
 	return res, nil
 }
 
@@ -210,7 +223,7 @@ func (l *limited) Read(p []byte) (int, error) {
 		if l.quiet {
 			return 0, io.EOF
 		}
-		return 0, fmt.Errorf("%w: the server's answer", ErrTooLarge)
+		return 0, fmt.Errorf("%w: "+sayAnswer, ErrTooLarge)
 	}
 	if int64(len(p)) > l.left {
 		p = p[:l.left]

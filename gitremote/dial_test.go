@@ -72,7 +72,7 @@ func TestUnusable(t *testing.T) {
 			if c.url != "" {
 				s, err = Dial(Options{URL: c.url})
 			} else {
-				s, err = OpenClone(c.dir)
+				s, err = OpenClone(t.Context(), c.dir)
 			}
 			if err == nil {
 				_, err = s.Look(t.Context(), file)
@@ -333,7 +333,7 @@ func packOf(t testing.TB, w *world, args []string) *pack {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := spool(bytes.NewReader(data))
+	p, err := spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -362,7 +362,7 @@ func FuzzPack(f *testing.F) {
 	f.Add(emptyPack())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		p, err := spool(bytes.NewReader(data))
+		p, err := spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,7 @@
 package gitremote
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -35,7 +36,7 @@ import (
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
 
@@ -50,8 +51,8 @@ const (
 	MaxCommits = 1_000_000 // commits walked for one merge base
 	maxDepth   = 1_000     // directories within each other
 	maxTag     = 16        // tags of tags of a commit
-	cacheBytes = 64 << 20  // objects kept in memory
-	smallFile  = 64 << 10  // bytes of git's own files that are read here: .git, commondir
+	maxNames   = 64 << 20  // bytes of all paths that one answer names
+	maxParents = 4 << 20   // parents of all commits that are read: real histories have one or two for each
 )
 
 // Errors that callers tell apart.
@@ -71,30 +72,37 @@ var (
 type Repo struct {
 	dir     string // as the caller named it, for errors
 	at      place
-	storage *filesystem.Storage
+	storage catalogue
+	objects *objects
 	bare    bool
 	partial bool // a remote has promised the objects that are missing
 	shallow map[plumbing.Hash]bool
 }
 
+// catalogue is what go-git reads of a clone: all but its objects.
+type catalogue interface {
+	storer.ReferenceStorer
+	storer.ShallowStorer
+	config.ConfigStorer
+}
+
 // Open opens the clone that dir is in: the directory itself or the nearest one above it that is a repository, as git does.
-func Open(dir string) (*Repo, error) {
+// What reads it ends with an error once ctx does.
+func Open(ctx context.Context, dir string) (*Repo, error) {
 	at, err := locate(dir)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
-	fs := billy.Filesystem(osfs.New(at.git))
+	fs := billy.Filesystem(fence{osfs.New(at.git)})
 	if at.common != at.git {
-		fs = dotgit.NewRepositoryFilesystem(fs, osfs.New(at.common))
+		fs = dotgit.NewRepositoryFilesystem(fs, fence{osfs.New(at.common)})
 	}
-	storage := filesystem.NewStorageWithOptions(fs, cache.NewObjectLRU(cacheBytes), filesystem.Options{
-		KeepDescriptors:      true,
-		LargeObjectThreshold: MaxFile,
-		AlternatesFS:         osfs.New(string(filepath.Separator)),
-	})
-	r := &Repo{dir: dir, at: at, storage: storage, bare: at.bare, shallow: map[plumbing.Hash]bool{}}
-	if err := r.read(); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, err), storage.Close())
+	r := &Repo{dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), bare: at.bare, shallow: map[plumbing.Hash]bool{}}
+	if r.objects, err = openObjects(ctx, filepath.Join(at.common, "objects")); err == nil {
+		err = r.read()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", dir, err)
 	}
 	return r, nil
 }
@@ -148,7 +156,7 @@ func (r *Repo) format(cfg *config.Config) error {
 }
 
 // Close lets go of the repository's files.
-func (r *Repo) Close() error { return r.storage.Close() }
+func (r *Repo) Close() error { return r.objects.Close() }
 
 // place is where the parts of a repository stand.
 type place struct {
@@ -238,19 +246,6 @@ func isGitDir(dir string) bool {
 	}
 	_, err := os.Lstat(filepath.Join(dir, "HEAD"))
 	return err == nil
-}
-
-// readSmall is the text of one of git's own small files.
-func readSmall(path string) (string, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return "", err
-	}
-	if info.Size() > smallFile {
-		return "", fmt.Errorf("%w: %s", ErrTooLarge, path)
-	}
-	data, err := os.ReadFile(path)
-	return strings.TrimRight(string(data), "\r\n"), err
 }
 
 // lacking is err, put so that a person can act on it where an object is missing.

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -130,30 +129,30 @@ func TestOpen(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	empty := t.TempDir()
-	if _, err := Open(empty); !errors.Is(err, ErrNoRepo) {
+	if _, err := Open(t.Context(), empty); !errors.Is(err, ErrNoRepo) {
 		t.Error(err)
 	}
-	if _, err := Open(filepath.Join(empty, "nowhere")); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(t.Context(), filepath.Join(empty, "nowhere")); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
 	file := filepath.Join(empty, "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(file); !errors.Is(err, ErrNoRepo) {
+	if _, err := Open(t.Context(), file); !errors.Is(err, ErrNoRepo) {
 		t.Error(err)
 	}
 	w := newWorld(t)
 	w.git("config", "core.repositoryformatversion", "1")
 	for key, value := range map[string]string{"extensions.objectformat": "sha256", "extensions.refstorage": "reftable", "extensions.surprise": "yes"} {
 		w.git("config", key, value)
-		if _, err := Open(w.dir); !errors.Is(err, ErrUnsupported) {
+		if _, err := Open(t.Context(), w.dir); !errors.Is(err, ErrUnsupported) {
 			t.Errorf("%s: %v", key, err)
 		}
 		w.write(map[string]string{".git/config": "[core]\n\trepositoryformatversion = 1\n"})
 	}
 	w.write(map[string]string{".git/config": "[core]\n\trepositoryformatversion = 7\n"})
-	if _, err := Open(w.dir); !errors.Is(err, ErrUnsupported) {
+	if _, err := Open(t.Context(), w.dir); !errors.Is(err, ErrUnsupported) {
 		t.Error(err)
 	}
 }
@@ -282,23 +281,5 @@ func TestDefaultBranch(t *testing.T) {
 		if got := open(t, c.dir).DefaultBranch(); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
-	}
-}
-
-func TestFS(t *testing.T) {
-	w := sample(t)
-	head := w.commit(map[string]string{"d/f": "ff"})
-	fsys, err := open(t, w.dir).FS(head)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := fstest.TestFS(fsys, "a", "d/e", "d/f"); err != nil {
-		t.Error(err)
-	}
-	if data, err := fs.ReadFile(fsys, "d/f"); err != nil || string(data) != "ff" {
-		t.Errorf("%q %v", data, err)
-	}
-	if _, err := fsys.Open("nope"); !errors.Is(err, fs.ErrNotExist) {
-		t.Error(err)
 	}
 }

@@ -26,6 +26,7 @@ type graph struct {
 	nodes []vertex
 	names []plumbing.Hash // of nodes
 	notes map[int32]note
+	edges int // parents of all commits that were read
 }
 
 // vertex is one commit of a graph.
@@ -74,8 +75,8 @@ func (g *graph) add(e entry) error {
 	if g.has(e.hash) {
 		return nil
 	}
-	if len(g.nodes)+len(e.parents) >= MaxCommits {
-		return fmt.Errorf("%w: history", ErrTooLarge)
+	if g.edges += len(e.parents); len(g.nodes)+len(e.parents) >= MaxCommits || g.edges > maxParents {
+		return fmt.Errorf("%w: "+sayHistory, ErrTooLarge, MaxCommits)
 	}
 	i := g.at(e.hash)
 	parents := make([]int32, len(e.parents))

@@ -5,9 +5,9 @@ import (
 	"container/heap"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -73,12 +73,15 @@ type paint struct {
 	sides map[plumbing.Hash]side
 	queue queue
 	fresh int // commits in queue that were not stale when they were added
+	edges int // parents of all commits that were read
 }
 
 // queued is a commit with the marks it had when it was added.
 type queued struct {
-	commit *object.Commit
-	side   side
+	hash    plumbing.Hash
+	parents []plumbing.Hash
+	at      time.Time
+	side    side
 }
 
 // add marks a commit and queues it if the marks are new to it.
@@ -90,14 +93,14 @@ func (w *paint) add(h plumbing.Hash, s side) error {
 	if err != nil {
 		return err
 	}
-	if len(w.sides) > MaxCommits {
-		return fmt.Errorf("%w: history", ErrTooLarge)
+	if w.edges += len(c.ParentHashes); len(w.sides) > MaxCommits || w.edges > maxParents {
+		return fmt.Errorf("%w: "+sayHistory, ErrTooLarge, MaxCommits)
 	}
 	w.sides[h] |= s
 	if s = w.sides[h]; s&stale == 0 {
 		w.fresh++
 	}
-	heap.Push(&w.queue, queued{c, s})
+	heap.Push(&w.queue, queued{h, c.ParentHashes, c.Committer.When, s})
 	return nil
 }
 
@@ -109,17 +112,17 @@ func (w *paint) run() ([]plumbing.Hash, error) {
 		if q.side&stale == 0 {
 			w.fresh--
 		}
-		pass := w.sides[q.commit.Hash]
+		pass := w.sides[q.hash]
 		if pass&(ours|theirs) == ours|theirs {
 			if pass&stale == 0 {
-				found = append(found, q.commit.Hash)
+				found = append(found, q.hash)
 			}
 			pass |= stale
 		}
-		if pass&stale != 0 && w.repo.shallow[q.commit.Hash] {
+		if pass&stale != 0 && w.repo.shallow[q.hash] {
 			continue // what a common ancestor descends from is not in the clone, and changes nothing
 		}
-		for _, p := range q.commit.ParentHashes {
+		for _, p := range q.parents {
 			if err := w.add(p, pass); err != nil {
 				return nil, err
 			}
@@ -140,7 +143,7 @@ func (r *Repo) independent(commits []plumbing.Hash) ([]plumbing.Hash, error) {
 	if len(commits) < 2 {
 		return commits, nil
 	}
-	behind := map[plumbing.Hash]bool{}
+	behind, edges := map[plumbing.Hash]bool{}, 0
 	for _, h := range commits {
 		if behind[h] {
 			continue // whoever leads to it leads to all that it leads to
@@ -156,13 +159,13 @@ func (r *Repo) independent(commits []plumbing.Hash) ([]plumbing.Hash, error) {
 			if behind[p] {
 				continue
 			}
-			if len(behind) > MaxCommits {
-				return nil, fmt.Errorf("%w: history", ErrTooLarge)
-			}
 			behind[p] = true
 			c, err := r.commit(p)
 			if err != nil {
 				return nil, err
+			}
+			if edges += len(c.ParentHashes); len(behind) > MaxCommits || edges > maxParents {
+				return nil, fmt.Errorf("%w: "+sayHistory, ErrTooLarge, MaxCommits)
 			}
 			todo = append(todo, c.ParentHashes...)
 		}
@@ -175,7 +178,7 @@ type queue []queued
 
 func (q queue) Len() int { return len(q) }
 func (q queue) Less(i, j int) bool {
-	return q[i].commit.Committer.When.After(q[j].commit.Committer.When)
+	return q[i].at.After(q[j].at)
 }
 func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
 func (q *queue) Push(x any)   { *q = append(*q, x.(queued)) }

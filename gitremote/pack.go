@@ -2,7 +2,6 @@ package gitremote
 
 import (
 	"bytes"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -15,37 +14,37 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// Bounds of a pack that a server sends.
+// Bounds of what is kept of a pack that a server sends; those of what it may cost stand with budget.
 const (
-	maxPack    = 8 << 30  // bytes on disk
-	maxObjects = 50 << 20 // its objects, of which nothing is kept
-	maxCommit  = 1 << 20  // bytes of one commit
-	maxTree    = 16 << 20 // bytes of one directory
-	maxChain   = 5_000    // deltas upon each other; git itself makes 50
-	maxLate    = 100_000  // deltas that stand before what they are based on
-	packCache  = 4 << 20  // bytes of objects kept, because the next ones are often based on them
+	maxCommit = 1 << 20 // bytes of one commit
+	maxTree   = 8 << 20 // bytes of one directory: some 140,000 files
+	maxLate   = 100_000 // deltas that stand before what they are based on
+	packCache = 4 << 20 // bytes of objects kept, because the next ones are often based on them
 )
 
 // pack is a pack that a server sent: a temporary file, gone when it is closed. It is read from front to back, and only the
 // objects of one kind are looked into, so that memory does not grow with it. That is what keeps a server that sends whole
 // trees with every history (one without filters, as git is by default) from costing memory.
 type pack struct {
-	file *os.File
-	size int64
+	file  *os.File
+	size  int64
+	meter meter
 }
 
-// spool takes a pack in.
-func spool(from io.Reader) (*pack, error) {
+// spool takes a pack in. It is read as long as the meter's context lasts.
+func spool(m meter, from io.Reader) (*pack, error) {
 	f, err := os.CreateTemp("", "sluice-*.pack")
 	if err != nil {
 		return nil, err
 	}
-	p := &pack{file: f}
+	p := &pack{file: f, meter: m}
 	// Gone from the directory at once where the system can do that, so that a kill leaves nothing behind.
 	_ = os.Remove(f.Name())
-	p.size, err = io.Copy(f, io.LimitReader(from, maxPack+1))
-	if err == nil && p.size > maxPack {
-		err = fmt.Errorf("%w: a pack of more than %d bytes", ErrTooLarge, int64(maxPack))
+	left := maxReceived - m.spent.received
+	p.size, err = io.Copy(f, io.LimitReader(from, left+1))
+	m.spent.received += p.size
+	if err == nil && p.size > left {
+		err = fmt.Errorf("%w: "+sayReceived, ErrTooLarge, maxReceived>>30)
 	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("receive objects: %w", err), p.Close())
@@ -68,11 +67,12 @@ type reading struct {
 	limit  int64 // bytes of one object; larger ones are passed over
 	sink   func(plumbing.Hash, []byte) error
 	pack   *pack
-	random *packfile.Scanner        // reads again what others are based on
-	kinds  map[int64]struct{}       // where objects of this kind begin
-	hashes map[plumbing.Hash]int64  // the same by name, if the pack names bases so
-	late   []*packfile.ObjectHeader // deltas whose base was not seen yet
-	cache  *cache.BufferLRU
+	random *deltas                                    // reads again what others are based on
+	kinds  map[int64]struct{}                         // where objects of this kind begin
+	hashes map[plumbing.Hash]int64                    // the same by name, if the pack names bases so
+	late   map[plumbing.Hash][]*packfile.ObjectHeader // deltas by their base, which was not seen yet
+	known  []plumbing.Hash                            // bases of late that were seen since
+	waits  int                                        // deltas in late
 }
 
 // errStop ends a pass early.
@@ -82,8 +82,12 @@ var errStop = errors.New("enough")
 // errStop; it must not keep the bytes.
 func (p *pack) each(kind plumbing.ObjectType, limit int64, sink func(plumbing.Hash, []byte) error) error {
 	r := &reading{
-		kind: kind, limit: limit, sink: sink, pack: p, random: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size)),
-		kinds: map[int64]struct{}{}, hashes: map[plumbing.Hash]int64{}, cache: cache.NewBufferLRU(packCache),
+		kind: kind, limit: limit, sink: sink, pack: p, kinds: map[int64]struct{}{}, hashes: map[plumbing.Hash]int64{},
+		late: map[plumbing.Hash][]*packfile.ObjectHeader{},
+	}
+	r.random = &deltas{
+		scan: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size)), meter: p.meter, cache: cache.NewBufferLRU(packCache),
+		find: func(h plumbing.Hash) (int64, bool) { at, ok := r.hashes[h]; return at, ok },
 	}
 	if err := r.run(); err != nil && !errors.Is(err, errStop) {
 		return fmt.Errorf("read objects: %w", err)
@@ -99,7 +103,7 @@ func (r *reading) run() error {
 		return err
 	}
 	if count > maxObjects {
-		return fmt.Errorf("%w: a pack of %d objects", ErrTooLarge, count)
+		return fmt.Errorf("%w: "+sayObjects, ErrTooLarge, count, maxObjects)
 	}
 	for range count {
 		h, err := scan.NextObjectHeader()
@@ -116,19 +120,22 @@ func (r *reading) run() error {
 	return r.rest()
 }
 
-// take looks at one object as the pass comes to it.
+// take looks at one object as the pass comes to it. All of it is read, so that what it inflates to is counted.
 func (r *reading) take(h *packfile.ObjectHeader, scan *packfile.Scanner) error {
-	switch h.Type {
-	case r.kind:
-		r.kinds[h.Offset] = struct{}{}
-		if h.Length > r.limit {
-			return nil
-		}
+	if h.Length > maxObject {
+		return fmt.Errorf("%w: "+sayObject, ErrTooLarge, h.Length, maxObject>>30)
+	}
+	if h.Type == r.kind && h.Length <= r.limit {
 		var content bytes.Buffer
-		if _, _, err := scan.NextObject(&content); err != nil {
+		if _, _, err := scan.NextObject(io.MultiWriter(r.pack.meter, &content)); err != nil {
 			return err
 		}
 		return r.give(h.Offset, content.Bytes())
+	}
+	if _, _, err := scan.NextObject(r.pack.meter); err != nil {
+		return err
+	}
+	switch h.Type {
 	case plumbing.OFSDeltaObject:
 		if _, ours := r.kinds[h.OffsetReference]; ours {
 			return r.delta(h)
@@ -138,7 +145,9 @@ func (r *reading) take(h *packfile.ObjectHeader, scan *packfile.Scanner) error {
 			h.OffsetReference = at
 			return r.delta(h)
 		}
-		return r.postpone(h)
+		r.postpone(h)
+	case r.kind:
+		return r.mark(h.Offset) // what is based on it may be small
 	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
 	default:
 		return fmt.Errorf("%w: an object of type %d", packfile.ErrMalformedPackFile, h.Type)
@@ -146,42 +155,46 @@ func (r *reading) take(h *packfile.ObjectHeader, scan *packfile.Scanner) error {
 	return nil
 }
 
-// postpone keeps a delta whose base is named and not seen: it may come, or be of another kind.
-func (r *reading) postpone(h *packfile.ObjectHeader) error {
-	if len(r.late) >= maxLate {
-		return nil // fail closed: whoever lacks the object finds it missing
+// mark notes where an object of the kind begins.
+func (r *reading) mark(at int64) error {
+	if len(r.kinds) >= maxLooked {
+		return fmt.Errorf("%w: "+sayLooked, ErrTooLarge, maxLooked, r.kind)
 	}
-	r.late = append(r.late, h)
+	r.kinds[at] = struct{}{}
 	return nil
 }
 
-// rest looks at the postponed deltas as often as that leads on.
+// postpone keeps a delta whose base is named and not seen: it may come, or be of another kind. Fail closed where there are too
+// many: whoever lacks the object finds it missing.
+func (r *reading) postpone(h *packfile.ObjectHeader) {
+	if r.waits < maxLate {
+		r.waits++
+		r.late[h.Reference] = append(r.late[h.Reference], h)
+	}
+}
+
+// rest looks at the postponed deltas as far as their bases lead.
 func (r *reading) rest() error {
-	for again := true; again && len(r.late) > 0; {
-		again = false
-		left := r.late[:0]
-		for _, h := range r.late {
-			at, ours := r.hashes[h.Reference]
-			if !ours {
-				left = append(left, h)
-				continue
-			}
-			h.OffsetReference, again = at, true
+	for len(r.known) > 0 {
+		base := r.known[0]
+		r.known = r.known[1:]
+		waiting := r.late[base]
+		delete(r.late, base)
+		for _, h := range waiting {
+			h.OffsetReference = r.hashes[base]
 			if err := r.delta(h); err != nil {
 				return err
 			}
 		}
-		r.late = left
 	}
 	return nil
 }
 
 // delta looks at an object that is kept as a change to another one of its kind.
 func (r *reading) delta(h *packfile.ObjectHeader) error {
-	r.kinds[h.Offset] = struct{}{}
-	content, err := r.content(h.Offset, 0)
-	if errors.Is(err, ErrTooLarge) {
-		return nil // passed over, as large ones are that are kept whole
+	content, _, err := r.random.read(h.Offset, r.limit)
+	if errors.Is(err, errLarge) {
+		return r.mark(h.Offset) // passed over, as large ones are that are kept whole
 	}
 	if err != nil {
 		return err
@@ -189,62 +202,17 @@ func (r *reading) delta(h *packfile.ObjectHeader) error {
 	return r.give(h.Offset, content)
 }
 
-// content reads an object again, with all that it is based on.
-func (r *reading) content(at int64, depth int) ([]byte, error) {
-	if kept, ok := r.cache.Get(at); ok {
-		return kept, nil
-	}
-	if depth > maxChain {
-		return nil, fmt.Errorf("%w: a chain of deltas", ErrTooLarge)
-	}
-	h, err := r.random.SeekObjectHeader(at)
-	if err != nil {
-		return nil, err
-	}
-	if h.Length > r.limit {
-		return nil, fmt.Errorf("%w: an object", ErrTooLarge)
-	}
-	var raw bytes.Buffer
-	if _, _, err := r.random.NextObject(&raw); err != nil {
-		return nil, err
-	}
-	base := h.OffsetReference
-	switch h.Type {
-	case plumbing.REFDeltaObject:
-		var known bool
-		if base, known = r.hashes[h.Reference]; !known {
-			return nil, fmt.Errorf("%w: a delta on nothing", packfile.ErrMalformedPackFile)
-		}
-	case plumbing.OFSDeltaObject:
-	default:
-		return raw.Bytes(), nil
-	}
-	under, err := r.content(base, depth+1)
-	if err != nil {
-		return nil, err
-	}
-	if size := grown(raw.Bytes()); size > uint64(r.limit) {
-		return nil, fmt.Errorf("%w: an object", ErrTooLarge)
-	}
-	return packfile.PatchDelta(under, raw.Bytes())
-}
-
-// grown is the size of what a delta makes: the second of the two numbers that it begins with. Few bytes of a delta can ask
-// for very many, so the size is looked at first. What is no delta is refused when it is applied.
-func grown(delta []byte) uint64 {
-	_, n := binary.Uvarint(delta)
-	if n <= 0 {
-		return 0
-	}
-	size, _ := binary.Uvarint(delta[n:])
-	return size
-}
-
 // give hands an object on.
 func (r *reading) give(at int64, content []byte) error {
+	if err := r.mark(at); err != nil {
+		return err
+	}
 	h := plumbing.ComputeHash(r.kind, content)
 	r.hashes[h] = at
-	r.cache.Put(at, content)
+	if _, waited := r.late[h]; waited {
+		r.known = append(r.known, h)
+	}
+	r.random.keep(at, r.kind, content)
 	return r.sink(h, content)
 }
 

@@ -298,7 +298,7 @@ func TestCheckedOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, dir := range []string{w.dir, linked, filepath.Join(w.dir, ".git")} {
-		c, err := OpenClone(dir)
+		c, err := OpenClone(t.Context(), dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func TestBareHead(t *testing.T) {
 	w.branch("rw/a", old)
 	bare := w.clone("--bare")
 	bare.git("symbolic-ref", "HEAD", "refs/heads/rw/a")
-	c, err := OpenClone(bare.dir)
+	c, err := OpenClone(t.Context(), bare.dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,7 +363,7 @@ func TestRefs(t *testing.T) {
 			if c.prepare != nil {
 				c.prepare(w, old)
 			}
-			s, err := OpenClone(w.dir)
+			s, err := OpenClone(t.Context(), w.dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -403,7 +403,7 @@ func TestReflog(t *testing.T) {
 	w := newWorld(t)
 	old, tip := w.two()
 	w.git("branch", "rw/a", string(old))
-	s, err := OpenClone(w.dir)
+	s, err := OpenClone(t.Context(), w.dir)
 	if err != nil {
 		t.Fatal(err)
 	}

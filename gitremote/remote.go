@@ -35,6 +35,8 @@ type Remote struct {
 	caps    *capability.List
 	refused map[packp.Filter]bool // filters that the server turned out not to allow
 	survey  survey
+	spent   budget
+	answers *bounded // nil but over https and http
 }
 
 // Look lists the branches, and reads the file that stands at a path of the default branch's tip.
@@ -254,7 +256,8 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 		return nil, err
 	}
 	defer func() { _ = answer.Close() }() // all was read, or the error is told already
-	return spool(unwrapped(answer, req.Capabilities))
+	r.answers.packFollows()
+	return spool(meter{ctx, &r.spent}, unwrapped(answer, req.Capabilities))
 }
 
 // unwrapped is the pack within an answer.

@@ -103,7 +103,7 @@ func (w *world) clone(args ...string) *world {
 // open opens a repository for the test's time.
 func open(t testing.TB, dir string) *Repo {
 	t.Helper()
-	r, err := Open(dir)
+	r, err := Open(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}

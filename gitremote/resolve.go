@@ -93,7 +93,7 @@ func (r *Repo) abbreviated(name string) (*object.Commit, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.storage.HashesWithPrefix(whole)
+	found, err := r.objects.beginning(whole)
 	if err != nil {
 		return nil, err
 	}
@@ -158,31 +158,31 @@ func (r *Repo) parent(c *object.Commit, n int) (*object.Commit, error) {
 
 // commit reads a commit.
 func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) {
-	c, err := object.GetCommit(r.storage, h)
+	content, err := r.content(plumbing.CommitObject, h, maxCommit)
 	if err != nil {
-		return nil, r.lacking("commit "+h.String(), err)
+		return nil, err
 	}
-	return c, nil
+	return decodeCommit(content)
 }
 
 // peel is the commit that an object is, or that a tag leads to.
 func (r *Repo) peel(h plumbing.Hash) (*object.Commit, error) {
 	for range maxTag {
-		o, err := r.storage.EncodedObject(plumbing.AnyObject, h)
-		if err != nil {
+		content, kind, err := r.objects.read(h, maxCommit)
+		if err != nil && !errors.Is(err, errLarge) {
 			return nil, r.lacking(h.String(), err)
 		}
-		switch o.Type() {
-		case plumbing.CommitObject:
-			return object.DecodeCommit(r.storage, o)
-		case plumbing.TagObject:
-			tag, err := object.DecodeTag(r.storage, o)
-			if err != nil {
+		switch {
+		case kind == plumbing.CommitObject && err == nil:
+			return decodeCommit(content)
+		case kind == plumbing.TagObject && err == nil:
+			tag := &object.Tag{}
+			if err := tag.Decode(memory(kind, content)); err != nil {
 				return nil, fmt.Errorf("read tag %s: %w", h, err)
 			}
 			h = tag.Target
 		default:
-			return nil, fmt.Errorf("%w: %s is a %s", ErrNotFound, h, o.Type())
+			return nil, fmt.Errorf("%w: %s is a %s", ErrNotFound, h, kind)
 		}
 	}
 	return nil, fmt.Errorf("%w: tags of tags", ErrTooLarge)

@@ -1,10 +1,10 @@
 package gitremote
 
 import (
-	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -36,7 +36,7 @@ func (r *Repo) file(sha plan.SHA, name string) ([]byte, bool, error) {
 	if !regular(e.Mode) {
 		return nil, false, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
 	}
-	data, err := r.blob(e.Hash)
+	data, err := r.content(plumbing.BlobObject, e.Hash, MaxFile)
 	return data, err == nil, err
 }
 
@@ -44,16 +44,9 @@ func (r *Repo) file(sha plan.SHA, name string) ([]byte, bool, error) {
 func (r *Repo) Paths(sha plan.SHA) ([]string, error) {
 	root, err := r.root(sha)
 	if err == nil {
-		var out []string
-		err = r.leaves(root, "", func(name string, _ leaf) error {
-			if len(out) == MaxPaths {
-				return fmt.Errorf("%w: files", ErrTooLarge)
-			}
-			out = append(out, name)
-			return nil
-		})
-		if err == nil {
-			return out, nil
+		var found map[string]change
+		if found, err = r.diff(nothing, directory(root), MaxPaths); err == nil {
+			return slices.Sorted(maps.Keys(found)), nil
 		}
 	}
 	return nil, fmt.Errorf("paths at %s: %w", sha.Short(), err)
@@ -78,35 +71,19 @@ type leaf struct {
 	mode filemode.FileMode
 }
 
-// leaves gives every path below a tree that is no directory.
-func (r *Repo) leaves(tree plumbing.Hash, below string, give func(string, leaf) error) error {
-	entries, err := r.tree(tree, below)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		name := below + e.Name
-		if e.Mode == filemode.Dir {
-			err = r.leaves(e.Hash, name+"/", give)
-		} else {
-			err = give(name, leaf{e.Hash, e.Mode})
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // tree reads the entries of one directory. Fail closed: names that would make a path mean another one, or two things at
 // once, are an error. git refuses them too, but not everything that writes trees is git.
 func (r *Repo) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
 	if strings.Count(below, "/") > maxDepth {
-		return nil, fmt.Errorf("%w: directories within each other", ErrTooLarge)
+		return nil, fmt.Errorf("%w: "+sayNested, ErrTooLarge, maxDepth)
 	}
-	t, err := object.GetTree(r.storage, h)
+	content, err := r.content(plumbing.TreeObject, h, maxTree)
 	if err != nil {
-		return nil, r.lacking("tree "+h.String(), err)
+		return nil, err
+	}
+	t := &object.Tree{}
+	if err := t.Decode(memory(plumbing.TreeObject, content)); err != nil {
+		return nil, fmt.Errorf("read tree %s: %w", h, err)
 	}
 	seen := make(map[string]bool, len(t.Entries))
 	for _, e := range t.Entries {
@@ -151,21 +128,16 @@ func named(entries []object.TreeEntry, name string) (object.TreeEntry, bool) {
 	return object.TreeEntry{}, false
 }
 
-// blob reads a file's content, or a symbolic link's target.
-func (r *Repo) blob(h plumbing.Hash) (data []byte, err error) {
-	b, err := object.GetBlob(r.storage, h)
+// content is an object of one kind; what has another one is missing. More than limit bytes are ErrTooLarge.
+func (r *Repo) content(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error) {
+	content, is, err := r.objects.read(h, limit)
+	if err == nil && is != kind {
+		err = plumbing.ErrObjectNotFound
+	}
 	if err != nil {
-		return nil, r.lacking("blob "+h.String(), err)
+		return nil, r.lacking(kind.String()+" "+h.String(), err)
 	}
-	if b.Size > MaxFile {
-		return nil, fmt.Errorf("%w: %d bytes; at most %d", ErrTooLarge, b.Size, MaxFile)
-	}
-	in, err := b.Reader()
-	if err != nil {
-		return nil, r.lacking("blob "+h.String(), err)
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	return io.ReadAll(io.LimitReader(in, MaxFile))
+	return content, nil
 }
 
 // regular tells whether a mode is a file's.

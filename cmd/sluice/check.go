@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,9 @@ import (
 // maxTreeFiles bounds the tree that check looks at. Beyond it the rules are not compared with the tree, and a warning says so.
 const maxTreeFiles = 500_000
 
+// maxTreeNames bounds the bytes of their paths: directories within each other can make every path as long as the system allows.
+const maxTreeNames = 64 << 20
+
 // The codes of findings that are about the surroundings of a file. docs/spec lists them with those of package config.
 const (
 	codeUnusable = "unusable"
@@ -36,12 +40,12 @@ func newCheckCommand(e *env) *cobra.Command {
 		Use:   "check [DIR]",
 		Short: "validate " + config.File + " against the tree of DIR (default: the present directory)",
 		Args:  cobra.MaximumNArgs(1),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."
 			if len(args) == 1 {
 				dir = args[0]
 			}
-			c, err := e.check(dir, file)
+			c, err := e.check(cmd.Context(), dir, file)
 			if err != nil {
 				return err
 			}
@@ -65,7 +69,7 @@ type checkView struct {
 }
 
 // check looks at a file and at the tree that it is meant for.
-func (e *env) check(dir, file string) (checkView, error) {
+func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return checkView{}, err
 	} else if !info.IsDir() {
@@ -77,7 +81,7 @@ func (e *env) check(dir, file string) (checkView, error) {
 	}
 	policy, findings := config.Parse(data)
 	if policy != nil {
-		findings = append(findings, e.surroundings(policy, data, dir)...)
+		findings = append(findings, e.surroundings(ctx, policy, data, dir)...)
 	}
 	slices.SortStableFunc(findings, func(a, b config.Finding) int {
 		if a.Line != b.Line {
@@ -93,9 +97,9 @@ func (e *env) check(dir, file string) (checkView, error) {
 }
 
 // surroundings is what a valid file means for its tree at this time.
-func (e *env) surroundings(policy *config.Policy, data []byte, dir string) []config.Finding {
-	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(dir)}
-	paths, err := listTree(os.DirFS(dir), maxTreeFiles)
+func (e *env) surroundings(ctx context.Context, policy *config.Policy, data []byte, dir string) []config.Finding {
+	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(ctx, dir)}
+	paths, err := listTree(ctx, os.DirFS(dir), maxTreeFiles)
 	if err != nil {
 		message := fmt.Sprintf("the rules were not compared with the tree: %v", err)
 		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: message}
@@ -183,18 +187,23 @@ func readPolicyFile(dir, file string) ([]byte, string, error) {
 }
 
 // listTree lists the files of a tree as git names them: no directories, nothing of .git, and symbolic links as themselves.
-func listTree(tree fs.FS, limit int) ([]string, error) {
-	paths := []string{}
+func listTree(ctx context.Context, tree fs.FS, limit int) ([]string, error) {
+	paths, bytes := []string{}, 0
 	err := fs.WalkDir(tree, ".", func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
+		case ctx.Err() != nil:
+			return ctx.Err()
 		case entry.Name() == ".git" && entry.IsDir():
 			return fs.SkipDir
 		case entry.IsDir(), entry.Name() == ".git": // the file .git of a worktree is not in the tree either
 			return nil
 		case len(paths) >= limit:
 			return fmt.Errorf("it has more than %d files", limit)
+		}
+		if bytes += len(path); bytes > maxTreeNames {
+			return fmt.Errorf("its files' names have more than %d MiB", maxTreeNames>>20)
 		}
 		paths = append(paths, path)
 		return nil
@@ -204,11 +213,11 @@ func listTree(tree fs.FS, limit int) ([]string, error) {
 
 // defaultBranch is what the clone in a directory says; "" if there is none there, or if it does not say. A repository above
 // the directory is another one: its file is another file.
-func defaultBranch(dir string) string {
+func defaultBranch(ctx context.Context, dir string) string {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		return ""
 	}
-	repo, err := gitremote.Open(dir)
+	repo, err := gitremote.Open(ctx, dir)
 	if err != nil {
 		return "" // the file can be checked without it
 	}

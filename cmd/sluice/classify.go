@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -42,9 +43,9 @@ func newClassifyCommand(e *env) *cobra.Command {
 			"What windowed branches hold may be released; the answer says which branch takes it. The branches of the rules\n" +
 			"count as if they stood on the default branch, those that follow the branch BASE, or the clone's default branch\n" +
 			"if BASE is a commit or there are only paths. If that is not known either, they count whatever they follow.",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			call.paths = args
-			v, err := e.classify(call)
+			v, err := e.classify(cmd.Context(), call)
 			if err != nil {
 				return err
 			}
@@ -80,7 +81,7 @@ type pathView struct {
 }
 
 // classify finds the rules and the changes, and asks the gate.
-func (e *env) classify(call classifyCall) (classifyView, error) {
+func (e *env) classify(ctx context.Context, call classifyCall) (classifyView, error) {
 	at, err := e.instant(call.at)
 	if err != nil {
 		return classifyView{}, err
@@ -88,7 +89,7 @@ func (e *env) classify(call classifyCall) (classifyView, error) {
 	if err := call.check(); err != nil {
 		return classifyView{}, err
 	}
-	change, err := call.read()
+	change, err := call.read(ctx)
 	if err != nil {
 		return classifyView{}, err
 	}
@@ -119,15 +120,15 @@ type classified struct {
 	rules  *config.Policy // what the change makes of the file; nil: not known, or invalid
 }
 
-func (c classifyCall) read() (classified, error) {
+func (c classifyCall) read(ctx context.Context) (classified, error) {
 	if c.base != "" {
-		return c.readRevisions()
+		return c.readRevisions(ctx)
 	}
 	policy, err := loadPolicy(c.repo, c.file)
 	if err != nil {
 		return classified{}, err
 	}
-	out := classified{policy: policy, base: plan.Branch(defaultBranch(c.repo))}
+	out := classified{policy: policy, base: plan.Branch(defaultBranch(ctx, c.repo))}
 	for _, path := range c.paths {
 		path = strings.TrimPrefix(filepath.ToSlash(path), "./") // what a shell completes
 		out.files = append(out.files, plan.File{Path: path, Kind: plan.Modified})

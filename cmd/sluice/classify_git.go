@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,8 +13,8 @@ import (
 )
 
 // readRevisions finds what changed between the merge base of two revisions and the head, and the rules at the base.
-func (c classifyCall) readRevisions() (out classified, err error) {
-	repo, err := gitremote.Open(c.repo)
+func (c classifyCall) readRevisions(ctx context.Context) (out classified, err error) {
+	repo, err := gitremote.Open(ctx, c.repo)
 	if err != nil {
 		return classified{}, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -95,11 +96,31 @@ type gitSite interface {
 }
 
 // site opens what the call names.
-func (c promoteCall) site() (gitSite, error) {
-	if c.remote != "" {
-		return gitremote.Dial(gitremote.Options{URL: c.remote, Token: os.Getenv(gitToken)})
+func (c promoteCall) site(ctx context.Context) (gitSite, error) {
+	if c.remote == "" {
+		return gitremote.OpenClone(ctx, c.repo)
 	}
-	return gitremote.OpenClone(c.repo)
+	token := os.Getenv(gitToken)
+	if err := forgetEnvironment(); err != nil {
+		return nil, err
+	}
+	return gitremote.Dial(gitremote.Options{URL: c.remote, Token: token})
+}
+
+// forgetEnvironment keeps of this process's environment what git may have: for a file URL go-git starts git's own programs
+// with it, and they start hooks.
+func forgetEnvironment() error {
+	keep := gitremote.Environ()
+	for _, entry := range os.Environ() {
+		if slices.Contains(keep, entry) {
+			continue
+		}
+		name, _, _ := strings.Cut(entry, "=")
+		if err := os.Unsetenv(name); err != nil {
+			return fmt.Errorf("take %s out of the environment: %w", name, err)
+		}
+	}
+	return nil
 }
 
 // promote observes, decides, and moves what is due.
@@ -110,7 +131,7 @@ func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.Br
 	}
 	ctx, cancel := context.WithTimeout(ctx, promoteFor)
 	defer cancel()
-	site, err := call.site()
+	site, err := call.site(ctx)
 	if err != nil {
 		return nil, err
 	}
