@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -16,6 +17,7 @@ type Clone struct {
 	repo     *Repo
 	survey   survey
 	symbolic map[plan.Branch]bool // branches that are other names of others
+	root     *os.Root             // while branches are moved
 }
 
 // OpenClone opens the repository that dir is in. One that lacks a part of its history is an error: ancestry could not be

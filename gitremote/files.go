@@ -11,8 +11,8 @@ import (
 
 // Bounds of git's own files that are read whole.
 const (
-	smallFile = 64 << 10 // bytes of one that is read here: .git, commondir, a branch
-	wholeFile = 64 << 20 // bytes of one that go-git reads: the config, packed-refs of half a million branches
+	smallFile = 64 << 10  // bytes of one that is read here: .git, commondir, a branch
+	wholeFile = 128 << 20 // bytes of one that go-git reads, or line by line: the config, packed-refs of maxHeads branches
 )
 
 // openRegular opens a file of a clone if it is one, of at most limit bytes. A device or a pipe in its place, which a symbolic link

@@ -72,7 +72,7 @@ func (c *Clone) loose(links map[plan.Branch]plumbing.ReferenceName) error {
 
 // packed reads the branches of packed-refs that are not files of their own.
 func (c *Clone) packed(links map[plan.Branch]plumbing.ReferenceName) error {
-	f, err := os.Open(filepath.Join(c.repo.at.common, "packed-refs"))
+	f, err := openRegular(filepath.Join(c.repo.at.common, "packed-refs"), wholeFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}

@@ -125,6 +125,9 @@ func (o *objects) loose(h plumbing.Hash, limit int64) (content []byte, kind plum
 		if err != nil {
 			return nil, plumbing.InvalidObject, err
 		}
+		if info, err := f.Stat(); err == nil {
+			o.meter.spent.received += info.Size()
+		}
 		content, kind, err = o.inflate(bufio.NewReader(f), limit)
 		return content, kind, errors.Join(err, f.Close())
 	}
@@ -220,6 +223,9 @@ func (o *objects) openPack(base string) error {
 	}
 	if err != nil {
 		return err
+	}
+	if info, err := pack.Stat(); err == nil {
+		o.meter.spent.received += info.Size()
 	}
 	d := &deltas{scan: packfile.NewScanner(pack), meter: o.meter, cache: o.cache, shift: int64(len(o.packs)) << packShift}
 	d.find = func(h plumbing.Hash) (int64, bool) {

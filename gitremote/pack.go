@@ -122,6 +122,9 @@ func (r *reading) run() error {
 
 // take looks at one object as the pass comes to it. All of it is read, so that what it inflates to is counted.
 func (r *reading) take(h *packfile.ObjectHeader, scan *packfile.Scanner) error {
+	if err := r.pack.meter.spend(0); err != nil { // an empty one would not ask
+		return err
+	}
 	if h.Length > maxObject {
 		return fmt.Errorf("%w: "+sayObject, ErrTooLarge, h.Length, maxObject>>30)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,12 +19,17 @@ import (
 // out: its working directory would stay behind. It tells which were not moved, in the order of moves.
 //
 // A ref is written as git writes it, so that git and sluice may run at once: NAME.lock is made first, the value is compared
-// while the lock is held, and the lock file becomes the ref. go-git's own compare-and-set knows nothing of git's locks.
+// while the lock is held, and the lock file becomes the ref. go-git's own compare-and-set knows nothing of git's locks. Nothing is
+// written outside the repository: a directory of refs or logs that is a symbolic link away from it is an error.
 func (c *Clone) Move(ctx context.Context, p Push) ([]Refused, error) {
 	busy, err := c.busy()
+	if err == nil {
+		c.root, err = os.OpenRoot(c.repo.at.common)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
 	}
+	defer c.root.Close() //nolint:errcheck // a directory that was only looked up in
 	var out []Refused
 	for _, m := range p.Moves {
 		if err := ctx.Err(); err != nil {
@@ -84,18 +90,18 @@ func (c *Clone) swap(m plan.Move, p Push) *Refused {
 		return &r
 	}
 	ref := plumbing.NewBranchReferenceName(string(m.Branch))
-	path := filepath.Join(c.repo.at.common, filepath.FromSlash(ref.String()))
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	path := filepath.FromSlash(ref.String())
+	if err := c.root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return no("%s", plan.Clean(err.Error()))
 	}
-	lock, err := os.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	lock, err := c.root.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, os.ErrExist) {
 		return no(wordsLocked, plan.Clean(filepath.Base(path))+".lock")
 	}
 	if err != nil {
 		return no("%s", plan.Clean(err.Error()))
 	}
-	defer os.Remove(lock.Name()) //nolint:errcheck // it is gone when it became the ref
+	defer c.root.Remove(path + ".lock") //nolint:errcheck // it is gone when it became the ref
 	now, err := c.current(ref)
 	if err != nil {
 		return c.release(lock, no("%s", plan.Clean(err.Error())))
@@ -146,43 +152,43 @@ func (c *Clone) set(lock *os.File, path string, m plan.Move, at time.Time) error
 	if err = errors.Join(err, lock.Close()); err != nil {
 		return err
 	}
-	if info, err := os.Lstat(path); err == nil && info.IsDir() {
-		if err := removeEmpty(path); err != nil {
+	if info, err := c.root.Lstat(path); err == nil && info.IsDir() {
+		if err := c.removeEmpty(path); err != nil {
 			return err
 		}
 	}
 	if err := c.log(m, at); err != nil {
 		return err
 	}
-	return os.Rename(lock.Name(), path)
+	return c.root.Rename(path+".lock", path)
 }
 
 // removeEmpty removes a directory that holds nothing but directories, as branches that were deleted leave them.
-func removeEmpty(dir string) error {
-	entries, err := os.ReadDir(dir)
+func (c *Clone) removeEmpty(dir string) error {
+	entries, err := fs.ReadDir(c.root.FS(), filepath.ToSlash(dir))
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if e.IsDir() {
-			if err := removeEmpty(filepath.Join(dir, e.Name())); err != nil {
+			if err := c.removeEmpty(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}
 		}
 	}
-	return os.Remove(dir)
+	return c.root.Remove(dir)
 }
 
 // log appends to the branch's reflog where git would.
 func (c *Clone) log(m plan.Move, at time.Time) error {
-	path := filepath.Join(c.repo.at.common, "logs", "refs", "heads", filepath.FromSlash(string(m.Branch)))
-	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) && !c.keepsLogs() {
+	path := filepath.Join("logs", "refs", "heads", filepath.FromSlash(string(m.Branch)))
+	if _, err := c.root.Lstat(path); errors.Is(err, os.ErrNotExist) && !c.keepsLogs() {
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+	if err := c.root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
+	f, err := c.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
 	if err != nil {
 		return err
 	}

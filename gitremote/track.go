@@ -73,7 +73,10 @@ func (s *survey) track(ctx context.Context, wanted []Wanted, from reader) ([]pla
 		return nil, nil, fmt.Errorf("%w: %d windowed branches", ErrTooLarge, len(wanted))
 	}
 	sources, pairs := s.pairs(wanted)
-	known := s.standings(sources, pairs)
+	known, err := s.standings(ctx, sources, pairs)
+	if err != nil {
+		return nil, nil, err
+	}
 	for _, r := range from.rounds() {
 		if known.settled(r) {
 			continue
@@ -113,20 +116,26 @@ type standings struct {
 	open   []pair
 }
 
-// standings asks the graph as it is now.
-func (s *survey) standings(sources []plumbing.Hash, pairs []pair) standings {
+// standings asks the graph as it is now. Each source and each pair may cost a walk through all of it.
+func (s *survey) standings(ctx context.Context, sources []plumbing.Hash, pairs []pair) (standings, error) {
 	out := standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
 	for _, h := range sources {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
 		out.follow[h] = s.graph.follow(h)
 	}
 	for _, p := range pairs {
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
 		at := out.follow[p.source].place(p.tip)
 		out.of[p] = at
 		if at.relation == plan.RelationUnknown {
 			out.open = append(out.open, p)
 		}
 	}
-	return out
+	return out, nil
 }
 
 // settled tells whether a round has nothing to add.
@@ -143,7 +152,7 @@ func (k standings) settled(r round) bool {
 }
 
 // again asks the graph once more, of the same sources and pairs.
-func (k *standings) again(s *survey) {
+func (k *standings) again(ctx context.Context, s *survey) (err error) {
 	sources, pairs := make([]plumbing.Hash, 0, len(k.follow)), make([]pair, 0, len(k.of))
 	for h := range k.follow {
 		sources = append(sources, h)
@@ -151,7 +160,8 @@ func (k *standings) again(s *survey) {
 	for p := range k.of {
 		pairs = append(pairs, p)
 	}
-	*k = s.standings(sources, pairs)
+	*k, err = s.standings(ctx, sources, pairs)
+	return err
 }
 
 // learn reads what a round adds.
@@ -171,8 +181,7 @@ func (s *survey) learn(ctx context.Context, r round, known *standings, from read
 	if err := from.read(ctx, a, s.graph); err != nil {
 		return err
 	}
-	known.again(s)
-	return nil
+	return known.again(ctx, s)
 }
 
 // learnApart reads what lies between a branch and its source, both ways: the commits that a branch is behind by may be many,
@@ -191,7 +200,9 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 				return err
 			}
 		}
-		known.again(s)
+		if err := known.again(ctx, s); err != nil {
+			return err
+		}
 		if slices.Contains(known.open, p) {
 			return nil // their histories cross: only whole ones tell
 		}

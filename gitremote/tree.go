@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"path"
@@ -134,7 +135,10 @@ func (r *Repo) content(kind plumbing.ObjectType, h plumbing.Hash, limit int64) (
 	if err == nil && is != kind {
 		err = plumbing.ErrObjectNotFound
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errLarge):
+		return nil, fmt.Errorf("%w: "+sayLarge, ErrTooLarge, kind, h, limit)
+	case err != nil:
 		return nil, r.lacking(kind.String()+" "+h.String(), err)
 	}
 	return content, nil
