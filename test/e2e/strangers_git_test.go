@@ -25,10 +25,13 @@ import (
 // Strangers who have no secret: a server that promote is pointed at, a directory that it is started in, a clone that somebody
 // sent. What they send may cost what the bounds say, and runs nothing.
 
-// start starts the binary in a directory, with an environment of its own and more. It is killed when patience ends.
+// forEver is when a command is killed that should have ended by itself: on a machine that does much else, too.
+const forEver = 4 * time.Minute
+
+// start starts the binary in a directory, with an environment of its own and more.
 func start(t *testing.T, dir string, env []string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), forEver)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, binary, args...)
 	var out bytes.Buffer
@@ -239,7 +242,7 @@ func deltaBomb() ([]byte, string) {
 	return pack, fmt.Sprintf("%x", sha1.Sum(append(fmt.Appendf(nil, "commit %d\x00", len(base)), base...)))
 }
 
-// TestHostileServerIsBounded: deltas upon each other, and 24 MB of zeros that are 25 GB, end with a sentence.
+// TestHostileServerIsBounded: deltas upon each other, and 2.5 MB of zeros that are 2.5 GB, end with a sentence.
 func TestHostileServerIsBounded(t *testing.T) {
 	t.Parallel()
 	pack, tip := deltaBomb()
@@ -251,7 +254,7 @@ func TestHostileServerIsBounded(t *testing.T) {
 
 	const size = 64 << 20
 	zeros := packObject(3, size, 0, deflated(make([]byte, size)))
-	url, _ = hostileServer(t, tip, packOf(400, func(int, int) []byte { return zeros }))
+	url, _ = hostileServer(t, tip, packOf(40, func(int, int) []byte { return zeros }))
 	refuses(t, "of objects inflate to more than", t.TempDir(), nil, "promote", "--remote", url)
 }
 
@@ -266,7 +269,7 @@ func TestSignalEndsAHostileServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait() // how it ended is looked at
-	if code := cmd.ProcessState.ExitCode(); code != 2 || !strings.Contains(out.String(), "context canceled") {
+	if code := cmd.ProcessState.ExitCode(); code != 2 || strings.Contains(out.String(), "inflate") {
 		t.Errorf("%v: %s", cmd.ProcessState, out)
 	}
 }

@@ -1,0 +1,231 @@
+package gitremote
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/format/packfile"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// put writes an object, whatever git would say of it.
+func (w *world) put(kind plumbing.ObjectType, content []byte) plumbing.Hash {
+	w.t.Helper()
+	storage := filesystem.NewStorage(osfs.New(filepath.Join(w.dir, ".git")), cache.NewObjectLRUDefault())
+	h, err := storage.SetEncodedObject(memory(kind, content))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return h
+}
+
+// nested is a commit on main whose tree has directories within each other, each with files of its own.
+func (w *world) nested(deep, wide int) plan.SHA {
+	w.t.Helper()
+	blob := w.put(plumbing.BlobObject, []byte("x"))
+	var files bytes.Buffer
+	for i := range wide {
+		fmt.Fprintf(&files, "100644 z%06d\x00%s", i, blob[:])
+	}
+	below := w.put(plumbing.TreeObject, files.Bytes())
+	for range deep {
+		below = w.put(plumbing.TreeObject, append(fmt.Appendf(nil, "40000 a\x00%s", below[:]), files.Bytes()...))
+	}
+	who := "a <a@example.com> 1700000000 +0000"
+	return plan.SHA(w.put(plumbing.CommitObject, fmt.Appendf(nil, "tree %s\nparent %s\nauthor %s\ncommitter %s\n\nx\n", below, w.at("main"), who, who)).String())
+}
+
+// TestTreesAreBounded: directories within each other, their files and their names are, and a context's end ends it all.
+func TestTreesAreBounded(t *testing.T) {
+	w := newWorld(t)
+	_, base := w.two()
+	r := open(t, w.dir)
+	if found, err := r.Changes(base, w.nested(10, 900)); err != nil || len(found) < 11*900 {
+		t.Errorf("%d changes, %v", len(found), err)
+	}
+	for want, head := range map[string]plan.SHA{
+		"more than 100000 paths":            w.nested(20, 9_000),
+		"paths of more than 64 MiB":         w.nested(1_000, 90),
+		"more than 1000 directories within": w.nested(maxDepth+1, 0),
+		"has more than 8388608 bytes":       w.nested(0, maxTree/35+1),
+	} {
+		if _, err := r.Changes(base, head); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), want) {
+			t.Errorf("error is %v, want %q", err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	gone, err := Open(ctx, w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer gone.Close() //nolint:errcheck // only a test
+	cancel()
+	if _, err := gone.Changes(base, w.nested(1, 1)); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestObjectsAreTheirNames: an object whose content is another one's is an error, whatever the file is called.
+func TestObjectsAreTheirNames(t *testing.T) {
+	w := newWorld(t)
+	_, tip := w.two()
+	other := w.put(plumbing.BlobObject, []byte("other")).String()
+	blob := w.git("rev-parse", string(tip)+":"+file)
+	objects := filepath.Join(w.dir, ".git/objects")
+	data, err := os.ReadFile(filepath.Join(objects, other[:2], other[2:]))
+	if err == nil {
+		path := filepath.Join(objects, blob[:2], blob[2:])
+		err = errors.Join(os.Remove(path), os.WriteFile(path, data, 0o600))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if data, _, err := open(t, w.dir).File(tip, file); err == nil {
+		t.Errorf("the file is %q", data)
+	}
+}
+
+// TestAlternates: objects that stand in another repository are read, by a relative path too, and repositories that name each
+// other end.
+func TestAlternates(t *testing.T) {
+	w := newWorld(t)
+	_, tip := w.two()
+	shared := w.clone("--shared", "--no-checkout")
+	if paths, err := open(t, shared.dir).Paths(tip); err != nil || len(paths) == 0 {
+		t.Error(paths, err)
+	}
+	for _, c := range []struct{ of, to string }{{shared.dir, w.dir}, {w.dir, shared.dir}} {
+		from, to := filepath.Join(c.of, ".git/objects"), filepath.Join(c.to, ".git/objects")
+		path, err := filepath.Rel(from, to)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(from, "info/alternates"), []byte(path+"\n"), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	r := open(t, shared.dir)
+	if paths, err := r.Paths(tip); err != nil || len(paths) == 0 {
+		t.Error(paths, err)
+	}
+	if _, err := r.Paths("0123456789012345678901234567890123456789"); !errors.Is(err, ErrIncomplete) {
+		t.Error(err)
+	}
+}
+
+// TestNothingIsWrittenOutside: refs and logs that are links to somewhere else are not written through.
+func TestNothingIsWrittenOutside(t *testing.T) {
+	for _, name := range []string{"refs", "logs"} {
+		w := newWorld(t)
+		old, tip := w.two()
+		w.branch("rw/a", old)
+		path, outside := filepath.Join(w.dir, ".git", name), filepath.Join(t.TempDir(), "outside")
+		if err := errors.Join(os.Rename(path, outside), os.Symlink(outside, path)); err != nil {
+			t.Fatal(err)
+		}
+		before := tree(t, outside)
+		c, err := OpenClone(t.Context(), w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(t, c)
+		refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
+		if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "path escapes from parent") {
+			t.Errorf("%s: refused %q, %v", name, reasons(refused), err)
+		}
+		if after := tree(t, outside); after != before {
+			t.Errorf("%s: outside stands\n%s\nand stood\n%s", name, after, before)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// tree is a directory's files with their contents.
+func tree(t *testing.T, dir string) string {
+	t.Helper()
+	var out strings.Builder
+	fsys := os.DirFS(dir)
+	if err := fs.WalkDir(fsys, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(fsys, path)
+		fmt.Fprintf(&out, "%s %q\n", path, data)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestMeter: what a repository inflates to may be much more than it has, and not without end; a context's end counts at once.
+func TestMeter(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	m := meter{ctx, &budget{received: 10 << 20}}
+	if err := m.spend(freeInflated + 10<<20*perByte); err != nil {
+		t.Error(err)
+	}
+	if err := m.spend(1); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "10 MiB of objects inflate to more than 832 MiB") {
+		t.Errorf("error is %v", err)
+	}
+	m.spent = &budget{received: maxInflated}
+	if err := m.spend(maxInflated + 1); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("error is %v", err)
+	}
+	if _, err := spool(meter{ctx, &budget{received: maxReceived - 3}}, strings.NewReader("four")); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "sent more than 2 GiB") {
+		t.Errorf("error is %v", err)
+	}
+	cancel()
+	if err := (meter{ctx, &budget{}}).spend(0); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// TestChainIsBounded: a delta that is based on itself, by whatever name, ends.
+func TestChainIsBounded(t *testing.T) {
+	w := newWorld(t)
+	w.two()
+	p := packOf(t, w, []string{"pack-objects", "--stdout", "--revs", "-q"})
+	// An object of type 7 whose base is found where it stands itself.
+	raw := append([]byte{7<<4 | 2}, make([]byte, 20)...)
+	if _, err := p.file.WriteAt(raw, p.size); err != nil {
+		t.Fatal(err)
+	}
+	d := &deltas{
+		scan: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size+int64(len(raw)))), meter: p.meter, cache: cache.NewBufferLRU(0),
+		find: func(plumbing.Hash) (int64, bool) { return p.size, true },
+	}
+	if _, _, err := d.read(p.size, 100); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "based on more than 4095 others") {
+		t.Errorf("error is %v", err)
+	}
+}
+
+// BenchmarkMoves is as many moved files as are read, all of one content and each with another name: the worst there is.
+func BenchmarkMoves(b *testing.B) {
+	all := map[string]change{}
+	for i := range MaxChanges / 2 {
+		all[fmt.Sprintf("a/%d", i)] = change{was: &leaf{mode: filemode.Regular}}
+		all[fmt.Sprintf("b/x%d", i)] = change{is: &leaf{mode: filemode.Regular}}
+	}
+	for b.Loop() {
+		if n := len(moves(all)); n != MaxChanges/2 {
+			b.Fatal(n)
+		}
+	}
+}
