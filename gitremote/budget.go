@@ -6,8 +6,8 @@ import (
 )
 
 // Bounds of what reading one repository may cost: a clone on disk while it is open, a remote for all its requests. What real
-// ones have stands beside each: kubernetes/kubernetes has 1.3 GB, 1.6 million objects and 130,000 commits; a fleet's repository
-// of ten years has some hundred MB.
+// ones have stands beside each: kubernetes/kubernetes has some 1.3 GB and 130,000 commits; a fleet's repository of ten years has
+// some hundred MB.
 const (
 	maxReceived  = 2 << 30   // bytes of packs from a server: more than all of kubernetes, where whole histories are rarely asked for
 	maxInflated  = 16 << 30  // bytes that objects inflate to, with those that deltas make, each time that they are read

@@ -219,7 +219,7 @@ func (r *Remote) fetch(ctx context.Context, a ask, f packp.Filter) (*pack, error
 		f = ""
 	}
 	p, err := r.receive(ctx, a, f)
-	if err != nil && f != "" && ctx.Err() == nil { // what is said of it may be lost: a server that refuses hangs up while it is asked
+	if err != nil && f != "" && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) { // what is said of it may be lost: a server that refuses hangs up while it is asked
 		r.refused[f] = true
 		return r.receive(ctx, a, "")
 	}

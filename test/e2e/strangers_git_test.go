@@ -287,6 +287,7 @@ func TestSecondSignalKills(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	every := time.NewTicker(20 * time.Millisecond)
 	defer every.Stop()
+	reads := false // a pipe can be opened to write once somebody reads it; it stays open, so that there is no end to be read
 	for {
 		select {
 		case <-ended:
@@ -295,6 +296,14 @@ func TestSecondSignalKills(t *testing.T) {
 			}
 			return
 		case <-every.C:
+			if !reads {
+				writer, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+				if err != nil {
+					continue
+				}
+				defer writer.Close() //nolint:errcheck // nothing is written
+				reads = true
+			}
 			_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 		}
 	}
