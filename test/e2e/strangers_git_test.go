@@ -290,9 +290,9 @@ func TestSecondSignalKills(t *testing.T) {
 	reads := false // a pipe can be opened to write once somebody reads it; it stays open, so that there is no end to be read
 	for {
 		select {
-		case <-ended:
+		case err := <-ended:
 			if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); !ok || !status.Signaled() || status.Signal() != syscall.SIGTERM {
-				t.Errorf("%v: %s", cmd.ProcessState, out)
+				t.Errorf("%v: %s", err, out)
 			}
 			return
 		case <-every.C:
