@@ -140,6 +140,7 @@ func (p *process) post(event, guid string, body []byte) int {
 	if err != nil {
 		return 0
 	}
+	req.Close = true // GitHub sends from many machines
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("X-GitHub-Event", event)
 	req.Header.Set("X-GitHub-Delivery", guid)
