@@ -127,6 +127,14 @@ func (c *conn) Close() error {
 	return c.Conn.Close()
 }
 
+// CloseWrite ends our side alone, where the connection can: net/http does so that an answer to a request which it did not read arrives.
+func (c *conn) CloseWrite() error {
+	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return tcp.CloseWrite()
+	}
+	return nil
+}
+
 // peerOf is the address that a connection counts for. What has none is one peer.
 func peerOf(a net.Addr) netip.Addr {
 	tcp, ok := a.(*net.TCPAddr)
