@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"sync"
@@ -44,8 +45,12 @@ type Options struct {
 	Pace       int               // points a minute that an installation may spend on REST; 0: off
 	Resync     time.Duration     // rules of bases are remembered for twelve of these unless asked for anew; 0: an hour
 	Transport  http.RoundTripper // nil: one of our own, with time-outs
-	Lists      FileLists         // nil: old names of renames are remembered in memory only
-	Log        *slog.Logger      // nil: nothing is logged
+	// Dial makes the connections of our own transport, and Connections bounds them; nil and 0: as Go does, without a bound. A fourth as
+	// many more are kept for statuses.
+	Dial        func(ctx context.Context, network, address string) (net.Conn, error)
+	Connections int
+	Lists       FileLists    // nil: old names of renames are remembered in memory only
+	Log         *slog.Logger // nil: nothing is logged
 	// Requested is called after each request with its kind and the answer's code, 0 without an answer. It names nobody. nil: no one asks.
 	Requested func(route string, code int)
 	Now       func() time.Time // nil: time.Now. Paces, limits and skew are reckoned by it
@@ -128,11 +133,19 @@ func New(o Options) (*Forge, error) {
 	return f, nil
 }
 
+// transport is what carries requests.
+func (o Options) transport() http.RoundTripper {
+	if o.Transport != nil {
+		return o.Transport
+	}
+	return newLanes(o.Dial, o.Connections)
+}
+
 // unsigned is a Forge but for its key.
 func unsigned(o Options, at addresses) *Forge {
 	f := &Forge{
 		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
-		wire: o.Transport, requested: o.Requested, clients: map[int64]*client{},
+		wire: o.transport(), requested: o.Requested, clients: map[int64]*client{},
 		policies:  newLRU[plan.SHA, parsed](keepPolicies),
 		rules:     newLRU[baseKey, rules](keepRules),
 		forks:     newLRU[forkKey, fork](keepBases),
@@ -168,9 +181,6 @@ func (f *Forge) defaults() {
 	}
 	if f.now == nil {
 		f.now = time.Now
-	}
-	if f.wire == nil {
-		f.wire = defaultTransport()
 	}
 	f.wire = wire{f.wire, f.now, f.requested}
 }

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -25,6 +26,14 @@ const (
 	maxRequest = 30 * time.Second
 	// maxRedirects is how many redirects of a renamed repository are followed.
 	maxRedirects = 3
+	// statusLane is the part of all connections that the lane of statuses may have beside the others: a fourth.
+	statusLane = 4
+	// maxWarm is how many connections stay open for statuses although nothing goes over them.
+	maxWarm = 2
+	// pingAfter is how long a connection may be silent before it is asked whether it lives, and pingMost how long the answer may take:
+	// one that died unnoticed would cost the first payment its time.
+	pingAfter = 30 * time.Second
+	pingMost  = 10 * time.Second
 
 	userAgent  = "sluice (+https://github.com/sluicegate/sluice)"
 	apiVersion = "2022-11-28"
@@ -32,12 +41,17 @@ const (
 
 var errTooLong = errors.New(wordTooLong)
 
-// defaultTransport is Go's, with time-outs for what Go's waits for without end.
-func defaultTransport() http.RoundTripper {
+// dial makes a connection.
+type dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+// newTransport is Go's, with time-outs for what Go's waits for without end, for so many connections at once; 0: as many as it takes.
+func newTransport(d dial, connections int) *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		DialContext:           d,
 		ForceAttemptHTTP2:     true,
+		HTTP2:                 &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingMost},
+		MaxConnsPerHost:       connections,
 		MaxIdleConns:          50,
 		MaxIdleConnsPerHost:   20,
 		IdleConnTimeout:       90 * time.Second,
@@ -45,6 +59,33 @@ func defaultTransport() http.RoundTripper {
 		ResponseHeaderTimeout: maxRequest,
 	}
 }
+
+// lanes are two transports. What a success is written and taken back with has one of its own, whose connection stays: to take a
+// success back may need nothing that strangers, or our own looks, can use up.
+type lanes struct{ statuses, rest http.RoundTripper }
+
+func newLanes(d dial, connections int) lanes {
+	if d == nil {
+		d = (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext
+	}
+	warm := newTransport(d, max(1, connections/statusLane))
+	if connections <= 0 {
+		warm.MaxConnsPerHost = 0
+	}
+	warm.MaxIdleConnsPerHost, warm.IdleConnTimeout = maxWarm, 0
+	return lanes{statuses: warm, rest: newTransport(d, connections)}
+}
+
+// RoundTrip implements http.RoundTripper. A token goes with the statuses: without one none can be written.
+func (l lanes) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost && (strings.Contains(r.URL.Path, "/statuses/") || isTokenPath(r.URL.Path)) {
+		return l.statuses.RoundTrip(r)
+	}
+	return l.rest.RoundTrip(r)
+}
+
+// isTokenPath reports whether a token is asked for there.
+func isTokenPath(path string) bool { return strings.HasSuffix(path, "/access_tokens") }
 
 // wire is the lowest layer: what every request carries and no answer may exceed.
 type wire struct {
@@ -85,7 +126,7 @@ func (w wire) count(r *http.Request, resp *http.Response) {
 
 // withToken refuses an answer to a request for a token that has none: ghinstallation falls over a null.
 func withToken(r *http.Request, resp *http.Response) error {
-	if !strings.HasSuffix(r.URL.Path, "/access_tokens") || resp.StatusCode/100 != 2 {
+	if !isTokenPath(r.URL.Path) || resp.StatusCode/100 != 2 {
 		return nil
 	}
 	body, err := io.ReadAll(io.LimitReader(resp.Body, maxToken))

@@ -243,6 +243,27 @@ func (l *Loop) spread(now instant) {
 	}
 }
 
+// Missed says that events of any repository may be lost. All are looked at anew, each once for all that was missed until then, and not more
+// often than resyncs may be: whoever can make events be lost must not spend the budget. It never blocks.
+func (l *Loop) Missed() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.now().tick
+	s := l.newSpread()
+	for _, e := range l.queue.repos {
+		if e.missed > now || e.lost() {
+			continue // it is to be looked at anyway
+		}
+		at := now + s.next(e)
+		if e.missed != 0 {
+			at = max(at, e.missed+max(missedRest, l.fairShare(e)))
+		}
+		e.missed, e.resync = at, min(e.resync, at)
+		l.queue.reckon(e)
+	}
+	l.wakeUp()
+}
+
 // spreading gives the repositories of each installation their turn, when all of them are to be looked at.
 type spreading struct {
 	budget func(installation int64) int
@@ -276,7 +297,11 @@ func positive(budget int) int {
 // resyncInterval is the pause between two looks that read everything anew: stretched so that the resyncs of an installation
 // take at most a fifth of its hourly budget.
 func (l *Loop) resyncInterval(e *entry) time.Duration {
+	return jitter(max(l.resync, l.fairShare(e)))
+}
+
+// fairShare is the least pause between two looks at each repository of an installation that take a fifth of its hourly budget.
+func (l *Loop) fairShare(e *entry) time.Duration {
 	budget := positive(l.forge.HourlyBudget(e.repo.Installation))
-	all := time.Duration(e.line.cost) * time.Hour * resyncShare / time.Duration(budget)
-	return jitter(max(l.resync, all))
+	return time.Duration(e.line.cost) * time.Hour * resyncShare / time.Duration(budget)
 }

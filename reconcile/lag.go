@@ -24,6 +24,7 @@ const (
 type lag struct {
 	since time.Time
 	why   string
+	kind  string // why, in words of our own alone: GitHub's may name what is private
 }
 
 // add notes one more failure: the first tells since when, the last why.
@@ -31,7 +32,7 @@ func (g *lag) add(now time.Time, err error) {
 	if g.since.IsZero() {
 		g.since = now
 	}
-	g.why = brief(wordOfFailure(err))
+	g.why, g.kind = brief(wordOfFailure(err)), wordOfKind(err)
 }
 
 // lagging notes on a repository what a look's end means for it. Ends that only want another look at once say nothing.
@@ -58,9 +59,9 @@ func (e *entry) lags(now instant) lag {
 	case e.state != ready || waits <= lagAfter:
 		return lag{}
 	case e.line.limited > now.tick:
-		return lag{now.wall.Add(-waits), e.line.why}
+		return lag{now.wall.Add(-waits), e.line.why, wordLimited}
 	}
-	return lag{now.wall.Add(-waits), wordTurn}
+	return lag{now.wall.Add(-waits), wordTurn, wordTurn}
 }
 
 // Lag says since when a repository's verdicts are not up to date, and why; "": they are.
@@ -79,12 +80,12 @@ func (l *Loop) Lag(repo plan.Repo) string {
 type group struct {
 	installation int64
 	worst        lag // the one that lags longest
-	repo         plan.Repo
 	n            int
 }
 
 // Lags gives a line for each installation of which some repository is not up to date, the longest first, and one for the list of
-// repositories: since when, and why. There are at most lagsMost and two of them.
+// repositories: since when, and why. There are at most lagsMost and two of them. Whoever reaches the webhook's address reads them: they
+// name no repository, and quote nobody on one.
 func (l *Loop) Lags() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -100,8 +101,8 @@ func (l *Loop) Lags() []string {
 			of = &group{installation: e.repo.Installation}
 			all[e.repo.Installation] = of
 		}
-		if of.n++; of.n == 1 || g.since.Before(of.worst.since) || g.since.Equal(of.worst.since) && e.repo.String() < of.repo.String() {
-			of.worst, of.repo = g, e.repo
+		if of.n++; of.n == 1 || g.since.Before(of.worst.since) || g.since.Equal(of.worst.since) && g.kind < of.worst.kind {
+			of.worst = g
 		}
 	}
 	return wordsOfLags(l.health.list, all)

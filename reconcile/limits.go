@@ -149,6 +149,8 @@ const (
 	spreadFree = 500
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.
 	resyncShare = 5
+	// missedRest is the least pause between two looks at a repository for the sake of events that may be lost.
+	missedRest = time.Minute
 	// listShare is the part of the hourly budget that lists of repositories may take: a twentieth.
 	listShare = 20
 	// pageSize is how many pull requests or repositories one request reads, to reckon costs by.

@@ -281,6 +281,9 @@ func (k *look) observed(s plan.Snapshot) {
 	k.entry.cost = cost
 	if k.rules {
 		k.entry.resync = l.now().tick + l.resyncInterval(k.entry)
+		if k.entry.missed > k.last.tick { // this observation may be too early for it
+			k.entry.resync = min(k.entry.resync, k.entry.missed)
+		}
 	}
 }
 

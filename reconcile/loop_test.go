@@ -2,6 +2,7 @@ package reconcile_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
@@ -767,19 +768,23 @@ func TestTheWallClockMayJump(t *testing.T) {
 }
 
 // GitHub away, a limit, and a refusal of every look keep some from being served: the service stays ready, or it would lose
-// everybody's deliveries, and says of each installation since when it lags, and why.
+// everybody's deliveries, and says of each installation since when it lags, and why. Strangers read that: it names nothing.
 func TestWhatLagsIsSaid(t *testing.T) {
 	limit := time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		err  error
 		why  string
+		kind string
 		also bool // the write alone fails
 	}{
-		"away":    {&forge.Error{Kind: forge.Transient, Reason: "no answer from GitHub: connection refused"}, "no answer from GitHub: connection refused", false},
-		"limited": {&forge.Error{Kind: forge.Limited, Until: limit, Reason: "GitHub limits this installation"}, "limited until Sat 1 Jan 2000 00:10:00 UTC: GitHub limits this installation", false},
-		"refused": {&forge.Error{Kind: forge.Refused, Reason: "Resource not accessible"}, "Resource not accessible", false},
-		"key":     {&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}, "Bad credentials", false},
-		"writes":  {&forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}, "502 Bad Gateway", true},
+		"away": {&forge.Error{Kind: forge.Transient, Reason: "no answer from GitHub: connection refused"}, "no answer from GitHub: connection refused",
+			"GitHub does not answer, or not as it should", false},
+		"limited": {&forge.Error{Kind: forge.Limited, Until: limit, Reason: "GitHub limits this installation"},
+			"limited until Sat 1 Jan 2000 00:10:00 UTC: GitHub limits this installation", "limited until Sat 1 Jan 2000 00:10:00 UTC", false},
+		"refused": {&forge.Error{Kind: forge.Refused, Reason: "acme/r1: not accessible"}, "acme/r1: not accessible", "GitHub refuses", false},
+		"key":     {&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}, "Bad credentials", "GitHub refuses", false},
+		"writes":  {&forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}, "502 Bad Gateway", "GitHub does not answer, or not as it should", true},
+		"broken":  {errors.New("look at acme/r1: disk full"), "look at acme/r1: disk full", "an error of sluice or of its database", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			two, other := repo(2), repo(100)
@@ -804,11 +809,11 @@ func TestWhatLagsIsSaid(t *testing.T) {
 				time.Sleep(38 * time.Second)
 				since := time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 				lags := w.loop.Lags()
-				want := "installation 1: acme/r1 and 1 more not up to date since "
-				if len(lags) != 1 || !strings.HasPrefix(lags[0], want) || !strings.HasSuffix(lags[0], ": "+c.why) {
+				want := "installation 1: 2 repositories not up to date since "
+				if len(lags) != 1 || !strings.HasPrefix(lags[0], want) || !strings.HasSuffix(lags[0], ": "+c.kind) {
 					t.Fatalf("after 40 s: %q", lags)
 				}
-				at, err := time.Parse("Mon 2 Jan 2006 15:04:05 UTC", lags[0][len(want):len(lags[0])-len(": "+c.why)])
+				at, err := time.Parse("Mon 2 Jan 2006 15:04:05 UTC", lags[0][len(want):len(lags[0])-len(": "+c.kind)])
 				if err != nil || at.Sub(since) > 10*time.Second {
 					t.Errorf("since %v, %v", at, err)
 				}

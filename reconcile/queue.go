@@ -66,6 +66,7 @@ type entry struct {
 	settle tick      // the end of a burst of notes
 	noted  tick      // the burst's first note; never: none since the last look began
 	resync tick      // when rules are to be read anew, whatever happened
+	missed tick      // when it is to be looked at, or was, for events that may be lost; 0: never
 	hold   tick      // nothing but Wake before this: errors
 
 	ended  tick // when the last look did

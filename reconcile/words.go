@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -27,6 +28,7 @@ const (
 
 	wordLeft           = "another move failed first; looking again"
 	wordNoInstallation = "deliveries about a repository where the App is not installed are ignored: has it a webhook of its own with our secret?"
+	wordLimited        = "limited"
 	wordTurn           = "it waits for its turn: too much is looked at at once"
 
 	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
@@ -79,13 +81,31 @@ func wordsOfLags(list lag, all map[int64]*group) []string {
 		if i == lagsMost {
 			return append(out, fmt.Sprintf("and %d more installations", len(all)-i))
 		}
-		what := g.repo.String()
+		what := "1 repository"
 		if g.n > 1 {
-			what += fmt.Sprintf(" and %d more", g.n-1)
+			what = fmt.Sprintf("%d repositories", g.n)
 		}
-		out = append(out, fmt.Sprintf("installation %d: %s %s", g.installation, what, wordOfLag(g.worst)))
+		out = append(out, fmt.Sprintf("installation %d: %s %s", g.installation, what, wordOfLag(lag{since: g.worst.since, why: g.worst.kind})))
 	}
 	return out
+}
+
+// wordOfKind is why a look failed, in words of our own.
+func wordOfKind(err error) string {
+	limit := limitOf(err)
+	switch kind := kindOf(err); {
+	case limit != nil && !limit.Until.IsZero():
+		return "limited until " + wordOfInstant(limit.Until)
+	case kind == forge.Limited:
+		return wordLimited
+	case kind == forge.Transient:
+		return "GitHub does not answer, or not as it should"
+	case kind == forge.Gone:
+		return wordGone
+	case kind != "":
+		return "GitHub refuses"
+	}
+	return "an error of sluice or of its database"
 }
 
 // wordOfSkew says that our clock is too far off.

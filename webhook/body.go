@@ -13,8 +13,9 @@ var (
 	errBusy    = errors.New("too many bodies at once")
 )
 
-// budget bounds the bytes that are set aside for bodies at once. Strangers read with it, too: their signature is known to
-// be wrong only after the last byte. What is set aside follows what was received, not what was promised.
+// budget bounds the bytes that are set aside for long bodies at once. Strangers read with it, too: their signature is known to
+// be wrong only after the last byte. What is set aside follows what was received, not what was promised: who wants to use it up has to
+// send it. Bodies up to smallBody are not counted: connections bound them.
 type budget struct {
 	mu   sync.Mutex
 	left int64
@@ -44,20 +45,22 @@ func (b *budget) read(req *http.Request, most int64) (body []byte, done func(), 
 	if req.ContentLength > most {
 		return nil, done, errTooLong
 	}
-	// One byte more than declared, so that the end is seen without growing.
 	size := int64(firstRead)
 	if req.ContentLength >= 0 {
-		size = min(req.ContentLength+1, firstRead)
+		size = min(req.ContentLength+1, firstRead) // one byte more than declared, so that the end is seen without growing
 	}
 	buf := make([]byte, 0)
 	for {
-		if !b.take(size) {
-			return nil, done, errBusy
+		if size > smallBody {
+			if !b.take(size) {
+				return nil, done, errBusy
+			}
+			b.give(held)
+			held = size
 		}
 		grown := make([]byte, len(buf), size)
 		copy(grown, buf)
-		b.give(held)
-		buf, held = grown, size
+		buf = grown
 		end, err := fill(&buf, req.Body)
 		if err != nil || end {
 			return buf, done, err

@@ -2,6 +2,8 @@ package webhook
 
 import (
 	"github.com/gin-gonic/gin"
+
+	"github.com/sluicegate/sluice/listen"
 )
 
 // The names under which deliveries are counted whose event is not one of GitHub's that we know.
@@ -19,8 +21,11 @@ var counts = map[string]bool{
 // eventKey is where a request keeps the event that it was signed for.
 const eventKey = "event"
 
-// isSigned notes that whoever has the secret sent a request.
-func isSigned(c *gin.Context, event string) { c.Set(eventKey, event) }
+// isSigned notes that whoever has the secret sent a request: its connection gives way to nobody any more.
+func isSigned(c *gin.Context, event string) {
+	listen.Known(c.Request.Context())
+	c.Set(eventKey, event)
+}
 
 // counted says what became of a delivery, once it is answered.
 func (r *receiver) counted(c *gin.Context) {

@@ -13,7 +13,7 @@ const (
 	MaxCluster = 63
 	// MaxBranch is the longest name of a branch, in bytes: a file's on GitHub's servers.
 	MaxBranch = 255
-	// MaxReading bounds the memory of all bodies that are being read at once. A burst of 1,000 deliveries takes 32 MB.
+	// MaxReading bounds the memory of all long bodies that are being read at once.
 	MaxReading = 64 << 20
 	// MaxHeader is the longest value of a header that is kept: GUIDs have 36 characters, event names at most 40.
 	MaxHeader = 128
@@ -21,16 +21,17 @@ const (
 	MaxRepositories = 20000
 	// noteWait is how long a note may take. GitHub gives up after 10 s.
 	noteWait = 8 * time.Second
-	// quietFor is the least pause between two log lines about wrong signatures.
-	quietFor = 10 * time.Second
 
-	// firstRead is what is set aside for a body whose length was not declared.
-	firstRead = 32 << 10
+	// firstRead is what is made ready for a body before anything of it came; it doubles as it fills.
+	firstRead = 4 << 10
+	// smallBody is the longest body for which nothing is set aside: most deliveries have 10 to 40 KB. As many as there are connections may
+	// be read at once.
+	smallBody = 64 << 10
 
-	// The bounds of NewServer: a sender who is slower than GitHub's own 10 s is not GitHub.
+	// The bounds of NewServer: a sender who is slower than GitHub's own 10 s is not GitHub, and who asks nothing in that time is nobody.
 	headerWait = 5 * time.Second
 	bodyWait   = 10 * time.Second
 	answerWait = bodyWait + noteWait + 2*time.Second
-	idleWait   = 2 * time.Minute
+	idleWait   = 10 * time.Second
 	maxHeaders = 32 << 10
 )

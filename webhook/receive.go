@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
-	"sync"
-	"time"
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluicegate/sluice/listen"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -16,8 +15,9 @@ import (
 // receiver takes deliveries.
 type receiver struct {
 	Options
-	bodies   budget
-	unsigned counter
+	bodies budget
+
+	unsigned, busy, unstored listen.Tally
 }
 
 // receive answers one delivery.
@@ -72,7 +72,9 @@ func (r *receiver) take(c *gin.Context, event, guid string, p payload) {
 	fresh, err := r.Store.Note(ctx, d)
 	switch {
 	case err != nil:
-		r.Log.Error(logsUnstored, "event", event, "guid", guid, "repository", d.Repo.String(), "error", err)
+		if n := r.unstored.Count(r.Now()); n > 0 {
+			r.Log.Error(logsUnstored, "event", event, "guid", guid, "repository", d.Repo.String(), "error", err, "refused", n)
+		}
 		r.poke(d, hint) // GitHub does not send it again by itself: what it was about is looked at as soon as the store works
 		say(c, http.StatusServiceUnavailable, saysUnstored)
 	case !fresh:
@@ -127,42 +129,27 @@ func (r *receiver) poke(d store.Delivery, event string) {
 
 // refuse answers a request that nobody signed who has the secret.
 func (r *receiver) refuse(c *gin.Context, says string) {
-	if n := r.unsigned.tell(r.Now()); n > 0 {
+	if n := r.unsigned.Count(r.Now()); n > 0 {
 		r.Log.Warn(logsUnsigned, "refused", n)
 	}
 	say(c, http.StatusUnauthorized, says)
 }
 
-// unreceived answers a request whose body did not arrive whole. Its connection cannot be used again: the rest is still on it.
+// unreceived answers a request whose body did not arrive whole. It may have been a delivery, which GitHub does not send again by itself.
 func (r *receiver) unreceived(c *gin.Context, err error) {
-	c.Header("Connection", "close")
 	switch {
 	case errors.Is(err, errTooLong):
 		say(c, http.StatusRequestEntityTooLarge, saysTooLong)
+		return
 	case errors.Is(err, errBusy):
-		r.Log.Error(logsBusy)
+		if n := r.busy.Count(r.Now()); n > 0 {
+			r.Log.Error(logsBusy, "refused", n)
+		}
 		say(c, http.StatusServiceUnavailable, saysBusy)
 	default:
 		say(c, http.StatusBadRequest, saysCut)
 	}
-}
-
-// counter counts what is not worth a log line each time.
-type counter struct {
-	mu   sync.Mutex
-	n    int
-	last time.Time
-}
-
-// tell counts one, and gives how many there were since it last told; 0: not yet.
-func (q *counter) tell(now time.Time) int {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.n++
-	if since := now.Sub(q.last); since >= 0 && since < quietFor {
-		return 0
+	if r.Missed != nil {
+		r.Missed()
 	}
-	n := q.n
-	q.n, q.last = 0, now
-	return n
 }

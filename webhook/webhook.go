@@ -10,6 +10,7 @@ import (
 
 	"github.com/gin-gonic/gin"
 
+	"github.com/sluicegate/sluice/listen"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -35,6 +36,7 @@ type Options struct {
 	FluxSecret []byte            // of Flux's generic-hmac providers; empty: there is no POST /flux/OWNER/REPO
 	Store      Noter             //
 	Poke       func(Hint)        // called after the note is durable, or could not be kept; must not block
+	Missed     func()            // called when a request was refused unread that may have been a delivery; must not block; nil: nobody wants to know
 	Self       func() plan.Login // our App's bot, without "[bot]"; "" while it is not known: then nothing is taken for our own doing
 	Ready      func() []string   // why the service cannot work, for /readyz; nil: it always can
 	Lags       func() []string   // what it cannot do for some although it works, one line each; nil: nothing
@@ -64,7 +66,7 @@ func New(o Options) http.Handler {
 	e.Use(gin.CustomRecoveryWithWriter(nil, func(c *gin.Context, fault any) {
 		o.Log.Error(logsPanic, "fault", fault, "stack", string(debug.Stack()))
 		say(c, http.StatusInternalServerError, saysBug)
-	}))
+	}), oneEach)
 	e.NoRoute(func(c *gin.Context) { say(c, http.StatusNotFound, saysNotFound) })
 	e.NoMethod(func(c *gin.Context) { say(c, http.StatusMethodNotAllowed, saysNoMethod) })
 	e.POST("/webhook", r.counted, r.receive)
@@ -84,9 +86,13 @@ func NewServer(addr string, h http.Handler) *http.Server {
 	return &http.Server{
 		Addr: addr, Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ReadHeaderTimeout: headerWait, ReadTimeout: bodyWait, WriteTimeout: answerWait, IdleTimeout: idleWait,
-		MaxHeaderBytes: maxHeaders,
+		MaxHeaderBytes: maxHeaders, ConnContext: listen.Context,
 	}
 }
+
+// oneEach ends a connection with its first answer: an idle one would hold a place for nothing. GitHub's many machines come with a new one
+// anyway.
+func oneEach(c *gin.Context) { c.Header("Connection", "close") }
 
 // ready tells whether the service can do its work, and if not, why. What it cannot do for some is told beside, and is no reason to
 // take its address away from all.

@@ -79,12 +79,16 @@ var fleet = plan.Repo{Owner: "acme", Name: "fleet", ID: 7, Installation: 70}
 
 func newWorld() *world {
 	w := &world{now: noon}
-	w.Handler = webhook.New(webhook.Options{
+	w.Handler = webhook.New(w.options())
+	return w
+}
+
+func (w *world) options() webhook.Options {
+	return webhook.Options{
 		Secret: []byte(secret), FluxSecret: []byte(fluxSecret), Store: w, Self: func() plan.Login { return "sluice" }, Now: func() time.Time { return w.now },
 		Poke: func(h webhook.Hint) { w.poked = append(w.poked, h) },
 		Log:  slog.New(slog.NewTextHandler(&w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
-	return w
+	}
 }
 
 // delivery is a request as GitHub sends it, signed.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/listen"
 	"github.com/sluicegate/sluice/metrics"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
@@ -32,7 +33,19 @@ type service struct {
 	hook     net.Listener // for GitHub
 	admin    net.Listener // for people
 	self     atomic.Pointer[plan.Login]
+	lack     listen.Descriptors
 }
+
+// Of the file descriptors that the process may have, strangers get half at most: a half less an eighth at the webhook's address, an eighth
+// at the page's. What the service needs for its own requests is bounded too, by a quarter and a fourth of it, so that there is always one left.
+const (
+	hookPart  = 3. / 8
+	pagePart  = 1. / 8
+	forgePart = 1. / 4
+	// hookMost and pageMost bound them where there are many descriptors: each connection costs some 20 KB, and the body that it sends.
+	hookMost = 768
+	pageMost = 128
+)
 
 // The parts fit together.
 var (
@@ -45,15 +58,16 @@ var (
 // newService takes the ports and the database, in that order: whatever is wrong with them is known before anything is done.
 func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, err error) {
 	v := &service{settings: s, log: log}
+	v.lack.Log, v.lack.Freed = log, func() { v.loop.Missed() }
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, v.close())
 		}
 	}()
-	if v.hook, err = listen(ctx, "listen", s.Listen); err != nil {
+	if v.hook, err = listenOn(ctx, "listen", s.Listen); err != nil {
 		return nil, err
 	}
-	if v.admin, err = listen(ctx, "admin.listen", s.AdminListen); err != nil {
+	if v.admin, err = listenOn(ctx, "admin.listen", s.AdminListen); err != nil {
 		return nil, err
 	}
 	if v.store, err = store.Open(ctx, s.Database); err != nil {
@@ -61,7 +75,7 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 	}
 	v.metrics = metrics.New(version(), v.state)
 	github := s.forge(v.store, log)
-	github.Requested = v.metrics.Request
+	github.Requested, github.Dial, github.Connections = v.metrics.Request, v.dial, part(forgePart)
 	if v.forge, err = forge.New(github); err != nil {
 		return nil, err
 	}
@@ -74,13 +88,35 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 // decide is everything that is decided of a repository.
 func decide(s plan.Snapshot) plan.Plan { return plan.Join(gate.Decide(s), promoter.Decide(s)) }
 
-func listen(ctx context.Context, name, address string) (net.Listener, error) {
+func listenOn(ctx context.Context, name, address string) (net.Listener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("setting %s: %w", name, err)
 	}
 	return l, nil
 }
+
+// part is a part of the descriptors that the process may have; 1 at least.
+func part(of float64) int { return max(1, int(of*float64(listen.Limit()))) }
+
+// bound keeps strangers at a listener from holding more than so many connections.
+func (v *service) bound(l net.Listener, places int) net.Listener {
+	o := listen.Options{Places: places, Descriptors: &v.lack, GaveWay: v.loop.Missed, Log: v.log}
+	if v.settings.Peer > 0 {
+		o.Peer = min(v.settings.Peer, max(1, places/2)) // or one address could still drive out the rest
+	}
+	return listen.Bound(l, o)
+}
+
+// dial makes a connection to GitHub.
+func (v *service) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	c, err := (&net.Dialer{Timeout: dialMost, KeepAlive: dialMost}).DialContext(ctx, network, address)
+	v.lack.See(err)
+	return c, err
+}
+
+// dialMost is how long a connection to GitHub may take to be made.
+const dialMost = 10 * time.Second
 
 // close gives back what was taken. It may be called on a half-made service.
 func (v *service) close() error {
@@ -107,7 +143,7 @@ func (v *service) run(ctx context.Context) error {
 	defer stop()
 	servers := []*http.Server{webhook.NewServer("", v.webhook()), webhook.NewServer("", v.page())}
 	ended := make(chan error, len(servers)+1)
-	for i, l := range []net.Listener{v.hook, v.admin} {
+	for i, l := range []net.Listener{v.bound(v.hook, min(hookMost, part(hookPart))), v.bound(v.admin, min(pageMost, part(pagePart)))} {
 		go func() { ended <- servers[i].Serve(l) }()
 	}
 	go v.introduce(ctx)
@@ -176,16 +212,20 @@ func (v *service) ready() []string {
 	return reasons
 }
 
+// lags says what is not as it should be although the service works.
+func (v *service) lags() []string { return append(v.lack.Lack(), v.loop.Lags()...) }
+
 func (v *service) webhook() http.Handler {
 	return webhook.New(webhook.Options{
-		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.us, Ready: v.ready, Lags: v.loop.Lags, Log: v.log,
+		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.us, Ready: v.ready, Lags: v.lags, Missed: v.loop.Missed, Log: v.log,
 		Answered: v.metrics.Delivery,
 		Poke:     func(h webhook.Hint) { v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours))) },
 	})
 }
 
 func (v *service) page() http.Handler {
-	return web.New(web.Options{Source: v.store, GitHub: v.settings.peopleURL(), Ready: v.ready, Lag: v.loop.Lag, Metrics: v.metrics.Handler(), Log: v.log})
+	troubles := func() []string { return append(v.ready(), v.lack.Lack()...) }
+	return web.New(web.Options{Source: v.store, GitHub: v.settings.peopleURL(), Ready: troubles, Lag: v.loop.Lag, Metrics: v.metrics.Handler(), Log: v.log})
 }
 
 // state is what a scrape of the metrics reads.

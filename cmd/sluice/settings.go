@@ -27,6 +27,7 @@ type settings struct {
 	FluxSecret    []byte // secret; none: Flux's own events are not taken
 	Listen        string
 	AdminListen   string
+	Peer          int // connections of one peer address to either listener; 0: no share
 	Database      string
 	Resync        time.Duration
 	Pace          int // points a minute; 0: off
@@ -55,6 +56,7 @@ func knownSettings() []setting {
 		{key: "github.pace", value: "900", usage: "points a minute that sluice spends at most, or off"},
 		{key: "listen", value: "127.0.0.1:8080", usage: "address for GitHub and Flux: POST /webhook, /flux/OWNER/REPO, GET /healthz, /readyz"},
 		{key: "admin.listen", value: "127.0.0.1:8081", usage: "address for people: the plain page"},
+		{key: "peer_connections", value: "64", usage: "connections that one address may hold at either of both; 0, where a proxy stands in front: any number"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
 		{key: "resync", value: "5m", usage: "look at each repository at least this often"},
 		{key: "workers", value: "8", usage: "repositories that are looked at at once"},
@@ -170,6 +172,9 @@ func parseSettings(v *viper.Viper) (settings, error) {
 	workers, err := strconv.ParseInt(v.GetString("workers"), 10, 32)
 	s.Workers = int(workers)
 	check("workers", numberError(err, workers, "a positive number"))
+	peer, err := strconv.ParseInt(v.GetString("peer_connections"), 10, 32)
+	s.Peer = int(peer)
+	check("peer_connections", numberError(err, peer+1, "a number of connections, or 0"))
 	check("log.level", s.LogLevel.UnmarshalText([]byte(v.GetString("log.level"))))
 	switch format := v.GetString("log.format"); format {
 	case "text", "json":

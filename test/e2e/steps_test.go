@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"fmt"
 	"net/http"
@@ -136,7 +137,9 @@ func (w *world) delivery(r *standin.Repo) []byte {
 
 // post sends a webhook as GitHub does, and gives the answer's code; 0: there was none.
 func (p *process) post(event, guid string, body []byte) int {
-	req, err := http.NewRequest(http.MethodPost, p.hook, bytes.NewReader(body))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.hook, bytes.NewReader(body))
 	if err != nil {
 		return 0
 	}

@@ -182,7 +182,13 @@ type process struct {
 // serve starts the service and waits until it serves; the stand-in's webhooks go to it.
 func (w *world) serve(more ...string) *process {
 	w.t.Helper()
-	p := &process{w: w, cmd: exec.Command(binary, "serve"), ended: make(chan struct{})}
+	return w.serveAs(exec.Command(binary, "serve"), more...)
+}
+
+// serveAs is serve by another command.
+func (w *world) serveAs(cmd *exec.Cmd, more ...string) *process {
+	w.t.Helper()
+	p := &process{w: w, cmd: cmd, ended: make(chan struct{})}
 	p.cmd.Env, p.cmd.Dir = w.env(more...), w.dir
 	stderr, err := p.cmd.StderrPipe()
 	if err != nil {

@@ -1,0 +1,168 @@
+package listen
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+)
+
+// ipv6Peer is how much of an IPv6 address names a peer: providers hand out at least so much to one customer.
+const ipv6Peer = 64
+
+// Options is what a Listener needs. Places is required.
+type Options struct {
+	Places      int          // connections at once
+	Peer        int          // of one peer address, without those that are Known; 0: as many as there are places
+	Descriptors *Descriptors // learns what became of accepting; may be nil
+	GaveWay     func()       // called after a connection gave way; must not block; may be nil
+	Log         *slog.Logger // nil: nothing is logged
+}
+
+// Listener bounds the connections that are open. It is safe for concurrent use.
+type Listener struct {
+	net.Listener
+	o     Options
+	quiet Tally
+
+	mu   sync.Mutex
+	open []*conn // as they came
+}
+
+// Bound puts bounds on a listener. Its server must have [Context] as its ConnContext for anybody to be Known.
+func Bound(l net.Listener, o Options) *Listener {
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Peer <= 0 {
+		o.Peer = o.Places
+	}
+	return &Listener{Listener: l, o: o}
+}
+
+// Accept implements net.Listener.
+func (l *Listener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.Listener.Accept()
+		l.o.Descriptors.See(err)
+		if err != nil {
+			return nil, err
+		}
+		in := &conn{Conn: c, of: l, peer: peerOf(c.RemoteAddr())}
+		out := l.admit(in)
+		if out != nil {
+			_ = out.Close() // nobody reads from it any more
+			l.gaveWay()
+		}
+		if out != in {
+			return in, nil
+		}
+	}
+}
+
+// admit gives a connection a place, and gives the one that is to be closed for it, which may be itself; nil if there was room.
+func (l *Listener) admit(in *conn) (out *conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var oldest, own *conn
+	owned := 0
+	for _, c := range l.open {
+		if c.known {
+			continue
+		}
+		if oldest == nil {
+			oldest = c
+		}
+		if c.peer == in.peer {
+			if owned++; own == nil {
+				own = c
+			}
+		}
+	}
+	switch {
+	case owned >= l.o.Peer:
+		out = own
+	case len(l.open) < l.o.Places:
+	case oldest != nil:
+		out = oldest
+	default:
+		return in
+	}
+	l.removeLocked(out)
+	l.open = append(l.open, in)
+	return out
+}
+
+func (l *Listener) gaveWay() {
+	if n := l.quiet.Count(time.Now()); n > 0 {
+		l.o.Log.Warn(logsGaveWay, "address", l.Addr().String(), "connections", n, "most", l.o.Places, "most_of_one_address", l.o.Peer)
+	}
+	if l.o.GaveWay != nil {
+		l.o.GaveWay()
+	}
+}
+
+func (l *Listener) removeLocked(c *conn) {
+	if i := slices.Index(l.open, c); i >= 0 {
+		l.open = slices.Delete(l.open, i, i+1)
+	}
+}
+
+// conn is a connection with a place.
+type conn struct {
+	net.Conn
+	of    *Listener
+	peer  netip.Addr
+	known bool // guarded by of.mu
+}
+
+// Close implements net.Conn, and gives the place back.
+func (c *conn) Close() error {
+	c.of.mu.Lock()
+	c.of.removeLocked(c)
+	c.of.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// CloseWrite ends our side alone, where the connection can: net/http does so that an answer to a request which it did not read arrives.
+func (c *conn) CloseWrite() error {
+	if tcp, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return tcp.CloseWrite()
+	}
+	return nil
+}
+
+// peerOf is the address that a connection counts for. What has none is one peer.
+func peerOf(a net.Addr) netip.Addr {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	ip := tcp.AddrPort().Addr().Unmap().WithZone("")
+	if ip.Is6() {
+		if p, err := ip.Prefix(ipv6Peer); err == nil {
+			return p.Addr()
+		}
+	}
+	return ip
+}
+
+type connKey struct{}
+
+// Context makes a connection known to its requests' contexts, as http.Server's ConnContext.
+func Context(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// Known says that whoever sent a request has the secret: its connection gives way to nobody any more. It does nothing for a request that came
+// otherwise.
+func Known(ctx context.Context) {
+	if c, ok := ctx.Value(connKey{}).(*conn); ok {
+		c.of.mu.Lock()
+		defer c.of.mu.Unlock()
+		c.known = true
+	}
+}

@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+// Strangers hold all that they can get of both listeners, and come again as soon as something is taken from them.
+
+const (
+	asksHealth = "GET /healthz HTTP/1.1\r\nHost: sluice\r\n\r\n"
+	asksStyle  = "GET /style.css HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+	halfHeader = "GET / HTTP/1.1\r\nHost: sluice\r\n"
+	// slowBody is signed by nobody and promises what never comes.
+	slowBody = "POST /webhook HTTP/1.1\r\nHost: sluice\r\nX-Hub-Signature-256: sha256=0000000000000000000000000000000000000000000000000000000000000000\r\n" +
+		"Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n"
+	// again is how long a stranger waits before he comes again, or the machine would do nothing else.
+	again = 200 * time.Millisecond
+)
+
+// serveLimited starts the service with so many file descriptors.
+func (w *world) serveLimited(descriptors int, more ...string) *process {
+	w.t.Helper()
+	return w.serveAs(exec.Command("/bin/sh", "-c", fmt.Sprintf("ulimit -n %d; exec %s serve", descriptors, binary)), more...)
+}
+
+// besiege has strangers hold connections until the test ends, each with what he sends first. It returns once each came once.
+func (w *world) besiege(url string, many int, from net.IP, sends string) {
+	w.t.Helper()
+	ctx, end := context.WithCancel(w.t.Context())
+	var all, first sync.WaitGroup
+	for range many {
+		first.Add(1)
+		all.Go(func() {
+			came := sync.OnceFunc(first.Done)
+			defer came()
+			for ctx.Err() == nil {
+				holdOne(ctx, strings.TrimPrefix(url, "http://"), from, sends, came)
+				select {
+				case <-ctx.Done():
+				case <-time.After(again):
+				}
+			}
+		})
+	}
+	w.t.Cleanup(func() {
+		end()
+		all.Wait()
+	})
+	first.Wait()
+}
+
+// holdOne holds one connection until it is closed.
+func holdOne(ctx context.Context, address string, from net.IP, sends string, came func()) {
+	c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: from}, Timeout: time.Second}).DialContext(ctx, "tcp", address)
+	came()
+	if err != nil {
+		return
+	}
+	defer func() { _ = c.Close() }()
+	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
+	if _, err := io.WriteString(c, sends); err == nil {
+		_, _ = io.Copy(io.Discard, c)
+	}
+}
+
+// TestStrangersWithSockets: while strangers hold all connections that they can get, with a request before or a body that never ends, from
+// one address or from many, what is green is withdrawn in time, a live change is merged, and a signed delivery is taken. No resync
+// helps: there is none.
+func TestStrangersWithSockets(t *testing.T) {
+	t.Parallel()
+	one, many := []net.IP{net.IPv4(127, 0, 0, 9)}, make([]net.IP, 40)
+	for i := range many {
+		many[i] = net.IPv4(127, 0, 1, byte(i+1))
+	}
+	for name, c := range map[string]struct {
+		descriptors, strangers int
+		from                   []net.IP
+		hook, page             string
+	}{
+		"idle connections":                 {128, 400, one, asksHealth, asksStyle},
+		"half a header, many peers":        {128, 400, many, halfHeader, halfHeader},
+		"unsigned slow bodies":             {4096, 2100, one, slowBody + strings.Repeat("x", 300), asksStyle},
+		"unsigned slow bodies, many peers": {4096, 2100, many, slowBody + strings.Repeat("x", 300), asksStyle},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// GitHub comes with a new connection each time, as any of its many machines does.
+			w := newWorldOf(t, asked(shutForYears, statusMode), standin.Options{Now: time.Now, WebhookTransport: &http.Transport{DisableKeepAlives: true}})
+			p := w.serveLimited(c.descriptors, "SLUICE_RESYNC=1h")
+			_, sha, shut := w.greenFor()
+			for _, from := range c.from {
+				w.besiege(p.base(), c.strangers/len(c.from), from, c.hook)
+				w.besiege(p.page, c.strangers/len(c.from)/8, from, c.page)
+			}
+			taken := func() bool {
+				return p.post("push", fmt.Sprint(time.Now().UnixNano()), w.delivery(w.repo)) == http.StatusAccepted
+			}
+			if len(c.from) == 1 && !taken() {
+				t.Error("a signed delivery is not taken although one address holds all")
+			}
+			w.eventually("a signed delivery is taken", taken)
+			live := w.open("live", "apps/a-rt/x")
+			w.paid(sha, shut)
+			w.merged(live)
+			if n := strings.Count(p.text(), "too many open files"); n > 0 {
+				t.Errorf("no descriptor was left %d times", n)
+			}
+		})
+	}
+}
+
+// TestPaidWithoutADescriptor: no descriptor is left at all. What is green is withdrawn over the connection that it was set over; the log
+// says what is lacking, once, and readiness once it can be asked again.
+func TestPaidWithoutADescriptor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, asked(shutForYears, statusMode))
+	p := w.serve()
+	_, sha, shut := w.greenFor()
+	var before unix.Rlimit
+	w.must(unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: 4096}, &before))
+	w.besiege(p.base(), 1, net.IPv4(127, 0, 0, 9), asksHealth)
+	w.paid(sha, shut)
+	w.must(unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 4096, Max: 4096}, nil))
+	w.eventually("readiness says so", func() bool {
+		_, body := get(t, p.base()+"/readyz")
+		return strings.Contains(body, "too many open files")
+	})
+	if n := strings.Count(p.text(), "no file descriptor is left"); n != 1 {
+		t.Errorf("logged %d times", n)
+	}
+	p.stop(syscall.SIGTERM)
+}
