@@ -213,18 +213,16 @@ func TestPagesOfDebts(t *testing.T) {
 	s := fresh(t)
 	ok(t, s.Know(t.Context(), []plan.Repo{acme, {Owner: "acme", Name: "web", ID: 8}}, noon))
 	owe(t, s, acme, debtOn("endless", time.Time{}), debtOn("b", noon.Add(2*time.Hour)), debtOn("a", noon.Add(time.Hour)))
-	pages, err := s.Pages(t.Context())
-	ok(t, err)
-	same(t, "green", []any{pages[0].Green, pages[0].GreenUntil, len(pages[0].Unpaid), pages[1].Green}, []any{2, noon.Add(time.Hour), 0, 0})
+	all := pages(t, s)
+	same(t, "green", []any{all[0].Green, all[0].GreenUntil, len(all[0].Unpaid), all[1].Green}, []any{2, noon.Add(time.Hour), 0, 0})
 	for n := range store.PageDebts + 3 {
 		d := owe(t, s, acme, debtOn(plan.SHA(fmt.Sprint(n)), noon.Add(-time.Duration(n)*time.Minute)))[0]
 		ok(t, s.Unpaid(t.Context(), d.Number, n+1, "no"))
 	}
-	pages, err = s.Pages(t.Context())
-	ok(t, err)
-	shown := pages[0].Unpaid
-	same(t, "green", []any{pages[0].Green, pages[0].GreenUntil}, []any{2, noon.Add(time.Hour)})
-	same(t, "shown", []int{len(shown), pages[0].MoreUnpaid, shown[0].Tries}, []int{store.PageDebts, 3, store.PageDebts + 3})
+	all = pages(t, s)
+	shown := all[0].Unpaid
+	same(t, "green", []any{all[0].Green, all[0].GreenUntil}, []any{2, noon.Add(time.Hour)})
+	same(t, "shown", []int{len(shown), all[0].MoreUnpaid, shown[0].Tries}, []int{store.PageDebts, 3, store.PageDebts + 3})
 	same(t, "whose", []any{shown[0].Repo, shown[0].Reason}, []any{acme, "no"})
 }
 

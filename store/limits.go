@@ -33,6 +33,8 @@ const (
 	TextBytes = 1000
 	// WhySteps is how many steps of one verdict's explanation are kept with the last plan.
 	WhySteps = 20
+	// WhyBytes is how long these are together: a path may have 4,096 bytes, and one look keeps thousands of explanations.
+	WhyBytes = 4 << 10
 	// PageVerdicts is how many verdicts of one repository are kept with the last plan.
 	PageVerdicts = 2000
 	// BranchAge is how long the value of a windowed branch is kept that no look found in the file. It counts by the looks at

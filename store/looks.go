@@ -91,7 +91,7 @@ func encodePlan(l Look) ([]byte, error) {
 			k.More = len(p.Verdicts) - i
 			break
 		}
-		v.Why = v.Why[:min(len(v.Why), WhySteps)]
+		v.Why = keptWhy(v.Why)
 		k.Verdicts = append(k.Verdicts, v)
 	}
 	k.keepBranches(p.Branches)
@@ -104,11 +104,25 @@ func encodePlan(l Look) ([]byte, error) {
 
 func (k *keptPlan) keepBranches(all []plan.BranchVerdict) {
 	for _, v := range all[:min(len(all), PageBranches)] {
-		v.Why = v.Why[:min(len(v.Why), WhySteps)]
+		v.Why = keptWhy(v.Why)
 		v.Commits = v.Commits[:min(len(v.Commits), PageCommits)]
 		k.Branches = append(k.Branches, v)
 	}
 	k.MoreBranches = len(all) - len(k.Branches)
+}
+
+// keptWhy is the beginning of an explanation: WhySteps steps, and of these as many as WhyBytes hold.
+func keptWhy(steps []plan.Step) []plan.Step {
+	var kept []plan.Step
+	room := WhyBytes
+	for _, step := range steps[:min(len(steps), WhySteps)] {
+		step.About, step.Says = cut(step.About), cut(step.Says)
+		if room -= len(step.About) + len(step.Says); room < 0 {
+			break
+		}
+		kept = append(kept, step)
+	}
+	return kept
 }
 
 // plannedOf is what is kept of an action: of the moves of branches one each.

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -181,9 +182,42 @@ func TestPages(t *testing.T) {
 	same(t, "verdicts told of", pages(t, s)[0].More, 3)
 }
 
+// TestWhyIsBounded: explanations of hostile paths are kept in a bounded number of bytes; everyday ones are kept whole.
+func TestWhyIsBounded(t *testing.T) {
+	s := fresh(t)
+	long := make([]plan.Step, store.WhySteps)
+	for i := range long {
+		long[i] = plan.Step{About: strings.Repeat("<", 4096), Says: "nights (rule 2)"}
+	}
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: plan.Plan{
+		Verdicts: []plan.Verdict{{Why: long}}, Branches: []plan.BranchVerdict{{Name: "rw/a", Why: long}}}}))
+	p := pages(t, s)[0]
+	for _, why := range [][]plan.Step{p.Verdicts[0].Why, p.Branches[0].Why} {
+		n := 0
+		for _, step := range why {
+			n += len(step.About) + len(step.Says)
+		}
+		if n == 0 || n > store.WhyBytes {
+			t.Errorf("%d bytes are kept in %d steps", n, len(why))
+		}
+	}
+}
+
+// TestPagesEnd: reading ends with the first error of whoever is shown the pages.
+func TestPagesEnd(t *testing.T) {
+	s := fresh(t)
+	know(t, s, acme)
+	know(t, s, plan.Repo{Owner: "acme", Name: "web", ID: 8})
+	enough, shown := errors.New("enough"), 0
+	err := s.Pages(t.Context(), func(store.Page) error { shown++; return enough })
+	if !errors.Is(err, enough) || shown != 1 {
+		t.Errorf("%d pages, %v", shown, err)
+	}
+}
+
 func pages(t testing.TB, s *store.Store) []store.Page {
 	t.Helper()
-	all, err := s.Pages(t.Context())
-	ok(t, err)
+	var all []store.Page
+	ok(t, s.Pages(t.Context(), func(p store.Page) error { all = append(all, p); return nil }))
 	return all
 }

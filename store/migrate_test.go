@@ -108,7 +108,7 @@ func TestMigrations(t *testing.T) {
 	if err != nil || len(m.Refusals) != 1 || len(m.Merges) != 1 || len(m.FirstSeen) != 1 || m.Noted != 5 {
 		t.Errorf("recalled %+v, %v", m, err)
 	}
-	pages, err := s.Pages(t.Context())
+	pages, err := pagesOf(t, s)
 	if err != nil || len(pages) != 1 || len(pages[0].Acts) != 1 || pages[0].Acts[0].Branch != "" || len(pages[0].Verdicts) != 1 {
 		t.Errorf("pages %+v, %v", pages, err)
 	}
@@ -171,7 +171,7 @@ func TestADatabaseOfBeforeDebts(t *testing.T) {
 		len(m.Branches) != 2 || len(m.Moves) != 1 || len(m.Stuck) != 1 || len(m.Reports) != 1 {
 		t.Errorf("recalled %+v", m)
 	}
-	pages, err := s.Pages(t.Context())
+	pages, err := pagesOf(t, s)
 	if err != nil || len(pages) != 1 || len(pages[0].Acts) != 6 || len(pages[0].Verdicts) != 2 {
 		t.Errorf("pages %+v, %v", pages, err)
 	}
@@ -208,4 +208,11 @@ func (s *Store) fillBranches(ctx context.Context) error {
 	}
 	_, _, err := s.NoteReport(ctx, fleet, plan.Report{Branch: "rw/a", SHA: "2", Object: "a/b", State: plan.CheckGreen, At: noon}, noon)
 	return err
+}
+
+func pagesOf(t *testing.T, s *Store) ([]Page, error) {
+	t.Helper()
+	var all []Page
+	err := s.Pages(t.Context(), func(p Page) error { all = append(all, p); return nil })
+	return all, err
 }

@@ -30,98 +30,99 @@ type Page struct {
 	Acts         []Act     // the latest first, without what they imply
 }
 
-// Pages gives every repository in sight with its last plan and its latest actions, by owner and name.
-func (r *Reader) Pages(ctx context.Context) ([]Page, error) {
-	pages, err := r.pages(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("read pages: %w", explain(err))
+// Pages calls show with every repository in sight, its last plan and its latest actions, by owner and name, as they are at one
+// instant. It reads them one by one, so that no more than one plan is in memory; an error of show ends it.
+func (r *Reader) Pages(ctx context.Context, show func(Page) error) error {
+	if err := r.pages(ctx, show); err != nil {
+		return fmt.Errorf("read pages: %w", explain(err))
 	}
-	return pages, nil
+	return nil
 }
 
-func (r *Reader) pages(ctx context.Context) ([]Page, error) {
+func (r *Reader) pages(ctx context.Context, show func(Page) error) error {
 	tx, err := r.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	var pages []Page
-	at := map[int64]int{}
-	err = each(ctx, tx, func(rows *sql.Rows) error {
-		id, p, err := scanPage(rows)
-		at[id] = len(pages)
-		pages = append(pages, p)
-		return err
-	}, `SELECT r.id, r.github_id, r.owner, r.name, r.installation, r.looked, r.due, p.body
-	    FROM repositories r LEFT JOIN plans p ON p.repo = r.id
-	    WHERE r.forgotten = 0 ORDER BY lower(r.owner), lower(r.name)`)
-	if err != nil {
-		return nil, err
-	}
-	if err := pageDebts(ctx, tx, pages, at); err != nil {
-		return nil, err
-	}
-	for id, i := range at {
-		if pages[i].Acts, err = latest(ctx, tx, id, pages[i].Repo); err != nil {
-			return nil, err
-		}
-	}
-	return pages, nil
-}
-
-// pageDebts adds what repositories owe. Few owe anything that GitHub refuses, so those are looked through one by one.
-func pageDebts(ctx context.Context, q querier, pages []Page, at map[int64]int) error {
-	unpaid := map[int64]bool{}
-	if err := each(ctx, q, func(rows *sql.Rows) error {
+	unpaid := map[int64]unpaidCount{}
+	if err := each(ctx, tx, func(rows *sql.Rows) error {
 		var id int64
-		var green, refused int
-		var first sql.NullInt64
-		err := rows.Scan(&id, &green, &first, &refused)
-		if i, shown := at[id]; shown {
-			pages[i].Green, pages[i].GreenUntil = green, instant(first)
-			unpaid[id] = refused > 0
-		}
+		var u unpaidCount
+		err := rows.Scan(&id, &u.green, &u.first, &u.refused)
+		unpaid[id] = u
 		return err
 	}, `SELECT repo, sum(reason = ''), min(CASE WHEN reason = '' THEN ends END), sum(reason <> '')
 	    FROM debts WHERE ends IS NOT NULL GROUP BY repo`); err != nil {
 		return err
 	}
-	for id, some := range unpaid {
-		if !some {
-			continue
-		}
-		all, err := owed(ctx, q, id)
+	var ids []int64
+	if err := each(ctx, tx, func(rows *sql.Rows) error {
+		var id int64
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, `SELECT id FROM repositories WHERE forgotten = 0 ORDER BY lower(owner), lower(name)`); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		p, err := page(ctx, tx, id, unpaid[id])
 		if err != nil {
 			return err
 		}
-		all = slices.DeleteFunc(all, func(o Owed) bool { return o.Reason == "" })
-		slices.SortStableFunc(all, func(a, b Owed) int { return a.Debt.Ends.Compare(b.Debt.Ends) })
-		shown := min(len(all), PageDebts)
-		pages[at[id]].Unpaid, pages[at[id]].MoreUnpaid = all[:shown], len(all)-shown
+		if err := show(p); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-func scanPage(rows *sql.Rows) (int64, Page, error) {
-	var id int64
+// unpaidCount is how many successes of a repository stand until an instant, the first of these, and how many GitHub refuses to take back.
+type unpaidCount struct {
+	green, refused int
+	first          sql.NullInt64
+}
+
+func page(ctx context.Context, q querier, id int64, u unpaidCount) (Page, error) {
+	p, err := scanPage(q.QueryRowContext(ctx, `SELECT r.github_id, r.owner, r.name, r.installation, r.looked, r.due, p.body
+	    FROM repositories r LEFT JOIN plans p ON p.repo = r.id WHERE r.id = ?`, id))
+	if err != nil {
+		return Page{}, err
+	}
+	p.Green, p.GreenUntil = u.green, instant(u.first)
+	if u.refused > 0 { // few owe anything that GitHub refuses, so those are looked through one by one
+		all, err := owed(ctx, q, id)
+		if err != nil {
+			return Page{}, err
+		}
+		all = slices.DeleteFunc(all, func(o Owed) bool { return o.Reason == "" })
+		slices.SortStableFunc(all, func(a, b Owed) int { return a.Debt.Ends.Compare(b.Debt.Ends) })
+		shown := min(len(all), PageDebts)
+		p.Unpaid, p.MoreUnpaid = all[:shown], len(all)-shown
+	}
+	p.Acts, err = latest(ctx, q, id, p.Repo)
+	return p, err
+}
+
+func scanPage(row *sql.Row) (Page, error) {
 	var p Page
 	var looked, due sql.NullInt64
 	var body sql.NullString
-	if err := rows.Scan(&id, &p.Repo.ID, &p.Repo.Owner, &p.Repo.Name, &p.Repo.Installation,
+	if err := row.Scan(&p.Repo.ID, &p.Repo.Owner, &p.Repo.Name, &p.Repo.Installation,
 		&looked, &due, &body); err != nil {
-		return 0, Page{}, err
+		return Page{}, err
 	}
 	p.Looked, p.Due = instant(looked), instant(due)
 	if !body.Valid {
-		return id, p, nil
+		return p, nil
 	}
 	var k keptPlan
 	if err := json.Unmarshal([]byte(body.String), &k); err != nil {
-		return 0, Page{}, fmt.Errorf("plan of %s: %w", p.Repo, err)
+		return Page{}, fmt.Errorf("plan of %s: %w", p.Repo, err)
 	}
 	p.Branches, p.MoreBranches = k.Branches, k.MoreBranches
 	p.Verdicts, p.More, p.Planned, p.Warnings, p.Wake = k.Verdicts, k.More, k.Planned, k.Warnings, k.Wake
-	return id, p, nil
+	return p, nil
 }
 
 func latest(ctx context.Context, q querier, id int64, repo plan.Repo) ([]Act, error) {

@@ -7,44 +7,14 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
 
-const (
-	// verdictsShown is how many verdicts of one repository stand on the page.
-	verdictsShown = 200
-	// actsShown is how many of the latest actions of one repository stand open; the others unfold.
-	actsShown = 3
-	// reposShown is how many repositories with something to say stand on the page.
-	reposShown = 300
-	// branchesShown is how many windowed branches of one repository stand on the page.
-	branchesShown = 200
-	// quietShown is how many quiet repositories are named.
-	quietShown = 1000
-	// freshFor is how long an action keeps a repository without anything open among those that have something to say.
-	freshFor = 24 * time.Hour
-)
-
 // byUrgency is the order of verdicts on the page: what needs a person first.
 var byUrgency = []plan.Kind{
 	plan.Blocked, plan.Failed, plan.Waiting, plan.Overridden, plan.Release, plan.Due, plan.Held, plan.Ignored, plan.Current, plan.Applied,
-}
-
-// view is all that the template shows.
-type view struct {
-	Now      moment
-	Troubles []string // of the service itself
-	Counts   []count
-	Repos    []repo // that have something to say
-	More     int    // of them that are left out
-	Quiet    []repo // without verdicts, warnings or recent actions
-	Unnamed  int    // quiet ones that are not named
-	Total    int
-	Next     *next
-	Refresh  int // seconds; 0: not by itself
 }
 
 // moment is an instant, ready to be shown.
@@ -67,17 +37,13 @@ type repo struct {
 	Looked        *moment
 	Due           *moment
 	Wake          *moment
-	Warnings      []string
+	Warnings      *roll
 	Green         int
 	GreenUntil    *moment
-	Unpaid        []unpaid
-	MoreUnpaid    int // that are left out
-	Verdicts      []verdict
-	More          int // verdicts that are left out
-	Branches      []branch
-	MoreBranches  int // branches that are left out
-	Acts, Earlier []act
-	Fresh         bool // the latest action is not long ago
+	Unpaid        *roll
+	Verdicts      *roll
+	Branches      *roll
+	Acts, Earlier *roll
 }
 
 type verdict struct {
@@ -123,104 +89,42 @@ type act struct {
 	Outcome            store.Outcome
 }
 
-// view draws up what the page shows at an instant.
-func (s *site) view(pages []store.Page, now time.Time) view {
-	v := view{Now: momentOf(now, now), Total: len(pages)}
-	if s.Ready != nil {
-		v.Troubles = s.Ready()
-	}
-	counts := map[plan.Kind]int{}
-	var first time.Time
-	for _, p := range pages {
-		for _, d := range p.Verdicts {
-			counts[d.Kind]++
-		}
-		for _, b := range p.Branches {
-			counts[b.Kind]++
-		}
-		if !p.Wake.IsZero() && p.Wake.After(now) && (first.IsZero() || p.Wake.Before(first)) {
-			first, v.Next = p.Wake, &next{Repo: p.Repo.String(), At: momentOf(p.Wake, now)}
-		}
-		v.add(s.repo(p, now))
-	}
-	for _, kind := range byUrgency {
-		if counts[kind] > 0 {
-			v.Counts = append(v.Counts, count{Kind: kind, N: counts[kind], Means: wordsOfKind[kind]})
-		}
-	}
-	return v
-}
-
-// add puts a repository where it belongs.
-func (v *view) add(r repo) {
-	quiet := len(r.Verdicts) == 0 && len(r.Branches) == 0 && len(r.Warnings) == 0 && len(r.Unpaid) == 0 && !r.Fresh
-	switch {
-	case quiet && len(v.Quiet) < quietShown:
-		v.Quiet = append(v.Quiet, r)
-	case quiet:
-		v.Unnamed++
-	case len(v.Repos) < reposShown:
-		v.Repos = append(v.Repos, r)
-	default:
-		v.More++
-	}
-}
-
-func (s *site) repo(p store.Page, now time.Time) repo {
-	r := repo{
-		Name: p.Repo.String(), Link: s.link(p.Repo), More: p.More,
+// repo draws the lists of a repository, each in the order of urgency.
+func (s *site) repo(p store.Page, now time.Time) (r repo, err error) {
+	r = repo{
+		Name: plain(p.Repo.String()), Link: s.link(p.Repo),
 		Looked: optional(p.Looked, now), Due: optional(p.Due, now), Wake: optional(p.Wake, now),
-		Green: p.Green, GreenUntil: optional(p.GreenUntil, now), MoreUnpaid: p.MoreUnpaid,
+		Green: p.Green, GreenUntil: optional(p.GreenUntil, now),
 	}
-	for _, o := range p.Unpaid {
-		r.Unpaid = append(r.Unpaid, unpaid{
-			SHA: o.Debt.SHA.Short(), Link: s.link(p.Repo, "commit", string(o.Debt.SHA)), Context: plain(string(o.Debt.Context)),
-			Reason: plain(o.Reason), Since: optional(o.Debt.Ends, now), Tries: o.Tries,
-		})
-	}
-	if s.Lag != nil {
-		if late := s.Lag(p.Repo); late != "" {
-			r.Warnings = append(r.Warnings, plain(late))
-		}
-	}
-	for _, w := range p.Warnings {
-		r.Warnings = append(r.Warnings, plain(w))
-	}
-	verdicts := slices.Clone(p.Verdicts)
-	slices.SortStableFunc(verdicts, compare)
-	for i, d := range verdicts {
-		if i == verdictsShown {
-			r.More += len(verdicts) - i
-			break
-		}
-		r.Verdicts = append(r.Verdicts, s.verdict(p.Repo, d, now))
-	}
-	s.addBranches(&r, p, now)
-	r.Fresh = len(p.Acts) > 0 && now.Sub(p.Acts[0].At) < freshFor
-	for i, a := range p.Acts {
-		shown := s.act(p.Repo, a, now)
-		if i < actsShown {
-			r.Acts = append(r.Acts, shown)
-		} else {
-			r.Earlier = append(r.Earlier, shown)
-		}
-	}
-	return r
-}
-
-// addBranches puts a repository's windowed branches in the order of urgency, else in the file's.
-func (s *site) addBranches(r *repo, p store.Page, now time.Time) {
-	branches := slices.Clone(p.Branches)
-	slices.SortStableFunc(branches, func(a, b plan.BranchVerdict) int {
+	slices.SortStableFunc(p.Verdicts, compare)
+	slices.SortStableFunc(p.Branches, func(a, b plan.BranchVerdict) int { // else in the file's order
 		return cmp.Or(cmp.Compare(urgency(a.Kind), urgency(b.Kind)), a.Until.Compare(b.Until))
 	})
-	r.MoreBranches = p.MoreBranches
-	if over := len(branches) - branchesShown; over > 0 {
-		branches = branches[:branchesShown]
-		r.MoreBranches += over
+	open := min(len(p.Acts), actsShown)
+	for _, l := range []struct {
+		to      **roll
+		name    string
+		n, more int
+		row     func(int) any
+	}{
+		{&r.Warnings, "line", len(p.Warnings), 0, func(i int) any { return plain(p.Warnings[i]) }},
+		{&r.Unpaid, "unpaid", len(p.Unpaid), p.MoreUnpaid, func(i int) any { return s.unpaid(p.Repo, p.Unpaid[i], now) }},
+		{&r.Verdicts, "verdict", len(p.Verdicts), p.More, func(i int) any { return s.verdict(p.Repo, p.Verdicts[i], now) }},
+		{&r.Branches, "branch", len(p.Branches), p.MoreBranches, func(i int) any { return s.branch(p.Repo, p.Branches[i], now) }},
+		{&r.Acts, "act", open, 0, func(i int) any { return s.act(p.Repo, p.Acts[i], now) }},
+		{&r.Earlier, "act", len(p.Acts) - open, 0, func(i int) any { return s.act(p.Repo, p.Acts[open+i], now) }},
+	} {
+		if *l.to, err = s.list(l.name, l.n, l.more, l.row); err != nil {
+			return repo{}, err
+		}
 	}
-	for _, b := range branches {
-		r.Branches = append(r.Branches, s.branch(p.Repo, b, now))
+	return r, nil
+}
+
+func (s *site) unpaid(in plan.Repo, o store.Owed, now time.Time) unpaid {
+	return unpaid{
+		SHA: o.Debt.SHA.Short(), Link: s.link(in, "commit", string(o.Debt.SHA)), Context: plain(string(o.Debt.Context)),
+		Reason: plain(o.Reason), Since: optional(o.Debt.Ends, now), Tries: o.Tries,
 	}
 }
 
@@ -288,15 +192,8 @@ func (s *site) act(in plan.Repo, a store.Act, now time.Time) act {
 }
 
 // plain shows characters that would not be seen, or would turn the text around them, as what they are: a label that is named
-// backwards must not read as another one.
-func plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Bidi_Control, r) {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
-}
+// backwards must not read as another one. It also bounds the text.
+func plain(text string) string { return plan.Clean(text) }
 
 // link is where people see something of a repository; "" if it is not known where GitHub is.
 func (s *site) link(in plan.Repo, more ...string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
+	"errors"
 	"html/template"
 	"log/slog"
 	"net/http"
@@ -29,12 +30,13 @@ var refreshes = map[string]int{"10": 10, "60": 60}
 
 // Source gives what the page shows. *store.Store and *store.Reader are one.
 type Source interface {
-	Pages(ctx context.Context) ([]store.Page, error)
+	Pages(ctx context.Context, show func(store.Page) error) error
 }
 
 // Options is what the page needs. Source is required.
 type Options struct {
 	Source Source
+	Hosts  []string        // under which the page is reached beside loopback names, with or without ports; "" is none
 	GitHub string          // where people see repositories, such as https://github.com; "": nothing is linked
 	Ready  func() []string // why the service cannot work; nil: it always can
 	// Lag says since when a repository's verdicts are not up to date, and why; "", or nil: they are.
@@ -53,7 +55,10 @@ func New(o Options) http.Handler {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &site{Options: o, page: template.Must(template.New("page").Parse(pageHTML))}
+	s := &site{Options: o, page: template.Must(template.New("page").Parse(pageHTML)), hosts: map[string]bool{}, turn: make(chan struct{}, 1)}
+	for _, host := range o.Hosts {
+		s.hosts[hostname(host)] = true
+	}
 	gin.SetMode(gin.ReleaseMode) // else gin prints to standard output
 	e := gin.New()
 	e.HandleMethodNotAllowed = true
@@ -62,12 +67,13 @@ func New(o Options) http.Handler {
 		o.Log.Error(logsPanic, "fault", fault, "stack", string(debug.Stack()))
 		c.Status(http.StatusInternalServerError)
 	}), guard)
+	if o.Metrics != nil { // Prometheus asks by whatever address it found, and they name nobody
+		e.GET("/metrics", gin.WrapH(o.Metrics))
+	}
+	e.Use(s.refuseForeign)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		e.Handle(method, "/", s.index)
 		e.Handle(method, "/style.css", style)
-		if o.Metrics != nil {
-			e.Handle(method, "/metrics", gin.WrapH(o.Metrics))
-		}
 	}
 	return e
 }
@@ -88,28 +94,35 @@ func style(c *gin.Context) {
 
 type site struct {
 	Options
-	page *template.Template
+	page  *template.Template
+	hosts map[string]bool // names of ours beside loopback
+	turn  chan struct{}   // full while somebody draws
+	last  *drawing        // the latest; whoever has the turn may use it
 }
 
 func (s *site) index(c *gin.Context) {
-	now := s.Now()
-	code := http.StatusOK
-	pages, err := s.Source.Pages(c.Request.Context())
-	v := s.view(pages, now)
-	if err != nil {
-		s.Log.Error(logsUnread, "error", err)
-		code, v.Troubles = http.StatusServiceUnavailable, append(v.Troubles, saysUnread)
+	d, err := s.drawing(c.Request.Context())
+	var head bytes.Buffer
+	if err == nil {
+		v := d.view
+		if seconds, ok := refreshes[c.Query("refresh")]; ok {
+			v.Refresh = seconds
+			c.Header("Refresh", strconv.Itoa(seconds))
+		}
+		err = s.page.ExecuteTemplate(&head, "head", v)
 	}
-	if seconds, ok := refreshes[c.Query("refresh")]; ok {
-		v.Refresh = seconds
-		c.Header("Refresh", strconv.Itoa(seconds))
-	}
-	// Drawn whole before anything is sent: half a page would look like all there is.
-	var out bytes.Buffer
-	if err := s.page.Execute(&out, v); err != nil {
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		c.String(http.StatusServiceUnavailable, saysBusy)
+	case err != nil:
 		s.Log.Error(logsUndrawn, "error", err)
 		c.String(http.StatusInternalServerError, saysUndrawn)
-		return
+	default:
+		// Drawn whole before anything is sent: half a page would look like all there is.
+		c.Header("Content-Type", "text/html; charset=utf-8")
+		c.Header("Content-Length", strconv.Itoa(head.Len()+len(d.body)))
+		c.Status(d.code)
+		_, _ = c.Writer.Write(head.Bytes()) // a reader who left does not read it
+		_, _ = c.Writer.Write(d.body)
 	}
-	c.Data(code, "text/html; charset=utf-8", out.Bytes())
 }

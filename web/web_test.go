@@ -7,11 +7,16 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,8 +34,15 @@ var now = time.Date(2026, 11, 22, 2, 3, 0, 0, time.UTC)
 // pages is a source that does not change.
 type pages []store.Page
 
-// Pages gives them.
-func (p pages) Pages(context.Context) ([]store.Page, error) { return p, nil }
+// Pages shows them.
+func (p pages) Pages(_ context.Context, show func(store.Page) error) error {
+	for _, page := range p {
+		if err := show(page); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // night is a page as an operator may find it at 2 a.m.
 func night() pages {
@@ -113,7 +125,7 @@ func get(t *testing.T, o web.Options, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	o.Now = func() time.Time { return now }
 	rec := httptest.NewRecorder()
-	web.New(o).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, path, nil))
+	web.New(o).ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
 	return rec
 }
 
@@ -184,14 +196,14 @@ func TestRefresh(t *testing.T) {
 type broken struct{}
 
 // Pages fails.
-func (broken) Pages(context.Context) ([]store.Page, error) {
-	return nil, fmt.Errorf("read pages: %w", errors.New("/var/lib/sluice.db: damaged"))
+func (broken) Pages(context.Context, func(store.Page) error) error {
+	return fmt.Errorf("read pages: %w", errors.New("/var/lib/sluice.db: damaged"))
 }
 
 func TestUnreadable(t *testing.T) {
 	var log bytes.Buffer
 	rec := get(t, web.Options{Source: broken{}, Log: slog.New(slog.NewTextHandler(&log, nil))}, "/")
-	if rec.Code != http.StatusServiceUnavailable || !strings.Contains(rec.Body.String(), "cannot be read") {
+	if rec.Code != http.StatusServiceUnavailable || !strings.Contains(rec.Body.String(), "cannot be read") || strings.Contains(rec.Body.String(), "No repository is known") {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 	if strings.Contains(rec.Body.String(), "/var/lib") || !strings.Contains(log.String(), "/var/lib") {
@@ -201,30 +213,169 @@ func TestUnreadable(t *testing.T) {
 
 func TestOnlyReads(t *testing.T) {
 	rec := httptest.NewRecorder()
-	web.New(web.Options{Source: pages{}}).ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "/", nil))
+	web.New(web.Options{Source: pages{}}).ServeHTTP(rec, httptest.NewRequest(http.MethodPost, "http://localhost/", nil))
 	if rec.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", rec.Code)
 	}
 }
 
+// TestBounded: whatever the store keeps, a page stays within its bytes; the most urgent stands on it, what does not is counted, and who
+// fills one repository hides no other.
 func TestBounded(t *testing.T) {
-	var many pages
-	for i := range 2000 {
-		p := store.Page{Repo: plan.Repo{Owner: "acme", Name: fmt.Sprint("r", i)}}
-		if i < 400 {
-			p.Warnings = []string{"not enforced"}
-		}
-		many = append(many, p)
+	quoted := strings.Repeat("'", 1000) // five times as long in HTML
+	var steps []plan.Step
+	for range store.WhySteps {
+		steps = append(steps, plan.Step{About: quoted[:store.WhyBytes/store.WhySteps]})
 	}
-	many[0].Verdicts, many[0].More = make([]plan.Verdict, 1000), 7
-	many[0].Branches, many[0].MoreBranches = make([]plan.BranchVerdict, 900), 5
-	body := get(t, web.Options{Source: many}, "/").Body.String()
-	for _, want := range []string{"807 more verdicts", "705 more windowed branches", "100 more repositories", "600 more are not named"} {
+	var many pages
+	add := func(prefix string, n int, kind plan.Kind, verdicts int) {
+		for i := range n {
+			p := store.Page{Repo: plan.Repo{Owner: "acme", Name: fmt.Sprint(prefix, i)}}
+			for v := range verdicts {
+				p.Verdicts = append(p.Verdicts, plan.Verdict{Subject: plan.Subject{Pull: v + 1}, Kind: kind, Reason: quoted, Why: steps})
+			}
+			many = append(many, p)
+		}
+	}
+	add("held-", 20, plan.Held, 1)
+	add("attacked-", 15, plan.Blocked, 100)
+	add("quiet-", 6000, "", 0)
+	add("urgent-", 20, plan.Blocked, 1)
+	busy := &many[20] // attacked-0
+	busy.Branches, busy.Warnings, busy.More, busy.MoreBranches = make([]plan.BranchVerdict, 1000), []string{"not enforced"}, 7, 5
+	busy.Branches[900].Name, busy.Branches[900].Kind = "rw/urgent", plan.Blocked
+
+	o := web.Options{Source: many, GitHub: "https://github.com", Ready: func() []string { return slices.Repeat([]string{quoted}, 1000) }}
+	body := get(t, o, "/").Body.String()
+	if len(body) > web.PageBytes || len(body) < web.PageBytes/2 {
+		t.Errorf("the page has %d bytes", len(body))
+	}
+	for i := range 20 {
+		if !strings.Contains(body, fmt.Sprintf(`id="acme/urgent-%d"`, i)) {
+			t.Errorf("urgent-%d is left out", i)
+		}
+	}
+	for _, want := range []string{"more verdicts are not shown", "more repositories are not shown", "more are not named", `<dd><b>1521</b> somebody`,
+		`<dd><b>20</b> goes by itself`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	if len(body) > 400<<10 {
-		t.Errorf("the page has %d bytes", len(body))
+	shown, hidden := strings.Count(body, `<section class="repo"`), 0
+	if m := regexp.MustCompile(`(\d+) more repositories`).FindStringSubmatch(body); m != nil {
+		hidden, _ = strconv.Atoi(m[1])
+	}
+	if shown+hidden != 55 {
+		t.Errorf("%d repositories are shown, %d are counted", shown, hidden)
+	}
+
+	body = get(t, web.Options{Source: pages{*busy}}, "/").Body.String()
+	for _, want := range []string{"not enforced", "rw/urgent", "more windowed branches are not shown", "more verdicts are not shown"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page of one does not say %q", want)
+		}
+	}
+}
+
+// gated is a source that ends its reading when it is let go on.
+type gated struct{ reading, goOn chan struct{} }
+
+// Pages shows one repository, then waits.
+func (g gated) Pages(ctx context.Context, show func(store.Page) error) error {
+	g.reading <- struct{}{}
+	if err := show(store.Page{Repo: plan.Repo{Owner: "acme", Name: "first"}}); err != nil {
+		return err
+	}
+	select {
+	case <-g.goOn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// TestOneDrawing: of requests that come together one reads the store, however long that takes, and the others get what it drew; who comes
+// later gets a new page. Nobody waits for ever: what cannot be read in time is not shown, and the page says so.
+func TestOneDrawing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := gated{make(chan struct{}, 100), make(chan struct{})}
+		h := web.New(web.Options{Source: g})
+		ask := func(ctx context.Context) <-chan *httptest.ResponseRecorder {
+			answer := make(chan *httptest.ResponseRecorder, 1)
+			go func() {
+				rec := httptest.NewRecorder()
+				h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/", nil).WithContext(ctx))
+				answer <- rec
+			}()
+			synctest.Wait()
+			return answer
+		}
+		readings := func(want int, when string) {
+			t.Helper()
+			if len(g.reading) != want {
+				t.Errorf("%s: %d readings, want %d", when, len(g.reading), want)
+			}
+		}
+		first, second, third := ask(t.Context()), ask(t.Context()), ask(t.Context())
+		time.Sleep(5 * time.Second) // of the bubble's clock
+		g.goOn <- struct{}{}
+		if a, b, c := (<-first).Code, (<-second).Code, (<-third).Code; a != 200 || b != 200 || c != 200 {
+			t.Errorf("answered %d, %d and %d", a, b, c)
+		}
+		readings(1, "three at once")
+		time.Sleep(2 * time.Second)
+
+		leaver, leave := context.WithCancel(t.Context())
+		fourth, fifth := ask(leaver), ask(t.Context())
+		readings(2, "later")
+		leave()
+		<-fourth
+		synctest.Wait()
+		readings(3, "after the one who drew left")
+		if body := (<-fifth).Body.String(); !strings.Contains(body, "takes too long: the page shows the first 1 repositories") || !strings.Contains(body, "acme/first") {
+			t.Errorf("of a store that does not end: %s", body)
+		}
+	})
+}
+
+// TestHosts: the page answers under loopback names, the names it was given, and the address that was reached; under any other name, as of a
+// page elsewhere that points its name at us, it says nothing but which setting is missing.
+func TestHosts(t *testing.T) {
+	h := web.New(web.Options{Source: night(), Metrics: http.NotFoundHandler(), Hosts: []string{"Sluice.Example.com:443", "", "[2001:db8::7]:8081"}})
+	for host, want := range map[string]bool{
+		"localhost": true, "LOCALHOST:8081": true, "localhost.": true, "127.0.0.1:1": true, "127.8.9.10": true, "[::1]:8081": true, "[::1]": true,
+		"[::ffff:127.0.0.1]": true, "sluice.example.com": true, "SLUICE.example.com.:8443": true, "[2001:DB8:0::7]": true,
+		"10.1.2.3:8081": true, "[::ffff:10.1.2.3]": true, // the connection's own address
+		"": false, ":8081": false, "evil.example": false, "evil.example:8081": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false,
+		"x.localhost": false, "evilsluice.example.com": false, "sluice.example.com.evil": false, "sluice.example.com..": false, "10.1.2.4": false, "0.0.0.0": false,
+		"[::]": false, "169.254.169.254": false, "localhost:80:80": false, "xn--localhost": false,
+	} {
+		for path, named := range map[string]bool{"/": want, "/style.css": want, "/nothing": want, "/metrics": true} { // which name nobody, and are scraped by any name
+			want := named
+			r := httptest.NewRequest(http.MethodGet, path, nil)
+			r.Host = host
+			r.Header.Set("X-Forwarded-Host", "localhost")
+			r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.IPv4(10, 1, 2, 3), Port: 8081}))
+			rec := httptest.NewRecorder()
+			h.ServeHTTP(rec, r)
+			if got := rec.Code != http.StatusMisdirectedRequest; got != want {
+				t.Errorf("host %q, %s: %d", host, path, rec.Code)
+			}
+			if body := rec.Body.String(); !want && (!strings.Contains(body, "public_url") || strings.Contains(body, "acme")) {
+				t.Errorf("host %q, %s: %s", host, path, body)
+			}
+		}
+	}
+}
+
+// TestInvisible: characters that nobody sees do not make two names look like one.
+func TestInvisible(t *testing.T) {
+	for _, r := range []rune{'\u200b', '\u200d', '\u00ad', '\u2060', '\ufeff', '\U000e0041', '\u202e', '\u2028', '\u0085'} {
+		name := "rw/clu" + string(r) + "ster"
+		p := store.Page{Repo: plan.Repo{Owner: "acme", Name: "fleet"}, Warnings: []string{name}, Verdicts: []plan.Verdict{{Reason: name, Why: []plan.Step{{About: name}}}},
+			Branches: []plan.BranchVerdict{{Name: plan.Branch(name), Commits: []plan.Commit{{Subject: name}}, Waiting: 1}}, Acts: []store.Act{{Reason: name, Branch: plan.Branch(name)}}}
+		if body := get(t, web.Options{Source: pages{p}}, "/").Body.String(); strings.ContainsRune(body, r) {
+			t.Errorf("%U stands on the page", r)
+		}
 	}
 }

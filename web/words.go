@@ -9,7 +9,10 @@ import (
 
 // The words that Go puts on the page; the others stand in page.html.
 const (
+	saysForeign = "This page is not served under this host name. Set public_url (SLUICE_PUBLIC_URL) to the URL at which people reach it, or open it on localhost.\n"
+	saysBusy    = "The page is being drawn for others. Load it again.\n"
 	saysUnread  = "The database cannot be read, so nothing is shown. The log has the cause."
+	saysSlow    = "Reading the database takes too long: the page shows the first %d repositories by name, and not all of them."
 	saysUndrawn = "The page cannot be drawn. The log has the cause.\n"
 	logsUnread  = "pages cannot be read"
 	logsUndrawn = "the page cannot be drawn"

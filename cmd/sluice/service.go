@@ -134,6 +134,12 @@ func (v *service) close() error {
 	return errors.Join(errs...)
 }
 
+// reachable reports whether others than this machine may reach a listening address.
+func reachable(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	return !ok || !tcp.IP.IsLoopback()
+}
+
 // stopServing bounds how long answers under way may take when the service stops.
 const stopServing = 5 * time.Second
 
@@ -150,6 +156,9 @@ func (v *service) run(ctx context.Context) error {
 	loop := make(chan error, 1)
 	go func() { loop <- v.loop.Run(ctx) }()
 	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(), "github", v.settings.GitHubURL)
+	if a := v.admin.Addr(); reachable(a) {
+		v.log.Warn("the page has no log-in, and admin.listen is not loopback: whoever reaches it reads names and reasons of private repositories", "address", a)
+	}
 
 	var errs []error
 	select {
@@ -225,7 +234,10 @@ func (v *service) webhook() http.Handler {
 
 func (v *service) page() http.Handler {
 	troubles := func() []string { return append(v.ready(), v.lack.Lack()...) }
-	return web.New(web.Options{Source: v.store, GitHub: v.settings.peopleURL(), Ready: troubles, Lag: v.loop.Lag, Metrics: v.metrics.Handler(), Log: v.log})
+	return web.New(web.Options{
+		Source: v.store, Hosts: append(v.settings.pageHosts(), v.admin.Addr().String()), GitHub: v.settings.peopleURL(),
+		Ready: troubles, Lag: v.loop.Lag, Metrics: v.metrics.Handler(), Log: v.log,
+	})
 }
 
 // state is what a scrape of the metrics reads.

@@ -27,7 +27,8 @@ type settings struct {
 	FluxSecret    []byte // secret; none: Flux's own events are not taken
 	Listen        string
 	AdminListen   string
-	Peer          int // connections of one peer address to either listener; 0: no share
+	Peer          int    // connections of one peer address to either listener; 0: no share
+	PublicURL     string // where people reach the page; "": on loopback and AdminListen's host alone
 	Database      string
 	Resync        time.Duration
 	Pace          int // points a minute; 0: off
@@ -57,6 +58,7 @@ func knownSettings() []setting {
 		{key: "listen", value: "127.0.0.1:8080", usage: "address for GitHub and Flux: POST /webhook, /flux/OWNER/REPO, GET /healthz, /readyz"},
 		{key: "admin.listen", value: "127.0.0.1:8081", usage: "address for people: the plain page"},
 		{key: "peer_connections", value: "64", usage: "connections that one address may hold at either of both; 0, where a proxy stands in front: any number"},
+		{key: "public_url", usage: "URL at which people reach the page; it answers under this host, admin.listen's and loopback names alone"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
 		{key: "resync", value: "5m", usage: "look at each repository at least this often"},
 		{key: "workers", value: "8", usage: "repositories that are looked at at once"},
@@ -144,7 +146,7 @@ func missing(v *viper.Viper, need []string) error {
 func parseSettings(v *viper.Viper) (settings, error) {
 	s := settings{
 		GitHubURL: v.GetString("github.url"), GraphQLURL: v.GetString("github.graphql_url"),
-		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), Database: v.GetString("database"),
+		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), PublicURL: v.GetString("public_url"), Database: v.GetString("database"),
 	}
 	var errs []error
 	check := func(key string, err error) {
@@ -155,6 +157,7 @@ func parseSettings(v *viper.Viper) (settings, error) {
 	var err error
 	check("github.url", checkURL(s.GitHubURL))
 	check("github.graphql_url", checkURL(s.GraphQLURL))
+	check("public_url", checkURL(s.PublicURL))
 	if text := v.GetString("github.app_id"); text != "" {
 		s.AppID, err = strconv.ParseInt(text, 10, 64)
 		check("github.app_id", numberError(err, s.AppID, "a positive number"))
@@ -190,7 +193,7 @@ func checkURL(text string) error {
 		return nil
 	}
 	u, err := url.Parse(text)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil {
+	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil {
 		return errors.New("want http(s)://HOST/…, without a user")
 	}
 	return nil
@@ -264,4 +267,13 @@ func (s settings) peopleURL() string {
 		return rest
 	}
 	return strings.Replace(strings.TrimSuffix(s.GitHubURL, "/"), "://api.", "://", 1)
+}
+
+// pageHosts are the hosts that the page answers under, beside loopback names.
+func (s settings) pageHosts() []string {
+	hosts := []string{s.AdminListen}
+	if u, err := url.Parse(s.PublicURL); err == nil { // it was checked
+		hosts = append(hosts, u.Host)
+	}
+	return hosts
 }

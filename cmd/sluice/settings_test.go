@@ -59,6 +59,8 @@ func TestSettingsErrors(t *testing.T) {
 		{[]string{"--settings", filepath.Join(dir, "none.yaml")}, "none.yaml"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--log.format", "xml"}, "setting log.format: want text or json"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--github.url", "https://me:pw@host/"}, "setting github.url: want"},
+		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--public_url", "https://:8443/"}, "setting public_url: want"},
+		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--public_url", "sluice.example.com"}, "setting public_url: want"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--resync", "1ms"}, "setting resync: want a duration"},
 	}
 	for _, c := range cases {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/store"
 )
 
 const demoBranch = "rw/cluster-1"
@@ -239,19 +240,15 @@ func (d *demo) followBranch() error {
 
 // reportVerdict says once for each value of the windowed branch that sluice knows it to be applied.
 func (d *demo) reportVerdict(ctx context.Context) error {
-	pages, err := d.service.store.Pages(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range pages {
+	return d.service.store.Pages(ctx, func(p store.Page) error {
 		for _, b := range p.Branches {
 			if b.Kind == plan.Applied && string(b.Old) == d.branch && d.applied != d.branch {
 				d.applied = d.branch
 				d.say("  %s is %s at %s: %s", b.Name, b.Kind, b.Old.Short(), b.Reason)
 			}
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (d *demo) say(format string, args ...any) {

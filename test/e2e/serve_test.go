@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"io"
 	"net"
 	"net/http"
 	"os/exec"
@@ -74,6 +75,35 @@ func TestServes(t *testing.T) {
 	_ = answer.Body.Close()
 	if answer.StatusCode != http.StatusUnauthorized {
 		t.Errorf("a webhook without signature is answered %d", answer.StatusCode)
+	}
+}
+
+// TestPageOfForeignName: the page answers under loopback names and the host of public_url; a page elsewhere that points its own name at us
+// (DNS rebinding) reads nothing.
+func TestPageOfForeignName(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(shutForYears))
+	p := w.serve("SLUICE_PUBLIC_URL=https://Sluice.example.com/")
+	ask := func(host string) (int, string) {
+		r, err := http.NewRequest(http.MethodGet, p.page, nil)
+		w.must(err)
+		r.Host = host
+		answer, err := http.DefaultClient.Do(r)
+		w.must(err)
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		w.must(err)
+		return answer.StatusCode, string(body)
+	}
+	w.eventually("the page shows the repository", func() bool {
+		code, body := ask("sluice.example.com")
+		return code == http.StatusOK && strings.Contains(body, "acme/fleet")
+	})
+	if code, _ := ask("localhost:1234"); code != http.StatusOK {
+		t.Errorf("localhost is answered %d", code)
+	}
+	if code, body := ask("evil.example:8081"); code != http.StatusMisdirectedRequest || strings.Contains(body, "acme") || !strings.Contains(body, "public_url") {
+		t.Errorf("a foreign name is answered %d %s", code, body)
 	}
 }
 
