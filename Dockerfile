@@ -8,7 +8,7 @@ RUN CGO_ENABLED=0 go build -trimpath -ldflags='-s -w' -o /sluice ./cmd/sluice &&
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/
-COPY --from=build /sluice /sluice
+COPY --from=build /sluice /src/LICENSE /src/THIRD_PARTY_NOTICES /
 COPY --from=build --chown=65532:65532 /data /data
 USER 65532:65532
 WORKDIR /data

@@ -1,8 +1,9 @@
 # The two commands of the README are `go run ./cmd/sluice demo` and `make test`. Everything here needs Go and git alone,
-# except `check`, which fetches its linter with Go.
+# except `check` and `vulns`, which fetch their tools with Go.
 
 GO ?= go
 LINT_VERSION := v2.15.0
+VULN_VERSION := v1.1.4
 BIN := $(CURDIR)/bin
 # The race detector needs a C compiler; where there is none the tests run without it.
 RACE := $(shell command -v $$($(GO) env CC) >/dev/null 2>&1 && echo -race)
@@ -54,6 +55,15 @@ lint: $(BIN)/golangci-lint-$(LINT_VERSION)
 $(BIN)/golangci-lint-$(LINT_VERSION):
 	GOBIN=$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(BIN)/golangci-lint $@
+
+.PHONY: vulns
+vulns: $(BIN)/govulncheck-$(VULN_VERSION) ## known vulnerabilities that the service can reach, where their database can be asked
+	@.ci/vulns-check
+	GOVULNCHECK=$< .ci/vulns
+
+$(BIN)/govulncheck-$(VULN_VERSION):
+	GOBIN=$(BIN) $(GO) install golang.org/x/vuln/cmd/govulncheck@$(VULN_VERSION)
+	mv $(BIN)/govulncheck $@
 
 .PHONY: generate
 generate: ## write again what is generated

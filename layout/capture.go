@@ -19,15 +19,15 @@ type grid struct {
 
 // matches tells whether the pattern matches the path. Where there are too many ways to tell, it says so: a rule that
 // repeats a capture is looked at again by bind, which then fails closed.
-func (p *pattern) matches(path []string) bool {
-	_, ok := p.bind(path)
+func (p *pattern) matches(path []string, w *work) bool {
+	_, ok := p.bind(path, w)
 	return ok
 }
 
 // bind is what the pattern's captures stand for in a path; ok is false if the pattern does not match.
-func (p *pattern) bind(path []string) (b binding, ok bool) {
+func (p *pattern) bind(path []string, w *work) (b binding, ok bool) {
 	b.values = map[string][]string{}
-	values, ok := p.values(path, nil)
+	values, ok := p.values(path, nil, w)
 	if !ok || !p.repeats {
 		b.values = union(b.values, values)
 		return b, ok
@@ -39,7 +39,7 @@ func (p *pattern) bind(path []string) (b binding, ok bool) {
 	}
 	ok = false
 	for _, f := range fixed {
-		if values, fits := p.values(path, f); fits {
+		if values, fits := p.values(path, f, w); fits {
 			ok = true
 			b.values = union(b.values, values)
 		}
@@ -102,12 +102,15 @@ func common(places [][]string) []string {
 }
 
 // values is what each capture can stand for when those in fixed stand for that; ok is false if the pattern does not match.
-func (p *pattern) values(path []string, fixed map[string]string) (occurrences, bool) {
+func (p *pattern) values(path []string, fixed map[string]string, w *work) (occurrences, bool) {
 	fits := func(s *segment, name string) bool {
 		if want, ok := fixed[s.text]; ok && s.kind == capture {
 			return name == want
 		}
-		return s.matches(name)
+		return s.matches(name, w)
+	}
+	if w.spent(2 * (len(p.segments) + 1) * (len(path) + 1)) {
+		return nil, false
 	}
 	g := p.grid(path, fits)
 	if !g.from[len(g.from)-1] {

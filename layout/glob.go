@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -34,7 +35,8 @@ func (g *Glob) Match(name string) bool {
 	if slices.Contains(segments, "") || len(segments) > maxSegments {
 		return false
 	}
-	return slices.ContainsFunc(g.patterns, func(p *pattern) bool { return p.matches(segments) })
+	w := work(math.MaxInt) // one glob, and names of one segment or few
+	return slices.ContainsFunc(g.patterns, func(p *pattern) bool { return p.matches(segments, &w) })
 }
 
 // pattern is a glob with its alternations written out: one sequence of segments.
@@ -197,12 +199,12 @@ func captureName(name string) bool {
 }
 
 // matches tells whether one segment of a path fits a segment that is not `**`.
-func (s *segment) matches(name string) bool {
+func (s *segment) matches(name string, w *work) bool {
 	switch s.kind {
 	case literal:
 		return s.text == name
 	case wildcard:
-		return s.glob.match(name)
+		return s.glob.match(name, w)
 	default:
 		return true
 	}

@@ -79,7 +79,10 @@ func (g *globset) follow(w *search, name string) {
 // try enters the nodes of those edges that match name and can still win.
 func (w *search) try(edges []*edge, name string) {
 	for _, e := range edges {
-		if e.to.best < w.rank && e.m.match(name) {
+		if w.work.spent(1) {
+			return
+		}
+		if e.to.best < w.rank && e.m.match(name, &w.work) {
 			w.enter(e.to)
 		}
 	}

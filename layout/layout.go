@@ -9,10 +9,11 @@
 //
 // The package is pure: no clock, no file, no environment, and none of our YAML; package config gives it a [Spec].
 //
-// How it fails: closed. [Layout.Classify] answers for every string of bytes and never panics. A path that cannot stand in
-// a git tree needs [Unclear], which never opens; a path with control characters or bytes that are not UTF-8 is never live; a
-// capture that names no window gives a release that no calendar knows; and where a path fits a windowed rule or the
-// preset's windowed side but for upper and lower case, neither the preset nor `unmatched` makes it live.
+// How it fails: closed. [Layout.Classify] answers for every string of bytes, at a bounded cost, and never panics. A path that
+// cannot stand in a git tree, or whose matching would cost more, needs [Unclear], which never opens; a path with control
+// characters or bytes that are not UTF-8 is never live; a capture that names no window gives a release that no calendar knows;
+// and where a path fits a windowed rule or the preset's windowed side but for upper and lower case, neither the preset nor
+// `unmatched` makes it live.
 package layout
 
 import (
@@ -93,6 +94,10 @@ func (l *Layout) Classify(path string) Class {
 		return Class{Releases: []Release{Unclear}, Rule: saysImpossible}
 	}
 	c, _ := l.decide(s)
+	if s.work < 0 {
+		// Fail closed: which rules match was not found out.
+		return Class{Releases: []Release{Unclear}, Rule: saysTooLong}
+	}
 	c.Releases = slices.Clone(c.Releases)
 	if s.odd && slices.Contains(c.Releases, Live) {
 		// Fail closed: GitHub's API may have changed the bytes on the way, so the rule may have matched another name.
@@ -123,7 +128,7 @@ func (l *Layout) decide(s *scratch) (Class, origin) {
 		return c, by
 	}
 	if e := l.trie.find(s, s.segments, s.needs); e != nil {
-		return l.rules[e.rule].class(e, s.segments), origin(e.rule)
+		return l.rules[e.rule].class(e, s.segments, &s.work), origin(e.rule)
 	}
 	if len(c.Releases) == 0 {
 		by = byNothing
@@ -135,7 +140,7 @@ func (l *Layout) decide(s *scratch) (Class, origin) {
 // path is not protected, or the rule names the directories that protect it.
 func (l *Layout) anywhere(s *scratch) (c Class, by origin, names bool) {
 	if e := l.trie.find(s, s.segments, 0); e != nil {
-		return l.rules[e.rule].class(e, s.segments), origin(e.rule), e.pattern.names&s.needs == s.needs
+		return l.rules[e.rule].class(e, s.segments, &s.work), origin(e.rule), e.pattern.names&s.needs == s.needs
 	}
 	c, ok := l.preset.class(s.segments)
 	by = byPreset
@@ -155,7 +160,7 @@ func (l *Layout) anywhere(s *scratch) (c Class, by origin, names bool) {
 // or from being protected. Rules that match as written have decided before.
 func (l *Layout) notByCase(s *scratch, c Class) Class {
 	if e := l.folded.find(s, s.fold(), 0); e != nil {
-		w := l.rules[e.rule].class(e, s.segments)
+		w := l.rules[e.rule].class(e, s.segments, &s.work)
 		w.Rule = saysButForCase(w.Rule)
 		return w
 	}
@@ -166,12 +171,12 @@ func (l *Layout) notByCase(s *scratch, c Class) Class {
 }
 
 // class is what a rule says of a path that it matched at e.
-func (r *rule) class(e *end, segments []string) Class {
+func (r *rule) class(e *end, segments []string, w *work) Class {
 	c := Class{Releases: r.releases, Rule: e.text}
 	if !r.bound {
 		return c
 	}
-	captured, ok := r.captured(segments)
+	captured, ok := r.captured(segments, w)
 	if !ok {
 		c.Releases = []Release{Unclear}
 		return c
@@ -184,9 +189,9 @@ func (r *rule) class(e *end, segments []string) Class {
 
 // captured is the releases that captures give a path. Where a path can be read in several ways, every way counts. It is
 // false where that cannot be told.
-func (r *rule) captured(segments []string) (out []Release, ok bool) {
+func (r *rule) captured(segments []string, w *work) (out []Release, ok bool) {
 	for _, p := range r.patterns {
-		b, fits := p.bind(segments)
+		b, fits := p.bind(segments, w)
 		if !fits {
 			continue
 		}

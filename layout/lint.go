@@ -81,6 +81,7 @@ func (l *Layout) look(paths []string) sight {
 			continue
 		}
 		l.trie.each(s, s.segments, func(e *end) { out.matched[e.rule] = true })
+		s.work = maxWork
 		switch c, by := l.decide(s); {
 		case c.Protected && len(c.Releases) > 0:
 			out.held.add(by, path)
@@ -131,7 +132,7 @@ func (l *Layout) shadows(i int) shadow {
 
 // covering is an end before the given rank whose pattern matches whatever p can match; nil: none was found.
 func (t *trie) covering(rank int, p *pattern) *end {
-	c := cover{rank: rank, pattern: p, seen: map[place]bool{}}
+	c := cover{rank: rank, pattern: p, seen: map[place]bool{}, work: maxWork}
 	return c.from(t.root, 0)
 }
 
@@ -140,6 +141,7 @@ type cover struct {
 	rank    int
 	pattern *pattern
 	seen    map[place]bool
+	work    work
 }
 
 // place is a node that the first segments of the pattern have led to.
@@ -165,7 +167,7 @@ func (c *cover) from(n *node, i int) *end {
 			return e
 		}
 	}
-	for _, to := range n.over(&c.pattern.segments[i]) {
+	for _, to := range n.over(&c.pattern.segments[i], &c.work) {
 		if e := c.from(to, i+1); e != nil {
 			return e
 		}
@@ -184,7 +186,7 @@ func (c *cover) ending(n *node) *end {
 }
 
 // over is the nodes that a segment leads to whatever it stands for.
-func (n *node) over(s *segment) []*node {
+func (n *node) over(s *segment, w *work) []*node {
 	var out []*node
 	if s.kind == anyMany {
 		return nil // only a `**` takes all of a `**`
@@ -193,7 +195,7 @@ func (n *node) over(s *segment) []*node {
 		out = append(out, to)
 	}
 	for _, e := range n.globs.edges {
-		if s.kind == wildcard && e.text == s.text || s.kind == literal && e.m.match(s.text) {
+		if s.kind == wildcard && e.text == s.text || s.kind == literal && e.m.match(s.text, w) {
 			out = append(out, e.to)
 		}
 	}

@@ -30,7 +30,8 @@ type span struct{ lo, hi rune }
 type matcher struct {
 	tokens         []token
 	prefix, suffix string
-	affix          bool // PREFIX*SUFFIX and nothing else
+	affix          bool   // PREFIX*SUFFIX and nothing else
+	inner          string // the longest other text, which stands somewhere between
 }
 
 // newMatcher compiles tokens.
@@ -50,23 +51,34 @@ func newMatcher(tokens []token) *matcher {
 		inner = inner[:len(inner)-1]
 	}
 	m.affix = len(inner) == 1 && inner[0].kind == tokenMany
+	for _, t := range inner {
+		if len(t.text) > len(m.inner) {
+			m.inner = t.text
+		}
+	}
 	return m
 }
 
 // match tells whether the tokens match the whole of name.
-func (m *matcher) match(name string) bool {
+func (m *matcher) match(name string, w *work) bool {
 	if len(name) < len(m.prefix)+len(m.suffix) || !strings.HasPrefix(name, m.prefix) || !strings.HasSuffix(name, m.suffix) {
 		return false
 	}
-	return m.affix || m.walk(name)
+	if m.affix {
+		return true
+	}
+	if w.spent(2) || !strings.Contains(name[len(m.prefix):len(name)-len(m.suffix)], m.inner) {
+		return false
+	}
+	return m.walk(name, w)
 }
 
 // walk matches token by token. On a mismatch it goes back to the last star and lets that take one character more, which
 // is enough: an earlier star never needs to take more than it has.
-func (m *matcher) walk(name string) bool {
+func (m *matcher) walk(name string, w *work) bool {
 	at, i := 0, 0
 	starAt, starI := -1, 0
-	for {
+	for !w.spent(1) {
 		if at < len(m.tokens) && m.tokens[at].kind == tokenMany {
 			starAt, starI = at, i
 			at++
@@ -88,6 +100,7 @@ func (m *matcher) walk(name string) bool {
 		starI += n
 		at, i = starAt+1, starI
 	}
+	return false
 }
 
 // take is how many bytes at the start of name the token matches; 0: it does not. A byte that is no UTF-8 is one character.

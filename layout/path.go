@@ -11,7 +11,21 @@ import (
 const (
 	maxPath     = 4096 // bytes
 	maxSegments = 256
+
+	// maxWork bounds what matching one path against all rules may cost, in nodes entered, matchers asked and their steps: about a
+	// millisecond. A thousand rules such as `**/*name*/**` need a fiftieth of it for each directory that a path is in; without `**`
+	// before a wildcard it is hardly ever reached.
+	maxWork = 150_000
 )
+
+// work is what is left of maxWork. Where it is used up the answer is not known.
+type work int
+
+// spent takes n from it and reports whether it is used up.
+func (w *work) spent(n int) bool {
+	*w -= work(n)
+	return *w < 0
+}
 
 // dirs is a set of the directories that protect what is in them: a rule does not mean it unless it names them.
 type dirs uint8
@@ -72,6 +86,7 @@ type scratch struct {
 	segments []string
 	folded   []string
 	needs    dirs // the protected directories that it is in
+	work     work
 	odd      bool // control characters, or bytes that are no UTF-8
 	active   []*node
 	next     []*node
@@ -92,7 +107,7 @@ func (p *scratches) put(s *scratch) { p.pool.Put(s) }
 // read cuts a path into segments. It is false for what git cannot hold: an empty segment, "." or "..", a NUL, a slash at
 // either end; and for what is beyond the bounds.
 func (s *scratch) read(path string) bool {
-	s.segments = s.segments[:0]
+	s.segments, s.work = s.segments[:0], maxWork
 	if len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
 		return false
 	}

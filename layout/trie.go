@@ -158,7 +158,7 @@ func (w *search) follow(n *node, name string) {
 
 // enter adds n to the nodes of the next step, and what `**` reaches from there without a segment.
 func (w *search) enter(n *node) {
-	if n.best >= w.rank || w.seen[n.id] == w.step {
+	if n.best >= w.rank || w.seen[n.id] == w.step || w.work.spent(1) {
 		return
 	}
 	w.seen[n.id] = w.step
@@ -180,7 +180,7 @@ func (w *search) accept(n *node) {
 		if e.pattern.names&w.must != w.must {
 			continue
 		}
-		if e.pattern.repeats && !e.pattern.matches(w.path) {
+		if e.pattern.repeats && !e.pattern.matches(w.path, &w.work) {
 			continue
 		}
 		if w.each != nil {

@@ -39,6 +39,7 @@ const (
 // What decided a path.
 const (
 	saysImpossible   = "built in: no path that git can hold"
+	saysTooLong      = "built in: too long a path for so many ** and wildcards in the rules"
 	saysOdd          = "built in: a name with control characters or bytes that are not UTF-8 is never live"
 	saysBelowGitHub  = "built in: below .github/"
 	saysInFluxSystem = "built in: in a flux-system/ directory"

@@ -76,6 +76,7 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 	if s.locked, err = lockFile(path); err != nil {
 		return nil, err
 	}
+	conceal(path)
 	if s.write, err = openWriter(ctx, path); err != nil {
 		return nil, err
 	}
@@ -115,7 +116,7 @@ func locate(path string) (string, error) {
 // follow makes the file if nothing is there, and gives the name without links.
 func follow(path string) (string, error) {
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // as SQLite makes it; its directory's rights decide
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, private)
 		if err != nil {
 			return "", fmt.Errorf("%w: %w", ErrReadOnly, err)
 		}
@@ -124,6 +125,22 @@ func follow(path string) (string, error) {
 		}
 	}
 	return filepath.EvalSymlinks(path)
+}
+
+// private is the mode of what is made: names of private repositories, reasons and debts are nobody else's to read or write, and whoever
+// may open the lock may keep it. SQLite gives its log and its index the mode of the database.
+const private fs.FileMode = 0o600
+
+// conceal makes the database private, with what stands beside it, where others may read or write it, as earlier versions left it. What is
+// open to a group alone was meant so. Where it is somebody else's file it stays as it is. It does not open the files: closing one would
+// drop the locks that this process has on it.
+func conceal(path string) {
+	const others = 0o007
+	for _, end := range []string{"", "-wal", "-shm", ".lock"} {
+		if info, err := os.Stat(path + end); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&others != 0 {
+			_ = os.Chmod(path+end, private) // whoever runs the service looks at what is left, and warns
+		}
+	}
 }
 
 // source is the data source name of a file, with anything that SQLite could take for a part of an URI escaped.

@@ -156,12 +156,12 @@ func (r *receiver) receiveFlux(c *gin.Context) {
 		r.unreceived(c, err)
 		return
 	}
-	if !signed(r.FluxSecret, body, sum) {
+	name := repository{FullName: c.Param("owner") + "/" + c.Param("repo")}
+	if !signed(fluxToken(r.FluxSecret, name.FullName), body, sum) && !signed(r.FluxSecret, body, sum) {
 		r.refuse(c, saysFluxUnsigned)
 		return
 	}
 	isSigned(c, EventFlux)
-	name := repository{FullName: c.Param("owner") + "/" + c.Param("repo")}
 	repo, ok := name.repo(installation{})
 	if !ok {
 		say(c, http.StatusNotFound, saysNoRepo)

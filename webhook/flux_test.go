@@ -217,3 +217,33 @@ func FuzzFlux(f *testing.F) {
 		}
 	})
 }
+
+// Each repository has a token of its own, which speaks for no other: the one that docs/windowed-branches.md derives from the secret. It
+// is the same whatever the case of the name, as on GitHub; the secret itself still speaks for all.
+func TestFluxTokenOfARepository(t *testing.T) {
+	// printf %s acme/fleet | openssl dgst -sha256 -hmac "$SECRET", with fluxSecret.
+	const token = "afbbe935a70e3542250e9421accca4c16d315d0dfaede084311b2ae64422992d"
+	by := func(path, key string) int {
+		req := flux(path, applied)
+		req.Header.Set("X-Signature", "sha256="+sign(sha256.New, key, applied))
+		return newWorld().send(req).Code
+	}
+	for _, c := range []struct {
+		path, key string
+		want      int
+	}{
+		{"/flux/acme/fleet", token, 202},
+		{"/flux/Acme/FLEET", token, 202},
+		{"/flux/acme/fleet", sign(sha256.New, fluxSecret, "acme/fleet"), 202},
+		{"/flux/acme/other", token, 401},
+		{"/flux/acme/other", sign(sha256.New, fluxSecret, "acme/other"), 404}, // signed, and unknown
+		{"/flux/acme/fleet", sign(sha256.New, fluxSecret, "acme/other"), 401},
+		{"/flux/acme/fleet", sign(sha256.New, fluxSecret, "ACME/fleet"), 401},
+		{"/flux/acme/fleet", sign(sha256.New, fluxSecret, ""), 401},
+		{"/flux/acme/fleet", sign(sha256.New, secret, "acme/fleet"), 401},
+		{"/flux/acme/fleet", sign(sha256.New, token, "acme/fleet"), 401},
+		{"/flux/acme/fleet", fluxSecret, 202},
+	} {
+		same(t, c.path+" signed with "+c.key, by(c.path, c.key), c.want)
+	}
+}

@@ -1,6 +1,8 @@
 package webhook
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,9 +31,9 @@ type payload struct {
 		BaseSHA string `json:"base_sha"`
 		BaseRef string `json:"base_ref"`
 	} `json:"merge_group"`
-	Repositories []repository `json:"repositories"`
-	Added        []repository `json:"repositories_added"`
-	Removed      []repository `json:"repositories_removed"`
+	Repositories list `json:"repositories"`
+	Added        list `json:"repositories_added"`
+	Removed      list `json:"repositories_removed"`
 }
 
 type installation struct {
@@ -41,6 +43,37 @@ type installation struct {
 type repository struct {
 	ID       int64  `json:"id"`
 	FullName string `json:"full_name"`
+}
+
+// list is the first repositories of a list, at most [MaxRepositories]. The rest is not read: an element of two bytes would take
+// twenty-four times that.
+type list struct {
+	first []repository
+	more  bool  // there are others
+	odd   error // the first element, or the list itself, that is of another type than GitHub documents
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It gives no error: that would end the reading of what stands after the list.
+func (l *list) UnmarshalJSON(text []byte) error {
+	*l = list{}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if start, err := d.Token(); err != nil || start != json.Delim('[') {
+		if start != nil { // null is no list
+			l.odd = json.Unmarshal(text, &l.first)
+		}
+		return nil
+	}
+	for d.More() {
+		if l.more = len(l.first) == MaxRepositories; l.more {
+			break
+		}
+		var r repository
+		if err := d.Decode(&r); err != nil && l.odd == nil {
+			l.odd = err
+		}
+		l.first = append(l.first, r)
+	}
+	return nil
 }
 
 // parse reads a body. odd is a field of another type than GitHub documents: it was left out and the rest counts, since
@@ -62,7 +95,7 @@ func parse(contentType string, body []byte) (p payload, odd, err error) {
 	if err != nil {
 		return payload{}, nil, err
 	}
-	return p, nil, nil
+	return p, cmp.Or(p.Repositories.odd, p.Added.odd, p.Removed.odd), nil
 }
 
 var (
@@ -90,9 +123,9 @@ func (p payload) about() plan.Repo {
 }
 
 // repos gives the repositories of a list that can be asked for.
-func (p payload) repos(list []repository) []plan.Repo {
+func (p payload) repos(l list) []plan.Repo {
 	var all []plan.Repo
-	for _, r := range list[:min(len(list), MaxRepositories)] {
+	for _, r := range l.first {
 		if repo, ok := r.repo(p.Installation); ok {
 			all = append(all, repo)
 		}

@@ -112,8 +112,8 @@ func (r *receiver) delivery(event, guid string, p payload) store.Delivery {
 			d.Removed, d.Repo = []plan.Repo{d.Repo}, plan.Repo{}
 		}
 	}
-	if n := len(p.Repositories) + len(p.Added) + len(p.Removed); n > MaxRepositories {
-		r.Log.Warn(logsManyRepos, "repositories", n, "guid", guid)
+	if p.Repositories.more || p.Added.more || p.Removed.more {
+		r.Log.Warn(logsManyRepos, "most", MaxRepositories, "guid", guid)
 	}
 	return d
 }

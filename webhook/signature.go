@@ -38,3 +38,14 @@ func signed(secret, body, sum []byte) bool {
 	mac.Write(body)
 	return hmac.Equal(mac.Sum(nil), sum)
 }
+
+// fluxToken is the token of one repository, OWNER/REPO in any case: what a cluster may hold that shall speak for no other. It follows from
+// Flux's secret as docs/windowed-branches.md says, and nothing needs to be kept; the secret does not follow from it.
+func fluxToken(secret []byte, name string) []byte {
+	if len(secret) == 0 {
+		return nil // fail closed, as signed does
+	}
+	mac := hmac.New(sha256.New, secret)
+	mac.Write([]byte(strings.ToLower(name)))
+	return []byte(hex.EncodeToString(mac.Sum(nil)))
+}

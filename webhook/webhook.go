@@ -33,7 +33,7 @@ type Hint struct {
 // Options is what the handler needs. Secret, Store and Poke are required.
 type Options struct {
 	Secret     []byte            // the App's webhook secret. Empty: every delivery is refused
-	FluxSecret []byte            // of Flux's generic-hmac providers; empty: there is no POST /flux/OWNER/REPO
+	FluxSecret []byte            // for Flux's generic-hmac providers, each repository's token follows from it; empty: there is no POST /flux/OWNER/REPO
 	Store      Noter             //
 	Poke       func(Hint)        // called after the note is durable, or could not be kept; must not block
 	Missed     func()            // called when a request was refused unread that may have been a delivery; must not block; nil: nobody wants to know

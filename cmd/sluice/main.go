@@ -21,6 +21,8 @@ import (
 	"golang.org/x/term"
 )
 
+//go:generate go run notices_gen.go
+
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal asks; the second one finds the system's default, and kills

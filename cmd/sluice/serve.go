@@ -30,9 +30,15 @@ func newServeCommand(e *env) *cobra.Command {
 func (e *env) serve(ctx context.Context, s settings) error {
 	log := s.logger(e.stderr)
 	slog.SetDefault(log) // for libraries
+	for _, w := range s.Warnings {
+		log.Warn(w)
+	}
 	v, err := newService(ctx, s, log)
 	if err != nil {
 		return err
+	}
+	if w := exposedFile(s.Database); w != "" { // the store has mended what it could
+		log.Warn("setting database: " + w)
 	}
 	return v.run(ctx)
 }

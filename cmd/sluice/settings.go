@@ -6,8 +6,8 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -35,6 +35,7 @@ type settings struct {
 	Workers       int
 	LogLevel      slog.Level
 	LogJSON       bool
+	Warnings      []string // for the log, once
 }
 
 // setting is one name that can be set, with its default and what it means.
@@ -52,8 +53,8 @@ func knownSettings() []setting {
 		{key: "github.private_key_file", usage: "file with the App's private key, PEM"},
 		{key: "github.webhook_secret", usage: "the App's webhook secret", secret: true},
 		{key: "github.webhook_secret_file", usage: "file with the App's webhook secret"},
-		{key: "flux.secret", usage: "the token of Flux's generic-hmac provider, which posts to /flux/OWNER/REPO", secret: true},
-		{key: "flux.secret_file", usage: "file with the token of Flux's generic-hmac provider"},
+		{key: "flux.secret", usage: "the secret from which follows the token of each repository's generic-hmac provider, which posts to /flux/OWNER/REPO", secret: true},
+		{key: "flux.secret_file", usage: "file with the secret for Flux's generic-hmac providers"},
 		{key: "github.pace", value: "900", usage: "points a minute that sluice spends at most, or off"},
 		{key: "listen", value: "127.0.0.1:8080", usage: "address for GitHub and Flux: POST /webhook, /flux/OWNER/REPO, GET /healthz, /readyz"},
 		{key: "admin.listen", value: "127.0.0.1:8081", usage: "address for people: the plain page"},
@@ -96,7 +97,8 @@ func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
 			}
 		}
 	}
-	if path, err := flags.GetString("settings"); err == nil && path != "" {
+	path, err := flags.GetString("settings")
+	if err == nil && path != "" {
 		if err := readSettingsFile(v, path); err != nil {
 			return settings{}, err
 		}
@@ -104,13 +106,17 @@ func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
 	if err := missing(v, need); err != nil {
 		return settings{}, err
 	}
-	return parseSettings(v)
+	s, err := parseSettings(v)
+	if warning := exposedSettings(v, path); warning != "" {
+		s.Warnings = append(s.Warnings, warning)
+	}
+	return s, err
 }
 
 func readSettingsFile(v *viper.Viper, path string) error {
 	v.SetConfigFile(path)
 	if err := v.ReadInConfig(); err != nil {
-		return fmt.Errorf("settings file %s: %w", path, err)
+		return settingsFileError(path, err)
 	}
 	known := map[string]bool{}
 	for _, s := range knownSettings() {
@@ -118,7 +124,7 @@ func readSettingsFile(v *viper.Viper, path string) error {
 	}
 	for _, key := range slices.Sorted(slices.Values(v.AllKeys())) {
 		if !known[key] {
-			return fmt.Errorf("settings file %s: unknown setting %s; known are %s", path, key, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+			return fmt.Errorf("settings file %s%s: unknown setting; known are %s", path, lineOfKey(path, key), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 		}
 	}
 	return nil
@@ -154,20 +160,25 @@ func parseSettings(v *viper.Viper) (settings, error) {
 			errs = append(errs, fmt.Errorf("setting %s: %w", key, err))
 		}
 	}
+	read := func(key string) []byte {
+		value, warning, err := secret(v, key)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if warning != "" {
+			s.Warnings = append(s.Warnings, warning)
+		}
+		return value
+	}
 	var err error
-	check("github.url", checkURL(s.GitHubURL))
-	check("github.graphql_url", checkURL(s.GraphQLURL))
+	check("github.url", checkTokenURL(s.GitHubURL))
+	check("github.graphql_url", checkTokenURL(s.GraphQLURL))
 	check("public_url", checkURL(s.PublicURL))
 	if text := v.GetString("github.app_id"); text != "" {
 		s.AppID, err = strconv.ParseInt(text, 10, 64)
 		check("github.app_id", numberError(err, s.AppID, "a positive number"))
 	}
-	s.PrivateKey, err = secret(v, "github.private_key")
-	check("github.private_key_file", err)
-	s.WebhookSecret, err = secret(v, "github.webhook_secret")
-	check("github.webhook_secret_file", err)
-	s.FluxSecret, err = secret(v, "flux.secret")
-	check("flux.secret_file", err)
+	s.PrivateKey, s.WebhookSecret, s.FluxSecret = read("github.private_key"), read("github.webhook_secret"), read("flux.secret")
 	s.Pace, err = pace(v.GetString("github.pace"))
 	check("github.pace", err)
 	s.Resync, err = time.ParseDuration(v.GetString("resync"))
@@ -178,7 +189,9 @@ func parseSettings(v *viper.Viper) (settings, error) {
 	peer, err := strconv.ParseInt(v.GetString("peer_connections"), 10, 32)
 	s.Peer = int(peer)
 	check("peer_connections", numberError(err, peer+1, "a number of connections, or 0"))
-	check("log.level", s.LogLevel.UnmarshalText([]byte(v.GetString("log.level"))))
+	if s.LogLevel.UnmarshalText([]byte(v.GetString("log.level"))) != nil {
+		check("log.level", errors.New("want debug, info, warn or error"))
+	}
 	switch format := v.GetString("log.format"); format {
 	case "text", "json":
 		s.LogJSON = format == "json"
@@ -194,9 +207,28 @@ func checkURL(text string) error {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Hostname() == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil {
-		return errors.New("want http(s)://HOST/…, without a user")
+		return errors.New("want https://HOST/…, without a user")
 	}
 	return nil
+}
+
+// checkTokenURL is checkURL of where the App's tokens are sent.
+func checkTokenURL(text string) error {
+	if err := checkURL(text); err != nil || text == "" {
+		return err
+	}
+	if u, _ := url.Parse(text); u.Scheme == "http" && !loopback(u.Hostname()) {
+		// Fail closed: whoever reads one token on the way may merge what sluice may.
+		return errors.New("http:// would send the App's tokens in clear: want https://; http:// is for localhost, 127.0.0.1 and [::1], " +
+			"where a tunnel or a proxy that speaks TLS may stand")
+	}
+	return nil
+}
+
+// loopback reports whether a host is this machine, whatever its resolver says.
+func loopback(host string) bool {
+	address, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
 }
 
 func numberError(err error, n int64, want string) error {
@@ -222,33 +254,6 @@ func pace(text string) (int, error) {
 		return 0, errors.New("want points a minute, at least 10, or off")
 	}
 	return n, nil
-}
-
-// maxSecretFile bounds what is read of a file that should hold a secret.
-const maxSecretFile = 64 << 10
-
-// secret reads a secret from key, else from the file that key_file names.
-func secret(v *viper.Viper, key string) ([]byte, error) {
-	if text := v.GetString(key); text != "" {
-		return []byte(text), nil
-	}
-	path := v.GetString(key + "_file")
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }() // read only: nothing is lost
-	data, err := io.ReadAll(io.LimitReader(f, maxSecretFile))
-	if err != nil {
-		return nil, err
-	}
-	if text := strings.TrimSpace(string(data)); text != "" {
-		return []byte(text), nil
-	}
-	return nil, fmt.Errorf("%s is empty", path)
 }
 
 // logger writes what operators read to w.

@@ -1,8 +1,11 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -54,8 +57,8 @@ func TestSettingsErrors(t *testing.T) {
 	}{
 		{nil, "missing settings: github.app_id (SLUICE_GITHUB_APP_ID), github.private_key_file (SLUICE_GITHUB_PRIVATE_KEY_FILE) or github.private_key (SLUICE_GITHUB_PRIVATE_KEY)"},
 		{[]string{"--github.app_id", "x", "--github.private_key_file", empty}, "setting github.app_id: want a positive number"},
-		{[]string{"--github.app_id", "1", "--github.private_key_file", empty}, "empty.pem is empty"},
-		{[]string{"--settings", unknown}, "unknown setting github.app; known are"},
+		{[]string{"--github.app_id", "1", "--github.private_key_file", empty}, "setting github.private_key_file: it is blank"},
+		{[]string{"--settings", unknown}, "unknown.yaml, line 2: unknown setting; known are"},
 		{[]string{"--settings", filepath.Join(dir, "none.yaml")}, "none.yaml"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--log.format", "xml"}, "setting log.format: want text or json"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--github.url", "https://me:pw@host/"}, "setting github.url: want"},
@@ -70,6 +73,118 @@ func TestSettingsErrors(t *testing.T) {
 		}
 		if err != nil && (strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "pw@")) {
 			t.Errorf("%q: a secret is shown: %v", c.args, err)
+		}
+	}
+}
+
+// TestSettingsFileErrors: what is wrong with a settings file is told by its line, and nothing of the file is shown: it may be a secret.
+func TestSettingsFileErrors(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"colon.yaml":    {"github:\n  app_id: 1\n  webhook_secret:hunter2\n", ", line 3: "},
+		"map.yaml":      {"github:\n  webhook_secret: hunter2: x\n", ", line 2: "},
+		"text.yaml":     {"hunter2\n", ", line 1: "},
+		"list.yml":      {"- hunter2\n", ", line 1: "},
+		"quote.yaml":    {"github:\n  webhook_secret: \"hunter2\n", ", line 2: "},
+		"twice.yaml":    {"a: 1\nhunter2: 1\nhunter2: 2\n", ", line 3: "},
+		"anchor.yaml":   {"github:\n  webhook_secret: *hunter2\n", ": it cannot be read"},
+		"tag.yaml":      {"github:\n  webhook_secret: !!int hunter2\n", ": it cannot be read"},
+		"key.yaml":      {"github:\n  app_id: 1\n  webhook_secret: {hunter2: 1}\n", "setting github.webhook_secret: want text"},
+		"below.yaml":    {"listen: x\nflux:\n  listen: hunter2\n", ", line 3: unknown setting"},
+		"number.yaml":   {"github:\n  webhook_secret: 0123456701234567\n", "setting github.webhook_secret: want text"},
+		"bare.toml":     {"[github]\nwebhook_secret = hunter2\n", ", line 2: "},
+		"quote.toml":    {"[github]\n\nwebhook_secret = \"hunter2\n", ", line 3: "},
+		"text.toml":     {"hunter2\n", ", line 1: "},
+		"twice.toml":    {"[github]\nhunter2=1\nhunter2=2\n", ": it cannot be read"},
+		"bare.json":     {"{\"github\":{\n\"webhook_secret\": hunter2}}", ", line 2: "},
+		"text.json":     {"\"hunter2\"", ": it cannot be read"},
+		"break.json":    {"{\"github\":{\n\"webhook_secret\":\n\"hunter2\n\"}}", ", line 4: "},
+		"unknown.json":  {"{\"hunter2\": 1}", ", line 1: unknown setting"},
+		"other.hunter":  {"x", "want a name that ends in .yaml, .toml or .json"},
+		"unknown.hosts": {"x", "want a name that ends in .yaml, .toml or .json"},
+	} {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(c.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readWith(t, []string{"--settings", path})
+		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestSecretsAlike: one rule for all secrets, wherever they come from: space around one is no part of it, and nothing but space is an
+// error that names the setting. A short one is warned of.
+func TestSecretsAlike(t *testing.T) {
+	dir := t.TempDir()
+	get := map[string]func(settings) []byte{
+		"github.private_key":    func(s settings) []byte { return s.PrivateKey },
+		"github.webhook_secret": func(s settings) []byte { return s.WebhookSecret },
+		"flux.secret":           func(s settings) []byte { return s.FluxSecret },
+	}
+	for key, value := range get {
+		group, name, _ := strings.Cut(key, ".")
+		for text, want := range map[string]string{" \tcorrect horse battery\n": "correct horse battery", " \n": "", "short": "short"} {
+			file, yaml := filepath.Join(dir, "secret"), filepath.Join(dir, "service.yaml")
+			for path, text := range map[string]string{file: text, yaml: fmt.Sprintf("%s:\n  %s: %q\n", group, name, text)} {
+				if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for from, read := range map[string]func() (settings, error){
+				"environment": func() (settings, error) {
+					t.Setenv(envName(key), text)
+					return readWith(t, nil)
+				},
+				"file":          func() (settings, error) { return readWith(t, []string{"--" + key + "_file", file}) },
+				"settings file": func() (settings, error) { return readWith(t, []string{"--settings", yaml}) },
+			} {
+				s, err := read()
+				t.Setenv(envName(key), "")
+				short := slices.ContainsFunc(s.Warnings, func(w string) bool { return strings.Contains(w, key) && strings.Contains(w, "guessed") })
+				switch {
+				case want == "" && (err == nil || !strings.Contains(err.Error(), "setting "+key)):
+					t.Errorf("%s from the %s: %q is taken (%v)", key, from, text, err)
+				case want != "" && (err != nil || string(value(s)) != want || short != (want == "short")):
+					t.Errorf("%s from the %s: %q gives %q, %q, %v", key, from, text, value(s), s.Warnings, err)
+				}
+			}
+		}
+	}
+}
+
+// TestExposedFiles: a file that holds secrets and that others may read or write is warned of; what is a group's alone is not.
+func TestExposedFiles(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "service.yaml")
+	for text, secret := range map[string]bool{"flux:\n  secret: correct horse battery\n": true, "workers: 3\n": false} {
+		for mode, open := range map[os.FileMode]bool{0o600: false, 0o400: false, 0o640: false, 0o660: false, 0o644: true, 0o602: true} {
+			if err := errors.Join(os.WriteFile(path, []byte(text), 0o600), os.Chmod(path, mode)); err != nil {
+				t.Fatal(err)
+			}
+			s, err := readWith(t, []string{"--settings", path})
+			if err != nil || (len(s.Warnings) > 0) != (secret && open) {
+				t.Errorf("mode %04o, secret %v: %q, %v", mode, secret, s.Warnings, err)
+			}
+			if err := os.Chmod(path, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestURLsInClear: a token never leaves the machine in clear.
+func TestURLsInClear(t *testing.T) {
+	for url, want := range map[string]bool{
+		"https://github.example.com/api/v3": true, "http://localhost:1/api/v3": true, "http://LOCALHOST": true, "http://127.0.0.1:1": true,
+		"http://127.9.9.9": true, "http://[::1]:80": true, "http://[::ffff:127.0.0.1]": true,
+		"http://github.example.com/api/v3": false, "HTTP://github.example.com": false, "http://10.0.0.1": false, "http://0.0.0.0": false,
+		"http://localhost.example.com": false, "http://127.0.0.1.example.com": false, "http://2130706433": false, "http://[::]": false,
+	} {
+		for _, key := range []string{"github.url", "github.graphql_url"} {
+			_, err := readWith(t, []string{"--" + key, url})
+			if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "setting "+key+": http:// would send") {
+				t.Errorf("%s %s: %v", key, url, err)
+			}
 		}
 	}
 }

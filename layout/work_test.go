@@ -1,0 +1,90 @@
+package layout
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/bmatcuk/doublestar/v4"
+)
+
+// hostileRules is as many rules as a file may have, near enough, of a shape: # is the number of the rule.
+func hostileRules(shape string) []string {
+	var out []string
+	for i := range MaxRules - 10 {
+		out = append(out, strings.ReplaceAll(strings.ReplaceAll(shape, "#", fmt.Sprint(i)), "@", string(rune(0x4e00+i))))
+	}
+	return out
+}
+
+// deepPath is a path of so many directories of a name.
+func deepPath(name string, depth int) string {
+	return strings.TrimSuffix(strings.Repeat(name+"/", depth), "/")
+}
+
+// What one path costs is bounded whatever the rules are and however long it is; where the bound is met, the path is unclear, never live.
+func TestWorkIsBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		shape, path string
+		bounded     bool
+	}{
+		"wildcards between `**`":   {"**/*#z*/**/*-rw", deepPath("abab", 128), true},
+		"wildcards in the middle":  {"**/a*#*b/**/*-rw", deepPath("abab", 128), true},
+		"many `**`":                {strings.Repeat("**/*[ab@]*/", 31) + "zz", deepPath("abab", 128), true},
+		"long names":               {"*" + strings.Repeat("?", 40) + "[@]*", strings.Repeat("a", maxPath), true},
+		"captures that repeat":     {"**/{a}/**/{a}/**/{b}/**/{b}/*[@]", deepPath("a/b/c/d", 63), true},
+		"shallow paths":            {"**/*#z*/**/*-rw", deepPath("abab", 15), false},
+		"no `**`":                  {"*/*#z*/*/*-rw", deepPath("abab", 4), false},
+		"one `**` and a beginning": {"**/a-#*/**/*-rw", deepPath("a-1", 128), false},
+		"captures":                 {"{a}/{b}/*#z*/{a}/*", deepPath("abab", 5), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := Spec{Windows: []string{"w"}, Unmatched: []Release{Live}}
+			for _, g := range hostileRules(c.shape) {
+				spec.Rules = append(spec.Rules, Rule{Paths: []string{g}, Releases: []string{"w"}})
+			}
+			l, problems := New(spec)
+			if l == nil {
+				t.Fatal(problems)
+			}
+			got := l.Classify(c.path)
+			if unclear := slices.Contains(got.Releases, Unclear); unclear != c.bounded {
+				t.Errorf("%v", got)
+			}
+			s := l.scratches.get()
+			defer l.scratches.put(s)
+			if !s.read(c.path) {
+				t.Fatal("no path")
+			}
+			l.decide(s)
+			if s.work < -maxWork/10 {
+				t.Errorf("it went on for %d after the bound of %d", -s.work, maxWork)
+			}
+		})
+	}
+}
+
+// BenchmarkDeepPaths is 990 rules and deep paths, one operation for one path: as long as a path may be and, beside it, doublestar rule by rule; and
+// of a depth that trees have.
+func BenchmarkDeepPaths(b *testing.B) {
+	globs := hostileRules("**/*#z*/**/*-rw")
+	for _, depth := range []int{15, 128, 250} {
+		path := deepPath("abab", depth)
+		b.Run(fmt.Sprintf("trie/depth=%d", depth), func(b *testing.B) {
+			l := benchLayout(b, globs)
+			for b.Loop() {
+				l.Classify(path)
+			}
+		})
+		b.Run(fmt.Sprintf("doublestar/depth=%d", depth), func(b *testing.B) {
+			for b.Loop() {
+				for _, g := range globs {
+					if doublestar.MatchUnvalidated(g, path) {
+						break
+					}
+				}
+			}
+		})
+	}
+}
