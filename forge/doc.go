@@ -8,6 +8,9 @@
 // more, and is remembered by names that never change their meaning: the old names of renames by merge base and head,
 // policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time.
 //
+// Statuses and tokens go over connections of their own, which stay open, so that a success can be taken back when nothing can be
+// dialled any more; all other requests share a bounded number.
+//
 // Each installation has a client of its own, with its own token, its own pace and its own limits: one installation that
 // GitHub limits does not stop another.
 //

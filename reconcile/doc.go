@@ -41,6 +41,8 @@
 //   - Neither a slow observation nor events without end keep branches from moving: what moves need is read again just before them,
 //     in one request, up to [rereadMost] times a look, and decided again. Nothing else rests on that read.
 //   - What a request did in part is recorded, and never asked for again: only the rest is.
+//   - Deliveries that may be lost ([Loop.Missed]) cost one look at each repository, a minute after the last such at the earliest, and never
+//     more than resyncs may: strangers can cause them without end.
 //   - What Flux reports voids nothing, since no write depends on it, and a thousand reports make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: its looks have a share of the workers, and its limits are its own.

@@ -19,15 +19,17 @@
 //     answered 200 and pokes nobody.
 //   - A signed delivery gets no 5xx for what it says, however odd; what cannot be read is logged and answered 200, since GitHub
 //     sending it again would not change it.
-//   - Memory is bounded whoever sends: a body is refused by its declared length before it is read, and all bodies that are being
-//     read together share one bound.
+//   - Memory is bounded whoever sends: a body is refused by its declared length before it is read, what is set aside follows what came, and
+//     all long bodies that are being read together share one bound. Small ones are bounded by the connections of package listen.
+//   - A connection has one answer. One over which a right signature came gives way to nobody.
+//   - What is refused unread may have been a delivery: Missed is called each time, so that whoever looks at repositories looks at all.
 //   - The secret, bodies and signatures are never logged.
 //
 // # How it fails
 //
 // 401 for a signature that is missing or wrong, 400 for missing headers, 413 for a body over GitHub's own bound, 503 when the
-// note cannot be kept or when too much is being read at once. Every refusal of the store is logged as an error; wrong
-// signatures are logged at most once in a while, with their number, so that a stranger cannot fill the log. An event of Flux
+// note cannot be kept or when too much is being read at once. Each kind of refusal is logged at most once in a while, with its
+// number, so that a stranger cannot fill the log. An event of Flux
 // that is no JSON of its form is 400, one about a repository that is not known 404; neither is sent again.
 //
 // The handler needs a server with time-outs against slow senders: [NewServer] has them.

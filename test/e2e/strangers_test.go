@@ -108,8 +108,10 @@ func TestStrangersWithSockets(t *testing.T) {
 			taken := func() bool {
 				return p.post("push", fmt.Sprint(time.Now().UnixNano()), w.delivery(w.repo)) == http.StatusAccepted
 			}
-			if len(c.from) == 1 && !taken() {
-				t.Error("a signed delivery is not taken although one address holds all")
+			for n := range 10 {
+				if len(c.from) == 1 && !taken() {
+					t.Errorf("signed delivery %d is not taken: one address keeps another out", n)
+				}
 			}
 			w.eventually("a signed delivery is taken", taken)
 			live := w.open("live", "apps/a-rt/x")
@@ -120,6 +122,24 @@ func TestStrangersWithSockets(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestABrokenDeliveryIsMadeUpFor: a delivery broke off before it was read, and GitHub does not send it again. What it was about is looked at
+// all the same, long before the next resync.
+func TestABrokenDeliveryIsMadeUpFor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(shutForYears))
+	p := w.serve("SLUICE_RESYNC=1h")
+	w.hasStatus(w.open("held", "apps/a-rw/x"), "pending: held by w")
+	w.must(w.github.Settle(t.Context()))
+	w.github.SetWebhookURL("")
+	n := w.open("live", "apps/a-rt/x")
+	c, err := net.Dial("tcp", strings.TrimPrefix(p.base(), "http://"))
+	w.must(err)
+	_, err = io.WriteString(c, slowBody+"{")
+	w.must(err)
+	w.must(c.Close())
+	w.merged(n)
 }
 
 // TestPaidWithoutADescriptor: no descriptor is left at all. What is green is withdrawn over the connection that it was set over; the log
