@@ -223,7 +223,7 @@ func (l *limited) Read(p []byte) (int, error) {
 		if l.quiet {
 			return 0, io.EOF
 		}
-		return 0, fmt.Errorf("%w: "+sayAnswer, ErrTooLarge)
+		return 0, fmt.Errorf("%w: "+sayAnswer, ErrTooLarge, maxListing>>20)
 	}
 	if int64(len(p)) > l.left {
 		p = p[:l.left]

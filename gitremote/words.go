@@ -31,7 +31,7 @@ const (
 	sayEmpty         = "the repository is empty: it has no branch yet"
 	sayNoDefault     = "it does not say what its default branch is: HEAD names no branch that is there"
 	sayHistory       = "a history of more than %d commits, or of more parents than people's commits have"
-	sayAnswer        = "an answer of the server, without its objects, is longer than 64 MiB"
+	sayAnswer        = "an answer of the server, without its objects, is longer than %d MiB"
 	sayReceived      = "the server sent more than %d GiB; allow filters there (uploadpack.allowFilter), or give --repo a clone"
 	sayInflated      = "%d MiB of objects inflate to more than %d MiB; allow filters on the server (uploadpack.allowFilter), or give --repo a clone and look at git verify-pack -v"
 	sayObjects       = "a pack of %d objects, at most %d are read; allow filters on the server (uploadpack.allowFilter), or give --repo a clone"
