@@ -39,6 +39,8 @@ type Error struct {
 	Reason string    // for people, one line; GitHub's own words if it gave any (hostile text)
 	Err    error     // what lies below; may be nil
 
+	Foreseen bool // Limited: sluice keeps a limit of GitHub's, and asked GitHub nothing; for what is more urgent there may be room
+
 	Moved []plan.Branch // from MoveBranches: those that were moved all the same; none where GitHub moves all or nothing
 }
 

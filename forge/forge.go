@@ -236,21 +236,6 @@ func (f *Forge) clientOver(signer http.RoundTripper) *client {
 	return &client{rest: rest, http: h, graphQL: f.at.graphQL.String(), limits: l, now: f.now}
 }
 
-// HourlyBudget is how many requests GitHub grants an installation in an hour, by its last word; 5000 before that.
-func (f *Forge) HourlyBudget(installation int64) int { return f.client(installation).limits.perHour() }
-
-// Spare is how many REST requests an installation may still send within GitHub's hour, by its last word, and when the next hour
-// begins. Where GitHub did not say, or that hour is over, it is the largest number.
-func (f *Forge) Spare(installation int64) (requests int, renewed time.Time) {
-	return f.client(installation).limits.spare(f.now())
-}
-
-// LookCost is how many of GraphQL's points of an hour the last look at a repository cost; 1 before the first.
-func (f *Forge) LookCost(repo plan.Repo) int {
-	m, _ := f.repos.get(keyOf(repo))
-	return max(m.cost, 1)
-}
-
 // methods are the ways to merge that a repository allows.
 func (r rawRepo) methods() []config.Method {
 	var m []config.Method

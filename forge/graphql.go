@@ -94,6 +94,7 @@ func (c *client) askParts(ctx context.Context, q *query) (reply, error) {
 	}
 	if e.Data.RateLimit != nil {
 		r.cost = e.Data.RateLimit.Cost
+		c.limits.learn(q.name, r.cost)
 	}
 	r.repository = e.Data.Repository
 	return r, nil

@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,11 +15,14 @@ const (
 	pointsWrite   = 5    // REST, everything else; GraphQL, a mutation
 	paceGraphQL   = 2000 // points a minute of GraphQL, beside the 900 of REST
 	paceOfGitHub  = 900
-	burstShare    = 3 // a third of a minute's points may be spent at once; the rest flows back within the minute
+	contentMinute = 80 // merges, reviews, comments and updates of branches in a minute, beside the points
+	contentHour   = 500
 	hourlyDefault = 5000
 
 	// maxPatience is how long a call waits for its turn. Who must wait longer is sent away with the instant to come back.
 	maxPatience = 2 * time.Second
+	// yields is how long those who wait for events leave what comes free to who was sent away with a better claim, and comes back.
+	yields = time.Second
 
 	minPause = time.Minute      // GitHub's least pause after a limit that names none
 	maxPause = 15 * time.Minute // to which that pause doubles
@@ -31,60 +33,97 @@ const (
 // limits is what one installation may send, and since when it may send nothing. It is safe for concurrent use.
 type limits struct {
 	mu      sync.Mutex
-	rest    *bucket // nil: no pace
-	graph   *bucket
+	paces   [accounts]*window // by the minute
+	hours   [accounts]hour
+	content content
 	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
+	first   [accounts]time.Time // until then events wait: something else has a better claim on what comes free
 	strikes int                 // limits in a row that named no end
-	hourly  int                 // requests an hour by GitHub's last word; 0: not heard
-	left    int                 // of REST's requests of this hour, by GitHub's last word
-	renewed time.Time           // when that hour ends, and left says nothing more
-}
-
-// account is what a request is paid from. Each has an hour of its own: when one is spent the other goes on, and a status is taken back
-// although no look can be paid.
-type account int
-
-const (
-	accountREST account = iota
-	accountGraphQL
-	accounts = 2
-)
-
-// bucket is the pace of an account; nil: there is none.
-func (l *limits) bucket(of account) *bucket {
-	if of == accountGraphQL {
-		return l.graph
-	}
-	return l.rest
+	costs   map[string]int      // what the last query of each kind cost of the hour
 }
 
 func newLimits(pace int) *limits {
-	l := &limits{}
+	l := &limits{costs: map[string]int{}}
 	if pace > 0 {
-		l.rest = newBucket(pace)
-		l.graph = newBucket(pace * paceGraphQL / paceOfGitHub)
+		l.paces[accountREST] = newWindow(float64(pace), time.Minute)
+		l.paces[accountGraphQL] = newWindow(float64(pace)*paceGraphQL/paceOfGitHub, time.Minute)
+		l.content = newContent(pace)
 	}
 	return l
 }
 
-// take waits for the turn of a request that costs points, or gives Limited at once if that would take too long.
-func (l *limits) take(ctx context.Context, of account, points float64, now time.Time) error {
+// take waits for the turn of a request, or gives Limited at once if that would take too long. What it costs of the hour is kept for it
+// until land is called.
+func (l *limits) take(ctx context.Context, p price, now time.Time) error {
 	l.mu.Lock()
-	if until := l.until[of]; now.Before(until) {
-		defer l.mu.Unlock()
-		return &Error{Kind: Limited, Until: until, Reason: wordLimit}
-	}
-	b := l.bucket(of)
-	var wait time.Duration
-	ok := true
-	if b != nil {
-		wait, ok = b.reserve(now, points)
+	wait, err := l.turn(p, now)
+	if err == nil {
+		at := now.Add(wait)
+		if w := l.paces[p.of]; w != nil {
+			w.spend(at, p.points)
+		}
+		if p.content {
+			l.content.spend(at)
+		}
+		l.hours[p.of].flying += p.hour
 	}
 	l.mu.Unlock()
-	if !ok {
-		return &Error{Kind: Limited, Until: now.Add(wait), Reason: wordPace}
+	if err != nil {
+		return err
 	}
-	return pause(ctx, wait)
+	if err := pause(ctx, wait); err != nil {
+		l.land(p)
+		return err
+	}
+	return nil
+}
+
+// turn is how long a request waits for its turn.
+func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
+	if until := l.until[p.of]; now.Before(until) {
+		return 0, &Error{Kind: Limited, Until: until, Reason: wordLimit}
+	}
+	b := l.hours[p.of].budget(now)
+	if p.class < Debt && b.Left < p.hour+p.class.reserve(b.Limit) {
+		return 0, &Error{Kind: Limited, Until: b.Renewed, Reason: wordHour, Foreseen: true}
+	}
+	var wait time.Duration
+	if w := l.paces[p.of]; w != nil {
+		wait = w.wait(now, p.points, p.class.pace())
+	}
+	if p.content && p.class < Debt {
+		wait = max(wait, l.content.wait(now))
+	}
+	switch {
+	case p.class < Opening:
+		wait = max(wait, l.first[p.of].Sub(now))
+	case wait > 0:
+		l.first[p.of] = now.Add(wait + yields)
+	}
+	if wait > maxPatience {
+		return 0, &Error{Kind: Limited, Until: now.Add(wait), Reason: wordPace, Foreseen: true}
+	}
+	return wait, nil
+}
+
+// land ends what is kept for a request.
+func (l *limits) land(p price) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hours[p.of].flying -= p.hour
+}
+
+// costs of a kind of query, as the last one showed.
+func (l *limits) cost(kind string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return max(l.costs[kind], 1)
+}
+
+func (l *limits) learn(kind string, cost int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.costs[kind] = cost
 }
 
 // pause waits, at most maxPatience.
@@ -106,10 +145,9 @@ func pause(ctx context.Context, d time.Duration) error {
 func (l *limits) see(a answer, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n, err := strconv.Atoi(a.header.Get("X-RateLimit-Limit")); err == nil && n > 0 {
-		l.hourly = n
+	if named := a.header.Get("X-RateLimit-Resource"); named == resources[a.of] || named == "" { // others are of no concern to us
+		l.hours[a.of].count(a, now)
 	}
-	l.count(a, now)
 	if !a.limited() {
 		if a.code < 400 {
 			l.strikes = 0
@@ -134,43 +172,6 @@ func (l *limits) end(a answer, now time.Time) time.Time {
 	}
 	return now.Add(min(max(wait, margin), maxReset))
 }
-
-// perHour is how many requests GitHub grants in an hour.
-func (l *limits) perHour() int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.hourly == 0 {
-		return hourlyDefault
-	}
-	return l.hourly
-}
-
-// count notes what is left of REST's hour. Answers come in any order: within an hour the least is right.
-func (l *limits) count(a answer, now time.Time) {
-	left, err := strconv.Atoi(a.header.Get("X-RateLimit-Remaining"))
-	reset, none := strconv.ParseInt(a.header.Get("X-RateLimit-Reset"), 10, 64)
-	if err != nil || none != nil || a.header.Get("X-RateLimit-Resource") != resourceREST {
-		return
-	}
-	until := now.Add(min(time.Unix(reset, 0).Sub(a.date(now))+margin, maxReset))
-	if now.Before(l.renewed) && until.Sub(l.renewed).Abs() < minPause {
-		left = min(left, l.left)
-	}
-	l.left, l.renewed = left, until
-}
-
-// spare is what is left of REST's hour, and when the next begins; as many as there are numbers if GitHub did not say.
-func (l *limits) spare(now time.Time) (int, time.Time) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !now.Before(l.renewed) {
-		return math.MaxInt, time.Time{}
-	}
-	return l.left, l.renewed
-}
-
-// resourceREST is GitHub's name for the account that REST is paid from; GraphQL has one of its own.
-const resourceREST = "core"
 
 // answer is what of a response tells about limits.
 type answer struct {
@@ -234,39 +235,4 @@ func (a answer) date(now time.Time) time.Time {
 		return t
 	}
 	return now
-}
-
-// bucket is a token bucket that never gives more than its pace within any minute.
-type bucket struct {
-	burst, level float64
-	perSecond    float64
-	at           time.Time // when level was reckoned
-}
-
-func newBucket(pace int) *bucket {
-	burst := max(float64(pace)/burstShare, pointsWrite)
-	return &bucket{burst: burst, level: burst, perSecond: max(float64(pace)-burst, 1) / time.Minute.Seconds()}
-}
-
-// sustained is how many points a minute flow, minute after minute, once the burst is spent.
-func sustained(pace int) int { return pace - pace/burstShare }
-
-// reserve takes points and tells how long to wait for them; false if that is too long, and then nothing was taken.
-func (b *bucket) reserve(now time.Time, points float64) (time.Duration, bool) {
-	if passed := now.Sub(b.at).Seconds(); b.at.IsZero() || passed < 0 {
-		b.at = now // a clock that was set back gives nothing
-	} else {
-		b.level = min(b.burst, b.level+passed*b.perSecond)
-		b.at = now
-	}
-	if b.level >= points {
-		b.level -= points
-		return 0, true
-	}
-	wait := time.Duration((points - b.level) / b.perSecond * float64(time.Second))
-	if wait > maxPatience {
-		return wait, false
-	}
-	b.level -= points
-	return wait, true
 }

@@ -153,21 +153,19 @@ func TestPausesDouble(t *testing.T) {
 	until(t, l.see(answer{code: 429, header: http.Header{}}, now), now.Add(minPause))
 }
 
-// In no minute more points are given than the pace, and who cannot have them soon is told when to come back.
+// In no minute more points are given than the pace, all of them are if they are asked for, and who cannot have them soon is told when to
+// come back.
 func TestPace(t *testing.T) {
 	for _, pace := range []int{5, 60, 900} {
-		b := newBucket(pace)
+		w := newWindow(float64(pace), time.Minute)
 		var given []time.Time // a point each
 		now := at
-		for i := range 5000 {
-			wait, ok := b.reserve(now, 1)
-			if ok && wait > maxPatience || !ok && wait <= maxPatience {
-				t.Fatalf("wait %s, %t", wait, ok)
-			}
-			if ok {
+		for i := range 20_000 {
+			if wait := w.wait(now, 1, 1); wait <= maxPatience {
+				w.spend(now.Add(wait), 1)
 				given = append(given, now.Add(wait))
 			}
-			now = now.Add(time.Duration(i%90) * time.Millisecond)
+			now = now.Add(time.Duration(i%60) * time.Millisecond)
 		}
 		most, from := 0, 0
 		for i := range given {
@@ -176,27 +174,155 @@ func TestPace(t *testing.T) {
 			}
 			most = max(most, i-from+1)
 		}
-		if most > max(pace, 2*pointsWrite) {
+		if most > pace {
 			t.Errorf("pace %d: %d points within a minute", pace, most)
 		}
-		if most < pace*8/10 {
-			t.Errorf("pace %d: only %d points within a minute", pace, most)
+		if perMinute := float64(len(given)) / now.Sub(at).Minutes(); perMinute < 0.96*float64(pace) {
+			t.Errorf("pace %d: only %.0f points a minute", pace, perMinute)
+		}
+		if len(w.spent) > int((w.span+maxPatience)/grain)+2 {
+			t.Errorf("pace %d: %d things are remembered", pace, len(w.spent))
 		}
 	}
 }
 
 func TestClockThatIsSetBack(t *testing.T) {
-	b := newBucket(900)
-	b.reserve(at, 300)
-	if _, ok := b.reserve(at.Add(-time.Hour), 100); ok {
+	w := newWindow(900, time.Minute)
+	w.spend(at, 900)
+	w.forget(at)
+	if w.wait(at.Add(-time.Hour), 100, 1) == 0 {
 		t.Error("points out of nothing")
 	}
-	if _, ok := b.reserve(at.Add(-time.Hour+30*time.Second), 100); !ok {
-		t.Error("the bucket does not fill again")
+	if w.wait(at.Add(-time.Hour+2*time.Minute), 100, 1) != 0 {
+		t.Error("the window does not empty again")
 	}
 }
 
-// 50 statuses at once: the burst goes at once, the rest waits its turn, and nobody waits longer than maxPatience.
+// What is more urgent finds room in a minute that the rest has filled, and what comes free later is its own first.
+func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, sent := newLimits(900), map[Class]int{}
+		send := func(c Class) error {
+			err := l.take(t.Context(), price{class: c, points: pointsWrite, hour: 1}, time.Now())
+			if err == nil {
+				sent[c]++
+			} else if e := judge(err); e.Kind != Limited || !e.Foreseen || !e.Until.After(time.Now()) {
+				t.Fatal(err)
+			}
+			return err
+		}
+		for _, c := range []Class{Resync, Event, Opening, Debt} {
+			for send(c) == nil {
+			}
+		}
+		for c, want := range map[Class]int{Resync: 90, Event: 54, Opening: 27, Debt: 9} {
+			if sent[c] != want {
+				t.Errorf("%d of class %d, want %d", sent[c], c, want)
+			}
+		}
+		until(t, send(Debt), judge(send(Debt)).Until)
+		time.Sleep(61 * time.Second)
+		clear(sent)
+		for range 300 { // a crowd of both
+			_, _ = send(Event), send(Debt)
+		}
+		if sent[Debt] < sent[Event] {
+			t.Errorf("%d debts, %d events", sent[Debt], sent[Event])
+		}
+	})
+}
+
+// What is left of an hour is for what is more urgent, and a request that would exceed it is not sent. A debt is: only GitHub knows.
+func TestAnHourRunsOut(t *testing.T) {
+	l := newLimits(900)
+	says := func(left int) {
+		h := http.Header{}
+		h.Set("X-RateLimit-Resource", "graphql")
+		h.Set("X-RateLimit-Limit", "5000")
+		h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
+		h.Set("X-RateLimit-Reset", strconv.FormatInt(at.Add(time.Hour).Unix(), 10))
+		if err := l.see(answer{code: 200, header: h, of: accountGraphQL}, at); err != nil {
+			t.Error(err)
+		}
+	}
+	ask := func(c Class, cost int) (bool, price) {
+		p := price{of: accountGraphQL, class: c, points: 1, hour: cost}
+		err := l.take(t.Context(), p, at)
+		if err != nil {
+			until(t, err, at.Add(time.Hour+margin))
+			if !judge(err).Foreseen {
+				t.Error("GitHub was not asked")
+			}
+		}
+		return err == nil, p
+	}
+	for _, tt := range []struct {
+		left, cost                   int
+		resync, event, opening, debt bool
+	}{
+		{5000, 15, true, true, true, true},
+		{1264, 15, false, true, true, true},
+		{514, 15, false, false, true, true},
+		{14, 15, false, false, false, true},
+	} {
+		says(tt.left)
+		for c, want := range map[Class]bool{Resync: tt.resync, Event: tt.event, Opening: tt.opening, Debt: tt.debt} {
+			got, p := ask(c, tt.cost)
+			if got != want {
+				t.Errorf("%d points left, class %d: %t", tt.left, c, got)
+			}
+			if got {
+				l.land(p)
+			}
+		}
+		if err := l.take(t.Context(), price{of: accountREST, points: pointsWrite, hour: 1}, at); err != nil {
+			t.Error("REST has an hour of its own:", err)
+		}
+	}
+	l.hours[accountGraphQL] = hour{}
+	says(1000)
+	for range 33 { // under way at once
+		ask(Event, 15)
+	}
+	if ok, _ := ask(Event, 15); ok {
+		t.Error("what is under way is not reckoned")
+	}
+}
+
+// No more merges are sent in a minute, or in an hour, than GitHub takes; a merge that a success waits for is.
+func TestContentIsPaced(t *testing.T) {
+	l, now := newLimits(900), at
+	merge := func(c Class) error {
+		return l.take(t.Context(), price{class: c, points: pointsWrite, hour: 1, content: true}, now)
+	}
+	for n := range 80 {
+		if err := merge(Opening); err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if b := l.content.budget(now); b.Left != 0 || b.Limit != 80 || b.Renewed.Sub(now) < time.Minute || b.Renewed.Sub(now) > 62*time.Second {
+		t.Errorf("%+v", b)
+	}
+	if err := merge(Opening); kindOf(err) != Limited {
+		t.Error(err)
+	}
+	if err := merge(Debt); err != nil {
+		t.Error(err)
+	}
+	for range 6 {
+		now = now.Add(62 * time.Second)
+		for merge(Opening) == nil {
+		}
+	}
+	if b := l.content.budget(now); b.Left != 0 || b.Limit != 500 || b.Renewed.Sub(at) < time.Hour {
+		t.Errorf("after %s: %+v", now.Sub(at), b)
+	}
+	if b := newLimits(0).content.budget(now); b.Left < 1<<30 {
+		t.Error("no pace is none for merges")
+	}
+}
+
+// 200 statuses at once: nobody waits longer than maxPatience, and who is sent away comes back to a free place.
 func TestPacedWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := &fake{t: t}
@@ -208,37 +334,23 @@ func TestPacedWrites(t *testing.T) {
 		}
 		f := hub.forge(func(o *Options) { o.Pace, o.Now = 900, nil })
 		began := time.Now()
-		for range 80 {
+		for n := 0; n < 200; {
 			before := time.Now()
-			if err := f.status(); err != nil {
-				t.Fatal(err)
-			}
+			err := f.status()
 			if waited := time.Since(before); waited > maxPatience {
 				t.Fatalf("waited %s", waited)
 			}
+			if err == nil {
+				n++
+				continue
+			}
+			if e := judge(err); e.Kind != Limited || !e.Until.After(time.Now()) {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Until(judge(err).Until))
 		}
-		if took := time.Since(began); took < 9*time.Second || took > 11*time.Second {
-			t.Errorf("80 statuses took %s", took) // 400 points: 300 at once, 100 at 10 a second
-		}
-		var refused int
-		var wg sync.WaitGroup
-		var mu sync.Mutex
-		for range 20 {
-			wg.Go(func() {
-				err := f.status()
-				mu.Lock()
-				defer mu.Unlock()
-				if err != nil {
-					refused++
-					if e := judge(err); e.Kind != Limited || !e.Until.After(time.Now()) {
-						t.Error(err)
-					}
-				}
-			})
-		}
-		wg.Wait()
-		if refused == 0 {
-			t.Error("20 at once were all made to wait")
+		if took := time.Since(began); took < time.Minute || took > 63*time.Second {
+			t.Errorf("200 statuses took %s", took) // 1000 points, of which a minute has 720 for events
 		}
 	})
 }
@@ -248,8 +360,10 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		l := newLimits(60)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		l.rest.reserve(time.Now(), 20)
-		if err := l.take(ctx, accountREST, 1, time.Now()); err == nil || ctx.Err() == nil {
+		w := l.paces[accountREST]
+		w.spend(time.Now().Add(-w.span+time.Second), 1)
+		w.spend(time.Now(), 47)
+		if err := l.take(ctx, price{class: Event, points: 1}, time.Now()); err == nil || ctx.Err() == nil {
 			t.Error(err)
 		}
 	})
@@ -270,12 +384,12 @@ func TestGraphQLLimited(t *testing.T) {
 		}}
 	}
 	f := hub.forge(nil)
-	if got := f.HourlyBudget(install); got != hourlyDefault {
+	if got := f.Budgets(install).GraphQL.Limit; got != hourlyDefault {
 		t.Errorf("budget before the first answer: %d", got)
 	}
 	_, err := f.Observe(context.Background(), testRepo, Ask{})
 	until(t, err, at.Add(7*time.Minute+margin))
-	if got := f.HourlyBudget(install); got != 12500 {
+	if got := f.Budgets(install).GraphQL.Limit; got != 12500 {
 		t.Errorf("budget: %d", got)
 	}
 	hub.took()
@@ -289,12 +403,12 @@ func TestGraphQLLimited(t *testing.T) {
 	}
 }
 
-func TestSpare(t *testing.T) {
+func TestBudgetOfAnHour(t *testing.T) {
 	l := newLimits(0)
 	want := func(requests int, until time.Time, now time.Time) {
 		t.Helper()
-		if n, renewed := l.spare(now); n != requests || !renewed.Equal(until) {
-			t.Errorf("%d until %v, want %d until %v", n, renewed, requests, until)
+		if b := l.hours[accountREST].budget(now); b.Left != requests || !b.Renewed.Equal(until) {
+			t.Errorf("%+v, want %d until %v", b, requests, until)
 		}
 	}
 	says := func(resource, remaining string, reset time.Time, now time.Time) {

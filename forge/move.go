@@ -243,8 +243,8 @@ func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
 // errNoMutation says that GitHub does not know the mutation.
 var errNoMutation = errors.New(wordNoMutation)
 
-// mutationKey marks the context of a request that is a mutation: it costs more points.
-type mutationKey struct{}
+// operationMove is the one mutation that is sent.
+const operationMove = "updateRefs"
 
 // mutate sends a mutation with one input. It was done if GitHub gives its payload without any error. What was sent and not
 // answered may be done all the same: that is Transient.
@@ -253,7 +253,7 @@ func (c *client) mutate(ctx context.Context, field, text string, input map[strin
 	if err != nil {
 		return fmt.Errorf("%s: %w", field, err)
 	}
-	data, header, err := c.post(withQuery(context.WithValue(ctx, mutationKey{}, true), "updateRefs"), body)
+	data, header, err := c.post(withQuery(ctx, operationMove), body)
 	if err != nil {
 		return err
 	}

@@ -235,8 +235,7 @@ func TestWhatAMoveSends(t *testing.T) {
 	if d := cmp.Diff(want, sent.Variables.Input); d != "" {
 		t.Error(d)
 	}
-	b := f.client(install).limits.graph
-	if spent := b.burst - b.level; spent != pointsRead+pointsWrite {
+	if spent := f.client(install).limits.paces[accountGraphQL].sum; spent != pointsRead+pointsWrite {
 		t.Errorf("%v points", spent)
 	}
 }

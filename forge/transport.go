@@ -172,11 +172,12 @@ type gate struct {
 
 // RoundTrip implements http.RoundTripper.
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
-	of, points := g.price(r)
-	if err := g.limits.take(r.Context(), of, points, g.now()); err != nil {
+	p := g.price(r)
+	if err := g.limits.take(r.Context(), p, g.now()); err != nil {
 		closeBody(r.Body)
 		return nil, err
 	}
+	defer g.limits.land(p)
 	resp, err := g.next.RoundTrip(r)
 	var token *limitedToken
 	if errors.As(err, &token) {
@@ -185,7 +186,7 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := answer{code: resp.StatusCode, header: resp.Header.Clone(), of: of}
+	a := answer{code: resp.StatusCode, header: resp.Header.Clone(), of: p.of}
 	if a.code == http.StatusForbidden || a.code == http.StatusTooManyRequests {
 		a.message = peek(resp)
 	}
@@ -202,18 +203,21 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// price is what a request costs and on which account.
-func (g *gate) price(r *http.Request) (account, float64) {
+// price is what a request costs. A query costs about as much as the last of its kind.
+func (g *gate) price(r *http.Request) price {
+	p := price{of: accountREST, class: classOf(r.Context()), points: pointsWrite, hour: 1}
+	kind, _ := r.Context().Value(queryKey{}).(string)
 	switch {
-	case r.URL.Path == g.graphQL && r.Context().Value(mutationKey{}) != nil:
-		return accountGraphQL, pointsWrite
+	case r.URL.Path == g.graphQL && kind == operationMove:
+		p.of = accountGraphQL
 	case r.URL.Path == g.graphQL:
-		return accountGraphQL, pointsRead
+		p.of, p.points, p.hour = accountGraphQL, pointsRead, g.limits.cost(kind)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
-		return accountREST, pointsRead
+		p.points = pointsRead
 	default:
-		return accountREST, pointsWrite
+		p.content = makesContent(r)
 	}
+	return p
 }
 
 // peek reads the beginning of a body and puts it back.

@@ -12,6 +12,7 @@ const maxReason = 300
 // What people read when forge speaks itself, not GitHub.
 const (
 	wordPace        = "sluice keeps GitHub's pace"
+	wordHour        = "what is left of GitHub's hour is kept for openings"
 	wordLimit       = "GitHub limits this installation"
 	wordSuspended   = "the App's installation is suspended"
 	wordUninstalled = "the App is not installed there (any more)"

@@ -122,8 +122,10 @@ type world struct {
 		Count        int
 		Cutoff, Ends time.Duration
 	}
-	Hour int    // requests of an hour
-	Tip  string // our status on the base's tip: "failure: text"
+	Hour int // requests of an hour
+	// Content is how many merges GitHub takes in a minute, and how many of them are left.
+	Content struct{ Limit, Left int }
+	Tip     string // our status on the base's tip: "failure: text"
 }
 
 type pull struct {
@@ -295,6 +297,7 @@ func (sc scenario) remember(s *plan.Snapshot) {
 func (sc scenario) owe(s *plan.Snapshot) {
 	w := sc.World
 	s.Hour.Limit = w.Hour
+	s.Content = plan.Hour{Limit: w.Content.Limit, Left: w.Content.Left, Renewed: sc.now.Add(time.Minute)}
 	for i, d := range w.Debts {
 		base := plan.Branch(cmp.Or(d.Base, "main"))
 		debt := plan.Debt{

@@ -21,6 +21,7 @@ type turns struct {
 	taken   map[string]int // path → the pull request that changes it in this pass
 	merging map[plan.Branch]int
 	merged  map[opened]int // in this pass
+	content int            // merges and updates of this pass
 }
 
 // opened is a window as one base's file has it.
@@ -64,11 +65,17 @@ func (t *turns) take(d *brief) bool {
 		d.ruling = t.heldOver(d, full)
 		return false
 	}
+	if !t.fits() {
+		d.ruling.reason, d.ruling.passing = sayPaced(t.b.s.Content, t.b.s.At), true
+		t.b.alarm.lookAt(t.b.s.Content.Renewed)
+		return false
+	}
 	if first, ok := t.inTheWay(d); ok {
 		d.ruling.reason, d.ruling.passing = sayInTurn(first), true
 		t.b.alarm.lookAt(t.b.s.At)
 		return false
 	}
+	t.content++
 	d.merges = true
 	t.merging[d.pull.Base] = d.pull.Number
 	for _, path := range d.paths {
@@ -78,6 +85,12 @@ func (t *turns) take(d *brief) bool {
 		t.merged[opened{d.pull.Base, w}]++
 	}
 	return true
+}
+
+// fits reports whether GitHub takes one more merge or update now.
+func (t *turns) fits() bool {
+	most := t.b.s.Content
+	return most.Limit == 0 || t.content < most.Left
 }
 
 // inTheWay finds the pull request that is merged first in this pass and makes the observation of d stale: one that touches
@@ -219,6 +232,11 @@ func (t *turns) updates(cases []*brief) []plan.Action {
 		if busy[d.pull.Base] {
 			continue
 		}
+		if !t.fits() {
+			t.b.alarm.lookAt(t.b.s.Content.Renewed)
+			break
+		}
+		t.content++
 		busy[d.pull.Base] = true
 		out = append(out, plan.Update{Pin: d.releasePin(), Pull: d.pull.Number, Tip: d.base.Tip})
 	}

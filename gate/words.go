@@ -328,6 +328,14 @@ func (d *brief) sayBehind() string {
 
 func sayInTurn(first int) string { return fmt.Sprintf("due; merged in its turn, after #%d", first) }
 
+func sayPaced(content plan.Hour, now time.Time) string {
+	span := "a minute"
+	if content.Renewed.Sub(now) > 2*time.Minute {
+		span = "an hour"
+	}
+	return fmt.Sprintf("due; GitHub takes %d merges %s", content.Limit, span)
+}
+
 func sayFull(w window.Name, most int, t time.Time, zone *time.Location) string {
 	merges := "one merge"
 	if most != 1 {

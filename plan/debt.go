@@ -66,7 +66,7 @@ type Closed struct {
 	Merged  bool // that head was merged into the base
 }
 
-// Hour is GitHub's hour of REST requests of one installation.
+// Hour is one of GitHub's budgets of one installation.
 type Hour struct {
 	Limit   int       // requests of a whole hour; 0: unlimited
 	Left    int       // of the present one

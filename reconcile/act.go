@@ -16,12 +16,14 @@ import (
 // request alone does not: it is remembered in k.failed.
 func (k *look) act(ctx context.Context, actions []plan.Action) error {
 	for _, a := range actions {
-		if k.skipped(a) || (k.end != nil && !shuts(a)) {
+		if k.skipped(a) || (k.end != nil && !shuts(a)) || (k.full != nil && !urgent(a)) {
 			continue
 		}
 		err := k.try(ctx, a)
-		switch {
+		switch limit := limitOf(err); {
 		case err == nil:
+		case limit != nil && limit.Foreseen && !urgent(a):
+			k.full = err
 		case !k.endsOpeningAlone(err):
 			return err
 		case k.end == nil:
@@ -82,10 +84,16 @@ func shuts(a plan.Action) bool {
 	return ok && set.State != plan.Success
 }
 
+// urgent reports whether an action goes on where statuses that only tell wait: it releases something, or takes it back.
+func urgent(a plan.Action) bool {
+	set, ok := a.(plan.SetStatus)
+	return !ok || set.State == plan.Success || set.Withdraws
+}
+
 // endsOpeningAlone tells the errors that end everything but statuses that shut. A green status must not outlive its window
 // because the store is full, because a merge came too late or has no budget, or because events void every observation.
 func (k *look) endsOpeningAlone(err error) bool {
-	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || errors.Is(err, errOwed) ||
+	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || errors.Is(err, errPaced) || errors.Is(err, errOwed) ||
 		errors.Is(err, errCrowded) || (errors.Is(err, errVoid) && k.starved())
 }
 
@@ -174,7 +182,7 @@ func (k *look) weigh(a plan.Action, err error) error {
 	for _, n := range a.About() {
 		k.skip[n] = true
 	}
-	for _, end := range []error{errVoid, errLate, errOld, errSpent, errOwed, errCrowded, errStopped, errStore} {
+	for _, end := range []error{errVoid, errLate, errOld, errSpent, errPaced, errOwed, errCrowded, errStopped, errStore} {
 		if errors.Is(err, end) {
 			return err
 		}
@@ -329,8 +337,8 @@ func (k *look) shortLimit(err error) (time.Duration, bool) {
 }
 
 // set writes one status, and is not interrupted by the service's stopping.
-func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status) error {
-	ctx, cancel := inHand(ctx)
+func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status, class forge.Class) error {
+	ctx, cancel := inHand(forge.WithClass(ctx, class))
 	defer cancel()
 	s.Description = brief(s.Description)
 	return k.loop.forge.SetStatus(ctx, k.repo, sha, s)
@@ -338,7 +346,7 @@ func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status) error {
 
 func (k *look) update(ctx context.Context, a plan.Update) error {
 	err := k.send(ctx, a, func(ctx context.Context) error {
-		ctx, cancel := inHand(ctx)
+		ctx, cancel := inHand(forge.WithClass(ctx, forge.Opening))
 		defer cancel()
 		return k.loop.forge.Update(ctx, k.repo, a)
 	})

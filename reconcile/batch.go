@@ -103,7 +103,7 @@ func (k *look) observeAgain(ctx context.Context, numbers []int) (plan.Snapshot, 
 	l.mu.Lock()
 	k.seen = k.entry.seen
 	l.mu.Unlock()
-	s, _, err := k.read(ctx, forge.Ask{Pulls: numbers})
+	s, _, err := k.read(forge.WithClass(ctx, forge.Opening), forge.Ask{Pulls: numbers})
 	if err != nil {
 		return plan.Snapshot{}, fmt.Errorf("read again: %w", err)
 	}

@@ -34,8 +34,10 @@ func (s still) Swept(context.Context, plan.Repo) error           { return nil }
 func (s still) CountStatuses(context.Context, plan.Repo, plan.SHA, plan.Context) (int, error) {
 	return 0, nil
 }
-func (s still) HourlyBudget(int64) int                             { return 1 << 30 }
-func (s still) Spare(int64) (int, time.Time)                       { return 1 << 30, time.Time{} }
+func (s still) Budgets(int64) forge.Budgets {
+	return forge.Budgets{REST: forge.Budget{Left: 1 << 30}, Content: forge.Budget{Left: 1 << 30}}
+}
+func (s still) LookCost(plan.Repo) int                             { return 1 }
 func (s still) Know(context.Context, []plan.Repo, time.Time) error { return nil }
 func (s still) Forget(context.Context, plan.Repo) error            { return nil }
 func (s still) Repos(context.Context) ([]store.Due, error)         { return nil, nil }

@@ -271,7 +271,7 @@ type spreading struct {
 }
 
 func (l *Loop) newSpread() spreading {
-	return spreading{budget: l.forge.HourlyBudget, turns: map[int64]int{}}
+	return spreading{budget: func(id int64) int { return l.forge.Budgets(id).GraphQL.Limit }, turns: map[int64]int{}}
 }
 
 // next is how long a repository waits for its turn.
@@ -292,16 +292,4 @@ func positive(budget int) int {
 		return DefaultBudget
 	}
 	return budget
-}
-
-// resyncInterval is the pause between two looks that read everything anew: stretched so that the resyncs of an installation
-// take at most a fifth of its hourly budget.
-func (l *Loop) resyncInterval(e *entry) time.Duration {
-	return jitter(max(l.resync, l.fairShare(e)))
-}
-
-// fairShare is the least pause between two looks at each repository of an installation that take a fifth of its hourly budget.
-func (l *Loop) fairShare(e *entry) time.Duration {
-	budget := positive(l.forge.HourlyBudget(e.repo.Installation))
-	return time.Duration(e.line.cost) * time.Hour * resyncShare / time.Duration(budget)
 }

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -60,11 +61,14 @@ func (e *entry) lags(now instant) lag {
 		return lag{}
 	case e.line.limited > now.tick:
 		return lag{now.wall.Add(-waits), e.line.why, wordLimited}
+	case e.line.paced > now.tick && e.class(now) < forge.Opening:
+		return lag{now.wall.Add(-waits), wordApart, wordApart}
 	}
 	return lag{now.wall.Add(-waits), wordTurn, wordTurn}
 }
 
-// Lag says since when a repository's verdicts are not up to date, and why; "": they are.
+// Lag says since when a repository's verdicts are not up to date, and why, or which budget of its installation runs low; "": they are,
+// and none does.
 func (l *Loop) Lag(repo plan.Repo) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,6 +76,7 @@ func (l *Loop) Lag(repo plan.Repo) string {
 		if g := e.lags(l.now()); !g.since.IsZero() {
 			return wordOfLag(g)
 		}
+		return l.low(e.repo.Installation)
 	}
 	return ""
 }
@@ -84,8 +89,8 @@ type group struct {
 }
 
 // Lags gives a line for each installation of which some repository is not up to date, the longest first, and one for the list of
-// repositories: since when, and why. There are at most lagsMost and two of them. Whoever reaches the webhook's address reads them: they
-// name no repository, and quote nobody on one.
+// repositories: since when, and why; and one for each of which a budget runs low. There are at most twice lagsMost and two of them.
+// Whoever reaches the webhook's address reads them: they name no repository, and quote nobody on one.
 func (l *Loop) Lags() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -105,7 +110,18 @@ func (l *Loop) Lags() []string {
 			of.worst = g
 		}
 	}
-	return wordsOfLags(l.health.list, all)
+	return append(wordsOfLags(l.health.list, all), l.lowLines()...)
+}
+
+// lowLines gives a line for each installation of which a budget runs low, at most lagsMost.
+func (l *Loop) lowLines() []string {
+	var out []string
+	for _, id := range slices.Sorted(maps.Keys(l.queue.lines)) {
+		if low := l.low(id); low != "" && len(out) < lagsMost {
+			out = append(out, wordOfInstallation(id, low))
+		}
+	}
+	return out
 }
 
 // sorted gives groups in the order in which they are named.

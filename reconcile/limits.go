@@ -147,6 +147,8 @@ const (
 	// spreadFree is how many repositories of an installation are spread by spreadEach; the others are spread so that they
 	// take half the hourly budget.
 	spreadFree = 500
+	// lowShare is the part of an hour's budget below which it is said that it runs low: a quarter.
+	lowShare = 4
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.
 	resyncShare = 5
 	// missedRest is the least pause between two looks at a repository for the sake of events that may be lost.

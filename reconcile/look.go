@@ -40,6 +40,8 @@ type look struct {
 	counted map[store.Tallied]bool // of counts, what the store does not have yet
 	budget  int                    // statuses a minute at GitHub's pace; 0: unlimited
 	swept   bool                   // this look read what was closed before debts were recorded
+	full    error                  // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
+	merging int                    // merges that this look has claimed
 	failed  error                  // the first write that failed and is worth another try soon
 
 	began   tick
@@ -62,6 +64,7 @@ var (
 	errVoid    = errors.New(wordVoid)
 	errLate    = errors.New(wordLate)
 	errSpent   = errors.New(wordSpent)
+	errPaced   = errors.New(wordPaced)
 	errOwed    = errors.New(wordOwed)
 	errCrowded = errors.New(wordCrowded)
 	errOld     = errors.New(wordOld)
@@ -74,7 +77,7 @@ func (k *look) run(ctx context.Context) {
 	var p plan.Plan
 	err := guard(func() error {
 		var err error
-		p, err = k.through(ctx)
+		p, err = k.through(forge.WithClass(ctx, k.entry.began))
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
@@ -86,6 +89,7 @@ func (k *look) run(ctx context.Context) {
 	now := l.now()
 	k.measured(p, err, now)
 	k.settle(p, err, now)
+	k.line.merging -= k.merging
 	l.queue.end(k.entry, k.line, now.tick)
 	l.wakeUp()
 }
@@ -111,7 +115,10 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if err := k.reckon(ctx, p); err != nil && k.end == nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 	}
-	if err = k.carryOut(ctx, s, p); err != nil || k.failed != nil {
+	if err = k.carryOut(ctx, s, p); err == nil {
+		err = k.full
+	}
+	if err != nil || k.failed != nil {
 		k.callInAll(p)
 	}
 	k.acquitAll(ctx)
@@ -134,6 +141,7 @@ func (k *look) decide(s plan.Snapshot) (p plan.Plan, err error) {
 	if err := guard(func() error { p = k.loop.decide(s); return nil }); err != nil {
 		return plan.Plan{}, fmt.Errorf("decide: %w", err)
 	}
+	k.claim(p)
 	return p, nil
 }
 
@@ -174,8 +182,8 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	k.entry.merged = k.entry.merged[len(ask.Merged):]
 	memory.AddTo(&s)
 	s.Debts, s.Others, k.budget = own, others, s.Budget
-	s.Hour.Limit = k.loop.forge.HourlyBudget(k.repo.Installation)
-	s.Hour.Left, s.Hour.Renewed = k.loop.forge.Spare(k.repo.Installation)
+	b := k.loop.forge.Budgets(k.repo.Installation)
+	s.Hour, s.Content = plan.Hour(b.REST), k.content(b.Content)
 	k.swept = k.swept || ask.Forgotten && s.Swept
 	if len(k.counted) == 0 {
 		clear(k.counts) // the store has them
@@ -275,10 +283,7 @@ func (k *look) observed(s plan.Snapshot) {
 	if k.entry.state != looking {
 		return // it was forgotten meanwhile
 	}
-	// A page of pull requests comes from one hourly budget, a base's rules from another.
-	cost := max(1, (len(s.Pulls)+pageSize-1)/pageSize, (len(s.Branches)+pageSize-1)/pageSize, len(s.Bases))
-	k.entry.line.cost += cost - k.entry.cost
-	k.entry.cost = cost
+	k.entry.costs(max(1, l.forge.LookCost(k.repo), len(s.Bases))) // pull requests are paid from one hour, a base's rules from another
 	if k.rules {
 		k.entry.resync = l.now().tick + l.resyncInterval(k.entry)
 		if k.entry.missed > k.last.tick { // this observation may be too early for it

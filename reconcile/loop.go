@@ -26,9 +26,10 @@ type Forge interface {
 	// MoveBranches moves all of them in one request where GitHub allows it, each only if it still stands at its old value, or
 	// none of them: then the error is Refused, and its Moved tells those that were moved nevertheless.
 	MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error
-	HourlyBudget(installation int64) int
-	// Spare is how many requests the installation may still send before the next hour, which begins at renewed.
-	Spare(installation int64) (requests int, renewed time.Time)
+	// Budgets is what is left of GitHub's budgets of an installation.
+	Budgets(installation int64) forge.Budgets
+	// LookCost is how many points of GraphQL's hour the last look at a repository cost.
+	LookCost(repo plan.Repo) int
 }
 
 // Store is what the loop needs of the store.
@@ -175,6 +176,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	}
 	l.queue.advance(now)
 	for e := l.queue.next(now); e != nil; e = l.queue.next(now) {
+		l.pace(e, now)
 		k := l.newLook(e, now)
 		l.looks.Add(1)
 		go func() {

@@ -13,10 +13,15 @@ import (
 // merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once the success is set it ends
 // with a merge or with pending, whatever happens in between.
 func (k *look) merge(ctx context.Context, m plan.Merge) error {
-	if n, _ := k.loop.forge.Spare(k.repo.Installation); n < mergeSpare {
+	if k.loop.forge.Budgets(k.repo.Installation).REST.Left < mergeSpare {
 		return k.leave(ctx, m, errSpent)
 	}
-	green := m.AlreadyGreen
+	done, ok := k.merges()
+	if !ok {
+		return k.leave(ctx, m, errPaced)
+	}
+	defer done()
+	green, class := m.AlreadyGreen, forge.Opening
 	defer func() {
 		if p := recover(); p != nil {
 			k.putBack(ctx, m, wordBroken)
@@ -31,9 +36,9 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 		if err := k.send(ctx, m, func(ctx context.Context) error { return k.post(ctx, success) }); err != nil {
 			return k.neverGreen(ctx, m, err)
 		}
-		green = true
+		green, class = true, forge.Debt
 	}
-	sha, err := k.attempt(ctx, m)
+	sha, err := k.attempt(forge.WithClass(ctx, class), m)
 	if err != nil && kindOf(err) != forge.AlreadyMerged {
 		return k.unmerged(ctx, m, err, green)
 	}
@@ -152,7 +157,7 @@ func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
 			return err
 		}
 	}
-	return k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description})
+	return k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}, forge.Debt)
 }
 
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.

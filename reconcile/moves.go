@@ -35,7 +35,7 @@ func pieceOf(moves ...plan.Move) piece { return piece{plan.MoveBranches{Moves: m
 // move moves windowed branches. Once the success of one is set, that ends with the move or with pending, whatever happens in
 // between.
 func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
-	if n, _ := k.loop.forge.Spare(k.repo.Installation); n < mergeSpare {
+	if k.loop.forge.Budgets(k.repo.Installation).REST.Left < mergeSpare {
 		return k.leave(ctx, a, errSpent)
 	}
 	v := &moving{look: k, green: map[plan.Branch]plan.Move{}}
@@ -169,7 +169,7 @@ func (v *moving) halve(ctx context.Context, moves []plan.Move, why string) error
 
 // spent counts one more request for a part of what was refused, or tells that n moves are left to the next look.
 func (v *moving) spent(n int) bool {
-	spare, _ := v.loop.forge.Spare(v.repo.Installation)
+	spare := v.loop.forge.Budgets(v.repo.Installation).REST.Left
 	switch {
 	case v.over:
 		return true
@@ -195,8 +195,12 @@ func (v *moving) ask(ctx context.Context, moves []plan.Move) error {
 	if err := v.permit(ctx, p); err != nil {
 		return err
 	}
+	class := forge.Opening
+	if len(v.green) > 0 {
+		class = forge.Debt
+	}
 	return v.send(ctx, p, func(ctx context.Context) error {
-		ctx, cancel := inHand(ctx)
+		ctx, cancel := inHand(forge.WithClass(ctx, class))
 		defer cancel()
 		return v.loop.forge.MoveBranches(ctx, v.repo, moves)
 	})

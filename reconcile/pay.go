@@ -74,7 +74,7 @@ func (l *Loop) pay(ctx context.Context, o *owed) {
 		return
 	}
 	repo := l.named(o.repo)
-	bounded, cancel := inHand(ctx)
+	bounded, cancel := inHand(forge.WithClass(ctx, forge.Debt))
 	defer cancel()
 	err := l.forge.SetStatus(bounded, repo, o.SHA, o.Status())
 	now := l.now()

@@ -23,6 +23,17 @@ type post struct {
 	lasting   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 }
 
+// class is how urgent a status is.
+func (w post) class() forge.Class {
+	switch {
+	case w.withdraws:
+		return forge.Debt
+	case w.State == plan.Success:
+		return forge.Opening
+	}
+	return forge.Event
+}
+
 // post writes a status. A success is written only once its debt is on the disk, and while there is room for the status that takes it
 // back; whatever else is written there ends the debt. Writes to one commit and context keep their order.
 func (k *look) post(ctx context.Context, w post) error {
@@ -91,7 +102,7 @@ func undone(err error) bool {
 
 // put writes the status itself, and counts it.
 func (k *look) put(ctx context.Context, w post) error {
-	err := k.set(ctx, w.sha, w.Status)
+	err := k.set(ctx, w.sha, w.Status, w.class())
 	if err == nil {
 		k.answered()
 		if k.loop.ledger.answered(k.repo) {
@@ -123,7 +134,7 @@ func (k *look) roomFor(ctx context.Context, w *post) error {
 	at := store.Tallied{SHA: w.sha, Context: w.Context}
 	n := k.count(at, w.statuses)
 	if n < 0 {
-		ctx, cancel := inHand(ctx)
+		ctx, cancel := inHand(forge.WithClass(ctx, forge.Opening))
 		defer cancel()
 		var err error
 		if n, err = k.loop.forge.CountStatuses(ctx, k.repo, w.sha, w.Context); err != nil {

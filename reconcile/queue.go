@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -73,12 +74,16 @@ type entry struct {
 	streak int  // looks in a row
 
 	seen  uint64 // notes that void an observation, counted
-	cost  int    // requests of a look, as the last one showed
+	cost  int    // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
 	fails int    // errors in a row that held it
 	tries int    // looks in a row that ended with a failed write
 	voids int    // void observations in a row
 	gones int    // looks in a row to which GitHub said that the repository is not there
 	idles int    // looks in a row that wrote nothing and wanted another one at once
+
+	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
+	began  forge.Class // of the look under way, or the last one
+	writes int         // of the last look
 
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
@@ -97,10 +102,13 @@ type line struct {
 	ready   []*entry
 	running int
 	limited tick   // no look before this
+	paced   tick   // none before this but an opening's
+	merging int    // merges that looks under way have claimed
 	limits  int    // limits in a row
 	why     string // the last limit
 	repos   int
-	cost    int // of one look at each of its repositories
+	known   int // of them, those of which a look showed its cost
+	cost    int // of one look at each of those
 	inRing  bool
 }
 
@@ -131,7 +139,7 @@ func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
 		q.rename(e, r)
 		return e, false
 	}
-	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, settle: never, noted: never, cost: 1}
+	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, settle: never, noted: never, urgent: true}
 	q.join(e)
 	q.repos[keyOf(r)] = e
 	return e, true
@@ -161,6 +169,9 @@ func (q *queue) join(e *entry) {
 	e.line = ln
 	ln.repos++
 	ln.cost += e.cost
+	if e.cost > 0 {
+		ln.known++
+	}
 }
 
 // leave takes it away from there. Who stood in line goes back to sleep with its alarm, which rings at once.
@@ -168,6 +179,9 @@ func (q *queue) leave(e *entry) {
 	ln := e.line
 	ln.repos--
 	ln.cost -= e.cost
+	if e.cost > 0 {
+		ln.known--
+	}
 	if ln.repos == 0 {
 		delete(q.lines, e.repo.Installation)
 	}
@@ -310,9 +324,10 @@ func (q *queue) next(now instant) *entry {
 		if ln.limited > now.tick || ln.running >= q.share {
 			continue
 		}
-		e := ln.ready[0]
-		ln.ready[0] = nil
-		ln.ready = ln.ready[1:]
+		e := ln.pick(now)
+		if e == nil {
+			continue
+		}
 		q.begin(e, now)
 		return e
 	}
@@ -323,7 +338,7 @@ func (q *queue) next(now instant) *entry {
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.state = looking
+	e.state, e.began = looking, e.class(now)
 	if now.tick-e.ended > streakMost {
 		e.streak = 0
 	}
@@ -381,6 +396,7 @@ func (q *queue) nap(now tick) time.Duration {
 		if len(ln.ready) > 0 && ln.limited > now {
 			until = min(until, ln.limited)
 		}
+		until = min(until, ln.opens(q, now))
 	}
 	return max(0, until-now)
 }

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -24,6 +25,8 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		e.gones = 0
 	}
 	k.lagging(err, now)
+	e.writes = k.wrote
+	e.urgent = dueIn(p) || k.at.IsZero() && e.began >= forge.Opening
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)
@@ -37,8 +40,9 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		e.waits = true
 		k.settleEager(now)
 	case errors.Is(err, errSpent):
-		_, renewed := k.loop.forge.Spare(k.repo.Installation)
-		e.due = min(e.due, now.tick+limitPause(now.wall, renewed, 1))
+		e.due = min(e.due, now.tick+limitPause(now.wall, k.loop.forge.Budgets(k.repo.Installation).REST.Renewed, 1))
+	case errors.Is(err, errPaced):
+		e.due = min(e.due, now.tick+limitPause(now.wall, k.loop.forge.Budgets(k.repo.Installation).Content.Renewed, 1))
 	case kindOf(err) == forge.Limited:
 		k.settleLimit(err, now)
 	case errors.Is(err, errGone):
@@ -49,6 +53,14 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		e.hold = e.due
 		k.complain(err, e.fails, e.due-now.tick)
 	}
+}
+
+// dueIn reports whether a plan releases something.
+func dueIn(p plan.Plan) bool {
+	return slices.ContainsFunc(p.Actions, func(a plan.Action) bool {
+		_, status := a.(plan.SetStatus)
+		return !status
+	})
 }
 
 // settleGone follows a look to which GitHub said that the repository is not there. Once is no proof: it is asked again. After that
@@ -131,11 +143,15 @@ func (k *look) settleVoid(now instant) {
 
 // settleLimit lets the whole installation rest, and no other.
 func (k *look) settleLimit(err error, now instant) {
-	ln := k.line
+	ln, limit := k.line, limitOf(err)
+	if limit.Foreseen {
+		k.settleForeseen(limit, now)
+		return
+	}
 	if ln.limited <= now.tick {
 		ln.limits++
 	}
-	pause := limitPause(now.wall, limitOf(err).Until, ln.limits)
+	pause := limitPause(now.wall, limit.Until, ln.limits)
 	ln.why = k.entry.lag.why
 	ln.limited = max(ln.limited, now.tick+pause)
 	k.entry.due = now.tick

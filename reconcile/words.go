@@ -16,6 +16,7 @@ const (
 	wordLate    = "the time for it ran out; looking again"
 	wordOld     = "time changed what is to be done; looking again"
 	wordSpent   = "GitHub's hourly budget of requests is nearly spent; merging again when it is renewed"
+	wordPaced   = "GitHub takes no more merges for now; merging again when it does"
 	wordOwed    = "a success that has ended must be taken back first; looking again"
 	wordCrowded = "as many are green as can be withdrawn before the close; looking again"
 	wordStopped = "the service is stopping; the next start looks again"
@@ -33,6 +34,9 @@ const (
 
 	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
 	wordTogether = "refused with others: "
+
+	wordApart = "looks come further apart, so that GitHub's hour lasts"
+	wordLow   = "only %d of %d %s are left of GitHub's hour, which ends %s"
 
 	verbDelete = "delete-branch"
 )
@@ -85,9 +89,14 @@ func wordsOfLags(list lag, all map[int64]*group) []string {
 		if g.n > 1 {
 			what = fmt.Sprintf("%d repositories", g.n)
 		}
-		out = append(out, fmt.Sprintf("installation %d: %s %s", g.installation, what, wordOfLag(lag{since: g.worst.since, why: g.worst.kind})))
+		out = append(out, wordOfInstallation(g.installation, what+" "+wordOfLag(lag{since: g.worst.since, why: g.worst.kind})))
 	}
 	return out
+}
+
+// wordOfInstallation names an installation.
+func wordOfInstallation(id int64, what string) string {
+	return fmt.Sprintf("installation %d: %s", id, what)
 }
 
 // wordOfKind is why a look failed, in words of our own.

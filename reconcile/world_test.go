@@ -36,6 +36,7 @@ type world struct {
 	mute     bool                                 // no webhook of our own doings arrives
 	budget   int                                  // of requests an hour
 	spare    func() (int, time.Time)              // of requests in this hour, and when the next begins; nil: plenty
+	budgets  func(*forge.Budgets)                 // changes what is left; nil: plenty of all but spare
 	skew     time.Duration                        // our clock minus GitHub's
 	windows  func(at time.Time) (bool, time.Time) // open at an instant, and until when
 	decide   func(s plan.Snapshot) plan.Plan      // nil: judge
@@ -310,14 +311,19 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	return all, w.leave(call{op: "repositories"})
 }
 
-func (w *world) HourlyBudget(int64) int { return w.budget }
-
-func (w *world) Spare(int64) (int, time.Time) {
-	if w.spare == nil {
-		return math.MaxInt, time.Time{}
+func (w *world) Budgets(int64) forge.Budgets {
+	all := forge.Budget{Limit: w.budget, Left: math.MaxInt}
+	b := forge.Budgets{REST: all, GraphQL: all, Content: forge.Budget{Left: math.MaxInt}}
+	if w.spare != nil {
+		b.REST.Left, b.REST.Renewed = w.spare()
 	}
-	return w.spare()
+	if w.budgets != nil {
+		w.budgets(&b)
+	}
+	return b
 }
+
+func (w *world) LookCost(plan.Repo) int { return 1 }
 
 // glances tells an observation that asks for no pull request at all.
 func glances(part []int) bool { return part != nil && len(part) == 0 }

@@ -1,0 +1,176 @@
+package reconcile
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// GitHub grants an installation so much of each thing an hour. forge keeps count, and refuses beforehand what would not fit; here is who
+// goes first when not everything does. What an opening needs goes before all else. Looks for the sake of events, and resyncs, come one
+// after the other, further apart the less of the hour is left: so the hour lasts.
+
+// class is what a look at a repository would be for. Of one that was not looked at yet nobody knows what is due.
+func (e *entry) class(now instant) forge.Class {
+	switch {
+	case e.urgent, !e.wake.IsZero() && !e.wake.After(now.wall):
+		return forge.Opening
+	case e.resync <= now.tick && min(e.due, e.settle) > now.tick:
+		return forge.Resync
+	}
+	return forge.Event
+}
+
+// pick takes the first of a line that may go; nil if none may.
+func (ln *line) pick(now instant) *entry {
+	i := slices.IndexFunc(ln.ready, func(e *entry) bool { return e.class(now) == forge.Opening })
+	if i < 0 {
+		if ln.paced > now.tick {
+			return nil
+		}
+		i = 0
+	}
+	e := ln.ready[i]
+	ln.ready = slices.Delete(ln.ready, i, i+1)
+	return e
+}
+
+// opens is when one of those that wait for the hour is an opening's, or the hour allows a look again; never: none waits.
+func (ln *line) opens(q *queue, now tick) tick {
+	if len(ln.ready) == 0 || ln.paced <= now {
+		return never
+	}
+	first := ln.paced
+	for _, e := range ln.ready {
+		if at := q.tickOf(e.wake); !e.wake.IsZero() && at > now {
+			first = min(first, at)
+		}
+	}
+	return first
+}
+
+// pace lets the next look for the sake of an event wait, as little as the hour allows. The caller holds the lock.
+func (l *Loop) pace(e *entry, now instant) {
+	if e.began >= forge.Opening {
+		return
+	}
+	b := l.forge.Budgets(e.repo.Installation)
+	apart := max(apart(b.GraphQL, e.cost, now.wall), apart(b.REST, e.writes, now.wall))
+	e.line.paced = max(e.line.paced, now.tick) + apart
+}
+
+// apart is how long after a look of some cost the next one may begin, that the hour lasts: the rest of it, shared out among what is left
+// but for the reserve. The fuller the hour is, the less of that pause is kept. So n repositories that change all the time are looked at
+// every (n × cost ÷ left) of the rest of the hour, or sooner.
+func apart(b forge.Budget, cost int, now time.Time) time.Duration {
+	if b.Renewed.IsZero() || b.Limit <= 0 {
+		return 0
+	}
+	rest, left := b.Renewed.Sub(now), b.Left-forge.EventReserve(b.Limit)
+	if left <= 0 {
+		return max(0, rest)
+	}
+	used := max(0, 1-float64(b.Left)/float64(b.Limit))
+	return max(0, min(rest, time.Duration(float64(rest)*used*float64(max(cost, 1))/float64(left))))
+}
+
+// resyncInterval is the pause between two looks that read everything anew: stretched so that the resyncs of an installation take at most
+// a fifth of its hour.
+func (l *Loop) resyncInterval(e *entry) time.Duration {
+	all := l.fairShare(e)
+	return max(jitter(l.resync), all+rand.N(all/10+1))
+}
+
+// fairShare is the least pause between two looks at each repository of an installation that take a fifth of its hour.
+func (l *Loop) fairShare(e *entry) time.Duration {
+	b := l.forge.Budgets(e.repo.Installation)
+	return e.line.allOf() * time.Hour * resyncShare / time.Duration(positive(min(b.REST.Limit, b.GraphQL.Limit)))
+}
+
+// allOf is what one look at each of a line's repositories costs, as those show that were looked at.
+func (ln *line) allOf() time.Duration {
+	return time.Duration(max(ln.repos, ln.cost*ln.repos/max(ln.known, 1)))
+}
+
+// costs notes what a look at a repository costs.
+func (e *entry) costs(cost int) {
+	if e.cost == 0 {
+		e.line.known++
+	}
+	e.line.cost += cost - e.cost
+	e.cost = cost
+}
+
+// claim keeps for this look as many of the merges that GitHub takes now as the plan has, as far as other looks leave some: a success is
+// set only where the merge can follow.
+func (k *look) claim(p plan.Plan) {
+	merges := 0
+	for _, a := range p.Actions {
+		if _, ok := a.(plan.Merge); ok {
+			merges++
+		}
+	}
+	l := k.loop
+	left := l.forge.Budgets(k.repo.Installation).Content.Left
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	others := k.line.merging - k.merging
+	k.line.merging = others + max(0, min(merges, left-others))
+	k.merging = k.line.merging - others
+}
+
+// merges reports whether one of the claimed merges may begin. Once it is done it is forge that counts it.
+func (k *look) merges() (done func(), ok bool) {
+	l := k.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.merging == 0 {
+		return nil, false
+	}
+	k.merging--
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		k.line.merging--
+	}, true
+}
+
+// content is what of GitHub's budget of merges other looks leave to this one.
+func (k *look) content(b forge.Budget) plan.Hour {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	return plan.Hour{Limit: b.Limit, Left: max(0, b.Left-(k.line.merging-k.merging)), Renewed: b.Renewed}
+}
+
+// settleForeseen follows a look that our own count of GitHub's budgets ended: looks for events wait, and what an opening needs goes on.
+func (k *look) settleForeseen(limit *forge.Error, now instant) {
+	e, ln := k.entry, k.line
+	again := now.tick + limitPause(now.wall, limit.Until, 1)
+	switch {
+	case k.full == nil && e.began == forge.Resync:
+		e.resync = again
+		return
+	case k.full != nil || e.began == forge.Event:
+		ln.paced = max(ln.paced, again)
+	}
+	e.due = min(e.due, again)
+	k.log.Info("looks wait for GitHub's budget", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.tick)
+}
+
+// low says which of an installation's budgets runs low; "": none.
+func (l *Loop) low(installation int64) string {
+	b := l.forge.Budgets(installation)
+	for _, x := range []struct {
+		of   forge.Budget
+		what string
+	}{{b.GraphQL, "points of GraphQL"}, {b.REST, "requests"}} {
+		if !x.of.Renewed.IsZero() && x.of.Left < x.of.Limit/lowShare {
+			return fmt.Sprintf(wordLow, x.of.Left, x.of.Limit, x.what, wordOfInstant(x.of.Renewed))
+		}
+	}
+	return ""
+}
