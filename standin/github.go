@@ -26,6 +26,7 @@ type Options struct {
 	WebhookSecret    string            // signs deliveries
 	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
 	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
+	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
 	NoUpdateRefs     bool              // an older Enterprise Server: its schema has no mutation updateRefs, see update_refs.go
 	NoRefRules       bool              // an older one still: its refs tell of no rulesets, see look_rules.go
 	Memory           bool              // repositories are kept in memory and no git is run, see memory.go: cheap, but nobody can clone
@@ -45,6 +46,8 @@ type GitHub struct {
 	log     requestLog
 	graphql graphqlServer
 	limits  limits
+
+	secondary secondary
 
 	mu            sync.Mutex
 	url           string
@@ -83,7 +86,8 @@ func New(opts Options) (*GitHub, error) {
 	}
 	g.meet(g.us())
 	g.hooks = newHook(g)
-	g.limits.perHour = opts.RateLimit
+	g.limits.perHour, g.secondary.flying = opts.RateLimit, map[string]int{}
+	g.SetLimits(opts.Limits)
 	if err := g.graphql.parse(g); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,16 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	c := costOf(q.Query, q.Variables)
 	b, enough := g.limits.spend(limitKey{who.id, "graphql"}, c.points(), g.now())
 	b.header(w.Header())
+	points := readPoints
+	if op := operation.FindStringSubmatch(q.Query); op != nil && op[1] == "mutation" {
+		points = writePoints
+	}
+	if enough && g.secondary.pass(limitKey{who.id, "graphql"}, points, false, g.now()) != "" {
+		g.tooMany(w)
+		return
+	}
 	if !enough { // with 200, other than in REST
+		g.secondary.hour()
 		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return

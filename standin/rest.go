@@ -96,6 +96,12 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 	a.g.faults.mu.Lock()
 	latency := a.g.faults.latency
 	a.g.faults.mu.Unlock()
+	leave, ok := a.g.secondary.enter(r.Header.Get("Authorization"))
+	if !ok {
+		a.g.tooMany(w)
+		return
+	}
+	defer leave()
 	f, harmed := a.g.faults.take(r, name, body)
 	if harmed && f.Met != nil {
 		f.Met()
@@ -168,7 +174,12 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, one route) {
 	if c.who.token != nil {
 		b, ok := g.limits.spend(limitKey{c.who.id, "core"}, 1, g.now())
 		b.header(w.Header())
+		if points, content := pointsOf(r); ok && g.secondary.pass(limitKey{c.who.id, "core"}, points, content, g.now()) != "" {
+			g.tooMany(w)
+			return
+		}
 		if !ok {
+			g.secondary.hour()
 			g.fail(w, refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
 			return
 		}

@@ -106,7 +106,7 @@ func (e *env) startDemo(ctx context.Context, dir string, level slog.Level) (*dem
 	url := "http://" + listener.Addr().String()
 	d := &demo{out: e.stdout, now: e.now, ended: make(chan error, 1), said: map[string]int{}, told: map[string]bool{}}
 	d.github, err = standin.New(standin.Options{
-		Dir: filepath.Join(dir, "git"), URL: url, AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret,
+		Dir: filepath.Join(dir, "git"), URL: url, AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret, Limits: standin.GitHubLimits,
 	})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
@@ -117,7 +117,7 @@ func (e *env) startDemo(ctx context.Context, dir string, level slog.Level) (*dem
 		GitHubURL: url + "/api/v3", AppID: demoApp, WebhookSecret: []byte(demoSecret),
 		PrivateKey: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
 		Listen:     "127.0.0.1:0", AdminListen: "127.0.0.1:0", Database: filepath.Join(dir, "sluice.db"),
-		Resync: time.Minute, Workers: 2, LogLevel: level,
+		Resync: time.Minute, Workers: 2, Pace: standin.GitHubLimits.REST, LogLevel: level,
 	}
 	if err := d.startService(ctx, s, e.stderr); err != nil {
 		return nil, errors.Join(err, d.server.Close())
