@@ -119,6 +119,7 @@ func (k *look) claim(p plan.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	others := k.line.merging - k.merging
+	k.short = merges >= left-others && slices.ContainsFunc(p.Verdicts, func(v plan.Verdict) bool { return v.Kind == plan.Release })
 	k.line.merging = others + max(0, min(merges, left-others))
 	k.merging = k.line.merging - others
 }

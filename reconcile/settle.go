@@ -26,7 +26,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	}
 	k.lagging(err, now)
 	e.writes = k.wrote
-	e.urgent = dueIn(p) || k.at.IsZero() && e.began >= forge.Opening
+	e.urgent = dueIn(p) || k.short || k.at.IsZero() && e.began >= forge.Opening
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)

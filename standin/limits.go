@@ -3,6 +3,7 @@ package standin
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -42,6 +43,32 @@ func (l *limits) spend(key limitKey, points int, now time.Time) (b budget, ok bo
 		u.used += points
 	}
 	return l.budget(key, u), ok
+}
+
+// Leave uses up an hour for every installation that has sent something: of "core", requests of REST, or of "graphql", points, so many are
+// left.
+func (g *GitHub) Leave(resource string, left int) {
+	l := &g.limits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for key := range l.used {
+		if key.resource == resource {
+			l.of(key, g.now()).used = l.perHour - left
+		}
+	}
+}
+
+// Left is what is left of an installation's hour.
+func (g *GitHub) Left(owner, resource string) int {
+	g.mu.Lock()
+	var id int64
+	for _, i := range g.installations {
+		if strings.EqualFold(i.owner, owner) {
+			id = i.id
+		}
+	}
+	g.mu.Unlock()
+	return g.limits.peek(limitKey{id, resource}, g.now()).remaining
 }
 
 // peek tells what is left.

@@ -1,0 +1,129 @@
+package hour
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/standin"
+)
+
+// One repository of 100 pull requests with an event a second: looks come further apart, but the hour lasts, and an opening near its end
+// merges within seconds.
+func TestAnHourLastsThroughEventsWithoutEnd(t *testing.T) {
+	const opens = 55 * time.Minute
+	live(t, 1, opens, "", func(w *world) {
+		w.propose(w.repos[0], 100)
+		stop := w.run(900)
+		defer stop()
+		time.Sleep(opens - 10*time.Minute)
+		w.github.Leave(graphQL, 1100)
+		for time.Since(w.start) < opens-time.Second {
+			w.poke(w.repos[0], reconcile.Changed)
+			time.Sleep(time.Second)
+		}
+		w.mu.Lock()
+		looks := w.looks
+		w.mu.Unlock()
+		for looks[0].Before(w.start.Add(opens - 10*time.Minute)) {
+			looks = looks[1:]
+		}
+		longest, before := time.Duration(0), looks[0]
+		for _, at := range looks {
+			longest, before = max(longest, at.Sub(before)), at
+		}
+		left := w.github.Left("acme", graphQL)
+		t.Logf("%d queries in 10 minutes, at most %s apart; %d points left", len(looks), longest, left)
+		if longest > time.Minute {
+			t.Errorf("nothing was looked at for %s", longest)
+		}
+		if left < 400 {
+			t.Errorf("%d points are left for the opening", left)
+		}
+		time.Sleep(6 * time.Second)
+		if open, _ := w.open(); open == 100 {
+			t.Error("nothing was merged within 5 s of the opening")
+		}
+		w.unlimited()
+	})
+}
+
+// 200 repositories at rest take a fifth of the hour.
+func TestRepositoriesAtRestTakeAFifthOfTheHour(t *testing.T) {
+	live(t, 200, 24*time.Hour, "", func(w *world) {
+		for _, r := range w.repos {
+			w.propose(r, 2)
+		}
+		stop := w.run(900)
+		defer stop()
+		time.Sleep(5 * time.Hour)
+		before := w.points()
+		time.Sleep(10 * time.Hour)
+		if points := (w.points() - before) / 10; points > 1000 || points < 700 {
+			t.Errorf("%d points an hour", points)
+		}
+		w.unlimited()
+	})
+}
+
+// 20 repositories with 15 due each, at the end of the hour's points: all are merged, and meanwhile events wait.
+func TestAnOpeningAtTheEndOfTheHour(t *testing.T) {
+	live(t, 20, 10*time.Minute, "", func(w *world) {
+		for _, r := range w.repos {
+			w.propose(r, 15)
+		}
+		stop := w.run(900)
+		defer stop()
+		time.Sleep(10*time.Minute - time.Second)
+		if open, green := w.open(); open != 300 || green != 0 {
+			t.Fatalf("%d are open, %d green", open, green)
+		}
+		w.github.Leave(graphQL, leftForOpening)
+		w.fails = 25
+		time.Sleep(6 * time.Second)
+		if open, _ := w.open(); open > 300-60 {
+			t.Errorf("%d are open 5 s after the opening", open)
+		}
+		for range 10 * 60 {
+			w.poke(w.repos[0], reconcile.Changed)
+			time.Sleep(time.Second)
+		}
+		open, green := w.open()
+		t.Logf("%d open, %d points left", open, w.github.Left("acme", graphQL))
+		if open > 0 || green > 0 {
+			t.Errorf("%d are open, %d green", open, green)
+		}
+		w.unlimited()
+	})
+}
+
+// leftForOpening is what 20 repositories with 15 due each get by with: 3.6 looks each.
+const leftForOpening = 72 * pointsOfALook
+
+// pointsOfALook is what a look at few pull requests costs.
+const pointsOfALook = 4
+
+// The hour of GraphQL is spent when windows shut: what is green is taken back all the same, by REST.
+func TestASpentHourOfQueriesStopsNoPayment(t *testing.T) {
+	live(t, 4, 10*time.Minute, ", window: status", func(w *world) {
+		for _, r := range w.repos {
+			w.propose(r, 10)
+		}
+		stop := w.run(900)
+		defer stop()
+		time.Sleep(11 * time.Minute)
+		if _, green := w.open(); green != 40 {
+			t.Fatalf("%d are green", green)
+		}
+		time.Sleep(53 * time.Minute)
+		w.github.Leave(graphQL, 0)
+		w.poke(w.repos[0], reconcile.Changed)
+		time.Sleep(6*time.Minute + 30*time.Second)
+		if _, green := w.open(); green != 0 {
+			t.Errorf("%d are green after the close", green)
+		}
+		if n := w.github.Limited()[standin.LimitMinute]; n > 0 {
+			t.Errorf("%d requests were refused", n)
+		}
+	})
+}

@@ -1,0 +1,258 @@
+package hour
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/promoter"
+	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/store"
+)
+
+const (
+	app     = 4711
+	latency = 80 * time.Millisecond
+	graphQL = "graphql"
+)
+
+// keys is the App's key, small because every request for a token signs with it.
+var keys = sync.OnceValues(func() (*rsa.PrivateKey, []byte) {
+	key, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		panic(err)
+	}
+	return key, pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+})
+
+// world is an organisation on a GitHub that keeps its limits, and the service.
+type world struct {
+	t      *testing.T
+	github *standin.GitHub
+	repos  []*standin.Repo
+	start  time.Time
+	loop   *reconcile.Loop
+	forge  *forge.Forge
+
+	mu    sync.Mutex
+	looks []time.Time
+	spent int // points of queries
+	sent  int
+	fails int // every so many-th request gets a 502; 0: none
+}
+
+// live runs a world of so many repositories in a bubble of time. The file opens w at one instant, for an hour.
+func live(t *testing.T, repos int, opens time.Duration, more string, f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, repos, opens, more)
+		f(w)
+	})
+}
+
+func newWorld(t *testing.T, repos int, opens time.Duration, more string) *world {
+	w := &world{t: t, start: time.Now().UTC()}
+	key, _ := keys()
+	var err error
+	w.github, err = standin.New(standin.Options{
+		Dir: t.TempDir(), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookURL: "http://sluice.invalid/webhook",
+		WebhookTransport: transport(w.deliver), Limits: standin.GitHubLimits,
+	})
+	w.must(err)
+	from := w.start.Add(opens)
+	file := "version: 1\ntimezone: UTC\nwindows:\n  w:\n    cutoff: 5m\n    dates:\n      - {from: " + from.Format("2006-01-02T15:04:05") +
+		", until: " + from.Add(time.Hour).Format("2006-01-02T15:04:05") + "}\nlayout:\n  preset: rt-rw\n  window: w\npull_requests: {settle: 0s" + more + "}\n"
+	for n := range repos {
+		r, err := w.github.CreateRepo("acme", fmt.Sprintf("r%d", n), map[string]string{".github/sluice.yaml": file, "README.md": "fleet\n"})
+		w.must(err)
+		r.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
+		w.repos = append(w.repos, r)
+	}
+	return w
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// propose opens so many windowed pull requests in a repository.
+func (w *world) propose(r *standin.Repo, many int) {
+	w.t.Helper()
+	for n := range many {
+		branch := fmt.Sprintf("change-%d", n)
+		_, err := r.Commit(branch, standin.Change{By: "alice", Message: branch, Write: map[string]string{fmt.Sprintf("a-rw/%d", n): branch}})
+		w.must(err)
+		_, err = r.OpenPull(standin.NewPull{Head: branch, Title: branch, By: "alice"})
+		w.must(err)
+	}
+}
+
+// run runs the service until the returned function is called.
+func (w *world) run(pace int) (stop func()) {
+	_, key := keys()
+	kept, err := store.Open(context.Background(), filepath.Join(w.t.TempDir(), "sluice.db"))
+	w.must(err)
+	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	w.forge, err = forge.New(forge.Options{
+		URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: key, Pace: pace, Transport: w, Lists: kept, Log: log,
+	})
+	w.must(err)
+	loop := reconcile.New(reconcile.Options{
+		Forge: w.forge, Store: kept, Log: log, Workers: 16,
+		Decide: func(s plan.Snapshot) plan.Plan { return plan.Join(gate.Decide(s), promoter.Decide(s)) },
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- loop.Run(ctx) }()
+	w.mu.Lock()
+	w.loop = loop
+	w.mu.Unlock()
+	time.Sleep(time.Second) // it lists what there is
+	return func() {
+		cancel()
+		w.must(<-ended)
+		w.must(kept.Close())
+		w.github.Close()
+		time.Sleep(5 * time.Minute) // net/http ends what is left behind by its own clock
+	}
+}
+
+// transport is a function that carries requests.
+type transport func(*http.Request) (*http.Response, error)
+
+// RoundTrip implements http.RoundTripper.
+func (f transport) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// deliver brings a webhook to the loop, as the service does once it is noted.
+func (w *world) deliver(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	for _, repo := range w.repos {
+		if bytes.Contains(body, []byte(`"full_name":"`+repo.String()+`"`)) {
+			w.poke(repo, reconcile.HintOf(r.Header.Get("X-GitHub-Event"), reconcile.Sender(bytes.Contains(body, []byte(`"login":"sluice[bot]"`)))))
+			break
+		}
+	}
+	return &http.Response{StatusCode: http.StatusOK, Body: http.NoBody}, nil
+}
+
+// poke tells the loop of an event.
+func (w *world) poke(r *standin.Repo, hint reconcile.Hint) {
+	w.mu.Lock()
+	loop := w.loop
+	w.mu.Unlock()
+	if loop != nil {
+		owner, name, _ := strings.Cut(r.String(), "/")
+		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, hint)
+	}
+}
+
+var errLost = errors.New("connection reset by peer")
+
+// RoundTrip carries a request of the service to the stand-in.
+func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasSuffix(r.URL.Path, "/access_tokens") { // ghinstallation holds a lock meanwhile, and time stands still in a bubble
+		time.Sleep(latency)
+	}
+	w.mu.Lock()
+	w.sent++
+	bad := w.fails > 0 && w.sent%w.fails == 0
+	if strings.HasSuffix(r.URL.Path, graphQL) {
+		w.looks = append(w.looks, time.Now())
+	}
+	w.mu.Unlock()
+	if bad {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+	}
+	if err := r.Context().Err(); err != nil {
+		return nil, errLost
+	}
+	resp, err := w.github.Transport().RoundTrip(r)
+	if err != nil || !strings.HasSuffix(r.URL.Path, graphQL) {
+		return resp, err
+	}
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	if m := cost.FindSubmatch(body); m != nil {
+		n, _ := strconv.Atoi(string(m[1])) // digits
+		w.mu.Lock()
+		w.spent += n
+		w.mu.Unlock()
+	}
+	return resp, nil
+}
+
+// points is what queries have cost up to now.
+func (w *world) points() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.spent
+}
+
+var cost = regexp.MustCompile(`"cost":(\d+)`)
+
+// logger shows what the service warns of.
+type logger struct{ w *world }
+
+// Write implements io.Writer.
+func (l logger) Write(line []byte) (int, error) {
+	if testing.Verbose() {
+		l.w.t.Logf("%8s  %s", time.Since(l.w.start).Round(time.Second), bytes.TrimSpace(line))
+	}
+	return len(line), nil
+}
+
+// open counts the open pull requests, and those that are green.
+func (w *world) open() (open, green int) {
+	for _, r := range w.repos {
+		for _, p := range r.Pulls() {
+			if !p.Open {
+				continue
+			}
+			open++
+			if all := r.Statuses(p.HeadSHA); len(all) > 0 && all[0].State == "success" {
+				green++
+			}
+		}
+	}
+	return open, green
+}
+
+// unlimited sees that GitHub refused nothing that could have been foreseen.
+func (w *world) unlimited() {
+	w.t.Helper()
+	if refused := w.github.Limited(); len(refused) > 0 {
+		w.t.Errorf("GitHub refused %v", refused)
+	}
+}
