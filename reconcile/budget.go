@@ -106,22 +106,40 @@ func (e *entry) costs(cost int) {
 }
 
 // claim keeps for this look as many of the merges that GitHub takes now as the plan has, as far as other looks leave some: a success is
-// set only where the merge can follow.
+// set only where the merge can follow. Repositories for which there are not enough come back one after the other, each when as many as it
+// wants will be free: if all came at once most would have looked in vain.
 func (k *look) claim(p plan.Plan) {
-	merges := 0
+	merges, due := 0, 0
 	for _, a := range p.Actions {
 		if _, ok := a.(plan.Merge); ok {
 			merges++
 		}
 	}
-	l := k.loop
-	left := l.forge.Budgets(k.repo.Installation).Content.Left
+	for _, v := range p.Verdicts {
+		if v.Kind == plan.Release {
+			due++
+		}
+	}
+	l, now := k.loop, k.loop.now()
+	b := l.forge.Budgets(k.repo.Installation).Content
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	others := k.line.merging - k.merging
-	k.short = merges >= left-others && slices.ContainsFunc(p.Verdicts, func(v plan.Verdict) bool { return v.Kind == plan.Release })
-	k.line.merging = others + max(0, min(merges, left-others))
-	k.merging = k.line.merging - others
+	left := max(0, b.Left-others)
+	k.merging = min(merges, left)
+	k.line.merging = others + k.merging
+	if k.short = merges >= left && due > left; k.short && k.slot == 0 {
+		k.slot = max(k.line.slot, now.tickOf(b.Renewed))
+		k.line.slot = k.slot + span(b, now)*time.Duration(min(due-left, slotMost))/time.Duration(b.Limit)
+	}
+}
+
+// span is what a budget of merges is of: of a minute, or of an hour.
+func span(b forge.Budget, now instant) time.Duration {
+	if b.Renewed.Sub(now.wall) > 2*time.Minute {
+		return time.Hour
+	}
+	return time.Minute
 }
 
 // merges reports whether one of the claimed merges may begin. Once it is done it is forge that counts it.
@@ -151,14 +169,15 @@ func (k *look) content(b forge.Budget) plan.Hour {
 func (k *look) settleForeseen(limit *forge.Error, now instant) {
 	e, ln := k.entry, k.line
 	again := now.tick + limitPause(now.wall, limit.Until, 1)
-	switch {
-	case k.full == nil && e.began == forge.Resync:
+	if e.resync <= now.tick {
 		e.resync = again
-		return
-	case k.full != nil || e.began == forge.Event:
+	}
+	if k.full != nil || e.began == forge.Event {
 		ln.paced = max(ln.paced, again)
 	}
-	e.due = min(e.due, again)
+	if k.full != nil || e.began != forge.Resync {
+		e.due = min(e.due, again)
+	}
 	k.log.Info("looks wait for GitHub's budget", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.tick)
 }
 

@@ -42,7 +42,8 @@ type look struct {
 	swept   bool                   // this look read what was closed before debts were recorded
 	full    error                  // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
 	merging int                    // merges that this look has claimed
-	short   bool                   // GitHub takes no more merges than the plan has, and there may be more that are due
+	short   bool                   // GitHub does not take all merges that are due
+	slot    tick                   // when it will take those of this look; 0: it has no need of one
 	failed  error                  // the first write that failed and is worth another try soon
 
 	began   tick

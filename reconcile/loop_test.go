@@ -350,7 +350,7 @@ func TestASuccessOfUnknownFateIsPutBack(t *testing.T) {
 			}
 		})
 		w.open(one, pull{number: 7})
-		time.Sleep(600 * time.Millisecond)
+		time.Sleep(2 * time.Second) // it is tried once more
 		w.want(one, 7, "pending")
 		if n := w.count(from, "merge"); n != 0 {
 			t.Error("merged without its success")

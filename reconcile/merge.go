@@ -33,7 +33,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 			Status: plan.Status{Context: m.Context, State: plan.Success, Description: m.Description},
 			sha:    m.SHA, debt: m.Debt, statuses: m.Statuses,
 		}
-		if err := k.send(ctx, m, func(ctx context.Context) error { return k.post(ctx, success) }); err != nil {
+		if err := k.giveGreen(ctx, m, success); err != nil {
 			return k.neverGreen(ctx, m, err)
 		}
 		green, class = true, forge.Debt
@@ -43,6 +43,16 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 		return k.unmerged(ctx, m, err, green)
 	}
 	return k.mergeDone(ctx, m, sha)
+}
+
+// giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more.
+func (k *look) giveGreen(ctx context.Context, m plan.Merge, success post) error {
+	write := func(ctx context.Context) error { return k.post(ctx, success) }
+	err := k.send(ctx, m, write)
+	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.permit(ctx, m) != nil {
+		return err
+	}
+	return k.send(ctx, m, write)
 }
 
 // neverGreen follows a success that GitHub did not acknowledge. It may stand all the same: then it is put back.

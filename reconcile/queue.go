@@ -84,6 +84,7 @@ type entry struct {
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
 	writes int         // of the last look
+	soon   int         // looks in a row that released nothing
 
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
@@ -104,6 +105,7 @@ type line struct {
 	limited tick   // no look before this
 	paced   tick   // none before this but an opening's
 	merging int    // merges that looks under way have claimed
+	slot    tick   // when the next that lacks merges comes back
 	limits  int    // limits in a row
 	why     string // the last limit
 	repos   int

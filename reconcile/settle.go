@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"errors"
-	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -26,7 +25,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	}
 	k.lagging(err, now)
 	e.writes = k.wrote
-	e.urgent = dueIn(p) || k.short || k.at.IsZero() && e.began >= forge.Opening
+	e.urgent = k.unfinished(p, err)
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)
@@ -42,7 +41,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	case errors.Is(err, errSpent):
 		e.due = min(e.due, now.tick+limitPause(now.wall, k.loop.forge.Budgets(k.repo.Installation).REST.Renewed, 1))
 	case errors.Is(err, errPaced):
-		e.due = min(e.due, now.tick+limitPause(now.wall, k.loop.forge.Budgets(k.repo.Installation).Content.Renewed, 1))
+		e.due = min(e.due, max(k.slot, now.tick+limitedLeast))
 	case kindOf(err) == forge.Limited:
 		k.settleLimit(err, now)
 	case errors.Is(err, errGone):
@@ -55,12 +54,24 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	}
 }
 
-// dueIn reports whether a plan releases something.
-func dueIn(p plan.Plan) bool {
-	return slices.ContainsFunc(p.Actions, func(a plan.Action) bool {
+// unfinished reports whether something was due that this look did not carry out, or did not see.
+func (k *look) unfinished(p plan.Plan, err error) bool {
+	if k.at.IsZero() {
+		return k.entry.began >= forge.Opening
+	}
+	some, updates := false, false
+	for _, a := range p.Actions {
 		_, status := a.(plan.SetStatus)
-		return !status
-	})
+		_, update := a.(plan.Update)
+		some, updates = some || !status, updates || update
+	}
+	goesOn := !p.Look.IsZero() && p.Look.Sub(k.at) <= soonMost
+	if !some && !k.short {
+		k.entry.soon++ // it looks at what comes next, as when GitHub works out whether something can be merged
+		return goesOn && k.entry.began >= forge.Opening && k.entry.soon <= soonTries
+	}
+	k.entry.soon = 0
+	return k.short || updates || goesOn || k.again || err != nil || k.failed != nil
 }
 
 // settleGone follows a look to which GitHub said that the repository is not there. Once is no proof: it is asked again. After that
@@ -108,7 +119,7 @@ func (k *look) settleWishes(p plan.Plan, now instant) {
 		e.due = now.tick
 	}
 	if p.Look.After(k.at) {
-		e.due = min(e.due, now.tick+max(0, p.Look.Sub(now.wall)))
+		e.due = min(e.due, max(k.slot, now.tick+max(0, p.Look.Sub(now.wall))))
 	}
 	eager := func(t time.Time) bool { return !t.IsZero() && !t.After(k.at) }
 	if eager(p.Wake) || eager(p.Look) {

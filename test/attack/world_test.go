@@ -91,7 +91,7 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 	key, _ := keys()
 	w.github, err = standin.New(standin.Options{
 		Dir: filepath.Join(dir, "git"), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookSecret: secret, WebhookURL: "http://sluice.invalid/webhook",
-		WebhookTransport: transport(w.deliver),
+		WebhookTransport: transport(w.deliver), Limits: standin.GitHubLimits,
 	})
 	if err != nil {
 		t.Fatal(err)
