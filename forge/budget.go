@@ -117,6 +117,14 @@ func (f *Forge) Budgets(installation int64) Budgets {
 	return Budgets{REST: l.hours[accountREST].budget(now), GraphQL: l.hours[accountGraphQL].budget(now), Content: l.content.budget(now)}
 }
 
+// Hold keeps so many requests of an installation's present hour for debts: nothing else takes them.
+func (f *Forge) Hold(installation int64, requests int) {
+	l := f.client(installation).limits
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.hours[accountREST].held = requests
+}
+
 // LookCost is how many of GraphQL's points of an hour the last look at a repository cost; 1 before the first.
 func (f *Forge) LookCost(repo plan.Repo) int {
 	m, _ := f.repos.get(keyOf(repo))
@@ -129,6 +137,7 @@ type hour struct {
 	left    int       // likewise, of this hour
 	renewed time.Time // when that ends, and left says nothing more
 	flying  int       // what requests under way cost
+	held    int       // what is kept for debts
 }
 
 func (h *hour) budget(now time.Time) Budget {

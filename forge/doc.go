@@ -14,6 +14,10 @@
 // Each installation has a client of its own, with its own token, its own pace and its own limits: one installation that
 // GitHub limits does not stop another.
 //
+// What GitHub grants an installation is reckoned before a request is sent: the requests and the points of an hour, of which GitHub says
+// after each request how many are left, what it takes in any minute, and how many merges. A request is of a [Class]: those that wait for
+// events leave a part of each budget to openings, and these to debts. Only what GitHub itself refuses keeps a debt from being paid.
+//
 // # Invariants
 //
 // Unknown is never taken for known: a list is Complete only if it was proved complete, an answer with errors in it is no

@@ -84,7 +84,7 @@ func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
 		return 0, &Error{Kind: Limited, Until: until, Reason: wordLimit}
 	}
 	b := l.hours[p.of].budget(now)
-	if p.class < Debt && b.Left < p.hour+p.class.reserve(b.Limit) {
+	if p.class < Debt && b.Left < p.hour+p.class.reserve(b.Limit)+l.hours[p.of].held {
 		return 0, &Error{Kind: Limited, Until: b.Renewed, Reason: wordHour, Foreseen: true}
 	}
 	var wait time.Duration

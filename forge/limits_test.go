@@ -279,6 +279,13 @@ func TestAnHourRunsOut(t *testing.T) {
 			t.Error("REST has an hour of its own:", err)
 		}
 	}
+	l.hours[accountGraphQL] = hour{held: 800}
+	says(800)
+	for c, want := range map[Class]bool{Event: false, Opening: false, Debt: true} {
+		if ok, _ := ask(c, 1); ok != want {
+			t.Errorf("800 points are kept for debts, class %d: %t", c, ok)
+		}
+	}
 	l.hours[accountGraphQL] = hour{}
 	says(1000)
 	for range 33 { // under way at once

@@ -37,6 +37,7 @@ func (s still) CountStatuses(context.Context, plan.Repo, plan.SHA, plan.Context)
 func (s still) Budgets(int64) forge.Budgets {
 	return forge.Budgets{REST: forge.Budget{Left: 1 << 30}, Content: forge.Budget{Left: 1 << 30}}
 }
+func (s still) Hold(int64, int)                                    {}
 func (s still) LookCost(plan.Repo) int                             { return 1 }
 func (s still) Know(context.Context, []plan.Repo, time.Time) error { return nil }
 func (s still) Forget(context.Context, plan.Repo) error            { return nil }

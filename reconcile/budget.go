@@ -17,7 +17,7 @@ import (
 // class is what a look at a repository would be for. Of one that was not looked at yet nobody knows what is due.
 func (e *entry) class(now instant) forge.Class {
 	switch {
-	case e.urgent, !e.wake.IsZero() && !e.wake.After(now.wall):
+	case e.urgent, e.place != 0 && e.place <= now.tick, !e.wake.IsZero() && !e.wake.After(now.wall):
 		return forge.Opening
 	case e.resync <= now.tick && min(e.due, e.settle) > now.tick:
 		return forge.Resync
@@ -128,9 +128,13 @@ func (k *look) claim(p plan.Plan) {
 	left := max(0, b.Left-others)
 	k.merging = min(merges, left)
 	k.line.merging = others + k.merging
-	if k.short = merges >= left && due > left; k.short && k.slot == 0 {
-		k.slot = max(k.line.slot, now.tickOf(b.Renewed))
-		k.line.slot = k.slot + span(b, now)*time.Duration(min(due-left, slotMost))/time.Duration(b.Limit)
+	due = max(due, merges)
+	switch e := k.entry; {
+	case merges < left || due <= left:
+		e.place = 0
+	case e.place <= now.tick: // else it keeps its place
+		e.place = max(k.line.place, now.tickOf(b.Renewed))
+		k.line.place = e.place + span(b, now)*time.Duration(min(due-left, placeMost))/time.Duration(b.Limit)
 	}
 }
 
@@ -163,6 +167,16 @@ func (k *look) content(b forge.Budget) plan.Hour {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	return plan.Hour{Limit: b.Limit, Left: max(0, b.Left-(k.line.merging-k.merging)), Renewed: b.Renewed}
+}
+
+// ending counts the debts that end before an instant, each of which takes a request.
+func ending(until time.Time, lists ...[]plan.Debt) (n int) {
+	for _, d := range slices.Concat(lists...) {
+		if !d.Ends.IsZero() && d.Ends.Before(until) {
+			n++
+		}
+	}
+	return n
 }
 
 // settleForeseen follows a look that our own count of GitHub's budgets ended: looks for events wait, and what an opening needs goes on.

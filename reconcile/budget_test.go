@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -88,4 +89,98 @@ func TestAnOwedPutBackComesFirstWhenTheLimitEnds(t *testing.T) {
 		time.Sleep(time.Until(until) + 500*time.Millisecond)
 		w.want(repos[20], 7, "pending")
 	}, repos...)
+}
+
+// A success is set only where GitHub takes the merge that follows. What finds no room comes back when there is some.
+func TestNoSuccessWithoutRoomForItsMerge(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		free := time.Now().Add(time.Minute)
+		left := 3
+		w.budgets = func(b *forge.Budgets) {
+			b.Content = forge.Budget{Limit: 80, Left: left, Renewed: free}
+			if !time.Now().Before(free) {
+				b.Content.Left, b.Content.Renewed = 80, time.Now().Add(time.Minute)
+			}
+		}
+		w.after = func(c call) error {
+			if c.op == "merge" && time.Now().Before(free) {
+				left--
+			}
+			return nil
+		}
+		for _, r := range []plan.Repo{one, repo(2)} {
+			w.change(r, func(h *hub) {
+				for n := range 4 {
+					h.pulls[n+1] = &pull{number: n + 1, head: 1}
+				}
+			})
+		}
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Until(free) - time.Second)
+		if n := w.count(from, "merge") + w.count(time.Time{}, "merge"); n == 0 || left != 0 {
+			t.Errorf("%d merges, %d left", n, left)
+		}
+		if n := len(w.of(time.Time{}, "status")); n != 3 {
+			t.Errorf("%d statuses for 3 merges", n)
+		}
+		time.Sleep(20 * time.Second)
+		for _, r := range []plan.Repo{one, repo(2)} {
+			for n := range 4 {
+				w.want(r, n+1, "merged")
+			}
+		}
+	}, one, repo(2))
+}
+
+// As the hour runs low, repositories with events are looked at one after the other, none later than its share of the hour allows; an opening
+// is on time, and the page says why the others are not.
+func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(10) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		renewed := time.Now().Add(30 * time.Minute)
+		left := 600 // a hundred beyond the reserve
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		opening := time.Now().Add(20 * time.Minute)
+		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.open(many[9], pull{number: 7, windowed: true})
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		w.after = func(c call) error {
+			if c.op == "observe" {
+				left--
+			}
+			return nil
+		}
+		for time.Now().Before(opening) {
+			for _, r := range many[:9] {
+				w.loop.Poke(r, reconcile.Changed)
+			}
+			time.Sleep(time.Second)
+		}
+		for _, r := range many[:9] {
+			last := from
+			for _, c := range of(w, from, r, "observe") {
+				if wait := c.at.Sub(last); wait > 30*time.Minute*9/100+5*time.Second { // nine want a point each, of a hundred
+					t.Errorf("%s waited %s", r, wait)
+				}
+				last = c.at
+			}
+		}
+		if n := w.count(from, "observe"); n < 40 || n > 100 {
+			t.Errorf("%d looks", n)
+		}
+		if lags := strings.Join(w.loop.Lags(), "\n"); !strings.Contains(lags, "points of GraphQL are left of GitHub's hour") {
+			t.Error(lags)
+		}
+		if lag := w.loop.Lag(many[9]); !strings.Contains(lag, "are left of GitHub's hour") {
+			t.Error(lag)
+		}
+		time.Sleep(2 * time.Second)
+		w.want(many[9], 7, "merged")
+	}, many...)
 }

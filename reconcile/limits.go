@@ -150,8 +150,8 @@ const (
 	// soonMost is how soon a plan wants another look when what is due goes on, and soonTries how often that may come to nothing.
 	soonMost  = 30 * time.Second
 	soonTries = 5
-	// slotMost is for how many merges the place of a repository in the line for them counts, however many are due in it.
-	slotMost = 20
+	// placeMost is for how many merges the place of a repository in the line for them counts, however many are due in it.
+	placeMost = 20
 	// lowShare is the part of an hour's budget below which it is said that it runs low: a quarter.
 	lowShare = 4
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.

@@ -42,8 +42,6 @@ type look struct {
 	swept   bool                   // this look read what was closed before debts were recorded
 	full    error                  // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
 	merging int                    // merges that this look has claimed
-	short   bool                   // GitHub does not take all merges that are due
-	slot    tick                   // when it will take those of this look; 0: it has no need of one
 	failed  error                  // the first write that failed and is worth another try soon
 
 	began   tick
@@ -185,6 +183,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	memory.AddTo(&s)
 	s.Debts, s.Others, k.budget = own, others, s.Budget
 	b := k.loop.forge.Budgets(k.repo.Installation)
+	k.loop.forge.Hold(k.repo.Installation, ending(b.REST.Renewed, own, others))
 	s.Hour, s.Content = plan.Hour(b.REST), k.content(b.Content)
 	k.swept = k.swept || ask.Forgotten && s.Swept
 	if len(k.counted) == 0 {

@@ -28,6 +28,8 @@ type Forge interface {
 	MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error
 	// Budgets is what is left of GitHub's budgets of an installation.
 	Budgets(installation int64) forge.Budgets
+	// Hold keeps so many requests of the present hour for debts.
+	Hold(installation int64, requests int)
 	// LookCost is how many points of GraphQL's hour the last look at a repository cost.
 	LookCost(repo plan.Repo) int
 }

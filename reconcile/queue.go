@@ -85,6 +85,7 @@ type entry struct {
 	began  forge.Class // of the look under way, or the last one
 	writes int         // of the last look
 	soon   int         // looks in a row that released nothing
+	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
@@ -105,7 +106,7 @@ type line struct {
 	limited tick   // no look before this
 	paced   tick   // none before this but an opening's
 	merging int    // merges that looks under way have claimed
-	slot    tick   // when the next that lacks merges comes back
+	place   tick   // when the next that lacks merges comes back
 	limits  int    // limits in a row
 	why     string // the last limit
 	repos   int

@@ -41,7 +41,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	case errors.Is(err, errSpent):
 		e.due = min(e.due, now.tick+limitPause(now.wall, k.loop.forge.Budgets(k.repo.Installation).REST.Renewed, 1))
 	case errors.Is(err, errPaced):
-		e.due = min(e.due, max(k.slot, now.tick+limitedLeast))
+		e.due = min(e.due, max(e.place, now.tick+limitedLeast))
 	case kindOf(err) == forge.Limited:
 		k.settleLimit(err, now)
 	case errors.Is(err, errGone):
@@ -66,12 +66,12 @@ func (k *look) unfinished(p plan.Plan, err error) bool {
 		some, updates = some || !status, updates || update
 	}
 	goesOn := !p.Look.IsZero() && p.Look.Sub(k.at) <= soonMost
-	if !some && !k.short {
+	if !some {
 		k.entry.soon++ // it looks at what comes next, as when GitHub works out whether something can be merged
 		return goesOn && k.entry.began >= forge.Opening && k.entry.soon <= soonTries
 	}
 	k.entry.soon = 0
-	return k.short || updates || goesOn || k.again || err != nil || k.failed != nil
+	return updates || goesOn || k.again || err != nil && !errors.Is(err, errPaced) || k.failed != nil
 }
 
 // settleGone follows a look to which GitHub said that the repository is not there. Once is no proof: it is asked again. After that
@@ -119,7 +119,7 @@ func (k *look) settleWishes(p plan.Plan, now instant) {
 		e.due = now.tick
 	}
 	if p.Look.After(k.at) {
-		e.due = min(e.due, max(k.slot, now.tick+max(0, p.Look.Sub(now.wall))))
+		e.due = min(e.due, max(e.place, now.tick+max(0, p.Look.Sub(now.wall))))
 	}
 	eager := func(t time.Time) bool { return !t.IsZero() && !t.After(k.at) }
 	if eager(p.Wake) || eager(p.Look) {

@@ -36,6 +36,7 @@ type world struct {
 	mute     bool                                 // no webhook of our own doings arrives
 	budget   int                                  // of requests an hour
 	spare    func() (int, time.Time)              // of requests in this hour, and when the next begins; nil: plenty
+	held     int                                  // requests that are kept for debts
 	budgets  func(*forge.Budgets)                 // changes what is left; nil: plenty of all but spare
 	skew     time.Duration                        // our clock minus GitHub's
 	windows  func(at time.Time) (bool, time.Time) // open at an instant, and until when
@@ -324,6 +325,8 @@ func (w *world) Budgets(int64) forge.Budgets {
 }
 
 func (w *world) LookCost(plan.Repo) int { return 1 }
+
+func (w *world) Hold(_ int64, requests int) { w.set(func() { w.held = requests }) }
 
 // glances tells an observation that asks for no pull request at all.
 func glances(part []int) bool { return part != nil && len(part) == 0 }

@@ -7,7 +7,8 @@
 // installations) is kept in memory. It serves the part of GitHub's REST and GraphQL APIs that sluice uses, the git protocol
 // for cloning and pushing, and sends signed webhooks. Where GitHub refuses (required checks and reviews, drafts, a head
 // that moved), the stand-in refuses with the same status and words; each such place names where that is known from.
-// It can be slow, limited or broken on demand: see [Fault].
+// It can be slow, limited or broken on demand: see [Fault]. It keeps GitHub's limits: that of an hour always, the others where
+// Options.Limits sets them.
 //
 // Tests and the demo play people through the methods of [Repo]; whoever has only curl or git does the same over HTTP with
 // the token "person:LOGIN". That is also what it is not: it is no safe place. Anybody may say they are anybody, forks

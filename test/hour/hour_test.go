@@ -127,3 +127,23 @@ func TestASpentHourOfQueriesStopsNoPayment(t *testing.T) {
 		}
 	})
 }
+
+// The hour of requests runs low: what tells waits, and what an opening needs goes.
+func TestAnOpeningAtTheEndOfTheHourOfRequests(t *testing.T) {
+	live(t, 2, 10*time.Minute, "", func(w *world) {
+		w.propose(w.repos[0], 20)
+		w.propose(w.repos[1], 5)
+		stop := w.run(900)
+		defer stop()
+		time.Sleep(10*time.Minute - time.Second)
+		w.github.Leave("core", 300)
+		for range 120 {
+			w.poke(w.repos[1], reconcile.Changed)
+			time.Sleep(time.Second)
+		}
+		if open, green := w.open(); open > 0 || green > 0 {
+			t.Errorf("%d are open, %d green", open, green)
+		}
+		w.unlimited()
+	})
+}
