@@ -14,7 +14,7 @@ func TestAnHourLastsThroughEventsWithoutEnd(t *testing.T) {
 	const opens = 55 * time.Minute
 	live(t, 1, opens, "", func(w *world) {
 		w.propose(w.repos[0], 100)
-		stop := w.run(900)
+		stop := w.run()
 		defer stop()
 		time.Sleep(opens - 10*time.Minute)
 		w.github.Leave(graphQL, 1100)
@@ -54,7 +54,7 @@ func TestRepositoriesAtRestTakeAFifthOfTheHour(t *testing.T) {
 		for _, r := range w.repos {
 			w.propose(r, 2)
 		}
-		stop := w.run(900)
+		stop := w.run()
 		defer stop()
 		time.Sleep(4 * time.Hour) // the first looks cost more
 		before := w.points()
@@ -72,7 +72,7 @@ func TestAnOpeningAtTheEndOfTheHour(t *testing.T) {
 		for _, r := range w.repos {
 			w.propose(r, 15)
 		}
-		stop := w.run(900)
+		stop := w.run()
 		defer stop()
 		time.Sleep(10*time.Minute - time.Second)
 		if open, green := w.open(); open != 300 || green != 0 {
@@ -109,7 +109,7 @@ func TestASpentHourOfQueriesStopsNoPayment(t *testing.T) {
 		for _, r := range w.repos {
 			w.propose(r, 10)
 		}
-		stop := w.run(900)
+		stop := w.run()
 		defer stop()
 		time.Sleep(11 * time.Minute)
 		if _, green := w.open(); green != 40 {
@@ -133,7 +133,7 @@ func TestAnOpeningAtTheEndOfTheHourOfRequests(t *testing.T) {
 	live(t, 2, 10*time.Minute, "", func(w *world) {
 		w.propose(w.repos[0], 20)
 		w.propose(w.repos[1], 5)
-		stop := w.run(900)
+		stop := w.run()
 		defer stop()
 		time.Sleep(10*time.Minute - time.Second)
 		w.github.Leave("core", 300)

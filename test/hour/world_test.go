@@ -110,14 +110,14 @@ func (w *world) propose(r *standin.Repo, many int) {
 	}
 }
 
-// run runs the service until the returned function is called.
-func (w *world) run(pace int) (stop func()) {
+// run runs the service at its default pace until the returned function is called.
+func (w *world) run() (stop func()) {
 	_, key := keys()
 	kept, err := store.Open(context.Background(), filepath.Join(w.t.TempDir(), "sluice.db"))
 	w.must(err)
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.forge, err = forge.New(forge.Options{
-		URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: key, Pace: pace, Transport: w, Lists: kept, Log: log,
+		URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: key, Pace: standin.GitHubLimits.REST, Transport: w, Lists: kept, Log: log,
 	})
 	w.must(err)
 	loop := reconcile.New(reconcile.Options{

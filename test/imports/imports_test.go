@@ -54,6 +54,7 @@ var direction = []row{
 	{"test/e2e", nil, "looks at the built binary from outside"},
 	{"test/imports", nil, "this test"},
 	{"test/attack", nil, "wires the service as cmd/sluice does, in its tests alone"},
+	{"test/hour", nil, "wires the service as cmd/sluice does, in its tests alone"},
 }
 
 // library says where code of others may be imported; tests adds packages whose tests may, "*" is every one's.
