@@ -126,9 +126,12 @@ func (k *look) claim(p plan.Plan) {
 	defer l.mu.Unlock()
 	others := k.line.merging - k.merging
 	left := max(0, b.Left-others)
+	due = max(due, merges)
+	if left < due && left < min(due, b.Limit)/2 {
+		left = 0 // for a few of them the rest would be looked at twice more: once a base moves, GitHub has to work out anew what can be merged
+	}
 	k.merging = min(merges, left)
 	k.line.merging = others + k.merging
-	due = max(due, merges)
 	switch e := k.entry; {
 	case merges < left || due <= left:
 		e.place = 0

@@ -148,7 +148,7 @@ const (
 	// take half the hourly budget.
 	spreadFree = 500
 	// soonMost is how soon a plan wants another look when what is due goes on, and soonTries how often that may come to nothing.
-	soonMost  = 30 * time.Second
+	soonMost  = time.Minute
 	soonTries = 5
 	// placeMost is for how many merges the place of a repository in the line for them counts, however many are due in it.
 	placeMost = 20
