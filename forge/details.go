@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -26,6 +27,9 @@ const (
 	// listsKnown and listsNew are how many lists the details of a pull request are whose commits are known, or not.
 	listsKnown = 4
 	listsNew   = 4 + maxCommits
+	// settledAfter is how long after a pull request's last date its details are read again. GitHub's dates are of a second, and its clock
+	// is not ours: what changed right after a read may bear the same date.
+	settledAfter = 5 * time.Second
 	// maxMoves is how many moves of bases a look compares to find out whether details still count.
 	maxMoves = 20
 )
@@ -103,6 +107,9 @@ func (l *look) kept(number int) *rawPull {
 	return kept
 }
 
+// settled reports whether what changes from now on has another date.
+func (raw *rawPull) settled() bool { return raw.read.Sub(raw.UpdatedAt) >= settledAfter }
+
 // keep remembers the details that a look read.
 func (l *look) keep(raw *rawPull) {
 	if raw.detail == nil {
@@ -148,7 +155,7 @@ func (l *look) ahead() []wanted {
 		case kept == nil:
 		case slices.Contains(l.ask.Heads, plan.SHA(kept.HeadRefOid)):
 			asked = append(slices.Clip(asked), n)
-		case l.at.Sub(kept.read) >= l.f.resync:
+		case !kept.settled() || l.at.Sub(kept.read) >= l.f.resync:
 			old = append(old, kept)
 		}
 	}
@@ -163,7 +170,12 @@ func (l *look) ahead() []wanted {
 		some[i] = wanted{n, parts}
 		lists += cost
 	}
-	slices.SortFunc(old, func(a, b *rawPull) int { return cmp.Or(a.read.Compare(b.read), cmp.Compare(a.Number, b.Number)) })
+	slices.SortFunc(old, func(a, b *rawPull) int {
+		if a.settled() != b.settled() {
+			return map[bool]int{false: -1, true: 1}[a.settled()]
+		}
+		return cmp.Or(a.read.Compare(b.read), cmp.Compare(a.Number, b.Number))
+	})
 	for _, kept := range old {
 		parts, cost := l.detailsOf(kept.Number, "")
 		if lists += cost; lists > aheadLists || len(some) == MaxPulls {
@@ -179,7 +191,7 @@ func (l *look) ahead() []wanted {
 // counts reports whether kept details still say what GitHub would, as far as that can be told.
 func (l *look) counts(ctx context.Context, kept, raw *rawPull) (bool, error) {
 	switch {
-	case kept == nil, raw.holed, kept.long(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
+	case kept == nil, raw.holed, kept.long(), !kept.settled(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
 		!kept.UpdatedAt.Equal(raw.UpdatedAt), kept.ChangedFiles != raw.ChangedFiles, decision(kept.ReviewDecision) != decision(raw.ReviewDecision),
 		slices.Contains(l.ask.Full, raw.Number), slices.Contains(l.ask.Heads, plan.SHA(raw.HeadRefOid)),
 		raw.told && raw.ours == nil && kept.ourContext() != nil: // it may be spelt otherwise
