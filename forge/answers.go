@@ -33,7 +33,6 @@ type rawRepo struct {
 	SquashMergeAllowed bool
 	RebaseMergeAllowed bool
 	DefaultBranchRef   *rawBase
-	PullRequests       *connection[*rawPull]
 }
 
 type rawBase struct {

@@ -144,8 +144,8 @@ func (l *look) detailsOf(number int, head string) (parts string, lists int) {
 	return partDetail + " " + partCount, listsKnown
 }
 
-// ahead are the details that come with the first page: those that somebody asked for, and as long as it costs no more than a point those
-// that were read the longest ago.
+// ahead are the details that come with the first page: those that somebody asked for or that may have changed within a second, and as long
+// as it costs no more than a point those that were read the longest ago.
 func (l *look) ahead() []wanted {
 	asked := l.ask.Full
 	var old []*rawPull
@@ -153,9 +153,9 @@ func (l *look) ahead() []wanted {
 		kept := l.kept(n)
 		switch {
 		case kept == nil:
-		case slices.Contains(l.ask.Heads, plan.SHA(kept.HeadRefOid)):
+		case !kept.settled(), slices.Contains(l.ask.Heads, plan.SHA(kept.HeadRefOid)):
 			asked = append(slices.Clip(asked), n)
-		case !kept.settled() || l.at.Sub(kept.read) >= l.f.resync:
+		case l.at.Sub(kept.read) >= l.f.resync:
 			old = append(old, kept)
 		}
 	}
@@ -170,12 +170,7 @@ func (l *look) ahead() []wanted {
 		some[i] = wanted{n, parts}
 		lists += cost
 	}
-	slices.SortFunc(old, func(a, b *rawPull) int {
-		if a.settled() != b.settled() {
-			return map[bool]int{false: -1, true: 1}[a.settled()]
-		}
-		return cmp.Or(a.read.Compare(b.read), cmp.Compare(a.Number, b.Number))
-	})
+	slices.SortFunc(old, func(a, b *rawPull) int { return cmp.Or(a.read.Compare(b.read), cmp.Compare(a.Number, b.Number)) })
 	for _, kept := range old {
 		parts, cost := l.detailsOf(kept.Number, "")
 		if lists += cost; lists > aheadLists || len(some) == MaxPulls {
@@ -302,7 +297,7 @@ func (l *look) readSome(ctx context.Context, some []wanted) error {
 	var named answers
 	if err == nil {
 		l.cost += r.cost
-		named, err = r.aliases()
+		named = r.aliases()
 	}
 	for i, w := range some {
 		thin := l.raws[w.number]

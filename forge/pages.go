@@ -216,14 +216,24 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 	}
 }
 
+// listName is what the list of pull requests is called.
+const listName = "pullRequests"
+
 // take keeps what a page says and gives the next page's cursor, "" after the last.
 func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
+	var pulls *connection[*rawPull]
+	if p.listed {
+		var err error
+		if pulls, err = find[connection[*rawPull]](r.aliases(), listName); err != nil {
+			return "", err
+		}
+		delete(r.repository, listName) // it is long, and decoded
+	}
 	var repo rawRepo
 	if err := r.into(&repo); err != nil {
 		return "", err
 	}
 	l.cost += r.cost
-	pulls := repo.PullRequests
 	if pulls != nil && p.parts != partThin && slices.ContainsFunc(pulls.Nodes, (*rawPull).unusable) {
 		return "", errThinly
 	}
@@ -269,15 +279,7 @@ func (raw *rawPull) unusable() bool {
 
 // takeOnce keeps what the first page says of the repository and of what was asked for by alias.
 func (l *look) takeOnce(ctx context.Context, p page, repo rawRepo, r reply) error {
-	if len(p.bases)+len(p.groups)+len(p.pulls)+len(p.merged) > 0 || !p.asked.empty() { // else nothing has an alias, and the answer is long
-		var err error
-		if l.named, err = r.aliases(); err != nil {
-			return err
-		}
-		delete(l.named.raw, "pullRequests") // read already
-	}
-	l.once, l.skew = repo, r.skew()
-	l.once.PullRequests = nil
+	l.once, l.named, l.skew = repo, r.aliases(), r.skew()
 	if repo.DefaultBranchRef != nil {
 		if err := l.takeBase(repo.DefaultBranchRef); err != nil {
 			return err
