@@ -42,8 +42,9 @@ type world struct {
 	clock    func() time.Time                     // nil: time.Now
 	extra    func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
 	owed     ledgerOf
-	writes   int // that GitHub takes in a minute, as an observation says; 0: as many as come
-	statuses int // that stand under our context, when they are listed
+	writes   int  // that GitHub takes in a minute, as an observation says; 0: as many as come
+	statuses int  // that stand under our context, when they are listed
+	keeps    bool // of holds a look knows what was read in full, as forge does of checks and reviews
 }
 
 // hub is one repository on GitHub, and what the store remembers of it.
@@ -83,6 +84,17 @@ type pull struct {
 	merged   bool
 	refuse   string // what GitHub says to a merge; "" merges
 	status   *plan.Status
+
+	read time.Time // in full, and whether it was held then
+	kept bool
+}
+
+// show is what a look shows of a hold, and of when.
+func (p *pull) show(ask forge.Ask) (hold bool, read time.Time) {
+	if p.read.IsZero() || ask.Pulls != nil || slices.Contains(ask.Full, p.number) {
+		p.kept, p.read = p.hold, ask.At
+	}
+	return p.kept, p.read
 }
 
 func (p *pull) sha() plan.SHA { return plan.SHA(fmt.Sprintf("%020d%020d", p.number, p.head)) }
@@ -99,6 +111,7 @@ type call struct {
 	context plan.Context
 	moves   []plan.Move
 	part    []int // of an observation: these pull requests alone
+	full    []int // likewise: these are read in full
 }
 
 func (c call) String() string {
@@ -331,7 +344,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 			}
 		}
 	})
-	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls}
+	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls, full: ask.Full}
 	h, err := w.enter(ctx, c)
 	if err != nil {
 		return plan.Snapshot{}, err
@@ -348,7 +361,11 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 		if p.windowed {
 			x.Labels = append(x.Labels, "windowed")
 		}
-		if p.hold {
+		hold := p.hold
+		if w.keeps {
+			hold, x.Read = p.show(ask)
+		}
+		if hold {
 			x.Labels = append(x.Labels, "hold")
 		}
 		if p.status != nil {
@@ -645,8 +662,11 @@ func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, unti
 	if windowed {
 		p.Wake = earliest(p.Wake, until)
 	}
-	pin := plan.Pin{SHA: x.Head, Before: s.At.Add(fresh)}
+	pin := plan.Pin{SHA: x.Head, Before: earliest(s.At, x.Read).Add(fresh)}
 	v := plan.Verdict{Subject: plan.Subject{Pull: x.Number, Base: x.Base}, SHA: x.Head, Kind: kind, Reason: say}
+	if windowed && !open {
+		v.Until = until
+	}
 	switch {
 	case say == "":
 		v.Kind, v.Reason = plan.Release, "released"
