@@ -15,8 +15,8 @@ import (
 // merged, or gets a success, is read in full once more just before that, so kept details can hold for too long, but release nothing.
 
 const (
-	// keepDetails is how much is kept of pull requests, in entries of their lists: those of ten thousand with fifty each.
-	keepDetails = 500_000
+	// keepDetails is how much is kept of pull requests, in entries of their lists: those of ten thousand with thirty each.
+	keepDetails = 300_000
 	// smallPage is how many pull requests are read in full with the first page of a repository that has fewer, or that is not known: as
 	// many as GitHub takes one point for.
 	smallPage = 6
@@ -118,6 +118,11 @@ func (l *look) keep(raw *rawPull) {
 	d := raw.detail
 	d.Title, d.Labels, d.Author = "", nil, nil
 	d.detail, d.ours = nil, nil
+	for i, c := range d.reports().contexts { // long, and of no use but on our own
+		if !plan.Context(c.Context).Ours() {
+			d.StatusCheckRollup.Contexts.Nodes[i].Description = nil
+		}
+	}
 	l.f.details.put(l.detailKey(raw.Number), d)
 }
 

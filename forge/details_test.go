@@ -288,6 +288,29 @@ func TestDetailsThatCannotBeRead(t *testing.T) {
 	}
 }
 
+// TestDetailsThatWereAskedFor: what somebody asked for and could not be read is unknown until it was read, though it looks as before.
+func TestDetailsThatWereAskedFor(t *testing.T) {
+	broken := false
+	l := newLab(t, nil)
+	crowd(l, pullPart, func(n int) obj {
+		if broken && n == 3 {
+			return nil
+		}
+		return pullPart(n)
+	})
+	l.look(Ask{})
+	broken, l.now = true, l.now.Add(time.Minute)
+	s := l.look(Ask{Full: []int{3}})
+	l.now = s.Again
+	if s = l.look(Ask{}); !s.Pulls[2].Unread.Is() {
+		t.Errorf("%+v", s.Pulls[2])
+	}
+	broken, l.now = false, s.Again
+	if p := l.look(Ask{}).Pulls[2]; p.Unread.Is() || !p.Read.Equal(l.now) {
+		t.Errorf("%+v", p)
+	}
+}
+
 // TestDetailsAndTheClock: of details that seem to come from the future nobody knows how old they are, and those of the second of a pull
 // request's date may be from before a change of that second.
 func TestDetailsAndTheClock(t *testing.T) {

@@ -169,10 +169,13 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 		}
 	}
 	for i := range s.Pulls {
-		if p := &s.Pulls[i]; !p.Unread.Is() {
-			l.wasRead(l.pullKey(p))
-			l.keep(l.raws[p.Number])
+		p := &s.Pulls[i]
+		if p.Unread.Is() { // what was kept may be what it was to be read anew for
+			l.f.details.remove(l.detailKey(p.Number))
+			continue
 		}
+		l.wasRead(l.pullKey(p))
+		l.keep(l.raws[p.Number])
 	}
 	s.Again = l.again
 	l.remember(s)
