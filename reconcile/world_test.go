@@ -63,11 +63,12 @@ type hub struct {
 	branches map[plan.Branch]*branch // windowed ones
 	greens   map[plan.Context]green  // our statuses on commits of main, the latest of each context
 
-	known    bool
-	memory   store.Memory
-	due      time.Time
-	lookedAt []time.Time
-	acts     []store.Act
+	known     bool
+	memory    store.Memory
+	firstSeen map[plan.SHA]time.Time
+	due       time.Time
+	lookedAt  []time.Time
+	acts      []store.Act
 }
 
 // sight is what was known of a repository when an observation began.
@@ -135,7 +136,7 @@ func repo(n int64) plan.Repo {
 
 func (w *world) create(r plan.Repo) *hub {
 	h := &hub{repo: r, tip: 1, pulls: map[int]*pull{}}
-	h.memory.FirstSeen = map[plan.SHA]time.Time{}
+	h.firstSeen = map[plan.SHA]time.Time{}
 	h.memory.Branches, h.memory.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.Moved{}
 	h.branches, h.greens = map[plan.Branch]*branch{}, map[plan.Context]green{}
 	w.hubs[r.ID] = h
@@ -549,10 +550,10 @@ func (w *world) SeeHeads(ctx context.Context, r plan.Repo, heads []plan.SHA, at 
 	defer w.mu.Unlock()
 	seen := map[plan.SHA]time.Time{}
 	for _, sha := range heads {
-		if _, ok := h.memory.FirstSeen[sha]; !ok {
-			h.memory.FirstSeen[sha] = at
+		if _, ok := h.firstSeen[sha]; !ok {
+			h.firstSeen[sha] = at
 		}
-		seen[sha] = h.memory.FirstSeen[sha]
+		seen[sha] = h.firstSeen[sha]
 	}
 	return seen, nil
 }
