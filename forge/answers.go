@@ -33,7 +33,6 @@ type rawRepo struct {
 	SquashMergeAllowed bool
 	RebaseMergeAllowed bool
 	DefaultBranchRef   *rawBase
-	PullRequests       *connection[*rawPull]
 }
 
 type rawBase struct {
@@ -130,13 +129,20 @@ type rawCommitStatus struct {
 }
 
 type rawPull struct {
-	thin   bool        // only what it is was asked for
-	unread plan.Unread // why the rest could not be read
+	thin   bool        // its details are not known
+	fresh  bool        // they are this look's
+	holed  bool        // nor all of the rest: what is not shown may look like an absence
+	unread plan.Unread // why they could not be read
+	read   time.Time   // the snapshot's instant for which they were
+	detail *rawPull    // that is to be kept; nil: it is kept, or not known
+	ours   *rawContext // the status under our context, if it was asked for by name
+	told   bool        // it was
 
 	Number            int
 	Title             string
 	State             string
 	CreatedAt         time.Time
+	UpdatedAt         time.Time
 	IsDraft           bool
 	IsCrossRepository bool
 	HeadRefName       string
@@ -154,7 +160,17 @@ type rawPull struct {
 	Files             *connection[rawFile]
 	Reviews           *connection[rawReview] `json:"latestOpinionatedReviews"`
 	Commits           connection[rawCommit]
-	StatusCheckRollup *struct{ Contexts connection[rawContext] }
+	StatusCheckRollup *rawReported
+}
+
+// rawReported is what was reported on a head: of details all of it, else what is asked for by name.
+type rawReported struct {
+	State  string
+	Commit *struct {
+		Oid    string
+		Status map[string]*rawContext
+	}
+	Contexts connection[rawContext]
 }
 
 type rawFile struct {

@@ -118,7 +118,7 @@ func (l *look) readSomeBases(ctx context.Context, some []string) error {
 	var named answers
 	if err == nil {
 		l.cost += r.cost
-		named, err = r.aliases()
+		named = r.aliases()
 	}
 	if err == nil {
 		return l.takeBases(ctx, named, some)

@@ -107,7 +107,7 @@ func (l *look) addCameTo(ctx context.Context, s *plan.Snapshot, name plan.Branch
 
 // cameSince lists what moved a base from where it was seen to its tip, the newest first, our own merges left out.
 func (l *look) cameSince(ctx context.Context, seen tipSeen, tip plan.SHA) ([]plan.Came, error) {
-	whole, err := l.between(ctx, seen.sha, tip, maxCamePages)
+	whole, err := l.between(ctx, seen.sha, tip)
 	if errors.Is(err, errNotShown) && l.at.Sub(seen.at) < cameWait {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func (l *look) cameBy(ctx context.Context, c *github.RepositoryCommit, after tim
 	}
 	if diff == nil {
 		var err error
-		if diff, err = l.between(ctx, plan.SHA(c.Parents[0].GetSHA()), came.SHA, 1); err != nil {
+		if diff, err = l.compared(ctx, plan.SHA(c.Parents[0].GetSHA()), came.SHA, 1); err != nil {
 			return came, err
 		}
 	}
@@ -184,8 +184,25 @@ func (l *look) cameBy(ctx context.Context, c *github.RepositoryCommit, after tim
 	return came, nil
 }
 
-// between compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
-func (l *look) between(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
+// move is what was read of a base's move.
+type move struct {
+	whole *github.CommitsComparison
+	err   error
+}
+
+// between compares two tips of a base, once in a look.
+func (l *look) between(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
+	key := [2]plan.SHA{from, to}
+	m, known := l.moves[key]
+	if !known {
+		m.whole, m.err = l.compared(ctx, from, to, maxCamePages)
+		l.moves[key] = m
+	}
+	return m.whole, m.err
+}
+
+// compared compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
+func (l *look) compared(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
 	var whole *github.CommitsComparison
 	opts := &github.ListOptions{Page: 1, PerPage: perPage}
 	for range pages {

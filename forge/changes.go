@@ -67,7 +67,7 @@ func (l *look) readChanges(ctx context.Context, s *plan.Snapshot, some []int) er
 	var named answers
 	if err == nil {
 		l.cost += r.cost
-		named, err = r.aliases()
+		named = r.aliases()
 	}
 	for n, i := range some {
 		p, bad := &s.Pulls[i], err

@@ -16,7 +16,9 @@ type run struct {
 // addChecks sorts what was reported on a head: statuses under our context for the base, checks by others, and what we wrote
 // ourselves, which is no check.
 func (l *look) addChecks(p *plan.Pull, contexts []rawContext) {
-	p.Ours = l.ours(plan.ContextFor(p.Base), contexts)
+	if ours := l.ours(plan.ContextFor(p.Base), contexts); len(ours) > 0 && l.raws[p.Number].fresh {
+		p.Ours = ours
+	}
 	checks, known := l.sortChecks(contexts, plan.ContextFor(p.Base).Is)
 	p.Checks, p.ChecksAll = checks, p.ChecksAll && known
 }

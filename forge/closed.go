@@ -117,7 +117,7 @@ func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) 
 	var named answers
 	if err == nil {
 		l.cost += r.cost
-		named, err = r.aliases()
+		named = r.aliases()
 	}
 	if err != nil {
 		l.f.log.Debug("closed pull requests could not be read", "repository", l.repo.String(), "pulls", len(numbers), "error", err)

@@ -3,10 +3,12 @@
 //
 // # Model
 //
-// A look ([Forge.Observe]) is one GraphQL query for up to [maxPage] open pull requests: their heads, bases, files,
-// reviews, checks and commits, with the repository's file at the tip of every base. What GraphQL lacks costs a request
-// more, and is remembered by names that never change their meaning: the old names of renames by merge base and head,
-// policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time.
+// A look ([Forge.Observe]) is one GraphQL query for up to [maxPage] open pull requests: what each of them is, with the repository's file
+// at the tip of every base. Their details (files, reviews, checks, commits) are kept, each with the instant for which they were read
+// (plan's Pull.Read), and read anew by number where something says that they are others by now, or where the caller asks for them
+// (details.go). So a snapshot is always whole, and a part of it may be older than the rest: who releases something compares both. What
+// GraphQL lacks costs a request more, and is remembered by names that never change their meaning: the old names of renames by merge base
+// and head, policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time.
 //
 // Statuses and tokens go over connections of their own, which stay open, so that a success can be taken back when nothing can be
 // dialled any more; all other requests share a bounded number.

@@ -30,6 +30,9 @@ const (
 	keepRepos     = 5000
 )
 
+// detailsTTL is after how long details are read anew, where that costs next to nothing, when no resync interval is given.
+const detailsTTL = 5 * time.Minute
+
 // rulesTTL is how long the rules of a base are taken for known when no resync interval is given.
 const rulesTTL = time.Hour
 
@@ -69,6 +72,7 @@ type Forge struct {
 	app       int64
 	pace      int
 	rulesTTL  time.Duration
+	resync    time.Duration
 	at        addresses
 	lists     FileLists
 	log       *slog.Logger
@@ -90,6 +94,7 @@ type Forge struct {
 	paths     *lru[tipKey, *pathSet]
 	changes   *lru[headKey, *plan.RulesChange]
 	repos     *lru[repoKey, memory]
+	details   *lru[pullKey, *rawPull]
 	bots      *lru[plan.Login, bot]
 	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
 	tips      *lru[baseKey, tipSeen]
@@ -144,7 +149,7 @@ func (o Options) transport() http.RoundTripper {
 // unsigned is a Forge but for its key.
 func unsigned(o Options, at addresses) *Forge {
 	f := &Forge{
-		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
+		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
 		wire: o.transport(), requested: o.Requested, clients: map[int64]*client{},
 		policies:  newLRU[plan.SHA, parsed](keepPolicies),
 		rules:     newLRU[baseKey, rules](keepRules),
@@ -154,6 +159,7 @@ func unsigned(o Options, at addresses) *Forge {
 		paths:     newLRU[tipKey, *pathSet](keepTips),
 		changes:   newLRU[headKey, *plan.RulesChange](keepChanges),
 		repos:     newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
+		details:   newLRU[pullKey, *rawPull](keepDetails).weighing((*rawPull).weight),
 		bots:      newLRU[plan.Login, bot](keepBots),
 		strict:    newLRU[baseKey, time.Time](keepStrict),
 		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
@@ -174,7 +180,7 @@ func unsigned(o Options, at addresses) *Forge {
 // defaults fills in what Options left out.
 func (f *Forge) defaults() {
 	if f.rulesTTL <= 0 {
-		f.rulesTTL = rulesTTL
+		f.rulesTTL, f.resync = rulesTTL, detailsTTL
 	}
 	if f.log == nil {
 		f.log = slog.New(slog.DiscardHandler)

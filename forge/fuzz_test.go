@@ -137,7 +137,9 @@ func checkBranches(t *testing.T, s plan.Snapshot) {
 func checkWhole(t *testing.T, s plan.Snapshot, look string) {
 	t.Helper()
 	var answer struct {
-		Data struct{ Repository rawRepo }
+		Data struct {
+			Repository struct{ PullRequests connection[*rawPull] }
+		}
 	}
 	if err := json.Unmarshal([]byte(look), &answer); err != nil {
 		t.Fatalf("a snapshot out of %q", look)

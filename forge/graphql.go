@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"regexp"
 	"time"
@@ -25,7 +26,7 @@ type client struct {
 
 // reply is a whole answer to a query about a repository.
 type reply struct {
-	repository json.RawMessage
+	repository map[string]json.RawMessage
 	cost       int       // points of the hour
 	sent, got  time.Time // on our clock
 	date       time.Time // on GitHub's; zero if it did not say
@@ -37,7 +38,7 @@ type reply struct {
 
 type envelope struct {
 	Data *struct {
-		Repository json.RawMessage
+		Repository map[string]json.RawMessage
 		RateLimit  *struct{ Cost int }
 	}
 	Errors []graphError
@@ -86,7 +87,7 @@ func (c *client) askParts(ctx context.Context, q *query) (reply, error) {
 	if e.Data == nil {
 		return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil))
 	}
-	if raw := bytes.TrimSpace(e.Data.Repository); len(raw) == 0 || string(raw) == "null" {
+	if e.Data.Repository == nil {
 		if len(r.holes) > 0 { // a part could not be shown, and took the rest with it
 			return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil))
 		}
@@ -239,9 +240,15 @@ func (e graphError) judge() *Error {
 	return transient(reason, nil)
 }
 
-// into decodes what was asked of the repository.
+// into decodes what was asked of the repository, but for what stands under aliases.
 func (r reply) into(v any) error {
-	if err := json.Unmarshal(r.repository, v); err != nil {
+	few := maps.Clone(r.repository)
+	maps.DeleteFunc(few, func(name string, _ json.RawMessage) bool { return alias.MatchString(name) })
+	data, err := json.Marshal(few)
+	if err == nil {
+		err = json.Unmarshal(data, v)
+	}
+	if err != nil {
 		return transient(wordUnreadable, err)
 	}
 	return nil
@@ -253,11 +260,8 @@ type answers struct {
 	holes map[string]*Error
 }
 
-// aliases decodes what was asked for by alias.
-func (r reply) aliases() (answers, error) {
-	a := answers{holes: r.holes}
-	return a, r.into(&a.raw)
-}
+// aliases are what was asked for by alias.
+func (r reply) aliases() answers { return answers{r.repository, r.holes} }
 
 // find decodes what stands under an alias; nil for what is not there. What was not answered, or has a hole, is an error.
 func find[T any](a answers, alias string) (*T, error) {

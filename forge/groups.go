@@ -118,10 +118,7 @@ func (l *look) readHeads(ctx context.Context, heads []plan.SHA) error {
 		r, err := l.c.askParts(ctx, headsQuery(l.repo.Owner, l.repo.Name, some))
 		if err == nil {
 			l.cost += r.cost
-			var named answers
-			if named, err = r.aliases(); err == nil {
-				return l.takeHeads(ctx, named, some)
-			}
+			return l.takeHeads(ctx, r.aliases(), some)
 		}
 		if l.divides(ctx, err, len(some)) {
 			return err

@@ -183,10 +183,7 @@ func (l *look) readPaths(ctx context.Context, some []lookup) error {
 		return err
 	}
 	l.cost += r.cost
-	named, err := r.aliases()
-	if err != nil {
-		return err
-	}
+	named := r.aliases()
 	var failed error
 	for i, at := range some {
 		o, err := find[rawObject](named, fmt.Sprintf("o%d", i))

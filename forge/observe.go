@@ -23,6 +23,10 @@ type Ask struct {
 	Forgotten bool
 
 	Pulls []int // only these pull requests, at most MaxPulls; those not open are left out; nil: all open ones, empty: none
+
+	// Full and Heads are pull requests, by number or by head, whose details are read anew whatever is kept of them.
+	Full  []int
+	Heads []plan.SHA
 }
 
 // MaxPulls is how many pull requests may be asked for by number in one look.
@@ -97,7 +101,10 @@ type look struct {
 	partBook
 	final bool // what moves while it is read is unknown: it was begun anew before
 
-	once     rawRepo // what there is once, from the first page
+	once     rawRepo          // what there is once, from the first page
+	own      []plan.Branch    // bases under whose contexts statuses are asked for with the pull requests
+	full     map[int]*rawPull // details that came with the first page
+	moves    map[[2]plan.SHA]move
 	named    answers // what was asked for by alias, from the first page
 	asked    asked   // of windowed branches, with the first page
 	pulls    []*rawPull
@@ -120,13 +127,13 @@ func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
 	mem, _ := f.repos.get(keyOf(repo))
 	at := ask.At
 	if at.IsZero() {
-		at = f.now()
+		at = f.now().Round(0)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return &look{
 		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at, began: f.now(),
-		raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
+		full: map[int]*rawPull{}, moves: map[[2]plan.SHA]move{}, raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
 		absent: map[plan.Branch]bool{}, lost: map[plan.Branch]plan.Unread{}, heads: map[plan.SHA]*rawCommitStatus{}, seen: newSightings(),
 	}
 }
@@ -140,7 +147,7 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 	if l.repo.ID != 0 && l.once.DatabaseID != 0 && l.repo.ID != l.once.DatabaseID {
 		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordOtherRepo, Err: errRepository}
 	}
-	for _, read := range []func(context.Context) error{l.readNumbered, l.readBases} {
+	for _, read := range []func(context.Context) error{l.readDetails, l.readBases} {
 		if err := read(ctx); err != nil {
 			return plan.Snapshot{}, err
 		}
@@ -162,9 +169,13 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 		}
 	}
 	for i := range s.Pulls {
-		if p := &s.Pulls[i]; !p.Unread.Is() {
-			l.wasRead(l.pullKey(p))
+		p := &s.Pulls[i]
+		if p.Unread.Is() { // what was kept may be what it was to be read anew for
+			l.f.details.remove(l.detailKey(p.Number))
+			continue
 		}
+		l.wasRead(l.pullKey(p))
+		l.keep(l.raws[p.Number])
 	}
 	s.Again = l.again
 	l.remember(s)

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,102 +16,125 @@ const (
 	maxPulls = 5000
 	// maxKnownBases is how many bases a look asks for beforehand.
 	maxKnownBases = 40
-	// leastPage is the smallest page that is asked for whole. Where GitHub finds even that too heavy, pages are read thinly, and each
-	// pull request by its number: so one that is too heavy alone is found, and spoils no other.
+	// leastPage is the smallest page that is asked for when GitHub finds one too heavy, and leastTTL how long one that was stays so.
 	leastPage = 25
-	// sizeTTL is how long a page that proved too heavy for a repository stays smaller.
-	sizeTTL = time.Hour
-	// roomToGrow is how many pull requests more than last time a page has room for.
-	roomToGrow = 10
+	leastTTL  = time.Hour
 )
-
-// pageSizes are the pages that are asked for: the smallest with room, as GitHub's price goes by the page, not by what it
-// holds.
-var pageSizes = []int{25, 50, maxPage}
 
 // memory is what is remembered of a repository from one look to the next.
 type memory struct {
-	bases []string  // that pull requests targeted
-	count int       // open pull requests
-	known bool      // count was seen
-	limit int       // the largest page that GitHub could answer; 0: no bound
-	until time.Time // for which limit counts
-	cost  int       // points of the last look
-	id    string    // of the repository, as mutations name it
-	def   string    // the default branch
+	bases []string // that pull requests targeted, those of most first
+	pulls []int    // open ones
+	cost  int      // points of the last look
+	id    string   // of the repository, as mutations name it
+	def   string   // the default branch
 
 	windowed windowed  // of the default branch's file, as the last look had it
 	apart    time.Time // until then windowed branches are not asked for with the page: it was too heavy
-	bare     time.Time // nor are other bases than the default branch, and merge groups
-	thin     time.Time // until then pages are read thinly
+	lone     time.Time // nor are details
+	small    time.Time // pages are small
+	bare     time.Time // and neither other bases than the default branch, nor merge groups
 }
 
 // weight of what is remembered, for which a repository of few branches is the unit.
-func (m memory) weight() int { return 1 + (len(m.windowed.entries)+len(m.windowed.judged))/100 }
-
-// size is how large the first page should be.
-func (m memory) size(now time.Time) int {
-	size := maxPage
-	if m.known {
-		for _, s := range pageSizes {
-			if s >= m.count+roomToGrow {
-				size = s
-				break
-			}
-		}
-	}
-	if m.limit > 0 && now.Before(m.until) {
-		size = min(size, m.limit)
-	}
-	return size
+func (m memory) weight() int {
+	return 1 + (len(m.windowed.entries)+len(m.windowed.judged))/100 + len(m.pulls)/100
 }
 
 // page is one query for pull requests.
 type page struct {
 	owner, name string
+	listed      bool   // all open ones are listed, so many of them after a cursor
+	parts       string // of each listed one
 	size        int
-	after       string // "": the first page
-	numbers     []int
-	thin        bool // of each pull request only what it is
+	after       string   // "": the first page
+	pulls       []wanted // by number
+	own         []plan.Branch
 	bases       []string
 	groups      []plan.Group
 	merged      []int // what became of them is asked with the first page
 	asked       asked // of windowed branches, with the first page
 }
 
+// details reports whether details are asked for with the page.
+func (p page) details() bool { return p.parts != partThin && p.listed || len(p.pulls) > 0 }
+
+// thinly is the page without details. Who is asked for by number alone stays, without them.
+func (p page) thinly() page {
+	p.parts = partThin
+	if p.size == smallPage {
+		p.size = maxPage
+	}
+	if p.listed {
+		p.pulls = nil
+	}
+	for i := range p.pulls {
+		p.pulls[i].parts = partThin
+	}
+	return p
+}
+
+// wholePull is all that is asked of a pull request.
+const wholePull = partThin + " " + partDetail + " " + partOwn
+
+// firstPage is the page that a look begins with: a small one in full where that is all there is, else a large one without details.
+func (l *look) firstPage(now time.Time) page {
+	p := page{
+		owner: l.repo.Owner, name: l.repo.Name, listed: l.ask.Pulls == nil, parts: partThin, size: maxPage, own: l.own, asked: l.asked,
+		merged: l.ask.Merged[:min(len(l.ask.Merged), MaxPulls)],
+	}
+	if now.Before(l.mem.small) {
+		p.size = leastPage
+	}
+	for _, n := range l.ask.Pulls {
+		p.pulls = append(p.pulls, wanted{n, wholePull})
+	}
+	switch {
+	case now.Before(l.mem.lone):
+		p = p.thinly()
+	case p.listed && len(l.mem.pulls) < smallPage:
+		p.parts, p.size = wholePull, smallPage
+	case p.listed:
+		p.pulls = l.ahead()
+	}
+	if !now.Before(l.mem.bare) {
+		p.bases, p.groups = l.knownBases(), l.firstGroups()
+	}
+	return p
+}
+
 // readPages reads the pull requests, page by page.
 func (l *look) readPages(ctx context.Context) error {
 	now := l.f.now()
-	bare := now.Before(l.mem.bare)
-	if now.After(l.mem.apart) && !bare {
+	if now.After(l.mem.apart) && !now.Before(l.mem.bare) {
 		l.asked = l.mem.windowed.asked(now)
 		l.asked.ruled = l.rulesDue(l.mem.windowed.entries)
 	}
-	p := page{
-		owner: l.repo.Owner, name: l.repo.Name, size: l.mem.size(now), numbers: l.ask.Pulls, thin: now.Before(l.mem.thin), asked: l.asked,
-		merged: l.ask.Merged[:min(len(l.ask.Merged), MaxPulls)],
+	for _, base := range unique(append([]string{l.mem.def}, l.mem.bases...), maxOwn) {
+		if base != "" {
+			l.own = append(l.own, plan.Branch(base))
+		}
 	}
-	if p.thin {
-		p.size = maxPage // without lists it costs next to nothing
-	}
-	if !bare {
-		p.bases, p.groups = l.knownBases(), l.firstGroups()
-	}
-	for read := 0; read < maxPulls; read += p.size {
+	p := l.firstPage(now)
+	for read := 0; read < maxPulls; {
 		r, err := l.readPage(ctx, &p)
 		if err != nil {
 			return err
 		}
 		next, err := l.take(ctx, p, r)
 		if errors.Is(err, errThinly) {
-			p.thin, p.size, l.mem.thin = true, maxPage, l.f.now().Add(sizeTTL)
+			p = p.thinly()
+			l.mem.lone = l.f.now().Add(leastTTL)
 			l.f.repos.put(keyOf(l.repo), l.mem)
 			continue
 		}
 		if err != nil || next == "" {
 			return err
 		}
-		p.after, p.asked = next, asked{}
+		if read += p.size; p.size == smallPage {
+			p.size = maxPage
+		}
+		p.after, p.asked, p.parts, p.pulls = next, asked{}, partThin, nil
 	}
 	return transient(wordTooMany, nil) // fail closed: who sees only some may merge what the rest forbids
 }
@@ -145,10 +169,10 @@ func (l *look) knownBases() []string {
 	return unique(names, maxKnownBases)
 }
 
-// unique gives the first n different names.
-func unique(names []string, n int) []string {
-	seen := map[string]bool{}
-	var out []string
+// unique gives the first n different ones.
+func unique[T comparable](names []T, n int) []T {
+	seen := map[T]bool{}
+	var out []T
 	for _, name := range names {
 		if !seen[name] && len(out) < n {
 			seen[name] = true
@@ -158,7 +182,7 @@ func unique(names []string, n int) []string {
 	return out
 }
 
-// readPage reads one page, and a smaller one each time GitHub finds it too heavy. The size is remembered.
+// readPage reads one page, and asks for less each time that GitHub finds it too heavy. That is remembered.
 func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 	for {
 		r, err := l.c.askParts(ctx, lookQuery(*p))
@@ -169,22 +193,22 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 		if err == nil || !errors.Is(err, errHeavy) || ctx.Err() != nil {
 			return r, err
 		}
+		until := l.f.now().Add(leastTTL)
 		switch {
 		case len(p.asked.ruled) > 0: // they come once in a while: only they are read apart
 			l.asked.ruled, p.asked.ruled = nil, nil
 		case !p.asked.empty(): // they may have been what was too heavy: they are read apart
-			l.asked, l.mem.apart = asked{}, l.f.now().Add(sizeTTL)
+			l.asked, l.mem.apart = asked{}, until
 			p.asked = l.asked
 			if p.bases != nil {
 				p.bases = l.knownBases()
 			}
-		case !p.thin && p.numbers == nil && p.size/2 >= leastPage:
-			p.size /= 2
-			l.mem.limit, l.mem.until = p.size, l.f.now().Add(sizeTTL)
-		case !p.thin:
-			p.thin, p.size, l.mem.thin = true, maxPage, l.f.now().Add(sizeTTL)
+		case p.details() && (p.listed || p.pulls[0].parts != partThin):
+			*p, l.mem.lone = p.thinly(), until
+		case p.listed && p.size > leastPage:
+			p.size, l.mem.small = leastPage, until
 		case len(p.bases)+len(p.groups) > 0:
-			p.bases, p.groups, l.mem.bare = nil, nil, l.f.now().Add(sizeTTL)
+			p.bases, p.groups, l.mem.bare = nil, nil, until
 		default:
 			return reply{}, transient(wordPage, err)
 		}
@@ -192,24 +216,37 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 	}
 }
 
+// listName is what the list of pull requests is called.
+const listName = "pullRequests"
+
 // take keeps what a page says and gives the next page's cursor, "" after the last.
 func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
+	var pulls *connection[*rawPull]
+	if p.listed {
+		var err error
+		if pulls, err = find[connection[*rawPull]](r.aliases(), listName); err != nil {
+			return "", err
+		}
+		delete(r.repository, listName) // it is long, and decoded
+	}
 	var repo rawRepo
 	if err := r.into(&repo); err != nil {
 		return "", err
 	}
 	l.cost += r.cost
-	pulls := repo.PullRequests
-	if pulls != nil && !p.thin && slices.ContainsFunc(pulls.Nodes, (*rawPull).unusable) {
+	if pulls != nil && p.parts != partThin && slices.ContainsFunc(pulls.Nodes, (*rawPull).unusable) {
 		return "", errThinly
 	}
 	if p.after == "" {
 		if err := l.takeOnce(ctx, p, repo, r); err != nil {
 			return "", err
 		}
-		if p.numbers != nil {
-			return "", l.takeNumbers(p)
+		if err := l.takeNumbers(p); err != nil {
+			return "", err
 		}
+	}
+	if !p.listed {
+		return "", nil
 	}
 	if pulls == nil {
 		return "", transient(wordEmpty, nil)
@@ -218,8 +255,8 @@ func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
 		if raw.unusable() {
 			return "", transient(wordUnreadable, nil)
 		}
-		raw.thin = p.thin || r.holes[entry(i)] != nil
-		if err := l.takePull(raw); err != nil {
+		raw.holed = r.holes[entry(i)] != nil
+		if err := l.takePull(raw, p.parts != partThin && !raw.holed); err != nil {
 			return "", err
 		}
 	}
@@ -242,15 +279,7 @@ func (raw *rawPull) unusable() bool {
 
 // takeOnce keeps what the first page says of the repository and of what was asked for by alias.
 func (l *look) takeOnce(ctx context.Context, p page, repo rawRepo, r reply) error {
-	if len(p.bases)+len(p.groups)+len(p.numbers)+len(p.merged) > 0 || !p.asked.empty() { // else nothing has an alias, and the answer is long
-		var err error
-		if l.named, err = r.aliases(); err != nil {
-			return err
-		}
-		delete(l.named.raw, "pullRequests") // read already
-	}
-	l.once, l.skew = repo, r.skew()
-	l.once.PullRequests = nil
+	l.once, l.named, l.skew = repo, r.aliases(), r.skew()
 	if repo.DefaultBranchRef != nil {
 		if err := l.takeBase(repo.DefaultBranchRef); err != nil {
 			return err
@@ -272,23 +301,34 @@ func (l *look) takeOnce(ctx context.Context, p page, repo rawRepo, r reply) erro
 	return l.takeAsked(ctx, l.named, p.asked)
 }
 
-// takeNumbers keeps the pull requests that were asked for by number. One that GitHub does not show, or that is not open, is left out.
+// takeNumbers keeps the pull requests that were asked for by number: of those that are listed too, the details. One that GitHub does not
+// show, or that is not open, is left out.
 func (l *look) takeNumbers(p page) error {
-	for i := range p.numbers {
+	for i, w := range p.pulls {
 		raw, err := find[rawPull](l.named, fmt.Sprintf("p%d", i))
-		if err != nil || raw.unusable() || raw.State != "OPEN" {
+		if err != nil || raw.unusable() || raw.State != "OPEN" || raw.Number != w.number {
 			continue
 		}
-		raw.thin = p.thin
-		if err := l.takePull(raw); err != nil {
+		if !p.listed {
+			if err := l.takePull(raw, w.parts != partThin); err != nil {
+				return err
+			}
+			continue
+		}
+		if raw.BaseRef == nil || raw.BaseRef.Target == nil {
+			continue
+		}
+		if err := l.sawTip(plan.Branch(raw.BaseRefName), plan.SHA(raw.BaseRef.Target.Oid)); err != nil {
 			return err
 		}
+		l.hasDetails(raw)
+		l.full[raw.Number] = raw
 	}
 	return nil
 }
 
 // takePull keeps a pull request whose base still is there, and holds its base's tip against what other pages saw.
-func (l *look) takePull(raw *rawPull) error {
+func (l *look) takePull(raw *rawPull, detailed bool) error {
 	if raw.BaseRef == nil || raw.BaseRef.Target == nil || l.once.IsArchived {
 		return nil // fail closed: nothing is decided for a pull request whose base is gone; GitHub closes it itself
 	}
@@ -297,6 +337,11 @@ func (l *look) takePull(raw *rawPull) error {
 	}
 	if l.raws[raw.Number] != nil {
 		return errMoved // it stands on two pages
+	}
+	raw.named(l.own)
+	raw.thin = true
+	if detailed {
+		l.hasDetails(raw)
 	}
 	l.raws[raw.Number] = raw
 	l.pulls = append(l.pulls, raw)
@@ -319,70 +364,6 @@ func (l *look) sawTip(branch plan.Branch, tip plan.SHA) error {
 
 // lose notes that a base could not be read.
 func (l *look) lose(branch plan.Branch, u plan.Unread) { l.lost[branch] = u }
-
-// readNumbered reads by their numbers the pull requests that came thinly. One that is too heavy alone, or that GitHub does not show
-// whole, is unknown.
-func (l *look) readNumbered(ctx context.Context) error {
-	var numbers []int
-	for _, raw := range l.pulls {
-		if !raw.thin {
-			continue
-		}
-		if raw.unread = l.rests(l.headKey(raw.HeadRefOid, raw.BaseRefName)); !raw.unread.Is() {
-			numbers = append(numbers, raw.Number)
-		}
-	}
-	if err := inHalves(numbers, MaxPulls, func(some []int) error { return l.readSome(ctx, some) }); err != nil {
-		return err
-	}
-	var heads []plan.SHA
-	l.pulls = slices.DeleteFunc(l.pulls, func(raw *rawPull) bool {
-		if raw.thin && raw.unread.Is() {
-			heads = append(heads, plan.SHA(raw.HeadRefOid))
-		}
-		return raw.State != "OPEN"
-	})
-	return l.readHeads(ctx, heads) // a success of ours may stand there
-}
-
-// readSome reads some pull requests by their numbers.
-func (l *look) readSome(ctx context.Context, some []int) error {
-	r, err := l.c.askParts(ctx, pullsQuery(l.repo.Owner, l.repo.Name, some))
-	if l.divides(ctx, err, len(some)) {
-		return err
-	}
-	var named answers
-	if err == nil {
-		l.cost += r.cost
-		named, err = r.aliases()
-	}
-	for i, n := range some {
-		thin := l.raws[n]
-		var full *rawPull
-		bad := err
-		if bad == nil {
-			full, bad = find[rawPull](named, fmt.Sprintf("p%d", i))
-		}
-		if bad == nil && full.unusable() {
-			bad = transient(wordEmpty, nil)
-		}
-		if bad != nil {
-			var ends error
-			if thin.unread, ends = l.failed(ctx, l.headKey(thin.HeadRefOid, thin.BaseRefName), whatPull, bad); ends != nil {
-				return ends
-			}
-			continue
-		}
-		if *thin = *full; full.BaseRef == nil || full.BaseRef.Target == nil {
-			thin.State = "" // as in takePull
-			continue
-		}
-		if err := l.sawTip(plan.Branch(full.BaseRefName), plan.SHA(full.BaseRef.Target.Oid)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // used are the bases of the pull requests and groups, and the default branch.
 func (l *look) used() map[plan.Branch]bool {
@@ -407,12 +388,18 @@ func (l *look) remember(s plan.Snapshot) {
 	m, _ := l.f.repos.get(keyOf(l.repo))
 	m.cost, m.id, m.def, m.windowed = l.cost, l.once.ID, string(s.Default), l.windowed
 	if l.ask.Pulls == nil {
-		m.count, m.known, m.bases = len(s.Pulls), true, nil
+		m.pulls, m.bases = nil, nil
+		targets := map[string]int{}
+		for _, p := range s.Pulls {
+			m.pulls = append(m.pulls, p.Number)
+			targets[string(p.Base)]++
+		}
 		for name := range s.Bases {
 			if name != s.Default && !l.lost[name].Is() {
 				m.bases = append(m.bases, string(name))
 			}
 		}
+		slices.SortFunc(m.bases, func(a, b string) int { return cmp.Or(cmp.Compare(targets[b], targets[a]), cmp.Compare(a, b)) })
 	}
 	l.f.repos.put(keyOf(l.repo), m)
 }

@@ -22,14 +22,11 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 		p.AutoMerge = armed(raw.AutoMergeRequest.MergeMethod)
 	}
 	p.ChecksAll = true
+	p.Read = raw.read
 	if p.Unread = l.lost[p.Base]; raw.thin {
 		p.Unread = raw.unread
-		at, told := l.heads[p.Head]
-		p.Unread.Passing = p.Unread.Passing || !told // what stands there is not known: nothing is written
-		if at != nil && at.Status != nil {
-			p.Ours = l.ours(plan.ContextFor(p.Base), at.Status.Contexts)
-		}
 	}
+	l.addOurs(&p, raw)
 	if raw.Labels != nil {
 		for _, label := range raw.Labels.Nodes {
 			p.Labels = append(p.Labels, label.Name)
@@ -42,6 +39,24 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 		l.f.noteStrict(l.repo, p.Base)
 	}
 	return p
+}
+
+// addOurs fills in what stands under our context on a head whose details do not tell it: they are not known, or not of this look.
+func (l *look) addOurs(p *plan.Pull, raw *rawPull) {
+	context := plan.ContextFor(p.Base)
+	at, told := l.heads[p.Head]
+	switch {
+	case raw.told && raw.ours != nil:
+		p.Ours = l.ours(context, []rawContext{*raw.ours})
+	case raw.told:
+	case at != nil && at.Status != nil:
+		p.Ours = l.ours(context, at.Status.Contexts)
+	case !told && !raw.fresh: // what stands there is not known: nothing is written
+		if !p.Unread.Is() {
+			p.Unread.Reason = notRead(whatCommit, transient("", nil))
+		}
+		p.Unread.Passing = true
+	}
 }
 
 // armed is the method of GitHub's auto-merge. One that is not known is none of the file's.
@@ -93,13 +108,14 @@ func (l *look) addMore(ctx context.Context, s *plan.Snapshot) error {
 		all, whole, err := l.allReports(ctx, l.raws[p.Number])
 		if err == nil {
 			l.addReports(p, all, whole)
+			l.raws[p.Number].allRead(all, whole)
 		}
 		return err
 	})
 	for n, i := range long {
 		if p := &s.Pulls[i]; n >= len(turn) || p.Unread.Is() {
 			l.addReports(p, l.raws[p.Number].reports(), false)
-			p.Unread.Passing = p.Unread.Passing || len(p.Ours) == 0 // it may stand on another page: nothing is written
+			p.Unread.Passing = p.Unread.Passing || len(p.Ours) == 0 && !l.raws[p.Number].told // it may stand on another page: nothing is written
 		}
 	}
 	return err
@@ -128,6 +144,19 @@ func (raw *rawPull) reports() opinions {
 		r.reviews = raw.Reviews.Nodes
 	}
 	return r
+}
+
+// allRead keeps the further pages too. Those of a list that has no end are read again.
+func (raw *rawPull) allRead(all opinions, whole bool) {
+	if raw.detail == nil || !whole {
+		return
+	}
+	if raw.StatusCheckRollup != nil {
+		reported := *raw.StatusCheckRollup
+		reported.Contexts = connection[rawContext]{Nodes: all.contexts}
+		raw.detail.StatusCheckRollup = &reported
+	}
+	raw.detail.Reviews = &connection[rawReview]{Nodes: all.reviews}
 }
 
 // long reports whether there is more than the page shows.

@@ -2,14 +2,15 @@ package forge
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
-// What one page may hold. GitHub reckons the price of a query by these numbers, not by what is there: a page of 100 costs
-// about 15 of the 5,000 points of an hour, most of it for the parents of commits.
+// What one page may hold. GitHub reckons the price of a query by these numbers, not by what is there, a point for each hundred lists:
+// a page of 100 costs one of the 5,000 points of an hour, and so do the details of 7 pull requests, or of 25 whose commits are known.
 const (
 	maxPage    = 100 // pull requests of a page; GitHub's own bound
 	maxFiles   = 100 // files of a pull request within the query; more come by REST
@@ -37,29 +38,55 @@ const (
 	textFragment = "\nfragment text on GitObject { __typename oid ... on Blob { byteSize isBinary isTruncated text } }"
 )
 
-var pullFragment = fmt.Sprintf(`
-fragment pull on PullRequest {
-  number title state createdAt isDraft isCrossRepository headRefName headRefOid baseRefName
+// What is asked of a pull request. Its details are what a list belongs to, each a connection for which GitHub charges; what it is
+// costs one, its labels.
+const (
+	partThin   = "...thin"
+	partDetail = "...detail"
+	partOwn    = "...own"   // its own commits with their parents, of which a head has always the same
+	partCount  = "...count" // how many those are
+)
+
+// thinFragment is what a pull request is. Statuses under contexts of ours are asked for by name, which is no connection.
+func (q *query) thinFragment(own []plan.Branch) string {
+	var ours strings.Builder
+	for i, base := range own {
+		fmt.Fprintf(&ours, " s%d: context(name: %s) { ...status }", i, q.let(fmt.Sprintf("own%d", i), "String!", plan.ContextFor(base)))
+	}
+	status := ""
+	if len(own) > 0 {
+		q.with(statusFragment)
+		status = " status {" + ours.String() + " }"
+	}
+	return fmt.Sprintf(`
+fragment thin on PullRequest {
+  number title state createdAt updatedAt isDraft isCrossRepository headRefName headRefOid baseRefName
   mergeable mergeStateStatus reviewDecision changedFiles
   author { ...actor }
   headRepository { id }
   autoMergeRequest { mergeMethod }
   baseRef { target { oid } }
   labels(first: %d) { nodes { name } pageInfo { hasNextPage } }
+  statusCheckRollup { state commit { oid%s } }
+}`, maxLabels, status)
+}
+
+// detailFragment is what belongs to a pull request, and by what it is told whether it is up to date.
+var detailFragment = fmt.Sprintf(`
+fragment detail on PullRequest {
+  number state updatedAt headRefOid baseRefName reviewDecision changedFiles
+  baseRef { target { oid } }
   files(first: %d) { nodes { path changeType } }
   latestOpinionatedReviews(first: %d) { nodes { ...review } pageInfo { hasNextPage endCursor } }
-  commits(first: %d) { totalCount nodes { commit { oid parents(first: 2) { totalCount nodes { oid } } } } }
-  statusCheckRollup { contexts(first: %d) { nodes { ...check } pageInfo { hasNextPage endCursor } } }
-}`, maxLabels, maxFiles, maxReviews, maxCommits, maxChecks)
+  statusCheckRollup { state contexts(first: %d) { nodes { ...check } pageInfo { hasNextPage endCursor } } }
+}`, maxFiles, maxReviews, maxChecks)
 
-// thinFragment is what a pull request is, without any list of what belongs to it.
-const thinFragment = `
-fragment thin on PullRequest {
-  number title state createdAt isDraft isCrossRepository headRefName headRefOid baseRefName
-  author { ...actor }
-  headRepository { id }
-  baseRef { target { oid } }
-}`
+var ownFragment = fmt.Sprintf(`
+fragment own on PullRequest {
+  commits(first: %d) { totalCount nodes { commit { oid parents(first: 2) { totalCount nodes { oid } } } } }
+}`, maxCommits)
+
+const countFragment = "\nfragment count on PullRequest { commits(first: 1) { totalCount } }"
 
 var baseFragment = fmt.Sprintf(`
 fragment base on Ref {
@@ -92,9 +119,11 @@ func newQuery(name, owner, repo string) *query {
 	return q
 }
 
-// let declares a variable and gives its name as the query spells it.
+// let declares a variable, if it is not there yet, and gives its name as the query spells it.
 func (q *query) let(name, typ string, value any) string {
-	q.declared = append(q.declared, "$"+name+": "+typ)
+	if _, ok := q.vars[name]; !ok {
+		q.declared = append(q.declared, "$"+name+": "+typ)
+	}
 	q.vars[name] = value
 	return "$" + name
 }
@@ -104,8 +133,14 @@ func (q *query) add(format string, args ...any) {
 	fmt.Fprintf(&q.selection, "  "+format+"\n", args...)
 }
 
-// with adds fragments.
-func (q *query) with(fragments ...string) { q.fragments = append(q.fragments, fragments...) }
+// with adds fragments, each once: GitHub refuses a query that has one twice, or one that nothing uses.
+func (q *query) with(fragments ...string) {
+	for _, f := range fragments {
+		if !slices.Contains(q.fragments, f) {
+			q.fragments = append(q.fragments, f)
+		}
+	}
+}
 
 // text is the whole operation.
 func (q *query) text() string {
@@ -119,41 +154,18 @@ func lookQuery(p page) *query {
 	if p.after == "" {
 		q.addOnce(p)
 	}
-	if p.numbers != nil {
-		q.addPulls(p.numbers, p.fragment())
-	} else {
+	if p.listed {
 		first := q.let("first", "Int!", p.size)
 		after := q.let("after", "String", nil)
 		if p.after != "" {
 			q.vars["after"] = p.after
 		}
 		q.add("pullRequests(first: %s, after: %s, states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {"+
-			" totalCount nodes { ...%s } pageInfo { hasNextPage endCursor } }", first, after, p.fragment())
+			" totalCount nodes { %s } pageInfo { hasNextPage endCursor } }", first, after, p.parts)
+		q.withParts(p.parts, p.own)
 	}
-	if p.after == "" || !p.thin {
-		q.with(statusFragment)
-	}
-	q.with(actorFragment)
-	none := p.numbers != nil && len(p.numbers) == 0 // GitHub refuses a query with a fragment that nothing uses
-	switch {
-	case none:
-	case p.thin:
-		q.with(thinFragment)
-	default:
-		q.with(pullFragment, reviewFragment)
-	}
-	if !none && !p.thin || p.asked.checks() {
-		q.with(checkFragment)
-	}
+	q.addPulls(p.pulls, p.own)
 	return q
-}
-
-// fragment is what is asked of each pull request of a page.
-func (p page) fragment() string {
-	if p.thin {
-		return "thin"
-	}
-	return "pull"
 }
 
 // checks tells whether checks of commits are asked for.
@@ -169,8 +181,11 @@ func (q *query) addOnce(p page) {
 		q.addHead(i, g.Head)
 	}
 	q.addClosed("m", p.merged)
-	q.with(baseFragment, textFragment)
+	q.with(baseFragment, textFragment, statusFragment, actorFragment)
 	q.with(p.asked.fragments()...)
+	if p.asked.checks() {
+		q.with(checkFragment)
+	}
 }
 
 // addBases asks for branches by name, and for the lines of those that windowed branches follow.
@@ -181,11 +196,34 @@ func (q *query) addBases(names []string, a asked) {
 	}
 }
 
+// wanted is a pull request that is asked for by its number, and what of it.
+type wanted struct {
+	number int
+	parts  string
+}
+
 // addPulls asks for pull requests by number.
-func (q *query) addPulls(numbers []int, fragment string) {
-	for i, n := range numbers {
-		v := q.let(fmt.Sprintf("p%d", i), "Int!", n)
-		q.add("p%d: pullRequest(number: %s) { ...%s }", i, v, fragment)
+func (q *query) addPulls(some []wanted, own []plan.Branch) {
+	for i, w := range some {
+		v := q.let(fmt.Sprintf("p%d", i), "Int!", w.number)
+		q.add("p%d: pullRequest(number: %s) { %s }", i, v, w.parts)
+		q.withParts(w.parts, own)
+	}
+}
+
+// withParts adds the fragments of what is asked of a pull request.
+func (q *query) withParts(parts string, own []plan.Branch) {
+	for part := range strings.FieldsSeq(parts) {
+		switch part {
+		case partThin:
+			q.with(q.thinFragment(own), actorFragment)
+		case partDetail:
+			q.with(detailFragment, reviewFragment, checkFragment, statusFragment, actorFragment)
+		case partOwn:
+			q.with(ownFragment)
+		case partCount:
+			q.with(countFragment)
+		}
 	}
 }
 
@@ -205,11 +243,10 @@ func headsQuery(owner, name string, heads []plan.SHA) *query {
 	return q
 }
 
-// pullsQuery asks for all of some pull requests.
-func pullsQuery(owner, name string, numbers []int) *query {
+// pullsQuery asks for some pull requests.
+func pullsQuery(owner, name string, some []wanted, own []plan.Branch) *query {
 	q := newQuery("pulls", owner, name)
-	q.addPulls(numbers, "pull")
-	q.with(pullFragment, reviewFragment, checkFragment, statusFragment, actorFragment)
+	q.addPulls(some, own)
 	return q
 }
 

@@ -18,21 +18,25 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		return names
 	}
 	groups := []plan.Group{{Base: "main", BaseSHA: "a", Head: "b"}, {Base: "x", BaseSHA: "c", Head: "d"}}
+	bases := []plan.Branch{"main", "release/1"}
 	for name, q := range map[string]*query{
-		"first page": lookQuery(page{owner: "o", name: "r", size: 100}),
-		"with bases": lookQuery(page{owner: "o", name: "r", size: 100, bases: many(maxKnownBases), groups: groups}),
-		"next page":  lookQuery(page{owner: "o", name: "r", size: 50, after: "c"}),
-		"by number":  lookQuery(page{owner: "o", name: "r", numbers: []int{1, 2}}),
-		"thin":       lookQuery(page{owner: "o", name: "r", size: 100, thin: true, groups: groups}),
-		"thin next":  lookQuery(page{owner: "o", name: "r", size: 100, thin: true, after: "c"}),
-		"thin some":  lookQuery(page{owner: "o", name: "r", numbers: []int{1, 2}, thin: true}),
-		"pulls":      pullsQuery("o", "r", []int{1, 2}),
-		"heads":      headsQuery("o", "r", []plan.SHA{"a", "b"}),
-		"thin with branches": lookQuery(page{owner: "o", name: "r", size: 100, thin: true, asked: asked{
+		"first page": lookQuery(page{owner: "o", name: "r", listed: true, parts: wholePull, size: smallPage}),
+		"with bases": lookQuery(page{owner: "o", name: "r", listed: true, parts: wholePull, size: 100, bases: many(maxKnownBases), groups: groups}),
+		"next page":  lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 50, after: "c"}),
+		"by number":  lookQuery(page{owner: "o", name: "r", pulls: wantedOf(wholePull, 1, 2), own: bases}),
+		"thin":       lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, groups: groups, own: bases}),
+		"thin next":  lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, after: "c", own: bases}),
+		"thin some":  lookQuery(page{owner: "o", name: "r", pulls: wantedOf(partThin, 1, 2)}),
+		"with details": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, own: bases, pulls: append(
+			wantedOf(partDetail+" "+partOwn, 1, 2), wantedOf(partDetail+" "+partCount, 3)...)}),
+		"pulls":       pullsQuery("o", "r", wantedOf(wholePull, 1, 2), bases),
+		"known heads": pullsQuery("o", "r", wantedOf(partThin+" "+partDetail+" "+partCount, 1, 2), nil),
+		"heads":       headsQuery("o", "r", []plan.SHA{"a", "b"}),
+		"thin with branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, own: bases, asked: asked{
 			tips: []tipAsked{{"a", true}}, lines: []string{"main"}, defName: "main", judged: []plan.SHA{"a"}, recent: true,
 		}}),
-		"none": lookQuery(page{owner: "o", name: "r", numbers: []int{}}),
-		"branches alone": lookQuery(page{owner: "o", name: "r", numbers: []int{}, asked: asked{
+		"none": lookQuery(page{owner: "o", name: "r"}),
+		"branches alone": lookQuery(page{owner: "o", name: "r", asked: asked{
 			tips: []tipAsked{{"a", true}}, lines: []string{"main"}, defName: "main", judged: []plan.SHA{"a"}, recent: true,
 		}}),
 		"bases":          basesQuery("o", "r", many(3)),
@@ -40,12 +44,12 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"texts":          objectsQuery("o", "r", many(3), objectText),
 		"further checks": moreChecksQuery("o", "r", 1, "c"),
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
-		"windowed branches": lookQuery(page{owner: "o", name: "r", size: 100, bases: many(3), asked: asked{
+		"windowed branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, bases: many(3), asked: asked{
 			tips: bearing(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
 			ruled:  many(maxTips),
 			judged: []plan.SHA{"a"}, told: []plan.SHA{"b"}, recent: true, names: true,
 		}}),
-		"without their checks": lookQuery(page{owner: "o", name: "r", size: 25, asked: asked{
+		"without their checks": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 25, asked: asked{
 			tips: []tipAsked{{name: "a"}}, lines: []string{"main"}, defName: "main",
 		}}),
 		"branches":  branchesQuery("o", "r", asked{tips: []tipAsked{{"a", true}, {"b", false}}, ruled: many(2), lines: []string{"main"}, recent: true}),
@@ -72,15 +76,13 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 	}
 }
 
-// What a look costs of the 5,000 points of an hour, reckoned as GitHub does: every connection that is asked for, divided by
-// a hundred. A page of 100 lets a repository be looked at more than 300 times an hour.
-func TestPriceOfALook(t *testing.T) {
-	for size, most := range map[int]int{100: 15, 50: 8, 25: 4} {
-		connections := 1 + size*(5+maxCommits) // pull requests; five of each, and the parents of each commit
-		if got := (connections + 50) / 100; got > most {
-			t.Errorf("a page of %d costs %d points", size, got)
-		}
+// wantedOf asks for the same of some pull requests.
+func wantedOf(parts string, numbers ...int) []wanted {
+	var some []wanted
+	for _, n := range numbers {
+		some = append(some, wanted{n, parts})
 	}
+	return some
 }
 
 // What windowed branches add to the price: a look at a thousand of them costs as much as at one, and each source 1 point, or 2

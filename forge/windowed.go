@@ -302,7 +302,7 @@ func (t *tracker) askFor(ctx context.Context, a asked) error {
 	var named answers
 	if err == nil {
 		t.cost += r.cost
-		named, err = r.aliases()
+		named = r.aliases()
 	}
 	if err != nil {
 		return t.unanswered(ctx, a, err)

@@ -286,7 +286,7 @@ func TestBranchesAreReadApart(t *testing.T) {
 		}
 	}
 	h.say = answer
-	now.pass(2 * sizeTTL)
+	now.pass(2 * leastTTL)
 	if observe(t, f, Ask{}); !slices.Equal(h.took()[:2], []string{"GET /repos/acme/fleet/rules/branches/main", "look"}) {
 		t.Error("apart for ever")
 	}

@@ -162,7 +162,7 @@ func TestOneAlone(t *testing.T) {
 	}
 	p := w.pull(s, n)
 	want := plan.Pull{
-		Number: n, Title: "b", Author: "alice", CreatedAt: p.CreatedAt, Base: "main", Head: plan.SHA(w.r.Tip("b")), HeadRef: "b",
+		Number: n, Title: "b", Author: "alice", CreatedAt: p.CreatedAt, Read: s.At, Base: "main", Head: plan.SHA(w.r.Tip("b")), HeadRef: "b",
 		MergeBase: plan.SHA(w.r.Tip("main")), SameRepo: true, Mergeable: plan.MergeableYes,
 		Files: []plan.File{{Path: "apps/x.yaml", Kind: plan.Added}}, Complete: true, ChecksAll: true,
 	}
@@ -441,11 +441,9 @@ func TestManyPages(t *testing.T) {
 	for i := range 27 {
 		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
 	}
-	for _, size := range []int{100, 50} {
-		w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, size), Status: 504, Times: -1})
-	}
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, maxPage), Status: 504, Times: -1})
 	s, got := w.look(Ask{})
-	if len(s.Pulls) != 27 || sum(got) != 5 { // too large twice, two pages, and the rules
+	if len(s.Pulls) != 27 || sum(got) != 5 { // a small page, one too large, a smaller one, the details of those, and the rules
 		t.Errorf("%d after %v", len(s.Pulls), got)
 	}
 	if s, got = w.look(Ask{}); len(s.Pulls) != 27 || sum(got) != 2 { // the size is remembered
@@ -460,10 +458,7 @@ func TestThinPages(t *testing.T) {
 		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
 	}
 	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(w.r.Tip("b3")), plan.Status{Context: "sluice/main", State: plan.Success}))
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `"first":100,`, Status: 504})
-	for _, size := range []int{50, 25} {
-		w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, size), Status: 504, Times: -1})
-	}
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, smallPage), Status: 504, Times: -1})
 	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `":4}`, Status: 504, Times: -1}) // #4, asked for with others or alone
 	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: `":4,`, Status: 504, Times: -1})
 	for range 2 {

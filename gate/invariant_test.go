@@ -249,11 +249,14 @@ func pullOf(t *testing.T, s plan.Snapshot, number int) plan.Pull {
 }
 
 // FuzzPinned: (4) every write names the SHA it was decided on; (5) what is merged on one observation shares no file, and
-// the observation is fresh.
+// the observation is fresh, the pull request's details too.
 func FuzzPinned(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		s := (&dice{bytes: data}).snapshot()
+		for i := range s.Pulls {
+			s.Pulls[i].Read = s.At.Add(-time.Duration(i) * 4 * time.Second) // eight at most
+		}
 		taken := map[string]int{}
 		for _, a := range gate.Decide(s).Actions {
 			pin := a.Pinned()
@@ -261,6 +264,15 @@ func FuzzPinned(f *testing.F) {
 			shuts := isStatus && set.State != plan.Success
 			if pin.Before.IsZero() != shuts || pin.Before.Sub(s.At) > 30*time.Second || (!shuts && !pin.Before.After(s.At)) {
 				t.Errorf("%s is void from %s, decided at %s", a.Verb(), pin.Before, s.At)
+			}
+			var read time.Time
+			for _, n := range a.About() {
+				if p := pullOf(t, s, n); p.Read.After(read) {
+					read = p.Read
+				}
+			}
+			if !shuts && !read.IsZero() && pin.Before.Sub(read) > 30*time.Second {
+				t.Errorf("%s about %v is void from %s, and what it rests on is of %s", a.Verb(), a.About(), pin.Before, read)
 			}
 			if isStatus && len([]rune(set.Description)) > 140 {
 				t.Errorf("description of %d characters", len([]rune(set.Description)))

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/layout"
@@ -81,7 +82,15 @@ func (d *brief) pin(state plan.StatusState) plan.Pin {
 	case d.ruling.kind == plan.Release && d.policy.Mode == config.Enforce:
 		return d.releasePin()
 	}
-	return plan.Pin{SHA: d.pull.Head, Before: d.at.Add(freshFor)}
+	return plan.Pin{SHA: d.pull.Head, Before: d.fresh()}
+}
+
+// fresh is until when the observation carries writes: as long as its older part, which may be the pull request's details.
+func (d *brief) fresh() time.Time {
+	if read := d.pull.Read; !read.IsZero() && read.Before(d.at) {
+		return read.Add(freshFor)
+	}
+	return d.at.Add(freshFor)
 }
 
 // weight picks whose ruling the shared status tells: the strictest one's own words.

@@ -192,7 +192,7 @@ func (b *bench) merge(d *brief) plan.Action {
 }
 
 func (d *brief) releasePin() plan.Pin {
-	return plan.Pin{SHA: d.pull.Head, Before: plan.Soonest(d.at.Add(freshFor), d.open.Until)}
+	return plan.Pin{SHA: d.pull.Head, Before: plan.Soonest(d.fresh(), d.open.Until)}
 }
 
 // deletable is the branch to delete after the merge, unless somebody may still need it.

@@ -149,6 +149,8 @@ type Pull struct {
 	CreatedAt time.Time
 	Base      Branch
 	Head      SHA
+	// Read is the instant for which its details were read (Files, Reviews, Checks, and what follows from them); zero: the snapshot's.
+	Read      time.Time
 	HeadRef   Branch // name in the head's repository
 	MergeBase SHA    // of Head and the base's tip; "" if it could not be told: then the head counts as behind
 	Crossed   bool   // Head and the base's tip may have more merge bases than this one, from which Files is listed

@@ -10,11 +10,12 @@ import (
 )
 
 // In a repository with many open pull requests an observation is old before all that is due is merged, or even before it is
-// complete. There what perishes with time is read again in batches, each just before its writes, and decided again.
+// complete, and the details of a pull request may be old from the beginning. There what perishes with time is read again in batches,
+// each just before its writes, and decided again.
 
 // carryOut does what a plan says.
 func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error {
-	if len(s.Pulls) <= pageSize && !k.aged() {
+	if len(s.Pulls) <= pageSize && !k.aged() && !dated(s, p.Actions) {
 		return k.act(ctx, p.Actions)
 	}
 	first, turns, rest := split(p.Actions)
@@ -35,6 +36,16 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 
 // aged tells that what is left of an observation's half minute may not suffice.
 func (k *look) aged() bool { return k.loop.now().tick-k.last.tick >= agedAfter }
+
+// dated reports whether something that time makes void rests on details that are too old for it, its own or those of another pull request
+// with the same head.
+func dated(s plan.Snapshot, actions []plan.Action) bool {
+	old := map[plan.SHA]bool{}
+	for _, p := range s.Pulls {
+		old[p.Head] = old[p.Head] || !p.Read.IsZero() && s.At.Sub(p.Read) >= agedAfter
+	}
+	return slices.ContainsFunc(actions, func(a plan.Action) bool { return perishes(a) && old[a.Pinned().SHA] })
+}
 
 // perishes tells what time makes void, and what a new observation of its pull requests makes good again.
 func perishes(a plan.Action) bool { return !a.Pinned().Before.IsZero() && len(a.About()) > 0 }

@@ -46,6 +46,9 @@
 //   - What Flux reports voids nothing, since no write depends on it, and a thousand reports make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: its looks have a share of the workers, and its limits are its own.
+//   - Nothing is released on details older than half a minute: what may go now and rests on older ones is read in full just before.
+//     A look asks for the details of what falls due by then; and of what waits for checks or reviews, or is released, after an event
+//     and at each resync.
 //   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget, and a repository that is never
 //     quiet is looked at less often, but never late for an opening.
 //   - As GitHub's hour runs low, looks for the sake of events come further apart, one after the other in an installation, so that the hour
@@ -58,6 +61,8 @@
 //   - GitHub changes between our observation and our write, and its webhook is still under way. Merges name the head's SHA, so
 //     a push is refused. A label or a review that was set within that second is not seen: the same is true of a person who
 //     presses the button. What was observed is at most as old as the pin allows.
+//   - A check turns red, or a review is dismissed, and its webhook is lost: what stands green for people stays so until the next resync.
+//     Nothing is merged on it.
 //   - The base is changed between our observation and our merge, and its webhook is still under way: a merge names no base. The
 //     other base requires a status under its own name, which is not green for what its file holds.
 //   - kill -9 between a debt's record and its success: the next start pays what was never given, and a pending status is written.

@@ -106,6 +106,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	}
 	k.tell(p)
 	k.measure(p)
+	k.entry.attention = attentionTo(p)
 	if k.end == nil && k.loop.ailing() { // nothing is released without memory: the store has to show first that it works again
 		if err := k.remember(ctx, p, noted, errStore); err != nil {
 			k.end = fmt.Errorf("%w: %w", errStore, err)
@@ -149,7 +150,7 @@ func (k *look) decide(s plan.Snapshot) (p plan.Plan, err error) {
 func (k *look) observe(ctx context.Context) (plan.Snapshot, int64, error) {
 	s, noted, err := k.read(ctx, forge.Ask{Rules: k.rules})
 	if err == nil {
-		k.at = s.At
+		k.at, k.entry.answered = s.At, k.seen
 		k.observed(s)
 	}
 	return s, noted, err
@@ -171,6 +172,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if ask.Pulls == nil {
 		ask.Merged = k.entry.merged[:min(len(k.entry.merged), forge.MaxPulls)]
 		ask.Debts, ask.Forgotten = own, k.end == nil && !memory.Swept
+		ask.Full = k.entry.attention.full(ask.At, k.rules || k.seen != k.entry.answered)
 	}
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
 	if kindOf(err) == forge.Gone {

@@ -96,6 +96,9 @@ type entry struct {
 	pending  map[about]time.Time // what was due and not done at the end of the last look, and since when
 	foreseen time.Time           // the last plan's Wake
 
+	attention attention // touched by its look alone, as the next
+	answered  uint64    // of seen, those before the last observation
+
 	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }
 

@@ -44,8 +44,9 @@ type world struct {
 	clock    func() time.Time                     // nil: time.Now
 	extra    func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
 	owed     ledgerOf
-	writes   int // that GitHub takes in a minute, as an observation says; 0: as many as come
-	statuses int // that stand under our context, when they are listed
+	writes   int  // that GitHub takes in a minute, as an observation says; 0: as many as come
+	statuses int  // that stand under our context, when they are listed
+	keeps    bool // of holds a look knows what was read in full, as forge does of checks and reviews
 }
 
 // hub is one repository on GitHub, and what the store remembers of it.
@@ -64,11 +65,12 @@ type hub struct {
 	branches map[plan.Branch]*branch // windowed ones
 	greens   map[plan.Context]green  // our statuses on commits of main, the latest of each context
 
-	known    bool
-	memory   store.Memory
-	due      time.Time
-	lookedAt []time.Time
-	acts     []store.Act
+	known     bool
+	memory    store.Memory
+	firstSeen map[plan.SHA]time.Time
+	due       time.Time
+	lookedAt  []time.Time
+	acts      []store.Act
 }
 
 // sight is what was known of a repository when an observation began.
@@ -85,6 +87,17 @@ type pull struct {
 	merged   bool
 	refuse   string // what GitHub says to a merge; "" merges
 	status   *plan.Status
+
+	read time.Time // in full, and whether it was held then
+	kept bool
+}
+
+// show is what a look shows of a hold, and of when.
+func (p *pull) show(ask forge.Ask) (hold bool, read time.Time) {
+	if p.read.IsZero() || ask.Pulls != nil || slices.Contains(ask.Full, p.number) {
+		p.kept, p.read = p.hold, ask.At
+	}
+	return p.kept, p.read
 }
 
 func (p *pull) sha() plan.SHA { return plan.SHA(fmt.Sprintf("%020d%020d", p.number, p.head)) }
@@ -101,6 +114,7 @@ type call struct {
 	context plan.Context
 	moves   []plan.Move
 	part    []int // of an observation: these pull requests alone
+	full    []int // likewise: these are read in full
 }
 
 func (c call) String() string {
@@ -124,7 +138,7 @@ func repo(n int64) plan.Repo {
 
 func (w *world) create(r plan.Repo) *hub {
 	h := &hub{repo: r, tip: 1, pulls: map[int]*pull{}}
-	h.memory.FirstSeen = map[plan.SHA]time.Time{}
+	h.firstSeen = map[plan.SHA]time.Time{}
 	h.memory.Branches, h.memory.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.Moved{}
 	h.branches, h.greens = map[plan.Branch]*branch{}, map[plan.Context]green{}
 	w.hubs[r.ID] = h
@@ -340,7 +354,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 			}
 		}
 	})
-	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls}
+	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls, full: ask.Full}
 	h, err := w.enter(ctx, c)
 	if err != nil {
 		return plan.Snapshot{}, err
@@ -357,7 +371,11 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 		if p.windowed {
 			x.Labels = append(x.Labels, "windowed")
 		}
-		if p.hold {
+		hold := p.hold
+		if w.keeps {
+			hold, x.Read = p.show(ask)
+		}
+		if hold {
 			x.Labels = append(x.Labels, "hold")
 		}
 		if p.status != nil {
@@ -541,10 +559,10 @@ func (w *world) SeeHeads(ctx context.Context, r plan.Repo, heads []plan.SHA, at 
 	defer w.mu.Unlock()
 	seen := map[plan.SHA]time.Time{}
 	for _, sha := range heads {
-		if _, ok := h.memory.FirstSeen[sha]; !ok {
-			h.memory.FirstSeen[sha] = at
+		if _, ok := h.firstSeen[sha]; !ok {
+			h.firstSeen[sha] = at
 		}
-		seen[sha] = h.memory.FirstSeen[sha]
+		seen[sha] = h.firstSeen[sha]
 	}
 	return seen, nil
 }
@@ -654,8 +672,11 @@ func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, unti
 	if windowed {
 		p.Wake = earliest(p.Wake, until)
 	}
-	pin := plan.Pin{SHA: x.Head, Before: s.At.Add(fresh)}
+	pin := plan.Pin{SHA: x.Head, Before: earliest(s.At, x.Read).Add(fresh)}
 	v := plan.Verdict{Subject: plan.Subject{Pull: x.Number, Base: x.Base}, SHA: x.Head, Kind: kind, Reason: say}
+	if windowed && !open {
+		v.Until = until
+	}
 	switch {
 	case say == "":
 		v.Kind, v.Reason = plan.Release, "released"

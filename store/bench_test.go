@@ -50,9 +50,7 @@ func BenchmarkRecall(b *testing.B) {
 	see()
 	b.Run("recall", func(b *testing.B) {
 		for b.Loop() {
-			if m := recall(b, s.Reader, acme, noon.Add(time.Minute)); len(m.FirstSeen) != len(heads) {
-				b.Fatal(len(m.FirstSeen))
-			}
+			recall(b, s.Reader, acme, noon.Add(time.Minute))
 		}
 	})
 	b.Run("see-again", func(b *testing.B) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -219,7 +220,9 @@ func TestReaderBesideTheService(t *testing.T) {
 		t.Helper()
 		r, err := store.OpenReader(t.Context(), path)
 		ok(t, err)
-		same(t, when, recall(t, r, acme, noon).FirstSeen["h"], noon)
+		seen, err := r.FirstSeen(t.Context(), acme, []plan.SHA{"h", "other"})
+		ok(t, err)
+		same(t, when, seen, map[plan.SHA]time.Time{"h": noon})
 		ok(t, r.Close())
 	}
 	read("while it runs")

@@ -54,8 +54,9 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 		micros(l.At), l.Noted, micros(l.Due), row.id); err != nil {
 		return err
 	}
+	// Most looks find nothing new, and a plan is long: it is written only if it is another one.
 	if _, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
-	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body`, row.id, body); err != nil {
+	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`, row.id, body); err != nil {
 		return err
 	}
 	return keepRoster(ctx, tx, row.id, l.Roster)
@@ -63,7 +64,6 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 
 // keptPlan is a plan.Plan in JSON. Actions are kept by what people want to know of them: nothing acts on a kept plan.
 type keptPlan struct {
-	At           time.Time            `json:"at"`
 	Verdicts     []plan.Verdict       `json:"verdicts"`
 	More         int                  `json:"more,omitempty"` // verdicts beyond PageVerdicts
 	Branches     []plan.BranchVerdict `json:"branches,omitempty"`
@@ -85,7 +85,7 @@ type Planned struct {
 
 func encodePlan(l Look) ([]byte, error) {
 	p := l.Plan
-	k := keptPlan{Warnings: l.Warnings, At: p.At, Wake: p.Wake, Look: p.Look}
+	k := keptPlan{Warnings: l.Warnings, Wake: p.Wake, Look: p.Look}
 	for i, v := range p.Verdicts {
 		if i == PageVerdicts {
 			k.More = len(p.Verdicts) - i

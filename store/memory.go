@@ -15,16 +15,15 @@ import (
 // Memory is what the store adds to an observation of one repository. Nothing in it is nil-checked by its readers: a
 // repository that is not known has an empty one.
 type Memory struct {
-	Noted     int64                  // counts the notes so far, without echoes; hand it to Looked
-	Refusals  []plan.Refusal         // by pull, head and tip
-	Repairs   []plan.Repair          // of the last RepairAge, oldest first
-	Merges    []plan.Merged          // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
-	Groups    []plan.Group           // that GitHub has not dissolved, oldest first: base, base SHA and head alone
-	Ended     []plan.Closed          // groups that it has, and those that owe and wait no more
-	Debts     []plan.Debt            // in the order of their numbers
-	Tallies   map[Tallied]int        // how many statuses stand under our contexts, where that is known
-	Swept     bool                   // our successes on what was closed before debts were recorded are known
-	FirstSeen map[plan.SHA]time.Time // of every head that is kept
+	Noted    int64           // counts the notes so far, without echoes; hand it to Looked
+	Refusals []plan.Refusal  // by pull, head and tip
+	Repairs  []plan.Repair   // of the last RepairAge, oldest first
+	Merges   []plan.Merged   // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
+	Groups   []plan.Group    // that GitHub has not dissolved, oldest first: base, base SHA and head alone
+	Ended    []plan.Closed   // groups that it has, and those that owe and wait no more
+	Debts    []plan.Debt     // in the order of their numbers
+	Tallies  map[Tallied]int // how many statuses stand under our contexts, where that is known
+	Swept    bool            // our successes on what was closed before debts were recorded are known
 
 	Roster   plan.Roster                // the newest that could be read; not Known if none was kept
 	Branches map[plan.Branch]plan.SHA   // the value last seen of every windowed branch that is kept
@@ -51,13 +50,13 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 	defer func() { _ = tx.Rollback() }() // nothing was written
 	row, err := find(ctx, tx, repo)
 	if errors.Is(err, sql.ErrNoRows) {
-		return Memory{FirstSeen: map[plan.SHA]time.Time{}}, nil
+		return Memory{}, nil
 	}
 	if err != nil {
 		return Memory{}, err
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
-		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups, recallHeads,
+		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups,
 		recallRoster, recallBranches, recallStuck, recallReports, recallDebts, recallTallies,
 	} {
 		if err := part(ctx, tx, row.id, at, &m); err != nil {
@@ -133,15 +132,13 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 		id, string(plan.ForGroup), micros(at.Add(-GroupAge)))
 }
 
-func recallHeads(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	m.FirstSeen = map[plan.SHA]time.Time{}
-	return each(ctx, q, func(rows *sql.Rows) error {
-		var sha plan.SHA
-		var first sql.NullInt64
-		err := rows.Scan(&sha, &first)
-		m.FirstSeen[sha] = instant(first)
-		return err
-	}, `SELECT sha, first FROM heads WHERE repo = ?`, id)
+// FirstSeen tells when heads were first seen, of those that were.
+func (r *Reader) FirstSeen(ctx context.Context, repo plan.Repo, heads []plan.SHA) (map[plan.SHA]time.Time, error) {
+	seen, _, err := r.seen(ctx, repo, heads, time.Time{})
+	if err != nil {
+		return nil, fmt.Errorf("recall heads of %s: %w", repo, explain(err))
+	}
+	return seen, nil
 }
 
 // SeeHeads remembers that heads stand open at an instant, and tells when each was first seen: the instant given for one
@@ -162,36 +159,37 @@ func (s *Store) SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, 
 	return seen, nil
 }
 
-// seen gives what is known of heads, and those whose row must be written: new ones, and ones that age.
-func (s *Store) seen(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, []plan.SHA, error) {
+// seen gives what is known of heads, and those whose row must be written: new ones, and ones that age. Those of pull requests that are
+// closed by now are kept for long, and not read.
+func (r *Reader) seen(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, []plan.SHA, error) {
 	known := make(map[plan.SHA]time.Time, len(heads))
 	fresh := make(map[plan.SHA]bool, len(heads))
-	row, err := find(ctx, s.read, repo)
+	row, err := find(ctx, r.read, repo)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, nil, err
 	}
-	if err := each(ctx, s.read, func(rows *sql.Rows) error {
+	list, err := json.Marshal(heads)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := each(ctx, r.read, func(rows *sql.Rows) error {
 		var sha plan.SHA
 		var first, last sql.NullInt64
 		err := rows.Scan(&sha, &first, &last)
 		known[sha] = instant(first)
 		fresh[sha] = instant(last).After(at.Add(-headTouch))
 		return err
-	}, `SELECT sha, first, last FROM heads WHERE repo = ?`, row.id); err != nil {
+	}, `SELECT sha, first, last FROM heads WHERE repo = ? AND sha IN (SELECT value FROM json_each(?))`, row.id, string(list)); err != nil {
 		return nil, nil, err
 	}
-	asked := make(map[plan.SHA]time.Time, len(heads))
 	var stale []plan.SHA
 	for _, sha := range heads {
-		if first, ok := known[sha]; ok {
-			asked[sha] = first
-		}
 		if !fresh[sha] && sha != "" {
 			stale = append(stale, sha)
 			fresh[sha] = true // named twice, written once
 		}
 	}
-	return asked, stale, nil
+	return known, stale, nil
 }
 
 func touch(ctx context.Context, tx *session, repo plan.Repo, heads []plan.SHA, at time.Time) error {

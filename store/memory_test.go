@@ -23,7 +23,7 @@ var (
 
 func TestRecallUnknown(t *testing.T) {
 	m := recall(t, fresh(t).Reader, acme, noon)
-	same(t, "memory", m, store.Memory{FirstSeen: map[plan.SHA]time.Time{}})
+	same(t, "memory", m, store.Memory{})
 }
 
 func TestRefusals(t *testing.T) {

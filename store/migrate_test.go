@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"io/fs"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -105,7 +106,7 @@ func TestMigrations(t *testing.T) {
 		t.Errorf("the migration changed (-before +after):\n%s", diff)
 	}
 	m, err := s.Recall(t.Context(), fleet, noon)
-	if err != nil || len(m.Refusals) != 1 || len(m.Merges) != 1 || len(m.FirstSeen) != 1 || m.Noted != 5 {
+	if err != nil || len(m.Refusals) != 1 || len(m.Merges) != 1 || m.Noted != 5 {
 		t.Errorf("recalled %+v, %v", m, err)
 	}
 	pages, err := pagesOf(t, s)
@@ -167,7 +168,11 @@ func TestADatabaseOfBeforeDebts(t *testing.T) {
 	if err != nil || len(m.Debts)+len(m.Tallies)+len(m.Ended) != 0 || m.Swept || m.Roster.Known {
 		t.Errorf("recalled %+v, %v", m, err)
 	}
-	if len(m.Groups) != 1 || len(m.Refusals) != 1 || len(m.Repairs) != 1 || len(m.Merges) != 1 || len(m.FirstSeen) != 3 || m.Noted != 4 ||
+	heads := []plan.SHA{plan.SHA(strings.Repeat("a", 40)), plan.SHA(strings.Repeat("b", 40)), plan.SHA(strings.Repeat("c", 40))}
+	if seen, err := s.FirstSeen(t.Context(), fleet, heads); err != nil || len(seen) != 3 {
+		t.Errorf("recalled %v, %v", seen, err)
+	}
+	if len(m.Groups) != 1 || len(m.Refusals) != 1 || len(m.Repairs) != 1 || len(m.Merges) != 1 || m.Noted != 4 ||
 		len(m.Branches) != 2 || len(m.Moves) != 1 || len(m.Stuck) != 1 || len(m.Reports) != 1 {
 		t.Errorf("recalled %+v", m)
 	}

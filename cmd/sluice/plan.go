@@ -69,34 +69,48 @@ func planFor(ctx context.Context, s settings, name string, at time.Time) (planVi
 	if err != nil {
 		return planView{}, err
 	}
-	memory, err := recall(ctx, s.Database, found, at)
+	r, err := store.OpenReader(ctx, s.Database)
+	switch {
+	case errors.Is(err, store.ErrAbsent): // there is nothing to remember, and heads count as seen for the first time
+	case err != nil:
+		return planView{}, err
+	default:
+		defer func() { _ = r.Close() }() // nothing was written
+	}
+	snapshot, err := remembered(ctx, f, r, found, at)
 	if err != nil {
 		return planView{}, err
-	}
-	snapshot, err := f.Observe(ctx, found, forge.Ask{Groups: memory.Groups, Rules: true, Roster: memory.Roster})
-	if err != nil {
-		return planView{}, err
-	}
-	snapshot.At = at
-	memory.AddTo(&snapshot)
-	for i, p := range snapshot.Pulls {
-		snapshot.Pulls[i].FirstSeen = memory.FirstSeen[p.Head]
 	}
 	return viewPlan(decide(snapshot), snapshot), nil
 }
 
-// recall reads what the service remembers of a repository. Without a database there is nothing to remember, and heads count
-// as seen for the first time.
-func recall(ctx context.Context, database string, repo plan.Repo, at time.Time) (store.Memory, error) {
-	r, err := store.OpenReader(ctx, database)
-	if errors.Is(err, store.ErrAbsent) {
-		return store.Memory{}, nil
+// remembered is a repository as it is, with what the service remembers of it, if it is there.
+func remembered(ctx context.Context, f *forge.Forge, r *store.Reader, repo plan.Repo, at time.Time) (plan.Snapshot, error) {
+	var memory store.Memory
+	var err error
+	if r != nil {
+		if memory, err = r.Recall(ctx, repo, at); err != nil {
+			return plan.Snapshot{}, err
+		}
 	}
+	snapshot, err := f.Observe(ctx, repo, forge.Ask{Groups: memory.Groups, Rules: true, Roster: memory.Roster})
 	if err != nil {
-		return store.Memory{}, err
+		return plan.Snapshot{}, err
 	}
-	m, err := r.Recall(ctx, repo, at)
-	return m, errors.Join(err, r.Close())
+	snapshot.At = at
+	memory.AddTo(&snapshot)
+	if r == nil {
+		return snapshot, nil
+	}
+	heads := make([]plan.SHA, len(snapshot.Pulls))
+	for i, p := range snapshot.Pulls {
+		heads[i] = p.Head
+	}
+	seen, err := r.FirstSeen(ctx, repo, heads)
+	for i, p := range snapshot.Pulls {
+		snapshot.Pulls[i].FirstSeen = seen[p.Head]
+	}
+	return snapshot, err
 }
 
 // forge is what package forge needs of the settings.

@@ -1,0 +1,335 @@
+package forge
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// A look reads what each open pull request is, and the details (files, reviews, checks, commits) of those alone of which they are not
+// known, or may be others by now. What is kept of them is as GitHub said it, with the snapshot's instant for which it was read. Who is
+// merged, or gets a success, is read in full once more just before that, so kept details can hold for too long, but release nothing.
+
+const (
+	// keepDetails is how much is kept of pull requests, in entries of their lists: those of ten thousand with thirty each.
+	keepDetails = 300_000
+	// smallPage is how many pull requests are read in full with the first page of a repository that has fewer, or that is not known: as
+	// many as GitHub takes one point for.
+	smallPage = 6
+	// maxOwn is under how many bases' contexts statuses are asked for with a page. Those of other heads are asked for apart.
+	maxOwn = 10
+	// aheadLists is how many lists of details are asked for with a page beside those that somebody asked for: a point's worth.
+	aheadLists = 100
+	// listsKnown and listsNew are how many lists the details of a pull request are whose commits are known, or not.
+	listsKnown = 4
+	listsNew   = 4 + maxCommits
+	// settledAfter is how long after a pull request's last date its details are read again. GitHub's dates are of a second, and its clock
+	// is not ours: what changed right after a read may bear the same date.
+	settledAfter = 5 * time.Second
+	// maxMoves is how many moves of bases a look compares to find out whether details still count.
+	maxMoves = 20
+)
+
+// mayHide reports whether a status of ours in this state may be all that a rollup of a state tells.
+func mayHide(ours, rollup string) bool {
+	switch ours {
+	case "PENDING", "EXPECTED":
+		return rollup == "PENDING" || rollup == "EXPECTED"
+	case "FAILURE", "ERROR":
+		return true
+	}
+	return false
+}
+
+// shows is what an answer tells of all checks together, as far as our own status does not hide it; "" if it does.
+func (raw *rawPull) shows(ours *rawContext) string {
+	switch {
+	case raw.StatusCheckRollup == nil:
+		return "none"
+	case ours != nil && mayHide(ours.State, raw.StatusCheckRollup.State):
+		return ""
+	}
+	return raw.StatusCheckRollup.State
+}
+
+// named notes which status stands under our context, of an answer that asked by name.
+func (raw *rawPull) named(own []plan.Branch) {
+	raw.ours, raw.told = nil, raw.StatusCheckRollup == nil && !raw.holed
+	i := slices.Index(own, plan.Branch(raw.BaseRefName))
+	if raw.told || raw.holed || i < 0 || raw.StatusCheckRollup.Commit == nil || raw.StatusCheckRollup.Commit.Oid != raw.HeadRefOid {
+		return
+	}
+	raw.ours, raw.told = raw.StatusCheckRollup.Commit.Status[fmt.Sprintf("s%d", i)], true
+}
+
+// ourContext is the status under our context among a pull request's details; nil if there is none.
+func (raw *rawPull) ourContext() *rawContext {
+	context := plan.ContextFor(plan.Branch(raw.BaseRefName))
+	for i, c := range raw.reports().contexts {
+		if context.Is(plan.Context(c.Context)) {
+			return &raw.reports().contexts[i]
+		}
+	}
+	return nil
+}
+
+// withDetails gives a pull request the details of one of the same head and base.
+func (raw *rawPull) withDetails(of *rawPull) {
+	raw.Files, raw.Reviews, raw.Commits, raw.ChangedFiles = of.Files, of.Reviews, of.Commits, of.ChangedFiles
+	raw.StatusCheckRollup, raw.read, raw.fresh, raw.detail, raw.thin = of.StatusCheckRollup, of.read, of.fresh, of.detail, false
+}
+
+// hasDetails notes that an answer brought details with it.
+func (l *look) hasDetails(raw *rawPull) {
+	if kept := l.kept(raw.Number); kept != nil && len(raw.Commits.Nodes) == 0 && kept.HeadRefOid == raw.HeadRefOid &&
+		kept.BaseRefName == raw.BaseRefName && kept.Commits.TotalCount == raw.Commits.TotalCount {
+		raw.Commits = kept.Commits // a head's own commits become fewer, never others
+	}
+	raw.thin, raw.read = false, l.at
+	detail := *raw
+	raw.fresh = true
+	raw.detail = &detail
+}
+
+// detailKey is of a pull request's details.
+func (l *look) detailKey(number int) pullKey { return pullKey{keyOf(l.repo), number} }
+
+// kept gives what is kept of a pull request's details; nil if there is nothing, or nothing that time allows to trust.
+func (l *look) kept(number int) *rawPull {
+	kept, ok := l.f.details.get(l.detailKey(number))
+	if !ok || kept.read.After(l.at) { // the clock was set back: how old they are is not known
+		return nil
+	}
+	return kept
+}
+
+// settled reports whether what changes from now on has another date.
+func (raw *rawPull) settled() bool { return raw.read.Sub(raw.UpdatedAt) >= settledAfter }
+
+// keep remembers the details that a look read.
+func (l *look) keep(raw *rawPull) {
+	if raw.detail == nil {
+		return
+	}
+	d := raw.detail
+	d.Title, d.Labels, d.Author = "", nil, nil
+	d.detail, d.ours = nil, nil
+	for i, c := range d.reports().contexts { // long, and of no use but on our own
+		if !plan.Context(c.Context).Ours() {
+			d.StatusCheckRollup.Contexts.Nodes[i].Description = nil
+		}
+	}
+	l.f.details.put(l.detailKey(raw.Number), d)
+}
+
+// weight of kept details.
+func (raw *rawPull) weight() int {
+	sum := 1 + len(raw.Commits.Nodes) + len(raw.reports().contexts) + len(raw.reports().reviews)
+	if raw.Files != nil {
+		sum += len(raw.Files.Nodes)
+	}
+	return sum
+}
+
+// lacksCommits reports whether a page's own commits would tell more than is kept.
+func (raw *rawPull) lacksCommits() bool {
+	return len(raw.Commits.Nodes) < min(raw.Commits.TotalCount, maxCommits)
+}
+
+// detailsOf are what to ask of a pull request for its details alone, whose head is this one or, with "", may be any.
+func (l *look) detailsOf(number int, head string) (parts string, lists int) {
+	kept := l.kept(number)
+	if kept == nil || kept.lacksCommits() || head != "" && kept.HeadRefOid != head {
+		return partDetail + " " + partOwn, listsNew
+	}
+	return partDetail + " " + partCount, listsKnown
+}
+
+// ahead are the details that come with the first page: those that somebody asked for or that may have changed within a second, and as long
+// as it costs no more than a point those that were read the longest ago.
+func (l *look) ahead() []wanted {
+	asked := l.ask.Full
+	var old []*rawPull
+	for _, n := range l.mem.pulls {
+		kept := l.kept(n)
+		switch {
+		case kept == nil:
+		case !kept.settled(), slices.Contains(l.ask.Heads, plan.SHA(kept.HeadRefOid)):
+			asked = append(slices.Clip(asked), n)
+		case l.at.Sub(kept.read) >= l.f.resync:
+			old = append(old, kept)
+		}
+	}
+	asked = unique(asked, MaxPulls)
+	some := make([]wanted, len(asked))
+	lists := 0
+	for i, n := range asked {
+		parts, cost := l.detailsOf(n, "")
+		if len(asked)*listsNew <= aheadLists { // they may have been pushed to
+			parts, cost = partDetail+" "+partOwn, listsNew
+		}
+		some[i] = wanted{n, parts}
+		lists += cost
+	}
+	slices.SortFunc(old, func(a, b *rawPull) int { return cmp.Or(a.read.Compare(b.read), cmp.Compare(a.Number, b.Number)) })
+	for _, kept := range old {
+		parts, cost := l.detailsOf(kept.Number, "")
+		if lists += cost; lists > aheadLists || len(some) == MaxPulls {
+			break
+		}
+		if !slices.Contains(asked, kept.Number) {
+			some = append(some, wanted{kept.Number, parts})
+		}
+	}
+	return some
+}
+
+// counts reports whether kept details still say what GitHub would, as far as that can be told.
+func (l *look) counts(ctx context.Context, kept, raw *rawPull) (bool, error) {
+	switch {
+	case kept == nil, raw.holed, kept.long(), !kept.settled(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
+		!kept.UpdatedAt.Equal(raw.UpdatedAt), kept.ChangedFiles != raw.ChangedFiles, decision(kept.ReviewDecision) != decision(raw.ReviewDecision),
+		slices.Contains(l.ask.Full, raw.Number), slices.Contains(l.ask.Heads, plan.SHA(raw.HeadRefOid)),
+		raw.told && raw.ours == nil && kept.ourContext() != nil: // it may be spelt otherwise
+		return false, nil
+	}
+	if now := raw.shows(raw.ours); raw.told && now != "" && now != kept.shows(kept.ourContext()) {
+		return false, nil
+	}
+	return l.stands(ctx, kept, raw)
+}
+
+// stands reports whether the base's moves left the details as they were: what a pull request changes is another thing once its base has
+// some of its commits. Where that cannot be found out it counts as long as no success of ours rests on it.
+func (l *look) stands(ctx context.Context, kept, raw *rawPull) (bool, error) {
+	from, to := plan.SHA(kept.BaseRef.Target.Oid), plan.SHA(raw.BaseRef.Target.Oid)
+	if from == to {
+		return true, nil
+	}
+	unproved := raw.told && (raw.ours == nil || raw.ours.State != "SUCCESS")
+	if b := l.bases[plan.Branch(raw.BaseRefName)]; b != nil && b.Target.File == nil {
+		return unproved, nil
+	}
+	h := l.history(kept)
+	if !h.complete {
+		return unproved, nil
+	}
+	between, err := l.moved(ctx, from, to)
+	if err != nil || between == nil {
+		return unproved, err
+	}
+	for own := range h.own {
+		if between[own] {
+			return false, nil
+		}
+	}
+	stands := *kept
+	stands.BaseRef = raw.BaseRef
+	l.f.details.put(l.detailKey(raw.Number), &stands)
+	return true, nil
+}
+
+// moved are the commits by which a base came from one tip to another; nil if that is not known.
+func (l *look) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
+	key := [2]plan.SHA{from, to}
+	if _, known := l.moves[key]; !known && len(l.moves) == maxMoves {
+		return nil, nil
+	}
+	c, err := l.between(ctx, from, to)
+	if err != nil && endsLook(ctx, err) {
+		return nil, err
+	}
+	if err != nil || c.GetStatus() != "ahead" || len(c.Commits) != c.GetTotalCommits() {
+		return nil, nil //nolint:nilerr // not known
+	}
+	between := make(map[plan.SHA]bool, len(c.Commits))
+	for _, one := range c.Commits {
+		between[plan.SHA(one.GetSHA())] = true
+	}
+	return between, nil
+}
+
+// readDetails fills in the details: those that came with the first page, those that are kept and still count, and for all others those
+// that are read now. One pull request that is too heavy alone, or that GitHub does not show whole, is unknown.
+func (l *look) readDetails(ctx context.Context) error {
+	var some []wanted
+	for _, raw := range l.pulls {
+		if !raw.thin {
+			continue
+		}
+		if raw.unread = l.rests(l.headKey(raw.HeadRefOid, raw.BaseRefName)); raw.unread.Is() {
+			continue
+		}
+		if full := l.full[raw.Number]; full != nil && !raw.holed && full.HeadRefOid == raw.HeadRefOid && full.BaseRefName == raw.BaseRefName {
+			raw.withDetails(full)
+			continue
+		}
+		kept := l.kept(raw.Number)
+		current, err := l.counts(ctx, kept, raw)
+		if err != nil {
+			return err
+		}
+		if current {
+			raw.withDetails(kept)
+			continue
+		}
+		parts, _ := l.detailsOf(raw.Number, raw.HeadRefOid)
+		some = append(some, wanted{raw.Number, partThin + " " + parts})
+	}
+	if err := inHalves(some, MaxPulls, func(some []wanted) error { return l.readSome(ctx, some) }); err != nil {
+		return err
+	}
+	l.pulls = slices.DeleteFunc(l.pulls, func(raw *rawPull) bool { return raw.State != "OPEN" })
+	var heads []plan.SHA
+	for _, raw := range l.pulls {
+		if !raw.told && !raw.fresh {
+			heads = append(heads, plan.SHA(raw.HeadRefOid)) // a success of ours may stand there
+		}
+	}
+	return l.readHeads(ctx, unique(heads, len(heads)))
+}
+
+// readSome reads some pull requests by their numbers, all of them anew: what they are may have changed since the page.
+func (l *look) readSome(ctx context.Context, some []wanted) error {
+	r, err := l.c.askParts(ctx, pullsQuery(l.repo.Owner, l.repo.Name, some, l.own))
+	if l.divides(ctx, err, len(some)) {
+		return err
+	}
+	var named answers
+	if err == nil {
+		l.cost += r.cost
+		named = r.aliases()
+	}
+	for i, w := range some {
+		thin := l.raws[w.number]
+		var full *rawPull
+		bad := err
+		if bad == nil {
+			full, bad = find[rawPull](named, fmt.Sprintf("p%d", i))
+		}
+		if bad == nil && full.unusable() {
+			bad = transient(wordEmpty, nil)
+		}
+		if bad != nil {
+			var ends error
+			if thin.unread, ends = l.failed(ctx, l.headKey(thin.HeadRefOid, thin.BaseRefName), whatPull, bad); ends != nil {
+				return ends
+			}
+			continue
+		}
+		if *thin = *full; full.BaseRef == nil || full.BaseRef.Target == nil {
+			thin.State = "" // as in takePull
+			continue
+		}
+		thin.named(l.own)
+		l.hasDetails(thin)
+		if err := l.sawTip(plan.Branch(full.BaseRefName), plan.SHA(full.BaseRef.Target.Oid)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
