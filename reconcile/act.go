@@ -22,6 +22,8 @@ func (k *look) act(ctx context.Context, actions []plan.Action) error {
 		err := k.try(ctx, a)
 		switch {
 		case err == nil:
+		case k.spared(err):
+			k.left[k.placeOf(a)] = k.entry.left[k.placeOf(a)] + 1
 		case !k.endsOpeningAlone(err):
 			return err
 		case k.end == nil:
@@ -89,8 +91,19 @@ func (k *look) endsOpeningAlone(err error) bool {
 		errors.Is(err, errCrowded) || (errors.Is(err, errVoid) && k.starved())
 }
 
-// starved tells that events keep a repository from every write.
+// starved reports whether events keep a repository from every write.
 func (k *look) starved() bool { return k.stale >= voidMost }
+
+// spared reports whether an error is that an event voids one action alone: the look that the event makes does it.
+func (k *look) spared(err error) bool {
+	return errors.Is(err, errVoid) && !errors.Is(err, errStore) && !k.allVoid()
+}
+
+// placeOf is where an action writes, to know it again in the next look.
+func (k *look) placeOf(a plan.Action) plot {
+	of := scopeOf(a)
+	return plotOf(k.repo, of.sha, of.context)
+}
 
 // do does one action and records it.
 func (k *look) do(ctx context.Context, a plan.Action) error {
@@ -133,7 +146,7 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if k.outlived(a) {
 		return errOld
 	}
-	if k.void() && (!shuts(a) || !k.starved()) {
+	if k.void(scopeOf(a)) && (!shuts(a) || !k.starved() && k.entry.left[k.placeOf(a)] < voidMost) {
 		return errVoid
 	}
 	return nil
@@ -147,13 +160,6 @@ func (k *look) lasts(p plan.Pin, d time.Duration) bool {
 	}
 	now := k.loop.now()
 	return now.wall.Add(d).Before(p.Before) && now.tick+d-k.last.tick < p.Before.Sub(k.last.wall)
-}
-
-// void tells whether somebody changed the repository since the observation began, as far as we were told.
-func (k *look) void() bool {
-	k.loop.mu.Lock()
-	defer k.loop.mu.Unlock()
-	return k.entry.seen != k.seen || k.entry.state != looking
 }
 
 // leave records the action at which a look ended because it must not go on.

@@ -17,9 +17,12 @@
 // # Invariants
 //
 //   - Never two looks at one repository at once; a burst of notes makes one look, or two.
-//   - No write on a void observation: the pin has run out, or a note that is not the echo of our own write came in since the
-//     observation began. One exception, because the other side of it is a green status that outlives its window: in a
-//     repository that events kept from every write, [voidMost] looks in a row, statuses that shut (not success) are written.
+//   - No write on a void observation: the pin has run out, or an event that is not the echo of our own write named, since the
+//     observation began, what the write rests on: its pull request or whatever shares the head, the head, the base, the branch that it
+//     deletes, the default branch, or nothing in particular. A push or a check voids all that is about windowed branches, an event about a
+//     pull request none of it. What else is written is left to the look that the event makes. One exception, because the other side of it
+//     is a green status that outlives its window: what events kept from every write, [voidMost] looks in a row, is written if it shuts (is
+//     no success); and a success that should have been taken back is a debt that is called in.
 //   - What opens or shuts by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
 //     observation, those are left to the next look.
 //   - What shuts waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
@@ -55,6 +58,9 @@
 //   - GitHub changes between our observation and our write, and its webhook is still under way. Merges name the head's SHA, so
 //     a push is refused. A label or a review that was set within that second is not seen: the same is true of a person who
 //     presses the button. What was observed is at most as old as the pin allows.
+//   - A pull request is opened that is to be merged into the branch which another one's merge deletes, and its webhook is still under
+//     way: GitHub closes it, as it does when a person deletes that branch.
+//   - An event names a pull request that waits in turn behind the one that is merged, or before it: the order is that of a second earlier.
 //   - The base is changed between our observation and our merge, and its webhook is still under way: a merge names no base. The
 //     other base requires a status under its own name, which is not green for what its file holds.
 //   - kill -9 between a debt's record and its success: the next start pays what was never given, and a pending status is written.

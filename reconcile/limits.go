@@ -30,6 +30,8 @@ const (
 	// for their sake alone begins heardRest after the last one's end at the earliest.
 	heardWait = 5 * time.Second
 	heardRest = 30 * time.Second
+	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
+	namesMost = 2000
 	// voidMost is how many looks in a row events may keep from every write. After that statuses that shut are written
 	// all the same: a green status must not outlive its window because a repository is busy.
 	voidMost = 3

@@ -193,9 +193,9 @@ func (l *Loop) wakeUp() {
 	}
 }
 
-// Poke tells the loop that GitHub said something about a repository. It never blocks. A repository without a name is about
-// none: only the hint counts then.
-func (l *Loop) Poke(repo plan.Repo, hint Hint) {
+// Poke tells the loop that GitHub said something about a repository, and what it named of it. It never blocks. A repository without
+// a name is about none: only the hint counts then.
+func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Named) {
 	if hint == Membership {
 		select {
 		case l.discover <- struct{}{}:
@@ -218,7 +218,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint) {
 	case Reported:
 		l.queue.hear(e, now)
 	default:
-		l.queue.note(e, now)
+		l.queue.note(e, named, now)
 	}
 	l.wakeUp()
 }

@@ -483,9 +483,9 @@ func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
 		since := time.Now()
 		for range 3 {
 			for _, hint := range []reconcile.Hint{reconcile.Changed, reconcile.Membership, reconcile.Reported} {
-				w.loop.Poke(stranger, hint)
+				w.loop.Poke(stranger, hint, plan.Named{})
 			}
-			w.loop.Poke(bare, reconcile.Changed)
+			w.loop.Poke(bare, reconcile.Changed, plan.Named{})
 			time.Sleep(20 * time.Second)
 		}
 		looks := 0
@@ -677,7 +677,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 		delete(w.hubs, 2)
 		w.mu.Unlock()
 		for range 5 {
-			w.loop.Poke(repo(2), reconcile.Changed)
+			w.loop.Poke(repo(2), reconcile.Changed, plan.Named{})
 			time.Sleep(2 * time.Second)
 		}
 		if n := len(of(w, from, repo(2), "observe")); n != 2 {

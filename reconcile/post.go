@@ -23,6 +23,8 @@ type post struct {
 	lasting   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 }
 
+func (w post) scope() scope { return scope{sha: w.sha, context: w.Context} }
+
 // post writes a status. A success is written only once its debt is on the disk, and while there is room for the status that takes it
 // back; whatever else is written there ends the debt. Writes to one commit and context keep their order.
 func (k *look) post(ctx context.Context, w post) error {
@@ -48,7 +50,7 @@ func (k *look) postSuccess(ctx context.Context, at plot, w post) error {
 	if err := k.roomFor(ctx, &w); err != nil {
 		return err
 	}
-	if k.void() { // another write, or a list of statuses, was waited for
+	if k.void(w.scope()) { // another write, or a list of statuses, was waited for
 		return errVoid
 	}
 	_, owed := k.loop.ledger.at(at)
@@ -72,7 +74,7 @@ func (k *look) stillRight(w post) error {
 	switch {
 	case !k.lasts(plan.Pin{Before: w.debt.Ends}, 0):
 		return errLate
-	case k.void():
+	case k.void(w.scope()):
 		return errVoid
 	case w.lasting && !w.replaces && !w.debt.Ends.IsZero() && k.loop.ledger.crowded(k.repo.Installation, k.budget):
 		return errCrowded
@@ -154,7 +156,7 @@ func (k *look) reckon(ctx context.Context, p plan.Plan) error {
 	var debts []plan.Debt
 	for _, d := range p.Debts {
 		have, owed := k.loop.ledger.at(plotOf(k.repo, d.SHA, d.Context))
-		if owed && !d.Sooner(have) && (k.void() || k.end != nil) {
+		if owed && !d.Sooner(have) && (k.void(scope{sha: d.SHA, context: d.Context}) || k.end != nil) {
 			continue
 		}
 		if owed && have.Number != d.Number && d.Number != 0 {

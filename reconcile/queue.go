@@ -72,14 +72,15 @@ type entry struct {
 	ended  tick // when the last look did
 	streak int  // looks in a row
 
-	seen  uint64 // notes that void an observation, counted
-	cost  int    // requests of a look, as the last one showed
-	fails int    // errors in a row that held it
-	tries int    // looks in a row that ended with a failed write
-	voids int    // void observations in a row
-	gones int    // looks in a row to which GitHub said that the repository is not there
-	idles int    // looks in a row that wrote nothing and wanted another one at once
+	cost  int // requests of a look, as the last one showed
+	fails int // errors in a row that held it
+	tries int // looks in a row that ended with a failed write
+	voids int // void observations in a row
+	gones int // looks in a row to which GitHub said that the repository is not there
+	idles int // looks in a row that wrote nothing and wanted another one at once
 
+	events events       // that void what they name
+	left   map[plot]int // looks in a row that events kept from a write there; touched by its look alone
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
 	waits  bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
@@ -240,9 +241,9 @@ func (q *queue) drift(now instant) time.Duration {
 	return jump
 }
 
-// note counts an event and lets the burst that it belongs to settle.
-func (q *queue) note(e *entry, now tick) {
-	e.seen++
+// note takes in an event and lets the burst that it belongs to settle.
+func (q *queue) note(e *entry, named plan.Named, now tick) {
+	e.events.add(named)
 	e.noted = min(e.noted, now)
 	e.settle = max(min(e.noted+settleMost, now+settleQuiet), e.ended+e.rest())
 	q.reckon(e)

@@ -85,13 +85,13 @@ func TestABurstSettles(t *testing.T) {
 	q := newQueue(1, at(0))
 	e := q.take(t, 1, 1)
 	for i := range tick(20) {
-		q.note(e, i*100*time.Millisecond)
+		q.note(e, plan.Named{}, i*100*time.Millisecond)
 	}
 	if e.alarm != settleMost {
 		t.Errorf("a stream of notes is looked at after %v", e.alarm)
 	}
 	q.all(settleMost)
-	q.note(e, 3*time.Second) // while it is looked at
+	q.note(e, plan.Named{}, 3*time.Second) // while it is looked at
 	q.end(e, e.line, 3*time.Second)
 	if e.alarm != 3*time.Second+settleQuiet {
 		t.Errorf("a note during the look is looked at at %v", e.alarm)
@@ -163,7 +163,7 @@ func TestTheQueueKeepsCount(t *testing.T) {
 		}
 		switch r.IntN(7) {
 		case 0, 1:
-			q.note(e, now)
+			q.note(e, plan.Named{}, now)
 		case 2:
 			q.soon(e, now+time.Duration(r.Int64N(int64(10*time.Second))))
 		case 3:

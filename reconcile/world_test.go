@@ -54,7 +54,8 @@ type hub struct {
 
 	busy     int       // requests for it right now
 	noted    int64     // notes that were delivered, echoes not counted
-	lastNote time.Time // when the last was
+	lastNote time.Time // when the last was that named no part of the repository
+	named    []naming  // the others
 	observed sight     // its last observation
 	glanced  sight     // likewise, or one of its branches alone
 	voids    int       // observations since the last write
@@ -67,6 +68,12 @@ type hub struct {
 	due      time.Time
 	lookedAt []time.Time
 	acts     []store.Act
+}
+
+// naming is a note that names a part of a repository.
+type naming struct {
+	plan.Named
+	at time.Time
 }
 
 // sight is what was known of a repository when an observation began.
@@ -182,19 +189,28 @@ func (w *world) change(r plan.Repo, f func(h *hub)) {
 // note delivers a webhook by somebody else.
 func (w *world) note(r plan.Repo) { w.poke(r, reconcile.Changed) }
 
-func (w *world) poke(r plan.Repo, hint reconcile.Hint) {
+// noteOf delivers one that names a part of the repository.
+func (w *world) noteOf(r plan.Repo, n plan.Named) { w.deliver(r, reconcile.Changed, n) }
+
+func (w *world) poke(r plan.Repo, hint reconcile.Hint) { w.deliver(r, hint, plan.Named{}) }
+
+func (w *world) deliver(r plan.Repo, hint reconcile.Hint, n plan.Named) {
 	w.mu.Lock()
 	h := w.hubs[r.ID]
 	if h != nil && hint == reconcile.Changed {
 		h.noted++
-		h.lastNote = time.Now()
+		if n == (plan.Named{}) {
+			h.lastNote = time.Now()
+		} else {
+			h.named = append(h.named, naming{n, time.Now()})
+		}
 		h.memory.Noted = h.noted
 		h.due = time.Now()
 	}
 	loop := w.loop
 	w.mu.Unlock()
 	if loop != nil {
-		loop.Poke(r, hint)
+		loop.Poke(r, hint, n)
 	}
 }
 
@@ -291,6 +307,16 @@ func (w *world) set(f func()) {
 func (w *world) opens(h *hub, on sight, c call) {
 	if h.noted != on.noted && h.lastNote.After(on.at) && h.lastNote.Before(c.at) {
 		w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note came at %v", c, c.at, on.at, h.lastNote))
+	}
+	for _, n := range h.named {
+		head := plan.SHA("")
+		if p := h.pulls[c.pull]; p != nil {
+			head = p.sha()
+		}
+		about := c.pull == 0 && n.Pull == 0 || c.pull != 0 && (n.Pull == c.pull || n.SHA == head || n.Branch == "main")
+		if about && n.at.After(on.at) && n.at.Before(c.at) {
+			w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note of %v came at %v", c, c.at, on.at, n.Named, n.at))
+		}
 	}
 }
 
