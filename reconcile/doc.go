@@ -16,7 +16,7 @@
 //
 // # Invariants
 //
-//   - Never two looks at one repository at once; a burst of notes makes one look, or two.
+//   - Never two looks at one repository at once; a burst of notes makes one look, or two. The first after a silence waits for no other.
 //   - No write on a void observation: the pin has run out, or an event that is not the echo of our own write named, since the
 //     observation began, what the write rests on: its pull request or whatever shares the head, the head, the base, the branch that it
 //     deletes, the default branch, or nothing in particular. A push or a check voids all that is about windowed branches, an event about a
@@ -48,7 +48,8 @@
 //     more than resyncs may: strangers can cause them without end.
 //   - What Flux reports voids nothing, since no write depends on it, and a thousand reports make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
-//   - One installation never delays another: its looks have a share of the workers, and its limits are its own.
+//   - One installation never delays another: what others do not use is lent to it, but the last worker is kept for one that has none, who
+//     has fewest goes first, who waits for GitHub waits without a worker, and its limits are its own.
 //   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget, and a repository that is never
 //     quiet is looked at less often, but never late for an opening.
 //   - The durable due row is moved forward only after the acts of a look are done and recorded.

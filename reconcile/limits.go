@@ -6,8 +6,9 @@ import "time"
 const (
 	// DefaultResync is how often a repository is looked at though nothing happened.
 	DefaultResync = 5 * time.Minute
-	// DefaultWorkers is how many looks run at once. Looks mostly wait for GitHub, which takes 100 requests at once.
-	DefaultWorkers = 16
+	// DefaultWorkers is how many looks run at once: as many repositories as a busy installation has. Looks mostly wait for GitHub, which
+	// takes 100 requests at once.
+	DefaultWorkers = 32
 	// DefaultBudget is GitHub's least hourly budget of requests of one installation.
 	DefaultBudget = 5000
 )
@@ -16,6 +17,8 @@ const (
 const (
 	// settleQuiet is how long a repository must be quiet after a note before it is looked at: one push makes several events.
 	settleQuiet = 250 * time.Millisecond
+	// settleFirst is how long an event that breaks a silence waits for those that come with it.
+	settleFirst = 60 * time.Millisecond
 	// settleMost is the longest that a note waits for quiet.
 	settleMost = time.Second
 	// A repository with events all the time is not looked at all the time: from the streakFree-th look in a row on, the pause
@@ -101,6 +104,8 @@ const (
 	halveSpare = 1000
 	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.
 	parkedMost = 64
+	// parkedShare is how many looks of one installation may be parked before no further one is begun: all would wait for the same.
+	parkedShare = 16
 )
 
 // How debts are paid.

@@ -99,6 +99,7 @@ func (k *look) park(ctx context.Context) (unpark func()) {
 		return func() {}
 	}
 	l.parked++
+	k.line.parked++
 	k.line.running--
 	l.queue.release()
 	l.wakeUp()
@@ -111,6 +112,7 @@ func (k *look) unpark(ctx context.Context) {
 	l := k.loop
 	l.mu.Lock()
 	l.parked--
+	k.line.parked--
 	k.line.running++
 	turn := l.queue.claim()
 	l.mu.Unlock()

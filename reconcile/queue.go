@@ -3,6 +3,7 @@ package reconcile
 import (
 	"container/heap"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,6 +66,7 @@ type entry struct {
 	due    tick      // the plan's Look, an echo, a void observation, another try
 	settle tick      // the end of a burst of notes
 	noted  tick      // the burst's first note; never: none since the last look began
+	prompt tick      // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
 	resync tick      // when rules are to be read anew, whatever happened
 	missed tick      // when it is to be looked at, or was, for events that may be lost; 0: never
 	hold   tick      // nothing but Wake before this: errors
@@ -96,7 +98,8 @@ type entry struct {
 // line is the repositories of one installation that wait for a worker, first come, first served.
 type line struct {
 	ready   []*entry
-	running int
+	running int    // its looks that have a worker
+	parked  int    // those that wait without one
 	limited tick   // no look before this
 	limits  int    // limits in a row
 	why     string // the last limit
@@ -108,7 +111,6 @@ type line struct {
 // queue says which repository is looked at next. It knows no goroutine and reads no clock. Alarms stand in one heap; a
 // repository whose alarm rang stands in the line of its installation; lines take turns.
 type queue struct {
-	share  int // workers that one installation may have at once
 	free   int
 	anchor instant // relates the two clocks
 	repos  map[key]*entry
@@ -120,8 +122,7 @@ type queue struct {
 
 func newQueue(workers int, now instant) *queue {
 	return &queue{
-		// A quarter, so that three installations at GitHub's pace leave room for the others.
-		share: max(1, workers/4), free: workers, anchor: now,
+		free: workers, anchor: now,
 		repos: map[key]*entry{}, lines: map[int64]*line{},
 	}
 }
@@ -132,7 +133,7 @@ func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
 		q.rename(e, r)
 		return e, false
 	}
-	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, settle: never, noted: never, cost: 1}
+	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, settle: never, noted: never, prompt: never, cost: 1}
 	q.join(e)
 	q.repos[keyOf(r)] = e
 	return e, true
@@ -241,11 +242,15 @@ func (q *queue) drift(now instant) time.Duration {
 	return jump
 }
 
-// note takes in an event and lets the burst that it belongs to settle.
+// note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
+// belongs to settles first.
 func (q *queue) note(e *entry, named plan.Named, now tick) {
 	e.events.add(named)
+	if e.noted == never && e.state != looking && now-e.ended >= settleMost {
+		e.prompt = now + settleFirst
+	}
 	e.noted = min(e.noted, now)
-	e.settle = max(min(e.noted+settleMost, now+settleQuiet), e.ended+e.rest())
+	e.settle = max(min(e.prompt, e.noted+settleMost, now+settleQuiet), e.ended+e.rest())
 	q.reckon(e)
 }
 
@@ -297,9 +302,21 @@ func (q *queue) enter(ln *line) {
 
 // next takes the repository whose turn it is, with a worker for it; nil if nobody may go.
 func (q *queue) next(now instant) *entry {
-	if q.free <= 0 {
+	ln := q.turn(now)
+	if ln == nil {
 		return nil
 	}
+	e := ln.ready[0]
+	ln.ready[0] = nil
+	ln.ready = ln.ready[1:]
+	q.begin(e, now)
+	return e
+}
+
+// turn is the line that gets a worker: of those that may have one, one with the fewest, in turn. What others do not use is lent, but
+// the last worker is kept for an installation that has none, and one whose looks wait is not lent more of them.
+func (q *queue) turn(now instant) *line {
+	var best *line
 	for range len(q.ring) {
 		ln := q.ring[0]
 		q.ring = q.ring[1:]
@@ -308,16 +325,16 @@ func (q *queue) next(now instant) *entry {
 			continue
 		}
 		q.ring = append(q.ring, ln)
-		if ln.limited > now.tick || ln.running >= q.share {
-			continue
+		free := q.free > 1 || q.free == 1 && ln.running == 0
+		if free && ln.limited <= now.tick && ln.parked < parkedShare && (best == nil || ln.running < best.running) {
+			best = ln
 		}
-		e := ln.ready[0]
-		ln.ready[0] = nil
-		ln.ready = ln.ready[1:]
-		q.begin(e, now)
-		return e
 	}
-	return nil
+	if best != nil { // its next turn comes after the others'
+		i := slices.Index(q.ring, best)
+		q.ring = append(slices.Delete(q.ring, i, i+1), best)
+	}
+	return best
 }
 
 // begin takes a worker for an entry, and clears the reasons that its look answers.
@@ -330,7 +347,7 @@ func (q *queue) begin(e *entry, now instant) {
 	}
 	e.streak++
 	e.event = e.noted
-	e.due, e.settle, e.noted, e.hold = never, never, never, 0
+	e.due, e.settle, e.noted, e.prompt, e.hold = never, never, never, never, 0
 	if !e.wake.After(now.wall) {
 		e.wake = time.Time{}
 	}

@@ -38,19 +38,76 @@ func (q *queue) all(now tick) (names string) {
 }
 
 func TestInstallationsTakeTurns(t *testing.T) {
-	q := newQueue(8, at(0))
+	q := newQueue(5, at(0))
 	for id := range int64(5) {
 		q.soon(q.take(t, id+1, 1), tick(id))
 	}
 	q.soon(q.take(t, 6, 2), 3)
 	q.soon(q.take(t, 7, 2), 4)
 	if got := q.all(5); got != "r1 r6 r2 r7 " {
-		t.Errorf("began %q: of one installation at most a quarter of the workers, in turn with others", got)
+		t.Errorf("began %q: two installations have two workers each, in turn, and the last waits for a third one", got)
 	}
 	e := q.repos[key{id: 1}]
 	q.end(e, e.line, 6)
 	if got := q.all(6); got != "r3 " {
 		t.Errorf("after one ended, began %q", got)
+	}
+}
+
+// TestOneInstallationIsLentWhatOthersDoNotUse: one alone has all workers but one. Another one gets that as soon as it comes, and then
+// the next that are free until it has as many.
+func TestOneInstallationIsLentWhatOthersDoNotUse(t *testing.T) {
+	q := newQueue(8, at(0))
+	for id := range int64(20) {
+		q.soon(q.take(t, id+1, 1), tick(id))
+	}
+	if got := q.all(20); got != "r1 r2 r3 r4 r5 r6 r7 " {
+		t.Fatalf("one installation alone began %q", got)
+	}
+	for id := range int64(6) {
+		q.soon(q.take(t, 101+id, 2), 21+tick(id))
+	}
+	if got := q.all(30); got != "r101 " {
+		t.Fatalf("a second installation began %q", got)
+	}
+	ends := func(id int64) string {
+		e := q.repos[key{id: id}]
+		q.end(e, e.line, 30)
+		return q.all(30)
+	}
+	if got := ends(1); got != "" {
+		t.Errorf("the worker that is kept back went to %q", got)
+	}
+	for id, want := range []string{"r102 ", "r103 ", "r8 "} { // then both have as many
+		if got := ends(int64(id + 2)); got != want {
+			t.Errorf("the worker of r%d went to %q, want %q", id+2, got, want)
+		}
+	}
+	q.soon(q.take(t, 201, 3), 31)
+	if got := q.all(31); got != "r201 " {
+		t.Errorf("a third installation began %q", got)
+	}
+}
+
+// TestWhatWaitsIsNotLentMore: an installation of which many looks wait without a worker begins no further one.
+func TestWhatWaitsIsNotLentMore(t *testing.T) {
+	q := newQueue(4, at(0))
+	for id := range int64(100) {
+		q.soon(q.take(t, id+1, 1), 0)
+	}
+	q.soon(q.take(t, 101, 2), 0)
+	parked := 0
+	for q.all(1) != "" {
+		for ln := q.lines[1]; ln.running > 0; parked++ {
+			ln.running, ln.parked = ln.running-1, ln.parked+1
+			q.release()
+		}
+	}
+	if parked < parkedShare || parked > parkedShare+3 {
+		t.Errorf("%d looks are parked", parked)
+	}
+	if e := q.repos[key{id: 101}]; e.state != looking {
+		t.Error("another installation was not looked at meanwhile")
 	}
 }
 
@@ -78,6 +135,27 @@ func TestAWorkerGoesBackToWhoGaveItAway(t *testing.T) {
 	}
 	if got := q.all(5); got != "" {
 		t.Errorf("began %q without a worker", got)
+	}
+}
+
+// TestASilenceIsBroken: the first event of a quiet repository is looked at with those that come with it, and not later for them.
+// What follows settles.
+func TestASilenceIsBroken(t *testing.T) {
+	q := newQueue(1, at(0))
+	e := q.take(t, 1, 1)
+	begin := tick(time.Minute)
+	for i := range tick(10) {
+		q.note(e, plan.Named{}, begin+i*settleFirst/10)
+	}
+	if e.alarm != begin+settleFirst {
+		t.Errorf("a push after a silence is looked at after %v", e.alarm-begin)
+	}
+	q.all(begin + settleFirst)
+	ended := begin + settleFirst + 100*time.Millisecond
+	q.end(e, e.line, ended)
+	q.note(e, plan.Named{}, ended+time.Millisecond)
+	if e.alarm != ended+time.Millisecond+settleQuiet {
+		t.Errorf("an event in the burst is looked at after %v", e.alarm-ended)
 	}
 }
 
