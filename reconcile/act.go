@@ -12,44 +12,68 @@ import (
 	"github.com/sluicegate/sluice/store"
 )
 
-// act does actions in their order. It gives the error that ended the look early, if one did. A write that failed for one pull
-// request alone does not: it is remembered in k.failed.
+// act does actions in their order, statuses that follow each other at the same time. It gives the error that ended the look early, if
+// one did. A write that failed for one pull request alone does not: it is remembered in k.failed.
 func (k *look) act(ctx context.Context, actions []plan.Action) error {
-	for _, a := range actions {
-		if k.skipped(a) || (k.end != nil && !shuts(a)) {
-			continue
+	for len(actions) > 0 {
+		var err error
+		sets := k.round(actions)
+		if len(sets) > 0 {
+			err = k.setStatuses(ctx, sets)
+			actions = actions[len(sets):]
+		} else {
+			err = k.one(ctx, actions[0])
+			actions = actions[1:]
 		}
-		err := k.try(ctx, a)
-		switch {
-		case err == nil:
-		case k.spared(err):
-			k.left[k.placeOf(a)] = k.entry.left[k.placeOf(a)] + 1
-		case !k.endsOpeningAlone(err):
+		if err != nil {
 			return err
-		case k.end == nil:
-			k.end = err
 		}
 	}
 	return k.end
 }
 
+// one does one action, and gives the error that ends the look, if it does.
+func (k *look) one(ctx context.Context, a plan.Action) error {
+	if k.skipped(a) || (k.end != nil && !shuts(a)) {
+		return nil
+	}
+	return k.heed(a, k.try(ctx, a))
+}
+
+// heed gives the error of an action that ends the whole look. One that ends what opens alone is remembered, and so is a void action.
+func (k *look) heed(a plan.Action, err error) error {
+	switch {
+	case err == nil:
+	case k.spared(err):
+		k.left[k.placeOf(a)] = k.entry.left[k.placeOf(a)] + 1
+	case !k.endsOpeningAlone(err):
+		return err
+	case k.end == nil:
+		k.end = err
+	}
+	return nil
+}
+
 // try does one action if it may be done, and gives the error that ends the look, if it does.
 func (k *look) try(ctx context.Context, a plan.Action) error {
-	if err := k.permit(ctx, a); err != nil {
+	if err := k.may(ctx, a); err != nil {
 		return k.leave(ctx, a, err)
-	}
-	if !shuts(a) {
-		if !k.awaitPayments(ctx) {
-			return k.leave(ctx, a, errOwed)
-		}
-		if err := k.permit(ctx, a); err != nil { // it may have been waited for
-			return k.leave(ctx, a, err)
-		}
 	}
 	if err := k.do(ctx, a); err != nil {
 		return k.weigh(a, err)
 	}
 	return nil
+}
+
+// may tells why an action must not be begun; nil if it may. What opens waits for payments before.
+func (k *look) may(ctx context.Context, a plan.Action) error {
+	if err := k.permit(ctx, a); err != nil || shuts(a) {
+		return err
+	}
+	if !k.awaitPayments(ctx) {
+		return errOwed
+	}
+	return k.permit(ctx, a) // it may have been waited for
 }
 
 // awaitPayments reports whether something may be opened: nothing of the installation is overdue. What was only just called in is paid in
@@ -108,8 +132,6 @@ func (k *look) placeOf(a plan.Action) plot {
 // do does one action and records it.
 func (k *look) do(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) {
-	case plan.SetStatus:
-		return k.setStatus(ctx, a)
 	case plan.Merge:
 		return k.merge(ctx, a)
 	case plan.Update:
@@ -185,10 +207,10 @@ func (k *look) weigh(a plan.Action, err error) error {
 			return err
 		}
 	}
-	switch kindOf(err) {
-	case forge.Limited, forge.Unauthorized:
+	switch {
+	case endsAll(err):
 		return err
-	case forge.Refused:
+	case kindOf(err) == forge.Refused:
 		// Another try would be refused again, until something changes.
 	default:
 		// Also what is gone: a commit or a branch may be gone by itself, however many there are. A repository that is gone
@@ -196,6 +218,11 @@ func (k *look) weigh(a plan.Action, err error) error {
 		k.fail(err)
 	}
 	return nil
+}
+
+// endsAll tells the errors that no write of the installation is spared.
+func endsAll(err error) bool {
+	return kindOf(err) == forge.Limited || kindOf(err) == forge.Unauthorized
 }
 
 // fail remembers the first failure that is worth another try soon.
@@ -258,6 +285,11 @@ func (k *look) record(ctx context.Context, acts ...store.Act) error {
 
 // finish records how an action ended, and gives the action's error, or the store's.
 func (k *look) finish(ctx context.Context, act store.Act, err error) error {
+	return errors.Join(k.record(ctx, k.ended(act, err)), err)
+}
+
+// ended is an action as the history keeps it, with its end.
+func (k *look) ended(act store.Act, err error) store.Act {
 	act.At = k.loop.now().wall
 	act.Outcome = outcomeOf(err)
 	if err != nil {
@@ -265,7 +297,7 @@ func (k *look) finish(ctx context.Context, act store.Act, err error) error {
 	} else {
 		k.wrote++
 	}
-	return errors.Join(k.record(ctx, act), err)
+	return act
 }
 
 // outcomeOf is an error in the history's words.
@@ -288,50 +320,6 @@ func reasonOf(err error) string {
 		return e.Reason
 	}
 	return err.Error()
-}
-
-func (k *look) setStatus(ctx context.Context, a plan.SetStatus) error {
-	w := post{
-		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
-		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
-	}
-	err := k.send(ctx, a, func(ctx context.Context) error { return k.post(ctx, w) })
-	act := k.actOf(a)
-	act.Reason = string(a.State) + ": " + a.Description
-	if err == nil && a.Repairs != "" {
-		act.Repair = &plan.Repair{SHA: a.SHA, Context: a.Context, By: a.Repairs, At: act.At}
-		k.log.Warn("a status under our name was set by somebody else and is put right",
-			"sha", a.SHA.Short(), "context", a.Context, "by", a.Repairs)
-	}
-	return k.finish(ctx, act, err)
-}
-
-// send does one write of an action. A short limit, mostly our own pace, is waited for without a worker, and the action is
-// weighed anew after it.
-func (k *look) send(ctx context.Context, a plan.Action, write func(context.Context) error) error {
-	for try := 1; ; try++ {
-		err := write(ctx)
-		wait, short := k.shortLimit(err)
-		if !short || try == limitTries || len(movedBy(err)) > 0 { // what was done in part is not begun anew as a whole
-			return err
-		}
-		if err := k.pause(ctx, wait, a.Pinned()); err != nil {
-			return err
-		}
-		if err := k.permit(ctx, a); err != nil {
-			return err
-		}
-	}
-}
-
-// shortLimit tells how long to wait for the end of a limit that is near.
-func (k *look) shortLimit(err error) (time.Duration, bool) {
-	var e *forge.Error
-	if !errors.As(err, &e) || e.Kind != forge.Limited || e.Until.IsZero() {
-		return 0, false
-	}
-	wait := max(0, e.Until.Sub(k.loop.now().wall))
-	return wait, wait <= limitPatience
 }
 
 // set writes one status, and is not interrupted by the service's stopping.

@@ -125,3 +125,106 @@ func TestAStatusThatEventsAlwaysVoid(t *testing.T) {
 		}
 	}, one)
 }
+
+// TestStatusesAreWrittenAtTheSameTime: the statuses of a look, and of all looks of an installation, go at the same time, as many as may
+// be under way at once, and each once.
+func TestStatusesAreWrittenAtTheSameTime(t *testing.T) {
+	for name, c := range map[string]struct {
+		paced, repos int
+		most         int
+		longest      time.Duration
+	}{
+		"one repository without a pace":       {0, 1, 56, time.Second},
+		"several repositories without a pace": {0, 4, 56, time.Second},
+		"one repository at GitHub's pace":     {180, 1, 7, time.Second},
+		"several of them":                     {180, 4, 7, 3 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			repos := []plan.Repo{one, repo(2), repo(3), repo(4)}[:c.repos]
+			bubble(t, func(t *testing.T, w *world) {
+				const pulls = 80
+				w.writes = c.paced
+				stop, from := started(w, reconcile.Options{})
+				defer stop()
+				var last time.Time
+				w.set(func() {
+					w.after = func(c call) error {
+						if c.op == "status" {
+							last = time.Now()
+						}
+						return nil
+					}
+				})
+				for _, r := range repos {
+					w.change(r, func(h *hub) {
+						for n := range pulls {
+							h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true}
+						}
+					})
+					w.note(r)
+				}
+				time.Sleep(time.Minute)
+				if n := w.count(from, "status"); n != pulls*c.repos {
+					t.Errorf("%d statuses for %d pull requests", n, pulls*c.repos)
+				}
+				for _, r := range repos {
+					for n := range pulls {
+						w.want(r, n+1, "pending")
+					}
+				}
+				if w.widest != c.most {
+					t.Errorf("%d writes at once, want %d", w.widest, c.most)
+				}
+				if took := last.Sub(from); took > c.longest {
+					t.Errorf("the last was written after %v", took)
+				}
+			}, repos...)
+		})
+	}
+}
+
+// TestTakingBackWaitsForNothingThatOpens: GitHub is slow, and as many statuses of one repository as may be at once are under way when a
+// green one of another has to be taken back.
+func TestTakingBackWaitsForNothingThatOpens(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		two := repo(2)
+		w.writes = 180
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.fault = func(c call) error { return nil }
+			w.decide = func(s plan.Snapshot) plan.Plan {
+				p := plan.Plan{At: s.At}
+				for _, x := range s.Pulls {
+					set := plan.SetStatus{Pin: plan.Pin{SHA: x.Head}, Pulls: []int{x.Number}, Context: "sluice/main", State: plan.Pending}
+					switch {
+					case len(x.Ours) == 0 && s.Repo.ID == one.ID:
+						p.Actions = append(p.Actions, set)
+					case len(x.Ours) > 0 && x.Ours[0].State == plan.Success:
+						set.Withdraws = true
+						p.Actions = append(p.Actions, set)
+					}
+				}
+				return p
+			}
+		})
+		for n := range 20 {
+			w.change(one, func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1} })
+		}
+		w.note(one)
+		w.change(two, func(h *hub) {
+			h.pulls[1] = &pull{number: 1, head: 1, status: &plan.Status{State: plan.Success, By: "sluice"}}
+		})
+		time.Sleep(200 * time.Millisecond)
+		w.set(func() { w.slow = 20 * time.Second }) // of the writes that begin from now on
+		time.Sleep(10 * time.Second)
+		begun := time.Now()
+		w.set(func() { w.slow = 50 * time.Millisecond })
+		w.note(two)
+		time.Sleep(time.Second)
+		w.want(two, 1, "pending")
+		if taken := w.of(begun, "status"); len(taken) != 1 || taken[0].repo != two {
+			t.Errorf("written meanwhile: %v", taken)
+		}
+	}, one, repo(2))
+}

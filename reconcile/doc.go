@@ -25,6 +25,12 @@
 //     no success); and a success that should have been taken back is a debt that is called in.
 //   - What opens or shuts by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
 //     observation, those are left to the next look.
+//   - Statuses of one look that follow each other go at the same time, those of one commit and context or of one pull request in order.
+//     Merges go one after the other, the oldest first. What was written at the same time changes nothing of the look before all of it has
+//     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
+//   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
+//     go those that take green back or follow a green that was set for them, for which some room is always left; then who came first. What
+//     pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What shuts waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that shut are written all the same.
 //   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none

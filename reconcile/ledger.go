@@ -193,6 +193,18 @@ func (l *ledger) end(at plot, number int64) bool {
 	return true
 }
 
+// endAt takes out the debt at a place, whichever it is, and gives its number; none if there is none.
+func (l *ledger) endAt(at plot) []int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.debts[at]
+	if o == nil {
+		return nil
+	}
+	l.drop(at)
+	return []int64{o.Number}
+}
+
 // endNumbers takes out debts of a repository by their numbers.
 func (l *ledger) endNumbers(repo plan.Repo, numbers []int64) {
 	l.mu.Lock()

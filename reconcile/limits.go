@@ -76,6 +76,12 @@ const (
 	recordMost  = 10 * time.Second // one call of the store, also after the service was told to stop
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
 	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
+	// writesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through, and
+	// writesFree how many without one: GitHub takes a hundred requests at once. The urgentShare-th part of them is left to what is urgent.
+	writesPaced, writesFree = 8, 64
+	urgentShare             = 8
+	// roundMost is how many statuses of one look are begun before the results of the first are taken in.
+	roundMost = 2 * writesFree
 	// mergeSpare is how many requests an installation must have left before a merge is begun. A merge takes three or four, and as
 	// many looks of the installation may be in the midst of one; what is left over takes green statuses back.
 	mergeSpare = 100

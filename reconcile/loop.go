@@ -77,6 +77,7 @@ type Loop struct {
 	owing    chan struct{} // wakes the payer: the ledger changed
 	looks    sync.WaitGroup
 	ledger   *ledger
+	lanes    *lanes
 
 	mu      sync.Mutex
 	queue   *queue
@@ -106,6 +107,7 @@ func New(o Options) *Loop {
 		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
 		owing: make(chan struct{}, 1), ledger: newLedger(),
+		lanes:   &lanes{of: map[int64]*lane{}},
 		ignored: map[key]bool{},
 	}
 	l.queue = newQueue(o.Workers, l.now())

@@ -28,7 +28,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 			Status: plan.Status{Context: m.Context, State: plan.Success, Description: m.Description},
 			sha:    m.SHA, debt: m.Debt, statuses: m.Statuses,
 		}
-		if err := k.send(ctx, m, func(ctx context.Context) error { return k.post(ctx, success) }); err != nil {
+		if err := k.send(ctx, m, func(ctx context.Context) error { return k.postNow(ctx, &success) }); err != nil {
 			return k.neverGreen(ctx, m, err)
 		}
 		green = true
@@ -70,7 +70,7 @@ func (k *look) attempt(ctx context.Context, m plan.Merge) (plan.SHA, error) {
 }
 
 func (k *look) tryMerge(ctx context.Context, m plan.Merge) (sha plan.SHA, err error) {
-	err = k.send(ctx, m, func(ctx context.Context) error {
+	err = k.send(ctx, unit{m}, func(ctx context.Context) error {
 		ctx, cancel := inHand(ctx)
 		defer cancel()
 		var err error
@@ -148,6 +148,7 @@ func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 // setAfter sets the success of what was merged already. Its debt is recorded all the same: the next look tells whether it was merged
 // where it was meant to be.
 func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
+	defer k.loop.lanes.pass(k.repo.Installation)()
 	defer k.loop.ledger.alone(plotOf(k.repo, m.SHA, m.Context))()
 	if m.Debt.SHA != "" {
 		if err := k.loop.owe(ctx, k.repo, m.Debt); err != nil {
@@ -159,6 +160,7 @@ func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
 
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.
 func (k *look) deleteBranch(ctx context.Context, m plan.Merge) error {
+	defer k.loop.lanes.pass(k.repo.Installation)()
 	bounded, cancel := inHand(ctx)
 	defer cancel()
 	err := k.loop.forge.DeleteBranch(bounded, k.repo, m.DeleteBranch, m.SHA)
@@ -192,7 +194,7 @@ func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 	var err error
 	for _, again := range mergePauses {
-		if err = k.post(ctx, post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true}); err == nil {
+		if err = k.postBack(ctx, sha, s); err == nil {
 			return
 		}
 		if wait, short := k.shortLimit(err); short {
@@ -207,4 +209,10 @@ func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 	k.loop.ledger.callIn(plotOf(k.repo, sha, s.Context), k.loop.now())
 	k.loop.payUp()
 	k.fail(fmt.Errorf("put %s back to pending: %w", sha.Short(), err))
+}
+
+// postBack sets a pending status. It waits for no other write.
+func (k *look) postBack(ctx context.Context, sha plan.SHA, s plan.Status) error {
+	defer k.loop.lanes.pass(k.repo.Installation)()
+	return k.postNow(ctx, &post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true})
 }

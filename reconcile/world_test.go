@@ -42,8 +42,18 @@ type world struct {
 	clock    func() time.Time                     // nil: time.Now
 	extra    func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
 	owed     ledgerOf
+	writing  map[placed]bool
+	abreast  int // writes under way
+	widest   int // the most of them
 	writes   int // that GitHub takes in a minute, as an observation says; 0: as many as come
 	statuses int // that stand under our context, when they are listed
+}
+
+// placed is where a status is written.
+type placed struct {
+	repo    int64
+	sha     plan.SHA
+	context plan.Context
 }
 
 // hub is one repository on GitHub, and what the store remembers of it.
@@ -52,7 +62,7 @@ type hub struct {
 	tip   int
 	pulls map[int]*pull
 
-	busy     int       // requests for it right now
+	busy     int       // requests for it right now, statuses apart
 	noted    int64     // notes that were delivered, echoes not counted
 	lastNote time.Time // when the last was that named no part of the repository
 	named    []naming  // the others
@@ -104,6 +114,7 @@ type call struct {
 	detail  string
 	rules   bool
 	context plan.Context
+	sha     plan.SHA
 	moves   []plan.Move
 	part    []int // of an observation: these pull requests alone
 }
@@ -115,7 +126,7 @@ func (c call) String() string {
 var github = []string{"observe", "status", "merge", "update", "delete", "move"}
 
 func newWorld(t *testing.T, repos ...plan.Repo) *world {
-	w := &world{t: t, turn: make(chan struct{}, 1), hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
+	w := &world{t: t, turn: make(chan struct{}, 1), writing: map[placed]bool{}, hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
 	w.windows = func(time.Time) (bool, time.Time) { return true, time.Time{} }
 	for _, r := range repos {
 		w.create(r)
@@ -249,13 +260,24 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 	if h == nil {
 		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
 	}
-	shuts := c.op == "status" && c.state != plan.Success // a debt is paid whatever look is under way
-	if !shuts {
+	if c.op == "status" { // a debt is paid whatever look is under way, and statuses of one look are written at the same time
+		at := placed{c.repo.ID, c.sha, c.context}
+		if w.writing[at] {
+			w.broken = append(w.broken, fmt.Sprintf("%v: two at once on one commit and context", c))
+		}
+		w.writing[at] = true
+		defer delete(w.writing, at)
+	} else {
 		h.busy++
 		defer func() { h.busy-- }()
+		if h.busy > 1 {
+			w.broken = append(w.broken, fmt.Sprintf("%v: two at once", c))
+		}
 	}
-	if !shuts && h.busy > 1 {
-		w.broken = append(w.broken, fmt.Sprintf("%v: two at once", c))
+	if c.op != "observe" {
+		w.abreast++
+		w.widest = max(w.widest, w.abreast)
+		defer func() { w.abreast-- }()
 	}
 	slow := w.slow
 	w.mu.Unlock()
@@ -414,7 +436,7 @@ func (w *world) pullAt(h *hub, sha plan.SHA) *pull {
 }
 
 func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan.Status) error {
-	c := call{op: "status", repo: r, state: s.State, detail: s.Description, context: s.Context}
+	c := call{op: "status", repo: r, state: s.State, detail: s.Description, context: s.Context, sha: sha}
 	w.change(r, func(h *hub) {
 		if p := w.pullAt(h, sha); p != nil {
 			c.pull = p.number
