@@ -116,11 +116,11 @@ func (l *lanes) admission(installation int64, u urgency) *admission {
 
 // queue puts a write in line, by its ticket.
 func (n *lane) queue(u urgency, w *waiter) {
-	line := append(n.waiting[u], w)
+	n.waiting[u] = append(n.waiting[u], w)
+	line := n.waiting[u]
 	for i := len(line) - 1; i > 0 && line[i-1].ticket > w.ticket; i-- {
 		line[i-1], line[i] = line[i], line[i-1]
 	}
-	n.waiting[u] = line
 }
 
 // admit lets in whoever may.
