@@ -134,8 +134,8 @@ func TestStatusesAreWrittenAtTheSameTime(t *testing.T) {
 		most         int
 		longest      time.Duration
 	}{
-		"one repository without a pace":       {0, 1, 56, time.Second},
-		"several repositories without a pace": {0, 4, 56, time.Second},
+		"one repository without a pace":       {0, 1, 63, time.Second},
+		"several repositories without a pace": {0, 4, 63, time.Second},
 		"one repository at GitHub's pace":     {180, 1, 7, time.Second},
 		"several of them":                     {180, 4, 7, 3 * time.Second},
 	} {

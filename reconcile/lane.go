@@ -70,7 +70,7 @@ func (l *lanes) lane(installation int64) *lane {
 // room reports whether one more may be let in. Some room is left to what is urgent.
 func (n *lane) room(u urgency) bool {
 	most := min(n.most, n.width)
-	return n.rests == 0 && n.running < most && (u == urgent || n.late < most-most/urgentShare)
+	return n.rests == 0 && n.running < most && (u == urgent || n.late < max(1, most-urgentRoom))
 }
 
 // enter waits until a write may begin, of as many at once as the lane has. stall is called before a wait. It reports whether there was one.

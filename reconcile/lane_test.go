@@ -31,7 +31,7 @@ func TestLanesKeepCount(t *testing.T) {
 				if u == usual {
 					late++
 				}
-				if most = max(most, running); running > writesPaced || late > writesPaced-writesPaced/urgentShare {
+				if most = max(most, running); running > writesPaced || late > writesPaced-urgentRoom {
 					t.Errorf("%d at once, %d of them not urgent", running, late)
 				}
 				mu.Unlock()

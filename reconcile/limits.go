@@ -18,7 +18,7 @@ const (
 	// settleQuiet is how long a repository must be quiet after a note before it is looked at: one push makes several events.
 	settleQuiet = 250 * time.Millisecond
 	// settleFirst is how long an event that breaks a silence waits for those that come with it.
-	settleFirst = 60 * time.Millisecond
+	settleFirst = 25 * time.Millisecond
 	// settleMost is the longest that a note waits for quiet.
 	settleMost = time.Second
 	// A repository with events all the time is not looked at all the time: from the streakFree-th look in a row on, the pause
@@ -77,9 +77,9 @@ const (
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
 	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
 	// writesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through, and
-	// writesFree how many without one: GitHub takes a hundred requests at once. The urgentShare-th part of them is left to what is urgent.
+	// writesFree how many without one: GitHub takes a hundred requests at once. urgentRoom of them is left to what is urgent.
 	writesPaced, writesFree = 8, 64
-	urgentShare             = 8
+	urgentRoom              = 1
 	// roundMost is how many statuses of one look are begun before the results of the first are taken in.
 	roundMost = 2 * writesFree
 	// mergeSpare is how many requests an installation must have left before a merge is begun. A merge takes three or four, and as

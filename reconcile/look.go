@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -278,6 +280,8 @@ func (k *look) observed(s plan.Snapshot) {
 	if k.entry.state != looking {
 		return // it was forgotten meanwhile
 	}
+	k.entry.events.forget(k.seen)
+	k.entry.bases, k.entry.free = slices.Collect(maps.Keys(s.Bases)), s.Budget == 0
 	// A page of pull requests comes from one hourly budget, a base's rules from another.
 	cost := max(1, (len(s.Pulls)+pageSize-1)/pageSize, (len(s.Branches)+pageSize-1)/pageSize, len(s.Bases))
 	k.entry.line.cost += cost - k.entry.cost

@@ -1411,6 +1411,7 @@ func TestStoppingDoesNotWaitForGitHubForEver(t *testing.T) {
 
 func TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
+		w.writes = 180 // at GitHub's pace
 		w.open(one, pull{number: 7, hold: true})
 		stop, from := started(w, reconcile.Options{})
 		defer stop()

@@ -66,6 +66,7 @@ type entry struct {
 	due    tick      // the plan's Look, an echo, a void observation, another try
 	settle tick      // the end of a burst of notes
 	noted  tick      // the burst's first note; never: none since the last look began
+	latest tick      // the latest note that broke a silence, or would have
 	prompt tick      // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
 	resync tick      // when rules are to be read anew, whatever happened
 	missed tick      // when it is to be looked at, or was, for events that may be lost; 0: never
@@ -81,8 +82,10 @@ type entry struct {
 	gones int // looks in a row to which GitHub said that the repository is not there
 	idles int // looks in a row that wrote nothing and wanted another one at once
 
-	events events       // that void what they name
-	left   map[plot]int // looks in a row that events kept from a write there; touched by its look alone
+	events events        // that void what they name
+	bases  []plan.Branch // at the last look; nil: there was none
+	free   bool          // nothing is bound to GitHub's pace
+	left   map[plot]int  // looks in a row that events kept from a write there; touched by its look alone
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
 	waits  bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
@@ -246,12 +249,20 @@ func (q *queue) drift(now instant) time.Duration {
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Named, now tick) {
 	e.events.add(named)
-	if e.noted == never && e.state != looking && now-e.ended >= settleMost {
-		e.prompt = now + settleFirst
+	if !e.forerun(named) {
+		if e.state != looking && now-max(e.ended, e.latest) >= settleQuiet {
+			e.prompt = min(e.prompt, now+settleFirst)
+		}
+		e.latest = now
 	}
 	e.noted = min(e.noted, now)
 	e.settle = max(min(e.prompt, e.noted+settleMost, now+settleQuiet), e.ended+e.rest())
 	q.reckon(e)
+}
+
+// forerun reports whether an event is the push to a pull request's branch, as far as is known: the pull request's own event follows.
+func (e *entry) forerun(n plan.Named) bool {
+	return n.Branch != "" && n.Pull == 0 && e.bases != nil && !slices.Contains(e.bases, n.Branch)
 }
 
 // hear asks for a look at what Flux reported. A thousand reports one after the other make few looks.
@@ -266,8 +277,11 @@ func (q *queue) hear(e *entry, now tick) {
 // lost reports whether GitHub said often enough that the repository is not there.
 func (e *entry) lost() bool { return e.gones >= goneProof }
 
-// rest is how long a repository with events all the time is left alone after a look.
+// rest is how long a repository with events all the time is left alone after a look, to spare GitHub's budgets.
 func (e *entry) rest() time.Duration {
+	if e.free {
+		return 0
+	}
 	return min(max(0, time.Duration(e.streak-streakFree)*streakStep), streakMost)
 }
 

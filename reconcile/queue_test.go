@@ -148,7 +148,7 @@ func TestASilenceIsBroken(t *testing.T) {
 		q.note(e, plan.Named{}, begin+i*settleFirst/10)
 	}
 	if e.alarm != begin+settleFirst {
-		t.Errorf("a push after a silence is looked at after %v", e.alarm-begin)
+		t.Errorf("an event after a silence is looked at after %v", e.alarm-begin)
 	}
 	q.all(begin + settleFirst)
 	ended := begin + settleFirst + 100*time.Millisecond
@@ -156,6 +156,18 @@ func TestASilenceIsBroken(t *testing.T) {
 	q.note(e, plan.Named{}, ended+time.Millisecond)
 	if e.alarm != ended+time.Millisecond+settleQuiet {
 		t.Errorf("an event in the burst is looked at after %v", e.alarm-ended)
+	}
+	e.bases = []plan.Branch{"main"}
+	q.all(e.alarm)
+	q.end(e, e.line, ended+time.Second)
+	next := 2 * begin
+	q.note(e, plan.Named{Branch: "fix"}, next)
+	if e.alarm != next+settleQuiet {
+		t.Errorf("the push to a pull request's branch is looked at after %v", e.alarm-next)
+	}
+	q.note(e, plan.Named{Pull: 7}, next+settleQuiet/2)
+	if e.alarm != next+settleQuiet/2+settleFirst {
+		t.Errorf("the pull request's own event is looked at after %v", e.alarm-next-settleQuiet/2)
 	}
 }
 
