@@ -172,9 +172,11 @@ func TestStatusesAreWrittenAtTheSameTime(t *testing.T) {
 						w.want(r, n+1, "pending")
 					}
 				}
-				if w.widest != c.most {
-					t.Errorf("%d writes at once, want %d", w.widest, c.most)
-				}
+				w.set(func() {
+					if w.widest != c.most {
+						t.Errorf("%d writes at once, want %d", w.widest, c.most)
+					}
+				})
 				if took := last.Sub(from); took > c.longest {
 					t.Errorf("the last was written after %v", took)
 				}
@@ -192,7 +194,12 @@ func TestTakingBackWaitsForNothingThatOpens(t *testing.T) {
 		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		w.set(func() {
-			w.fault = func(c call) error { return nil }
+			w.after = func(c call) error {
+				if c.op == "observe" && c.repo == one {
+					w.set(func() { w.slow = 20 * time.Second }) // of what begins from now on
+				}
+				return nil
+			}
 			w.decide = func(s plan.Snapshot) plan.Plan {
 				p := plan.Plan{At: s.At}
 				for _, x := range s.Pulls {
@@ -215,9 +222,12 @@ func TestTakingBackWaitsForNothingThatOpens(t *testing.T) {
 		w.change(two, func(h *hub) {
 			h.pulls[1] = &pull{number: 1, head: 1, status: &plan.Status{State: plan.Success, By: "sluice"}}
 		})
-		time.Sleep(200 * time.Millisecond)
-		w.set(func() { w.slow = 20 * time.Second }) // of the writes that begin from now on
-		time.Sleep(10 * time.Second)
+		time.Sleep(5 * time.Second)
+		w.set(func() {
+			if w.widest != 7 {
+				t.Errorf("%d are under way", w.widest)
+			}
+		})
 		begun := time.Now()
 		w.set(func() { w.slow = 50 * time.Millisecond })
 		w.note(two)

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -119,5 +120,28 @@ func TestNamesAreBounded(t *testing.T) {
 	v.forget(v.count)
 	if len(v.named) > 0 {
 		t.Errorf("%d names are kept after a look answered them", len(v.named))
+	}
+}
+
+// TestALookAnswersNames: what events named before a look is forgotten once it has seen the repository.
+func TestALookAnswersNames(t *testing.T) {
+	l := New(Options{Forge: still{}, Store: still{}, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
+	l.takeIn([]plan.Repo{repository(1, 1)})
+	e := l.queue.repos[key{id: 1}]
+	for n := range 3 * namesMost {
+		l.Poke(e.repo, Changed, plan.Named{Pull: n + 1})
+		if n%100 != 0 {
+			continue
+		}
+		now := l.now()
+		now.tick += time.Hour
+		l.mu.Lock()
+		l.queue.advance(now)
+		k := l.newLook(l.queue.next(now), now)
+		l.mu.Unlock()
+		k.run(t.Context())
+	}
+	if e.events.whole > 0 {
+		t.Error("names gathered although looks answered them")
 	}
 }
