@@ -91,7 +91,8 @@
 //   - While the store fails heads are as old as our status on them: a green one may go back to pending until it settles anew.
 //   - The answer of a merge is lost (cut, time-out): it is tried again, and "already merged" is success. If the pin runs out
 //     meanwhile, pending is written on a head that may be merged: it releases nothing.
-//   - kill -9 between a status and its record: a repair is counted once too few. The limit on repairs comes one later. A store
+//   - kill -9 between statuses and their record, which is one for all that were written at the same time: the history lacks their lines,
+//     and a repair is counted once too few. The limit on repairs comes one later. A store
 //     that fails counts none: then its backoff is the limit.
 //   - A status of ours comes back as an echo after somebody else overwrote it: the other writer's own event is not an echo, and
 //     makes the look.

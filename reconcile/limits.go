@@ -80,8 +80,8 @@ const (
 	// writesFree how many without one: GitHub takes a hundred requests at once. urgentRoom of them is left to what is urgent.
 	writesPaced, writesFree = 8, 64
 	urgentRoom              = 1
-	// roundMost is how many statuses of one look are begun before the results of the first are taken in.
-	roundMost = 2 * writesFree
+	// roundShare is how many times as many statuses as may be under way one look begins before it takes in what came of the first.
+	roundShare = 2
 	// mergeSpare is how many requests an installation must have left before a merge is begun. A merge takes three or four, and as
 	// many looks of the installation may be in the midst of one; what is left over takes green statuses back.
 	mergeSpare = 100

@@ -13,11 +13,12 @@ import (
 // request, and what takes green back not together with others, which it would wait for.
 func (k *look) round(actions []plan.Action) []plan.SetStatus {
 	var sets []plan.SetStatus
+	most := roundShare * k.abreast()
 	places, pulls := map[plot]bool{}, map[int]bool{}
 	for _, a := range actions {
 		set, ok := a.(plan.SetStatus)
 		at := k.placeOf(a)
-		if !ok || len(sets) == roundMost || places[at] || len(sets) > 0 && set.Withdraws != sets[0].Withdraws {
+		if !ok || len(sets) == most || places[at] || len(sets) > 0 && set.Withdraws != sets[0].Withdraws {
 			return sets
 		}
 		for _, n := range set.Pulls {
@@ -61,7 +62,12 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 		all, jobs = append(all, s), append(jobs, &s.job)
 	}
 	k.sendAll(ctx, jobs)
-	all = slices.DeleteFunc(all, func(s *setting) bool { return errors.Is(s.job.err, errUnbegun) })
+	all = slices.DeleteFunc(all, func(s *setting) bool {
+		if errors.Is(s.job.err, errStopped) {
+			end = errStopped
+		}
+		return errors.Is(s.job.err, errUnbegun) || errors.Is(s.job.err, errStopped)
+	})
 	if len(all) == 0 {
 		return end
 	}
