@@ -52,8 +52,8 @@ func newTransport(d dial, connections int) *http.Transport {
 		ForceAttemptHTTP2:     true,
 		HTTP2:                 &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingMost},
 		MaxConnsPerHost:       connections,
-		MaxIdleConns:          50,
-		MaxIdleConnsPerHost:   20,
+		MaxIdleConns:          128,
+		MaxIdleConnsPerHost:   100, // as many requests as GitHub takes at once, where they do not share one connection
 		IdleConnTimeout:       90 * time.Second,
 		TLSHandshakeTimeout:   10 * time.Second,
 		ResponseHeaderTimeout: maxRequest,

@@ -12,44 +12,82 @@ import (
 	"github.com/sluicegate/sluice/store"
 )
 
-// act does actions in their order. It gives the error that ended the look early, if one did. A write that failed for one pull
-// request alone does not: it is remembered in k.failed.
+// act does actions in their order, statuses that follow each other at the same time. It gives the error that ended the look early, if
+// one did. A write that failed for one pull request alone does not: it is remembered in k.failed.
 func (k *look) act(ctx context.Context, actions []plan.Action) error {
-	for _, a := range actions {
-		if k.skipped(a) || (k.end != nil && !shuts(a)) || (k.full != nil && !urgent(a)) {
-			continue
+	for len(actions) > 0 {
+		var err error
+		sets := k.round(actions)
+		if len(sets) > 0 {
+			err = k.setStatuses(ctx, sets)
+			actions = actions[len(sets):]
+		} else {
+			err = k.one(ctx, actions[0])
+			actions = actions[1:]
 		}
-		err := k.try(ctx, a)
-		switch limit := limitOf(err); {
-		case err == nil:
-		case limit != nil && limit.Foreseen && !urgent(a):
-			k.full = err
-		case !k.endsOpeningAlone(err):
+		if err != nil {
 			return err
-		case k.end == nil:
-			k.end = err
 		}
 	}
 	return k.end
 }
 
+// passedOver reports whether an action is not even tried any more.
+func (k *look) passedOver(a plan.Action) bool {
+	return k.skipped(a) || k.end != nil && !shuts(a) || k.full != nil && !urgent(a)
+}
+
+// one does one action, and gives the error that ends the look, if it does.
+func (k *look) one(ctx context.Context, a plan.Action) error {
+	if k.passedOver(a) {
+		return nil
+	}
+	return k.heed(a, k.try(ctx, a))
+}
+
+// heed gives the error of an action that ends the whole look. One that ends what opens alone is remembered, and so is a void action.
+func (k *look) heed(a plan.Action, err error) error {
+	switch {
+	case err == nil:
+	case foreseen(a, err):
+		k.full = err
+	case k.spared(err):
+		k.left[k.placeOf(a)] = k.entry.left[k.placeOf(a)] + 1
+	case !k.endsOpeningAlone(err):
+		return err
+	case k.end == nil:
+		k.end = err
+	}
+	return nil
+}
+
+// foreseen reports whether our own count of GitHub's budgets ended a status that only tells: what releases something, or takes it
+// back, goes on.
+func foreseen(a plan.Action, err error) bool {
+	limit := limitOf(err)
+	return limit != nil && limit.Foreseen && !urgent(a)
+}
+
 // try does one action if it may be done, and gives the error that ends the look, if it does.
 func (k *look) try(ctx context.Context, a plan.Action) error {
-	if err := k.permit(ctx, a); err != nil {
+	if err := k.may(ctx, a); err != nil {
 		return k.leave(ctx, a, err)
-	}
-	if !shuts(a) {
-		if !k.awaitPayments(ctx) {
-			return k.leave(ctx, a, errOwed)
-		}
-		if err := k.permit(ctx, a); err != nil { // it may have been waited for
-			return k.leave(ctx, a, err)
-		}
 	}
 	if err := k.do(ctx, a); err != nil {
 		return k.weigh(a, err)
 	}
 	return nil
+}
+
+// may tells why an action must not be begun; nil if it may. What opens waits for payments before.
+func (k *look) may(ctx context.Context, a plan.Action) error {
+	if err := k.permit(ctx, a); err != nil || shuts(a) {
+		return err
+	}
+	if !k.awaitPayments(ctx) {
+		return errOwed
+	}
+	return k.permit(ctx, a) // it may have been waited for
 }
 
 // awaitPayments reports whether something may be opened: nothing of the installation is overdue. What was only just called in is paid in
@@ -97,14 +135,23 @@ func (k *look) endsOpeningAlone(err error) bool {
 		errors.Is(err, errCrowded) || (errors.Is(err, errVoid) && k.starved())
 }
 
-// starved tells that events keep a repository from every write.
+// starved reports whether events keep a repository from every write.
 func (k *look) starved() bool { return k.stale >= voidMost }
+
+// spared reports whether an error is that an event voids one action alone: the look that the event makes does it.
+func (k *look) spared(err error) bool {
+	return errors.Is(err, errVoid) && !errors.Is(err, errStore) && !k.allVoid()
+}
+
+// placeOf is where an action writes, to know it again in the next look.
+func (k *look) placeOf(a plan.Action) plot {
+	of := scopeOf(a)
+	return plotOf(k.repo, of.sha, of.context)
+}
 
 // do does one action and records it.
 func (k *look) do(ctx context.Context, a plan.Action) error {
 	switch a := a.(type) {
-	case plan.SetStatus:
-		return k.setStatus(ctx, a)
 	case plan.Merge:
 		return k.merge(ctx, a)
 	case plan.Update:
@@ -141,7 +188,7 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if k.outlived(a) {
 		return errOld
 	}
-	if k.void() && (!shuts(a) || !k.starved()) {
+	if k.void(scopeOf(a)) && (!shuts(a) || !k.starved() && k.entry.left[k.placeOf(a)] < voidMost) {
 		return errVoid
 	}
 	return nil
@@ -155,13 +202,6 @@ func (k *look) lasts(p plan.Pin, d time.Duration) bool {
 	}
 	now := k.loop.now()
 	return now.wall.Add(d).Before(p.Before) && now.tick+d-k.last.tick < p.Before.Sub(k.last.wall)
-}
-
-// void tells whether somebody changed the repository since the observation began, as far as we were told.
-func (k *look) void() bool {
-	k.loop.mu.Lock()
-	defer k.loop.mu.Unlock()
-	return k.entry.seen != k.seen || k.entry.state != looking
 }
 
 // leave records the action at which a look ended because it must not go on.
@@ -187,10 +227,10 @@ func (k *look) weigh(a plan.Action, err error) error {
 			return err
 		}
 	}
-	switch kindOf(err) {
-	case forge.Limited, forge.Unauthorized:
+	switch {
+	case endsAll(err):
 		return err
-	case forge.Refused:
+	case kindOf(err) == forge.Refused:
 		// Another try would be refused again, until something changes.
 	default:
 		// Also what is gone: a commit or a branch may be gone by itself, however many there are. A repository that is gone
@@ -198,6 +238,11 @@ func (k *look) weigh(a plan.Action, err error) error {
 		k.fail(err)
 	}
 	return nil
+}
+
+// endsAll tells the errors that no write of the installation is spared.
+func endsAll(err error) bool {
+	return kindOf(err) == forge.Limited || kindOf(err) == forge.Unauthorized
 }
 
 // fail remembers the first failure that is worth another try soon.
@@ -260,6 +305,11 @@ func (k *look) record(ctx context.Context, acts ...store.Act) error {
 
 // finish records how an action ended, and gives the action's error, or the store's.
 func (k *look) finish(ctx context.Context, act store.Act, err error) error {
+	return errors.Join(k.record(ctx, k.ended(act, err)), err)
+}
+
+// ended is an action as the history keeps it, with its end.
+func (k *look) ended(act store.Act, err error) store.Act {
 	act.At = k.loop.now().wall
 	act.Outcome = outcomeOf(err)
 	if err != nil {
@@ -267,7 +317,7 @@ func (k *look) finish(ctx context.Context, act store.Act, err error) error {
 	} else {
 		k.wrote++
 	}
-	return errors.Join(k.record(ctx, act), err)
+	return act
 }
 
 // outcomeOf is an error in the history's words.
@@ -290,50 +340,6 @@ func reasonOf(err error) string {
 		return e.Reason
 	}
 	return err.Error()
-}
-
-func (k *look) setStatus(ctx context.Context, a plan.SetStatus) error {
-	w := post{
-		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
-		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
-	}
-	err := k.send(ctx, a, func(ctx context.Context) error { return k.post(ctx, w) })
-	act := k.actOf(a)
-	act.Reason = string(a.State) + ": " + a.Description
-	if err == nil && a.Repairs != "" {
-		act.Repair = &plan.Repair{SHA: a.SHA, Context: a.Context, By: a.Repairs, At: act.At}
-		k.log.Warn("a status under our name was set by somebody else and is put right",
-			"sha", a.SHA.Short(), "context", a.Context, "by", a.Repairs)
-	}
-	return k.finish(ctx, act, err)
-}
-
-// send does one write of an action. A short limit, mostly our own pace, is waited for without a worker, and the action is
-// weighed anew after it.
-func (k *look) send(ctx context.Context, a plan.Action, write func(context.Context) error) error {
-	for try := 1; ; try++ {
-		err := write(ctx)
-		wait, short := k.shortLimit(err)
-		if !short || try == limitTries || len(movedBy(err)) > 0 { // what was done in part is not begun anew as a whole
-			return err
-		}
-		if err := k.pause(ctx, wait, a.Pinned()); err != nil {
-			return err
-		}
-		if err := k.permit(ctx, a); err != nil {
-			return err
-		}
-	}
-}
-
-// shortLimit tells how long to wait for the end of a limit that is near.
-func (k *look) shortLimit(err error) (time.Duration, bool) {
-	var e *forge.Error
-	if !errors.As(err, &e) || e.Kind != forge.Limited || e.Until.IsZero() {
-		return 0, false
-	}
-	wait := max(0, e.Until.Sub(k.loop.now().wall))
-	return wait, wait <= limitPatience
 }
 
 // set writes one status, and is not interrupted by the service's stopping.

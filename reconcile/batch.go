@@ -112,7 +112,7 @@ func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Actio
 func (k *look) observeAgain(ctx context.Context, numbers []int) (plan.Snapshot, error) {
 	l := k.loop
 	l.mu.Lock()
-	k.seen = k.entry.seen
+	k.seen = k.entry.events.count
 	l.mu.Unlock()
 	s, _, err := k.read(forge.WithClass(ctx, forge.Opening), forge.Ask{Pulls: numbers})
 	if err != nil {

@@ -79,7 +79,7 @@ func BenchmarkPoke(b *testing.B) {
 	l := crowded()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		l.Poke(repository(int64(i%crowd)+1, 0), Changed)
+		l.Poke(repository(int64(i%crowd)+1, 0), Changed, plan.Named{})
 	}
 }
 

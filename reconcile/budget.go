@@ -25,18 +25,13 @@ func (e *entry) class(now instant) forge.Class {
 	return forge.Event
 }
 
-// pick takes the first of a line that may go; nil if none may.
-func (ln *line) pick(now instant) *entry {
+// pick gives the place of the first of a line that may go; -1 if none may.
+func (ln *line) pick(now instant) int {
 	i := slices.IndexFunc(ln.ready, func(e *entry) bool { return e.class(now) == forge.Opening })
-	if i < 0 {
-		if ln.paced > now.tick {
-			return nil
-		}
+	if i < 0 && ln.paced <= now.tick {
 		i = 0
 	}
-	e := ln.ready[i]
-	ln.ready = slices.Delete(ln.ready, i, i+1)
-	return e
+	return i
 }
 
 // opens is when one of those that wait for the hour is an opening's, or the hour allows a look again; never: none waits.

@@ -158,7 +158,7 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		}
 		for time.Now().Before(opening) {
 			for _, r := range many[:9] {
-				w.loop.Poke(r, reconcile.Changed)
+				w.loop.Poke(r, reconcile.Changed, plan.Named{})
 			}
 			time.Sleep(time.Second)
 		}

@@ -16,12 +16,21 @@
 //
 // # Invariants
 //
-//   - Never two looks at one repository at once; a burst of notes makes one look, or two.
-//   - No write on a void observation: the pin has run out, or a note that is not the echo of our own write came in since the
-//     observation began. One exception, because the other side of it is a green status that outlives its window: in a
-//     repository that events kept from every write, [voidMost] looks in a row, statuses that shut (not success) are written.
+//   - Never two looks at one repository at once; a burst of notes makes one look, or two. The first after a silence waits for no other.
+//   - No write on a void observation: the pin has run out, or an event that is not the echo of our own write named, since the
+//     observation began, what the write rests on: its pull request or whatever shares the head, the head, the base, the branch that it
+//     deletes, the default branch, or nothing in particular. A push or a check voids all that is about windowed branches, an event about a
+//     pull request none of it. What else is written is left to the look that the event makes. One exception, because the other side of it
+//     is a green status that outlives its window: what events kept from every write, [voidMost] looks in a row, is written if it shuts (is
+//     no success); and a success that should have been taken back is a debt that is called in.
 //   - What opens or shuts by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
 //     observation, those are left to the next look.
+//   - Statuses of one look that follow each other go at the same time, those of one commit and context or of one pull request in order.
+//     Merges go one after the other, the oldest first. What was written at the same time changes nothing of the look before all of it has
+//     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
+//   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
+//     go those that take green back or follow a green that was set for them, for which some room is always left; then who came first. What
+//     pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What shuts waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that shut are written all the same.
 //   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none
@@ -45,7 +54,8 @@
 //     more than resyncs may: strangers can cause them without end.
 //   - What Flux reports voids nothing, since no write depends on it, and a thousand reports make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
-//   - One installation never delays another: its looks have a share of the workers, and its limits are its own.
+//   - One installation never delays another: what others do not use is lent to it, but the last worker is kept for one that has none, who
+//     has fewest goes first, who waits for GitHub waits without a worker, and its limits are its own.
 //   - Nothing is released on details older than half a minute: what may go now and rests on older ones is read in full just before.
 //     A look asks for the details of what falls due by then; and of what waits for checks or reviews, or is released, after an event
 //     and at each resync.
@@ -63,6 +73,9 @@
 //     presses the button. What was observed is at most as old as the pin allows.
 //   - A check turns red, or a review is dismissed, and its webhook is lost: what stands green for people stays so until the next resync.
 //     Nothing is merged on it.
+//   - A pull request is opened that is to be merged into the branch which another one's merge deletes, and its webhook is still under
+//     way: GitHub closes it, as it does when a person deletes that branch.
+//   - An event names a pull request that waits in turn behind the one that is merged, or before it: the order is that of a second earlier.
 //   - The base is changed between our observation and our merge, and its webhook is still under way: a merge names no base. The
 //     other base requires a status under its own name, which is not green for what its file holds.
 //   - kill -9 between a debt's record and its success: the next start pays what was never given, and a pending status is written.
@@ -86,7 +99,8 @@
 //   - While the store fails heads are as old as our status on them: a green one may go back to pending until it settles anew.
 //   - The answer of a merge is lost (cut, time-out): it is tried again, and "already merged" is success. If the pin runs out
 //     meanwhile, pending is written on a head that may be merged: it releases nothing.
-//   - kill -9 between a status and its record: a repair is counted once too few. The limit on repairs comes one later. A store
+//   - kill -9 between statuses and their record, which is one for all that were written at the same time: the history lacks their lines,
+//     and a repair is counted once too few. The limit on repairs comes one later. A store
 //     that fails counts none: then its backoff is the limit.
 //   - A status of ours comes back as an echo after somebody else overwrote it: the other writer's own event is not an echo, and
 //     makes the look.

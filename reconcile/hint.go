@@ -5,7 +5,7 @@ type Hint int
 
 // The hints.
 const (
-	// Changed: somebody did something. What was observed before is void.
+	// Changed: somebody did something. What was observed before of what it names is void.
 	Changed Hint = iota
 	// StatusEcho: a status that we set ourselves. It changes nothing that we do not know.
 	StatusEcho

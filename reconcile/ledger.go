@@ -181,16 +181,25 @@ func (l *ledger) paidSince(at plot, since tick) (plan.Status, bool) {
 	return p.Status, ok && p.at >= since
 }
 
-// end takes a debt out; false if it is not there any more, or another one is.
-func (l *ledger) end(at plot, number int64) bool {
+// end takes a debt out, unless it is not there any more, or another one is.
+func (l *ledger) end(at plot, number int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.debts[at]; o != nil && o.Number == number {
+		l.drop(at)
+	}
+}
+
+// endAt takes out the debt at a place, whichever it is, and gives its number; none if there is none.
+func (l *ledger) endAt(at plot) []int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	o := l.debts[at]
-	if o == nil || o.Number != number {
-		return false
+	if o == nil {
+		return nil
 	}
 	l.drop(at)
-	return true
+	return []int64{o.Number}
 }
 
 // endNumbers takes out debts of a repository by their numbers.

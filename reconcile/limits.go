@@ -6,8 +6,9 @@ import "time"
 const (
 	// DefaultResync is how often a repository is looked at though nothing happened.
 	DefaultResync = 5 * time.Minute
-	// DefaultWorkers is how many looks run at once. Looks mostly wait for GitHub, which takes 100 requests at once.
-	DefaultWorkers = 16
+	// DefaultWorkers is how many looks run at once: as many repositories as a busy installation has. Looks mostly wait for GitHub, which
+	// takes 100 requests at once.
+	DefaultWorkers = 32
 	// DefaultBudget is GitHub's least hourly budget of requests of one installation.
 	DefaultBudget = 5000
 )
@@ -16,6 +17,8 @@ const (
 const (
 	// settleQuiet is how long a repository must be quiet after a note before it is looked at: one push makes several events.
 	settleQuiet = 250 * time.Millisecond
+	// settleFirst is how long an event that breaks a silence waits for those that come with it.
+	settleFirst = 25 * time.Millisecond
 	// settleMost is the longest that a note waits for quiet.
 	settleMost = time.Second
 	// A repository with events all the time is not looked at all the time: from the streakFree-th look in a row on, the pause
@@ -30,6 +33,8 @@ const (
 	// for their sake alone begins heardRest after the last one's end at the earliest.
 	heardWait = 5 * time.Second
 	heardRest = 30 * time.Second
+	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
+	namesMost = 2000
 	// voidMost is how many looks in a row events may keep from every write. After that statuses that shut are written
 	// all the same: a green status must not outlive its window because a repository is busy.
 	voidMost = 3
@@ -71,6 +76,12 @@ const (
 	recordMost  = 10 * time.Second // one call of the store, also after the service was told to stop
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
 	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
+	// writesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through, and
+	// writesFree how many without one: GitHub takes a hundred requests at once. urgentRoom of them is left to what is urgent.
+	writesPaced, writesFree = 8, 64
+	urgentRoom              = 1
+	// roundShare is how many times as many statuses as may be under way one look begins before it takes in what came of the first.
+	roundShare = 2
 	// mergeSpare is how many requests an installation must have left before a merge is begun. A merge takes three or four, and as
 	// many looks of the installation may be in the midst of one; what is left over takes green statuses back.
 	mergeSpare = 100
@@ -99,6 +110,8 @@ const (
 	halveSpare = 1000
 	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.
 	parkedMost = 64
+	// parkedShare is how many looks of one installation may be parked before no further one is begun: all would wait for the same.
+	parkedShare = 16
 )
 
 // How debts are paid.

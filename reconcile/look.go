@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -20,9 +22,10 @@ type look struct {
 	repo  plan.Repo
 	log   *slog.Logger
 
-	seen  uint64 // the entry's notes when the look began; more of them void the observation
-	rules bool   // read the rules anew
-	stale int    // void observations in a row before this look
+	seen  uint64 // the entry's events when the observation began; later ones void what they name
+	sight sight
+	rules bool // read the rules anew
+	stale int  // void observations in a row before this look
 	at    time.Time
 	wake  time.Time // when time alone changes what is carried out; zero: never
 	last  instant   // when the latest observation began, on both clocks: pins run from there
@@ -35,6 +38,7 @@ type look struct {
 	refused map[plan.Branch]string // windowed branches that GitHub would not move before this look, and why
 	merged  bool                   // the repository is another one now, by our doing
 	again   bool                   // GitHub's refusal changed what is to be decided
+	left    map[plot]int           // where events kept this look from a write, and how many looks in a row they did
 	acquit  []int64                // debts that ended, and that the store still has
 	counts  map[store.Tallied]int  // how many statuses stand where this look wrote some; negative: not known
 	counted map[store.Tallied]bool // of counts, what the store does not have yet
@@ -54,7 +58,7 @@ type look struct {
 func (l *Loop) newLook(e *entry, now instant) *look {
 	return &look{
 		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String()),
-		seen: e.seen, began: now.tick, event: e.event, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{},
+		seen: e.events.count, began: now.tick, event: e.event, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{}, left: map[plot]int{},
 		counts: map[store.Tallied]int{}, counted: map[store.Tallied]bool{},
 	}
 }
@@ -119,7 +123,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if err = k.carryOut(ctx, s, p); err == nil {
 		err = k.full
 	}
-	if err != nil || k.failed != nil {
+	if err != nil || k.failed != nil || len(k.left) > 0 {
 		k.callInAll(p)
 	}
 	k.acquitAll(ctx)
@@ -172,7 +176,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if ask.Pulls == nil {
 		ask.Merged = k.entry.merged[:min(len(k.entry.merged), forge.MaxPulls)]
 		ask.Debts, ask.Forgotten = own, k.end == nil && !memory.Swept
-		ask.Full = k.entry.attention.full(ask.At, k.rules || k.seen != k.entry.answered)
+		k.askNamed(&ask)
 	}
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
 	if kindOf(err) == forge.Gone {
@@ -183,6 +187,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	}
 	k.entry.merged = k.entry.merged[len(ask.Merged):]
 	memory.AddTo(&s)
+	k.sight.add(s)
 	s.Debts, s.Others, k.budget = own, others, s.Budget
 	b := k.loop.forge.Budgets(k.repo.Installation)
 	k.loop.forge.Hold(k.repo.Installation, ending(b.REST.Renewed, own, others))
@@ -286,6 +291,8 @@ func (k *look) observed(s plan.Snapshot) {
 	if k.entry.state != looking {
 		return // it was forgotten meanwhile
 	}
+	k.entry.events.forget(k.seen)
+	k.entry.bases, k.entry.free = slices.Collect(maps.Keys(s.Bases)), s.Budget == 0
 	k.entry.costs(max(1, l.forge.LookCost(k.repo), len(s.Bases))) // pull requests are paid from one hour, a base's rules from another
 	if k.rules {
 		k.entry.resync = l.now().tick + l.resyncInterval(k.entry)

@@ -80,6 +80,7 @@ type Loop struct {
 	owing    chan struct{} // wakes the payer: the ledger changed
 	looks    sync.WaitGroup
 	ledger   *ledger
+	lanes    *lanes
 
 	mu      sync.Mutex
 	queue   *queue
@@ -109,6 +110,7 @@ func New(o Options) *Loop {
 		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
 		owing: make(chan struct{}, 1), ledger: newLedger(),
+		lanes:   &lanes{of: map[int64]*lane{}},
 		ignored: map[key]bool{},
 	}
 	l.queue = newQueue(o.Workers, l.now())
@@ -197,9 +199,9 @@ func (l *Loop) wakeUp() {
 	}
 }
 
-// Poke tells the loop that GitHub said something about a repository. It never blocks. A repository without a name is about
-// none: only the hint counts then.
-func (l *Loop) Poke(repo plan.Repo, hint Hint) {
+// Poke tells the loop that GitHub said something about a repository, and what it named of it. It never blocks. A repository without
+// a name is about none: only the hint counts then.
+func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Named) {
 	if hint == Membership {
 		select {
 		case l.discover <- struct{}{}:
@@ -222,7 +224,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint) {
 	case Reported:
 		l.queue.hear(e, now)
 	default:
-		l.queue.note(e, now)
+		l.queue.note(e, named, now)
 	}
 	l.wakeUp()
 }

@@ -33,7 +33,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 			Status: plan.Status{Context: m.Context, State: plan.Success, Description: m.Description},
 			sha:    m.SHA, debt: m.Debt, statuses: m.Statuses,
 		}
-		if err := k.giveGreen(ctx, m, success); err != nil {
+		if err := k.giveGreen(ctx, m, &success); err != nil {
 			return k.neverGreen(ctx, m, err)
 		}
 		green, class = true, forge.Debt
@@ -46,8 +46,8 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 }
 
 // giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more.
-func (k *look) giveGreen(ctx context.Context, m plan.Merge, success post) error {
-	write := func(ctx context.Context) error { return k.post(ctx, success) }
+func (k *look) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
+	write := func(ctx context.Context) error { return k.postNow(ctx, success) }
 	err := k.send(ctx, m, write)
 	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.permit(ctx, m) != nil {
 		return err
@@ -85,7 +85,7 @@ func (k *look) attempt(ctx context.Context, m plan.Merge) (plan.SHA, error) {
 }
 
 func (k *look) tryMerge(ctx context.Context, m plan.Merge) (sha plan.SHA, err error) {
-	err = k.send(ctx, m, func(ctx context.Context) error {
+	err = k.send(ctx, unit{m}, func(ctx context.Context) error {
 		ctx, cancel := inHand(ctx)
 		defer cancel()
 		var err error
@@ -114,6 +114,7 @@ func (k *look) park(ctx context.Context) (unpark func()) {
 		return func() {}
 	}
 	l.parked++
+	k.line.parked++
 	k.line.running--
 	l.queue.release()
 	l.wakeUp()
@@ -126,6 +127,7 @@ func (k *look) unpark(ctx context.Context) {
 	l := k.loop
 	l.mu.Lock()
 	l.parked--
+	k.line.parked--
 	k.line.running++
 	turn := l.queue.claim()
 	l.mu.Unlock()
@@ -161,6 +163,7 @@ func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 // setAfter sets the success of what was merged already. Its debt is recorded all the same: the next look tells whether it was merged
 // where it was meant to be.
 func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
+	defer k.loop.lanes.pass(k.repo.Installation)()
 	defer k.loop.ledger.alone(plotOf(k.repo, m.SHA, m.Context))()
 	if m.Debt.SHA != "" {
 		if err := k.loop.owe(ctx, k.repo, m.Debt); err != nil {
@@ -172,6 +175,7 @@ func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
 
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.
 func (k *look) deleteBranch(ctx context.Context, m plan.Merge) error {
+	defer k.loop.lanes.pass(k.repo.Installation)()
 	bounded, cancel := inHand(ctx)
 	defer cancel()
 	err := k.loop.forge.DeleteBranch(bounded, k.repo, m.DeleteBranch, m.SHA)
@@ -205,7 +209,7 @@ func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 	var err error
 	for _, again := range mergePauses {
-		if err = k.post(ctx, post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true}); err == nil {
+		if err = k.postBack(ctx, sha, s); err == nil {
 			return
 		}
 		if wait, short := k.shortLimit(err); short {
@@ -220,4 +224,10 @@ func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 	k.loop.ledger.callIn(plotOf(k.repo, sha, s.Context), k.loop.now())
 	k.loop.payUp()
 	k.fail(fmt.Errorf("put %s back to pending: %w", sha.Short(), err))
+}
+
+// postBack sets a pending status. It waits for no other write.
+func (k *look) postBack(ctx context.Context, sha plan.SHA, s plan.Status) error {
+	defer k.loop.lanes.pass(k.repo.Installation)()
+	return k.postNow(ctx, &post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true})
 }

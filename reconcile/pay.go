@@ -74,6 +74,7 @@ func (l *Loop) pay(ctx context.Context, o *owed) {
 		return
 	}
 	repo := l.named(o.repo)
+	defer l.lanes.pass(repo.Installation)()
 	bounded, cancel := inHand(forge.WithClass(ctx, forge.Debt))
 	defer cancel()
 	err := l.forge.SetStatus(bounded, repo, o.SHA, o.Status())

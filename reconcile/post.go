@@ -21,10 +21,15 @@ type post struct {
 	whatever  bool      // with any words
 	replaces  bool      // another success of ours, so that there are no more of them
 	lasting   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
+
+	// What came of it, for the look to take in.
+	counted bool    // statuses is another number now
+	ended   []int64 // debts
+	again   bool    // what is decided is another thing now
 }
 
 // class is how urgent a status is.
-func (w post) class() forge.Class {
+func (w *post) class() forge.Class {
 	switch {
 	case w.withdraws:
 		return forge.Debt
@@ -34,9 +39,34 @@ func (w post) class() forge.Class {
 	return forge.Event
 }
 
-// post writes a status. A success is written only once its debt is on the disk, and while there is room for the status that takes it
+func (w *post) scope() scope { return scope{sha: w.sha, context: w.Context} }
+
+// prepare lets a post begin with what the look knows.
+func (k *look) prepare(w *post) {
+	w.statuses = k.count(store.Tallied{SHA: w.sha, Context: w.Context}, w.statuses)
+}
+
+// takeIn takes in what came of a post.
+func (k *look) takeIn(w *post) {
+	if w.counted {
+		at := store.Tallied{SHA: w.sha, Context: w.Context}
+		k.counts[at], k.counted[at] = w.statuses, true
+	}
+	k.acquit, w.ended = append(k.acquit, w.ended...), nil
+	k.again = k.again || w.again
+}
+
+// postNow writes a status that nothing else is written beside.
+func (k *look) postNow(ctx context.Context, w *post) error {
+	k.prepare(w)
+	defer k.takeIn(w)
+	return k.post(ctx, w)
+}
+
+// post writes a status. It changes nothing of the look, but what came of it in w. A success is written only once its debt is on the
+// disk, and while there is room for the status that takes it
 // back; whatever else is written there ends the debt. Writes to one commit and context keep their order.
-func (k *look) post(ctx context.Context, w post) error {
+func (k *look) post(ctx context.Context, w *post) error {
 	at := plotOf(k.repo, w.sha, w.Context)
 	done := k.loop.ledger.alone(at)
 	defer done()
@@ -50,16 +80,16 @@ func (k *look) post(ctx context.Context, w post) error {
 		return err
 	}
 	if w.State != plan.Success {
-		k.endDebt(at)
+		w.ended = append(w.ended, k.loop.ledger.endAt(at)...)
 	}
 	return nil
 }
 
-func (k *look) postSuccess(ctx context.Context, at plot, w post) error {
-	if err := k.roomFor(ctx, &w); err != nil {
+func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
+	if err := k.roomFor(ctx, w); err != nil {
 		return err
 	}
-	if k.void() { // another write, or a list of statuses, was waited for
+	if k.void(w.scope()) { // another write, or a list of statuses, was waited for
 		return errVoid
 	}
 	_, owed := k.loop.ledger.at(at)
@@ -72,18 +102,18 @@ func (k *look) postSuccess(ctx context.Context, at plot, w post) error {
 		err, written = k.put(ctx, w), true
 	}
 	if !owed && (!written || undone(err)) { // else an older success may stand there still
-		k.endDebt(at)
+		w.ended = append(w.ended, k.loop.ledger.endAt(at)...)
 	}
 	return err
 }
 
 // stillRight tells why a success must not be written after all: the store may be slow, another write there was waited for, and other
 // repositories decided at the same time.
-func (k *look) stillRight(w post) error {
+func (k *look) stillRight(w *post) error {
 	switch {
 	case !k.lasts(plan.Pin{Before: w.debt.Ends}, 0):
 		return errLate
-	case k.void():
+	case k.void(w.scope()):
 		return errVoid
 	case w.lasting && !w.replaces && !w.debt.Ends.IsZero() && k.loop.ledger.crowded(k.repo.Installation, k.budget):
 		return errCrowded
@@ -101,7 +131,7 @@ func undone(err error) bool {
 }
 
 // put writes the status itself, and counts it.
-func (k *look) put(ctx context.Context, w post) error {
+func (k *look) put(ctx context.Context, w *post) error {
 	err := k.set(ctx, w.sha, w.Status, w.class())
 	if err == nil {
 		k.answered()
@@ -110,12 +140,9 @@ func (k *look) put(ctx context.Context, w post) error {
 		}
 	}
 	if !undone(err) { // it may stand
-		at := store.Tallied{SHA: w.sha, Context: w.Context}
-		n := k.count(at, w.statuses)
-		if n >= 0 {
-			n++
+		if w.counted = true; w.statuses >= 0 {
+			w.statuses++
 		}
-		k.counts[at], k.counted[at] = n, true
 	}
 	return err
 }
@@ -131,19 +158,17 @@ func (k *look) count(at store.Tallied, observed int) int {
 // roomFor sees to it that a success is not among the last of the statuses that GitHub takes: nothing could take it back. Those that
 // the store has not counted are listed.
 func (k *look) roomFor(ctx context.Context, w *post) error {
-	at := store.Tallied{SHA: w.sha, Context: w.Context}
-	n := k.count(at, w.statuses)
-	if n < 0 {
+	if w.statuses < 0 {
 		ctx, cancel := inHand(forge.WithClass(ctx, forge.Opening))
 		defer cancel()
-		var err error
-		if n, err = k.loop.forge.CountStatuses(ctx, k.repo, w.sha, w.Context); err != nil {
+		n, err := k.loop.forge.CountStatuses(ctx, k.repo, w.sha, w.Context)
+		if err != nil {
 			return fmt.Errorf("count statuses: %w", err)
 		}
-		k.counts[at], k.counted[at] = n, true
+		w.statuses, w.counted = n, true
 	}
-	if n >= plan.MaxStatuses {
-		k.again = true // the decision knows it then
+	if w.statuses >= plan.MaxStatuses {
+		w.again = true // the decision knows it then
 		return fmt.Errorf("set success: %w", &forge.Error{Kind: forge.Refused, Reason: wordStatusesSpent})
 	}
 	return nil
@@ -165,7 +190,7 @@ func (k *look) reckon(ctx context.Context, p plan.Plan) error {
 	var debts []plan.Debt
 	for _, d := range p.Debts {
 		have, owed := k.loop.ledger.at(plotOf(k.repo, d.SHA, d.Context))
-		if owed && !d.Sooner(have) && (k.void() || k.end != nil) {
+		if owed && !d.Sooner(have) && (k.void(scope{sha: d.SHA, context: d.Context}) || k.end != nil) {
 			continue
 		}
 		if owed && have.Number != d.Number && d.Number != 0 {
@@ -198,9 +223,7 @@ func (k *look) callInAll(p plan.Plan) {
 
 // endDebt ends the debt at a place, if there is one: it was paid, or made good, or nothing was written.
 func (k *look) endDebt(at plot) {
-	if debt, owed := k.loop.ledger.at(at); owed && k.loop.ledger.end(at, debt.Number) {
-		k.acquit = append(k.acquit, debt.Number)
-	}
+	k.acquit = append(k.acquit, k.loop.ledger.endAt(at)...)
 }
 
 // acquitAll deletes from the store the debts that ended, if no record of an action did.

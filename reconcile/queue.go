@@ -3,6 +3,7 @@ package reconcile
 import (
 	"container/heap"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,6 +67,8 @@ type entry struct {
 	due    tick      // the plan's Look, an echo, a void observation, another try
 	settle tick      // the end of a burst of notes
 	noted  tick      // the burst's first note; never: none since the last look began
+	latest tick      // the latest note that broke a silence, or would have
+	prompt tick      // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
 	resync tick      // when rules are to be read anew, whatever happened
 	missed tick      // when it is to be looked at, or was, for events that may be lost; 0: never
 	hold   tick      // nothing but Wake before this: errors
@@ -73,13 +76,12 @@ type entry struct {
 	ended  tick // when the last look did
 	streak int  // looks in a row
 
-	seen  uint64 // notes that void an observation, counted
-	cost  int    // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
-	fails int    // errors in a row that held it
-	tries int    // looks in a row that ended with a failed write
-	voids int    // void observations in a row
-	gones int    // looks in a row to which GitHub said that the repository is not there
-	idles int    // looks in a row that wrote nothing and wanted another one at once
+	cost  int // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
+	fails int // errors in a row that held it
+	tries int // looks in a row that ended with a failed write
+	voids int // void observations in a row
+	gones int // looks in a row to which GitHub said that the repository is not there
+	idles int // looks in a row that wrote nothing and wanted another one at once
 
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
@@ -87,6 +89,10 @@ type entry struct {
 	soon   int         // looks in a row that released nothing
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 
+	events events        // that void what they name
+	bases  []plan.Branch // at the last look; nil: there was none
+	free   bool          // nothing is bound to GitHub's pace
+	left   map[plot]int  // looks in a row that events kept from a write there; touched by its look alone
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
 	waits  bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
@@ -105,7 +111,8 @@ type entry struct {
 // line is the repositories of one installation that wait for a worker, first come, first served.
 type line struct {
 	ready   []*entry
-	running int
+	running int    // its looks that have a worker
+	parked  int    // those that wait without one
 	limited tick   // no look before this
 	paced   tick   // none before this but an opening's
 	merging int    // merges that looks under way have claimed
@@ -121,7 +128,6 @@ type line struct {
 // queue says which repository is looked at next. It knows no goroutine and reads no clock. Alarms stand in one heap; a
 // repository whose alarm rang stands in the line of its installation; lines take turns.
 type queue struct {
-	share  int // workers that one installation may have at once
 	free   int
 	anchor instant // relates the two clocks
 	repos  map[key]*entry
@@ -133,8 +139,7 @@ type queue struct {
 
 func newQueue(workers int, now instant) *queue {
 	return &queue{
-		// A quarter, so that three installations at GitHub's pace leave room for the others.
-		share: max(1, workers/4), free: workers, anchor: now,
+		free: workers, anchor: now,
 		repos: map[key]*entry{}, lines: map[int64]*line{},
 	}
 }
@@ -145,7 +150,7 @@ func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
 		q.rename(e, r)
 		return e, false
 	}
-	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, settle: never, noted: never, urgent: true}
+	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, settle: never, noted: never, prompt: never, urgent: true}
 	q.join(e)
 	q.repos[keyOf(r)] = e
 	return e, true
@@ -260,12 +265,24 @@ func (q *queue) drift(now instant) time.Duration {
 	return jump
 }
 
-// note counts an event and lets the burst that it belongs to settle.
-func (q *queue) note(e *entry, now tick) {
-	e.seen++
+// note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
+// belongs to settles first.
+func (q *queue) note(e *entry, named plan.Named, now tick) {
+	e.events.add(named)
+	if !e.forerun(named) {
+		if e.state != looking && now-max(e.ended, e.latest) >= settleQuiet {
+			e.prompt = min(e.prompt, now+settleFirst)
+		}
+		e.latest = now
+	}
 	e.noted = min(e.noted, now)
-	e.settle = max(min(e.noted+settleMost, now+settleQuiet), e.ended+e.rest())
+	e.settle = max(min(e.prompt, e.noted+settleMost, now+settleQuiet), e.ended+e.rest())
 	q.reckon(e)
+}
+
+// forerun reports whether an event is the push to a pull request's branch, as far as is known: the pull request's own event follows.
+func (e *entry) forerun(n plan.Named) bool {
+	return n.Branch != "" && n.Pull == 0 && e.bases != nil && !slices.Contains(e.bases, n.Branch)
 }
 
 // hear asks for a look at what Flux reported. A thousand reports one after the other make few looks.
@@ -280,8 +297,11 @@ func (q *queue) hear(e *entry, now tick) {
 // lost reports whether GitHub said often enough that the repository is not there.
 func (e *entry) lost() bool { return e.gones >= goneProof }
 
-// rest is how long a repository with events all the time is left alone after a look.
+// rest is how long a repository with events all the time is left alone after a look, to spare GitHub's budgets.
 func (e *entry) rest() time.Duration {
+	if e.free {
+		return 0
+	}
 	return min(max(0, time.Duration(e.streak-streakFree)*streakStep), streakMost)
 }
 
@@ -316,9 +336,21 @@ func (q *queue) enter(ln *line) {
 
 // next takes the repository whose turn it is, with a worker for it; nil if nobody may go.
 func (q *queue) next(now instant) *entry {
-	if q.free <= 0 {
+	ln := q.turn(now)
+	if ln == nil {
 		return nil
 	}
+	i := ln.pick(now)
+	e := ln.ready[i]
+	ln.ready = slices.Delete(ln.ready, i, i+1)
+	q.begin(e, now)
+	return e
+}
+
+// turn is the line that gets a worker: of those that may have one, one with the fewest, in turn. What others do not use is lent, but
+// the last worker is kept for an installation that has none, and one whose looks wait is not lent more of them.
+func (q *queue) turn(now instant) *line {
+	var best *line
 	for range len(q.ring) {
 		ln := q.ring[0]
 		q.ring = q.ring[1:]
@@ -327,17 +359,16 @@ func (q *queue) next(now instant) *entry {
 			continue
 		}
 		q.ring = append(q.ring, ln)
-		if ln.limited > now.tick || ln.running >= q.share {
-			continue
+		free := q.free > 1 || q.free == 1 && ln.running == 0
+		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now) >= 0 && (best == nil || ln.running < best.running) {
+			best = ln
 		}
-		e := ln.pick(now)
-		if e == nil {
-			continue
-		}
-		q.begin(e, now)
-		return e
 	}
-	return nil
+	if best != nil { // its next turn comes after the others'
+		i := slices.Index(q.ring, best)
+		q.ring = append(slices.Delete(q.ring, i, i+1), best)
+	}
+	return best
 }
 
 // begin takes a worker for an entry, and clears the reasons that its look answers.
@@ -350,7 +381,7 @@ func (q *queue) begin(e *entry, now instant) {
 	}
 	e.streak++
 	e.event = e.noted
-	e.due, e.settle, e.noted, e.hold = never, never, never, 0
+	e.due, e.settle, e.noted, e.prompt, e.hold = never, never, never, never, 0
 	if !e.wake.After(now.wall) {
 		e.wake = time.Time{}
 	}

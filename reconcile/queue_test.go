@@ -38,19 +38,76 @@ func (q *queue) all(now tick) (names string) {
 }
 
 func TestInstallationsTakeTurns(t *testing.T) {
-	q := newQueue(8, at(0))
+	q := newQueue(5, at(0))
 	for id := range int64(5) {
 		q.soon(q.take(t, id+1, 1), tick(id))
 	}
 	q.soon(q.take(t, 6, 2), 3)
 	q.soon(q.take(t, 7, 2), 4)
 	if got := q.all(5); got != "r1 r6 r2 r7 " {
-		t.Errorf("began %q: of one installation at most a quarter of the workers, in turn with others", got)
+		t.Errorf("began %q: two installations have two workers each, in turn, and the last waits for a third one", got)
 	}
 	e := q.repos[key{id: 1}]
 	q.end(e, e.line, 6)
 	if got := q.all(6); got != "r3 " {
 		t.Errorf("after one ended, began %q", got)
+	}
+}
+
+// TestOneInstallationIsLentWhatOthersDoNotUse: one alone has all workers but one. Another one gets that as soon as it comes, and then
+// the next that are free until it has as many.
+func TestOneInstallationIsLentWhatOthersDoNotUse(t *testing.T) {
+	q := newQueue(8, at(0))
+	for id := range int64(20) {
+		q.soon(q.take(t, id+1, 1), tick(id))
+	}
+	if got := q.all(20); got != "r1 r2 r3 r4 r5 r6 r7 " {
+		t.Fatalf("one installation alone began %q", got)
+	}
+	for id := range int64(6) {
+		q.soon(q.take(t, 101+id, 2), 21+tick(id))
+	}
+	if got := q.all(30); got != "r101 " {
+		t.Fatalf("a second installation began %q", got)
+	}
+	ends := func(id int64) string {
+		e := q.repos[key{id: id}]
+		q.end(e, e.line, 30)
+		return q.all(30)
+	}
+	if got := ends(1); got != "" {
+		t.Errorf("the worker that is kept back went to %q", got)
+	}
+	for id, want := range []string{"r102 ", "r103 ", "r8 "} { // then both have as many
+		if got := ends(int64(id + 2)); got != want {
+			t.Errorf("the worker of r%d went to %q, want %q", id+2, got, want)
+		}
+	}
+	q.soon(q.take(t, 201, 3), 31)
+	if got := q.all(31); got != "r201 " {
+		t.Errorf("a third installation began %q", got)
+	}
+}
+
+// TestWhatWaitsIsNotLentMore: an installation of which many looks wait without a worker begins no further one.
+func TestWhatWaitsIsNotLentMore(t *testing.T) {
+	q := newQueue(4, at(0))
+	for id := range int64(100) {
+		q.soon(q.take(t, id+1, 1), 0)
+	}
+	q.soon(q.take(t, 101, 2), 0)
+	parked := 0
+	for q.all(1) != "" {
+		for ln := q.lines[1]; ln.running > 0; parked++ {
+			ln.running, ln.parked = ln.running-1, ln.parked+1
+			q.release()
+		}
+	}
+	if parked < parkedShare || parked > parkedShare+3 {
+		t.Errorf("%d looks are parked", parked)
+	}
+	if e := q.repos[key{id: 101}]; e.state != looking {
+		t.Error("another installation was not looked at meanwhile")
 	}
 }
 
@@ -81,17 +138,50 @@ func TestAWorkerGoesBackToWhoGaveItAway(t *testing.T) {
 	}
 }
 
+// TestASilenceIsBroken: the first event of a quiet repository is looked at with those that come with it, and not later for them.
+// What follows settles.
+func TestASilenceIsBroken(t *testing.T) {
+	q := newQueue(1, at(0))
+	e := q.take(t, 1, 1)
+	begin := tick(time.Minute)
+	for i := range tick(10) {
+		q.note(e, plan.Named{}, begin+i*settleFirst/10)
+	}
+	if e.alarm != begin+settleFirst {
+		t.Errorf("an event after a silence is looked at after %v", e.alarm-begin)
+	}
+	q.all(begin + settleFirst)
+	ended := begin + settleFirst + 100*time.Millisecond
+	q.end(e, e.line, ended)
+	q.note(e, plan.Named{}, ended+time.Millisecond)
+	if e.alarm != ended+time.Millisecond+settleQuiet {
+		t.Errorf("an event in the burst is looked at after %v", e.alarm-ended)
+	}
+	e.bases = []plan.Branch{"main"}
+	q.all(e.alarm)
+	q.end(e, e.line, ended+time.Second)
+	next := 2 * begin
+	q.note(e, plan.Named{Branch: "fix"}, next)
+	if e.alarm != next+settleQuiet {
+		t.Errorf("the push to a pull request's branch is looked at after %v", e.alarm-next)
+	}
+	q.note(e, plan.Named{Pull: 7}, next+settleQuiet/2)
+	if e.alarm != next+settleQuiet/2+settleFirst {
+		t.Errorf("the pull request's own event is looked at after %v", e.alarm-next-settleQuiet/2)
+	}
+}
+
 func TestABurstSettles(t *testing.T) {
 	q := newQueue(1, at(0))
 	e := q.take(t, 1, 1)
 	for i := range tick(20) {
-		q.note(e, i*100*time.Millisecond)
+		q.note(e, plan.Named{}, i*100*time.Millisecond)
 	}
 	if e.alarm != settleMost {
 		t.Errorf("a stream of notes is looked at after %v", e.alarm)
 	}
 	q.all(settleMost)
-	q.note(e, 3*time.Second) // while it is looked at
+	q.note(e, plan.Named{}, 3*time.Second) // while it is looked at
 	q.end(e, e.line, 3*time.Second)
 	if e.alarm != 3*time.Second+settleQuiet {
 		t.Errorf("a note during the look is looked at at %v", e.alarm)
@@ -163,7 +253,7 @@ func TestTheQueueKeepsCount(t *testing.T) {
 		}
 		switch r.IntN(7) {
 		case 0, 1:
-			q.note(e, now)
+			q.note(e, plan.Named{}, now)
 		case 2:
 			q.soon(e, now+time.Duration(r.Int64N(int64(10*time.Second))))
 		case 3:

@@ -18,7 +18,7 @@ func (v *moving) inTime(ctx context.Context, a plan.MoveBranches) error {
 	defer func() { v.seen, v.last = seen, last }()
 	v.adopt(ctx, a.Moves)
 	err := errVoid
-	if !v.void() && !v.aged() {
+	if !v.void(scope{moves: true}) && !v.aged() {
 		err = v.inGroups(ctx, a.Moves)
 	}
 	for range rereadMost {

@@ -92,7 +92,7 @@ func (k *look) settleGone(err error, now instant) {
 // own writes changed.
 func (k *look) settlePlan(p plan.Plan, now instant) {
 	e := k.entry
-	e.fails, e.voids, k.line.limits = 0, 0, 0
+	e.fails, e.voids, e.left, k.line.limits = 0, 0, k.left, 0
 	if k.merged || k.again {
 		e.due = min(e.due, now.tick+echoWait)
 	}

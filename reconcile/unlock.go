@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/store"
 )
 
 // Where rules demand a status of ours, a branch can be moved only while that is green on the commit it goes to: by us, and by
@@ -43,7 +42,7 @@ func (v *moving) unlock(ctx context.Context, group []plan.Move) ([]plan.Move, er
 func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 	success := post{
 		Status: plan.Status{Context: plan.PromoteContextFor(m.Branch), State: plan.Success, Description: m.Says},
-		sha:    m.New, statuses: v.count(store.Tallied{SHA: m.New, Context: plan.PromoteContextFor(m.Branch)}, m.Statuses),
+		sha:    m.New, statuses: m.Statuses,
 		debt: plan.Debt{
 			SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
 			State: plan.Pending, Description: brief(because(m.Withdrawn, wordUnmoved)),
@@ -51,7 +50,7 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 		},
 	}
 	v.green[m.Branch] = m
-	err := v.send(ctx, pieceOf(m), func(ctx context.Context) error { return v.post(ctx, success) })
+	err := v.send(ctx, pieceOf(m), func(ctx context.Context) error { return v.postNow(ctx, &success) })
 	if undone(err) {
 		delete(v.green, m.Branch)
 	}

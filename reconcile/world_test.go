@@ -44,9 +44,19 @@ type world struct {
 	clock    func() time.Time                     // nil: time.Now
 	extra    func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
 	owed     ledgerOf
+	writing  map[placed]bool
+	abreast  int  // writes under way
+	widest   int  // the most of them
 	writes   int  // that GitHub takes in a minute, as an observation says; 0: as many as come
 	statuses int  // that stand under our context, when they are listed
 	keeps    bool // of holds a look knows what was read in full, as forge does of checks and reviews
+}
+
+// placed is where a status is written.
+type placed struct {
+	repo    int64
+	sha     plan.SHA
+	context plan.Context
 }
 
 // hub is one repository on GitHub, and what the store remembers of it.
@@ -55,9 +65,10 @@ type hub struct {
 	tip   int
 	pulls map[int]*pull
 
-	busy     int       // requests for it right now
+	busy     int       // requests for it right now, statuses apart
 	noted    int64     // notes that were delivered, echoes not counted
-	lastNote time.Time // when the last was
+	lastNote time.Time // when the last was that named no part of the repository
+	named    []naming  // the others
 	observed sight     // its last observation
 	glanced  sight     // likewise, or one of its branches alone
 	voids    int       // observations since the last write
@@ -71,6 +82,12 @@ type hub struct {
 	due       time.Time
 	lookedAt  []time.Time
 	acts      []store.Act
+}
+
+// naming is a note that names a part of a repository.
+type naming struct {
+	plan.Named
+	at time.Time
 }
 
 // sight is what was known of a repository when an observation began.
@@ -112,6 +129,7 @@ type call struct {
 	detail  string
 	rules   bool
 	context plan.Context
+	sha     plan.SHA
 	moves   []plan.Move
 	part    []int // of an observation: these pull requests alone
 	full    []int // likewise: these are read in full
@@ -124,7 +142,7 @@ func (c call) String() string {
 var github = []string{"observe", "status", "merge", "update", "delete", "move"}
 
 func newWorld(t *testing.T, repos ...plan.Repo) *world {
-	w := &world{t: t, turn: make(chan struct{}, 1), hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
+	w := &world{t: t, turn: make(chan struct{}, 1), writing: map[placed]bool{}, hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
 	w.windows = func(time.Time) (bool, time.Time) { return true, time.Time{} }
 	for _, r := range repos {
 		w.create(r)
@@ -198,19 +216,28 @@ func (w *world) change(r plan.Repo, f func(h *hub)) {
 // note delivers a webhook by somebody else.
 func (w *world) note(r plan.Repo) { w.poke(r, reconcile.Changed) }
 
-func (w *world) poke(r plan.Repo, hint reconcile.Hint) {
+// noteOf delivers one that names a part of the repository.
+func (w *world) noteOf(r plan.Repo, n plan.Named) { w.deliver(r, reconcile.Changed, n) }
+
+func (w *world) poke(r plan.Repo, hint reconcile.Hint) { w.deliver(r, hint, plan.Named{}) }
+
+func (w *world) deliver(r plan.Repo, hint reconcile.Hint, n plan.Named) {
 	w.mu.Lock()
 	h := w.hubs[r.ID]
 	if h != nil && hint == reconcile.Changed {
 		h.noted++
-		h.lastNote = time.Now()
+		if n == (plan.Named{}) {
+			h.lastNote = time.Now()
+		} else {
+			h.named = append(h.named, naming{n, time.Now()})
+		}
 		h.memory.Noted = h.noted
 		h.due = time.Now()
 	}
 	loop := w.loop
 	w.mu.Unlock()
 	if loop != nil {
-		loop.Poke(r, hint)
+		loop.Poke(r, hint, n)
 	}
 }
 
@@ -249,13 +276,24 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 	if h == nil {
 		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
 	}
-	shuts := c.op == "status" && c.state != plan.Success // a debt is paid whatever look is under way
-	if !shuts {
+	if c.op == "status" { // a debt is paid whatever look is under way, and statuses of one look are written at the same time
+		at := placed{c.repo.ID, c.sha, c.context}
+		if w.writing[at] {
+			w.broken = append(w.broken, fmt.Sprintf("%v: two at once on one commit and context", c))
+		}
+		w.writing[at] = true
+		defer delete(w.writing, at)
+	} else {
 		h.busy++
 		defer func() { h.busy-- }()
+		if h.busy > 1 {
+			w.broken = append(w.broken, fmt.Sprintf("%v: two at once", c))
+		}
 	}
-	if !shuts && h.busy > 1 {
-		w.broken = append(w.broken, fmt.Sprintf("%v: two at once", c))
+	if c.op != "observe" {
+		w.abreast++
+		w.widest = max(w.widest, w.abreast)
+		defer func() { w.abreast-- }()
 	}
 	slow := w.slow
 	w.mu.Unlock()
@@ -307,6 +345,16 @@ func (w *world) set(f func()) {
 func (w *world) opens(h *hub, on sight, c call) {
 	if h.noted != on.noted && h.lastNote.After(on.at) && h.lastNote.Before(c.at) {
 		w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note came at %v", c, c.at, on.at, h.lastNote))
+	}
+	for _, n := range h.named {
+		head := plan.SHA("")
+		if p := h.pulls[c.pull]; p != nil {
+			head = p.sha()
+		}
+		about := c.pull == 0 && n.Pull == 0 || c.pull != 0 && (n.Pull == c.pull || n.SHA == head || n.Branch == "main")
+		if about && n.at.After(on.at) && n.at.Before(c.at) {
+			w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note of %v came at %v", c, c.at, on.at, n.Named, n.at))
+		}
 	}
 }
 
@@ -415,7 +463,7 @@ func (w *world) pullAt(h *hub, sha plan.SHA) *pull {
 }
 
 func (w *world) SetStatus(ctx context.Context, r plan.Repo, sha plan.SHA, s plan.Status) error {
-	c := call{op: "status", repo: r, state: s.State, detail: s.Description, context: s.Context}
+	c := call{op: "status", repo: r, state: s.State, detail: s.Description, context: s.Context, sha: sha}
 	w.change(r, func(h *hub) {
 		if p := w.pullAt(h, sha); p != nil {
 			c.pull = p.number

@@ -19,6 +19,7 @@ type payload struct {
 	Action       string       `json:"action"`
 	Ref          string       `json:"ref"`     // of a push: refs/heads/…
 	Context      string       `json:"context"` // of a status
+	SHA          string       `json:"sha"`     // likewise
 	Number       int          `json:"number"`  // of a pull request
 	Reason       string       `json:"reason"`  // for which a merge group was destroyed
 	Repository   *repository  `json:"repository"`
@@ -26,6 +27,18 @@ type payload struct {
 	Sender       struct {
 		Login string `json:"login"`
 	} `json:"sender"`
+	PullRequest struct {
+		Number int  `json:"number"`
+		Merged bool `json:"merged"`
+		Head   struct {
+			SHA string `json:"sha"`
+		} `json:"head"`
+		Base struct {
+			Ref string `json:"ref"`
+		} `json:"base"`
+	} `json:"pull_request"`
+	CheckRun   checked `json:"check_run"`
+	CheckSuite checked `json:"check_suite"`
 	MergeGroup *struct {
 		HeadSHA string `json:"head_sha"`
 		BaseSHA string `json:"base_sha"`
@@ -34,6 +47,13 @@ type payload struct {
 	Repositories list `json:"repositories"`
 	Added        list `json:"repositories_added"`
 	Removed      list `json:"repositories_removed"`
+
+	odd bool // a field was left out
+}
+
+// checked is what names the commit of a check.
+type checked struct {
+	SHA string `json:"head_sha"`
 }
 
 type installation struct {
@@ -90,6 +110,7 @@ func parse(contentType string, body []byte) (p payload, odd, err error) {
 	err = json.Unmarshal(body, &p)
 	var field *json.UnmarshalTypeError
 	if errors.As(err, &field) && field.Field != "" {
+		p.odd = true
 		return p, err, nil
 	}
 	if err != nil {
@@ -139,7 +160,7 @@ func (p payload) group() *plan.Group {
 	if g == nil || !objectID.MatchString(g.HeadSHA) || !objectID.MatchString(g.BaseSHA) {
 		return nil
 	}
-	base, found := strings.CutPrefix(g.BaseRef, "refs/heads/")
+	base, found := strings.CutPrefix(g.BaseRef, branches)
 	if !found || base == "" {
 		return nil
 	}

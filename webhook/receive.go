@@ -65,9 +65,9 @@ func (r *receiver) take(c *gin.Context, event, guid string, p payload) {
 	// A sender who leaves must not take the note along: GitHub does not send again by itself.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), noteWait)
 	defer cancel()
-	hint := event
+	hint := Hint{Repo: d.Repo, Named: named(event, p), Event: event, Ours: d.Echo}
 	if reported(event, p) {
-		hint = EventFlux
+		hint.Event = EventFlux
 	}
 	fresh, err := r.Store.Note(ctx, d)
 	switch {
@@ -120,10 +120,10 @@ func (r *receiver) delivery(event, guid string, p payload) store.Delivery {
 
 // poke tells of a delivery: of its repository, and of those that an installation gained. One without
 // either still tells that the list of repositories may be another one.
-func (r *receiver) poke(d store.Delivery, event string) {
-	r.Poke(Hint{Repo: d.Repo, Event: event, Ours: d.Echo})
+func (r *receiver) poke(d store.Delivery, hint Hint) {
+	r.Poke(hint)
 	for _, repo := range d.Added {
-		r.Poke(Hint{Repo: repo, Event: event, Ours: d.Echo})
+		r.Poke(Hint{Repo: repo, Event: hint.Event, Ours: hint.Ours})
 	}
 }
 

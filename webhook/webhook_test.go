@@ -443,8 +443,64 @@ func TestWhatIsNoted(t *testing.T) {
 			c.want.GUID, c.want.Event, c.want.At = "g", c.event, noon
 			same(t, "status", code, http.StatusAccepted)
 			same(t, "notes", w.noted, []store.Delivery{*c.want})
+			w.poked[0].Named = plan.Named{} // of which another test knows
 			same(t, "pokes", w.poked, []webhook.Hint{{Repo: c.want.Repo, Event: c.event, Ours: c.want.Echo}})
 		})
+	}
+}
+
+// TestNamed: an event names what it is about, and the whole repository where that is missing or odd.
+func TestNamed(t *testing.T) {
+	a, b := strings.Repeat("a", 40), strings.Repeat("b", 40)
+	pull := func(rest string) string {
+		return `"pull_request":{"number":7,"head":{"sha":"` + a + `","ref":"fix"},"base":{"sha":"` + b + `","ref":"main"}` + rest + `}`
+	}
+	whole := plan.Named{}
+	for _, c := range []struct {
+		name, event, body string
+		want              plan.Named
+	}{
+		{"a pull request", "pull_request", `"action":"labeled","number":7,` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
+		{"one that was merged", "pull_request", `"action":"closed",` + pull(`,"merged":true`), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Branch: "main"}},
+		{"a review", "pull_request_review", `"action":"submitted","review":{"commit_id":"` + b + `"},` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
+		{"no number", "pull_request", `"pull_request":{"head":{"sha":"` + a + `"},"base":{"ref":"main"}}`, whole},
+		{"no base", "pull_request", `"pull_request":{"number":7,"head":{"sha":"` + a + `"}}`, whole},
+		{"a head that is none", "pull_request", `"pull_request":{"number":7,"head":{"sha":"HEAD"},"base":{"ref":"main"}}`, whole},
+		{"a field of another type", "pull_request", `"action":3,` + pull(""), whole},
+		{"no pull request", "pull_request", `"number":7`, whole},
+		{"a status", "status", `"context":"ci","sha":"` + a + `"`, plan.Named{SHA: plan.SHA(a)}},
+		{"a status of nothing", "status", `"context":"ci"`, whole},
+		{"a run", "check_run", `"action":"completed","check_run":{"head_sha":"` + a + `"}`, plan.Named{SHA: plan.SHA(a)}},
+		{"a suite", "check_suite", `"action":"completed","check_suite":{"head_sha":"` + a + `"}`, plan.Named{SHA: plan.SHA(a)}},
+		{"a run of nothing", "check_run", `"action":"completed"`, whole},
+		{"a push", "push", `"ref":"refs/heads/release/1.2"`, plan.Named{Branch: "release/1.2"}},
+		{"a push to nothing", "push", `"ref":"main"`, whole},
+		{"a merge group", "merge_group", `"action":"checks_requested",` + pull(""), whole},
+		{"a renamed repository", "repository", `"action":"renamed"`, whole},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld()
+			w.send(delivery(c.event, "g", `{"repository":{"id":7,"full_name":"acme/fleet"},"installation":{"id":70},`+c.body+`}`))
+			same(t, "named", w.poked, []webhook.Hint{{Repo: fleet, Named: c.want, Event: c.event}})
+		})
+	}
+}
+
+// TestExamplesAreNamed: GitHub's own examples of events about a part of a repository name it.
+func TestExamplesAreNamed(t *testing.T) {
+	w := newWorld()
+	count := map[string]int{}
+	examples(t, func(event string, n int, body []byte) {
+		w.poked = nil
+		w.send(delivery(event, fmt.Sprint(event, n), string(body)))
+		if len(w.poked) > 0 && w.poked[0].Named != (plan.Named{}) {
+			count[event]++
+		}
+	})
+	for _, event := range []string{"pull_request", "pull_request_review", "status", "check_run", "check_suite", "push"} {
+		if count[event] == 0 {
+			t.Errorf("no %s names anything: %v", event, count)
+		}
 	}
 }
 

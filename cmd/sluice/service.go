@@ -228,7 +228,9 @@ func (v *service) webhook() http.Handler {
 	return webhook.New(webhook.Options{
 		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.us, Ready: v.ready, Lags: v.lags, Missed: v.loop.Missed, Log: v.log,
 		Answered: v.metrics.Delivery,
-		Poke:     func(h webhook.Hint) { v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours))) },
+		Poke: func(h webhook.Hint) {
+			v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours)), h.Named)
+		},
 	})
 }
 

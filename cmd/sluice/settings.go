@@ -62,7 +62,7 @@ func knownSettings() []setting {
 		{key: "public_url", usage: "URL at which people reach the page; it answers under this host, admin.listen's and loopback names alone"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
 		{key: "resync", value: "5m", usage: "look at each repository at least this often"},
-		{key: "workers", value: "8", usage: "repositories that are looked at at once"},
+		{key: "workers", value: "32", usage: "repositories that are looked at at once"},
 		{key: "log.level", value: "info", usage: "debug, info, warn or error"},
 		{key: "log.format", value: "text", usage: "text or json"},
 	}

@@ -203,7 +203,7 @@ func (w *world) boot() {
 	})
 	s.hook = webhook.New(webhook.Options{
 		Secret: []byte(secret), Store: s.store, Self: func() plan.Login { return "sluice" }, Ready: loop.Ready, Log: log,
-		Poke: func(h webhook.Hint) { loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours))) },
+		Poke: func(h webhook.Hint) { loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours)), h.Named) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
 	s.cancel = cancel

@@ -193,8 +193,19 @@ func quantile(of []time.Duration, q float64) time.Duration {
 	return of[min(len(of)-1, int(q*float64(len(of))))].Round(time.Millisecond)
 }
 
-// notify sends notices, so many a second (0: all at once, over 32 connections), and measures until all have their status.
-func (s *stand) notify(all []notice, rate int, hook string) measured {
+// hears measures how a program that listens to a hook decides on pull requests: so many a second, or (0) all at once.
+func (s *stand) hears(many, rate int, hook string) measured {
+	if rate > 0 {
+		s.github.SetLatency(latency)
+		return s.stream(many, rate, hook)
+	}
+	all := s.openMany(many)
+	s.github.SetLatency(latency)
+	return s.notify(all, hook)
+}
+
+// notify sends notices, all at once, over 32 connections, and measures until all have their status.
+func (s *stand) notify(all []notice, hook string) measured {
 	s.t.Helper()
 	s.github.ResetRequests()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
@@ -204,10 +215,7 @@ func (s *stand) notify(all []notice, rate int, hook string) measured {
 	var wait sync.WaitGroup
 	slots := make(chan struct{}, 32)
 	began := time.Now()
-	for i, n := range all {
-		if rate > 0 {
-			time.Sleep(time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(rate))))
-		}
+	for _, n := range all {
 		slots <- struct{}{}
 		wait.Add(1)
 		go func() {
@@ -227,6 +235,52 @@ func (s *stand) notify(all []notice, rate int, hook string) measured {
 		m.all = max(m.all, at[head].Sub(began))
 	}
 	m.requests = s.perItem(len(all))
+	return m
+}
+
+// stream opens pull requests, so many a second, and tells of each as soon as it is there. It measures until all have their status.
+func (s *stand) stream(many, rate int, hook string) measured {
+	s.t.Helper()
+	s.github.ResetRequests()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}
+	var mu sync.Mutex
+	var m measured
+	sent := map[string]time.Time{}
+	sink := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		var p struct {
+			PullRequest struct{ Head struct{ SHA string } } `json:"pull_request"`
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil || r.Header.Get("X-GitHub-Event") != "pull_request" || json.Unmarshal(body, &p) != nil {
+			return
+		}
+		at := time.Now()
+		ack := notice{guid: r.Header.Get("X-GitHub-Delivery"), body: body}.send(s.t, client, hook)
+		mu.Lock()
+		defer mu.Unlock()
+		sent[p.PullRequest.Head.SHA], m.ack = at, append(m.ack, ack)
+	}))
+	defer sink.Close()
+	s.github.SetWebhookURL(sink.URL)
+	defer s.github.SetWebhookURL("")
+	began := time.Now()
+	for i := range many {
+		time.Sleep(time.Until(began.Add(time.Duration(i) * time.Second / time.Duration(rate))))
+		_, err := s.repos[i%len(s.repos)].OpenPull(standin.NewPull{By: "alice", Head: fmt.Sprintf("n-%d", i), Change: &standin.Change{
+			Message: fmt.Sprint(i), Write: map[string]string{fmt.Sprintf("apps/n%d-rw/x", i): "1\n"},
+		}})
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	var at map[string]time.Time
+	s.within(10*time.Minute, "all have a status", func() bool { at = s.written(); return len(at) >= many })
+	mu.Lock()
+	defer mu.Unlock()
+	for head, from := range sent {
+		m.took = append(m.took, at[head].Sub(from))
+	}
+	m.requests = s.perItem(many)
 	return m
 }
 
@@ -332,17 +386,13 @@ func TestFigures(t *testing.T) {
 		c.many = int(float64(c.many) * *part)
 		theirs := func() measured {
 			s := newStand(t, shutForYears)
-			all := s.openMany(c.many)
-			s.github.SetLatency(latency)
-			return s.notify(all, c.rate, s.yardstick())
+			return s.hears(c.many, c.rate, s.yardstick())
 		}()
 		s := newStand(t, shutForYears)
 		p := s.serve("SLUICE_GITHUB_PACE=off", "SLUICE_RESYNC=1h")
 		s.github.SetWebhookURL("")
 		s.within(patience, "it has started", func() bool { return s.looks() >= fleets })
-		all := s.openMany(c.many)
-		s.github.SetLatency(latency)
-		ours := s.notify(all, c.rate, p.hook)
+		ours := s.hears(c.many, c.rate, p.hook)
 		ours.memory = p.peak()
 		row := func(what string, a, b time.Duration) {
 			fmt.Printf("| %s: %s | %s | %s | %.1f | %.2f |\n", c.name, what, a.Round(time.Millisecond), b.Round(time.Millisecond), float64(a)/float64(b), ours.requests)

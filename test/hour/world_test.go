@@ -168,7 +168,7 @@ func (w *world) poke(r *standin.Repo, hint reconcile.Hint) {
 	w.mu.Unlock()
 	if loop != nil {
 		owner, name, _ := strings.Cut(r.String(), "/")
-		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, hint)
+		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, hint, plan.Named{})
 	}
 }
 

@@ -1,0 +1,180 @@
+package reconcile
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// GitHub is slow, and takes many requests at once, but it takes only so many writes of one installation. So writes that do not depend
+// on each other go at the same time, as many as the installation's lane lets in; the others wait in line.
+
+// lanes is the writes of all installations. It knows no clock but a timer's.
+type lanes struct {
+	mu      sync.Mutex
+	of      map[int64]*lane
+	tickets uint64
+}
+
+// lane is the writes of one installation.
+type lane struct {
+	most    int // that may be under way at once
+	width   int // that may be now: after a limit one goes first, to show whether GitHub takes writes again
+	running int
+	late    int          // of those, the ones that are not pressing
+	rests   int          // limits of GitHub that did not end yet
+	waiting [2][]*waiter // pressing ones and others, each in order
+}
+
+// waiter is a write that waits for its turn.
+type waiter struct {
+	ticket uint64
+	turn   chan struct{} // closed once it is let in
+}
+
+// urgency is which writes go first.
+type urgency int
+
+const (
+	pressing urgency = iota // takes green back, or ends a unit that began
+	usual
+)
+
+// admission is a place in a lane.
+type admission struct {
+	lanes        *lanes
+	installation int64
+	urgency      urgency
+	ticket       uint64 // it keeps its place in the order for as long as it tries
+}
+
+// pass lets a write in that waits for nobody: a debt is paid. done lets others in after it.
+func (l *lanes) pass(installation int64) (done func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.lane(installation)
+	n.running++
+	return func() { l.leave(installation, pressing, errUnbegun) }
+}
+
+// lane finds an installation's. The caller holds the lock.
+func (l *lanes) lane(installation int64) *lane {
+	n := l.of[installation]
+	if n == nil {
+		n = &lane{most: writesPaced, width: writesFree}
+		l.of[installation] = n
+	}
+	return n
+}
+
+// room reports whether one more may be let in. Some room is left to what is pressing.
+func (n *lane) room(u urgency) bool {
+	most := min(n.most, n.width)
+	return n.rests == 0 && n.running < most && (u == pressing || n.late < max(1, most-urgentRoom))
+}
+
+// enter waits until a write may begin, of as many at once as the lane has. stall is called before a wait. It reports whether there was one.
+func (a *admission) enter(ctx context.Context, most int, stall func()) (waited bool, err error) {
+	l := a.lanes
+	l.mu.Lock()
+	n := l.lane(a.installation)
+	n.most = most
+	w := &waiter{ticket: a.ticket, turn: make(chan struct{})}
+	n.queue(a.urgency, w)
+	n.admit()
+	l.mu.Unlock()
+	select {
+	case <-w.turn:
+		return false, nil
+	default:
+	}
+	stall()
+	select {
+	case <-w.turn:
+		return true, nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, x := range n.waiting[a.urgency] {
+		if x == w {
+			n.waiting[a.urgency] = append(n.waiting[a.urgency][:i], n.waiting[a.urgency][i+1:]...)
+			l.tidy(a.installation, n)
+			return true, errStopped
+		}
+	}
+	return true, nil // it was let in just now
+}
+
+// admission gives a place at the end of an installation's line.
+func (l *lanes) admission(installation int64, u urgency) *admission {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.tickets++
+	return &admission{lanes: l, installation: installation, urgency: u, ticket: l.tickets}
+}
+
+// queue puts a write in line, by its ticket.
+func (n *lane) queue(u urgency, w *waiter) {
+	n.waiting[u] = append(n.waiting[u], w)
+	line := n.waiting[u]
+	for i := len(line) - 1; i > 0 && line[i-1].ticket > w.ticket; i-- {
+		line[i-1], line[i] = line[i], line[i-1]
+	}
+}
+
+// admit lets in whoever may.
+func (n *lane) admit() {
+	for u := range usual + 1 {
+		for len(n.waiting[u]) > 0 && n.room(u) {
+			n.running++
+			if u == usual {
+				n.late++
+			}
+			close(n.waiting[u][0].turn)
+			n.waiting[u] = n.waiting[u][1:]
+		}
+	}
+}
+
+// leave ends a write that was let in, with its error.
+func (a *admission) leave(err error) { a.lanes.leave(a.installation, a.urgency, err) }
+
+func (l *lanes) leave(installation int64, u urgency, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.lane(installation)
+	n.running--
+	if err == nil {
+		n.width = min(2*n.width, writesFree)
+	}
+	if u == usual {
+		n.late--
+	}
+	n.admit()
+	l.tidy(installation, n)
+}
+
+// rest keeps an installation's writes for a while: GitHub, or our pace, takes none until then.
+func (l *lanes) rest(installation int64, d time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := l.lane(installation)
+	n.rests++
+	n.width = 1
+	time.AfterFunc(d, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		n := l.lane(installation)
+		n.rests--
+		n.admit()
+		l.tidy(installation, n)
+	})
+}
+
+// tidy drops a lane that nobody is in.
+func (l *lanes) tidy(installation int64, n *lane) {
+	if n.running == 0 && n.rests == 0 && len(n.waiting[pressing])+len(n.waiting[usual]) == 0 {
+		delete(l.of, installation)
+	}
+}

@@ -1,0 +1,114 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestLanesKeepCount: never more writes at once than may be, none forgotten, some room for what is pressing, and nothing left behind.
+func TestLanesKeepCount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(1, 2))
+		l := &lanes{of: map[int64]*lane{}}
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		running, late, most := 0, 0, 0
+		for range 2000 {
+			u, last, fails := urgency(r.IntN(4)/3), time.Duration(1+r.IntN(50))*time.Millisecond, r.IntN(40) == 0
+			turn := l.admission(1, u)
+			all.Go(func() {
+				_, err := turn.enter(t.Context(), writesPaced, func() {})
+				if err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				running++
+				if u == usual {
+					late++
+				}
+				if most = max(most, running); running > writesPaced || late > writesPaced-urgentRoom {
+					t.Errorf("%d at once, %d of them not pressing", running, late)
+				}
+				mu.Unlock()
+				time.Sleep(last)
+				mu.Lock()
+				running--
+				if u == usual {
+					late--
+				}
+				mu.Unlock()
+				if fails {
+					l.rest(1, time.Second)
+					err = errors.New("no")
+				}
+				turn.leave(err)
+			})
+			if r.IntN(8) == 0 {
+				time.Sleep(time.Duration(r.IntN(100)) * time.Millisecond)
+			}
+		}
+		all.Wait()
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if most != writesPaced || len(l.of) > 0 {
+			t.Errorf("at most %d at once; left behind: %v", most, l.of)
+		}
+	})
+}
+
+// TestLanesKeepTheirOrder: who comes first goes first, what is pressing before all others, also after a limit, and who leaves the line
+// keeps nobody.
+func TestLanesKeepTheirOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lanes{of: map[int64]*lane{}}
+		first := l.admission(1, usual)
+		if _, err := first.enter(t.Context(), 1, func() { t.Error("waits though nobody is there") }); err != nil {
+			t.Fatal(err)
+		}
+		leaves, leave := context.WithCancel(t.Context())
+		var mu sync.Mutex
+		var got []string
+		begin := func(ctx context.Context, name string, turn *admission) {
+			go func() {
+				if waited, err := turn.enter(ctx, 1, func() {}); err != nil || !waited {
+					return
+				}
+				mu.Lock()
+				got = append(got, name)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				turn.leave(nil)
+			}()
+			synctest.Wait()
+		}
+		refused := l.admission(1, usual) // it was in line before all of these
+		begin(t.Context(), "a", l.admission(1, usual))
+		begin(leaves, "b", l.admission(1, usual))
+		begin(t.Context(), "c", l.admission(1, usual))
+		begin(t.Context(), "pressing", l.admission(1, pressing))
+		begin(t.Context(), "refused", refused)
+		leave()
+		l.rest(1, time.Minute)
+		first.leave(errors.New("no"))
+		time.Sleep(59 * time.Second)
+		synctest.Wait()
+		mu.Lock()
+		if len(got) > 0 {
+			t.Errorf("%v did not wait for the limit's end", got)
+		}
+		mu.Unlock()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if want := []string{"pressing", "refused", "a", "c"}; len(got) != 4 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] || got[3] != want[3] {
+			t.Errorf("order %v, want %v", got, want)
+		}
+		if len(l.of) > 0 {
+			t.Errorf("left behind: %v", l.of)
+		}
+	})
+}

@@ -1,0 +1,149 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// A look's writes go one after the other where one depends on the other, and else at the same time. What is written at the same time
+// changes nothing of the look until all of it has ended: then its results are taken in, in the plan's order.
+
+// job is one write of an action. write changes nothing of the look.
+type job struct {
+	action plan.Action
+	write  func(context.Context) error
+	err    error // errUnbegun: another one that is written at the same time ended the look before
+	turn   *admission
+	over   *atomic.Bool
+}
+
+// errUnbegun says that nothing was done.
+var errUnbegun = errors.New("not begun")
+
+// send does one write of an action.
+func (k *look) send(ctx context.Context, a plan.Action, write func(context.Context) error) error {
+	j := &job{action: a, write: write, turn: k.turn(a), over: new(atomic.Bool)}
+	return k.inTurn(ctx, j, func() func() { return k.park(ctx) })
+}
+
+// sendAll does writes at the same time. As soon as one of them waits for its turn the look gives its worker away.
+func (k *look) sendAll(ctx context.Context, jobs []*job) {
+	stalled, ended := make(chan struct{}, 1), make(chan struct{})
+	stall := func() func() {
+		select {
+		case stalled <- struct{}{}:
+		default: // another one waits already
+		}
+		return func() {}
+	}
+	var all sync.WaitGroup
+	over := new(atomic.Bool)
+	for _, j := range jobs {
+		j.turn, j.over = k.turn(j.action), over
+		all.Go(func() {
+			j.err = guard(func() error { return k.inTurn(ctx, j, stall) })
+			if endsAll(j.err) && !foreseen(j.action, j.err) {
+				over.Store(true)
+			}
+		})
+	}
+	go func() {
+		all.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-stalled:
+		unpark := k.park(ctx)
+		<-ended
+		unpark()
+	}
+}
+
+// inTurn does a write when its turn comes. A short limit, mostly our own pace, is waited for without a worker by all of the
+// installation, and the action is weighed anew after each wait.
+func (k *look) inTurn(ctx context.Context, j *job, stall func() func()) error {
+	var resume func()
+	defer func() {
+		if resume != nil { // only now: who waited for a worker here would keep others from writing
+			resume()
+		}
+	}()
+	for try := 1; ; try++ {
+		waited, err := j.turn.enter(ctx, k.abreast(), func() {
+			if resume == nil {
+				resume = stall()
+			}
+		})
+		if err != nil {
+			return err
+		}
+		err = k.once(ctx, j, waited)
+		wait, short := k.shortLimit(err)
+		if !short || try == limitTries || len(movedBy(err)) > 0 { // what was done in part is not begun anew as a whole
+			return err
+		}
+		if !k.lasts(j.action.Pinned(), wait) {
+			return errLate
+		}
+		k.loop.lanes.rest(k.repo.Installation, wait)
+	}
+}
+
+// once tries a write that was let in. What waited is weighed anew.
+func (k *look) once(ctx context.Context, j *job, waited bool) (err error) {
+	defer func() { j.turn.leave(err) }()
+	if j.over.Load() {
+		return errUnbegun
+	}
+	if waited {
+		if err := k.permit(ctx, j.action); err != nil {
+			return err
+		}
+	}
+	return j.write(ctx)
+}
+
+func (k *look) turn(a plan.Action) *admission {
+	return k.loop.lanes.admission(k.repo.Installation, urgencyOf(a))
+}
+
+// abreast is how many writes of the installation may be under way at once.
+func (k *look) abreast() int {
+	if k.budget > 0 {
+		return writesPaced
+	}
+	return writesFree
+}
+
+// urgencyOf is which actions go first: those that take green back, and those that follow a green that was set for them.
+func urgencyOf(a plan.Action) urgency {
+	switch a := a.(type) {
+	case plan.SetStatus:
+		if a.Withdraws {
+			return pressing
+		}
+	case unit, plan.MoveBranches, piece:
+		return pressing
+	}
+	return usual
+}
+
+// unit is a merge whose success may stand.
+type unit struct{ plan.Merge }
+
+// shortLimit tells how long to wait for the end of a limit that is near.
+func (k *look) shortLimit(err error) (time.Duration, bool) {
+	var e *forge.Error
+	if !errors.As(err, &e) || e.Kind != forge.Limited || e.Until.IsZero() {
+		return 0, false
+	}
+	wait := max(0, e.Until.Sub(k.loop.now().wall))
+	return wait, wait <= limitPatience
+}

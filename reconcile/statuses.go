@@ -1,0 +1,112 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// round is the statuses at the beginning of some actions that may be written at the same time: no two to one place or about one pull
+// request, and what takes green back not together with others, which it would wait for.
+func (k *look) round(actions []plan.Action) []plan.SetStatus {
+	var sets []plan.SetStatus
+	most := roundShare * k.abreast()
+	places, pulls := map[plot]bool{}, map[int]bool{}
+	for _, a := range actions {
+		set, ok := a.(plan.SetStatus)
+		at := k.placeOf(a)
+		if !ok || len(sets) == most || places[at] || len(sets) > 0 && set.Withdraws != sets[0].Withdraws {
+			return sets
+		}
+		for _, n := range set.Pulls {
+			if pulls[n] {
+				return sets
+			}
+		}
+		for _, n := range set.Pulls {
+			pulls[n] = true
+		}
+		places[at] = true
+		sets = append(sets, set)
+	}
+	return sets
+}
+
+// setting is one status that is written, and what came of it.
+type setting struct {
+	plan.SetStatus
+	post post
+	job  job
+}
+
+// setStatuses writes statuses at the same time, and records them together. It gives the error that ends the look, if one does: the first
+// in the plan's order.
+func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
+	var all []*setting
+	var jobs []*job
+	var end error
+	for _, a := range sets {
+		if k.passedOver(a) {
+			continue
+		}
+		if err := k.may(ctx, a); err != nil {
+			if end = k.heed(a, k.leave(ctx, a, err)); end != nil {
+				break
+			}
+			continue
+		}
+		s := k.setting(a)
+		all, jobs = append(all, s), append(jobs, &s.job)
+	}
+	k.sendAll(ctx, jobs)
+	all = slices.DeleteFunc(all, func(s *setting) bool {
+		if errors.Is(s.job.err, errStopped) {
+			end = errStopped
+		}
+		return errors.Is(s.job.err, errUnbegun) || errors.Is(s.job.err, errStopped)
+	})
+	if len(all) == 0 {
+		return end
+	}
+	acts := make([]store.Act, len(all))
+	for i, s := range all {
+		acts[i] = k.written(s)
+	}
+	kept := k.record(ctx, acts...)
+	for _, s := range all {
+		err := errors.Join(kept, s.job.err)
+		if err != nil {
+			err = k.heed(s.SetStatus, k.weigh(s.SetStatus, err))
+		}
+		if end == nil {
+			end = err
+		}
+	}
+	return end
+}
+
+func (k *look) setting(a plan.SetStatus) *setting {
+	s := &setting{SetStatus: a, post: post{
+		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
+		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
+	}}
+	k.prepare(&s.post)
+	s.job = job{action: a, write: func(ctx context.Context) error { return k.post(ctx, &s.post) }}
+	return s
+}
+
+// written takes in what came of a status.
+func (k *look) written(s *setting) store.Act {
+	k.takeIn(&s.post)
+	act := k.actOf(s.SetStatus)
+	act.Reason = string(s.State) + ": " + s.Description
+	if s.job.err == nil && s.Repairs != "" {
+		act.Repair = &plan.Repair{SHA: s.SHA, Context: s.Context, By: s.Repairs, At: act.At}
+		k.log.Warn("a status under our name was set by somebody else and is put right",
+			"sha", s.SHA.Short(), "context", s.Context, "by", s.Repairs)
+	}
+	return k.ended(act, s.job.err)
+}

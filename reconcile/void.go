@@ -1,0 +1,166 @@
+package reconcile
+
+import (
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// An event voids what was observed of what it names, and nothing else: in a busy repository somebody always does something. What an
+// event says nothing of, or what cannot be told apart, is void with every event.
+
+// events is what events named, each with the number of the latest one. It is bounded: of too many names the whole is void.
+type events struct {
+	count uint64 // of all of them
+	whole uint64 // the latest that named no part
+	lines uint64 // the latest that named more than a pull request: windowed branches rest on branches and commits
+	named map[plan.Named]uint64
+}
+
+// add takes in an event.
+func (v *events) add(n plan.Named) {
+	v.count++
+	if n == (plan.Named{}) || len(v.named) >= namesMost {
+		v.whole, v.lines, v.named = v.count, v.count, nil
+		return
+	}
+	if v.named == nil {
+		v.named = map[plan.Named]uint64{}
+	}
+	for _, one := range [...]plan.Named{{Pull: n.Pull}, {SHA: n.SHA}, {Branch: n.Branch}, {Target: n.Target}} {
+		if one != (plan.Named{}) {
+			v.named[one] = v.count
+		}
+	}
+	if n.Pull == 0 || n.Branch != "" {
+		v.lines = v.count
+	}
+}
+
+// forget drops the names of events up to one: a look has answered them.
+func (v *events) forget(seen uint64) {
+	for n, last := range v.named {
+		if last <= seen {
+			delete(v.named, n)
+		}
+	}
+}
+
+// askNamed asks for the details of what events have named since the last look that answered them, of what falls due, and of what rests on
+// checks and reviews where an event may have been about any of it, and at each resync: events are lost.
+func (k *look) askNamed(ask *forge.Ask) {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	v := &k.entry.events
+	ask.Full = k.entry.attention.full(ask.At, k.rules || v.whole > k.entry.answered)
+	for n := range v.named {
+		switch {
+		case n.Pull != 0:
+			ask.Full = append(ask.Full, n.Pull)
+		case n.SHA != "":
+			ask.Heads = append(ask.Heads, n.SHA)
+		}
+	}
+}
+
+// since reports whether an event after another one named any of what is given.
+func (v *events) since(seen uint64, names []plan.Named) bool {
+	for _, n := range names {
+		if v.named[n] > seen {
+			return true
+		}
+	}
+	return false
+}
+
+// sight is what tells which events are about an action: the observation's heads, and the bases behind contexts.
+type sight struct {
+	home  plan.Branch
+	heads map[plan.SHA][]plan.Named
+	bases map[plan.Context]plan.Branch
+}
+
+// add takes in an observation. What an older one showed may void more, never less.
+func (v *sight) add(s plan.Snapshot) {
+	if v.heads == nil {
+		v.heads, v.bases = make(map[plan.SHA][]plan.Named, len(s.Pulls)), make(map[plan.Context]plan.Branch, len(s.Bases))
+	}
+	v.home = s.Default
+	for name := range s.Bases {
+		v.bases[plan.ContextFor(name)] = name
+	}
+	for _, p := range s.Pulls {
+		v.bases[plan.ContextFor(p.Base)] = p.Base
+		v.heads[p.Head] = append(v.heads[p.Head], plan.Named{Pull: p.Number}, plan.Named{Branch: p.Base}, plan.Named{Branch: p.HeadRef})
+	}
+}
+
+// scope is what a write rests on.
+type scope struct {
+	sha     plan.SHA
+	context plan.Context // ""; an update has none
+	deletes plan.Branch
+	moves   bool // windowed branches
+}
+
+func scopeOf(a plan.Action) scope {
+	switch a := a.(type) {
+	case plan.SetStatus:
+		return scope{sha: a.SHA, context: a.Context}
+	case plan.Merge:
+		return scope{sha: a.SHA, context: a.Context, deletes: a.DeleteBranch}
+	case unit:
+		return scopeOf(a.Merge)
+	case plan.Update:
+		return scope{sha: a.SHA}
+	case plan.MoveBranches, piece:
+		return scope{moves: true}
+	}
+	return scope{} // of which nothing is known
+}
+
+// promotes reports whether a write is about windowed branches.
+func (s scope) promotes() bool {
+	return s.moves || s.context.Is(plan.PromoteContext) || s.context.Unlocks()
+}
+
+// names is what an event must name to void a write; false: any does.
+func (v *sight) names(of scope) ([]plan.Named, bool) {
+	heads := v.heads[of.sha]
+	base, based := v.bases[of.context.Folded()]
+	if of.sha == "" || of.context == "" && len(heads) == 0 || of.context != "" && !based {
+		return nil, false
+	}
+	names := append([]plan.Named{{SHA: of.sha}, {Branch: v.home}, {Branch: base}}, heads...)
+	if of.deletes != "" {
+		names = append(names, plan.Named{Target: of.deletes})
+	}
+	return names, true
+}
+
+// void reports whether somebody changed what a write rests on since the observation began, as far as we were told.
+func (k *look) void(of scope) bool {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	v := &k.entry.events
+	switch {
+	case k.lost():
+		return true
+	case of.promotes():
+		return v.lines > k.seen
+	}
+	names, ok := k.sight.names(of)
+	return v.since(k.seen, names) || !ok && v.count > k.seen
+}
+
+// allVoid reports whether all of the observation is void.
+func (k *look) allVoid() bool {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	return k.lost()
+}
+
+// lost reports whether the whole observation is void: the default branch's file counts everywhere. The caller holds the lock.
+func (k *look) lost() bool {
+	v := &k.entry.events
+	return k.entry.state != looking || v.whole > k.seen || v.since(k.seen, []plan.Named{{Branch: k.sight.home}})
+}

@@ -1,0 +1,147 @@
+package reconcile
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// TestWhatAnEventVoids: an event voids the writes that rest on what it names, and no other.
+func TestWhatAnEventVoids(t *testing.T) {
+	const x, y, z, tip, group plan.SHA = "x", "y", "z", "t", "g"
+	s := plan.Snapshot{
+		Default: "main",
+		Bases:   map[plan.Branch]plan.Base{"main": {Tip: tip}, "release": {}},
+		Pulls: []plan.Pull{
+			{Number: 1, Base: "release", Head: x, HeadRef: "fix"},
+			{Number: 2, Base: "release", Head: y},
+			{Number: 3, Base: "main", Head: y}, // shares 2's head
+		},
+	}
+	release, home := plan.ContextFor("release"), plan.ContextFor("main")
+	status := func(sha plan.SHA, c plan.Context) plan.Action {
+		return plan.SetStatus{Pin: plan.Pin{SHA: sha}, Context: c, State: plan.Pending}
+	}
+	acts := map[string]plan.Action{
+		"merge 1":   plan.Merge{Pin: plan.Pin{SHA: x}, Pull: 1, Base: "release", Context: release, DeleteBranch: "fix"},
+		"status 1":  status(x, release),
+		"update 1":  plan.Update{Pin: plan.Pin{SHA: x}, Pull: 1},
+		"status 2":  status(y, release),
+		"status 3":  status(y, home),
+		"tip":       status(tip, home),
+		"group":     status(group, release),
+		"promote":   status(tip, plan.PromoteContext),
+		"unlock":    status(tip, plan.PromoteContextFor("rw/a")),
+		"move":      plan.MoveBranches{Moves: []plan.Move{{Branch: "rw/a", New: tip}}},
+		"piece":     pieceOf(plan.Move{Branch: "rw/a", New: tip}),
+		"no base":   status(x, plan.ContextFor("gone")),
+		"no pull":   plan.Update{Pin: plan.Pin{SHA: z}, Pull: 9},
+		"no action": nil,
+	}
+	unknown := []string{"no base", "no pull", "no action"} // void with every event
+	ours := []string{"promote", "unlock", "move", "piece"} // rest on branches and commits
+	of1 := []string{"merge 1", "status 1", "update 1"}
+	of2, of3 := []string{"status 2"}, []string{"status 3"}
+	join := func(all ...[]string) (out []string) {
+		for _, some := range append(all, unknown) {
+			out = append(out, some...)
+		}
+		return out
+	}
+	every := join(of1, of2, of3, ours, []string{"tip", "group"})
+	for _, c := range []struct {
+		why   string
+		named plan.Named
+		want  []string
+	}{
+		{"the whole", plan.Named{}, every},
+		{"a pull request", plan.Named{Pull: 1, SHA: x, Target: "release"}, join(of1)},
+		{"one that left its head", plan.Named{Pull: 1, SHA: z, Target: "release"}, join(of1)},
+		{"one that shares its head", plan.Named{Pull: 2, SHA: y, Target: "release"}, join(of2, of3)},
+		{"one that nobody saw, with a head that somebody did", plan.Named{Pull: 7, SHA: x, Target: "main"}, join(of1)},
+		{"one that nobody saw", plan.Named{Pull: 7, SHA: z, Target: "main"}, join()},
+		{"one that needs the branch of another", plan.Named{Pull: 7, SHA: z, Target: "fix"}, join([]string{"merge 1"})},
+		{"one that was merged", plan.Named{Pull: 7, SHA: z, Target: "release", Branch: "release"}, join(of1, of2, of3, []string{"group"}, ours)},
+		{"a check", plan.Named{SHA: y}, join(of2, of3, ours)},
+		{"a check of a group", plan.Named{SHA: group}, join([]string{"group"}, ours)},
+		{"a check of a tip", plan.Named{SHA: tip}, join([]string{"tip"}, ours)},
+		{"a push to a base", plan.Named{Branch: "release"}, join(of1, of2, of3, []string{"group"}, ours)},
+		{"a push to the default branch, whose file counts everywhere", plan.Named{Branch: "main"}, every},
+		{"a push to a head", plan.Named{Branch: "fix"}, join(of1, ours)},
+		{"a push to a branch of nobody", plan.Named{Branch: "other"}, join(ours)},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			q := newQueue(1, at(0))
+			e := q.take(t, 1, 1)
+			l := &Loop{queue: q}
+			e.events.add(plan.Named{}) // before the look: it is answered
+			q.begin(e, at(1))
+			k := &look{loop: l, entry: e, repo: e.repo, seen: e.events.count}
+			k.sight.add(s)
+			for name, a := range acts {
+				if k.void(scopeOf(a)) {
+					t.Errorf("%s is void before any event", name)
+				}
+			}
+			q.note(e, c.named, 2)
+			void := map[string]bool{}
+			for _, name := range c.want {
+				void[name] = true
+			}
+			for name, a := range acts {
+				if got := k.void(scopeOf(a)); got != void[name] {
+					t.Errorf("%s: void %v, want %v", name, got, void[name])
+				}
+			}
+			if k.seen = e.events.count; k.void(scopeOf(acts["merge 1"])) { // it was observed again
+				t.Error("an event voids what was observed after it")
+			}
+		})
+	}
+}
+
+// TestNamesAreBounded: of more names than are kept the whole is void, also of those that were dropped.
+func TestNamesAreBounded(t *testing.T) {
+	var v events
+	for n := range 3 * namesMost {
+		v.add(plan.Named{Pull: n + 1, SHA: plan.SHA(fmt.Sprint(n))})
+		if len(v.named) > namesMost+4 {
+			t.Fatalf("%d names are kept", len(v.named))
+		}
+		if v.whole == 0 && !v.since(0, []plan.Named{{Pull: 1}}) {
+			t.Fatal("a name was dropped, and the whole is not void")
+		}
+	}
+	if v.whole == 0 {
+		t.Error("too many names void nothing more than what they name")
+	}
+	v.forget(v.count)
+	if len(v.named) > 0 {
+		t.Errorf("%d names are kept after a look answered them", len(v.named))
+	}
+}
+
+// TestALookAnswersNames: what events named before a look is forgotten once it has seen the repository.
+func TestALookAnswersNames(t *testing.T) {
+	l := New(Options{Forge: still{}, Store: still{}, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
+	l.takeIn([]plan.Repo{repository(1, 1)})
+	e := l.queue.repos[key{id: 1}]
+	for n := range 3 * namesMost {
+		l.Poke(e.repo, Changed, plan.Named{Pull: n + 1})
+		if n%100 != 0 {
+			continue
+		}
+		now := l.now()
+		now.tick += time.Hour
+		l.mu.Lock()
+		l.queue.advance(now)
+		k := l.newLook(l.queue.next(now), now)
+		l.mu.Unlock()
+		k.run(t.Context())
+	}
+	if e.events.whole > 0 {
+		t.Error("names gathered although looks answered them")
+	}
+}
