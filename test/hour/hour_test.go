@@ -97,11 +97,8 @@ func TestAnOpeningAtTheEndOfTheHour(t *testing.T) {
 	})
 }
 
-// leftForOpening is what 20 repositories with 15 due each get by with: 72 looks, and some that a look which does not come thinly costs more.
-const leftForOpening = 85 * pointsOfALook
-
-// pointsOfALook is what a look at few pull requests costs.
-const pointsOfALook = 4
+// leftForOpening is what 20 repositories with 15 due each get by with.
+const leftForOpening = 72
 
 // The hour of GraphQL is spent when windows shut: what is green is taken back all the same, by REST.
 func TestASpentHourOfQueriesStopsNoPayment(t *testing.T) {
