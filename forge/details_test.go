@@ -378,6 +378,38 @@ func TestAHoleInAThinPageIsNoAbsence(t *testing.T) {
 	}
 }
 
+// TestLabelsThatCannotBeShown: GitHub fails wherever labels are asked for. Each pull request is unknown, and the repository is not.
+func TestLabelsThatCannotBeShown(t *testing.T) {
+	l := newLab(t, nil)
+	crowd(l, pullPart, pullPart)
+	answer := l.say
+	for i := range 2 {
+		l.say = func(r *http.Request, body string) answerOf {
+			if strings.Contains(body, "labels(") {
+				return answerOf{code: 502}
+			}
+			return answer(r, body)
+		}
+		for _, ask := range []Ask{{}, {Pulls: []int{1, 2}}} {
+			s := l.look(ask)
+			if len(s.Pulls) == 0 || s.Bases["main"].Unread.Is() {
+				t.Fatalf("look %d: %+v", i, s)
+			}
+			for _, p := range s.Pulls {
+				if !p.Unread.Is() || p.ChecksAll {
+					t.Errorf("look %d: %+v", i, p)
+				}
+			}
+		}
+	}
+	l.say, l.now = answer, l.now.Add(leastTTL)
+	for _, p := range l.look(Ask{}).Pulls {
+		if p.Unread.Is() || !p.ChecksAll {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
 // TestABaseThatIsRewritten: where a base's move cannot be read, what is green is read anew, and what is not need not be.
 func TestABaseThatIsRewritten(t *testing.T) {
 	tip, state := tipSHA, map[int]string{1: "SUCCESS", 2: "PENDING"}

@@ -33,6 +33,7 @@ type memory struct {
 	apart    time.Time // until then windowed branches are not asked for with the page: it was too heavy
 	lone     time.Time // nor are details
 	small    time.Time // pages are small
+	terse    time.Time // and tell of each pull request only which it is
 	bare     time.Time // and neither other bases than the default branch, nor merge groups
 }
 
@@ -57,11 +58,15 @@ type page struct {
 }
 
 // details reports whether details are asked for with the page.
-func (p page) details() bool { return p.parts != partThin && p.listed || len(p.pulls) > 0 }
+func (p page) details() bool {
+	return p.listed && (p.parts == wholePull || len(p.pulls) > 0) || !p.listed && len(p.pulls) > 0 && p.pulls[0].parts != partBare
+}
 
-// thinly is the page without details. Who is asked for by number alone stays, without them.
+// thinly is the page without details. Who is asked for by number alone stays, with nothing but what tells which it is.
 func (p page) thinly() page {
-	p.parts = partThin
+	if p.parts == wholePull {
+		p.parts = partThin
+	}
 	if p.size == smallPage {
 		p.size = maxPage
 	}
@@ -69,7 +74,7 @@ func (p page) thinly() page {
 		p.pulls = nil
 	}
 	for i := range p.pulls {
-		p.pulls[i].parts = partThin
+		p.pulls[i].parts = partBare
 	}
 	return p
 }
@@ -86,13 +91,16 @@ func (l *look) firstPage(now time.Time) page {
 	if now.Before(l.mem.small) {
 		p.size = leastPage
 	}
+	if now.Before(l.mem.terse) {
+		p.parts = partBare
+	}
 	for _, n := range l.ask.Pulls {
 		p.pulls = append(p.pulls, wanted{n, wholePull})
 	}
 	switch {
 	case now.Before(l.mem.lone):
 		p = p.thinly()
-	case p.listed && len(l.mem.pulls) < smallPage:
+	case p.listed && p.parts == partThin && len(l.mem.pulls) < smallPage:
 		p.parts, p.size = wholePull, smallPage
 	case p.listed:
 		p.pulls = l.ahead()
@@ -134,7 +142,10 @@ func (l *look) readPages(ctx context.Context) error {
 		if read += p.size; p.size == smallPage {
 			p.size = maxPage
 		}
-		p.after, p.asked, p.parts, p.pulls = next, asked{}, partThin, nil
+		p.after, p.asked, p.pulls = next, asked{}, nil
+		if p.parts == wholePull {
+			p.parts = partThin
+		}
 	}
 	return transient(wordTooMany, nil) // fail closed: who sees only some may merge what the rest forbids
 }
@@ -203,10 +214,12 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 			if p.bases != nil {
 				p.bases = l.knownBases()
 			}
-		case p.details() && (p.listed || p.pulls[0].parts != partThin):
+		case p.details():
 			*p, l.mem.lone = p.thinly(), until
 		case p.listed && p.size > leastPage:
 			p.size, l.mem.small = leastPage, until
+		case p.listed && p.parts != partBare:
+			p.parts, l.mem.terse = partBare, until
 		case len(p.bases)+len(p.groups) > 0:
 			p.bases, p.groups, l.mem.bare = nil, nil, until
 		default:
@@ -234,7 +247,7 @@ func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
 		return "", err
 	}
 	l.cost += r.cost
-	if pulls != nil && p.parts != partThin && slices.ContainsFunc(pulls.Nodes, (*rawPull).unusable) {
+	if pulls != nil && p.parts == wholePull && slices.ContainsFunc(pulls.Nodes, (*rawPull).unusable) {
 		return "", errThinly
 	}
 	if p.after == "" {
@@ -255,8 +268,8 @@ func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
 		if raw.unusable() {
 			return "", transient(wordUnreadable, nil)
 		}
-		raw.holed = r.holes[entry(i)] != nil
-		if err := l.takePull(raw, p.parts != partThin && !raw.holed); err != nil {
+		raw.holed = r.holes[entry(i)] != nil || p.parts == partBare
+		if err := l.takePull(raw, p.parts == wholePull && !raw.holed); err != nil {
 			return "", err
 		}
 	}
@@ -310,7 +323,8 @@ func (l *look) takeNumbers(p page) error {
 			continue
 		}
 		if !p.listed {
-			if err := l.takePull(raw, w.parts != partThin); err != nil {
+			raw.holed = w.parts == partBare
+			if err := l.takePull(raw, w.parts == wholePull); err != nil {
 				return err
 			}
 			continue

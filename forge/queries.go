@@ -41,6 +41,7 @@ const (
 // What is asked of a pull request. Its details are what a list belongs to, each a connection for which GitHub charges; what it is
 // costs one, its labels.
 const (
+	partBare   = "...bare" // nothing of it that a list belongs to
 	partThin   = "...thin"
 	partDetail = "...detail"
 	partOwn    = "...own"   // its own commits with their parents, of which a head has always the same
@@ -70,6 +71,15 @@ fragment thin on PullRequest {
   statusCheckRollup { state commit { oid%s } }
 }`, maxLabels, status)
 }
+
+// bareFragment is what a pull request is, without any list of what belongs to it.
+const bareFragment = `
+fragment bare on PullRequest {
+  number title state createdAt isDraft isCrossRepository headRefName headRefOid baseRefName
+  author { ...actor }
+  headRepository { id }
+  baseRef { target { oid } }
+}`
 
 // detailFragment is what belongs to a pull request, and by what it is told whether it is up to date.
 var detailFragment = fmt.Sprintf(`
@@ -215,6 +225,8 @@ func (q *query) addPulls(some []wanted, own []plan.Branch) {
 func (q *query) withParts(parts string, own []plan.Branch) {
 	for part := range strings.FieldsSeq(parts) {
 		switch part {
+		case partBare:
+			q.with(bareFragment, actorFragment)
 		case partThin:
 			q.with(q.thinFragment(own), actorFragment)
 		case partDetail:

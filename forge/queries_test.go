@@ -27,6 +27,9 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"thin":       lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, groups: groups, own: bases}),
 		"thin next":  lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, after: "c", own: bases}),
 		"thin some":  lookQuery(page{owner: "o", name: "r", pulls: wantedOf(partThin, 1, 2)}),
+		"bare":       lookQuery(page{owner: "o", name: "r", listed: true, parts: partBare, size: 100, groups: groups, own: bases}),
+		"bare next":  lookQuery(page{owner: "o", name: "r", listed: true, parts: partBare, size: 100, after: "c"}),
+		"bare some":  lookQuery(page{owner: "o", name: "r", pulls: wantedOf(partBare, 1, 2)}),
 		"with details": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, own: bases, pulls: append(
 			wantedOf(partDetail+" "+partOwn, 1, 2), wantedOf(partDetail+" "+partCount, 3)...)}),
 		"pulls":       pullsQuery("o", "r", wantedOf(wholePull, 1, 2), bases),
