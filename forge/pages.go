@@ -19,6 +19,9 @@ const (
 	// leastPage is the smallest page that is asked for when GitHub finds one too heavy, and leastTTL how long one that was stays so.
 	leastPage = 25
 	leastTTL  = time.Hour
+	// roomToGrow is how many pull requests more than last time the first page has room for: GitHub's price goes by the page, not by what
+	// it holds.
+	roomToGrow = 10
 )
 
 // memory is what is remembered of a repository from one look to the next.
@@ -40,6 +43,14 @@ type memory struct {
 // weight of what is remembered, for which a repository of few branches is the unit.
 func (m memory) weight() int {
 	return 1 + (len(m.windowed.entries)+len(m.windowed.judged))/100 + len(m.pulls)/100
+}
+
+// size is how many pull requests a page lists at most.
+func (m memory) size(now time.Time) int {
+	if now.Before(m.small) {
+		return leastPage
+	}
+	return maxPage
 }
 
 // page is one query for pull requests.
@@ -85,11 +96,8 @@ const wholePull = partThin + " " + partDetail + " " + partOwn
 // firstPage is the page that a look begins with: a small one in full where that is all there is, else a large one without details.
 func (l *look) firstPage(now time.Time) page {
 	p := page{
-		owner: l.repo.Owner, name: l.repo.Name, listed: l.ask.Pulls == nil, parts: partThin, size: maxPage, own: l.own, asked: l.asked,
+		owner: l.repo.Owner, name: l.repo.Name, listed: l.ask.Pulls == nil, parts: partThin, size: l.mem.size(now), own: l.own, asked: l.asked,
 		merged: l.ask.Merged[:min(len(l.ask.Merged), MaxPulls)],
-	}
-	if now.Before(l.mem.small) {
-		p.size = leastPage
 	}
 	if now.Before(l.mem.terse) {
 		p.parts = partBare
@@ -103,6 +111,7 @@ func (l *look) firstPage(now time.Time) page {
 	case p.listed && p.parts == partThin && len(l.mem.pulls) < smallPage:
 		p.parts, p.size = wholePull, smallPage
 	case p.listed:
+		p.size = min(p.size, max(leastPage, len(l.mem.pulls)+roomToGrow))
 		p.pulls = l.ahead()
 	}
 	if !now.Before(l.mem.bare) {
@@ -139,9 +148,8 @@ func (l *look) readPages(ctx context.Context) error {
 		if err != nil || next == "" {
 			return err
 		}
-		if read += p.size; p.size == smallPage {
-			p.size = maxPage
-		}
+		read += p.size
+		p.size = l.mem.size(l.f.now())
 		p.after, p.asked, p.pulls = next, asked{}, nil
 		if p.parts == wholePull {
 			p.parts = partThin
