@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -80,6 +83,42 @@ func TestWhatWaitsIsReadAtEachResync(t *testing.T) {
 		}
 		if n := w.count(from, "observe"); n < 5 {
 			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
+// TestWhatAnEventNamesIsReadInFull: an event about one pull request or commit costs the details of that one, and only a look that came to
+// its end has answered it.
+func TestWhatAnEventNamesIsReadInFull(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+		for n := range 9 {
+			w.open(one, pull{number: n + 1, windowed: true})
+		}
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		failed := false
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "observe" && !failed {
+					failed = true
+					return &forge.Error{Kind: forge.Transient, Reason: "no"}
+				}
+				return nil
+			}
+		})
+		w.noteOf(one, plan.Named{Pull: 4, SHA: "abc", Target: "main"})
+		time.Sleep(10 * time.Second)
+		w.noteOf(one, plan.Named{SHA: "def"})
+		time.Sleep(10 * time.Second)
+		w.noteOf(one, plan.Named{Branch: "main"})
+		time.Sleep(10 * time.Second)
+		var got []string
+		for _, c := range w.of(from, "observe") {
+			got = append(got, fmt.Sprint(c.full, c.heads))
+		}
+		if d := cmp.Diff([]string{"[4] [abc]", "[4] [abc]", "[] [def]", "[] []"}, got); d != "" {
+			t.Error(d)
 		}
 	}, one)
 }

@@ -133,6 +133,7 @@ type call struct {
 	moves   []plan.Move
 	part    []int // of an observation: these pull requests alone
 	full    []int // likewise: these are read in full
+	heads   []plan.SHA
 }
 
 func (c call) String() string {
@@ -402,7 +403,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 			}
 		}
 	})
-	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls, full: ask.Full}
+	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls, full: ask.Full, heads: ask.Heads}
 	h, err := w.enter(ctx, c)
 	if err != nil {
 		return plan.Snapshot{}, err
