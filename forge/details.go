@@ -165,16 +165,7 @@ func (l *look) ahead() []wanted {
 		}
 	}
 	asked = unique(asked, MaxPulls)
-	some := make([]wanted, len(asked))
-	lists := 0
-	for i, n := range asked {
-		parts, cost := l.detailsOf(n, "")
-		if len(asked)*listsNew <= aheadLists { // they may have been pushed to
-			parts, cost = partDetail+" "+partOwn, listsNew
-		}
-		some[i] = wanted{n, parts}
-		lists += cost
-	}
+	some, lists := l.wanted(asked)
 	slices.SortFunc(old, func(a, b *rawPull) int { return cmp.Or(a.read.Compare(b.read), cmp.Compare(a.Number, b.Number)) })
 	for _, kept := range old {
 		parts, cost := l.detailsOf(kept.Number, "")
@@ -186,6 +177,21 @@ func (l *look) ahead() []wanted {
 		}
 	}
 	return some
+}
+
+// wanted is how the details of some pull requests are asked for, and how many lists those are. Few of them come with their commits, since
+// they may have been pushed to; of more only those whose commits are not known.
+func (l *look) wanted(numbers []int) (some []wanted, lists int) {
+	some = make([]wanted, len(numbers))
+	for i, n := range numbers {
+		parts, cost := l.detailsOf(n, "")
+		if len(numbers)*listsNew <= aheadLists {
+			parts, cost = partDetail+" "+partOwn, listsNew
+		}
+		some[i] = wanted{n, parts}
+		lists += cost
+	}
+	return some, lists
 }
 
 // counts reports whether kept details still say what GitHub would, as far as that can be told.

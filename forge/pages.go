@@ -102,8 +102,9 @@ func (l *look) firstPage(now time.Time) page {
 	if now.Before(l.mem.terse) {
 		p.parts = partBare
 	}
-	for _, n := range l.ask.Pulls {
-		p.pulls = append(p.pulls, wanted{n, wholePull})
+	p.pulls, _ = l.wanted(l.ask.Pulls)
+	for i := range p.pulls {
+		p.pulls[i].parts = partThin + " " + p.pulls[i].parts
 	}
 	switch {
 	case now.Before(l.mem.lone):

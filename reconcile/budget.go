@@ -14,10 +14,11 @@ import (
 // goes first when not everything does. What an opening needs goes before all else. Looks for the sake of events, and resyncs, come one
 // after the other, further apart the less of the hour is left: so the hour lasts.
 
-// class is what a look at a repository would be for. Of one that was not looked at yet nobody knows what is due.
+// class is what a look at a repository would be for. Of one that was not looked at yet nobody knows what is due. Until GitHub takes its
+// merges, an event there is an event.
 func (e *entry) class(now instant) forge.Class {
 	switch {
-	case e.urgent, e.place != 0 && e.place <= now.tick, !e.wake.IsZero() && !e.wake.After(now.wall):
+	case e.place <= now.tick && (e.urgent || e.place != 0), !e.wake.IsZero() && !e.wake.After(now.wall):
 		return forge.Opening
 	case e.resync <= now.tick && min(e.due, e.settle) > now.tick:
 		return forge.Resync

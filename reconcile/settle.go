@@ -52,6 +52,9 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		e.hold = e.due
 		k.complain(err, e.fails, e.due-now.tick)
 	}
+	if e.place > now.tick && !e.lost() { // a look for an event's sake may have come before it, and to nothing
+		e.due = min(e.due, e.place)
+	}
 }
 
 // unfinished reports whether something was due that this look did not carry out, or did not see.

@@ -46,12 +46,12 @@ func (v *events) forget(seen uint64) {
 }
 
 // askNamed asks for the details of what events have named since the last look that answered them, of what falls due, and of what rests on
-// checks and reviews where an event may have been about any of it, and at each resync: events are lost.
+// checks and reviews where an event may have been about any of it, where it may go now, and at each resync: events are lost.
 func (k *look) askNamed(ask *forge.Ask) {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	v := &k.entry.events
-	ask.Full = k.entry.attention.full(ask.At, k.rules || v.whole > k.entry.answered)
+	ask.Full = k.entry.attention.full(ask.At, k.rules || v.whole > k.entry.answered || k.entry.began == forge.Opening)
 	for n := range v.named {
 		switch {
 		case n.Pull != 0:
