@@ -167,15 +167,12 @@ func (l *Loop) listInterval(n int) time.Duration {
 func (l *Loop) listed(repos []plan.Repo, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.health.unauthorized = nil
+	l.health.unauthorized = kindOf(err) == forge.Unauthorized && len(repos) == 0
 	if err == nil {
 		l.health.list = lag{}
 		return
 	}
 	l.health.list.add(l.now().wall, err)
-	if kindOf(err) == forge.Unauthorized && len(repos) == 0 {
-		l.health.unauthorized = err
-	}
 }
 
 // unknown gives those of a list that the store is to be told of: new ones, and ones whose names changed.
