@@ -87,6 +87,8 @@ type Loop struct {
 	mu      sync.Mutex
 	queue   *queue
 	madeUp  tick         // when all repositories were last made due for events that may be lost; 0: never
+	lags    []string     // the lines of Lags
+	lagsAt  tick         // when they were made; 0: never
 	parked  int          // looks that wait without a worker
 	ignored map[key]bool // repositories of which it was said that their deliveries are ignored
 	health  health

@@ -2,7 +2,10 @@ package reconcile
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/sluicegate/sluice/forge"
 )
 
 // Strangers cause refusals by the thousand: to say so waits for nothing, whatever the loop is at.
@@ -41,4 +44,28 @@ func TestWhatWasMissedIsGoneThroughOnce(t *testing.T) {
 	if rest := l.makeUp(l.madeUp + 1); rest != makeUpRest-1 {
 		t.Errorf("the last one is made up for in %s", rest)
 	}
+}
+
+// unlimited is a GitHub that limits nobody.
+type unlimited struct{ Forge }
+
+func (unlimited) Budgets(int64) forge.Budgets { return forge.Budgets{} }
+
+// Anybody may ask what lags, as often as he likes: however often that is, all repositories are gone through once in lagsFor.
+func TestWhatLagsIsCountedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Forge: unlimited{}})
+		e, _ := l.queue.add(repository(1, 1), 0)
+		asked := func(want int) {
+			t.Helper()
+			if got := len(l.Lags()); got != want {
+				t.Errorf("%d lines, want %d", got, want)
+			}
+		}
+		asked(0)
+		e.lag = lag{since: time.Now(), kind: wordLimited}
+		asked(0)
+		time.Sleep(2 * lagsFor)
+		asked(1)
+	})
 }
