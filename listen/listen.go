@@ -16,7 +16,7 @@ const ipv6Peer = 64
 // Options is what a Listener needs. Places is required.
 type Options struct {
 	Places      int          // connections at once
-	Peer        int          // of one peer address, without those that are Known; 0: as many as there are places
+	Peer        int          // of one peer address while all are in use, without those that are Known; 0: as many as there are places
 	Descriptors *Descriptors // learns what became of accepting; may be nil
 	GaveWay     func()       // called after a connection gave way; must not block; may be nil
 	Log         *slog.Logger // nil: nothing is logged
@@ -67,32 +67,30 @@ func (l *Listener) Accept() (net.Conn, error) {
 func (l *Listener) admit(in *conn) (out *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var oldest, own *conn
-	owned := 0
-	for _, c := range l.open {
-		if c.known {
-			continue
+	if len(l.open) >= l.o.Places {
+		if out = l.leastLocked(in); out == in {
+			return in
 		}
-		if oldest == nil {
-			oldest = c
-		}
-		if c.peer == in.peer {
-			if owned++; own == nil {
-				own = c
-			}
-		}
+		l.removeLocked(out)
 	}
-	switch {
-	case owned >= l.o.Peer:
-		out = own
-	case len(l.open) < l.o.Places:
-	case oldest != nil:
-		out = oldest
-	default:
-		return in
-	}
-	l.removeLocked(out)
 	l.open = append(l.open, in)
+	return out
+}
+
+// leastLocked is the connection that is to give way to another: the oldest of the peer that is most above its share, or of all where none is.
+func (l *Listener) leastLocked(in *conn) *conn {
+	has := map[netip.Addr]int{in.peer: 1}
+	for _, c := range l.open {
+		if !c.known {
+			has[c.peer]++
+		}
+	}
+	out, most := in, -1
+	for _, c := range l.open {
+		if above := max(0, has[c.peer]-l.o.Peer); !c.known && above > most {
+			out, most = c, above
+		}
+	}
 	return out
 }
 

@@ -114,25 +114,39 @@ func TestTheOldestStrangerGivesWay(t *testing.T) {
 	h.is("--ooo", 1, a, b, c, d, e)
 }
 
-// One address, which is a /64 of IPv6, has a share: over it its own oldest gives way, and nobody else's. Without a share it may have all.
+// One address, which is a /64 of IPv6, has a share. Where there is room it may have more, as GitHub's have in a burst; while all places are
+// in use those who have more give way, whoever comes, and nobody else does.
 func TestAPeerHasAShare(t *testing.T) {
 	for _, same := range [][]string{
 		{"192.0.2.1", "192.0.2.1", "::ffff:192.0.2.1"},
 		{"2001:db8::1", "2001:db8::2", "2001:db8::ffff:0:0:1"},
 	} {
-		h := newHall(t, 10, 2)
+		h := newHall(t, 5, 2)
 		other, _ := h.enter("192.0.2.9")
 		a, _ := h.enter(same[0])
 		b, _ := h.enter(same[1])
 		c, _ := h.enter(same[2])
+		d, _ := h.enter(same[0])
+		h.is("ooooo", 0, other, a, b, c, d)
 		far, _ := h.enter("2001:db8:0:1::1")
-		h.is("o-ooo", 1, other, a, b, c, far)
+		h.is("o-oooo", 1, other, a, b, c, d, far)
+		e, _ := h.enter(same[1])
+		h.is("o--oooo", 2, other, a, b, c, d, far, e)
+		near, _ := h.enter("192.0.2.8")
+		last, _ := h.enter("192.0.2.7")
+		h.is("-o---oooo", 4, other, far, a, b, c, d, e, near, last) // nobody has more than his share any more
 	}
-	h := newHall(t, 10, 0)
-	a, _ := h.enter("192.0.2.1")
-	b, _ := h.enter("192.0.2.1")
-	c, _ := h.enter("192.0.2.1")
-	h.is("ooo", 0, a, b, c)
+}
+
+// Of several that are above their share the one that has most gives way: one address of a stranger's does not drive out a burst of GitHub's.
+func TestWhoHasMostGivesWay(t *testing.T) {
+	h := newHall(t, 8, 2)
+	var all []*end
+	for _, ip := range []string{"192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.1", "192.0.2.9", "192.0.2.9", "192.0.2.9", "192.0.2.9"} {
+		e, _ := h.enter(ip)
+		all = append(all, e)
+	}
+	h.is("-oooooooo", 1, all...)
 }
 
 // Who has the secret gives way to nobody, counts in no share, and where all places are theirs the newest is closed at once.

@@ -3,11 +3,13 @@ package metrics
 import (
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	dto "github.com/prometheus/client_model/go"
 )
 
 // The bounds of histograms, in seconds. A status is due within a minute at worst, a merge within its opening.
@@ -15,6 +17,9 @@ var (
 	quick = []float64{.05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300}
 	slow  = []float64{.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 1800, 3600}
 )
+
+// countedFor is how long what was counted is sent again before it is counted anew: scrapes are many seconds apart.
+const countedFor = time.Second
 
 // Set is every metric of one service. Its methods are safe for concurrent use, and cheap.
 type Set struct {
@@ -55,9 +60,22 @@ func New(version string, read func() State) *Set {
 	return s
 }
 
-// Handler answers GET /metrics.
+// Handler answers GET /metrics. However many ask, and however slowly they read, one counts at a time, and all share what he counted.
 func (s *Set) Handler() http.Handler {
-	return promhttp.HandlerFor(s.registry, promhttp.HandlerOpts{MaxRequestsInFlight: 2}) // a scrape at a time, and one that somebody tries
+	var turn sync.Mutex
+	var last []*dto.MetricFamily
+	var at time.Time
+	return promhttp.HandlerFor(prometheus.GathererFunc(func() (_ []*dto.MetricFamily, err error) {
+		turn.Lock()
+		defer turn.Unlock()
+		if time.Since(at) < countedFor {
+			return last, nil
+		}
+		if last, err = s.registry.Gather(); err == nil {
+			at = time.Now()
+		}
+		return last, err
+	}), promhttp.HandlerOpts{})
 }
 
 // Request counts a request to GitHub; code 0 is one without an answer.

@@ -1,6 +1,7 @@
 package metrics_test
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -72,5 +73,40 @@ func TestScrape(t *testing.T) {
 	}
 	for _, p := range problems {
 		t.Errorf("%s: %s", p.Metric, p.Text)
+	}
+}
+
+// stuck is a reader who reads nothing until he is let go.
+type stuck struct {
+	http.ResponseWriter
+	came chan<- struct{}
+	free <-chan struct{}
+}
+
+func (s stuck) Write([]byte) (int, error) {
+	s.came <- struct{}{}
+	<-s.free
+	return 0, errors.New("he left")
+}
+
+// TestSlowReaders: whoever reaches the address may read slowly, and often. He keeps nobody else from reading, and all who ask within a
+// second cost one count.
+func TestSlowReaders(t *testing.T) {
+	counts := 0 // the handler counts for one after the other
+	h := metrics.New("v1", func() metrics.State { counts++; return metrics.State{} }).Handler()
+	began := time.Now()
+	came, free := make(chan struct{}), make(chan struct{})
+	for range 10 {
+		go h.ServeHTTP(stuck{httptest.NewRecorder(), came, free}, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		<-came
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	close(free)
+	if w.Code != http.StatusOK {
+		t.Errorf("answered %d", w.Code)
+	}
+	if most := 1 + int(time.Since(began)/time.Second); counts > most {
+		t.Errorf("counted %d times, want %d at most", counts, most)
 	}
 }

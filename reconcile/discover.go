@@ -167,15 +167,12 @@ func (l *Loop) listInterval(n int) time.Duration {
 func (l *Loop) listed(repos []plan.Repo, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.health.unauthorized = nil
+	l.health.unauthorized = kindOf(err) == forge.Unauthorized && len(repos) == 0
 	if err == nil {
 		l.health.list = lag{}
 		return
 	}
 	l.health.list.add(l.now().wall, err)
-	if kindOf(err) == forge.Unauthorized && len(repos) == 0 {
-		l.health.unauthorized = err
-	}
 }
 
 // unknown gives those of a list that the store is to be told of: new ones, and ones whose names changed.
@@ -244,11 +241,25 @@ func (l *Loop) spread(now instant) {
 }
 
 // Missed says that events of any repository may be lost. All are looked at anew, each once for all that was missed until then, and not more
-// often than resyncs may be: whoever can make events be lost must not spend the budget. It never blocks.
+// often than resyncs may be: whoever can make events be lost must not spend the budget. It never blocks, and costs nothing: strangers
+// can cause thousands in a second.
 func (l *Loop) Missed() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := l.now().tick
+	if l.missed.CompareAndSwap(false, true) {
+		l.wakeUp()
+	}
+}
+
+// makeUp makes every repository due of which events may be lost, unless it did a moment ago, and gives how long there is nothing more to
+// make up for. The caller holds the lock.
+func (l *Loop) makeUp(now tick) time.Duration {
+	if !l.missed.Load() {
+		return napMost
+	}
+	if rest := l.madeUp + makeUpRest - now; l.madeUp != 0 && rest > 0 {
+		return rest
+	}
+	l.missed.Store(false) // whatever is missed from here on counts anew
+	l.madeUp = now
 	s := l.newSpread()
 	for _, e := range l.queue.repos {
 		if e.missed > now || e.lost() {
@@ -261,7 +272,7 @@ func (l *Loop) Missed() {
 		e.missed, e.resync = at, min(e.resync, at)
 		l.queue.reckon(e)
 	}
-	l.wakeUp()
+	return napMost
 }
 
 // spreading gives the repositories of each installation their turn, when all of them are to be looked at.

@@ -11,7 +11,7 @@ type health struct {
 	started      bool          // the store's repositories and GitHub's list were read once
 	reads        error         // the store's last word on a read; nil: it works
 	store        error         // the store's last word on a write: one that can still be read is not well for it
-	unauthorized error         // GitHub does not take the App's key
+	unauthorized bool          // GitHub does not take the App's key
 	list         lag           // of the list of repositories
 	skew         time.Duration // our clock minus GitHub's, as the last look saw it
 }

@@ -19,6 +19,8 @@ const (
 	lagAfter = 30 * time.Second
 	// lagsMost is how many installations that lag are named.
 	lagsMost = 20
+	// lagsFor is how long the lines of what lags are given again before they are made anew.
+	lagsFor = time.Second
 )
 
 // lag is since when something is not up to date, and why; zero: it is.
@@ -90,11 +92,20 @@ type group struct {
 
 // Lags gives a line for each installation of which some repository is not up to date, the longest first, and one for the list of
 // repositories: since when, and why; and one for each of which a budget runs low. There are at most twice lagsMost and two of them.
-// Whoever reaches the webhook's address reads them: they name no repository, and quote nobody on one.
+// Whoever reaches the webhook's address reads them: they name no repository, and quote nobody on one. They may ask as
+// often as they like: the lines are made once in lagsFor.
 func (l *Loop) Lags() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
+	if l.lagsAt == 0 || now.tick-l.lagsAt >= lagsFor {
+		l.lags, l.lagsAt = l.countLags(now), max(now.tick, 1)
+	}
+	return slices.Clone(l.lags)
+}
+
+// countLags makes the lines of Lags. The caller holds the lock.
+func (l *Loop) countLags(now instant) []string {
 	all := map[int64]*group{}
 	for _, e := range l.queue.repos {
 		g := e.lags(now)

@@ -171,6 +171,8 @@ const (
 	resyncShare = 5
 	// missedRest is the least pause between two looks at a repository for the sake of events that may be lost.
 	missedRest = time.Minute
+	// makeUpRest is the least pause between two passes over all repositories for their sake: one of ten thousand takes a millisecond.
+	makeUpRest = time.Second
 	// listShare is the part of the hourly budget that lists of repositories may take: a twentieth.
 	listShare = 20
 	// pageSize is how many pull requests or repositories one request reads, to reckon costs by.

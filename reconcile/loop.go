@@ -6,6 +6,7 @@ import (
 	"hash/maphash"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -81,9 +82,13 @@ type Loop struct {
 	looks    sync.WaitGroup
 	ledger   *ledger
 	lanes    *lanes
+	missed   atomic.Bool // events may be lost that nothing was done for yet
 
 	mu      sync.Mutex
 	queue   *queue
+	madeUp  tick         // when all repositories were last made due for events that may be lost; 0: never
+	lags    []string     // the lines of Lags
+	lagsAt  tick         // when they were made; 0: never
 	parked  int          // looks that wait without a worker
 	ignored map[key]bool // repositories of which it was said that their deliveries are ignored
 	health  health
@@ -178,6 +183,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 			l.spread(now)
 		}
 	}
+	rest := l.makeUp(now.tick)
 	l.queue.advance(now)
 	for e := l.queue.next(now); e != nil; e = l.queue.next(now) {
 		l.pace(e, now)
@@ -188,7 +194,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 			k.run(ctx)
 		}()
 	}
-	return l.queue.nap(now.tick)
+	return min(rest, l.queue.nap(now.tick))
 }
 
 // wakeUp makes the loop look at its queue.

@@ -935,7 +935,7 @@ func TestReadyTellsWhatIsWrong(t *testing.T) {
 		})
 		w.note(one)
 		time.Sleep(time.Second)
-		says("the store fails: disk full")
+		says("the store fails: ")
 		w.set(func() {
 			w.fault = nil
 		})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
 )
 
 // What people read: in statuses, on the page, in the history and as the reasons for not being ready.
@@ -41,21 +42,22 @@ const (
 	verbDelete = "delete-branch"
 )
 
-// wordsOfHealth are the reasons for which the service is not ready.
+// wordsOfHealth are the reasons for which the service is not ready. Whoever reaches the webhook's address reads them: they name no
+// repository, and quote nobody.
 func wordsOfHealth(h health) []string {
 	var why []string
 	if !h.started {
 		starting := "starting: the repositories were not listed yet"
-		if h.list.why != "" {
-			starting += ": " + h.list.why
+		if h.list.kind != "" {
+			starting += ": " + h.list.kind
 		}
 		why = append(why, starting)
 	}
 	if fails := cmp.Or(h.store, h.reads); fails != nil {
-		why = append(why, fmt.Sprintf("the store fails: %v", fails))
+		why = append(why, "the store fails: "+store.Cause(fails))
 	}
-	if h.unauthorized != nil {
-		why = append(why, fmt.Sprintf("GitHub does not accept the App: %v", h.unauthorized))
+	if h.unauthorized {
+		why = append(why, "GitHub does not accept the App: are its id and its private key right?")
 	}
 	if h.skew.Abs() > skewMost {
 		why = append(why, wordOfSkew(h.skew))
@@ -79,7 +81,7 @@ func wordOfLag(g lag) string { return "not up to date since " + wordOfInstant(g.
 func wordsOfLags(list lag, all map[int64]*group) []string {
 	var out []string
 	if !list.since.IsZero() {
-		out = append(out, "the list of repositories is "+wordOfLag(list))
+		out = append(out, "the list of repositories is "+wordOfLag(lag{since: list.since, why: list.kind}))
 	}
 	for i, g := range sorted(all) {
 		if i == lagsMost {

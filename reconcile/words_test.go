@@ -1,26 +1,28 @@
 package reconcile
 
 import (
-	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
 )
 
 func TestWords(t *testing.T) {
 	got := strings.Join(append(wordsOfHealth(health{
-		store: errors.New("the disk of the database is full"), unauthorized: errors.New("unauthorized: Bad credentials"),
+		store: fmt.Errorf("keep plan of acme/fleet: %w: 13", store.ErrFull), unauthorized: true,
+		list: lag{why: "no answer: dial tcp ghe.internal:443", kind: "GitHub does not answer"},
 		skew: 61*time.Minute + 400*time.Millisecond,
 	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken, wordLeft, wordTogether+"no",
 		wordOfMove(plan.Move{Branch: "rw/a", Old: "aaaaaaaaaa", New: "bbbbbbbbbb"}), wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb"}),
 		wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb", Restores: true}), wordOfMany(3, wordLate),
 		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
-	const want = `starting: the repositories were not listed yet
+	const want = `starting: the repositories were not listed yet: GitHub does not answer
 the store fails: the disk of the database is full
-GitHub does not accept the App: unauthorized: Bad credentials
+GitHub does not accept the App: are its id and its private key right?
 the clock is 1h1m0s ahead of GitHub's; nothing is released
 the repository changed meanwhile; looking again
 the time for it ran out; looking again

@@ -20,6 +20,16 @@ func explain(err error) error {
 	return err
 }
 
+// Cause is what is wrong with the database, in words that name neither a file nor a repository: whoever reaches a public address may read them.
+func Cause(err error) string {
+	for _, cause := range []error{ErrFull, ErrReadOnly, ErrLocked, ErrCorrupt, ErrGone, ErrClosed} {
+		if errors.Is(err, cause) {
+			return cause.Error()
+		}
+	}
+	return saysUnknown
+}
+
 // causeOf is the cause behind one of SQLite's result codes; nil if we have no better words than SQLite.
 func causeOf(code int) error {
 	switch code & 0xff { // the primary code; the higher bits tell details

@@ -2,6 +2,9 @@ package store
 
 import "errors"
 
+// saysUnknown stands for a cause that we have no words for.
+const saysUnknown = "the database does not work; the log says more"
+
 // The causes that a caller or an operator can tell apart. They are wrapped: ask with errors.Is.
 var (
 	ErrFull     = errors.New("the disk of the database is full")

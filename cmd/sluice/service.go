@@ -99,9 +99,9 @@ func listenOn(ctx context.Context, name, address string) (net.Listener, error) {
 // part is a part of the descriptors that the process may have; 1 at least.
 func part(of float64) int { return max(1, int(of*float64(listen.Limit()))) }
 
-// bound keeps strangers at a listener from holding more than so many connections.
-func (v *service) bound(l net.Listener, places int) net.Listener {
-	o := listen.Options{Places: places, Descriptors: &v.lack, GaveWay: v.loop.Missed, Log: v.log}
+// bound keeps strangers at a listener from holding more than so many connections. gaveWay is called for each that gives way; may be nil.
+func (v *service) bound(l net.Listener, places int, gaveWay func()) net.Listener {
+	o := listen.Options{Places: places, Descriptors: &v.lack, GaveWay: gaveWay, Log: v.log}
 	if v.settings.Peer > 0 {
 		o.Peer = min(v.settings.Peer, max(1, places/2)) // or one address could still drive out the rest
 	}
@@ -149,7 +149,10 @@ func (v *service) run(ctx context.Context) error {
 	defer stop()
 	servers := []*http.Server{webhook.NewServer("", v.webhook()), webhook.NewServer("", v.page())}
 	ended := make(chan error, len(servers)+1)
-	for i, l := range []net.Listener{v.bound(v.hook, min(hookMost, part(hookPart))), v.bound(v.admin, min(pageMost, part(pagePart)))} {
+	for i, l := range []net.Listener{
+		v.bound(v.hook, min(hookMost, part(hookPart)), v.loop.Missed), // it may have been a delivery
+		v.bound(v.admin, min(pageMost, part(pagePart)), nil),
+	} {
 		go func() { ended <- servers[i].Serve(l) }()
 	}
 	go v.introduce(ctx)

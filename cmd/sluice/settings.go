@@ -58,7 +58,7 @@ func knownSettings() []setting {
 		{key: "github.pace", value: "900", usage: "points a minute that sluice spends at most, or off"},
 		{key: "listen", value: "127.0.0.1:8080", usage: "address for GitHub and Flux: POST /webhook, /flux/OWNER/REPO, GET /healthz, /readyz"},
 		{key: "admin.listen", value: "127.0.0.1:8081", usage: "address for people: the plain page"},
-		{key: "peer_connections", value: "64", usage: "connections that one address may hold at either of both; 0, where a proxy stands in front: any number"},
+		{key: "peer_connections", value: "64", usage: "connections that one address may hold at either of both while all are in use; 0, where a proxy stands in front: any number"},
 		{key: "public_url", usage: "URL at which people reach the page; it answers under this host, admin.listen's and loopback names alone"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
 		{key: "resync", value: "5m", usage: "look at each repository at least this often"},

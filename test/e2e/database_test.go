@@ -231,6 +231,9 @@ func (w *world) notReady(p *process, why string) {
 
 func (w *world) troubled(p *process, why string) bool {
 	code, body := get(w.t, p.base()+"/readyz")
+	if strings.Contains(body, "fleet") || strings.Contains(body, w.dir) {
+		w.t.Errorf("whoever reaches the webhook reads %q", body)
+	}
 	return code == http.StatusServiceUnavailable && strings.Contains(body, why)
 }
 

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -139,20 +140,23 @@ func (w *world) delivery(r *standin.Repo) []byte {
 func (p *process) post(event, guid string, body []byte) int {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, p.hook, bytes.NewReader(body))
-	if err != nil {
-		return 0
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("X-GitHub-Event", event)
-	req.Header.Set("X-GitHub-Delivery", guid)
-	req.Header.Set("X-Hub-Signature-256", standin.Signature(secret, body))
-	answer, err := http.DefaultClient.Do(req)
+	answer, err := http.DefaultClient.Do(p.signedPost(event, guid, body).WithContext(ctx))
 	if err != nil {
 		return 0
 	}
 	_ = answer.Body.Close()
 	return answer.StatusCode
+}
+
+// signedPost is a webhook as GitHub sends it.
+func (p *process) signedPost(event, guid string, body []byte) *http.Request {
+	req := httptest.NewRequest(http.MethodPost, p.hook, bytes.NewReader(body))
+	req.RequestURI = "" // a client's request has none
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("X-GitHub-Event", event)
+	req.Header.Set("X-GitHub-Delivery", guid)
+	req.Header.Set("X-Hub-Signature-256", standin.Signature(secret, body))
+	return req
 }
 
 // database is another process's connection to the service's database.

@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -140,6 +141,68 @@ func TestABrokenDeliveryIsMadeUpFor(t *testing.T) {
 	w.must(err)
 	w.must(c.Close())
 	w.merged(n)
+}
+
+// TestPageConnectionsMissNothing: connections to the page that give way carried no delivery, and cost no look.
+func TestPageConnectionsMissNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(shutForYears))
+	p := w.serveLimited(128, "SLUICE_RESYNC=1h")
+	w.hasStatus(w.open("held", "apps/a-rw/x"), "pending: held by w")
+	w.must(w.github.Settle(t.Context()))
+	other, err := w.github.CreateRepo("acme", "other", map[string]string{".github/sluice.yaml": rules(shutForYears), "apps/a-rw/x": "0\n"})
+	w.must(err)
+	other.SetPermission("alice", standin.Write)
+	w.github.ResetRequests()
+	w.besiege(p.page, 40, net.IPv4(127, 0, 0, 9), asksStyle)
+	w.eventually("some gave way", func() bool { return strings.Contains(p.text(), "connections gave way") })
+	n, err := other.OpenPull(standin.NewPull{By: "alice", Head: "held", Change: &standin.Change{Message: "held", Write: map[string]string{"apps/a-rw/x": "1\n"}}})
+	w.must(err)
+	w.eventually("another repository is looked at", func() bool {
+		pull, err := other.Pull(n)
+		w.must(err)
+		return len(other.Statuses(pull.HeadSHA)) > 0
+	})
+	for _, r := range w.github.RequestLog() {
+		if strings.Contains(r.Path, "/acme/fleet/") {
+			t.Errorf("it is looked at: %s %s", r.Method, r.Path)
+		}
+	}
+}
+
+// TestABurstFromOneAddress: GitHub delivers two hundred at once from one address, and each connection is open before the first of them has
+// shown its signature, as over any distance. All are taken, also while a stranger fills what is left from another address.
+func TestABurstFromOneAddress(t *testing.T) {
+	t.Parallel()
+	const burst = 200
+	w := newWorld(t, rules(shutForYears))
+	p := w.serve("SLUICE_RESYNC=1h")
+	body := w.delivery(w.repo)
+	for _, besieged := range []bool{false, true} {
+		if besieged {
+			w.besiege(p.base(), 800, net.IPv4(127, 0, 0, 9), halfHeader)
+		}
+		var all [burst]net.Conn
+		for i := range all {
+			c, err := net.Dial("tcp", strings.TrimPrefix(p.base(), "http://"))
+			w.must(err)
+			defer func() { _ = c.Close() }()
+			all[i] = c
+		}
+		for i, c := range all {
+			_ = p.signedPost("push", fmt.Sprint("burst-", besieged, i), body).Write(c) // one that was closed has no answer
+		}
+		refused := 0
+		for _, c := range all {
+			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+			if err != nil || answer.StatusCode != http.StatusAccepted {
+				refused++
+			}
+		}
+		if refused > 0 {
+			t.Errorf("%d of %d are not taken (a stranger beside them: %v)", refused, burst, besieged)
+		}
+	}
 }
 
 // TestPaidWithoutADescriptor: no descriptor is left at all. What is green is withdrawn over the connection that it was set over; the log

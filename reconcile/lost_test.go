@@ -1,0 +1,71 @@
+package reconcile
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluicegate/sluice/forge"
+)
+
+// Strangers cause refusals by the thousand: to say so waits for nothing, whatever the loop is at.
+func TestToSayWhatWasMissedWaitsForNothing(t *testing.T) {
+	l := New(Options{})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		l.Missed()
+	}()
+	select {
+	case <-said:
+	case <-time.After(time.Minute):
+		t.Error("it waits for the loop")
+	}
+}
+
+// However often events are missed, all repositories are gone through at most once in makeUpRest, and once more for the last of them.
+func TestWhatWasMissedIsGoneThroughOnce(t *testing.T) {
+	l := New(Options{Forge: struct{ Forge }{}}) // no repository is there to ask GitHub's about
+	passes := 0
+	for at := tick(1); at < 10*makeUpRest; at += makeUpRest / 100 {
+		l.Missed()
+		before := l.madeUp
+		l.makeUp(at)
+		if l.madeUp != before {
+			passes++
+		}
+	}
+	if passes != 10 {
+		t.Errorf("%d passes in ten pauses", passes)
+	}
+	l.Missed()
+	if rest := l.makeUp(l.madeUp + 1); rest != makeUpRest-1 {
+		t.Errorf("the last one is made up for in %s", rest)
+	}
+}
+
+// unlimited is a GitHub that limits nobody.
+type unlimited struct{ Forge }
+
+func (unlimited) Budgets(int64) forge.Budgets { return forge.Budgets{} }
+
+// Anybody may ask what lags, as often as he likes: however often that is, all repositories are gone through once in lagsFor.
+func TestWhatLagsIsCountedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := New(Options{Forge: unlimited{}})
+		e, _ := l.queue.add(repository(1, 1), 0)
+		asked := func(want int) {
+			t.Helper()
+			if got := len(l.Lags()); got != want {
+				t.Errorf("%d lines, want %d", got, want)
+			}
+		}
+		asked(0)
+		e.lag = lag{since: time.Now(), kind: wordLimited}
+		asked(0)
+		time.Sleep(2 * lagsFor)
+		asked(1)
+	})
+}
