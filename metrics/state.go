@@ -22,10 +22,10 @@ type State struct {
 	Lagging   int // repositories that are not up to date
 }
 
-// Budget is what an installation may still send to GitHub within an hour.
+// Budget is what an installation may still send to GitHub.
 type Budget struct {
 	Installation int64
-	Resource     string // GitHub's name: core, graphql
+	Resource     string // GitHub's name, core or graphql; or merges
 	Limit, Left  int
 	Renewed      time.Time // when the hour ends
 }
@@ -38,9 +38,9 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 }
 
 var (
-	budgetLimit  = desc("sluice_github_budget_limit", "Requests (core) or points (graphql) that GitHub grants an installation in an hour.", "installation", "resource")
-	budgetLeft   = desc("sluice_github_budget_remaining", "What is left of this hour, by GitHub's last word.", "installation", "resource")
-	budgetEnds   = desc("sluice_github_budget_reset_timestamp_seconds", "When GitHub's hour ends.", "installation", "resource")
+	budgetLimit  = desc("sluice_github_budget_limit", "Requests (core), points (graphql) or merges that GitHub grants an installation.", "installation", "resource")
+	budgetLeft   = desc("sluice_github_budget_remaining", "What is left of it, as reckoned from GitHub's last word.", "installation", "resource")
+	budgetEnds   = desc("sluice_github_budget_reset_timestamp_seconds", "When it is granted anew.", "installation", "resource")
 	verdicts     = desc("sluice_verdicts", "Pull requests and windowed branches, by their verdict at the last look.", "kind")
 	debts        = desc("sluice_greens", "Successes of ours that stand and that sluice takes back when their reason ends.")
 	overdue      = desc("sluice_greens_overdue", "Successes of ours that should be gone and stand.")

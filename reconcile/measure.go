@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -35,6 +37,7 @@ type Census struct {
 	Waiting, Looked int               // of them: in line for a look, and looked at right now
 	Lagging         int               // of them: not up to date
 	Skew            time.Duration     // our clock minus GitHub's, as the last look saw it
+	Installations   []int64           // that have repositories, in order
 }
 
 // Census counts.
@@ -60,6 +63,7 @@ func (l *Loop) Census() Census {
 			c.Lagging++
 		}
 	}
+	c.Installations = slices.Sorted(maps.Keys(l.queue.lines))
 	c.Debts, c.Overdue = l.ledger.count(now)
 	return c
 }

@@ -255,5 +255,13 @@ func (v *service) state() metrics.State {
 	for kind, n := range c.Verdicts {
 		s.Verdicts[string(kind)] = n
 	}
+	for _, id := range c.Installations {
+		b := v.forge.Budgets(id)
+		for resource, of := range map[string]forge.Budget{"core": b.REST, "graphql": b.GraphQL, "merges": b.Content} {
+			if of.Limit > 0 {
+				s.Budgets = append(s.Budgets, metrics.Budget{Installation: id, Resource: resource, Limit: of.Limit, Left: min(of.Left, of.Limit), Renewed: of.Renewed})
+			}
+		}
+	}
 	return s
 }
