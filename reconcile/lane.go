@@ -46,6 +46,7 @@ type admission struct {
 	installation int64
 	urgency      urgency
 	ticket       uint64 // it keeps its place in the order for as long as it tries
+	waiter       *waiter
 }
 
 // pass lets a write in that waits for nobody: a debt is paid. done lets others in after it.
@@ -73,16 +74,25 @@ func (n *lane) room(u urgency) bool {
 	return n.rests == 0 && n.running < most && (u == pressing || n.late < max(1, most-urgentRoom))
 }
 
-// enter waits until a write may begin, of as many at once as the lane has. stall is called before a wait. It reports whether there was one.
-func (a *admission) enter(ctx context.Context, most int, stall func()) (waited bool, err error) {
+// join takes the place in line. Who calls it calls enter after it.
+func (a *admission) join(most int) {
 	l := a.lanes
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	n := l.lane(a.installation)
 	n.most = most
-	w := &waiter{ticket: a.ticket, turn: make(chan struct{})}
-	n.queue(a.urgency, w)
+	a.waiter = &waiter{ticket: a.ticket, turn: make(chan struct{})}
+	n.queue(a.urgency, a.waiter)
 	n.admit()
-	l.mu.Unlock()
+}
+
+// enter waits until a write may begin, of as many at once as the lane has. stall is called before a wait. It reports whether there was one.
+func (a *admission) enter(ctx context.Context, most int, stall func()) (waited bool, err error) {
+	if a.waiter == nil {
+		a.join(most)
+	}
+	l, w := a.lanes, a.waiter
+	a.waiter = nil
 	select {
 	case <-w.turn:
 		return false, nil
@@ -96,6 +106,7 @@ func (a *admission) enter(ctx context.Context, most int, stall func()) (waited b
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	n := l.lane(a.installation)
 	for i, x := range n.waiting[a.urgency] {
 		if x == w {
 			n.waiting[a.urgency] = append(n.waiting[a.urgency][:i], n.waiting[a.urgency][i+1:]...)

@@ -46,6 +46,7 @@ func (k *look) sendAll(ctx context.Context, jobs []*job) {
 	over := new(atomic.Bool)
 	for _, j := range jobs {
 		j.turn, j.over = k.turn(j.action), over
+		j.turn.join(k.abreast()) // in the plan's order, whichever goroutine comes first
 		all.Go(func() {
 			j.err = guard(func() error { return k.inTurn(ctx, j, stall) })
 			if endsAll(j.err) && !foreseen(j.action, j.err) {
