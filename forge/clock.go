@@ -29,25 +29,30 @@ func skewOf(date, sent, got time.Time) time.Duration {
 
 // blameClock adds the clock to GitHub's words on a key that it does not take: a key carries times, and those of a clock that
 // is off look forged to GitHub, whose own words send people to look for another key.
-func blameClock(resp *http.Response, sent, got time.Time) {
+// It gives by how much the clock is off; 0: the key is not put down to it.
+func blameClock(resp *http.Response, sent, got time.Time) time.Duration {
 	date, err := http.ParseTime(resp.Header.Get("Date"))
 	if err != nil || resp.StatusCode != http.StatusUnauthorized {
-		return
+		return 0
 	}
 	skew := skewOf(date, sent, got)
 	if skew.Abs() <= clockOff {
-		return
+		return 0
 	}
 	said := struct {
 		Message string `json:"message"`
 	}{strings.TrimSpace(messageOf([]byte(peek(resp))) + sayClock(skew))}
 	body, err := json.Marshal(said)
 	if err != nil { // a string: cannot happen
-		return
+		return skew
 	}
 	closeBody(resp.Body)
 	resp.Body, resp.ContentLength = io.NopCloser(strings.NewReader(string(body))), int64(len(body))
+	return skew
 }
+
+// KeySkew is our clock minus GitHub's when GitHub last refused a key for its times; 0 if it never did.
+func (f *Forge) KeySkew() time.Duration { return time.Duration(f.keySkew.Load()) }
 
 // sayClock says how our clock is off.
 func sayClock(skew time.Duration) string {

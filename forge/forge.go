@@ -79,6 +79,7 @@ type Forge struct {
 	now       func() time.Time
 	wire      http.RoundTripper
 	requested func(string, int)
+	keySkew   atomic.Int64
 	signer    *ghinstallation.AppsTransport
 
 	mu      sync.Mutex
@@ -188,7 +189,7 @@ func (f *Forge) defaults() {
 	if f.now == nil {
 		f.now = time.Now
 	}
-	f.wire = wire{f.wire, f.now, f.requested}
+	f.wire = wire{f.wire, f.now, f.requested, &f.keySkew}
 }
 
 // client gives the client of an installation. That of 0, which is none, sends nothing.

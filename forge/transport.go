@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
@@ -92,6 +93,7 @@ type wire struct {
 	next      http.RoundTripper
 	now       func() time.Time
 	requested func(route string, code int) // nil: nobody asks
+	skew      *atomic.Int64                // for which GitHub refused a key
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -106,7 +108,9 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	resp.Body = &bounded{body: resp.Body, left: maxAnswer}
-	blameClock(resp, sent, w.now())
+	if skew := blameClock(resp, sent, w.now()); skew != 0 {
+		w.skew.Store(int64(skew))
+	}
 	if err := withToken(r, resp); err != nil {
 		return nil, err
 	}

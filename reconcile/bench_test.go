@@ -14,6 +14,8 @@ import (
 // still is a GitHub and a store in which nothing happens.
 type still struct{ repos []plan.Repo }
 
+func (s still) KeySkew() time.Duration { return 0 }
+
 func (s still) Repositories(context.Context) ([]plan.Repo, error) { return s.repos, nil }
 func (s still) Observe(_ context.Context, r plan.Repo, ask forge.Ask) (plan.Snapshot, error) {
 	return plan.Snapshot{Repo: r, At: ask.At}, nil

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -167,7 +168,9 @@ func (l *Loop) listInterval(n int) time.Duration {
 func (l *Loop) listed(repos []plan.Repo, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.health.unauthorized = kindOf(err) == forge.Unauthorized && len(repos) == 0
+	if l.health.unauthorized = kindOf(err) == forge.Unauthorized && len(repos) == 0; l.health.unauthorized {
+		l.health.skew = cmp.Or(l.forge.KeySkew(), l.health.skew) // a key carries times
+	}
 	if err == nil {
 		l.health.list = lag{}
 		return

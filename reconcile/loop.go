@@ -17,6 +17,8 @@ import (
 // Forge is what the loop needs of GitHub. Errors to branch on are *forge.Error.
 type Forge interface {
 	Repositories(ctx context.Context) ([]plan.Repo, error)
+	// KeySkew is our clock minus GitHub's when GitHub last refused a key for its times; 0 if it never did.
+	KeySkew() time.Duration
 	Observe(ctx context.Context, repo plan.Repo, ask forge.Ask) (plan.Snapshot, error)
 	SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error
 	Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.SHA, error)

@@ -375,6 +375,8 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	return all, w.leave(call{op: "repositories"})
 }
 
+func (w *world) KeySkew() time.Duration { return 0 }
+
 func (w *world) Budgets(int64) forge.Budgets {
 	all := forge.Budget{Limit: w.budget, Left: math.MaxInt}
 	b := forge.Budgets{REST: all, GraphQL: all, Content: forge.Budget{Left: math.MaxInt}}

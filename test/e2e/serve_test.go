@@ -27,7 +27,7 @@ func TestSettings(t *testing.T) {
 	}{
 		{"nothing set", []string{"PATH=/bin"}, []string{"missing settings", "github.app_id (SLUICE_GITHUB_APP_ID)", "github.private_key_file", "github.webhook_secret"}},
 		{"taken port", w.env("SLUICE_LISTEN=" + taken.Addr().String()), []string{"setting listen: ", "address already in use"}},
-		{"key file missing", w.env("SLUICE_GITHUB_PRIVATE_KEY_FILE=/nowhere/app.pem"), []string{"github.private_key_file", "/nowhere/app.pem"}},
+		{"key file missing", w.env("SLUICE_GITHUB_PRIVATE_KEY_FILE=/nowhere/app.pem"), []string{"github.private_key_file", "no such file"}},
 		{"not a key", w.env("SLUICE_GITHUB_PRIVATE_KEY_FILE=", "SLUICE_GITHUB_PRIVATE_KEY=hunter2"), []string{"github.private_key", "PEM"}},
 		{"odd URL", w.env("SLUICE_GITHUB_URL=github.com"), []string{"github.url"}},
 		{"database nowhere", w.env("SLUICE_DATABASE=/nowhere/at/all.db"), []string{"/nowhere/at/all.db"}},

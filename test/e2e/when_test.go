@@ -356,7 +356,7 @@ func TestClockAnHourAhead(t *testing.T) {
 	ready := strings.TrimSuffix(p.hook, "/webhook") + "/readyz"
 	w.eventually("readiness names the clock", func() bool {
 		code, body := get(t, ready)
-		return code == http.StatusServiceUnavailable && strings.Contains(body, "our clock is 1h0m") && strings.Contains(body, "ahead of GitHub's")
+		return code == http.StatusServiceUnavailable && strings.Contains(body, "the clock is 1h0m") && strings.Contains(body, "ahead of GitHub's")
 	})
 	w.unmerged(n)
 	skew.Store(0)
