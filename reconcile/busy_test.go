@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -236,5 +237,45 @@ func TestTakingBackWaitsForNothingThatOpens(t *testing.T) {
 		if taken := w.of(begun, "status"); len(taken) != 1 || taken[0].repo != two {
 			t.Errorf("written meanwhile: %v", taken)
 		}
+	}, one, repo(2))
+}
+
+// TestTakingBackWaitsForNoPaceOfOthers: our own count of GitHub's pace lets a status that only tells wait for seconds. A green one of another
+// repository that has to be taken back may have more of the pace, and does not wait for it.
+func TestTakingBackWaitsForNoPaceOfOthers(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		two := repo(2)
+		w.writes = 180
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		var free time.Time
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "status" && c.repo == one && time.Now().Before(free) {
+					return &forge.Error{Kind: forge.Limited, Until: free, Reason: "pace", Foreseen: true}
+				}
+				return nil
+			}
+			free = time.Now().Add(9 * time.Second)
+			w.extra = func(s plan.Snapshot, p *plan.Plan) {
+				for i, a := range p.Actions {
+					if set, ok := a.(plan.SetStatus); ok && s.Repo.ID == two.ID {
+						set.Withdraws = set.State == plan.Pending
+						p.Actions[i] = set
+					}
+				}
+			}
+		})
+		w.change(two, func(h *hub) {
+			h.pulls[1] = &pull{number: 1, head: 1, hold: true, status: &plan.Status{State: plan.Success, By: "sluice"}}
+		})
+		w.open(one, pull{number: 1, hold: true})
+		time.Sleep(time.Second)
+		w.want(one, 1, "new")
+		w.note(two)
+		time.Sleep(time.Second)
+		w.want(two, 1, "pending")
+		time.Sleep(10 * time.Second)
+		w.want(one, 1, "pending")
 	}, one, repo(2))
 }
