@@ -45,6 +45,9 @@ func (ln *line) opens(q *queue, now tick) tick {
 		if at := q.tickOf(e.wake); !e.wake.IsZero() && at > now {
 			first = min(first, at)
 		}
+		if e.place > now {
+			first = min(first, e.place)
+		}
 	}
 	return first
 }
