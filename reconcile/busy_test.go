@@ -279,3 +279,36 @@ func TestTakingBackWaitsForNoPaceOfOthers(t *testing.T) {
 		w.want(one, 1, "pending")
 	}, one, repo(2))
 }
+
+// TestNoBranchIsDeletedThatSomebodyWantsToMergeInto: while a pull request was merged somebody opened another one into its branch, whose
+// deletion would close it.
+func TestNoBranchIsDeletedThatSomebodyWantsToMergeInto(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+				for i, a := range p.Actions {
+					if m, ok := a.(plan.Merge); ok {
+						m.DeleteBranch = plan.Branch(fmt.Sprint("topic", m.Pull))
+						p.Actions[i] = m
+					}
+				}
+			}
+			w.after = func(c call) error {
+				if c.op == "merge" && c.pull == 1 {
+					w.noteOf(one, plan.Named{Pull: 9, SHA: "9", Target: "topic1"})
+				}
+				return nil
+			}
+		})
+		w.change(one, func(h *hub) { h.pulls[2] = &pull{number: 2, head: 1} })
+		w.open(one, pull{number: 1})
+		time.Sleep(10 * time.Second)
+		w.want(one, 1, "merged")
+		w.want(one, 2, "merged")
+		if deleted := w.of(from, "delete"); len(deleted) != 1 || deleted[0].detail != "topic2" {
+			t.Errorf("deleted: %v", deleted)
+		}
+	}, one)
+}
