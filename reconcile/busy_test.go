@@ -312,3 +312,70 @@ func TestNoBranchIsDeletedThatSomebodyWantsToMergeInto(t *testing.T) {
 		}
 	}, one)
 }
+
+// TestAPanicAmidWritesKeepsNobody: one of many that are written at the same time falls over. It leaves its place to others, of its own
+// repository and of others, and keeps nothing from stopping.
+func TestAPanicAmidWritesKeepsNobody(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.writes = 180
+		stop, _ := started(w, reconcile.Options{Workers: 2})
+		panics := 0
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "status" && c.repo == one && panics < 16 {
+					panics++
+					panic("fell over")
+				}
+				return nil
+			}
+		})
+		for n := range 20 {
+			w.change(one, func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
+		}
+		w.note(one)
+		time.Sleep(2 * time.Minute)
+		for n := range 20 {
+			w.want(one, n+1, "pending")
+		}
+		_ = w.inTurn(func(call) error {
+			if panics != 16 {
+				t.Errorf("%d panics", panics)
+			}
+			return nil
+		}, call{})
+		for n := range 20 {
+			w.change(repo(2), func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
+		}
+		w.note(repo(2))
+		time.Sleep(5 * time.Second)
+		for n := range 20 {
+			w.want(repo(2), n+1, "pending")
+		}
+		stop()
+	}, one, repo(2))
+}
+
+// TestStoppingAmidWrites: whatever waits in line when the service stops leaves it.
+func TestStoppingAmidWrites(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.writes, w.slow = 180, 3*time.Second
+		stop, _ := started(w, reconcile.Options{Workers: 2})
+		for n := range 100 {
+			w.change(one, func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: n%2 == 0} })
+		}
+		w.note(one)
+		time.Sleep(12 * time.Second)
+		begun := time.Now()
+		stop()
+		if took := time.Since(begun); took > 30*time.Second {
+			t.Errorf("it stopped after %s", took)
+		}
+		w.change(one, func(h *hub) {
+			for n, p := range h.pulls {
+				if p.status != nil && p.status.State == plan.Success && !p.merged {
+					t.Errorf("#%d is left green", n)
+				}
+			}
+		})
+	}, one)
+}
