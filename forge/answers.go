@@ -134,6 +134,7 @@ type rawPull struct {
 	holed  bool        // nor all of the rest: what is not shown may look like an absence
 	unread plan.Unread // why they could not be read
 	read   time.Time   // the snapshot's instant for which they were
+	began  time.Time   // when that look began, by a clock that nobody sets
 	detail *rawPull    // that is to be kept; nil: it is kept, or not known
 	ours   *rawContext // the status under our context, if it was asked for by name
 	told   bool        // it was

@@ -164,6 +164,8 @@ func (h *hour) count(a answer, now time.Time) {
 	until := now.Add(min(time.Unix(reset, 0).Sub(a.date(now))+margin, maxReset))
 	if now.Before(h.renewed) && until.Sub(h.renewed).Abs() < minPause {
 		left = min(left, h.left)
+	} else if !h.renewed.IsZero() {
+		h.held = 0 // it was of the hour before
 	}
 	h.left, h.renewed = left, until
 }

@@ -17,6 +17,8 @@ import (
 const (
 	// keepDetails is how much is kept of pull requests, in entries of their lists: those of ten thousand with thirty each.
 	keepDetails = 300_000
+	// entryBytes is how much text of an entry weighs as much as the entry itself: names are as long as strangers like.
+	entryBytes = 256
 	// smallPage is how many pull requests are read in full with the first page of a repository that has fewer, or that is not known: as
 	// many as GitHub takes one point for.
 	smallPage = 6
@@ -89,7 +91,7 @@ func (l *look) hasDetails(raw *rawPull) {
 		kept.BaseRefName == raw.BaseRefName && kept.Commits.TotalCount == raw.Commits.TotalCount {
 		raw.Commits = kept.Commits // a head's own commits become fewer, never others
 	}
-	raw.thin, raw.read = false, l.at
+	raw.thin, raw.read, raw.began = false, l.at, l.began
 	detail := *raw
 	raw.fresh = true
 	raw.detail = &detail
@@ -101,7 +103,7 @@ func (l *look) detailKey(number int) pullKey { return pullKey{keyOf(l.repo), num
 // kept gives what is kept of a pull request's details; nil if there is nothing, or nothing that time allows to trust.
 func (l *look) kept(number int) *rawPull {
 	kept, ok := l.f.details.get(l.detailKey(number))
-	if !ok || kept.read.After(l.at) { // the clock was set back: how old they are is not known
+	if !ok || kept.read.After(l.at) || l.began.Sub(kept.began) > l.at.Sub(kept.read)+margin { // the clock was set back: they are older than they look
 		return nil
 	}
 	return kept
@@ -128,11 +130,17 @@ func (l *look) keep(raw *rawPull) {
 
 // weight of kept details.
 func (raw *rawPull) weight() int {
-	sum := 1 + len(raw.Commits.Nodes) + len(raw.reports().contexts) + len(raw.reports().reviews)
+	sum, text := 1+len(raw.Commits.Nodes)+len(raw.reports().contexts)+len(raw.reports().reviews), 0
+	for _, c := range raw.reports().contexts {
+		text += len(c.Context) + len(c.Name)
+	}
 	if raw.Files != nil {
 		sum += len(raw.Files.Nodes)
+		for _, f := range raw.Files.Nodes {
+			text += len(f.Path)
+		}
 	}
-	return sum
+	return sum + text/entryBytes
 }
 
 // lacksCommits reports whether a page's own commits would tell more than is kept.

@@ -448,3 +448,32 @@ func TestABaseThatIsRewritten(t *testing.T) {
 		}
 	}
 }
+
+// TestDetailsAreWeighedWithTheirNames: strangers choose how long the names of files and checks are.
+func TestDetailsAreWeighedWithTheirNames(t *testing.T) {
+	long := strings.Repeat("x", 4000)
+	raw := &rawPull{Files: &connection[rawFile]{}}
+	for range 100 {
+		raw.Files.Nodes = append(raw.Files.Nodes, rawFile{Path: long})
+	}
+	if all := keepDetails / raw.weight() * 100 * len(long); all > 100<<20 {
+		t.Errorf("%d MiB of names are kept", all>>20)
+	}
+}
+
+// TestDetailsAreAsOldAsTheyAre: the wall's clock was set back after details were read. By it they look young, and are not trusted.
+func TestDetailsAreAsOldAsTheyAre(t *testing.T) {
+	now, wall := time.Now(), at
+	lab := &lab{fake: &fake{t: t}}
+	lab.f = lab.forge(func(o *Options) { o.Now = func() time.Time { return now } })
+	crowd(lab, pullPart, pullPart)
+	lab.look(Ask{At: wall})
+	now, wall = now.Add(50*time.Second), wall.Add(50*time.Second)
+	if p := lab.look(Ask{At: wall}).Pulls[0]; !p.Read.Equal(at) {
+		t.Fatalf("read anew: %+v", p)
+	}
+	wall = wall.Add(-40 * time.Second)
+	if p := lab.look(Ask{At: wall}).Pulls[0]; !p.Read.Equal(wall) {
+		t.Errorf("details of 50 seconds ago look as if they were of %s ago", wall.Sub(p.Read))
+	}
+}

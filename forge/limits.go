@@ -91,14 +91,14 @@ func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
 	if w := l.paces[p.of]; w != nil {
 		wait = w.wait(now, p.points, p.class.pace())
 	}
-	if p.content && p.class < Debt {
-		wait = max(wait, l.content.wait(now))
-	}
 	switch {
 	case p.class < Opening:
 		wait = max(wait, l.first[p.of].Sub(now))
 	case wait > 0:
 		l.first[p.of] = now.Add(wait + yields)
+	}
+	if p.content && p.class < Debt { // of which events want nothing
+		wait = max(wait, l.content.wait(now))
 	}
 	if wait > maxPatience {
 		return 0, &Error{Kind: Limited, Until: now.Add(wait), Reason: wordPace, Foreseen: true}

@@ -446,3 +446,48 @@ func TestBudgetOfAnHour(t *testing.T) {
 	says("core", "4999", next, end.Add(2*time.Second))
 	want(4999, next.Add(margin), end.Add(time.Minute))
 }
+
+// TestNotificationsStopNoEvents: a merge or an update that finds the hour of what people are notified of used up keeps no status waiting,
+// which is paid from something else.
+func TestNotificationsStopNoEvents(t *testing.T) {
+	l := newLimits(paceOfGitHub)
+	for range contentMinute {
+		if err := l.take(t.Context(), price{class: Opening, points: pointsWrite, hour: 1, content: true}, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := l.take(t.Context(), price{class: Opening, points: pointsWrite, hour: 1, content: true}, at); kindOf(err) != Limited {
+		t.Fatalf("one merge more: %v", err)
+	}
+	if err := l.take(t.Context(), price{class: Event, points: pointsWrite, hour: 1}, at); err != nil {
+		t.Errorf("a status: %v", err)
+	}
+}
+
+// TestWhatIsHeldIsHeldForAnHour: what is kept of an hour for debts is not kept of the next, when they are paid: it would refuse the looks
+// that say so.
+func TestWhatIsHeldIsHeldForAnHour(t *testing.T) {
+	l := newLimits(paceOfGitHub)
+	says := func(now time.Time, left int) {
+		h := http.Header{}
+		h.Set("X-RateLimit-Limit", "5000")
+		h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
+		h.Set("X-RateLimit-Reset", strconv.FormatInt(now.Truncate(time.Hour).Add(time.Hour).Unix(), 10))
+		if err := l.see(answer{code: 200, header: h}, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	event := price{class: Event, points: pointsRead, hour: 1}
+	now := at.Truncate(time.Hour).Add(time.Minute)
+	says(now, 4990)
+	l.hours[accountREST].held = 4600
+	says(now, 4980)
+	if err := l.take(t.Context(), event, now); kindOf(err) != Limited {
+		t.Errorf("what is held was given away: %v", err)
+	}
+	now = now.Add(time.Hour)
+	says(now, 4999)
+	if err := l.take(t.Context(), event, now); err != nil {
+		t.Errorf("in the next hour: %v", err)
+	}
+}

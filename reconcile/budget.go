@@ -45,6 +45,9 @@ func (ln *line) opens(q *queue, now tick) tick {
 		if at := q.tickOf(e.wake); !e.wake.IsZero() && at > now {
 			first = min(first, at)
 		}
+		if e.place > now {
+			first = min(first, e.place)
+		}
 	}
 	return first
 }
@@ -190,6 +193,8 @@ func (k *look) settleForeseen(limit *forge.Error, now instant) {
 	}
 	if k.full != nil || e.began != forge.Resync {
 		e.due = min(e.due, again)
+	} else { // what else it was to answer may have points where a resync has none
+		e.due = min(e.due, max(e.asked, now.tick))
 	}
 	k.log.Info("looks wait for GitHub's budget", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.tick)
 }

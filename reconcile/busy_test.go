@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -237,4 +238,144 @@ func TestTakingBackWaitsForNothingThatOpens(t *testing.T) {
 			t.Errorf("written meanwhile: %v", taken)
 		}
 	}, one, repo(2))
+}
+
+// TestTakingBackWaitsForNoPaceOfOthers: our own count of GitHub's pace lets a status that only tells wait for seconds. A green one of another
+// repository that has to be taken back may have more of the pace, and does not wait for it.
+func TestTakingBackWaitsForNoPaceOfOthers(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		two := repo(2)
+		w.writes = 180
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		var free time.Time
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op == "status" && c.repo == one && time.Now().Before(free) {
+					return &forge.Error{Kind: forge.Limited, Until: free, Reason: "pace", Foreseen: true}
+				}
+				return nil
+			}
+			free = time.Now().Add(9 * time.Second)
+			w.extra = func(s plan.Snapshot, p *plan.Plan) {
+				for i, a := range p.Actions {
+					if set, ok := a.(plan.SetStatus); ok && s.Repo.ID == two.ID {
+						set.Withdraws = set.State == plan.Pending
+						p.Actions[i] = set
+					}
+				}
+			}
+		})
+		w.change(two, func(h *hub) {
+			h.pulls[1] = &pull{number: 1, head: 1, hold: true, status: &plan.Status{State: plan.Success, By: "sluice"}}
+		})
+		w.open(one, pull{number: 1, hold: true})
+		time.Sleep(time.Second)
+		w.want(one, 1, "new")
+		w.note(two)
+		time.Sleep(time.Second)
+		w.want(two, 1, "pending")
+		time.Sleep(10 * time.Second)
+		w.want(one, 1, "pending")
+	}, one, repo(2))
+}
+
+// TestNoBranchIsDeletedThatSomebodyWantsToMergeInto: while a pull request was merged somebody opened another one into its branch, whose
+// deletion would close it.
+func TestNoBranchIsDeletedThatSomebodyWantsToMergeInto(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.set(func() {
+			w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+				for i, a := range p.Actions {
+					if m, ok := a.(plan.Merge); ok {
+						m.DeleteBranch = plan.Branch(fmt.Sprint("topic", m.Pull))
+						p.Actions[i] = m
+					}
+				}
+			}
+			w.after = func(c call) error {
+				if c.op == "merge" && c.pull == 1 {
+					w.noteOf(one, plan.Named{Pull: 9, SHA: "9", Target: "topic1"})
+				}
+				return nil
+			}
+		})
+		w.change(one, func(h *hub) { h.pulls[2] = &pull{number: 2, head: 1} })
+		w.open(one, pull{number: 1})
+		time.Sleep(10 * time.Second)
+		w.want(one, 1, "merged")
+		w.want(one, 2, "merged")
+		if deleted := w.of(from, "delete"); len(deleted) != 1 || deleted[0].detail != "topic2" {
+			t.Errorf("deleted: %v", deleted)
+		}
+	}, one)
+}
+
+// TestAPanicAmidWritesKeepsNobody: one of many that are written at the same time falls over. It leaves its place to others, of its own
+// repository and of others, and keeps nothing from stopping.
+func TestAPanicAmidWritesKeepsNobody(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.writes = 180
+		stop, _ := started(w, reconcile.Options{Workers: 2})
+		panics := 0
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "status" && c.repo == one && panics < 16 {
+					panics++
+					panic("fell over")
+				}
+				return nil
+			}
+		})
+		for n := range 20 {
+			w.change(one, func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
+		}
+		w.note(one)
+		time.Sleep(2 * time.Minute)
+		for n := range 20 {
+			w.want(one, n+1, "pending")
+		}
+		_ = w.inTurn(func(call) error {
+			if panics != 16 {
+				t.Errorf("%d panics", panics)
+			}
+			return nil
+		}, call{})
+		for n := range 20 {
+			w.change(repo(2), func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
+		}
+		w.note(repo(2))
+		time.Sleep(5 * time.Second)
+		for n := range 20 {
+			w.want(repo(2), n+1, "pending")
+		}
+		stop()
+	}, one, repo(2))
+}
+
+// TestStoppingAmidWrites: whatever waits in line when the service stops leaves it.
+func TestStoppingAmidWrites(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.writes, w.slow = 180, 3*time.Second
+		stop, _ := started(w, reconcile.Options{Workers: 2})
+		for n := range 100 {
+			w.change(one, func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: n%2 == 0} })
+		}
+		w.note(one)
+		time.Sleep(12 * time.Second)
+		begun := time.Now()
+		stop()
+		if took := time.Since(begun); took > 30*time.Second {
+			t.Errorf("it stopped after %s", took)
+		}
+		w.change(one, func(h *hub) {
+			for n, p := range h.pulls {
+				if p.status != nil && p.status.State == plan.Success && !p.merged {
+					t.Errorf("#%d is left green", n)
+				}
+			}
+		})
+	}, one)
 }

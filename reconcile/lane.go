@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,11 +20,16 @@ type lanes struct {
 // lane is the writes of one installation.
 type lane struct {
 	most    int // that may be under way at once
-	width   int // that may be now: after a limit one goes first, to show whether GitHub takes writes again
 	running int
-	late    int          // of those, the ones that are not pressing
-	rests   int          // limits of GitHub that did not end yet
-	waiting [2][]*waiter // pressing ones and others, each in order
+	late    int // of those, the usual ones
+	of      [urgencies]rank
+}
+
+// rank is the writes of a lane that are equally urgent.
+type rank struct {
+	width   int // how many may be under way now: after a limit one goes first, to show whether GitHub takes writes again
+	rests   int // limits that did not end yet
+	waiting []*waiter
 }
 
 // waiter is a write that waits for its turn.
@@ -36,8 +42,10 @@ type waiter struct {
 type urgency int
 
 const (
-	pressing urgency = iota // takes green back, or ends a unit that began
+	withdrawing urgency = iota // takes green back: it waits for no limit but its own, and GitHub's
+	pressing                   // ends a unit that began
 	usual
+	urgencies
 )
 
 // admission is a place in a lane.
@@ -62,7 +70,10 @@ func (l *lanes) pass(installation int64) (done func()) {
 func (l *lanes) lane(installation int64) *lane {
 	n := l.of[installation]
 	if n == nil {
-		n = &lane{most: writesPaced, width: writesFree}
+		n = &lane{most: writesPaced}
+		for u := range n.of {
+			n.of[u].width = writesFree
+		}
 		l.of[installation] = n
 	}
 	return n
@@ -70,8 +81,8 @@ func (l *lanes) lane(installation int64) *lane {
 
 // room reports whether one more may be let in. Some room is left to what is pressing.
 func (n *lane) room(u urgency) bool {
-	most := min(n.most, n.width)
-	return n.rests == 0 && n.running < most && (u == pressing || n.late < max(1, most-urgentRoom))
+	most := min(n.most, n.of[u].width)
+	return n.of[u].rests == 0 && n.running < most && (u != usual || n.late < max(1, most-urgentRoom))
 }
 
 // join takes the place in line. Who calls it calls enter after it.
@@ -107,12 +118,11 @@ func (a *admission) enter(ctx context.Context, most int, stall func()) (waited b
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.lane(a.installation)
-	for i, x := range n.waiting[a.urgency] {
-		if x == w {
-			n.waiting[a.urgency] = append(n.waiting[a.urgency][:i], n.waiting[a.urgency][i+1:]...)
-			l.tidy(a.installation, n)
-			return true, errStopped
-		}
+	line := &n.of[a.urgency].waiting
+	if i := slices.Index(*line, w); i >= 0 {
+		*line = slices.Delete(*line, i, i+1)
+		l.tidy(a.installation, n)
+		return true, errStopped
 	}
 	return true, nil // it was let in just now
 }
@@ -127,8 +137,8 @@ func (l *lanes) admission(installation int64, u urgency) *admission {
 
 // queue puts a write in line, by its ticket.
 func (n *lane) queue(u urgency, w *waiter) {
-	n.waiting[u] = append(n.waiting[u], w)
-	line := n.waiting[u]
+	n.of[u].waiting = append(n.of[u].waiting, w)
+	line := n.of[u].waiting
 	for i := len(line) - 1; i > 0 && line[i-1].ticket > w.ticket; i-- {
 		line[i-1], line[i] = line[i], line[i-1]
 	}
@@ -136,14 +146,13 @@ func (n *lane) queue(u urgency, w *waiter) {
 
 // admit lets in whoever may.
 func (n *lane) admit() {
-	for u := range usual + 1 {
-		for len(n.waiting[u]) > 0 && n.room(u) {
+	for u := range urgencies {
+		for line := &n.of[u].waiting; len(*line) > 0 && n.room(u); *line = (*line)[1:] {
 			n.running++
 			if u == usual {
 				n.late++
 			}
-			close(n.waiting[u][0].turn)
-			n.waiting[u] = n.waiting[u][1:]
+			close((*line)[0].turn)
 		}
 	}
 }
@@ -157,7 +166,9 @@ func (l *lanes) leave(installation int64, u urgency, err error) {
 	n := l.lane(installation)
 	n.running--
 	if err == nil {
-		n.width = min(2*n.width, writesFree)
+		for u := range n.of {
+			n.of[u].width = min(2*n.of[u].width, writesFree)
+		}
 	}
 	if u == usual {
 		n.late--
@@ -166,18 +177,22 @@ func (l *lanes) leave(installation int64, u urgency, err error) {
 	l.tidy(installation, n)
 }
 
-// rest keeps an installation's writes for a while: GitHub, or our pace, takes none until then.
-func (l *lanes) rest(installation int64, d time.Duration) {
+// rest keeps an installation's writes that are no more urgent than from for a while: GitHub, or our pace, takes none of them until then.
+func (l *lanes) rest(installation int64, from urgency, d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.lane(installation)
-	n.rests++
-	n.width = 1
+	for u := from; u < urgencies; u++ {
+		n.of[u].rests++
+		n.of[u].width = 1
+	}
 	time.AfterFunc(d, func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		n := l.lane(installation)
-		n.rests--
+		for u := from; u < urgencies; u++ {
+			n.of[u].rests--
+		}
 		n.admit()
 		l.tidy(installation, n)
 	})
@@ -185,7 +200,7 @@ func (l *lanes) rest(installation int64, d time.Duration) {
 
 // tidy drops a lane that nobody is in.
 func (l *lanes) tidy(installation int64, n *lane) {
-	if n.running == 0 && n.rests == 0 && len(n.waiting[pressing])+len(n.waiting[usual]) == 0 {
+	if n.running == 0 && !slices.ContainsFunc(n.of[:], func(r rank) bool { return r.rests > 0 || len(r.waiting) > 0 }) {
 		delete(l.of, installation)
 	}
 }

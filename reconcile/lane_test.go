@@ -19,7 +19,7 @@ func TestLanesKeepCount(t *testing.T) {
 		var all sync.WaitGroup
 		running, late, most := 0, 0, 0
 		for range 2000 {
-			u, last, fails := urgency(r.IntN(4)/3), time.Duration(1+r.IntN(50))*time.Millisecond, r.IntN(40) == 0
+			u, last, fails := usual-urgency(r.IntN(8)/6), time.Duration(1+r.IntN(50))*time.Millisecond, r.IntN(40) == 0
 			turn := l.admission(1, u)
 			all.Go(func() {
 				_, err := turn.enter(t.Context(), writesPaced, func() {})
@@ -43,7 +43,7 @@ func TestLanesKeepCount(t *testing.T) {
 				}
 				mu.Unlock()
 				if fails {
-					l.rest(1, time.Second)
+					l.rest(1, withdrawing, time.Second)
 					err = errors.New("no")
 				}
 				turn.leave(err)
@@ -93,7 +93,7 @@ func TestLanesKeepTheirOrder(t *testing.T) {
 		begin(t.Context(), "pressing", l.admission(1, pressing))
 		begin(t.Context(), "refused", refused)
 		leave()
-		l.rest(1, time.Minute)
+		l.rest(1, withdrawing, time.Minute)
 		first.leave(errors.New("no"))
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
@@ -111,4 +111,37 @@ func TestLanesKeepTheirOrder(t *testing.T) {
 			t.Errorf("left behind: %v", l.of)
 		}
 	})
+}
+
+// TestTakingBackWaitsForNoPaceButItsOwn: what our own count refused to a status, or to a unit, rests those; what takes green back may have
+// more of the pace, and goes on at once. GitHub's own limit rests all.
+func TestTakingBackWaitsForNoPaceButItsOwn(t *testing.T) {
+	for from, goes := range map[urgency][]bool{usual: {true, true, false}, pressing: {true, false, false}, withdrawing: {false, false, false}} {
+		synctest.Test(t, func(t *testing.T) {
+			l := &lanes{of: map[int64]*lane{}}
+			under := l.admission(1, usual)
+			if _, err := under.enter(t.Context(), writesPaced, func() {}); err != nil {
+				t.Fatal(err)
+			}
+			l.rest(1, from, time.Minute)
+			for u, want := range goes {
+				turn := l.admission(1, urgency(u))
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				waited, err := turn.enter(ctx, writesPaced, func() {})
+				cancel()
+				if got := err == nil && !waited; got != want {
+					t.Errorf("urgency %d goes on amid the rest of %d: %t", u, from, got)
+				}
+				if err == nil {
+					turn.leave(nil)
+				}
+			}
+			under.leave(nil)
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			if len(l.of) > 0 {
+				t.Errorf("left behind: %v", l.of)
+			}
+		})
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/plan"
 )
 
 // Strangers cause refusals by the thousand: to say so waits for nothing, whatever the loop is at.
@@ -68,4 +69,31 @@ func TestWhatLagsIsCountedOnce(t *testing.T) {
 		time.Sleep(2 * lagsFor)
 		asked(1)
 	})
+}
+
+// A resync that the hour refuses began a moment before the look for the sake of an event: the event's look, for which the hour has points,
+// and the one that the plan asked for are not put off with it.
+func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
+	for name, asked := range map[string]func(l *Loop, e *entry, now tick){
+		"an event":   func(l *Loop, e *entry, now tick) { l.queue.note(e, plan.Named{Pull: 1}, now-100*time.Millisecond) },
+		"the plan's": func(l *Loop, e *entry, now tick) { l.queue.soon(e, now+time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := New(Options{Forge: unlimited{}})
+			now := instant{tick: time.Hour, wall: midnight}
+			e, _ := l.queue.add(repository(1, 1), 0)
+			e.urgent, e.resync, e.ended = false, now.tick, now.tick-200*time.Millisecond
+			asked(l, e, now.tick)
+			l.queue.advance(now)
+			if l.queue.next(now) != e || e.began != forge.Resync {
+				t.Fatalf("began as %d", e.began)
+			}
+			k := l.newLook(e, now)
+			k.settle(plan.Plan{}, &forge.Error{Kind: forge.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)
+			l.queue.end(e, k.line, now.tick)
+			if wait := e.alarm - now.tick; wait > time.Second {
+				t.Errorf("it is looked at %s later", wait)
+			}
+		})
+	}
 }

@@ -154,7 +154,7 @@ func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 	if late != nil {
 		return fmt.Errorf("set success after the merge: %w", late)
 	}
-	if m.DeleteBranch == "" {
+	if m.DeleteBranch == "" || k.targeted(m.DeleteBranch) {
 		return nil
 	}
 	return k.deleteBranch(ctx, m)

@@ -85,6 +85,7 @@ type entry struct {
 
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
+	asked  tick        // when that was to be for another reason than a resync; never: for none
 	writes int         // of the last look
 	soon   int         // looks in a row that released nothing
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
@@ -380,7 +381,7 @@ func (q *queue) begin(e *entry, now instant) {
 		e.streak = 0
 	}
 	e.streak++
-	e.event = e.noted
+	e.event, e.asked = e.noted, min(e.due, e.settle)
 	e.due, e.settle, e.noted, e.prompt, e.hold = never, never, never, never, 0
 	if !e.wake.After(now.wall) {
 		e.wake = time.Time{}

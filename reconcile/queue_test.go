@@ -335,3 +335,21 @@ func TestPausesGrowAndEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestAPlaceInLineIsKeptOnTheDot: who stands in line for a merge, and was called by an event while the hour lets no looks for events begin,
+// goes when its place comes.
+func TestAPlaceInLineIsKeptOnTheDot(t *testing.T) {
+	q := newQueue(2, at(0))
+	e := q.take(t, 1, 1)
+	e.urgent, e.place, e.line.paced = true, 10*time.Second, time.Hour
+	q.soon(e, 0)
+	if got := q.all(1); got != "" {
+		t.Fatalf("began %q", got)
+	}
+	if nap := q.nap(1); nap > e.place {
+		t.Errorf("nothing happens for %s", nap)
+	}
+	if got := q.all(e.place); got != "r1 " {
+		t.Errorf("began %q", got)
+	}
+}

@@ -93,7 +93,7 @@ func (k *look) inTurn(ctx context.Context, j *job, stall func() func()) error {
 		if !k.lasts(j.action.Pinned(), wait) {
 			return errLate
 		}
-		k.loop.lanes.rest(k.repo.Installation, wait)
+		k.loop.lanes.rest(k.repo.Installation, restsFrom(j.turn.urgency, err), wait)
 	}
 }
 
@@ -123,12 +123,20 @@ func (k *look) abreast() int {
 	return writesFree
 }
 
-// urgencyOf is which actions go first: those that take green back, and those that follow a green that was set for them.
+// restsFrom is what a limit rests: GitHub's is one on all, and what our own count refuses to one it may grant to what is more urgent.
+func restsFrom(u urgency, err error) urgency {
+	if limitOf(err).Foreseen {
+		return u
+	}
+	return withdrawing
+}
+
+// urgencyOf is which actions go first: those that take green back, then those that follow a green that was set for them.
 func urgencyOf(a plan.Action) urgency {
 	switch a := a.(type) {
 	case plan.SetStatus:
 		if a.Withdraws {
-			return pressing
+			return withdrawing
 		}
 	case unit, plan.MoveBranches, piece:
 		return pressing

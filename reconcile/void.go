@@ -152,6 +152,14 @@ func (k *look) void(of scope) bool {
 	return v.since(k.seen, names) || !ok && v.count > k.seen
 }
 
+// targeted reports whether somebody may have come to want to merge into a branch since the observation began.
+func (k *look) targeted(b plan.Branch) bool {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	v := &k.entry.events
+	return v.whole > k.seen || v.since(k.seen, []plan.Named{{Target: b}})
+}
+
 // allVoid reports whether all of the observation is void.
 func (k *look) allVoid() bool {
 	k.loop.mu.Lock()
