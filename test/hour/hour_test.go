@@ -79,7 +79,7 @@ func TestAnOpeningAtTheEndOfTheHour(t *testing.T) {
 			t.Fatalf("%d are open, %d green", open, green)
 		}
 		w.github.Leave(graphQL, leftForOpening)
-		w.fails = 25
+		w.failEach(25)
 		time.Sleep(6 * time.Second)
 		if open, _ := w.open(); open > 300-60 {
 			t.Errorf("%d are open 5 s after the opening", open)

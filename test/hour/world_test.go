@@ -218,6 +218,13 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
+// failEach makes every so many-th request get a 502.
+func (w *world) failEach(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fails = n
+}
+
 // points is what queries have cost up to now.
 func (w *world) points() int {
 	w.mu.Lock()
