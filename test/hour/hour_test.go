@@ -19,7 +19,7 @@ func TestAnHourLastsThroughEventsWithoutEnd(t *testing.T) {
 		time.Sleep(opens - 10*time.Minute)
 		w.github.Leave(graphQL, 1100)
 		for time.Since(w.start) < opens-time.Second {
-			w.poke(w.repos[0], reconcile.Changed)
+			w.poke(w.repos[0])
 			time.Sleep(time.Second)
 		}
 		w.mu.Lock()
@@ -85,7 +85,7 @@ func TestAnOpeningAtTheEndOfTheHour(t *testing.T) {
 			t.Errorf("%d are open 5 s after the opening", open)
 		}
 		for range 10 * 60 {
-			w.poke(w.repos[0], reconcile.Changed)
+			w.poke(w.repos[0])
 			time.Sleep(time.Second)
 		}
 		open, green := w.open()
@@ -114,7 +114,7 @@ func TestASpentHourOfQueriesStopsNoPayment(t *testing.T) {
 		}
 		time.Sleep(53 * time.Minute)
 		w.github.Leave(graphQL, 0)
-		w.poke(w.repos[0], reconcile.Changed)
+		w.poke(w.repos[0])
 		time.Sleep(6*time.Minute + 30*time.Second)
 		if _, green := w.open(); green != 0 {
 			t.Errorf("%d are green after the close", green)
@@ -135,7 +135,7 @@ func TestAnOpeningAtTheEndOfTheHourOfRequests(t *testing.T) {
 		time.Sleep(10*time.Minute - time.Second)
 		w.github.Leave("core", 300)
 		for range 120 {
-			w.poke(w.repos[1], reconcile.Changed)
+			w.poke(w.repos[1])
 			time.Sleep(time.Second)
 		}
 		if open, green := w.open(); open > 0 || green > 0 {

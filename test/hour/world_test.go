@@ -167,13 +167,13 @@ func (w *world) deliver(r *http.Request) (*http.Response, error) {
 }
 
 // poke tells the loop of an event that may be about anything in a repository.
-func (w *world) poke(r *standin.Repo, hint reconcile.Hint) {
+func (w *world) poke(r *standin.Repo) {
 	w.mu.Lock()
 	loop := w.loop
 	w.mu.Unlock()
 	if loop != nil {
 		owner, name, _ := strings.Cut(r.String(), "/")
-		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, hint, plan.Named{})
+		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, reconcile.Changed, plan.Named{})
 	}
 }
 
