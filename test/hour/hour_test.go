@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/standin"
 )
 
