@@ -1,19 +1,17 @@
+//go:build unix
+
 package store_test
 
 import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"testing"
 )
 
 // What is kept is nobody else's: a database is made for its owner alone, with all that stands beside it, and one that others may
 // read or write, as earlier versions made it, becomes so. What somebody opened to a group stays as it is.
 func TestPrivate(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("no such modes")
-	}
 	for had, want := range map[fs.FileMode]fs.FileMode{0: 0o600, 0o600: 0o600, 0o644: 0o600, 0o666: 0o600, 0o664: 0o600, 0o660: 0o660, 0o640: 0o640} {
 		path := filepath.Join(t.TempDir(), "sluice.db")
 		if had != 0 {
