@@ -384,6 +384,8 @@ func (w *world) Budgets(int64) forge.Budgets {
 		b.REST.Left, b.REST.Renewed = w.spare()
 	}
 	if w.budgets != nil {
+		w.turn <- struct{}{}
+		defer func() { <-w.turn }()
 		w.budgets(&b)
 	}
 	return b
