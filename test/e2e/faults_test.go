@@ -217,7 +217,7 @@ func TestGitHubFails(t *testing.T) {
 func TestGraphQLErrorBesideData(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ missing, waits string }{
-		{"latestOpinionatedReviews", "pending: waits: bob requested changes"}, {"labels", "pending: held by the label hold"},
+		{"latestOpinionatedReviews", "pending: waiting: bob requested changes"}, {"labels", "pending: held by the label hold"},
 	} {
 		t.Run(c.missing, func(t *testing.T) {
 			t.Parallel()
@@ -333,7 +333,7 @@ func TestMergeableUnknown(t *testing.T) {
 	opened := time.Now()
 	n := w.open("live", "apps/a-rt/x")
 	w.within(limitPatience, "people are told", func() bool {
-		return strings.HasPrefix(w.status(n), "pending: waits: GitHub is working out whether this can be merged")
+		return strings.HasPrefix(w.status(n), "pending: waiting: GitHub is checking whether this can be merged")
 	})
 	if took := time.Since(opened); took < time.Minute {
 		t.Errorf("people are told after %s", took)
