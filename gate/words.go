@@ -135,7 +135,7 @@ func sayHoldLabel(label string) string {
 }
 
 func sayUnknownWindow(n window.Name) string {
-	return plan.Fit("held: there is no window " + plan.Middle(plan.Clean(string(n)), 60) + " in " + config.File + ": fix the path, the rule or the windows")
+	return plan.Fit("held: there is no window \"" + plan.Middle(plan.Clean(string(n)), 60) + "\" in " + config.File + ": fix the path, the rule or the windows")
 }
 
 // sayUntaken says what is missing: the entry, or the file that could hold it.

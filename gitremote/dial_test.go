@@ -60,11 +60,11 @@ func TestUnusable(t *testing.T) {
 		"no repository file": {url: "file://" + t.TempDir(), want: sayNotFound},
 		"not there http":     {url: serve(t, empty.dir).URL + "/nowhere.git", want: sayNotFound},
 		"no server":          {url: "http://127.0.0.1:1/x.git", want: "connection refused"},
-		"no protocol":        {url: "ftp://u:" + secret + "@h/x.git", want: `the protocol "ftp" is not spoken`},
+		"no protocol":        {url: "ftp://u:" + secret + "@h/x.git", want: `the protocol "ftp" is not supported`},
 		"malformed":          {url: "https://u:" + secret + "@h:port/%zz", want: sayBadURL},
 		"no host":            {url: "https:///x.git", want: sayBadURL},
 		"another's disk":     {url: "file://elsewhere/x.git", want: sayBadURL},
-		"a program":          {url: "ext::sh -c true", want: "ot spoken"},
+		"a program":          {url: "ext::sh -c true", want: "ot supported"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s site
@@ -381,12 +381,12 @@ func FuzzPack(f *testing.F) {
 func TestWords(t *testing.T) {
 	m := plan.Move{Branch: "rw/a", Old: "0123456789"}
 	for got, want := range map[string]string{
-		elsewhere(m, "abcdef0123").Reason:                                                   "it moved to abcdef0 while this was decided; nothing was done",
-		elsewhere(m, "").Reason:                                                             "it was deleted while this was decided; nothing was done",
-		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123").Reason:                           "it was made at abcdef0 while this was decided; nothing was done",
+		elsewhere(m, "abcdef0123").Reason:                                                   "it moved to abcdef0 in the meantime; not moved",
+		elsewhere(m, "").Reason:                                                             "it was deleted in the meantime; not moved",
+		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123").Reason:                           "it was created at abcdef0 in the meantime; not moved",
 		refuse("rw/a", wordsRefused, "protected").Reason:                                    "the server refused: protected",
 		refuse("rw/a", wordsCheckedOut, "/srv/fleet").Reason:                                "checked out in /srv/fleet: switch to another branch there",
-		refuse("rw/a", wordsLate).Reason:                                                    "not moved: its window closed, or 30 s passed, while it was read; run it again",
+		refuse("rw/a", wordsLate).Reason:                                                    "not moved: its window closed, or 30 s passed, in the meantime; run the command again",
 		reason("rw/a", "hook declined", "x\nerror: rw/a may not\n"):                         "hook declined: rw/a may not",
 		reason("rw/a", "hook declined", "rw/ab no\nx/rw/a no\n"):                            "hook declined",
 		reason("rw/a", "hook declined", "error: hook declined to update refs/heads/rw/a\n"): "hook declined to update refs/heads/rw/a",

@@ -76,9 +76,9 @@ func TestMovedMeanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "rw/moved: it moved to " + other.Short() + " while this was decided; nothing was done\n" +
-			"rw/gone: it was deleted while this was decided; nothing was done\n" +
-			"rw/made: it was made at " + other.Short() + " while this was decided; nothing was done"
+		want := "rw/moved: it moved to " + other.Short() + " in the meantime; not moved\n" +
+			"rw/gone: it was deleted in the meantime; not moved\n" +
+			"rw/made: it was created at " + other.Short() + " in the meantime; not moved"
 		if got := reasons(refused); got != want {
 			t.Errorf("refused:\n%s\nwant:\n%s", got, want)
 		}
@@ -104,7 +104,7 @@ func TestLease(t *testing.T) {
 		}
 	}
 	refused, err := r.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}, plan.Move{Branch: "rw/b", Old: old, New: tip}))
-	if want := "rw/a: it moved to " + other.Short() + " while this was decided; nothing was done"; err != nil || reasons(refused) != want {
+	if want := "rw/a: it moved to " + other.Short() + " in the meantime; not moved"; err != nil || reasons(refused) != want {
 		t.Errorf("refused %q, want %q; %v", reasons(refused), want, err)
 	}
 	if w.at("rw/a") != other || w.at("rw/b") != tip {
@@ -347,11 +347,11 @@ func TestRefs(t *testing.T) {
 	}{
 		"packed":             {prepare: func(w *world, _ plan.SHA) { w.git("pack-refs", "--all") }, move: plan.Move{Branch: "rw/a", Old: "old"}},
 		"an empty directory": {prepare: func(w *world, _ plan.SHA) { w.mkdir("refs/heads/rw/new/x/y") }, move: plan.Move{Branch: "rw/new"}},
-		"a lock":             {prepare: func(w *world, _ plan.SHA) { w.touch("refs/heads/rw/a.lock") }, move: plan.Move{Branch: "rw/a", Old: "old"}, want: "another git process holds it: a.lock"},
-		"a file above":       {move: plan.Move{Branch: "rw/a/b"}, want: "the branch rw/a is in its way"},
-		"a branch below":     {move: plan.Move{Branch: "rw"}, want: "the branch rw/a is in its way"},
+		"a lock":             {prepare: func(w *world, _ plan.SHA) { w.touch("refs/heads/rw/a.lock") }, move: plan.Move{Branch: "rw/a", Old: "old"}, want: "locked by another git process: a.lock"},
+		"a file above":       {move: plan.Move{Branch: "rw/a/b"}, want: "the branch rw/a conflicts with its name"},
+		"a branch below":     {move: plan.Move{Branch: "rw"}, want: "the branch rw/a conflicts with its name"},
 		"another's lock":     {prepare: func(w *world, _ plan.SHA) { w.touch("refs/heads/rw/b.lock"); w.touch("packed-refs.lock") }, move: plan.Move{Branch: "rw/a", Old: "old"}},
-		"packed below":       {prepare: func(w *world, _ plan.SHA) { w.git("pack-refs", "--all", "--prune") }, move: plan.Move{Branch: "rw"}, want: "the branch rw/a is in its way"},
+		"packed below":       {prepare: func(w *world, _ plan.SHA) { w.git("pack-refs", "--all", "--prune") }, move: plan.Move{Branch: "rw"}, want: "the branch rw/a conflicts with its name"},
 		"a symbolic ref":     {prepare: func(w *world, _ plan.SHA) { w.git("symbolic-ref", "refs/heads/rw/s", "refs/heads/rw/a") }, move: plan.Move{Branch: "rw/s", Old: "old"}, want: wordsSymbolic},
 		"no name":            {move: plan.Move{Branch: "../../../x"}, want: wordsBadName},
 		"no commit":          {move: plan.Move{Branch: "rw/a", Old: "old", New: "0123456789012345678901234567890123456789"}, want: "object not found"},

@@ -211,7 +211,7 @@ func TestChainIsBounded(t *testing.T) {
 		scan: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size+int64(len(raw)))), meter: p.meter, cache: cache.NewBufferLRU(0),
 		find: func(plumbing.Hash) (int64, bool) { return p.size, true },
 	}
-	if _, _, err := d.read(p.size, 100); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "based on more than 4095 others") {
+	if _, _, err := d.read(p.size, 100); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "a delta chain of more than 4095 objects") {
 		t.Errorf("error is %v", err)
 	}
 }

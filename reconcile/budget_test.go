@@ -174,10 +174,10 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		if n := w.count(from, "observe"); n < 40 || n > 100 {
 			t.Errorf("%d looks", n)
 		}
-		if lags := strings.Join(w.loop.Lags(), "\n"); !strings.Contains(lags, "points of GraphQL are left of GitHub's hour") {
+		if lags := strings.Join(w.loop.Lags(), "\n"); !strings.Contains(lags, "points of GraphQL are left until GitHub's rate limit resets") {
 			t.Error(lags)
 		}
-		if lag := w.loop.Lag(many[9]); !strings.Contains(lag, "are left of GitHub's hour") {
+		if lag := w.loop.Lag(many[9]); !strings.Contains(lag, "are left until GitHub's rate limit resets") {
 			t.Error(lag)
 		}
 		time.Sleep(2 * time.Second)

@@ -781,8 +781,8 @@ func TestWhatLagsIsSaid(t *testing.T) {
 			"GitHub does not answer, or answers with an error", false},
 		"limited": {&forge.Error{Kind: forge.Limited, Until: limit, Reason: "GitHub's rate limit for this installation is reached"},
 			"rate limited until Sat 1 Jan 2000 00:10:00 UTC: GitHub's rate limit for this installation is reached", "rate limited until Sat 1 Jan 2000 00:10:00 UTC", false},
-		"refused": {&forge.Error{Kind: forge.Refused, Reason: "acme/r1: not accessible"}, "acme/r1: not accessible", "GitHub refuses", false},
-		"key":     {&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}, "Bad credentials", "GitHub refuses", false},
+		"refused": {&forge.Error{Kind: forge.Refused, Reason: "acme/r1: not accessible"}, "acme/r1: not accessible", "GitHub refused the request", false},
+		"key":     {&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}, "Bad credentials", "GitHub refused the request", false},
 		"writes":  {&forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}, "502 Bad Gateway", "GitHub does not answer, or answers with an error", true},
 		"broken":  {errors.New("look at acme/r1: disk full"), "look at acme/r1: disk full", "internal error, or database error", false},
 	} {
@@ -907,7 +907,7 @@ func TestReadyTellsWhatIsWrong(t *testing.T) {
 		defer stop()
 		time.Sleep(time.Second)
 		says("not listed yet")
-		says("does not accept the App")
+		says("rejects the App")
 		w.set(func() {
 			w.fault = nil
 		})

@@ -114,7 +114,7 @@ func wordOfKind(err error) string {
 	case kind == forge.Gone:
 		return wordGone
 	case kind != "":
-		return "GitHub refused"
+		return "GitHub refused the request"
 	}
 	return "internal error, or database error"
 }

@@ -34,7 +34,7 @@ internal error in sluice; reconciling again
 another move failed first; reconciling again
 refused with others: no
 rw/a moved from aaaaaaa to bbbbbbb
-rw/a made at bbbbbbb
+rw/a created at bbbbbbb
 rw/a restored at bbbbbbb, where it was last seen
 3 branches: too late for it; reconciling again
 GitHub refused the merge: 2 reviews are missing

@@ -74,7 +74,7 @@ func TestWhatIsRefusedIsMissed(t *testing.T) {
 	}
 	same(t, "a small one", w.send(delivery("push", "small", `{"repository":{"full_name":"acme/fleet"}}`)).Code, http.StatusAccepted)
 	same(t, "missed", missed, 5)
-	same(t, "lines", strings.Count(w.log.String(), "too much is being received"), 1)
+	same(t, "lines", strings.Count(w.log.String(), "refused a delivery: too many at once"), 1)
 	w.now = w.now.Add(time.Minute)
 	w.send(delivery("push", "once more", long))
 	if !strings.Contains(w.log.String(), "refused=5") {

@@ -128,7 +128,7 @@ func TestSignatureOfTheDocs(t *testing.T) {
 	req.Header.Set("X-GitHub-Event", "push")
 	req.Header.Set("X-GitHub-Delivery", "72d3162e")
 	same(t, "status", w.send(req).Code, http.StatusOK) // signed, though no JSON
-	if !strings.Contains(w.log.String(), "cannot be read") {
+	if !strings.Contains(w.log.String(), "cannot read a signed delivery") {
 		t.Errorf("not logged: %s", &w.log)
 	}
 }

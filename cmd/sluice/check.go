@@ -38,7 +38,7 @@ func newCheckCommand(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "check [DIR]",
-		Short: "validate " + config.File + " against the tree of DIR (default: the present directory)",
+		Short: "validate " + config.File + " against the tree of DIR (default: the current directory)",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dir := "."

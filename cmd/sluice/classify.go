@@ -37,8 +37,8 @@ func newClassifyCommand(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "classify [PATH...]",
-		Short: "what each path needs before it may change, and whether all of them may now",
-		Long: "Tells of each path which releases it needs and which rule says so, then whether all of them may be released.\n" +
+		Short: "show what each path needs to be released, and whether all of them may be released now",
+		Long: "Shows which releases each path needs and by which rule, then whether all of them may be released.\n" +
 			"Give paths, or --base and --head for what changed between two revisions, as a pull request would.\n\n" +
 			"What windowed branches hold may be released; the answer says which branch takes it. The branches of the rules\n" +
 			"count as if they stood on the default branch, those that follow the branch BASE, or the clone's default branch\n" +
@@ -101,9 +101,9 @@ func (c classifyCall) check() error {
 	revisions := c.base != "" || c.head != ""
 	switch {
 	case revisions && len(c.paths) > 0:
-		return errors.New("paths cannot stand beside --base and --head; give the one or the other")
+		return errors.New("paths cannot be combined with --base and --head")
 	case revisions && (c.base == "" || c.head == ""):
-		return errors.New("--base and --head go together")
+		return errors.New("--base and --head must be given together")
 	case !revisions && len(c.paths) == 0:
 		return errors.New("nothing to classify; give paths, or --base and --head")
 	case slices.Contains(c.paths, ""):
@@ -212,11 +212,11 @@ func (e *env) showClassify(v classifyView, asJSON bool) error {
 	if err := showPaths(e.stdout, v.Paths); err != nil {
 		return err
 	}
-	said := shown(v.Reason)
-	if word := string(v.Verdict); !strings.HasPrefix(said, word) {
-		said = word + ": " + said
+	line := shown(v.Reason)
+	if word := string(v.Verdict); !strings.HasPrefix(line, word) {
+		line = word + ": " + line
 	}
-	_, err := fmt.Fprintf(e.stdout, "\n%s\n", said)
+	_, err := fmt.Fprintf(e.stdout, "\n%s\n", line)
 	return err
 }
 

@@ -69,7 +69,7 @@ func (c classifyCall) rulesAt(repo *gitremote.Repo, base plan.SHA) (*config.Poli
 		return nil, err
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s has no %s, so sluice is silent there; --file names other rules", c.base, config.File)
+		return nil, fmt.Errorf("%s has no %s, so sluice does not manage it; use --file for other rules", c.base, config.File)
 	}
 	return parsePolicy(c.base+":"+config.File, data)
 }

@@ -27,7 +27,7 @@ func newDemoCommand(e *env) *cobra.Command {
 	var logLevel string
 	cmd := &cobra.Command{
 		Use:   "demo",
-		Short: "the service against a stand-in GitHub over real git, with windows that open every few minutes",
+		Short: "run the service against a stand-in GitHub over real git, with windows that open every few minutes",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var level slog.Level
@@ -37,7 +37,7 @@ func newDemoCommand(e *env) *cobra.Command {
 			return e.demo(cmd.Context(), level, once)
 		},
 	}
-	cmd.Flags().BoolVar(&once, "once", false, "end after the story instead of waiting for Ctrl-C")
+	cmd.Flags().BoolVar(&once, "once", false, "exit after the story instead of waiting for Ctrl-C")
 	cmd.Flags().StringVar(&logLevel, "log.level", "error", "what the service logs to stderr: debug, info, warn or error")
 	return cmd
 }
@@ -54,7 +54,7 @@ func (e *env) demo(ctx context.Context, level slog.Level, once bool) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, d.stop()) }()
-	if err := d.tell(ctx); err != nil {
+	if err := d.story(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil // Ctrl-C: the reader has seen enough
 		}
@@ -82,11 +82,11 @@ type demo struct {
 	cancel  context.CancelFunc
 	ended   chan error // what the service ended with
 
-	pulls   []int           // that people opened so far
-	said    map[string]int  // statuses said, by context and commit
-	told    map[string]bool // merges said, by commit
-	branch  string          // where the windowed branch was when last seen
-	applied string          // the last commit of the windowed branch that sluice knows to be applied
+	pulls    []int           // that people opened so far
+	statuses map[string]int  // how many were printed, by context and commit
+	merges   map[string]bool // that were printed, by commit
+	branch   string          // where the windowed branch was when last seen
+	applied  string          // the last commit of the windowed branch that sluice knows to be applied
 }
 
 const (
@@ -104,7 +104,7 @@ func (e *env) startDemo(ctx context.Context, dir string, level slog.Level) (*dem
 		return nil, err
 	}
 	url := "http://" + listener.Addr().String()
-	d := &demo{out: e.stdout, now: e.now, ended: make(chan error, 1), said: map[string]int{}, told: map[string]bool{}}
+	d := &demo{out: e.stdout, now: e.now, ended: make(chan error, 1), statuses: map[string]int{}, merges: map[string]bool{}}
 	d.github, err = standin.New(standin.Options{
 		Dir: filepath.Join(dir, "git"), URL: url, AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret, Limits: standin.GitHubLimits,
 	})

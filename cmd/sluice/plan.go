@@ -22,10 +22,10 @@ func newPlanCommand(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "plan OWNER/REPO",
-		Short: "what the service would do now, or at an instant; writes nothing",
+		Short: "show what the service would do now, or at an instant; writes nothing",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return errors.New("plan wants one repository: OWNER/REPO")
+				return errors.New("plan needs one repository: OWNER/REPO")
 			}
 			return nil
 		},

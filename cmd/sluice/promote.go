@@ -28,15 +28,15 @@ const (
 const promoteHelp = `One pass over the windowed branches of a repository, with git alone: for forges without an App, and for cron.
 
 The rules are read from ` + config.File + ` at the tip of the default branch. Every branch whose window is open moves forward to the
-newest commit of the branch that it follows; never backwards, never by force, and only if it is still where it was seen. git knows no
-checks: a branch that asks for them is blocked unless --ignore-checks is given.
+newest commit of the branch that it follows; never backward, never by force, and only if it has not moved in the meantime. git alone
+cannot read checks: a branch that requires them is blocked unless --ignore-checks is given.
 
 --repo moves the branches of that repository itself, but none that is checked out in it or in a linked worktree.
---remote takes https, http, ssh and file URLs, user@host:path, and directories. Credentials: ` + gitToken + ` in the environment, what
-stands in the URL, or git's credential helpers; over ssh the agent's keys, for hosts in known_hosts. Nobody is asked. git is run
-outside the working directory, without SLUICE_* and GIT_* but GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM and GIT_CONFIG_NOSYSTEM. A directory
-or file URL given to --remote runs the hooks of the repository there, as a push does; --repo runs nothing.
---at decides as of that instant. What is due then and not allowed now is not moved: the window must be open at both.
+--remote accepts https, http, ssh and file URLs, user@host:path, and directories. Credentials: ` + gitToken + ` in the environment, the
+URL's own, or git's credential helpers; over ssh the agent's keys, for hosts in known_hosts. There are no prompts. git runs
+outside the working directory, without SLUICE_* and GIT_* except GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM and GIT_CONFIG_NOSYSTEM. A directory
+or file URL given to --remote runs the hooks of the repository there, as a push does; --repo runs none.
+--at decides as of that instant. A branch moves only if its window is open both then and now.
 
 Exit codes: 0 fine; 1 a branch is blocked (the others moved); 2 the call, the file or the repository is unusable.`
 
@@ -51,7 +51,7 @@ func newPromoteCommand(e *env) *cobra.Command {
 	call := promoteCall{}
 	cmd := &cobra.Command{
 		Use:   "promote",
-		Short: "moves windowed branches with git alone, once",
+		Short: "move windowed branches once, with git alone",
 		Long:  promoteHelp,
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -68,9 +68,9 @@ func newPromoteCommand(e *env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&call.repo, "repo", ".", "the repository whose branches are moved")
 	flags.StringVar(&call.remote, "remote", "", "a remote whose branches are moved instead")
-	flags.StringVar(&call.at, "at", "", "decide as of this instant, RFC 3339 with an offset (default: now); what is shut now stays where it is")
+	flags.StringVar(&call.at, "at", "", "decide as of this instant, RFC 3339 with an offset (default: now); what is closed now stays where it is")
 	flags.BoolVar(&call.dryRun, "dry-run", false, "move nothing")
-	flags.BoolVar(&call.blind, "ignore-checks", false, "treat every branch as if it asked for no checks")
+	flags.BoolVar(&call.blind, "ignore-checks", false, "treat every branch as if it required no checks")
 	flags.BoolVar(&call.json, "json", false, "print JSON")
 	return cmd
 }
@@ -80,7 +80,7 @@ func newPromoteCommand(e *env) *cobra.Command {
 func (c promoteCall) check(flags *pflag.FlagSet) error {
 	switch {
 	case flags.Changed("repo") && flags.Changed("remote"):
-		return errors.New("--repo and --remote cannot stand together")
+		return errors.New("--repo and --remote cannot be used together")
 	case c.repo == "":
 		return errors.New("--repo is empty")
 	case c.remote == "" && flags.Changed("remote"):
@@ -165,7 +165,7 @@ func observeGit(ctx context.Context, site gitSite, call promoteCall) (plan.Snaps
 		return plan.Snapshot{}, err
 	}
 	if look.File == "" {
-		return plan.Snapshot{}, fmt.Errorf("%s has no %s: sluice is silent there", shown(string(look.Default)), config.File)
+		return plan.Snapshot{}, fmt.Errorf("%s has no %s: not managed by sluice", shown(string(look.Default)), config.File)
 	}
 	policy, err := parsePolicy(shown(string(look.Default))+":"+config.File, look.Data)
 	if err != nil {
@@ -238,15 +238,15 @@ func after(verdicts []plan.BranchVerdict, moves []plan.Move, refused []gitremote
 	for _, r := range refused {
 		no[r.Branch] = r.Reason
 	}
-	said := map[plan.Branch]string{}
+	done := map[plan.Branch]string{}
 	for _, m := range moves {
-		said[m.Branch] = "moved to " + m.New.Short()
+		done[m.Branch] = "moved to " + m.New.Short()
 		if m.Old == "" {
-			said[m.Branch] = "made at " + m.New.Short()
+			done[m.Branch] = "created at " + m.New.Short()
 		}
 	}
 	for i, v := range verdicts {
-		if text, ok := said[v.Name]; ok {
+		if text, ok := done[v.Name]; ok {
 			verdicts[i].Reason = text
 		}
 		if text, ok := no[v.Name]; ok {

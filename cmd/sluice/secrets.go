@@ -52,7 +52,7 @@ func secret(v *viper.Viper, key string) (value []byte, warning string, err error
 		// Fail closed: anybody can sign with an empty key.
 		return nil, "", fmt.Errorf("setting %s: it is blank", from)
 	case warning == "" && len(value) < minSecret:
-		warning = fmt.Sprintf("it has fewer than %d bytes and may be guessed; make one with: openssl rand -hex 32", minSecret)
+		warning = fmt.Sprintf("it has fewer than %d bytes and may be guessed; create one with: openssl rand -hex 32", minSecret)
 	}
 	if warning != "" {
 		warning = "setting " + from + ": " + warning
@@ -91,7 +91,7 @@ func exposed(info fs.FileInfo) string {
 	if runtime.GOOS == "windows" || info.Mode().Perm()&others == 0 {
 		return "" // Windows keeps no such modes
 	}
-	return fmt.Sprintf("others may read or write the file (mode %04o): take that from them with chmod o-rw", info.Mode().Perm())
+	return fmt.Sprintf("other users may read or write the file (mode %04o): run chmod o-rw on it", info.Mode().Perm())
 }
 
 // exposedSettings says what is wrong with the mode of a settings file that holds a secret; "": nothing.
@@ -124,7 +124,7 @@ func settingsFileError(path string, err error) error {
 	case !errors.As(err, &parse):
 		return fmt.Errorf("settings file %s: %w", path, withoutPath(err))
 	}
-	return fmt.Errorf("settings file %s%s: it cannot be read as what its name says it is (what stands there is not shown: it may be a secret)",
+	return fmt.Errorf("settings file %s%s: cannot parse it as its name suggests (its text is not shown: it may hold a secret)",
 		path, lineOf(path, parse.Unwrap()))
 }
 

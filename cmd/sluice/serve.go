@@ -11,8 +11,8 @@ import (
 func newServeCommand(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "the service",
-		Long:  "The service. Settings are flags, SLUICE_… in the environment, or --settings FILE; see docs/install.md.",
+		Short: "run the service",
+		Long:  "Runs the service. Settings are flags, SLUICE_… in the environment, or --settings FILE; see docs/install.md.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := readSettings(cmd.Flags(), "github.app_id", "github.private_key_file|github.private_key",

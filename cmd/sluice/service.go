@@ -160,7 +160,7 @@ func (v *service) run(ctx context.Context) error {
 	go func() { loop <- v.loop.Run(ctx) }()
 	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(), "github", v.settings.GitHubURL)
 	if a := v.admin.Addr(); reachable(a) {
-		v.log.Warn("the page has no log-in, and admin.listen is not loopback: whoever reaches it reads names and reasons of private repositories", "address", a)
+		v.log.Warn("the page has no login, and admin.listen is not a loopback address: anyone who reaches it can read about private repositories", "address", a)
 	}
 
 	var errs []error
@@ -199,7 +199,7 @@ func (v *service) introduce(ctx context.Context) {
 			v.log.Info("authenticated", "app", login)
 			return
 		}
-		v.log.Error("GitHub has not told us who we are", "error", err, "again_in", wait)
+		v.log.Error("cannot authenticate to GitHub as the App", "error", err, "again_in", wait)
 		select {
 		case <-ctx.Done():
 			return
@@ -219,7 +219,7 @@ func (v *service) us() plan.Login {
 func (v *service) ready() []string {
 	reasons := v.loop.Ready()
 	if v.us() == "" {
-		reasons = append(reasons, "GitHub has not told us who we are: are github.app_id and the private key right?")
+		reasons = append(reasons, "cannot authenticate to GitHub as the App: check github.app_id and the private key")
 	}
 	return reasons
 }

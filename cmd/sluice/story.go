@@ -15,9 +15,9 @@ import (
 
 const demoBranch = "rw/cluster-1"
 
-// tell plays the people and says what happens, in plain words: a live merge; a change that is held; one that is merged at once
+// story plays the people and says what happens, in plain words: a live merge; a change that is held; one that is merged at once
 // while the windowed branch waits with its windowed half; and the opening.
-func (d *demo) tell(ctx context.Context) error {
+func (d *demo) story(ctx context.Context) error {
 	opening := openingMinute(d.now())
 	files, err := d.prepare(opening)
 	if err != nil {
@@ -32,7 +32,7 @@ func (d *demo) tell(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(d.out, "\nWhat stands in git now, on %s:\n", branch)
+		fmt.Fprintf(d.out, "\nCommits on %s now:\n", branch)
 		for _, entry := range log {
 			fmt.Fprintf(d.out, "  %.7s  %s\n", entry.SHA, firstLine(entry.Message))
 		}
@@ -40,13 +40,13 @@ func (d *demo) tell(ctx context.Context) error {
 	return nil
 }
 
-const demoIntro = `sluice demo: the service as it is, and a stand-in GitHub over real git, on this machine alone.
+const demoIntro = `sluice demo: the real service and a stand-in GitHub over real git, on this machine only.
 
-  repository   %s: nginx, split into nginx-rt (live) and nginx-rw (windowed); the cluster follows main with
-               the one and %s with the other
+  repository   %s: nginx, split into nginx-rt (live) and nginx-rw (windowed); the cluster reads the one
+               from main, the other from %s
   the page     http://%s
   git          git clone %s
-  its rules    .github/sluice.yaml: the window "demo" opens at %s and every three minutes, for one minute, and releases nothing
+  rules        .github/sluice.yaml: the window "demo" opens at %s and every three minutes, for one minute; nothing is released
                in its last ten seconds
 
 `
@@ -92,7 +92,7 @@ func (d *demo) play(ctx context.Context, files map[string]string) error {
 		return err
 	}
 	if err := d.open("alice", "pages: good afternoon", map[string]string{demoPages: live},
-		"It changes a live path only, so sluice merges it whatever the clock says."); err != nil {
+		"It changes only a live path, so sluice merges it at any time."); err != nil {
 		return err
 	}
 	if err := d.watch(ctx, d.merged(1)); err != nil {
@@ -103,7 +103,7 @@ func (d *demo) play(ctx context.Context, files map[string]string) error {
 		return err
 	}
 	if err := d.open("bob", "infra: a label", map[string]string{demoInfra: infra},
-		"It changes a path that the window holds, and the window is shut."); err != nil {
+		"It changes a path that the window holds, and the window is closed."); err != nil {
 		return err
 	}
 	evening, err := edited(files, demoPages, "Good morning", "Good evening")
@@ -115,7 +115,7 @@ func (d *demo) play(ctx context.Context, files map[string]string) error {
 		return err
 	}
 	if err := d.open("alice", "nginx: good evening, on another port", map[string]string{demoPages: evening, demoService: port},
-		"Its live half may go now, and "+demoBranch+" holds its windowed half: so it is merged at once."); err != nil {
+		"Its live half may be released now, and "+demoBranch+" holds its windowed half, so sluice merges it at once."); err != nil {
 		return err
 	}
 	return d.watch(ctx, d.allDone)
@@ -134,7 +134,7 @@ func (d *demo) open(by, title string, write map[string]string, why string) error
 	return nil
 }
 
-// merged tells whether the first n pull requests of the story are merged.
+// merged reports whether the first n pull requests of the story are merged.
 func (d *demo) merged(n int) func() (bool, error) {
 	return func() (bool, error) {
 		for _, number := range d.pulls[:n] {
@@ -146,7 +146,7 @@ func (d *demo) merged(n int) func() (bool, error) {
 	}
 }
 
-// allDone tells whether everything is merged, the windowed branch stands where main does, and sluice has heard from Flux.
+// allDone reports whether everything is merged, the windowed branch stands where main does, and sluice has heard from Flux.
 func (d *demo) allDone() (bool, error) {
 	if ok, err := d.merged(len(d.pulls))(); err != nil || !ok {
 		return false, err
@@ -195,8 +195,8 @@ func (d *demo) report(ctx context.Context) error {
 			return err
 		}
 		d.reportStatuses(p.HeadSHA, string(plan.ContextFor("main")), fmt.Sprintf("#%d", n))
-		if p.Merged && !d.told[p.MergeSHA] {
-			d.told[p.MergeSHA] = true
+		if p.Merged && !d.merges[p.MergeSHA] {
+			d.merges[p.MergeSHA] = true
 			d.say("  #%d is merged by %s: main is at %.7s", n, p.MergedBy.Login, p.MergeSHA)
 		}
 	}
@@ -213,10 +213,10 @@ func (d *demo) reportStatuses(sha, context, on string) {
 	all := slices.DeleteFunc(d.repo.Statuses(sha), func(s standin.Status) bool { return s.Context != context }) // newest first
 	slices.Reverse(all)
 	key := context + " " + sha
-	for _, s := range all[min(d.said[key], len(all)):] {
+	for _, s := range all[min(d.statuses[key], len(all)):] {
 		d.say("  status %s on %s: %s", s.State, on, s.Description)
 	}
-	d.said[key] = len(all)
+	d.statuses[key] = len(all)
 }
 
 // followBranch says where the windowed branch went, and plays Flux: it applies what the branch holds, and says so on the commit.
@@ -255,17 +255,17 @@ func (d *demo) say(format string, args ...any) {
 	fmt.Fprintf(d.out, "%s  %s\n", d.now().Format("15:04:05"), fmt.Sprintf(format, args...))
 }
 
-// invite tells how to go on by hand.
+// invite shows how to go on by hand.
 func (d *demo) invite() {
 	fmt.Fprintf(d.out, `
-Go on by hand, as a person with write access:
+Continue by hand, as a user with write access:
 
   git clone -c http.extraHeader="Authorization: token person:alice" %s
   # push a branch, then:
   curl -s -H "Authorization: token person:alice" %s/repos/%s/pulls \
     -d '{"title":"mine","head":"my-branch","base":"main"}'
 
-Ctrl-C ends it and removes everything.
+Ctrl-C stops the demo and removes everything.
 `, d.repo.CloneURL(), d.service.settings.GitHubURL, d.repo)
 }
 

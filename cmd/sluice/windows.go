@@ -30,7 +30,7 @@ func newWindowsCommand(e *env) *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "windows",
-		Short: "whether each window is open, until when, and the coming days",
+		Short: "show whether each window is open, until when, and the coming days",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
 			q, err := e.windows(call)
@@ -46,7 +46,7 @@ func newWindowsCommand(e *env) *cobra.Command {
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&call.file, "file", "", "another file instead of "+config.File)
-	flags.StringVar(&call.at, "at", "", "the instant to look at, RFC 3339 with an offset (default: now)")
+	flags.StringVar(&call.at, "at", "", "the instant, RFC 3339 with an offset (default: now)")
 	flags.IntVar(&call.days, "days", defaultDays, "how many days to show")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd

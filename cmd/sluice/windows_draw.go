@@ -38,7 +38,7 @@ var looks = [...]struct {
 	plain, colour, word string
 }{
 	cellNone:   {" ", "", ""},
-	cellShut:   {"·", "\x1b[2m", "shut"},
+	cellShut:   {"·", "\x1b[2m", "closed"},
 	cellFrozen: {"░", "\x1b[36m", "frozen"},
 	cellCutoff: {"▒", "\x1b[33m", "open, within the cutoff"},
 	cellOpen:   {"█", "\x1b[32m", "open"},
@@ -273,20 +273,20 @@ func sayState(s window.State, at time.Time) string {
 	local := func(t time.Time) string { return t.In(at.Location()).Format("Mon 2 Jan 2006 15:04 MST") }
 	switch {
 	case s.Open && s.Until.IsZero():
-		return "open, no end in sight"
+		return "open, no close scheduled"
 	case s.Releasable && !s.ReleasableUntil.Equal(s.Until):
 		return fmt.Sprintf("open until %s, releases until %s", local(s.Until), s.ReleasableUntil.In(at.Location()).Format("15:04"))
 	case s.Releasable:
 		return "open until " + local(s.Until)
 	case s.Open:
-		return fmt.Sprintf("open until %s, within its cutoff: releases nothing more", local(s.Until))
+		return fmt.Sprintf("open until %s, inside the cutoff: releases nothing more", local(s.Until))
 	}
-	out := "shut"
+	out := "closed"
 	if s.FrozenBy != "" {
 		out = "frozen by " + shown(s.FrozenBy)
 	}
 	if s.Until.IsZero() {
-		return out + ", no opening in sight"
+		return out + ", no opening scheduled"
 	}
 	return out + ", opens " + local(s.Until)
 }
