@@ -49,6 +49,7 @@ var direction = []row{
 	{"standin", []string{"gitremote"}, "a GitHub by its own: if it shared sluice's code, it would share its mistakes"},
 	{"deploy/flux", nil, "the sample repository as files, for the demo and for the test of its manifests"},
 	{"cmd/sluice", []string{"*"}, "the wiring: it alone knows everybody"},
+	{"internal/golden", nil, "what tests find against what stands in testdata"},
 	{"test/githubapi", nil, "GitHub's own descriptions, against which sluice is held"},
 	{"test/flux", nil, "Flux's own schemas and kustomize, against which the manifests of deploy/flux are held"},
 	{"test/e2e", nil, "looks at the built binary from outside"},
@@ -164,7 +165,7 @@ func (r row) wrong(imports []string) []string {
 		if !ours {
 			continue
 		}
-		forTests := strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "cmd/")
+		forTests := strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "internal/") || strings.HasPrefix(name, "cmd/")
 		if forTests || !slices.Contains(r.may, name) && !slices.Contains(r.may, "*") {
 			out = append(out, name)
 		}
