@@ -33,7 +33,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 			h.pulls[2] = &pull{number: 2, head: 1, hold: true}
 			h.pulls[3] = &pull{number: 3, head: 1, hold: true}
 		})
-		w.windows = func(at time.Time) (bool, time.Time) { return at.Before(closing), laterOf(at, closing) }
+		w.windows = shutsAt(closing)
 		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		w.want(one, 1, "new")
@@ -146,7 +146,7 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		left := 600 // a hundred beyond the reserve
 		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
 		opening := time.Now().Add(20 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		w.open(many[9], pull{number: 7, windowed: true})
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()

@@ -101,7 +101,7 @@ func TestManyDueInTwentyRepositories(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const many = 300
 		opening := time.Now().Add(10 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		for n := range many {
 			w.change(fleet()[n%20], func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, windowed: true} })
 		}

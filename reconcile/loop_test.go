@@ -32,7 +32,7 @@ func started(w *world, o reconcile.Options) (stop func(), from time.Time) {
 func TestOnePullRequestAloneTakesTwoRequests(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.set(func() {
-			w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+			w.windows = forEver(false)
 		})
 		stop, from := started(w, reconcile.Options{})
 		defer stop()
@@ -64,7 +64,7 @@ func TestFiftyEventsInABurstMakeOneLookOrTwo(t *testing.T) {
 func TestFiftyOpenedWithinASecondArePendingForLittle(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.set(func() {
-			w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+			w.windows = forEver(false)
 		})
 		stop, from := started(w, reconcile.Options{})
 		defer stop()
@@ -88,9 +88,7 @@ func TestFiftyDueAreMergedForLittle(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(time.Minute)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) {
-				return !at.Before(opening), laterOf(at, opening)
-			}
+			w.windows = opensAt(opening)
 		})
 		w.set(func() {
 			w.slow = 330 * time.Millisecond // GitHub's pace
@@ -112,19 +110,11 @@ func TestFiftyDueAreMergedForLittle(t *testing.T) {
 	}, one)
 }
 
-// laterOf is the next change of a window that opens once and stays open.
-func laterOf(at, opening time.Time) time.Time {
-	if at.Before(opening) {
-		return opening
-	}
-	return time.Time{}
-}
-
 func TestWakeIsKeptToTheInstant(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(83*time.Minute + 17*time.Second + 3*time.Nanosecond)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.windows = opensAt(opening)
 		})
 		stop := w.run(reconcile.Options{})
 		defer stop()
@@ -190,12 +180,7 @@ func TestAPinThatRanOutVoids(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		closing := time.Now().Add(10 * time.Minute)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) {
-				if at.Before(closing) {
-					return true, closing
-				}
-				return false, time.Time{}
-			}
+			w.windows = shutsAt(closing)
 		})
 		stop := w.run(reconcile.Options{})
 		defer stop()
@@ -216,12 +201,7 @@ func TestACloseBetweenSuccessAndMergeLeavesNothingGreen(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		closing := time.Now().Add(10 * time.Minute)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) {
-				if at.Before(closing) {
-					return true, closing
-				}
-				return false, time.Time{}
-			}
+			w.windows = shutsAt(closing)
 		})
 		stop := w.run(reconcile.Options{})
 		defer stop()
@@ -426,12 +406,7 @@ func TestAKillAtAnyPointIsPutRightByTheNextStart(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
 			closing := time.Now().Add(30 * time.Second)
 			w.set(func() {
-				w.windows = func(at time.Time) (bool, time.Time) {
-					if at.Before(closing) {
-						return true, closing
-					}
-					return false, time.Time{}
-				}
+				w.windows = shutsAt(closing)
 			})
 			w.open(one, pull{number: 7, windowed: true})
 			w.open(one, pull{number: 8})
@@ -545,7 +520,7 @@ func TestErrorsBackOffAloneAndAnOpeningIsTriedAllTheSame(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(21*time.Minute + 3*time.Second)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.windows = opensAt(opening)
 		})
 		w.open(one, pull{number: 7, windowed: true})
 		stop, from := started(w, reconcile.Options{})
@@ -746,7 +721,7 @@ func TestTheWallClockMayJump(t *testing.T) {
 				w.clock = func() time.Time { return time.Now().Round(0).Add(time.Duration(off.Load())) }
 				opening := time.Now().Add(100 * time.Minute)
 				w.set(func() {
-					w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+					w.windows = opensAt(opening)
 				})
 				w.open(one, pull{number: 7, windowed: true})
 				stop := w.run(reconcile.Options{Resync: 24 * time.Hour})
@@ -981,7 +956,7 @@ func TestAStreamOfEventsDoesNotKeepWhatShuts(t *testing.T) {
 		})
 		opening := time.Now().Add(48 * time.Second)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.windows = opensAt(opening)
 		})
 		w.open(one, pull{number: 9, windowed: true})
 		for range 600 {
@@ -1042,7 +1017,7 @@ func TestOneFailingPullRequestDoesNotStopTheOthers(t *testing.T) {
 func TestManyOpenAreReadAgainInBatchesBeforeTheirMerges(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(10 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		for n := range 160 {
 			w.open(one, pull{number: n + 1, windowed: n < 120, hold: n >= 120})
 		}
@@ -1435,7 +1410,7 @@ func TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget(t *testing.T) {
 func TestAnOpeningDuringALookIsNotMissed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		w.open(one, pull{number: 7, windowed: true})
 		stop := w.run(reconcile.Options{})
 		defer stop()

@@ -47,7 +47,7 @@ func TestMeasured(t *testing.T) {
 		opening := time.Now().Add(time.Minute)
 		var m meter
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.windows = opensAt(opening)
 			w.fault = func(c call) error {
 				if c.op == "merge" && time.Since(opening) < 30*time.Second {
 					return &forge.Error{Kind: forge.Transient, Reason: "away"}

@@ -105,7 +105,7 @@ func TestAnObservationThatIsOldIsMadeAnewInBatches(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				closing := time.Now().Add(10 * time.Minute)
-				w.windows = func(at time.Time) (bool, time.Time) { return at.Before(closing), laterOf(at, closing) }
+				w.windows = shutsAt(closing)
 				for i := range open {
 					w.change(one, func(h *hub) { h.pulls[i+1] = &pull{number: i + 1, head: 1, hold: true} })
 				}

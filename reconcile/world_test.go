@@ -28,21 +28,21 @@ type world struct {
 	calls  []call
 	broken []string // rules of the package that the loop broke
 
-	slow     time.Duration                        // of every request to GitHub
-	fault    func(c call) error                   // what a call fails with, before it does anything
-	after    func(c call) error                   // likewise, after it was done: a lost answer, or the test's own doings
-	dead     bool                                 // the process was killed: nothing that it calls has an effect
-	loop     *reconcile.Loop                      // gets the webhooks
-	mute     bool                                 // no webhook of our own doings arrives
-	budget   int                                  // of requests an hour
-	spare    func() (int, time.Time)              // of requests in this hour, and when the next begins; nil: plenty
-	held     int                                  // requests that are kept for debts
-	budgets  func(*forge.Budgets)                 // changes what is left; nil: plenty of all but spare
-	skew     time.Duration                        // our clock minus GitHub's
-	windows  func(at time.Time) (bool, time.Time) // open at an instant, and until when
-	decide   func(s plan.Snapshot) plan.Plan      // nil: judge
-	clock    func() time.Time                     // nil: time.Now
-	extra    func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
+	slow     time.Duration           // of every request to GitHub
+	fault    func(c call) error      // what a call fails with, before it does anything
+	after    func(c call) error      // likewise, after it was done: a lost answer, or the test's own doings
+	dead     bool                    // the process was killed: nothing that it calls has an effect
+	loop     *reconcile.Loop         // gets the webhooks
+	mute     bool                    // no webhook of our own doings arrives
+	budget   int                     // of requests an hour
+	spare    func() (int, time.Time) // of requests in this hour, and when the next begins; nil: plenty
+	held     int                     // requests that are kept for debts
+	budgets  func(*forge.Budgets)    // changes what is left; nil: plenty of all but spare
+	skew     time.Duration           // our clock minus GitHub's
+	windows  hours
+	decide   func(s plan.Snapshot) plan.Plan     // nil: judge
+	clock    func() time.Time                    // nil: time.Now
+	extra    func(s plan.Snapshot, p *plan.Plan) // changes what was decided
 	owed     ledgerOf
 	writing  map[placed]bool
 	abreast  int  // writes under way
@@ -140,11 +140,30 @@ func (c call) String() string {
 	return fmt.Sprintf("%s %s#%d %s %s", c.op, c.repo.Name, c.pull, c.state, c.detail)
 }
 
+// hours say whether the window is open at an instant, and until when; zero: for ever.
+type hours func(at time.Time) (open bool, until time.Time)
+
+func forEver(open bool) hours { return func(time.Time) (bool, time.Time) { return open, time.Time{} } }
+
+func opensAt(opening time.Time) hours { return turns(false, opening, forEver(true)) }
+
+func shutsAt(closing time.Time) hours { return turns(true, closing, forEver(false)) }
+
+// turns is one state until an instant, and what follows from then on.
+func turns(open bool, until time.Time, then hours) hours {
+	return func(at time.Time) (bool, time.Time) {
+		if at.Before(until) {
+			return open, until
+		}
+		return then(at)
+	}
+}
+
 var github = []string{"observe", "status", "merge", "update", "delete", "move"}
 
 func newWorld(t *testing.T, repos ...plan.Repo) *world {
 	w := &world{t: t, turn: make(chan struct{}, 1), writing: map[placed]bool{}, hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
-	w.windows = func(time.Time) (bool, time.Time) { return true, time.Time{} }
+	w.windows = forEver(true)
 	for _, r := range repos {
 		w.create(r)
 	}

@@ -60,7 +60,7 @@ func (h Decider) fuzz(f *testing.F, check func(*testing.T, *Dice)) {
 	f.Fuzz(func(t *testing.T, data []byte) { check(t, &Dice{bytes: data}) })
 }
 
-// Deterministic: the same snapshot gives the same plan, whatever the order of its lists.
+// Deterministic demands that the same snapshot gives the same plan, whatever the order of its lists.
 func (h Decider) Deterministic(f *testing.F, reverse func(*plan.Snapshot)) {
 	f.Helper()
 	h.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
@@ -72,7 +72,7 @@ func (h Decider) Deterministic(f *testing.F, reverse func(*plan.Snapshot)) {
 	})
 }
 
-// Converges: in a world that accepts, doing a plan and deciding again reaches no actions within some rounds.
+// Converges demands that in a world that accepts, doing a plan and deciding again reaches no actions within some rounds.
 func (h Decider) Converges(f *testing.F, rounds func(*plan.Snapshot) int, accept func(*plan.Snapshot, []plan.Action)) {
 	f.Helper()
 	h.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
@@ -87,7 +87,7 @@ func (h Decider) Converges(f *testing.F, rounds func(*plan.Snapshot) int, accept
 	})
 }
 
-// Wake: no verdict changes before Wake unless the repository changes. look checks the first plan by itself.
+// Wake demands that no verdict changes before Wake unless the repository changes. look checks the first plan by itself.
 func (h Decider) Wake(f *testing.F, look func(*testing.T, plan.Plan)) {
 	f.Helper()
 	type verdicts struct {
