@@ -23,7 +23,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 		}
 		w.after = func(c call) error {
 			if c.op == "status" {
-				left--
+				w.within(func() { left-- })
 			}
 			return nil
 		}
@@ -68,7 +68,7 @@ func TestAnOwedPutBackComesFirstWhenTheLimitEnds(t *testing.T) {
 					for _, r := range repos[:20] {
 						w.note(r)
 					}
-					time.Sleep(2 * time.Second) // they stand in line
+					w.sleep(2 * time.Second) // they stand in line
 					until = time.Now().Add(3 * time.Minute)
 				}
 				if time.Now().Before(until) {
@@ -86,7 +86,9 @@ func TestAnOwedPutBackComesFirstWhenTheLimitEnds(t *testing.T) {
 		w.open(repos[20], pull{number: 7})
 		time.Sleep(10 * time.Second)
 		w.want(repos[20], 7, "success") // GitHub takes nothing from us now
-		time.Sleep(time.Until(until) + 500*time.Millisecond)
+		var rest time.Duration
+		w.set(func() { rest = time.Until(until) })
+		time.Sleep(rest + 500*time.Millisecond)
 		w.want(repos[20], 7, "pending")
 	}, repos...)
 }
@@ -104,7 +106,7 @@ func TestNoSuccessWithoutRoomForItsMerge(t *testing.T) {
 		}
 		w.after = func(c call) error {
 			if c.op == "merge" && time.Now().Before(free) {
-				left--
+				w.within(func() { left-- })
 			}
 			return nil
 		}
@@ -115,12 +117,15 @@ func TestNoSuccessWithoutRoomForItsMerge(t *testing.T) {
 				}
 			})
 		}
-		stop, from := started(w, reconcile.Options{})
+		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		time.Sleep(time.Until(free) - time.Second)
-		if n := w.count(from, "merge") + w.count(time.Time{}, "merge"); n == 0 || left != 0 {
-			t.Errorf("%d merges, %d left", n, left)
-		}
+		merges := w.count(time.Time{}, "merge")
+		w.set(func() {
+			if merges == 0 || left != 0 {
+				t.Errorf("%d merges, %d left", merges, left)
+			}
+		})
 		if n := len(w.of(time.Time{}, "status")); n != 3 {
 			t.Errorf("%d statuses for 3 merges", n)
 		}
@@ -150,12 +155,14 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		w.open(many[9], pull{number: 7, windowed: true})
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
-		w.after = func(c call) error {
-			if c.op == "observe" {
-				left--
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "observe" {
+					w.within(func() { left-- })
+				}
+				return nil
 			}
-			return nil
-		}
+		})
 		for time.Now().Before(opening) {
 			for _, r := range many[:9] {
 				w.loop.Poke(r, reconcile.Changed, plan.Named{})

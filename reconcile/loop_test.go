@@ -208,7 +208,7 @@ func TestACloseBetweenSuccessAndMergeLeavesNothingGreen(t *testing.T) {
 		w.set(func() {
 			w.after = func(c call) error {
 				if c.op == "status" && c.state == plan.Success {
-					time.Sleep(time.Until(closing))
+					w.sleep(time.Until(closing))
 				}
 				return nil
 			}
@@ -372,15 +372,16 @@ func TestNothingGreenIsLeftWhenTheServiceStops(t *testing.T) {
 					w.fault = func(c call) error {
 						if c.op == at {
 							cancel()
-							synctest.Wait()
+							w.outOfTurn(synctest.Wait)
 						}
 						return nil
 					}
 				})
 				w.open(one, pull{number: 7})
-				w.loop = reconcile.New(reconcile.Options{Forge: w, Store: w, Decide: w.judge})
+				loop := reconcile.New(reconcile.Options{Forge: w, Store: w, Decide: w.judge})
+				w.set(func() { w.loop = loop })
 				began := time.Now()
-				if err := w.loop.Run(ctx); err != nil {
+				if err := loop.Run(ctx); err != nil {
 					t.Error(err)
 				}
 				if took := time.Since(began); took > 20*time.Second {
@@ -448,7 +449,7 @@ func TestAKillAtAnyPointIsPutRightByTheNextStart(t *testing.T) {
 // A repository's own webhook with our secret names no installation: it is a hint about a repository that is known, by whatever
 // event, and nothing about one that is not, or that is gone.
 func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
-	var log strings.Builder
+	var log logged
 	bubble(t, func(t *testing.T, w *world) {
 		stop, _ := started(w, reconcile.Options{Log: logger(&log)})
 		defer stop()
@@ -553,7 +554,7 @@ func TestErrorsBackOffAloneAndAnOpeningIsTriedAllTheSame(t *testing.T) {
 
 func TestAPanicHoldsItsRepositoryAlone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		var log strings.Builder
+		var log logged
 		w.set(func() {
 			w.decide = func(s plan.Snapshot) plan.Plan {
 				if s.Repo == one {
@@ -1114,9 +1115,11 @@ func TestAnEventBetweenTwoReadsVoidsWhatIsNotReadAgain(t *testing.T) {
 		defer stop()
 		time.Sleep(3 * time.Minute)
 		w.want(one, 1, "merged")
-		if last != 2 {
-			t.Errorf("the last write rested on observation %d", last)
-		}
+		w.set(func() {
+			if last != 2 {
+				t.Errorf("the last write rested on observation %d", last)
+			}
+		})
 	}, one)
 }
 
@@ -1232,7 +1235,7 @@ func TestMergesOfManyRepositoriesThatWaitLeaveWorkersToOthers(t *testing.T) {
 
 func TestWhatWasDecidedAndDoneIsLogged(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		var log strings.Builder
+		var log logged
 		w.open(one, pull{number: 7, hold: true})
 		stop := w.run(reconcile.Options{Log: logger(&log)})
 		time.Sleep(30 * time.Minute) // resyncs say nothing new

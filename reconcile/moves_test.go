@@ -428,7 +428,7 @@ func TestStoppingBetweenUnlockAndMoveLeavesNothingGreen(t *testing.T) {
 					if c.op == at && once {
 						once = false
 						close(stopping)
-						synctest.Wait()
+						w.outOfTurn(synctest.Wait)
 					}
 					return nil
 				}
@@ -561,7 +561,7 @@ func TestADeletedBranchIsPutBackWhereItWas(t *testing.T) {
 				}
 				w.stands(t, "rw/cluster-0000", at)
 				from := time.Now()
-				w.mute = true
+				w.set(func() { w.mute = true })
 				w.change(one, func(h *hub) { h.tip = 9 })
 				w.edit("rw/cluster-0000", func(b *branch) { b.at = 0 })
 				w.note(one)
@@ -651,7 +651,7 @@ func TestAThousandReportsMakeFewLooksAndVoidNothing(t *testing.T) {
 
 func TestVerdictsOnBranchesAreLogged(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		var log strings.Builder
+		var log logged
 		w.track(one, 1)
 		opening := w.opening(time.Hour)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
