@@ -149,8 +149,6 @@ const (
 	driftMost = 5 * time.Millisecond
 	// jumpMost is the jump ahead after which every repository is looked at: the machine slept, and events were lost.
 	jumpMost = time.Minute
-	// skewMost is how far our clock may be from GitHub's before Ready says so.
-	skewMost = 30 * time.Second
 )
 
 // How looks are spread, and how lists of repositories are read.

@@ -284,7 +284,7 @@ func (k *look) observed(s plan.Snapshot) {
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s.Skew.Abs() > skewMost && l.health.skew.Abs() <= skewMost {
+	if s.Skew.Abs() > plan.MaxSkew && l.health.skew.Abs() <= plan.MaxSkew {
 		k.log.Warn(wordOfSkew(s.Skew))
 	}
 	l.health.skew = s.Skew

@@ -59,7 +59,7 @@ func wordsOfHealth(h health) []string {
 	if h.unauthorized {
 		why = append(why, "GitHub does not accept the App: are its id and its private key right?")
 	}
-	if h.skew.Abs() > skewMost {
+	if h.skew.Abs() > plan.MaxSkew {
 		why = append(why, wordOfSkew(h.skew))
 	}
 	return why
