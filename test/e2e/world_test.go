@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -31,13 +32,17 @@ const (
 	app    = 4711
 	secret = "not much of a secret"
 	// patience bounds every wait: the machine may be slow, and a test that fails may take this long.
-	patience = 60 * time.Second
+	patience = 3 * time.Minute
 )
 
 // binary is built once, with the race detector if the tests have it.
 var binary string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if *figures {
+		header()
+	}
 	os.Exit(buildAndRun(m))
 }
 
