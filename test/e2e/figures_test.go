@@ -148,7 +148,8 @@ func TestFigures(t *testing.T) {
 	figureDue(t, partOf(500))
 	figureBusy(t, partOf(60))
 	for _, c := range amids {
-		row{what: "kill -9 amid " + c.name}.leaves(c.kill(t, fleets, partOf(c.many))).print()
+		many := partOf(c.many)
+		row{what: fmt.Sprintf("kill -9 amid %s: %d pull requests", c.name, many)}.leaves(c.kill(t, fleets, many)).print()
 	}
 }
 
@@ -163,9 +164,8 @@ func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end
 	end()
 	ours.memory = p.peak()
 	p.stop(syscall.SIGTERM)
-	var theirs measured
 	s = newOrg(t, fleets, shutForYears, standin.Options{})
-	theirs = s.hears(many, rate, s.yardstick())
+	theirs := s.hears(many, rate, s.yardstick())
 	if rate > 0 {
 		beside(name+": p50 to the status", quantile(ours.took, .5), quantile(theirs.took, .5)).each(ours.requests, ours.points).leaves(ours.left).print()
 		beside(name+": p99", quantile(ours.took, .99), quantile(theirs.took, .99)).print()

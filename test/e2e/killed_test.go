@@ -20,11 +20,11 @@ var amids = []struct {
 	few, many int // pull requests of the test, and of the figure
 	kill      amid
 }{
-	{"the stream of first events", 40, 400, amidStream((*org).quietDay)},
-	{"the stream of first events with faults", 40, 400, amidStream((*org).badDay)},
-	{"1,000 at once", 200, 1000, amidBurst},
-	{"300 due at an opening", 40, 300, amidOpening},
-	{"300 due, the hour of queries spent, 4 % of 502", 40, 300, amidSpentHour},
+	{"first events, 20 a second", 40, 400, amidStream((*org).quietDay)},
+	{"first events where GitHub fails", 40, 400, amidStream((*org).badDay)},
+	{"first events at once", 200, 1000, amidBurst},
+	{"what is due at an opening", 40, 300, amidOpening},
+	{"what is due, the hour of queries spent, 4 % of 502", 40, 300, amidSpentHour},
 }
 
 // TestKilledAmid: wherever kill -9 falls, nothing is lost and nothing green is left.
