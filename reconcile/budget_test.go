@@ -191,3 +191,79 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		w.want(many[9], 7, "merged")
 	}, many...)
 }
+
+// Events all the time spend an hour evenly: who acts in its last minutes waits hardly longer than who did in its first.
+func TestAnHourIsSpentEvenly(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(20) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 500
+		renewed := time.Now().Add(time.Hour)
+		left := 500
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 500, Left: left, Renewed: renewed} }
+		w.after = func(c call) error {
+			if c.op == "observe" {
+				left--
+			}
+			return nil
+		}
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		for time.Now().Before(renewed.Add(-time.Second)) {
+			for _, r := range many {
+				w.loop.Poke(r, reconcile.Changed, plan.Named{})
+			}
+			time.Sleep(time.Second)
+		}
+		even := time.Hour * 20 / 450 // a tenth is the reserve
+		for _, r := range many {
+			last := from
+			for _, c := range append(of(w, from, r, "observe"), call{at: renewed}) {
+				if wait := c.at.Sub(last); wait > even*3/2 {
+					t.Errorf("%s waited %s at %s", r, wait, last.Sub(from))
+				}
+				last = c.at
+			}
+		}
+		if left < 50 || left > 100 {
+			t.Errorf("%d points are left", left)
+		}
+	}, many...)
+}
+
+// What a look wrote long ago lets nobody wait now: what it writes counts when it is written.
+func TestWritesOfLongAgoLetNobodyWait(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(20) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		left := 5000
+		w.budgets = func(b *forge.Budgets) {
+			b.REST = forge.Budget{Limit: 5000, Left: left, Renewed: time.Now().Add(time.Hour)}
+		}
+		for _, r := range many {
+			for n := range 30 {
+				w.open(r, pull{number: n + 1, windowed: true})
+			}
+		}
+		w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(5 * time.Minute)
+		left = 3000
+		from := time.Now()
+		for _, r := range many {
+			w.loop.Poke(r, reconcile.Changed, plan.Named{})
+		}
+		time.Sleep(40 * time.Second)
+		for _, r := range many {
+			if len(of(w, from, r, "observe")) == 0 {
+				t.Errorf("%s waits", r)
+			}
+		}
+	}, many...)
+}

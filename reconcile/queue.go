@@ -86,7 +86,6 @@ type entry struct {
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
 	asked  tick        // when that was to be for another reason than a resync; never: for none
-	writes int         // of the last look
 	soon   int         // looks in a row that released nothing
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 
@@ -115,7 +114,7 @@ type line struct {
 	running int    // its looks that have a worker
 	parked  int    // those that wait without one
 	limited tick   // no look before this
-	paced   tick   // none before this but an opening's
+	paced   pauses // none before their ends but an opening's
 	merging int    // merges that looks under way have claimed
 	place   tick   // when the next that lacks merges comes back
 	limits  int    // limits in a row
