@@ -93,46 +93,15 @@ func (c *Clone) Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, map
 
 // rounds: reading from disk costs the same whatever it is for.
 func (c *Clone) rounds() []round {
-	return []round{{depth: lineDepth, tips: true, lines: true}, {tips: true}}
+	var out []round
+	for n := fewCommits; n < MaxCommits; n *= growth {
+		out = append(out, round{depth: n, tips: true, lines: true})
+	}
+	return append(out, round{tips: true, lines: true})
 }
 
-// read gets a part of the history into a graph, one generation after the other.
-func (c *Clone) read(ctx context.Context, a ask, into *graph) error {
-	seen := map[plumbing.Hash]bool{}
-	now := a.wants
-	for depth := 0; len(now) > 0 && (a.depth == 0 || depth < a.depth); depth++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var next []plumbing.Hash
-		for _, h := range now {
-			if seen[h] {
-				continue
-			}
-			seen[h] = true
-			parents, err := c.parents(h, into)
-			if err != nil {
-				return err
-			}
-			next = append(next, parents...)
-		}
-		now = next
-	}
-	return nil
-}
-
-// parents is what a commit descends from; it is read unless it was.
-func (c *Clone) parents(h plumbing.Hash, into *graph) ([]plumbing.Hash, error) {
-	if into.has(h) {
-		var out []plumbing.Hash
-		for _, p := range into.nodes[into.index[h]].parents {
-			out = append(out, into.names[p])
-		}
-		return out, nil
-	}
-	commit, err := c.repo.commit(h)
-	if err != nil {
-		return nil, err
-	}
-	return commit.ParentHashes, into.add(entryOf(h, commit))
+// read gets a part of the history into a graph: the newest commits, as many as it is deep.
+func (c *Clone) read(_ context.Context, a ask, into *graph) error {
+	_, err := c.repo.newest(a.wants, a.depth, into)
+	return err
 }

@@ -209,7 +209,7 @@ func TestChainIsBounded(t *testing.T) {
 	}
 	d := &deltas{
 		scan: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size+int64(len(raw)))), meter: p.meter, cache: cache.NewBufferLRU(0),
-		find: func(plumbing.Hash) (int64, bool) { return p.size, true },
+		find: func(plumbing.Hash) (int64, error) { return p.size, nil },
 	}
 	if _, _, err := d.read(p.size, 100); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "based on more than 4095 others") {
 		t.Errorf("error is %v", err)
