@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -14,10 +13,8 @@ import (
 // Clone is a repository on disk whose own branches are tracked and moved. What its remotes have does not count, but for the
 // name of the default branch.
 type Clone struct {
-	repo     *Repo
-	survey   survey
-	symbolic map[plan.Branch]bool // branches that are other names of others
-	root     *os.Root             // while branches are moved
+	repo   *Repo
+	survey survey
 }
 
 // OpenClone opens the repository that dir is in. One that lacks a part of its history is an error: ancestry could not be
@@ -52,12 +49,14 @@ func (c *Clone) Look(_ context.Context, file string) (Look, error) {
 }
 
 func (c *Clone) look(file string) (Look, error) {
-	if err := c.list(); err != nil {
+	heads, err := c.repo.heads()
+	if err != nil {
 		return Look{}, err
 	}
-	if len(c.survey.heads) == 0 {
+	if len(heads) == 0 {
 		return Look{}, errors.New(sayEmpty)
 	}
+	c.survey = survey{heads: heads, graph: newGraph()}
 	name := c.repo.DefaultBranch()
 	if name == "" {
 		if head, err := c.repo.storage.Reference(plumbing.HEAD); err == nil && head.Type() == plumbing.SymbolicReference {
