@@ -18,7 +18,7 @@ const (
 	wordsSymbolic   = "it is a symbolic ref, not a branch of its own"
 	wordsBadName    = "not a name that a branch can have"
 	wordsLocked     = "another git process holds it: %s"
-	wordsCrossed    = "the branch %s is in its way"
+	wordsLink       = "%s is a link, or no file: nothing is written through it"
 	wordsReflog     = "sluice promote: fast-forward"
 )
 
