@@ -97,7 +97,7 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 func (k *look) setting(a plan.SetStatus) *setting {
 	s := &setting{SetStatus: a, post: post{
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
-		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
+		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
 	}}
 	k.prepare(&s.post)
 	s.job = job{action: a, write: func(ctx context.Context) error { return k.post(ctx, &s.post) }}
