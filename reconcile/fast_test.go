@@ -116,3 +116,28 @@ func TestManyDueInTwentyRepositories(t *testing.T) {
 		}
 	}, fleet()...)
 }
+
+// TestAThousandAnnouncedWithinASecond: a thousand pull requests were opened while GitHub's webhooks were late. Their events come within a
+// second, and say nothing that the first look of each repository has not seen: it decides on all, and is not void.
+func TestAThousandAnnouncedWithinASecond(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const many = 1000
+		defer swift(w)()
+		for n := range many {
+			w.change(fleet()[n%20], func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
+		}
+		from := time.Now()
+		for n := range many {
+			w.noteOf(fleet()[n%20], plan.Named{Pull: n + 1, SHA: headOf(n + 1), Target: "main", Arrival: true})
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		took, theirs := w.lastOf(from, many, "status"), many/64*far+far
+		if ratio := float64(took) / float64(theirs); ratio > 1.2 {
+			t.Errorf("all are decided after %v, %.2f times %v", took, ratio, theirs)
+		}
+		if looks := w.count(from, "observe"); looks > 20 {
+			t.Errorf("%d looks", looks)
+		}
+	}, fleet()...)
+}

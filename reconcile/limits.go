@@ -18,7 +18,7 @@ const (
 	// settleQuiet is how long a repository must be quiet after a note before it is looked at: one push makes several events.
 	settleQuiet = 250 * time.Millisecond
 	// settleFirst is how long an event that breaks a silence waits for those that come with it.
-	settleFirst = 25 * time.Millisecond
+	settleFirst = 10 * time.Millisecond
 	// settleMost is the longest that a note waits for quiet.
 	settleMost = time.Second
 	// A repository with events all the time is not looked at all the time: from the streakFree-th look in a row on, the pause

@@ -291,6 +291,10 @@ func (k *look) observed(s plan.Snapshot) {
 	if k.entry.state != looking {
 		return // it was forgotten meanwhile
 	}
+	k.entry.open, k.entry.blind = openOf(s), false
+	if k.entry.events.shown(k.seen, k.entry.open) {
+		k.entry.settle, k.entry.noted, k.entry.prompt = never, never, never
+	}
 	k.entry.events.forget(k.seen)
 	k.entry.bases, k.entry.free = slices.Collect(maps.Keys(s.Bases)), s.Budget == 0
 	k.entry.costs(max(1, l.forge.LookCost(k.repo), len(s.Bases))) // pull requests are paid from one hour, a base's rules from another

@@ -89,10 +89,12 @@ type entry struct {
 	soon   int         // looks in a row that released nothing
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 
-	events events        // that void what they name
-	bases  []plan.Branch // at the last look; nil: there was none
-	free   bool          // nothing is bound to GitHub's pace
-	left   map[plot]int  // looks in a row that events kept from a write there; touched by its look alone
+	events events         // that void what they name
+	open   map[int]opened // pull requests that the last observation showed
+	blind  bool           // a look is under way that has not observed yet
+	bases  []plan.Branch  // at the last look; nil: there was none
+	free   bool           // nothing is bound to GitHub's pace
+	left   map[plot]int   // looks in a row that events kept from a write there; touched by its look alone
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
 	waits  bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
@@ -268,6 +270,9 @@ func (q *queue) drift(now instant) time.Duration {
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Named, now tick) {
+	if named.Arrival && !e.blind && e.open[named.Pull] == (opened{named.SHA, named.Target}) {
+		return // it was seen already
+	}
 	e.events.add(named)
 	if !e.forerun(named) {
 		if e.state != looking && now-max(e.ended, e.latest) >= settleQuiet {
@@ -375,7 +380,7 @@ func (q *queue) turn(now instant) *line {
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.state, e.began = looking, e.class(now)
+	e.state, e.began, e.blind = looking, e.class(now), true
 	if now.tick-e.ended > streakMost {
 		e.streak = 0
 	}
@@ -391,7 +396,7 @@ func (q *queue) begin(e *entry, now instant) {
 func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
 	q.release()
-	e.ended = now
+	e.ended, e.blind = now, false
 	if e.settle != never {
 		e.settle = max(e.settle, now+e.rest()) // notes that came in while it was looked at
 	}
