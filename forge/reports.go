@@ -8,14 +8,9 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-const (
-	// fluxPrefix is what the contexts of Flux's statuses begin with, in any case: kustomization/NAME/ID, or whatever the
-	// provider's commitStatusExpr puts behind it.
-	fluxPrefix = "kustomization/"
-	// maxReports is how many reports of one branch a snapshot holds. What went wrong comes first, and is not cut off by what
-	// went well.
-	maxReports = 200
-)
+// maxReports is how many reports of one branch a snapshot holds. What went wrong comes first, and is not cut off by what
+// went well.
+const maxReports = 200
 
 // reports reads what Flux said from the statuses of tips. Branches that share a tip share what names none of them.
 type reports struct {
@@ -43,10 +38,10 @@ func (r reports) of(branch plan.Branch, tip plan.SHA, contexts []rawContext) []p
 func (r reports) sort(tip plan.SHA, contexts []rawContext) tipReports {
 	said := tipReports{}
 	for _, c := range contexts {
-		if len(c.Context) <= len(fluxPrefix) || !strings.EqualFold(c.Context[:len(fluxPrefix)], fluxPrefix) {
+		object, flux := plan.Context(c.Context).Kustomization()
+		if !flux || object == "" {
 			continue
 		}
-		object := c.Context[len(fluxPrefix):]
 		one := plan.Report{
 			SHA: tip, Object: oneLine(object), Branch: r.named(object), State: plan.CheckRed, At: c.CreatedAt.UTC(),
 		}

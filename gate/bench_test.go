@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/internal/scenario"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -28,14 +29,14 @@ func BenchmarkDecide(b *testing.B) {
 	if policy == nil {
 		b.Fatal(findings)
 	}
-	s := plan.Snapshot{Us: us, App: app, Default: "main", Bases: map[plan.Branch]plan.Base{"main": {
-		Tip: tip, File: "f11e", Policy: policy, Rules: true, Required: []plan.Required{{Context: "sluice/main", App: app}},
+	s := plan.Snapshot{Us: scenario.Us, App: scenario.App, Default: "main", Bases: map[plan.Branch]plan.Base{"main": {
+		Tip: tip, File: "f11e", Policy: policy, Rules: true, Required: []plan.Required{{Context: "sluice/main", App: scenario.App}},
 	}}}
 	base := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	for i := range 1000 {
 		p := plan.Pull{
-			Number: i + 1, Base: "main", Head: sha(fmt.Sprintf("a%d", i)), MergeBase: tip, SameRepo: true, Complete: true,
-			ChecksAll: true, Mergeable: plan.MergeableYes, CreatedAt: base, Checks: checks(nil),
+			Number: i + 1, Base: "main", Head: scenario.SHA(fmt.Sprintf("a%d", i)), MergeBase: tip, SameRepo: true, Complete: true,
+			ChecksAll: true, Mergeable: plan.MergeableYes, CreatedAt: base, Checks: scenario.Checks(nil),
 		}
 		for j := range 5 {
 			p.Files = append(p.Files, plan.File{Path: fmt.Sprintf("clusters/c%d/apps/apps-rw/app%d/f%d.yaml", i%60, i, j), Kind: plan.Modified})

@@ -40,8 +40,8 @@ func (d *brief) debt() plan.Debt {
 // owes reports whether a success of ours is recorded for the brief's head and none is seen: where statuses could not be read, it may
 // stand all the same.
 func (d *brief) owes() bool {
-	at := placeOf(d.pull.Head, plan.ContextFor(d.pull.Base))
-	return len(d.pull.Ours) == 0 && slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return placeOf(o.SHA, o.Context) == at })
+	at := plan.PlaceOf(d.pull.Head, plan.ContextFor(d.pull.Base))
+	return len(d.pull.Ours) == 0 && slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return plan.PlaceOf(o.SHA, o.Context) == at })
 }
 
 // ends reports whether an instant ends what the brief's ruling gives.
@@ -76,18 +76,14 @@ func spent(d *brief) (ruling, bool) {
 	return ruling{kind: plan.Blocked, reason: wordStatusesSpent}, true
 }
 
-func placeOf(sha plan.SHA, context plan.Context) place {
-	return place{sha, context.Folded()}
-}
-
 // debts are the debts whose terms are others than those that are recorded, and those that a merge redeemed.
 func (b *bench) debts(out *plan.Plan) {
-	recorded := map[place]plan.Debt{}
+	recorded := map[plan.Place]plan.Debt{}
 	for _, d := range b.s.Debts {
-		recorded[placeOf(d.SHA, d.Context)] = d
+		recorded[plan.PlaceOf(d.SHA, d.Context)] = d
 	}
 	for _, want := range b.standing {
-		if have, ok := recorded[placeOf(want.SHA, want.Context)]; !ok || have.Number == 0 || !want.SameTerms(have) {
+		if have, ok := recorded[plan.PlaceOf(want.SHA, want.Context)]; !ok || have.Number == 0 || !want.SameTerms(have) {
 			out.Debts = append(out.Debts, want)
 		}
 	}
@@ -99,7 +95,7 @@ func (b *bench) debts(out *plan.Plan) {
 func (b *bench) callIn(out *plan.Plan) {
 	calledIn := 0
 	for _, d := range slices.SortedFunc(slices.Values(b.s.Debts), func(x, y plan.Debt) int { return cmp.Compare(x.Number, y.Number) }) {
-		if d.For == plan.ForMove || b.judged[placeOf(d.SHA, d.Context)] || d.Due(b.s.At) {
+		if d.For == plan.ForMove || b.judged[plan.PlaceOf(d.SHA, d.Context)] || d.Due(b.s.At) {
 			continue
 		}
 		over, merged := b.over(d)
@@ -114,7 +110,7 @@ func (b *bench) callIn(out *plan.Plan) {
 		case over && b.ruledAnew(d) && calledIn < maxCalledIn:
 			calledIn++
 		case over && b.ruledAnew(d):
-			b.alarm.lookAt(b.s.At.Add(time.Minute))
+			b.alarm.LookAt(b.s.At.Add(plan.LookAgain))
 			continue
 		default:
 			continue
@@ -156,10 +152,10 @@ func (b *bench) ruledAnew(d plan.Debt) bool {
 }
 
 // adopt records successes that nobody recorded, on the heads of pull requests that were closed.
-func (b *bench) adopt(out *plan.Plan, recorded map[place]plan.Debt) {
+func (b *bench) adopt(out *plan.Plan, recorded map[plan.Place]plan.Debt) {
 	for _, p := range b.s.Forgotten {
 		now, stands := plan.Latest(p.Ours)
-		at := placeOf(p.Head, now.Context)
+		at := plan.PlaceOf(p.Head, now.Context)
 		if _, known := recorded[at]; known || b.judged[at] || !stands || now.By != b.s.Us || now.State != plan.Success {
 			continue
 		}
@@ -189,13 +185,13 @@ type room struct {
 }
 
 // newRoom counts what stands but for what is decided on anew.
-func (b *bench) newRoom(anew map[place]bool) *room {
+func (b *bench) newRoom(anew map[plan.Place]bool) *room {
 	r := &room{s: &b.s, shortest: math.MaxInt64, ending: map[int64]int{}}
 	for _, d := range b.s.Others {
 		r.add(d)
 	}
 	for _, d := range b.s.Debts {
-		if !d.Ends.IsZero() && !anew[placeOf(d.SHA, d.Context)] {
+		if !d.Ends.IsZero() && !anew[plan.PlaceOf(d.SHA, d.Context)] {
 			r.add(d)
 		}
 	}
@@ -243,12 +239,12 @@ func (b *bench) give(cases []*brief) {
 	due := pick(cases, func(d *brief) bool {
 		return d.ends() && d.ruling.people != "" && !d.ruling.shared
 	})
-	anew := map[place]bool{}
+	anew := map[plan.Place]bool{}
 	for _, d := range due {
 		anew[d.place()] = true
 	}
 	for _, g := range b.s.Groups {
-		anew[placeOf(g.Head, plan.ContextFor(g.Base))] = true
+		anew[plan.PlaceOf(g.Head, plan.ContextFor(g.Base))] = true
 	}
 	b.room = b.newRoom(anew)
 	slices.SortStableFunc(due, func(x, y *brief) int { return y.isGreen() - x.isGreen() })

@@ -4,34 +4,23 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/internal/scenario"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/window"
 )
 
-// dice draws a world from the bytes that the fuzzer mutates: each byte is one choice.
-type dice struct {
-	bytes []byte
-	calm  bool // a world in which nothing rare happens: what is due is merged
+// dice draws a world. A calm one is a world in which what is due is merged.
+type dice struct{ *scenario.Dice }
+
+var fuzzed = scenario.Decider{
+	Decide: gate.Decide, Render: render, Seeds: 400, Size: 300,
+	Draw: func(d *scenario.Dice) plan.Snapshot { return dice{d}.snapshot() },
 }
-
-func (d *dice) roll(n int) int {
-	if len(d.bytes) == 0 {
-		return 0
-	}
-	b := int(d.bytes[0])
-	d.bytes = d.bytes[1:]
-	return b % n
-}
-
-// rare is true once in n, unless the world is calm.
-func (d *dice) rare(n int) bool { return d.roll(n) == n-1 && !d.calm }
-
-func oneOf[T any](d *dice, choices ...T) T { return choices[d.roll(len(choices))] }
 
 const fuzzWindows = `version: 1
 timezone: Europe/Berlin
@@ -89,127 +78,114 @@ var fuzzPaths = []string{
 	".github/sluice.yaml", ".github/workflows/w.yml", "a/z-rt/f", "a/q-rt/f",
 }
 
-func (d *dice) snapshot() plan.Snapshot {
-	d.calm = d.roll(2) == 1
+func (d dice) snapshot() plan.Snapshot {
+	d.Calm = d.Roll(2) == 1
 	start := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
 	s := plan.Snapshot{
-		Us: us, App: app, Default: "main", Bases: map[plan.Branch]plan.Base{},
-		At:     start.Add(time.Duration(d.roll(256))*6*time.Hour + time.Duration(d.roll(256))*time.Minute + time.Duration(d.roll(60))*time.Second),
-		Skew:   oneOf(d, 0, 0, 0, 0, 29*time.Second, 31*time.Second),
-		Budget: oneOf(d, 0, 0, 60),
+		Us: scenario.Us, App: scenario.App, Default: "main", Bases: map[plan.Branch]plan.Base{},
+		At:     start.Add(time.Duration(d.Roll(256))*6*time.Hour + time.Duration(d.Roll(256))*time.Minute + time.Duration(d.Roll(60))*time.Second),
+		Skew:   scenario.OneOf(d, 0, 0, 0, 0, 29*time.Second, 31*time.Second),
+		Budget: scenario.OneOf(d, 0, 0, 60),
 	}
 	for _, name := range []plan.Branch{"main", "release"} {
 		s.Bases[name] = d.base(name)
-		if d.rare(40) {
+		if d.Rare(40) {
 			s.Bases[name] = plan.Base{Unread: plan.Unread{Reason: "cannot read its base: not found on GitHub"}}
 		}
 	}
-	for i := range d.roll(8) {
+	for i := range d.Roll(8) {
 		s.Pulls = append(s.Pulls, d.pull(s, i+1))
 	}
-	for range d.roll(3) {
-		if d.calm {
+	for range d.Roll(3) {
+		if d.Calm {
 			break
 		}
 		s.Refusals = append(s.Refusals, plan.Refusal{
-			Pull: 1 + d.roll(4), Head: sha(fmt.Sprintf("a%d", d.roll(6))), Tip: oneOf(d, tip, older), At: s.At.Add(-time.Duration(d.roll(120)) * time.Minute),
-			Count: 1 + d.roll(25), Reason: "because",
+			Pull: 1 + d.Roll(4), Head: scenario.SHA(fmt.Sprintf("a%d", d.Roll(6))), Tip: scenario.OneOf(d, tip, older), At: s.At.Add(-time.Duration(d.Roll(120)) * time.Minute),
+			Count: 1 + d.Roll(25), Reason: "because",
 		})
-		s.Repairs = append(s.Repairs, plan.Repair{SHA: sha(fmt.Sprintf("a%d", d.roll(3))), Context: "sluice/main", By: "mallory", At: s.At.Add(-time.Duration(d.roll(70)) * time.Minute)})
-		s.Merges = append(s.Merges, plan.Merged{Base: "main", At: s.At.Add(-time.Duration(d.roll(100)) * time.Hour), Releases: []layout.Release{"week"}})
+		s.Repairs = append(s.Repairs, plan.Repair{SHA: scenario.SHA(fmt.Sprintf("a%d", d.Roll(3))), Context: "sluice/main", By: "mallory", At: s.At.Add(-time.Duration(d.Roll(70)) * time.Minute)})
+		s.Merges = append(s.Merges, plan.Merged{Base: "main", At: s.At.Add(-time.Duration(d.Roll(100)) * time.Hour), Releases: []layout.Release{"week"}})
 	}
 	return s
 }
 
-func (d *dice) base(name plan.Branch) plan.Base {
-	b := plan.Base{Tip: tip, File: "f11e", Policy: oneOf(d, fuzzPolicies()...), Strict: d.rare(4), Queue: d.rare(12), Rules: !d.rare(12)}
-	if d.rare(12) || (name == "main" && d.roll(8) == 7) { // also in a calm world: other bases go on
+func (d dice) base(name plan.Branch) plan.Base {
+	b := plan.Base{Tip: tip, File: "f11e", Policy: scenario.OneOf(d, fuzzPolicies()...), Strict: d.Rare(4), Queue: d.Rare(12), Rules: !d.Rare(12)}
+	if d.Rare(12) || (name == "main" && d.Roll(8) == 7) { // also in a calm world: other bases go on
 		b.Policy, b.Findings = nil, []config.Finding{{Severity: config.Error, Message: "broken", Line: 1, Column: 1}}
 	}
-	if d.rare(16) {
+	if d.Rare(16) {
 		b.Policy, b.File = nil, ""
 	}
 	if b.Policy == nil {
-		b.Last = oneOf(d, plan.Roster{Known: true}, plan.Roster{}, plan.Roster{Known: true, Entries: []plan.Entry{{Name: "Release", From: "main"}}})
+		b.Last = scenario.OneOf(d, plan.Roster{Known: true}, plan.Roster{}, plan.Roster{Known: true, Entries: []plan.Entry{{Name: "Release", From: "main"}}})
 	}
-	if !d.rare(5) {
-		b.Required = append(b.Required, plan.Required{Context: plan.ContextFor(name), App: app})
+	if !d.Rare(5) {
+		b.Required = append(b.Required, plan.Required{Context: plan.ContextFor(name), App: scenario.App})
 	}
-	if d.rare(4) {
+	if d.Rare(4) {
 		b.Required = append(b.Required, plan.Required{Context: "ci/build"})
 	}
 	return b
 }
 
-func (d *dice) pull(s plan.Snapshot, number int) plan.Pull {
+func (d dice) pull(s plan.Snapshot, number int) plan.Pull {
 	p := plan.Pull{
-		Number: number, Base: oneOf(d, plan.Branch("main"), "main", "main", "release"), Head: sha(fmt.Sprintf("a%d", number)), Author: "alice",
-		MergeBase: tip, SameRepo: !d.rare(4), Draft: d.rare(8), Complete: !d.rare(10), ChecksAll: !d.rare(16),
-		Mergeable: oneOf(d, plan.MergeableYes, plan.MergeableYes, plan.MergeableYes, plan.MergeableUnknown, plan.MergeableConflict),
-		CreatedAt: s.At.Add(-time.Duration(d.roll(50)) * time.Hour), FirstSeen: s.At.Add(-time.Duration(d.roll(200)) * time.Second),
-		Decision: oneOf(d, plan.NoReviewDemanded, plan.NoReviewDemanded, plan.ReviewApproved, plan.ReviewRequired), HeadRef: "topic",
+		Number: number, Base: scenario.OneOf(d, plan.Branch("main"), "main", "main", "release"), Head: scenario.SHA(fmt.Sprintf("a%d", number)), Author: "alice",
+		MergeBase: tip, SameRepo: !d.Rare(4), Draft: d.Rare(8), Complete: !d.Rare(10), ChecksAll: !d.Rare(16),
+		Mergeable: scenario.OneOf(d, plan.MergeableYes, plan.MergeableYes, plan.MergeableYes, plan.MergeableUnknown, plan.MergeableConflict),
+		CreatedAt: s.At.Add(-time.Duration(d.Roll(50)) * time.Hour), FirstSeen: s.At.Add(-time.Duration(d.Roll(200)) * time.Second),
+		Decision: scenario.OneOf(d, plan.NoReviewDemanded, plan.NoReviewDemanded, plan.ReviewApproved, plan.ReviewRequired), HeadRef: "topic",
 	}
-	if d.rare(8) {
-		p.AutoMerge = oneOf(d, config.MergeCommit, config.Squash)
+	if d.Rare(8) {
+		p.AutoMerge = scenario.OneOf(d, config.MergeCommit, config.Squash)
 	}
-	if d.rare(8) {
+	if d.Rare(8) {
 		p.Head = "a100000000000000000000000000000000000000" // shared with the first
 	}
-	if d.rare(4) {
-		p.MergeBase = oneOf(d, older, "")
-		p.Crossed = p.MergeBase == "" || d.rare(4)
+	if d.Rare(4) {
+		p.MergeBase = scenario.OneOf(d, older, "")
+		p.Crossed = p.MergeBase == "" || d.Rare(4)
 	}
-	if d.rare(24) {
-		p.Unread = plan.Unread{Reason: "cannot read its list of files: no valid answer from GitHub", Passing: d.rare(2)}
+	if d.Rare(24) {
+		p.Unread = plan.Unread{Reason: "cannot read its list of files: no valid answer from GitHub", Passing: d.Rare(2)}
 	}
-	for range 1 + d.roll(3) {
+	for range 1 + d.Roll(3) {
 		p.Files = append(p.Files, d.file())
 	}
-	for range d.roll(3) {
-		p.Checks = append(p.Checks, plan.Check{Context: oneOf[plan.Context](d, "ci/build", "lint", "Kustomization/x"), State: oneOf(d, plan.CheckGreen, plan.CheckGreen, plan.CheckPending, plan.CheckRed)})
-		p.Reviews = append(p.Reviews, plan.Review{By: oneOf[plan.Login](d, "bob", "alice", "carol"), On: oneOf(d, p.Head, older), Approved: !d.rare(4), CanWrite: !d.rare(3)})
-		p.Labels = append(p.Labels, oneOf(d, "go", "hold", "x"))
+	for range d.Roll(3) {
+		p.Checks = append(p.Checks, plan.Check{Context: scenario.OneOf[plan.Context](d, "ci/build", "lint", "Kustomization/x"), State: scenario.OneOf(d, plan.CheckGreen, plan.CheckGreen, plan.CheckPending, plan.CheckRed)})
+		p.Reviews = append(p.Reviews, plan.Review{By: scenario.OneOf[plan.Login](d, "bob", "alice", "carol"), On: scenario.OneOf(d, p.Head, older), Approved: !d.Rare(4), CanWrite: !d.Rare(3)})
+		p.Labels = append(p.Labels, scenario.OneOf(d, "go", "hold", "x"))
 	}
-	if d.rare(10) {
+	if d.Rare(10) {
 		p.Moved = []string{p.Files[0].Path}
 	}
-	if d.calm {
-		p.Mergeable, p.Decision, p.Checks, p.Reviews, p.Labels = plan.MergeableYes, plan.NoReviewDemanded, checks(nil), nil, []string{"go"}
+	if d.Calm {
+		p.Mergeable, p.Decision, p.Checks, p.Reviews, p.Labels = plan.MergeableYes, plan.NoReviewDemanded, scenario.Checks(nil), nil, []string{"go"}
 	}
-	if d.roll(2) == 1 {
-		p.Ours = []plan.Status{{Context: plan.ContextFor(p.Base), State: oneOf(d, plan.Pending, plan.Success, plan.Failure), By: oneOf[plan.Login](d, us, us, "mallory"), Description: "old", At: s.At.Add(-time.Minute)}}
+	if d.Roll(2) == 1 {
+		p.Ours = []plan.Status{{Context: plan.ContextFor(p.Base), State: scenario.OneOf(d, plan.Pending, plan.Success, plan.Failure), By: scenario.OneOf[plan.Login](d, scenario.Us, scenario.Us, "mallory"), Description: "old", At: s.At.Add(-time.Minute)}}
 	}
 	for _, f := range p.Files {
 		if f.Path == config.File || f.Old == config.File {
-			p.Rules = oneOf(d, nil, &plan.RulesChange{Policy: fuzzPolicies()[0]}, &plan.RulesChange{Deleted: true})
+			p.Rules = scenario.OneOf(d, nil, &plan.RulesChange{Policy: fuzzPolicies()[0]}, &plan.RulesChange{Deleted: true})
 		}
 	}
 	return p
 }
 
-func (d *dice) file() plan.File {
-	f := plan.File{Path: oneOf(d, fuzzPaths...), Kind: oneOf(d, plan.Modified, plan.Added, plan.Deleted)}
-	switch d.roll(6) {
+func (d dice) file() plan.File {
+	f := plan.File{Path: scenario.OneOf(d, fuzzPaths...), Kind: scenario.OneOf(d, plan.Modified, plan.Added, plan.Deleted)}
+	switch d.Roll(6) {
 	case 4:
-		f.Old, f.Kind = oneOf(d, fuzzPaths...), oneOf(d, plan.Renamed, plan.Copied)
+		f.Old, f.Kind = scenario.OneOf(d, fuzzPaths...), scenario.OneOf(d, plan.Renamed, plan.Copied)
 	case 5: // from what Flux reads from the base itself to what branches hold
-		f.Path = oneOf(d, "rw/f", "any/f", "some/f")
-		f.Old, f.Kind = oneOf(d, "a/x-rt/f", "a/x-rw/f", "night/f"), plan.Renamed
+		f.Path = scenario.OneOf(d, "rw/f", "any/f", "some/f")
+		f.Old, f.Kind = scenario.OneOf(d, "a/x-rt/f", "a/x-rw/f", "night/f"), plan.Renamed
 	}
 	return f
-}
-
-// seeds gives the fuzzer worlds to begin with, and the plain test run a few thousand to look at.
-func seeds(f *testing.F) {
-	state := uint64(1)
-	for range 400 {
-		b := make([]byte, 300)
-		for i := range b {
-			state = state*6364136223846793005 + 1442695040888963407
-			b[i] = byte(state >> 56)
-		}
-		f.Add(b)
-	}
 }
 
 // asks is what a pull request needs.

@@ -16,17 +16,9 @@ package gate
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
-)
-
-const (
-	// freshFor is how long an observation carries writes.
-	freshFor = 30 * time.Second
-	// maxSkew is how far our clock may be off GitHub's before nothing is released.
-	maxSkew = 30 * time.Second
 )
 
 // Decide gives the verdict on every open pull request, broken base and merge group of s, and what to do about them.
@@ -43,10 +35,10 @@ func Decide(s plan.Snapshot) plan.Plan {
 	answers := b.judgeGroups(&groups) // before the pull requests' statuses: where both are about one commit, the queue is answered
 	statuses := slices.Concat(b.pullStatuses(cases), b.tipStatuses(&out))
 	out.Verdicts = append(out.Verdicts, groups.Verdicts...)
-	b.alarm.lookAt(s.Again)
+	b.alarm.LookAt(s.Again)
 	out.Actions = inOrder(answers, statuses, turns)
 	b.debts(&out)
-	out.Wake, out.Look = b.alarm.wake, b.alarm.look
+	out.Wake, out.Look = b.alarm.Wake, b.alarm.Look
 	return out
 }
 
@@ -60,10 +52,11 @@ type bench struct {
 	known    map[*config.Policy]told
 	takers   map[string]*takers         // by the base and the branches asked for
 	holders  map[string][]config.Branch // by the base and one pattern of branches
-	alarm    alarm
+	fights   plan.Fights
+	alarm    plan.Alarm
 
-	judged   map[place]bool // where a status is decided on from what is open
-	standing []plan.Debt    // of successes that stand and are as they should be
+	judged   map[plan.Place]bool // where a status is decided on from what is open
+	standing []plan.Debt         // of successes that stand and are as they should be
 	room     *room
 }
 
@@ -81,25 +74,6 @@ func newBench(s plan.Snapshot) *bench {
 	roster := s.Roster()
 	return &bench{
 		s: s, roster: roster, windowed: toldBy(roster), bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{},
-		takers: map[string]*takers{}, holders: map[string][]config.Branch{}, alarm: alarm{at: s.At}, judged: map[place]bool{},
+		takers: map[string]*takers{}, holders: map[string][]config.Branch{}, fights: s.Fights(), alarm: plan.Alarm{At: s.At}, judged: map[plan.Place]bool{},
 	}
-}
-
-// alarm collects the instants at which to decide again.
-type alarm struct {
-	at         time.Time
-	wake, look time.Time
-}
-
-// wakeAt notes that a verdict may change at t by time alone. A zero or past t says nothing.
-func (a *alarm) wakeAt(t time.Time) { a.wake = earlier(a.wake, t, a.at) }
-
-// lookAt notes that another look is worth it at t.
-func (a *alarm) lookAt(t time.Time) { a.look = earlier(a.look, t, a.at.Add(-1)) }
-
-func earlier(old, t, after time.Time) time.Time {
-	if t.IsZero() || !t.After(after) || (!old.IsZero() && !t.Before(old)) {
-		return old
-	}
-	return t
 }

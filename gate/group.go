@@ -14,8 +14,7 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 		if !known || !b.concerns(g.Base, base) {
 			continue
 		}
-		d := &brief{at: b.s.At, s: &b.s, base: base, policy: base.Policy, promoted: b.isWindowed(g.Base), paths: names(g.Files)}
-		d.pull = &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses, Unread: g.Unread}
+		d := b.brief(base, &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses, Unread: g.Unread})
 		d.ruling = b.ruleOnGroup(d)
 		b.judged[d.place()] = true
 		if d.ends() {
@@ -26,7 +25,7 @@ func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
 			}
 		}
 		out.Verdicts = append(out.Verdicts, d.verdict())
-		if w, ok := b.settle(b.groupStatus(d), g.Ours); ok && (!d.ruling.passing || w.Withdraws) {
+		if w, ok := b.correct(b.groupStatus(d), g.Ours); ok && (!d.ruling.passing || w.Withdraws) {
 			writes = append(writes, w)
 		}
 	}
@@ -63,7 +62,7 @@ func (b *bench) groupStatus(d *brief) plan.SetStatus {
 		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason, Statuses: d.pull.Statuses,
 	}
 	if _, over := spent(d); d.mode() == config.Observe && !over {
-		set.Before, set.State, set.Description = d.at.Add(freshFor), plan.Success, sayObserved(d.ruling)
+		set.Before, set.State, set.Description = d.at.Add(plan.FreshFor), plan.Success, sayObserved(d.ruling)
 	} else if d.policy != nil && (d.ruling.kind == plan.Release || d.ruling.kind == plan.Ignored) {
 		set.Pin, set.State = d.releasePin(), plan.Success
 	}

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/layout"
@@ -19,10 +17,7 @@ import (
 
 // FuzzDeterministic: (1) the same snapshot gives the same plan, whatever the order of its lists.
 func FuzzDeterministic(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{bytes: data}).snapshot()
-		want := gate.Decide(s)
+	fuzzed.Deterministic(f, func(s *plan.Snapshot) {
 		slices.Reverse(s.Pulls)
 		slices.Reverse(s.Refusals)
 		slices.Reverse(s.Repairs)
@@ -33,26 +28,12 @@ func FuzzDeterministic(f *testing.F) {
 			slices.Reverse(p.Reviews)
 			slices.Reverse(p.Labels)
 		}
-		if diff := cmp.Diff(want, gate.Decide(s)); diff != "" {
-			t.Errorf("another order, another plan:\n%s", diff)
-		}
 	})
 }
 
 // FuzzConverges: (2) in a world that accepts, doing a plan and deciding again reaches no actions.
 func FuzzConverges(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{bytes: data}).snapshot()
-		for range 4 * (len(s.Pulls) + 2) {
-			p := gate.Decide(s)
-			if len(p.Actions) == 0 {
-				return
-			}
-			accept(&s, p.Actions)
-		}
-		t.Errorf("still acting: %s", render(gate.Decide(s)))
-	})
+	fuzzed.Converges(f, func(s *plan.Snapshot) int { return 4 * (len(s.Pulls) + 2) }, accept)
 }
 
 // accept does a plan in a world that refuses nothing.
@@ -99,9 +80,7 @@ func acceptStatus(s *plan.Snapshot, a plan.SetStatus) {
 // it, and no merge may be done later than that; what branches hold has branches that take it, and what Flux would delete has
 // them all open; (7) what is unknown never merges.
 func FuzzShutIsShut(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{bytes: data}).snapshot()
+	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for _, a := range gate.Decide(s).Actions {
 			m, ok := a.(plan.Merge)
 			if !ok {
@@ -135,9 +114,7 @@ func windowed(t *testing.T, s plan.Snapshot, p plan.Pull) {
 // FuzzSuccessesEnd: under enforce every success for which windows had to open says by its debt when it ends, and they are open until
 // then; (3) whatever becomes of the pull request, nothing else need be known to take it back in time.
 func FuzzSuccessesEnd(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{bytes: data}).snapshot()
+	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for _, a := range gate.Decide(s).Actions {
 			debt := plan.Debt{}
 			switch a := a.(type) {
@@ -207,9 +184,7 @@ func taken(t *testing.T, s plan.Snapshot, p plan.Pull, releases []layout.Release
 // FuzzBranchesHold: what only branches hold is not held for a window, and its reason says
 // which of them receives it.
 func FuzzBranchesHold(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{bytes: data}).snapshot()
+	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for _, v := range gate.Decide(s).Verdicts {
 			if v.Subject.Pull == 0 || s.Bases[v.Subject.Base].Policy == nil {
 				continue
@@ -251,9 +226,7 @@ func pullOf(t *testing.T, s plan.Snapshot, number int) plan.Pull {
 // FuzzPinned: (4) every write names the SHA it was decided on; (5) what is merged on one observation shares no file, and
 // the observation is fresh, the pull request's details too.
 func FuzzPinned(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{bytes: data}).snapshot()
+	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for i := range s.Pulls {
 			s.Pulls[i].Read = s.At.Add(-time.Duration(i) * 4 * time.Second) // eight at most
 		}
@@ -300,28 +273,4 @@ func FuzzPinned(f *testing.F) {
 }
 
 // FuzzWake: (6) no verdict changes before Wake unless the repository changes.
-func FuzzWake(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d := &dice{bytes: data}
-		s := d.snapshot()
-		was := gate.Decide(s)
-		end := was.Wake
-		if end.IsZero() {
-			end = s.At.Add(30 * 24 * time.Hour)
-		}
-		if !end.After(s.At) {
-			t.Fatalf("wake %s is not after %s", end, s.At)
-		}
-		for _, later := range []time.Duration{end.Sub(s.At) - 1, time.Duration(1+d.roll(99)) * end.Sub(s.At) / 100} {
-			next := s
-			next.At = s.At.Add(later)
-			if !next.At.Before(end) {
-				continue
-			}
-			if diff := cmp.Diff(was.Verdicts, gate.Decide(next).Verdicts); diff != "" {
-				t.Errorf("from %s to %s, before %s, a verdict changed:\n%s", s.At, next.At, end, diff)
-			}
-		}
-	})
-}
+func FuzzWake(f *testing.F) { fuzzed.Wake(f, func(*testing.T, plan.Plan) {}) }

@@ -86,8 +86,7 @@ func openingOf(ds []demand, at time.Time) opening {
 		o.next = plan.Soonest(o.next, o.Until)
 	}
 	if !o.Releasable && o.Until.IsZero() {
-		// The calendar looks a bounded time ahead, counted from the UTC day: the next day may see further.
-		o.next = plan.Soonest(o.next, at.UTC().Truncate(24*time.Hour).Add(24*time.Hour))
+		o.next = plan.Soonest(o.next, plan.NextDay(at))
 	}
 	return o
 }

@@ -3,7 +3,6 @@ package gate
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -20,11 +19,11 @@ func (d *brief) wait(reason string) ruling {
 
 // clockOff: with a clock that is off GitHub's, "now" is not known, and nothing is released.
 func clockOff(d *brief) (ruling, bool) {
-	if d.s.Skew.Abs() <= maxSkew {
+	if !d.s.ClockOff() {
 		return ruling{}, false
 	}
 	r := d.wait(wordClockOff)
-	r.look = d.at.Add(time.Minute)
+	r.look = d.at.Add(plan.LookAgain)
 	return r, true
 }
 
@@ -168,18 +167,12 @@ func tidy[T ~string](names []T) []T {
 func (d *brief) counted() []plan.Check {
 	var out []plan.Check
 	for _, c := range d.pull.Checks {
-		name := string(c.Context)
-		if c.Context.Is(plan.ContextFor(d.pull.Base)) || hasFoldPrefix(name, "kustomization/") ||
-			d.policy.PullRequests.IgnoresCheck(name) {
-			continue
+		_, flux := c.Context.Kustomization()
+		if !flux && !c.Context.Is(plan.ContextFor(d.pull.Base)) && !d.policy.PullRequests.IgnoresCheck(string(c.Context)) {
+			out = append(out, c)
 		}
-		out = append(out, c)
 	}
 	return out
-}
-
-func hasFoldPrefix(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }
 
 // requiredOfOthers is what the base requires besides our own context. What the file ignores and GitHub requires is still

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/scenario"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -21,7 +22,7 @@ func releases(names []string) []layout.Release {
 func render(p plan.Plan) string {
 	var b strings.Builder
 	for _, v := range p.Verdicts {
-		fmt.Fprintf(&b, "%s %s%s: %s\n", subject(v), v.Kind, instant(" until ", v.Until), v.Reason)
+		fmt.Fprintf(&b, "%s %s%s: %s\n", subject(v), v.Kind, scenario.Instant(" until ", v.Until), v.Reason)
 	}
 	for _, a := range p.Actions {
 		fmt.Fprintln(&b, action(p, a))
@@ -34,7 +35,7 @@ func render(p plan.Plan) string {
 		case !d.Ends.IsZero():
 			end = "at " + d.Ends.UTC().Format(time.RFC3339)
 		}
-		fmt.Fprintf(&b, "owe on %s for %s: %s %s: %s\n", nick(d.SHA), d.For, end, d.State, d.Description)
+		fmt.Fprintf(&b, "owe on %s for %s: %s %s: %s\n", scenario.Nick(d.SHA), d.For, end, d.State, d.Description)
 	}
 	for _, n := range p.Redeemed {
 		fmt.Fprintf(&b, "redeemed %d\n", n)
@@ -42,7 +43,7 @@ func render(p plan.Plan) string {
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "note %s: %s\n", n.About, n.Says)
 	}
-	b.WriteString(strings.TrimPrefix(instant("\nwake ", p.Wake)+instant("\nlook ", p.Look), "\n"))
+	b.WriteString(strings.TrimPrefix(scenario.Instant("\nwake ", p.Wake)+scenario.Instant("\nlook ", p.Look), "\n"))
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
@@ -53,7 +54,7 @@ func subject(v plan.Verdict) string {
 	case v.SHA == tip:
 		return string(v.Subject.Base)
 	}
-	return "group " + nick(v.SHA)
+	return "group " + scenario.Nick(v.SHA)
 }
 
 func action(p plan.Plan, a plan.Action) string {
@@ -72,7 +73,7 @@ func action(p plan.Plan, a plan.Action) string {
 		if strings.ContainsAny(string(a.Context), "^~:") { // spelt otherwise than the base
 			under = " under " + string(a.Context)
 		}
-		return fmt.Sprintf("status %s on %s%s%s%s: %s", a.State, nick(pin.SHA), under, left, repairs, a.Description)
+		return fmt.Sprintf("status %s on %s%s%s%s: %s", a.State, scenario.Nick(pin.SHA), under, left, repairs, a.Description)
 	case plan.Merge:
 		how := "success, then merge"
 		switch {
@@ -85,16 +86,9 @@ func action(p plan.Plan, a plan.Action) string {
 		if a.DeleteBranch != "" {
 			gone = ", then delete " + string(a.DeleteBranch)
 		}
-		return fmt.Sprintf("merge #%d at %s by %s%s: %s%s (%s)", a.Pull, nick(pin.SHA), a.Method, left, how, gone, a.Description)
+		return fmt.Sprintf("merge #%d at %s by %s%s: %s%s (%s)", a.Pull, scenario.Nick(pin.SHA), a.Method, left, how, gone, a.Description)
 	case plan.Update:
-		return fmt.Sprintf("update #%d at %s%s", a.Pull, nick(pin.SHA), left)
+		return fmt.Sprintf("update #%d at %s%s", a.Pull, scenario.Nick(pin.SHA), left)
 	}
 	return fmt.Sprintf("%#v", a)
-}
-
-func instant(before string, t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return before + t.UTC().Format(time.RFC3339)
 }

@@ -14,6 +14,7 @@ import (
 type brief struct {
 	at       time.Time
 	s        *plan.Snapshot
+	fights   plan.Fights
 	pull     *plan.Pull
 	base     *plan.Base
 	policy   *config.Policy // of the base; nil if its file is invalid
@@ -51,8 +52,8 @@ const (
 	becauseUnderWay // what it waits for comes by itself
 )
 
-// rule is one line of the table of verdicts: it applies, or the next one is tried.
-type rule func(*brief) (ruling, bool)
+// rule is one line of the table of verdicts.
+type rule = plan.Rule[*brief, ruling]
 
 // onPaths are the rules that need nothing but the paths and the clock: what `classify` asks.
 func onPaths() []rule {
@@ -72,25 +73,23 @@ func onPulls() []rule {
 }
 
 // judge tries the rules in order. A brief that none applies to is released.
-func (d *brief) judge(rules []rule) ruling {
-	for _, r := range rules {
-		if got, ok := r(d); ok {
-			return got
-		}
-	}
-	return release(d)
-}
+func (d *brief) judge(rules []rule) ruling { return plan.First(rules, d, release) }
 
 // judgeAll gives each pull request its own ruling, and those that share head and base the strictest of theirs: GitHub
 // keeps one status for them all. Pull requests into a base without a file are none of our business.
 func (b *bench) judgeAll() []*brief {
 	var all []*brief
-	shared := map[place][]*brief{}
+	shared := map[plan.Place][]*brief{}
 	rules := onPulls()
 	for i := range b.s.Pulls {
-		d, ok := b.brief(&b.s.Pulls[i])
-		if !ok {
+		p := &b.s.Pulls[i]
+		base, known := b.bases[p.Base]
+		if !known || !b.concerns(p.Base, base) {
 			continue
+		}
+		d := b.brief(base, p)
+		if d.policy != nil {
+			b.weigh(d)
 		}
 		d.ruling = d.judge(rules)
 		all = append(all, d)
@@ -100,8 +99,8 @@ func (b *bench) judgeAll() []*brief {
 	for _, same := range shared {
 		strictest := slices.MaxFunc(same, func(x, y *brief) int { return severity(x.ruling.kind) - severity(y.ruling.kind) })
 		for _, d := range same {
-			b.alarm.wakeAt(d.ruling.wake)
-			b.alarm.lookAt(d.ruling.look)
+			b.alarm.WakeAt(d.ruling.wake)
+			b.alarm.LookAt(d.ruling.look)
 			if severity(d.ruling.kind) < severity(strictest.ruling.kind) {
 				d.ruling = strictest.ruling.sharedWith(strictest.pull.Number)
 			}
@@ -111,16 +110,11 @@ func (b *bench) judgeAll() []*brief {
 	return all
 }
 
-func (b *bench) brief(p *plan.Pull) (*brief, bool) {
-	base, known := b.bases[p.Base]
-	if !known || !b.concerns(p.Base, base) {
-		return nil, false
+// brief is a pull request, or what looks like one, before it is weighed and judged.
+func (b *bench) brief(base *plan.Base, p *plan.Pull) *brief {
+	return &brief{
+		at: b.s.At, s: &b.s, fights: b.fights, pull: p, base: base, policy: base.Policy, promoted: b.isWindowed(p.Base), paths: names(p.Files),
 	}
-	d := &brief{at: b.s.At, s: &b.s, pull: p, base: base, policy: base.Policy, promoted: b.isWindowed(p.Base), paths: names(p.Files)}
-	if d.policy != nil {
-		b.weigh(d)
-	}
-	return d, true
 }
 
 // severity orders verdicts by how much they hold back.
@@ -168,7 +162,7 @@ const anyBase plan.Branch = ""
 func Paths(c Change, at time.Time) plan.Verdict {
 	base := plan.Base{Policy: c.Policy}
 	b := newBench(plan.Snapshot{At: at, Default: c.Base, Bases: map[plan.Branch]plan.Base{c.Base: base}})
-	d := &brief{at: at, s: &b.s, pull: &plan.Pull{Base: c.Base, Files: c.Files, Complete: true}, base: &base, policy: c.Policy, paths: names(c.Files)}
+	d := b.brief(&base, &plan.Pull{Base: c.Base, Files: c.Files, Complete: true})
 	if c.Rules != nil {
 		d.pull.Rules = &plan.RulesChange{Policy: c.Rules}
 	}
@@ -254,41 +248,19 @@ func (d *brief) windowsChanged() []string {
 // fought: somebody else keeps setting a status under our name. Writing against them for ever would help nobody.
 func fought(d *brief) (ruling, bool) {
 	context := plan.ContextFor(d.pull.Base)
-	by, end, yes := foughtOver(d.s, d.pull.Head, context)
-	if !yes {
+	f, lost := d.fights.Lost(d.pull.Head, context)
+	if !lost {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Blocked, reason: sayFought(context, by), wake: end}, true
+	return ruling{kind: plan.Blocked, reason: sayFought(context, f.By), wake: f.End}, true
 }
-
-// foughtOver tells who else set our status on a commit as often as it is put right, and until when that counts.
-func foughtOver(s *plan.Snapshot, sha plan.SHA, context plan.Context) (by plan.Login, end time.Time, yes bool) {
-	count := 0
-	for _, r := range s.Repairs {
-		if r.SHA != sha || !r.Context.Is(context) || s.At.Sub(r.At) >= repairsWithin {
-			continue
-		}
-		count++
-		end = plan.Soonest(end, r.At.Add(repairsWithin))
-		if by == "" || r.By < by {
-			by = r.By
-		}
-	}
-	return by, end, count >= maxRepairs
-}
-
-const (
-	// maxRepairs is how often in repairsWithin a status that somebody else set under our name is put right on one SHA.
-	maxRepairs    = 5
-	repairsWithin = time.Hour
-)
 
 func intoWindowedBranch(d *brief) (ruling, bool) {
 	switch {
 	case !d.promoted:
 		return ruling{}, false
 	case !d.s.Roster().Known:
-		return ruling{kind: plan.Blocked, reason: d.sayMaybeWindowed(), look: d.at.Add(time.Minute)}, true
+		return ruling{kind: plan.Blocked, reason: d.sayMaybeWindowed(), look: d.at.Add(plan.LookAgain)}, true
 	}
 	return ruling{kind: plan.Blocked, reason: d.sayWindowedBranch()}, true
 }
@@ -362,7 +334,7 @@ func crossed(d *brief) (ruling, bool) {
 		return ruling{}, false
 	case d.pull.MergeBase == "":
 		r := d.wait(sayNoMergeBase(d.pull.Base))
-		r.look = d.at.Add(time.Minute)
+		r.look = d.at.Add(plan.LookAgain)
 		return r, true
 	}
 	return ruling{kind: plan.Blocked, reason: sayCrossed(d.pull.Base)}, true

@@ -2,51 +2,22 @@ package gate_test
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-	"golang.org/x/tools/txtar"
-
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gate"
+	"github.com/sluicegate/sluice/internal/golden"
+	"github.com/sluicegate/sluice/internal/scenario"
 	"github.com/sluicegate/sluice/plan"
 )
-
-var update = flag.Bool("update", false, "write what the gate says now into the scenarios")
 
 // TestScenarios reads testdata/scenarios as a specification: a file, an instant and what GitHub shows, and the plan that
 // follows. The comment above each says why.
 func TestScenarios(t *testing.T) {
-	paths, err := filepath.Glob("testdata/scenarios/*.txtar")
-	if err != nil || len(paths) < 30 {
-		t.Fatalf("found %d scenarios, %v", len(paths), err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			sc := readScenario(t, archive)
-			got := render(gate.Decide(sc.snapshot()))
-			if *update {
-				writeScenario(t, path, archive, got)
-				return
-			}
-			if want := string(section(archive, "plan")); got != want {
-				t.Errorf("plan:\n%s\nwant:\n%s", got, want)
-			}
-		})
-	}
+	scenario.Run(t, 30, func(t *testing.T, a *golden.Archive) plan.Snapshot { return readScene(t, a).snapshot() }, gate.Decide, render)
 }
 
 // file is what a branch has as its rules.
@@ -56,11 +27,11 @@ type file struct {
 	none   bool
 }
 
-// scenario is what stands in a txtar file: .github/sluice.yaml is that of every base, .github/sluice.yaml@BASE that of one (empty:
+// scene is what stands in a txtar file: .github/sluice.yaml is that of every base, .github/sluice.yaml@BASE that of one (empty:
 // it has none), and that of main~1 the newest version of main's that can be read (empty: there never was one; not there: it could not
 // be found out). It comes with the dull things defaulted: a trusted, mergeable, up-to-date head with one
 // green check, on a protected base that takes our status from our App alone.
-type scenario struct {
+type scene struct {
 	now   time.Time
 	files map[string]file // by base; "": of all others
 	World world
@@ -146,21 +117,13 @@ type pull struct {
 }
 
 const (
-	us    plan.Login = "sluice"
-	app   int64      = 4711
-	tip   plan.SHA   = "7190000000000000000000000000000000000000"
-	older plan.SHA   = "0190000000000000000000000000000000000000"
+	tip   plan.SHA = "7190000000000000000000000000000000000000"
+	older plan.SHA = "0190000000000000000000000000000000000000"
 )
 
-func readScenario(t *testing.T, a *txtar.Archive) scenario {
+func readScene(t *testing.T, a *golden.Archive) scene {
 	t.Helper()
-	var sc scenario
-	now, err := time.Parse(time.RFC3339, strings.TrimSpace(string(section(a, "now"))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sc.now = now
-	sc.files = map[string]file{}
+	sc := scene{now: scenario.Now(t, a), files: map[string]file{}}
 	for _, f := range a.Files {
 		name, base, _ := strings.Cut(f.Name, "@")
 		if name == config.File {
@@ -168,45 +131,15 @@ func readScenario(t *testing.T, a *txtar.Archive) scenario {
 			sc.files[base] = file{policy, bad, base != "" && len(f.Data) == 0}
 		}
 	}
-	strict(t, section(a, "world"), &sc.World)
-	strict(t, section(a, "pulls"), &sc.Pulls)
+	scenario.Strict(t, a.Section("world"), &sc.World)
+	scenario.Strict(t, a.Section("pulls"), &sc.Pulls)
 	return sc
 }
 
-func strict(t *testing.T, data []byte, into any) {
-	t.Helper()
-	if len(data) == 0 {
-		return
-	}
-	dec := yaml.NewDecoder(strings.NewReader(string(data)))
-	dec.KnownFields(true)
-	if err := dec.Decode(into); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func section(a *txtar.Archive, name string) []byte {
-	for _, f := range a.Files {
-		if f.Name == name {
-			return f.Data
-		}
-	}
-	return nil
-}
-
-func writeScenario(t *testing.T, path string, a *txtar.Archive, got string) {
-	t.Helper()
-	a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return f.Name == "plan" })
-	a.Files = append(a.Files, txtar.File{Name: "plan", Data: []byte(got)})
-	if err := os.WriteFile(path, txtar.Format(a), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (sc scenario) snapshot() plan.Snapshot {
+func (sc scene) snapshot() plan.Snapshot {
 	w := sc.World
 	s := plan.Snapshot{
-		Repo: plan.Repo{Owner: "acme", Name: "fleet"}, At: sc.now, Skew: w.Skew, Us: us, App: app, Default: "main",
+		Repo: plan.Repo{Owner: "acme", Name: "fleet"}, At: sc.now, Skew: w.Skew, Us: scenario.Us, App: scenario.App, Default: "main",
 		Methods: []config.Method{config.MergeCommit, config.Squash, config.Rebase},
 		Bases:   map[plan.Branch]plan.Base{},
 	}
@@ -229,7 +162,7 @@ func (sc scenario) snapshot() plan.Snapshot {
 	return s
 }
 
-func (sc scenario) base(name string) plan.Base {
+func (sc scene) base(name string) plan.Base {
 	w := sc.World
 	if w.UnreadBase != "" {
 		return plan.Base{Unread: plan.Unread{Reason: w.UnreadBase}}
@@ -251,34 +184,34 @@ func (sc scenario) base(name string) plan.Base {
 		b.Last = plan.RosterOf("01d", last.policy)
 	}
 	if !w.NotEnforced {
-		r := plan.Required{Context: plan.ContextFor(plan.Branch(name)), App: app}
+		r := plan.Required{Context: plan.ContextFor(plan.Branch(name)), App: scenario.App}
 		if w.NotBound {
 			r.App = 0
 		}
 		b.Required = append(b.Required, r)
 	}
 	for _, c := range w.Required {
-		context, by := named(c)
+		context, by := scenario.Named(c)
 		b.Required = append(b.Required, plan.Required{Context: context, App: by})
 	}
-	b.Ours = ours(w.Tip, plan.ContextFor(plan.Branch(name)), sc.now)
+	b.Ours = scenario.Ours(w.Tip, plan.ContextFor(plan.Branch(name)), sc.now)
 	for i, c := range w.Came {
 		b.Came = append(b.Came, plan.Came{
-			SHA: sha(fmt.Sprintf("c%d", i+1)), By: plan.Login(c.By), At: sc.now.Add(-c.Ago), Files: files(c.Files), Complete: !c.Incomplete,
+			SHA: scenario.SHA(fmt.Sprintf("c%d", i+1)), By: plan.Login(c.By), At: sc.now.Add(-c.Ago), Files: files(c.Files), Complete: !c.Incomplete,
 		})
 	}
 	return b
 }
 
-func (sc scenario) remember(s *plan.Snapshot) {
+func (sc scene) remember(s *plan.Snapshot) {
 	for _, r := range sc.World.Refusals {
 		s.Refusals = append(s.Refusals, plan.Refusal{
-			Pull: r.Pull, Head: sha(fmt.Sprintf("a%d", r.Pull)), Tip: cmp.Or(plan.SHA(r.Tip), tip),
+			Pull: r.Pull, Head: scenario.SHA(fmt.Sprintf("a%d", r.Pull)), Tip: cmp.Or(plan.SHA(r.Tip), tip),
 			At: sc.now.Add(-r.Ago), Count: r.Count, Reason: r.Reason,
 		})
 	}
 	for _, r := range sc.World.Repairs {
-		s.Repairs = append(s.Repairs, plan.Repair{SHA: sha(r.Head), Context: "sluice/main", By: plan.Login(r.By), At: sc.now.Add(-r.Ago)})
+		s.Repairs = append(s.Repairs, plan.Repair{SHA: scenario.SHA(r.Head), Context: "sluice/main", By: plan.Login(r.By), At: sc.now.Add(-r.Ago)})
 	}
 	for _, m := range sc.World.Merges {
 		s.Merges = append(s.Merges, plan.Merged{Base: plan.Branch(cmp.Or(m.Base, "main")), At: sc.now.Add(-m.Ago), Releases: releases(m.Releases)})
@@ -288,20 +221,20 @@ func (sc scenario) remember(s *plan.Snapshot) {
 		base := cmp.Or(g.Base, "main")
 		s.Bases[plan.Branch(base)] = sc.base(base)
 		s.Groups = append(s.Groups, plan.Group{
-			Base: plan.Branch(base), Head: sha(g.Head), Files: files(g.Files), Complete: !g.Incomplete,
-			Unread: plan.Unread{Reason: g.Unread, Passing: g.Passing}, Ours: ours(g.Ours, plan.ContextFor(plan.Branch(base)), s.At),
+			Base: plan.Branch(base), Head: scenario.SHA(g.Head), Files: files(g.Files), Complete: !g.Incomplete,
+			Unread: plan.Unread{Reason: g.Unread, Passing: g.Passing}, Ours: scenario.Ours(g.Ours, plan.ContextFor(plan.Branch(base)), s.At),
 		})
 	}
 }
 
-func (sc scenario) owe(s *plan.Snapshot) {
+func (sc scene) owe(s *plan.Snapshot) {
 	w := sc.World
 	s.Hour.Limit = w.Hour
 	s.Content = plan.Hour{Limit: w.Content.Limit, Left: w.Content.Left, Renewed: sc.now.Add(time.Minute)}
 	for i, d := range w.Debts {
 		base := plan.Branch(cmp.Or(d.Base, "main"))
 		debt := plan.Debt{
-			Number: int64(cmp.Or(d.Number, i+1)), SHA: sha(cmp.Or(d.Head, fmt.Sprintf("a%d", d.Pull))), Context: plan.ContextFor(base), For: plan.ForPull,
+			Number: int64(cmp.Or(d.Number, i+1)), SHA: scenario.SHA(cmp.Or(d.Head, fmt.Sprintf("a%d", d.Pull))), Context: plan.ContextFor(base), For: plan.ForPull,
 			Subject: plan.Subject{Pull: d.Pull, Base: base}, File: plan.SHA(cmp.Or(d.File, "f11e")), State: plan.Pending,
 			Description: cmp.Or(d.Says, "as it was recorded"), Cutoff: d.Cutoff,
 		}
@@ -318,13 +251,13 @@ func (sc scenario) owe(s *plan.Snapshot) {
 	}
 	for _, c := range w.Closed {
 		s.Closed = append(s.Closed, plan.Closed{
-			Subject: plan.Subject{Pull: c.Pull, Base: plan.Branch(cmp.Or(c.Base, "main"))}, SHA: sha(cmp.Or(c.Head, fmt.Sprintf("a%d", c.Pull))), Merged: c.Merged,
+			Subject: plan.Subject{Pull: c.Pull, Base: plan.Branch(cmp.Or(c.Base, "main"))}, SHA: scenario.SHA(cmp.Or(c.Head, fmt.Sprintf("a%d", c.Pull))), Merged: c.Merged,
 		})
 	}
 	for _, p := range w.Forgotten {
 		base := plan.Branch(cmp.Or(p.Base, "main"))
 		s.Forgotten = append(s.Forgotten, plan.Pull{
-			Number: p.Pull, Base: base, Head: sha(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Pull))), Ours: ours(p.Ours, plan.ContextFor(base), sc.now),
+			Number: p.Pull, Base: base, Head: scenario.SHA(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Pull))), Ours: scenario.Ours(p.Ours, plan.ContextFor(base), sc.now),
 		})
 	}
 	for i := range w.Others.Count {
@@ -332,17 +265,17 @@ func (sc scenario) owe(s *plan.Snapshot) {
 	}
 }
 
-func (sc scenario) pull(p pull) plan.Pull {
+func (sc scene) pull(p pull) plan.Pull {
 	base := plan.Branch(cmp.Or(p.Base, "main"))
 	out := plan.Pull{
 		Number: p.Number, Author: plan.Login(cmp.Or(p.Author, "alice")), Base: base,
 		Unread:    plan.Unread{Reason: p.Unread, Passing: p.Passing},
-		Head:      sha(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Number))),
+		Head:      scenario.SHA(cmp.Or(p.Head, fmt.Sprintf("a%d", p.Number))),
 		HeadRef:   plan.Branch(cmp.Or(p.Branch, fmt.Sprintf("change-%d", p.Number))),
 		CreatedAt: sc.now.Add(-24 * time.Hour).Add(time.Duration(p.Number) * time.Minute),
 		MergeBase: tip, Crossed: p.Crossed, Draft: p.Draft, AutoMerge: config.Method(p.Armed), SameRepo: !p.Fork, Labels: p.Labels, Files: files(p.Files), Complete: !p.Incomplete,
 		Moved: p.Moved, ChecksAll: !p.ChecksPartial, FirstSeen: sc.now.Add(-cmp.Or(p.Seen, time.Hour)),
-		Decision: plan.Decision(p.Decision), Statuses: p.Statuses, Ours: ours(p.Ours, plan.ContextFor(base), sc.now),
+		Decision: plan.Decision(p.Decision), Statuses: p.Statuses, Ours: scenario.Ours(p.Ours, plan.ContextFor(base), sc.now),
 		Mergeable: map[string]plan.Mergeable{"": plan.MergeableYes, "unknown": plan.MergeableUnknown, "conflict": plan.MergeableConflict}[p.Mergeable],
 	}
 	if p.Behind {
@@ -360,7 +293,7 @@ func (sc scenario) pull(p pull) plan.Pull {
 	for _, text := range p.Refused {
 		out.Reviews = append(out.Reviews, review(text, out.Head, false))
 	}
-	out.Checks = checks(p.Checks)
+	out.Checks = scenario.Checks(p.Checks)
 	out.Rules = rules(p)
 	return out
 }
@@ -376,47 +309,14 @@ func rules(p pull) *plan.RulesChange {
 	return &plan.RulesChange{Policy: policy, Findings: findings}
 }
 
-func checks(in map[string]string) []plan.Check {
-	if in == nil {
-		in = map[string]string{"ci/build": "green"}
-	}
-	var out []plan.Check
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		state := map[string]plan.CheckState{"green": plan.CheckGreen, "red": plan.CheckRed, "running": plan.CheckPending}[in[name]]
-		context, by := named(name)
-		out = append(out, plan.Check{Context: context, App: by, By: "ci", State: state})
-	}
-	return out
-}
-
-// named reads CONTEXT@APP.
-func named(text string) (context plan.Context, by int64) {
-	name, id, ok := strings.Cut(text, "@")
-	if ok {
-		if _, err := fmt.Sscan(id, &by); err != nil {
-			panic(err)
-		}
-	}
-	return plan.Context(name), by
-}
-
 func review(text string, head plan.SHA, approved bool) plan.Review {
 	who, on, _ := strings.Cut(text, " @ ")
 	who, reader := strings.CutSuffix(who, " (reader)")
 	r := plan.Review{By: plan.Login(who), On: head, Approved: approved, CanWrite: !reader}
 	if on != "" {
-		r.On = sha(on)
+		r.On = scenario.SHA(on)
 	}
 	return r
-}
-
-func ours(text string, context plan.Context, now time.Time) []plan.Status {
-	if text == "" {
-		return nil
-	}
-	state, description, _ := strings.Cut(text, ": ")
-	state, by, _ := strings.Cut(state, " by ")
-	return []plan.Status{{Context: context, State: plan.StatusState(state), Description: description, By: plan.Login(cmp.Or(by, string(us))), At: now.Add(-time.Minute)}}
 }
 
 // files reads "path", "old => new", "source ~> copy", "-path" (deleted) and "+path" (added).
@@ -437,8 +337,3 @@ func files(lines []string) []plan.File {
 	}
 	return out
 }
-
-// sha pads a nickname to a full SHA: "a7" is a700….
-func sha(nick string) plan.SHA { return plan.SHA(nick + strings.Repeat("0", 40-len(nick))) }
-
-func nick(s plan.SHA) string { return strings.TrimRight(string(s), "0") }

@@ -16,20 +16,14 @@ import (
 
 func asRelease(w window.Name) layout.Release { return layout.Release(w) }
 
-// place is where GitHub keeps a status.
-type place struct {
-	head    plan.SHA
-	context plan.Context // folded
-}
-
-func (d *brief) place() place {
-	return placeOf(d.pull.Head, plan.ContextFor(d.pull.Base))
+func (d *brief) place() plan.Place {
+	return plan.PlaceOf(d.pull.Head, plan.ContextFor(d.pull.Base))
 }
 
 // pullStatuses are the statuses that are not what they should be.
 func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
-	byPlace := map[place][]*brief{}
-	var order []place
+	byPlace := map[plan.Place][]*brief{}
+	var order []plan.Place
 	for _, d := range cases {
 		at := d.place()
 		if b.judged[at] {
@@ -68,7 +62,7 @@ func (b *bench) status(same []*brief) (plan.SetStatus, bool) {
 	for _, x := range same {
 		set.Pulls = append(set.Pulls, x.pull.Number)
 	}
-	return b.settle(set, d.pull.Ours)
+	return b.correct(set, d.pull.Ours)
 }
 
 // pin bounds a status by time only if it is green: what shuts is right however late it comes.
@@ -85,9 +79,9 @@ func (d *brief) pin(state plan.StatusState) plan.Pin {
 // fresh is until when the observation carries writes: as long as its older part, which may be the pull request's details.
 func (d *brief) fresh() time.Time {
 	if read := d.pull.Read; !read.IsZero() && read.Before(d.at) {
-		return read.Add(freshFor)
+		return read.Add(plan.FreshFor)
 	}
-	return d.at.Add(freshFor)
+	return d.at.Add(plan.FreshFor)
 }
 
 // weight picks whose ruling the shared status tells: the strictest one's own words.
@@ -139,13 +133,13 @@ func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
 			if current, ok := plan.Latest(base.Ours); !ok || current.By != b.s.Us || current.State != plan.Failure {
 				continue
 			}
-			set.State, set.Description, set.Before = plan.Success, wordRulesValid, b.s.At.Add(freshFor) // of what the base holds already: no debt
+			set.State, set.Description, set.Before = plan.Success, wordRulesValid, b.s.At.Add(plan.FreshFor) // of what the base holds already: no debt
 		default:
 			out.Verdicts = append(out.Verdicts, plan.Verdict{
 				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,
 			})
 		}
-		if w, ok := b.settle(set, base.Ours); ok {
+		if w, ok := b.correct(set, base.Ours); ok {
 			writes = append(writes, w)
 		}
 	}
@@ -210,22 +204,11 @@ func inOrder(answers, statuses []plan.SetStatus, turns []plan.Action) []plan.Act
 	return slices.Concat(first, turns, last)
 }
 
-// settle compares what is wanted with what stands there and gives the write that is needed, if any.
-func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
-	current, exists := plan.Latest(ours)
-	mine := exists && current.By == b.s.Us
-	if _, _, fought := foughtOver(&b.s, want.SHA, want.Context); fought && !mine {
-		return plan.SetStatus{}, false // left to the other writer; what is ours is still kept right
+// correct is the write that is needed, if any; a success that stands as it should is noted with what it owes.
+func (b *bench) correct(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
+	set, needed := b.fights.Correct(want, ours, b.s.Us)
+	if now, _ := plan.Latest(ours); !needed && want.Debt.SHA != "" && now.By == b.s.Us {
+		b.standing = append(b.standing, want.Debt)
 	}
-	if mine && current.State == want.State && current.Description == want.Description {
-		if want.Debt.SHA != "" {
-			b.standing = append(b.standing, want.Debt)
-		}
-		return plan.SetStatus{}, false
-	}
-	if exists && !mine {
-		want.Repairs = current.By
-	}
-	want.Withdraws = exists && current.State == plan.Success && want.State != plan.Success
-	return want, true
+	return set, needed
 }

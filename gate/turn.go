@@ -67,12 +67,12 @@ func (t *turns) take(d *brief) bool {
 	}
 	if !t.fits() {
 		d.ruling.reason, d.ruling.passing = sayPaced(t.b.s.Content, t.b.s.At), true
-		t.b.alarm.lookAt(t.b.s.Content.Renewed)
+		t.b.alarm.LookAt(t.b.s.Content.Renewed)
 		return false
 	}
 	if first, ok := t.inTheWay(d); ok {
 		d.ruling.reason, d.ruling.passing = sayInTurn(first), true
-		t.b.alarm.lookAt(t.b.s.At)
+		t.b.alarm.LookAt(t.b.s.At)
 		return false
 	}
 	t.content++
@@ -233,7 +233,7 @@ func (t *turns) updates(cases []*brief) []plan.Action {
 			continue
 		}
 		if !t.fits() {
-			t.b.alarm.lookAt(t.b.s.Content.Renewed)
+			t.b.alarm.LookAt(t.b.s.Content.Renewed)
 			break
 		}
 		t.content++

@@ -29,25 +29,10 @@ func (r *Repo) DefaultBranch() plan.Branch {
 			}
 		}
 	}
-	return r.onlyBranch()
-}
-
-// onlyBranch is the local branch, if there is exactly one.
-func (r *Repo) onlyBranch() plan.Branch {
-	refs, err := r.storage.IterReferences()
-	if err != nil {
-		return ""
-	}
-	defer refs.Close()
-	var found []plan.Branch
-	err = refs.ForEach(func(ref *plumbing.Reference) error {
-		if ref.Name().IsBranch() {
-			found = append(found, plan.Branch(ref.Name().Short()))
+	if heads, err := r.heads(); err == nil && len(heads) == 1 {
+		for name := range heads {
+			return name
 		}
-		return nil
-	})
-	if err != nil || len(found) != 1 {
-		return ""
 	}
-	return found[0]
+	return ""
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/go-git/go-git/v5/plumbing"
 
@@ -14,10 +13,8 @@ import (
 // Clone is a repository on disk whose own branches are tracked and moved. What its remotes have does not count, but for the
 // name of the default branch.
 type Clone struct {
-	repo     *Repo
-	survey   survey
-	symbolic map[plan.Branch]bool // branches that are other names of others
-	root     *os.Root             // while branches are moved
+	repo   *Repo
+	survey survey
 }
 
 // OpenClone opens the repository that dir is in. One that lacks a part of its history is an error: ancestry could not be
@@ -52,12 +49,14 @@ func (c *Clone) Look(_ context.Context, file string) (Look, error) {
 }
 
 func (c *Clone) look(file string) (Look, error) {
-	if err := c.list(); err != nil {
+	heads, err := c.repo.heads()
+	if err != nil {
 		return Look{}, err
 	}
-	if len(c.survey.heads) == 0 {
+	if len(heads) == 0 {
 		return Look{}, errors.New(sayEmpty)
 	}
+	c.survey = survey{heads: heads, graph: newGraph()}
 	name := c.repo.DefaultBranch()
 	if name == "" {
 		if head, err := c.repo.storage.Reference(plumbing.HEAD); err == nil && head.Type() == plumbing.SymbolicReference {
@@ -93,46 +92,15 @@ func (c *Clone) Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, map
 
 // rounds: reading from disk costs the same whatever it is for.
 func (c *Clone) rounds() []round {
-	return []round{{depth: lineDepth, tips: true, lines: true}, {tips: true}}
+	var out []round
+	for n := fewCommits; n < MaxCommits; n *= growth {
+		out = append(out, round{depth: n, tips: true, lines: true})
+	}
+	return append(out, round{tips: true, lines: true})
 }
 
-// read gets a part of the history into a graph, one generation after the other.
-func (c *Clone) read(ctx context.Context, a ask, into *graph) error {
-	seen := map[plumbing.Hash]bool{}
-	now := a.wants
-	for depth := 0; len(now) > 0 && (a.depth == 0 || depth < a.depth); depth++ {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var next []plumbing.Hash
-		for _, h := range now {
-			if seen[h] {
-				continue
-			}
-			seen[h] = true
-			parents, err := c.parents(h, into)
-			if err != nil {
-				return err
-			}
-			next = append(next, parents...)
-		}
-		now = next
-	}
-	return nil
-}
-
-// parents is what a commit descends from; it is read unless it was.
-func (c *Clone) parents(h plumbing.Hash, into *graph) ([]plumbing.Hash, error) {
-	if into.has(h) {
-		var out []plumbing.Hash
-		for _, p := range into.nodes[into.index[h]].parents {
-			out = append(out, into.names[p])
-		}
-		return out, nil
-	}
-	commit, err := c.repo.commit(h)
-	if err != nil {
-		return nil, err
-	}
-	return commit.ParentHashes, into.add(entryOf(h, commit))
+// read gets a part of the history into a graph: the newest commits, as many as it is deep.
+func (c *Clone) read(_ context.Context, a ask, into *graph) error {
+	_, err := c.repo.newest(a.wants, a.depth, into)
+	return err
 }

@@ -22,7 +22,7 @@ var errLarge = fmt.Errorf("%w: an object", ErrTooLarge)
 // are held at once, and each one that is made counts.
 type deltas struct {
 	scan  *packfile.Scanner
-	find  func(plumbing.Hash) (int64, bool) // where the object of a name begins
+	find  func(plumbing.Hash) (int64, error) // where the object of a name begins
 	meter meter
 	cache *cache.BufferLRU // objects by place, each after a byte that is its type
 	shift int64            // of this pack's places in a cache that several share
@@ -48,9 +48,9 @@ func (d *deltas) read(at, limit int64) ([]byte, plumbing.ObjectType, error) {
 		}
 		switch h.Type {
 		case plumbing.REFDeltaObject:
-			base, ok := d.find(h.Reference)
-			if !ok {
-				return nil, plumbing.InvalidObject, fmt.Errorf("%w: a delta on nothing", packfile.ErrMalformedPackFile)
+			base, err := d.find(h.Reference)
+			if err != nil {
+				return nil, plumbing.InvalidObject, fmt.Errorf("the base of a delta: %w", err)
 			}
 			chain, at = append(chain, at), base
 		case plumbing.OFSDeltaObject:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
@@ -11,8 +12,8 @@ import (
 
 // Bounds of git's own files that are read whole.
 const (
-	smallFile = 64 << 10  // bytes of one that is read here: .git, commondir, a branch
-	wholeFile = 128 << 20 // bytes of one that go-git reads, or line by line: the config, packed-refs of maxHeads branches
+	smallFile = 64 << 10 // bytes of one: .git, commondir, a branch
+	wholeFile = 64 << 20 // bytes of one that may be long: the config, shallow, packed-refs of a million branches
 )
 
 // openRegular opens a file of a clone if it is one, of at most limit bytes. A device or a pipe in its place, which a symbolic link
@@ -22,13 +23,21 @@ func openRegular(path string, limit int64) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%w: %s is no file", errMalformed, path)
-	}
-	if info.Size() > limit {
-		return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", ErrTooLarge, path, info.Size(), limit)
+	if err := fit(path, info, limit); err != nil {
+		return nil, err
 	}
 	return os.Open(path)
+}
+
+// fit refuses what is no file, or a larger one.
+func fit(path string, info os.FileInfo, limit int64) error {
+	switch {
+	case !info.Mode().IsRegular():
+		return fmt.Errorf("%w: %s is no file", errMalformed, path)
+	case info.Size() > limit:
+		return fmt.Errorf("%w: %s has %d bytes, at most %d are read", ErrTooLarge, path, info.Size(), limit)
+	}
+	return nil
 }
 
 // readSmall is the text of one of git's own small files.
@@ -42,19 +51,28 @@ func readSmall(path string) (string, error) {
 	return strings.TrimRight(string(data), "\r\n"), err
 }
 
-// fence is a directory of a clone as go-git sees it, whose files are regular ones and no larger than wholeFile.
+// fence is a directory of a clone as go-git sees it: files are regular ones and not too large, and the locks of a git that runs at
+// once, which go-git would read as refs, are not there.
 type fence struct{ billy.Filesystem }
 
 // Open implements billy.Basic.
 func (f fence) Open(name string) (billy.File, error) {
+	limit := int64(smallFile)
+	if slices.Contains([]string{"config", "shallow", "packed-refs"}, name) {
+		limit = wholeFile
+	}
 	info, err := f.Stat(name)
-	switch {
-	case err != nil:
+	if err == nil {
+		err = fit(name, info, limit)
+	}
+	if err != nil {
 		return nil, err
-	case !info.Mode().IsRegular() && !info.IsDir():
-		return nil, fmt.Errorf("%w: %s is no file", errMalformed, name)
-	case info.Mode().IsRegular() && info.Size() > wholeFile:
-		return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", ErrTooLarge, name, info.Size(), wholeFile)
 	}
 	return f.Filesystem.Open(name)
+}
+
+// ReadDir implements billy.Dir.
+func (f fence) ReadDir(name string) ([]os.FileInfo, error) {
+	found, err := f.Filesystem.ReadDir(name)
+	return slices.DeleteFunc(found, func(i os.FileInfo) bool { return strings.HasSuffix(i.Name(), ".lock") }), err
 }

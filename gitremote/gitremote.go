@@ -50,7 +50,6 @@ import (
 // Bounds of what is read from one repository. Hostile ones hit them; no real one should.
 const (
 	MaxFile    = 1 << 20   // bytes of one file
-	MaxPaths   = 1_000_000 // files of one tree
 	MaxChanges = 100_000   // changed paths between two commits
 	MaxCommits = 1_000_000 // commits walked for one merge base
 	maxDepth   = 1_000     // directories within each other

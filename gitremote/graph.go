@@ -2,7 +2,6 @@ package gitremote
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -12,9 +11,9 @@ import (
 
 // Bounds of what is kept of a history.
 const (
-	maxLine  = 250     // commits of a source's first-parent line
-	maxNotes = 200_000 // commits whose date and subject are kept; lines come early, and one without is told without
-	maxWords = 512     // bytes of a commit's first line
+	maxLine     = 250     // commits of a source's first-parent line
+	maxSubjects = 200_000 // commits whose first line is kept; lines come early, and one without is told without
+	maxWords    = 512     // bytes of a commit's first line
 )
 
 // graph is what is known of a history: commits and their parents, each under the hash of its own content. A commit that is
@@ -24,32 +23,28 @@ const (
 type graph struct {
 	index map[plumbing.Hash]int32
 	nodes []vertex
-	names []plumbing.Hash // of nodes
-	notes map[int32]note
-	edges int // parents of all commits that were read
+	names []plumbing.Hash  // of nodes
+	words map[int32]string // first lines of their messages
+	edges int              // parents of all commits that were read
 }
 
 // vertex is one commit of a graph.
 type vertex struct {
 	parents []int32
+	at      int64 // seconds since 1970, as the committer's clock had it
 	read    bool
-}
-
-// note is what people read of a commit.
-type note struct {
-	at      time.Time
-	subject string
 }
 
 // entry is a commit as it is read.
 type entry struct {
 	hash    plumbing.Hash
 	parents []plumbing.Hash
-	note    note
+	at      int64
+	subject string
 }
 
 func newGraph() *graph {
-	return &graph{index: map[plumbing.Hash]int32{}, notes: map[int32]note{}}
+	return &graph{index: map[plumbing.Hash]int32{}, words: map[int32]string{}}
 }
 
 // at is the place of a commit, which is made for one that is new.
@@ -83,9 +78,9 @@ func (g *graph) add(e entry) error {
 	for k, p := range e.parents {
 		parents[k] = g.at(p)
 	}
-	g.nodes[i] = vertex{parents: parents, read: true}
-	if len(g.notes) < maxNotes {
-		g.notes[i] = e.note
+	g.nodes[i] = vertex{parents: parents, at: e.at, read: true}
+	if len(g.words) < maxSubjects {
+		g.words[i] = e.subject
 	}
 	return nil
 }
@@ -113,7 +108,6 @@ type source struct {
 	// first tells of each commit that the tip descends from which commit of the line leads to it, the oldest such: its place
 	// plus one. 0: the tip is not known to descend from it.
 	first []int32
-	open  []int32 // commits among them that were not read
 }
 
 // follow looks at a source as the graph knows it now.
@@ -133,7 +127,6 @@ func (g *graph) follow(tip plumbing.Hash) *source {
 			return true
 		})
 	}
-	s.open = g.unread(s.first)
 	return s
 }
 
@@ -149,16 +142,19 @@ func (g *graph) spread(from int32, visit func(int32) bool) {
 	}
 }
 
-// unread is the marked commits that were not read.
-func (g *graph) unread(marks []int32) []int32 {
-	var out []int32
-	for i, m := range marks {
-		if m != 0 && !g.nodes[i].read {
-			out = append(out, int32(i))
-		}
-	}
-	return out
+// reached marks a commit and all that it is known to descend from.
+func (g *graph) reached(from int32) []bool {
+	marks := make([]bool, len(g.nodes))
+	g.spread(from, func(i int32) bool {
+		fresh := !marks[i]
+		marks[i] = true
+		return fresh
+	})
+	return marks
 }
+
+// time is when a commit was made.
+func (g *graph) time(i int32) time.Time { return time.Unix(g.nodes[i].at, 0).UTC() }
 
 // standing is how a branch stands to its source.
 type standing struct {
@@ -177,23 +173,15 @@ func (s *source) place(tip plumbing.Hash) standing {
 	case s.first[i] != 0:
 		return standing{relation: plan.Behind, reach: s.reach(i)}
 	}
-	marks := make([]int32, len(s.graph.nodes))
-	s.graph.spread(i, func(k int32) bool {
-		if marks[k] != 0 {
-			return false
-		}
-		marks[k] = 1
-		return true
-	})
-	if marks[s.tip] != 0 {
+	marks := s.graph.reached(i)
+	if marks[s.tip] {
 		return standing{relation: plan.Beyond}
 	}
 	// What was not read may hide the one behind the other, unless both descend from it: nothing descends from itself.
-	hides := func(open []int32, others []int32) bool {
-		return slices.ContainsFunc(open, func(k int32) bool { return others[k] == 0 })
-	}
-	if hides(s.open, marks) || hides(s.graph.unread(marks), s.first) {
-		return standing{}
+	for k, v := range s.graph.nodes {
+		if !v.read && marks[k] != (s.first[k] != 0) {
+			return standing{}
+		}
 	}
 	return standing{relation: plan.Diverged}
 }
@@ -211,8 +199,7 @@ func (s *source) reach(i int32) int {
 func (s *source) commits() []plan.Commit {
 	out := make([]plan.Commit, 0, len(s.line))
 	for _, i := range s.line {
-		n := s.graph.notes[i]
-		out = append(out, plan.Commit{SHA: plan.SHA(s.graph.names[i].String()), At: n.at, Subject: n.subject})
+		out = append(out, plan.Commit{SHA: plan.SHA(s.graph.names[i].String()), At: s.graph.time(i), Subject: s.graph.words[i]})
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,20 +16,18 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
-	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 	"github.com/go-git/go-git/v5/utils/sync"
 )
 
 // Bounds of a clone's object database.
 const (
-	maxAlternates = 5         // directories of objects that lead to each other, as git has it
-	maxDirs       = 64        // directories of objects in all
-	maxPacks      = 10_000    // packs in all; git gc leaves 50 at most
-	maxIndex      = 512 << 20 // bytes of one pack's index: 19 million objects
-	maxHeader     = 32        // bytes of a loose object's type and size
-	cacheBytes    = 32 << 20  // objects kept in memory
-	packShift     = 40        // bits of a place in a pack: the places of several packs share one cache
+	maxAlternates = 5        // directories of objects that lead to each other, as git has it
+	maxDirs       = 64       // directories of objects in all
+	maxPacks      = 10_000   // packs in all; git gc leaves 50 at most
+	maxHeader     = 32       // bytes of a loose object's type and size
+	cacheBytes    = 32 << 20 // objects kept in memory
+	packShift     = 40       // bits of a place in a pack: the places of several packs share one cache
 )
 
 // objects is the object database of a clone: loose objects, packs, and those of the directories that it names as alternates.
@@ -45,7 +44,7 @@ type objects struct {
 // diskPack is a pack with its index.
 type diskPack struct {
 	file   *os.File
-	index  *idxfile.MemoryIndex
+	index  *index
 	deltas *deltas
 }
 
@@ -90,7 +89,7 @@ func (o *objects) add(dir string, depth int) error {
 func (o *objects) Close() error {
 	var errs []error
 	for _, p := range o.packs {
-		errs = append(errs, p.file.Close())
+		errs = append(errs, p.file.Close(), p.index.file.Close())
 	}
 	o.packs, o.opened = nil, false
 	return errors.Join(errs...)
@@ -101,9 +100,9 @@ func (o *objects) read(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectTyp
 	if err := o.meter.spend(stepCost); err != nil {
 		return nil, plumbing.InvalidObject, err
 	}
-	content, kind, err := o.loose(h, limit)
+	content, kind, err := o.packed(h, limit)
 	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		content, kind, err = o.packed(h, limit)
+		content, kind, err = o.loose(h, limit)
 	}
 	if err == nil && plumbing.ComputeHash(kind, content) != h {
 		err = fmt.Errorf("%w: the content of %s is not that object's", packfile.ErrMalformedPackFile, h)
@@ -166,8 +165,12 @@ func (o *objects) packed(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectT
 		return nil, plumbing.InvalidObject, err
 	}
 	for _, p := range o.packs {
-		if at, err := p.index.FindOffset(h); err == nil {
+		at, err := p.index.find(h)
+		if err == nil {
 			return p.deltas.read(at, limit)
+		}
+		if !errors.Is(err, plumbing.ErrObjectNotFound) {
+			return nil, plumbing.InvalidObject, err
 		}
 	}
 	return nil, plumbing.InvalidObject, plumbing.ErrObjectNotFound
@@ -202,42 +205,27 @@ func (o *objects) openPack(base string) error {
 	if len(o.packs) >= maxPacks {
 		return fmt.Errorf("%w: %d packs; git gc makes one of them", ErrTooLarge, maxPacks)
 	}
-	f, err := openRegular(base+".idx", maxIndex)
+	index, err := openIndex(base + ".idx")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
-		return err
-	}
-	index := idxfile.NewMemoryIndex()
-	err = idxfile.NewDecoder(struct { // which looks at the size before it believes the numbers in it
-		*bufio.Reader
-		stat
-	}{bufio.NewReader(f), f}).Decode(index)
-	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("read %s.idx: %w", filepath.Base(base), err)
 	}
 	pack, err := openRegular(base+".pack", 1<<packShift)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
+		if err = errors.Join(err, index.file.Close()); errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
 		return err
 	}
 	if info, err := pack.Stat(); err == nil {
 		o.meter.spent.received += info.Size()
 	}
-	d := &deltas{scan: packfile.NewScanner(pack), meter: o.meter, cache: o.cache, shift: int64(len(o.packs)) << packShift}
-	d.find = func(h plumbing.Hash) (int64, bool) {
-		at, err := index.FindOffset(h)
-		return at, err == nil
-	}
+	d := &deltas{scan: packfile.NewScanner(pack), find: index.find, meter: o.meter, cache: o.cache, shift: int64(len(o.packs)) << packShift}
 	o.packs = append(o.packs, &diskPack{pack, index, d})
 	return nil
 }
-
-// stat is what idxfile asks for a file's size.
-type stat interface{ Stat() (os.FileInfo, error) }
 
 // beginning is the names of the objects that begin so.
 func (o *objects) beginning(prefix []byte) ([]plumbing.Hash, error) {
@@ -260,27 +248,15 @@ func (o *objects) beginning(prefix []byte) ([]plumbing.Hash, error) {
 		}
 	}
 	for _, p := range o.packs {
-		entries, err := p.index.Entries()
+		names, err := p.index.names(prefix[0])
 		if err != nil {
 			return nil, err
 		}
-		for {
-			e, err := entries.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			if bytes.HasPrefix(e.Hash[:], prefix) {
-				found[e.Hash] = true
+		for name := range slices.Chunk(names, nameSize) {
+			if bytes.HasPrefix(name, prefix) {
+				found[plumbing.Hash(name)] = true
 			}
 		}
 	}
-	out := make([]plumbing.Hash, 0, len(found))
-	for h := range found {
-		out = append(out, h)
-	}
-	slices.SortFunc(out, func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) })
-	return out, nil
+	return slices.SortedFunc(maps.Keys(found), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) }), nil
 }

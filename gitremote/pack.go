@@ -87,7 +87,12 @@ func (p *pack) each(kind plumbing.ObjectType, limit int64, sink func(plumbing.Ha
 	}
 	r.random = &deltas{
 		scan: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size)), meter: p.meter, cache: cache.NewBufferLRU(packCache),
-		find: func(h plumbing.Hash) (int64, bool) { at, ok := r.hashes[h]; return at, ok },
+		find: func(h plumbing.Hash) (int64, error) {
+			if at, ok := r.hashes[h]; ok {
+				return at, nil
+			}
+			return 0, plumbing.ErrObjectNotFound
+		},
 	}
 	if err := r.run(); err != nil && !errors.Is(err, errStop) {
 		return fmt.Errorf("read objects: %w", err)
@@ -268,5 +273,5 @@ func entryOf(h plumbing.Hash, c *object.Commit) entry {
 	if len(subject) > maxWords {
 		subject = subject[:maxWords]
 	}
-	return entry{hash: h, parents: c.ParentHashes, note: note{at: c.Committer.When.UTC(), subject: strings.Clone(subject)}}
+	return entry{hash: h, parents: c.ParentHashes, at: c.Committer.When.Unix(), subject: strings.Clone(subject)}
 }

@@ -1,125 +1,158 @@
 package gitremote
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/sluicegate/sluice/plan"
 )
 
+// lockTimeout is how long git may take to let go of its locks once nobody waits for it.
+const lockTimeout = 5 * time.Second
+
 // Move moves branches of the repository itself, each only if it is still where it was observed, and never one that is checked
 // out: its working directory would stay behind. It tells which were not moved, in the order of moves.
 //
-// A ref is written as git writes it, so that git and sluice may run at once: NAME.lock is made first, the value is compared
-// while the lock is held, and the lock file becomes the ref. go-git's own compare-and-set knows nothing of git's locks. Nothing is
-// written outside the repository: a directory of refs or logs that is a symbolic link away from it is an error.
+// `git update-ref` writes them, so that git and sluice may run at once. It runs in a git directory of our own, which leads to the
+// clone's refs and logs and to nothing else of it: no config or hook of the clone is seen, and of its objects only the commits
+// that were read here. Where a link or what is no file stands on the way to a ref or its log, nothing is written.
 func (c *Clone) Move(ctx context.Context, p Push) ([]Refused, error) {
-	busy, err := c.busy()
-	if err == nil {
-		c.root, err = os.OpenRoot(c.repo.at.common)
-	}
+	refused, err := c.moves(ctx, p)
 	if err != nil {
 		return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
 	}
-	defer c.root.Close() //nolint:errcheck // a directory that was only looked up in
 	var out []Refused
 	for _, m := range p.Moves {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
-		}
-		if no := c.move(m, busy, p); no != nil {
-			out = append(out, *no)
+		if no, ok := refused[m.Branch]; ok {
+			out = append(out, no)
 		}
 	}
 	return out, nil
 }
 
-// move moves one branch; nil: it is done.
-func (c *Clone) move(m plan.Move, busy map[plan.Branch]string, p Push) *Refused {
-	no := func(form string, args ...any) *Refused {
+func (c *Clone) moves(ctx context.Context, p Push) (refused map[plan.Branch]Refused, err error) {
+	busy, err := c.busy()
+	if err != nil {
+		return nil, err
+	}
+	dir, err := c.outside()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	refused = map[plan.Branch]Refused{}
+	var fit []plan.Move
+	for _, m := range p.Moves {
+		switch no, done := c.unfit(m, busy, dir); {
+		case no != nil:
+			refused[m.Branch] = *no
+		case !done:
+			fit = append(fit, m)
+		}
+	}
+	return refused, c.write(ctx, dir, p, fit, refused)
+}
+
+// outside makes the git directory that git is run in.
+func (c *Clone) outside() (string, error) {
+	common := c.repo.at.common
+	logs := c.keepsLogs()
+	if logs {
+		if err := os.Mkdir(filepath.Join(common, "logs"), 0o777); err != nil && !errors.Is(err, os.ErrExist) {
+			return "", err
+		}
+	}
+	dir, err := os.MkdirTemp("", "sluice-*.git")
+	if err != nil {
+		return "", err
+	}
+	config := fmt.Sprintf("[core]\n\trepositoryformatversion = 0\n\tbare = true\n\tlogAllRefUpdates = %v\n", logs)
+	err = errors.Join(
+		os.Mkdir(filepath.Join(dir, "objects"), 0o700),
+		os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600),
+		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/none\n"), 0o600), // git would log what HEAD leads to twice
+	)
+	for _, name := range []string{"refs", "logs", "packed-refs"} {
+		err = errors.Join(err, os.Symlink(filepath.Join(common, name), filepath.Join(dir, name)))
+	}
+	if err != nil {
+		return "", errors.Join(err, os.RemoveAll(dir))
+	}
+	return dir, nil
+}
+
+// unfit tells why a branch cannot be moved, or that it is where it should be. The commit that it moves to is put into dir.
+func (c *Clone) unfit(m plan.Move, busy map[plan.Branch]string, dir string) (no *Refused, done bool) {
+	form := func(form string, args ...any) (*Refused, bool) {
 		r := refuse(m.Branch, form, args...)
-		return &r
+		return &r, false
 	}
 	switch {
 	case !fitForRef(string(m.Branch)):
-		return no(wordsBadName)
-	case c.symbolic[m.Branch]:
-		return no(wordsSymbolic)
+		return form(wordsBadName)
 	case busy[m.Branch] != "":
-		return no(wordsCheckedOut, plan.Clean(busy[m.Branch]))
-	}
-	to, err := hash(m.New)
-	if err == nil {
-		_, err = c.repo.commit(to)
-	}
-	if err != nil {
-		return no("%s", plan.Clean(err.Error()))
-	}
-	if m.Old == "" {
-		if other := c.crossing(m.Branch); other != "" {
-			return no(wordsCrossed, showName(other))
-		}
-	}
-	return c.swap(m, p)
-}
-
-// crossing is the first branch that would have to be a directory, or in one, for a new one to be a file; "": none.
-func (c *Clone) crossing(name plan.Branch) plan.Branch {
-	var first plan.Branch
-	for other := range c.survey.heads {
-		crosses := strings.HasPrefix(string(other), string(name)+"/") || strings.HasPrefix(string(name), string(other)+"/")
-		if crosses && (first == "" || other < first) {
-			first = other
-		}
-	}
-	return first
-}
-
-// swap compares and sets one ref under git's lock.
-func (c *Clone) swap(m plan.Move, p Push) *Refused {
-	no := func(form string, args ...any) *Refused {
-		r := refuse(m.Branch, form, args...)
-		return &r
+		return form(wordsCheckedOut, plan.Clean(busy[m.Branch]))
 	}
 	ref := plumbing.NewBranchReferenceName(string(m.Branch))
-	path := filepath.FromSlash(ref.String())
-	if err := c.root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return no("%s", plan.Clean(err.Error()))
+	for _, way := range []string{ref.String(), "logs/" + ref.String()} {
+		if at := c.barred(way); at != "" {
+			return form(wordsLink, plan.Clean(at))
+		}
 	}
-	lock, err := c.root.OpenFile(path+".lock", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
-	if errors.Is(err, os.ErrExist) {
-		return no(wordsLocked, plan.Clean(filepath.Base(path))+".lock")
-	}
-	if err != nil {
-		return no("%s", plan.Clean(err.Error()))
-	}
-	defer c.root.Remove(path + ".lock") //nolint:errcheck // it is gone when it became the ref
 	now, err := c.current(ref)
+	if err == nil {
+		err = c.show(m.New, dir)
+	}
+	switch {
+	case err != nil:
+		return form("%s", plan.Clean(err.Error()))
+	case now == m.New:
+		return nil, true
+	case now != m.Old:
+		r := elsewhere(m, now)
+		return &r, false
+	}
+	return nil, false
+}
+
+// barred is the first part of a path in the repository that is neither a directory nor a file; "": there is none.
+func (c *Clone) barred(way string) string {
+	parts := strings.Split(way, "/")
+	for i := range parts {
+		at := path.Join(parts[:i+1]...)
+		info, err := os.Lstat(filepath.Join(c.repo.at.common, filepath.FromSlash(at)))
+		if err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+			return at
+		}
+	}
+	return ""
+}
+
+// show puts a commit where git sees it.
+func (c *Clone) show(sha plan.SHA, dir string) error {
+	h, err := hash(sha)
 	if err != nil {
-		return c.release(lock, no("%s", plan.Clean(err.Error())))
+		return err
 	}
-	if now == m.New {
-		return c.release(lock, nil)
+	content, err := c.repo.content(plumbing.CommitObject, h, maxCommit)
+	if err != nil {
+		return err
 	}
-	if now != m.Old {
-		moved := elsewhere(m, now)
-		return c.release(lock, &moved)
-	}
-	if p.late(m) {
-		return c.release(lock, no(wordsLate))
-	}
-	if err := c.set(lock, path, m, p.Now()); err != nil {
-		return no("%s", plan.Clean(err.Error()))
-	}
-	return nil
+	_, err = filesystem.NewStorage(osfs.New(dir), nil).SetEncodedObject(memory(plumbing.CommitObject, content))
+	return err
 }
 
 // current is where a branch is; "": it is not there.
@@ -136,68 +169,75 @@ func (c *Clone) current(ref plumbing.ReferenceName) (plan.SHA, error) {
 	return plan.SHA(found.Hash().String()), nil
 }
 
-// release lets a lock go without a change.
-func (c *Clone) release(lock *os.File, no *Refused) *Refused {
-	_ = lock.Close() // nothing was written
-	return no
-}
-
-// set makes the lock file the ref. The reflog is written first, as git does: a log of what did not happen is mended by hand, a
-// move without a log is not.
-func (c *Clone) set(lock *os.File, path string, m plan.Move, at time.Time) error {
-	_, err := lock.WriteString(string(m.New) + "\n")
-	if err == nil {
-		err = lock.Sync()
+// write moves branches at once, or none of them; then each on its own, so that one stops no other.
+func (c *Clone) write(ctx context.Context, dir string, p Push, moves []plan.Move, refused map[plan.Branch]Refused) error {
+	var due []plan.Move
+	var in strings.Builder
+	for _, m := range moves {
+		if p.late(m) {
+			refused[m.Branch] = refuse(m.Branch, wordsLate)
+			continue
+		}
+		due = append(due, m)
+		fmt.Fprintf(&in, "update refs/heads/%s %s %s\n", m.Branch, m.New, cmp.Or(m.Old, plan.SHA(plumbing.ZeroHash.String())))
 	}
-	if err = errors.Join(err, lock.Close()); err != nil {
+	if len(due) == 0 {
+		return nil
+	}
+	why, err := updateRefs(ctx, dir, in.String(), p.Now())
+	if err != nil || why == "" {
 		return err
 	}
-	if info, err := c.root.Lstat(path); err == nil && info.IsDir() {
-		if err := c.removeEmpty(path); err != nil {
+	for i := range due {
+		if len(due) == 1 {
+			c.judge(due[0], why, refused)
+		} else if err := c.write(ctx, dir, p, due[i:i+1], refused); err != nil {
 			return err
 		}
 	}
-	if err := c.log(m, at); err != nil {
-		return err
-	}
-	return c.root.Rename(path+".lock", path)
+	return nil
 }
 
-// removeEmpty removes a directory that holds nothing but directories, as branches that were deleted leave them.
-func (c *Clone) removeEmpty(dir string) error {
-	entries, err := fs.ReadDir(c.root.FS(), filepath.ToSlash(dir))
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if e.IsDir() {
-			if err := c.removeEmpty(filepath.Join(dir, e.Name())); err != nil {
-				return err
-			}
+// judge puts down what became of a branch that git did not move.
+func (c *Clone) judge(m plan.Move, why string, refused map[plan.Branch]Refused) {
+	ref := plumbing.NewBranchReferenceName(string(m.Branch))
+	now, err := c.current(ref)
+	_, locked := os.Lstat(filepath.Join(c.repo.at.common, filepath.FromSlash(ref.String())+".lock"))
+	switch {
+	case err == nil && now == m.New:
+	case err == nil && now != m.Old:
+		refused[m.Branch] = elsewhere(m, now)
+	case locked == nil:
+		refused[m.Branch] = refuse(m.Branch, wordsLocked, path.Base(ref.String())+".lock")
+	default:
+		_, after, ok := strings.Cut(why, fmt.Sprintf("cannot lock ref '%s': ", ref))
+		if !ok {
+			after = why
 		}
+		refused[m.Branch] = refuse(m.Branch, "%s", plan.Clean(after))
 	}
-	return c.root.Remove(dir)
 }
 
-// log appends to the branch's reflog where git would.
-func (c *Clone) log(m plan.Move, at time.Time) error {
-	path := filepath.Join("logs", "refs", "heads", filepath.FromSlash(string(m.Branch)))
-	if _, err := c.root.Lstat(path); errors.Is(err, os.ErrNotExist) && !c.keepsLogs() {
-		return nil
+// updateRefs runs `git update-ref` on lines of its language. It gives what git says against it; "": it is done.
+func updateRefs(ctx context.Context, dir, lines string, at time.Time) (string, error) {
+	cmd := exec.CommandContext(ctx, "git", "update-ref", "--no-deref", "-m", wordsReflog, "--stdin")
+	cmd.Dir = string(filepath.Separator)
+	cmd.Env = append(Environ(), "GIT_DIR="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C",
+		"GIT_COMMITTER_NAME=sluice", "GIT_COMMITTER_EMAIL=sluice@localhost", fmt.Sprintf("GIT_COMMITTER_DATE=@%d +0000", at.Unix()))
+	cmd.Stdin = strings.NewReader(lines)
+	var said bytes.Buffer
+	cmd.Stderr = &said
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // killed, it would leave its locks
+	cmd.WaitDelay = lockTimeout
+	err := cmd.Run()
+	var exit *exec.ExitError
+	switch {
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.As(err, &exit):
+		return cmp.Or(strings.TrimPrefix(said.String(), "fatal: "), exit.Error()), nil
 	}
-	if err := c.root.MkdirAll(filepath.Dir(path), 0o777); err != nil {
-		return err
-	}
-	f, err := c.root.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o666)
-	if err != nil {
-		return err
-	}
-	old := string(m.Old)
-	if old == "" {
-		old = plumbing.ZeroHash.String()
-	}
-	_, err = fmt.Fprintf(f, "%s %s sluice <sluice@localhost> %d +0000\t%s\n", old, m.New, at.Unix(), wordsReflog)
-	return errors.Join(err, f.Close())
+	return "", err
 }
 
 // keepsLogs tells whether git would begin a reflog for a branch here.

@@ -112,7 +112,7 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (lo
 	if !r.survey.graph.has(tip) {
 		return Look{}, fmt.Errorf("%w: commit %s", ErrIncomplete, tip)
 	}
-	look.TipAt = r.survey.graph.notes[r.survey.graph.index[tip]].at
+	look.TipAt = r.survey.graph.time(r.survey.graph.index[tip])
 	blob, data, err := p.readFile(tip, file)
 	if err != nil {
 		return Look{}, fmt.Errorf("file %q at %s: %w", file, look.Tip.Short(), err)

@@ -2,9 +2,11 @@ package gitremote
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -130,4 +132,23 @@ func (w *world) stdin(in string, args ...string) {
 func (w *world) feed(in string) {
 	w.t.Helper()
 	w.stdin(in, "fast-import", "--quiet", "--force")
+}
+
+// MergeBase is the merge bases as commits' names.
+func (r *Repo) MergeBase(a, b plan.SHA) (out []plan.SHA, err error) {
+	found, err := r.mergeBases(a, b)
+	for _, h := range found {
+		out = append(out, plan.SHA(h.String()))
+	}
+	return out, err
+}
+
+// Paths is every path of a commit's tree that is no directory, submodules and symbolic links among them, in git's order.
+func (r *Repo) Paths(sha plan.SHA) ([]string, error) {
+	root, err := r.root(sha)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.diff(nothing, directory(root), MaxChanges)
+	return slices.Sorted(maps.Keys(found)), err
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/go-git/go-billy/v5/osfs"
@@ -142,9 +143,11 @@ func TestNothingIsWrittenOutside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		look(t, c)
+		if _, err := c.Look(t.Context(), file); name == "refs" && (err == nil || !strings.Contains(err.Error(), "boundary crossed")) {
+			t.Errorf("refs that are elsewhere: %v", err)
+		}
 		refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
-		if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "path escapes from parent") {
+		if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, name+" is a link") {
 			t.Errorf("%s: refused %q, %v", name, reasons(refused), err)
 		}
 		if after := tree(t, outside); after != before {
@@ -209,7 +212,7 @@ func TestChainIsBounded(t *testing.T) {
 	}
 	d := &deltas{
 		scan: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size+int64(len(raw)))), meter: p.meter, cache: cache.NewBufferLRU(0),
-		find: func(plumbing.Hash) (int64, bool) { return p.size, true },
+		find: func(plumbing.Hash) (int64, error) { return p.size, nil },
 	}
 	if _, _, err := d.read(p.size, 100); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "a delta chain of more than 4095 objects") {
 		t.Errorf("error is %v", err)
@@ -227,5 +230,81 @@ func BenchmarkMoves(b *testing.B) {
 		if n := len(moves(all)); n != MaxChanges/2 {
 			b.Fatal(n)
 		}
+	}
+}
+
+// TestMoveRunsNothing: git moves the branches of a clone that would run programs in every way that it knows, and runs none.
+func TestMoveRunsNothing(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	mark := filepath.Join(t.TempDir(), "mark")
+	program := "#!/bin/sh\ntouch " + mark + "\n"
+	for _, path := range []string{".git/hooks/reference-transaction", "hooks/reference-transaction", "hooks/run"} {
+		w.write(map[string]string{filepath.Dir(path) + "/x": "x", path: program})
+		if err := os.Chmod(filepath.Join(w.dir, path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := filepath.Join(w.dir, "hooks/run")
+	hooks := fmt.Sprintf("[core]\n\thooksPath = %s\n\tfsmonitor = %s\n\tsshCommand = %s\n\talternateRefsCommand = %s\n[hook \"x\"]\n\tevent = reference-transaction\n\tcommand = %s\n",
+		filepath.Dir(run), run, run, run, run)
+	config := filepath.Join(w.dir, ".git/config")
+	text, err := os.ReadFile(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, added := range map[string]string{"hooks": "", "config": hooks, "include": "[include]\n\tpath = ../more\n", "pipe": "[include]\n\tpath = ../pipe\n"} {
+		w.write(map[string]string{"more": hooks})
+		_ = syscall.Mkfifo(filepath.Join(w.dir, "pipe"), 0o600) // it may be there
+		if err := os.WriteFile(config, append(text[:len(text):len(text)], added...), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := OpenClone(t.Context(), w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(t, c)
+		refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
+		if err != nil || len(refused) > 0 {
+			t.Errorf("%s: refused %q, %v", name, reasons(refused), err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(mark); err == nil {
+			t.Errorf("%s: a program ran", name)
+		}
+		if err := os.WriteFile(config, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		now, err := os.ReadFile(filepath.Join(w.dir, ".git/refs/heads/rw/a"))
+		if err != nil || strings.TrimSpace(string(now)) != string(tip) {
+			t.Errorf("%s: the branch is at %s, %v", name, now, err)
+		}
+		if err := os.WriteFile(filepath.Join(w.dir, ".git/refs/heads/rw/a"), []byte(old+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestPipesAreNoLogs: a pipe where a branch's log should be is not waited for, and no branch moves without its log.
+func TestPipesAreNoLogs(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	w.mkdir("logs/refs/heads/rw")
+	log := filepath.Join(w.dir, ".git/logs/refs/heads/rw/a")
+	if err := errors.Join(os.RemoveAll(log), syscall.Mkfifo(log, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
+	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "is a link or not a regular file") || w.at("rw/a") != old {
+		t.Errorf("refused %q, %v", reasons(refused), err)
 	}
 }

@@ -37,10 +37,10 @@ type Refused struct {
 	Reason string
 }
 
-// ask is a part of a history: all that wants descend from, without what haves descend from, at most depth commits deep.
+// ask is a part of a history: all that wants descend from, without what haves descend from.
 type ask struct {
 	wants, haves []plumbing.Hash
-	depth        int // 0: all of it
+	depth        int // of a server: generations; of a clone: commits, the newest first; 0: all of it
 }
 
 // reader gets parts of histories into a graph.

@@ -3,9 +3,7 @@ package gitremote
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -39,18 +37,6 @@ func (r *Repo) file(sha plan.SHA, name string) ([]byte, bool, error) {
 	}
 	data, err := r.content(plumbing.BlobObject, e.Hash, MaxFile)
 	return data, err == nil, err
-}
-
-// Paths is every path of a commit's tree that is no directory, submodules and symbolic links among them, in git's order.
-func (r *Repo) Paths(sha plan.SHA) ([]string, error) {
-	root, err := r.root(sha)
-	if err == nil {
-		var found map[string]change
-		if found, err = r.diff(nothing, directory(root), MaxPaths); err == nil {
-			return slices.Sorted(maps.Keys(found)), nil
-		}
-	}
-	return nil, fmt.Errorf("paths at %s: %w", sha.Short(), err)
 }
 
 // root is the tree of a commit.

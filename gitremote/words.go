@@ -18,7 +18,7 @@ const (
 	wordsSymbolic   = "it is a symbolic ref, not a branch of its own"
 	wordsBadName    = "not a valid branch name"
 	wordsLocked     = "locked by another git process: %s"
-	wordsCrossed    = "the branch %s conflicts with its name"
+	wordsLink       = "%s is a link or not a regular file: nothing is written through it"
 	wordsReflog     = "sluice promote: fast-forward"
 )
 

@@ -23,6 +23,9 @@ const (
 	PromoteContext Context = ourContexts + promote
 	// promoteContexts begins the contexts of windowed branches.
 	promoteContexts = ourContexts + promote + "/"
+	// kustomization begins the contexts of Flux's reports on what it applied: kustomization/NAME/ID, or whatever the provider's
+	// commitStatusExpr puts behind it.
+	kustomization = "kustomization/"
 )
 
 // ContextFor is the context of sluice's own status for pull requests into base: sluice/ and the name, in which a capital is ^ and
@@ -67,3 +70,11 @@ func (c Context) Ours() bool { return strings.HasPrefix(string(c.Folded()), ourC
 
 // Unlocks reports whether the context is that of a windowed branch.
 func (c Context) Unlocks() bool { return strings.HasPrefix(string(c.Folded()), promoteContexts) }
+
+// Kustomization is the object on which Flux reports under the context, in whatever case; false if it is no such report.
+func (c Context) Kustomization() (object string, ok bool) {
+	if n := len(kustomization); len(c) >= n && strings.EqualFold(string(c[:n]), kustomization) {
+		return string(c[n:]), true
+	}
+	return "", false
+}

@@ -6,4 +6,8 @@ type Named struct {
 	SHA    SHA    // a commit, and whatever has it as its head
 	Branch Branch // a branch that moved: all that is to be merged into it, and what comes from it
 	Target Branch // a branch into which somebody wants to merge: nobody may delete it
+
+	// Arrival: the event says no more than that the pull request is open, with SHA as its head, to be merged into Target. Where that was
+	// observed nothing is void.
+	Arrival bool
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/internal/scenario"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 )
@@ -28,7 +29,7 @@ func many(tb testing.TB, at time.Time) plan.Snapshot {
 	const branches, commits = 1000, 250
 	src := plan.Source{Rules: true, Checks: []plan.Required{{Context: "ci/0"}, {Context: "ci/1"}, {Context: "sluice/main"}}}
 	for i := range commits {
-		c := plan.Commit{SHA: sha(fmt.Sprintf("c%dc", i)), At: at.Add(-time.Duration(i) * time.Hour), Subject: "a change of something somewhere (#1234)", Read: true, ChecksAll: true}
+		c := plan.Commit{SHA: scenario.SHA(fmt.Sprintf("c%dc", i)), At: at.Add(-time.Duration(i) * time.Hour), Subject: "a change of something somewhere (#1234)", Read: true, ChecksAll: true}
 		for j := range 10 {
 			state := plan.CheckGreen
 			if i < 20 && j == 0 {
@@ -40,7 +41,7 @@ func many(tb testing.TB, at time.Time) plan.Snapshot {
 	}
 	src.Tip = src.Line[0].SHA
 	s := plan.Snapshot{
-		At: at, Us: us, App: app, Default: "main", Bases: map[plan.Branch]plan.Base{"main": {Tip: src.Tip, File: "f11e", Policy: policy}},
+		At: at, Us: scenario.Us, App: scenario.App, Default: "main", Bases: map[plan.Branch]plan.Base{"main": {Tip: src.Tip, File: "f11e", Policy: policy}},
 		Sources: map[plan.Branch]plan.Source{"main": src},
 	}
 	asks := []config.Checks{config.ChecksNone, config.ChecksRequired, config.ChecksAll}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/scenario"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 )
@@ -31,13 +32,13 @@ func TestMovingCounts(t *testing.T) {
 		for _, a := range p.Actions {
 			if set, ok := a.(plan.SetStatus); ok {
 				writes[set.SHA]++
-				src.Ours = []plan.Status{{Context: set.Context, State: set.State, Description: set.Description, By: us}}
+				src.Ours = []plan.Status{{Context: set.Context, State: set.State, Description: set.Description, By: scenario.Us}}
 			}
 		}
 	}
 	for sha, n := range writes {
 		if n > 10 {
-			t.Errorf("%d statuses on %s", n, nick(sha))
+			t.Errorf("%d statuses on %s", n, scenario.Nick(sha))
 		}
 	}
 	if len(writes) == 0 {

@@ -136,9 +136,8 @@ type examiner struct {
 // counts tells whether a check may hold a commit: not what sluice itself writes, not Flux's reports on what it applied, not what
 // the file ignores.
 func (e *examiner) counts(c plan.Context) bool {
-	name := string(c)
-	return !c.Ours() && !hasFoldPrefix(name, "kustomization/") &&
-		!e.ignores(name)
+	_, flux := c.Kustomization()
+	return !flux && !c.Ours() && !e.ignores(string(c))
 }
 
 func (e *examiner) counted(all []plan.Check) []plan.Check {
@@ -270,8 +269,4 @@ func (t *tally) mark() mark {
 func tidy(names []string) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
-}
-
-func hasFoldPrefix(s, prefix string) bool {
-	return len(s) >= len(prefix) && strings.EqualFold(s[:len(prefix)], prefix)
 }

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
@@ -17,10 +15,7 @@ import (
 
 // FuzzDeterministic: the same snapshot gives the same plan, whatever the order of its lists.
 func FuzzDeterministic(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
-		want := promoter.Decide(s)
+	fuzzed.Deterministic(f, func(s *plan.Snapshot) {
 		slices.Reverse(s.Branches)
 		slices.Reverse(s.Stuck)
 		slices.Reverse(s.Repairs)
@@ -39,30 +34,18 @@ func FuzzDeterministic(f *testing.F) {
 				}
 			}
 		}
-		if diff := cmp.Diff(want, promoter.Decide(s)); diff != "" {
-			t.Errorf("another order, another plan:\n%s", diff)
-		}
 	})
 }
 
 // FuzzConverges: in a world that accepts, doing a plan and deciding again reaches no actions.
 func FuzzConverges(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+	fuzzed.Converges(f, func(s *plan.Snapshot) int {
 		if main, next := s.Sources["main"], s.Sources["next"]; main.Tip == next.Tip {
 			next.Ours = main.Ours // GitHub keeps one list for both
 			s.Sources["next"] = next
 		}
-		for range 4 {
-			p := promoter.Decide(s)
-			if len(p.Actions) == 0 {
-				return
-			}
-			accept(&s, p.Actions)
-		}
-		t.Errorf("still acting: %s", render(promoter.Decide(s)))
-	})
+		return 4
+	}, accept)
 }
 
 // accept does a plan in a world that refuses nothing.
@@ -130,9 +113,7 @@ func moves(t *testing.T, p plan.Plan) []plan.Move {
 // FuzzForward: a branch only ever moves to a commit of its source's line that descends from it and whose checks passed; one that was
 // deleted comes back where it was last seen, and nowhere else. What is unknown never moves.
 func FuzzForward(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for _, m := range moves(t, promoter.Decide(s)) {
 			e := entryOf(&s, m.Branch)
 			src := s.Sources[plan.Branch(e.From)]
@@ -177,9 +158,7 @@ func FuzzForward(f *testing.F) {
 // FuzzShutIsShut: nothing moves while its window is not releasable, and no move may be done later than that or on a stale
 // observation; what is put back is not bound by time.
 func FuzzShutIsShut(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for _, m := range moves(t, promoter.Decide(s)) {
 			if m.Before.IsZero() != m.Restores {
 				t.Errorf("%+v", m)
@@ -203,9 +182,7 @@ func FuzzShutIsShut(f *testing.F) {
 // FuzzLock: once a plan is done, nothing is green where a branch could be moved to but for what was just moved there. What is
 // written is pinned, and fits.
 func FuzzLock(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		s := (&dice{data}).snapshot()
+	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		s.Repairs = nil // nobody fights
 		p := promoter.Decide(s)
 		for _, a := range p.Actions {
@@ -249,31 +226,10 @@ func green(ours []plan.Status, context plan.Context) bool {
 
 // FuzzWake: no verdict changes before Wake unless the repository changes.
 func FuzzWake(f *testing.F) {
-	seeds(f)
-	f.Fuzz(func(t *testing.T, data []byte) {
-		d := &dice{data}
-		s := d.snapshot()
-		was := promoter.Decide(s)
+	fuzzed.Wake(f, func(t *testing.T, was plan.Plan) {
 		for _, v := range was.Branches {
 			if len([]rune(v.Reason)) > 140 || v.Reason == "" || v.Waiting < len(v.Commits) || (v.Waiting == 0) != v.Oldest.IsZero() {
 				t.Errorf("%+v", v)
-			}
-		}
-		end := was.Wake
-		if end.IsZero() {
-			end = s.At.Add(30 * 24 * time.Hour)
-		}
-		if !end.After(s.At) {
-			t.Fatalf("wake %s is not after %s", end, s.At)
-		}
-		for _, later := range []time.Duration{end.Sub(s.At) - 1, time.Duration(1+d.roll(99)) * end.Sub(s.At) / 100} {
-			next := s
-			next.At = s.At.Add(later)
-			if !next.At.Before(end) {
-				continue
-			}
-			if diff := cmp.Diff(was.Branches, promoter.Decide(next).Branches); diff != "" {
-				t.Errorf("from %s to %s, before %s, a verdict changed:\n%s", s.At, next.At, end, diff)
 			}
 		}
 	})

@@ -24,15 +24,6 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-const (
-	// freshFor is how long an observation carries writes.
-	freshFor = 30 * time.Second
-	// maxSkew is how far our clock may be off GitHub's before nothing is moved.
-	maxSkew = 30 * time.Second
-	// lookAgain is after how long it is worth another look at what could not be told.
-	lookAgain = time.Minute
-)
-
 // Decide gives the verdict on every windowed branch of the default branch's file in s, and what to do about them. Without a
 // valid file there are none.
 func Decide(s plan.Snapshot) plan.Plan {
@@ -47,8 +38,8 @@ func Decide(s plan.Snapshot) plan.Plan {
 		out.Branches = append(out.Branches, d.verdict())
 	}
 	out.Actions = b.actions(cases)
-	b.alarm.lookAt(s.Again)
-	out.Wake, out.Look = b.alarm.wake, b.alarm.look
+	b.alarm.LookAt(s.Again)
+	out.Wake, out.Look = b.alarm.Wake, b.alarm.Look
 	return out
 }
 
@@ -61,8 +52,8 @@ type bench struct {
 	openings map[window.Name]*opening
 	lines    map[plan.Branch]*line
 	goals    map[aim]*goal
-	fought   map[plan.Context]fight // by the folded context
-	alarm    alarm
+	fights   plan.Fights
+	alarm    plan.Alarm
 }
 
 // stand is where one branch stands.
@@ -77,7 +68,7 @@ func newBench(s plan.Snapshot, policy *config.Policy) *bench {
 		tracked:  make(map[plan.Branch]*plan.Tracked, len(s.Branches)),
 		stuck:    make(map[stand]plan.Stuck, len(s.Stuck)),
 		openings: map[window.Name]*opening{}, lines: map[plan.Branch]*line{}, goals: map[aim]*goal{},
-		fought: map[plan.Context]fight{}, alarm: alarm{at: s.At},
+		fights: s.Fights(), alarm: plan.Alarm{At: s.At},
 	}
 	for i := range s.Branches {
 		t := &s.Branches[i]
@@ -90,7 +81,6 @@ func newBench(s plan.Snapshot, policy *config.Policy) *bench {
 		key := stand{v.Branch, v.Old}
 		b.stuck[key] = together(b.stuck[key], v)
 	}
-	b.countFights()
 	return b
 }
 
@@ -126,14 +116,11 @@ func (b *bench) opening(name window.Name) *opening {
 	o.says = sayOpen(o.ReleasableUntil, o.zone)
 	o.next = plan.Soonest(o.Next, o.ReleasableUntil)
 	if !o.Releasable && o.ReleasableUntil.IsZero() {
-		// The calendar looks a bounded time ahead: the next day may see further.
-		o.next = plan.Soonest(o.next, nextDay(b.s.At))
+		o.next = plan.Soonest(o.next, plan.NextDay(b.s.At))
 	}
 	b.openings[name] = o
 	return o
 }
-
-func nextDay(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour) }
 
 // releasableFrom is the first instant from t on at which the window is releasable; zero: none in sight.
 func (b *bench) releasableFrom(name window.Name, t time.Time) time.Time {
@@ -141,24 +128,4 @@ func (b *bench) releasableFrom(name window.Name, t time.Time) time.Time {
 		return st.ReleasableUntil
 	}
 	return t
-}
-
-// alarm collects the instants at which to decide again.
-type alarm struct {
-	at         time.Time
-	wake, look time.Time
-}
-
-// wakeAt notes that a verdict may change at t by time alone. A zero or past t says nothing.
-func (a *alarm) wakeAt(t time.Time) {
-	if t.After(a.at) {
-		a.wake = plan.Soonest(a.wake, t)
-	}
-}
-
-// lookAt notes that another look is worth it at t, which may be at once. A zero t says nothing.
-func (a *alarm) lookAt(t time.Time) {
-	if !t.Before(a.at) {
-		a.look = plan.Soonest(a.look, t)
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/scenario"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -12,11 +13,11 @@ import (
 func render(p plan.Plan) string {
 	var b strings.Builder
 	for _, v := range p.Branches {
-		fmt.Fprintf(&b, "%s (%s) %s%s: %s\n", v.Name, path(v.Old, v.New), v.Kind, instant(" until ", v.Until), v.Reason)
+		fmt.Fprintf(&b, "%s (%s) %s%s: %s\n", v.Name, path(v.Old, v.New), v.Kind, scenario.Instant(" until ", v.Until), v.Reason)
 		if v.Waiting > 0 {
-			fmt.Fprintf(&b, "  %d wait%s:", v.Waiting, instant(", the oldest of ", v.Oldest))
+			fmt.Fprintf(&b, "  %d wait%s:", v.Waiting, scenario.Instant(", the oldest of ", v.Oldest))
 			for _, c := range v.Commits {
-				fmt.Fprintf(&b, " %s %q", nick(c.SHA), c.Subject)
+				fmt.Fprintf(&b, " %s %q", scenario.Nick(c.SHA), c.Subject)
 			}
 			b.WriteString("\n")
 		}
@@ -33,15 +34,15 @@ func render(p plan.Plan) string {
 	for _, n := range p.Notes {
 		fmt.Fprintf(&b, "note %s: %s\n", n.About, n.Says)
 	}
-	b.WriteString(strings.TrimPrefix(instant("\nwake ", p.Wake)+instant("\nlook ", p.Look), "\n"))
+	b.WriteString(strings.TrimPrefix(scenario.Instant("\nwake ", p.Wake)+scenario.Instant("\nlook ", p.Look), "\n"))
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
 
 func path(from, to plan.SHA) string {
 	if to == "" {
-		return nick(from)
+		return scenario.Nick(from)
 	}
-	return nick(from) + " => " + nick(to)
+	return scenario.Nick(from) + " => " + scenario.Nick(to)
 }
 
 func action(p plan.Plan, a plan.Action) string {
@@ -54,7 +55,7 @@ func action(p plan.Plan, a plan.Action) string {
 		if a.Withdraws {
 			more += ", withdrawing"
 		}
-		return fmt.Sprintf("status %s %s on %s%s: %s\n", a.Context, a.State, nick(a.SHA), more, a.Description)
+		return fmt.Sprintf("status %s %s on %s%s: %s\n", a.Context, a.State, scenario.Nick(a.SHA), more, a.Description)
 	case plan.MoveBranches:
 		var b strings.Builder
 		for _, m := range a.Moves {
@@ -73,7 +74,7 @@ func move(p plan.Plan, m plan.Move) string {
 	case !m.Before.Equal(p.At.Add(30 * time.Second)):
 		text += fmt.Sprintf(" within %s", m.Before.Sub(p.At))
 	}
-	text += instant(", due since ", m.Due)
+	text += scenario.Instant(", due since ", m.Due)
 	if m.Restores {
 		text += ", restoring"
 	}
@@ -84,11 +85,4 @@ func move(p plan.Plan, m plan.Move) string {
 		text += ", unlocked already"
 	}
 	return text + "\n"
-}
-
-func instant(before string, t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return before + t.UTC().Format(time.RFC3339)
 }

@@ -37,8 +37,8 @@ type ruling struct {
 	look    time.Time // worth another look then
 }
 
-// rule is one line of the table of verdicts: it applies, or the next one is tried.
-type rule func(*brief) (ruling, bool)
+// rule is one line of the table of verdicts.
+type rule = plan.Rule[*brief, ruling]
 
 // table is the order in which rules are tried: what is not known at all, what people must mend (they are told even while the
 // window is shut), what is done, then held, waiting and due. restored comes as soon as nothing speaks against the name itself: it
@@ -58,9 +58,9 @@ func (b *bench) judgeAll() []*brief {
 	out := make([]*brief, 0, len(b.policy.Branches))
 	for i := range b.policy.Branches {
 		d := b.brief(&b.policy.Branches[i])
-		d.ruling = d.judge(rules)
-		b.alarm.wakeAt(d.ruling.wake)
-		b.alarm.lookAt(d.ruling.look)
+		d.ruling = plan.First(rules, d, due)
+		b.alarm.WakeAt(d.ruling.wake)
+		b.alarm.LookAt(d.ruling.look)
 		out = append(out, d)
 	}
 	return out
@@ -101,16 +101,6 @@ func (d *brief) known() bool {
 	case plan.RelationUnknown:
 	}
 	return false
-}
-
-// judge tries the rules in order. A branch that none applies to is due.
-func (d *brief) judge(rules []rule) ruling {
-	for _, r := range rules {
-		if got, ok := r(d); ok {
-			return got
-		}
-	}
-	return due(d)
 }
 
 // found tells whether there is a commit to go to.
@@ -170,7 +160,7 @@ func unobserved(d *brief) (ruling, bool) {
 		return ruling{}, false
 	}
 	r := d.wait(wordUnobserved)
-	r.look = d.b.s.At.Add(lookAgain)
+	r.look = d.b.s.At.Add(plan.LookAgain)
 	return r, true
 }
 
@@ -193,12 +183,12 @@ func twin(d *brief) (ruling, bool) {
 // fought: somebody else keeps setting the status that lets it move. Writing against them for ever would help nobody.
 func fought(d *brief) (ruling, bool) {
 	context := plan.PromoteContextFor(d.name)
-	f, ok := d.b.fights(context)
-	if !ok || !d.tracked.Demands {
+	f, lost := d.b.fights.Lost("", context)
+	if !lost || !d.tracked.Demands {
 		return ruling{}, false
 	}
-	r := blocked(sayFought(context, f.by))
-	r.wake = f.end
+	r := blocked(sayFought(context, f.By))
+	r.wake = f.End
 	return r, true
 }
 
@@ -222,7 +212,7 @@ func sourceUnobserved(d *brief) (ruling, bool) {
 		return ruling{}, false
 	}
 	r := d.wait(saySourceUnobserved(d.from))
-	r.look = d.b.s.At.Add(lookAgain)
+	r.look = d.b.s.At.Add(plan.LookAgain)
 	return r, true
 }
 
@@ -256,7 +246,7 @@ func torn(d *brief) (ruling, bool) {
 		return ruling{}, false
 	}
 	r := d.wait(sayTorn(d.name, d.from))
-	r.look = d.b.s.At.Add(lookAgain)
+	r.look = d.b.s.At.Add(plan.LookAgain)
 	return r, true
 }
 
@@ -314,7 +304,7 @@ func (d *brief) refusedTo(to plan.SHA) (ruling, bool) {
 		refusal: cmp.Or(s.Reason, wordNoReason),
 	}
 	if again.IsZero() {
-		r.wake = nextDay(at)
+		r.wake = plan.NextDay(at)
 	}
 	return r, true
 }
@@ -346,11 +336,11 @@ func rulesUnread(d *brief) (ruling, bool) {
 
 // clockOff: with a clock that is off GitHub's, "now" is not known.
 func clockOff(d *brief) (ruling, bool) {
-	if d.b.s.Skew.Abs() <= maxSkew {
+	if !d.b.s.ClockOff() {
 		return ruling{}, false
 	}
 	r := d.waitOpen(wordClockOff)
-	r.look = d.b.s.At.Add(lookAgain)
+	r.look = d.b.s.At.Add(plan.LookAgain)
 	return r, true
 }
 
@@ -386,7 +376,7 @@ func due(d *brief) ruling {
 		look: d.afterwards(),
 	}
 	r.move = d.move(r.goes)
-	r.move.Before = plan.Soonest(d.b.s.At.Add(freshFor), d.open.ReleasableUntil)
+	r.move.Before = plan.Soonest(d.b.s.At.Add(plan.FreshFor), d.open.ReleasableUntil)
 	r.move.Due = d.dueSince()
 	return r
 }

@@ -2,51 +2,22 @@ package promoter_test
 
 import (
 	"cmp"
-	"flag"
-	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
-	"golang.org/x/tools/txtar"
-
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/internal/golden"
+	"github.com/sluicegate/sluice/internal/scenario"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 )
 
-var update = flag.Bool("update", false, "write what the promoter says now into the scenarios")
-
 // TestScenarios reads testdata/scenarios as a specification: a file, an instant and what was observed, and the plan that follows.
 // The comment above each says why.
-func TestScenarios(t *testing.T) {
-	paths, err := filepath.Glob("testdata/scenarios/*.txtar")
-	if err != nil || len(paths) < 50 {
-		t.Fatalf("found %d scenarios, %v", len(paths), err)
-	}
-	for _, path := range paths {
-		t.Run(strings.TrimSuffix(filepath.Base(path), ".txtar"), func(t *testing.T) {
-			t.Parallel()
-			archive, err := txtar.ParseFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := render(promoter.Decide(readScenario(t, archive)))
-			if *update {
-				writeScenario(t, path, archive, got)
-				return
-			}
-			if want := string(section(archive, "plan")); got != want {
-				t.Errorf("plan:\n%s\nwant:\n%s", got, want)
-			}
-		})
-	}
-}
+func TestScenarios(t *testing.T) { scenario.Run(t, 50, readScene, promoter.Decide, render) }
 
 // world is what was observed, with the dull things defaulted: a line that is read to its end and requires ci/build, which is green.
 type world struct {
@@ -99,31 +70,17 @@ type report struct {
 	Ago                              time.Duration
 }
 
-const (
-	us  plan.Login = "sluice"
-	app int64      = 4711
-)
-
-func readScenario(t *testing.T, a *txtar.Archive) plan.Snapshot {
+func readScene(t *testing.T, a *golden.Archive) plan.Snapshot {
 	t.Helper()
-	var w world
-	now, err := time.Parse(time.RFC3339, strings.TrimSpace(string(section(a, "now"))))
-	if err != nil {
-		t.Fatal(err)
-	}
-	dec := yaml.NewDecoder(strings.NewReader(string(section(a, "world"))))
-	dec.KnownFields(true)
-	if err := dec.Decode(&w); err != nil {
-		t.Fatal(err)
-	}
-	w.now = now
+	w := world{now: scenario.Now(t, a)}
+	scenario.Strict(t, a.Section("world"), &w)
 	s := w.snapshot(t)
 	for _, f := range a.Files {
 		if base, ok := strings.CutSuffix(f.Name, ":"+config.File); ok {
 			s.Bases[plan.Branch(base)] = baseOf(f.Data)
 		}
 	}
-	s.Bases["main"] = baseOf(section(a, config.File))
+	s.Bases["main"] = baseOf(a.Section(config.File))
 	return s
 }
 
@@ -137,28 +94,10 @@ func baseOf(file []byte) plan.Base {
 	return b
 }
 
-func section(a *txtar.Archive, name string) []byte {
-	for _, f := range a.Files {
-		if f.Name == name {
-			return f.Data
-		}
-	}
-	return nil
-}
-
-func writeScenario(t *testing.T, path string, a *txtar.Archive, got string) {
-	t.Helper()
-	a.Files = slices.DeleteFunc(a.Files, func(f txtar.File) bool { return f.Name == "plan" })
-	a.Files = append(a.Files, txtar.File{Name: "plan", Data: []byte(got)})
-	if err := os.WriteFile(path, txtar.Format(a), 0o600); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func (w world) snapshot(t *testing.T) plan.Snapshot {
 	t.Helper()
 	s := plan.Snapshot{
-		Repo: plan.Repo{Owner: "acme", Name: "fleet"}, At: w.now, Skew: w.Skew, Us: us, App: app, Default: "main",
+		Repo: plan.Repo{Owner: "acme", Name: "fleet"}, At: w.now, Skew: w.Skew, Us: scenario.Us, App: scenario.App, Default: "main",
 		Bases: map[plan.Branch]plan.Base{}, Sources: map[plan.Branch]plan.Source{},
 	}
 	for name, src := range w.Sources {
@@ -169,11 +108,11 @@ func (w world) snapshot(t *testing.T) plan.Snapshot {
 	}
 	for _, v := range w.Stuck {
 		s.Stuck = append(s.Stuck, plan.Stuck{
-			Branch: plan.Branch(v.Branch), Old: sha(v.Old), New: sha(v.New), At: w.now.Add(-v.Ago), Count: cmp.Or(v.Count, 1), Reason: v.Reason,
+			Branch: plan.Branch(v.Branch), Old: scenario.SHA(v.Old), New: scenario.SHA(v.New), At: w.now.Add(-v.Ago), Count: cmp.Or(v.Count, 1), Reason: v.Reason,
 		})
 	}
 	for _, r := range w.Repairs {
-		s.Repairs = append(s.Repairs, plan.Repair{SHA: sha(r.Head), Context: plan.Context(r.Context), By: plan.Login(r.By), At: w.now.Add(-r.Ago)})
+		s.Repairs = append(s.Repairs, plan.Repair{SHA: scenario.SHA(r.Head), Context: plan.Context(r.Context), By: plan.Login(r.By), At: w.now.Add(-r.Ago)})
 	}
 	return s
 }
@@ -182,12 +121,12 @@ func (w world) source(in source) plan.Source {
 	if in.Missing {
 		return plan.Source{Rules: true}
 	}
-	out := plan.Source{Whole: !in.Partial, Blind: in.Blind, Rules: !in.Unread, Ours: w.ours(in.Ours, plan.PromoteContext)}
+	out := plan.Source{Whole: !in.Partial, Blind: in.Blind, Rules: !in.Unread, Ours: scenario.Ours(in.Ours, plan.PromoteContext, w.now)}
 	if in.Required == nil {
 		in.Required = []string{"ci/build"}
 	}
 	for _, name := range in.Required {
-		context, by := named(name)
+		context, by := scenario.Named(name)
 		out.Checks = append(out.Checks, plan.Required{Context: context, App: by})
 	}
 	for i, c := range in.Line {
@@ -195,28 +134,25 @@ func (w world) source(in source) plan.Source {
 	}
 	out.Tip = out.Line[0].SHA
 	if in.Tip != "" {
-		out.Tip = sha(in.Tip)
+		out.Tip = scenario.SHA(in.Tip)
 	}
 	return out
 }
 
 func (w world) commit(in commit, place int) plan.Commit {
 	out := plan.Commit{
-		SHA: sha(in.SHA), Subject: cmp.Or(in.Subject, "change "+in.SHA), At: w.now.Add(-cmp.Or(in.Ago, time.Duration(place+1)*time.Hour)),
+		SHA: scenario.SHA(in.SHA), Subject: cmp.Or(in.Subject, "change "+in.SHA), At: w.now.Add(-cmp.Or(in.Ago, time.Duration(place+1)*time.Hour)),
 		Read: !in.Unread, ChecksAll: !in.Partial,
 	}
 	if in.Unread {
 		return out
 	}
-	if in.Checks == nil {
-		in.Checks = map[string]string{"ci/build": "green"}
-	}
-	out.Checks = checks(in.Checks)
+	out.Checks = scenario.Checks(in.Checks)
 	if in.Head != nil {
-		out.Head = &plan.Head{Pull: 7, SHA: sha("e" + in.SHA), Checks: checks(in.Head), ChecksAll: !in.HeadUnsure}
+		out.Head = &plan.Head{Pull: 7, SHA: scenario.SHA("e" + in.SHA), Checks: scenario.Checks(in.Head), ChecksAll: !in.HeadUnsure}
 	}
 	for _, name := range slices.Sorted(maps.Keys(in.Ours)) {
-		out.Ours = append(out.Ours, w.ours(in.Ours[name], plan.PromoteContext+"/"+plan.Context(name))...) // in whatever case GitHub keeps it
+		out.Ours = append(out.Ours, scenario.Ours(in.Ours[name], plan.PromoteContext+"/"+plan.Context(name), w.now)...) // in whatever case GitHub keeps it
 	}
 	return out
 }
@@ -225,7 +161,7 @@ func (w world) commit(in commit, place int) plan.Commit {
 func (w world) branch(t *testing.T, in branch, s plan.Snapshot) plan.Tracked {
 	t.Helper()
 	out := plan.Tracked{
-		Name: plan.Branch(in.Name), Tip: sha(in.At), Seen: sha(in.Seen), Demands: in.Demands, Twin: plan.Branch(in.Twin),
+		Name: plan.Branch(in.Name), Tip: scenario.SHA(in.At), Seen: scenario.SHA(in.Seen), Demands: in.Demands, Twin: plan.Branch(in.Twin),
 		Unread: plan.Unread{Reason: in.Unread},
 	}
 	stood := place(&s, plan.Branch(cmp.Or(in.From, "main")), out.Tip)
@@ -243,12 +179,12 @@ func (w world) branch(t *testing.T, in branch, s plan.Snapshot) plan.Tracked {
 	}
 	for _, r := range in.Reports {
 		out.Reports = append(out.Reports, plan.Report{
-			SHA: sha(cmp.Or(r.SHA, in.At)), Object: cmp.Or(r.Object, "kustomization/apps"), Branch: plan.Branch(r.Branch), State: states[r.State],
+			SHA: scenario.SHA(cmp.Or(r.SHA, in.At)), Object: cmp.Or(r.Object, "kustomization/apps"), Branch: plan.Branch(r.Branch), State: scenario.CheckStates()[r.State],
 			Says: r.Says, At: w.now.Add(-r.Ago),
 		})
 	}
 	if m := in.Moved; m != nil {
-		out.Moved = &plan.Moved{Branch: out.Name, Old: sha(m.Old), New: sha(m.New), At: w.now.Add(-m.Due), Due: w.now.Add(-m.Due)}
+		out.Moved = &plan.Moved{Branch: out.Name, Old: scenario.SHA(m.Old), New: scenario.SHA(m.New), At: w.now.Add(-m.Due), Due: w.now.Add(-m.Due)}
 	}
 	return out
 }
@@ -271,44 +207,3 @@ func place(s *plan.Snapshot, from plan.Branch, at plan.SHA) stands {
 	}
 	return stands{relation: plan.Diverged}
 }
-
-func (w world) ours(text string, context plan.Context) []plan.Status {
-	if text == "" {
-		return nil
-	}
-	state, description, _ := strings.Cut(text, ": ")
-	state, by, _ := strings.Cut(state, " by ")
-	return []plan.Status{{Context: context, State: plan.StatusState(state), Description: description, By: plan.Login(cmp.Or(by, string(us))), At: w.now.Add(-time.Minute)}}
-}
-
-var states = map[string]plan.CheckState{"green": plan.CheckGreen, "red": plan.CheckRed, "running": plan.CheckPending}
-
-func checks(in map[string]string) []plan.Check {
-	var out []plan.Check
-	for _, name := range slices.Sorted(maps.Keys(in)) {
-		context, by := named(name)
-		out = append(out, plan.Check{Context: context, App: by, By: "ci", State: states[in[name]]})
-	}
-	return out
-}
-
-// named reads CONTEXT@APP.
-func named(text string) (context plan.Context, by int64) {
-	name, id, ok := strings.Cut(text, "@")
-	if ok {
-		if _, err := fmt.Sscan(id, &by); err != nil {
-			panic(err)
-		}
-	}
-	return plan.Context(name), by
-}
-
-// sha pads a nickname to a full SHA: "c7" is c700….
-func sha(nick string) plan.SHA {
-	if nick == "" {
-		return ""
-	}
-	return plan.SHA(nick + strings.Repeat("0", 40-len(nick)))
-}
-
-func nick(s plan.SHA) string { return cmp.Or(strings.TrimRight(string(s), "0"), "-") }

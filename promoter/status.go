@@ -3,7 +3,6 @@ package promoter
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
@@ -76,7 +75,7 @@ func (b *bench) takeBack(l *line, cases []*brief) []plan.SetStatus {
 			set := plan.SetStatus{
 				Pin: plan.Pin{SHA: c.SHA}, Context: plan.PromoteContextFor(d.name), State: plan.Pending, Description: sayLocked(d.ruling.reason),
 			}
-			if w, ok := b.settle(set, ours); ok {
+			if w, ok := b.fights.Correct(set, ours, b.s.Us); ok {
 				out = append(out, w)
 			}
 		}
@@ -184,9 +183,9 @@ func (b *bench) sumUp(tip plan.SHA, cases []*brief) (plan.SetStatus, bool) {
 		set.State, set.Description = plan.Success, t.sayDone()
 	}
 	if set.State == plan.Success {
-		set.Before = b.s.At.Add(freshFor)
+		set.Before = b.s.At.Add(plan.FreshFor)
 	}
-	return b.settle(set, cases[0].line.Ours)
+	return b.fights.Correct(set, cases[0].line.Ours, b.s.Us)
 }
 
 // total is how the branches of one tip stand, each list in the file's order.
@@ -216,68 +215,6 @@ func count(cases []*brief) total {
 		}
 	}
 	return t
-}
-
-// settle compares what is wanted with what stands there and gives the write that is needed, if any.
-func (b *bench) settle(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
-	now, exists := plan.Latest(ours)
-	mine := exists && now.By == b.s.Us
-	if f := b.fought[want.Context.Folded()]; f.on[want.SHA] >= maxRepairs && !mine {
-		return plan.SetStatus{}, false // left to the other writer; what is ours is still kept right
-	}
-	if mine && now.State == want.State && now.Description == want.Description {
-		return plan.SetStatus{}, false
-	}
-	if exists && !mine {
-		want.Repairs = now.By
-	}
-	want.Withdraws = exists && now.State == plan.Success && want.State != plan.Success
-	return want, true
-}
-
-const (
-	// maxRepairs is how often in repairsWithin a status that somebody else set under our name is put right on one SHA.
-	maxRepairs    = 5
-	repairsWithin = time.Hour
-)
-
-// fight is how often somebody else set our status lately.
-type fight struct {
-	on  map[plan.SHA]int
-	by  plan.Login
-	end time.Time // the first of them is forgotten then
-}
-
-func (b *bench) countFights() {
-	for _, r := range b.s.Repairs {
-		if b.s.At.Sub(r.At) >= repairsWithin {
-			continue
-		}
-		f := b.fought[r.Context.Folded()]
-		if f.on == nil {
-			f.on = map[plan.SHA]int{}
-		}
-		f.on[r.SHA]++
-		f.end = plan.Soonest(f.end, r.At.Add(repairsWithin))
-		if f.by == "" || r.By < f.by {
-			f.by = r.By
-		}
-		b.fought[r.Context.Folded()] = f
-	}
-}
-
-// fights tells who keeps setting a status of ours on any one commit.
-func (b *bench) fights(c plan.Context) (fight, bool) {
-	if len(b.fought) == 0 {
-		return fight{}, false
-	}
-	f := b.fought[c.Folded()]
-	for _, n := range f.on {
-		if n >= maxRepairs {
-			return f, true
-		}
-	}
-	return fight{}, false
 }
 
 // byFolded groups the statuses of a commit by what GitHub takes for one context, in the order of the contexts.

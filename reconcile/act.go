@@ -209,12 +209,17 @@ func (k *look) leave(ctx context.Context, a plan.Action, why error) error {
 	if errors.Is(why, errStopped) {
 		return why
 	}
-	act := k.actOf(a)
-	act.Outcome, act.Reason = store.Void, why.Error()
-	if err := k.record(ctx, act); err != nil {
+	if err := k.record(ctx, k.actOfLeft(a, why)); err != nil {
 		return err
 	}
 	return why
+}
+
+// actOfLeft is an action that must not go on, as the history keeps it.
+func (k *look) actOfLeft(a plan.Action, why error) store.Act {
+	act := k.actOf(a)
+	act.Outcome, act.Reason = store.Void, why.Error()
+	return act
 }
 
 // weigh decides what a failed action means for the rest of the look: nil lets it go on with other pull requests.

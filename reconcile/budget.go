@@ -29,7 +29,7 @@ func (e *entry) class(now instant) forge.Class {
 // pick gives the place of the first of a line that may go; -1 if none may.
 func (ln *line) pick(now instant) int {
 	i := slices.IndexFunc(ln.ready, func(e *entry) bool { return e.class(now) == forge.Opening })
-	if i < 0 && ln.paced <= now.tick {
+	if i < 0 && ln.paced.end() <= now.tick {
 		i = 0
 	}
 	return i
@@ -37,10 +37,10 @@ func (ln *line) pick(now instant) int {
 
 // opens is when one of those that wait for the hour is an opening's, or the hour allows a look again; never: none waits.
 func (ln *line) opens(q *queue, now tick) tick {
-	if len(ln.ready) == 0 || ln.paced <= now {
+	if len(ln.ready) == 0 || ln.paced.end() <= now {
 		return never
 	}
-	first := ln.paced
+	first := ln.paced.end()
 	for _, e := range ln.ready {
 		if at := q.tickOf(e.wake); !e.wake.IsZero() && at > now {
 			first = min(first, at)
@@ -52,29 +52,45 @@ func (ln *line) opens(q *queue, now tick) tick {
 	return first
 }
 
-// pace lets the next look for the sake of an event wait, as little as the hour allows. The caller holds the lock.
+// pauses are until when looks for the sake of events wait that an installation's hours last: each hour by itself.
+type pauses struct{ points, requests tick }
+
+func (p pauses) end() tick { return max(p.points, p.requests) }
+
+// pace lets the next look for the sake of an event wait, as little as the hour of points allows. The caller holds the lock.
 func (l *Loop) pace(e *entry, now instant) {
 	if e.began >= forge.Opening {
 		return
 	}
 	b := l.forge.Budgets(e.repo.Installation)
-	apart := max(apart(b.GraphQL, e.cost, now.wall), apart(b.REST, e.writes, now.wall))
-	e.line.paced = max(e.line.paced, now.tick) + apart
+	e.line.paced.points = max(e.line.paced.points, now.tick) + apart(b.GraphQL, e.cost, now.wall)
+}
+
+// paceWrites does so for the hour of requests, by what a look has written: nobody knows it before. The caller holds the lock.
+func (k *look) paceWrites(now instant) {
+	if k.entry.began >= forge.Opening || k.wrote == 0 {
+		return
+	}
+	b := k.loop.forge.Budgets(k.repo.Installation)
+	k.line.paced.requests = max(k.line.paced.requests, now.tick) + apart(b.REST, k.wrote, now.wall)
 }
 
 // apart is how long after a look of some cost the next one may begin, that the hour lasts: the rest of it, shared out among what is left
-// but for the reserve. The fuller the hour is, the less of that pause is kept. So n repositories that change all the time are looked at
-// every (n × cost ÷ left) of the rest of the hour, or sooner.
+// but for the reserve. While no less is left than of an hour spent evenly, nothing of that pause is kept; once a burstShare of that is
+// missing, all of it. So n repositories that change all the time are looked at every (n × cost ÷ left) of the rest of the hour,
+// and a burst after quiet is answered at once.
 func apart(b forge.Budget, cost int, now time.Time) time.Duration {
-	if b.Renewed.IsZero() || b.Limit <= 0 {
+	rest, reserve := b.Renewed.Sub(now), forge.EventReserve(b.Limit)
+	left := b.Left - reserve
+	switch {
+	case b.Renewed.IsZero() || b.Limit <= 0 || rest <= 0:
 		return 0
+	case left <= 0:
+		return rest
 	}
-	rest, left := b.Renewed.Sub(now), b.Left-forge.EventReserve(b.Limit)
-	if left <= 0 {
-		return max(0, rest)
-	}
-	used := max(0, 1-float64(b.Left)/float64(b.Limit))
-	return max(0, min(rest, time.Duration(float64(rest)*used*float64(max(cost, 1))/float64(left))))
+	ahead := 1 - float64(left)/float64(b.Limit-reserve)/rest.Hours()
+	kept := max(0, min(1, burstShare*ahead))
+	return min(rest, time.Duration(float64(rest)*kept*float64(max(cost, 1))/float64(left)))
 }
 
 // resyncInterval is the pause between two looks that read everything anew: stretched so that the resyncs of an installation take at most
@@ -189,7 +205,7 @@ func (k *look) settleForeseen(limit *forge.Error, now instant) {
 		e.resync = again
 	}
 	if k.full != nil || e.began == forge.Event {
-		ln.paced = max(ln.paced, again)
+		ln.paced.points = max(ln.paced.points, again)
 	}
 	if k.full != nil || e.began != forge.Resync {
 		e.due = min(e.due, again)

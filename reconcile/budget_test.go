@@ -23,7 +23,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 		}
 		w.after = func(c call) error {
 			if c.op == "status" {
-				left--
+				w.within(func() { left-- })
 			}
 			return nil
 		}
@@ -33,7 +33,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 			h.pulls[2] = &pull{number: 2, head: 1, hold: true}
 			h.pulls[3] = &pull{number: 3, head: 1, hold: true}
 		})
-		w.windows = func(at time.Time) (bool, time.Time) { return at.Before(closing), laterOf(at, closing) }
+		w.windows = shutsAt(closing)
 		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		w.want(one, 1, "new")
@@ -68,7 +68,7 @@ func TestAnOwedPutBackComesFirstWhenTheLimitEnds(t *testing.T) {
 					for _, r := range repos[:20] {
 						w.note(r)
 					}
-					time.Sleep(2 * time.Second) // they stand in line
+					w.sleep(2 * time.Second) // they stand in line
 					until = time.Now().Add(3 * time.Minute)
 				}
 				if time.Now().Before(until) {
@@ -86,7 +86,9 @@ func TestAnOwedPutBackComesFirstWhenTheLimitEnds(t *testing.T) {
 		w.open(repos[20], pull{number: 7})
 		time.Sleep(10 * time.Second)
 		w.want(repos[20], 7, "success") // GitHub takes nothing from us now
-		time.Sleep(time.Until(until) + 500*time.Millisecond)
+		var rest time.Duration
+		w.set(func() { rest = time.Until(until) })
+		time.Sleep(rest + 500*time.Millisecond)
 		w.want(repos[20], 7, "pending")
 	}, repos...)
 }
@@ -104,7 +106,7 @@ func TestNoSuccessWithoutRoomForItsMerge(t *testing.T) {
 		}
 		w.after = func(c call) error {
 			if c.op == "merge" && time.Now().Before(free) {
-				left--
+				w.within(func() { left-- })
 			}
 			return nil
 		}
@@ -115,12 +117,15 @@ func TestNoSuccessWithoutRoomForItsMerge(t *testing.T) {
 				}
 			})
 		}
-		stop, from := started(w, reconcile.Options{})
+		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		time.Sleep(time.Until(free) - time.Second)
-		if n := w.count(from, "merge") + w.count(time.Time{}, "merge"); n == 0 || left != 0 {
-			t.Errorf("%d merges, %d left", n, left)
-		}
+		merges := w.count(time.Time{}, "merge")
+		w.set(func() {
+			if merges == 0 || left != 0 {
+				t.Errorf("%d merges, %d left", merges, left)
+			}
+		})
 		if n := len(w.of(time.Time{}, "status")); n != 3 {
 			t.Errorf("%d statuses for 3 merges", n)
 		}
@@ -146,16 +151,18 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		left := 600 // a hundred beyond the reserve
 		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
 		opening := time.Now().Add(20 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		w.open(many[9], pull{number: 7, windowed: true})
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
-		w.after = func(c call) error {
-			if c.op == "observe" {
-				left--
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "observe" {
+					w.within(func() { left-- })
+				}
+				return nil
 			}
-			return nil
-		}
+		})
 		for time.Now().Before(opening) {
 			for _, r := range many[:9] {
 				w.loop.Poke(r, reconcile.Changed, plan.Named{})
@@ -182,5 +189,81 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		w.want(many[9], 7, "merged")
+	}, many...)
+}
+
+// Events all the time spend an hour evenly: who acts in its last minutes waits hardly longer than who did in its first.
+func TestAnHourIsSpentEvenly(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(20) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 500
+		renewed := time.Now().Add(time.Hour)
+		left := 500
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 500, Left: left, Renewed: renewed} }
+		w.after = func(c call) error {
+			if c.op == "observe" {
+				left--
+			}
+			return nil
+		}
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		for time.Now().Before(renewed.Add(-time.Second)) {
+			for _, r := range many {
+				w.loop.Poke(r, reconcile.Changed, plan.Named{})
+			}
+			time.Sleep(time.Second)
+		}
+		even := time.Hour * 20 / 450 // a tenth is the reserve
+		for _, r := range many {
+			last := from
+			for _, c := range append(of(w, from, r, "observe"), call{at: renewed}) {
+				if wait := c.at.Sub(last); wait > even*3/2 {
+					t.Errorf("%s waited %s at %s", r, wait, last.Sub(from))
+				}
+				last = c.at
+			}
+		}
+		if left < 50 || left > 100 {
+			t.Errorf("%d points are left", left)
+		}
+	}, many...)
+}
+
+// What a look wrote long ago lets nobody wait now: what it writes counts when it is written.
+func TestWritesOfLongAgoLetNobodyWait(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(20) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		left := 5000
+		w.budgets = func(b *forge.Budgets) {
+			b.REST = forge.Budget{Limit: 5000, Left: left, Renewed: time.Now().Add(time.Hour)}
+		}
+		for _, r := range many {
+			for n := range 30 {
+				w.open(r, pull{number: n + 1, windowed: true})
+			}
+		}
+		w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(5 * time.Minute)
+		left = 3000
+		from := time.Now()
+		for _, r := range many {
+			w.loop.Poke(r, reconcile.Changed, plan.Named{})
+		}
+		time.Sleep(40 * time.Second)
+		for _, r := range many {
+			if len(of(w, from, r, "observe")) == 0 {
+				t.Errorf("%s waits", r)
+			}
+		}
 	}, many...)
 }

@@ -45,12 +45,12 @@ func TestEventsOnOthersVoidNothing(t *testing.T) {
 		if n := w.count(from, "status"); n != pulls {
 			t.Errorf("%d statuses for %d pull requests", n, pulls)
 		}
-		if looks != 2 {
-			t.Errorf("%d looks: one that writes, and one for the events meanwhile", looks)
-		}
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		for _, a := range w.hubs[one.ID].acts {
+		w.set(func() {
+			if looks != 2 {
+				t.Errorf("%d looks: one that writes, and one for the events meanwhile", looks)
+			}
+		})
+		for _, a := range w.acts() {
 			if a.Outcome != "done" {
 				t.Errorf("%s of #%d is %s: %s", a.Verb, a.Pull, a.Outcome, a.Reason)
 			}
@@ -121,9 +121,11 @@ func TestAStatusThatEventsAlwaysVoid(t *testing.T) {
 		w.open(one, pull{number: 1, hold: true})
 		time.Sleep(time.Minute)
 		w.want(one, 1, "pending")
-		if looks > 6 {
-			t.Errorf("it took %d looks", looks)
-		}
+		w.set(func() {
+			if looks > 6 {
+				t.Errorf("it took %d looks", looks)
+			}
+		})
 	}, one)
 }
 
@@ -177,10 +179,10 @@ func TestStatusesAreWrittenAtTheSameTime(t *testing.T) {
 					if w.widest != c.most {
 						t.Errorf("%d writes at once, want %d", w.widest, c.most)
 					}
+					if took := last.Sub(from); took > c.longest {
+						t.Errorf("the last was written after %v", took)
+					}
 				})
-				if took := last.Sub(from); took > c.longest {
-					t.Errorf("the last was written after %v", took)
-				}
 			}, repos...)
 		})
 	}
@@ -197,7 +199,7 @@ func TestTakingBackWaitsForNothingThatOpens(t *testing.T) {
 		w.set(func() {
 			w.after = func(c call) error {
 				if c.op == "observe" && c.repo == one {
-					w.set(func() { w.slow = 20 * time.Second }) // of what begins from now on
+					w.within(func() { w.slow = 20 * time.Second }) // of what begins from now on
 				}
 				return nil
 			}
@@ -337,12 +339,11 @@ func TestAPanicAmidWritesKeepsNobody(t *testing.T) {
 		for n := range 20 {
 			w.want(one, n+1, "pending")
 		}
-		_ = w.inTurn(func(call) error {
+		w.set(func() {
 			if panics != 16 {
 				t.Errorf("%d panics", panics)
 			}
-			return nil
-		}, call{})
+		})
 		for n := range 20 {
 			w.change(repo(2), func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
 		}

@@ -114,7 +114,7 @@ func TestADebtOutlivesTheProcess(t *testing.T) {
 					calls++
 				}
 				if calls == at+1 {
-					w.set(func() { w.dead = true })
+					w.within(func() { w.dead = true })
 				}
 				return nil
 			}
@@ -219,7 +219,7 @@ func TestARefusedPaymentIsTriedForAMonth(t *testing.T) {
 		if owed := w.debts(); len(owed) != 1 || owed[0].Reason == "" || owed[0].Tries == 0 {
 			t.Errorf("kept: %v", owed)
 		}
-		stop = w.run(reconcile.Options{})
+		stop = w.run(reconcile.Options{Resync: 6 * time.Hour}) // a month of looks says nothing new
 		defer stop()
 		w.open(one, pull{number: 2})
 		time.Sleep(5 * time.Second)
@@ -457,7 +457,7 @@ func TestAnEventVoidsWhatWaitedForAPayment(t *testing.T) {
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "status" && c.repo.ID == one.ID {
-					time.Sleep(time.Second)
+					w.sleep(time.Second)
 				}
 				return nil
 			}

@@ -19,7 +19,8 @@
 //   - Never two looks at one repository at once; a burst of notes makes one look, or two. The first after a silence waits for no other.
 //   - No write on a void observation: the pin has run out, or an event that is not the echo of our own write named, since the
 //     observation began, what the write rests on: its pull request or whatever shares the head, the head, the base, the branch that it
-//     deletes, the default branch, or nothing in particular. A push or a check voids all that is about windowed branches, an event about a
+//     deletes, the default branch, or nothing in particular. One that says no more than that a pull request is open, with the head and the
+//     base that were observed, is no news: GitHub's webhooks are late, and the look that it would make would see the same. A push or a check voids all that is about windowed branches, an event about a
 //     pull request none of it. What else is written is left to the look that the event makes. One exception, because the other side of it
 //     is a green status that outlives its window: what events kept from every write, [voidMost] looks in a row, is written if it shuts (is
 //     no success); and a success that should have been taken back is a debt that is called in.
@@ -29,8 +30,8 @@
 //     Merges go one after the other, the oldest first. What was written at the same time changes nothing of the look before all of it has
 //     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
 //   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
-//     go those that take green back or follow a green that was set for them, for which some room is always left; then who came first. What
-//     pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
+//     go those that take green back or follow a green that was set for them, for which some room is always left; then what releases
+//     something, which has a part of the pace that is not left to others; then who came first. What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What shuts waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that shut are written all the same.
 //   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none

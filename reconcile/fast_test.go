@@ -101,7 +101,7 @@ func TestManyDueInTwentyRepositories(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		const many = 300
 		opening := time.Now().Add(10 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		for n := range many {
 			w.change(fleet()[n%20], func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, windowed: true} })
 		}
@@ -113,6 +113,31 @@ func TestManyDueInTwentyRepositories(t *testing.T) {
 		}
 		if requests := w.count(opening, "observe", "status", "merge"); float64(requests) > 2.4*many {
 			t.Errorf("%d requests for %d merges", requests, many)
+		}
+	}, fleet()...)
+}
+
+// TestAThousandAnnouncedWithinASecond: a thousand pull requests were opened while GitHub's webhooks were late. Their events come within a
+// second, and say nothing that the first look of each repository has not seen: it decides on all, and is not void.
+func TestAThousandAnnouncedWithinASecond(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		const many = 1000
+		defer swift(w)()
+		for n := range many {
+			w.change(fleet()[n%20], func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
+		}
+		from := time.Now()
+		for n := range many {
+			w.noteOf(fleet()[n%20], plan.Named{Pull: n + 1, SHA: headOf(n + 1), Target: "main", Arrival: true})
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		took, theirs := w.lastOf(from, many, "status"), many/64*far+far
+		if ratio := float64(took) / float64(theirs); ratio > 1.2 {
+			t.Errorf("all are decided after %v, %.2f times %v", took, ratio, theirs)
+		}
+		if looks := w.count(from, "observe"); looks > 20 {
+			t.Errorf("%d looks", looks)
 		}
 	}, fleet()...)
 }

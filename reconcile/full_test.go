@@ -17,7 +17,7 @@ import (
 func TestWhatFallsDueIsReadInFull(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(10 * time.Minute)
-		w.keeps, w.windows = true, func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.keeps, w.windows = true, opensAt(opening)
 		for n := range 5 {
 			w.open(one, pull{number: n + 1, windowed: true})
 		}
@@ -40,7 +40,7 @@ func TestWhatFallsDueIsReadInFull(t *testing.T) {
 // TestNothingIsReleasedOnOldDetails: what may go now and was not foreseen is read in full just before.
 func TestNothingIsReleasedOnOldDetails(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.keeps, w.windows = true, func(time.Time) (bool, time.Time) { return false, time.Time{} }
+		w.keeps, w.windows = true, forEver(false)
 		for n := range 3 {
 			w.open(one, pull{number: n + 1, windowed: true})
 		}
@@ -48,7 +48,7 @@ func TestNothingIsReleasedOnOldDetails(t *testing.T) {
 		defer stop()
 		time.Sleep(time.Minute)
 		w.change(one, func(h *hub) { h.pulls[2].hold = true }) // and nobody says so
-		w.set(func() { w.windows = func(time.Time) (bool, time.Time) { return true, time.Time{} } })
+		w.set(func() { w.windows = forEver(true) })
 		from := time.Now()
 		w.note(one)
 		time.Sleep(10 * time.Second)
@@ -91,7 +91,7 @@ func TestWhatWaitsIsReadAtEachResync(t *testing.T) {
 // its end has answered it.
 func TestWhatAnEventNamesIsReadInFull(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+		w.windows = forEver(false)
 		for n := range 9 {
 			w.open(one, pull{number: n + 1, windowed: true})
 		}

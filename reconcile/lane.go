@@ -21,7 +21,7 @@ type lanes struct {
 type lane struct {
 	most    int // that may be under way at once
 	running int
-	late    int // of those, the usual ones
+	late    int // of those, all but the pressing ones
 	of      [urgencies]rank
 }
 
@@ -44,6 +44,7 @@ type urgency int
 const (
 	withdrawing urgency = iota // takes green back: it waits for no limit but its own, and GitHub's
 	pressing                   // ends a unit that began
+	opening                    // releases something: it has a part of the pace that those that only tell have not
 	usual
 	urgencies
 )
@@ -82,7 +83,7 @@ func (l *lanes) lane(installation int64) *lane {
 // room reports whether one more may be let in. Some room is left to what is pressing.
 func (n *lane) room(u urgency) bool {
 	most := min(n.most, n.of[u].width)
-	return n.of[u].rests == 0 && n.running < most && (u != usual || n.late < max(1, most-urgentRoom))
+	return n.of[u].rests == 0 && n.running < most && (u < opening || n.late < max(1, most-urgentRoom))
 }
 
 // join takes the place in line. Who calls it calls enter after it.
@@ -149,7 +150,7 @@ func (n *lane) admit() {
 	for u := range urgencies {
 		for line := &n.of[u].waiting; len(*line) > 0 && n.room(u); *line = (*line)[1:] {
 			n.running++
-			if u == usual {
+			if u >= opening {
 				n.late++
 			}
 			close((*line)[0].turn)
@@ -170,7 +171,7 @@ func (l *lanes) leave(installation int64, u urgency, err error) {
 			n.of[u].width = min(2*n.of[u].width, writesFree)
 		}
 	}
-	if u == usual {
+	if u >= opening {
 		n.late--
 	}
 	n.admit()

@@ -19,7 +19,7 @@ func TestLanesKeepCount(t *testing.T) {
 		var all sync.WaitGroup
 		running, late, most := 0, 0, 0
 		for range 2000 {
-			u, last, fails := usual-urgency(r.IntN(8)/6), time.Duration(1+r.IntN(50))*time.Millisecond, r.IntN(40) == 0
+			u, last, fails := []urgency{usual, usual, usual, opening, opening, opening, pressing, pressing}[r.IntN(8)], time.Duration(1+r.IntN(50))*time.Millisecond, r.IntN(40) == 0
 			turn := l.admission(1, u)
 			all.Go(func() {
 				_, err := turn.enter(t.Context(), writesPaced, func() {})
@@ -28,7 +28,7 @@ func TestLanesKeepCount(t *testing.T) {
 				}
 				mu.Lock()
 				running++
-				if u == usual {
+				if u >= opening {
 					late++
 				}
 				if most = max(most, running); running > writesPaced || late > writesPaced-urgentRoom {
@@ -38,7 +38,7 @@ func TestLanesKeepCount(t *testing.T) {
 				time.Sleep(last)
 				mu.Lock()
 				running--
-				if u == usual {
+				if u >= opening {
 					late--
 				}
 				mu.Unlock()
@@ -116,7 +116,9 @@ func TestLanesKeepTheirOrder(t *testing.T) {
 // TestTakingBackWaitsForNoPaceButItsOwn: what our own count refused to a status, or to a unit, rests those; what takes green back may have
 // more of the pace, and goes on at once. GitHub's own limit rests all.
 func TestTakingBackWaitsForNoPaceButItsOwn(t *testing.T) {
-	for from, goes := range map[urgency][]bool{usual: {true, true, false}, pressing: {true, false, false}, withdrawing: {false, false, false}} {
+	for from, goes := range map[urgency][urgencies]bool{
+		usual: {true, true, true}, opening: {true, true}, pressing: {true}, withdrawing: {},
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &lanes{of: map[int64]*lane{}}
 			under := l.admission(1, usual)

@@ -57,7 +57,7 @@ func TestPaymentsThatNobodyTakesEnd(t *testing.T) {
 				end := time.Now().Add(time.Hour)
 				w.decide = shownUntil(&end)
 				w.open(one, pull{number: 1})
-				stop := w.run(reconcile.Options{})
+				stop := w.run(reconcile.Options{Resync: 6 * time.Hour}) // a month of looks says nothing new
 				defer stop()
 				time.Sleep(30 * time.Minute)
 				w.set(func() {
@@ -336,7 +336,7 @@ func TestAPaymentOfBeforeTakesNoLaterSuccessBack(t *testing.T) {
 			merges = true
 			w.fault = func(c call) error {
 				if c.op == "observe" && time.Now().Before(end) {
-					time.Sleep(time.Until(end.Add(time.Second))) // the debt is paid meanwhile
+					w.sleep(time.Until(end.Add(time.Second))) // the debt is paid meanwhile
 				}
 				return nil
 			}

@@ -18,7 +18,7 @@ const (
 	// settleQuiet is how long a repository must be quiet after a note before it is looked at: one push makes several events.
 	settleQuiet = 250 * time.Millisecond
 	// settleFirst is how long an event that breaks a silence waits for those that come with it.
-	settleFirst = 25 * time.Millisecond
+	settleFirst = 10 * time.Millisecond
 	// settleMost is the longest that a note waits for quiet.
 	settleMost = time.Second
 	// A repository with events all the time is not looked at all the time: from the streakFree-th look in a row on, the pause
@@ -149,8 +149,6 @@ const (
 	driftMost = 5 * time.Millisecond
 	// jumpMost is the jump ahead after which every repository is looked at: the machine slept, and events were lost.
 	jumpMost = time.Minute
-	// skewMost is how far our clock may be from GitHub's before Ready says so.
-	skewMost = 30 * time.Second
 )
 
 // How looks are spread, and how lists of repositories are read.
@@ -173,6 +171,8 @@ const (
 	missedRest = time.Minute
 	// makeUpRest is the least pause between two passes over all repositories for their sake: one of ten thousand takes a millisecond.
 	makeUpRest = time.Second
+	// burstShare is the part of an hour that bursts may spend ahead of time, before looks come as far apart as the rest of it needs: a tenth.
+	burstShare = 10
 	// listShare is the part of the hourly budget that lists of repositories may take: a twentieth.
 	listShare = 20
 	// pageSize is how many pull requests or repositories one request reads, to reckon costs by.

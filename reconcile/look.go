@@ -284,12 +284,16 @@ func (k *look) observed(s plan.Snapshot) {
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s.Skew.Abs() > skewMost && l.health.skew.Abs() <= skewMost {
+	if s.Skew.Abs() > plan.MaxSkew && l.health.skew.Abs() <= plan.MaxSkew {
 		k.log.Warn(wordOfSkew(s.Skew))
 	}
 	l.health.skew = s.Skew
 	if k.entry.state != looking {
 		return // it was forgotten meanwhile
+	}
+	k.entry.open, k.entry.blind = openOf(s), false
+	if k.entry.events.shown(k.seen, k.entry.open) {
+		k.entry.settle, k.entry.noted, k.entry.prompt = never, never, never
 	}
 	k.entry.events.forget(k.seen)
 	k.entry.bases, k.entry.free = slices.Collect(maps.Keys(s.Bases)), s.Budget == 0

@@ -32,7 +32,7 @@ func started(w *world, o reconcile.Options) (stop func(), from time.Time) {
 func TestOnePullRequestAloneTakesTwoRequests(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.set(func() {
-			w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+			w.windows = forEver(false)
 		})
 		stop, from := started(w, reconcile.Options{})
 		defer stop()
@@ -64,7 +64,7 @@ func TestFiftyEventsInABurstMakeOneLookOrTwo(t *testing.T) {
 func TestFiftyOpenedWithinASecondArePendingForLittle(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.set(func() {
-			w.windows = func(time.Time) (bool, time.Time) { return false, time.Time{} }
+			w.windows = forEver(false)
 		})
 		stop, from := started(w, reconcile.Options{})
 		defer stop()
@@ -88,9 +88,7 @@ func TestFiftyDueAreMergedForLittle(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(time.Minute)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) {
-				return !at.Before(opening), laterOf(at, opening)
-			}
+			w.windows = opensAt(opening)
 		})
 		w.set(func() {
 			w.slow = 330 * time.Millisecond // GitHub's pace
@@ -112,19 +110,11 @@ func TestFiftyDueAreMergedForLittle(t *testing.T) {
 	}, one)
 }
 
-// laterOf is the next change of a window that opens once and stays open.
-func laterOf(at, opening time.Time) time.Time {
-	if at.Before(opening) {
-		return opening
-	}
-	return time.Time{}
-}
-
 func TestWakeIsKeptToTheInstant(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(83*time.Minute + 17*time.Second + 3*time.Nanosecond)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.windows = opensAt(opening)
 		})
 		stop := w.run(reconcile.Options{})
 		defer stop()
@@ -190,12 +180,7 @@ func TestAPinThatRanOutVoids(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		closing := time.Now().Add(10 * time.Minute)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) {
-				if at.Before(closing) {
-					return true, closing
-				}
-				return false, time.Time{}
-			}
+			w.windows = shutsAt(closing)
 		})
 		stop := w.run(reconcile.Options{})
 		defer stop()
@@ -216,19 +201,14 @@ func TestACloseBetweenSuccessAndMergeLeavesNothingGreen(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		closing := time.Now().Add(10 * time.Minute)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) {
-				if at.Before(closing) {
-					return true, closing
-				}
-				return false, time.Time{}
-			}
+			w.windows = shutsAt(closing)
 		})
 		stop := w.run(reconcile.Options{})
 		defer stop()
 		w.set(func() {
 			w.after = func(c call) error {
 				if c.op == "status" && c.state == plan.Success {
-					time.Sleep(time.Until(closing))
+					w.sleep(time.Until(closing))
 				}
 				return nil
 			}
@@ -392,15 +372,16 @@ func TestNothingGreenIsLeftWhenTheServiceStops(t *testing.T) {
 					w.fault = func(c call) error {
 						if c.op == at {
 							cancel()
-							synctest.Wait()
+							w.outOfTurn(synctest.Wait)
 						}
 						return nil
 					}
 				})
 				w.open(one, pull{number: 7})
-				w.loop = reconcile.New(reconcile.Options{Forge: w, Store: w, Decide: w.judge})
+				loop := reconcile.New(reconcile.Options{Forge: w, Store: w, Decide: w.judge})
+				w.set(func() { w.loop = loop })
 				began := time.Now()
-				if err := w.loop.Run(ctx); err != nil {
+				if err := loop.Run(ctx); err != nil {
 					t.Error(err)
 				}
 				if took := time.Since(began); took > 20*time.Second {
@@ -426,12 +407,7 @@ func TestAKillAtAnyPointIsPutRightByTheNextStart(t *testing.T) {
 		bubble(t, func(t *testing.T, w *world) {
 			closing := time.Now().Add(30 * time.Second)
 			w.set(func() {
-				w.windows = func(at time.Time) (bool, time.Time) {
-					if at.Before(closing) {
-						return true, closing
-					}
-					return false, time.Time{}
-				}
+				w.windows = shutsAt(closing)
 			})
 			w.open(one, pull{number: 7, windowed: true})
 			w.open(one, pull{number: 8})
@@ -473,7 +449,7 @@ func TestAKillAtAnyPointIsPutRightByTheNextStart(t *testing.T) {
 // A repository's own webhook with our secret names no installation: it is a hint about a repository that is known, by whatever
 // event, and nothing about one that is not, or that is gone.
 func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
-	var log strings.Builder
+	var log logged
 	bubble(t, func(t *testing.T, w *world) {
 		stop, _ := started(w, reconcile.Options{Log: logger(&log)})
 		defer stop()
@@ -545,7 +521,7 @@ func TestErrorsBackOffAloneAndAnOpeningIsTriedAllTheSame(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(21*time.Minute + 3*time.Second)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.windows = opensAt(opening)
 		})
 		w.open(one, pull{number: 7, windowed: true})
 		stop, from := started(w, reconcile.Options{})
@@ -578,7 +554,7 @@ func TestErrorsBackOffAloneAndAnOpeningIsTriedAllTheSame(t *testing.T) {
 
 func TestAPanicHoldsItsRepositoryAlone(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		var log strings.Builder
+		var log logged
 		w.set(func() {
 			w.decide = func(s plan.Snapshot) plan.Plan {
 				if s.Repo == one {
@@ -746,7 +722,7 @@ func TestTheWallClockMayJump(t *testing.T) {
 				w.clock = func() time.Time { return time.Now().Round(0).Add(time.Duration(off.Load())) }
 				opening := time.Now().Add(100 * time.Minute)
 				w.set(func() {
-					w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+					w.windows = opensAt(opening)
 				})
 				w.open(one, pull{number: 7, windowed: true})
 				stop := w.run(reconcile.Options{Resync: 24 * time.Hour})
@@ -981,7 +957,7 @@ func TestAStreamOfEventsDoesNotKeepWhatShuts(t *testing.T) {
 		})
 		opening := time.Now().Add(48 * time.Second)
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.windows = opensAt(opening)
 		})
 		w.open(one, pull{number: 9, windowed: true})
 		for range 600 {
@@ -1042,7 +1018,7 @@ func TestOneFailingPullRequestDoesNotStopTheOthers(t *testing.T) {
 func TestManyOpenAreReadAgainInBatchesBeforeTheirMerges(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(10 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		for n := range 160 {
 			w.open(one, pull{number: n + 1, windowed: n < 120, hold: n >= 120})
 		}
@@ -1139,9 +1115,11 @@ func TestAnEventBetweenTwoReadsVoidsWhatIsNotReadAgain(t *testing.T) {
 		defer stop()
 		time.Sleep(3 * time.Minute)
 		w.want(one, 1, "merged")
-		if last != 2 {
-			t.Errorf("the last write rested on observation %d", last)
-		}
+		w.set(func() {
+			if last != 2 {
+				t.Errorf("the last write rested on observation %d", last)
+			}
+		})
 	}, one)
 }
 
@@ -1257,7 +1235,7 @@ func TestMergesOfManyRepositoriesThatWaitLeaveWorkersToOthers(t *testing.T) {
 
 func TestWhatWasDecidedAndDoneIsLogged(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		var log strings.Builder
+		var log logged
 		w.open(one, pull{number: 7, hold: true})
 		stop := w.run(reconcile.Options{Log: logger(&log)})
 		time.Sleep(30 * time.Minute) // resyncs say nothing new
@@ -1435,7 +1413,7 @@ func TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget(t *testing.T) {
 func TestAnOpeningDuringALookIsNotMissed(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		w.open(one, pull{number: 7, windowed: true})
 		stop := w.run(reconcile.Options{})
 		defer stop()

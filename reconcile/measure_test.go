@@ -1,7 +1,6 @@
 package reconcile_test
 
 import (
-	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -40,6 +39,13 @@ func (m *meter) Release(since time.Duration) {
 	m.releases = append(m.releases, since)
 }
 
+// measured is what was measured so far.
+func (m *meter) measured(all *[]time.Duration) []time.Duration {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(*all)
+}
+
 // TestMeasured: the time from an event to its status, and from the opening to the merge, whatever was tried in between. While it is
 // due it is counted, with its age; what was held is counted as held before.
 func TestMeasured(t *testing.T) {
@@ -47,7 +53,7 @@ func TestMeasured(t *testing.T) {
 		opening := time.Now().Add(time.Minute)
 		var m meter
 		w.set(func() {
-			w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+			w.windows = opensAt(opening)
 			w.fault = func(c call) error {
 				if c.op == "merge" && time.Since(opening) < 30*time.Second {
 					return &forge.Error{Kind: forge.Transient, Reason: "away"}
@@ -56,14 +62,13 @@ func TestMeasured(t *testing.T) {
 			}
 		})
 		stop, _ := started(w, reconcile.Options{Meter: &m})
-		defer stop()
 		w.open(one, pull{number: 1, windowed: true})
 		time.Sleep(10 * time.Second)
 		if c := w.loop.Census(); c.Verdicts[plan.Held] != 1 || c.OldestDue != 0 || c.Known != 1 {
 			t.Errorf("while it is held the census is %+v", c)
 		}
-		if len(m.statuses) != 1 || m.statuses[0] > 2*time.Second || m.statuses[0] == 0 {
-			t.Errorf("from the event to the status: %v", m.statuses)
+		if s := m.measured(&m.statuses); len(s) != 1 || s[0] > 2*time.Second || s[0] == 0 {
+			t.Errorf("from the event to the status: %v", s)
 		}
 		time.Sleep(time.Until(opening) + 20*time.Second)
 		if c := w.loop.Census(); c.OldestDue < 15*time.Second || c.OldestDue > 21*time.Second {
@@ -74,13 +79,14 @@ func TestMeasured(t *testing.T) {
 		if c := w.loop.Census(); c.OldestDue != 0 {
 			t.Errorf("when it is merged the census is %+v", c)
 		}
-		if len(m.releases) != 1 || m.releases[0] < 30*time.Second || m.releases[0] > 2*time.Minute {
-			t.Errorf("from due to done: %v", m.releases)
+		if r := m.measured(&m.releases); len(r) != 1 || r[0] < 30*time.Second || r[0] > 2*time.Minute {
+			t.Errorf("from due to done: %v", r)
 		}
-		if len(m.statuses) != 1 {
-			t.Errorf("an opening is no event: %v", m.statuses)
+		if s := m.measured(&m.statuses); len(s) != 1 {
+			t.Errorf("an opening is no event: %v", s)
 		}
-		if fmt.Sprint(m.looks) == "[]" {
+		stop()
+		if len(m.looks) == 0 {
 			t.Error("no look was measured")
 		}
 	}, one)

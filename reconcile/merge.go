@@ -31,7 +31,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 	if !m.StatusAfter && !green {
 		success := post{
 			Status: plan.Status{Context: m.Context, State: plan.Success, Description: m.Description},
-			sha:    m.SHA, debt: m.Debt, statuses: m.Statuses,
+			sha:    m.SHA, before: m.Before, debt: m.Debt, statuses: m.Statuses,
 		}
 		if err := k.giveGreen(ctx, m, &success); err != nil {
 			return k.neverGreen(ctx, m, err)

@@ -18,15 +18,7 @@ import (
 // opening lets the window open 10 minutes after the loop's beginning, and close after some time.
 func (w *world) opening(lasts time.Duration) (at time.Time) {
 	at = time.Now().Add(10 * time.Minute)
-	w.windows = func(now time.Time) (bool, time.Time) {
-		switch closing := at.Add(lasts); {
-		case now.Before(at):
-			return false, at
-		case now.Before(closing):
-			return true, closing
-		}
-		return false, time.Time{}
-	}
+	w.windows = turns(false, at, shutsAt(at.Add(lasts)))
 	return at
 }
 
@@ -436,7 +428,7 @@ func TestStoppingBetweenUnlockAndMoveLeavesNothingGreen(t *testing.T) {
 					if c.op == at && once {
 						once = false
 						close(stopping)
-						synctest.Wait()
+						w.outOfTurn(synctest.Wait)
 					}
 					return nil
 				}
@@ -465,7 +457,7 @@ func TestAKillAtAnyPointOfAnOpeningIsPutRight(t *testing.T) {
 		calls := 0
 		bubble(t, func(t *testing.T, w *world) {
 			closing := time.Now().Add(30 * time.Second)
-			w.windows = func(at time.Time) (bool, time.Time) { return at.Before(closing), laterOf(at, closing) }
+			w.windows = shutsAt(closing)
 			w.track(one, 3)
 			w.demanding(2)
 			w.edit("rw/cluster-0001", func(b *branch) { b.refuse = "no" })
@@ -560,7 +552,7 @@ func TestADeletedBranchIsPutBackWhereItWas(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.track(one, 2)
-				w.windows = func(at time.Time) (bool, time.Time) { return open, time.Time{} }
+				w.windows = forEver(open)
 				stop, _ := started(w, reconcile.Options{})
 				defer stop()
 				at := 1
@@ -569,7 +561,7 @@ func TestADeletedBranchIsPutBackWhereItWas(t *testing.T) {
 				}
 				w.stands(t, "rw/cluster-0000", at)
 				from := time.Now()
-				w.mute = true
+				w.set(func() { w.mute = true })
 				w.change(one, func(h *hub) { h.tip = 9 })
 				w.edit("rw/cluster-0000", func(b *branch) { b.at = 0 })
 				w.note(one)
@@ -659,7 +651,7 @@ func TestAThousandReportsMakeFewLooksAndVoidNothing(t *testing.T) {
 
 func TestVerdictsOnBranchesAreLogged(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		var log strings.Builder
+		var log logged
 		w.track(one, 1)
 		opening := w.opening(time.Hour)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) {

@@ -13,7 +13,7 @@ func TestAnOpeningDoesNotWaitForStatusesThatOnlyTell(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.fault = pace()
 		opening := time.Now().Add(time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		for n := range 100 {
 			w.open(one, pull{number: n + 1, windowed: true})
 		}

@@ -55,7 +55,7 @@ func TestThreeHundredDueAtGitHubsPace(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.fault = githubPace()
 		opening := time.Now().Add(10 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		for n := range 300 {
 			w.open(one, pull{number: n + 1, windowed: true})
 		}
@@ -77,12 +77,7 @@ func TestAsManyOfThreeHundredAsFitBeforeTheCutoff(t *testing.T) {
 		w.fault = githubPace()
 		opening := time.Now().Add(10 * time.Minute)
 		closing := opening.Add(2 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) {
-			if !at.Before(opening) {
-				return at.Before(closing), laterOf(at, closing)
-			}
-			return false, opening
-		}
+		w.windows = turns(false, opening, shutsAt(closing))
 		for n := range 300 {
 			w.open(one, pull{number: n + 1, windowed: true})
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
@@ -15,6 +16,7 @@ import (
 type post struct {
 	plan.Status
 	sha       plan.SHA
+	before    time.Time // from when on it must not be written; zero: never
 	debt      plan.Debt // of a success; none: it says nothing that could become untrue
 	statuses  int       // that stand there already, as observed; negative: not known
 	withdraws bool      // takes a success back: no need to if a payment did
@@ -111,7 +113,7 @@ func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
 // repositories decided at the same time.
 func (k *look) stillRight(w *post) error {
 	switch {
-	case !k.lasts(plan.Pin{Before: w.debt.Ends}, 0):
+	case !k.lasts(plan.Pin{Before: plan.Soonest(w.before, w.debt.Ends)}, 0):
 		return errLate
 	case k.void(w.scope()):
 		return errVoid

@@ -2,7 +2,6 @@ package reconcile_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -62,7 +61,7 @@ func TestAnOpeningAsThePromoterDecidesIt(t *testing.T) {
 				w.track(one, n)
 				w.promoted(t, n)
 				w.slow = 80 * time.Millisecond
-				var log strings.Builder
+				var log logged
 				stop := w.run(reconcile.Options{Log: logger(&log), Resync: 48 * time.Hour}) // resyncs are no part of an opening
 				defer stop()
 				opening := time.Date(2000, 1, 1, 1, 0, 0, 0, time.UTC)

@@ -86,14 +86,15 @@ type entry struct {
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
 	asked  tick        // when that was to be for another reason than a resync; never: for none
-	writes int         // of the last look
 	soon   int         // looks in a row that released nothing
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 
-	events events        // that void what they name
-	bases  []plan.Branch // at the last look; nil: there was none
-	free   bool          // nothing is bound to GitHub's pace
-	left   map[plot]int  // looks in a row that events kept from a write there; touched by its look alone
+	events events         // that void what they name
+	open   map[int]opened // pull requests that the last observation showed
+	blind  bool           // a look is under way that has not observed yet
+	bases  []plan.Branch  // at the last look; nil: there was none
+	free   bool           // nothing is bound to GitHub's pace
+	left   map[plot]int   // looks in a row that events kept from a write there; touched by its look alone
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
 	waits  bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
@@ -115,7 +116,7 @@ type line struct {
 	running int    // its looks that have a worker
 	parked  int    // those that wait without one
 	limited tick   // no look before this
-	paced   tick   // none before this but an opening's
+	paced   pauses // none before their ends but an opening's
 	merging int    // merges that looks under way have claimed
 	place   tick   // when the next that lacks merges comes back
 	limits  int    // limits in a row
@@ -269,6 +270,9 @@ func (q *queue) drift(now instant) time.Duration {
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Named, now tick) {
+	if named.Arrival && !e.blind && e.open[named.Pull] == (opened{named.SHA, named.Target}) {
+		return // it was seen already
+	}
 	e.events.add(named)
 	if !e.forerun(named) {
 		if e.state != looking && now-max(e.ended, e.latest) >= settleQuiet {
@@ -376,7 +380,7 @@ func (q *queue) turn(now instant) *line {
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.state, e.began = looking, e.class(now)
+	e.state, e.began, e.blind = looking, e.class(now), true
 	if now.tick-e.ended > streakMost {
 		e.streak = 0
 	}
@@ -392,7 +396,7 @@ func (q *queue) begin(e *entry, now instant) {
 func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
 	q.release()
-	e.ended = now
+	e.ended, e.blind = now, false
 	if e.settle != never {
 		e.settle = max(e.settle, now+e.rest()) // notes that came in while it was looked at
 	}

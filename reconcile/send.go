@@ -131,15 +131,21 @@ func restsFrom(u urgency, err error) urgency {
 	return withdrawing
 }
 
-// urgencyOf is which actions go first: those that take green back, then those that follow a green that was set for them.
+// urgencyOf is which actions go first: those that take green back, then those that follow a green that was set for them, then those that
+// release something.
 func urgencyOf(a plan.Action) urgency {
 	switch a := a.(type) {
 	case plan.SetStatus:
-		if a.Withdraws {
+		switch {
+		case a.Withdraws:
 			return withdrawing
+		case a.State == plan.Success:
+			return opening
 		}
 	case unit, plan.MoveBranches, piece:
 		return pressing
+	case plan.Merge, plan.Update:
+		return opening
 	}
 	return usual
 }

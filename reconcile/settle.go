@@ -24,7 +24,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		e.gones = 0
 	}
 	k.lagging(err, now)
-	e.writes = k.wrote
+	k.paceWrites(now)
 	e.urgent = k.unfinished(p, err)
 	switch {
 	case err == nil:

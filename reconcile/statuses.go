@@ -47,13 +47,17 @@ type setting struct {
 func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 	var all []*setting
 	var jobs []*job
+	var acts []store.Act
 	var end error
 	for _, a := range sets {
 		if k.passedOver(a) {
 			continue
 		}
 		if err := k.may(ctx, a); err != nil {
-			if end = k.heed(a, k.leave(ctx, a, err)); end != nil {
+			if !errors.Is(err, errStopped) {
+				acts = append(acts, k.actOfLeft(a, err))
+			}
+			if end = k.heed(a, err); end != nil {
 				break
 			}
 			continue
@@ -68,14 +72,16 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 		}
 		return errors.Is(s.job.err, errUnbegun) || errors.Is(s.job.err, errStopped)
 	})
-	if len(all) == 0 {
+	for _, s := range all {
+		acts = append(acts, k.written(s))
+	}
+	if len(acts) == 0 {
 		return end
 	}
-	acts := make([]store.Act, len(all))
-	for i, s := range all {
-		acts[i] = k.written(s)
-	}
 	kept := k.record(ctx, acts...)
+	if kept != nil && k.end == nil {
+		k.end = kept
+	}
 	for _, s := range all {
 		err := errors.Join(kept, s.job.err)
 		if err != nil {
@@ -91,7 +97,7 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 func (k *look) setting(a plan.SetStatus) *setting {
 	s := &setting{SetStatus: a, post: post{
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
-		sha:    a.SHA, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
+		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
 	}}
 	k.prepare(&s.post)
 	s.job = job{action: a, write: func(ctx context.Context) error { return k.post(ctx, &s.post) }}

@@ -42,7 +42,7 @@ func (v *moving) unlock(ctx context.Context, group []plan.Move) ([]plan.Move, er
 func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 	success := post{
 		Status: plan.Status{Context: plan.PromoteContextFor(m.Branch), State: plan.Success, Description: m.Says},
-		sha:    m.New, statuses: m.Statuses,
+		sha:    m.New, before: m.Before, statuses: m.Statuses,
 		debt: plan.Debt{
 			SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
 			State: plan.Pending, Description: brief(because(m.Withdrawn, wordUnmoved)),

@@ -1,6 +1,8 @@
 package reconcile
 
 import (
+	"slices"
+
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -10,17 +12,40 @@ import (
 
 // events is what events named, each with the number of the latest one. It is bounded: of too many names the whole is void.
 type events struct {
-	count uint64 // of all of them
-	whole uint64 // the latest that named no part
-	lines uint64 // the latest that named more than a pull request: windowed branches rest on branches and commits
-	named map[plan.Named]uint64
+	count    uint64 // of all of them
+	whole    uint64 // the latest that named no part
+	lines    uint64 // the latest that named more than a pull request: windowed branches rest on branches and commits
+	named    map[plan.Named]uint64
+	arrivals []arrival // the others: they are void where they were observed
+}
+
+// arrival is an event that says no more than that a pull request is open, with which head, and into which base it is to be merged.
+type arrival struct {
+	pull   int
+	number uint64
+	opened
+}
+
+// opened is what an arrival says of a pull request.
+type opened struct {
+	head plan.SHA
+	base plan.Branch
+}
+
+// is reports whether an event names something with it.
+func (a arrival) is(n plan.Named) bool {
+	return n == plan.Named{Pull: a.pull} || n == plan.Named{SHA: a.head} || n == plan.Named{Target: a.base}
 }
 
 // add takes in an event.
 func (v *events) add(n plan.Named) {
 	v.count++
-	if n == (plan.Named{}) || len(v.named) >= namesMost {
-		v.whole, v.lines, v.named = v.count, v.count, nil
+	if n == (plan.Named{}) || len(v.named)+len(v.arrivals) >= namesMost {
+		v.whole, v.lines, v.named, v.arrivals = v.count, v.count, nil, nil
+		return
+	}
+	if n.Arrival {
+		v.arrivals = append(v.arrivals, arrivalOf(n, v.count))
 		return
 	}
 	if v.named == nil {
@@ -36,8 +61,37 @@ func (v *events) add(n plan.Named) {
 	}
 }
 
+func arrivalOf(n plan.Named, number uint64) arrival {
+	return arrival{pull: n.Pull, number: number, opened: opened{n.SHA, n.Target}}
+}
+
+// shown drops the arrivals of what an observation shows, and reports whether there was no other event after the one before it.
+func (v *events) shown(seen uint64, open map[int]opened) (all bool) {
+	count := v.count - seen
+	v.arrivals = slices.DeleteFunc(v.arrivals, func(a arrival) bool {
+		known := a.number > seen && open[a.pull] == a.opened
+		if known {
+			count--
+		}
+		return known
+	})
+	return count == 0
+}
+
+// openOf is what an observation shows of each pull request that it could read.
+func openOf(s plan.Snapshot) map[int]opened {
+	open := make(map[int]opened, len(s.Pulls))
+	for _, p := range s.Pulls {
+		if !p.Unread.Is() {
+			open[p.Number] = opened{p.Head, p.Base}
+		}
+	}
+	return open
+}
+
 // forget drops the names of events up to one: a look has answered them.
 func (v *events) forget(seen uint64) {
+	v.arrivals = slices.DeleteFunc(v.arrivals, func(a arrival) bool { return a.number <= seen })
 	for n, last := range v.named {
 		if last <= seen {
 			delete(v.named, n)
@@ -52,6 +106,9 @@ func (k *look) askNamed(ask *forge.Ask) {
 	defer k.loop.mu.Unlock()
 	v := &k.entry.events
 	ask.Full = k.entry.attention.full(ask.At, k.rules || v.whole > k.entry.answered || k.entry.began == forge.Opening)
+	for _, a := range v.arrivals {
+		ask.Full = append(ask.Full, a.pull)
+	}
 	for n := range v.named {
 		switch {
 		case n.Pull != 0:
@@ -69,7 +126,9 @@ func (v *events) since(seen uint64, names []plan.Named) bool {
 			return true
 		}
 	}
-	return false
+	return slices.ContainsFunc(v.arrivals, func(a arrival) bool {
+		return a.number > seen && slices.ContainsFunc(names, a.is)
+	})
 }
 
 // sight is what tells which events are about an action: the observation's heads, and the bases behind contexts.

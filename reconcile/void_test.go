@@ -145,3 +145,60 @@ func TestALookAnswersNames(t *testing.T) {
 		t.Error("names gathered although looks answered them")
 	}
 }
+
+// TestAnArrivalThatWasSeen: an event that says no more than that a pull request is open, with a head and a base, is no news to an
+// observation that shows it: it voids nothing and makes no look. Whatever else it says, or comes before the observation ends, counts.
+func TestAnArrivalThatWasSeen(t *testing.T) {
+	const x, y plan.SHA = "x", "y"
+	s := plan.Snapshot{Default: "main", Pulls: []plan.Pull{
+		{Number: 1, Base: "main", Head: x}, {Number: 2, Base: "main", Head: y, Unread: plan.Unread{Reason: "timed out"}},
+	}}
+	seen := plan.Named{Pull: 1, SHA: x, Target: "main", Arrival: true}
+	status := scopeOf(plan.SetStatus{Pin: plan.Pin{SHA: x}, Context: plan.ContextFor("main"), State: plan.Pending})
+	change := func(f func(*plan.Named)) plan.Named {
+		n := seen
+		f(&n)
+		return n
+	}
+	for _, c := range []struct {
+		why    string
+		during []plan.Named // while it is observed
+		after  []plan.Named
+		void   bool
+		look   bool
+	}{
+		{why: "it came while it was observed", during: []plan.Named{seen}},
+		{why: "it came after", after: []plan.Named{seen, seen}},
+		{why: "it has another head", during: []plan.Named{change(func(n *plan.Named) { n.SHA = y })}, void: true, look: true},
+		{why: "it has another head, after", after: []plan.Named{change(func(n *plan.Named) { n.SHA = y })}, void: true, look: true},
+		{why: "it has another base", after: []plan.Named{change(func(n *plan.Named) { n.Target = "next" })}, void: true, look: true},
+		{why: "it says more", after: []plan.Named{change(func(n *plan.Named) { n.Arrival = false })}, void: true, look: true},
+		{why: "something else was said of it too", during: []plan.Named{{SHA: x}, seen}, void: true, look: true},
+		{why: "something else was said of another", during: []plan.Named{seen, {Pull: 7}}, look: true},
+		{why: "the pull request could not be read", after: []plan.Named{{Pull: 2, SHA: y, Target: "main", Arrival: true}}, look: true},
+		{why: "it left that head and came back", during: []plan.Named{change(func(n *plan.Named) { n.SHA = y }), seen}, void: true, look: true},
+	} {
+		t.Run(c.why, func(t *testing.T) {
+			q := newQueue(2, at(0))
+			e := q.take(t, 1, 1)
+			l := &Loop{queue: q, forge: still{}}
+			e.open = openOf(s) // by the look before
+			q.begin(e, at(1))
+			k := &look{loop: l, entry: e, line: e.line, repo: e.repo, seen: e.events.count}
+			for _, n := range c.during {
+				q.note(e, n, 2)
+			}
+			k.sight.add(s)
+			k.observed(s)
+			for _, n := range c.after {
+				q.note(e, n, 3)
+			}
+			if got := k.void(status); got != c.void {
+				t.Errorf("void: %v", got)
+			}
+			if got := e.settle != never; got != c.look {
+				t.Errorf("another look: %v", got)
+			}
+		})
+	}
+}

@@ -59,7 +59,7 @@ func wordsOfHealth(h health) []string {
 	if h.unauthorized {
 		why = append(why, "GitHub rejects the App: check github.app_id and the private key")
 	}
-	if h.skew.Abs() > skewMost {
+	if h.skew.Abs() > plan.MaxSkew {
 		why = append(why, wordOfSkew(h.skew))
 	}
 	return why

@@ -43,7 +43,7 @@ no`
 	if got != want {
 		t.Errorf("words:\n%s\nwant:\n%s", got, want)
 	}
-	if all := wordsOfHealth(health{started: true, skew: skewMost}); all != nil {
+	if all := wordsOfHealth(health{started: true, skew: plan.MaxSkew}); all != nil {
 		t.Errorf("a healthy service says %q", all)
 	}
 	notes := plan.Plan{Notes: []plan.Note{{About: "main", Says: "not enforced"}}}

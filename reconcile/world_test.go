@@ -20,29 +20,33 @@ import (
 
 // world is a GitHub and a store in memory, small enough to reason about, with a clock that synctest moves. Every call is
 // logged, may be slow, and may be made to fail by the test.
+//
+// The service's goroutines run the test's own functions, at times at the same instant as the test's goroutine. What these share needs no
+// lock of its own: fault, after, decide and extra take turns, and outside them it is read and written in set alone. spare and budgets run
+// under the world's lock, as the loop asks for them under its own: what they share with the others is changed in within.
 type world struct {
 	t      *testing.T
 	mu     sync.Mutex
 	hubs   map[int64]*hub
-	turn   chan struct{} // holds a value while a function of the test's own runs: debts are paid beside looks
+	turn   chan struct{} // holds a value while a function of the test's own runs
 	calls  []call
 	broken []string // rules of the package that the loop broke
 
-	slow     time.Duration                        // of every request to GitHub
-	fault    func(c call) error                   // what a call fails with, before it does anything
-	after    func(c call) error                   // likewise, after it was done: a lost answer, or the test's own doings
-	dead     bool                                 // the process was killed: nothing that it calls has an effect
-	loop     *reconcile.Loop                      // gets the webhooks
-	mute     bool                                 // no webhook of our own doings arrives
-	budget   int                                  // of requests an hour
-	spare    func() (int, time.Time)              // of requests in this hour, and when the next begins; nil: plenty
-	held     int                                  // requests that are kept for debts
-	budgets  func(*forge.Budgets)                 // changes what is left; nil: plenty of all but spare
-	skew     time.Duration                        // our clock minus GitHub's
-	windows  func(at time.Time) (bool, time.Time) // open at an instant, and until when
-	decide   func(s plan.Snapshot) plan.Plan      // nil: judge
-	clock    func() time.Time                     // nil: time.Now
-	extra    func(s plan.Snapshot, p *plan.Plan)  // changes what was decided
+	slow     time.Duration           // of every request to GitHub
+	fault    func(c call) error      // what a call fails with, before it does anything
+	after    func(c call) error      // likewise, after it was done: a lost answer, or the test's own doings
+	dead     bool                    // the process was killed: nothing that it calls has an effect
+	loop     *reconcile.Loop         // gets the webhooks
+	mute     bool                    // no webhook of our own doings arrives
+	budget   int                     // of requests an hour
+	spare    func() (int, time.Time) // of requests in this hour, and when the next begins; nil: plenty
+	held     int                     // requests that are kept for debts
+	budgets  func(*forge.Budgets)    // changes what is left; nil: plenty of all but spare
+	skew     time.Duration           // our clock minus GitHub's
+	windows  hours
+	decide   func(s plan.Snapshot) plan.Plan     // nil: judge
+	clock    func() time.Time                    // nil: time.Now
+	extra    func(s plan.Snapshot, p *plan.Plan) // changes what was decided
 	owed     ledgerOf
 	writing  map[placed]bool
 	abreast  int  // writes under way
@@ -140,11 +144,30 @@ func (c call) String() string {
 	return fmt.Sprintf("%s %s#%d %s %s", c.op, c.repo.Name, c.pull, c.state, c.detail)
 }
 
+// hours say whether the window is open at an instant, and until when; zero: for ever.
+type hours func(at time.Time) (open bool, until time.Time)
+
+func forEver(open bool) hours { return func(time.Time) (bool, time.Time) { return open, time.Time{} } }
+
+func opensAt(opening time.Time) hours { return turns(false, opening, forEver(true)) }
+
+func shutsAt(closing time.Time) hours { return turns(true, closing, forEver(false)) }
+
+// turns is one state until an instant, and what follows from then on.
+func turns(open bool, until time.Time, then hours) hours {
+	return func(at time.Time) (bool, time.Time) {
+		if at.Before(until) {
+			return open, until
+		}
+		return then(at)
+	}
+}
+
 var github = []string{"observe", "status", "merge", "update", "delete", "move"}
 
 func newWorld(t *testing.T, repos ...plan.Repo) *world {
 	w := &world{t: t, turn: make(chan struct{}, 1), writing: map[placed]bool{}, hubs: map[int64]*hub{}, slow: 50 * time.Millisecond}
-	w.windows = func(time.Time) (bool, time.Time) { return true, time.Time{} }
+	w.windows = forEver(true)
 	for _, r := range repos {
 		w.create(r)
 	}
@@ -171,9 +194,10 @@ func (w *world) run(o reconcile.Options) (stop func()) {
 	w.dead = false
 	w.mu.Unlock()
 	o.Forge, o.Store, o.Decide, o.Now = w, w, w.judge, w.clock
-	w.loop = reconcile.New(o)
+	loop := reconcile.New(o)
+	w.set(func() { w.loop = loop })
 	ended := make(chan error, 1)
-	go func() { ended <- w.loop.Run(ctx) }()
+	go func() { ended <- loop.Run(ctx) }()
 	return func() {
 		cancel()
 		if err := <-ended; err != nil {
@@ -243,7 +267,10 @@ func (w *world) deliver(r plan.Repo, hint reconcile.Hint, n plan.Named) {
 }
 
 func (w *world) echo(r plan.Repo, event string) {
-	if w.mute {
+	w.mu.Lock()
+	mute := w.mute
+	w.mu.Unlock()
+	if mute {
 		return
 	}
 	go func() {
@@ -335,8 +362,25 @@ func (w *world) inTurn(f func(call) error, c call) error {
 	return f(c)
 }
 
-// set changes the world's own fields.
+// outOfTurn lets a function of the test's own wait, while others run.
+func (w *world) outOfTurn(wait func()) {
+	<-w.turn
+	wait()
+	w.turn <- struct{}{}
+}
+
+// sleep is what a function of the test's own does instead of time.Sleep.
+func (w *world) sleep(d time.Duration) { w.outOfTurn(func() { time.Sleep(d) }) }
+
+// set reads and changes the world's own fields, and what the test's goroutine shares with its functions.
 func (w *world) set(f func()) {
+	w.turn <- struct{}{}
+	defer func() { <-w.turn }()
+	w.within(f)
+}
+
+// within is set for functions whose turn it is already.
+func (w *world) within(f func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	f()
@@ -367,7 +411,7 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 		return nil, err
 	}
 	var all []plan.Repo
-	w.set(func() {
+	w.within(func() {
 		for _, h := range w.hubs {
 			all = append(all, h.repo)
 		}
@@ -378,14 +422,14 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 func (w *world) KeySkew() time.Duration { return 0 }
 
 func (w *world) Budgets(int64) forge.Budgets {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	all := forge.Budget{Limit: w.budget, Left: math.MaxInt}
 	b := forge.Budgets{REST: all, GraphQL: all, Content: forge.Budget{Left: math.MaxInt}}
 	if w.spare != nil {
 		b.REST.Left, b.REST.Renewed = w.spare()
 	}
 	if w.budgets != nil {
-		w.turn <- struct{}{}
-		defer func() { <-w.turn }()
 		w.budgets(&b)
 	}
 	return b
@@ -393,7 +437,7 @@ func (w *world) Budgets(int64) forge.Budgets {
 
 func (w *world) LookCost(plan.Repo) int { return 1 }
 
-func (w *world) Hold(_ int64, requests int) { w.set(func() { w.held = requests }) }
+func (w *world) Hold(_ int64, requests int) { w.within(func() { w.held = requests }) }
 
 // glances tells an observation that asks for no pull request at all.
 func glances(part []int) bool { return part != nil && len(part) == 0 }
@@ -678,6 +722,8 @@ func (w *world) recordOne(ctx context.Context, a store.Act) error {
 
 // judge decides as gate does, as far as these tests need it.
 func (w *world) judge(s plan.Snapshot) plan.Plan {
+	w.turn <- struct{}{}
+	defer func() { <-w.turn }()
 	w.mu.Lock()
 	decide := w.decide
 	w.mu.Unlock()

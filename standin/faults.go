@@ -24,13 +24,15 @@ type Fault struct {
 	Times    int    // how many are harmed then; 0: one, -1: all
 	Met      func() // called as each of those begins; nil: nobody is told
 
+	Chance func() bool // whether a request that all of this matches is harmed; never called twice at once; nil: each is
+
 	// What happens.
 	Latency time.Duration  // waits first
 	Status  int            // answers with Status, Header and Body
 	Header  http.Header    // besides the usual ones
 	Body    string         // "" with Status: a message in GitHub's manner
 	Errors  []GraphQLError // answers 200 with these and no data
-	Cut     int            // answers as usual, but breaks off after that many bytes of the body
+	Cut     int            // answers as usual, but breaks off after that many bytes of the body; -1: breaks off before anything is carried out
 	Done    bool           // with Status or Errors: the request is carried out all the same; only its answer is lost
 	Linger  time.Duration  // with Done: waits once it is carried out, before the answer
 }
@@ -109,6 +111,9 @@ func (f *faults) take(r *http.Request, route string, body []byte) (Fault, bool) 
 		}
 		if one.Skip > 0 {
 			one.Skip--
+			continue
+		}
+		if one.Chance != nil && !one.Chance() {
 			continue
 		}
 		if one.Times > 0 {

@@ -115,6 +115,42 @@ func checkCut(t *testing.T, name string, transport http.RoundTripper, req *http.
 	}
 }
 
+// A connection breaks off before anything is done, of some requests by chance.
+func TestHungUp(t *testing.T) {
+	w := newWorld(t)
+	w.open("feature", map[string]string{"x": "x"})
+	dice := []bool{false, true, false}
+	w.github.Fault(standin.Fault{Method: "PUT", Cut: -1, Times: -1, Chance: func() bool {
+		is := dice[0]
+		dice = dice[1:]
+		return is
+	}})
+	for i, want := range []int{http.StatusConflict, 0, http.StatusOK} {
+		sha := w.pull(1).HeadSHA
+		if i == 0 {
+			sha = strings.Repeat("a", 40)
+		}
+		status := w.put("/repos/acme/fleet/pulls/1/merge", `{"sha":"`+sha+`"}`)
+		if status != want || w.pull(1).Merged != (i == 2) {
+			t.Errorf("request %d: status %d, merged: %v", i, status, w.pull(1).Merged)
+		}
+	}
+}
+
+// put gives the status of an answer that nobody checks; 0: there was none.
+func (w *world) put(path, body string) int {
+	w.t.Helper()
+	req, err := http.NewRequestWithContext(w.t.Context(), "PUT", newPlainServer(w.t, w.github)+path, strings.NewReader(body))
+	w.must(err)
+	req.Header.Set("Authorization", "token "+w.token)
+	answer, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return 0
+	}
+	w.must(answer.Body.Close())
+	return answer.StatusCode
+}
+
 // Latency passes by the clock of the test.
 func TestLatency(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

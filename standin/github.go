@@ -26,6 +26,7 @@ type Options struct {
 	WebhookSecret    string            // signs deliveries
 	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
 	RateLimit        int               // requests (points for GraphQL) an hour for each installation; default 5000
+	Hour             time.Duration     // how long such an hour lasts; default time.Hour
 	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
 	NoUpdateRefs     bool              // an older Enterprise Server: its schema has no mutation updateRefs, see update_refs.go
 	NoRefRules       bool              // an older one still: its refs tell of no rulesets, see look_rules.go
@@ -86,7 +87,7 @@ func New(opts Options) (*GitHub, error) {
 	}
 	g.meet(g.us())
 	g.hooks = newHook(g)
-	g.limits.perHour, g.secondary.flying = opts.RateLimit, map[string]int{}
+	g.limits.perHour, g.limits.hour, g.secondary.flying = opts.RateLimit, opts.Hour, map[string]int{}
 	g.SetLimits(opts.Limits)
 	if err := g.graphql.parse(g); err != nil {
 		return nil, err
@@ -110,6 +111,9 @@ func fillDefaults(o *Options) {
 	}
 	if o.RateLimit == 0 {
 		o.RateLimit = defaultRateLimit
+	}
+	if o.Hour == 0 {
+		o.Hour = time.Hour
 	}
 	if o.WebhookTransport == nil {
 		o.WebhookTransport = http.DefaultTransport

@@ -270,12 +270,8 @@ func TestThousandRefs(t *testing.T) {
 			RefUpdateRule *struct{ RequiredStatusCheckContexts []string }
 		}
 	}
-	start := time.Now()
 	if errs := w.query(`{rateLimit{cost} repository(owner:"acme",name:"fleet"){`+query.String()+`}}`, &seen); errs != nil {
 		t.Fatal(errs)
-	}
-	if d := time.Since(start); d > 10*time.Second {
-		t.Errorf("took %s", d)
 	}
 	if len(seen.Repository) != 1000 || seen.RateLimit.Cost != 1 {
 		t.Errorf("%d refs for %d points", len(seen.Repository), seen.RateLimit.Cost)

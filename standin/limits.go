@@ -11,6 +11,7 @@ import (
 // limits counts what each installation has used up in the running hour, for REST and GraphQL apart.
 type limits struct {
 	perHour int
+	hour    time.Duration
 
 	mu   sync.Mutex
 	used map[limitKey]*usage
@@ -84,7 +85,7 @@ func (l *limits) of(key limitKey, now time.Time) *usage {
 	}
 	u := l.used[key]
 	if u == nil || !now.Before(u.reset) {
-		u = &usage{reset: now.Add(time.Hour).Truncate(time.Second)}
+		u = &usage{reset: now.Add(l.hour).Truncate(time.Second)}
 		l.used[key] = u
 	}
 	return u

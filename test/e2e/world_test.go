@@ -11,6 +11,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"flag"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -31,13 +32,17 @@ const (
 	app    = 4711
 	secret = "not much of a secret"
 	// patience bounds every wait: the machine may be slow, and a test that fails may take this long.
-	patience = 60 * time.Second
+	patience = 3 * time.Minute
 )
 
 // binary is built once, with the race detector if the tests have it.
 var binary string
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if *figures {
+		header()
+	}
 	os.Exit(buildAndRun(m))
 }
 
@@ -109,38 +114,62 @@ func newWorldAt(t *testing.T, file string, now func() time.Time) *world {
 // newWorldOf makes that world of another GitHub: what o leaves out is as the tests need it.
 func newWorldOf(t *testing.T, file string, o standin.Options) *world {
 	t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		t.Fatal(err)
+	w := newGitHub(t, o)
+	files := map[string]string{"README.md": "fleet\n", "apps/a-rt/x": "0\n", "apps/a-rw/x": "0\n"}
+	if file != "" {
+		files[".github/sluice.yaml"] = file
 	}
+	w.repo = w.create("acme", "fleet", files)
+	return w
+}
+
+// newGitHub makes a GitHub without repositories. Every request and answer is checked against GitHub's own descriptions, unless figures
+// are measured.
+func newGitHub(t *testing.T, o standin.Options) *world {
+	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	w.key = filepath.Join(w.dir, "app.pem")
+	key := appKey()
 	block := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
 	if err := os.WriteFile(w.key, block, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	o.Dir, o.AppID, o.AppKey, o.WebhookSecret = filepath.Join(w.dir, "git"), app, &key.PublicKey, secret
-	w.github, err = standin.New(o)
-	if err != nil {
+	var err error
+	if w.github, err = standin.New(o); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(githubapi.New(t).Handler(w.github.Handler()))
+	handler := w.github.Handler()
+	if !*figures {
+		handler = githubapi.New(t).Handler(handler)
+	}
+	server := httptest.NewServer(handler)
 	w.url = server.URL
 	w.github.SetURL(w.url)
 	t.Cleanup(func() {
 		w.github.Close()
 		server.Close()
 	})
-	files := map[string]string{"README.md": "fleet\n", "apps/a-rt/x": "0\n", "apps/a-rw/x": "0\n"}
-	if file != "" {
-		files[".github/sluice.yaml"] = file
-	}
-	if w.repo, err = w.github.CreateRepo("acme", "fleet", files); err != nil {
-		t.Fatal(err)
-	}
-	w.repo.SetPermission("alice", standin.Write)
-	w.repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
 	return w
+}
+
+// appKey is the App's key, one for all tests: to make one takes long.
+var appKey = sync.OnceValue(func() *rsa.PrivateKey {
+	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	if err != nil {
+		panic(err)
+	}
+	return key
+})
+
+// create makes a repository whose main requires our status.
+func (w *world) create(owner, name string, files map[string]string) *standin.Repo {
+	w.t.Helper()
+	r, err := w.github.CreateRepo(owner, name, files)
+	w.must(err)
+	r.SetPermission("alice", standin.Write)
+	r.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
+	return r
 }
 
 // env is the environment of the service, without anything of the tests' own.

@@ -7,7 +7,6 @@ import (
 	"crypto/rsa"
 	"crypto/x509"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +14,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,39 +54,69 @@ type world struct {
 	github *standin.GitHub
 	repos  []*standin.Repo
 	start  time.Time
+	limits standin.Limits
 	loop   *reconcile.Loop
 	hook   http.Handler
 	forge  *forge.Forge
 
-	mu    sync.Mutex
-	looks []time.Time
-	spent int // points of queries
-	sent  int
-	fails int // every so many-th request gets a 502; 0: none
+	mu     sync.Mutex
+	looks  []time.Time
+	spent  int // points of queries
+	sent   int
+	faults faults
+	people people
 }
 
 // live runs a world of so many repositories in a bubble of time. The file opens w at one instant, for an hour.
 func live(t *testing.T, repos int, opens time.Duration, more string, f func(w *world)) {
 	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t, repos, opens, more)
-		f(w)
-	})
+	inBubble(t, organisation{repos: repos, file: func(w *world, _ int) string {
+		return "windows:\n  w:\n" + dates(w.start.Add(opens)) + layout + "pull_requests: {settle: 0s" + more + "}\n"
+	}}, f)
 }
 
-func newWorld(t *testing.T, repos int, opens time.Duration, more string) *world {
-	w := &world{t: t, start: time.Now().UTC()}
+// organisation is what a world is made of.
+type organisation struct {
+	repos int
+	file  func(w *world, n int) string // of the n-th repository, without its head
+	hour  int                          // requests and points that GitHub grants in an hour; 0: as github.com
+	free  bool                         // an Enterprise Server without secondary limits, and github.pace off
+}
+
+// layout makes windowed what a directory named so holds.
+const layout = "layout:\n  preset: rt-rw\n  window: w\n"
+
+// dates are a window's openings, each for an hour.
+func dates(openings ...time.Time) string {
+	const local = "2006-01-02T15:04:05"
+	text := "    cutoff: 5m\n    dates:\n"
+	for _, from := range openings {
+		text += "      - {from: " + from.Format(local) + ", until: " + from.Add(time.Hour).Format(local) + "}\n"
+	}
+	return text
+}
+
+// inBubble runs a world in a bubble of time.
+func inBubble(t *testing.T, o organisation, f func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { f(newWorld(t, o)) })
+}
+
+func newWorld(t *testing.T, o organisation) *world {
+	w := &world{t: t, start: time.Now().UTC(), people: people{waits: map[string][]time.Time{}}}
 	key, _ := keys()
+	w.limits = standin.GitHubLimits
+	if o.free {
+		w.limits = standin.Limits{}
+	}
 	var err error
 	w.github, err = standin.New(standin.Options{
 		Dir: t.TempDir(), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookURL: "http://sluice.invalid/webhook", WebhookSecret: secret,
-		WebhookTransport: transport(w.deliver), Limits: standin.GitHubLimits,
+		WebhookTransport: transport(w.deliver), Limits: w.limits, RateLimit: o.hour,
 	})
 	w.must(err)
-	from := w.start.Add(opens)
-	file := "version: 1\ntimezone: UTC\nwindows:\n  w:\n    cutoff: 5m\n    dates:\n      - {from: " + from.Format("2006-01-02T15:04:05") +
-		", until: " + from.Add(time.Hour).Format("2006-01-02T15:04:05") + "}\nlayout:\n  preset: rt-rw\n  window: w\npull_requests: {settle: 0s" + more + "}\n"
-	for n := range repos {
+	for n := range o.repos {
+		file := "version: 1\ntimezone: UTC\n" + o.file(w, n)
 		r, err := w.github.CreateRepo("acme", fmt.Sprintf("r%d", n), map[string]string{".github/sluice.yaml": file, "README.md": "fleet\n"})
 		w.must(err)
 		r.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
@@ -103,29 +133,32 @@ func (w *world) must(err error) {
 }
 
 // propose opens so many windowed pull requests in a repository.
-func (w *world) propose(r *standin.Repo, many int) {
+func (w *world) propose(r *standin.Repo, many int) { w.proposeIn(r, many, "a-rw") }
+
+// proposeIn opens so many pull requests that change something in a directory.
+func (w *world) proposeIn(r *standin.Repo, many int, dir string) {
 	w.t.Helper()
 	for n := range many {
-		branch := fmt.Sprintf("change-%d", n)
-		_, err := r.Commit(branch, standin.Change{By: "alice", Message: branch, Write: map[string]string{fmt.Sprintf("a-rw/%d", n): branch}})
-		w.must(err)
-		_, err = r.OpenPull(standin.NewPull{Head: branch, Title: branch, By: "alice"})
+		branch := fmt.Sprintf("%s-%d", dir, n)
+		_, err := r.OpenPull(standin.NewPull{Head: branch, By: "alice", Change: &standin.Change{
+			Message: branch, Write: map[string]string{fmt.Sprintf("%s/%d", dir, n): branch},
+		}})
 		w.must(err)
 	}
 }
 
-// run runs the service at its default pace until the returned function is called.
+// run runs the service with its default settings until the returned function is called.
 func (w *world) run() (stop func()) {
 	_, key := keys()
 	kept, err := store.Open(context.Background(), filepath.Join(w.t.TempDir(), "sluice.db"))
 	w.must(err)
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.forge, err = forge.New(forge.Options{
-		URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: key, Pace: standin.GitHubLimits.REST, Transport: w, Lists: kept, Log: log,
+		URL: "http://github.invalid/api/v3", AppID: app, PrivateKey: key, Pace: w.limits.REST, Transport: w, Lists: kept, Log: log,
 	})
 	w.must(err)
 	loop := reconcile.New(reconcile.Options{
-		Forge: w.forge, Store: kept, Log: log, Workers: 16,
+		Forge: w.forge, Store: kept, Log: log,
 		Decide: func(s plan.Snapshot) plan.Plan { return plan.Join(gate.Decide(s), promoter.Decide(s)) },
 	})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -177,8 +210,6 @@ func (w *world) poke(r *standin.Repo) {
 	}
 }
 
-var errLost = errors.New("connection reset by peer")
-
 // RoundTrip carries a request of the service to the stand-in.
 func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if !strings.HasSuffix(r.URL.Path, "/access_tokens") { // ghinstallation holds a lock meanwhile, and time stands still in a bubble
@@ -186,43 +217,57 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	w.mu.Lock()
 	w.sent++
-	bad := w.fails > 0 && w.sent%w.fails == 0
+	bad := w.faults.next(w.sent)
 	if strings.HasSuffix(r.URL.Path, graphQL) {
 		w.looks = append(w.looks, time.Now())
 	}
 	w.mu.Unlock()
-	if bad {
-		if r.Body != nil {
-			_ = r.Body.Close()
-		}
-		return &http.Response{StatusCode: http.StatusBadGateway, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
-	}
 	if err := r.Context().Err(); err != nil {
 		return nil, errLost
 	}
+	if bad != nil && !bad.after {
+		if r.Body != nil {
+			_ = r.Body.Close()
+		}
+		return bad.answer(r)
+	}
 	resp, err := w.github.Transport().RoundTrip(r)
-	if err != nil || !strings.HasSuffix(r.URL.Path, graphQL) {
-		return resp, err
+	if err != nil {
+		return nil, err
 	}
 	body, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return nil, err
 	}
 	resp.Body = io.NopCloser(bytes.NewReader(body))
-	if m := cost.FindSubmatch(body); m != nil {
-		n, _ := strconv.Atoi(string(m[1])) // digits
-		w.mu.Lock()
-		w.spent += n
-		w.mu.Unlock()
+	w.served(r, resp, body)
+	if bad != nil {
+		return bad.answer(r)
 	}
 	return resp, nil
 }
 
-// failEach makes every so many-th request get a 502.
-func (w *world) failEach(n int) {
+// served counts what GitHub did.
+func (w *world) served(r *http.Request, resp *http.Response, body []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.fails = n
+	if _, head, ok := strings.Cut(r.URL.Path, "/statuses/"); ok && r.Method == http.MethodPost && resp.StatusCode == http.StatusCreated {
+		w.people.answered(head)
+	}
+	if !strings.HasSuffix(r.URL.Path, graphQL) {
+		return
+	}
+	if m := cost.FindSubmatch(body); m != nil {
+		n, _ := strconv.Atoi(string(m[1])) // digits
+		w.spent += n
+	}
+}
+
+// harm sets how requests fail from now on.
+func (w *world) harm(f faults) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults = f
 }
 
 // points is what queries have cost up to now.
@@ -253,7 +298,7 @@ func (w *world) open() (open, green int) {
 				continue
 			}
 			open++
-			if all := r.Statuses(p.HeadSHA); len(all) > 0 && all[0].State == "success" {
+			if slices.ContainsFunc(r.Statuses(p.HeadSHA), func(s standin.Status) bool { return s.By.App == app && s.State == "success" }) {
 				green++
 			}
 		}

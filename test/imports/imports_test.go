@@ -6,9 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"os/exec"
 	"path/filepath"
@@ -18,9 +15,6 @@ import (
 )
 
 const module = "github.com/sluicegate/sluice/"
-
-// pure is the packages that only compute: what they say follows from what they are given.
-var pure = []string{"window", "layout", "config", "plan", "gate", "promoter"}
 
 // row says what of this module a package may import outside its tests.
 type row struct {
@@ -49,6 +43,8 @@ var direction = []row{
 	{"standin", []string{"gitremote"}, "a GitHub by its own: if it shared sluice's code, it would share its mistakes"},
 	{"deploy/flux", nil, "the sample repository as files, for the demo and for the test of its manifests"},
 	{"cmd/sluice", []string{"*"}, "the wiring: it alone knows everybody"},
+	{"internal/golden", nil, "what tests find against what stands in testdata"},
+	{"internal/scenario", []string{"plan", "internal/golden"}, "what the tests of gate and promoter share"},
 	{"test/githubapi", nil, "GitHub's own descriptions, against which sluice is held"},
 	{"test/flux", nil, "Flux's own schemas and kustomize, against which the manifests of deploy/flux are held"},
 	{"test/e2e", nil, "looks at the built binary from outside"},
@@ -57,7 +53,8 @@ var direction = []row{
 	{"test/hour", nil, "wires the service as cmd/sluice does, in its tests alone"},
 }
 
-// library says where code of others may be imported; tests adds packages whose tests may, "*" is every one's.
+// library says where code of others may be imported; tests adds packages whose tests may, "*" is every one's. Code of others that no row
+// names may be imported nowhere.
 type library struct {
 	prefix string
 	in     []string
@@ -71,33 +68,25 @@ var libraries = []library{
 	{"github.com/go-git/", []string{"gitremote", "standin"}, nil, "git is spoken by gitremote, and by the GitHub that stands in"},
 	{"github.com/prometheus/", []string{"metrics"}, []string{"metrics"}, "one package names the metrics; the others call functions that they declare themselves"},
 	{"github.com/gin-gonic/gin", []string{"webhook", "web"}, nil, "HTTP is what webhook and web are for"},
-	{"github.com/spf13/", []string{"cmd/sluice"}, nil, "settings and flags are read once, at the start; viper folds case and must never see the repository's file"},
+	{"github.com/spf13/", []string{"cmd/sluice"}, []string{"cmd/sluice"}, "settings and flags are read once, at the start; viper folds case and must never see the repository's file"},
 	{"modernc.org/sqlite", []string{"store"}, []string{"store", "test/e2e"}, "one database, one package; the end-to-end suite plays another process that locks or fills it"},
 	{"github.com/pressly/goose/", []string{"store"}, nil, "one database, one package"},
 	{"github.com/robfig/cron/", []string{"window"}, []string{"window"}, "its own Next is wrong around clock changes; nobody else may fall for it"},
-	{"go.yaml.in/yaml/", []string{"config"}, []string{"*"}, "the repository's file is decoded strictly, in one place"},
+	{"go.yaml.in/yaml/", []string{"config", "internal/scenario"}, []string{"*"}, "the repository's file is decoded strictly, in one place"},
 	{"github.com/bmatcuk/doublestar/", nil, []string{"*"}, "layout matches paths; doublestar is its oracle"},
 	{"sigs.k8s.io/kustomize/", nil, []string{"test/flux"}, "builds what Flux would apply; it runs git and asks the network for bases elsewhere, so it never sees what people propose"},
-	{"github.com/migueleliasweb/go-github-mock/", nil, []string{"forge"}, "single error answers for forge; all else runs against the stand-in"},
+	{"github.com/pelletier/go-toml/", []string{"cmd/sluice"}, nil, "says where a settings file is wrong; viper does not"},
+	{"golang.org/x/term", []string{"cmd/sluice"}, nil, "whether a person reads the log"},
+	{"golang.org/x/sys/", []string{"store"}, []string{"test/e2e"}, "who else may read the database, and what the disk has left"},
+	{"golang.org/x/crypto/", nil, []string{"gitremote"}, "a server of ssh, against which the client is held"},
+	{"github.com/golang-jwt/", []string{"standin"}, []string{"standin", "test/e2e"}, "the GitHub that stands in checks what an App signs; sluice signs by ghinstallation"},
+	{"github.com/graph-gophers/", []string{"standin"}, nil, "the GitHub that stands in answers queries; sluice writes them out"},
+	{"github.com/getkin/kin-openapi/", []string{"test/githubapi"}, nil, "GitHub's description of its REST API"},
+	{"github.com/vektah/gqlparser/", []string{"test/githubapi"}, []string{"standin"}, "GitHub's own schema of GraphQL"},
+	{"github.com/santhosh-tekuri/jsonschema/", nil, []string{"config", "test/flux"}, "schemas are for editors and for Flux; config decides by itself"},
+	{"github.com/google/go-cmp/", nil, []string{"*"}, "it panics on what it was not told of: for tests"},
+	{"golang.org/x/tools/txtar", nil, []string{"*"}, "scenarios as files"},
 }
-
-// forbidden is what the pure packages must not import, below a prefix too, with the reason.
-var forbidden = map[string]string{
-	"os":            "files and the environment",
-	"net":           "sockets",
-	"syscall":       "the machine",
-	"math/rand":     "chance",
-	"crypto/rand":   "chance",
-	"log":           "return or log: what decides returns",
-	"path/filepath": "the machine's own paths; the repository's have slashes",
-	"time/tzdata":   "it is asked only after the machine's zones; window has its own",
-}
-
-// allowed is what lies below a forbidden prefix and does no harm.
-var allowed = []string{"net/url", "net/netip", "net/mail"}
-
-// clocks is what of package time reads the clock or waits for it.
-var clocks = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTicker", "NewTimer", "LoadLocation", "Local"}
 
 // pkg is a package as `go list` tells it.
 type pkg struct {
@@ -164,8 +153,8 @@ func (r row) wrong(imports []string) []string {
 		if !ours {
 			continue
 		}
-		forTests := strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "cmd/")
-		if forTests || !slices.Contains(r.may, name) && !slices.Contains(r.may, "*") {
+		forTests := strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "internal/") || strings.HasPrefix(name, "cmd/")
+		if forTests && !strings.HasPrefix(r.pkg, "internal/") || !slices.Contains(r.may, name) && !slices.Contains(r.may, "*") {
 			out = append(out, name)
 		}
 	}
@@ -173,11 +162,28 @@ func (r row) wrong(imports []string) []string {
 }
 
 func TestLibraries(t *testing.T) {
+	used := map[string]bool{}
 	for _, p := range packages(t) {
+		for _, path := range slices.Concat(p.Imports, p.TestImports, p.XTestImports) {
+			if first, _, _ := strings.Cut(path, "/"); !strings.Contains(first, ".") || strings.HasPrefix(path, module) {
+				continue
+			}
+			i := slices.IndexFunc(libraries, func(l library) bool { return strings.HasPrefix(path, l.prefix) })
+			if i < 0 {
+				t.Errorf("%s imports %s, which has no row: say who may, and why", p.name(), path)
+				continue
+			}
+			used[libraries[i].prefix] = true
+		}
 		for _, lib := range libraries {
 			for _, bad := range lib.wrong(p) {
 				t.Errorf("%s must not import %s: %s", p.name(), bad, lib.why)
 			}
+		}
+	}
+	for _, lib := range libraries {
+		if !used[lib.prefix] {
+			t.Errorf("nobody imports %s any more", lib.prefix)
 		}
 	}
 }
@@ -185,6 +191,9 @@ func TestLibraries(t *testing.T) {
 // wrong is what a package imports of the library where it must not. Whoever may import it may do so in tests too.
 func (l library) wrong(p pkg) []string {
 	var out []string
+	if strings.HasPrefix(p.name(), "internal/") { // all of it is for tests
+		p.Imports, p.TestImports = nil, slices.Concat(p.Imports, p.TestImports)
+	}
 	for _, path := range p.Imports {
 		if strings.HasPrefix(path, l.prefix) && !slices.Contains(l.in, p.name()) {
 			out = append(out, path)
@@ -196,76 +205,6 @@ func (l library) wrong(p pkg) []string {
 			out = append(out, path+" in tests")
 		}
 	}
-	return out
-}
-
-func TestPureImports(t *testing.T) {
-	for _, p := range packages(t) {
-		if !slices.Contains(pure, p.name()) {
-			continue
-		}
-		for _, path := range p.Imports {
-			if why := impure(path); why != "" {
-				t.Errorf("%s must not import %s: %s", p.name(), path, why)
-			}
-		}
-	}
-}
-
-// impure is why a pure package must not import a path; "": it may.
-func impure(path string) string {
-	if slices.Contains(allowed, path) {
-		return ""
-	}
-	for prefix, why := range forbidden {
-		if path == prefix || strings.HasPrefix(path, prefix+"/") {
-			return why
-		}
-	}
-	return ""
-}
-
-// TestNoClock: in the pure packages time is an argument.
-func TestNoClock(t *testing.T) {
-	for _, p := range packages(t) {
-		if !slices.Contains(pure, p.name()) {
-			continue
-		}
-		for _, file := range p.GoFiles {
-			fset := token.NewFileSet()
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, file), nil, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, at := range readsClock(f) {
-				t.Errorf("%s: time.%s: time is an argument here", fset.Position(at.Pos()), at.Sel.Name)
-			}
-		}
-	}
-}
-
-// readsClock finds every use of a clock in a file.
-func readsClock(f *ast.File) []*ast.SelectorExpr {
-	name := ""
-	for _, i := range f.Imports {
-		if i.Path.Value != `"time"` {
-			continue
-		}
-		if name = "time"; i.Name != nil {
-			name = i.Name.Name
-		}
-	}
-	var out []*ast.SelectorExpr
-	ast.Inspect(f, func(n ast.Node) bool {
-		s, ok := n.(*ast.SelectorExpr)
-		if !ok {
-			return true
-		}
-		if x, ok := s.X.(*ast.Ident); ok && x.Name == name && slices.Contains(clocks, s.Sel.Name) {
-			out = append(out, s)
-		}
-		return true
-	})
 	return out
 }
 
@@ -285,19 +224,5 @@ func TestRules(t *testing.T) {
 		if bad := lib.wrong(p); len(bad) != want {
 			t.Errorf("%s: %v", name, bad)
 		}
-	}
-	for path, want := range map[string]bool{"os": true, "os/exec": true, "net/http": true, "net/url": false, "math/rand/v2": true, "math": false, "osx": false} {
-		if (impure(path) != "") != want {
-			t.Errorf("%s: %q", path, impure(path))
-		}
-	}
-	f, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
-import clock "time"
-func f(t clock.Time) bool { return clock.Now().After(t) || clock.Since(t) > 0 }`, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := readsClock(f); len(got) != 2 {
-		t.Errorf("%d uses of the clock, want 2", len(got))
 	}
 }

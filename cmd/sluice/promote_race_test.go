@@ -1,6 +1,0 @@
-//go:build race
-
-package main
-
-// racing: the race detector's own memory and time would be measured.
-const racing = true

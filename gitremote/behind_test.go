@@ -1,0 +1,107 @@
+package gitremote
+
+import (
+	"os/exec"
+	"testing"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// TestReadsNoMoreThanIsNeeded: a branch that is little behind costs a little of a long history, and so do merge bases and names.
+func TestReadsNoMoreThanIsNeeded(t *testing.T) {
+	w := newWorld(t)
+	line := w.long(3_000)
+	w.branch("rw/a", line[2_700])
+	topic := w.commitTree("topic", line[2_990])
+	w.git("gc", "-q")
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	got, main := track(t, c, "rw/a")
+	is(t, got[0], plan.Behind, 250)
+	if n := len(c.survey.graph.nodes); n > 2*300 || len(main.Line) != 250 {
+		t.Errorf("%d commits were read for a branch that is 299 behind, the line has %d", n, len(main.Line))
+	}
+	r := open(t, w.dir)
+	if got, err := r.Resolve(string(topic[:8])); err != nil || got != topic {
+		t.Error(got, err)
+	}
+	r.objects.meter.spent.inflated = 0
+	if found, err := r.Changes(line[2_999], topic); err != nil || len(found) != 0 {
+		t.Error(found, err)
+	}
+	if n := r.objects.meter.spent.inflated; n > 2*fewCommits*2_000 {
+		t.Errorf("%d bytes were made of a history of 3,000 commits for a merge base 10 commits ago", n)
+	}
+}
+
+// BenchmarkLongHistory: a branch that is 2,000 commits behind, and what `sluice classify` asks, on a repository of 50,000 commits
+// and 150,000 objects; beside them git's own programs.
+func BenchmarkLongHistory(b *testing.B) {
+	w := newWorld(b)
+	line := w.long(50_000)
+	w.branch("rw/a", line[len(line)-2_001])
+	w.branch("topic", line[len(line)-31])
+	w.git("gc", "-q")
+	git := func(b *testing.B, args ...string) {
+		for b.Loop() {
+			cmd := exec.CommandContext(b.Context(), "git", append([]string{"-c", "core.commitGraph=false"}, args...)...)
+			cmd.Dir = w.dir
+			if out, err := cmd.CombinedOutput(); err != nil {
+				b.Fatalf("%v\n%s", err, out)
+			}
+		}
+	}
+	b.Run("behind", func(b *testing.B) {
+		for b.Loop() {
+			c, err := OpenClone(b.Context(), w.dir)
+			if err != nil {
+				b.Fatal(err)
+			}
+			got, _ := track(b, c, "rw/a")
+			is(b, got[0], plan.Behind, 250)
+			if err := c.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("behind/git rev-list", func(b *testing.B) { git(b, "rev-list", "--count", "main", "^rw/a") })
+	repo := func(b *testing.B, use func(r *Repo) error) {
+		for b.Loop() {
+			r, err := Open(b.Context(), w.dir)
+			if err == nil {
+				err = use(r)
+			}
+			if err == nil {
+				err = r.Close()
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+	b.Run("resolve", func(b *testing.B) {
+		repo(b, func(r *Repo) error { _, err := r.Resolve("main"); return err })
+	})
+	b.Run("resolve short", func(b *testing.B) {
+		repo(b, func(r *Repo) error { _, err := r.Resolve(string(line[17][:12])); return err })
+	})
+	b.Run("resolve/git rev-parse", func(b *testing.B) { git(b, "rev-parse", "main^{commit}") })
+	b.Run("classify", func(b *testing.B) {
+		repo(b, func(r *Repo) error {
+			base, err := r.Resolve("main")
+			if err != nil {
+				return err
+			}
+			head, err := r.Resolve("topic")
+			if err != nil {
+				return err
+			}
+			_, err = r.Changes(base, head)
+			return err
+		})
+	})
+	b.Run("classify/git diff", func(b *testing.B) { git(b, "diff", "--name-status", "main...topic") })
+}

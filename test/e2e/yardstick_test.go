@@ -1,0 +1,105 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/golang-jwt/jwt/v4"
+
+	"github.com/sluicegate/sluice/standin"
+)
+
+// yardstick is the minimal program: a status for each notice, at once, over at most 64 connections.
+func (s *org) yardstick() (hook string) {
+	s.t.Helper()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}}
+	token := s.token(client)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var p struct {
+			Repository struct {
+				FullName string `json:"full_name"`
+			}
+			PullRequest struct{ Head struct{ SHA string } } `json:"pull_request"`
+		}
+		body, err := io.ReadAll(r.Body)
+		if err != nil || json.Unmarshal(body, &p) != nil || r.Header.Get("X-Hub-Signature-256") != standin.Signature(secret, body) {
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		go s.call(client, token, http.MethodPost, "/repos/"+p.Repository.FullName+"/statuses/"+p.PullRequest.Head.SHA, `{"state":"pending","context":"sluice/main"}`, nil)
+	}))
+	s.t.Cleanup(server.Close)
+	return server.URL
+}
+
+// token is one of the installation's, for the minimal program.
+func (s *org) token(client *http.Client) string {
+	s.t.Helper()
+	claims := jwt.RegisteredClaims{Issuer: fmt.Sprint(app), IssuedAt: jwt.NewNumericDate(time.Now()), ExpiresAt: jwt.NewNumericDate(time.Now().Add(5 * time.Minute))}
+	signed, err := jwt.NewWithClaims(jwt.SigningMethodRS256, claims).SignedString(appKey())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	var installations []struct{ ID int64 }
+	s.call(client, signed, http.MethodGet, "/app/installations", "", &installations)
+	if len(installations) == 0 {
+		s.t.Fatal("no installation")
+	}
+	var answer struct{ Token string }
+	s.call(client, signed, http.MethodPost, fmt.Sprintf("/app/installations/%d/access_tokens", installations[0].ID), "{}", &answer)
+	return answer.Token
+}
+
+// call is one request of the minimal program.
+func (s *org) call(client *http.Client, token, method, path, body string, into any) {
+	req, err := http.NewRequest(method, s.url+"/api/v3"+path, strings.NewReader(body))
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Content-Type", "application/json")
+	answer, err := client.Do(req)
+	if err != nil {
+		s.t.Error(err)
+		return
+	}
+	text, _ := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	if answer.StatusCode/100 != 2 {
+		s.t.Errorf("%s %s: %d %s", method, path, answer.StatusCode, text)
+	}
+	if into != nil && json.Unmarshal(text, into) != nil {
+		s.t.Errorf("%s %s: %s", method, path, text)
+	}
+}
+
+// mergeAll is the minimal program at an opening: one repository beside the other, a success and a merge for each pull request. It gives
+// how long that took.
+func (s *org) mergeAll(all []notice) time.Duration {
+	s.t.Helper()
+	s.github.SetLatency(latency)
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}}
+	token := s.token(client)
+	began := time.Now()
+	var wait sync.WaitGroup
+	for _, r := range s.repos {
+		wait.Go(func() {
+			for _, n := range all {
+				if n.repo == r {
+					s.call(client, token, http.MethodPost, "/repos/"+r.String()+"/statuses/"+n.head, `{"state":"success","context":"sluice/main"}`, nil)
+					s.call(client, token, http.MethodPut, fmt.Sprintf("/repos/%s/pulls/%d/merge", r, n.pull), `{"sha":"`+n.head+`"}`, nil)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	return time.Since(began)
+}
