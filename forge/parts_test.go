@@ -564,7 +564,7 @@ func TestReasonsOfParts(t *testing.T) {
 		got = append(got, notRead(whatFiles, e))
 	}
 	if d := cmp.Diff([]string{
-		"GitHub refuses to show its list of files: too large", "GitHub does not show its list of files", "GitHub fails to show its list of files",
+		"cannot read its list of files: GitHub refused: too large", "cannot read its list of files: not found on GitHub", "cannot read its list of files: no valid answer from GitHub",
 	}, got); d != "" {
 		t.Error(d)
 	}

@@ -11,52 +11,52 @@ const maxReason = 300
 
 // What people read when forge speaks itself, not GitHub.
 const (
-	wordPace        = "sluice keeps GitHub's pace"
-	wordHour        = "what is left of GitHub's hour is kept for openings"
-	wordLimit       = "GitHub limits this installation"
+	wordPace        = "waiting to stay within GitHub's rate limit per minute"
+	wordHour        = "the rest of GitHub's hourly rate limit is reserved for openings"
+	wordLimit       = "GitHub's rate limit for this installation is reached"
 	wordSuspended   = "the App's installation is suspended"
-	wordUninstalled = "the App is not installed there (any more)"
-	wordNotThere    = "not there, or not for this App"
+	wordUninstalled = "the App is not installed there"
+	wordNotThere    = "not found, or not accessible to the App"
 	wordOtherRepo   = "another repository has this name now"
 	wordMoved       = "the repository changed while it was read"
-	wordPage        = "GitHub could not answer in time, not even for the bare list of pull requests"
-	wordTooMany     = "more open pull requests than sluice reads"
+	wordPage        = "GitHub timed out even on the bare list of pull requests"
+	wordTooMany     = "more open pull requests than sluice supports"
 	wordTooLong     = "GitHub's answer is too long"
 	wordNoAnswer    = "no answer from GitHub"
-	wordUnreadable  = "GitHub's answer could not be read"
+	wordUnreadable  = "cannot read GitHub's answer"
 	wordEmpty       = "GitHub's answer is empty"
-	wordMerged      = "the pull request is merged already"
+	wordMerged      = "the pull request is already merged"
 	wordElsewhere   = "the pull request was merged at another head or into another base"
-	wordBranchMoved = "the branch has moved on"
+	wordBranchMoved = "the branch has moved"
 	wordProtected   = "the branch is protected"
 	wordIsBase      = "the branch is the base of the open pull request #%d"
-	wordRedirect    = "GitHub sends us to another host"
+	wordRedirect    = "GitHub redirects to another host"
 	wordNoMove      = "a move without a branch or a commit"
-	wordTooLate     = "the time for the move is over"
+	wordTooLate     = "too late for the move"
 	wordSilent      = "GitHub does not answer"
-	wordBaseMoved   = "its base moves while it is read"
-	wordNoBase      = "GitHub shows no commit that it shares with its base"
-	wordNoKin       = "GitHub does not say how the two commits stand to each other"
-	wordNoTree      = "GitHub does not show the commit"
-	wordShortList   = "GitHub lists less than it counts"
-	wordNoMutation  = "GitHub does not know how to move branches together"
+	wordBaseMoved   = "its base moved while it was read"
+	wordNoBase      = "GitHub finds no merge base with its base branch"
+	wordNoKin       = "GitHub cannot compare the two commits"
+	wordNoTree      = "GitHub does not return the commit"
+	wordShortList   = "GitHub lists fewer entries than it counts"
+	wordNoMutation  = "GitHub cannot move several branches in one request"
 )
 
 // What of a part could not be read, for plan.Unread.
 const (
 	whatPull    = "the pull request"
 	whatReports = "its checks and reviews"
-	whatFork    = "where it left its base"
+	whatFork    = "its merge base"
 	whatFiles   = "its list of files"
-	whatPaths   = "which of its paths still stand"
+	whatPaths   = "which of its paths still exist"
 	whatText    = "its version of the rules"
 	whatBase    = "its base"
 	whatRules   = "the rules of the branch"
 	whatGroup   = "the merge group"
-	whatTip     = "where the branch stands"
-	whatKin     = "how the branch stands to its source"
-	whatCommit  = "the reports on a commit"
-	whatCame    = "what reached the branch"
+	whatTip     = "the tip of the branch"
+	whatKin     = "the comparison of the branch with its source"
+	whatCommit  = "the checks of a commit"
+	whatCame    = "the commits that reached the branch"
 )
 
 // notRead says that something could not be read, and why. GitHub's words count only where it refuses: for a fault it may have
@@ -64,11 +64,11 @@ const (
 func notRead(what string, e *Error) string {
 	switch e.Kind {
 	case Refused:
-		return "GitHub refuses to show " + what + ": " + e.Reason
+		return "cannot read " + what + ": GitHub refused: " + e.Reason
 	case Gone:
-		return "GitHub does not show " + what
+		return "cannot read " + what + ": not found on GitHub"
 	}
-	return "GitHub fails to show " + what
+	return "cannot read " + what + ": no valid answer from GitHub"
 }
 
 // What is wrong with a repository's file before anybody reads its text.
@@ -100,7 +100,7 @@ var (
 	phrasesHeavy = []string{"timeout", "timed out", "something went wrong while executing your query", "couldn't respond"}
 )
 
-// says tells whether a message holds one of some phrases.
+// says reports whether a message holds one of some phrases.
 func says(message string, phrases []string) bool {
 	m := strings.ToLower(message)
 	for _, p := range phrases {

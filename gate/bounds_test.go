@@ -114,7 +114,7 @@ func TestBranchOfNoWindow(t *testing.T) {
 	pol := *parsed
 	pol.Branches = []config.Branch{{Name: "rw/a", From: "main", Window: "nowhere"}}
 	got := gate.Decide(branchWorld(&pol, 1)).Verdicts[0]
-	if got.Kind != plan.Held || got.Reason != "held: no branch takes it: .github/sluice.yaml has no entry from main that matches rw/*" {
+	if got.Kind != plan.Held || got.Reason != "held: no windowed branch receives it: .github/sluice.yaml has no entry from main that matches rw/*" {
 		t.Errorf("%s: %s", got.Kind, got.Reason)
 	}
 }
@@ -135,10 +135,10 @@ func TestWhyOfBranches(t *testing.T) {
 	s.Pulls[1].Files = []plan.File{{Path: "a/b-rt/y", Old: "a/b-rw/y", Kind: plan.Renamed}}
 	verdicts := gate.Decide(s).Verdicts
 	for i, want := range []plan.Step{
-		{About: "a/b-rw/x", Says: "comes from a/b-rt/x, which no branch holds: Flux deletes it there at the merge, and it is back only when branch:rw/* moves"},
-		{About: "a/b-rt/y", Says: "comes from a/b-rw/y, which a branch holds: not held for it; until that branch moves too, Flux has it twice"},
+		{About: "a/b-rw/x", Says: "moved from a/b-rt/x, which no branch holds: Flux deletes the object at the merge, and restores it only when branch:rw/* moves"},
+		{About: "a/b-rt/y", Says: "moved from a/b-rw/y, which a branch holds: not held for that; Flux applies the object from both until that branch moves"},
 	} {
-		for _, step := range []plan.Step{want, {About: "rw/00", Says: "takes it in the window w"}, {About: "…", Says: "and 10 more branches"}} {
+		for _, step := range []plan.Step{want, {About: "rw/00", Says: "receives it in the window w"}, {About: "…", Says: "and 10 more branches"}} {
 			if !slices.Contains(verdicts[i].Why, step) {
 				t.Errorf("#%d: no %+v in %+v", i+1, step, verdicts[i].Why)
 			}

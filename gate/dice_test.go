@@ -90,7 +90,7 @@ func (d dice) snapshot() plan.Snapshot {
 	for _, name := range []plan.Branch{"main", "release"} {
 		s.Bases[name] = d.base(name)
 		if d.Rare(40) {
-			s.Bases[name] = plan.Base{Unread: plan.Unread{Reason: "GitHub does not show its base"}}
+			s.Bases[name] = plan.Base{Unread: plan.Unread{Reason: "cannot read its base: not found on GitHub"}}
 		}
 	}
 	for i := range d.Roll(8) {
@@ -149,7 +149,7 @@ func (d dice) pull(s plan.Snapshot, number int) plan.Pull {
 		p.Crossed = p.MergeBase == "" || d.Rare(4)
 	}
 	if d.Rare(24) {
-		p.Unread = plan.Unread{Reason: "GitHub fails to show its list of files", Passing: d.Rare(2)}
+		p.Unread = plan.Unread{Reason: "cannot read its list of files: no valid answer from GitHub", Passing: d.Rare(2)}
 	}
 	for range 1 + d.Roll(3) {
 		p.Files = append(p.Files, d.file())

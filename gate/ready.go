@@ -211,7 +211,7 @@ func rulesUnread(d *brief) (ruling, bool) {
 	if d.base.Rules {
 		return ruling{}, false
 	}
-	return d.wait("waits: " + sayRulesUnread(d.pull.Base)), true
+	return d.wait("waiting: " + sayRulesUnread(d.pull.Base)), true
 }
 
 const (
@@ -240,8 +240,8 @@ func refused(d *brief) (ruling, bool) {
 	if !d.at.Before(again) {
 		return ruling{}, false
 	}
-	r := d.wait(sayRefused(reason, again, d.zone()))
-	r.said = wordRefused // by the merge that was refused; when it is tried again is in the plan
+	r := d.wait(sayRetried(reason, again, d.zone()))
+	r.status = sayRefused(reason) // as the refused merge has written it; when it is tried again is in the plan
 	r.wake = plan.Soonest(r.wake, again)
 	return r, true
 }

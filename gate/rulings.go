@@ -34,10 +34,10 @@ type ruling struct {
 	kind    plan.Kind
 	reason  string
 	until   time.Time
-	people  string    // why people merge this although it is released; "" if sluice does
+	people  string    // that people merge this although it is released, and why; "" if sluice does
 	cause   cause     // what the turns need to know of it
 	passing bool      // of a few seconds: not worth a status of its own
-	said    string    // a pending status that begins so says enough already
+	status  string    // the status's description; "": reason
 	shared  bool      // it is another pull request's, with the same head and base
 	wake    time.Time // time alone changes the answer then
 	look    time.Time // worth another look then
@@ -262,7 +262,7 @@ func intoWindowedBranch(d *brief) (ruling, bool) {
 	case !d.s.Roster().Known:
 		return ruling{kind: plan.Blocked, reason: d.sayMaybeWindowed(), look: d.at.Add(plan.LookAgain)}, true
 	}
-	return ruling{kind: plan.Blocked, reason: sayWindowedBranch(d.pull.Base)}, true
+	return ruling{kind: plan.Blocked, reason: d.sayWindowedBranch()}, true
 }
 
 // mode is that of the file that counts: for a windowed branch, whose own file does not, that of the default branch.
@@ -427,19 +427,19 @@ func release(d *brief) ruling {
 	return r
 }
 
-// byPeople says why people merge this although it is open; "" if sluice merges.
+// byPeople is what people read where they merge this although it is open; "" if sluice merges.
 func (d *brief) byPeople() string {
 	switch {
 	case !d.need.complete:
-		return wordPeopleIncomplete
+		return sayByHand(wordPeopleIncomplete)
 	case d.touchesRules():
-		return wordPeopleRules
+		return d.sayChangesRules()
 	case d.need.protected > 0:
 		return sayPeopleProtected(d.need.protected)
 	case d.need.ignored > 0:
 		return sayPeopleIgnored(d.need.ignored)
 	case d.handling() == config.Status:
-		return wordPeopleStatus
+		return sayByHand(wordPeopleStatus)
 	}
 	return ""
 }

@@ -1,9 +1,9 @@
 package gate
 
 import (
+	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -54,9 +54,6 @@ func (b *bench) status(same []*brief) (plan.SetStatus, bool) {
 	current, exists := d.current()
 	if d.ruling.passing && (!exists || (current.By == b.s.Us && current.State == state)) {
 		return plan.SetStatus{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
-	}
-	if said := d.ruling.said; said != "" && exists && current.By == b.s.Us && current.State == state && strings.HasPrefix(current.Description, said) {
-		return plan.SetStatus{}, false
 	}
 	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: plan.ContextFor(d.pull.Base), Statuses: d.pull.Statuses}
 	if state == plan.Success {
@@ -110,7 +107,7 @@ func (d *brief) wanted() (plan.StatusState, string) {
 		}
 		return plan.Pending, d.ruling.reason
 	case plan.Held, plan.Waiting:
-		return plan.Pending, d.ruling.reason
+		return plan.Pending, cmp.Or(d.ruling.status, d.ruling.reason)
 	case plan.Blocked:
 		return plan.Failure, d.ruling.reason
 	}
@@ -149,9 +146,9 @@ func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
 	return writes
 }
 
-// notes tell what operators should know of each base that has rules.
-func (b *bench) notes() []plan.Step {
-	var out []plan.Step
+// notes are what operators should know of each base that has rules.
+func (b *bench) notes() []plan.Note {
+	var out []plan.Note
 	for _, name := range slices.Sorted(maps.Keys(b.s.Bases)) {
 		base := b.s.Bases[name]
 		if base.Policy == nil || base.Policy.Mode != config.Enforce {
@@ -160,23 +157,22 @@ func (b *bench) notes() []plan.Step {
 		required, bound := base.Enforced(name, b.s.App)
 		switch {
 		case !base.Rules:
-			out = append(out, plan.Step{About: string(name), Says: sayRulesUnread(name)})
+			out = append(out, plan.Note{Code: codeRulesUnread, About: string(name), Says: sayRulesUnread(name)})
 		case !required:
-			out = append(out, plan.Step{About: string(name), Says: sayNotEnforced(name)})
+			out = append(out, plan.Note{Code: codeNotEnforced, About: string(name), Says: sayNotEnforced(name)})
 		case !bound:
-			out = append(out, plan.Step{About: string(name), Says: sayNotBound(name)})
+			out = append(out, plan.Note{Code: codeNotEnforced, About: string(name), Says: sayNotBound(name)})
 		}
 		if !b.isWindowed(name) { // that one moves by promotion: nothing is merged into it
-			out = append(out, b.cameWhileShut(name, base)...)
+			out = append(out, b.outside(name, base)...)
 		}
 	}
 	return out
 }
 
-// cameWhileShut tells what reached a base past us although a window of it was shut. It is too late to hold it: somebody should
-// know.
-func (b *bench) cameWhileShut(name plan.Branch, base plan.Base) []plan.Step {
-	var out []plan.Step
+// outside is what reached a base outside sluice although a window of it was shut. It is too late to hold it: operators should know.
+func (b *bench) outside(name plan.Branch, base plan.Base) []plan.Note {
+	var out []plan.Note
 	for _, c := range base.Came {
 		paths := names(c.Files)
 		n := needOf(base.Policy, paths, c.Complete)
@@ -185,7 +181,7 @@ func (b *bench) cameWhileShut(name plan.Branch, base plan.Base) []plan.Step {
 			continue // nothing windowed, or windowed branches hold it still
 		}
 		if o := openingOf(demands(base.Policy.Calendar, n, b.away(name, n)), c.At); !o.Releasable {
-			out = append(out, plan.Step{About: string(name), Says: sayCame(c, called(o.Shut), paths, zoneOf(base.Policy, o.Shut))})
+			out = append(out, plan.Note{Code: codeOutside, About: string(name), Says: sayOutside(name, c, called(o.Shut), paths, zoneOf(base.Policy, o.Shut))})
 		}
 	}
 	return out

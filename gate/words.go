@@ -15,23 +15,29 @@ import (
 // names instants absolutely, so that an unchanged state has unchanged words.
 
 const (
-	wordNothingManaged   = "no path of it is managed by sluice"
-	wordProtectedAlone   = "no window holds its protected paths (.github/, flux-system/): people merge it"
-	wordRulesDeleted     = "deletes " + config.File + ", the rules of this branch: keep the file; to hold nothing any more, set mode: observe"
-	wordRulesUnreadable  = "the new " + config.File + " could not be read: it must be a plain file of reasonable size"
+	wordNothingManaged   = "no changed path is managed by sluice"
+	wordProtectedAlone   = "no window holds its protected paths (.github/, flux-system/): merge it yourself"
+	wordRulesDeleted     = "deletes " + config.File + ", the rules of this branch: keep the file; to stop holding pull requests, set mode: observe"
+	wordRulesUnreadable  = "cannot read the new " + config.File + ": it must be a regular file of reasonable size"
 	wordRulesValid       = config.File + " is valid"
 	wordThisPull         = "this pull request"
 	wordPeopleIncomplete = "not every changed file is known"
-	wordPeopleRules      = "it changes the rules"
-	wordPeopleStatus     = "the file leaves merging to people"
-	wordClockOff         = "the clock of sluice differs from GitHub's by more than 30 s: nothing is released until it is right"
-	wordDraft            = "waits: this is a draft; mark it ready for review"
-	wordChecksUnread     = "waits: not all checks of this head could be read"
-	wordMergeability     = "waits: GitHub is working out whether this can be merged"
+	wordPeopleStatus     = "sluice is configured to set the status only"
+	wordClockOff         = "sluice's clock is more than 30 s off GitHub's: nothing is released until it is corrected"
+	wordDraft            = "waiting: this is a draft: mark it ready for review"
+	wordChecksUnread     = "waiting: cannot read all checks of the head commit"
+	wordMergeability     = "waiting: GitHub is checking whether this can be merged"
 	wordRefused          = "GitHub refused the merge"
-	wordRulesChanged     = "the rules have changed since this passed: reopen the pull request to have it checked again"
-	wordStatusesSpent    = "nearly all statuses that GitHub takes on one commit are used up: push a new commit"
-	wordHourSpent        = "held: too many other successes end in the same hour for GitHub's budget of requests"
+	wordRulesChanged     = "the rules changed after this passed: reopen the pull request to check it again"
+	wordStatusesSpent    = "this commit is close to GitHub's limit of statuses: push a new commit"
+	wordHourSpent        = "held: GitHub's hourly rate limit allows no more green statuses that end in the same hour"
+)
+
+// The codes of notes.
+const (
+	codeRulesUnread = "rules-unread"
+	codeNotEnforced = "not-enforced"
+	codeOutside     = "outside-sluice"
 )
 
 func sayPath(path string, c layout.Class) plan.Step {
@@ -51,17 +57,25 @@ func stepIncomplete() plan.Step {
 
 func (d *brief) sayChangesRules() string {
 	if d.stopsHolding() {
-		return "sets mode: observe, which turns every status green: nothing is held any more; people merge it"
+		return "sets mode: observe, which turns every status green and holds nothing; people merge it"
 	}
 	return plan.Fit("changes the rules" + parens(d.windowsChanged()) + "; people merge it")
 }
 
 func sayFought(context plan.Context, by plan.Login) string {
-	return plan.Fit(fmt.Sprintf("%s keeps setting the status %s; only sluice may: require it from sluice's App alone", plan.Clean(string(by)), plan.Clean(string(context))))
+	return plan.Fit(fmt.Sprintf("%s keeps overwriting the status %s: require it from sluice's App only", plan.Clean(string(by)), plan.Clean(string(context))))
 }
 
-func sayWindowedBranch(base plan.Branch) string {
-	return plan.Fit(plan.Clean(string(base)) + " moves only by promotion: open the pull request against the branch it follows")
+// sayWindowedBranch names the branch to use instead.
+func (d *brief) sayWindowedBranch() string {
+	source := "the branch that it follows"
+	for _, e := range d.s.Roster().Entries {
+		if fold(e.Name) == fold(d.pull.Base) {
+			source = plan.Middle(plan.Clean(string(e.From)), 40)
+			break
+		}
+	}
+	return plan.Fit("sluice updates this branch; open the pull request against " + source)
 }
 
 func sayBadRules(where string, findings []config.Finding) string {
@@ -74,7 +88,7 @@ func sayBadRules(where string, findings []config.Finding) string {
 }
 
 func sayUnknown(u plan.Unread) string {
-	return plan.Fit("held until it can be read: " + plan.Clean(u.Reason))
+	return plan.Fit("held: " + plan.Clean(u.Reason))
 }
 
 func sayConflict(base plan.Branch) string {
@@ -86,19 +100,19 @@ func sayMixed(windows []window.Name) string {
 }
 
 func sayMoved(path string, base plan.Branch) string {
-	return plan.Fit(fmt.Sprintf("%s no longer stands on %s: update the branch", plan.Middle(plan.Clean(path), 70), plan.Clean(string(base))))
+	return plan.Fit(fmt.Sprintf("%s no longer exists on %s: update the branch", plan.Middle(plan.Clean(path), 70), plan.Clean(string(base))))
 }
 
 func sayCrossed(base plan.Branch) string {
-	return plan.Fit(plan.Clean(string(base)) + " and this branch were merged crosswise: update the branch")
+	return plan.Fit("several merge bases with " + plan.Clean(string(base)) + " (criss-cross merge): update the branch")
 }
 
 func sayNoMergeBase(base plan.Branch) string {
-	return plan.Fit("waits: GitHub has not told yet where this branch left " + plan.Clean(string(base)))
+	return plan.Fit("waiting: GitHub has not returned the merge base with " + plan.Clean(string(base)) + " yet")
 }
 
 func sayQueue(base plan.Branch) string {
-	return plan.Fit(plan.Clean(string(base)) + " merges only through its merge queue, which sluice does not use yet: people queue it")
+	return plan.Fit(plan.Clean(string(base)) + " requires its merge queue, which sluice does not support yet: queue it yourself")
 }
 
 func sayMethod(m config.Method) string {
@@ -107,7 +121,7 @@ func sayMethod(m config.Method) string {
 
 func (d *brief) sayNeverTogether() string {
 	if !d.need.complete {
-		return plan.Fit("GitHub does not list all its files, so it needs every window, and they are never open together: split it")
+		return plan.Fit("GitHub does not list all its files, so it needs every window, and these are never open together: split it")
 	}
 	who := some(called(d.schedules()))
 	if len(d.back.names) > 0 {
@@ -117,18 +131,18 @@ func (d *brief) sayNeverTogether() string {
 }
 
 func sayHoldLabel(label string) string {
-	return plan.Fit("held by the label " + plan.Clean(label) + " until somebody removes it")
+	return plan.Fit("held by the label " + plan.Clean(label) + " until it is removed")
 }
 
 func sayUnknownWindow(n window.Name) string {
-	return plan.Fit("held: " + plan.Middle(plan.Clean(string(n)), 60) + " is no window of " + config.File + ": fix the path, the rule or the windows")
+	return plan.Fit("held: there is no window " + plan.Middle(plan.Clean(string(n)), 60) + " in " + config.File + ": fix the path, the rule or the windows")
 }
 
 // sayUntaken says what is missing: the entry, or the file that could hold it.
 func (d *brief) sayUntaken() string {
-	text := "held: no branch takes it: " + config.File
+	text := "held: no windowed branch receives it: " + config.File
 	if d.pull.Base != d.s.Default {
-		text += " of " + plan.Middle(plan.Clean(string(d.s.Default)), 25)
+		text += " on " + plan.Middle(plan.Clean(string(d.s.Default)), 25)
 	}
 	switch home := d.s.Bases[d.s.Default]; {
 	case home.Policy == nil:
@@ -154,11 +168,11 @@ func sayUnread(b plan.Base) string {
 // sayMaybeWindowed says what would tell: people can mend the file, and nothing else.
 func (d *brief) sayMaybeWindowed() string {
 	name, home := plan.Middle(plan.Clean(string(d.pull.Base)), 30), plan.Middle(plan.Clean(string(d.s.Default)), 25)
-	return plan.Fit(name + " may be a windowed branch: " + config.File + " of " + home + sayUnread(d.s.Bases[d.s.Default]) + ": mend that first")
+	return plan.Fit(name + " may be a windowed branch: " + config.File + " on " + home + sayUnread(d.s.Bases[d.s.Default]) + ": fix that first")
 }
 
 func sayTaker(e config.Branch) plan.Step {
-	return plan.Step{About: e.Name, Says: "takes it in the window " + string(e.Window)}
+	return plan.Step{About: e.Name, Says: "receives it in the window " + string(e.Window)}
 }
 
 func sayMoreBranches(n int) plan.Step {
@@ -167,12 +181,12 @@ func sayMoreBranches(n int) plan.Step {
 
 // sayUprooted: Flux prunes an object as soon as the Kustomization that it leaves has the merge.
 func sayUprooted(f plan.File, is layout.Class) plan.Step {
-	return plan.Step{About: f.Path, Says: "comes from " + plan.Middle(plan.Clean(f.Old), 70) + ", which no branch holds: Flux deletes it there at the merge, and it is back only when " +
+	return plan.Step{About: f.Path, Says: "moved from " + plan.Middle(plan.Clean(f.Old), 70) + ", which no branch holds: Flux deletes the object at the merge, and restores it only when " +
 		plan.Clean(join(is.Releases, " and ")) + " moves"}
 }
 
 func sayPlanted(f plan.File) plan.Step {
-	return plan.Step{About: f.Path, Says: "comes from " + plan.Middle(plan.Clean(f.Old), 70) + ", which a branch holds: not held for it; until that branch moves too, Flux has it twice"}
+	return plan.Step{About: f.Path, Says: "moved from " + plan.Middle(plan.Clean(f.Old), 70) + ", which a branch holds: not held for that; Flux applies the object from both until that branch moves"}
 }
 
 // says which branches take it, where and when, in at most room characters.
@@ -183,27 +197,27 @@ func (t *takers) says(room int) string {
 		}
 	}
 	if n := len(t.entries); n > 1 {
-		return fmt.Sprintf("%d branches take it", n)
+		return fmt.Sprintf("%d branches receive it", n)
 	}
-	return "a branch takes it"
+	return "a branch receives it"
 }
 
 // tell shortens names to width characters.
 func (t *takers) tell(width int) string {
 	n := len(t.entries)
 	first, next := plan.Middle(plan.Clean(t.first.Name), width), plan.Middle(plan.Clean(t.next.Name), width)
-	when := "no opening in sight"
+	when := "no opening scheduled"
 	if !t.at.IsZero() {
 		when = plan.Clock(t.at, t.zone)
 	}
-	many := fmt.Sprintf("%d branches take it", n)
+	many := fmt.Sprintf("%d branches receive it", n)
 	switch {
 	case n == 1 && t.open == 1:
-		return first + " takes it now"
+		return first + " receives it now"
 	case n == 1 && t.at.IsZero():
-		return next + " takes it, " + when
+		return next + " receives it, " + when
 	case n == 1:
-		return next + " takes it " + when
+		return next + " receives it " + when
 	case t.open == n:
 		return many + " now"
 	case t.at.IsZero() && t.open > 0:
@@ -226,7 +240,7 @@ func (d *brief) sayShut() string {
 	case st.FrozenBy != "":
 		who += ", frozen by " + plan.Clean(st.FrozenBy)
 	case st.Open && len(d.open.Shut) == 1:
-		why = ": too close to its end"
+		why = ": inside the cutoff before the close"
 	}
 	switch {
 	case !d.need.complete:
@@ -243,55 +257,55 @@ func (d *brief) sayShut() string {
 
 func until(t time.Time, zone *time.Location) string {
 	if t.IsZero() {
-		return ": no opening in sight"
+		return ": no opening scheduled"
 	}
 	return " until " + plan.Clock(t, zone)
 }
 
 func sayLabelMissing(label string) string {
-	return plan.Fit("waits for the label " + plan.Clean(label))
+	return plan.Fit("waiting for the label " + plan.Clean(label))
 }
 
 func sayArmedOtherwise(armed, want config.Method) string {
-	return plan.Fit("waits: auto-merge is armed with the method " + plan.Middle(plan.Clean(string(armed)), 20) + ", and " + config.File + " says " +
-		string(want) + ": disarm it")
+	return plan.Fit("waiting: auto-merge is enabled with the method " + plan.Middle(plan.Clean(string(armed)), 20) + ", but " + config.File + " says " +
+		string(want) + ": disable it")
 }
 
 func sayArmed(m config.Method) plan.Step {
-	return plan.Step{About: "auto-merge", Says: "armed with the method " + plan.Middle(plan.Clean(string(m)), 20) + ": GitHub may merge as soon as the status is green"}
+	return plan.Step{About: "auto-merge", Says: "enabled with the method " + plan.Middle(plan.Clean(string(m)), 20) + ": GitHub may merge as soon as the status is green"}
 }
 
 func sayUntrusted(head plan.SHA) string {
-	return plan.Fit("waits: the head is in a fork; somebody with write access must approve " + head.Short())
+	return plan.Fit("waiting: the head is in a fork: someone with write access must approve " + head.Short())
 }
 
 func sayChangesRequested(by plan.Login) string {
 	if by == "" {
-		return "waits: changes were requested in a review"
+		return "waiting: a review requested changes"
 	}
-	return plan.Fit("waits: " + plan.Clean(string(by)) + " requested changes")
+	return plan.Fit("waiting: " + plan.Clean(string(by)) + " requested changes")
 }
 
 func sayApprovalsMissing(have, want int, head plan.SHA) string {
-	return plan.Fit(fmt.Sprintf("waits: %d of %d approvals by people with write access on %s", have, want, head.Short()))
+	return plan.Fit(fmt.Sprintf("waiting: %d of %d approvals from people with write access on %s", have, want, head.Short()))
 }
 
 func sayReviewsMissing(base plan.Branch) string {
-	return plan.Fit("waits: " + plan.Clean(string(base)) + " demands an approving review")
+	return plan.Fit("waiting: " + plan.Clean(string(base)) + " requires an approving review")
 }
 
-func sayRed(names []string) string { return plan.Fit("waits: red: " + few(names)) }
+func sayRed(names []string) string { return plan.Fit("waiting: failed checks: " + few(names)) }
 
 func sayMissing(names []string) string {
-	return plan.Fit("waits: required and not reported yet: " + few(names))
+	return plan.Fit("waiting: required checks not reported yet: " + few(names))
 }
 
 // sayRunning names one that is left, not those that come and go: each change of a reason is a status to write.
 func sayRunning(names []string) string {
 	if len(names) > 1 {
-		return "waits: checks are running"
+		return "waiting: checks in progress"
 	}
-	return plan.Fit("waits: running: " + few(names))
+	return plan.Fit("waiting: check in progress: " + few(names))
 }
 
 // few names up to three things, and does not count the others: a moving count would be a status at each move.
@@ -303,15 +317,18 @@ func few(names []string) string {
 }
 
 func saySettling(green time.Time, zone *time.Location) string {
-	return plan.Fit("waits: no check has reported yet; without one this goes on at " + plan.Clock(green, zone))
+	return plan.Fit("waiting for a first check; proceeds without one at " + plan.Clock(green, zone))
 }
 
 func sayRulesUnread(base plan.Branch) string {
-	return plan.Fit("the branch rules of " + plan.Clean(string(base)) + " could not be read")
+	return plan.Fit("cannot read the branch rules of " + plan.Clean(string(base)))
 }
 
-func sayRefused(reason string, again time.Time, zone *time.Location) string {
-	tail := "; again at " + plan.Clock(again, zone)
+// sayRefused is the status's description, as the refused merge wrote it. When it is tried again stands in the verdict alone.
+func sayRefused(reason string) string { return plan.Fit(wordRefused + ": " + plan.Clean(reason)) }
+
+func sayRetried(reason string, again time.Time, zone *time.Location) string {
+	tail := "; retry at " + plan.Clock(again, zone)
 	return plan.Fit(plan.Middle(wordRefused+": "+plan.Clean(reason), plan.MaxReason-len([]rune(tail))) + tail)
 }
 
@@ -319,59 +336,61 @@ func (d *brief) sayBehind() string {
 	base := plan.Clean(string(d.pull.Base))
 	switch {
 	case !d.policy.PullRequests.UpdateWhenDue:
-		return plan.Fit("waits: behind " + base + ": update the branch")
+		return plan.Fit("waiting: behind " + base + ": update the branch")
 	case !d.pull.SameRepo:
-		return plan.Fit("waits: behind " + base + ", and the head is in a fork: update the branch")
+		return plan.Fit("waiting: behind " + base + ", and the head is in a fork: update the branch")
 	}
-	return plan.Fit("waits: behind " + base + "; sluice updates one branch after the other")
+	return plan.Fit("waiting: behind " + base + "; sluice updates one branch at a time")
 }
 
-func sayInTurn(first int) string { return fmt.Sprintf("due; merged in its turn, after #%d", first) }
+func sayInTurn(first int) string { return fmt.Sprintf("due; merging after #%d", first) }
 
 func sayPaced(content plan.Hour, now time.Time) string {
 	span := "a minute"
 	if content.Renewed.Sub(now) > 2*time.Minute {
 		span = "an hour"
 	}
-	return fmt.Sprintf("due; GitHub takes %d merges %s", content.Limit, span)
+	return fmt.Sprintf("due; limited to %d merges %s", content.Limit, span)
 }
 
 func sayFull(w window.Name, most int, t time.Time, zone *time.Location) string {
-	merges := "one merge"
+	merges := "1 merge"
 	if most != 1 {
 		merges = fmt.Sprintf("%d merges", most)
 	}
-	tail := ", which took its " + merges + " of this opening," + until(t, zone)
+	tail := until(t, zone) + ": limit of " + merges + " per opening reached"
 	return "held by " + plan.Middle(plan.Clean(string(w)), plan.MaxReason-len([]rune("held by "+tail))) + tail
 }
 
 func sayTooManyGreen(most int, cutoff time.Duration) string {
 	if cutoff == 0 {
-		return "held: its window has no cutoff, so green could not be withdrawn before the close: give it one, or let sluice merge"
+		return "held: the window has no cutoff in which to withdraw a green status: set one, or let sluice merge"
 	}
-	return plan.Fit(fmt.Sprintf("held: %d are green already, as many as can be withdrawn before the close", most))
+	return plan.Fit(fmt.Sprintf("held: at most %d green at once, as many as can be withdrawn before the close", most))
 }
 
 // sayOver says why a success was taken back although its windows may be open.
 func sayOver(d plan.Debt) string {
 	if d.For == plan.ForGroup {
-		return "GitHub dissolved this merge group"
+		return "this merge group no longer exists"
 	}
 	return plan.Fit("no longer the head of an open pull request into " + plan.Clean(string(d.Subject.Base)))
 }
 
+func sayByHand(why string) string { return "merge it yourself: " + why }
+
 func sayPeopleProtected(n int) string {
 	if n == 1 {
-		return "1 path is protected (.github/, flux-system/)"
+		return sayByHand("1 path is protected (.github/, flux-system/)")
 	}
-	return fmt.Sprintf("%d paths are protected (.github/, flux-system/)", n)
+	return sayByHand(fmt.Sprintf("%d paths are protected (.github/, flux-system/)", n))
 }
 
 func sayPeopleIgnored(n int) string {
 	if n == 1 {
-		return "1 path has no rule"
+		return sayByHand("1 path has no rule")
 	}
-	return fmt.Sprintf("%d paths have no rule", n)
+	return sayByHand(fmt.Sprintf("%d paths have no rule", n))
 }
 
 func (d *brief) sayReleased(people string) string {
@@ -383,10 +402,8 @@ func (d *brief) sayReleased(people string) string {
 		what += until(d.open.Until, d.zone())
 	}
 	switch {
-	case people == wordPeopleRules:
-		what += "; " + d.sayChangesRules()
 	case people != "":
-		what += "; merge it yourself: " + people
+		what += "; " + people
 	case d.need.windowed:
 		what += ": " + some(strs(d.need.windows))
 	}
@@ -421,15 +438,15 @@ func sayHoldsNothing(r ruling) string {
 }
 
 func sayNotEnforced(base plan.Branch) string {
-	return "not enforced: " + string(plan.ContextFor(base)) + " is not a required check of " + string(base) + ", so nothing keeps people from merging"
+	return "not enforced: " + string(plan.ContextFor(base)) + " is not a required check on " + string(base) + ", so people can merge without it"
 }
 
 func sayNotBound(base plan.Branch) string {
-	return "not enforced: " + string(plan.ContextFor(base)) + " is required on " + string(base) + ", but not from sluice's App alone, so others can set it"
+	return "not enforced: " + string(plan.ContextFor(base)) + " is required on " + string(base) + ", but from any source, so others can set it"
 }
 
-// sayCame tells of a commit that went past the gate.
-func sayCame(c plan.Came, shut []string, paths []string, zone *time.Location) string {
+// sayOutside is about a commit that reached a branch outside sluice.
+func sayOutside(name plan.Branch, c plan.Came, shut []string, paths []string, zone *time.Location) string {
 	by, what := "", "not all its files are known"
 	if c.By != "" {
 		by = " by " + plan.Middle(plan.Clean(string(c.By)), 40)
@@ -437,7 +454,14 @@ func sayCame(c plan.Came, shut []string, paths []string, zone *time.Location) st
 	if c.Complete {
 		what = some(paths)
 	}
-	return c.SHA.Short() + by + " came past sluice on " + plan.Clock(c.At, zone) + " while " + some(shut) + " was shut: " + what
+	return c.SHA.Short() + by + " reached " + plan.Clean(string(name)) + " outside sluice on " + plan.Clock(c.At, zone) + " while " + sayClosed(shut) + ": " + what
+}
+
+func sayClosed(windows []string) string {
+	if len(windows) == 1 {
+		return some(windows) + " was closed"
+	}
+	return some(windows) + " were closed"
 }
 
 // some names up to three things.

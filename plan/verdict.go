@@ -40,6 +40,13 @@ type Subject struct {
 // Step is one finding on the way to a verdict: "clusters/a/x.yaml: no-deploy-friday (rule 2: …)".
 type Step struct{ About, Says string }
 
+// Note is a warning to operators about a base.
+type Note struct {
+	Code  string // stable, for machines: "not-enforced"
+	About string // the base
+	Says  string
+}
+
 // Pin is what every action carries: the SHA it was decided on and the instant from which it is void.
 type Pin struct {
 	SHA    SHA
@@ -122,7 +129,7 @@ type Plan struct {
 	Verdicts []Verdict
 	Branches []BranchVerdict // of the windowed branches, in the file's order
 	Actions  []Action
-	Notes    []Step    // what operators should know of a base: "not enforced"
+	Notes    []Note    // what operators should know of a base
 	Debts    []Debt    // that are to be recorded anew, with no write: their terms are others, or nobody has recorded them yet
 	Redeemed []int64   // the numbers of those that a merge ended
 	Wake     time.Time // a verdict changes by time alone; zero: none does

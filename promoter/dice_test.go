@@ -168,7 +168,7 @@ func (d dice) tracked(s plan.Snapshot, name, from plan.Branch) plan.Tracked {
 		t.Relation, t.Reach = scenario.OneOf(d, plan.Absent, plan.Behind, plan.Level, plan.Beyond, plan.Diverged, plan.Relation(17)), d.Roll(9)-1
 	}
 	if d.Rare(20) {
-		t.Unread = plan.Unread{Reason: "GitHub does not show where the branch stands"}
+		t.Unread = plan.Unread{Reason: "cannot read the tip of the branch: not found on GitHub"}
 	}
 	if d.Rare(2) {
 		t.Seen = scenario.OneOf[plan.SHA](d, "m1", "side", "n1")

@@ -14,73 +14,73 @@ import (
 // and names instants absolutely, so that an unchanged state has unchanged words.
 
 const (
-	// maxSubject is how much of a commit's first line is told, in characters.
+	// maxSubject is how much of a commit's first line is shown, in characters.
 	maxSubject = 100
-	// maxName and minName are how much of a name is told, at most and where there is little room, in characters.
+	// maxName and minName are how much of a name is shown, at most and where there is little room, in characters.
 	maxName, minName = 60, 8
-	// minTold is how much is told at least of the name that a summary begins with, in characters.
-	minTold = 24
-	// maxListed is how many of the commits that wait are told one by one.
+	// minFirst is how much is shown at least of the name that a summary begins with, in characters.
+	minFirst = 24
+	// maxListed is how many of the commits that wait are listed one by one.
 	maxListed = 5
 )
 
 const (
-	wordUnobserved = "waits: it could not be read; sluice looks again"
-	wordBlind      = "no checks can be read with git alone: use --ignore-checks"
-	wordClockOff   = "the clock of sluice differs from GitHub's by more than 30 s: nothing is moved until it is right"
+	wordUnobserved = "waiting: cannot read the branch; sluice will retry"
+	wordBlind      = "git alone cannot read checks: use --ignore-checks"
+	wordClockOff   = "sluice's clock is more than 30 s off GitHub's: nothing is moved until it is corrected"
 	wordAnyCheck   = "any check"
 	wordRefused    = "GitHub refused the move"
-	wordNoReason   = "it did not say why"
-	wordUnread     = "its checks could not be read"
+	wordNoReason   = "no reason given"
+	wordUnread     = "checks could not be read"
 )
 
 func sayUnread(u plan.Unread) string {
-	return plan.Fit("waits until it can be read: " + plan.Clean(u.Reason))
+	return plan.Fit("waiting: " + plan.Clean(u.Reason))
 }
 
 func sayTwin(name, other plan.Branch) string {
-	return tell("%s and %s differ in case alone, so one may be taken for the other: delete or rename one", name, other)
+	return phrase("%s and %s differ only in case and may be confused: delete or rename one", name, other)
 }
 
 func sayFought(context plan.Context, by plan.Login) string {
-	return tell("%s keeps setting the status %s; only sluice may: have the rules take it from sluice's App alone", plan.Branch(by), plan.Branch(context))
+	return phrase("%s keeps overwriting the status %s: require it from sluice's App only", plan.Branch(by), plan.Branch(context))
 }
 
 func sayRestored(at plan.SHA) string {
-	return "deleted: put back at " + at.Short() + ", where it was last seen"
+	return "deleted: restoring it at " + at.Short() + ", where it was last seen"
 }
 
 func saySourceUnobserved(from plan.Branch) string {
-	return tell("waits: %s, which it follows, could not be read; sluice looks again", from)
+	return phrase("waiting: cannot read %s, which it follows; sluice will retry", from)
 }
 
 func saySourceMissing(from plan.Branch) string {
-	return tell("%s, which it follows, is missing: push it, or correct `from` in "+config.File, from)
+	return phrase("%s, which it follows, does not exist: push it, or correct `from` in "+config.File, from)
 }
 
 func saySilent(from plan.Branch) string {
-	return tell("CI does not run on %s: set checks: none", from)
+	return phrase("CI does not run on %s: set checks: none", from)
 }
 
 func sayTorn(name, from plan.Branch) string {
-	return tell("waits: it could not be told how %s stands to %s; sluice looks again", name, from)
+	return phrase("waiting: cannot compare %s with %s; sluice will retry", name, from)
 }
 
 func sayBeyond(name, from plan.Branch) string {
-	return tell("%s was moved back behind %s, which never goes backwards: push the commits again, or reset %s by hand", from, name, name)
+	return phrase("%s was reset to before %s, which never moves backward: push the commits again, or reset %s by hand", from, name, name)
 }
 
 func sayDiverged(name, from plan.Branch) string {
-	return tell("diverged from %s: %s holds commits that %s lacks; reset it by hand to a commit of %s", from, name, from, from)
+	return phrase("diverged from %s: %s has commits that %s lacks; reset it by hand to a commit of %s", from, name, from, from)
 }
 
 func sayRulesUnread(from plan.Branch) string {
-	return tell("waits: the branch rules of %s could not be read, so which checks must be green is not known", from)
+	return phrase("waiting: cannot read the branch rules of %s, so the required checks are unknown", from)
 }
 
-func sayCurrent(from plan.Branch) string { return tell("stands at the tip of %s", from) }
+func sayCurrent(from plan.Branch) string { return phrase("up to date with %s", from) }
 
-// sayApplied tells the time from due to applied where it is known: it no longer changes.
+// sayApplied includes the time from due to applied where it is known: it no longer changes.
 func sayApplied(at time.Time, took time.Duration, zone *time.Location) string {
 	text := "applied by Flux on " + plan.Clock(at, zone)
 	if took > 0 {
@@ -101,7 +101,7 @@ func span(d time.Duration) string {
 }
 
 func sayFailed(tip plan.SHA, r *plan.Report) string {
-	text := "Flux could not apply " + tip.Short() + ": " + plan.Middle(plan.Clean(r.Object), maxName)
+	text := "Flux failed to apply " + tip.Short() + ": " + plan.Middle(plan.Clean(r.Object), maxName)
 	if says := plan.Clean(r.Says); says != "" {
 		text += ": " + says
 	}
@@ -111,7 +111,7 @@ func sayFailed(tip plan.SHA, r *plan.Report) string {
 func sayReport(r *plan.Report) plan.Step {
 	word := map[plan.CheckState]string{plan.CheckGreen: "applied", plan.CheckRed: "failed"}[r.State]
 	if word == "" {
-		word = "under way"
+		word = "in progress"
 	}
 	if says := plan.Clean(r.Says); says != "" {
 		word += ": " + says
@@ -123,14 +123,14 @@ func sayReport(r *plan.Report) plan.Step {
 func sayRefused(reason string, again time.Time, zone *time.Location) string {
 	tail := ""
 	if !again.IsZero() {
-		tail = ", again at " + plan.Clock(again, zone)
+		tail = "; retry at " + plan.Clock(again, zone)
 	}
 	return refusedIn(plan.MaxReason-runes(tail), reason) + tail
 }
 
-// refusedIn tells of a refusal in so many characters.
+// refusedIn is the text of a refusal in so many characters.
 func refusedIn(room int, reason string) string {
-	const tail = "; let sluice's App push to it"
+	const tail = "; allow sluice's App to push to it"
 	return plan.Middle(wordRefused+": "+sentence(reason), room-runes(tail)) + tail
 }
 
@@ -144,9 +144,9 @@ func (d *brief) sayShut() string {
 	case o.FrozenBy != "":
 		who = ", frozen by " + plan.Middle(plan.Clean(o.FrozenBy), maxName)
 	case o.Open:
-		why = ": too close to its end"
+		why = ": inside the cutoff before the close"
 	}
-	tail := who + ": no opening in sight"
+	tail := who + ": no opening scheduled"
 	if u := d.open.ReleasableUntil; !u.IsZero() {
 		tail = who + " until " + plan.Clock(u, d.open.zone) + why
 	}
@@ -157,16 +157,16 @@ func (d *brief) sayShut() string {
 func sayChecks(sha plan.SHA, m mark) string {
 	switch m.state {
 	case unread:
-		return "waiting for checks on " + sha.Short() + ": " + wordUnread
+		return "waiting for checks on " + sha.Short() + ": they could not be read"
 	case red:
-		return plan.Fit("waiting for a commit whose checks pass: red on " + sha.Short() + ": " + few(m.about))
+		return plan.Fit("waiting for a commit whose checks pass: failed on " + sha.Short() + ": " + few(m.about))
 	case running, missing, passed:
 	}
 	return plan.Fit("waiting for checks on " + sha.Short() + ": " + few(m.about))
 }
 
 func saySkipped(sha plan.SHA, m mark) plan.Step {
-	word := map[markState]string{red: "red", running: "running", missing: "not reported yet"}[m.state]
+	word := map[markState]string{red: "failed checks", running: "checks in progress", missing: "checks not reported yet"}[m.state]
 	if word == "" {
 		return plan.Step{About: sha.Short(), Says: wordUnread}
 	}
@@ -174,9 +174,9 @@ func saySkipped(sha plan.SHA, m mark) plan.Step {
 }
 
 func (d *brief) sayDue() string {
-	what := ": moves to "
+	what := ": moving to "
 	if d.tracked.Tip == "" {
-		what = ": made at "
+		what = ": creating it at "
 	}
 	return d.open.says + what + d.target().Short()
 }
@@ -189,24 +189,24 @@ func sayOpen(until time.Time, zone *time.Location) string {
 }
 
 // sayUnlocked is the description of the status that lets a branch move to a commit.
-func (d *brief) sayUnlocked() string { return tell("%s moves here now", d.name) }
+func (d *brief) sayUnlocked() string { return phrase("moving %s here", d.name) }
 
 // sayLocked is the description of that status where the branch may not move now.
 func sayLocked(reason string) string { return plan.Fit("not now: " + reason) }
 
-// sayBlocked, sayWaits, sayDone and sayObserved sum up how the branches of one tip stand.
+// sayBlocked, sayWaits, sayDone and sayObserved sum up the branches of one tip.
 func (t total) sayBlocked() string {
 	first, several := t.blocked[0], ""
 	if len(t.blocked) > 1 {
-		several = "some are blocked, first "
+		several = "several are blocked, first "
 	}
 	name := plan.Clean(string(first.name))
 	if first.ruling.refusal != "" { // without the instant of the next try, or it were another summary at each
-		start := several + plan.Middle(name, minTold) + ": "
+		start := several + plan.Middle(name, minFirst) + ": "
 		return start + refusedIn(plan.MaxReason-runes(start), first.ruling.refusal)
 	}
 	room := min(plan.MaxReason-runes(several+": "+first.ruling.reason), maxName)
-	return plan.Fit(several + plan.Middle(name, max(room, minTold)) + ": " + first.ruling.reason)
+	return plan.Fit(several + plan.Middle(name, max(room, minFirst)) + ": " + first.ruling.reason)
 }
 
 func (t total) sayWaits() string {
@@ -221,12 +221,12 @@ func (t total) sayWaits() string {
 }
 
 func (t total) sayDone() string {
-	text := plan.Middle(plan.Clean(string(t.first.name)), maxName) + " stands here"
+	text := plan.Middle(plan.Clean(string(t.first.name)), maxName) + " is at this commit"
 	if t.all > 1 {
-		text = fmt.Sprintf("all %d branches stand here", t.all)
+		text = fmt.Sprintf("all %d branches are at this commit", t.all)
 	}
 	if len(t.failed) > 0 {
-		text += "; Flux could not apply it on " + plan.Middle(plan.Clean(string(t.failed[0].name)), maxName)
+		text += "; Flux failed to apply it on " + plan.Middle(plan.Clean(string(t.failed[0].name)), maxName)
 		if len(t.failed) > 1 {
 			text += " and others"
 		}
@@ -261,8 +261,8 @@ func few(names []string) string {
 	return text
 }
 
-// tell says a sentence about names. Long names are cut until it fits, so that its end, which tells the way out, is kept.
-func tell(format string, names ...plan.Branch) string {
+// phrase is a text about names. Long names are cut until it fits, so that its end, which is what to do, is kept.
+func phrase(format string, names ...plan.Branch) string {
 	args := make([]any, len(names))
 	for most := maxName; ; most-- {
 		for i, n := range names {

@@ -292,7 +292,7 @@ func (k *look) record(ctx context.Context, acts ...store.Act) error {
 		if act.Branch != "" {
 			args = append(args, "branch", act.Branch)
 		}
-		k.log.Info("acted", args...)
+		k.log.Info("action finished", args...)
 		k.released(act)
 	}
 	if errors.Is(k.end, errStore) {

@@ -754,13 +754,13 @@ func TestWhatLagsIsSaid(t *testing.T) {
 		also bool // the write alone fails
 	}{
 		"away": {&forge.Error{Kind: forge.Transient, Reason: "no answer from GitHub: connection refused"}, "no answer from GitHub: connection refused",
-			"GitHub does not answer, or not as it should", false},
-		"limited": {&forge.Error{Kind: forge.Limited, Until: limit, Reason: "GitHub limits this installation"},
-			"limited until Sat 1 Jan 2000 00:10:00 UTC: GitHub limits this installation", "limited until Sat 1 Jan 2000 00:10:00 UTC", false},
+			"GitHub does not answer, or answers with an error", false},
+		"limited": {&forge.Error{Kind: forge.Limited, Until: limit, Reason: "GitHub's rate limit for this installation is reached"},
+			"rate limited until Sat 1 Jan 2000 00:10:00 UTC: GitHub's rate limit for this installation is reached", "rate limited until Sat 1 Jan 2000 00:10:00 UTC", false},
 		"refused": {&forge.Error{Kind: forge.Refused, Reason: "acme/r1: not accessible"}, "acme/r1: not accessible", "GitHub refuses", false},
 		"key":     {&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}, "Bad credentials", "GitHub refuses", false},
-		"writes":  {&forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}, "502 Bad Gateway", "GitHub does not answer, or not as it should", true},
-		"broken":  {errors.New("look at acme/r1: disk full"), "look at acme/r1: disk full", "an error of sluice or of its database", false},
+		"writes":  {&forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}, "502 Bad Gateway", "GitHub does not answer, or answers with an error", true},
+		"broken":  {errors.New("look at acme/r1: disk full"), "look at acme/r1: disk full", "internal error, or database error", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			two, other := repo(2), repo(100)
@@ -911,7 +911,7 @@ func TestReadyTellsWhatIsWrong(t *testing.T) {
 		})
 		w.note(one)
 		time.Sleep(time.Second)
-		says("the store fails: ")
+		says("database error: ")
 		w.set(func() {
 			w.fault = nil
 		})
@@ -1245,9 +1245,9 @@ func TestWhatWasDecidedAndDoneIsLogged(t *testing.T) {
 		stop()
 		const want = `level=INFO msg=started repositories=1
 level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=held reason="held by a label"
-level=INFO msg=acted repository=acme/r1 verb=status pull=7 sha=0000000 outcome=done reason="pending: held by a label"
+level=INFO msg="action finished" repository=acme/r1 verb=status pull=7 sha=0000000 outcome=done reason="pending: held by a label"
 level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=release reason=released
-level=INFO msg=acted repository=acme/r1 verb=merge pull=7 sha=0000000 outcome=done reason=released
+level=INFO msg="action finished" repository=acme/r1 verb=merge pull=7 sha=0000000 outcome=done reason=released
 `
 		if log.String() != want {
 			t.Errorf("the log says\n%s\nwant\n%s", log.String(), want)

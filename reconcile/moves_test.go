@@ -655,7 +655,7 @@ func TestVerdictsOnBranchesAreLogged(t *testing.T) {
 		w.track(one, 1)
 		opening := w.opening(time.Hour)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
-			p.Notes = []plan.Step{{About: "rw/cluster-0000", Says: "not locked"}}
+			p.Notes = []plan.Note{{Code: "not-locked", About: "rw/cluster-0000", Says: "not locked"}}
 		}
 		stop := w.run(reconcile.Options{Log: logger(&log)})
 		time.Sleep(time.Minute)
@@ -665,9 +665,9 @@ func TestVerdictsOnBranchesAreLogged(t *testing.T) {
 		stop()
 		const want = `level=INFO msg=started repositories=1
 level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=held reason="held by the window"
-level=WARN msg="worth knowing" repository=acme/r1 about=rw/cluster-0000 says="not locked"
+level=WARN msg=warning repository=acme/r1 code=not-locked about=rw/cluster-0000 reason="not locked"
 level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=due reason=due
-level=INFO msg=acted repository=acme/r1 verb=move pull=0 sha=0000000 outcome=done reason="rw/cluster-0000 moved from 0000000 to 0000000" branch=rw/cluster-0000
+level=INFO msg="action finished" repository=acme/r1 verb=move pull=0 sha=0000000 outcome=done reason="rw/cluster-0000 moved from 0000000 to 0000000" branch=rw/cluster-0000
 level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=current reason=current
 `
 		if log.String() != want {

@@ -155,7 +155,7 @@ func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *owed, now instant,
 
 // keepPayment deletes the debt and keeps how it ended in the history.
 func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, outcome store.Outcome, reason string, now instant) {
-	l.log.Info("acted", debtArgs(repo, d, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
+	l.log.Info("action finished", debtArgs(repo, d, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	_ = l.stored(l.store.Record(ctx, store.Act{ // told by Ready; a debt that stays in the store is paid once more after a start

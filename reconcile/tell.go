@@ -39,7 +39,7 @@ func (k *look) tell(p plan.Plan) {
 		at := about{note: n.About + "\x00" + n.Says}
 		told[at] = 0
 		if _, ok := old[at]; !ok {
-			k.log.Warn("worth knowing", "about", n.About, "says", n.Says)
+			k.log.Warn("warning", "code", n.Code, "about", n.About, "reason", n.Says)
 		}
 	}
 	k.entry.told = told

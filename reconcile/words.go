@@ -13,31 +13,31 @@ import (
 
 // What people read: in statuses, on the page, in the history and as the reasons for not being ready.
 const (
-	wordVoid    = "the repository changed meanwhile; looking again"
-	wordLate    = "the time for it ran out; looking again"
-	wordOld     = "time changed what is to be done; looking again"
-	wordSpent   = "GitHub's hourly budget of requests is nearly spent; merging again when it is renewed"
-	wordPaced   = "GitHub takes no more merges for now; merging again when it does"
-	wordOwed    = "a success that has ended must be taken back first; looking again"
-	wordCrowded = "as many are green as can be withdrawn before the close; looking again"
-	wordStopped = "the service is stopping; the next start looks again"
-	wordGone    = "GitHub does not show the repository to us"
-	wordBroken  = "an error in sluice; looking again"
+	wordVoid    = "the repository changed in the meantime; reconciling again"
+	wordLate    = "too late for it; reconciling again"
+	wordOld     = "the plan changed with time; reconciling again"
+	wordSpent   = "GitHub's hourly rate limit is nearly reached; merging again when it resets"
+	wordPaced   = "GitHub's rate limit for merges is reached; merging again when it resets"
+	wordOwed    = "an expired green status must be withdrawn first; reconciling again"
+	wordCrowded = "no more green statuses could be withdrawn before the close; reconciling again"
+	wordStopped = "the service is stopping; the next start continues"
+	wordGone    = "the repository is not accessible to the App"
+	wordBroken  = "internal error in sluice; reconciling again"
 	wordGaveUp  = "given up: "
 	wordUnmoved = "the branch did not move there"
 
-	wordStatusesSpent = "nearly all statuses that GitHub takes on one commit are used up"
+	wordStatusesSpent = "this commit is close to GitHub's limit of statuses"
 
-	wordLeft           = "another move failed first; looking again"
-	wordNoInstallation = "deliveries about a repository where the App is not installed are ignored: has it a webhook of its own with our secret?"
-	wordLimited        = "limited"
-	wordTurn           = "it waits for its turn: too much is looked at at once"
+	wordLeft           = "another move failed first; reconciling again"
+	wordNoInstallation = "ignoring deliveries for a repository where the App is not installed; does it have a webhook of its own with the App's secret?"
+	wordLimited        = "rate limited"
+	wordTurn           = "waiting for its turn: too many reconciliations at once"
 
 	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
 	wordTogether = "refused with others: "
 
-	wordApart = "looks come further apart, so that GitHub's hour lasts"
-	wordLow   = "only %d of %d %s are left of GitHub's hour, which ends %s"
+	wordApart = "reconciling less often to stay within GitHub's hourly rate limit"
+	wordLow   = "only %d of %d %s are left until GitHub's rate limit resets, %s"
 
 	verbDelete = "delete-branch"
 )
@@ -47,17 +47,17 @@ const (
 func wordsOfHealth(h health) []string {
 	var why []string
 	if !h.started {
-		starting := "starting: the repositories were not listed yet"
+		starting := "starting: repositories not listed yet"
 		if h.list.kind != "" {
 			starting += ": " + h.list.kind
 		}
 		why = append(why, starting)
 	}
 	if fails := cmp.Or(h.store, h.reads); fails != nil {
-		why = append(why, "the store fails: "+store.Cause(fails))
+		why = append(why, "database error: "+store.Cause(fails))
 	}
 	if h.unauthorized {
-		why = append(why, "GitHub does not accept the App: are its id and its private key right?")
+		why = append(why, "GitHub rejects the App: check github.app_id and the private key")
 	}
 	if h.skew.Abs() > plan.MaxSkew {
 		why = append(why, wordOfSkew(h.skew))
@@ -68,7 +68,7 @@ func wordsOfHealth(h health) []string {
 // wordOfFailure is why a look failed, for people.
 func wordOfFailure(err error) string {
 	if limit := limitOf(err); limit != nil && !limit.Until.IsZero() {
-		return "limited until " + wordOfInstant(limit.Until) + ": " + limit.Reason
+		return "rate limited until " + wordOfInstant(limit.Until) + ": " + limit.Reason
 	}
 	return reasonOf(err)
 }
@@ -106,20 +106,20 @@ func wordOfKind(err error) string {
 	limit := limitOf(err)
 	switch kind := kindOf(err); {
 	case limit != nil && !limit.Until.IsZero():
-		return "limited until " + wordOfInstant(limit.Until)
+		return "rate limited until " + wordOfInstant(limit.Until)
 	case kind == forge.Limited:
 		return wordLimited
 	case kind == forge.Transient:
-		return "GitHub does not answer, or not as it should"
+		return "GitHub does not answer, or answers with an error"
 	case kind == forge.Gone:
 		return wordGone
 	case kind != "":
-		return "GitHub refuses"
+		return "GitHub refused"
 	}
-	return "an error of sluice or of its database"
+	return "internal error, or database error"
 }
 
-// wordOfSkew says that our clock is too far off.
+// wordOfSkew is for a clock that is too far off.
 func wordOfSkew(skew time.Duration) string {
 	side := "ahead of"
 	if skew < 0 {
@@ -132,17 +132,17 @@ func wordOfSkew(skew time.Duration) string {
 func wordOfMove(m plan.Move) string {
 	switch {
 	case m.Restores:
-		return fmt.Sprintf("%s put back at %s, where it was last seen", m.Branch, m.New.Short())
+		return fmt.Sprintf("%s restored at %s, where it was last seen", m.Branch, m.New.Short())
 	case m.Old == "":
-		return fmt.Sprintf("%s made at %s", m.Branch, m.New.Short())
+		return fmt.Sprintf("%s created at %s", m.Branch, m.New.Short())
 	}
 	return fmt.Sprintf("%s moved from %s to %s", m.Branch, m.Old.Short(), m.New.Short())
 }
 
-// wordOfMany says that something happened to many branches at once.
+// wordOfMany is for what happened to many branches at once.
 func wordOfMany(n int, what string) string { return fmt.Sprintf("%d branches: %s", n, what) }
 
-// because puts a reason behind a status's beginning.
+// because appends a reason to the beginning of a description.
 func because(beginning, why string) string {
 	beginning = strings.TrimRight(beginning, ": ")
 	if beginning == "" {

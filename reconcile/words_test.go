@@ -20,23 +20,23 @@ func TestWords(t *testing.T) {
 		wordOfMove(plan.Move{Branch: "rw/a", Old: "aaaaaaaaaa", New: "bbbbbbbbbb"}), wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb"}),
 		wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb", Restores: true}), wordOfMany(3, wordLate),
 		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
-	const want = `starting: the repositories were not listed yet: GitHub does not answer
-the store fails: the disk of the database is full
-GitHub does not accept the App: are its id and its private key right?
+	const want = `starting: repositories not listed yet: GitHub does not answer
+database error: the database's disk is full
+GitHub rejects the App: check github.app_id and the private key
 the clock is 1h1m0s ahead of GitHub's; nothing is released
-the repository changed meanwhile; looking again
-the time for it ran out; looking again
-time changed what is to be done; looking again
-GitHub's hourly budget of requests is nearly spent; merging again when it is renewed
-the service is stopping; the next start looks again
-GitHub does not show the repository to us
-an error in sluice; looking again
-another move failed first; looking again
+the repository changed in the meantime; reconciling again
+too late for it; reconciling again
+the plan changed with time; reconciling again
+GitHub's hourly rate limit is nearly reached; merging again when it resets
+the service is stopping; the next start continues
+the repository is not accessible to the App
+internal error in sluice; reconciling again
+another move failed first; reconciling again
 refused with others: no
 rw/a moved from aaaaaaa to bbbbbbb
 rw/a made at bbbbbbb
-rw/a put back at bbbbbbb, where it was last seen
-3 branches: the time for it ran out; looking again
+rw/a restored at bbbbbbb, where it was last seen
+3 branches: too late for it; reconciling again
 GitHub refused the merge: 2 reviews are missing
 GitHub refused: no
 no`
@@ -46,7 +46,7 @@ no`
 	if all := wordsOfHealth(health{started: true, skew: plan.MaxSkew}); all != nil {
 		t.Errorf("a healthy service says %q", all)
 	}
-	notes := plan.Plan{Notes: []plan.Step{{About: "main", Says: "not enforced"}}}
+	notes := plan.Plan{Notes: []plan.Note{{About: "main", Says: "not enforced"}}}
 	if w := warnings(notes); len(w) != 1 || w[0] != "main: not enforced" {
 		t.Errorf("warnings: %q", w)
 	}

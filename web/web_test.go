@@ -58,10 +58,10 @@ func night() pages {
 		Verdicts: []plan.Verdict{
 			verdict(482, plan.Held, "held by no-deploy-friday until Mon 23 Nov 2026 08:00 CET", monday, "no-deploy-friday"),
 			verdict(479, plan.Held, "held by patch-tuesday until Tue 8 Dec 2026 22:00 EST", patch, "no-deploy-friday", "patch-tuesday"),
-			verdict(490, plan.Release, "open; merged as soon as GitHub takes it", time.Time{}, layout.Live),
-			verdict(488, plan.Waiting, "waits for checks: e2e/kind (running), lint (red)", time.Time{}, layout.Live),
-			verdict(477, plan.Blocked, "conflicts with main in clusters/cluster-1/apps/apps-rw/nginx.yaml: bring the branch up to date", time.Time{}, "no-deploy-friday"),
-			verdict(470, plan.Ignored, "no managed path", time.Time{}),
+			verdict(490, plan.Release, "due; limited to 80 merges a minute", time.Time{}, layout.Live),
+			verdict(488, plan.Waiting, "waiting: failed checks: e2e/kind and lint", time.Time{}, layout.Live),
+			verdict(477, plan.Blocked, "conflicts with main: resolve the conflict", time.Time{}, "no-deploy-friday"),
+			verdict(470, plan.Ignored, "no changed path is managed by sluice", time.Time{}),
 			verdict(468, plan.Overridden, "released by alice until Sun 22 Nov 2026 06:00 CET", now.Add(3*time.Hour), "no-deploy-friday"),
 		},
 		Acts: []store.Act{
@@ -81,9 +81,9 @@ func night() pages {
 	}
 	fleet.Branches = []plan.BranchVerdict{
 		branch("rw/cluster-1", plan.Held, "held by no-deploy-friday until Mon 23 Nov 2026 08:00 CET", monday),
-		branch("rw/cluster-2", plan.Blocked, "diverged from main: it holds commits that main lacks; reset it by hand to a commit of main", time.Time{}),
+		branch("rw/cluster-2", plan.Blocked, "diverged from main: it has commits that main lacks; reset it by hand to a commit of main", time.Time{}),
 		branch("rw/cluster-3", plan.Applied, "applied Sat 21 Nov 2026 08:00:12 CET, 12 s after it was due", time.Time{}),
-		branch("rw/cluster-4", plan.Failed, "Flux could not apply it: apps/apps-rw: dry-run failed", time.Time{}),
+		branch("rw/cluster-4", plan.Failed, "Flux failed to apply it: apps/apps-rw: dry-run failed", time.Time{}),
 	}
 	fleet.Branches[0].New, fleet.Branches[0].Waiting, fleet.Branches[0].Oldest = sha("d"), 3, now.Add(-50*time.Hour)
 	fleet.Branches[0].Commits = []plan.Commit{
@@ -182,7 +182,7 @@ func (broken) Pages(context.Context, func(store.Page) error) error {
 func TestUnreadable(t *testing.T) {
 	var log bytes.Buffer
 	rec := get(t, web.Options{Source: broken{}, Log: slog.New(slog.NewTextHandler(&log, nil))}, "/")
-	if rec.Code != http.StatusServiceUnavailable || !strings.Contains(rec.Body.String(), "cannot be read") || strings.Contains(rec.Body.String(), "No repository is known") {
+	if rec.Code != http.StatusServiceUnavailable || !strings.Contains(rec.Body.String(), "Cannot read the database") || strings.Contains(rec.Body.String(), "No repositories yet") {
 		t.Errorf("%d %s", rec.Code, rec.Body)
 	}
 	if strings.Contains(rec.Body.String(), "/var/lib") || !strings.Contains(log.String(), "/var/lib") {
@@ -234,8 +234,8 @@ func TestBounded(t *testing.T) {
 			t.Errorf("urgent-%d is left out", i)
 		}
 	}
-	for _, want := range []string{"more verdicts are not shown", "more repositories are not shown", "more are not named", `<dd><b>1521</b> somebody`,
-		`<dd><b>20</b> goes by itself`} {
+	for _, want := range []string{"more verdicts are not shown", "more repositories are not shown", "more without open pull requests are not shown", `<dd><b>1521</b> needs action`,
+		`<dd><b>20</b> held until`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -311,7 +311,7 @@ func TestOneDrawing(t *testing.T) {
 		<-fourth
 		synctest.Wait()
 		readings(3, "after the one who drew left")
-		if body := (<-fifth).Body.String(); !strings.Contains(body, "takes too long: the page shows the first 1 repositories") || !strings.Contains(body, "acme/first") {
+		if body := (<-fifth).Body.String(); !strings.Contains(body, "takes too long: only the first 1 repositories") || !strings.Contains(body, "acme/first") {
 			t.Errorf("of a store that does not end: %s", body)
 		}
 	})

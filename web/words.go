@@ -10,29 +10,29 @@ import (
 // The words that Go puts on the page; the others stand in page.html.
 const (
 	saysForeign = "This page is not served under this host name. Set public_url (SLUICE_PUBLIC_URL) to the URL at which people reach it, or open it on localhost.\n"
-	saysBusy    = "The page is being drawn for others. Load it again.\n"
-	saysUnread  = "The database cannot be read, so nothing is shown. The log has the cause."
-	saysSlow    = "Reading the database takes too long: the page shows the first %d repositories by name, and not all of them."
-	saysUndrawn = "The page cannot be drawn. The log has the cause.\n"
-	logsUnread  = "pages cannot be read"
-	logsUndrawn = "the page cannot be drawn"
-	logsPanic   = "panic while a page was drawn"
+	saysBusy    = "The page is busy. Reload it.\n"
+	saysUnread  = "Cannot read the database, so nothing is shown. See the log."
+	saysSlow    = "Reading the database takes too long: only the first %d repositories by name are shown."
+	saysUndrawn = "Cannot render the page. See the log.\n"
+	logsUnread  = "cannot read pages"
+	logsUndrawn = "cannot render the page"
+	logsPanic   = "panic while rendering a page"
 	saysNow     = "now"
 	saysTip     = "tip"
 )
 
 // wordsOfKind explains a verdict in one line, for the legend.
 var wordsOfKind = map[plan.Kind]string{
-	plan.Blocked:    "somebody must do something",
-	plan.Waiting:    "open, but checks, a review or GitHub are not",
-	plan.Overridden: "let through by a person although shut",
-	plan.Release:    "may go now",
-	plan.Held:       "goes by itself when its windows open",
-	plan.Ignored:    "no business of sluice",
-	plan.Failed:     "Flux could not apply it",
-	plan.Due:        "moves now",
-	plan.Current:    "stands where it should",
-	plan.Applied:    "stands where it should, and Flux applied it",
+	plan.Blocked:    "needs action",
+	plan.Waiting:    "open, but waiting for checks, a review or GitHub",
+	plan.Overridden: "released by an override",
+	plan.Release:    "released now",
+	plan.Held:       "held until its window opens",
+	plan.Ignored:    "not managed by sluice",
+	plan.Failed:     "Flux failed to apply it",
+	plan.Due:        "moving now",
+	plan.Current:    "up to date",
+	plan.Applied:    "up to date, and applied by Flux",
 }
 
 // wordsOfInstant is an instant as the page writes it.

@@ -211,7 +211,7 @@ func (r *receiver) takeReport(c *gin.Context, repo plan.Repo, report plan.Report
 		r.Poke(Hint{Repo: known, Event: EventFlux})
 		r.Log.Debug(logsReported, "repository", known.String(), "branch", report.Branch, "sha", report.SHA.Short(),
 			"object", report.Object, "state", wordOfState(report.State))
-		say(c, http.StatusAccepted, saysNoted)
+		say(c, http.StatusAccepted, saysAccepted)
 	}
 }
 

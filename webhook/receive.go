@@ -81,9 +81,9 @@ func (r *receiver) take(c *gin.Context, event, guid string, p payload) {
 		say(c, http.StatusOK, saysKnown)
 	default:
 		r.poke(d, hint)
-		r.Log.Debug(logsNoted, "event", event, "action", d.Action, "guid", guid, "repository", d.Repo.String(),
+		r.Log.Debug(logsAccepted, "event", event, "action", d.Action, "guid", guid, "repository", d.Repo.String(),
 			"sender", d.Sender, "pull", p.Number)
-		say(c, http.StatusAccepted, saysNoted)
+		say(c, http.StatusAccepted, saysAccepted)
 	}
 }
 

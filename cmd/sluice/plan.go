@@ -128,7 +128,7 @@ type planView struct {
 	Pulls    []pullView   `json:"pull_requests"`
 	Branches []branchView `json:"branches"`
 
-	notes, others []plan.Step // bases and merge groups: for people only
+	notes, others []plan.Note // bases and merge groups: for people only
 }
 
 type pullView struct {
@@ -183,7 +183,7 @@ func viewPlan(p plan.Plan, s plan.Snapshot) planView {
 	}
 	for _, d := range p.Verdicts {
 		if d.Subject.Pull == 0 {
-			v.others = append(v.others, plan.Step{About: string(d.Subject.Base) + " " + d.SHA.Short(), Says: string(d.Kind) + ": " + d.Reason})
+			v.others = append(v.others, plan.Note{About: string(d.Subject.Base) + " " + d.SHA.Short(), Says: string(d.Kind) + ": " + d.Reason})
 			continue
 		}
 		pull := pullView{
@@ -197,7 +197,7 @@ func viewPlan(p plan.Plan, s plan.Snapshot) planView {
 		v.Pulls = append(v.Pulls, pull)
 	}
 	if _, ok := s.Bases[s.Default]; ok && s.Bases[s.Default].File == "" {
-		v.notes = append(v.notes, plan.Step{About: string(s.Default), Says: "has no .github/sluice.yaml: sluice is silent there"})
+		v.notes = append(v.notes, plan.Note{About: string(s.Default), Says: "no .github/sluice.yaml: not managed by sluice"})
 	}
 	return v
 }
@@ -215,7 +215,7 @@ func (v planView) answer() error {
 		switch b.Verdict {
 		case plan.Held, plan.Waiting, plan.Blocked:
 			return errNo
-		default: // it stands where it should, or goes there now
+		default: // it is where it should be, or moves there now
 		}
 	}
 	return nil
@@ -240,7 +240,7 @@ func (e *env) showPlan(v planView, asJSON bool) error {
 		fmt.Fprintf(e.stdout, "#%-5d %-8s %s%s\n", p.Number, p.Verdict, p.Reason, doing)
 	}
 	if len(v.Pulls) == 0 {
-		fmt.Fprintln(e.stdout, "no open pull request that sluice has a say in")
+		fmt.Fprintln(e.stdout, "no open pull request that sluice manages")
 	}
 	showBranches(e.stdout, v.Branches)
 	for _, s := range append(v.others, v.notes...) {
@@ -252,7 +252,7 @@ func (e *env) showPlan(v planView, asJSON bool) error {
 // showBranches writes a line for each windowed branch: where it is, where it goes, and why.
 func showBranches(w io.Writer, branches []branchView) {
 	for _, b := range branches {
-		where := "not there"
+		where := "missing"
 		if b.Old != nil {
 			where = plan.SHA(*b.Old).Short()
 		}
@@ -266,8 +266,8 @@ func showBranches(w io.Writer, branches []branchView) {
 func sayWake(w io.Writer, wake jsonTime) error {
 	next := wake.UTC().Format("Mon 2 Jan 2006 15:04:05 MST")
 	if wake.IsZero() {
-		next = "not by time alone"
+		next = "none scheduled"
 	}
-	_, err := fmt.Fprintf(w, "next change: %s\n", next)
+	_, err := fmt.Fprintf(w, "next scheduled change: %s\n", next)
 	return err
 }

@@ -90,7 +90,7 @@ func TestPromote(t *testing.T) {
 			old, tip := f.short("rw/a"), f.short("main")
 			held := "rw/b (" + old + " → " + tip + ") held: held by night until Mon 23 Nov 2026 22:00 UTC\n"
 			code, out, said := promoteAt(t, promoteNow, append(args, "--dry-run")...)
-			if want := "rw/a (" + old + " → " + tip + ") due: open until Mon 23 Nov 2026 16:55 UTC: moves to " + tip + "\n" + held; code != 0 || out != want || said != "" {
+			if want := "rw/a (" + old + " → " + tip + ") due: open until Mon 23 Nov 2026 16:55 UTC: moving to " + tip + "\n" + held; code != 0 || out != want || said != "" {
 				t.Errorf("dry run: %d %q %q, want %q", code, out, said, want)
 			}
 			if f.short("rw/a") != old {
@@ -104,7 +104,7 @@ func TestPromote(t *testing.T) {
 				t.Error("rw/a must be moved, and rw/b must not")
 			}
 			code, out, _ = promoteAt(t, promoteNow, args...)
-			if want := "rw/a (" + tip + ") current: stands at the tip of main\n" + held; code != 0 || out != want {
+			if want := "rw/a (" + tip + ") current: up to date with main\n" + held; code != 0 || out != want {
 				t.Errorf("again: %d %q, want %q", code, out, want)
 			}
 		})
@@ -201,7 +201,7 @@ func TestPromoteChecks(t *testing.T) {
 	f := newFleet(t, strings.Replace(promoteRules, "checks: none", "checks: required", 1), "rw/a", "rw/b")
 	old := f.at("rw/a")
 	code, out, _ := promoteAt(t, promoteNow, "--repo", f.dir)
-	if code != 1 || f.at("rw/a") != old || !strings.Contains(out, "blocked: no checks can be read with git alone: use --ignore-checks") {
+	if code != 1 || f.at("rw/a") != old || !strings.Contains(out, "blocked: git alone cannot read checks: use --ignore-checks") {
 		t.Errorf("%d %q", code, out)
 	}
 	if code, out, _ := promoteAt(t, promoteNow, "--repo", f.dir, "--ignore-checks"); code != 0 || f.at("rw/a") != f.at("main") {

@@ -142,7 +142,7 @@ func TestFigureAsManyOfThreeHundredAsFit(t *testing.T) {
 	next := opening{o.until.Add(time.Hour).Truncate(time.Minute), o.until.Add(2 * time.Hour)}
 	w.write(rules(dates(cutoff, o, next)))
 	w.within(pacePatience, "the cutoff is reached", func() bool { return time.Now().After(o.from.Add(release)) })
-	again := "pending: held by w until " + next.from.UTC().Format("Mon 2 Jan 2006 15:04") + " UTC: too close to its end"
+	again := "pending: held by w until " + next.from.UTC().Format("Mon 2 Jan 2006 15:04") + " UTC: inside the cutoff before the close"
 	w.within(pacePatience, "the last is held again, with that reason", func() bool { return strings.HasPrefix(w.status(pulls[many-1]), again) })
 	// What was sent just before the cutoff may take a while.
 	merged := w.mergedInOrder(pulls, opening{o.from, o.from.Add(release + 10*time.Second)})

@@ -14,7 +14,7 @@ func TestAutoMergeOfAPerson(t *testing.T) {
 	w.must(w.repo.ArmAutoMerge(other, "alice", standin.Squash))
 	w.must(w.repo.ArmAutoMerge(same, "alice", standin.Merge))
 	w.start()
-	w.hasStatus(other, "pending: waits: auto-merge is armed with the method squash")
+	w.hasStatus(other, "pending: waiting: auto-merge is enabled with the method squash")
 	w.merged(same)
 	w.stays(other)
 	w.must(w.repo.DisarmAutoMerge(other, "alice"))

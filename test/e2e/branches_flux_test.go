@@ -40,13 +40,13 @@ func TestFluxReportsByStatus(t *testing.T) {
 	w.fluxStatus(tip, "rw/b", "failure", "health check failed")
 	w.eventually("the page says what Flux said", func() bool {
 		_, body := get(t, p.page)
-		return strings.Contains(body, "applied by Flux on ") && strings.Contains(body, "Flux could not apply "+tip[:7])
+		return strings.Contains(body, "applied by Flux on ") && strings.Contains(body, "Flux failed to apply "+tip[:7])
 	})
-	w.summed(tip, "success: all 3 branches stand here; Flux could not apply it on rw/b")
+	w.summed(tip, "success: all 3 branches are at this commit; Flux failed to apply it on rw/b")
 	branches := w.planned(0)
 	w.verdict(branches["rw/a"], "applied", "applied by Flux on ")
-	w.verdict(branches["rw/b"], "failed", "Flux could not apply "+tip[:7]+": rw/b/apps-rw: health check failed")
-	w.verdict(branches["rw/c"], "current", "stands at the tip of main")
+	w.verdict(branches["rw/b"], "failed", "Flux failed to apply "+tip[:7]+": rw/b/apps-rw: health check failed")
+	w.verdict(branches["rw/c"], "current", "up to date with main")
 	w.plant(base, "rw/c")
 	w.reach(tip, "rw/c")
 }
@@ -82,7 +82,7 @@ func TestFluxReportsByEvent(t *testing.T) {
 	}
 	branches := w.planned(0) // it is durable before it is answered
 	w.verdict(branches["rw/a"], "applied", "applied by Flux on ")
-	w.verdict(branches["rw/b"], "failed", "Flux could not apply "+tip[:7]+": one/flux-system/apps-rw: Deployment/nginx is not ready")
+	w.verdict(branches["rw/b"], "failed", "Flux failed to apply "+tip[:7]+": one/flux-system/apps-rw: Deployment/nginx is not ready")
 	w.eventually("the page says so", func() bool {
 		_, body := get(t, p.page)
 		return strings.Contains(body, "applied by Flux on ") && strings.Contains(body, "Deployment/nginx is not ready")
@@ -103,7 +103,7 @@ func TestFluxWithoutASecret(t *testing.T) {
 	if code := p.flux("acme/fleet", "", fluxEvent("rw/a", tip, "info", "ReconciliationSucceeded", "")); code != http.StatusNotFound {
 		t.Errorf("an event is answered %d", code)
 	}
-	w.verdict(w.planned(0)["rw/a"], "current", "stands at the tip of main")
+	w.verdict(w.planned(0)["rw/a"], "current", "up to date with main")
 }
 
 // fluxEvent is what the notification-controller of the cluster "one" posts of its Kustomization apps-rw.

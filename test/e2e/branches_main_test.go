@@ -22,7 +22,7 @@ func TestBothHalvesOfOnePullRequest(t *testing.T) {
 	w.serve()
 	n := w.open("both", "apps/a-rt/x", "apps/a-rw/x")
 	w.merged(n)
-	if got, want := w.status(n), "success: live; 3 branches take it, next rw/cluster-1 "+openDay; got != want {
+	if got, want := w.status(n), "success: live; 3 branches receive it, next rw/cluster-1 "+openDay; got != want {
 		t.Errorf("the status is %q, want %q", got, want)
 	}
 	if live, windowed := w.onMain("apps/a-rt/x"), w.onMain("apps/a-rw/x"); live != "both\n" || windowed != "both\n" {
@@ -34,7 +34,7 @@ func TestBothHalvesOfOnePullRequest(t *testing.T) {
 	opening := time.Now().Add(6 * time.Second).Truncate(time.Second)
 	tip := w.setFile(following(opensAt(opening), names...))
 	w.reach(tip, names...)
-	w.summed(tip, "success: all 3 branches stand here")
+	w.summed(tip, "success: all 3 branches are at this commit")
 	said := "3 branches wait; next: rw/cluster-1 " + opening.UTC().Format("Mon 2 Jan 2006 15:04")
 	if all := w.repo.Statuses(tip); !slices.ContainsFunc(all, func(s standin.Status) bool {
 		return s.Context == summary && s.State == "pending" && strings.HasPrefix(s.Description, said)
@@ -94,7 +94,7 @@ func TestMoveIntoAWindowedDirectory(t *testing.T) {
 	w.setFile(following(openForYears, "rw/a"))
 	w.merged(n)
 	w.reach(w.tip("main"), "rw/a")
-	w.summed(w.tip("main"), "success: rw/a stands here")
+	w.summed(w.tip("main"), "success: rw/a is at this commit")
 }
 
 // TestPullRequestIntoAWindowedBranch: such a branch moves by promotion alone.
@@ -104,7 +104,7 @@ func TestPullRequestIntoAWindowedBranch(t *testing.T) {
 	w.plant(w.tip("main"), "rw/a")
 	w.serve()
 	n := w.propose(standin.NewPull{Head: "live", Base: "rw/a", Change: write("live", "apps/a-rt/x")})
-	want := "failure: rw/a moves only by promotion: open the pull request against the branch it follows"
+	want := "failure: sluice updates this branch; open the pull request against main"
 	w.eventually("the status says so", func() bool { return w.statusIn("sluice/rw/a", n) == want })
 	w.unmerged(n)
 }
@@ -160,7 +160,7 @@ func TestPlanOfBranches(t *testing.T) {
 	var keyed struct{ Branches []map[string]any }
 	w.must(json.Unmarshal([]byte(out), &keyed))
 	want := map[string]any{
-		"name": "rw/a", "from": "main", "old": before, "new": nil, "verdict": "current", "reason": "stands at the tip of main",
+		"name": "rw/a", "from": "main", "old": before, "new": nil, "verdict": "current", "reason": "up to date with main",
 		"until": nil, "waiting": 0.0,
 	}
 	if len(keyed.Branches) != 1 || len(keyed.Branches[0]) != len(want) {

@@ -57,7 +57,7 @@ func TestBranchMovedBetweenReadAndWrite(t *testing.T) {
 			"aside",
 			func(w *world, _ string) { w.commit("rw/a", *write("by hand", "apps/a-rw/z")) },
 			func(w *world, base, _, tip string) {
-				w.summed(tip, "failure: rw/a: diverged from main: rw/a holds commits that main lacks")
+				w.summed(tip, "failure: rw/a: diverged from main: rw/a has commits that main lacks")
 				w.went("rw/a", "")
 				if parent := w.git("rev-parse", "rw/a^"); parent != base {
 					w.t.Errorf("rw/a stands on %s", parent)
@@ -194,8 +194,8 @@ func TestBranchProtectedAgainstUs(t *testing.T) {
 	w.summed(mid, "pending: 5 branches wait; next: rw/a "+openDay)
 	tip := w.setFile(following(openForYears, names...))
 	w.reach(tip, "rw/a", "rw/c")
-	w.summed(tip, "failure: some are blocked, first rw/b: GitHub refused the move: ")
-	if said := w.planned(1)["rw/b"].Reason; !strings.Contains(said, "Cannot update this protected ref") || !strings.Contains(said, "; let sluice's App push to it, again at ") {
+	w.summed(tip, "failure: several are blocked, first rw/b: GitHub refused the move: ")
+	if said := w.planned(1)["rw/b"].Reason; !strings.Contains(said, "Cannot update this protected ref") || !strings.Contains(said, "; allow sluice's App to push to it; retry at ") {
 		t.Errorf("the reason is %q", said)
 	}
 	w.stand(base, "rw/b", "rw/d")
@@ -206,7 +206,7 @@ func TestBranchProtectedAgainstUs(t *testing.T) {
 		w.plant(mid, name) // it stands elsewhere: what was refused is another move, and needs no minute's wait
 	}
 	w.reach(tip, names...)
-	w.summed(tip, "success: all 5 branches stand here")
+	w.summed(tip, "success: all 5 branches are at this commit")
 	w.went("rw/b", mid, tip)
 	w.went("rw/e", mid, tip)
 }
@@ -290,10 +290,10 @@ func TestUnlockedAndRefused(t *testing.T) {
 	w.plant(base, "rw/a", "rw/b")
 	w.lock("rw/a", standin.Rules{Classic: true, Restrict: true})
 	w.serve()
-	w.summed(base, "success: all 2 branches stand here")
+	w.summed(base, "success: all 2 branches are at this commit")
 	tip := w.setFile(following(openForYears, "rw/a", "rw/b"))
 	w.reach(tip, "rw/b")
-	w.summed(tip, "failure: rw/a: GitHub refused the move: You're not authorized to push to this branch; let sluice's App push to it")
+	w.summed(tip, "failure: rw/a: GitHub refused the move: You're not authorized to push to this branch; allow sluice's App to push to it")
 	if now := w.statusOn(tip, lockOf("rw/a")); !strings.HasPrefix(now, "pending: GitHub refused the move: ") { // by that look, not the next
 		t.Errorf("what unlocked it has become %q", now)
 	}
@@ -329,7 +329,7 @@ func TestKilledAroundTheMove(t *testing.T) {
 			w.plant(base, "rw/cluster-1")
 			w.lock("rw/cluster-1", standin.Rules{Classic: true})
 			p := w.serve()
-			w.summed(base, "success: rw/cluster-1 stands here")
+			w.summed(base, "success: rw/cluster-1 is at this commit")
 			w.github.Fault(c.fault)
 			tip := w.push("main", "apps/a-rw/x")
 			w.eventually("it is unlocked", func() bool { return len(w.greens("rw/cluster-1", tip)) > 0 })
@@ -379,7 +379,7 @@ func TestWithoutUpdateRefs(t *testing.T) {
 	w.told()
 	w.plant(mid, "rw/b") // it stands elsewhere: what was refused is another move, and needs no minute's wait
 	w.reach(next, "rw/b")
-	w.summed(next, "success: all 4 branches stand here")
+	w.summed(next, "success: all 4 branches are at this commit")
 	w.went("rw/a", base, tip, next)
 	w.went("rw/b", mid, next)
 	w.went("rw/c", "", tip, next)

@@ -33,7 +33,7 @@ func TestWindowedBranchesOfABrokenFile(t *testing.T) {
 				ours[head] = w.propose(standin.NewPull{Head: head, Base: "rw/a", Change: write(head, "apps/a-rt/x")})
 				other := w.propose(standin.NewPull{Head: head + "-other", Base: "release", Change: write(head, "apps/"+head+"-rt/x")})
 				w.merged(other)
-				const want = "failure: rw/a moves only by promotion: open the pull request against the branch it follows"
+				const want = "failure: sluice updates this branch; open the pull request against main"
 				w.eventually("the status says so", func() bool { return w.statusIn("sluice/rw/a", ours[head]) == want })
 			}
 			refused("seen")

@@ -35,12 +35,12 @@ func TestDatabaseFails(t *testing.T) {
 		begin, end func(w *world, db *sql.DB)
 	}{
 		{
-			"full", "the disk of the database is full",
+			"full", "the database's disk is full",
 			func(w *world, db *sql.DB) { w.exec(db, fillUp...) },
 			func(w *world, db *sql.DB) { w.exec(db, makeRoom...) },
 		},
 		{
-			"locked", "another process uses the database",
+			"locked", "another process is using the database",
 			func(w *world, db *sql.DB) { w.exec(db, "BEGIN IMMEDIATE") },
 			func(w *world, db *sql.DB) { w.exec(db, "ROLLBACK") },
 		},
@@ -85,7 +85,7 @@ func TestDatabaseUnusable(t *testing.T) {
 		name, path, says string
 		begin            func(path string)
 	}{
-		{"read-only", "/proc/sluice.db", "the database cannot be written", func(string) {}},
+		{"read-only", "/proc/sluice.db", "the database is read-only", func(string) {}},
 		{"corrupt", filepath.Join(w.dir, "corrupt.db"), "the database file is damaged", func(path string) { w.writeFile(path, bytes.Repeat([]byte("Z"), 8192)) }},
 		{"a directory", w.dir, w.dir, func(string) {}},
 	} {
@@ -115,7 +115,7 @@ func TestDatabaseBreaksWhileUsed(t *testing.T) {
 			}
 		}},
 		{"corrupt", "the database file is damaged; put it aside or restore it, then start again", corrupt},
-		{"read-only", "the database cannot be written", readOnly},
+		{"read-only", "the database is read-only", readOnly},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -217,7 +217,7 @@ func TestGitHubFails(t *testing.T) {
 func TestGraphQLErrorBesideData(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ missing, waits string }{
-		{"latestOpinionatedReviews", "pending: waits: bob requested changes"}, {"labels", "pending: held by the label hold"},
+		{"latestOpinionatedReviews", "pending: waiting: bob requested changes"}, {"labels", "pending: held by the label hold"},
 	} {
 		t.Run(c.missing, func(t *testing.T) {
 			t.Parallel()

@@ -84,10 +84,10 @@ func TestWhatPeopleMustDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.hasStatus(ignored, "success: no path of it is managed by sluice")
+	w.hasStatus(ignored, "success: no changed path is managed by sluice")
 	w.hasStatus(beside, "success: live; merge it yourself: 1 path has no rule")
 	w.hasStatus(breaks, "failure: .github/sluice.yaml on this pull request is invalid: line 1:10: ")
-	w.hasStatus(fork, "pending: waits: the head is in a fork")
+	w.hasStatus(fork, "pending: waiting: the head is in a fork")
 	w.hasStatus(renamed, "pending: held by w until")
 
 	if err := w.repo.Review(fork, "stranger", standin.Approved); err != nil {

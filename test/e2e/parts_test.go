@@ -16,9 +16,9 @@ func TestOneBadPartHoldsItselfAlone(t *testing.T) {
 		code int
 		says string
 	}{
-		{http.StatusUnprocessableEntity, "pending: held until it can be read: GitHub refuses to show its list of files: Sorry, this diff is"},
-		{http.StatusNotFound, "pending: held until it can be read: GitHub does not show its list of files"},
-		{http.StatusInternalServerError, "pending: held until it can be read: GitHub fails to show its list of files"},
+		{http.StatusUnprocessableEntity, "pending: held: cannot read its list of files: GitHub refused: Sorry, this diff is"},
+		{http.StatusNotFound, "pending: held: cannot read its list of files: not found on GitHub"},
+		{http.StatusInternalServerError, "pending: held: cannot read its list of files: no valid answer from GitHub"},
 	} {
 		t.Run(fmt.Sprint(c.code), func(t *testing.T) {
 			t.Parallel()
@@ -36,7 +36,7 @@ func TestOneBadPartHoldsItselfAlone(t *testing.T) {
 			w.merged(w.open("later", "apps/b-rt/x"))
 			w.unmerged(bad)
 			mend()
-			w.hasStatus(bad, "pending: waits: ")
+			w.hasStatus(bad, "pending: waiting: ")
 		})
 	}
 }

@@ -13,8 +13,8 @@ import (
 func TestToldNotEnforced(t *testing.T) {
 	t.Parallel()
 	const (
-		missing = "not enforced: sluice/main is not a required check of main"
-		unbound = "not enforced: sluice/main is required on main, but not from sluice's App alone"
+		missing = "not enforced: sluice/main is not a required check on main"
+		unbound = "not enforced: sluice/main is required on main, but from any source"
 	)
 	ours := func(by int64) standin.Rules {
 		return standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: by}}}

@@ -33,10 +33,10 @@ func TestFreshHeadWithoutChecks(t *testing.T) {
 	began := time.Now()
 	checked, without := w.open("checked", "apps/a-rw/x"), w.open("without", "apps/b-rw/x")
 	for _, n := range []int{checked, without} {
-		w.hasStatus(n, "pending: waits: no check has reported yet; without one this goes on at ")
+		w.hasStatus(n, "pending: waiting for a first check; proceeds without one at ")
 	}
 	w.report(w.pull(checked).HeadSHA, "test", "")
-	w.hasStatus(checked, "pending: waits: running: test")
+	w.hasStatus(checked, "pending: waiting: check in progress: test")
 	w.merged(without)
 	if took := w.pull(without).ClosedAt.Sub(began); took < settle {
 		t.Errorf("merged after %s", took)
@@ -53,7 +53,7 @@ func TestRequiredCheckThatNeverReports(t *testing.T) {
 	w.repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}, {Context: "test", App: ci.App}}})
 	w.serve()
 	never := w.open("never", "apps/a-rw/x")
-	w.hasStatus(never, "pending: waits: required and not reported yet: test")
+	w.hasStatus(never, "pending: waiting: required checks not reported yet: test")
 	other := w.open("other", "apps/b-rw/x")
 	w.report(w.pull(other).HeadSHA, "test", "success")
 	w.merged(other)
@@ -78,7 +78,7 @@ func TestRedOptionalCheck(t *testing.T) {
 			n := w.open("x", "apps/a-rw/x")
 			w.report(w.pull(n).HeadSHA, "lint", "failure")
 			w.report(w.pull(n).HeadSHA, "test", "success")
-			w.hasStatus(n, "pending: waits: red: lint")
+			w.hasStatus(n, "pending: waiting: failed checks: lint")
 			w.unmerged(n)
 			w.write(asked(openForYears, "  settle: 0s\n"+c.more))
 			w.merged(n)
@@ -98,7 +98,7 @@ func TestMergeGroups(t *testing.T) {
 		{"live outside", shutForYears, []string{"apps/b-rt/x"}, mended},
 		{"windowed outside", shutForYears, []string{"apps/b-rw/x"}, "failure: held by w until Tue 1 Jan 2030 00:00 UTC"},
 		{"mixed outside", shutForYears, []string{"apps/b-rt/x", "apps/b-rw/x"}, "failure: held by w until Tue 1 Jan 2030 00:00 UTC"},
-		{"ignored outside", shutForYears, []string{"docs/x"}, "success: no path of it is managed by sluice"},
+		{"ignored outside", shutForYears, []string{"docs/x"}, "success: no changed path is managed by sluice"},
 		{"live inside", openForYears, []string{"apps/b-rt/x"}, mended},
 		{"windowed inside", openForYears, []string{"apps/b-rw/x"}, "success: open until "},
 		{"mixed inside", openForYears, []string{"apps/b-rt/x", "apps/b-rw/x"}, "success: open until "},

@@ -183,7 +183,7 @@ func TestStatusModeIsWithdrawnBeforeTheClose(t *testing.T) {
 		t.Errorf("withdrawn at %s, the window closed at %s", now, until)
 	}
 	for _, n := range pulls[1:] {
-		w.hasStatus(n, "pending: held by w: no opening in sight")
+		w.hasStatus(n, "pending: held by w: no opening scheduled")
 		if _, err := w.repo.MergePull(n, "alice", standin.Merge); err == nil {
 			t.Errorf("people could merge #%d after the close", n)
 		}

@@ -54,7 +54,7 @@ func (w *world) openDraft(head string, paths ...string) int {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.hasStatus(n, "pending: waits: this is a draft")
+	w.hasStatus(n, "pending: waiting: this is a draft")
 	return n
 }
 
@@ -124,11 +124,11 @@ func meanwhiles() []meanwhile {
 		{"label", func(w *world, n int) error { return w.repo.Label(n, "alice", "do-not-merge") }, "",
 			"pending: held by the label do-not-merge", func(w *world, n int) error { return w.repo.Unlabel(n, "alice", "do-not-merge") }},
 		{"draft", func(w *world, n int) error { return w.repo.MarkDraft(n, "alice") }, "",
-			"pending: waits: this is a draft", func(w *world, n int) error { return w.repo.MarkReady(n, "alice") }},
+			"pending: waiting: this is a draft", func(w *world, n int) error { return w.repo.MarkReady(n, "alice") }},
 		{"base", func(w *world, n int) error { return w.repo.Retarget(n, "alice", "calm") }, "sluice/calm",
 			"pending: held by w", func(w *world, n int) error { return w.repo.Retarget(n, "alice", "main") }},
 		{"review", func(w *world, n int) error { return w.repo.Review(n, "carol", standin.ChangesRequested) }, "",
-			"pending: waits: carol requested changes", func(w *world, n int) error { return w.repo.Review(n, "carol", standin.Approved) }},
+			"pending: waiting: carol requested changes", func(w *world, n int) error { return w.repo.Review(n, "carol", standin.Approved) }},
 		{"freeze", func(w *world, _ int) error { return commit(w, strings.Replace(meanwhileRules, "layout:", frozen, 1)) }, "",
 			"pending: held by w, frozen by alarm", func(w *world, _ int) error { return commit(w, meanwhileRules) }},
 	}
@@ -245,7 +245,7 @@ func TestWindowClosesBetweenLookAndWrite(t *testing.T) {
 			until := time.Now().Add(20 * time.Second).Truncate(time.Second)
 			w.write(rules(dates(2*time.Second, opening{until.Add(-time.Hour), until})))
 			w.told()
-			w.hasStatus(n, "pending: waits: this is a draft")
+			w.hasStatus(n, "pending: waiting: this is a draft")
 			var one *stop
 			if c.arm != nil {
 				one = c.arm(n, head)
@@ -265,7 +265,7 @@ func TestWindowClosesBetweenLookAndWrite(t *testing.T) {
 				one.letGo()
 			}
 			w.after(until.Add(-2 * time.Second))
-			w.hasStatus(n, "pending: held by w: no opening in sight")
+			w.hasStatus(n, "pending: held by w: no opening scheduled")
 			w.unmerged(n)
 			if w.wasGreen(head) && !c.green {
 				t.Error("it turned green")
@@ -285,7 +285,7 @@ func TestCutoff(t *testing.T) {
 	// A machine that is too slow for one lead has another try, with a longer one.
 	for lead := 10 * time.Second; !cutoff(t, lead); lead *= 2 {
 		if lead > patience {
-			t.Fatal("it never said that the window is too close to its end")
+			t.Fatal("it never said that the window is inside the cutoff before the close")
 		}
 	}
 }
@@ -308,7 +308,7 @@ func cutoff(t *testing.T, lead time.Duration) bool {
 	if next.Second() == 0 {
 		at = next.UTC().Format("Mon 2 Jan 2006 15:04 MST")
 	}
-	return w.wasTold(p.HeadSHA, "held by w until "+at+": too close to its end")
+	return w.wasTold(p.HeadSHA, "held by w until "+at+": inside the cutoff before the close")
 }
 
 // TestClockIsOff: a service whose clock is off GitHub's by more than half a minute does not know whether a window is open: it

@@ -110,7 +110,7 @@ func TestMovedMeanwhile(t *testing.T) {
 	w.start()
 	draft := func(head string, c standin.Change) int {
 		n := w.propose(standin.NewPull{Head: head, Draft: true, Change: &c})
-		w.hasStatus(n, "pending: waits: this is a draft")
+		w.hasStatus(n, "pending: waiting: this is a draft")
 		return n
 	}
 	edited := draft("edited", standin.Change{Write: map[string]string{"apps/edited-rt/x": body + "edited\n"}})
@@ -132,11 +132,11 @@ func TestMovedMeanwhile(t *testing.T) {
 		if got := w.git("merge-tree", "--write-tree", "--name-only", w.repo.Tip("main"), w.pull(edited).HeadSHA); strings.Contains(got, "CONFLICT") {
 			w.t.Fatalf("git does not follow the rename:\n%s", got)
 		}
-		w.hasStatus(edited, "failure: apps/edited-rt/x no longer stands on main: update the branch")
+		w.hasStatus(edited, "failure: apps/edited-rt/x no longer exists on main: update the branch")
 		w.stays(edited)
 	})
 	w.line("a file whose place a directory took", func(w *world) {
-		w.hasStatus(place, "failure: apps/place-rt/x no longer stands on main: update the branch")
+		w.hasStatus(place, "failure: apps/place-rt/x no longer exists on main: update the branch")
 		w.stays(place)
 		if got := w.onMain("apps/place-rw/x"); got != body+"5\n" {
 			w.t.Errorf("main has %q", got)
@@ -192,7 +192,7 @@ func TestListOfThePreviousHead(t *testing.T) {
 	w := newWorld(t, rules(shutForYears))
 	w.start()
 	n := w.propose(standin.NewPull{Head: "lag", Draft: true, Change: &standin.Change{Move: map[string]string{"apps/a-rt/x": "apps/b-rt/x"}}})
-	w.hasStatus(n, "pending: waits: this is a draft")
+	w.hasStatus(n, "pending: waiting: this is a draft")
 	before := w.pull(n).HeadSHA
 	w.must(w.repo.Push("alice", "other", w.repo.Tip("main")))
 	after := w.commit("other", standin.Change{Move: map[string]string{"apps/a-rw/x": "apps/b-rt/x"}})
@@ -220,7 +220,7 @@ func TestRetargeted(t *testing.T) {
 	change.From = "below"
 	stacked := w.propose(standin.NewPull{Base: "below", Head: "stacked", Draft: true, Change: change})
 	w.eventually("it is seen on its first base", func() bool {
-		return strings.HasPrefix(w.statusIn("sluice/below", stacked), "pending: waits: this is a draft")
+		return strings.HasPrefix(w.statusIn("sluice/below", stacked), "pending: waiting: this is a draft")
 	})
 	head := w.pull(stacked).HeadSHA
 	w.must(w.repo.Retarget(stacked, "alice", "main"))
@@ -342,7 +342,7 @@ func TestCrissCross(t *testing.T) {
 	}
 	w.start()
 	n := w.propose(standin.NewPull{Head: "cross"})
-	w.hasStatus(n, "failure: main and this branch were merged crosswise: update the branch")
+	w.hasStatus(n, "failure: several merge bases with main (criss-cross merge): update the branch")
 	w.stays(n)
 	if got := w.onMain("apps/a-rw/x"); got != "fixed\n" {
 		t.Errorf("main has %q", got)

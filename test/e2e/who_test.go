@@ -117,7 +117,7 @@ func TestFork(t *testing.T) {
 
 	w.line("live paths of a fork wait for a writer", func(w *world) {
 		n := w.propose(fork("waits"))
-		w.hasStatus(n, "pending: waits: the head is in a fork; somebody with write access must approve "+w.pull(n).HeadSHA[:7])
+		w.hasStatus(n, "pending: waiting: the head is in a fork: someone with write access must approve "+w.pull(n).HeadSHA[:7])
 		w.stays(n)
 		w.must(w.repo.Review(n, "alice", standin.Approved))
 		w.merged(n)
@@ -127,7 +127,7 @@ func TestFork(t *testing.T) {
 		for _, who := range []string{"rita", "tom", "stranger", "mallory"} {
 			w.must(w.repo.Review(n, who, standin.Approved))
 		}
-		w.hasStatus(n, "pending: waits: the head is in a fork")
+		w.hasStatus(n, "pending: waiting: the head is in a fork")
 		w.stays(n)
 	})
 	w.line("pushed to after the approval", func(w *world) {
@@ -135,10 +135,10 @@ func TestFork(t *testing.T) {
 		p.Draft = true
 		n := w.propose(p)
 		w.must(w.repo.Review(n, "alice", standin.Approved))
-		w.hasStatus(n, "pending: waits: this is a draft")
+		w.hasStatus(n, "pending: waiting: this is a draft")
 		w.commit("mallory:pushed", *write("after the approval", "apps/pushed-rt/x"))
 		w.must(w.repo.MarkReady(n, "mallory"))
-		w.hasStatus(n, "pending: waits: the head is in a fork; somebody with write access must approve "+w.pull(n).HeadSHA[:7])
+		w.hasStatus(n, "pending: waiting: the head is in a fork: someone with write access must approve "+w.pull(n).HeadSHA[:7])
 		w.stays(n)
 		w.must(w.repo.Review(n, "alice", standin.Approved))
 		w.merged(n)
@@ -150,7 +150,7 @@ func TestFork(t *testing.T) {
 		w.must(w.repo.Review(n, "alice", standin.Approved))
 		w.must(w.repo.DismissReview(n, "acme", "alice"))
 		w.must(w.repo.MarkReady(n, "mallory"))
-		w.hasStatus(n, "pending: waits: the head is in a fork")
+		w.hasStatus(n, "pending: waiting: the head is in a fork")
 		w.stays(n)
 	})
 }
@@ -168,7 +168,7 @@ func TestDeletedFork(t *testing.T) {
 		pulls = append(pulls, w.propose(standin.NewPull{By: "mallory", Head: fmt.Sprintf("mallory:gone-%d", len(pulls)), Change: write("gone", path)}))
 	}
 	for _, n := range pulls {
-		w.hasStatus(n, "pending: waits: the head is in a fork; somebody with write access must approve "+w.pull(n).HeadSHA[:7])
+		w.hasStatus(n, "pending: waiting: the head is in a fork: someone with write access must approve "+w.pull(n).HeadSHA[:7])
 	}
 	w.stays(pulls...)
 	for _, n := range pulls {
@@ -212,12 +212,12 @@ func TestChangesRequested(t *testing.T) {
 	w.repo.SetPermission("bob", standin.Write)
 	w.start()
 	n := w.propose(standin.NewPull{Head: "doubtful", Draft: true, Change: write("doubtful", "apps/doubtful-rt/x")})
-	w.hasStatus(n, "pending: waits: this is a draft")
+	w.hasStatus(n, "pending: waiting: this is a draft")
 	w.must(w.repo.Review(n, "stranger", standin.ChangesRequested))
 	w.must(w.repo.Review(n, "bob", standin.ChangesRequested))
 	w.commit("doubtful", *write("pushed after the review", "apps/doubtful-rt/x"))
 	w.must(w.repo.MarkReady(n, "alice"))
-	w.hasStatus(n, "pending: waits: bob requested changes")
+	w.hasStatus(n, "pending: waiting: bob requested changes")
 	w.stays(n)
 	w.must(w.repo.DismissReview(n, "acme", "bob")) // the stranger's stands: it binds nobody
 	w.merged(n)
@@ -379,7 +379,7 @@ func TestOneHead(t *testing.T) {
 		w.hasStatus(first, "pending: held by the label hold")
 		w.stays(first, second)
 		w.must(w.repo.Unlabel(second, "alice", "hold"))
-		w.hasStatus(first, "pending: waits: this is a draft")
+		w.hasStatus(first, "pending: waiting: this is a draft")
 		w.stays(first, second)
 		w.must(w.repo.MarkReady(second, "alice"))
 		w.merged(first)
@@ -529,7 +529,7 @@ func TestReady(t *testing.T) {
 	w.line("draft", func(w *world) {
 		n := ready("draft", true, "reviewed")
 		approve(w, n, "bob", "carol")
-		w.hasStatus(n, "pending: waits: this is a draft")
+		w.hasStatus(n, "pending: waiting: this is a draft")
 		stays(w, n)
 		w.must(w.repo.MarkReady(n, "alice"))
 		w.merged(n)
@@ -537,7 +537,7 @@ func TestReady(t *testing.T) {
 	w.line("required label", func(w *world) {
 		n := ready("label", false)
 		approve(w, n, "bob", "carol")
-		w.hasStatus(n, "pending: waits for the label reviewed")
+		w.hasStatus(n, "pending: waiting for the label reviewed")
 		stays(w, n)
 		w.must(w.repo.Label(n, "bob", "Reviewed")) // GitHub's labels have no case
 		w.merged(n)
@@ -545,7 +545,7 @@ func TestReady(t *testing.T) {
 	w.line("hold label", func(w *world) {
 		n := ready("hold", false, "reviewed", "Do-Not-Merge")
 		approve(w, n, "bob", "carol")
-		w.hasStatus(n, "pending: held by the label do-not-merge until somebody removes it")
+		w.hasStatus(n, "pending: held by the label do-not-merge until it is removed")
 		stays(w, n)
 		w.must(w.repo.Unlabel(n, "bob", "Do-Not-Merge"))
 		w.merged(n)
@@ -553,11 +553,11 @@ func TestReady(t *testing.T) {
 	w.line("approvals", func(w *world) {
 		n := ready("approvals", false, "reviewed")
 		approve(w, n, "alice", "bob", "stranger", "bob") // her own, one writer twice, and nobody
-		w.hasStatus(n, "pending: waits: 1 of 2 approvals by people with write access on "+w.pull(n).HeadSHA[:7])
+		w.hasStatus(n, "pending: waiting: 1 of 2 approvals from people with write access on "+w.pull(n).HeadSHA[:7])
 		stays(w, n)
 		w.commit("approvals", *write("again", "apps/approvals-rw/x"))
 		approve(w, n, "carol")
-		w.hasStatus(n, "pending: waits: 1 of 2 approvals by people with write access on "+w.pull(n).HeadSHA[:7])
+		w.hasStatus(n, "pending: waiting: 1 of 2 approvals from people with write access on "+w.pull(n).HeadSHA[:7])
 		stays(w, n)
 		approve(w, n, "bob")
 		w.merged(n)

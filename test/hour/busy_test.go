@@ -12,7 +12,8 @@ import (
 // 20 repositories of 50 pull requests with two events a second, half of them pushes, for ten minutes amid an hour that was used evenly:
 // nobody waits longer than a minute, what is left suffices for the rest of the hour, and an opening amid it moves and merges within
 // seconds. With the race detector it is three minutes.
-const opening = 150 
+const opening = 150
+
 func TestTwoEventsASecondInTwentyRepositories(t *testing.T) {
 	const begins, leaves = 12 * time.Minute, 500 + 4500*4/5 // of the hour, and of what it grants
 	lasts := 10 * time.Minute
