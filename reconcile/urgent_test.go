@@ -15,7 +15,7 @@ func TestAnOpeningWaitsForNoStatusThatOnlyTells(t *testing.T) {
 	two := repo(2)
 	bubble(t, func(t *testing.T, w *world) {
 		opening := time.Now().Add(10 * time.Minute)
-		w.windows = func(at time.Time) (bool, time.Time) { return !at.Before(opening), laterOf(at, opening) }
+		w.windows = opensAt(opening)
 		w.open(two, pull{number: 1, windowed: true})
 		stop := w.run(reconcile.Options{})
 		defer stop()
