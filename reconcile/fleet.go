@@ -35,8 +35,8 @@ func (v *moving) systematic(moves []plan.Move, why string) bool {
 // taking back, to be asked for.
 func (v *moving) hopeless(moves []plan.Move) bool {
 	return v.alike >= alikeMost && !slices.ContainsFunc(moves, func(m plan.Move) bool {
-		why, ok := v.refused[m.Branch]
-		return !ok || !locked(m) || alikeOf(strings.TrimPrefix(why, wordTogether), moves...) != v.reason
+		last, ok := v.refused[m.Branch]
+		return !ok || !locked(m) || alikeOf(last.Reason, moves...) != v.reason
 	})
 }
 
@@ -46,24 +46,20 @@ func (v *moving) presume(ctx context.Context, moves []plan.Move, why string) err
 	v.shut(ctx, moves, why)
 	acts := make([]store.Act, len(moves))
 	for i, m := range moves {
-		said := wordTogether + why
-		if before, ok := v.refused[m.Branch]; ok && v.round && !presumed(before) {
-			said = why
+		acts[i] = v.stuck(m, why)
+		if last, ok := v.refused[m.Branch]; !ok || !v.round || last.Presumed {
+			acts[i].Stuck.Presumed, acts[i].Reason = true, wordTogether+why
 		}
-		acts[i] = v.stuck(m, said)
 	}
 	return v.record(ctx, acts...)
 }
 
-// presumed tells the reason of a refusal that was not of one branch alone.
-func presumed(why string) bool { return strings.HasPrefix(why, wordTogether) }
-
 // presumedFirst puts what was presumed before what was asked for alone, the last first: what stood behind those that were refused
 // alone then is asked for before them now.
-func presumedFirst(moves []plan.Move, refused map[plan.Branch]string) []plan.Move {
+func presumedFirst(moves []plan.Move, refused map[plan.Branch]plan.Stuck) []plan.Move {
 	var first, last []plan.Move
 	for _, m := range moves {
-		if presumed(refused[m.Branch]) {
+		if refused[m.Branch].Presumed {
 			first = append(first, m)
 		} else {
 			last = append(last, m)

@@ -30,23 +30,23 @@ type look struct {
 	wake  time.Time // when time alone changes what is carried out; zero: never
 	last  instant   // when the latest observation began, on both clocks: pins run from there
 
-	roster  plan.Roster            // the newest that could be read, if the store has another one
-	end     error                  // why nothing but statuses that shut is written any more; nil: everything may be
-	skip    map[int]bool           // pull requests whose action failed: their further actions are left
-	done    map[int]bool           // pull requests that this look merged
-	wrote   int                    // writes that GitHub took
-	refused map[plan.Branch]string // windowed branches that GitHub would not move before this look, and why
-	merged  bool                   // the repository is another one now, by our doing
-	again   bool                   // GitHub's refusal changed what is to be decided
-	left    map[plot]int           // where events kept this look from a write, and how many looks in a row they did
-	acquit  []int64                // debts that ended, and that the store still has
-	counts  map[store.Tallied]int  // how many statuses stand where this look wrote some; negative: not known
-	counted map[store.Tallied]bool // of counts, what the store does not have yet
-	budget  int                    // statuses a minute at GitHub's pace; 0: unlimited
-	swept   bool                   // this look read what was closed before debts were recorded
-	full    error                  // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
-	merging int                    // merges that this look has claimed
-	failed  error                  // the first write that failed and is worth another try soon
+	roster  plan.Roster                // the newest that could be read, if the store has another one
+	end     error                      // why nothing but statuses that shut is written any more; nil: everything may be
+	skip    map[int]bool               // pull requests whose action failed: their further actions are left
+	done    map[int]bool               // pull requests that this look merged
+	wrote   int                        // writes that GitHub took
+	refused map[plan.Branch]plan.Stuck // windowed branches that GitHub would not move before this look, and why
+	merged  bool                       // the repository is another one now, by our doing
+	again   bool                       // GitHub's refusal changed what is to be decided
+	left    map[plot]int               // where events kept this look from a write, and how many looks in a row they did
+	acquit  []int64                    // debts that ended, and that the store still has
+	counts  map[store.Tallied]int      // how many statuses stand where this look wrote some; negative: not known
+	counted map[store.Tallied]bool     // of counts, what the store does not have yet
+	budget  int                        // statuses a minute at GitHub's pace; 0: unlimited
+	swept   bool                       // this look read what was closed before debts were recorded
+	full    error                      // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
+	merging int                        // merges that this look has claimed
+	failed  error                      // the first write that failed and is worth another try soon
 
 	began   tick
 	event   tick                // the first event that this look answers and has not written a status since; never: none
@@ -199,7 +199,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if r := s.Roster(); r.File != "" && r.File != memory.Roster.File {
 		k.roster = r
 	}
-	k.refused = whyRefused(s.Stuck)
+	k.refused = lastRefusals(s.Stuck)
 	if !glance {
 		k.seeHeads(ctx, s)
 	}
@@ -209,15 +209,15 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	return s, memory.Noted, nil
 }
 
-// whyRefused is what GitHub said last of each branch that it refused to move.
-func whyRefused(stuck []plan.Stuck) map[plan.Branch]string {
-	why, last := map[plan.Branch]string{}, map[plan.Branch]time.Time{}
+// lastRefusals is the last refusal to move each branch.
+func lastRefusals(stuck []plan.Stuck) map[plan.Branch]plan.Stuck {
+	last := map[plan.Branch]plan.Stuck{}
 	for _, r := range stuck {
-		if _, ok := why[r.Branch]; !ok || r.At.After(last[r.Branch]) {
-			why[r.Branch], last[r.Branch] = r.Reason, r.At
+		if was, ok := last[r.Branch]; !ok || r.At.After(was.At) {
+			last[r.Branch] = r
 		}
 	}
-	return why
+	return last
 }
 
 // recall is what the store remembers; nothing if it fails.

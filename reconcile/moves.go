@@ -56,7 +56,7 @@ func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
 
 // inGroups moves branches group by group.
 func (v *moving) inGroups(ctx context.Context, moves []plan.Move) error {
-	v.round = slices.ContainsFunc(moves, func(m plan.Move) bool { return presumed(v.refused[m.Branch]) })
+	v.round = slices.ContainsFunc(moves, func(m plan.Move) bool { return v.refused[m.Branch].Presumed })
 	for _, group := range groups(moves, v.refused) {
 		if v.hopeless(group) {
 			if err := v.presume(ctx, group, v.reason); err != nil {
@@ -78,7 +78,7 @@ func (v *moving) inGroups(ctx context.Context, moves []plan.Move) error {
 // groups divides moves into those that go in one request: what was never refused before what was, and of either what needs no
 // status before what does, of which only as many wait for their statuses as can be set within a part of half a minute. Of what was
 // refused before that comes first which was not asked for alone.
-func groups(moves []plan.Move, refused map[plan.Branch]string) [][]plan.Move {
+func groups(moves []plan.Move, refused map[plan.Branch]plan.Stuck) [][]plan.Move {
 	var sorts [4][]plan.Move
 	for _, m := range moves {
 		i := 0

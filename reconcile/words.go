@@ -33,7 +33,7 @@ const (
 	wordLimited        = "rate limited"
 	wordTurn           = "waiting for its turn: too many reconciliations at once"
 
-	// wordTogether begins the reason of a branch that was refused together with others, and was not asked for alone.
+	// wordTogether begins the reason of an act that was refused together with others, and was not asked for alone.
 	wordTogether = "refused with others: "
 
 	wordApart = "reconciling less often to stay within GitHub's hourly rate limit"

@@ -101,10 +101,10 @@ func implyBranch(ctx context.Context, tx *session, id int64, a Act) error {
 		}
 	}
 	if r := a.Stuck; r != nil {
-		_, err := tx.ExecContext(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason) VALUES (?, ?, ?, ?, ?, 1, ?)
+		_, err := tx.ExecContext(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason, presumed) VALUES (?, ?, ?, ?, ?, 1, ?, ?)
 		    ON CONFLICT (repo, branch, old_sha, new_sha) DO UPDATE SET
-		    at = excluded.at, count = stuck.count + 1, reason = excluded.reason`,
-			id, string(r.Branch), string(r.Old), string(r.New), micros(r.At), cut(r.Reason))
+		    at = excluded.at, count = stuck.count + 1, reason = excluded.reason, presumed = excluded.presumed`,
+			id, string(r.Branch), string(r.Old), string(r.New), micros(r.At), cut(r.Reason), r.Presumed)
 		return err
 	}
 	return nil
@@ -167,11 +167,11 @@ func recallStuck(ctx context.Context, q querier, id int64, _ time.Time, m *Memor
 	return each(ctx, q, func(rows *sql.Rows) error {
 		var r plan.Stuck
 		var at sql.NullInt64
-		err := rows.Scan(&r.Branch, &r.Old, &r.New, &at, &r.Count, &r.Reason)
+		err := rows.Scan(&r.Branch, &r.Old, &r.New, &at, &r.Count, &r.Reason, &r.Presumed)
 		r.At = instant(at)
 		m.Stuck = append(m.Stuck, r)
 		return err
-	}, `SELECT branch, old_sha, new_sha, at, count, reason FROM stuck WHERE repo = ? ORDER BY branch, old_sha, new_sha`, id)
+	}, `SELECT branch, old_sha, new_sha, at, count, reason, presumed FROM stuck WHERE repo = ? ORDER BY branch, old_sha, new_sha`, id)
 }
 
 // statuses is how many statuses stand under a context of ours on a commit; a negative number: that is not known. Where none

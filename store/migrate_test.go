@@ -221,3 +221,41 @@ func pagesOf(t *testing.T, s *Store) ([]Page, error) {
 	err := s.Pages(t.Context(), func(p Page) error { all = append(all, p); return nil })
 	return all, err
 }
+
+// TestPresumedStoodInTheReason: that a move was refused together with others is a column, where version 4 began the reason with it.
+func TestPresumedStoodInTheReason(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sluice.db")
+	db := migrated(t, path, 4)
+	for _, q := range []string{
+		"INSERT INTO repositories (id, github_id, owner, name, installation) VALUES (1, 1, 'acme', 'fleet', 1)",
+		"INSERT INTO stuck VALUES (1, 'rw/a', '1', '2', 0, 3, 'refused with others: no'), (1, 'rw/b', '1', '2', 0, 1, 'no')",
+	} {
+		if _, err := db.ExecContext(t.Context(), q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed(t, db)
+	reasons := func(want ...string) {
+		t.Helper()
+		var got []string
+		err := each(t.Context(), db, func(rows *sql.Rows) error {
+			var text string
+			err := rows.Scan(&text)
+			got = append(got, text)
+			return err
+		}, "SELECT reason FROM stuck ORDER BY branch")
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Error(err, diff)
+		}
+	}
+	db = migrated(t, path, 5)
+	reasons("no", "no")
+	var branch string
+	if err := db.QueryRowContext(t.Context(), "SELECT group_concat(branch) FROM stuck WHERE presumed").Scan(&branch); err != nil || branch != "rw/a" {
+		t.Errorf("presumed: %q, %v", branch, err)
+	}
+	closed(t, db)
+	db = migrated(t, path, 4)
+	reasons("refused with others: no", "no")
+	closed(t, db)
+}
