@@ -68,7 +68,7 @@ func TestObserveFillsIn(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	b := s.Bases["main"]
-	if b.Tip != plan.SHA(sha(tipSHA)) || b.File == "" || !b.Rules || b.Strict || b.Queue || b.Protected ||
+	if b.Tip != plan.SHA(sha(tipSHA)) || b.File == "" || !b.Rules || b.Strict || b.Queue ||
 		!b.TipAt.Equal(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v", b)
 	}
