@@ -97,6 +97,7 @@ type Forge struct {
 	repos     *lru[repoKey, memory]
 	details   *lru[pullKey, *rawPull]
 	bots      *lru[plan.Login, bot]
+	unknown   *lru[pullKey, unknown]
 	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
 	tips      *lru[baseKey, tipSeen]
 	made      *lru[plan.SHA, struct{}] // commits of our own merges
@@ -162,6 +163,7 @@ func unsigned(o Options, at addresses) *Forge {
 		repos:     newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
 		details:   newLRU[pullKey, *rawPull](keepDetails).weighing((*rawPull).weight),
 		bots:      newLRU[plan.Login, bot](keepBots),
+		unknown:   newLRU[pullKey, unknown](keepUnknown),
 		strict:    newLRU[baseKey, time.Time](keepStrict),
 		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
 		made:      newLRU[plan.SHA, struct{}](keepMade),
