@@ -113,7 +113,7 @@ type Forge struct {
 	oldest  *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
 	demands *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
 	singly  atomic.Pointer[time.Time] // until then refs are moved one by one: GitHub does not know of another way
-	unruled atomic.Pointer[time.Time] // until then no rulesets of windowed branches are asked for: GitHub does not tell them
+	schema  *schema
 }
 
 // repoKey names a repository in what is remembered of it.
@@ -191,6 +191,7 @@ func (f *Forge) defaults() {
 	if f.now == nil {
 		f.now = time.Now
 	}
+	f.schema = &schema{log: f.log, lacks: map[string]string{}}
 	f.wire = wire{f.wire, f.now, f.requested, &f.keySkew}
 }
 
@@ -242,7 +243,7 @@ func (f *Forge) clientOver(signer http.RoundTripper) *client {
 	rest := github.NewClient(h)
 	base := *f.at.rest
 	rest.BaseURL, rest.UserAgent = &base, userAgent
-	return &client{rest: rest, http: h, graphQL: f.at.graphQL.String(), limits: l, now: f.now}
+	return &client{rest: rest, http: h, graphQL: f.at.graphQL.String(), limits: l, schema: f.schema, now: f.now}
 }
 
 // methods are the ways to merge that a repository allows.

@@ -39,6 +39,7 @@ const (
 	wordNoKin       = "GitHub does not say how the two commits stand to each other"
 	wordNoTree      = "GitHub does not show the commit"
 	wordShortList   = "GitHub lists less than it counts"
+	wordUnnamed     = "a field that it does not name"
 	wordNoMutation  = "GitHub does not know how to move branches together"
 )
 

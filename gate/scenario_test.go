@@ -114,7 +114,7 @@ type pull struct {
 	Statuses                                       int    // under our context on the head
 	Seen, Created                                  time.Duration
 	Unknown                                        time.Duration // since when mergeability is; else as long as the head was seen
-	Rules                                          string // the text of its rules file; "deleted"
+	Rules                                          string        // the text of its rules file; "deleted"
 }
 
 const (

@@ -159,7 +159,7 @@ type Pull struct {
 	Labels    []string
 	Mergeable Mergeable
 	// Unknown is since when GitHub has not known whether Head can be merged, as far as this process saw it; zero: now.
-	Unknown time.Time
+	Unknown   time.Time
 	Files     []File
 	Complete  bool     // Files is the whole list, with the old name of every rename
 	Moved     []string // paths of Files that stood in the merge base and no longer stand in the base's tip
