@@ -279,15 +279,18 @@ func mergeabilityUnknown(d *brief) (ruling, bool) {
 	r := d.wait(wordMergeability)
 	r.cause = becauseUnderWay
 	// Waiting as long again as it already took doubles the pauses without remembering them.
-	waited := d.at.Sub(d.dueSince())
+	waited := d.at.Sub(d.unknownSince())
 	r.look = d.at.Add(min(max(waited, 5*time.Second), time.Minute))
 	r.passing = waited < time.Minute
 	return r, true
 }
 
-// dueSince is when the pull request may have become due: its head was seen, the base moved, or a window opened.
-func (d *brief) dueSince() time.Time {
-	since := d.firstSeen()
+// unknownSince is since when it matters that GitHub does not know: it was first seen not to, the base moved, or a window opened.
+func (d *brief) unknownSince() time.Time {
+	since := d.pull.Unknown
+	if since.IsZero() {
+		since = d.at
+	}
 	if d.base.TipAt.After(since) && !d.base.TipAt.After(d.at) { // whoever commits may write any date
 		since = d.base.TipAt
 	}

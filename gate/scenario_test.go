@@ -113,7 +113,8 @@ type pull struct {
 	Ours                                           string // "pending: text", "success by mallory: text"
 	Statuses                                       int    // under our context on the head
 	Seen, Created                                  time.Duration
-	Rules                                          string // the text of its rules file; "deleted"
+	Unknown                                        time.Duration // since when mergeability is; else as long as the head was seen
+	Rules                                          string        // the text of its rules file; "deleted"
 }
 
 const (
@@ -277,6 +278,9 @@ func (sc scene) pull(p pull) plan.Pull {
 		Moved: p.Moved, ChecksAll: !p.ChecksPartial, FirstSeen: sc.now.Add(-cmp.Or(p.Seen, time.Hour)),
 		Decision: plan.Decision(p.Decision), Statuses: p.Statuses, Ours: scenario.Ours(p.Ours, plan.ContextFor(base), sc.now),
 		Mergeable: map[string]plan.Mergeable{"": plan.MergeableYes, "unknown": plan.MergeableUnknown, "conflict": plan.MergeableConflict}[p.Mergeable],
+	}
+	if out.Mergeable == plan.MergeableUnknown {
+		out.Unknown = sc.now.Add(-cmp.Or(p.Unknown, p.Seen, time.Hour))
 	}
 	if p.Behind {
 		out.MergeBase = older
