@@ -45,7 +45,7 @@ type world struct {
 	Methods                                                           []string
 	Refusals                                                          []struct {
 		Pull, Count int
-		Tip         string
+		Head, Tip   string
 		Ago         time.Duration
 		Reason      string
 	}
@@ -206,7 +206,7 @@ func (sc scene) base(name string) plan.Base {
 func (sc scene) remember(s *plan.Snapshot) {
 	for _, r := range sc.World.Refusals {
 		s.Refusals = append(s.Refusals, plan.Refusal{
-			Pull: r.Pull, Head: scenario.SHA(fmt.Sprintf("a%d", r.Pull)), Tip: cmp.Or(plan.SHA(r.Tip), tip),
+			Pull: r.Pull, Head: scenario.SHA(cmp.Or(r.Head, fmt.Sprintf("a%d", r.Pull))), Tip: cmp.Or(plan.SHA(r.Tip), tip),
 			At: sc.now.Add(-r.Ago), Count: r.Count, Reason: r.Reason,
 		})
 	}
