@@ -14,6 +14,8 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
+//go:generate go run ../internal/scenario/index_gen.go testdata/scenarios
+
 // TestScenarios reads testdata/scenarios as a specification: a file, an instant and what GitHub shows, and the plan that
 // follows. The comment above each says why.
 func TestScenarios(t *testing.T) {
