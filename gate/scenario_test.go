@@ -14,6 +14,8 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
+//go:generate go run ../internal/scenario/index_gen.go testdata/scenarios
+
 // TestScenarios reads testdata/scenarios as a specification: a file, an instant and what GitHub shows, and the plan that
 // follows. The comment above each says why.
 func TestScenarios(t *testing.T) {
@@ -45,7 +47,7 @@ type world struct {
 	Methods                                                           []string
 	Refusals                                                          []struct {
 		Pull, Count int
-		Tip         string
+		Head, Tip   string
 		Ago         time.Duration
 		Reason      string
 	}
@@ -207,7 +209,7 @@ func (sc scene) base(name string) plan.Base {
 func (sc scene) remember(s *plan.Snapshot) {
 	for _, r := range sc.World.Refusals {
 		s.Refusals = append(s.Refusals, plan.Refusal{
-			Pull: r.Pull, Head: scenario.SHA(fmt.Sprintf("a%d", r.Pull)), Tip: cmp.Or(plan.SHA(r.Tip), tip),
+			Pull: r.Pull, Head: scenario.SHA(cmp.Or(r.Head, fmt.Sprintf("a%d", r.Pull))), Tip: cmp.Or(plan.SHA(r.Tip), tip),
 			At: sc.now.Add(-r.Ago), Count: r.Count, Reason: r.Reason,
 		})
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/sluicegate/sluice/promoter"
 )
 
+//go:generate go run ../internal/scenario/index_gen.go testdata/scenarios
+
 // TestScenarios reads testdata/scenarios as a specification: a file, an instant and what was observed, and the plan that follows.
 // The comment above each says why.
 func TestScenarios(t *testing.T) { scenario.Run(t, 50, readScene, promoter.Decide, render) }
