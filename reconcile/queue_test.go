@@ -341,7 +341,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 func TestAPlaceInLineIsKeptOnTheDot(t *testing.T) {
 	q := newQueue(2, at(0))
 	e := q.take(t, 1, 1)
-	e.urgent, e.place, e.line.paced = true, 10*time.Second, time.Hour
+	e.urgent, e.place, e.line.paced.points = true, 10*time.Second, time.Hour
 	q.soon(e, 0)
 	if got := q.all(1); got != "" {
 		t.Fatalf("began %q", got)
