@@ -155,10 +155,20 @@ func (w *world) proposeOne(r *standin.Repo, path string) int {
 	return n
 }
 
-// run runs the service with its default settings until the returned function is called.
+// run runs the service until the returned function is called, which ends the world.
 func (w *world) run() (stop func()) {
+	end := w.serve(filepath.Join(w.t.TempDir(), "sluice.db"))
+	return func() {
+		end()
+		w.github.Close()
+		time.Sleep(5 * time.Minute) // net/http ends what is left behind by its own clock
+	}
+}
+
+// serve runs the service with its default settings, and a database, until the returned function is called.
+func (w *world) serve(database string) (end func()) {
 	_, key := keys()
-	kept, err := store.Open(context.Background(), filepath.Join(w.t.TempDir(), "sluice.db"))
+	kept, err := store.Open(context.Background(), database)
 	w.must(err)
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.forge, err = forge.New(forge.Options{
@@ -184,8 +194,6 @@ func (w *world) run() (stop func()) {
 		cancel()
 		w.must(<-ended)
 		w.must(kept.Close())
-		w.github.Close()
-		time.Sleep(5 * time.Minute) // net/http ends what is left behind by its own clock
 	}
 }
 
