@@ -35,7 +35,8 @@ checks: a branch that asks for them is blocked unless --ignore-checks is given.
 --remote takes https, http, ssh and file URLs, user@host:path, and directories. Credentials: ` + gitToken + ` in the environment, what
 stands in the URL, or git's credential helpers; over ssh the agent's keys, for hosts in known_hosts. Nobody is asked. git is run
 outside the working directory, without SLUICE_* and GIT_* but GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM and GIT_CONFIG_NOSYSTEM. A directory
-or file URL given to --remote runs the hooks of the repository there, as a push does; --repo runs nothing.
+or file URL given to --remote runs the hooks of the repository there, as a push does; --repo runs git, and
+nothing of the repository.
 --at decides as of that instant. What is due then and not allowed now is not moved: the window must be open at both.
 
 Exit codes: 0 fine; 1 a branch is blocked (the others moved); 2 the call, the file or the repository is unusable.`
