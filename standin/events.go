@@ -17,7 +17,7 @@ var appEvents = []string{
 // tell sends an event of this repository if the App is installed there; the caller holds r.mu.
 func (r *Repo) tell(event, action string, by Actor, rest object) {
 	to := r.g.installationOf(r)
-	if to == nil {
+	if to == nil || r.g.hooks.nowhere() {
 		return
 	}
 	repo := r.repoJSON(r.self())
@@ -52,6 +52,9 @@ func (r *Repo) tellReview(action string, by Actor, p *Pull, v Review) {
 }
 
 func (r *Repo) tellStatus(s Status, c *commit) {
+	if r.g.hooks.nowhere() {
+		return // it is what a burst of statuses costs most
+	}
 	o := r.statusJSON(s)
 	r.tell("status", "", s.By, object{
 		"id": s.ID, "sha": s.SHA, "name": r.String(), "context": s.Context, "state": s.State, "description": o["description"],

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -20,7 +21,10 @@ import (
 var schemaText string
 
 // graphqlServer serves the schema over the resolvers of the look_*.go files.
-type graphqlServer struct{ schema *graphql.Schema }
+type graphqlServer struct {
+	schema *graphql.Schema
+	turns  chan struct{} // one for each query that is worked on: each is thousands of goroutines, and whoever else runs here waits behind them
+}
 
 // Bounds on one query; GitHub has its own, in nodes: https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 const (
@@ -38,11 +42,11 @@ func (s *graphqlServer) parse(g *GitHub) error {
 		text = strings.Replace(text, rulesField, "", 1)
 	}
 	schema, err := graphql.ParseSchema(text, &queryRoot{g: g},
-		graphql.UseFieldResolvers(), graphql.MaxDepth(maxQueryDepth), graphql.MaxParallelism(maxQueryParallel))
+		graphql.UseFieldResolvers(), graphql.DisableFieldSelections(), graphql.MaxDepth(maxQueryDepth), graphql.MaxParallelism(maxQueryParallel))
 	if err != nil {
 		return fmt.Errorf("parse GraphQL schema: %w", err)
 	}
-	s.schema = schema
+	s.schema, s.turns = schema, make(chan struct{}, runtime.GOMAXPROCS(0))
 	return nil
 }
 
@@ -90,7 +94,9 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx := context.WithValue(r.Context(), lookKey{}, newLook(g, who, c))
+	g.graphql.turns <- struct{}{}
 	result := g.graphql.schema.Exec(ctx, q.Query, q.OperationName, q.Variables)
+	<-g.graphql.turns
 	answer{status: http.StatusOK, body: asGitHub(result, q.Query)}.write(w)
 }
 

@@ -93,6 +93,13 @@ func (g *GitHub) SetWebhookURL(url string) {
 	g.hooks.url = url
 }
 
+// nowhere reports whether nobody hears of events.
+func (h *hook) nowhere() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.url == ""
+}
+
 // Deliver decides the fate of events from now on. Several fates for one event are used up one after the other.
 func (g *GitHub) Deliver(f Fate) {
 	g.hooks.mu.Lock()
