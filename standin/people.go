@@ -320,6 +320,17 @@ func (r *Repo) MarkReady(n int, by string) error {
 	return r.editAs(by, n, "ready_for_review", func(p *Pull) object { p.Draft = false; return nil })
 }
 
+// Retitle changes a pull request's title.
+func (r *Repo) Retitle(n int, by, title string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.edit(n, person(by), "edited", func(p *Pull) object {
+		was := p.Title
+		p.Title = title
+		return object{"changes": object{"title": object{"from": was}}}
+	})
+}
+
 // Retarget changes the branch that a pull request wants to be merged into.
 func (r *Repo) Retarget(n int, by, base string) error {
 	if r.Tip(base) == "" {
