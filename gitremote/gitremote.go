@@ -170,74 +170,65 @@ type place struct {
 
 // locate finds the repository that dir is in.
 func locate(dir string) (place, error) {
-	start, err := filepath.Abs(dir)
+	at, err := filepath.Abs(dir)
 	if err != nil {
 		return place{}, err
 	}
-	if info, err := os.Stat(start); err != nil {
+	if info, err := os.Stat(at); err != nil {
 		return place{}, err
 	} else if !info.IsDir() {
 		return place{}, fmt.Errorf("%w: not a directory", ErrNoRepo)
 	}
-	for at := start; ; at = filepath.Dir(at) {
-		git, err := dotGit(at)
-		if err != nil {
-			return place{}, err
-		}
-		if git != "" {
+	for ; ; at = filepath.Dir(at) {
+		git := filepath.Join(at, ".git")
+		info, err := os.Stat(git)
+		switch {
+		case err == nil && info.IsDir():
 			return common(git)
-		}
-		if isGitDir(at) {
+		case err == nil:
+			to, err := leads(git, "gitdir: ")
+			if err != nil {
+				return place{}, err
+			}
+			return common(to)
+		case !errors.Is(err, os.ErrNotExist):
+			return place{}, err
+		case isGitDir(at):
 			return place{git: at, common: at, bare: true}, nil
-		}
-		if at == filepath.Dir(at) {
+		case at == filepath.Dir(at):
 			return place{}, fmt.Errorf("%w here or above", ErrNoRepo)
 		}
 	}
 }
 
-// dotGit is the git directory that at/.git is or points to; "": there is none.
-func dotGit(at string) (string, error) {
-	path := filepath.Join(at, ".git")
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return "", nil
-	case err != nil:
-		return "", err
-	case info.IsDir():
-		return path, nil
-	}
-	text, err := readSmall(path)
+// leads is the path that a file of git's names after a word, from where the file stands.
+func leads(file, word string) (string, error) {
+	text, err := readSmall(file)
 	if err != nil {
 		return "", err
 	}
-	to, ok := strings.CutPrefix(text, "gitdir: ")
+	to, ok := strings.CutPrefix(text, word)
 	if !ok {
-		return "", fmt.Errorf("%w: %s does not say where it is", ErrNoRepo, path)
+		return "", fmt.Errorf("%w: %s does not say where it is", ErrNoRepo, file)
 	}
 	if !filepath.IsAbs(to) {
-		to = filepath.Join(at, to)
+		to = filepath.Join(filepath.Dir(file), to)
 	}
 	return to, nil
 }
 
 // common is the place of a git directory, which a linked worktree shares with others.
 func common(git string) (place, error) {
-	text, err := readSmall(filepath.Join(git, "commondir"))
+	to, err := leads(filepath.Join(git, "commondir"), "")
 	switch {
+	case errors.Is(err, os.ErrNotExist) && !isGitDir(git):
+		return place{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
 	case errors.Is(err, os.ErrNotExist):
-		if !isGitDir(git) {
-			return place{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
-		}
-		return place{git: git, common: git}, nil
+		to = git
 	case err != nil:
 		return place{}, err
 	}
-	if !filepath.IsAbs(text) {
-		text = filepath.Join(git, text)
-	}
-	return place{git: git, common: text}, nil
+	return place{git: git, common: to}, nil
 }
 
 // isGitDir tells whether a directory has what makes it a repository.

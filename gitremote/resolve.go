@@ -1,7 +1,6 @@
 package gitremote
 
 import (
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,19 +88,12 @@ func (r *Repo) abbreviated(name string) (*object.Commit, error) {
 	if len(name) < shortest || len(name) > 40 || strings.Trim(name, "0123456789abcdef") != "" {
 		return nil, nil
 	}
-	whole, err := hex.DecodeString(name[:len(name)/2*2])
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.objects.beginning(whole)
+	found, err := r.objects.beginning(name)
 	if err != nil {
 		return nil, err
 	}
 	var commit *object.Commit
 	for _, h := range found {
-		if !strings.HasPrefix(h.String(), name) {
-			continue
-		}
 		c, err := r.peel(h)
 		switch {
 		case errors.Is(err, ErrNotFound):
