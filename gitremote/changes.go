@@ -43,7 +43,7 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := r.diff(directory(from), directory(to), MaxChanges)
+		found, err := r.diff(directory(from), directory(to))
 		if err != nil {
 			return nil, err
 		}
@@ -83,7 +83,6 @@ func (c change) kind() plan.Change {
 // are large, and deep.
 type diff struct {
 	repo  *Repo
-	limit int // of paths, and of directories
 	out   map[string]change
 	todo  []folder
 	dirs  int // that were put into todo
@@ -99,8 +98,8 @@ func directory(h plumbing.Hash) object.TreeEntry {
 }
 
 // diff is every path that differs between two entries.
-func (r *Repo) diff(was, is object.TreeEntry, limit int) (map[string]change, error) {
-	d := diff{repo: r, limit: limit, out: map[string]change{}}
+func (r *Repo) diff(was, is object.TreeEntry) (map[string]change, error) {
+	d := diff{repo: r, out: map[string]change{}}
 	err := d.directories(was, is, "")
 	for err == nil && len(d.todo) > 0 {
 		next := d.todo[len(d.todo)-1]
@@ -162,8 +161,8 @@ func (d *diff) compare(was, is object.TreeEntry, name string) error {
 		c.is = &leaf{is.Hash, is.Mode}
 	}
 	if c.was != nil || c.is != nil {
-		if len(d.out) >= d.limit {
-			return fmt.Errorf("%w: "+sayPaths, ErrTooLarge, d.limit)
+		if len(d.out) >= MaxChanges {
+			return fmt.Errorf("%w: "+sayPaths, ErrTooLarge, MaxChanges)
 		}
 		d.out[name] = c
 		if err := d.name(name); err != nil {
@@ -178,8 +177,8 @@ func (d *diff) compare(was, is object.TreeEntry, name string) error {
 
 // directories puts two of one name aside to be compared.
 func (d *diff) directories(was, is object.TreeEntry, below string) error {
-	if d.dirs++; d.dirs > d.limit {
-		return fmt.Errorf("%w: "+sayDirectories, ErrTooLarge, d.limit)
+	if d.dirs++; d.dirs > MaxChanges {
+		return fmt.Errorf("%w: "+sayDirectories, ErrTooLarge, MaxChanges)
 	}
 	d.todo = append(d.todo, folder{was, is, below})
 	return d.name(below)
