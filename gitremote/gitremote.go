@@ -2,16 +2,17 @@
 //
 // A [Repo] is one clone on disk, to read: commits, files, trees, merge bases and what changed between two commits. It may have
 // a working directory, be bare, or be a linked worktree. Only what is committed counts; the working directory, the index and
-// the environment are never looked at. No program is run, whatever the clone's configuration names.
+// the environment are never looked at. No program is run to read it, whatever the clone's configuration names.
 //
 // A [Remote] and a [Clone] are places where windowed branches stand: one that is reached by git's protocol, and one on disk.
 // Both are first looked at (the default branch and one file of its tip), then tracked (how branches stand to those that they
 // follow) and then moved. Histories are read as deep as that needs, and memory does not grow with files: of what a server sends
 // only commits are kept. A Remote runs git's own programs for file URLs, with this process's environment and the hooks that stand
-// there, and `git credential` where a server wants a password: in no repository, with [Environ].
+// there, and `git credential` where a server wants a password: in no repository, with [Environ]. A Clone runs `git update-ref`, which
+// sees of the clone its refs and logs alone.
 //
 // Servers and clones are somebody else's. What reading them may cost is bounded in bytes, objects and depth (see budget.go), each
-// object that is read asks the caller's context, what is no file is not opened, and nothing is written outside a git directory.
+// object that is read asks the caller's context, what is no file is not opened, and nothing is written through a link.
 //
 // None of them is safe for concurrent use.
 //
