@@ -1,7 +1,6 @@
 package gitremote
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -202,7 +201,7 @@ func updateRefs(ctx context.Context, dir, lines string, at time.Time) (string, e
 	cmd.Env = append(Environ(), "GIT_DIR="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C",
 		"GIT_COMMITTER_NAME=sluice", "GIT_COMMITTER_EMAIL=sluice@localhost", fmt.Sprintf("GIT_COMMITTER_DATE=@%d +0000", at.Unix()))
 	cmd.Stdin = strings.NewReader(lines)
-	var said bytes.Buffer
+	var said saying
 	cmd.Stderr = &said
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // killed, it would leave its locks
 	cmd.WaitDelay = lockTimeout
