@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +26,6 @@ type token struct {
 	installation int64
 	expires      time.Time
 	permissions  map[string]string
-	repos        []int64 // nil: all of the installation's
 }
 
 // caller is who asks.
@@ -120,8 +118,8 @@ func (g *GitHub) byJWT(value string) (caller, error) {
 }
 
 // issue makes an installation token, limited to what the caller asks for.
-func (g *GitHub) issue(i *installation, permissions map[string]string, repos []int64) (string, token) {
-	t := token{installation: i.id, expires: g.now().Add(tokenLife), permissions: maps.Clone(i.permissions), repos: repos}
+func (g *GitHub) issue(i *installation, permissions map[string]string) (string, token) {
+	t := token{installation: i.id, expires: g.now().Add(tokenLife), permissions: maps.Clone(i.permissions)}
 	if len(permissions) > 0 {
 		t.permissions = maps.Clone(permissions)
 	}
@@ -148,7 +146,7 @@ func (g *GitHub) sees(c caller, r *Repo) bool {
 		return !c.app // persons see what is public, and everything is
 	}
 	i := g.installation(c.id)
-	return i != nil && i.reaches(r) && (c.token.repos == nil || slices.Contains(c.token.repos, r.id))
+	return i != nil && i.reaches(r)
 }
 
 // need is what a route asks of its caller: a permission of an App, and the least permission of a person.

@@ -292,8 +292,7 @@ func TestThousandRefs(t *testing.T) {
 // A token without a permission sees neither history nor pull requests.
 func TestHistoryPermissions(t *testing.T) {
 	w := newWorld(t)
-	w.github.Grant("acme", map[string]string{"pull_requests": "", "contents": ""})
-	w.token = w.installationToken()
+	w.token = w.tokenWith(map[string]string{"metadata": "read"})
 	for _, ask := range []string{"history(first:1){totalCount}", "associatedPullRequests(first:1){totalCount}"} {
 		errs := w.query(`{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){target{... on Commit{`+ask+`}}}}}`, nil)
 		if len(errs) != 1 || !strings.HasPrefix(errs[0], "FORBIDDEN") {

@@ -107,13 +107,6 @@ func (g *GitHub) Deliver(f Fate) {
 	g.hooks.fates = append(g.hooks.fates, &f)
 }
 
-// DeliverAsUsual ends all fates.
-func (g *GitHub) DeliverAsUsual() {
-	g.hooks.mu.Lock()
-	defer g.hooks.mu.Unlock()
-	g.hooks.fates = nil
-}
-
 // Deliveries lists what was sent or tried, oldest first.
 func (g *GitHub) Deliveries() []Delivery {
 	g.hooks.mu.Lock()
@@ -136,21 +129,6 @@ func (h *hook) drained() <-chan struct{} {
 		h.idle = append(h.idle, done)
 	}
 	return done
-}
-
-// Redeliver sends a logged delivery once more, with its GUID.
-func (g *GitHub) Redeliver(id int64) error {
-	h := g.hooks
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.log, func(d *Delivery) bool { return d.ID == id })
-	if i < 0 {
-		return fmt.Errorf("delivery %d: %w", id, ErrNotFound)
-	}
-	again := *h.log[i]
-	again.ID, again.At, again.Redelivery = g.nextID(), g.now(), true
-	h.add(&again)
-	return nil
 }
 
 // send queues an event for the App.

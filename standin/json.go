@@ -91,15 +91,6 @@ func (r *Repo) repoJSON(n repoName) object {
 	return o
 }
 
-// fullRepoJSON is GET /repos/{owner}/{repo}.
-func (r *Repo) fullRepoJSON() object {
-	o := r.repoJSON(r.self())
-	o["network_count"], o["subscribers_count"] = 0, 0
-	o["allow_merge_commit"], o["allow_squash_merge"], o["allow_rebase_merge"] = r.methods[Merge], r.methods[Squash], r.methods[Rebase]
-	o["allow_auto_merge"], o["delete_branch_on_merge"], o["allow_update_branch"] = true, false, true
-	return o
-}
-
 // headRepo is the repository of a pull request's head.
 func (r *Repo) headRepo(p *Pull) repoName {
 	if !r.fork(p) {
@@ -119,14 +110,6 @@ func (r *Repo) labelJSON(name string) object {
 	}
 }
 
-func (r *Repo) labelsJSON(p *Pull) []object {
-	list := make([]object, 0, len(p.Labels))
-	for _, l := range p.Labels {
-		list = append(list, r.labelJSON(l))
-	}
-	return list
-}
-
 // pullJSON is a pull request as lists carry it; the caller holds r.mu.
 func (r *Repo) pullJSON(p *Pull) object {
 	repo := r.g.api() + "/repos/" + r.String()
@@ -136,9 +119,13 @@ func (r *Repo) pullJSON(p *Pull) object {
 	if base == "" {
 		base, _ = r.git.tip("refs/heads/" + p.Base) // told to people only; "" if git fails
 	}
+	labels := make([]object, 0, len(p.Labels))
+	for _, l := range p.Labels {
+		labels = append(labels, r.labelJSON(l))
+	}
 	o := object{
 		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": p.stateWord(), "locked": false,
-		"title": p.Title, "body": nil, "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": r.labelsJSON(p),
+		"title": p.Title, "body": nil, "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": labels,
 		"created_at": timeOrNil(p.CreatedAt), "updated_at": timeOrNil(p.UpdatedAt), "closed_at": timeOrNil(p.ClosedAt),
 		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
 		"requested_reviewers": []object{}, "requested_teams": []object{}, "author_association": r.association(p.Author),

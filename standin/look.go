@@ -196,17 +196,11 @@ func (r *repository) AutoMergeAllowed() bool { return true }
 
 func (r *repository) DeleteBranchOnMerge() bool { return false }
 
-func (r *repository) allows(m Method) bool {
-	r.r.mu.Lock()
-	defer r.r.mu.Unlock()
-	return r.r.methods[m]
-}
+func (r *repository) MergeCommitAllowed() bool { return true }
 
-func (r *repository) MergeCommitAllowed() bool { return r.allows(Merge) }
+func (r *repository) SquashMergeAllowed() bool { return true }
 
-func (r *repository) SquashMergeAllowed() bool { return r.allows(Squash) }
-
-func (r *repository) RebaseMergeAllowed() bool { return r.allows(Rebase) }
+func (r *repository) RebaseMergeAllowed() bool { return true }
 
 func (r *repository) CreatedAt() scalar { return dateTime(r.r.created) }
 

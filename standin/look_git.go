@@ -226,11 +226,6 @@ func (n *treeEntryNode) OID() scalar { return scalar(n.e.sha) }
 
 func (n *treeEntryNode) Type() string { return n.e.kind }
 
-func (n *treeEntryNode) Size() (int32, error) {
-	size, err := n.repo.r.git.size(n.e.sha)
-	return int32(size), err // files of a demo
-}
-
 // Mode is the octal mode read as a number, as GitHub has it: 33188 for 100644.
 func (n *treeEntryNode) Mode() int32 {
 	mode, err := strconv.ParseInt(n.e.mode, 8, 32)

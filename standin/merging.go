@@ -75,10 +75,8 @@ func (r *Repo) refuseMerge(p *Pull, tip string, o mergeOrder) error {
 		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	case p.Draft:
 		return refuse(http.StatusMethodNotAllowed, msgDraft)
-	case methodRefused[o.method] == "":
+	case !slices.Contains([]Method{Merge, Squash, Rebase}, o.method):
 		return invalidField("PullRequest", "merge_method", "invalid")
-	case !r.methods[o.method]:
-		return refuse(http.StatusMethodNotAllowed, "%s", methodRefused[o.method])
 	case o.sha != "" && o.sha != p.HeadSHA:
 		return refuse(http.StatusConflict, msgHeadModified)
 	}

@@ -2,7 +2,6 @@ package standin
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -335,17 +334,6 @@ func (r *Repo) MarkReady(n int, by string) error {
 	return r.edit(n, person(by), "ready_for_review", func(p *Pull) object { p.Draft = false; return nil })
 }
 
-// Retitle changes a pull request's title.
-func (r *Repo) Retitle(n int, by, title string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.edit(n, person(by), "edited", func(p *Pull) object {
-		was := p.Title
-		p.Title = title
-		return object{"changes": object{"title": object{"from": was}}}
-	})
-}
-
 // Retarget changes the branch that a pull request wants to be merged into.
 func (r *Repo) Retarget(n int, by, base string) error {
 	r.mu.Lock()
@@ -447,15 +435,6 @@ func (r *Repo) SetPermission(login, permission string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.permissions[strings.ToLower(login)] = permission
-}
-
-// AllowMethods says which merge methods the repository allows; all are when it is made.
-func (r *Repo) AllowMethods(methods ...Method) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for m := range maps.Keys(r.methods) {
-		r.methods[m] = slices.Contains(methods, m)
-	}
 }
 
 // Protect puts rules on the branches whose names match a glob, in place of those it had by that glob.

@@ -24,7 +24,6 @@ type Repo struct {
 	mu          sync.Mutex
 	pushed      time.Time
 	permissions map[string]string // by lower-case login
-	methods     map[Method]bool
 	protections []protection
 	pulls       []*Pull // number 1 first; see edit
 	statuses    map[string][]Status
@@ -43,7 +42,6 @@ func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
 	return &Repo{
 		g: g, git: dir, owner: owner, name: name, id: g.nextID(), created: now, pushed: now,
 		permissions: map[string]string{strings.ToLower(owner): Admin},
-		methods:     map[Method]bool{Merge: true, Squash: true, Rebase: true},
 		statuses:    map[string][]Status{},
 		checks:      map[string][]Check{},
 		suites:      map[string]int64{},

@@ -31,11 +31,10 @@ type call struct {
 	who  caller
 }
 
-// answer is what a route has to say: a body for JSON, or raw bytes. Links are for the Link header.
+// answer is what a route has to say: a body for JSON. Links are for the Link header.
 type answer struct {
 	status int
 	body   any
-	raw    []byte
 	link   string
 }
 
@@ -80,7 +79,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path, r.URL.RawPath = trimAPI(r.URL.Path), trimAPI(r.URL.RawPath)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	_, pattern := a.mux.Handler(r)
-	name := routeName(pattern, r.URL.Path)
+	name := routeName(pattern)
 	rec := &recorder{ResponseWriter: w}
 	entry := Request{At: a.g.now(), Method: r.Method, Route: name, Path: r.URL.Path, Query: queryText(name, body)}
 	defer func() {
@@ -138,14 +137,9 @@ func (r *recorder) WriteHeader(status int) {
 }
 
 // routeName is a pattern in OpenAPI's spelling, without the method; "" for no route.
-func routeName(pattern, path string) string {
+func routeName(pattern string) string {
 	_, name, _ := strings.Cut(pattern, " ")
-	name = strings.ReplaceAll(name, "...}", "}")
-	if base, ok := strings.CutSuffix(name, "/commits/{ref}"); ok {
-		_, what := splitCommitPath(path[strings.LastIndex(path, "/commits/")+len("/commits/"):])
-		return base + "/commits/{ref}" + what
-	}
-	return name
+	return strings.ReplaceAll(name, "...}", "}")
 }
 
 func queryText(name string, body []byte) string {
@@ -203,15 +197,11 @@ func (a answer) write(w http.ResponseWriter) {
 		w.WriteHeader(a.status)
 		return
 	}
-	body, kind := a.raw, "application/vnd.github.raw+json; charset=utf-8"
-	if body == nil {
-		kind = contentType
-		var err error
-		if body, err = json.Marshal(a.body); err != nil { // maps of plain values: cannot happen
-			a.status, body = http.StatusInternalServerError, []byte(message(err.Error()))
-		}
+	body, err := json.Marshal(a.body)
+	if err != nil { // maps of plain values: cannot happen
+		a.status, body = http.StatusInternalServerError, []byte(message(err.Error()))
 	}
-	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
 	_, _ = w.Write(body) // the client went away: nobody is left to tell

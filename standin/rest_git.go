@@ -1,10 +1,8 @@
 package standin
 
 import (
-	"encoding/base64"
 	"errors"
 	"net/http"
-	"path"
 	"strings"
 )
 
@@ -19,7 +17,6 @@ func (g *GitHub) gitRoutes() []route {
 		g.inRepo("PATCH /git/refs/{ref...}", writeContents, locked(updateRef)),
 		g.inRepo("DELETE /git/refs/{ref...}", writeContents, locked(deleteRef)),
 		g.inRepo("GET /git/trees/{tree_sha}", readContents, getTree),
-		g.inRepo("GET /git/blobs/{file_sha}", readContents, getBlob),
 	}
 }
 
@@ -167,135 +164,7 @@ func getTree(c *call, r *Repo) (answer, error) {
 	api := r.g.api() + "/repos/" + r.String() + "/git/"
 	out := []object{}
 	for _, e := range list[:min(len(list), maxTree)] {
-		one := object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha, "url": api + e.kind + "s/" + e.sha}
-		if e.kind == "blob" {
-			if one["size"], err = r.git.size(e.sha); err != nil {
-				return answer{}, err
-			}
-		}
-		out = append(out, one)
+		out = append(out, object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha, "url": api + e.kind + "s/" + e.sha})
 	}
 	return ok(object{"sha": o.sha, "url": api + "trees/" + o.sha, "tree": out, "truncated": len(list) > maxTree})
-}
-
-func getBlob(c *call, r *Repo) (answer, error) {
-	o, err := r.git.cat.contents(c.r.PathValue("file_sha"))
-	if err != nil {
-		return answer{}, err
-	}
-	if o.kind != "blob" {
-		return answer{}, notFound()
-	}
-	return ok(object{
-		"sha": o.sha, "node_id": nodeID("Blob", o.sha), "size": o.size, "url": r.g.api() + "/repos/" + r.String() + "/git/blobs/" + o.sha,
-		"content": base64.StdEncoding.EncodeToString(o.data), "encoding": "base64",
-	})
-}
-
-// getContents gives a file or lists a directory. https://docs.github.com/en/rest/repos/contents
-func getContents(c *call, r *Repo) (answer, error) {
-	sha, err := r.resolve(c.r.URL.Query().Get("ref"))
-	if err != nil {
-		return answer{}, err
-	}
-	at := strings.Trim(c.r.PathValue("path"), "/")
-	if sha == "" || at != "" && !validPath(at) {
-		return answer{}, notFound()
-	}
-	o, err := r.git.cat.contents(sha + ":" + at)
-	if err != nil {
-		return answer{}, err
-	}
-	switch o.kind {
-	case "blob":
-		if strings.Contains(c.r.Header.Get("Accept"), ".raw") {
-			return answer{status: http.StatusOK, raw: append([]byte{}, o.data...)}, nil
-		}
-		file := r.entryJSON(sha, treeEntry{kind: "blob", sha: o.sha, path: at}, o.size)
-		file["encoding"], file["content"] = "base64", base64.StdEncoding.EncodeToString(o.data)
-		return ok(file)
-	case "tree":
-		list, err := r.git.level(o.sha)
-		if err != nil {
-			return answer{}, err
-		}
-		out := []object{}
-		for _, e := range list {
-			e.path = path.Join(at, e.path)
-			size, err := r.git.size(e.sha)
-			if err != nil {
-				return answer{}, err
-			}
-			out = append(out, r.entryJSON(sha, e, size))
-		}
-		return ok(out)
-	}
-	return answer{}, notFound()
-}
-
-func (r *Repo) entryJSON(sha string, e treeEntry, size int64) object {
-	repo, web := r.g.api()+"/repos/"+r.String(), r.g.web()+"/"+r.String()
-	p := escapePath(e.path)
-	self, git, html := repo+"/contents/"+p+"?ref="+sha, repo+"/git/"+e.kind+"s/"+e.sha, web+"/blob/"+sha+"/"+p
-	kind := map[string]string{"blob": "file", "tree": "dir", "commit": "submodule"}[e.kind]
-	return object{
-		"name": path.Base(e.path), "path": e.path, "sha": e.sha, "size": size, "type": kind, "url": self, "git_url": git, "html_url": html,
-		"download_url": web + "/raw/" + sha + "/" + p, "_links": object{"self": self, "git": git, "html": html},
-	}
-}
-
-// putContents commits one file. https://docs.github.com/en/rest/repos/contents#create-or-update-file-contents
-func putContents(c *call, r *Repo) (answer, error) {
-	var ask struct{ Message, Content, SHA, Branch string }
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	if ask.Branch == "" {
-		ask.Branch = defaultBranch
-	}
-	at := c.r.PathValue("path")
-	data, err := base64.StdEncoding.DecodeString(ask.Content)
-	if err != nil || !validPath(at) {
-		return answer{}, invalidField("Content", "content", "invalid")
-	}
-	tip, err := r.git.tip("refs/heads/" + ask.Branch)
-	if err != nil {
-		return answer{}, err
-	}
-	if tip == "" {
-		return answer{}, refuse(http.StatusNotFound, msgNoBranchNamed, ask.Branch)
-	}
-	old, err := r.git.cat.info(tip + ":" + at)
-	if err != nil {
-		return answer{}, err
-	}
-	if old.sha != ask.SHA {
-		return answer{}, refuse(http.StatusConflict, msgBlobDiffers, at, ask.SHA)
-	}
-	if err := r.forbids(move{by: c.who.actor, owner: r.owner, branch: ask.Branch, before: tip, after: zeroSHA, unread: true}); err != nil { // a commit without checks
-		return answer{}, err
-	}
-	sha, err := r.commit(ask.Branch, Change{By: c.who.actor.rest(), Message: ask.Message, Write: map[string]string{at: string(data)}})
-	if err != nil {
-		return answer{}, err
-	}
-	return r.wroteContents(sha, at, old.sha == "")
-}
-
-func (r *Repo) wroteContents(sha, at string, created bool) (answer, error) {
-	o, err := r.git.cat.info(sha + ":" + at)
-	if err != nil {
-		return answer{}, err
-	}
-	one, err := r.git.commit(sha)
-	if err != nil {
-		return answer{}, err
-	}
-	status := http.StatusOK
-	if created {
-		status = http.StatusCreated
-	}
-	return answer{status: status, body: object{
-		"content": r.entryJSON(sha, treeEntry{kind: "blob", sha: o.sha, path: at}, o.size), "commit": r.commitJSON(one)["commit"],
-	}}, nil
 }

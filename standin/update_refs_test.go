@@ -186,8 +186,7 @@ func TestUpdateRefsRefused(t *testing.T) {
 	if errs := w.updateIn("nonsense", set{name: a, after: w.tip}); len(errs) != 1 || errs[0].Type != "NOT_FOUND" {
 		t.Errorf("unknown repository: %+v", errs)
 	}
-	w.github.Grant("acme", map[string]string{"contents": "read"})
-	w.token = w.installationToken()
+	w.token = w.tokenWith(map[string]string{"contents": "read"})
 	if errs := w.update(set{name: a, before: w.old, after: w.tip}); len(errs) != 1 || errs[0].Type != "FORBIDDEN" {
 		t.Errorf("without contents: write: %+v", errs)
 	}

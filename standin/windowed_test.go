@@ -231,41 +231,6 @@ func TestPeoplePush(t *testing.T) {
 	}
 }
 
-// Flux sets statuses of its own name with an account of its own, and repeats itself only once something has changed.
-func TestFluxReports(t *testing.T) {
-	w := newWorld(t)
-	tip := w.repo.Tip("main")
-	w.events()
-	for _, f := range []standin.FluxReport{
-		{Kustomization: "Apps"},
-		{Kustomization: "Apps"},
-		{Kustomization: "Apps", Failed: "health check failed"},
-		{Kustomization: "Apps"},
-		{Kustomization: "Apps", Provider: "0a1b2c3d", By: "robot"},
-	} {
-		f.SHA = tip
-		w.must(w.repo.ReportFlux(f))
-	}
-	if err := w.repo.ReportFlux(standin.FluxReport{SHA: strings.Repeat("1", 40), Kustomization: "apps"}); err == nil {
-		t.Error("reported on a commit that is not there")
-	}
-	var got []string
-	for _, s := range slices.Backward(w.repo.Statuses(tip)) {
-		got = append(got, fmt.Sprintf("%s %s %q by %s of App %d", s.Context, s.State, s.Description, s.By.Login, s.By.App))
-	}
-	if diff := cmp.Diff([]string{
-		`kustomization/apps/5c2f3f5e success "reconciliation succeeded" by flux-bot of App 0`,
-		`kustomization/apps/5c2f3f5e failure "health check failed" by flux-bot of App 0`,
-		`kustomization/apps/5c2f3f5e success "reconciliation succeeded" by flux-bot of App 0`,
-		`kustomization/apps/0a1b2c3d success "reconciliation succeeded" by robot of App 0`,
-	}, got); diff != "" {
-		t.Errorf("statuses (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"status", "status", "status", "status"}, w.events()); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-}
-
 // Faults reach what windowed branches use: refused, lost after the deed, broken off.
 func TestFaultsOfMoves(t *testing.T) {
 	w := newUpdates(t)
