@@ -85,7 +85,7 @@ func TestPermissions(t *testing.T) {
 	w.call(http.StatusForbidden, "POST", "/repos/acme/fleet/statuses/"+head, w.token, status, nil)
 	w.call(http.StatusOK, "GET", "/repos/acme/fleet/commits/"+head+"/statuses", w.token, nil, nil)
 	w.call(http.StatusForbidden, "GET", "/repos/acme/fleet/pulls", w.token, nil, nil)
-	errs := w.query(`{repository(owner:"acme",name:"fleet"){pullRequest(number:1){id} name}}`, nil)
+	errs := w.query(`{repository(owner:"acme",name:"fleet"){pullRequest(number:1){number} id}}`, nil)
 	if len(errs) != 1 || errs[0] != "FORBIDDEN: Resource not accessible by integration" {
 		t.Errorf("query: %v", errs)
 	}

@@ -67,11 +67,11 @@ func TestFaultCounts(t *testing.T) {
 	if got[0] != 200 || got[1] != 500 || got[2] != 500 || got[3] != 200 {
 		t.Errorf("statuses %v", got)
 	}
-	w.github.Fault(standin.Fault{Path: "/graphql", Contains: "viewer", Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "no"}}})
+	w.github.Fault(standin.Fault{Path: "/graphql", Contains: "repository", Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "no"}}})
 	if errs := w.query(`{rateLimit{cost}}`, nil); errs != nil {
 		t.Errorf("harmed the wrong query: %v", errs)
 	}
-	if errs := w.query(`{viewer{login}}`, nil); len(errs) != 1 || errs[0] != "RATE_LIMITED: no" {
+	if errs := w.query(`{repository(owner:"acme",name:"fleet"){id}}`, nil); len(errs) != 1 || errs[0] != "RATE_LIMITED: no" {
 		t.Errorf("errors: %v", errs)
 	}
 }

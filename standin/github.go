@@ -285,12 +285,10 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	}
 	r := newRepo(g, owner, name, dir)
 	change := Change{By: owner, Message: "Initial commit", Write: files}
-	sha, err := dir.apply(change, "refs/heads/"+defaultBranch, "", g.now())
-	if err != nil {
+	if _, err := dir.apply(change, "refs/heads/"+defaultBranch, "", g.now()); err != nil {
 		dir.close()
 		return nil, fmt.Errorf("create repository %s: %w", r, err)
 	}
-	r.heads[defaultBranch] = sha
 	g.Install(owner)
 	g.mu.Lock()
 	g.repos = append(g.repos, r)

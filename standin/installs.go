@@ -153,9 +153,7 @@ func (g *GitHub) installationJSON(i *installation) object {
 func shortRepos(list []*Repo) []object {
 	out := []object{}
 	for _, r := range list {
-		out = append(out, object{
-			"id": r.id, "node_id": nodeID("Repository", r.id), "name": r.name, "full_name": r.String(), "private": false,
-		})
+		out = append(out, r.short())
 	}
 	return out
 }
@@ -173,10 +171,8 @@ func (g *GitHub) tellInstalled(r *Repo) {
 	if i == nil {
 		return
 	}
-	it := g.installationJSON(i)
-	it["created_at"], it["updated_at"] = i.created.Unix(), i.created.Unix() // numbers in this event, texts elsewhere
 	g.hooks.send("installation_repositories", i, 0, object{
-		"action": "added", "installation": it, "repository_selection": "all", "requester": nil,
+		"action": "added", "installation": object{"id": i.id, "account": g.userJSON(person(i.owner))}, "repository_selection": "all", "requester": nil,
 		"repositories_added": shortRepos([]*Repo{r}), "repositories_removed": []object{}, "sender": g.userJSON(person(i.owner)),
 	})
 }

@@ -268,17 +268,6 @@ func (r *Repo) onePullJSON(p *Pull, d detail) object {
 	return o
 }
 
-func (r *Repo) reviewJSON(p *Pull, v Review) object {
-	pull := fmt.Sprintf("%s/repos/%s/pulls/%d", r.g.api(), r, p.Number)
-	web := fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", r.g.web(), r, p.Number, v.ID)
-	return object{
-		"id": v.ID, "node_id": nodeID("PullRequestReview", v.ID), "user": r.g.userJSON(v.By), "body": v.Body,
-		"state": string(v.State), "commit_id": v.On, "html_url": web, "pull_request_url": pull,
-		"submitted_at": timeOrNil(v.At), "author_association": r.association(v.By),
-		"_links": links(map[string]string{"html": web, "pull_request": pull}),
-	}
-}
-
 func (r *Repo) statusJSON(s Status) object {
 	o := object{
 		"id": s.ID, "node_id": nodeID("StatusContext", s.ID), "state": s.State, "description": nil, "target_url": nil,
@@ -326,41 +315,6 @@ func (r *Repo) fileJSON(f fileChange, sha string) object {
 		o["previous_filename"] = f.old
 	}
 	return o
-}
-
-func (r *Repo) checkJSON(c Check) object {
-	url := fmt.Sprintf("%s/repos/%s/check-runs/%d", r.g.api(), r, c.ID)
-	o := object{
-		"id": c.ID, "node_id": nodeID("CheckRun", c.ID), "head_sha": c.SHA, "name": c.Name, "url": url, "html_url": url,
-		"details_url": url, "external_id": "", "status": c.Status, "conclusion": nil, "started_at": timeOrNil(c.At), "completed_at": nil,
-		"check_suite": object{"id": c.Suite}, "app": r.g.appJSON(c.App), "pull_requests": r.sameRepoPulls(c.SHA),
-		"output": object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},
-	}
-	if c.Status == "completed" {
-		o["conclusion"], o["completed_at"] = c.Conclusion, timeOrNil(c.At)
-	}
-	return o
-}
-
-// sameRepoPulls lists the open pull requests of a head as checks carry them: those from forks are left out.
-// https://docs.github.com/en/rest/checks/runs
-func (r *Repo) sameRepoPulls(sha string) []object {
-	list := []object{}
-	for _, p := range r.pulls {
-		if !p.Open || p.HeadSHA != sha || r.fork(p) {
-			continue
-		}
-		side := func(branch, sha string) object {
-			repo := object{"id": r.id, "name": r.name, "url": r.g.api() + "/repos/" + r.String()}
-			return object{"ref": branch, "sha": sha, "repo": repo}
-		}
-		tip, _ := r.git.tip("refs/heads/" + p.Base) // told to people only
-		list = append(list, object{
-			"id": p.ID, "number": p.Number, "url": fmt.Sprintf("%s/repos/%s/pulls/%d", r.g.api(), r, p.Number),
-			"head": side(p.Head, p.HeadSHA), "base": side(p.Base, tip),
-		})
-	}
-	return list
 }
 
 func (g *GitHub) appJSON(a Actor) object {

@@ -350,16 +350,11 @@ func (m *memory) lines(l leaf) int { return strings.Count(string(m.get(l.sha).da
 func (m *memory) history(l logged) []string {
 	var list []string
 	seen := map[string]bool{l.sha: true}
-	queue := []*commit{m.commit(l.sha)}
-	for len(queue) > 0 {
+	for queue := []*commit{m.commit(l.sha)}; len(queue) > 0; {
 		c := queue[0]
 		queue = queue[1:]
-		at := c.committer.at.Unix()
-		if l.since != 0 && at < l.since {
-			continue
-		}
 		parents, same := m.follow(c, l.path)
-		if !same && (l.until == 0 || at <= l.until) {
+		if !same {
 			list = append(list, c.sha)
 		}
 		for _, p := range parents {

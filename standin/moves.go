@@ -3,7 +3,6 @@ package standin
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // move is a branch that went from one commit to another: before "" made it, after "" deleted it.
@@ -21,12 +20,7 @@ func (r *Repo) moved(m move) error {
 	if strings.EqualFold(m.owner, r.owner) {
 		r.pushed = r.g.now()
 		r.moves = append(r.moves, Moved{At: r.pushed, By: m.by, Branch: m.branch, Before: m.before, After: m.after})
-		if r.heads[m.branch] = m.after; m.after == "" {
-			delete(r.heads, m.branch)
-		}
-		if err := r.tellPush(m); err != nil {
-			return err
-		}
+		r.tellPush(m)
 		if m.after != "" {
 			if err := r.markMerged(m); err != nil {
 				return err
@@ -164,12 +158,4 @@ func (r *Repo) refusePull(n NewPull, base, head string) error {
 func (d *gitDir) sameHistory(base, head string) bool {
 	in, err := d.contains(base, head)
 	return err == nil && in
-}
-
-// timeOrNil is a time for JSON, or null.
-func timeOrNil(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339)
 }

@@ -30,9 +30,7 @@ type Repo struct {
 	checks      map[string][]Check
 	suites      map[string]int64 // number of the check suite, by commit and App
 	colors      map[string]int64 // number of a label, by name
-	groups      []Group
 	moves       []Moved
-	heads       map[string]string  // where branches were told to be; git has the truth
 	testing     map[[2]string]bool // trial merges under way
 	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf
 }
@@ -46,7 +44,6 @@ func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
 		checks:      map[string][]Check{},
 		suites:      map[string]int64{},
 		colors:      map[string]int64{},
-		heads:       map[string]string{},
 		testing:     map[[2]string]bool{},
 		listed:      map[int]string{},
 	}

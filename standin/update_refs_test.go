@@ -294,11 +294,4 @@ func TestServerWithoutUpdateRefs(t *testing.T) {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
 	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": a, "sha": tip}, nil)
-	create := fmt.Sprintf(`mutation{createRef(input:{repositoryId:%q,name:%q,oid:%q}){ref{name target{oid}}}}`, w.node(), b, tip)
-	if errs := w.query(create, nil); errs != nil || w.branches()[b] != tip {
-		t.Errorf("createRef: %v", errs)
-	}
-	if errs := w.query(create, nil); len(errs) != 1 || errs[0] != `UNPROCESSABLE: A ref named "`+b+`" already exists in the repository.` {
-		t.Errorf("createRef of what is there: %v", errs)
-	}
 }
