@@ -58,7 +58,7 @@ func (r *Repo) tellStatus(s Status) {
 func (r *Repo) tellPush(m move) {
 	r.tell("push", "", m.by, object{
 		"ref": "refs/heads/" + m.branch, "before": orZero(m.before), "after": orZero(m.after), "created": m.before == "", "deleted": m.after == "",
-		"forced": m.before != "" && m.after != "" && !r.forward(m),
+		"forced": m.before != "" && m.after != "" && !r.Contains(m.after, m.before),
 		"pusher": object{"name": m.by.rest(), "email": mailOf(m.by.rest())},
 	})
 }

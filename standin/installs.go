@@ -9,11 +9,10 @@ import (
 
 // installation is our App on one account. Its fields are guarded by GitHub.mu; a copy is taken to look at it.
 type installation struct {
-	id          int64
-	owner       string
-	created     time.Time
-	suspended   time.Time
-	permissions map[string]string
+	id        int64
+	owner     string
+	created   time.Time
+	suspended time.Time
 }
 
 // epoch is when everything older than the stand-in was made.
@@ -36,7 +35,7 @@ func (g *GitHub) Install(owner string) {
 		g.mu.Unlock()
 		return
 	}
-	i := &installation{id: id, owner: owner, created: created, permissions: allPermissions()}
+	i := &installation{id: id, owner: owner, created: created}
 	g.installations = append(g.installations, i)
 	g.mu.Unlock()
 	g.tellInstallation("created", i)
@@ -140,7 +139,7 @@ func (g *GitHub) installationJSON(i *installation) object {
 		"id": i.id, "account": g.userJSON(person(i.owner)), "app_id": g.opts.AppID, "app_slug": g.opts.Slug, "target_id": g.idOf(i.owner),
 		"target_type": "User", "repository_selection": "all", "access_tokens_url": api + "/app/installations/" + itoa(i.id) + "/access_tokens",
 		"repositories_url": api + "/installation/repositories", "html_url": g.web() + "/settings/installations/" + itoa(i.id),
-		"permissions": i.permissions, "events": slices.Clone(appEvents), "single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
+		"permissions": allPermissions(), "events": slices.Clone(appEvents), "single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
 		"created_at": timeOrNil(i.created), "updated_at": timeOrNil(i.created),
 	}
 	if !i.suspended.IsZero() {

@@ -100,10 +100,7 @@ func (r *Repo) headRepo(p *Pull) repoName {
 }
 
 func (r *Repo) labelJSON(name string) object {
-	if r.colors[name] == 0 {
-		r.colors[name] = r.g.nextID()
-	}
-	id := r.colors[name]
+	id := r.g.idOf("label " + r.String() + "/" + strings.ToLower(name))
 	return object{
 		"id": id, "node_id": nodeID("Label", id), "url": r.g.api() + "/repos/" + r.String() + "/labels/" + name, "name": name,
 		"color": "ededed", "default": false, "description": "",
@@ -187,7 +184,7 @@ func (r *Repo) association(a Actor) string {
 // detail is what only a single pull request carries, read without r.mu because git has to be asked.
 type detail struct {
 	mergeable string
-	diff      *diff
+	files     int
 	commits   int
 	state     string
 }
@@ -198,7 +195,7 @@ func (r *Repo) pullDetail(p Pull) (detail, error) {
 	if err != nil {
 		return detail{}, err
 	}
-	df, err := r.changes(&p, tip)
+	files, err := r.changes(&p, tip)
 	if err != nil {
 		return detail{}, err
 	}
@@ -206,7 +203,7 @@ func (r *Repo) pullDetail(p Pull) (detail, error) {
 	if err != nil {
 		return detail{}, err
 	}
-	d := detail{mergeable: r.mergeable(p, tip), diff: df, commits: len(list)}
+	d := detail{mergeable: r.mergeable(p, tip), files: len(files), commits: len(list)}
 	d.state = r.mergeState(p, tip, d.mergeable)
 	return d, nil
 }
@@ -237,7 +234,7 @@ func (r *Repo) mergeState(p Pull, tip, mergeable string) string {
 		if len(r.broken(rules, &p)) > 0 {
 			return "BLOCKED"
 		}
-		behind = behind || rules.Strict && !r.upToDate(&p, tip)
+		behind = behind || rules.Strict && !r.Contains(p.HeadSHA, tip)
 	}
 	state := r.rollup(p.HeadSHA)
 	switch {
@@ -261,10 +258,7 @@ func (r *Repo) onePullJSON(p *Pull, d detail) object {
 		o["mergeable"] = d.mergeable == mergeableYes
 	}
 	o["comments"], o["review_comments"], o["commits"], o["maintainer_can_modify"] = 0, 0, d.commits, false
-	o["additions"], o["deletions"], o["changed_files"] = 0, 0, 0
-	if d.diff != nil {
-		o["additions"], o["deletions"], o["changed_files"] = d.diff.additions, d.diff.deletions, len(d.diff.files)
-	}
+	o["additions"], o["deletions"], o["changed_files"] = 0, 0, d.files
 	return o
 }
 
@@ -307,8 +301,8 @@ func (r *Repo) fileJSON(f fileChange, sha string) object {
 	repo, web := r.g.api()+"/repos/"+r.String(), r.g.web()+"/"+r.String()
 	path := escapePath(f.path)
 	o := object{
-		"sha": f.blob, "filename": f.path, "status": f.status, "additions": f.additions, "deletions": f.deletions,
-		"changes": f.additions + f.deletions, "blob_url": web + "/blob/" + sha + "/" + path, "raw_url": web + "/raw/" + sha + "/" + path,
+		"sha": f.blob, "filename": f.path, "status": f.status, "additions": 0, "deletions": 0, "changes": 0,
+		"blob_url": web + "/blob/" + sha + "/" + path, "raw_url": web + "/raw/" + sha + "/" + path,
 		"contents_url": repo + "/contents/" + path + "?ref=" + sha,
 	}
 	if f.old != "" {

@@ -77,11 +77,7 @@ func (p *pullRequest) changes() ([]fileChange, error) {
 	if err != nil || base == "" {
 		return nil, err
 	}
-	df, err := p.repo.r.changes(&p.Pull, base)
-	if err != nil {
-		return nil, err
-	}
-	return df.files, nil
+	return p.repo.r.changes(&p.Pull, base)
 }
 
 // changedFiles is the true number, also where lists stop short.

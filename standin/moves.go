@@ -53,7 +53,7 @@ func (r *Repo) follow(p *Pull, m move) error {
 }
 
 func (r *Repo) synchronize(p *Pull, m move) error {
-	if err := r.git.move(pullRef(p.Number), m.after, p.HeadSHA); err != nil {
+	if err := r.git.move(refMove{pullRef(p.Number), p.HeadSHA, m.after}); err != nil {
 		return fmt.Errorf("synchronize pull request %d: %w", p.Number, err)
 	}
 	return r.edit(p.Number, m.by, "synchronize", func(p *Pull) object {
@@ -116,7 +116,7 @@ func (r *Repo) open(n NewPull) (*Pull, error) {
 		Head: branch, HeadOwner: owner, HeadSHA: head, Draft: n.Draft, Labels: append([]string(nil), n.Labels...), Open: true,
 		CreatedAt: now, UpdatedAt: now,
 	}
-	if err := r.git.move(pullRef(p.Number), head, ""); err != nil {
+	if err := r.git.move(refMove{pullRef(p.Number), "", head}); err != nil {
 		return nil, err
 	}
 	r.pulls = append(r.pulls, p)
@@ -141,7 +141,7 @@ func (r *Repo) refusePull(n NewPull, base, head string) error {
 			return invalid("PullRequest", fmt.Sprintf(msgPullExists, owner, branch))
 		}
 	}
-	if r.git.sameHistory(base, head) {
+	if r.Contains(base, head) {
 		return invalid("PullRequest", fmt.Sprintf(msgNoCommits, n.Base, n.Head))
 	}
 	shared, err := r.git.mergeBase(base, head)
@@ -152,10 +152,4 @@ func (r *Repo) refusePull(n NewPull, base, head string) error {
 		return invalid("PullRequest", fmt.Sprintf(msgNoHistory, n.Head, n.Base))
 	}
 	return nil
-}
-
-// sameHistory tells whether the base has all that the head has.
-func (d *gitDir) sameHistory(base, head string) bool {
-	in, err := d.contains(base, head)
-	return err == nil && in
 }

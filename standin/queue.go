@@ -38,7 +38,7 @@ func (r *Repo) Enqueue(n int, by string) (Group, error) {
 		Pull: n, Base: p.Base, BaseSHA: tip, Head: sha,
 		HeadRef: fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", p.Base, n, tip),
 	}
-	if err := r.git.move("refs/heads/"+g.HeadRef, sha, ""); err != nil {
+	if err := r.git.move(refMove{"refs/heads/" + g.HeadRef, "", sha}); err != nil {
 		return Group{}, err
 	}
 	if err := r.edit(n, person(by), "enqueued", func(*Pull) object { return nil }); err != nil {
@@ -71,11 +71,11 @@ func (r *Repo) Dequeue(g Group, reason string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.git.move("refs/heads/"+g.HeadRef, "", g.Head); err != nil {
+	if err := r.git.move(refMove{"refs/heads/" + g.HeadRef, g.Head, ""}); err != nil {
 		return err
 	}
 	if reason == "merged" {
-		if err := r.git.move("refs/heads/"+g.Base, g.Head, g.BaseSHA); err != nil {
+		if err := r.git.move(refMove{"refs/heads/" + g.Base, g.BaseSHA, g.Head}); err != nil {
 			return err
 		}
 		p.BaseSHA = g.BaseSHA

@@ -29,7 +29,6 @@ type Repo struct {
 	statuses    map[string][]Status
 	checks      map[string][]Check
 	suites      map[string]int64 // number of the check suite, by commit and App
-	colors      map[string]int64 // number of a label, by name
 	moves       []Moved
 	testing     map[[2]string]bool // trial merges under way
 	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf
@@ -43,7 +42,6 @@ func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
 		statuses:    map[string][]Status{},
 		checks:      map[string][]Check{},
 		suites:      map[string]int64{},
-		colors:      map[string]int64{},
 		testing:     map[[2]string]bool{},
 		listed:      map[int]string{},
 	}
@@ -99,7 +97,6 @@ type Review struct {
 	By    Actor
 	State ReviewState
 	On    string // the commit that was reviewed
-	Body  string
 	At    time.Time
 }
 

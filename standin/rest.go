@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -332,37 +333,27 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Body = http.NoBody
 	}
-	rec := &memoryWriter{header: http.Header{}}
-	broken := rec.serve(m.h, r)
+	rec := httptest.NewRecorder()
+	began, broken := m.serve(rec, r)
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	var body io.Reader = &rec.body
+	if broken && !began {
+		return nil, io.ErrUnexpectedEOF
+	}
+	answer := rec.Result()
+	answer.Request, answer.ContentLength = r, -1
 	if broken {
-		if rec.status == 0 {
-			return nil, io.ErrUnexpectedEOF
-		}
-		body = io.MultiReader(body, brokenReader{})
+		answer.Body = io.NopCloser(io.MultiReader(answer.Body, brokenReader{}))
 	}
-	if rec.status == 0 {
-		rec.status = http.StatusOK
-	}
-	return &http.Response{
-		Status: strconv.Itoa(rec.status) + " " + http.StatusText(rec.status), StatusCode: rec.status, Proto: "HTTP/1.1", ProtoMajor: 1,
-		ProtoMinor: 1, Header: rec.header, Body: io.NopCloser(body), ContentLength: -1, Request: r,
-	}, nil
+	return answer, nil
 }
 
-// memoryWriter keeps an answer.
-type memoryWriter struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// serve runs a handler; broken says that it broke off.
-func (m *memoryWriter) serve(h http.Handler, r *http.Request) (broken bool) {
+// serve runs the handler: whether it began to answer, and whether it broke off.
+func (m inMemory) serve(rec *httptest.ResponseRecorder, r *http.Request) (began, broken bool) {
+	w := &recorder{ResponseWriter: rec}
 	defer func() {
+		began = w.status != 0
 		if v := recover(); v != nil {
 			if v != http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
 				panic(v)
@@ -370,25 +361,8 @@ func (m *memoryWriter) serve(h http.Handler, r *http.Request) (broken bool) {
 			broken = true
 		}
 	}()
-	h.ServeHTTP(m, r)
-	return false
-}
-
-// Header implements http.ResponseWriter.
-func (m *memoryWriter) Header() http.Header { return m.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (m *memoryWriter) WriteHeader(status int) {
-	if m.status == 0 {
-		m.status = status
-		m.header = m.header.Clone()
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (m *memoryWriter) Write(b []byte) (int, error) {
-	m.WriteHeader(http.StatusOK)
-	return m.body.Write(b)
+	m.h.ServeHTTP(w, r)
+	return false, false
 }
 
 type brokenReader struct{}

@@ -82,7 +82,7 @@ func (g *GitHub) createToken(c *call) (answer, error) {
 		return answer{}, err
 	}
 	for name, level := range ask.Permissions {
-		if have := i.permissions[name]; have == "" || level == "write" && have != "write" {
+		if have := allPermissions()[name]; have == "" || level == "write" && have != "write" {
 			return answer{}, invalid("Installation", msgNotGranted)
 		}
 	}

@@ -92,7 +92,7 @@ func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	df, err := r.git.diff(shared, head)
+	changes, err := r.git.diff(shared, head)
 	if err != nil {
 		return answer{}, err
 	}
@@ -124,7 +124,7 @@ func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
 		commits = append(commits, r.commitJSON(one))
 	}
 	if first { // files stand on the first page only
-		for _, f := range df.files[:min(len(df.files), maxCompareFiles)] {
+		for _, f := range changes[:min(len(changes), maxCompareFiles)] {
 			files = append(files, r.fileJSON(f, head))
 		}
 	}

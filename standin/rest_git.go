@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 )
@@ -13,9 +12,9 @@ const maxTree = 100_000
 func (g *GitHub) gitRoutes() []route {
 	return []route{
 		g.inRepo("GET /git/ref/{ref...}", readContents, getRef),
-		g.inRepo("POST /git/refs", writeContents, locked(createRef)),
-		g.inRepo("PATCH /git/refs/{ref...}", writeContents, locked(updateRef)),
-		g.inRepo("DELETE /git/refs/{ref...}", writeContents, locked(deleteRef)),
+		g.inRepo("POST /git/refs", writeContents, createRef),
+		g.inRepo("PATCH /git/refs/{ref...}", writeContents, updateRef),
+		g.inRepo("DELETE /git/refs/{ref...}", writeContents, deleteRef),
 		g.inRepo("GET /git/trees/{tree_sha}", readContents, getTree),
 	}
 }
@@ -48,10 +47,6 @@ func createRef(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	branch, isBranch := strings.CutPrefix(ask.Ref, "refs/heads/")
-	if !isBranch || !validRef(ask.Ref) {
-		return answer{}, refuse(http.StatusUnprocessableEntity, msgBadRef)
-	}
 	old, err := r.git.tip(ask.Ref)
 	if err != nil {
 		return answer{}, err
@@ -59,22 +54,18 @@ func createRef(c *call, r *Repo) (answer, error) {
 	if old != "" {
 		return answer{}, refuse(http.StatusUnprocessableEntity, msgRefExists)
 	}
-	if err := r.moveByREST(move{by: c.who.actor, owner: r.owner, branch: branch, after: ask.SHA}); err != nil {
-		return answer{}, err
-	}
-	return answer{status: http.StatusCreated, body: r.refJSON(ask.Ref, ask.SHA)}, nil
+	err = r.updateRefs(c.who.actor, []refUpdate{{Name: ask.Ref, BeforeOID: &zeroSHA, AfterOID: ask.SHA}})
+	return answer{status: http.StatusCreated, body: r.refJSON(ask.Ref, ask.SHA)}, err
 }
 
-// branchOf is the branch that a path names, with where it points; 422 if it does not exist.
-func branchOf(c *call, r *Repo) (branch, tip string, err error) {
-	branch, isBranch := strings.CutPrefix(c.r.PathValue("ref"), "heads/")
-	if isBranch {
-		tip, err = r.git.tip("refs/heads/" + branch)
-	}
+// refOf is the branch that a path names; 422 if it does not exist.
+func refOf(c *call, r *Repo) (name string, err error) {
+	name = "refs/" + c.r.PathValue("ref")
+	tip, err := r.git.tip(name)
 	if err == nil && tip == "" {
 		err = refuse(http.StatusUnprocessableEntity, msgNoReference)
 	}
-	return branch, tip, err
+	return name, err
 }
 
 // updateRef moves a branch, forward only unless forced, with no way to name the old value.
@@ -87,54 +78,20 @@ func updateRef(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	branch, tip, err := branchOf(c, r)
+	name, err := refOf(c, r)
 	if err != nil {
 		return answer{}, err
 	}
-	m := move{by: c.who.actor, owner: r.owner, branch: branch, before: tip, after: ask.SHA}
-	if _, err := r.git.commit(ask.SHA); err != nil {
-		return answer{}, refuse(http.StatusUnprocessableEntity, msgObjectMissing)
-	}
-	if !ask.Force && !r.forward(m) {
-		return answer{}, refuse(http.StatusUnprocessableEntity, msgNotFastForward)
-	}
-	if ask.SHA != tip {
-		if err := r.moveByREST(m); err != nil {
-			return answer{}, err
-		}
-	}
-	return ok(r.refJSON("refs/heads/"+branch, ask.SHA))
+	err = r.updateRefs(c.who.actor, []refUpdate{{Name: name, AfterOID: ask.SHA, Force: ask.Force}})
+	return answer{status: http.StatusOK, body: r.refJSON(name, ask.SHA)}, err
 }
 
 func deleteRef(c *call, r *Repo) (answer, error) {
-	branch, tip, err := branchOf(c, r)
+	name, err := refOf(c, r)
 	if err != nil {
 		return answer{}, err
 	}
-	if branch == defaultBranch {
-		return answer{}, refuse(http.StatusUnprocessableEntity, msgDefaultBranch)
-	}
-	return answer{status: http.StatusNoContent}, r.moveByREST(move{by: c.who.actor, owner: r.owner, branch: branch, before: tip})
-}
-
-// moveByREST moves, makes or deletes a branch if its rules allow it.
-func (r *Repo) moveByREST(m move) error {
-	if m.after != "" {
-		if _, err := r.git.commit(m.after); err != nil {
-			return refuse(http.StatusUnprocessableEntity, msgObjectMissing)
-		}
-	}
-	if err := r.forbids(m); err != nil {
-		return err
-	}
-	err := r.git.move("refs/heads/"+m.branch, m.after, m.before)
-	if errors.Is(err, errMoved) {
-		return refuse(http.StatusConflict, msgRefMoved)
-	}
-	if err != nil {
-		return err
-	}
-	return r.moved(m)
+	return answer{status: http.StatusNoContent}, r.updateRefs(c.who.actor, []refUpdate{{Name: name, AfterOID: zeroSHA}})
 }
 
 func getTree(c *call, r *Repo) (answer, error) {

@@ -37,12 +37,6 @@ func listPulls(c *call, r *Repo) (answer, error) {
 		}
 		list = append(list, p)
 	}
-	slices.SortStableFunc(list, func(a, b *Pull) int {
-		if q.Get("sort") == "updated" {
-			return a.UpdatedAt.Compare(b.UpdatedAt)
-		}
-		return a.Number - b.Number
-	})
 	if q.Get("direction") != "asc" {
 		slices.Reverse(list)
 	}
@@ -107,11 +101,11 @@ func listFiles(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	df, err := r.changes(&p, base)
+	files, err := r.changes(&p, base)
 	if err != nil {
 		return answer{}, err
 	}
-	cut, link := page(c, df.files[:min(len(df.files), maxFiles)])
+	cut, link := page(c, files[:min(len(files), maxFiles)])
 	out := make([]object, 0, len(cut))
 	for _, f := range cut {
 		out = append(out, r.fileJSON(f, p.HeadSHA))
@@ -154,10 +148,7 @@ func putMerge(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, title: ask.Title, message: ask.Message}
-	if c.who.token != nil {
-		o.workflowsKnow, o.workflows = true, c.who.token.permissions["workflows"] == "write"
-	}
+	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, title: ask.Title, message: ask.Message, app: c.who.token != nil}
 	sha, err := r.merge(c.number("pull_number"), o)
 	if err != nil {
 		return answer{}, err

@@ -9,13 +9,13 @@ import (
 // The permissions that routes ask for:
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 var (
-	readMetadata  = need{"metadata", Read, Read}
-	readContents  = need{"contents", Read, Read}
-	writeContents = need{"contents", Write, Write}
-	readPulls     = need{"pull_requests", Read, Read}
-	writePulls    = need{"pull_requests", Write, Read} // what a person may do beyond reading is asked per route
-	readStatuses  = need{"statuses", Read, Read}
-	writeStatuses = need{"statuses", Write, Write}
+	readMetadata  = need{"metadata", Read}
+	readContents  = need{"contents", Read}
+	writeContents = need{"contents", Write}
+	readPulls     = need{"pull_requests", Read}
+	writePulls    = need{"pull_requests", Write}
+	readStatuses  = need{"statuses", Read}
+	writeStatuses = need{"statuses", Write}
 )
 
 // repoRoutes are about a repository and its rules. https://docs.github.com/en/rest/repos
@@ -176,7 +176,7 @@ func (r *Repo) brokenByMove(rules Rules, m move) []string {
 	if m.before != "" && rules.Restrict {
 		said = append(said, restricted(rules))
 	}
-	if m.before != "" && !m.unread && rules.NoForce && !r.forward(m) {
+	if m.before != "" && !m.unread && rules.NoForce && !r.Contains(m.after, m.before) {
 		said = append(said, msgNoForce)
 	}
 	if rules.Queue {
@@ -197,12 +197,6 @@ func restricted(rules Rules) string {
 		return msgNotAuthorized
 	}
 	return msgRestricted
-}
-
-// forward tells whether a move goes to a descendant; what is not known yet does not.
-func (r *Repo) forward(m move) bool {
-	in, err := r.git.contains(m.after, m.before)
-	return err == nil && in
 }
 
 // resolve finds the commit behind a branch, a ref or a SHA as REST takes them.

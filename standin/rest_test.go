@@ -69,14 +69,13 @@ func TestFilesOfRename(t *testing.T) {
 	var files []struct {
 		Filename, Status string
 		Previous         string `json:"previous_filename"`
-		Additions        int
 	}
 	w.call(http.StatusOK, "GET", "/repos/acme/fleet/pulls/1/files", w.token, nil, &files)
 	var got []string
 	for _, f := range files {
-		got = append(got, fmt.Sprintf("%s %s<%s +%d", f.Status, f.Filename, f.Previous, f.Additions))
+		got = append(got, fmt.Sprintf("%s %s<%s", f.Status, f.Filename, f.Previous))
 	}
-	want := []string{"modified README.md< +1", "removed apps/b.yaml< +0", "renamed moved/a \"quoted\" ü.yaml<apps/a.yaml +0"}
+	want := []string{"modified README.md<", "removed apps/b.yaml<", "renamed moved/a \"quoted\" ü.yaml<apps/a.yaml"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}

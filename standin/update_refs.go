@@ -3,7 +3,6 @@ package standin
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -75,6 +74,7 @@ func (r *Repo) updateRefs(by Actor, updates []refUpdate) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var moves []move
+	var refs []refMove
 	seen := map[string]bool{}
 	for _, u := range updates {
 		if seen[u.Name] {
@@ -91,9 +91,12 @@ func (r *Repo) updateRefs(by Actor, updates []refUpdate) error {
 		if err := r.forbids(m); err != nil {
 			return err
 		}
-		moves = append(moves, m)
+		moves, refs = append(moves, m), append(refs, refMove{u.Name, m.before, m.after})
 	}
-	err := r.git.moveAll(moves)
+	if len(moves) == 0 {
+		return nil
+	}
+	err := r.git.move(refs...)
 	if errors.Is(err, errMoved) {
 		return unfit(msgRefMoved)
 	}
@@ -133,7 +136,7 @@ func (r *Repo) moveOf(by Actor, u refUpdate) (move, error) {
 	if _, err := r.git.commit(after); err != nil {
 		return move{}, unfit(msgObjectMissing)
 	}
-	if tip != "" && !u.Force && !r.forward(m) {
+	if tip != "" && !u.Force && !r.Contains(m.after, m.before) {
 		return move{}, unfit(msgNotFastForward)
 	}
 	return m, nil
@@ -171,30 +174,4 @@ func (r *Repo) refuseDelete(m move, u refUpdate) error {
 // unfit refuses a well-formed request.
 func unfit(format string, args ...any) error {
 	return refuse(http.StatusUnprocessableEntity, format, args...)
-}
-
-// moveAll sets branches of this repository from where the caller saw them to where they shall be: all, or none of them.
-func (d *gitDir) moveAll(moves []move) error {
-	var script strings.Builder
-	var inMemory []refMove
-	for _, m := range moves {
-		name := "refs/heads/" + m.branch
-		if !validRef(name) || (m.after != "" && !fullSHA.MatchString(m.after)) || (m.before != "" && !fullSHA.MatchString(m.before)) {
-			return fmt.Errorf("move %q to %q: not a valid name", name, m.after)
-		}
-		inMemory = append(inMemory, refMove{name, m.before, m.after})
-		fmt.Fprintf(&script, "update %s\x00%s\x00%s\x00", name, orZero(m.after), orZero(m.before))
-	}
-	if len(moves) == 0 {
-		return nil
-	}
-	if d.memory != nil {
-		return d.memory.move(inMemory...)
-	}
-	_, err := d.runIn(strings.NewReader(script.String()), nil, "update-ref", "-z", "--stdin")
-	var said *gitError
-	if errors.As(err, &said) && strings.Contains(said.text, "cannot lock ref") {
-		return fmt.Errorf("%w: %s", errMoved, strings.TrimSpace(said.text))
-	}
-	return err
 }

@@ -153,7 +153,7 @@ func (r *Repo) reset(t testing.TB, sha string) {
 		if name == "refs/heads/main" {
 			to = sha
 		}
-		if err := r.git.move(name, to, tip); err != nil {
+		if err := r.git.move(refMove{name, tip, to}); err != nil {
 			t.Fatal(err)
 		}
 	}
