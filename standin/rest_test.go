@@ -230,7 +230,7 @@ func TestShortHour(t *testing.T) {
 		want  int
 	}{{0, http.StatusOK}, {9 * time.Second, http.StatusForbidden}, {time.Second, http.StatusOK}} {
 		w.now.add(c.after)
-		if status, _, body := w.raw("GET", "/repos/acme/fleet", w.token, nil); status != c.want {
+		if status, _, body := w.raw("GET", "/repos/acme/fleet/pulls", w.token, nil); status != c.want {
 			t.Errorf("%s later: %d %s", c.after, status, body)
 		}
 	}
