@@ -322,9 +322,7 @@ func (r *Repo) MarkReady(n int, by string) error {
 
 // Retitle changes a pull request's title.
 func (r *Repo) Retitle(n int, by, title string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.edit(n, person(by), "edited", func(p *Pull) object {
+	return r.editAs(by, n, "edited", func(p *Pull) object {
 		was := p.Title
 		p.Title = title
 		return object{"changes": object{"title": object{"from": was}}}
