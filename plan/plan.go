@@ -130,7 +130,7 @@ type Came struct {
 	Complete bool // Files is the whole list
 }
 
-// Enforced tells whether the base requires our context and takes it from our App alone.
+// Enforced reports whether the base requires our context and takes it from our App alone.
 func (b Base) Enforced(branch Branch, app int64) (required, bound bool) {
 	for _, r := range b.Required {
 		if r.Context.Is(ContextFor(branch)) {

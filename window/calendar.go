@@ -30,7 +30,7 @@ type answer struct {
 // Names are the windows in the order of the file, without Live.
 func (c *Calendar) Names() []Name { return slices.Clone(c.names) }
 
-// Has tells whether the calendar knows a window. It knows Live.
+// Has reports whether the calendar knows a window. It knows Live.
 func (c *Calendar) Has(n Name) bool { return c.windows[n] != nil }
 
 // Zone is the zone of a window; UTC for Live and for an unknown name.

@@ -106,7 +106,7 @@ const (
 	maxAllSteps = 2 * maxSteps
 )
 
-// EverTogether tells whether all windows are open at one instant at all: within Horizon of a fixed instant, or in a written
+// EverTogether reports whether all windows are open at one instant at all: within Horizon of a fixed instant, or in a written
 // date of one of them. Freezes do not count, and no clock is read. False with an unknown name. Where the search ends early
 // it says yes: whoever asks at an instant is told that they are shut then.
 func (c *Calendar) EverTogether(ns []Name) bool { return !c.NeverTogether([][]Name{ns})[0] }
@@ -125,7 +125,7 @@ func (c *Calendar) NeverTogether(lists [][]Name) []bool {
 	return out
 }
 
-// never tells whether the windows are never open together, and takes what it looks at from steps.
+// never reports whether the windows are never open together, and takes what it looks at from steps.
 func (c *Calendar) never(ns []Name, steps *int) bool {
 	ranges := []span{{sampleStart, sampleStart + horizon}}
 	for _, n := range ns {
