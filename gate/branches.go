@@ -12,8 +12,8 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// What windowed branches hold is merged at once: each of them takes it in its own window, and package promoter moves them. What
-// the gate has to see to is that there are such branches, and that nothing is lost on the way.
+// What windowed branches hold is merged at once: each of them receives it in its own window, and package promoter moves them. The
+// gate makes sure that there are such branches, and that nothing is lost on the way.
 //
 // The entries of the default branch's file count, whatever the file of the base says, and of them those that follow the base.
 
@@ -199,7 +199,7 @@ func (t *receivers) steps() []plan.Step {
 	return out
 }
 
-// noReceiver: no branch would ever take what the change does to such a path.
+// noReceiver: no branch would ever receive what the change does to such a path.
 func noReceiver(d *pullCase) (ruling, bool) {
 	if d.receivers.missing == "" {
 		return ruling{}, false
@@ -267,7 +267,7 @@ func unseenRenames(p *config.Policy, files []plan.File) []plan.File {
 	return out
 }
 
-// listings are the names of files that tell kustomize what to load.
+// listings are the names of the files that list what kustomize loads.
 func listings() []string { return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} }
 
 // mayBePruned reports whether one of the windows that are shut is asked for because Flux would delete something.

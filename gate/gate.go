@@ -25,7 +25,7 @@ import (
 func Decide(s plan.Snapshot) plan.Plan {
 	j := newJudge(s)
 	cases := j.decideAll()
-	turns := j.giveTurns(cases) // may hold some over: before the verdicts are told
+	turns := j.giveTurns(cases) // may hold some over: before the verdicts are given
 
 	out := plan.Plan{At: s.At, Notes: j.notes()}
 	for _, c := range cases {

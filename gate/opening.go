@@ -135,7 +135,7 @@ func (j *judge) opening(file plan.Branch, ds []demand) opening {
 	return o
 }
 
-// zoneOf is the zone in which instants of windows are told: that of the first one that has a zone of its own, else of the
+// zoneOf is the zone in which instants of windows are shown: that of the first one that has a zone of its own, else of the
 // first window of the file.
 func zoneOf(p *config.Policy, all []windowRef) *time.Location {
 	for _, a := range all {

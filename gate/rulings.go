@@ -207,8 +207,7 @@ func (d *pullCase) rulesAlone() bool {
 	return d.touchesRules() && d.whole() && len(d.pull.Moved) == 0
 }
 
-// whole reports whether the rules file is the only thing that the pull request could change, as far as a broken base lets
-// us know.
+// whole reports whether the rules file is the only thing that the pull request could change, as far as is known of a broken base.
 func (d *pullCase) whole() bool {
 	if d.policy != nil {
 		return d.need.complete
@@ -453,7 +452,7 @@ func (d *pullCase) handling() config.Handling {
 	return d.policy.PullRequests.Live
 }
 
-// zone is the one in which the case's instants are told: that of the first window that shuts it, else of its first
+// zone is the one in which the case's instants are shown: that of the first window that shuts it, else of its first
 // window, else of the file's first.
 func (d *pullCase) zone() *time.Location {
 	return zoneOf(d.policy, slices.Concat(d.open.Shut, each(d.asks)))

@@ -11,7 +11,7 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// All that people read of a verdict stands here. A reason fits into a commit status, says what holds and what to do, and
+// All that people read of a verdict is here. A reason fits into a commit status, says what holds and what to do, and
 // names instants absolutely, so that an unchanged state has unchanged words.
 
 const (
@@ -165,7 +165,7 @@ func sayUnread(b plan.Base) string {
 	return " is invalid"
 }
 
-// sayMaybeWindowed says what would tell: people can mend the file, and nothing else.
+// sayMaybeWindowed names the file that would settle the question: people can fix it.
 func (d *pullCase) sayMaybeWindowed() string {
 	name, home := plan.Middle(plan.Clean(string(d.pull.Base)), 30), plan.Middle(plan.Clean(string(d.s.Default)), 25)
 	return plan.Fit(name + " may be a windowed branch: " + config.File + " on " + home + sayUnread(d.s.Bases[d.s.Default]) + ": fix that first")

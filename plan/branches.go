@@ -44,7 +44,7 @@ type Tracked struct {
 	Unread Unread // then Relation is unknown
 	Tip    SHA    // "": the branch is not there
 	Seen   SHA    // the value that was last seen of it, from the store; "": none
-	// Relation tells how Tip stands to the branch that it follows.
+	// Relation is how Tip compares with the branch that it follows.
 	Relation Relation
 	// Reach is how many commits at the beginning of the source's line descend from Tip: Line[:Reach]. Of a branch that stands on
 	// the line it is its place there; else it was proved by comparisons. 0: none, or none known.
@@ -61,7 +61,7 @@ type Relation int
 
 // The relations.
 const (
-	RelationUnknown Relation = iota // it could not be told: nothing is moved
+	RelationUnknown Relation = iota // not known: nothing is moved
 	Absent                          // the branch is not there
 	Behind                          // its source descends from it: it may move forward
 	Level                           // both are one commit

@@ -12,7 +12,7 @@
 // A branch only ever moves forward on the line, and only while its window is releasable. The one exception is a branch that was
 // deleted: it is put back where it was last seen, never further, whatever the window.
 //
-// Every doubt waits: a branch or source that was not observed, a relation that could not be told, checks or rules that could not
+// Every doubt waits: a branch or source that was not observed, a comparison that failed, checks or rules that could not
 // be read, a clock that is off. None of them ever moves a branch.
 package promoter
 
@@ -99,7 +99,7 @@ func mergeRefusals(a, b plan.Stuck) plan.Stuck {
 type opening struct {
 	window.State
 	name window.Name
-	zone *time.Location // in which its instants are told
+	zone *time.Location // in which its instants are shown
 	says string         // of one that is open
 	next time.Time      // when the words for it may differ
 }
@@ -113,9 +113,9 @@ func (j *judge) opening(name window.Name) *opening {
 	if all := cal.Names(); name == window.Live && len(all) > 0 {
 		o.zone = cal.Zone(all[0])
 	}
-	o.says = sayOpen(o.ReleasableUntil, o.zone)
-	o.next = plan.Soonest(o.Next, o.ReleasableUntil)
-	if !o.Releasable && o.ReleasableUntil.IsZero() {
+	o.says = sayOpen(o.ReleasableChange, o.zone)
+	o.next = plan.Soonest(o.Next, o.ReleasableChange)
+	if !o.Releasable && o.ReleasableChange.IsZero() {
 		o.next = plan.Soonest(o.next, plan.NextDay(j.s.At))
 	}
 	j.openings[name] = o
@@ -125,7 +125,7 @@ func (j *judge) opening(name window.Name) *opening {
 // releasableFrom is the first instant from t on at which the window is releasable; zero: none in sight.
 func (j *judge) releasableFrom(name window.Name, t time.Time) time.Time {
 	if st := j.policy.Calendar.At(name, t); !st.Releasable {
-		return st.ReleasableUntil
+		return st.ReleasableChange
 	}
 	return t
 }

@@ -40,7 +40,7 @@ type ruling struct {
 // rule is one line of the table of verdicts.
 type rule = plan.Rule[*branchCase, ruling]
 
-// table is the order in which rules are tried: what is not known at all, what people must mend (they are told even while the
+// table is the order in which rules are tried: what is not known at all, what people must fix (shown even while the
 // window is shut), what is done, then held, waiting and due. restored comes as soon as nothing speaks against the name itself: it
 // needs neither the source nor the window.
 func table() []rule {
@@ -84,7 +84,7 @@ func (j *judge) caseOf(e *config.Branch) *branchCase {
 	return d
 }
 
-// known reports whether how the branch stands to its source was told, and that what was read of the two fits together.
+// known reports whether the branch was compared with its source, and what was read of the two fits together.
 func (d *branchCase) known() bool {
 	t := d.tracked
 	place, onLine := d.line.place(t.Tip)
@@ -164,7 +164,7 @@ func unobserved(d *branchCase) (ruling, bool) {
 	return r, true
 }
 
-// unreadable: GitHub does not tell where it stands, or how that stands to its source. sluice asks again by itself.
+// unreadable: GitHub did not return its tip, or the comparison with its source. sluice retries by itself.
 func unreadable(d *branchCase) (ruling, bool) {
 	if !d.tracked.Unread.Is() {
 		return ruling{}, false
@@ -239,7 +239,7 @@ func silent(d *branchCase) (ruling, bool) {
 	return blocked(saySilent(d.from)), true
 }
 
-// notCompared: how the branch stands to its source could not be told, or what was read of the two does not fit together, as when one of
+// notCompared: the branch could not be compared with its source, or what was read of the two does not fit together, as when one of
 // them moved between two reads.
 func notCompared(d *branchCase) (ruling, bool) {
 	if d.fits {
@@ -282,7 +282,7 @@ func refused(d *branchCase) (ruling, bool) {
 }
 
 // refusedTo blocks the move to a commit that GitHub refused, until it is tried again. While the window is shut that is at its
-// opening: whoever can mend it is told meanwhile. A branch that is put back waits for no window.
+// opening: people can fix it in the meantime. A branch that is restored waits for no window.
 func (d *branchCase) refusedTo(to plan.SHA) (ruling, bool) {
 	s, ok := d.j.stuck[position{d.name, d.tracked.Tip}]
 	if !ok {
@@ -322,7 +322,7 @@ func shut(d *branchCase) (ruling, bool) {
 		return ruling{}, false
 	}
 	return ruling{
-		kind: plan.Held, reason: d.sayShut(), until: d.open.ReleasableUntil, wake: d.open.next, goes: d.target(), why: d.skipped(),
+		kind: plan.Held, reason: d.sayShut(), until: d.open.ReleasableChange, wake: d.open.next, goes: d.target(), why: d.skipped(),
 	}, true
 }
 
@@ -365,18 +365,18 @@ func (d *branchCase) nearest() (int, mark) {
 	return 0, d.goal.marks[0]
 }
 
-// skipped tells of the newest commits why the branch does not go there.
+// skipped is why the branch does not go to the newest commits.
 func (d *branchCase) skipped() []plan.Step {
 	return slices.Clip(d.goal.steps[:min(len(d.goal.steps), d.reach)])
 }
 
 func due(d *branchCase) ruling {
 	r := ruling{
-		kind: plan.Due, reason: d.sayDue(), until: d.open.ReleasableUntil, wake: d.open.next, goes: d.target(), why: d.skipped(),
+		kind: plan.Due, reason: d.sayDue(), until: d.open.ReleasableChange, wake: d.open.next, goes: d.target(), why: d.skipped(),
 		look: d.afterwards(),
 	}
 	r.move = d.move(r.goes)
-	r.move.Before = plan.Soonest(d.j.s.At.Add(plan.FreshFor), d.open.ReleasableUntil)
+	r.move.Before = plan.Soonest(d.j.s.At.Add(plan.FreshFor), d.open.ReleasableChange)
 	r.move.Due = d.dueSince()
 	return r
 }

@@ -143,7 +143,7 @@ func (d *branchCase) statusesOn(sha plan.SHA) int {
 	return 0
 }
 
-// sums are the statuses that tell, on the tip of each source, of all branches that follow it. Sources that stand at one commit share
+// sums are the statuses that sum up, on the tip of each source, all branches that follow it. Sources that stand at one commit share
 // theirs, as GitHub does.
 func (j *judge) sums(cases []*branchCase) []plan.SetStatus {
 	byTip := map[plan.SHA][]*branchCase{}
@@ -176,7 +176,7 @@ func (j *judge) sumUp(tip plan.SHA, cases []*branchCase) (plan.SetStatus, bool) 
 	case len(t.blocked) > 0:
 		set.State, set.Description = plan.Failure, t.sayBlocked()
 	case t.due > 0:
-		return plan.SetStatus{}, false // in a moment they have moved: that is told, and no status on the way there
+		return plan.SetStatus{}, false // in a moment they have moved: only the result gets a status
 	case len(t.waits) > 0:
 		set.Description = t.sayWaits()
 	default:

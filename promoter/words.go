@@ -147,7 +147,7 @@ func (d *branchCase) sayShut() string {
 		why = ": inside the cutoff before the close"
 	}
 	tail := who + ": no opening scheduled"
-	if u := d.open.ReleasableUntil; !u.IsZero() {
+	if u := d.open.ReleasableChange; !u.IsZero() {
 		tail = who + " until " + plan.Clock(u, d.open.zone) + why
 	}
 	return "held by " + plan.Middle(plan.Clean(string(d.open.name)), plan.MaxReason-runes("held by "+tail)) + tail

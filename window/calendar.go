@@ -95,7 +95,7 @@ func (w *compiled) answer(x instant) *answer {
 	if s.Open && !s.Releasable {
 		since = max(since, open.until-w.cutoff)
 	}
-	s.ReleasableUntil = change(release, rok, x).time()
+	s.ReleasableChange = change(release, rok, x).time()
 	thaw := end
 	if i := frostAfter(w.frosts, x); i < len(w.frosts) {
 		thaw = w.frosts[i].from

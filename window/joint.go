@@ -64,8 +64,8 @@ func (c *Calendar) joint(ns []Name, x instant) jointAnswer {
 		}
 		if !s.Releasable {
 			out.joint.Shut = append(out.joint.Shut, n)
-		} else if !s.ReleasableUntil.IsZero() {
-			until = min(until, instantOf(s.ReleasableUntil))
+		} else if !s.ReleasableChange.IsZero() {
+			until = min(until, instantOf(s.ReleasableChange))
 		}
 	}
 	switch {
@@ -83,10 +83,10 @@ func (c *Calendar) nextTogether(ns []Name, x instant) instant {
 	// may open further away than the horizon.
 	ns = slices.DeleteFunc(slices.Clone(ns), func(n Name) bool {
 		s := c.windows[n].at(x).state
-		return s.Releasable && s.ReleasableUntil.IsZero()
+		return s.Releasable && s.ReleasableChange.IsZero()
 	})
 	if len(ns) == 1 {
-		if until := c.windows[ns[0]].at(x).state.ReleasableUntil; !until.IsZero() {
+		if until := c.windows[ns[0]].at(x).state.ReleasableChange; !until.IsZero() {
 			return instantOf(until)
 		}
 		return end
