@@ -134,7 +134,7 @@ func (l *look) readSomeBases(ctx context.Context, some []string) error {
 // base is a base as plan has it, but for its rules.
 func (l *look) base(name plan.Branch, raw *rawBase) plan.Base {
 	b := plan.Base{
-		Tip: plan.SHA(raw.Target.Oid), TipAt: raw.Target.CommittedDate.UTC(), Protected: raw.RefUpdateRule != nil,
+		Tip: plan.SHA(raw.Target.Oid), TipAt: raw.Target.CommittedDate.UTC(),
 	}
 	if raw.Target.Status != nil {
 		b.Ours = l.ours(plan.ContextFor(name), raw.Target.Status.Contexts)

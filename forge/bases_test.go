@@ -102,7 +102,7 @@ func TestRulesOfABase(t *testing.T) {
 	}
 	b := observe(t, hub.forge(nil), Ask{}).Bases["main"]
 	want := []plan.Required{{Context: "Sluice/Main", App: 7}, {Context: "ci"}, {Context: "any"}}
-	if d := cmp.Diff(want, b.Required); d != "" || !b.Strict || !b.Queue || !b.Rules || !b.Protected {
+	if d := cmp.Diff(want, b.Required); d != "" || !b.Strict || !b.Queue || !b.Rules {
 		t.Errorf("%s %+v", d, b)
 	}
 	if required, bound := b.Enforced("main", appID); !required || !bound {
@@ -124,7 +124,7 @@ func TestClassicProtection(t *testing.T) {
 	}
 	b := observe(t, hub.forge(nil), Ask{}).Bases["main"]
 	want := []plan.Required{{Context: "ci"}, {Context: "sluice/main", App: 7}, {Context: "old"}, {Context: "only-graph"}}
-	if d := cmp.Diff(want, b.Required); d != "" || !b.Strict || !b.Rules || !b.Protected {
+	if d := cmp.Diff(want, b.Required); d != "" || !b.Strict || !b.Rules {
 		t.Errorf("%s %+v", d, b)
 	}
 }

@@ -97,6 +97,7 @@ type Forge struct {
 	repos     *lru[repoKey, memory]
 	details   *lru[pullKey, *rawPull]
 	bots      *lru[plan.Login, bot]
+	unknown   *lru[pullKey, unknown]
 	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
 	tips      *lru[baseKey, tipSeen]
 	made      *lru[plan.SHA, struct{}] // commits of our own merges
@@ -112,7 +113,7 @@ type Forge struct {
 	oldest  *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
 	demands *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
 	singly  atomic.Pointer[time.Time] // until then refs are moved one by one: GitHub does not know of another way
-	unruled atomic.Pointer[time.Time] // until then no rulesets of windowed branches are asked for: GitHub does not tell them
+	schema  *schema
 }
 
 // repoKey names a repository in what is remembered of it.
@@ -162,6 +163,7 @@ func unsigned(o Options, at addresses) *Forge {
 		repos:     newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
 		details:   newLRU[pullKey, *rawPull](keepDetails).weighing((*rawPull).weight),
 		bots:      newLRU[plan.Login, bot](keepBots),
+		unknown:   newLRU[pullKey, unknown](keepUnknown),
 		strict:    newLRU[baseKey, time.Time](keepStrict),
 		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
 		made:      newLRU[plan.SHA, struct{}](keepMade),
@@ -189,6 +191,7 @@ func (f *Forge) defaults() {
 	if f.now == nil {
 		f.now = time.Now
 	}
+	f.schema = &schema{log: f.log, lacks: map[string]string{}}
 	f.wire = wire{f.wire, f.now, f.requested, &f.keySkew}
 }
 
@@ -240,7 +243,7 @@ func (f *Forge) clientOver(signer http.RoundTripper) *client {
 	rest := github.NewClient(h)
 	base := *f.at.rest
 	rest.BaseURL, rest.UserAgent = &base, userAgent
-	return &client{rest: rest, http: h, graphQL: f.at.graphQL.String(), limits: l, now: f.now}
+	return &client{rest: rest, http: h, graphQL: f.at.graphQL.String(), limits: l, schema: f.schema, now: f.now}
 }
 
 // methods are the ways to merge that a repository allows.

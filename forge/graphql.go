@@ -2,6 +2,7 @@ package forge
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,6 +22,7 @@ type client struct {
 	http    *http.Client
 	graphQL string
 	limits  *limits
+	schema  *schema
 	now     func() time.Time
 }
 
@@ -44,12 +46,12 @@ type envelope struct {
 	Errors []graphError
 }
 
-// graphError is one error within an answer of 200.
+// graphError is one error within an answer.
 type graphError struct {
 	Type       string
 	Message    string
 	Path       []any
-	Extensions struct{ Code string }
+	Extensions struct{ Code, TypeName, FieldName string }
 }
 
 // ask sends a query. Data beside errors is not used: a hole in it would look like an absence. What may be absent, or unknown, is told
@@ -64,7 +66,17 @@ func (c *client) ask(ctx context.Context, q *query) (reply, error) {
 
 // askParts is ask for a query about many parts: errors about single ones leave holes.
 func (c *client) askParts(ctx context.Context, q *query) (reply, error) {
-	body, err := json.Marshal(map[string]any{"query": q.text(), "variables": q.vars})
+	for range optional {
+		r, err := c.askOnce(ctx, q)
+		if !c.schema.learn(q.name, err) {
+			return r, err
+		}
+	}
+	return c.askOnce(ctx, q)
+}
+
+func (c *client) askOnce(ctx context.Context, q *query) (reply, error) {
+	body, err := json.Marshal(map[string]any{"query": c.schema.fit(q.text()), "variables": q.vars})
 	if err != nil {
 		return reply{}, fmt.Errorf("query %s: %w", q.name, err)
 	}
@@ -101,7 +113,7 @@ func (c *client) askParts(ctx context.Context, q *query) (reply, error) {
 	return r, nil
 }
 
-// post sends a body to GraphQL and gives the body of a 200.
+// post sends a body to GraphQL and gives the body of an answer. What does not fit the schema some servers answer with 400 or 422.
 func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphQL, bytes.NewReader(body))
 	if err != nil {
@@ -115,10 +127,23 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, er
 	}
 	defer closeBody(resp.Body)
 	data, err := io.ReadAll(resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		return nil, nil, answered(resp.StatusCode, messageOf(data), nil)
+	switch code, first := resp.StatusCode, firstOf(data); {
+	case code == http.StatusOK, first != "" && (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity):
+		return data, resp.Header, slow(err)
+	case code >= http.StatusInternalServerError && says(first, phrasesHeavy):
+		return nil, nil, answered(code, first, errHeavy)
+	default:
+		return nil, nil, answered(code, cmp.Or(messageOf(data), first), nil)
 	}
-	return data, resp.Header, slow(err)
+}
+
+// firstOf is the message of the first error within a GraphQL answer; "" if there is none.
+func firstOf(body []byte) string {
+	var e struct{ Errors []graphError }
+	if json.Unmarshal(body, &e) != nil || len(e.Errors) == 0 {
+		return ""
+	}
+	return e.Errors[0].Message
 }
 
 // slow marks a time-out as a query that may work with a smaller page.
@@ -139,7 +164,7 @@ func messageOf(body []byte) string {
 	return m.Message
 }
 
-// sortOut sorts the errors of an answer of 200: those about one part are holes, and of the others the worst decides.
+// sortOut sorts the errors of an answer: those about one part are holes, and of the others the worst decides.
 func (c *client) sortOut(errs []graphError, header http.Header) (map[string]*Error, error) {
 	var worst *Error
 	holes := map[string]*Error{}
@@ -209,10 +234,7 @@ const ruledDepth = 2
 // unfit tells that the text does not fit the schema: nothing was done. GitHub gives its own refusals a type instead.
 func (e graphError) unfit() bool { return e.Extensions.Code != "" && e.Type == "" }
 
-// errNoField is below an Error of a query that GitHub's schema does not fit: an old Enterprise Server.
-var errNoField = errors.New("not in the schema")
-
-// judge is the Error that an error of an answer of 200 stands for.
+// judge is the Error that an error of an answer stands for.
 func (e graphError) judge() *Error {
 	reason := oneLine(e.Message)
 	switch e.Type {
@@ -232,7 +254,7 @@ func (e graphError) judge() *Error {
 		return transient(reason, errHeavy)
 	}
 	if e.unfit() {
-		return &Error{Kind: Refused, Reason: reason, Err: errNoField}
+		return &Error{Kind: Refused, Reason: sayLacks(string(e.missing())), Err: e.missing()}
 	}
 	if e.Type != "" {
 		return &Error{Kind: Refused, Reason: reason}

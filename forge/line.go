@@ -39,7 +39,6 @@ type chain struct {
 	commits []plan.Commit
 	at      map[plan.SHA]int // places in commits
 	next    plan.SHA         // the commit that is not known; "": the line ends, or goes on beyond maxChain
-	whole   bool
 }
 
 // line is what a snapshot shows of a chain.
@@ -75,7 +74,7 @@ func (l *look) follow(tip plan.SHA) chain {
 		}
 		c.at[c.next] = len(c.commits)
 		c.commits = append(c.commits, plan.Commit{SHA: c.next, At: one.at, Subject: one.subject})
-		c.next, c.whole = one.parent, one.parent == ""
+		c.next = one.parent
 	}
 	c.next = ""
 	return c
@@ -103,7 +102,7 @@ func (t *tracker) addLines(ctx context.Context) error {
 		}
 		t.chains[from] = c
 		t.s.Sources[from] = plan.Source{
-			Tip: plan.SHA(raw.Target.Oid), Line: slices.Clone(c.line()), Whole: c.whole && len(c.commits) <= maxLine,
+			Tip: plan.SHA(raw.Target.Oid), Line: slices.Clone(c.line()),
 		}
 	}
 	return nil

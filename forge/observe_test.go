@@ -68,7 +68,7 @@ func TestObserveFillsIn(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	b := s.Bases["main"]
-	if b.Tip != plan.SHA(sha(tipSHA)) || b.File == "" || !b.Rules || b.Strict || b.Queue || b.Protected ||
+	if b.Tip != plan.SHA(sha(tipSHA)) || b.File == "" || !b.Rules || b.Strict || b.Queue ||
 		!b.TipAt.Equal(time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC)) {
 		t.Errorf("%+v", b)
 	}
@@ -211,5 +211,39 @@ func TestSkew(t *testing.T) {
 		if got := r.skew(); got != tt.want {
 			t.Errorf("sent %s, got %s: skew %s, want %s", tt.sent, tt.got, got, tt.want)
 		}
+	}
+}
+
+// TestUnknownSince: a snapshot says since which look GitHub has not known whether a head can be merged. A process that began later counts
+// from its own first look.
+func TestUnknownSince(t *testing.T) {
+	p := pullPart(5)
+	repo := repoPart(p)
+	hub := &fake{t: t, say: sayRepo(repo)}
+	now := &clock{now: at}
+	start := func() *Forge { return hub.forge(func(o *Options) { o.Now = now.read }) }
+	f := start()
+	for _, step := range []struct {
+		mergeable string
+		head      int
+		restart   bool
+		want      time.Duration // after the beginning
+	}{
+		{"UNKNOWN", 5, false, 0},
+		{"UNKNOWN", 5, false, 0},
+		{"UNKNOWN", 6, false, 2 * time.Minute}, // pushed
+		{"MERGEABLE", 6, false, -1},
+		{"UNKNOWN", 6, false, 4 * time.Minute},
+		{"UNKNOWN", 6, true, 5 * time.Minute},
+	} {
+		if step.restart {
+			f = start()
+		}
+		p["mergeable"], p["headRefOid"] = step.mergeable, sha(step.head)
+		got := observe(t, f, Ask{At: now.read()}).Pulls[0].Unknown
+		if want := at.Add(step.want); step.want >= 0 && !got.Equal(want) || step.want < 0 && !got.IsZero() {
+			t.Errorf("%+v: since %s", step, got)
+		}
+		now.pass(time.Minute)
 	}
 }

@@ -206,10 +206,6 @@ func unique[T comparable](names []T, n int) []T {
 func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 	for {
 		r, err := l.c.askParts(ctx, lookQuery(*p))
-		if l.f.knowsNoRules(err, p.asked) {
-			l.asked.ruled, p.asked.ruled = nil, nil
-			continue
-		}
 		if err == nil || !errors.Is(err, errHeavy) || ctx.Err() != nil {
 			return r, err
 		}

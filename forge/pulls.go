@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"strings"
+	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
@@ -26,6 +27,11 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 	if p.Unread = l.lost[p.Base]; raw.thin {
 		p.Unread = raw.unread
 	}
+	if p.Mergeable == plan.MergeableUnknown {
+		p.Unknown = l.unknownSince(&p)
+	} else {
+		l.f.unknown.remove(l.detailKey(p.Number))
+	}
 	l.addOurs(&p, raw)
 	if raw.Labels != nil {
 		for _, label := range raw.Labels.Nodes {
@@ -39,6 +45,25 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 		l.f.noteStrict(l.repo, p.Base)
 	}
 	return p
+}
+
+// keepUnknown is of how many pull requests it is remembered since when GitHub does not know whether they can be merged.
+const keepUnknown = 10_000
+
+// unknownSince is the first look that did not show whether a head can be merged, of those since one did.
+func (l *look) unknownSince(p *plan.Pull) time.Time {
+	at := l.detailKey(p.Number)
+	if was, ok := l.f.unknown.get(at); ok && was.head == p.Head {
+		return was.since
+	}
+	l.f.unknown.put(at, unknown{p.Head, l.at})
+	return l.at
+}
+
+// unknown is a head of which GitHub does not know whether it can be merged.
+type unknown struct {
+	head  plan.SHA
+	since time.Time
 }
 
 // addOurs fills in what stands under our context on a head whose details do not tell it: they are not known, or not of this look.

@@ -2,7 +2,6 @@ package forge
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -20,9 +19,6 @@ const (
 	rulesPage = 100
 	// ruledApart is how few lists of rules are given up when GitHub finds them too heavy. More are asked for in halves.
 	ruledApart = 250
-	// unruledFor is how long no lists of rules are asked for once GitHub did not know them: an Enterprise Server gets them by an
-	// upgrade.
-	unruledFor = 24 * time.Hour
 )
 
 // ruled is what is remembered of a branch's rulesets.
@@ -37,9 +33,6 @@ type ruling struct{ demands, whole bool }
 
 // rulesAreDue tells whether the rulesets of a branch are to be read: they never were, or long ago.
 func (l *look) rulesAreDue(name plan.Branch) bool {
-	if until := l.f.unruled.Load(); until != nil && l.began.Before(*until) {
-		return false
-	}
 	r, known := l.mem.windowed.ruled[name]
 	return !known || r.there && !l.began.Before(r.until)
 }
@@ -102,15 +95,4 @@ func (t *tracker) addRuled(context.Context) error {
 		t.windowed.ruled[name] = r
 	}
 	return nil
-}
-
-// knowsNoRules tells whether GitHub refused a query because it does not know the lists of rules that it asks for, and remembers it.
-func (f *Forge) knowsNoRules(err error, a asked) bool {
-	if len(a.ruled) == 0 || !errors.Is(err, errNoField) {
-		return false
-	}
-	until := f.now().Add(unruledFor)
-	f.unruled.Store(&until)
-	f.log.Info("rulesets of windowed branches are not read: GitHub has no Ref.rules")
-	return true
 }

@@ -193,40 +193,6 @@ func TestErrorsWithinRules(t *testing.T) {
 	}
 }
 
-// A server that does not know the lists is asked without them, and for them again a day later.
-func TestServersWithoutRulesets(t *testing.T) {
-	h := rulesHub(t)
-	h.rules["a"] = rulesPart("a", false, rulePart("sluice/promote/a"))
-	old := true
-	h.say = func(r *http.Request, body string) answerOf {
-		if old && strings.Contains(body, "...ruled") {
-			return answerOf{code: 200, body: `{"errors":[{"message":"Field 'rules' doesn't exist on type 'Ref'","path":["fragment ruled","rules"],` +
-				`"extensions":{"code":"undefinedField","typeName":"Ref","fieldName":"rules"}}]}`}
-		}
-		return h.answer(r, body)
-	}
-	now := &clock{now: at}
-	f := h.forge(func(o *Options) { o.Now = now.read })
-	for i, want := range []int{4, 1, 1} { // the page, the branches twice, the rules of the base
-		if s := observe(t, f, Ask{}); s.Branches[0].Demands || s.Branches[0].Relation != plan.Level {
-			t.Errorf("%+v", s.Branches[0])
-		}
-		if got := h.took(); len(got) != want {
-			t.Errorf("look %d: %v", i, got)
-		}
-	}
-	now.pass(unruledFor)
-	observe(t, f, Ask{}) // with the page: it is asked twice, and the base's rules
-	if got := h.took(); len(got) != 3 {
-		t.Errorf("%v", got)
-	}
-	old = false
-	now.pass(unruledFor)
-	if s := observe(t, f, Ask{}); !s.Branches[0].Demands {
-		t.Error("an upgrade is not seen")
-	}
-}
-
 // A page that is too heavy with the rulesets stays whole without them; they are read apart, and given up if even a few are too heavy.
 func TestHeavyRulesets(t *testing.T) {
 	names := manyNames(4 * ruledApart)

@@ -32,13 +32,12 @@ type baseKey struct {
 
 // rules are what GitHub demands of a base, remembered until a given instant.
 type rules struct {
-	required  []plan.Required
-	strict    bool
-	queue     bool
-	known     bool
-	protected bool
-	classic   bool // there was a classic protection when they were read
-	until     time.Time
+	required []plan.Required
+	strict   bool
+	queue    bool
+	known    bool
+	classic  bool // there was a classic protection when they were read
+	until    time.Time
 }
 
 // addRules fills in what GitHub demands of every base: rulesets by REST, classic protection by REST too if there is one.
@@ -52,7 +51,6 @@ func (l *look) addRules(ctx context.Context, s *plan.Snapshot) error {
 		r := known[name]
 		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
 		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
-		b.Protected = b.Protected || r.protected
 		s.Bases[name] = b
 	}
 	return nil
@@ -197,7 +195,6 @@ func (c *client) getPage(ctx context.Context, u string, v any) (*github.Response
 
 // take notes one rule.
 func (r *rules) take(raw rawRule) error {
-	r.protected = true
 	switch raw.Type {
 	case "merge_queue":
 		r.queue = true
@@ -235,7 +232,6 @@ func (r *rules) require(context string, app *int64) {
 // to, but not whether heads must be up to date.
 func (l *look) readClassic(ctx context.Context, name plan.Branch, into *rules) error {
 	var b struct {
-		Protected  bool
 		Protection struct {
 			Checks struct {
 				Contexts []string
@@ -250,7 +246,6 @@ func (l *look) readClassic(ctx context.Context, name plan.Branch, into *rules) e
 	if err := l.c.get(ctx, u, &b); err != nil {
 		return err
 	}
-	into.protected = into.protected || b.Protected
 	named := map[string]bool{}
 	for _, c := range b.Protection.Checks.Checks {
 		into.require(c.Context, c.AppID)

@@ -289,10 +289,6 @@ func (t *tracker) askFor(ctx context.Context, a asked) error {
 		return nil
 	}
 	r, err := t.c.askParts(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a))
-	if t.f.knowsNoRules(err, a) {
-		a.ruled = nil
-		return t.askFor(ctx, a)
-	}
 	if first, second, ok := a.halves(); ok && t.divides(ctx, err, 2) {
 		if err := t.askFor(ctx, first); err != nil || second.empty() {
 			return err

@@ -111,7 +111,7 @@ func TestSideBranchesFillAPage(t *testing.T) {
 	f := h.forge(nil)
 	s := observe(t, f, Ask{})
 	b, main := s.Branches[0], s.Sources["main"]
-	if b.Relation != plan.Behind || b.Reach != 3 || len(main.Line) != 4 || !main.Whole {
+	if b.Relation != plan.Behind || b.Reach != 3 || len(main.Line) != 4 {
 		t.Errorf("%+v %+v", b, main)
 	}
 	h.took()
@@ -134,7 +134,7 @@ func TestLinesAreBounded(t *testing.T) {
 	}
 	f := h.forge(nil)
 	s := observe(t, f, Ask{})
-	if n := len(s.Sources["main"].Line); n != 1+maxLinePages || s.Branches[0].Relation != plan.Diverged || s.Sources["main"].Whole {
+	if n := len(s.Sources["main"].Line); n != 1+maxLinePages || s.Branches[0].Relation != plan.Diverged {
 		t.Errorf("%d commits, %+v", n, s.Branches[0])
 	}
 	for range maxLine / maxLinePages {
@@ -148,13 +148,13 @@ func TestLinesAreBounded(t *testing.T) {
 		t.Error("a line that is long enough is not read on")
 	}
 	loop := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, 2000, "x"), linkPart(2000, tipSHA, "y")), map[string]obj{"a": tipPart("a", 2000)})
-	if s = observe(t, loop.forge(nil), Ask{}); len(s.Sources["main"].Line) != 2 || s.Sources["main"].Whole {
+	if s = observe(t, loop.forge(nil), Ask{}); len(s.Sources["main"].Line) != 2 {
 		t.Errorf("a circle: %+v", s.Sources["main"])
 	}
 	torn := linkPart(tipSHA, 2000, "x")
 	torn["parents"].(obj)["nodes"] = []any{}
 	hidden := newBranchesHub(t, sourcePart("none", []string{"a"}, torn), map[string]obj{"a": tipPart("a", tipSHA)})
-	if s = observe(t, hidden.forge(nil), Ask{}); s.Sources["main"].Whole || len(s.Sources["main"].Line) != 1 {
+	if s = observe(t, hidden.forge(nil), Ask{}); len(s.Sources["main"].Line) != 1 {
 		t.Errorf("a parent that is not shown is not none: %+v", s.Sources["main"])
 	}
 }

@@ -193,7 +193,7 @@ func TestHowBranchesStand(t *testing.T) {
 		}
 	}
 	main := s.Sources["main"]
-	if len(main.Line) != 2 || !main.Whole || main.Line[0].SHA != main.Tip || main.Line[1].SHA != plan.SHA(root) || !main.Rules {
+	if len(main.Line) != 2 || main.Line[0].SHA != main.Tip || main.Line[1].SHA != plan.SHA(root) || !main.Rules {
 		t.Errorf("the line goes by first parents: %+v", main)
 	}
 	if main.Line[0].Read || main.Line[0].At.IsZero() || main.Line[0].Subject == "" {
@@ -262,7 +262,7 @@ func TestLongLines(t *testing.T) {
 	if a, b := w.branch(s, "a"), w.branch(s, "b"); a.Reach != 50 || b.Reach != 150 || b.Relation != plan.Behind {
 		t.Errorf("%+v %+v", a, b)
 	}
-	if n := len(s.Sources["main"].Line); n < 151 || n > maxLine || s.Sources["main"].Whole {
+	if n := len(s.Sources["main"].Line); n < 151 || n > maxLine {
 		t.Errorf("%d commits", n)
 	}
 	if _, got = w.look(Ask{}); sum(got) != 1 {

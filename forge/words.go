@@ -39,6 +39,7 @@ const (
 	wordNoKin       = "GitHub cannot compare the two commits"
 	wordNoTree      = "GitHub does not return the commit"
 	wordShortList   = "GitHub lists fewer entries than it counts"
+	wordUnnamed     = "an unnamed field"
 	wordNoMutation  = "GitHub cannot move several branches in one request"
 )
 

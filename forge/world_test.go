@@ -262,14 +262,14 @@ func TestProtectedBases(t *testing.T) {
 	s, got := w.look(Ask{})
 	t.Logf("the first look at two bases with rules: %v", got)
 	main := s.Bases["main"]
-	if required, bound := main.Enforced("main", appID); !required || !bound || !main.Strict || !main.Protected || !main.Rules || main.Queue {
+	if required, bound := main.Enforced("main", appID); !required || !bound || !main.Strict || !main.Rules || main.Queue {
 		t.Errorf("%+v", main)
 	}
 	if w.pull(s, n).Decision != plan.ReviewRequired {
 		t.Errorf("%+v", w.pull(s, n))
 	}
 	old := s.Bases["old"]
-	if d := cmp.Diff([]plan.Required{{Context: "ci", App: 77}}, old.Required); d != "" || !old.Protected || !old.Rules {
+	if d := cmp.Diff([]plan.Required{{Context: "ci", App: 77}}, old.Required); d != "" || !old.Rules {
 		t.Errorf("%s %+v", d, old)
 	}
 	if _, got = w.look(Ask{}); sum(got) != 1 {

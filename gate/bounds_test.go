@@ -184,3 +184,14 @@ func TestAThousandGreen(t *testing.T) {
 		}
 	}
 }
+
+// TestTitle: a verdict carries the pull request's title for the page, fit to be read and of bounded length.
+func TestTitle(t *testing.T) {
+	pol, _ := config.Parse([]byte(oneWindow))
+	s := plan.Snapshot{At: time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC), Default: "main", Bases: map[plan.Branch]plan.Base{"main": {Tip: "t", File: "f", Policy: pol}},
+		Pulls: []plan.Pull{{Number: 1, Base: "main", Head: "h", Title: "two\nlines \u202eexe.txt" + strings.Repeat("x", 1000)}}}
+	got := gate.Decide(s).Verdicts[0].Title
+	if !strings.HasPrefix(got, "two lines \uFFFDexe.txt") || len([]rune(got)) != plan.MaxReason {
+		t.Errorf("%q", got)
+	}
+}

@@ -271,6 +271,9 @@ func (d *pullCase) isBehind() bool {
 	return d.base.Strict && (d.pull.MergeBase == "" || d.pull.MergeBase != d.base.Tip)
 }
 
+// mergeabilityFirst is the first pause: GitHub mostly knows within a second, and what is due at an opening waits for it.
+const mergeabilityFirst = time.Second
+
 // mergeabilityUnknown: GitHub is working it out; ask again soon, and ever less often.
 func mergeabilityUnknown(d *pullCase) (ruling, bool) {
 	if d.pull.Mergeable == plan.MergeableYes {
@@ -279,15 +282,18 @@ func mergeabilityUnknown(d *pullCase) (ruling, bool) {
 	r := d.wait(wordMergeability)
 	r.cause = becauseUnderWay
 	// Waiting as long again as it already took doubles the pauses without remembering them.
-	waited := d.at.Sub(d.dueSince())
-	r.look = d.at.Add(min(max(waited, 5*time.Second), time.Minute))
+	waited := d.at.Sub(d.unknownSince())
+	r.look = d.at.Add(min(max(waited, mergeabilityFirst), time.Minute))
 	r.passing = waited < time.Minute
 	return r, true
 }
 
-// dueSince is when the pull request may have become due: its head was seen, the base moved, or a window opened.
-func (d *pullCase) dueSince() time.Time {
-	since := d.firstSeen()
+// unknownSince is since when it matters that GitHub does not know: it was first seen not to, the base moved, or a window opened.
+func (d *pullCase) unknownSince() time.Time {
+	since := d.pull.Unknown
+	if since.IsZero() {
+		since = d.at
+	}
 	if d.base.TipAt.After(since) && !d.base.TipAt.After(d.at) { // whoever commits may write any date
 		since = d.base.TipAt
 	}

@@ -130,6 +130,7 @@ func (r ruling) sharedWith(pull int) ruling {
 func (d *pullCase) verdict() plan.Verdict {
 	return plan.Verdict{
 		Subject:  plan.Subject{Pull: d.pull.Number, Base: d.pull.Base},
+		Title:    plan.Fit(plan.Clean(d.pull.Title)),
 		SHA:      d.pull.Head,
 		Kind:     d.ruling.kind,
 		Reason:   d.ruling.reason,

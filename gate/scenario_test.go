@@ -14,6 +14,8 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
+//go:generate go run ../internal/scenario/index_gen.go testdata/scenarios
+
 // TestScenarios reads testdata/scenarios as a specification: a file, an instant and what GitHub shows, and the plan that
 // follows. The comment above each says why.
 func TestScenarios(t *testing.T) {
@@ -45,7 +47,7 @@ type world struct {
 	Methods                                                           []string
 	Refusals                                                          []struct {
 		Pull, Count int
-		Tip         string
+		Head, Tip   string
 		Ago         time.Duration
 		Reason      string
 	}
@@ -113,7 +115,8 @@ type pull struct {
 	Ours                                           string // "pending: text", "success by mallory: text"
 	Statuses                                       int    // under our context on the head
 	Seen, Created                                  time.Duration
-	Rules                                          string // the text of its rules file; "deleted"
+	Unknown                                        time.Duration // since when mergeability is; else as long as the head was seen
+	Rules                                          string        // the text of its rules file; "deleted"
 }
 
 const (
@@ -206,7 +209,7 @@ func (sc scene) base(name string) plan.Base {
 func (sc scene) remember(s *plan.Snapshot) {
 	for _, r := range sc.World.Refusals {
 		s.Refusals = append(s.Refusals, plan.Refusal{
-			Pull: r.Pull, Head: scenario.SHA(fmt.Sprintf("a%d", r.Pull)), Tip: cmp.Or(plan.SHA(r.Tip), tip),
+			Pull: r.Pull, Head: scenario.SHA(cmp.Or(r.Head, fmt.Sprintf("a%d", r.Pull))), Tip: cmp.Or(plan.SHA(r.Tip), tip),
 			At: sc.now.Add(-r.Ago), Count: r.Count, Reason: r.Reason,
 		})
 	}
@@ -277,6 +280,9 @@ func (sc scene) pull(p pull) plan.Pull {
 		Moved: p.Moved, ChecksAll: !p.ChecksPartial, FirstSeen: sc.now.Add(-cmp.Or(p.Seen, time.Hour)),
 		Decision: plan.Decision(p.Decision), Statuses: p.Statuses, Ours: scenario.Ours(p.Ours, plan.ContextFor(base), sc.now),
 		Mergeable: map[string]plan.Mergeable{"": plan.MergeableYes, "unknown": plan.MergeableUnknown, "conflict": plan.MergeableConflict}[p.Mergeable],
+	}
+	if out.Mergeable == plan.MergeableUnknown {
+		out.Unknown = sc.now.Add(-cmp.Or(p.Unknown, p.Seen, time.Hour))
 	}
 	if p.Behind {
 		out.MergeBase = older

@@ -256,7 +256,7 @@ func (k standings) sources(s *survey, wanted []Wanted) map[plan.Branch]plan.Sour
 		from := plan.Source{Blind: true}
 		if tip, ok := s.heads[w.From]; ok {
 			at := k.follow[tip]
-			from.Tip, from.Line, from.Whole = plan.SHA(tip.String()), at.commits(), at.whole
+			from.Tip, from.Line = plan.SHA(tip.String()), at.commits()
 		}
 		out[w.From] = from
 	}

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -118,6 +119,7 @@ func TestGlobs(t *testing.T) {
 		{"app{,-rw}/{x,{y,z/**}}", "app/x app-rw/y app-rw/z/1/2 app/z", "app/w app-r/x"},
 		{`a\{b\}/\*`, "a{b}/*", "ab/* a{b}/x"},
 		{"{t}/{t}/x", "a/a/x", "a/b/x"},
+		{"{u}/{t}/{t}/x", "q/a/a/x", "q/a/b/x"},
 		{"{t}/**/{t}/**", "a/a a/b/a a/b/a/c", "a/b a/b/c"},
 		{"{t}/**/{u}/{t}/{u}", "a/b/a/b a/x/b/a/b", "a/b/a/c a/b/b/a"},
 		{"a/***/b", "a/x/b", "a/b a/x/y/b"},
@@ -182,6 +184,18 @@ func TestTooManyBindings(t *testing.T) {
 	got := l.Classify(strings.Join(long, "/"))
 	if want := []Release{Unclear}; !cmp.Equal(got.Releases, want) || !strings.HasPrefix(got.Rule, "rule 1:") {
 		t.Errorf("got %v, want %v by rule 1", got, want)
+	}
+}
+
+// A capture that stands once can be read in any number of ways: only what stands twice has to agree with itself.
+func TestManyReadingsOfOneCapture(t *testing.T) {
+	l := must(t, Spec{Rules: []Rule{{Paths: []string{"{a}/{a}/**/{b}/**"}, Releases: []string{"live"}}}})
+	path := "x/x"
+	for i := range 2 * maxBindings {
+		path += "/" + fmt.Sprint(i)
+	}
+	if got := l.Classify(path); !got.live() {
+		t.Errorf("got %v", got)
 	}
 }
 

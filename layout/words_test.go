@@ -76,6 +76,14 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// Each release that is wrong is named, also after another one.
+func TestEveryWrongReleaseIsNamed(t *testing.T) {
+	l, problems := New(Spec{Windows: []string{"w"}, Rules: []Rule{{Paths: []string{"a"}, Releases: []string{"v", "w", "u"}}}})
+	if l != nil || fmt.Sprint(problems) != "[release[0].-1.0 unknown-window: there is no window v release[0].-1.2 unknown-window: there is no window u]" {
+		t.Error(problems)
+	}
+}
+
 // Every pattern counts, alternations written out: too many rules of them are refused before they cost anything.
 func TestTooManyPatterns(t *testing.T) {
 	spec := Spec{}
@@ -131,6 +139,25 @@ func TestLint(t *testing.T) {
 		if p.Code == codeNothing {
 			t.Errorf("no tree was given: %v", p)
 		}
+	}
+}
+
+// A wildcard takes all of itself, and of the names that it matches; of another wildcard it may take nothing.
+func TestLintWildcards(t *testing.T) {
+	l := must(t, Spec{Windows: []string{"w"}, Rules: []Rule{
+		{Paths: []string{"a/*-q/**"}, Releases: []string{"w"}},
+		{Paths: []string{"a/*-q/x", "a/*-r/x", "a/b-q/x", "a/b-r/x"}, Releases: []string{"w"}},
+	}})
+	var got []string
+	for _, p := range l.Lint(nil) {
+		got = append(got, p.String())
+	}
+	want := []string{
+		"paths[1].0.-1 rule-never-matches: rule 2: a/*-q/x can never match: rule 1: a/*-q/** takes all of it before",
+		"paths[1].2.-1 rule-never-matches: rule 2: a/b-q/x can never match: rule 1: a/*-q/** takes all of it before",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
 	}
 }
 

@@ -73,7 +73,6 @@ const (
 type Source struct {
 	Tip    SHA      // "": the branch is not there
 	Line   []Commit // its first-parent line, the newest first: Line[0] is Tip
-	Whole  bool     // Line ends because the history does, not because no more of it was read
 	Blind  bool     // no checks can be read here at all (git alone)
 	Checks []Required
 	Rules  bool     // Checks is known; false: the rules of the source could not be read
@@ -147,10 +146,9 @@ type BranchVerdict struct {
 	Kind       Kind
 	Reason     string // for people, at most 140 characters, absolute local times with zone
 	Until      time.Time
-	Waiting    int           // commits of the line between Old and New, New included
-	Commits    []Commit      // the first few of them, the newest first: SHA, At and Subject alone
-	Oldest     time.Time     // when the oldest of them was committed; zero: none waits
-	Took       time.Duration // from due to applied, whole seconds; of Applied alone, 0 if it is not known
+	Waiting    int       // commits of the line between Old and New, New included
+	Commits    []Commit  // the first few of them, the newest first: SHA, At and Subject alone
+	Oldest     time.Time // when the oldest of them was committed; zero: none waits
 	Why        []Step
 }
 

@@ -106,13 +106,12 @@ type Base struct {
 	Findings []config.Finding // of the file, errors and warnings
 	Last     Roster           // of the default branch alone, while its file is missing or invalid: that of its newest readable version
 
-	Required  []Required // checks that GitHub demands before a merge
-	Strict    bool       // GitHub demands that a head is up to date with the base
-	Queue     bool       // GitHub merges only through its merge queue
-	Rules     bool       // Required, Strict and Queue are known; false: the rules could not be read
-	Protected bool
-	Ours      []Status // statuses under our context on Tip
-	Came      []Came   // what reached it lately otherwise than by our merges, the newest first
+	Required []Required // checks that GitHub demands before a merge
+	Strict   bool       // GitHub demands that a head is up to date with the base
+	Queue    bool       // GitHub merges only through its merge queue
+	Rules    bool       // Required, Strict and Queue are known; false: the rules could not be read
+	Ours     []Status   // statuses under our context on Tip
+	Came     []Came     // what reached it lately otherwise than by our merges, the newest first
 }
 
 // Required is a check that a base demands.
@@ -159,6 +158,8 @@ type Pull struct {
 	SameRepo  bool          // the head stands in the same repository: whoever pushed it may write here
 	Labels    []string
 	Mergeable Mergeable
+	// Unknown is since when GitHub has not known whether Head can be merged, as far as this process saw it; zero: now.
+	Unknown   time.Time
 	Files     []File
 	Complete  bool     // Files is the whole list, with the old name of every rename
 	Moved     []string // paths of Files that stood in the merge base and no longer stand in the base's tip

@@ -23,7 +23,8 @@ const (
 // Verdict is the answer for one pull request, base or merge group, with its reason.
 type Verdict struct {
 	Subject  Subject
-	SHA      SHA // that it was decided on
+	Title    string // of the pull request, one line of at most MaxReason characters, made fit to be read
+	SHA      SHA    // that it was decided on
 	Kind     Kind
 	Reason   string // for people, at most 140 characters, absolute local times with zone
 	Until    time.Time

@@ -24,9 +24,6 @@ func render(p plan.Plan) string {
 		for _, w := range v.Why {
 			fmt.Fprintf(&b, "  %s: %s\n", w.About, w.Says)
 		}
-		if v.Took != 0 {
-			fmt.Fprintf(&b, "  took %s\n", v.Took)
-		}
 	}
 	for _, a := range p.Actions {
 		b.WriteString(action(p, a))

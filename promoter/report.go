@@ -44,8 +44,7 @@ func (d *branchCase) reported() ruling {
 	case failed != nil:
 		r.kind, r.reason = plan.Failed, sayFailed(d.tracked.Tip, failed)
 	case pending == nil && greens > 0:
-		r.kind, r.took = plan.Applied, d.took(last)
-		r.reason = sayApplied(last, r.took, d.open.zone)
+		r.kind, r.reason = plan.Applied, sayApplied(last, d.took(last), d.open.zone)
 	}
 	return r
 }

@@ -31,7 +31,6 @@ type ruling struct {
 	until   time.Time
 	goes    plan.SHA   // where it goes next; "": nowhere that is known
 	move    *plan.Move // it moves now
-	took    time.Duration
 	why     []plan.Step
 	wake    time.Time // time alone changes the answer then
 	look    time.Time // worth another look then
@@ -117,7 +116,7 @@ func (d *branchCase) target() plan.SHA {
 func (d *branchCase) verdict() plan.BranchVerdict {
 	v := plan.BranchVerdict{
 		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: d.ruling.reason,
-		Until: d.ruling.until, Took: d.ruling.took, Why: d.ruling.why,
+		Until: d.ruling.until, Why: d.ruling.why,
 	}
 	if d.tracked == nil {
 		return v

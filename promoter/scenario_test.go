@@ -15,6 +15,8 @@ import (
 	"github.com/sluicegate/sluice/promoter"
 )
 
+//go:generate go run ../internal/scenario/index_gen.go testdata/scenarios
+
 // TestScenarios reads testdata/scenarios as a specification: a file, an instant and what was observed, and the plan that follows.
 // The comment above each says why.
 func TestScenarios(t *testing.T) { scenario.Run(t, 50, readScene, promoter.Decide, render) }
@@ -37,11 +39,11 @@ type world struct {
 }
 
 type source struct {
-	Line                            []commit // the newest first
-	Required                        []string // CONTEXT or CONTEXT@APP
-	Blind, Missing, Partial, Unread bool     // Unread: its rules
-	Tip                             string   // "": the line's first
-	Ours                            string   // our status on its tip: "pending: text", "success by mallory: text"
+	Line                   []commit // the newest first
+	Required               []string // CONTEXT or CONTEXT@APP
+	Blind, Missing, Unread bool     // Unread: its rules
+	Tip                    string   // "": the line's first
+	Ours                   string   // our status on its tip: "pending: text", "success by mallory: text"
 }
 
 type commit struct {
@@ -121,7 +123,7 @@ func (w world) source(in source) plan.Source {
 	if in.Missing {
 		return plan.Source{Rules: true}
 	}
-	out := plan.Source{Whole: !in.Partial, Blind: in.Blind, Rules: !in.Unread, Ours: scenario.Ours(in.Ours, plan.PromoteContext, w.now)}
+	out := plan.Source{Blind: in.Blind, Rules: !in.Unread, Ours: scenario.Ours(in.Ours, plan.PromoteContext, w.now)}
 	if in.Required == nil {
 		in.Required = []string{"ci/build"}
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -38,7 +39,11 @@ func (l *Loop) discoverAll(ctx context.Context) {
 		default:
 			fails++
 			pause = l.listPause(err, fails)
-			l.log.Error("repositories cannot be listed", "error", err, "again_in", pause)
+			level := slog.LevelError
+			if limit := limitOf(err); limit != nil && limit.Foreseen {
+				level = slog.LevelInfo // it is our own doing, and passes
+			}
+			l.log.Log(ctx, level, "repositories cannot be listed", "error", err, "again_in", pause)
 		}
 		l.awaitList(ctx, pause, fails)
 	}

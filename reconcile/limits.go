@@ -171,8 +171,9 @@ const (
 	missedRest = time.Minute
 	// makeUpRest is the least pause between two passes over all repositories for their sake: one of ten thousand takes a millisecond.
 	makeUpRest = time.Second
-	// burstShare is the part of an hour that bursts may spend ahead of time, before looks come as far apart as the rest of it needs: a tenth.
-	burstShare = 10
+	// burstShare is the part of the rest of an hour that bursts may spend ahead of time, before looks come as far apart as what is left of
+	// it needs: a quarter.
+	burstShare = 4
 	// listShare is the part of the hourly budget that lists of repositories may take: a twentieth.
 	listShare = 20
 	// pageSize is how many pull requests or repositories one request reads, to reckon costs by.

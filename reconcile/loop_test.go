@@ -462,6 +462,7 @@ func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
 				w.loop.Poke(stranger, hint, plan.Named{})
 			}
 			w.loop.Poke(bare, reconcile.Changed, plan.Named{})
+			w.loop.Poke(bare, reconcile.Membership, plan.Named{})
 			time.Sleep(20 * time.Second)
 		}
 		looks := 0
@@ -935,6 +936,9 @@ func TestNothingIsWrittenWithoutTheStore(t *testing.T) {
 			stop, _ := started(w, reconcile.Options{})
 			defer stop()
 			w.want(one, 7, "new")
+			if n := w.count(time.Time{}, "heads"); op == "recall" && n > 0 {
+				t.Errorf("a store that fails was asked again %d times", n)
+			}
 			w.set(func() {
 				w.fault = nil
 			})
@@ -942,6 +946,33 @@ func TestNothingIsWrittenWithoutTheStore(t *testing.T) {
 			w.want(one, 7, "merged")
 		}, one)
 	}
+}
+
+// TestNothingIsReleasedWithoutMemory: the store gives what it has and takes nothing, as on a full disk. What could be released then would be
+// forgotten: the store has to show first that it works again.
+func TestNothingIsReleasedWithoutMemory(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.fault = func(c call) error {
+			if c.op == "record" || c.op == "looked" {
+				return fmt.Errorf("disk full")
+			}
+			return nil
+		}
+		w.open(one, pull{number: 7, hold: true})
+		stop, from := started(w, reconcile.Options{})
+		defer stop()
+		w.want(one, 7, "pending")
+		w.change(one, func(h *hub) { h.pulls[7].hold = false })
+		w.note(one)
+		time.Sleep(time.Minute)
+		w.want(one, 7, "pending")
+		if tried := w.of(from, "owe", "merge"); len(tried) > 0 {
+			t.Errorf("tried: %v", tried)
+		}
+		w.set(func() { w.fault = nil })
+		time.Sleep(6 * time.Minute)
+		w.want(one, 7, "merged")
+	}, one)
 }
 
 func TestAStreamOfEventsDoesNotKeepWhatShuts(t *testing.T) {

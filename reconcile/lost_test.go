@@ -47,6 +47,25 @@ func TestWhatWasMissedIsGoneThroughOnce(t *testing.T) {
 	}
 }
 
+// Repositories are bounded, whether a delivery or a list brings them; those that are known stay known.
+func TestRepositoriesAreBounded(t *testing.T) {
+	l := New(Options{Forge: unlimited{}})
+	first, _ := l.queue.add(repository(1, 1), 0)
+	for n := range reposMost - 1 {
+		l.queue.repos[key{id: int64(-n - 1)}] = first
+	}
+	if e := l.known(repository(2, 1), Changed); e != nil {
+		t.Error("a delivery brought one more")
+	}
+	l.takeIn([]plan.Repo{repository(3, 1)})
+	if n := len(l.queue.repos); n != reposMost {
+		t.Errorf("a list made them %d", n)
+	}
+	if e := l.known(repository(1, 1), Changed); e != first {
+		t.Error("one that was known is not any more")
+	}
+}
+
 // unlimited is a GitHub that limits nobody.
 type unlimited struct{ Forge }
 

@@ -29,7 +29,6 @@ func (w *world) promoted(t *testing.T, n int) {
 		base.File, base.Policy, base.Rules = "blob", policy, true
 		s.Bases["main"], s.App = base, 1
 		main := s.Sources["main"]
-		main.Whole = true
 		w.mu.Lock()
 		for _, g := range w.hubs[s.Repo.ID].greens {
 			if g.Context == plan.PromoteContext && g.on == main.Tip {

@@ -131,7 +131,7 @@ func TestPagesOfBranches(t *testing.T) {
 	know(t, s, acme)
 	wake := noon.Add(20 * time.Hour)
 	v := plan.BranchVerdict{Name: "rw/a", From: "main", Old: "1", New: "2", Kind: plan.Held, Reason: "held", Until: wake, Waiting: 3,
-		Commits: make([]plan.Commit, store.PageCommits+2), Oldest: noon, Took: time.Minute, Why: make([]plan.Step, store.WhySteps+5)}
+		Commits: make([]plan.Commit, store.PageCommits+2), Oldest: noon, Why: make([]plan.Step, store.WhySteps+5)}
 	v.Commits[0] = plan.Commit{SHA: "2", At: noon, Subject: "a \"subject\"\n"}
 	p := plan.Plan{At: noon, Branches: []plan.BranchVerdict{v},
 		Actions: []plan.Action{plan.MoveBranches{Moves: []plan.Move{{Branch: "rw/a", New: "2", Before: wake}, {Branch: "rw/b", New: "3"}}}}}

@@ -48,6 +48,7 @@ type repo struct {
 
 type verdict struct {
 	Subject, Base, Link string
+	Title               string
 	Kind                plan.Kind
 	Reason              string
 	Until               *moment
@@ -158,7 +159,7 @@ func compare(a, b plan.Verdict) int {
 func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
 	v := verdict{
 		Subject: saysTip, Base: plain(string(d.Subject.Base)), Kind: d.Kind, Reason: plain(d.Reason),
-		Until: optional(d.Until, now), SHA: d.SHA.Short(), Why: plainSteps(d.Why),
+		Until: optional(d.Until, now), SHA: d.SHA.Short(), Why: plainSteps(d.Why), Title: plain(d.Title),
 	}
 	if d.Subject.Pull != 0 {
 		v.Subject, v.Link = fmt.Sprintf("#%d", d.Subject.Pull), s.link(in, "pull", fmt.Sprint(d.Subject.Pull))

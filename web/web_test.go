@@ -72,6 +72,7 @@ func night() pages {
 			act(27*time.Hour, "status", 0, store.Void, "the base moved"),
 		},
 	}
+	fleet.Verdicts[0].Title = "nginx: another port & a second replica"
 	fleet.Verdicts[4].Why = []plan.Step{
 		{About: "clusters/cluster-1/apps/apps-rw/nginx.yaml", Says: "no-deploy-friday (rule 2: clusters/*/apps/apps-rw/**)"},
 		{About: "mergeable", Says: "GitHub says that it conflicts"},
@@ -101,7 +102,7 @@ func night() pages {
 		Repo: plan.Repo{Owner: "evil", Name: "<b>repo</b>"}, Looked: now.Add(-26 * time.Hour), Warnings: []string{hostile},
 		Unpaid: []store.Owed{unpaid(plan.Context(hostile), hostile)},
 		Verdicts: []plan.Verdict{
-			{Subject: plan.Subject{Base: "<main>"}, SHA: "javascript:alert(1)", Kind: plan.Blocked, Reason: hostile,
+			{Subject: plan.Subject{Base: "<main>"}, Title: hostile, SHA: "javascript:alert(1)", Kind: plan.Blocked, Reason: hostile,
 				Releases: []layout.Release{layout.Release(hostile)}, Why: []plan.Step{{About: hostile, Says: hostile}}},
 		},
 		Acts: []store.Act{{At: now, Verb: "move", Branch: plan.Branch(hostile), SHA: "x", Reason: hostile, Outcome: "<i>"}},

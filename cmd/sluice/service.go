@@ -217,7 +217,7 @@ func (v *service) us() plan.Login {
 
 // ready says why the service cannot do its work.
 func (v *service) ready() []string {
-	reasons := v.loop.Ready()
+	reasons := append(v.loop.Ready(), v.forge.Lacks()...)
 	if v.us() == "" {
 		reasons = append(reasons, "cannot authenticate to GitHub as the App: check github.app_id and the private key")
 	}

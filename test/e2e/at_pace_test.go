@@ -101,9 +101,9 @@ func (w *world) mergedInOrder(pulls []int, o opening) int {
 	return merged
 }
 
-// TestFigureThreeHundredDue: 300 are due at one opening. At the default pace, with a GitHub that keeps its limit, all go, in order and on
+// TestThreeHundredDueAtGitHubsPace: 300 are due at one opening. At the default pace, with a GitHub that keeps its limit, all go, in order and on
 // fresh observations.
-func TestFigureThreeHundredDue(t *testing.T) {
+func TestThreeHundredDueAtGitHubsPace(t *testing.T) {
 	figure(t)
 	t.Parallel()
 	many := some(300)
@@ -127,9 +127,9 @@ func TestFigureThreeHundredDue(t *testing.T) {
 	}
 }
 
-// TestFigureAsManyOfThreeHundredAsFit: the same, but after a minute and a half the window is too close to its end. As many as fit go, in
+// TestAsManyOfThreeHundredAsFit: the same, but after a minute and a half the window is too close to its end. As many as fit go, in
 // order; the rest is held again, says why, and nothing of it is left green.
-func TestFigureAsManyOfThreeHundredAsFit(t *testing.T) {
+func TestAsManyOfThreeHundredAsFit(t *testing.T) {
 	figure(t)
 	t.Parallel()
 	many, release, cutoff := some(300), some(90*time.Second).Round(time.Second), some(4*time.Minute).Round(time.Second) // in which 300 statuses can be written
@@ -153,9 +153,9 @@ func TestFigureAsManyOfThreeHundredAsFit(t *testing.T) {
 	w.kept("as many of 300 as fit")
 }
 
-// TestFigureThousandGreenAreWithdrawn: with `window: status` 1,000 are due. No more are green than can be withdrawn in
+// TestThousandGreenAreWithdrawnAtGitHubsPace: with `window: status` 1,000 are due. No more are green than can be withdrawn in
 // half of the cutoff at GitHub's pace, and before the close none is, while statuses of hundreds of others are due as well.
-func TestFigureThousandGreenAreWithdrawn(t *testing.T) {
+func TestThousandGreenAreWithdrawnAtGitHubsPace(t *testing.T) {
 	figure(t)
 	t.Parallel()
 	const release, cutoff = 30 * time.Second, time.Minute

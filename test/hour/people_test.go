@@ -43,6 +43,13 @@ func (w *world) report(r *standin.Repo, n int, context string) {
 	w.must(r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: context, State: "success", By: standin.Actor{Login: "ci"}}))
 }
 
+// forget ends the waits on a head that nobody waits for any more.
+func (w *world) forget(head string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.people.waits, head)
+}
+
 // waited gives how long people waited by now, whoever still waits included.
 func (w *world) waited() (took []time.Duration, still int) {
 	w.mu.Lock()

@@ -87,11 +87,13 @@ type organisation struct {
 const layout = "layout:\n  preset: rt-rw\n  window: w\n"
 
 // dates are a window's openings, each for an hour.
-func dates(openings ...time.Time) string {
+func dates(openings ...time.Time) string { return datesFor(time.Hour, openings...) }
+
+func datesFor(open time.Duration, openings ...time.Time) string {
 	const local = "2006-01-02T15:04:05"
 	text := "    cutoff: 5m\n    dates:\n"
 	for _, from := range openings {
-		text += "      - {from: " + from.Format(local) + ", until: " + from.Add(time.Hour).Format(local) + "}\n"
+		text += "      - {from: " + from.Format(local) + ", until: " + from.Add(open).Format(local) + "}\n"
 	}
 	return text
 }
@@ -139,18 +141,34 @@ func (w *world) propose(r *standin.Repo, many int) { w.proposeIn(r, many, "a-rw"
 func (w *world) proposeIn(r *standin.Repo, many int, dir string) {
 	w.t.Helper()
 	for n := range many {
-		branch := fmt.Sprintf("%s-%d", dir, n)
-		_, err := r.OpenPull(standin.NewPull{Head: branch, By: "alice", Change: &standin.Change{
-			Message: branch, Write: map[string]string{fmt.Sprintf("%s/%d", dir, n): branch},
-		}})
-		w.must(err)
+		w.proposeOne(r, fmt.Sprintf("%s/%d", dir, n))
 	}
 }
 
-// run runs the service with its default settings until the returned function is called.
+// proposeOne opens a pull request that changes one path, and gives its number.
+func (w *world) proposeOne(r *standin.Repo, path string) int {
+	w.t.Helper()
+	n, err := r.OpenPull(standin.NewPull{Title: path, Head: strings.ReplaceAll(path, "/", "-"), By: "alice", Change: &standin.Change{
+		Message: path, Write: map[string]string{path: path},
+	}})
+	w.must(err)
+	return n
+}
+
+// run runs the service until the returned function is called, which ends the world.
 func (w *world) run() (stop func()) {
+	end := w.serve(filepath.Join(w.t.TempDir(), "sluice.db"))
+	return func() {
+		end()
+		w.github.Close()
+		time.Sleep(5 * time.Minute) // net/http ends what is left behind by its own clock
+	}
+}
+
+// serve runs the service with its default settings, and a database, until the returned function is called.
+func (w *world) serve(database string) (end func()) {
 	_, key := keys()
-	kept, err := store.Open(context.Background(), filepath.Join(w.t.TempDir(), "sluice.db"))
+	kept, err := store.Open(context.Background(), database)
 	w.must(err)
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	w.forge, err = forge.New(forge.Options{
@@ -176,8 +194,6 @@ func (w *world) run() (stop func()) {
 		cancel()
 		w.must(<-ended)
 		w.must(kept.Close())
-		w.github.Close()
-		time.Sleep(5 * time.Minute) // net/http ends what is left behind by its own clock
 	}
 }
 
@@ -298,12 +314,24 @@ func (w *world) open() (open, green int) {
 				continue
 			}
 			open++
-			if slices.ContainsFunc(r.Statuses(p.HeadSHA), func(s standin.Status) bool { return s.By.App == app && s.State == "success" }) {
+			if all := ours(r, p.HeadSHA); len(all) > 0 && all[0].State == "success" {
 				green++
 			}
 		}
 	}
 	return open, green
+}
+
+// ours are the service's statuses on a head, newest first.
+func ours(r *standin.Repo, head string) []standin.Status {
+	return slices.DeleteFunc(r.Statuses(head), func(s standin.Status) bool { return s.By.App != app })
+}
+
+// requests is how many were sent up to now.
+func (w *world) requests() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.sent
 }
 
 // unlimited sees that GitHub refused nothing that could have been foreseen.

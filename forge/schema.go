@@ -1,0 +1,112 @@
+package forge
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// OldestServer is the oldest Enterprise Server that is supported: GitHub's own oldest. Its schema has every field and mutation that is used.
+const OldestServer = "3.16"
+
+// optional are fields that are done without where the schema lacks them. Of mergeStateStatus only BEHIND is looked at, and GitHub's
+// refusal of a merge tells the same (strict.go).
+var optional = []string{"mergeStateStatus"}
+
+// schema is what the schema of a GitHub was seen to lack.
+type schema struct {
+	log *slog.Logger
+
+	mu    sync.Mutex
+	lacks map[string]string // by the operation that asked for it, as TYPE.FIELD
+	drops []string          // of optional
+}
+
+// Lacks names what GitHub's schema was last seen to lack of what is needed, each as a line for people; none: nothing.
+func (f *Forge) Lacks() []string {
+	f.schema.mu.Lock()
+	defer f.schema.mu.Unlock()
+	var out []string
+	for _, name := range f.schema.lacks {
+		out = append(out, sayLacks(name))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// fit is an operation without the optional fields that the schema lacks.
+func (s *schema) fit(text string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, field := range s.drops {
+		text = strings.ReplaceAll(text, " "+field+" ", " ")
+	}
+	return text
+}
+
+// learn remembers what an operation's end says of the schema, and reports whether the operation can do without what it lacks: then it is
+// asked again.
+func (s *schema) learn(operation string, err error) (again bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var lack noField
+	if !errors.As(err, &lack) {
+		if err == nil {
+			delete(s.lacks, operation)
+		}
+		return false
+	}
+	name := string(lack)
+	field := name[strings.LastIndexByte(name, '.')+1:]
+	if slices.Contains(optional, field) {
+		if !slices.Contains(s.drops, field) {
+			s.drops = append(s.drops, field)
+			s.log.Info("GitHub's schema lacks a field that sluice can do without", "field", name)
+		}
+		return true
+	}
+	if s.lacks[operation] != name {
+		s.lacks[operation] = name
+		s.log.Error(sayLacks(name), "operation", operation)
+	}
+	return false
+}
+
+// noField is below an Error of an operation that GitHub's schema does not fit: TYPE.FIELD, or whatever of that is known.
+type noField string
+
+// Error implements error.
+func (n noField) Error() string { return "not in the schema: " + string(n) }
+
+var (
+	identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
+	quoted     = regexp.MustCompile(`['"\x60]([A-Za-z_][A-Za-z0-9_]{0,99})['"\x60]`)
+)
+
+// missing is what of the schema an error says is not there. GitHub names it beside the message. Other servers quote it in the message, the
+// field before its type.
+func (e graphError) missing() noField {
+	var names []string
+	for _, name := range []string{e.Extensions.TypeName, e.Extensions.FieldName} {
+		if identifier.MatchString(name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) == 0 {
+		for _, m := range quoted.FindAllStringSubmatch(e.Message, 2) {
+			names = append([]string{m[1]}, names...)
+		}
+	}
+	if len(names) == 0 {
+		return wordUnnamed
+	}
+	return noField(strings.Join(names, "."))
+}
+
+func sayLacks(name string) string {
+	return fmt.Sprintf("GitHub's schema lacks %s: sluice needs Enterprise Server %s or later", name, OldestServer)
+}

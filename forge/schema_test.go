@@ -1,0 +1,113 @@
+package forge
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// undefined are answers of servers whose schema lacks a field, each in its own way.
+func undefined(typ, field string) map[string]answerOf {
+	return map[string]answerOf{
+		"as GitHub says it": {code: 200, body: `{"errors":[{"message":"Field '` + field + `' doesn't exist on type '` + typ + `'","path":["fragment x","` + field +
+			`"],"extensions":{"code":"undefinedField","typeName":"` + typ + `","fieldName":"` + field + `"}}]}`},
+		"as others do, with 400": {code: 400, body: `{"errors":[{"message":"Cannot query field \"` + field + `\" on type \"` + typ +
+			`\".","extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}}]}`},
+		"with 422": {code: 422, body: `{"errors":[{"message":"Cannot query field \"` + field + `\" on type \"` + typ +
+			`\".","extensions":{"code":"GRAPHQL_VALIDATION_FAILED"}}]}`},
+	}
+}
+
+// TestOldServers: a server whose schema lacks a field is told apart by that field, in one line of the log and in what Lacks gives, until
+// it has it.
+func TestOldServers(t *testing.T) {
+	for name, answer := range undefined("Repository", "isArchived") {
+		t.Run(name, func(t *testing.T) {
+			old := true
+			hub := &fake{t: t}
+			hub.say = func(r *http.Request, body string) answerOf {
+				if old && strings.Contains(body, "isArchived") {
+					return answer
+				}
+				return sayRepo(repoPart(pullPart(1)))(r, body)
+			}
+			var log bytes.Buffer
+			f := hub.forge(func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+			const want = "GitHub's schema lacks Repository.isArchived: sluice needs Enterprise Server 3.16 or later"
+			for range 2 {
+				_, err := f.Observe(context.Background(), testRepo, Ask{})
+				var e *Error
+				if !errors.As(err, &e) || e.Kind != Refused || e.Reason != want {
+					t.Fatal(err)
+				}
+				if !slices.Equal(f.Lacks(), []string{want}) || strings.Count(log.String(), "Repository.isArchived") != 1 {
+					t.Errorf("%q, and the log says\n%s", f.Lacks(), &log)
+				}
+			}
+			old = false
+			if observe(t, f, Ask{}); len(f.Lacks()) != 0 {
+				t.Errorf("after the upgrade: %q", f.Lacks())
+			}
+		})
+	}
+}
+
+// TestWithoutMergeState: mergeStateStatus is asked for where the server has it, and done without where it has not.
+func TestWithoutMergeState(t *testing.T) {
+	for name, answer := range undefined("PullRequest", "mergeStateStatus") {
+		t.Run(name, func(t *testing.T) {
+			hub := &fake{t: t}
+			hub.say = func(r *http.Request, body string) answerOf {
+				if strings.Contains(body, "mergeStateStatus") {
+					return answer
+				}
+				return sayRepo(repoPart(pullPart(1)))(r, body)
+			}
+			f := hub.forge(nil)
+			for i, want := range []int{2, 1} {
+				if s := observe(t, f, Ask{}); len(s.Pulls) != 1 || s.Pulls[0].Unread.Is() {
+					t.Errorf("%+v", s.Pulls)
+				}
+				looks := slices.DeleteFunc(hub.took(), func(s string) bool { return s != "look" })
+				if len(looks) != want || len(f.Lacks()) != 0 {
+					t.Errorf("look %d: %d queries, %q", i, len(looks), f.Lacks())
+				}
+			}
+		})
+	}
+}
+
+// TestErrorsBesideACode: what GraphQL says in an answer that is not 200 is not lost.
+func TestErrorsBesideACode(t *testing.T) {
+	for _, tt := range []struct {
+		code   int
+		body   string
+		kind   Kind
+		reason string
+		heavy  bool
+	}{
+		{400, `{"errors":[{"message":"is no OID","type":"UNPROCESSABLE"}]}`, Refused, "is no OID", false},
+		{400, `{"message":"Problems parsing JSON"}`, Refused, "Problems parsing JSON", false},
+		{400, `<html>`, Refused, "400 Bad Request", false},
+		{500, `{"data":null,"errors":[{"message":"a fault"}]}`, Transient, "a fault", false},
+		{500, `{"errors":[{"message":"Something went wrong while executing your query."}]}`, Transient, "Something went wrong while executing your query.", true},
+		{401, `{"message":"Bad credentials","errors":[{"message":"other"}]}`, Unauthorized, "Bad credentials", false},
+	} {
+		hub := &fake{t: t, say: func(r *http.Request, _ string) answerOf {
+			if isToken(r) {
+				return answerOf{}
+			}
+			return answerOf{code: tt.code, body: tt.body}
+		}}
+		_, err := hub.forge(nil).client(testRepo.Installation).ask(context.Background(), idQuery("acme", "fleet"))
+		var e *Error
+		if !errors.As(err, &e) || e.Kind != tt.kind || e.Reason != tt.reason || errors.Is(err, errHeavy) != tt.heavy {
+			t.Errorf("%d %s: %v", tt.code, tt.body, err)
+		}
+	}
+}
