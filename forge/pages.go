@@ -150,10 +150,11 @@ func (l *look) readPages(ctx context.Context) error {
 			return err
 		}
 		read += p.size
-		p.size = l.mem.size(l.f.now())
 		p.after, p.asked, p.pulls = next, asked{}, nil
-		if p.parts == wholePull {
-			p.parts = partThin
+		if p.parts == wholePull { // the others are new too: their details come with them, not after them
+			p.size = max(1, min(MaxPulls, l.total-read))
+		} else {
+			p.size = l.mem.size(l.f.now())
 		}
 	}
 	return transient(wordTooMany, nil) // fail closed: who sees only some may merge what the rest forbids
@@ -269,6 +270,7 @@ func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
 	if pulls == nil {
 		return "", transient(wordEmpty, nil)
 	}
+	l.total = pulls.TotalCount
 	for i, raw := range pulls.Nodes {
 		if raw.unusable() {
 			return "", transient(wordUnreadable, nil)

@@ -441,13 +441,34 @@ func TestManyPages(t *testing.T) {
 	for i := range 27 {
 		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
 	}
-	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, maxPage), Status: 504, Times: -1})
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, 27-smallPage), Status: 504, Times: 1})
 	s, got := w.look(Ask{})
-	if len(s.Pulls) != 27 || sum(got) != 5 { // a small page, one too large, a smaller one, the details of those, and the rules
+	if len(s.Pulls) != 27 || sum(got) != 5 { // a small page, one too heavy with details, one without them, the details, and the rules
 		t.Errorf("%d after %v", len(s.Pulls), got)
 	}
-	if s, got = w.look(Ask{}); len(s.Pulls) != 27 || sum(got) != 2 { // the size is remembered
+	w.hub.Fault(standin.Fault{Path: "/graphql", Contains: fmt.Sprintf(`"first":%d,`, maxPage), Status: 504, Times: -1})
+	if s, got = w.look(Ask{}); len(s.Pulls) != 27 || sum(got) != 4 { // one too large, two smaller ones, and what may have changed
 		t.Errorf("%d after %v", len(s.Pulls), got)
+	}
+	if s, got = w.look(Ask{}); len(s.Pulls) != 27 || sum(got) != 3 { // the size is remembered
+		t.Errorf("%d after %v", len(s.Pulls), got)
+	}
+}
+
+// TestNewPullsComeWithTheirDetails: where none was known, those beyond the first page come in full, and not once thinly before.
+func TestNewPullsComeWithTheirDetails(t *testing.T) {
+	w := newWorld(t, nil)
+	for i := range 27 {
+		w.open(fmt.Sprint("b", i), fmt.Sprint("f", i))
+	}
+	s, got := w.look(Ask{})
+	if len(s.Pulls) != 27 || sum(got) != 3 { // two pages and the rules
+		t.Errorf("%d after %v", len(s.Pulls), got)
+	}
+	for _, p := range s.Pulls {
+		if !p.Complete || len(p.Files) != 1 {
+			t.Errorf("%+v", p)
+		}
 	}
 }
 

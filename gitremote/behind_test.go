@@ -1,8 +1,15 @@
 package gitremote
 
 import (
+	"encoding/binary"
+	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -104,4 +111,47 @@ func BenchmarkLongHistory(b *testing.B) {
 		})
 	})
 	b.Run("classify/git diff", func(b *testing.B) { git(b, "diff", "--name-status", "main...topic") })
+}
+
+// TestIndex: places in packs of more than 2 GB, and indexes that lie.
+func TestIndex(t *testing.T) {
+	near, far := numbered(1), numbered(2)
+	near[0], far[0] = 0x10, 0xf0
+	raw := []byte("\xfftOc\x00\x00\x00\x02")
+	for i := range 256 {
+		raw = binary.BigEndian.AppendUint32(raw, uint32(min(i/0x10, 1)+i/0xf0))
+	}
+	raw = slices.Concat(raw, near[:], far[:], make([]byte, 2*crcSize))
+	raw = binary.BigEndian.AppendUint64(raw, 12<<32|1<<31)
+	raw = append(binary.BigEndian.AppendUint64(raw, 1<<33), make([]byte, 2*nameSize)...)
+	read := func(raw []byte) (int64, int64, error) {
+		path := filepath.Join(t.TempDir(), "x.idx")
+		if err := os.WriteFile(path, raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		x, err := openIndex(path)
+		if err != nil {
+			return 0, 0, err
+		}
+		defer x.file.Close() //nolint:errcheck // only read
+		if _, err := x.find(numbered(3)); !errors.Is(err, plumbing.ErrObjectNotFound) {
+			t.Errorf("error is %v", err)
+		}
+		a, err := x.find(near)
+		b, also := x.find(far)
+		return a, b, errors.Join(err, also)
+	}
+	if a, b, err := read(raw); err != nil || a != 12 || b != 1<<33 {
+		t.Errorf("%d %d %v", a, b, err)
+	}
+	for name, bad := range map[string][]byte{
+		"empty": nil, "cut off": raw[:len(raw)-2*nameSize-8], "no names": raw[:indexHead], "version 3": append([]byte("\xfftOc\x00\x00\x00\x03"), raw[8:]...),
+		"fewer and fewer": append(append(raw[:8:8], 0, 0, 0, 9), raw[12:]...), "many": append(append(raw[:indexHead-4:indexHead-4], 0xff, 0xff, 0xff, 0xff), raw[indexHead:]...),
+		"a place too far": append(append(raw[:len(raw)-2*nameSize-12:len(raw)-2*nameSize-12], 0xff, 0xff, 0xff, 0xff), raw[len(raw)-2*nameSize-8:]...),
+		"a place before":  append(append(raw[:len(raw)-2*nameSize-8:len(raw)-2*nameSize-8], 0xff), raw[len(raw)-2*nameSize-7:]...),
+	} {
+		if a, b, err := read(bad); err == nil {
+			t.Errorf("%s: %d %d", name, a, b)
+		}
+	}
 }

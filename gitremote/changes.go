@@ -3,6 +3,7 @@ package gitremote
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 
@@ -42,7 +43,7 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		found, err := r.diff(directory(from), directory(to), MaxChanges)
+		found, err := r.diff(directory(from), directory(to))
 		if err != nil {
 			return nil, err
 		}
@@ -57,6 +58,12 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 		}
 	}
 	return files(all, len(bases) == 1), nil
+}
+
+// leaf is what a tree says of one path that is no directory.
+type leaf struct {
+	hash plumbing.Hash
+	mode filemode.FileMode
 }
 
 // change is what stood at a path and what stands there now; nil: nothing. Not both are nil.
@@ -76,7 +83,6 @@ func (c change) kind() plan.Change {
 // are large, and deep.
 type diff struct {
 	repo  *Repo
-	limit int // of paths, and of directories
 	out   map[string]change
 	todo  []folder
 	dirs  int // that were put into todo
@@ -92,8 +98,8 @@ func directory(h plumbing.Hash) object.TreeEntry {
 }
 
 // diff is every path that differs between two entries.
-func (r *Repo) diff(was, is object.TreeEntry, limit int) (map[string]change, error) {
-	d := diff{repo: r, limit: limit, out: map[string]change{}}
+func (r *Repo) diff(was, is object.TreeEntry) (map[string]change, error) {
+	d := diff{repo: r, out: map[string]change{}}
 	err := d.directories(was, is, "")
 	for err == nil && len(d.todo) > 0 {
 		next := d.todo[len(d.todo)-1]
@@ -142,7 +148,7 @@ func (d *diff) list(e object.TreeEntry, below string) ([]object.TreeEntry, error
 	if e.Mode != filemode.Dir {
 		return nil, nil
 	}
-	return d.repo.tree(e.Hash, below)
+	return getter(d.repo.content).tree(e.Hash, below)
 }
 
 // compare compares what stood at a path with what stands there.
@@ -155,8 +161,8 @@ func (d *diff) compare(was, is object.TreeEntry, name string) error {
 		c.is = &leaf{is.Hash, is.Mode}
 	}
 	if c.was != nil || c.is != nil {
-		if len(d.out) >= d.limit {
-			return fmt.Errorf("%w: "+sayPaths, ErrTooLarge, d.limit)
+		if len(d.out) >= MaxChanges {
+			return fmt.Errorf("%w: "+sayPaths, ErrTooLarge, MaxChanges)
 		}
 		d.out[name] = c
 		if err := d.name(name); err != nil {
@@ -171,8 +177,8 @@ func (d *diff) compare(was, is object.TreeEntry, name string) error {
 
 // directories puts two of one name aside to be compared.
 func (d *diff) directories(was, is object.TreeEntry, below string) error {
-	if d.dirs++; d.dirs > d.limit {
-		return fmt.Errorf("%w: "+sayDirectories, ErrTooLarge, d.limit)
+	if d.dirs++; d.dirs > MaxChanges {
+		return fmt.Errorf("%w: "+sayDirectories, ErrTooLarge, MaxChanges)
 	}
 	d.todo = append(d.todo, folder{was, is, below})
 	return d.name(below)
@@ -215,48 +221,34 @@ func files(all map[string]change, one bool) []plan.File {
 	return out
 }
 
-// content is what must be equal for a file to count as moved: a symbolic link never becomes a file that way.
-type content struct {
-	hash plumbing.Hash
-	link bool
-}
-
-// moves pairs added paths with deleted ones of the same content: same file name first, then in order. Each is used once.
+// moves pairs added paths with deleted ones of the same content: same file name first, then in order. Each is used once. A symbolic
+// link never becomes a file that way.
 //
 // go-git's DetectRenames is not used: it drops an added file that has the content of several deleted ones when no name is
 // like its own, and a path that is dropped is a path that nobody classifies.
 func moves(all map[string]change) map[string]string {
-	deleted := map[content][]string{}
-	var added []string
-	for name, c := range all {
-		switch {
-		case c.is == nil && c.was.mode != filemode.Submodule:
-			k := content{c.was.hash, c.was.mode == filemode.Symlink}
-			deleted[k] = append(deleted[k], name)
-		case c.was == nil && c.is.mode != filemode.Submodule:
-			added = append(added, name)
-		}
+	type content struct {
+		hash plumbing.Hash
+		link bool
+		base string
 	}
-	for _, names := range deleted {
-		slices.Sort(names)
-	}
-	slices.Sort(added)
-	out, used := map[string]string{}, map[string]bool{}
-	for _, key := range []func(string) string{path.Base, func(string) string { return "" }} {
-		left := map[content]map[string][]string{}
-		for k, names := range deleted {
-			left[k] = map[string][]string{}
-			for _, name := range names {
-				if !used[name] {
-					left[k][key(name)] = append(left[k][key(name)], name)
-				}
+	key := func(l *leaf, base string) content { return content{l.hash, l.mode == filemode.Symlink, base} }
+	names, out, used := slices.Sorted(maps.Keys(all)), map[string]string{}, map[string]bool{}
+	for _, base := range []func(string) string{path.Base, func(string) string { return "" }} {
+		left := map[content][]string{}
+		for _, name := range names {
+			if c := all[name]; c.is == nil && c.was.mode != filemode.Submodule && !used[name] {
+				k := key(c.was, base(name))
+				left[k] = append(left[k], name)
 			}
 		}
-		for _, name := range added {
-			is := all[name].is
-			k := content{is.hash, is.mode == filemode.Symlink}
-			if fit := left[k][key(name)]; out[name] == "" && len(fit) > 0 {
-				out[name], used[fit[0]], left[k][key(name)] = fit[0], true, fit[1:]
+		for _, name := range names {
+			c := all[name]
+			if c.was != nil || c.is.mode == filemode.Submodule || out[name] != "" {
+				continue
+			}
+			if k := key(c.is, base(name)); len(left[k]) > 0 {
+				out[name], used[left[k][0]], left[k] = left[k][0], true, left[k][1:]
 			}
 		}
 	}

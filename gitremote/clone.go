@@ -72,12 +72,7 @@ func (c *Clone) look(file string) (Look, error) {
 		return Look{}, err
 	}
 	look := Look{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
-	data, ok, err := c.repo.File(look.Tip, file)
-	if err != nil || !ok {
-		return look, err
-	}
-	e, _, err := c.repo.entry(commit.TreeHash, file)
-	look.File, look.Data = plan.SHA(e.Hash.String()), data
+	look.File, look.Data, err = c.repo.file(look.Tip, file)
 	return look, err
 }
 

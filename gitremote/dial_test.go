@@ -380,10 +380,17 @@ func FuzzPack(f *testing.F) {
 // TestWords: what people read.
 func TestWords(t *testing.T) {
 	m := plan.Move{Branch: "rw/a", Old: "0123456789"}
+	elsewhere := func(m plan.Move, now plan.SHA) string {
+		r := refusals{}
+		if m.New = "fedcba"; !r.done(m, now) || r.done(m, m.Old) {
+			t.Error("somebody else moved it, and then nobody did")
+		}
+		return r[m.Branch].Reason
+	}
 	for got, want := range map[string]string{
-		elsewhere(m, "abcdef0123").Reason:                                                   "it moved to abcdef0 in the meantime; not moved",
-		elsewhere(m, "").Reason:                                                             "it was deleted in the meantime; not moved",
-		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123").Reason:                           "it was created at abcdef0 in the meantime; not moved",
+		elsewhere(m, "abcdef0123"):                                                          "it moved to abcdef0 in the meantime; not moved",
+		elsewhere(m, ""):                                                                    "it was deleted in the meantime; not moved",
+		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123"):                                  "it was created at abcdef0 in the meantime; not moved",
 		refuse("rw/a", wordsRefused, "protected").Reason:                                    "the server refused: protected",
 		refuse("rw/a", wordsCheckedOut, "/srv/fleet").Reason:                                "checked out in /srv/fleet: switch to another branch there",
 		refuse("rw/a", wordsLate).Reason:                                                    "not moved: its window closed, or 30 s passed, in the meantime; run the command again",

@@ -2,16 +2,17 @@
 //
 // A [Repo] is one clone on disk, to read: commits, files, trees, merge bases and what changed between two commits. It may have
 // a working directory, be bare, or be a linked worktree. Only what is committed counts; the working directory, the index and
-// the environment are never looked at. No program is run, whatever the clone's configuration names.
+// the environment are never looked at. No program is run to read it, whatever the clone's configuration names.
 //
 // A [Remote] and a [Clone] are places where windowed branches stand: one that is reached by git's protocol, and one on disk.
 // Both are first looked at (the default branch and one file of its tip), then tracked (how branches stand to those that they
 // follow) and then moved. Histories are read as deep as that needs, and memory does not grow with files: of what a server sends
 // only commits are kept. A Remote runs git's own programs for file URLs, with this process's environment and the hooks that stand
-// there, and `git credential` where a server wants a password: in no repository, with [Environ].
+// there, and `git credential` where a server wants a password: in no repository, with [Environ]. A Clone runs `git update-ref`, which
+// sees of the clone its refs and logs alone.
 //
 // Servers and clones are somebody else's. What reading them may cost is bounded in bytes, objects and depth (see budget.go), each
-// object that is read asks the caller's context, what is no file is not opened, and nothing is written outside a git directory.
+// object that is read asks the caller's context, what is no file is not opened, and nothing is written through a link.
 //
 // None of them is safe for concurrent use.
 //
@@ -170,74 +171,65 @@ type place struct {
 
 // locate finds the repository that dir is in.
 func locate(dir string) (place, error) {
-	start, err := filepath.Abs(dir)
+	at, err := filepath.Abs(dir)
 	if err != nil {
 		return place{}, err
 	}
-	if info, err := os.Stat(start); err != nil {
+	if info, err := os.Stat(at); err != nil {
 		return place{}, err
 	} else if !info.IsDir() {
 		return place{}, fmt.Errorf("%w: not a directory", ErrNoRepo)
 	}
-	for at := start; ; at = filepath.Dir(at) {
-		git, err := dotGit(at)
-		if err != nil {
-			return place{}, err
-		}
-		if git != "" {
+	for ; ; at = filepath.Dir(at) {
+		git := filepath.Join(at, ".git")
+		info, err := os.Stat(git)
+		switch {
+		case err == nil && info.IsDir():
 			return common(git)
-		}
-		if isGitDir(at) {
+		case err == nil:
+			to, err := leads(git, "gitdir: ")
+			if err != nil {
+				return place{}, err
+			}
+			return common(to)
+		case !errors.Is(err, os.ErrNotExist):
+			return place{}, err
+		case isGitDir(at):
 			return place{git: at, common: at, bare: true}, nil
-		}
-		if at == filepath.Dir(at) {
+		case at == filepath.Dir(at):
 			return place{}, fmt.Errorf("%w here or above", ErrNoRepo)
 		}
 	}
 }
 
-// dotGit is the git directory that at/.git is or points to; "": there is none.
-func dotGit(at string) (string, error) {
-	path := filepath.Join(at, ".git")
-	info, err := os.Stat(path)
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return "", nil
-	case err != nil:
-		return "", err
-	case info.IsDir():
-		return path, nil
-	}
-	text, err := readSmall(path)
+// leads is the path that a file of git's names after a word, from where the file stands.
+func leads(file, word string) (string, error) {
+	text, err := readSmall(file)
 	if err != nil {
 		return "", err
 	}
-	to, ok := strings.CutPrefix(text, "gitdir: ")
+	to, ok := strings.CutPrefix(text, word)
 	if !ok {
-		return "", fmt.Errorf("%w: %s does not say where it is", ErrNoRepo, path)
+		return "", fmt.Errorf("%w: %s does not say where it is", ErrNoRepo, file)
 	}
 	if !filepath.IsAbs(to) {
-		to = filepath.Join(at, to)
+		to = filepath.Join(filepath.Dir(file), to)
 	}
 	return to, nil
 }
 
 // common is the place of a git directory, which a linked worktree shares with others.
 func common(git string) (place, error) {
-	text, err := readSmall(filepath.Join(git, "commondir"))
+	to, err := leads(filepath.Join(git, "commondir"), "")
 	switch {
+	case errors.Is(err, os.ErrNotExist) && !isGitDir(git):
+		return place{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
 	case errors.Is(err, os.ErrNotExist):
-		if !isGitDir(git) {
-			return place{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
-		}
-		return place{git: git, common: git}, nil
+		to = git
 	case err != nil:
 		return place{}, err
 	}
-	if !filepath.IsAbs(text) {
-		text = filepath.Join(git, text)
-	}
-	return place{git: git, common: text}, nil
+	return place{git: git, common: to}, nil
 }
 
 // isGitDir tells whether a directory has what makes it a repository.

@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -227,36 +227,40 @@ func (o *objects) openPack(base string) error {
 	return nil
 }
 
-// beginning is the names of the objects that begin so.
-func (o *objects) beginning(prefix []byte) ([]plumbing.Hash, error) {
-	if err := o.open(); err != nil {
+// beginning is the names of the objects that begin so, in hexadecimal.
+func (o *objects) beginning(prefix string) (found []plumbing.Hash, err error) {
+	first, err := hex.DecodeString(prefix[:2])
+	if err == nil {
+		err = o.open()
+	}
+	if err != nil {
 		return nil, err
 	}
-	found := map[plumbing.Hash]bool{}
+	keep := func(h plumbing.Hash) {
+		if strings.HasPrefix(h.String(), prefix) {
+			found = append(found, h)
+		}
+	}
 	for _, dir := range o.dirs {
-		below := fmt.Sprintf("%02x", prefix[0])
-		entries, err := os.ReadDir(filepath.Join(dir, below))
+		entries, err := os.ReadDir(filepath.Join(dir, prefix[:2]))
 		if err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, err
 		}
 		for _, e := range entries {
-			if name := below + e.Name(); plumbing.IsHash(name) {
-				if h := plumbing.NewHash(name); bytes.HasPrefix(h[:], prefix) {
-					found[h] = true
-				}
+			if name := prefix[:2] + e.Name(); plumbing.IsHash(name) {
+				keep(plumbing.NewHash(name))
 			}
 		}
 	}
 	for _, p := range o.packs {
-		names, err := p.index.names(prefix[0])
+		names, err := p.index.names(first[0])
 		if err != nil {
 			return nil, err
 		}
 		for name := range slices.Chunk(names, nameSize) {
-			if bytes.HasPrefix(name, prefix) {
-				found[plumbing.Hash(name)] = true
-			}
+			keep(plumbing.Hash(name))
 		}
 	}
-	return slices.SortedFunc(maps.Keys(found), func(a, b plumbing.Hash) int { return bytes.Compare(a[:], b[:]) }), nil
+	plumbing.HashesSort(found)
+	return slices.Compact(found), nil
 }

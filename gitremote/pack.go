@@ -236,7 +236,7 @@ func (p *pack) commits(g *graph) error {
 }
 
 // find is one object of the pack.
-func (p *pack) find(kind plumbing.ObjectType, limit int64, want plumbing.Hash) (found []byte, err error) {
+func (p *pack) find(kind plumbing.ObjectType, want plumbing.Hash, limit int64) (found []byte, err error) {
 	err = p.each(kind, limit, func(h plumbing.Hash, content []byte) error {
 		if h != want {
 			return nil

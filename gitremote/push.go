@@ -53,7 +53,7 @@ func (r *Remote) Move(ctx context.Context, p Push) ([]Refused, error) {
 // move pushes all at once. A server may decline a push as a whole for one branch in it (a pre-receive hook does): then halves
 // are pushed, and theirs, until the branch is alone with its refusal.
 func (r *Remote) move(ctx context.Context, p Push) ([]Refused, error) {
-	refused := map[plan.Branch]Refused{}
+	refused := refusals{}
 	groups := [][]plan.Move{p.Moves}
 	for pushes := 1; len(groups) > 0; pushes++ {
 		moves := groups[0]
@@ -70,25 +70,19 @@ func (r *Remote) move(ctx context.Context, p Push) ([]Refused, error) {
 			groups = append(groups, got.sent[:n/2], got.sent[n/2:])
 		}
 	}
-	var out []Refused
-	for _, m := range p.Moves {
-		if no, ok := refused[m.Branch]; ok {
-			out = append(out, no)
-		}
-	}
-	return out, nil
+	return refused.of(p.Moves), nil
 }
 
 // attempt is what became of the moves of one push.
 type attempt struct {
-	refused  map[plan.Branch]Refused
+	refused  refusals
 	sent     []plan.Move
 	declined int // of those sent, by the server and not by a lease
 }
 
 // attempt makes one push of the moves that are still as they were observed.
 func (r *Remote) attempt(ctx context.Context, p Push, moves []plan.Move) (attempt, error) {
-	out := attempt{refused: map[plan.Branch]Refused{}}
+	out := attempt{refused: refusals{}}
 	s, adv, err := begin(ctx, r, r.client.NewReceivePackSession)
 	if err != nil {
 		return out, err
@@ -98,14 +92,12 @@ func (r *Remote) attempt(ctx context.Context, p Push, moves []plan.Move) (attemp
 		return out, err
 	}
 	for _, m := range moves {
-		switch now := shaOf(adv.References, m.Branch); {
-		case now == m.New:
+		switch {
+		case out.refused.done(m, shaOf(adv.References, m.Branch)):
 		case p.late(m):
-			out.refused[m.Branch] = refuse(m.Branch, wordsLate)
-		case now != m.Old:
-			out.refused[m.Branch] = elsewhere(m, now)
+			out.refused.add(m.Branch, wordsLate)
 		case !fitForRef(string(m.Branch)):
-			out.refused[m.Branch] = refuse(m.Branch, wordsBadName)
+			out.refused.add(m.Branch, wordsBadName)
 		default:
 			out.sent = append(out.sent, m)
 		}
@@ -162,22 +154,14 @@ func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offer
 // judge puts down what became of a move that the server did not confirm, with the server's reason and, if they could be read
 // again, the refs as they are.
 func (a *attempt) judge(m plan.Move, now *packp.AdvRefs, why string) {
-	if now != nil {
-		switch at := shaOf(now.References, m.Branch); at {
-		case m.New:
-			return
-		case m.Old:
-		default:
-			a.refused[m.Branch] = elsewhere(m, at)
-			return
-		}
+	switch {
+	case now != nil && a.refused.done(m, shaOf(now.References, m.Branch)):
+	case why == "":
+		a.refused.add(m.Branch, wordsNoAnswer)
+	default:
+		a.declined++
+		a.refused.add(m.Branch, wordsRefused, why)
 	}
-	if why == "" {
-		a.refused[m.Branch] = refuse(m.Branch, wordsNoAnswer)
-		return
-	}
-	a.declined++
-	a.refused[m.Branch] = refuse(m.Branch, wordsRefused, why)
 }
 
 // request is the commands with their leases, and a pack of nothing. It is not atomic: one refused branch stops no other.

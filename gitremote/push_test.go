@@ -1,6 +1,8 @@
 package gitremote
 
 import (
+	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -436,5 +438,28 @@ func (w *world) touch(path string) {
 	w.mkdir(filepath.Dir(path))
 	if err := os.WriteFile(filepath.Join(w.dir, ".git", path), nil, 0o644); err != nil {
 		w.t.Fatal(err)
+	}
+}
+
+// TestMoveCancelled: who has had enough moves nothing, and no lock or directory is left.
+func TestMoveCancelled(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	t.Setenv("TMPDIR", t.TempDir())
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	look(t, c)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if refused, err := c.Move(ctx, push(plan.Move{Branch: "rw/a", Old: old, New: tip})); !errors.Is(err, context.Canceled) || len(refused) > 0 {
+		t.Errorf("refused %q, %v", reasons(refused), err)
+	}
+	left, err := os.ReadDir(os.TempDir())
+	if _, lock := os.Stat(filepath.Join(w.dir, ".git/refs/heads/rw/a.lock")); err != nil || len(left) > 0 || lock == nil || w.at("rw/a") != old {
+		t.Errorf("left are %v, %v", left, err)
 	}
 }

@@ -1,7 +1,6 @@
 package gitremote
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -30,40 +29,29 @@ const lockTimeout = 5 * time.Second
 // clone's refs and logs and to nothing else of it: no config or hook of the clone is seen, and of its objects only the commits
 // that were read here. Where a link or what is no file stands on the way to a ref or its log, nothing is written.
 func (c *Clone) Move(ctx context.Context, p Push) ([]Refused, error) {
-	refused, err := c.moves(ctx, p)
-	if err != nil {
+	refused := refusals{}
+	if err := c.move(ctx, p, refused); err != nil {
 		return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
 	}
-	var out []Refused
-	for _, m := range p.Moves {
-		if no, ok := refused[m.Branch]; ok {
-			out = append(out, no)
-		}
-	}
-	return out, nil
+	return refused.of(p.Moves), nil
 }
 
-func (c *Clone) moves(ctx context.Context, p Push) (refused map[plan.Branch]Refused, err error) {
+func (c *Clone) move(ctx context.Context, p Push, refused refusals) error {
 	busy, err := c.busy()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	dir, err := c.outside()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	refused = map[plan.Branch]Refused{}
 	var fit []plan.Move
 	for _, m := range p.Moves {
-		switch no, done := c.unfit(m, busy, dir); {
-		case no != nil:
-			refused[m.Branch] = *no
-		case !done:
+		if c.fits(m, busy, dir, refused) {
 			fit = append(fit, m)
 		}
 	}
-	return refused, c.write(ctx, dir, p, fit, refused)
+	return errors.Join(c.write(ctx, dir, p, fit, refused), os.RemoveAll(dir))
 }
 
 // outside makes the git directory that git is run in.
@@ -94,38 +82,30 @@ func (c *Clone) outside() (string, error) {
 	return dir, nil
 }
 
-// unfit tells why a branch cannot be moved, or that it is where it should be. The commit that it moves to is put into dir.
-func (c *Clone) unfit(m plan.Move, busy map[plan.Branch]string, dir string) (no *Refused, done bool) {
-	form := func(form string, args ...any) (*Refused, bool) {
-		r := refuse(m.Branch, form, args...)
-		return &r, false
-	}
-	switch {
-	case !fitForRef(string(m.Branch)):
-		return form(wordsBadName)
-	case busy[m.Branch] != "":
-		return form(wordsCheckedOut, plan.Clean(busy[m.Branch]))
+// fits tells whether a branch is to be moved; else it is where it should be, or is put down. The commit that it moves to is put
+// into dir.
+func (c *Clone) fits(m plan.Move, busy map[plan.Branch]string, dir string, refused refusals) bool {
+	if !fitForRef(string(m.Branch)) {
+		refused.add(m.Branch, wordsBadName)
+		return false
 	}
 	ref := plumbing.NewBranchReferenceName(string(m.Branch))
-	for _, way := range []string{ref.String(), "logs/" + ref.String()} {
-		if at := c.barred(way); at != "" {
-			return form(wordsLink, plan.Clean(at))
-		}
-	}
+	barred := cmp.Or(c.barred(ref.String()), c.barred("logs/"+ref.String()))
 	now, err := c.current(ref)
 	if err == nil {
 		err = c.show(m.New, dir)
 	}
 	switch {
+	case busy[m.Branch] != "":
+		refused.add(m.Branch, wordsCheckedOut, plan.Clean(busy[m.Branch]))
+	case barred != "":
+		refused.add(m.Branch, wordsLink, plan.Clean(barred))
 	case err != nil:
-		return form("%s", plan.Clean(err.Error()))
-	case now == m.New:
-		return nil, true
-	case now != m.Old:
-		r := elsewhere(m, now)
-		return &r, false
+		refused.add(m.Branch, "%s", plan.Clean(err.Error()))
+	default:
+		return !refused.done(m, now)
 	}
-	return nil, false
+	return false
 }
 
 // barred is the first part of a path in the repository that is neither a directory nor a file; "": there is none.
@@ -170,12 +150,12 @@ func (c *Clone) current(ref plumbing.ReferenceName) (plan.SHA, error) {
 }
 
 // write moves branches at once, or none of them; then each on its own, so that one stops no other.
-func (c *Clone) write(ctx context.Context, dir string, p Push, moves []plan.Move, refused map[plan.Branch]Refused) error {
+func (c *Clone) write(ctx context.Context, dir string, p Push, moves []plan.Move, refused refusals) error {
 	var due []plan.Move
 	var in strings.Builder
 	for _, m := range moves {
 		if p.late(m) {
-			refused[m.Branch] = refuse(m.Branch, wordsLate)
+			refused.add(m.Branch, wordsLate)
 			continue
 		}
 		due = append(due, m)
@@ -199,22 +179,18 @@ func (c *Clone) write(ctx context.Context, dir string, p Push, moves []plan.Move
 }
 
 // judge puts down what became of a branch that git did not move.
-func (c *Clone) judge(m plan.Move, why string, refused map[plan.Branch]Refused) {
+func (c *Clone) judge(m plan.Move, why string, refused refusals) {
 	ref := plumbing.NewBranchReferenceName(string(m.Branch))
 	now, err := c.current(ref)
 	_, locked := os.Lstat(filepath.Join(c.repo.at.common, filepath.FromSlash(ref.String())+".lock"))
-	switch {
-	case err == nil && now == m.New:
-	case err == nil && now != m.Old:
-		refused[m.Branch] = elsewhere(m, now)
+	switch _, after, found := strings.Cut(why, fmt.Sprintf("cannot lock ref '%s': ", ref)); {
+	case err == nil && refused.done(m, now):
 	case locked == nil:
-		refused[m.Branch] = refuse(m.Branch, wordsLocked, path.Base(ref.String())+".lock")
+		refused.add(m.Branch, wordsLocked, path.Base(ref.String())+".lock")
+	case found:
+		refused.add(m.Branch, "%s", plan.Clean(after))
 	default:
-		_, after, ok := strings.Cut(why, fmt.Sprintf("cannot lock ref '%s': ", ref))
-		if !ok {
-			after = why
-		}
-		refused[m.Branch] = refuse(m.Branch, "%s", plan.Clean(after))
+		refused.add(m.Branch, "%s", plan.Clean(why))
 	}
 }
 
@@ -225,7 +201,7 @@ func updateRefs(ctx context.Context, dir, lines string, at time.Time) (string, e
 	cmd.Env = append(Environ(), "GIT_DIR="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C",
 		"GIT_COMMITTER_NAME=sluice", "GIT_COMMITTER_EMAIL=sluice@localhost", fmt.Sprintf("GIT_COMMITTER_DATE=@%d +0000", at.Unix()))
 	cmd.Stdin = strings.NewReader(lines)
-	var said bytes.Buffer
+	var said saying
 	cmd.Stderr = &said
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // killed, it would leave its locks
 	cmd.WaitDelay = lockTimeout

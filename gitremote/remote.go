@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
@@ -121,9 +120,9 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (lo
 	return look, nil
 }
 
-// readFile reads a file of a commit's tree; "": there is none.
+// readFile reads a file of a commit's tree; nil: there is none.
 func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, error) {
-	content, err := p.find(plumbing.CommitObject, maxCommit, commit)
+	content, err := p.find(plumbing.CommitObject, commit, maxCommit)
 	if err != nil {
 		return "", nil, err
 	}
@@ -131,51 +130,7 @@ func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, er
 	if err != nil {
 		return "", nil, err
 	}
-	tree := c.TreeHash
-	parts := strings.Split(path.Clean(name), "/")
-	for i, part := range parts {
-		e, ok, err := p.entry(tree, part)
-		if err != nil || !ok {
-			return "", nil, err
-		}
-		last := i == len(parts)-1
-		switch {
-		case last && !regular(e.Mode):
-			return "", nil, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
-		case last:
-			data, err := p.find(plumbing.BlobObject, MaxFile, e.Hash)
-			return plan.SHA(e.Hash.String()), data, err
-		case kindOf(e.Mode) != "a directory":
-			return "", nil, nil
-		}
-		tree = e.Hash
-	}
-	return "", nil, nil
-}
-
-// entry is what stands under a name in a directory of the pack.
-func (p *pack) entry(tree plumbing.Hash, name string) (object.TreeEntry, bool, error) {
-	content, err := p.find(plumbing.TreeObject, maxTree, tree)
-	if err != nil {
-		return object.TreeEntry{}, false, err
-	}
-	t := &object.Tree{}
-	if err := t.Decode(memory(plumbing.TreeObject, content)); err != nil {
-		return object.TreeEntry{}, false, err
-	}
-	var same []object.TreeEntry
-	for _, e := range t.Entries {
-		if e.Name == name {
-			same = append(same, e)
-		}
-	}
-	switch len(same) {
-	case 0:
-		return object.TreeEntry{}, false, nil
-	case 1:
-		return same[0], true, nil
-	}
-	return object.TreeEntry{}, false, fmt.Errorf("%w: the entry %q twice", errMalformed, name)
+	return getter(p.find).file(c.TreeHash, path.Clean(name))
 }
 
 // Track tells how windowed branches stand to the branches that they follow, as Look found them.

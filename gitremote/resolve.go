@@ -1,10 +1,10 @@
 package gitremote
 
 import (
-	"encoding/hex"
+	"cmp"
 	"errors"
 	"fmt"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -25,13 +25,22 @@ func (r *Repo) Resolve(rev string) (plan.SHA, error) {
 	}
 	c, err := r.base(base)
 	for err == nil && steps != "" {
-		c, steps, err = r.step(c, steps)
+		form := stepForm.FindStringSubmatch(steps)
+		if form == nil {
+			err = fmt.Errorf("%w: %s is not understood", ErrNotFound, strconv.Quote(steps))
+			break
+		}
+		steps = steps[len(form[0]):]
+		c, err = r.step(c, form[1], form[2])
 	}
 	if err != nil {
 		return "", fmt.Errorf("resolve %s: %w", strconv.Quote(rev), err)
 	}
 	return plan.SHA(c.Hash.String()), nil
 }
+
+// stepForm is ^{commit}, which every base is already, ~N or ^N.
+var stepForm = regexp.MustCompile(`^(?:\^\{commit\}|([~^])([0-9]*))`)
 
 // base is the commit that a revision without steps names.
 func (r *Repo) base(name string) (*object.Commit, error) {
@@ -42,7 +51,11 @@ func (r *Repo) base(name string) (*object.Commit, error) {
 		name = "HEAD"
 	}
 	if fitForRef(name) {
-		for _, ref := range candidates(name) {
+		for _, form := range plumbing.RefRevParseRules { // git's order
+			ref := plumbing.ReferenceName(fmt.Sprintf(form, name))
+			if !ref.IsSafe() {
+				continue // git's own files are no refs
+			}
 			found, err := storer.ResolveReference(r.storage, ref)
 			switch {
 			case err == nil:
@@ -63,24 +76,8 @@ func (r *Repo) base(name string) (*object.Commit, error) {
 	return nil, ErrNotFound
 }
 
-// candidates is the refs that a short name may stand for, in git's order.
-func candidates(name string) []plumbing.ReferenceName {
-	var out []plumbing.ReferenceName
-	if strings.HasPrefix(name, "refs/") || name == "HEAD" || strings.HasSuffix(name, "_HEAD") && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == "" {
-		out = append(out, plumbing.ReferenceName(name))
-	}
-	for _, form := range []string{"refs/%s", "refs/tags/%s", "refs/heads/%s", "refs/remotes/%s", "refs/remotes/%s/HEAD"} {
-		out = append(out, plumbing.ReferenceName(fmt.Sprintf(form, name)))
-	}
-	return out
-}
-
 // fitForRef tells whether a name can be part of a ref. Refs are files: a name that leads elsewhere is never looked up.
-func fitForRef(name string) bool {
-	return name != "" && !strings.ContainsAny(name, "\\:?*[ \x7f") && !strings.Contains(name, "..") && !strings.Contains(name, "@{") &&
-		!strings.ContainsFunc(name, func(r rune) bool { return r < 0x20 }) &&
-		!slices.ContainsFunc(strings.Split(name, "/"), func(s string) bool { return s == "" || s[0] == '.' || strings.HasSuffix(s, ".lock") })
-}
+func fitForRef(name string) bool { return plumbing.ReferenceName("refs/x/"+name).Validate() == nil }
 
 // abbreviated is the one commit whose SHA begins so; nil: name is no abbreviation, or no commit has it.
 func (r *Repo) abbreviated(name string) (*object.Commit, error) {
@@ -89,19 +86,12 @@ func (r *Repo) abbreviated(name string) (*object.Commit, error) {
 	if len(name) < shortest || len(name) > 40 || strings.Trim(name, "0123456789abcdef") != "" {
 		return nil, nil
 	}
-	whole, err := hex.DecodeString(name[:len(name)/2*2])
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.objects.beginning(whole)
+	found, err := r.objects.beginning(name)
 	if err != nil {
 		return nil, err
 	}
 	var commit *object.Commit
 	for _, h := range found {
-		if !strings.HasPrefix(h.String(), name) {
-			continue
-		}
 		c, err := r.peel(h)
 		switch {
 		case errors.Is(err, ErrNotFound):
@@ -116,36 +106,23 @@ func (r *Repo) abbreviated(name string) (*object.Commit, error) {
 	return commit, nil
 }
 
-// step takes one step of ~N, ^N or ^{commit}, and gives what is left of them.
-func (r *Repo) step(c *object.Commit, steps string) (*object.Commit, string, error) {
-	if rest, ok := strings.CutPrefix(steps, "^{commit}"); ok {
-		return c, rest, nil
-	}
-	kind, rest := steps[0], strings.TrimLeft(steps[1:], "0123456789")
-	n := 1
-	if digits := steps[1 : len(steps)-len(rest)]; digits != "" {
-		var err error
-		if n, err = strconv.Atoi(digits); err != nil || n > MaxCommits {
-			return nil, "", fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
-		}
-	}
-	if rest != "" && rest[0] != '~' && rest[0] != '^' {
-		return nil, "", fmt.Errorf("%w: %s is not understood", ErrNotFound, strconv.Quote(steps))
-	}
-	if kind == '^' {
-		if n == 0 {
-			return c, rest, nil
-		}
-		c, err := r.parent(c, n)
-		return c, rest, err
+// step takes one step of ~N or ^N; without a kind it is none.
+func (r *Repo) step(c *object.Commit, kind, digits string) (*object.Commit, error) {
+	n, err := strconv.Atoi(cmp.Or(digits, "1"))
+	switch {
+	case err != nil || n > MaxCommits:
+		return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
+	case kind == "" || n == 0:
+		return c, nil
+	case kind == "^":
+		return r.parent(c, n)
 	}
 	for range n {
-		var err error
 		if c, err = r.parent(c, 1); err != nil {
-			return nil, "", err
+			return nil, err
 		}
 	}
-	return c, rest, nil
+	return c, nil
 }
 
 // parent is the nth parent of a commit, from 1.

@@ -1,6 +1,8 @@
 package gitremote
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -72,16 +74,25 @@ func (s *survey) track(ctx context.Context, wanted []Wanted, from reader) ([]pla
 	if len(wanted) > maxTracked {
 		return nil, nil, fmt.Errorf("%w: %d windowed branches", ErrTooLarge, len(wanted))
 	}
-	sources, pairs := s.pairs(wanted)
-	known, err := s.standings(ctx, sources, pairs)
-	if err != nil {
+	known := &standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
+	for _, w := range wanted {
+		source, ok := s.heads[w.From]
+		if !ok {
+			continue
+		}
+		known.follow[source] = nil
+		if tip, ok := s.heads[w.Name]; ok {
+			known.of[pair{source, tip}] = standing{}
+		}
+	}
+	if err := known.ask(ctx, s.graph); err != nil {
 		return nil, nil, err
 	}
 	for _, r := range from.rounds() {
 		if known.settled(r) {
 			continue
 		}
-		if err := s.learn(ctx, r, &known, from); err != nil {
+		if err := s.learn(ctx, r, known, from); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -89,57 +100,39 @@ func (s *survey) track(ctx context.Context, wanted []Wanted, from reader) ([]pla
 	return branches, known.sources(s, wanted), err
 }
 
-// pairs is the tips of the sources and the pairs that must be told apart, each once.
-func (s *survey) pairs(wanted []Wanted) (sources []plumbing.Hash, pairs []pair) {
-	for _, w := range wanted {
-		source, ok := s.heads[w.From]
-		if !ok {
-			continue
-		}
-		if !slices.Contains(sources, source) {
-			sources = append(sources, source)
-		}
-		if tip, ok := s.heads[w.Name]; ok {
-			pairs = append(pairs, pair{source, tip})
-		}
-	}
-	slices.SortFunc(pairs, func(a, b pair) int {
-		return strings.Compare(a.source.String()+a.tip.String(), b.source.String()+b.tip.String())
-	})
-	return sources, slices.Compact(pairs)
-}
-
-// standings is all that a graph tells at one time.
+// standings is all that a graph tells at one time of the sources and of the pairs that must be told apart, each once.
 type standings struct {
 	follow map[plumbing.Hash]*source
 	of     map[pair]standing
-	open   []pair
+	open   []pair // of which it tells nothing
 }
 
-// standings asks the graph as it is now. Each source and each pair may cost a walk through all of it.
-func (s *survey) standings(ctx context.Context, sources []plumbing.Hash, pairs []pair) (standings, error) {
-	out := standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
-	for _, h := range sources {
+// ask asks the graph as it is now. Each source and each pair may cost a walk through all of it.
+func (k *standings) ask(ctx context.Context, g *graph) error {
+	for h := range k.follow {
 		if err := ctx.Err(); err != nil {
-			return out, err
+			return err
 		}
-		out.follow[h] = s.graph.follow(h)
+		k.follow[h] = g.follow(h)
 	}
-	for _, p := range pairs {
+	k.open = nil
+	for p := range k.of {
 		if err := ctx.Err(); err != nil {
-			return out, err
+			return err
 		}
-		at := out.follow[p.source].place(p.tip)
-		out.of[p] = at
-		if at.relation == plan.RelationUnknown {
-			out.open = append(out.open, p)
+		k.of[p] = k.follow[p.source].place(p.tip)
+		if k.of[p].relation == plan.RelationUnknown {
+			k.open = append(k.open, p)
 		}
 	}
-	return out, nil
+	slices.SortFunc(k.open, func(a, b pair) int { // some of them are read apart: the same ones whenever it is tried
+		return cmp.Or(bytes.Compare(a.source[:], b.source[:]), bytes.Compare(a.tip[:], b.tip[:]))
+	})
+	return nil
 }
 
 // settled tells whether a round has nothing to add.
-func (k standings) settled(r round) bool {
+func (k *standings) settled(r round) bool {
 	if len(k.open) > 0 {
 		return false
 	}
@@ -149,19 +142,6 @@ func (k standings) settled(r round) bool {
 		}
 	}
 	return true
-}
-
-// again asks the graph once more, of the same sources and pairs.
-func (k *standings) again(ctx context.Context, s *survey) (err error) {
-	sources, pairs := make([]plumbing.Hash, 0, len(k.follow)), make([]pair, 0, len(k.of))
-	for h := range k.follow {
-		sources = append(sources, h)
-	}
-	for p := range k.of {
-		pairs = append(pairs, p)
-	}
-	*k, err = s.standings(ctx, sources, pairs)
-	return err
 }
 
 // learn reads what a round adds.
@@ -181,7 +161,7 @@ func (s *survey) learn(ctx context.Context, r round, known *standings, from read
 	if err := from.read(ctx, a, s.graph); err != nil {
 		return err
 	}
-	return known.again(ctx, s)
+	return known.ask(ctx, s.graph)
 }
 
 // learnApart reads what lies between a branch and its source, both ways: the commits that a branch is behind by may be many,
@@ -200,7 +180,7 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 				return err
 			}
 		}
-		if err := known.again(ctx, s); err != nil {
+		if err := known.ask(ctx, s.graph); err != nil {
 			return err
 		}
 		if slices.Contains(known.open, p) {
@@ -212,7 +192,7 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 
 // tracked is the branches as the plan has them, in the order wanted. All that could be read was, so what is not known of a
 // branch by now is an error, never a relation.
-func (s *survey) tracked(wanted []Wanted, known standings) ([]plan.Tracked, error) {
+func (s *survey) tracked(wanted []Wanted, known *standings) ([]plan.Tracked, error) {
 	folded := map[string][]plan.Branch{}
 	for name := range s.heads {
 		folded[strings.ToLower(string(name))] = append(folded[strings.ToLower(string(name))], name)
@@ -247,7 +227,7 @@ func twin(names []plan.Branch, name plan.Branch) plan.Branch {
 }
 
 // sources is the followed branches as the plan has them; one that is not there has no tip.
-func (k standings) sources(s *survey, wanted []Wanted) map[plan.Branch]plan.Source {
+func (k *standings) sources(s *survey, wanted []Wanted) map[plan.Branch]plan.Source {
 	out := map[plan.Branch]plan.Source{}
 	for _, w := range wanted {
 		if _, done := out[w.From]; done {

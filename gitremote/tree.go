@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -16,27 +17,20 @@ import (
 // File is the content of one file at a commit; ok is false where nothing stands at that path. A directory, symbolic link
 // or submodule is ErrNotAFile, more than MaxFile bytes is ErrTooLarge.
 func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error) {
-	data, ok, err = r.file(sha, name)
+	_, data, err = r.file(sha, name)
+	return data, data != nil, err
+}
+
+// file is that with the blob's name; nil: nothing stands there.
+func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err error) {
+	root, err := r.root(sha)
+	if err == nil {
+		blob, data, err = getter(r.content).file(root, name)
+	}
 	if err != nil {
 		err = fmt.Errorf("file %q at %s: %w", name, sha.Short(), err)
 	}
-	return data, ok, err
-}
-
-func (r *Repo) file(sha plan.SHA, name string) ([]byte, bool, error) {
-	root, err := r.root(sha)
-	if err != nil {
-		return nil, false, err
-	}
-	e, ok, err := r.entry(root, name)
-	if err != nil || !ok {
-		return nil, false, err
-	}
-	if !regular(e.Mode) {
-		return nil, false, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
-	}
-	data, err := r.content(plumbing.BlobObject, e.Hash, MaxFile)
-	return data, err == nil, err
+	return blob, data, err
 }
 
 // root is the tree of a commit.
@@ -52,19 +46,16 @@ func (r *Repo) root(sha plan.SHA) (plumbing.Hash, error) {
 	return c.TreeHash, nil
 }
 
-// leaf is what a tree says of one path that is no directory.
-type leaf struct {
-	hash plumbing.Hash
-	mode filemode.FileMode
-}
+// getter gets an object of one kind, by its name and of at most so many bytes, wherever it stands.
+type getter func(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error)
 
 // tree reads the entries of one directory. Fail closed: names that would make a path mean another one, or two things at
 // once, are an error. git refuses them too, but not everything that writes trees is git.
-func (r *Repo) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
+func (get getter) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
 	if strings.Count(below, "/") > maxDepth {
 		return nil, fmt.Errorf("%w: "+sayNested, ErrTooLarge, maxDepth)
 	}
-	content, err := r.content(plumbing.TreeObject, h, maxTree)
+	content, err := get(plumbing.TreeObject, h, maxTree)
 	if err != nil {
 		return nil, err
 	}
@@ -82,37 +73,31 @@ func (r *Repo) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error) {
 	return t.Entries, nil
 }
 
-// entry finds what stands at a path; ok is false: nothing does.
-func (r *Repo) entry(root plumbing.Hash, name string) (e object.TreeEntry, ok bool, err error) {
-	e = object.TreeEntry{Hash: root, Mode: filemode.Dir}
-	if name == "." {
-		return e, true, nil
-	}
-	below := ""
+// file is the file at a path below a tree; nil: nothing stands there.
+func (get getter) file(root plumbing.Hash, name string) (plan.SHA, []byte, error) {
+	e, below := directory(root), ""
 	for part := range strings.SplitSeq(name, "/") {
 		if e.Mode != filemode.Dir {
-			return e, false, nil
+			return "", nil, nil
 		}
-		entries, err := r.tree(e.Hash, below)
+		entries, err := get.tree(e.Hash, below)
 		if err != nil {
-			return e, false, err
+			return "", nil, err
 		}
-		if e, ok = named(entries, part); !ok {
-			return e, false, nil
+		i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == part })
+		if i < 0 {
+			return "", nil, nil
 		}
-		below = path.Join(below, part) + "/"
+		e, below = entries[i], path.Join(below, part)+"/"
 	}
-	return e, true, nil
-}
-
-// named is the entry of that name.
-func named(entries []object.TreeEntry, name string) (object.TreeEntry, bool) {
-	for _, e := range entries {
-		if e.Name == name {
-			return e, true
-		}
+	if e.Mode != filemode.Regular && e.Mode != filemode.Executable {
+		return "", nil, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
 	}
-	return object.TreeEntry{}, false
+	data, err := get(plumbing.BlobObject, e.Hash, MaxFile)
+	if err == nil && data == nil {
+		data = []byte{} // which nil would not be
+	}
+	return plan.SHA(e.Hash.String()), data, err
 }
 
 // content is an object of one kind; what has another one is missing. More than limit bytes are ErrTooLarge.
@@ -128,11 +113,6 @@ func (r *Repo) content(kind plumbing.ObjectType, h plumbing.Hash, limit int64) (
 		return nil, r.lacking(kind.String()+" "+h.String(), err)
 	}
 	return content, nil
-}
-
-// regular tells whether a mode is a file's.
-func regular(mode filemode.FileMode) bool {
-	return mode == filemode.Regular || mode == filemode.Executable
 }
 
 // kindOf is a mode in words.

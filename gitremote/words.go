@@ -18,7 +18,7 @@ const (
 	wordsSymbolic   = "it is a symbolic ref, not a branch of its own"
 	wordsBadName    = "not a valid branch name"
 	wordsLocked     = "locked by another git process: %s"
-	wordsLink       = "%s is a link or not a regular file: nothing is written through it"
+	wordsLink       = "%s is a symbolic link, or no regular file; not moved"
 	wordsReflog     = "sluice promote: fast-forward"
 )
 
@@ -60,13 +60,35 @@ func refuse(b plan.Branch, form string, args ...any) Refused {
 	return Refused{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
 }
 
-// elsewhere says what became of a branch that is not where it was observed.
-func elsewhere(m plan.Move, now plan.SHA) Refused {
-	switch {
-	case now == "":
-		return refuse(m.Branch, wordsGone)
-	case m.Old == "":
-		return refuse(m.Branch, wordsAppeared, now.Short())
+// refusals is the branches that were not moved.
+type refusals map[plan.Branch]Refused
+
+// add puts a branch down with the reason.
+func (r refusals) add(b plan.Branch, form string, args ...any) { r[b] = refuse(b, form, args...) }
+
+// of is the refusals among moves, in their order.
+func (r refusals) of(moves []plan.Move) (out []Refused) {
+	for _, m := range moves {
+		if no, ok := r[m.Branch]; ok {
+			out = append(out, no)
+		}
 	}
-	return refuse(m.Branch, wordsMovedAway, now.Short())
+	return out
+}
+
+// done tells whether nothing can be done about a branch any more: it is where it should be, or it is put down that somebody else
+// moved it.
+func (r refusals) done(m plan.Move, now plan.SHA) bool {
+	switch {
+	case now == m.New:
+	case now == m.Old:
+		return false
+	case now == "":
+		r.add(m.Branch, wordsGone)
+	case m.Old == "":
+		r.add(m.Branch, wordsAppeared, now.Short())
+	default:
+		r.add(m.Branch, wordsMovedAway, now.Short())
+	}
+	return true
 }

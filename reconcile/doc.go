@@ -60,8 +60,7 @@
 //   - Nothing is released on details older than half a minute: what may go now and rests on older ones is read in full just before.
 //     A look asks for the details of what falls due by then; and of what waits for checks or reviews, or is released, after an event
 //     and at each resync.
-//   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget, and a repository that is never
-//     quiet is looked at less often, but never late for an opening.
+//   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget.
 //   - As GitHub's hour runs low, looks for the sake of events come further apart, one after the other in an installation, so that the hour
 //     lasts: none waits longer than the rest of the hour × (points that those in line want ÷ points left). What an opening needs does not
 //     wait in that line, and of merges only as many begin as GitHub takes.

@@ -56,6 +56,7 @@ type admission struct {
 	urgency      urgency
 	ticket       uint64 // it keeps its place in the order for as long as it tries
 	waiter       *waiter
+	waited       bool // for the turn that it joined for
 }
 
 // pass lets a write in that waits for nobody: a debt is paid. done lets others in after it.
@@ -103,18 +104,13 @@ func (a *admission) enter(ctx context.Context, most int, stall func()) (waited b
 	if a.waiter == nil {
 		a.join(most)
 	}
-	l, w := a.lanes, a.waiter
-	a.waiter = nil
+	a.await(ctx, stall)
+	l, w, waited := a.lanes, a.waiter, a.waited
+	a.waiter, a.waited = nil, false
 	select {
 	case <-w.turn:
-		return false, nil
-	default:
-	}
-	stall()
-	select {
-	case <-w.turn:
-		return true, nil
-	case <-ctx.Done():
+		return waited, nil
+	default: // ctx ended
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,6 +122,21 @@ func (a *admission) enter(ctx context.Context, most int, stall func()) (waited b
 		return true, errStopped
 	}
 	return true, nil // it was let in just now
+}
+
+// await waits for the turn that was joined for, or the end of ctx. stall is called before a wait.
+func (a *admission) await(ctx context.Context, stall func()) {
+	select {
+	case <-a.waiter.turn:
+		return
+	default:
+	}
+	stall()
+	a.waited = true
+	select {
+	case <-a.waiter.turn:
+	case <-ctx.Done():
+	}
 }
 
 // admission gives a place at the end of an installation's line.

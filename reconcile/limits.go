@@ -21,11 +21,6 @@ const (
 	settleFirst = 10 * time.Millisecond
 	// settleMost is the longest that a note waits for quiet.
 	settleMost = time.Second
-	// A repository with events all the time is not looked at all the time: from the streakFree-th look in a row on, the pause
-	// between two looks grows by streakStep, up to streakMost. Looks are in a row while less than streakMost lies between them.
-	streakFree = 4
-	streakStep = 500 * time.Millisecond
-	streakMost = 10 * time.Second
 	// echoWait is how long after a merge or an update of ours the repository is looked at again, so that the echoes of many
 	// writes make one look.
 	echoWait = 2 * time.Second

@@ -296,7 +296,7 @@ func (k *look) observed(s plan.Snapshot) {
 		k.entry.settle, k.entry.noted, k.entry.prompt = never, never, never
 	}
 	k.entry.events.forget(k.seen)
-	k.entry.bases, k.entry.free = slices.Collect(maps.Keys(s.Bases)), s.Budget == 0
+	k.entry.bases = slices.Collect(maps.Keys(s.Bases))
 	k.entry.costs(max(1, l.forge.LookCost(k.repo), len(s.Bases))) // pull requests are paid from one hour, a base's rules from another
 	if k.rules {
 		k.entry.resync = l.now().tick + l.resyncInterval(k.entry)

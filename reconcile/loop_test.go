@@ -1418,8 +1418,24 @@ func TestStoppingDoesNotWaitForGitHubForEver(t *testing.T) {
 	}, one)
 }
 
+// TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget: what is left of the hour says how far apart its looks come, and nothing else does.
 func TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
+		const hourly = 1000
+		w.budget = hourly
+		renewed, left := time.Now().Add(time.Hour), hourly
+		w.budgets = func(b *forge.Budgets) {
+			if !time.Now().Before(renewed) {
+				renewed, left = renewed.Add(time.Hour), hourly
+			}
+			b.GraphQL = forge.Budget{Limit: hourly, Left: left, Renewed: renewed}
+		}
+		w.after = func(c call) error {
+			if c.op == "observe" {
+				left--
+			}
+			return nil
+		}
 		w.writes = 180 // at GitHub's pace
 		w.open(one, pull{number: 7, hold: true})
 		stop, from := started(w, reconcile.Options{})
@@ -1429,8 +1445,15 @@ func TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget(t *testing.T) {
 			w.note(one)
 			time.Sleep(400 * time.Millisecond)
 		}
-		if n := w.count(from, "observe"); n > 450 {
+		if n := w.count(from, "observe"); n > hourly {
 			t.Errorf("%d looks in an hour of events", n)
+		}
+		last := from
+		for _, c := range w.of(from, "observe") {
+			if apart := c.at.Sub(last); apart > 30*time.Second {
+				t.Errorf("no look for %v at %v", apart, last.Sub(from))
+			}
+			last = c.at
 		}
 		w.set(func() { w.slow = 50 * time.Millisecond })
 		time.Sleep(time.Minute)

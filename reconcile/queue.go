@@ -73,8 +73,7 @@ type entry struct {
 	missed tick      // when it is to be looked at, or was, for events that may be lost; 0: never
 	hold   tick      // nothing but Wake before this: errors
 
-	ended  tick // when the last look did
-	streak int  // looks in a row
+	ended tick // when the last look did
 
 	cost  int // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
 	fails int // errors in a row that held it
@@ -93,7 +92,6 @@ type entry struct {
 	open   map[int]opened // pull requests that the last observation showed
 	blind  bool           // a look is under way that has not observed yet
 	bases  []plan.Branch  // at the last look; nil: there was none
-	free   bool           // nothing is bound to GitHub's pace
 	left   map[plot]int   // looks in a row that events kept from a write there; touched by its look alone
 	lag    lag
 	merged []int // by us, since a look asked what became of them; touched by its look alone
@@ -281,7 +279,7 @@ func (q *queue) note(e *entry, named plan.Named, now tick) {
 		e.latest = now
 	}
 	e.noted = min(e.noted, now)
-	e.settle = max(min(e.prompt, e.noted+settleMost, now+settleQuiet), e.ended+e.rest())
+	e.settle = min(e.prompt, e.noted+settleMost, now+settleQuiet)
 	q.reckon(e)
 }
 
@@ -301,14 +299,6 @@ func (q *queue) hear(e *entry, now tick) {
 
 // lost reports whether GitHub said often enough that the repository is not there.
 func (e *entry) lost() bool { return e.gones >= goneProof }
-
-// rest is how long a repository with events all the time is left alone after a look, to spare GitHub's budgets.
-func (e *entry) rest() time.Duration {
-	if e.free {
-		return 0
-	}
-	return min(max(0, time.Duration(e.streak-streakFree)*streakStep), streakMost)
-}
 
 // soon asks for a look at an instant, or before it.
 func (q *queue) soon(e *entry, at tick) {
@@ -381,10 +371,6 @@ func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
 	e.state, e.began, e.blind = looking, e.class(now), true
-	if now.tick-e.ended > streakMost {
-		e.streak = 0
-	}
-	e.streak++
 	e.event, e.asked = e.noted, min(e.due, e.settle)
 	e.due, e.settle, e.noted, e.prompt, e.hold = never, never, never, never, 0
 	if !e.wake.After(now.wall) {
@@ -397,9 +383,6 @@ func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
 	q.release()
 	e.ended, e.blind = now, false
-	if e.settle != never {
-		e.settle = max(e.settle, now+e.rest()) // notes that came in while it was looked at
-	}
 	if e.state == looking {
 		e.state = idle
 		q.reckon(e)

@@ -32,39 +32,39 @@ func (k *look) send(ctx context.Context, a plan.Action, write func(context.Conte
 	return k.inTurn(ctx, j, func() func() { return k.park(ctx) })
 }
 
-// sendAll does writes at the same time. As soon as one of them waits for its turn the look gives its worker away.
+// sendAll does writes at the same time. As soon as one of them waits for its turn the look gives its worker away. A goroutine begins when
+// its turn comes: thousands that wait would cost more memory than all else.
 func (k *look) sendAll(ctx context.Context, jobs []*job) {
-	stalled, ended := make(chan struct{}, 1), make(chan struct{})
+	var parked sync.Once
+	unpark := func() {}
 	stall := func() func() {
-		select {
-		case stalled <- struct{}{}:
-		default: // another one waits already
-		}
+		parked.Do(func() { unpark = k.park(ctx) })
 		return func() {}
 	}
-	var all sync.WaitGroup
 	over := new(atomic.Bool)
 	for _, j := range jobs {
 		j.turn, j.over = k.turn(j.action), over
-		j.turn.join(k.abreast()) // in the plan's order, whichever goroutine comes first
+		j.turn.join(k.abreast()) // in the plan's order
+	}
+	var all sync.WaitGroup
+	for u := range urgencies { // turns come in order among those that are equally urgent
 		all.Go(func() {
-			j.err = guard(func() error { return k.inTurn(ctx, j, stall) })
-			if endsAll(j.err) && !foreseen(j.action, j.err) {
-				over.Store(true)
+			for _, j := range jobs {
+				if j.turn.urgency != u {
+					continue
+				}
+				j.turn.await(ctx, func() { stall() })
+				all.Go(func() {
+					j.err = guard(func() error { return k.inTurn(ctx, j, stall) })
+					if endsAll(j.err) && !foreseen(j.action, j.err) {
+						over.Store(true)
+					}
+				})
 			}
 		})
 	}
-	go func() {
-		all.Wait()
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-stalled:
-		unpark := k.park(ctx)
-		<-ended
-		unpark()
-	}
+	all.Wait()
+	unpark()
 }
 
 // inTurn does a write when its turn comes. A short limit, mostly our own pace, is waited for without a worker by all of the

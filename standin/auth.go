@@ -6,7 +6,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +26,6 @@ type token struct {
 	installation int64
 	expires      time.Time
 	permissions  map[string]string
-	repos        []int64 // nil: all of the installation's
 }
 
 // caller is who asks.
@@ -120,10 +118,10 @@ func (g *GitHub) byJWT(value string) (caller, error) {
 }
 
 // issue makes an installation token, limited to what the caller asks for.
-func (g *GitHub) issue(i *installation, permissions map[string]string, repos []int64) (string, token) {
-	t := token{installation: i.id, expires: g.now().Add(tokenLife), permissions: maps.Clone(i.permissions), repos: repos}
+func (g *GitHub) issue(i *installation, permissions map[string]string) (string, token) {
+	t := token{installation: i.id, expires: g.now().Add(tokenLife), permissions: allPermissions()}
 	if len(permissions) > 0 {
-		t.permissions = maps.Clone(permissions)
+		t.permissions = permissions
 	}
 	var b [18]byte
 	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
@@ -148,17 +146,14 @@ func (g *GitHub) sees(c caller, r *Repo) bool {
 		return !c.app // persons see what is public, and everything is
 	}
 	i := g.installation(c.id)
-	return i != nil && i.reaches(r) && (c.token.repos == nil || slices.Contains(c.token.repos, r.id))
+	return i != nil && i.reaches(r)
 }
 
-// need is what a route asks of its caller: a permission of an App, and the least permission of a person.
+// need is what a route asks of its caller: a permission of an App; to write contents or statuses a person has to be a writer.
 type need struct {
 	permission string // "contents", "pull_requests", …
-	level      string // Read or Write, for an App
-	person     string // Read, Triage, Write
+	level      string // Read or Write
 }
-
-var personRank = map[string]int{Read: 1, Triage: 2, Write: 3, Maintain: 4, Admin: 5}
 
 // may says no to a caller who lacks what a route needs: 403.
 func (r *Repo) may(c caller, n need) error {
@@ -171,8 +166,8 @@ func (r *Repo) may(c caller, n need) error {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if personRank[r.permission(c.actor.Login)] < personRank[n.person] {
-		return refuse(http.StatusForbidden, msgMustHave, n.person)
+	if n.level == Write && n != writePulls && !r.canWrite(c.actor) { // who may open a pull request depends on its head
+		return refuse(http.StatusForbidden, msgMustHave, Write)
 	}
 	return nil
 }

@@ -34,9 +34,7 @@ func (r *Repo) ArmAutoMerge(n int, by string, method Method) error {
 
 // DisarmAutoMerge takes the wish back.
 func (r *Repo) DisarmAutoMerge(n int, by string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.edit(n, person(by), "auto_merge_disabled", func(p *Pull) object { p.AutoMerge = nil; return nil })
+	return r.editAs(by, n, "auto_merge_disabled", func(p *Pull) object { p.AutoMerge = nil; return nil })
 }
 
 // autoMerge merges whatever is armed and may be merged now: at once, as quick as GitHub can be; the caller holds r.mu.

@@ -45,7 +45,7 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 	r.g.meet(s.By)
 	s.ID, s.At, s.SHA = r.g.nextID(), r.g.now(), c.sha
 	r.statuses[c.sha] = append(r.statuses[c.sha], s)
-	r.tellStatus(s, c)
+	r.tellStatus(s)
 	r.autoMerge()
 	return s, nil
 }

@@ -38,8 +38,3 @@ func invalidField(resource, field, code string) *apiError {
 		errors: []any{object{"resource": resource, "field": field, "code": code}},
 	}
 }
-
-// unprocessable is the other form of 422, with plain texts.
-func unprocessable(text string) *apiError {
-	return &apiError{status: http.StatusUnprocessableEntity, message: "Unprocessable Entity", errors: []any{text}}
-}

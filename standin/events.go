@@ -2,11 +2,10 @@ package standin
 
 import (
 	"maps"
-	"slices"
 	"strings"
 )
 
-// What is told to the App, in the shapes of GitHub's webhooks:
+// What is told to the App, as far as it reads it, in the shapes of GitHub's webhooks:
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 
 // appEvents are what the App has subscribed to, besides what every App gets.
@@ -17,107 +16,51 @@ var appEvents = []string{
 // tell sends an event of this repository if the App is installed there; the caller holds r.mu.
 func (r *Repo) tell(event, action string, by Actor, rest object) {
 	to := r.g.installationOf(r)
-	if to == nil {
+	if to == nil || r.g.hooks.nowhere() {
 		return
 	}
-	repo := r.repoJSON(r.self())
-	if event == "push" { // numbers in this event, texts elsewhere
-		repo["created_at"], repo["pushed_at"] = r.created.Unix(), r.pushed.Unix()
-	}
 	payload := object{
-		"repository": repo, "sender": r.g.userJSON(by),
+		"repository": r.short(), "sender": r.g.userJSON(by),
 		"installation": object{"id": to.id, "node_id": nodeID("Installation", to.id)},
 	}
 	if action != "" {
 		payload["action"] = action
 	}
-	for k, v := range rest {
-		payload[k] = v
-	}
+	maps.Copy(payload, rest)
 	r.g.hooks.send(event, to, r.id, payload)
+}
+
+// short is a repository as events carry it.
+func (r *Repo) short() object {
+	return object{"id": r.id, "node_id": nodeID("Repository", r.id), "name": r.name, "full_name": r.String(), "private": false}
 }
 
 func (r *Repo) tellPull(action string, by Actor, p *Pull, extra object) {
 	rest := object{"number": p.Number, "pull_request": r.onePullJSON(p, detail{mergeable: mergeableUnknown, state: "UNKNOWN"})}
-	for k, v := range extra {
-		rest[k] = v
-	}
+	maps.Copy(rest, extra)
 	r.tell("pull_request", action, by, rest)
 }
 
 func (r *Repo) tellReview(action string, by Actor, p *Pull, v Review) {
-	review := r.reviewJSON(p, v)
-	review["state"] = strings.ToLower(string(v.State)) // webhooks spell it small, REST large
+	review := object{ // webhooks spell the state small
+		"id": v.ID, "user": r.g.userJSON(v.By), "state": strings.ToLower(string(v.State)), "commit_id": v.On, "submitted_at": timeOrNil(v.At),
+	}
 	r.tell("pull_request_review", action, by, object{"review": review, "pull_request": r.pullJSON(p)})
 }
 
-func (r *Repo) tellStatus(s Status, c *commit) {
-	o := r.statusJSON(s)
+func (r *Repo) tellStatus(s Status) {
 	r.tell("status", "", s.By, object{
-		"id": s.ID, "sha": s.SHA, "name": r.String(), "context": s.Context, "state": s.State, "description": o["description"],
-		"target_url": o["target_url"], "avatar_url": o["avatar_url"], "created_at": o["created_at"], "updated_at": o["updated_at"],
-		"commit": r.commitJSON(c), "branches": r.branchesAt(s.SHA),
+		"id": s.ID, "sha": s.SHA, "name": r.String(), "context": s.Context, "state": s.State, "description": orNil(s.Description),
+		"created_at": timeOrNil(s.At), "updated_at": timeOrNil(s.At),
 	})
 }
 
-// maxBranchesTold is how many branches a status event lists.
-const maxBranchesTold = 10
-
-// branchesAt lists branches whose tip is a commit.
-func (r *Repo) branchesAt(sha string) []object {
-	list := []object{}
-	for _, branch := range slices.Sorted(maps.Keys(r.heads)) {
-		if r.heads[branch] == sha && len(list) < maxBranchesTold {
-			url := r.g.api() + "/repos/" + r.String() + "/commits/" + sha
-			list = append(list, object{"name": branch, "protected": false, "commit": object{"sha": sha, "url": url}})
-		}
-	}
-	return list
-}
-
-// maxCommitsTold is how many commits a push event lists.
-const maxCommitsTold = 20
-
-func (r *Repo) tellPush(m move) error {
-	before, after := orZero(m.before), orZero(m.after)
-	payload := object{
-		"ref": "refs/heads/" + m.branch, "before": before, "after": after, "base_ref": nil, "created": m.before == "",
-		"deleted": m.after == "", "forced": false, "compare": r.g.web() + "/" + r.String() + "/compare/" + before + "..." + after,
-		"commits": []object{}, "head_commit": nil,
+func (r *Repo) tellPush(m move) {
+	r.tell("push", "", m.by, object{
+		"ref": "refs/heads/" + m.branch, "before": orZero(m.before), "after": orZero(m.after), "created": m.before == "", "deleted": m.after == "",
+		"forced": m.before != "" && m.after != "" && !r.Contains(m.after, m.before),
 		"pusher": object{"name": m.by.rest(), "email": mailOf(m.by.rest())},
-	}
-	if m.after != "" {
-		head, err := r.git.commit(m.after)
-		if err != nil {
-			return err
-		}
-		payload["head_commit"] = r.pushedJSON(head)
-	}
-	if m.before != "" && m.after != "" {
-		if err := r.addPushed(payload, m); err != nil {
-			return err
-		}
-	}
-	r.tell("push", "", m.by, payload)
-	return nil
-}
-
-func (r *Repo) addPushed(payload object, m move) error {
-	forward, err := r.git.contains(m.after, m.before)
-	if err != nil {
-		return err
-	}
-	payload["forced"] = !forward
-	list, err := r.git.between(m.before, m.after)
-	if err != nil {
-		return err
-	}
-	commits := []object{}
-	for _, c := range list[max(0, len(list)-maxCommitsTold):] {
-		commits = append(commits, r.pushedJSON(c))
-	}
-	payload["commits"] = commits
-	return nil
+	})
 }
 
 func orZero(sha string) string {
@@ -127,52 +70,20 @@ func orZero(sha string) string {
 	return sha
 }
 
-// pushedJSON is a commit as push events carry it, with the paths that it changed.
-func (r *Repo) pushedJSON(c *commit) object {
-	added, removed, modified := []string{}, []string{}, []string{}
-	if len(c.parents) == 1 {
-		if df, err := r.git.diff(c.parents[0], c.sha); err == nil {
-			added, removed, modified = df.byKind()
-		}
-	}
-	who := func(i ident) object { return object{"name": i.name, "email": i.email, "username": i.name} }
-	return object{
-		"id": c.sha, "tree_id": c.tree, "distinct": true, "message": strings.TrimSpace(c.message), "timestamp": timeOrNil(c.committer.at),
-		"url": r.g.web() + "/" + r.String() + "/commit/" + c.sha, "author": who(c.author), "committer": who(c.committer),
-		"added": added, "removed": removed, "modified": modified,
-	}
-}
-
-func (df *diff) byKind() (added, removed, modified []string) {
-	added, removed, modified = []string{}, []string{}, []string{}
-	for _, f := range df.files {
-		switch f.status {
-		case "added", "copied":
-			added = append(added, f.path)
-		case "removed":
-			removed = append(removed, f.path)
-		case "renamed":
-			added, removed = append(added, f.path), append(removed, f.old)
-		default:
-			modified = append(modified, f.path)
-		}
-	}
-	return added, removed, modified
-}
-
 func (r *Repo) tellCheck(c Check) {
-	action := "created"
+	action, run := "created", object{"id": c.ID, "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At)}
 	if c.Status == "completed" {
-		action = "completed"
+		action, run["conclusion"] = "completed", c.Conclusion
 	}
-	r.tell("check_run", action, c.App, object{"check_run": r.checkJSON(c)})
-	if suite, done := r.suiteJSON(c); done {
+	r.tell("check_run", action, c.App, object{"check_run": run})
+	if conclusion := r.suite(c); conclusion != "" {
+		suite := object{"id": c.Suite, "head_sha": c.SHA, "status": "completed", "conclusion": conclusion}
 		r.tell("check_suite", "completed", c.App, object{"check_suite": suite})
 	}
 }
 
-// suiteJSON is the suite of a check run, and whether all of it is completed.
-func (r *Repo) suiteJSON(c Check) (suite object, done bool) {
+// suite is the conclusion of a check run's suite; "" if not all of it is completed.
+func (r *Repo) suite(c Check) string {
 	conclusion := "success"
 	for _, o := range r.checks[c.SHA] {
 		if o.Suite != c.Suite {
@@ -180,14 +91,10 @@ func (r *Repo) suiteJSON(c Check) (suite object, done bool) {
 		}
 		switch ofCheck(o) {
 		case stateInProgress:
-			return nil, false
+			return ""
 		case stateFailing:
 			conclusion = o.Conclusion
 		}
 	}
-	return object{
-		"id": c.Suite, "node_id": nodeID("CheckSuite", c.Suite), "head_branch": nil, "head_sha": c.SHA, "status": "completed",
-		"conclusion": conclusion, "app": r.g.appJSON(c.App), "pull_requests": r.sameRepoPulls(c.SHA),
-		"created_at": timeOrNil(c.At), "updated_at": timeOrNil(c.At),
-	}, true
+	return conclusion
 }

@@ -23,7 +23,7 @@ func readAll(t *testing.T, r io.Reader) string {
 
 func TestFaults(t *testing.T) {
 	w := newWorld(t)
-	const path = "/repos/acme/fleet"
+	const path = "/repos/acme/fleet/pulls"
 	reset := w.now.Now().Add(time.Minute)
 	rows := []struct {
 		fault  standin.Fault
@@ -34,8 +34,8 @@ func TestFaults(t *testing.T) {
 		{standin.SecondaryLimit(429, 0), 429, map[string]string{"Retry-After": ""}},
 		{standin.PrimaryLimit(403, reset), 403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1795262460"}},
 		{standin.PrimaryLimit(429, reset), 429, map[string]string{"X-RateLimit-Remaining": "0"}},
-		{standin.Fault{Method: "GET", Path: "/repos/{owner}/{repo}", Status: 502, Body: "<html>"}, 502, nil},
-		{standin.Fault{Path: "/repos/*/fleet", Status: 503}, 503, nil},
+		{standin.Fault{Method: "GET", Path: "/repos/{owner}/{repo}/pulls", Status: 502, Body: "<html>"}, 502, nil},
+		{standin.Fault{Path: "/repos/*/fleet/pulls", Status: 503}, 503, nil},
 	}
 	for _, r := range rows {
 		w.github.Fault(r.fault)
@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 
 func TestFaultCounts(t *testing.T) {
 	w := newWorld(t)
-	const path = "/repos/acme/fleet"
+	const path = "/repos/acme/fleet/pulls"
 	cancel := w.github.Fault(standin.Fault{Path: path, Skip: 1, Times: -1, Status: 500})
 	var got []int
 	for i := range 4 {
@@ -67,11 +67,11 @@ func TestFaultCounts(t *testing.T) {
 	if got[0] != 200 || got[1] != 500 || got[2] != 500 || got[3] != 200 {
 		t.Errorf("statuses %v", got)
 	}
-	w.github.Fault(standin.Fault{Path: "/graphql", Contains: "viewer", Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "no"}}})
+	w.github.Fault(standin.Fault{Path: "/graphql", Contains: "repository", Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "no"}}})
 	if errs := w.query(`{rateLimit{cost}}`, nil); errs != nil {
 		t.Errorf("harmed the wrong query: %v", errs)
 	}
-	if errs := w.query(`{viewer{login}}`, nil); len(errs) != 1 || errs[0] != "RATE_LIMITED: no" {
+	if errs := w.query(`{repository(owner:"acme",name:"fleet"){id}}`, nil); len(errs) != 1 || errs[0] != "RATE_LIMITED: no" {
 		t.Errorf("errors: %v", errs)
 	}
 }
@@ -93,7 +93,7 @@ func TestLostAnswer(t *testing.T) {
 func TestCutBody(t *testing.T) {
 	w := newWorld(t)
 	w.github.Fault(standin.Fault{Cut: 10, Times: 2})
-	url := newPlainServer(t, w.github) + "/repos/acme/fleet"
+	url := newPlainServer(t, w.github) + "/repos/acme/fleet/branches/main"
 	for name, transport := range map[string]http.RoundTripper{"in memory": w.github.Transport(), "network": http.DefaultTransport} {
 		req, err := http.NewRequestWithContext(t.Context(), "GET", url, nil)
 		w.must(err)
@@ -163,7 +163,7 @@ func TestLatency(t *testing.T) {
 		g.Fault(standin.Fault{Latency: time.Minute})
 		for _, want := range []time.Duration{time.Minute + time.Second, time.Second} {
 			start := time.Now()
-			req, err := http.NewRequestWithContext(t.Context(), "GET", "http://github.test/rate_limit", nil)
+			req, err := http.NewRequestWithContext(t.Context(), "GET", "http://github.test/apps/sluice", nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -172,7 +172,7 @@ func TestLatency(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if body := readAll(t, answer.Body); !strings.Contains(body, "resources") {
+			if body := readAll(t, answer.Body); !strings.Contains(body, "slug") {
 				t.Errorf("answer %s", body)
 			}
 			_ = answer.Body.Close()

@@ -25,7 +25,7 @@ type gitDir struct {
 
 	commits memo[string, *commit]
 	bases   memo[[2]string, string]
-	diffs   memo[[2]string, *diff]
+	diffs   memo[[2]string, []fileChange]
 	merges  memo[[2]string, merged]
 	lines   memo[[2]string, []*commit]
 	reach   memo[string, map[string]bool]
@@ -205,22 +205,22 @@ func (d *gitDir) tip(ref string) (string, error) {
 // errMoved says that a ref was not where the caller saw it.
 var errMoved = errors.New("ref moved")
 
-// move sets a ref to a commit if it still is where the caller saw it. An old of "" says that it must not exist, a sha of ""
-// deletes it.
-func (d *gitDir) move(ref, sha, old string) error {
-	if !validRef(ref) || (sha != "" && !fullSHA.MatchString(sha)) || (old != "" && !fullSHA.MatchString(old)) {
-		return fmt.Errorf("move %q to %q: not a valid name", ref, sha)
+// refMove sets a ref from one value to another; "" is none.
+type refMove struct{ name, from, to string }
+
+// move sets refs that still are where the caller saw them: all, or none of them.
+func (d *gitDir) move(moves ...refMove) error {
+	var script strings.Builder
+	for _, m := range moves {
+		if !validRef(m.name) || (m.to != "" && !fullSHA.MatchString(m.to)) || (m.from != "" && !fullSHA.MatchString(m.from)) {
+			return fmt.Errorf("move %q to %q: not a valid name", m.name, m.to)
+		}
+		fmt.Fprintf(&script, "update %s\x00%s\x00%s\x00", m.name, orZero(m.to), orZero(m.from))
 	}
 	if d.memory != nil {
-		return d.memory.move(refMove{ref, old, sha})
+		return d.memory.move(moves...)
 	}
-	if old == "" {
-		old = zeroSHA
-	}
-	if sha == "" {
-		sha = zeroSHA
-	}
-	_, err := d.run("update-ref", ref, sha, old)
+	_, err := d.runIn(strings.NewReader(script.String()), nil, "update-ref", "-z", "--stdin")
 	var said *gitError
 	if errors.As(err, &said) && strings.Contains(said.text, "cannot lock ref") {
 		return fmt.Errorf("%w: %s", errMoved, strings.TrimSpace(said.text))

@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -12,38 +11,61 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/graph-gophers/graphql-go"
-	gqlerrors "github.com/graph-gophers/graphql-go/errors"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
 )
 
 //go:embed schema.graphql
 var schemaText string
 
-// graphqlServer serves the schema over the resolvers of the look_*.go files.
-type graphqlServer struct{ schema *graphql.Schema }
+// graphqlServer serves the schema by the table of fields.go.
+type graphqlServer struct {
+	schema *ast.Schema
+	known  memo[string, document]
+}
 
-// Bounds on one query; GitHub has its own, in nodes: https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
+// document is the text of a query as it was read: it is never written to.
+type document struct {
+	*ast.QueryDocument
+	wrong gqlerror.List // by the schema, or it could not be read
+}
+
+// Bounds on queries; GitHub has its own, in nodes: https://docs.github.com/en/graphql/overview/rate-limits-and-query-limits-for-the-graphql-api
 const (
-	maxQueryDepth    = 25
-	maxQueryParallel = 8
-	maxFirst         = 100
+	maxTokens = 500_000
+	maxKnown  = 200 // documents that are kept
+	maxFirst  = 100
 )
 
 func (s *graphqlServer) parse(g *GitHub) error {
 	text := schemaText
 	if g.opts.NoUpdateRefs {
-		text = strings.Replace(text, updateRefsField, "", 1)
+		text = strings.Replace(text, updateRefsField, "  none: Boolean\n", 1) // a type must have some field
 	}
 	if g.opts.NoRefRules {
 		text = strings.Replace(text, rulesField, "", 1)
 	}
-	schema, err := graphql.ParseSchema(text, &queryRoot{g: g},
-		graphql.UseFieldResolvers(), graphql.MaxDepth(maxQueryDepth), graphql.MaxParallelism(maxQueryParallel))
+	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: text})
 	if err != nil {
 		return fmt.Errorf("parse GraphQL schema: %w", err)
 	}
-	s.schema = schema
+	s.schema, s.known.max = schema, maxKnown
 	return nil
+}
+
+// document reads a query.
+func (s *graphqlServer) document(text string) document {
+	d, _ := s.known.get(text, func() (document, error) {
+		doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: text}, maxTokens)
+		if err != nil {
+			return document{&ast.QueryDocument{}, gqlerror.List{gqlerror.WrapIfUnwrapped(err)}}, nil
+		}
+		return document{doc, validator.ValidateWithRules(s.schema, doc, nil)}, nil
+	})
+	return d
 }
 
 // serveGraphQL answers one query. Errors of a query come with 200, those of credentials and limits as in REST.
@@ -67,11 +89,13 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		g.fail(w, refuse(http.StatusBadRequest, msgBadJSON))
 		return
 	}
-	c := costOf(q.Query, q.Variables)
+	doc := g.graphql.document(q.Query)
+	op := doc.Operations.ForName(q.OperationName)
+	c := costOf(doc.QueryDocument, op, q.Variables)
 	b, enough := g.limits.spend(limitKey{who.id, "graphql"}, c.points(), g.now())
 	b.header(w.Header())
 	points := readPoints
-	if op := operation.FindStringSubmatch(q.Query); op != nil && op[1] == "mutation" {
+	if op != nil && op.Operation == ast.Mutation {
 		points = writePoints
 	}
 	if enough && g.secondary.pass(limitKey{who.id, "graphql"}, points, false, g.now()) != "" {
@@ -89,53 +113,56 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	}
-	ctx := context.WithValue(r.Context(), lookKey{}, newLook(g, who, c))
-	result := g.graphql.schema.Exec(ctx, q.Query, q.OperationName, q.Variables)
-	answer{status: http.StatusOK, body: asGitHub(result, q.Query)}.write(w)
+	data, errs := g.graphql.execute(newLook(g, who, c), doc, op, q.Variables)
+	out := object{}
+	if data != nil {
+		out["data"] = json.RawMessage(data)
+	}
+	if len(errs) > 0 {
+		out["errors"] = errs
+	}
+	answer{status: http.StatusOK, body: out}.write(w)
 }
 
-// asGitHub puts the type of an error where GitHub has it.
-func asGitHub(r *graphql.Response, query string) object {
-	out := object{}
-	if len(r.Data) > 0 {
-		out["data"] = r.Data
+// execute answers an operation; without data if it does not fit the schema.
+func (s *graphqlServer) execute(l *look, doc document, op *ast.OperationDefinition, variables map[string]any) (data []byte, errs []object) {
+	for _, e := range doc.wrong {
+		errs = append(errs, invalidQuery(e, op))
 	}
-	if len(r.Errors) == 0 {
-		return out
+	if len(errs) > 0 {
+		return nil, errs
 	}
-	list := []object{}
-	for _, e := range r.Errors {
-		list = append(list, errorJSON(e, query))
+	if op == nil {
+		return nil, []object{{"message": "An operation name is required"}}
 	}
-	out["errors"] = list
-	return out
+	vars, err := validator.VariableValues(s.schema, op, variables)
+	if err != nil {
+		return nil, []object{{"message": err.Error()}}
+	}
+	root := s.schema.Query
+	if op.Operation == ast.Mutation {
+		root = s.schema.Mutation
+	}
+	x := &execution{schema: s.schema, vars: vars, selected: map[selectionKey][]*ast.Field{}}
+	if !x.object(l, root.Name, op.SelectionSet, nil) {
+		x.out.WriteString("null")
+	}
+	return x.out.Bytes(), x.errs
 }
 
 // noField is how the library refuses a field that the schema does not have; GitHub, which is made with graphql-ruby, has other
 // words and a code: https://graphql-ruby.org/errors/validation_errors.html
 var noField = regexp.MustCompile(`^Cannot query field "(\w+)" on type "(\w+)"`)
 
-// operation is the head of a query's text.
-var operation = regexp.MustCompile(`^\s*(query|mutation)\b\s*(\w*)`)
-
-func errorJSON(e *gqlerrors.QueryError, query string) object {
-	o := object{"message": e.Message}
+// invalidQuery is what is wrong with a query's text.
+func invalidQuery(e *gqlerror.Error, op *ast.OperationDefinition) object {
+	o := object{"message": e.Message, "locations": e.Locations}
 	if m := noField.FindStringSubmatch(e.Message); m != nil {
 		o["message"] = fmt.Sprintf(msgNoField, m[1], m[2])
 		o["extensions"] = object{"code": "undefinedField", "typeName": m[2], "fieldName": m[1]}
-		if op := operation.FindStringSubmatch(query); op != nil && strings.EqualFold(op[1], m[2]) {
-			o["path"] = []string{strings.TrimSpace(op[1] + " " + op[2]), m[1]} // deeper ones lie where the library does not tell
+		if op != nil && strings.EqualFold(string(op.Operation), m[2]) {
+			o["path"] = []string{strings.TrimSpace(string(op.Operation) + " " + op.Name), m[1]} // deeper ones lie where the library does not tell
 		}
-	}
-	if len(e.Path) > 0 {
-		o["path"] = e.Path
-	}
-	if len(e.Locations) > 0 {
-		o["locations"] = e.Locations
-	}
-	var typed *queryError
-	if errors.As(e.ResolverError, &typed) {
-		o["type"] = typed.kind
 	}
 	return o
 }
@@ -150,72 +177,36 @@ func unresolved(format string, args ...any) error {
 	return &queryError{"NOT_FOUND", fmt.Sprintf("Could not resolve "+format, args...)}
 }
 
-// scalar is the value of any of GitHub's own scalars, which are all strings.
-type scalar string
-
-// ImplementsGraphQLType implements graphql-go's decode.Unmarshaler.
-func (scalar) ImplementsGraphQLType(name string) bool {
-	switch name {
-	case "DateTime", "URI", "GitObjectID", "GitRefname", "GitTimestamp", "BigInt":
-		return true
-	}
-	return false
-}
-
-// UnmarshalGraphQL implements graphql-go's decode.Unmarshaler.
-func (s *scalar) UnmarshalGraphQL(input any) error {
-	text, ok := input.(string)
-	if !ok {
-		return fmt.Errorf("%T is no string", input)
-	}
-	*s = scalar(text)
-	return nil
-}
-
-// window is the part of a connection that a query asks for.
-type window struct {
-	First, Last   *int32
-	After, Before *string
-}
-
-// pageInfo is GraphQL's PageInfo.
-type pageInfo struct {
-	EndCursor, StartCursor       *string
-	HasNextPage, HasPreviousPage bool
-}
-
 // connection is any of GraphQL's connections.
-type connection[T any] struct {
-	Nodes      *[]T
-	PageInfo   pageInfo
-	TotalCount int32
+type connection struct {
+	nodes            []any
+	end              any // the last one's cursor; nil of none
+	more             bool
+	total            int
+	checks, statuses int // of a rollup's contexts
 }
 
 // cut gives the asked part of a list. A cursor is a node's place in the list, so that lists that only grow can be paged
 // while they do.
-func cut[T any](name string, w window, list []T) (*connection[T], error) {
-	n, err := w.size(name)
+func cut[T any](name string, a arguments, list []T) (*connection, error) {
+	n, last, err := size(name, a)
 	if err != nil {
 		return nil, err
 	}
 	from, to := 0, len(list)
-	if w.After != nil {
-		from = min(to, place(*w.After)+1)
+	if after := a.text("after"); after != "" {
+		from = min(to, place(after)+1)
 	}
-	if w.Before != nil {
-		to = max(from, min(to, place(*w.Before)))
-	}
-	if w.First != nil {
-		to = min(to, from+n)
-	} else {
+	if last {
 		from = max(from, to-n)
 	}
-	part := list[from:to]
-	c := &connection[T]{Nodes: &part, TotalCount: int32(len(list))} // lists are far shorter than 2^31
-	c.PageInfo.HasPreviousPage, c.PageInfo.HasNextPage = from > 0, to < len(list)
-	if len(part) > 0 {
-		start, end := strconv.Itoa(from), strconv.Itoa(to-1)
-		c.PageInfo.StartCursor, c.PageInfo.EndCursor = &start, &end
+	to = min(to, from+n)
+	c := &connection{nodes: make([]any, 0, to-from), more: to < len(list), total: len(list)}
+	for _, one := range list[from:to] {
+		c.nodes = append(c.nodes, one)
+	}
+	if to > from {
+		c.end = strconv.Itoa(to - 1)
 	}
 	return c, nil
 }
@@ -229,29 +220,22 @@ func place(cursor string) int {
 }
 
 // size is how many nodes are asked for; GitHub wants that said, and no more than 100.
-func (w window) size(name string) (int, error) {
-	n, arg := w.First, "first"
-	if n == nil {
-		n, arg = w.Last, "last"
+func size(name string, a arguments) (n int, last bool, err error) {
+	n, first := a.number("first")
+	if !first {
+		n, last = a.number("last")
 	}
-	if n == nil {
-		return 0, &queryError{
+	if !first && !last {
+		return 0, false, &queryError{
 			"MISSING_PAGINATION_BOUNDARIES",
 			fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", name),
 		}
 	}
-	if *n < 0 || *n > maxFirst {
-		return 0, &queryError{
+	if n < 0 || n > maxFirst {
+		return 0, false, &queryError{
 			"EXCESSIVE_PAGINATION",
-			fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `%s` limit of %d records.", *n, name, arg, maxFirst),
+			fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `%s` limit of %d records.", n, name, map[bool]string{true: "first", false: "last"}[first], maxFirst),
 		}
 	}
-	return int(*n), nil
-}
-
-func optional(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
+	return n, last, nil
 }

@@ -26,17 +26,15 @@ const (
 // Delivery is one webhook, sent or waiting to be.
 type Delivery struct {
 	ID           int64
-	GUID         string // the same for a redelivery
+	GUID         string // the same for one that is sent twice
 	Event        string
 	Action       string
 	Installation int64
 	Repository   int64
 	Payload      []byte
 	At           time.Time
-	Redelivery   bool
 	StatusCode   int    // of the receiver; 0: not delivered
 	Status       string // "OK", or what went wrong
-	Took         time.Duration
 }
 
 // Fate is what becomes of deliveries on their way.
@@ -60,8 +58,6 @@ type hook struct {
 	queue   []queued
 	log     []*Delivery
 	fates   []*Fate
-	busy    bool
-	idle    []chan struct{}
 }
 
 // queued is a delivery whose fate is decided already.
@@ -93,18 +89,18 @@ func (g *GitHub) SetWebhookURL(url string) {
 	g.hooks.url = url
 }
 
+// nowhere reports whether nobody hears of events.
+func (h *hook) nowhere() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.url == ""
+}
+
 // Deliver decides the fate of events from now on. Several fates for one event are used up one after the other.
 func (g *GitHub) Deliver(f Fate) {
 	g.hooks.mu.Lock()
 	defer g.hooks.mu.Unlock()
 	g.hooks.fates = append(g.hooks.fates, &f)
-}
-
-// DeliverAsUsual ends all fates.
-func (g *GitHub) DeliverAsUsual() {
-	g.hooks.mu.Lock()
-	defer g.hooks.mu.Unlock()
-	g.hooks.fates = nil
 }
 
 // Deliveries lists what was sent or tried, oldest first.
@@ -116,34 +112,6 @@ func (g *GitHub) Deliveries() []Delivery {
 		list[i] = *d
 	}
 	return list
-}
-
-// drained is closed once every webhook that is due has been sent.
-func (h *hook) drained() <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	done := make(chan struct{})
-	if len(h.queue) == 0 && !h.busy {
-		close(done)
-	} else {
-		h.idle = append(h.idle, done)
-	}
-	return done
-}
-
-// Redeliver sends a logged delivery once more, with its GUID.
-func (g *GitHub) Redeliver(id int64) error {
-	h := g.hooks
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	i := slices.IndexFunc(h.log, func(d *Delivery) bool { return d.ID == id })
-	if i < 0 {
-		return fmt.Errorf("delivery %d: %w", id, ErrNotFound)
-	}
-	again := *h.log[i]
-	again.ID, again.At, again.Redelivery = g.nextID(), g.now(), true
-	h.add(&again)
-	return nil
 }
 
 // send queues an event for the App.
@@ -166,6 +134,7 @@ func (h *hook) send(event string, to *installation, repository int64, payload ob
 }
 
 func (h *hook) add(d *Delivery) {
+	h.g.jobBegins()
 	h.queue = append(h.queue, queued{d, h.fateOf(d)})
 	select {
 	case h.wake <- struct{}{}:
@@ -184,10 +153,10 @@ func (h *hook) run(ctx context.Context) {
 				return
 			}
 		}
-		if one.fate.Delay > 0 && !sleep(ctx, one.fate.Delay) {
-			return
+		if ctx.Err() == nil && (one.fate.Delay == 0 || sleep(ctx, one.fate.Delay)) {
+			h.deliver(ctx, one.d, one.fate)
 		}
-		h.deliver(ctx, one.d, one.fate)
+		h.g.jobDone()
 	}
 }
 
@@ -207,12 +176,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 func (h *hook) next() (one queued, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.busy = len(h.queue) > 0
-	if !h.busy {
-		for _, done := range h.idle {
-			close(done)
-		}
-		h.idle = nil
+	if len(h.queue) == 0 {
 		return queued{}, false
 	}
 	one = h.queue[0]
@@ -270,11 +234,9 @@ func (h *hook) post(ctx context.Context, d *Delivery) {
 		d.Status = "no webhook URL"
 		return
 	}
-	start := h.g.now()
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
 	code, err := h.request(ctx, url, d)
-	d.Took = h.g.now().Sub(start)
 	d.StatusCode = code
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):

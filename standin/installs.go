@@ -9,12 +9,10 @@ import (
 
 // installation is our App on one account. Its fields are guarded by GitHub.mu; a copy is taken to look at it.
 type installation struct {
-	id          int64
-	owner       string
-	created     time.Time
-	suspended   time.Time
-	permissions map[string]string
-	selected    []int64 // repositories it is limited to; nil: all of the owner's
+	id        int64
+	owner     string
+	created   time.Time
+	suspended time.Time
 }
 
 // epoch is when everything older than the stand-in was made.
@@ -37,7 +35,7 @@ func (g *GitHub) Install(owner string) {
 		g.mu.Unlock()
 		return
 	}
-	i := &installation{id: id, owner: owner, created: created, permissions: allPermissions()}
+	i := &installation{id: id, owner: owner, created: created}
 	g.installations = append(g.installations, i)
 	g.mu.Unlock()
 	g.tellInstallation("created", i)
@@ -68,43 +66,6 @@ func (g *GitHub) setSuspended(owner, action string, at time.Time) {
 	i := g.changeInstallation(owner, func(i *installation) { i.suspended = at })
 	if i != nil {
 		g.tellInstallation(action, i)
-	}
-}
-
-// Grant sets permissions of the App on an account, such as "workflows": "write"; "" takes one away. Tokens made before keep
-// what they had.
-func (g *GitHub) Grant(owner string, permissions map[string]string) {
-	g.changeInstallation(owner, func(i *installation) {
-		next := maps.Clone(i.permissions)
-		for name, level := range permissions {
-			if next[name] = level; level == "" {
-				delete(next, name)
-			}
-		}
-		i.permissions = next
-	})
-}
-
-// Select limits the App on an account to the named repositories, and tells which came and went.
-func (g *GitHub) Select(owner string, names ...string) {
-	var selected []int64
-	var added, removed []*Repo
-	for _, r := range g.reposOf(owner) {
-		in := slices.Contains(names, r.name)
-		was := g.installationOf(r) != nil
-		if in {
-			selected = append(selected, r.id)
-		}
-		switch {
-		case in && !was:
-			added = append(added, r)
-		case !in && was:
-			removed = append(removed, r)
-		}
-	}
-	i := g.changeInstallation(owner, func(i *installation) { i.selected = append([]int64{}, selected...) })
-	if i != nil {
-		g.tellSelected(i, added, removed)
 	}
 }
 
@@ -147,7 +108,7 @@ func (g *GitHub) installationOf(r *Repo) *installation {
 }
 
 func (i *installation) reaches(r *Repo) bool {
-	return strings.EqualFold(i.owner, r.owner) && (i.selected == nil || slices.Contains(i.selected, r.id))
+	return strings.EqualFold(i.owner, r.owner)
 }
 
 func (g *GitHub) installation(id int64) *installation {
@@ -174,15 +135,11 @@ func (g *GitHub) allInstallations() []installation {
 
 func (g *GitHub) installationJSON(i *installation) object {
 	api := g.api()
-	selection := "all"
-	if i.selected != nil {
-		selection = "selected"
-	}
 	o := object{
 		"id": i.id, "account": g.userJSON(person(i.owner)), "app_id": g.opts.AppID, "app_slug": g.opts.Slug, "target_id": g.idOf(i.owner),
-		"target_type": "User", "repository_selection": selection, "access_tokens_url": api + "/app/installations/" + itoa(i.id) + "/access_tokens",
+		"target_type": "User", "repository_selection": "all", "access_tokens_url": api + "/app/installations/" + itoa(i.id) + "/access_tokens",
 		"repositories_url": api + "/installation/repositories", "html_url": g.web() + "/settings/installations/" + itoa(i.id),
-		"permissions": i.permissions, "events": slices.Clone(appEvents), "single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
+		"permissions": allPermissions(), "events": slices.Clone(appEvents), "single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
 		"created_at": timeOrNil(i.created), "updated_at": timeOrNil(i.created),
 	}
 	if !i.suspended.IsZero() {
@@ -195,9 +152,7 @@ func (g *GitHub) installationJSON(i *installation) object {
 func shortRepos(list []*Repo) []object {
 	out := []object{}
 	for _, r := range list {
-		out = append(out, object{
-			"id": r.id, "node_id": nodeID("Repository", r.id), "name": r.name, "full_name": r.String(), "private": false,
-		})
+		out = append(out, r.short())
 	}
 	return out
 }
@@ -209,31 +164,14 @@ func (g *GitHub) tellInstallation(action string, i *installation) {
 	})
 }
 
-func (g *GitHub) tellSelected(i *installation, added, removed []*Repo) {
-	for action, list := range map[string][2][]*Repo{"added": {added, nil}, "removed": {nil, removed}} {
-		if len(list[0])+len(list[1]) == 0 {
-			continue
-		}
-		it := g.installationJSON(i)
-		it["created_at"], it["updated_at"] = i.created.Unix(), i.created.Unix() // numbers in this event, texts elsewhere
-		g.hooks.send("installation_repositories", i, 0, object{
-			"action": action, "installation": it, "repository_selection": "selected", "requester": nil,
-			"repositories_added": shortRepos(list[0]), "repositories_removed": shortRepos(list[1]), "sender": g.userJSON(person(i.owner)),
-		})
-	}
-}
-
 // tellInstalled tells the App of a repository that came into its reach.
 func (g *GitHub) tellInstalled(r *Repo) {
-	if i := g.installationOf(r); i != nil {
-		g.tellSelected(i, []*Repo{r}, nil)
+	i := g.installationOf(r)
+	if i == nil {
+		return
 	}
-}
-
-// Ping sends the event that GitHub sends when a webhook is set up.
-func (g *GitHub) Ping() {
-	g.hooks.send("ping", nil, 0, object{
-		"zen": "Keep it logically awesome.", "hook_id": 1,
-		"hook": object{"type": "App", "id": 1, "name": "web", "active": true, "events": slices.Clone(appEvents), "app_id": g.opts.AppID},
+	g.hooks.send("installation_repositories", i, 0, object{
+		"action": "added", "installation": object{"id": i.id, "account": g.userJSON(person(i.owner))}, "repository_selection": "all", "requester": nil,
+		"repositories_added": shortRepos([]*Repo{r}), "repositories_removed": []object{}, "sender": g.userJSON(person(i.owner)),
 	})
 }

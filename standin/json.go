@@ -91,15 +91,6 @@ func (r *Repo) repoJSON(n repoName) object {
 	return o
 }
 
-// fullRepoJSON is GET /repos/{owner}/{repo}.
-func (r *Repo) fullRepoJSON() object {
-	o := r.repoJSON(r.self())
-	o["network_count"], o["subscribers_count"] = 0, 0
-	o["allow_merge_commit"], o["allow_squash_merge"], o["allow_rebase_merge"] = r.methods[Merge], r.methods[Squash], r.methods[Rebase]
-	o["allow_auto_merge"], o["delete_branch_on_merge"], o["allow_update_branch"] = true, false, true
-	return o
-}
-
 // headRepo is the repository of a pull request's head.
 func (r *Repo) headRepo(p *Pull) repoName {
 	if !r.fork(p) {
@@ -109,22 +100,11 @@ func (r *Repo) headRepo(p *Pull) repoName {
 }
 
 func (r *Repo) labelJSON(name string) object {
-	if r.colors[name] == 0 {
-		r.colors[name] = r.g.nextID()
-	}
-	id := r.colors[name]
+	id := r.g.idOf("label " + r.String() + "/" + strings.ToLower(name))
 	return object{
 		"id": id, "node_id": nodeID("Label", id), "url": r.g.api() + "/repos/" + r.String() + "/labels/" + name, "name": name,
 		"color": "ededed", "default": false, "description": "",
 	}
-}
-
-func (r *Repo) labelsJSON(p *Pull) []object {
-	list := make([]object, 0, len(p.Labels))
-	for _, l := range p.Labels {
-		list = append(list, r.labelJSON(l))
-	}
-	return list
 }
 
 // pullJSON is a pull request as lists carry it; the caller holds r.mu.
@@ -136,9 +116,13 @@ func (r *Repo) pullJSON(p *Pull) object {
 	if base == "" {
 		base, _ = r.git.tip("refs/heads/" + p.Base) // told to people only; "" if git fails
 	}
+	labels := make([]object, 0, len(p.Labels))
+	for _, l := range p.Labels {
+		labels = append(labels, r.labelJSON(l))
+	}
 	o := object{
 		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": p.stateWord(), "locked": false,
-		"title": p.Title, "body": nil, "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": r.labelsJSON(p),
+		"title": p.Title, "body": nil, "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": labels,
 		"created_at": timeOrNil(p.CreatedAt), "updated_at": timeOrNil(p.UpdatedAt), "closed_at": timeOrNil(p.ClosedAt),
 		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
 		"requested_reviewers": []object{}, "requested_teams": []object{}, "author_association": r.association(p.Author),
@@ -200,7 +184,7 @@ func (r *Repo) association(a Actor) string {
 // detail is what only a single pull request carries, read without r.mu because git has to be asked.
 type detail struct {
 	mergeable string
-	diff      *diff
+	files     int
 	commits   int
 	state     string
 }
@@ -211,7 +195,7 @@ func (r *Repo) pullDetail(p Pull) (detail, error) {
 	if err != nil {
 		return detail{}, err
 	}
-	df, err := r.changes(&p, tip)
+	files, err := r.changes(&p, tip)
 	if err != nil {
 		return detail{}, err
 	}
@@ -219,7 +203,7 @@ func (r *Repo) pullDetail(p Pull) (detail, error) {
 	if err != nil {
 		return detail{}, err
 	}
-	d := detail{mergeable: r.mergeable(p, tip), diff: df, commits: len(list)}
+	d := detail{mergeable: r.mergeable(p, tip), files: len(files), commits: len(list)}
 	d.state = r.mergeState(p, tip, d.mergeable)
 	return d, nil
 }
@@ -250,7 +234,7 @@ func (r *Repo) mergeState(p Pull, tip, mergeable string) string {
 		if len(r.broken(rules, &p)) > 0 {
 			return "BLOCKED"
 		}
-		behind = behind || rules.Strict && !r.upToDate(&p, tip)
+		behind = behind || rules.Strict && !r.Contains(p.HeadSHA, tip)
 	}
 	state := r.rollup(p.HeadSHA)
 	switch {
@@ -274,22 +258,8 @@ func (r *Repo) onePullJSON(p *Pull, d detail) object {
 		o["mergeable"] = d.mergeable == mergeableYes
 	}
 	o["comments"], o["review_comments"], o["commits"], o["maintainer_can_modify"] = 0, 0, d.commits, false
-	o["additions"], o["deletions"], o["changed_files"] = 0, 0, 0
-	if d.diff != nil {
-		o["additions"], o["deletions"], o["changed_files"] = d.diff.additions, d.diff.deletions, len(d.diff.files)
-	}
+	o["additions"], o["deletions"], o["changed_files"] = 0, 0, d.files
 	return o
-}
-
-func (r *Repo) reviewJSON(p *Pull, v Review) object {
-	pull := fmt.Sprintf("%s/repos/%s/pulls/%d", r.g.api(), r, p.Number)
-	web := fmt.Sprintf("%s/%s/pull/%d#pullrequestreview-%d", r.g.web(), r, p.Number, v.ID)
-	return object{
-		"id": v.ID, "node_id": nodeID("PullRequestReview", v.ID), "user": r.g.userJSON(v.By), "body": v.Body,
-		"state": string(v.State), "commit_id": v.On, "html_url": web, "pull_request_url": pull,
-		"submitted_at": timeOrNil(v.At), "author_association": r.association(v.By),
-		"_links": links(map[string]string{"html": web, "pull_request": pull}),
-	}
 }
 
 func (r *Repo) statusJSON(s Status) object {
@@ -331,49 +301,14 @@ func (r *Repo) fileJSON(f fileChange, sha string) object {
 	repo, web := r.g.api()+"/repos/"+r.String(), r.g.web()+"/"+r.String()
 	path := escapePath(f.path)
 	o := object{
-		"sha": f.blob, "filename": f.path, "status": f.status, "additions": f.additions, "deletions": f.deletions,
-		"changes": f.additions + f.deletions, "blob_url": web + "/blob/" + sha + "/" + path, "raw_url": web + "/raw/" + sha + "/" + path,
+		"sha": f.blob, "filename": f.path, "status": f.status, "additions": 0, "deletions": 0, "changes": 0,
+		"blob_url": web + "/blob/" + sha + "/" + path, "raw_url": web + "/raw/" + sha + "/" + path,
 		"contents_url": repo + "/contents/" + path + "?ref=" + sha,
 	}
 	if f.old != "" {
 		o["previous_filename"] = f.old
 	}
 	return o
-}
-
-func (r *Repo) checkJSON(c Check) object {
-	url := fmt.Sprintf("%s/repos/%s/check-runs/%d", r.g.api(), r, c.ID)
-	o := object{
-		"id": c.ID, "node_id": nodeID("CheckRun", c.ID), "head_sha": c.SHA, "name": c.Name, "url": url, "html_url": url,
-		"details_url": url, "external_id": "", "status": c.Status, "conclusion": nil, "started_at": timeOrNil(c.At), "completed_at": nil,
-		"check_suite": object{"id": c.Suite}, "app": r.g.appJSON(c.App), "pull_requests": r.sameRepoPulls(c.SHA),
-		"output": object{"title": nil, "summary": nil, "text": nil, "annotations_count": 0, "annotations_url": url + "/annotations"},
-	}
-	if c.Status == "completed" {
-		o["conclusion"], o["completed_at"] = c.Conclusion, timeOrNil(c.At)
-	}
-	return o
-}
-
-// sameRepoPulls lists the open pull requests of a head as checks carry them: those from forks are left out.
-// https://docs.github.com/en/rest/checks/runs
-func (r *Repo) sameRepoPulls(sha string) []object {
-	list := []object{}
-	for _, p := range r.pulls {
-		if !p.Open || p.HeadSHA != sha || r.fork(p) {
-			continue
-		}
-		side := func(branch, sha string) object {
-			repo := object{"id": r.id, "name": r.name, "url": r.g.api() + "/repos/" + r.String()}
-			return object{"ref": branch, "sha": sha, "repo": repo}
-		}
-		tip, _ := r.git.tip("refs/heads/" + p.Base) // told to people only
-		list = append(list, object{
-			"id": p.ID, "number": p.Number, "url": fmt.Sprintf("%s/repos/%s/pulls/%d", r.g.api(), r, p.Number),
-			"head": side(p.Head, p.HeadSHA), "base": side(p.Base, tip),
-		})
-	}
-	return list
 }
 
 func (g *GitHub) appJSON(a Actor) object {

@@ -104,7 +104,3 @@ func (b budget) header(h http.Header) {
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(b.reset.Unix(), 10))
 	h.Set("X-RateLimit-Resource", b.resource)
 }
-
-func (b budget) json() object {
-	return object{"limit": b.limit, "used": b.used, "remaining": b.remaining, "reset": b.reset.Unix()}
-}

@@ -7,70 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/graph-gophers/graphql-go"
 )
-
-// branchRef is GraphQL's Ref.
-type branchRef struct {
-	repo *repository
-	name string // full
-	sha  string
-}
-
-func (b *branchRef) ID() graphql.ID { return graphql.ID(nodeID("Ref", b.name)) }
-
-func (b *branchRef) Prefix() string {
-	for _, p := range []string{"refs/heads/", "refs/tags/", "refs/pull/"} {
-		if strings.HasPrefix(b.name, p) {
-			return p
-		}
-	}
-	return "refs/"
-}
-
-func (b *branchRef) Name() string { return strings.TrimPrefix(b.name, b.Prefix()) }
-
-func (b *branchRef) Repository() *repository { return b.repo }
-
-func (b *branchRef) Target() (*gitNode, error) { return b.repo.object(b.sha) }
-
-// refUpdateRule is the branch protection of old as it binds the viewer; rulesets are not in it.
-type refUpdateRule struct {
-	AllowsDeletions, AllowsForcePushes, BlocksCreations      bool
-	Pattern                                                  string
-	RequiredApprovingReviewCount                             *int32
-	RequiredStatusCheckContexts                              *[]*string
-	RequiresCodeOwnerReviews, RequiresConversationResolution bool
-	RequiresLinearHistory, RequiresSignatures                bool
-	ViewerAllowedToDismissReviews, ViewerCanPush             bool
-}
-
-func (b *branchRef) RefUpdateRule() *refUpdateRule {
-	r := b.repo.r
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, rules := range r.rulesOf(b.Name(), b.repo.look.who.actor) {
-		if !rules.Classic || b.Prefix() != "refs/heads/" {
-			continue
-		}
-		contexts := []*string{}
-		for _, c := range rules.Checks {
-			contexts = append(contexts, &c.Context)
-		}
-		out := &refUpdateRule{
-			AllowsDeletions: !rules.NoDelete, AllowsForcePushes: !rules.NoForce, Pattern: b.Name(),
-			RequiredStatusCheckContexts: &contexts, ViewerCanPush: !rules.Restrict,
-			BlocksCreations: rules.NoCreate,
-		}
-		if rules.Reviews > 0 {
-			n := int32(rules.Reviews) // a handful
-			out.RequiredApprovingReviewCount = &n
-		}
-		return out
-	}
-	return nil
-}
 
 // gitNode is GraphQL's GitObject: a commit, a tree or a blob.
 type gitNode struct {
@@ -78,57 +15,14 @@ type gitNode struct {
 	o    gitObject
 }
 
-func (n *gitNode) ID() graphql.ID { return graphql.ID(nodeID(n.o.kind, n.o.sha)) }
-
-func (n *gitNode) OID() scalar { return scalar(n.o.sha) }
-
-func (n *gitNode) AbbreviatedOID() string { return n.o.sha[:7] }
-
-func (n *gitNode) CommitURL() scalar {
-	return n.repo.URL() + scalar("/commit/"+n.o.sha)
-}
-
-func (n *gitNode) Repository() *repository { return n.repo }
-
-// ToCommit, ToTree and ToBlob tell which type a GitObject is.
-func (n *gitNode) ToCommit() (*commitNode, bool) {
-	if n.o.kind != "commit" {
-		return nil, false
-	}
+// read gives something of a commit.
+func (n *gitNode) read(what func(*commit) any) (any, error) {
 	c, err := n.repo.r.git.commit(n.o.sha)
-	return &commitNode{n, c}, err == nil
-}
-
-func (n *gitNode) ToTree() (*treeNode, bool) { return &treeNode{n}, n.o.kind == "tree" }
-
-func (n *gitNode) ToBlob() (*blobNode, bool) { return &blobNode{gitNode: n}, n.o.kind == "blob" }
-
-// commitNode is GraphQL's Commit.
-type commitNode struct {
-	*gitNode
-	c *commit
-}
-
-func (r *repository) commitNode(sha string) (*commitNode, error) {
-	if sha == "" {
-		return nil, nil
-	}
-	c, err := r.r.git.commit(sha)
 	if err != nil {
 		return nil, err
 	}
-	return r.nodeOf(c), nil
+	return what(c), nil
 }
-
-func (r *repository) nodeOf(c *commit) *commitNode {
-	return &commitNode{&gitNode{repo: r, o: gitObject{sha: c.sha, kind: "commit"}}, c}
-}
-
-func (n *commitNode) AuthoredDate() scalar { return dateTime(n.c.author.at) }
-
-func (n *commitNode) CommittedDate() scalar { return dateTime(n.c.committer.at) }
-
-func (n *commitNode) Message() string { return strings.TrimSpace(n.c.message) }
 
 // How GitHub cuts a long headline, in characters: of each that people have shown in public, 69 are left and an ellipsis. The
 // rest begins the body, after another ellipsis.
@@ -137,9 +31,9 @@ const (
 	cutHeadline = 69
 )
 
-// MessageHeadline is the first line of the message, cut if it is long.
-func (n *commitNode) MessageHeadline() string {
-	line, _, _ := strings.Cut(n.Message(), "\n")
+// headline is the first line of the message, cut if it is long.
+func (c *commit) headline() string {
+	line, _, _ := strings.Cut(strings.TrimSpace(c.message), "\n")
 	line = strings.TrimSuffix(line, "\r")
 	if runes := []rune(line); len(runes) > maxHeadline {
 		return string(runes[:cutHeadline]) + "…"
@@ -147,167 +41,174 @@ func (n *commitNode) MessageHeadline() string {
 	return line
 }
 
-func (n *commitNode) URL() scalar { return n.CommitURL() }
-
-func (n *commitNode) Parents(args window) (*connection[*commitNode], error) {
-	list := []*commitNode{}
-	for _, sha := range n.c.parents {
-		p, err := n.repo.commitNode(sha)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, p)
+func (n *gitNode) parents(a arguments) (*connection, error) {
+	c, err := n.repo.r.git.commit(n.o.sha)
+	if err != nil {
+		return nil, err
 	}
-	return cut("parents", args, list)
+	return n.repo.commits("parents", a, c.parents)
 }
 
-func (n *commitNode) Tree() *treeNode {
-	return &treeNode{&gitNode{repo: n.repo, o: gitObject{sha: n.c.tree, kind: "tree"}}}
+// commits is a page of commits.
+func (r *repository) commits(name string, a arguments, list []string) (*connection, error) {
+	c, err := cut(name, a, list)
+	if err != nil {
+		return nil, err
+	}
+	for i, sha := range c.nodes {
+		c.nodes[i] = r.commit(sha.(string))
+	}
+	return c, nil
 }
 
-// File is one entry below the commit's tree. GitHub answers a path that is not there with null and an error beside the data.
-func (n *commitNode) File(args struct{ Path string }) (*treeEntryNode, error) {
+// history is the commit and all its ancestors "in the same order as git log": by date, a merge's other sides among them. It says
+// nothing of first parents. https://docs.github.com/en/graphql/reference/commits#commit
+func (n *gitNode) history(a arguments) (*connection, error) {
 	if err := n.repo.look.may("contents"); err != nil {
 		return nil, err
 	}
-	missing := unresolved("file for path '%s'.", args.Path)
-	if !validPath(args.Path) {
+	path := strings.TrimSuffix(a.text("path"), "/")
+	if path != "" && !validPath(path) {
+		return nil, unresolved("file for path '%s'.", path)
+	}
+	list, err := n.repo.r.git.history(logged{n.o.sha, path})
+	if err != nil {
+		return nil, err
+	}
+	return n.repo.commits("history", a, list)
+}
+
+// logged names a history: of all, or of what a path holds.
+type logged struct{ sha, path string }
+
+// history lists the commits that can be reached from one, as git log orders and filters them. The list is shared: it must not be
+// written to.
+func (d *gitDir) history(l logged) ([]string, error) {
+	return d.logs.get(l, func() ([]string, error) {
+		if d.memory != nil {
+			return d.memory.history(l), nil
+		}
+		args := []string{"rev-list", l.sha, "--"}
+		if l.path != "" {
+			args = append(args, l.path)
+		}
+		out, err := d.runIn(nil, []string{"GIT_LITERAL_PATHSPECS=1"}, args...)
+		return strings.Fields(string(out)), err
+	})
+}
+
+// file is one entry below the commit's tree. GitHub answers a path that is not there with null and an error beside the data.
+func (n *gitNode) file(a arguments) (*entryNode, error) {
+	if err := n.repo.look.may("contents"); err != nil {
+		return nil, err
+	}
+	missing := unresolved("file for path '%s'.", a.text("path"))
+	if !validPath(a.text("path")) {
 		return nil, missing
 	}
-	e, err := n.repo.r.git.entryAt(n.o.sha, args.Path)
+	e, err := n.repo.r.git.entryAt(n.o.sha, a.text("path"))
 	if errors.Is(err, ErrNotFound) {
 		return nil, missing
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &treeEntryNode{n.repo, e}, nil
+	return &entryNode{n.repo, e}, nil
 }
 
-// Status is null if the commit has none; check runs are not in it.
-func (n *commitNode) Status() *commitStatus {
-	r := n.repo.r
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	latest := r.latest(n.o.sha)
-	if len(latest) == 0 {
-		return nil
-	}
-	return &commitStatus{n, latest}
-}
-
-func (n *commitNode) StatusCheckRollup() *rollup { return rollupOf(n) }
-
-// treeNode is GraphQL's Tree.
-type treeNode struct{ *gitNode }
-
-func (n *treeNode) Entries() (*[]*treeEntryNode, error) {
-	entries, err := n.repo.r.git.level(n.o.sha)
-	if err != nil {
-		return nil, err
-	}
-	list := []*treeEntryNode{}
-	for _, e := range entries {
-		list = append(list, &treeEntryNode{n.repo, e})
-	}
-	return &list, nil
-}
-
-type treeEntryNode struct {
+// entryNode is GraphQL's TreeEntry.
+type entryNode struct {
 	repo *repository
-	e    treeEntry
+	treeEntry
 }
 
-func (n *treeEntryNode) Name() string { return n.e.path[strings.LastIndex(n.e.path, "/")+1:] }
-
-func (n *treeEntryNode) Path() *string { return &n.e.path }
-
-func (n *treeEntryNode) OID() scalar { return scalar(n.e.sha) }
-
-func (n *treeEntryNode) Type() string { return n.e.kind }
-
-func (n *treeEntryNode) Size() (int32, error) {
-	size, err := n.repo.r.git.size(n.e.sha)
-	return int32(size), err // files of a demo
-}
-
-// Mode is the octal mode read as a number, as GitHub has it: 33188 for 100644.
-func (n *treeEntryNode) Mode() int32 {
-	mode, err := strconv.ParseInt(n.e.mode, 8, 32)
+// mode is the octal mode read as a number, as GitHub has it: 33188 for 100644.
+func (n *entryNode) mode() any {
+	mode, err := strconv.ParseInt(n.treeEntry.mode, 8, 32)
 	if err != nil {
 		return 0
 	}
-	return int32(mode)
+	return mode
 }
 
-func (n *treeEntryNode) Object() (*gitNode, error) { return n.repo.object(n.e.sha) }
+const (
+	maxText    = 512 << 10 // how much of a blob's text GitHub gives
+	binaryHead = 8000      // how far git looks for a zero byte to know a binary file
+)
 
-// blobNode is GraphQL's Blob.
-type blobNode struct {
-	*gitNode
-}
-
-// maxText is how much of a blob's text GitHub gives.
-const maxText = 512 << 10
-
-func (n *blobNode) ByteSize() int32 { return int32(n.o.size) } // files of a demo
-
-func (n *blobNode) data() ([]byte, error) {
+func (n *gitNode) data() (data []byte, binary bool, err error) {
 	o, err := n.repo.r.git.cat.contents(n.o.sha)
-	return o.data, err
+	return o.data, bytes.IndexByte(o.data[:min(len(o.data), binaryHead)], 0) >= 0 || !utf8.Valid(o.data), err
 }
 
-// binaryHead is how far git looks for a zero byte to tell a binary file.
-const binaryHead = 8000
-
-func (n *blobNode) IsBinary() (*bool, error) {
-	data, err := n.data()
-	binary := bytes.IndexByte(data[:min(len(data), binaryHead)], 0) >= 0 || !utf8.Valid(data)
-	return &binary, err
+func (n *gitNode) binary() (any, error) {
+	_, binary, err := n.data()
+	return binary, err
 }
 
-func (n *blobNode) IsTruncated() bool { return n.o.size > maxText }
-
-func (n *blobNode) Text() (*string, error) {
-	binary, err := n.IsBinary()
-	if err != nil || *binary {
+func (n *gitNode) text() (any, error) {
+	data, binary, err := n.data()
+	if err != nil || binary {
 		return nil, err
 	}
-	data, err := n.data()
-	text := string(data[:min(len(data), maxText)])
-	return &text, err
+	return string(data[:min(len(data), maxText)]), nil
 }
 
 // commitStatus is GraphQL's Status.
-type commitStatus struct {
-	n    *commitNode
-	list []Status
-}
+type commitStatus struct{ list []Status }
 
-func (s *commitStatus) ID() graphql.ID { return graphql.ID(nodeID("Status", s.n.o.sha)) }
-
-func (s *commitStatus) Commit() *commitNode { return s.n }
-
-func (s *commitStatus) State() string {
-	state := ""
-	for _, one := range s.list {
-		state = worse(state, ofStatus(one.State))
+// status is null if the commit has none; check runs are not in it.
+func (n *gitNode) status() *commitStatus {
+	r := n.repo.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if latest := r.latest(n.o.sha); len(latest) > 0 {
+		return &commitStatus{latest}
 	}
-	return rollupWord(state)
+	return nil
 }
 
-func (s *commitStatus) Contexts() []*statusContext {
-	list := []*statusContext{}
-	for _, one := range s.list {
-		list = append(list, &statusContext{s.n, one})
+func (s *commitStatus) of(context string) any {
+	if at := slices.IndexFunc(s.list, func(o Status) bool { return strings.EqualFold(o.Context, context) }); at >= 0 {
+		return s.list[at]
 	}
-	return list
+	return nil
 }
 
-func (s *commitStatus) Context(args struct{ Name string }) *statusContext {
-	at := slices.IndexFunc(s.list, func(o Status) bool { return strings.EqualFold(o.Context, args.Name) })
-	if at < 0 {
+// rollup is GraphQL's StatusCheckRollup: a commit's statuses and check runs taken together.
+type rollup struct {
+	on       *gitNode
+	state    string
+	statuses []Status
+	checks   []Check
+}
+
+// checkRun is GraphQL's CheckRun, and its CheckSuite.
+type checkRun struct{ Check }
+
+// rollup is null if nothing was reported.
+func (n *gitNode) rollup() *rollup {
+	r := n.repo.r
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	state := r.rollup(n.o.sha)
+	if state == "" {
 		return nil
 	}
-	return &statusContext{s.n, s.list[at]}
+	return &rollup{on: n, state: state, statuses: r.latest(n.o.sha), checks: r.checks[n.o.sha]}
+}
+
+func (r *rollup) contexts(a arguments) (*connection, error) {
+	list := []any{}
+	for _, c := range r.checks {
+		list = append(list, &checkRun{c})
+	}
+	for _, s := range r.statuses {
+		list = append(list, s)
+	}
+	c, err := cut("contexts", a, list)
+	if err == nil {
+		c.checks, c.statuses = len(r.checks), len(r.statuses)
+	}
+	return c, err
 }

@@ -95,9 +95,6 @@ func (m *memory) list(prefix string) []ref {
 	return list
 }
 
-// refMove sets a ref from one value to another; "" is none.
-type refMove struct{ name, from, to string }
-
 // move does all of them or none. Like git it has no ref below another.
 func (m *memory) move(moves ...refMove) error {
 	m.mu.Lock()
@@ -298,9 +295,9 @@ func mapsUnion(a, b map[string]leaf) map[string]leaf {
 func parent(path string) string { return path[:max(0, strings.LastIndexByte(path, '/'))] }
 
 // diff lists what changed between two commits.
-func (m *memory) diff(from, to string) *diff {
+func (m *memory) diff(from, to string) []fileChange {
 	old, now := m.leaves(from), m.leaves(to)
-	df := &diff{}
+	var list []fileChange
 	gone := map[leaf][]string{}
 	for _, path := range slices.Sorted(maps.Keys(old)) {
 		if now[path] == (leaf{}) {
@@ -323,43 +320,26 @@ func (m *memory) diff(from, to string) *diff {
 		case was.mode[:2] != is.mode[:2]:
 			f.status = "changed"
 		}
-		df.add(f, m.lines(was), m.lines(is))
+		list = append(list, f)
 	}
 	for _, path := range slices.Sorted(maps.Keys(old)) {
 		if now[path] == (leaf{}) && !moved[path] {
-			df.add(fileChange{path: path, status: "removed", blob: old[path].sha}, m.lines(old[path]), 0)
+			list = append(list, fileChange{path: path, status: "removed", blob: old[path].sha})
 		}
 	}
-	slices.SortFunc(df.files, func(a, b fileChange) int { return strings.Compare(a.path, b.path) })
-	return df
+	slices.SortFunc(list, func(a, b fileChange) int { return strings.Compare(a.path, b.path) })
+	return list
 }
-
-// add counts a whole file where git counts lines.
-func (df *diff) add(f fileChange, before, after int) {
-	if f.status != "renamed" {
-		f.additions, f.deletions = after, before
-	}
-	df.files = append(df.files, f)
-	df.additions += f.additions
-	df.deletions += f.deletions
-}
-
-func (m *memory) lines(l leaf) int { return strings.Count(string(m.get(l.sha).data), "\n") }
 
 // history is git rev-list: every ancestor by date, or those that made a path what it is.
 func (m *memory) history(l logged) []string {
 	var list []string
 	seen := map[string]bool{l.sha: true}
-	queue := []*commit{m.commit(l.sha)}
-	for len(queue) > 0 {
+	for queue := []*commit{m.commit(l.sha)}; len(queue) > 0; {
 		c := queue[0]
 		queue = queue[1:]
-		at := c.committer.at.Unix()
-		if l.since != 0 && at < l.since {
-			continue
-		}
 		parents, same := m.follow(c, l.path)
-		if !same && (l.until == 0 || at <= l.until) {
+		if !same {
 			list = append(list, c.sha)
 		}
 		for _, p := range parents {

@@ -89,12 +89,12 @@ func TestMemoryAgainstGit(t *testing.T) {
 }
 
 // shown is a diff's paths and kinds.
-func shown(df *diff, err error) (string, error) {
+func shown(files []fileChange, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
 	var list []string
-	for _, f := range df.files {
+	for _, f := range files {
 		list = append(list, f.status+" "+f.old+" "+f.path+" "+f.blob)
 	}
 	slices.Sort(list)

@@ -148,7 +148,6 @@ func TestRefusals(t *testing.T) {
 			w.must(err)
 		}, nil, 405, "Pull Request is not mergeable"},
 		{"another head", nil, map[string]string{"sha": strings.Repeat("0", 40)}, 409, "Head branch was modified. Review and try the merge again."},
-		{"method", func(w *world) { w.repo.AllowMethods(standin.Squash) }, nil, 405, "Merge commits are not allowed on this repository."},
 		{"nothing reported", rules(standin.Rules{Checks: []standin.RequiredCheck{ours}}), nil, 405,
 			violated + `Required status check "sluice/main" is expected.`},
 		{"protection of old", rules(standin.Rules{Classic: true, Checks: []standin.RequiredCheck{ours}}), nil, 405,

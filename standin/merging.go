@@ -10,13 +10,12 @@ import (
 
 // mergeOrder is a wish to merge.
 type mergeOrder struct {
-	by            Actor
-	method        Method
-	sha           string // the head that is meant; "" for whatever it is
-	title         string // of the commit; "" for GitHub's
-	message       string
-	workflows     bool // the caller may change workflows
-	workflowsKnow bool // the caller is an App, whose right to workflows counts
+	by      Actor
+	method  Method
+	sha     string // the head that is meant; "" for whatever it is
+	title   string // of the commit; "" for GitHub's
+	message string
+	app     bool // the caller is an App, which has no right to workflows
 }
 
 // merge merges a pull request or refuses as PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge does; the caller holds r.mu.
@@ -47,7 +46,7 @@ func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	if err := r.git.move("refs/heads/"+p.Base, sha, tip); err != nil {
+	if err := r.git.move(refMove{"refs/heads/" + p.Base, tip, sha}); err != nil {
 		if errors.Is(err, errMoved) {
 			return "", refuse(http.StatusMethodNotAllowed, msgBaseModified)
 		}
@@ -75,10 +74,8 @@ func (r *Repo) refuseMerge(p *Pull, tip string, o mergeOrder) error {
 		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
 	case p.Draft:
 		return refuse(http.StatusMethodNotAllowed, msgDraft)
-	case methodRefused[o.method] == "":
+	case !slices.Contains([]Method{Merge, Squash, Rebase}, o.method):
 		return invalidField("PullRequest", "merge_method", "invalid")
-	case !r.methods[o.method]:
-		return refuse(http.StatusMethodNotAllowed, "%s", methodRefused[o.method])
 	case o.sha != "" && o.sha != p.HeadSHA:
 		return refuse(http.StatusConflict, msgHeadModified)
 	}
@@ -102,7 +99,7 @@ func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
 			}
 			return refuse(http.StatusMethodNotAllowed, msgRuleViolations, strings.Join(said, "\n"))
 		}
-		if rules.Strict && !r.upToDate(p, tip) {
+		if rules.Strict && !r.Contains(p.HeadSHA, tip) {
 			return refuse(http.StatusConflict, msgHeadOutOfDate)
 		}
 	}
@@ -163,24 +160,19 @@ func (r *Repo) opinionated(p *Pull) []Review {
 	return list
 }
 
-func (r *Repo) upToDate(p *Pull, tip string) bool {
-	in, err := r.git.contains(p.HeadSHA, tip)
-	return err == nil && in
-}
-
 const workflowsDir = ".github/workflows/"
 
 // refuseWorkflows keeps an App without the right from merging what changes workflows:
 // Mergifyio/mergify#2507, getmydia/mydia#634.
 func (r *Repo) refuseWorkflows(p *Pull, tip string, o mergeOrder) error {
-	if !o.workflowsKnow || o.workflows {
+	if !o.app {
 		return nil
 	}
-	df, err := r.changes(p, tip)
+	files, err := r.changes(p, tip)
 	if err != nil {
 		return err
 	}
-	for _, f := range df.files {
+	for _, f := range files {
 		if strings.HasPrefix(f.path, workflowsDir) || strings.HasPrefix(f.old, workflowsDir) {
 			return refuse(http.StatusForbidden, msgWorkflow, f.path)
 		}
@@ -189,13 +181,10 @@ func (r *Repo) refuseWorkflows(p *Pull, tip string, o mergeOrder) error {
 }
 
 // changes is what a pull request changes: from the merge base of its base's tip and its head, to its head.
-func (r *Repo) changes(p *Pull, tip string) (*diff, error) {
+func (r *Repo) changes(p *Pull, tip string) ([]fileChange, error) {
 	base, err := r.git.mergeBase(tip, p.HeadSHA)
-	if err != nil {
+	if err != nil || base == "" {
 		return nil, err
-	}
-	if base == "" {
-		return &diff{}, nil
 	}
 	return r.git.diff(base, p.HeadSHA)
 }
@@ -214,7 +203,7 @@ func (r *Repo) updateBranch(n int, by Actor, expected string) error {
 	if err != nil {
 		return err
 	}
-	if !p.Open || tip == "" || r.upToDate(p, tip) {
+	if !p.Open || tip == "" || r.Contains(p.HeadSHA, tip) {
 		return refuse(http.StatusUnprocessableEntity, msgNothingToUpdate)
 	}
 	sha, err := r.git.make(Merge, mergeJob{
@@ -227,7 +216,7 @@ func (r *Repo) updateBranch(n int, by Actor, expected string) error {
 		return err
 	}
 	old := p.HeadSHA
-	if err := r.git.move(r.headRef(p.HeadOwner, p.Head), sha, old); err != nil {
+	if err := r.git.move(refMove{r.headRef(p.HeadOwner, p.Head), old, sha}); err != nil {
 		return err
 	}
 	return r.moved(move{by: by, owner: p.HeadOwner, branch: p.Head, before: old, after: sha})

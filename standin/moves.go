@@ -3,7 +3,6 @@ package standin
 import (
 	"fmt"
 	"strings"
-	"time"
 )
 
 // move is a branch that went from one commit to another: before "" made it, after "" deleted it.
@@ -21,12 +20,7 @@ func (r *Repo) moved(m move) error {
 	if strings.EqualFold(m.owner, r.owner) {
 		r.pushed = r.g.now()
 		r.moves = append(r.moves, Moved{At: r.pushed, By: m.by, Branch: m.branch, Before: m.before, After: m.after})
-		if r.heads[m.branch] = m.after; m.after == "" {
-			delete(r.heads, m.branch)
-		}
-		if err := r.tellPush(m); err != nil {
-			return err
-		}
+		r.tellPush(m)
 		if m.after != "" {
 			if err := r.markMerged(m); err != nil {
 				return err
@@ -59,7 +53,7 @@ func (r *Repo) follow(p *Pull, m move) error {
 }
 
 func (r *Repo) synchronize(p *Pull, m move) error {
-	if err := r.git.move(pullRef(p.Number), m.after, p.HeadSHA); err != nil {
+	if err := r.git.move(refMove{pullRef(p.Number), p.HeadSHA, m.after}); err != nil {
 		return fmt.Errorf("synchronize pull request %d: %w", p.Number, err)
 	}
 	return r.edit(p.Number, m.by, "synchronize", func(p *Pull) object {
@@ -122,7 +116,7 @@ func (r *Repo) open(n NewPull) (*Pull, error) {
 		Head: branch, HeadOwner: owner, HeadSHA: head, Draft: n.Draft, Labels: append([]string(nil), n.Labels...), Open: true,
 		CreatedAt: now, UpdatedAt: now,
 	}
-	if err := r.git.move(pullRef(p.Number), head, ""); err != nil {
+	if err := r.git.move(refMove{pullRef(p.Number), "", head}); err != nil {
 		return nil, err
 	}
 	r.pulls = append(r.pulls, p)
@@ -147,7 +141,7 @@ func (r *Repo) refusePull(n NewPull, base, head string) error {
 			return invalid("PullRequest", fmt.Sprintf(msgPullExists, owner, branch))
 		}
 	}
-	if r.git.sameHistory(base, head) {
+	if r.Contains(base, head) {
 		return invalid("PullRequest", fmt.Sprintf(msgNoCommits, n.Base, n.Head))
 	}
 	shared, err := r.git.mergeBase(base, head)
@@ -158,18 +152,4 @@ func (r *Repo) refusePull(n NewPull, base, head string) error {
 		return invalid("PullRequest", fmt.Sprintf(msgNoHistory, n.Head, n.Base))
 	}
 	return nil
-}
-
-// sameHistory tells whether the base has all that the head has.
-func (d *gitDir) sameHistory(base, head string) bool {
-	in, err := d.contains(base, head)
-	return err == nil && in
-}
-
-// timeOrNil is a time for JSON, or null.
-func timeOrNil(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return t.UTC().Format(time.RFC3339)
 }

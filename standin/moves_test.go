@@ -150,18 +150,6 @@ func TestMergeQueue(t *testing.T) {
 	w.events()
 	group, err := w.repo.Enqueue(n, "alice")
 	w.must(err)
-	var seen struct {
-		Repository struct {
-			PullRequest struct {
-				IsInMergeQueue bool
-				MergeQueue     *struct{ URL string }
-			}
-		}
-	}
-	w.query(`{repository(owner:"acme",name:"fleet"){pullRequest(number:1){isInMergeQueue mergeQueue{url}}}}`, &seen)
-	if p := seen.Repository.PullRequest; !p.IsInMergeQueue || p.MergeQueue == nil {
-		t.Errorf("pull request %+v", p)
-	}
 	if w.repo.Tip(group.HeadRef) != group.Head {
 		t.Errorf("the group's branch is at %q", w.repo.Tip(group.HeadRef))
 	}

@@ -201,30 +201,23 @@ func (d *gitDir) line(base, head string) ([]*commit, error) {
 	return list, err
 }
 
-// diff is what changed between two commits, by path.
-type diff struct {
-	files                []fileChange
-	additions, deletions int
-}
-
-// fileChange is one changed file, in REST's words.
+// fileChange is one changed file, in REST's words. How many lines changed is not counted: nobody asks.
 type fileChange struct {
-	path, old            string // old: of a rename
-	status               string // added, removed, modified, renamed, changed
-	blob                 string // of the new side; of the old one if removed
-	additions, deletions int
+	path, old string // old: of a rename
+	status    string // added, removed, modified, renamed, changed
+	blob      string // of the new side; of the old one if removed
 }
 
 // diff lists what changed from one commit's tree to another's, with renames as GitHub finds them: by git's own rule.
-func (d *gitDir) diff(from, to string) (*diff, error) {
-	return d.diffs.get([2]string{from, to}, func() (*diff, error) {
+func (d *gitDir) diff(from, to string) ([]fileChange, error) {
+	return d.diffs.get([2]string{from, to}, func() ([]fileChange, error) {
 		if !fullSHA.MatchString(from) || !fullSHA.MatchString(to) {
 			return nil, fmt.Errorf("diff %q %q: %w", from, to, ErrNotFound)
 		}
 		if d.memory != nil {
 			return d.memory.diff(from, to), nil
 		}
-		out, err := d.run("diff-tree", "-r", "-z", "-M", "--raw", "--numstat", from, to)
+		out, err := d.run("diff-tree", "-r", "-z", "-M", "--raw", from, to)
 		if err != nil {
 			return nil, err
 		}
@@ -232,74 +225,27 @@ func (d *gitDir) diff(from, to string) (*diff, error) {
 	})
 }
 
-var errDiff = errors.New("git diff-tree: cannot read the answer")
-
-func parseDiff(out string) (*diff, error) {
-	df := &diff{}
-	at := map[string]int{}
-	fields := strings.Split(strings.TrimSuffix(out, "\x00"), "\x00")
-	for i := 0; i < len(fields) && fields[i] != ""; {
-		var err error
-		if strings.HasPrefix(fields[i], ":") {
-			i, err = df.raw(fields, i, at)
-		} else {
-			i, err = df.counts(fields, i, at)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return df, nil
-}
-
 var changeWords = map[byte]string{'A': "added", 'D': "removed", 'M': "modified", 'R': "renamed", 'C': "copied", 'T': "changed"}
 
-// raw reads ":MODE MODE SHA SHA S", PATH and of a rename NEWPATH.
-func (df *diff) raw(fields []string, i int, at map[string]int) (int, error) {
-	parts := strings.Fields(fields[i])
-	if len(parts) != 5 || i+1 >= len(fields) {
-		return 0, errDiff
-	}
-	f := fileChange{path: fields[i+1], status: changeWords[parts[4][0]], blob: parts[3]}
-	i += 2
-	switch f.status {
-	case "removed":
-		f.blob = parts[2]
-	case "renamed", "copied":
-		if i >= len(fields) {
-			return 0, errDiff
+// parseDiff reads ":MODE MODE SHA SHA S", PATH and of a rename NEWPATH, a zero byte after each.
+func parseDiff(out string) ([]fileChange, error) {
+	var list []fileChange
+	fields := strings.Split(out, "\x00")
+	for len(fields) > 2 {
+		parts := strings.Fields(fields[0])
+		if len(parts) != 5 {
+			return nil, errors.New("git diff-tree: cannot read the answer")
 		}
-		f.old, f.path = f.path, fields[i]
-		i++
-	}
-	at[f.path] = len(df.files)
-	df.files = append(df.files, f)
-	return i, nil
-}
-
-// counts reads "ADDED\tDELETED\tPATH", or of a rename "ADDED\tDELETED\t", PATH, NEWPATH. Binary files count "-".
-func (df *diff) counts(fields []string, i int, at map[string]int) (int, error) {
-	parts := strings.SplitN(fields[i], "\t", 3)
-	if len(parts) != 3 {
-		return 0, errDiff
-	}
-	path := parts[2]
-	i++
-	if path == "" {
-		if i+1 >= len(fields) {
-			return 0, errDiff
+		f := fileChange{path: fields[1], status: changeWords[parts[4][0]], blob: parts[3]}
+		fields = fields[2:]
+		switch f.status {
+		case "removed":
+			f.blob = parts[2]
+		case "renamed", "copied":
+			f.old, f.path = f.path, fields[0]
+			fields = fields[1:]
 		}
-		path = fields[i+1]
-		i += 2
+		list = append(list, f)
 	}
-	n, ok := at[path]
-	if !ok {
-		return 0, errDiff
-	}
-	f := &df.files[n]
-	f.additions, _ = strconv.Atoi(parts[0]) // "-" of a binary file counts nothing
-	f.deletions, _ = strconv.Atoi(parts[1]) // likewise
-	df.additions += f.additions
-	df.deletions += f.deletions
-	return i, nil
+	return list, nil
 }

@@ -2,7 +2,6 @@ package standin
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -135,7 +134,7 @@ func (r *Repo) push(by, head, sha string) error {
 	if old == sha {
 		return nil
 	}
-	if err := r.git.move(name, sha, old); err != nil {
+	if err := r.git.move(refMove{name, old, sha}); err != nil {
 		return fmt.Errorf("push %s: %w", head, err)
 	}
 	return r.moved(move{by: person(by), owner: owner, branch: branch, before: old, after: sha})
@@ -168,12 +167,12 @@ func (r *Repo) Moves() []Moved {
 
 // Changed lists the paths that a pull request from head into base would change, old names of renames too. Both are commits.
 func (r *Repo) Changed(base, head string) ([]string, error) {
-	df, err := r.changes(&Pull{HeadSHA: head}, base)
+	files, err := r.changes(&Pull{HeadSHA: head}, base)
 	if err != nil {
 		return nil, fmt.Errorf("changes from %s to %s: %w", base, head, err)
 	}
 	var paths []string
-	for _, f := range df.files {
+	for _, f := range files {
 		if paths = append(paths, f.path); f.old != "" {
 			paths = append(paths, f.old)
 		}
@@ -191,7 +190,7 @@ func (r *Repo) Mergeable(n int) bool {
 	return err == nil && !m.conflict
 }
 
-// Contains tells whether one commit can be reached from another.
+// Contains reports whether one commit can be reached from another; what is not there is not.
 func (r *Repo) Contains(sha, ancestor string) bool {
 	in, err := r.git.contains(sha, ancestor)
 	return err == nil && in
@@ -282,19 +281,19 @@ func (r *Repo) edit(n int, by Actor, action string, change func(p *Pull) object)
 	return nil
 }
 
-// Label puts a label on a pull request.
-func (r *Repo) Label(n int, by, label string) error {
+// editAs is edit by a person.
+func (r *Repo) editAs(by string, n int, action string, change func(p *Pull) object) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.label(n, person(by), label)
+	return r.edit(n, person(by), action, change)
 }
 
-func (r *Repo) label(n int, by Actor, label string) error {
-	p, err := r.pull(n)
-	if err != nil || slices.Contains(p.Labels, label) {
+// Label puts a label on a pull request.
+func (r *Repo) Label(n int, by, label string) error {
+	if p, err := r.Pull(n); err != nil || slices.Contains(p.Labels, label) {
 		return err
 	}
-	return r.edit(n, by, "labeled", func(p *Pull) object {
+	return r.editAs(by, n, "labeled", func(p *Pull) object {
 		p.Labels = append(slices.Clone(p.Labels), label)
 		return object{"label": r.labelJSON(label)}
 	})
@@ -302,20 +301,10 @@ func (r *Repo) label(n int, by Actor, label string) error {
 
 // Unlabel takes a label off a pull request.
 func (r *Repo) Unlabel(n int, by, label string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.unlabel(n, person(by), label)
-}
-
-func (r *Repo) unlabel(n int, by Actor, label string) error {
-	p, err := r.pull(n)
-	if err != nil {
-		return err
-	}
-	if !slices.Contains(p.Labels, label) {
+	if p, err := r.Pull(n); err != nil || !slices.Contains(p.Labels, label) {
 		return fmt.Errorf("label %q on pull request %d: %w", label, n, ErrNotFound)
 	}
-	return r.edit(n, by, "unlabeled", func(p *Pull) object {
+	return r.editAs(by, n, "unlabeled", func(p *Pull) object {
 		p.Labels = slices.DeleteFunc(slices.Clone(p.Labels), func(l string) bool { return l == label })
 		return object{"label": r.labelJSON(label)}
 	})
@@ -323,49 +312,23 @@ func (r *Repo) unlabel(n int, by Actor, label string) error {
 
 // MarkDraft turns a pull request into a draft.
 func (r *Repo) MarkDraft(n int, by string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.edit(n, person(by), "converted_to_draft", func(p *Pull) object { p.Draft = true; return nil })
+	return r.editAs(by, n, "converted_to_draft", func(p *Pull) object { p.Draft = true; return nil })
 }
 
 // MarkReady ends a draft.
 func (r *Repo) MarkReady(n int, by string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.edit(n, person(by), "ready_for_review", func(p *Pull) object { p.Draft = false; return nil })
-}
-
-// Retitle changes a pull request's title.
-func (r *Repo) Retitle(n int, by, title string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.edit(n, person(by), "edited", func(p *Pull) object {
-		was := p.Title
-		p.Title = title
-		return object{"changes": object{"title": object{"from": was}}}
-	})
+	return r.editAs(by, n, "ready_for_review", func(p *Pull) object { p.Draft = false; return nil })
 }
 
 // Retarget changes the branch that a pull request wants to be merged into.
 func (r *Repo) Retarget(n int, by, base string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.retarget(n, person(by), base)
-}
-
-func (r *Repo) retarget(n int, by Actor, base string) error {
-	tip, err := r.git.tip("refs/heads/" + base)
-	if err != nil {
-		return err
-	}
-	if tip == "" {
+	if r.Tip(base) == "" {
 		return fmt.Errorf("retarget to %s: %w", base, ErrNotFound)
 	}
-	return r.edit(n, by, "edited", func(p *Pull) object {
+	return r.editAs(by, n, "edited", func(p *Pull) object {
 		was := p.Base
 		p.Base = base
-		old, _ := r.git.tip("refs/heads/" + was) // only told to people
-		return object{"changes": object{"base": object{"ref": object{"from": was}, "sha": object{"from": old}}}}
+		return object{"changes": object{"base": object{"ref": object{"from": was}, "sha": object{"from": r.Tip(was)}}}}
 	})
 }
 
@@ -382,17 +345,14 @@ func (r *Repo) closePull(n int, by Actor) error {
 		return err
 	}
 	return r.edit(n, by, "closed", func(p *Pull) object {
-		p.Open, p.ClosedAt = false, r.g.now()
-		p.BaseSHA, _ = r.git.tip("refs/heads/" + p.Base) // only told to people
+		p.Open, p.ClosedAt, p.BaseSHA = false, r.g.now(), r.Tip(p.Base)
 		return nil
 	})
 }
 
 // Reopen opens a closed pull request again.
 func (r *Repo) Reopen(n int, by string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.edit(n, person(by), "reopened", func(p *Pull) object {
+	return r.editAs(by, n, "reopened", func(p *Pull) object {
 		p.Open, p.ClosedAt, p.BaseSHA = true, time.Time{}, ""
 		return nil
 	})
@@ -402,24 +362,15 @@ func (r *Repo) Reopen(n int, by string) error {
 func (r *Repo) Review(n int, by string, state ReviewState) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	_, err := r.review(n, Review{By: person(by), State: state})
-	return err
-}
-
-// review adds a review; the caller holds r.mu. On is the head if it is "".
-func (r *Repo) review(n int, v Review) (Review, error) {
 	p, err := r.pull(n)
 	if err != nil {
-		return Review{}, err
+		return err
 	}
-	v.ID, v.At = r.g.nextID(), r.g.now()
-	if v.On == "" {
-		v.On = p.HeadSHA
-	}
+	v := Review{ID: r.g.nextID(), By: person(by), State: state, On: p.HeadSHA, At: r.g.now()}
 	p.Reviews = append(slices.Clone(p.Reviews), v)
 	p.UpdatedAt = v.At
 	r.tellReview("submitted", v.By, p, v)
-	return v, nil
+	return nil
 }
 
 // DismissReview takes the force out of somebody's latest opinion.
@@ -447,15 +398,6 @@ func (r *Repo) SetPermission(login, permission string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.permissions[strings.ToLower(login)] = permission
-}
-
-// AllowMethods says which merge methods the repository allows; all are when it is made.
-func (r *Repo) AllowMethods(methods ...Method) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for m := range maps.Keys(r.methods) {
-		r.methods[m] = slices.Contains(methods, m)
-	}
 }
 
 // Protect puts rules on the branches whose names match a glob, in place of those it had by that glob.

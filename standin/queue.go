@@ -3,17 +3,15 @@ package standin
 import (
 	"fmt"
 	"net/http"
-	"slices"
 )
 
 // Group is a group of the merge queue: one pull request on top of its base.
 type Group struct {
-	Pull     int
-	Base     string
-	BaseSHA  string
-	Head     string // the group's commit
-	HeadRef  string // gh-readonly-queue/BASE/pr-N-BASESHA
-	GroupsID int64
+	Pull    int
+	Base    string
+	BaseSHA string
+	Head    string // the group's commit
+	HeadRef string // gh-readonly-queue/BASE/pr-N-BASESHA
 }
 
 // Enqueue puts a pull request into the merge queue as a group of its own and asks for checks on its commit.
@@ -37,17 +35,17 @@ func (r *Repo) Enqueue(n int, by string) (Group, error) {
 		return Group{}, fmt.Errorf("enqueue pull request %d: %w", n, err)
 	}
 	g := Group{
-		Pull: n, Base: p.Base, BaseSHA: tip, Head: sha, GroupsID: r.g.nextID(),
+		Pull: n, Base: p.Base, BaseSHA: tip, Head: sha,
 		HeadRef: fmt.Sprintf("gh-readonly-queue/%s/pr-%d-%s", p.Base, n, tip),
 	}
-	if err := r.git.move("refs/heads/"+g.HeadRef, sha, ""); err != nil {
+	if err := r.git.move(refMove{"refs/heads/" + g.HeadRef, "", sha}); err != nil {
 		return Group{}, err
 	}
-	r.groups = append(r.groups, g)
 	if err := r.edit(n, person(by), "enqueued", func(*Pull) object { return nil }); err != nil {
 		return Group{}, err
 	}
-	return g, r.tellGroup("checks_requested", "", person(by), g)
+	r.tellGroup("checks_requested", "", person(by), g)
+	return g, nil
 }
 
 // MergeGroup does what the queue does once the checks that the base requires are green on the group's commit, and refuses before.
@@ -73,12 +71,11 @@ func (r *Repo) Dequeue(g Group, reason string) error {
 	if err != nil {
 		return err
 	}
-	r.groups = slices.DeleteFunc(slices.Clone(r.groups), func(o Group) bool { return o.GroupsID == g.GroupsID })
-	if err := r.git.move("refs/heads/"+g.HeadRef, "", g.Head); err != nil {
+	if err := r.git.move(refMove{"refs/heads/" + g.HeadRef, g.Head, ""}); err != nil {
 		return err
 	}
 	if reason == "merged" {
-		if err := r.git.move("refs/heads/"+g.Base, g.Head, g.BaseSHA); err != nil {
+		if err := r.git.move(refMove{"refs/heads/" + g.Base, g.BaseSHA, g.Head}); err != nil {
 			return err
 		}
 		p.BaseSHA = g.BaseSHA
@@ -89,27 +86,16 @@ func (r *Repo) Dequeue(g Group, reason string) error {
 	} else if err := r.edit(g.Pull, p.Author, "dequeued", func(*Pull) object { return object{"reason": "MANUAL"} }); err != nil {
 		return err
 	}
-	return r.tellGroup("destroyed", reason, p.Author, g)
+	r.tellGroup("destroyed", reason, p.Author, g)
+	return nil
 }
 
-func (r *Repo) tellGroup(action, reason string, by Actor, g Group) error {
-	c, err := r.git.commit(g.Head)
-	if err != nil {
-		return err
-	}
-	pushed := r.pushedJSON(c)
-	who := func(i ident) object { return object{"name": i.name, "email": i.email} }
-	head := object{"author": who(c.author), "committer": who(c.committer)}
-	for _, key := range []string{"id", "tree_id", "message", "timestamp"} {
-		head[key] = pushed[key]
-	}
+func (r *Repo) tellGroup(action, reason string, by Actor, g Group) {
 	rest := object{"merge_group": object{
 		"head_sha": g.Head, "head_ref": "refs/heads/" + g.HeadRef, "base_sha": g.BaseSHA, "base_ref": "refs/heads/" + g.Base,
-		"head_commit": head,
 	}}
 	if reason != "" {
 		rest["reason"] = reason
 	}
 	r.tell("merge_group", action, by, rest)
-	return nil
 }

@@ -24,16 +24,12 @@ type Repo struct {
 	mu          sync.Mutex
 	pushed      time.Time
 	permissions map[string]string // by lower-case login
-	methods     map[Method]bool
 	protections []protection
 	pulls       []*Pull // number 1 first; see edit
 	statuses    map[string][]Status
 	checks      map[string][]Check
 	suites      map[string]int64 // number of the check suite, by commit and App
-	colors      map[string]int64 // number of a label, by name
-	groups      []Group
 	moves       []Moved
-	heads       map[string]string  // where branches were told to be; git has the truth
 	testing     map[[2]string]bool // trial merges under way
 	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf
 }
@@ -43,12 +39,9 @@ func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
 	return &Repo{
 		g: g, git: dir, owner: owner, name: name, id: g.nextID(), created: now, pushed: now,
 		permissions: map[string]string{strings.ToLower(owner): Admin},
-		methods:     map[Method]bool{Merge: true, Squash: true, Rebase: true},
 		statuses:    map[string][]Status{},
 		checks:      map[string][]Check{},
 		suites:      map[string]int64{},
-		colors:      map[string]int64{},
-		heads:       map[string]string{},
 		testing:     map[[2]string]bool{},
 		listed:      map[int]string{},
 	}
@@ -104,7 +97,6 @@ type Review struct {
 	By    Actor
 	State ReviewState
 	On    string // the commit that was reviewed
-	Body  string
 	At    time.Time
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
@@ -31,11 +32,10 @@ type call struct {
 	who  caller
 }
 
-// answer is what a route has to say: a body for JSON, or raw bytes. Links are for the Link header.
+// answer is what a route has to say: a body for JSON. Links are for the Link header.
 type answer struct {
 	status int
 	body   any
-	raw    []byte
 	link   string
 }
 
@@ -80,7 +80,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	r.URL.Path, r.URL.RawPath = trimAPI(r.URL.Path), trimAPI(r.URL.RawPath)
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	_, pattern := a.mux.Handler(r)
-	name := routeName(pattern, r.URL.Path)
+	name := routeName(pattern)
 	rec := &recorder{ResponseWriter: w}
 	entry := Request{At: a.g.now(), Method: r.Method, Route: name, Path: r.URL.Path, Query: queryText(name, body)}
 	defer func() {
@@ -138,14 +138,9 @@ func (r *recorder) WriteHeader(status int) {
 }
 
 // routeName is a pattern in OpenAPI's spelling, without the method; "" for no route.
-func routeName(pattern, path string) string {
+func routeName(pattern string) string {
 	_, name, _ := strings.Cut(pattern, " ")
-	name = strings.ReplaceAll(name, "...}", "}")
-	if base, ok := strings.CutSuffix(name, "/commits/{ref}"); ok {
-		_, what := splitCommitPath(path[strings.LastIndex(path, "/commits/")+len("/commits/"):])
-		return base + "/commits/{ref}" + what
-	}
-	return name
+	return strings.ReplaceAll(name, "...}", "}")
 }
 
 func queryText(name string, body []byte) string {
@@ -203,15 +198,11 @@ func (a answer) write(w http.ResponseWriter) {
 		w.WriteHeader(a.status)
 		return
 	}
-	body, kind := a.raw, "application/vnd.github.raw+json; charset=utf-8"
-	if body == nil {
-		kind = contentType
-		var err error
-		if body, err = json.Marshal(a.body); err != nil { // maps of plain values: cannot happen
-			a.status, body = http.StatusInternalServerError, []byte(message(err.Error()))
-		}
+	body, err := json.Marshal(a.body)
+	if err != nil { // maps of plain values: cannot happen
+		a.status, body = http.StatusInternalServerError, []byte(message(err.Error()))
 	}
-	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
 	_, _ = w.Write(body) // the client went away: nobody is left to tell
@@ -342,37 +333,27 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 		r = r.Clone(r.Context())
 		r.Body = http.NoBody
 	}
-	rec := &memoryWriter{header: http.Header{}}
-	broken := rec.serve(m.h, r)
+	rec := httptest.NewRecorder()
+	began, broken := m.serve(rec, r)
 	if err := r.Context().Err(); err != nil {
 		return nil, err
 	}
-	var body io.Reader = &rec.body
+	if broken && !began {
+		return nil, io.ErrUnexpectedEOF
+	}
+	answer := rec.Result()
+	answer.Request, answer.ContentLength = r, -1
 	if broken {
-		if rec.status == 0 {
-			return nil, io.ErrUnexpectedEOF
-		}
-		body = io.MultiReader(body, brokenReader{})
+		answer.Body = io.NopCloser(io.MultiReader(answer.Body, brokenReader{}))
 	}
-	if rec.status == 0 {
-		rec.status = http.StatusOK
-	}
-	return &http.Response{
-		Status: strconv.Itoa(rec.status) + " " + http.StatusText(rec.status), StatusCode: rec.status, Proto: "HTTP/1.1", ProtoMajor: 1,
-		ProtoMinor: 1, Header: rec.header, Body: io.NopCloser(body), ContentLength: -1, Request: r,
-	}, nil
+	return answer, nil
 }
 
-// memoryWriter keeps an answer.
-type memoryWriter struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-// serve runs a handler; broken says that it broke off.
-func (m *memoryWriter) serve(h http.Handler, r *http.Request) (broken bool) {
+// serve runs the handler: whether it began to answer, and whether it broke off.
+func (m inMemory) serve(rec *httptest.ResponseRecorder, r *http.Request) (began, broken bool) {
+	w := &recorder{ResponseWriter: rec}
 	defer func() {
+		began = w.status != 0
 		if v := recover(); v != nil {
 			if v != http.ErrAbortHandler { //nolint:errorlint // a panic's value, compared as net/http does
 				panic(v)
@@ -380,25 +361,8 @@ func (m *memoryWriter) serve(h http.Handler, r *http.Request) (broken bool) {
 			broken = true
 		}
 	}()
-	h.ServeHTTP(m, r)
-	return false
-}
-
-// Header implements http.ResponseWriter.
-func (m *memoryWriter) Header() http.Header { return m.header }
-
-// WriteHeader implements http.ResponseWriter.
-func (m *memoryWriter) WriteHeader(status int) {
-	if m.status == 0 {
-		m.status = status
-		m.header = m.header.Clone()
-	}
-}
-
-// Write implements http.ResponseWriter.
-func (m *memoryWriter) Write(b []byte) (int, error) {
-	m.WriteHeader(http.StatusOK)
-	return m.body.Write(b)
+	m.h.ServeHTTP(w, r)
+	return false, false
 }
 
 type brokenReader struct{}

@@ -1,11 +1,8 @@
 package standin
 
 import (
-	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -24,15 +21,10 @@ func (g *GitHub) appRoutes() []route {
 	return []route{
 		asApp("GET /app", g.getApp),
 		asApp("GET /app/installations", g.listInstallations),
-		asApp("GET /app/installations/{installation_id}", g.getInstallation),
 		asApp("POST /app/installations/{installation_id}/access_tokens", g.createToken),
 		asApp("GET /repos/{owner}/{repo}/installation", g.repoInstallation),
-		asApp("GET /app/hook/deliveries", g.listDeliveries),
-		asApp("GET /app/hook/deliveries/{delivery_id}", g.getDelivery),
-		asApp("POST /app/hook/deliveries/{delivery_id}/attempts", g.redeliver),
 		{"GET /apps/{app_slug}", g.getAppBySlug},
 		{"GET /installation/repositories", g.listInstalled},
-		{"GET /rate_limit", g.rateLimit},
 	}
 }
 
@@ -63,14 +55,6 @@ func (g *GitHub) listInstallations(c *call) (answer, error) {
 	return answer{status: http.StatusOK, body: out, link: link}, nil
 }
 
-func (g *GitHub) getInstallation(c *call) (answer, error) {
-	i := g.installation(int64(c.number("installation_id")))
-	if i == nil {
-		return answer{}, notFound()
-	}
-	return ok(g.installationJSON(i))
-}
-
 func (g *GitHub) repoInstallation(c *call) (answer, error) {
 	r := g.find(c.r.PathValue("owner"), c.r.PathValue("repo"))
 	if r == nil {
@@ -83,7 +67,7 @@ func (g *GitHub) repoInstallation(c *call) (answer, error) {
 	return ok(g.installationJSON(i))
 }
 
-// createToken makes an installation token, limited to some repositories and permissions if the App asks for that.
+// createToken makes an installation token, limited to some permissions if the App asks for that.
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 func (g *GitHub) createToken(c *call) (answer, error) {
 	i := g.installation(int64(c.number("installation_id")))
@@ -93,35 +77,18 @@ func (g *GitHub) createToken(c *call) (answer, error) {
 	if !i.suspended.IsZero() {
 		return answer{}, refuse(http.StatusForbidden, msgSuspended)
 	}
-	var ask struct {
-		Repositories  []string          `json:"repositories"`
-		RepositoryIDs []int64           `json:"repository_ids"`
-		Permissions   map[string]string `json:"permissions"`
-	}
+	var ask struct{ Permissions map[string]string }
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	repos := ask.RepositoryIDs
-	for _, r := range g.reposOf(i.owner) {
-		if slices.Contains(ask.Repositories, r.name) {
-			repos = append(repos, r.id)
-		}
-	}
-	if len(repos) < len(ask.Repositories)+len(ask.RepositoryIDs) {
-		return answer{}, invalid("Installation", msgNotInstalled)
-	}
 	for name, level := range ask.Permissions {
-		if have := i.permissions[name]; have == "" || level == "write" && have != "write" {
+		if have := allPermissions()[name]; have == "" || level == "write" && have != "write" {
 			return answer{}, invalid("Installation", msgNotGranted)
 		}
 	}
-	value, t := g.issue(i, ask.Permissions, repos)
-	selection := "all"
-	if i.selected != nil || repos != nil {
-		selection = "selected"
-	}
+	value, t := g.issue(i, ask.Permissions)
 	return answer{status: http.StatusCreated, body: object{
-		"token": value, "expires_at": timeOrNil(t.expires), "permissions": t.permissions, "repository_selection": selection,
+		"token": value, "expires_at": timeOrNil(t.expires), "permissions": t.permissions, "repository_selection": "all",
 	}}, nil
 }
 
@@ -141,86 +108,4 @@ func (g *GitHub) listInstalled(c *call) (answer, error) {
 		r.mu.Unlock()
 	}
 	return answer{status: http.StatusOK, link: link, body: object{"total_count": len(seen), "repositories": out}}, nil
-}
-
-func (g *GitHub) rateLimit(c *call) (answer, error) {
-	core, graph := g.limits.peek(limitKey{c.who.id, "core"}, g.now()), g.limits.peek(limitKey{c.who.id, "graphql"}, g.now())
-	search := budget{limit: 30, remaining: 30, reset: core.reset}
-	return ok(object{
-		"resources": object{"core": core.json(), "graphql": graph.json(), "search": search.json()}, "rate": core.json(),
-	})
-}
-
-func deliveryJSON(d Delivery) object {
-	o := object{
-		"id": d.ID, "guid": d.GUID, "delivered_at": timeOrNil(d.At), "redelivery": d.Redelivery, "duration": d.Took.Seconds(),
-		"status": d.Status, "status_code": d.StatusCode, "event": d.Event, "action": nil, "installation_id": nil, "repository_id": nil,
-		"throttled_at": nil,
-	}
-	if d.Action != "" {
-		o["action"] = d.Action
-	}
-	if d.Installation != 0 {
-		o["installation_id"] = d.Installation
-	}
-	if d.Repository != 0 {
-		o["repository_id"] = d.Repository
-	}
-	return o
-}
-
-// listDeliveries pages by cursor, newest first. status=failure means an answer of 400 to 599 only.
-// https://docs.github.com/en/rest/apps/webhooks#list-deliveries-for-an-app-webhook
-func (g *GitHub) listDeliveries(c *call) (answer, error) {
-	q := c.r.URL.Query()
-	list := g.Deliveries()
-	slices.Reverse(list)
-	list = slices.DeleteFunc(list, func(d Delivery) bool {
-		switch q.Get("status") {
-		case "failure":
-			return d.StatusCode < http.StatusBadRequest
-		case "success":
-			return d.StatusCode == 0 || d.StatusCode >= http.StatusBadRequest
-		}
-		return false
-	})
-	if cursor := q.Get("cursor"); cursor != "" {
-		at := slices.IndexFunc(list, func(d Delivery) bool { return strconv.FormatInt(d.ID, 10) == cursor })
-		if at < 0 {
-			return answer{}, invalidField("HookDelivery", "cursor", "invalid")
-		}
-		list = list[at:]
-	}
-	per, link := c.perPage(), ""
-	if len(list) > per {
-		q.Set("cursor", strconv.FormatInt(list[per].ID, 10))
-		link = "<" + g.api() + c.r.URL.Path + "?" + q.Encode() + `>; rel="next"`
-		list = list[:per]
-	}
-	out := make([]object, 0, len(list))
-	for _, d := range list {
-		out = append(out, deliveryJSON(d))
-	}
-	return answer{status: http.StatusOK, body: out, link: link}, nil
-}
-
-func (g *GitHub) getDelivery(c *call) (answer, error) {
-	for _, d := range g.Deliveries() {
-		if d.ID == int64(c.number("delivery_id")) {
-			o := deliveryJSON(d)
-			o["url"] = ""
-			o["request"] = object{"headers": object{"X-GitHub-Event": d.Event, "X-GitHub-Delivery": d.GUID}, "payload": json.RawMessage(d.Payload)}
-			o["response"] = object{"headers": object{}, "payload": ""}
-			return ok(o)
-		}
-	}
-	return answer{}, notFound()
-}
-
-func (g *GitHub) redeliver(c *call) (answer, error) {
-	err := g.Redeliver(int64(c.number("delivery_id")))
-	if errors.Is(err, ErrNotFound) {
-		return answer{}, notFound()
-	}
-	return answer{status: http.StatusAccepted, body: object{}}, err
 }

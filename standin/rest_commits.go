@@ -16,49 +16,9 @@ const (
 func (g *GitHub) commitRoutes() []route {
 	return []route{
 		g.inRepo("POST /statuses/{sha}", writeStatuses, locked(createStatus)),
-		g.inRepo("GET /commits/{ref...}", readMetadata, aboutCommit),
+		g.inRepo("GET /commits/{ref}/statuses", readStatuses, locked(listStatuses)),
 		g.inRepo("GET /compare/{basehead...}", readContents, compare),
 	}
-}
-
-// splitCommitPath takes what follows /commits/ apart: a ref, which may hold slashes, and what is asked about it.
-func splitCommitPath(rest string) (ref, what string) {
-	for _, what := range []string{"/statuses", "/status", "/check-runs"} {
-		if ref, ok := strings.CutSuffix(rest, what); ok {
-			return ref, what
-		}
-	}
-	return rest, ""
-}
-
-func aboutCommit(c *call, r *Repo) (answer, error) {
-	ref, what := splitCommitPath(c.r.PathValue("ref"))
-	needs := map[string]need{"": readContents, "/statuses": readStatuses, "/status": readStatuses, "/check-runs": readChecks}
-	if err := r.may(c.who, needs[what]); err != nil {
-		return answer{}, err
-	}
-	sha, err := r.resolve(ref)
-	if err != nil {
-		return answer{}, err
-	}
-	if sha == "" {
-		return answer{}, noCommit(ref)
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch what {
-	case "/statuses":
-		return listStatuses(c, r, sha)
-	case "/status":
-		return combined(c, r, sha)
-	case "/check-runs":
-		return listChecks(c, r, sha)
-	}
-	one, err := r.git.commit(sha)
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(r.commitJSON(one))
 }
 
 func createStatus(c *call, r *Repo) (answer, error) {
@@ -78,7 +38,14 @@ func createStatus(c *call, r *Repo) (answer, error) {
 	return answer{status: http.StatusCreated, body: r.statusJSON(s)}, nil
 }
 
-func listStatuses(c *call, r *Repo, sha string) (answer, error) {
+func listStatuses(c *call, r *Repo) (answer, error) {
+	sha, err := r.resolve(c.r.PathValue("ref"))
+	if err != nil {
+		return answer{}, err
+	}
+	if sha == "" {
+		return answer{}, refuse(http.StatusUnprocessableEntity, msgNoCommit, c.r.PathValue("ref"))
+	}
 	list := slices.Clone(r.statuses[sha])
 	slices.Reverse(list)
 	cut, link := page(c, list)
@@ -87,40 +54,6 @@ func listStatuses(c *call, r *Repo, sha string) (answer, error) {
 		out = append(out, r.statusJSON(s))
 	}
 	return answer{status: http.StatusOK, body: out, link: link}, nil
-}
-
-// combined is each context's latest status: failure if one is bad, pending if none are there or one is pending.
-// https://docs.github.com/en/rest/commits/statuses#get-the-combined-status-for-a-specific-reference
-func combined(c *call, r *Repo, sha string) (answer, error) {
-	latest := r.latest(sha)
-	state := stateExpected
-	for _, s := range latest {
-		state = worse(state, ofStatus(s.State))
-	}
-	word := map[string]string{"": "success", stateFailing: "failure"}[state]
-	if word == "" {
-		word = "pending"
-	}
-	cut, link := page(c, latest)
-	out := make([]object, 0, len(cut))
-	for _, s := range cut {
-		out = append(out, r.statusJSON(s))
-	}
-	api := r.g.api() + "/repos/" + r.String() + "/commits/" + sha
-	return answer{status: http.StatusOK, link: link, body: object{
-		"state": word, "sha": sha, "total_count": len(latest), "statuses": out, "repository": r.repoJSON(r.self()),
-		"commit_url": api, "url": api + "/status",
-	}}, nil
-}
-
-func listChecks(c *call, r *Repo, sha string) (answer, error) {
-	all := r.checks[sha]
-	cut, link := page(c, all)
-	out := make([]object, 0, len(cut))
-	for _, one := range cut {
-		out = append(out, r.checkJSON(one))
-	}
-	return answer{status: http.StatusOK, link: link, body: object{"total_count": len(all), "check_runs": out}}, nil
 }
 
 // compare tells how two commits lie to each other. https://docs.github.com/en/rest/commits/commits#compare-two-commits
@@ -159,7 +92,7 @@ func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	df, err := r.git.diff(shared, head)
+	changes, err := r.git.diff(shared, head)
 	if err != nil {
 		return answer{}, err
 	}
@@ -191,7 +124,7 @@ func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
 		commits = append(commits, r.commitJSON(one))
 	}
 	if first { // files stand on the first page only
-		for _, f := range df.files[:min(len(df.files), maxCompareFiles)] {
+		for _, f := range changes[:min(len(changes), maxCompareFiles)] {
 			files = append(files, r.fileJSON(f, head))
 		}
 	}

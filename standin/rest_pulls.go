@@ -17,16 +17,10 @@ func (g *GitHub) pullRoutes() []route {
 		g.inRepo("GET /pulls", readPulls, locked(listPulls)),
 		g.inRepo("POST /pulls", writePulls, locked(createPull)),
 		g.inRepo("GET /pulls/{pull_number}", readPulls, getPull),
-		g.inRepo("PATCH /pulls/{pull_number}", triagePulls, patchPull),
 		g.inRepo("GET /pulls/{pull_number}/files", readPulls, listFiles),
 		g.inRepo("GET /pulls/{pull_number}/commits", readPulls, listPullCommits),
 		g.inRepo("PUT /pulls/{pull_number}/merge", writeContents, locked(putMerge)),
 		g.inRepo("PUT /pulls/{pull_number}/update-branch", writePulls, locked(putUpdateBranch)),
-		g.inRepo("GET /pulls/{pull_number}/reviews", readPulls, locked(listReviews)),
-		g.inRepo("POST /pulls/{pull_number}/reviews", writePulls, locked(createReview)),
-		g.inRepo("GET /issues/{issue_number}/labels", readPulls, locked(listLabels)),
-		g.inRepo("POST /issues/{issue_number}/labels", triagePulls, locked(addLabels)),
-		g.inRepo("DELETE /issues/{issue_number}/labels/{name}", triagePulls, locked(removeLabel)),
 	}
 }
 
@@ -43,12 +37,6 @@ func listPulls(c *call, r *Repo) (answer, error) {
 		}
 		list = append(list, p)
 	}
-	slices.SortStableFunc(list, func(a, b *Pull) int {
-		if q.Get("sort") == "updated" {
-			return a.UpdatedAt.Compare(b.UpdatedAt)
-		}
-		return a.Number - b.Number
-	})
 	if q.Get("direction") != "asc" {
 		slices.Reverse(list)
 	}
@@ -94,10 +82,6 @@ func getPull(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	return onePull(r, p)
-}
-
-func onePull(r *Repo, p Pull) (answer, error) {
 	d, err := r.pullDetail(p)
 	if err != nil {
 		return answer{}, err
@@ -105,41 +89,6 @@ func onePull(r *Repo, p Pull) (answer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return ok(r.onePullJSON(&p, d))
-}
-
-func patchPull(c *call, r *Repo) (answer, error) {
-	var ask struct{ Title, State, Base *string }
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	n, by := c.number("pull_number"), c.who.actor.Login
-	if _, err := copyPull(c, r); err != nil {
-		return answer{}, err
-	}
-	var err error
-	if ask.Title != nil {
-		err = r.Retitle(n, by, *ask.Title)
-	}
-	if err == nil && ask.Base != nil {
-		err = r.Retarget(n, by, *ask.Base)
-	}
-	if err == nil && ask.State != nil {
-		switch *ask.State {
-		case "closed":
-			err = r.ClosePull(n, by)
-		case "open":
-			err = r.Reopen(n, by)
-		default:
-			err = invalidField("PullRequest", "state", "invalid")
-		}
-	}
-	if errors.Is(err, ErrNotFound) {
-		err = invalidField("PullRequest", "base", "invalid")
-	}
-	if err != nil {
-		return answer{}, err
-	}
-	return getPull(c, r)
 }
 
 func listFiles(c *call, r *Repo) (answer, error) {
@@ -152,11 +101,11 @@ func listFiles(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	df, err := r.changes(&p, base)
+	files, err := r.changes(&p, base)
 	if err != nil {
 		return answer{}, err
 	}
-	cut, link := page(c, df.files[:min(len(df.files), maxFiles)])
+	cut, link := page(c, files[:min(len(files), maxFiles)])
 	out := make([]object, 0, len(cut))
 	for _, f := range cut {
 		out = append(out, r.fileJSON(f, p.HeadSHA))
@@ -199,10 +148,7 @@ func putMerge(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, title: ask.Title, message: ask.Message}
-	if c.who.token != nil {
-		o.workflowsKnow, o.workflows = true, c.who.token.permissions["workflows"] == "write"
-	}
+	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, title: ask.Title, message: ask.Message, app: c.who.token != nil}
 	sha, err := r.merge(c.number("pull_number"), o)
 	if err != nil {
 		return answer{}, err
@@ -230,94 +176,4 @@ func putUpdateBranch(c *call, r *Repo) (answer, error) {
 	}
 	url := r.g.web() + "/" + r.String() + "/pull/" + itoa(int64(p.Number))
 	return answer{status: http.StatusAccepted, body: object{"message": msgUpdating, "url": url}}, nil
-}
-
-func listReviews(c *call, r *Repo) (answer, error) {
-	p, err := r.pull(c.number("pull_number"))
-	if err != nil {
-		return answer{}, notFound()
-	}
-	cut, link := page(c, p.Reviews)
-	out := make([]object, 0, len(cut))
-	for _, v := range cut {
-		out = append(out, r.reviewJSON(p, v))
-	}
-	return answer{status: http.StatusOK, body: out, link: link}, nil
-}
-
-func createReview(c *call, r *Repo) (answer, error) {
-	var ask struct {
-		Event, Body string
-		Commit      string `json:"commit_id"`
-	}
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	p, err := r.pull(c.number("pull_number"))
-	if err != nil {
-		return answer{}, notFound()
-	}
-	state := map[string]ReviewState{"APPROVE": Approved, "REQUEST_CHANGES": ChangesRequested, "COMMENT": Commented}[ask.Event]
-	own := strings.EqualFold(p.Author.rest(), c.who.actor.rest())
-	switch {
-	case state == "":
-		return answer{}, unprocessable(msgBadEvent)
-	case own && state == Approved:
-		return answer{}, unprocessable(msgOwnReview)
-	case own && state == ChangesRequested:
-		return answer{}, unprocessable(msgOwnChanges)
-	}
-	v, err := r.review(p.Number, Review{By: c.who.actor, State: state, Body: ask.Body, On: ask.Commit})
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(r.reviewJSON(p, v))
-}
-
-func labelled(c *call, r *Repo) (*Pull, error) {
-	p, err := r.pull(c.number("issue_number"))
-	if err != nil {
-		return nil, notFound()
-	}
-	return p, nil
-}
-
-func listLabels(c *call, r *Repo) (answer, error) {
-	p, err := labelled(c, r)
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(r.labelsJSON(p))
-}
-
-func addLabels(c *call, r *Repo) (answer, error) {
-	var ask struct{ Labels []string }
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	p, err := labelled(c, r)
-	if err != nil {
-		return answer{}, err
-	}
-	for _, l := range ask.Labels {
-		if err := r.label(p.Number, c.who.actor, l); err != nil {
-			return answer{}, err
-		}
-	}
-	return ok(r.labelsJSON(p))
-}
-
-func removeLabel(c *call, r *Repo) (answer, error) {
-	p, err := labelled(c, r)
-	if err != nil {
-		return answer{}, err
-	}
-	err = r.unlabel(p.Number, c.who.actor, c.r.PathValue("name"))
-	if errors.Is(err, ErrNotFound) {
-		return answer{}, refuse(http.StatusNotFound, msgNoLabel)
-	}
-	if err != nil {
-		return answer{}, err
-	}
-	return ok(r.labelsJSON(p))
 }

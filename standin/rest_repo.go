@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,26 +9,20 @@ import (
 // The permissions that routes ask for:
 // https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
 var (
-	readMetadata  = need{"metadata", Read, Read}
-	readContents  = need{"contents", Read, Read}
-	writeContents = need{"contents", Write, Write}
-	readPulls     = need{"pull_requests", Read, Read}
-	writePulls    = need{"pull_requests", Write, Read} // what a person may do beyond reading is asked per route
-	triagePulls   = need{"pull_requests", Write, Triage}
-	readStatuses  = need{"statuses", Read, Read}
-	writeStatuses = need{"statuses", Write, Write}
-	readChecks    = need{"checks", Read, Read}
+	readMetadata  = need{"metadata", Read}
+	readContents  = need{"contents", Read}
+	writeContents = need{"contents", Write}
+	readPulls     = need{"pull_requests", Read}
+	writePulls    = need{"pull_requests", Write}
+	readStatuses  = need{"statuses", Read}
+	writeStatuses = need{"statuses", Write}
 )
 
 // repoRoutes are about a repository and its rules. https://docs.github.com/en/rest/repos
 func (g *GitHub) repoRoutes() []route {
 	return []route{
-		g.inRepo("GET ", readMetadata, locked(func(_ *call, r *Repo) (answer, error) { return ok(r.fullRepoJSON()) })),
 		g.inRepo("GET /rules/branches/{branch...}", readMetadata, locked(listRules)),
 		g.inRepo("GET /branches/{branch...}", readContents, locked(getBranch)),
-		g.inRepo("GET /collaborators/{username}/permission", readMetadata, locked(getPermission)),
-		g.inRepo("GET /contents/{path...}", readContents, getContents),
-		g.inRepo("PUT /contents/{path...}", writeContents, locked(putContents)),
 	}
 }
 
@@ -147,26 +140,6 @@ func (r *Repo) protectionJSON(branch string) (o object, protected bool) {
 	}, protected
 }
 
-func getPermission(c *call, r *Repo) (answer, error) {
-	login := c.r.PathValue("username")
-	role := r.permission(login)
-	level := role // the old field knows fewer words
-	switch role {
-	case Maintain:
-		level = Write
-	case Triage:
-		level = Read
-	}
-	user := r.g.userJSON(person(login))
-	rank := personRank[role]
-	user["role_name"] = role
-	user["permissions"] = object{
-		"pull": true, "triage": rank >= personRank[Triage], "push": rank >= personRank[Write],
-		"maintain": rank >= personRank[Maintain], "admin": rank >= personRank[Admin],
-	}
-	return ok(object{"permission": level, "role_name": role, "user": user})
-}
-
 // forbids says why rules keep a branch from being moved other than by a merge; nil if they do not. What GitHub says is
 // known from pushes (GH013 of rulesets, GH006 of protection) and from PATCH git/refs (422): rulesets list all that is broken,
 // protection of old names one.
@@ -203,7 +176,7 @@ func (r *Repo) brokenByMove(rules Rules, m move) []string {
 	if m.before != "" && rules.Restrict {
 		said = append(said, restricted(rules))
 	}
-	if m.before != "" && !m.unread && rules.NoForce && !r.forward(m) {
+	if m.before != "" && !m.unread && rules.NoForce && !r.Contains(m.after, m.before) {
 		said = append(said, msgNoForce)
 	}
 	if rules.Queue {
@@ -226,12 +199,6 @@ func restricted(rules Rules) string {
 	return msgRestricted
 }
 
-// forward tells whether a move goes to a descendant; what is not known yet does not.
-func (r *Repo) forward(m move) bool {
-	in, err := r.git.contains(m.after, m.before)
-	return err == nil && in
-}
-
 // resolve finds the commit behind a branch, a ref or a SHA as REST takes them.
 func (r *Repo) resolve(name string) (string, error) {
 	if name == "" {
@@ -250,8 +217,4 @@ func (r *Repo) resolve(name string) (string, error) {
 		}
 	}
 	return "", nil
-}
-
-func noCommit(sha string) error {
-	return refuse(http.StatusUnprocessableEntity, "%s", fmt.Sprintf(msgNoCommit, sha))
 }

@@ -15,7 +15,7 @@ import (
 
 // Each of GitHub's secondary limits refuses as GitHub does, with the time to wait, and for that long.
 func TestSecondaryLimits(t *testing.T) {
-	const label, status, merge = "GET /repos/acme/fleet/issues/1/labels", "POST /repos/acme/fleet/statuses/x", "PUT /repos/acme/fleet/pulls/1/merge"
+	const label, status, merge = "GET /repos/acme/fleet/branches/main", "POST /repos/acme/fleet/statuses/x", "PUT /repos/acme/fleet/pulls/1/merge"
 	for name, tt := range map[string]struct {
 		limits standin.Limits
 		sends  string
@@ -65,26 +65,26 @@ func TestSecondaryLimits(t *testing.T) {
 func TestConcurrentRequests(t *testing.T) {
 	w := newWorldWith(t, func(o *standin.Options) { o.Limits.Concurrent = 3 })
 	under, end := make(chan struct{}), make(chan struct{})
-	w.github.Fault(standin.Fault{Path: "/repos/acme/fleet/issues/1/labels", Times: 3, Latency: time.Millisecond, Met: func() {
+	w.github.Fault(standin.Fault{Path: "/repos/acme/fleet/branches/main", Times: 3, Latency: time.Millisecond, Met: func() {
 		under <- struct{}{}
 		<-end
 	}})
 	codes := make(chan string)
 	for range 3 {
 		go func() {
-			code, _, _ := w.raw("GET", "/repos/acme/fleet/issues/1/labels", w.token, nil)
+			code, _, _ := w.raw("GET", "/repos/acme/fleet/branches/main", w.token, nil)
 			codes <- fmt.Sprint(code)
 		}()
 		<-under
 	}
-	if code, header, _ := w.raw("GET", "/repos/acme/fleet", w.token, nil); code != http.StatusForbidden || header.Get("Retry-After") == "" {
+	if code, header, _ := w.raw("GET", "/repos/acme/fleet/pulls", w.token, nil); code != http.StatusForbidden || header.Get("Retry-After") == "" {
 		t.Errorf("a fourth at once: %d %v", code, header)
 	}
 	close(end)
 	for range 3 {
 		<-codes
 	}
-	if code, _, _ := w.raw("GET", "/repos/acme/fleet", w.token, nil); code != http.StatusOK {
+	if code, _, _ := w.raw("GET", "/repos/acme/fleet/pulls", w.token, nil); code != http.StatusOK {
 		t.Errorf("afterwards: %d", code)
 	}
 }

@@ -106,12 +106,3 @@ func (d *gitDir) entryAt(sha, at string) (treeEntry, error) {
 	}
 	return treeEntry{}, fmt.Errorf("%s: %w", at, ErrNotFound)
 }
-
-// size is a blob's length; 0 of anything else.
-func (d *gitDir) size(sha string) (int64, error) {
-	o, err := d.cat.info(sha)
-	if err != nil || o.kind != "blob" {
-		return 0, err
-	}
-	return o.size, nil
-}

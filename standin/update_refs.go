@@ -1,14 +1,11 @@
 package standin
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/graph-gophers/graphql-go"
 )
 
 // The mutation updateRefs moves, makes and deletes branches, all or none of them.
@@ -25,73 +22,44 @@ const maxRefUpdates = 5000
 
 // refUpdate is GraphQL's RefUpdate.
 type refUpdate struct {
-	Name      scalar
-	BeforeOID *scalar
-	AfterOID  scalar
+	Name      string
+	BeforeOID *string
+	AfterOID  string
 	Force     bool
 }
 
-type updateRefsInput struct {
-	ClientMutationID *string
-	RepositoryID     graphql.ID
-	RefUpdates       []refUpdate
-}
-
-type updateRefsPayload struct{ ClientMutationID *string }
-
-// UpdateRefs moves branches atomically.
-func (q *queryRoot) UpdateRefs(ctx context.Context, args struct{ Input updateRefsInput }) (*updateRefsPayload, error) {
-	if _, err := q.change(ctx, args.Input.RepositoryID, args.Input.RefUpdates); err != nil {
-		return nil, err
+// updateRefs moves branches atomically; it gives the caller's own word back.
+func (l *look) updateRefs(a arguments) (string, error) {
+	var input struct {
+		ClientMutationID, RepositoryID string
+		RefUpdates                     []refUpdate
 	}
-	return &updateRefsPayload{args.Input.ClientMutationID}, nil
-}
-
-type createRefInput struct {
-	ClientMutationID *string
-	Name             string
-	OID              scalar
-	RepositoryID     graphql.ID
-}
-
-type createRefPayload struct {
-	ClientMutationID *string
-	Ref              *branchRef
-}
-
-// CreateRef makes one branch, which every server has known for long.
-func (q *queryRoot) CreateRef(ctx context.Context, args struct{ Input createRefInput }) (*createRefPayload, error) {
-	in, none := args.Input, scalar(zeroSHA)
-	r, err := q.change(ctx, in.RepositoryID, []refUpdate{{Name: scalar(in.Name), BeforeOID: &none, AfterOID: in.OID}})
+	text, err := json.Marshal(a["input"])
+	if err == nil {
+		err = json.Unmarshal(text, &input)
+	}
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	made := &branchRef{repo: &repository{look: lookOf(ctx), r: r}, name: in.Name, sha: string(in.OID)}
-	return &createRefPayload{in.ClientMutationID, made}, nil
-}
-
-// change updates refs of a repository that the caller may write to.
-func (q *queryRoot) change(ctx context.Context, id graphql.ID, updates []refUpdate) (*Repo, error) {
-	l := lookOf(ctx)
-	r := q.g.findNode(id)
-	if r == nil || !q.g.sees(l.who, r) {
-		return nil, unresolved(msgNoNode, id)
+	r := l.g.findNode(input.RepositoryID)
+	if r == nil || !l.g.sees(l.who, r) {
+		return "", unresolved(msgNoNode, input.RepositoryID)
 	}
 	var refused *apiError
 	if err := r.may(l.who, writeContents); errors.As(err, &refused) {
-		return nil, &queryError{"FORBIDDEN", refused.message}
+		return "", &queryError{"FORBIDDEN", refused.message}
 	}
-	err := r.updateRefs(l.who.actor, updates)
+	err = r.updateRefs(l.who.actor, input.RefUpdates)
 	if errors.As(err, &refused) {
-		return nil, &queryError{"UNPROCESSABLE", strings.TrimSpace(refused.message)}
+		return "", &queryError{"UNPROCESSABLE", strings.TrimSpace(refused.message)}
 	}
-	return r, err
+	return input.ClientMutationID, err
 }
 
-func (g *GitHub) findNode(id graphql.ID) *Repo {
+func (g *GitHub) findNode(id string) *Repo {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at := slices.IndexFunc(g.repos, func(r *Repo) bool { return nodeID("Repository", r.id) == string(id) })
+	at := slices.IndexFunc(g.repos, func(r *Repo) bool { return nodeID("Repository", r.id) == id })
 	if at < 0 {
 		return nil
 	}
@@ -106,7 +74,8 @@ func (r *Repo) updateRefs(by Actor, updates []refUpdate) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	var moves []move
-	seen := map[scalar]bool{}
+	var refs []refMove
+	seen := map[string]bool{}
 	for _, u := range updates {
 		if seen[u.Name] {
 			return unfit(msgUpdatedTwice, u.Name)
@@ -122,9 +91,12 @@ func (r *Repo) updateRefs(by Actor, updates []refUpdate) error {
 		if err := r.forbids(m); err != nil {
 			return err
 		}
-		moves = append(moves, m)
+		moves, refs = append(moves, m), append(refs, refMove{u.Name, m.before, m.after})
 	}
-	err := r.git.moveAll(moves)
+	if len(moves) == 0 {
+		return nil
+	}
+	err := r.git.move(refs...)
 	if errors.Is(err, errMoved) {
 		return unfit(msgRefMoved)
 	}
@@ -141,7 +113,7 @@ func (r *Repo) updateRefs(by Actor, updates []refUpdate) error {
 
 // moveOf is the move that an update asks for, or why it cannot be. The caller holds r.mu.
 func (r *Repo) moveOf(by Actor, u refUpdate) (move, error) {
-	name, after := string(u.Name), string(u.AfterOID)
+	name, after := u.Name, u.AfterOID
 	branch, isBranch := strings.CutPrefix(name, "refs/heads/")
 	if !isBranch || !validRef(name) {
 		return move{}, unfit(msgBadRef)
@@ -164,7 +136,7 @@ func (r *Repo) moveOf(by Actor, u refUpdate) (move, error) {
 	if _, err := r.git.commit(after); err != nil {
 		return move{}, unfit(msgObjectMissing)
 	}
-	if tip != "" && !u.Force && !r.forward(m) {
+	if tip != "" && !u.Force && !r.Contains(m.after, m.before) {
 		return move{}, unfit(msgNotFastForward)
 	}
 	return m, nil
@@ -175,7 +147,7 @@ func (u refUpdate) compare(tip string) error {
 	if u.BeforeOID == nil {
 		return nil
 	}
-	switch want := string(*u.BeforeOID); {
+	switch want := *u.BeforeOID; {
 	case !fullSHA.MatchString(want):
 		return unfit(msgBadOID, want)
 	case want == zeroSHA && tip != "":
@@ -202,30 +174,4 @@ func (r *Repo) refuseDelete(m move, u refUpdate) error {
 // unfit refuses a well-formed request.
 func unfit(format string, args ...any) error {
 	return refuse(http.StatusUnprocessableEntity, format, args...)
-}
-
-// moveAll sets branches of this repository from where the caller saw them to where they shall be: all, or none of them.
-func (d *gitDir) moveAll(moves []move) error {
-	var script strings.Builder
-	var inMemory []refMove
-	for _, m := range moves {
-		name := "refs/heads/" + m.branch
-		if !validRef(name) || (m.after != "" && !fullSHA.MatchString(m.after)) || (m.before != "" && !fullSHA.MatchString(m.before)) {
-			return fmt.Errorf("move %q to %q: not a valid name", name, m.after)
-		}
-		inMemory = append(inMemory, refMove{name, m.before, m.after})
-		fmt.Fprintf(&script, "update %s\x00%s\x00%s\x00", name, orZero(m.after), orZero(m.before))
-	}
-	if len(moves) == 0 {
-		return nil
-	}
-	if d.memory != nil {
-		return d.memory.move(inMemory...)
-	}
-	_, err := d.runIn(strings.NewReader(script.String()), nil, "update-ref", "-z", "--stdin")
-	var said *gitError
-	if errors.As(err, &said) && strings.Contains(said.text, "cannot lock ref") {
-		return fmt.Errorf("%w: %s", errMoved, strings.TrimSpace(said.text))
-	}
-	return err
 }

@@ -81,11 +81,11 @@ func (m refModel) random(data []byte, commits []string) []refUpdate {
 	values := append([]string{zeroSHA, strings.Repeat("1", 40)}, commits...)
 	var list []refUpdate
 	for ; len(data) >= 3; data = data[3:] {
-		u := refUpdate{Name: scalar(names[int(data[0])%len(names)]), AfterOID: scalar(values[int(data[1])%len(values)]), Force: data[0] > 200}
-		before := scalar(orZero(m.tips[string(u.Name)])) // most updates know the value
+		u := refUpdate{Name: string(names[int(data[0])%len(names)]), AfterOID: string(values[int(data[1])%len(values)]), Force: data[0] > 200}
+		before := string(orZero(m.tips[string(u.Name)])) // most updates know the value
 		switch data[2] % 8 {
 		case 0:
-			before = scalar(values[int(data[2]/8)%len(values)])
+			before = string(values[int(data[2]/8)%len(values)])
 			fallthrough
 		case 1, 2, 3, 4:
 			u.BeforeOID = &before
@@ -153,7 +153,7 @@ func (r *Repo) reset(t testing.TB, sha string) {
 		if name == "refs/heads/main" {
 			to = sha
 		}
-		if err := r.git.move(name, to, tip); err != nil {
+		if err := r.git.move(refMove{name, tip, to}); err != nil {
 			t.Fatal(err)
 		}
 	}

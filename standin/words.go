@@ -24,34 +24,31 @@ const (
 	msgSecondaryLimit = "You have exceeded a secondary rate limit. Please wait a few minutes before you try again."
 
 	msgMerged           = "Pull Request successfully merged"
-	msgCleanStatus      = "Pull request Pull request is in clean status"                              // peter-evans/enable-pull-request-automerge#343
-	msgNotMergeable     = "Pull Request is not mergeable"                                             // 405, final
-	msgDraft            = "Pull Request is still a draft"                                             // alexwlchan/auto_merge_my_pull_requests#1
-	msgHeadModified     = "Head branch was modified. Review and try the merge again."                 // 409: the sha did not match
-	msgHeadOutOfDate    = "Head branch is out of date. Review and try the merge again."               // 409: strict checks
-	msgBaseModified     = "Base branch was modified. Review and try the merge again."                 // 405, transient: cli/cli#8092
-	msgCannotRebase     = "This branch can't be rebased"                                              // 405
-	msgQueue            = "Changes must be made through the merge queue"                              // 405: cli/cli#8746
-	msgRuleViolations   = "Repository rule violations found\n\n%s\n\n"                                // 405 or 422, rulesets
-	msgRestricted       = "Cannot update this protected ref."                                         // rule "update"
-	msgNotAuthorized    = "You're not authorized to push to this branch."                             // branch protection of old
-	msgNoCreate         = "Cannot create ref due to creations being restricted."                      // rule "creation"
-	msgNoForce          = "Cannot force-push to this branch"                                          // rule "non_fast_forward"
-	msgNoDelete         = "Cannot delete this protected branch"                                       // rule "deletion"
-	msgThroughPull      = "Changes must be made through a pull request."                              // rule "pull_request"
-	msgChangesRequested = "Changes were requested by a reviewer with write access."                   // with required reviews
-	msgNotFastForward   = "Update is not a fast forward"                                              // 422: PATCH git/refs
-	msgNoReference      = "Reference does not exist"                                                  // 422: PATCH, DELETE git/refs
-	msgObjectMissing    = "Object does not exist"                                                     // 422: git/refs
-	msgUpdating         = "Updating pull request branch."                                             // 202: update-branch
-	msgNothingToUpdate  = "There are no new commits on the base branch."                              // 422: update-branch
-	msgUpdateConflict   = "merge conflict between base and head"                                      // 422: update-branch
-	msgExpectedHead     = "expected head sha didn’t match current head ref."                          // 422: update-branch
-	msgNoCommit         = "No commit found for SHA: %s"                                               // 422
-	msgTooManyStatuses  = "This SHA and context has reached the maximum number of statuses."          // 422
-	msgBadEvent         = "Variable $event of type PullRequestReviewEvent was provided invalid value" // 422: reviews
-	msgOwnReview        = "Can not approve your own pull request"                                     // 422
-	msgOwnChanges       = "Can not request changes on your own pull request"                          // 422
+	msgCleanStatus      = "Pull request Pull request is in clean status"                     // peter-evans/enable-pull-request-automerge#343
+	msgNotMergeable     = "Pull Request is not mergeable"                                    // 405, final
+	msgDraft            = "Pull Request is still a draft"                                    // alexwlchan/auto_merge_my_pull_requests#1
+	msgHeadModified     = "Head branch was modified. Review and try the merge again."        // 409: the sha did not match
+	msgHeadOutOfDate    = "Head branch is out of date. Review and try the merge again."      // 409: strict checks
+	msgBaseModified     = "Base branch was modified. Review and try the merge again."        // 405, transient: cli/cli#8092
+	msgCannotRebase     = "This branch can't be rebased"                                     // 405
+	msgQueue            = "Changes must be made through the merge queue"                     // 405: cli/cli#8746
+	msgRuleViolations   = "Repository rule violations found\n\n%s\n\n"                       // 405 or 422, rulesets
+	msgRestricted       = "Cannot update this protected ref."                                // rule "update"
+	msgNotAuthorized    = "You're not authorized to push to this branch."                    // branch protection of old
+	msgNoCreate         = "Cannot create ref due to creations being restricted."             // rule "creation"
+	msgNoForce          = "Cannot force-push to this branch"                                 // rule "non_fast_forward"
+	msgNoDelete         = "Cannot delete this protected branch"                              // rule "deletion"
+	msgThroughPull      = "Changes must be made through a pull request."                     // rule "pull_request"
+	msgChangesRequested = "Changes were requested by a reviewer with write access."          // with required reviews
+	msgNotFastForward   = "Update is not a fast forward"                                     // 422: PATCH git/refs
+	msgNoReference      = "Reference does not exist"                                         // 422: PATCH, DELETE git/refs
+	msgObjectMissing    = "Object does not exist"                                            // 422: git/refs
+	msgUpdating         = "Updating pull request branch."                                    // 202: update-branch
+	msgNothingToUpdate  = "There are no new commits on the base branch."                     // 422: update-branch
+	msgUpdateConflict   = "merge conflict between base and head"                             // 422: update-branch
+	msgExpectedHead     = "expected head sha didn’t match current head ref."                 // 422: update-branch
+	msgNoCommit         = "No commit found for SHA: %s"                                      // 422
+	msgTooManyStatuses  = "This SHA and context has reached the maximum number of statuses." // 422
 	msgWorkflow         = "refusing to allow a GitHub App to create or update workflow `%s` without `workflows` permission"
 	msgMustHave         = "Must have %s rights to Repository."
 	msgTooLarge         = "Request body too large"
@@ -63,7 +60,6 @@ const (
 	msgRefExists        = "Reference already exists"
 	msgDefaultBranch    = "Cannot delete the default branch"
 	msgRefMoved         = "Reference cannot be updated"
-	msgNoBranchNamed    = "Branch %s not found"
 	msgUpdatedTwice     = "%s is updated more than once"                                                       // 200: updateRefs
 	msgRefNotAt         = "%s is at %s but expected %s"                                                        // 200: updateRefs
 	msgRefNotThere      = "%s does not exist but expected %s"                                                  // 200: updateRefs
@@ -74,8 +70,6 @@ const (
 	msgManyNodes        = "This query requests up to %s possible nodes which exceeds the maximum limit of %s." // 200: pyvec/python.cz#250
 	msgNoField          = "Field '%s' doesn't exist on type '%s'"                                              // 200, with extensions
 	msgBadTimestamp     = "%s is no Git timestamp"                                                             // 200
-	msgBlobDiffers      = "%s does not match %s"
-	msgNoLabel          = "Label does not exist"
 	msgNoBranch         = "Branch not found"
 	msgLongDescription  = "description is too long (maximum is 140 characters)"
 	msgLongContext      = "context is too long (maximum is 255 characters)"
@@ -85,13 +79,6 @@ const (
 	msgPullRequestMerge = "Merge pull request #%d from %s/%s\n\n%s"
 	msgBaseIntoHead     = "Merge branch '%s' into %s"
 )
-
-// methodRefused names the merge methods that a repository may forbid: 405.
-var methodRefused = map[Method]string{
-	Merge:  "Merge commits are not allowed on this repository.",
-	Squash: "Squash merges are not allowed on this repository.",
-	Rebase: "Rebase merges are not allowed on this repository.",
-}
 
 // lackOfReviews is what GitHub says when approvals are missing.
 func lackOfReviews(n int) string {

@@ -151,10 +151,18 @@ func (w *world) jwtWith(claims jwt.RegisteredClaims) string {
 
 func (w *world) installationToken() string {
 	w.t.Helper()
-	var i struct{ ID int64 }
-	w.call(http.StatusOK, "GET", "/repos/acme/fleet/installation", w.jwt(), nil, &i)
+	return w.tokenWith(nil)
+}
+
+// tokenWith is a token with fewer permissions than the installation has; nil: all of them.
+func (w *world) tokenWith(permissions map[string]string) string {
+	w.t.Helper()
 	var t struct{ Token string }
-	w.call(http.StatusCreated, "POST", fmt.Sprintf("/app/installations/%d/access_tokens", i.ID), w.jwt(), nil, &t)
+	var ask any
+	if permissions != nil {
+		ask = map[string]any{"permissions": permissions}
+	}
+	w.call(http.StatusCreated, "POST", "/app/installations/"+w.installationID()+"/access_tokens", w.jwt(), ask, &t)
 	return t.Token
 }
 

@@ -23,7 +23,7 @@ type Owed struct {
 // not.
 func (s *Store) Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...plan.Debt) ([]plan.Debt, error) {
 	var out []plan.Debt
-	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+	err := s.doFirst(ctx, func(ctx context.Context, tx *session) error {
 		var err error
 		out, err = owe(ctx, tx, repo, at, debts)
 		return err

@@ -76,8 +76,9 @@ const (
 	reportTouch = 24 * time.Hour
 	// reportReword is how long another text of the same failure waits before it counts: texts tell how long things took.
 	reportReword = 10 * time.Minute
-	// batchMost is how many writes share one transaction at most.
+	// batchMost is how many short writes share one transaction at most, and longMost how many others: each of these may be hundreds of rows.
 	batchMost = 128
+	longMost  = 4
 	// busyWait is how long a write waits for another process that holds the file; GitHub waits 10 s for our answer.
 	busyWait = 3 * time.Second
 	// readers is how many reads run at once.

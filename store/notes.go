@@ -39,7 +39,7 @@ type Delivery struct {
 // A GUID that was noted within DeliveryAge gives false and changes nothing. A repository that is not known becomes known if the
 // delivery names its installation, without which nothing could be asked about it; one that is known keeps its name unless the event is "repository", because deliveries come out of order.
 func (s *Store) Note(ctx context.Context, d Delivery) (fresh bool, err error) {
-	err = s.do(ctx, func(ctx context.Context, tx *session) error {
+	err = s.doFirst(ctx, func(ctx context.Context, tx *session) error {
 		var err error
 		fresh, err = note(ctx, tx, d)
 		return err

@@ -19,7 +19,7 @@ import (
 // reconciliation. At is since when Flux says so; an instant that is still to come counts as now, else it would outlast all
 // that follow.
 func (s *Store) NoteReport(ctx context.Context, repo plan.Repo, r plan.Report, at time.Time) (known plan.Repo, news bool, err error) {
-	err = s.do(ctx, func(ctx context.Context, tx *session) error {
+	err = s.doFirst(ctx, func(ctx context.Context, tx *session) error {
 		var err error
 		known, news, err = noteReport(ctx, tx, repo, r, at)
 		return err

@@ -32,6 +32,7 @@ type Store struct {
 	lock    *sql.DB  // holds the lock of the process, beside the file
 	locked  *file    // holds the lock of the file itself
 	ops     chan *op // unbuffered: writers wait in their own goroutines, so that nothing is queued that could be lost
+	first   chan *op // likewise, those that are short and go before others
 
 	closing chan struct{}
 	stopped chan struct{}
@@ -62,7 +63,7 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 		return nil, err
 	}
 	s := &Store{
-		path: path, ops: make(chan *op),
+		path: path, ops: make(chan *op), first: make(chan *op),
 		closing: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	defer func() {

@@ -15,9 +15,18 @@ type op struct {
 // do runs one write and returns when it is on the disk. Writes that arrive while another transaction is being written
 // share the next one; with nothing under way there is no wait.
 func (s *Store) do(ctx context.Context, f func(context.Context, *session) error) error {
+	return s.send(ctx, s.ops, f)
+}
+
+// doFirst is do for what is short and waited for from outside: a webhook's sender, or a success that is about to be written.
+func (s *Store) doFirst(ctx context.Context, f func(context.Context, *session) error) error {
+	return s.send(ctx, s.first, f)
+}
+
+func (s *Store) send(ctx context.Context, ops chan<- *op, f func(context.Context, *session) error) error {
 	o := &op{ctx: ctx, do: f, done: make(chan error, 1)}
 	select {
-	case s.ops <- o:
+	case ops <- o:
 	case <-s.closing:
 		return ErrClosed
 	case <-ctx.Done():
@@ -36,22 +45,39 @@ func (s *Store) run() {
 	defer close(s.stopped)
 	batch := make([]*op, 0, batchMost)
 	for {
-		batch = batch[:0]
-		select {
-		case o := <-s.ops:
-			batch = append(batch, o)
-		case <-s.closing:
-			return
+		batch = s.gather(batch[:0])
+		if len(batch) == 0 {
+			select {
+			case o := <-s.first:
+				batch = s.gather(append(batch, o))
+			case o := <-s.ops:
+				batch = s.gather(append(batch, o))
+			case <-s.closing:
+				return
+			}
 		}
-		s.commit(s.gather(batch))
+		s.commit(batch)
 	}
 }
 
-// gather adds the writes that wait already, and waits for none.
+// gather adds writes that wait already, and waits for none: few of those that may be long, and one at most as soon as any that go first
+// wait for the end of the transaction. So neither keeps the other for long.
 func (s *Store) gather(batch []*op) []*op {
-	for len(batch) < batchMost {
+	for range longMost {
+		batch = waiting(batch, s.ops, 1)
+		long := len(batch)
+		if batch = waiting(batch, s.first, batchMost); len(batch) > long {
+			break
+		}
+	}
+	return batch
+}
+
+// waiting adds so many writes that wait at most.
+func waiting(batch []*op, ops <-chan *op, most int) []*op {
+	for range most {
 		select {
-		case o := <-s.ops:
+		case o := <-ops:
 			batch = append(batch, o)
 		default:
 			return batch

@@ -35,7 +35,8 @@ cannot read checks: a branch that requires them is blocked unless --ignore-check
 --remote accepts https, http, ssh and file URLs, user@host:path, and directories. Credentials: ` + gitToken + ` in the environment, the
 URL's own, or git's credential helpers; over ssh the agent's keys, for hosts in known_hosts. There are no prompts. git runs
 outside the working directory, without SLUICE_* and GIT_* except GIT_CONFIG_GLOBAL, GIT_CONFIG_SYSTEM and GIT_CONFIG_NOSYSTEM. A directory
-or file URL given to --remote runs the hooks of the repository there, as a push does; --repo runs none.
+or file URL given to --remote runs the hooks of the repository there, as a push does; --repo runs git, but nothing of the
+repository.
 --at decides as of that instant. A branch moves only if its window is open both then and now.
 
 Exit codes: 0 fine; 1 a branch is blocked (the others moved); 2 the call, the file or the repository is unusable.`

@@ -137,7 +137,7 @@ func (w *world) pushed() map[string][]moved {
 			Ref, Before, After string
 			Sender             struct{ Login string }
 		}
-		if d.Event != "push" || d.Redelivery {
+		if d.Event != "push" {
 			continue
 		}
 		w.must(json.Unmarshal(d.Payload, &p))

@@ -1,0 +1,234 @@
+package standin
+
+import (
+	"strings"
+	"time"
+)
+
+// Types that share their fields.
+var (
+	actorFields = map[string]resolver{"login": of(func(a Actor) any { return a.Login })} // without "[bot]", other than in REST
+	pageFields  = map[string]resolver{
+		"checkRunCount":      of(func(c *connection) any { return c.checks }),
+		"nodes":              of(func(c *connection) any { return c.nodes }),
+		"pageInfo":           of(func(c *connection) any { return c }),
+		"statusContextCount": of(func(c *connection) any { return c.statuses }),
+		"totalCount":         of(func(c *connection) any { return c.total }),
+	}
+)
+
+// fields tells of each field of the schema how it comes by its value.
+var fields = map[string]map[string]resolver{
+	"App": {
+		"databaseId": of(func(a Actor) any { return a.App }),
+		"slug":       of(func(a Actor) any { return a.Login }),
+	},
+	"AutoMergeRequest": {"mergeMethod": of(func(a *AutoMerge) any { return strings.ToUpper(string(a.Method)) })},
+	"Blob": {
+		"byteSize":    of(func(n *gitNode) any { return n.o.size }),
+		"isBinary":    try((*gitNode).binary),
+		"isTruncated": of(func(n *gitNode) any { return n.o.size > maxText }),
+		"oid":         of(func(n *gitNode) any { return n.o.sha }),
+		"text":        try((*gitNode).text),
+	},
+	"Bot": actorFields,
+	"CheckRun": {
+		"checkSuite": of(func(c *checkRun) any { return c }),
+		"conclusion": of(func(c *checkRun) any {
+			if c.Status != "completed" {
+				return nil
+			}
+			return orNil(strings.ToUpper(c.Conclusion))
+		}),
+		"name":      of(func(c *checkRun) any { return c.Name }),
+		"startedAt": of(func(c *checkRun) any { return timeOrNil(c.At) }),
+		"status":    of(func(c *checkRun) any { return strings.ToUpper(c.Status) }),
+	},
+	"CheckSuite": {"app": of(func(c *checkRun) any { return c.App })},
+	"Commit": {
+		"associatedPullRequests": ask((*gitNode).associated),
+		"committedDate":          try(func(n *gitNode) (any, error) { return n.read(func(c *commit) any { return timeOrNil(c.committer.at) }) }),
+		"file":                   ask((*gitNode).file),
+		"history":                ask((*gitNode).history),
+		"messageHeadline":        try(func(n *gitNode) (any, error) { return n.read(func(c *commit) any { return c.headline() }) }),
+		"oid":                    of(func(n *gitNode) any { return n.o.sha }),
+		"parents":                ask((*gitNode).parents),
+		"status":                 of(func(n *gitNode) any { return n.status() }),
+		"statusCheckRollup":      of(func(n *gitNode) any { return n.rollup() }),
+	},
+	"CommitConnection":        pageFields,
+	"CommitHistoryConnection": pageFields,
+	"Label":                   {"name": of(func(name string) any { return name })},
+	"LabelConnection":         pageFields,
+	"MergeQueueParameters":    {"maxEntriesToMerge": of(func(*ruleNode) any { return 5 })},
+	"Mutation":                {"updateRefs": ask((*look).updateRefs)},
+	"PageInfo": {
+		"endCursor":   of(func(c *connection) any { return c.end }),
+		"hasNextPage": of(func(c *connection) any { return c.more }),
+	},
+	"PullRequest":                      pullFields,
+	"PullRequestChangedFile":           fileFields,
+	"PullRequestChangedFileConnection": pageFields,
+	"PullRequestCommit":                {"commit": of(func(n *gitNode) any { return n })},
+	"PullRequestCommitConnection":      pageFields,
+	"PullRequestConnection":            pageFields,
+	"PullRequestParameters":            {"requiredApprovingReviewCount": of(func(n *ruleNode) any { return n.from.Reviews })},
+	"PullRequestReview": {
+		"author":                    of(func(v *review) any { return actorOrNil(v.By) }),
+		"authorCanPushToRepository": of((*review).mayPush),
+		"commit":                    of(func(v *review) any { return v.repo.commit(v.On) }),
+		"state":                     of(func(v *review) any { return v.State }),
+	},
+	"PullRequestReviewConnection": pageFields,
+	"Query": {
+		"rateLimit":  of(func(l *look) any { return l }),
+		"repository": ask((*look).repository),
+	},
+	"RateLimit": {"cost": of(func(l *look) any { return l.points() })},
+	"Ref": {
+		"name":          of(func(b *branchRef) any { return b.short() }),
+		"refUpdateRule": of(func(b *branchRef) any { return b.updateRule() }),
+		"rules":         ask((*branchRef).rules),
+		"target":        try(func(b *branchRef) (any, error) { return b.repo.object(b.sha) }),
+	},
+	"RefConnection": pageFields,
+	"RefUpdateRule": {"requiredStatusCheckContexts": of(func(r *Rules) any { return r.contexts() })},
+	"Repository": {
+		"databaseId":         of(func(r *repository) any { return r.id }),
+		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch("refs/heads/" + defaultBranch) }),
+		"id":                 of(func(r *repository) any { return nodeID("Repository", r.id) }),
+		"isArchived":         of(func(*repository) any { return false }),
+		"mergeCommitAllowed": of(func(*repository) any { return true }),
+		"object":             ask((*repository).find),
+		"pullRequest":        ask((*repository).pull),
+		"pullRequests":       ask((*repository).pulls),
+		"rebaseMergeAllowed": of(func(*repository) any { return true }),
+		"ref":                ask((*repository).ref),
+		"refs":               ask((*repository).refs),
+		"squashMergeAllowed": of(func(*repository) any { return true }),
+	},
+	"RepositoryRule": {
+		"parameters": of(func(n *ruleNode) any { return n.parameters() }),
+		"type":       of(func(n *ruleNode) any { return strings.ToUpper(n.rule.Type) }),
+	},
+	"RepositoryRuleConnection":       pageFields,
+	"RequiredStatusChecksParameters": {"requiredStatusChecks": of(func(n *ruleNode) any { return n.from.Checks })},
+	"Status": {
+		"context":  ask(func(s *commitStatus, a arguments) (any, error) { return s.of(a.text("name")), nil }),
+		"contexts": of(func(s *commitStatus) any { return s.list }),
+	},
+	"StatusCheckConfiguration": {"context": of(func(c RequiredCheck) any { return c.Context })},
+	"StatusCheckRollup": {
+		"commit":   of(func(r *rollup) any { return r.on }),
+		"contexts": ask((*rollup).contexts),
+		"state":    of(func(r *rollup) any { return r.state }),
+	},
+	"StatusCheckRollupContextConnection": pageFields,
+	"StatusContext": {
+		"context":     of(func(s Status) any { return s.Context }),
+		"createdAt":   of(func(s Status) any { return timeOrNil(s.At) }),
+		"creator":     of(func(s Status) any { return actorOrNil(s.By) }),
+		"description": of(func(s Status) any { return orNil(s.Description) }),
+		"state":       of(func(s Status) any { return strings.ToUpper(s.State) }),
+	},
+	"Tree": {"oid": of(func(n *gitNode) any { return n.o.sha })},
+	"TreeEntry": {
+		"mode":   of((*entryNode).mode),
+		"object": try(func(n *entryNode) (any, error) { return n.repo.object(n.sha) }),
+		"oid":    of(func(n *entryNode) any { return n.sha }),
+		"type":   of(func(n *entryNode) any { return n.kind }),
+	},
+	"UpdateParameters":  {"updateAllowsFetchAndMerge": of(func(*ruleNode) any { return false })},
+	"UpdateRefsPayload": {"clientMutationId": of(orNil)},
+	"User":              actorFields,
+}
+
+var pullFields = map[string]resolver{
+	"author":                   of(func(p *pullRequest) any { return actorOrNil(p.Author) }),
+	"autoMergeRequest":         of(func(p *pullRequest) any { return p.AutoMerge }),
+	"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch("refs/heads/" + p.Base) }),
+	"baseRefName":              of(func(p *pullRequest) any { return p.Base }),
+	"changedFiles":             try((*pullRequest).changedFiles),
+	"closedAt":                 of(func(p *pullRequest) any { return timeOrNil(p.ClosedAt) }),
+	"commits":                  ask((*pullRequest).commits),
+	"createdAt":                of(func(p *pullRequest) any { return timeOrNil(p.CreatedAt) }),
+	"files":                    ask((*pullRequest).files),
+	"headRefName":              of(func(p *pullRequest) any { return p.Head }),
+	"headRefOid":               of(func(p *pullRequest) any { return p.HeadSHA }),
+	"headRepository":           of(func(p *pullRequest) any { return p.headRepository() }),
+	"isCrossRepository":        of(func(p *pullRequest) any { return p.repo.r.fork(&p.Pull) }),
+	"isDraft":                  of(func(p *pullRequest) any { return p.Draft }),
+	"labels":                   ask(func(p *pullRequest, a arguments) (any, error) { return cut("labels", a, p.Labels) }),
+	"latestOpinionatedReviews": ask((*pullRequest).opinions),
+	"mergeCommit":              of(func(p *pullRequest) any { return p.repo.commit(p.MergeSHA) }),
+	"mergeStateStatus":         try((*pullRequest).mergeState),
+	"mergeable":                try((*pullRequest).mergeable),
+	"merged":                   of(func(p *pullRequest) any { return p.Merged }),
+	"number":                   of(func(p *pullRequest) any { return p.Number }),
+	"reviewDecision":           of((*pullRequest).decision),
+	"state":                    of(func(p *pullRequest) any { return p.state() }),
+	"statusCheckRollup":        of(func(p *pullRequest) any { return p.repo.commit(p.HeadSHA).rollup() }),
+	"title":                    of(func(p *pullRequest) any { return p.Title }),
+	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
+}
+
+// GraphQL has no old name of a rename.
+var fileFields = map[string]resolver{
+	"changeType": of(func(f fileChange) any { return patchStatus[f.status] }),
+	"path":       of(func(f fileChange) any { return f.path }),
+}
+
+var patchStatus = map[string]string{
+	"added": "ADDED", "removed": "DELETED", "modified": "MODIFIED", "renamed": "RENAMED", "copied": "COPIED", "changed": "CHANGED",
+}
+
+// kindOf is the type of an object where the schema leaves that open.
+func kindOf(o any, declared string) string {
+	switch o := o.(type) {
+	case Actor:
+		switch {
+		case declared != "Actor":
+		case o.App != 0:
+			return "Bot"
+		default:
+			return "User"
+		}
+	case *gitNode:
+		if declared == "GitObject" {
+			return map[string]string{"blob": "Blob", "commit": "Commit", "tree": "Tree"}[o.o.kind]
+		}
+	case *checkRun:
+		if declared == "StatusCheckRollupContext" {
+			return "CheckRun"
+		}
+	case Status:
+		return "StatusContext"
+	case *ruleNode:
+		if declared == "RuleParameters" {
+			return ruleParameters[o.rule.Type]
+		}
+	}
+	return declared
+}
+
+func actorOrNil(a Actor) any {
+	if a.Login == "" {
+		return nil
+	}
+	return a
+}
+
+func orNil(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+// timeOrNil is a time for JSON, or null.
+func timeOrNil(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return t.UTC().Format(time.RFC3339)
+}
