@@ -91,7 +91,7 @@ func (r *report) on(way []any, look func()) {
 	r.way = before
 }
 
-// sound tells whether nothing at the end of a way of one step or two has an error so far.
+// sound reports whether nothing at the end of a way of one step or two has an error so far.
 func (r *report) sound(way ...any) bool { return r.failed[said(way)] == 0 }
 
 // sorted gives the findings by position, without repetitions, and says at the end how many more there are.

@@ -211,7 +211,7 @@ func following(branches []Branch, base string) []Branch {
 	return slices.DeleteFunc(slices.Clone(branches), func(b Branch) bool { return b.From != base })
 }
 
-// wild tells whether a pattern may match other names than the one that it spells.
+// wild reports whether a pattern may match other names than the one that it spells.
 func wild(glob string) bool { return strings.ContainsAny(glob, `*?[{\`) }
 
 // matching is the entries whose names a pattern matches. Most patterns of a long file are names, which are found by comparing.

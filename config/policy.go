@@ -85,7 +85,7 @@ type PullRequests struct {
 	DeleteBranch        bool
 }
 
-// IgnoresCheck tells whether checks_ignore names a context. In its globs * stands for any run of characters, slashes too: contexts
+// IgnoresCheck reports whether checks_ignore names a context. In its globs * stands for any run of characters, slashes too: contexts
 // are no paths. Case is folded, as GitHub folds it.
 func (p PullRequests) IgnoresCheck(context string) bool {
 	return slices.ContainsFunc(p.ChecksIgnore, func(glob string) bool { return wildcard(strings.ToLower(glob), strings.ToLower(context)) })
@@ -134,7 +134,7 @@ type Finding struct {
 	Column   int      `json:"column"` // 1-based, in characters; 0 with Line 0
 }
 
-// Severity tells whether a finding makes the file invalid.
+// Severity reports whether a finding makes the file invalid.
 type Severity string
 
 // The severities.

@@ -41,7 +41,7 @@ func parseText(data []byte, r *report) *yaml.Node {
 	return nil
 }
 
-// blank tells whether a document holds nothing, as one of comments alone does.
+// blank reports whether a document holds nothing, as one of comments alone does.
 func blank(doc *yaml.Node) bool {
 	return len(doc.Content) != 1 || doc.Content[0].Tag == "!!null"
 }
@@ -59,7 +59,7 @@ func next(decoder *yaml.Decoder) (doc *yaml.Node, err error) {
 	return doc, err
 }
 
-// readable tells whether the bytes are text of a sane size, and reports the first place where they are not. The YAML
+// readable reports whether the bytes are text of a sane size, and reports the first place where they are not. The YAML
 // library would find most of this too, but without a place.
 func readable(data []byte, r *report) bool {
 	switch {
@@ -99,7 +99,7 @@ func (p place) after(c rune, crlf bool) place {
 	return place{p.line, p.column + 1}
 }
 
-// hidden tells whether a character has no business in a text that people review: it is binary, breaks a line where
+// hidden reports whether a character has no business in a text that people review: it is binary, breaks a line where
 // editors show none, or changes the order in which text is shown.
 func hidden(c rune) bool {
 	switch {

@@ -12,13 +12,13 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// What windowed branches hold is merged at once: each of them takes it in its own window, and package promoter moves them. What
-// the gate has to see to is that there are such branches, and that nothing is lost on the way.
+// What windowed branches hold is merged at once: each of them receives it in its own window, and package promoter moves them. The
+// gate makes sure that there are such branches, and that nothing is lost on the way.
 //
 // The entries of the default branch's file count, whatever the file of the base says, and of them those that follow the base.
 
-// takers are the windowed branches that hold a change.
-type takers struct {
+// receivers are the windowed branches that hold a change.
+type receivers struct {
 	entries []config.Branch // in the file's order
 	windows []window.Name   // theirs, each once, sorted
 	missing layout.Release  // a pattern that none matches; ""
@@ -32,61 +32,61 @@ type takers struct {
 
 // home is the default branch's policy, whose windows the windowed branches have; nil if its file is missing or invalid: then none of
 // them moves, and so none takes anything.
-func (b *bench) home() *config.Policy { return b.s.Bases[b.s.Default].Policy }
+func (j *judge) home() *config.Policy { return j.s.Bases[j.s.Default].Policy }
 
-// told is the branches that a file's `branches` names, in lower case. Fail closed: names that differ in case alone are one.
-type told struct{ names, sources map[string]bool }
+// rosterNames is the branches that a file's `branches` names, in lower case. Fail closed: names that differ in case alone are one.
+type rosterNames struct{ names, sources map[string]bool }
 
 func fold(name plan.Branch) string { return strings.ToLower(string(name)) }
 
-func toldBy(r plan.Roster) told {
-	t := told{map[string]bool{}, map[string]bool{}}
+func rosterNamesOf(r plan.Roster) rosterNames {
+	t := rosterNames{map[string]bool{}, map[string]bool{}}
 	for _, e := range r.Entries {
 		t.names[fold(e.Name)], t.sources[fold(e.From)] = true, true
 	}
 	return t
 }
 
-// told reads a policy's entries once.
-func (b *bench) told(p *config.Policy) told {
-	t, ok := b.known[p]
+// rosterNames reads a policy's entries once.
+func (j *judge) rosterNames(p *config.Policy) rosterNames {
+	t, ok := j.known[p]
 	if !ok {
-		t = toldBy(plan.RosterOf("", p))
-		b.known[p] = t
+		t = rosterNamesOf(plan.RosterOf("", p))
+		j.known[p] = t
 	}
 	return t
 }
 
 // isWindowed reports whether a branch is a windowed one. Fail closed: where it is not known which are, every branch may be one but the
 // default branch, which no file may name.
-func (b *bench) isWindowed(name plan.Branch) bool {
-	if !b.roster.Known {
-		return name != b.s.Default
+func (j *judge) isWindowed(name plan.Branch) bool {
+	if !j.roster.Known {
+		return name != j.s.Default
 	}
-	return b.windowed.names[fold(name)]
+	return j.windowed.names[fold(name)]
 }
 
-// concerns reports whether pull requests and groups into a base are judged: one with a file of its own, or one that the default branch
+// concerns reports whether pull requests and groups into a base are decided on: one with a file of its own, or one that the default branch
 // calls windowed; or one that could not be read: it may have a file.
-func (b *bench) concerns(name plan.Branch, base *plan.Base) bool {
-	return base.File != "" || base.Unread.Is() || (b.home() != nil && b.isWindowed(name))
+func (j *judge) concerns(name plan.Branch, base *plan.Base) bool {
+	return base.File != "" || base.Unread.Is() || (j.home() != nil && j.isWindowed(name))
 }
 
-// takersOf finds the branches that hold releases on a base, each set of releases once: a thousand pull requests may ask for
+// receiversOf finds the branches that hold releases on a base, each set of releases once: a thousand pull requests may ask for
 // the same thousand branches.
-func (b *bench) takersOf(base plan.Branch, globs []layout.Release) *takers {
+func (j *judge) receiversOf(base plan.Branch, globs []layout.Release) *receivers {
 	if len(globs) == 0 {
-		return &takers{}
+		return &receivers{}
 	}
 	key := string(base) + "\x00" + join(globs, "\x00")
-	if t, ok := b.takers[key]; ok {
+	if t, ok := j.receivers[key]; ok {
 		return t
 	}
-	t := &takers{}
-	b.takers[key] = t
+	t := &receivers{}
+	j.receivers[key] = t
 	seen := map[string]bool{}
 	for _, glob := range globs {
-		found := b.following(base, glob)
+		found := j.following(base, glob)
 		if len(found) == 0 && t.missing == "" {
 			t.missing = glob // fail closed: no branch would ever take it
 		}
@@ -97,25 +97,25 @@ func (b *bench) takersOf(base plan.Branch, globs []layout.Release) *takers {
 	if t.missing != "" {
 		return t
 	}
-	for _, e := range b.home().Branches {
+	for _, e := range j.home().Branches {
 		if seen[e.Name] {
 			t.entries = append(t.entries, e)
 		}
 	}
 	t.windows = windowsOf(t.entries)
-	b.schedule(t)
+	j.schedule(t)
 	return t
 }
 
 // following is the entries that a pattern matches and that follow the base. Fail closed: one whose window is not known never
 // moves, and so holds nothing that would come back.
-func (b *bench) following(base plan.Branch, glob layout.Release) []config.Branch {
-	home := b.home()
+func (j *judge) following(base plan.Branch, glob layout.Release) []config.Branch {
+	home := j.home()
 	if home == nil {
 		return nil
 	}
 	key := string(base) + "\x00" + string(glob)
-	if entries, ok := b.holders[key]; ok {
+	if entries, ok := j.holders[key]; ok {
 		return entries
 	}
 	found := home.Matching(glob)
@@ -123,15 +123,15 @@ func (b *bench) following(base plan.Branch, glob layout.Release) []config.Branch
 		found = home.MatchingFrom(glob, string(base))
 	}
 	found = slices.DeleteFunc(found, func(e config.Branch) bool { return !home.Calendar.Has(e.Window) })
-	b.holders[key] = found
+	j.holders[key] = found
 	return found
 }
 
-// schedule notes which of the takers move now, which is next, and when that changes.
-func (b *bench) schedule(t *takers) {
-	cal := b.home().Calendar
+// schedule notes which of the receivers move now, which is next, and when that changes.
+func (j *judge) schedule(t *receivers) {
+	cal := j.home().Calendar
 	for _, e := range t.entries {
-		o := b.opening(b.s.Default, []demand{{cal, []window.Name{e.Window}}})
+		o := j.opening(j.s.Default, []demand{{cal, []window.Name{e.Window}}})
 		t.change = plan.Soonest(t.change, o.next)
 		switch {
 		case o.Releasable:
@@ -142,18 +142,18 @@ func (b *bench) schedule(t *takers) {
 			t.next, t.at = e, o.Until
 		}
 	}
-	t.zone = zoneOf(b.home(), []asked{{cal, t.next.Window}})
+	t.zone = zoneOf(j.home(), []windowRef{{cal, t.next.Window}})
 }
 
 // away is the windows that a change asks for because of what it moves: of every branch that brings back what Flux deletes at
 // the merge. Of an incomplete list that may be any branch.
-func (b *bench) away(base plan.Branch, n need) demand {
-	home := b.home()
+func (j *judge) away(base plan.Branch, n need) demand {
+	home := j.home()
 	switch {
 	case home == nil:
 		return demand{}
 	case n.complete:
-		return demand{home.Calendar, b.takersOf(base, n.uproots).windows}
+		return demand{home.Calendar, j.receiversOf(base, n.uproots).windows}
 	}
 	var entries []config.Branch
 	for _, e := range home.Branches {
@@ -177,37 +177,37 @@ func windowsOf(entries []config.Branch) []window.Name {
 }
 
 // weigh tells what a change needs, whether that is open, and which branches take it.
-func (b *bench) weigh(d *brief) {
+func (j *judge) weigh(d *pullCase) {
 	d.need = needOf(d.policy, d.paths, d.pull.Complete)
 	d.need.renames(d.policy, d.pull.Files)
-	d.take = b.takersOf(d.pull.Base, d.need.branches)
-	d.need.steps = append(d.need.steps, d.take.steps()...)
-	d.back = b.away(d.pull.Base, d.need)
+	d.receivers = j.receiversOf(d.pull.Base, d.need.branches)
+	d.need.steps = append(d.need.steps, d.receivers.steps()...)
+	d.back = j.away(d.pull.Base, d.need)
 	d.asks = demands(d.policy.Calendar, d.need, d.back)
-	d.open = b.opening(d.pull.Base, d.asks)
+	d.open = j.opening(d.pull.Base, d.asks)
 }
 
 // steps explain which branches hold a change.
-func (t *takers) steps() []plan.Step {
+func (t *receivers) steps() []plan.Step {
 	var out []plan.Step
 	for i, e := range t.entries {
 		if i == maxSteps {
 			return append(out, sayMoreBranches(len(t.entries)-i))
 		}
-		out = append(out, sayTaker(e))
+		out = append(out, sayReceiver(e))
 	}
 	return out
 }
 
-// untaken: no branch would ever take what the change does to such a path.
-func untaken(d *brief) (ruling, bool) {
-	if d.take.missing == "" {
+// noReceiver: no branch would ever receive what the change does to such a path.
+func noReceiver(d *pullCase) (ruling, bool) {
+	if d.receivers.missing == "" {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Held, reason: d.sayUntaken()}, true
+	return ruling{kind: plan.Held, reason: d.sayNoReceiver()}, true
 }
 
-// onBranches tells whether windowed branches hold any path of a class.
+// onBranches reports whether windowed branches hold any path of a class.
 func onBranches(c layout.Class) bool {
 	return slices.ContainsFunc(c.Releases, func(r layout.Release) bool {
 		_, ok := r.BranchGlob()
@@ -267,15 +267,15 @@ func unseenRenames(p *config.Policy, files []plan.File) []plan.File {
 	return out
 }
 
-// listings are the names of files that tell kustomize what to load.
+// listings are the names of the files that list what kustomize loads.
 func listings() []string { return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} }
 
-// mayBePruned tells whether one of the windows that are shut is asked for because Flux would delete something.
-func (d *brief) mayBePruned() bool {
-	return len(d.need.uproots) > 0 && slices.ContainsFunc(d.open.Shut, func(a asked) bool {
+// mayBePruned reports whether one of the windows that are shut is asked for because Flux would delete something.
+func (d *pullCase) mayBePruned() bool {
+	return len(d.need.uproots) > 0 && slices.ContainsFunc(d.open.Shut, func(a windowRef) bool {
 		return a.cal == d.back.cal && slices.Contains(d.back.names, a.name)
 	})
 }
 
-// isWindowed tells whether windows of its own hold the change: those of a path, or of a branch that something moves to.
-func (d *brief) isWindowed() bool { return d.need.windowed || len(d.need.uproots) > 0 }
+// isWindowed reports whether windows of its own hold the change: those of a path, or of a branch that something moves to.
+func (d *pullCase) isWindowed() bool { return d.need.windowed || len(d.need.uproots) > 0 }

@@ -21,15 +21,15 @@ const (
 	hourShare = 2
 )
 
-// debt is what a success on the brief's head would owe.
-func (d *brief) debt() plan.Debt {
+// debt is what a success on the case's head would owe.
+func (d *pullCase) debt() plan.Debt {
 	debt := plan.Debt{
 		SHA: d.pull.Head, Context: plan.ContextFor(d.pull.Base), For: plan.ForPull,
 		Subject: plan.Subject{Pull: d.pull.Number, Base: d.pull.Base}, File: filesOf(d.s, d.pull.Base),
 		State: plan.Pending, Description: wordRulesChanged,
 	}
 	if d.ends() {
-		debt.Ends, debt.Description = d.open.Until, d.saysAt(d.open.Until)
+		debt.Ends, debt.Description = d.open.Until, d.reasonAt(d.open.Until)
 		if cutoff := d.shortestCutoff(); cutoff < math.MaxInt64 {
 			debt.Cutoff = cutoff
 		}
@@ -37,15 +37,15 @@ func (d *brief) debt() plan.Debt {
 	return debt
 }
 
-// owes reports whether a success of ours is recorded for the brief's head and none is seen: where statuses could not be read, it may
+// hasUnseenDebt reports whether a success of ours is recorded for the case's head and none is seen: where statuses could not be read, it may
 // stand all the same.
-func (d *brief) owes() bool {
+func (d *pullCase) hasUnseenDebt() bool {
 	at := plan.PlaceOf(d.pull.Head, plan.ContextFor(d.pull.Base))
 	return len(d.pull.Ours) == 0 && slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return plan.PlaceOf(o.SHA, o.Context) == at })
 }
 
-// ends reports whether an instant ends what the brief's ruling gives.
-func (d *brief) ends() bool {
+// ends reports whether an instant ends what the case's ruling gives.
+func (d *pullCase) ends() bool {
 	return d.ruling.kind == plan.Release && d.mode() == config.Enforce && !d.open.Until.IsZero()
 }
 
@@ -58,8 +58,8 @@ func filesOf(s *plan.Snapshot, base plan.Branch) plan.SHA {
 	return s.Bases[base].File + "+" + s.Bases[s.Default].File
 }
 
-// saysAt is what is said of the brief at an instant at which its windows are shut.
-func (d *brief) saysAt(at time.Time) string {
+// reasonAt is what is said of the case at an instant at which its windows are shut.
+func (d *pullCase) reasonAt(at time.Time) string {
 	later := *d
 	later.at, later.open = at, openingOf(d.asks, at)
 	if later.open.Releasable {
@@ -69,7 +69,7 @@ func (d *brief) saysAt(at time.Time) string {
 }
 
 // spent: too few statuses are left for one that could be taken back.
-func spent(d *brief) (ruling, bool) {
+func spent(d *pullCase) (ruling, bool) {
 	if d.pull.Statuses < plan.MaxStatuses {
 		return ruling{}, false
 	}
@@ -77,28 +77,28 @@ func spent(d *brief) (ruling, bool) {
 }
 
 // debts are the debts whose terms are others than those that are recorded, and those that a merge redeemed.
-func (b *bench) debts(out *plan.Plan) {
+func (j *judge) debts(out *plan.Plan) {
 	recorded := map[plan.Place]plan.Debt{}
-	for _, d := range b.s.Debts {
+	for _, d := range j.s.Debts {
 		recorded[plan.PlaceOf(d.SHA, d.Context)] = d
 	}
-	for _, want := range b.standing {
+	for _, want := range j.standing {
 		if have, ok := recorded[plan.PlaceOf(want.SHA, want.Context)]; !ok || have.Number == 0 || !want.SameTerms(have) {
 			out.Debts = append(out.Debts, want)
 		}
 	}
-	b.callIn(out)
-	b.adopt(out, recorded)
+	j.callIn(out)
+	j.adopt(out, recorded)
 }
 
-// callIn ends the debts of what is closed, retargeted, pushed to or dissolved. What is open is judged by itself.
-func (b *bench) callIn(out *plan.Plan) {
+// callIn ends the debts of what is closed, retargeted, pushed to or dissolved. What is open is decided on by itself.
+func (j *judge) callIn(out *plan.Plan) {
 	calledIn := 0
-	for _, d := range slices.SortedFunc(slices.Values(b.s.Debts), func(x, y plan.Debt) int { return cmp.Compare(x.Number, y.Number) }) {
-		if d.For == plan.ForMove || b.judged[plan.PlaceOf(d.SHA, d.Context)] || d.Due(b.s.At) {
+	for _, d := range slices.SortedFunc(slices.Values(j.s.Debts), func(x, y plan.Debt) int { return cmp.Compare(x.Number, y.Number) }) {
+		if d.For == plan.ForMove || j.decided[plan.PlaceOf(d.SHA, d.Context)] || d.Due(j.s.At) {
 			continue
 		}
-		over, merged := b.over(d)
+		over, merged := j.over(d)
 		switch {
 		case merged && d.Number != 0:
 			out.Redeemed = append(out.Redeemed, d.Number)
@@ -107,32 +107,32 @@ func (b *bench) callIn(out *plan.Plan) {
 			out.Debts = append(out.Debts, d)
 			continue
 		case over && !d.Ends.IsZero():
-		case over && b.ruledAnew(d) && calledIn < maxCalledIn:
+		case over && j.fileChanged(d) && calledIn < maxCalledIn:
 			calledIn++
-		case over && b.ruledAnew(d):
-			b.alarm.LookAt(b.s.At.Add(plan.LookAgain))
+		case over && j.fileChanged(d):
+			j.alarm.LookAt(j.s.At.Add(plan.LookAgain))
 			continue
 		default:
 			continue
 		}
-		if d.Description = sayOver(d); b.ruledAnew(d) {
+		if d.Description = sayOver(d); j.fileChanged(d) {
 			d.Description = wordRulesChanged
 		}
-		d.Ends = b.s.At
+		d.Ends = j.s.At
 		out.Debts = append(out.Debts, d)
 	}
 }
 
 // over reports whether what a success was given for is over, and whether it ended with a merge. Neither is assumed: a pull request
 // that is not among the open ones has to be known to be closed.
-func (b *bench) over(d plan.Debt) (over, merged bool) {
-	for _, p := range b.s.Pulls {
+func (j *judge) over(d plan.Debt) (over, merged bool) {
+	for _, p := range j.s.Pulls {
 		if d.For == plan.ForPull && p.Number == d.Subject.Pull {
-			base := b.bases[p.Base]
+			base := j.bases[p.Base]
 			return p.Head != d.SHA || p.Base != d.Subject.Base || (base != nil && base.File == "" && !base.Unread.Is()), false
 		}
 	}
-	for _, c := range b.s.Closed {
+	for _, c := range j.s.Closed {
 		if c.Subject.Pull != d.Subject.Pull || (d.For == plan.ForGroup && c.SHA != d.SHA) {
 			continue
 		}
@@ -141,22 +141,22 @@ func (b *bench) over(d plan.Debt) (over, merged bool) {
 	return false, false
 }
 
-// ruledAnew reports whether the files are known to be others than those by which a success was given.
-func (b *bench) ruledAnew(d plan.Debt) bool {
-	for _, name := range []plan.Branch{d.Subject.Base, b.s.Default} {
-		if base, known := b.bases[name]; !known || base.Unread.Is() {
+// fileChanged reports whether the files are known to be others than those by which a success was given.
+func (j *judge) fileChanged(d plan.Debt) bool {
+	for _, name := range []plan.Branch{d.Subject.Base, j.s.Default} {
+		if base, known := j.bases[name]; !known || base.Unread.Is() {
 			return false
 		}
 	}
-	return filesOf(&b.s, d.Subject.Base) != d.File
+	return filesOf(&j.s, d.Subject.Base) != d.File
 }
 
 // adopt records successes that nobody recorded, on the heads of pull requests that were closed.
-func (b *bench) adopt(out *plan.Plan, recorded map[plan.Place]plan.Debt) {
-	for _, p := range b.s.Forgotten {
+func (j *judge) adopt(out *plan.Plan, recorded map[plan.Place]plan.Debt) {
+	for _, p := range j.s.Forgotten {
 		now, stands := plan.Latest(p.Ours)
 		at := plan.PlaceOf(p.Head, now.Context)
-		if _, known := recorded[at]; known || b.judged[at] || !stands || now.By != b.s.Us || now.State != plan.Success {
+		if _, known := recorded[at]; known || j.decided[at] || !stands || now.By != j.s.Us || now.State != plan.Success {
 			continue
 		}
 		d := plan.Debt{
@@ -164,10 +164,10 @@ func (b *bench) adopt(out *plan.Plan, recorded map[plan.Place]plan.Debt) {
 			Subject: plan.Subject{Pull: p.Number, Base: p.Base}, State: plan.Pending,
 		}
 		d.Description = sayOver(d)
-		if base := b.bases[p.Base]; base != nil && base.Policy != nil && base.Policy.Mode == config.Observe {
-			d.File = filesOf(&b.s, p.Base)
+		if base := j.bases[p.Base]; base != nil && base.Policy != nil && base.Policy.Mode == config.Observe {
+			d.File = filesOf(&j.s, p.Base)
 		} else {
-			d.Ends = b.s.At
+			d.Ends = j.s.At
 		}
 		recorded[at] = d
 		out.Debts = append(out.Debts, d)
@@ -185,12 +185,12 @@ type room struct {
 }
 
 // newRoom counts what stands but for what is decided on anew.
-func (b *bench) newRoom(anew map[plan.Place]bool) *room {
-	r := &room{s: &b.s, shortest: math.MaxInt64, ending: map[int64]int{}}
-	for _, d := range b.s.Others {
+func (j *judge) newRoom(anew map[plan.Place]bool) *room {
+	r := &room{s: &j.s, shortest: math.MaxInt64, ending: map[int64]int{}}
+	for _, d := range j.s.Others {
 		r.add(d)
 	}
-	for _, d := range b.s.Debts {
+	for _, d := range j.s.Debts {
 		if !d.Ends.IsZero() && !anew[plan.PlaceOf(d.SHA, d.Context)] {
 			r.add(d)
 		}
@@ -215,7 +215,7 @@ func (r *room) hour(end time.Time) int64 {
 }
 
 // lacks says why there is no room for one more success; "": there is.
-func (r *room) lacks(d *brief) string {
+func (r *room) lacks(d *pullCase) string {
 	cutoff := d.shortestCutoff()
 	if r.s.Budget > 0 {
 		if most := plan.Withdrawable(r.s.Budget, min(r.shortest, cutoff)); r.count >= most {
@@ -235,24 +235,24 @@ func (r *room) lacks(d *brief) string {
 }
 
 // give makes room for those that are green for people to merge, those first that are green already. Who finds none is held.
-func (b *bench) give(cases []*brief) {
-	due := pick(cases, func(d *brief) bool {
+func (j *judge) give(cases []*pullCase) {
+	due := pick(cases, func(d *pullCase) bool {
 		return d.ends() && d.ruling.people != "" && !d.ruling.shared
 	})
 	anew := map[plan.Place]bool{}
 	for _, d := range due {
 		anew[d.place()] = true
 	}
-	for _, g := range b.s.Groups {
+	for _, g := range j.s.Groups {
 		anew[plan.PlaceOf(g.Head, plan.ContextFor(g.Base))] = true
 	}
-	b.room = b.newRoom(anew)
-	slices.SortStableFunc(due, func(x, y *brief) int { return y.isGreen() - x.isGreen() })
+	j.room = j.newRoom(anew)
+	slices.SortStableFunc(due, func(x, y *pullCase) int { return y.isGreen() - x.isGreen() })
 	for _, d := range due {
-		if why := b.room.lacks(d); why != "" {
+		if why := j.room.lacks(d); why != "" {
 			d.ruling = ruling{kind: plan.Held, reason: why, wake: d.open.next}
 			continue
 		}
-		b.room.add(d.debt())
+		j.room.add(d.debt())
 	}
 }

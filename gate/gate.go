@@ -4,7 +4,7 @@
 // [Decide] is pure: it takes a [plan.Snapshot] and gives a [plan.Plan], and reads no clock, socket, file or environment. The
 // same snapshot always gives the same plan, whatever the order of its lists.
 //
-// A pull request is judged by a list of rules that are tried in the order of the design's table of verdicts; the first that
+// A pull request is decided on by a list of rules that are tried in the order of the design's table of verdicts; the first that
 // applies gives the verdict and its reason (rulings.go, ready.go). Then those that may be released are taken in the file's
 // order and turned into merges, as far as one observation carries (turn.go). One decision gives both the status and the
 // merge.
@@ -23,44 +23,44 @@ import (
 
 // Decide gives the verdict on every open pull request, broken base and merge group of s, and what to do about them.
 func Decide(s plan.Snapshot) plan.Plan {
-	b := newBench(s)
-	cases := b.judgeAll()
-	turns := b.takeTurns(cases) // may hold some over: before the verdicts are told
+	j := newJudge(s)
+	cases := j.decideAll()
+	turns := j.giveTurns(cases) // may hold some over: before the verdicts are given
 
-	out := plan.Plan{At: s.At, Notes: b.notes()}
+	out := plan.Plan{At: s.At, Notes: j.notes()}
 	for _, c := range cases {
 		out.Verdicts = append(out.Verdicts, c.verdict())
 	}
 	var groups plan.Plan
-	answers := b.judgeGroups(&groups) // before the pull requests' statuses: where both are about one commit, the queue is answered
-	statuses := slices.Concat(b.pullStatuses(cases), b.tipStatuses(&out))
+	answers := j.decideGroups(&groups) // before the pull requests' statuses: where both are about one commit, the queue is answered
+	statuses := slices.Concat(j.pullStatuses(cases), j.tipStatuses(&out))
 	out.Verdicts = append(out.Verdicts, groups.Verdicts...)
-	b.alarm.LookAt(s.Again)
+	j.alarm.LookAt(s.Again)
 	out.Actions = inOrder(answers, statuses, turns)
-	b.debts(&out)
-	out.Wake, out.Look = b.alarm.Wake, b.alarm.Look
+	j.debts(&out)
+	out.Wake, out.Look = j.alarm.Wake, j.alarm.Look
 	return out
 }
 
-// bench is where one snapshot is judged. It keeps what many cases ask for again.
-type bench struct {
-	s        plan.Snapshot
-	roster   plan.Roster // which branches are windowed
-	windowed told        // by it
-	bases    map[plan.Branch]*plan.Base
-	joints   map[string]opening // by the windows asked for
-	known    map[*config.Policy]told
-	takers   map[string]*takers         // by the base and the branches asked for
-	holders  map[string][]config.Branch // by the base and one pattern of branches
-	fights   plan.Fights
-	alarm    plan.Alarm
+// judge is where one snapshot is decided on. It keeps what many cases ask for again.
+type judge struct {
+	s         plan.Snapshot
+	roster    plan.Roster // which branches are windowed
+	windowed  rosterNames // by it
+	bases     map[plan.Branch]*plan.Base
+	joints    map[string]opening // by the windows asked for
+	known     map[*config.Policy]rosterNames
+	receivers map[string]*receivers      // by the base and the branches asked for
+	holders   map[string][]config.Branch // by the base and one pattern of branches
+	fights    plan.Fights
+	alarm     plan.Alarm
 
-	judged   map[plan.Place]bool // where a status is decided on from what is open
+	decided  map[plan.Place]bool // where a status is decided on from what is open
 	standing []plan.Debt         // of successes that stand and are as they should be
 	room     *room
 }
 
-func newBench(s plan.Snapshot) *bench {
+func newJudge(s plan.Snapshot) *judge {
 	s.Pulls = slices.Clone(s.Pulls)
 	slices.SortFunc(s.Pulls, func(a, b plan.Pull) int { return cmp.Compare(a.Number, b.Number) })
 	s.Groups = slices.Clone(s.Groups)
@@ -72,8 +72,8 @@ func newBench(s plan.Snapshot) *bench {
 		bases[name] = &base
 	}
 	roster := s.Roster()
-	return &bench{
-		s: s, roster: roster, windowed: toldBy(roster), bases: bases, joints: map[string]opening{}, known: map[*config.Policy]told{},
-		takers: map[string]*takers{}, holders: map[string][]config.Branch{}, fights: s.Fights(), alarm: plan.Alarm{At: s.At}, judged: map[plan.Place]bool{},
+	return &judge{
+		s: s, roster: roster, windowed: rosterNamesOf(roster), bases: bases, joints: map[string]opening{}, known: map[*config.Policy]rosterNames{},
+		receivers: map[string]*receivers{}, holders: map[string][]config.Branch{}, fights: s.Fights(), alarm: plan.Alarm{At: s.At}, decided: map[plan.Place]bool{},
 	}
 }

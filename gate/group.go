@@ -5,34 +5,34 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// judgeGroups answers merge queues at once: success only if every path of the group may be released now, else failure. A
+// decideGroups answers merge queues at once: success only if every path of the group may be released now, else failure. A
 // pending answer would block the live pull requests behind it and time out.
-func (b *bench) judgeGroups(out *plan.Plan) []plan.SetStatus {
+func (j *judge) decideGroups(out *plan.Plan) []plan.SetStatus {
 	var writes []plan.SetStatus
-	for _, g := range b.s.Groups {
-		base, known := b.bases[g.Base]
-		if !known || !b.concerns(g.Base, base) {
+	for _, g := range j.s.Groups {
+		base, known := j.bases[g.Base]
+		if !known || !j.concerns(g.Base, base) {
 			continue
 		}
-		d := b.brief(base, &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses, Unread: g.Unread})
-		d.ruling = b.ruleOnGroup(d)
-		b.judged[d.place()] = true
+		d := j.caseOf(base, &plan.Pull{Base: g.Base, Head: g.Head, Files: g.Files, Complete: g.Complete, Ours: g.Ours, Statuses: g.Statuses, Unread: g.Unread})
+		d.ruling = j.ruleOnGroup(d)
+		j.decided[d.place()] = true
 		if d.ends() {
-			if why := b.room.lacks(d); why != "" {
+			if why := j.room.lacks(d); why != "" {
 				d.ruling = ruling{kind: plan.Held, reason: why}
 			} else {
-				b.room.add(d.debt())
+				j.room.add(d.debt())
 			}
 		}
 		out.Verdicts = append(out.Verdicts, d.verdict())
-		if w, ok := b.correct(b.groupStatus(d), g.Ours); ok && (!d.ruling.passing || w.Withdraws) {
+		if w, ok := j.correct(j.groupStatus(d), g.Ours); ok && (!d.ruling.passing || w.Withdraws) {
 			writes = append(writes, w)
 		}
 	}
 	return writes
 }
 
-func (b *bench) ruleOnGroup(d *brief) ruling {
+func (j *judge) ruleOnGroup(d *pullCase) ruling {
 	if r, ok := spent(d); ok {
 		return r
 	}
@@ -45,18 +45,18 @@ func (b *bench) ruleOnGroup(d *brief) ruling {
 	if d.policy == nil {
 		return ruling{kind: plan.Blocked, reason: sayBadRules(string(d.pull.Base), d.base.Findings)}
 	}
-	b.weigh(d)
+	j.weigh(d)
 	if r, off := clockOff(d); off {
 		return r
 	}
-	if r := d.judge(onPaths()); r.kind != plan.Release || d.need.complete {
+	if r := d.decide(onPaths()); r.kind != plan.Release || d.need.complete {
 		return r
 	}
 	return ruling{kind: plan.Blocked, reason: wordPeopleIncomplete} // fail closed: nobody looks at a group
 }
 
 // groupStatus is green or red, never pending.
-func (b *bench) groupStatus(d *brief) plan.SetStatus {
+func (j *judge) groupStatus(d *pullCase) plan.SetStatus {
 	set := plan.SetStatus{
 		Pin:     plan.Pin{SHA: d.pull.Head},
 		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason, Statuses: d.pull.Statuses,

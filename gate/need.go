@@ -112,4 +112,4 @@ func names(files []plan.File) []string {
 }
 
 // byNumber orders cases as GitHub numbers their pull requests.
-func byNumber(a, b *brief) int { return cmp.Compare(a.pull.Number, b.pull.Number) }
+func byNumber(a, b *pullCase) int { return cmp.Compare(a.pull.Number, b.pull.Number) }

@@ -17,8 +17,8 @@ type demand struct {
 	names []window.Name
 }
 
-// asked is one window of a demand.
-type asked struct {
+// windowRef is one window of a demand.
+type windowRef struct {
 	cal  *window.Calendar
 	name window.Name
 }
@@ -37,18 +37,18 @@ func demands(own *window.Calendar, n need, away demand) []demand {
 }
 
 // each lists the windows of all demands.
-func each(ds []demand) []asked {
-	var out []asked
+func each(ds []demand) []windowRef {
+	var out []windowRef
 	for _, d := range ds {
 		for _, name := range d.names {
-			out = append(out, asked{d.cal, name})
+			out = append(out, windowRef{d.cal, name})
 		}
 	}
 	return out
 }
 
 // called names windows for people, each name once.
-func called(all []asked) []string {
+func called(all []windowRef) []string {
 	var out []string
 	for _, a := range all {
 		if !slices.Contains(out, string(a.name)) {
@@ -60,10 +60,10 @@ func called(all []asked) []string {
 
 // opening is what the calendars say of a change's windows at the instant of the snapshot.
 type opening struct {
-	Releasable bool      // every one is releasable
-	Until      time.Time // the next change of Releasable; zero: none in sight
-	Shut       []asked   // those that are not releasable
-	next       time.Time // when the words for it may differ
+	Releasable bool        // every one is releasable
+	Until      time.Time   // the next change of Releasable; zero: none in sight
+	Shut       []windowRef // those that are not releasable
+	next       time.Time   // when the words for it may differ
 }
 
 // openingOf asks the calendars, and notes when the answer or the words for it change.
@@ -72,7 +72,7 @@ func openingOf(ds []demand, at time.Time) opening {
 	for _, d := range ds {
 		j := d.cal.Joint(d.names, at)
 		for _, name := range j.Shut {
-			o.Shut = append(o.Shut, asked{d.cal, name})
+			o.Shut = append(o.Shut, windowRef{d.cal, name})
 		}
 		o.Releasable = o.Releasable && j.Releasable
 		o.Until = plan.Soonest(o.Until, j.Until)
@@ -117,7 +117,7 @@ func together(ds []demand, at time.Time) time.Time {
 }
 
 // opening is openingOf at the snapshot's instant, each asked once: many pull requests ask for the same windows of one file.
-func (b *bench) opening(file plan.Branch, ds []demand) opening {
+func (j *judge) opening(file plan.Branch, ds []demand) opening {
 	var key strings.Builder
 	key.WriteString(string(file))
 	for _, d := range ds {
@@ -127,17 +127,17 @@ func (b *bench) opening(file plan.Branch, ds []demand) opening {
 			key.WriteString(string(n))
 		}
 	}
-	if o, ok := b.joints[key.String()]; ok {
+	if o, ok := j.joints[key.String()]; ok {
 		return o
 	}
-	o := openingOf(ds, b.s.At)
-	b.joints[key.String()] = o
+	o := openingOf(ds, j.s.At)
+	j.joints[key.String()] = o
 	return o
 }
 
-// zoneOf is the zone in which instants of windows are told: that of the first one that has a zone of its own, else of the
+// zoneOf is the zone in which instants of windows are shown: that of the first one that has a zone of its own, else of the
 // first window of the file.
-func zoneOf(p *config.Policy, all []asked) *time.Location {
+func zoneOf(p *config.Policy, all []windowRef) *time.Location {
 	for _, a := range all {
 		if a.name != window.Live && a.cal.Has(a.name) {
 			return a.cal.Zone(a.name)

@@ -13,12 +13,12 @@ import (
 // mend them.
 
 // wait is a ruling that time changes only when the windows do, or at wake.
-func (d *brief) wait(reason string) ruling {
+func (d *pullCase) wait(reason string) ruling {
 	return ruling{kind: plan.Waiting, reason: reason, wake: d.open.next}
 }
 
 // clockOff: with a clock that is off GitHub's, "now" is not known, and nothing is released.
-func clockOff(d *brief) (ruling, bool) {
+func clockOff(d *pullCase) (ruling, bool) {
 	if !d.s.ClockOff() {
 		return ruling{}, false
 	}
@@ -27,14 +27,14 @@ func clockOff(d *brief) (ruling, bool) {
 	return r, true
 }
 
-func draft(d *brief) (ruling, bool) {
+func draft(d *pullCase) (ruling, bool) {
 	if !d.pull.Draft {
 		return ruling{}, false
 	}
 	return d.wait(wordDraft), true
 }
 
-func labelMissing(d *brief) (ruling, bool) {
+func labelMissing(d *pullCase) (ruling, bool) {
 	for _, want := range d.policy.PullRequests.RequireLabels {
 		if !hasLabel(d.pull.Labels, want) {
 			return d.wait(sayLabelMissing(want)), true
@@ -45,7 +45,7 @@ func labelMissing(d *brief) (ruling, bool) {
 
 // armedOtherwise: the success that belongs to our merge would let GitHub's auto-merge go first. By the file's own method that is the
 // same merge, of the same head, in its turn; by another it would be a merge that the file does not want.
-func armedOtherwise(d *brief) (ruling, bool) {
+func armedOtherwise(d *pullCase) (ruling, bool) {
 	if d.pull.AutoMerge == "" || d.pull.AutoMerge == d.policy.PullRequests.Method || d.byPeople() != "" {
 		return ruling{}, false
 	}
@@ -53,7 +53,7 @@ func armedOtherwise(d *brief) (ruling, bool) {
 }
 
 // untrusted: whoever pushed a head in a fork may not write here, so somebody who may must have approved that very head.
-func untrusted(d *brief) (ruling, bool) {
+func untrusted(d *pullCase) (ruling, bool) {
 	if d.pull.SameRepo || len(d.approvers()) > 0 {
 		return ruling{}, false
 	}
@@ -61,7 +61,7 @@ func untrusted(d *brief) (ruling, bool) {
 }
 
 // approvers are those who may write here and approved the head itself.
-func (d *brief) approvers() []plan.Login {
+func (d *pullCase) approvers() []plan.Login {
 	var out []plan.Login
 	for _, r := range d.pull.Reviews {
 		if r.Approved && r.CanWrite && r.On != "" && r.On == d.pull.Head && r.By != d.pull.Author && r.By != d.s.Us {
@@ -73,7 +73,7 @@ func (d *brief) approvers() []plan.Login {
 }
 
 // changesRequested by a writer holds on whatever head it was said, and whether or not the base demands reviews.
-func changesRequested(d *brief) (ruling, bool) {
+func changesRequested(d *pullCase) (ruling, bool) {
 	var by []plan.Login
 	for _, r := range d.pull.Reviews {
 		if !r.Approved && r.CanWrite {
@@ -89,7 +89,7 @@ func changesRequested(d *brief) (ruling, bool) {
 	return ruling{}, false
 }
 
-func approvalsMissing(d *brief) (ruling, bool) {
+func approvalsMissing(d *pullCase) (ruling, bool) {
 	want, have := d.policy.PullRequests.Approvals, len(d.approvers())
 	if have >= want {
 		return ruling{}, false
@@ -98,7 +98,7 @@ func approvalsMissing(d *brief) (ruling, bool) {
 }
 
 // reviewsMissing: the base itself demands reviews; asking GitHub to merge would only be refused.
-func reviewsMissing(d *brief) (ruling, bool) {
+func reviewsMissing(d *pullCase) (ruling, bool) {
 	if d.pull.Decision != plan.ReviewRequired {
 		return ruling{}, false
 	}
@@ -106,14 +106,14 @@ func reviewsMissing(d *brief) (ruling, bool) {
 }
 
 // checksNotGreen looks at what others reported on the head, and at what the base requires.
-func checksNotGreen(d *brief) (ruling, bool) {
+func checksNotGreen(d *pullCase) (ruling, bool) {
 	if !d.pull.ChecksAll {
 		return d.wait(wordChecksUnread), true
 	}
 	counted := d.counted()
 	required := d.requiredOfOthers()
 	if len(counted) == 0 && len(required) == 0 {
-		return d.settling()
+		return d.awaitingChecks()
 	}
 	var red, running, missing []string
 	for _, r := range required {
@@ -164,7 +164,7 @@ func tidy[T ~string](names []T) []T {
 
 // counted are the checks that may hold a merge: not Flux's reports on what it applied, not what the file ignores, not what
 // sluice itself writes.
-func (d *brief) counted() []plan.Check {
+func (d *pullCase) counted() []plan.Check {
 	var out []plan.Check
 	for _, c := range d.pull.Checks {
 		_, flux := c.Context.Kustomization()
@@ -177,7 +177,7 @@ func (d *brief) counted() []plan.Check {
 
 // requiredOfOthers is what the base requires besides our own context. What the file ignores and GitHub requires is still
 // required, and looked for in all that was reported: GitHub would refuse the merge.
-func (d *brief) requiredOfOthers() []plan.Required {
+func (d *pullCase) requiredOfOthers() []plan.Required {
 	var out []plan.Required
 	for _, r := range d.base.Required {
 		if !r.Context.Is(plan.ContextFor(d.pull.Base)) {
@@ -187,19 +187,19 @@ func (d *brief) requiredOfOthers() []plan.Required {
 	return out
 }
 
-// settling: a head that nothing is required of and nothing reported on may be one whose checks have not begun yet.
-func (d *brief) settling() (ruling, bool) {
+// awaitingChecks: a head that nothing is required of and nothing reported on may be one whose checks have not begun yet.
+func (d *pullCase) awaitingChecks() (ruling, bool) {
 	green := d.firstSeen().Add(d.policy.PullRequests.Settle)
 	if !d.at.Before(green) {
 		return ruling{}, false
 	}
-	r := d.wait(saySettling(green, d.zone()))
+	r := d.wait(sayAwaitingChecks(green, d.zone()))
 	r.cause = becauseUnderWay
 	r.wake = plan.Soonest(r.wake, green)
 	return r, true
 }
 
-func (d *brief) firstSeen() time.Time {
+func (d *pullCase) firstSeen() time.Time {
 	if d.pull.FirstSeen.IsZero() {
 		return d.at
 	}
@@ -207,7 +207,7 @@ func (d *brief) firstSeen() time.Time {
 }
 
 // rulesUnread: whether our status must be green before the merge, and what else must be, is not known.
-func rulesUnread(d *brief) (ruling, bool) {
+func rulesUnread(d *pullCase) (ruling, bool) {
 	if d.base.Rules {
 		return ruling{}, false
 	}
@@ -221,7 +221,7 @@ const (
 )
 
 // refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another.
-func refused(d *brief) (ruling, bool) {
+func refused(d *pullCase) (ruling, bool) {
 	again, reason := time.Time{}, ""
 	total := 0
 	for _, r := range d.s.Refusals {
@@ -246,7 +246,7 @@ func refused(d *brief) (ruling, bool) {
 	return r, true
 }
 
-func (d *brief) lastRefusal() plan.Refusal {
+func (d *pullCase) lastRefusal() plan.Refusal {
 	var last plan.Refusal
 	for _, r := range d.s.Refusals {
 		if r.Pull == d.pull.Number && r.Head == d.pull.Head && (r.At.After(last.At) || (r.At.Equal(last.At) && r.Reason < last.Reason)) {
@@ -257,7 +257,7 @@ func (d *brief) lastRefusal() plan.Refusal {
 }
 
 // behind: the base demands heads that are up to date. Whoever is next in turn is updated (turn.go).
-func behind(d *brief) (ruling, bool) {
+func behind(d *pullCase) (ruling, bool) {
 	if !d.isBehind() {
 		return ruling{}, false
 	}
@@ -267,7 +267,7 @@ func behind(d *brief) (ruling, bool) {
 }
 
 // isBehind: an unknown merge base counts as behind.
-func (d *brief) isBehind() bool {
+func (d *pullCase) isBehind() bool {
 	return d.base.Strict && (d.pull.MergeBase == "" || d.pull.MergeBase != d.base.Tip)
 }
 
@@ -275,7 +275,7 @@ func (d *brief) isBehind() bool {
 const mergeabilityFirst = time.Second
 
 // mergeabilityUnknown: GitHub is working it out; ask again soon, and ever less often.
-func mergeabilityUnknown(d *brief) (ruling, bool) {
+func mergeabilityUnknown(d *pullCase) (ruling, bool) {
 	if d.pull.Mergeable == plan.MergeableYes {
 		return ruling{}, false
 	}
@@ -289,7 +289,7 @@ func mergeabilityUnknown(d *brief) (ruling, bool) {
 }
 
 // unknownSince is since when it matters that GitHub does not know: it was first seen not to, the base moved, or a window opened.
-func (d *brief) unknownSince() time.Time {
+func (d *pullCase) unknownSince() time.Time {
 	since := d.pull.Unknown
 	if since.IsZero() {
 		since = d.at
@@ -306,7 +306,7 @@ func (d *brief) unknownSince() time.Time {
 }
 
 // byTurn orders what is due as the file says: by creation, or by how long the head has been there.
-func byTurn(a, b *brief) int {
+func byTurn(a, b *pullCase) int {
 	if base := cmp.Compare(a.pull.Base, b.pull.Base); base != 0 {
 		return base // each base has a file, and so an order, of its own
 	}

@@ -10,23 +10,23 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// brief is one pull request while it is judged.
-type brief struct {
-	at       time.Time
-	s        *plan.Snapshot
-	fights   plan.Fights
-	pull     *plan.Pull
-	base     *plan.Base
-	policy   *config.Policy // of the base; nil if its file is invalid
-	paths    []string       // every name that the pull request touches, sorted
-	promoted bool           // the base is a windowed branch, or may be one
-	need     need
-	take     *takers  // the windowed branches that hold it
-	back     demand   // the windows of those that bring back what Flux would delete
-	asks     []demand // what must be open: the windows of need, and those of back
-	open     opening
-	ruling   ruling
-	merges   bool // it has its turn on this observation
+// pullCase is one pull request while it is decided on.
+type pullCase struct {
+	at        time.Time
+	s         *plan.Snapshot
+	fights    plan.Fights
+	pull      *plan.Pull
+	base      *plan.Base
+	policy    *config.Policy // of the base; nil if its file is invalid
+	paths     []string       // every name that the pull request touches, sorted
+	promoted  bool           // the base is a windowed branch, or may be one
+	need      need
+	receivers *receivers // the windowed branches that hold it
+	back      demand     // the windows of those that bring back what Flux would delete
+	asks      []demand   // what must be open: the windows of need, and those of back
+	open      opening
+	ruling    ruling
+	merges    bool // it has its turn on this observation
 }
 
 // ruling is the answer with its reason.
@@ -53,11 +53,11 @@ const (
 )
 
 // rule is one line of the table of verdicts.
-type rule = plan.Rule[*brief, ruling]
+type rule = plan.Rule[*pullCase, ruling]
 
 // onPaths are the rules that need nothing but the paths and the clock: what `classify` asks.
 func onPaths() []rule {
-	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, untaken, shut}
+	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, noReceiver, shut}
 }
 
 // onPulls is the whole table, in the design's order: ignored, blocked, held, waiting.
@@ -66,41 +66,41 @@ func onPulls() []rule {
 		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
-		holdLabel, unknownWindow, untaken, shut,
+		holdLabel, unknownWindow, noReceiver, shut,
 		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
 	}
 }
 
-// judge tries the rules in order. A brief that none applies to is released.
-func (d *brief) judge(rules []rule) ruling { return plan.First(rules, d, release) }
+// judge tries the rules in order. A case that none applies to is released.
+func (d *pullCase) decide(rules []rule) ruling { return plan.First(rules, d, release) }
 
-// judgeAll gives each pull request its own ruling, and those that share head and base the strictest of theirs: GitHub
+// decideAll gives each pull request its own ruling, and those that share head and base the strictest of theirs: GitHub
 // keeps one status for them all. Pull requests into a base without a file are none of our business.
-func (b *bench) judgeAll() []*brief {
-	var all []*brief
-	shared := map[plan.Place][]*brief{}
+func (j *judge) decideAll() []*pullCase {
+	var all []*pullCase
+	shared := map[plan.Place][]*pullCase{}
 	rules := onPulls()
-	for i := range b.s.Pulls {
-		p := &b.s.Pulls[i]
-		base, known := b.bases[p.Base]
-		if !known || !b.concerns(p.Base, base) {
+	for i := range j.s.Pulls {
+		p := &j.s.Pulls[i]
+		base, known := j.bases[p.Base]
+		if !known || !j.concerns(p.Base, base) {
 			continue
 		}
-		d := b.brief(base, p)
+		d := j.caseOf(base, p)
 		if d.policy != nil {
-			b.weigh(d)
+			j.weigh(d)
 		}
-		d.ruling = d.judge(rules)
+		d.ruling = d.decide(rules)
 		all = append(all, d)
 		key := d.place()
 		shared[key] = append(shared[key], d)
 	}
 	for _, same := range shared {
-		strictest := slices.MaxFunc(same, func(x, y *brief) int { return severity(x.ruling.kind) - severity(y.ruling.kind) })
+		strictest := slices.MaxFunc(same, func(x, y *pullCase) int { return severity(x.ruling.kind) - severity(y.ruling.kind) })
 		for _, d := range same {
-			b.alarm.WakeAt(d.ruling.wake)
-			b.alarm.LookAt(d.ruling.look)
+			j.alarm.WakeAt(d.ruling.wake)
+			j.alarm.LookAt(d.ruling.look)
 			if severity(d.ruling.kind) < severity(strictest.ruling.kind) {
 				d.ruling = strictest.ruling.sharedWith(strictest.pull.Number)
 			}
@@ -110,10 +110,10 @@ func (b *bench) judgeAll() []*brief {
 	return all
 }
 
-// brief is a pull request, or what looks like one, before it is weighed and judged.
-func (b *bench) brief(base *plan.Base, p *plan.Pull) *brief {
-	return &brief{
-		at: b.s.At, s: &b.s, fights: b.fights, pull: p, base: base, policy: base.Policy, promoted: b.isWindowed(p.Base), paths: names(p.Files),
+// pullCase is a pull request, or what looks like one, before it is weighed and decided.
+func (j *judge) caseOf(base *plan.Base, p *plan.Pull) *pullCase {
+	return &pullCase{
+		at: j.s.At, s: &j.s, fights: j.fights, pull: p, base: base, policy: base.Policy, promoted: j.isWindowed(p.Base), paths: names(p.Files),
 	}
 }
 
@@ -127,7 +127,7 @@ func (r ruling) sharedWith(pull int) ruling {
 	return r
 }
 
-func (d *brief) verdict() plan.Verdict {
+func (d *pullCase) verdict() plan.Verdict {
 	return plan.Verdict{
 		Subject:  plan.Subject{Pull: d.pull.Number, Base: d.pull.Base},
 		Title:    plan.Fit(plan.Clean(d.pull.Title)),
@@ -141,7 +141,7 @@ func (d *brief) verdict() plan.Verdict {
 }
 
 // steps are how the answer comes about.
-func (d *brief) steps() []plan.Step {
+func (d *pullCase) steps() []plan.Step {
 	if d.pull.AutoMerge == "" {
 		return d.need.steps
 	}
@@ -162,13 +162,13 @@ const anyBase plan.Branch = ""
 // Paths gives the verdict on a change at an instant, from the policy alone: release, held, ignored or blocked.
 func Paths(c Change, at time.Time) plan.Verdict {
 	base := plan.Base{Policy: c.Policy}
-	b := newBench(plan.Snapshot{At: at, Default: c.Base, Bases: map[plan.Branch]plan.Base{c.Base: base}})
-	d := b.brief(&base, &plan.Pull{Base: c.Base, Files: c.Files, Complete: true})
+	j := newJudge(plan.Snapshot{At: at, Default: c.Base, Bases: map[plan.Branch]plan.Base{c.Base: base}})
+	d := j.caseOf(&base, &plan.Pull{Base: c.Base, Files: c.Files, Complete: true})
 	if c.Rules != nil {
 		d.pull.Rules = &plan.RulesChange{Policy: c.Rules}
 	}
-	b.weigh(d)
-	d.ruling = d.judge(onPaths())
+	j.weigh(d)
+	d.ruling = d.decide(onPaths())
 	if d.mode() == config.Observe {
 		d.ruling.reason = sayHoldsNothing(d.ruling)
 	}
@@ -179,7 +179,7 @@ func Paths(c Change, at time.Time) plan.Verdict {
 
 // onlyRules: the pull request that mends the rules is never held by a window, or a wrong window could not be mended, and
 // it is never merged by sluice.
-func onlyRules(d *brief) (ruling, bool) {
+func onlyRules(d *pullCase) (ruling, bool) {
 	if !d.rulesAlone() || (d.policy != nil && d.need.managed > 0) {
 		return ruling{}, false
 	}
@@ -187,7 +187,7 @@ func onlyRules(d *brief) (ruling, bool) {
 }
 
 // nothingManaged does not hold for a path that the base moved: it may stand in a windowed directory now.
-func nothingManaged(d *brief) (ruling, bool) {
+func nothingManaged(d *pullCase) (ruling, bool) {
 	if d.need.managed > 0 || !d.need.complete || len(d.pull.Moved) > 0 {
 		return ruling{}, false
 	}
@@ -197,20 +197,19 @@ func nothingManaged(d *brief) (ruling, bool) {
 	return ruling{kind: plan.Ignored, reason: wordNothingManaged}, true
 }
 
-func (d *brief) touchesRules() bool {
+func (d *pullCase) touchesRules() bool {
 	_, listed := slices.BinarySearch(d.paths, config.File)
 	return listed || d.pull.Rules != nil
 }
 
 // rulesAlone: the rules file is all that the pull request could change. Every rule after brokenBase and onlyRules has a policy
 // because both ask this.
-func (d *brief) rulesAlone() bool {
+func (d *pullCase) rulesAlone() bool {
 	return d.touchesRules() && d.whole() && len(d.pull.Moved) == 0
 }
 
-// whole tells whether the rules file is the only thing that the pull request could change, as far as a broken base lets
-// us know.
-func (d *brief) whole() bool {
+// whole reports whether the rules file is the only thing that the pull request could change, as far as is known of a broken base.
+func (d *pullCase) whole() bool {
 	if d.policy != nil {
 		return d.need.complete
 	}
@@ -218,13 +217,13 @@ func (d *brief) whole() bool {
 }
 
 // stopsHolding reports whether the pull request makes a file that holds into one that only observes.
-func (d *brief) stopsHolding() bool {
+func (d *pullCase) stopsHolding() bool {
 	r := d.pull.Rules
 	return r != nil && r.Policy != nil && r.Policy.Mode == config.Observe && (d.policy == nil || d.policy.Mode != config.Observe)
 }
 
 // windowsChanged names the windows that differ between the base's file and the pull request's, sorted.
-func (d *brief) windowsChanged() []string {
+func (d *pullCase) windowsChanged() []string {
 	if d.policy == nil || d.pull.Rules == nil || d.pull.Rules.Policy == nil {
 		return nil
 	}
@@ -247,7 +246,7 @@ func (d *brief) windowsChanged() []string {
 // --- blocked
 
 // fought: somebody else keeps setting a status under our name. Writing against them for ever would help nobody.
-func fought(d *brief) (ruling, bool) {
+func fought(d *pullCase) (ruling, bool) {
 	context := plan.ContextFor(d.pull.Base)
 	f, lost := d.fights.Lost(d.pull.Head, context)
 	if !lost {
@@ -256,7 +255,7 @@ func fought(d *brief) (ruling, bool) {
 	return ruling{kind: plan.Blocked, reason: sayFought(context, f.By), wake: f.End}, true
 }
 
-func intoWindowedBranch(d *brief) (ruling, bool) {
+func intoWindowedBranch(d *pullCase) (ruling, bool) {
 	switch {
 	case !d.promoted:
 		return ruling{}, false
@@ -267,7 +266,7 @@ func intoWindowedBranch(d *brief) (ruling, bool) {
 }
 
 // mode is that of the file that counts: for a windowed branch, whose own file does not, that of the default branch.
-func (d *brief) mode() config.Mode {
+func (d *pullCase) mode() config.Mode {
 	policy := d.policy
 	if d.promoted {
 		policy = d.s.Bases[d.s.Default].Policy
@@ -280,7 +279,7 @@ func (d *brief) mode() config.Mode {
 
 // unread: what could not be read may be what holds it. It comes before every rule that looks at what was. Whether a base that could
 // not be read has a file at all is not known, so nothing is written there but what takes a green back.
-func unread(d *brief) (ruling, bool) {
+func unread(d *pullCase) (ruling, bool) {
 	u := d.base.Unread
 	passing := u.Is()
 	if !u.Is() {
@@ -289,10 +288,10 @@ func unread(d *brief) (ruling, bool) {
 	if !u.Is() {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Held, reason: sayUnknown(u), passing: passing && !d.owes()}, true
+	return ruling{kind: plan.Held, reason: sayUnknown(u), passing: passing && !d.hasUnseenDebt()}, true
 }
 
-func badRules(d *brief) (ruling, bool) {
+func badRules(d *pullCase) (ruling, bool) {
 	r := d.pull.Rules
 	switch {
 	case r == nil && d.touchesRules():
@@ -306,21 +305,21 @@ func badRules(d *brief) (ruling, bool) {
 	return ruling{kind: plan.Blocked, reason: sayBadRules(wordThisPull, r.Findings)}, true
 }
 
-func brokenBase(d *brief) (ruling, bool) {
+func brokenBase(d *pullCase) (ruling, bool) {
 	if d.policy != nil || d.rulesAlone() {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: sayBadRules(string(d.pull.Base), d.base.Findings)}, true
 }
 
-func conflict(d *brief) (ruling, bool) {
+func conflict(d *pullCase) (ruling, bool) {
 	if d.pull.Mergeable != plan.MergeableConflict {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: sayConflict(d.pull.Base)}, true
 }
 
-func mixed(d *brief) (ruling, bool) {
+func mixed(d *pullCase) (ruling, bool) {
 	if !d.policy.PullRequests.RejectMixed || !d.need.live || !d.need.windowed {
 		return ruling{}, false
 	}
@@ -329,7 +328,7 @@ func mixed(d *brief) (ruling, bool) {
 
 // crossed: the list was made from one merge base of several. What the head undid of the others is not in it, and git's merge
 // would do it.
-func crossed(d *brief) (ruling, bool) {
+func crossed(d *pullCase) (ruling, bool) {
 	switch {
 	case !d.pull.Crossed:
 		return ruling{}, false
@@ -343,21 +342,21 @@ func crossed(d *brief) (ruling, bool) {
 
 // moved: the list shows an old path, git's merge would follow the rename that the base made meanwhile, perhaps into a
 // windowed directory.
-func moved(d *brief) (ruling, bool) {
+func moved(d *pullCase) (ruling, bool) {
 	if len(d.pull.Moved) == 0 {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: sayMoved(slices.Min(d.pull.Moved), d.pull.Base)}, true
 }
 
-func throughQueue(d *brief) (ruling, bool) {
+func throughQueue(d *pullCase) (ruling, bool) {
 	if !d.base.Queue {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Blocked, reason: sayQueue(d.pull.Base)}, true
 }
 
-func methodRefused(d *brief) (ruling, bool) {
+func methodRefused(d *pullCase) (ruling, bool) {
 	method := d.policy.PullRequests.Method
 	if len(d.s.Methods) == 0 || slices.Contains(d.s.Methods, method) || d.byPeople() != "" {
 		return ruling{}, false
@@ -366,7 +365,7 @@ func methodRefused(d *brief) (ruling, bool) {
 }
 
 // neverTogether: each of the windows opens, but never all of them at once as far as the calendar looks.
-func neverTogether(d *brief) (ruling, bool) {
+func neverTogether(d *pullCase) (ruling, bool) {
 	if d.open.Releasable || !d.open.Until.IsZero() || len(d.schedules()) < 2 || len(d.need.unknown) > 0 {
 		return ruling{}, false
 	}
@@ -379,13 +378,13 @@ func neverTogether(d *brief) (ruling, bool) {
 }
 
 // schedules are the windows that have one. live has none: its freezes end some day.
-func (d *brief) schedules() []asked {
-	return slices.DeleteFunc(each(d.asks), func(a asked) bool { return a.name == window.Live })
+func (d *pullCase) schedules() []windowRef {
+	return slices.DeleteFunc(each(d.asks), func(a windowRef) bool { return a.name == window.Live })
 }
 
 // --- held
 
-func holdLabel(d *brief) (ruling, bool) {
+func holdLabel(d *pullCase) (ruling, bool) {
 	for _, want := range d.policy.PullRequests.HoldLabels {
 		if hasLabel(d.pull.Labels, want) {
 			return ruling{kind: plan.Held, reason: sayHoldLabel(want)}, true
@@ -400,14 +399,14 @@ func hasLabel(labels []string, want string) bool {
 }
 
 // unknownWindow: a capture that names no window fails closed.
-func unknownWindow(d *brief) (ruling, bool) {
+func unknownWindow(d *pullCase) (ruling, bool) {
 	if len(d.need.unknown) == 0 {
 		return ruling{}, false
 	}
 	return ruling{kind: plan.Held, reason: sayUnknownWindow(d.need.unknown[0])}, true
 }
 
-func shut(d *brief) (ruling, bool) {
+func shut(d *pullCase) (ruling, bool) {
 	if d.open.Releasable {
 		return ruling{}, false
 	}
@@ -421,15 +420,15 @@ func shut(d *brief) (ruling, bool) {
 
 // --- release
 
-func release(d *brief) ruling {
-	r := ruling{kind: plan.Release, until: d.open.Until, wake: plan.Soonest(d.open.next, d.take.change)}
+func release(d *pullCase) ruling {
+	r := ruling{kind: plan.Release, until: d.open.Until, wake: plan.Soonest(d.open.next, d.receivers.change)}
 	r.people = d.byPeople()
 	r.reason = d.sayReleased(r.people)
 	return r
 }
 
 // byPeople is what people read where they merge this although it is open; "" if sluice merges.
-func (d *brief) byPeople() string {
+func (d *pullCase) byPeople() string {
 	switch {
 	case !d.need.complete:
 		return sayByHand(wordPeopleIncomplete)
@@ -447,15 +446,15 @@ func (d *brief) byPeople() string {
 
 // handling is what the file says about such a change: one windowed path makes it a windowed one. What branches hold is handled
 // as live: nothing is left for people to do in a window.
-func (d *brief) handling() config.Handling {
+func (d *pullCase) handling() config.Handling {
 	if d.isWindowed() {
 		return d.policy.PullRequests.Window
 	}
 	return d.policy.PullRequests.Live
 }
 
-// zone is the one in which the brief's instants are told: that of the first window that shuts it, else of its first
+// zone is the one in which the case's instants are shown: that of the first window that shuts it, else of its first
 // window, else of the file's first.
-func (d *brief) zone() *time.Location {
+func (d *pullCase) zone() *time.Location {
 	return zoneOf(d.policy, slices.Concat(d.open.Shut, each(d.asks)))
 }

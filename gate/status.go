@@ -16,17 +16,17 @@ import (
 
 func asRelease(w window.Name) layout.Release { return layout.Release(w) }
 
-func (d *brief) place() plan.Place {
+func (d *pullCase) place() plan.Place {
 	return plan.PlaceOf(d.pull.Head, plan.ContextFor(d.pull.Base))
 }
 
 // pullStatuses are the statuses that are not what they should be.
-func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
-	byPlace := map[plan.Place][]*brief{}
+func (j *judge) pullStatuses(cases []*pullCase) []plan.SetStatus {
+	byPlace := map[plan.Place][]*pullCase{}
 	var order []plan.Place
 	for _, d := range cases {
 		at := d.place()
-		if b.judged[at] {
+		if j.decided[at] {
 			continue // a merge group's head, as anybody may open a pull request from it: one commit has one status, and that is the queue's
 		}
 		if byPlace[at] == nil {
@@ -36,8 +36,8 @@ func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
 	}
 	var out []plan.SetStatus
 	for _, at := range order {
-		b.judged[at] = true
-		if w, ok := b.status(byPlace[at]); ok {
+		j.decided[at] = true
+		if w, ok := j.status(byPlace[at]); ok {
 			out = append(out, w)
 		}
 	}
@@ -45,14 +45,14 @@ func (b *bench) pullStatuses(cases []*brief) []plan.SetStatus {
 }
 
 // status is the write for those that share a status, or none.
-func (b *bench) status(same []*brief) (plan.SetStatus, bool) {
-	d := slices.MaxFunc(same, func(x, y *brief) int { return x.weight() - y.weight() })
-	if slices.ContainsFunc(same, func(x *brief) bool { return x.merges }) {
+func (j *judge) status(same []*pullCase) (plan.SetStatus, bool) {
+	d := slices.MaxFunc(same, func(x, y *pullCase) int { return x.weight() - y.weight() })
+	if slices.ContainsFunc(same, func(x *pullCase) bool { return x.merges }) {
 		return plan.SetStatus{}, false // part of the merge
 	}
 	state, text := d.wanted()
 	current, exists := d.current()
-	if d.ruling.passing && (!exists || (current.By == b.s.Us && current.State == state)) {
+	if d.ruling.passing && (!exists || (current.By == j.s.Us && current.State == state)) {
 		return plan.SetStatus{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
 	}
 	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: plan.ContextFor(d.pull.Base), Statuses: d.pull.Statuses}
@@ -62,11 +62,11 @@ func (b *bench) status(same []*brief) (plan.SetStatus, bool) {
 	for _, x := range same {
 		set.Pulls = append(set.Pulls, x.pull.Number)
 	}
-	return b.correct(set, d.pull.Ours)
+	return j.correct(set, d.pull.Ours)
 }
 
 // pin bounds a status by time only if it is green: what shuts is right however late it comes.
-func (d *brief) pin(state plan.StatusState) plan.Pin {
+func (d *pullCase) pin(state plan.StatusState) plan.Pin {
 	switch {
 	case state != plan.Success:
 		return plan.Pin{SHA: d.pull.Head}
@@ -77,7 +77,7 @@ func (d *brief) pin(state plan.StatusState) plan.Pin {
 }
 
 // fresh is until when the observation carries writes: as long as its older part, which may be the pull request's details.
-func (d *brief) fresh() time.Time {
+func (d *pullCase) fresh() time.Time {
 	if read := d.pull.Read; !read.IsZero() && read.Before(d.at) {
 		return read.Add(plan.FreshFor)
 	}
@@ -85,7 +85,7 @@ func (d *brief) fresh() time.Time {
 }
 
 // weight picks whose ruling the shared status tells: the strictest one's own words.
-func (d *brief) weight() int {
+func (d *pullCase) weight() int {
 	if d.ruling.shared {
 		return 2 * severity(d.ruling.kind)
 	}
@@ -94,7 +94,7 @@ func (d *brief) weight() int {
 
 // wanted is the status that the ruling asks for. Green is given to what people merge; what sluice merges itself turns
 // green only as part of the merge.
-func (d *brief) wanted() (plan.StatusState, string) {
+func (d *pullCase) wanted() (plan.StatusState, string) {
 	if _, over := spent(d); d.mode() == config.Observe && !over {
 		return plan.Success, sayObserved(d.ruling)
 	}
@@ -115,13 +115,13 @@ func (d *brief) wanted() (plan.StatusState, string) {
 }
 
 // current is the status under our context that counts on GitHub: the latest.
-func (d *brief) current() (plan.Status, bool) { return plan.Latest(d.pull.Ours) }
+func (d *pullCase) current() (plan.Status, bool) { return plan.Latest(d.pull.Ours) }
 
 // tipStatuses tells on a base's own tip that its file is invalid, and takes that back when it no longer is.
-func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
+func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 	var writes []plan.SetStatus
-	for _, name := range slices.Sorted(maps.Keys(b.s.Bases)) {
-		base := b.s.Bases[name]
+	for _, name := range slices.Sorted(maps.Keys(j.s.Bases)) {
+		base := j.s.Bases[name]
 		set := plan.SetStatus{
 			Pin:     plan.Pin{SHA: base.Tip},
 			Context: plan.ContextFor(name), State: plan.Failure, Description: sayBadRules(string(name), base.Findings),
@@ -130,16 +130,16 @@ func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
 		case base.File == "":
 			continue
 		case base.Policy != nil:
-			if current, ok := plan.Latest(base.Ours); !ok || current.By != b.s.Us || current.State != plan.Failure {
+			if current, ok := plan.Latest(base.Ours); !ok || current.By != j.s.Us || current.State != plan.Failure {
 				continue
 			}
-			set.State, set.Description, set.Before = plan.Success, wordRulesValid, b.s.At.Add(plan.FreshFor) // of what the base holds already: no debt
+			set.State, set.Description, set.Before = plan.Success, wordRulesValid, j.s.At.Add(plan.FreshFor) // of what the base holds already: no debt
 		default:
 			out.Verdicts = append(out.Verdicts, plan.Verdict{
 				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,
 			})
 		}
-		if w, ok := b.correct(set, base.Ours); ok {
+		if w, ok := j.correct(set, base.Ours); ok {
 			writes = append(writes, w)
 		}
 	}
@@ -147,14 +147,14 @@ func (b *bench) tipStatuses(out *plan.Plan) []plan.SetStatus {
 }
 
 // notes are what operators should know of each base that has rules.
-func (b *bench) notes() []plan.Note {
+func (j *judge) notes() []plan.Note {
 	var out []plan.Note
-	for _, name := range slices.Sorted(maps.Keys(b.s.Bases)) {
-		base := b.s.Bases[name]
+	for _, name := range slices.Sorted(maps.Keys(j.s.Bases)) {
+		base := j.s.Bases[name]
 		if base.Policy == nil || base.Policy.Mode != config.Enforce {
 			continue
 		}
-		required, bound := base.Enforced(name, b.s.App)
+		required, bound := base.Enforced(name, j.s.App)
 		switch {
 		case !base.Rules:
 			out = append(out, plan.Note{Code: codeRulesUnread, About: string(name), Says: sayRulesUnread(name)})
@@ -163,15 +163,15 @@ func (b *bench) notes() []plan.Note {
 		case !bound:
 			out = append(out, plan.Note{Code: codeNotEnforced, About: string(name), Says: sayNotBound(name)})
 		}
-		if !b.isWindowed(name) { // that one moves by promotion: nothing is merged into it
-			out = append(out, b.outside(name, base)...)
+		if !j.isWindowed(name) { // that one moves by promotion: nothing is merged into it
+			out = append(out, j.outside(name, base)...)
 		}
 	}
 	return out
 }
 
 // outside is what reached a base outside sluice although a window of it was shut. It is too late to hold it: operators should know.
-func (b *bench) outside(name plan.Branch, base plan.Base) []plan.Note {
+func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 	var out []plan.Note
 	for _, c := range base.Came {
 		paths := names(c.Files)
@@ -180,7 +180,7 @@ func (b *bench) outside(name plan.Branch, base plan.Base) []plan.Note {
 		if !n.windowed && len(n.uproots) == 0 {
 			continue // nothing windowed, or windowed branches hold it still
 		}
-		if o := openingOf(demands(base.Policy.Calendar, n, b.away(name, n)), c.At); !o.Releasable {
+		if o := openingOf(demands(base.Policy.Calendar, n, j.away(name, n)), c.At); !o.Releasable {
 			out = append(out, plan.Note{Code: codeOutside, About: string(name), Says: sayOutside(name, c, called(o.Shut), paths, zoneOf(base.Policy, o.Shut))})
 		}
 	}
@@ -204,11 +204,11 @@ func inOrder(answers, statuses []plan.SetStatus, turns []plan.Action) []plan.Act
 	return slices.Concat(first, turns, last)
 }
 
-// correct is the write that is needed, if any; a success that stands as it should is noted with what it owes.
-func (b *bench) correct(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
-	set, needed := b.fights.Correct(want, ours, b.s.Us)
-	if now, _ := plan.Latest(ours); !needed && want.Debt.SHA != "" && now.By == b.s.Us {
-		b.standing = append(b.standing, want.Debt)
+// correct is the write that is needed, if any; a success that stands as it should is noted with what it hasUnseenDebt.
+func (j *judge) correct(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
+	set, needed := j.fights.Correct(want, ours, j.s.Us)
+	if now, _ := plan.Latest(ours); !needed && want.Debt.SHA != "" && now.By == j.s.Us {
+		j.standing = append(j.standing, want.Debt)
 	}
 	return set, needed
 }

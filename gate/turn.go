@@ -17,35 +17,35 @@ const frontRunner = 30 * time.Minute
 // turns hands out what one observation carries: which of the due pull requests are merged, and which wait for the next
 // look.
 type turns struct {
-	b       *bench
-	taken   map[string]int // path → the pull request that changes it in this pass
+	j       *judge
+	changed map[string]int // path → the pull request that changes it in this pass
 	merging map[plan.Branch]int
-	merged  map[opened]int // in this pass
-	content int            // merges and updates of this pass
+	merged  map[baseWindow]int // in this pass
+	content int                // merges and updates of this pass
 }
 
-// opened is a window as one base's file has it.
-type opened struct {
+// baseWindow is a window as one base's file has it.
+type baseWindow struct {
 	base   plan.Branch
 	window window.Name
 }
 
-// takeTurns decides what happens to those that may be released, in the file's order, and gives the merges and updates.
-func (b *bench) takeTurns(cases []*brief) []plan.Action {
-	t := turns{b: b, taken: map[string]int{}, merging: map[plan.Branch]int{}, merged: map[opened]int{}}
-	b.give(cases)
+// giveTurns decides what happens to those that may be released, in the file's order, and gives the merges and updates.
+func (j *judge) giveTurns(cases []*pullCase) []plan.Action {
+	t := turns{j: j, changed: map[string]int{}, merging: map[plan.Branch]int{}, merged: map[baseWindow]int{}}
+	j.give(cases)
 	var out []plan.Action
-	for _, d := range pick(cases, (*brief).mergesItself) {
-		if t.take(d) {
-			out = append(out, b.merge(d))
+	for _, d := range pick(cases, (*pullCase).mergesItself) {
+		if t.grant(d) {
+			out = append(out, j.merge(d))
 		}
 	}
 	return append(out, t.updates(cases)...)
 }
 
 // pick lists the cases that ask for something, in their turn.
-func pick(cases []*brief, ask func(*brief) bool) []*brief {
-	var out []*brief
+func pick(cases []*pullCase, ask func(*pullCase) bool) []*pullCase {
+	var out []*pullCase
 	for _, d := range cases {
 		if d.policy != nil && d.policy.Mode == config.Enforce && ask(d) {
 			out = append(out, d)
@@ -55,52 +55,52 @@ func pick(cases []*brief, ask func(*brief) bool) []*brief {
 	return out
 }
 
-func (d *brief) mergesItself() bool {
+func (d *pullCase) mergesItself() bool {
 	return d.ruling.kind == plan.Release && d.ruling.people == "" && !d.ruling.shared
 }
 
-// take gives d its turn, or says why it has to wait for another look.
-func (t *turns) take(d *brief) bool {
+// grant gives d its turn, or says why it has to wait for another look.
+func (t *turns) grant(d *pullCase) bool {
 	if full, ok := t.full(d); ok {
 		d.ruling = t.heldOver(d, full)
 		return false
 	}
 	if !t.fits() {
-		d.ruling.reason, d.ruling.passing = sayPaced(t.b.s.Content, t.b.s.At), true
-		t.b.alarm.LookAt(t.b.s.Content.Renewed)
+		d.ruling.reason, d.ruling.passing = sayPaced(t.j.s.Content, t.j.s.At), true
+		t.j.alarm.LookAt(t.j.s.Content.Renewed)
 		return false
 	}
 	if first, ok := t.inTheWay(d); ok {
 		d.ruling.reason, d.ruling.passing = sayInTurn(first), true
-		t.b.alarm.LookAt(t.b.s.At)
+		t.j.alarm.LookAt(t.j.s.At)
 		return false
 	}
 	t.content++
 	d.merges = true
 	t.merging[d.pull.Base] = d.pull.Number
 	for _, path := range d.paths {
-		t.taken[path] = d.pull.Number
+		t.changed[path] = d.pull.Number
 	}
 	for _, w := range d.need.windows {
-		t.merged[opened{d.pull.Base, w}]++
+		t.merged[baseWindow{d.pull.Base, w}]++
 	}
 	return true
 }
 
 // fits reports whether GitHub takes one more merge or update now.
 func (t *turns) fits() bool {
-	most := t.b.s.Content
+	most := t.j.s.Content
 	return most.Limit == 0 || t.content < most.Left
 }
 
 // inTheWay finds the pull request that is merged first in this pass and makes the observation of d stale: one that touches
 // a file of d, or any on a base that demands heads to be up to date.
-func (t *turns) inTheWay(d *brief) (int, bool) {
+func (t *turns) inTheWay(d *pullCase) (int, bool) {
 	if first, ok := t.merging[d.pull.Base]; ok && d.base.Strict {
 		return first, true
 	}
 	for _, path := range d.paths {
-		if first, ok := t.taken[path]; ok {
+		if first, ok := t.changed[path]; ok {
 			return first, true
 		}
 	}
@@ -108,13 +108,13 @@ func (t *turns) inTheWay(d *brief) (int, bool) {
 }
 
 // full finds a window of d that took as many merges in its present opening as the file allows.
-func (t *turns) full(d *brief) (window.Name, bool) {
+func (t *turns) full(d *pullCase) (window.Name, bool) {
 	most := d.policy.PullRequests.MaxMergesPerOpening
 	if most == 0 {
 		return "", false
 	}
 	for _, w := range d.need.windows {
-		if w != window.Live && t.before(d, w)+t.merged[opened{d.pull.Base, w}] >= most {
+		if w != window.Live && t.before(d, w)+t.merged[baseWindow{d.pull.Base, w}] >= most {
 			return w, true
 		}
 	}
@@ -122,10 +122,10 @@ func (t *turns) full(d *brief) (window.Name, bool) {
 }
 
 // before counts the merges that the store remembers of w's present opening.
-func (t *turns) before(d *brief, w window.Name) int {
-	since := d.policy.Calendar.At(w, t.b.s.At).Since
+func (t *turns) before(d *pullCase, w window.Name) int {
+	since := d.policy.Calendar.At(w, t.j.s.At).Since
 	count := 0
-	for _, m := range t.b.s.Merges {
+	for _, m := range t.j.s.Merges {
 		if m.Base == d.pull.Base && !m.At.Before(since) && slices.Contains(m.Releases, asRelease(w)) {
 			count++
 		}
@@ -134,9 +134,9 @@ func (t *turns) before(d *brief, w window.Name) int {
 }
 
 // heldOver holds d over to the next opening: that of full after its present one, when the others are open too.
-func (t *turns) heldOver(d *brief, full window.Name) ruling {
+func (t *turns) heldOver(d *pullCase, full window.Name) ruling {
 	r := ruling{kind: plan.Held, wake: d.open.next}
-	if end := d.policy.Calendar.At(full, t.b.s.At).Until; !end.IsZero() {
+	if end := d.policy.Calendar.At(full, t.j.s.At).Until; !end.IsZero() {
 		next := openingOf(d.asks, end)
 		r.until = next.Until
 		if next.Releasable {
@@ -148,7 +148,7 @@ func (t *turns) heldOver(d *brief, full window.Name) ruling {
 }
 
 // isGreen is 1 if our success stands on the head, else 0.
-func (d *brief) isGreen() int {
+func (d *pullCase) isGreen() int {
 	if ours, ok := d.current(); ok && ours.By == d.s.Us && ours.State == plan.Success {
 		return 1
 	}
@@ -156,7 +156,7 @@ func (d *brief) isGreen() int {
 }
 
 // shortestCutoff is that of the windows which the pull request needs.
-func (d *brief) shortestCutoff() time.Duration {
+func (d *pullCase) shortestCutoff() time.Duration {
 	shortest := time.Duration(math.MaxInt64)
 	for _, a := range each(d.asks) {
 		if a.name != window.Live {
@@ -167,11 +167,11 @@ func (d *brief) shortestCutoff() time.Duration {
 }
 
 // merge is the action for a pull request that has its turn.
-func (b *bench) merge(d *brief) plan.Action {
-	required, _ := d.base.Enforced(d.pull.Base, b.s.App)
+func (j *judge) merge(d *pullCase) plan.Action {
+	required, _ := d.base.Enforced(d.pull.Base, j.s.App)
 	debt := d.debt()
 	if d.isGreen() == 1 {
-		b.standing = append(b.standing, debt)
+		j.standing = append(j.standing, debt)
 	}
 	return plan.Merge{
 		Pin:          d.releasePin(),
@@ -185,30 +185,30 @@ func (b *bench) merge(d *brief) plan.Action {
 		StatusAfter:  !required,
 		AlreadyGreen: d.isGreen() == 1,
 		Releases:     d.need.releases,
-		DeleteBranch: b.deletable(d),
+		DeleteBranch: j.deletable(d),
 		Statuses:     d.pull.Statuses,
 		Debt:         debt,
 	}
 }
 
-func (d *brief) releasePin() plan.Pin {
+func (d *pullCase) releasePin() plan.Pin {
 	return plan.Pin{SHA: d.pull.Head, Before: plan.Soonest(d.fresh(), d.open.Until)}
 }
 
 // deletable is the branch to delete after the merge, unless somebody may still need it.
-func (b *bench) deletable(d *brief) plan.Branch {
+func (j *judge) deletable(d *pullCase) plan.Branch {
 	name := d.pull.HeadRef
-	_, isBase := b.s.Bases[name]
-	if !d.policy.PullRequests.DeleteBranch || !d.pull.SameRepo || name == "" || name == b.s.Default || isBase {
+	_, isBase := j.s.Bases[name]
+	if !d.policy.PullRequests.DeleteBranch || !d.pull.SameRepo || name == "" || name == j.s.Default || isBase {
 		return ""
 	}
-	for _, p := range b.s.Pulls {
+	for _, p := range j.s.Pulls {
 		if p.Base == name || (p.HeadRef == name && p.SameRepo && p.Number != d.pull.Number) {
 			return ""
 		}
 	}
-	for _, told := range []told{b.told(d.policy), b.windowed} { // which is known, or nothing would be merged
-		if told.names[fold(name)] || told.sources[fold(name)] {
+	for _, named := range []rosterNames{j.rosterNames(d.policy), j.windowed} { // which is known, or nothing would be merged
+		if named.names[fold(name)] || named.sources[fold(name)] {
 			return ""
 		}
 	}
@@ -217,7 +217,7 @@ func (b *bench) deletable(d *brief) plan.Branch {
 
 // updates brings at most one head of each strict base up to date: the next in turn, and only if nobody is about to be
 // merged, which would make it behind again.
-func (t *turns) updates(cases []*brief) []plan.Action {
+func (t *turns) updates(cases []*pullCase) []plan.Action {
 	busy := map[plan.Branch]bool{}
 	for base := range t.merging {
 		busy[base] = true
@@ -228,12 +228,12 @@ func (t *turns) updates(cases []*brief) []plan.Action {
 		}
 	}
 	var out []plan.Action
-	for _, d := range pick(cases, (*brief).updatable) {
+	for _, d := range pick(cases, (*pullCase).updatable) {
 		if busy[d.pull.Base] {
 			continue
 		}
 		if !t.fits() {
-			t.b.alarm.LookAt(t.b.s.Content.Renewed)
+			t.j.alarm.LookAt(t.j.s.Content.Renewed)
 			break
 		}
 		t.content++
@@ -243,7 +243,7 @@ func (t *turns) updates(cases []*brief) []plan.Action {
 	return out
 }
 
-func (d *brief) updatable() bool {
+func (d *pullCase) updatable() bool {
 	return d.ruling.cause == becauseBehind && !d.ruling.shared && d.pull.SameRepo &&
 		d.policy.PullRequests.UpdateWhenDue && d.byPeople() == ""
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// All that people read of a verdict stands here. A reason fits into a commit status, says what holds and what to do, and
+// All that people read of a verdict is here. A reason fits into a commit status, says what holds and what to do, and
 // names instants absolutely, so that an unchanged state has unchanged words.
 
 const (
@@ -55,7 +55,7 @@ func stepIncomplete() plan.Step {
 	return plan.Step{About: "…", Says: "GitHub does not list every changed file: held by every window"}
 }
 
-func (d *brief) sayChangesRules() string {
+func (d *pullCase) sayChangesRules() string {
 	if d.stopsHolding() {
 		return "sets mode: observe, which turns every status green and holds nothing; people merge it"
 	}
@@ -67,7 +67,7 @@ func sayFought(context plan.Context, by plan.Login) string {
 }
 
 // sayWindowedBranch names the branch to use instead.
-func (d *brief) sayWindowedBranch() string {
+func (d *pullCase) sayWindowedBranch() string {
 	source := "the branch that it follows"
 	for _, e := range d.s.Roster().Entries {
 		if fold(e.Name) == fold(d.pull.Base) {
@@ -119,7 +119,7 @@ func sayMethod(m config.Method) string {
 	return plan.Fit("this repository does not allow the merge method " + string(m) + ": allow it, or change pull_requests.method")
 }
 
-func (d *brief) sayNeverTogether() string {
+func (d *pullCase) sayNeverTogether() string {
 	if !d.need.complete {
 		return plan.Fit("GitHub does not list all its files, so it needs every window, and these are never open together: split it")
 	}
@@ -138,8 +138,8 @@ func sayUnknownWindow(n window.Name) string {
 	return plan.Fit("held: there is no window \"" + plan.Middle(plan.Clean(string(n)), 60) + "\" in " + config.File + ": fix the path, the rule or the windows")
 }
 
-// sayUntaken says what is missing: the entry, or the file that could hold it.
-func (d *brief) sayUntaken() string {
+// sayNoReceiver says what is missing: the entry, or the file that could hold it.
+func (d *pullCase) sayNoReceiver() string {
 	text := "held: no windowed branch receives it: " + config.File
 	if d.pull.Base != d.s.Default {
 		text += " on " + plan.Middle(plan.Clean(string(d.s.Default)), 25)
@@ -153,7 +153,7 @@ func (d *brief) sayUntaken() string {
 		text += " has no entry"
 	}
 	text += " that matches "
-	glob, _ := d.take.missing.BranchGlob()
+	glob, _ := d.receivers.missing.BranchGlob()
 	return text + plan.Middle(plan.Clean(glob), plan.MaxReason-len([]rune(text)))
 }
 
@@ -165,13 +165,13 @@ func sayUnread(b plan.Base) string {
 	return " is invalid"
 }
 
-// sayMaybeWindowed says what would tell: people can mend the file, and nothing else.
-func (d *brief) sayMaybeWindowed() string {
+// sayMaybeWindowed names the file that would settle the question: people can fix it.
+func (d *pullCase) sayMaybeWindowed() string {
 	name, home := plan.Middle(plan.Clean(string(d.pull.Base)), 30), plan.Middle(plan.Clean(string(d.s.Default)), 25)
 	return plan.Fit(name + " may be a windowed branch: " + config.File + " on " + home + sayUnread(d.s.Bases[d.s.Default]) + ": fix that first")
 }
 
-func sayTaker(e config.Branch) plan.Step {
+func sayReceiver(e config.Branch) plan.Step {
 	return plan.Step{About: e.Name, Says: "receives it in the window " + string(e.Window)}
 }
 
@@ -189,10 +189,10 @@ func sayPlanted(f plan.File) plan.Step {
 	return plan.Step{About: f.Path, Says: "moved from " + plan.Middle(plan.Clean(f.Old), 70) + ", which a branch holds: not held for that; Flux applies the object from both until that branch moves"}
 }
 
-// says which branches take it, where and when, in at most room characters.
-func (t *takers) says(room int) string {
+// text says which branches receive it, where and when, in at most room characters.
+func (t *receivers) text(room int) string {
 	for _, width := range []int{40, 20, 12} {
-		if text := t.tell(width); len([]rune(text)) <= room {
+		if text := t.summary(width); len([]rune(text)) <= room {
 			return text
 		}
 	}
@@ -202,8 +202,8 @@ func (t *takers) says(room int) string {
 	return "a branch receives it"
 }
 
-// tell shortens names to width characters.
-func (t *takers) tell(width int) string {
+// summary shortens names to width characters.
+func (t *receivers) summary(width int) string {
 	n := len(t.entries)
 	first, next := plan.Middle(plan.Clean(t.first.Name), width), plan.Middle(plan.Clean(t.next.Name), width)
 	when := "no opening scheduled"
@@ -231,7 +231,7 @@ func (t *takers) tell(width int) string {
 }
 
 // sayShut names what shuts, until when, and why.
-func (d *brief) sayShut() string {
+func (d *pullCase) sayShut() string {
 	first := d.open.Shut[0]
 	st := first.cal.At(first.name, d.at)
 	who := some(called(d.open.Shut))
@@ -316,7 +316,7 @@ func few(names []string) string {
 	return some(names)
 }
 
-func saySettling(green time.Time, zone *time.Location) string {
+func sayAwaitingChecks(green time.Time, zone *time.Location) string {
 	return plan.Fit("waiting for a first check; proceeds without one at " + plan.Clock(green, zone))
 }
 
@@ -332,7 +332,7 @@ func sayRetried(reason string, again time.Time, zone *time.Location) string {
 	return plan.Fit(plan.Middle(wordRefused+": "+plan.Clean(reason), plan.MaxReason-len([]rune(tail))) + tail)
 }
 
-func (d *brief) sayBehind() string {
+func (d *pullCase) sayBehind() string {
 	base := plan.Clean(string(d.pull.Base))
 	switch {
 	case !d.policy.PullRequests.UpdateWhenDue:
@@ -393,9 +393,9 @@ func sayPeopleIgnored(n int) string {
 	return sayByHand(fmt.Sprintf("%d paths have no rule", n))
 }
 
-func (d *brief) sayReleased(people string) string {
+func (d *pullCase) sayReleased(people string) string {
 	what := "live"
-	if d.isWindowed() || (len(d.take.entries) > 0 && !d.need.live) {
+	if d.isWindowed() || (len(d.receivers.entries) > 0 && !d.need.live) {
 		what = "open"
 	}
 	if !d.open.Until.IsZero() {
@@ -407,8 +407,8 @@ func (d *brief) sayReleased(people string) string {
 	case d.need.windowed:
 		what += ": " + some(strs(d.need.windows))
 	}
-	if len(d.take.entries) > 0 {
-		what += "; " + d.take.says(plan.MaxReason-len([]rune(what))-len("; "))
+	if len(d.receivers.entries) > 0 {
+		what += "; " + d.receivers.text(plan.MaxReason-len([]rune(what))-len("; "))
 	}
 	return plan.Fit(what)
 }

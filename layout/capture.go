@@ -17,7 +17,7 @@ type grid struct {
 	from, until []bool
 }
 
-// matches tells whether the pattern matches the path. Where there are too many ways to tell, it says so: a rule that
+// matches reports whether the pattern matches the path. Where there are too many ways to tell, it says so: a rule that
 // repeats a capture is looked at again by bind, which then fails closed.
 func (p *pattern) matches(path []string, w *work) bool {
 	_, ok := p.bind(path, w)

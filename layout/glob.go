@@ -29,7 +29,7 @@ func ParseGlob(text string) (*Glob, error) {
 	return &Glob{ps}, nil
 }
 
-// Match tells whether the glob matches the whole name. A name with an empty segment matches nothing.
+// Match reports whether the glob matches the whole name. A name with an empty segment matches nothing.
 func (g *Glob) Match(name string) bool {
 	segments := strings.Split(name, "/")
 	if slices.Contains(segments, "") || len(segments) > maxSegments {
@@ -192,13 +192,13 @@ func compileSegment(glob, text string) (segment, *globError) {
 	return segment{kind: wildcard, text: text, glob: newMatcher(tokens)}, nil
 }
 
-// captureName tells whether name may name a capture.
+// captureName reports whether name may name a capture.
 func captureName(name string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 	return name != "" && strings.Trim(name, letters) == ""
 }
 
-// matches tells whether one segment of a path fits a segment that is not `**`.
+// matches reports whether one segment of a path fits a segment that is not `**`.
 func (s *segment) matches(name string, w *work) bool {
 	switch s.kind {
 	case literal:

@@ -53,7 +53,7 @@ type Class struct {
 	Protected bool
 }
 
-// live tells whether the class lets a path change at any time.
+// live reports whether the class lets a path change at any time.
 func (c Class) live() bool { return len(c.Releases) == 1 && c.Releases[0] == Live }
 
 // windowed reports whether a window holds the class. Of live and of windowed branches alone none does.

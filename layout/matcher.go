@@ -59,7 +59,7 @@ func newMatcher(tokens []token) *matcher {
 	return m
 }
 
-// match tells whether the tokens match the whole of name.
+// match reports whether the tokens match the whole of name.
 func (m *matcher) match(name string, w *work) bool {
 	if len(name) < len(m.prefix)+len(m.suffix) || !strings.HasPrefix(name, m.prefix) || !strings.HasSuffix(name, m.suffix) {
 		return false
@@ -121,7 +121,7 @@ func (t *token) take(name string) int {
 	return n
 }
 
-// has tells whether a class holds r.
+// has reports whether a class holds r.
 func (t *token) has(r rune) bool {
 	for _, s := range t.ranges {
 		if s.lo <= r && r <= s.hi {

@@ -77,7 +77,7 @@ func protectedFold(segments []string) dirs {
 	return out
 }
 
-// unprintable tells whether a character must not stand in a glob: controls, and what GitHub's API puts in place of bytes
+// unprintable reports whether a character must not stand in a glob: controls, and what GitHub's API puts in place of bytes
 // that are no UTF-8.
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneError }
 
@@ -124,7 +124,7 @@ func (s *scratch) read(path string) bool {
 	return true
 }
 
-// odd tells whether a path holds controls or anything that is not UTF-8, or may have held it before GitHub's API replaced it.
+// odd reports whether a path holds controls or anything that is not UTF-8, or may have held it before GitHub's API replaced it.
 func odd(path string) bool {
 	for i := 0; i < len(path); i++ {
 		if c := path[i]; c < 0x20 || c >= 0x7f {

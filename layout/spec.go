@@ -256,7 +256,7 @@ func (c *compiler) layout(rules []rule) *Layout {
 	return l
 }
 
-// windowed tells whether a path of this rule must wait for something.
+// windowed reports whether a path of this rule must wait for something.
 func (r *rule) windowed() bool {
 	return len(r.captures) > 0 || slices.ContainsFunc(r.releases, func(r Release) bool { return r != Live })
 }

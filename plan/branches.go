@@ -44,12 +44,12 @@ type Tracked struct {
 	Unread Unread // then Relation is unknown
 	Tip    SHA    // "": the branch is not there
 	Seen   SHA    // the value that was last seen of it, from the store; "": none
-	// Relation tells how Tip stands to the branch that it follows.
+	// Relation is how Tip compares with the branch that it follows.
 	Relation Relation
 	// Reach is how many commits at the beginning of the source's line descend from Tip: Line[:Reach]. Of a branch that stands on
 	// the line it is its place there; else it was proved by comparisons. 0: none, or none known.
 	Reach int
-	// Demands tells that rules let us move the branch only to a commit whose PromoteContextFor(Name) is green.
+	// Demands reports whether rules let us move the branch only to a commit whose PromoteContextFor(Name) is green.
 	Demands bool
 	Twin    Branch   // another branch whose name differs from this one's in case alone; "": none
 	Reports []Report // what Flux said of the commits that this branch stood at lately
@@ -61,7 +61,7 @@ type Relation int
 
 // The relations.
 const (
-	RelationUnknown Relation = iota // it could not be told: nothing is moved
+	RelationUnknown Relation = iota // not known: nothing is moved
 	Absent                          // the branch is not there
 	Behind                          // its source descends from it: it may move forward
 	Level                           // both are one commit
@@ -84,7 +84,7 @@ type Commit struct {
 	SHA     SHA
 	At      time.Time // when it was committed
 	Subject string    // first line of its message, hostile text
-	// Read tells that Checks, Head and Ours were read. It is false for commits that no decision needs them of, and then none of
+	// Read reports whether Checks, Head and Ours were read. It is false for commits that no decision needs them of, and then none of
 	// them counts as green.
 	Read      bool
 	Checks    []Check  // what others reported on the commit, as of Pull

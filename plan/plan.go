@@ -124,12 +124,12 @@ type Required struct {
 type Came struct {
 	SHA      SHA
 	By       Login     // hostile text; "" if it is not known
-	At       time.Time // when it came, as near as it could be told
+	At       time.Time // when it arrived, as near as is known
 	Files    []File
 	Complete bool // Files is the whole list
 }
 
-// Enforced tells whether the base requires our context and takes it from our App alone.
+// Enforced reports whether the base requires our context, and whether it accepts it from our App only.
 func (b Base) Enforced(branch Branch, app int64) (required, bound bool) {
 	for _, r := range b.Required {
 		if r.Context.Is(ContextFor(branch)) {
@@ -141,7 +141,7 @@ func (b Base) Enforced(branch Branch, app int64) (required, bound bool) {
 
 // Pull is one open pull request.
 type Pull struct {
-	Unread    Unread // what else is told of it may be less than there is
+	Unread    Unread // the rest may be incomplete
 	Number    int
 	Title     string // hostile text
 	Author    Login
@@ -151,7 +151,7 @@ type Pull struct {
 	// Read is the instant for which its details were read (Files, Reviews, Checks, and what follows from them); zero: the snapshot's.
 	Read      time.Time
 	HeadRef   Branch // name in the head's repository
-	MergeBase SHA    // of Head and the base's tip; "" if it could not be told: then the head counts as behind
+	MergeBase SHA    // of Head and the base's tip; "" if it is not known: then the head counts as behind
 	Crossed   bool   // Head and the base's tip may have more merge bases than this one, from which Files is listed
 	Draft     bool
 	AutoMerge config.Method // by which GitHub itself merges it once its rules allow it; "": it was not armed
@@ -279,7 +279,7 @@ const (
 
 // Group is a merge queue's group that asks for our context on its head.
 type Group struct {
-	Unread   Unread // what else is told of it may be less than there is
+	Unread   Unread // the rest may be incomplete
 	Base     Branch
 	BaseSHA  SHA
 	Head     SHA

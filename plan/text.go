@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// What all who write a reason share: how hostile text becomes fit to be read, how an instant is told, and how long a reason is.
+// What all who write a reason share: how hostile text becomes fit to be read, how an instant is shown, and how long a reason is.
 
 const (
 	// MaxReason is GitHub's bound on the description of a commit status, in characters.
 	MaxReason = 140
-	// maxHostile bounds how much of a hostile text is looked at, in bytes: what is told of it is far less.
+	// maxHostile bounds how much of a hostile text is looked at, in bytes: what is shown of it is far less.
 	maxHostile = 8 << 10
 	// minMiddle is how short Middle makes a text at most, in characters.
 	minMiddle = 8
@@ -56,7 +56,7 @@ func Fit(s string) string {
 	return strings.TrimRight(string(r[:MaxReason-1]), " ") + "…"
 }
 
-// Middle shortens s to n characters, at least 8, keeping its two ends: of a path or a name both tell something.
+// Middle shortens s to n characters, at least 8, keeping its two ends: of a path or a name both matter.
 func Middle(s string, n int) string {
 	n = max(n, minMiddle)
 	if utf8.RuneCountInString(s) <= n {
@@ -67,7 +67,7 @@ func Middle(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
-// Clock is an instant as people read it, in a zone, with the year; to the second if it has any. It rounds up: a wait is told no
+// Clock is an instant as people read it, in a zone, with the year; to the second if it has any. It rounds up: a wait is shown no
 // shorter than it is.
 func Clock(t time.Time, zone *time.Location) string {
 	if whole := t.Truncate(time.Second); !whole.Equal(t) {

@@ -38,14 +38,14 @@ func (l *line) place(sha plan.SHA) (int, bool) {
 	return place, ok && sha != ""
 }
 
-func (b *bench) line(name plan.Branch) *line {
-	if l, ok := b.lines[name]; ok {
+func (j *judge) line(name plan.Branch) *line {
+	if l, ok := j.lines[name]; ok {
 		return l
 	}
-	src, known := b.s.Sources[name]
+	src, known := j.s.Sources[name]
 	l := &line{Source: src, name: name, known: known}
 	l.sound = known && len(src.Line) > 0 && src.Line[0].SHA == src.Tip && src.Tip != ""
-	b.lines[name] = l
+	j.lines[name] = l
 	return l
 }
 
@@ -74,18 +74,18 @@ type goal struct {
 	unsure bool        // what the source requires is not known
 }
 
-func (b *bench) goal(l *line, checks config.Checks) *goal {
+func (j *judge) goal(l *line, checks config.Checks) *goal {
 	key := aim{l.name, checks}
-	if g, ok := b.goals[key]; ok {
+	if g, ok := j.goals[key]; ok {
 		return g
 	}
 	g := &goal{place: len(l.Line)}
-	b.goals[key] = g
+	j.goals[key] = g
 	if checks == config.ChecksNone {
 		g.place = 0
 		return g
 	}
-	e := examiner{all: checks == config.ChecksAll, ignores: b.policy.PullRequests.IgnoresCheck}
+	e := examiner{all: checks == config.ChecksAll, ignores: j.policy.PullRequests.IgnoresCheck}
 	g.silent = e.silent(l.Line)
 	if !l.Rules {
 		g.unsure = true // fail closed: an unknown check may be required
@@ -133,7 +133,7 @@ type examiner struct {
 	ignores  func(context string) bool // those that never count
 }
 
-// counts tells whether a check may hold a commit: not what sluice itself writes, not Flux's reports on what it applied, not what
+// counts reports whether a check may hold a commit: not what sluice itself writes, not Flux's reports on what it applied, not what
 // the file ignores.
 func (e *examiner) counts(c plan.Context) bool {
 	_, flux := c.Kustomization()
@@ -150,7 +150,7 @@ func (e *examiner) counted(all []plan.Check) []plan.Check {
 	return out
 }
 
-// silent tells that no check was reported on any of the last commits, nor on what became them.
+// silent reports whether no check was reported on any of the last commits, nor on what became them.
 func (e *examiner) silent(commits []plan.Commit) bool {
 	commits = commits[:min(len(commits), silentAfter)]
 	for i := range commits {

@@ -12,7 +12,7 @@
 // A branch only ever moves forward on the line, and only while its window is releasable. The one exception is a branch that was
 // deleted: it is put back where it was last seen, never further, whatever the window.
 //
-// Every doubt waits: a branch or source that was not observed, a relation that could not be told, checks or rules that could not
+// Every doubt waits: a branch or source that was not observed, a comparison that failed, checks or rules that could not
 // be read, a clock that is off. None of them ever moves a branch.
 package promoter
 
@@ -32,23 +32,23 @@ func Decide(s plan.Snapshot) plan.Plan {
 	if policy == nil || len(policy.Branches) == 0 {
 		return out
 	}
-	b := newBench(s, policy)
-	cases := b.judgeAll()
+	j := newJudge(s, policy)
+	cases := j.decideAll()
 	for _, d := range cases {
 		out.Branches = append(out.Branches, d.verdict())
 	}
-	out.Actions = b.actions(cases)
-	b.alarm.LookAt(s.Again)
-	out.Wake, out.Look = b.alarm.Wake, b.alarm.Look
+	out.Actions = j.actions(cases)
+	j.alarm.LookAt(s.Again)
+	out.Wake, out.Look = j.alarm.Wake, j.alarm.Look
 	return out
 }
 
-// bench is where one snapshot is judged. It keeps what many branches ask for again.
-type bench struct {
+// judge is where one snapshot is decided on. It keeps what many branches ask for again.
+type judge struct {
 	s        plan.Snapshot
 	policy   *config.Policy
 	tracked  map[plan.Branch]*plan.Tracked // nil: observed twice, so it is not known which is right
-	stuck    map[stand]plan.Stuck          // what was refused where a branch stands, taken together
+	stuck    map[position]plan.Stuck       // what was refused where a branch stands, taken together
 	openings map[window.Name]*opening
 	lines    map[plan.Branch]*line
 	goals    map[aim]*goal
@@ -56,37 +56,37 @@ type bench struct {
 	alarm    plan.Alarm
 }
 
-// stand is where one branch stands.
-type stand struct {
+// position is where one branch stands.
+type position struct {
 	branch plan.Branch
 	at     plan.SHA
 }
 
-func newBench(s plan.Snapshot, policy *config.Policy) *bench {
-	b := &bench{
+func newJudge(s plan.Snapshot, policy *config.Policy) *judge {
+	j := &judge{
 		s: s, policy: policy,
 		tracked:  make(map[plan.Branch]*plan.Tracked, len(s.Branches)),
-		stuck:    make(map[stand]plan.Stuck, len(s.Stuck)),
+		stuck:    make(map[position]plan.Stuck, len(s.Stuck)),
 		openings: map[window.Name]*opening{}, lines: map[plan.Branch]*line{}, goals: map[aim]*goal{},
 		fights: s.Fights(), alarm: plan.Alarm{At: s.At},
 	}
 	for i := range s.Branches {
 		t := &s.Branches[i]
-		if _, twice := b.tracked[t.Name]; twice {
+		if _, twice := j.tracked[t.Name]; twice {
 			t = nil // fail closed
 		}
-		b.tracked[s.Branches[i].Name] = t
+		j.tracked[s.Branches[i].Name] = t
 	}
 	for _, v := range s.Stuck {
-		key := stand{v.Branch, v.Old}
-		b.stuck[key] = together(b.stuck[key], v)
+		key := position{v.Branch, v.Old}
+		j.stuck[key] = mergeRefusals(j.stuck[key], v)
 	}
-	return b
+	return j
 }
 
-// together makes one of two refusals of a branch that did not move since, in whatever order they come: the later one, as often as
+// mergeRefusals makes one of two refusals of a branch that did not move since, in whatever order they come: the later one, as often as
 // both. Each commit on the source is another goal, and what keeps a branch from one keeps it from the next.
-func together(a, b plan.Stuck) plan.Stuck {
+func mergeRefusals(a, b plan.Stuck) plan.Stuck {
 	last := a
 	if c := b.At.Compare(a.At); c > 0 || (c == 0 && b.Reason < a.Reason) {
 		last = b
@@ -99,33 +99,33 @@ func together(a, b plan.Stuck) plan.Stuck {
 type opening struct {
 	window.State
 	name window.Name
-	zone *time.Location // in which its instants are told
+	zone *time.Location // in which its instants are shown
 	says string         // of one that is open
 	next time.Time      // when the words for it may differ
 }
 
-func (b *bench) opening(name window.Name) *opening {
-	if o, ok := b.openings[name]; ok {
+func (j *judge) opening(name window.Name) *opening {
+	if o, ok := j.openings[name]; ok {
 		return o
 	}
-	cal := b.policy.Calendar
-	o := &opening{State: cal.At(name, b.s.At), name: name, zone: cal.Zone(name)}
+	cal := j.policy.Calendar
+	o := &opening{State: cal.At(name, j.s.At), name: name, zone: cal.Zone(name)}
 	if all := cal.Names(); name == window.Live && len(all) > 0 {
 		o.zone = cal.Zone(all[0])
 	}
-	o.says = sayOpen(o.ReleasableUntil, o.zone)
-	o.next = plan.Soonest(o.Next, o.ReleasableUntil)
-	if !o.Releasable && o.ReleasableUntil.IsZero() {
-		o.next = plan.Soonest(o.next, plan.NextDay(b.s.At))
+	o.says = sayOpen(o.ReleasableChange, o.zone)
+	o.next = plan.Soonest(o.Next, o.ReleasableChange)
+	if !o.Releasable && o.ReleasableChange.IsZero() {
+		o.next = plan.Soonest(o.next, plan.NextDay(j.s.At))
 	}
-	b.openings[name] = o
+	j.openings[name] = o
 	return o
 }
 
 // releasableFrom is the first instant from t on at which the window is releasable; zero: none in sight.
-func (b *bench) releasableFrom(name window.Name, t time.Time) time.Time {
-	if st := b.policy.Calendar.At(name, t); !st.Releasable {
-		return st.ReleasableUntil
+func (j *judge) releasableFrom(name window.Name, t time.Time) time.Time {
+	if st := j.policy.Calendar.At(name, t); !st.Releasable {
+		return st.ReleasableChange
 	}
 	return t
 }

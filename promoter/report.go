@@ -16,7 +16,7 @@ import (
 const maxReported = 20
 
 // reported is the ruling on a branch that stands where it should.
-func (d *brief) reported() ruling {
+func (d *branchCase) reported() ruling {
 	r := ruling{kind: plan.Current, reason: sayCurrent(d.from)}
 	latest := d.latestReports()
 	greens, last := 0, time.Time{}
@@ -51,7 +51,7 @@ func (d *brief) reported() ruling {
 
 // latestReports are those that count: of the commit where the branch stands, the latest of each object, ordered by object. If any
 // of them names the branch, those that name none do not count.
-func (d *brief) latestReports() []plan.Report {
+func (d *branchCase) latestReports() []plan.Report {
 	named, plain := map[string]plan.Report{}, map[string]plan.Report{}
 	for _, v := range d.tracked.Reports {
 		of := plain
@@ -73,7 +73,7 @@ func (d *brief) latestReports() []plan.Report {
 
 // before tells a report that names no branch and is older than our move to its commit: it speaks of another branch there, as the
 // live side's does.
-func (d *brief) before(v plan.Report) bool {
+func (d *branchCase) before(v plan.Report) bool {
 	m := d.tracked.Moved
 	return v.Branch == "" && m != nil && m.New == d.tracked.Tip && v.At.Before(m.At)
 }
@@ -85,7 +85,7 @@ func laterReport(a, b plan.Report) bool {
 }
 
 // took is the time from due to applied, of our own move to this commit alone.
-func (d *brief) took(applied time.Time) time.Duration {
+func (d *branchCase) took(applied time.Time) time.Duration {
 	m := d.tracked.Moved
 	if m == nil || m.New != d.tracked.Tip || m.Due.IsZero() {
 		return 0

@@ -9,9 +9,9 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// brief is one windowed branch while it is judged.
-type brief struct {
-	b          *bench
+// branchCase is one windowed branch while it is decided on.
+type branchCase struct {
+	j          *judge
 	name, from plan.Branch
 	checks     config.Checks
 	tracked    *plan.Tracked // nil: it was not observed
@@ -37,39 +37,39 @@ type ruling struct {
 }
 
 // rule is one line of the table of verdicts.
-type rule = plan.Rule[*brief, ruling]
+type rule = plan.Rule[*branchCase, ruling]
 
-// table is the order in which rules are tried: what is not known at all, what people must mend (they are told even while the
+// table is the order in which rules are tried: what is not known at all, what people must fix (shown even while the
 // window is shut), what is done, then held, waiting and due. restored comes as soon as nothing speaks against the name itself: it
 // needs neither the source nor the window.
 func table() []rule {
 	return []rule{
-		unobserved, unreadable, twin, fought, restored,
-		sourceUnobserved, sourceMissing, blind, silent, torn, beyond, diverged,
+		unobserved, unreadable, caseConflict, fought, restored,
+		sourceUnobserved, sourceMissing, noChecks, silent, notCompared, beyond, diverged,
 		current, refused, shut,
 		rulesUnread, clockOff, nothingGreen,
 	}
 }
 
-// judgeAll rules on every entry of the file, in its order.
-func (b *bench) judgeAll() []*brief {
+// decideAll rules on every entry of the file, in its order.
+func (j *judge) decideAll() []*branchCase {
 	rules := table()
-	out := make([]*brief, 0, len(b.policy.Branches))
-	for i := range b.policy.Branches {
-		d := b.brief(&b.policy.Branches[i])
+	out := make([]*branchCase, 0, len(j.policy.Branches))
+	for i := range j.policy.Branches {
+		d := j.caseOf(&j.policy.Branches[i])
 		d.ruling = plan.First(rules, d, due)
-		b.alarm.WakeAt(d.ruling.wake)
-		b.alarm.LookAt(d.ruling.look)
+		j.alarm.WakeAt(d.ruling.wake)
+		j.alarm.LookAt(d.ruling.look)
 		out = append(out, d)
 	}
 	return out
 }
 
-func (b *bench) brief(e *config.Branch) *brief {
-	d := &brief{b: b, name: plan.Branch(e.Name), from: plan.Branch(e.From), checks: e.Checks}
-	d.tracked = b.tracked[d.name]
-	d.line, d.open = b.line(d.from), b.opening(e.Window)
-	d.goal = b.goal(d.line, d.checks)
+func (j *judge) caseOf(e *config.Branch) *branchCase {
+	d := &branchCase{j: j, name: plan.Branch(e.Name), from: plan.Branch(e.From), checks: e.Checks}
+	d.tracked = j.tracked[d.name]
+	d.line, d.open = j.line(d.from), j.opening(e.Window)
+	d.goal = j.goal(d.line, d.checks)
 	if d.tracked != nil && d.known() {
 		d.fits = true
 		switch d.tracked.Relation {
@@ -83,8 +83,8 @@ func (b *bench) brief(e *config.Branch) *brief {
 	return d
 }
 
-// known tells that how the branch stands to its source was told, and that what was read of the two fits together.
-func (d *brief) known() bool {
+// known reports whether the branch was compared with its source, and what was read of the two fits together.
+func (d *branchCase) known() bool {
 	t := d.tracked
 	place, onLine := d.line.place(t.Tip)
 	switch t.Relation {
@@ -102,18 +102,18 @@ func (d *brief) known() bool {
 	return false
 }
 
-// found tells whether there is a commit to go to.
-func (d *brief) found() bool { return d.goal.place < d.reach }
+// found reports whether there is a commit to go to.
+func (d *branchCase) found() bool { return d.goal.place < d.reach }
 
 // target is the commit to go to, if there is one.
-func (d *brief) target() plan.SHA {
+func (d *branchCase) target() plan.SHA {
 	if !d.found() {
 		return ""
 	}
 	return d.line.Line[d.goal.place].SHA
 }
 
-func (d *brief) verdict() plan.BranchVerdict {
+func (d *branchCase) verdict() plan.BranchVerdict {
 	v := plan.BranchVerdict{
 		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: d.ruling.reason,
 		Until: d.ruling.until, Why: d.ruling.why,
@@ -131,7 +131,7 @@ func (d *brief) verdict() plan.BranchVerdict {
 
 // waiting is Line[newest:end], the commits that wait: up to the goal, or all while nothing newer will do. For a branch that is not
 // there it is the goal alone: it takes the whole history at once.
-func (d *brief) waiting() (newest, end int) {
+func (d *branchCase) waiting() (newest, end int) {
 	switch {
 	case d.tracked.Tip == "" && (d.tracked.Seen != "" || !d.found()):
 		return 0, 0
@@ -146,43 +146,43 @@ func (d *brief) waiting() (newest, end int) {
 func blocked(reason string) ruling { return ruling{kind: plan.Blocked, reason: reason} }
 
 // wait is for what time alone does not mend.
-func (d *brief) wait(reason string) ruling { return ruling{kind: plan.Waiting, reason: reason} }
+func (d *branchCase) wait(reason string) ruling { return ruling{kind: plan.Waiting, reason: reason} }
 
 // waitOpen waits although the window is open; when it shuts, the branch is held instead.
-func (d *brief) waitOpen(reason string) ruling {
+func (d *branchCase) waitOpen(reason string) ruling {
 	return ruling{kind: plan.Waiting, reason: reason, wake: d.open.next, goes: d.target()}
 }
 
 // unobserved: the file names it, and nobody looked.
-func unobserved(d *brief) (ruling, bool) {
+func unobserved(d *branchCase) (ruling, bool) {
 	if d.tracked != nil {
 		return ruling{}, false
 	}
 	r := d.wait(wordUnobserved)
-	r.look = d.b.s.At.Add(plan.LookAgain)
+	r.look = d.j.s.At.Add(plan.LookAgain)
 	return r, true
 }
 
-// unreadable: GitHub does not tell where it stands, or how that stands to its source. sluice asks again by itself.
-func unreadable(d *brief) (ruling, bool) {
+// unreadable: GitHub did not return its tip, or the comparison with its source. sluice retries by itself.
+func unreadable(d *branchCase) (ruling, bool) {
 	if !d.tracked.Unread.Is() {
 		return ruling{}, false
 	}
 	return d.wait(sayUnread(d.tracked.Unread)), true
 }
 
-// twin: where case is folded, a write to one of the two names would be a write to the other.
-func twin(d *brief) (ruling, bool) {
+// caseConflict: where case is folded, a write to one of the two names would be a write to the other.
+func caseConflict(d *branchCase) (ruling, bool) {
 	if d.tracked.Twin == "" {
 		return ruling{}, false
 	}
-	return blocked(sayTwin(d.name, d.tracked.Twin)), true
+	return blocked(sayCaseConflict(d.name, d.tracked.Twin)), true
 }
 
 // fought: somebody else keeps setting the status that lets it move. Writing against them for ever would help nobody.
-func fought(d *brief) (ruling, bool) {
+func fought(d *branchCase) (ruling, bool) {
 	context := plan.PromoteContextFor(d.name)
-	f, lost := d.b.fights.Lost("", context)
+	f, lost := d.j.fights.Lost("", context)
 	if !lost || !d.tracked.Demands {
 		return ruling{}, false
 	}
@@ -192,7 +192,7 @@ func fought(d *brief) (ruling, bool) {
 }
 
 // restored: it was deleted. It comes back where it was last seen, and no further: whether it may go on is another question.
-func restored(d *brief) (ruling, bool) {
+func restored(d *branchCase) (ruling, bool) {
 	if d.tracked.Relation != plan.Absent || d.tracked.Tip != "" || d.tracked.Seen == "" {
 		return ruling{}, false
 	}
@@ -206,58 +206,58 @@ func restored(d *brief) (ruling, bool) {
 	return r, true
 }
 
-func sourceUnobserved(d *brief) (ruling, bool) {
+func sourceUnobserved(d *branchCase) (ruling, bool) {
 	if d.line.known {
 		return ruling{}, false
 	}
 	r := d.wait(saySourceUnobserved(d.from))
-	r.look = d.b.s.At.Add(plan.LookAgain)
+	r.look = d.j.s.At.Add(plan.LookAgain)
 	return r, true
 }
 
-func sourceMissing(d *brief) (ruling, bool) {
+func sourceMissing(d *branchCase) (ruling, bool) {
 	if d.line.Tip != "" {
 		return ruling{}, false
 	}
 	return blocked(saySourceMissing(d.from)), true
 }
 
-// blind: git alone knows no checks, so none can have passed.
-func blind(d *brief) (ruling, bool) {
+// noChecks: git alone knows no checks, so none can have passed.
+func noChecks(d *branchCase) (ruling, bool) {
 	if !d.line.Blind || d.checks == config.ChecksNone {
 		return ruling{}, false
 	}
-	return blocked(wordBlind), true
+	return blocked(wordNoChecks), true
 }
 
 // silent: the branch would wait for ever for what never comes.
-func silent(d *brief) (ruling, bool) {
+func silent(d *branchCase) (ruling, bool) {
 	if !d.goal.silent {
 		return ruling{}, false
 	}
 	return blocked(saySilent(d.from)), true
 }
 
-// torn: how the branch stands to its source could not be told, or what was read of the two does not fit together, as when one of
+// notCompared: the branch could not be compared with its source, or what was read of the two does not fit together, as when one of
 // them moved between two reads.
-func torn(d *brief) (ruling, bool) {
+func notCompared(d *branchCase) (ruling, bool) {
 	if d.fits {
 		return ruling{}, false
 	}
-	r := d.wait(sayTorn(d.name, d.from))
-	r.look = d.b.s.At.Add(plan.LookAgain)
+	r := d.wait(sayNotCompared(d.name, d.from))
+	r.look = d.j.s.At.Add(plan.LookAgain)
 	return r, true
 }
 
 // beyond: the source was moved back. The branch never goes backwards.
-func beyond(d *brief) (ruling, bool) {
+func beyond(d *branchCase) (ruling, bool) {
 	if d.tracked.Relation != plan.Beyond {
 		return ruling{}, false
 	}
 	return blocked(sayBeyond(d.name, d.from)), true
 }
 
-func diverged(d *brief) (ruling, bool) {
+func diverged(d *branchCase) (ruling, bool) {
 	if d.tracked.Relation != plan.Diverged {
 		return ruling{}, false
 	}
@@ -265,7 +265,7 @@ func diverged(d *brief) (ruling, bool) {
 }
 
 // current: it stands at its source's tip, and Flux may have said what came of it.
-func current(d *brief) (ruling, bool) {
+func current(d *branchCase) (ruling, bool) {
 	if d.tracked.Relation != plan.Level {
 		return ruling{}, false
 	}
@@ -273,7 +273,7 @@ func current(d *brief) (ruling, bool) {
 }
 
 // refused: GitHub refused to move the branch from where it stands; it is tried again later, or when it stands elsewhere.
-func refused(d *brief) (ruling, bool) {
+func refused(d *branchCase) (ruling, bool) {
 	if !d.found() {
 		return ruling{}, false
 	}
@@ -281,19 +281,19 @@ func refused(d *brief) (ruling, bool) {
 }
 
 // refusedTo blocks the move to a commit that GitHub refused, until it is tried again. While the window is shut that is at its
-// opening: whoever can mend it is told meanwhile. A branch that is put back waits for no window.
-func (d *brief) refusedTo(to plan.SHA) (ruling, bool) {
-	s, ok := d.b.stuck[stand{d.name, d.tracked.Tip}]
+// opening: people can fix it in the meantime. A branch that is restored waits for no window.
+func (d *branchCase) refusedTo(to plan.SHA) (ruling, bool) {
+	s, ok := d.j.stuck[position{d.name, d.tracked.Tip}]
 	if !ok {
 		return ruling{}, false
 	}
-	at := d.b.s.At
+	at := d.j.s.At
 	again := nextMinute(s.At.Add(plan.RetryAfter(s.Count)))
 	if restores := d.tracked.Tip == "" && d.tracked.Seen != ""; !restores {
 		if again.Before(at) {
 			again = at
 		}
-		again = d.b.releasableFrom(d.open.name, again)
+		again = d.j.releasableFrom(d.open.name, again)
 	}
 	if !again.IsZero() && !at.Before(again) {
 		return ruling{}, false
@@ -316,17 +316,17 @@ func nextMinute(t time.Time) time.Time {
 	return t
 }
 
-func shut(d *brief) (ruling, bool) {
+func shut(d *branchCase) (ruling, bool) {
 	if d.open.Releasable {
 		return ruling{}, false
 	}
 	return ruling{
-		kind: plan.Held, reason: d.sayShut(), until: d.open.ReleasableUntil, wake: d.open.next, goes: d.target(), why: d.skipped(),
+		kind: plan.Held, reason: d.sayShut(), until: d.open.ReleasableChange, wake: d.open.next, goes: d.target(), why: d.skipped(),
 	}, true
 }
 
 // rulesUnread: what must be green is not known.
-func rulesUnread(d *brief) (ruling, bool) {
+func rulesUnread(d *branchCase) (ruling, bool) {
 	if !d.goal.unsure {
 		return ruling{}, false
 	}
@@ -334,17 +334,17 @@ func rulesUnread(d *brief) (ruling, bool) {
 }
 
 // clockOff: with a clock that is off GitHub's, "now" is not known.
-func clockOff(d *brief) (ruling, bool) {
-	if !d.b.s.ClockOff() {
+func clockOff(d *branchCase) (ruling, bool) {
+	if !d.j.s.ClockOff() {
 		return ruling{}, false
 	}
 	r := d.waitOpen(wordClockOff)
-	r.look = d.b.s.At.Add(plan.LookAgain)
+	r.look = d.j.s.At.Add(plan.LookAgain)
 	return r, true
 }
 
 // nothingGreen: there are newer commits, and no checks of theirs passed.
-func nothingGreen(d *brief) (ruling, bool) {
+func nothingGreen(d *branchCase) (ruling, bool) {
 	if d.found() {
 		return ruling{}, false
 	}
@@ -355,7 +355,7 @@ func nothingGreen(d *brief) (ruling, bool) {
 }
 
 // nearest is the newest commit that may still pass, else the newest.
-func (d *brief) nearest() (int, mark) {
+func (d *branchCase) nearest() (int, mark) {
 	for i, m := range d.goal.marks[:d.reach] {
 		if m.state != red {
 			return i, m
@@ -364,36 +364,36 @@ func (d *brief) nearest() (int, mark) {
 	return 0, d.goal.marks[0]
 }
 
-// skipped tells of the newest commits why the branch does not go there.
-func (d *brief) skipped() []plan.Step {
+// skipped is why the branch does not go to the newest commits.
+func (d *branchCase) skipped() []plan.Step {
 	return slices.Clip(d.goal.steps[:min(len(d.goal.steps), d.reach)])
 }
 
-func due(d *brief) ruling {
+func due(d *branchCase) ruling {
 	r := ruling{
-		kind: plan.Due, reason: d.sayDue(), until: d.open.ReleasableUntil, wake: d.open.next, goes: d.target(), why: d.skipped(),
+		kind: plan.Due, reason: d.sayDue(), until: d.open.ReleasableChange, wake: d.open.next, goes: d.target(), why: d.skipped(),
 		look: d.afterwards(),
 	}
 	r.move = d.move(r.goes)
-	r.move.Before = plan.Soonest(d.b.s.At.Add(plan.FreshFor), d.open.ReleasableUntil)
+	r.move.Before = plan.Soonest(d.j.s.At.Add(plan.FreshFor), d.open.ReleasableChange)
 	r.move.Due = d.dueSince()
 	return r
 }
 
 // afterwards is when to look what became of a move: at once. Where nothing is moved, never.
-func (d *brief) afterwards() time.Time {
-	if d.b.observes() {
+func (d *branchCase) afterwards() time.Time {
+	if d.j.observes() {
 		return time.Time{}
 	}
-	return d.b.s.At
+	return d.j.s.At
 }
 
 // dueSince is when the goal could first have been moved to: its window's opening or its commit's date, whichever came later. Whoever
 // commits may write any date; one that is still to come counts as now.
-func (d *brief) dueSince() time.Time {
+func (d *branchCase) dueSince() time.Time {
 	since := d.line.Line[d.goal.place].At
-	if since.After(d.b.s.At) {
-		since = d.b.s.At
+	if since.After(d.j.s.At) {
+		since = d.j.s.At
 	}
 	if d.open.Since.After(since) {
 		since = d.open.Since
@@ -401,7 +401,7 @@ func (d *brief) dueSince() time.Time {
 	return since
 }
 
-func (d *brief) move(to plan.SHA) *plan.Move {
+func (d *branchCase) move(to plan.SHA) *plan.Move {
 	m := &plan.Move{Branch: d.name, Old: d.tracked.Tip, New: to, Unlock: d.tracked.Demands}
 	if m.Unlock {
 		m.Unlocked, m.Says, m.Withdrawn = d.greenOn(to), d.sayUnlocked(), wordRefused

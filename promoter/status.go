@@ -8,12 +8,12 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-func (b *bench) observes() bool { return b.policy.Mode == config.Observe }
+func (j *judge) observes() bool { return j.policy.Mode == config.Observe }
 
 // actions are the writes, in their order: what takes green back waits for nothing, then the moves of all branches that are due,
 // as one, then what sums them up.
-func (b *bench) actions(cases []*brief) []plan.Action {
-	bySource := map[plan.Branch][]*brief{}
+func (j *judge) actions(cases []*branchCase) []plan.Action {
+	bySource := map[plan.Branch][]*branchCase{}
 	var sources []plan.Branch // in the file's order
 	for _, d := range cases {
 		if bySource[d.from] == nil {
@@ -23,25 +23,25 @@ func (b *bench) actions(cases []*brief) []plan.Action {
 	}
 	var back, sums []plan.Action
 	for _, name := range sources {
-		for _, set := range b.takeBack(b.line(name), bySource[name]) {
+		for _, set := range j.withdrawals(j.line(name), bySource[name]) {
 			back = append(back, set)
 		}
 	}
-	for _, set := range b.sums(cases) {
+	for _, set := range j.sums(cases) {
 		if set.Withdraws {
 			back = append(back, set)
 		} else {
 			sums = append(sums, set)
 		}
 	}
-	if moves := b.moves(cases); len(moves) > 0 {
+	if moves := j.moves(cases); len(moves) > 0 {
 		back = append(back, plan.MoveBranches{Moves: moves})
 	}
 	return append(back, sums...)
 }
 
-func (b *bench) moves(cases []*brief) []plan.Move {
-	if b.observes() {
+func (j *judge) moves(cases []*branchCase) []plan.Move {
+	if j.observes() {
 		return nil
 	}
 	var out []plan.Move
@@ -53,13 +53,13 @@ func (b *bench) moves(cases []*brief) []plan.Move {
 	return out
 }
 
-// takeBack is for every green that would let a branch of cases move on the line where it may not move now. What stands at or
+// withdrawals is for every green that would let a branch of cases move on the line where it may not move now. What stands at or
 // behind a branch lets it go nowhere. In mode observe nothing is locked by us, and git alone has no statuses.
-func (b *bench) takeBack(l *line, cases []*brief) []plan.SetStatus {
-	if b.observes() || l.Blind {
+func (j *judge) withdrawals(l *line, cases []*branchCase) []plan.SetStatus {
+	if j.observes() || l.Blind {
 		return nil
 	}
-	byContext := make(map[plan.Context]*brief, len(cases))
+	byContext := make(map[plan.Context]*branchCase, len(cases))
 	for _, d := range cases {
 		byContext[plan.PromoteContextFor(d.name)] = d
 	}
@@ -75,7 +75,7 @@ func (b *bench) takeBack(l *line, cases []*brief) []plan.SetStatus {
 			set := plan.SetStatus{
 				Pin: plan.Pin{SHA: c.SHA}, Context: plan.PromoteContextFor(d.name), State: plan.Pending, Description: sayLocked(d.ruling.reason),
 			}
-			if w, ok := b.fights.Correct(set, ours, b.s.Us); ok {
+			if w, ok := j.fights.Correct(set, ours, j.s.Us); ok {
 				out = append(out, w)
 			}
 		}
@@ -83,8 +83,8 @@ func (b *bench) takeBack(l *line, cases []*brief) []plan.SetStatus {
 	return out
 }
 
-// locked tells that the branch may not move to the commit at a place of its source's line now, although it stands ahead of it.
-func (d *brief) locked(sha plan.SHA, place int) bool {
+// locked reports whether the branch may not move to the commit at a place of its source's line now, although it stands ahead of it.
+func (d *branchCase) locked(sha plan.SHA, place int) bool {
 	if d.tracked == nil || (d.ruling.move != nil && d.ruling.move.New == sha) {
 		return false // nothing is known of it; or it is on its way there
 	}
@@ -93,7 +93,7 @@ func (d *brief) locked(sha plan.SHA, place int) bool {
 
 // ahead is how many commits of the line the branch could be moved to, by whoever may. Where that is not known it is reckoned from
 // the newest commit at which it is known to have stood, and without one it is all of them.
-func (d *brief) ahead() int {
+func (d *branchCase) ahead() int {
 	t := d.tracked
 	switch {
 	case d.fits && (t.Relation == plan.Level || t.Relation == plan.Beyond):
@@ -114,8 +114,8 @@ func (d *brief) ahead() int {
 	return n
 }
 
-// greenOn tells that our success for the branch stands on a commit of its line.
-func (d *brief) greenOn(sha plan.SHA) bool {
+// greenOn reports whether our success for the branch stands on a commit of its line.
+func (d *branchCase) greenOn(sha plan.SHA) bool {
 	place, ok := d.line.place(sha)
 	if !ok {
 		return false
@@ -123,14 +123,14 @@ func (d *brief) greenOn(sha plan.SHA) bool {
 	want := plan.PromoteContextFor(d.name)
 	for _, ours := range byFolded(d.line.Line[place].Ours) {
 		if now, _ := plan.Latest(ours); now.Context.Is(want) {
-			return now.By == d.b.s.Us && now.State == plan.Success
+			return now.By == d.j.s.Us && now.State == plan.Success
 		}
 	}
 	return false
 }
 
 // statusesOn is how many statuses stand under the branch's context on a commit of its line: none, or not known.
-func (d *brief) statusesOn(sha plan.SHA) int {
+func (d *branchCase) statusesOn(sha plan.SHA) int {
 	place, ok := d.line.place(sha)
 	if !ok {
 		return -1
@@ -143,10 +143,10 @@ func (d *brief) statusesOn(sha plan.SHA) int {
 	return 0
 }
 
-// sums are the statuses that tell, on the tip of each source, of all branches that follow it. Sources that stand at one commit share
+// sums are the statuses that sum up, on the tip of each source, all branches that follow it. Sources that stand at one commit share
 // theirs, as GitHub does.
-func (b *bench) sums(cases []*brief) []plan.SetStatus {
-	byTip := map[plan.SHA][]*brief{}
+func (j *judge) sums(cases []*branchCase) []plan.SetStatus {
+	byTip := map[plan.SHA][]*branchCase{}
 	var tips []plan.SHA // in the file's order
 	for _, d := range cases {
 		tip := d.line.Tip
@@ -160,43 +160,43 @@ func (b *bench) sums(cases []*brief) []plan.SetStatus {
 	}
 	var out []plan.SetStatus
 	for _, tip := range tips {
-		if set, ok := b.sumUp(tip, byTip[tip]); ok {
+		if set, ok := j.sumUp(tip, byTip[tip]); ok {
 			out = append(out, set)
 		}
 	}
 	return out
 }
 
-func (b *bench) sumUp(tip plan.SHA, cases []*brief) (plan.SetStatus, bool) {
+func (j *judge) sumUp(tip plan.SHA, cases []*branchCase) (plan.SetStatus, bool) {
 	t := count(cases)
 	set := plan.SetStatus{Pin: plan.Pin{SHA: tip}, Context: plan.PromoteContext, State: plan.Pending}
 	switch {
-	case b.observes():
+	case j.observes():
 		set.State, set.Description = plan.Success, t.sayObserved()
 	case len(t.blocked) > 0:
 		set.State, set.Description = plan.Failure, t.sayBlocked()
 	case t.due > 0:
-		return plan.SetStatus{}, false // in a moment they have moved: that is told, and no status on the way there
+		return plan.SetStatus{}, false // in a moment they have moved: only the result gets a status
 	case len(t.waits) > 0:
 		set.Description = t.sayWaits()
 	default:
 		set.State, set.Description = plan.Success, t.sayDone()
 	}
 	if set.State == plan.Success {
-		set.Before = b.s.At.Add(plan.FreshFor)
+		set.Before = j.s.At.Add(plan.FreshFor)
 	}
-	return b.fights.Correct(set, cases[0].line.Ours, b.s.Us)
+	return j.fights.Correct(set, cases[0].line.Ours, j.s.Us)
 }
 
 // total is how the branches of one tip stand, each list in the file's order.
 type total struct {
-	blocked, waits, failed []*brief
-	first                  *brief // in the file's order
-	next                   *brief // of those that wait the first that is held until a known instant
+	blocked, waits, failed []*branchCase
+	first                  *branchCase // in the file's order
+	next                   *branchCase // of those that wait the first that is held until a known instant
 	due, all               int
 }
 
-func count(cases []*brief) total {
+func count(cases []*branchCase) total {
 	t := total{all: len(cases), first: cases[0]}
 	for _, d := range cases {
 		switch d.ruling.kind {

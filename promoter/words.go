@@ -26,7 +26,7 @@ const (
 
 const (
 	wordUnobserved = "waiting: cannot read the branch; sluice will retry"
-	wordBlind      = "git alone cannot read checks: use --ignore-checks"
+	wordNoChecks   = "git alone cannot read checks: use --ignore-checks"
 	wordClockOff   = "sluice's clock is more than 30 s off GitHub's: nothing is moved until it is corrected"
 	wordAnyCheck   = "any check"
 	wordRefused    = "GitHub refused the move"
@@ -38,7 +38,7 @@ func sayUnread(u plan.Unread) string {
 	return plan.Fit("waiting: " + plan.Clean(u.Reason))
 }
 
-func sayTwin(name, other plan.Branch) string {
+func sayCaseConflict(name, other plan.Branch) string {
 	return phrase("%s and %s differ only in case and may be confused: delete or rename one", name, other)
 }
 
@@ -62,7 +62,7 @@ func saySilent(from plan.Branch) string {
 	return phrase("CI does not run on %s: set checks: none", from)
 }
 
-func sayTorn(name, from plan.Branch) string {
+func sayNotCompared(name, from plan.Branch) string {
 	return phrase("waiting: cannot compare %s with %s; sluice will retry", name, from)
 }
 
@@ -138,7 +138,7 @@ func refusedIn(room int, reason string) string {
 func sentence(reason string) string { return strings.TrimRight(plan.Clean(reason), ".") }
 
 // sayShut names what shuts, until when, and why.
-func (d *brief) sayShut() string {
+func (d *branchCase) sayShut() string {
 	who, why := "", ""
 	switch o := d.open; {
 	case o.FrozenBy != "":
@@ -147,7 +147,7 @@ func (d *brief) sayShut() string {
 		why = ": inside the cutoff before the close"
 	}
 	tail := who + ": no opening scheduled"
-	if u := d.open.ReleasableUntil; !u.IsZero() {
+	if u := d.open.ReleasableChange; !u.IsZero() {
 		tail = who + " until " + plan.Clock(u, d.open.zone) + why
 	}
 	return "held by " + plan.Middle(plan.Clean(string(d.open.name)), plan.MaxReason-runes("held by "+tail)) + tail
@@ -173,7 +173,7 @@ func saySkipped(sha plan.SHA, m mark) plan.Step {
 	return plan.Step{About: sha.Short(), Says: plan.Fit(word + ": " + few(m.about))}
 }
 
-func (d *brief) sayDue() string {
+func (d *branchCase) sayDue() string {
 	what := ": moving to "
 	if d.tracked.Tip == "" {
 		what = ": creating it at "
@@ -189,7 +189,7 @@ func sayOpen(until time.Time, zone *time.Location) string {
 }
 
 // sayUnlocked is the description of the status that lets a branch move to a commit.
-func (d *brief) sayUnlocked() string { return phrase("moving %s here", d.name) }
+func (d *branchCase) sayUnlocked() string { return phrase("moving %s here", d.name) }
 
 // sayLocked is the description of that status where the branch may not move now.
 func sayLocked(reason string) string { return plan.Fit("not now: " + reason) }

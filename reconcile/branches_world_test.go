@@ -148,7 +148,7 @@ func (h *hub) recordBranch(a store.Act) {
 			i = len(h.memory.Stuck) - 1
 		}
 		x := &h.memory.Stuck[i]
-		x.At, x.Reason = r.At, r.Reason
+		x.At, x.Reason, x.Presumed = r.At, r.Reason, r.Presumed
 		x.Count++
 	}
 }

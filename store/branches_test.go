@@ -138,7 +138,7 @@ func report(b plan.Branch, sha plan.SHA, state plan.CheckState, at time.Time) pl
 	return plan.Report{Branch: b, SHA: sha, Object: "flux-system/apps-rw", State: state, Says: "said", At: at}
 }
 
-// hear notes a report and tells whether it was news.
+// hear notes a report and reports whether it was news.
 func hear(t testing.TB, s *store.Store, r plan.Report, at time.Time) bool {
 	t.Helper()
 	repo, news, err := s.NoteReport(t.Context(), plan.Repo{Owner: "ACME", Name: "fleet"}, r, at)

@@ -45,7 +45,7 @@ func causeOf(code int) error {
 	return nil
 }
 
-// ofTheFile tells whether an error is the file's and not of one write: every write would meet it.
+// ofTheFile reports whether an error is the file's and not of one write: every write would meet it.
 func ofTheFile(err error) bool {
 	var e *sqlite.Error
 	if errors.Is(err, ErrGone) {

@@ -79,7 +79,7 @@ func keepList(ctx context.Context, tx *session, id int64, mergeBase, head plan.S
 	return err
 }
 
-// faithful tells whether JSON keeps every name as it is.
+// faithful reports whether JSON keeps every name as it is.
 func faithful(files []plan.File) bool {
 	for _, f := range files {
 		if !utf8.ValidString(f.Path) || !utf8.ValidString(f.Old) {

@@ -209,7 +209,7 @@ func touch(ctx context.Context, tx *session, repo plan.Repo, heads []plan.SHA, a
 	return nil
 }
 
-// windowed tells whether a merge counts for openings. One without releases counts: fail closed.
+// windowed reports whether a merge counts for openings. One without releases counts: fail closed.
 func windowed(releases []layout.Release) bool {
 	for _, r := range releases {
 		if r != layout.Live {

@@ -55,7 +55,7 @@ func noteReport(ctx context.Context, tx *session, repo plan.Repo, r plan.Report,
 	return known, true, err
 }
 
-// keepReport writes a report if it is news, and tells whether it is.
+// keepReport writes a report if it is news, and reports whether it is.
 func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at time.Time) (bool, error) {
 	old, heard, err := lastReport(ctx, tx, id, r)
 	first := errors.Is(err, sql.ErrNoRows)
@@ -110,7 +110,7 @@ func lastReport(ctx context.Context, q querier, id int64, r plan.Report) (old pl
 	return old, instant(last), err
 }
 
-// isTracked tells whether a look has seen the branch as a windowed one. What Flux says of others is nobody's business here,
+// isTracked reports whether a look has seen the branch as a windowed one. What Flux says of others is nobody's business here,
 // and anybody's names would fill the table.
 func isTracked(ctx context.Context, q querier, id int64, b plan.Branch) (bool, error) {
 	var n int
@@ -118,7 +118,7 @@ func isTracked(ctx context.Context, q querier, id int64, b plan.Branch) (bool, e
 	return n > 0, err
 }
 
-// repeats tells whether a report says what the kept one says. Texts of a success or of progress tell durations alone; another
+// repeats reports whether a report says what the kept one says. Texts of a success or of progress tell durations alone; another
 // text of a failure counts once it is not the same burst.
 func repeats(old, r plan.Report) bool {
 	if old.SHA != r.SHA || old.State != r.State {
@@ -127,7 +127,7 @@ func repeats(old, r plan.Report) bool {
 	return r.State != plan.CheckRed || old.Says == r.Says || r.At.Sub(old.At) < reportReword
 }
 
-// follows tells whether a report comes after the kept one, and is no replay of what was before it. Flux's instants are whole
+// follows reports whether a report comes after the kept one, and is no replay of what was before it. Flux's instants are whole
 // seconds: within one an end follows progress on the same commit, never the other way round.
 func follows(old, r plan.Report) bool {
 	if !r.At.Equal(old.At) {

@@ -11,7 +11,7 @@ var idle = map[string]map[string]bool{
 	"check_suite": {"requested": true},
 }
 
-// matters tells whether a delivery is worth a note. ours: our own App did it.
+// matters reports whether a delivery is worth a note. ours: our own App did it.
 func matters(event string, p payload, ours bool) bool {
 	switch event {
 	case "push":
@@ -29,7 +29,7 @@ func matters(event string, p payload, ours bool) bool {
 	return false // ping, and events that nobody subscribed us to
 }
 
-// echoes tells whether an event whose sender is our App tells of our App's own write. A check that somebody else ran on what
+// echoes reports whether an event whose sender is our App tells of our App's own write. A check that somebody else ran on what
 // we pushed has us as its sender too, and is news.
 func echoes(event string) bool {
 	switch event {

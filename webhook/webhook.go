@@ -18,7 +18,7 @@ import (
 // Noter keeps deliveries durably. It gives false for one that it keeps already. *store.Store is one.
 type Noter interface {
 	Note(ctx context.Context, d store.Delivery) (fresh bool, err error)
-	// NoteReport keeps what Flux reported, gives the repository as it is known, and tells whether it was news. An unknown
+	// NoteReport keeps what Flux reported, gives the repository as it is known, and reports whether it was news. An unknown
 	// repository is store.ErrUnknown.
 	NoteReport(ctx context.Context, repo plan.Repo, r plan.Report, at time.Time) (known plan.Repo, news bool, err error)
 }
@@ -95,7 +95,7 @@ func NewServer(addr string, h http.Handler) *http.Server {
 // anyway.
 func oneEach(c *gin.Context) { c.Header("Connection", "close") }
 
-// ready tells whether the service can do its work, and if not, why. What it cannot do for some is told beside, and is no reason to
+// ready reports whether the service can do its work, and if not, why. What it cannot do for some is told beside, and is no reason to
 // take its address away from all.
 func (r *receiver) ready(c *gin.Context) {
 	if r.Ready != nil {

@@ -30,7 +30,7 @@ type answer struct {
 // Names are the windows in the order of the file, without Live.
 func (c *Calendar) Names() []Name { return slices.Clone(c.names) }
 
-// Has tells whether the calendar knows a window. It knows Live.
+// Has reports whether the calendar knows a window. It knows Live.
 func (c *Calendar) Has(n Name) bool { return c.windows[n] != nil }
 
 // Zone is the zone of a window; UTC for Live and for an unknown name.
@@ -95,7 +95,7 @@ func (w *compiled) answer(x instant) *answer {
 	if s.Open && !s.Releasable {
 		since = max(since, open.until-w.cutoff)
 	}
-	s.ReleasableUntil = change(release, rok, x).time()
+	s.ReleasableChange = change(release, rok, x).time()
 	thaw := end
 	if i := frostAfter(w.frosts, x); i < len(w.frosts) {
 		thaw = w.frosts[i].from

@@ -49,9 +49,9 @@ func say(t testing.TB, s State) string {
 	}
 	out += " until " + at(s.Until)
 	if s.Releasable {
-		out += ", releases until " + at(s.ReleasableUntil)
+		out += ", releases until " + at(s.ReleasableChange)
 	} else {
-		out += ", releases from " + at(s.ReleasableUntil)
+		out += ", releases from " + at(s.ReleasableChange)
 	}
 	if s.FrozenBy != "" {
 		out += ", frozen by " + s.FrozenBy

@@ -105,7 +105,7 @@ func compileWindow(spec Spec, r *report) *compiled {
 	return w
 }
 
-// local tells whether an end of the span needs a zone to be an instant.
+// local reports whether an end of the span needs a zone to be an instant.
 func (v Span) local() bool { return !v.From.exact || !v.Until.exact }
 
 // checkCutoff looks at a cutoff.
@@ -165,7 +165,7 @@ func (r *report) checkDuration(d time.Duration) {
 	}
 }
 
-// checkNth looks at nth and tells whether there is a good one.
+// checkNth looks at nth and reports whether there is a good one.
 func (r *report) checkNth(nth []int, open *cronTable) bool {
 	for _, n := range nth {
 		if n == 0 || n > maxNth || n < -maxNth {
@@ -260,7 +260,7 @@ func compileFreeze(f Freeze, r *report) frost {
 	return frost{span: v, by: f.Name}
 }
 
-// printable tells whether a text is not empty and fit for one line.
+// printable reports whether a text is not empty and fit for one line.
 func printable(text string) bool {
 	return strings.TrimSpace(text) != "" && strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }

@@ -104,7 +104,7 @@ func FuzzState(f *testing.F) {
 		for _, name := range []Name{"fuzzed", Live} {
 			s := c.At(name, at)
 			checkUntil(t, c, name, at, s, s.Until, func(a, b State) bool { return a.Open == b.Open && a.Since.Equal(b.Since) })
-			checkUntil(t, c, name, at, s, s.ReleasableUntil, func(a, b State) bool { return a.Releasable == b.Releasable })
+			checkUntil(t, c, name, at, s, s.ReleasableChange, func(a, b State) bool { return a.Releasable == b.Releasable })
 			checkUntil(t, c, name, at, s, s.Next, func(a, b State) bool {
 				return a.Open == b.Open && a.Releasable == b.Releasable && a.FrozenBy == b.FrozenBy
 			})

@@ -64,8 +64,8 @@ func (c *Calendar) joint(ns []Name, x instant) jointAnswer {
 		}
 		if !s.Releasable {
 			out.joint.Shut = append(out.joint.Shut, n)
-		} else if !s.ReleasableUntil.IsZero() {
-			until = min(until, instantOf(s.ReleasableUntil))
+		} else if !s.ReleasableChange.IsZero() {
+			until = min(until, instantOf(s.ReleasableChange))
 		}
 	}
 	switch {
@@ -83,10 +83,10 @@ func (c *Calendar) nextTogether(ns []Name, x instant) instant {
 	// may open further away than the horizon.
 	ns = slices.DeleteFunc(slices.Clone(ns), func(n Name) bool {
 		s := c.windows[n].at(x).state
-		return s.Releasable && s.ReleasableUntil.IsZero()
+		return s.Releasable && s.ReleasableChange.IsZero()
 	})
 	if len(ns) == 1 {
-		if until := c.windows[ns[0]].at(x).state.ReleasableUntil; !until.IsZero() {
+		if until := c.windows[ns[0]].at(x).state.ReleasableChange; !until.IsZero() {
 			return instantOf(until)
 		}
 		return end
@@ -106,7 +106,7 @@ const (
 	maxAllSteps = 2 * maxSteps
 )
 
-// EverTogether tells whether all windows are open at one instant at all: within Horizon of a fixed instant, or in a written
+// EverTogether reports whether all windows are open at one instant at all: within Horizon of a fixed instant, or in a written
 // date of one of them. Freezes do not count, and no clock is read. False with an unknown name. Where the search ends early
 // it says yes: whoever asks at an instant is told that they are shut then.
 func (c *Calendar) EverTogether(ns []Name) bool { return !c.NeverTogether([][]Name{ns})[0] }
@@ -125,7 +125,7 @@ func (c *Calendar) NeverTogether(lists [][]Name) []bool {
 	return out
 }
 
-// never tells whether the windows are never open together, and takes what it looks at from steps.
+// never reports whether the windows are never open together, and takes what it looks at from steps.
 func (c *Calendar) never(ns []Name, steps *int) bool {
 	ranges := []span{{sampleStart, sampleStart + horizon}}
 	for _, n := range ns {

@@ -37,7 +37,7 @@ func (r *report) checkFirings(s *schedule) {
 	}
 }
 
-// swallowedBy tells whether on a day that both match, every opening has a closing at the same minute.
+// swallowedBy reports whether on a day that both match, every opening has a closing at the same minute.
 func (c *cronTable) swallowedBy(closing *cronTable) bool {
 	return c.hours&^closing.hours == 0 && c.minutes&^closing.minutes == 0
 }
@@ -73,7 +73,7 @@ func (w *compiled) lint(r *report) {
 // sampleMonths is for how many months gaps between days are looked at: a century, with a year that leaves its leap day out.
 const sampleMonths = 101 * 12
 
-// alwaysOpen tells whether each opening of the schedule comes before the one before it is over, clock changes aside.
+// alwaysOpen reports whether each opening of the schedule comes before the one before it is over, clock changes aside.
 func (c *schedule) alwaysOpen() bool {
 	night := int64(c.open.firstMinute()-c.open.lastMinute()) * 60 // from a day's last opening to the first of the same day
 	m, _ := monthOf(int64(sampleStart) / day)
@@ -94,7 +94,7 @@ func (c *schedule) alwaysOpen() bool {
 	return c.linked
 }
 
-// everReleases tells whether some interval of the schedule is longer than the cutoff. It takes what it looks at from the
+// everReleases reports whether some interval of the schedule is longer than the cutoff. It takes what it looks at from the
 // samples that are left for the file; without any left it says yes, as a window that releases nothing does no harm.
 func (w *compiled) everReleases(samples *int) bool {
 	if w.schedule.close == nil && w.schedule.duration > w.cutoff {

@@ -66,7 +66,7 @@ func cutOffset(text string) (clock string, offset int64, exact, ok bool) {
 	return text[:at], offset, true, offset >= -maxOffset && offset <= maxOffset
 }
 
-// Exact tells whether the moment was written with an offset, so that it means the same in every zone.
+// Exact reports whether the moment was written with an offset, so that it means the same in every zone.
 func (m Moment) Exact() bool { return m.exact }
 
 // String is the moment as a person would write it.

@@ -423,8 +423,8 @@ func compareState(t *testing.T, c *Calendar, n Name, v Interval) {
 		if a.open && !s.Until.Equal(v.Until) {
 			t.Fatalf("%s at %s: until %s, want %s", n, a.when, s.Until, v.Until)
 		}
-		if a.open && a.free && !s.ReleasableUntil.Equal(last) {
-			t.Fatalf("%s at %s: releasable until %s, want %s", n, a.when, s.ReleasableUntil, last)
+		if a.open && a.free && !s.ReleasableChange.Equal(last) {
+			t.Fatalf("%s at %s: releasable until %s, want %s", n, a.when, s.ReleasableChange, last)
 		}
 	}
 	if !v.From.Equal(oracleFrom) {

@@ -2,5 +2,5 @@
 
 package window
 
-// raceEnabled tells whether the race detector slows the tests down.
+// raceEnabled reports whether the race detector slows the tests down.
 const raceEnabled = true

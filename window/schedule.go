@@ -8,10 +8,10 @@ type schedule struct {
 	open     *cronTable
 	close    *cronTable // nil: duration counts
 	duration instant    // elapsed seconds
-	// linked tells that no two openings of a day are farther apart than the duration, so that a whole day's
+	// linked reports whether no two openings of a day are farther apart than the duration, so that a whole day's
 	// openings are one chain.
 	linked bool
-	// endless tells that on a clock without changes all openings are one chain. Clock changes can break it.
+	// endless reports whether on a clock without changes all openings are one chain. Clock changes can break it.
 	endless bool
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// covers tells whether x lies in the span.
+// covers reports whether x lies in the span.
 func (v span) covers(x instant) bool { return v.from <= x && x < v.until }
 
 // union sorts spans and merges those that overlap or touch. Empty ones vanish.

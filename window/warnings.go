@@ -68,7 +68,7 @@ func clockShifts(zone *time.Location, x instant) []shift {
 	return out
 }
 
-// gap tells whether readings are left out; else they occur twice.
+// gap reports whether readings are left out; else they occur twice.
 func (c shift) gap() bool { return c.after > c.before }
 
 // readings are the first reading that is left out or occurs twice, and the first after that does not.

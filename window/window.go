@@ -60,13 +60,13 @@ type Interval struct{ From, Until time.Time }
 
 // State is all that can be asked of one window at one instant. Instants are UTC.
 type State struct {
-	Open            bool
-	Since           time.Time // when the present open interval began; zero while shut, and out of sight
-	Until           time.Time // the next change of Open; zero: none in sight
-	Releasable      bool      // open, not frozen, and more than the cutoff before the close
-	ReleasableUntil time.Time // the next change of Releasable; zero: none in sight
-	FrozenBy        string    // the freeze that covers the instant, if any
-	Next            time.Time // the next instant at which Open, Releasable or FrozenBy differs; zero: none in sight
+	Open             bool
+	Since            time.Time // when the present open interval began; zero while shut, and out of sight
+	Until            time.Time // the next change of Open; zero: none in sight
+	Releasable       bool      // open, not frozen, and more than the cutoff before the close
+	ReleasableChange time.Time // the next change of Releasable: its end while it holds, else when it begins; zero: none in sight
+	FrozenBy         string    // the freeze that covers the instant, if any
+	Next             time.Time // the next instant at which Open, Releasable or FrozenBy differs; zero: none in sight
 }
 
 // Joint is what can be asked of several windows together at one instant: a change that needs them all.

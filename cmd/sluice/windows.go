@@ -119,7 +119,7 @@ func viewWindows(q windowsQuestion) windowsView {
 		s := q.calendar.At(n, q.at)
 		w := windowView{
 			Name: n, Timezone: q.calendar.Zone(n).String(), Open: s.Open, Until: jsonTime{s.Until},
-			Releasable: s.Releasable, ReleasableUntil: jsonTime{s.ReleasableUntil}, Intervals: []intervalView{},
+			Releasable: s.Releasable, ReleasableUntil: jsonTime{s.ReleasableChange}, Intervals: []intervalView{},
 		}
 		if s.FrozenBy != "" {
 			w.FrozenBy = &s.FrozenBy

@@ -274,8 +274,8 @@ func sayState(s window.State, at time.Time) string {
 	switch {
 	case s.Open && s.Until.IsZero():
 		return "open, no close scheduled"
-	case s.Releasable && !s.ReleasableUntil.Equal(s.Until):
-		return fmt.Sprintf("open until %s, releases until %s", local(s.Until), s.ReleasableUntil.In(at.Location()).Format("15:04"))
+	case s.Releasable && !s.ReleasableChange.Equal(s.Until):
+		return fmt.Sprintf("open until %s, releases until %s", local(s.Until), s.ReleasableChange.In(at.Location()).Format("15:04"))
 	case s.Releasable:
 		return "open until " + local(s.Until)
 	case s.Open:

@@ -70,10 +70,10 @@ func TestToldCameWhileShut(t *testing.T) {
 	quiet := []string{w.push("main", "apps/b-rt/x"), w.push("main", "README.md")}
 	w.merged(w.open("live", "apps/a-rt/x"))
 	pushed := w.push("main", "apps/a-rw/pushed")
-	past := "came past sluice on "
+	past := "reached main outside sluice on "
 	p.logs(pushed[:7] + " by acme " + past)
 	w.onPage(p, pushed[:7]+" by acme "+past, true)
-	w.onPage(p, "while w was shut: apps/a-rw/pushed", true)
+	w.onPage(p, "while w was closed: apps/a-rw/pushed", true)
 
 	w.repo.Unprotect("main")
 	merge, err := w.repo.MergePull(byHand, "alice", standin.Merge)
@@ -81,10 +81,10 @@ func TestToldCameWhileShut(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.logs(merge[:7] + " by alice " + past)
-	w.onPage(p, "while w was shut: apps/a-rw/by-hand", true)
+	w.onPage(p, "while w was closed: apps/a-rw/by-hand", true)
 
 	w.rewrite(openForYears)
-	w.hasStatus(w.open("ignored", "README.md"), "success: no path")
+	w.hasStatus(w.open("ignored", "README.md"), "success: no changed path")
 	quiet = append(quiet, w.push("main", "apps/a-rw/open"))
 	w.merged(w.open("windowed", "apps/a-rw/x"))
 	for _, sha := range quiet {
