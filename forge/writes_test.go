@@ -73,10 +73,6 @@ func TestMerge(t *testing.T) {
 		"head moved":            {answerOf{code: 409, body: `{"message":"Head branch was modified. Review and try the merge again."}`}, no, "", Transient, 2},
 		"out of date":           {answerOf{code: 409, body: `{"message":"Head branch is out of date. Review and try the merge again."}`}, no, "", Refused, 2},
 		"merged, branch gone":   {answerOf{code: 409, body: `{"message":"Head branch was modified."}`}, yes, "m1", AlreadyMerged, 2},
-		"workflows":             {answerOf{code: 403, body: `{"message":"refusing to allow a GitHub App to create or update workflow"}`}, "", "", Refused, 1},
-		"invalid":               {answerOf{code: 422, body: `{"message":"Validation Failed"}`}, "", "", Refused, 1},
-		"fault":                 {answerOf{code: 502, body: `<html>`}, "", "", Transient, 1},
-		"cut":                   {answerOf{code: 200, body: `{"sha":"m1","mer`}, "", "", Transient, 1},
 		"gone":                  {answerOf{code: 404, body: `{"message":"Not Found"}`}, "", "", Gone, 1},
 		"refused, then a fault": {answerOf{code: 405, body: `{"message":"no"}`}, "<html>", "", Refused, 2},
 	} {

@@ -161,6 +161,19 @@ func TestLintWildcards(t *testing.T) {
 	}
 }
 
+// Whoever writes out a protected directory knows what he makes live there: it is no news.
+func TestLintOfANamedDirectory(t *testing.T) {
+	l := must(t, Spec{Windows: []string{"w"}, Preset: RTRW, Side: []Release{"w"}, Rules: []Rule{
+		{Paths: []string{"flux-system/a-rw/**"}, Releases: []string{"live"}},
+	}})
+	if got := l.Classify("flux-system/a-rw/f"); !got.live() {
+		t.Fatalf("the path is %v: the test proves nothing", got)
+	}
+	if problems := l.Lint([]string{"flux-system/a-rw/f"}); len(problems) > 0 {
+		t.Error(problems)
+	}
+}
+
 // TestLintProtected: check says which protected paths people merge, and which are ignored although something would make them live. A
 // rule that writes the directory out is not spoken of.
 func TestLintProtected(t *testing.T) {

@@ -182,27 +182,41 @@ func TestABurstFromOneAddress(t *testing.T) {
 		if besieged {
 			w.besiege(p.base(), 800, net.IPv4(127, 0, 0, 9), halfHeader)
 		}
-		var all [burst]net.Conn
-		for i := range all {
-			c, err := net.Dial("tcp", strings.TrimPrefix(p.base(), "http://"))
-			w.must(err)
-			defer func() { _ = c.Close() }()
-			all[i] = c
-		}
-		for i, c := range all {
-			_ = p.signedPost("push", fmt.Sprint("burst-", besieged, i), body).Write(c) // one that was closed has no answer
-		}
-		refused := 0
-		for _, c := range all {
-			answer, err := http.ReadResponse(bufio.NewReader(c), nil)
-			if err != nil || answer.StatusCode != http.StatusAccepted {
-				refused++
+		for try := 1; ; try++ {
+			began := time.Now()
+			refused := p.burstOf(burst, body, fmt.Sprint("burst-", besieged, "-", try, "-"))
+			if refused == 0 {
+				break
+			}
+			// Whoever takes longer than that to send what he has to send gives way, as he must: such a machine has another try.
+			if took := time.Since(began); took < 3*time.Second || try == 5 {
+				t.Errorf("%d of %d are not taken within %s (a stranger beside them: %v)", refused, burst, took, besieged)
+				break
 			}
 		}
-		if refused > 0 {
-			t.Errorf("%d of %d are not taken (a stranger beside them: %v)", refused, burst, besieged)
+	}
+}
+
+// burstOf opens so many connections before it delivers over each, and counts what is not taken.
+func (p *process) burstOf(burst int, body []byte, guid string) (refused int) {
+	p.w.t.Helper()
+	all := make([]net.Conn, burst)
+	for i := range all {
+		c, err := net.Dial("tcp", strings.TrimPrefix(p.base(), "http://"))
+		p.w.must(err)
+		defer func() { _ = c.Close() }()
+		all[i] = c
+	}
+	for i, c := range all {
+		_ = p.signedPost("push", fmt.Sprint(guid, i), body).Write(c) // one that was closed has no answer
+	}
+	for _, c := range all {
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || answer.StatusCode != http.StatusAccepted {
+			refused++
 		}
 	}
+	return refused
 }
 
 // TestPaidWithoutADescriptor: no descriptor is left at all. What is green is withdrawn over the connection that it was set over; the log

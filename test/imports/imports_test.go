@@ -75,6 +75,7 @@ var libraries = []library{
 	{"go.yaml.in/yaml/", []string{"config", "internal/scenario"}, []string{"*"}, "the repository's file is decoded strictly, in one place"},
 	{"github.com/bmatcuk/doublestar/", nil, []string{"*"}, "layout matches paths; doublestar is its oracle"},
 	{"sigs.k8s.io/kustomize/", nil, []string{"test/flux"}, "builds what Flux would apply; it runs git and asks the network for bases elsewhere, so it never sees what people propose"},
+	{"github.com/migueleliasweb/go-github-mock/", nil, []string{"forge"}, "single error answers for forge; all else runs against the stand-in"},
 	{"github.com/pelletier/go-toml/", []string{"cmd/sluice"}, nil, "says where a settings file is wrong; viper does not"},
 	{"golang.org/x/term", []string{"cmd/sluice"}, nil, "whether a person reads the log"},
 	{"golang.org/x/sys/", []string{"store"}, []string{"test/e2e"}, "who else may read the database, and what the disk has left"},
