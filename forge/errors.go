@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
-
-	"github.com/sluicegate/sluice/plan"
 )
 
 // Kind says what a failed call to GitHub means for who made it.
@@ -40,8 +38,6 @@ type Error struct {
 	Err    error     // what lies below; may be nil
 
 	Foreseen bool // Limited: sluice keeps a limit of GitHub's, and asked GitHub nothing; for what is more urgent there may be room
-
-	Moved []plan.Branch // from MoveBranches: those that were moved all the same; none where GitHub moves all or nothing
 }
 
 // Error implements error.

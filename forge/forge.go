@@ -112,7 +112,6 @@ type Forge struct {
 	pasts   *lru[commitKey, past]     // by the default branch's tip
 	oldest  *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
 	demands *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
-	singly  atomic.Pointer[time.Time] // until then refs are moved one by one: GitHub does not know of another way
 	schema  *schema
 }
 

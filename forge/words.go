@@ -32,7 +32,6 @@ const (
 	wordIsBase      = "the branch is the base of the open pull request #%d"
 	wordRedirect    = "GitHub redirects to another host"
 	wordNoMove      = "a move without a branch or a commit"
-	wordTooLate     = "too late for the move"
 	wordSilent      = "GitHub does not answer"
 	wordBaseMoved   = "its base moved while it was read"
 	wordNoBase      = "GitHub finds no merge base with its base branch"
@@ -40,7 +39,6 @@ const (
 	wordNoTree      = "GitHub does not return the commit"
 	wordShortList   = "GitHub lists fewer entries than it counts"
 	wordUnnamed     = "an unnamed field"
-	wordNoMutation  = "GitHub cannot move several branches in one request"
 )
 
 // What of a part could not be read, for plan.Unread.

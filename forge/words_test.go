@@ -17,7 +17,7 @@ func TestWordsGolden(t *testing.T) {
 	for _, word := range []string{
 		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordMoved, wordPage, wordTooMany,
 		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordElsewhere, wordBranchMoved, wordProtected, wordRedirect,
-		wordNoMove, wordTooLate, wordNoMutation, wordSilent, wordBaseMoved, wordNoBase, wordNoKin, wordNoTree, wordShortList,
+		wordNoMove, wordSilent, wordBaseMoved, wordNoBase, wordNoKin, wordNoTree, wordShortList,
 	} {
 		fmt.Fprintln(&b, word)
 	}

@@ -26,8 +26,8 @@ type Forge interface {
 	// CountStatuses counts the statuses that stand under a context on a commit, whoever set them.
 	CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA, c plan.Context) (int, error)
 	DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error
-	// MoveBranches moves all of them in one request where GitHub allows it, each only if it still stands at its old value, or
-	// none of them: then the error is Refused, and its Moved tells those that were moved nevertheless.
+	// MoveBranches moves all of them in one request, each only if it still stands at its old value, or none of them: then the error is
+	// Refused.
 	MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error
 	// Budgets is what is left of GitHub's budgets of an installation.
 	Budgets(installation int64) forge.Budgets

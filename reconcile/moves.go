@@ -23,7 +23,6 @@ type moving struct {
 	alike  int                       // single refusals in a row for one reason, nothing having moved meanwhile
 	reason string                    // that one
 	round  bool                      // some were presumed to be refused, and not asked for alone yet
-	waits  int                       // for the ends of limits that came after some of a request's moves
 	over   bool                      // nothing more is asked for: an answer was lost, or too many were refused
 }
 
@@ -114,33 +113,15 @@ func (v *moving) settle(ctx context.Context, moves []plan.Move) (whole bool, err
 		return false, nil
 	}
 	err = v.ask(ctx, asked)
-	rest, kept := v.moved(ctx, asked, err)
 	switch {
-	case kept != nil:
-		return false, kept
 	case err == nil:
-		return len(asked) == len(moves), nil
-	case len(rest) == 0:
-		return false, nil
-	case len(rest) < len(asked) && v.waited(ctx, err):
-		_, err = v.settle(ctx, rest)
-		return false, err
-	case refuses(err) && len(rest) > 1:
-		return false, v.halve(ctx, rest, reasonOf(err))
+		return len(asked) == len(moves), v.moved(ctx, asked)
+	case refuses(err) && len(asked) > 1:
+		return false, v.halve(ctx, asked, reasonOf(err))
 	}
 	v.over = v.over || !refuses(err) && !errors.Is(err, errVoid) // what is void may be read again
-	v.resembles(rest[0], err)
-	return false, v.unmoved(ctx, rest, err)
-}
-
-// waited waits for the end of a limit that is near and came when some of a request's moves were done.
-func (v *moving) waited(ctx context.Context, err error) bool {
-	wait, short := v.shortLimit(err)
-	if !short || v.waits == limitTries {
-		return false
-	}
-	v.waits++
-	return v.pause(ctx, wait, plan.Pin{}) == nil // each move is weighed by itself afterwards
+	v.resembles(asked[0], err)
+	return false, v.unmoved(ctx, asked, err)
 }
 
 // halve settles the halves of moves that were refused as a whole. If the first half goes, the second is known to be refused, and
@@ -206,15 +187,10 @@ func (v *moving) ask(ctx context.Context, moves []plan.Move) error {
 	})
 }
 
-// moved records what a request moved, and gives what it did not. Nothing of it is interrupted.
-func (v *moving) moved(ctx context.Context, moves []plan.Move, err error) (rest []plan.Move, kept error) {
-	var acts []store.Act
-	some := movedBy(err)
+// moved records what a request moved. Nothing of it is interrupted.
+func (v *moving) moved(ctx context.Context, moves []plan.Move) error {
+	acts := make([]store.Act, 0, len(moves))
 	for _, m := range moves {
-		if err != nil && !slices.Contains(some, m.Branch) {
-			rest = append(rest, m)
-			continue
-		}
 		delete(v.green, m.Branch)
 		v.endDebt(plotOf(v.repo, m.New, plan.PromoteContextFor(m.Branch)))
 		act := v.actOn(m)
@@ -222,20 +198,8 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move, err error) (rest 
 		act.Moved = &plan.Moved{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}
 		acts = append(acts, act)
 	}
-	if len(acts) == 0 {
-		return rest, nil
-	}
 	v.merged, v.wrote, v.alike = true, v.wrote+len(acts), 0
-	return rest, v.record(ctx, acts...)
-}
-
-// movedBy is the branches that a request moved although it failed.
-func movedBy(err error) []plan.Branch {
-	var e *forge.Error
-	if errors.As(err, &e) {
-		return e.Moved
-	}
-	return nil
+	return v.record(ctx, acts...)
 }
 
 // unmoved follows moves that came to nothing: pending first, then the record. It gives the error that ends the look, if it does.

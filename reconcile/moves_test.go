@@ -591,37 +591,6 @@ func TestADeletedBranchIsPutBackWhereItWas(t *testing.T) {
 	}
 }
 
-// Where GitHub cannot move all or nothing, a refusal tells which were moved.
-func TestMovesThatWereDoneBeforeARefusalCount(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.track(one, 4)
-		w.demanding(4)
-		once := true
-		w.after = func(c call) error {
-			if c.op != "move" || !once {
-				return nil
-			}
-			once = false
-			for _, m := range c.moves[2:] {
-				w.edit(m.Branch, func(b *branch) { b.at = 1 })
-			}
-			return &forge.Error{Kind: forge.Transient, Reason: "cut", Moved: []plan.Branch{c.moves[0].Branch, c.moves[1].Branch}}
-		}
-		stop, _ := started(w, reconcile.Options{})
-		defer stop()
-		acts := w.acts()
-		if len(acts) < 3 || acts[0].Moved == nil || acts[1].Moved == nil || acts[2].Outcome != store.Failed {
-			t.Errorf("recorded: %+v", acts)
-		}
-		if some := w.behind(one); len(some) > 0 {
-			t.Errorf("not moved: %v", some)
-		}
-		if acts := w.acts(); len(acts) != 5 {
-			t.Errorf("%d acts, want 4 moves and a failure", len(acts))
-		}
-	}, one)
-}
-
 func TestAThousandReportsMakeFewLooksAndVoidNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		stop, _ := started(w, reconcile.Options{})

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 	"github.com/sluicegate/sluice/store"
@@ -248,49 +247,6 @@ func TestUnlockingMayOutlastAnObservation(t *testing.T) {
 		}
 		for _, a := range w.acts() {
 			if a.Outcome != store.Done {
-				t.Errorf("recorded: %+v", a)
-			}
-		}
-	}, one)
-}
-
-// Where branches are moved one by one, a limit may end the request after some.
-func TestALimitAfterSomeMovesRepeatsTheOthersAlone(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.track(one, 6)
-		opening := w.opening(time.Hour)
-		calls := 0
-		w.after = func(c call) error {
-			if c.op != "move" {
-				return nil
-			}
-			if calls++; calls > 1 {
-				return nil
-			}
-			for _, m := range c.moves[3:] {
-				w.edit(m.Branch, func(b *branch) { b.at = 1 })
-			}
-			var done []plan.Branch
-			for _, m := range c.moves[:3] {
-				done = append(done, m.Branch)
-			}
-			return &forge.Error{Kind: forge.Limited, Reason: "our own pace", Until: time.Now().Add(2 * time.Second), Moved: done}
-		}
-		stop := w.run(reconcile.Options{})
-		defer stop()
-		time.Sleep(time.Until(opening) + 5*time.Second)
-		some := w.behind(one)
-		w.set(func() {
-			if len(some) > 0 || calls != 2 {
-				t.Errorf("not moved: %v after %d requests", some, calls)
-			}
-		})
-		acts := w.acts()
-		if len(acts) != 6 {
-			t.Errorf("%d acts: %+v", len(acts), acts)
-		}
-		for _, a := range acts {
-			if a.Outcome != store.Done || a.Moved == nil {
 				t.Errorf("recorded: %+v", a)
 			}
 		}

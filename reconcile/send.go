@@ -87,7 +87,7 @@ func (k *look) inTurn(ctx context.Context, j *job, stall func() func()) error {
 		}
 		err = k.once(ctx, j, waited)
 		wait, short := k.shortLimit(err)
-		if !short || try == limitTries || len(movedBy(err)) > 0 { // what was done in part is not begun anew as a whole
+		if !short || try == limitTries {
 			return err
 		}
 		if !k.lasts(j.action.Pinned(), wait) {

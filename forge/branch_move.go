@@ -10,15 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/google/go-github/v60/github"
-
 	"github.com/sluicegate/sluice/plan"
 )
 
 const (
-	// singlyFor is how long refs are moved one by one before it is tried again to move them together: an Enterprise Server that
-	// lacks the mutation gets it by an upgrade.
-	singlyFor = 24 * time.Hour
 	// demandKept is how long a branch counts as demanding our status after GitHub last refused a move for its lack. One that
 	// demands it no more costs a status that was not needed.
 	demandKept = 24 * time.Hour
@@ -37,9 +32,6 @@ type refUpdate struct {
 // MoveBranches moves branches from their old values to their new ones, forward only, in one request: all of them or none. An
 // Old of "" makes the branch. Whoever moved one of them meanwhile, or a rule against one, makes it Refused as a whole. After
 // Transient it is not known whether they were moved.
-//
-// Where GitHub knows of no such request they are moved one by one, each as long as its Before has not come, and refusals do not
-// stop the others. Then Moved of the error names those that were moved.
 func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.Move) error {
 	if len(moves) == 0 {
 		return nil
@@ -50,25 +42,12 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 			return fmt.Errorf("%s: %w", op, &Error{Kind: Refused, Reason: wordNoMove})
 		}
 	}
-	c := f.client(repo.Installation)
-	var err error
-	if until := f.singly.Load(); until != nil && f.now().Before(*until) {
-		err = f.moveSingly(ctx, c, repo, moves)
-	} else if err = f.moveTogether(ctx, c, repo, moves); errors.Is(err, errNoMutation) {
-		until := f.now().Add(singlyFor)
-		f.singly.Store(&until)
-		f.log.Info("branches are moved one by one: GitHub has no updateRefs", "repo", repo.String())
-		err = f.moveSingly(ctx, c, repo, moves)
-	}
+	err := f.moveTogether(ctx, f.client(repo.Installation), repo, moves)
 	if err == nil {
 		f.noteMoved(repo, moves)
 		return nil
 	}
-	e := judge(err)
-	f.noteDemands(repo, moves, e)
-	if len(e.Moved) > 0 { // whoever ended the context has to know
-		return fmt.Errorf("%s: %w", op, e)
-	}
+	f.noteDemands(repo, moves, judge(err))
 	return wrap(ctx, op, err)
 }
 
@@ -112,80 +91,6 @@ func (f *Forge) nodeID(ctx context.Context, c *client, repo plan.Repo) (string, 
 	return answer.ID, nil
 }
 
-// moveSingly moves branches one by one. REST knows no old value: it is looked up just before, and GitHub moves a branch forward
-// only, so that what is pushed in between is never lost.
-func (f *Forge) moveSingly(ctx context.Context, c *client, repo plan.Repo, moves []plan.Move) error {
-	var done []plan.Branch
-	var refused *Error
-	for _, m := range moves {
-		if !m.Before.IsZero() && !f.now().Before(m.Before) {
-			if refused == nil {
-				refused = &Error{Kind: Transient, Reason: wordTooLate}
-			}
-			continue // another may have more time
-		}
-		err := ctx.Err()
-		if err == nil {
-			err = c.moveOne(ctx, repo, m)
-		}
-		if err == nil {
-			done = append(done, m.Branch)
-			continue
-		}
-		if ctx.Err() != nil {
-			err = transient(wordNoAnswer, ctx.Err())
-		}
-		e := *judge(err)
-		if refused == nil || e.Kind != Refused {
-			refused = &e
-		}
-		if e.Kind != Refused {
-			break
-		}
-		f.noteDemands(repo, []plan.Move{m}, &e)
-	}
-	if refused == nil {
-		return nil
-	}
-	refused.Moved = done
-	return refused
-}
-
-// moveOne makes a branch, or moves it if it stands where it should.
-func (c *client) moveOne(ctx context.Context, repo plan.Repo, m plan.Move) error {
-	sha, name := string(m.New), refHeads+string(m.Branch)
-	ref := &github.Reference{Ref: &name, Object: &github.GitObject{SHA: &sha}}
-	if m.Old == "" {
-		_, _, err := c.rest.Git.CreateRef(ctx, repo.Owner, repo.Name, ref)
-		return refusedRef(wrap(ctx, "make "+string(m.Branch), err))
-	}
-	var now struct {
-		Ref    string
-		Object struct{ SHA string }
-	}
-	u := fmt.Sprintf("repos/%s/%s/git/ref/heads/%s", repo.Owner, repo.Name, escapePath(string(m.Branch)))
-	if err := c.get(ctx, u, &now); err != nil {
-		return refusedRef(err)
-	}
-	if now.Ref != name || now.Object.SHA != string(m.Old) {
-		return &Error{Kind: Refused, Reason: wordBranchMoved}
-	}
-	_, _, err := c.rest.Git.UpdateRef(ctx, repo.Owner, repo.Name, ref, false)
-	return refusedRef(wrap(ctx, "move "+string(m.Branch), err))
-}
-
-// refusedRef takes GitHub's 404 and 409 about a ref for what they are: a refusal of this branch, which says nothing of others.
-func refusedRef(err error) error {
-	var answer *github.ErrorResponse
-	if !errors.As(err, &answer) || answer.Response == nil {
-		return err
-	}
-	if code := answer.Response.StatusCode; code != http.StatusNotFound && code != http.StatusConflict {
-		return err
-	}
-	return &Error{Kind: Refused, Reason: judge(err).Reason, Err: err}
-}
-
 // noteMoved remembers where branches went, so that the next look asks at once for what is said of the commits where they stand.
 func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
 	m, ok := f.repos.get(keyOf(repo))
@@ -206,7 +111,7 @@ func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
 }
 
 // noteDemands remembers the branches whose move was refused for the lack of our status: a look does not tell the rulesets of a branch
-// that is not there, nor does an older Enterprise Server. GitHub names the context in its refusal, and what names it is remembered,
+// that is not there. GitHub names the context in its refusal, and what names it is remembered,
 // whatever the words around it.
 func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	if e.Kind != Refused {
@@ -239,9 +144,6 @@ func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
 	until, ok := f.demands.get(baseKey{keyOf(repo), branch})
 	return ok && f.now().Before(until)
 }
-
-// errNoMutation says that GitHub does not know the mutation.
-var errNoMutation = errors.New(wordNoMutation)
 
 // operationMove is the one mutation that is sent.
 const operationMove = "updateRefs"
@@ -276,12 +178,8 @@ func (c *client) mutate(ctx context.Context, field, text string, input map[strin
 // sortOutMutation sorts the errors of a mutation's answer. What GitHub says of the mutation itself is its refusal, whatever type
 // it gives or does not give it, unless it is known for a fault.
 func (c *client) sortOutMutation(errs []graphError, header http.Header) error {
-	for _, e := range errs {
-		if e.unfit() {
-			return errNoMutation
-		}
-	}
 	_, err := c.sortOut(errs, header)
+	c.schema.learn(operationMove, err)
 	var said *Error
 	if err == nil || !errors.As(err, &said) || said.Kind == Limited || errors.Is(said, errHeavy) {
 		return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -24,14 +23,6 @@ func (w *world) moveTo(branch, sha string) plan.Move {
 
 func (w *world) move(moves ...plan.Move) error {
 	return w.forge.MoveBranches(context.Background(), w.repo, moves)
-}
-
-func movedOf(err error) []plan.Branch {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Moved
-	}
-	return nil
 }
 
 func TestMovesAllOrNone(t *testing.T) {
@@ -73,7 +64,7 @@ func TestMovesAllOrNone(t *testing.T) {
 		bad := spoil()
 		before := w.r.Tip("b")
 		err := w.move(w.moveTo("a", tip), bad)
-		if kindOf(err) != Refused || judge(err).Reason == "" || w.r.Tip("a") != root || w.r.Tip("b") != before || movedOf(err) != nil {
+		if kindOf(err) != Refused || judge(err).Reason == "" || w.r.Tip("a") != root || w.r.Tip("b") != before {
 			t.Errorf("%s: %v; a at %s, b at %s", name, err, w.r.Tip("a"), w.r.Tip("b"))
 		}
 	}
@@ -118,17 +109,16 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 	}
 }
 
-// An Enterprise Server that does not tell of rulesets: what refuses a move for the lack of our status shows that the branch demands it.
+// A look does not tell the rulesets of a branch that is not there: what refuses to make it for the lack of our status shows that it demands it.
 func TestRefusalsTeachDemands(t *testing.T) {
-	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "rw/1", "rw/10")}, standin.Options{NoRefRules: true})
+	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "rw/1", "rw/10")}, standin.Options{})
 	root := w.r.Tip("main")
 	w.put("rw/1", root)
-	w.put("rw/10", root)
 	tip := w.push("main", "x")
 	w.r.Protect("rw/10", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/promote/rw/10", App: appID}}})
-	s, first := w.look(Ask{})
-	if s.Branches[1].Demands || first["POST /graphql"] != 3 { // the page, the branches with their rules, and without
-		t.Errorf("%+v after %v", s.Branches[1], first)
+	s, _ := w.look(Ask{})
+	if s.Branches[1].Demands {
+		t.Errorf("%+v", s.Branches[1])
 	}
 	if _, quiet := w.look(Ask{}); sum(quiet) != 1 {
 		t.Errorf("it was asked for again: %v", quiet)
@@ -157,50 +147,6 @@ func TestRefusalsTeachDemands(t *testing.T) {
 		if namesContext(reason, "sluice/promote/rw/1") != want {
 			t.Errorf("%q: %v", reason, !want)
 		}
-	}
-}
-
-// An older Enterprise Server moves them one by one; what was moved is told, and that the server is old is remembered.
-func TestMovesOneByOne(t *testing.T) {
-	w := newWorldWith(t, map[string]string{config.File: windowedText("none", "a", "rw/b", "c", "d")}, standin.Options{NoUpdateRefs: true})
-	root := w.r.Tip("main")
-	for _, name := range []string{"a", "rw/b", "c"} {
-		w.put(name, root)
-	}
-	tip := w.push("main", "x")
-	w.look(Ask{})
-	w.hub.ResetRequests()
-	w.must(w.move(w.moveTo("a", tip)))
-	t.Logf("the first: %v", w.requests())
-	stale := plan.Move{Branch: "rw/b", Old: plan.SHA(tip), New: plan.SHA(tip)}
-	w.r.Protect("c", standin.Rules{Restrict: true})
-	w.hub.ResetRequests()
-	err := w.move(stale, w.moveTo("c", tip), w.moveTo("d", tip))
-	if kindOf(err) != Refused || !cmp.Equal(movedOf(err), []plan.Branch{"d"}) || w.r.Tip("rw/b") != root || w.r.Tip("c") != root || w.r.Tip("d") != tip {
-		t.Errorf("%v, moved %v", err, movedOf(err))
-	}
-	if got := w.requests(); got["POST /graphql"] != 0 {
-		t.Errorf("it was asked for again: %v", got)
-	}
-	w.r.Unprotect("c")
-	late := w.moveTo("c", tip)
-	late.Before = time.Now().Add(-time.Second)
-	err = w.move(late, w.moveTo("rw/b", tip))
-	if kindOf(err) != Transient || !cmp.Equal(movedOf(err), []plan.Branch{"rw/b"}) || w.r.Tip("c") != root {
-		t.Errorf("%v, moved %v", err, movedOf(err))
-	}
-	w.put("rw/b", root)
-	w.hub.Fault(standin.Fault{Method: "PATCH", Status: 502, Skip: 1})
-	err = w.move(w.moveTo("rw/b", tip), w.moveTo("c", tip))
-	if kindOf(err) != Transient || !cmp.Equal(movedOf(err), []plan.Branch{"rw/b"}) || w.r.Tip("c") != root {
-		t.Errorf("%v, moved %v", err, movedOf(err))
-	}
-	if err = w.move(plan.Move{Branch: "a", New: plan.SHA(tip)}); kindOf(err) != Refused {
-		t.Errorf("made where one is: %v", err)
-	}
-	gone := plan.Move{Branch: "gone", Old: plan.SHA(root), New: plan.SHA(tip)}
-	if err = w.move(gone, w.moveTo("c", tip)); kindOf(err) != Refused || w.r.Tip("gone") != "" || w.r.Tip("c") != tip {
-		t.Errorf("a branch that is gone: %v", err)
 	}
 }
 
@@ -251,6 +197,7 @@ func TestAnswersToAMove(t *testing.T) {
 		"no data":    {`{}`, Transient},
 		"no payload": {`{"data":{"updateRefs":null}}`, Transient},
 		"both":       {`{"data":{"updateRefs":{"clientMutationId":null}},"errors":[{"type":"UNPROCESSABLE","message":"no","path":["updateRefs"]}]}`, Refused},
+		"old server": {`{"errors":[{"message":"Field 'updateRefs' doesn't exist on type 'Mutation'","extensions":{"code":"undefinedField","typeName":"Mutation","fieldName":"updateRefs"}}]}`, Refused},
 		"hostile":    {`{"errors":[{"type":"UNPROCESSABLE","message":"a\u0007\n\u202eb ghs_abcDEF"}]}`, Refused},
 	} {
 		hub := &fake{t: t}
@@ -263,9 +210,10 @@ func TestAnswersToAMove(t *testing.T) {
 			}
 			return said(obj{"id": "R1"})
 		}
-		err := hub.forge(nil).MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}})
-		if kindOf(err) != tt.want {
-			t.Errorf("%s: %v", name, err)
+		f := hub.forge(nil)
+		err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}})
+		if kindOf(err) != tt.want || (len(f.Lacks()) > 0) != (name == "old server") {
+			t.Errorf("%s: %v, %q", name, err, f.Lacks())
 		}
 		if name == "hostile" && judge(err).Reason != "a b ***" {
 			t.Errorf("%q", judge(err).Reason)
@@ -281,25 +229,5 @@ func TestAnswersToAMove(t *testing.T) {
 	f.repos.put(keyOf(testRepo), memory{id: "R1"})
 	if err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}}); kindOf(err) != Transient {
 		t.Error(err)
-	}
-}
-
-// Whoever ends the context learns what was moved by then.
-func TestMovesThatAreEnded(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	hub := &fake{t: t}
-	hub.say = func(r *http.Request, _ string) answerOf {
-		if r.Method != http.MethodPost || !strings.HasSuffix(r.URL.Path, "/git/refs") {
-			return answerOf{}
-		}
-		cancel()
-		return answerOf{code: 201, body: fmt.Sprintf(`{"ref":"refs/heads/a","object":{"sha":%q}}`, sha(2))}
-	}
-	f := hub.forge(nil)
-	until := at.Add(time.Hour)
-	f.singly.Store(&until)
-	err := f.MoveBranches(ctx, testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}, {Branch: "b", New: plan.SHA(sha(2))}})
-	if kindOf(err) != Transient || !cmp.Equal(movedOf(err), []plan.Branch{"a"}) {
-		t.Errorf("%v, moved %v", err, movedOf(err))
 	}
 }
