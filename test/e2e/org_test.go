@@ -304,7 +304,7 @@ func (s *org) kill(p *process, when string, holds func() bool) {
 }
 
 // crowdOf opens so many windowed pull requests in one repository, all but so many of them held by a label as well.
-func (s *org) crowdOf(many, due int) int {
+func (s *org) crowdOf(many, due int) {
 	s.t.Helper()
 	for i := range many {
 		n, err := s.propose(i)
@@ -313,7 +313,6 @@ func (s *org) crowdOf(many, due int) int {
 			s.must(n.repo.Label(n.pull, "alice", "hold"))
 		}
 	}
-	return due
 }
 
 // event is the i-th of a busy repository: one in four is a push to a pull request, the others are reports of checks. None is about what
