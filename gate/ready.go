@@ -271,6 +271,9 @@ func (d *brief) isBehind() bool {
 	return d.base.Strict && (d.pull.MergeBase == "" || d.pull.MergeBase != d.base.Tip)
 }
 
+// mergeabilityFirst is the first pause: GitHub mostly knows within a second, and what is due at an opening waits for it.
+const mergeabilityFirst = time.Second
+
 // mergeabilityUnknown: GitHub is working it out; ask again soon, and ever less often.
 func mergeabilityUnknown(d *brief) (ruling, bool) {
 	if d.pull.Mergeable == plan.MergeableYes {
@@ -280,7 +283,7 @@ func mergeabilityUnknown(d *brief) (ruling, bool) {
 	r.cause = becauseUnderWay
 	// Waiting as long again as it already took doubles the pauses without remembering them.
 	waited := d.at.Sub(d.unknownSince())
-	r.look = d.at.Add(min(max(waited, 5*time.Second), time.Minute))
+	r.look = d.at.Add(min(max(waited, mergeabilityFirst), time.Minute))
 	r.passing = waited < time.Minute
 	return r, true
 }
