@@ -49,7 +49,7 @@ func TestManyAtOnce(t *testing.T) {
 	for _, n := range pulls {
 		w.merged(n)
 	}
-	count(t, w, "fifty due, from due to merged", many+2, 2.3)
+	count(t, w, "fifty due, from due to merged", many+2, 2.4)
 	got, err := w.repo.Files("main")
 	w.must(err)
 	maps.DeleteFunc(got, func(path, _ string) bool { return want[path] == "" })

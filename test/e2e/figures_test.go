@@ -162,6 +162,11 @@ func TestFigures(t *testing.T) {
 	figureDue(t, some(300))
 	figureDue(t, some(500))
 	figureBusy(t, some(60))
+}
+
+// TestFiguresKilled counts what kill -9 leaves behind amid as much as there may be.
+func TestFiguresKilled(t *testing.T) {
+	figure(t)
 	for _, c := range amids {
 		many := some(c.many)
 		line{what: fmt.Sprintf("kill -9 amid %s: %d pull requests", c.name, many)}.leaves(c.kill(t, fleets, many)).print()
