@@ -84,8 +84,9 @@ bench: ## the figures, each with its baseline in the same run
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) ./...
 
 .PHONY: figures
-figures: ## measure times beside those of a minimal program, for docs/performance.md
+figures: ## measure times beside those of a minimal program, and replay a day, for docs/performance.md
 	$(GO) test -count=1 -timeout 60m -run 'TestFigures$$' -v ./test/e2e -figures
+	$(GO) test -count=1 -timeout 2h -run 'TestADay' -v ./test/hour -day 1
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s), and attack WORLDS (10000) random worlds
