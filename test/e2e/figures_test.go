@@ -184,6 +184,7 @@ func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end
 	end()
 	ours.memory = p.peak()
 	p.stop(syscall.SIGTERM)
+	cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime() // steadier than any time on a machine that others share
 	s = newOrg(t, fleets, shutForYears, standin.Options{})
 	theirs := s.hears(many, rate, s.yardstick())
 	if rate > 0 {
@@ -193,7 +194,8 @@ func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end
 		beside(name+": all decided", ours.all, theirs.all).each(ours.requests, ours.points).leaves(ours.left).print()
 		beside(name+": p99 acknowledged", quantile(ours.ack, .99), quantile(theirs.ack, .99)).print()
 	}
-	line{what: name + ": peak memory", ours: fmt.Sprintf("%d MiB", ours.memory>>10)}.print()
+	row(name+": peak memory", fmt.Sprintf("%d MiB", ours.memory>>10))
+	row(name+": CPU time of the service", cpu.Round(10*time.Millisecond).String())
 }
 
 // figureDue measures how long after an opening all that is due is merged.
