@@ -356,6 +356,11 @@ func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status, class forge
 }
 
 func (k *look) update(ctx context.Context, a plan.Update) error {
+	done, ok := k.merges()
+	if !ok {
+		return k.leave(ctx, a, errPaced)
+	}
+	defer done()
 	err := k.send(ctx, a, func(ctx context.Context) error {
 		ctx, cancel := inHand(forge.WithClass(ctx, forge.Opening))
 		defer cancel()

@@ -120,13 +120,14 @@ func (e *entry) costs(cost int) {
 	e.cost = cost
 }
 
-// claim keeps for this look as many of the merges that GitHub takes now as the plan has, as far as other looks leave some: a success is
-// set only where the merge can follow. Repositories for which there are not enough come back one after the other, each when as many as it
-// wants will be free: if all came at once most would have looked in vain.
+// claim keeps for this look as many of the merges that GitHub takes now as the plan has, updates of branches among them, as far as other
+// looks leave some: a success is set only where the merge can follow. Repositories for which there are not enough come back one after the
+// other, each when as many as it wants will be free: if all came at once most would have looked in vain.
 func (k *look) claim(p plan.Plan) {
 	merges, due := 0, 0
 	for _, a := range p.Actions {
-		if _, ok := a.(plan.Merge); ok {
+		switch a.(type) {
+		case plan.Merge, plan.Update:
 			merges++
 		}
 	}
@@ -164,7 +165,7 @@ func span(b forge.Budget, now instant) time.Duration {
 	return time.Minute
 }
 
-// merges reports whether one of the claimed merges may begin. Once it is done it is forge that counts it.
+// merges reports whether one of the claimed merges, or updates, may begin. Once it is done it is forge that counts it.
 func (k *look) merges() (done func(), ok bool) {
 	l := k.loop
 	l.mu.Lock()

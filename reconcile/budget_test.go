@@ -138,6 +138,63 @@ func TestNoSuccessWithoutRoomForItsMerge(t *testing.T) {
 	}, one, repo(2))
 }
 
+// An update of a branch is paid from the budget of merges: what it uses no success counts on.
+func TestAnUpdateClaimsItsRoomAmongMerges(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		free := time.Now().Add(time.Minute)
+		left := 1
+		w.budgets = func(b *forge.Budgets) {
+			b.Content = forge.Budget{Limit: 80, Left: left, Renewed: free}
+			if !time.Now().Before(free) {
+				b.Content.Left, b.Content.Renewed = 80, time.Now().Add(time.Minute)
+			}
+		}
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			for _, x := range s.Pulls {
+				if s.Repo.ID == one.ID && x.Head == (&pull{number: 1, head: 1}).sha() {
+					p.Actions = []plan.Action{plan.Update{Pin: plan.Pin{SHA: x.Head}, Pull: x.Number}}
+				}
+			}
+		}
+		w.fault = func(c call) (err error) {
+			if c.op == "update" || c.op == "merge" {
+				w.within(func() {
+					if left--; left < 0 && time.Now().Before(free) {
+						err = &forge.Error{Kind: forge.Limited, Until: free, Foreseen: true, Reason: "our own pace"}
+					}
+				})
+			}
+			return err
+		}
+		w.after = func(c call) error {
+			if c.op == "status" {
+				w.sleep(200 * time.Millisecond) // meanwhile the other repository is looked at
+			}
+			return nil
+		}
+		for _, r := range []plan.Repo{one, repo(2)} {
+			w.change(r, func(h *hub) { h.pulls[1] = &pull{number: 1, head: 1} })
+		}
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Until(free) - time.Second)
+		successes := 0
+		for _, c := range w.of(time.Time{}, "status") {
+			if c.state == plan.Success {
+				successes++
+			}
+		}
+		updates, merges := w.count(time.Time{}, "update"), w.count(time.Time{}, "merge")
+		if updates+merges != 1 || successes != merges {
+			t.Errorf("%d updates, %d merges, %d successes where there is room for one", updates, merges, successes)
+		}
+		time.Sleep(30 * time.Second)
+		for _, r := range []plan.Repo{one, repo(2)} {
+			w.want(r, 1, "merged")
+		}
+	}, repo(2), one)
+}
+
 // As the hour runs low, repositories with events are looked at one after the other, none later than its share of the hour allows; an opening
 // is on time, and the page says why the others are not.
 func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {

@@ -12,12 +12,12 @@ import (
 
 // 20 repositories of 50 pull requests with two events a second, half of them pushes, for ten minutes amid an hour that was used evenly:
 // nobody waits longer than a minute, what is left suffices for the rest of the hour, and an opening amid it moves and merges within
-// seconds. With the race detector it is three minutes.
+// seconds. With the race detector it is three minutes, and fewer pull requests.
 func TestTwoEventsASecondInTwentyRepositories(t *testing.T) {
-	const begins, leaves = 12 * time.Minute, 500 + 4500*4/5*9/10 // of the hour, and of what it grants: bursts have had their share
-	lasts := 10 * time.Minute
+	const begins, leaves = 12 * time.Minute, 500 + 4500*4/5*4/5 // of the hour, and of what it grants: bursts have had their share
+	lasts, pulls := 10*time.Minute, 50
 	if race {
-		lasts = 3 * time.Minute
+		lasts, pulls = 3*time.Minute, 15
 	}
 	opens := begins + lasts/2
 	o := organisation{repos: 20, file: func(w *world, n int) string {
@@ -35,7 +35,7 @@ func TestTwoEventsASecondInTwentyRepositories(t *testing.T) {
 			_, err := r.Commit("main", standin.Change{By: "alice", Message: "live", Write: map[string]string{"live-rt/x": "1"}})
 			w.must(err)
 			w.propose(r, 2)
-			w.proposeIn(r, 48, "b-rw")
+			w.proposeIn(r, pulls-2, "b-rw")
 		}
 		stop := w.run()
 		defer stop()
@@ -44,7 +44,7 @@ func TestTwoEventsASecondInTwentyRepositories(t *testing.T) {
 		w.github.Leave("core", leaves)
 		began := time.Now()
 		for n := 0; time.Since(began) < lasts; n++ {
-			w.act(n)
+			w.act(n, pulls-2)
 			before := time.Since(w.start) - opens
 			time.Sleep(500 * time.Millisecond)
 			if before < 5*time.Second && before+500*time.Millisecond >= 5*time.Second {
@@ -62,7 +62,7 @@ func TestTwoEventsASecondInTwentyRepositories(t *testing.T) {
 		if still > 0 || quantile(took, 0.99) > time.Minute {
 			t.Errorf("%d still wait", still)
 		}
-		if open, green := w.open(); open != 20*48 || green != 0 {
+		if open, green := w.open(); open != 20*(pulls-2) || green != 0 {
 			t.Errorf("%d are open, %d green", open, green)
 		}
 		w.unlimited()
@@ -70,9 +70,9 @@ func TestTwoEventsASecondInTwentyRepositories(t *testing.T) {
 }
 
 // act is what somebody does: of two one pushes, and the other is CI that reports.
-func (w *world) act(n int) {
+func (w *world) act(n, pulls int) {
 	r := w.repos[n/2%len(w.repos)]
-	if pull := 3 + n/(2*len(w.repos))%48; n%2 == 0 {
+	if pull := 3 + n/(2*len(w.repos))%pulls; n%2 == 0 {
 		w.push(r, pull, fmt.Sprintf("b-rw/%d", pull-3))
 	} else {
 		w.report(r, pull, "ci")

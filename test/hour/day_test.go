@@ -12,7 +12,7 @@ import (
 	"github.com/sluicegate/sluice/standin"
 )
 
-var whole = flag.Bool("day", false, "replay the whole day of the whole organisation")
+var day = flag.Float64("day", 0, "replay a whole day of this part of the organisation, on that part of GitHub's hour; 0: less than an hour")
 
 // replay is how an organisation lives for a while.
 type replay struct {
@@ -34,7 +34,7 @@ var (
 		},
 	}
 	aPart = replay{
-		repos: 60, hour: 1000, events: 1000, lasts: 45 * time.Minute, openings: []time.Duration{15 * time.Minute}, open: 20 * time.Minute,
+		repos: 60, hour: 1000, events: 600, lasts: 45 * time.Minute, openings: []time.Duration{15 * time.Minute}, open: 20 * time.Minute,
 	}
 )
 
@@ -48,8 +48,9 @@ const (
 // have been foreseen, nothing due is left behind, and nothing is green past its end.
 func TestADayOfABusyOrganisation(t *testing.T) {
 	r := aPart
-	if *whole {
+	if *day > 0 {
 		r = aDay
+		r.repos, r.hour, r.events = int(float64(r.repos)**day), int(float64(r.hour)**day), int(float64(r.events)**day)
 	}
 	o := organisation{repos: r.repos, hour: r.hour, file: func(w *world, n int) string {
 		var openings []time.Time
