@@ -31,7 +31,7 @@ func (w *world) push(r *standin.Repo, n int, path string) {
 	w.must(err)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.people.waits[head] = append(w.people.waits[p.HeadSHA], at)
+	w.people.waits[head] = slices.Concat(w.people.waits[p.HeadSHA], []time.Time{at})
 	delete(w.people.waits, p.HeadSHA)
 }
 
