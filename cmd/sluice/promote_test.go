@@ -149,7 +149,7 @@ func TestPromoteJSON(t *testing.T) {
 func TestPromoteMakes(t *testing.T) {
 	f := newFleet(t, promoteRules)
 	code, out, _ := promoteAt(t, promoteNow, "--repo", f.dir)
-	if want := "rw/a (not there → " + f.short("main") + ") due: made at " + f.short("main") + "\n"; code != 0 || !strings.HasPrefix(out, want) || f.at("rw/a") != f.at("main") || f.at("rw/b") != "" {
+	if want := "rw/a (missing → " + f.short("main") + ") due: created at " + f.short("main") + "\n"; code != 0 || !strings.HasPrefix(out, want) || f.at("rw/a") != f.at("main") || f.at("rw/b") != "" {
 		t.Errorf("%d %q, want %q", code, out, want)
 	}
 }
@@ -263,12 +263,12 @@ func TestPromoteUnusable(t *testing.T) {
 		want string
 	}{
 		"invalid file":  {[]string{"--repo", bad.dir}, "main:.github/sluice.yaml:3"},
-		"no file":       {[]string{"--remote", none.dir}, "main has no .github/sluice.yaml: sluice is silent there"},
+		"no file":       {[]string{"--remote", none.dir}, "main has no .github/sluice.yaml: not managed by sluice"},
 		"a large file":  {[]string{"--remote", huge.dir}, "main:.github/sluice.yaml"},
 		"shallow":       {[]string{"--repo", shallow}, "the clone is shallow"},
 		"no repository": {[]string{"--repo", t.TempDir()}, "no git repository"},
-		"no remote":     {[]string{"--remote", mute.URL + "/x.git"}, "there is no such repository"},
-		"both":          {[]string{"--repo", good.dir, "--remote", good.dir}, "--repo and --remote cannot stand together"},
+		"no remote":     {[]string{"--remote", mute.URL + "/x.git"}, "repository not found, or not accessible"},
+		"both":          {[]string{"--repo", good.dir, "--remote", good.dir}, "--repo and --remote cannot be used together"},
 		"empty repo":    {[]string{"--repo", ""}, "--repo is empty"},
 		"empty remote":  {[]string{"--remote="}, "--remote is empty"},
 		"no instant":    {[]string{"--repo", good.dir, "--at", "tomorrow"}, "RFC 3339"},
