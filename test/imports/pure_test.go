@@ -44,7 +44,7 @@ var parts = map[string]string{
 }
 
 // load parses and checks a package's files outside its tests against the compiled packages that it imports.
-func load(t *testing.T, compiled map[string]string, dir string, files []string) (*token.FileSet, []*ast.File, *types.Info, error) {
+func load(t *testing.T, compiled map[string]string, dir string, files []string) (*token.FileSet, *types.Info, error) {
 	t.Helper()
 	fset := token.NewFileSet()
 	var parsed []*ast.File
@@ -58,7 +58,7 @@ func load(t *testing.T, compiled map[string]string, dir string, files []string) 
 	info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
 	from := importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(compiled[path]) })
 	_, err := (&types.Config{Importer: from}).Check(dir, fset, parsed, info)
-	return fset, parsed, info, err
+	return fset, info, err
 }
 
 // exports is where the compiler left what it knows of each package that the pure ones import.
@@ -105,7 +105,7 @@ func TestPure(t *testing.T) {
 				t.Errorf("%s imports %s no more: its permission goes", p.name(), path)
 			}
 		}
-		fset, _, info, err := load(t, compiled, p.Dir, p.GoFiles)
+		fset, info, err := load(t, compiled, p.Dir, p.GoFiles)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -192,7 +192,7 @@ func TestReached(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(dir, "x.go"), []byte("package x\n"+c.code+"\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, _, info, err := load(t, compiled, dir, []string{"x.go"})
+			_, info, err := load(t, compiled, dir, []string{"x.go"})
 			if err != nil {
 				t.Fatal(err)
 			}
