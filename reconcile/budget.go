@@ -18,12 +18,24 @@ import (
 // merges, an event there is an event.
 func (e *entry) class(now instant) forge.Class {
 	switch {
-	case e.place <= now.tick && (e.urgent || e.place != 0), !e.wake.IsZero() && !e.wake.After(now.wall):
+	case e.place <= now.tick && (e.urgent || e.place != 0), !e.wake.IsZero() && !e.wake.After(now.wall), e.lastCall(now) <= now.tick:
 		return forge.Opening
 	case e.resync <= now.tick && min(e.due, e.settle) > now.tick:
 		return forge.Resync
 	}
 	return forge.Event
+}
+
+// lastCall is when what waits in an open window is looked at once more as an opening's, so that nothing that became ready is left behind at
+// the close because the hour had no look for its event; never: a look came since, or nothing waits.
+func (e *entry) lastCall(now instant) tick {
+	if e.wake.IsZero() || e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
+		return never
+	}
+	if at := now.tickOf(e.wake) - closeAhead; e.ended < at {
+		return at
+	}
+	return never
 }
 
 // pick gives the place of the first of a line that may go; -1 if none may.
@@ -47,6 +59,9 @@ func (ln *line) opens(q *queue, now tick) tick {
 		}
 		if e.place > now {
 			first = min(first, e.place)
+		}
+		if at := e.lastCall(q.anchor); at > now {
+			first = min(first, at)
 		}
 	}
 	return first

@@ -326,3 +326,37 @@ func TestWritesOfLongAgoLetNobodyWait(t *testing.T) {
 		}
 	}, many...)
 }
+
+// TestAClosingWindowIsTheLastCall: what is ready in an open window, and of which an event told that the hour had no look for, is looked at
+// once more before the window closes, as an opening is: else it would be left behind until the next.
+func TestAClosingWindowIsTheLastCall(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left := 5000
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+			for i := range p.Verdicts {
+				if p.Verdicts[i].Kind == plan.Held {
+					p.Verdicts[i].Kind = plan.Waiting // for a label
+				}
+			}
+		}
+		w.open(one, pull{number: 7, windowed: true, hold: true})
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		w.set(func() { left = 500 }) // none is left for events
+		w.note(one)                  // an observation may be under way
+		time.Sleep(10 * time.Minute)
+		w.change(one, func(h *hub) { h.pulls[7].hold = false })
+		for time.Now().Before(closing.Add(-time.Second)) {
+			w.note(one)
+			time.Sleep(time.Second)
+		}
+		w.want(one, 7, "merged")
+		if n := w.count(from.Add(5*time.Minute), "observe"); n > 3 {
+			t.Errorf("%d looks that the hour has no points for", n)
+		}
+	}, one)
+}

@@ -166,6 +166,10 @@ const (
 	missedRest = time.Minute
 	// makeUpRest is the least pause between two passes over all repositories for their sake: one of ten thousand takes a millisecond.
 	makeUpRest = time.Second
+	// closeAhead is how long before a close what waits for it is looked at whatever the hour has left for events: long enough for a success,
+	// and for the merges of a few hundred.
+	closeAhead = 2 * time.Minute
+
 	// burstShare is the part of the rest of an hour that bursts may spend ahead of time, before looks come as far apart as what is left of
 	// it needs: a quarter.
 	burstShare = 4
