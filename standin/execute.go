@@ -62,8 +62,12 @@ type selectionKey struct {
 // object writes what is asked of an object; false if a field is missing that cannot be null, and then it wrote nothing.
 func (x *execution) object(o any, kind string, set ast.SelectionSet, path []any) bool {
 	start := x.out.Len()
+	x.out.WriteByte('{') // of a union nothing may be asked: no fragment fits
 	for i, f := range x.fieldsOf(kind, set) {
-		x.out.WriteString(map[bool]string{true: `{"`, false: `,"`}[i == 0] + f.Alias + `":`)
+		if i > 0 {
+			x.out.WriteByte(',')
+		}
+		x.out.WriteString(`"` + f.Alias + `":`)
 		if !x.field(o, kind, f, append(path, f.Alias)) {
 			x.out.Truncate(start)
 			return false

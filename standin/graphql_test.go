@@ -147,6 +147,36 @@ func (q *asker) fields(d *ast.Definition, above []string) string {
 	return b.String()
 }
 
+// TestNothingAsked: of a union of which no fragment fits nothing is asked, and the answer has an empty object there.
+func TestNothingAsked(t *testing.T) {
+	w := newWorld(t)
+	w.repo.Protect("main", standin.Rules{Restrict: true})
+	var answer struct {
+		Repository struct {
+			Ref struct {
+				Rules struct {
+					Nodes []struct {
+						Type       string
+						Parameters *struct{}
+					}
+				}
+			}
+		}
+	}
+	query := `{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){rules(first:9){nodes{type parameters{...on PullRequestParameters{requiredApprovingReviewCount}}}}}}}`
+	if errs := w.query(query, &answer); errs != nil {
+		t.Errorf("errors: %v", errs)
+	}
+	for _, r := range answer.Repository.Ref.Rules.Nodes {
+		if r.Type == "UPDATE" && r.Parameters == nil {
+			t.Error("no parameters")
+		}
+	}
+	if len(answer.Repository.Ref.Rules.Nodes) == 0 {
+		t.Error("no rules")
+	}
+}
+
 func TestEveryField(t *testing.T) {
 	w := newWorld(t)
 	n := w.open("feature", map[string]string{"apps/a.yaml": "new\n"})

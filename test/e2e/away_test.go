@@ -19,9 +19,9 @@ func TestLagIsSaid(t *testing.T) {
 		kind  string // on the webhook's address
 		why   string // on the page
 	}{
-		"away":    {standin.Fault{Status: http.StatusBadGateway}, ": GitHub does not answer", "GitHub could not answer"},
-		"limited": {standin.SecondaryLimit(http.StatusTooManyRequests, 2*time.Second), ": limited until ", ": limited until "},
-		"refused": {standin.Fault{Status: http.StatusForbidden, Body: `{"message":"acme/fleet: not accessible"}`}, ": GitHub refuses", "acme/fleet: not accessible"},
+		"away":    {standin.Fault{Status: http.StatusBadGateway}, ": GitHub does not answer", "GitHub timed out"},
+		"limited": {standin.SecondaryLimit(http.StatusTooManyRequests, 2*time.Second), ": rate limited until ", ": rate limited until "},
+		"refused": {standin.Fault{Status: http.StatusForbidden, Body: `{"message":"acme/fleet: not accessible"}`}, ": GitHub refused", "acme/fleet: not accessible"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

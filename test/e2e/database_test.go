@@ -86,7 +86,7 @@ func TestDatabaseUnusable(t *testing.T) {
 		begin            func(path string)
 	}{
 		{"read-only", "/proc/sluice.db", "the database is read-only", func(string) {}},
-		{"corrupt", filepath.Join(w.dir, "corrupt.db"), "the database file is damaged", func(path string) { w.writeFile(path, bytes.Repeat([]byte("Z"), 8192)) }},
+		{"corrupt", filepath.Join(w.dir, "corrupt.db"), "the database file is corrupt", func(path string) { w.writeFile(path, bytes.Repeat([]byte("Z"), 8192)) }},
 		{"a directory", w.dir, w.dir, func(string) {}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -114,7 +114,7 @@ func TestDatabaseBreaksWhileUsed(t *testing.T) {
 				w.t.Fatal(err)
 			}
 		}},
-		{"corrupt", "the database file is damaged; put it aside or restore it, then start again", corrupt},
+		{"corrupt", "the database file is corrupt: move it away or restore it, then start again", corrupt},
 		{"read-only", "the database is read-only", readOnly},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -107,7 +107,7 @@ func TestGroupsGoNotGreenIntoTheClose(t *testing.T) {
 	w.repo.Protect("main", standin.Rules{Queue: true, Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
 	w.serve()
 	n := w.open("windowed", "apps/a-rw/x")
-	w.hasStatus(n, "failure: main merges only through its merge queue")
+	w.hasStatus(n, "failure: main requires its merge queue")
 	var group standin.Group
 	shut := w.openUntil(func() bool {
 		if group.Head == "" || strings.HasPrefix(w.statusOn(group.Head, "sluice/main"), "failure") {

@@ -155,7 +155,7 @@ func TestPageConnectionsMissNothing(t *testing.T) {
 	other.SetPermission("alice", standin.Write)
 	w.github.ResetRequests()
 	w.besiege(p.page, 40, net.IPv4(127, 0, 0, 9), asksStyle)
-	w.eventually("some gave way", func() bool { return strings.Contains(p.text(), "connections gave way") })
+	w.eventually("some gave way", func() bool { return strings.Contains(p.text(), "closed connections in favor") })
 	n, err := other.OpenPull(standin.NewPull{By: "alice", Head: "held", Change: &standin.Change{Message: "held", Write: map[string]string{"apps/a-rw/x": "1\n"}}})
 	w.must(err)
 	w.eventually("another repository is looked at", func() bool {
@@ -235,7 +235,7 @@ func TestPaidWithoutADescriptor(t *testing.T) {
 		_, body := get(t, p.base()+"/readyz")
 		return strings.Contains(body, "too many open files")
 	})
-	if n := strings.Count(p.text(), "no file descriptor is left"); n != 1 {
+	if n := strings.Count(p.text(), "out of file descriptors: "); n != 1 {
 		t.Errorf("logged %d times", n)
 	}
 	p.stop(syscall.SIGTERM)

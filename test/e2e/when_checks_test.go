@@ -129,7 +129,7 @@ func TestBaseThatMergesOnlyThroughItsQueue(t *testing.T) {
 	w.repo.Protect("main", standin.Rules{Queue: true, Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
 	w.serve()
 	for _, n := range []int{w.open("live", "apps/b-rt/x"), w.open("windowed", "apps/b-rw/x")} {
-		w.hasStatus(n, "failure: main merges only through its merge queue")
+		w.hasStatus(n, "failure: main requires its merge queue")
 		w.unmerged(n)
 		if w.wasGreen(w.pull(n).HeadSHA) {
 			t.Errorf("#%d was green", n)

@@ -325,7 +325,7 @@ func TestClockIsOff(t *testing.T) {
 			skew.Store(int64(-off)) // ours is off by as much
 			windowed, live := w.open("windowed", "apps/a-rw/y"), w.open("live", "apps/a-rt/y")
 			for _, n := range []int{windowed, live} {
-				w.hasStatus(n, "pending: the clock of sluice differs from GitHub's by more than 30 s")
+				w.hasStatus(n, "pending: sluice's clock is more than 30 s off GitHub's")
 			}
 			ready := strings.TrimSuffix(p.hook, "/webhook") + "/readyz"
 			w.eventually("readiness says so", func() bool {

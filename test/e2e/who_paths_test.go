@@ -240,7 +240,7 @@ func TestOddNames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rules(shutForYears))
 	w.start()
-	const unclear = "pending: held: unclear path is no window of .github/sluice.yaml"
+	const unclear = "pending: held: there is no window \"unclear path\" in .github/sluice.yaml"
 	cases := []struct{ name, path, want string }{
 		{"spaces, live", " apps/the app-rt/a file ", "merged"},
 		{"spaces, windowed", "apps/the app-rw/a file ", heldByW},
@@ -251,10 +251,10 @@ func TestOddNames(t *testing.T) {
 		{"newline, windowed", "apps/n-rw/x\ny", heldByW},
 		{"invalid UTF-8, live", "apps/u\xff-rt/x\xfe", unclear},
 		{"invalid UTF-8, windowed", "apps/u\xff-rw/x", heldByW},
-		{"invalid UTF-8 where the window's name is", "apps/u-r\xffw/x", "success: no path"},
+		{"invalid UTF-8 where the window's name is", "apps/u-r\xffw/x", "success: no changed path"},
 		{"a tab", "apps/t-rt/a\tb", unclear},
 		{"other case, windowed", "apps/c-RW/x", heldByW},
-		{"other case, not live", "apps/c-RT/x", "success: no path"},
+		{"other case, not live", "apps/c-RT/x", "success: no changed path"},
 		{"an option's name", "--help-rt/--force", "merged"},
 		{"a colon and a glob", "apps/a:b*-rt/HEAD:x?", "merged"},
 	}

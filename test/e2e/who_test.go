@@ -494,7 +494,7 @@ func TestForeignStatus(t *testing.T) {
 		forge(w, n)
 		w.eventually("it says who", func() bool {
 			_, body := get(w.t, p.page)
-			return strings.Contains(body, "other-sluice keeps setting the status sluice/main; only sluice may")
+			return strings.Contains(body, "other-sluice keeps overwriting the status sluice/main")
 		})
 		w.stays(n)
 		if ours(w, n) {
@@ -584,7 +584,7 @@ func TestOrder(t *testing.T) {
 			w.merged(n[first])
 			delete(n, first)
 			for _, left := range n {
-				w.hasStatus(left, "pending: held by w, which took its one merge of this opening")
+				w.hasStatus(left, "pending: held by w: no opening scheduled: limit of 1 merge per opening")
 				w.stays(left)
 			}
 		})
