@@ -66,13 +66,14 @@ func (l *Loop) pace(e *entry, now instant) {
 	e.line.paced.points = after(e.line.paced.points, b.GraphQL, e.cost, now)
 }
 
-// paceWrites does so for the hour of requests, by what a look has written: nobody knows it before. The caller holds the lock.
-func (k *look) paceWrites(now instant) {
-	if k.entry.began >= forge.Opening || k.wrote == 0 {
+// paceRequests does so for the hour of requests, by what a look has sent: nobody knows it before. The caller holds the lock.
+func (k *look) paceRequests(now instant) {
+	sent := int(k.sent.Load())
+	if k.entry.began >= forge.Opening || sent == 0 {
 		return
 	}
 	b := k.loop.forge.Budgets(k.repo.Installation)
-	k.line.paced.requests = after(k.line.paced.requests, b.REST, k.wrote, now)
+	k.line.paced.requests = after(k.line.paced.requests, b.REST, sent, now)
 }
 
 // after is until when looks wait once one more of some cost begins, or ended: not beyond the hour, however many did at once.

@@ -364,3 +364,32 @@ func TestWritesAtOnceLetNobodyWaitLongerThanTheHour(t *testing.T) {
 		}
 	}, many...)
 }
+
+// TestReadsSpendAnHourEvenly: a busy repository whose observations take many requests leaves the others theirs until the hour ends.
+func TestReadsSpendAnHourEvenly(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget, w.reads = 5000, 30
+		left, renewed := 5000, time.Now().Add(time.Hour)
+		w.budgets = func(b *forge.Budgets) { b.REST = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.after = func(c call) error {
+			if c.op == "observe" {
+				w.within(func() { left -= w.reads })
+			}
+			return nil
+		}
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		for time.Now().Before(renewed.Add(-time.Minute)) {
+			w.loop.Poke(one, reconcile.Changed, plan.Named{})
+			time.Sleep(time.Second)
+		}
+		w.set(func() {
+			if left < 450 {
+				t.Errorf("%d requests are left", left)
+			}
+		})
+		if n := w.count(from, "observe"); n < 100 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
