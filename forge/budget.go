@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -37,6 +38,20 @@ func WithClass(ctx context.Context, c Class) context.Context {
 func classOf(ctx context.Context) Class {
 	c, _ := ctx.Value(classKey{}).(Class)
 	return c
+}
+
+type requestsKey struct{}
+
+// WithRequests gives a context whose requests, those to GraphQL apart, are counted.
+func WithRequests(ctx context.Context, n *atomic.Int64) context.Context {
+	return context.WithValue(ctx, requestsKey{}, n)
+}
+
+// Requested counts requests of a context, if they are counted.
+func Requested(ctx context.Context, requests int) {
+	if n, ok := ctx.Value(requestsKey{}).(*atomic.Int64); ok {
+		n.Add(int64(requests))
+	}
 }
 
 // pace is the part of a minute's points that a class may fill: an opening finds room amid any number of events, and a debt amid any

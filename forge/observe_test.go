@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -30,9 +31,15 @@ func TestOneLookIsOneRequest(t *testing.T) {
 	if d := cmp.Diff([]string{"look"}, hub.took()); d != "" {
 		t.Error("the second look:", d)
 	}
-	observe(t, f, Ask{Rules: true})
+	var sent atomic.Int64
+	if _, err := f.Observe(WithRequests(t.Context(), &sent), testRepo, Ask{Rules: true}); err != nil {
+		t.Fatal(err)
+	}
 	if d := cmp.Diff([]string{"GET /repos/acme/fleet/rules/branches/main", "look"}, hub.took()); d != "" {
 		t.Error("a look at the rules too:", d)
+	}
+	if n := sent.Load(); n != 1 {
+		t.Errorf("%d requests were counted, those to GraphQL apart", n)
 	}
 	if hub.tokens != 1 {
 		t.Errorf("%d tokens were asked for", hub.tokens)

@@ -44,8 +44,9 @@ func bound(s string) string {
 	return s[:end]
 }
 
-// Fit cuts a reason to MaxReason.
+// Fit cuts a reason to MaxReason. It ends in no space: GitHub keeps none, and what stands there would never be what is wanted.
 func Fit(s string) string {
+	s = strings.TrimRight(s, " ")
 	if len(s) <= MaxReason {
 		return s
 	}

@@ -24,6 +24,15 @@ func TestClean(t *testing.T) {
 	}
 }
 
+// TestFitEndsInNoSpace: GitHub has no space at a description's end: what is wanted must equal what was written, or it is written for ever.
+func TestFitEndsInNoSpace(t *testing.T) {
+	for _, s := range []string{"GitHub refused the merge: ", strings.Repeat("x", plan.MaxReason-2) + "    ", strings.Repeat("x", plan.MaxReason) + " "} {
+		if got := plan.Fit(s); got != strings.TrimSpace(s) {
+			t.Errorf("%q: %q", s, got)
+		}
+	}
+}
+
 func FuzzText(f *testing.F) {
 	f.Add("held by\u202e no-deploy-friday\n", 12)
 	f.Fuzz(func(t *testing.T, s string, n int) {

@@ -113,6 +113,9 @@ func (k *look) observeAgain(ctx context.Context, numbers []int) (plan.Snapshot, 
 	l := k.loop
 	l.mu.Lock()
 	k.seen = k.entry.events.count
+	for _, n := range numbers { // it may show others than the observation before it did
+		delete(k.entry.open, n)
+	}
 	l.mu.Unlock()
 	s, _, err := k.read(forge.WithClass(ctx, forge.Opening), forge.Ask{Pulls: numbers})
 	if err != nil {

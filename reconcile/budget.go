@@ -78,16 +78,25 @@ func (l *Loop) pace(e *entry, now instant) {
 		return
 	}
 	b := l.forge.Budgets(e.repo.Installation)
-	e.line.paced.points = max(e.line.paced.points, now.tick) + apart(b.GraphQL, e.cost, now.wall)
+	e.line.paced.points = after(e.line.paced.points, b.GraphQL, e.cost, now)
 }
 
-// paceWrites does so for the hour of requests, by what a look has written: nobody knows it before. The caller holds the lock.
-func (k *look) paceWrites(now instant) {
-	if k.entry.began >= forge.Opening || k.wrote == 0 {
+// paceRequests does so for the hour of requests, by what a look has sent: nobody knows it before. The caller holds the lock.
+func (k *look) paceRequests(now instant) {
+	sent := int(k.sent.Load())
+	if k.entry.began >= forge.Opening || sent == 0 {
 		return
 	}
 	b := k.loop.forge.Budgets(k.repo.Installation)
-	k.line.paced.requests = max(k.line.paced.requests, now.tick) + apart(b.REST, k.wrote, now.wall)
+	k.line.paced.requests = after(k.line.paced.requests, b.REST, sent, now)
+}
+
+// after is until when looks wait once one more of some cost begins, or ended: not beyond the hour, however many did at once.
+func after(paced tick, b forge.Budget, cost int, now instant) tick {
+	if more := apart(b, cost, now.wall); more > 0 {
+		return max(paced, min(max(paced, now.tick)+more, now.tickOf(b.Renewed)))
+	}
+	return max(paced, now.tick)
 }
 
 // apart is how long after a look of some cost the next one may begin, that the hour lasts: the rest of it, shared out among what is left

@@ -360,3 +360,70 @@ func TestAClosingWindowIsTheLastCall(t *testing.T) {
 		}
 	}, one)
 }
+
+// TestWritesAtOnceLetNobodyWaitLongerThanTheHour: looks that ran at the same time, and wrote as the hour ran low, each let the next wait: all
+// of that together ends with the hour.
+func TestWritesAtOnceLetNobodyWaitLongerThanTheHour(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(6) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		left, renewed := 5000, time.Now().Add(time.Hour)
+		w.budgets = func(b *forge.Budgets) {
+			if b.REST = (forge.Budget{Limit: 5000, Left: 5000, Renewed: renewed.Add(time.Hour)}); time.Now().Before(renewed) {
+				b.REST = forge.Budget{Limit: 5000, Left: left, Renewed: renewed}
+			}
+		}
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(10 * time.Minute)
+		w.set(func() { w.fault = w.slowly(5 * time.Second) })
+		for _, r := range many {
+			w.open(r, pull{number: 1, hold: true})
+		}
+		time.Sleep(2 * time.Second)
+		w.within(func() { left = 500 }) // the reserve
+		time.Sleep(time.Until(renewed) + time.Second)
+		from := time.Now()
+		for _, r := range many {
+			w.loop.Poke(r, reconcile.Changed, plan.Named{})
+		}
+		time.Sleep(time.Minute)
+		for _, r := range many {
+			if len(of(w, from, r, "observe")) == 0 {
+				t.Errorf("%s waits although an hour has begun anew", r)
+			}
+		}
+	}, many...)
+}
+
+// TestReadsSpendAnHourEvenly: a busy repository whose observations take many requests leaves the others theirs until the hour ends.
+func TestReadsSpendAnHourEvenly(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget, w.reads = 5000, 30
+		left, renewed := 5000, time.Now().Add(time.Hour)
+		w.budgets = func(b *forge.Budgets) { b.REST = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.after = func(c call) error {
+			if c.op == "observe" {
+				w.within(func() { left -= w.reads })
+			}
+			return nil
+		}
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		for time.Now().Before(renewed.Add(-time.Minute)) {
+			w.loop.Poke(one, reconcile.Changed, plan.Named{})
+			time.Sleep(time.Second)
+		}
+		w.set(func() {
+			if left < 450 {
+				t.Errorf("%d requests are left", left)
+			}
+		})
+		if n := w.count(from, "observe"); n < 100 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}

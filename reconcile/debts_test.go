@@ -508,3 +508,42 @@ func TestARefusedPaymentIsTriedWhenItsRepositoryTakesWrites(t *testing.T) {
 		})
 	}
 }
+
+// TestALostAnswerOfASuccessIsPutBack: a success whose answer was lost, and that is not written again after all, may stand: as nothing is
+// merged then, pending follows, or its payment.
+func TestALostAnswerOfASuccessIsPutBack(t *testing.T) {
+	for name, second := range map[string]error{
+		"refused": &forge.Error{Kind: forge.Refused, Reason: "no"},
+		"limited": &forge.Error{Kind: forge.Limited, Reason: "slow down", Until: time.Date(2000, 1, 1, 0, 10, 0, 0, time.UTC)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				stop, from := started(w, reconcile.Options{})
+				defer stop()
+				successes := 0
+				w.set(func() {
+					w.fault = func(c call) error {
+						if c.op == "status" && c.state == plan.Success {
+							if successes++; successes > 1 {
+								return second
+							}
+						}
+						return nil
+					}
+					w.after = func(c call) error {
+						if c.op == "status" && c.state == plan.Success {
+							return transient("502")
+						}
+						return nil
+					}
+				})
+				w.open(one, pull{number: 7})
+				time.Sleep(20 * time.Second)
+				w.want(one, 7, "pending")
+				if n := w.count(from, "merge"); n != 0 || successes < 2 {
+					t.Errorf("%d merges after %d successes", n, successes)
+				}
+			}, one)
+		})
+	}
+}

@@ -62,7 +62,7 @@
 //     and at each resync.
 //   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget.
 //   - As GitHub's hour runs low, looks for the sake of events come further apart, one after the other in an installation, so that the hour
-//     lasts: none waits longer than the rest of the hour × (points that those in line want ÷ points left). What an opening needs does not
+//     lasts: none waits longer than the rest of the hour × (points, or requests, that those in line want ÷ those left). What an opening needs does not
 //     wait in that line, and of merges only as many begin as GitHub takes.
 //   - The durable due row is moved forward only after the acts of a look are done and recorded.
 //

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -35,6 +36,7 @@ type look struct {
 	skip    map[int]bool               // pull requests whose action failed: their further actions are left
 	done    map[int]bool               // pull requests that this look merged
 	wrote   int                        // writes that GitHub took
+	sent    atomic.Int64               // requests, those to GraphQL apart
 	refused map[plan.Branch]plan.Stuck // windowed branches that GitHub would not move before this look, and why
 	merged  bool                       // the repository is another one now, by our doing
 	again   bool                       // GitHub's refusal changed what is to be decided
@@ -81,7 +83,7 @@ func (k *look) run(ctx context.Context) {
 	var p plan.Plan
 	err := guard(func() error {
 		var err error
-		p, err = k.through(forge.WithClass(ctx, k.entry.began))
+		p, err = k.through(forge.WithRequests(forge.WithClass(ctx, k.entry.began), &k.sent))
 		return err
 	})
 	if err != nil && ctx.Err() != nil {

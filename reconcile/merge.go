@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -34,7 +33,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 			sha:    m.SHA, before: m.Before, debt: m.Debt, statuses: m.Statuses,
 		}
 		if err := k.giveGreen(ctx, m, &success); err != nil {
-			return k.neverGreen(ctx, m, err)
+			return k.neverGreen(ctx, m, &success, err)
 		}
 		green, class = true, forge.Debt
 	}
@@ -55,9 +54,10 @@ func (k *look) giveGreen(ctx context.Context, m plan.Merge, success *post) error
 	return k.send(ctx, m, write)
 }
 
-// neverGreen follows a success that GitHub did not acknowledge. It may stand all the same: then it is put back.
-func (k *look) neverGreen(ctx context.Context, m plan.Merge, err error) error {
-	if !undone(err) && !errors.Is(err, errVoid) && !errors.Is(err, errLate) && !errors.Is(err, errStopped) && !errors.Is(err, errStore) {
+// neverGreen follows a success that GitHub did not acknowledge. It may stand all the same, whatever came of another try: then it is put
+// back.
+func (k *look) neverGreen(ctx context.Context, m plan.Merge, success *post, err error) error {
+	if success.stands {
 		k.putBack(ctx, m, reasonOf(err))
 	}
 	act := k.actOf(m)

@@ -25,6 +25,7 @@ type post struct {
 	lasting   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 
 	// What came of it, for the look to take in.
+	stands  bool    // or may: GitHub took it, or did not answer
 	counted bool    // statuses is another number now
 	ended   []int64 // debts
 	again   bool    // what is decided is another thing now
@@ -141,8 +142,8 @@ func (k *look) put(ctx context.Context, w *post) error {
 			k.loop.payUp()
 		}
 	}
-	if !undone(err) { // it may stand
-		if w.counted = true; w.statuses >= 0 {
+	if !undone(err) {
+		if w.stands, w.counted = true, true; w.statuses >= 0 {
 			w.statuses++
 		}
 	}

@@ -24,7 +24,7 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 		e.gones = 0
 	}
 	k.lagging(err, now)
-	k.paceWrites(now)
+	k.paceRequests(now)
 	e.urgent = k.unfinished(p, err)
 	switch {
 	case err == nil:

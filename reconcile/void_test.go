@@ -202,3 +202,37 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 		})
 	}
 }
+
+// TestAnArrivalAtWhatWasReadAgain: what is read again within a look may be another head than the observation before it showed. Then an
+// event that names the older one says that the pull request left what was read again, and is news.
+func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
+	const x, y plan.SHA = "x", "y"
+	shows := func(head plan.SHA) plan.Snapshot {
+		return plan.Snapshot{Default: "main", Pulls: []plan.Pull{{Number: 1, Base: "main", Head: head}}}
+	}
+	arrives := func(head plan.SHA) plan.Named { return plan.Named{Pull: 1, SHA: head, Target: "main", Arrival: true} }
+	l := New(Options{Forge: still{}, Store: still{}, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
+	l.takeIn([]plan.Repo{repository(1, 1)})
+	e := l.queue.repos[key{id: 1}]
+	now := l.now()
+	now.tick += time.Hour
+	l.mu.Lock()
+	l.queue.advance(now)
+	k := l.newLook(l.queue.next(now), now)
+	l.mu.Unlock()
+	k.sight.add(shows(x))
+	k.observed(shows(x))
+	l.Poke(e.repo, Changed, arrives(y))
+	if _, err := k.observeAgain(t.Context(), []int{1}); err != nil {
+		t.Fatal(err)
+	}
+	k.sight.add(shows(y))
+	write := scopeOf(plan.SetStatus{Pin: plan.Pin{SHA: y}, Context: plan.ContextFor("main"), State: plan.Success})
+	if k.void(write) {
+		t.Error("void although nothing happened since it was read again")
+	}
+	l.Poke(e.repo, Changed, arrives(x))
+	if !k.void(write) {
+		t.Error("a success goes on although the pull request has another head since")
+	}
+}

@@ -53,6 +53,7 @@ type world struct {
 	widest   int  // the most of them
 	writes   int  // that GitHub takes in a minute, as an observation says; 0: as many as come
 	statuses int  // that stand under our context, when they are listed
+	reads    int  // requests, those to GraphQL apart, that an observation takes
 	keeps    bool // of holds a look knows what was read in full, as forge does of checks and reviews
 }
 
@@ -303,6 +304,11 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 	}
 	if h == nil {
 		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
+	}
+	if c.op == "observe" {
+		forge.Requested(ctx, w.reads)
+	} else {
+		forge.Requested(ctx, 1)
 	}
 	if c.op == "status" { // a debt is paid whatever look is under way, and statuses of one look are written at the same time
 		at := placed{c.repo.ID, c.sha, c.context}

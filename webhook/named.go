@@ -14,7 +14,7 @@ func named(event string, p payload) plan.Named {
 	switch event {
 	case "pull_request":
 		n := p.namedPull()
-		n.Arrival = n.Pull != 0 && arrivals[p.Action]
+		n.Arrival = n.Pull != 0 && n.Branch == "" && arrivals[p.Action]
 		return n
 	case "pull_request_review":
 		return p.namedPull()

@@ -463,6 +463,7 @@ func TestNamed(t *testing.T) {
 		{"a pull request", "pull_request", `"action":"labeled","number":7,` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
 		{"one that arrives", "pull_request", `"action":"opened",` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Arrival: true}},
 		{"its next head", "pull_request", `"action":"synchronize",` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Arrival: true}},
+		{"one that was merged meanwhile", "pull_request", `"action":"synchronize",` + pull(`,"merged":true`), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Branch: "main"}},
 		{"one whose base is changed", "pull_request", `"action":"edited",` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
 		{"one that was merged", "pull_request", `"action":"closed",` + pull(`,"merged":true`), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Branch: "main"}},
 		{"a review", "pull_request_review", `"action":"submitted","review":{"commit_id":"` + b + `"},` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
