@@ -323,6 +323,31 @@ func TestCheckedOut(t *testing.T) {
 	}
 }
 
+// TestRelativeTemporary: git finds its directory wherever temporary files lie, and nothing is left there.
+func TestRelativeTemporary(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("tmp", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", "tmp")
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	track(t, c, "rw/a")
+	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
+	if err != nil || len(refused) > 0 || w.at("rw/a") != tip {
+		t.Error(reasons(refused), err)
+	}
+	if left, err := os.ReadDir("tmp"); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
 // TestBareHead: the branch that a bare repository's HEAD names is in no working directory.
 func TestBareHead(t *testing.T) {
 	w := newWorld(t)

@@ -64,6 +64,9 @@ func (c *Clone) outside() (string, error) {
 		}
 	}
 	dir, err := os.MkdirTemp("", "sluice-*.git")
+	if err == nil {
+		dir, err = filepath.Abs(dir) // git is run elsewhere
+	}
 	if err != nil {
 		return "", err
 	}
