@@ -3,6 +3,7 @@ package gitremote
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -345,6 +348,31 @@ func TestRelativeTemporary(t *testing.T) {
 	}
 	if left, err := os.ReadDir("tmp"); err != nil || len(left) > 0 {
 		t.Error(left, err)
+	}
+}
+
+// TestListsBranchesAlone: a broken ref that is no branch is in nobody's way, and a symbolic ref to what is no branch is none, even if
+// a branch has that name.
+func TestListsBranchesAlone(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	w.branch("refs/tags/x", old)
+	w.git("symbolic-ref", "refs/heads/to-a-tag", "refs/tags/x")
+	w.git("symbolic-ref", "refs/heads/to-a-branch", "refs/heads/rw/a")
+	w.touch("refs/remotes/origin/empty")
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	look(t, c)
+	want := map[plan.Branch]plumbing.Hash{}
+	for name, at := range map[plan.Branch]plan.SHA{"main": tip, "rw/a": old, "refs/tags/x": old, "to-a-branch": old} {
+		want[name] = plumbing.NewHash(string(at))
+	}
+	if !maps.Equal(c.survey.heads, want) {
+		t.Errorf("branches are %v, want %v", c.survey.heads, want)
 	}
 }
 
