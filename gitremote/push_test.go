@@ -376,6 +376,32 @@ func TestListsBranchesAlone(t *testing.T) {
 	}
 }
 
+// TestCheckedOutAsSpelt: git reads more spellings of a HEAD than it writes.
+func TestCheckedOutAsSpelt(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	for _, head := range []string{"ref:refs/heads/rw/a", "ref: \t refs/heads/rw/a \n"} {
+		if err := os.WriteFile(filepath.Join(w.dir, ".git/HEAD"), []byte(head), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.git("rev-parse", "--abbrev-ref", "HEAD"); got != "rw/a" {
+			t.Fatalf("git reads %q as %s", head, got)
+		}
+		c, err := OpenClone(t.Context(), w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(t, c)
+		if refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip})); err != nil || len(refused) != 1 || w.at("rw/a") != old {
+			t.Errorf("%q: %q %v", head, reasons(refused), err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // TestBareHead: the branch that a bare repository's HEAD names is in no working directory.
 func TestBareHead(t *testing.T) {
 	w := newWorld(t)

@@ -283,8 +283,8 @@ func taken(dir, at string, into map[plan.Branch]string) error {
 		if err != nil {
 			return err
 		}
-		name := strings.TrimPrefix(strings.TrimPrefix(text, "ref: "), "refs/heads/")
-		into[plan.Branch(strings.TrimSpace(name))] = at
+		name := strings.TrimSpace(strings.TrimPrefix(text, "ref:"))
+		into[plan.Branch(strings.TrimPrefix(name, "refs/heads/"))] = at
 	}
 	return nil
 }
