@@ -121,7 +121,7 @@ type look struct {
 	began    time.Time // by which it is told what is due
 	skew     time.Duration
 	cost     int
-	total    int // open pull requests, as the latest page counts them
+	total    int // open pull requests, as the first page counts them; it may be wrong
 }
 
 func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {

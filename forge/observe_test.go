@@ -3,6 +3,7 @@ package forge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -252,5 +253,56 @@ func TestUnknownSince(t *testing.T) {
 			t.Errorf("%+v: since %s", step, got)
 		}
 		now.pass(time.Minute)
+	}
+}
+
+// TestCountThatLies: how many pull requests GitHub counts decides nothing. Where it says too few, or nothing, a look costs no more
+// requests than a few for each hundred.
+func TestCountThatLies(t *testing.T) {
+	const many = 300
+	for name, count := range map[string]func(shown int) any{
+		"none":      func(int) any { return nil },
+		"negative":  func(int) any { return -1 << 40 },
+		"no more":   func(shown int) any { return shown },
+		"one more":  func(shown int) any { return shown + 1 },
+		"very many": func(int) any { return 1 << 40 },
+	} {
+		requests := 0
+		hub := &fake{t: t}
+		hub.say = func(_ *http.Request, body string) answerOf {
+			if operation(body) != "look" {
+				return answerOf{}
+			}
+			requests++
+			from, size := 0, 0
+			_, _ = fmt.Sscan(fmt.Sprint(variables(body)["after"]), &from)
+			_, _ = fmt.Sscan(fmt.Sprint(variables(body)["first"]), &size)
+			to := min(many, from+size)
+			var pulls []obj
+			for n := from; n < to; n++ {
+				pulls = append(pulls, pullPart(n+1))
+			}
+			repo := repoPart(pulls...)
+			repo["pullRequests"].(obj)["pageInfo"] = obj{"hasNextPage": to < many, "endCursor": fmt.Sprint(to)}
+			repo["pullRequests"].(obj)["totalCount"] = count(to)
+			return said(repo)
+		}
+		s := observe(t, hub.forge(nil), Ask{})
+		if most := 2 + many/MaxPulls; len(s.Pulls) != many || requests > most {
+			t.Errorf("%s: %d pull requests in %d requests, want at most %d", name, len(s.Pulls), requests, most)
+		}
+	}
+}
+
+// TestUnknownIsNotOfTheFuture: when a clock was set back, it is not known since an instant to come that a head cannot be told.
+func TestUnknownIsNotOfTheFuture(t *testing.T) {
+	p := pullPart(1)
+	p["mergeable"] = "UNKNOWN"
+	f := (&fake{t: t, say: sayRepo(repoPart(p))}).forge(nil)
+	for _, d := range []time.Duration{0, time.Minute, -time.Hour, -time.Hour + time.Second} {
+		s := observe(t, f, Ask{At: at.Add(d)})
+		if got := s.Pulls[0].Unknown; got.After(s.At) {
+			t.Errorf("at %s it is not known since %s", s.At, got)
+		}
 	}
 }

@@ -152,7 +152,9 @@ func (l *look) readPages(ctx context.Context) error {
 		read += p.size
 		p.after, p.asked, p.pulls = next, asked{}, nil
 		if p.parts == wholePull { // the others are new too: their details come with them, not after them
-			p.size = max(1, min(MaxPulls, l.total-read))
+			if p.size = MaxPulls; l.total > read {
+				p.size = min(MaxPulls, l.total-read)
+			}
 		} else {
 			p.size = l.mem.size(l.f.now())
 		}
@@ -270,7 +272,9 @@ func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
 	if pulls == nil {
 		return "", transient(wordEmpty, nil)
 	}
-	l.total = pulls.TotalCount
+	if p.after == "" {
+		l.total = pulls.TotalCount
+	}
 	for i, raw := range pulls.Nodes {
 		if raw.unusable() {
 			return "", transient(wordUnreadable, nil)

@@ -53,7 +53,7 @@ const keepUnknown = 10_000
 // unknownSince is the first look that did not show whether a head can be merged, of those since one did.
 func (l *look) unknownSince(p *plan.Pull) time.Time {
 	at := l.detailKey(p.Number)
-	if was, ok := l.f.unknown.get(at); ok && was.head == p.Head {
+	if was, ok := l.f.unknown.get(at); ok && was.head == p.Head && !was.since.After(l.at) { // a clock may be set back
 		return was.since
 	}
 	l.f.unknown.put(at, unknown{p.Head, l.at})

@@ -155,3 +155,35 @@ func TestIndex(t *testing.T) {
 		}
 	}
 }
+
+// TestIndexesTogether: however many indexes a clone has, the names that they are said to hold are bounded: files with holes in them cost
+// whoever made them nothing, and whoever keeps their names a gigabyte for each two.
+func TestIndexesTogether(t *testing.T) {
+	w := newWorld(t)
+	w.two()
+	raw := []byte("\xfftOc\x00\x00\x00\x02")
+	const names = maxIndexed / 2
+	for range 256 {
+		raw = binary.BigEndian.AppendUint32(raw, names)
+	}
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		base := "objects/pack/pack-" + string(rune('a'+i))
+		w.touch(base + ".pack")
+		w.touch(base + ".idx")
+		path := filepath.Join(w.dir, ".git", base+".idx")
+		if err := errors.Join(os.WriteFile(path, raw, 0o600), os.Truncate(path, indexHead+names*(nameSize+crcSize+placeSize)+2*nameSize)); err != nil {
+			t.Fatal(err)
+		}
+		err := c.repo.objects.open()
+		if errors.Is(err, ErrTooLarge) != (i == 2) || err != nil && i < 2 {
+			t.Errorf("%d indexes: %v", i+1, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -52,7 +52,8 @@ func readSmall(path string) (string, error) {
 }
 
 // fence is a directory of a clone as go-git sees it: files are regular ones and not too large, and the locks of a git that runs at
-// once, which go-git would read as refs, are not there.
+// once, which go-git would read as refs, are not there. Of refs the branches alone are listed: another one that is broken is in nobody's
+// way.
 type fence struct{ billy.Filesystem }
 
 // Open implements billy.Basic.
@@ -74,5 +75,7 @@ func (f fence) Open(name string) (billy.File, error) {
 // ReadDir implements billy.Dir.
 func (f fence) ReadDir(name string) ([]os.FileInfo, error) {
 	found, err := f.Filesystem.ReadDir(name)
-	return slices.DeleteFunc(found, func(i os.FileInfo) bool { return strings.HasSuffix(i.Name(), ".lock") }), err
+	return slices.DeleteFunc(found, func(i os.FileInfo) bool {
+		return strings.HasSuffix(i.Name(), ".lock") || name == "refs" && i.Name() != "heads"
+	}), err
 }

@@ -13,7 +13,7 @@ import (
 const maxHeads = 1_000_000
 
 // heads lists the branches: refs/heads alone, loose refs before packed ones, so that no branch is missed that git packs meanwhile.
-// As git has it, a symbolic ref to nothing is no branch.
+// As git has it, a symbolic ref to nothing is no branch; one to what is no branch is none here.
 func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 	refs, err := r.storage.IterReferences()
 	if err != nil {
@@ -27,7 +27,9 @@ func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 		switch {
 		case !ok:
 		case ref.Type() == plumbing.SymbolicReference:
-			links[name] = strings.TrimPrefix(ref.Target().String(), "refs/heads/")
+			if to, ok := strings.CutPrefix(ref.Target().String(), "refs/heads/"); ok {
+				links[name] = to
+			}
 		case ref.Hash().IsZero():
 			return fmt.Errorf("the branch %s is broken: it names no commit", showName(name))
 		case len(found) >= maxHeads:

@@ -13,8 +13,10 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/idxfile"
 )
 
-// maxIndex is how many bytes one pack's index may have: 19 million objects.
-const maxIndex = 512 << 20
+const (
+	maxIndex   = 512 << 20 // bytes of one pack's index: 19 million objects
+	maxIndexed = 36 << 20  // objects of all packs: their names are kept, 720 MiB at most
+)
 
 // What a pack's index consists of, in bytes. After them stand 64-bit places and two checksums.
 const (

@@ -39,6 +39,8 @@ type objects struct {
 	packs  []*diskPack
 	opened bool // packs were looked for
 	cache  *cache.BufferLRU
+
+	indexed int64 // objects that the packs' indexes name
 }
 
 // diskPack is a pack with its index.
@@ -91,7 +93,7 @@ func (o *objects) Close() error {
 	for _, p := range o.packs {
 		errs = append(errs, p.file.Close(), p.index.file.Close())
 	}
-	o.packs, o.opened = nil, false
+	o.packs, o.opened, o.indexed = nil, false, 0
 	return errors.Join(errs...)
 }
 
@@ -208,6 +210,11 @@ func (o *objects) openPack(base string) error {
 	index, err := openIndex(base + ".idx")
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
+	}
+	if err == nil {
+		if o.indexed += index.total[256]; o.indexed > maxIndexed {
+			err = errors.Join(fmt.Errorf("%w: "+sayIndexed, ErrTooLarge, maxIndexed), index.file.Close())
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("read %s.idx: %w", filepath.Base(base), err)

@@ -3,6 +3,7 @@ package gitremote
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -316,6 +319,82 @@ func TestCheckedOut(t *testing.T) {
 		}
 		if got := reasons(refused); !strings.Contains(got, "rw/here: checked out in "+w.dir) || !strings.Contains(got, "rw/linked: checked out in ") || strings.Contains(got, "\x1b") {
 			t.Errorf("refused %q", got)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestRelativeTemporary: git finds its directory wherever temporary files lie, and nothing is left there.
+func TestRelativeTemporary(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("tmp", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMPDIR", "tmp")
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	track(t, c, "rw/a")
+	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
+	if err != nil || len(refused) > 0 || w.at("rw/a") != tip {
+		t.Error(reasons(refused), err)
+	}
+	if left, err := os.ReadDir("tmp"); err != nil || len(left) > 0 {
+		t.Error(left, err)
+	}
+}
+
+// TestListsBranchesAlone: a broken ref that is no branch is in nobody's way, and a symbolic ref to what is no branch is none, even if
+// a branch has that name.
+func TestListsBranchesAlone(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	w.branch("refs/tags/x", old)
+	w.git("symbolic-ref", "refs/heads/to-a-tag", "refs/tags/x")
+	w.git("symbolic-ref", "refs/heads/to-a-branch", "refs/heads/rw/a")
+	w.touch("refs/remotes/origin/empty")
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	look(t, c)
+	want := map[plan.Branch]plumbing.Hash{}
+	for name, at := range map[plan.Branch]plan.SHA{"main": tip, "rw/a": old, "refs/tags/x": old, "to-a-branch": old} {
+		want[name] = plumbing.NewHash(string(at))
+	}
+	if !maps.Equal(c.survey.heads, want) {
+		t.Errorf("branches are %v, want %v", c.survey.heads, want)
+	}
+}
+
+// TestCheckedOutAsSpelt: git reads more spellings of a HEAD than it writes.
+func TestCheckedOutAsSpelt(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	for _, head := range []string{"ref:refs/heads/rw/a", "ref: \t refs/heads/rw/a \n"} {
+		if err := os.WriteFile(filepath.Join(w.dir, ".git/HEAD"), []byte(head), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.git("rev-parse", "--abbrev-ref", "HEAD"); got != "rw/a" {
+			t.Fatalf("git reads %q as %s", head, got)
+		}
+		c, err := OpenClone(t.Context(), w.dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		look(t, c)
+		if refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip})); err != nil || len(refused) != 1 || w.at("rw/a") != old {
+			t.Errorf("%q: %q %v", head, reasons(refused), err)
 		}
 		if err := c.Close(); err != nil {
 			t.Error(err)

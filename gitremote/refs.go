@@ -64,6 +64,9 @@ func (c *Clone) outside() (string, error) {
 		}
 	}
 	dir, err := os.MkdirTemp("", "sluice-*.git")
+	if err == nil {
+		dir, err = filepath.Abs(dir) // git is run elsewhere
+	}
 	if err != nil {
 		return "", err
 	}
@@ -280,8 +283,8 @@ func taken(dir, at string, into map[plan.Branch]string) error {
 		if err != nil {
 			return err
 		}
-		name := strings.TrimPrefix(strings.TrimPrefix(text, "ref: "), "refs/heads/")
-		into[plan.Branch(strings.TrimSpace(name))] = at
+		name := strings.TrimSpace(strings.TrimPrefix(text, "ref:"))
+		into[plan.Branch(strings.TrimPrefix(name, "refs/heads/"))] = at
 	}
 	return nil
 }

@@ -35,6 +35,7 @@ const (
 	sayReceived      = "the server sent more than %d GiB; allow filters there (uploadpack.allowFilter), or give --repo a clone"
 	sayInflated      = "%d MiB of objects inflate to more than %d MiB; allow filters on the server (uploadpack.allowFilter), or give --repo a clone and look at git verify-pack -v"
 	sayObjects       = "a pack of %d objects; at most %d are supported; allow filters on the server (uploadpack.allowFilter), or give --repo a clone"
+	sayIndexed       = "packs of more than %d objects in all; git repack -ad leaves each object once"
 	sayObject        = "an object of %d bytes; at most %d GiB are supported; allow filters on the server (uploadpack.allowFilter)"
 	sayLarge         = "the %s %s has more than %d bytes"
 	sayLooked        = "a pack of more than %d objects of type %s; allow filters on the server (uploadpack.allowFilter)"
