@@ -88,7 +88,10 @@ bench: ## the figures, each with its baseline in the same run
 figures: ## measure times, memory and pace, for docs/performance.md; PART=0.1 is quick
 	$(GO) test -count=1 -timeout 60m -run 'TestFigure' ./cmd/sluice -v -figures
 	$(GO) test -count=1 -timeout 60m -run 'Figure|PerOpening|AtGitHubsPace|AsManyOf' ./test/e2e -v -figures -part $(PART)
-	$(GO) test -count=1 -timeout 2h -run 'TestADay' -v ./test/hour -day $(PART)
+
+.PHONY: day
+day: ## replay a day of a busy organisation; PART=0.1 is a tenth of it, on a tenth of GitHub's hour
+	$(GO) test -count=1 -timeout 3h -run 'TestADay' -v ./test/hour -day $(PART)
 
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s), and attack WORLDS (10000) random worlds
