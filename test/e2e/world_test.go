@@ -54,7 +54,7 @@ func buildAndRun(m *testing.M) int {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	binary = filepath.Join(dir, "sluice")
-	args := append([]string{"build", "-o", binary}, buildFlags...)
+	args := append([]string{"build", "-tags=nomsgpack", "-o", binary}, buildFlags...)
 	build := exec.Command("go", append(args, "../../cmd/sluice")...)
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
