@@ -101,7 +101,7 @@ func (s *org) priceOf(i int) (looks, points int) {
 	looks, points = s.looks(), s.github.Left("acme", graphQL)
 	head := s.event(i)
 	s.eventually("it is looked at", func() bool {
-		return s.looks() > looks && strings.HasPrefix(s.statusOn(head, "sluice/main"), "pending: held by w")
+		return s.looks() > looks && strings.HasPrefix(s.statusOn(head, "sluice/main"), "pending: held by ")
 	})
 	return s.looks() - looks, points - s.github.Left("acme", graphQL)
 }
