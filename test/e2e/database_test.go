@@ -181,11 +181,12 @@ func readOnly(w *world, path string) {
 	overwrite(w, path, 18, func(int64) []byte { return []byte{3} })
 }
 
-// overwrite writes into the database file, and sees that what the service has in its memory of it is void.
+// overwrite writes into the database file amid a transaction of its own: no write of the service falls between, and what the service
+// has in its memory of the file is void once that is committed.
 func overwrite(w *world, path string, at int64, data func(size int64) []byte) {
 	w.t.Helper()
 	db := w.database()
-	w.exec(db, "CREATE TABLE other (x)", "PRAGMA wal_checkpoint(TRUNCATE)")
+	w.exec(db, "CREATE TABLE other (x)", "PRAGMA wal_checkpoint(TRUNCATE)", "BEGIN IMMEDIATE", "INSERT INTO other VALUES (1)")
 	info, err := os.Stat(path)
 	if err != nil {
 		w.t.Fatal(err)
@@ -200,6 +201,7 @@ func overwrite(w *world, path string, at int64, data func(size int64) []byte) {
 	if err := f.Close(); err != nil {
 		w.t.Fatal(err)
 	}
+	w.exec(db, "COMMIT")
 }
 
 func (w *world) writeFile(path string, data []byte) {
