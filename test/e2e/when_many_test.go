@@ -70,11 +70,8 @@ func TestMoreDueThanFitBeforeTheCutoff(t *testing.T) {
 		last = p.ClosedAt
 	}
 	t.Logf("%d of %d were merged, the last %s before the close", merged, many, until.Sub(last))
-	switch merged {
-	case 0:
-		t.Skip("the machine is too slow for this test")
-	case many:
-		t.Errorf("all %d were merged", many)
+	if merged == 0 || merged == many {
+		t.Errorf("%d of %d were merged", merged, many)
 	}
 	w.freshMerges()
 }
