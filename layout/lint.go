@@ -1,5 +1,7 @@
 package layout
 
+import "slices"
+
 // Lint says what is strange about the rules in a tree: what can never match because earlier rules take all of it, what
 // matches nothing in the tree, what makes live a path that the preset would hold, and what becomes of protected paths. All problems
 // are warnings, in the order of the rules. paths is every file of the tree; none: nothing is said about matching nothing.
@@ -112,7 +114,7 @@ func (l *Layout) shadows(i int) shadow {
 		by := ""
 		all := true
 		for ; to < len(r.patterns) && r.patterns[to].path == r.patterns[from].path; to++ {
-			e := l.trie.covering(r.rank, r.patterns[to])
+			e := l.covering(r.rank, r.patterns[to])
 			if e == nil {
 				all = false
 				continue
@@ -131,13 +133,14 @@ func (l *Layout) shadows(i int) shadow {
 }
 
 // covering is an end before the given rank whose pattern matches whatever p can match; nil: none was found.
-func (t *trie) covering(rank int, p *pattern) *end {
-	c := cover{rank: rank, pattern: p, seen: map[place]bool{}, work: maxWork}
-	return c.from(t.root, 0)
+func (l *Layout) covering(rank int, p *pattern) *end {
+	c := cover{rules: l.rules, rank: rank, pattern: p, seen: map[place]bool{}, work: maxWork}
+	return c.from(l.trie.root, 0)
 }
 
 // cover is one search for a covering pattern: it walks the trie with the segments of a pattern instead of a path's.
 type cover struct {
+	rules   []rule
 	rank    int
 	pattern *pattern
 	seen    map[place]bool
@@ -178,11 +181,36 @@ func (c *cover) from(n *node, i int) *end {
 // ending is an end at n that matches without further conditions.
 func (c *cover) ending(n *node) *end {
 	for _, e := range n.ends {
-		if e.rank < c.rank && !e.pattern.repeats && (e.holds || c.pattern.names&^e.pattern.names == 0) {
+		if e.rank < c.rank && !e.pattern.repeats && (c.pattern.names&^e.pattern.names == 0 || e.holds && c.first(e)) {
 			return e
 		}
 	}
 	return nil
+}
+
+// first reports whether e comes before all that could let a protected path pass it: where the first rule that matches does not hold such
+// a path, only rules that name its directories are asked (Layout.decide).
+func (c *cover) first(e *end) bool {
+	for _, r := range c.rules[:e.rule] {
+		if !r.holds() && slices.ContainsFunc(r.patterns, func(p *pattern) bool { return !p.apart(c.pattern) }) {
+			return false
+		}
+	}
+	return true
+}
+
+// apart reports whether no path matches both patterns, where names written out show it: it is false where they may still be apart.
+func (p *pattern) apart(q *pattern) bool {
+	for i := range min(len(p.segments), len(q.segments)) {
+		a, b := p.segments[i], q.segments[i]
+		if a.kind == anyMany || b.kind == anyMany {
+			return false
+		}
+		if a.kind == literal && b.kind == literal && a.text != b.text {
+			return true
+		}
+	}
+	return false
 }
 
 // over is the nodes that a segment leads to whatever it stands for.

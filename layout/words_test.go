@@ -207,6 +207,36 @@ func TestLintProtected(t *testing.T) {
 	}
 }
 
+// A rule that holds takes a protected path from a later rule that writes its directories out, unless an even earlier one matches and does
+// not hold: then only rules that write them out are asked.
+func TestLintPassedBy(t *testing.T) {
+	rules := []Rule{
+		{Paths: []string{"infra/**"}, Releases: []string{"w"}},
+		{Paths: []string{"infra/flux-system/**"}, Releases: []string{"live"}},
+	}
+	never := "paths[%d].0.-1 rule-never-matches: rule %d: infra/flux-system/** can never match: rule %d: infra/** takes all of it before"
+	for first, want := range map[string]string{
+		"apps/**":      fmt.Sprintf(never, 2, 3, 2),
+		"infra/{a,b}":  fmt.Sprintf(never, 2, 3, 2),
+		"*/*/x":        "",
+		"**/x":         "",
+		"apps/*/infra": fmt.Sprintf(never, 2, 3, 2),
+	} {
+		l := must(t, Spec{Windows: []string{"w"}, Rules: append([]Rule{{Paths: []string{first}, Ignore: true}}, rules...)})
+		var got string
+		for _, p := range l.Lint(nil) {
+			got += p.String()
+		}
+		if got != want {
+			t.Errorf("after %s: %q, want %q", first, got, want)
+		}
+	}
+	l := must(t, Spec{Windows: []string{"w"}, Rules: append([]Rule{{Paths: []string{"*/*/x"}, Ignore: true}}, rules...)})
+	if got := l.Classify("infra/flux-system/x"); !got.live() {
+		t.Errorf("the rule that writes the directory out does not decide: %v", got)
+	}
+}
+
 // What Lint calls shadowed never decides a path: checked on the worlds of the oracle.
 func FuzzLint(f *testing.F) {
 	f.Add([]byte("a rule that can never match"))
