@@ -23,15 +23,23 @@ import (
 	"time"
 )
 
-// The repository that promote is measured on.
-const (
-	costFiles, costCommits, costBranches = 20_000, 4_000, 200
-)
+// fleetSize is that of a repository that promote is measured on.
+type fleetSize struct{ files, commits, branches int }
 
 var figures = flag.Bool("figures", false, "measure time and memory instead of testing")
 
-// TestFigurePromote: time and memory of the built command for 200 branches of a repository with 20,000 files and 4,000 commits. What it asks
-// of the other side must hold at any speed.
+// TestPromoteRequests: what promote asks of the other side does not grow with the branches, and nothing is sent that the server has.
+func TestPromoteRequests(t *testing.T) {
+	fleetSize{files: 400, commits: 120, branches: 100}.promote(t, func(args ...string) string {
+		stdout, stderr, code := sluice(append([]string{"promote", "--json"}, args...)...)
+		if code != 0 {
+			t.Fatalf("exit %d\n%s%s", code, stdout, stderr)
+		}
+		return stdout
+	}, func(string, int64, int64) {})
+}
+
+// TestFigurePromote: time and memory of the built command for 200 branches of a repository with 20,000 files and 4,000 commits.
 func TestFigurePromote(t *testing.T) {
 	if !*figures {
 		t.Skip("only with -figures")
@@ -40,10 +48,23 @@ func TestFigurePromote(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	fmt.Println("| promote, 200 branches, 20,000 files, 4,000 commits | by the clock | processor | peak memory | requests | sent |\n|---|---|---|---|---|---|")
+	var used usage
+	fleetSize{files: 20_000, commits: 4_000, branches: 200}.promote(t, func(args ...string) (out string) {
+		used, out = runPromote(t, binary, args...)
+		return out
+	}, func(name string, requests, sent int64) {
+		fmt.Printf("| %s | %s | %s | %d MiB | %d | %d kB |\n", name, used.took.Round(time.Millisecond), used.cpu.Round(time.Millisecond), used.peak>>20, requests, sent>>10)
+	})
+}
+
+// promote runs promote in every way on the repository, checks what each asked of the other side and what became of the branches, and
+// reports its requests and the bytes that they brought.
+func (f fleetSize) promote(t *testing.T, run func(args ...string) string, report func(name string, requests, sent int64)) {
+	t.Helper()
 	root := t.TempDir()
 	dir := filepath.Join(root, "fleet.git")
-	makeFleet(t, dir)
-	fmt.Println("| promote, 200 branches, 20,000 files, 4,000 commits | by the clock | processor | peak memory | requests | sent |\n|---|---|---|---|---|---|")
+	f.make(t, dir)
 	saved := gitOut(t, dir, "for-each-ref", "--format=update %(refname) %(objectname)", "refs/heads/rw")
 	server, count, sent := serveFleet(t, root)
 	for _, c := range []struct {
@@ -61,13 +82,15 @@ func TestFigurePromote(t *testing.T) {
 		gitOut(t, dir, "config", "uploadpack.allowFilter", c.filter)
 		count.Store(0)
 		sent.Store(0)
-		used := runPromote(t, binary, c.args...)
-		fmt.Printf("| %s | %s | %s | %d MiB | %d | %d kB |\n", c.name, used.took.Round(time.Millisecond), used.cpu.Round(time.Millisecond),
-			used.peak>>20, count.Load(), sent.Load()>>10)
+		var v struct{ Branches []struct{ Verdict string } }
+		if err := json.Unmarshal([]byte(run(c.args...)), &v); err != nil || len(v.Branches) != f.branches {
+			t.Fatalf("%s: %v: %d branches", c.name, err, len(v.Branches))
+		}
+		report(c.name, count.Load(), sent.Load())
 		if n := count.Load(); n != c.requests {
 			t.Errorf("%s: %d requests, want %d", c.name, n, c.requests)
 		}
-		if n := sent.Load(); n > 200*costBranches {
+		if n := sent.Load(); n > int64(200*f.branches) {
 			t.Errorf("%s: %d bytes were sent: objects that the server has?", c.name, n)
 		}
 		tip := strings.TrimSpace(gitOut(t, dir, "rev-parse", "main"))
@@ -85,8 +108,8 @@ type usage struct {
 	peak      int64
 }
 
-// runPromote runs the command as its own process.
-func runPromote(t *testing.T, binary string, args ...string) usage {
+// runPromote runs the command as its own process, and gives what it prints.
+func runPromote(t *testing.T, binary string, args ...string) (usage, string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), binary, append([]string{"promote", "--json"}, args...)...)
 	var out, complaints bytes.Buffer
@@ -98,10 +121,6 @@ func runPromote(t *testing.T, binary string, args ...string) usage {
 		t.Fatalf("%v\n%s%s", err, &out, &complaints)
 	}
 	took := time.Since(started)
-	var v struct{ Branches []struct{ Verdict string } }
-	if err := json.Unmarshal(out.Bytes(), &v); err != nil || len(v.Branches) != costBranches {
-		t.Fatalf("%v: %d branches", err, len(v.Branches))
-	}
 	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
 		t.Errorf("%d temporary files are left (%v)", len(left), err)
 	}
@@ -109,11 +128,11 @@ func runPromote(t *testing.T, binary string, args ...string) usage {
 	if !ok {
 		t.Skip("this system does not tell a process's memory")
 	}
-	return usage{took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), used.Maxrss << 10}
+	return usage{took, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), used.Maxrss << 10}, out.String()
 }
 
-// makeFleet makes the repository: a bare one whose main has costCommits commits, with branches at the last hundred.
-func makeFleet(t *testing.T, dir string) {
+// make makes the repository: a bare one, with branches at the last hundred commits of main.
+func (f fleetSize) make(t *testing.T, dir string) {
 	t.Helper()
 	gitOut(t, ".", "init", "-q", "--bare", "-b", "main", dir)
 	gitOut(t, dir, "config", "http.receivepack", "true")
@@ -128,7 +147,7 @@ func makeFleet(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	w := bufio.NewWriterSize(in, 1<<20)
-	writeFleet(w)
+	f.write(w)
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -140,32 +159,32 @@ func makeFleet(t *testing.T, dir string) {
 	}
 }
 
-// writeFleet writes the stream: every file at first, then three changes a commit.
-func writeFleet(w io.Writer) {
+// write writes the stream: every file at first, then three changes a commit.
+func (f fleetSize) write(w io.Writer) {
 	var rules strings.Builder
 	rules.WriteString("version: 1\ntimezone: UTC\nwindows: {always: {open: \"0 0 * * *\", duration: 24h}}\nbranches:\n")
-	for i := range costBranches {
+	for i := range f.branches {
 		fmt.Fprintf(&rules, "  - {name: rw/cluster-%03d, from: main, window: live, checks: none}\n", i)
 	}
 	put := func(path, text string) {
 		fmt.Fprintf(w, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
 	}
-	for n := range costCommits {
+	for n := range f.commits {
 		fmt.Fprintf(w, "commit refs/heads/main\nmark :%d\ncommitter c <c@example.com> %d +0000\ndata <<E\nchange %d\nE\n", n+1, 1_700_000_000+60*n, n)
 		if n == 0 {
 			put(".github/sluice.yaml", rules.String())
-			for i := range costFiles {
+			for i := range f.files {
 				put(fleetPath(i), fleetText(i, 0))
 			}
 			continue
 		}
 		for k := range 3 {
-			i := (n*7 + k*6007) % costFiles
+			i := (n*7 + k*6007) % f.files
 			put(fleetPath(i), fleetText(i, n))
 		}
 	}
-	for i := range costBranches {
-		fmt.Fprintf(w, "reset refs/heads/rw/cluster-%03d\nfrom :%d\n\n", i, costCommits-1-i%100)
+	for i := range f.branches {
+		fmt.Fprintf(w, "reset refs/heads/rw/cluster-%03d\nfrom :%d\n\n", i, f.commits-1-i%100)
 	}
 }
 
