@@ -35,6 +35,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"pulls":       pullsQuery("o", "r", wantedOf(wholePull, 1, 2), bases),
 		"known heads": pullsQuery("o", "r", wantedOf(partThin+" "+partDetail+" "+partCount, 1, 2), nil),
 		"heads":       headsQuery("o", "r", []plan.SHA{"a", "b"}),
+		"past":        pastQuery("o", "r", "a"),
 		"thin with branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, own: bases, asked: asked{
 			tips: []tipAsked{{"a", true}}, lines: []string{"main"}, defName: "main", judged: []plan.SHA{"a"}, recent: true,
 		}}),
