@@ -89,7 +89,7 @@ func (l *Layout) look(paths []string) sight {
 			out.held.add(by, path)
 		case c.Protected && by != byNothing:
 			out.ignored.add(by, path)
-		case by >= 0 && s.needs == 0 && c.live():
+		case s.needs == 0 && c.live():
 			if c, ok := l.preset.class(s.segments); ok && !c.live() {
 				out.live.add(by, path)
 			}
