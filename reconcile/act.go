@@ -22,7 +22,7 @@ func (k *look) act(ctx context.Context, actions []plan.Action) error {
 			err = k.setStatuses(ctx, sets)
 			actions = actions[len(sets):]
 		} else {
-			err = k.one(ctx, actions[0])
+			err = k.do(ctx, actions[0])
 			actions = actions[1:]
 		}
 		if err != nil {
@@ -37,12 +37,29 @@ func (k *look) passedOver(a plan.Action) bool {
 	return k.skipped(a) || k.end != nil && !shuts(a) || k.full != nil && !urgent(a)
 }
 
-// one does one action, and gives the error that ends the look, if it does.
-func (k *look) one(ctx context.Context, a plan.Action) error {
+// do does one action if it may be done, and gives the error that ends the look, if it does.
+func (k *look) do(ctx context.Context, a plan.Action) error {
 	if k.passedOver(a) {
 		return nil
 	}
-	return k.heed(a, k.try(ctx, a))
+	err := k.may(ctx, a)
+	if err != nil {
+		return k.heed(a, k.leave(ctx, a, err))
+	}
+	switch a := a.(type) {
+	case plan.Merge:
+		err = k.merge(ctx, a)
+	case plan.Update:
+		err = k.update(ctx, a)
+	case plan.MoveBranches:
+		err = k.move(ctx, a)
+	default:
+		err = fmt.Errorf("no way to do %s", a.Verb())
+	}
+	if err != nil {
+		err = k.weigh(a, err)
+	}
+	return k.heed(a, err)
 }
 
 // heed gives the error of an action that ends the whole look. One that ends what opens alone is remembered, and so is a void action.
@@ -66,17 +83,6 @@ func (k *look) heed(a plan.Action, err error) error {
 func foreseen(a plan.Action, err error) bool {
 	limit := limitOf(err)
 	return limit != nil && limit.Foreseen && !urgent(a)
-}
-
-// try does one action if it may be done, and gives the error that ends the look, if it does.
-func (k *look) try(ctx context.Context, a plan.Action) error {
-	if err := k.may(ctx, a); err != nil {
-		return k.leave(ctx, a, err)
-	}
-	if err := k.do(ctx, a); err != nil {
-		return k.weigh(a, err)
-	}
-	return nil
 }
 
 // may tells why an action must not be begun; nil if it may. What opens waits for payments before.
@@ -147,19 +153,6 @@ func (k *look) spared(err error) bool {
 func (k *look) placeOf(a plan.Action) plot {
 	of := scopeOf(a)
 	return plotOf(k.repo, of.sha, of.context)
-}
-
-// do does one action and records it.
-func (k *look) do(ctx context.Context, a plan.Action) error {
-	switch a := a.(type) {
-	case plan.Merge:
-		return k.merge(ctx, a)
-	case plan.Update:
-		return k.update(ctx, a)
-	case plan.MoveBranches:
-		return k.move(ctx, a)
-	}
-	return fmt.Errorf("no way to do %s", a.Verb())
 }
 
 // outlived tells that time has changed the plan while its statuses were written, at GitHub's pace, one after the other: an

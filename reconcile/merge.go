@@ -73,7 +73,13 @@ func (k *look) attempt(ctx context.Context, m plan.Merge) (plan.SHA, error) {
 		if err := k.permit(ctx, m); err != nil {
 			return "", err
 		}
-		sha, err := k.tryMerge(ctx, m)
+		var sha plan.SHA
+		err := k.send(ctx, unit{m}, func(ctx context.Context) (err error) {
+			ctx, cancel := inHand(ctx)
+			defer cancel()
+			sha, err = k.loop.forge.Merge(ctx, k.repo, m)
+			return err
+		})
 		if kindOf(err) != forge.Transient || try == len(mergePauses) {
 			return sha, err
 		}
@@ -82,17 +88,6 @@ func (k *look) attempt(ctx context.Context, m plan.Merge) (plan.SHA, error) {
 			return "", err
 		}
 	}
-}
-
-func (k *look) tryMerge(ctx context.Context, m plan.Merge) (sha plan.SHA, err error) {
-	err = k.send(ctx, unit{m}, func(ctx context.Context) error {
-		ctx, cancel := inHand(ctx)
-		defer cancel()
-		var err error
-		sha, err = k.loop.forge.Merge(ctx, k.repo, m)
-		return err
-	})
-	return sha, err
 }
 
 // pause waits within a merge, without a worker. It does not wait for what would come too late anyway.

@@ -52,18 +52,20 @@ func (v *moving) anew(ctx context.Context) error {
 		return err
 	}
 	var moves []plan.Move
+	var withdrawn []plan.Action
 	for _, a := range p.Actions {
-		if m, ok := a.(plan.MoveBranches); ok {
-			moves = m.Moves
+		switch a := a.(type) {
+		case plan.MoveBranches:
+			moves = a.Moves
+		case plan.SetStatus:
+			if a.Withdraws && a.Context.Unlocks() {
+				withdrawn = append(withdrawn, a)
+			}
 		}
 	}
 	v.adopt(ctx, moves)
-	for _, a := range p.Actions {
-		if set, ok := a.(plan.SetStatus); ok && set.Withdraws && set.Context.Unlocks() {
-			if err := v.try(ctx, a); err != nil {
-				return err
-			}
-		}
+	if err := v.act(ctx, withdrawn); err != nil {
+		return err
 	}
 	return v.inGroups(ctx, moves)
 }

@@ -227,6 +227,35 @@ func TestWhatIsReadAgainIsDecidedAgain(t *testing.T) {
 	}, one)
 }
 
+// What is decided anew withdraws what it must, also where nothing else of the plan is done.
+func TestWhatIsReadAgainWithdraws(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.track(one, 3)
+		opening := w.opening(time.Hour)
+		again := false
+		w.fault = func(c call) error {
+			again = again || c.op == "observe" && glances(c.part) && !time.Now().Before(opening)
+			return w.slowly(31 * time.Second)(c)
+		}
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+			if again {
+				p.Actions = append(p.Actions, plan.SetStatus{Pin: plan.Pin{SHA: commit(9)}, Context: plan.PromoteContextFor("rw/cluster-0001"),
+					State: plan.Pending, Description: "not moved", Withdraws: true})
+				again = false
+			}
+		}
+		stop := w.run(reconcile.Options{Resync: 48 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(opening) + 40*time.Second)
+		if some := w.of(opening, "status"); len(some) != 1 || some[0].sha != commit(9) || some[0].state != plan.Pending {
+			t.Errorf("statuses: %+v", some)
+		}
+		if some := w.behind(one); len(some) > 0 {
+			t.Errorf("not moved: %v", some)
+		}
+	}, one)
+}
+
 // The statuses of many branches take longer than what was observed lasts: the others are read again by the same look.
 func TestUnlockingMayOutlastAnObservation(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
