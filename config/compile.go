@@ -60,7 +60,7 @@ func (c *compiler) compile() {
 // policy puts the compiled parts together.
 func (c *compiler) policy() *Policy {
 	return &Policy{
-		Mode: c.doc.mode, Calendar: c.calendar, Windows: c.doc.digests(), Layout: c.layout,
+		Mode: c.doc.mode, Zone: c.doc.zone, Calendar: c.calendar, Windows: c.doc.digests(), Layout: c.layout,
 		PullRequests: c.doc.pulls, Branches: c.doc.branches, Override: c.doc.override,
 	}
 }

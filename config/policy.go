@@ -20,6 +20,7 @@ const File = ".github/sluice.yaml"
 // Policy is a file that was found valid, compiled. It is immutable and safe for concurrent use.
 type Policy struct {
 	Mode         Mode
+	Zone         *time.Location // of local times that have none of their own; nil: the file names none
 	Calendar     *window.Calendar
 	Windows      map[window.Name]string // a digest of each window as written, with the freezes that cover it: tells which windows a change to the file changes
 	Layout       *layout.Layout

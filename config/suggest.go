@@ -2,8 +2,8 @@ package config
 
 import "strings"
 
-// nearest gives the word that somebody who wrote a wrong one most likely meant, or "".
-func nearest(word string, words []string) string {
+// Nearest gives the word that somebody who wrote a wrong one most likely meant, or "". Flags, commands and settings are mistyped as keys are.
+func Nearest(word string, words []string) string {
 	if len(word) > 64 {
 		return "" // nobody mistypes that; and the distance takes time in proportion to the length
 	}

@@ -167,7 +167,7 @@ func unknownKey(name string, keys []key) says {
 	for i, k := range keys {
 		words[i] = k.name
 	}
-	if near := nearest(name, words); near != "" {
+	if near := Nearest(name, words); near != "" {
 		return say(codeUnknownKey, "unknown key %s; did you mean %s?", quote(name), near)
 	}
 	return say(codeUnknownKey, "unknown key %s; known here: %s", quote(name), strings.Join(words, ", "))
@@ -232,7 +232,7 @@ func oneOf[T ~string](word string, words []T) (says, bool) {
 		}
 	}
 	known := strs(words)
-	if near := nearest(word, known); near != "" {
+	if near := Nearest(word, known); near != "" {
 		return say(codeUnknownWord, "%s is not one of: %s; did you mean %s?", quote(word), strings.Join(known, ", "), near), false
 	}
 	return say(codeUnknownWord, "%s is not one of: %s", quote(word), strings.Join(known, ", ")), false
@@ -294,7 +294,7 @@ func badBranch(name string) says {
 }
 
 func unknownWindow(name string, known []string) says {
-	if near := nearest(name, known); near != "" {
+	if near := Nearest(name, known); near != "" {
 		return say(codeUnknownWindow, "there is no window %s; did you mean %s?", quote(name), near)
 	}
 	if len(known) == 0 {

@@ -78,6 +78,13 @@ func (m Moment) String() string {
 	return at.Add(-time.Duration(m.offset) * time.Second).In(time.FixedZone("", int(m.offset))).Format(time.RFC3339)
 }
 
+// In is the instant of a moment in a zone, as schedules read the wall clock: what a clock change skips happens as the clock jumps, what
+// it repeats the first time.
+func (m Moment) In(zone *time.Location) time.Time {
+	s := search{zone: zone}
+	return m.earliest(&s).time()
+}
+
 // earliest and latest are the instants that the moment may mean: they differ where the wall clock reads it twice.
 // A reading in a gap happens as the clock jumps.
 func (m Moment) earliest(s *search) instant {

@@ -46,6 +46,24 @@ func TestParseMomentRefuses(t *testing.T) {
 	}
 }
 
+// TestMomentIn: a reading is the instant at which schedules would have it: what a clock change skips happens as the clock jumps, what it
+// repeats the first time. An offset counts and not the zone.
+func TestMomentIn(t *testing.T) {
+	for _, c := range []struct{ text, zone, want string }{
+		{"2026-11-23T08:00", "Europe/Berlin", "2026-11-23T07:00:00Z"},
+		{"2027-03-28T02:30", "Europe/Berlin", "2027-03-28T01:00:00Z"},
+		{"2026-10-25T02:30", "Europe/Berlin", "2026-10-25T00:30:00Z"},
+		{"2026-11-01T01:30", "America/New_York", "2026-11-01T05:30:00Z"},
+		{"2026-04-24T00:00", "Africa/Cairo", "2026-04-23T22:00:00Z"}, // a day that begins at 01:00
+		{"2011-12-30T12:00", "Pacific/Apia", "2011-12-30T10:00:00Z"}, // a day that was left out
+		{"2026-11-23T08:00+09:00", "Europe/Berlin", "2026-11-22T23:00:00Z"},
+	} {
+		if got := moment(c.text).In(zone(t, c.zone)).Format(time.RFC3339); got != c.want {
+			t.Errorf("%s in %s is %s, want %s", c.text, c.zone, got, c.want)
+		}
+	}
+}
+
 func TestMomentExact(t *testing.T) {
 	if moment("2026-12-05T22:00").Exact() || !moment("2026-12-05T22:00Z").Exact() {
 		t.Error("a moment is exact if it has an offset, and only then")

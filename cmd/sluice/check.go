@@ -55,7 +55,7 @@ func newCheckCommand(e *env) *cobra.Command {
 			return c.answer()
 		},
 	}
-	cmd.Flags().StringVar(&file, "file", "", "another file instead of DIR/"+config.File)
+	cmd.Flags().StringVar(&file, "file", "", fileUsage+" instead of DIR/"+config.File)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -75,7 +75,7 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 	} else if !info.IsDir() {
 		return checkView{}, fmt.Errorf("%s is not a directory", dir)
 	}
-	data, file, err := readPolicyFile(dir, file)
+	data, file, err := e.readPolicyFile(dir, file)
 	if err != nil {
 		return checkView{}, err
 	}
@@ -164,10 +164,21 @@ func unusable(args []string, err error) any {
 	return checkView{Findings: []config.Finding{{Severity: config.Error, Code: code, Message: err.Error()}}}
 }
 
+// standardInput is what --file takes for it, and wordStandardInput what findings call it.
+const (
+	standardInput     = "-"
+	wordStandardInput = "standard input"
+	fileUsage         = "another file, or - for standard input,"
+)
+
 // readPolicyFile reads the file of a repository's directory, or another one if it is named, no further than Parse needs to
 // see that it is too large. It gives the name of what it read.
-func readPolicyFile(dir, file string) ([]byte, string, error) {
-	if file == "" {
+func (e *env) readPolicyFile(dir, file string) ([]byte, string, error) {
+	switch file {
+	case standardInput:
+		data, err := readPolicy(e.stdin, wordStandardInput)
+		return data, wordStandardInput, err
+	case "":
 		file = filepath.Join(dir, filepath.FromSlash(config.File))
 		if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
 			// Of a link git keeps the link: on GitHub there is nothing else to read.
@@ -179,11 +190,16 @@ func readPolicyFile(dir, file string) ([]byte, string, error) {
 		return nil, file, err
 	}
 	defer f.Close() //nolint:errcheck // only read
-	data, err := io.ReadAll(io.LimitReader(f, config.MaxBytes+1))
+	data, err := readPolicy(f, file)
+	return data, file, err
+}
+
+func readPolicy(r io.Reader, name string) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, config.MaxBytes+1))
 	if err != nil {
-		return nil, file, fmt.Errorf("read %s: %w", file, err)
+		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	return data, file, nil
+	return data, nil
 }
 
 // listTree lists the files of a tree as git names them: no directories, nothing of .git, and symbolic links as themselves.

@@ -21,7 +21,7 @@ import (
 
 // TestCheckAndClassify runs the scenarios of testdata/check and testdata/classify. The comment of an archive holds the call
 // after "$ sluice"; the files below repo/ are the working tree, those below base/ are committed before as branch main;
-// stdout, stderr and code are what the call must give.
+// stdin is what the call reads; stdout, stderr and code are what it must give.
 func TestCheckAndClassify(t *testing.T) {
 	for _, command := range []string{"check", "classify"} {
 		t.Run(command, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestCheckAndClassify(t *testing.T) {
 					t.Fatal("the comment holds no call")
 				}
 				build(t, a.Files)
-				stdout, stderr, code := sluice(strings.Fields(call)...)
+				stdout, stderr, code := sluiceReads(a.Section("stdin"), strings.Fields(call)...)
 				printed(a, stdout, stderr, code)
 			})
 		})
@@ -94,9 +94,15 @@ func lay(t *testing.T, files []txtar.File, prefix string) bool {
 }
 
 // sluice runs one command on Monday, 23 November 2026, 12:00 in Berlin.
-func sluice(args ...string) (stdout, stderr string, code int) {
+func sluice(args ...string) (stdout, stderr string, code int) { return sluiceReads(nil, args...) }
+
+// sluiceReads is sluice with something on standard input.
+func sluiceReads(stdin []byte, args ...string) (stdout, stderr string, code int) {
 	var out, errs bytes.Buffer
-	e := &env{stdout: &out, stderr: &errs, now: func() time.Time { return time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC) }}
+	e := &env{
+		stdin: bytes.NewReader(stdin), stdout: &out, stderr: &errs,
+		now: func() time.Time { return time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC) },
+	}
 	code = run(context.Background(), e, args)
 	return out.String(), errs.String(), code
 }

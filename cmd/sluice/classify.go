@@ -56,11 +56,11 @@ func newClassifyCommand(e *env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&call.file, "file", "", "the rules; default: "+config.File+" at BASE, or of the working tree for paths")
+	flags.StringVar(&call.file, "file", "", fileUsage+"; default: "+config.File+" at BASE, or of the working tree for paths")
 	flags.StringVar(&call.base, "base", "", "the revision that a change goes into")
 	flags.StringVar(&call.head, "head", "", "the revision that holds the change")
 	flags.StringVar(&call.repo, "repo", ".", "the repository's directory")
-	flags.StringVar(&call.at, "at", "", "the instant to decide for, RFC 3339 with an offset (default: now)")
+	flags.StringVar(&call.at, "at", "", "decide as of this instant"+atUsage)
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -82,14 +82,18 @@ type pathView struct {
 
 // classify finds the rules and the changes, and asks the gate.
 func (e *env) classify(ctx context.Context, call classifyCall) (classifyView, error) {
-	at, err := e.instant(call.at)
+	when, err := e.moment(call.at)
 	if err != nil {
 		return classifyView{}, err
 	}
 	if err := call.check(); err != nil {
 		return classifyView{}, err
 	}
-	change, err := call.read(ctx)
+	change, err := e.readChange(ctx, call)
+	if err != nil {
+		return classifyView{}, err
+	}
+	at, err := when.in(change.policy)
 	if err != nil {
 		return classifyView{}, err
 	}
@@ -120,11 +124,11 @@ type classified struct {
 	rules  *config.Policy // what the change makes of the file; nil: not known, or invalid
 }
 
-func (c classifyCall) read(ctx context.Context) (classified, error) {
+func (e *env) readChange(ctx context.Context, c classifyCall) (classified, error) {
 	if c.base != "" {
-		return c.readRevisions(ctx)
+		return e.readRevisions(ctx, c)
 	}
-	policy, err := loadPolicy(c.repo, c.file)
+	policy, err := e.loadPolicy(c.repo, c.file)
 	if err != nil {
 		return classified{}, err
 	}
@@ -137,8 +141,8 @@ func (c classifyCall) read(ctx context.Context) (classified, error) {
 }
 
 // loadPolicy reads rules from the disk.
-func loadPolicy(dir, file string) (*config.Policy, error) {
-	data, file, err := readPolicyFile(dir, file)
+func (e *env) loadPolicy(dir, file string) (*config.Policy, error) {
+	data, file, err := e.readPolicyFile(dir, file)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // readRevisions finds what changed between the merge base of two revisions and the head, and the rules at the base.
-func (c classifyCall) readRevisions(ctx context.Context) (out classified, err error) {
+func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classified, err error) {
 	repo, err := gitremote.Open(ctx, c.repo)
 	if err != nil {
 		return classified{}, err
@@ -27,7 +27,7 @@ func (c classifyCall) readRevisions(ctx context.Context) (out classified, err er
 	if err != nil {
 		return classified{}, fmt.Errorf("--head: %w", err)
 	}
-	if out.policy, err = c.rulesAt(repo, base); err != nil {
+	if out.policy, err = e.rulesAt(c, repo, base); err != nil {
 		return classified{}, err
 	}
 	out.base = branchOf(repo, c.base)
@@ -60,9 +60,9 @@ func branchOf(repo *gitremote.Repo, rev string) plan.Branch {
 }
 
 // rulesAt is the rules that count for a change into base: never those of the change itself.
-func (c classifyCall) rulesAt(repo *gitremote.Repo, base plan.SHA) (*config.Policy, error) {
+func (e *env) rulesAt(c classifyCall, repo *gitremote.Repo, base plan.SHA) (*config.Policy, error) {
 	if c.file != "" {
-		return loadPolicy(c.repo, c.file)
+		return e.loadPolicy(c.repo, c.file)
 	}
 	data, ok, err := repo.File(base, config.File)
 	if err != nil {

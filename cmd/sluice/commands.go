@@ -12,5 +12,6 @@ func commands(e *env) []*cobra.Command {
 		newPlanCommand(e),
 		newPromoteCommand(e),
 		newServeCommand(e),
+		newVersionCommand(e),
 	}
 }

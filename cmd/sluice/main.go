@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,14 +12,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"slices"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
+
+	"github.com/sluicegate/sluice/config"
 )
 
 //go:generate go run notices_gen.go
@@ -27,7 +29,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // the first signal asks; the second one finds the system's default, and kills
 	e := &env{
-		stdout: os.Stdout, stderr: os.Stderr, now: time.Now,
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now,
 		colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
 	}
 	code := run(ctx, e, os.Args[1:])
@@ -37,6 +39,7 @@ func main() {
 
 // env is what the commands take from the process they run in.
 type env struct {
+	stdin          io.Reader
 	stdout, stderr io.Writer
 	now            func() time.Time
 	colour         bool // stdout is a terminal and NO_COLOR is not set
@@ -70,9 +73,9 @@ func newRoot(e *env) *cobra.Command {
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(_ *cobra.Command, args []string) error {
+		Args: func(root *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return fmt.Errorf("unknown command %q; `sluice help` lists them", args[0])
+				return fmt.Errorf("unknown command %q; %s", args[0], meant(args[0], names(root.Commands()), "`sluice help` lists them"))
 			}
 			return nil
 		},
@@ -80,24 +83,42 @@ func newRoot(e *env) *cobra.Command {
 	}
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(commands(e)...)
 	return root
 }
 
-// version is what the build knows of itself.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
+// names are the names of commands.
+func names(commands []*cobra.Command) []string {
+	var out []string
+	for _, c := range commands {
+		out = append(out, c.Name())
 	}
-	out := []string{info.Main.Version}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" {
-			out = append(out, s.Value)
-		}
+	return out
+}
+
+// flagError adds to the error of an unknown flag which one was meant.
+func flagError(cmd *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return err
 	}
-	return strings.Join(append(out, info.GoVersion), " ")
+	if args := cmd.Flags().Args(); !cmd.HasParent() && len(args) > 0 {
+		return cmd.ValidateArgs(args) // the flag is one of a command that was mistyped
+	}
+	var flags []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, "--"+f.Name) })
+	// -file is read as -f -i -l -e: what was meant stands in the group.
+	word := cmp.Or(unknown.GetSpecifiedShortnames(), unknown.GetSpecifiedName())
+	return fmt.Errorf("%w; %s", err, meant("--"+word, flags, "`"+cmd.CommandPath()+" --help` lists them"))
+}
+
+// meant asks for the known word that was meant, or says otherwise if none is near.
+func meant(word string, known []string, otherwise string) string {
+	if near := config.Nearest(word, known); near != "" {
+		return "did you mean " + near + "?"
+	}
+	return otherwise
 }
 
 // printJSON writes v as people and programs like it: indented, with a final line break, and < and & as they are.
@@ -106,18 +127,6 @@ func printJSON(w io.Writer, v any) error {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(v)
-}
-
-// instant reads --at, RFC 3339 with an offset; "" is now.
-func (e *env) instant(at string) (time.Time, error) {
-	if at == "" {
-		return e.now().UTC(), nil
-	}
-	t, err := time.Parse(time.RFC3339, at)
-	if err != nil {
-		return time.Time{}, fmt.Errorf("--at %q: want RFC 3339 with an offset, like 2026-11-23T08:00:00+01:00", at)
-	}
-	return t.UTC(), nil
 }
 
 // jsonTime is an instant in JSON: RFC 3339 in UTC, null if there is none.

@@ -34,11 +34,11 @@ func newPlanCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			when, err := e.instant(at)
+			when, err := e.moment(at)
 			if err != nil {
 				return err
 			}
-			p, err := planFor(cmd.Context(), s, args[0], when)
+			p, err := planFor(cmd.Context(), s, args[0], when, e.now().UTC())
 			if err != nil {
 				return err
 			}
@@ -48,7 +48,7 @@ func newPlanCommand(e *env) *cobra.Command {
 			return p.answer()
 		},
 	}
-	cmd.Flags().StringVar(&at, "at", "", "decide as of this instant, RFC 3339 with an offset (default: now)")
+	cmd.Flags().StringVar(&at, "at", "", "decide as of this instant"+atUsage)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	addSettingFlags(cmd.Flags())
 	return cmd
@@ -56,7 +56,7 @@ func newPlanCommand(e *env) *cobra.Command {
 
 // planFor looks at a repository as the service would and decides. With an instant that is not now, freshness and the
 // clock's skew say nothing, so the look counts as made at that instant.
-func planFor(ctx context.Context, s settings, name string, at time.Time) (planView, error) {
+func planFor(ctx context.Context, s settings, name string, when moment, now time.Time) (planView, error) {
 	owner, repo, ok := strings.Cut(name, "/")
 	if !ok || owner == "" || repo == "" || strings.Contains(repo, "/") {
 		return planView{}, fmt.Errorf("%q: want OWNER/REPO", name)
@@ -77,7 +77,7 @@ func planFor(ctx context.Context, s settings, name string, at time.Time) (planVi
 	default:
 		defer func() { _ = r.Close() }() // nothing was written
 	}
-	snapshot, err := remembered(ctx, f, r, found, at)
+	snapshot, err := remembered(ctx, f, r, found, when, now)
 	if err != nil {
 		return planView{}, err
 	}
@@ -85,19 +85,30 @@ func planFor(ctx context.Context, s settings, name string, at time.Time) (planVi
 }
 
 // remembered is a repository as it is, with what the service remembers of it, if it is there.
-func remembered(ctx context.Context, f *forge.Forge, r *store.Reader, repo plan.Repo, at time.Time) (plan.Snapshot, error) {
-	var memory store.Memory
-	var err error
-	if r != nil {
-		if memory, err = r.Recall(ctx, repo, at); err != nil {
-			return plan.Snapshot{}, err
+func remembered(ctx context.Context, f *forge.Forge, r *store.Reader, repo plan.Repo, when moment, now time.Time) (plan.Snapshot, error) {
+	recall := func(at time.Time) (store.Memory, error) {
+		if r == nil {
+			return store.Memory{}, nil
 		}
+		return r.Recall(ctx, repo, at)
+	}
+	asked := when.or(now)
+	memory, err := recall(asked)
+	if err != nil {
+		return plan.Snapshot{}, err
 	}
 	snapshot, err := f.Observe(ctx, repo, forge.Ask{Groups: memory.Groups, Rules: true, Roster: memory.Roster})
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
-	snapshot.At = at
+	if snapshot.At, err = when.in(snapshot.Bases[snapshot.Default].Policy); err != nil {
+		return plan.Snapshot{}, err
+	}
+	if !snapshot.At.Equal(asked) {
+		if memory, err = recall(snapshot.At); err != nil {
+			return plan.Snapshot{}, err
+		}
+	}
 	memory.AddTo(&snapshot)
 	if r == nil {
 		return snapshot, nil

@@ -69,7 +69,7 @@ func newPromoteCommand(e *env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&call.repo, "repo", ".", "the repository whose branches are moved")
 	flags.StringVar(&call.remote, "remote", "", "a remote whose branches are moved instead")
-	flags.StringVar(&call.at, "at", "", "decide as of this instant, RFC 3339 with an offset (default: now); what is closed now stays where it is")
+	flags.StringVar(&call.at, "at", "", "decide as of this instant"+atUsage+"; what is closed now stays where it is")
 	flags.BoolVar(&call.dryRun, "dry-run", false, "move nothing")
 	flags.BoolVar(&call.blind, "ignore-checks", false, "treat every branch as if it required no checks")
 	flags.BoolVar(&call.json, "json", false, "print JSON")
@@ -128,7 +128,7 @@ func forgetEnvironment() error {
 
 // promote observes, decides, and moves what is due.
 func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.BranchVerdict, err error) {
-	at, err := e.instant(call.at)
+	when, err := e.moment(call.at)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,9 @@ func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.Br
 	if err != nil {
 		return nil, err
 	}
-	s.At = at
+	if s.At, err = when.in(s.Bases[s.Default].Policy); err != nil {
+		return nil, err
+	}
 	wanted := promoter.Decide(s)
 	if call.dryRun {
 		return wanted.Branches, nil

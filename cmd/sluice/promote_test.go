@@ -216,6 +216,8 @@ func TestPromoteAt(t *testing.T) {
 		a, b string // beginnings of the reasons
 	}{
 		"open then and now":     {"2026-11-23T10:00:00+01:00", "due: moved to ", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
+		"on the file's clock":   {"2026-11-23T10:00", "due: moved to ", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
+		"a day's beginning":     {"2026-11-24", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
 		"open then, shut now":   {"2026-11-23T23:00:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
 		"shut then, open now":   {"2026-11-23T18:00:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night"},
 		"shut then by a cutoff": {"2026-11-23T16:56:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night"},

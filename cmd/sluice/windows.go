@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,6 +23,7 @@ type windowsCall struct {
 	file string
 	at   string
 	days int
+	name window.Name // "": all of them
 }
 
 // newWindowsCommand makes `sluice windows`: when each window is open.
@@ -29,10 +31,14 @@ func newWindowsCommand(e *env) *cobra.Command {
 	var call windowsCall
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "windows",
-		Short: "show whether each window is open, until when, and the coming days",
-		Args:  cobra.NoArgs,
-		RunE: func(*cobra.Command, []string) error {
+		Use:               "windows [NAME]",
+		Short:             "show whether each window, or one, is open, until when, and the coming days",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: e.completeWindow,
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				call.name = window.Name(args[0])
+			}
 			q, err := e.windows(call)
 			if err != nil {
 				return err
@@ -45,37 +51,82 @@ func newWindowsCommand(e *env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&call.file, "file", "", "another file instead of "+config.File)
-	flags.StringVar(&call.at, "at", "", "the instant, RFC 3339 with an offset (default: now)")
+	flags.StringVar(&call.file, "file", "", fileUsage+" instead of "+config.File)
+	flags.StringVar(&call.at, "at", "", "the instant"+atUsage)
 	flags.IntVar(&call.days, "days", defaultDays, "how many days to show")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
+// completeWindow gives a shell the names of the file's windows.
+func (e *env) completeWindow(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	file, err := cmd.Flags().GetString("file")
+	if err != nil || len(args) > 0 || file == standardInput { // what is typed next must not wait for a file
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	policy, err := e.loadPolicy(".", file)
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var out []cobra.Completion
+	for _, n := range policy.Calendar.Names() {
+		if strings.HasPrefix(string(n), typed) {
+			out = append(out, cobra.CompletionWithDesc(string(n), shown(policy.Calendar.Description(n))))
+		}
+	}
+	return out, cobra.ShellCompDirectiveNoFileComp
+}
+
 // windowsQuestion is a call, understood.
 type windowsQuestion struct {
 	calendar *window.Calendar
+	names    []window.Name // in the file's order
 	at       time.Time
 	days     int
+	all      bool // names are all that the file has
 }
 
 func (e *env) windows(call windowsCall) (windowsQuestion, error) {
-	at, err := e.instant(call.at)
+	when, err := e.moment(call.at)
 	if err != nil {
 		return windowsQuestion{}, err
 	}
 	if call.days < 1 || call.days > maxDays {
 		return windowsQuestion{}, fmt.Errorf("--days %d: want 1 to %d", call.days, maxDays)
 	}
-	data, file, err := readPolicyFile(".", call.file)
+	data, file, err := e.readPolicyFile(".", call.file)
 	if err != nil {
 		return windowsQuestion{}, err
 	}
 	policy, findings := config.Parse(data)
-	if policy != nil {
-		return windowsQuestion{calendar: policy.Calendar, at: at, days: call.days}, nil
+	if policy == nil {
+		return windowsQuestion{}, invalid(file, findings)
 	}
-	return windowsQuestion{}, invalid(file, findings)
+	at, err := when.in(policy)
+	if err != nil {
+		return windowsQuestion{}, err
+	}
+	q := windowsQuestion{calendar: policy.Calendar, names: policy.Calendar.Names(), at: at, days: call.days, all: call.name == ""}
+	if !q.all {
+		if !slices.Contains(q.names, call.name) {
+			return windowsQuestion{}, unknownWindow(call.name, file, q.names)
+		}
+		q.names = []window.Name{call.name}
+	}
+	return q, nil
+}
+
+// unknownWindow is the error of a name that the file does not have.
+func unknownWindow(name window.Name, file string, names []window.Name) error {
+	known := make([]string, len(names))
+	for i, n := range names {
+		known[i] = string(n)
+	}
+	has := "it has none"
+	if len(known) > 0 {
+		has = "it has " + strings.Join(known, ", ")
+	}
+	return fmt.Errorf("%s has no window %q; %s", shown(file), name, meant(string(name), known, has))
 }
 
 // invalid is the error of a broken file: each error of it on a line, with its place.
@@ -115,7 +166,7 @@ type intervalView struct {
 
 func viewWindows(q windowsQuestion) windowsView {
 	v := windowsView{At: jsonTime{q.at}, Windows: []windowView{}}
-	for _, n := range q.calendar.Names() {
+	for _, n := range q.names {
 		s := q.calendar.At(n, q.at)
 		w := windowView{
 			Name: n, Timezone: q.calendar.Zone(n).String(), Open: s.Open, Until: jsonTime{s.Until},

@@ -109,20 +109,19 @@ type row struct {
 func drawWindows(q windowsQuestion, colour bool) []byte {
 	var b bytes.Buffer
 	p := painter{out: &b, colour: colour}
-	names := q.calendar.Names()
-	if len(names) == 0 {
+	if len(q.names) == 0 {
 		b.WriteString("no windows: everything that has a rule is live\n")
 	}
-	for i, n := range names {
+	for i, n := range q.names {
 		if i > 0 {
 			b.WriteString("\n")
 		}
 		p.window(q, n)
 	}
-	if live := q.calendar.At(window.Live, q.at); live.FrozenBy != "" || !live.Until.IsZero() {
+	if live := q.calendar.At(window.Live, q.at); q.all && (live.FrozenBy != "" || !live.Until.IsZero()) {
 		fmt.Fprintf(&b, "\n%s  %s\n", window.Live, sayState(live, q.at))
 	}
-	if len(names) > 0 {
+	if len(q.names) > 0 {
 		p.legend()
 	}
 	return b.Bytes()

@@ -14,7 +14,7 @@ import (
 
 // TestWindows runs the scenarios of testdata/windows. The comment of an archive ends with the call after "$ sluice", or after
 // "$ colour sluice" where stdout takes colours; files with a slash are the working tree; stdout, stderr and code are what
-// the call must give.
+// the call must give; stdin is what it reads.
 func TestWindows(t *testing.T) {
 	golden.Archives(t, "testdata/windows/*.txtar", 1, func(t *testing.T, a *golden.Archive) {
 		t.Chdir(t.TempDir())
@@ -36,7 +36,7 @@ func TestWindows(t *testing.T) {
 		var stdout, stderr bytes.Buffer
 		now := time.Date(2026, 11, 21, 12, 53, 55, 0, time.UTC)
 		e := &env{
-			stdout: &stdout, stderr: &stderr, now: func() time.Time { return now }, colour: strings.HasSuffix(before, "$ colour "),
+			stdin: bytes.NewReader(a.Section("stdin")), stdout: &stdout, stderr: &stderr, now: func() time.Time { return now }, colour: strings.HasSuffix(before, "$ colour "),
 		}
 		code := run(context.Background(), e, append([]string{"windows"}, strings.Fields(call)...))
 		printed(a, stdout.String(), stderr.String(), code)

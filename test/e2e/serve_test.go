@@ -149,9 +149,11 @@ func TestPlan(t *testing.T) {
 	if code != 1 || !strings.Contains(out, `"verdict": "held"`) || !strings.Contains(out, `"wake": "2030-01-01T00:00:00Z"`) {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)
 	}
-	out, stderr, code = w.run("plan", "acme/fleet", "--at", "2030-06-01T12:00:00Z")
-	if code != 0 || !strings.Contains(out, "merge") {
-		t.Errorf("exit code %d: %s%s", code, out, stderr)
+	for _, at := range []string{"2030-06-01T12:00:00Z", "2030-06-01T12:00", "2030-06-01"} { // without an offset in the file's zone
+		out, stderr, code = w.run("plan", "acme/fleet", "--at", at)
+		if code != 0 || !strings.Contains(out, "merge") {
+			t.Errorf("%s: exit code %d: %s%s", at, code, out, stderr)
+		}
 	}
 	if out, stderr, code = w.run("plan", "acme/nothing", "--json"); code != 2 || !strings.Contains(out, `"error"`) {
 		t.Errorf("exit code %d: %s%s", code, out, stderr)

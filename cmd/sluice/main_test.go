@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+)
+
+// TestDidYouMean: a mistyped command or flag is answered with the one that was meant, and where none is near with where they are listed.
+func TestDidYouMean(t *testing.T) {
+	for call, want := range map[string]string{
+		"chek":                  `unknown command "chek"; did you mean check?`,
+		"wndows --json":         `unknown command "wndows"; did you mean windows?`,
+		"versoin":               `unknown command "versoin"; did you mean version?`,
+		"deploy":                "unknown command \"deploy\"; `sluice help` lists them",
+		"check --fiel x":        "unknown flag: --fiel; did you mean --file?",
+		"check -file x":         "unknown shorthand flag: 'f' in -file; did you mean --file?",
+		"windows --dyas=3":      "unknown flag: --dyas; did you mean --days?",
+		"promote --dryrun":      "unknown flag: --dryrun; did you mean --dry-run?",
+		"serve --github.appid":  "unknown flag: --github.appid; did you mean --github.app_id?",
+		"plan a/b --jsno":       "unknown flag: --jsno; did you mean --json?",
+		"windows --colour=true": "unknown flag: --colour; `sluice windows --help` lists them",
+		"check -x":              "unknown shorthand flag: 'x' in -x; `sluice check --help` lists them",
+		"--verison":             "unknown flag: --verison; did you mean --version?",
+	} {
+		stdout, stderr, code := sluice(strings.Fields(call)...)
+		if code != 2 || stderr != "sluice: "+want+"\n" {
+			t.Errorf("%s: code %d, says %q, want %q", call, code, stderr, want)
+		}
+		var v struct{ Error string }
+		if strings.HasSuffix(call, "--json") && (json.Unmarshal([]byte(stdout), &v) != nil || v.Error != want) {
+			t.Errorf("%s: prints %s", call, stdout)
+		}
+	}
+}
+
+// TestVersion: the version, the commit and the version of Go, by the build's own account; null for what it does not know.
+func TestVersion(t *testing.T) {
+	stdout, stderr, code := sluice("version")
+	if lines := strings.Split(stdout, "\n"); code != 0 || stderr != "" || len(lines) != 4 || !strings.HasPrefix(lines[0], "version  ") ||
+		!strings.HasPrefix(lines[1], "commit   ") || lines[2] != "go       "+runtime.Version() {
+		t.Errorf("code %d, prints %q, says %q", code, stdout, stderr)
+	}
+	stdout, _, code = sluice("version", "--json")
+	var v map[string]any
+	if err := json.Unmarshal([]byte(stdout), &v); err != nil || code != 0 || len(v) != 3 || v["version"] == "" || v["go"] != runtime.Version() {
+		t.Errorf("code %d, %v, prints %s", code, err, stdout)
+	}
+	if _, ok := v["commit"]; !ok {
+		t.Errorf("no commit, not even null: %s", stdout)
+	}
+	known := &debug.BuildInfo{GoVersion: "go1.99", Main: debug.Module{Version: "v1.2.3"}, Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}}}
+	if got := built(known, true); got.Version != "v1.2.3" || *got.Commit != "abc" || got.Go != "go1.99" {
+		t.Errorf("%+v", got)
+	}
+	if got := built(nil, false); got.Version != "unknown" || got.Commit != nil || got.Go != runtime.Version() {
+		t.Errorf("without build information: %+v", got)
+	}
+}
+
+// TestCompletion: help names the command that makes a shell complete, and `windows` completes the names of the file's windows.
+func TestCompletion(t *testing.T) {
+	if stdout, _, _ := sluice("help"); !strings.Contains(stdout, "\n  completion ") {
+		t.Errorf("help does not name it:\n%s", stdout)
+	}
+	if stdout, _, code := sluice("completion", "bash"); code != 0 || !strings.Contains(stdout, "__start_sluice") {
+		t.Errorf("completion bash: code %d", code)
+	}
+	t.Chdir(t.TempDir())
+	const rules = "version: 1\ntimezone: Europe/Berlin\nwindows:\n" +
+		"  nightly: {open: '0 22 * * *', duration: 4h, description: \"at night\\nand\\tmore\"}\n  weekly: {open: '0 8 * * MON', duration: 4h}\n"
+	lay(t, []txtar.File{{Name: "repo/.github/sluice.yaml", Data: []byte(rules)}, {Name: "repo/other.yaml", Data: []byte(strings.ReplaceAll(rules, "nightly", "noon"))}}, "repo/")
+	if err := os.Chdir("repo"); err != nil {
+		t.Fatal(err)
+	}
+	const none = ":4\n" // no file names either
+	for call, want := range map[string]string{
+		"":                           "nightly\t\"at night\\nand\\tmore\"\nweekly\n" + none,
+		"w":                          "weekly\n" + none,
+		"x":                          none,
+		"nightly ":                   none,
+		"--file=other.yaml n":        "noon\t\"at night\\nand\\tmore\"\n" + none,
+		"--file=there-is-none.yaml ": none,
+		"--file=- ":                  none,
+	} {
+		stdout, _, code := sluice(append([]string{"__complete", "windows"}, strings.Split(call, " ")...)...)
+		if code != 0 || stdout != want {
+			t.Errorf("%q: code %d, completes %q, want %q", call, code, stdout, want)
+		}
+	}
+}
