@@ -88,7 +88,7 @@ func TestCompletion(t *testing.T) {
 		"--file=there-is-none.yaml ": none,
 		"--file=- ":                  none,
 	} {
-		stdout, _, code := sluice(append([]string{"__complete", "windows"}, strings.Split(call, " ")...)...)
+		stdout, _, code := sluiceReads([]byte(rules), append([]string{"__complete", "windows"}, strings.Split(call, " ")...)...)
 		if code != 0 || stdout != want {
 			t.Errorf("%q: code %d, completes %q, want %q", call, code, stdout, want)
 		}
