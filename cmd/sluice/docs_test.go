@@ -1,0 +1,198 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	"golang.org/x/tools/txtar"
+)
+
+// pages are what a new user reads, by their paths from the root.
+func pages(t *testing.T) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, pattern := range []string{"README.md", "CHANGELOG.md", "docs/*.md", "docs/*/*.md", "deploy/*/*.md"} {
+		found, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %d pages, %v", pattern, len(found), err)
+		}
+		for _, path := range found {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out[filepath.ToSlash(strings.TrimPrefix(path, filepath.Join("..", "..")+string(filepath.Separator)))] = string(data)
+		}
+	}
+	return out
+}
+
+// fences are the blocks of code of a page in a language.
+func fences(page, language string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile("(?ms)^ *```"+language+"\n(.*?)^ *```$").FindAllStringSubmatch(page, -1) {
+		out = append(out, m[1])
+	}
+	return out
+}
+
+// TestDocsLinks: a link of a page to another one, or to a heading, leads there.
+func TestDocsLinks(t *testing.T) {
+	all := pages(t)
+	for path, page := range all {
+		for _, m := range regexp.MustCompile(`\]\(([^()\s]+)\)`).FindAllStringSubmatch(page, -1) {
+			if strings.Contains(m[1], "://") {
+				continue
+			}
+			file, heading, _ := strings.Cut(m[1], "#")
+			to := path
+			if file != "" {
+				to = filepath.ToSlash(filepath.Join(filepath.Dir(path), file))
+			}
+			if _, err := os.Stat(filepath.Join("../..", to)); err != nil {
+				t.Errorf("%s links to %s: %v", path, m[1], err)
+			}
+			if heading != "" && !slices.Contains(headings(all[to]), heading) {
+				t.Errorf("%s links to %s: there is no such heading", path, m[1])
+			}
+		}
+	}
+}
+
+// headings are the names that GitHub gives a page's headings.
+func headings(page string) []string {
+	var out []string
+	for _, m := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(page, -1) {
+		name := regexp.MustCompile(`[^\p{L}\p{N}_ -]`).ReplaceAllString(strings.ToLower(m[1]), "")
+		out = append(out, strings.ReplaceAll(name, " ", "-"))
+	}
+	return out
+}
+
+// TestDocsCalls: every command that a page tells people to run exists, with every flag that it is given there.
+func TestDocsCalls(t *testing.T) {
+	call := regexp.MustCompile(`(?m)(?:^|[ /])(?:sluice|\./cmd/sluice) ([a-z]+)([^#\n]*)`)
+	found := 0
+	for path, page := range pages(t) {
+		for _, block := range fences(page, "sh") {
+			for _, m := range call.FindAllStringSubmatch(block, -1) {
+				cmd, _, err := newRoot(&env{}).Find([]string{m[1]})
+				if err != nil || !cmd.HasParent() {
+					continue // a user, or a directory, of that name
+				}
+				found++
+				for _, flag := range regexp.MustCompile(` --([a-z._-]+)`).FindAllStringSubmatch(m[2], -1) {
+					if cmd.Flags().Lookup(flag[1]) == nil {
+						t.Errorf("%s: sluice %s has no flag --%s", path, m[1], flag[1])
+					}
+				}
+			}
+		}
+	}
+	if found < 5 {
+		t.Errorf("%d calls found", found)
+	}
+}
+
+// TestDocsSettings: every variable that an example sets is a setting.
+func TestDocsSettings(t *testing.T) {
+	known := map[string]bool{gitToken: true}
+	for _, s := range knownSettings() {
+		known[envName(s.key)] = true
+	}
+	text := map[string]string{"Dockerfile": read(t, "Dockerfile"), "deploy/kubernetes/sluice.yaml": read(t, "deploy/kubernetes/sluice.yaml")}
+	for path, page := range pages(t) {
+		text[path] = strings.Join(fences(page, "sh"), "")
+	}
+	found := 0
+	for path, s := range text {
+		for _, name := range regexp.MustCompile(`\bSLUICE_[A-Z_]+`).FindAllString(s, -1) {
+			if found++; !known[name] {
+				t.Errorf("%s: there is no setting %s", path, name)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("%d settings found", found)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../..", path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// TestReadmeFile: the seven lines of the README do what it says of them: everything is merged at once, and production receives it on a
+// weekday, from the same base.
+func TestReadmeFile(t *testing.T) {
+	rules := fences(read(t, "README.md"), "yaml")[0]
+	if n := strings.Count(rules, "\n"); n != 7 {
+		t.Errorf("they are %d", n)
+	}
+	t.Chdir(t.TempDir())
+	lay(t, []txtar.File{{Name: "repo/.github/sluice.yaml", Data: []byte(rules)}, {Name: "repo/apps/base/web.yaml"}}, "repo/")
+	if stdout, stderr, code := sluice("check", "repo"); code != 0 || stdout != "repo/.github/sluice.yaml: ok\n" {
+		t.Errorf("check: code %d, %s%s", code, stdout, stderr)
+	}
+	for at, want := range map[string]string{
+		"2026-11-28":       "\nrelease: open; production receives it Mon 30 Nov 2026 08:00 CET\n",
+		"2026-11-27T20:00": "\nrelease: open; production receives it Mon 30 Nov 2026 08:00 CET\n",
+		"2026-11-27T12:00": "\nrelease: open; production receives it now\n",
+	} {
+		stdout, stderr, code := sluice("classify", "--repo", "repo", "apps/base/web.yaml", "--at", at)
+		if code != 0 || !strings.HasSuffix(stdout, want) {
+			t.Errorf("%s: code %d, %s%s, want %s", at, code, stdout, stderr, want)
+		}
+	}
+	f := newFleet(t, rules, "production")
+	saturday, monday := time.Date(2026, 11, 28, 11, 0, 0, 0, time.UTC), time.Date(2026, 11, 30, 7, 0, 0, 0, time.UTC)
+	for at, moved := range map[time.Time]bool{saturday: false, monday: true} {
+		if _, out, said := promoteAt(t, at, "--repo", f.dir, "--ignore-checks", "--dry-run"); strings.Contains(out, "due: ") != moved {
+			t.Errorf("%s: %s%s", at, out, said)
+		}
+	}
+}
+
+// TestKubernetesManifest: what runs in a cluster is what the image is made for: its user, its port, its one directory; and what an Ingress
+// shows to the world is nothing but what GitHub and Flux post to.
+func TestKubernetesManifest(t *testing.T) {
+	manifest, docker := read(t, "deploy/kubernetes/sluice.yaml"), read(t, "Dockerfile")
+	var kinds []string
+	for dec := yaml.NewDecoder(bytes.NewReader([]byte(manifest))); ; {
+		var o struct{ Kind string }
+		if dec.Decode(&o) != nil {
+			break
+		}
+		kinds = append(kinds, o.Kind)
+	}
+	if want := []string{"PersistentVolumeClaim", "Deployment", "Service", "Ingress"}; !slices.Equal(kinds, want) {
+		t.Errorf("it holds %v, want %v", kinds, want)
+	}
+	for _, pair := range [][2]string{
+		{"USER 65532:65532", "runAsUser: 65532, runAsGroup: 65532, fsGroup: 65532"},
+		{"SLUICE_LISTEN=0.0.0.0:8080", "containerPort: 8080"},
+		{"SLUICE_DATABASE=/data/sluice.db", "mountPath: /data}"},
+	} {
+		if !strings.Contains(docker, pair[0]) || !strings.Contains(manifest, pair[1]) {
+			t.Errorf("the image has %s, the manifest %s", pair[0], pair[1])
+		}
+	}
+	var shown []string
+	for _, m := range regexp.MustCompile(`\{path: (\S+), pathType`).FindAllStringSubmatch(manifest, -1) {
+		shown = append(shown, m[1])
+	}
+	if want := []string{"/webhook", "/flux/"}; !slices.Equal(shown, want) {
+		t.Errorf("the Ingress shows %v, want %v", shown, want)
+	}
+}
