@@ -75,7 +75,7 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 	} else if !info.IsDir() {
 		return checkView{}, fmt.Errorf("%s is not a directory", dir)
 	}
-	data, file, err := e.readPolicyFile(dir, file)
+	data, file, err := e.readPolicyFile(ctx, dir, file)
 	if err != nil {
 		return checkView{}, err
 	}
@@ -173,10 +173,10 @@ const (
 
 // readPolicyFile reads the file of a repository's directory, or another one if it is named, no further than Parse needs to
 // see that it is too large. It gives the name of what it read.
-func (e *env) readPolicyFile(dir, file string) ([]byte, string, error) {
+func (e *env) readPolicyFile(ctx context.Context, dir, file string) ([]byte, string, error) {
 	switch file {
 	case standardInput:
-		data, err := readPolicy(e.stdin, wordStandardInput)
+		data, err := readUnlessDone(ctx, e.stdin, wordStandardInput)
 		return data, wordStandardInput, err
 	case "":
 		file = filepath.Join(dir, filepath.FromSlash(config.File))
@@ -192,6 +192,23 @@ func (e *env) readPolicyFile(dir, file string) ([]byte, string, error) {
 	defer f.Close() //nolint:errcheck // only read
 	data, err := readPolicy(f, file)
 	return data, file, err
+}
+
+// readUnlessDone is readPolicy of what may have nobody at its other end. What still reads when the context ends goes with the process.
+func readUnlessDone(ctx context.Context, r io.Reader, name string) ([]byte, error) {
+	read := make(chan struct{})
+	var got []byte
+	var failed error
+	go func() {
+		defer close(read)
+		got, failed = readPolicy(r, name)
+	}()
+	select {
+	case <-read:
+		return got, failed
+	case <-ctx.Done():
+		return nil, fmt.Errorf("read %s: %w", name, ctx.Err())
+	}
 }
 
 func readPolicy(r io.Reader, name string) ([]byte, error) {

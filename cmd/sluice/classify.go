@@ -128,7 +128,7 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classified, error
 	if c.base != "" {
 		return e.readRevisions(ctx, c)
 	}
-	policy, err := e.loadPolicy(c.repo, c.file)
+	policy, err := e.loadPolicy(ctx, c.repo, c.file)
 	if err != nil {
 		return classified{}, err
 	}
@@ -141,8 +141,8 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classified, error
 }
 
 // loadPolicy reads rules from the disk.
-func (e *env) loadPolicy(dir, file string) (*config.Policy, error) {
-	data, file, err := e.readPolicyFile(dir, file)
+func (e *env) loadPolicy(ctx context.Context, dir, file string) (*config.Policy, error) {
+	data, file, err := e.readPolicyFile(ctx, dir, file)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classified
 	if err != nil {
 		return classified{}, fmt.Errorf("--head: %w", err)
 	}
-	if out.policy, err = e.rulesAt(c, repo, base); err != nil {
+	if out.policy, err = e.rulesAt(ctx, c, repo, base); err != nil {
 		return classified{}, err
 	}
 	out.base = branchOf(repo, c.base)
@@ -60,9 +60,9 @@ func branchOf(repo *gitremote.Repo, rev string) plan.Branch {
 }
 
 // rulesAt is the rules that count for a change into base: never those of the change itself.
-func (e *env) rulesAt(c classifyCall, repo *gitremote.Repo, base plan.SHA) (*config.Policy, error) {
+func (e *env) rulesAt(ctx context.Context, c classifyCall, repo *gitremote.Repo, base plan.SHA) (*config.Policy, error) {
 	if c.file != "" {
-		return e.loadPolicy(c.repo, c.file)
+		return e.loadPolicy(ctx, c.repo, c.file)
 	}
 	data, ok, err := repo.File(base, config.File)
 	if err != nil {

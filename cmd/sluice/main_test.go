@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/tools/txtar"
 )
@@ -16,17 +20,17 @@ func TestDidYouMean(t *testing.T) {
 	for call, want := range map[string]string{
 		"chek":                  `unknown command "chek"; did you mean check?`,
 		"wndows --json":         `unknown command "wndows"; did you mean windows?`,
-		"versoin":               `unknown command "versoin"; did you mean version?`,
+		"vesion":                `unknown command "vesion"; did you mean version?`,
 		"deploy":                "unknown command \"deploy\"; `sluice help` lists them",
 		"check --fiel x":        "unknown flag: --fiel; did you mean --file?",
 		"check -file x":         "unknown shorthand flag: 'f' in -file; did you mean --file?",
-		"windows --dyas=3":      "unknown flag: --dyas; did you mean --days?",
+		"windows --dayz=3":      "unknown flag: --dayz; did you mean --days?",
 		"promote --dryrun":      "unknown flag: --dryrun; did you mean --dry-run?",
 		"serve --github.appid":  "unknown flag: --github.appid; did you mean --github.app_id?",
 		"plan a/b --jsno":       "unknown flag: --jsno; did you mean --json?",
 		"windows --colour=true": "unknown flag: --colour; `sluice windows --help` lists them",
 		"check -x":              "unknown shorthand flag: 'x' in -x; `sluice check --help` lists them",
-		"--verison":             "unknown flag: --verison; did you mean --version?",
+		"--vesion":              "unknown flag: --vesion; did you mean --version?",
 	} {
 		stdout, stderr, code := sluice(strings.Fields(call)...)
 		if code != 2 || stderr != "sluice: "+want+"\n" {
@@ -36,6 +40,19 @@ func TestDidYouMean(t *testing.T) {
 		if strings.HasSuffix(call, "--json") && (json.Unmarshal([]byte(stdout), &v) != nil || v.Error != want) {
 			t.Errorf("%s: prints %s", call, stdout)
 		}
+	}
+}
+
+// TestStandardInputStops: a signal ends a command that waits for a file on standard input.
+func TestStandardInputStops(t *testing.T) {
+	silent, mute := io.Pipe()
+	defer mute.Close() //nolint:errcheck // nothing was written
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var out, errs bytes.Buffer
+	e := &env{stdin: silent, stdout: &out, stderr: &errs, now: time.Now}
+	if code := run(ctx, e, []string{"windows", "--file", "-"}); code != 2 || errs.String() != "sluice: read standard input: context canceled\n" {
+		t.Errorf("code %d, says %q", code, errs.String())
 	}
 }
 

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,11 +36,11 @@ func newWindowsCommand(e *env) *cobra.Command {
 		Short:             "show whether each window, or one, is open, until when, and the coming days",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: e.completeWindow,
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				call.name = window.Name(args[0])
 			}
-			q, err := e.windows(call)
+			q, err := e.windows(cmd.Context(), call)
 			if err != nil {
 				return err
 			}
@@ -64,7 +65,7 @@ func (e *env) completeWindow(cmd *cobra.Command, args []string, typed string) ([
 	if err != nil || len(args) > 0 || file == standardInput { // what is typed next must not wait for a file
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	policy, err := e.loadPolicy(".", file)
+	policy, err := e.loadPolicy(cmd.Context(), ".", file)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -86,7 +87,7 @@ type windowsQuestion struct {
 	all      bool // names are all that the file has
 }
 
-func (e *env) windows(call windowsCall) (windowsQuestion, error) {
+func (e *env) windows(ctx context.Context, call windowsCall) (windowsQuestion, error) {
 	when, err := e.moment(call.at)
 	if err != nil {
 		return windowsQuestion{}, err
@@ -94,7 +95,7 @@ func (e *env) windows(call windowsCall) (windowsQuestion, error) {
 	if call.days < 1 || call.days > maxDays {
 		return windowsQuestion{}, fmt.Errorf("--days %d: want 1 to %d", call.days, maxDays)
 	}
-	data, file, err := e.readPolicyFile(".", call.file)
+	data, file, err := e.readPolicyFile(ctx, ".", call.file)
 	if err != nil {
 		return windowsQuestion{}, err
 	}
