@@ -111,3 +111,19 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 }
+
+// TestMomentNeedsAZone: a time without an offset is no instant where no valid file says on which clock; one with an offset is.
+func TestMomentNeedsAZone(t *testing.T) {
+	e := &env{now: func() time.Time { return time.Date(2026, 11, 23, 11, 0, 0, 0, time.UTC) }}
+	for text, ok := range map[string]bool{
+		"": true, "2026-11-23T08:00:00+01:00": true, "2026-11-23T08:00Z": true, "2026-11-23T08:00:00.5Z": true, "2026-11-23T08:00": false, "2026-11-23": false,
+	} {
+		m, err := e.moment(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := m.in(nil); (err == nil) != ok {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
