@@ -1,39 +1,72 @@
 package layout
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
-// alternatives writes out the alternations {a,b} of a glob, also those across slashes and within each other. Braces
-// without a comma are captures and stay.
-func alternatives(glob string) ([]string, *globError) {
-	var out []string
-	todo := []string{glob}
+// variant is one way to write out the alternations and limits of a glob.
+type variant struct {
+	text  string            // what is left of the glob: a limited capture stands in it without its limits
+	fixed map[string]string // what those captures stand for
+}
+
+// alternatives writes out the alternations {a,b} and the limited captures {name:a,b} of a glob, also those across slashes and within
+// each other. A name that is limited stands for the same wherever it occurs. Other braces without a comma are captures and stay.
+func alternatives(glob string) ([]variant, *globError) {
+	var out []variant
+	todo := []variant{{text: glob}}
 	for len(todo) > 0 {
-		text := todo[0]
+		v := todo[0]
 		todo = todo[1:]
-		open, end, commas, err := alternation(glob, text)
+		b, err := firstBraces(glob, v.text)
 		if err != nil {
 			return nil, err
 		}
-		if len(commas) == 0 {
-			out = append(out, text)
+		if len(b.options) == 0 {
+			out = append(out, v)
 		}
-		start := open + 1
-		var written []string
-		for _, comma := range commas {
-			written = append(written, text[:open]+text[start:comma]+text[end+1:])
-			start = comma + 1
-		}
-		todo = append(written, todo...)
+		todo = append(b.write(v), todo...)
 		if len(out)+len(todo) > MaxAlternatives {
 			return nil, &globError{codeTooMany, wordsTooManyAlternatives(glob)}
 		}
 	}
+	if len(out) == 0 {
+		return nil, badGlob(glob, "the limits of a capture that stands twice have no name in common")
+	}
 	return out, nil
 }
 
-// alternation finds the first alternation of text: where its braces stand, and its commas, the closing brace as the last
-// of them. No commas: there is no alternation.
-func alternation(glob, text string) (open, end int, commas []int, err *globError) {
+// braces is an alternation, or a limited capture, within a text.
+type braces struct {
+	open, end int      // where its braces stand
+	name      string   // of the capture; "": it is an alternation
+	options   []string // none: there are no such braces
+}
+
+// write is v with these braces written out, once for each option. Options that v rules out are left out.
+func (b braces) write(v variant) []variant {
+	var out []variant
+	for _, option := range b.options {
+		next := variant{fixed: v.fixed}
+		if was, ok := v.fixed[b.name]; b.name != "" {
+			if ok && was != option {
+				continue
+			}
+			next.fixed = map[string]string{b.name: option}
+			for name, value := range v.fixed {
+				next.fixed[name] = value
+			}
+			option = "{" + b.name + "}"
+		}
+		next.text = v.text[:b.open] + option + v.text[b.end+1:]
+		out = append(out, next)
+	}
+	return out
+}
+
+// firstBraces finds the first alternation or limited capture of text.
+func firstBraces(glob, text string) (braces, *globError) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
@@ -43,23 +76,41 @@ func alternation(glob, text string) (open, end int, commas []int, err *globError
 				i += n
 			}
 		case '}':
-			return 0, 0, nil, badGlob(glob, "a } closes nothing; write \\} for the character")
+			return braces{}, badGlob(glob, "a } closes nothing; write \\} for the character")
 		case '{':
 			end := braceEnd(text[i:])
 			if end < 0 {
-				return 0, 0, nil, badGlob(glob, "a { does not end; write \\{ for the character")
+				return braces{}, badGlob(glob, "a { does not end; write \\{ for the character")
 			}
 			end += i
-			if commas := commasOf(text, i, end); len(commas) > 0 {
-				return i, end, append(commas, end), nil
+			if name, limits, ok := strings.Cut(text[i+1:end], ":"); ok && captureName(name) {
+				options, err := limitsOf(glob, name, limits)
+				return braces{i, end, name, options}, err
+			}
+			if options := optionsOf(text, i, end); len(options) > 1 {
+				return braces{i, end, "", options}, nil
 			}
 			if strings.ContainsAny(text[i+1:end], "{/") {
-				return 0, 0, nil, badGlob(glob, "braces without a comma are a capture, and hold one name")
+				return braces{}, badGlob(glob, "braces without a comma are a capture, and hold one name")
 			}
 			i = end
 		}
 	}
-	return 0, 0, nil, nil
+	return braces{}, nil
+}
+
+// limitsOf is the names that a limited capture may stand for.
+func limitsOf(glob, name, limits string) ([]string, *globError) {
+	out := strings.Split(limits, ",")
+	for i, limit := range out {
+		switch {
+		case limit == "" || strings.ContainsAny(limit, `{}[]*?/\`):
+			return nil, badGlob(glob, "a capture is limited to names that are written out, as in {env:prod,stg}; {"+name+":"+limits+"} is not")
+		case slices.Contains(out[:i], limit):
+			return nil, badGlob(glob, "the limits of {"+name+"} name "+limit+" twice")
+		}
+	}
+	return out, nil
 }
 
 // braceEnd is the index of the brace that closes the one at the start of text; negative: there is none.
@@ -84,10 +135,10 @@ func braceEnd(text string) int {
 	return -1
 }
 
-// commasOf is the indices of the commas that part the alternatives between the braces at open and end.
-func commasOf(text string, open, end int) []int {
-	var out []int
-	depth := 0
+// optionsOf is what the commas between the braces at open and end part; one: there is no comma.
+func optionsOf(text string, open, end int) []string {
+	var out []string
+	depth, start := 0, open+1
 	for i := open + 1; i < end; i++ {
 		switch text[i] {
 		case '\\':
@@ -102,11 +153,11 @@ func commasOf(text string, open, end int) []int {
 			depth--
 		case ',':
 			if depth == 0 {
-				out = append(out, i)
+				out, start = append(out, text[start:i]), i+1
 			}
 		}
 	}
-	return out
+	return append(out, text[start:end])
 }
 
 // classEnd is the index of the bracket that closes the one at the start of text; negative: there is none.

@@ -42,25 +42,28 @@ func (g *Glob) Match(name string) bool {
 // pattern is a glob with its alternations written out: one sequence of segments.
 type pattern struct {
 	segments []segment
-	captures []string // names, in order of first appearance
-	repeats  bool     // a capture stands twice: its segments must be equal
-	names    dirs     // the protected directories that the pattern writes out
-	path     int      // index in its rule's Paths
-	text     string   // of its rule, for people
+	captures []string          // names, in order of first appearance
+	fixed    map[string]string // what limited captures stand for: they stand in segments as that
+	repeats  bool              // another capture stands twice: what it stands for must be equal
+	names    dirs              // the protected directories that the pattern writes out
+	path     int               // index in its rule's Paths
+	text     string            // of its rule, for people
 }
 
 // segment is one segment of a pattern.
 type segment struct {
 	kind segmentKind
-	text string   // literal: what it matches; wildcard: as written, its identity; capture: its name
+	text string   // literal: what it matches; wildcard: as written with `?*` for a capture, its identity; capture: its name
 	glob *matcher // of kind wildcard
+
+	names []string // of the captures in it that are not limited
 }
 
 type segmentKind int
 
 const (
 	literal  segmentKind = iota
-	wildcard             // `*-rw`, `a?c`, `[ab]`
+	wildcard             // `*-rw`, `a?c`, `[ab]`, `{name}.yaml`
 	anyOne               // `*`
 	capture              // `{name}`
 	anyMany              // `**`
@@ -77,6 +80,8 @@ func compileGlob(text string) ([]*pattern, *globError) {
 		return nil, badGlob(text, "it has a character that cannot be printed")
 	case text[0] == '/':
 		return nil, &globError{codeAbsolute, wordsAbsolute(text)}
+	case text[0] == '!':
+		return nil, badGlob(text, "a ! takes paths out only once, and of a rule; write \\! for the character")
 	}
 	plain, err := alternatives(text)
 	if err != nil {
@@ -93,29 +98,29 @@ func compileGlob(text string) ([]*pattern, *globError) {
 	return out, nil
 }
 
-// compilePattern compiles one way to write out the glob's alternations.
-func compilePattern(glob, text string) (*pattern, *globError) {
-	parts, err := split(glob, text)
+// compilePattern compiles one way to write out the glob's alternations and limits.
+func compilePattern(glob string, v variant) (*pattern, *globError) {
+	parts, err := split(glob, v.text)
 	if err != nil {
 		return nil, err
 	}
 	if len(parts) > MaxDepth {
 		return nil, &globError{codeTooMany, wordsGlobTooDeep(glob)}
 	}
-	p := &pattern{}
+	p := &pattern{fixed: v.fixed}
 	for _, part := range parts {
-		s, err := compileSegment(glob, part)
+		s, names, err := compileSegment(glob, part, v.fixed)
 		if err != nil {
 			return nil, err
 		}
 		if s.kind == anyMany && len(p.segments) > 0 && p.segments[len(p.segments)-1].kind == anyMany {
 			continue // `**/**` is `**`
 		}
-		if s.kind == capture {
-			if slices.Contains(p.captures, s.text) {
+		for _, name := range names {
+			if !slices.Contains(p.captures, name) {
+				p.captures = append(p.captures, name)
+			} else if _, fixed := v.fixed[name]; !fixed {
 				p.repeats = true
-			} else {
-				p.captures = append(p.captures, s.text)
 			}
 		}
 		p.segments = append(p.segments, s)
@@ -163,33 +168,36 @@ func split(glob, text string) ([]string, *globError) {
 	return append(parts, text[start:]), nil
 }
 
-// compileSegment compiles what stands between two slashes.
-func compileSegment(glob, text string) (segment, *globError) {
+// compileSegment compiles what stands between two slashes, and gives the names of the captures in it.
+func compileSegment(glob, text string, fixed map[string]string) (s segment, names []string, err *globError) {
 	switch {
 	case text == "":
-		return segment{}, badGlob(glob, "it has an empty segment; for all that is below a directory write DIR/**")
+		return segment{}, nil, badGlob(glob, "it has an empty segment; for all that is below a directory write DIR/**")
 	case text == "**":
-		return segment{kind: anyMany}, nil
+		return segment{kind: anyMany}, nil, nil
 	case strings.Trim(text, "*") == "":
-		return segment{kind: anyOne}, nil
-	case text[0] == '{' && braceEnd(text) == len(text)-1:
-		name := text[1 : len(text)-1]
-		if !captureName(name) {
-			return segment{}, badGlob(glob, "{"+name+"} is no capture: a name is letters, digits, _ and -")
+		return segment{kind: anyOne}, nil, nil
+	}
+	t := tokenizer{glob: glob, text: text, fixed: fixed}
+	if err := t.tokenize(); err != nil {
+		return segment{}, nil, err
+	}
+	if len(t.out) == 1 && t.out[0].kind == tokenText {
+		if name := t.out[0].text; name == "." || name == ".." {
+			return segment{}, nil, &globError{codeDotDot, wordsDotDot(glob)}
 		}
-		return segment{kind: capture, text: name}, nil
+		return segment{kind: literal, text: t.out[0].text}, t.names, nil
 	}
-	tokens, err := tokenize(glob, text)
-	if err != nil {
-		return segment{}, err
-	}
-	if len(tokens) == 1 && tokens[0].kind == tokenText {
-		if name := tokens[0].text; name == "." || name == ".." {
-			return segment{}, &globError{codeDotDot, wordsDotDot(glob)}
+	s = segment{kind: wildcard, text: t.identity.String(), glob: newMatcher(t.out)}
+	for _, token := range t.out {
+		if token.name != "" {
+			s.names = append(s.names, token.name)
 		}
-		return segment{kind: literal, text: tokens[0].text}, nil
 	}
-	return segment{kind: wildcard, text: text, glob: newMatcher(tokens)}, nil
+	if len(s.names) == 1 && len(t.out) == 2 {
+		s = segment{kind: capture, text: s.names[0], names: s.names}
+	}
+	return s, t.names, nil
 }
 
 // captureName reports whether name may name a capture.

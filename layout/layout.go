@@ -36,6 +36,14 @@ const (
 	branchPrefix = "branch:"
 )
 
+// NoWindow is the capture, and what it stands for, of a release that no calendar knows because that is no window's name; ok is false for
+// every other release.
+func (r Release) NoWindow() (name, value string, ok bool) {
+	rest, capture := strings.CutPrefix(string(r), "{")
+	name, value, ok = strings.Cut(rest, "}=")
+	return name, value, ok && capture
+}
+
 // BranchRelease is the release of the windowed branches whose names a glob matches.
 func BranchRelease(glob string) Release { return Release(branchPrefix + glob) }
 
@@ -56,6 +64,11 @@ type Class struct {
 // live reports whether the class lets a path change at any time.
 func (c Class) live() bool { return len(c.Releases) == 1 && c.Releases[0] == Live }
 
+// open reports whether the class has live, or lets a path be merged at any time, for windowed branches to hold.
+func (c Class) open() bool {
+	return slices.Contains(c.Releases, Live) || len(c.Releases) > 0 && !c.windowed()
+}
+
 // windowed reports whether a window holds the class. Of live and of windowed branches alone none does.
 func (c Class) windowed() bool {
 	return slices.ContainsFunc(c.Releases, func(r Release) bool {
@@ -68,10 +81,13 @@ func (c Class) windowed() bool {
 type Layout struct {
 	rules     []rule
 	trie      *trie
-	folded    *trie // the windowed rules in lower case; empty where nothing but a rule can make a path live
+	folded    *trie // the windowed rules in lower case; empty where a rule alone can let a path through
 	preset    preset
 	unmatched Class
 	scratches *scratches
+
+	except       *trie // what takes paths out of the rules that are not live
+	exceptFolded *trie // and, in lower case, out of those that are: what differs by case alone is out too
 }
 
 // rule is one compiled rule.
@@ -79,8 +95,9 @@ type rule struct {
 	releases []Release // sorted; without those that come from captures
 	captures []string  // names of the captures that are releases
 	patterns []*pattern
-	rank     int  // of the first of patterns
-	bound    bool // some pattern must be bound to tell the releases: captures in use, or one that stands twice
+	except   []*pattern // what is taken out of them
+	rank     int        // of the first of patterns
+	bound    bool       // some pattern must be bound to tell the releases: captures in use, or one that stands twice
 	windows  map[string]bool
 }
 
@@ -119,6 +136,7 @@ const (
 // would be live there, or held by branches alone, is ignored. A rule that names the directory decides as it does elsewhere, also
 // after one that would not hold the path: a wildcard reaches into such a directory only to hold.
 func (l *Layout) decide(s *scratch) (Class, origin) {
+	l.takeOut(s, func(*end) {})
 	c, by, names := l.anywhere(s)
 	if names {
 		return c, by
@@ -136,6 +154,22 @@ func (l *Layout) decide(s *scratch) (Class, origin) {
 	return Class{Rule: saysIgnored(s.needs), Protected: true}, by
 }
 
+// takeOut marks the rules that the path is taken out of, and gives the ends that do so.
+func (l *Layout) takeOut(s *scratch, give func(*end)) {
+	if l.except.empty() && l.exceptFolded.empty() {
+		return
+	}
+	s.nextPath()
+	mark := func(e *end) {
+		s.out[e.rule] = s.path
+		give(e)
+	}
+	l.except.each(s, s.segments, mark)
+	if !l.exceptFolded.empty() {
+		l.exceptFolded.each(s, s.fold(), mark)
+	}
+}
+
 // anywhere asks the rules, the preset and `unmatched`, in this order, and says whether the one that decides knows what it does: the
 // path is not protected, or the rule names the directories that protect it.
 func (l *Layout) anywhere(s *scratch) (c Class, by origin, names bool) {
@@ -150,13 +184,13 @@ func (l *Layout) anywhere(s *scratch) (c Class, by origin, names bool) {
 	case !ok:
 		c, by = l.unmatched, byUnmatched
 	}
-	if slices.Contains(c.Releases, Live) {
+	if c.open() {
 		c = l.notByCase(s, c)
 	}
 	return c, by, s.needs == 0
 }
 
-// notByCase is c, a class with live that no rule gave, unless a difference in case alone keeps the path from being windowed
+// notByCase is c, an open class that no rule gave, unless a difference in case alone keeps the path from being windowed
 // or from being protected. Rules that match as written have decided before.
 func (l *Layout) notByCase(s *scratch, c Class) Class {
 	if e := l.folded.find(s, s.fold(), 0); e != nil {
@@ -164,7 +198,7 @@ func (l *Layout) notByCase(s *scratch, c Class) Class {
 		w.Rule = saysButForCase(w.Rule)
 		return w
 	}
-	if near := protectedFold(s.segments); near != 0 && !c.windowed() {
+	if near := protectedFold(s.segments); s.needs == 0 && near != 0 && !c.windowed() {
 		return Class{Rule: saysButForCase(saysIgnored(near)), Protected: true}
 	}
 	return c

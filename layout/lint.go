@@ -2,9 +2,10 @@ package layout
 
 import "slices"
 
-// Lint says what is strange about the rules in a tree: what can never match because earlier rules take all of it, what
-// matches nothing in the tree, what makes live a path that the preset would hold, and what becomes of protected paths. All problems
-// are warnings, in the order of the rules. paths is every file of the tree; none: nothing is said about matching nothing.
+// Lint says what is strange about the rules in a tree: what can never match because earlier rules or the rule's own exceptions take all of
+// it, what matches nothing in the tree, what makes live a path that the preset would hold, captures that name no window, and what becomes
+// of protected paths. All problems are warnings, in the order of the rules. paths is every file of the tree; none: nothing is said
+// about matching nothing.
 func (l *Layout) Lint(paths []string) []Problem {
 	look := l.look(paths)
 	var out []Problem
@@ -18,6 +19,10 @@ func (l *Layout) Lint(paths []string) []Problem {
 		case look.live[origin(i)].count > 0:
 			out = append(out, warning(i, codeMakesLive, wordsMakesLive(look.live[origin(i)], "preset "+string(l.preset.kind))))
 		}
+		if len(paths) > 0 && !shadows.whole && look.matched[i] {
+			out = append(out, look.exceptions(i, l.rules[i].except)...)
+		}
+		out = append(out, look.unnamed(i, l.rules[i].captures)...)
 		out = append(out, look.protectedBy(origin(i))...)
 	}
 	return append(append(out, look.protectedBy(byPreset)...), look.protectedBy(byUnmatched)...)
@@ -48,12 +53,53 @@ func (s *sight) protectedBy(by origin) []Problem {
 	return out
 }
 
+// exceptions says which paths after a ! match nothing.
+func (s *sight) exceptions(rule int, except []*pattern) []Problem {
+	var out []Problem
+	for i, p := range except {
+		last := i+1 == len(except) || except[i+1].path != p.path
+		if last && !s.excepts[ruleText{rule, p.text}] {
+			w := warning(rule, codeExceptNothing, wordsExceptNothing(p.text))
+			w.Path = p.path
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
+// unnamed says which captures that are releases name no window, and for which files.
+func (s *sight) unnamed(rule int, captures []string) []Problem {
+	var out []Problem
+	for _, name := range captures {
+		if some := s.captured[ruleText{rule, name}]; some != nil {
+			w := warning(rule, codeNoWindow, wordsNoWindow(name, some))
+			w.Field = "release"
+			out = append(out, w)
+		}
+	}
+	return out
+}
+
 // sight is what one look at a tree shows of each rule.
 type sight struct {
-	matched []bool  // it matches some file, whether or not an earlier rule decides it
-	live    tallies // files that it makes live and the preset would hold
-	held    tallies // protected files that it holds, for people to merge
-	ignored tallies // protected files that are ignored, as it would not have held them
+	matched  []bool                  // it matches some file, whether or not an earlier rule decides it
+	excepts  map[ruleText]bool       // a path after a ! matches some file
+	captured map[ruleText]*valueList // by capture: what it stands for that is no window
+	live     tallies                 // files that it makes live and the preset would hold
+	held     tallies                 // protected files that it holds, for people to merge
+	ignored  tallies                 // protected files that are ignored, as it would not have held them
+}
+
+// ruleText is something that is written in a rule.
+type ruleText struct {
+	rule int
+	text string
+}
+
+// valueList is what a capture stands for in the files of a tree, in their order.
+type valueList struct {
+	values []string
+	files  map[string]tally
 }
 
 // tallies is files by what decides them.
@@ -65,26 +111,29 @@ type tally struct {
 	first string
 }
 
-func (s tallies) add(by origin, path string) {
-	some := s[by]
-	if some.count++; some.count == 1 {
-		some.first = path
+func (s tallies) add(by origin, path string) { s[by] = s[by].add(path) }
+
+func (s tally) add(path string) tally {
+	if s.count++; s.count == 1 {
+		s.first = path
 	}
-	s[by] = some
+	return s
 }
 
 // look classifies every file of a tree.
 func (l *Layout) look(paths []string) sight {
-	out := sight{make([]bool, len(l.rules)), tallies{}, tallies{}, tallies{}}
+	out := sight{make([]bool, len(l.rules)), map[ruleText]bool{}, map[ruleText]*valueList{}, tallies{}, tallies{}, tallies{}}
 	s := l.scratches.get()
 	defer l.scratches.put(s)
 	for _, path := range paths {
 		if !s.read(path) {
 			continue
 		}
+		l.takeOut(s, func(e *end) { out.excepts[ruleText{e.rule, e.text}] = true })
 		l.trie.each(s, s.segments, func(e *end) { out.matched[e.rule] = true })
 		s.work = maxWork
-		switch c, by := l.decide(s); {
+		c, by := l.decide(s)
+		switch {
 		case c.Protected && len(c.Releases) > 0:
 			out.held.add(by, path)
 		case c.Protected && by != byNothing:
@@ -94,8 +143,31 @@ func (l *Layout) look(paths []string) sight {
 				out.live.add(by, path)
 			}
 		}
+		if by >= 0 {
+			out.addCaptured(int(by), c, path)
+		}
 	}
 	return out
+}
+
+// addCaptured adds what the captures of a rule stand for in a path if that is no window.
+func (s *sight) addCaptured(rule int, c Class, path string) {
+	for _, r := range c.Releases {
+		name, value, ok := r.NoWindow()
+		if !ok {
+			continue
+		}
+		at := ruleText{rule, name}
+		if s.captured[at] == nil {
+			s.captured[at] = &valueList{files: map[string]tally{}}
+		}
+		list := s.captured[at]
+		some, known := list.files[value]
+		if !known {
+			list.values = append(list.values, value)
+		}
+		list.files[value] = some.add(path)
+	}
 }
 
 // shadow is what earlier rules take from one.
@@ -105,24 +177,28 @@ type shadow struct {
 }
 
 // shadows finds the paths of the rule at index i that can never match. It says so only where it is certain: one pattern of
-// an earlier rule takes all that a pattern can match.
+// an earlier rule, or one after a ! of its own, takes all that a pattern can match.
 func (l *Layout) shadows(i int) shadow {
 	r := &l.rules[i]
 	out := shadow{whole: true}
+	own := r.exceptions()
 	for from := 0; from < len(r.patterns); {
 		to := from
-		by := ""
+		var by *end
 		all := true
 		for ; to < len(r.patterns) && r.patterns[to].path == r.patterns[from].path; to++ {
 			e := l.covering(r.rank, r.patterns[to])
 			if e == nil {
+				e = r.takingOut(own, r.patterns[to])
+			}
+			if e == nil {
 				all = false
 				continue
 			}
-			by = e.text
+			by = e
 		}
 		if all {
-			p := warning(i, codeShadowed, wordsShadowed(r.patterns[from].text, by))
+			p := warning(i, codeShadowed, wordsShadowed(r.patterns[from].text, by.text, by.rank < r.rank))
 			p.Path = r.patterns[from].path
 			out.problems = append(out.problems, p)
 		}
@@ -136,6 +212,34 @@ func (l *Layout) shadows(i int) shadow {
 func (l *Layout) covering(rank int, p *pattern) *end {
 	c := cover{rules: l.rules, rank: rank, pattern: p, seen: map[place]bool{}, work: maxWork}
 	return c.from(l.trie.root, 0)
+}
+
+// exceptions is a trie of what takes paths out of the rule, in lower case where case does not count; nil: there is none.
+func (r *rule) exceptions() *trie {
+	if len(r.except) == 0 {
+		return nil
+	}
+	t := newTrie()
+	for k, p := range r.except {
+		if r.live() {
+			p = p.fold()
+		}
+		// An end that holds, of a rule that none comes before, covers protected paths too: a ! takes them out like others.
+		t.add(&end{rank: r.rank + k, pattern: p, text: p.text, holds: true})
+	}
+	return t
+}
+
+// takingOut is an end of the rule's exceptions that takes out whatever p can match; nil: none was found.
+func (r *rule) takingOut(exceptions *trie, p *pattern) *end {
+	if exceptions == nil {
+		return nil
+	}
+	if r.live() {
+		p = p.fold()
+	}
+	c := cover{rank: noRank, pattern: p, seen: map[place]bool{}, work: maxWork}
+	return c.from(exceptions.root, 0)
 }
 
 // cover is one search for a covering pattern: it walks the trie with the segments of a pattern instead of a path's.
@@ -181,6 +285,9 @@ func (c *cover) from(n *node, i int) *end {
 // ending is an end at n that matches without further conditions.
 func (c *cover) ending(n *node) *end {
 	for _, e := range n.ends {
+		if e.except && slices.ContainsFunc(c.rules[e.rule].except, func(p *pattern) bool { return !p.fold().apart(c.pattern.fold()) }) {
+			continue // it lets something through, perhaps
+		}
 		if e.rank < c.rank && !e.pattern.repeats && (c.pattern.names&^e.pattern.names == 0 || e.holds && c.first(e)) {
 			return e
 		}
@@ -223,7 +330,7 @@ func (n *node) over(s *segment, w *work) []*node {
 		out = append(out, to)
 	}
 	for _, e := range n.globs.edges {
-		if s.kind == wildcard && e.text == s.text || s.kind == literal && e.m.match(s.text, w) {
+		if s.kind == wildcard && (e.text == s.text || e.m.covers(s.glob)) || s.kind == literal && e.m.match(s.text, w) {
 			out = append(out, e.to)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 type token struct {
 	kind   tokenKind
 	text   string // of tokenText
+	name   string // of tokenOne: it and the tokenMany after it are the capture of this name
 	ranges []span // of tokenClass
 	negate bool   // of tokenClass: it matches what is not in ranges
 }
@@ -30,7 +31,8 @@ type span struct{ lo, hi rune }
 type matcher struct {
 	tokens         []token
 	prefix, suffix string
-	affix          bool   // PREFIX*SUFFIX and nothing else
+	affix          bool   // PREFIX*SUFFIX or PREFIX?*SUFFIX and nothing else
+	least          int    // characters that must stand between
 	inner          string // the longest other text, which stands somewhere between
 }
 
@@ -50,18 +52,22 @@ func newMatcher(tokens []token) *matcher {
 	if m.suffix != "" && len(inner) > 0 {
 		inner = inner[:len(inner)-1]
 	}
-	m.affix = len(inner) == 1 && inner[0].kind == tokenMany
 	for _, t := range inner {
 		if len(t.text) > len(m.inner) {
 			m.inner = t.text
 		}
+		if t.kind == tokenOne || t.kind == tokenClass {
+			m.least++
+		}
 	}
+	n := len(inner)
+	m.affix = n > 0 && inner[n-1].kind == tokenMany && (n == 1 || n == 2 && inner[0].kind == tokenOne)
 	return m
 }
 
 // match reports whether the tokens match the whole of name.
 func (m *matcher) match(name string, w *work) bool {
-	if len(name) < len(m.prefix)+len(m.suffix) || !strings.HasPrefix(name, m.prefix) || !strings.HasSuffix(name, m.suffix) {
+	if len(name) < len(m.prefix)+len(m.suffix)+m.least || !strings.HasPrefix(name, m.prefix) || !strings.HasSuffix(name, m.suffix) {
 		return false
 	}
 	if m.affix {
@@ -71,6 +77,12 @@ func (m *matcher) match(name string, w *work) bool {
 		return false
 	}
 	return m.walk(name, w)
+}
+
+// covers reports whether m matches whatever o matches, where fixed text at both ends shows it: it is false where it may still do so.
+func (m *matcher) covers(o *matcher) bool {
+	return m.affix && strings.HasPrefix(o.prefix, m.prefix) && strings.HasSuffix(o.suffix, m.suffix) &&
+		len(o.prefix)+len(o.suffix)+o.least >= len(m.prefix)+len(m.suffix)+m.least
 }
 
 // walk matches token by token. On a mismatch it goes back to the last star and lets that take one character more, which
@@ -131,46 +143,88 @@ func (t *token) has(r rune) bool {
 	return t.negate
 }
 
-// tokenize cuts a segment into tokens.
-func tokenize(glob, text string) ([]token, *globError) {
-	var out []token
-	var run strings.Builder
-	flush := func() {
-		if run.Len() > 0 {
-			out = append(out, token{kind: tokenText, text: run.String()})
-			run.Reset()
-		}
+// tokenizer cuts a segment into tokens.
+type tokenizer struct {
+	glob, text string
+	fixed      map[string]string
+
+	out      []token
+	names    []string        // of captures, in order
+	identity strings.Builder // the text with `?*` for each capture: what matches alike may be written alike
+	run      strings.Builder // of the text so far that no token holds
+}
+
+func (t *tokenizer) add(tokens ...token) {
+	if t.run.Len() > 0 {
+		t.out = append(t.out, token{kind: tokenText, text: t.run.String()})
+		t.run.Reset()
 	}
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
+	t.out = append(t.out, tokens...)
+}
+
+// tokenize cuts the whole segment.
+func (t *tokenizer) tokenize() *globError {
+	for i := 0; i < len(t.text); i++ {
+		start := i
+		switch c := t.text[i]; c {
 		case '\\':
 			i++ // split has seen that something follows
-			run.WriteByte(text[i])
+			t.run.WriteByte(t.text[i])
 		case '*':
-			flush()
-			if len(out) == 0 || out[len(out)-1].kind != tokenMany {
-				out = append(out, token{kind: tokenMany})
+			t.add()
+			if n := len(t.out); n == 0 || t.out[n-1].kind != tokenMany {
+				t.add(token{kind: tokenMany})
+			} else if n > 1 && t.out[n-2].name != "" {
+				return t.unclear()
 			}
 		case '?':
-			flush()
-			out = append(out, token{kind: tokenOne})
+			t.add(token{kind: tokenOne})
 		case '[':
-			flush()
-			n := classEnd(text[i:])
-			class, err := parseClass(glob, text[i+1:i+n])
+			n := classEnd(t.text[i:])
+			class, err := parseClass(t.glob, t.text[i+1:i+n])
 			if err != nil {
-				return nil, err
+				return err
 			}
-			out = append(out, class)
+			t.add(class)
 			i += n
 		case '{':
-			return nil, &globError{codeCaptureNotWhole, wordsCaptureNotWhole(text, glob)}
+			i += braceEnd(t.text[i:])
+			if err := t.capture(t.text[start+1 : i]); err != nil {
+				return err
+			}
+			continue
 		default:
-			run.WriteByte(text[i])
+			t.run.WriteByte(c)
 		}
+		t.identity.WriteString(t.text[start : i+1])
 	}
-	flush()
-	return out, nil
+	t.add()
+	return nil
+}
+
+// capture adds a capture, or what it is fixed to.
+func (t *tokenizer) capture(name string) *globError {
+	if !captureName(name) {
+		return badGlob(t.glob, "{"+name+"} is no capture: a name is letters, digits, _ and -")
+	}
+	t.names = append(t.names, name)
+	if value, ok := t.fixed[name]; ok {
+		t.run.WriteString(value)
+		t.identity.WriteString(value)
+		return nil
+	}
+	t.add()
+	if n := len(t.out); n > 0 && t.out[n-1].kind == tokenMany {
+		return t.unclear()
+	}
+	t.add(token{kind: tokenOne, name: name}, token{kind: tokenMany})
+	t.identity.WriteString("?*")
+	return nil
+}
+
+// unclear is the error of a capture beside another one or a star.
+func (t *tokenizer) unclear() *globError {
+	return &globError{codeCaptureUnclear, wordsCaptureUnclear(t.text, t.glob)}
 }
 
 // parseClass reads what stands between the brackets of a class.

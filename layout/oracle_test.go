@@ -11,8 +11,17 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 )
 
-// captures are what the oracle does not know: to it they are any one segment.
-var captures = regexp.MustCompile(`\{[a-z0-9]+\}`)
+// captures are what the oracle does not know: to it they are any characters of one segment, at least one; and limited ones are
+// alternatives.
+var (
+	captures = regexp.MustCompile(`\{[a-z0-9]+\}`)
+	limited  = regexp.MustCompile(`\{[a-z0-9]+:([a-z,-]+)\}`)
+)
+
+// forOracle writes a pattern as doublestar takes it.
+func forOracle(pattern string) string {
+	return captures.ReplaceAllString(limited.ReplaceAllString(pattern, "{$1,$1}"), "?*")
+}
 
 // chooser makes patterns and paths from a stream of numbers, so that a fuzzer can steer it.
 type chooser struct{ data []byte }
@@ -46,11 +55,20 @@ func (c *chooser) guarded(path string) string {
 	return c.of("", ".github/", "flux-system/", "a/flux-system/") + path + c.of("", "/flux-system")
 }
 
+// paths is the paths of one rule: a pattern, and often another one that takes paths out.
+func (c *chooser) paths(guard func(string) string) []string {
+	out := []string{guard(c.pattern())}
+	if c.n(3) == 0 {
+		out = append(out, "!"+guard(forOracle(c.pattern()))) // nothing is captured there
+	}
+	return out
+}
+
 // spec is a few rules, some of them about protected directories.
 func (c *chooser) spec() Spec {
 	spec := Spec{Windows: []string{"w"}}
 	for range 2 + c.n(5) {
-		rule := Rule{Paths: []string{c.guarded(c.pattern())}}
+		rule := Rule{Paths: c.paths(c.guarded)}
 		switch c.n(4) {
 		case 0:
 			rule.Ignore = true
@@ -82,21 +100,17 @@ func TestProtectedOracle(t *testing.T) {
 		if l == nil {
 			continue
 		}
-		var patterns []string
-		for _, rule := range spec.Rules {
-			patterns = append(patterns, rule.Paths[0])
-		}
 		for range 8 {
 			path := c.guarded(c.path())
-			got, first := l.Classify(path), oracle(t, patterns, path)
+			got, first := l.Classify(path), oracle(t, spec.Rules, path)
 			switch {
 			case first >= 0 && slices.Equal(spec.Rules[first].Releases, []string{"w"}):
 				if held++; !slices.Equal(got.Releases, []Release{"w"}) {
-					t.Fatalf("%q: %s is not held: %+v", patterns, path, got)
+					t.Fatalf("%+v: %s is not held: %+v", spec.Rules, path, got)
 				}
 			case got.Protected:
 				if left++; len(got.Releases) > 0 {
-					t.Fatalf("%q: %s is people's, and %+v", patterns, path, got)
+					t.Fatalf("%+v: %s is people's, and %+v", spec.Rules, path, got)
 				}
 			}
 		}
@@ -107,9 +121,14 @@ func TestProtectedOracle(t *testing.T) {
 }
 
 func (c *chooser) segment(depth int) string {
-	switch c.n(10) {
+	switch c.n(12) {
 	case 0, 1:
 		return "**"
+	case 10:
+		part := c.of("a@", "@b", "@-rw", "a@b", "@.b", "?@", "*b@", "@é", "[ab]@", "a@b@")
+		return strings.Replace(strings.Replace(part, "@", fmt.Sprintf("{c%d}", c.data1()), 1), "@", fmt.Sprintf("{d%d}", c.data1()), 1)
+	case 11:
+		return fmt.Sprintf("%s{c%d:%s}%s", c.of("", "a", "*"), c.data1(), c.of("a", "a,ab", "b,x,a-rw"), c.of("", "-rw", "*", "b"))
 	case 2:
 		return "*"
 	case 3:
@@ -144,62 +163,73 @@ func (c *chooser) pattern() string {
 	return strings.Join(parts, "/")
 }
 
-// oracle is the first pattern that doublestar matches, or -1. A trailing /** is tried as no segment by hand: doublestar
-// matches a*/** with ab but not with a, because it does not let the star take nothing there.
-func oracle(t *testing.T, patterns []string, path string) int {
+// oracle is the first rule that doublestar matches and takes nothing out of, or -1.
+func oracle(t *testing.T, rules []Rule, path string) int {
 	t.Helper()
-	for i, p := range patterns {
-		plain := captures.ReplaceAllString(p, "*")
-		for _, way := range []string{plain, strings.TrimSuffix(plain, "/**")} {
-			ok, err := doublestar.Match(way, path)
-			if err != nil {
-				t.Fatalf("doublestar refuses %q, the layout does not: %v", p, err)
-			}
-			if ok {
-				return i
+	return slices.IndexFunc(rules, func(r Rule) bool {
+		in := false
+		for _, p := range r.Paths {
+			rest, except := strings.CutPrefix(p, "!")
+			if ok := oracleMatches(t, rest, path); ok && except {
+				return false
+			} else if ok {
+				in = true
 			}
 		}
-	}
-	return -1
+		return in
+	})
 }
 
-// same compares the layout of one rule a pattern with the oracle.
-func same(t *testing.T, patterns []string, paths []string) {
+// oracleMatches is doublestar's answer. A trailing /** is tried as no segment by hand: doublestar matches a*/** with ab but not with a,
+// because it does not let the star take nothing there.
+func oracleMatches(t *testing.T, pattern, path string) bool {
 	t.Helper()
-	spec := Spec{}
-	for _, p := range patterns {
-		spec.Rules = append(spec.Rules, Rule{Paths: []string{p}, Releases: []string{"live"}})
+	plain := forOracle(pattern)
+	for _, way := range []string{plain, strings.TrimSuffix(plain, "/**")} {
+		ok, err := doublestar.Match(way, path)
+		if err != nil {
+			t.Fatalf("doublestar refuses %q, the layout does not: %v", pattern, err)
+		}
+		if ok {
+			return true
+		}
 	}
-	l, problems := New(spec)
+	return false
+}
+
+// same compares a layout of rules that hold with the oracle.
+func same(t *testing.T, rules []Rule, paths []string) {
+	t.Helper()
+	l, problems := New(Spec{Windows: []string{"w"}, Rules: rules})
 	if l == nil {
 		if problems[0].Code == codeTooMany {
 			return // alternations beyond the bound
 		}
-		t.Fatalf("%q: %v", patterns, problems)
+		t.Fatalf("%+v: %v", rules, problems)
 	}
 	for _, path := range paths {
 		want := "unmatched: ignore"
-		if i := oracle(t, patterns, path); i >= 0 {
-			want = fmt.Sprintf("rule %d: %s", i+1, patterns[i])
+		if i := oracle(t, rules, path); i >= 0 {
+			want = fmt.Sprintf("rule %d: %s", i+1, rules[i].Paths[0])
 		}
 		if got := l.Classify(path).Rule; got != want {
-			t.Fatalf("patterns %q, path %q:\n got %s\nwant %s", patterns, path, got, want)
+			t.Fatalf("rules %+v, path %q:\n got %s\nwant %s", rules, path, got, want)
 		}
 	}
 }
 
-// round makes one set of patterns and paths, and compares.
+// round makes one set of rules and paths, and compares.
 func round(t *testing.T, c *chooser) {
 	t.Helper()
-	patterns := make([]string, 1+c.n(6))
-	for i := range patterns {
-		patterns[i] = c.pattern()
+	rules := make([]Rule, 1+c.n(6))
+	for i := range rules {
+		rules[i] = Rule{Paths: c.paths(func(p string) string { return p }), Releases: []string{"w"}}
 	}
 	paths := make([]string, 8)
 	for i := range paths {
 		paths[i] = c.path()
 	}
-	same(t, patterns, paths)
+	same(t, rules, paths)
 }
 
 // TestOracle compares the trie with doublestar, rule by rule in the list's order, on many small worlds.
@@ -211,23 +241,31 @@ func TestOracle(t *testing.T) {
 			data[i] = byte(r.Uint32())
 		}
 		round(t, &chooser{data})
+		captureRound(t, &chooser{data})
 	}
 }
 
 func FuzzOracle(f *testing.F) {
 	f.Add([]byte("first match wins across the whole list"))
-	f.Fuzz(func(t *testing.T, data []byte) { round(t, &chooser{data}) })
+	f.Fuzz(func(t *testing.T, data []byte) {
+		round(t, &chooser{data})
+		captureRound(t, &chooser{data})
+	})
 }
 
 // FuzzClassify gives any layout any path: it never panics, is deterministic, and fails closed on what git cannot hold.
 func FuzzClassify(f *testing.F) {
-	for _, seed := range [][3]string{
+	for how, seed := range [][3]string{
 		{"clusters/{cluster}/**/{cluster}/**", "**", "clusters/a/b/a/c"},
 		{"{a,b/{c,d}}/[!x-z]*", "*/**", "b/c/\xff"},
 		{"\\{x\\}/**/y", "../a", "a//b"},
 		{".github/**", "**/flux-system/**", ".github/flux-system/x\n"},
+		{"{c}-{d}/x{c}.yaml", "!a-*/**", "a-b/xa.yaml"},
+		{"{c:a,w}/**/{c:w,b}-{d}", "**/{c}.b", "w/w-b"},
+		{"**", "!{a,b}/[!c]*", "A/d"},
 	} {
-		f.Add(seed[0], seed[1], seed[2], byte(1))
+		f.Add(seed[0], seed[1], seed[2], byte(how))
+		f.Add(seed[0], seed[1], seed[2], byte(how+8))
 	}
 	f.Fuzz(func(t *testing.T, first, second, path string, how byte) {
 		spec := Spec{
@@ -240,10 +278,16 @@ func FuzzClassify(f *testing.F) {
 			Unmatched: []Release{"live"},
 			Windows:   []string{"w", "a"},
 		}
+		if how&4 != 0 {
+			spec.Rules[0].Releases, spec.Unmatched = []string{"{c}"}, []Release{"branch:*"}
+		}
+		if how&8 != 0 {
+			spec.Rules = []Rule{{Paths: []string{first, "!" + second}, Releases: spec.Rules[0].Releases}}
+		}
 		l, problems := New(spec)
 		if l == nil {
 			for _, p := range problems {
-				if p.Code == "" || p.Message == "" || !p.Warning && (p.Rule < 0 || p.Path < 0 && p.Code != codeTooMany) {
+				if p.Code == "" || p.Message == "" || !p.Warning && (p.Rule < 0 || p.Path < 0 && p.Code != codeTooMany && p.Code != codeNoPaths) {
 					t.Fatalf("a problem without its place: %+v", p)
 				}
 			}

@@ -27,6 +27,15 @@ func (w *work) spent(n int) bool {
 	return *w < 0
 }
 
+// affords is spent the other way round, and spends nothing that is not there: it is for work that is not begun then.
+func (w *work) affords(n int) bool {
+	if int(*w) < n {
+		*w = -1
+		return false
+	}
+	return !w.spent(n)
+}
+
 // dirs is a set of the directories that protect what is in them: a rule does not mean it unless it names them.
 type dirs uint8
 
@@ -92,17 +101,27 @@ type scratch struct {
 	next     []*node
 	seen     []uint32 // by node: the step in which it was last added
 	step     uint32
+	out      []uint32 // by rule: the last path that was taken out of it
+	path     uint32
 }
 
 // scratches keeps scratches for reuse. It holds no state of the layout.
 type scratches struct{ pool sync.Pool }
 
-func newScratches(nodes int) *scratches {
-	return &scratches{sync.Pool{New: func() any { return &scratch{seen: make([]uint32, nodes)} }}}
+func newScratches(nodes, rules int) *scratches {
+	return &scratches{sync.Pool{New: func() any { return &scratch{seen: make([]uint32, nodes), out: make([]uint32, rules)} }}}
 }
 
 func (p *scratches) get() *scratch  { return p.pool.Get().(*scratch) }
 func (p *scratches) put(s *scratch) { p.pool.Put(s) }
+
+// nextPath begins a path: it has been taken out of no rule. When the count wraps around, what is left of old paths is cleared.
+func (s *scratch) nextPath() {
+	if s.path++; s.path == 0 {
+		clear(s.out)
+		s.path = 1
+	}
+}
 
 // read cuts a path into segments. It is false for what git cannot hold: an empty segment, "." or "..", a NUL, a slash at
 // either end; and for what is beyond the bounds.

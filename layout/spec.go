@@ -25,7 +25,8 @@ type Spec struct {
 	Windows   []string  // the names that a release or a captured segment may stand for, without live
 }
 
-// Rule is one rule as a person declared it. A path that one of Paths matches needs all of Releases.
+// Rule is one rule as a person declared it. A path that one of Paths matches, and none of those that begin with "!", needs all of
+// Releases.
 type Rule struct {
 	Paths    []string
 	Ignore   bool     // then there are no Releases
@@ -104,26 +105,41 @@ func (c *compiler) warn(rule, path, release int, field, code, message string) {
 func (c *compiler) rule(i int) rule {
 	spec := c.spec.Rules[i]
 	out := rule{windows: c.windows}
-	if len(spec.Paths) == 0 {
-		c.fail(i, -1, -1, "paths", codeNoPaths, wordsNoPaths)
+	if !slices.ContainsFunc(spec.Paths, func(glob string) bool { return !strings.HasPrefix(glob, exception) }) {
+		c.fail(i, -1, -1, "paths", codeNoPaths, wordsNoPaths(len(spec.Paths)))
 	}
 	for k, glob := range spec.Paths {
-		ps, err := compileGlob(glob)
-		if err != nil {
-			c.fail(i, k, -1, "paths", err.code, err.Error())
-			continue
-		}
-		text := saysRule(i, glob)
-		for _, p := range ps {
-			p.path, p.text = k, text
-			out.bound = out.bound || p.repeats
-		}
-		out.patterns = append(out.patterns, ps...)
-		c.patterns += len(ps)
+		c.rulePath(i, k, glob, &out)
 	}
 	c.ruleReleases(i, &out)
 	out.bound = out.bound || len(out.captures) > 0
 	return out
+}
+
+// exception begins a path of a rule that takes paths out of it.
+const exception = "!"
+
+// rulePath compiles one path of the rule at index i.
+func (c *compiler) rulePath(i, k int, glob string, out *rule) {
+	rest, except := strings.CutPrefix(glob, exception)
+	ps, err := compileGlob(rest)
+	if err == nil && except && len(ps[0].captures) > 0 {
+		err = &globError{codeBadGlob, wordsNoCaptureHere(ps[0].captures[0])}
+	}
+	if err != nil {
+		c.fail(i, k, -1, "paths", err.code, err.Error())
+		return
+	}
+	c.patterns += len(ps)
+	for _, p := range ps {
+		p.path, p.text = k, saysRule(i, glob)
+		out.bound = out.bound || p.repeats
+	}
+	if except {
+		out.except = append(out.except, ps...)
+	} else {
+		out.patterns = append(out.patterns, ps...)
+	}
 }
 
 // ruleReleases compiles the releases of the rule at index i.
@@ -235,24 +251,31 @@ func (c *compiler) layout(rules []rule) *Layout {
 		rules:     rules,
 		preset:    newPreset(c.spec.Preset, c.spec.Side),
 		unmatched: Class{Releases: sorted(c.spec.Unmatched), Rule: saysUnmatched(c.spec.Unmatched)},
+		trie:      newTrie(), folded: newTrie(), except: newTrie(), exceptFolded: newTrie(),
 	}
-	// Only a preset or `unmatched` makes live what no rule names: without them there are no near misses to look for.
-	near := l.preset.kind != NoPreset || slices.Contains(l.unmatched.Releases, Live)
-	all, windowed := newTrie(), newTrie()
+	// Only a preset or `unmatched` lets through what no rule names: without them there are no near misses to look for.
+	near := l.preset.kind != NoPreset || l.unmatched.open()
 	rank := 0
 	for i := range rules {
 		r := &rules[i]
 		r.rank = rank
 		for _, p := range r.patterns {
-			all.add(&end{i, rank, p, p.text, r.holds()})
+			l.trie.add(&end{rule: i, rank: rank, pattern: p, text: p.text, holds: r.holds(), except: len(r.except) > 0})
 			if near && r.windowed() {
-				windowed.add(&end{i, rank, p.fold(), p.text, r.holds()})
+				l.folded.add(&end{rule: i, rank: rank, pattern: p.fold(), text: p.text, holds: r.holds(), except: len(r.except) > 0})
+			}
+			rank++
+		}
+		for _, p := range r.except {
+			if r.live() {
+				l.exceptFolded.add(&end{rule: i, rank: rank, pattern: p.fold(), text: p.text})
+			} else {
+				l.except.add(&end{rule: i, rank: rank, pattern: p, text: p.text})
 			}
 			rank++
 		}
 	}
-	l.trie, l.folded = all, windowed
-	l.scratches = newScratches(max(all.nodes, windowed.nodes))
+	l.scratches = newScratches(max(l.trie.nodes, l.folded.nodes, l.except.nodes, l.exceptFolded.nodes), len(rules))
 	return l
 }
 
@@ -260,6 +283,9 @@ func (c *compiler) layout(rules []rule) *Layout {
 func (r *rule) windowed() bool {
 	return len(r.captures) > 0 || slices.ContainsFunc(r.releases, func(r Release) bool { return r != Live })
 }
+
+// live reports whether every path of the rule is live.
+func (r *rule) live() bool { return len(r.captures) == 0 && Class{Releases: r.releases}.live() }
 
 // holds reports whether a window holds every path of the rule.
 func (r *rule) holds() bool { return len(r.captures) > 0 || Class{Releases: r.releases}.windowed() }

@@ -27,6 +27,7 @@ type end struct {
 	pattern *pattern
 	text    string
 	holds   bool // whatever it matches needs a window: protected paths too
+	except  bool // its rule has paths taken out of it
 }
 
 // noRank is a rank beyond all others.
@@ -42,6 +43,9 @@ func (t *trie) node() *node {
 	t.nodes++
 	return &node{id: t.nodes - 1, best: noRank}
 }
+
+// empty reports whether there is no pattern in it.
+func (t *trie) empty() bool { return t.nodes == 1 }
 
 // add adds a pattern. Patterns are added in the order of their ranks.
 func (t *trie) add(e *end) {
@@ -177,7 +181,7 @@ func (w *search) accept(n *node) {
 		if e.rank >= w.rank {
 			return
 		}
-		if e.pattern.names&w.must != w.must {
+		if e.pattern.names&w.must != w.must || e.except && w.out[e.rule] == w.scratch.path {
 			continue
 		}
 		if e.pattern.repeats && !e.pattern.matches(w.path, &w.work) {

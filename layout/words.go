@@ -23,6 +23,7 @@ const (
 	codeTwice           = "release-twice"
 	codeUnknownCapture  = "unknown-capture"
 	codeCaptureNotWhole = "capture-not-whole"
+	codeCaptureUnclear  = "capture-unclear"
 	codeUnknownWindow   = "unknown-window"
 	codeUnknownPreset   = "unknown-preset"
 	codeNoSide          = "preset-without-release"
@@ -31,6 +32,8 @@ const (
 	codeShadowed        = "rule-never-matches"
 	codeNothing         = "rule-matches-nothing"
 	codeMakesLive       = "rule-makes-live"
+	codeExceptNothing   = "exception-matches-nothing"
+	codeNoWindow        = "capture-names-no-window"
 
 	codeProtectedHeld    = "protected-held"
 	codeProtectedIgnored = "protected-ignored"
@@ -74,7 +77,6 @@ func saysUnmatched(releases []Release) string {
 
 // What is wrong with a layout.
 const (
-	wordsNoPaths     = "a rule needs at least one path"
 	wordsEmptyGlob   = "the path is empty; for every path write **"
 	wordsNoRelease   = "a rule needs a release: live, ignore, a window or branches"
 	wordsMixesIgnore = "ignore stands alone: a path is either ignored or needs releases"
@@ -84,6 +86,13 @@ const (
 
 func badGlob(glob, why string) *globError {
 	return &globError{codeBadGlob, fmt.Sprintf("%s is no path pattern: %s", shown(glob), why)}
+}
+
+func wordsNoPaths(exceptions int) string {
+	if exceptions > 0 {
+		return "a rule needs at least one path without a !, which takes paths out of the others"
+	}
+	return "a rule needs at least one path"
 }
 
 func wordsAbsolute(glob string) string {
@@ -118,8 +127,8 @@ func wordsTooManyReleases() string {
 
 func wordsTwice(text string) string { return fmt.Sprintf("%s is named twice", shown(text)) }
 
-func wordsCaptureNotWhole(segment, glob string) string {
-	return fmt.Sprintf("in %s a capture is only part of the segment %s; a capture is one whole segment", shown(glob), shown(segment))
+func wordsCaptureUnclear(segment, glob string) string {
+	return fmt.Sprintf("in %s it is unclear where a capture of %s ends: put text between it and the next capture or *, or limit it, {env:prod,stg}", shown(glob), shown(segment))
 }
 
 func wordsReleaseNotWhole(text string) string {
@@ -150,8 +159,34 @@ func wordsNoSide(preset Preset) string {
 
 // What is strange about a layout in a tree.
 
-func wordsShadowed(glob, by string) string {
-	return fmt.Sprintf("%s can never match: %s takes all of it before", shown(glob), by)
+func wordsShadowed(glob, by string, before bool) string {
+	how := "out"
+	if before {
+		how = "before"
+	}
+	return fmt.Sprintf("%s can never match: %s takes all of it %s", shown(glob), by, how)
+}
+
+func wordsExceptNothing(glob string) string {
+	return fmt.Sprintf("%s takes no file of the tree out of the rule", shown(glob))
+}
+
+// maxValues is how many values of a capture are shown of those that name no window.
+const maxValues = 3
+
+func wordsNoWindow(name string, list *valueList) string {
+	files, some := 0, []string{}
+	for i, value := range list.values {
+		files += list.files[value].count
+		if i < maxValues {
+			some = append(some, fmt.Sprintf("%s (%s)", value, list.files[value]))
+		}
+	}
+	if more := len(list.values) - maxValues; more > 0 {
+		some = append(some, fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("{%s} names no window in %d of the tree's files, which are never releasable: %s; limit it, {%s:prod,stg}, or give windows these names",
+		name, files, strings.Join(some, ", "), name)
 }
 
 const wordsNothing = "the rule matches no file of the tree"

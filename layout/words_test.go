@@ -12,6 +12,7 @@ import (
 func TestProblems(t *testing.T) {
 	live := []string{"live"}
 	rule := func(path string) Spec { return Spec{Rules: []Rule{{Paths: []string{path}, Releases: live}}} }
+	except := func(path string) Spec { return Spec{Rules: []Rule{{Paths: []string{"a/**", path}, Releases: live}}} }
 	releases := func(names ...string) Spec {
 		return Spec{Windows: []string{"w"}, Rules: []Rule{{Paths: []string{"a/{c}", "b/{c}/{d}"}, Releases: names}}}
 	}
@@ -39,8 +40,27 @@ func TestProblems(t *testing.T) {
 		{rule("{a/b}"), "paths[0].0.-1 bad-glob: {a/b} is no path pattern: braces without a comma are a capture, and hold one name"},
 		{rule("a\nb"), `paths[0].0.-1 bad-glob: "a\nb" is no path pattern: it has a character that cannot be printed`},
 		{rule("a\xff"), `paths[0].0.-1 bad-glob: "a\xff" is no path pattern: it has a character that cannot be printed`},
-		{rule("x-{c}/a"), "paths[0].0.-1 capture-not-whole: in x-{c}/a a capture is only part of the segment x-{c}; a capture is one whole segment"},
-		{rule("{c}{d}/a"), "paths[0].0.-1 capture-not-whole: in {c}{d}/a a capture is only part of the segment {c}{d}; a capture is one whole segment"},
+		{rule("{c}{d}/a"), "paths[0].0.-1 capture-unclear: in {c}{d}/a it is unclear where a capture of {c}{d} ends: put text between it and the next capture or *, or limit it, {env:prod,stg}"},
+		{rule("{c}*/a"), "paths[0].0.-1 capture-unclear: in {c}*/a it is unclear where a capture of {c}* ends: put text between it and the next capture or *, or limit it, {env:prod,stg}"},
+		{rule("a/b*{c}"), "paths[0].0.-1 capture-unclear: in a/b*{c} it is unclear where a capture of b*{c} ends: put text between it and the next capture or *, or limit it, {env:prod,stg}"},
+		{rule("x-{c d}/a"), "paths[0].0.-1 bad-glob: x-{c d}/a is no path pattern: {c d} is no capture: a name is letters, digits, _ and -"},
+		{rule("{c:a,,b}"), "paths[0].0.-1 bad-glob: {c:a,,b} is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a,,b} is not"},
+		{rule("{c:}/x"), "paths[0].0.-1 bad-glob: {c:}/x is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:} is not"},
+		{rule("{c:a*,b}"), "paths[0].0.-1 bad-glob: {c:a*,b} is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a*,b} is not"},
+		{rule("{c:{a,b}}"), "paths[0].0.-1 bad-glob: {c:{a,b}} is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:{a,b}} is not"},
+		{rule("{c:a/b}"), "paths[0].0.-1 bad-glob: {c:a/b} is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a/b} is not"},
+		{rule("{c:a,b,a}"), "paths[0].0.-1 bad-glob: {c:a,b,a} is no path pattern: the limits of {c} name a twice"},
+		{rule("{c:a,b}/{c:d}"), "paths[0].0.-1 bad-glob: {c:a,b}/{c:d} is no path pattern: the limits of a capture that stands twice have no name in common"},
+		{rule("{c:..}/a"), "paths[0].0.-1 dot-dot-glob: {c:..}/a has a segment . or .., which no path of a repository has"},
+		{rule("{c:a" + strings.Repeat(",a", 64) + "}"), "paths[0].0.-1 bad-glob: {c:a" + strings.Repeat(",a", 38) + "… is no path pattern: the limits of {c} name a twice"},
+		{rule("{c:" + numbers(65) + "}"), "paths[0].0.-1 too-many: the alternations of {c:" + numbers(65)[:77] + "… stand for more than 64 patterns"},
+		{rule("!a"), "paths[0].-1.-1 no-paths: a rule needs at least one path without a !, which takes paths out of the others"},
+		{except("!"), "paths[0].1.-1 empty-glob: the path is empty; for every path write **"},
+		{except("!/b"), "paths[0].1.-1 absolute-glob: /b begins with a slash; paths are relative to the repository's root"},
+		{except("!!b"), `paths[0].1.-1 bad-glob: !b is no path pattern: a ! takes paths out only once, and of a rule; write \! for the character`},
+		{except("!b/{c}"), "paths[0].1.-1 bad-glob: {c} captures nothing here; for alternatives write {a,b}"},
+		{except("!b/x-{c:d,e}"), "paths[0].1.-1 bad-glob: {c} captures nothing here; for alternatives write {a,b}"},
+		{except("!b["), "paths[0].1.-1 bad-glob: b[ is no path pattern: a [class] does not end"},
 		{rule("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"), "paths[0].0.-1 too-many: the alternations of {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b} stand for more than 64 patterns"},
 		{rule(strings.Repeat("a/", 64) + "a"), "paths[0].0.-1 too-many: " + strings.Repeat("a/", 40) + "… has more than 64 segments"},
 		{rule(strings.Repeat("a", 1025)), "paths[0].0.-1 too-many: the path pattern has 1025 bytes; at most 1024"},
@@ -54,6 +74,8 @@ func TestProblems(t *testing.T) {
 		{releases("w", ""), `release[0].-1.1 unknown-window: there is no window ""`},
 		{releases("ignore", "w"), "release[0].-1.0 mixes-ignore: ignore stands alone: a path is either ignored or needs releases"},
 		{releases("branch:/a"), "release[0].-1.0 bad-branch-glob: the branch pattern /a cannot be used: /a begins with a slash; paths are relative to the repository's root"},
+		{releases("branch:!rw"), `release[0].-1.0 bad-branch-glob: the branch pattern !rw cannot be used: !rw is no path pattern: a ! takes paths out only once, and of a rule; write \! for the character`},
+		{releases("branch:rw-{c}"), "release[0].-1.0 bad-branch-glob: the branch pattern rw-{c} cannot be used: {c} captures nothing here; for alternatives write {a,b}"},
 		{releases("branch:rw/{c}"), "release[0].-1.0 bad-branch-glob: the branch pattern rw/{c} cannot be used: {c} captures nothing here; for alternatives write {a,b}"},
 		{releases(make([]string, 101)...), "release[0].-1.-1 too-many: more than 100 releases in one rule"},
 		{Spec{Windows: []string{"w"}, Rules: []Rule{{Paths: []string{"a"}, Ignore: true, Releases: live}}}, "release[0].-1.0 mixes-ignore: ignore stands alone: a path is either ignored or needs releases"},
@@ -74,6 +96,15 @@ func TestProblems(t *testing.T) {
 			t.Errorf("%s: a layout came with it: %v", c.want, l != nil)
 		}
 	}
+}
+
+// numbers is so many different names with commas between.
+func numbers(n int) string {
+	var out []string
+	for i := range n {
+		out = append(out, fmt.Sprint(i))
+	}
+	return strings.Join(out, ",")
 }
 
 // Each release that is wrong is named, also after another one.
@@ -157,6 +188,101 @@ func TestLintWildcards(t *testing.T) {
 		"paths[1].2.-1 rule-never-matches: rule 2: a/b-q/x can never match: rule 1: a/*-q/** takes all of it before",
 	}
 	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// lints is what Lint says of rules that hold, of a tree.
+func lints(t *testing.T, paths [][]string, tree ...string) string {
+	t.Helper()
+	spec := Spec{Windows: []string{"w"}}
+	for _, p := range paths {
+		spec.Rules = append(spec.Rules, Rule{Paths: p, Releases: []string{"w"}})
+	}
+	var out []string
+	for _, p := range must(t, spec).Lint(tree) {
+		out = append(out, fmt.Sprintf("%d.%d %s: %s", p.Rule, p.Path, p.Code, p.Message))
+	}
+	return strings.Join(out, "\n")
+}
+
+// TestLintParts: a wildcard takes all of another one, or of a capture, where the text at both ends shows it; and of limited captures
+// what they are limited to.
+func TestLintParts(t *testing.T) {
+	for _, c := range []struct{ before, then, want string }{
+		{"a/*.yaml", "a/{c}.yaml", "never"},
+		{"a/{c}.yaml", "a/{d}.yaml", "never"},
+		{"a/{c}.yaml", "a/*.yaml", ""}, // which matches .yaml alone
+		{"a/{c}.yaml", "a/x*.yaml", "never"},
+		{"a/*-*", "a/{c}-{d}", ""},
+		{"a/{c}-{d}", "a/{e}-{f}", "never"},
+		{"a/x*", "a/x-{c}", "never"},
+		{"a/x-*", "a/x{c}", ""},
+		{"a/x-*-y", "a/x-y", ""},
+		{"a/*", "a/{c}.b", "never"},
+		{"a/{x,y}/**", "a/{c:x,y}/b", "never"},
+		{"a/{x,y}/**", "a/{c:x,z}/b", ""},
+		{"a/{c:x,y}.b", "a/y.b", "never"},
+		{"a/{c}/{c}.b", "a/x/x.b", ""}, // it repeats a capture: nothing is certain
+		{"a/{c:x,y}/{c}", "a/x/x", "never"},
+	} {
+		got := lints(t, [][]string{{c.before}, {c.then}})
+		if (got != "") != (c.want != "") {
+			t.Errorf("%s after %s: %q, want %q", c.then, c.before, got, c.want)
+		}
+	}
+}
+
+// TestLintExceptions: what a rule leaves out it takes from no later one; what its own exceptions take out whole never matches; and one that
+// takes nothing out of the tree may be a typing error.
+func TestLintExceptions(t *testing.T) {
+	shadowed := "1.0 rule-never-matches: rule 2: a/b/** can never match: rule 1: a/** takes all of it before"
+	for _, c := range []struct {
+		rules [][]string
+		tree  string
+		want  string
+	}{
+		{[][]string{{"a/**", "!a/c/**"}, {"a/b/**"}}, "", shadowed},
+		{[][]string{{"a/**", "!A/B/c"}, {"a/b/**"}}, "", ""},
+		{[][]string{{"a/**", "!a/b/x"}, {"a/b/**"}}, "", ""},
+		{[][]string{{"a/**", "!**/x"}, {"a/b/**"}}, "", ""},
+		{[][]string{{"a/**", "!a/*/x"}, {"a/b/**"}}, "", ""},
+		{[][]string{{"a/b/**", "c", "!a/**"}}, "", "0.0 rule-never-matches: rule 1: a/b/** can never match: rule 1: !a/** takes all of it out"},
+		{[][]string{{"flux-system/**", "!**"}}, "", "0.0 rule-never-matches: rule 1: flux-system/** can never match: rule 1: !** takes all of it out"},
+		{[][]string{{"a/{b,c}", "!a/b"}}, "", ""},
+		{[][]string{{"a/{b,c}", "!a/{b,c,d}"}}, "", "0.0 rule-never-matches: rule 1: a/{b,c} can never match: rule 1: !a/{b,c,d} takes all of it out"},
+		{[][]string{{"a/**", "!a/b/**", "!a/{c,d}/**"}}, "a/x a/b/x a/d/x", ""},
+		{[][]string{{"a/**", "!a/b/**", "!a/{c,d}/**"}}, "a/x a/b/x", "0.2 exception-matches-nothing: rule 1: !a/{c,d}/** takes no file of the tree out of the rule"},
+		{[][]string{{"a/**", "!a/b/**"}}, "a/b/x", "0.-1 rule-matches-nothing: the rule matches no file of the tree"},
+	} {
+		if d := cmp.Diff(c.want, lints(t, c.rules, strings.Fields(c.tree)...)); d != "" {
+			t.Errorf("%v on %s:\n%s", c.rules, c.tree, d)
+		}
+	}
+	// Of a rule that is live an exception takes out what differs by case alone, too.
+	l := must(t, Spec{Rules: []Rule{{Paths: []string{"a/B/**", "!A/b/**"}, Releases: []string{"live"}}}})
+	if got := fmt.Sprint(l.Lint(nil)); !strings.Contains(got, codeShadowed) {
+		t.Errorf("got %s", got)
+	}
+}
+
+// TestLintCaptures: of each rule's captures that are releases, what they stand for in the tree that is no window.
+func TestLintCaptures(t *testing.T) {
+	l := must(t, Spec{Windows: []string{"w"}, Rules: []Rule{
+		{Paths: []string{"a/{c}/{d}/**"}, Releases: []string{"{c}", "{d}"}},
+		{Paths: []string{"b/{c:w,x}.y"}, Releases: []string{"{c}"}},
+		{Paths: []string{"c/{c}"}, Releases: []string{"{c}"}},
+	}})
+	var got []string
+	for _, p := range l.Lint([]string{"a/w/w/f", "a/1/w/f", "a/2/3/f", "a/2/4/f", "a/2/5/f", "a/2/6/f", "a/w/7/g", "b/w.y", "b/x.y", "b/z.y", "c/w"}) {
+		got = append(got, p.String())
+	}
+	end := "; limit it, {%s:prod,stg}, or give windows these names"
+	if d := cmp.Diff([]string{
+		"release[0].-1.-1 capture-names-no-window: {c} names no window in 5 of the tree's files, which are never releasable: 1 (a/1/w/f), 2 (a/2/3/f and 3 more)" + fmt.Sprintf(end, "c"),
+		"release[0].-1.-1 capture-names-no-window: {d} names no window in 5 of the tree's files, which are never releasable: 3 (a/2/3/f), 4 (a/2/4/f), 5 (a/2/5/f), and 2 more" + fmt.Sprintf(end, "d"),
+		"release[1].-1.-1 capture-names-no-window: {c} names no window in 1 of the tree's files, which are never releasable: x (b/x.y)" + fmt.Sprintf(end, "c"),
+	}, got); d != "" {
 		t.Error(d)
 	}
 }

@@ -29,15 +29,18 @@ func TestWorkIsBounded(t *testing.T) {
 		shape, path string
 		bounded     bool
 	}{
-		"wildcards between `**`":   {"**/*#z*/**/*-rw", deepPath("abab", 128), true},
-		"wildcards in the middle":  {"**/a*#*b/**/*-rw", deepPath("abab", 128), true},
-		"many `**`":                {strings.Repeat("**/*[ab@]*/", 31) + "zz", deepPath("abab", 128), true},
-		"long names":               {"*" + strings.Repeat("?", 40) + "[@]*", strings.Repeat("a", maxPath), true},
-		"captures that repeat":     {"**/{a}/**/{a}/**/{b}/**/{b}/*[@]", deepPath("a/b/c/d", 63), true},
-		"shallow paths":            {"**/*#z*/**/*-rw", deepPath("abab", 15), false},
-		"no `**`":                  {"*/*#z*/*/*-rw", deepPath("abab", 4), false},
-		"one `**` and a beginning": {"**/a-#*/**/*-rw", deepPath("a-1", 128), false},
-		"captures":                 {"{a}/{b}/*#z*/{a}/*", deepPath("abab", 5), false},
+		"wildcards between `**`":    {"**/*#z*/**/*-rw", deepPath("abab", 128), true},
+		"wildcards in the middle":   {"**/a*#*b/**/*-rw", deepPath("abab", 128), true},
+		"many `**`":                 {strings.Repeat("**/*[ab@]*/", 31) + "zz", deepPath("abab", 128), true},
+		"long names":                {"*" + strings.Repeat("?", 40) + "[@]*", strings.Repeat("a", maxPath), true},
+		"captures that repeat":      {"**/{a}/**/{a}/**/{b}/**/{b}/*[@]", deepPath("a/b/c/d", 63), true},
+		"captures within names":     {"{a}-{b}/**/{b}-{a}/**", deepPath("x-y", 64), true},
+		"shallow paths":             {"**/*#z*/**/*-rw", deepPath("abab", 15), false},
+		"no `**`":                   {"*/*#z*/*/*-rw", deepPath("abab", 4), false},
+		"one `**` and a beginning":  {"**/a-#*/**/*-rw", deepPath("a-1", 128), false},
+		"long names with captures":  {"{a}-{b}/{b}-{a}", deepPath(strings.Repeat("x-", 1000)+"y", 2), true},
+		"short names with captures": {"{a}-{b}/{b}-{a}#", "x-y/x-z", false},
+		"captures":                  {"{a}/{b}/*#z*/{a}/*", deepPath("abab", 5), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec := Spec{Windows: []string{"w"}, Unmatched: []Release{Live}}
@@ -84,6 +87,23 @@ func BenchmarkDeepPaths(b *testing.B) {
 						break
 					}
 				}
+			}
+		})
+	}
+}
+
+// BenchmarkCaptures is paths against rules whose captures are part of segments, one operation for one path: one that such a rule decides,
+// and one that costs all that a path may.
+func BenchmarkCaptures(b *testing.B) {
+	for name, c := range map[string]struct{ shape, path string }{
+		"usual":   {"clusters/c#/{env:prod,stg}/values-{env}.yaml", "clusters/c77/prod/values-prod.yaml"},
+		"hostile": {"{a}-{b}/**/{b}-{a}/**", deepPath("x-y", 64)},
+		"long":    {"{a}-{b}/{b}-{a}", deepPath(strings.Repeat("x-", 1000)+"y", 2)},
+	} {
+		b.Run(name, func(b *testing.B) {
+			l := benchLayout(b, hostileRules(c.shape))
+			for b.Loop() {
+				l.Classify(c.path)
 			}
 		})
 	}
