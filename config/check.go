@@ -13,28 +13,38 @@ type CheckInput struct {
 	At            time.Time
 }
 
-// Check looks at a valid file in its surroundings: rules that match nothing in the tree, a branch entry that is the default
-// branch, a pattern whose branches follow another one, windows whose dates have passed, surprises at the next change of clocks. Parse has given p for src; its own
-// findings are not repeated. Findings come sorted by position.
+// Check looks at a file in its surroundings: rules that match nothing in the tree, a branch entry that is the default
+// branch, a pattern whose branches follow another one, windows whose dates have passed, surprises at the next change of clocks. p is what
+// Parse has given for src, or nil; then the parts that have no error are looked at. The findings of Parse are not repeated. Findings come
+// sorted by position.
 func Check(p *Policy, src []byte, in CheckInput) []Finding {
-	if p == nil {
-		return nil
-	}
 	c := read(src, newReport())
 	if c == nil {
 		return nil
 	}
+	if p != nil {
+		c.calendar, c.layout = p.Calendar, p.Layout
+	} else {
+		c.compile()
+	}
+	known := c.knowsEntries()
 	r := newReport()
 	c.r = r
-	c.calendar, c.layout = p.Calendar, p.Layout
-	c.layoutProblems(p.Layout.Lint(slices.DeleteFunc(slices.Clone(in.Paths), func(path string) bool { return path == File })))
-	if !in.At.IsZero() {
-		c.calendarProblems(p.Calendar.Warnings(in.At))
+	if c.layout != nil {
+		c.layoutProblems(c.layout.Lint(in.files()))
 	}
-	if in.DefaultBranch != "" {
+	if c.calendar != nil && !in.At.IsZero() {
+		c.calendarProblems(c.calendar.Warnings(in.At))
+	}
+	if in.DefaultBranch != "" && known {
 		c.aboutDefault(in.DefaultBranch)
 	}
 	return r.sorted()
+}
+
+// files is the paths without the rules file, which needs nothing.
+func (in CheckInput) files() []string {
+	return slices.DeleteFunc(slices.Clone(in.Paths), func(path string) bool { return path == File })
 }
 
 // aboutDefault looks at the entries of branches with the default branch in mind, the one whose `branches` counts: no entry

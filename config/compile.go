@@ -3,8 +3,10 @@ package config
 import (
 	"cmp"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -26,14 +28,14 @@ func Parse(data []byte) (*Policy, []Finding) {
 	return c.policy(), r.sorted()
 }
 
-// compiler makes a policy out of a document. A part is compiled only if the sections that it stands on have no error yet:
-// what follows from an error is no news.
+// compiler makes a policy out of a document. What has an error is left out, and the rest is looked at all the same, so that all of a
+// file's errors are shown at once; but not what follows from an error, which is no news.
 type compiler struct {
 	root     *yaml.Node
 	doc      *document
 	r        *report
-	calendar *window.Calendar
-	layout   *layout.Layout
+	calendar *window.Calendar // nil: a window or freeze has an error
+	layout   *layout.Layout   // nil: so has the layout
 }
 
 // read decodes the file; nil if it cannot be read at all.
@@ -54,44 +56,58 @@ func (c *compiler) compile() {
 	c.entries()
 	c.globs()
 	c.together()
-	c.notYet()
 }
 
 // policy puts the compiled parts together.
 func (c *compiler) policy() *Policy {
 	return &Policy{
 		Mode: c.doc.mode, Zone: c.doc.zone, Calendar: c.calendar, Windows: c.doc.digests(), Layout: c.layout,
-		PullRequests: c.doc.pulls, Branches: c.doc.branches, Override: c.doc.override,
+		PullRequests: c.doc.pulls, Branches: c.doc.branches,
 	}
 }
 
-// zones gives the file's zone to the windows and freezes that have none. Package window says where one is missing.
+// zones gives the file's zone to the windows and freezes that have none. Package window says where one is missing. Where the file's has an
+// error, another one serves to see the others.
 func (c *compiler) zones() {
+	zone := c.doc.zone
+	if zone == nil && !c.r.sound("timezone") {
+		zone = time.UTC
+	}
 	for i := range c.doc.windows {
-		c.doc.windows[i].Zone = cmp.Or(c.doc.windows[i].Zone, c.doc.zone)
+		c.doc.windows[i].Zone = cmp.Or(c.doc.windows[i].Zone, zone)
 	}
 	for i := range c.doc.freezes {
-		c.doc.freezes[i].Zone = cmp.Or(c.doc.freezes[i].Zone, c.doc.zone)
+		c.doc.freezes[i].Zone = cmp.Or(c.doc.freezes[i].Zone, zone)
 	}
 }
 
 // windows compiles the calendar.
 func (c *compiler) windows() {
-	if !c.r.sound("timezone") {
-		return
+	freezes, indices := c.soundFreezes()
+	calendar, problems := window.New(c.soundWindows(), freezes)
+	for i := range problems {
+		if problems[i].Freeze >= 0 {
+			problems[i].Freeze = indices[problems[i].Freeze]
+		}
 	}
-	specs, freezes := c.doc.windows, c.doc.freezes
-	if !c.r.sound("windows") || !c.r.sound("freezes") {
-		specs, freezes = c.soundWindows(), nil // no calendar will come of it, but more findings may
-	}
-	calendar, problems := window.New(specs, freezes)
 	c.calendarProblems(problems)
-	if c.r.sound("windows") && c.r.sound("freezes") {
+	if c.r.sound("windows") && c.r.sound("freezes") && c.r.sound("timezone") {
 		c.calendar = calendar
 	}
 }
 
-// soundWindows is the windows that were read without an error, each name once.
+// soundFreezes is the freezes that were read without an error and close no window with one, and their indices.
+func (c *compiler) soundFreezes() (sound []window.Freeze, indices []int) {
+	for i, f := range c.doc.freezes {
+		wrong := func(name window.Name) bool { return !c.r.sound("windows", string(name)) }
+		if c.r.sound("freezes", i) && !slices.ContainsFunc(f.Windows, wrong) {
+			sound, indices = append(sound, f), append(indices, i)
+		}
+	}
+	return sound, indices
+}
+
+// soundWindows is the windows that have no error so far, each name once.
 func (c *compiler) soundWindows() []window.Spec {
 	var out []window.Spec
 	seen := map[window.Name]bool{}
@@ -136,13 +152,6 @@ func (c *compiler) windowNames() []string {
 		}
 	}
 	return names
-}
-
-// notYet warns of sections that are read and not acted on yet: who writes one must not count on it.
-func (c *compiler) notYet() {
-	if key, _ := child(c.root, "override"); key != nil {
-		c.r.warn(of(key), overrideUnsupported())
-	}
 }
 
 // tell reports a problem that another package found.

@@ -36,10 +36,6 @@ func TestExample(t *testing.T) {
 	if diff := cmp.Diff(branches, p.Branches); diff != "" {
 		t.Errorf("branches (-want +got):\n%s", diff)
 	}
-	override := Override{By: []string{"team:acme/sre", "user:alice", "permission:admin"}, Expires: 4 * time.Hour}
-	if diff := cmp.Diff(override, p.Override); diff != "" {
-		t.Errorf("override (-want +got):\n%s", diff)
-	}
 	if diff := cmp.Diff([]window.Name{"no-deploy-friday", "patch-tuesday", "migration"}, p.Calendar.Names()); diff != "" {
 		t.Errorf("windows (-want +got):\n%s", diff)
 	}

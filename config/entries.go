@@ -7,25 +7,25 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// entries checks the windowed branches against each other and against the windows.
+// entries checks the windowed branches against each other and against the windows, as far as they were read.
 func (c *compiler) entries() {
-	if !c.r.sound("branches") {
-		return
-	}
 	first, sources, names := map[string]int{}, map[string]bool{}, c.windowNames()
 	for _, b := range c.doc.branches {
 		sources[fold(b.From)] = true
 	}
 	for i, b := range c.doc.branches {
-		if line, seen := first[fold(b.Name)]; seen {
+		line, seen := first[fold(b.Name)]
+		switch {
+		case b.Name == "":
+		case seen:
 			c.fail(duplicateBranch(b.Name, line), "branches", i, "name")
-		} else {
+		default:
 			first[fold(b.Name)] = c.at("branches", i, "name").line
 		}
-		if sources[fold(b.Name)] {
+		if b.Name != "" && sources[fold(b.Name)] {
 			c.fail(branchIsSource(b.Name), "branches", i, "name")
 		}
-		if b.Window != window.Live && !slices.Contains(names, string(b.Window)) {
+		if b.Window != "" && b.Window != window.Live && !slices.Contains(names, string(b.Window)) {
 			c.fail(unknownWindow(string(b.Window), names), "branches", i, "window")
 		}
 	}

@@ -31,13 +31,16 @@ type report struct {
 	errors   int
 	warnings int
 	way      []any          // keys and indices that lead to what is being looked at
-	failed   map[string]int // errors by the first step of their way, and by the first two
+	failed   map[string]int // errors by the first steps of their way, as many as soundSteps at most
 	zones    map[string]*time.Location
 }
 
 func newReport() *report {
 	return &report{failed: map[string]int{}, zones: map[string]*time.Location{}}
 }
+
+// soundSteps is how long a way may be that sound is asked about: a part of a rule.
+const soundSteps = 4
 
 // zone loads a zone, each once: a file may name one in hundreds of places.
 func (r *report) zone(name string) (*time.Location, error) {
@@ -55,7 +58,7 @@ func (r *report) zone(name string) (*time.Location, error) {
 // fail adds an error.
 func (r *report) fail(at place, s says) {
 	r.errors++
-	for steps := 1; steps <= min(len(r.way), 2); steps++ {
+	for steps := 1; steps <= min(len(r.way), soundSteps); steps++ {
 		r.failed[said(r.way[:steps])]++
 	}
 	if r.errors <= MaxFindings {
@@ -91,7 +94,7 @@ func (r *report) on(way []any, look func()) {
 	r.way = before
 }
 
-// sound reports whether nothing at the end of a way of one step or two has an error so far.
+// sound reports whether nothing at the end of a way of at most soundSteps, or beyond, has an error so far.
 func (r *report) sound(way ...any) bool { return r.failed[said(way)] == 0 }
 
 // sorted gives the findings by position, without repetitions, and says at the end how many more there are.

@@ -195,7 +195,7 @@ func TestPlaces(t *testing.T) {
 func TestWarningsDoNotHideErrors(t *testing.T) {
 	r := newReport()
 	for range 3 * MaxFindings {
-		r.warn(start(), overrideUnsupported())
+		r.warn(start(), tooFew())
 	}
 	r.fail(place{9, 9}, emptyFile())
 	out := r.sorted()

@@ -17,7 +17,6 @@ type document struct {
 	layout   layoutText
 	pulls    PullRequests
 	branches []Branch
-	override Override
 }
 
 // layoutText is the file's layout section.
@@ -26,7 +25,7 @@ type layoutText struct {
 	window    string
 	branches  []string
 	rules     []ruleText
-	unmatched string
+	unmatched releaseText
 }
 
 // ruleText is one rule of the layout.
@@ -35,7 +34,7 @@ type ruleText struct {
 	release releaseText
 }
 
-// releaseText is what a rule's release says, in one of three forms. A list of branches is the third.
+// releaseText is what a release says, a rule's or that of what is unmatched, in one of three forms. A list of branches is the third.
 type releaseText struct {
 	names    []string
 	branches []string
@@ -45,12 +44,11 @@ type releaseText struct {
 func newDocument() *document {
 	return &document{
 		mode:   Enforce,
-		layout: layoutText{preset: layout.NoPreset, unmatched: wordIgnore},
+		layout: layoutText{preset: layout.NoPreset, unmatched: releaseText{names: []string{wordIgnore}}},
 		pulls: PullRequests{
 			Live: Merge, Window: Merge, Method: MergeCommit, Checks: ChecksAll, Settle: 2 * time.Minute,
 			HoldLabels: []string{"hold", "do-not-merge"}, OldestFirst: true, UpdateWhenDue: true,
 		},
-		override: Override{Expires: 4 * time.Hour},
 	}
 }
 
@@ -66,7 +64,7 @@ func (d *document) file() kind {
 		key{"layout", false, d.layout.value()},
 		key{"pull_requests", false, d.pulls.value()},
 		key{"branches", false, list(&d.branches, bounds{0, MaxBranches}, branchValue)},
-		key{"override", false, d.override.value()},
+		key{"override", false, kind{refused: overrideUnsupported()}},
 	)
 }
 
@@ -81,7 +79,7 @@ func windowValue(w *window.Spec) kind {
 		key{"description", false, text(&w.Description)},
 		key{"open", false, text(&w.Open)},
 		key{"close", false, text(&w.Close)},
-		key{"duration", false, duration(&w.Duration, time.Second, MaxDuration)},
+		key{"duration", false, durationOf(wantHours, &w.Duration, time.Second, MaxDuration)},
 		key{"nth", false, list(&w.Nth, bounds{1, 2 * MaxNth}, func(n *int) kind { return number(n, -MaxNth, MaxNth) })},
 		key{"dates", false, list(&w.Dates, bounds{1, MaxDates}, spanValue)},
 		key{"timezone", false, zone(&w.Zone)},
@@ -113,7 +111,7 @@ func (l *layoutText) value() kind {
 		key{"window", false, text(&l.window)},
 		key{"branches", false, list(&l.branches, bounds{1, MaxReleases}, branchGlob)},
 		key{"rules", false, list(&l.rules, bounds{0, MaxRules}, ruleValue)},
-		key{"unmatched", false, text(&l.unmatched)},
+		key{"unmatched", false, release(&l.unmatched)},
 	)
 }
 
@@ -151,12 +149,5 @@ func branchValue(b *Branch) kind {
 		key{"from", true, checked(&b.From, branchName)},
 		key{"window", true, text(&b.Window)},
 		key{"checks", false, choice(&b.Checks, ChecksNone, ChecksRequired, ChecksAll)},
-	)
-}
-
-func (o *Override) value() kind {
-	return section(
-		key{"by", true, list(&o.By, bounds{1, MaxGrantees}, grantee)},
-		key{"expires", false, duration(&o.Expires, time.Minute, MaxExpires)},
 	)
 }

@@ -12,8 +12,10 @@ import (
 //
 // Where a kind was made for a place that holds something already, that is the default.
 type kind struct {
-	read   func(r *report, n *yaml.Node)
-	schema schema
+	read   func(r *report, n *yaml.Node) // nil: the file may not hold it, as refused says
+	schema schema                        // nil: to the schema there is no such key
+
+	refused says
 }
 
 // schema is a piece of JSON Schema.
@@ -117,19 +119,24 @@ func boolean(into *bool) kind {
 
 // duration is a length of time as Go writes it.
 func duration(into *time.Duration, from, to time.Duration) kind {
+	return durationOf(wantDuration, into, from, to)
+}
+
+// durationOf is a duration whose errors say what is wanted in these words.
+func durationOf(want string, into *time.Duration, from, to time.Duration) kind {
 	s := schema{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+$`}
 	if *into != 0 {
 		s["default"] = short(*into)
 	}
 	return kind{schema: s, read: func(r *report, n *yaml.Node) {
-		word, ok := scalar(r, n, wantDuration, "!!str")
+		word, ok := scalar(r, n, want, "!!str")
 		if !ok {
 			return
 		}
 		value, err := time.ParseDuration(word)
 		switch {
 		case err != nil:
-			r.fail(of(n), badDuration(word))
+			r.fail(of(n), badDuration(word, want))
 		case value < from || value > to:
 			r.fail(of(n), durationRange(word, from, to))
 		default:
@@ -185,7 +192,9 @@ func named[T any](into *[]T, size bounds, name func(*T) kind, item func(*T) kind
 func section(keys ...key) kind {
 	properties, required := schema{}, []string{}
 	for _, k := range keys {
-		properties[k.name] = k.value.schema
+		if k.value.schema != nil {
+			properties[k.name] = k.value.schema
+		}
 		if k.required {
 			required = append(required, k.name)
 		}
@@ -213,7 +222,13 @@ func readKeys(r *report, n *yaml.Node, keys []key) {
 			r.fail(of(name), unknownKey(name.Value, keys))
 			continue
 		}
-		r.within(k.name, func() { k.value.read(r, n.Content[i+1]) })
+		r.within(k.name, func() {
+			if k.value.read == nil {
+				r.fail(of(name), k.value.refused)
+				return
+			}
+			k.value.read(r, n.Content[i+1])
+		})
 	}
 	for _, k := range keys {
 		if _, value := child(n, k.name); k.required && value == nil {

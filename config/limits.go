@@ -41,12 +41,12 @@ const (
 	MaxBranchGlobs = 50
 	// MaxLabels is the number of labels, and of contexts to ignore, in one list.
 	MaxLabels = 50
-	// MaxGrantees is the number of those who may override.
-	MaxGrantees = 50
 	// MaxApprovals is how many approving reviews sluice may ask for.
 	MaxApprovals = 20
 	// MaxMerges is the largest max_merges_per_opening.
 	MaxMerges = 100_000
+	// MaxShares is how many different releases Shares tells apart in a tree.
+	MaxShares = 200
 	// MaxFindings is how many errors, and how many warnings, are reported of one file.
 	MaxFindings = 50
 )
@@ -59,6 +59,4 @@ const (
 	MaxCutoff = 7 * 24 * time.Hour
 	// MaxSettle is the longest settle.
 	MaxSettle = 24 * time.Hour
-	// MaxExpires is how long an override may stand.
-	MaxExpires = 7 * 24 * time.Hour
 )

@@ -10,30 +10,53 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// paths compiles the layout.
+// paths compiles the layout: of its parts those that have no error.
 func (c *compiler) paths() {
-	if !c.r.sound("layout") {
-		return
-	}
 	l := c.doc.layout
+	spec := layout.Spec{Preset: l.preset, Side: l.side(), Windows: c.windowNames()}
 	if l.window != "" && len(l.branches) > 0 {
 		c.fail(twoSides(), "layout", "branches")
-		return
 	}
-	spec := layout.Spec{Preset: l.preset, Side: l.side(), Windows: c.windowNames()}
-	if l.unmatched != wordIgnore {
-		spec.Unmatched = []layout.Release{layout.Release(l.unmatched)}
+	if !c.r.sound("layout", "preset") || !c.r.sound("layout", "window") || !c.r.sound("layout", "branches") {
+		spec.Preset, spec.Side = layout.NoPreset, nil
 	}
-	for i, t := range l.rules {
-		if len(t.release.names) > 1 && slices.Contains(t.release.names, wordIgnore) {
-			c.fail(ignoreInList(), "layout", "rules", i, "release")
-			return
+	if c.wholeRelease(l.unmatched, "layout", "unmatched") {
+		releases, _ := l.unmatched.releases()
+		for _, r := range releases {
+			spec.Unmatched = append(spec.Unmatched, layout.Release(r))
 		}
-		spec.Rules = append(spec.Rules, t.rule())
 	}
-	var problems []layout.Problem
-	c.layout, problems = layout.New(spec)
+	var indices []int
+	for i, t := range l.rules {
+		if c.wholeRelease(t.release, "layout", "rules", i, "release") && c.wholePaths(t.paths, i) {
+			releases, ignore := t.release.releases()
+			spec.Rules = append(spec.Rules, layout.Rule{Paths: t.paths, Releases: releases, Ignore: ignore})
+			indices = append(indices, i)
+		}
+	}
+	compiled, problems := layout.New(spec)
+	for i := range problems {
+		if problems[i].Rule >= 0 {
+			problems[i].Rule = indices[problems[i].Rule]
+		}
+	}
 	c.layoutProblems(problems)
+	if c.r.sound("layout") {
+		c.layout = compiled
+	}
+}
+
+// wholeRelease reports whether a release was read without an error, and says what is wrong with it as a whole.
+func (c *compiler) wholeRelease(t releaseText, way ...any) bool {
+	if len(t.names) > 1 && slices.Contains(t.names, wordIgnore) {
+		c.fail(ignoreInList(), way...)
+	}
+	return c.r.sound(way...) && len(t.names)+len(t.branches) > 0 && !slices.Contains(t.names, "") && !slices.Contains(t.branches, "")
+}
+
+// wholePaths reports whether the paths of a rule were read without an error.
+func (c *compiler) wholePaths(paths []string, rule int) bool {
+	return c.r.sound("layout", "rules", rule, "paths") && len(paths) > 0 && !slices.Contains(paths, "")
 }
 
 // side is what the preset's windowed side needs.
@@ -48,16 +71,16 @@ func (l layoutText) side() []layout.Release {
 	return side
 }
 
-// rule is the rule as package layout takes it.
-func (t ruleText) rule() layout.Rule {
-	if slices.Equal(t.release.names, []string{wordIgnore}) {
-		return layout.Rule{Paths: t.paths, Ignore: true}
+// releases is a release as package layout has it.
+func (t releaseText) releases() (names []string, ignore bool) {
+	if slices.Equal(t.names, []string{wordIgnore}) {
+		return nil, true
 	}
-	releases := slices.Clone(t.release.names)
-	for _, glob := range t.release.branches {
-		releases = append(releases, string(layout.BranchRelease(glob)))
+	names = slices.Clone(t.names)
+	for _, glob := range t.branches {
+		names = append(names, string(layout.BranchRelease(glob)))
 	}
-	return layout.Rule{Paths: t.paths, Releases: releases}
+	return names, false
 }
 
 func (c *compiler) layoutProblems(problems []layout.Problem) {
@@ -78,36 +101,40 @@ func (c *compiler) layoutSteps(p layout.Problem) []any {
 		if p.Field == "window" && len(c.doc.layout.branches) > 0 {
 			return append(steps, "branches", p.Release)
 		}
-		return append(steps, p.Field)
+		steps = append(steps, p.Field)
+		if p.Field == "unmatched" && p.Release >= 0 {
+			return c.releaseSteps(p.Release, steps)
+		}
+		return steps
 	}
 	steps = append(steps, "rules", p.Rule)
 	switch {
 	case p.Path >= 0:
 		return append(steps, "paths", p.Path)
 	case p.Release >= 0:
-		return append(steps, c.releaseSteps(p.Rule, p.Release)...)
+		return c.releaseSteps(p.Release, append(steps, "release"))
 	case p.Field != "":
 		return append(steps, p.Field)
 	}
 	return steps
 }
 
-// releaseSteps is the way from a rule to one of its releases, whichever form they are written in.
-func (c *compiler) releaseSteps(rule, release int) []any {
-	_, value := locate(c.root, "layout", "rules", rule, "release")
+// releaseSteps is the way on from a release to one of its parts, whichever form it is written in.
+func (c *compiler) releaseSteps(part int, way []any) []any {
+	_, value := locate(c.root, way...)
 	switch value.Kind {
 	case yaml.SequenceNode:
-		return []any{"release", release}
+		return append(way, part)
 	case yaml.MappingNode:
-		return []any{"release", "branches", release}
+		return append(way, "branches", part)
 	default:
-		return []any{"release"}
+		return way
 	}
 }
 
 // globs checks that every pattern over branches has an entry to mean.
 func (c *compiler) globs() {
-	if !c.r.sound("layout") || !c.r.sound("branches") {
+	if !c.knowsEntries() {
 		return
 	}
 	c.eachGlob(func(glob string, entries []Branch, way []any) {
@@ -115,6 +142,12 @@ func (c *compiler) globs() {
 			c.fail(unknownBranch(glob), way...)
 		}
 	})
+}
+
+// knowsEntries reports whether the names and sources of all branches were read: else a pattern may be about one that was not.
+func (c *compiler) knowsEntries() bool {
+	unknown := func(b Branch) bool { return b.Name == "" || b.From == "" }
+	return (c.r.sound("branches") || len(c.doc.branches) > 0) && !slices.ContainsFunc(c.doc.branches, unknown)
 }
 
 // globsFrom checks that every pattern over branches has an entry that follows base, the branch that the file is for.
@@ -136,6 +169,8 @@ func (c *compiler) eachGlob(visit func(glob string, entries []Branch, way []any)
 	look := func(glob string, way ...any) {
 		entries, ok := known[glob]
 		switch {
+		case glob == "":
+			return // it was not read
 		case !wild(glob):
 			entries = matching(byName[glob], glob)
 		case !ok && left == 0:
@@ -159,23 +194,34 @@ func (c *compiler) eachGlob(visit func(glob string, entries []Branch, way []any)
 			look(glob, "layout", "rules", i, "release", "branches", k)
 		}
 	}
+	for k, glob := range c.doc.layout.unmatched.branches {
+		look(glob, "layout", "unmatched", "branches", k)
+	}
 }
 
-// together checks that what one rule asks for is ever open at one time. A rule of one window is that window's business.
+// together checks that what one release asks for is ever open at one time. A release of one window is that window's business, and where
+// a window has an error there is no saying.
 func (c *compiler) together() {
-	if c.calendar == nil || !c.r.sound("layout") {
+	calendar, _ := window.New(c.soundWindows(), nil) // freezes do not count
+	if calendar == nil {
 		return
 	}
 	var lists [][]window.Name
-	var rules []int
-	for i, t := range c.doc.layout.rules {
-		if names := t.release.windows(); len(names) > 1 {
-			lists, rules = append(lists, names), append(rules, i)
+	var ways [][]any
+	add := func(t releaseText, way ...any) {
+		names := t.windows()
+		known := func(name window.Name) bool { return name == window.Live || slices.Contains(calendar.Names(), name) }
+		if len(names) > 1 && !slices.ContainsFunc(names, func(n window.Name) bool { return !known(n) }) {
+			lists, ways = append(lists, names), append(ways, way)
 		}
 	}
-	for k, never := range c.calendar.NeverTogether(lists) {
+	for i, t := range c.doc.layout.rules {
+		add(t.release, "layout", "rules", i, "release")
+	}
+	add(c.doc.layout.unmatched, "layout", "unmatched")
+	for k, never := range calendar.NeverTogether(lists) {
 		if never {
-			c.fail(neverTogether(strs(lists[k])), "layout", "rules", rules[k], "release")
+			c.fail(neverTogether(strs(lists[k])), ways[k]...)
 		}
 	}
 }

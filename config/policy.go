@@ -26,7 +26,6 @@ type Policy struct {
 	Layout       *layout.Layout
 	PullRequests PullRequests
 	Branches     []Branch
-	Override     Override
 }
 
 // Mode says whether sluice acts or only tells.
@@ -118,12 +117,6 @@ type Branch struct {
 	From   string
 	Window window.Name
 	Checks Checks
-}
-
-// Override is who may release one thing although it is shut, and for how long.
-type Override struct {
-	By      []string
-	Expires time.Duration
 }
 
 // Finding is one thing that is wrong with a file, or strange about it.

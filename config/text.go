@@ -143,6 +143,10 @@ func badSyntax(data []byte, err error) (place, says) {
 	if value, column := plainValue(text); value != "" && strings.ContainsAny(value[:1], "*&@%`!") {
 		return place{line, column}, quoteIt(value)
 	}
+	if at := regexp.MustCompile("[\\[, ]![^\\s,\\]}'\"]").FindStringIndex(text); at != nil {
+		value, _, _ := strings.Cut(text[at[0]+1:], ",")
+		return place{line, utf8.RuneCountInString(text[:at[0]+1]) + 1}, quoteIt(strings.TrimRight(value, " ]}"))
+	}
 	if strings.HasPrefix(content, "\t") {
 		return at, tabIndent()
 	}

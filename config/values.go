@@ -18,14 +18,12 @@ const wordIgnore = "ignore"
 const (
 	namePattern    = `^[A-Za-z0-9][A-Za-z0-9._-]*$`
 	releasePattern = `^([A-Za-z0-9][A-Za-z0-9._-]*|\{[^{}/*]+\})$`
-	granteePattern = `^(team:[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9._-]+|user:[A-Za-z0-9][A-Za-z0-9_-]*(\[bot\])?|permission:(admin|maintain|write))$`
 )
 
 // The same, compiled once.
 var (
 	nameForm    = regexp.MustCompile(namePattern)
 	releaseForm = regexp.MustCompile(releasePattern)
-	granteeForm = regexp.MustCompile(granteePattern)
 )
 
 // fileVersion is the only version of the file's format.
@@ -97,7 +95,7 @@ func handling(into *Handling) kind {
 	return k
 }
 
-// release is what a rule's paths need: a name, several, or windowed branches.
+// release is what paths need: a name, several, or windowed branches.
 func release(into *releaseText) kind {
 	one := func(name *string) kind { return checked(name, releaseName).pattern(releasePattern) }
 	several := list(&into.names, bounds{1, MaxReleases}, one)
@@ -105,7 +103,11 @@ func release(into *releaseText) kind {
 	var name string
 	single := one(&name)
 	s := schema{"oneOf": []schema{single.schema, several.schema, branches.schema}}
+	if len(into.names) > 0 {
+		s["default"] = into.names[0]
+	}
 	return kind{schema: s, read: func(r *report, n *yaml.Node) {
+		into.names = nil
 		switch {
 		case n.Kind == yaml.SequenceNode:
 			several.read(r, n)
@@ -133,13 +135,6 @@ func releaseName(name string) (says, bool) {
 		return badRelease(name), false
 	}
 	return says{}, true
-}
-
-// grantee is one of those who may override.
-func grantee(into *string) kind {
-	return checked(into, func(who string) (says, bool) {
-		return badGrantee(who), granteeForm.MatchString(who)
-	}).pattern(granteePattern)
 }
 
 // branchGlob is a pattern over the names of windowed branches, as package layout reads it.

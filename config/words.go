@@ -50,7 +50,6 @@ const (
 	codeApprove         = "approve-unsupported"
 	codeOverride        = "override-unsupported"
 	codeBadRelease      = "bad-release"
-	codeBadGrantee      = "bad-grantee"
 	codeBadGlob         = "bad-glob"
 	codeBadBranch       = "bad-branch"
 	codeUnknownWindow   = "unknown-window"
@@ -69,6 +68,7 @@ const (
 	wantNumber   = "a whole number"
 	wantFlag     = "true or false"
 	wantDuration = `a duration such as "10m" or "1h30m"`
+	wantHours    = `a duration such as "8h" or "1h30m"`
 	wantMoment   = "a date with a time such as 2026-12-05T22:00"
 	wantList     = "a list"
 	wantSection  = "a section with keys"
@@ -190,8 +190,8 @@ func wrongType(n *yaml.Node, want string) says {
 		return say(codeWrongType, "must be %s, not %s; if it is a capture, put it in quotes: %s", want, found, capture)
 	case n.Kind == yaml.ScalarNode && want == wantList:
 		return say(codeWrongType, "must be a list, not %s; write: [%s]", found, clip(n.Value))
-	case n.Kind == yaml.ScalarNode && want == wantDuration && n.Tag == "!!int":
-		return say(codeWrongType, "must be %s, not %s; say the unit: %s", want, found, clip(n.Value)+"s or "+clip(n.Value)+"m")
+	case n.Kind == yaml.ScalarNode && (want == wantDuration || want == wantHours) && n.Tag == "!!int":
+		return say(codeWrongType, "must be %s, not %s; say the unit: %s", want, found, withUnit(n.Value, want))
 	case n.Kind == yaml.ScalarNode && n.Tag != "!!str" && (want == wantText || want == wantRelease):
 		return say(codeWrongType, "must be %s, not %s; put it in quotes: %s", want, found, quote(n.Value))
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!str" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
@@ -242,7 +242,18 @@ func outOfRange(digits string, from, to int) says {
 	return say(codeOutOfRange, "%s is not a whole number from %d to %d", clip(digits), from, to)
 }
 
-func badDuration(word string) says {
+// withUnit is a number with the unit that is most likely meant.
+func withUnit(digits, want string) string {
+	if want == wantHours {
+		return clip(digits) + "h for hours"
+	}
+	return clip(digits) + "s or " + clip(digits) + "m"
+}
+
+func badDuration(word, want string) says {
+	if strings.Trim(word, "0123456789") == "" {
+		return say(codeBadDuration, "%s has no unit; write %s", quote(word), withUnit(word, want))
+	}
 	if strings.ContainsAny(word, "dw") {
 		return say(codeBadDuration, "%s is not a duration; days and weeks are not known, write hours: 48h", quote(word))
 	}
@@ -270,7 +281,7 @@ func approveUnsupported() says {
 }
 
 func overrideUnsupported() says {
-	return say(codeOverride, "this version of sluice does not act on overrides yet; nobody can release anything by one")
+	return say(codeOverride, "this version of sluice has no overrides: nobody could release anything by one; remove the section")
 }
 
 func badRelease(name string) says {
@@ -278,11 +289,7 @@ func badRelease(name string) says {
 }
 
 func ignoreInList() says {
-	return say(codeBadRelease, "ignore cannot stand beside others; write release: ignore")
-}
-
-func badGrantee(who string) says {
-	return say(codeBadGrantee, "%s names nobody; write team:ORG/NAME, user:LOGIN, or permission:admin, maintain or write", quote(who))
+	return say(codeBadRelease, "ignore stands alone: a path is either ignored or needs releases")
 }
 
 func badGlob(err error) says {
@@ -312,7 +319,8 @@ func tooManyGlobs() says {
 }
 
 func neverTogether(names []string) says {
-	return say(codeNeverTogether, "%s are never open at the same time; what needs them all would never be released", strings.Join(names, " and "))
+	return say(codeNeverTogether, "%s, so nothing would ever be released; where each is a cluster's own, let windowed branches hold the paths, "+
+		"each until its window: release: {branches: [...]}", neverOpen(names))
 }
 
 func duplicateBranch(name string, line int) says {
@@ -334,6 +342,14 @@ func branchFromElsewhere(glob, base string, other Branch) says {
 
 func twoSides() says {
 	return say(codeTwoSides, "window and branches are both given; the preset's windowed side takes one of them")
+}
+
+func neverOpen(names []string) string {
+	return strings.Join(names, " and ") + " are never open at the same time"
+}
+
+func captureNamesNone(name, value string) string {
+	return fmt.Sprintf("capture {%s}=%s names no window", name, value)
 }
 
 // said names what a finding is about: "layout.rules#3.paths: " for the third rule's. The words for a way of the file itself are none.

@@ -4,16 +4,17 @@
 // first rule of the list that matches a path decides, whatever comes after it; [Class.Rule] names it.
 //
 // Rules are globs over slash-separated segments: `**` is any number of whole segments, `*`, `?` and `[class]` stay within
-// one, `{a,b}` is alternation, `{name}` captures one whole segment. All rules of a layout are compiled into one trie over
-// segments, so that a path costs its own length and not the number of rules.
+// one, `{a,b}` is alternation, `{name}` captures a segment or part of one, `{name:a,b}` one of these names, and `!glob` takes paths out
+// of a rule. All rules of a layout are compiled into one trie over segments, so that a path costs its own length and not the number of
+// rules; what is taken out stands in a second one, which is asked first. Alternations and limits are written out before.
 //
 // The package is pure: no clock, no file, no environment, and none of our YAML; package config gives it a [Spec].
 //
 // How it fails: closed. [Layout.Classify] answers for every string of bytes, at a bounded cost, and never panics. A path that
 // cannot stand in a git tree, or whose matching would cost more, needs [Unclear], which never opens; a path with control
 // characters or bytes that are not UTF-8 is never live; a capture that names no window gives a release that no calendar knows;
-// and where a path fits a windowed rule or the preset's windowed side but for upper and lower case, neither the preset nor
-// `unmatched` makes it live.
+// where a path fits a windowed rule or the preset's windowed side but for upper and lower case, neither the preset nor
+// `unmatched` lets it through; and where it fits what is taken out of a live rule but for case, that rule does not make it live.
 package layout
 
 import (

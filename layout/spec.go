@@ -240,7 +240,11 @@ func (c *compiler) presetAndUnmatched() {
 
 // plain checks a release outside the rules, where there are no captures.
 func (c *compiler) plain(k int, field string, r Release) {
-	if problem := c.release(string(r)); problem != nil {
+	problem := c.release(string(r))
+	if name, ok := captureRelease(string(r)); ok {
+		problem = &globError{codeUnknownCapture, wordsNoCaptureOutside(name)}
+	}
+	if problem != nil {
 		c.fail(-1, -1, k, field, problem.code, problem.Error())
 	}
 }

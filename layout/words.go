@@ -139,6 +139,10 @@ func wordsUnknownCapture(name, glob string) string {
 	return fmt.Sprintf("the release {%s} needs a capture of that name in every path of the rule; %s has none", shown(name), shown(glob))
 }
 
+func wordsNoCaptureOutside(name string) string {
+	return fmt.Sprintf("there is no capture {%s} here: a rule's paths have captures, and its release may name them", shown(name))
+}
+
 func wordsNoCaptureHere(name string) string {
 	return fmt.Sprintf("{%s} captures nothing here; for alternatives write {a,b}", name)
 }

@@ -85,7 +85,7 @@ func TestProblems(t *testing.T) {
 		{Spec{Preset: RTRW, Side: []Release{"v"}}, "window[-1].-1.0 unknown-window: there is no window v"},
 		{Spec{Windows: []string{"w"}, Side: []Release{"w"}}, "window[-1].-1.-1 release-without-preset: a window or branches beside no preset have no effect: name a preset, or use unmatched"},
 		{Spec{Unmatched: []Release{"v"}}, "unmatched[-1].-1.0 unknown-window: there is no window v"},
-		{Spec{Unmatched: []Release{"{c}"}}, "unmatched[-1].-1.0 capture-not-whole: {c}: a capture is a release by itself, {name}, and never part of one"},
+		{Spec{Unmatched: []Release{"{c}"}}, "unmatched[-1].-1.0 unknown-capture: there is no capture {c} here: a rule's paths have captures, and its release may name them"},
 	} {
 		l, problems := New(c.spec)
 		if len(problems) != 1 || problems[0].String() != c.want {

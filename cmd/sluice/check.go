@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"unicode"
 	"unicode/utf8"
 
@@ -64,8 +65,16 @@ func newCheckCommand(e *env) *cobra.Command {
 type checkView struct {
 	OK       bool             `json:"ok"`
 	Findings []config.Finding `json:"findings"`
+	// Tree is what the files of the tree get by a valid file; nil: the file is not valid, or the tree could not be read.
+	Tree *treeView `json:"tree"`
 
 	file string // as people call it
+}
+
+// treeView is the JSON of what a tree gets.
+type treeView struct {
+	Files  int            `json:"files"` // without the rules file
+	Shares []config.Share `json:"shares"`
 }
 
 // check looks at a file and at the tree that it is meant for.
@@ -80,33 +89,40 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 		return checkView{}, err
 	}
 	policy, findings := config.Parse(data)
-	if policy != nil {
-		findings = append(findings, e.surroundings(ctx, policy, data, dir)...)
-	}
+	more, tree := e.surroundings(ctx, policy, data, dir)
+	findings = append(findings, more...)
 	slices.SortStableFunc(findings, func(a, b config.Finding) int {
 		if a.Line != b.Line {
 			return a.Line - b.Line
 		}
 		return a.Column - b.Column
 	})
-	v := checkView{OK: !slices.ContainsFunc(findings, isError), Findings: findings, file: file}
+	v := checkView{OK: !slices.ContainsFunc(findings, isError), Findings: findings, Tree: tree, file: file}
 	if v.Findings == nil {
 		v.Findings = []config.Finding{}
 	}
 	return v, nil
 }
 
-// surroundings is what a valid file means for its tree at this time.
-func (e *env) surroundings(ctx context.Context, policy *config.Policy, data []byte, dir string) []config.Finding {
+// surroundings is what a file means for its tree at this time, as far as it is valid.
+func (e *env) surroundings(ctx context.Context, policy *config.Policy, data []byte, dir string) ([]config.Finding, *treeView) {
 	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(ctx, dir)}
 	paths, err := listTree(ctx, os.DirFS(dir), maxTreeFiles)
 	if err != nil {
 		message := fmt.Sprintf("the rules were not compared with the tree: %v", err)
 		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: message}
-		return append([]config.Finding{missed}, config.Check(policy, data, in)...)
+		return append([]config.Finding{missed}, config.Check(policy, data, in)...), nil
 	}
 	in.Paths = paths
-	return config.Check(policy, data, in)
+	findings := config.Check(policy, data, in)
+	if policy == nil {
+		return findings, nil
+	}
+	tree := &treeView{Shares: policy.Shares(paths)}
+	for _, s := range tree.Shares {
+		tree.Files += s.Files
+	}
+	return findings, tree
 }
 
 func isError(f config.Finding) bool { return f.Severity == config.Error }
@@ -126,11 +142,46 @@ func (e *env) showCheck(v checkView, asJSON bool) error {
 	for _, f := range v.Findings {
 		fmt.Fprintln(e.stdout, findingLine(v.file, f))
 	}
-	if !v.OK {
+	if v.OK {
+		fmt.Fprintf(e.stdout, "%s: ok%s\n", shown(v.file), counted(len(v.Findings), ", 1 warning", ", %d warnings"))
+	}
+	if v.Tree == nil || v.Tree.Files == 0 {
 		return nil
 	}
-	_, err := fmt.Fprintf(e.stdout, "%s: ok%s\n", shown(v.file), counted(len(v.Findings), ", 1 warning", ", %d warnings"))
-	return err
+	return v.Tree.print(e.stdout)
+}
+
+// print shows what the tree gets: a line for each release, with the number of files and one of them.
+func (t *treeView) print(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(table, "%6s\trelease\tfor example\n", "files")
+	for _, s := range t.Shares {
+		example := shown(s.Example)
+		if s.Reason != "" {
+			example += ": " + s.Reason
+		}
+		fmt.Fprintf(table, "%6d\t%s\t%s\n", s.Files, releaseWords(s), example)
+	}
+	return table.Flush()
+}
+
+// releaseWords is what a share of the tree needs.
+func releaseWords(s config.Share) string {
+	switch s.Kind {
+	case config.ShareNever:
+		return "never releasable"
+	case config.ShareIgnored, config.ShareOther:
+		return string(s.Kind)
+	}
+	names := make([]string, 0, len(s.Releases))
+	for _, r := range s.Releases {
+		if glob, ok := r.BranchGlob(); ok {
+			names = append(names, "branches "+glob)
+		} else {
+			names = append(names, string(r))
+		}
+	}
+	return strings.Join(names, " and ")
 }
 
 // counted puts a number into words; nothing for none.
