@@ -142,12 +142,12 @@ func (l *Layout) decide(s *scratch) (Class, origin) {
 	if names {
 		return c, by
 	}
+	if e := l.trie.find(s, s.segments, s.needs); e != nil && (origin(e.rule) == by || !c.windowed()) {
+		return l.rules[e.rule].class(e, s.segments, &s.work), origin(e.rule)
+	}
 	if c.windowed() {
 		c.Rule, c.Protected = saysProtected(c.Rule), true
 		return c, by
-	}
-	if e := l.trie.find(s, s.segments, s.needs); e != nil {
-		return l.rules[e.rule].class(e, s.segments, &s.work), origin(e.rule)
 	}
 	if len(c.Releases) == 0 {
 		by = byNothing

@@ -325,6 +325,17 @@ func TestProtectedPaths(t *testing.T) {
 	`)
 }
 
+// TestProtectedInOneRule: a rule that writes a protected directory out knows what it does, in whichever of its paths it does so.
+func TestProtectedInOneRule(t *testing.T) {
+	table(t, Spec{Windows: []string{"w", "v"}, Rules: []Rule{
+		{Paths: []string{"a/**", "a/flux-system/**"}, Releases: []string{"w"}},
+		{Paths: []string{"a/b/flux-system/**"}, Releases: []string{"v"}},
+	}}, `
+		a/flux-system/x         => w | rule 1: a/flux-system/**
+		a/b/flux-system/x       => w | rule 1: a/**; protected: people merge it
+	`)
+}
+
 // TestProtected: the class says whether people merge a path, whether it is held or not.
 func TestProtected(t *testing.T) {
 	l := must(t, Spec{Windows: []string{"w"}, Unmatched: []Release{Live}, Rules: []Rule{
