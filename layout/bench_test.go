@@ -2,6 +2,7 @@ package layout
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -51,11 +52,12 @@ func samplePaths() []string {
 	return out
 }
 
+// benchLayout is a layout of rules with a window, the paths of each with spaces between.
 func benchLayout(tb testing.TB, globs []string) *Layout {
 	tb.Helper()
 	spec := Spec{Windows: []string{"w"}}
 	for _, g := range globs {
-		spec.Rules = append(spec.Rules, Rule{Paths: []string{g}, Releases: []string{"w"}})
+		spec.Rules = append(spec.Rules, Rule{Paths: strings.Fields(g), Releases: []string{"w"}})
 	}
 	l, problems := New(spec)
 	if l == nil {

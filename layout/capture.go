@@ -177,7 +177,7 @@ type slot struct {
 }
 
 // spellWork is what it costs, in steps, to lay a segment of ordinary length against a name.
-const spellWork = 64
+const spellWork = 256
 
 // spell lays a segment against a name; false: it does not fit, or that would cost too much to find out.
 func (s *segment) spell(name string, fixed map[string]string, w *work) (*spelling, grid, bool) {

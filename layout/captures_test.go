@@ -36,9 +36,10 @@ func writtenOut(pattern string) []string {
 		depth, options, start := 0, []string(nil), open+1
 		end := open
 		for ; ; end++ {
-			if pattern[end] == '{' {
+			switch pattern[end] {
+			case '{':
 				depth++
-			} else if pattern[end] == '}' {
+			case '}':
 				depth--
 			}
 			if depth == 0 || depth == 1 && pattern[end] == ',' {

@@ -93,10 +93,12 @@ func BenchmarkDeepPaths(b *testing.B) {
 }
 
 // BenchmarkCaptures is paths against rules whose captures are part of segments, one operation for one path: one that such a rule decides,
-// and one that costs all that a path may.
+// one that costs all that a path may, and beside them one that rules with exceptions and one that rules without decide.
 func BenchmarkCaptures(b *testing.B) {
 	for name, c := range map[string]struct{ shape, path string }{
 		"usual":   {"clusters/c#/{env:prod,stg}/values-{env}.yaml", "clusters/c77/prod/values-prod.yaml"},
+		"out":     {"clusters/c#/**/*.yaml !clusters/c#/docs/** !**/test-*", "clusters/c77/prod/values-prod.yaml"},
+		"none":    {"clusters/c#/**/*.yaml", "clusters/c77/prod/values-prod.yaml"},
 		"hostile": {"{a}-{b}/**/{b}-{a}/**", deepPath("x-y", 64)},
 		"long":    {"{a}-{b}/{b}-{a}", deepPath(strings.Repeat("x-", 1000)+"y", 2)},
 	} {
