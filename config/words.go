@@ -349,7 +349,7 @@ func neverOpen(names []string) string {
 }
 
 func captureNamesNone(name, value string) string {
-	return fmt.Sprintf("capture {%s}=%s names no window", name, value)
+	return fmt.Sprintf("capture {%s}=%s names no window", clip(name), value)
 }
 
 // said names what a finding is about: "layout.rules#3.paths: " for the third rule's. The words for a way of the file itself are none.

@@ -105,9 +105,9 @@ func limitsOf(glob, name, limits string) ([]string, *globError) {
 	for i, limit := range out {
 		switch {
 		case limit == "" || strings.ContainsAny(limit, `{}[]*?/\`):
-			return nil, badGlob(glob, "a capture is limited to names that are written out, as in {env:prod,stg}; {"+name+":"+limits+"} is not")
+			return nil, badGlob(glob, "a capture is limited to names that are written out, as in {env:prod,stg}; "+shown("{"+name+":"+limits+"}")+" is not")
 		case slices.Contains(out[:i], limit):
-			return nil, badGlob(glob, "the limits of {"+name+"} name "+limit+" twice")
+			return nil, badGlob(glob, "the limits of "+shown("{"+name+"}")+" name "+shown(limit)+" twice")
 		}
 	}
 	return out, nil

@@ -144,7 +144,7 @@ func wordsNoCaptureOutside(name string) string {
 }
 
 func wordsNoCaptureHere(name string) string {
-	return fmt.Sprintf("{%s} captures nothing here; for alternatives write {a,b}", name)
+	return fmt.Sprintf("%s captures nothing here; for alternatives write {a,b}", shown("{"+name+"}"))
 }
 
 func wordsBadBranch(glob string, err error) string {
@@ -189,6 +189,7 @@ func wordsNoWindow(name string, list *valueList) string {
 	if more := len(list.values) - maxValues; more > 0 {
 		some = append(some, fmt.Sprintf("and %d more", more))
 	}
+	name = shown(name)
 	return fmt.Sprintf("{%s} names no window in %d of the tree's files, which are never releasable: %s; limit it, {%s:prod,stg}, or give windows these names",
 		name, files, strings.Join(some, ", "), name)
 }
