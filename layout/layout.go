@@ -137,7 +137,7 @@ const (
 // would be live there, or held by branches alone, is ignored. A rule that names the directory decides as it does elsewhere, also
 // after one that would not hold the path: a wildcard reaches into such a directory only to hold.
 func (l *Layout) decide(s *scratch) (Class, origin) {
-	l.takeOut(s, func(*end) {})
+	l.markExceptions(s, func(*end) {})
 	c, by, names := l.anywhere(s)
 	if names {
 		return c, by
@@ -155,8 +155,8 @@ func (l *Layout) decide(s *scratch) (Class, origin) {
 	return Class{Rule: saysIgnored(s.needs), Protected: true}, by
 }
 
-// takeOut marks the rules that the path is taken out of, and gives the ends that do so.
-func (l *Layout) takeOut(s *scratch, give func(*end)) {
+// markExceptions marks the rules that the path is taken out of, and gives the ends that do so.
+func (l *Layout) markExceptions(s *scratch, give func(*end)) {
 	if l.except.empty() && l.exceptFolded.empty() {
 		return
 	}

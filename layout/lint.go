@@ -129,7 +129,7 @@ func (l *Layout) look(paths []string) sight {
 		if !s.read(path) {
 			continue
 		}
-		l.takeOut(s, func(e *end) { out.excepts[ruleText{e.rule, e.text}] = true })
+		l.markExceptions(s, func(e *end) { out.excepts[ruleText{e.rule, e.text}] = true })
 		l.trie.each(s, s.segments, func(e *end) { out.matched[e.rule] = true })
 		s.work = maxWork
 		c, by := l.decide(s)
@@ -189,7 +189,7 @@ func (l *Layout) shadows(i int) shadow {
 		for ; to < len(r.patterns) && r.patterns[to].path == r.patterns[from].path; to++ {
 			e := l.covering(r.rank, r.patterns[to])
 			if e == nil {
-				e = r.takingOut(own, r.patterns[to])
+				e = r.excepting(own, r.patterns[to])
 			}
 			if e == nil {
 				all = false
@@ -230,8 +230,8 @@ func (r *rule) exceptions() *trie {
 	return t
 }
 
-// takingOut is an end of the rule's exceptions that takes out whatever p can match; nil: none was found.
-func (r *rule) takingOut(exceptions *trie, p *pattern) *end {
+// excepting is an end of the rule's exceptions that takes out whatever p can match; nil: none was found.
+func (r *rule) excepting(exceptions *trie, p *pattern) *end {
 	if exceptions == nil {
 		return nil
 	}
