@@ -1,13 +1,15 @@
 package standin
 
 import (
-	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
+
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Change is one commit that a person makes.
@@ -31,78 +33,109 @@ func (d *gitDir) apply(c Change, refName, parent string, at time.Time) (string, 
 	if parent != "" && !fullSHA.MatchString(parent) {
 		return "", fmt.Errorf("commit on %q: %q is no commit", refName, parent)
 	}
-	if d.memory != nil {
-		return d.memory.apply(c, refName, parent, at)
+	if err := c.valid(); err != nil {
+		return "", err
 	}
-	script, err := importScript(c, refName, parent, at)
+	all := map[string]leaf{}
+	if parent != "" {
+		var err error
+		if all, err = d.leaves(parent); err != nil {
+			return "", err
+		}
+	}
+	if err := d.edit(all, c); err != nil {
+		return "", err
+	}
+	tree, err := d.plant(all)
 	if err != nil {
 		return "", err
 	}
-	out, err := d.runIn(bytes.NewReader(script), nil, "fast-import", "--quiet", "--done", "--date-format=raw")
+	who := gitobject.Signature{Name: c.By, Email: mailOf(c.By), When: at.UTC()}
+	next := commit{tree: tree, message: cmp.Or(c.Message, "Change"), author: who, committer: who}
+	if parent != "" {
+		next.parents = []string{parent}
+	}
+	sha, err := d.write(next)
 	if err != nil {
 		return "", err
 	}
-	sha := strings.TrimSpace(string(out))
-	if !fullSHA.MatchString(sha) {
-		return "", fmt.Errorf("git fast-import: no commit in %q", out)
+	old, err := d.tip(refName)
+	if err != nil {
+		return "", err
 	}
-	return sha, nil
+	return sha, d.move(refMove{refName, old, sha})
 }
 
 var errPath = errors.New("not a path of a repository")
 
-// importScript writes a change in the language of git fast-import, which makes a whole commit in one run of git.
-func importScript(c Change, refName, parent string, at time.Time) ([]byte, error) {
-	var b bytes.Buffer
-	who := fmt.Sprintf("%s <%s> %d +0000", c.By, mailOf(c.By), at.Unix())
-	message := c.Message
-	if message == "" {
-		message = "Change"
+// valid refuses what no repository can hold.
+func (c Change) valid() error {
+	paths := slices.Concat(c.Delete, slices.Collect(maps.Keys(c.Write)), slices.Collect(maps.Keys(c.Link)), slices.Collect(maps.Keys(c.Module)))
+	for old, now := range c.Move {
+		paths = append(paths, old, now)
 	}
-	fmt.Fprintf(&b, "commit %s\nmark :1\nauthor %s\ncommitter %s\ndata %d\n%s\n", refName, who, who, len(message), message)
-	if parent != "" {
-		fmt.Fprintf(&b, "from %s\n", parent)
-	}
-	for _, old := range slices.Sorted(maps.Keys(c.Move)) {
-		if !validPath(old) || !validPath(c.Move[old]) {
-			return nil, fmt.Errorf("move %q to %q: %w", old, c.Move[old], errPath)
-		}
-		fmt.Fprintf(&b, "R %s %s\n", quotePath(old), quotePath(c.Move[old]))
-	}
-	for _, path := range c.Delete {
+	for _, path := range paths {
 		if !validPath(path) {
-			return nil, fmt.Errorf("delete %q: %w", path, errPath)
+			return fmt.Errorf("change %q: %w", path, errPath)
 		}
-		fmt.Fprintf(&b, "D %s\n", quotePath(path))
 	}
-	for _, path := range slices.Sorted(maps.Keys(c.Write)) {
-		if !validPath(path) {
-			return nil, fmt.Errorf("write %q: %w", path, errPath)
+	for path, sha := range c.Module {
+		if !fullSHA.MatchString(sha) {
+			return fmt.Errorf("submodule %q at %q: %w", path, sha, errPath)
 		}
-		fmt.Fprintf(&b, "M 100644 inline %s\ndata %d\n%s\n", quotePath(path), len(c.Write[path]), c.Write[path])
-	}
-	if err := special(&b, c); err != nil {
-		return nil, err
-	}
-	b.WriteString("\nget-mark :1\ndone\n")
-	return b.Bytes(), nil
-}
-
-// special writes symbolic links and submodules: git's modes 120000 and 160000.
-func special(b *bytes.Buffer, c Change) error {
-	for _, path := range slices.Sorted(maps.Keys(c.Link)) {
-		if !validPath(path) {
-			return fmt.Errorf("link %q: %w", path, errPath)
-		}
-		fmt.Fprintf(b, "M 120000 inline %s\ndata %d\n%s\n", quotePath(path), len(c.Link[path]), c.Link[path])
-	}
-	for _, path := range slices.Sorted(maps.Keys(c.Module)) {
-		if !validPath(path) || !fullSHA.MatchString(c.Module[path]) {
-			return fmt.Errorf("submodule %q at %q: %w", path, c.Module[path], errPath)
-		}
-		fmt.Fprintf(b, "M 160000 %s %s\n", c.Module[path], quotePath(path))
 	}
 	return nil
+}
+
+// edit makes a change to the files of a tree: moves first, then what is deleted, then what is written.
+func (d *gitDir) edit(all map[string]leaf, c Change) error {
+	for _, old := range slices.Sorted(maps.Keys(c.Move)) {
+		moved := uproot(all, old)
+		if len(moved) == 0 {
+			return fmt.Errorf("move %q: %w", old, ErrNotFound)
+		}
+		uproot(all, c.Move[old])
+		for path, l := range moved {
+			graft(all, c.Move[old]+strings.TrimPrefix(path, old), l)
+		}
+	}
+	for _, path := range c.Delete {
+		uproot(all, path)
+	}
+	for mode, files := range map[string]map[string]string{"100644": c.Write, "120000": c.Link} {
+		for path, text := range files {
+			sha, err := d.blob(text)
+			if err != nil {
+				return err
+			}
+			graft(all, path, leaf{mode, sha})
+		}
+	}
+	for path, sha := range c.Module {
+		graft(all, path, leaf{"160000", sha})
+	}
+	return nil
+}
+
+// uproot takes a file, or a whole directory, out.
+func uproot(all map[string]leaf, path string) map[string]leaf {
+	out := map[string]leaf{}
+	for name, l := range all {
+		if name == path || strings.HasPrefix(name, path+"/") {
+			out[name] = l
+			delete(all, name)
+		}
+	}
+	return out
+}
+
+// graft puts a file in, in place of whatever stood in its way.
+func graft(all map[string]leaf, path string, l leaf) {
+	uproot(all, path)
+	for dir := parent(path); dir != ""; dir = parent(dir) {
+		delete(all, dir)
+	}
+	all[path] = l
 }
 
 func validPath(path string) bool {
@@ -115,25 +148,6 @@ func validPath(path string) bool {
 		}
 	}
 	return true
-}
-
-// quotePath writes a path as git's C-style string.
-func quotePath(path string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := range len(path) {
-		switch c := path[i]; {
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c >= 0x7f:
-			fmt.Fprintf(&b, `\%03o`, c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
 }
 
 // mailOf is the address that GitHub gives to accounts that hide theirs.

@@ -11,7 +11,14 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
+
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/memory"
 )
 
 // gitDir is one bare repository. Everything that git is told comes in as validated object names and full ref names, or on
@@ -19,9 +26,10 @@ import (
 type gitDir struct {
 	dir string
 	now func() time.Time
-	cat catFile
 
-	memory *memory // in place of git; usually nil
+	memory bool // without git: see memory.go
+	mu     sync.Mutex
+	store  store // go-git's are not safe for concurrent use
 
 	commits memo[string, *commit]
 	bases   memo[[2]string, string]
@@ -43,6 +51,8 @@ const (
 	maxTrees   = 50_000
 	maxReach   = 64 // each holds a whole history
 	maxLogs    = 64 // likewise
+
+	cachedObjects = 8 * cache.MiByte // of one repository, as git has them
 )
 
 // gitTimeout bounds every run of git; a repository of the demo needs milliseconds.
@@ -82,11 +92,10 @@ func newEnough(said string) error {
 // initGit makes a bare repository in dir with the default branch main, or one in memory.
 func (g *GitHub) initGit(dir string) (*gitDir, error) {
 	d := &gitDir{dir: dir, now: g.now}
-	d.cat.dir = d
 	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
 	d.lines.max, d.reach.max, d.trees.max, d.logs.max = maxLines, maxReach, maxTrees, maxLogs
 	if g.opts.Memory {
-		d.memory = newMemory()
+		d.memory, d.store = true, memory.NewStorage()
 		return d, nil
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -98,11 +107,12 @@ func (g *GitHub) initGit(dir string) (*gitDir, error) {
 	if err := d.configure(); err != nil {
 		return nil, err
 	}
+	d.store = filesystem.NewStorage(osfs.New(dir), cache.NewObjectLRU(cachedObjects))
 	return d, nil
 }
 
-// settings keep git from tidying up behind the stand-in's back.
-const settings = "[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[core]\n\tlogAllRefUpdates = false\n"
+// settings keep git from tidying up behind the stand-in's back, and from keeping packs: go-git looks for those once.
+const settings = "[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n\tunpackLimit = 1000000000\n[core]\n\tlogAllRefUpdates = false\n"
 
 func (d *gitDir) configure() error {
 	f, err := os.OpenFile(filepath.Join(d.dir, "config"), os.O_APPEND|os.O_WRONLY, 0o600)
@@ -112,8 +122,6 @@ func (d *gitDir) configure() error {
 	_, err = f.WriteString(settings)
 	return errors.Join(err, f.Close())
 }
-
-func (d *gitDir) close() { d.cat.close() }
 
 // gitError is a run of git that said no.
 type gitError struct {
@@ -134,7 +142,7 @@ func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, nil, 
 func (d *gitDir) runIn(in io.Reader, env []string, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
-	if d.memory != nil {
+	if d.memory {
 		return nil, errors.New("a repository in memory is not git's")
 	}
 	cmd := d.command(ctx, args...)
@@ -195,11 +203,16 @@ func (d *gitDir) tip(ref string) (string, error) {
 	if !validRef(ref) {
 		return "", nil
 	}
-	o, err := d.cat.info(ref)
-	if err != nil {
-		return "", err
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	found, err := d.store.Reference(plumbing.ReferenceName(ref))
+	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return "", nil
 	}
-	return o.sha, nil
+	if err != nil {
+		return "", fmt.Errorf("ref %s: %w", ref, err)
+	}
+	return found.Hash().String(), nil
 }
 
 // errMoved says that a ref was not where the caller saw it.
@@ -217,8 +230,8 @@ func (d *gitDir) move(moves ...refMove) error {
 		}
 		fmt.Fprintf(&script, "update %s\x00%s\x00%s\x00", m.name, orZero(m.to), orZero(m.from))
 	}
-	if d.memory != nil {
-		return d.memory.move(moves...)
+	if d.memory {
+		return d.moveInMemory(moves)
 	}
 	_, err := d.runIn(strings.NewReader(script.String()), nil, "update-ref", "-z", "--stdin")
 	var said *gitError
@@ -233,8 +246,8 @@ type ref struct{ name, sha string }
 
 // refs lists the refs below a prefix such as refs/heads/, by name.
 func (d *gitDir) refs(prefix string) ([]ref, error) {
-	if d.memory != nil {
-		return d.memory.list(prefix), nil
+	if d.memory {
+		return d.listInMemory(prefix)
 	}
 	out, err := d.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)
 	if err != nil {

@@ -123,17 +123,13 @@ func fillDefaults(o *Options) {
 // firstID is where numbers of accounts, repositories and so on start: nobody should take one for a pull request's.
 const firstID = 1000
 
-// Close stops deliveries and git. What Options.Dir holds stays.
+// Close stops deliveries. What Options.Dir holds stays.
 func (g *GitHub) Close() {
 	g.mu.Lock()
 	g.closed = true
-	repos := append([]*Repo(nil), g.repos...)
 	g.mu.Unlock()
 	g.hooks.stop()
 	<-g.idle()
-	for _, r := range repos {
-		r.git.close()
-	}
 }
 
 // Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /git/OWNER/NAME.git.
@@ -291,7 +287,6 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	r := newRepo(g, owner, name, dir)
 	change := Change{By: owner, Message: "Initial commit", Write: files}
 	if _, err := dir.apply(change, "refs/heads/"+defaultBranch, "", g.now()); err != nil {
-		dir.close()
 		return nil, fmt.Errorf("create repository %s: %w", r, err)
 	}
 	g.Install(owner)

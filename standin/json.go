@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // The shapes of REST answers and webhooks. GitHub's OpenAPI description says which fields an answer must have; most are
@@ -277,8 +279,8 @@ func (r *Repo) statusJSON(s Status) object {
 	return o
 }
 
-func identJSON(i ident) object {
-	return object{"name": i.name, "email": i.email, "date": timeOrNil(i.at)}
+func signatureJSON(s gitobject.Signature) object {
+	return object{"name": s.Name, "email": s.Email, "date": timeOrNil(s.When)}
 }
 
 func (r *Repo) commitJSON(c *commit) object {
@@ -291,7 +293,7 @@ func (r *Repo) commitJSON(c *commit) object {
 		"sha": c.sha, "node_id": nodeID("Commit", c.sha), "url": repo + "/commits/" + c.sha, "html_url": web + "/commit/" + c.sha,
 		"comments_url": repo + "/commits/" + c.sha + "/comments", "author": nil, "committer": nil, "parents": parents,
 		"commit": object{
-			"author": identJSON(c.author), "committer": identJSON(c.committer), "message": strings.TrimSpace(c.message),
+			"author": signatureJSON(c.author), "committer": signatureJSON(c.committer), "message": strings.TrimSpace(c.message),
 			"tree": object{"sha": c.tree, "url": repo + "/git/trees/" + c.tree}, "url": repo + "/git/commits/" + c.sha, "comment_count": 0,
 		},
 	}

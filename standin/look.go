@@ -158,7 +158,7 @@ func (r *repository) find(a arguments) (*gitNode, error) {
 }
 
 func (r *repository) object(name string) (*gitNode, error) {
-	o, err := r.r.git.cat.info(name)
+	o, err := r.r.git.find(name)
 	if err != nil || o.sha == "" {
 		return nil, err
 	}

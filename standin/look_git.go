@@ -81,20 +81,51 @@ func (n *gitNode) history(a arguments) (*connection, error) {
 // logged names a history: of all, or of what a path holds.
 type logged struct{ sha, path string }
 
-// history lists the commits that can be reached from one, as git log orders and filters them. The list is shared: it must not be
-// written to.
+// history lists the commits that can be reached from one, as git log orders and filters them: every ancestor by date, or those that
+// made a path what it is. The list is shared: it must not be written to.
 func (d *gitDir) history(l logged) ([]string, error) {
 	return d.logs.get(l, func() ([]string, error) {
-		if d.memory != nil {
-			return d.memory.history(l), nil
+		var list []string
+		seen, queue := map[string]bool{}, []*commit{}
+		push := func(sha string) error {
+			if seen[sha] {
+				return nil
+			}
+			seen[sha] = true
+			c, err := d.commit(sha)
+			queue = append(queue, c)
+			return err
 		}
-		args := []string{"rev-list", l.sha, "--"}
-		if l.path != "" {
-			args = append(args, l.path)
+		err := push(l.sha)
+		for err == nil && len(queue) > 0 {
+			c := queue[0]
+			queue = queue[1:]
+			parents, same := d.follow(c, l.path)
+			if !same {
+				list = append(list, c.sha)
+			}
+			for _, p := range parents {
+				err = errors.Join(err, push(p))
+			}
+			slices.SortStableFunc(queue, func(a, b *commit) int { return b.committer.When.Compare(a.committer.When) })
 		}
-		out, err := d.runIn(nil, []string{"GIT_LITERAL_PATHSPECS=1"}, args...)
-		return strings.Fields(string(out)), err
+		return list, err
 	})
+}
+
+// follow gives the commits where the history of a path goes on, and whether the commit changed nothing of it: git's
+// simplification takes a parent that has the same, if there is one.
+func (d *gitDir) follow(c *commit, path string) (parents []string, same bool) {
+	if path == "" {
+		return c.parents, false
+	}
+	mine, _ := d.entryAt(c.sha, path) // that it is not there is an answer too
+	for _, p := range c.parents {
+		if theirs, _ := d.entryAt(p, path); theirs.sha == mine.sha {
+			return []string{p}, true
+		}
+	}
+	return c.parents, len(c.parents) == 0 && mine.sha == ""
 }
 
 // file is one entry below the commit's tree. GitHub answers a path that is not there with null and an error beside the data.
@@ -137,8 +168,8 @@ const (
 )
 
 func (n *gitNode) data() (data []byte, binary bool, err error) {
-	o, err := n.repo.r.git.cat.contents(n.o.sha)
-	return o.data, bytes.IndexByte(o.data[:min(len(o.data), binaryHead)], 0) >= 0 || !utf8.Valid(o.data), err
+	data, err = n.o.content()
+	return data, bytes.IndexByte(data[:min(len(data), binaryHead)], 0) >= 0 || !utf8.Valid(data), err
 }
 
 func (n *gitNode) binary() (any, error) {

@@ -1,11 +1,12 @@
 package standin
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
+
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Method is how a pull request is merged, in REST's words.
@@ -30,9 +31,8 @@ func (d *gitDir) mergeTrees(ours, theirs string) (merged, error) {
 		if !fullSHA.MatchString(ours) || !fullSHA.MatchString(theirs) {
 			return merged{}, fmt.Errorf("merge %q and %q: %w", ours, theirs, ErrNotFound)
 		}
-		if d.memory != nil {
-			base, err := d.mergeBase(ours, theirs)
-			return d.memory.merge(base, ours, theirs), err
+		if d.memory {
+			return d.mergeInMemory(ours, theirs)
 		}
 		out, err := d.run("merge-tree", "--write-tree", "--no-messages", "--name-only", ours, theirs)
 		var said *gitError
@@ -50,43 +50,13 @@ func (d *gitDir) mergeTrees(ours, theirs string) (merged, error) {
 	})
 }
 
-// newCommit is a commit to be made.
-type newCommit struct {
-	tree              string
-	parents           []string
-	message           string
-	author, committer ident
-}
-
 // webFlow signs what GitHub commits itself.
-func webFlow(at time.Time) ident { return ident{"GitHub", "noreply@github.com", at} }
-
-func identOf(a Actor, at time.Time) ident { return ident{a.rest(), mailOf(a.rest()), at} }
-
-// write makes a commit object.
-func (d *gitDir) write(c newCommit) (string, error) {
-	if d.memory != nil {
-		return d.memory.write(c), nil
-	}
-	args := []string{"commit-tree", c.tree}
-	for _, p := range c.parents {
-		args = append(args, "-p", p)
-	}
-	env := append(identEnv("AUTHOR", c.author), identEnv("COMMITTER", c.committer)...)
-	out, err := d.runIn(bytes.NewReader([]byte(c.message)), env, args...)
-	if err != nil {
-		return "", err
-	}
-	return strings.TrimSpace(string(out)), nil
+func webFlow(at time.Time) gitobject.Signature {
+	return gitobject.Signature{Name: "GitHub", Email: "noreply@github.com", When: at}
 }
 
-func identEnv(role string, who ident) []string {
-	prefix := "GIT_" + role + "_"
-	return []string{
-		prefix + "NAME=" + who.name,
-		prefix + "EMAIL=" + who.email,
-		prefix + fmt.Sprintf("DATE=@%d %s", who.at.Unix(), who.at.Format("-0700")),
-	}
+func signature(a Actor, at time.Time) gitobject.Signature {
+	return gitobject.Signature{Name: a.rest(), Email: mailOf(a.rest()), When: at}
 }
 
 // mergeJob is what a merge is made of.
@@ -116,10 +86,10 @@ func (d *gitDir) make(method Method, j mergeJob) (string, error) {
 	if m.conflict {
 		return "", errConflict
 	}
-	c := newCommit{tree: m.tree, message: j.message, committer: webFlow(j.at)}
-	c.parents, c.author = []string{j.base, j.head}, identOf(j.by, j.at)
+	c := commit{tree: m.tree, message: j.message, committer: webFlow(j.at)}
+	c.parents, c.author = []string{j.base, j.head}, signature(j.by, j.at)
 	if method == Squash {
-		c.parents, c.author = []string{j.base}, identOf(j.author, j.at)
+		c.parents, c.author = []string{j.base}, signature(j.author, j.at)
 	}
 	return d.write(c)
 }
@@ -157,7 +127,7 @@ func (d *gitDir) pick(c *commit, tip string, at time.Time) (string, error) {
 	scratch := func(tree string, parents ...string) string {
 		var sha string
 		if err == nil {
-			sha, err = d.write(newCommit{tree: tree, parents: parents, message: "scratch", author: us, committer: us})
+			sha, err = d.write(commit{tree: tree, parents: parents, message: "scratch", author: us, committer: us})
 		}
 		return sha
 	}
@@ -174,5 +144,5 @@ func (d *gitDir) pick(c *commit, tip string, at time.Time) (string, error) {
 	if m.conflict {
 		return "", errRebase
 	}
-	return d.write(newCommit{tree: m.tree, parents: []string{tip}, message: c.message, author: c.author, committer: webFlow(at)})
+	return d.write(commit{tree: m.tree, parents: []string{tip}, message: c.message, author: c.author, committer: webFlow(at)})
 }

@@ -4,73 +4,49 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // commit is a git commit. It is immutable.
 type commit struct {
 	sha, tree         string
 	parents           []string
-	author, committer ident
+	author, committer gitobject.Signature
 	message           string
-}
-
-// ident is a name in a commit.
-type ident struct {
-	name, email string
-	at          time.Time
 }
 
 // commit reads a commit; ErrNotFound if there is none of that name.
 func (d *gitDir) commit(sha string) (*commit, error) {
 	return d.commits.get(sha, func() (*commit, error) {
-		o, err := d.cat.contents(sha)
+		o, err := d.get(sha)
 		if err != nil {
 			return nil, err
 		}
-		if o.kind != "commit" {
+		if !fullSHA.MatchString(sha) || o.kind != "commit" {
 			return nil, fmt.Errorf("commit %q: %w", sha, ErrNotFound)
 		}
-		return parseCommit(o.sha, string(o.data)), nil
+		var raw gitobject.Commit
+		if err := raw.Decode(o.raw); err != nil {
+			return nil, fmt.Errorf("commit %s: %w", sha, err)
+		}
+		c := &commit{sha: sha, tree: raw.TreeHash.String(), author: raw.Author, committer: raw.Committer, message: raw.Message}
+		for _, p := range raw.ParentHashes {
+			c.parents = append(c.parents, p.String())
+		}
+		return c, nil
 	})
 }
 
-func parseCommit(sha, text string) *commit {
-	c := &commit{sha: sha}
-	head, message, _ := strings.Cut(text, "\n\n")
-	c.message = message
-	for line := range strings.SplitSeq(head, "\n") {
-		key, value, _ := strings.Cut(line, " ")
-		switch key {
-		case "tree":
-			c.tree = value
-		case "parent":
-			c.parents = append(c.parents, value)
-		case "author":
-			c.author = parseIdent(value)
-		case "committer":
-			c.committer = parseIdent(value)
-		}
+// write makes a commit object.
+func (d *gitDir) write(c commit) (string, error) {
+	raw := gitobject.Commit{TreeHash: plumbing.NewHash(c.tree), Author: c.author, Committer: c.committer, Message: c.message}
+	for _, p := range c.parents {
+		raw.ParentHashes = append(raw.ParentHashes, plumbing.NewHash(p))
 	}
-	return c
-}
-
-// parseIdent reads "Name <mail> 1700000000 +0000".
-func parseIdent(text string) ident {
-	name, rest, _ := strings.Cut(text, " <")
-	email, when, _ := strings.Cut(rest, "> ")
-	seconds, zone, _ := strings.Cut(when, " ")
-	n, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil {
-		return ident{name: name, email: email}
-	}
-	at := time.Unix(n, 0).UTC()
-	if t, err := time.Parse("-0700", zone); err == nil {
-		at = at.In(t.Location())
-	}
-	return ident{name, email, at}
+	return d.put(raw.Encode)
 }
 
 // ancestors is every commit that can be reached from sha, itself included. The map is shared: it must not be written to.
@@ -106,7 +82,7 @@ func (d *gitDir) mergeBase(base, head string) (string, error) {
 		if err != nil || len(best) <= 1 {
 			return strings.Join(best, ""), err
 		}
-		if d.memory != nil {
+		if d.memory {
 			return best[0], nil
 		}
 		out, err := d.run("merge-base", base, head) // a criss-cross: git chooses
@@ -214,8 +190,8 @@ func (d *gitDir) diff(from, to string) ([]fileChange, error) {
 		if !fullSHA.MatchString(from) || !fullSHA.MatchString(to) {
 			return nil, fmt.Errorf("diff %q %q: %w", from, to, ErrNotFound)
 		}
-		if d.memory != nil {
-			return d.memory.diff(from, to), nil
+		if d.memory {
+			return d.diffInMemory(from, to)
 		}
 		out, err := d.run("diff-tree", "-r", "-z", "-M", "--raw", from, to)
 		if err != nil {

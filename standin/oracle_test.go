@@ -14,7 +14,6 @@ func testGit(t testing.TB) *gitDir {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(d.close)
 	return d
 }
 
@@ -28,7 +27,7 @@ func dag(t testing.TB, d *gitDir, dice *rand.Rand, n int) []string {
 	var list []string
 	for i := range n {
 		at := time.Unix(int64(1_700_000_000+i), 0)
-		c := newCommit{tree: strings.TrimSpace(string(tree)), message: fmt.Sprint(i), author: webFlow(at), committer: webFlow(at)}
+		c := commit{tree: strings.TrimSpace(string(tree)), message: fmt.Sprint(i), author: webFlow(at), committer: webFlow(at)}
 		for range min(len(list), 1+dice.IntN(2)) {
 			if p := list[max(0, len(list)-1-dice.IntN(8))]; len(c.parents) == 0 || c.parents[0] != p {
 				c.parents = append(c.parents, p)
@@ -119,15 +118,11 @@ func FuzzReadCommands(f *testing.F) {
 	})
 }
 
-// The answers of git's diff and of a tree object are read without a panic, whatever they hold.
+// The answers of git's diff are read without a panic, whatever they hold.
 func FuzzParse(f *testing.F) {
-	f.Add(":100644 100644 "+zeroSHA+" "+zeroSHA+" R090\x00a\x00b\x00", []byte("100644 a\x0012345678901234567890"))
-	f.Add("1\t2\t\x00a\x00b\x00", []byte("40000 d\x00"))
-	f.Fuzz(func(_ *testing.T, text string, tree []byte) {
-		_, _ = parseDiff(text)
-		_, _ = parseTree(tree)
-		_ = parseCommit(zeroSHA, text)
-	})
+	f.Add(":100644 100644 " + zeroSHA + " " + zeroSHA + " R090\x00a\x00b\x00")
+	f.Add("1\t2\t\x00a\x00b\x00")
+	f.Fuzz(func(_ *testing.T, text string) { _, _ = parseDiff(text) })
 }
 
 func TestGitVersions(t *testing.T) {

@@ -212,8 +212,8 @@ func (r *Repo) Log(branch string) ([]LogEntry, error) {
 			return nil, fmt.Errorf("log of %s: %w", branch, err)
 		}
 		list = append(list, LogEntry{
-			SHA: c.sha, Message: strings.TrimSpace(c.message), Author: c.author.name, Committer: c.committer.name,
-			Parents: c.parents, At: c.committer.at,
+			SHA: c.sha, Message: strings.TrimSpace(c.message), Author: c.author.Name, Committer: c.committer.Name,
+			Parents: c.parents, At: c.committer.When,
 		})
 		sha = ""
 		if len(c.parents) > 0 {
@@ -238,11 +238,15 @@ func (r *Repo) Files(rev string) (map[string]string, error) {
 		if e.kind != "blob" {
 			continue
 		}
-		o, err := r.git.cat.contents(e.sha)
+		o, err := r.git.get(e.sha)
 		if err != nil {
 			return nil, fmt.Errorf("files of %s: %w", rev, err)
 		}
-		files[e.path] = string(o.data)
+		data, err := o.content()
+		if err != nil {
+			return nil, fmt.Errorf("files of %s: %w", rev, err)
+		}
+		files[e.path] = string(data)
 	}
 	return files, nil
 }

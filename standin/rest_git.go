@@ -103,7 +103,7 @@ func getTree(c *call, r *Repo) (answer, error) {
 		}
 		name = sha
 	}
-	o, err := r.git.cat.info(name + "^{tree}")
+	o, err := r.git.find(name + "^{tree}")
 	if err != nil {
 		return answer{}, err
 	}

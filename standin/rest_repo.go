@@ -205,7 +205,7 @@ func (r *Repo) resolve(name string) (string, error) {
 		name = defaultBranch
 	}
 	if fullSHA.MatchString(name) {
-		o, err := r.git.cat.info(name + "^{commit}")
+		o, err := r.git.find(name + "^{commit}")
 		return o.sha, err
 	}
 	if owner, branch, ok := strings.Cut(name, ":"); ok {

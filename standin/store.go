@@ -1,0 +1,254 @@
+package standin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	gitobject "github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+)
+
+// store is where a repository's objects and refs stand: git's own files, which go-git reads and adds objects to, or memory.
+type store interface {
+	storer.EncodedObjectStorer
+	storer.ReferenceStorer
+}
+
+// gitObject is what a name stands for; its zero value is no object.
+type gitObject struct {
+	sha, kind string
+	raw       plumbing.EncodedObject // nil of a commit that is only named
+}
+
+// content is the object's bytes.
+func (o gitObject) content() ([]byte, error) {
+	if o.raw == nil {
+		return nil, nil
+	}
+	r, err := o.raw.Reader()
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(r)
+	return data, errors.Join(err, r.Close())
+}
+
+// get is the object of a full name.
+func (d *gitDir) get(sha string) (gitObject, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	raw, err := d.store.EncodedObject(plumbing.AnyObject, plumbing.NewHash(sha))
+	if errors.Is(err, plumbing.ErrObjectNotFound) {
+		return gitObject{}, nil
+	}
+	if err != nil {
+		return gitObject{}, fmt.Errorf("object %s: %w", sha, err)
+	}
+	return gitObject{sha, raw.Type().String(), raw}, nil
+}
+
+// put keeps an object and gives its name.
+func (d *gitDir) put(encode func(plumbing.EncodedObject) error) (string, error) {
+	raw := &plumbing.MemoryObject{}
+	if err := encode(raw); err != nil {
+		return "", err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.store.HasEncodedObject(raw.Hash()) == nil {
+		return raw.Hash().String(), nil
+	}
+	h, err := d.store.SetEncodedObject(raw)
+	return h.String(), err
+}
+
+// blob keeps a file's content.
+func (d *gitDir) blob(text string) (string, error) {
+	return d.put(func(o plumbing.EncodedObject) error {
+		o.SetType(plumbing.BlobObject)
+		w, err := o.Writer()
+		if err == nil {
+			_, err = io.WriteString(w, text)
+		}
+		return err
+	})
+}
+
+// find is what a name stands for, as far as anybody asks: an object, a ref, REV^{tree}, REV^{commit}, REV:PATH.
+func (d *gitDir) find(name string) (gitObject, error) {
+	rev, path, deep := strings.Cut(name, ":")
+	rev, kind, peeled := strings.Cut(rev, "^{")
+	sha, err := d.named(rev)
+	if err != nil || sha == "" {
+		return gitObject{}, err
+	}
+	o, err := d.get(sha)
+	if err == nil && o.kind == "commit" && (deep || kind == "tree}") {
+		var c *commit
+		if c, err = d.commit(sha); err == nil {
+			o, err = d.get(c.tree)
+		}
+	}
+	switch {
+	case err != nil || peeled && o.kind+"}" != kind || deep && o.kind != "tree":
+		return gitObject{}, err
+	case path == "":
+		return o, nil
+	}
+	e, err := d.entryAt(o.sha, path)
+	if errors.Is(err, ErrNotFound) {
+		return gitObject{}, nil
+	}
+	if err != nil {
+		return gitObject{}, err
+	}
+	return d.get(e.sha)
+}
+
+// named is the object that a SHA or a ref names; "" if there is none.
+func (d *gitDir) named(rev string) (sha string, err error) {
+	if fullSHA.MatchString(rev) {
+		return rev, nil
+	}
+	for _, prefix := range []string{"", "refs/", "refs/tags/", "refs/heads/"} {
+		if sha, err = d.tip(prefix + rev); err != nil || sha != "" {
+			break
+		}
+	}
+	return sha, err
+}
+
+// treeEntry is one line of a tree, by its path from where the reading began.
+type treeEntry struct {
+	mode, kind, sha, path string
+}
+
+// level lists one tree. A commit stands for its root. The list is shared: it must not be written to.
+func (d *gitDir) level(name string) ([]treeEntry, error) {
+	return d.trees.get(name, func() ([]treeEntry, error) {
+		o, err := d.find(name + "^{tree}")
+		if err != nil {
+			return nil, err
+		}
+		if o.kind != "tree" {
+			return nil, fmt.Errorf("tree %q: %w", name, ErrNotFound)
+		}
+		var t gitobject.Tree
+		if err := t.Decode(o.raw); err != nil {
+			return nil, fmt.Errorf("tree %s: %w", o.sha, err)
+		}
+		var list []treeEntry
+		for _, e := range t.Entries {
+			kind := "blob"
+			switch e.Mode {
+			case filemode.Dir:
+				kind = "tree"
+			case filemode.Submodule:
+				kind = "commit"
+			}
+			list = append(list, treeEntry{fmt.Sprintf("%06o", uint32(e.Mode)), kind, e.Hash.String(), e.Name})
+		}
+		return list, nil
+	})
+}
+
+// tree lists everything below a commit or tree, each directory before what is in it.
+func (d *gitDir) tree(name string) ([]treeEntry, error) {
+	top, err := d.level(name)
+	if err != nil {
+		return nil, err
+	}
+	var list []treeEntry
+	for _, e := range top {
+		list = append(list, e)
+		if e.kind != "tree" {
+			continue
+		}
+		below, err := d.tree(e.sha)
+		if err != nil {
+			return nil, err
+		}
+		for _, b := range below {
+			b.path = e.path + "/" + b.path
+			list = append(list, b)
+		}
+	}
+	return list, nil
+}
+
+// entryAt is one path below a commit or tree; ErrNotFound if it is not there.
+func (d *gitDir) entryAt(sha, path string) (treeEntry, error) {
+	e := treeEntry{kind: "tree", sha: sha}
+	for part := range strings.SplitSeq(path, "/") {
+		var list []treeEntry
+		if e.kind == "tree" {
+			var err error
+			if list, err = d.level(e.sha); err != nil {
+				return treeEntry{}, err
+			}
+		}
+		i := slices.IndexFunc(list, func(e treeEntry) bool { return e.path == part })
+		if i < 0 {
+			return treeEntry{}, fmt.Errorf("%s: %w", path, ErrNotFound)
+		}
+		e = list[i]
+	}
+	e.path = path
+	return e, nil
+}
+
+// leaf is a file of a tree, a link or a submodule too.
+type leaf struct{ mode, sha string }
+
+// leaves are the files below a commit or tree, by path.
+func (d *gitDir) leaves(name string) (map[string]leaf, error) {
+	list, err := d.tree(name)
+	all := map[string]leaf{}
+	for _, e := range list {
+		if e.kind != "tree" {
+			all[e.path] = leaf{e.mode, e.sha}
+		}
+	}
+	return all, err
+}
+
+// plant makes the trees of files and gives the name of the uppermost.
+func (d *gitDir) plant(all map[string]leaf) (string, error) {
+	below := map[string]map[string]leaf{}
+	var t gitobject.Tree
+	add := func(name string, l leaf) error {
+		mode, err := filemode.New(l.mode)
+		t.Entries = append(t.Entries, gitobject.TreeEntry{Name: name, Mode: mode, Hash: plumbing.NewHash(l.sha)})
+		return err
+	}
+	for path, l := range all {
+		dir, rest, deep := strings.Cut(path, "/")
+		if !deep {
+			if err := add(path, l); err != nil {
+				return "", err
+			}
+			continue
+		}
+		if below[dir] == nil {
+			below[dir] = map[string]leaf{}
+		}
+		below[dir][rest] = l
+	}
+	for dir, files := range below {
+		sha, err := d.plant(files)
+		if err == nil {
+			err = add(dir, leaf{filemode.Dir.String(), sha})
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	sort.Sort(gitobject.TreeEntrySorter(t.Entries))
+	return d.put(t.Encode)
+}
