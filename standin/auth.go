@@ -25,7 +25,6 @@ const (
 type token struct {
 	installation int64
 	expires      time.Time
-	permissions  map[string]string
 }
 
 // caller is who asks.
@@ -117,12 +116,9 @@ func (g *GitHub) byJWT(value string) (caller, error) {
 	return caller{actor: g.us(), app: true}, nil
 }
 
-// issue makes an installation token, limited to what the caller asks for.
-func (g *GitHub) issue(i *installation, permissions map[string]string) (string, token) {
-	t := token{installation: i.id, expires: g.now().Add(tokenLife), permissions: allPermissions()}
-	if len(permissions) > 0 {
-		t.permissions = permissions
-	}
+// issue makes an installation token.
+func (g *GitHub) issue(i *installation) (string, token) {
+	t := token{installation: i.id, expires: g.now().Add(tokenLife)}
 	var b [18]byte
 	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
 	value := installationPrefix + hex.EncodeToString(b[:])
@@ -149,24 +145,19 @@ func (g *GitHub) sees(c caller, r *Repo) bool {
 	return i != nil && i.reaches(r)
 }
 
-// need is what a route asks of its caller: a permission of an App; to write contents or statuses a person has to be a writer.
-type need struct {
-	permission string // "contents", "pull_requests", …
-	level      string // Read or Write
-}
+// need is what a route asks of its caller. The App may do all that sluice asks for: its installation has every permission.
+type need int
 
-// may says no to a caller who lacks what a route needs: 403.
+const (
+	reader need = iota
+	writer      // of a person; whether somebody may open a pull request depends on its head
+)
+
+// may refuses a caller who lacks what a route needs: 403.
 func (r *Repo) may(c caller, n need) error {
-	if c.token != nil {
-		have := c.token.permissions[n.permission]
-		if have == "" || n.level == Write && have != "write" {
-			return refuse(http.StatusForbidden, msgNoIntegration)
-		}
-		return nil
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if n.level == Write && n != writePulls && !r.canWrite(c.actor) { // who may open a pull request depends on its head
+	if c.token == nil && n == writer && !r.canWrite(c.actor) {
 		return refuse(http.StatusForbidden, msgMustHave, Write)
 	}
 	return nil

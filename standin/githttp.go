@@ -67,9 +67,9 @@ func (g *GitHub) gitCaller(r *http.Request, repo *Repo, service string) (caller,
 		return caller{}, notFound()
 	}
 	if service == "upload-pack" {
-		return who, repo.may(who, readContents)
+		return who, repo.may(who, reader)
 	}
-	return who, repo.may(who, writeContents)
+	return who, repo.may(who, writer)
 }
 
 func denyGit(w http.ResponseWriter, err error) {

@@ -29,7 +29,6 @@ type Options struct {
 	Hour             time.Duration     // how long such an hour lasts; default time.Hour
 	Limits           Limits            // beside that; none by default, GitHubLimits are those of github.com
 	NoUpdateRefs     bool              // an older Enterprise Server: its schema has no mutation updateRefs, see update_refs.go
-	NoRefRules       bool              // an older one still: its refs tell of no rulesets, see look_rules.go
 	Memory           bool              // repositories are kept in memory and no git is run, see memory.go: cheap, but nobody can clone
 	Log              *slog.Logger      // default: nowhere
 	Now              func() time.Time  // default time.Now

@@ -45,9 +45,6 @@ func (s *graphqlServer) parse(g *GitHub) error {
 	if g.opts.NoUpdateRefs {
 		text = strings.Replace(text, updateRefsField, "  none: Boolean\n", 1) // a type must have some field
 	}
-	if g.opts.NoRefRules {
-		text = strings.Replace(text, rulesField, "", 1)
-	}
 	schema, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: text})
 	if err != nil {
 		return fmt.Errorf("parse GraphQL schema: %w", err)

@@ -266,15 +266,3 @@ func TestThousandRefs(t *testing.T) {
 		}
 	}
 }
-
-// A token without a permission sees neither history nor pull requests.
-func TestHistoryPermissions(t *testing.T) {
-	w := newWorld(t)
-	w.token = w.tokenWith(map[string]string{"metadata": "read"})
-	for _, ask := range []string{"history(first:1){nodes{oid}}", "associatedPullRequests(first:1){totalCount nodes{number}}"} {
-		errs := w.query(`{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){target{... on Commit{`+ask+`}}}}}`, nil)
-		if len(errs) != 1 || !strings.HasPrefix(errs[0], "FORBIDDEN") {
-			t.Errorf("%s: %v", ask, errs)
-		}
-	}
-}

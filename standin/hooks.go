@@ -39,11 +39,10 @@ type Delivery struct {
 
 // Fate is what becomes of deliveries on their way.
 type Fate struct {
-	Event string        // that it is about; "" for all
-	Drop  bool          // logged as failed, never sent
-	Twice bool          // sent two times with the same GUID
-	Delay time.Duration // waits before it is sent, and those behind it wait with it
-	Times int           // deliveries that it is for; 0: all from now on
+	Event string // that it is about; "" for all
+	Drop  bool   // logged as failed, never sent
+	Twice bool   // sent two times with the same GUID
+	Times int    // deliveries that it is for; 0: all from now on
 }
 
 // hook sends events to the App, one after the other.
@@ -153,7 +152,7 @@ func (h *hook) run(ctx context.Context) {
 				return
 			}
 		}
-		if ctx.Err() == nil && (one.fate.Delay == 0 || sleep(ctx, one.fate.Delay)) {
+		if ctx.Err() == nil {
 			h.deliver(ctx, one.d, one.fate)
 		}
 		h.g.jobDone()

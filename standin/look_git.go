@@ -64,9 +64,6 @@ func (r *repository) commits(name string, a arguments, list []string) (*connecti
 // history is the commit and all its ancestors "in the same order as git log": by date, a merge's other sides among them. It says
 // nothing of first parents. https://docs.github.com/en/graphql/reference/commits#commit
 func (n *gitNode) history(a arguments) (*connection, error) {
-	if err := n.repo.look.may("contents"); err != nil {
-		return nil, err
-	}
 	path := strings.TrimSuffix(a.text("path"), "/")
 	if path != "" && !validPath(path) {
 		return nil, unresolved("file for path '%s'.", path)
@@ -130,9 +127,6 @@ func (d *gitDir) follow(c *commit, path string) (parents []string, same bool) {
 
 // file is one entry below the commit's tree. GitHub answers a path that is not there with null and an error beside the data.
 func (n *gitNode) file(a arguments) (*entryNode, error) {
-	if err := n.repo.look.may("contents"); err != nil {
-		return nil, err
-	}
 	missing := unresolved("file for path '%s'.", a.text("path"))
 	if !validPath(a.text("path")) {
 		return nil, missing

@@ -196,9 +196,6 @@ func (in *introduced) add(i int, p *pullRequest) error {
 // https://docs.github.com/en/rest/commits/commits#list-pull-requests-associated-with-a-commit
 func (n *gitNode) associated(a arguments) (*connection, error) {
 	l := n.repo.look
-	if err := l.may("pull_requests"); err != nil {
-		return nil, err
-	}
 	in, err := l.introduced(n.repo)
 	if err != nil {
 		return nil, err

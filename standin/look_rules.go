@@ -9,12 +9,6 @@ import (
 
 // What rulesets put on a ref, whoever asks and whoever may bypass them; branch protection of old is not in it, see updateRule.
 // https://docs.github.com/en/graphql/reference/objects#ref
-//
-// Enterprise Servers older than rulesets have no such field.
-
-// rulesField is the field in the schema's text.
-const rulesField = "  rules(first: Int): RepositoryRuleConnection\n"
-
 // ruleNode is GraphQL's RepositoryRule, and its parameters.
 type ruleNode struct {
 	rule Rule

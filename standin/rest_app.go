@@ -67,7 +67,7 @@ func (g *GitHub) repoInstallation(c *call) (answer, error) {
 	return ok(g.installationJSON(i))
 }
 
-// createToken makes an installation token, limited to some permissions if the App asks for that.
+// createToken makes an installation token.
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 func (g *GitHub) createToken(c *call) (answer, error) {
 	i := g.installation(int64(c.number("installation_id")))
@@ -77,18 +77,9 @@ func (g *GitHub) createToken(c *call) (answer, error) {
 	if !i.suspended.IsZero() {
 		return answer{}, refuse(http.StatusForbidden, msgSuspended)
 	}
-	var ask struct{ Permissions map[string]string }
-	if err := c.read(&ask); err != nil {
-		return answer{}, err
-	}
-	for name, level := range ask.Permissions {
-		if have := allPermissions()[name]; have == "" || level == "write" && have != "write" {
-			return answer{}, invalid("Installation", msgNotGranted)
-		}
-	}
-	value, t := g.issue(i, ask.Permissions)
+	value, t := g.issue(i)
 	return answer{status: http.StatusCreated, body: object{
-		"token": value, "expires_at": timeOrNil(t.expires), "permissions": t.permissions, "repository_selection": "all",
+		"token": value, "expires_at": timeOrNil(t.expires), "permissions": allPermissions(), "repository_selection": "all",
 	}}, nil
 }
 

@@ -14,13 +14,13 @@ const maxFiles = 3000
 // pullRoutes are about pull requests. https://docs.github.com/en/rest/pulls
 func (g *GitHub) pullRoutes() []route {
 	return []route{
-		g.inRepo("GET /pulls", readPulls, locked(listPulls)),
-		g.inRepo("POST /pulls", writePulls, locked(createPull)),
-		g.inRepo("GET /pulls/{pull_number}", readPulls, getPull),
-		g.inRepo("GET /pulls/{pull_number}/files", readPulls, listFiles),
-		g.inRepo("GET /pulls/{pull_number}/commits", readPulls, listPullCommits),
-		g.inRepo("PUT /pulls/{pull_number}/merge", writeContents, locked(putMerge)),
-		g.inRepo("PUT /pulls/{pull_number}/update-branch", writePulls, locked(putUpdateBranch)),
+		g.inRepo("GET /pulls", reader, locked(listPulls)),
+		g.inRepo("POST /pulls", reader, locked(createPull)),
+		g.inRepo("GET /pulls/{pull_number}", reader, getPull),
+		g.inRepo("GET /pulls/{pull_number}/files", reader, listFiles),
+		g.inRepo("GET /pulls/{pull_number}/commits", reader, listPullCommits),
+		g.inRepo("PUT /pulls/{pull_number}/merge", writer, locked(putMerge)),
+		g.inRepo("PUT /pulls/{pull_number}/update-branch", reader, locked(putUpdateBranch)),
 	}
 }
 

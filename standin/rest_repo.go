@@ -6,23 +6,11 @@ import (
 	"strings"
 )
 
-// The permissions that routes ask for:
-// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps
-var (
-	readMetadata  = need{"metadata", Read}
-	readContents  = need{"contents", Read}
-	writeContents = need{"contents", Write}
-	readPulls     = need{"pull_requests", Read}
-	writePulls    = need{"pull_requests", Write}
-	readStatuses  = need{"statuses", Read}
-	writeStatuses = need{"statuses", Write}
-)
-
 // repoRoutes are about a repository and its rules. https://docs.github.com/en/rest/repos
 func (g *GitHub) repoRoutes() []route {
 	return []route{
-		g.inRepo("GET /rules/branches/{branch...}", readMetadata, locked(listRules)),
-		g.inRepo("GET /branches/{branch...}", readContents, locked(getBranch)),
+		g.inRepo("GET /rules/branches/{branch...}", reader, locked(listRules)),
+		g.inRepo("GET /branches/{branch...}", reader, locked(getBranch)),
 	}
 }
 

@@ -35,12 +35,12 @@ func TestReads(t *testing.T) {
 		"/pulls", "/pulls?state=all&sort=updated&direction=asc", "/pulls?head=acme:feature/one&base=main", "/pulls/1", "/pulls/1/files",
 		"/pulls/1/commits", "/rules/branches/main", "/rules/branches/old%2F1", "/branches/main", "/branches/old/1",
 		"/commits/" + head + "/statuses", "/compare/main...feature/one", "/compare/" + head + "..." + tip, "/compare/main...main?per_page=10",
-		"/git/ref/heads/feature/one", "/git/trees/main", "/git/trees/" + head + "?recursive=1", "/git/ref/pull/1/head",
+		"/git/trees/main", "/git/trees/" + head + "?recursive=1",
 	} {
 		w.call(http.StatusOK, "GET", repo+path, w.token, nil, nil)
 	}
 	for _, path := range []string{
-		"/pulls/7", "/branches/nowhere", "/git/ref/heads/nowhere", "/git/trees/nowhere", "/compare/main...nowhere", "/compare/main",
+		"/pulls/7", "/branches/nowhere", "/git/trees/nowhere", "/compare/main...nowhere", "/compare/main",
 		"/nonsense", "/pulls/7/files",
 	} {
 		w.call(http.StatusNotFound, "GET", repo+path, w.token, nil, nil)
@@ -144,32 +144,17 @@ func TestStatuses(t *testing.T) {
 	set(http.StatusUnprocessableEntity, "success", strings.Repeat("e", 256), "")
 }
 
-func TestRefs(t *testing.T) {
+// A branch is deleted unless rules forbid it, or it is the default one.
+func TestDeleteRef(t *testing.T) {
 	w := newWorld(t)
-	first := w.repo.Tip("main")
-	second, err := w.repo.Commit("main", standin.Change{Write: map[string]string{"x": "x"}})
-	w.must(err)
-	w.must(w.repo.Push("acme", "rw/one", first))
+	w.must(w.repo.Push("acme", "rw/one", w.repo.Tip("main")))
 	const path = "/repos/acme/fleet/git/refs/heads/rw/one"
-	w.call(http.StatusOK, "PATCH", path, w.token, map[string]any{"sha": second}, nil)
-	w.call(http.StatusUnprocessableEntity, "PATCH", path, w.token, map[string]any{"sha": first}, nil)
-	w.call(http.StatusOK, "PATCH", path, w.token, map[string]any{"sha": first, "force": true}, nil)
-	w.call(http.StatusUnprocessableEntity, "PATCH", path, w.token, map[string]any{"sha": strings.Repeat("1", 40)}, nil)
-	w.call(http.StatusUnprocessableEntity, "PATCH", path+"-none", w.token, map[string]any{"sha": first}, nil)
-	w.repo.Protect("rw/*", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/promote", App: appID}}, NoForce: true, NoDelete: true})
-	w.call(http.StatusUnprocessableEntity, "PATCH", path, w.token, map[string]any{"sha": second}, nil) // no green check on the target
-	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/statuses/"+second, w.token, map[string]string{"state": "success", "context": "sluice/promote"}, nil)
-	w.call(http.StatusOK, "PATCH", path, w.token, map[string]any{"sha": second}, nil)
-	w.call(http.StatusUnprocessableEntity, "PATCH", path, w.token, map[string]any{"sha": first, "force": true}, nil)
+	w.repo.Protect("rw/*", standin.Rules{NoDelete: true})
 	w.call(http.StatusUnprocessableEntity, "DELETE", path, w.token, nil, nil)
 	w.repo.Unprotect("rw/*")
 	w.call(http.StatusNoContent, "DELETE", path, w.token, nil, nil)
 	w.call(http.StatusUnprocessableEntity, "DELETE", path, w.token, nil, nil)
 	w.call(http.StatusUnprocessableEntity, "DELETE", "/repos/acme/fleet/git/refs/heads/main", w.token, nil, nil)
-	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": "refs/heads/rw/one", "sha": first}, nil)
-	w.call(http.StatusUnprocessableEntity, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": "refs/heads/rw/one", "sha": first}, nil)
-	w.call(http.StatusUnprocessableEntity, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": "refs/heads/a..b", "sha": first}, nil)
-	w.call(http.StatusUnprocessableEntity, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": "refs/heads/--force", "sha": "--all"}, nil)
 }
 
 // Pages follow each other by the Link header until all is listed.

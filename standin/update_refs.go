@@ -46,7 +46,7 @@ func (l *look) updateRefs(a arguments) (string, error) {
 		return "", unresolved(msgNoNode, input.RepositoryID)
 	}
 	var refused *apiError
-	if err := r.may(l.who, writeContents); errors.As(err, &refused) {
+	if err := r.may(l.who, writer); errors.As(err, &refused) {
 		return "", &queryError{"FORBIDDEN", refused.message}
 	}
 	err = r.updateRefs(l.who.actor, input.RefUpdates)

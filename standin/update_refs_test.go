@@ -186,10 +186,6 @@ func TestUpdateRefsRefused(t *testing.T) {
 	if errs := w.updateIn("nonsense", set{name: a, after: w.tip}); len(errs) != 1 || errs[0].Type != "NOT_FOUND" {
 		t.Errorf("unknown repository: %+v", errs)
 	}
-	w.token = w.tokenWith(map[string]string{"contents": "read"})
-	if errs := w.update(set{name: a, before: w.old, after: w.tip}); len(errs) != 1 || errs[0].Type != "FORBIDDEN" {
-		t.Errorf("without contents: write: %+v", errs)
-	}
 	if got := w.events(); got != nil {
 		t.Errorf("told of %v", got)
 	}
@@ -198,7 +194,7 @@ func TestUpdateRefsRefused(t *testing.T) {
 	}
 }
 
-// Rules bind updateRefs and git/refs alike: what they say of each move, for the App and for whoever may bypass them.
+// What rules say of each move, for the App and for whoever may bypass them.
 func TestRulesOfMoves(t *testing.T) {
 	w := newUpdates(t)
 	violated := "Repository rule violations found\n\n"
@@ -254,30 +250,7 @@ func TestRulesOfMoves(t *testing.T) {
 			if want := strings.TrimSuffix("UNPROCESSABLE: "+r.want, "UNPROCESSABLE: "); said != want {
 				t.Errorf("updateRefs says %q, want %q", said, want)
 			}
-			if r.want != "" {
-				w.byREST(r.move, r.want)
-			}
 		})
-	}
-}
-
-// byREST asks for the same move of git/refs and wants the same words.
-func (w *updates) byREST(s set, want string) {
-	w.t.Helper()
-	const refs = "/repos/acme/fleet/git/refs"
-	branch := strings.TrimPrefix(s.name, "refs/")
-	method, path, body := "PATCH", refs+"/"+branch, map[string]any{"sha": s.after, "force": s.force}
-	switch {
-	case s.before == zeros:
-		method, path, body = "POST", refs, map[string]any{"ref": s.name, "sha": s.after}
-	case s.after == zeros:
-		method, body = "DELETE", nil
-	}
-	status, _, answer := w.raw(method, path, w.token, body)
-	var no struct{ Message string }
-	w.must(json.Unmarshal(answer, &no))
-	if status != http.StatusUnprocessableEntity || strings.TrimSpace(no.Message) != want {
-		w.t.Errorf("%s %s: %d %q, want %q", method, path, status, no.Message, want)
 	}
 }
 
@@ -293,5 +266,4 @@ func TestServerWithoutUpdateRefs(t *testing.T) {
 	if diff := cmp.Diff(want, errs); diff != "" {
 		t.Errorf("errors (-want +got):\n%s", diff)
 	}
-	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/git/refs", w.token, map[string]any{"ref": a, "sha": tip}, nil)
 }

@@ -186,18 +186,6 @@ func TestRulesOfRefs(t *testing.T) {
 	}
 }
 
-// A server older than rulesets does not know the field, and says so as graphql-ruby does.
-func TestServerWithoutRefRules(t *testing.T) {
-	w := newWorldWith(t, func(o *standin.Options) { o.NoRefRules = true })
-	status, body := w.rawAt("/api/graphql", map[string]any{"query": `query look{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){rules(first:1){nodes{type}}}}}`})
-	if want := `"code":"undefinedField","fieldName":"rules","typeName":"Ref"`; status != http.StatusOK || !strings.Contains(string(body), want) {
-		t.Errorf("%d %s", status, body)
-	}
-	if errs := w.query(`{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){name refUpdateRule{requiredStatusCheckContexts}}}}`, nil); errs != nil {
-		t.Error(errs)
-	}
-}
-
 // People push, force and delete, and those whom rules bind are told so.
 func TestPeoplePush(t *testing.T) {
 	w := newUpdates(t)
@@ -240,20 +228,16 @@ func TestFaultsOfMoves(t *testing.T) {
 	if errs := w.update(move); len(errs) != 1 || w.repo.Tip("rw/a") != w.mid {
 		t.Errorf("a lost answer: %+v, rw/a is at %s", errs, w.repo.Tip("rw/a"))
 	}
-	const refs = "/repos/{owner}/{repo}/git/refs"
 	for _, r := range []struct {
 		method, route, path string
-		body                map[string]any
 	}{
-		{"PATCH", refs + "/{ref}", "/git/refs/heads/rw/a", map[string]any{"sha": w.tip}},
-		{"POST", refs, "/git/refs", map[string]any{"ref": c, "sha": w.tip}},
-		{"DELETE", refs + "/{ref}", "/git/refs/heads/rw/b", nil},
-		{"GET", "/repos/{owner}/{repo}/compare/{basehead}", "/compare/" + w.old + "..." + w.tip, nil},
-		{"GET", "/repos/{owner}/{repo}/rules/branches/{branch}", "/rules/branches/rw/a", nil},
+		{"DELETE", "/repos/{owner}/{repo}/git/refs/{ref}", "/git/refs/heads/rw/b"},
+		{"GET", "/repos/{owner}/{repo}/compare/{basehead}", "/compare/" + w.old + "..." + w.tip},
+		{"GET", "/repos/{owner}/{repo}/rules/branches/{branch}", "/rules/branches/rw/a"},
 	} {
 		before := w.branches()
 		w.github.Fault(standin.Fault{Method: r.method, Path: r.route, Status: http.StatusBadGateway})
-		w.call(http.StatusBadGateway, r.method, "/repos/acme/fleet"+r.path, w.token, r.body, nil)
+		w.call(http.StatusBadGateway, r.method, "/repos/acme/fleet"+r.path, w.token, nil, nil)
 		if diff := cmp.Diff(before, w.branches()); diff != "" {
 			t.Errorf("%s %s moved (-want +got):\n%s", r.method, r.path, diff)
 		}

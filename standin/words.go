@@ -53,11 +53,8 @@ const (
 	msgMustHave         = "Must have %s rights to Repository."
 	msgTooLarge         = "Request body too large"
 	msgInstallationOnly = "You must authenticate with an installation access token in order to list repositories for an installation."
-	msgNotInstalled     = "There is at least one repository that does not exist or is not accessible to the parent installation."
-	msgNotGranted       = "The permissions requested are not granted to this installation."
 	msgNoAncestor       = "No common ancestor between %s and %s."
 	msgBadRef           = "Reference name must start with 'refs/' and contain at least two slashes."
-	msgRefExists        = "Reference already exists"
 	msgDefaultBranch    = "Cannot delete the default branch"
 	msgRefMoved         = "Reference cannot be updated"
 	msgUpdatedTwice     = "%s is updated more than once"                                                       // 200: updateRefs
@@ -69,7 +66,6 @@ const (
 	msgNoNode           = "to a node with the global id of '%s'."                                              // 200
 	msgManyNodes        = "This query requests up to %s possible nodes which exceeds the maximum limit of %s." // 200: pyvec/python.cz#250
 	msgNoField          = "Field '%s' doesn't exist on type '%s'"                                              // 200, with extensions
-	msgBadTimestamp     = "%s is no Git timestamp"                                                             // 200
 	msgNoBranch         = "Branch not found"
 	msgLongDescription  = "description is too long (maximum is 140 characters)"
 	msgLongContext      = "context is too long (maximum is 255 characters)"

@@ -151,18 +151,8 @@ func (w *world) jwtWith(claims jwt.RegisteredClaims) string {
 
 func (w *world) installationToken() string {
 	w.t.Helper()
-	return w.tokenWith(nil)
-}
-
-// tokenWith is a token with fewer permissions than the installation has; nil: all of them.
-func (w *world) tokenWith(permissions map[string]string) string {
-	w.t.Helper()
 	var t struct{ Token string }
-	var ask any
-	if permissions != nil {
-		ask = map[string]any{"permissions": permissions}
-	}
-	w.call(http.StatusCreated, "POST", "/app/installations/"+w.installationID()+"/access_tokens", w.jwt(), ask, &t)
+	w.call(http.StatusCreated, "POST", "/app/installations/"+w.installationID()+"/access_tokens", w.jwt(), nil, &t)
 	return t.Token
 }
 
