@@ -134,13 +134,10 @@ func (g *GitHub) allInstallations() []installation {
 }
 
 func (g *GitHub) installationJSON(i *installation) object {
-	api := g.api()
 	o := object{
 		"id": i.id, "account": g.userJSON(person(i.owner)), "app_id": g.opts.AppID, "app_slug": g.opts.Slug, "target_id": g.idOf(i.owner),
-		"target_type": "User", "repository_selection": "all", "access_tokens_url": api + "/app/installations/" + itoa(i.id) + "/access_tokens",
-		"repositories_url": api + "/installation/repositories", "html_url": g.web() + "/settings/installations/" + itoa(i.id),
-		"permissions": allPermissions(), "events": slices.Clone(appEvents), "single_file_name": nil, "suspended_by": nil, "suspended_at": nil,
-		"created_at": timeOrNil(i.created), "updated_at": timeOrNil(i.created),
+		"target_type": "User", "repository_selection": "all", "permissions": allPermissions(), "events": slices.Clone(appEvents),
+		"single_file_name": nil, "suspended_by": nil, "suspended_at": nil, "created_at": timeOrNil(i.created), "updated_at": timeOrNil(i.created),
 	}
 	if !i.suspended.IsZero() {
 		o["suspended_at"], o["suspended_by"] = timeOrNil(i.suspended), g.userJSON(person(i.owner))

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"strconv"
 	"strings"
 )
@@ -288,14 +287,6 @@ func (c *call) links(n, last int) string {
 		add("first", 1)
 	}
 	return strings.Join(parts, ", ")
-}
-
-func escapePath(p string) string {
-	parts := strings.Split(p, "/")
-	for i := range parts {
-		parts[i] = url.PathEscape(parts[i])
-	}
-	return strings.Join(parts, "/")
 }
 
 // inRepo makes a route of a repository: it is looked up, seen and allowed before serve runs. Locks are serve's business.

@@ -121,18 +121,16 @@ func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
 	}
 	commits, files := []object{}, []object{}
 	for _, one := range list {
-		commits = append(commits, r.commitJSON(one))
+		commits = append(commits, commitJSON(one))
 	}
 	if first { // files stand on the first page only
 		for _, f := range changes[:min(len(changes), maxCompareFiles)] {
-			files = append(files, r.fileJSON(f, head))
+			files = append(files, fileJSON(f))
 		}
 	}
-	web := r.g.web() + "/" + r.String() + "/compare/" + base + "..." + head
 	return answer{status: http.StatusOK, link: link, body: object{
-		"url": r.g.api() + "/repos/" + r.String() + "/compare/" + base + "..." + head, "html_url": web, "permalink_url": web,
-		"diff_url": web + ".diff", "patch_url": web + ".patch", "base_commit": r.commitJSON(baseCommit),
-		"merge_base_commit": r.commitJSON(sharedCommit), "status": status, "ahead_by": len(ahead), "behind_by": len(behind),
+		"base_commit":       commitJSON(baseCommit),
+		"merge_base_commit": commitJSON(sharedCommit), "status": status, "ahead_by": len(ahead), "behind_by": len(behind),
 		"total_commits": len(ahead), "commits": commits, "files": files,
 	}}, nil
 }

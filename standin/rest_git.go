@@ -49,10 +49,9 @@ func getTree(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	api := r.g.api() + "/repos/" + r.String() + "/git/"
 	out := []object{}
 	for _, e := range list[:min(len(list), maxTree)] {
-		out = append(out, object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha, "url": api + e.kind + "s/" + e.sha})
+		out = append(out, object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha})
 	}
-	return ok(object{"sha": o.sha, "url": api + "trees/" + o.sha, "tree": out, "truncated": len(list) > maxTree})
+	return ok(object{"sha": o.sha, "tree": out, "truncated": len(list) > maxTree})
 }

@@ -108,7 +108,7 @@ func listFiles(c *call, r *Repo) (answer, error) {
 	cut, link := page(c, files[:min(len(files), maxFiles)])
 	out := make([]object, 0, len(cut))
 	for _, f := range cut {
-		out = append(out, r.fileJSON(f, p.HeadSHA))
+		out = append(out, fileJSON(f))
 	}
 	return answer{status: http.StatusOK, body: out, link: link}, nil
 }
@@ -133,7 +133,7 @@ func listPullCommits(c *call, r *Repo) (answer, error) {
 	cut, link := page(c, list[:min(len(list), maxPullCommits)])
 	out := make([]object, 0, len(cut))
 	for _, one := range cut {
-		out = append(out, r.commitJSON(one))
+		out = append(out, commitJSON(one))
 	}
 	return answer{status: http.StatusOK, body: out, link: link}, nil
 }

@@ -91,11 +91,9 @@ func getBranch(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	api := r.g.api() + "/repos/" + r.String() + "/branches/" + branch
 	protection, protected := r.protectionJSON(branch)
 	return ok(object{
-		"name": branch, "commit": r.commitJSON(head), "protected": protected, "protection": protection, "protection_url": api + "/protection",
-		"_links": object{"self": api, "html": r.g.web() + "/" + r.String() + "/tree/" + branch},
+		"name": branch, "commit": commitJSON(head), "protected": protected, "protection": protection,
 	})
 }
 
