@@ -137,3 +137,32 @@ func BenchmarkFollow(b *testing.B) {
 		}
 	}
 }
+
+// TestWalksAreNotKept: of each source the line is kept, and nothing that is as large as the history: a thousand sources of a million
+// commits would be 4 GB.
+func TestWalksAreNotKept(t *testing.T) {
+	g := newGraph()
+	for n := range 100 {
+		if err := g.add(entry{hash: numbered(n + 1), parents: []plumbing.Hash{numbered(n)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k := &standings{follow: map[plumbing.Hash]*source{}, of: map[pair]standing{}}
+	for n := range 50 {
+		k.follow[numbered(n+50)] = nil
+		k.of[pair{numbered(n + 50), numbered(n + 1)}] = standing{}
+	}
+	if err := k.ask(t.Context(), g); err != nil {
+		t.Fatal(err)
+	}
+	for h, s := range k.follow {
+		if s.first != nil || len(s.line) == 0 || !s.known {
+			t.Fatalf("of %s a walk of %d commits is kept, a line of %d", h, len(s.first), len(s.line))
+		}
+	}
+	for p, at := range k.of {
+		if at.relation != plan.Behind || at.reach != 49 {
+			t.Fatalf("%s stands to %s as %v", p.tip, p.source, at)
+		}
+	}
+}

@@ -9,8 +9,10 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// maxHeads is how many branches one repository may have.
-const maxHeads = 1_000_000
+const (
+	maxHeads = 1_000_000 // branches of one repository
+	maxLinks = 5         // symbolic branches that lead to each other, as git has it
+)
 
 // heads lists the branches: refs/heads alone, loose refs before packed ones, so that no branch is missed that git packs meanwhile.
 // As git has it, a symbolic ref to nothing is no branch; one to what is no branch is none here.
@@ -20,7 +22,7 @@ func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 		return nil, fmt.Errorf("list its branches: %w", err)
 	}
 	defer refs.Close()
-	found, links := map[plan.Branch]plumbing.Hash{}, map[plan.Branch]string{}
+	found, links := map[plan.Branch]plumbing.Hash{}, map[plan.Branch]plan.Branch{}
 	err = refs.ForEach(func(ref *plumbing.Reference) error {
 		branch, ok := strings.CutPrefix(ref.Name().String(), "refs/heads/")
 		name := plan.Branch(branch)
@@ -28,7 +30,7 @@ func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 		case !ok:
 		case ref.Type() == plumbing.SymbolicReference:
 			if to, ok := strings.CutPrefix(ref.Target().String(), "refs/heads/"); ok {
-				links[name] = to
+				links[name] = plan.Branch(to)
 			}
 		case ref.Hash().IsZero():
 			return fmt.Errorf("the branch %s is broken: it names no commit", showName(name))
@@ -39,8 +41,12 @@ func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 		}
 		return nil
 	})
-	for name, to := range links {
-		if h, ok := found[plan.Branch(to)]; ok {
+	for name := range links {
+		to := name
+		for hop := 0; hop < maxLinks && links[to] != ""; hop++ {
+			to = links[to]
+		}
+		if h, ok := found[to]; ok {
 			found[name] = h
 		}
 	}

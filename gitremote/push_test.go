@@ -402,6 +402,63 @@ func TestCheckedOutAsSpelt(t *testing.T) {
 	}
 }
 
+// TestCheckedOutByWayOfALink: a HEAD that names a symbolic branch holds the branch that it leads to: commits go there.
+func TestCheckedOutByWayOfALink(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	w.git("symbolic-ref", "refs/heads/link", "refs/heads/rw/a")
+	w.git("symbolic-ref", "refs/heads/further", "refs/heads/link")
+	w.git("symbolic-ref", "HEAD", "refs/heads/further")
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
+	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "checked out") || w.at("rw/a") != old {
+		t.Errorf("refused %q, %v; rw/a is at %s", reasons(refused), err, w.at("rw/a"))
+	}
+}
+
+// TestLeftovers: what a run left that was killed is gone after the next one, a day later; what is not ours, or may be in use, stays.
+func TestLeftovers(t *testing.T) {
+	w := newWorld(t)
+	old, tip := w.two()
+	w.branch("rw/a", old)
+	t.Setenv("TMPDIR", t.TempDir())
+	c, err := OpenClone(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close() //nolint:errcheck // only a test
+	killed, err := c.outside(now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs := filepath.Join(os.TempDir(), "sluice-update-ref-theirs")
+	if err := os.CopyFS(theirs, os.DirFS(filepath.Join(w.dir, ".git"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, age := range []time.Duration{leftoverAge, leftoverAge + time.Second} {
+		for _, dir := range []string{killed, theirs} {
+			if err := os.Chtimes(dir, now.Add(-age), now.Add(-age)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: w.at("rw/a"), New: tip})); err != nil || len(refused) > 0 {
+			t.Fatal(refused, err)
+		}
+		_, gone := os.Stat(killed)
+		if _, err := os.Stat(theirs); err != nil || errors.Is(gone, os.ErrNotExist) != (age > leftoverAge) {
+			t.Errorf("after %s: ours: %v, theirs: %v", age, gone, err)
+		}
+	}
+	if w.at("main") != tip || w.at("rw/a") != tip {
+		t.Error("what the links lead to was removed")
+	}
+}
+
 // TestBareHead: the branch that a bare repository's HEAD names is in no working directory.
 func TestBareHead(t *testing.T) {
 	w := newWorld(t)

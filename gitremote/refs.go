@@ -14,13 +14,19 @@ import (
 
 	"github.com/go-git/go-billy/v5/osfs"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 
 	"github.com/sluicegate/sluice/plan"
 )
 
-// lockTimeout is how long git may take to let go of its locks once nobody waits for it.
-const lockTimeout = 5 * time.Second
+const (
+	lockTimeout = 5 * time.Second // for git to let go of its locks once nobody waits for it
+	leftoverAge = 24 * time.Hour  // of a git directory of ours that nobody uses any more: a pass ends within 10 minutes
+
+	outsideDirs = "sluice-update-ref-*"     // the names of our git directories
+	outsideHead = "ref: refs/none/sluice\n" // git would log what HEAD leads to twice; it also shows that a directory is ours
+)
 
 // Move moves branches of the repository itself, each only if it is still where it was observed, and never one that is checked
 // out: its working directory would stay behind. It tells which were not moved, in the order of moves.
@@ -41,7 +47,7 @@ func (c *Clone) move(ctx context.Context, p Push, refused refusals) error {
 	if err != nil {
 		return err
 	}
-	dir, err := c.outside()
+	dir, err := c.outside(p.Now())
 	if err != nil {
 		return err
 	}
@@ -55,7 +61,7 @@ func (c *Clone) move(ctx context.Context, p Push, refused refusals) error {
 }
 
 // outside makes the git directory that git is run in.
-func (c *Clone) outside() (string, error) {
+func (c *Clone) outside(now time.Time) (string, error) {
 	common := c.repo.at.common
 	logs := c.keepsLogs()
 	if logs {
@@ -63,7 +69,8 @@ func (c *Clone) outside() (string, error) {
 			return "", err
 		}
 	}
-	dir, err := os.MkdirTemp("", "sluice-*.git")
+	removeLeftovers(now)
+	dir, err := os.MkdirTemp("", outsideDirs)
 	if err == nil {
 		dir, err = filepath.Abs(dir) // git is run elsewhere
 	}
@@ -74,7 +81,7 @@ func (c *Clone) outside() (string, error) {
 	err = errors.Join(
 		os.Mkdir(filepath.Join(dir, "objects"), 0o700),
 		os.WriteFile(filepath.Join(dir, "config"), []byte(config), 0o600),
-		os.WriteFile(filepath.Join(dir, "HEAD"), []byte("ref: refs/none\n"), 0o600), // git would log what HEAD leads to twice
+		os.WriteFile(filepath.Join(dir, "HEAD"), []byte(outsideHead), 0o600),
 	)
 	for _, name := range []string{"refs", "logs", "packed-refs"} {
 		err = errors.Join(err, os.Symlink(filepath.Join(common, name), filepath.Join(dir, name)))
@@ -83,6 +90,20 @@ func (c *Clone) outside() (string, error) {
 		return "", errors.Join(err, os.RemoveAll(dir))
 	}
 	return dir, nil
+}
+
+// removeLeftovers removes the git directories of earlier runs that were killed. What they link to stays.
+func removeLeftovers(now time.Time) {
+	found, _ := filepath.Glob(filepath.Join(os.TempDir(), outsideDirs)) // the pattern is well-formed
+	for _, dir := range found {
+		info, err := os.Lstat(dir)
+		if err != nil || !info.IsDir() || now.Sub(info.ModTime()) <= leftoverAge {
+			continue
+		}
+		if head, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && string(head) == outsideHead {
+			_ = os.RemoveAll(dir) // another user's cannot be
+		}
+	}
 }
 
 // fits tells whether a branch is to be moved; else it is where it should be, or is put down. The commit that it moves to is put
@@ -248,7 +269,7 @@ func (c *Clone) busy() (map[plan.Branch]string, error) {
 		if cfg.Core.Worktree != "" {
 			at = cfg.Core.Worktree
 		}
-		if err := taken(common, at, out); err != nil {
+		if err := c.checkedOut(common, at, out); err != nil {
 			return nil, err
 		}
 	}
@@ -262,15 +283,15 @@ func (c *Clone) busy() (map[plan.Branch]string, error) {
 		if err != nil {
 			at = dir // whose directory is gone: git holds its branch all the same until it is pruned
 		}
-		if err := taken(dir, filepath.Dir(at), out); err != nil {
+		if err := c.checkedOut(dir, filepath.Dir(at), out); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// taken notes the branches that one working directory holds.
-func taken(dir, at string, into map[plan.Branch]string) error {
+// checkedOut adds the branches that one working directory holds: of a symbolic one, also the one that it leads to.
+func (c *Clone) checkedOut(dir, at string, into map[plan.Branch]string) error {
 	for _, file := range []string{"HEAD", "rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"} {
 		path := filepath.Join(dir, filepath.FromSlash(file))
 		text, err := os.Readlink(path) // as git once wrote HEAD
@@ -283,8 +304,11 @@ func taken(dir, at string, into map[plan.Branch]string) error {
 		if err != nil {
 			return err
 		}
-		name := strings.TrimSpace(strings.TrimPrefix(text, "ref:"))
-		into[plan.Branch(strings.TrimPrefix(name, "refs/heads/"))] = at
+		name := strings.TrimPrefix(strings.TrimSpace(strings.TrimPrefix(text, "ref:")), "refs/heads/")
+		into[plan.Branch(name)] = at
+		if to, err := storer.ResolveReference(c.repo.storage, plumbing.NewBranchReferenceName(name)); err == nil {
+			into[plan.Branch(to.Name().Short())] = at
+		}
 	}
 	return nil
 }

@@ -107,22 +107,28 @@ type standings struct {
 	open   []pair // of which it tells nothing
 }
 
-// ask asks the graph as it is now. Each source and each pair may cost a walk through all of it.
+// ask asks the graph as it is now. Each source and each pair may cost a walk through all of it, and of a source's walk only the
+// line is kept: a thousand walks through a million commits would be 4 GB.
 func (k *standings) ask(ctx context.Context, g *graph) error {
-	for h := range k.follow {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		k.follow[h] = g.follow(h)
+	tips := map[plumbing.Hash][]plumbing.Hash{}
+	for p := range k.of {
+		tips[p.source] = append(tips[p.source], p.tip)
 	}
 	k.open = nil
-	for p := range k.of {
-		if err := ctx.Err(); err != nil {
-			return err
+	for h := range k.follow {
+		s := g.follow(h)
+		for _, tip := range tips[h] {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			p := pair{h, tip}
+			if k.of[p] = s.place(tip); k.of[p].relation == plan.RelationUnknown {
+				k.open = append(k.open, p)
+			}
 		}
-		k.of[p] = k.follow[p.source].place(p.tip)
-		if k.of[p].relation == plan.RelationUnknown {
-			k.open = append(k.open, p)
+		s.first = nil
+		if k.follow[h] = s; ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 	slices.SortFunc(k.open, func(a, b pair) int { // some of them are read apart: the same ones whenever it is tried

@@ -112,7 +112,7 @@ func (g *GitHub) initGit(dir string) (*gitDir, error) {
 }
 
 // settings keep git from tidying up behind the stand-in's back, and from keeping packs: go-git looks for those once.
-const settings = "[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n\tunpackLimit = 1000000000\n[core]\n\tlogAllRefUpdates = false\n"
+const settings = "[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[transfer]\n\tunpackLimit = 1000000000\n[core]\n\tlogAllRefUpdates = false\n"
 
 func (d *gitDir) configure() error {
 	f, err := os.OpenFile(filepath.Join(d.dir, "config"), os.O_APPEND|os.O_WRONLY, 0o600)
