@@ -23,7 +23,7 @@ const (
 )
 
 // credentials are those for one remote. Over https and http: the token, else what stands in the URL, else what git's
-// credential helpers say once the server asks. Over ssh: the agent's keys, for hosts in known_hosts alone.
+// credential helpers answer once the server asks. Over ssh: the agent's keys, for hosts in known_hosts alone.
 type credentials struct {
 	token          string
 	user, password string // of the URL
@@ -63,10 +63,10 @@ func (c *credentials) basic() *githttp.BasicAuth {
 	return c.helped
 }
 
-// sent tells whether the server has seen credentials.
+// sent reports whether the server has seen credentials.
 func (c *credentials) sent() bool { return c.basic() != nil }
 
-// hide takes every secret out of a text, whoever echoed it.
+// hide removes every secret from a text, whoever echoed it.
 func (c *credentials) hide(text string) string {
 	secrets := []string{c.token, c.password}
 	if c.password == "" && c.token == "" {
@@ -117,8 +117,8 @@ func (c *credentials) ask(ctx context.Context, end *transport.Endpoint) error {
 	return nil
 }
 
-// tell lets the helpers keep what worked and forget what did not.
-func (c *credentials) tell(ctx context.Context, end *transport.Endpoint, what string) {
+// report lets the helpers keep what worked and forget what did not.
+func (c *credentials) report(ctx context.Context, end *transport.Endpoint, what string) {
 	if c.helped == nil || c.helped.Password == "" {
 		return
 	}

@@ -13,14 +13,14 @@ const (
 	maxInflated  = 16 << 30  // bytes that objects inflate to, with those that deltas make, each time that they are read
 	freeInflated = 512 << 20 // of them without more ado: all that a fleet's repository needs where the server has filters
 	perByte      = 32        // of them for each byte that was received, or that the files read have: git's packs make 3, and are read up to 5 times
-	maxObject    = 1 << 30   // bytes of one object that is passed over; GitHub takes no file of more than 100 MB
+	maxObject    = 1 << 30   // bytes of one object that is passed over; GitHub allows no file of more than 100 MB
 	maxObjects   = 12 << 20  // objects of one pack; the Linux kernel has 11 million
-	maxLooked    = 2 << 20   // objects of one kind that one pass looks into; of more than MaxCommits commits nothing is told anyway
+	maxLooked    = 2 << 20   // objects of one kind that one pass looks into; more than MaxCommits commits are an error anyway
 	maxChain     = 4095      // deltas upon each other: the most that git writes; it makes 50 unless it is asked for more
 	stepCost     = 256       // bytes that going to an object counts for: without it, small objects upon each other would be free
 )
 
-// budget is what was spent of those bounds: bytes that came or that the files read have, and what they inflated to.
+// budget is what was spent of those bounds: bytes received or of the files that were read, and what they inflated to.
 type budget struct{ received, inflated int64 }
 
 // meter spends a budget for as long as somebody waits for it: everything that is read asks it, so that nothing goes on long

@@ -16,7 +16,7 @@ import (
 
 // Changes is every path that differs between the merge base of two commits and head, sorted: what a pull request of head
 // into base would show. A change of mode or type is Modified. A file that moved unchanged is one Renamed with its old name;
-// one that moved and changed is a Deleted and an Added, so that both names are told either way.
+// one that moved and changed is a Deleted and an Added, so that both names are listed either way.
 //
 // Where histories crossed and there are several merge bases, a path counts if it differs from any of them, and nothing is
 // paired into renames.
@@ -60,7 +60,7 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	return files(all, len(bases) == 1), nil
 }
 
-// leaf is what a tree says of one path that is no directory.
+// leaf is a tree's entry of one path that is no directory.
 type leaf struct {
 	hash plumbing.Hash
 	mode filemode.FileMode

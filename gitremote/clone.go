@@ -17,8 +17,8 @@ type Clone struct {
 	survey survey
 }
 
-// OpenClone opens the repository that dir is in. One that lacks a part of its history is an error: ancestry could not be
-// told. What reads it ends with an error once ctx does.
+// OpenClone opens the repository that dir is in. One that lacks a part of its history is an error: ancestry would be
+// unknown. What reads it ends with an error once ctx does.
 func OpenClone(ctx context.Context, dir string) (*Clone, error) {
 	r, err := Open(ctx, dir)
 	if err != nil {
@@ -39,22 +39,22 @@ func OpenClone(ctx context.Context, dir string) (*Clone, error) {
 // Close lets go of the repository's files.
 func (c *Clone) Close() error { return c.repo.Close() }
 
-// Look lists the branches, and reads the file that stands at a path of the default branch's tip.
-func (c *Clone) Look(_ context.Context, file string) (Look, error) {
-	look, err := c.look(file)
+// Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
+func (c *Clone) Overview(_ context.Context, file string) (Overview, error) {
+	overview, err := c.overview(file)
 	if err != nil {
-		return Look{}, fmt.Errorf("read %s: %w", c.repo.dir, err)
+		return Overview{}, fmt.Errorf("read %s: %w", c.repo.dir, err)
 	}
-	return look, nil
+	return overview, nil
 }
 
-func (c *Clone) look(file string) (Look, error) {
+func (c *Clone) overview(file string) (Overview, error) {
 	heads, err := c.repo.heads()
 	if err != nil {
-		return Look{}, err
+		return Overview{}, err
 	}
 	if len(heads) == 0 {
-		return Look{}, errors.New(sayEmpty)
+		return Overview{}, errors.New(sayEmpty)
 	}
 	c.survey = survey{heads: heads, graph: newGraph()}
 	name := c.repo.DefaultBranch()
@@ -65,19 +65,19 @@ func (c *Clone) look(file string) (Look, error) {
 	}
 	tip, ok := c.survey.heads[name]
 	if !ok {
-		return Look{}, errors.New(sayNoDefault)
+		return Overview{}, errors.New(sayNoDefault)
 	}
 	commit, err := c.repo.commit(tip)
 	if err != nil {
-		return Look{}, err
+		return Overview{}, err
 	}
-	look := Look{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
-	look.File, look.Data, err = c.repo.file(look.Tip, file)
-	return look, err
+	overview := Overview{Default: name, Tip: plan.SHA(tip.String()), TipAt: commit.Committer.When.UTC()}
+	overview.File, overview.Data, err = c.repo.file(overview.Tip, file)
+	return overview, err
 }
 
-// Track tells how windowed branches stand to the branches that they follow, as Look found them.
-func (c *Clone) Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+// Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
+func (c *Clone) Track(ctx context.Context, wanted []Follower) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
 	branches, sources, err := c.survey.track(ctx, wanted, c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", c.repo.dir, err)

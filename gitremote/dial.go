@@ -26,16 +26,16 @@ const (
 	idleTimeout   = 30 * time.Second // of a connection that is not used
 )
 
-// ErrUnusable is a remote that cannot be read as it was named; its text says why.
+// ErrUnusable is a remote that cannot be read as it was named; its text has the reason.
 var ErrUnusable = errors.New("unusable remote")
 
 // Options name a remote.
 type Options struct {
-	URL   string // as git takes it: a URL, user@host:path, or a directory
+	URL   string // as git has it: a URL, user@host:path, or a directory
 	Token string // sent as the password over https and http; "": git's credential helpers are asked when the server wants one
 }
 
-// Dial prepares a remote; nothing is sent yet. Whatever credentials the URL holds are taken out of it, and no error shows
+// Dial prepares a remote; nothing is sent yet. Credentials in the URL are removed from it, and no error shows
 // them. It is not safe for concurrent use. Close it.
 func Dial(o Options) (*Remote, error) {
 	if helper, _, ok := strings.Cut(o.URL, "::"); ok && !strings.ContainsAny(helper, "/@[") {
@@ -54,7 +54,7 @@ func Dial(o Options) (*Remote, error) {
 		if end.Host == "" {
 			return nil, fmt.Errorf("%w: %s", ErrUnusable, sayBadURL)
 		}
-		r.answers = newBounded()
+		r.answers = newBoundedTransport()
 		r.client = githttp.NewClient(&http.Client{Transport: r.answers})
 	case "ssh":
 		r.client = gitssh.DefaultClient
@@ -99,9 +99,9 @@ func begin[S session](ctx context.Context, r *Remote, open func(*transport.Endpo
 	s, adv, err = try(ctx, r, open)
 	switch {
 	case err == nil:
-		r.creds.tell(ctx, r.end, "approve")
+		r.creds.report(ctx, r.end, "approve")
 	case errors.Is(err, transport.ErrAuthenticationRequired):
-		r.creds.tell(ctx, r.end, "reject")
+		r.creds.report(ctx, r.end, "reject")
 	}
 	return s, adv, err
 }
@@ -139,7 +139,7 @@ func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoin
 
 // fault puts what went wrong with a remote into words that hold no secret.
 func (r *Remote) fault(doing string, err error) error {
-	form := func(say string) error { return fmt.Errorf("%s %s: %w: %s", doing, r.shown, ErrUnusable, say) }
+	form := func(reason string) error { return fmt.Errorf("%s %s: %w: %s", doing, r.shown, ErrUnusable, reason) }
 	var odd *packp.ErrUnexpectedData
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -173,31 +173,31 @@ type faultError struct {
 func (f *faultError) Error() string { return f.text }
 func (f *faultError) Unwrap() error { return f.err }
 
-// bounded is a transport whose answers end.
-type bounded struct {
+// boundedTransport is a transport whose answers end.
+type boundedTransport struct {
 	next http.RoundTripper
-	last *limited // answer
+	last *limitedBody // answer
 }
 
-func newBounded() *bounded {
+func newBoundedTransport() *boundedTransport {
 	t, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
-		return &bounded{next: http.DefaultTransport}
+		return &boundedTransport{next: http.DefaultTransport}
 	}
 	t = t.Clone()
 	t.ResponseHeaderTimeout, t.IdleConnTimeout = headerTimeout, idleTimeout
-	return &bounded{next: t}
+	return &boundedTransport{next: t}
 }
 
 // packFollows lets the last answer be as long as a pack may be. What stands before the pack is kept in memory, so it may not.
-func (b *bounded) packFollows() {
+func (b *boundedTransport) packFollows() {
 	if b != nil && b.last != nil {
 		b.last.left = maxReceived
 	}
 }
 
 // RoundTrip implements http.RoundTripper.
-func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
+func (b *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
@@ -206,19 +206,19 @@ func (b *bounded) RoundTrip(req *http.Request) (*http.Response, error) {
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		limit = maxRefusal
 	}
-	b.last = &limited{ReadCloser: res.Body, left: limit, quiet: limit == maxRefusal}
+	b.last = &limitedBody{ReadCloser: res.Body, left: limit, quiet: limit == maxRefusal}
 	res.Body = b.last
 	return res, nil
 }
 
-// limited is an answer's body that may not go on for ever. Of an error the beginning is enough.
-type limited struct {
+// limitedBody is an answer's body that may not go on for ever. Of an error the beginning is enough.
+type limitedBody struct {
 	io.ReadCloser
 	left  int64
 	quiet bool
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedBody) Read(p []byte) (int, error) {
 	if l.left <= 0 {
 		if l.quiet {
 			return 0, io.EOF

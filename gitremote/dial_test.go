@@ -75,7 +75,7 @@ func TestUnusable(t *testing.T) {
 				s, err = OpenClone(t.Context(), c.dir)
 			}
 			if err == nil {
-				_, err = s.Look(t.Context(), file)
+				_, err = s.Overview(t.Context(), file)
 			}
 			if c.want == "" {
 				if err != nil {
@@ -133,7 +133,7 @@ func TestCredentials(t *testing.T) {
 			kept := helper(t, c.helper)
 			web := guarded(t, w, c.user, c.password)
 			r := dial(t, Options{URL: strings.Replace(web.URL, "://", "://"+c.at, 1) + "/.git", Token: c.token})
-			_, err := r.Look(t.Context(), file)
+			_, err := r.Overview(t.Context(), file)
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), secret) {
 					t.Errorf("error is %v, want %q in it", err, c.want)
@@ -208,7 +208,7 @@ func TestRedirect(t *testing.T) {
 	t.Cleanup(from.Close)
 	// Another port is another origin.
 	r := dial(t, Options{URL: strings.Replace(from.URL, "127.0.0.1", "localhost", 1) + "/.git", Token: secret})
-	if _, err := r.Look(t.Context(), file); err != nil {
+	if _, err := r.Overview(t.Context(), file); err != nil {
 		t.Fatal(err)
 	}
 	if len(got) < 2 || strings.Join(got, "") != "" {
@@ -264,7 +264,7 @@ func TestCancelled(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	t.Cleanup(mute.Close)
-	if _, err := dial(t, Options{URL: mute.URL + "/x.git"}).Look(ctx, file); !errors.Is(err, context.Canceled) {
+	if _, err := dial(t, Options{URL: mute.URL + "/x.git"}).Overview(ctx, file); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -272,17 +272,17 @@ func TestCancelled(t *testing.T) {
 // TestSSHNeedsAgent: without an agent there are no keys, and that is said.
 func TestSSHNeedsAgent(t *testing.T) {
 	t.Setenv("SSH_AUTH_SOCK", "")
-	if _, err := dial(t, Options{URL: "git@example.com:acme/fleet.git"}).Look(t.Context(), file); err == nil || !strings.Contains(err.Error(), saySSHAgent) {
+	if _, err := dial(t, Options{URL: "git@example.com:acme/fleet.git"}).Overview(t.Context(), file); err == nil || !strings.Contains(err.Error(), saySSHAgent) {
 		t.Error(err)
 	}
 }
 
 func TestBoundedAnswers(t *testing.T) {
 	endless := iotest.DataErrReader(strings.NewReader(strings.Repeat("x", 100)))
-	if data, err := io.ReadAll(&limited{ReadCloser: io.NopCloser(endless), left: 10, quiet: true}); err != nil || len(data) != 10 {
+	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(endless), left: 10, quiet: true}); err != nil || len(data) != 10 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
-	if data, err := io.ReadAll(&limited{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 100))), left: 10}); !errors.Is(err, ErrTooLarge) || len(data) != 10 {
+	if data, err := io.ReadAll(&limitedBody{ReadCloser: io.NopCloser(strings.NewReader(strings.Repeat("x", 100))), left: 10}); !errors.Is(err, ErrTooLarge) || len(data) != 10 {
 		t.Errorf("%d bytes, %v", len(data), err)
 	}
 }

@@ -17,16 +17,16 @@
 // None of them is safe for concurrent use.
 //
 // Paths are bytes, as git has them: spaces, quotes, newlines and bytes that are no UTF-8 stay as they are. Every changed
-// path is told, a rename by its old and its new name.
+// path is listed, a rename by its old and its new name.
 //
-// Invariants: a branch is moved only from the value that was observed, and never by force; ancestry is told by commits that were
+// Invariants: a branch is moved only from the value that was observed, and never by force; ancestry is proved by commits that were
 // read, each under the hash of its content, or it is an error; tags and notes with a branch's name do not count; no error and no
 // refusal shows credentials.
 //
 // How it fails: an answer is whole, or it is an error. A shallow or partial clone that lacks an object which the answer
-// depends on is an error that says so, never "no merge base" or "absent". What git itself would refuse to check out (an
+// depends on is an error that names it, never "no merge base" or "absent". What git itself would refuse to check out (an
 // entry named "..", a name with a slash, two entries of one name) is an error too, because a path would not mean one thing. A
-// branch that could not be moved is told with the reason, and stops no other.
+// branch that could not be moved is returned with the reason, and stops no other.
 package gitremote
 
 import (
@@ -59,11 +59,11 @@ const (
 	maxParents = 4 << 20   // parents of all commits that are read: real histories have one or two for each
 )
 
-// Errors that callers tell apart.
+// Errors that callers distinguish.
 var (
 	ErrNotFound    = errors.New("no such revision")    // by Resolve
 	ErrUnrelated   = errors.New("no common commit")    // by MergeBase and Changes: the histories are whole, and have none
-	ErrIncomplete  = errors.New("the clone lacks it")  // shallow, partial or broken: the answer cannot be told
+	ErrIncomplete  = errors.New("the clone lacks it")  // shallow, partial or broken: the answer is unknown
 	ErrNotAFile    = errors.New("not a regular file")  // by File: a directory, symbolic link or submodule stands there
 	ErrTooLarge    = errors.New("more than is read")   // a bound of this package was hit
 	ErrUnsupported = errors.New("unsupported format")  // by Open: a repository format that is not read here
@@ -75,7 +75,7 @@ var (
 // Repo is one clone on disk. Close it.
 type Repo struct {
 	dir     string // as the caller named it, for errors
-	at      place
+	at      location
 	storage catalogue
 	objects *objects
 	bare    bool
@@ -111,7 +111,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	return r, nil
 }
 
-// read reads what the repository says of itself.
+// read reads the repository's own settings.
 func (r *Repo) read() error {
 	cfg, err := r.storage.Config()
 	if err != nil {
@@ -162,23 +162,23 @@ func (r *Repo) format(cfg *config.Config) error {
 // Close lets go of the repository's files.
 func (r *Repo) Close() error { return r.objects.Close() }
 
-// place is where the parts of a repository stand.
-type place struct {
+// location is where the parts of a repository stand.
+type location struct {
 	git    string // HEAD
 	common string // objects and refs; the same but for linked worktrees
 	bare   bool
 }
 
 // locate finds the repository that dir is in.
-func locate(dir string) (place, error) {
+func locate(dir string) (location, error) {
 	at, err := filepath.Abs(dir)
 	if err != nil {
-		return place{}, err
+		return location{}, err
 	}
 	if info, err := os.Stat(at); err != nil {
-		return place{}, err
+		return location{}, err
 	} else if !info.IsDir() {
-		return place{}, fmt.Errorf("%w: not a directory", ErrNoRepo)
+		return location{}, fmt.Errorf("%w: not a directory", ErrNoRepo)
 	}
 	for ; ; at = filepath.Dir(at) {
 		git := filepath.Join(at, ".git")
@@ -189,15 +189,15 @@ func locate(dir string) (place, error) {
 		case err == nil:
 			to, err := leads(git, "gitdir: ")
 			if err != nil {
-				return place{}, err
+				return location{}, err
 			}
 			return common(to)
 		case !errors.Is(err, os.ErrNotExist):
-			return place{}, err
+			return location{}, err
 		case isGitDir(at):
-			return place{git: at, common: at, bare: true}, nil
+			return location{git: at, common: at, bare: true}, nil
 		case at == filepath.Dir(at):
-			return place{}, fmt.Errorf("%w here or above", ErrNoRepo)
+			return location{}, fmt.Errorf("%w here or above", ErrNoRepo)
 		}
 	}
 }
@@ -218,21 +218,21 @@ func leads(file, word string) (string, error) {
 	return to, nil
 }
 
-// common is the place of a git directory, which a linked worktree shares with others.
-func common(git string) (place, error) {
+// common is the location of a git directory, which a linked worktree shares with others.
+func common(git string) (location, error) {
 	to, err := leads(filepath.Join(git, "commondir"), "")
 	switch {
 	case errors.Is(err, os.ErrNotExist) && !isGitDir(git):
-		return place{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
+		return location{}, fmt.Errorf("%w: %s is none", ErrNoRepo, git)
 	case errors.Is(err, os.ErrNotExist):
 		to = git
 	case err != nil:
-		return place{}, err
+		return location{}, err
 	}
-	return place{git: git, common: to}, nil
+	return location{git: git, common: to}, nil
 }
 
-// isGitDir tells whether a directory has what makes it a repository.
+// isGitDir reports whether a directory has what makes it a repository.
 func isGitDir(dir string) bool {
 	for _, name := range []string{"objects", "refs"} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || !info.IsDir() {

@@ -12,14 +12,14 @@ import (
 // Bounds of what is kept of a history.
 const (
 	maxLine     = 250     // commits of a source's first-parent line
-	maxSubjects = 200_000 // commits whose first line is kept; lines come early, and one without is told without
+	maxSubjects = 200_000 // commits whose first line is kept; lines come first; a commit without has an empty subject
 	maxWords    = 512     // bytes of a commit's first line
 )
 
 // graph is what is known of a history: commits and their parents, each under the hash of its own content. A commit that is
 // only known as somebody's parent is there too, unread: what lies behind it is not known.
 //
-// Everything it tells is proved by the commits that it holds, so what it lacks can make it say "not known" and nothing else.
+// Every answer is proved by the commits that it holds: where one is missing the answer is "not known", and never a wrong one.
 type graph struct {
 	index map[plumbing.Hash]int32
 	nodes []vertex
@@ -59,13 +59,13 @@ func (g *graph) at(h plumbing.Hash) int32 {
 	return i
 }
 
-// has tells whether a commit was read.
+// has reports whether a commit was read.
 func (g *graph) has(h plumbing.Hash) bool {
 	i, ok := g.index[h]
 	return ok && g.nodes[i].read
 }
 
-// add takes a commit in.
+// add adds a commit.
 func (g *graph) add(e entry) error {
 	if g.has(e.hash) {
 		return nil
@@ -105,7 +105,7 @@ type source struct {
 	known bool // the tip was read
 	line  []int32
 	whole bool
-	// first tells of each commit that the tip descends from which commit of the line leads to it, the oldest such: its place
+	// first is, for each commit that the tip descends from, the oldest commit of the line that leads to it: its place
 	// plus one. 0: the tip is not known to descend from it.
 	first []int32
 }
@@ -130,7 +130,7 @@ func (g *graph) follow(tip plumbing.Hash) *source {
 	return s
 }
 
-// spread goes from a commit to all that it descends from, itself included, as long as visit says so.
+// spread goes from a commit to all that it descends from, itself included, as long as visit returns true.
 func (g *graph) spread(from int32, visit func(int32) bool) {
 	todo := []int32{from}
 	for len(todo) > 0 {
@@ -162,8 +162,8 @@ type standing struct {
 	reach    int
 }
 
-// place tells how a commit stands to the source. RelationUnknown: more of the history is needed to tell.
-func (s *source) place(tip plumbing.Hash) standing {
+// standing is how a commit stands to the source. RelationUnknown: more of the history is needed.
+func (s *source) standing(tip plumbing.Hash) standing {
 	i, ok := s.graph.index[tip]
 	switch {
 	case !s.known || !ok:
@@ -188,11 +188,11 @@ func (s *source) place(tip plumbing.Hash) standing {
 
 // reach is how many commits of the line descend from one that the tip descends from.
 func (s *source) reach(i int32) int {
-	place := int(s.first[i]) - 1
-	if s.line[place] == i {
-		return place
+	position := int(s.first[i]) - 1
+	if s.line[position] == i {
+		return position
 	}
-	return place + 1
+	return position + 1
 }
 
 // commits is the line as the plan has it.

@@ -62,7 +62,7 @@ func (h history) relation(source, tip int) plan.Relation {
 // everything is told.
 func TestPlace(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 7))
-	told, untold := 0, 0
+	known, unknown := 0, 0
 	for range 2000 {
 		h := drawn(random)
 		lacks := random.IntN(4) // quarters of the commits that are not read
@@ -83,20 +83,20 @@ func TestPlace(t *testing.T) {
 		}
 		source, tip := random.IntN(len(h)), random.IntN(len(h))
 		s := g.follow(numbered(source))
-		got, want := s.place(numbered(tip)), h.relation(source, tip)
+		got, want := s.standing(numbered(tip)), h.relation(source, tip)
 		if got.relation == plan.RelationUnknown {
-			if untold++; !missing {
+			if unknown++; !missing {
 				t.Fatalf("nothing is told of %d and %d in the whole history %v", source, tip, h)
 			}
 			continue
 		}
-		if told++; got.relation != want {
+		if known++; got.relation != want {
 			t.Fatalf("%d stands to %d as %d, want %d, in %v", tip, source, got.relation, want, h)
 		}
 		checkReach(t, h, s, [2]int{source, tip}, got, missing)
 	}
-	if told < 500 || untold < 100 {
-		t.Errorf("%d were told and %d were not: the test says little", told, untold)
+	if known < 500 || unknown < 100 {
+		t.Errorf("%d were told and %d were not: the test says little", known, unknown)
 	}
 }
 
@@ -131,7 +131,7 @@ func BenchmarkFollow(b *testing.B) {
 	for b.Loop() {
 		s := g.follow(numbered(n - 1))
 		for i := range 1000 {
-			if s.place(numbered(n-2-i)).relation != plan.Behind {
+			if s.standing(numbered(n-2-i)).relation != plan.Behind {
 				b.Fatal("not behind")
 			}
 		}

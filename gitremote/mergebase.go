@@ -53,7 +53,7 @@ func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 // lacks stays unread. Commit times decide the order alone: wrong clocks cost time.
 //
 // Reading whole generations instead took 2.5 s and 183 MB of 50,000 commits for a branch that is 2,000 behind; git rev-list,
-// which goes this way, 0.03 s. A commit-graph file would be quicker still, and proves nothing: what it says has no hash.
+// which goes this way, 0.03 s. A commit-graph file would be quicker still, and proves nothing: no hash covers it.
 func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) (whole bool, err error) {
 	todo, seen := &queue{graph: into}, map[int32]bool{}
 	push := func(i int32) error {

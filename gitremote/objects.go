@@ -56,7 +56,7 @@ func openObjects(ctx context.Context, dir string) (*objects, error) {
 	return o, o.add(dir, 0)
 }
 
-// add takes in a directory of objects and those that it leads to. One that is not there lacks its objects, as git has it.
+// add adds a directory of objects and those that it leads to. One that does not exist is empty, as in git.
 func (o *objects) add(dir string, depth int) error {
 	if depth > maxAlternates || len(o.dirs) >= maxDirs {
 		return fmt.Errorf("%w: directories of objects that lead to each other", ErrTooLarge)

@@ -31,7 +31,7 @@ type pack struct {
 	meter meter
 }
 
-// spool takes a pack in. It is read as long as the meter's context lasts.
+// spool receives a pack. It is read as long as the meter's context lasts.
 func spool(m meter, from io.Reader) (*pack, error) {
 	f, err := os.CreateTemp("", "sluice-*.pack")
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *reading) run() error {
 		if err != nil {
 			return err
 		}
-		if err := r.take(h, scan); err != nil {
+		if err := r.visit(h, scan); err != nil {
 			return err
 		}
 	}
@@ -125,8 +125,8 @@ func (r *reading) run() error {
 	return r.rest()
 }
 
-// take looks at one object as the pass comes to it. All of it is read, so that what it inflates to is counted.
-func (r *reading) take(h *packfile.ObjectHeader, scan *packfile.Scanner) error {
+// visit looks at one object of the pass. All of it is read, so that what it inflates to is counted.
+func (r *reading) visit(h *packfile.ObjectHeader, scan *packfile.Scanner) error {
 	if err := r.pack.meter.spend(0); err != nil { // an empty one would not ask
 		return err
 	}
@@ -163,7 +163,7 @@ func (r *reading) take(h *packfile.ObjectHeader, scan *packfile.Scanner) error {
 	return nil
 }
 
-// mark notes where an object of the kind begins.
+// mark records where an object of the kind begins.
 func (r *reading) mark(at int64) error {
 	if len(r.kinds) >= maxLooked {
 		return fmt.Errorf("%w: "+sayLooked, ErrTooLarge, maxLooked, r.kind)
@@ -224,7 +224,7 @@ func (r *reading) give(at int64, content []byte) error {
 	return r.sink(h, content)
 }
 
-// commits takes every commit of the pack into a graph.
+// commits adds every commit of the pack to a graph.
 func (p *pack) commits(g *graph) error {
 	return p.each(plumbing.CommitObject, maxCommit, func(h plumbing.Hash, content []byte) error {
 		c, err := decodeCommit(content)
@@ -263,7 +263,7 @@ func decodeCommit(content []byte) (*object.Commit, error) {
 func memory(kind plumbing.ObjectType, content []byte) plumbing.EncodedObject {
 	o := &plumbing.MemoryObject{}
 	o.SetType(kind)
-	_, _ = o.Write(content) // memory takes everything
+	_, _ = o.Write(content) // writing to memory cannot fail
 	return o
 }
 

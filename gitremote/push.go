@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	maxSaid   = 16 << 10 // bytes kept of what a server's hooks print
-	maxPushes = 40       // pushes of one pass: enough to find three or four refused branches among a thousand
+	maxPrinted = 16 << 10 // bytes kept of what a server's hooks print
+	maxPushes  = 40       // pushes of one pass: enough to find three or four refused branches among a thousand
 )
 
 // Push is moves to be made.
@@ -31,15 +31,15 @@ type Push struct {
 	Now   func() time.Time // asked just before the write, of which each move's Before must not have come; for reflogs too
 }
 
-// late tells whether a move is void by time.
+// late reports whether a move is void by time.
 func (p Push) late(m plan.Move) bool { return !m.Before.IsZero() && !p.Now().Before(m.Before) }
 
 // Move moves branches: all in one request where none is refused, each on its own, and each only if it is still where it was observed. No objects
-// are sent: every commit that a branch moves to is on the server. It tells which were not moved, in the order of moves.
+// are sent: every commit that a branch moves to is on the server. It returns those that were not moved, in the order of moves.
 //
 // An error means that nothing is known of what was moved; else every move is either done or refused. A branch that somebody
 // else moved to the same commit counts as moved.
-func (r *Remote) Move(ctx context.Context, p Push) ([]Refused, error) {
+func (r *Remote) Move(ctx context.Context, p Push) ([]Refusal, error) {
 	if len(p.Moves) == 0 {
 		return nil, nil
 	}
@@ -52,7 +52,7 @@ func (r *Remote) Move(ctx context.Context, p Push) ([]Refused, error) {
 
 // move pushes all at once. A server may decline a push as a whole for one branch in it (a pre-receive hook does): then halves
 // are pushed, and theirs, until the branch is alone with its refusal.
-func (r *Remote) move(ctx context.Context, p Push) ([]Refused, error) {
+func (r *Remote) move(ctx context.Context, p Push) ([]Refusal, error) {
 	refused := refusals{}
 	groups := [][]plan.Move{p.Moves}
 	for pushes := 1; len(groups) > 0; pushes++ {
@@ -87,7 +87,7 @@ func (r *Remote) attempt(ctx context.Context, p Push, moves []plan.Move) (attemp
 	if err != nil {
 		return out, err
 	}
-	defer func() { _ = s.Close() }() // the answer was read, or the error is told
+	defer func() { _ = s.Close() }() // the answer was read, or the error is returned
 	if err := supported(adv); err != nil {
 		return out, err
 	}
@@ -118,8 +118,8 @@ func shaOf(refs map[string]plumbing.Hash, b plan.Branch) plan.SHA {
 
 // push sends the commands and puts down what was refused.
 func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offered *capability.List, out *attempt) error {
-	var said saying
-	req, err := request(offered, out.sent, &said)
+	var printed transcript
+	req, err := request(offered, out.sent, &printed)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func (r *Remote) push(ctx context.Context, s transport.ReceivePackSession, offer
 	if report == nil && err != nil && ctx.Err() != nil {
 		return err
 	}
-	no := unconfirmed(report, out.sent, r.creds.hide(said.String()))
+	no := unconfirmed(report, out.sent, r.creds.hide(printed.String()))
 	if len(no) == 0 {
 		return nil
 	}
@@ -165,13 +165,13 @@ func (a *attempt) judge(m plan.Move, now *packp.AdvRefs, why string) {
 }
 
 // request is the commands with their leases, and a pack of nothing. It is not atomic: one refused branch stops no other.
-func request(offered *capability.List, moves []plan.Move, said io.Writer) (*packp.ReferenceUpdateRequest, error) {
+func request(offered *capability.List, moves []plan.Move, printed io.Writer) (*packp.ReferenceUpdateRequest, error) {
 	req := packp.NewReferenceUpdateRequestFromCapabilities(offered)
 	if offered.Supports(capability.Sideband64k) {
 		if err := req.Capabilities.Set(capability.Sideband64k); err != nil {
 			return nil, err
 		}
-		req.Progress = said
+		req.Progress = printed
 	}
 	for _, m := range moves {
 		to, err := hash(m.New)
@@ -197,8 +197,8 @@ func emptyPack() []byte {
 	return append(pack, sum[:]...)
 }
 
-// unconfirmed is the moves that the server did not say it made, each with the server's reason; "": it gave none.
-func unconfirmed(report *packp.ReportStatus, moves []plan.Move, said string) map[plan.Branch]string {
+// unconfirmed is the moves that the server did not confirm, each with its reason; "": it gave none.
+func unconfirmed(report *packp.ReportStatus, moves []plan.Move, printed string) map[plan.Branch]string {
 	no := map[plan.Branch]string{}
 	for _, m := range moves {
 		no[m.Branch] = ""
@@ -215,7 +215,7 @@ func unconfirmed(report *packp.ReportStatus, moves []plan.Move, said string) map
 			delete(no, branch)
 			continue
 		}
-		no[branch] = reason(branch, c.Status, said)
+		no[branch] = reason(branch, c.Status, printed)
 	}
 	if report.UnpackStatus != "ok" {
 		for b := range no {
@@ -225,24 +225,24 @@ func unconfirmed(report *packp.ReportStatus, moves []plan.Move, said string) map
 	return no
 }
 
-// reason is why a branch was refused: what a hook or the server said that names it, and the word of the protocol.
-func reason(b plan.Branch, status, said string) string {
+// reason is why a branch was refused: the line of a hook or the server that names it, and the word of the protocol.
+func reason(b plan.Branch, status, printed string) string {
 	status = plan.Clean(status)
 	out := status
-	for line := range strings.Lines(said) {
+	for line := range strings.Lines(printed) {
 		line = strings.TrimPrefix(plan.Clean(line), "error: ")
 		switch {
 		case !names(line, string(b)):
 		case !strings.Contains(line, status):
 			return status + ": " + line
 		default:
-			out = line // git's own words, unless somebody says more
+			out = line // git's own words, unless another line has more
 		}
 	}
 	return out
 }
 
-// names tells whether a line names a branch, and not one whose name holds its name.
+// names reports whether a line names a branch, and not one whose name holds its name.
 func names(line, branch string) bool {
 	const more = "-._/0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 	before, after, found := strings.Cut(line, branch)
@@ -250,12 +250,12 @@ func names(line, branch string) bool {
 	return found && (after == "" || !strings.Contains(more, after[:1])) && (before == "" || !strings.Contains(more, before[len(before)-1:]))
 }
 
-// saying keeps the beginning of what a server prints.
-type saying struct{ bytes.Buffer }
+// transcript keeps the beginning of what a server prints.
+type transcript struct{ bytes.Buffer }
 
-func (s *saying) Write(p []byte) (int, error) {
-	if room := maxSaid - s.Len(); room > 0 {
-		_, _ = s.Buffer.Write(p[:min(room, len(p))]) // memory takes everything
+func (s *transcript) Write(p []byte) (int, error) {
+	if room := maxPrinted - s.Len(); room > 0 {
+		_, _ = s.Buffer.Write(p[:min(room, len(p))]) // writing to memory cannot fail
 	}
 	return len(p), nil
 }

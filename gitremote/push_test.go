@@ -26,7 +26,7 @@ func (w *world) two() (old, tip plan.SHA) {
 }
 
 // reasons is refusals in one line.
-func reasons(refused []Refused) string {
+func reasons(refused []Refusal) string {
 	out := make([]string, len(refused))
 	for i, r := range refused {
 		out[i] = string(r.Branch) + ": " + r.Reason

@@ -29,12 +29,12 @@ const (
 )
 
 // Move moves branches of the repository itself, each only if it is still where it was observed, and never one that is checked
-// out: its working directory would stay behind. It tells which were not moved, in the order of moves.
+// out: its working directory would stay behind. It returns those that were not moved, in the order of moves.
 //
 // `git update-ref` writes them, so that git and sluice may run at once. It runs in a git directory of our own, which leads to the
 // clone's refs and logs and to nothing else of it: no config or hook of the clone is seen, and of its objects only the commits
 // that were read here. Where a link or what is no file stands on the way to a ref or its log, nothing is written.
-func (c *Clone) Move(ctx context.Context, p Push) ([]Refused, error) {
+func (c *Clone) Move(ctx context.Context, p Push) ([]Refusal, error) {
 	refused := refusals{}
 	if err := c.move(ctx, p, refused); err != nil {
 		return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
@@ -106,7 +106,7 @@ func removeLeftovers(now time.Time) {
 	}
 }
 
-// fits tells whether a branch is to be moved; else it is where it should be, or is put down. The commit that it moves to is put
+// fits reports whether a branch is to be moved; else it is where it should be, or is put down. The commit that it moves to is put
 // into dir.
 func (c *Clone) fits(m plan.Move, busy map[plan.Branch]string, dir string, refused refusals) bool {
 	if !fitForRef(string(m.Branch)) {
@@ -218,15 +218,15 @@ func (c *Clone) judge(m plan.Move, why string, refused refusals) {
 	}
 }
 
-// updateRefs runs `git update-ref` on lines of its language. It gives what git says against it; "": it is done.
+// updateRefs runs `git update-ref` on lines of its language. It returns git's objection; "": it is done.
 func updateRefs(ctx context.Context, dir, lines string, at time.Time) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", "update-ref", "--no-deref", "-m", wordsReflog, "--stdin")
 	cmd.Dir = string(filepath.Separator)
 	cmd.Env = append(Environ(), "GIT_DIR="+dir, "GIT_CONFIG_GLOBAL="+os.DevNull, "GIT_CONFIG_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "LC_ALL=C",
 		"GIT_COMMITTER_NAME=sluice", "GIT_COMMITTER_EMAIL=sluice@localhost", fmt.Sprintf("GIT_COMMITTER_DATE=@%d +0000", at.Unix()))
 	cmd.Stdin = strings.NewReader(lines)
-	var said saying
-	cmd.Stderr = &said
+	var printed transcript
+	cmd.Stderr = &printed
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // killed, it would leave its locks
 	cmd.WaitDelay = lockTimeout
 	err := cmd.Run()
@@ -235,12 +235,12 @@ func updateRefs(ctx context.Context, dir, lines string, at time.Time) (string, e
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.As(err, &exit):
-		return cmp.Or(strings.TrimPrefix(said.String(), "fatal: "), exit.Error()), nil
+		return cmp.Or(strings.TrimPrefix(printed.String(), "fatal: "), exit.Error()), nil
 	}
 	return "", err
 }
 
-// keepsLogs tells whether git would begin a reflog for a branch here.
+// keepsLogs reports whether git would begin a reflog for a branch here.
 func (c *Clone) keepsLogs() bool {
 	cfg, err := c.repo.storage.Config()
 	if err != nil {
@@ -264,7 +264,7 @@ func (c *Clone) busy() (map[plan.Branch]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read its config: %w", err)
 	}
-	if !cfg.Core.IsBare { // where it is not said, a HEAD counts as checked out
+	if !cfg.Core.IsBare { // where it is not set, a HEAD counts as checked out
 		at := filepath.Dir(common)
 		if cfg.Core.Worktree != "" {
 			at = cfg.Core.Worktree

@@ -20,7 +20,7 @@ import (
 
 // Remote is a repository that is reached by git's protocol: over https, http, ssh, or on this machine's disk (file), where
 // git's own programs answer and hooks run. It is read without a clone: the branches are listed once, and of the objects only
-// the commits that tell how branches stand, and one file, are kept.
+// the commits that prove how branches stand, and one file, are kept.
 //
 // A server with filters (uploadpack.allowFilter, as forges have it) sends commits alone. Another one sends whole trees with
 // them: they pass through a temporary file, and memory does not grow with them.
@@ -35,22 +35,22 @@ type Remote struct {
 	refused map[packp.Filter]bool // filters that the server turned out not to allow
 	survey  survey
 	spent   budget
-	answers *bounded // nil but over https and http
+	answers *boundedTransport // nil but over https and http
 }
 
-// Look lists the branches, and reads the file that stands at a path of the default branch's tip.
-func (r *Remote) Look(ctx context.Context, file string) (Look, error) {
-	look, err := r.look(ctx, file)
+// Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
+func (r *Remote) Overview(ctx context.Context, file string) (Overview, error) {
+	overview, err := r.overview(ctx, file)
 	if err != nil {
-		return Look{}, r.fault("read", err)
+		return Overview{}, r.fault("read", err)
 	}
-	return look, nil
+	return overview, nil
 }
 
-func (r *Remote) look(ctx context.Context, file string) (Look, error) {
+func (r *Remote) overview(ctx context.Context, file string) (Overview, error) {
 	adv, err := r.connect(ctx)
 	if err != nil {
-		return Look{}, err
+		return Overview{}, err
 	}
 	heads := map[plan.Branch]plumbing.Hash{}
 	for name, h := range adv.References {
@@ -59,17 +59,17 @@ func (r *Remote) look(ctx context.Context, file string) (Look, error) {
 		}
 	}
 	if len(adv.Shallows) > 0 {
-		return Look{}, fmt.Errorf("%w: %s", ErrIncomplete, sayRemoteShallow)
+		return Overview{}, fmt.Errorf("%w: %s", ErrIncomplete, sayRemoteShallow)
 	}
 	r.survey = survey{heads: heads, graph: newGraph()}
 	name, err := defaultOf(adv, heads)
 	if err != nil {
-		return Look{}, err
+		return Overview{}, err
 	}
 	return r.readTip(ctx, name, file)
 }
 
-// defaultOf is the branch that the server's HEAD names. A server that does not name it (git before 1.8.4) tells its commit:
+// defaultOf is the branch that the server's HEAD names. A server that does not name it (git before 1.8.4) gives its commit:
 // then it is the only branch that stands there.
 func defaultOf(adv *packp.AdvRefs, heads map[plan.Branch]plumbing.Hash) (plan.Branch, error) {
 	for _, s := range adv.Capabilities.Get(capability.SymRef) {
@@ -93,31 +93,31 @@ func defaultOf(adv *packp.AdvRefs, heads map[plan.Branch]plumbing.Hash) (plan.Br
 
 // readTip reads the default branch's newest commit with one file. Where there are no filters the whole tree comes anyway, so
 // some of the history comes with it: most often that is all that is needed.
-func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (look Look, err error) {
+func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (overview Overview, err error) {
 	tip := r.survey.heads[name]
-	look = Look{Default: name, Tip: plan.SHA(tip.String())}
+	overview = Overview{Default: name, Tip: plan.SHA(tip.String())}
 	a := ask{wants: []plumbing.Hash{tip}, depth: 1}
 	if !r.caps.Supports(capability.Filter) {
 		a.depth = lineDepth
 	}
 	p, err := r.fetch(ctx, a, packp.FilterTreeDepth(uint64(strings.Count(file, "/"))+2))
 	if err != nil {
-		return Look{}, err
+		return Overview{}, err
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	if err := p.commits(r.survey.graph); err != nil {
-		return Look{}, err
+		return Overview{}, err
 	}
 	if !r.survey.graph.has(tip) {
-		return Look{}, fmt.Errorf("%w: commit %s", ErrIncomplete, tip)
+		return Overview{}, fmt.Errorf("%w: commit %s", ErrIncomplete, tip)
 	}
-	look.TipAt = r.survey.graph.time(r.survey.graph.index[tip])
+	overview.TipAt = r.survey.graph.time(r.survey.graph.index[tip])
 	blob, data, err := p.readFile(tip, file)
 	if err != nil {
-		return Look{}, fmt.Errorf("file %q at %s: %w", file, look.Tip.Short(), err)
+		return Overview{}, fmt.Errorf("file %q at %s: %w", file, overview.Tip.Short(), err)
 	}
-	look.File, look.Data = blob, data
-	return look, nil
+	overview.File, overview.Data = blob, data
+	return overview, nil
 }
 
 // readFile reads a file of a commit's tree; nil: there is none.
@@ -133,8 +133,8 @@ func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, er
 	return getter(p.find).file(c.TreeHash, path.Clean(name))
 }
 
-// Track tells how windowed branches stand to the branches that they follow, as Look found them.
-func (r *Remote) Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+// Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
+func (r *Remote) Track(ctx context.Context, wanted []Follower) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
 	branches, sources, err := r.survey.track(ctx, wanted, r)
 	if err != nil {
 		return nil, nil, r.fault("read", err)
@@ -163,7 +163,7 @@ func (r *Remote) read(ctx context.Context, a ask, into *graph) (err error) {
 	return p.commits(into)
 }
 
-// filters tells whether the server takes a filter, as far as it is known.
+// filters reports whether the server supports a filter, as far as it is known.
 func (r *Remote) filters(f packp.Filter) bool {
 	return r.caps.Supports(capability.Filter) && !r.refused[f]
 }
@@ -174,7 +174,7 @@ func (r *Remote) fetch(ctx context.Context, a ask, f packp.Filter) (*pack, error
 		f = ""
 	}
 	p, err := r.receive(ctx, a, f)
-	if err != nil && f != "" && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) { // what is said of it may be lost: a server that refuses hangs up while it is asked
+	if err != nil && f != "" && ctx.Err() == nil && !errors.Is(err, ErrTooLarge) { // the reason may be lost: a server that refuses hangs up amid the request
 		r.refused[f] = true
 		return r.receive(ctx, a, "")
 	}
@@ -210,7 +210,7 @@ func (r *Remote) receive(ctx context.Context, a ask, f packp.Filter) (p *pack, e
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = answer.Close() }() // all was read, or the error is told already
+	defer func() { _ = answer.Close() }() // all was read, or the error is returned already
 	r.answers.packFollows()
 	return spool(meter{ctx, &r.spent}, unwrapped(answer, req.Capabilities))
 }
@@ -226,7 +226,7 @@ func unwrapped(answer io.Reader, caps *capability.List) io.Reader {
 	return answer
 }
 
-// stateless tells whether one session answers many requests.
+// stateless reports whether one session answers many requests.
 func (r *Remote) stateless() bool { return strings.HasPrefix(r.end.Protocol, "http") }
 
 // Close ends what is open.

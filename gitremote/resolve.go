@@ -76,7 +76,7 @@ func (r *Repo) base(name string) (*object.Commit, error) {
 	return nil, ErrNotFound
 }
 
-// fitForRef tells whether a name can be part of a ref. Refs are files: a name that leads elsewhere is never looked up.
+// fitForRef reports whether a name can be part of a ref. Refs are files: a name that leads elsewhere is never looked up.
 func fitForRef(name string) bool { return plumbing.ReferenceName("refs/x/"+name).Validate() == nil }
 
 // abbreviated is the one commit whose SHA begins so; nil: name is no abbreviation, or no commit has it.
@@ -106,7 +106,7 @@ func (r *Repo) abbreviated(name string) (*object.Commit, error) {
 	return commit, nil
 }
 
-// step takes one step of ~N or ^N; without a kind it is none.
+// step is the ancestor that one ~N or ^N leads to; without a kind, the commit itself.
 func (r *Repo) step(c *object.Commit, kind, digits string) (*object.Commit, error) {
 	n, err := strconv.Atoi(cmp.Or(digits, "1"))
 	switch {

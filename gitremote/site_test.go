@@ -17,9 +17,9 @@ import (
 
 // site is what tracks and moves windowed branches.
 type site interface {
-	Look(ctx context.Context, file string) (Look, error)
-	Track(ctx context.Context, wanted []Wanted) ([]plan.Tracked, map[plan.Branch]plan.Source, error)
-	Move(ctx context.Context, p Push) ([]Refused, error)
+	Overview(ctx context.Context, file string) (Overview, error)
+	Track(ctx context.Context, wanted []Follower) ([]plan.Tracked, map[plan.Branch]plan.Source, error)
+	Move(ctx context.Context, p Push) ([]Refusal, error)
 	Close() error
 }
 
@@ -146,9 +146,9 @@ func temporary(t testing.TB) int {
 const file = ".github/sluice.yaml"
 
 // look looks, and fails the test if that fails.
-func look(t testing.TB, s site) Look {
+func look(t testing.TB, s site) Overview {
 	t.Helper()
-	l, err := s.Look(t.Context(), file)
+	l, err := s.Overview(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,9 +159,9 @@ func look(t testing.TB, s site) Look {
 func track(t testing.TB, s site, names ...plan.Branch) ([]plan.Tracked, plan.Source) {
 	t.Helper()
 	look(t, s)
-	wanted := make([]Wanted, len(names))
+	wanted := make([]Follower, len(names))
 	for i, n := range names {
-		wanted[i] = Wanted{Name: n, From: "main"}
+		wanted[i] = Follower{Name: n, From: "main"}
 	}
 	branches, sources, err := s.Track(t.Context(), wanted)
 	if err != nil {

@@ -28,7 +28,7 @@ func TestSSH(t *testing.T) {
 			w.branch("rw/a", old)
 			addr := sshServer(t, known)
 			r := dial(t, Options{URL: "ssh://git@" + addr + w.dir})
-			_, err := r.Look(t.Context(), file)
+			_, err := r.Overview(t.Context(), file)
 			if !known {
 				if err == nil || !strings.Contains(err.Error(), "key is unknown") {
 					t.Errorf("error is %v", err)

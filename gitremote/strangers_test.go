@@ -143,7 +143,7 @@ func TestNothingIsWrittenOutside(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Look(t.Context(), file); name == "refs" && (err == nil || !strings.Contains(err.Error(), "boundary crossed")) {
+		if _, err := c.Overview(t.Context(), file); name == "refs" && (err == nil || !strings.Contains(err.Error(), "boundary crossed")) {
 			t.Errorf("refs that are elsewhere: %v", err)
 		}
 		refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))

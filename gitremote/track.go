@@ -21,8 +21,8 @@ const (
 	maxTracked = 10_000      // windowed branches
 )
 
-// Look is what a repository shows before its rules are known.
-type Look struct {
+// Overview is what a repository shows before its rules are known.
+type Overview struct {
 	Default plan.Branch // what HEAD names
 	Tip     plan.SHA    // of the default branch
 	TipAt   time.Time   // when it was committed
@@ -30,11 +30,11 @@ type Look struct {
 	Data    []byte      // its content
 }
 
-// Wanted is a windowed branch and the branch that it follows.
-type Wanted struct{ Name, From plan.Branch }
+// Follower is a windowed branch and the branch that it follows.
+type Follower struct{ Name, From plan.Branch }
 
-// Refused is a branch that was not moved, and why: words for people, cleaned, not longer than a reason may be.
-type Refused struct {
+// Refusal is a branch that was not moved, and why: words for people, cleaned, not longer than a reason may be.
+type Refusal struct {
 	Branch plan.Branch
 	Reason string
 }
@@ -69,8 +69,8 @@ type survey struct {
 // pair is a branch's tip and its source's.
 type pair struct{ source, tip plumbing.Hash }
 
-// track tells how every wanted branch stands to its source. Histories are read as deep as that takes and no deeper.
-func (s *survey) track(ctx context.Context, wanted []Wanted, from reader) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+// track finds how every wanted branch stands to its source. Histories are read as deep as that needs and no deeper.
+func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
 	if len(wanted) > maxTracked {
 		return nil, nil, fmt.Errorf("%w: %d windowed branches", ErrTooLarge, len(wanted))
 	}
@@ -89,7 +89,7 @@ func (s *survey) track(ctx context.Context, wanted []Wanted, from reader) ([]pla
 		return nil, nil, err
 	}
 	for _, r := range from.rounds() {
-		if known.settled(r) {
+		if known.complete(r) {
 			continue
 		}
 		if err := s.learn(ctx, r, known, from); err != nil {
@@ -100,11 +100,11 @@ func (s *survey) track(ctx context.Context, wanted []Wanted, from reader) ([]pla
 	return branches, known.sources(s, wanted), err
 }
 
-// standings is all that a graph tells at one time of the sources and of the pairs that must be told apart, each once.
+// standings is what a graph proves at one time of the sources and of the pairs of branches, each once.
 type standings struct {
 	follow map[plumbing.Hash]*source
 	of     map[pair]standing
-	open   []pair // of which it tells nothing
+	open   []pair // of which it proves nothing
 }
 
 // ask asks the graph as it is now. Each source and each pair may cost a walk through all of it, and of a source's walk only the
@@ -122,7 +122,7 @@ func (k *standings) ask(ctx context.Context, g *graph) error {
 				return err
 			}
 			p := pair{h, tip}
-			if k.of[p] = s.place(tip); k.of[p].relation == plan.RelationUnknown {
+			if k.of[p] = s.standing(tip); k.of[p].relation == plan.RelationUnknown {
 				k.open = append(k.open, p)
 			}
 		}
@@ -137,8 +137,8 @@ func (k *standings) ask(ctx context.Context, g *graph) error {
 	return nil
 }
 
-// settled tells whether a round has nothing to add.
-func (k *standings) settled(r round) bool {
+// complete reports whether a round has nothing to add.
+func (k *standings) complete(r round) bool {
 	if len(k.open) > 0 {
 		return false
 	}
@@ -181,7 +181,7 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 		if err := from.read(ctx, ask{wants: []plumbing.Hash{p.source}, haves: []plumbing.Hash{p.tip}}, s.graph); err != nil {
 			return err
 		}
-		if at := s.graph.follow(p.source).place(p.tip); at.relation == plan.RelationUnknown {
+		if at := s.graph.follow(p.source).standing(p.tip); at.relation == plan.RelationUnknown {
 			if err := from.read(ctx, ask{wants: []plumbing.Hash{p.tip}, haves: []plumbing.Hash{p.source}}, s.graph); err != nil {
 				return err
 			}
@@ -190,7 +190,7 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 			return err
 		}
 		if slices.Contains(known.open, p) {
-			return nil // their histories cross: only whole ones tell
+			return nil // their histories cross: only whole ones prove anything
 		}
 	}
 	return nil
@@ -198,14 +198,14 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 
 // tracked is the branches as the plan has them, in the order wanted. All that could be read was, so what is not known of a
 // branch by now is an error, never a relation.
-func (s *survey) tracked(wanted []Wanted, known *standings) ([]plan.Tracked, error) {
+func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.Tracked, error) {
 	folded := map[string][]plan.Branch{}
 	for name := range s.heads {
 		folded[strings.ToLower(string(name))] = append(folded[strings.ToLower(string(name))], name)
 	}
 	out := make([]plan.Tracked, 0, len(wanted))
 	for _, w := range wanted {
-		t := plan.Tracked{Name: w.Name, Relation: plan.Absent, Twin: twin(folded[strings.ToLower(string(w.Name))], w.Name)}
+		t := plan.Tracked{Name: w.Name, Relation: plan.Absent, Twin: caseConflict(folded[strings.ToLower(string(w.Name))], w.Name)}
 		if tip, ok := s.heads[w.Name]; ok {
 			t.Tip, t.Relation = plan.SHA(tip.String()), plan.RelationUnknown
 			if source, ok := s.heads[w.From]; ok {
@@ -221,8 +221,8 @@ func (s *survey) tracked(wanted []Wanted, known *standings) ([]plan.Tracked, err
 	return out, nil
 }
 
-// twin is the first of names that is not the name itself.
-func twin(names []plan.Branch, name plan.Branch) plan.Branch {
+// caseConflict is the first of names that is not the name itself.
+func caseConflict(names []plan.Branch, name plan.Branch) plan.Branch {
 	slices.Sort(names)
 	for _, n := range names {
 		if n != name {
@@ -233,7 +233,7 @@ func twin(names []plan.Branch, name plan.Branch) plan.Branch {
 }
 
 // sources is the followed branches as the plan has them; one that is not there has no tip.
-func (k *standings) sources(s *survey, wanted []Wanted) map[plan.Branch]plan.Source {
+func (k *standings) sources(s *survey, wanted []Follower) map[plan.Branch]plan.Source {
 	out := map[plan.Branch]plan.Source{}
 	for _, w := range wanted {
 		if _, done := out[w.From]; done {

@@ -52,7 +52,7 @@ func TestLookFinds(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			everywhere(t, func(t *testing.T, w *world, open func() site) {
 				w.commit(c.files)
-				l, err := open().Look(t.Context(), file)
+				l, err := open().Overview(t.Context(), file)
 				switch {
 				case errors.Is(c.want, errTooLargeOrMissing):
 					if !errors.Is(err, ErrTooLarge) && !errors.Is(err, ErrIncomplete) {
@@ -142,7 +142,7 @@ func TestSourceMissing(t *testing.T) {
 		w.git("tag", "gone", string(tip))
 		s := open()
 		look(t, s)
-		got, sources, err := s.Track(t.Context(), []Wanted{{"rw/a", "gone"}, {"rw/b", "main"}})
+		got, sources, err := s.Track(t.Context(), []Follower{{"rw/a", "gone"}, {"rw/b", "main"}})
 		if err != nil || got[0].Relation != plan.RelationUnknown || got[0].Tip != tip || sources["gone"].Tip != "" || !sources["gone"].Blind {
 			t.Errorf("%+v %+v %v", got, sources, err)
 		}

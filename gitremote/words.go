@@ -57,18 +57,18 @@ const (
 func showName(b plan.Branch) string { return plan.Clean(string(b)) }
 
 // refuse makes a refusal of words.
-func refuse(b plan.Branch, form string, args ...any) Refused {
-	return Refused{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
+func refuse(b plan.Branch, form string, args ...any) Refusal {
+	return Refusal{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
 }
 
 // refusals is the branches that were not moved.
-type refusals map[plan.Branch]Refused
+type refusals map[plan.Branch]Refusal
 
 // add puts a branch down with the reason.
 func (r refusals) add(b plan.Branch, form string, args ...any) { r[b] = refuse(b, form, args...) }
 
 // of is the refusals among moves, in their order.
-func (r refusals) of(moves []plan.Move) (out []Refused) {
+func (r refusals) of(moves []plan.Move) (out []Refusal) {
 	for _, m := range moves {
 		if no, ok := r[m.Branch]; ok {
 			out = append(out, no)
@@ -77,7 +77,7 @@ func (r refusals) of(moves []plan.Move) (out []Refused) {
 	return out
 }
 
-// done tells whether nothing can be done about a branch any more: it is where it should be, or it is put down that somebody else
+// done reports whether nothing can be done about a branch any more: it is where it should be, or it is put down that somebody else
 // moved it.
 func (r refusals) done(m plan.Move, now plan.SHA) bool {
 	switch {

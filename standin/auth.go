@@ -35,7 +35,7 @@ type caller struct {
 	id    int64  // of the installation
 }
 
-// errNoCredentials says that a request came without any.
+// errNoCredentials: a request has none.
 var errNoCredentials = errors.New("no credentials")
 
 // who reads the credentials of a request.
@@ -53,8 +53,8 @@ func (g *GitHub) who(r *http.Request) (caller, error) {
 	return caller{}, refuse(http.StatusUnauthorized, msgBadCredentials)
 }
 
-// byPassword reads what git and curl send: a token as the password, or a person's login as the name. Nobody is asked to
-// prove that they are who they say: the stand-in has no secrets to keep.
+// byPassword reads what git and curl send: a token as the password, or a person's login as the name. Nobody has to
+// prove who they are: the stand-in has no secrets to keep.
 func (g *GitHub) byPassword(r *http.Request) (caller, error) {
 	name, password, ok := r.BasicAuth()
 	if !ok {
@@ -94,7 +94,7 @@ func (g *GitHub) byToken(value string) (caller, error) {
 	return caller{actor: g.us(), token: &t, id: t.installation}, nil
 }
 
-// byJWT verifies a JSON web token as GitHub says it does:
+// byJWT verifies a JSON web token as GitHub documents it:
 // https://docs.github.com/en/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-json-web-token-jwt-for-a-github-app
 func (g *GitHub) byJWT(value string) (caller, error) {
 	var claims jwt.RegisteredClaims
@@ -136,7 +136,7 @@ func (g *GitHub) RevokeTokens() {
 	clear(g.tokens)
 }
 
-// sees tells whether a caller can see a repository at all: what one cannot see does not exist, 404.
+// sees reports whether a caller can see a repository at all: what one cannot see does not exist, 404.
 func (g *GitHub) sees(c caller, r *Repo) bool {
 	if c.token == nil {
 		return !c.app // persons see what is public, and everything is

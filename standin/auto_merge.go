@@ -32,7 +32,7 @@ func (r *Repo) ArmAutoMerge(n int, by string, method Method) error {
 	})
 }
 
-// DisarmAutoMerge takes the wish back.
+// DisarmAutoMerge cancels it.
 func (r *Repo) DisarmAutoMerge(n int, by string) error {
 	return r.editAs(by, n, "auto_merge_disabled", func(p *Pull) object { p.AutoMerge = nil; return nil })
 }

@@ -117,7 +117,7 @@ func (d *gitDir) edit(all map[string]leaf, c Change) error {
 	return nil
 }
 
-// uproot takes a file, or a whole directory, out.
+// uproot removes a file, or a whole directory.
 func uproot(all map[string]leaf, path string) map[string]leaf {
 	out := map[string]leaf{}
 	for name, l := range all {

@@ -45,7 +45,7 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 	r.g.meet(s.By)
 	s.ID, s.At, s.SHA = r.g.nextID(), r.g.now(), c.sha
 	r.statuses[c.sha] = append(r.statuses[c.sha], s)
-	r.tellStatus(s)
+	r.sendStatus(s)
 	r.autoMerge()
 	return s, nil
 }
@@ -75,12 +75,12 @@ func (r *Repo) setCheck(c Check) error {
 		list = append(list, c)
 	}
 	r.checks[c.SHA] = list
-	r.tellCheck(c)
+	r.sendCheck(c)
 	r.autoMerge()
 	return nil
 }
 
-// latest is each context's newest status on a commit, in the order in which the contexts first came up; the caller holds
+// latest is each context's newest status on a commit, in the order in which the contexts first appeared; the caller holds
 // r.mu. Contexts that differ only in case are one.
 func (r *Repo) latest(sha string) []Status {
 	var list []Status
@@ -159,7 +159,7 @@ func ofCheck(c Check) string {
 	return stateFailing
 }
 
-// rollup is a commit's checks and statuses taken together, in GraphQL's words; "" if there are none. The caller holds r.mu.
+// rollup is a commit's checks and statuses combined, in GraphQL's words; "" if there are none. The caller holds r.mu.
 func (r *Repo) rollup(sha string) string {
 	statuses, checks := r.latest(sha), r.checks[sha]
 	if len(statuses)+len(checks) == 0 {

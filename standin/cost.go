@@ -14,9 +14,9 @@ import (
 const (
 	requestsPerPoint = 100
 	maxNodes         = 500_000
-	// maxCounted bounds the selections that are counted: fragments within fragments can be told in few words.
+	// maxCounted bounds the selections that are counted: fragments within fragments multiply.
 	maxCounted = 100_000
-	// maxDepth bounds how deep they lie: a fragment may hold itself until somebody looks whether the query is valid.
+	// maxDepth bounds how deep they lie: a fragment may hold itself until the query is validated.
 	maxDepth = 50
 	// maxCount keeps counts far from overflowing; it is over every limit.
 	maxCount = 1 << 40

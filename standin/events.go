@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// What is told to the App, as far as it reads it, in the shapes of GitHub's webhooks:
+// The App's events, as far as it reads them, in the shapes of GitHub's webhooks:
 // https://docs.github.com/en/webhooks/webhook-events-and-payloads
 
 // appEvents are what the App has subscribed to, besides what every App gets.
@@ -13,8 +13,8 @@ var appEvents = []string{
 	"check_run", "check_suite", "merge_group", "pull_request", "pull_request_review", "push", "repository", "status",
 }
 
-// tell sends an event of this repository if the App is installed there; the caller holds r.mu.
-func (r *Repo) tell(event, action string, by Actor, rest object) {
+// send sends an event of this repository if the App is installed there; the caller holds r.mu.
+func (r *Repo) send(event, action string, by Actor, rest object) {
 	to := r.g.installationOf(r)
 	if to == nil || r.g.hooks.nowhere() {
 		return
@@ -35,28 +35,28 @@ func (r *Repo) short() object {
 	return object{"id": r.id, "node_id": nodeID("Repository", r.id), "name": r.name, "full_name": r.String(), "private": false}
 }
 
-func (r *Repo) tellPull(action string, by Actor, p *Pull, extra object) {
+func (r *Repo) sendPull(action string, by Actor, p *Pull, extra object) {
 	rest := object{"number": p.Number, "pull_request": r.onePullJSON(p, detail{mergeable: mergeableUnknown, state: "UNKNOWN"})}
 	maps.Copy(rest, extra)
-	r.tell("pull_request", action, by, rest)
+	r.send("pull_request", action, by, rest)
 }
 
-func (r *Repo) tellReview(action string, by Actor, p *Pull, v Review) {
+func (r *Repo) sendReview(action string, by Actor, p *Pull, v Review) {
 	review := object{ // webhooks spell the state small
 		"id": v.ID, "user": r.g.userJSON(v.By), "state": strings.ToLower(string(v.State)), "commit_id": v.On, "submitted_at": timeOrNil(v.At),
 	}
-	r.tell("pull_request_review", action, by, object{"review": review, "pull_request": r.pullJSON(p)})
+	r.send("pull_request_review", action, by, object{"review": review, "pull_request": r.pullJSON(p)})
 }
 
-func (r *Repo) tellStatus(s Status) {
-	r.tell("status", "", s.By, object{
+func (r *Repo) sendStatus(s Status) {
+	r.send("status", "", s.By, object{
 		"id": s.ID, "sha": s.SHA, "name": r.String(), "context": s.Context, "state": s.State, "description": orNil(s.Description),
 		"created_at": timeOrNil(s.At), "updated_at": timeOrNil(s.At),
 	})
 }
 
-func (r *Repo) tellPush(m move) {
-	r.tell("push", "", m.by, object{
+func (r *Repo) sendPush(m move) {
+	r.send("push", "", m.by, object{
 		"ref": "refs/heads/" + m.branch, "before": orZero(m.before), "after": orZero(m.after), "created": m.before == "", "deleted": m.after == "",
 		"forced": m.before != "" && m.after != "" && !r.Contains(m.after, m.before),
 		"pusher": object{"name": m.by.rest(), "email": mailOf(m.by.rest())},
@@ -70,15 +70,15 @@ func orZero(sha string) string {
 	return sha
 }
 
-func (r *Repo) tellCheck(c Check) {
+func (r *Repo) sendCheck(c Check) {
 	action, run := "created", object{"id": c.ID, "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At)}
 	if c.Status == "completed" {
 		action, run["conclusion"] = "completed", c.Conclusion
 	}
-	r.tell("check_run", action, c.App, object{"check_run": run})
+	r.send("check_run", action, c.App, object{"check_run": run})
 	if conclusion := r.suite(c); conclusion != "" {
 		suite := object{"id": c.Suite, "head_sha": c.SHA, "status": "completed", "conclusion": conclusion}
-		r.tell("check_suite", "completed", c.App, object{"check_suite": suite})
+		r.send("check_suite", "completed", c.App, object{"check_suite": suite})
 	}
 }
 

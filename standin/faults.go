@@ -22,7 +22,7 @@ type Fault struct {
 	Contains string // part of the request's body, for GraphQL
 	Skip     int    // how many matching requests pass unharmed first
 	Times    int    // how many are harmed then; 0: one, -1: all
-	Met      func() // called as each of those begins; nil: nobody is told
+	Met      func() // called as each of those begins; may be nil
 
 	Chance func() bool // whether a request that all of this matches is harmed; never called twice at once; nil: each is
 
@@ -101,8 +101,8 @@ func (g *GitHub) SetLatency(d time.Duration) {
 	g.faults.latency = d
 }
 
-// take finds the fault for a request and counts it down.
-func (f *faults) take(r *http.Request, route string, body []byte) (Fault, bool) {
+// next finds the fault for a request and counts it down.
+func (f *faults) next(r *http.Request, route string, body []byte) (Fault, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, one := range f.list {
@@ -221,11 +221,11 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 		w.Header().Set("Content-Type", contentType)
 	}
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, body) // the client went away: nobody is left to tell
+	_, _ = io.WriteString(w, body) // fails only if the client went away
 	return true
 }
 
-// discard takes an answer that gets lost.
+// discard is the writer of an answer that gets lost.
 type discard struct{ header http.Header }
 
 // Header implements http.ResponseWriter.
@@ -256,7 +256,7 @@ func (c *cutter) Write(b []byte) (int, error) {
 	panic(http.ErrAbortHandler) // net/http's way to break off
 }
 
-// trimAPI takes the prefix of an Enterprise Server off.
+// trimAPI removes the prefix of an Enterprise Server.
 func trimAPI(p string) string {
 	if p == "/api/graphql" {
 		return "/graphql"

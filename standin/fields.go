@@ -17,7 +17,7 @@ var (
 	}
 )
 
-// fields tells of each field of the schema how it comes by its value.
+// fields resolve each field of the schema.
 var fields = map[string]map[string]resolver{
 	"App": {
 		"databaseId": of(func(a Actor) any { return a.App }),
@@ -63,7 +63,7 @@ var fields = map[string]map[string]resolver{
 	"Label":                   {"name": of(func(name string) any { return name })},
 	"LabelConnection":         pageFields,
 	"MergeQueueParameters":    {"maxEntriesToMerge": of(func(*ruleNode) any { return 5 })},
-	"Mutation":                {"updateRefs": ask((*look).updateRefs)},
+	"Mutation":                {"updateRefs": ask((*view).updateRefs)},
 	"PageInfo": {
 		"endCursor":   of(func(c *connection) any { return c.end }),
 		"hasNextPage": of(func(c *connection) any { return c.more }),
@@ -83,10 +83,10 @@ var fields = map[string]map[string]resolver{
 	},
 	"PullRequestReviewConnection": pageFields,
 	"Query": {
-		"rateLimit":  of(func(l *look) any { return l }),
-		"repository": ask((*look).repository),
+		"rateLimit":  of(func(l *view) any { return l }),
+		"repository": ask((*view).repository),
 	},
-	"RateLimit": {"cost": of(func(l *look) any { return l.points() })},
+	"RateLimit": {"cost": of(func(l *view) any { return l.points() })},
 	"Ref": {
 		"name":          of(func(b *branchRef) any { return b.short() }),
 		"refUpdateRule": of(func(b *branchRef) any { return b.updateRule() }),

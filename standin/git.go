@@ -21,7 +21,7 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// gitDir is one bare repository. Everything that git is told comes in as validated object names and full ref names, or on
+// gitDir is one bare repository. Git gets validated object names and full ref names, or on
 // standard input, so that no value can become an option.
 type gitDir struct {
 	dir string
@@ -34,11 +34,11 @@ type gitDir struct {
 	commits memo[string, *commit]
 	bases   memo[[2]string, string]
 	diffs   memo[[2]string, []fileChange]
-	merges  memo[[2]string, merged]
+	merges  memo[[2]string, mergeResult]
 	lines   memo[[2]string, []*commit]
 	reach   memo[string, map[string]bool]
 	trees   memo[string, []treeEntry]
-	logs    memo[logged, []string]
+	logs    memo[historyKey, []string]
 }
 
 // Bounds on what is kept in memory of immutable objects, in entries; a full memo starts anew.
@@ -68,7 +68,7 @@ const leastMajor, leastMinor = 2, 38
 
 var gitVersion = regexp.MustCompile(`^git version (\d+)\.(\d+)`)
 
-// checkGit tells whether there is a git that can do what the stand-in needs.
+// checkGit reports whether there is a git that can do what the stand-in needs.
 func checkGit(dir string) error {
 	out, err := (&gitDir{dir: dir}).run("version")
 	if err != nil {
@@ -77,10 +77,10 @@ func checkGit(dir string) error {
 	return newEnough(string(out))
 }
 
-func newEnough(said string) error {
-	m := gitVersion.FindStringSubmatch(said)
+func newEnough(version string) error {
+	m := gitVersion.FindStringSubmatch(version)
 	if m == nil {
-		return fmt.Errorf("git version: cannot read %q", said)
+		return fmt.Errorf("git version: cannot read %q", version)
 	}
 	major, minor := intOf(m[1]), intOf(m[2])
 	if major < leastMajor || major == leastMajor && minor < leastMinor {
@@ -123,7 +123,7 @@ func (d *gitDir) configure() error {
 	return errors.Join(err, f.Close())
 }
 
-// gitError is a run of git that said no.
+// gitError is a run of git that failed.
 type gitError struct {
 	verb string
 	code int // the exit code; -1 if it was killed
@@ -177,7 +177,7 @@ func (d *gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// validRef tells whether a full ref name is one that git would take; git check-ref-format says what the rules are.
+// validRef reports whether a full ref name is one that git would take; git check-ref-format says what the rules are.
 func validRef(ref string) bool {
 	if !strings.HasPrefix(ref, "refs/") || strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".") || len(ref) > 255 {
 		return false
@@ -215,7 +215,7 @@ func (d *gitDir) tip(ref string) (string, error) {
 	return found.Hash().String(), nil
 }
 
-// errMoved says that a ref was not where the caller saw it.
+// errMoved: a ref is not where the caller saw it.
 var errMoved = errors.New("ref moved")
 
 // refMove sets a ref from one value to another; "" is none.
@@ -234,9 +234,9 @@ func (d *gitDir) move(moves ...refMove) error {
 		return d.moveInMemory(moves)
 	}
 	_, err := d.runIn(strings.NewReader(script.String()), nil, "update-ref", "-z", "--stdin")
-	var said *gitError
-	if errors.As(err, &said) && strings.Contains(said.text, "cannot lock ref") {
-		return fmt.Errorf("%w: %s", errMoved, strings.TrimSpace(said.text))
+	var failed *gitError
+	if errors.As(err, &failed) && strings.Contains(failed.text, "cannot lock ref") {
+		return fmt.Errorf("%w: %s", errMoved, strings.TrimSpace(failed.text))
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func (r *Repo) advertise(w http.ResponseWriter, req *http.Request, service strin
 	}
 	w.Header().Set("Content-Type", "application/x-git-"+service+"-advertisement")
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = io.WriteString(w, pktLine("# service=git-"+service+"\n")+"0000") // the client went away: nobody is left to tell
+	_, _ = io.WriteString(w, pktLine("# service=git-"+service+"\n")+"0000") // fails only if the client went away
 	_, _ = w.Write(out)
 }
 
@@ -137,7 +137,7 @@ func (r *Repo) exchange(w http.ResponseWriter, req *http.Request, service string
 	}
 }
 
-// receive takes a push under the repository's lock and tells of what it moved.
+// receive runs a push under the repository's lock and sends the events of what it moved.
 func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.Reader, by Actor) {
 	data, err := io.ReadAll(body)
 	if err != nil {
@@ -148,7 +148,7 @@ func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.Reader,
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if refused := r.declined(wishes, by); len(refused) > 0 {
-		_, _ = w.Write(report(wishes, refused, caps)) // the client went away: nobody is left to tell
+		_, _ = w.Write(report(wishes, refused, caps)) // fails only if the client went away
 		return
 	}
 	cmd := r.git.service(req.Context(), req, "receive-pack")
@@ -159,7 +159,7 @@ func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.Reader,
 	if err := cmd.Run(); err != nil {
 		r.g.opts.Log.Warn("git receive-pack", "repo", r.String(), "err", err)
 	}
-	r.tellPushed(wishes, by)
+	r.followPush(wishes, by)
 }
 
 // command is one ref that a push wants to move.
@@ -196,7 +196,7 @@ func (r *Repo) wish(c command, by Actor) (move, bool) {
 	return m, ok
 }
 
-// declined lists what rules forbid, by ref. Whether an unknown commit goes forward only git can tell: see forwardOnly.
+// declined lists what rules forbid, by ref. Whether an unknown commit is a fast-forward, git decides: see forwardOnly.
 func (r *Repo) declined(wishes []command, by Actor) map[string]string {
 	no := map[string]string{}
 	for _, c := range wishes {
@@ -225,25 +225,25 @@ func (r *Repo) forwardOnly(wishes []command, by Actor) bool {
 	return false
 }
 
-// report declines a whole push in git's words, and says why on the side band that people see.
+// report declines a whole push in git's words, with the reason on the side band that people see.
 func report(wishes []command, refused map[string]string, caps string) []byte {
-	var status, said strings.Builder
+	var status, messages strings.Builder
 	status.WriteString(pktLine("unpack ok\n"))
 	for _, c := range wishes {
 		status.WriteString(pktLine("ng " + c.ref + " protected branch hook declined\n"))
 		if why := refused[c.ref]; why != "" {
-			fmt.Fprintf(&said, "error: GH013: %s for %s\n", strings.TrimSpace(why), c.ref)
+			fmt.Fprintf(&messages, "error: GH013: %s for %s\n", strings.TrimSpace(why), c.ref)
 		}
 	}
 	status.WriteString("0000")
 	if !strings.Contains(caps, "side-band-64k") {
 		return []byte(status.String())
 	}
-	return []byte(pktLine("\x02"+said.String()) + pktLine("\x01"+status.String()) + "0000")
+	return []byte(pktLine("\x02"+messages.String()) + pktLine("\x01"+status.String()) + "0000")
 }
 
-// tellPushed follows up the wishes that came true.
-func (r *Repo) tellPushed(wishes []command, by Actor) {
+// followPush does what follows the commands that git carried out.
+func (r *Repo) followPush(wishes []command, by Actor) {
 	for _, c := range wishes {
 		m, ok := r.wish(c, by)
 		now, err := r.git.tip(c.ref)

@@ -119,7 +119,7 @@ func fillDefaults(o *Options) {
 	}
 }
 
-// firstID is where numbers of accounts, repositories and so on start: nobody should take one for a pull request's.
+// firstID is where numbers of accounts, repositories and so on start: none of them is mistaken for a pull request's.
 const firstID = 1000
 
 // Close stops deliveries. What Options.Dir holds stays.
@@ -134,7 +134,7 @@ func (g *GitHub) Close() {
 // Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /git/OWNER/NAME.git.
 func (g *GitHub) Handler() http.Handler { return g.handler }
 
-// SetURL says where Handler is reachable, once that is known.
+// SetURL sets the URL at which Handler is reachable.
 func (g *GitHub) SetURL(url string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -264,10 +264,10 @@ var (
 	validName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
-// ErrExists says that a repository, branch or pull request is there already.
+// ErrExists: a repository, branch or pull request exists already.
 var ErrExists = errors.New("already exists")
 
-// ErrNotFound says that a repository, branch, commit or pull request is not there.
+// ErrNotFound: a repository, branch, commit or pull request does not exist.
 var ErrNotFound = errors.New("not found")
 
 // CreateRepo makes a repository with one commit of files on its default branch main, in the reach of the App. The App is
@@ -292,7 +292,7 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	g.mu.Lock()
 	g.repos = append(g.repos, r)
 	g.mu.Unlock()
-	g.tellInstalled(r)
+	g.sendRepoAdded(r)
 	return r, nil
 }
 

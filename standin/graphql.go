@@ -110,7 +110,7 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	}
-	data, errs := g.graphql.execute(newLook(g, who, c), doc, op, q.Variables)
+	data, errs := g.graphql.execute(newView(g, who, c), doc, op, q.Variables)
 	out := object{}
 	if data != nil {
 		out["data"] = json.RawMessage(data)
@@ -122,7 +122,7 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 }
 
 // execute answers an operation; without data if it does not fit the schema.
-func (s *graphqlServer) execute(l *look, doc document, op *ast.OperationDefinition, variables map[string]any) (data []byte, errs []object) {
+func (s *graphqlServer) execute(l *view, doc document, op *ast.OperationDefinition, variables map[string]any) (data []byte, errs []object) {
 	for _, e := range doc.wrong {
 		errs = append(errs, invalidQuery(e, op))
 	}
@@ -158,7 +158,7 @@ func invalidQuery(e *gqlerror.Error, op *ast.OperationDefinition) object {
 		o["message"] = fmt.Sprintf(msgNoField, m[1], m[2])
 		o["extensions"] = object{"code": "undefinedField", "typeName": m[2], "fieldName": m[1]}
 		if op != nil && strings.EqualFold(string(op.Operation), m[2]) {
-			o["path"] = []string{strings.TrimSpace(string(op.Operation) + " " + op.Name), m[1]} // deeper ones lie where the library does not tell
+			o["path"] = []string{strings.TrimSpace(string(op.Operation) + " " + op.Name), m[1]} // the library does not give the path of deeper ones
 		}
 	}
 	return o
@@ -216,7 +216,7 @@ func place(cursor string) int {
 	return n
 }
 
-// size is how many nodes are asked for; GitHub wants that said, and no more than 100.
+// size is how many nodes are asked for; GitHub demands it, 100 at most.
 func size(name string, a arguments) (n int, last bool, err error) {
 	n, first := a.number("first")
 	if !first {

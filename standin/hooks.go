@@ -54,13 +54,13 @@ type hook struct {
 	quit    context.CancelFunc
 	running sync.WaitGroup
 	url     string
-	queue   []queued
+	queue   []queueEntry
 	log     []*Delivery
 	fates   []*Fate
 }
 
-// queued is a delivery whose fate is decided already.
-type queued struct {
+// queueEntry is a delivery whose fate is decided already.
+type queueEntry struct {
 	d    *Delivery
 	fate Fate
 }
@@ -81,14 +81,14 @@ func (h *hook) stop() {
 	h.running.Wait()
 }
 
-// SetWebhookURL says where the App hears of events from now on; "" for nowhere.
+// SetWebhookURL sets where events are sent from now on; "" for nowhere.
 func (g *GitHub) SetWebhookURL(url string) {
 	g.hooks.mu.Lock()
 	defer g.hooks.mu.Unlock()
 	g.hooks.url = url
 }
 
-// nowhere reports whether nobody hears of events.
+// nowhere reports whether events are sent nowhere.
 func (h *hook) nowhere() bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,7 +134,7 @@ func (h *hook) send(event string, to *installation, repository int64, payload ob
 
 func (h *hook) add(d *Delivery) {
 	h.g.jobBegins()
-	h.queue = append(h.queue, queued{d, h.fateOf(d)})
+	h.queue = append(h.queue, queueEntry{d, h.fateOf(d)})
 	select {
 	case h.wake <- struct{}{}:
 	default: // it is awake
@@ -171,12 +171,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// next takes the first delivery of the queue.
-func (h *hook) next() (one queued, ok bool) {
+// next removes the first delivery from the queue.
+func (h *hook) next() (one queueEntry, ok bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if len(h.queue) == 0 {
-		return queued{}, false
+		return queueEntry{}, false
 	}
 	one = h.queue[0]
 	h.queue = h.queue[1:]
@@ -224,7 +224,7 @@ func (h *hook) keep(d *Delivery) {
 	}
 }
 
-// post sends one delivery and notes how it went. Failures are never tried again, as on GitHub.
+// post sends one delivery and records the outcome. Failures are never tried again, as on GitHub.
 func (h *hook) post(ctx context.Context, d *Delivery) {
 	h.mu.Lock()
 	url := h.url

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// installation is our App on one account. Its fields are guarded by GitHub.mu; a copy is taken to look at it.
+// installation is our App on one account. Its fields are guarded by GitHub.mu; readers get a copy.
 type installation struct {
 	id        int64
 	owner     string
@@ -26,7 +26,7 @@ func allPermissions() map[string]string {
 	}
 }
 
-// Install puts the App on an account with all the permissions it asks for. It tells of it unless it was there already.
+// Install puts the App on an account with all the permissions it asks for. An event is sent unless it was installed already.
 func (g *GitHub) Install(owner string) {
 	id := g.nextID()
 	created := g.now()
@@ -38,10 +38,10 @@ func (g *GitHub) Install(owner string) {
 	i := &installation{id: id, owner: owner, created: created}
 	g.installations = append(g.installations, i)
 	g.mu.Unlock()
-	g.tellInstallation("created", i)
+	g.sendInstallation("created", i)
 }
 
-// Uninstall takes the App off an account: its tokens end at once.
+// Uninstall removes the App from an account: its tokens end at once.
 func (g *GitHub) Uninstall(owner string) {
 	g.mu.Lock()
 	at := slices.IndexFunc(g.installations, func(i *installation) bool { return strings.EqualFold(i.owner, owner) })
@@ -53,7 +53,7 @@ func (g *GitHub) Uninstall(owner string) {
 	g.installations = slices.Delete(g.installations, at, at+1)
 	maps.DeleteFunc(g.tokens, func(_ string, t token) bool { return t.installation == gone.id })
 	g.mu.Unlock()
-	g.tellInstallation("deleted", gone)
+	g.sendInstallation("deleted", gone)
 }
 
 // Suspend makes an installation refuse everything until Resume.
@@ -65,7 +65,7 @@ func (g *GitHub) Resume(owner string) { g.setSuspended(owner, "unsuspend", time.
 func (g *GitHub) setSuspended(owner, action string, at time.Time) {
 	i := g.changeInstallation(owner, func(i *installation) { i.suspended = at })
 	if i != nil {
-		g.tellInstallation(action, i)
+		g.sendInstallation(action, i)
 	}
 }
 
@@ -154,15 +154,15 @@ func shortRepos(list []*Repo) []object {
 	return out
 }
 
-func (g *GitHub) tellInstallation(action string, i *installation) {
+func (g *GitHub) sendInstallation(action string, i *installation) {
 	g.hooks.send("installation", i, 0, object{
 		"action": action, "installation": g.installationJSON(i), "repositories": shortRepos(g.reposOf(i.owner)),
 		"sender": g.userJSON(person(i.owner)), "requester": nil,
 	})
 }
 
-// tellInstalled tells the App of a repository that came into its reach.
-func (g *GitHub) tellInstalled(r *Repo) {
+// sendRepoAdded sends the event of a repository that was added to the installation.
+func (g *GitHub) sendRepoAdded(r *Repo) {
 	i := g.installationOf(r)
 	if i == nil {
 		return

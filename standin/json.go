@@ -72,7 +72,7 @@ func (r *Repo) labelJSON(name string) object {
 func (r *Repo) pullJSON(p *Pull) object {
 	base := p.BaseSHA
 	if base == "" {
-		base, _ = r.git.tip("refs/heads/" + p.Base) // told to people only; "" if git fails
+		base, _ = r.git.tip("refs/heads/" + p.Base) // for display only; "" if git fails
 	}
 	labels := make([]object, 0, len(p.Labels))
 	for _, l := range p.Labels {
@@ -119,7 +119,7 @@ type detail struct {
 	state     string
 }
 
-// pullDetail finds out about a copy of a pull request what takes git; r.mu is not held.
+// pullDetail reads of a pull request what has to be asked of git; r.mu is not held.
 func (r *Repo) pullDetail(p Pull) (detail, error) {
 	tip, err := r.baseOf(p)
 	if err != nil {

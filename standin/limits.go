@@ -34,7 +34,7 @@ type budget struct {
 	reset                  time.Time
 }
 
-// spend takes points; ok is false if there are none left.
+// spend spends points; ok is false if too few are left.
 func (l *limits) spend(key limitKey, points int, now time.Time) (b budget, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (g *GitHub) Left(owner, resource string) int {
 	return g.limits.peek(limitKey{id, resource}, g.now()).remaining
 }
 
-// peek tells what is left.
+// peek is what is left.
 func (l *limits) peek(key limitKey, now time.Time) budget {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -74,16 +74,16 @@ func (d *gitDir) moveInMemory(moves []refMove) error {
 }
 
 // mergeInMemory is the three-way merge of two commits, by whole files.
-func (d *gitDir) mergeInMemory(ours, theirs string) (merged, error) {
+func (d *gitDir) mergeInMemory(ours, theirs string) (mergeResult, error) {
 	base, err := d.mergeBase(ours, theirs)
 	if err != nil || base == "" {
-		return merged{conflict: true}, err
+		return mergeResult{conflict: true}, err
 	}
 	old, oldErr := d.leaves(base)
 	one, oneErr := d.leaves(ours)
 	other, err := d.leaves(theirs)
 	if err := errors.Join(oldErr, oneErr, err); err != nil {
-		return merged{}, err
+		return mergeResult{}, err
 	}
 	all, paths := maps.Clone(one), maps.Clone(old)
 	maps.Copy(paths, other)
@@ -92,7 +92,7 @@ func (d *gitDir) mergeInMemory(ours, theirs string) (merged, error) {
 		switch {
 		case was == is || one[path] == is:
 		case one[path] != was:
-			return merged{conflict: true}, nil
+			return mergeResult{conflict: true}, nil
 		case is == leaf{}:
 			delete(all, path)
 		default:
@@ -102,12 +102,12 @@ func (d *gitDir) mergeInMemory(ours, theirs string) (merged, error) {
 	for path := range all {
 		for dir := parent(path); dir != ""; dir = parent(dir) {
 			if all[dir] != (leaf{}) {
-				return merged{conflict: true}, nil // a file on one side, a directory on the other
+				return mergeResult{conflict: true}, nil // a file on one side, a directory on the other
 			}
 		}
 	}
 	tree, err := d.plant(all)
-	return merged{tree: tree}, err
+	return mergeResult{tree: tree}, err
 }
 
 // parent is the directory of a path; "" of one at the top.

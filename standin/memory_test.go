@@ -76,7 +76,7 @@ func TestMemoryAgainstGit(t *testing.T) {
 		}
 		for _, path := range []string{"", "a/a-rw/0", "b"} {
 			same("history of "+path, func(d *gitDir) (string, error) {
-				list, err := d.history(logged{sha: sha, path: path})
+				list, err := d.history(historyKey{sha: sha, path: path})
 				return fmt.Sprint(list), err
 			})
 		}

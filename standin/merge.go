@@ -19,34 +19,34 @@ const (
 	Rebase Method = "rebase"
 )
 
-// merged is the outcome of a trial merge.
-type merged struct {
+// mergeResult is the outcome of a trial merge.
+type mergeResult struct {
 	tree     string
 	conflict bool
 }
 
 // mergeTrees makes the tree of a three-way merge of two commits.
-func (d *gitDir) mergeTrees(ours, theirs string) (merged, error) {
-	return d.merges.get([2]string{ours, theirs}, func() (merged, error) {
+func (d *gitDir) mergeTrees(ours, theirs string) (mergeResult, error) {
+	return d.merges.get([2]string{ours, theirs}, func() (mergeResult, error) {
 		if !fullSHA.MatchString(ours) || !fullSHA.MatchString(theirs) {
-			return merged{}, fmt.Errorf("merge %q and %q: %w", ours, theirs, ErrNotFound)
+			return mergeResult{}, fmt.Errorf("merge %q and %q: %w", ours, theirs, ErrNotFound)
 		}
 		if d.memory {
 			return d.mergeInMemory(ours, theirs)
 		}
 		out, err := d.run("merge-tree", "--write-tree", "--no-messages", "--name-only", ours, theirs)
-		var said *gitError
-		if errors.As(err, &said) && said.code == 1 { // git merge-tree(1): 1 is a conflict, more is a failure
-			return merged{conflict: true}, nil
+		var failed *gitError
+		if errors.As(err, &failed) && failed.code == 1 { // git merge-tree(1): 1 is a conflict, more is a failure
+			return mergeResult{conflict: true}, nil
 		}
 		if err != nil {
-			return merged{}, err
+			return mergeResult{}, err
 		}
 		tree, _, _ := strings.Cut(string(out), "\n")
 		if !fullSHA.MatchString(tree) {
-			return merged{}, fmt.Errorf("git merge-tree: no tree in %q", out)
+			return mergeResult{}, fmt.Errorf("git merge-tree: no tree in %q", out)
 		}
-		return merged{tree: tree}, nil
+		return mergeResult{tree: tree}, nil
 	})
 }
 

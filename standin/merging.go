@@ -67,7 +67,7 @@ func (r *Repo) mergeMessage(p *Pull, o mergeOrder) string {
 	return fmt.Sprintf(msgPullRequestMerge, p.Number, p.HeadOwner, p.Head, p.Title)
 }
 
-// refuseMerge says why a pull request cannot be merged now; nil if nothing stands against it.
+// refuseMerge gives the reason why a pull request cannot be merged now; nil: it can be.
 func (r *Repo) refuseMerge(p *Pull, tip string, o mergeOrder) error {
 	switch {
 	case !p.Open || tip == "":
@@ -93,11 +93,11 @@ func (r *Repo) refuseMerge(p *Pull, tip string, o mergeOrder) error {
 // refuseByRules applies a base's rules to a merge: 405 with the rule's words, 409 for a head behind a strict base.
 func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
 	for _, rules := range r.rulesOf(p.Base, by) {
-		if said := r.broken(rules, p); len(said) > 0 {
+		if reasons := r.broken(rules, p); len(reasons) > 0 {
 			if rules.Classic {
-				return refuse(http.StatusMethodNotAllowed, "%s", said[0])
+				return refuse(http.StatusMethodNotAllowed, "%s", reasons[0])
 			}
-			return refuse(http.StatusMethodNotAllowed, msgRuleViolations, strings.Join(said, "\n"))
+			return refuse(http.StatusMethodNotAllowed, msgRuleViolations, strings.Join(reasons, "\n"))
 		}
 		if rules.Strict && !r.Contains(p.HeadSHA, tip) {
 			return refuse(http.StatusConflict, msgHeadOutOfDate)
@@ -108,26 +108,26 @@ func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
 
 // broken lists the rules of a set that a merge would break now.
 func (r *Repo) broken(rules Rules, p *Pull) []string {
-	var said []string
+	var reasons []string
 	if rules.Queue {
-		said = append(said, msgQueue)
+		reasons = append(reasons, msgQueue)
 	}
 	if rules.Restrict {
-		said = append(said, restricted(rules))
+		reasons = append(reasons, restricted(rules))
 	}
 	if rules.Reviews > 0 {
 		approvals, objections := r.opinions(p)
 		switch {
 		case objections > 0:
-			said = append(said, msgChangesRequested)
+			reasons = append(reasons, msgChangesRequested)
 		case approvals < rules.Reviews:
-			said = append(said, lackOfReviews(rules.Reviews))
+			reasons = append(reasons, lackOfReviews(rules.Reviews))
 		}
 	}
 	if bad := r.missing(rules.Checks, p.HeadSHA); len(bad) > 0 {
-		said = append(said, lackOfChecks(bad, len(rules.Checks)))
+		reasons = append(reasons, lackOfChecks(bad, len(rules.Checks)))
 	}
-	return said
+	return reasons
 }
 
 // opinions counts the latest opinions of those who may write.
@@ -222,7 +222,7 @@ func (r *Repo) updateBranch(n int, by Actor, expected string) error {
 	return r.moved(move{by: by, owner: p.HeadOwner, branch: p.Head, before: old, after: sha})
 }
 
-// Mergeability says how the stand-in answers whether a pull request can be merged.
+// Mergeability is how the stand-in answers whether a pull request can be merged.
 type Mergeability int
 
 // How mergeability is answered.
@@ -232,7 +232,7 @@ const (
 	Unknown                     // never known, as when GitHub's job is stuck
 )
 
-// SetMergeability says how the stand-in answers whether a pull request can be merged.
+// SetMergeability sets how the stand-in answers whether a pull request can be merged.
 func (g *GitHub) SetMergeability(m Mergeability) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -252,7 +252,7 @@ const (
 	mergeableUnknown = "UNKNOWN"
 )
 
-// mergeable tells whether git can merge a pull request. The first question about a pair of commits starts a job, and is
+// mergeable reports whether git can merge a pull request. The first question about a pair of commits starts a job, and is
 // answered with unknown: https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
 func (r *Repo) mergeable(p Pull, tip string) string {
 	how := r.g.mergeabilityNow()

@@ -11,16 +11,16 @@ type move struct {
 	owner, branch string
 	before, after string
 	merged        *Pull // whose merge moved the branch; nil for a push
-	unread        bool  // after is not there to be looked at yet: whether it goes forward cannot be told
+	unread        bool  // after does not exist here yet: whether it is a fast-forward is unknown
 }
 
-// moved does what follows a moved branch, under the lock of the repository: the push is told, pull requests from it get
+// moved does what follows a moved branch, under the lock of the repository: the push event is sent, pull requests from it get
 // their new head, those whose head has come into it count as merged, and those left without a branch are closed.
 func (r *Repo) moved(m move) error {
 	if strings.EqualFold(m.owner, r.owner) {
 		r.pushed = r.g.now()
 		r.moves = append(r.moves, Moved{At: r.pushed, By: m.by, Branch: m.branch, Before: m.before, After: m.after})
-		r.tellPush(m)
+		r.sendPush(m)
 		if m.after != "" {
 			if err := r.markMerged(m); err != nil {
 				return err
@@ -68,18 +68,18 @@ func pullRef(n int) string { return fmt.Sprintf("refs/pull/%d/head", n) }
 // markMerged closes as merged the pull requests into a branch whose heads have come into it by other ways than their own
 // merge. GitHub calls that an indirect merge.
 func (r *Repo) markMerged(m move) error {
-	var came map[string]bool
+	var reached map[string]bool
 	for _, p := range r.pulls {
 		if !p.Open || p == m.merged || p.Base != m.branch || p.HeadSHA == m.before {
 			continue
 		}
-		if came == nil {
+		if reached == nil {
 			var err error
-			if came, err = r.git.ancestors(m.after); err != nil {
+			if reached, err = r.git.ancestors(m.after); err != nil {
 				return err
 			}
 		}
-		if came[p.HeadSHA] {
+		if reached[p.HeadSHA] {
 			p.BaseSHA = m.before
 			r.finish(p, m.by, m.after)
 		}
@@ -120,11 +120,11 @@ func (r *Repo) open(n NewPull) (*Pull, error) {
 		return nil, err
 	}
 	r.pulls = append(r.pulls, p)
-	r.tellPull("opened", p.Author, p, nil)
+	r.sendPull("opened", p.Author, p, nil)
 	return p, nil
 }
 
-// refusePull says no as POST /repos/{owner}/{repo}/pulls does, with 422.
+// refusePull refuses as POST /repos/{owner}/{repo}/pulls does, with 422.
 // https://docs.github.com/en/rest/pulls/pulls#create-a-pull-request
 func (r *Repo) refusePull(n NewPull, base, head string) error {
 	owner, branch := r.splitHead(n.Head)

@@ -137,7 +137,7 @@ func (d *gitDir) independent(list []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(list), func(sha string) bool { return behind[sha] }), nil
 }
 
-// contains tells whether ancestor can be reached from sha.
+// contains reports whether ancestor can be reached from sha.
 func (d *gitDir) contains(sha, ancestor string) (bool, error) {
 	base, err := d.mergeBase(sha, ancestor)
 	return base == ancestor, err

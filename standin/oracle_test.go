@@ -126,12 +126,12 @@ func FuzzParse(f *testing.F) {
 }
 
 func TestGitVersions(t *testing.T) {
-	for said, ok := range map[string]bool{
+	for version, ok := range map[string]bool{
 		"git version 2.38.0\n": true, "git version 2.39.5 (Apple Git-154)\n": true, "git version 3.0.0": true, "git version 2.51.rc1": true,
 		"git version 2.37.9\n": false, "git version 1.99.0": false, "svn": false,
 	} {
-		if err := newEnough(said); (err == nil) != ok {
-			t.Errorf("%q: %v", said, err)
+		if err := newEnough(version); (err == nil) != ok {
+			t.Errorf("%q: %v", version, err)
 		}
 	}
 }

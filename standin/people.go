@@ -110,7 +110,7 @@ func (r *Repo) Push(by, head, sha string) error {
 	return r.push(by, head, sha)
 }
 
-// TryPush is Push as far as the rules of the branch let a person; what they say is GitHub's.
+// TryPush is Push by a person, whom the rules of the branch bind; the error has GitHub's words.
 func (r *Repo) TryPush(by, branch, sha string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,7 +180,7 @@ func (r *Repo) Changed(base, head string) ([]string, error) {
 	return paths, nil
 }
 
-// Mergeable tells whether git can merge an open pull request now.
+// Mergeable reports whether git can merge an open pull request now.
 func (r *Repo) Mergeable(n int) bool {
 	p, err := r.Pull(n)
 	if err != nil {
@@ -273,7 +273,7 @@ func (r *Repo) Pulls() []Pull {
 	return list
 }
 
-// edit changes a pull request and tells of it. Slices are replaced, never written to: copies of them are out there.
+// edit changes a pull request and sends the event. Slices are replaced, never written to: copies of them are out there.
 func (r *Repo) edit(n int, by Actor, action string, change func(p *Pull) object) error {
 	p, err := r.pull(n)
 	if err != nil {
@@ -281,7 +281,7 @@ func (r *Repo) edit(n int, by Actor, action string, change func(p *Pull) object)
 	}
 	extra := change(p)
 	p.UpdatedAt = r.g.now()
-	r.tellPull(action, by, p, extra)
+	r.sendPull(action, by, p, extra)
 	return nil
 }
 
@@ -303,7 +303,7 @@ func (r *Repo) Label(n int, by, label string) error {
 	})
 }
 
-// Unlabel takes a label off a pull request.
+// Unlabel removes a label from a pull request.
 func (r *Repo) Unlabel(n int, by, label string) error {
 	if p, err := r.Pull(n); err != nil || !slices.Contains(p.Labels, label) {
 		return fmt.Errorf("label %q on pull request %d: %w", label, n, ErrNotFound)
@@ -382,11 +382,11 @@ func (r *Repo) Review(n int, by string, state ReviewState) error {
 	v := Review{ID: r.g.nextID(), By: person(by), State: state, On: p.HeadSHA, At: r.g.now()}
 	p.Reviews = append(slices.Clone(p.Reviews), v)
 	p.UpdatedAt = v.At
-	r.tellReview("submitted", v.By, p, v)
+	r.sendReview("submitted", v.By, p, v)
 	return nil
 }
 
-// DismissReview takes the force out of somebody's latest opinion.
+// DismissReview dismisses somebody's latest approval or objection.
 func (r *Repo) DismissReview(n int, by, reviewer string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -399,14 +399,14 @@ func (r *Repo) DismissReview(n int, by, reviewer string) error {
 		if strings.EqualFold(v.By.Login, reviewer) && (v.State == Approved || v.State == ChangesRequested) {
 			p.Reviews = slices.Clone(p.Reviews)
 			p.Reviews[i].State = Dismissed
-			r.tellReview("dismissed", person(by), p, p.Reviews[i])
+			r.sendReview("dismissed", person(by), p, p.Reviews[i])
 			return nil
 		}
 	}
 	return fmt.Errorf("review of %d by %s: %w", n, reviewer, ErrNotFound)
 }
 
-// SetPermission says what a person may do: Read, Triage, Write, Maintain or Admin.
+// SetPermission sets what a person may do: Read, Triage, Write, Maintain or Admin.
 func (r *Repo) SetPermission(login, permission string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -421,14 +421,14 @@ func (r *Repo) Protect(pattern string, rules Rules) {
 	r.protections = append(r.protections, protection{pattern, rules})
 }
 
-// Unprotect takes the rules of a glob away.
+// Unprotect removes the rules of a glob.
 func (r *Repo) Unprotect(pattern string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.protections = slices.DeleteFunc(r.protections, func(p protection) bool { return p.pattern == pattern })
 }
 
-// SetStatus puts a commit status on a commit, as whoever s.By says.
+// SetStatus puts a commit status on a commit, reported by s.By.
 func (r *Repo) SetStatus(s Status) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -445,7 +445,7 @@ func (r *Repo) Statuses(sha string) []Status {
 	return list
 }
 
-// SetCheck puts a check run on a commit, as the App that c.App says, or changes its run of that name.
+// SetCheck puts a check run on a commit, reported by the App c.App, or changes its run of that name.
 func (r *Repo) SetCheck(c Check) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -44,7 +44,7 @@ func (r *Repo) Enqueue(n int, by string) (Group, error) {
 	if err := r.edit(n, person(by), "enqueued", func(*Pull) object { return nil }); err != nil {
 		return Group{}, err
 	}
-	r.tellGroup("checks_requested", "", person(by), g)
+	r.sendGroup("checks_requested", "", person(by), g)
 	return g, nil
 }
 
@@ -62,7 +62,7 @@ func (r *Repo) MergeGroup(g Group) error {
 	return r.Dequeue(g, "merged")
 }
 
-// Dequeue takes a group out of the queue, with GitHub's reason for it: merged, invalidated or dequeued. A merged group moves
+// Dequeue removes a group from the queue, with GitHub's reason for it: merged, invalidated or dequeued. A merged group moves
 // its base.
 func (r *Repo) Dequeue(g Group, reason string) error {
 	r.mu.Lock()
@@ -86,16 +86,16 @@ func (r *Repo) Dequeue(g Group, reason string) error {
 	} else if err := r.edit(g.Pull, p.Author, "dequeued", func(*Pull) object { return object{"reason": "MANUAL"} }); err != nil {
 		return err
 	}
-	r.tellGroup("destroyed", reason, p.Author, g)
+	r.sendGroup("destroyed", reason, p.Author, g)
 	return nil
 }
 
-func (r *Repo) tellGroup(action, reason string, by Actor, g Group) {
+func (r *Repo) sendGroup(action, reason string, by Actor, g Group) {
 	rest := object{"merge_group": object{
 		"head_sha": g.Head, "head_ref": "refs/heads/" + g.HeadRef, "base_sha": g.BaseSHA, "base_ref": "refs/heads/" + g.Base,
 	}}
 	if reason != "" {
 		rest["reason"] = reason
 	}
-	r.tell("merge_group", action, by, rest)
+	r.send("merge_group", action, by, rest)
 }

@@ -100,7 +100,7 @@ type Review struct {
 	At    time.Time
 }
 
-// ReviewState is what a review says, in GraphQL's words.
+// ReviewState is a review's state, in GraphQL's words.
 type ReviewState string
 
 // The states of a review.
@@ -152,7 +152,7 @@ func (r *Repo) permission(login string) string {
 	return Read
 }
 
-// canWrite tells whether somebody's permission is write or more. An App's bot has none of its own: its installation's
+// canWrite reports whether somebody's permission is write or more. An App's bot has none of its own: its installation's
 // permissions decide where that matters. The caller holds r.mu.
 func (r *Repo) canWrite(a Actor) bool {
 	if a.App != 0 {
@@ -169,7 +169,7 @@ func (r *Repo) pull(n int) (*Pull, error) {
 	return r.pulls[n-1], nil
 }
 
-// fork tells whether the pull request's head stands in a fork.
+// fork reports whether the pull request's head stands in a fork.
 func (r *Repo) fork(p *Pull) bool { return !strings.EqualFold(p.HeadOwner, r.owner) }
 
 // headRef is the full name of the ref behind "BRANCH" or "OWNER:BRANCH". A fork's branches stand in the base's repository,

@@ -31,7 +31,7 @@ type call struct {
 	who  caller
 }
 
-// answer is what a route has to say: a body for JSON. Links are for the Link header.
+// answer is a route's answer: a body for JSON, and the Link header.
 type answer struct {
 	status int
 	body   any
@@ -101,7 +101,7 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 		return
 	}
 	defer leave()
-	f, harmed := a.g.faults.take(r, name, body)
+	f, harmed := a.g.faults.next(r, name, body)
 	if harmed && f.Met != nil {
 		f.Met()
 	}
@@ -124,7 +124,7 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 	a.mux.ServeHTTP(w, r)
 }
 
-// recorder notes the status of an answer.
+// recorder records the status of an answer.
 type recorder struct {
 	http.ResponseWriter
 	status int
@@ -204,7 +204,7 @@ func (a answer) write(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", contentType)
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(body) // the client went away: nobody is left to tell
+	_, _ = w.Write(body) // fails only if the client went away
 }
 
 // fail answers with an error: GitHub's refusals as they are, anything else as 500.

@@ -34,7 +34,7 @@ func (g *GitHub) getApp(*call) (answer, error) {
 	return ok(o)
 }
 
-// getAppBySlug tells of our App, and of any other that has reported something here.
+// getAppBySlug finds our App, and any other that has reported something here.
 // https://docs.github.com/en/rest/apps/apps#get-an-app
 func (g *GitHub) getAppBySlug(c *call) (answer, error) {
 	g.mu.Lock()

@@ -56,7 +56,7 @@ func listStatuses(c *call, r *Repo) (answer, error) {
 	return answer{status: http.StatusOK, body: out, link: link}, nil
 }
 
-// compare tells how two commits lie to each other. https://docs.github.com/en/rest/commits/commits#compare-two-commits
+// compare compares two commits. https://docs.github.com/en/rest/commits/commits#compare-two-commits
 func compare(c *call, r *Repo) (answer, error) {
 	left, right, found := strings.Cut(c.r.PathValue("basehead"), "...")
 	if !found {

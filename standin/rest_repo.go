@@ -97,7 +97,7 @@ func getBranch(c *call, r *Repo) (answer, error) {
 	})
 }
 
-// protectionJSON is the branch protection of old as GET branches/{branch} tells it to everybody who may read.
+// protectionJSON is the branch protection of old as GET branches/{branch} gives it to everybody who may read.
 func (r *Repo) protectionJSON(branch string) (o object, protected bool) {
 	contexts, checks := []string{}, []object{}
 	classic := false
@@ -126,55 +126,55 @@ func (r *Repo) protectionJSON(branch string) (o object, protected bool) {
 	}, protected
 }
 
-// forbids says why rules keep a branch from being moved other than by a merge; nil if they do not. What GitHub says is
+// forbids gives the reason why rules keep a branch from being moved other than by a merge; nil if they do not. What GitHub says is
 // known from pushes (GH013 of rulesets, GH006 of protection) and from PATCH git/refs (422): rulesets list all that is broken,
 // protection of old names one.
 func (r *Repo) forbids(m move) error {
-	var said []string
+	var reasons []string
 	for _, rules := range r.rulesOf(m.branch, m.by) {
 		broken := r.brokenByMove(rules, m)
 		if rules.Classic && len(broken) > 0 {
 			return refuse(http.StatusUnprocessableEntity, "%s", broken[0])
 		}
-		said = append(said, broken...)
+		reasons = append(reasons, broken...)
 	}
-	if len(said) == 0 {
+	if len(reasons) == 0 {
 		return nil
 	}
-	slices.Sort(said)
-	return refuse(http.StatusUnprocessableEntity, msgRuleViolations, strings.Join(slices.Compact(said), "\n"))
+	slices.Sort(reasons)
+	return refuse(http.StatusUnprocessableEntity, msgRuleViolations, strings.Join(slices.Compact(reasons), "\n"))
 }
 
 // brokenByMove lists the rules of a set that a move would break. Of rulesets "creation", "update" and "deletion" are apart;
 // protection of old restricts who may push at all, and creations only if that is asked for.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
 func (r *Repo) brokenByMove(rules Rules, m move) []string {
-	var said []string
+	var reasons []string
 	if m.after == "" {
 		if rules.NoDelete || rules.Classic && rules.Restrict {
-			said = append(said, msgNoDelete)
+			reasons = append(reasons, msgNoDelete)
 		}
-		return said
+		return reasons
 	}
 	if m.before == "" && rules.NoCreate {
-		said = append(said, msgNoCreate)
+		reasons = append(reasons, msgNoCreate)
 	}
 	if m.before != "" && rules.Restrict {
-		said = append(said, restricted(rules))
+		reasons = append(reasons, restricted(rules))
 	}
 	if m.before != "" && !m.unread && rules.NoForce && !r.Contains(m.after, m.before) {
-		said = append(said, msgNoForce)
+		reasons = append(reasons, msgNoForce)
 	}
 	if rules.Queue {
-		said = append(said, msgQueue)
+		reasons = append(reasons, msgQueue)
 	}
 	if rules.Reviews > 0 {
-		said = append(said, msgThroughPull)
+		reasons = append(reasons, msgThroughPull)
 	}
 	if bad := r.missing(rules.Checks, m.after); len(bad) > 0 {
-		said = append(said, lackOfChecks(bad, len(rules.Checks)))
+		reasons = append(reasons, lackOfChecks(bad, len(rules.Checks)))
 	}
-	return said
+	return reasons
 }
 
 // restricted is what GitHub says to those who may not move a branch.
@@ -185,7 +185,7 @@ func restricted(rules Rules) string {
 	return msgRestricted
 }
 
-// resolve finds the commit behind a branch, a ref or a SHA as REST takes them.
+// resolve finds the commit that REST means by the name of a branch, a ref or a SHA.
 func (r *Repo) resolve(name string) (string, error) {
 	if name == "" {
 		name = defaultBranch

@@ -40,13 +40,13 @@ type secondary struct {
 	Limits
 
 	mu      sync.Mutex
-	sent    map[limitKey][]sent // by resource: an account, or content
-	flying  map[string]int      // requests under way, by whose
-	refused map[string]int      // by limit
-	most    map[string]int      // points of any minute, by account
+	sent    map[limitKey][]expense // by resource: an account, or content
+	flying  map[string]int         // requests under way, by whose
+	refused map[string]int         // by limit
+	most    map[string]int         // points of any minute, by account
 }
 
-type sent struct {
+type expense struct {
 	at     time.Time
 	points int
 }
@@ -64,7 +64,7 @@ func (s *secondary) sum(key limitKey, span time.Duration, now time.Time) (points
 	return points
 }
 
-// pass takes a request of one account; the name of a limit if it stands against that.
+// pass counts a request of one account; if a limit forbids it, it gives the limit's name.
 func (s *secondary) pass(key limitKey, points int, content bool, now time.Time) (limit string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,9 +86,9 @@ func (s *secondary) pass(key limitKey, points int, content bool, now time.Time) 
 		return limit
 	}
 	s.most[key.resource] = max(s.most[key.resource], minute)
-	s.sent[key] = append(s.sent[key], sent{now, points})
+	s.sent[key] = append(s.sent[key], expense{now, points})
 	if content {
-		s.sent[made] = append(s.sent[made], sent{now, 1})
+		s.sent[made] = append(s.sent[made], expense{now, 1})
 	}
 	return ""
 }
@@ -126,7 +126,7 @@ func (g *GitHub) SetLimits(l Limits) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.Limits = l
-	s.sent, s.most, s.refused = map[limitKey][]sent{}, map[string]int{}, map[string]int{}
+	s.sent, s.most, s.refused = map[limitKey][]expense{}, map[string]int{}, map[string]int{}
 }
 
 // Limited counts the requests that were refused by each of the limits since the start, or since limits were set.

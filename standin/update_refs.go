@@ -17,7 +17,7 @@ import (
 // updateRefsField is the mutation in the schema's text.
 const updateRefsField = "  updateRefs(input: UpdateRefsInput!): UpdateRefsPayload\n"
 
-// maxRefUpdates bounds one mutation. GitHub tells of no push that moves more than 5,000 branches.
+// maxRefUpdates bounds one mutation. GitHub sends no event for a push that moves more than 5,000 branches.
 const maxRefUpdates = 5000
 
 // refUpdate is GraphQL's RefUpdate.
@@ -29,7 +29,7 @@ type refUpdate struct {
 }
 
 // updateRefs moves branches atomically; it gives the caller's own word back.
-func (l *look) updateRefs(a arguments) (string, error) {
+func (l *view) updateRefs(a arguments) (string, error) {
 	var input struct {
 		ClientMutationID, RepositoryID string
 		RefUpdates                     []refUpdate

@@ -127,17 +127,17 @@ func TestUpdateRefs(t *testing.T) {
 	if diff := cmp.Diff(want, w.branches()); diff != "" {
 		t.Errorf("branches (-want +got):\n%s", diff)
 	}
-	var told []string
+	var pushes []string
 	for _, e := range w.received() {
 		p := e.payload
 		sender, _ := p["sender"].(map[string]any)
-		told = append(told, fmt.Sprintf("%s %s %s..%s by %s created:%v deleted:%v forced:%v", e.name, p["ref"], p["before"], p["after"], sender["login"], p["created"], p["deleted"], p["forced"]))
+		pushes = append(pushes, fmt.Sprintf("%s %s %s..%s by %s created:%v deleted:%v forced:%v", e.name, p["ref"], p["before"], p["after"], sender["login"], p["created"], p["deleted"], p["forced"]))
 	}
 	if diff := cmp.Diff([]string{
 		"push " + a + " " + w.old + ".." + w.tip + " by sluice[bot] created:false deleted:false forced:false",
 		"push " + b + " " + w.old + ".." + zeros + " by sluice[bot] created:false deleted:true forced:false",
 		"push " + c + " " + zeros + ".." + w.mid + " by sluice[bot] created:true deleted:false forced:false",
-	}, told); diff != "" {
+	}, pushes); diff != "" {
 		t.Errorf("webhooks (-want +got):\n%s", diff)
 	}
 	if errs := w.update(set{name: a, before: w.tip, after: w.aside, force: true}, set{name: c, before: w.mid, after: w.mid}); errs != nil {
@@ -243,12 +243,12 @@ func TestRulesOfMoves(t *testing.T) {
 			}
 			w.repo.Protect("rw/*", r.rules)
 			errs := w.update(set{name: b, before: w.old, after: w.old}, r.move)
-			said := ""
+			message := ""
 			if len(errs) > 0 {
-				said = errs[0].Type + ": " + errs[0].Message
+				message = errs[0].Type + ": " + errs[0].Message
 			}
-			if want := strings.TrimSuffix("UNPROCESSABLE: "+r.want, "UNPROCESSABLE: "); said != want {
-				t.Errorf("updateRefs says %q, want %q", said, want)
+			if want := strings.TrimSuffix("UNPROCESSABLE: "+r.want, "UNPROCESSABLE: "); message != want {
+				t.Errorf("updateRefs says %q, want %q", message, want)
 			}
 		})
 	}

@@ -92,9 +92,9 @@ func (c promoteCall) check(flags *pflag.FlagSet) error {
 
 // gitSite is a repository as git alone shows it.
 type gitSite interface {
-	Look(ctx context.Context, file string) (gitremote.Look, error)
-	Track(ctx context.Context, wanted []gitremote.Wanted) ([]plan.Tracked, map[plan.Branch]plan.Source, error)
-	Move(ctx context.Context, p gitremote.Push) ([]gitremote.Refused, error)
+	Overview(ctx context.Context, file string) (gitremote.Overview, error)
+	Track(ctx context.Context, wanted []gitremote.Follower) ([]plan.Tracked, map[plan.Branch]plan.Source, error)
+	Move(ctx context.Context, p gitremote.Push) ([]gitremote.Refusal, error)
 	Close() error
 }
 
@@ -163,7 +163,7 @@ func (e *env) promote(ctx context.Context, call promoteCall) (verdicts []plan.Br
 
 // observeGit reads the rules and how the branches that they name stand.
 func observeGit(ctx context.Context, site gitSite, call promoteCall) (plan.Snapshot, error) {
-	look, err := site.Look(ctx, config.File)
+	look, err := site.Overview(ctx, config.File)
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
@@ -177,9 +177,9 @@ func observeGit(ctx context.Context, site gitSite, call promoteCall) (plan.Snaps
 	if call.blind {
 		policy = withoutChecks(policy)
 	}
-	wanted := make([]gitremote.Wanted, 0, len(policy.Branches))
+	wanted := make([]gitremote.Follower, 0, len(policy.Branches))
 	for _, b := range policy.Branches {
-		wanted = append(wanted, gitremote.Wanted{Name: plan.Branch(b.Name), From: plan.Branch(b.From)})
+		wanted = append(wanted, gitremote.Follower{Name: plan.Branch(b.Name), From: plan.Branch(b.From)})
 	}
 	branches, sources, err := site.Track(ctx, wanted)
 	if err != nil {
@@ -236,7 +236,7 @@ func movesOf(p plan.Plan) []plan.Move {
 }
 
 // after says of each move what became of it.
-func after(verdicts []plan.BranchVerdict, moves []plan.Move, refused []gitremote.Refused) []plan.BranchVerdict {
+func after(verdicts []plan.BranchVerdict, moves []plan.Move, refused []gitremote.Refusal) []plan.BranchVerdict {
 	no := map[plan.Branch]string{}
 	for _, r := range refused {
 		no[r.Branch] = r.Reason

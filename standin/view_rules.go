@@ -47,9 +47,9 @@ func (b *branchRef) rules(a arguments) (*connection, error) {
 	}
 	slices.Reverse(list)
 	for i, n := range list {
-		// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not told anywhere; here it is
+		// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not documented; here it is
 		// a node that is null.
-		if !b.repo.look.g.graphql.hasWord("RepositoryRuleType", strings.ToUpper(n.rule.Type)) {
+		if !b.repo.view.g.graphql.hasWord("RepositoryRuleType", strings.ToUpper(n.rule.Type)) {
 			list[i] = nil
 		}
 	}

@@ -6,20 +6,20 @@ import (
 	"strings"
 )
 
-// look is what one query sees: every branch is read once, so that all of the answer is of one piece.
-type look struct {
+// view is what one query sees: every branch is read once, so that all of the answer is of one piece.
+type view struct {
 	g   *GitHub
 	who caller
 	cost
-	tips   map[string]string      // by repository and full ref name
-	coming map[string]*introduced // by repository
+	tips   map[string]string         // by repository and full ref name
+	coming map[string]*introductions // by repository
 }
 
-func newLook(g *GitHub, who caller, c cost) *look {
-	return &look{g: g, who: who, cost: c, tips: map[string]string{}, coming: map[string]*introduced{}}
+func newView(g *GitHub, who caller, c cost) *view {
+	return &view{g: g, who: who, cost: c, tips: map[string]string{}, coming: map[string]*introductions{}}
 }
 
-func (l *look) tip(r *Repo, name string) (string, error) {
+func (l *view) tip(r *Repo, name string) (string, error) {
 	key := r.String() + " " + name
 	if sha, ok := l.tips[key]; ok {
 		return sha, nil
@@ -32,7 +32,7 @@ func (l *look) tip(r *Repo, name string) (string, error) {
 }
 
 // repository finds a repository that the caller sees.
-func (l *look) repository(a arguments) (*repository, error) {
+func (l *view) repository(a arguments) (*repository, error) {
 	r := l.g.find(a.text("owner"), a.text("name"))
 	if r == nil || !l.g.sees(l.who, r) {
 		return nil, unresolved("to a Repository with the name '%s/%s'.", a.text("owner"), a.text("name"))
@@ -42,7 +42,7 @@ func (l *look) repository(a arguments) (*repository, error) {
 
 // repository is GraphQL's Repository; of the fork that a head stands in it has the base's content, of which nobody asks.
 type repository struct {
-	look *look
+	view *view
 	r    *Repo
 	id   int64
 }
@@ -60,7 +60,7 @@ func (r *repository) branch(name string) (*branchRef, error) {
 	if hidden(name) {
 		return nil, nil
 	}
-	sha, err := r.look.tip(r.r, name)
+	sha, err := r.view.tip(r.r, name)
 	if err != nil || sha == "" {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (b *branchRef) updateRule() *Rules {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	branch, isBranch := b.branch()
-	for _, rules := range r.rulesOf(branch, b.repo.look.who.actor) {
+	for _, rules := range r.rulesOf(branch, b.repo.view.who.actor) {
 		if rules.Classic && isBranch {
 			return &rules
 		}

@@ -22,14 +22,14 @@ func (p *pullRequest) state() string {
 
 // headRepository is the fork if the head stands in one.
 func (p *pullRequest) headRepository() *repository {
-	return &repository{p.repo.look, p.repo.r, p.repo.r.headRepo(&p.Pull).id}
+	return &repository{p.repo.view, p.repo.r, p.repo.r.headRepo(&p.Pull).id}
 }
 
 func (p *pullRequest) base() (string, error) {
 	if p.BaseSHA != "" {
 		return p.BaseSHA, nil
 	}
-	return p.repo.look.tip(p.repo.r, "refs/heads/"+p.Base)
+	return p.repo.view.tip(p.repo.r, "refs/heads/"+p.Base)
 }
 
 func (p *pullRequest) mergeable() (any, error) {
@@ -134,7 +134,7 @@ func (p *pullRequest) opinions(a arguments) (*connection, error) {
 	return c, nil
 }
 
-// mayPush tells of the reviewer's permission now, not when the review was made.
+// mayPush is the reviewer's permission now, not when the review was made.
 func (v *review) mayPush() any {
 	r := v.repo.r
 	r.mu.Lock()
@@ -142,19 +142,19 @@ func (v *review) mayPush() any {
 	return r.canWrite(v.By)
 }
 
-// introduced tells by which pull requests commits came, each by its place among the repository's. It is made once a query.
-type introduced struct {
+// introductions are the pull requests that brought each commit, by their places among the repository's. They are read once a query.
+type introductions struct {
 	merged map[string][]int // what merging put on a base: the pull request's commits, or what squash or rebase made of them
 	heads  map[string][]int // the commits of pull requests, merged or open, as their heads have them
 }
 
 // introduced reads all pull requests of a repository, once a query.
-func (l *look) introduced(r *repository) (*introduced, error) {
+func (l *view) introduced(r *repository) (*introductions, error) {
 	key := r.r.String()
 	if in := l.coming[key]; in != nil {
 		return in, nil
 	}
-	in := &introduced{merged: map[string][]int{}, heads: map[string][]int{}}
+	in := &introductions{merged: map[string][]int{}, heads: map[string][]int{}}
 	for i, p := range r.r.Pulls() {
 		if !p.Merged && !p.Open {
 			continue
@@ -167,7 +167,7 @@ func (l *look) introduced(r *repository) (*introduced, error) {
 	return in, nil
 }
 
-func (in *introduced) add(i int, p *pullRequest) error {
+func (in *introductions) add(i int, p *pullRequest) error {
 	base, err := p.base()
 	if err != nil || base == "" {
 		return err
@@ -191,11 +191,11 @@ func (in *introduced) add(i int, p *pullRequest) error {
 	return nil
 }
 
-// associated are the merged pull requests by which the commit came, into whatever base; of a commit that is not on
+// associated are the merged pull requests that brought the commit, into whatever base; of a commit that is not on
 // the default branch also those, merged or open, that have it among their commits.
 // https://docs.github.com/en/rest/commits/commits#list-pull-requests-associated-with-a-commit
 func (n *gitNode) associated(a arguments) (*connection, error) {
-	l := n.repo.look
+	l := n.repo.view
 	in, err := l.introduced(n.repo)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (n *gitNode) associated(a arguments) (*connection, error) {
 }
 
 func (n *gitNode) onDefaultBranch() (bool, error) {
-	tip, err := n.repo.look.tip(n.repo.r, "refs/heads/"+defaultBranch)
+	tip, err := n.repo.view.tip(n.repo.r, "refs/heads/"+defaultBranch)
 	if err != nil || tip == "" {
 		return false, err
 	}

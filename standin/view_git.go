@@ -61,26 +61,26 @@ func (r *repository) commits(name string, a arguments, list []string) (*connecti
 	return c, nil
 }
 
-// history is the commit and all its ancestors "in the same order as git log": by date, a merge's other sides among them. It says
-// nothing of first parents. https://docs.github.com/en/graphql/reference/commits#commit
+// history is the commit and all its ancestors "in the same order as git log": by date, a merge's other sides among them. It does not
+// tell first parents apart. https://docs.github.com/en/graphql/reference/commits#commit
 func (n *gitNode) history(a arguments) (*connection, error) {
 	path := strings.TrimSuffix(a.text("path"), "/")
 	if path != "" && !validPath(path) {
 		return nil, unresolved("file for path '%s'.", path)
 	}
-	list, err := n.repo.r.git.history(logged{n.o.sha, path})
+	list, err := n.repo.r.git.history(historyKey{n.o.sha, path})
 	if err != nil {
 		return nil, err
 	}
 	return n.repo.commits("history", a, list)
 }
 
-// logged names a history: of all, or of what a path holds.
-type logged struct{ sha, path string }
+// historyKey names a history: of all, or of what a path holds.
+type historyKey struct{ sha, path string }
 
 // history lists the commits that can be reached from one, as git log orders and filters them: every ancestor by date, or those that
 // made a path what it is. The list is shared: it must not be written to.
-func (d *gitDir) history(l logged) ([]string, error) {
+func (d *gitDir) history(l historyKey) ([]string, error) {
 	return d.logs.get(l, func() ([]string, error) {
 		var list []string
 		seen, queue := map[string]bool{}, []*commit{}
@@ -200,7 +200,7 @@ func (s *commitStatus) of(context string) any {
 	return nil
 }
 
-// rollup is GraphQL's StatusCheckRollup: a commit's statuses and check runs taken together.
+// rollup is GraphQL's StatusCheckRollup: a commit's statuses and check runs combined.
 type rollup struct {
 	on       *gitNode
 	state    string
