@@ -3,16 +3,16 @@
 // # What it is
 //
 // Repositories are real bare git repositories below Options.Dir: branches are their refs, and a merge is a merge that git
-// makes, so a conflict is a conflict. go-git reads and adds their objects, so that no process is started for it. Everything else (pull requests, reviews, statuses, check runs, branch rules,
-// installations) is kept in memory. It serves the part of GitHub's REST and GraphQL APIs that sluice uses, the git protocol
-// for cloning and pushing, and sends signed webhooks. Where GitHub refuses (required checks and reviews, drafts, a head
-// that moved), the stand-in refuses with the same status and words; each such place names where that is known from.
-// It can be slow, limited or broken on demand: see [Fault]. It keeps GitHub's limits: that of an hour always, the others where
+// makes, so a conflict is a conflict. go-git reads and adds their objects, so that no process is started for it. Everything
+// else (pull requests, reviews, statuses, check runs, branch rules, installations) is kept in memory. It serves the part of
+// GitHub's REST and GraphQL APIs that sluice uses, the git protocol for cloning and pushing, and sends signed webhooks. Where
+// GitHub refuses (required checks and reviews, drafts, a head that moved), the stand-in refuses with the same status and words;
+// each such place names where that is known from. It can be slow, limited or broken on demand: see [Fault]. It keeps GitHub's limits: that of an hour always, the others where
 // Options.Limits sets them.
 //
-// Tests and the demo play people through the methods of [Repo]; whoever has only curl or git does the same over HTTP with
-// the token "person:LOGIN". It is not secure: anybody may claim any login. Forks
-// share the base's repository under refs/forks/, and nothing survives [GitHub.Close] but the git repositories.
+// Tests and the demo play people through the methods of [Repo]; whoever has only curl or git opens, merges and pushes over
+// HTTP with the token "person:LOGIN". It is not secure: anybody may claim any login, and the App has every permission that it
+// asks for. Forks share the base's repository under refs/forks/, and nothing survives [GitHub.Close] but the git repositories.
 //
 // # Invariants
 //

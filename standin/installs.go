@@ -63,23 +63,16 @@ func (g *GitHub) Suspend(owner string) { g.setSuspended(owner, "suspend", g.now(
 func (g *GitHub) Resume(owner string) { g.setSuspended(owner, "unsuspend", time.Time{}) }
 
 func (g *GitHub) setSuspended(owner, action string, at time.Time) {
-	i := g.changeInstallation(owner, func(i *installation) { i.suspended = at })
+	i := g.findInstallation(func(i *installation) bool {
+		found := strings.EqualFold(i.owner, owner)
+		if found {
+			i.suspended = at
+		}
+		return found
+	})
 	if i != nil {
 		g.sendInstallation(action, i)
 	}
-}
-
-func (g *GitHub) changeInstallation(owner string, change func(*installation)) *installation {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, i := range g.installations {
-		if strings.EqualFold(i.owner, owner) {
-			change(i)
-			clone := *i
-			return &clone
-		}
-	}
-	return nil
 }
 
 func (g *GitHub) reposOf(owner string) []*Repo {
@@ -94,12 +87,12 @@ func (g *GitHub) reposOf(owner string) []*Repo {
 	return list
 }
 
-// installationOf is a copy of the App's installation that reaches a repository; nil if there is none.
-func (g *GitHub) installationOf(r *Repo) *installation {
+// findInstallation is a copy of the first installation that fits; nil if none does. fits may write to it.
+func (g *GitHub) findInstallation(fits func(*installation) bool) *installation {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, i := range g.installations {
-		if i.reaches(r) {
+		if fits(i) {
 			clone := *i
 			return &clone
 		}
@@ -107,21 +100,16 @@ func (g *GitHub) installationOf(r *Repo) *installation {
 	return nil
 }
 
-func (i *installation) reaches(r *Repo) bool {
-	return strings.EqualFold(i.owner, r.owner)
+// installationOf is the installation that reaches a repository.
+func (g *GitHub) installationOf(r *Repo) *installation {
+	return g.findInstallation(func(i *installation) bool { return i.reaches(r) })
 }
 
 func (g *GitHub) installation(id int64) *installation {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, i := range g.installations {
-		if i.id == id {
-			clone := *i
-			return &clone
-		}
-	}
-	return nil
+	return g.findInstallation(func(i *installation) bool { return i.id == id })
 }
+
+func (i *installation) reaches(r *Repo) bool { return strings.EqualFold(i.owner, r.owner) }
 
 func (g *GitHub) allInstallations() []installation {
 	g.mu.Lock()

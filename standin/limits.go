@@ -61,15 +61,11 @@ func (g *GitHub) Leave(resource string, left int) {
 
 // Left is what is left of an installation's hour.
 func (g *GitHub) Left(owner, resource string) int {
-	g.mu.Lock()
-	var id int64
-	for _, i := range g.installations {
-		if strings.EqualFold(i.owner, owner) {
-			id = i.id
-		}
+	i := g.findInstallation(func(i *installation) bool { return strings.EqualFold(i.owner, owner) })
+	if i == nil {
+		return 0
 	}
-	g.mu.Unlock()
-	return g.limits.peek(limitKey{id, resource}, g.now()).remaining
+	return g.limits.peek(limitKey{i.id, resource}, g.now()).remaining
 }
 
 // peek is what is left.
