@@ -35,7 +35,7 @@ type caller struct {
 	id    int64  // of the installation
 }
 
-// errNoCredentials: a request has none.
+// errNoCredentials is the error for a request without any.
 var errNoCredentials = errors.New("no credentials")
 
 // who reads the credentials of a request.

@@ -215,7 +215,7 @@ func (d *gitDir) tip(ref string) (string, error) {
 	return found.Hash().String(), nil
 }
 
-// errMoved: a ref is not where the caller saw it.
+// errMoved is the error for a ref that is not where the caller saw it.
 var errMoved = errors.New("ref moved")
 
 // refMove sets a ref from one value to another; "" is none.

@@ -264,10 +264,10 @@ var (
 	validName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
-// ErrExists: a repository, branch or pull request exists already.
+// ErrExists is the error for a repository, branch or pull request that exists already.
 var ErrExists = errors.New("already exists")
 
-// ErrNotFound: a repository, branch, commit or pull request does not exist.
+// ErrNotFound is the error for a repository, branch, commit or pull request that does not exist.
 var ErrNotFound = errors.New("not found")
 
 // CreateRepo makes a repository with one commit of files on its default branch main, in the reach of the App. The App is

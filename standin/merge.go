@@ -68,7 +68,7 @@ type mergeJob struct {
 	at         time.Time
 }
 
-// errConflict says that git found no merge; errRebase that some commit does not apply.
+// errConflict: git found no merge. errRebase: some commit does not apply.
 var (
 	errConflict = errors.New("merge conflict")
 	errRebase   = errors.New("cannot be rebased")
