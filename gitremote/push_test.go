@@ -360,6 +360,8 @@ func TestListsBranchesAlone(t *testing.T) {
 	w.branch("refs/tags/x", old)
 	w.git("symbolic-ref", "refs/heads/to-a-tag", "refs/tags/x")
 	w.git("symbolic-ref", "refs/heads/to-a-branch", "refs/heads/rw/a")
+	w.git("symbolic-ref", "refs/heads/to-a-link", "refs/heads/to-a-branch")
+	w.git("symbolic-ref", "refs/heads/to-itself", "refs/heads/to-itself")
 	w.touch("refs/remotes/origin/empty")
 	c, err := OpenClone(t.Context(), w.dir)
 	if err != nil {
@@ -368,7 +370,7 @@ func TestListsBranchesAlone(t *testing.T) {
 	defer c.Close() //nolint:errcheck // only a test
 	look(t, c)
 	want := map[plan.Branch]plumbing.Hash{}
-	for name, at := range map[plan.Branch]plan.SHA{"main": tip, "rw/a": old, "refs/tags/x": old, "to-a-branch": old} {
+	for name, at := range map[plan.Branch]plan.SHA{"main": tip, "rw/a": old, "refs/tags/x": old, "to-a-branch": old, "to-a-link": old} {
 		want[name] = plumbing.NewHash(string(at))
 	}
 	if !maps.Equal(c.survey.heads, want) {
