@@ -3,14 +3,14 @@ package standin
 import (
 	"encoding/base64"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
 	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// The shapes of REST answers and webhooks: every field that GitHub's OpenAPI description demands, but for links, which nothing here
-// serves.
+// The shapes of REST answers and webhooks: every field that GitHub's OpenAPI description demands, but for links that nobody reads.
 
 // nodeID is a GraphQL global ID: opaque to clients.
 func nodeID(kind string, id any) string {
@@ -214,8 +214,13 @@ func commitJSON(c *commit) object {
 	}
 }
 
-func fileJSON(f fileChange) object {
-	o := object{"sha": f.blob, "filename": f.path, "status": f.status, "additions": 0, "deletions": 0, "changes": 0}
+// fileJSON is one file as it is at a commit. Its link is the only word of which commit that is.
+func (r *Repo) fileJSON(f fileChange, sha string) object {
+	link := url.URL{Path: "/repos/" + r.String() + "/contents/" + f.path, RawQuery: "ref=" + sha}
+	o := object{
+		"sha": f.blob, "filename": f.path, "status": f.status, "additions": 0, "deletions": 0, "changes": 0,
+		"contents_url": r.g.api() + link.String(),
+	}
 	if f.old != "" {
 		o["previous_filename"] = f.old
 	}

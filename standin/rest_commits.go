@@ -125,7 +125,7 @@ func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
 	}
 	if first { // files stand on the first page only
 		for _, f := range changes[:min(len(changes), maxCompareFiles)] {
-			files = append(files, fileJSON(f))
+			files = append(files, r.fileJSON(f, head))
 		}
 	}
 	return answer{status: http.StatusOK, link: link, body: object{

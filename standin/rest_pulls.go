@@ -108,7 +108,7 @@ func listFiles(c *call, r *Repo) (answer, error) {
 	cut, link := page(c, files[:min(len(files), maxFiles)])
 	out := make([]object, 0, len(cut))
 	for _, f := range cut {
-		out = append(out, fileJSON(f))
+		out = append(out, r.fileJSON(f, p.HeadSHA))
 	}
 	return answer{status: http.StatusOK, body: out, link: link}, nil
 }

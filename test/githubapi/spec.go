@@ -108,8 +108,8 @@ func mend(doc *openapi3.T) {
 	account.AnyOf, account.AllOf = account.AllOf, nil
 }
 
-// waiveLinks lets answers do without the links that GitHub's have, some twenty in each user: nothing follows them. One that is there
-// must still be one.
+// waiveLinks lets answers do without the links that GitHub's have, some twenty in each user: nobody reads them. One that is there must
+// still be one. A file keeps contents_url: it names the commit that a file was listed for, and is read.
 func waiveLinks(doc *openapi3.T) {
 	seen := map[*openapi3.Schema]bool{}
 	var waive func(ref *openapi3.SchemaRef)
@@ -119,7 +119,10 @@ func waiveLinks(doc *openapi3.T) {
 		}
 		s := ref.Value
 		seen[s] = true
-		s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return strings.HasSuffix(name, "url") || name == "_links" })
+		_, file := s.Properties["filename"]
+		s.Required = slices.DeleteFunc(s.Required, func(name string) bool {
+			return name == "_links" || strings.HasSuffix(name, "url") && (!file || name != "contents_url")
+		})
 		waive(s.Items)
 		for _, property := range s.Properties {
 			waive(property)
