@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/netip"
 	"net/url"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -83,9 +85,18 @@ func addSettingFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// readSettings collects the settings of a command. Its errors name settings, never their values.
+// readSettings collects the settings of a command. Its errors name settings and where they come from, never their values.
 func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
-	v := viper.New()
+	v, from := viper.New(), sources{flags: flags, file: viper.New()}
+	if path, err := flags.GetString("settings"); err == nil && path != "" {
+		from.path = path
+		if err := readSettingsFile(from.file, path); err != nil {
+			return settings{}, err
+		}
+		if err := v.MergeConfigMap(from.file.AllSettings()); err != nil {
+			return settings{}, settingsFileError(path, err)
+		}
+	}
 	for _, s := range knownSettings() {
 		v.SetDefault(s.key, s.value)
 		if err := v.BindEnv(s.key, envName(s.key)); err != nil {
@@ -97,37 +108,17 @@ func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
 			}
 		}
 	}
-	path, err := flags.GetString("settings")
-	if err == nil && path != "" {
-		if err := readSettingsFile(v, path); err != nil {
-			return settings{}, err
-		}
+	if unknown := unknownVariables(os.Environ()); len(unknown) > 0 {
+		return settings{}, errors.New(strings.Join(unknown, "\n"))
 	}
 	if err := missing(v, need); err != nil {
 		return settings{}, err
 	}
-	s, err := parseSettings(v)
-	if warning := exposedSettings(v, path); warning != "" {
+	s, err := parseSettings(v, from)
+	if warning := exposedSettings(v, from.path); warning != "" {
 		s.Warnings = append(s.Warnings, warning)
 	}
 	return s, err
-}
-
-func readSettingsFile(v *viper.Viper, path string) error {
-	v.SetConfigFile(path)
-	if err := v.ReadInConfig(); err != nil {
-		return settingsFileError(path, err)
-	}
-	known := map[string]bool{}
-	for _, s := range knownSettings() {
-		known[s.key] = true
-	}
-	for _, key := range slices.Sorted(slices.Values(v.AllKeys())) {
-		if !known[key] {
-			return fmt.Errorf("settings file %s%s: unknown setting; known are %s", path, lineOfKey(path, key), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
-		}
-	}
-	return nil
 }
 
 // missing names every setting that is needed and not there, in one line. "a|b" is met by either.
@@ -149,7 +140,7 @@ func missing(v *viper.Viper, need []string) error {
 	return nil
 }
 
-func parseSettings(v *viper.Viper) (settings, error) {
+func parseSettings(v *viper.Viper, from sources) (settings, error) {
 	s := settings{
 		GitHubURL: v.GetString("github.url"), GraphQLURL: v.GetString("github.graphql_url"),
 		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), PublicURL: v.GetString("public_url"), Database: v.GetString("database"),
@@ -157,11 +148,14 @@ func parseSettings(v *viper.Viper) (settings, error) {
 	var errs []error
 	check := func(key string, err error) {
 		if err != nil {
-			errs = append(errs, fmt.Errorf("setting %s: %w", key, err))
+			errs = append(errs, fmt.Errorf("setting %s: %w%s", key, err, from.from(key)))
 		}
 	}
 	read := func(key string) []byte {
 		value, warning, err := secret(v, key)
+		if err == nil {
+			err = from.twice(key)
+		}
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -174,11 +168,19 @@ func parseSettings(v *viper.Viper) (settings, error) {
 	check("github.url", checkTokenURL(s.GitHubURL))
 	check("github.graphql_url", checkTokenURL(s.GraphQLURL))
 	check("public_url", checkURL(s.PublicURL))
+	check("listen", checkListen(s.Listen))
+	check("admin.listen", checkListen(s.AdminListen))
+	if s.Database == "" {
+		check("database", errors.New("want a path"))
+	}
 	if text := v.GetString("github.app_id"); text != "" {
-		s.AppID, err = strconv.ParseInt(text, 10, 64)
-		check("github.app_id", numberError(err, s.AppID, "a positive number"))
+		s.AppID, err = appID(text)
+		check("github.app_id", err)
 	}
 	s.PrivateKey, s.WebhookSecret, s.FluxSecret = read("github.private_key"), read("github.webhook_secret"), read("flux.secret")
+	if err := keyError(s.PrivateKey); err != nil {
+		errs = append(errs, fmt.Errorf("setting github.private_key: %w%s", err, cmp.Or(from.from("github.private_key"), from.from("github.private_key_file"))))
+	}
 	s.Pace, err = pace(v.GetString("github.pace"))
 	check("github.pace", err)
 	s.Resync, err = time.ParseDuration(v.GetString("resync"))
@@ -229,6 +231,17 @@ func checkTokenURL(text string) error {
 func loopback(host string) bool {
 	address, err := netip.ParseAddr(host)
 	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
+}
+
+// clientID is what GitHub gives an App beside its id; the page that shows both shows it in larger letters.
+var clientID = regexp.MustCompile(`^Iv[0-9]`)
+
+func appID(text string) (int64, error) {
+	if clientID.MatchString(text) {
+		return 0, errors.New("this is the App's client id: want its App ID, a number on the same page")
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, numberError(err, n, "a positive number")
 }
 
 func numberError(err error, n int64, want string) error {
