@@ -27,7 +27,7 @@ func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s p
 	if err == nil && (resp.StatusCode != http.StatusCreated || set.GetState() != string(s.State) || !plan.Context(set.GetContext()).Is(s.Context)) {
 		err = transient(wordEmpty, nil) // what GitHub does not show us is not taken for done: a debt would be forgotten
 	}
-	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha.Short()), err)
+	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha), err)
 }
 
 // Merge merges m.Pull at m.SHA with m.Method, in one try, and gives the merge's commit. The commit's words are GitHub's. GitHub merges into

@@ -41,8 +41,13 @@ type Repo struct {
 	Installation int64 // of our App
 }
 
-// String is OWNER/NAME.
-func (r Repo) String() string { return r.Owner + "/" + r.Name }
+// String is OWNER/NAME; "" of none.
+func (r Repo) String() string {
+	if r.Owner == "" && r.Name == "" {
+		return ""
+	}
+	return r.Owner + "/" + r.Name
+}
 
 // Snapshot is all that may be looked at to decide: one repository at one instant.
 type Snapshot struct {

@@ -145,7 +145,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 		return 0, err // the list may lack some: nobody is forgotten on its word
 	}
 	for _, r := range l.missing(repos, some, began.tick) {
-		l.log.Info("repository is gone", "repository", r)
+		l.log.Info("repository is gone", "repository", r.String())
 		if err := l.stored(l.store.Forget(ctx, r)); err != nil {
 			return 0, err
 		}

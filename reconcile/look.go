@@ -51,6 +51,7 @@ type look struct {
 	failed  error                      // the first write that failed and is worth another try soon
 
 	began   tick
+	acting  tick                // when the action began that is done by itself
 	event   tick                // the first event that this look answers and has not written a status since; never: none
 	kinds   map[plan.Kind]int   // verdicts; nil: nothing is decided yet
 	pending map[about]time.Time // what is due, and since when
@@ -58,8 +59,9 @@ type look struct {
 
 // newLook begins a look. The caller holds the lock, and has a worker for it.
 func (l *Loop) newLook(e *entry, now instant) *look {
+	l.count++
 	return &look{
-		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String()),
+		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count),
 		seen: e.events.count, began: now.tick, event: e.event, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{}, left: map[plot]int{},
 		counts: map[store.Tallied]int{}, counted: map[store.Tallied]bool{},
 	}
@@ -83,12 +85,13 @@ func (k *look) run(ctx context.Context) {
 	var p plan.Plan
 	err := guard(func() error {
 		var err error
-		p, err = k.through(forge.WithRequests(forge.WithClass(ctx, k.entry.began), &k.sent))
+		p, err = k.through(forge.WithLog(forge.WithRequests(forge.WithClass(ctx, k.entry.began), &k.sent), k.log))
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
 		err = errStopped
 	}
+	k.tellEnd(ctx, err)
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -91,6 +91,7 @@ type Loop struct {
 	madeUp  tick         // when all repositories were last made due for events that may be lost; 0: never
 	lags    []string     // the lines of Lags
 	lagsAt  tick         // when they were made; 0: never
+	count   int64        // looks that began: each has its number in the log
 	parked  int          // looks that wait without a worker
 	ignored map[key]bool // repositories of which it was said that their deliveries are ignored
 	health  health
@@ -246,7 +247,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		l.ignore(repo)
 		return nil
 	case e == nil && len(l.queue.repos) >= reposMost:
-		l.log.Error("too many repositories; a note is dropped", "repository", repo)
+		l.log.Error("too many repositories; a note is dropped", "repository", repo.String())
 		return nil
 	case e == nil:
 		now := l.now().tick
@@ -268,7 +269,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 func (l *Loop) ignore(repo plan.Repo) {
 	if k := keyOf(repo); !l.ignored[k] && len(l.ignored) < ignoredMost {
 		l.ignored[k] = true
-		l.log.Warn(wordNoInstallation, "repository", repo)
+		l.log.Warn(wordNoInstallation, "repository", repo.String())
 	}
 }
 

@@ -165,7 +165,7 @@ func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, out
 }
 
 func debtArgs(repo plan.Repo, d plan.Debt, more ...any) []any {
-	return append([]any{"repository", repo.String(), "pull", d.Subject.Pull, "sha", d.SHA.Short(), "context", d.Context, "ended", d.Ends}, more...)
+	return append([]any{"repository", repo.String(), "pull", d.Subject.Pull, "sha", d.SHA, "context", d.Context, "ended", d.Ends}, more...)
 }
 
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.

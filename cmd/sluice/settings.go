@@ -271,11 +271,29 @@ func pace(text string) (int, error) {
 
 // logger writes what operators read to w.
 func (s settings) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: s.LogLevel}
+	options := &slog.HandlerOptions{Level: s.LogLevel, ReplaceAttr: present}
 	if s.LogJSON {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// present leaves out an attribute that says nothing: an empty text, an instant that is none, the number of no pull request or installation.
+// What has words of its own is written with them in JSON too.
+func present(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case time.Time:
+		if v.IsZero() {
+			return slog.Attr{}
+		}
+	case fmt.Stringer: // a duration, an address
+		a.Value = slog.StringValue(v.String())
+	}
+	numbers := a.Key == "pull" || a.Key == "installation"
+	if text := a.Value.String(); text == "" || numbers && text == "0" {
+		return slog.Attr{}
+	}
+	return a
 }
 
 // peopleURL is where people see what the REST base serves: https://github.com for github.com's, https://HOST for an

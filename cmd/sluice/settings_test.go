@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 func readWith(t *testing.T, args []string, need ...string) (settings, error) {
@@ -302,6 +305,23 @@ func TestWrongKeys(t *testing.T) {
 	for _, id := range []string{"Iv1.0123456789abcdef", "Iv23liABCDEFGHIJKLMN"} {
 		if _, err := readWith(t, []string{"--github.app_id", id}); err == nil || !strings.Contains(err.Error(), "setting github.app_id: this is the App's client id: want its App ID") {
 			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// TestLogWithoutEmptyAttributes: an attribute that says nothing is left out, also one of a logger's own; zero that counts something stays;
+// durations and addresses are words in JSON too.
+func TestLogWithoutEmptyAttributes(t *testing.T) {
+	for format, want := range map[string]string{
+		"text": `level=INFO msg=x pull=7 waiting=0 again_in=1m0s page=127.0.0.1:80 error=bad sha=abc`,
+		"json": `"level":"INFO","msg":"x","pull":7,"waiting":0,"again_in":"1m0s","page":"127.0.0.1:80","error":"bad","sha":"abc"}`,
+	} {
+		var out strings.Builder
+		log := settings{LogJSON: format == "json"}.logger(&out).With("repository", plan.Repo{}.String(), "base", plan.Branch(""))
+		log.Info("x", "pull", 0, "installation", int64(0), "pull", 7, "waiting", 0, "until", time.Time{}, "reason", "", "again_in", time.Minute,
+			"page", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}, "error", errors.New("bad"), "sha", plan.SHA("abc"))
+		if _, got, _ := strings.Cut(strings.TrimSpace(out.String()), want[:8]); want[:8]+got != want {
+			t.Errorf("%s: %s", format, out.String())
 		}
 	}
 }
