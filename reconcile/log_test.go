@@ -28,7 +28,7 @@ func (l *logged) String() string {
 func logger(w *logged) *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		switch a.Key {
-		case slog.TimeKey, "took": // made-up GitHubs answer at once
+		case slog.TimeKey:
 			return slog.Attr{}
 		case "look": // how many looks came before depends on chance
 			return slog.String(a.Key, "N")

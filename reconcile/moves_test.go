@@ -636,7 +636,7 @@ func TestVerdictsOnBranchesAreLogged(t *testing.T) {
 level=INFO msg=decided repository=acme/r1 look=N branch=rw/cluster-0000 from=main old=0000000000000000000000000000000000000001 new=0000000000000000000000000000000000000002 waiting=0 verdict=held reason="held by the window"
 level=WARN msg=warning repository=acme/r1 look=N code=not-locked about=rw/cluster-0000 reason="not locked"
 level=INFO msg=decided repository=acme/r1 look=N branch=rw/cluster-0000 from=main old=0000000000000000000000000000000000000001 new=0000000000000000000000000000000000000003 waiting=0 verdict=due reason=due
-level=INFO msg="action finished" repository=acme/r1 look=N verb=move pull=0 branch=rw/cluster-0000 sha=0000000000000000000000000000000000000003 outcome=done reason="rw/cluster-0000 moved from 0000000 to 0000000"
+level=INFO msg="action finished" repository=acme/r1 look=N verb=move pull=0 branch=rw/cluster-0000 sha=0000000000000000000000000000000000000003 outcome=done reason="rw/cluster-0000 moved from 0000000 to 0000000" took=50ms
 level=INFO msg=decided repository=acme/r1 look=N branch=rw/cluster-0000 from=main old=0000000000000000000000000000000000000003 new=0000000000000000000000000000000000000003 waiting=0 verdict=current reason=current
 `
 		if log.String() != want {
