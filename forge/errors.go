@@ -38,6 +38,9 @@ type Error struct {
 	Reason string    // for people, one line; GitHub's own words if it gave any (hostile text)
 	Err    error     // what lies below; may be nil
 
+	// Setup says, where nothing works for anybody, what is wrong with the address of GitHub, the way to it or the App's key: in words of our
+	// own, without GitHub's; "": nothing of that.
+	Setup    string
 	Request  string // GitHub's id of the request, for its support; "": there was no answer
 	Foreseen bool   // Limited: sluice keeps a limit of GitHub's, and asked GitHub nothing; for what is more urgent there may be room
 }

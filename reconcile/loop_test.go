@@ -871,7 +871,7 @@ func TestReadyTellsWhatIsWrong(t *testing.T) {
 				t.Errorf("ready: %q, want %q", got, want)
 			}
 		}
-		unauthorized := error(&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"})
+		unauthorized := error(&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials", Setup: "GitHub rejects the App"})
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "repositories" {
@@ -883,7 +883,6 @@ func TestReadyTellsWhatIsWrong(t *testing.T) {
 		stop := w.run(reconcile.Options{})
 		defer stop()
 		time.Sleep(time.Second)
-		says("not listed yet")
 		says("rejects the App")
 		w.set(func() {
 			w.fault = nil

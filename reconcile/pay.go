@@ -46,7 +46,6 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 	defer cancel()
 	all, err := l.store.Debts(ctx)
 	if l.recalled(err) != nil {
-		l.log.Error("the store cannot be read", "error", err)
 		return err
 	}
 	now := l.now()

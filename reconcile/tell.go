@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -65,6 +66,14 @@ func (k *look) tellBranches(verdicts []plan.BranchVerdict, told map[about]uint64
 	}
 }
 
+// recovered logs that a look did not fail, after some that did.
+func (k *look) recovered() {
+	if k.entry.complaint != "" {
+		k.entry.complaint = ""
+		k.log.Info("look works again")
+	}
+}
+
 func (l *Loop) hash(parts ...string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(l.seed)
@@ -84,12 +93,22 @@ func (k *look) tellEnd(ctx context.Context, err error) {
 	k.log.Log(ctx, level, "look ended", "end", endOf(err), "took", took.Round(time.Millisecond), "writes", k.wrote, "rest_requests", k.sent.Load())
 }
 
-// complain logs an error that made a look fail for the n-th time in a row.
+// complain logs an error that made a look fail for the n-th time in a row. One that is like the last is logged on request alone, as is one that
+// the list of repositories is known to have too.
 func (k *look) complain(err error, n int, pause time.Duration) {
 	args := []any{"error", err, "times", n, "again_in", pause, "took", (k.loop.now().tick - k.began).Round(time.Millisecond)}
 	var p *panicked
 	if errors.As(err, &p) {
 		args = append(args, "stack", string(p.stack))
 	}
-	k.log.Error("look failed", args...)
+	level, now := slog.LevelError, string(kindOf(err))
+	if kindOf(err) != forge.Transient { // those have other words each time
+		now += ": " + reasonOf(err)
+	}
+	if setupOf(err) != "" || now == k.entry.complaint {
+		level = slog.LevelDebug
+	} else {
+		k.entry.complaint = now
+	}
+	k.log.Log(context.Background(), level, "look failed", args...)
 }
