@@ -259,6 +259,7 @@ type Status struct {
 	Description string
 	By          Login
 	At          time.Time
+	Target      string // URL at which people read more; of one that is to be set alone: what stands there is not compared
 }
 
 // Latest is the status that counts on GitHub of several under one context; false if there is none. Of two at one instant it is

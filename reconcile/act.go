@@ -345,7 +345,7 @@ func reasonOf(err error) string {
 func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status, class forge.Class) error {
 	ctx, cancel := inHand(forge.WithClass(ctx, class))
 	defer cancel()
-	s.Description = brief(s.Description)
+	s.Description, s.Target = brief(s.Description), k.loop.link(k.repo, k.target(sha, s.Context))
 	return k.loop.forge.SetStatus(ctx, k.repo, sha, s)
 }
 

@@ -31,6 +31,8 @@ type look struct {
 	wake  time.Time // when time alone changes what is carried out; zero: never
 	last  instant   // when the latest observation began, on both clocks: pins run from there
 
+	shown   plan.Plan                  // that was decided first, and on which bases: what statuses are about
+	bases   map[plan.Branch]plan.Base  // touched by nothing that is written at the same time
 	roster  plan.Roster                // the newest that could be read, if the store has another one
 	end     error                      // why nothing but statuses that shut is written any more; nil: everything may be
 	skip    map[int]bool               // pull requests whose action failed: their further actions are left
@@ -113,6 +115,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	k.shown, k.bases = p, s.Bases
 	k.tell(p)
 	k.measure(p)
 	k.entry.attention = attentionTo(p)

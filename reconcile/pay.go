@@ -76,7 +76,9 @@ func (l *Loop) pay(ctx context.Context, o *owed) {
 	defer l.lanes.pass(repo.Installation)()
 	bounded, cancel := inHand(forge.WithClass(ctx, forge.Debt))
 	defer cancel()
-	err := l.forge.SetStatus(bounded, repo, o.SHA, o.Status())
+	status := o.Status()
+	status.Target = l.link(repo, targetOf(o.Debt))
+	err := l.forge.SetStatus(bounded, repo, o.SHA, status)
 	now := l.now()
 	switch {
 	case err == nil:

@@ -78,7 +78,7 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 		return nil, err
 	}
 	v.loop = reconcile.New(reconcile.Options{
-		Forge: v.forge, Store: v.store, Decide: decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics,
+		Forge: v.forge, Store: v.store, Decide: decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics, Link: s.link,
 	})
 	return v, nil
 }

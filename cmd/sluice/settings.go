@@ -17,6 +17,11 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/web"
 )
 
 // settings are what the service is told by flags, the environment (SLUICE_…) or a settings file, in that order of weight.
@@ -303,6 +308,22 @@ func (s settings) peopleURL() string {
 		return rest
 	}
 	return strings.Replace(strings.TrimSuffix(s.GitHubURL, "/"), "://api.", "://", 1)
+}
+
+// link is where people read more of what a status is about: on the page where it has an address, else in the rules file on GitHub, at the line
+// if that is known.
+func (s settings) link(repo plan.Repo, t reconcile.Target) string {
+	if u, err := url.Parse(s.PublicURL); err == nil && s.PublicURL != "" { // it was checked
+		u = u.JoinPath("/")
+		u.Fragment = web.Anchor(repo, t.Subject.Pull, t.Branch)
+		return u.String()
+	}
+	at := cmp.Or(string(t.Origin.SHA), string(t.Subject.Base), "HEAD")
+	link := s.peopleURL() + (&url.URL{Path: "/" + strings.Join([]string{repo.Owner, repo.Name, "blob", at, config.File}, "/")}).EscapedPath()
+	if t.Origin.Line > 0 {
+		link += "#L" + strconv.Itoa(t.Origin.Line)
+	}
+	return link
 }
 
 // pageHosts are the hosts that the page answers under, beside loopback names.
