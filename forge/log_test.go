@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 // GitHub's id of a request that failed stands in the error for the log, whichever way the answer came, and never in the reason, which people
@@ -160,5 +162,26 @@ func TestSetup(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// A status has the link that it was given, unless that is longer than GitHub's texts are; it never fails for it.
+func TestStatusTarget(t *testing.T) {
+	for target, want := range map[string]bool{"": false, "https://example.com/#a": true, "https://example.com/#" + strings.Repeat("a", maxTarget): false} {
+		hub := &fake{t: t}
+		hub.say = func(r *http.Request, body string) answerOf {
+			if isToken(r) {
+				return answerOf{}
+			}
+			if got := strings.Contains(body, `"target_url":"`+target+`"`); got != want || !want && strings.Contains(body, "target_url") {
+				t.Errorf("sent %.200s", body)
+			}
+			return answerOf{code: 201, body: wasSet}
+		}
+		s := pending
+		s.Target = target
+		if err := hub.forge(nil).SetStatus(t.Context(), testRepo, plan.SHA(sha(1)), s); err != nil {
+			t.Error(err)
+		}
 	}
 }
