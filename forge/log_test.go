@@ -86,7 +86,10 @@ func TestCallsAreLoggedWhereTheyBelong(t *testing.T) {
 			if r.URL.Path == "/graphql" {
 				now = now.Add(took)
 			}
-			a := sayRepo(repoPart())(r, body)
+			a := sayRepo(repoPart(doubtful(1, "files")))(r, body)
+			if strings.HasSuffix(r.URL.Path, "/files") {
+				a = answerOf{code: 500}
+			}
 			a.header = map[string]string{"X-GitHub-Request-Id": "AB:12"}
 			return a
 		}
@@ -107,6 +110,9 @@ func TestCallsAreLoggedWhereTheyBelong(t *testing.T) {
 		line := fmt.Sprintf(`look=7 route="graphql look" code=200 took=%v github_request=AB:12`, took)
 		if !strings.Contains(out.String(), line) || strings.Contains(out.String(), testToken) {
 			t.Errorf("%q is not in\n%s", line, out.String())
+		}
+		if !strings.Contains(out.String(), `msg="a part of a repository was not read" look=7 `) || !strings.Contains(out.String(), "(GitHub's request AB:12)") {
+			t.Errorf("what was not read is not in\n%s", out.String())
 		}
 		if n := strings.Count(out.String(), "msg=request"); level == slog.LevelInfo && n != 1 {
 			t.Errorf("%d requests are logged", n)
