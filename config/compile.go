@@ -62,7 +62,7 @@ func (c *compiler) compile() {
 func (c *compiler) policy() *Policy {
 	return &Policy{
 		Mode: c.doc.mode, Zone: c.doc.zone, Calendar: c.calendar, Windows: c.doc.digests(), Layout: c.layout,
-		PullRequests: c.doc.pulls, Branches: c.doc.branches,
+		PullRequests: c.doc.pulls, Branches: c.doc.branches, Lines: c.lines(),
 	}
 }
 

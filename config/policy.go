@@ -26,6 +26,7 @@ type Policy struct {
 	Layout       *layout.Layout
 	PullRequests PullRequests
 	Branches     []Branch
+	Lines        Lines
 }
 
 // Mode says whether sluice acts or only tells.

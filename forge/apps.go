@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -29,16 +30,47 @@ func (f *Forge) Self(ctx context.Context) (plan.Login, error) {
 	}
 	app, _, err := f.self.rest.Apps.Get(ctx, "")
 	if err != nil {
-		return "", wrap(ctx, "self", err)
+		return "", f.setup(wrap(ctx, "self", err))
 	}
 	us = plan.Login(trimBot(app.GetSlug()))
 	if us == "" { // fail closed: with no name of our own, everybody's status would be foreign or ours at random
-		return "", wrap(ctx, "self", transient(wordEmpty, nil))
+		return "", f.setup(wrap(ctx, "self", transient(wordEmpty, nil)))
 	}
+	f.log.Info("authenticated", "app", us)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.us = us
 	return us, nil
+}
+
+// Us is our App's bot, "" while GitHub has not said it.
+func (f *Forge) Us() plan.Login {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.us
+}
+
+// setup says in the error of a request by the App's own key what is wrong for everybody, if that is known. A web server that is no GitHub API,
+// as GitHub's own site, answers in HTML: such an answer has no message.
+func (f *Forge) setup(err error) error {
+	var e *Error
+	var answer *github.ErrorResponse
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	if !errors.As(err, &e) {
+		return err // it was ended from outside
+	}
+	at := strings.TrimSuffix(f.at.rest.String(), "/")
+	bare := errors.As(err, &answer) && answer.Message == "" && e.Kind != Limited && e.Kind != Transient
+	switch {
+	case e.Kind == Unauthorized && !bare, says(e.Reason, phrasesUnknownApp):
+		e.Setup = setupKey
+	case bare, e.Kind == Gone, e.Reason == wordRedirect, e.Reason == wordEmpty, errors.As(err, &syntax), errors.As(err, &kind):
+		e.Setup = fmt.Sprintf(setupNoAPI, at)
+	case errors.Is(err, errSilent):
+		e.Setup = fmt.Sprintf(setupSilent, at)
+	}
+	return err
 }
 
 // trimBot takes off what REST adds to an App's login.
@@ -48,9 +80,12 @@ func trimBot(login string) string { return strings.TrimSuffix(login, "[bot]") }
 // error it gives those it could read. That GitHub lists an installation and then does not know it is an error, too: the next list
 // tells whether it went away.
 func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
+	if _, err := f.Self(ctx); err != nil {
+		return nil, fmt.Errorf("repositories: %w", err)
+	}
 	installations, err := f.installations(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("repositories: %w", err)
+		return nil, fmt.Errorf("repositories: %w", f.setup(err))
 	}
 	var all []plan.Repo
 	bad := &Unlisted{}

@@ -164,13 +164,13 @@ func (c *client) mutate(ctx context.Context, field, text string, input map[strin
 		Errors []graphError
 	}
 	if err := json.Unmarshal(data, &e); err != nil {
-		return transient(wordUnreadable, err)
+		return transient(wordUnreadable, err).from(header)
 	}
 	if err := c.sortOutMutation(e.Errors, header); err != nil {
 		return err
 	}
 	if payload := string(e.Data[field]); payload == "" || payload == "null" {
-		return transient(wordEmpty, nil)
+		return transient(wordEmpty, nil).from(header)
 	}
 	return nil
 }
@@ -184,5 +184,5 @@ func (c *client) sortOutMutation(errs []graphError, header http.Header) error {
 	if err == nil || !errors.As(err, &said) || said.Kind == Limited || errors.Is(said, errHeavy) {
 		return err
 	}
-	return &Error{Kind: Refused, Reason: said.Reason, Err: said.Err}
+	return &Error{Kind: Refused, Reason: said.Reason, Err: said.Err, Request: said.Request}
 }

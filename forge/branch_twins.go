@@ -67,7 +67,7 @@ func (t *tracker) allNames(ctx context.Context) (all []plan.Branch, whole bool, 
 			return all, false, nil
 		}
 	}
-	t.f.log.Warn("not all names of branches were read", "repo", t.repo.String(), "read", len(all))
+	t.log.Warn("not all names of branches were read", "read", len(all))
 	return all, true, nil
 }
 

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"context"
+	"log/slog"
 	"math"
 	"net/http"
 	"slices"
@@ -38,6 +39,21 @@ func WithClass(ctx context.Context, c Class) context.Context {
 func classOf(ctx context.Context) Class {
 	c, _ := ctx.Value(classKey{}).(Class)
 	return c
+}
+
+type logKey struct{}
+
+// WithLog gives a context whose calls write to a log that says what they are for.
+func WithLog(ctx context.Context, log *slog.Logger) context.Context {
+	return context.WithValue(ctx, logKey{}, log)
+}
+
+// logOf is the log of a context, or another one if it has none.
+func logOf(ctx context.Context, other *slog.Logger) *slog.Logger {
+	if log, ok := ctx.Value(logKey{}).(*slog.Logger); ok {
+		return log
+	}
+	return other
 }
 
 type requestsKey struct{}

@@ -120,7 +120,7 @@ func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) 
 		named = r.aliases()
 	}
 	if err != nil {
-		l.f.log.Debug("closed pull requests could not be read", "repository", l.repo.String(), "pulls", len(numbers), "error", err)
+		l.log.Debug("closed pull requests could not be read", "pulls", len(numbers), "error", err)
 		return
 	}
 	for i := range numbers {
@@ -229,7 +229,7 @@ func (f *Forge) CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA,
 	for page := 1; page <= maxStatusPages; page++ {
 		list, resp, err := c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, string(sha), &github.ListOptions{Page: page, PerPage: perPage})
 		if err != nil {
-			return 0, wrap(ctx, fmt.Sprintf("list statuses of %s on %s", repo, sha.Short()), err)
+			return 0, wrap(ctx, fmt.Sprintf("list statuses of %s on %s", repo, sha), err)
 		}
 		if list == nil {
 			return 0, wrap(ctx, "list statuses", transient(wordEmpty, nil))

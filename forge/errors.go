@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -37,15 +38,40 @@ type Error struct {
 	Reason string    // for people, one line; GitHub's own words if it gave any (hostile text)
 	Err    error     // what lies below; may be nil
 
-	Foreseen bool // Limited: sluice keeps a limit of GitHub's, and asked GitHub nothing; for what is more urgent there may be room
+	// Setup says, where nothing works for anybody, what is wrong with the address of GitHub, the way to it or the App's key: in words of our
+	// own, without GitHub's; "": nothing of that.
+	Setup    string
+	Request  string // GitHub's id of the request, for its support; "": there was no answer
+	Foreseen bool   // Limited: sluice keeps a limit of GitHub's, and asked GitHub nothing; for what is more urgent there may be room
 }
 
-// Error implements error.
+// Error implements error. It is for the log: Reason has no id that differs each time.
 func (e *Error) Error() string {
+	until, request := "", ""
 	if e.Kind == Limited {
-		return fmt.Sprintf("%s until %s: %s", e.Kind, e.Until.UTC().Format(time.RFC3339), e.Reason)
+		until = " until " + e.Until.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%s: %s", e.Kind, e.Reason)
+	if e.Request != "" {
+		request = " (GitHub's request " + e.Request + ")"
+	}
+	return string(e.Kind) + until + ": " + e.Reason + request
+}
+
+// requestID is what GitHub's ids of requests look like. Others are not repeated.
+var requestID = regexp.MustCompile(`^[A-Za-z0-9:._-]{1,100}$`)
+
+// requestOf is GitHub's id of the request that an answer is to; "" if it says none.
+func requestOf(h http.Header) string {
+	if id := h.Get("X-GitHub-Request-Id"); requestID.MatchString(id) {
+		return id
+	}
+	return ""
+}
+
+// from is the error with GitHub's id of the request, as an answer's header has it.
+func (e *Error) from(h http.Header) *Error {
+	e.Request = requestOf(h)
+	return e
 }
 
 // Unwrap gives what lies below.
@@ -86,7 +112,7 @@ func judge(err error) *Error {
 	}
 	var answer *github.ErrorResponse
 	if errors.As(err, &answer) && answer.Response != nil {
-		return answered(answer.Response.StatusCode, answer.Message, err)
+		return answered(answer.Response.StatusCode, answer.Message, err).from(answer.Response.Header)
 	}
 	var limited *github.RateLimitError
 	if errors.As(err, &limited) { // not reached while the gate takes the headers off; kept so that it can never be a refusal

@@ -191,7 +191,7 @@ func (f *Forge) defaults() {
 		f.now = time.Now
 	}
 	f.schema = &schema{log: f.log, lacks: map[string]string{}}
-	f.wire = wire{f.wire, f.now, f.requested, &f.keySkew}
+	f.wire = wire{f.wire, f.now, f.requested, &f.keySkew, f.log}
 }
 
 // client gives the client of an installation. That of 0, which is none, sends nothing.

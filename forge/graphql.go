@@ -91,17 +91,17 @@ func (c *client) askOnce(ctx context.Context, q *query) (reply, error) {
 	}
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {
-		return reply{}, wrap(ctx, "query "+q.name, transient(wordUnreadable, err))
+		return reply{}, wrap(ctx, "query "+q.name, transient(wordUnreadable, err).from(header))
 	}
 	if r.holes, err = c.sortOut(e.Errors, header); err != nil {
 		return reply{}, wrap(ctx, "query "+q.name, err)
 	}
 	if e.Data == nil {
-		return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil))
+		return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil).from(header))
 	}
 	if e.Data.Repository == nil {
 		if len(r.holes) > 0 { // a part could not be shown, and took the rest with it
-			return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil))
+			return reply{}, wrap(ctx, "query "+q.name, transient(wordEmpty, nil).from(header))
 		}
 		return reply{}, wrap(ctx, "query "+q.name, &Error{Kind: Gone, Reason: wordNotThere, Err: errRepository})
 	}
@@ -131,9 +131,9 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, er
 	case code == http.StatusOK, first != "" && (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity):
 		return data, resp.Header, slow(err)
 	case code >= http.StatusInternalServerError && says(first, phrasesHeavy):
-		return nil, nil, answered(code, first, errHeavy)
+		return nil, nil, answered(code, first, errHeavy).from(resp.Header)
 	default:
-		return nil, nil, answered(code, cmp.Or(messageOf(data), first), nil)
+		return nil, nil, answered(code, cmp.Or(messageOf(data), first), nil).from(resp.Header)
 	}
 }
 
@@ -179,7 +179,7 @@ func (c *client) sortOut(errs []graphError, header http.Header) (map[string]*Err
 		if e.unreadRules() {
 			continue
 		}
-		k := e.judge()
+		k := e.judge().from(header)
 		if name, ok := e.part(); ok && !errors.Is(k, errHeavy) {
 			holes[name] = k
 			continue

@@ -160,7 +160,7 @@ func (l *limits) see(a answer, now time.Time) error {
 			l.until[of] = until
 		}
 	}
-	return &Error{Kind: Limited, Until: l.until[a.of], Reason: a.reason()}
+	return (&Error{Kind: Limited, Until: l.until[a.of], Reason: a.reason()}).from(a.header)
 }
 
 // end is when a limit ends: as the answer says, or a pause that doubles each time.

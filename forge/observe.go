@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"slices"
 	"time"
@@ -57,6 +58,7 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 	ask.Groups = askable(ask.Groups)
 	for try := range maxTries {
 		l := f.newLook(repo, ask)
+		l.log = logOf(ctx, f.log.With("repository", repo.String()))
 		l.final = try == maxTries-1
 		s, err := l.run(ctx)
 		if errors.Is(err, errMoved) {
@@ -94,6 +96,7 @@ type look struct {
 	f    *Forge
 	c    *client
 	repo plan.Repo
+	log  *slog.Logger // says which repository
 	ask  Ask
 	us   plan.Login
 	mem  memory

@@ -116,8 +116,7 @@ func (l *look) failed(ctx context.Context, k partKey, what string, err error) (p
 	p.unread = plan.Unread{Reason: notRead(what, e), Passing: e.Kind != Refused && p.fails < partPatience}
 	l.f.parts.put(k, p)
 	l.askAgain(p.until)
-	l.f.log.Warn("a part of a repository was not read", "repo", l.repo.String(), "part", string(k.kind), "name", k.name, "what", what,
-		"fails", p.fails, "err", err)
+	l.log.Warn("a part of a repository was not read", "part", string(k.kind), "name", k.name, "what", what, "fails", p.fails, "error", err)
 	return p.unread, nil
 }
 

@@ -58,7 +58,7 @@ func (l *look) addRoster(ctx context.Context, s *plan.Snapshot) error {
 			if endsLook(ctx, err) {
 				return fmt.Errorf("older versions of the file: %w", err)
 			}
-			l.f.log.Warn("older versions of the file could not be read", "repo", l.repo.String(), "error", err)
+			l.log.Warn("older versions of the file could not be read", "error", err)
 		}
 		if p.roster.Known {
 			l.f.pasts.put(key, p)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -29,6 +30,8 @@ const (
 	maxRedirects = 3
 	// statusLane is the part of all connections that the lane of statuses may have beside the others: a fourth.
 	statusLane = 4
+	// slowRequest is from when on the log says of a request how long it took, at whatever level: GitHub ends most after 10 s.
+	slowRequest = 5 * time.Second
 	// maxWarm is how many connections stay open for statuses although nothing goes over them.
 	maxWarm = 2
 	// pingAfter is how long a connection may be silent before it is asked whether it lives, and pingMost how long the answer may take:
@@ -94,6 +97,7 @@ type wire struct {
 	now       func() time.Time
 	requested func(route string, code int) // nil: nobody asks
 	skew      *atomic.Int64                // for which GitHub refused a key
+	log       *slog.Logger
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -104,6 +108,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := w.now()
 	resp, err := w.next.RoundTrip(r)
 	w.count(r, resp)
+	w.tell(r, resp, w.now().Sub(sent))
 	if err != nil {
 		return nil, err
 	}
@@ -126,6 +131,24 @@ func (w wire) count(r *http.Request, resp *http.Response) {
 	default:
 		w.requested(routeOf(r), resp.StatusCode)
 	}
+}
+
+// tell logs a request and how long it took until its answer began. It names nobody: what it is for the log of its context says.
+func (w wire) tell(r *http.Request, resp *http.Response, took time.Duration) {
+	level := slog.LevelDebug
+	if took >= slowRequest {
+		level = slog.LevelInfo
+	}
+	log := logOf(r.Context(), w.log)
+	if !log.Enabled(r.Context(), level) {
+		return
+	}
+	code, id := 0, ""
+	if resp != nil {
+		code, id = resp.StatusCode, requestOf(resp.Header)
+	}
+	log.LogAttrs(r.Context(), level, "request", slog.String("route", routeOf(r)), slog.Int("code", code), slog.Duration("took", took),
+		slog.String("github_request", id))
 }
 
 // withToken refuses an answer to a request for a token that has none: ghinstallation falls over a null.
@@ -330,7 +353,7 @@ func tokenError(err error) error {
 	case a.code == http.StatusForbidden && says(message, phrasesSuspended):
 		return &Error{Kind: Gone, Reason: wordSuspended, Err: errInstallation}
 	}
-	return answered(a.code, messageOf([]byte(message)), nil)
+	return answered(a.code, messageOf([]byte(message)), nil).from(a.header)
 }
 
 // limitedToken is a limit that met the request for a token; the gate reckons its end.

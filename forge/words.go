@@ -41,6 +41,13 @@ const (
 	wordUnnamed     = "an unnamed field"
 )
 
+// What is wrong for everybody; %s is the address that was set.
+const (
+	setupKey    = "GitHub rejects the App: check github.app_id and the private key"
+	setupNoAPI  = "no GitHub API at %s; an Enterprise Server's ends in /api/v3"
+	setupSilent = "no answer from GitHub at %s"
+)
+
 // What of a part could not be read, for plan.Unread.
 const (
 	whatPull    = "the pull request"
@@ -95,6 +102,8 @@ var (
 	phrasesSuspended = []string{"suspended"}
 	// 422 to a deletion: somebody was quicker. A protected branch is refused by 422 too.
 	phrasesAbsent = []string{"reference does not exist"}
+	// 404 to the App's own key: there is no App of that id.
+	phrasesUnknownApp = []string{"integration not found"}
 	// GraphQL errors without a type: the query took too long or was too large.
 	phrasesHeavy = []string{"timeout", "timed out", "something went wrong while executing your query", "couldn't respond"}
 )

@@ -16,18 +16,25 @@ import (
 // maxDescription is how long GitHub lets a status's description be, in runes.
 const maxDescription = 140
 
-// SetStatus sets a commit status: s's Context, State and Description on sha. It is one request, tried once. Setting the
+// maxTarget is the longest address that a status links to, in bytes. GitHub's other texts of one line end there; who has a longer one gets no link.
+const maxTarget = 1024
+
+// SetStatus sets a commit status: s's Context, State, Description and Target on sha. It is one request, tried once. Setting the
 // same status twice leaves the same state.
 func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s plan.Status) error {
 	description := cut(strings.Join(strings.Fields(s.Description), " "), maxDescription)
+	var target *string
+	if n := len(s.Target); n > 0 && n <= maxTarget {
+		target = &s.Target
+	}
 	set, resp, err := f.client(repo.Installation).rest.Repositories.CreateStatus(ctx, repo.Owner, repo.Name, string(sha),
 		&github.RepoStatus{
-			Context: github.String(string(s.Context)), State: github.String(string(s.State)), Description: &description,
+			Context: github.String(string(s.Context)), State: github.String(string(s.State)), Description: &description, TargetURL: target,
 		})
 	if err == nil && (resp.StatusCode != http.StatusCreated || set.GetState() != string(s.State) || !plan.Context(set.GetContext()).Is(s.Context)) {
 		err = transient(wordEmpty, nil) // what GitHub does not show us is not taken for done: a debt would be forgotten
 	}
-	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha.Short()), err)
+	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha), err)
 }
 
 // Merge merges m.Pull at m.SHA with m.Method, in one try, and gives the merge's commit. The commit's words are GitHub's. GitHub merges into

@@ -34,13 +34,14 @@ type ruling struct {
 	kind    plan.Kind
 	reason  string
 	until   time.Time
-	people  string    // that people merge this although it is released, and why; "" if sluice does
-	cause   cause     // what the turns need to know of it
-	passing bool      // of a few seconds: not worth a status of its own
-	status  string    // the status's description; "": reason
-	shared  bool      // it is another pull request's, with the same head and base
-	wake    time.Time // time alone changes the answer then
-	look    time.Time // worth another look then
+	people  string      // that people merge this although it is released, and why; "" if sluice does
+	cause   cause       // what the turns need to know of it
+	passing bool        // of a few seconds: not worth a status of its own
+	status  string      // the status's description; "": reason
+	shared  bool        // it is another pull request's, with the same head and base
+	wake    time.Time   // time alone changes the answer then
+	look    time.Time   // worth another look then
+	shut    []windowRef // that hold it
 }
 
 // cause tells apart the rulings that the turns treat in their own way.
@@ -137,7 +138,37 @@ func (d *pullCase) verdict() plan.Verdict {
 		Until:    d.ruling.until,
 		Releases: d.need.releases,
 		Why:      d.steps(),
+		Origin:   d.origin(),
 	}
+}
+
+// origin is the line of the file that the answer rests on: what is wrong with it, else the window that holds it, else the first that it needs.
+func (d *pullCase) origin() plan.Origin {
+	at := plan.Origin{SHA: d.base.Tip}
+	switch r := d.pull.Rules; {
+	case r != nil && r.Policy == nil && !r.Deleted:
+		return plan.Origin{SHA: d.pull.Head, Line: firstError(r.Findings)}
+	case d.policy == nil:
+		at.Line = firstError(d.base.Findings)
+		return at
+	}
+	for _, w := range slices.Concat(d.ruling.shut, each(d.asks)) {
+		if line := d.policy.Lines.Windows[w.name]; w.cal == d.policy.Calendar && line > 0 {
+			at.Line = line
+			return at
+		}
+	}
+	return at
+}
+
+// firstError is the line of the first error; 0 if none has one.
+func firstError(all []config.Finding) int {
+	for _, f := range all {
+		if f.Severity == config.Error {
+			return f.Line
+		}
+	}
+	return 0
 }
 
 // steps are how the answer comes about.
@@ -415,6 +446,7 @@ func shut(d *pullCase) (ruling, bool) {
 		reason: d.sayShut(),
 		until:  d.open.Until,
 		wake:   d.open.next,
+		shut:   d.open.Shut,
 	}, true
 }
 

@@ -137,6 +137,7 @@ func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 		default:
 			out.Verdicts = append(out.Verdicts, plan.Verdict{
 				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,
+				Origin: plan.Origin{SHA: base.Tip, Line: firstError(base.Findings)},
 			})
 		}
 		if w, ok := j.correct(set, base.Ours); ok {

@@ -150,6 +150,7 @@ type BranchVerdict struct {
 	Commits    []Commit  // the first few of them, the newest first: SHA, At and Subject alone
 	Oldest     time.Time // when the oldest of them was committed; zero: none waits
 	Why        []Step
+	Origin     Origin `json:"-"` // its entry
 }
 
 // Move takes one windowed branch from Old to New. Old "" makes it.

@@ -41,8 +41,13 @@ type Repo struct {
 	Installation int64 // of our App
 }
 
-// String is OWNER/NAME.
-func (r Repo) String() string { return r.Owner + "/" + r.Name }
+// String is OWNER/NAME; "" of none.
+func (r Repo) String() string {
+	if r.Owner == "" && r.Name == "" {
+		return ""
+	}
+	return r.Owner + "/" + r.Name
+}
 
 // Snapshot is all that may be looked at to decide: one repository at one instant.
 type Snapshot struct {
@@ -254,6 +259,7 @@ type Status struct {
 	Description string
 	By          Login
 	At          time.Time
+	Target      string // URL at which people read more; of one that is to be set alone: what stands there is not compared
 }
 
 // Latest is the status that counts on GitHub of several under one context; false if there is none. Of two at one instant it is

@@ -30,6 +30,13 @@ type Verdict struct {
 	Until    time.Time
 	Releases []layout.Release
 	Why      []Step // how it came about, for the log and the page
+	Origin   Origin `json:"-"` // that it rests on; it moves with the base, which is no reason to keep a plan anew
+}
+
+// Origin is a line of the rules file, for a link to it.
+type Origin struct {
+	SHA  SHA // the commit in which it stands; "": not known
+	Line int // 0: none in particular
 }
 
 // Subject is what a verdict is about: a pull request, or with Pull 0 the tip of Base or a merge group on it.

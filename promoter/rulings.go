@@ -117,6 +117,7 @@ func (d *branchCase) verdict() plan.BranchVerdict {
 	v := plan.BranchVerdict{
 		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: d.ruling.reason,
 		Until: d.ruling.until, Why: d.ruling.why,
+		Origin: plan.Origin{SHA: d.j.s.Bases[d.j.s.Default].Tip, Line: d.j.policy.Lines.Branches[string(d.name)]},
 	}
 	if d.tracked == nil {
 		return v

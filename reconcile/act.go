@@ -42,6 +42,7 @@ func (k *look) do(ctx context.Context, a plan.Action) error {
 	if k.passedOver(a) {
 		return nil
 	}
+	k.acting = k.loop.now().tick
 	err := k.may(ctx, a)
 	if err != nil {
 		return k.heed(a, k.leave(ctx, a, err))
@@ -281,11 +282,11 @@ var errStore = errors.New("the store failed")
 // failed is not asked again by the same look: every answer of one that hangs takes recordMost.
 func (k *look) record(ctx context.Context, acts ...store.Act) error {
 	for _, act := range acts {
-		args := []any{"verb", act.Verb, "pull", act.Pull, "sha", act.SHA.Short(), "outcome", act.Outcome, "reason", act.Reason}
-		if act.Branch != "" {
-			args = append(args, "branch", act.Branch)
+		args := []any{"verb", act.Verb, "pull", act.Pull, "branch", act.Branch, "sha", act.SHA, "outcome", act.Outcome, "reason", act.Reason}
+		if act.Took == 0 { // it was done by itself
+			act.Took = k.loop.now().tick - k.acting
 		}
-		k.log.Info("action finished", args...)
+		k.log.Info("action finished", append(args, "took", act.Took.Round(time.Millisecond))...)
 		k.released(act)
 	}
 	if errors.Is(k.end, errStore) {
@@ -344,7 +345,7 @@ func reasonOf(err error) string {
 func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status, class forge.Class) error {
 	ctx, cancel := inHand(forge.WithClass(ctx, class))
 	defer cancel()
-	s.Description = brief(s.Description)
+	s.Description, s.Target = brief(s.Description), k.loop.link(k.repo, k.target(sha, s.Context))
 	return k.loop.forge.SetStatus(ctx, k.repo, sha, s)
 }
 

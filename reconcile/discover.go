@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"time"
@@ -16,12 +17,7 @@ import (
 // discoverAll reads the list of repositories at start, when an installation changed, and at intervals, until ctx ends. The
 // store's own list comes first: what was due before the start is looked at while GitHub still lists.
 func (l *Loop) discoverAll(ctx context.Context) {
-	for n := 1; ctx.Err() == nil; n++ {
-		if err := l.recallAll(ctx); err == nil {
-			break
-		} else if ctx.Err() == nil {
-			l.log.Error("the store cannot be read", "error", err)
-		}
+	for n := 1; ctx.Err() == nil && l.recallAll(ctx) != nil; n++ {
 		sleep(ctx, backoff(n))
 	}
 	for fails := 0; ctx.Err() == nil; {
@@ -39,11 +35,7 @@ func (l *Loop) discoverAll(ctx context.Context) {
 		default:
 			fails++
 			pause = l.listPause(err, fails)
-			level := slog.LevelError
-			if limit := limitOf(err); limit != nil && limit.Foreseen {
-				level = slog.LevelInfo // it is our own doing, and passes
-			}
-			l.log.Log(ctx, level, "repositories cannot be listed", "error", err, "again_in", pause)
+			l.tellList(ctx, err)
 		}
 		l.awaitList(ctx, pause, fails)
 	}
@@ -129,10 +121,10 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	defer cancel()
 	began := l.now()
 	repos, err := l.forge.Repositories(bounded)
-	l.listed(repos, err)
+	l.listed(err)
 	var some *forge.Unlisted // not on one bad installation's account are all others left alone
 	if errors.As(err, &some) {
-		l.log.Error("repositories of some installations cannot be listed", "error", err)
+		l.tellList(ctx, err)
 		err = nil
 	}
 	if fresh := l.unknown(repos); len(fresh) > 0 {
@@ -145,10 +137,13 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 		return 0, err // the list may lack some: nobody is forgotten on its word
 	}
 	for _, r := range l.missing(repos, some, began.tick) {
-		l.log.Info("repository is gone", "repository", r)
+		l.log.Info("repository is gone", "repository", r.String())
 		if err := l.stored(l.store.Forget(ctx, r)); err != nil {
 			return 0, err
 		}
+	}
+	if some == nil {
+		l.tellList(ctx, nil)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -168,19 +163,48 @@ func (l *Loop) listInterval(n int) time.Duration {
 	return jitter(max(l.resync, time.Duration(pages)*time.Hour*listShare/DefaultBudget))
 }
 
-// listed notes how the list of repositories went, and whether GitHub takes the App's key: with one that it does not take nothing at
-// all is listed.
-func (l *Loop) listed(repos []plan.Repo, err error) {
+// listed notes how the list of repositories went, and what is wrong for everybody.
+func (l *Loop) listed(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.health.unauthorized = kindOf(err) == forge.Unauthorized && len(repos) == 0; l.health.unauthorized {
+	l.health.setup = setupOf(err)
+	if l.health.setup != "" && kindOf(err) == forge.Unauthorized {
 		l.health.skew = cmp.Or(l.forge.KeySkew(), l.health.skew) // a key carries times
+	}
+	if l.health.started && kindOf(err) == forge.Transient {
+		l.health.setup = "" // it worked before, and what is due may be done as soon as GitHub answers: that is a lag
 	}
 	if err == nil {
 		l.health.list = lag{}
 		return
 	}
 	l.health.list.add(l.now().wall, err)
+}
+
+// tellList logs how the list of repositories went, when that is another thing than the last time.
+func (l *Loop) tellList(ctx context.Context, err error) {
+	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(kindOf(err))
+	var some *forge.Unlisted
+	if errors.As(err, &some) {
+		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)
+	}
+	if limit := limitOf(err); limit != nil && limit.Foreseen {
+		level = slog.LevelInfo // it is our own doing, and passes
+	}
+	if key = says + key; err == nil {
+		level, says, key = slog.LevelInfo, wordListed, ""
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if key == l.health.said {
+		return
+	}
+	l.health.said = key
+	if err == nil {
+		l.log.Log(ctx, level, says)
+		return
+	}
+	l.log.Log(ctx, level, says, "error", err)
 }
 
 // unknown gives those of a list that the store is to be told of: new ones, and ones whose names changed.

@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/sluicegate/sluice/store"
 )
 
 // health is what Ready tells.
 type health struct {
-	started      bool          // the store's repositories and GitHub's list were read once
-	reads        error         // the store's last word on a read; nil: it works
-	store        error         // the store's last word on a write: one that can still be read is not well for it
-	unauthorized bool          // GitHub does not take the App's key
-	list         lag           // of the list of repositories
-	skew         time.Duration // our clock minus GitHub's, as the last look saw it
+	started bool          // the store's repositories and GitHub's list were read once
+	reads   error         // the store's last word on a read; nil: it works
+	store   error         // the store's last word on a write: one that can still be read is not well for it
+	setup   string        // what is wrong with GitHub's address, the way to it or the App's key, for everybody; "": nothing
+	said    string        // what the log said last of the list of repositories; "": it is well
+	list    lag           // of the list of repositories
+	skew    time.Duration // our clock minus GitHub's, as the last look saw it
 }
 
 // Ready gives the reasons for which nothing can be done for anybody, or nothing be noted; none: it can. What fails for some is in
@@ -40,6 +43,11 @@ func (l *Loop) recalled(err error) error {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if was := l.health.reads; err != nil && (was == nil || store.Cause(err) != store.Cause(was)) {
+		l.log.Error("the store cannot be read", "error", err)
+	} else if err == nil && was != nil {
+		l.log.Info("the store can be read again")
+	}
 	l.health.reads = err
 	return err
 }

@@ -121,7 +121,11 @@ func (l *Loop) countLags(now instant) []string {
 			of.worst = g
 		}
 	}
-	return append(wordsOfLags(l.health.list, all), l.lowLines()...)
+	list := l.health.list
+	if l.health.setup != "" || !l.health.started {
+		list = lag{} // Ready says it
+	}
+	return append(wordsOfLags(list, all), l.lowLines()...)
 }
 
 // lowLines gives a line for each installation of which a budget runs low, at most lagsMost.
@@ -145,6 +149,15 @@ func sorted(all map[int64]*group) []*group {
 		return cmp.Or(a.worst.since.Compare(b.worst.since), cmp.Compare(a.installation, b.installation))
 	})
 	return out
+}
+
+// setupOf is what an error says to be wrong for everybody; "": nothing.
+func setupOf(err error) string {
+	var e *forge.Error
+	if errors.As(err, &e) {
+		return e.Setup
+	}
+	return ""
 }
 
 // limitOf gives GitHub's limit in an error; nil if it is none.

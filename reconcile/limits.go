@@ -45,6 +45,9 @@ const (
 	idleWaitMost = time.Minute
 )
 
+// slowLook is from when on the log says of a look how long it took, at whatever level: an opening should not wait for one.
+const slowLook = 10 * time.Second
+
 // How errors slow a repository down.
 const (
 	backoffFirst = time.Second

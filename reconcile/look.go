@@ -31,6 +31,8 @@ type look struct {
 	wake  time.Time // when time alone changes what is carried out; zero: never
 	last  instant   // when the latest observation began, on both clocks: pins run from there
 
+	shown   plan.Plan                  // that was decided first, and on which bases: what statuses are about
+	bases   map[plan.Branch]plan.Base  // touched by nothing that is written at the same time
 	roster  plan.Roster                // the newest that could be read, if the store has another one
 	end     error                      // why nothing but statuses that shut is written any more; nil: everything may be
 	skip    map[int]bool               // pull requests whose action failed: their further actions are left
@@ -51,6 +53,7 @@ type look struct {
 	failed  error                      // the first write that failed and is worth another try soon
 
 	began   tick
+	acting  tick                // when the action began that is done by itself
 	event   tick                // the first event that this look answers and has not written a status since; never: none
 	kinds   map[plan.Kind]int   // verdicts; nil: nothing is decided yet
 	pending map[about]time.Time // what is due, and since when
@@ -58,8 +61,9 @@ type look struct {
 
 // newLook begins a look. The caller holds the lock, and has a worker for it.
 func (l *Loop) newLook(e *entry, now instant) *look {
+	l.count++
 	return &look{
-		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String()),
+		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count),
 		seen: e.events.count, began: now.tick, event: e.event, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{}, left: map[plot]int{},
 		counts: map[store.Tallied]int{}, counted: map[store.Tallied]bool{},
 	}
@@ -83,12 +87,13 @@ func (k *look) run(ctx context.Context) {
 	var p plan.Plan
 	err := guard(func() error {
 		var err error
-		p, err = k.through(forge.WithRequests(forge.WithClass(ctx, k.entry.began), &k.sent))
+		p, err = k.through(forge.WithLog(forge.WithRequests(forge.WithClass(ctx, k.entry.began), &k.sent), k.log))
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
 		err = errStopped
 	}
+	k.tellEnd(ctx, err)
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -110,6 +115,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if err != nil {
 		return plan.Plan{}, err
 	}
+	k.shown, k.bases = p, s.Bases
 	k.tell(p)
 	k.measure(p)
 	k.entry.attention = attentionTo(p)

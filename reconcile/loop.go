@@ -59,11 +59,13 @@ type Options struct {
 	Forge   Forge
 	Store   Store
 	Decide  func(plan.Snapshot) plan.Plan
-	Resync  time.Duration    // between two looks at a quiet repository; 0: DefaultResync
-	Workers int              // looks at once; 0: DefaultWorkers
-	Log     *slog.Logger     // nil: nothing is logged
-	Meter   Meter            // nil: nothing is measured
-	Now     func() time.Time // the wall clock; nil: time.Now
+	Resync  time.Duration // between two looks at a quiet repository; 0: DefaultResync
+	Workers int           // looks at once; 0: DefaultWorkers
+	Log     *slog.Logger  // nil: nothing is logged
+	Meter   Meter         // nil: nothing is measured
+	// Link is where people read more of what a status is about; "" is nowhere, as is nil.
+	Link func(plan.Repo, Target) string
+	Now  func() time.Time // the wall clock; nil: time.Now
 }
 
 // Loop looks at repositories and does what the decisions say. It is safe for concurrent use.
@@ -74,6 +76,7 @@ type Loop struct {
 	resync time.Duration
 	log    *slog.Logger
 	meter  Meter
+	link   func(plan.Repo, Target) string
 	clock  func() time.Time
 	began  time.Time // for the monotonic clock
 	seed   maphash.Seed
@@ -91,6 +94,7 @@ type Loop struct {
 	madeUp  tick         // when all repositories were last made due for events that may be lost; 0: never
 	lags    []string     // the lines of Lags
 	lagsAt  tick         // when they were made; 0: never
+	count   int64        // looks that began: each has its number in the log
 	parked  int          // looks that wait without a worker
 	ignored map[key]bool // repositories of which it was said that their deliveries are ignored
 	health  health
@@ -110,11 +114,14 @@ func New(o Options) *Loop {
 	if o.Meter == nil {
 		o.Meter = unmeasured{}
 	}
+	if o.Link == nil {
+		o.Link = func(plan.Repo, Target) string { return "" }
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	l := &Loop{
-		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, clock: o.Now,
+		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, link: o.Link, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
 		owing: make(chan struct{}, 1), ledger: newLedger(),
 		lanes:   &lanes{of: map[int64]*lane{}},
@@ -246,7 +253,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		l.ignore(repo)
 		return nil
 	case e == nil && len(l.queue.repos) >= reposMost:
-		l.log.Error("too many repositories; a note is dropped", "repository", repo)
+		l.log.Error("too many repositories; a note is dropped", "repository", repo.String())
 		return nil
 	case e == nil:
 		now := l.now().tick
@@ -268,7 +275,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 func (l *Loop) ignore(repo plan.Repo) {
 	if k := keyOf(repo); !l.ignored[k] && len(l.ignored) < ignoredMost {
 		l.ignored[k] = true
-		l.log.Warn(wordNoInstallation, "repository", repo)
+		l.log.Warn(wordNoInstallation, "repository", repo.String())
 	}
 }
 

@@ -871,7 +871,7 @@ func TestReadyTellsWhatIsWrong(t *testing.T) {
 				t.Errorf("ready: %q, want %q", got, want)
 			}
 		}
-		unauthorized := error(&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"})
+		unauthorized := error(&forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials", Setup: "GitHub rejects the App"})
 		w.set(func() {
 			w.fault = func(c call) error {
 				if c.op == "repositories" {
@@ -883,7 +883,6 @@ func TestReadyTellsWhatIsWrong(t *testing.T) {
 		stop := w.run(reconcile.Options{})
 		defer stop()
 		time.Sleep(time.Second)
-		says("not listed yet")
 		says("rejects the App")
 		w.set(func() {
 			w.fault = nil
@@ -1275,10 +1274,10 @@ func TestWhatWasDecidedAndDoneIsLogged(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		stop()
 		const want = `level=INFO msg=started repositories=1
-level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=held reason="held by a label"
-level=INFO msg="action finished" repository=acme/r1 verb=status pull=7 sha=0000000 outcome=done reason="pending: held by a label"
-level=INFO msg=decided repository=acme/r1 pull=7 base=main sha=0000000 verdict=release reason=released
-level=INFO msg="action finished" repository=acme/r1 verb=merge pull=7 sha=0000000 outcome=done reason=released
+level=INFO msg=decided repository=acme/r1 look=N pull=7 base=main sha=0000000000000000000700000000000000000001 verdict=held reason="held by a label"
+level=INFO msg="action finished" repository=acme/r1 look=N verb=status pull=7 branch="" sha=0000000000000000000700000000000000000001 outcome=done reason="pending: held by a label" took=50ms
+level=INFO msg=decided repository=acme/r1 look=N pull=7 base=main sha=0000000000000000000700000000000000000001 verdict=release reason=released
+level=INFO msg="action finished" repository=acme/r1 look=N verb=merge pull=7 branch="" sha=0000000000000000000700000000000000000001 outcome=done reason=released took=100ms
 `
 		if log.String() != want {
 			t.Errorf("the log says\n%s\nwant\n%s", log.String(), want)

@@ -218,7 +218,7 @@ func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
 	}
 	k.loop.ledger.callIn(plotOf(k.repo, sha, s.Context), k.loop.now())
 	k.loop.payUp()
-	k.fail(fmt.Errorf("put %s back to pending: %w", sha.Short(), err))
+	k.fail(fmt.Errorf("put %s back to pending: %w", sha, err))
 }
 
 // postBack sets a pending status. It waits for no other write.

@@ -633,11 +633,11 @@ func TestVerdictsOnBranchesAreLogged(t *testing.T) {
 		time.Sleep(time.Until(opening) + 5*time.Second)
 		stop()
 		const want = `level=INFO msg=started repositories=1
-level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=held reason="held by the window"
-level=WARN msg=warning repository=acme/r1 code=not-locked about=rw/cluster-0000 reason="not locked"
-level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=due reason=due
-level=INFO msg="action finished" repository=acme/r1 verb=move pull=0 sha=0000000 outcome=done reason="rw/cluster-0000 moved from 0000000 to 0000000" branch=rw/cluster-0000
-level=INFO msg=decided repository=acme/r1 branch=rw/cluster-0000 from=main old=0000000 new=0000000 waiting=0 verdict=current reason=current
+level=INFO msg=decided repository=acme/r1 look=N branch=rw/cluster-0000 from=main old=0000000000000000000000000000000000000001 new=0000000000000000000000000000000000000002 waiting=0 verdict=held reason="held by the window"
+level=WARN msg=warning repository=acme/r1 look=N code=not-locked about=rw/cluster-0000 reason="not locked"
+level=INFO msg=decided repository=acme/r1 look=N branch=rw/cluster-0000 from=main old=0000000000000000000000000000000000000001 new=0000000000000000000000000000000000000003 waiting=0 verdict=due reason=due
+level=INFO msg="action finished" repository=acme/r1 look=N verb=move pull=0 branch=rw/cluster-0000 sha=0000000000000000000000000000000000000003 outcome=done reason="rw/cluster-0000 moved from 0000000 to 0000000" took=50ms
+level=INFO msg=decided repository=acme/r1 look=N branch=rw/cluster-0000 from=main old=0000000000000000000000000000000000000003 new=0000000000000000000000000000000000000003 waiting=0 verdict=current reason=current
 `
 		if log.String() != want {
 			t.Errorf("the log says\n%s\nwant\n%s", log.String(), want)

@@ -46,7 +46,6 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 	defer cancel()
 	all, err := l.store.Debts(ctx)
 	if l.recalled(err) != nil {
-		l.log.Error("the store cannot be read", "error", err)
 		return err
 	}
 	now := l.now()
@@ -77,7 +76,9 @@ func (l *Loop) pay(ctx context.Context, o *owed) {
 	defer l.lanes.pass(repo.Installation)()
 	bounded, cancel := inHand(forge.WithClass(ctx, forge.Debt))
 	defer cancel()
-	err := l.forge.SetStatus(bounded, repo, o.SHA, o.Status())
+	status := o.Status()
+	status.Target = l.link(repo, targetOf(o.Debt))
+	err := l.forge.SetStatus(bounded, repo, o.SHA, status)
 	now := l.now()
 	switch {
 	case err == nil:
@@ -165,7 +166,7 @@ func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, out
 }
 
 func debtArgs(repo plan.Repo, d plan.Debt, more ...any) []any {
-	return append([]any{"repository", repo.String(), "pull", d.Subject.Pull, "sha", d.SHA.Short(), "context", d.Context, "ended", d.Ends}, more...)
+	return append([]any{"repository", repo.String(), "pull", d.Subject.Pull, "sha", d.SHA, "context", d.Context, "ended", d.Ends}, more...)
 }
 
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.

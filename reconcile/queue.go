@@ -105,6 +105,8 @@ type entry struct {
 	attention attention // touched by its look alone, as the next
 	answered  uint64    // of seen, those before the last observation
 
+	complaint string // the last look's failure, as it was logged; "": it did not fail
+
 	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }
 

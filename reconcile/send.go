@@ -18,6 +18,7 @@ import (
 type job struct {
 	action plan.Action
 	write  func(context.Context) error
+	took   time.Duration
 	err    error // errUnbegun: another one that is written at the same time ended the look before
 	turn   *admission
 	over   *atomic.Bool
@@ -108,6 +109,8 @@ func (k *look) once(ctx context.Context, j *job, waited bool) (err error) {
 			return err
 		}
 	}
+	began := k.loop.now().tick
+	defer func() { j.took += k.loop.now().tick - began }()
 	return j.write(ctx)
 }
 

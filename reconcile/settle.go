@@ -101,6 +101,7 @@ func (k *look) settlePlan(p plan.Plan, now instant) {
 	}
 	if k.failed == nil {
 		e.tries = 0
+		k.recovered()
 	} else {
 		e.tries++
 		e.waits = true // for GitHub to take writes again, as the first payment shows

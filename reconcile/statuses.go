@@ -108,11 +108,11 @@ func (k *look) setting(a plan.SetStatus) *setting {
 func (k *look) written(s *setting) store.Act {
 	k.takeIn(&s.post)
 	act := k.actOf(s.SetStatus)
-	act.Reason = string(s.State) + ": " + s.Description
+	act.Reason, act.Took = string(s.State)+": "+s.Description, s.job.took
 	if s.job.err == nil && s.Repairs != "" {
 		act.Repair = &plan.Repair{SHA: s.SHA, Context: s.Context, By: s.Repairs, At: act.At}
 		k.log.Warn("a status under our name was set by somebody else and is put right",
-			"sha", s.SHA.Short(), "context", s.Context, "by", s.Repairs)
+			"sha", s.SHA, "context", s.Context, "by", s.Repairs)
 	}
 	return k.ended(act, s.job.err)
 }

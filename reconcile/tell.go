@@ -1,10 +1,13 @@
 package reconcile
 
 import (
+	"context"
 	"errors"
 	"hash/maphash"
+	"log/slog"
 	"time"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -27,7 +30,7 @@ func (k *look) tell(p plan.Plan) {
 		}
 		told[at] = k.loop.hash(string(v.SHA), string(v.Kind), v.Reason)
 		if was, ok := old[at]; !ok || was != told[at] {
-			args := []any{"pull", v.Subject.Pull, "base", v.Subject.Base, "sha", v.SHA.Short(), "verdict", v.Kind, "reason", v.Reason}
+			args := []any{"pull", v.Subject.Pull, "base", v.Subject.Base, "sha", v.SHA, "verdict", v.Kind, "reason", v.Reason}
 			if !v.Until.IsZero() {
 				args = append(args, "until", v.Until)
 			}
@@ -54,12 +57,20 @@ func (k *look) tellBranches(verdicts []plan.BranchVerdict, told map[about]uint64
 		if was, ok := k.entry.told[at]; ok && was == told[at] {
 			continue
 		}
-		args := []any{"branch", v.Name, "from", v.From, "old", v.Old.Short(), "new", v.New.Short(), "waiting", v.Waiting,
+		args := []any{"branch", v.Name, "from", v.From, "old", v.Old, "new", v.New, "waiting", v.Waiting,
 			"verdict", v.Kind, "reason", v.Reason}
 		if !v.Until.IsZero() {
 			args = append(args, "until", v.Until)
 		}
 		k.log.Info("decided", args...)
+	}
+}
+
+// recovered logs that a look did not fail, after some that did.
+func (k *look) recovered() {
+	if k.entry.complaint != "" {
+		k.entry.complaint = ""
+		k.log.Info("look works again")
 	}
 }
 
@@ -73,12 +84,31 @@ func (l *Loop) hash(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// complain logs an error that made a look fail for the n-th time in a row.
+// tellEnd logs how a look ended, and how long it took: on request, or if it was long.
+func (k *look) tellEnd(ctx context.Context, err error) {
+	level, took := slog.LevelDebug, k.loop.now().tick-k.began
+	if took >= slowLook {
+		level = slog.LevelInfo
+	}
+	k.log.Log(ctx, level, "look ended", "end", endOf(err), "took", took.Round(time.Millisecond), "writes", k.wrote, "rest_requests", k.sent.Load())
+}
+
+// complain logs an error that made a look fail for the n-th time in a row. One that is like the last is logged on request alone, as is one that
+// the list of repositories is known to have too.
 func (k *look) complain(err error, n int, pause time.Duration) {
-	args := []any{"error", err, "times", n, "again_in", pause}
+	args := []any{"error", err, "times", n, "again_in", pause, "took", (k.loop.now().tick - k.began).Round(time.Millisecond)}
 	var p *panicked
 	if errors.As(err, &p) {
 		args = append(args, "stack", string(p.stack))
 	}
-	k.log.Error("look failed", args...)
+	level, now := slog.LevelError, string(kindOf(err))
+	if kindOf(err) != forge.Transient { // those have other words each time
+		now += ": " + reasonOf(err)
+	}
+	if setupOf(err) != "" || now == k.entry.complaint {
+		level = slog.LevelDebug
+	} else {
+		k.entry.complaint = now
+	}
+	k.log.Log(context.Background(), level, "look failed", args...)
 }

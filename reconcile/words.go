@@ -39,6 +39,10 @@ const (
 	wordApart = "reconciling less often to stay within GitHub's hourly rate limit"
 	wordLow   = "only %d of %d %s are left until GitHub's rate limit resets, %s"
 
+	wordUnlisted     = "repositories cannot be listed"
+	wordSomeUnlisted = "repositories of some installations cannot be listed"
+	wordListed       = "repositories are listed again"
+
 	verbDelete = "delete-branch"
 )
 
@@ -46,18 +50,16 @@ const (
 // repository, and quote nobody.
 func wordsOfHealth(h health) []string {
 	var why []string
-	if !h.started {
-		starting := "starting: repositories not listed yet"
-		if h.list.kind != "" {
-			starting += ": " + h.list.kind
-		}
-		why = append(why, starting)
+	switch {
+	case h.setup != "":
+		why = append(why, h.setup)
+	case !h.started && h.list.kind != "":
+		why = append(why, "starting: repositories not listed yet: "+h.list.kind)
+	case !h.started:
+		why = append(why, "starting: repositories not listed yet")
 	}
 	if fails := cmp.Or(h.store, h.reads); fails != nil {
 		why = append(why, "database error: "+store.Cause(fails))
-	}
-	if h.unauthorized {
-		why = append(why, "GitHub rejects the App: check github.app_id and the private key")
 	}
 	if h.skew.Abs() > plan.MaxSkew {
 		why = append(why, wordOfSkew(h.skew))
@@ -105,6 +107,8 @@ func wordOfInstallation(id int64, what string) string {
 func wordOfKind(err error) string {
 	limit := limitOf(err)
 	switch kind := kindOf(err); {
+	case setupOf(err) != "":
+		return setupOf(err)
 	case limit != nil && !limit.Until.IsZero():
 		return "rate limited until " + wordOfInstant(limit.Until)
 	case kind == forge.Limited:

@@ -13,16 +13,15 @@ import (
 
 func TestWords(t *testing.T) {
 	got := strings.Join(append(wordsOfHealth(health{
-		store: fmt.Errorf("keep plan of acme/fleet: %w: 13", store.ErrFull), unauthorized: true,
-		list: lag{why: "no answer: dial tcp ghe.internal:443", kind: "GitHub does not answer"},
-		skew: 61*time.Minute + 400*time.Millisecond,
+		store: fmt.Errorf("keep plan of acme/fleet: %w: 13", store.ErrFull),
+		list:  lag{why: "no answer: dial tcp ghe.internal:443", kind: "GitHub does not answer"},
+		skew:  61*time.Minute + 400*time.Millisecond,
 	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken, wordLeft, wordTogether+"no",
 		wordOfMove(plan.Move{Branch: "rw/a", Old: "aaaaaaaaaa", New: "bbbbbbbbbb"}), wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb"}),
 		wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb", Restores: true}), wordOfMany(3, wordLate),
 		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
 	const want = `starting: repositories not listed yet: GitHub does not answer
 database error: the database's disk is full
-GitHub rejects the App: check github.app_id and the private key
 the clock is 1h1m0s ahead of GitHub's; nothing is released
 the repository changed in the meantime; reconciling again
 too late for it; reconciling again

@@ -34,6 +34,7 @@ type Act struct {
 	SHA     plan.SHA
 	Reason  string // for people; text by others is cut
 	Outcome Outcome
+	Took    time.Duration // for the log: it is not kept
 
 	Merged  *plan.Merged  // remember the merge; it ends the pull request's refusals
 	Refusal *plan.Refusal // count one more refusal of this pull, head and tip; its Count is not read

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,6 +48,7 @@ type repo struct {
 }
 
 type verdict struct {
+	Anchor              string
 	Subject, Base, Link string
 	Title               string
 	Kind                plan.Kind
@@ -66,6 +68,7 @@ type unpaid struct {
 
 // branch is a windowed branch.
 type branch struct {
+	Anchor           string
 	Name, From, Link string
 	Kind             plan.Kind
 	Reason           string
@@ -163,6 +166,7 @@ func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
 	}
 	if d.Subject.Pull != 0 {
 		v.Subject, v.Link = fmt.Sprintf("#%d", d.Subject.Pull), s.link(in, "pull", fmt.Sprint(d.Subject.Pull))
+		v.Anchor = Anchor(in, d.Subject.Pull, "")
 	}
 	names := make([]string, len(d.Releases))
 	for i, r := range d.Releases {
@@ -174,7 +178,8 @@ func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
 
 func (s *site) branch(in plan.Repo, b plan.BranchVerdict, now time.Time) branch {
 	shown := branch{
-		Name: plain(string(b.Name)), From: plain(string(b.From)), Link: s.link(in, "tree", string(b.Name)),
+		Anchor: Anchor(in, 0, b.Name),
+		Name:   plain(string(b.Name)), From: plain(string(b.From)), Link: s.link(in, "tree", string(b.Name)),
 		Kind: b.Kind, Reason: plain(b.Reason), Until: optional(b.Until, now), Old: b.Old.Short(), New: b.New.Short(),
 		Waiting: b.Waiting, Oldest: optional(b.Oldest, now), Unnamed: max(0, b.Waiting-len(b.Commits)), Why: plainSteps(b.Why),
 	}
@@ -204,6 +209,19 @@ func (s *site) act(in plan.Repo, a store.Act, now time.Time) act {
 		shown.Subject, shown.Link = plain(string(a.Branch)), s.link(in, "tree", string(a.Branch))
 	}
 	return shown
+}
+
+// Anchor is where on the page something stands, for the fragment of its URL: a pull request, else a windowed branch, else what is shown of the
+// repository. What is left out of the page has none: then a browser shows its beginning.
+func Anchor(in plan.Repo, pull int, branch plan.Branch) string {
+	name := in.String()
+	switch {
+	case pull != 0:
+		name += "/pull/" + strconv.Itoa(pull)
+	case branch != "":
+		name += "/tree/" + string(branch)
+	}
+	return plain(name)
 }
 
 // plain shows characters that would not be seen, or would turn the text around them, as what they are: a label that is named

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"html/template"
 	"log/slog"
 	"net"
 	"net/http"
@@ -222,7 +223,7 @@ func TestBounded(t *testing.T) {
 	add("quiet-", 6000, "", 0)
 	add("urgent-", 20, plan.Blocked, 1)
 	busy := &many[20] // attacked-0
-	busy.Branches, busy.Warnings, busy.More, busy.MoreBranches = make([]plan.BranchVerdict, 1000), []string{"not enforced"}, 7, 5
+	busy.Branches, busy.Warnings, busy.More, busy.MoreBranches = slices.Repeat([]plan.BranchVerdict{{Kind: plan.Current}}, 1000), []string{"not enforced"}, 7, 5
 	busy.Branches[900].Name, busy.Branches[900].Kind = "rw/urgent", plan.Blocked
 
 	o := web.Options{Source: many, GitHub: "https://github.com", Ready: func() []string { return slices.Repeat([]string{quoted}, 1000) }}
@@ -357,5 +358,25 @@ func TestInvisible(t *testing.T) {
 		if body := get(t, web.Options{Source: pages{p}}, "/").Body.String(); strings.ContainsRune(body, r) {
 			t.Errorf("%U stands on the page", r)
 		}
+	}
+}
+
+// TestAnchors: a pull request and a windowed branch have an address on the page, which statuses link to. Hostile names are escaped, and two
+// things never share one.
+func TestAnchors(t *testing.T) {
+	in := plan.Repo{Owner: "acme", Name: "fleet"}
+	hostile := plan.Branch(`"><script>alert(1)</script>`)
+	body := get(t, web.Options{Source: pages{{
+		Repo:     in,
+		Verdicts: []plan.Verdict{{Subject: plan.Subject{Pull: 7, Base: "main"}, Kind: plan.Held}, {Subject: plan.Subject{Base: "main"}, Kind: plan.Blocked}},
+		Branches: []plan.BranchVerdict{{Name: "rw/größe #1", Kind: plan.Held}, {Name: hostile, Kind: plan.Held}},
+	}}}, "/").Body.String()
+	for _, want := range []string{web.Anchor(in, 0, ""), web.Anchor(in, 7, ""), web.Anchor(in, 0, "rw/größe #1"), web.Anchor(in, 0, hostile)} {
+		if strings.Count(body, ` id="`+template.HTMLEscapeString(want)+`"`) != 1 {
+			t.Errorf("%s has no address, or two:\n%s", want, body)
+		}
+	}
+	if strings.Contains(body, "<script") {
+		t.Error("a branch's name is not escaped")
 	}
 }

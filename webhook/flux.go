@@ -209,7 +209,7 @@ func (r *receiver) takeReport(c *gin.Context, repo plan.Repo, report plan.Report
 		say(c, http.StatusAccepted, saysNothing)
 	default:
 		r.Poke(Hint{Repo: known, Event: EventFlux})
-		r.Log.Debug(logsReported, "repository", known.String(), "branch", report.Branch, "sha", report.SHA.Short(),
+		r.Log.Debug(logsReported, "repository", known.String(), "branch", report.Branch, "sha", report.SHA,
 			"object", report.Object, "state", wordOfState(report.State))
 		say(c, http.StatusAccepted, saysAccepted)
 	}

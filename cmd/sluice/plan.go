@@ -65,6 +65,12 @@ func planFor(ctx context.Context, s settings, name string, when moment, now time
 	if err != nil {
 		return planView{}, err
 	}
+	if _, err := f.Self(ctx); err != nil {
+		if e := (*forge.Error)(nil); errors.As(err, &e) && e.Setup != "" {
+			err = fmt.Errorf("%s (%w)", e.Setup, err)
+		}
+		return planView{}, err
+	}
 	found, err := f.Repository(ctx, owner, repo)
 	if err != nil {
 		return planView{}, err

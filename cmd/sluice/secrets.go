@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,8 @@ func secret(v *viper.Viper, key string) (value []byte, warning string, err error
 	}
 	value = []byte(strings.TrimSpace(string(value)))
 	switch {
+	case len(value) == 0 && from != key: // it was read, so that it is no secret that stands there instead of a name
+		return nil, "", fmt.Errorf("setting %s: the file %s is empty", from, v.GetString(from))
 	case len(value) == 0:
 		// Fail closed: anybody can sign with an empty key.
 		return nil, "", fmt.Errorf("setting %s: it is blank", from)
@@ -58,6 +61,27 @@ func secret(v *viper.Viper, key string) (value []byte, warning string, err error
 		warning = "setting " + from + ": " + warning
 	}
 	return value, warning, nil
+}
+
+// notOurs are the kinds of PEM that people take for the App's key, and what each is.
+var notOurs = map[string]string{
+	"PUBLIC KEY": "a public key", "RSA PUBLIC KEY": "a public key", "CERTIFICATE": "a certificate", "ENCRYPTED PRIVATE KEY": "an encrypted key",
+	"OPENSSH PRIVATE KEY": "a key of OpenSSH", "EC PRIVATE KEY": "an EC key",
+}
+
+// keyError says what was given instead of the App's private key, if it is a thing that people mistake for it. What else is no key the
+// forge says.
+func keyError(key []byte) error {
+	kind := ""
+	if block, _ := pem.Decode(key); block != nil {
+		kind = notOurs[block.Type]
+	} else if strings.HasPrefix(string(key), "ssh-") {
+		kind = "a public key"
+	}
+	if kind == "" {
+		return nil
+	}
+	return fmt.Errorf("this is %s: want the App's private key, the .pem file that GitHub generates", kind)
 }
 
 // secretFile reads a file that should hold a secret.

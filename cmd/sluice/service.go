@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -32,7 +31,6 @@ type service struct {
 	metrics  *metrics.Set
 	hook     net.Listener // for GitHub
 	admin    net.Listener // for people
-	self     atomic.Pointer[plan.Login]
 	lack     listen.Descriptors
 }
 
@@ -80,7 +78,7 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 		return nil, err
 	}
 	v.loop = reconcile.New(reconcile.Options{
-		Forge: v.forge, Store: v.store, Decide: decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics,
+		Forge: v.forge, Store: v.store, Decide: decide, Resync: s.Resync, Workers: s.Workers, Log: log, Meter: v.metrics, Link: s.link,
 	})
 	return v, nil
 }
@@ -155,7 +153,6 @@ func (v *service) run(ctx context.Context) error {
 	} {
 		go func() { ended <- servers[i].Serve(l) }()
 	}
-	go v.introduce(ctx)
 	loop := make(chan error, 1)
 	go func() { loop <- v.loop.Run(ctx) }()
 	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(), "github", v.settings.GitHubURL)
@@ -190,46 +187,15 @@ func end(ctx context.Context, s *http.Server) error {
 	return err
 }
 
-// introduce asks GitHub who we are, until it says. Until then no event counts as our own doing, which only costs looks.
-func (v *service) introduce(ctx context.Context) {
-	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
-		login, err := v.forge.Self(ctx)
-		if err == nil {
-			v.self.Store(&login)
-			v.log.Info("authenticated", "app", login)
-			return
-		}
-		v.log.Error("cannot authenticate to GitHub as the App", "error", err, "again_in", wait)
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(wait):
-		}
-	}
-}
-
-func (v *service) us() plan.Login {
-	if login := v.self.Load(); login != nil {
-		return *login
-	}
-	return ""
-}
-
 // ready says why the service cannot do its work.
-func (v *service) ready() []string {
-	reasons := append(v.loop.Ready(), v.forge.Lacks()...)
-	if v.us() == "" {
-		reasons = append(reasons, "cannot authenticate to GitHub as the App: check github.app_id and the private key")
-	}
-	return reasons
-}
+func (v *service) ready() []string { return append(v.loop.Ready(), v.forge.Lacks()...) }
 
 // lags says what is not as it should be although the service works.
 func (v *service) lags() []string { return append(v.lack.Lack(), v.loop.Lags()...) }
 
 func (v *service) webhook() http.Handler {
 	return webhook.New(webhook.Options{
-		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.us, Ready: v.ready, Lags: v.lags, Missed: v.loop.Missed, Log: v.log,
+		Secret: v.settings.WebhookSecret, FluxSecret: v.settings.FluxSecret, Store: v.store, Self: v.forge.Us, Ready: v.ready, Lags: v.lags, Missed: v.loop.Missed, Log: v.log,
 		Answered: v.metrics.Delivery,
 		Poke: func(h webhook.Hint) {
 			v.loop.Poke(h.Repo, reconcile.HintOf(h.Event, reconcile.Sender(h.Ours)), h.Named)

@@ -1,13 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net/netip"
 	"net/url"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +17,11 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/spf13/viper"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
+	"github.com/sluicegate/sluice/web"
 )
 
 // settings are what the service is told by flags, the environment (SLUICE_…) or a settings file, in that order of weight.
@@ -83,9 +90,18 @@ func addSettingFlags(flags *pflag.FlagSet) {
 	}
 }
 
-// readSettings collects the settings of a command. Its errors name settings, never their values.
+// readSettings collects the settings of a command. Its errors name settings and where they come from, never their values.
 func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
-	v := viper.New()
+	v, from := viper.New(), sources{flags: flags, file: viper.New()}
+	if path, err := flags.GetString("settings"); err == nil && path != "" {
+		from.path = path
+		if err := readSettingsFile(from.file, path); err != nil {
+			return settings{}, err
+		}
+		if err := v.MergeConfigMap(from.file.AllSettings()); err != nil {
+			return settings{}, settingsFileError(path, err)
+		}
+	}
 	for _, s := range knownSettings() {
 		v.SetDefault(s.key, s.value)
 		if err := v.BindEnv(s.key, envName(s.key)); err != nil {
@@ -97,37 +113,17 @@ func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
 			}
 		}
 	}
-	path, err := flags.GetString("settings")
-	if err == nil && path != "" {
-		if err := readSettingsFile(v, path); err != nil {
-			return settings{}, err
-		}
+	if unknown := unknownVariables(os.Environ()); len(unknown) > 0 {
+		return settings{}, errors.New(strings.Join(unknown, "\n"))
 	}
 	if err := missing(v, need); err != nil {
 		return settings{}, err
 	}
-	s, err := parseSettings(v)
-	if warning := exposedSettings(v, path); warning != "" {
+	s, err := parseSettings(v, from)
+	if warning := exposedSettings(v, from.path); warning != "" {
 		s.Warnings = append(s.Warnings, warning)
 	}
 	return s, err
-}
-
-func readSettingsFile(v *viper.Viper, path string) error {
-	v.SetConfigFile(path)
-	if err := v.ReadInConfig(); err != nil {
-		return settingsFileError(path, err)
-	}
-	known := map[string]bool{}
-	for _, s := range knownSettings() {
-		known[s.key] = true
-	}
-	for _, key := range slices.Sorted(slices.Values(v.AllKeys())) {
-		if !known[key] {
-			return fmt.Errorf("settings file %s%s: unknown setting; known are %s", path, lineOfKey(path, key), strings.Join(slices.Sorted(maps.Keys(known)), ", "))
-		}
-	}
-	return nil
 }
 
 // missing names every setting that is needed and not there, in one line. "a|b" is met by either.
@@ -149,7 +145,7 @@ func missing(v *viper.Viper, need []string) error {
 	return nil
 }
 
-func parseSettings(v *viper.Viper) (settings, error) {
+func parseSettings(v *viper.Viper, from sources) (settings, error) {
 	s := settings{
 		GitHubURL: v.GetString("github.url"), GraphQLURL: v.GetString("github.graphql_url"),
 		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), PublicURL: v.GetString("public_url"), Database: v.GetString("database"),
@@ -157,11 +153,14 @@ func parseSettings(v *viper.Viper) (settings, error) {
 	var errs []error
 	check := func(key string, err error) {
 		if err != nil {
-			errs = append(errs, fmt.Errorf("setting %s: %w", key, err))
+			errs = append(errs, fmt.Errorf("setting %s: %w%s", key, err, from.from(key)))
 		}
 	}
 	read := func(key string) []byte {
 		value, warning, err := secret(v, key)
+		if err == nil {
+			err = from.twice(key)
+		}
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -174,11 +173,19 @@ func parseSettings(v *viper.Viper) (settings, error) {
 	check("github.url", checkTokenURL(s.GitHubURL))
 	check("github.graphql_url", checkTokenURL(s.GraphQLURL))
 	check("public_url", checkURL(s.PublicURL))
+	check("listen", checkListen(s.Listen))
+	check("admin.listen", checkListen(s.AdminListen))
+	if s.Database == "" {
+		check("database", errors.New("want a path"))
+	}
 	if text := v.GetString("github.app_id"); text != "" {
-		s.AppID, err = strconv.ParseInt(text, 10, 64)
-		check("github.app_id", numberError(err, s.AppID, "a positive number"))
+		s.AppID, err = appID(text)
+		check("github.app_id", err)
 	}
 	s.PrivateKey, s.WebhookSecret, s.FluxSecret = read("github.private_key"), read("github.webhook_secret"), read("flux.secret")
+	if err := keyError(s.PrivateKey); err != nil {
+		errs = append(errs, fmt.Errorf("setting github.private_key: %w%s", err, cmp.Or(from.from("github.private_key"), from.from("github.private_key_file"))))
+	}
 	s.Pace, err = pace(v.GetString("github.pace"))
 	check("github.pace", err)
 	s.Resync, err = time.ParseDuration(v.GetString("resync"))
@@ -231,6 +238,17 @@ func loopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && address.Unmap().IsLoopback()
 }
 
+// clientID is what GitHub gives an App beside its id; the page that shows both shows it in larger letters.
+var clientID = regexp.MustCompile(`^Iv[0-9]`)
+
+func appID(text string) (int64, error) {
+	if clientID.MatchString(text) {
+		return 0, errors.New("this is the App's client id: want its App ID, a number on the same page")
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	return n, numberError(err, n, "a positive number")
+}
+
 func numberError(err error, n int64, want string) error {
 	if err != nil || n <= 0 {
 		return errors.New("want " + want)
@@ -258,11 +276,29 @@ func pace(text string) (int, error) {
 
 // logger writes what operators read to w.
 func (s settings) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: s.LogLevel}
+	options := &slog.HandlerOptions{Level: s.LogLevel, ReplaceAttr: present}
 	if s.LogJSON {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// present leaves out an attribute that says nothing: an empty text, an instant that is none, the number of no pull request or installation.
+// What has words of its own is written with them in JSON too.
+func present(_ []string, a slog.Attr) slog.Attr {
+	switch v := a.Value.Any().(type) {
+	case time.Time:
+		if v.IsZero() {
+			return slog.Attr{}
+		}
+	case fmt.Stringer: // a duration, an address
+		a.Value = slog.StringValue(v.String())
+	}
+	numbers := a.Key == "pull" || a.Key == "installation"
+	if text := a.Value.String(); text == "" || numbers && text == "0" {
+		return slog.Attr{}
+	}
+	return a
 }
 
 // peopleURL is where people see what the REST base serves: https://github.com for github.com's, https://HOST for an
@@ -272,6 +308,22 @@ func (s settings) peopleURL() string {
 		return rest
 	}
 	return strings.Replace(strings.TrimSuffix(s.GitHubURL, "/"), "://api.", "://", 1)
+}
+
+// link is where people read more of what a status is about: on the page where it has an address, else in the rules file on GitHub, at the line
+// if that is known.
+func (s settings) link(repo plan.Repo, t reconcile.Target) string {
+	if u, err := url.Parse(s.PublicURL); err == nil && s.PublicURL != "" { // it was checked
+		u = u.JoinPath("/")
+		u.Fragment = web.Anchor(repo, t.Subject.Pull, t.Branch)
+		return u.String()
+	}
+	at := cmp.Or(string(t.Origin.SHA), string(t.Subject.Base), "HEAD")
+	link := s.peopleURL() + (&url.URL{Path: "/" + strings.Join([]string{repo.Owner, repo.Name, "blob", at, config.File}, "/")}).EscapedPath()
+	if t.Origin.Line > 0 {
+		link += "#L" + strconv.Itoa(t.Origin.Line)
+	}
+	return link
 }
 
 // pageHosts are the hosts that the page answers under, beside loopback names.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +12,9 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
 )
 
 func readWith(t *testing.T, args []string, need ...string) (settings, error) {
@@ -56,9 +60,9 @@ func TestSettingsErrors(t *testing.T) {
 		want string
 	}{
 		{nil, "missing settings: github.app_id (SLUICE_GITHUB_APP_ID), github.private_key_file (SLUICE_GITHUB_PRIVATE_KEY_FILE) or github.private_key (SLUICE_GITHUB_PRIVATE_KEY)"},
-		{[]string{"--github.app_id", "x", "--github.private_key_file", empty}, "setting github.app_id: want a positive number"},
-		{[]string{"--github.app_id", "1", "--github.private_key_file", empty}, "setting github.private_key_file: it is blank"},
-		{[]string{"--settings", unknown}, "unknown.yaml, line 2: unknown setting; known are"},
+		{[]string{"--github.app_id", "x", "--github.private_key_file", empty}, "setting github.app_id: want a positive number (from --github.app_id)"},
+		{[]string{"--github.app_id", "1", "--github.private_key_file", empty}, "setting github.private_key_file: the file " + empty + " is empty"},
+		{[]string{"--settings", unknown}, "unknown.yaml, line 2: unknown setting; did you mean github.app_id?"},
 		{[]string{"--settings", filepath.Join(dir, "none.yaml")}, "none.yaml"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--log.format", "xml"}, "setting log.format: want text or json"},
 		{[]string{"--github.app_id", "1", "--github.private_key_file", unknown, "--github.url", "https://me:pw@host/"}, "setting github.url: want"},
@@ -88,7 +92,9 @@ func TestSettingsFileErrors(t *testing.T) {
 		"twice.yaml":    {"a: 1\nhunter2: 1\nhunter2: 2\n", ", line 3: "},
 		"anchor.yaml":   {"github:\n  webhook_secret: *hunter2\n", ": cannot parse it"},
 		"tag.yaml":      {"github:\n  webhook_secret: !!int hunter2\n", ": cannot parse it"},
-		"key.yaml":      {"github:\n  app_id: 1\n  webhook_secret: {hunter2: 1}\n", "setting github.webhook_secret: want text"},
+		"key.yaml":      {"github:\n  app_id: 1\n  webhook_secret: {hunter2: 1}\n", "setting github.webhook_secret: want one value"},
+		"list2.yaml":    {"listen:\n  - hunter2\n", ", line 1: setting listen: want one value"},
+		"table.toml":    {"[listen]\nhunter2 = 1\n", ", line 1: setting listen: want one value"},
 		"below.yaml":    {"listen: x\nflux:\n  listen: hunter2\n", ", line 3: unknown setting"},
 		"number.yaml":   {"github:\n  webhook_secret: 0123456701234567\n", "setting github.webhook_secret: want text"},
 		"bare.toml":     {"[github]\nwebhook_secret = hunter2\n", ", line 2: "},
@@ -185,6 +191,164 @@ func TestURLsInClear(t *testing.T) {
 			if (err == nil) != want || err != nil && !strings.Contains(err.Error(), "setting "+key+": http:// would send") {
 				t.Errorf("%s %s: %v", key, url, err)
 			}
+		}
+	}
+}
+
+// TestUnknownVariables: a variable that looks like a setting and is none is an error with the name that was most likely meant; those that
+// Kubernetes sets for a Service called sluice, or sluice-SOMETHING, are none of ours. No value is shown.
+func TestUnknownVariables(t *testing.T) {
+	for name, want := range map[string]string{
+		"SLUICE_GITHUB_APPID":               "did you mean SLUICE_GITHUB_APP_ID?",
+		"SLUICE_LOGLEVEL":                   "did you mean SLUICE_LOG_LEVEL?",
+		"SLUICE_PRIVATE_KEY_FILE":           "did you mean SLUICE_GITHUB_PRIVATE_KEY_FILE?",
+		"SLUICE_APP_ID":                     "did you mean SLUICE_GITHUB_APP_ID?",
+		"SLUICE_LISTEN_PORT":                "did you mean SLUICE_LISTEN?",
+		"SLUICE_DATABASE_URL":               "did you mean SLUICE_DATABASE?",
+		"SLUICE_COLOUR":                     "unknown setting; docs/install.md",
+		"SLUICE_":                           "unknown setting; docs/install.md",
+		"SLUICE_PORT_8080_TCP_USER":         "unknown setting",
+		"SLUICE_PORTS":                      "unknown setting",
+		"SLUICE_GIT_TOKEN":                  "",
+		"SLUICE_SERVICE_HOST":               "",
+		"SLUICE_SERVICE_PORT":               "",
+		"SLUICE_SERVICE_PORT_HTTP":          "",
+		"SLUICE_SERVICE_PORT_FLUX_EVENTS":   "",
+		"SLUICE_PORT":                       "",
+		"SLUICE_PORT_8080_TCP":              "",
+		"SLUICE_PORT_8080_TCP_ADDR":         "",
+		"SLUICE_PORT_8080_TCP_PORT":         "",
+		"SLUICE_PORT_8080_TCP_PROTO":        "",
+		"SLUICE_PORT_53_UDP":                "",
+		"SLUICE_PORT_53_UDP_ADDR":           "",
+		"SLUICE_PORT_9_SCTP_PROTO":          "",
+		"SLUICE_ADMIN_SERVICE_HOST":         "",
+		"SLUICE_ADMIN_PORT_8081_TCP_ADDR":   "unknown setting", // unless that Service is there
+		"SLUICEGATE":                        "",
+		"OTHER_SLUICE_PORT":                 "",
+		"SLUICE_WEB_PAGE_SERVICE_PORT_HTTP": "unknown setting",
+	} {
+		got := strings.Join(unknownVariables([]string{"PATH=/bin", "SLUICE_RESYNC=5m", name + "=hunter2"}), "\n")
+		if (want == "") != (got == "") || !strings.Contains(got, want) || want != "" && !strings.HasPrefix(got, "variable "+name+": ") || strings.Contains(got, "hunter2") {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	if got := unknownVariables([]string{"SLUICE_ADMIN_SERVICE_HOST=10.0.0.1", "SLUICE_ADMIN_PORT_8081_TCP_ADDR=10.0.0.1", "SLUICE_ADMIN_PORT=tcp://10.0.0.1:8081"}); got != nil {
+		t.Errorf("a Service called sluice-admin: %q", got)
+	}
+	for _, s := range knownSettings() {
+		if ofKubernetes.MatchString(envName(s.key)) {
+			t.Errorf("%s: Kubernetes may set %s", s.key, envName(s.key))
+		}
+	}
+	t.Setenv("SLUICE_RESYNK", "1m")
+	if _, err := readWith(t, nil); err == nil || err.Error() != "variable SLUICE_RESYNK: unknown setting; did you mean SLUICE_RESYNC?" {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestSettingsSources: an error names the setting and where it was set, the weightiest place of several; a secret that is given both as text
+// and by a file's name is an error; no value is shown.
+func TestSettingsSources(t *testing.T) {
+	file, key := filepath.Join(t.TempDir(), "service.yaml"), filepath.Join(t.TempDir(), "secret")
+	text := "resync: soon\nworkers: many\nflux:\n  secret_file: " + key + "\nlog:\n  level: loud\n"
+	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.WriteFile(key, []byte("hunter2 hunter2 hunter2"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("SLUICE_WORKERS", "few")
+	t.Setenv("SLUICE_GITHUB_PACE", "9")
+	t.Setenv("SLUICE_FLUX_SECRET", "hunter2 hunter2 hunter2")
+	t.Setenv("SLUICE_PUBLIC_URL", "nowhere")
+	_, err := readWith(t, []string{"--settings", file, "--github.pace", "fast", "--listen", "", "--database", "", "--admin.listen", "8081"})
+	if err == nil {
+		t.Fatal("no error")
+	}
+	for _, want := range []string{
+		"setting resync: want a duration between 1s and 24h, like 5m (from settings file " + file + ", line 1)",
+		"setting workers: want a positive number (from SLUICE_WORKERS)",
+		"setting github.pace: want points a minute, at least 10, or off (from --github.pace)",
+		"setting log.level: want debug, info, warn or error (from settings file " + file + ", line 6)",
+		"setting public_url: want https://HOST/…, without a user (from SLUICE_PUBLIC_URL)",
+		"setting listen: want HOST:PORT, such as 127.0.0.1:8080 (from --listen)",
+		"setting admin.listen: want HOST:PORT, such as 127.0.0.1:8080 (from --admin.listen)",
+		"setting database: want a path (from --database)",
+		"settings flux.secret (from SLUICE_FLUX_SECRET) and flux.secret_file (from settings file " + file + ", line 4): want one of them",
+	} {
+		if !slices.Contains(strings.Split(err.Error(), "\n"), want) {
+			t.Errorf("%q is not in:\n%v", want, err)
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("a secret is shown:\n%v", err)
+	}
+}
+
+// TestWrongKeys: what people take for the App's private key, or for its id, is named as what it is, and not shown.
+func TestWrongKeys(t *testing.T) {
+	block := func(kind string) string {
+		return "-----BEGIN " + kind + "-----\naHVudGVyMg==\n-----END " + kind + "-----\n"
+	}
+	for text, want := range map[string]string{
+		block("PUBLIC KEY"): "this is a public key", block("RSA PUBLIC KEY"): "this is a public key", "ssh-rsa aHVudGVyMg== me@host": "this is a public key",
+		block("CERTIFICATE"): "this is a certificate", block("ENCRYPTED PRIVATE KEY"): "this is an encrypted key",
+		block("OPENSSH PRIVATE KEY"): "this is a key of OpenSSH", block("RSA PRIVATE KEY"): "", block("PRIVATE KEY"): "",
+	} {
+		path := filepath.Join(t.TempDir(), "app.pem")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := readWith(t, []string{"--github.private_key_file", path})
+		if (err == nil) != (want == "") || err != nil && (!strings.Contains(err.Error(), "setting github.private_key: "+want) ||
+			!strings.Contains(err.Error(), "(from --github.private_key_file)") || strings.Contains(err.Error(), "aHVudGVyMg")) {
+			t.Errorf("%.30q: %v, want %q", text, err, want)
+		}
+	}
+	for _, id := range []string{"Iv1.0123456789abcdef", "Iv23liABCDEFGHIJKLMN"} {
+		if _, err := readWith(t, []string{"--github.app_id", id}); err == nil || !strings.Contains(err.Error(), "setting github.app_id: this is the App's client id: want its App ID") {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+}
+
+// TestLogWithoutEmptyAttributes: an attribute that says nothing is left out, also one of a logger's own; zero that counts something stays;
+// durations and addresses are words in JSON too.
+func TestLogWithoutEmptyAttributes(t *testing.T) {
+	for format, want := range map[string]string{
+		"text": `level=INFO msg=x pull=7 waiting=0 again_in=1m0s page=127.0.0.1:80 error=bad sha=abc`,
+		"json": `"level":"INFO","msg":"x","pull":7,"waiting":0,"again_in":"1m0s","page":"127.0.0.1:80","error":"bad","sha":"abc"}`,
+	} {
+		var out strings.Builder
+		log := settings{LogJSON: format == "json"}.logger(&out).With("repository", plan.Repo{}.String(), "base", plan.Branch(""))
+		log.Info("x", "pull", 0, "installation", int64(0), "pull", 7, "waiting", 0, "until", time.Time{}, "reason", "", "again_in", time.Minute,
+			"page", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80}, "error", errors.New("bad"), "sha", plan.SHA("abc"))
+		if _, got, _ := strings.Cut(strings.TrimSpace(out.String()), want[:8]); want[:8]+got != want {
+			t.Errorf("%s: %s", format, out.String())
+		}
+	}
+}
+
+// TestLinks: a status links to its pull request or branch on the page where that has an address, else to the line of the rules on GitHub.
+// Names are escaped.
+func TestLinks(t *testing.T) {
+	repo := plan.Repo{Owner: "acme", Name: "fleet"}
+	pull := reconcile.Target{Subject: plan.Subject{Pull: 7, Base: "main"}, Origin: plan.Origin{SHA: "abc", Line: 12}}
+	for _, c := range []struct {
+		public, github string
+		about          reconcile.Target
+		want           string
+	}{
+		{"https://sluice.example.com", "", pull, "https://sluice.example.com/#acme/fleet/pull/7"},
+		{"https://example.com/sluice/", "", pull, "https://example.com/sluice/#acme/fleet/pull/7"},
+		{"https://example.com/sluice?x=1", "", pull, "https://example.com/sluice/?x=1#acme/fleet/pull/7"},
+		{"https://example.com", "", reconcile.Target{Branch: `rw/a"><b#%`}, "https://example.com/#acme/fleet/tree/rw/a%22%3E%3Cb%23%25"},
+		{"https://example.com", "", reconcile.Target{}, "https://example.com/#acme/fleet"},
+		{"", "https://api.github.com", pull, "https://github.com/acme/fleet/blob/abc/.github/sluice.yaml#L12"},
+		{"", "https://ghe.example.com/api/v3", pull, "https://ghe.example.com/acme/fleet/blob/abc/.github/sluice.yaml#L12"},
+		{"", "https://api.github.com", reconcile.Target{Subject: plan.Subject{Base: `a b#"%`}}, "https://github.com/acme/fleet/blob/a%20b%23%22%25/.github/sluice.yaml"},
+		{"", "https://api.github.com", reconcile.Target{Branch: "rw/a"}, "https://github.com/acme/fleet/blob/HEAD/.github/sluice.yaml"},
+	} {
+		if got := (settings{PublicURL: c.public, GitHubURL: c.github}).link(repo, c.about); got != c.want {
+			t.Errorf("%s %s %+v: %s, want %s", c.public, c.github, c.about, got, c.want)
 		}
 	}
 }
