@@ -427,3 +427,119 @@ func TestReadsSpendAnHourEvenly(t *testing.T) {
 		}
 	}, one)
 }
+
+// lowHour makes the hour of points one in which looks for the sake of events come seconds apart.
+func lowHour(w *world) {
+	renewed := time.Now().Add(time.Hour)
+	w.budgets = func(b *forge.Budgets) {
+		b.GraphQL = forge.Budget{Limit: 5000, Left: 1300, Renewed: renewed} // 800 beyond the reserve
+	}
+}
+
+// TestAnEventGoesBeforeResyncs: where looks wait that the hour lasts, what nobody is known to have changed is looked at last.
+func TestAnEventGoesBeforeResyncs(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(60) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		stop, _ := started(w, reconcile.Options{Resync: 10 * time.Minute})
+		defer stop()
+		time.Sleep(8 * time.Minute)
+		w.set(func() { lowHour(w) })
+		time.Sleep(3 * time.Minute) // most of the resyncs have come, and wait
+		if n := w.loop.Census().Waiting; n < 20 {
+			t.Fatalf("%d wait", n)
+		}
+		from := time.Now()
+		w.loop.Poke(many[7], reconcile.Changed, plan.Named{})
+		time.Sleep(10 * time.Second)
+		if len(of(w, from, many[7], "observe")) == 0 {
+			t.Error("the event waits for resyncs")
+		}
+	}, many...)
+}
+
+// TestEventsWithoutEndKeepNoResyncForEver: events are lost, so that a repository of which nothing is heard is looked at within two hours
+// although others' events never leave the hour a point.
+func TestEventsWithoutEndKeepNoResyncForEver(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(50) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		w.budgets = func(b *forge.Budgets) {
+			b.GraphQL = forge.Budget{Limit: 5000, Left: 700, Renewed: time.Now().Add(time.Hour)} // a look each 18 s
+		}
+		stop, from := started(w, reconcile.Options{Resync: 10 * time.Minute})
+		defer stop()
+		for time.Since(from) < 2*time.Hour {
+			for _, r := range many[:40] {
+				w.loop.Poke(r, reconcile.Changed, plan.Named{})
+			}
+			time.Sleep(5 * time.Second)
+		}
+		for _, r := range many[40:] {
+			if len(of(w, from.Add(time.Minute), r, "observe")) == 0 {
+				t.Errorf("%s was not looked at for two hours", r)
+			}
+		}
+	}, many...)
+}
+
+// TestNoNewcomerGoesBeforeWhoHasAPlace: GitHub takes ten merges a minute. A repository with eight that are due finds no room, and comes back
+// when there is some; until then others, of which each has one, take no more than is left.
+func TestNoNewcomerGoesBeforeWhoHasAPlace(t *testing.T) {
+	const most = 10
+	var many []plan.Repo
+	for n := range int64(99) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		var merges []time.Time
+		w.budgets = func(b *forge.Budgets) {
+			now := time.Now()
+			for len(merges) > 0 && now.Sub(merges[0]) >= time.Minute {
+				merges = merges[1:]
+			}
+			b.Content = forge.Budget{Limit: most, Left: most - len(merges), Renewed: now}
+			if half := len(merges) - most/2; half > 0 {
+				b.Content.Renewed = merges[half-1].Add(time.Minute)
+			}
+		}
+		w.after = func(c call) error {
+			if c.op == "merge" {
+				w.within(func() { merges = append(merges, time.Now()) })
+			}
+			return nil
+		}
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		var placed time.Time
+		for n, r := range many[1:] {
+			if n == most {
+				placed = time.Now()
+				w.change(one, func(h *hub) {
+					for n := range 8 {
+						h.pulls[n+1] = &pull{number: n + 1, head: 1}
+					}
+				})
+				w.note(one)
+			}
+			w.open(r, pull{number: 1})
+			time.Sleep(5 * time.Second)
+		}
+		last := time.Time{}
+		for _, c := range of(w, placed, one, "merge") {
+			last = c.at
+		}
+		for n := range 8 {
+			w.want(one, n+1, "merged")
+		}
+		if last.Sub(placed) > 3*time.Minute {
+			t.Errorf("merged after %s", last.Sub(placed))
+		}
+	}, many...)
+}

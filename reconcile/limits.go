@@ -162,6 +162,8 @@ const (
 	lowShare = 4
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.
 	resyncShare = 5
+	// resyncPatience is how long a resync waits for events, which go before it; after that it counts as one.
+	resyncPatience = time.Hour
 	// missedRest is the least pause between two looks at a repository for the sake of events that may be lost.
 	missedRest = time.Minute
 	// makeUpRest is the least pause between two passes over all repositories for their sake: one of ten thousand takes a millisecond.

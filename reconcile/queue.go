@@ -87,6 +87,7 @@ type entry struct {
 	asked  tick        // when that was to be for another reason than a resync; never: for none
 	soon   int         // looks in a row that released nothing
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
+	wanted int         // of those, what is left for it until a look begins at its place
 
 	events events         // that void what they name
 	open   map[int]opened // pull requests that the last observation showed
@@ -117,6 +118,7 @@ type line struct {
 	paced   pauses // none before their ends but an opening's
 	merging int    // merges that looks under way have claimed
 	place   tick   // when the next that lacks merges comes back
+	wanted  int    // merges that are left for those that come back
 	limits  int    // limits in a row
 	why     string // the last limit
 	repos   int
@@ -180,6 +182,7 @@ func (q *queue) join(e *entry) {
 	e.line = ln
 	ln.repos++
 	ln.cost += e.cost
+	ln.wanted += e.wanted
 	if e.cost > 0 {
 		ln.known++
 	}
@@ -190,6 +193,7 @@ func (q *queue) leave(e *entry) {
 	ln := e.line
 	ln.repos--
 	ln.cost -= e.cost
+	ln.wanted -= e.wanted
 	if e.cost > 0 {
 		ln.known--
 	}
@@ -373,6 +377,9 @@ func (q *queue) begin(e *entry, now instant) {
 	e.state, e.began, e.blind = looking, e.class(now), true
 	e.event, e.asked = e.noted, min(e.due, e.settle)
 	e.due, e.settle, e.noted, e.prompt, e.hold = never, never, never, never, 0
+	if e.place <= now.tick {
+		e.want(0) // a look that fails keeps nothing from others
+	}
 	if !e.wake.After(now.wall) {
 		e.wake = time.Time{}
 	}

@@ -87,6 +87,7 @@ func (k *look) settleGone(err error, now instant) {
 		return
 	}
 	e.wake, e.due, e.resync = time.Time{}, never, never
+	e.want(0)
 	e.hold = now.tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
 	k.log.Warn("repository is gone", "error", err, "deaf_for", e.hold-now.tick)
 }
