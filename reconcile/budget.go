@@ -22,8 +22,18 @@ func (e *entry) class(now instant) forge.Class {
 		return forge.Opening
 	case e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.settle) > now.tick:
 		return forge.Resync
+	case e.doubt() <= now.tick:
+		return forge.Doubt
 	}
 	return forge.Event
+}
+
+// doubt is when an event has waited for so long that what is green here may not stay so unseen; never: nothing is, or none waits.
+func (e *entry) doubt() tick {
+	if e.noted == never || e.kinds[plan.Release] == 0 {
+		return never
+	}
+	return e.noted + doubtAfter
 }
 
 // lastCall is when what waits in an open window is looked at once more as an opening's, so that nothing that became ready is left behind at
@@ -40,7 +50,7 @@ func (e *entry) lastCall(now instant) tick {
 
 // pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may.
 func (ln *line) pick(now instant) int {
-	first, best := -1, forge.Opening
+	first, best := -1, forge.Doubt
 	if ln.paced.end() <= now.tick {
 		best = forge.Resync
 	}
@@ -55,7 +65,7 @@ func (ln *line) pick(now instant) int {
 	return first
 }
 
-// opens is when one of those that wait for the hour is an opening's, or the hour allows a look again; never: none waits.
+// opens is when one of those that wait for the hour waits for it no longer, or the hour allows a look again; never: none waits.
 func (ln *line) opens(q *queue, now tick) tick {
 	if len(ln.ready) == 0 || ln.paced.end() <= now {
 		return never
@@ -65,11 +75,10 @@ func (ln *line) opens(q *queue, now tick) tick {
 		if at := q.tickOf(e.wake); !e.wake.IsZero() && at > now {
 			first = min(first, at)
 		}
-		if e.place > now {
-			first = min(first, e.place)
-		}
-		if at := e.lastCall(q.anchor); at > now {
-			first = min(first, at)
+		for _, at := range [...]tick{e.place, e.lastCall(q.anchor), e.doubt()} {
+			if at > now {
+				first = min(first, at)
+			}
 		}
 	}
 	return first
@@ -254,6 +263,10 @@ func (k *look) settleForeseen(limit *forge.Error, now instant) {
 	}
 	if k.full != nil || e.began == forge.Event {
 		ln.paced.points = max(ln.paced.points, again)
+	}
+	if e.began < forge.Doubt {
+		e.noted = min(e.noted, e.event)
+		e.due = min(e.due, e.doubt())
 	}
 	if k.full != nil || e.began != forge.Resync {
 		e.due = min(e.due, again)

@@ -168,6 +168,8 @@ const (
 	missedRest = time.Minute
 	// makeUpRest is the least pause between two passes over all repositories for their sake: one of ten thousand takes a millisecond.
 	makeUpRest = time.Second
+	// doubtAfter is how long an event at what stands green waits at most for an hour that runs low.
+	doubtAfter = time.Minute
 	// closeAhead is how long before a close what waits for it is looked at whatever the hour has left for events: long enough for a success,
 	// and for the merges of a few hundred.
 	closeAhead = 2 * time.Minute
