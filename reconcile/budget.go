@@ -36,13 +36,13 @@ func (e *entry) doubt() tick {
 	return e.noted + doubtAfter
 }
 
-// lastCall is when what waits in an open window is looked at once more as an opening's, so that nothing that became ready is left behind at
-// the close because the hour had no look for its event; never: a look came since, or nothing waits.
+// lastCall is when what waits for an open window, or what an event may have brought, is looked at once more as an opening's, so that nothing
+// that became ready is left behind at the close because the hour had no look for its event; never: a look came since, or nothing waits.
 func (e *entry) lastCall(now instant) tick {
-	if e.wake.IsZero() || e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
+	if !e.closes.After(now.wall) || e.noted == never && e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
 		return never
 	}
-	if at := now.tickOf(e.wake) - closeAhead; e.ended < at {
+	if at := now.tickOf(e.closes) - closeAhead; e.ended < at {
 		return at
 	}
 	return never
@@ -266,7 +266,7 @@ func (k *look) settleForeseen(limit *forge.Error, now instant) {
 	}
 	if e.began < forge.Doubt {
 		e.noted = min(e.noted, e.event)
-		e.due = min(e.due, e.doubt())
+		e.due = min(e.due, e.doubt(), e.lastCall(now))
 	}
 	if k.full != nil || e.began != forge.Resync {
 		e.due = min(e.due, again)

@@ -337,6 +337,7 @@ func TestAClosingWindowIsTheLastCall(t *testing.T) {
 		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = shutsAt(closing)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+			p.Closes = closing
 			for i := range p.Verdicts {
 				if p.Verdicts[i].Kind == plan.Held {
 					p.Verdicts[i].Kind = plan.Waiting // for a label
@@ -542,4 +543,56 @@ func TestNoNewcomerGoesBeforeWhoHasAPlace(t *testing.T) {
 			t.Errorf("merged after %s", last.Sub(placed))
 		}
 	}, many...)
+}
+
+// TestTheLastCallIsAlsoForWhatNobodySaw: a pull request that was opened in an open window, in a repository where nothing waited and for which
+// the hour had no look since, is merged before the close.
+func TestTheLastCallIsAlsoForWhatNobodySaw(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left := 5000
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = closing }
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		w.set(func() { left = 500 }) // none is left for events
+		w.note(one)                  // an observation may be under way
+		time.Sleep(10 * time.Minute)
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(closing) - time.Second)
+		w.want(one, 7, "merged")
+		if n := w.count(from.Add(5*time.Minute), "observe"); n > 2 {
+			t.Errorf("%d looks that the hour has no points for", n)
+		}
+	}, one)
+}
+
+// TestARefusedLookHasItsLastCall: so is one whose look our own count of the hour refused.
+func TestARefusedLookHasItsLastCall(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = closing }
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		refused := false
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op != "observe" || refused {
+					return nil
+				}
+				refused = true
+				return &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
+			}
+		})
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(closing) - time.Second)
+		w.want(one, 7, "merged")
+		if n := w.count(from, "observe"); n > 3 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
 }

@@ -64,6 +64,7 @@ type entry struct {
 	slot  int  // in the queue's heap; -1: not there
 
 	wake   time.Time // the plan's; zero: none
+	closes time.Time // likewise
 	due    tick      // the plan's Look, an echo, a void observation, another try
 	settle tick      // the end of a burst of notes
 	noted  tick      // the burst's first note; never: none since the last look began

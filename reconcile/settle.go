@@ -17,6 +17,9 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	if p.Wake.After(now.wall) {
 		e.wake = p.Wake
 	}
+	if k.kinds != nil {
+		e.closes = p.Closes
+	}
 	if err == nil && e.lost() {
 		e.resync = now.tick // it is there again: what was not kept up is read anew
 	}

@@ -178,3 +178,24 @@ func TestAHoldTakesGreenBackInASpentHour(t *testing.T) {
 		w.unlimited()
 	})
 }
+
+// Nothing of GraphQL's hour is left for events. What is proposed into an open window is merged all the same before it closes.
+func TestWhatComesIntoASpentHourIsMergedBeforeTheClose(t *testing.T) {
+	const opens, lasts = 10 * time.Minute, 30 * time.Minute
+	inBubble(t, organisation{repos: 4, file: func(w *world, _ int) string {
+		return "windows:\n  w:\n" + datesFor(lasts, w.start.Add(opens)) + layout + "pull_requests: {settle: 0s}\n"
+	}}, func(w *world) {
+		stop := w.run()
+		defer stop()
+		time.Sleep(opens + 5*time.Minute)
+		w.github.Leave(graphQL, 450) // the reserve is 500
+		for n, r := range w.repos {
+			w.propose(r, n)
+		}
+		time.Sleep(opens + lasts - cutoff - time.Since(w.start))
+		if open, _ := w.open(); open != 0 {
+			t.Errorf("%d are left behind", open)
+		}
+		w.unlimited()
+	})
+}
