@@ -221,6 +221,12 @@ func span(b forge.Budget, now instant) time.Duration {
 	return time.Minute
 }
 
+// spent reports whether too little of the hour of requests is left to begin what releases something.
+func (k *look) spent() bool {
+	b := k.loop.forge.Budgets(k.repo.Installation).REST
+	return b.Left < b.Limit/mergeShare
+}
+
 // merges reports whether one of the claimed merges, or updates, may begin. Once it is done it is forge that counts it.
 func (k *look) merges() (done func(), ok bool) {
 	l := k.loop

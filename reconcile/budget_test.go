@@ -13,6 +13,7 @@ import (
 // A limit between success and merge would leave the success standing.
 func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
 		renewed := time.Now().Add(40 * time.Minute)
 		left := 99
 		w.spare = func() (int, time.Time) {

@@ -91,7 +91,7 @@
 //     nothing opens, for [payBlocks] failures in a row, which is a quarter of an hour.
 //   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of
 //     max_merges_per_opening is one short. Recording first would count merges that never were.
-//   - GitHub limits us between success and merge: it takes no pending from us either. Of its hourly budget [mergeSpare] requests
+//   - GitHub limits us between success and merge: it takes no pending from us either. Of its hourly budget one in [mergeShare]
 //     must be left before a merge begins, and a limit that ends soon is waited for within the unit. A secondary limit can be
 //     foreseen by nobody: then the debt is due, and its payment is the first write once the limit ends.
 //   - What is read takes longer than half a minute, each time: pull requests are read again in batches, but a success for a merge

@@ -77,9 +77,9 @@ const (
 	urgentRoom              = 1
 	// roundShare is how many times as many statuses as may be under way one look begins before it takes in what came of the first.
 	roundShare = 2
-	// mergeSpare is how many requests an installation must have left before a merge is begun. A merge takes three or four, and as
+	// mergeShare is the part of an hour's requests that must be left before a merge is begun: a fiftieth. A merge takes three or four, and as
 	// many looks of the installation may be in the midst of one; what is left over takes green statuses back.
-	mergeSpare = 100
+	mergeShare = 50
 	// putBackMost is how long a success may take to be put back, limits of GitHub and second tries included.
 	putBackMost = 25 * time.Second
 	// limitPatience is the end of a limit that is waited for within a look, mostly our own pace: to look again would cost more.
