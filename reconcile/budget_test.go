@@ -597,3 +597,35 @@ func TestARefusedLookHasItsLastCall(t *testing.T) {
 		}
 	}, one)
 }
+
+// TestAnOpeningGoesOnAfterManyEvents: at an opening GitHub works out for a second whether something can be merged. The look that follows is an
+// opening's as well, however many looks for the sake of events came to nothing before.
+func TestAnOpeningGoesOnAfterManyEvents(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		opening, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left, asked := 5000, 0
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = opensAt(opening)
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			if s.At.Before(opening) {
+				return
+			}
+			if asked++; asked <= 2 { // it is not known yet
+				p.Actions, p.Look = nil, s.At.Add(time.Second)
+				p.Verdicts[0].Kind = plan.Waiting
+			}
+		}
+		w.open(one, pull{number: 7, windowed: true})
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		for range 10 {
+			w.note(one)
+			time.Sleep(time.Minute)
+		}
+		w.set(func() { left = 500 }) // none is left for events
+		w.note(one)
+		time.Sleep(time.Until(opening) + 5*time.Second)
+		w.want(one, 7, "merged")
+	}, one)
+}

@@ -86,7 +86,7 @@ type entry struct {
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
 	asked  tick        // when that was to be for another reason than a resync; never: for none
-	soon   int         // looks in a row that released nothing
+	soon   int         // looks for an opening in a row that released nothing
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 	wanted int         // of those, what is left for it until a look begins at its place
 

@@ -72,12 +72,12 @@ func (k *look) unfinished(p plan.Plan, err error) bool {
 		some, updates = some || !status, updates || update
 	}
 	goesOn := !p.Look.IsZero() && p.Look.Sub(k.at) <= soonMost
-	if !some {
+	if !some && k.entry.began >= forge.Opening {
 		k.entry.soon++ // it looks at what comes next, as when GitHub works out whether something can be merged
-		return goesOn && k.entry.began >= forge.Opening && k.entry.soon <= soonTries
+		return goesOn && k.entry.soon <= soonTries
 	}
 	k.entry.soon = 0
-	return updates || goesOn || k.again || err != nil && !errors.Is(err, errPaced) || k.failed != nil
+	return some && (updates || goesOn || k.again || err != nil && !errors.Is(err, errPaced) || k.failed != nil)
 }
 
 // settleGone follows a look to which GitHub said that the repository is not there. Once is no proof: it is asked again. After that
