@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -627,5 +628,39 @@ func TestAnOpeningGoesOnAfterManyEvents(t *testing.T) {
 		w.note(one)
 		time.Sleep(time.Until(opening) + 5*time.Second)
 		w.want(one, 7, "merged")
+	}, one)
+}
+
+// TestAnOpeningGoesOnWithoutWhatOnlyTells: so it does where nothing of the hour of requests is left for a status that only tells.
+func TestAnOpeningGoesOnWithoutWhatOnlyTells(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		opening, asked := time.Now().Add(20*time.Minute), 0
+		w.windows = opensAt(opening)
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			if s.At.Before(opening) {
+				return
+			}
+			if asked++; asked <= 2 { // GitHub works out whether it can be merged
+				p.Actions = slices.DeleteFunc(p.Actions, func(a plan.Action) bool { return a.Verb() == (plan.Merge{}).Verb() })
+				p.Look = s.At.Add(time.Second)
+			}
+		}
+		w.fault = func(c call) error {
+			if c.op == "status" && c.pull == 8 {
+				return &forge.Error{Kind: forge.Limited, Until: opening.Add(time.Hour), Foreseen: true, Reason: "nothing is left for what tells"}
+			}
+			return nil
+		}
+		w.open(one, pull{number: 7, windowed: true})
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(opening) - time.Minute)
+		w.change(one, func(h *hub) { h.pulls[8] = &pull{number: 8, head: 1, hold: true} })
+		time.Sleep(time.Until(opening) + 5*time.Second)
+		w.want(one, 7, "merged")
+		if n := w.count(opening, "observe"); n > 5 {
+			t.Errorf("%d looks", n)
+		}
 	}, one)
 }

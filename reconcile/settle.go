@@ -32,6 +32,9 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)
+	case k.full != nil && errors.Is(err, k.full): // all that waits is what only tells
+		k.settlePlan(p, now)
+		k.settleForeseen(limitOf(err), now)
 	case errors.Is(err, errStopped):
 		e.due = now.tick
 	case errors.Is(err, errVoid):
