@@ -8,12 +8,13 @@ import (
 
 // What one query may ask of windowed branches and of the branches that they follow. A ref by its name and a status' list of
 // contexts are no connections, so GitHub takes no points for them, however many: a thousand branches cost as much as one. What
-// costs is the line of a source (its page and one list of parents for each commit: 1 point) and the checks of a commit (its
+// costs is the line of a source (its page and one list of parents for each commit: 1 point, or a fifth where it is known) and the checks of a commit (its
 // own, the pull requests that became it, and those of each of their heads: 5 for a hundred commits).
 const (
 	maxTips     = 1000 // windowed branches in one query
 	maxSources  = 20   // lines in one query
 	linePage    = 100  // commits of a page of history; GitHub's own bound
+	lineAhead   = 20   // those of a line that is known already
 	recentPage  = 20   // newest commits whose checks come with the line: those of a push; by as many promoter tells that CI is silent
 	maxJudged   = 250  // commits whose checks are asked for in one query, beside the newest
 	maxBecame   = 3    // pull requests that became one commit
@@ -38,12 +39,16 @@ fragment ruled on Ref {
   }
 }`, rulesPage)
 
-// A page of GitHub's history is in the order of dates, side branches among it: first parents are told from the others here.
-var (
-	historyFragment = fmt.Sprintf(`
+// historyFragment is a page of history. GitHub's is in the order of dates, side branches among it: first parents are told from the others
+// here.
+func historyFragment(commits int) string {
+	return fmt.Sprintf(`
 fragment history on Commit {
   history(first: %d) { nodes { oid committedDate messageHeadline parents(first: 1) { totalCount nodes { oid } } } }
-}`, linePage)
+}`, commits)
+}
+
+var (
 	lineFragment   = "\nfragment line on Ref { target { ...history } }"
 	recentFragment = fmt.Sprintf("\nfragment recent on Ref { target { ... on Commit { recent: history(first: %d) { nodes { ...judged } } } } }",
 		recentPage)
@@ -70,6 +75,7 @@ const reportedFragment = "\nfragment reported on StatusCheckRollupContextConnect
 type asked struct {
 	tips    []tipAsked
 	ruled   []string   // branches whose rulesets are asked for
+	known   bool       // the lines are, so that their newest commits are enough
 	lines   []string   // sources; with a look they stand among its bases too, unless it is the default branch
 	roots   []plan.SHA // commits whose history is asked for
 	judged  []plan.SHA // commits whose checks are asked for
@@ -143,7 +149,10 @@ func (q *query) addCommits(alias, fragment string, commits []plan.SHA) {
 func (a asked) fragments() []string {
 	var out []string
 	recent := a.recent && len(a.lines) > 0
-	bears := false
+	bears, commits := false, linePage
+	if a.known {
+		commits = lineAhead
+	}
 	for _, t := range a.tips {
 		bears = bears || t.bears
 	}
@@ -155,7 +164,7 @@ func (a asked) fragments() []string {
 		{bearerFragment, bears},
 		{ruledFragment, len(a.ruled) > 0},
 		{toldFragment, len(a.told) > 0},
-		{historyFragment, len(a.lines)+len(a.roots) > 0},
+		{historyFragment(commits), len(a.lines)+len(a.roots) > 0},
 		{lineFragment, len(a.lines) > 0},
 		{recentFragment, recent},
 		{judgedFragment, recent || len(a.judged) > 0},

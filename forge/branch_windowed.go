@@ -32,6 +32,7 @@ func (w windowed) asked(now time.Time) asked {
 		return asked{}
 	}
 	a := asked{
+		known: true,
 		lines: w.sources[:min(len(w.sources), maxSources)], judged: w.judged[:min(len(w.judged), maxJudged)],
 		told: w.flooded[:min(len(w.flooded), maxTold)], recent: w.checks, names: !now.Before(w.named),
 	}

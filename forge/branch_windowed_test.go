@@ -288,6 +288,25 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
+// TestPriceOfAQuietLine: where a source's line is known, a look asks for its newest commits alone, for which GitHub takes no further point;
+// what came beyond those is read apart, once.
+func TestPriceOfAQuietLine(t *testing.T) {
+	w := newWindowed(t, "none", "a")
+	shas := w.line(60)
+	w.put("a", shas[50])
+	w.look(Ask{})
+	if s, got := w.look(Ask{}); sum(got) != 1 || w.forge.LookCost(w.repo) != 1 || len(s.Sources["main"].Line) < 51 || w.branch(s, "a").Reach != 50 {
+		t.Errorf("%v of %d points, %d commits, %+v", got, w.forge.LookCost(w.repo), len(s.Sources["main"].Line), w.branch(s, "a"))
+	}
+	w.line(linePage)
+	if s, got := w.look(Ask{}); w.branch(s, "a").Reach != 50+linePage || got["POST /graphql"] > 2 {
+		t.Errorf("%v, %d commits, %+v", got, len(s.Sources["main"].Line), w.branch(s, "a"))
+	}
+	if _, got := w.look(Ask{}); sum(got) != 1 || w.forge.LookCost(w.repo) != 1 {
+		t.Errorf("%v of %d points", got, w.forge.LookCost(w.repo))
+	}
+}
+
 // A branch at the side of the line: the oldest commit of the line that descends from it is found by halving.
 func TestReachIsProved(t *testing.T) {
 	w := newWindowed(t, "none", "a")

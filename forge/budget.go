@@ -22,6 +22,8 @@ const (
 	Resync Class = iota - 1
 	// Event is for what somebody did; a context that says nothing is of this class.
 	Event
+	// Doubt is for a look at what stands green until its window shuts, and may have to be taken back before.
+	Doubt
 	// Opening is for what an opening needs: its looks, its merges and its moves.
 	Opening
 	// Debt is for a success that must be taken back, and for the rest of a unit that has begun. It waits for nothing but what GitHub
@@ -78,7 +80,7 @@ func (c Class) pace() float64 {
 		return 1
 	case Opening:
 		return 0.95
-	case Event:
+	case Event, Doubt:
 		return 0.8
 	default:
 		return 0.5
@@ -94,6 +96,8 @@ func (c Class) reserve(limit int) int {
 	switch c {
 	case Debt, Opening:
 		return 0
+	case Doubt:
+		return EventReserve(limit) / 2
 	case Event:
 		return EventReserve(limit)
 	default:

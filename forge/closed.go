@@ -25,6 +25,8 @@ const (
 	// maxForgotten and forgottenAge bound what is read once of pull requests that were closed before debts were recorded.
 	maxForgotten = 200
 	forgottenAge = 14 * 24 * time.Hour
+	// forgottenAlias is what those are called in a query.
+	forgottenAlias = "f0"
 	// maxStatusPages bounds how many statuses of a commit are listed to count ours: GitHub takes a thousand of each context.
 	maxStatusPages = 20
 )
@@ -164,40 +166,49 @@ func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 	if !l.ask.Forgotten {
 		return nil
 	}
-	oldest := l.at.Add(-forgottenAge)
-	for after, n := "", 0; n < maxForgotten; n += MaxPulls {
-		var r struct {
-			PullRequests *connection[rawClosed]
-		}
-		if err := l.more(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after), &r); err != nil || r.PullRequests == nil {
-			return ctx.Err() // the next look asks again
-		}
-		for _, raw := range r.PullRequests.Nodes {
-			if raw.ClosedAt.Before(oldest) || len(raw.Commits.Nodes) == 0 {
-				continue
+	page, after := l.forgotten, ""
+	for n := 0; n < maxForgotten; n += MaxPulls {
+		if page == nil {
+			r, err := l.c.ask(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after))
+			if err == nil {
+				l.cost += r.cost
+				page, err = find[connection[rawClosed]](r.aliases(), forgottenAlias)
 			}
-			head := raw.Commits.Nodes[0].Commit
-			if head.Oid != raw.HeadRefOid || head.Status == nil {
-				continue
+			if err != nil || page == nil {
+				return ctx.Err() // the next look asks again
 			}
-			s.Forgotten = append(s.Forgotten, l.forgotten(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(head.Oid), head.Status.Contexts)...)
 		}
-		after = r.PullRequests.PageInfo.EndCursor
-		if !r.PullRequests.PageInfo.HasNextPage || after == "" {
+		for _, raw := range page.Nodes {
+			s.Forgotten = append(s.Forgotten, l.left(raw)...)
+		}
+		if after = page.PageInfo.EndCursor; !page.PageInfo.HasNextPage || after == "" {
 			break
 		}
+		page = nil
 	}
 	for _, raw := range l.pulls { // a head may bear what another pull request, or an older spelling of its base, left there
 		if raw.StatusCheckRollup != nil {
-			s.Forgotten = append(s.Forgotten, l.forgotten(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(raw.HeadRefOid), raw.StatusCheckRollup.Contexts.Nodes)...)
+			s.Forgotten = append(s.Forgotten, l.standing(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(raw.HeadRefOid), raw.StatusCheckRollup.Contexts.Nodes)...)
 		}
 	}
 	s.Swept = true
 	return nil
 }
 
-// forgotten are the statuses under our contexts on the head of a pull request, but for those of windowed branches.
-func (l *look) forgotten(number int, base plan.Branch, head plan.SHA, contexts []rawContext) []plan.Pull {
+// left is what stands on a pull request that was closed lately.
+func (l *look) left(raw rawClosed) []plan.Pull {
+	if raw.ClosedAt.Before(l.at.Add(-forgottenAge)) || len(raw.Commits.Nodes) == 0 {
+		return nil
+	}
+	head := raw.Commits.Nodes[0].Commit
+	if head.Oid != raw.HeadRefOid || head.Status == nil {
+		return nil
+	}
+	return l.standing(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(head.Oid), head.Status.Contexts)
+}
+
+// standing are the statuses under our contexts on the head of a pull request, but for those of windowed branches.
+func (l *look) standing(number int, base plan.Branch, head plan.SHA, contexts []rawContext) []plan.Pull {
 	var out []plan.Pull
 	for _, c := range contexts {
 		context := plan.Context(c.Context)
@@ -210,15 +221,21 @@ func (l *look) forgotten(number int, base plan.Branch, head plan.SHA, contexts [
 
 func forgottenQuery(owner, name, after string) *query {
 	q := newQuery("forgotten", owner, name)
-	a := q.let("after", "String", nil)
-	if after != "" {
-		q.vars["after"] = after
-	}
-	q.add("pullRequests(first: %d, after: %s, states: CLOSED, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
-		" number closedAt headRefOid baseRefName commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
-		" pageInfo { hasNextPage endCursor } }", MaxPulls, a)
-	q.with(statusFragment, actorFragment)
+	q.addForgotten(forgottenAlias, after)
 	return q
+}
+
+// addForgotten asks for a page of pull requests that were closed unmerged, the latest first. With a small first page of open ones it
+// costs no point.
+func (q *query) addForgotten(alias, after string) {
+	a := q.let("closed", "String", nil)
+	if after != "" {
+		q.vars["closed"] = after
+	}
+	q.add("%s: pullRequests(first: %d, after: %s, states: CLOSED, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
+		" number closedAt headRefOid baseRefName commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
+		" pageInfo { hasNextPage endCursor } }", alias, MaxPulls, a)
+	q.with(statusFragment, actorFragment)
 }
 
 // CountStatuses counts the statuses that stand under a context on a commit, whoever set them, in one request for each hundred of all

@@ -104,27 +104,28 @@ type look struct {
 	partBook
 	final bool // what moves while it is read is unknown: it was begun anew before
 
-	once     rawRepo          // what there is once, from the first page
-	own      []plan.Branch    // bases under whose contexts statuses are asked for with the pull requests
-	full     map[int]*rawPull // details that came with the first page
-	moves    map[[2]plan.SHA]move
-	named    answers // what was asked for by alias, from the first page
-	asked    asked   // of windowed branches, with the first page
-	pulls    []*rawPull
-	raws     map[int]*rawPull
-	heads    map[plan.SHA]*rawCommitStatus // what was reported on heads that were asked for by name; nil: not there
-	bases    map[plan.Branch]*rawBase
-	absent   map[plan.Branch]bool        // branches that were asked for and are not there
-	lost     map[plan.Branch]plan.Unread // those that could not be read
-	tips     map[plan.Branch]plan.SHA    // as the pages saw them
-	owing    []plan.Branch               // bases that are read for the sake of debts
-	seen     sightings
-	windowed windowed // for the next look
-	at       time.Time
-	began    time.Time // by which it is told what is due
-	skew     time.Duration
-	cost     int
-	total    int // open pull requests, as the first page counts them; it may be wrong
+	once      rawRepo          // what there is once, from the first page
+	own       []plan.Branch    // bases under whose contexts statuses are asked for with the pull requests
+	full      map[int]*rawPull // details that came with the first page
+	moves     map[[2]plan.SHA]move
+	named     answers // what was asked for by alias, from the first page
+	asked     asked   // of windowed branches, with the first page
+	pulls     []*rawPull
+	raws      map[int]*rawPull
+	heads     map[plan.SHA]*rawCommitStatus // what was reported on heads that were asked for by name; nil: not there
+	bases     map[plan.Branch]*rawBase
+	absent    map[plan.Branch]bool        // branches that were asked for and are not there
+	lost      map[plan.Branch]plan.Unread // those that could not be read
+	tips      map[plan.Branch]plan.SHA    // as the pages saw them
+	forgotten *connection[rawClosed]      // closed lately, from the first page; nil: they did not come with it
+	owing     []plan.Branch               // bases that are read for the sake of debts
+	seen      sightings
+	windowed  windowed // for the next look
+	at        time.Time
+	began     time.Time // by which it is told what is due
+	skew      time.Duration
+	cost      int
+	total     int // open pull requests, as the first page counts them; it may be wrong
 }
 
 func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {

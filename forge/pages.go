@@ -65,6 +65,7 @@ type page struct {
 	bases       []string
 	groups      []plan.Group
 	merged      []int // what became of them is asked with the first page
+	forgotten   bool  // those closed lately are, too
 	asked       asked // of windowed branches, with the first page
 }
 
@@ -116,7 +117,7 @@ func (l *look) firstPage(now time.Time) page {
 		p.pulls = l.ahead()
 	}
 	if !now.Before(l.mem.bare) {
-		p.bases, p.groups = l.knownBases(), l.firstGroups()
+		p.bases, p.groups, p.forgotten = l.knownBases(), l.firstGroups(), l.ask.Forgotten
 	}
 	return p
 }
@@ -214,6 +215,8 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 		}
 		until := l.f.now().Add(leastTTL)
 		switch {
+		case p.forgotten: // it comes once: it is read apart
+			p.forgotten = false
 		case len(p.asked.ruled) > 0: // they come once in a while: only they are read apart
 			l.asked.ruled, p.asked.ruled = nil, nil
 		case !p.asked.empty(): // they may have been what was too heavy: they are read apart
@@ -314,6 +317,9 @@ func (l *look) takeOnce(ctx context.Context, p page, repo rawRepo, r reply) erro
 	}
 	for i, n := range p.merged {
 		l.takeClosed(l.named, fmt.Sprintf("m%d", i), n)
+	}
+	if closed, err := find[connection[rawClosed]](l.named, forgottenAlias); p.forgotten && err == nil {
+		l.forgotten = closed
 	}
 	heads := make([]plan.SHA, len(p.groups))
 	for i, g := range p.groups {

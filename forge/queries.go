@@ -191,6 +191,9 @@ func (q *query) addOnce(p page) {
 		q.addHead(i, g.Head)
 	}
 	q.addClosed("m", p.merged)
+	if p.forgotten {
+		q.addForgotten(forgottenAlias, "")
+	}
 	q.with(baseFragment, textFragment, statusFragment, actorFragment)
 	q.with(p.asked.fragments()...)
 	if p.asked.checks() {

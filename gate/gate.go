@@ -38,7 +38,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	j.alarm.LookAt(s.Again)
 	out.Actions = inOrder(answers, statuses, turns)
 	j.debts(&out)
-	out.Wake, out.Look = j.alarm.Wake, j.alarm.Look
+	out.Wake, out.Look, out.Closes = j.alarm.Wake, j.alarm.Look, j.closes()
 	return out
 }
 

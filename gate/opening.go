@@ -91,6 +91,25 @@ func openingOf(ds []demand, at time.Time) opening {
 	return o
 }
 
+// closes is the next end of what any window of the files releases: of one that is shut, the end of its next opening.
+func (j *judge) closes() (next time.Time) {
+	for _, b := range j.bases {
+		if b.Policy == nil {
+			continue
+		}
+		for _, name := range b.Policy.Calendar.Names() {
+			w := b.Policy.Calendar.At(name, j.s.At)
+			if !w.Releasable && !w.ReleasableChange.IsZero() {
+				w = b.Policy.Calendar.At(name, w.ReleasableChange)
+			}
+			if w.Releasable {
+				next = plan.Soonest(next, w.ReleasableChange)
+			}
+		}
+	}
+	return next
+}
+
 // maxTogether bounds how many openings are tried to find one that two files share. Whoever asks in vain is held.
 const maxTogether = 1000
 

@@ -199,7 +199,7 @@ func Join(plans ...Plan) Plan {
 		out.Notes = append(out.Notes, p.Notes...)
 		out.Debts = append(out.Debts, p.Debts...)
 		out.Redeemed = append(out.Redeemed, p.Redeemed...)
-		out.Wake, out.Look = Soonest(out.Wake, p.Wake), Soonest(out.Look, p.Look)
+		out.Wake, out.Look, out.Closes = Soonest(out.Wake, p.Wake), Soonest(out.Look, p.Look), Soonest(out.Closes, p.Closes)
 	}
 	slices.SortStableFunc(out.Actions, func(a, b Action) int { return cmp.Compare(urgency(a), urgency(b)) })
 	return out

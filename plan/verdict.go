@@ -142,4 +142,5 @@ type Plan struct {
 	Redeemed []int64   // the numbers of those that a merge ended
 	Wake     time.Time // a verdict changes by time alone; zero: none does
 	Look     time.Time // worth another look then, though no time-bound verdict changes; zero: no
+	Closes   time.Time // the next end of what some window releases, whether or not anything waits for it; zero: none in sight
 }

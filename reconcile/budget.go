@@ -20,34 +20,52 @@ func (e *entry) class(now instant) forge.Class {
 	switch {
 	case e.place <= now.tick && (e.urgent || e.place != 0), !e.wake.IsZero() && !e.wake.After(now.wall), e.lastCall(now) <= now.tick:
 		return forge.Opening
-	case e.resync <= now.tick && min(e.due, e.settle) > now.tick:
+	case e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.settle) > now.tick:
 		return forge.Resync
+	case e.doubt() <= now.tick:
+		return forge.Doubt
 	}
 	return forge.Event
 }
 
-// lastCall is when what waits in an open window is looked at once more as an opening's, so that nothing that became ready is left behind at
-// the close because the hour had no look for its event; never: a look came since, or nothing waits.
-func (e *entry) lastCall(now instant) tick {
-	if e.wake.IsZero() || e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
+// doubt is when an event has waited for so long that what is green here may not stay so unseen; never: nothing is, or none waits.
+func (e *entry) doubt() tick {
+	if e.noted == never || e.kinds[plan.Release] == 0 {
 		return never
 	}
-	if at := now.tickOf(e.wake) - closeAhead; e.ended < at {
+	return e.noted + doubtAfter
+}
+
+// lastCall is when what waits for an open window, or what an event may have brought, is looked at once more as an opening's, so that nothing
+// that became ready is left behind at the close because the hour had no look for its event; never: a look came since, or nothing waits.
+func (e *entry) lastCall(now instant) tick {
+	if !e.closes.After(now.wall) || e.noted == never && e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
+		return never
+	}
+	if at := now.tickOf(e.closes) - closeAhead; e.ended < at {
 		return at
 	}
 	return never
 }
 
-// pick gives the place of the first of a line that may go; -1 if none may.
+// pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may.
 func (ln *line) pick(now instant) int {
-	i := slices.IndexFunc(ln.ready, func(e *entry) bool { return e.class(now) == forge.Opening })
-	if i < 0 && ln.paced.end() <= now.tick {
-		i = 0
+	first, best := -1, forge.Doubt
+	if ln.paced.end() <= now.tick {
+		best = forge.Resync
 	}
-	return i
+	for i, e := range ln.ready {
+		if c := e.class(now); first < 0 && c >= best || c > best {
+			first, best = i, c
+		}
+		if first >= 0 && best >= forge.Opening {
+			break
+		}
+	}
+	return first
 }
 
-// opens is when one of those that wait for the hour is an opening's, or the hour allows a look again; never: none waits.
+// opens is when one of those that wait for the hour waits for it no longer, or the hour allows a look again; never: none waits.
 func (ln *line) opens(q *queue, now tick) tick {
 	if len(ln.ready) == 0 || ln.paced.end() <= now {
 		return never
@@ -57,11 +75,10 @@ func (ln *line) opens(q *queue, now tick) tick {
 		if at := q.tickOf(e.wake); !e.wake.IsZero() && at > now {
 			first = min(first, at)
 		}
-		if e.place > now {
-			first = min(first, e.place)
-		}
-		if at := e.lastCall(q.anchor); at > now {
-			first = min(first, at)
+		for _, at := range [...]tick{e.place, e.lastCall(q.anchor), e.doubt()} {
+			if at > now {
+				first = min(first, at)
+			}
 		}
 	}
 	return first
@@ -146,7 +163,7 @@ func (e *entry) costs(cost int) {
 
 // claim keeps for this look as many of the merges that GitHub takes now as the plan has, updates of branches among them, as far as other
 // looks leave some: a success is set only where the merge can follow. Repositories for which there are not enough come back one after the
-// other, each when as many as it wants will be free: if all came at once most would have looked in vain.
+// other, each when as many as it wants will be free: if all came at once most would have looked in vain. Until then these are left for it.
 func (k *look) claim(p plan.Plan) {
 	merges, due := 0, 0
 	for _, a := range p.Actions {
@@ -164,21 +181,36 @@ func (k *look) claim(p plan.Plan) {
 	b := l.forge.Budgets(k.repo.Installation).Content
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	others := k.line.merging - k.merging
-	left := max(0, b.Left-others)
+	e, others := k.entry, k.line.merging-k.merging
+	left := b.Left - others
+	if e.place == 0 || e.place > now.tick {
+		left -= k.line.wanted - e.wanted
+	}
+	left = max(0, left)
 	due = max(due, merges)
 	if left < due && left < min(due, b.Limit)/2 {
 		left = 0 // for a few of them the rest would be looked at twice more: once a base moves, GitHub has to work out anew what can be merged
 	}
 	k.merging = min(merges, left)
 	k.line.merging = others + k.merging
-	switch e := k.entry; {
+	switch {
 	case merges < left || due <= left:
 		e.place = 0
+		e.want(0)
 	case e.place <= now.tick: // else it keeps its place
+		e.want(min(due-left, placeMost))
 		e.place = max(k.line.place, now.tickOf(b.Renewed))
-		k.line.place = e.place + span(b, now)*time.Duration(min(due-left, placeMost))/time.Duration(b.Limit)
+		k.line.place = e.place + span(b, now)*time.Duration(e.wanted)/time.Duration(b.Limit)
 	}
+}
+
+// want notes how many merges a repository is to find at its place.
+func (e *entry) want(merges int) {
+	if e.state == dropped {
+		return
+	}
+	e.line.wanted += merges - e.wanted
+	e.wanted = merges
 }
 
 // span is what a budget of merges is of: of a minute, or of an hour.
@@ -187,6 +219,12 @@ func span(b forge.Budget, now instant) time.Duration {
 		return time.Hour
 	}
 	return time.Minute
+}
+
+// spent reports whether too little of the hour of requests is left to begin what releases something.
+func (k *look) spent() bool {
+	b := k.loop.forge.Budgets(k.repo.Installation).REST
+	return b.Left < b.Limit/mergeShare
 }
 
 // merges reports whether one of the claimed merges, or updates, may begin. Once it is done it is forge that counts it.
@@ -231,6 +269,10 @@ func (k *look) settleForeseen(limit *forge.Error, now instant) {
 	}
 	if k.full != nil || e.began == forge.Event {
 		ln.paced.points = max(ln.paced.points, again)
+	}
+	if e.began < forge.Doubt {
+		e.noted = min(e.noted, e.event)
+		e.due = min(e.due, e.doubt(), e.lastCall(now))
 	}
 	if k.full != nil || e.began != forge.Resync {
 		e.due = min(e.due, again)

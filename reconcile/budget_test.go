@@ -1,6 +1,7 @@
 package reconcile_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 // A limit between success and merge would leave the success standing.
 func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
 		renewed := time.Now().Add(40 * time.Minute)
 		left := 99
 		w.spare = func() (int, time.Time) {
@@ -337,6 +339,7 @@ func TestAClosingWindowIsTheLastCall(t *testing.T) {
 		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = shutsAt(closing)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+			p.Closes = closing
 			for i := range p.Verdicts {
 				if p.Verdicts[i].Kind == plan.Held {
 					p.Verdicts[i].Kind = plan.Waiting // for a label
@@ -423,6 +426,240 @@ func TestReadsSpendAnHourEvenly(t *testing.T) {
 			}
 		})
 		if n := w.count(from, "observe"); n < 100 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
+// lowHour makes the hour of points one in which looks for the sake of events come seconds apart.
+func lowHour(w *world) {
+	renewed := time.Now().Add(time.Hour)
+	w.budgets = func(b *forge.Budgets) {
+		b.GraphQL = forge.Budget{Limit: 5000, Left: 1300, Renewed: renewed} // 800 beyond the reserve
+	}
+}
+
+// TestAnEventGoesBeforeResyncs: where looks wait that the hour lasts, what nobody is known to have changed is looked at last.
+func TestAnEventGoesBeforeResyncs(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(60) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		stop, _ := started(w, reconcile.Options{Resync: 10 * time.Minute})
+		defer stop()
+		time.Sleep(8 * time.Minute)
+		w.set(func() { lowHour(w) })
+		time.Sleep(3 * time.Minute) // most of the resyncs have come, and wait
+		if n := w.loop.Census().Waiting; n < 20 {
+			t.Fatalf("%d wait", n)
+		}
+		from := time.Now()
+		w.loop.Poke(many[7], reconcile.Changed, plan.Named{})
+		time.Sleep(10 * time.Second)
+		if len(of(w, from, many[7], "observe")) == 0 {
+			t.Error("the event waits for resyncs")
+		}
+	}, many...)
+}
+
+// TestEventsWithoutEndKeepNoResyncForEver: events are lost, so that a repository of which nothing is heard is looked at within two hours
+// although others' events never leave the hour a point.
+func TestEventsWithoutEndKeepNoResyncForEver(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(50) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		w.budgets = func(b *forge.Budgets) {
+			b.GraphQL = forge.Budget{Limit: 5000, Left: 700, Renewed: time.Now().Add(time.Hour)} // a look each 18 s
+		}
+		stop, from := started(w, reconcile.Options{Resync: 10 * time.Minute})
+		defer stop()
+		for time.Since(from) < 2*time.Hour {
+			for _, r := range many[:40] {
+				w.loop.Poke(r, reconcile.Changed, plan.Named{})
+			}
+			time.Sleep(5 * time.Second)
+		}
+		for _, r := range many[40:] {
+			if len(of(w, from.Add(time.Minute), r, "observe")) == 0 {
+				t.Errorf("%s was not looked at for two hours", r)
+			}
+		}
+	}, many...)
+}
+
+// TestNoNewcomerGoesBeforeWhoHasAPlace: GitHub takes ten merges a minute. A repository with eight that are due finds no room, and comes back
+// when there is some; until then others, of which each has one, take no more than is left.
+func TestNoNewcomerGoesBeforeWhoHasAPlace(t *testing.T) {
+	const most = 10
+	var many []plan.Repo
+	for n := range int64(99) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		var merges []time.Time
+		w.budgets = func(b *forge.Budgets) {
+			now := time.Now()
+			for len(merges) > 0 && now.Sub(merges[0]) >= time.Minute {
+				merges = merges[1:]
+			}
+			b.Content = forge.Budget{Limit: most, Left: most - len(merges), Renewed: now}
+			if half := len(merges) - most/2; half > 0 {
+				b.Content.Renewed = merges[half-1].Add(time.Minute)
+			}
+		}
+		w.after = func(c call) error {
+			if c.op == "merge" {
+				w.within(func() { merges = append(merges, time.Now()) })
+			}
+			return nil
+		}
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		var placed time.Time
+		for n, r := range many[1:] {
+			if n == most {
+				placed = time.Now()
+				w.change(one, func(h *hub) {
+					for n := range 8 {
+						h.pulls[n+1] = &pull{number: n + 1, head: 1}
+					}
+				})
+				w.note(one)
+			}
+			w.open(r, pull{number: 1})
+			time.Sleep(5 * time.Second)
+		}
+		last := time.Time{}
+		for _, c := range of(w, placed, one, "merge") {
+			last = c.at
+		}
+		for n := range 8 {
+			w.want(one, n+1, "merged")
+		}
+		if last.Sub(placed) > 3*time.Minute {
+			t.Errorf("merged after %s", last.Sub(placed))
+		}
+	}, many...)
+}
+
+// TestTheLastCallIsAlsoForWhatNobodySaw: a pull request that was opened in an open window, in a repository where nothing waited and for which
+// the hour had no look since, is merged before the close.
+func TestTheLastCallIsAlsoForWhatNobodySaw(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left := 5000
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = closing }
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		w.set(func() { left = 500 }) // none is left for events
+		w.note(one)                  // an observation may be under way
+		time.Sleep(10 * time.Minute)
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(closing) - time.Second)
+		w.want(one, 7, "merged")
+		if n := w.count(from.Add(5*time.Minute), "observe"); n > 2 {
+			t.Errorf("%d looks that the hour has no points for", n)
+		}
+	}, one)
+}
+
+// TestARefusedLookHasItsLastCall: so is one whose look our own count of the hour refused.
+func TestARefusedLookHasItsLastCall(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = closing }
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		refused := false
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op != "observe" || refused {
+					return nil
+				}
+				refused = true
+				return &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
+			}
+		})
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(closing) - time.Second)
+		w.want(one, 7, "merged")
+		if n := w.count(from, "observe"); n > 3 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
+// TestAnOpeningGoesOnAfterManyEvents: at an opening GitHub works out for a second whether something can be merged. The look that follows is an
+// opening's as well, however many looks for the sake of events came to nothing before.
+func TestAnOpeningGoesOnAfterManyEvents(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		opening, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left, asked := 5000, 0
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = opensAt(opening)
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			if s.At.Before(opening) {
+				return
+			}
+			if asked++; asked <= 2 { // it is not known yet
+				p.Actions, p.Look = nil, s.At.Add(time.Second)
+				p.Verdicts[0].Kind = plan.Waiting
+			}
+		}
+		w.open(one, pull{number: 7, windowed: true})
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		for range 10 {
+			w.note(one)
+			time.Sleep(time.Minute)
+		}
+		w.set(func() { left = 500 }) // none is left for events
+		w.note(one)
+		time.Sleep(time.Until(opening) + 5*time.Second)
+		w.want(one, 7, "merged")
+	}, one)
+}
+
+// TestAnOpeningGoesOnWithoutWhatOnlyTells: so it does where nothing of the hour of requests is left for a status that only tells.
+func TestAnOpeningGoesOnWithoutWhatOnlyTells(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		opening, asked := time.Now().Add(20*time.Minute), 0
+		w.windows = opensAt(opening)
+		w.extra = func(s plan.Snapshot, p *plan.Plan) {
+			if s.At.Before(opening) {
+				return
+			}
+			if asked++; asked <= 2 { // GitHub works out whether it can be merged
+				p.Actions = slices.DeleteFunc(p.Actions, func(a plan.Action) bool { return a.Verb() == (plan.Merge{}).Verb() })
+				p.Look = s.At.Add(time.Second)
+			}
+		}
+		w.fault = func(c call) error {
+			if c.op == "status" && c.pull == 8 {
+				return &forge.Error{Kind: forge.Limited, Until: opening.Add(time.Hour), Foreseen: true, Reason: "nothing is left for what tells"}
+			}
+			return nil
+		}
+		w.open(one, pull{number: 7, windowed: true})
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(opening) - time.Minute)
+		w.change(one, func(h *hub) { h.pulls[8] = &pull{number: 8, head: 1, hold: true} })
+		time.Sleep(time.Until(opening) + 5*time.Second)
+		w.want(one, 7, "merged")
+		if n := w.count(opening, "observe"); n > 5 {
 			t.Errorf("%d looks", n)
 		}
 	}, one)

@@ -63,7 +63,9 @@
 //   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget.
 //   - As GitHub's hour runs low, looks for the sake of events come further apart, one after the other in an installation, so that the hour
 //     lasts: none waits longer than the rest of the hour × (points, or requests, that those in line want ÷ those left). What an opening needs does not
-//     wait in that line, and of merges only as many begin as GitHub takes.
+//     wait in that line, nor does what waits shortly before a close; resyncs go last, for an hour at most. An event in a repository where
+//     something is green until its window shuts waits a minute at most, for as long as half of what is kept for openings is left.
+//   - Of merges only as many begin as GitHub takes. Who finds no room among them comes back when there is some, which others leave until then.
 //   - The durable due row is moved forward only after the acts of a look are done and recorded.
 //
 // # Races that are known, and why each is harmless
@@ -91,7 +93,7 @@
 //     nothing opens, for [payBlocks] failures in a row, which is a quarter of an hour.
 //   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of
 //     max_merges_per_opening is one short. Recording first would count merges that never were.
-//   - GitHub limits us between success and merge: it takes no pending from us either. Of its hourly budget [mergeSpare] requests
+//   - GitHub limits us between success and merge: it takes no pending from us either. Of its hourly budget one in [mergeShare]
 //     must be left before a merge begins, and a limit that ends soon is waited for within the unit. A secondary limit can be
 //     foreseen by nobody: then the debt is due, and its payment is the first write once the limit ends.
 //   - What is read takes longer than half a minute, each time: pull requests are read again in batches, but a success for a merge

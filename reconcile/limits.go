@@ -80,9 +80,9 @@ const (
 	urgentRoom              = 1
 	// roundShare is how many times as many statuses as may be under way one look begins before it takes in what came of the first.
 	roundShare = 2
-	// mergeSpare is how many requests an installation must have left before a merge is begun. A merge takes three or four, and as
+	// mergeShare is the part of an hour's requests that must be left before a merge is begun: a fiftieth. A merge takes three or four, and as
 	// many looks of the installation may be in the midst of one; what is left over takes green statuses back.
-	mergeSpare = 100
+	mergeShare = 50
 	// putBackMost is how long a success may take to be put back, limits of GitHub and second tries included.
 	putBackMost = 25 * time.Second
 	// limitPatience is the end of a limit that is waited for within a look, mostly our own pace: to look again would cost more.
@@ -165,10 +165,14 @@ const (
 	lowShare = 4
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.
 	resyncShare = 5
+	// resyncPatience is how long a resync waits for events, which go before it; after that it counts as one.
+	resyncPatience = time.Hour
 	// missedRest is the least pause between two looks at a repository for the sake of events that may be lost.
 	missedRest = time.Minute
 	// makeUpRest is the least pause between two passes over all repositories for their sake: one of ten thousand takes a millisecond.
 	makeUpRest = time.Second
+	// doubtAfter is how long an event at what stands green waits at most for an hour that runs low.
+	doubtAfter = time.Minute
 	// closeAhead is how long before a close what waits for it is looked at whatever the hour has left for events: long enough for a success,
 	// and for the merges of a few hundred.
 	closeAhead = 2 * time.Minute

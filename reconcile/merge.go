@@ -12,7 +12,7 @@ import (
 // merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once the success is set it ends
 // with a merge or with pending, whatever happens in between.
 func (k *look) merge(ctx context.Context, m plan.Merge) error {
-	if k.loop.forge.Budgets(k.repo.Installation).REST.Left < mergeSpare {
+	if k.spent() {
 		return k.leave(ctx, m, errSpent)
 	}
 	done, ok := k.merges()

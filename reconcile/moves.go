@@ -34,7 +34,7 @@ func pieceOf(moves ...plan.Move) piece { return piece{plan.MoveBranches{Moves: m
 // move moves windowed branches. Once the success of one is set, that ends with the move or with pending, whatever happens in
 // between.
 func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
-	if k.loop.forge.Budgets(k.repo.Installation).REST.Left < mergeSpare {
+	if k.spent() {
 		return k.leave(ctx, a, errSpent)
 	}
 	v := &moving{look: k, green: map[plan.Branch]plan.Move{}}

@@ -64,6 +64,7 @@ type entry struct {
 	slot  int  // in the queue's heap; -1: not there
 
 	wake   time.Time // the plan's; zero: none
+	closes time.Time // likewise
 	due    tick      // the plan's Look, an echo, a void observation, another try
 	settle tick      // the end of a burst of notes
 	noted  tick      // the burst's first note; never: none since the last look began
@@ -85,8 +86,9 @@ type entry struct {
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
 	asked  tick        // when that was to be for another reason than a resync; never: for none
-	soon   int         // looks in a row that released nothing
+	soon   int         // looks for an opening in a row that released nothing
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
+	wanted int         // of those, what is left for it until a look begins at its place
 
 	events events         // that void what they name
 	open   map[int]opened // pull requests that the last observation showed
@@ -119,6 +121,7 @@ type line struct {
 	paced   pauses // none before their ends but an opening's
 	merging int    // merges that looks under way have claimed
 	place   tick   // when the next that lacks merges comes back
+	wanted  int    // merges that are left for those that come back
 	limits  int    // limits in a row
 	why     string // the last limit
 	repos   int
@@ -182,6 +185,7 @@ func (q *queue) join(e *entry) {
 	e.line = ln
 	ln.repos++
 	ln.cost += e.cost
+	ln.wanted += e.wanted
 	if e.cost > 0 {
 		ln.known++
 	}
@@ -192,6 +196,7 @@ func (q *queue) leave(e *entry) {
 	ln := e.line
 	ln.repos--
 	ln.cost -= e.cost
+	ln.wanted -= e.wanted
 	if e.cost > 0 {
 		ln.known--
 	}
@@ -375,6 +380,9 @@ func (q *queue) begin(e *entry, now instant) {
 	e.state, e.began, e.blind = looking, e.class(now), true
 	e.event, e.asked = e.noted, min(e.due, e.settle)
 	e.due, e.settle, e.noted, e.prompt, e.hold = never, never, never, never, 0
+	if e.place <= now.tick {
+		e.want(0) // a look that fails keeps nothing from others
+	}
 	if !e.wake.After(now.wall) {
 		e.wake = time.Time{}
 	}

@@ -17,6 +17,9 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	if p.Wake.After(now.wall) {
 		e.wake = p.Wake
 	}
+	if k.kinds != nil {
+		e.closes = p.Closes
+	}
 	if err == nil && e.lost() {
 		e.resync = now.tick // it is there again: what was not kept up is read anew
 	}
@@ -29,6 +32,9 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	switch {
 	case err == nil:
 		k.settlePlan(p, now)
+	case k.full != nil && errors.Is(err, k.full): // all that waits is what only tells
+		k.settlePlan(p, now)
+		k.settleForeseen(limitOf(err), now)
 	case errors.Is(err, errStopped):
 		e.due = now.tick
 	case errors.Is(err, errVoid):
@@ -69,12 +75,12 @@ func (k *look) unfinished(p plan.Plan, err error) bool {
 		some, updates = some || !status, updates || update
 	}
 	goesOn := !p.Look.IsZero() && p.Look.Sub(k.at) <= soonMost
-	if !some {
+	if !some && k.entry.began >= forge.Opening {
 		k.entry.soon++ // it looks at what comes next, as when GitHub works out whether something can be merged
-		return goesOn && k.entry.began >= forge.Opening && k.entry.soon <= soonTries
+		return goesOn && k.entry.soon <= soonTries
 	}
 	k.entry.soon = 0
-	return updates || goesOn || k.again || err != nil && !errors.Is(err, errPaced) || k.failed != nil
+	return some && (updates || goesOn || k.again || err != nil && !errors.Is(err, errPaced) || k.failed != nil)
 }
 
 // settleGone follows a look to which GitHub said that the repository is not there. Once is no proof: it is asked again. After that
@@ -87,6 +93,7 @@ func (k *look) settleGone(err error, now instant) {
 		return
 	}
 	e.wake, e.due, e.resync = time.Time{}, never, never
+	e.want(0)
 	e.hold = now.tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
 	k.log.Warn("repository is gone", "error", err, "deaf_for", e.hold-now.tick)
 }

@@ -43,11 +43,13 @@ func TestKilledAmid(t *testing.T) {
 // quietDay is one without faults.
 func (*org) quietDay() (end func()) { return func() {} }
 
-// amidStream kills the service when a third of the first events has its status. Webhooks go on meanwhile, and are lost.
+// amidStream kills the service when a third of the first events has its status. Webhooks go on meanwhile, and are lost: in one repository
+// that was the only one, so that nothing but the next start's own look can find what it was about.
 func amidStream(day func(*org) (end func())) amid {
 	return func(t *testing.T, repos, many int) remains {
 		t.Helper()
 		s := newOrg(t, repos, shutForYears, standin.Options{})
+		quiet := s.create("acme", "quiet", map[string]string{".github/sluice.yaml": rules(shutForYears)})
 		s.github.SetLatency(latency)
 		defer day(s)()
 		p := s.serve(noPace, noResync)
@@ -57,8 +59,12 @@ func amidStream(day func(*org) (end func())) amid {
 			s.stream(many, perSecond)
 		}()
 		s.kill(p, "a third has its status", func() bool { return s.decided(many / 3) })
+		_, err := quiet.OpenPull(standin.NewPull{By: "alice", Head: "b", Change: &standin.Change{Write: map[string]string{"apps/b-rw/x": "1"}}})
+		s.must(err)
+		s.must(s.github.Settle(t.Context())) // its webhook reaches nobody
 		s.serve(noPace, noResync)
 		<-opened
+		s.repos = append(s.repos, quiet)
 		n := s.settled(nowhere)
 		s.neverGreen()
 		return n

@@ -173,9 +173,9 @@ func (d *dayOf) act(n int) {
 		d.push(r, p.Number, p.Title)
 	case kind < 800:
 		d.report(r, p.Number, "ci")
-	case kind < 970:
+	case kind < 978:
 		d.must(r.Retitle(p.Number, "alice", p.Title))
-	case kind < 980:
+	case kind < 980: // rarely: one is opened in its place, and GitHub takes no more than 500 merges an hour, whatever part of the day this is
 		d.must(r.ClosePull(p.Number, "alice"))
 		d.forget(p.HeadSHA)
 	case greens(n):
@@ -199,6 +199,7 @@ func (d *dayOf) ended(end time.Time) {
 			due := p.Open && !greens(n) && len(p.Labels) == 0 && time.Since(p.UpdatedAt) > ripe
 			if due {
 				left++
+				d.t.Logf("%s #%d of %s ago is left behind: %v", r, p.Number, time.Since(p.UpdatedAt).Round(time.Second), lastOf(ours(r, p.HeadSHA)))
 			}
 		}
 		if tip := d.tipAt(r, time.Now().Add(-ripe)); n%4 == 0 && tip != "" && !r.Contains(r.Tip("rw/x"), tip) {
@@ -212,6 +213,14 @@ func (d *dayOf) ended(end time.Time) {
 	if green := d.green(); green > 0 {
 		d.t.Errorf("%s: %d are green past the end", time.Since(d.start), green)
 	}
+}
+
+// lastOf is the newest status and how old it is, in words.
+func lastOf(all []standin.Status) string {
+	if len(all) == 0 {
+		return "no status"
+	}
+	return fmt.Sprintf("%s ago: %s: %s", time.Since(all[0].At).Round(time.Second), all[0].State, all[0].Description)
 }
 
 // tipAt is where main stood; "" if it did not move before.

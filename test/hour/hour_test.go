@@ -144,3 +144,58 @@ func TestAnOpeningAtTheEndOfTheHourOfRequests(t *testing.T) {
 		w.unlimited()
 	})
 }
+
+// Nothing of GraphQL's hour is left for events. What stands green for people is held by a label all the same, soon after somebody set it.
+func TestAHoldTakesGreenBackInASpentHour(t *testing.T) {
+	live(t, 4, 10*time.Minute, ", window: status", func(w *world) {
+		for _, r := range w.repos {
+			w.propose(r, 10)
+		}
+		stop := w.run()
+		defer stop()
+		time.Sleep(15 * time.Minute)
+		if _, green := w.open(); green != 40 {
+			t.Fatalf("%d are green", green)
+		}
+		w.github.Leave(graphQL, 450) // the reserve is 500
+		w.poke(w.repos[3])           // the service learns of it
+		time.Sleep(5 * time.Second)
+		w.must(w.repos[0].Label(1, "alice", "hold"))
+		time.Sleep(2 * time.Minute)
+		if _, green := w.open(); green != 39 {
+			t.Errorf("%d are green", green)
+		}
+		left := w.github.Left("acme", graphQL)
+		for range 30 * 60 {
+			for _, r := range w.repos {
+				w.poke(r)
+			}
+			time.Sleep(time.Second)
+		}
+		if now := w.github.Left("acme", graphQL); left-now > 4*30+20 || now < 250 {
+			t.Errorf("%d points are left of %d for openings", now, left)
+		}
+		w.unlimited()
+	})
+}
+
+// Nothing of GraphQL's hour is left for events. What is proposed into an open window is merged all the same before it closes.
+func TestWhatComesIntoASpentHourIsMergedBeforeTheClose(t *testing.T) {
+	const opens, lasts = 10 * time.Minute, 30 * time.Minute
+	inBubble(t, organisation{repos: 4, file: func(w *world, _ int) string {
+		return "windows:\n  w:\n" + datesFor(lasts, w.start.Add(opens)) + layout + "pull_requests: {settle: 0s}\n"
+	}}, func(w *world) {
+		stop := w.run()
+		defer stop()
+		time.Sleep(opens + 5*time.Minute)
+		w.github.Leave(graphQL, 450) // the reserve is 500
+		for n, r := range w.repos {
+			w.propose(r, n)
+		}
+		time.Sleep(opens + lasts - cutoff - time.Since(w.start))
+		if open, _ := w.open(); open != 0 {
+			t.Errorf("%d are left behind", open)
+		}
+		w.unlimited()
+	})
+}
