@@ -43,6 +43,26 @@ func TestLongListIsBounded(t *testing.T) {
 	}
 }
 
+// TestADeliveryCostsLittleMemory: in a burst each body is read into the memory of one before it, and of what it says only what is wanted is
+// kept.
+func TestADeliveryCostsLittleMemory(t *testing.T) {
+	w, body := newWorld(), pullRequest(t)
+	const many = 200
+	reqs := make([]*http.Request, many)
+	for i := range reqs {
+		reqs[i] = delivery("pull_request", fmt.Sprint(i), body)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for _, req := range reqs {
+		w.send(req)
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / many; got > uint64(len(body)) { // the race detector keeps some from being used again
+		t.Errorf("%d bytes for a body of %d", got, len(body))
+	}
+}
+
 // A list that is too long gives its first repositories, and what stands after it still counts.
 func TestLongListIsCut(t *testing.T) {
 	w := newWorld()
