@@ -36,7 +36,7 @@ func TestLongListIsBounded(t *testing.T) {
 		runtime.ReadMemStats(&before)
 		same(t, name, w.send(req).Code, http.StatusAccepted)
 		runtime.ReadMemStats(&after)
-		const most = 11 // all that was allocated: the buffer that grew, and what is kept of 20,000 repositories
+		const most = 16 // all that was allocated: the buffer that grew, and what is kept of 20,000 repositories; a fourth less without the race detector
 		if got := (after.TotalAlloc - before.TotalAlloc) / uint64(len(body)); got > most {
 			t.Errorf("%s: %d bytes for each of the body's, want at most %d", name, got, most)
 		}
