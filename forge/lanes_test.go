@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -85,3 +86,46 @@ func TestASuccessIsTakenBackWithoutADescriptor(t *testing.T) {
 
 // lanes is the transport of a Forge that has one of its own.
 func (f *Forge) lanes() lanes { return f.wire.(wire).next.(lanes) }
+
+// TestABurstOfStatusesSharesItsConnections: without HTTP/2 as many connections are made as there are requests at once, and no more, however
+// many follow and however GitHub cuts its answers.
+func TestABurstOfStatusesSharesItsConnections(t *testing.T) {
+	const atOnce, rounds = 16, 4
+	var dials atomic.Int32
+	var arrived sync.WaitGroup // of one round: none is answered before all are there
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body := `{"token":"x","expires_at":"` + time.Now().Add(time.Hour).Format(time.RFC3339) + `"}`
+		if !isToken(r) {
+			arrived.Done()
+			arrived.Wait()
+			body = wasSet
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = w.Write([]byte(body))
+		w.(http.Flusher).Flush() // in chunks, whose end follows
+	}))
+	defer server.Close()
+	f, err := New(Options{AppID: appID, PrivateKey: testKey(), URL: server.URL + "/api/v3", Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+		dials.Add(1)
+		return (&net.Dialer{}).DialContext(ctx, network, address)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range rounds {
+		arrived.Add(atOnce)
+		var all sync.WaitGroup
+		for range atOnce {
+			all.Go(func() {
+				if err := f.status(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	if n := dials.Load(); n > atOnce+1 { // the token's too
+		t.Errorf("%d connections for %d requests at once", n, atOnce)
+	}
+}

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"time"
 
+	json "github.com/go-json-experiment/json/v1"
 	"github.com/google/go-github/v60/github"
 
 	"github.com/sluicegate/sluice/plan"
@@ -178,17 +178,23 @@ func (c *client) get(ctx context.Context, u string, v any) error {
 
 // getPage is get for one page of a list.
 func (c *client) getPage(ctx context.Context, u string, v any) (*github.Response, error) {
-	req, err := c.rest.NewRequest(http.MethodGet, u, nil)
+	resp, err := c.call(ctx, http.MethodGet, u, nil, v)
+	return resp, wrap(ctx, "get", err)
+}
+
+// call makes one REST request, and reads of the answer what v has.
+func (c *client) call(ctx context.Context, method, u string, body, v any) (*github.Response, error) {
+	req, err := c.rest.NewRequest(method, u, body)
 	if err != nil {
-		return nil, fmt.Errorf("get: %w", err)
+		return nil, err
 	}
-	var body bytes.Buffer
-	resp, err := c.rest.Do(ctx, req, &body)
+	var answer bytes.Buffer
+	resp, err := c.rest.Do(ctx, req, &answer)
 	if err != nil {
-		return nil, wrap(ctx, "get", err)
+		return nil, err
 	}
-	if err := json.Unmarshal(body.Bytes(), v); err != nil {
-		return nil, wrap(ctx, "get", transient(wordUnreadable, err))
+	if err := json.Unmarshal(answer.Bytes(), v); err != nil {
+		return nil, transient(wordUnreadable, err)
 	}
 	return resp, nil
 }

@@ -32,8 +32,8 @@ const (
 	statusLane = 4
 	// slowRequest is from when on the log says of a request how long it took, at whatever level: GitHub ends most after 10 s.
 	slowRequest = 5 * time.Second
-	// maxWarm is how many connections stay open for statuses although nothing goes over them.
-	maxWarm = 2
+	// maxRest is how much of an answer that nobody wants is read all the same: a connection is used again only after its answer's end.
+	maxRest = 4 << 10
 	// pingAfter is how long a connection may be silent before it is asked whether it lives, and pingMost how long the answer may take:
 	// one that died unnoticed would cost the first payment its time.
 	pingAfter = 30 * time.Second
@@ -76,7 +76,7 @@ func newLanes(d dial, connections int) lanes {
 	if connections <= 0 {
 		warm.MaxConnsPerHost = 0
 	}
-	warm.MaxIdleConnsPerHost, warm.IdleConnTimeout = maxWarm, 0
+	warm.IdleConnTimeout = 0
 	return lanes{statuses: warm, rest: newTransport(d, connections)}
 }
 
@@ -185,8 +185,11 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
-func (b *bounded) Close() error { return b.body.Close() }
+// Close implements io.Closer. Whoever decodes an answer stops before its end.
+func (b *bounded) Close() error {
+	_, _ = io.CopyN(io.Discard, b.body, maxRest)
+	return b.body.Close()
+}
 
 // gate is the highest layer of one installation: it lets a request go when its turn has come, and turns an answer that is
 // a limit into an error. It takes the limits' headers off, so that go-github does not keep a count of its own beside it.

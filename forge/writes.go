@@ -27,11 +27,12 @@ func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s p
 	if n := len(s.Target); n > 0 && n <= maxTarget {
 		target = &s.Target
 	}
-	set, resp, err := f.client(repo.Installation).rest.Repositories.CreateStatus(ctx, repo.Owner, repo.Name, string(sha),
+	var set struct{ State, Context string }
+	resp, err := f.client(repo.Installation).call(ctx, http.MethodPost, fmt.Sprintf("repos/%s/%s/statuses/%s", repo.Owner, repo.Name, escapePath(string(sha))),
 		&github.RepoStatus{
 			Context: github.String(string(s.Context)), State: github.String(string(s.State)), Description: &description, TargetURL: target,
-		})
-	if err == nil && (resp.StatusCode != http.StatusCreated || set.GetState() != string(s.State) || !plan.Context(set.GetContext()).Is(s.Context)) {
+		}, &set)
+	if err == nil && (resp.StatusCode != http.StatusCreated || set.State != string(s.State) || !plan.Context(set.Context).Is(s.Context)) {
 		err = transient(wordEmpty, nil) // what GitHub does not show us is not taken for done: a debt would be forgotten
 	}
 	return wrap(ctx, fmt.Sprintf("set status of %s on %s", repo, sha), err)

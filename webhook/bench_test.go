@@ -143,3 +143,28 @@ func post(client *http.Client, addr, guid string, header http.Header, body strin
 	_ = res.Body.Close()
 	return res.StatusCode
 }
+
+// BenchmarkDelivery: what the handler itself costs, without a network and a disk, with GitHub's own example of a pull request.
+func BenchmarkDelivery(b *testing.B) {
+	w := newWorld()
+	body := pullRequest(b)
+	b.SetBytes(int64(len(body)))
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		b.StopTimer()
+		req := delivery("pull_request", fmt.Sprint(i), body)
+		b.StartTimer()
+		w.send(req)
+	}
+}
+
+// pullRequest is GitHub's longest example of one.
+func pullRequest(t testing.TB) (longest string) {
+	t.Helper()
+	examples(t, func(event string, _ int, body []byte) {
+		if event == "pull_request" && len(body) > len(longest) {
+			longest = string(body)
+		}
+	})
+	return longest
+}

@@ -17,8 +17,9 @@ var (
 // be wrong only after the last byte. What is set aside follows what was received, not what was promised: who wants to use it up has to
 // send it. Bodies up to smallBody are not counted: connections bound them.
 type budget struct {
-	mu   sync.Mutex
-	left int64
+	mu    sync.Mutex
+	left  int64
+	small sync.Pool // of *[]byte: what small bodies were read into
 }
 
 func (b *budget) take(n int64) bool {
@@ -37,20 +38,31 @@ func (b *budget) give(n int64) {
 	b.left += n
 }
 
-// read gives a request's body, and what to call when it is not needed any more, also after an error. A body over most is
+// read gives a request's body, and what to call when nothing of it is needed any more, also after an error. A body over most is
 // refused by its declared length before anything is read, and where none is declared, as soon as it grows too long.
 func (b *budget) read(req *http.Request, most int64) (body []byte, done func(), err error) {
 	var held int64
-	done = func() { b.give(held) }
+	buf := b.spare()
+	done = func() {
+		b.give(held)
+		if cap(buf) <= smallBody {
+			b.small.Put(&buf)
+		}
+	}
 	if req.ContentLength > most {
 		return nil, done, errTooLong
 	}
-	size := int64(firstRead)
-	if req.ContentLength >= 0 {
-		size = min(req.ContentLength+1, firstRead) // one byte more than declared, so that the end is seen without growing
-	}
-	buf := make([]byte, 0)
 	for {
+		end, err := fill(&buf, req.Body)
+		switch {
+		case err != nil:
+			return nil, done, err
+		case int64(len(buf)) > most:
+			return nil, done, errTooLong
+		case end:
+			return buf, done, nil
+		}
+		size := min(2*int64(cap(buf)), most+1)
 		if size > smallBody {
 			if !b.take(size) {
 				return nil, done, errBusy
@@ -58,18 +70,16 @@ func (b *budget) read(req *http.Request, most int64) (body []byte, done func(), 
 			b.give(held)
 			held = size
 		}
-		grown := make([]byte, len(buf), size)
-		copy(grown, buf)
-		buf = grown
-		end, err := fill(&buf, req.Body)
-		if err != nil || end {
-			return buf, done, err
-		}
-		if int64(len(buf)) > most {
-			return nil, done, errTooLong
-		}
-		size = min(2*size, most+1)
+		buf = append(make([]byte, 0, size), buf...)
 	}
+}
+
+// spare is an empty buffer.
+func (b *budget) spare() []byte {
+	if buf, ok := b.small.Get().(*[]byte); ok {
+		return (*buf)[:0]
+	}
+	return make([]byte, 0, firstRead)
 }
 
 // fill reads until buf's capacity is used up or the body ends.

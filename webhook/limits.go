@@ -22,7 +22,8 @@ const (
 	// noteWait is how long a note may take. GitHub gives up after 10 s.
 	noteWait = 8 * time.Second
 
-	// firstRead is what is made ready for a body before anything of it came; it doubles as it fills.
+	// firstRead is what is made ready for a body before anything of it came, where no memory of an earlier one is to spare; it doubles as it
+	// fills.
 	firstRead = 4 << 10
 	// smallBody is the longest body for which nothing is set aside: most deliveries have 10 to 40 KB. As many as there are connections may
 	// be read at once.

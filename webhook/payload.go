@@ -3,13 +3,14 @@ package webhook
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"mime"
 	"net/url"
 	"regexp"
 	"strings"
+
+	json "github.com/go-json-experiment/json/v1" // encoding/json as it is from Go 1.27 on, which reads several times as fast
 
 	"github.com/sluicegate/sluice/plan"
 )

@@ -155,13 +155,17 @@ func (r line) leaves(n remains) line {
 // TestFigures measures.
 func TestFigures(t *testing.T) {
 	figure(t)
-	figureEvents(t, "first events, 20 a second over 20 repositories", some(400), perSecond, (*org).quietDay)
-	figureEvents(t, "the same with 1 % 502, 0.5 % 502 after acting, 0.5 % secondary limit, 1 % cut connections", some(400), perSecond, (*org).badDay)
-	figureEvents(t, "1,000 at once", some(1000), 0, (*org).quietDay)
-	figureEvents(t, "5,000 at once", some(5000), 0, (*org).quietDay)
-	figureDue(t, some(300))
-	figureDue(t, some(500))
-	figureBusy(t, some(60))
+	t.Run("stream", func(t *testing.T) {
+		figureEvents(t, "first events, 20 a second over 20 repositories", some(400), perSecond, (*org).quietDay)
+	})
+	t.Run("bad", func(t *testing.T) {
+		figureEvents(t, "the same with 1 % 502, 0.5 % 502 after acting, 0.5 % secondary limit, 1 % cut connections", some(400), perSecond, (*org).badDay)
+	})
+	t.Run("once1000", func(t *testing.T) { figureEvents(t, "1,000 at once", some(1000), 0, (*org).quietDay) })
+	t.Run("once5000", func(t *testing.T) { figureEvents(t, "5,000 at once", some(5000), 0, (*org).quietDay) })
+	t.Run("due300", func(t *testing.T) { figureDue(t, some(300)) })
+	t.Run("due500", func(t *testing.T) { figureDue(t, some(500)) })
+	t.Run("busy", func(t *testing.T) { figureBusy(t, some(60)) })
 }
 
 // TestFiguresKilled counts what kill -9 leaves behind amid as much as there may be.

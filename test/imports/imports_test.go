@@ -67,6 +67,7 @@ var libraries = []library{
 	{"github.com/bradleyfalzon/ghinstallation/", []string{"forge"}, nil, "the App's key is used in one place"},
 	{"github.com/go-git/", []string{"gitremote", "standin"}, nil, "git is spoken by gitremote, and by the GitHub that stands in"},
 	{"github.com/prometheus/", []string{"metrics"}, []string{"metrics"}, "one package names the metrics; the others call functions that they declare themselves"},
+	{"github.com/go-json-experiment/json/", []string{"webhook", "forge"}, nil, "encoding/json as Go 1.27 has it, where much is read of which little is wanted; it goes when Go 1.27 is required"},
 	{"github.com/gin-gonic/gin", []string{"webhook", "web"}, nil, "HTTP is what webhook and web are for"},
 	{"github.com/spf13/", []string{"cmd/sluice"}, []string{"cmd/sluice"}, "settings and flags are read once, at the start; viper folds case and must never see the repository's file"},
 	{"modernc.org/sqlite", []string{"store"}, []string{"store", "test/e2e"}, "one database, one package; the end-to-end suite plays another process that locks or fills it"},
