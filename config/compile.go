@@ -126,7 +126,7 @@ func (c *compiler) calendarProblems(problems []window.Problem) {
 		if p.Freeze >= 0 {
 			way = []any{"freezes", p.Freeze}
 		}
-		c.tell(says{p.Code, p.Message}, p.Warning, append(way, fieldSteps(p.Field)...)...)
+		c.report(says{p.Code, p.Message}, p.Warning, append(way, fieldSteps(p.Field)...)...)
 	}
 }
 
@@ -154,8 +154,8 @@ func (c *compiler) windowNames() []string {
 	return names
 }
 
-// tell reports a problem that another package found.
-func (c *compiler) tell(s says, warning bool, way ...any) {
+// report reports a problem that another package found.
+func (c *compiler) report(s says, warning bool, way ...any) {
 	if warning {
 		c.r.on(way, func() { c.r.warn(c.at(way...), s) })
 		return

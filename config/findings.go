@@ -59,7 +59,7 @@ func (r *report) zone(name string) (*time.Location, error) {
 func (r *report) fail(at place, s says) {
 	r.errors++
 	for steps := 1; steps <= min(len(r.way), soundSteps); steps++ {
-		r.failed[said(r.way[:steps])]++
+		r.failed[pathOf(r.way[:steps])]++
 	}
 	if r.errors <= MaxFindings {
 		r.add(Error, at, s)
@@ -75,7 +75,7 @@ func (r *report) warn(at place, s says) {
 }
 
 func (r *report) add(severity Severity, at place, s says) {
-	message := said(r.way) + s.message
+	message := pathOf(r.way) + s.message
 	r.findings = append(r.findings, Finding{Severity: severity, Code: s.code, Message: message, Line: at.line, Column: at.column})
 }
 
@@ -95,7 +95,7 @@ func (r *report) on(way []any, look func()) {
 }
 
 // sound reports whether nothing at the end of a way of at most soundSteps, or beyond, has an error so far.
-func (r *report) sound(way ...any) bool { return r.failed[said(way)] == 0 }
+func (r *report) sound(way ...any) bool { return r.failed[pathOf(way)] == 0 }
 
 // sorted gives the findings by position, without repetitions, and says at the end how many more there are.
 func (r *report) sorted() []Finding {

@@ -90,7 +90,7 @@ func (c *compiler) layoutProblems(problems []layout.Problem) {
 			_, value := locate(c.root, way...)
 			s = unknownWindow(value.Value, c.windowNames()) // says which window may be meant
 		}
-		c.tell(s, p.Warning, way...)
+		c.report(s, p.Warning, way...)
 	}
 }
 

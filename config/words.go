@@ -352,8 +352,8 @@ func captureNamesNone(name, value string) string {
 	return fmt.Sprintf("capture {%s}=%s names no window", clip(name), value)
 }
 
-// said names what a finding is about: "layout.rules#3.paths: " for the third rule's. The words for a way of the file itself are none.
-func said(way []any) string {
+// pathOf names what a finding is about: "layout.rules#3.paths: " for the third rule's. The words for a way of the file itself are none.
+func pathOf(way []any) string {
 	var b strings.Builder
 	for i, step := range way {
 		switch step := step.(type) {

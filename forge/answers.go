@@ -44,14 +44,14 @@ type rawBase struct {
 		CommittedDate commitDate
 		File          *rawEntry
 		Status        *rawStatus
-		History       *connection[rawLink]   // of a source
-		Recent        *connection[rawJudged] // of a source, if asked for
+		History       *connection[rawParent]       // of a source
+		Recent        *connection[rawCommitChecks] // of a source, if asked for
 	}
 }
 
 type rawStatus struct{ Contexts []rawContext }
 
-type rawLink struct {
+type rawParent struct {
 	Oid             string
 	CommittedDate   commitDate
 	MessageHeadline string
@@ -67,8 +67,8 @@ type rawTip struct {
 	}
 }
 
-// rawRuled is a branch with the rules that rulesets put on it. Of parameters only those of required checks are asked for.
-type rawRuled struct {
+// rawRulesets is a branch with the rules that rulesets put on it. Of parameters only those of required checks are asked for.
+type rawRulesets struct {
 	Name  string
 	Rules *connection[*struct {
 		Type       string
@@ -80,10 +80,10 @@ type rawRuled struct {
 
 type rawHistory struct {
 	Oid     string
-	History *connection[rawLink]
+	History *connection[rawParent]
 }
 
-type rawJudged struct {
+type rawCommitChecks struct {
 	Oid                    string
 	StatusCheckRollup      *rawRollup
 	AssociatedPullRequests *connection[rawBecame]
@@ -129,15 +129,15 @@ type rawCommitStatus struct {
 }
 
 type rawPull struct {
-	thin   bool        // its details are not known
-	fresh  bool        // they are this look's
-	holed  bool        // nor all of the rest: what is not shown may look like an absence
-	unread plan.Unread // why they could not be read
-	read   time.Time   // the snapshot's instant for which they were
-	began  time.Time   // when that look began, by a clock that nobody sets
-	detail *rawPull    // that is to be kept; nil: it is kept, or not known
-	ours   *rawContext // the status under our context, if it was asked for by name
-	told   bool        // it was
+	thin       bool        // its details are not known
+	fresh      bool        // they are this look's
+	holed      bool        // nor all of the rest: what is not shown may look like an absence
+	unread     plan.Unread // why they could not be read
+	read       time.Time   // the snapshot's instant for which they were
+	began      time.Time   // when that look began, by a clock that nobody sets
+	detail     *rawPull    // that is to be kept; nil: it is kept, or not known
+	ours       *rawContext // the status under our context, if it was asked for by name
+	statusRead bool        // it was
 
 	Number            int
 	Title             string
@@ -161,11 +161,11 @@ type rawPull struct {
 	Files             *connection[rawFile]
 	Reviews           *connection[rawReview] `json:"latestOpinionatedReviews"`
 	Commits           connection[rawCommit]
-	StatusCheckRollup *rawReported
+	StatusCheckRollup *rawReports
 }
 
-// rawReported is what was reported on a head: of details all of it, else what is asked for by name.
-type rawReported struct {
+// rawReports is what was reported on a head: of details all of it, else what is asked for by name.
+type rawReports struct {
 	State  string
 	Commit *struct {
 		Oid    string

@@ -88,7 +88,7 @@ func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 		return nil, fmt.Errorf("repositories: %w", f.setup(err))
 	}
 	var all []plan.Repo
-	bad := &Unlisted{}
+	bad := &PartialListError{}
 	var failed []error
 	for _, id := range installations {
 		repos, err := f.repositories(ctx, id)
@@ -105,17 +105,17 @@ func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	return all, bad.Err
 }
 
-// Unlisted is the error of a list of repositories that lacks those of some installations, and is whole for all others.
-type Unlisted struct {
+// PartialListError is the error of a list of repositories that lacks those of some installations, and is whole for all others.
+type PartialListError struct {
 	Installations []int64
 	Err           error
 }
 
 // Error implements error.
-func (u *Unlisted) Error() string { return u.Err.Error() }
+func (u *PartialListError) Error() string { return u.Err.Error() }
 
 // Unwrap gives what is wrong with each of them.
-func (u *Unlisted) Unwrap() error { return u.Err }
+func (u *PartialListError) Unwrap() error { return u.Err }
 
 // installations lists our App's installations that are not suspended.
 func (f *Forge) installations(ctx context.Context) ([]int64, error) {
@@ -182,7 +182,7 @@ func (f *Forge) Repository(ctx context.Context, owner, name string) (plan.Repo, 
 	return plan.Repo{Owner: owner, Name: name, Installation: i.GetID()}, nil
 }
 
-// isName tells whether GitHub allows a text as the name of an account or repository.
+// isName reports whether GitHub allows a text as the name of an account or repository.
 func isName(text string) bool {
 	return text != "" && text != "." && text != ".." && !strings.ContainsFunc(text, func(r rune) bool {
 		return !strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", r)

@@ -9,7 +9,7 @@ import (
 )
 
 // A look sees that GitHub's auto-merge is armed, and how. Where it is, our success lets GitHub merge at once: our own merge is then
-// told that it was done.
+// statuses that it was done.
 func TestAutoMergeIsSeen(t *testing.T) {
 	w := newWorld(t, nil)
 	w.r.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: appID}}})

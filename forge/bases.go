@@ -21,8 +21,8 @@ type parsed struct {
 	findings []config.Finding
 }
 
-// takeBase keeps a base.
-func (l *look) takeBase(raw *rawBase) error {
+// keepBase keeps a base.
+func (l *look) keepBase(raw *rawBase) error {
 	if raw.Target == nil || raw.Target.Typename != "Commit" || raw.Target.Oid == "" {
 		return transient(wordUnreadable, nil)
 	}
@@ -31,13 +31,13 @@ func (l *look) takeBase(raw *rawBase) error {
 		return err
 	}
 	l.bases[name] = raw
-	l.takeLine(raw)
+	l.keepLine(raw)
 	return nil
 }
 
-// takeBases keeps the bases that were asked for by alias. One that is gone is left out: its pull requests are closed. One that GitHub
+// keepBases keeps the bases that were asked for by alias. One that is gone is left out: its pull requests are closed. One that GitHub
 // does not show is unknown.
-func (l *look) takeBases(ctx context.Context, named answers, names []string) error {
+func (l *look) keepBases(ctx context.Context, named answers, names []string) error {
 	for i, name := range names {
 		raw, err := find[rawBase](named, fmt.Sprintf("b%d", i))
 		switch {
@@ -48,7 +48,7 @@ func (l *look) takeBases(ctx context.Context, named answers, names []string) err
 		case raw.Name != name:
 			err = transient(wordUnreadable, nil)
 		default:
-			err = l.takeBase(raw)
+			err = l.keepBase(raw)
 		}
 		if errors.Is(err, errMoved) {
 			return err
@@ -121,7 +121,7 @@ func (l *look) readSomeBases(ctx context.Context, some []string) error {
 		named = r.aliases()
 	}
 	if err == nil {
-		return l.takeBases(ctx, named, some)
+		return l.keepBases(ctx, named, some)
 	}
 	for _, name := range some {
 		if err := l.noBase(ctx, name, err); err != nil {

@@ -101,7 +101,7 @@ func TestRulesOfABase(t *testing.T) {
 		return sayRepo(repoPart())(r, body)
 	}
 	b := observe(t, hub.forge(nil), Ask{}).Bases["main"]
-	want := []plan.Required{{Context: "Sluice/Main", App: 7}, {Context: "ci"}, {Context: "any"}}
+	want := []plan.RequiredCheck{{Context: "Sluice/Main", App: 7}, {Context: "ci"}, {Context: "any"}}
 	if d := cmp.Diff(want, b.Required); d != "" || !b.Strict || !b.Queue || !b.Rules {
 		t.Errorf("%s %+v", d, b)
 	}
@@ -123,7 +123,7 @@ func TestClassicProtection(t *testing.T) {
 		return sayRepo(repo)(r, body)
 	}
 	b := observe(t, hub.forge(nil), Ask{}).Bases["main"]
-	want := []plan.Required{{Context: "ci"}, {Context: "sluice/main", App: 7}, {Context: "old"}, {Context: "only-graph"}}
+	want := []plan.RequiredCheck{{Context: "ci"}, {Context: "sluice/main", App: 7}, {Context: "old"}, {Context: "only-graph"}}
 	if d := cmp.Diff(want, b.Required); d != "" || !b.Strict || !b.Rules {
 		t.Errorf("%s %+v", d, b)
 	}

@@ -63,10 +63,10 @@ func (l *look) addApps(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // appendUnresolved adds the statuses by bots that may answer a requirement that names an App.
-func appendUnresolved(to []*plan.Check, required []plan.Required, checks []plan.Check) []*plan.Check {
+func appendUnresolved(to []*plan.Check, required []plan.RequiredCheck, checks []plan.Check) []*plan.Check {
 	for i := range checks {
 		c := &checks[i]
-		if c.Bot && c.App == 0 && slices.ContainsFunc(required, func(r plan.Required) bool {
+		if c.Bot && c.App == 0 && slices.ContainsFunc(required, func(r plan.RequiredCheck) bool {
 			return r.App != 0 && strings.EqualFold(string(r.Context), string(c.Context))
 		}) {
 			to = append(to, c)

@@ -15,8 +15,8 @@ const (
 	maxChain = 2 * maxLine
 	// maxLinePages is how many further pages of one source's history a look reads.
 	maxLinePages = 10
-	// keepLinks is how many commits with their first parents are remembered: the lines of some hundred sources.
-	keepLinks = 100_000
+	// keepFirstParents is how many commits with their first parents are remembered: the lines of some hundred sources.
+	keepFirstParents = 100_000
 	// maxSubject is how long the first line of a commit's message may be, in runes.
 	maxSubject = 100
 )
@@ -27,8 +27,8 @@ type commitKey struct {
 	sha  plan.SHA
 }
 
-// link is a commit with its first parent.
-type link struct {
+// firstParent is a commit with its first parent.
+type firstParent struct {
 	parent  plan.SHA // "": it has none
 	at      time.Time
 	subject string
@@ -44,20 +44,20 @@ type chain struct {
 // line is what a snapshot shows of a chain.
 func (c chain) line() []plan.Commit { return c.commits[:min(len(c.commits), maxLine)] }
 
-// takeLinks keeps the first parents of a page of history.
-func (l *look) takeLinks(page *connection[rawLink]) {
+// keepParents keeps the first parents of a page of history.
+func (l *look) keepParents(page *connection[rawParent]) {
 	if page == nil {
 		return
 	}
 	for _, n := range page.Nodes {
-		one := link{at: n.CommittedDate.UTC(), subject: cut(oneLine(n.MessageHeadline), maxSubject)}
+		one := firstParent{at: n.CommittedDate.UTC(), subject: cut(oneLine(n.MessageHeadline), maxSubject)}
 		switch {
 		case n.Oid == "", n.Parents.TotalCount > 0 && len(n.Parents.Nodes) == 0:
 			continue // fail closed: a parent that is not shown is not none
 		case len(n.Parents.Nodes) > 0:
 			one.parent = plan.SHA(n.Parents.Nodes[0].Oid)
 		}
-		l.f.links.put(commitKey{keyOf(l.repo), plan.SHA(n.Oid)}, one)
+		l.f.firstParents.put(commitKey{keyOf(l.repo), plan.SHA(n.Oid)}, one)
 	}
 }
 
@@ -65,7 +65,7 @@ func (l *look) takeLinks(page *connection[rawLink]) {
 func (l *look) follow(tip plan.SHA) chain {
 	c := chain{at: map[plan.SHA]int{}, next: tip}
 	for c.next != "" && len(c.commits) < maxChain {
-		one, ok := l.f.links.get(commitKey{keyOf(l.repo), c.next})
+		one, ok := l.f.firstParents.get(commitKey{keyOf(l.repo), c.next})
 		if _, again := c.at[c.next]; again {
 			break // no commit is its own ancestor: whoever says so is not asked again
 		}
@@ -127,7 +127,7 @@ func (t *tracker) deepen(ctx context.Context, from plan.Branch, tip plan.SHA) (c
 	return c, nil
 }
 
-// lacks tells whether some branch that follows a source was not found on its line.
+// lacks reports whether some branch that follows a source was not found on its line.
 func (t *tracker) lacks(from plan.Branch, c chain) bool {
 	for i, e := range t.entries {
 		b := t.s.Branches[i]

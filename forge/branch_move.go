@@ -124,7 +124,7 @@ func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	}
 }
 
-// namesContext tells whether a reason names a context, and not a longer one that begins like it.
+// namesContext reports whether a reason names a context, and not a longer one that begins like it.
 func namesContext(reason, context string) bool {
 	low, want := strings.ToLower(reason), strings.ToLower(context)
 	for {
@@ -139,7 +139,7 @@ func namesContext(reason, context string) bool {
 	}
 }
 
-// provedDemand tells whether GitHub has shown that a branch demands our status.
+// provedDemand reports whether GitHub has shown that a branch demands our status.
 func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
 	until, ok := f.demands.get(baseKey{keyOf(repo), branch})
 	return ok && f.now().Before(until)
@@ -180,9 +180,9 @@ func (c *client) mutate(ctx context.Context, field, text string, input map[strin
 func (c *client) sortOutMutation(errs []graphError, header http.Header) error {
 	_, err := c.sortOut(errs, header)
 	c.schema.learn(operationMove, err)
-	var said *Error
-	if err == nil || !errors.As(err, &said) || said.Kind == Limited || errors.Is(said, errHeavy) {
+	var answer *Error
+	if err == nil || !errors.As(err, &answer) || answer.Kind == Limited || errors.Is(answer, errHeavy) {
 		return err
 	}
-	return &Error{Kind: Refused, Reason: said.Reason, Err: said.Err, Request: said.Request}
+	return &Error{Kind: Refused, Reason: answer.Reason, Err: answer.Err, Request: answer.Request}
 }

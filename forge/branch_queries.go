@@ -16,7 +16,7 @@ const (
 	linePage    = 100  // commits of a page of history; GitHub's own bound
 	lineAhead   = 20   // those of a line that is known already
 	recentPage  = 20   // newest commits whose checks come with the line: those of a push; by as many promoter tells that CI is silent
-	maxJudged   = 250  // commits whose checks are asked for in one query, beside the newest
+	maxChecked  = 250  // commits whose checks are asked for in one query, beside the newest
 	maxBecame   = 3    // pull requests that became one commit
 	maxCarriers = 50   // branches that carry the statuses of their tips, as long as it is not known which share one
 	namesPage   = 100  // names of branches on one page
@@ -29,9 +29,9 @@ const (
 	bearerFragment = "\nfragment bearer on Ref { ...tip target { ... on Commit { status { contexts { ...status } } } } }"
 )
 
-// ruledFragment is what rulesets put on a branch, of which only required checks are looked into.
-var ruledFragment = fmt.Sprintf(`
-fragment ruled on Ref {
+// rulesetsFragment is what rulesets put on a branch, of which only required checks are looked into.
+var rulesetsFragment = fmt.Sprintf(`
+fragment rulesets on Ref {
   name
   rules(first: %d) {
     nodes { type parameters { ... on RequiredStatusChecksParameters { requiredStatusChecks { context } } } }
@@ -50,10 +50,10 @@ fragment history on Commit {
 
 var (
 	lineFragment   = "\nfragment line on Ref { target { ...history } }"
-	recentFragment = fmt.Sprintf("\nfragment recent on Ref { target { ... on Commit { recent: history(first: %d) { nodes { ...judged } } } } }",
+	recentFragment = fmt.Sprintf("\nfragment recent on Ref { target { ... on Commit { recent: history(first: %d) { nodes { ...checked } } } } }",
 		recentPage)
-	judgedFragment = fmt.Sprintf(`
-fragment judged on Commit {
+	checkedFragment = fmt.Sprintf(`
+fragment checked on Commit {
   oid
   statusCheckRollup { contexts(first: %d) { ...reported } }
   associatedPullRequests(first: %d) {
@@ -73,27 +73,27 @@ const reportedFragment = "\nfragment reported on StatusCheckRollupContextConnect
 
 // asked is what a query asks of windowed branches.
 type asked struct {
-	tips    []tipAsked
-	ruled   []string   // branches whose rulesets are asked for
-	known   bool       // the lines are, so that their newest commits are enough
-	lines   []string   // sources; with a look they stand among its bases too, unless it is the default branch
-	roots   []plan.SHA // commits whose history is asked for
-	judged  []plan.SHA // commits whose checks are asked for
-	told    []plan.SHA // commits whose statuses are asked for
-	recent  bool       // with each line the checks of its newest commits
-	names   bool       // of all branches, the first page
-	after   string     // of names; "": the first page
-	defName string     // the default branch as it was, if its line is asked for
+	tips     []tipAsk
+	rulesets []string   // branches whose rulesets are asked for
+	known    bool       // the lines are, so that their newest commits are enough
+	lines    []string   // sources; with a look they stand among its bases too, unless it is the default branch
+	roots    []plan.SHA // commits whose history is asked for
+	checked  []plan.SHA // commits whose checks are asked for
+	statuses []plan.SHA // commits whose statuses are asked for
+	recent   bool       // with each line the checks of its newest commits
+	names    bool       // of all branches, the first page
+	after    string     // of names; "": the first page
+	defName  string     // the default branch as it was, if its line is asked for
 }
 
-// tipAsked is a windowed branch that is asked for. Bears says that what was reported on its tip comes with it.
-type tipAsked struct {
-	name  string
-	bears bool
+// tipAsk is a windowed branch that is asked for. Bears says that what was reported on its tip comes with it.
+type tipAsk struct {
+	name         string
+	withStatuses bool
 }
 
 func (a asked) empty() bool {
-	return len(a.tips)+len(a.ruled)+len(a.lines)+len(a.roots)+len(a.judged)+len(a.told) == 0 && !a.names
+	return len(a.tips)+len(a.rulesets)+len(a.lines)+len(a.roots)+len(a.checked)+len(a.statuses) == 0 && !a.names
 }
 
 // spread is how a source's alias asks for its line, too; "" for a branch that is no source.
@@ -115,18 +115,18 @@ func (q *query) addAsked(a asked) {
 	for i, t := range a.tips {
 		v := q.let(fmt.Sprintf("t%d", i), "String!", "refs/heads/"+t.name)
 		fragment := "tip"
-		if t.bears {
+		if t.withStatuses {
 			fragment = "bearer"
 		}
 		q.add("t%d: ref(qualifiedName: %s) { ...%s }", i, v, fragment)
 	}
-	for i, name := range a.ruled {
+	for i, name := range a.rulesets {
 		v := q.let(fmt.Sprintf("r%d", i), "String!", "refs/heads/"+name)
-		q.add("r%d: ref(qualifiedName: %s) { ...ruled }", i, v)
+		q.add("r%d: ref(qualifiedName: %s) { ...rulesets }", i, v)
 	}
 	q.addCommits("h", "history", a.roots)
-	q.addCommits("c", "judged", a.judged)
-	q.addCommits("s", "told", a.told)
+	q.addCommits("c", "checked", a.checked)
+	q.addCommits("s", "statuses", a.statuses)
 	if a.names {
 		v := q.let("namesAfter", "String", nil)
 		if a.after != "" {
@@ -149,25 +149,25 @@ func (q *query) addCommits(alias, fragment string, commits []plan.SHA) {
 func (a asked) fragments() []string {
 	var out []string
 	recent := a.recent && len(a.lines) > 0
-	bears, commits := false, linePage
+	withStatuses, commits := false, linePage
 	if a.known {
 		commits = lineAhead
 	}
 	for _, t := range a.tips {
-		bears = bears || t.bears
+		withStatuses = withStatuses || t.withStatuses
 	}
 	for _, f := range []struct {
 		text string
 		used bool
 	}{
 		{tipFragment, len(a.tips) > 0},
-		{bearerFragment, bears},
-		{ruledFragment, len(a.ruled) > 0},
-		{toldFragment, len(a.told) > 0},
+		{bearerFragment, withStatuses},
+		{rulesetsFragment, len(a.rulesets) > 0},
+		{statusesFragment, len(a.statuses) > 0},
 		{historyFragment(commits), len(a.lines)+len(a.roots) > 0},
 		{lineFragment, len(a.lines) > 0},
 		{recentFragment, recent},
-		{judgedFragment, recent || len(a.judged) > 0},
+		{checkedFragment, recent || len(a.checked) > 0},
 	} {
 		if f.used {
 			out = append(out, f.text)
@@ -176,8 +176,8 @@ func (a asked) fragments() []string {
 	return out
 }
 
-// toldFragment is what was reported on a commit by statuses.
-const toldFragment = "\nfragment told on Commit { status { contexts { ...status } } }"
+// statusesFragment is what was reported on a commit by statuses.
+const statusesFragment = "\nfragment statuses on Commit { status { contexts { ...status } } }"
 
 // branchesQuery asks for what a look did not know beforehand. Its lines are those of sources that were not read at all.
 func branchesQuery(owner, name string, a asked) *query {
@@ -192,14 +192,14 @@ func branchesQuery(owner, name string, a asked) *query {
 		q.with(baseFragment, textFragment)
 	}
 	recent := a.recent && len(a.lines) > 0
-	if recent || len(a.judged) > 0 {
+	if recent || len(a.checked) > 0 {
 		q.with(checkFragment)
 	}
-	bears := false
+	withStatuses := false
 	for _, t := range a.tips {
-		bears = bears || t.bears
+		withStatuses = withStatuses || t.withStatuses
 	}
-	if recent || bears || len(a.lines)+len(a.judged)+len(a.told) > 0 {
+	if recent || withStatuses || len(a.lines)+len(a.checked)+len(a.statuses) > 0 {
 		q.with(statusFragment, actorFragment)
 	}
 	return q
@@ -218,15 +218,15 @@ func moreContextsQuery(owner, name string, sha plan.SHA, after string) *query {
 // halves divides what is asked in two, for a query that was too heavy; false if it is as small as can be.
 func (a asked) halves() (first, second asked, ok bool) {
 	first, second = a, asked{recent: a.recent}
-	if len(a.ruled) > 0 {
-		first, second = a.halvesOfRuled()
+	if len(a.rulesets) > 0 {
+		first, second = a.halvesOfRulesets()
 		return first, second, true
 	}
 	switch {
-	case len(a.judged) > 1:
-		first.judged, second.judged = half(a.judged)
-	case len(a.told) > 1:
-		first.told, second.told = half(a.told)
+	case len(a.checked) > 1:
+		first.checked, second.checked = half(a.checked)
+	case len(a.statuses) > 1:
+		first.statuses, second.statuses = half(a.statuses)
 	case len(a.tips) > 1:
 		first.tips, second.tips = half(a.tips)
 	case len(a.lines) > 1:
@@ -239,15 +239,15 @@ func (a asked) halves() (first, second asked, ok bool) {
 	return first, second, true
 }
 
-// halvesOfRuled is halves as long as lists of rules are asked for: they go apart from the rest, and are given up first.
-func (a asked) halvesOfRuled() (first, second asked) {
+// halvesOfRulesets is halves as long as lists of rules are asked for: they go apart from the rest, and are given up first.
+func (a asked) halvesOfRulesets() (first, second asked) {
 	first, second = a, asked{}
-	first.ruled = nil
+	first.rulesets = nil
 	switch {
 	case !first.empty():
-		second.ruled = a.ruled
-	case len(a.ruled) > ruledApart:
-		first.ruled, second.ruled = half(a.ruled)
+		second.rulesets = a.rulesets
+	case len(a.rulesets) > rulesetsApart:
+		first.rulesets, second.rulesets = half(a.rulesets)
 	}
 	return first, second
 }

@@ -23,20 +23,20 @@ type tipReports map[plan.Branch][]plan.Report
 
 // of gives the reports on a branch's tip that name the branch or none.
 func (r reports) of(branch plan.Branch, tip plan.SHA, contexts []rawContext) []plan.Report {
-	said, ok := r.tips[tip]
+	byBranch, ok := r.tips[tip]
 	if !ok {
-		said = r.sort(tip, contexts)
-		r.tips[tip] = said
+		byBranch = r.sort(tip, contexts)
+		r.tips[tip] = byBranch
 	}
-	if len(said[branch]) == 0 {
-		return said[""]
+	if len(byBranch[branch]) == 0 {
+		return byBranch[""]
 	}
-	return worstFirst(slices.Concat(said[branch], said[""]))
+	return worstFirst(slices.Concat(byBranch[branch], byBranch[""]))
 }
 
 // sort reads the reports on one commit.
 func (r reports) sort(tip plan.SHA, contexts []rawContext) tipReports {
-	said := tipReports{}
+	byBranch := tipReports{}
 	for _, c := range contexts {
 		object, flux := plan.Context(c.Context).Kustomization()
 		if !flux || object == "" {
@@ -54,10 +54,10 @@ func (r reports) sort(tip plan.SHA, contexts []rawContext) tipReports {
 		if c.Description != nil {
 			one.Says = oneLine(*c.Description)
 		}
-		said[one.Branch] = append(said[one.Branch], one)
+		byBranch[one.Branch] = append(byBranch[one.Branch], one)
 	}
-	said[""] = worstFirst(said[""])
-	return said
+	byBranch[""] = worstFirst(byBranch[""])
+	return byBranch
 }
 
 // named finds the windowed branch whose name an object begins with, the longest; "" if there is none. Both may hold slashes.

@@ -14,16 +14,16 @@ import (
 // windowed is what is remembered of a repository's windowed branches from one look to the next, so that one query asks for all
 // of them. What is remembered decides what is asked for, never what is answered.
 type windowed struct {
-	entries []string   // the file's branches, in its order
-	tips    []plan.SHA // where each of them stood
-	sources []string
-	def     string     // the default branch
-	judged  []plan.SHA // commits whose checks were needed
-	flooded []plan.SHA // those of them that bear more statuses than a page shows
-	checks  bool       // some branch needs checks
-	twins   map[plan.Branch]plan.Branch
-	named   time.Time // until when twins count
-	ruled   map[plan.Branch]ruled
+	entries       []string   // the file's branches, in its order
+	tips          []plan.SHA // where each of them stood
+	sources       []string
+	def           string     // the default branch
+	checked       []plan.SHA // commits whose checks were needed
+	flooded       []plan.SHA // those of them that bear more statuses than a page shows
+	checks        bool       // some branch needs checks
+	caseConflicts map[plan.Branch]plan.Branch
+	named         time.Time // until when the case conflicts count
+	rulesets      map[plan.Branch]rulesetState
 }
 
 // asked is what the next look asks for with its first page.
@@ -33,8 +33,8 @@ func (w windowed) asked(now time.Time) asked {
 	}
 	a := asked{
 		known: true,
-		lines: w.sources[:min(len(w.sources), maxSources)], judged: w.judged[:min(len(w.judged), maxJudged)],
-		told: w.flooded[:min(len(w.flooded), maxTold)], recent: w.checks, names: !now.Before(w.named),
+		lines: w.sources[:min(len(w.sources), maxSources)], checked: w.checked[:min(len(w.checked), maxChecked)],
+		statuses: w.flooded[:min(len(w.flooded), maxWithStatuses)], recent: w.checks, names: !now.Before(w.named),
 	}
 	if slices.Contains(a.lines, w.def) {
 		a.defName = w.def
@@ -46,38 +46,38 @@ func (w windowed) asked(now time.Time) asked {
 
 // bearing says which branches bear the statuses of their tips: the first of those that stand at one commit, and of those of
 // which it is not known the first few.
-func bearing(names []string, tips []plan.SHA) []tipAsked {
-	out := make([]tipAsked, len(names))
+func bearing(names []string, tips []plan.SHA) []tipAsk {
+	out := make([]tipAsk, len(names))
 	borne, unknown := map[plan.SHA]bool{}, 0
 	for i, name := range names {
-		out[i] = tipAsked{name: name, bears: !borne[tips[i]]}
+		out[i] = tipAsk{name: name, withStatuses: !borne[tips[i]]}
 		if tips[i] != "" {
 			borne[tips[i]] = true
 			continue
 		}
 		unknown++
-		out[i].bears = unknown <= maxCarriers
+		out[i].withStatuses = unknown <= maxCarriers
 	}
 	return out
 }
 
 // sightings is what a look's answers said of windowed branches and their sources.
 type sightings struct {
-	tips   map[plan.Branch]*rawTip // nil: it is not there
-	lost   map[plan.Branch]plan.Unread
-	ruled  map[plan.Branch]ruling // those whose rulesets were asked for
-	lined  map[plan.Branch]bool   // its line was read
-	judged map[plan.SHA]*rawJudged
-	recent map[plan.SHA]bool // of judged, those that came with a line
-	told   map[plan.SHA][]rawContext
-	names  *connection[struct{ Name string }]
-	more   int // pages of reports that were read
+	tips     map[plan.Branch]*rawTip // nil: it is not there
+	lost     map[plan.Branch]plan.Unread
+	rulesets map[plan.Branch]rulesetAnswer // those whose rulesets were asked for
+	lined    map[plan.Branch]bool          // its line was read
+	checked  map[plan.SHA]*rawCommitChecks
+	recent   map[plan.SHA]bool // of checked, those that came with a line
+	statuses map[plan.SHA][]rawContext
+	names    *connection[struct{ Name string }]
+	more     int // pages of reports that were read
 }
 
 func newSightings() sightings {
 	return sightings{
-		tips: map[plan.Branch]*rawTip{}, lost: map[plan.Branch]plan.Unread{}, ruled: map[plan.Branch]ruling{}, lined: map[plan.Branch]bool{},
-		judged: map[plan.SHA]*rawJudged{}, recent: map[plan.SHA]bool{}, told: map[plan.SHA][]rawContext{},
+		tips: map[plan.Branch]*rawTip{}, lost: map[plan.Branch]plan.Unread{}, rulesets: map[plan.Branch]rulesetAnswer{}, lined: map[plan.Branch]bool{},
+		checked: map[plan.SHA]*rawCommitChecks{}, recent: map[plan.SHA]bool{}, statuses: map[plan.SHA][]rawContext{},
 	}
 }
 
@@ -87,43 +87,43 @@ func (s sightings) isWindowed(name plan.Branch) bool {
 	return ok || s.lost[name].Is()
 }
 
-// takeAsked keeps what an answer says of all that was asked for by alias, but for the sources. What is not shown stays unknown; of a
+// keepAsked keeps what an answer says of all that was asked for by alias, but for the sources. What is not shown stays unknown; of a
 // branch that is noted, since a branch that is not there is another thing.
-func (l *look) takeAsked(ctx context.Context, named answers, a asked) error {
+func (l *look) keepAsked(ctx context.Context, named answers, a asked) error {
 	for i, t := range a.tips {
 		raw, err := find[rawTip](named, fmt.Sprintf("t%d", i))
 		if err == nil {
-			err = l.takeTip(plan.Branch(t.name), raw, t.bears)
+			err = l.keepTip(plan.Branch(t.name), raw, t.withStatuses)
 		}
 		if err = l.noTip(ctx, t.name, err); err != nil {
 			return err
 		}
 	}
-	for i, name := range a.ruled {
-		raw, err := find[rawRuled](named, fmt.Sprintf("r%d", i))
+	for i, name := range a.rulesets {
+		raw, err := find[rawRulesets](named, fmt.Sprintf("r%d", i))
 		if err != nil {
 			raw = nil
 		}
-		l.takeRuled(plan.Branch(name), raw)
+		l.keepRulesets(plan.Branch(name), raw)
 	}
 	for i := range a.roots {
 		if raw, err := find[rawHistory](named, fmt.Sprintf("h%d", i)); err == nil && raw != nil {
-			l.takeLinks(raw.History)
+			l.keepParents(raw.History)
 		}
 	}
-	for i, sha := range a.judged {
-		raw, err := find[rawJudged](named, fmt.Sprintf("c%d", i))
+	for i, sha := range a.checked {
+		raw, err := find[rawCommitChecks](named, fmt.Sprintf("c%d", i))
 		if err == nil {
-			l.takeJudged(sha, raw)
+			l.keepChecked(sha, raw)
 		}
 		if err = l.noCommit(ctx, sha, err); err != nil {
 			return err
 		}
 	}
-	for i, sha := range a.told {
+	for i, sha := range a.statuses {
 		raw, err := find[rawCommitStatus](named, fmt.Sprintf("s%d", i))
 		if err == nil && raw != nil {
-			l.takeTold(sha, raw.Status)
+			l.keepStatuses(sha, raw.Status)
 		}
 		if err = l.noCommit(ctx, sha, err); err != nil {
 			return err
@@ -160,48 +160,48 @@ func (l *look) noCommit(ctx context.Context, sha plan.SHA, err error) error {
 	return err
 }
 
-// takeTip keeps where a windowed branch stands.
-func (l *look) takeTip(name plan.Branch, raw *rawTip, bears bool) error {
+// keepTip keeps where a windowed branch stands.
+func (l *look) keepTip(name plan.Branch, raw *rawTip, withStatuses bool) error {
 	if raw != nil && (plan.Branch(raw.Name) != name || raw.Target == nil || raw.Target.Oid == "") {
 		return transient(wordUnreadable, nil) // fail closed: it may stand anywhere
 	}
 	l.seen.tips[name] = raw
 	delete(l.seen.lost, name)
-	if raw != nil && bears {
-		l.takeTold(plan.SHA(raw.Target.Oid), raw.Target.Status)
+	if raw != nil && withStatuses {
+		l.keepStatuses(plan.SHA(raw.Target.Oid), raw.Target.Status)
 	}
 	return nil
 }
 
-// takeTold keeps the statuses of a commit.
-func (l *look) takeTold(sha plan.SHA, status *rawStatus) {
-	l.seen.told[sha] = nil
+// keepStatuses keeps the statuses of a commit.
+func (l *look) keepStatuses(sha plan.SHA, status *rawStatus) {
+	l.seen.statuses[sha] = nil
 	if status != nil {
-		l.seen.told[sha] = status.Contexts
+		l.seen.statuses[sha] = status.Contexts
 	}
 }
 
-// takeJudged keeps what was reported on a commit of a line. A commit that GitHub does not show stays unread.
-func (l *look) takeJudged(sha plan.SHA, raw *rawJudged) {
+// keepChecked keeps what was reported on a commit of a line. A commit that GitHub does not show stays unread.
+func (l *look) keepChecked(sha plan.SHA, raw *rawCommitChecks) {
 	if raw != nil && plan.SHA(raw.Oid) == sha {
-		l.seen.judged[sha] = raw
+		l.seen.checked[sha] = raw
 	}
 }
 
-// takeLine keeps what an answer says of a source's line, if it was asked for.
-func (l *look) takeLine(raw *rawBase) {
+// keepLine keeps what an answer says of a source's line, if it was asked for.
+func (l *look) keepLine(raw *rawBase) {
 	if raw.Target.History == nil {
 		return
 	}
 	l.seen.lined[plan.Branch(raw.Name)] = true
-	l.takeLinks(raw.Target.History)
-	l.takeTold(plan.SHA(raw.Target.Oid), raw.Target.Status)
+	l.keepParents(raw.Target.History)
+	l.keepStatuses(plan.SHA(raw.Target.Oid), raw.Target.Status)
 	if raw.Target.Recent == nil {
 		return
 	}
 	for i := range raw.Target.Recent.Nodes {
 		one := &raw.Target.Recent.Nodes[i]
-		l.takeJudged(plan.SHA(one.Oid), one)
+		l.keepChecked(plan.SHA(one.Oid), one)
 		l.seen.recent[plan.SHA(one.Oid)] = true
 	}
 }
@@ -236,7 +236,7 @@ func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
 		t.checks = t.checks || e.Checks != config.ChecksNone
 	}
 	for _, step := range []func(context.Context) error{
-		t.readMissing, t.readTold, t.addRuled, t.addTips, t.addLines, t.relate, t.addCommits, t.addSources, t.addTwins,
+		t.readMissing, t.readStatuses, t.addRulesets, t.addTips, t.addLines, t.relate, t.addCommits, t.addSources, t.addCaseConflicts,
 	} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("windowed branches: %w", err)
@@ -272,14 +272,14 @@ func (t *tracker) readMissing(ctx context.Context) error {
 		}
 		a.lines = append(a.lines, string(from))
 	}
-	a.tips, a.ruled = bearing(tips, make([]plan.SHA, len(tips))), t.rulesDue(names)
+	a.tips, a.rulesets = bearing(tips, make([]plan.SHA, len(tips))), t.rulesDue(names)
 	for !a.empty() {
 		some := a
 		some.tips, some.lines = a.tips[:min(len(a.tips), maxTips)], a.lines[:min(len(a.lines), maxSources)]
 		if err := t.askFor(ctx, some); err != nil {
 			return err
 		}
-		a.tips, a.lines, a.names, a.ruled = a.tips[len(some.tips):], a.lines[len(some.lines):], false, nil
+		a.tips, a.lines, a.names, a.rulesets = a.tips[len(some.tips):], a.lines[len(some.lines):], false, nil
 	}
 	return nil
 }
@@ -304,10 +304,10 @@ func (t *tracker) askFor(ctx context.Context, a asked) error {
 	if err != nil {
 		return t.unanswered(ctx, a, err)
 	}
-	if err := t.takeBases(ctx, named, a.lines); err != nil {
+	if err := t.keepBases(ctx, named, a.lines); err != nil {
 		return err
 	}
-	return t.takeAsked(ctx, named, a)
+	return t.keepAsked(ctx, named, a)
 }
 
 // unanswered makes unknown all that a query asked for.
@@ -322,7 +322,7 @@ func (t *tracker) unanswered(ctx context.Context, a asked, err error) error {
 			return err
 		}
 	}
-	for _, sha := range slices.Concat(a.judged, a.told, a.roots) {
+	for _, sha := range slices.Concat(a.checked, a.statuses, a.roots) {
 		if err := t.noCommit(ctx, sha, err); err != nil {
 			return err
 		}
@@ -333,11 +333,11 @@ func (t *tracker) unanswered(ctx context.Context, a asked, err error) error {
 	return nil
 }
 
-// maxTold is how many commits' statuses are asked for in one query. Each may have thousands.
-const maxTold = 50
+// maxWithStatuses is how many commits' statuses are asked for in one query. Each may have thousands.
+const maxWithStatuses = 50
 
-// readTold asks for the statuses of the tips that no branch bore.
-func (t *tracker) readTold(ctx context.Context) error {
+// readStatuses asks for the statuses of the tips that no branch bore.
+func (t *tracker) readStatuses(ctx context.Context) error {
 	var missing []plan.SHA
 	asked := map[plan.SHA]bool{}
 	for _, e := range t.entries {
@@ -346,17 +346,17 @@ func (t *tracker) readTold(ctx context.Context) error {
 			continue
 		}
 		sha := plan.SHA(raw.Target.Oid)
-		if _, ok := t.seen.told[sha]; !ok && !asked[sha] {
+		if _, ok := t.seen.statuses[sha]; !ok && !asked[sha] {
 			asked[sha] = true
 			missing = append(missing, sha)
 		}
 	}
-	return t.inChunks(ctx, missing, maxTold, askTold)
+	return t.inChunks(ctx, missing, maxWithStatuses, askStatuses)
 }
 
-// askTold and askJudged make what is asked of some commits.
-func askTold(some []plan.SHA) asked   { return asked{told: some} }
-func askJudged(some []plan.SHA) asked { return asked{judged: some} }
+// askStatuses and askChecked make what is asked of some commits.
+func askStatuses(some []plan.SHA) asked { return asked{statuses: some} }
+func askChecked(some []plan.SHA) asked  { return asked{checked: some} }
 
 // inChunks asks for something of every commit, as many at once as one query bears.
 func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of func([]plan.SHA) asked) error {
@@ -371,13 +371,13 @@ func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of fun
 
 // addTips fills in where every branch stands, and what Flux said of it there.
 func (t *tracker) addTips(context.Context) error {
-	t.s.Branches = make([]plan.Tracked, len(t.entries))
-	said := reports{names: t.reporting(), tips: map[plan.SHA]tipReports{}}
+	t.s.Branches = make([]plan.WindowedBranch, len(t.entries))
+	all := reports{names: t.reporting(), tips: map[plan.SHA]tipReports{}}
 	for i, e := range t.entries {
 		b := &t.s.Branches[i]
 		b.Name = plan.Branch(e.Name)
 		raw := t.seen.tips[b.Name]
-		b.Demands = t.f.provedDemand(t.repo, b.Name) || t.windowed.ruled[b.Name].demands
+		b.Demands = t.f.provedDemand(t.repo, b.Name) || t.windowed.rulesets[b.Name].demands
 		if b.Unread = t.seen.lost[b.Name]; b.Unread.Is() {
 			continue
 		}
@@ -391,7 +391,7 @@ func (t *tracker) addTips(context.Context) error {
 				return unlocks(b.Name, c)
 			})
 		}
-		b.Reports = said.of(b.Name, b.Tip, t.seen.told[b.Tip])
+		b.Reports = all.of(b.Name, b.Tip, t.seen.statuses[b.Tip])
 	}
 	for _, b := range t.s.Branches {
 		t.checks = t.checks || b.Demands // what we wrote on the line is read with its checks
@@ -444,8 +444,8 @@ func (t *tracker) addSources(ctx context.Context) error {
 
 // keep notes for the next look what it should ask for.
 func (t *tracker) keep() {
-	w := windowed{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, twins: t.windowed.twins, named: t.windowed.named,
-		ruled: t.windowed.ruled}
+	w := windowed{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, caseConflicts: t.windowed.caseConflicts, named: t.windowed.named,
+		rulesets: t.windowed.rulesets}
 	for _, b := range t.s.Branches {
 		w.entries, w.tips = append(w.entries, string(b.Name)), append(w.tips, b.Tip)
 	}
@@ -454,7 +454,7 @@ func (t *tracker) keep() {
 		line := t.s.Sources[from].Line
 		for i := range line[:min(t.needs[from], len(line))] {
 			if i < t.ahead[from] || !t.seen.recent[line[i].SHA] { // the others come with the line again
-				w.judged = append(w.judged, line[i].SHA)
+				w.checked = append(w.checked, line[i].SHA)
 			}
 		}
 	}

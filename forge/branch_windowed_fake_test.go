@@ -239,11 +239,11 @@ func TestWhatJudgesACommit(t *testing.T) {
 		"page that is gone": {more: true},
 	} {
 		source := sourcePart("required", []string{"a"}, linkPart(tipSHA, 2, "x"), linkPart(2, -1, "y"))
-		judged := judgedPart(tt.more, tt.became,
+		checked := judgedPart(tt.more, tt.became,
 			statusPart("sluice/promote/a", "SUCCESS", "Bot", "sluice"), statusPart("Sluice/other", "SUCCESS", "User", "x"),
 			statusPart("ci", "SUCCESS", "User", "ci"), statusPart("lint", "SUCCESS", "Bot", "sluice"))
-		judged["associatedPullRequests"].(obj)["totalCount"] = len(tt.became) + tt.others
-		source["target"].(obj)["recent"] = connectionPart(false, judged)
+		checked["associatedPullRequests"].(obj)["totalCount"] = len(tt.became) + tt.others
+		source["target"].(obj)["recent"] = connectionPart(false, checked)
 		h := newBranchesHub(t, source, map[string]obj{"a": tipPart("a", 2)})
 		h.more["more"] = tt.page
 		c := observe(t, h.forge(nil), Ask{}).Sources["main"].Line[0]
@@ -411,7 +411,7 @@ func TestComparisons(t *testing.T) {
 
 // However many branches stand beside the line, one look makes so many comparisons; the rest is not known until later ones.
 func TestComparisonsAreBounded(t *testing.T) {
-	names := manyNames(2 * maxKinships)
+	names := manyNames(2 * maxAncestries)
 	tips := map[string]obj{}
 	for i, name := range names {
 		tips[name] = tipPart(name, 5000+i)
@@ -424,7 +424,7 @@ func TestComparisonsAreBounded(t *testing.T) {
 		return h.answer(r, body)
 	}
 	f := h.forge(nil)
-	for i, want := range []int{maxKinships, 2 * maxKinships, 2 * maxKinships} {
+	for i, want := range []int{maxAncestries, 2 * maxAncestries, 2 * maxAncestries} {
 		known := 0
 		for _, b := range observe(t, f, Ask{}).Branches {
 			if b.Relation == plan.Diverged {

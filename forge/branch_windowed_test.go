@@ -84,7 +84,7 @@ func (w *world) line(n int) []string {
 	return shas
 }
 
-func (w *world) branch(s plan.Snapshot, name plan.Branch) plan.Tracked {
+func (w *world) branch(s plan.Snapshot, name plan.Branch) plan.WindowedBranch {
 	w.Helper()
 	for _, b := range s.Branches {
 		if b.Name == name {
@@ -92,7 +92,7 @@ func (w *world) branch(s plan.Snapshot, name plan.Branch) plan.Tracked {
 		}
 	}
 	w.Fatalf("no branch %s", name)
-	return plan.Tracked{}
+	return plan.WindowedBranch{}
 }
 
 // Where some branches went and others stayed, the look after the move knows beforehand which commits to ask for.
@@ -181,7 +181,7 @@ func TestHowBranchesStand(t *testing.T) {
 	w.git("", "update-ref", "refs/tags/tagged", root)
 	w.put("tagged", w.r.Tip("main"))
 	s, _ := w.look(Ask{})
-	want := map[plan.Branch]plan.Tracked{
+	want := map[plan.Branch]plan.WindowedBranch{
 		"level": {Relation: plan.Level}, "behind": {Relation: plan.Behind, Reach: 1}, "side": {Relation: plan.Behind, Reach: 1},
 		"diverged": {Relation: plan.Diverged}, "beyond": {Relation: plan.Beyond}, "absent": {Relation: plan.Absent},
 		"tagged": {Relation: plan.Level},
@@ -235,7 +235,7 @@ func TestSources(t *testing.T) {
 		t.Errorf("%+v from %+v", b, s.Sources["nowhere"])
 	}
 	stable := s.Sources["stable"]
-	if d := cmp.Diff([]plan.Required{{Context: "ci", App: 77}}, stable.Checks); d != "" || !stable.Rules || len(stable.Line) != 2 {
+	if d := cmp.Diff([]plan.RequiredCheck{{Context: "ci", App: 77}}, stable.Checks); d != "" || !stable.Rules || len(stable.Line) != 2 {
 		t.Errorf("%s%+v", d, stable)
 	}
 	if _, ok := s.Bases["stable"]; ok {
@@ -484,18 +484,18 @@ func TestDemandsAndTwins(t *testing.T) {
 	}
 	w.r.Protect("rw/a", standin.Rules{Checks: []standin.RequiredCheck{{Context: "Sluice/promote/RW/a"}}, Classic: true})
 	s, _ := w.look(Ask{})
-	for i, want := range []plan.Tracked{{Demands: true}, {Twin: "RW/b"}, {Twin: "Rw/C"}} {
-		if b := s.Branches[i]; b.Demands != want.Demands || b.Twin != want.Twin {
+	for i, want := range []plan.WindowedBranch{{Demands: true}, {CaseConflict: "RW/b"}, {CaseConflict: "Rw/C"}} {
+		if b := s.Branches[i]; b.Demands != want.Demands || b.CaseConflict != want.CaseConflict {
 			t.Errorf("%+v", b)
 		}
 	}
-	if s, got := w.look(Ask{}); sum(got) != 1 || s.Branches[1].Twin != "RW/b" {
+	if s, got := w.look(Ask{}); sum(got) != 1 || s.Branches[1].CaseConflict != "RW/b" {
 		t.Errorf("%+v after %v", s.Branches, got)
 	}
 	w.forge.now = func() time.Time { return time.Now().Add(2 * time.Hour) }
 	w.put("rw/other", tip)
 	w.git("", "update-ref", "-d", "refs/heads/RW/b")
-	if s, _ := w.look(Ask{}); s.Branches[1].Twin != "" || s.Branches[2].Twin != "Rw/C" {
+	if s, _ := w.look(Ask{}); s.Branches[1].CaseConflict != "" || s.Branches[2].CaseConflict != "Rw/C" {
 		t.Errorf("%+v", s.Branches)
 	}
 }
@@ -539,14 +539,14 @@ func TestBearers(t *testing.T) {
 	names := manyNames(len(tips))
 	var got []bool
 	for _, b := range bearing(names, tips) {
-		got = append(got, b.bears)
+		got = append(got, b.withStatuses)
 	}
 	if d := cmp.Diff([]bool{true, true, false, true, true, false, true}, got); d != "" {
 		t.Error(d)
 	}
 	n := 0
 	for _, b := range bearing(manyNames(1000), make([]plan.SHA, 1000)) {
-		if b.bears {
+		if b.withStatuses {
 			n++
 		}
 	}
@@ -568,8 +568,8 @@ func TestPullsIntoWindowedBranches(t *testing.T) {
 	w.look(Ask{})
 	w.must(w.move(w.moveTo("a", tip)))
 	s, got := w.look(Ask{})
-	if len(s.Bases["a"].Came) != 0 || s.Branches[0].Relation != plan.Level || len(s.Bases["main"].Came) != 1 {
-		t.Errorf("%+v after %v", s.Bases["a"].Came, got)
+	if len(s.Bases["a"].Landings) != 0 || s.Branches[0].Relation != plan.Level || len(s.Bases["main"].Landings) != 1 {
+		t.Errorf("%+v after %v", s.Bases["a"].Landings, got)
 	}
 	s, got = w.look(Ask{Pulls: []int{n}})
 	if len(s.Pulls) != 1 || len(s.Branches) != 1 || sum(got) != 1 {
@@ -589,10 +589,10 @@ func TestANewEntrysTwin(t *testing.T) {
 	_, err := w.r.Commit("main", standin.Change{Write: map[string]string{config.File: windowedText("none", "rw/a", "rw/new")}})
 	w.must(err)
 	s, got := w.look(Ask{})
-	if b := w.branch(s, "rw/new"); b.Relation != plan.Absent || b.Twin != "RW/new" {
+	if b := w.branch(s, "rw/new"); b.Relation != plan.Absent || b.CaseConflict != "RW/new" {
 		t.Errorf("%+v after %v", b, got)
 	}
-	if s, got = w.look(Ask{}); s.Branches[1].Twin != "RW/new" || sum(got) != 1 {
+	if s, got = w.look(Ask{}); s.Branches[1].CaseConflict != "RW/new" || sum(got) != 1 {
 		t.Errorf("%+v after %v", s.Branches, got)
 	}
 }

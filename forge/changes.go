@@ -39,7 +39,7 @@ func (l *look) addChanges(ctx context.Context, s *plan.Snapshot) error {
 // maxTexts is how many texts are asked for in one query.
 const maxTexts = 50
 
-// touchesRules tells whether the repository's file is among the changed ones, and whether nothing remains of it.
+// touchesRules reports whether the repository's file is among the changed ones, and whether nothing remains of it.
 func touchesRules(files []plan.File) (touches, deletes bool) {
 	for _, f := range files {
 		switch {

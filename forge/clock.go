@@ -39,10 +39,10 @@ func blameClock(resp *http.Response, sent, got time.Time) time.Duration {
 	if skew.Abs() <= clockOff {
 		return 0
 	}
-	said := struct {
+	claims := struct {
 		Message string `json:"message"`
 	}{strings.TrimSpace(messageOf([]byte(peek(resp))) + sayClock(skew))}
-	body, err := json.Marshal(said)
+	body, err := json.Marshal(claims)
 	if err != nil { // a string: cannot happen
 		return skew
 	}

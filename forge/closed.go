@@ -37,15 +37,15 @@ type pullKey struct {
 	number int
 }
 
-// closedSeen is what was seen of a pull request that is not open, and when. Of one that is not there nothing is known but that it was
+// closureMemory is what was seen of a pull request that is not open, and when. Of one that is not there nothing is known but that it was
 // asked for.
-type closedSeen struct {
-	plan.Closed
+type closureMemory struct {
+	plan.Closure
 	at time.Time
 }
 
-// rawClosed is a pull request that is perhaps not open.
-type rawClosed struct {
+// rawClosure is a pull request that is perhaps not open.
+type rawClosure struct {
 	Number      int
 	State       string
 	Merged      bool
@@ -94,7 +94,7 @@ func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
 		seen, known := l.f.over.get(pullKey{keyOf(l.repo), n})
 		if known && (seen.Merged || (d.Ends.IsZero() && l.f.now().Sub(seen.at) < closedTTL)) {
 			if seen.Subject.Pull != 0 {
-				s.Closed = append(s.Closed, seen.Closed)
+				s.Closed = append(s.Closed, seen.Closure)
 			}
 		} else {
 			numbers = append(numbers, n)
@@ -126,24 +126,24 @@ func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) 
 		return
 	}
 	for i := range numbers {
-		if c, ok := l.takeClosed(named, fmt.Sprintf("p%d", i), numbers[i]); ok {
+		if c, ok := l.closedOf(named, fmt.Sprintf("p%d", i), numbers[i]); ok {
 			s.Closed = append(s.Closed, c)
 		}
 	}
 }
 
-// takeClosed keeps what became of a pull request; false if it is open, or that is not shown.
-func (l *look) takeClosed(named answers, alias string, number int) (plan.Closed, bool) {
-	raw, err := find[rawClosed](named, alias)
+// closedOf keeps what became of a pull request; false if it is open, or that is not shown.
+func (l *look) closedOf(named answers, alias string, number int) (plan.Closure, bool) {
+	raw, err := find[rawClosure](named, alias)
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Gone {
-		l.f.over.put(pullKey{keyOf(l.repo), number}, closedSeen{at: l.f.now()})
+		l.f.over.put(pullKey{keyOf(l.repo), number}, closureMemory{at: l.f.now()})
 	}
 	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
-		return plan.Closed{}, false
+		return plan.Closure{}, false
 	}
-	c := plan.Closed{Subject: plan.Subject{Pull: number, Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
-	l.f.over.put(pullKey{keyOf(l.repo), number}, closedSeen{c, l.f.now()})
+	c := plan.Closure{Subject: plan.Subject{Pull: number, Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
+	l.f.over.put(pullKey{keyOf(l.repo), number}, closureMemory{c, l.f.now()})
 	return c, true
 }
 
@@ -172,7 +172,7 @@ func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 			r, err := l.c.ask(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after))
 			if err == nil {
 				l.cost += r.cost
-				page, err = find[connection[rawClosed]](r.aliases(), forgottenAlias)
+				page, err = find[connection[rawClosure]](r.aliases(), forgottenAlias)
 			}
 			if err != nil || page == nil {
 				return ctx.Err() // the next look asks again
@@ -196,7 +196,7 @@ func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // left is what stands on a pull request that was closed lately.
-func (l *look) left(raw rawClosed) []plan.Pull {
+func (l *look) left(raw rawClosure) []plan.Pull {
 	if raw.ClosedAt.Before(l.at.Add(-forgottenAge)) || len(raw.Commits.Nodes) == 0 {
 		return nil
 	}

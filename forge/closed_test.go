@@ -82,7 +82,7 @@ func TestWhatDebtsWereFor(t *testing.T) {
 	w.look(Ask{})
 	s, got := w.look(ask)
 	w.wantClosed(s, "#2 main merged", "#3 main")
-	if i := slices.IndexFunc(s.Closed, func(c plan.Closed) bool { return c.Merged }); s.Closed[i].SHA != plan.SHA(p.HeadSHA) {
+	if i := slices.IndexFunc(s.Closed, func(c plan.Closure) bool { return c.Merged }); s.Closed[i].SHA != plan.SHA(p.HeadSHA) {
 		t.Errorf("merged at %s, want %s", s.Closed[i].SHA, p.HeadSHA)
 	}
 	if sum(got) != 2 {

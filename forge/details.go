@@ -29,9 +29,9 @@ const (
 	// listsKnown and listsNew are how many lists the details of a pull request are whose commits are known, or not.
 	listsKnown = 4
 	listsNew   = 4 + maxCommits
-	// settledAfter is how long after a pull request's last date its details are read again. GitHub's dates are of a second, and its clock
+	// stableAfter is how long after a pull request's last date its details are read again. GitHub's dates are of a second, and its clock
 	// is not ours: what changed right after a read may bear the same date.
-	settledAfter = 5 * time.Second
+	stableAfter = 5 * time.Second
 	// maxMoves is how many moves of bases a look compares to find out whether details still count.
 	maxMoves = 20
 )
@@ -60,12 +60,12 @@ func (raw *rawPull) shows(ours *rawContext) string {
 
 // named notes which status stands under our context, of an answer that asked by name.
 func (raw *rawPull) named(own []plan.Branch) {
-	raw.ours, raw.told = nil, raw.StatusCheckRollup == nil && !raw.holed
+	raw.ours, raw.statusRead = nil, raw.StatusCheckRollup == nil && !raw.holed
 	i := slices.Index(own, plan.Branch(raw.BaseRefName))
-	if raw.told || raw.holed || i < 0 || raw.StatusCheckRollup.Commit == nil || raw.StatusCheckRollup.Commit.Oid != raw.HeadRefOid {
+	if raw.statusRead || raw.holed || i < 0 || raw.StatusCheckRollup.Commit == nil || raw.StatusCheckRollup.Commit.Oid != raw.HeadRefOid {
 		return
 	}
-	raw.ours, raw.told = raw.StatusCheckRollup.Commit.Status[fmt.Sprintf("s%d", i)], true
+	raw.ours, raw.statusRead = raw.StatusCheckRollup.Commit.Status[fmt.Sprintf("s%d", i)], true
 }
 
 // ourContext is the status under our context among a pull request's details; nil if there is none.
@@ -109,8 +109,8 @@ func (l *look) kept(number int) *rawPull {
 	return kept
 }
 
-// settled reports whether what changes from now on has another date.
-func (raw *rawPull) settled() bool { return raw.read.Sub(raw.UpdatedAt) >= settledAfter }
+// stable reports whether what changes from now on has another date.
+func (raw *rawPull) stable() bool { return raw.read.Sub(raw.UpdatedAt) >= stableAfter }
 
 // keep remembers the details that a look read.
 func (l *look) keep(raw *rawPull) {
@@ -166,7 +166,7 @@ func (l *look) ahead() []wanted {
 		kept := l.kept(n)
 		switch {
 		case kept == nil:
-		case !kept.settled(), slices.Contains(l.ask.Heads, plan.SHA(kept.HeadRefOid)):
+		case !kept.stable(), slices.Contains(l.ask.Heads, plan.SHA(kept.HeadRefOid)):
 			asked = append(slices.Clip(asked), n)
 		case l.at.Sub(kept.read) >= l.f.resync:
 			old = append(old, kept)
@@ -205,13 +205,13 @@ func (l *look) wanted(numbers []int) (some []wanted, lists int) {
 // counts reports whether kept details still say what GitHub would, as far as that can be told.
 func (l *look) counts(ctx context.Context, kept, raw *rawPull) (bool, error) {
 	switch {
-	case kept == nil, raw.holed, kept.long(), !kept.settled(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
+	case kept == nil, raw.holed, kept.long(), !kept.stable(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
 		!kept.UpdatedAt.Equal(raw.UpdatedAt), kept.ChangedFiles != raw.ChangedFiles, decision(kept.ReviewDecision) != decision(raw.ReviewDecision),
 		slices.Contains(l.ask.Full, raw.Number), slices.Contains(l.ask.Heads, plan.SHA(raw.HeadRefOid)),
-		raw.told && raw.ours == nil && kept.ourContext() != nil: // it may be spelt otherwise
+		raw.statusRead && raw.ours == nil && kept.ourContext() != nil: // it may be spelt otherwise
 		return false, nil
 	}
-	if now := raw.shows(raw.ours); raw.told && now != "" && now != kept.shows(kept.ourContext()) {
+	if now := raw.shows(raw.ours); raw.statusRead && now != "" && now != kept.shows(kept.ourContext()) {
 		return false, nil
 	}
 	return l.stands(ctx, kept, raw)
@@ -224,7 +224,7 @@ func (l *look) stands(ctx context.Context, kept, raw *rawPull) (bool, error) {
 	if from == to {
 		return true, nil
 	}
-	unproved := raw.told && (raw.ours == nil || raw.ours.State != "SUCCESS")
+	unproved := raw.statusRead && (raw.ours == nil || raw.ours.State != "SUCCESS")
 	if b := l.bases[plan.Branch(raw.BaseRefName)]; b != nil && b.Target.File == nil {
 		return unproved, nil
 	}
@@ -300,7 +300,7 @@ func (l *look) readDetails(ctx context.Context) error {
 	l.pulls = slices.DeleteFunc(l.pulls, func(raw *rawPull) bool { return raw.State != "OPEN" })
 	var heads []plan.SHA
 	for _, raw := range l.pulls {
-		if !raw.told && !raw.fresh {
+		if !raw.statusRead && !raw.fresh {
 			heads = append(heads, plan.SHA(raw.HeadRefOid)) // a success of ours may stand there
 		}
 	}
@@ -336,7 +336,7 @@ func (l *look) readSome(ctx context.Context, some []wanted) error {
 			continue
 		}
 		if *thin = *full; full.BaseRef == nil || full.BaseRef.Target == nil {
-			thin.State = "" // as in takePull
+			thin.State = "" // as in keepPull
 			continue
 		}
 		thin.named(l.own)

@@ -330,7 +330,7 @@ func TestDetailsAndTheClock(t *testing.T) {
 	date, l.now = "2026-11-21T12:10:00Z", time.Date(2026, 11, 21, 12, 10, 1, 0, time.UTC)
 	l.look(Ask{})
 	l.took()
-	for i, d := range []time.Duration{settledAfter, time.Second} {
+	for i, d := range []time.Duration{stableAfter, time.Second} {
 		l.now = l.now.Add(d)
 		if s := l.look(Ask{}); s.Pulls[0].Read.Equal(l.now) != (i == 0) || len(l.took()) != 1 {
 			t.Errorf("look %d: %+v", i, s.Pulls[0])

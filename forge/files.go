@@ -94,7 +94,7 @@ var changesREST = map[string]plan.Change{
 	"renamed": plan.Renamed, "copied": plan.Copied,
 }
 
-// distinct tells that no path stands twice: then as many as there should be are all there are.
+// distinct reports whether no path stands twice: then as many as there should be are all there are.
 func distinct(files []plan.File) bool {
 	seen := make(map[string]bool, len(files))
 	for _, f := range files {
@@ -106,7 +106,7 @@ func distinct(files []plan.File) bool {
 	return true
 }
 
-// renames tells whether a file came from another path.
+// renames reports whether a file came from another path.
 func renames(files []plan.File) bool {
 	return slices.ContainsFunc(files, func(f plan.File) bool {
 		return f.Old == "" && (f.Kind == plan.Renamed || f.Kind == plan.Copied)
@@ -136,7 +136,7 @@ func (l *look) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
 	return true
 }
 
-// fits tells whether a list is whole and tells of the same change as the page, which saw the head at the look's own time:
+// fits reports whether a list is whole and tells of the same change as the page, which saw the head at the look's own time:
 // as many files as the page counts, each only once, renames with their old names, and all that the page lists among them
 // with the same kind of change.
 func fits(list, page []plan.File, count int) bool {
@@ -155,7 +155,7 @@ func fits(list, page []plan.File, count int) bool {
 	return true
 }
 
-// renamesWithoutOld tells whether a rename's old name is missing. A copy's source is not changed, so it may be.
+// renamesWithoutOld reports whether a rename's old name is missing. A copy's source is not changed, so it may be.
 func renamesWithoutOld(files []plan.File) bool {
 	return slices.ContainsFunc(files, func(f plan.File) bool { return f.Kind == plan.Renamed && f.Old == "" })
 }
@@ -222,7 +222,7 @@ func restFiles(page []*github.CommitFile, head plan.SHA) ([]plan.File, bool) {
 	return files, true
 }
 
-// about tells that a file was not listed for another head: the address of its contents names the commit. An address
+// about reports whether a file was not listed for another head: the address of its contents names the commit. An address
 // without one proves nothing and is left to fits.
 func about(f *github.CommitFile, head plan.SHA) bool {
 	u, err := url.Parse(f.GetContentsURL())

@@ -99,20 +99,20 @@ type Forge struct {
 	bots      *lru[plan.Login, bot]
 	unknown   *lru[pullKey, unknown]
 	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
-	tips      *lru[baseKey, tipSeen]
+	tips      *lru[baseKey, tipMemory]
 	made      *lru[plan.SHA, struct{}] // commits of our own merges
-	over      *lru[pullKey, closedSeen]
+	over      *lru[pullKey, closureMemory]
 
 	parts *lru[partKey, part]  // that could not be read
 	turns *lru[partKey, int64] // when parts were asked about last, counted in turn
 	turn  atomic.Int64
 
-	links   *lru[commitKey, link]
-	kin     *lru[kinKey, kinship]
-	pasts   *lru[commitKey, past]     // by the default branch's tip
-	oldest  *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
-	demands *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
-	schema  *schema
+	firstParents *lru[commitKey, firstParent]
+	ancestries   *lru[ancestryKey, ancestry]
+	pasts        *lru[commitKey, past]     // by the default branch's tip
+	oldest       *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
+	demands      *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
+	schema       *schema
 }
 
 // repoKey names a repository in what is remembered of it.
@@ -152,28 +152,28 @@ func unsigned(o Options, at addresses) *Forge {
 	f := &Forge{
 		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
 		wire: o.transport(), requested: o.Requested, clients: map[int64]*client{},
-		policies:  newLRU[plan.SHA, parsed](keepPolicies),
-		rules:     newLRU[baseKey, rules](keepRules),
-		forks:     newLRU[forkKey, fork](keepBases),
-		histories: newLRU[historyKey, history](keepHistories),
-		whole:     newLRU[listKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
-		paths:     newLRU[tipKey, *pathSet](keepTips),
-		changes:   newLRU[headKey, *plan.RulesChange](keepChanges),
-		repos:     newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
-		details:   newLRU[pullKey, *rawPull](keepDetails).weighing((*rawPull).weight),
-		bots:      newLRU[plan.Login, bot](keepBots),
-		unknown:   newLRU[pullKey, unknown](keepUnknown),
-		strict:    newLRU[baseKey, time.Time](keepStrict),
-		tips:      newLRU[baseKey, tipSeen](keepTipsSeen).weighing(tipSeen.weight),
-		made:      newLRU[plan.SHA, struct{}](keepMade),
-		over:      newLRU[pullKey, closedSeen](keepOver),
-		pasts:     newLRU[commitKey, past](keepPasts).weighing(func(p past) int { return len(p.roster.Entries) + 1 }),
-		parts:     newLRU[partKey, part](keepParts),
-		turns:     newLRU[partKey, int64](keepTurns),
-		links:     newLRU[commitKey, link](keepLinks),
-		kin:       newLRU[kinKey, kinship](keepKinships),
-		oldest:    newLRU[commitKey, plan.SHA](keepKinships),
-		demands:   newLRU[baseKey, time.Time](keepStrict),
+		policies:     newLRU[plan.SHA, parsed](keepPolicies),
+		rules:        newLRU[baseKey, rules](keepRules),
+		forks:        newLRU[forkKey, fork](keepBases),
+		histories:    newLRU[historyKey, history](keepHistories),
+		whole:        newLRU[listKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
+		paths:        newLRU[tipKey, *pathSet](keepTips),
+		changes:      newLRU[headKey, *plan.RulesChange](keepChanges),
+		repos:        newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
+		details:      newLRU[pullKey, *rawPull](keepDetails).weighing((*rawPull).weight),
+		bots:         newLRU[plan.Login, bot](keepBots),
+		unknown:      newLRU[pullKey, unknown](keepUnknown),
+		strict:       newLRU[baseKey, time.Time](keepStrict),
+		tips:         newLRU[baseKey, tipMemory](keepTipsSeen).weighing(tipMemory.weight),
+		made:         newLRU[plan.SHA, struct{}](keepMade),
+		over:         newLRU[pullKey, closureMemory](keepOver),
+		pasts:        newLRU[commitKey, past](keepPasts).weighing(func(p past) int { return len(p.roster.Entries) + 1 }),
+		parts:        newLRU[partKey, part](keepParts),
+		turns:        newLRU[partKey, int64](keepTurns),
+		firstParents: newLRU[commitKey, firstParent](keepFirstParents),
+		ancestries:   newLRU[ancestryKey, ancestry](keepAncestries),
+		oldest:       newLRU[commitKey, plan.SHA](keepAncestries),
+		demands:      newLRU[baseKey, time.Time](keepStrict),
 	}
 	f.defaults()
 	return f

@@ -112,7 +112,7 @@ func checkBranches(t *testing.T, s plan.Snapshot) {
 		if b.Relation != plan.Behind && b.Reach != 0 || b.Relation == plan.Level && b.Tip != source.Tip && b.Tip == "" {
 			t.Fatalf("%+v of %+v", b, source)
 		}
-		if b.Twin == b.Name || b.Twin != "" && !strings.EqualFold(string(b.Twin), string(b.Name)) {
+		if b.CaseConflict == b.Name || b.CaseConflict != "" && !strings.EqualFold(string(b.CaseConflict), string(b.Name)) {
 			t.Fatalf("no twin: %+v", b)
 		}
 	}

@@ -225,13 +225,13 @@ func (e graphError) absentFile() bool {
 // unreadRules tells an error within a branch's list of rules, whatever it is about. The list is not known then, and nothing else is
 // wrong.
 func (e graphError) unreadRules() bool {
-	return !e.unfit() && len(e.Path) > ruledDepth && e.Path[ruledDepth] == "rules"
+	return !e.unfit() && len(e.Path) > rulesetsDepth && e.Path[rulesetsDepth] == "rules"
 }
 
-// ruledDepth is where a branch's list of rules stands in a path: below the repository and the branch's alias.
-const ruledDepth = 2
+// rulesetsDepth is where a branch's list of rules stands in a path: below the repository and the branch's alias.
+const rulesetsDepth = 2
 
-// unfit tells that the text does not fit the schema: nothing was done. GitHub gives its own refusals a type instead.
+// unfit reports whether the text does not fit the schema: nothing was done. GitHub gives its own refusals a type instead.
 func (e graphError) unfit() bool { return e.Extensions.Code != "" && e.Type == "" }
 
 // judge is the Error that an error of an answer stands for.

@@ -37,11 +37,11 @@ func (l *look) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	for _, i := range order {
 		g := &all[i]
 		key := l.key(partGroup, string(g.Head))
-		raw, told := l.heads[g.Head]
+		raw, known := l.heads[g.Head]
 		g.Files, g.Complete, g.Ours = nil, false, nil
 		switch g.Unread = l.rests(key); {
 		case g.Unread.Is():
-		case !told:
+		case !known:
 			g.Unread = l.rests(l.key(partCommit, string(g.Head)))
 			g.Unread.Passing = true // what stands there is not known: nothing is written
 		case raw == nil || raw.Oid == "":
@@ -105,7 +105,7 @@ func indices[T any](list []T) []int {
 func (l *look) readGroupHeads(ctx context.Context, all []plan.Group, order []int) error {
 	var missing []plan.SHA
 	for _, i := range order {
-		if _, told := l.heads[all[i].Head]; !told && !l.rests(l.key(partCommit, string(all[i].Head))).Is() {
+		if _, known := l.heads[all[i].Head]; !known && !l.rests(l.key(partCommit, string(all[i].Head))).Is() {
 			missing = append(missing, all[i].Head)
 		}
 	}
@@ -118,7 +118,7 @@ func (l *look) readHeads(ctx context.Context, heads []plan.SHA) error {
 		r, err := l.c.askParts(ctx, headsQuery(l.repo.Owner, l.repo.Name, some))
 		if err == nil {
 			l.cost += r.cost
-			return l.takeHeads(ctx, r.aliases(), some)
+			return l.keepHeads(ctx, r.aliases(), some)
 		}
 		if l.divides(ctx, err, len(some)) {
 			return err
@@ -146,8 +146,8 @@ func inHalves[T any](list []T, most int, f func([]T) error) error {
 	return nil
 }
 
-// takeHeads keeps what an answer says of heads that were asked for under g0, g1 …
-func (l *look) takeHeads(ctx context.Context, named answers, heads []plan.SHA) error {
+// keepHeads keeps what an answer says of heads that were asked for under g0, g1 …
+func (l *look) keepHeads(ctx context.Context, named answers, heads []plan.SHA) error {
 	for i, head := range heads {
 		raw, err := find[rawCommitStatus](named, fmt.Sprintf("g%d", i))
 		if err == nil && raw != nil && raw.Oid != "" && plan.SHA(raw.Oid) != head {

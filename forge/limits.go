@@ -52,9 +52,9 @@ func newLimits(pace int) *limits {
 	return l
 }
 
-// take waits for the turn of a request, or gives Limited at once if that would take too long. What it costs of the hour is kept for it
+// reserve waits for the turn of a request, or gives Limited at once if that would take too long. What it costs of the hour is kept for it
 // until land is called.
-func (l *limits) take(ctx context.Context, p price, now time.Time) error {
+func (l *limits) reserve(ctx context.Context, p price, now time.Time) error {
 	l.mu.Lock()
 	wait, err := l.turn(p, now)
 	if err == nil {
@@ -188,7 +188,7 @@ func (a answer) primary() bool {
 	return !named && (a.graphQL || a.header.Get("X-RateLimit-Remaining") == "0")
 }
 
-// limited tells whether the answer is a limit: primary or secondary, 403 or 429, with or without headers.
+// limited reports whether the answer is a limit: primary or secondary, 403 or 429, with or without headers.
 func (a answer) limited() bool {
 	switch {
 	case a.graphQL, a.code == http.StatusTooManyRequests:

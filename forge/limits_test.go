@@ -203,7 +203,7 @@ func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, sent := newLimits(900), map[Class]int{}
 		send := func(c Class) error {
-			err := l.take(t.Context(), price{class: c, points: pointsWrite, hour: 1}, time.Now())
+			err := l.reserve(t.Context(), price{class: c, points: pointsWrite, hour: 1}, time.Now())
 			if err == nil {
 				sent[c]++
 			} else if e := judge(err); e.Kind != Limited || !e.Foreseen || !e.Until.After(time.Now()) {
@@ -247,7 +247,7 @@ func TestAnHourRunsOut(t *testing.T) {
 	}
 	ask := func(c Class, cost int) (bool, price) {
 		p := price{of: accountGraphQL, class: c, points: 1, hour: cost}
-		err := l.take(t.Context(), p, at)
+		err := l.reserve(t.Context(), p, at)
 		if err != nil {
 			until(t, err, at.Add(time.Hour+margin))
 			if !judge(err).Foreseen {
@@ -275,7 +275,7 @@ func TestAnHourRunsOut(t *testing.T) {
 				l.land(p)
 			}
 		}
-		if err := l.take(t.Context(), price{of: accountREST, points: pointsWrite, hour: 1}, at); err != nil {
+		if err := l.reserve(t.Context(), price{of: accountREST, points: pointsWrite, hour: 1}, at); err != nil {
 			t.Error("REST has an hour of its own:", err)
 		}
 	}
@@ -300,7 +300,7 @@ func TestAnHourRunsOut(t *testing.T) {
 func TestContentIsPaced(t *testing.T) {
 	l, now := newLimits(900), at
 	merge := func(c Class) error {
-		return l.take(t.Context(), price{class: c, points: pointsWrite, hour: 1, content: true}, now)
+		return l.reserve(t.Context(), price{class: c, points: pointsWrite, hour: 1, content: true}, now)
 	}
 	for n := range 80 {
 		if err := merge(Opening); err != nil {
@@ -370,7 +370,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		w := l.paces[accountREST]
 		w.spend(time.Now().Add(-w.span+time.Second), 1)
 		w.spend(time.Now(), 47)
-		if err := l.take(ctx, price{class: Event, points: 1}, time.Now()); err == nil || ctx.Err() == nil {
+		if err := l.reserve(ctx, price{class: Event, points: 1}, time.Now()); err == nil || ctx.Err() == nil {
 			t.Error(err)
 		}
 	})
@@ -452,14 +452,14 @@ func TestBudgetOfAnHour(t *testing.T) {
 func TestNotificationsStopNoEvents(t *testing.T) {
 	l := newLimits(paceOfGitHub)
 	for range contentMinute {
-		if err := l.take(t.Context(), price{class: Opening, points: pointsWrite, hour: 1, content: true}, at); err != nil {
+		if err := l.reserve(t.Context(), price{class: Opening, points: pointsWrite, hour: 1, content: true}, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.take(t.Context(), price{class: Opening, points: pointsWrite, hour: 1, content: true}, at); kindOf(err) != Limited {
+	if err := l.reserve(t.Context(), price{class: Opening, points: pointsWrite, hour: 1, content: true}, at); kindOf(err) != Limited {
 		t.Fatalf("one merge more: %v", err)
 	}
-	if err := l.take(t.Context(), price{class: Event, points: pointsWrite, hour: 1}, at); err != nil {
+	if err := l.reserve(t.Context(), price{class: Event, points: pointsWrite, hour: 1}, at); err != nil {
 		t.Errorf("a status: %v", err)
 	}
 }
@@ -482,12 +482,12 @@ func TestWhatIsHeldIsHeldForAnHour(t *testing.T) {
 	says(now, 4990)
 	l.hours[accountREST].held = 4600
 	says(now, 4980)
-	if err := l.take(t.Context(), event, now); kindOf(err) != Limited {
+	if err := l.reserve(t.Context(), event, now); kindOf(err) != Limited {
 		t.Errorf("what is held was given away: %v", err)
 	}
 	now = now.Add(time.Hour)
 	says(now, 4999)
-	if err := l.take(t.Context(), event, now); err != nil {
+	if err := l.reserve(t.Context(), event, now); err != nil {
 		t.Errorf("in the next hour: %v", err)
 	}
 }

@@ -180,7 +180,7 @@ func (l *look) nearer(ctx context.Context, a, b plan.SHA) (plan.SHA, error) {
 // maxBoundary is how many ways out of a head's own commits are compared.
 const maxBoundary = 20
 
-// crossed tells whether a merge base is not the only one: some commit of the boundary does not lie behind it.
+// crossed reports whether a merge base is not the only one: some commit of the boundary does not lie behind it.
 func (l *look) crossed(ctx context.Context, h history, base plan.SHA) (bool, error) {
 	if !h.complete || len(h.boundary) > maxBoundary {
 		return true, nil // fail closed: there may be others

@@ -117,7 +117,7 @@ type look struct {
 	absent    map[plan.Branch]bool        // branches that were asked for and are not there
 	lost      map[plan.Branch]plan.Unread // those that could not be read
 	tips      map[plan.Branch]plan.SHA    // as the pages saw them
-	forgotten *connection[rawClosed]      // closed lately, from the first page; nil: they did not come with it
+	forgotten *connection[rawClosure]     // closed lately, from the first page; nil: they did not come with it
 	owing     []plan.Branch               // bases that are read for the sake of debts
 	seen      sightings
 	windowed  windowed // for the next look
@@ -167,7 +167,7 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 	}
 	for _, step := range []func(context.Context, *plan.Snapshot) error{
 		l.addMore, l.addMergeBases, l.addFiles, l.addMoved, l.addChanges, l.addRules, l.addGroups, l.addRoster, l.addBranches,
-		l.addApps, l.addCame, l.addClosed, l.addForgotten,
+		l.addApps, l.addLandings, l.addClosed, l.addForgotten,
 	} {
 		if err := step(ctx, &s); err != nil {
 			return plan.Snapshot{}, err

@@ -42,7 +42,7 @@ type memory struct {
 
 // weight of what is remembered, for which a repository of few branches is the unit.
 func (m memory) weight() int {
-	return 1 + (len(m.windowed.entries)+len(m.windowed.judged))/100 + len(m.pulls)/100
+	return 1 + (len(m.windowed.entries)+len(m.windowed.checked))/100 + len(m.pulls)/100
 }
 
 // size is how many pull requests a page lists at most.
@@ -127,7 +127,7 @@ func (l *look) readPages(ctx context.Context) error {
 	now := l.f.now()
 	if now.After(l.mem.apart) && !now.Before(l.mem.bare) {
 		l.asked = l.mem.windowed.asked(now)
-		l.asked.ruled = l.rulesDue(l.mem.windowed.entries)
+		l.asked.rulesets = l.rulesDue(l.mem.windowed.entries)
 	}
 	for _, base := range unique(append([]string{l.mem.def}, l.mem.bases...), maxOwn) {
 		if base != "" {
@@ -140,7 +140,7 @@ func (l *look) readPages(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		next, err := l.take(ctx, p, r)
+		next, err := l.keepPage(ctx, p, r)
 		if errors.Is(err, errThinly) {
 			p = p.thinly()
 			l.mem.lone = l.f.now().Add(leastTTL)
@@ -217,8 +217,8 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 		switch {
 		case p.forgotten: // it comes once: it is read apart
 			p.forgotten = false
-		case len(p.asked.ruled) > 0: // they come once in a while: only they are read apart
-			l.asked.ruled, p.asked.ruled = nil, nil
+		case len(p.asked.rulesets) > 0: // they come once in a while: only they are read apart
+			l.asked.rulesets, p.asked.rulesets = nil, nil
 		case !p.asked.empty(): // they may have been what was too heavy: they are read apart
 			l.asked, l.mem.apart = asked{}, until
 			p.asked = l.asked
@@ -243,8 +243,8 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 // listName is what the list of pull requests is called.
 const listName = "pullRequests"
 
-// take keeps what a page says and gives the next page's cursor, "" after the last.
-func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
+// keepPage keeps what a page says and gives the next page's cursor, "" after the last.
+func (l *look) keepPage(ctx context.Context, p page, r reply) (string, error) {
 	var pulls *connection[*rawPull]
 	if p.listed {
 		var err error
@@ -262,10 +262,10 @@ func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
 		return "", errThinly
 	}
 	if p.after == "" {
-		if err := l.takeOnce(ctx, p, repo, r); err != nil {
+		if err := l.keepOnce(ctx, p, repo, r); err != nil {
 			return "", err
 		}
-		if err := l.takeNumbers(p); err != nil {
+		if err := l.keepNumbers(p); err != nil {
 			return "", err
 		}
 	}
@@ -283,7 +283,7 @@ func (l *look) take(ctx context.Context, p page, r reply) (string, error) {
 			return "", transient(wordUnreadable, nil)
 		}
 		raw.holed = r.holes[entry(i)] != nil || p.parts == partBare
-		if err := l.takePull(raw, p.parts == wholePull && !raw.holed); err != nil {
+		if err := l.keepPull(raw, p.parts == wholePull && !raw.holed); err != nil {
 			return "", err
 		}
 	}
@@ -304,36 +304,36 @@ func (raw *rawPull) unusable() bool {
 	return raw == nil || raw.HeadRefOid == "" || raw.BaseRefName == ""
 }
 
-// takeOnce keeps what the first page says of the repository and of what was asked for by alias.
-func (l *look) takeOnce(ctx context.Context, p page, repo rawRepo, r reply) error {
+// keepOnce keeps what the first page says of the repository and of what was asked for by alias.
+func (l *look) keepOnce(ctx context.Context, p page, repo rawRepo, r reply) error {
 	l.once, l.named, l.skew = repo, r.aliases(), r.skew()
 	if repo.DefaultBranchRef != nil {
-		if err := l.takeBase(repo.DefaultBranchRef); err != nil {
+		if err := l.keepBase(repo.DefaultBranchRef); err != nil {
 			return err
 		}
 	}
-	if err := l.takeBases(ctx, l.named, p.bases); err != nil {
+	if err := l.keepBases(ctx, l.named, p.bases); err != nil {
 		return err
 	}
 	for i, n := range p.merged {
-		l.takeClosed(l.named, fmt.Sprintf("m%d", i), n)
+		l.closedOf(l.named, fmt.Sprintf("m%d", i), n)
 	}
-	if closed, err := find[connection[rawClosed]](l.named, forgottenAlias); p.forgotten && err == nil {
+	if closed, err := find[connection[rawClosure]](l.named, forgottenAlias); p.forgotten && err == nil {
 		l.forgotten = closed
 	}
 	heads := make([]plan.SHA, len(p.groups))
 	for i, g := range p.groups {
 		heads[i] = g.Head
 	}
-	if err := l.takeHeads(ctx, l.named, heads); err != nil {
+	if err := l.keepHeads(ctx, l.named, heads); err != nil {
 		return err
 	}
-	return l.takeAsked(ctx, l.named, p.asked)
+	return l.keepAsked(ctx, l.named, p.asked)
 }
 
-// takeNumbers keeps the pull requests that were asked for by number: of those that are listed too, the details. One that GitHub does not
+// keepNumbers keeps the pull requests that were asked for by number: of those that are listed too, the details. One that GitHub does not
 // show, or that is not open, is left out.
-func (l *look) takeNumbers(p page) error {
+func (l *look) keepNumbers(p page) error {
 	for i, w := range p.pulls {
 		raw, err := find[rawPull](l.named, fmt.Sprintf("p%d", i))
 		if err != nil || raw.unusable() || raw.State != "OPEN" || raw.Number != w.number {
@@ -341,7 +341,7 @@ func (l *look) takeNumbers(p page) error {
 		}
 		if !p.listed {
 			raw.holed = w.parts == partBare
-			if err := l.takePull(raw, w.parts == wholePull); err != nil {
+			if err := l.keepPull(raw, w.parts == wholePull); err != nil {
 				return err
 			}
 			continue
@@ -358,8 +358,8 @@ func (l *look) takeNumbers(p page) error {
 	return nil
 }
 
-// takePull keeps a pull request whose base still is there, and holds its base's tip against what other pages saw.
-func (l *look) takePull(raw *rawPull, detailed bool) error {
+// keepPull keeps a pull request whose base still is there, and holds its base's tip against what other pages saw.
+func (l *look) keepPull(raw *rawPull, detailed bool) error {
 	if raw.BaseRef == nil || raw.BaseRef.Target == nil || l.once.IsArchived {
 		return nil // fail closed: nothing is decided for a pull request whose base is gone; GitHub closes it itself
 	}

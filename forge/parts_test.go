@@ -334,10 +334,10 @@ func TestManyWaitingGroups(t *testing.T) {
 func TestManyBases(t *testing.T) {
 	const pages = 10
 	l := newLab(t, nil)
-	ruled := map[string]bool{}
+	rulesets := map[string]bool{}
 	l.say = func(r *http.Request, body string) answerOf {
 		if name, ok := strings.CutPrefix(r.URL.Path, "/repos/acme/fleet/rules/branches/"); ok {
-			ruled[name] = true
+			rulesets[name] = true
 			return answerOf{code: 200, body: `[]`}
 		}
 		if operation(body) != "look" {
@@ -376,14 +376,14 @@ func TestManyBases(t *testing.T) {
 	if n := l.askedFor("bases"); n > pages {
 		t.Errorf("%d queries for bases", n)
 	}
-	if len(ruled) != maxRulesRead || !s.Bases["main"].Rules {
-		t.Errorf("%d rules, %+v", len(ruled), s.Bases["main"])
+	if len(rulesets) != maxRulesRead || !s.Bases["main"].Rules {
+		t.Errorf("%d rules, %+v", len(rulesets), s.Bases["main"])
 	}
 	for range pages {
 		s = l.look(Ask{})
 	}
-	if len(ruled) != pages*100+1 {
-		t.Errorf("%d rules", len(ruled))
+	if len(rulesets) != pages*100+1 {
+		t.Errorf("%d rules", len(rulesets))
 	}
 }
 

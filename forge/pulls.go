@@ -69,14 +69,14 @@ type unknown struct {
 // addOurs fills in what stands under our context on a head whose details do not tell it: they are not known, or not of this look.
 func (l *look) addOurs(p *plan.Pull, raw *rawPull) {
 	context := plan.ContextFor(p.Base)
-	at, told := l.heads[p.Head]
+	at, known := l.heads[p.Head]
 	switch {
-	case raw.told && raw.ours != nil:
+	case raw.statusRead && raw.ours != nil:
 		p.Ours = l.ours(context, []rawContext{*raw.ours})
-	case raw.told:
+	case raw.statusRead:
 	case at != nil && at.Status != nil:
 		p.Ours = l.ours(context, at.Status.Contexts)
-	case !told && !raw.fresh: // what stands there is not known: nothing is written
+	case !known && !raw.fresh: // what stands there is not known: nothing is written
 		if !p.Unread.Is() {
 			p.Unread.Reason = notRead(whatCommit, transient("", nil))
 		}
@@ -140,7 +140,7 @@ func (l *look) addMore(ctx context.Context, s *plan.Snapshot) error {
 	for n, i := range long {
 		if p := &s.Pulls[i]; n >= len(turn) || p.Unread.Is() {
 			l.addReports(p, l.raws[p.Number].reports(), false)
-			p.Unread.Passing = p.Unread.Passing || len(p.Ours) == 0 && !l.raws[p.Number].told // it may stand on another page: nothing is written
+			p.Unread.Passing = p.Unread.Passing || len(p.Ours) == 0 && !l.raws[p.Number].statusRead // it may stand on another page: nothing is written
 		}
 	}
 	return err

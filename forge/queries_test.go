@@ -37,11 +37,11 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"heads":       headsQuery("o", "r", []plan.SHA{"a", "b"}),
 		"past":        pastQuery("o", "r", "a"),
 		"thin with branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, own: bases, asked: asked{
-			tips: []tipAsked{{"a", true}}, lines: []string{"main"}, defName: "main", judged: []plan.SHA{"a"}, recent: true,
+			tips: []tipAsk{{"a", true}}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
 		}}),
 		"none": lookQuery(page{owner: "o", name: "r"}),
 		"branches alone": lookQuery(page{owner: "o", name: "r", asked: asked{
-			tips: []tipAsked{{"a", true}}, lines: []string{"main"}, defName: "main", judged: []plan.SHA{"a"}, recent: true,
+			tips: []tipAsk{{"a", true}}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
 		}}),
 		"bases":          basesQuery("o", "r", many(3)),
 		"objects":        objectsQuery("o", "r", many(maxAliases), objectType),
@@ -50,20 +50,20 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
 		"windowed branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, bases: many(3), asked: asked{
 			tips: bearing(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
-			ruled:  many(maxTips),
-			judged: []plan.SHA{"a"}, told: []plan.SHA{"b"}, recent: true, names: true,
+			rulesets: many(maxTips),
+			checked:  []plan.SHA{"a"}, statuses: []plan.SHA{"b"}, recent: true, names: true,
 		}}),
 		"without their checks": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 25, asked: asked{
-			tips: []tipAsked{{name: "a"}}, lines: []string{"main"}, defName: "main",
+			tips: []tipAsk{{name: "a"}}, lines: []string{"main"}, defName: "main",
 		}}),
-		"branches":  branchesQuery("o", "r", asked{tips: []tipAsked{{"a", true}, {"b", false}}, ruled: many(2), lines: []string{"main"}, recent: true}),
-		"rulesets":  branchesQuery("o", "r", asked{ruled: many(maxTips)}),
-		"bare tips": branchesQuery("o", "r", asked{tips: []tipAsked{{name: "a"}}}),
-		"borne":     branchesQuery("o", "r", asked{tips: []tipAsked{{"a", true}}}),
+		"branches":  branchesQuery("o", "r", asked{tips: []tipAsk{{"a", true}, {"b", false}}, rulesets: many(2), lines: []string{"main"}, recent: true}),
+		"rulesets":  branchesQuery("o", "r", asked{rulesets: many(maxTips)}),
+		"bare tips": branchesQuery("o", "r", asked{tips: []tipAsk{{name: "a"}}}),
+		"borne":     branchesQuery("o", "r", asked{tips: []tipAsk{{"a", true}}}),
 		"lines":     branchesQuery("o", "r", asked{lines: []string{"main"}}),
 		"history":   branchesQuery("o", "r", asked{roots: []plan.SHA{"a", "b"}}),
-		"judged":    branchesQuery("o", "r", asked{judged: []plan.SHA{"a", "b"}}),
-		"told":      branchesQuery("o", "r", asked{told: []plan.SHA{"a", "b"}}),
+		"checked":   branchesQuery("o", "r", asked{checked: []plan.SHA{"a", "b"}}),
+		"statuses":  branchesQuery("o", "r", asked{statuses: []plan.SHA{"a", "b"}}),
 		"names":     branchesQuery("o", "r", asked{names: true, after: "c"}),
 		"contexts":  moreContextsQuery("o", "r", "a", "c"),
 		"id":        idQuery("o", "r"),
@@ -93,23 +93,23 @@ func wantedOf(parts string, numbers ...int) []wanted {
 // with the checks of its newest commits; a hundred commits to be judged cost 5 more.
 func TestPriceOfBranches(t *testing.T) {
 	line := 1 + linePage                                // its page, and the parents of each commit
-	judged := 1 + 1 + maxBecame                         // of one commit: its checks, its pull requests, and the checks of each
-	recent := 1 + recentPage*judged                     // the newest
+	checked := 1 + 1 + maxBecame                        // of one commit: its checks, its pull requests, and the checks of each
+	recent := 1 + recentPage*checked                    // the newest
 	if got := (line + recent + 1 + 50) / 100; got > 2 { // and one page of names
 		t.Errorf("a source costs %d points", got)
 	}
-	if got := (linePage*judged + 50) / 100; got > 5 {
+	if got := (linePage*checked + 50) / 100; got > 5 {
 		t.Errorf("a hundred judged commits cost %d points", got)
 	}
 	if got := (maxTips + 50) / 100; got > 10 { // once in rulesTTL; each list is a connection
 		t.Errorf("the rulesets of %d branches cost %d points", maxTips, got)
 	}
-	all := maxTips*rulesPage + maxJudged*(maxChecks+maxBecame*(1+maxChecks)) + maxSources*(2*linePage+recentPage*(1+maxChecks+maxBecame*(1+maxChecks))) +
+	all := maxTips*rulesPage + maxChecked*(maxChecks+maxBecame*(1+maxChecks)) + maxSources*(2*linePage+recentPage*(1+maxChecks+maxBecame*(1+maxChecks))) +
 		maxPage*(1+maxLabels+maxFiles+maxReviews+3*maxCommits+maxChecks) + namesPage
 	if all > 450_000 { // of GitHub's 500,000
 		t.Errorf("%d nodes in all", all)
 	}
-	if nodes := maxJudged * (maxChecks + maxBecame*(1+maxChecks)); nodes > 250_000 { // GitHub's bound is 500,000, with all else
+	if nodes := maxChecked * (maxChecks + maxBecame*(1+maxChecks)); nodes > 250_000 { // GitHub's bound is 500,000, with all else
 		t.Errorf("%d nodes", nodes)
 	}
 }

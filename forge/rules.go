@@ -32,7 +32,7 @@ type baseKey struct {
 
 // rules are what GitHub demands of a base, remembered until a given instant.
 type rules struct {
-	required []plan.Required
+	required []plan.RequiredCheck
 	strict   bool
 	queue    bool
 	known    bool
@@ -94,19 +94,19 @@ func rank(name plan.Branch, first string) int {
 	return 1
 }
 
-// classic tells whether a base has a classic protection.
+// classic reports whether a base has a classic protection.
 func (l *look) classic(name plan.Branch) bool {
 	raw := l.bases[name]
 	return raw != nil && raw.RefUpdateRule != nil
 }
 
 // required adds what binds us by classic protection, as the look saw it, to what was read.
-func (l *look) required(name plan.Branch, r rules) []plan.Required {
+func (l *look) required(name plan.Branch, r rules) []plan.RequiredCheck {
 	all := slices.Clone(r.required)
 	if l.classic(name) {
 		for _, context := range l.bases[name].RefUpdateRule.RequiredStatusCheckContexts {
-			if !slices.ContainsFunc(all, func(r plan.Required) bool { return r.Context.Is(plan.Context(context)) }) {
-				all = append(all, plan.Required{Context: plan.Context(context)})
+			if !slices.ContainsFunc(all, func(r plan.RequiredCheck) bool { return r.Context.Is(plan.Context(context)) }) {
+				all = append(all, plan.RequiredCheck{Context: plan.Context(context)})
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) e
 			return transient(wordEmpty, nil) // fail closed: a null is not a list without rules
 		}
 		for _, r := range list {
-			if err := into.take(r); err != nil {
+			if err := into.add(r); err != nil {
 				return err
 			}
 		}
@@ -199,8 +199,8 @@ func (c *client) call(ctx context.Context, method, u string, body, v any) (*gith
 	return resp, nil
 }
 
-// take notes one rule.
-func (r *rules) take(raw rawRule) error {
+// add notes one rule.
+func (r *rules) add(raw rawRule) error {
 	switch raw.Type {
 	case "merge_queue":
 		r.queue = true
@@ -225,7 +225,7 @@ func (r *rules) take(raw rawRule) error {
 
 // require notes a required check once. An App of -1 means anybody.
 func (r *rules) require(context string, app *int64) {
-	q := plan.Required{Context: plan.Context(context)}
+	q := plan.RequiredCheck{Context: plan.Context(context)}
 	if app != nil && *app > 0 {
 		q.App = *app
 	}

@@ -26,7 +26,7 @@ func (f *Forge) noteStrict(repo plan.Repo, base plan.Branch) {
 	f.strict.put(baseKey{keyOf(repo), base}, f.now().Add(strictKept))
 }
 
-// provedStrict tells whether GitHub has shown a base to be strict.
+// provedStrict reports whether GitHub has shown a base to be strict.
 func (f *Forge) provedStrict(repo plan.Repo, base plan.Branch) bool {
 	until, ok := f.strict.get(baseKey{keyOf(repo), base})
 	return ok && f.now().Before(until)

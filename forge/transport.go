@@ -203,7 +203,7 @@ type gate struct {
 // RoundTrip implements http.RoundTripper.
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	p := g.price(r)
-	if err := g.limits.take(r.Context(), p, g.now()); err != nil {
+	if err := g.limits.reserve(r.Context(), p, g.now()); err != nil {
 		closeBody(r.Body)
 		return nil, err
 	}

@@ -35,7 +35,7 @@ const (
 	wordSilent      = "GitHub does not answer"
 	wordBaseMoved   = "its base moved while it was read"
 	wordNoBase      = "GitHub finds no merge base with its base branch"
-	wordNoKin       = "GitHub cannot compare the two commits"
+	wordNoAncestry  = "GitHub cannot compare the two commits"
 	wordNoTree      = "GitHub does not return the commit"
 	wordShortList   = "GitHub lists fewer entries than it counts"
 	wordUnnamed     = "an unnamed field"
@@ -50,22 +50,22 @@ const (
 
 // What of a part could not be read, for plan.Unread.
 const (
-	whatPull    = "the pull request"
-	whatReports = "its checks and reviews"
-	whatFork    = "its merge base"
-	whatFiles   = "its list of files"
-	whatPaths   = "which of its paths still exist"
-	whatText    = "its version of the rules"
-	whatBase    = "its base"
-	whatRules   = "the rules of the branch"
-	whatGroup   = "the merge group"
-	whatTip     = "the tip of the branch"
-	whatKin     = "the comparison of the branch with its source"
-	whatCommit  = "the checks of a commit"
-	whatCame    = "the commits that reached the branch"
+	whatPull     = "the pull request"
+	whatReports  = "its checks and reviews"
+	whatFork     = "its merge base"
+	whatFiles    = "its list of files"
+	whatPaths    = "which of its paths still exist"
+	whatText     = "its version of the rules"
+	whatBase     = "its base"
+	whatRules    = "the rules of the branch"
+	whatGroup    = "the merge group"
+	whatTip      = "the tip of the branch"
+	whatAncestry = "the comparison of the branch with its source"
+	whatCommit   = "the checks of a commit"
+	whatLandings = "the commits that reached the branch"
 )
 
-// notRead says that something could not be read, and why. GitHub's words count only where it refuses: for a fault it may have
+// notRead reports whether something could not be read, and why. GitHub's words count only where it refuses: for a fault it may have
 // others each time, and an unchanged state has unchanged words.
 func notRead(what string, e *Error) string {
 	switch e.Kind {

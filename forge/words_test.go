@@ -17,7 +17,7 @@ func TestWordsGolden(t *testing.T) {
 	for _, word := range []string{
 		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordMoved, wordPage, wordTooMany,
 		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordElsewhere, wordBranchMoved, wordProtected, wordRedirect,
-		wordNoMove, wordSilent, wordBaseMoved, wordNoBase, wordNoKin, wordNoTree, wordShortList,
+		wordNoMove, wordSilent, wordBaseMoved, wordNoBase, wordNoAncestry, wordNoTree, wordShortList,
 	} {
 		fmt.Fprintln(&b, word)
 	}
@@ -28,7 +28,7 @@ func TestWordsGolden(t *testing.T) {
 		fmt.Fprintf(&b, "%s: %s\n", p.findings[0].Code, p.findings[0].Message)
 	}
 	for _, what := range []string{
-		whatPull, whatReports, whatFork, whatFiles, whatPaths, whatText, whatBase, whatRules, whatGroup, whatTip, whatKin, whatCommit, whatCame,
+		whatPull, whatReports, whatFork, whatFiles, whatPaths, whatText, whatBase, whatRules, whatGroup, whatTip, whatAncestry, whatCommit, whatLandings,
 	} {
 		fmt.Fprintln(&b, notRead(what, &Error{Kind: Gone}))
 	}

@@ -269,7 +269,7 @@ func TestProtectedBases(t *testing.T) {
 		t.Errorf("%+v", w.pull(s, n))
 	}
 	old := s.Bases["old"]
-	if d := cmp.Diff([]plan.Required{{Context: "ci", App: 77}}, old.Required); d != "" || !old.Rules {
+	if d := cmp.Diff([]plan.RequiredCheck{{Context: "ci", App: 77}}, old.Required); d != "" || !old.Rules {
 		t.Errorf("%s %+v", d, old)
 	}
 	if _, got = w.look(Ask{}); sum(got) != 1 {
@@ -320,7 +320,7 @@ func TestMergesForReal(t *testing.T) {
 		t.Errorf("%s after %v", sha, got)
 	}
 	s, sent := w.look(Ask{Merged: []int{n}, Debts: []plan.Debt{{SHA: head, For: plan.ForPull, Subject: plan.Subject{Pull: n, Base: "main"}}}})
-	if want := (plan.Closed{Subject: plan.Subject{Pull: n, Base: "main"}, SHA: head, Merged: true}); sent["POST /graphql"] != 1 || len(s.Closed) != 1 || s.Closed[0] != want {
+	if want := (plan.Closure{Subject: plan.Subject{Pull: n, Base: "main"}, SHA: head, Merged: true}); sent["POST /graphql"] != 1 || len(s.Closed) != 1 || s.Closed[0] != want {
 		t.Errorf("what became of it: %v after %v", s.Closed, sent)
 	}
 	if again, err := w.merge(n, head); kindOf(err) != AlreadyMerged || again != sha {

@@ -167,7 +167,7 @@ func (c *client) baseOfNone(ctx context.Context, repo plan.Repo, b plan.Branch) 
 	return nil
 }
 
-// gone tells that a ref is not there (any more): GitHub says 404 to who reads it and 422 to who deletes it.
+// gone reports whether a ref is not there (any more): GitHub says 404 to who reads it and 422 to who deletes it.
 func gone(err error) bool {
 	var e *github.ErrorResponse
 	if !errors.As(err, &e) || e.Response == nil {

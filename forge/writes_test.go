@@ -213,7 +213,7 @@ func TestRepositories(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "installation 3: list: get: gone") || !strings.Contains(err.Error(), "installation 4: list: get: transient") {
 		t.Errorf("an installation that could not be read is not told of: %v", err)
 	}
-	if some := (*Unlisted)(nil); !errors.As(err, &some) || !slices.Equal(some.Installations, []int64{3, 4}) {
+	if some := (*PartialListError)(nil); !errors.As(err, &some) || !slices.Equal(some.Installations, []int64{3, 4}) {
 		t.Errorf("%v", err)
 	}
 }

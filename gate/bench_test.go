@@ -30,7 +30,7 @@ func BenchmarkDecide(b *testing.B) {
 		b.Fatal(findings)
 	}
 	s := plan.Snapshot{Us: scenario.Us, App: scenario.App, Default: "main", Bases: map[plan.Branch]plan.Base{"main": {
-		Tip: tip, File: "f11e", Policy: policy, Rules: true, Required: []plan.Required{{Context: "sluice/main", App: scenario.App}},
+		Tip: tip, File: "f11e", Policy: policy, Rules: true, Required: []plan.RequiredCheck{{Context: "sluice/main", App: scenario.App}},
 	}}}
 	base := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	for i := range 1000 {

@@ -51,7 +51,7 @@ func TestBudgetOverBases(t *testing.T) {
 	s := plan.Snapshot{At: at, Us: "sluice", App: 1, Default: "b0", Budget: 180, Bases: map[plan.Branch]plan.Base{}}
 	for b := range 4 {
 		base := plan.Branch(fmt.Sprint("b", b))
-		s.Bases[base] = plan.Base{Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.Required{{Context: plan.ContextFor(base), App: 1}}}
+		s.Bases[base] = plan.Base{Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.RequiredCheck{{Context: plan.ContextFor(base), App: 1}}}
 		for i := range 450 {
 			n := b*1000 + i
 			s.Pulls = append(s.Pulls, plan.Pull{Number: n, Base: base, Head: plan.SHA(fmt.Sprint("h", n)), SameRepo: true, Complete: true, ChecksAll: true, Mergeable: plan.MergeableYes,
@@ -78,7 +78,7 @@ const (
 func branchWorld(pol *config.Policy, pulls int) plan.Snapshot {
 	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	s := plan.Snapshot{At: at, Us: "sluice", App: 1, Default: "main", Budget: 60, Bases: map[plan.Branch]plan.Base{
-		"main": {Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.Required{{Context: "sluice/main", App: 1}}}}}
+		"main": {Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.RequiredCheck{{Context: "sluice/main", App: 1}}}}}
 	for n := range pulls {
 		s.Pulls = append(s.Pulls, plan.Pull{Number: n + 1, Base: "main", Head: plan.SHA(fmt.Sprint("h", n)), SameRepo: true, Complete: true, ChecksAll: true,
 			Mergeable: plan.MergeableYes, Files: []plan.File{{Path: "a/b-rw/x"}}, FirstSeen: at.Add(-time.Hour)})
@@ -153,7 +153,7 @@ func TestAThousandGreen(t *testing.T) {
 	open := time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
 	const perMinute, most = 120, 300 // in two and a half minutes
 	s := plan.Snapshot{At: open, Us: "sluice", App: 1, Default: "main", Budget: perMinute, Bases: map[plan.Branch]plan.Base{
-		"main": {Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.Required{{Context: "sluice/main", App: 1}}}}}
+		"main": {Tip: "t", File: "f", Policy: pol, Rules: true, Required: []plan.RequiredCheck{{Context: "sluice/main", App: 1}}}}}
 	for n := range 1000 {
 		s.Pulls = append(s.Pulls, plan.Pull{Number: n + 1, Base: "main", Head: plan.SHA(fmt.Sprint("h", n)), SameRepo: true, Complete: true, ChecksAll: true,
 			Mergeable: plan.MergeableYes, Files: []plan.File{{Path: "a/b-rw/x"}}, FirstSeen: open.Add(-time.Hour)})

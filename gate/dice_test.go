@@ -105,7 +105,7 @@ func (d dice) snapshot() plan.Snapshot {
 			Count: 1 + d.Roll(25), Reason: "because",
 		})
 		s.Repairs = append(s.Repairs, plan.Repair{SHA: scenario.SHA(fmt.Sprintf("a%d", d.Roll(3))), Context: "sluice/main", By: "mallory", At: s.At.Add(-time.Duration(d.Roll(70)) * time.Minute)})
-		s.Merges = append(s.Merges, plan.Merged{Base: "main", At: s.At.Add(-time.Duration(d.Roll(100)) * time.Hour), Releases: []layout.Release{"week"}})
+		s.Merges = append(s.Merges, plan.MergeRecord{Base: "main", At: s.At.Add(-time.Duration(d.Roll(100)) * time.Hour), Releases: []layout.Release{"week"}})
 	}
 	return s
 }
@@ -122,10 +122,10 @@ func (d dice) base(name plan.Branch) plan.Base {
 		b.Last = scenario.OneOf(d, plan.Roster{Known: true}, plan.Roster{}, plan.Roster{Known: true, Entries: []plan.Entry{{Name: "Release", From: "main"}}})
 	}
 	if !d.Rare(5) {
-		b.Required = append(b.Required, plan.Required{Context: plan.ContextFor(name), App: scenario.App})
+		b.Required = append(b.Required, plan.RequiredCheck{Context: plan.ContextFor(name), App: scenario.App})
 	}
 	if d.Rare(4) {
-		b.Required = append(b.Required, plan.Required{Context: "ci/build"})
+		b.Required = append(b.Required, plan.RequiredCheck{Context: "ci/build"})
 	}
 	return b
 }

@@ -48,7 +48,7 @@ func accept(s *plan.Snapshot, actions []plan.Action) {
 			base.Tip = "7" + base.Tip[:39]
 			s.Bases[a.Base] = base
 			s.Pulls = slices.DeleteFunc(s.Pulls, func(p plan.Pull) bool { return p.Head == a.SHA && p.Base == a.Base })
-			s.Merges = append(s.Merges, plan.Merged{Pull: a.Pull, Base: a.Base, At: s.At, Releases: a.Releases})
+			s.Merges = append(s.Merges, plan.MergeRecord{Pull: a.Pull, Base: a.Base, At: s.At, Releases: a.Releases})
 		case plan.Update:
 			for i := range s.Pulls {
 				if s.Pulls[i].Number == a.Pull {

@@ -177,8 +177,8 @@ func (d *pullCase) counted() []plan.Check {
 
 // requiredOfOthers is what the base requires besides our own context. What the file ignores and GitHub requires is still
 // required, and looked for in all that was reported: GitHub would refuse the merge.
-func (d *pullCase) requiredOfOthers() []plan.Required {
-	var out []plan.Required
+func (d *pullCase) requiredOfOthers() []plan.RequiredCheck {
+	var out []plan.RequiredCheck
 	for _, r := range d.base.Required {
 		if !r.Context.Is(plan.ContextFor(d.pull.Base)) {
 			out = append(out, r)

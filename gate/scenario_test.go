@@ -187,7 +187,7 @@ func (sc scene) base(name string) plan.Base {
 		b.Last = plan.RosterOf("01d", last.policy)
 	}
 	if !w.NotEnforced {
-		r := plan.Required{Context: plan.ContextFor(plan.Branch(name)), App: scenario.App}
+		r := plan.RequiredCheck{Context: plan.ContextFor(plan.Branch(name)), App: scenario.App}
 		if w.NotBound {
 			r.App = 0
 		}
@@ -195,11 +195,11 @@ func (sc scene) base(name string) plan.Base {
 	}
 	for _, c := range w.Required {
 		context, by := scenario.Named(c)
-		b.Required = append(b.Required, plan.Required{Context: context, App: by})
+		b.Required = append(b.Required, plan.RequiredCheck{Context: context, App: by})
 	}
 	b.Ours = scenario.Ours(w.Tip, plan.ContextFor(plan.Branch(name)), sc.now)
 	for i, c := range w.Came {
-		b.Came = append(b.Came, plan.Came{
+		b.Landings = append(b.Landings, plan.Landing{
 			SHA: scenario.SHA(fmt.Sprintf("c%d", i+1)), By: plan.Login(c.By), At: sc.now.Add(-c.Ago), Files: files(c.Files), Complete: !c.Incomplete,
 		})
 	}
@@ -217,7 +217,7 @@ func (sc scene) remember(s *plan.Snapshot) {
 		s.Repairs = append(s.Repairs, plan.Repair{SHA: scenario.SHA(r.Head), Context: "sluice/main", By: plan.Login(r.By), At: sc.now.Add(-r.Ago)})
 	}
 	for _, m := range sc.World.Merges {
-		s.Merges = append(s.Merges, plan.Merged{Base: plan.Branch(cmp.Or(m.Base, "main")), At: sc.now.Add(-m.Ago), Releases: releases(m.Releases)})
+		s.Merges = append(s.Merges, plan.MergeRecord{Base: plan.Branch(cmp.Or(m.Base, "main")), At: sc.now.Add(-m.Ago), Releases: releases(m.Releases)})
 	}
 	sc.owe(s)
 	for _, g := range sc.World.Groups {
@@ -253,7 +253,7 @@ func (sc scene) owe(s *plan.Snapshot) {
 		s.Debts = append(s.Debts, debt)
 	}
 	for _, c := range w.Closed {
-		s.Closed = append(s.Closed, plan.Closed{
+		s.Closed = append(s.Closed, plan.Closure{
 			Subject: plan.Subject{Pull: c.Pull, Base: plan.Branch(cmp.Or(c.Base, "main"))}, SHA: scenario.SHA(cmp.Or(c.Head, fmt.Sprintf("a%d", c.Pull))), Merged: c.Merged,
 		})
 	}

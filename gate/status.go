@@ -174,7 +174,7 @@ func (j *judge) notes() []plan.Note {
 // outside is what reached a base outside sluice although a window of it was shut. It is too late to hold it: operators should know.
 func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 	var out []plan.Note
-	for _, c := range base.Came {
+	for _, c := range base.Landings {
 		paths := names(c.Files)
 		n := needOf(base.Policy, paths, c.Complete)
 		n.renames(base.Policy, c.Files)

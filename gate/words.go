@@ -446,7 +446,7 @@ func sayNotBound(base plan.Branch) string {
 }
 
 // sayOutside is about a commit that reached a branch outside sluice.
-func sayOutside(name plan.Branch, c plan.Came, shut []string, paths []string, zone *time.Location) string {
+func sayOutside(name plan.Branch, c plan.Landing, shut []string, paths []string, zone *time.Location) string {
 	by, what := "", "not all its files are known"
 	if c.By != "" {
 		by = " by " + plan.Middle(plan.Clean(string(c.By)), 40)

@@ -77,7 +77,7 @@ func (c *Clone) overview(file string) (Overview, error) {
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
-func (c *Clone) Track(ctx context.Context, wanted []Follower) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+func (c *Clone) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	branches, sources, err := c.survey.track(ctx, wanted, c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read %s: %w", c.repo.dir, err)

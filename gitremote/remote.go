@@ -134,7 +134,7 @@ func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, er
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
-func (r *Remote) Track(ctx context.Context, wanted []Follower) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+func (r *Remote) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	branches, sources, err := r.survey.track(ctx, wanted, r)
 	if err != nil {
 		return nil, nil, r.fault("read", err)

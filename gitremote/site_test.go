@@ -18,7 +18,7 @@ import (
 // site is what tracks and moves windowed branches.
 type site interface {
 	Overview(ctx context.Context, file string) (Overview, error)
-	Track(ctx context.Context, wanted []Follower) ([]plan.Tracked, map[plan.Branch]plan.Source, error)
+	Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error)
 	Move(ctx context.Context, p Push) ([]Refusal, error)
 	Close() error
 }
@@ -156,7 +156,7 @@ func look(t testing.TB, s site) Overview {
 }
 
 // track looks and tracks branches that follow main.
-func track(t testing.TB, s site, names ...plan.Branch) ([]plan.Tracked, plan.Source) {
+func track(t testing.TB, s site, names ...plan.Branch) ([]plan.WindowedBranch, plan.Source) {
 	t.Helper()
 	look(t, s)
 	wanted := make([]Follower, len(names))
@@ -171,7 +171,7 @@ func track(t testing.TB, s site, names ...plan.Branch) ([]plan.Tracked, plan.Sou
 }
 
 // is compares one branch's standing.
-func is(t testing.TB, b plan.Tracked, r plan.Relation, reach int) {
+func is(t testing.TB, b plan.WindowedBranch, r plan.Relation, reach int) {
 	t.Helper()
 	if b.Relation != r || b.Reach != reach {
 		t.Errorf("%s: relation %d reach %d, want %d and %d", b.Name, b.Relation, b.Reach, r, reach)

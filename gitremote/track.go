@@ -70,7 +70,7 @@ type survey struct {
 type pair struct{ source, tip plumbing.Hash }
 
 // track finds how every wanted branch stands to its source. Histories are read as deep as that needs and no deeper.
-func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]plan.Tracked, map[plan.Branch]plan.Source, error) {
+func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	if len(wanted) > maxTracked {
 		return nil, nil, fmt.Errorf("%w: %d windowed branches", ErrTooLarge, len(wanted))
 	}
@@ -198,14 +198,14 @@ func (s *survey) learnApart(ctx context.Context, known *standings, from reader) 
 
 // tracked is the branches as the plan has them, in the order wanted. All that could be read was, so what is not known of a
 // branch by now is an error, never a relation.
-func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.Tracked, error) {
+func (s *survey) tracked(wanted []Follower, known *standings) ([]plan.WindowedBranch, error) {
 	folded := map[string][]plan.Branch{}
 	for name := range s.heads {
 		folded[strings.ToLower(string(name))] = append(folded[strings.ToLower(string(name))], name)
 	}
-	out := make([]plan.Tracked, 0, len(wanted))
+	out := make([]plan.WindowedBranch, 0, len(wanted))
 	for _, w := range wanted {
-		t := plan.Tracked{Name: w.Name, Relation: plan.Absent, Twin: caseConflict(folded[strings.ToLower(string(w.Name))], w.Name)}
+		t := plan.WindowedBranch{Name: w.Name, Relation: plan.Absent, CaseConflict: caseConflict(folded[strings.ToLower(string(w.Name))], w.Name)}
 		if tip, ok := s.heads[w.Name]; ok {
 			t.Tip, t.Relation = plan.SHA(tip.String()), plan.RelationUnknown
 			if source, ok := s.heads[w.From]; ok {
@@ -239,7 +239,7 @@ func (k *standings) sources(s *survey, wanted []Follower) map[plan.Branch]plan.S
 		if _, done := out[w.From]; done {
 			continue
 		}
-		from := plan.Source{Blind: true}
+		from := plan.Source{NoChecks: true}
 		if tip, ok := s.heads[w.From]; ok {
 			at := k.follow[tip]
 			from.Tip, from.Line = plan.SHA(tip.String()), at.commits()

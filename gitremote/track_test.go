@@ -106,15 +106,15 @@ func TestStandings(t *testing.T) {
 				t.Errorf("%s is at %s, want %s", got[i].Name, got[i].Tip, want.tip)
 			}
 		}
-		if got[1].Twin != "Behind" || got[0].Twin != "" {
-			t.Errorf("twins are %q and %q", got[1].Twin, got[0].Twin)
+		if got[1].CaseConflict != "Behind" || got[0].CaseConflict != "" {
+			t.Errorf("twins are %q and %q", got[1].CaseConflict, got[0].CaseConflict)
 		}
 		var shas, subjects []string
 		for _, c := range main.Line {
 			shas, subjects = append(shas, string(c.SHA)), append(subjects, c.Subject)
 		}
 		want := strings.Fields(w.git("rev-list", "--first-parent", "main"))
-		if !slices.Equal(shas, want) || main.Tip != tip || !main.Blind || main.Rules {
+		if !slices.Equal(shas, want) || main.Tip != tip || !main.NoChecks || main.Rules {
 			t.Errorf("the line is %v, want %v; %+v", shas, want, main)
 		}
 		if subjects[1] != "merge side" || main.Line[7].At.Unix() != 1_767_225_600+86_400 {
@@ -143,7 +143,7 @@ func TestSourceMissing(t *testing.T) {
 		s := open()
 		look(t, s)
 		got, sources, err := s.Track(t.Context(), []Follower{{"rw/a", "gone"}, {"rw/b", "main"}})
-		if err != nil || got[0].Relation != plan.RelationUnknown || got[0].Tip != tip || sources["gone"].Tip != "" || !sources["gone"].Blind {
+		if err != nil || got[0].Relation != plan.RelationUnknown || got[0].Tip != tip || sources["gone"].Tip != "" || !sources["gone"].NoChecks {
 			t.Errorf("%+v %+v %v", got, sources, err)
 		}
 	})

@@ -204,7 +204,7 @@ func (s *segment) spell(name string, fixed map[string]string, w *work) (*spellin
 	}
 	g, ok := newGrid(len(sp.tokens), len(sp.chars), w,
 		func(i int) bool { return sp.tokens[i].kind == tokenMany },
-		func(i, j int) bool { return sp.tokens[i].take(sp.chars[j]) > 0 })
+		func(i, j int) bool { return sp.tokens[i].matchPrefix(sp.chars[j]) > 0 })
 	return sp, g, ok
 }
 

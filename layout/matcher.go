@@ -100,7 +100,7 @@ func (m *matcher) walk(name string, w *work) bool {
 			return true
 		}
 		if at < len(m.tokens) {
-			if n := m.tokens[at].take(name[i:]); n > 0 {
+			if n := m.tokens[at].matchPrefix(name[i:]); n > 0 {
 				at, i = at+1, i+n
 				continue
 			}
@@ -115,8 +115,8 @@ func (m *matcher) walk(name string, w *work) bool {
 	return false
 }
 
-// take is how many bytes at the start of name the token matches; 0: it does not. A byte that is no UTF-8 is one character.
-func (t *token) take(name string) int {
+// matchPrefix is how many bytes at the start of name the token matches; 0: it does not. A byte that is no UTF-8 is one character.
+func (t *token) matchPrefix(name string) int {
 	if t.kind == tokenText {
 		if strings.HasPrefix(name, t.text) {
 			return len(t.text)

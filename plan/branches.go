@@ -38,8 +38,8 @@ func (s Snapshot) Roster() Roster {
 	return RosterOf(s.Bases[s.Default].File, s.Bases[s.Default].Policy)
 }
 
-// Tracked is one entry of the file's `branches` on the default branch, as it was observed.
-type Tracked struct {
+// WindowedBranch is one entry of the file's `branches` on the default branch, as it was observed.
+type WindowedBranch struct {
 	Name   Branch // as the file spells it
 	Unread Unread // then Relation is unknown
 	Tip    SHA    // "": the branch is not there
@@ -50,10 +50,10 @@ type Tracked struct {
 	// the line it is its place there; else it was proved by comparisons. 0: none, or none known.
 	Reach int
 	// Demands reports whether rules let us move the branch only to a commit whose PromoteContextFor(Name) is green.
-	Demands bool
-	Twin    Branch   // another branch whose name differs from this one's in case alone; "": none
-	Reports []Report // what Flux said of the commits that this branch stood at lately
-	Moved   *Moved   // our last move of it, from the store; nil: none is known
+	Demands      bool
+	CaseConflict Branch      // another branch whose name differs from this one's in case alone; "": none
+	Reports      []Report    // what Flux said of the commits that this branch stood at lately
+	Moved        *MoveRecord // our last move of it, from the store; nil: none is known
 }
 
 // Relation is how a windowed branch's tip stands to the tip of the branch that it follows.
@@ -71,12 +71,12 @@ const (
 
 // Source is a branch that windowed branches follow: their `from`.
 type Source struct {
-	Tip    SHA      // "": the branch is not there
-	Line   []Commit // its first-parent line, the newest first: Line[0] is Tip
-	Blind  bool     // no checks can be read here at all (git alone)
-	Checks []Required
-	Rules  bool     // Checks is known; false: the rules of the source could not be read
-	Ours   []Status // statuses under PromoteContext on Tip, latest first
+	Tip      SHA      // "": the branch is not there
+	Line     []Commit // its first-parent line, the newest first: Line[0] is Tip
+	NoChecks bool     // no checks can be read here at all (git alone)
+	Checks   []RequiredCheck
+	Rules    bool     // Checks is known; false: the rules of the source could not be read
+	Ours     []Status // statuses under PromoteContext on Tip, latest first
 }
 
 // Commit is one commit of a source's line.
@@ -112,8 +112,8 @@ type Report struct {
 	At     time.Time
 }
 
-// Moved is one move of a windowed branch by sluice.
-type Moved struct {
+// MoveRecord is one move of a windowed branch by sluice.
+type MoveRecord struct {
 	Branch   Branch
 	Old, New SHA // Old "": it was made
 	At       time.Time

@@ -6,7 +6,7 @@ import (
 )
 
 // String names what is required, with the App that must report it.
-func (r Required) String() string {
+func (r RequiredCheck) String() string {
 	if r.App == 0 {
 		return string(r.Context)
 	}
@@ -15,12 +15,12 @@ func (r Required) String() string {
 
 // MetBy reports whether a check answers a requirement: GitHub folds the case of contexts, and where the requirement names an App,
 // only that App's reports count. A status by a person, or by a bot whose App is not known, is nobody's: fail closed.
-func (r Required) MetBy(c Check) bool {
+func (r RequiredCheck) MetBy(c Check) bool {
 	return strings.EqualFold(string(c.Context), string(r.Context)) && (r.App == 0 || c.App == r.App)
 }
 
 // Among finds the worst report that answers a requirement; false if there is none.
-func (r Required) Among(all []Check) (worst CheckState, reported bool) {
+func (r RequiredCheck) Among(all []Check) (worst CheckState, reported bool) {
 	worst = CheckGreen
 	for _, c := range all {
 		if !r.MetBy(c) {

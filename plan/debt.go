@@ -59,8 +59,8 @@ func (d Debt) Status() Status {
 	return Status{Context: d.Context, State: d.State, Description: d.Description}
 }
 
-// Closed is a pull request or merge group that is open no more, or stands at another head or base than it did.
-type Closed struct {
+// Closure is a pull request or merge group that is open no more, or stands at another head or base than it did.
+type Closure struct {
 	Subject Subject
 	SHA     SHA  // its head at the end
 	Merged  bool // that head was merged into the base

@@ -1,7 +1,7 @@
 package plan
 
-// Named is what an event names of a repository: what was observed of that before is void. Fail closed: the zero value is the whole.
-type Named struct {
+// Mention is what an event names of a repository: what was observed of that before is void. Fail closed: the zero value is the whole.
+type Mention struct {
 	Pull   int    // a pull request, and whatever shares its head
 	SHA    SHA    // a commit, and whatever has it as its head
 	Branch Branch // a branch that moved: all that is to be merged into it, and what comes from it

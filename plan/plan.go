@@ -63,19 +63,19 @@ type Snapshot struct {
 	Groups  []Group         // merge groups that wait for our answer
 
 	// Windowed branches: the entries of the default branch's file, each as it stands, and the branches that they follow.
-	Branches []Tracked
+	Branches []WindowedBranch
 	Sources  map[Branch]Source
 
 	// What the store remembers.
 	Refusals []Refusal
 	Repairs  []Repair
-	Merges   []Merged
+	Merges   []MergeRecord
 	Stuck    []Stuck
 
 	// Successes of ours that stand or may stand, and those of the installation's other repositories that an instant ends.
 	Debts  []Debt
 	Others []Debt
-	Closed []Closed // what debts were made for, as far as it is known to be closed, or to have moved on
+	Closed []Closure // what debts were made for, as far as it is known to be closed, or to have moved on
 
 	// Forgotten are statuses under contexts of ours on the heads of pull requests that are open, or were closed unmerged, before debts were
 	// recorded, one each: Number, Head, Base and Ours. They are read once.
@@ -111,22 +111,22 @@ type Base struct {
 	Findings []config.Finding // of the file, errors and warnings
 	Last     Roster           // of the default branch alone, while its file is missing or invalid: that of its newest readable version
 
-	Required []Required // checks that GitHub demands before a merge
-	Strict   bool       // GitHub demands that a head is up to date with the base
-	Queue    bool       // GitHub merges only through its merge queue
-	Rules    bool       // Required, Strict and Queue are known; false: the rules could not be read
-	Ours     []Status   // statuses under our context on Tip
-	Came     []Came     // what reached it lately otherwise than by our merges, the newest first
+	Required []RequiredCheck // checks that GitHub demands before a merge
+	Strict   bool            // GitHub demands that a head is up to date with the base
+	Queue    bool            // GitHub merges only through its merge queue
+	Rules    bool            // Required, Strict and Queue are known; false: the rules could not be read
+	Ours     []Status        // statuses under our context on Tip
+	Landings []Landing       // what reached it lately otherwise than by our merges, the newest first
 }
 
-// Required is a check that a base demands.
-type Required struct {
+// RequiredCheck is a check that a base demands.
+type RequiredCheck struct {
 	Context Context
 	App     int64 // the App that must report it; 0: anybody may
 }
 
-// Came is a commit that reached a base otherwise than by our merge.
-type Came struct {
+// Landing is a commit that reached a base otherwise than by our merge.
+type Landing struct {
 	SHA      SHA
 	By       Login     // hostile text; "" if it is not known
 	At       time.Time // when it arrived, as near as is known
@@ -338,8 +338,8 @@ type Repair struct {
 	At      time.Time
 }
 
-// Merged is a pull request that sluice merged.
-type Merged struct {
+// MergeRecord is a pull request that sluice merged.
+type MergeRecord struct {
 	Pull     int
 	Base     Branch
 	SHA      SHA // the merge's commit

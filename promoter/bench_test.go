@@ -27,7 +27,7 @@ func many(tb testing.TB, at time.Time) plan.Snapshot {
 		tb.Fatal(findings)
 	}
 	const branches, commits = 1000, 250
-	src := plan.Source{Rules: true, Checks: []plan.Required{{Context: "ci/0"}, {Context: "ci/1"}, {Context: "sluice/main"}}}
+	src := plan.Source{Rules: true, Checks: []plan.RequiredCheck{{Context: "ci/0"}, {Context: "ci/1"}, {Context: "sluice/main"}}}
 	for i := range commits {
 		c := plan.Commit{SHA: scenario.SHA(fmt.Sprintf("c%dc", i)), At: at.Add(-time.Duration(i) * time.Hour), Subject: "a change of something somewhere (#1234)", Read: true, ChecksAll: true}
 		for j := range 10 {
@@ -50,7 +50,7 @@ func many(tb testing.TB, at time.Time) plan.Snapshot {
 		name := fmt.Sprintf("rw/cluster-%d", i)
 		policy.Branches = append(policy.Branches, config.Branch{Name: name, From: "main", Window: "w", Checks: asks[i%len(asks)]})
 		reach := 30 + i%(commits-30)
-		s.Branches = append(s.Branches, plan.Tracked{Name: plan.Branch(name), Tip: src.Line[reach].SHA, Relation: plan.Behind, Reach: reach})
+		s.Branches = append(s.Branches, plan.WindowedBranch{Name: plan.Branch(name), Tip: src.Line[reach].SHA, Relation: plan.Behind, Reach: reach})
 	}
 	return s
 }

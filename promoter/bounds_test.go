@@ -54,7 +54,7 @@ func TestLongText(t *testing.T) {
 	at := s.Sources["main"].Tip
 	s.Branches[0].Tip, s.Branches[0].Relation, s.Branches[0].Reach = at, plan.Level, 0
 	s.Branches[0].Reports = []plan.Report{{SHA: at, Object: long, Says: long, State: plan.CheckRed}}
-	s.Branches[3].Twin = plan.Branch(long)
+	s.Branches[3].CaseConflict = plan.Branch(long)
 	s.Stuck = []plan.Stuck{{Branch: s.Branches[6].Name, Old: s.Branches[6].Tip, New: at, At: s.At, Count: 1, Reason: long}}
 	p := promoter.Decide(s)
 	for i, want := range map[int]plan.Kind{0: plan.Failed, 3: plan.Blocked, 6: plan.Blocked, 9: plan.Due} {

@@ -97,7 +97,7 @@ func (d dice) source(s plan.Snapshot, name plan.Branch) plan.Source {
 		return plan.Source{Rules: true}
 	}
 	d.Roll(2) // drawn for nothing: worlds that a fuzzer found stay the same
-	src := plan.Source{Blind: d.Rare(12), Rules: !d.Rare(12)}
+	src := plan.Source{NoChecks: d.Rare(12), Rules: !d.Rare(12)}
 	for i := range 1 + d.Roll(6) {
 		src.Line = append(src.Line, d.commit(s, plan.SHA(fmt.Sprintf("%c%d", name[0], i))))
 	}
@@ -106,7 +106,7 @@ func (d dice) source(s plan.Snapshot, name plan.Branch) plan.Source {
 		src.Tip = "torn"
 	}
 	for range d.Roll(3) {
-		src.Checks = append(src.Checks, plan.Required{Context: scenario.OneOf[plan.Context](d, "ci/build", "lint", "sluice/main", "slow/e2e"), App: scenario.OneOf[int64](d, 0, 0, 7)})
+		src.Checks = append(src.Checks, plan.RequiredCheck{Context: scenario.OneOf[plan.Context](d, "ci/build", "lint", "sluice/main", "slow/e2e"), App: scenario.OneOf[int64](d, 0, 0, 7)})
 	}
 	src.Ours = d.statuses(s, plan.PromoteContext)
 	return src
@@ -152,8 +152,8 @@ func (d dice) statuses(s plan.Snapshot, context plan.Context) []plan.Status {
 }
 
 // tracked is a branch somewhere on its source's line, or not, and now and then one about which the observation contradicts itself.
-func (d dice) tracked(s plan.Snapshot, name, from plan.Branch) plan.Tracked {
-	t := plan.Tracked{Name: name, Demands: d.Rare(3)}
+func (d dice) tracked(s plan.Snapshot, name, from plan.Branch) plan.WindowedBranch {
+	t := plan.WindowedBranch{Name: name, Demands: d.Rare(3)}
 	line := s.Sources[from].Line
 	if len(line) > 0 && !d.Rare(4) {
 		t.Tip = line[d.Roll(len(line))].SHA
@@ -175,7 +175,7 @@ func (d dice) tracked(s plan.Snapshot, name, from plan.Branch) plan.Tracked {
 		t.Seen = scenario.OneOf[plan.SHA](d, "m1", "side", "n1")
 	}
 	if d.Rare(20) {
-		t.Twin = "RW/twin"
+		t.CaseConflict = "RW/twin"
 	}
 	for range d.Roll(4) {
 		t.Reports = append(t.Reports, plan.Report{
@@ -184,7 +184,7 @@ func (d dice) tracked(s plan.Snapshot, name, from plan.Branch) plan.Tracked {
 		})
 	}
 	if d.Rare(3) {
-		t.Moved = &plan.Moved{Branch: name, New: scenario.OneOf(d, t.Tip, "m1"), At: s.At.Add(-time.Hour), Due: s.At.Add(-time.Duration(d.Roll(3)) * time.Hour)}
+		t.Moved = &plan.MoveRecord{Branch: name, New: scenario.OneOf(d, t.Tip, "m1"), At: s.At.Add(-time.Hour), Due: s.At.Add(-time.Duration(d.Roll(3)) * time.Hour)}
 	}
 	return t
 }
@@ -194,7 +194,7 @@ func passes(checks config.Checks, src plan.Source, c plan.Commit) bool {
 	if checks == config.ChecksNone {
 		return true
 	}
-	if !src.Rules || src.Blind || !c.Read || !c.ChecksAll {
+	if !src.Rules || src.NoChecks || !c.Read || !c.ChecksAll {
 		return false
 	}
 	never := []plan.Context{"sluice/main", "slow/e2e", "kustomization/x"}
@@ -226,11 +226,11 @@ func passes(checks config.Checks, src plan.Source, c plan.Commit) bool {
 	if checks == config.ChecksAll {
 		for _, of := range []map[plan.Context][]plan.Check{own, head} {
 			for context := range of {
-				ask = append(ask, plan.Required{Context: context})
+				ask = append(ask, plan.RequiredCheck{Context: context})
 			}
 		}
 	}
-	ask = slices.DeleteFunc(ask, func(r plan.Required) bool { return slices.Contains(never, r.Context) })
+	ask = slices.DeleteFunc(ask, func(r plan.RequiredCheck) bool { return slices.Contains(never, r.Context) })
 	if len(ask) == 0 {
 		return checks == config.ChecksRequired
 	}

@@ -128,7 +128,7 @@ const (
 
 // examiner looks at the checks of commits.
 type examiner struct {
-	required []plan.Required
+	required []plan.RequiredCheck
 	all      bool                      // what is not required counts too
 	ignores  func(context string) bool // those that never count
 }
@@ -199,7 +199,7 @@ func (e *examiner) mark(c *plan.Commit) mark {
 }
 
 // standing is how a required check stands.
-func standing(r plan.Required, own, head []plan.Check) markState {
+func standing(r plan.RequiredCheck, own, head []plan.Check) markState {
 	here, reportedHere := r.Among(own)
 	there, reportedThere := r.Among(head)
 	switch {

@@ -83,11 +83,11 @@ func acceptMove(s *plan.Snapshot, m plan.Move) {
 	if m.Unlock && !m.Unlocked {
 		acceptStatus(s, m.New, plan.Status{Context: plan.PromoteContextFor(m.Branch), State: plan.Success, Description: m.Says, By: s.Us, At: s.At})
 	}
-	i := slices.IndexFunc(s.Branches, func(t plan.Tracked) bool { return t.Name == m.Branch })
+	i := slices.IndexFunc(s.Branches, func(t plan.WindowedBranch) bool { return t.Name == m.Branch })
 	t := &s.Branches[i]
 	at := place(s, plan.Branch(entryOf(s, m.Branch).From), m.New)
 	t.Tip, t.Seen, t.Relation, t.Reach = m.New, m.New, at.relation, at.reach
-	t.Moved = &plan.Moved{Branch: m.Branch, Old: m.Old, New: m.New, At: s.At, Due: m.Due}
+	t.Moved = &plan.MoveRecord{Branch: m.Branch, Old: m.Old, New: m.New, At: s.At, Due: m.Due}
 }
 
 func entryOf(s *plan.Snapshot, name plan.Branch) config.Branch {
@@ -117,13 +117,13 @@ func FuzzForward(f *testing.F) {
 		for _, m := range moves(t, promoter.Decide(s)) {
 			e := entryOf(&s, m.Branch)
 			src := s.Sources[plan.Branch(e.From)]
-			var all []plan.Tracked
+			var all []plan.WindowedBranch
 			for _, v := range s.Branches {
 				if v.Name == m.Branch {
 					all = append(all, v)
 				}
 			}
-			if len(all) != 1 || all[0].Tip != m.Old || all[0].Twin != "" || all[0].Unread.Is() || m.Unlock != all[0].Demands || s.Bases["main"].Policy.Mode != config.Enforce {
+			if len(all) != 1 || all[0].Tip != m.Old || all[0].CaseConflict != "" || all[0].Unread.Is() || m.Unlock != all[0].Demands || s.Bases["main"].Policy.Mode != config.Enforce {
 				t.Fatalf("%+v is moved: %+v", m, all)
 			}
 			v := all[0]
@@ -199,8 +199,8 @@ func FuzzLock(f *testing.F) {
 			src := s.Sources[plan.Branch(entryOf(&s, v.Name).From)]
 			at := place(&s, plan.Branch(entryOf(&s, v.Name).From), v.Tip)
 			told := v.Relation == plan.Behind && v.Reach > 0 && (at.relation == plan.Diverged || at == stands{plan.Behind, v.Reach})
-			once := len(slices.DeleteFunc(slices.Clone(s.Branches), func(o plan.Tracked) bool { return o.Name != v.Name })) == 1
-			if !told || !once || src.Blind || len(src.Line) == 0 || src.Line[0].SHA != src.Tip {
+			once := len(slices.DeleteFunc(slices.Clone(s.Branches), func(o plan.WindowedBranch) bool { return o.Name != v.Name })) == 1
+			if !told || !once || src.NoChecks || len(src.Line) == 0 || src.Line[0].SHA != src.Tip {
 				continue
 			}
 			for _, c := range src.Line[:min(v.Reach, len(src.Line))] {

@@ -47,8 +47,8 @@ func Decide(s plan.Snapshot) plan.Plan {
 type judge struct {
 	s        plan.Snapshot
 	policy   *config.Policy
-	tracked  map[plan.Branch]*plan.Tracked // nil: observed twice, so it is not known which is right
-	stuck    map[position]plan.Stuck       // what was refused where a branch stands, taken together
+	tracked  map[plan.Branch]*plan.WindowedBranch // nil: observed twice, so it is not known which is right
+	stuck    map[position]plan.Stuck              // what was refused where a branch stands, taken together
 	openings map[window.Name]*opening
 	lines    map[plan.Branch]*line
 	goals    map[aim]*goal
@@ -65,7 +65,7 @@ type position struct {
 func newJudge(s plan.Snapshot, policy *config.Policy) *judge {
 	j := &judge{
 		s: s, policy: policy,
-		tracked:  make(map[plan.Branch]*plan.Tracked, len(s.Branches)),
+		tracked:  make(map[plan.Branch]*plan.WindowedBranch, len(s.Branches)),
 		stuck:    make(map[position]plan.Stuck, len(s.Stuck)),
 		openings: map[window.Name]*opening{}, lines: map[plan.Branch]*line{}, goals: map[aim]*goal{},
 		fights: s.Fights(), alarm: plan.Alarm{At: s.At},

@@ -14,7 +14,7 @@ type branchCase struct {
 	j          *judge
 	name, from plan.Branch
 	checks     config.Checks
-	tracked    *plan.Tracked // nil: it was not observed
+	tracked    *plan.WindowedBranch // nil: it was not observed
 	line       *line
 	open       *opening
 	goal       *goal
@@ -174,10 +174,10 @@ func unreadable(d *branchCase) (ruling, bool) {
 
 // caseConflict: where case is folded, a write to one of the two names would be a write to the other.
 func caseConflict(d *branchCase) (ruling, bool) {
-	if d.tracked.Twin == "" {
+	if d.tracked.CaseConflict == "" {
 		return ruling{}, false
 	}
-	return blocked(sayCaseConflict(d.name, d.tracked.Twin)), true
+	return blocked(sayCaseConflict(d.name, d.tracked.CaseConflict)), true
 }
 
 // fought: somebody else keeps setting the status that lets it move. Writing against them for ever would help nobody.
@@ -225,7 +225,7 @@ func sourceMissing(d *branchCase) (ruling, bool) {
 
 // noChecks: git alone knows no checks, so none can have passed.
 func noChecks(d *branchCase) (ruling, bool) {
-	if !d.line.Blind || d.checks == config.ChecksNone {
+	if !d.line.NoChecks || d.checks == config.ChecksNone {
 		return ruling{}, false
 	}
 	return blocked(wordNoChecks), true

@@ -123,13 +123,13 @@ func (w world) source(in source) plan.Source {
 	if in.Missing {
 		return plan.Source{Rules: true}
 	}
-	out := plan.Source{Blind: in.Blind, Rules: !in.Unread, Ours: scenario.Ours(in.Ours, plan.PromoteContext, w.now)}
+	out := plan.Source{NoChecks: in.Blind, Rules: !in.Unread, Ours: scenario.Ours(in.Ours, plan.PromoteContext, w.now)}
 	if in.Required == nil {
 		in.Required = []string{"ci/build"}
 	}
 	for _, name := range in.Required {
 		context, by := scenario.Named(name)
-		out.Checks = append(out.Checks, plan.Required{Context: context, App: by})
+		out.Checks = append(out.Checks, plan.RequiredCheck{Context: context, App: by})
 	}
 	for i, c := range in.Line {
 		out.Line = append(out.Line, w.commit(c, i))
@@ -160,10 +160,10 @@ func (w world) commit(in commit, place int) plan.Commit {
 }
 
 // branch gives a branch that stands on its source's line its relation and reach.
-func (w world) branch(t *testing.T, in branch, s plan.Snapshot) plan.Tracked {
+func (w world) branch(t *testing.T, in branch, s plan.Snapshot) plan.WindowedBranch {
 	t.Helper()
-	out := plan.Tracked{
-		Name: plan.Branch(in.Name), Tip: scenario.SHA(in.At), Seen: scenario.SHA(in.Seen), Demands: in.Demands, Twin: plan.Branch(in.Twin),
+	out := plan.WindowedBranch{
+		Name: plan.Branch(in.Name), Tip: scenario.SHA(in.At), Seen: scenario.SHA(in.Seen), Demands: in.Demands, CaseConflict: plan.Branch(in.Twin),
 		Unread: plan.Unread{Reason: in.Unread},
 	}
 	stood := place(&s, plan.Branch(cmp.Or(in.From, "main")), out.Tip)
@@ -186,7 +186,7 @@ func (w world) branch(t *testing.T, in branch, s plan.Snapshot) plan.Tracked {
 		})
 	}
 	if m := in.Moved; m != nil {
-		out.Moved = &plan.Moved{Branch: out.Name, Old: scenario.SHA(m.Old), New: scenario.SHA(m.New), At: w.now.Add(-m.Due), Due: w.now.Add(-m.Due)}
+		out.Moved = &plan.MoveRecord{Branch: out.Name, Old: scenario.SHA(m.Old), New: scenario.SHA(m.New), At: w.now.Add(-m.Due), Due: w.now.Add(-m.Due)}
 	}
 	return out
 }

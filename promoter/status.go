@@ -56,7 +56,7 @@ func (j *judge) moves(cases []*branchCase) []plan.Move {
 // withdrawals is for every green that would let a branch of cases move on the line where it may not move now. What stands at or
 // behind a branch lets it go nowhere. In mode observe nothing is locked by us, and git alone has no statuses.
 func (j *judge) withdrawals(l *line, cases []*branchCase) []plan.SetStatus {
-	if j.observes() || l.Blind {
+	if j.observes() || l.NoChecks {
 		return nil
 	}
 	byContext := make(map[plan.Context]*branchCase, len(cases))
@@ -150,7 +150,7 @@ func (j *judge) sums(cases []*branchCase) []plan.SetStatus {
 	var tips []plan.SHA // in the file's order
 	for _, d := range cases {
 		tip := d.line.Tip
-		if tip == "" || d.line.Blind {
+		if tip == "" || d.line.NoChecks {
 			continue
 		}
 		if byTip[tip] == nil {

@@ -156,7 +156,7 @@ func (k *look) placeOf(a plan.Action) plot {
 	return plotOf(k.repo, of.sha, of.context)
 }
 
-// outlived tells that time has changed the plan while its statuses were written, at GitHub's pace, one after the other: an
+// outlived reports whether time has changed the plan while its statuses were written, at GitHub's pace, one after the other: an
 // opening does not wait for hundreds of them. What takes green back waits for nothing, and what opens is bound by its own
 // pin. A few are written all the same, so that instants that follow each other closely keep no status for ever.
 func (k *look) outlived(a plan.Action) bool {
@@ -345,7 +345,7 @@ func reasonOf(err error) string {
 func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status, class forge.Class) error {
 	ctx, cancel := inHand(forge.WithClass(ctx, class))
 	defer cancel()
-	s.Description, s.Target = brief(s.Description), k.loop.link(k.repo, k.target(sha, s.Context))
+	s.Description, s.Target = shorten(s.Description), k.loop.link(k.repo, k.target(sha, s.Context))
 	return k.loop.forge.SetStatus(ctx, k.repo, sha, s)
 }
 

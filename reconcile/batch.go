@@ -37,7 +37,7 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 	return k.act(ctx, rest)
 }
 
-// aged tells that what is left of an observation's half minute may not suffice.
+// aged reports whether what is left of an observation's half minute may not suffice.
 func (k *look) aged() bool { return k.loop.now().tick-k.last.tick >= agedAfter }
 
 // dated reports whether something that time makes void rests on details that are too old for it, its own or those of another pull request

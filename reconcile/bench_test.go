@@ -31,7 +31,7 @@ func (s still) Owe(_ context.Context, _ plan.Repo, _ time.Time, d ...plan.Debt) 
 }
 func (s still) Acquit(context.Context, ...int64) error           { return nil }
 func (s still) Unpaid(context.Context, int64, int, string) error { return nil }
-func (s still) Debts(context.Context) ([]store.Owed, error)      { return nil, nil }
+func (s still) Debts(context.Context) ([]store.DebtRow, error)   { return nil, nil }
 func (s still) Swept(context.Context, plan.Repo) error           { return nil }
 func (s still) CountStatuses(context.Context, plan.Repo, plan.SHA, plan.Context) (int, error) {
 	return 0, nil
@@ -68,7 +68,7 @@ func crowded() *Loop {
 		s.repos = append(s.repos, repository(id+1, id%50))
 	}
 	l := New(Options{Forge: s, Store: s, Decide: func(s plan.Snapshot) plan.Plan { return plan.Plan{Wake: s.At.Add(time.Hour)} }})
-	l.takeIn(s.repos)
+	l.adoptList(s.repos)
 	for _, e := range l.queue.repos {
 		e.resync = time.Hour
 		e.wake = l.began.Add(time.Hour)
@@ -81,7 +81,7 @@ func BenchmarkPoke(b *testing.B) {
 	l := crowded()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		l.Poke(repository(int64(i%crowd)+1, 0), Changed, plan.Named{})
+		l.Poke(repository(int64(i%crowd)+1, 0), Changed, plan.Mention{})
 	}
 }
 

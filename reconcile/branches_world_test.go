@@ -55,7 +55,7 @@ func (h *hub) addBranches(s *plan.Snapshot) {
 	s.Sources = map[plan.Branch]plan.Source{"main": main}
 	for _, name := range h.names() {
 		b := h.branches[name]
-		t := plan.Tracked{Name: name, Tip: commit(b.at), Relation: plan.Behind, Demands: b.demands}
+		t := plan.WindowedBranch{Name: name, Tip: commit(b.at), Relation: plan.Behind, Demands: b.demands}
 		switch b.at {
 		case 0:
 			t.Relation = plan.Absent

@@ -20,7 +20,7 @@ func (e *entry) class(now instant) forge.Class {
 	switch {
 	case e.place <= now.tick && (e.urgent || e.place != 0), !e.wake.IsZero() && !e.wake.After(now.wall), e.lastCall(now) <= now.tick:
 		return forge.Opening
-	case e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.settle) > now.tick:
+	case e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.tick:
 		return forge.Resync
 	case e.doubt() <= now.tick:
 		return forge.Doubt
@@ -30,16 +30,16 @@ func (e *entry) class(now instant) forge.Class {
 
 // doubt is when an event has waited for so long that what is green here may not stay so unseen; never: nothing is, or none waits.
 func (e *entry) doubt() tick {
-	if e.noted == never || e.kinds[plan.Release] == 0 {
+	if e.eventAt == never || e.kinds[plan.Release] == 0 {
 		return never
 	}
-	return e.noted + doubtAfter
+	return e.eventAt + doubtAfter
 }
 
 // lastCall is when what waits for an open window, or what an event may have brought, is looked at once more as an opening's, so that nothing
 // that became ready is left behind at the close because the hour had no look for its event; never: a look came since, or nothing waits.
 func (e *entry) lastCall(now instant) tick {
-	if !e.closes.After(now.wall) || e.noted == never && e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
+	if !e.closes.After(now.wall) || e.eventAt == never && e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
 		return never
 	}
 	if at := now.tickOf(e.closes) - closeAhead; e.ended < at {
@@ -260,8 +260,8 @@ func ending(until time.Time, lists ...[]plan.Debt) (n int) {
 	return n
 }
 
-// settleForeseen follows a look that our own count of GitHub's budgets ended: looks for events wait, and what an opening needs goes on.
-func (k *look) settleForeseen(limit *forge.Error, now instant) {
+// scheduleForeseen follows a look that our own count of GitHub's budgets ended: looks for events wait, and what an opening needs goes on.
+func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 	e, ln := k.entry, k.line
 	again := now.tick + limitPause(now.wall, limit.Until, 1)
 	if e.resync <= now.tick {
@@ -271,7 +271,7 @@ func (k *look) settleForeseen(limit *forge.Error, now instant) {
 		ln.paced.points = max(ln.paced.points, again)
 	}
 	if e.began < forge.Doubt {
-		e.noted = min(e.noted, e.event)
+		e.eventAt = min(e.eventAt, e.event)
 		e.due = min(e.due, e.doubt(), e.lastCall(now))
 	}
 	if k.full != nil || e.began != forge.Resync {

@@ -224,7 +224,7 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		})
 		for time.Now().Before(opening) {
 			for _, r := range many[:9] {
-				w.loop.Poke(r, reconcile.Changed, plan.Named{})
+				w.loop.Poke(r, reconcile.Changed, plan.Mention{})
 			}
 			time.Sleep(time.Second)
 		}
@@ -272,7 +272,7 @@ func TestAnHourIsSpentEvenly(t *testing.T) {
 		defer stop()
 		for time.Now().Before(renewed.Add(-time.Second)) {
 			for _, r := range many {
-				w.loop.Poke(r, reconcile.Changed, plan.Named{})
+				w.loop.Poke(r, reconcile.Changed, plan.Mention{})
 			}
 			time.Sleep(time.Second)
 		}
@@ -318,7 +318,7 @@ func TestWritesOfLongAgoLetNobodyWait(t *testing.T) {
 		w.set(func() { left = 3000 })
 		from := time.Now()
 		for _, r := range many {
-			w.loop.Poke(r, reconcile.Changed, plan.Named{})
+			w.loop.Poke(r, reconcile.Changed, plan.Mention{})
 		}
 		time.Sleep(40 * time.Second)
 		for _, r := range many {
@@ -391,7 +391,7 @@ func TestWritesAtOnceLetNobodyWaitLongerThanTheHour(t *testing.T) {
 		time.Sleep(time.Until(renewed) + time.Second)
 		from := time.Now()
 		for _, r := range many {
-			w.loop.Poke(r, reconcile.Changed, plan.Named{})
+			w.loop.Poke(r, reconcile.Changed, plan.Mention{})
 		}
 		time.Sleep(time.Minute)
 		for _, r := range many {
@@ -417,7 +417,7 @@ func TestReadsSpendAnHourEvenly(t *testing.T) {
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
 		for time.Now().Before(renewed.Add(-time.Minute)) {
-			w.loop.Poke(one, reconcile.Changed, plan.Named{})
+			w.loop.Poke(one, reconcile.Changed, plan.Mention{})
 			time.Sleep(time.Second)
 		}
 		w.set(func() {
@@ -456,7 +456,7 @@ func TestAnEventGoesBeforeResyncs(t *testing.T) {
 			t.Fatalf("%d wait", n)
 		}
 		from := time.Now()
-		w.loop.Poke(many[7], reconcile.Changed, plan.Named{})
+		w.loop.Poke(many[7], reconcile.Changed, plan.Mention{})
 		time.Sleep(10 * time.Second)
 		if len(of(w, from, many[7], "observe")) == 0 {
 			t.Error("the event waits for resyncs")
@@ -480,7 +480,7 @@ func TestEventsWithoutEndKeepNoResyncForEver(t *testing.T) {
 		defer stop()
 		for time.Since(from) < 2*time.Hour {
 			for _, r := range many[:40] {
-				w.loop.Poke(r, reconcile.Changed, plan.Named{})
+				w.loop.Poke(r, reconcile.Changed, plan.Mention{})
 			}
 			time.Sleep(5 * time.Second)
 		}

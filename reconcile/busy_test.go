@@ -27,7 +27,7 @@ func TestEventsOnOthersVoidNothing(t *testing.T) {
 				case c.op == "observe" && c.part == nil:
 					looks++
 				case c.op == "status" && looks == 1 && c.pull%10 == 0: // each tenth write sees an event about another one
-					w.noteOf(one, plan.Named{Pull: 1000 + c.pull, SHA: plan.SHA(fmt.Sprint(c.pull)), Target: "main"})
+					w.noteOf(one, plan.Mention{Pull: 1000 + c.pull, SHA: plan.SHA(fmt.Sprint(c.pull)), Target: "main"})
 				}
 				return nil
 			}
@@ -61,7 +61,7 @@ func TestEventsOnOthersVoidNothing(t *testing.T) {
 // TestAnEventVoidsOneOfMany: of three that are merged on one observation an event names one, amid its unit. It is put back, and the
 // others are merged.
 func TestAnEventVoidsOneOfMany(t *testing.T) {
-	for name, named := range map[string]plan.Named{
+	for name, named := range map[string]plan.Mention{
 		"by its number": {Pull: 2, SHA: "another head", Target: "main"},
 		"by its head":   {SHA: headOf(2)},
 	} {
@@ -112,7 +112,7 @@ func TestAStatusThatEventsAlwaysVoid(t *testing.T) {
 					next := 10 + looks
 					w.change(one, func(h *hub) { h.pulls[next] = &pull{number: next, head: 1, hold: true} })
 					if w.state(one, 1) == "new" {
-						w.noteOf(one, plan.Named{SHA: headOf(1)})
+						w.noteOf(one, plan.Mention{SHA: headOf(1)})
 					}
 				}
 				return nil
@@ -299,7 +299,7 @@ func TestNoBranchIsDeletedThatSomebodyWantsToMergeInto(t *testing.T) {
 			}
 			w.after = func(c call) error {
 				if c.op == "merge" && c.pull == 1 {
-					w.noteOf(one, plan.Named{Pull: 9, SHA: "9", Target: "topic1"})
+					w.noteOf(one, plan.Mention{Pull: 9, SHA: "9", Target: "topic1"})
 				}
 				return nil
 			}

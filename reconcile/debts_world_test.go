@@ -14,7 +14,7 @@ import (
 // ledgerOf is the debts that the world's store keeps, by number.
 type ledgerOf struct {
 	last  int64
-	debts map[int64]store.Owed
+	debts map[int64]store.DebtRow
 }
 
 func (l *ledgerOf) owe(r plan.Repo, d plan.Debt) plan.Debt {
@@ -26,9 +26,9 @@ func (l *ledgerOf) owe(r plan.Repo, d plan.Debt) plan.Debt {
 	l.last++
 	d.Number = l.last
 	if l.debts == nil {
-		l.debts = map[int64]store.Owed{}
+		l.debts = map[int64]store.DebtRow{}
 	}
-	l.debts[d.Number] = store.Owed{Repo: r, Debt: d}
+	l.debts[d.Number] = store.DebtRow{Repo: r, Debt: d}
 	return d
 }
 
@@ -70,7 +70,7 @@ func (w *world) Unpaid(ctx context.Context, number int64, tries int, reason stri
 	return nil
 }
 
-func (w *world) Debts(ctx context.Context) ([]store.Owed, error) {
+func (w *world) Debts(ctx context.Context) ([]store.DebtRow, error) {
 	if _, err := w.enter(ctx, call{op: "debts"}); err != nil {
 		return nil, err
 	}
@@ -78,10 +78,10 @@ func (w *world) Debts(ctx context.Context) ([]store.Owed, error) {
 }
 
 // debts are those that the world's store has, by number.
-func (w *world) debts() []store.Owed {
+func (w *world) debts() []store.DebtRow {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.SortedFunc(maps.Values(w.owed.debts), func(a, b store.Owed) int { return cmp.Compare(a.Debt.Number, b.Debt.Number) })
+	return slices.SortedFunc(maps.Values(w.owed.debts), func(a, b store.DebtRow) int { return cmp.Compare(a.Debt.Number, b.Debt.Number) })
 }
 
 func (w *world) Swept(ctx context.Context, r plan.Repo) error {

@@ -35,7 +35,7 @@ func (l *Loop) discoverAll(ctx context.Context) {
 		default:
 			fails++
 			pause = l.listPause(err, fails)
-			l.tellList(ctx, err)
+			l.logList(ctx, err)
 		}
 		l.awaitList(ctx, pause, fails)
 	}
@@ -122,9 +122,9 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	began := l.now()
 	repos, err := l.forge.Repositories(bounded)
 	l.listed(err)
-	var some *forge.Unlisted // not on one bad installation's account are all others left alone
+	var some *forge.PartialListError // not on one bad installation's account are all others left alone
 	if errors.As(err, &some) {
-		l.tellList(ctx, err)
+		l.logList(ctx, err)
 		err = nil
 	}
 	if fresh := l.unknown(repos); len(fresh) > 0 {
@@ -132,7 +132,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 			return 0, err
 		}
 	}
-	l.takeIn(repos)
+	l.adoptList(repos)
 	if err != nil {
 		return 0, err // the list may lack some: nobody is forgotten on its word
 	}
@@ -143,7 +143,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 		}
 	}
 	if some == nil {
-		l.tellList(ctx, nil)
+		l.logList(ctx, nil)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,10 +181,10 @@ func (l *Loop) listed(err error) {
 	l.health.list.add(l.now().wall, err)
 }
 
-// tellList logs how the list of repositories went, when that is another thing than the last time.
-func (l *Loop) tellList(ctx context.Context, err error) {
+// logList logs how the list of repositories went, when that is another thing than the last time.
+func (l *Loop) logList(ctx context.Context, err error) {
 	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(kindOf(err))
-	var some *forge.Unlisted
+	var some *forge.PartialListError
 	if errors.As(err, &some) {
 		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)
 	}
@@ -196,10 +196,10 @@ func (l *Loop) tellList(ctx context.Context, err error) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if key == l.health.said {
+	if key == l.health.logged {
 		return
 	}
-	l.health.said = key
+	l.health.logged = key
 	if err == nil {
 		l.log.Log(ctx, level, says)
 		return
@@ -220,8 +220,8 @@ func (l *Loop) unknown(repos []plan.Repo) []plan.Repo {
 	return fresh
 }
 
-// takeIn puts a list's repositories into the queue. New ones are looked at soon.
-func (l *Loop) takeIn(repos []plan.Repo) {
+// adoptList puts a list's repositories into the queue. New ones are looked at soon.
+func (l *Loop) adoptList(repos []plan.Repo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now().tick
@@ -244,7 +244,7 @@ func (l *Loop) takeIn(repos []plan.Repo) {
 }
 
 // missing forgets those that a list should name and does not, and gives them. Those taken in after the list began are left alone.
-func (l *Loop) missing(repos []plan.Repo, some *forge.Unlisted, began tick) []plan.Repo {
+func (l *Loop) missing(repos []plan.Repo, some *forge.PartialListError, began tick) []plan.Repo {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	listed := make(map[*entry]bool, len(repos))

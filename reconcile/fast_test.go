@@ -56,7 +56,7 @@ func TestAThousandAtOnce(t *testing.T) {
 		for n := range many {
 			r := fleet()[n%20]
 			w.change(r, func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
-			w.noteOf(r, plan.Named{Pull: n + 1, SHA: headOf(n + 1), Target: "main"})
+			w.noteOf(r, plan.Mention{Pull: n + 1, SHA: headOf(n + 1), Target: "main"})
 		}
 		time.Sleep(time.Minute)
 		took, theirs := w.lastOf(from, many, "status"), many/64*far+far
@@ -79,7 +79,7 @@ func TestFirstEventsOfQuietRepositories(t *testing.T) {
 		for n := range many {
 			r := fleet()[n%20]
 			w.change(r, func(h *hub) { h.pulls[n+1] = &pull{number: n + 1, head: 1, hold: true} })
-			w.noteOf(r, plan.Named{Pull: n + 1, SHA: headOf(n + 1), Target: "main"})
+			w.noteOf(r, plan.Mention{Pull: n + 1, SHA: headOf(n + 1), Target: "main"})
 			time.Sleep(time.Second / 20)
 		}
 		time.Sleep(time.Minute)
@@ -128,7 +128,7 @@ func TestAThousandAnnouncedWithinASecond(t *testing.T) {
 		}
 		from := time.Now()
 		for n := range many {
-			w.noteOf(fleet()[n%20], plan.Named{Pull: n + 1, SHA: headOf(n + 1), Target: "main", Arrival: true})
+			w.noteOf(fleet()[n%20], plan.Mention{Pull: n + 1, SHA: headOf(n + 1), Target: "main", Arrival: true})
 			time.Sleep(time.Millisecond)
 		}
 		time.Sleep(time.Minute)

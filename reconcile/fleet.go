@@ -26,7 +26,7 @@ func (v *moving) resembles(m plan.Move, err error) {
 	}
 }
 
-// systematic tells that moves were refused as a whole for the reason that kept single branches before them.
+// systematic reports whether moves were refused as a whole for the reason that kept single branches before them.
 func (v *moving) systematic(moves []plan.Move, why string) bool {
 	return v.alike >= alikeMost && alikeOf(why, moves...) == v.reason
 }

@@ -107,11 +107,11 @@ func TestWhatAnEventNamesIsReadInFull(t *testing.T) {
 				return nil
 			}
 		})
-		w.noteOf(one, plan.Named{Pull: 4, SHA: "abc", Target: "main"})
+		w.noteOf(one, plan.Mention{Pull: 4, SHA: "abc", Target: "main"})
 		time.Sleep(10 * time.Second)
-		w.noteOf(one, plan.Named{SHA: "def"})
+		w.noteOf(one, plan.Mention{SHA: "def"})
 		time.Sleep(10 * time.Second)
-		w.noteOf(one, plan.Named{Branch: "main"})
+		w.noteOf(one, plan.Mention{Branch: "main"})
 		time.Sleep(10 * time.Second)
 		var got []string
 		for _, c := range w.of(from, "observe") {

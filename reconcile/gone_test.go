@@ -79,7 +79,7 @@ func TestOneBadInstallationKeepsNoOtherWaiting(t *testing.T) {
 				if c.op != "repositories" {
 					return nil
 				}
-				return &forge.Unlisted{Installations: []int64{77}, Err: &forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}}
+				return &forge.PartialListError{Installations: []int64{77}, Err: &forge.Error{Kind: forge.Unauthorized, Reason: "Bad credentials"}}
 			}
 			delete(w.hubs, 2)
 			delete(w.hubs, 3)

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// panicked is a panic as an error.
-type panicked struct {
+// panicError is a panic as an error.
+type panicError struct {
 	value any
 	stack []byte
 }
 
 // Error implements error.
-func (p *panicked) Error() string { return fmt.Sprintf("panic: %v", p.value) }
+func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 // guard turns a panic of f into an error: one poisoned repository must not stop the others.
 func guard(f func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = &panicked{value: p, stack: debug.Stack()}
+			err = &panicError{value: p, stack: debug.Stack()}
 		}
 	}()
 	return f()

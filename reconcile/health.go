@@ -14,7 +14,7 @@ type health struct {
 	reads   error         // the store's last word on a read; nil: it works
 	store   error         // the store's last word on a write: one that can still be read is not well for it
 	setup   string        // what is wrong with GitHub's address, the way to it or the App's key, for everybody; "": nothing
-	said    string        // what the log said last of the list of repositories; "": it is well
+	logged  string        // what the log said last of the list of repositories; "": it is well
 	list    lag           // of the list of repositories
 	skew    time.Duration // our clock minus GitHub's, as the last look saw it
 }
@@ -60,8 +60,8 @@ func (l *Loop) unkept(err error) error {
 	return l.stored(err)
 }
 
-// ailing tells that the last write to the store failed.
-func (l *Loop) ailing() bool {
+// degraded reports whether the last write to the store failed.
+func (l *Loop) degraded() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.health.store != nil

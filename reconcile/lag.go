@@ -35,7 +35,7 @@ func (g *lag) add(now time.Time, err error) {
 	if g.since.IsZero() {
 		g.since = now
 	}
-	g.why, g.kind = brief(wordOfFailure(err)), wordOfKind(err)
+	g.why, g.kind = shorten(wordOfFailure(err)), wordOfKind(err)
 }
 
 // lagging notes on a repository what a look's end means for it. Ends that only want another look at once say nothing.

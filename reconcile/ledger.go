@@ -134,7 +134,7 @@ func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
 }
 
 // recall takes in what the store has.
-func (l *ledger) recall(all []store.Owed, now instant) {
+func (l *ledger) recall(all []store.DebtRow, now instant) {
 	for _, o := range all {
 		at := plotOf(o.Repo, o.Debt.SHA, o.Debt.Context)
 		if newer, ok := l.at(at); ok && newer.Number >= o.Debt.Number {

@@ -175,13 +175,13 @@ func TestAPaymentThatPanicsIsTriedAgain(t *testing.T) {
 		defer stop()
 		time.Sleep(59 * time.Minute)
 		w.set(func() {
-			panicked := 0
+			panicError := 0
 			w.fault = func(c call) error {
 				if c.op == "observe" {
 					return errors.New("away")
 				}
-				if c.op == "status" && panicked < 8 {
-					panicked++
+				if c.op == "status" && panicError < 8 {
+					panicError++
 					w.mu.Lock() // enter gives it back
 					panic("payment")
 				}

@@ -15,19 +15,19 @@ const (
 
 // How notes are gathered into looks.
 const (
-	// settleQuiet is how long a repository must be quiet after a note before it is looked at: one push makes several events.
-	settleQuiet = 250 * time.Millisecond
-	// settleFirst is how long an event that breaks a silence waits for those that come with it.
-	settleFirst = 10 * time.Millisecond
-	// settleMost is the longest that a note waits for quiet.
-	settleMost = time.Second
+	// burstQuiet is how long a repository must be quiet after a note before it is looked at: one push makes several events.
+	burstQuiet = 250 * time.Millisecond
+	// burstFirst is how long an event that breaks a silence waits for those that come with it.
+	burstFirst = 10 * time.Millisecond
+	// burstMost is the longest that a note waits for quiet.
+	burstMost = time.Second
 	// echoWait is how long after a merge or an update of ours the repository is looked at again, so that the echoes of many
 	// writes make one look.
 	echoWait = 2 * time.Second
-	// heardWait is how long a report of Flux waits for others. Reports come when many clusters apply one commit: the next look
-	// for their sake alone begins heardRest after the last one's end at the earliest.
-	heardWait = 5 * time.Second
-	heardRest = 30 * time.Second
+	// reportWait is how long a report of Flux waits for others. Reports come when many clusters apply one commit: the next look
+	// for their sake alone begins reportRest after the last one's end at the earliest.
+	reportWait = 5 * time.Second
+	reportRest = 30 * time.Second
 	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
 	namesMost = 2000
 	// voidMost is how many looks in a row events may keep from every write. After that statuses that shut are written

@@ -44,8 +44,8 @@ type look struct {
 	again   bool                       // GitHub's refusal changed what is to be decided
 	left    map[plot]int               // where events kept this look from a write, and how many looks in a row they did
 	acquit  []int64                    // debts that ended, and that the store still has
-	counts  map[store.Tallied]int      // how many statuses stand where this look wrote some; negative: not known
-	counted map[store.Tallied]bool     // of counts, what the store does not have yet
+	counts  map[store.TallyKey]int     // how many statuses stand where this look wrote some; negative: not known
+	counted map[store.TallyKey]bool    // of counts, what the store does not have yet
 	budget  int                        // statuses a minute at GitHub's pace; 0: unlimited
 	swept   bool                       // this look read what was closed before debts were recorded
 	full    error                      // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
@@ -65,7 +65,7 @@ func (l *Loop) newLook(e *entry, now instant) *look {
 	return &look{
 		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count),
 		seen: e.events.count, began: now.tick, event: e.event, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{}, left: map[plot]int{},
-		counts: map[store.Tallied]int{}, counted: map[store.Tallied]bool{},
+		counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{},
 	}
 }
 
@@ -93,13 +93,13 @@ func (k *look) run(ctx context.Context) {
 	if err != nil && ctx.Err() != nil {
 		err = errStopped
 	}
-	k.tellEnd(ctx, err)
+	k.logEnd(ctx, err)
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
 	k.measured(p, err, now)
-	k.settle(p, err, now)
+	k.schedule(p, err, now)
 	k.line.merging -= k.merging
 	l.queue.end(k.entry, k.line, now.tick)
 	l.wakeUp()
@@ -107,7 +107,7 @@ func (k *look) run(ctx context.Context) {
 
 // through is the look itself.
 func (k *look) through(ctx context.Context) (plan.Plan, error) {
-	s, noted, err := k.observe(ctx)
+	s, notes, err := k.observe(ctx)
 	if err != nil {
 		return plan.Plan{}, err
 	}
@@ -116,11 +116,11 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 		return plan.Plan{}, err
 	}
 	k.shown, k.bases = p, s.Bases
-	k.tell(p)
+	k.logPlan(p)
 	k.measure(p)
 	k.entry.attention = attentionTo(p)
-	if k.end == nil && k.loop.ailing() { // nothing is released without memory: the store has to show first that it works again
-		if err := k.remember(ctx, p, noted, errStore); err != nil {
+	if k.end == nil && k.loop.degraded() { // nothing is released without memory: the store has to show first that it works again
+		if err := k.remember(ctx, p, notes, errStore); err != nil {
 			k.end = fmt.Errorf("%w: %w", errStore, err)
 		}
 	}
@@ -138,7 +138,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if errors.Is(err, errStopped) || errors.Is(k.end, errStore) {
 		return p, err // the due row stays where it is: the next start looks again
 	}
-	if kept := k.remember(ctx, p, noted, err); kept != nil {
+	if kept := k.remember(ctx, p, notes, err); kept != nil {
 		return p, kept
 	}
 	if k.swept {
@@ -160,12 +160,12 @@ func (k *look) decide(s plan.Snapshot) (p plan.Plan, err error) {
 
 // observe looks at the whole repository. It gives the store's count of notes from before.
 func (k *look) observe(ctx context.Context) (plan.Snapshot, int64, error) {
-	s, noted, err := k.read(ctx, forge.Ask{Rules: k.rules})
+	s, notes, err := k.read(ctx, forge.Ask{Rules: k.rules})
 	if err == nil {
 		k.at, k.entry.answered = s.At, k.seen
 		k.observed(s)
 	}
-	return s, noted, err
+	return s, notes, err
 }
 
 // read reads GitHub and adds what the store remembers. What it remembers can only hold back, so without it nothing is done
@@ -214,7 +214,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if glance || ask.Pulls == nil { // else no branch moves on it
 		k.seeBranches(ctx, s)
 	}
-	return s, memory.Noted, nil
+	return s, memory.Notes, nil
 }
 
 // lastRefusals is the last refusal to move each branch.
@@ -299,9 +299,9 @@ func (k *look) observed(s plan.Snapshot) {
 	if k.entry.state != looking {
 		return // it was forgotten meanwhile
 	}
-	k.entry.open, k.entry.blind = openOf(s), false
+	k.entry.open, k.entry.unobserved = openOf(s), false
 	if k.entry.events.shown(k.seen, k.entry.open) {
-		k.entry.settle, k.entry.noted, k.entry.prompt = never, never, never
+		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never
 	}
 	k.entry.events.forget(k.seen)
 	k.entry.bases = slices.Collect(maps.Keys(s.Bases))
@@ -323,11 +323,11 @@ func heads(s plan.Snapshot) []plan.SHA {
 }
 
 // remember keeps the plan, and moves the repository's due row.
-func (k *look) remember(ctx context.Context, p plan.Plan, noted int64, end error) error {
+func (k *look) remember(ctx context.Context, p plan.Plan, notes int64, end error) error {
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	l := k.loop
-	kept := store.Look{At: k.at, Plan: p, Due: k.due(p, end), Noted: noted, Roster: k.roster, Warnings: warnings(p)}
+	kept := store.Look{At: k.at, Plan: p, Due: k.due(p, end), Notes: notes, Roster: k.roster, Warnings: warnings(p)}
 	return l.stored(l.store.Looked(ctx, k.repo, kept))
 }
 

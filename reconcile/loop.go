@@ -48,7 +48,7 @@ type Store interface {
 	Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...plan.Debt) ([]plan.Debt, error)
 	Acquit(ctx context.Context, numbers ...int64) error
 	Unpaid(ctx context.Context, number int64, tries int, reason string) error
-	Debts(ctx context.Context) ([]store.Owed, error)
+	Debts(ctx context.Context) ([]store.DebtRow, error)
 	Swept(ctx context.Context, repo plan.Repo) error
 	Looked(ctx context.Context, repo plan.Repo, l store.Look) error
 	Record(ctx context.Context, acts ...store.Act) error
@@ -112,7 +112,7 @@ func New(o Options) *Loop {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Meter == nil {
-		o.Meter = unmeasured{}
+		o.Meter = noMeter{}
 	}
 	if o.Link == nil {
 		o.Link = func(plan.Repo, Target) string { return "" }
@@ -216,7 +216,7 @@ func (l *Loop) wakeUp() {
 
 // Poke tells the loop that GitHub said something about a repository, and what it named of it. It never blocks. A repository without
 // a name is about none: only the hint counts then.
-func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Named) {
+func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	if hint == Membership {
 		select {
 		case l.discover <- struct{}{}:
@@ -283,7 +283,7 @@ func (l *Loop) ignore(repo plan.Repo) {
 func (l *Loop) revive(e *entry) {
 	if e.lost() {
 		now := l.now().tick
-		e.gones, e.hold, e.resync = 0, 0, now
+		e.gones, e.notBefore, e.resync = 0, 0, now
 		l.queue.soon(e, now)
 		l.ledger.retry(e.repo)
 		l.payUp()

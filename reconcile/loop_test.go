@@ -459,10 +459,10 @@ func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
 		since := time.Now()
 		for range 3 {
 			for _, hint := range []reconcile.Hint{reconcile.Changed, reconcile.Membership, reconcile.Reported} {
-				w.loop.Poke(stranger, hint, plan.Named{})
+				w.loop.Poke(stranger, hint, plan.Mention{})
 			}
-			w.loop.Poke(bare, reconcile.Changed, plan.Named{})
-			w.loop.Poke(bare, reconcile.Membership, plan.Named{})
+			w.loop.Poke(bare, reconcile.Changed, plan.Mention{})
+			w.loop.Poke(bare, reconcile.Membership, plan.Mention{})
 			time.Sleep(20 * time.Second)
 		}
 		looks := 0
@@ -654,7 +654,7 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 		delete(w.hubs, 2)
 		w.mu.Unlock()
 		for range 5 {
-			w.loop.Poke(repo(2), reconcile.Changed, plan.Named{})
+			w.loop.Poke(repo(2), reconcile.Changed, plan.Mention{})
 			time.Sleep(2 * time.Second)
 		}
 		if n := len(of(w, from, repo(2), "observe")); n != 2 {
@@ -1055,15 +1055,15 @@ func TestManyOpenAreReadAgainInBatchesBeforeTheirMerges(t *testing.T) {
 		stop := w.run(reconcile.Options{})
 		defer stop()
 		time.Sleep(time.Until(opening) - time.Second)
-		told := false
+		logged := false
 		w.set(func() {
 			w.slow = 300 * time.Millisecond
 			// After the whole repository was read, one of the later ones is put on hold, and we are not told.
 			w.after = func(c call) error {
 				if c.op == "observe" && c.part == nil && !time.Now().Before(opening) {
 					w.change(one, func(h *hub) { h.pulls[110].hold = true })
-					if !told {
-						told = true
+					if !logged {
+						logged = true
 						w.note(one) // about something else: what is read again is not void
 					}
 				}

@@ -57,7 +57,7 @@ func TestRepositoriesAreBounded(t *testing.T) {
 	if e := l.known(repository(2, 1), Changed); e != nil {
 		t.Error("a delivery brought one more")
 	}
-	l.takeIn([]plan.Repo{repository(3, 1)})
+	l.adoptList([]plan.Repo{repository(3, 1)})
 	if n := len(l.queue.repos); n != reposMost {
 		t.Errorf("a list made them %d", n)
 	}
@@ -94,7 +94,7 @@ func TestWhatLagsIsCountedOnce(t *testing.T) {
 // and the one that the plan asked for are not put off with it.
 func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
 	for name, asked := range map[string]func(l *Loop, e *entry, now tick){
-		"an event":   func(l *Loop, e *entry, now tick) { l.queue.note(e, plan.Named{Pull: 1}, now-100*time.Millisecond) },
+		"an event":   func(l *Loop, e *entry, now tick) { l.queue.note(e, plan.Mention{Pull: 1}, now-100*time.Millisecond) },
 		"the plan's": func(l *Loop, e *entry, now tick) { l.queue.soon(e, now+time.Second) },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +108,7 @@ func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
 				t.Fatalf("began as %d", e.began)
 			}
 			k := l.newLook(e, now)
-			k.settle(plan.Plan{}, &forge.Error{Kind: forge.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)
+			k.schedule(plan.Plan{}, &forge.Error{Kind: forge.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)
 			l.queue.end(e, k.line, now.tick)
 			if wait := e.alarm - now.tick; wait > time.Second {
 				t.Errorf("it is looked at %s later", wait)

@@ -21,12 +21,12 @@ type Meter interface {
 	Release(since time.Duration)
 }
 
-// unmeasured measures nothing.
-type unmeasured struct{}
+// noMeter measures nothing.
+type noMeter struct{}
 
-func (unmeasured) Look(string, time.Duration) {}
-func (unmeasured) Status(time.Duration)       {}
-func (unmeasured) Release(time.Duration)      {}
+func (noMeter) Look(string, time.Duration) {}
+func (noMeter) Status(time.Duration)       {}
+func (noMeter) Release(time.Duration)      {}
 
 // Census is what the loop has before it at one instant, counted over all repositories.
 type Census struct {

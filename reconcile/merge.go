@@ -142,7 +142,7 @@ func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 	}
 	act := k.actOf(m)
 	act.Reason = m.Description
-	act.Merged = &plan.Merged{Pull: m.Pull, Base: m.Base, SHA: sha, At: act.At, Releases: m.Releases}
+	act.Merged = &plan.MergeRecord{Pull: m.Pull, Base: m.Base, SHA: sha, At: act.At, Releases: m.Releases}
 	if err := k.finish(ctx, act, nil); err != nil {
 		return err
 	}
@@ -197,11 +197,11 @@ func (k *look) unmerged(ctx context.Context, m plan.Merge, err error, green bool
 func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
 	ctx, cancel := lasting(ctx, putBackMost)
 	defer cancel()
-	k.takeBack(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Pending, Description: brief(because(m.Refused, why))})
+	k.revoke(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Pending, Description: shorten(because(m.Refused, why))})
 }
 
-// takeBack sets a pending status. If it fails, the debt is due: it is paid before anything else is written.
-func (k *look) takeBack(ctx context.Context, sha plan.SHA, s plan.Status) {
+// revoke sets a pending status. If it fails, the debt is due: it is paid before anything else is written.
+func (k *look) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
 	var err error
 	for _, again := range mergePauses {
 		if err = k.postBack(ctx, sha, s); err == nil {

@@ -50,7 +50,7 @@ func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
 	} else {
 		v.shutAll(ctx, wordLeft)
 	}
-	return errors.Join(err, v.tellLate(ctx))
+	return errors.Join(err, v.recordLate(ctx))
 }
 
 // inGroups moves branches group by group.
@@ -67,7 +67,7 @@ func (v *moving) inGroups(ctx context.Context, moves []plan.Move) error {
 		if err != nil {
 			return err
 		}
-		if _, err := v.settle(ctx, group); err != nil {
+		if _, err := v.moveAll(ctx, group); err != nil {
 			return err
 		}
 	}
@@ -102,12 +102,12 @@ func groups(moves []plan.Move, refused map[plan.Branch]plan.Stuck) [][]plan.Move
 	return all
 }
 
-// locked tells that a status must be set before a branch moves.
+// locked reports whether a status must be set before a branch moves.
 func locked(m plan.Move) bool { return m.Unlock && !m.Unlocked }
 
-// settle asks for moves in one request, and finds out which of them are refused if they are as a whole. It tells whether that
+// moveAll asks for moves in one request, and finds out which of them are refused if they are as a whole. It tells whether that
 // one request moved all of them.
-func (v *moving) settle(ctx context.Context, moves []plan.Move) (whole bool, err error) {
+func (v *moving) moveAll(ctx context.Context, moves []plan.Move) (whole bool, err error) {
 	asked := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !v.lives(ctx, m) })
 	if v.over || len(asked) == 0 {
 		return false, nil
@@ -124,7 +124,7 @@ func (v *moving) settle(ctx context.Context, moves []plan.Move) (whole bool, err
 	return false, v.unmoved(ctx, asked, err)
 }
 
-// halve settles the halves of moves that were refused as a whole. If the first half goes, the second is known to be refused, and
+// halve asks for the halves of moves that were refused as a whole. If the first half goes, the second is known to be refused, and
 // is not asked for as a whole again.
 func (v *moving) halve(ctx context.Context, moves []plan.Move, why string) error {
 	if v.systematic(moves, why) {
@@ -134,7 +134,7 @@ func (v *moving) halve(ctx context.Context, moves []plan.Move, why string) error
 	if v.spent(len(moves)) {
 		return nil
 	}
-	whole, err := v.settle(ctx, first)
+	whole, err := v.moveAll(ctx, first)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (v *moving) halve(ctx context.Context, moves []plan.Move, why string) error
 	if v.spent(len(second)) {
 		return nil
 	}
-	_, err = v.settle(ctx, second)
+	_, err = v.moveAll(ctx, second)
 	return err
 }
 
@@ -167,7 +167,7 @@ func (v *moving) spent(n int) bool {
 	return true
 }
 
-// refuses tells that GitHub will not do a request as it is. A branch that is gone refuses like one that stands elsewhere.
+// refuses reports whether GitHub will not do a request as it is. A branch that is gone refuses like one that stands elsewhere.
 func refuses(err error) bool { return kindOf(err) == forge.Refused || kindOf(err) == forge.Gone }
 
 // ask asks GitHub for moves.
@@ -195,7 +195,7 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move) error {
 		v.endDebt(plotOf(v.repo, m.New, plan.PromoteContextFor(m.Branch)))
 		act := v.actOn(m)
 		act.Outcome, act.Reason = store.Done, wordOfMove(m)
-		act.Moved = &plan.Moved{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}
+		act.Moved = &plan.MoveRecord{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}
 		acts = append(acts, act)
 	}
 	v.merged, v.wrote, v.alike = true, v.wrote+len(acts), 0
@@ -244,7 +244,7 @@ func (v *moving) actOn(m plan.Move) store.Act {
 	return v.actOf(plan.MoveBranches{Moves: []plan.Move{m}})
 }
 
-// lives tells whether a move may still be done. What came too late ends nothing else: other windows are still open.
+// lives reports whether a move may still be done. What came too late ends nothing else: other windows are still open.
 func (v *moving) lives(ctx context.Context, m plan.Move) bool {
 	if v.lasts(plan.Pin{SHA: m.New, Before: m.Before}, 0) {
 		return true
@@ -254,8 +254,8 @@ func (v *moving) lives(ctx context.Context, m plan.Move) bool {
 	return false
 }
 
-// tellLate records what came too late: one line, however many branches it is about.
-func (v *moving) tellLate(ctx context.Context) error {
+// recordLate records what came too late: one line, however many branches it is about.
+func (v *moving) recordLate(ctx context.Context) error {
 	if len(v.late) == 0 {
 		return nil
 	}

@@ -141,7 +141,7 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *owed, now instant,
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = l.stored(l.store.Unpaid(ctx, d.Number, tries+1, reasonOf(err))) // told by Ready; the ledger knows it
+	_ = l.stored(l.store.Unpaid(ctx, d.Number, tries+1, reasonOf(err))) // shown by Ready; the ledger knows it
 	l.log.Error("GitHub refuses to take a success back", debtArgs(repo, d, "error", err)...)
 }
 
@@ -159,9 +159,9 @@ func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, out
 	l.log.Info("action finished", debtArgs(repo, d, "verb", (plan.SetStatus{}).Verb(), "outcome", outcome, "reason", reason)...)
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
-	_ = l.stored(l.store.Record(ctx, store.Act{ // told by Ready; a debt that stays in the store is paid once more after a start
+	_ = l.stored(l.store.Record(ctx, store.Act{ // shown by Ready; a debt that stays in the store is paid once more after a start
 		Repo: repo, At: now.wall, Verb: (plan.SetStatus{}).Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
-		Acquit: []int64{d.Number}, Tallies: []store.Tally{{Tallied: store.Tallied{SHA: d.SHA, Context: d.Context}}},
+		Acquit: []int64{d.Number}, Tallies: []store.Tally{{TallyKey: store.TallyKey{SHA: d.SHA, Context: d.Context}}},
 	}))
 }
 

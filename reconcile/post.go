@@ -46,13 +46,13 @@ func (w *post) scope() scope { return scope{sha: w.sha, context: w.Context} }
 
 // prepare lets a post begin with what the look knows.
 func (k *look) prepare(w *post) {
-	w.statuses = k.count(store.Tallied{SHA: w.sha, Context: w.Context}, w.statuses)
+	w.statuses = k.count(store.TallyKey{SHA: w.sha, Context: w.Context}, w.statuses)
 }
 
-// takeIn takes in what came of a post.
-func (k *look) takeIn(w *post) {
+// keepOutcome takes in what came of a post.
+func (k *look) keepOutcome(w *post) {
 	if w.counted {
-		at := store.Tallied{SHA: w.sha, Context: w.Context}
+		at := store.TallyKey{SHA: w.sha, Context: w.Context}
 		k.counts[at], k.counted[at] = w.statuses, true
 	}
 	k.acquit, w.ended = append(k.acquit, w.ended...), nil
@@ -62,7 +62,7 @@ func (k *look) takeIn(w *post) {
 // postNow writes a status that nothing else is written beside.
 func (k *look) postNow(ctx context.Context, w *post) error {
 	k.prepare(w)
-	defer k.takeIn(w)
+	defer k.keepOutcome(w)
 	return k.post(ctx, w)
 }
 
@@ -151,7 +151,7 @@ func (k *look) put(ctx context.Context, w *post) error {
 }
 
 // count is how many statuses stand at a place: as this look counted, else as it was observed.
-func (k *look) count(at store.Tallied, observed int) int {
+func (k *look) count(at store.TallyKey, observed int) int {
 	if n, ok := k.counts[at]; ok {
 		return n
 	}
@@ -181,7 +181,7 @@ func (k *look) roomFor(ctx context.Context, w *post) error {
 func (k *look) tallies() []store.Tally {
 	var out []store.Tally
 	for at := range k.counted {
-		out = append(out, store.Tally{Tallied: at, Count: max(0, k.counts[at])})
+		out = append(out, store.Tally{TallyKey: at, Count: max(0, k.counts[at])})
 	}
 	clear(k.counted)
 	return out

@@ -63,16 +63,16 @@ type entry struct {
 	alarm tick // the earliest of what follows
 	slot  int  // in the queue's heap; -1: not there
 
-	wake   time.Time // the plan's; zero: none
-	closes time.Time // likewise
-	due    tick      // the plan's Look, an echo, a void observation, another try
-	settle tick      // the end of a burst of notes
-	noted  tick      // the burst's first note; never: none since the last look began
-	latest tick      // the latest note that broke a silence, or would have
-	prompt tick      // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
-	resync tick      // when rules are to be read anew, whatever happened
-	missed tick      // when it is to be looked at, or was, for events that may be lost; 0: never
-	hold   tick      // nothing but Wake before this: errors
+	wake      time.Time // the plan's; zero: none
+	closes    time.Time // likewise
+	due       tick      // the plan's Look, an echo, a void observation, another try
+	burstEnd  tick      // the end of a burst of notes
+	eventAt   tick      // the burst's first note; never: none since the last look began
+	latest    tick      // the latest note that broke a silence, or would have
+	prompt    tick      // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
+	resync    tick      // when rules are to be read anew, whatever happened
+	missed    tick      // when it is to be looked at, or was, for events that may be lost; 0: never
+	notBefore tick      // nothing but Wake before this: errors
 
 	ended tick // when the last look did
 
@@ -90,14 +90,14 @@ type entry struct {
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 	wanted int         // of those, what is left for it until a look begins at its place
 
-	events events         // that void what they name
-	open   map[int]opened // pull requests that the last observation showed
-	blind  bool           // a look is under way that has not observed yet
-	bases  []plan.Branch  // at the last look; nil: there was none
-	left   map[plot]int   // looks in a row that events kept from a write there; touched by its look alone
-	lag    lag
-	merged []int // by us, since a look asked what became of them; touched by its look alone
-	waits  bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
+	events     events         // that void what they name
+	open       map[int]opened // pull requests that the last observation showed
+	unobserved bool           // a look is under way that has not observed yet
+	bases      []plan.Branch  // at the last look; nil: there was none
+	left       map[plot]int   // looks in a row that events kept from a write there; touched by its look alone
+	lag        lag
+	merged     []int // by us, since a look asked what became of them; touched by its look alone
+	waits      bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
 
 	event    tick                // the first note that the look under way answers; never: none
 	kinds    map[plan.Kind]int   // verdicts at the last look
@@ -109,7 +109,7 @@ type entry struct {
 
 	complaint string // the last look's failure, as it was logged; "": it did not fail
 
-	told map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
+	logged map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }
 
 // line is the repositories of one installation that wait for a worker, first come, first served.
@@ -155,7 +155,7 @@ func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
 		q.rename(e, r)
 		return e, false
 	}
-	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, settle: never, noted: never, prompt: never, urgent: true}
+	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, burstEnd: never, eventAt: never, prompt: never, urgent: true}
 	q.join(e)
 	q.repos[keyOf(r)] = e
 	return e, true
@@ -249,7 +249,7 @@ func (q *queue) reckon(e *entry) {
 
 // reason is the earliest alarm but for Wake.
 func (e *entry) reason() tick {
-	return max(min(e.due, e.settle, e.resync), e.hold)
+	return max(min(e.due, e.burstEnd, e.resync), e.notBefore)
 }
 
 // tickOf is when the monotonic clock will show a wall instant, if the two go on as they are.
@@ -274,24 +274,24 @@ func (q *queue) drift(now instant) time.Duration {
 
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
-func (q *queue) note(e *entry, named plan.Named, now tick) {
-	if named.Arrival && !e.blind && e.open[named.Pull] == (opened{named.SHA, named.Target}) {
+func (q *queue) note(e *entry, named plan.Mention, now tick) {
+	if named.Arrival && !e.unobserved && e.open[named.Pull] == (opened{named.SHA, named.Target}) {
 		return // it was seen already
 	}
 	e.events.add(named)
 	if !e.forerun(named) {
-		if e.state != looking && now-max(e.ended, e.latest) >= settleQuiet {
-			e.prompt = min(e.prompt, now+settleFirst)
+		if e.state != looking && now-max(e.ended, e.latest) >= burstQuiet {
+			e.prompt = min(e.prompt, now+burstFirst)
 		}
 		e.latest = now
 	}
-	e.noted = min(e.noted, now)
-	e.settle = min(e.prompt, e.noted+settleMost, now+settleQuiet)
+	e.eventAt = min(e.eventAt, now)
+	e.burstEnd = min(e.prompt, e.eventAt+burstMost, now+burstQuiet)
 	q.reckon(e)
 }
 
 // forerun reports whether an event is the push to a pull request's branch, as far as is known: the pull request's own event follows.
-func (e *entry) forerun(n plan.Named) bool {
+func (e *entry) forerun(n plan.Mention) bool {
 	return n.Branch != "" && n.Pull == 0 && e.bases != nil && !slices.Contains(e.bases, n.Branch)
 }
 
@@ -301,7 +301,7 @@ func (q *queue) hear(e *entry, now tick) {
 	if e.state == looking {
 		last = now
 	}
-	q.soon(e, max(now+heardWait, last+heardRest))
+	q.soon(e, max(now+reportWait, last+reportRest))
 }
 
 // lost reports whether GitHub said often enough that the repository is not there.
@@ -377,9 +377,9 @@ func (q *queue) turn(now instant) *line {
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.state, e.began, e.blind = looking, e.class(now), true
-	e.event, e.asked = e.noted, min(e.due, e.settle)
-	e.due, e.settle, e.noted, e.prompt, e.hold = never, never, never, never, 0
+	e.state, e.began, e.unobserved = looking, e.class(now), true
+	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
+	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	if e.place <= now.tick {
 		e.want(0) // a look that fails keeps nothing from others
 	}
@@ -392,7 +392,7 @@ func (q *queue) begin(e *entry, now instant) {
 func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
 	q.release()
-	e.ended, e.blind = now, false
+	e.ended, e.unobserved = now, false
 	if e.state == looking {
 		e.state = idle
 		q.reckon(e)

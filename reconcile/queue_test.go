@@ -145,29 +145,29 @@ func TestASilenceIsBroken(t *testing.T) {
 	e := q.take(t, 1, 1)
 	begin := tick(time.Minute)
 	for i := range tick(10) {
-		q.note(e, plan.Named{}, begin+i*settleFirst/10)
+		q.note(e, plan.Mention{}, begin+i*burstFirst/10)
 	}
-	if e.alarm != begin+settleFirst {
+	if e.alarm != begin+burstFirst {
 		t.Errorf("an event after a silence is looked at after %v", e.alarm-begin)
 	}
-	q.all(begin + settleFirst)
-	ended := begin + settleFirst + 100*time.Millisecond
+	q.all(begin + burstFirst)
+	ended := begin + burstFirst + 100*time.Millisecond
 	q.end(e, e.line, ended)
-	q.note(e, plan.Named{}, ended+time.Millisecond)
-	if e.alarm != ended+time.Millisecond+settleQuiet {
+	q.note(e, plan.Mention{}, ended+time.Millisecond)
+	if e.alarm != ended+time.Millisecond+burstQuiet {
 		t.Errorf("an event in the burst is looked at after %v", e.alarm-ended)
 	}
 	e.bases = []plan.Branch{"main"}
 	q.all(e.alarm)
 	q.end(e, e.line, ended+time.Second)
 	next := 2 * begin
-	q.note(e, plan.Named{Branch: "fix"}, next)
-	if e.alarm != next+settleQuiet {
+	q.note(e, plan.Mention{Branch: "fix"}, next)
+	if e.alarm != next+burstQuiet {
 		t.Errorf("the push to a pull request's branch is looked at after %v", e.alarm-next)
 	}
-	q.note(e, plan.Named{Pull: 7}, next+settleQuiet/2)
-	if e.alarm != next+settleQuiet/2+settleFirst {
-		t.Errorf("the pull request's own event is looked at after %v", e.alarm-next-settleQuiet/2)
+	q.note(e, plan.Mention{Pull: 7}, next+burstQuiet/2)
+	if e.alarm != next+burstQuiet/2+burstFirst {
+		t.Errorf("the pull request's own event is looked at after %v", e.alarm-next-burstQuiet/2)
 	}
 }
 
@@ -175,15 +175,15 @@ func TestABurstSettles(t *testing.T) {
 	q := newQueue(1, at(0))
 	e := q.take(t, 1, 1)
 	for i := range tick(20) {
-		q.note(e, plan.Named{}, i*100*time.Millisecond)
+		q.note(e, plan.Mention{}, i*100*time.Millisecond)
 	}
-	if e.alarm != settleMost {
+	if e.alarm != burstMost {
 		t.Errorf("a stream of notes is looked at after %v", e.alarm)
 	}
-	q.all(settleMost)
-	q.note(e, plan.Named{}, 3*time.Second) // while it is looked at
+	q.all(burstMost)
+	q.note(e, plan.Mention{}, 3*time.Second) // while it is looked at
 	q.end(e, e.line, 3*time.Second)
-	if e.alarm != 3*time.Second+settleQuiet {
+	if e.alarm != 3*time.Second+burstQuiet {
 		t.Errorf("a note during the look is looked at at %v", e.alarm)
 	}
 }
@@ -253,7 +253,7 @@ func TestTheQueueKeepsCount(t *testing.T) {
 		}
 		switch r.IntN(7) {
 		case 0, 1:
-			q.note(e, plan.Named{}, now)
+			q.note(e, plan.Mention{}, now)
 		case 2:
 			q.soon(e, now+time.Duration(r.Int64N(int64(10*time.Second))))
 		case 3:

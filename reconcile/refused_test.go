@@ -24,7 +24,7 @@ func (w *world) gated(t *testing.T, strict bool) {
 		s.App = 1
 		base := s.Bases["main"]
 		base.File, base.Policy, base.Rules, base.Strict = "blob", policy, true, strict
-		base.Required = []plan.Required{{Context: "sluice/main", App: 1}}
+		base.Required = []plan.RequiredCheck{{Context: "sluice/main", App: 1}}
 		s.Bases["main"] = base
 		for i := range s.Pulls {
 			p := &s.Pulls[i]

@@ -33,7 +33,7 @@ func (v *moving) inTime(ctx context.Context, a plan.MoveBranches) error {
 	return err
 }
 
-// outdated tells that an event, or the time that statuses take, kept branches from moving.
+// outdated reports whether an event, or the time that statuses take, kept branches from moving.
 func (v *moving) outdated(err error) bool {
 	return errors.Is(err, errVoid) || (err == nil && !v.over && len(v.late) > 0 && v.aged())
 }

@@ -106,7 +106,7 @@ func (k *look) setting(a plan.SetStatus) *setting {
 
 // written takes in what came of a status.
 func (k *look) written(s *setting) store.Act {
-	k.takeIn(&s.post)
+	k.keepOutcome(&s.post)
 	act := k.actOf(s.SetStatus)
 	act.Reason, act.Took = string(s.State)+": "+s.Description, s.job.took
 	if s.job.err == nil && s.Repairs != "" {

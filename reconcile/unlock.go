@@ -45,7 +45,7 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 		sha:    m.New, before: m.Before, statuses: m.Statuses,
 		debt: plan.Debt{
 			SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
-			State: plan.Pending, Description: brief(because(m.Withdrawn, wordUnmoved)),
+			State: plan.Pending, Description: shorten(because(m.Withdrawn, wordUnmoved)),
 			Ends: plan.Soonest(m.Before, v.loop.now().wall.Add(unlockMost)),
 		},
 	}
@@ -66,8 +66,8 @@ func (v *moving) shut(ctx context.Context, moves []plan.Move, why string) {
 			continue
 		}
 		delete(v.green, m.Branch)
-		v.takeBack(ctx, m.New, plan.Status{
-			Context: plan.PromoteContextFor(m.Branch), State: plan.Pending, Description: brief(because(m.Withdrawn, why)),
+		v.revoke(ctx, m.New, plan.Status{
+			Context: plan.PromoteContextFor(m.Branch), State: plan.Pending, Description: shorten(because(m.Withdrawn, why)),
 		})
 	}
 }

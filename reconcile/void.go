@@ -15,7 +15,7 @@ type events struct {
 	count    uint64 // of all of them
 	whole    uint64 // the latest that named no part
 	lines    uint64 // the latest that named more than a pull request: windowed branches rest on branches and commits
-	named    map[plan.Named]uint64
+	named    map[plan.Mention]uint64
 	arrivals []arrival // the others: they are void where they were observed
 }
 
@@ -33,14 +33,14 @@ type opened struct {
 }
 
 // is reports whether an event names something with it.
-func (a arrival) is(n plan.Named) bool {
-	return n == plan.Named{Pull: a.pull} || n == plan.Named{SHA: a.head} || n == plan.Named{Target: a.base}
+func (a arrival) is(n plan.Mention) bool {
+	return n == plan.Mention{Pull: a.pull} || n == plan.Mention{SHA: a.head} || n == plan.Mention{Target: a.base}
 }
 
 // add takes in an event.
-func (v *events) add(n plan.Named) {
+func (v *events) add(n plan.Mention) {
 	v.count++
-	if n == (plan.Named{}) || len(v.named)+len(v.arrivals) >= namesMost {
+	if n == (plan.Mention{}) || len(v.named)+len(v.arrivals) >= namesMost {
 		v.whole, v.lines, v.named, v.arrivals = v.count, v.count, nil, nil
 		return
 	}
@@ -49,10 +49,10 @@ func (v *events) add(n plan.Named) {
 		return
 	}
 	if v.named == nil {
-		v.named = map[plan.Named]uint64{}
+		v.named = map[plan.Mention]uint64{}
 	}
-	for _, one := range [...]plan.Named{{Pull: n.Pull}, {SHA: n.SHA}, {Branch: n.Branch}, {Target: n.Target}} {
-		if one != (plan.Named{}) {
+	for _, one := range [...]plan.Mention{{Pull: n.Pull}, {SHA: n.SHA}, {Branch: n.Branch}, {Target: n.Target}} {
+		if one != (plan.Mention{}) {
 			v.named[one] = v.count
 		}
 	}
@@ -61,7 +61,7 @@ func (v *events) add(n plan.Named) {
 	}
 }
 
-func arrivalOf(n plan.Named, number uint64) arrival {
+func arrivalOf(n plan.Mention, number uint64) arrival {
 	return arrival{pull: n.Pull, number: number, opened: opened{n.SHA, n.Target}}
 }
 
@@ -120,7 +120,7 @@ func (k *look) askNamed(ask *forge.Ask) {
 }
 
 // since reports whether an event after another one named any of what is given.
-func (v *events) since(seen uint64, names []plan.Named) bool {
+func (v *events) since(seen uint64, names []plan.Mention) bool {
 	for _, n := range names {
 		if v.named[n] > seen {
 			return true
@@ -134,14 +134,14 @@ func (v *events) since(seen uint64, names []plan.Named) bool {
 // sight is what tells which events are about an action: the observation's heads, and the bases behind contexts.
 type sight struct {
 	home  plan.Branch
-	heads map[plan.SHA][]plan.Named
+	heads map[plan.SHA][]plan.Mention
 	bases map[plan.Context]plan.Branch
 }
 
 // add takes in an observation. What an older one showed may void more, never less.
 func (v *sight) add(s plan.Snapshot) {
 	if v.heads == nil {
-		v.heads, v.bases = make(map[plan.SHA][]plan.Named, len(s.Pulls)), make(map[plan.Context]plan.Branch, len(s.Bases))
+		v.heads, v.bases = make(map[plan.SHA][]plan.Mention, len(s.Pulls)), make(map[plan.Context]plan.Branch, len(s.Bases))
 	}
 	v.home = s.Default
 	for name := range s.Bases {
@@ -149,7 +149,7 @@ func (v *sight) add(s plan.Snapshot) {
 	}
 	for _, p := range s.Pulls {
 		v.bases[plan.ContextFor(p.Base)] = p.Base
-		v.heads[p.Head] = append(v.heads[p.Head], plan.Named{Pull: p.Number}, plan.Named{Branch: p.Base}, plan.Named{Branch: p.HeadRef})
+		v.heads[p.Head] = append(v.heads[p.Head], plan.Mention{Pull: p.Number}, plan.Mention{Branch: p.Base}, plan.Mention{Branch: p.HeadRef})
 	}
 }
 
@@ -183,15 +183,15 @@ func (s scope) promotes() bool {
 }
 
 // names is what an event must name to void a write; false: any does.
-func (v *sight) names(of scope) ([]plan.Named, bool) {
+func (v *sight) names(of scope) ([]plan.Mention, bool) {
 	heads := v.heads[of.sha]
 	base, based := v.bases[of.context.Folded()]
 	if of.sha == "" || of.context == "" && len(heads) == 0 || of.context != "" && !based {
 		return nil, false
 	}
-	names := append([]plan.Named{{SHA: of.sha}, {Branch: v.home}, {Branch: base}}, heads...)
+	names := append([]plan.Mention{{SHA: of.sha}, {Branch: v.home}, {Branch: base}}, heads...)
 	if of.deletes != "" {
-		names = append(names, plan.Named{Target: of.deletes})
+		names = append(names, plan.Mention{Target: of.deletes})
 	}
 	return names, true
 }
@@ -216,7 +216,7 @@ func (k *look) targeted(b plan.Branch) bool {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	v := &k.entry.events
-	return v.whole > k.seen || v.since(k.seen, []plan.Named{{Target: b}})
+	return v.whole > k.seen || v.since(k.seen, []plan.Mention{{Target: b}})
 }
 
 // allVoid reports whether all of the observation is void.
@@ -229,5 +229,5 @@ func (k *look) allVoid() bool {
 // lost reports whether the whole observation is void: the default branch's file counts everywhere. The caller holds the lock.
 func (k *look) lost() bool {
 	v := &k.entry.events
-	return k.entry.state != looking || v.whole > k.seen || v.since(k.seen, []plan.Named{{Branch: k.sight.home}})
+	return k.entry.state != looking || v.whole > k.seen || v.since(k.seen, []plan.Mention{{Branch: k.sight.home}})
 }

@@ -53,30 +53,30 @@ func TestWhatAnEventVoids(t *testing.T) {
 	every := join(of1, of2, of3, ours, []string{"tip", "group"})
 	for _, c := range []struct {
 		why   string
-		named plan.Named
+		named plan.Mention
 		want  []string
 	}{
-		{"the whole", plan.Named{}, every},
-		{"a pull request", plan.Named{Pull: 1, SHA: x, Target: "release"}, join(of1)},
-		{"one that left its head", plan.Named{Pull: 1, SHA: z, Target: "release"}, join(of1)},
-		{"one that shares its head", plan.Named{Pull: 2, SHA: y, Target: "release"}, join(of2, of3)},
-		{"one that nobody saw, with a head that somebody did", plan.Named{Pull: 7, SHA: x, Target: "main"}, join(of1)},
-		{"one that nobody saw", plan.Named{Pull: 7, SHA: z, Target: "main"}, join()},
-		{"one that needs the branch of another", plan.Named{Pull: 7, SHA: z, Target: "fix"}, join([]string{"merge 1"})},
-		{"one that was merged", plan.Named{Pull: 7, SHA: z, Target: "release", Branch: "release"}, join(of1, of2, of3, []string{"group"}, ours)},
-		{"a check", plan.Named{SHA: y}, join(of2, of3, ours)},
-		{"a check of a group", plan.Named{SHA: group}, join([]string{"group"}, ours)},
-		{"a check of a tip", plan.Named{SHA: tip}, join([]string{"tip"}, ours)},
-		{"a push to a base", plan.Named{Branch: "release"}, join(of1, of2, of3, []string{"group"}, ours)},
-		{"a push to the default branch, whose file counts everywhere", plan.Named{Branch: "main"}, every},
-		{"a push to a head", plan.Named{Branch: "fix"}, join(of1, ours)},
-		{"a push to a branch of nobody", plan.Named{Branch: "other"}, join(ours)},
+		{"the whole", plan.Mention{}, every},
+		{"a pull request", plan.Mention{Pull: 1, SHA: x, Target: "release"}, join(of1)},
+		{"one that left its head", plan.Mention{Pull: 1, SHA: z, Target: "release"}, join(of1)},
+		{"one that shares its head", plan.Mention{Pull: 2, SHA: y, Target: "release"}, join(of2, of3)},
+		{"one that nobody saw, with a head that somebody did", plan.Mention{Pull: 7, SHA: x, Target: "main"}, join(of1)},
+		{"one that nobody saw", plan.Mention{Pull: 7, SHA: z, Target: "main"}, join()},
+		{"one that needs the branch of another", plan.Mention{Pull: 7, SHA: z, Target: "fix"}, join([]string{"merge 1"})},
+		{"one that was merged", plan.Mention{Pull: 7, SHA: z, Target: "release", Branch: "release"}, join(of1, of2, of3, []string{"group"}, ours)},
+		{"a check", plan.Mention{SHA: y}, join(of2, of3, ours)},
+		{"a check of a group", plan.Mention{SHA: group}, join([]string{"group"}, ours)},
+		{"a check of a tip", plan.Mention{SHA: tip}, join([]string{"tip"}, ours)},
+		{"a push to a base", plan.Mention{Branch: "release"}, join(of1, of2, of3, []string{"group"}, ours)},
+		{"a push to the default branch, whose file counts everywhere", plan.Mention{Branch: "main"}, every},
+		{"a push to a head", plan.Mention{Branch: "fix"}, join(of1, ours)},
+		{"a push to a branch of nobody", plan.Mention{Branch: "other"}, join(ours)},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			q := newQueue(1, at(0))
 			e := q.take(t, 1, 1)
 			l := &Loop{queue: q}
-			e.events.add(plan.Named{}) // before the look: it is answered
+			e.events.add(plan.Mention{}) // before the look: it is answered
 			q.begin(e, at(1))
 			k := &look{loop: l, entry: e, repo: e.repo, seen: e.events.count}
 			k.sight.add(s)
@@ -106,11 +106,11 @@ func TestWhatAnEventVoids(t *testing.T) {
 func TestNamesAreBounded(t *testing.T) {
 	var v events
 	for n := range 3 * namesMost {
-		v.add(plan.Named{Pull: n + 1, SHA: plan.SHA(fmt.Sprint(n))})
+		v.add(plan.Mention{Pull: n + 1, SHA: plan.SHA(fmt.Sprint(n))})
 		if len(v.named) > namesMost+4 {
 			t.Fatalf("%d names are kept", len(v.named))
 		}
-		if v.whole == 0 && !v.since(0, []plan.Named{{Pull: 1}}) {
+		if v.whole == 0 && !v.since(0, []plan.Mention{{Pull: 1}}) {
 			t.Fatal("a name was dropped, and the whole is not void")
 		}
 	}
@@ -126,10 +126,10 @@ func TestNamesAreBounded(t *testing.T) {
 // TestALookAnswersNames: what events named before a look is forgotten once it has seen the repository.
 func TestALookAnswersNames(t *testing.T) {
 	l := New(Options{Forge: still{}, Store: still{}, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
-	l.takeIn([]plan.Repo{repository(1, 1)})
+	l.adoptList([]plan.Repo{repository(1, 1)})
 	e := l.queue.repos[key{id: 1}]
 	for n := range 3 * namesMost {
-		l.Poke(e.repo, Changed, plan.Named{Pull: n + 1})
+		l.Poke(e.repo, Changed, plan.Mention{Pull: n + 1})
 		if n%100 != 0 {
 			continue
 		}
@@ -153,30 +153,30 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 	s := plan.Snapshot{Default: "main", Pulls: []plan.Pull{
 		{Number: 1, Base: "main", Head: x}, {Number: 2, Base: "main", Head: y, Unread: plan.Unread{Reason: "timed out"}},
 	}}
-	seen := plan.Named{Pull: 1, SHA: x, Target: "main", Arrival: true}
+	seen := plan.Mention{Pull: 1, SHA: x, Target: "main", Arrival: true}
 	status := scopeOf(plan.SetStatus{Pin: plan.Pin{SHA: x}, Context: plan.ContextFor("main"), State: plan.Pending})
-	change := func(f func(*plan.Named)) plan.Named {
+	change := func(f func(*plan.Mention)) plan.Mention {
 		n := seen
 		f(&n)
 		return n
 	}
 	for _, c := range []struct {
 		why    string
-		during []plan.Named // while it is observed
-		after  []plan.Named
+		during []plan.Mention // while it is observed
+		after  []plan.Mention
 		void   bool
 		look   bool
 	}{
-		{why: "it came while it was observed", during: []plan.Named{seen}},
-		{why: "it came after", after: []plan.Named{seen, seen}},
-		{why: "it has another head", during: []plan.Named{change(func(n *plan.Named) { n.SHA = y })}, void: true, look: true},
-		{why: "it has another head, after", after: []plan.Named{change(func(n *plan.Named) { n.SHA = y })}, void: true, look: true},
-		{why: "it has another base", after: []plan.Named{change(func(n *plan.Named) { n.Target = "next" })}, void: true, look: true},
-		{why: "it says more", after: []plan.Named{change(func(n *plan.Named) { n.Arrival = false })}, void: true, look: true},
-		{why: "something else was said of it too", during: []plan.Named{{SHA: x}, seen}, void: true, look: true},
-		{why: "something else was said of another", during: []plan.Named{seen, {Pull: 7}}, look: true},
-		{why: "the pull request could not be read", after: []plan.Named{{Pull: 2, SHA: y, Target: "main", Arrival: true}}, look: true},
-		{why: "it left that head and came back", during: []plan.Named{change(func(n *plan.Named) { n.SHA = y }), seen}, void: true, look: true},
+		{why: "it came while it was observed", during: []plan.Mention{seen}},
+		{why: "it came after", after: []plan.Mention{seen, seen}},
+		{why: "it has another head", during: []plan.Mention{change(func(n *plan.Mention) { n.SHA = y })}, void: true, look: true},
+		{why: "it has another head, after", after: []plan.Mention{change(func(n *plan.Mention) { n.SHA = y })}, void: true, look: true},
+		{why: "it has another base", after: []plan.Mention{change(func(n *plan.Mention) { n.Target = "next" })}, void: true, look: true},
+		{why: "it says more", after: []plan.Mention{change(func(n *plan.Mention) { n.Arrival = false })}, void: true, look: true},
+		{why: "something else was said of it too", during: []plan.Mention{{SHA: x}, seen}, void: true, look: true},
+		{why: "something else was said of another", during: []plan.Mention{seen, {Pull: 7}}, look: true},
+		{why: "the pull request could not be read", after: []plan.Mention{{Pull: 2, SHA: y, Target: "main", Arrival: true}}, look: true},
+		{why: "it left that head and came back", during: []plan.Mention{change(func(n *plan.Mention) { n.SHA = y }), seen}, void: true, look: true},
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			q := newQueue(2, at(0))
@@ -196,7 +196,7 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 			if got := k.void(status); got != c.void {
 				t.Errorf("void: %v", got)
 			}
-			if got := e.settle != never; got != c.look {
+			if got := e.burstEnd != never; got != c.look {
 				t.Errorf("another look: %v", got)
 			}
 		})
@@ -210,9 +210,11 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	shows := func(head plan.SHA) plan.Snapshot {
 		return plan.Snapshot{Default: "main", Pulls: []plan.Pull{{Number: 1, Base: "main", Head: head}}}
 	}
-	arrives := func(head plan.SHA) plan.Named { return plan.Named{Pull: 1, SHA: head, Target: "main", Arrival: true} }
+	arrives := func(head plan.SHA) plan.Mention {
+		return plan.Mention{Pull: 1, SHA: head, Target: "main", Arrival: true}
+	}
 	l := New(Options{Forge: still{}, Store: still{}, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
-	l.takeIn([]plan.Repo{repository(1, 1)})
+	l.adoptList([]plan.Repo{repository(1, 1)})
 	e := l.queue.repos[key{id: 1}]
 	now := l.now()
 	now.tick += time.Hour

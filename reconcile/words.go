@@ -155,8 +155,8 @@ func because(beginning, why string) string {
 	return beginning + ": " + why
 }
 
-// brief makes a text fit GitHub's bound on descriptions, and one line of it.
-func brief(text string) string {
+// shorten makes a text fit GitHub's bound on descriptions, and one line of it.
+func shorten(text string) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	runes := []rune(text)
 	if len(runes) <= descriptionMost {

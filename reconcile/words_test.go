@@ -53,7 +53,7 @@ no`
 
 func TestADescriptionFitsGitHub(t *testing.T) {
 	for _, text := range []string{"", "short", strings.Repeat("ä", 140), strings.Repeat("ä", 141), strings.Repeat("a b\n", 99), "bad \xff\xfe bytes\r\n\tand lines"} {
-		got := brief(text)
+		got := shorten(text)
 		if n := utf8.RuneCountInString(got); n > 140 || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\t") {
 			t.Errorf("brief(%q) = %q, %d characters", text, got, n)
 		}

@@ -91,7 +91,7 @@ type hub struct {
 
 // naming is a note that names a part of a repository.
 type naming struct {
-	plan.Named
+	plan.Mention
 	at time.Time
 }
 
@@ -182,7 +182,7 @@ func repo(n int64) plan.Repo {
 func (w *world) create(r plan.Repo) *hub {
 	h := &hub{repo: r, tip: 1, pulls: map[int]*pull{}}
 	h.firstSeen = map[plan.SHA]time.Time{}
-	h.memory.Branches, h.memory.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.Moved{}
+	h.memory.Branches, h.memory.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.MoveRecord{}
 	h.branches, h.greens = map[plan.Branch]*branch{}, map[plan.Context]green{}
 	w.hubs[r.ID] = h
 	return h
@@ -243,21 +243,21 @@ func (w *world) change(r plan.Repo, f func(h *hub)) {
 func (w *world) note(r plan.Repo) { w.poke(r, reconcile.Changed) }
 
 // noteOf delivers one that names a part of the repository.
-func (w *world) noteOf(r plan.Repo, n plan.Named) { w.deliver(r, reconcile.Changed, n) }
+func (w *world) noteOf(r plan.Repo, n plan.Mention) { w.deliver(r, reconcile.Changed, n) }
 
-func (w *world) poke(r plan.Repo, hint reconcile.Hint) { w.deliver(r, hint, plan.Named{}) }
+func (w *world) poke(r plan.Repo, hint reconcile.Hint) { w.deliver(r, hint, plan.Mention{}) }
 
-func (w *world) deliver(r plan.Repo, hint reconcile.Hint, n plan.Named) {
+func (w *world) deliver(r plan.Repo, hint reconcile.Hint, n plan.Mention) {
 	w.mu.Lock()
 	h := w.hubs[r.ID]
 	if h != nil && hint == reconcile.Changed {
 		h.noted++
-		if n == (plan.Named{}) {
+		if n == (plan.Mention{}) {
 			h.lastNote = time.Now()
 		} else {
 			h.named = append(h.named, naming{n, time.Now()})
 		}
-		h.memory.Noted = h.noted
+		h.memory.Notes = h.noted
 		h.due = time.Now()
 	}
 	loop := w.loop
@@ -404,7 +404,7 @@ func (w *world) opens(h *hub, on sight, c call) {
 		}
 		about := c.pull == 0 && n.Pull == 0 || c.pull != 0 && (n.Pull == c.pull || n.SHA == head || n.Branch == "main")
 		if about && n.at.After(on.at) && n.at.Before(c.at) {
-			w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note of %v came at %v", c, c.at, on.at, n.Named, n.at))
+			w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note of %v came at %v", c, c.at, on.at, n.Mention, n.at))
 		}
 	}
 }
@@ -489,7 +489,7 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 	h.addBranches(&s)
 	for _, d := range ask.Debts {
 		if p := h.pulls[d.Subject.Pull]; p != nil && p.merged {
-			s.Closed = append(s.Closed, plan.Closed{Subject: d.Subject, SHA: p.sha(), Merged: true})
+			s.Closed = append(s.Closed, plan.Closure{Subject: d.Subject, SHA: p.sha(), Merged: true})
 		}
 	}
 	w.mu.Unlock()
@@ -634,7 +634,7 @@ func (w *world) Repos(ctx context.Context) ([]store.Due, error) {
 	var all []store.Due
 	for _, h := range w.hubs {
 		if h.known {
-			all = append(all, store.Due{Repo: h.repo, At: h.due, Noted: h.noted})
+			all = append(all, store.Due{Repo: h.repo, At: h.due, Notes: h.noted})
 		}
 	}
 	return all, nil
@@ -678,7 +678,7 @@ func (w *world) Looked(ctx context.Context, r plan.Repo, l store.Look) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.lookedAt = append(h.lookedAt, l.At)
-	if h.noted == l.Noted {
+	if h.noted == l.Notes {
 		h.due = l.Due
 	}
 	return nil
@@ -749,7 +749,7 @@ func (w *world) rules(s plan.Snapshot) plan.Plan {
 	}
 	ruleBranches(&p, s, open, until)
 	for _, d := range s.Debts {
-		if slices.ContainsFunc(s.Closed, func(c plan.Closed) bool { return c.Subject == d.Subject && c.SHA == d.SHA }) {
+		if slices.ContainsFunc(s.Closed, func(c plan.Closure) bool { return c.Subject == d.Subject && c.SHA == d.SHA }) {
 			p.Redeemed = append(p.Redeemed, d.Number)
 		}
 	}

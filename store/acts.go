@@ -36,13 +36,13 @@ type Act struct {
 	Outcome Outcome
 	Took    time.Duration // for the log: it is not kept
 
-	Merged  *plan.Merged  // remember the merge; it ends the pull request's refusals
-	Refusal *plan.Refusal // count one more refusal of this pull, head and tip; its Count is not read
-	Repair  *plan.Repair  // remember that a status was put right
-	Moved   *plan.Moved   // remember the move, which is the branch's value last seen from now on; it ends the branch's refusals
-	Stuck   *plan.Stuck   // count one more refusal of this branch, old and new value; its Count is not read
-	Tallies []Tally       // remember how many statuses stand where some were set
-	Acquit  []int64       // the debts that ended with it
+	Merged  *plan.MergeRecord // remember the merge; it ends the pull request's refusals
+	Refusal *plan.Refusal     // count one more refusal of this pull, head and tip; its Count is not read
+	Repair  *plan.Repair      // remember that a status was put right
+	Moved   *plan.MoveRecord  // remember the move, which is the branch's value last seen from now on; it ends the branch's refusals
+	Stuck   *plan.Stuck       // count one more refusal of this branch, old and new value; its Count is not read
+	Tallies []Tally           // remember how many statuses stand where some were set
+	Acquit  []int64           // the debts that ended with it
 }
 
 // Record keeps actions in the history together with what they imply, all of them in one transaction. To record a merge or a move
@@ -113,7 +113,7 @@ func imply(ctx context.Context, tx *session, id int64, a Act) error {
 	return nil
 }
 
-func keepMerge(ctx context.Context, tx *session, id int64, m plan.Merged) error {
+func keepMerge(ctx context.Context, tx *session, id int64, m plan.MergeRecord) error {
 	releases, err := json.Marshal(m.Releases)
 	if err != nil {
 		return err

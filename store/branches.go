@@ -110,7 +110,7 @@ func implyBranch(ctx context.Context, tx *session, id int64, a Act) error {
 	return nil
 }
 
-func keepMove(ctx context.Context, tx *session, id int64, m plan.Moved) error {
+func keepMove(ctx context.Context, tx *session, id int64, m plan.MoveRecord) error {
 	if _, err := tx.ExecContext(ctx, `INSERT INTO branches (repo, name, sha, seen, old_sha, new_sha, moved, due)
 	    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 	    ON CONFLICT (repo, name) DO UPDATE SET sha = excluded.sha, seen = excluded.seen, old_sha = excluded.old_sha,
@@ -148,10 +148,10 @@ func recallRoster(ctx context.Context, q querier, id int64, _ time.Time, m *Memo
 }
 
 func recallBranches(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	m.Branches, m.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.Moved{}
+	m.Branches, m.Moves = map[plan.Branch]plan.SHA{}, map[plan.Branch]plan.MoveRecord{}
 	return each(ctx, q, func(rows *sql.Rows) error {
 		var sha plan.SHA
-		var v plan.Moved
+		var v plan.MoveRecord
 		var at, due sql.NullInt64
 		err := rows.Scan(&v.Branch, &sha, &v.Old, &v.New, &at, &due)
 		v.At, v.Due = instant(at), instant(due)
@@ -177,7 +177,7 @@ func recallStuck(ctx context.Context, q querier, id int64, _ time.Time, m *Memor
 // statuses is how many statuses stand under a context of ours on a commit; a negative number: that is not known. Where none
 // counts there is none. Where somebody else's counts, they may have set many.
 func (m Memory) statuses(us plan.Login, sha plan.SHA, context plan.Context, ours []plan.Status) int {
-	n, known := m.Tallies[Tallied{sha, context}]
+	n, known := m.Tallies[TallyKey{sha, context}]
 	now, stands := plan.Latest(ours)
 	switch {
 	case stands && now.By != us:

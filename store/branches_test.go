@@ -93,16 +93,16 @@ func TestMovesAndRefusedMoves(t *testing.T) {
 		{Branch: "rw/a", Old: "1", New: "3", At: noon, Count: 1, Reason: long},
 		{Branch: "rw/b", Old: "", New: "3", At: noon, Count: 1, Reason: long, Presumed: true},
 	})
-	move := func(m plan.Moved) store.Act {
+	move := func(m plan.MoveRecord) store.Act {
 		return store.Act{Repo: acme, At: m.At, Verb: "move", Branch: m.Branch, SHA: m.New, Outcome: store.Done, Moved: &m}
 	}
-	a := plan.Moved{Branch: "rw/a", Old: "1", New: "3", At: noon.Add(time.Hour), Due: noon}
-	c := plan.Moved{Branch: "rw/c", New: "3", At: noon.Add(time.Hour)}
+	a := plan.MoveRecord{Branch: "rw/a", Old: "1", New: "3", At: noon.Add(time.Hour), Due: noon}
+	c := plan.MoveRecord{Branch: "rw/c", New: "3", At: noon.Add(time.Hour)}
 	for range 2 { // recorded twice after a crash
 		ok(t, s.Record(t.Context(), move(a), move(c)))
 	}
 	m := recall(t, s.Reader, acme, noon)
-	same(t, "moves", m.Moves, map[plan.Branch]plan.Moved{"rw/a": a, "rw/c": c})
+	same(t, "moves", m.Moves, map[plan.Branch]plan.MoveRecord{"rw/a": a, "rw/c": c})
 	same(t, "last seen", m.Branches, values{"rw/a": "3", "rw/c": "3"})
 	same(t, "refused after a move", len(m.Stuck), 1)
 	a.Old, a.New, a.At = "3", "4", noon.Add(2*time.Hour)
@@ -118,18 +118,18 @@ func TestMovesAndRefusedMoves(t *testing.T) {
 func TestAddTo(t *testing.T) {
 	s := fresh(t)
 	see(t, s, values{"rw/a": "1", "rw/b": "1", "main": "1"}, noon)
-	moved := plan.Moved{Branch: "rw/a", Old: "0", New: "1", At: noon}
+	moved := plan.MoveRecord{Branch: "rw/a", Old: "0", New: "1", At: noon}
 	ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Moved: &moved, Stuck: &plan.Stuck{Branch: "rw/b", At: noon},
-		Refusal: &plan.Refusal{Pull: 1, At: noon}, Repair: &plan.Repair{SHA: "h", At: noon}, Merged: &plan.Merged{Pull: 2, At: noon}}))
+		Refusal: &plan.Refusal{Pull: 1, At: noon}, Repair: &plan.Repair{SHA: "h", At: noon}, Merged: &plan.MergeRecord{Pull: 2, At: noon}}))
 	said := report("rw/a", "1", plan.CheckGreen, noon)
 	hear(t, s, said, noon)
 	hear(t, s, report("main", "1", plan.CheckGreen, noon), noon)
 	github := plan.Report{Object: "kustomization/x", SHA: "1"}
-	snapshot := plan.Snapshot{Branches: []plan.Tracked{{Name: "rw/b"}, {Name: "rw/a", Reports: []plan.Report{github}}, {Name: "rw/c"}}}
+	snapshot := plan.Snapshot{Branches: []plan.WindowedBranch{{Name: "rw/b"}, {Name: "rw/a", Reports: []plan.Report{github}}, {Name: "rw/c"}}}
 	m := recall(t, s.Reader, acme, noon)
 	m.AddTo(&snapshot)
 	same(t, "snapshot", snapshot, plan.Snapshot{Refusals: m.Refusals, Repairs: m.Repairs, Merges: m.Merges, Stuck: m.Stuck,
-		Branches: []plan.Tracked{{Name: "rw/b", Seen: "1"}, {Name: "rw/a", Seen: "1", Moved: &moved, Reports: []plan.Report{github, said}}, {Name: "rw/c"}}})
+		Branches: []plan.WindowedBranch{{Name: "rw/b", Seen: "1"}, {Name: "rw/a", Seen: "1", Moved: &moved, Reports: []plan.Report{github, said}}, {Name: "rw/c"}}})
 	same(t, "what was remembered", []int{len(m.Refusals), len(m.Repairs), len(m.Merges), len(m.Stuck)}, []int{1, 1, 1, 1})
 	store.Memory{}.AddTo(&snapshot) // of a repository that is not known
 }

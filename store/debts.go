@@ -10,8 +10,8 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// Owed is a debt with its repository, and what came of the tries to pay it.
-type Owed struct {
+// DebtRow is a debt with its repository, and what came of the tries to pay it.
+type DebtRow struct {
 	Repo   plan.Repo
 	Debt   plan.Debt
 	Tries  int    // that failed
@@ -94,7 +94,7 @@ func (s *Store) Unpaid(ctx context.Context, number int64, tries int, reason stri
 }
 
 // Debts gives all debts of all repositories, also of those that are out of sight.
-func (r *Reader) Debts(ctx context.Context) ([]Owed, error) {
+func (r *Reader) Debts(ctx context.Context) ([]DebtRow, error) {
 	all, err := owed(ctx, r.read, 0)
 	if err != nil {
 		return nil, fmt.Errorf("read debts: %w", explain(err))
@@ -103,10 +103,10 @@ func (r *Reader) Debts(ctx context.Context) ([]Owed, error) {
 }
 
 // owed reads the debts of one repository, or of all (0), in the order of their numbers.
-func owed(ctx context.Context, q querier, id int64) ([]Owed, error) {
-	var all []Owed
+func owed(ctx context.Context, q querier, id int64) ([]DebtRow, error) {
+	var all []DebtRow
 	err := each(ctx, q, func(rows *sql.Rows) error {
-		var o Owed
+		var o DebtRow
 		var ends sql.NullInt64
 		var cutoff int64
 		d := &o.Debt
@@ -146,9 +146,9 @@ func (s *Store) Swept(ctx context.Context, repo plan.Repo) error {
 }
 
 func recallTallies(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	m.Tallies = map[Tallied]int{}
+	m.Tallies = map[TallyKey]int{}
 	return each(ctx, q, func(rows *sql.Rows) error {
-		var t Tallied
+		var t TallyKey
 		var n int
 		err := rows.Scan(&t.SHA, &t.Context, &n)
 		m.Tallies[t] = n
@@ -156,15 +156,15 @@ func recallTallies(ctx context.Context, q querier, id int64, _ time.Time, m *Mem
 	}, `SELECT sha, context, count FROM tallies WHERE repo = ?`, id)
 }
 
-// Tallied is what statuses are counted by.
-type Tallied struct {
+// TallyKey is what statuses are counted by.
+type TallyKey struct {
 	SHA     plan.SHA
 	Context plan.Context
 }
 
 // Tally is how many statuses stand under a context of ours on a commit, whoever set them; 0: that is not known any more.
 type Tally struct {
-	Tallied
+	TallyKey
 	Count int
 }
 

@@ -25,7 +25,7 @@ func owe(t testing.TB, s *store.Store, repo plan.Repo, debts ...plan.Debt) []pla
 	return out
 }
 
-func owed(t testing.TB, r *store.Reader) []store.Owed {
+func owed(t testing.TB, r *store.Reader) []store.DebtRow {
 	t.Helper()
 	all, err := r.Debts(t.Context())
 	ok(t, err)
@@ -52,7 +52,7 @@ func TestDebtsComeBack(t *testing.T) {
 	ended.Number, endless.Number = 1, 2
 	same(t, "recorded", first, []plan.Debt{ended, endless})
 	same(t, "recalled", recall(t, s.Reader, acme, noon).Debts, []plan.Debt{ended, endless})
-	same(t, "of all", owed(t, s.Reader), []store.Owed{{Repo: acme, Debt: ended}, {Repo: acme, Debt: endless}, {Repo: web, Debt: second[0]}})
+	same(t, "of all", owed(t, s.Reader), []store.DebtRow{{Repo: acme, Debt: ended}, {Repo: acme, Debt: endless}, {Repo: web, Debt: second[0]}})
 	same(t, "nothing to record", len(owe(t, s, acme)), 0)
 	same(t, "due rows", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon}, {Repo: web, At: noon}})
 }
@@ -66,7 +66,7 @@ func TestAPaymentEndsTheDebtThatItWasFor(t *testing.T) {
 	if anew.Number <= old.Number {
 		t.Errorf("%d comes after %d", anew.Number, old.Number)
 	}
-	want := []store.Owed{{Repo: acme, Debt: anew}} // the tries were the other's
+	want := []store.DebtRow{{Repo: acme, Debt: anew}} // the tries were the other's
 	same(t, "one for a commit and context", owed(t, s.Reader), want)
 	ok(t, s.Acquit(t.Context(), old.Number))
 	record(t, s, store.Act{SHA: "a", Acquit: []int64{old.Number}})
@@ -112,7 +112,7 @@ func TestForgottenRepositoriesKeepTheirDebts(t *testing.T) {
 	tidied := plan.Repo{Owner: "acme", Name: "web", ID: 8}
 	ok(t, s.Know(t.Context(), []plan.Repo{tidied}, noon))
 	ok(t, s.Looked(t.Context(), tidied, store.Look{At: noon}))
-	same(t, "owed", owed(t, s.Reader), []store.Owed{{Repo: acme, Debt: want[0]}})
+	same(t, "owed", owed(t, s.Reader), []store.DebtRow{{Repo: acme, Debt: want[0]}})
 	record(t, s, store.Act{SHA: "a", Acquit: []int64{want[0].Number}})
 	same(t, "paid", len(owed(t, s.Reader)), 0)
 	same(t, "in sight", len(repos(t, s.Reader)), 1)
@@ -131,13 +131,13 @@ func TestSwept(t *testing.T) {
 // How many statuses stand is kept until it is not known any more.
 func TestTallies(t *testing.T) {
 	s := fresh(t)
-	a := store.Tallied{SHA: "a", Context: "sluice/main"}
-	b := store.Tallied{SHA: "a", Context: "sluice/release"}
-	record(t, s, store.Act{Tallies: []store.Tally{{Tallied: a, Count: 1}, {Tallied: b, Count: 7}}})
-	record(t, s, store.Act{Tallies: []store.Tally{{Tallied: a, Count: 2}}})
-	same(t, "counted", recall(t, s.Reader, acme, noon).Tallies, map[store.Tallied]int{a: 2, b: 7})
-	record(t, s, store.Act{Tallies: []store.Tally{{Tallied: a}, {Tallied: store.Tallied{SHA: "unknown"}}}})
-	same(t, "not known any more", recall(t, s.Reader, acme, noon).Tallies, map[store.Tallied]int{b: 7})
+	a := store.TallyKey{SHA: "a", Context: "sluice/main"}
+	b := store.TallyKey{SHA: "a", Context: "sluice/release"}
+	record(t, s, store.Act{Tallies: []store.Tally{{TallyKey: a, Count: 1}, {TallyKey: b, Count: 7}}})
+	record(t, s, store.Act{Tallies: []store.Tally{{TallyKey: a, Count: 2}}})
+	same(t, "counted", recall(t, s.Reader, acme, noon).Tallies, map[store.TallyKey]int{a: 2, b: 7})
+	record(t, s, store.Act{Tallies: []store.Tally{{TallyKey: a}, {TallyKey: store.TallyKey{SHA: "unknown"}}}})
+	same(t, "not known any more", recall(t, s.Reader, acme, noon).Tallies, map[store.TallyKey]int{b: 7})
 }
 
 // Whatever counts they begin with, no more than TalliesKept are kept, and those that were written last.
@@ -146,11 +146,11 @@ func TestTalliesAreBounded(t *testing.T) {
 		s := fresh(t)
 		var all []store.Tally
 		for n := range store.TalliesKept {
-			all = append(all, store.Tally{Tallied: store.Tallied{SHA: plan.SHA(fmt.Sprint(n)), Context: "sluice/main"}, Count: count})
+			all = append(all, store.Tally{TallyKey: store.TallyKey{SHA: plan.SHA(fmt.Sprint(n)), Context: "sluice/main"}, Count: count})
 		}
 		record(t, s, store.Act{Tallies: all})
-		late := store.Tallied{SHA: "late", Context: "sluice/main"}
-		record(t, s, store.Act{At: noon.Add(time.Minute), Tallies: []store.Tally{{Tallied: late, Count: count}}})
+		late := store.TallyKey{SHA: "late", Context: "sluice/main"}
+		record(t, s, store.Act{At: noon.Add(time.Minute), Tallies: []store.Tally{{TallyKey: late, Count: count}}})
 		kept := recall(t, s.Reader, acme, noon).Tallies
 		if len(kept) != store.TalliesKept || kept[late] != count {
 			t.Errorf("from %d on: %d are kept, the last at %d", count, len(kept), kept[late])
@@ -187,7 +187,7 @@ func TestDebtsOutliveTheProcess(t *testing.T) {
 	ok(t, s.Acquit(t.Context(), d[0].Number))
 	ok(t, s.Close())
 	s = open(t, path)
-	same(t, "owed", owed(t, s.Reader), []store.Owed{{Repo: acme, Debt: d[1], Tries: 4, Reason: "no"}})
+	same(t, "owed", owed(t, s.Reader), []store.DebtRow{{Repo: acme, Debt: d[1], Tries: 4, Reason: "no"}})
 	if again := owe(t, s, acme, debtOn("a", noon))[0]; again.Number <= d[1].Number {
 		t.Errorf("%d was given again", again.Number)
 	}
@@ -268,5 +268,5 @@ func TestGroupsThatOweOutliveTheirAge(t *testing.T) {
 	m := recall(t, s.Reader, acme, noon.Add(store.GroupAge-time.Minute))
 	same(t, "while it may wait", len(m.Ended), 0)
 	m = recall(t, s.Reader, acme, noon.Add(store.GroupAge))
-	same(t, "ended", m.Ended, []plan.Closed{{Subject: plan.Subject{Base: "main"}, SHA: "group"}})
+	same(t, "ended", m.Ended, []plan.Closure{{Subject: plan.Subject{Base: "main"}, SHA: "group"}})
 }

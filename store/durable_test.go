@@ -77,7 +77,7 @@ func TestKillInABurst(t *testing.T) {
 		s := open(t, path)
 		noted := map[string]int64{}
 		for _, d := range repos(t, s.Reader) {
-			noted[d.Repo.Name] = d.Noted
+			noted[d.Repo.Name] = d.Notes
 		}
 		for _, guid := range acked {
 			if strings.HasPrefix(guid, "debt ") {
@@ -161,7 +161,7 @@ func TestManyNotesAtOnce(t *testing.T) {
 		total += n
 	}
 	same(t, "fresh notes", total, senders/2*each)
-	same(t, "noted", repos(t, s.Reader)[0].Noted, int64(senders/2*each))
+	same(t, "noted", repos(t, s.Reader)[0].Notes, int64(senders/2*each))
 }
 
 func TestCloseInABurst(t *testing.T) {

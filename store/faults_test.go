@@ -106,7 +106,7 @@ func TestFaultsOfBranches(t *testing.T) {
 					return s.SeeBranches(t.Context(), fleet, map[plan.Branch]plan.SHA{plan.Branch(long): "1"}, noon)
 				},
 				"record": func() error {
-					return s.Record(t.Context(), Act{Repo: fleet, At: noon, Moved: &plan.Moved{Branch: "rw/a", New: plan.SHA(long), At: noon}})
+					return s.Record(t.Context(), Act{Repo: fleet, At: noon, Moved: &plan.MoveRecord{Branch: "rw/a", New: plan.SHA(long), At: noon}})
 				},
 				"report": func() error {
 					_, _, err := s.NoteReport(t.Context(), fleet, plan.Report{Branch: "rw/a", Object: long, At: noon}, noon)
@@ -257,7 +257,7 @@ func TestOneBadWriteAlone(t *testing.T) {
 		}
 	}
 	due, err := s.Repos(t.Context())
-	if err != nil || len(due) != 1 || due[0].Noted != 3 {
+	if err != nil || len(due) != 1 || due[0].Notes != 3 {
 		t.Errorf("kept %v, %v; want 3 notes", due, err)
 	}
 }
@@ -282,7 +282,7 @@ func TestTidy(t *testing.T) {
 		if _, err := s.SeeHeads(t.Context(), fleet, []plan.SHA{plan.SHA(at.String())}, at); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Record(t.Context(), Act{Repo: fleet, At: at, Verb: "merge", Merged: &plan.Merged{Pull: 1, SHA: plan.SHA(at.String()), At: at},
+		if err := s.Record(t.Context(), Act{Repo: fleet, At: at, Verb: "merge", Merged: &plan.MergeRecord{Pull: 1, SHA: plan.SHA(at.String()), At: at},
 			Refusal: &plan.Refusal{Pull: 2, Head: plan.SHA(at.String()), At: at}, Repair: &plan.Repair{At: at},
 			Stuck: &plan.Stuck{Branch: "rw/a", New: plan.SHA(at.String()), At: at}}); err != nil {
 			t.Fatal(err)

@@ -16,7 +16,7 @@ type Look struct {
 	At       time.Time // of the observation
 	Plan     plan.Plan
 	Due      time.Time   // the next look; zero: the resync's
-	Noted    int64       // the count of notes before the observation began, from Recall or Repos
+	Notes    int64       // the count of notes before the observation began, from Recall or Repos
 	Roster   plan.Roster // the newest that could be read, where it is another than Recall's; else zero
 	Warnings []string    // for the page: what operators should know of a base, such as "not enforced"
 }
@@ -51,7 +51,7 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 	}
 	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET looked = ?,
 	    due = CASE WHEN noted = ? THEN ? ELSE due END WHERE id = ?`,
-		micros(l.At), l.Noted, micros(l.Due), row.id); err != nil {
+		micros(l.At), l.Notes, micros(l.Due), row.id); err != nil {
 		return err
 	}
 	// Most looks find nothing new, and a plan is long: it is written only if it is another one.
@@ -64,18 +64,18 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 
 // keptPlan is a plan.Plan in JSON. Actions are kept by what people want to know of them: nothing acts on a kept plan.
 type keptPlan struct {
-	Verdicts     []plan.Verdict       `json:"verdicts"`
-	More         int                  `json:"more,omitempty"` // verdicts beyond PageVerdicts
-	Branches     []plan.BranchVerdict `json:"branches,omitempty"`
-	MoreBranches int                  `json:"more_branches,omitempty"` // beyond PageBranches
-	Planned      []Planned            `json:"planned"`
-	Warnings     []string             `json:"warnings"`
-	Wake         time.Time            `json:"wake"`
-	Look         time.Time            `json:"look"`
+	Verdicts      []plan.Verdict       `json:"verdicts"`
+	More          int                  `json:"more,omitempty"` // verdicts beyond PageVerdicts
+	Branches      []plan.BranchVerdict `json:"branches,omitempty"`
+	MoreBranches  int                  `json:"more_branches,omitempty"` // beyond PageBranches
+	PlannedAction []PlannedAction      `json:"planned"`
+	Warnings      []string             `json:"warnings"`
+	Wake          time.Time            `json:"wake"`
+	Look          time.Time            `json:"look"`
 }
 
-// Planned is one action of a kept plan.
-type Planned struct {
+// PlannedAction is one action of a kept plan.
+type PlannedAction struct {
 	Verb   string      `json:"verb"`
 	Pull   int         `json:"pull,omitempty"`
 	Branch plan.Branch `json:"branch,omitempty"` // that is moved
@@ -96,9 +96,9 @@ func encodePlan(l Look) ([]byte, error) {
 	}
 	k.keepBranches(p.Branches)
 	for _, a := range p.Actions {
-		k.Planned = append(k.Planned, plannedOf(a)...)
+		k.PlannedAction = append(k.PlannedAction, plannedOf(a)...)
 	}
-	k.Planned = k.Planned[:min(len(k.Planned), PageVerdicts)]
+	k.PlannedAction = k.PlannedAction[:min(len(k.PlannedAction), PageVerdicts)]
 	return json.Marshal(k)
 }
 
@@ -126,16 +126,16 @@ func keptWhy(steps []plan.Step) []plan.Step {
 }
 
 // plannedOf is what is kept of an action: of the moves of branches one each.
-func plannedOf(a plan.Action) []Planned {
+func plannedOf(a plan.Action) []PlannedAction {
 	if all, ok := a.(plan.MoveBranches); ok {
-		var each []Planned
+		var each []PlannedAction
 		for _, m := range all.Moves {
-			each = append(each, Planned{Verb: a.Verb(), Branch: m.Branch, SHA: m.New, Before: m.Before})
+			each = append(each, PlannedAction{Verb: a.Verb(), Branch: m.Branch, SHA: m.New, Before: m.Before})
 		}
 		return each
 	}
 	pin := a.Pinned()
-	return []Planned{{Verb: a.Verb(), Pull: pullOf(a), SHA: pin.SHA, Before: pin.Before}}
+	return []PlannedAction{{Verb: a.Verb(), Pull: pullOf(a), SHA: pin.SHA, Before: pin.Before}}
 }
 
 func pullOf(a plan.Action) int {

@@ -15,21 +15,21 @@ import (
 // Memory is what the store adds to an observation of one repository. Nothing in it is nil-checked by its readers: a
 // repository that is not known has an empty one.
 type Memory struct {
-	Noted    int64           // counts the notes so far, without echoes; hand it to Looked
-	Refusals []plan.Refusal  // by pull, head and tip
-	Repairs  []plan.Repair   // of the last RepairAge, oldest first
-	Merges   []plan.Merged   // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
-	Groups   []plan.Group    // that GitHub has not dissolved, oldest first: base, base SHA and head alone
-	Ended    []plan.Closed   // groups that it has, and those that owe and wait no more
-	Debts    []plan.Debt     // in the order of their numbers
-	Tallies  map[Tallied]int // how many statuses stand under our contexts, where that is known
-	Swept    bool            // our successes on what was closed before debts were recorded are known
+	Notes    int64              // counts the notes so far, without echoes; hand it to Looked
+	Refusals []plan.Refusal     // by pull, head and tip
+	Repairs  []plan.Repair      // of the last RepairAge, oldest first
+	Merges   []plan.MergeRecord // windowed ones of the last MergeAge, live ones of the last LiveMergeAge, oldest first
+	Groups   []plan.Group       // that GitHub has not dissolved, oldest first: base, base SHA and head alone
+	Ended    []plan.Closure     // groups that it has, and those that owe and wait no more
+	Debts    []plan.Debt        // in the order of their numbers
+	Tallies  map[TallyKey]int   // how many statuses stand under our contexts, where that is known
+	Swept    bool               // our successes on what was closed before debts were recorded are known
 
-	Roster   plan.Roster                // the newest that could be read; not Known if none was kept
-	Branches map[plan.Branch]plan.SHA   // the value last seen of every windowed branch that is kept
-	Moves    map[plan.Branch]plan.Moved // our latest move of each
-	Stuck    []plan.Stuck               // by branch, old and new value
-	Reports  []plan.Report              // by Flux's events, the newest of each branch and object
+	Roster   plan.Roster                     // the newest that could be read; not Known if none was kept
+	Branches map[plan.Branch]plan.SHA        // the value last seen of every windowed branch that is kept
+	Moves    map[plan.Branch]plan.MoveRecord // our latest move of each
+	Stuck    []plan.Stuck                    // by branch, old and new value
+	Reports  []plan.Report                   // by Flux's events, the newest of each branch and object
 }
 
 // Recall gives what is remembered of a repository at an instant.
@@ -56,7 +56,7 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 		return Memory{}, err
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
-		recallNoted, recallRefusals, recallRepairs, recallMerges, recallGroups,
+		recallNotes, recallRefusals, recallRepairs, recallMerges, recallGroups,
 		recallRoster, recallBranches, recallStuck, recallReports, recallDebts, recallTallies,
 	} {
 		if err := part(ctx, tx, row.id, at, &m); err != nil {
@@ -66,8 +66,8 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 	return m, nil
 }
 
-func recallNoted(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	return q.QueryRowContext(ctx, `SELECT noted, swept FROM repositories WHERE id = ?`, id).Scan(&m.Noted, &m.Swept)
+func recallNotes(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
+	return q.QueryRowContext(ctx, `SELECT noted, swept FROM repositories WHERE id = ?`, id).Scan(&m.Notes, &m.Swept)
 }
 
 func recallRefusals(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
@@ -94,7 +94,7 @@ func recallRepairs(ctx context.Context, q querier, id int64, at time.Time, m *Me
 
 func recallMerges(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
 	return each(ctx, q, func(rows *sql.Rows) error {
-		var r plan.Merged
+		var r plan.MergeRecord
 		var at sql.NullInt64
 		var releases string
 		if err := rows.Scan(&r.Pull, &r.Base, &r.SHA, &at, &releases); err != nil {
@@ -115,7 +115,7 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 		if ended == "" {
 			m.Groups = append(m.Groups, g)
 		} else {
-			m.Ended = append(m.Ended, plan.Closed{Subject: plan.Subject{Base: g.Base}, SHA: g.Head, Merged: ended == groupMerged})
+			m.Ended = append(m.Ended, plan.Closure{Subject: plan.Subject{Base: g.Base}, SHA: g.Head, Merged: ended == groupMerged})
 		}
 		return err
 	}, `SELECT base, base_sha, head, ended FROM merge_groups WHERE repo = ? AND at > ? ORDER BY at, head`,
@@ -124,7 +124,7 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 	}
 	// What stands on a group outlives the group's own row, and may have to be called in long after.
 	return each(ctx, q, func(rows *sql.Rows) error {
-		var c plan.Closed
+		var c plan.Closure
 		err := rows.Scan(&c.SHA, &c.Subject.Base)
 		m.Ended = append(m.Ended, c)
 		return err

@@ -61,7 +61,7 @@ func TestRepairsCountForAnHour(t *testing.T) {
 func TestMerges(t *testing.T) {
 	s := fresh(t)
 	kept := func(pull int, ago time.Duration, releases []layout.Release) {
-		m := plan.Merged{Pull: pull, Base: "main", SHA: plan.SHA(fmt.Sprint("m", pull)), At: noon.Add(-ago), Releases: releases}
+		m := plan.MergeRecord{Pull: pull, Base: "main", SHA: plan.SHA(fmt.Sprint("m", pull)), At: noon.Add(-ago), Releases: releases}
 		for range 2 { // recorded twice after a crash, counted once
 			ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "merge", Pull: pull, Outcome: store.Done, Merged: &m}))
 		}
@@ -108,7 +108,7 @@ func TestGroups(t *testing.T) {
 		Group: &plan.Group{Base: "main", BaseSHA: "b", Head: "g1"}})
 	group("6", "checks_requested", "g1", noon.Add(5*time.Minute)) // late
 	same(t, "one merged", waiting(noon), []plan.SHA{"g3"})
-	same(t, "what became of them", recall(t, s.Reader, acme, noon).Ended, []plan.Closed{
+	same(t, "what became of them", recall(t, s.Reader, acme, noon).Ended, []plan.Closure{
 		{Subject: plan.Subject{Base: "main"}, SHA: "g2"}, {Subject: plan.Subject{Base: "main"}, SHA: "g1", Merged: true},
 	})
 	same(t, "six hours on", waiting(noon.Add(7*time.Hour)), []plan.SHA(nil))
@@ -168,7 +168,7 @@ func TestPages(t *testing.T) {
 		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "status", Pull: i, SHA: "h", Reason: "r", Outcome: store.Done}))
 	}
 	want := store.Page{Repo: acme, Looked: noon, Due: wake, Wake: wake, Warnings: []string{"main: not enforced"}, Verdicts: p.Verdicts,
-		Planned: []store.Planned{{Verb: "status", Pull: 4, SHA: "h", Before: wake}, {Verb: "merge", Pull: 5, SHA: "i"}, {Verb: "update", Pull: 6, SHA: "j"}}}
+		PlannedAction: []store.PlannedAction{{Verb: "status", Pull: 4, SHA: "h", Before: wake}, {Verb: "merge", Pull: 5, SHA: "i"}, {Verb: "update", Pull: 6, SHA: "j"}}}
 	want.Verdicts[0].Why = want.Verdicts[0].Why[:store.WhySteps]
 	got := pages(t, s)[0]
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(store.Page{}, "Acts")); diff != "" {

@@ -106,7 +106,7 @@ func TestMigrations(t *testing.T) {
 		t.Errorf("the migration changed (-before +after):\n%s", diff)
 	}
 	m, err := s.Recall(t.Context(), fleet, noon)
-	if err != nil || len(m.Refusals) != 1 || len(m.Merges) != 1 || m.Noted != 5 {
+	if err != nil || len(m.Refusals) != 1 || len(m.Merges) != 1 || m.Notes != 5 {
 		t.Errorf("recalled %+v, %v", m, err)
 	}
 	pages, err := pagesOf(t, s)
@@ -172,7 +172,7 @@ func TestADatabaseOfBeforeDebts(t *testing.T) {
 	if seen, err := s.FirstSeen(t.Context(), fleet, heads); err != nil || len(seen) != 3 {
 		t.Errorf("recalled %v, %v", seen, err)
 	}
-	if len(m.Groups) != 1 || len(m.Refusals) != 1 || len(m.Repairs) != 1 || len(m.Merges) != 1 || m.Noted != 4 ||
+	if len(m.Groups) != 1 || len(m.Refusals) != 1 || len(m.Repairs) != 1 || len(m.Merges) != 1 || m.Notes != 4 ||
 		len(m.Branches) != 2 || len(m.Moves) != 1 || len(m.Stuck) != 1 || len(m.Reports) != 1 {
 		t.Errorf("recalled %+v", m)
 	}
@@ -204,7 +204,7 @@ func (s *Store) fillBranches(ctx context.Context) error {
 		return err
 	}
 	if err := s.Record(ctx, Act{Repo: fleet, At: noon, Verb: "move", Branch: "rw/a", SHA: "2", Outcome: Done,
-		Moved: &plan.Moved{Branch: "rw/a", Old: "1", New: "2", At: noon}, Stuck: &plan.Stuck{Branch: "rw/b", At: noon}}); err != nil {
+		Moved: &plan.MoveRecord{Branch: "rw/a", Old: "1", New: "2", At: noon}, Stuck: &plan.Stuck{Branch: "rw/b", At: noon}}); err != nil {
 		return err
 	}
 	roster := plan.Roster{Known: true, File: "f", Entries: []plan.Entry{{Name: "rw/a", From: "main"}}}

@@ -13,21 +13,21 @@ import (
 
 // Page is all that people are shown of one repository.
 type Page struct {
-	Repo         plan.Repo
-	Looked       time.Time // the last look; zero: none yet
-	Due          time.Time // the next; zero: the resync's
-	Verdicts     []plan.Verdict
-	More         int                  // verdicts that were not kept
-	Branches     []plan.BranchVerdict // of the windowed branches, in the file's order
-	MoreBranches int                  // of which no verdict was kept
-	Planned      []Planned
-	Wake         time.Time // a verdict changes by time then; zero: none does
-	Warnings     []string  // what operators should know of a base, such as "not enforced"
-	Green        int       // successes that stand, or may stand, until an instant
-	GreenUntil   time.Time // when the first of them ends
-	Unpaid       []Owed    // successes that GitHub refuses to take back, those first that ended first
-	MoreUnpaid   int       // of them that are left out
-	Acts         []Act     // the latest first, without what they imply
+	Repo          plan.Repo
+	Looked        time.Time // the last look; zero: none yet
+	Due           time.Time // the next; zero: the resync's
+	Verdicts      []plan.Verdict
+	More          int                  // verdicts that were not kept
+	Branches      []plan.BranchVerdict // of the windowed branches, in the file's order
+	MoreBranches  int                  // of which no verdict was kept
+	PlannedAction []PlannedAction
+	Wake          time.Time // a verdict changes by time then; zero: none does
+	Warnings      []string  // what operators should know of a base, such as "not enforced"
+	Green         int       // successes that stand, or may stand, until an instant
+	GreenUntil    time.Time // when the first of them ends
+	Unpaid        []DebtRow // successes that GitHub refuses to take back, those first that ended first
+	MoreUnpaid    int       // of them that are left out
+	Acts          []Act     // the latest first, without what they imply
 }
 
 // Pages calls show with every repository in sight, its last plan and its latest actions, by owner and name, as they are at one
@@ -95,8 +95,8 @@ func page(ctx context.Context, q querier, id int64, u unpaidCount) (Page, error)
 		if err != nil {
 			return Page{}, err
 		}
-		all = slices.DeleteFunc(all, func(o Owed) bool { return o.Reason == "" })
-		slices.SortStableFunc(all, func(a, b Owed) int { return a.Debt.Ends.Compare(b.Debt.Ends) })
+		all = slices.DeleteFunc(all, func(o DebtRow) bool { return o.Reason == "" })
+		slices.SortStableFunc(all, func(a, b DebtRow) int { return a.Debt.Ends.Compare(b.Debt.Ends) })
 		shown := min(len(all), PageDebts)
 		p.Unpaid, p.MoreUnpaid = all[:shown], len(all)-shown
 	}
@@ -121,7 +121,7 @@ func scanPage(row *sql.Row) (Page, error) {
 		return Page{}, fmt.Errorf("plan of %s: %w", p.Repo, err)
 	}
 	p.Branches, p.MoreBranches = k.Branches, k.MoreBranches
-	p.Verdicts, p.More, p.Planned, p.Warnings, p.Wake = k.Verdicts, k.More, k.Planned, k.Warnings, k.Wake
+	p.Verdicts, p.More, p.PlannedAction, p.Warnings, p.Wake = k.Verdicts, k.More, k.PlannedAction, k.Warnings, k.Wake
 	return p, nil
 }
 

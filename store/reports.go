@@ -57,7 +57,7 @@ func noteReport(ctx context.Context, tx *session, repo plan.Repo, r plan.Report,
 
 // keepReport writes a report if it is news, and reports whether it is.
 func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at time.Time) (bool, error) {
-	old, heard, err := lastReport(ctx, tx, id, r)
+	old, reportedAt, err := lastReport(ctx, tx, id, r)
 	first := errors.Is(err, sql.ErrNoRows)
 	switch {
 	case first:
@@ -68,7 +68,7 @@ func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at ti
 	case err != nil:
 		return false, err
 	case repeats(old, r):
-		if at.Sub(heard) < reportTouch {
+		if at.Sub(reportedAt) < reportTouch {
 			return false, nil
 		}
 		_, err := tx.ExecContext(ctx, `UPDATE reports SET heard = ? WHERE repo = ? AND branch = ? AND object = ?`,
@@ -101,7 +101,7 @@ func fewerReports(ctx context.Context, tx *session, id int64) error {
 }
 
 // lastReport is what is kept of the same branch and object, and when it was last heard.
-func lastReport(ctx context.Context, q querier, id int64, r plan.Report) (old plan.Report, heard time.Time, err error) {
+func lastReport(ctx context.Context, q querier, id int64, r plan.Report) (old plan.Report, reportedAt time.Time, err error) {
 	old = plan.Report{Branch: r.Branch, Object: r.Object}
 	var at, last sql.NullInt64
 	err = q.QueryRowContext(ctx, `SELECT sha, state, says, at, heard FROM reports WHERE repo = ? AND branch = ? AND object = ?`,

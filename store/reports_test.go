@@ -67,7 +67,7 @@ func TestReports(t *testing.T) {
 			}
 			same(t, "kept", recall(t, s.Reader, acme, noon.Add(2*time.Hour)).Reports, c.want)
 			due := repos(t, s.Reader)[0]
-			same(t, "noted", due.Noted, int64(news))
+			same(t, "noted", due.Notes, int64(news))
 			same(t, "due", due.At.Equal(noon.Add(time.Hour)), news > 0)
 		})
 	}
@@ -117,7 +117,7 @@ func TestRestartKeepsBranchesAndReports(t *testing.T) {
 	s := open(t, path)
 	see(t, s, values{"rw/a": "1"}, noon)
 	hear(t, s, report("rw/a", "1", plan.CheckGreen, noon), noon)
-	moved := plan.Moved{Branch: "rw/a", Old: "1", New: "2", At: noon, Due: noon}
+	moved := plan.MoveRecord{Branch: "rw/a", Old: "1", New: "2", At: noon, Due: noon}
 	ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Moved: &moved, Stuck: &plan.Stuck{Branch: "rw/b", At: noon}}))
 	before := recall(t, s.Reader, acme, noon)
 	ok(t, s.Close())
@@ -139,7 +139,7 @@ func TestPagesOfBranches(t *testing.T) {
 	page := pages(t, s)[0]
 	v.Commits, v.Why = v.Commits[:store.PageCommits], v.Why[:store.WhySteps]
 	same(t, "branches", page.Branches, []plan.BranchVerdict{v})
-	same(t, "planned", page.Planned, []store.Planned{{Verb: "move", Branch: "rw/a", SHA: "2", Before: wake}, {Verb: "move", Branch: "rw/b", SHA: "3"}})
+	same(t, "planned", page.PlannedAction, []store.PlannedAction{{Verb: "move", Branch: "rw/a", SHA: "2", Before: wake}, {Verb: "move", Branch: "rw/b", SHA: "3"}})
 	p.Branches = make([]plan.BranchVerdict, store.PageBranches+3)
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p}))
 	page = pages(t, s)[0]

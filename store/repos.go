@@ -14,7 +14,7 @@ import (
 type Due struct {
 	Repo   plan.Repo
 	At     time.Time // zero: nothing but the resync calls for a look
-	Noted  int64     // counts the notes so far; hand it to Looked
+	Notes  int64     // counts the notes so far; hand it to Looked
 	Looked time.Time // the last look; zero: none yet
 }
 
@@ -47,7 +47,7 @@ func (r *Reader) Repos(ctx context.Context) ([]Due, error) {
 	err := each(ctx, r.read, func(rows *sql.Rows) error {
 		var d Due
 		var at, looked sql.NullInt64
-		err := rows.Scan(&d.Repo.ID, &d.Repo.Owner, &d.Repo.Name, &d.Repo.Installation, &at, &d.Noted, &looked)
+		err := rows.Scan(&d.Repo.ID, &d.Repo.Owner, &d.Repo.Name, &d.Repo.Installation, &at, &d.Notes, &looked)
 		d.At, d.Looked = instant(at), instant(looked)
 		all = append(all, d)
 		return err

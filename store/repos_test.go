@@ -33,7 +33,7 @@ func TestDeliveryWithoutInstallation(t *testing.T) {
 	know(t, s, acme)
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon}))
 	note(t, s, store.Delivery{GUID: "known", Event: "push", Repo: bare(acme), At: noon})
-	same(t, "known", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Noted: 1, Looked: noon}})
+	same(t, "known", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Notes: 1, Looked: noon}})
 	note(t, s, store.Delivery{GUID: "gone", Event: "installation", Action: "deleted", At: noon, Uninstalled: acme.Installation})
 	for _, event := range []string{"push", "repository"} {
 		note(t, s, store.Delivery{GUID: "forgotten " + event, Event: event, Repo: bare(acme), At: noon})
@@ -51,7 +51,7 @@ func know(t testing.TB, s *store.Store, repos ...plan.Repo) {
 func merge(t testing.TB, s *store.Store, repo plan.Repo, pull int, at time.Time) {
 	t.Helper()
 	ok(t, s.Record(t.Context(), store.Act{Repo: repo, At: at, Verb: "merge", Pull: pull, SHA: "h", Outcome: store.Done,
-		Merged: &plan.Merged{Pull: pull, Base: "main", SHA: "m", At: at, Releases: nights}}))
+		Merged: &plan.MergeRecord{Pull: pull, Base: "main", SHA: "m", At: at, Releases: nights}}))
 }
 
 func TestIdentity(t *testing.T) {

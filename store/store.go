@@ -71,7 +71,7 @@ func open(ctx context.Context, path string) (_ *Store, err error) {
 			err = errors.Join(err, s.closeFiles())
 		}
 	}()
-	if s.lock, err = takeLock(ctx, path+".lock"); err != nil {
+	if s.lock, err = openLock(ctx, path+".lock"); err != nil {
 		return nil, err
 	}
 	if s.locked, err = lockFile(path); err != nil {
@@ -190,7 +190,7 @@ func examine(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-func takeLock(ctx context.Context, path string) (*sql.DB, error) {
+func openLock(ctx context.Context, path string) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", source(path, url.Values{"_busy_timeout": {"0"}}))
 	if err != nil {
 		return nil, err

@@ -75,11 +75,11 @@ func TestNoteMarksDue(t *testing.T) {
 	if !note(t, s, store.Delivery{GUID: "a", Event: "push", Repo: acme, Sender: "alice", At: noon}) {
 		t.Error("the first delivery is not fresh")
 	}
-	same(t, "after a note", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Noted: 1}})
+	same(t, "after a note", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Notes: 1}})
 	if note(t, s, store.Delivery{GUID: "a", Event: "push", Repo: acme, At: noon.Add(time.Hour)}) {
 		t.Error("a redelivery is fresh")
 	}
-	same(t, "after its redelivery", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Noted: 1}})
+	same(t, "after its redelivery", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Notes: 1}})
 }
 
 func TestNoteWithoutRepository(t *testing.T) {
@@ -97,21 +97,21 @@ func TestLookedKeepsNewerNotes(t *testing.T) {
 	same(t, "new repository", before, store.Due{Repo: acme, At: noon})
 
 	wake := noon.Add(6 * time.Hour)
-	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Due: wake, Noted: before.Noted}))
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Due: wake, Notes: before.Notes}))
 	same(t, "looked", repos(t, s.Reader)[0], store.Due{Repo: acme, At: wake, Looked: noon})
 
 	note(t, s, store.Delivery{GUID: "1", Event: "push", Repo: acme, At: noon.Add(time.Minute)})
-	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Due: wake, Noted: before.Noted}))
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Due: wake, Notes: before.Notes}))
 	same(t, "a note came in meanwhile", repos(t, s.Reader)[0],
-		store.Due{Repo: acme, At: noon.Add(time.Minute), Noted: 1, Looked: noon})
+		store.Due{Repo: acme, At: noon.Add(time.Minute), Notes: 1, Looked: noon})
 
 	note(t, s, store.Delivery{GUID: "2", Event: "status", Repo: acme, At: noon.Add(time.Second), Echo: true})
 	same(t, "an echo makes due", repos(t, s.Reader)[0].At, noon.Add(time.Second))
-	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Due: wake, Noted: 1}))
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Due: wake, Notes: 1}))
 	same(t, "an echo does not outlive the look", repos(t, s.Reader)[0].At, wake)
 
-	same(t, "noted, as Recall has it", recall(t, s.Reader, acme, noon).Noted, int64(1))
-	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Noted: 1}))
+	same(t, "noted, as Recall has it", recall(t, s.Reader, acme, noon).Notes, int64(1))
+	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Notes: 1}))
 	same(t, "no next look", repos(t, s.Reader)[0].At, time.Time{})
 }
 
@@ -125,7 +125,7 @@ func TestRestartKeeps(t *testing.T) {
 	ok(t, s.Close())
 
 	s = open(t, path)
-	same(t, "due", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Noted: 1}})
+	same(t, "due", repos(t, s.Reader), []store.Due{{Repo: acme, At: noon, Notes: 1}})
 	later, err := s.SeeHeads(t.Context(), acme, []plan.SHA{"h1", "h2", "h2", ""}, noon.Add(time.Hour))
 	ok(t, err)
 	same(t, "first seen", later, map[plan.SHA]time.Time{"h1": noon, "h2": noon.Add(time.Hour)})

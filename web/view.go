@@ -139,7 +139,7 @@ func statusesLast(all []store.Act) []store.Act {
 	return append(first, last...)
 }
 
-func (s *site) unpaid(in plan.Repo, o store.Owed, now time.Time) unpaid {
+func (s *site) unpaid(in plan.Repo, o store.DebtRow, now time.Time) unpaid {
 	return unpaid{
 		SHA: o.Debt.SHA.Short(), Link: s.link(in, "commit", string(o.Debt.SHA)), Context: plain(string(o.Debt.Context)),
 		Reason: plain(o.Reason), Since: optional(o.Debt.Ends, now), Tries: o.Tries,

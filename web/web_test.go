@@ -95,13 +95,13 @@ func night() pages {
 	fleet.MoreBranches = 4
 	fleet.Green, fleet.GreenUntil = 3, now.Add(20*time.Minute)
 	hostile := `<script>alert("x")</script> & "quotes" 'and' </td> ` + "\u202egnp.exe"
-	unpaid := func(context plan.Context, reason string) store.Owed {
-		return store.Owed{Debt: plan.Debt{SHA: sha("f"), Context: context, Ends: now.Add(-5 * time.Hour)}, Tries: 7, Reason: reason}
+	unpaid := func(context plan.Context, reason string) store.DebtRow {
+		return store.DebtRow{Debt: plan.Debt{SHA: sha("f"), Context: context, Ends: now.Add(-5 * time.Hour)}, Tries: 7, Reason: reason}
 	}
-	fleet.Unpaid, fleet.MoreUnpaid = []store.Owed{unpaid("sluice/main", "This SHA and context has reached the maximum number of statuses.")}, 2
+	fleet.Unpaid, fleet.MoreUnpaid = []store.DebtRow{unpaid("sluice/main", "This SHA and context has reached the maximum number of statuses.")}, 2
 	bad := store.Page{
 		Repo: plan.Repo{Owner: "evil", Name: "<b>repo</b>"}, Looked: now.Add(-26 * time.Hour), Warnings: []string{hostile},
-		Unpaid: []store.Owed{unpaid(plan.Context(hostile), hostile)},
+		Unpaid: []store.DebtRow{unpaid(plan.Context(hostile), hostile)},
 		Verdicts: []plan.Verdict{
 			{Subject: plan.Subject{Base: "<main>"}, Title: hostile, SHA: "javascript:alert(1)", Kind: plan.Blocked, Reason: hostile,
 				Releases: []layout.Release{layout.Release(hostile)}, Why: []plan.Step{{About: hostile, Says: hostile}}},

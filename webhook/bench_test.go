@@ -122,7 +122,7 @@ func serve(b *testing.B) (addr string, noted func() int64) {
 			b.Fatal(err)
 		}
 		for _, d := range due {
-			n += d.Noted
+			n += d.Notes
 		}
 		return n
 	}

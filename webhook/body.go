@@ -22,7 +22,7 @@ type budget struct {
 	small sync.Pool // of *[]byte: what small bodies were read into
 }
 
-func (b *budget) take(n int64) bool {
+func (b *budget) reserve(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.left < n {
@@ -64,7 +64,7 @@ func (b *budget) read(req *http.Request, most int64) (body []byte, done func(), 
 		}
 		size := min(2*int64(cap(buf)), most+1)
 		if size > smallBody {
-			if !b.take(size) {
+			if !b.reserve(size) {
 				return nil, done, errBusy
 			}
 			b.give(held)

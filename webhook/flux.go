@@ -175,7 +175,7 @@ func (r *receiver) receiveFlux(c *gin.Context) {
 	case !ok:
 		say(c, http.StatusAccepted, saysNothing)
 	default:
-		r.takeReport(c, repo, report)
+		r.acceptReport(c, repo, report)
 	}
 }
 
@@ -194,8 +194,8 @@ func parseEvent(body []byte) (plan.Report, bool, error) {
 
 var errNoEvent = errors.New("event: null")
 
-// takeReport keeps what Flux reported, and answers once it is durable. Flux sends again what is answered 5xx.
-func (r *receiver) takeReport(c *gin.Context, repo plan.Repo, report plan.Report) {
+// acceptReport keeps what Flux reported, and answers once it is durable. Flux sends again what is answered 5xx.
+func (r *receiver) acceptReport(c *gin.Context, repo plan.Repo, report plan.Report) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.Request.Context()), noteWait)
 	defer cancel()
 	known, news, err := r.Store.NoteReport(ctx, repo, report, r.Now())

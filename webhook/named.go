@@ -7,9 +7,9 @@ import (
 )
 
 // named is what of the repository an event is about. Whatever is missing or odd about it, it is about the whole.
-func named(event string, p payload) plan.Named {
+func named(event string, p payload) plan.Mention {
 	if p.odd {
-		return plan.Named{}
+		return plan.Mention{}
 	}
 	switch event {
 	case "pull_request":
@@ -26,10 +26,10 @@ func named(event string, p payload) plan.Named {
 		return commit(p.SHA)
 	case "push":
 		if name, ok := strings.CutPrefix(p.Ref, branches); ok {
-			return plan.Named{Branch: plan.Branch(name)}
+			return plan.Mention{Branch: plan.Branch(name)}
 		}
 	}
-	return plan.Named{}
+	return plan.Mention{}
 }
 
 // arrivals are the actions that say of a pull request only that it is open, with which head: whatever else is to be known of it has events
@@ -40,21 +40,21 @@ var arrivals = map[string]bool{"opened": true, "reopened": true, "synchronize": 
 const branches = "refs/heads/"
 
 // namedPull is a pull request with its head. One that was merged moved its base.
-func (p payload) namedPull() plan.Named {
+func (p payload) namedPull() plan.Mention {
 	q := p.PullRequest
 	if q.Number <= 0 || q.Base.Ref == "" || !objectID.MatchString(q.Head.SHA) {
-		return plan.Named{}
+		return plan.Mention{}
 	}
-	n := plan.Named{Pull: q.Number, SHA: plan.SHA(q.Head.SHA), Target: plan.Branch(q.Base.Ref)}
+	n := plan.Mention{Pull: q.Number, SHA: plan.SHA(q.Head.SHA), Target: plan.Branch(q.Base.Ref)}
 	if q.Merged {
 		n.Branch = n.Target
 	}
 	return n
 }
 
-func commit(sha string) plan.Named {
+func commit(sha string) plan.Mention {
 	if !objectID.MatchString(sha) {
-		return plan.Named{}
+		return plan.Mention{}
 	}
-	return plan.Named{SHA: plan.SHA(sha)}
+	return plan.Mention{SHA: plan.SHA(sha)}
 }

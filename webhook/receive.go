@@ -52,11 +52,11 @@ func (r *receiver) receive(c *gin.Context) {
 	if odd != nil {
 		r.Log.Warn(logsOdd, "event", event, "guid", guid, "error", odd)
 	}
-	r.take(c, event, guid, p)
+	r.accept(c, event, guid, p)
 }
 
-// take notes what matters, and answers once the note is durable.
-func (r *receiver) take(c *gin.Context, event, guid string, p payload) {
+// accept notes what matters, and answers once the note is durable.
+func (r *receiver) accept(c *gin.Context, event, guid string, p payload) {
 	d := r.delivery(event, guid, p)
 	if !matters(event, p, d.Echo) {
 		say(c, http.StatusOK, saysNothing)

@@ -25,10 +25,10 @@ type Noter interface {
 
 // Hint is what a delivery says to whoever looks at repositories.
 type Hint struct {
-	Repo  plan.Repo  // without a name: about no one repository
-	Named plan.Named // of the repository
-	Event string     // in GitHub's words, or EventFlux
-	Ours  bool       // our own App is its sender
+	Repo  plan.Repo    // without a name: about no one repository
+	Named plan.Mention // of the repository
+	Event string       // in GitHub's words, or EventFlux
+	Ours  bool         // our own App is its sender
 }
 
 // Options is what the handler needs. Secret, Store and Poke are required.

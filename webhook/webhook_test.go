@@ -440,7 +440,7 @@ func TestWhatIsNoted(t *testing.T) {
 			c.want.GUID, c.want.Event, c.want.At = "g", c.event, noon
 			same(t, "status", code, http.StatusAccepted)
 			same(t, "notes", w.noted, []store.Delivery{*c.want})
-			w.poked[0].Named = plan.Named{} // of which another test knows
+			w.poked[0].Named = plan.Mention{} // of which another test knows
 			same(t, "pokes", w.poked, []webhook.Hint{{Repo: c.want.Repo, Event: c.event, Ours: c.want.Echo}})
 		})
 	}
@@ -452,29 +452,29 @@ func TestNamed(t *testing.T) {
 	pull := func(rest string) string {
 		return `"pull_request":{"number":7,"head":{"sha":"` + a + `","ref":"fix"},"base":{"sha":"` + b + `","ref":"main"}` + rest + `}`
 	}
-	whole := plan.Named{}
+	whole := plan.Mention{}
 	for _, c := range []struct {
 		name, event, body string
-		want              plan.Named
+		want              plan.Mention
 	}{
-		{"a pull request", "pull_request", `"action":"labeled","number":7,` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
-		{"one that arrives", "pull_request", `"action":"opened",` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Arrival: true}},
-		{"its next head", "pull_request", `"action":"synchronize",` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Arrival: true}},
-		{"one that was merged meanwhile", "pull_request", `"action":"synchronize",` + pull(`,"merged":true`), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Branch: "main"}},
-		{"one whose base is changed", "pull_request", `"action":"edited",` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
-		{"one that was merged", "pull_request", `"action":"closed",` + pull(`,"merged":true`), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main", Branch: "main"}},
-		{"a review", "pull_request_review", `"action":"submitted","review":{"commit_id":"` + b + `"},` + pull(""), plan.Named{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
+		{"a pull request", "pull_request", `"action":"labeled","number":7,` + pull(""), plan.Mention{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
+		{"one that arrives", "pull_request", `"action":"opened",` + pull(""), plan.Mention{Pull: 7, SHA: plan.SHA(a), Target: "main", Arrival: true}},
+		{"its next head", "pull_request", `"action":"synchronize",` + pull(""), plan.Mention{Pull: 7, SHA: plan.SHA(a), Target: "main", Arrival: true}},
+		{"one that was merged meanwhile", "pull_request", `"action":"synchronize",` + pull(`,"merged":true`), plan.Mention{Pull: 7, SHA: plan.SHA(a), Target: "main", Branch: "main"}},
+		{"one whose base is changed", "pull_request", `"action":"edited",` + pull(""), plan.Mention{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
+		{"one that was merged", "pull_request", `"action":"closed",` + pull(`,"merged":true`), plan.Mention{Pull: 7, SHA: plan.SHA(a), Target: "main", Branch: "main"}},
+		{"a review", "pull_request_review", `"action":"submitted","review":{"commit_id":"` + b + `"},` + pull(""), plan.Mention{Pull: 7, SHA: plan.SHA(a), Target: "main"}},
 		{"no number", "pull_request", `"pull_request":{"head":{"sha":"` + a + `"},"base":{"ref":"main"}}`, whole},
 		{"no base", "pull_request", `"pull_request":{"number":7,"head":{"sha":"` + a + `"}}`, whole},
 		{"a head that is none", "pull_request", `"pull_request":{"number":7,"head":{"sha":"HEAD"},"base":{"ref":"main"}}`, whole},
 		{"a field of another type", "pull_request", `"action":3,` + pull(""), whole},
 		{"no pull request", "pull_request", `"number":7`, whole},
-		{"a status", "status", `"context":"ci","sha":"` + a + `"`, plan.Named{SHA: plan.SHA(a)}},
+		{"a status", "status", `"context":"ci","sha":"` + a + `"`, plan.Mention{SHA: plan.SHA(a)}},
 		{"a status of nothing", "status", `"context":"ci"`, whole},
-		{"a run", "check_run", `"action":"completed","check_run":{"head_sha":"` + a + `"}`, plan.Named{SHA: plan.SHA(a)}},
-		{"a suite", "check_suite", `"action":"completed","check_suite":{"head_sha":"` + a + `"}`, plan.Named{SHA: plan.SHA(a)}},
+		{"a run", "check_run", `"action":"completed","check_run":{"head_sha":"` + a + `"}`, plan.Mention{SHA: plan.SHA(a)}},
+		{"a suite", "check_suite", `"action":"completed","check_suite":{"head_sha":"` + a + `"}`, plan.Mention{SHA: plan.SHA(a)}},
 		{"a run of nothing", "check_run", `"action":"completed"`, whole},
-		{"a push", "push", `"ref":"refs/heads/release/1.2"`, plan.Named{Branch: "release/1.2"}},
+		{"a push", "push", `"ref":"refs/heads/release/1.2"`, plan.Mention{Branch: "release/1.2"}},
 		{"a push to nothing", "push", `"ref":"main"`, whole},
 		{"a merge group", "merge_group", `"action":"checks_requested",` + pull(""), whole},
 		{"a renamed repository", "repository", `"action":"renamed"`, whole},
@@ -494,7 +494,7 @@ func TestExamplesAreNamed(t *testing.T) {
 	examples(t, func(event string, n int, body []byte) {
 		w.poked = nil
 		w.send(delivery(event, fmt.Sprint(event, n), string(body)))
-		if len(w.poked) > 0 && w.poked[0].Named != (plan.Named{}) {
+		if len(w.poked) > 0 && w.poked[0].Named != (plan.Mention{}) {
 			count[event]++
 		}
 	})

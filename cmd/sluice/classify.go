@@ -116,23 +116,23 @@ func (c classifyCall) check() error {
 	return nil
 }
 
-// classified is a change with the rules that count for it.
-type classified struct {
+// classification is a change with the rules that count for it.
+type classification struct {
 	policy *config.Policy
 	base   plan.Branch // "": not known
 	files  []plan.File
 	rules  *config.Policy // what the change makes of the file; nil: not known, or invalid
 }
 
-func (e *env) readChange(ctx context.Context, c classifyCall) (classified, error) {
+func (e *env) readChange(ctx context.Context, c classifyCall) (classification, error) {
 	if c.base != "" {
 		return e.readRevisions(ctx, c)
 	}
 	policy, err := e.loadPolicy(ctx, c.repo, c.file)
 	if err != nil {
-		return classified{}, err
+		return classification{}, err
 	}
-	out := classified{policy: policy, base: plan.Branch(defaultBranch(ctx, c.repo))}
+	out := classification{policy: policy, base: plan.Branch(defaultBranch(ctx, c.repo))}
 	for _, path := range c.paths {
 		path = strings.TrimPrefix(filepath.ToSlash(path), "./") // what a shell completes
 		out.files = append(out.files, plan.File{Path: path, Kind: plan.Modified})
@@ -160,7 +160,7 @@ func parsePolicy(name string, data []byte) (*config.Policy, error) {
 	return nil, errors.New(findingLine(name, wrong[0]) + more)
 }
 
-func viewClassify(c classified, at time.Time) classifyView {
+func viewClassify(c classification, at time.Time) classifyView {
 	verdict := gate.Paths(gate.Change{Policy: c.policy, Base: c.base, Files: c.files, Rules: c.rules}, at)
 	v := classifyView{
 		Verdict: verdict.Kind, Reason: verdict.Reason, Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),

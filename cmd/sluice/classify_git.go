@@ -13,26 +13,26 @@ import (
 )
 
 // readRevisions finds what changed between the merge base of two revisions and the head, and the rules at the base.
-func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classified, err error) {
+func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classification, err error) {
 	repo, err := gitremote.Open(ctx, c.repo)
 	if err != nil {
-		return classified{}, err
+		return classification{}, err
 	}
 	defer func() { err = errors.Join(err, repo.Close()) }()
 	base, err := repo.Resolve(c.base)
 	if err != nil {
-		return classified{}, fmt.Errorf("--base: %w", err)
+		return classification{}, fmt.Errorf("--base: %w", err)
 	}
 	head, err := repo.Resolve(c.head)
 	if err != nil {
-		return classified{}, fmt.Errorf("--head: %w", err)
+		return classification{}, fmt.Errorf("--head: %w", err)
 	}
 	if out.policy, err = e.rulesAt(ctx, c, repo, base); err != nil {
-		return classified{}, err
+		return classification{}, err
 	}
 	out.base = branchOf(repo, c.base)
 	if out.files, err = repo.Changes(base, head); err != nil {
-		return classified{}, err
+		return classification{}, err
 	}
 	data, ok, err := repo.File(head, config.File)
 	if ok && slices.ContainsFunc(out.files, func(f plan.File) bool { return f.Path == config.File }) {

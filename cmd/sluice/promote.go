@@ -43,8 +43,8 @@ Exit codes: 0 fine; 1 a branch is blocked (the others moved); 2 the call, the fi
 
 // promoteCall is what somebody asks `sluice promote`.
 type promoteCall struct {
-	repo, remote, at    string
-	dryRun, blind, json bool
+	repo, remote, at           string
+	dryRun, ignoreChecks, json bool
 }
 
 // newPromoteCommand makes `sluice promote`: windowed branches with git alone.
@@ -71,7 +71,7 @@ func newPromoteCommand(e *env) *cobra.Command {
 	flags.StringVar(&call.remote, "remote", "", "a remote whose branches are moved instead")
 	flags.StringVar(&call.at, "at", "", "decide as of this instant"+atUsage+"; what is closed now stays where it is")
 	flags.BoolVar(&call.dryRun, "dry-run", false, "move nothing")
-	flags.BoolVar(&call.blind, "ignore-checks", false, "treat every branch as if it required no checks")
+	flags.BoolVar(&call.ignoreChecks, "ignore-checks", false, "treat every branch as if it required no checks")
 	flags.BoolVar(&call.json, "json", false, "print JSON")
 	return cmd
 }
@@ -93,7 +93,7 @@ func (c promoteCall) check(flags *pflag.FlagSet) error {
 // gitSite is a repository as git alone shows it.
 type gitSite interface {
 	Overview(ctx context.Context, file string) (gitremote.Overview, error)
-	Track(ctx context.Context, wanted []gitremote.Follower) ([]plan.Tracked, map[plan.Branch]plan.Source, error)
+	Track(ctx context.Context, wanted []gitremote.Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error)
 	Move(ctx context.Context, p gitremote.Push) ([]gitremote.Refusal, error)
 	Close() error
 }
@@ -174,7 +174,7 @@ func observeGit(ctx context.Context, site gitSite, call promoteCall) (plan.Snaps
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
-	if call.blind {
+	if call.ignoreChecks {
 		policy = withoutChecks(policy)
 	}
 	wanted := make([]gitremote.Follower, 0, len(policy.Branches))

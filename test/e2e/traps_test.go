@@ -37,7 +37,7 @@ func TestTraps(t *testing.T) {
 	}
 }
 
-// declared tells whether a package, "" for this one, declares a test.
+// declared reports whether a package, "" for this one, declares a test.
 func declared(t *testing.T, pkg, name string) bool {
 	t.Helper()
 	dir := "."

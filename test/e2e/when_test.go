@@ -88,12 +88,12 @@ func (w *world) statusOn(sha, name string) string {
 	return ""
 }
 
-// wasGreen tells whether a commit ever had our success.
+// wasGreen reports whether a commit ever had our success.
 func (w *world) wasGreen(sha string) bool {
 	return slices.ContainsFunc(w.repo.Statuses(sha), func(s standin.Status) bool { return s.Context == "sluice/main" && s.State == "success" })
 }
 
-// wasTold tells whether a commit ever had a pending status that begins so.
+// wasTold reports whether a commit ever had a pending status that begins so.
 func (w *world) wasTold(sha, reason string) bool {
 	return slices.ContainsFunc(w.repo.Statuses(sha), func(s standin.Status) bool {
 		return s.Context == "sluice/main" && s.State == "pending" && strings.HasPrefix(s.Description, reason)

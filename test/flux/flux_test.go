@@ -220,7 +220,7 @@ func TestBootstrapLoadsNoApps(t *testing.T) {
 	}
 }
 
-// within tells whether a path is a directory or lies in it.
+// within reports whether a path is a directory or lies in it.
 func within(dir, p string) bool {
 	p = path.Clean(p)
 	return p == dir || strings.HasPrefix(p, dir+"/")

@@ -160,7 +160,7 @@ func (c *Checker) errorf(format string, args ...any) {
 	c.tb.Errorf("githubapi: %s", fmt.Sprintf(format, args...))
 }
 
-// foreign tells whether a path is none of GitHub's API: git's own protocol.
+// foreign reports whether a path is none of GitHub's API: git's own protocol.
 func foreign(path string) bool { return strings.HasPrefix(path, "/git/") }
 
 func readAll(body io.ReadCloser) ([]byte, error) {

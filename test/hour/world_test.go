@@ -222,7 +222,7 @@ func (w *world) poke(r *standin.Repo) {
 	w.mu.Unlock()
 	if loop != nil {
 		owner, name, _ := strings.Cut(r.String(), "/")
-		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, reconcile.Changed, plan.Named{})
+		loop.Poke(plan.Repo{Owner: owner, Name: name, ID: r.ID()}, reconcile.Changed, plan.Mention{})
 	}
 }
 

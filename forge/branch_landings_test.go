@@ -19,11 +19,11 @@ func TestCame(t *testing.T) {
 		w.must(err)
 		return plan.SHA(sha)
 	}
-	came := func() []plan.Came {
+	landings := func() []plan.Landing {
 		s, _ := w.look(Ask{At: time.Now()})
-		return s.Bases["main"].Came
+		return s.Bases["main"].Landings
 	}
-	if got := came(); got != nil {
+	if got := landings(); got != nil {
 		t.Errorf("the first look names %+v", got)
 	}
 	ours := w.open("ours", "apps/ours")
@@ -31,7 +31,7 @@ func TestCame(t *testing.T) {
 	if _, err := w.merge(ours, plan.SHA(w.r.Tip("ours"))); err != nil {
 		t.Fatal(err)
 	}
-	got := came()
+	got := landings()
 	if len(got) != 1 || got[0].SHA != first || got[0].By != "mallory" || !got[0].Complete || !slices.Equal(pathsOf(got[0].Files), []string{"apps/a"}) {
 		t.Errorf("beside our merge: %+v", got)
 	}
@@ -42,18 +42,18 @@ func TestCame(t *testing.T) {
 	theirs := w.open("theirs", "apps/theirs")
 	merge, err := w.r.MergePull(theirs, "alice", standin.Merge)
 	w.must(err)
-	if got = came(); len(got) != 2 || got[0].SHA != plan.SHA(merge) || !slices.Equal(pathsOf(got[0].Files), []string{"apps/theirs"}) {
+	if got = landings(); len(got) != 2 || got[0].SHA != plan.SHA(merge) || !slices.Equal(pathsOf(got[0].Files), []string{"apps/theirs"}) {
 		t.Errorf("somebody else's merge: %+v", got)
 	}
 
-	for i := range maxCame + 3 {
+	for i := range maxLandings + 3 {
 		push(fmt.Sprintf("apps/many/%d", i))
 	}
-	if got = came(); len(got) != maxCame || !got[0].Complete || got[0].SHA != plan.SHA(w.r.Tip("main")) {
+	if got = landings(); len(got) != maxLandings || !got[0].Complete || got[0].SHA != plan.SHA(w.r.Tip("main")) {
 		t.Errorf("many: %+v", got)
 	}
-	if s, _ := w.look(Ask{At: time.Now().Add(cameAge + time.Minute)}); s.Bases["main"].Came != nil {
-		t.Errorf("a day later: %+v", s.Bases["main"].Came)
+	if s, _ := w.look(Ask{At: time.Now().Add(landingAge + time.Minute)}); s.Bases["main"].Landings != nil {
+		t.Errorf("a day later: %+v", s.Bases["main"].Landings)
 	}
 }
 
@@ -74,7 +74,7 @@ func TestCameByARewrite(t *testing.T) {
 	w.look(Ask{At: time.Now()})
 	w.must(w.r.Push("alice", "main", start))
 	s, _ := w.look(Ask{At: time.Now()})
-	if got := s.Bases["main"].Came; len(got) != 1 || got[0].Complete || got[0].SHA != plan.SHA(start) {
+	if got := s.Bases["main"].Landings; len(got) != 1 || got[0].Complete || got[0].SHA != plan.SHA(start) {
 		t.Errorf("%+v", got)
 	}
 }

@@ -10,27 +10,27 @@ import (
 )
 
 const (
-	// maxKinships is how many comparisons a look makes for branches that are not found on their source's line. What is left
+	// maxAncestries is how many comparisons a look makes for branches that are not found on their source's line. What is left
 	// open is not moved, or not as far, until a later look.
-	maxKinships = 30
-	// keepKinships is how many comparisons are remembered, and of how many tips the oldest commit known to descend from them.
-	keepKinships = 20_000
+	maxAncestries = 30
+	// keepAncestries is how many comparisons are remembered, and of how many tips the oldest commit known to descend from them.
+	keepAncestries = 20_000
 )
 
-// kinship is how a commit stands to another, in the words of a comparison from it to the other.
-type kinship string
+// ancestry is how a commit stands to another, in the words of a comparison from it to the other.
+type ancestry string
 
 // The words of GitHub.
 const (
-	kinUnknown   kinship = ""
-	kinIdentical kinship = "identical"
-	kinAhead     kinship = "ahead"  // the other descends from it
-	kinBehind    kinship = "behind" // it descends from the other
-	kinDiverged  kinship = "diverged"
+	ancestryUnknown   ancestry = ""
+	ancestryIdentical ancestry = "identical"
+	ancestryAhead     ancestry = "ahead"  // the other descends from it
+	ancestryBehind    ancestry = "behind" // it descends from the other
+	ancestryDiverged  ancestry = "diverged"
 )
 
-// kinKey names a comparison. Both SHAs are known, so its answer never changes.
-type kinKey struct {
+// ancestryKey names a comparison. Both SHAs are known, so its answer never changes.
+type ancestryKey struct {
 	repo     repoKey
 	from, to plan.SHA
 }
@@ -69,7 +69,7 @@ func (t *tracker) relate(ctx context.Context) error {
 		at[i] = i
 	}
 	var left atomic.Int32
-	left.Store(maxKinships)
+	left.Store(maxAncestries)
 	err := each(ctx, at, func(ctx context.Context, i int) error {
 		var err error
 		found[i], err = t.searchPart(ctx, open[i], &left)
@@ -114,7 +114,7 @@ func (t *tracker) searchPart(ctx context.Context, k placeKey, left *atomic.Int32
 	}
 	p, err := t.search(ctx, k, left)
 	if err != nil {
-		if unread, err = t.failed(ctx, key, whatKin, err); err != nil {
+		if unread, err = t.failed(ctx, key, whatAncestry, err); err != nil {
 			return place{}, err
 		}
 	} else if !unread.Is() {
@@ -141,8 +141,8 @@ func (t *tracker) search(ctx context.Context, k placeKey, left *atomic.Int32) (p
 		}
 	}
 	if yes < 0 {
-		kin, err := t.compareTips(ctx, k.tip, t.s.Sources[k.from].Tip, left)
-		if r := relationOf(kin); err != nil || r != plan.Behind {
+		got, err := t.compareTips(ctx, k.tip, t.s.Sources[k.from].Tip, left)
+		if r := relationOf(got); err != nil || r != plan.Behind {
 			return place{relation: r}, err
 		}
 		yes = 0
@@ -152,29 +152,29 @@ func (t *tracker) search(ctx context.Context, k placeKey, left *atomic.Int32) (p
 		if first {
 			at = t.guess(k.tip, line, yes)
 		}
-		switch kin, err := t.compareTips(ctx, k.tip, line[at].SHA, left); {
-		case err != nil, kin == kinUnknown: // what is proved stands
-			return t.settle(key, line, yes), err
-		case kin == kinAhead, kin == kinIdentical:
+		switch got, err := t.compareTips(ctx, k.tip, line[at].SHA, left); {
+		case err != nil, got == ancestryUnknown: // what is proved stands
+			return t.keepPlace(key, line, yes), err
+		case got == ancestryAhead, got == ancestryIdentical:
 			yes = at
 		default:
 			no = at
 		}
 	}
-	return t.settle(key, line, yes), nil
+	return t.keepPlace(key, line, yes), nil
 }
 
 // guess is the place to ask about first: the one after the last that is known to descend, if that was compared before, else
 // the end of the line, which descends from whatever lies deeper.
 func (t *tracker) guess(tip plan.SHA, line []plan.Commit, yes int) int {
-	if _, known := t.f.kin.get(kinKey{keyOf(t.repo), tip, line[yes+1].SHA}); known {
+	if _, known := t.f.ancestries.get(ancestryKey{keyOf(t.repo), tip, line[yes+1].SHA}); known {
 		return yes + 1
 	}
 	return len(line) - 1
 }
 
-// settle remembers the oldest commit of the line that is known to descend from a tip.
-func (t *tracker) settle(key commitKey, line []plan.Commit, yes int) place {
+// keepPlace remembers the oldest commit of the line that is known to descend from a tip.
+func (t *tracker) keepPlace(key commitKey, line []plan.Commit, yes int) place {
 	if len(line) == 0 {
 		return place{relation: plan.Behind}
 	}
@@ -183,15 +183,15 @@ func (t *tracker) settle(key commitKey, line []plan.Commit, yes int) place {
 }
 
 // relationOf is what a comparison from a branch's tip to its source says of the branch.
-func relationOf(k kinship) plan.Relation {
+func relationOf(k ancestry) plan.Relation {
 	switch k {
-	case kinIdentical:
+	case ancestryIdentical:
 		return plan.Level
-	case kinAhead:
+	case ancestryAhead:
 		return plan.Behind
-	case kinBehind:
+	case ancestryBehind:
 		return plan.Beyond
-	case kinDiverged:
+	case ancestryDiverged:
 		return plan.Diverged
 	}
 	return plan.RelationUnknown
@@ -199,26 +199,26 @@ func relationOf(k kinship) plan.Relation {
 
 // compareTips compares two commits, or recalls it; unknown if the look has made as many comparisons as it may. What GitHub does not
 // find is no answer: commits without a common ancestor look like commits that it does not have everywhere yet.
-func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atomic.Int32) (kinship, error) {
+func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atomic.Int32) (ancestry, error) {
 	if from == to {
-		return kinIdentical, nil
+		return ancestryIdentical, nil
 	}
-	key := kinKey{keyOf(t.repo), from, to}
-	if k, ok := t.f.kin.get(key); ok {
+	key := ancestryKey{keyOf(t.repo), from, to}
+	if k, ok := t.f.ancestries.get(key); ok {
 		return k, nil
 	}
 	if left.Add(-1) < 0 {
-		return kinUnknown, nil
+		return ancestryUnknown, nil
 	}
 	c, _, err := t.c.rest.Repositories.CompareCommits(ctx, t.repo.Owner, t.repo.Name, string(from), string(to),
 		&github.ListOptions{Page: 2, PerPage: 1}) // the files come with the first page
 	if err != nil {
-		return kinUnknown, wrap(ctx, "compare branch", err)
+		return ancestryUnknown, wrap(ctx, "compare branch", err)
 	}
-	k := kinship(c.GetStatus())
+	k := ancestry(c.GetStatus())
 	if relationOf(k) == plan.RelationUnknown {
-		return kinUnknown, wrap(ctx, "compare branch", transient(wordNoKin, nil))
+		return ancestryUnknown, wrap(ctx, "compare branch", transient(wordNoAncestry, nil))
 	}
-	t.f.kin.put(key, k)
+	t.f.ancestries.put(key, k)
 	return k, nil
 }

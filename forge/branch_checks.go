@@ -11,8 +11,8 @@ import (
 const (
 	// maxUnborn is how many commits of a line are judged for a branch that is still to be made: it may begin at any of them.
 	maxUnborn = 50
-	// judgedApart is how many commits' checks are asked for in a query of their own.
-	judgedApart = 100
+	// checkedApart is how many commits' checks are asked for in a query of their own.
+	checkedApart = 100
 	// maxMoreReports is how many further pages of reports on commits one look reads. A commit whose list is longer is not known
 	// whole until then.
 	maxMoreReports = 20
@@ -31,13 +31,13 @@ func (t *tracker) addCommits(ctx context.Context) error {
 		line := t.s.Sources[from].Line
 		for i := range line[:min(t.needs[from], len(line))] {
 			sha := line[i].SHA
-			if t.seen.judged[sha] == nil && !asked[sha] {
+			if t.seen.checked[sha] == nil && !asked[sha] {
 				asked[sha] = true
 				missing = append(missing, sha)
 			}
 		}
 	}
-	if err := t.inChunks(ctx, missing, judgedApart, askJudged); err != nil {
+	if err := t.inChunks(ctx, missing, checkedApart, askChecked); err != nil {
 		return err
 	}
 	if err := t.readFlooded(ctx); err != nil {
@@ -46,7 +46,7 @@ func (t *tracker) addCommits(ctx context.Context) error {
 	for _, from := range t.from {
 		line := t.s.Sources[from].Line
 		for i := range line {
-			if raw := t.seen.judged[line[i].SHA]; raw != nil {
+			if raw := t.seen.checked[line[i].SHA]; raw != nil {
 				if err := t.judgeCommit(ctx, from, &line[i], raw); err != nil {
 					return err
 				}
@@ -62,18 +62,18 @@ func (t *tracker) readFlooded(ctx context.Context) error {
 	var missing []plan.SHA
 	for _, from := range t.from {
 		for _, c := range t.s.Sources[from].Line {
-			raw := t.seen.judged[c.SHA]
+			raw := t.seen.checked[c.SHA]
 			if raw == nil || raw.StatusCheckRollup == nil || !raw.StatusCheckRollup.Contexts.PageInfo.HasNextPage ||
 				slices.Contains(t.flooded, c.SHA) {
 				continue
 			}
 			t.flooded = append(t.flooded, c.SHA)
-			if _, ok := t.seen.told[c.SHA]; !ok {
+			if _, ok := t.seen.statuses[c.SHA]; !ok {
 				missing = append(missing, c.SHA)
 			}
 		}
 	}
-	return t.inChunks(ctx, missing, maxTold, askTold)
+	return t.inChunks(ctx, missing, maxWithStatuses, askStatuses)
 }
 
 // countNeeds tells how many of each source's newest commits need their checks: those that some branch may move to, and if there are
@@ -97,7 +97,7 @@ func (t *tracker) countNeeds() {
 }
 
 // judgeCommit fills in what was reported on a commit, and on the head that became it.
-func (t *tracker) judgeCommit(ctx context.Context, from plan.Branch, c *plan.Commit, raw *rawJudged) error {
+func (t *tracker) judgeCommit(ctx context.Context, from plan.Branch, c *plan.Commit, raw *rawCommitChecks) error {
 	contexts, whole, err := t.reported(ctx, c.SHA, raw.StatusCheckRollup)
 	if err != nil {
 		return err
@@ -147,7 +147,7 @@ func (t *tracker) reported(ctx context.Context, sha plan.SHA, rollup *rawRollup)
 	all, at := rollup.Contexts.Nodes, rollup.Contexts.PageInfo
 	for at.HasNextPage && at.EndCursor != "" && t.seen.more < maxMoreReports {
 		t.seen.more++
-		var r struct{ Object *rawJudged }
+		var r struct{ Object *rawCommitChecks }
 		if t.rests(t.key(partCommit, string(sha))).Is() {
 			return all, false, nil
 		}
@@ -167,9 +167,9 @@ func (t *tracker) reported(ctx context.Context, sha plan.SHA, rollup *rawRollup)
 
 // joined puts the check runs of a page and the list of statuses together; false if they are not proved to be all.
 func (t *tracker) joined(sha plan.SHA, rollup *rawRollup) ([]rawContext, bool) {
-	told, ok := t.seen.told[sha]
+	statuses, ok := t.seen.statuses[sha]
 	page := rollup.Contexts
-	if !ok || !page.PageInfo.HasNextPage || len(told) < page.StatusContextCount ||
+	if !ok || !page.PageInfo.HasNextPage || len(statuses) < page.StatusContextCount ||
 		page.CheckRunCount+page.StatusContextCount <= len(page.Nodes) { // fail closed: there is more than is counted
 		return nil, false
 	}
@@ -182,7 +182,7 @@ func (t *tracker) joined(sha plan.SHA, rollup *rawRollup) ([]rawContext, bool) {
 	if len(all) < page.CheckRunCount {
 		return nil, false
 	}
-	for _, c := range told {
+	for _, c := range statuses {
 		c.Typename = "StatusContext"
 		all = append(all, c)
 	}

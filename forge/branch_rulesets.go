@@ -17,23 +17,23 @@ import (
 const (
 	// rulesPage is how many rules of a branch are read; GitHub's own bound. Who has more learns the rest by a refusal.
 	rulesPage = 100
-	// ruledApart is how few lists of rules are given up when GitHub finds them too heavy. More are asked for in halves.
-	ruledApart = 250
+	// rulesetsApart is how few lists of rules are given up when GitHub finds them too heavy. More are asked for in halves.
+	rulesetsApart = 250
 )
 
-// ruled is what is remembered of a branch's rulesets.
-type ruled struct {
+// rulesetState is what is remembered of a branch's rulesets.
+type rulesetState struct {
 	demands bool      // they require our status
 	there   bool      // the branch was there at the last look
 	until   time.Time // when they are read anew
 }
 
-// ruling is what one answer says of a branch's rulesets.
-type ruling struct{ demands, whole bool }
+// rulesetAnswer is what one answer says of a branch's rulesets.
+type rulesetAnswer struct{ demands, whole bool }
 
-// rulesAreDue tells whether the rulesets of a branch are to be read: they never were, or long ago.
+// rulesAreDue reports whether the rulesets of a branch are to be read: they never were, or long ago.
 func (l *look) rulesAreDue(name plan.Branch) bool {
-	r, known := l.mem.windowed.ruled[name]
+	r, known := l.mem.windowed.rulesets[name]
 	return !known || r.there && !l.began.Before(r.until)
 }
 
@@ -41,58 +41,58 @@ func (l *look) rulesAreDue(name plan.Branch) bool {
 func (l *look) rulesDue(names []string) []string {
 	var due []string
 	for _, name := range names {
-		if _, read := l.seen.ruled[plan.Branch(name)]; !read && len(due) < maxTips && l.rulesAreDue(plan.Branch(name)) {
+		if _, read := l.seen.rulesets[plan.Branch(name)]; !read && len(due) < maxTips && l.rulesAreDue(plan.Branch(name)) {
 			due = append(due, name)
 		}
 	}
 	return due
 }
 
-// takeRuled keeps what an answer says of a branch's rulesets. Fail closed: what it does not show may demand our status.
-func (l *look) takeRuled(name plan.Branch, raw *rawRuled) {
+// keepRulesets keeps what an answer says of a branch's rulesets. Fail closed: what it does not show may demand our status.
+func (l *look) keepRulesets(name plan.Branch, raw *rawRulesets) {
 	if raw == nil || plan.Branch(raw.Name) != name || raw.Rules == nil || raw.Rules.Nodes == nil {
-		l.seen.ruled[name] = ruling{}
+		l.seen.rulesets[name] = rulesetAnswer{}
 		return
 	}
-	said := ruling{whole: !raw.Rules.PageInfo.HasNextPage}
+	state := rulesetAnswer{whole: !raw.Rules.PageInfo.HasNextPage}
 	for _, r := range raw.Rules.Nodes {
 		switch {
 		case r == nil:
-			said.whole = false
+			state.whole = false
 		case r.Type != typeRequiredChecks:
 		case r.Parameters == nil || r.Parameters.RequiredStatusChecks == nil:
-			said.whole = false
+			state.whole = false
 		default:
 			for _, c := range r.Parameters.RequiredStatusChecks {
-				said.demands = said.demands || unlocks(name, c.Context)
+				state.demands = state.demands || unlocks(name, c.Context)
 			}
 		}
 	}
-	l.seen.ruled[name] = said
+	l.seen.rulesets[name] = state
 }
 
 // typeRequiredChecks is a rule that requires checks in GraphQL's words.
 const typeRequiredChecks = "REQUIRED_STATUS_CHECKS"
 
-// unlocks tells whether a context that a branch's rules require is ours. GitHub folds the case.
+// unlocks reports whether a context that a branch's rules require is ours. GitHub folds the case.
 func unlocks(name plan.Branch, context string) bool {
 	return plan.Context(context).Is(plan.PromoteContextFor(name))
 }
 
-// addRuled puts together what is known of every branch's rulesets. What could not be read is not asked for again before the rest.
-func (t *tracker) addRuled(context.Context) error {
-	t.windowed.ruled = make(map[plan.Branch]ruled, len(t.entries))
+// addRulesets puts together what is known of every branch's rulesets. What could not be read is not asked for again before the rest.
+func (t *tracker) addRulesets(context.Context) error {
+	t.windowed.rulesets = make(map[plan.Branch]rulesetState, len(t.entries))
 	for _, e := range t.entries {
 		name := plan.Branch(e.Name)
-		r, said := t.mem.windowed.ruled[name], t.seen.ruled[name]
-		r.demands = said.demands || r.demands && !said.whole
+		r, state := t.mem.windowed.rulesets[name], t.seen.rulesets[name]
+		r.demands = state.demands || r.demands && !state.whole
 		switch r.there = t.seen.tips[name] != nil; {
 		case !r.there:
 			r.until = time.Time{} // read as soon as it is there
 		case t.rulesAreDue(name):
 			r.until = t.began.Add(t.f.rulesTTL)
 		}
-		t.windowed.ruled[name] = r
+		t.windowed.rulesets[name] = r
 	}
 	return nil
 }

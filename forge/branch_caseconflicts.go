@@ -12,7 +12,7 @@ import (
 // only if some windowed branch is not there: to make one beside its twin does harm, to move one does not.
 const maxNamePages = 20
 
-// namesDue tells whether the names of all branches are to be read: they were long ago, or for other entries.
+// namesDue reports whether the names of all branches are to be read: they were long ago, or for other entries.
 func (t *tracker) namesDue() bool {
 	w := t.mem.windowed
 	if !t.f.now().Before(w.named) || len(w.entries) != len(t.entries) {
@@ -26,24 +26,24 @@ func (t *tracker) namesDue() bool {
 	return false
 }
 
-// addTwins finds branches whose names differ from a windowed branch's in case alone: among those that the look saw anyway, and
+// addCaseConflicts finds branches whose names differ from a windowed branch's in case alone: among those that the look saw anyway, and
 // among all names, which are remembered by time.
-func (t *tracker) addTwins(ctx context.Context) error {
-	t.windowed.twins, t.windowed.named = t.mem.windowed.twins, t.mem.windowed.named
+func (t *tracker) addCaseConflicts(ctx context.Context) error {
+	t.windowed.caseConflicts, t.windowed.named = t.mem.windowed.caseConflicts, t.mem.windowed.named
 	if t.seen.names != nil {
 		all, whole, err := t.allNames(ctx)
 		if err != nil {
 			return err
 		}
-		if t.windowed.twins = t.twins(all); whole {
+		if t.windowed.caseConflicts = t.caseConflicts(all); whole {
 			t.windowed.named = t.f.now().Add(t.f.rulesTTL)
 		}
 	}
-	here := t.twins(t.namesHere())
+	here := t.caseConflicts(t.namesHere())
 	for i := range t.s.Branches {
 		b := &t.s.Branches[i]
-		if b.Twin = here[b.Name]; b.Twin == "" {
-			b.Twin = t.windowed.twins[b.Name]
+		if b.CaseConflict = here[b.Name]; b.CaseConflict == "" {
+			b.CaseConflict = t.windowed.caseConflicts[b.Name]
 		}
 	}
 	return nil
@@ -71,9 +71,9 @@ func (t *tracker) allNames(ctx context.Context) (all []plan.Branch, whole bool, 
 	return all, true, nil
 }
 
-// lacksOne tells whether some windowed branch is not there.
+// lacksOne reports whether some windowed branch is not there.
 func (t *tracker) lacksOne() bool {
-	return slices.ContainsFunc(t.s.Branches, func(b plan.Tracked) bool { return b.Relation == plan.Absent })
+	return slices.ContainsFunc(t.s.Branches, func(b plan.WindowedBranch) bool { return b.Relation == plan.Absent })
 }
 
 // namesHere are the names that the look saw anyway.
@@ -94,8 +94,8 @@ func (t *tracker) namesHere() []plan.Branch {
 	return all
 }
 
-// twins gives to each windowed branch the other name among some that differs from its own in case alone.
-func (t *tracker) twins(names []plan.Branch) map[plan.Branch]plan.Branch {
+// caseConflicts gives to each windowed branch the other name among some that differs from its own in case alone.
+func (t *tracker) caseConflicts(names []plan.Branch) map[plan.Branch]plan.Branch {
 	folded := make(map[string][]plan.Branch, len(names))
 	for _, name := range names {
 		low := strings.ToLower(string(name))

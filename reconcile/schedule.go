@@ -8,8 +8,8 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// settle says when the repository is looked at next, from what came of this look. The caller holds the lock.
-func (k *look) settle(p plan.Plan, err error, now instant) {
+// schedule sets when the repository is looked at next, from what came of this look. The caller holds the lock.
+func (k *look) schedule(p plan.Plan, err error, now instant) {
 	e := k.entry
 	if e.state != looking {
 		return // it was forgotten meanwhile
@@ -31,31 +31,31 @@ func (k *look) settle(p plan.Plan, err error, now instant) {
 	e.urgent = k.unfinished(p, err)
 	switch {
 	case err == nil:
-		k.settlePlan(p, now)
+		k.schedulePlan(p, now)
 	case k.full != nil && errors.Is(err, k.full): // all that waits is what only tells
-		k.settlePlan(p, now)
-		k.settleForeseen(limitOf(err), now)
+		k.schedulePlan(p, now)
+		k.scheduleForeseen(limitOf(err), now)
 	case errors.Is(err, errStopped):
 		e.due = now.tick
 	case errors.Is(err, errVoid):
-		k.settleVoid(now)
+		k.scheduleVoid(now)
 	case errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errCrowded):
-		k.settleEager(now)
+		k.scheduleSoon(now)
 	case errors.Is(err, errOwed):
 		e.waits = true
-		k.settleEager(now)
+		k.scheduleSoon(now)
 	case errors.Is(err, errSpent):
 		e.due = min(e.due, now.tick+limitPause(now.wall, k.loop.forge.Budgets(k.repo.Installation).REST.Renewed, 1))
 	case errors.Is(err, errPaced):
 		e.due = min(e.due, max(e.place, now.tick+limitedLeast))
 	case kindOf(err) == forge.Limited:
-		k.settleLimit(err, now)
+		k.schedulePastLimit(err, now)
 	case errors.Is(err, errGone):
-		k.settleGone(err, now)
+		k.scheduleGone(err, now)
 	default:
 		e.fails++
 		e.due = now.tick + backoff(e.fails)
-		e.hold = e.due
+		e.notBefore = e.due
 		k.complain(err, e.fails, e.due-now.tick)
 	}
 	if e.place > now.tick && !e.lost() { // a look for an event's sake may have come before it, and to nothing
@@ -83,24 +83,24 @@ func (k *look) unfinished(p plan.Plan, err error) bool {
 	return some && (updates || goesOn || k.again || err != nil && !errors.Is(err, errPaced) || k.failed != nil)
 }
 
-// settleGone follows a look to which GitHub said that the repository is not there. Once is no proof: it is asked again. After that
+// scheduleGone follows a look to which GitHub said that the repository is not there. Once is no proof: it is asked again. After that
 // only an event, an installation's or the repository's, or a list brings another look; events bring ever fewer of them.
-func (k *look) settleGone(err error, now instant) {
+func (k *look) scheduleGone(err error, now instant) {
 	e := k.entry
 	if e.gones++; !e.lost() {
 		e.due = now.tick + goneWait
-		e.hold = e.due
+		e.notBefore = e.due
 		return
 	}
 	e.wake, e.due, e.resync = time.Time{}, never, never
 	e.want(0)
-	e.hold = now.tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
-	k.log.Warn("repository is gone", "error", err, "deaf_for", e.hold-now.tick)
+	e.notBefore = now.tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
+	k.log.Warn("repository is gone", "error", err, "deaf_for", e.notBefore-now.tick)
 }
 
-// settlePlan follows a look that was carried out: Wake and Look, another try of a write that failed, and a look at what our
+// schedulePlan follows a look that was carried out: Wake and Look, another try of a write that failed, and a look at what our
 // own writes changed.
-func (k *look) settlePlan(p plan.Plan, now instant) {
+func (k *look) schedulePlan(p plan.Plan, now instant) {
 	e := k.entry
 	e.fails, e.voids, e.left, k.line.limits = 0, 0, k.left, 0
 	if k.merged || k.again {
@@ -116,12 +116,12 @@ func (k *look) settlePlan(p plan.Plan, now instant) {
 		e.due = min(e.due, now.tick+pause)
 		k.complain(k.failed, e.tries, pause)
 	}
-	k.settleWishes(p, now)
+	k.scheduleWishes(p, now)
 }
 
-// settleWishes sets the alarms that the plan asks for. Instants that passed while we acted are answered at once; one that
+// scheduleWishes sets the alarms that the plan asks for. Instants that passed while we acted are answered at once; one that
 // had passed before the observation is no instant but a plan that never rests.
-func (k *look) settleWishes(p plan.Plan, now instant) {
+func (k *look) scheduleWishes(p plan.Plan, now instant) {
 	e := k.entry
 	e.wake = time.Time{}
 	if p.Wake.After(now.wall) {
@@ -134,14 +134,14 @@ func (k *look) settleWishes(p plan.Plan, now instant) {
 	}
 	eager := func(t time.Time) bool { return !t.IsZero() && !t.After(k.at) }
 	if eager(p.Wake) || eager(p.Look) {
-		k.settleEager(now)
+		k.scheduleSoon(now)
 	} else {
 		e.idles = 0
 	}
 }
 
-// settleEager follows a look that wants another one at once. If it wrote nothing, again and again, it is slowed down.
-func (k *look) settleEager(now instant) {
+// scheduleSoon follows a look that wants another one at once. If it wrote nothing, again and again, it is slowed down.
+func (k *look) scheduleSoon(now instant) {
 	e, at := k.entry, now.tick
 	if k.wrote > 0 {
 		e.idles = 0
@@ -152,22 +152,22 @@ func (k *look) settleEager(now instant) {
 	e.due = min(e.due, at)
 }
 
-// settleVoid follows a void observation. The notes that made it void have set the alarm already.
-func (k *look) settleVoid(now instant) {
+// scheduleVoid follows a void observation. The notes that made it void have set the alarm already.
+func (k *look) scheduleVoid(now instant) {
 	e := k.entry
 	if k.wrote > 0 {
 		e.voids = 0
 	}
 	e.voids++
 	e.due = now.tick
-	e.hold = now.tick + voidPause(e.voids)
+	e.notBefore = now.tick + voidPause(e.voids)
 }
 
-// settleLimit lets the whole installation rest, and no other.
-func (k *look) settleLimit(err error, now instant) {
+// schedulePastLimit lets the whole installation rest, and no other.
+func (k *look) schedulePastLimit(err error, now instant) {
 	ln, limit := k.line, limitOf(err)
 	if limit.Foreseen {
-		k.settleForeseen(limit, now)
+		k.scheduleForeseen(limit, now)
 		return
 	}
 	if ln.limited <= now.tick {

@@ -195,7 +195,7 @@ func TestErrorsWithinRules(t *testing.T) {
 
 // A page that is too heavy with the rulesets stays whole without them; they are read apart, and given up if even a few are too heavy.
 func TestHeavyRulesets(t *testing.T) {
-	names := manyNames(4 * ruledApart)
+	names := manyNames(4 * rulesetsApart)
 	h := newBranchesHub(t, sourcePart("none", names, linkPart(tipSHA, -1, "x")), map[string]obj{})
 	h.rules = map[string]any{}
 	for _, name := range names {
@@ -204,9 +204,9 @@ func TestHeavyRulesets(t *testing.T) {
 	}
 	last := names[len(names)-1]
 	h.rules[last] = rulesPart(last, false, rulePart("sluice/promote/"+last))
-	most := 2 * ruledApart
+	most := 2 * rulesetsApart
 	h.say = func(r *http.Request, body string) answerOf {
-		if n := strings.Count(body, "...ruled"); n > most || n > 0 && operation(body) == "look" {
+		if n := strings.Count(body, "...rulesets"); n > most || n > 0 && operation(body) == "look" {
 			return answerOf{code: 502}
 		}
 		return h.answer(r, body)
@@ -240,7 +240,7 @@ func TestRulesetsOfWhatIsNotThere(t *testing.T) {
 	delete(h.tips, "a")
 	lists := 0
 	h.say = func(r *http.Request, body string) answerOf {
-		lists += strings.Count(body, "{ ...ruled }")
+		lists += strings.Count(body, "{ ...rulesets }")
 		return h.answer(r, body)
 	}
 	f := h.forge(nil)
@@ -259,7 +259,7 @@ func TestRulesetsApartFromTheRest(t *testing.T) {
 	h := rulesHub(t)
 	h.rules["a"] = rulesPart("a", false, rulePart("sluice/promote/a"))
 	h.say = func(r *http.Request, body string) answerOf {
-		if strings.Contains(body, "{ ...ruled }") && strings.Contains(body, "{ ...bearer }") {
+		if strings.Contains(body, "{ ...rulesets }") && strings.Contains(body, "{ ...bearer }") {
 			return answerOf{code: 502}
 		}
 		return h.answer(r, body)

@@ -12,45 +12,45 @@ import (
 )
 
 const (
-	// cameAge is how long a snapshot goes on naming what came.
-	cameAge = 24 * time.Hour
-	// maxCame is how many commits of one base are looked into at once, and how many are named.
-	maxCame = 5
-	// maxCameBases is of how many bases that moved a look reads what came to them. The others have their turn at later looks.
-	maxCameBases = 20
-	// maxCamePages is how many pages of a hundred commits of one comparison are read.
-	maxCamePages = 10
-	// cameWait is how long a comparison may be missing before its branch counts as rewritten: GitHub does not have a new tip
+	// landingAge is how long a snapshot goes on naming what came.
+	landingAge = 24 * time.Hour
+	// maxLandings is how many commits of one base are looked into at once, and how many are named.
+	maxLandings = 5
+	// maxLandingBases is of how many bases that moved a look reads what came to them. The others have their turn at later looks.
+	maxLandingBases = 20
+	// maxLandingPages is how many pages of a hundred commits of one comparison are read.
+	maxLandingPages = 10
+	// landingWait is how long a comparison may be missing before its branch counts as rewritten: GitHub does not have a new tip
 	// everywhere at once.
-	cameWait = 10 * time.Minute
+	landingWait = 10 * time.Minute
 	// keepTipsSeen is how many bases, with the files of what came, are watched; keepMade how many merges of ours are known again.
 	keepTipsSeen = 20000
 	keepMade     = 20000
 )
 
-// tipSeen is where a base stood at the last look, and what came to it otherwise than by our merges.
-type tipSeen struct {
-	sha  plan.SHA
-	at   time.Time
-	came []plan.Came
+// tipMemory is where a base stood at the last look, and what came to it otherwise than by our merges.
+type tipMemory struct {
+	sha      plan.SHA
+	at       time.Time
+	landings []plan.Landing
 }
 
 // errNotShown says that GitHub does not show a comparison yet.
 var errNotShown error = &Error{Kind: Gone, Reason: wordNotThere}
 
 // weight of what is kept of a base.
-func (t tipSeen) weight() int {
+func (t tipMemory) weight() int {
 	sum := 1
-	for _, c := range t.came {
+	for _, c := range t.landings {
 		sum += 1 + len(c.Files)
 	}
 	return sum
 }
 
-// addCame names what reached each base otherwise than by our own merges. A windowed branch is no such base: commits reach it by
+// addLandings names what reached each base otherwise than by our own merges. A windowed branch is no such base: commits reach it by
 // promotion. It costs a comparison for each tip that moved, and one
 // more for each such commit; a quiet look costs nothing. What came while sluice did not run is not seen.
-func (l *look) addCame(ctx context.Context, s *plan.Snapshot) error {
+func (l *look) addLandings(ctx context.Context, s *plan.Snapshot) error {
 	var moved []plan.Branch
 	for name, b := range s.Bases {
 		if l.seen.isWindowed(name) || b.Unread.Is() {
@@ -59,14 +59,14 @@ func (l *look) addCame(ctx context.Context, s *plan.Snapshot) error {
 		if seen := l.seenTip(name, &b); seen.sha != "" && seen.sha != b.Tip && b.Policy != nil {
 			moved = append(moved, name)
 		} else {
-			l.f.tips.put(baseKey{keyOf(l.repo), name}, tipSeen{sha: b.Tip, at: l.at, came: b.Came})
+			l.f.tips.put(baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
 		}
 		s.Bases[name] = b
 	}
 	slices.Sort(moved)
-	order := l.inTurn(partCame, indices(moved), func(i int) string { return string(moved[i]) })
-	for _, i := range order[:min(len(order), maxCameBases)] {
-		if err := l.addCameTo(ctx, s, moved[i]); err != nil {
+	order := l.inTurn(partLandings, indices(moved), func(i int) string { return string(moved[i]) })
+	for _, i := range order[:min(len(order), maxLandingBases)] {
+		if err := l.addLandingsTo(ctx, s, moved[i]); err != nil {
 			return err
 		}
 	}
@@ -74,72 +74,72 @@ func (l *look) addCame(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // seenTip is where a base stood at the last look. What came lately is filled in.
-func (l *look) seenTip(name plan.Branch, b *plan.Base) tipSeen {
+func (l *look) seenTip(name plan.Branch, b *plan.Base) tipMemory {
 	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
-	b.Came = nil
-	for _, c := range seen.came {
-		if l.at.Sub(c.At) < cameAge && len(b.Came) < maxCame {
-			b.Came = append(b.Came, c)
+	b.Landings = nil
+	for _, c := range seen.landings {
+		if l.at.Sub(c.At) < landingAge && len(b.Landings) < maxLandings {
+			b.Landings = append(b.Landings, c)
 		}
 	}
 	return seen
 }
 
-// addCameTo names what reached one base. Where it cannot be read, the base is held against where it stood then by a later look.
-func (l *look) addCameTo(ctx context.Context, s *plan.Snapshot, name plan.Branch) error {
-	key, b := l.key(partCame, string(name)), s.Bases[name]
+// addLandingsTo names what reached one base. Where it cannot be read, the base is held against where it stood then by a later look.
+func (l *look) addLandingsTo(ctx context.Context, s *plan.Snapshot, name plan.Branch) error {
+	key, b := l.key(partLandings, string(name)), s.Bases[name]
 	if l.rests(key).Is() {
 		return nil
 	}
-	l.hasTurn(partCame, string(name))
+	l.hasTurn(partLandings, string(name))
 	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
-	fresh, err := l.cameSince(ctx, seen, b.Tip)
+	fresh, err := l.landingsSince(ctx, seen, b.Tip)
 	if err != nil {
-		_, err = l.failed(ctx, key, whatCame, err)
+		_, err = l.failed(ctx, key, whatLandings, err)
 		return err
 	}
 	l.wasRead(key)
-	b.Came = append(fresh, b.Came...)[:min(maxCame, len(fresh)+len(b.Came))]
-	l.f.tips.put(baseKey{keyOf(l.repo), name}, tipSeen{sha: b.Tip, at: l.at, came: b.Came})
+	b.Landings = append(fresh, b.Landings...)[:min(maxLandings, len(fresh)+len(b.Landings))]
+	l.f.tips.put(baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
 	s.Bases[name] = b
 	return nil
 }
 
-// cameSince lists what moved a base from where it was seen to its tip, the newest first, our own merges left out.
-func (l *look) cameSince(ctx context.Context, seen tipSeen, tip plan.SHA) ([]plan.Came, error) {
+// landingsSince lists what moved a base from where it was seen to its tip, the newest first, our own merges left out.
+func (l *look) landingsSince(ctx context.Context, seen tipMemory, tip plan.SHA) ([]plan.Landing, error) {
 	whole, err := l.between(ctx, seen.sha, tip)
-	if errors.Is(err, errNotShown) && l.at.Sub(seen.at) < cameWait {
+	if errors.Is(err, errNotShown) && l.at.Sub(seen.at) < landingWait {
 		return nil, err
 	}
 	if err != nil && !errors.Is(err, errNotShown) {
 		return nil, err
 	}
 	if whole.GetStatus() != "ahead" { // rewritten: what it brought cannot be told apart
-		return []plan.Came{{SHA: tip, At: l.at}}, nil
+		return []plan.Landing{{SHA: tip, At: l.at}}, nil
 	}
 	line, reached := firstParents(whole, seen.sha, tip)
 	diff := whole // of the only commit there is, if there is one alone
 	if len(line) != 1 {
 		diff = nil
 	}
-	var came []plan.Came
+	var landings []plan.Landing
 	for _, c := range line {
 		if _, ours := l.f.made.get(plan.SHA(c.GetSHA())); ours {
 			continue
 		}
-		if len(came) == maxCame {
+		if len(landings) == maxLandings {
 			break
 		}
-		one, err := l.cameBy(ctx, c, seen.at, diff)
+		one, err := l.landingOf(ctx, c, seen.at, diff)
 		if err != nil {
 			return nil, err
 		}
-		came = append(came, one)
+		landings = append(landings, one)
 	}
-	if !reached && len(came) < maxCame { // more than is read
-		came = append(came, plan.Came{SHA: tip, At: l.at})
+	if !reached && len(landings) < maxLandings { // more than is read
+		landings = append(landings, plan.Landing{SHA: tip, At: l.at})
 	}
-	return came, nil
+	return landings, nil
 }
 
 // firstParents is the line of commits that a branch went, the newest first, and whether it was seen back to its start.
@@ -159,29 +159,29 @@ func firstParents(c *github.CommitsComparison, from, tip plan.SHA) (line []*gith
 	return line, true
 }
 
-// cameBy is one commit with what it changed. Its date is its author's word, so it counts only as far as it lies between the look
+// landingOf is one commit with what it changed. Its date is its author's word, so it counts only as far as it lies between the look
 // that did not see the commit and the one that does. diff is what it changed; nil if that is not known yet.
-func (l *look) cameBy(ctx context.Context, c *github.RepositoryCommit, after time.Time, diff *github.CommitsComparison) (plan.Came, error) {
-	came := plan.Came{SHA: plan.SHA(c.GetSHA()), By: plan.Login(c.GetAuthor().GetLogin()), At: c.GetCommit().GetCommitter().GetDate().UTC()}
-	if came.By == "" {
-		came.By = plan.Login(oneLine(c.GetCommit().GetAuthor().GetName()))
+func (l *look) landingOf(ctx context.Context, c *github.RepositoryCommit, after time.Time, diff *github.CommitsComparison) (plan.Landing, error) {
+	landing := plan.Landing{SHA: plan.SHA(c.GetSHA()), By: plan.Login(c.GetAuthor().GetLogin()), At: c.GetCommit().GetCommitter().GetDate().UTC()}
+	if landing.By == "" {
+		landing.By = plan.Login(oneLine(c.GetCommit().GetAuthor().GetName()))
 	}
-	if came.At.Before(after) {
-		came.At = after
+	if landing.At.Before(after) {
+		landing.At = after
 	}
-	if came.At.After(l.at) {
-		came.At = l.at
+	if landing.At.After(l.at) {
+		landing.At = l.at
 	}
 	if diff == nil {
 		var err error
-		if diff, err = l.compared(ctx, plan.SHA(c.Parents[0].GetSHA()), came.SHA, 1); err != nil {
-			return came, err
+		if diff, err = l.compared(ctx, plan.SHA(c.Parents[0].GetSHA()), landing.SHA, 1); err != nil {
+			return landing, err
 		}
 	}
-	files, ok := restFiles(diff.Files, came.SHA)
-	came.Files = files
-	came.Complete = ok && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
-	return came, nil
+	files, ok := restFiles(diff.Files, landing.SHA)
+	landing.Files = files
+	landing.Complete = ok && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
+	return landing, nil
 }
 
 // move is what was read of a base's move.
@@ -195,7 +195,7 @@ func (l *look) between(ctx context.Context, from, to plan.SHA) (*github.CommitsC
 	key := [2]plan.SHA{from, to}
 	m, known := l.moves[key]
 	if !known {
-		m.whole, m.err = l.compared(ctx, from, to, maxCamePages)
+		m.whole, m.err = l.compared(ctx, from, to, maxLandingPages)
 		l.moves[key] = m
 	}
 	return m.whole, m.err

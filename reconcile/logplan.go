@@ -19,17 +19,17 @@ type about struct {
 	branch  plan.Branch // a windowed one
 }
 
-// tell logs what was decided, before anything of it is done: one line for each verdict that changed.
-func (k *look) tell(p plan.Plan) {
-	old := k.entry.told
-	told := make(map[about]uint64, len(p.Verdicts)+len(p.Branches)+len(p.Notes))
+// logPlan logs what was decided, before anything of it is done: one line for each verdict that changed.
+func (k *look) logPlan(p plan.Plan) {
+	old := k.entry.logged
+	logged := make(map[about]uint64, len(p.Verdicts)+len(p.Branches)+len(p.Notes))
 	for _, v := range p.Verdicts {
 		at := about{subject: v.Subject}
 		if v.Subject.Pull == 0 {
 			at.sha = v.SHA
 		}
-		told[at] = k.loop.hash(string(v.SHA), string(v.Kind), v.Reason)
-		if was, ok := old[at]; !ok || was != told[at] {
+		logged[at] = k.loop.hash(string(v.SHA), string(v.Kind), v.Reason)
+		if was, ok := old[at]; !ok || was != logged[at] {
 			args := []any{"pull", v.Subject.Pull, "base", v.Subject.Base, "sha", v.SHA, "verdict", v.Kind, "reason", v.Reason}
 			if !v.Until.IsZero() {
 				args = append(args, "until", v.Until)
@@ -37,24 +37,24 @@ func (k *look) tell(p plan.Plan) {
 			k.log.Info("decided", args...)
 		}
 	}
-	k.tellBranches(p.Branches, told)
+	k.logBranches(p.Branches, logged)
 	for _, n := range p.Notes {
 		at := about{note: n.About + "\x00" + n.Says}
-		told[at] = 0
+		logged[at] = 0
 		if _, ok := old[at]; !ok {
 			k.log.Warn("warning", "code", n.Code, "about", n.About, "reason", n.Says)
 		}
 	}
-	k.entry.told = told
+	k.entry.logged = logged
 }
 
-// tellBranches logs the verdicts on windowed branches that changed. A goal that only moves on while its branch is held is no
+// logBranches logs the verdicts on windowed branches that changed. A goal that only moves on while its branch is held is no
 // change: else one commit would make a line for each branch.
-func (k *look) tellBranches(verdicts []plan.BranchVerdict, told map[about]uint64) {
+func (k *look) logBranches(verdicts []plan.BranchVerdict, logged map[about]uint64) {
 	for _, v := range verdicts {
 		at := about{branch: v.Name}
-		told[at] = k.loop.hash(string(v.Old), string(v.Kind), v.Reason)
-		if was, ok := k.entry.told[at]; ok && was == told[at] {
+		logged[at] = k.loop.hash(string(v.Old), string(v.Kind), v.Reason)
+		if was, ok := k.entry.logged[at]; ok && was == logged[at] {
 			continue
 		}
 		args := []any{"branch", v.Name, "from", v.From, "old", v.Old, "new", v.New, "waiting", v.Waiting,
@@ -84,8 +84,8 @@ func (l *Loop) hash(parts ...string) uint64 {
 	return h.Sum64()
 }
 
-// tellEnd logs how a look ended, and how long it took: on request, or if it was long.
-func (k *look) tellEnd(ctx context.Context, err error) {
+// logEnd logs how a look ended, and how long it took: on request, or if it was long.
+func (k *look) logEnd(ctx context.Context, err error) {
 	level, took := slog.LevelDebug, k.loop.now().tick-k.began
 	if took >= slowLook {
 		level = slog.LevelInfo
@@ -97,7 +97,7 @@ func (k *look) tellEnd(ctx context.Context, err error) {
 // the list of repositories is known to have too.
 func (k *look) complain(err error, n int, pause time.Duration) {
 	args := []any{"error", err, "times", n, "again_in", pause, "took", (k.loop.now().tick - k.began).Round(time.Millisecond)}
-	var p *panicked
+	var p *panicError
 	if errors.As(err, &p) {
 		args = append(args, "stack", string(p.stack))
 	}
