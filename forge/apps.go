@@ -65,7 +65,7 @@ func (f *Forge) setup(err error) error {
 	switch {
 	case e.Kind == Unauthorized && !bare, says(e.Reason, phrasesUnknownApp):
 		e.Setup = setupKey
-	case bare, e.Kind == Gone, e.Reason == wordRedirect, e.Reason == wordEmpty, errors.As(err, &syntax), errors.As(err, &kind):
+	case bare, e.Kind == Gone, e.Reason == wordRedirect, e.Reason == wordEmpty, e.Reason == wordUnreadable, errors.As(err, &syntax), errors.As(err, &kind):
 		e.Setup = fmt.Sprintf(setupNoAPI, at)
 	case errors.Is(err, errSilent):
 		e.Setup = fmt.Sprintf(setupSilent, at)
