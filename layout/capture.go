@@ -33,7 +33,7 @@ func (p *pattern) bind(path []string, w *work) (b binding, ok bool) {
 		b.add(values)
 		return b, ok
 	}
-	assignments, complete := p.assignments(values)
+	assignments, complete := p.assignments(values, w)
 	if !complete {
 		b.doubt = true
 		return b, true
@@ -65,8 +65,12 @@ func (b *binding) add(values occurrences) {
 	}
 }
 
-// assignments is every choice of values for the captures that stand more than once; false: there are too many.
-func (p *pattern) assignments(values occurrences) ([]map[string]string, bool) {
+// choiceWork is what it costs, in steps, to write down that a capture stands for a value.
+const choiceWork = 16
+
+// assignments is every choice of values for the captures that stand more than once; false: there are too many, or it would cost too much
+// to find out.
+func (p *pattern) assignments(values occurrences, w *work) ([]map[string]string, bool) {
 	out := []map[string]string{{}}
 	for _, name := range p.captures {
 		places := values[name]
@@ -74,11 +78,14 @@ func (p *pattern) assignments(values occurrences) ([]map[string]string, bool) {
 			continue
 		}
 		var grown []map[string]string
-		for _, v := range common(places) {
+		for _, v := range common(places, w) {
 			for _, f := range out {
+				if !w.affords(choiceWork * (len(f) + 1)) {
+					return nil, false
+				}
 				g := map[string]string{name: v}
-				for k, w := range f {
-					g[k] = w
+				for k, value := range f {
+					g[k] = value
 				}
 				grown = append(grown, g)
 			}
@@ -91,9 +98,12 @@ func (p *pattern) assignments(values occurrences) ([]map[string]string, bool) {
 	return out, true
 }
 
-// common is the values that stand in every place.
-func common(places [][]string) []string {
+// common is the values that stand in every place; none where it would cost too much to find out.
+func common(places [][]string, w *work) []string {
 	var out []string
+	if !w.affords(len(places[0]) * len(slices.Concat(places...))) {
+		return nil
+	}
 	for _, v := range places[0] {
 		if !slices.ContainsFunc(places[1:], func(p []string) bool { return !slices.Contains(p, v) }) && !slices.Contains(out, v) {
 			out = append(out, v)

@@ -110,3 +110,43 @@ func BenchmarkCaptures(b *testing.B) {
 		})
 	}
 }
+
+// Whatever is done for captures that stand twice counts as work: comparing what they stand for, and writing down each choice of it.
+func TestCapturesThatRepeatCountAsWork(t *testing.T) {
+	spent := func(glob, path string) int {
+		l := benchLayout(t, []string{glob})
+		s := l.scratches.get()
+		defer l.scratches.put(s)
+		if !s.read(path) {
+			t.Fatal("no path")
+		}
+		l.decide(s)
+		return maxWork - int(s.work)
+	}
+	const depth = 100
+	var a, b []string
+	for i := range depth {
+		a, b = append(a, fmt.Sprintf("a%d", i)), append(b, fmt.Sprintf("b%d", i))
+	}
+	if got, want := spent("**/{x}/**/{x}", strings.Join(append(a, b...), "/")), depth*depth; got < want {
+		t.Errorf("%d steps for %d names that are compared with each other", got, want)
+	}
+
+	var names, values []string
+	for i := range 64 {
+		names, values = append(names, fmt.Sprintf("{n%d}", i)), append(values, fmt.Sprint("v", i))
+	}
+	join := func(all []string) string { // four in a segment
+		var out []string
+		for part := range slices.Chunk(all, 4) {
+			out = append(out, strings.Join(part, "-"))
+		}
+		return strings.Join(out, "/")
+	}
+	x := strings.Join(a[:60], "/")
+	glob, path := "**/{x}/**/{x}/**/q/"+join(names)+"/"+join(names), x+"/"+x+"/q/"+join(values)+"/"+join(values)
+	l := benchLayout(t, []string{glob})
+	if got := testing.AllocsPerRun(1, func() { l.Classify(path) }); got > 10_000 {
+		t.Errorf("%.0f allocations for one path", got)
+	}
+}
