@@ -55,6 +55,7 @@ func hostile() map[string]struct {
 		"a long limit":           {after("version: 1\nlayout: {rules: [{paths: ['{c:", append(bytes.Repeat([]byte("x"), 1000), "*}'], release: live}]}\n"...)), codeBadGlob},
 		"a long capture":         {after("version: 1\nlayout: {rules: [{paths: [a, '!{", append(bytes.Repeat([]byte("x"), 1000), "}'], release: live}]}\n"...)), codeBadGlob},
 		"many limits":            {after("version: 1\nlayout: {rules: [{paths: ['{c:a", append(bytes.Repeat([]byte(",a"), 400), "}'], release: live}]}\n"...)), codeBadGlob},
+		"open brackets":          {after("version: 1\nlayout:\n  rules:\n", fill("  - {release: live, paths: ['"+strings.Repeat("[", 900)+strings.Repeat("{a,b}", 6)+"']}\n")), codeBadGlob},
 		"many branches":          {after("version: 1\nbranches:\n", fill("- {name: a, from: b, window: c}\n")), codeTooMany},
 		"many anchors":           {bytes.Repeat([]byte("- &a a\n"), 1000), codeMoreFindings},
 		"many aliases":           {after("- &a a\n", bytes.Repeat([]byte("- *a\n"), 1000)), codeMoreFindings},

@@ -72,9 +72,7 @@ func firstBraces(glob, text string) (braces, *globError) {
 		case '\\':
 			i++
 		case '[':
-			if n := classEnd(text[i:]); n > 0 {
-				i += n
-			}
+			i += classEnd(text[i:])
 		case '}':
 			return braces{}, badGlob(glob, "a } closes nothing; write \\} for the character")
 		case '{':
@@ -121,9 +119,7 @@ func braceEnd(text string) int {
 		case '\\':
 			i++
 		case '[':
-			if n := classEnd(text[i:]); n > 0 {
-				i += n
-			}
+			i += classEnd(text[i:])
 		case '{':
 			depth++
 		case '}':
@@ -144,9 +140,7 @@ func optionsOf(text string, open, end int) []string {
 		case '\\':
 			i++
 		case '[':
-			if n := classEnd(text[i:]); n > 0 {
-				i += n
-			}
+			i += classEnd(text[i:])
 		case '{':
 			depth++
 		case '}':
@@ -158,6 +152,24 @@ func optionsOf(text string, open, end int) []string {
 		}
 	}
 	return append(out, text[start:end])
+}
+
+// classesEnd reports whether every bracket of a glob that opens a class is closed. Then it is in all that is written out: alternations part
+// none, and limits have no brackets.
+func classesEnd(glob string) bool {
+	for i := 0; i < len(glob); i++ {
+		switch glob[i] {
+		case '\\':
+			i++
+		case '[':
+			n := classEnd(glob[i:])
+			if n < 0 {
+				return false
+			}
+			i += n
+		}
+	}
+	return true
 }
 
 // classEnd is the index of the bracket that closes the one at the start of text; negative: there is none.

@@ -83,6 +83,9 @@ func compileGlob(text string) ([]*pattern, *globError) {
 	case text[0] == '!':
 		return nil, badGlob(text, "a ! takes paths out only once, and of a rule; write \\! for the character")
 	}
+	if !classesEnd(text) {
+		return nil, badGlob(text, "a [class] does not end")
+	}
 	plain, err := alternatives(text)
 	if err != nil {
 		return nil, err
@@ -155,10 +158,7 @@ func split(glob, text string) ([]string, *globError) {
 				return nil, badGlob(glob, "a backslash escapes nothing")
 			}
 		case '[':
-			n := classEnd(text[i:])
-			if n < 0 {
-				return nil, badGlob(glob, "a [class] does not end")
-			}
+			n := classEnd(text[i:]) // compileGlob has seen that it ends
 			if strings.Contains(text[i:i+n], "/") {
 				return nil, badGlob(glob, "a [class] holds a slash")
 			}

@@ -150,3 +150,21 @@ func TestCapturesThatRepeatCountAsWork(t *testing.T) {
 		t.Errorf("%.0f allocations for one path", got)
 	}
 }
+
+// A bracket that nothing closes is refused before a pattern's alternations are written out: to look for its end in each of them took time in
+// proportion to their number and to the square of the length.
+func TestOpenBracketIsRefusedAtOnce(t *testing.T) {
+	for _, glob := range []string{
+		strings.Repeat("[", 900) + strings.Repeat("{a,b}", 6),
+		strings.Repeat("{a,b}", 6) + strings.Repeat("[", 900),
+		"{a," + strings.Repeat("[", 900) + "}",
+	} {
+		_, err := compileGlob(glob)
+		if err == nil || !strings.Contains(err.message, "a [class] does not end") {
+			t.Errorf("%v", err)
+		}
+		if got := testing.AllocsPerRun(1, func() { _, _ = compileGlob(glob) }); got > 50 {
+			t.Errorf("%.0f allocations for %.20s…", got, glob)
+		}
+	}
+}
