@@ -195,3 +195,36 @@ func TestTitle(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestUnnamedReleasesAreBounded: what captures stand for is whatever the author of a pull request names directories. However many such names are no
+// windows, the verdict keeps a few: each of them holds for good. Comparing all with all took minutes for the files that one pull request may have.
+func TestUnnamedReleasesAreBounded(t *testing.T) {
+	pol, _ := config.Parse([]byte(strings.Replace(oneWindow, "preset: rt-rw, window: w", "rules: [{paths: ['apps/{team}-{env}/**'], release: '{env}'}]", 1)))
+	if pol == nil {
+		t.Fatal("no policy")
+	}
+	var files []plan.File
+	for i := range 10 {
+		name := fmt.Sprintf("t%d", i)
+		for j := range 60 {
+			name += fmt.Sprintf("-%d.%d", i, j)
+		}
+		files = append(files, plan.File{Path: "apps/" + name + "/x"})
+	}
+	s := plan.Snapshot{At: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), Us: "sluice", App: 1, Default: "main",
+		Bases: map[plan.Branch]plan.Base{"main": {Tip: "t", File: "f", Policy: pol, Rules: true}},
+		Pulls: []plan.Pull{{Number: 1, Base: "main", Head: "h", SameRepo: true, Complete: true, ChecksAll: true, Mergeable: plan.MergeableYes, Files: files}}}
+	got := gate.Decide(s)
+	if v := got.Verdicts[0]; v.Kind != plan.Held && v.Kind != plan.Blocked || len(v.Releases) > 100 {
+		t.Errorf("%s with %d releases", v.Kind, len(v.Releases))
+	}
+	for _, a := range got.Actions {
+		if _, ok := a.(plan.Merge); ok {
+			t.Errorf("merges: %v", a)
+		}
+	}
+	slices.Reverse(s.Pulls[0].Files)
+	if again := gate.Decide(s); !slices.Equal(again.Verdicts[0].Releases, got.Verdicts[0].Releases) {
+		t.Error("the order of the files changes the verdict")
+	}
+}

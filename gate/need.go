@@ -13,6 +13,10 @@ import (
 // maxSteps bounds how many paths a verdict explains one by one.
 const maxSteps = 20
 
+// maxUnnamed bounds how many releases that are no window's name are kept: each alone holds for good, and the author of a pull request can
+// make any number of them.
+const maxUnnamed = 20
+
 // need is what the paths of a change ask for: the union over them.
 type need struct {
 	releases  []layout.Release // sorted
@@ -20,6 +24,7 @@ type need struct {
 	branches  []layout.Release // those of releases that are windowed branches
 	uproots   []layout.Release // those of branches to which something moves that Flux reads from the base itself
 	unknown   []window.Name    // windows that the file does not have
+	unnamed   int              // of releases that are no window's name
 	live      bool
 	windowed  bool // by windows; what branches hold is not
 	managed   int  // paths with a release
@@ -71,11 +76,16 @@ func (n *need) count(c layout.Class) {
 	}
 }
 
-// add adds releases to the union. There are few different ones in a pull request.
+// add adds releases to the union. The file bounds how many different ones it names, and maxUnnamed the others.
 func (n *need) add(rs ...layout.Release) {
 	for _, r := range rs {
-		if !slices.Contains(n.releases, r) {
-			n.releases = append(n.releases, r)
+		_, _, unnamed := r.NoWindow()
+		if unnamed && n.unnamed == maxUnnamed || slices.Contains(n.releases, r) {
+			continue
+		}
+		n.releases = append(n.releases, r)
+		if unnamed {
+			n.unnamed++
 		}
 	}
 }
