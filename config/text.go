@@ -29,6 +29,7 @@ func parseText(data []byte, r *report) *yaml.Node {
 		r.fail(badSyntax(data, err))
 		return nil
 	}
+	markTags(doc, tagPlaces(data))
 	second, err := next(decoder)
 	switch {
 	case errors.Is(err, io.EOF):
@@ -39,6 +40,29 @@ func parseText(data []byte, r *report) *yaml.Node {
 		r.fail(of(second), secondDocument())
 	}
 	return nil
+}
+
+// tagPlaces is where a tag may stand.
+func tagPlaces(data []byte) map[place]bool {
+	out, at := map[place]bool{}, start()
+	for i, c := range string(data) {
+		if c == '!' {
+			out[at] = true
+		}
+		at = at.after(c, c == '\r' && i+1 < len(data) && data[i+1] == '\n')
+	}
+	return out
+}
+
+// markTags marks what a bare ! stands before as tagged. The library drops that one tag, and a path that somebody takes out of a rule
+// without quotes, with a space, would be one of the rule's own.
+func markTags(n *yaml.Node, tags map[place]bool) {
+	for _, child := range n.Content {
+		if child.Style&yaml.TaggedStyle == 0 && tags[of(child)] {
+			child.Style, child.Tag = child.Style|yaml.TaggedStyle, "!"
+		}
+		markTags(child, tags)
+	}
 }
 
 // blank reports whether a document holds nothing, as one of comments alone does.
