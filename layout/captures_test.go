@@ -282,3 +282,13 @@ func TestUnmatchedBranches(t *testing.T) {
 		a\\xff              => branch:rw/* | unmatched: branch:rw/*
 	`)
 }
+
+// No path after a ! has captures, in none of its alternatives: it would take out more than what stands for the same text in the rule.
+func TestExceptionsHaveNoCaptures(t *testing.T) {
+	for _, glob := range []string{"!{env}/x", "!{a,{env}}/x", "!{a,b-{env}}/x", "!{a,{env:b,c}}/x"} {
+		_, problems := New(Spec{Rules: []Rule{{Paths: []string{"{env}/**", glob}, Releases: []string{"live"}}}})
+		if len(problems) != 1 || problems[0].Code != codeBadGlob || problems[0].Path != 1 {
+			t.Errorf("%s: %v", glob, problems)
+		}
+	}
+}

@@ -17,16 +17,22 @@ type Glob struct{ patterns []*pattern }
 
 // ParseGlob compiles a glob. The error says what is wrong in words for people.
 func ParseGlob(text string) (*Glob, error) {
-	ps, err := compileGlob(text)
+	ps, err := compilePlain(text)
 	if err != nil {
 		return nil, err
 	}
+	return &Glob{ps}, nil
+}
+
+// compilePlain compiles a glob that must have no captures.
+func compilePlain(text string) ([]*pattern, *globError) {
+	ps, err := compileGlob(text)
 	for _, p := range ps {
 		if len(p.captures) > 0 {
 			return nil, &globError{codeBadGlob, wordsNoCaptureHere(p.captures[0])}
 		}
 	}
-	return &Glob{ps}, nil
+	return ps, err
 }
 
 // Match reports whether the glob matches the whole name. A name with an empty segment matches nothing.

@@ -122,10 +122,11 @@ const exception = "!"
 // rulePath compiles one path of the rule at index i.
 func (c *compiler) rulePath(i, k int, glob string, out *rule) {
 	rest, except := strings.CutPrefix(glob, exception)
-	ps, err := compileGlob(rest)
-	if err == nil && except && len(ps[0].captures) > 0 {
-		err = &globError{codeBadGlob, wordsNoCaptureHere(ps[0].captures[0])}
+	compile := compileGlob
+	if except {
+		compile = compilePlain
 	}
+	ps, err := compile(rest)
 	if err != nil {
 		c.fail(i, k, -1, "paths", err.code, err.Error())
 		return
