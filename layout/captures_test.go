@@ -292,3 +292,25 @@ func TestExceptionsHaveNoCaptures(t *testing.T) {
 		}
 	}
 }
+
+// What differs from a windowed rule by case alone is not merged for branches to hold, even if it differs so from an earlier rule of branches that
+// the path is taken out of as it is spelt in the rules.
+func TestNearMissOfAWindowedRuleAfterBranches(t *testing.T) {
+	spec := Spec{
+		Windows: []string{"w"}, Unmatched: []Release{Live},
+		Rules: []Rule{
+			{Paths: []string{"apps/**", "!apps/db/**"}, Releases: []string{"branch:rw/*"}},
+			{Paths: []string{"apps/db/**"}, Releases: []string{"w"}},
+		},
+	}
+	rows := `
+		apps/x    => branch:rw/* | rule 1: apps/**
+		Apps/x    => branch:rw/* | rule 1: apps/** (but for upper and lower case)
+		apps/db/x => w | rule 2: apps/db/**
+		Apps/db/x => w | rule 2: apps/db/** (but for upper and lower case)
+		APPS/DB/X => w | rule 2: apps/db/** (but for upper and lower case)
+	`
+	table(t, spec, rows)
+	spec.Unmatched = []Release{"branch:rw/*"}
+	table(t, spec, rows)
+}

@@ -266,9 +266,6 @@ func (c *compiler) layout(rules []rule) *Layout {
 		r.rank = rank
 		for _, p := range r.patterns {
 			l.trie.add(&end{rule: i, rank: rank, pattern: p, text: p.text, holds: r.holds(), except: len(r.except) > 0})
-			if near && r.windowed() {
-				l.folded.add(&end{rule: i, rank: rank, pattern: p.fold(), text: p.text, holds: r.holds(), except: len(r.except) > 0})
-			}
 			rank++
 		}
 		for _, p := range r.except {
@@ -278,6 +275,17 @@ func (c *compiler) layout(rules []rule) *Layout {
 				l.except.add(&end{rule: i, rank: rank, pattern: p, text: p.text})
 			}
 			rank++
+		}
+	}
+	// Fail closed: what a window would hold but for case is not merged for branches to hold, whichever rule comes first.
+	for _, holds := range []bool{true, false} {
+		for i := range rules {
+			for _, p := range rules[i].patterns {
+				if r := &rules[i]; near && r.windowed() && r.holds() == holds {
+					l.folded.add(&end{rule: i, rank: rank, pattern: p.fold(), text: p.text, holds: holds, except: len(r.except) > 0})
+					rank++
+				}
+			}
 		}
 	}
 	l.scratches = newScratches(max(l.trie.nodes, l.folded.nodes, l.except.nodes, l.exceptFolded.nodes), len(rules))
