@@ -23,7 +23,7 @@ func (e *env) moment(text string) (moment, error) {
 	if text == "" {
 		return moment{exact: e.now().UTC()}, nil
 	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
+	if t, err := time.Parse(time.RFC3339, text); err == nil && !t.IsZero() {
 		return moment{text: text, exact: t.UTC()}, nil
 	}
 	m, err := window.ParseMoment(text)
