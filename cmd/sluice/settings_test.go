@@ -205,6 +205,12 @@ func TestUnknownVariables(t *testing.T) {
 		"SLUICE_APP_ID":                     "did you mean SLUICE_GITHUB_APP_ID?",
 		"SLUICE_LISTEN_PORT":                "did you mean SLUICE_LISTEN?",
 		"SLUICE_DATABASE_URL":               "did you mean SLUICE_DATABASE?",
+		"SLUICE_LEVEL":                      "did you mean SLUICE_LOG_LEVEL?",
+		"SLUICE_PRIVATE_KEY":                "did you mean SLUICE_GITHUB_PRIVATE_KEY?",
+		"SLUICE_SECRET":                     "docs/install.md lists the settings", // there are two
+		"SLUICE_URL":                        "docs/install.md lists the settings",
+		"SLUICE_E":                          "docs/install.md lists the settings",
+		"SLUICE_TEN":                        "docs/install.md lists the settings", // the middle of a word
 		"SLUICE_COLOUR":                     "unknown setting; docs/install.md",
 		"SLUICE_":                           "unknown setting; docs/install.md",
 		"SLUICE_PORT_8080_TCP_USER":         "unknown setting",

@@ -47,8 +47,8 @@ func unknownVariables(environ []string) []string {
 	return out
 }
 
-// didYouMean is "; did you mean X?" for the known name that somebody most likely meant: one that is spelt alike, or a part of it, or more.
-// "" if there is none.
+// didYouMean is "; did you mean X?" for the known name that somebody most likely meant: one that is spelt alike, or the only one that has the same
+// words in it or that the name goes on from; of a secret that may stand in a file, the secret. Where several may be meant, none is named.
 func didYouMean(name string, known []string) string {
 	lower := map[string]string{}
 	for _, k := range known {
@@ -57,11 +57,14 @@ func didYouMean(name string, known []string) string {
 	words := slices.Sorted(maps.Keys(lower))
 	name = strings.ToLower(name)
 	meant := config.Nearest(name, words)
-	if bare := strings.TrimPrefix(name, "sluice_"); meant == "" && bare != "" {
-		if i := slices.IndexFunc(words, func(w string) bool {
-			return strings.Contains(w, bare) || strings.HasPrefix(name, w+"_") || strings.HasPrefix(name, w+".")
-		}); i >= 0 {
-			meant = words[i]
+	if meant == "" {
+		whole := func(name string) string { return "_" + strings.ReplaceAll(name, ".", "_") + "_" }
+		bare := strings.TrimPrefix(name, "sluice_")
+		near := slices.DeleteFunc(words, func(w string) bool {
+			return !strings.Contains(whole(w), whole(bare)) && !strings.HasPrefix(whole(name), whole(w))
+		})
+		if len(near) > 0 && !slices.ContainsFunc(near, func(w string) bool { return !strings.HasPrefix(w, near[0]) }) {
+			meant = near[0]
 		}
 	}
 	if meant == "" {
