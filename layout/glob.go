@@ -54,6 +54,7 @@ type pattern struct {
 	names    dirs              // the protected directories that the pattern writes out
 	path     int               // index in its rule's Paths
 	text     string            // of its rule, for people
+	folded   *pattern          // in lower case; of a path after a ! alone
 }
 
 // segment is one segment of a pattern.

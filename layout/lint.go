@@ -210,7 +210,7 @@ func (l *Layout) shadows(i int) shadow {
 
 // covering is an end before the given rank whose pattern matches whatever p can match; nil: none was found.
 func (l *Layout) covering(rank int, p *pattern) *end {
-	c := cover{rules: l.rules, rank: rank, pattern: p, seen: map[place]bool{}, work: maxWork}
+	c := cover{rules: l.rules, rank: rank, pattern: p, folded: p.fold(), seen: map[place]bool{}, work: maxWork}
 	return c.from(l.trie.root, 0)
 }
 
@@ -222,7 +222,7 @@ func (r *rule) exceptions() *trie {
 	t := newTrie()
 	for k, p := range r.except {
 		if r.live() {
-			p = p.fold()
+			p = p.folded
 		}
 		// An end that holds, of a rule that none comes before, covers protected paths too: a ! takes them out like others.
 		t.add(&end{rank: r.rank + k, pattern: p, text: p.text, holds: true})
@@ -247,6 +247,7 @@ type cover struct {
 	rules   []rule
 	rank    int
 	pattern *pattern
+	folded  *pattern // pattern in lower case
 	seen    map[place]bool
 	work    work
 }
@@ -285,7 +286,7 @@ func (c *cover) from(n *node, i int) *end {
 // ending is an end at n that matches without further conditions.
 func (c *cover) ending(n *node) *end {
 	for _, e := range n.ends {
-		if e.except && slices.ContainsFunc(c.rules[e.rule].except, func(p *pattern) bool { return !p.fold().apart(c.pattern.fold()) }) {
+		if e.except && slices.ContainsFunc(c.rules[e.rule].except, func(p *pattern) bool { return !p.folded.apart(c.folded) }) {
 			continue // it lets something through, perhaps
 		}
 		if e.rank < c.rank && !e.pattern.repeats && (c.pattern.names&^e.pattern.names == 0 || e.holds && c.first(e)) {

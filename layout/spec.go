@@ -269,8 +269,9 @@ func (c *compiler) layout(rules []rule) *Layout {
 			rank++
 		}
 		for _, p := range r.except {
+			p.folded = p.fold()
 			if r.live() {
-				l.exceptFolded.add(&end{rule: i, rank: rank, pattern: p.fold(), text: p.text})
+				l.exceptFolded.add(&end{rule: i, rank: rank, pattern: p.folded, text: p.text})
 			} else {
 				l.except.add(&end{rule: i, rank: rank, pattern: p, text: p.text})
 			}

@@ -168,3 +168,21 @@ func TestOpenBracketIsRefusedAtOnce(t *testing.T) {
 		}
 	}
 }
+
+// Lint's look for rules that never match costs little where many rules of one shape have exceptions.
+func TestLintOfExceptionsAllocatesLittle(t *testing.T) {
+	allocs := func(n int) float64 {
+		spec := Spec{Windows: []string{"w"}}
+		for i := range n {
+			spec.Rules = append(spec.Rules, Rule{Paths: []string{"a/{b}/**", fmt.Sprintf("!b%d*/**", i), fmt.Sprintf("!**/d*%d/**", i)}, Releases: []string{"w"}})
+		}
+		l, problems := New(spec)
+		if l == nil {
+			t.Fatal(problems)
+		}
+		return testing.AllocsPerRun(1, func() { l.Lint([]string{"a/b/c"}) })
+	}
+	if few, many := allocs(40), allocs(160); many > 8*few {
+		t.Errorf("%.0f allocations for 40 rules, %.0f for 160", few, many)
+	}
+}
