@@ -102,7 +102,7 @@ func limitsOf(glob, name, limits string) ([]string, *globError) {
 	out := strings.Split(limits, ",")
 	for i, limit := range out {
 		switch {
-		case limit == "" || strings.ContainsAny(limit, `{}[]*?/\`):
+		case limit == "" || limit != strings.TrimSpace(limit) || strings.ContainsAny(limit, `{}[]*?/\`):
 			return nil, badGlob(glob, "a capture is limited to names that are written out, as in {env:prod,stg}; "+shown("{"+name+":"+limits+"}")+" is not")
 		case slices.Contains(out[:i], limit):
 			return nil, badGlob(glob, "the limits of "+shown("{"+name+"}")+" name "+shown(limit)+" twice")

@@ -314,3 +314,23 @@ func TestNearMissOfAWindowedRuleAfterBranches(t *testing.T) {
 	spec.Unmatched = []Release{"branch:rw/*"}
 	table(t, spec, rows)
 }
+
+// A space after the comma of a limit is a typing error, and refused: the rule would not hold what it is written for.
+func TestLimitsHaveNoSpaceAround(t *testing.T) {
+	for _, glob := range []string{"apps/{env:prod, stg}/**", "apps/{env: prod,stg}/**", "apps/{env:prod ,stg}/**"} {
+		_, problems := New(Spec{Windows: []string{"prod", "stg"}, Rules: []Rule{{Paths: []string{glob}, Releases: []string{"{env}"}}}})
+		if len(problems) != 1 || problems[0].Code != codeBadGlob {
+			t.Errorf("%s: %v", glob, problems)
+		}
+	}
+	must(t, Spec{Windows: []string{"a"}, Rules: []Rule{{Paths: []string{"{dir:with space,other}/**"}, Releases: []string{"a"}}}})
+}
+
+// A space after a ! is a typing error, and refused: what is meant to be taken out of a live rule would be live.
+func TestExceptionsBeginWithNoSpace(t *testing.T) {
+	_, problems := New(Spec{Rules: []Rule{{Paths: []string{"**", "! apps/db/**"}, Releases: []string{"live"}}}})
+	if len(problems) != 1 || problems[0].Code != codeBadGlob || problems[0].Path != 1 {
+		t.Errorf("%v", problems)
+	}
+	must(t, Spec{Rules: []Rule{{Paths: []string{"**", `!\ apps/**`}, Releases: []string{"live"}}}})
+}

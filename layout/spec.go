@@ -127,6 +127,9 @@ func (c *compiler) rulePath(i, k int, glob string, out *rule) {
 		compile = compilePlain
 	}
 	ps, err := compile(rest)
+	if except && strings.HasPrefix(rest, " ") {
+		err = badGlob(glob, "a space follows the !; write \\ before it if the name begins with it")
+	}
 	if err != nil {
 		c.fail(i, k, -1, "paths", err.code, err.Error())
 		return
