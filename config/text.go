@@ -2,10 +2,12 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -42,12 +44,12 @@ func parseText(data []byte, r *report) *yaml.Node {
 	return nil
 }
 
-// tagPlaces is where a tag may stand.
-func tagPlaces(data []byte) map[place]bool {
-	out, at := map[place]bool{}, start()
+// tagPlaces is where a tag may stand, in order.
+func tagPlaces(data []byte) (out []place) {
+	at := start()
 	for i, c := range string(data) {
 		if c == '!' {
-			out[at] = true
+			out = append(out, at)
 		}
 		at = at.after(c, c == '\r' && i+1 < len(data) && data[i+1] == '\n')
 	}
@@ -56,9 +58,9 @@ func tagPlaces(data []byte) map[place]bool {
 
 // markTags marks what a bare ! stands before as tagged. The library drops that one tag, and a path that somebody takes out of a rule
 // without quotes, with a space, would be one of the rule's own.
-func markTags(n *yaml.Node, tags map[place]bool) {
+func markTags(n *yaml.Node, tags []place) {
 	for _, child := range n.Content {
-		if child.Style&yaml.TaggedStyle == 0 && tags[of(child)] {
+		if _, tagged := slices.BinarySearchFunc(tags, of(child), place.compare); tagged && child.Style&yaml.TaggedStyle == 0 {
 			child.Style, child.Tag = child.Style|yaml.TaggedStyle, "!"
 		}
 		markTags(child, tags)
@@ -121,6 +123,10 @@ func (p place) after(c rune, crlf bool) place {
 		return place{p.line + 1, 1}
 	}
 	return place{p.line, p.column + 1}
+}
+
+func (p place) compare(q place) int {
+	return cmp.Or(cmp.Compare(p.line, q.line), cmp.Compare(p.column, q.column))
 }
 
 // hidden reports whether a character has no business in a text that people review: it is binary, breaks a line where
