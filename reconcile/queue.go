@@ -74,6 +74,7 @@ type entry struct {
 	missed    tick      // when it is to be looked at, or was, for events that may be lost; 0: never
 	notBefore tick      // nothing but Wake before this: errors
 
+	start tick // when the last look began, or the one under way
 	ended tick // when the last look did
 
 	cost  int // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
@@ -377,7 +378,7 @@ func (q *queue) turn(now instant) *line {
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.state, e.began, e.unobserved = looking, e.class(now), true
+	e.state, e.began, e.start, e.unobserved = looking, e.class(now), now.tick, true
 	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
 	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	if e.place <= now.tick {
