@@ -63,16 +63,16 @@ type entry struct {
 	alarm tick // the earliest of what follows
 	slot  int  // in the queue's heap; -1: not there
 
-	wake      time.Time // the plan's; zero: none
-	closes    time.Time // likewise
-	due       tick      // the plan's Look, an echo, a void observation, another try
-	burstEnd  tick      // the end of a burst of notes
-	eventAt   tick      // the burst's first note; never: none since the last look began
-	latest    tick      // the latest note that broke a silence, or would have
-	prompt    tick      // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
-	resync    tick      // when rules are to be read anew, whatever happened
-	missed    tick      // when it is to be looked at, or was, for events that may be lost; 0: never
-	notBefore tick      // nothing but Wake before this: errors
+	wake      time.Time   // the plan's; zero: none
+	closes    []time.Time // likewise
+	due       tick        // the plan's Look, an echo, a void observation, another try
+	burstEnd  tick        // the end of a burst of notes
+	eventAt   tick        // the burst's first note; never: none since the last look began
+	latest    tick        // the latest note that broke a silence, or would have
+	prompt    tick        // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
+	resync    tick        // when rules are to be read anew, whatever happened
+	missed    tick        // when it is to be looked at, or was, for events that may be lost; 0: never
+	notBefore tick        // nothing but Wake before this: errors
 
 	start tick // when the last look began, or the one under way
 	ended tick // when the last look did
