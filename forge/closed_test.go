@@ -275,6 +275,24 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
+// A pull request that is closed while the open ones are read, page by page, is neither among those nor on a list of closed ones that came
+// before: such a list proves nothing.
+func TestForgottenAmidPages(t *testing.T) {
+	w := newWorld(t, nil)
+	var last int
+	for n := range smallPage + 1 {
+		last = w.open(fmt.Sprint("b", n), fmt.Sprint(n))
+	}
+	p, err := w.r.Pull(last)
+	w.must(err)
+	w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever("us")}))
+	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query look", Skip: 1, Met: func() { w.must(w.r.ClosePull(last, "alice")) }})
+	s, _ := w.look(Ask{Forgotten: true})
+	if !s.Swept || len(s.Pulls) != smallPage || len(s.Forgotten) != 1 || s.Forgotten[0].Number != last {
+		t.Errorf("swept: %t, %d open, %+v", s.Swept, len(s.Pulls), s.Forgotten)
+	}
+}
+
 // Many are read by pages, and what GitHub does not answer for leaves them to the next look.
 func TestManyForgotten(t *testing.T) {
 	w := newWorld(t, nil)
