@@ -293,6 +293,28 @@ func TestForgottenAmidPages(t *testing.T) {
 	}
 }
 
+// An entry that GitHub does not show may bear a success of ours: the next look asks again.
+func TestForgottenThatAreNotShown(t *testing.T) {
+	for name, nodes := range map[string][]any{"nothing": nil, "null": {nil}, "no list": {obj{"number": 3}}} {
+		hub := &fake{t: t}
+		hub.say = func(r *http.Request, _ string) answerOf {
+			if r.URL.Path != "/graphql" {
+				return answerOf{}
+			}
+			closed := connectionPart(false, nodes...)
+			if name == "no list" {
+				closed["nodes"] = nil
+			}
+			repository := repoPart()
+			repository[forgottenAlias] = closed
+			return said(repository)
+		}
+		if s := observe(t, hub.forge(nil), Ask{Forgotten: true}); s.Swept != (name == "nothing") {
+			t.Errorf("%s: swept: %t", name, s.Swept)
+		}
+	}
+}
+
 // Many are read by pages, and what GitHub does not answer for leaves them to the next look.
 func TestManyForgotten(t *testing.T) {
 	w := newWorld(t, nil)
