@@ -127,11 +127,12 @@ func (t *tracker) deepen(ctx context.Context, from plan.Branch, tip plan.SHA) (c
 	return c, nil
 }
 
-// lacks reports whether some branch that follows a source was not found on its line.
+// lacks reports whether some branch that follows a source was not found on its line. One that is not there goes to whichever of its commits
+// will do: for it a line is long enough as a new source's is.
 func (t *tracker) lacks(from plan.Branch, c chain) bool {
 	for i, e := range t.entries {
 		b := t.s.Branches[i]
-		if _, found := c.at[b.Tip]; plan.Branch(e.From) == from && b.Tip != "" && !found {
+		if _, found := c.at[b.Tip]; plan.Branch(e.From) == from && !found && (b.Tip != "" || len(c.commits) < linePage) {
 			return true
 		}
 	}

@@ -358,6 +358,38 @@ func TestHeavyBranches(t *testing.T) {
 	}
 }
 
+// A branch that is not there is made at the newest commit of its source that will do, however many were pushed at once since the last look: of
+// the line as much is read as if it were new.
+func TestAMissingBranchHasTheWholeLine(t *testing.T) {
+	pushed := func(from, n int) (page []any) {
+		for i := range n {
+			page = append(page, linkPart(from+i, from+i+1, "pushed"))
+		}
+		return page
+	}
+	h := newBranchesHub(t, sourcePart("none", []string{"a"}, linkPart(tipSHA, -1, "first")), nil)
+	h.say = func(r *http.Request, body string) answerOf {
+		if strings.Contains(r.URL.Path, "/compare/") {
+			return answerOf{code: 200, body: `{"status":"diverged"}`}
+		}
+		return h.answer(r, body)
+	}
+	f := h.forge(nil)
+	observe(t, f, Ask{})
+	h.source = sourcePart("none", []string{"a"}, pushed(3000, lineAhead)...)
+	h.source["target"].(obj)["oid"] = sha(3000)
+	rest := append(pushed(3000+lineAhead, 30), linkPart(3000+lineAhead+30, tipSHA, "pushed"))
+	h.more[sha(3000+lineAhead)] = obj{"oid": sha(3000 + lineAhead), "history": connectionPart(false, rest...)}
+	s := observe(t, f, Ask{})
+	if b, main := s.Branches[0], s.Sources["main"]; b.Relation != plan.Absent || len(main.Line) != lineAhead+32 {
+		t.Errorf("%+v, a line of %d", b, len(main.Line))
+	}
+	h.took()
+	if observe(t, f, Ask{}); !slices.Equal(h.took(), []string{"look"}) {
+		t.Error("a quiet look is one request", h.took())
+	}
+}
+
 // A comparison that fails tells nothing: the branch is unknown, and it is asked for again after a pause. Nothing of it is remembered as
 // an answer, a 404 least of all: it may be a commit that GitHub does not have everywhere yet.
 func TestComparisons(t *testing.T) {

@@ -166,7 +166,7 @@ func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 	if !l.ask.Forgotten {
 		return nil
 	}
-	page, after := l.forgotten, ""
+	page, after, whole := l.forgotten, "", true
 	for n := 0; n < maxForgotten; n += MaxPulls {
 		if page == nil {
 			r, err := l.c.ask(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after))
@@ -178,7 +178,9 @@ func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 				return ctx.Err() // the next look asks again
 			}
 		}
+		whole = whole && page.Nodes != nil
 		for _, raw := range page.Nodes {
+			whole = whole && raw.Number != 0
 			s.Forgotten = append(s.Forgotten, l.left(raw)...)
 		}
 		if after = page.PageInfo.EndCursor; !page.PageInfo.HasNextPage || after == "" {
@@ -191,7 +193,7 @@ func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 			s.Forgotten = append(s.Forgotten, l.standing(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(raw.HeadRefOid), raw.StatusCheckRollup.Contexts.Nodes)...)
 		}
 	}
-	s.Swept = true
+	s.Swept = whole // what is not shown may bear a success of ours
 	return nil
 }
 

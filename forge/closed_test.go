@@ -275,6 +275,46 @@ func TestForgotten(t *testing.T) {
 	}
 }
 
+// A pull request that is closed while the open ones are read, page by page, is neither among those nor on a list of closed ones that came
+// before: such a list proves nothing.
+func TestForgottenAmidPages(t *testing.T) {
+	w := newWorld(t, nil)
+	var last int
+	for n := range smallPage + 1 {
+		last = w.open(fmt.Sprint("b", n), fmt.Sprint(n))
+	}
+	p, err := w.r.Pull(last)
+	w.must(err)
+	w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever("us")}))
+	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query look", Skip: 1, Met: func() { w.must(w.r.ClosePull(last, "alice")) }})
+	s, _ := w.look(Ask{Forgotten: true})
+	if !s.Swept || len(s.Pulls) != smallPage || len(s.Forgotten) != 1 || s.Forgotten[0].Number != last {
+		t.Errorf("swept: %t, %d open, %+v", s.Swept, len(s.Pulls), s.Forgotten)
+	}
+}
+
+// An entry that GitHub does not show may bear a success of ours: the next look asks again.
+func TestForgottenThatAreNotShown(t *testing.T) {
+	for name, nodes := range map[string][]any{"nothing": nil, "null": {nil}, "no list": {obj{"number": 3}}} {
+		hub := &fake{t: t}
+		hub.say = func(r *http.Request, _ string) answerOf {
+			if r.URL.Path != "/graphql" {
+				return answerOf{}
+			}
+			closed := connectionPart(false, nodes...)
+			if name == "no list" {
+				closed["nodes"] = nil
+			}
+			repository := repoPart()
+			repository[forgottenAlias] = closed
+			return said(repository)
+		}
+		if s := observe(t, hub.forge(nil), Ask{Forgotten: true}); s.Swept != (name == "nothing") {
+			t.Errorf("%s: swept: %t", name, s.Swept)
+		}
+	}
+}
+
 // Many are read by pages, and what GitHub does not answer for leaves them to the next look.
 func TestManyForgotten(t *testing.T) {
 	w := newWorld(t, nil)

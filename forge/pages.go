@@ -278,6 +278,9 @@ func (l *look) keepPage(ctx context.Context, p page, r reply) (string, error) {
 	if p.after == "" {
 		l.total = pulls.TotalCount
 	}
+	if pulls.PageInfo.HasNextPage || p.parts != wholePull || len(r.holes) > 0 {
+		l.forgotten = nil // what is closed before the rest is read would be on neither list
+	}
 	for i, raw := range pulls.Nodes {
 		if raw.unusable() {
 			return "", transient(wordUnreadable, nil)

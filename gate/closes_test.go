@@ -29,7 +29,7 @@ func TestCloses(t *testing.T) {
 		s := plan.Snapshot{At: monday.Add(c.at), Us: "sluice", App: 1, Default: "main", Bases: map[plan.Branch]plan.Base{
 			"main": {Tip: "t", File: "f", Policy: pol, Rules: true}, "bare": {Tip: "u"},
 		}}
-		if got := gate.Decide(s).Closes; !got.Equal(c.want) {
+		if got := plan.Soonest(gate.Decide(s).Closes...); !got.Equal(c.want) {
 			t.Errorf("%s: %s, want %s", s.At, got, c.want)
 		}
 	}

@@ -91,23 +91,34 @@ func openingOf(ds []demand, at time.Time) opening {
 	return o
 }
 
-// closes is the next end of what any window of the files releases: of one that is shut, the end of its next opening.
-func (j *judge) closes() (next time.Time) {
+// What is foreseen of each window's ends: some of the next day, but always the next.
+const (
+	closesMost = 4
+	closesFor  = 24 * time.Hour
+)
+
+// closes is the next ends of what the windows of the files release, in order: of one that is shut, the end of its next opening is the first.
+func (j *judge) closes() (ends []time.Time) {
 	for _, b := range j.bases {
 		if b.Policy == nil {
 			continue
 		}
 		for _, name := range b.Policy.Calendar.Names() {
-			w := b.Policy.Calendar.At(name, j.s.At)
-			if !w.Releasable && !w.ReleasableChange.IsZero() {
-				w = b.Policy.Calendar.At(name, w.ReleasableChange)
-			}
-			if w.Releasable {
-				next = plan.Soonest(next, w.ReleasableChange)
+			at := j.s.At
+			for n := 0; n < closesMost && (n == 0 || at.Sub(j.s.At) < closesFor); {
+				w := b.Policy.Calendar.At(name, at)
+				if w.ReleasableChange.IsZero() {
+					break
+				}
+				if at = w.ReleasableChange; w.Releasable {
+					ends = append(ends, at)
+					n++
+				}
 			}
 		}
 	}
-	return next
+	slices.SortFunc(ends, time.Time.Compare)
+	return slices.CompactFunc(ends, time.Time.Equal)
 }
 
 // maxTogether bounds how many openings are tried to find one that two files share. Whoever asks in vain is held.

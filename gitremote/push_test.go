@@ -442,8 +442,12 @@ func TestLeftovers(t *testing.T) {
 	if err := os.CopyFS(theirs, os.DirFS(filepath.Join(w.dir, ".git"))); err != nil {
 		t.Fatal(err)
 	}
+	trap := filepath.Join(os.TempDir(), "sluice-update-ref-trap") // others may make directories there, whose HEAD is a pipe, or leads to a device
+	if err := errors.Join(os.Mkdir(trap, 0o700), os.WriteFile(filepath.Join(trap, "x"), []byte(outsideHead), 0o600), os.Symlink("x", filepath.Join(trap, "HEAD"))); err != nil {
+		t.Fatal(err)
+	}
 	for _, age := range []time.Duration{leftoverAge, leftoverAge + time.Second} {
-		for _, dir := range []string{killed, theirs} {
+		for _, dir := range []string{trap, killed, theirs} {
 			if err := os.Chtimes(dir, now.Add(-age), now.Add(-age)); err != nil {
 				t.Fatal(err)
 			}
@@ -452,6 +456,9 @@ func TestLeftovers(t *testing.T) {
 			t.Fatal(refused, err)
 		}
 		_, gone := os.Stat(killed)
+		if _, err := os.Stat(trap); err != nil {
+			t.Error("a HEAD was read that is no file")
+		}
 		if _, err := os.Stat(theirs); err != nil || errors.Is(gone, os.ErrNotExist) != (age > leftoverAge) {
 			t.Errorf("after %s: ours: %v, theirs: %v", age, gone, err)
 		}

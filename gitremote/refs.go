@@ -100,7 +100,11 @@ func removeLeftovers(now time.Time) {
 		if err != nil || !info.IsDir() || now.Sub(info.ModTime()) <= leftoverAge {
 			continue
 		}
-		if head, err := os.ReadFile(filepath.Join(dir, "HEAD")); err == nil && string(head) == outsideHead {
+		name := filepath.Join(dir, "HEAD")
+		if info, err = os.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(outsideHead)) {
+			continue // a pipe of somebody's would be read for ever
+		}
+		if head, err := os.ReadFile(name); err == nil && string(head) == outsideHead {
 			_ = os.RemoveAll(dir) // another user's cannot be
 		}
 	}

@@ -199,8 +199,10 @@ func Join(plans ...Plan) Plan {
 		out.Notes = append(out.Notes, p.Notes...)
 		out.Debts = append(out.Debts, p.Debts...)
 		out.Redeemed = append(out.Redeemed, p.Redeemed...)
-		out.Wake, out.Look, out.Closes = Soonest(out.Wake, p.Wake), Soonest(out.Look, p.Look), Soonest(out.Closes, p.Closes)
+		out.Wake, out.Look = Soonest(out.Wake, p.Wake), Soonest(out.Look, p.Look)
+		out.Closes = append(out.Closes, p.Closes...)
 	}
+	slices.SortFunc(out.Closes, time.Time.Compare)
 	slices.SortStableFunc(out.Actions, func(a, b Action) int { return cmp.Compare(urgency(a), urgency(b)) })
 	return out
 }

@@ -137,10 +137,10 @@ type Plan struct {
 	Verdicts []Verdict
 	Branches []BranchVerdict // of the windowed branches, in the file's order
 	Actions  []Action
-	Notes    []Note    // what operators should know of a base
-	Debts    []Debt    // that are to be recorded anew, with no write: their terms are others, or nobody has recorded them yet
-	Redeemed []int64   // the numbers of those that a merge ended
-	Wake     time.Time // a verdict changes by time alone; zero: none does
-	Look     time.Time // worth another look then, though no time-bound verdict changes; zero: no
-	Closes   time.Time // the next end of what some window releases, whether or not anything waits for it; zero: none in sight
+	Notes    []Note      // what operators should know of a base
+	Debts    []Debt      // that are to be recorded anew, with no write: their terms are others, or nobody has recorded them yet
+	Redeemed []int64     // the numbers of those that a merge ended
+	Wake     time.Time   // a verdict changes by time alone; zero: none does
+	Look     time.Time   // worth another look then, though no time-bound verdict changes; zero: no
+	Closes   []time.Time // the next ends of what windows release, in order, whether or not anything waits for them
 }

@@ -37,12 +37,13 @@ func (e *entry) doubt() tick {
 }
 
 // lastCall is when what waits for an open window, or what an event may have brought, is looked at once more as an opening's, so that nothing
-// that became ready is left behind at the close because the hour had no look for its event; never: a look came since, or nothing waits.
+// that became ready is left behind at the close because the hour had no look for its event; never: a look began since, or nothing waits.
 func (e *entry) lastCall(now instant) tick {
-	if !e.closes.After(now.wall) || e.eventAt == never && e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
+	i := slices.IndexFunc(e.closes, now.wall.Before)
+	if i < 0 || e.eventAt == never && e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
 		return never
 	}
-	if at := now.tickOf(e.closes) - closeAhead; e.ended < at {
+	if at := now.tickOf(e.closes[i]) - closeAhead; e.start < at {
 		return at
 	}
 	return never
@@ -272,8 +273,9 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 	}
 	if e.began < forge.Doubt {
 		e.eventAt = min(e.eventAt, e.event)
-		e.due = min(e.due, e.doubt(), e.lastCall(now))
+		e.due = min(e.due, e.doubt())
 	}
+	e.due = min(e.due, e.lastCall(now))
 	if k.full != nil || e.began != forge.Resync {
 		e.due = min(e.due, again)
 	} else { // what else it was to answer may have points where a resync has none

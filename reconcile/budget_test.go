@@ -339,7 +339,7 @@ func TestAClosingWindowIsTheLastCall(t *testing.T) {
 		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = shutsAt(closing)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
-			p.Closes = closing
+			p.Closes = []time.Time{closing}
 			for i := range p.Verdicts {
 				if p.Verdicts[i].Kind == plan.Held {
 					p.Verdicts[i].Kind = plan.Waiting // for a label
@@ -556,7 +556,7 @@ func TestTheLastCallIsAlsoForWhatNobodySaw(t *testing.T) {
 		left := 5000
 		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = shutsAt(closing)
-		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = closing }
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = []time.Time{closing} }
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
 		w.set(func() { left = 500 }) // none is left for events
@@ -577,7 +577,7 @@ func TestARefusedLookHasItsLastCall(t *testing.T) {
 		w.budget = 5000
 		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
 		w.windows = shutsAt(closing)
-		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = closing }
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = []time.Time{closing} }
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
 		refused := false
@@ -596,6 +596,120 @@ func TestARefusedLookHasItsLastCall(t *testing.T) {
 		if n := w.count(from, "observe"); n > 3 {
 			t.Errorf("%d looks", n)
 		}
+	}, one)
+}
+
+// TestAFailedLookHasItsLastCall: an event is not forgotten because the first look for it came to nothing: what the hour then refuses has its
+// last call, too.
+func TestAFailedLookHasItsLastCall(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = []time.Time{closing} }
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		failed := 0
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op != "observe" || failed == 2 {
+					return nil
+				}
+				if failed++; failed == 1 {
+					return &forge.Error{Kind: forge.Transient, Reason: "502 Bad Gateway"}
+				}
+				return &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
+			}
+		})
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(closing) - time.Second)
+		w.want(one, 7, "merged")
+		if n := w.count(from, "observe"); n > 4 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
+// TestALookThatBeganBeforeIsNoLastCall: a look that began before the last call and ended after it saw nothing of what came meanwhile.
+func TestALookThatBeganBeforeIsNoLastCall(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left := 5000
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = []time.Time{closing} }
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(closing) - 2*time.Minute - 2*time.Second)
+		w.set(func() {
+			left = 500 // a look more, and none is left for events
+			slow := true
+			w.after = func(c call) error {
+				if c.op == "observe" && slow {
+					slow = false
+					w.sleep(5 * time.Second)
+				}
+				return nil
+			}
+		})
+		w.note(one)
+		time.Sleep(3 * time.Second)
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(closing) - time.Second)
+		w.want(one, 7, "merged")
+	}, one)
+}
+
+// TestADoubtThatTheHourRefusesHasItsLastCall: where not even what is green could be looked at, the last call before the close comes all the same.
+func TestADoubtThatTheHourRefusesHasItsLastCall(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
+			p.Closes = []time.Time{closing}
+			p.Verdicts = append(p.Verdicts, plan.Verdict{Subject: plan.Subject{Pull: 99, Base: "main"}, Kind: plan.Release}) // green, for people to merge
+		}
+		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Minute)
+		refused := 0
+		w.set(func() {
+			w.fault = func(c call) error {
+				if c.op != "observe" || refused == 2 {
+					return nil
+				}
+				refused++
+				return &forge.Error{Kind: forge.Limited, Until: renewed, Foreseen: true, Reason: "nothing is left for events"}
+			}
+		})
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(closing) - time.Second)
+		w.want(one, 7, "merged")
+		if n := w.count(from, "observe"); n > 6 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
+// TestEveryCloseHasItsLastCall: a repository has several windows. What comes after the first of them closed has a last call before the next.
+func TestEveryCloseHasItsLastCall(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		first, closing, renewed := time.Now().Add(5*time.Minute), time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
+		left := 5000
+		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.windows = shutsAt(closing)
+		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = []time.Time{first, closing} }
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		w.set(func() { left = 500 }) // none is left for events
+		w.note(one)
+		time.Sleep(10 * time.Minute)
+		w.open(one, pull{number: 7, windowed: true})
+		time.Sleep(time.Until(closing) - time.Second)
+		w.want(one, 7, "merged")
 	}, one)
 }
 

@@ -63,17 +63,18 @@ type entry struct {
 	alarm tick // the earliest of what follows
 	slot  int  // in the queue's heap; -1: not there
 
-	wake      time.Time // the plan's; zero: none
-	closes    time.Time // likewise
-	due       tick      // the plan's Look, an echo, a void observation, another try
-	burstEnd  tick      // the end of a burst of notes
-	eventAt   tick      // the burst's first note; never: none since the last look began
-	latest    tick      // the latest note that broke a silence, or would have
-	prompt    tick      // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
-	resync    tick      // when rules are to be read anew, whatever happened
-	missed    tick      // when it is to be looked at, or was, for events that may be lost; 0: never
-	notBefore tick      // nothing but Wake before this: errors
+	wake      time.Time   // the plan's; zero: none
+	closes    []time.Time // likewise
+	due       tick        // the plan's Look, an echo, a void observation, another try
+	burstEnd  tick        // the end of a burst of notes
+	eventAt   tick        // the burst's first note; never: none since the last look began
+	latest    tick        // the latest note that broke a silence, or would have
+	prompt    tick        // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
+	resync    tick        // when rules are to be read anew, whatever happened
+	missed    tick        // when it is to be looked at, or was, for events that may be lost; 0: never
+	notBefore tick        // nothing but Wake before this: errors
 
+	start tick // when the last look began, or the one under way
 	ended tick // when the last look did
 
 	cost  int // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
@@ -377,7 +378,7 @@ func (q *queue) turn(now instant) *line {
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.state, e.began, e.unobserved = looking, e.class(now), true
+	e.state, e.began, e.start, e.unobserved = looking, e.class(now), now.tick, true
 	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
 	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	if e.place <= now.tick {

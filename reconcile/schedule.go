@@ -29,6 +29,9 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 	k.lagging(err, now)
 	k.paceRequests(now)
 	e.urgent = k.unfinished(p, err)
+	if limit := limitOf(err); k.at.IsZero() && (limit == nil || !limit.Foreseen) { // nothing was seen of what the event brought
+		e.eventAt = min(e.eventAt, e.event)
+	}
 	switch {
 	case err == nil:
 		k.schedulePlan(p, now)

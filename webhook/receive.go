@@ -45,12 +45,12 @@ func (r *receiver) receive(c *gin.Context) {
 	}
 	p, odd, err := parse(c.ContentType(), body)
 	if err != nil {
-		r.Log.Warn(logsUnread, "event", event, "guid", guid, "error", err)
+		r.Log.Warn(logsUnread, "event", event, "guid", guid, "error", clean(err.Error(), MaxSays))
 		say(c, http.StatusOK, saysUnread)
 		return
 	}
 	if odd != nil {
-		r.Log.Warn(logsOdd, "event", event, "guid", guid, "error", odd)
+		r.Log.Warn(logsOdd, "event", event, "guid", guid, "error", clean(odd.Error(), MaxSays))
 	}
 	r.accept(c, event, guid, p)
 }

@@ -613,3 +613,18 @@ func FuzzBody(f *testing.F) {
 		}
 	})
 }
+
+// TestWhatCannotBeReadIsLoggedInShort: a field of another type than GitHub documents may be as long as a delivery; its line in the log is not.
+func TestWhatCannotBeReadIsLoggedInShort(t *testing.T) {
+	for name, body := range map[string]string{
+		"odd":    `{"number":1` + strings.Repeat("0", 1<<20) + `}`,
+		"unread": `{"number":1` + strings.Repeat("0", 1<<20),
+		"a list": `{"repositories":[{"id":1` + strings.Repeat("0", 1<<20) + `}]}`,
+	} {
+		w := newWorld()
+		w.send(delivery("push", "g1", body))
+		if n := w.log.Len(); n == 0 || n > 4<<10 {
+			t.Errorf("%s: %d bytes of log", name, n)
+		}
+	}
+}
