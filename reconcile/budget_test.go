@@ -778,3 +778,29 @@ func TestAnOpeningGoesOnWithoutWhatOnlyTells(t *testing.T) {
 		}
 	}, one)
 }
+
+// An opening that comes while a look writes is an opening's look all the same, also where events wait for the hour.
+func TestAnOpeningAmidALookWaitsForNoHour(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.budget = 5000
+		opening := time.Now().Add(20 * time.Minute)
+		w.windows = opensAt(opening)
+		w.fault = func(c call) error {
+			if c.op != "status" || c.pull != 8 {
+				return nil
+			}
+			if passed := time.Until(opening) + time.Second; passed > 0 {
+				w.sleep(passed)
+			}
+			return &forge.Error{Kind: forge.Limited, Until: opening.Add(time.Hour), Foreseen: true, Reason: "nothing is left for what tells"}
+		}
+		w.open(one, pull{number: 7, windowed: true})
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(opening) - 2*time.Second)
+		w.change(one, func(h *hub) { h.pulls[8] = &pull{number: 8, head: 1, hold: true} })
+		w.note(one)
+		time.Sleep(time.Until(opening) + 5*time.Second)
+		w.want(one, 7, "merged")
+	}, one)
+}

@@ -127,10 +127,8 @@ func (k *look) schedulePlan(p plan.Plan, now instant) {
 func (k *look) scheduleWishes(p plan.Plan, now instant) {
 	e := k.entry
 	e.wake = time.Time{}
-	if p.Wake.After(now.wall) {
+	if p.Wake.After(k.at) {
 		e.wake = p.Wake
-	} else if p.Wake.After(k.at) {
-		e.due = now.tick
 	}
 	if p.Look.After(k.at) {
 		e.due = min(e.due, max(e.place, now.tick+max(0, p.Look.Sub(now.wall))))
