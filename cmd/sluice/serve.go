@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"log/slog"
+	"os"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
@@ -27,7 +29,14 @@ func newServeCommand(e *env) *cobra.Command {
 	return cmd
 }
 
+// garbagePercent is how much the heap may grow, in percent of what is in use, before garbage is collected; GOGC in the environment goes
+// first. Half of Go's default keeps the peak of 5,000 events at once at 76 MiB instead of 87, for 2 % more CPU time (docs/performance.md).
+const garbagePercent = 50
+
 func (e *env) serve(ctx context.Context, s settings) error {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(garbagePercent)
+	}
 	log := s.logger(e.stderr)
 	slog.SetDefault(log) // for libraries
 	for _, w := range s.Warnings {
