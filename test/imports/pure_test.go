@@ -25,7 +25,7 @@ var pure = map[string]string{
 	"window":   "cmp embed encoding/binary errors fmt iter math/bits regexp slices strconv strings sync/atomic time github.com/robfig/cron/v3",
 	"layout":   "fmt math path slices strconv strings sync unicode unicode/utf8",
 	"graph":    "bytes cmp errors fmt io io/fs maps path regexp slices strconv strings go.yaml.in/yaml/v3",
-	"config":   "bytes cmp errors fmt io regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
+	"config":   "bytes cmp errors fmt io path regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
 	"plan":     "cmp fmt slices strings time unicode unicode/utf8",
 	"gate":     "cmp fmt maps math path slices strings time",
 	"promoter": "cmp fmt maps slices strings time unicode/utf8",
