@@ -1,6 +1,7 @@
 package config
 
 import (
+	"path"
 	"slices"
 	"time"
 )
@@ -33,6 +34,7 @@ func Check(p *Policy, src []byte, in CheckInput) []Finding {
 	if c.layout != nil {
 		c.layoutProblems(c.layout.Lint(in.files()))
 	}
+	c.roots(in.Paths)
 	if c.calendar != nil && !in.At.IsZero() {
 		c.calendarProblems(c.calendar.Warnings(in.At))
 	}
@@ -45,6 +47,21 @@ func Check(p *Policy, src []byte, in CheckInput) []Finding {
 // files is the paths without the rules file, which needs nothing.
 func (in CheckInput) files() []string {
 	return slices.DeleteFunc(slices.Clone(in.Paths), func(path string) bool { return path == File })
+}
+
+// roots warns of clusters whose directory the tree does not have.
+func (c *compiler) roots(paths []string) {
+	dirs := map[string]bool{".": true}
+	for _, p := range paths {
+		for dir := path.Dir(p); !dirs[dir]; dir = path.Dir(dir) {
+			dirs[dir] = true
+		}
+	}
+	for i, cluster := range c.doc.clusters {
+		if len(paths) > 0 && cluster.Path != "" && !dirs[path.Clean(cluster.Path)] {
+			c.report(clusterNotInTree(cluster.Path), true, "clusters", i, "path")
+		}
+	}
 }
 
 // aboutDefault looks at the entries of branches with the default branch in mind, the one whose `branches` counts: no entry

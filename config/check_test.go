@@ -188,3 +188,29 @@ func TestSharesAreBounded(t *testing.T) {
 		t.Errorf("%d shares of %d files, at the end %+v", len(got), files, last)
 	}
 }
+
+// TestClusterOutsideTree: a cluster's path that the tree does not have is a warning, however it is written; others are none.
+func TestClusterOutsideTree(t *testing.T) {
+	src := []byte(`version: 1
+clusters:
+  - {name: a, path: ./clusters/a/}
+  - {name: b, path: .}
+  - {name: c, path: clusters/c}
+`)
+	p, findings := Parse(src)
+	if p == nil || len(p.Clusters) != 3 {
+		t.Fatal(findings)
+	}
+	for _, f := range Check(p, src, CheckInput{Paths: []string{"clusters/a/x/y.yaml"}}) {
+		if f.Code == codeNoSuchRoot && (f.Line != 5 || f.Severity != Warning) {
+			t.Error(f)
+		}
+		findings = append(findings, f)
+	}
+	if len(findings) != 1 {
+		t.Error(findings)
+	}
+	if more := Check(p, src, CheckInput{}); len(more) != 0 {
+		t.Error("without a tree:", more)
+	}
+}

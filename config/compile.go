@@ -53,6 +53,7 @@ func (c *compiler) compile() {
 	c.zones()
 	c.windows()
 	c.paths()
+	c.clusters()
 	c.entries()
 	c.globs()
 	c.together()
@@ -62,7 +63,7 @@ func (c *compiler) compile() {
 func (c *compiler) policy() *Policy {
 	return &Policy{
 		Mode: c.doc.mode, Zone: c.doc.zone, Calendar: c.calendar, Windows: c.doc.digests(), Layout: c.layout,
-		PullRequests: c.doc.pulls, Branches: c.doc.branches, Lines: c.lines(),
+		PullRequests: c.doc.pulls, Clusters: c.doc.clusters, Branches: c.doc.branches, Lines: c.lines(),
 	}
 }
 

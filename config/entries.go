@@ -31,6 +31,21 @@ func (c *compiler) entries() {
 	}
 }
 
+// clusters checks that no two clusters have one name.
+func (c *compiler) clusters() {
+	first := map[string]int{}
+	for i, cluster := range c.doc.clusters {
+		line, seen := first[fold(cluster.Name)]
+		switch {
+		case cluster.Name == "":
+		case seen:
+			c.fail(duplicateCluster(cluster.Name, line), "clusters", i, "name")
+		default:
+			first[fold(cluster.Name)] = c.at("clusters", i, "name").line
+		}
+	}
+}
+
 // fold makes names of branches comparable where case does not count: on the disks of people and of some servers two
 // branches whose names differ by case alone are one.
 func fold(name string) string { return strings.ToLower(name) }

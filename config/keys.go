@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
 )
@@ -16,6 +17,7 @@ type document struct {
 	freezes  []window.Freeze
 	layout   layoutText
 	pulls    PullRequests
+	clusters []graph.Root
 	branches []Branch
 }
 
@@ -63,6 +65,7 @@ func (d *document) file() kind {
 		key{"freezes", false, list(&d.freezes, bounds{0, MaxFreezes}, freezeValue)},
 		key{"layout", false, d.layout.value()},
 		key{"pull_requests", false, d.pulls.value()},
+		key{"clusters", false, list(&d.clusters, bounds{0, MaxClusters}, clusterValue)},
 		key{"branches", false, list(&d.branches, bounds{0, MaxBranches}, branchValue)},
 		key{"override", false, kind{refused: overrideUnsupported()}},
 	)
@@ -139,6 +142,14 @@ func (p *PullRequests) value() kind {
 		key{"max_merges_per_opening", false, number(&p.MaxMergesPerOpening, 0, MaxMerges)},
 		key{"update", false, either(&p.UpdateWhenDue, "when-due", "never")},
 		key{"delete_branch", false, boolean(&p.DeleteBranch)},
+	)
+}
+
+func clusterValue(c *graph.Root) kind {
+	return section(
+		key{"name", true, checked(&c.Name, clusterName).pattern(namePattern).atMost(MaxName)},
+		key{"path", true, checked(&c.Path, treePath)},
+		key{"branch", false, checked(&c.Branch, branchName)},
 	)
 }
 

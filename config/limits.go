@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -36,6 +37,8 @@ const (
 	MaxReleases = 20
 	// MaxBranches is the number of windowed branches: one or two for each of some hundred clusters.
 	MaxBranches = 1000
+	// MaxClusters is the number of clusters.
+	MaxClusters = graph.MaxClusters
 	// MaxBranchGlobs is the number of different patterns over branches in a file, names that are written out not counted: each is
 	// compared with every branch.
 	MaxBranchGlobs = 50

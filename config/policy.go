@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
 )
@@ -25,6 +26,7 @@ type Policy struct {
 	Windows      map[window.Name]string // a digest of each window as written, with the freezes that cover it: tells which windows a change to the file changes
 	Layout       *layout.Layout
 	PullRequests PullRequests
+	Clusters     []graph.Root // that the file names; none: package graph finds them
 	Branches     []Branch
 	Lines        Lines
 }

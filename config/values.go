@@ -148,6 +148,20 @@ func branchGlob(into *string) kind {
 	})
 }
 
+// clusterName checks the form of a cluster's name, which is that of a window's.
+func clusterName(name string) (says, bool) {
+	return badCluster(name), nameForm.MatchString(name) && len(name) <= MaxName
+}
+
+// treePath checks that a path names a directory of the tree, as people write it for Flux: nothing leads out of it.
+func treePath(path string) (says, bool) {
+	bad := strings.ContainsAny(path, "\\\x00") || len(path) > MaxText
+	for i, part := range strings.Split(strings.TrimSuffix(strings.TrimPrefix(path, "./"), "/"), "/") {
+		bad = bad || part == ".." || part == "." && path != "." || part == "" && (i > 0 || path != "./")
+	}
+	return badTreePath(path), !bad
+}
+
 // branchName checks the name of a branch by git's rules (git check-ref-format --branch), and a few that GitHub adds.
 func branchName(name string) (says, bool) {
 	bad := strings.HasPrefix(name, "-") || strings.HasPrefix(name, "refs/") || name == "@" || name == "HEAD" ||

@@ -60,6 +60,10 @@ const (
 	codeBranchIsDefault = "branch-is-default"
 	codeBranchElsewhere = "branch-from-elsewhere"
 	codeTwoSides        = "two-sides"
+	codeBadCluster      = "bad-cluster"
+	codeBadTreePath     = "bad-tree-path"
+	codeDuplicateName   = "duplicate-cluster"
+	codeNoSuchRoot      = "cluster-not-in-tree"
 )
 
 // What the file wants where something else stands.
@@ -338,6 +342,22 @@ func branchIsDefault(name string) says {
 func branchFromElsewhere(glob, base string, other Branch) says {
 	return say(codeBranchElsewhere, "%s matches no entry of branches that follows %s, the default branch (%s follows %s): what needs it would be held there for ever",
 		quote(glob), quote(base), quote(other.Name), quote(other.From))
+}
+
+func badCluster(name string) says {
+	return say(codeBadCluster, "%s is not the name of a cluster: letters, digits, '.', '_' and '-', the first a letter or digit, at most %d", quote(name), MaxName)
+}
+
+func badTreePath(path string) says {
+	return say(codeBadTreePath, "%s is not a directory of the repository; write it from the root, such as clusters/production", quote(path))
+}
+
+func duplicateCluster(name string, line int) says {
+	return say(codeDuplicateName, "cluster %s has an entry already, on line %d; case does not tell clusters apart", quote(name), line)
+}
+
+func clusterNotInTree(path string) says {
+	return say(codeNoSuchRoot, "the tree has no file below %s", quote(path))
 }
 
 func twoSides() says {

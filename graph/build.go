@@ -1,0 +1,253 @@
+package graph
+
+import (
+	"errors"
+	"path"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// build is a kustomization.yaml, as far as it decides which objects there are and what the few fields say that count here.
+type build struct {
+	place      Place
+	resources  []string // bases, too; as written
+	components []string
+	patches    []buildPatch
+	namespace  string
+	prefix     string
+	suffix     string
+}
+
+// buildPatch is a patch whose text may stand in a file.
+type buildPatch struct {
+	Patch
+	file string
+}
+
+func (t *Tree) readBuild(d *doc) *build {
+	b := &build{
+		place:     d.place,
+		resources: append(t.texts(d, "resources"), t.texts(d, "bases")...), components: t.texts(d, "components"),
+		namespace: d.text("namespace"), prefix: d.text("namePrefix"), suffix: d.text("nameSuffix"),
+	}
+	for _, key := range []string{"patches", "patchesJson6902"} {
+		for _, n := range t.list(d, key) {
+			p := Patch{Place{d.place.File, n.Line}, target(at(n, "target")), scalar(at(n, "patch"))}
+			b.patches = append(b.patches, buildPatch{p, scalar(at(n, "path"))})
+		}
+	}
+	for _, n := range t.list(d, "patchesStrategicMerge") {
+		p := buildPatch{Patch: Patch{Place: Place{d.place.File, n.Line}}}
+		if text := scalar(n); strings.Contains(text, "\n") {
+			p.Text = text
+		} else {
+			p.file = text
+		}
+		b.patches = append(b.patches, p)
+	}
+	return b
+}
+
+// remote reports whether kustomize would fetch a resource.
+func remote(resource string) bool {
+	return strings.Contains(resource, "://") || strings.Contains(resource, "?ref=") || strings.HasPrefix(resource, "git@") ||
+		strings.HasPrefix(resource, "github.com/") || strings.HasPrefix(resource, "github.com:")
+}
+
+// change is a patch that was parsed: a merge, or operations.
+type change struct {
+	place  Place
+	size   int
+	target *selector    // nil: the patch itself says what it is for
+	nodes  []*yaml.Node // of each document: a mapping to merge, or a list of operations
+	lines  []int        // that stand before the document in the patch's file
+}
+
+// parsePatch parses a patch's text, which may hold several documents. where is its first line.
+func parsePatch(text []byte, where Place, t Target) (change, error) {
+	c := change{place: where, size: len(text)}
+	if t != (Target{}) {
+		c.target = t.selector()
+	}
+	before := 0
+	for _, part := range documents(text) {
+		var n yaml.Node
+		if err := decode(part, &n); err != nil {
+			return c, err
+		}
+		if len(n.Content) == 1 {
+			c.nodes, c.lines = append(c.nodes, n.Content[0]), append(c.lines, before)
+		}
+		before += strings.Count(string(part), "\n")
+	}
+	return c, nil
+}
+
+// decode decodes one document into a node; the library may panic.
+func decode(text []byte, n *yaml.Node) (err error) {
+	defer func() {
+		if recover() != nil {
+			err = errors.New("the document is broken")
+		}
+	}()
+	return yaml.Unmarshal(text, n)
+}
+
+// tracked is the fields of which it counts where they were set.
+var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}}
+
+// apply gives a document with a change; the same one if the change is not for it.
+func (c change) apply(d *doc) *doc {
+	for i, n := range c.nodes {
+		means := c.target
+		if means == nil {
+			means = itself(n)
+		}
+		if !means.matches(d) {
+			continue
+		}
+		d = d.copy()
+		if n.Kind == yaml.MappingNode {
+			name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
+			merge(d.node, n)
+			d.restore(name, "name") // a patch that has a target may be called anything
+			d.restore(namespace, "namespace")
+		} else {
+			operate(d.node, n)
+		}
+		for _, keys := range tracked {
+			if line := setAt(n, keys); line > 0 {
+				d.set[strings.Join(keys, ".")] = Place{c.place.File, c.place.Line + c.lines[i] + line - 1}
+			}
+		}
+	}
+	return d
+}
+
+// restore puts a node of the metadata back.
+func (d *doc) restore(n *yaml.Node, key string) {
+	if n != nil {
+		metadata := at(d.node, "metadata")
+		metadata.Content[slot(metadata, key)+1] = n
+	}
+}
+
+// setAt is the line of a patch that sets a field; 0 if none does.
+func setAt(n *yaml.Node, keys []string) int {
+	if field := at(n, keys...); field != nil {
+		return field.Line
+	}
+	if n.Kind != yaml.SequenceNode {
+		return 0
+	}
+	pointer := "/" + strings.Join(keys, "/")
+	for _, op := range n.Content {
+		if p := scalar(at(op, "path")); p == pointer || strings.HasPrefix(p, pointer+"/") {
+			return op.Line
+		}
+	}
+	return 0
+}
+
+// copy is a document that may be changed.
+func (d *doc) copy() *doc {
+	out := *d
+	out.node = clone(d.node)
+	out.set = map[string]Place{}
+	for k, v := range d.set {
+		out.set[k] = v
+	}
+	return &out
+}
+
+// clone copies a node and what is in it. What an alias stands for is not copied.
+func clone(n *yaml.Node) *yaml.Node {
+	out := *n
+	out.Content = make([]*yaml.Node, len(n.Content))
+	for i, child := range n.Content {
+		out.Content[i] = clone(child)
+	}
+	return &out
+}
+
+// merge lays a patch over an object: sections are merged, everything else is put in its place, and null takes it away.
+func merge(into, patch *yaml.Node) {
+	for i := 0; i+1 < len(patch.Content); i += 2 {
+		key, value := patch.Content[i], patch.Content[i+1]
+		k := slot(into, key.Value)
+		switch {
+		case value.Tag == "!!null":
+			if k >= 0 {
+				into.Content = append(into.Content[:k:k], into.Content[k+2:]...)
+			}
+		case k < 0:
+			into.Content = append(into.Content, key, clone(value))
+		case value.Kind == yaml.MappingNode && into.Content[k+1].Kind == yaml.MappingNode:
+			merge(into.Content[k+1], value)
+		default:
+			into.Content[k+1] = clone(value)
+		}
+	}
+}
+
+// slot is where a key stands in a section; -1: nowhere.
+func slot(n *yaml.Node, key string) int {
+	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}
+
+// operate does the operations of a JSON patch that add, replace or remove a key of sections, or an entry at a list's end. Others say
+// nothing of what counts here.
+func operate(root *yaml.Node, operations *yaml.Node) {
+	for i, op := range operations.Content {
+		if i >= MaxList {
+			return
+		}
+		steps := strings.Split(strings.TrimPrefix(scalar(at(op, "path")), "/"), "/")
+		into := root
+		for _, step := range steps[:len(steps)-1] {
+			into = descend(into, unescape(step))
+		}
+		last, value := unescape(steps[len(steps)-1]), at(op, "value")
+		if into == nil || into.Kind != yaml.MappingNode {
+			continue
+		}
+		k := slot(into, last)
+		switch verb := scalar(at(op, "op")); {
+		case verb == "remove" && k >= 0:
+			into.Content = append(into.Content[:k:k], into.Content[k+2:]...)
+		case value == nil || verb != "add" && verb != "replace":
+		case k >= 0:
+			into.Content[k+1] = clone(value)
+		default:
+			into.Content = append(into.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: last, Line: op.Line}, clone(value))
+		}
+	}
+}
+
+// descend goes one step of a JSON pointer down.
+func descend(n *yaml.Node, step string) *yaml.Node {
+	if n == nil {
+		return nil
+	}
+	if n.Kind == yaml.SequenceNode {
+		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i]
+		}
+		return nil
+	}
+	return at(n, step)
+}
+
+func unescape(step string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
+}
+
+// dirOf is the directory of a file.
+func dirOf(file string) string { return path.Dir(file) }

@@ -1,0 +1,34 @@
+package graph
+
+// Bounds of a tree. What lies beyond one is a problem of the tree, never silently gone.
+const (
+	// MaxEntries is how many files and directories of a tree are looked at.
+	MaxEntries = 500_000
+	// MaxYAML is how many YAML files are read.
+	MaxYAML = 50_000
+	// MaxBytes is how much of them is read in all.
+	MaxBytes = 128 << 20
+	// MaxFile is the size of one file. The largest that people keep are bundles of CRDs, which say nothing here.
+	MaxFile = 4 << 20
+	// MaxDoc is the size of a document that is parsed. No Flux object is near it.
+	MaxDoc = 256 << 10
+	// MaxDocs is how many documents are kept.
+	MaxDocs = 100_000
+	// MaxAlias is the length of a text that an alias may stand for: longer ones would let a small file be a large one.
+	MaxAlias = 256
+	// MaxList is how many entries of one list are read: resources, patches, dependencies.
+	MaxList = 2000
+	// MaxClusters is the number of clusters.
+	MaxClusters = 500
+	// MaxName is the length of a cluster's name that is made here.
+	MaxName = 64
+	// MaxWork is how many documents may be loaded for all clusters together: some hundred clusters of a thousand objects each. A directory
+	// that many others lead to counts each time.
+	MaxWork = 500_000
+	// MaxPatched is how many bytes of documents patches may copy for all clusters together.
+	MaxPatched = 256 << 20
+	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.
+	MaxDepth = 50
+	// MaxProblems is how many problems are kept.
+	MaxProblems = 200
+)

@@ -1,0 +1,245 @@
+package graph
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// doc is one YAML document of a file, or one item of a List. It is never written to: what patches it makes a copy.
+type doc struct {
+	place Place
+	node  *yaml.Node // a mapping
+	size  int        // bytes of the document as written
+	vars  map[string]string
+	set   map[string]Place // where a patch has set a field, for the fields of tracked
+	by    *Kustomization   // the entry that it is applied by; nil: the root
+}
+
+// wanted finds the documents that say something here: the others are not parsed.
+var wanted = regexp.MustCompile(`(?m)^[ {"'-]*["']?kind["']?:[ \t]*["']?(Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|List)["']?[ \t\r]*(#|,|\}|$)|^ {0,6}instance:[ \t]*(#|$)`)
+
+// parse takes a file apart and keeps what it has to say.
+func (t *Tree) parse(name string, data []byte) {
+	line := 1
+	for _, text := range documents(data) {
+		at := Place{name, line}
+		line += bytes.Count(text, []byte("\n"))
+		if !isBuild(name) && !wanted.Match(text) {
+			continue
+		}
+		if len(text) > MaxDoc {
+			t.problem(at, fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10))
+			continue
+		}
+		node, err := parseDocument(text)
+		switch {
+		case err != nil:
+			t.problem(at, "not valid YAML: "+err.Error())
+		case node != nil:
+			t.keep(&doc{place: Place{name, at.Line}, node: node, size: len(text)}, at.Line-1, 0)
+		}
+	}
+}
+
+// keep files a document by what it is. offset is how many lines of the file stand before it.
+func (t *Tree) keep(d *doc, offset, depth int) {
+	shift(d.node, offset)
+	d.place.Line = d.node.Line
+	group := groupOf(d.node)
+	if isBuild(d.place.File) && group != fluxKustomize {
+		if dir := dirOf(d.place.File); t.builds[dir] == nil {
+			t.builds[dir] = t.readBuild(d)
+		}
+		return
+	}
+	if d.text("kind") == "List" && depth == 0 {
+		for _, item := range t.list(d, "items") {
+			if item.Kind == yaml.MappingNode {
+				t.keep(&doc{place: d.place, node: item, size: d.size}, 0, 1)
+			}
+		}
+		return
+	}
+	if t.kept++; t.kept > MaxDocs {
+		t.problem(d.place, fmt.Sprintf("more than %d objects: it was not read", MaxDocs))
+		return
+	}
+	t.docs[d.place.File] = append(t.docs[d.place.File], d)
+}
+
+// documents cuts a file where YAML documents begin. That --- at the beginning of a line ends even a block of text is YAML's own rule.
+func documents(data []byte) [][]byte {
+	var out [][]byte
+	start := 0
+	for at := 0; at < len(data); {
+		end := bytes.IndexByte(data[at:], '\n')
+		next := len(data)
+		if end >= 0 {
+			next = at + end + 1
+		}
+		if line := data[at:next]; at > start && (bytes.HasPrefix(line, []byte("---")) || bytes.HasPrefix(line, []byte("..."))) {
+			if len(line) == 3 || strings.ContainsRune(" \t\r\n", rune(line[3])) {
+				out, start = append(out, data[start:at]), at
+			}
+		}
+		at = next
+	}
+	return append(out, data[start:])
+}
+
+// parseDocument parses one document; nil if it is no mapping. The library panics on what it calls internal errors.
+func parseDocument(text []byte) (root *yaml.Node, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			root, err = nil, errors.New("the document is broken")
+		}
+	}()
+	text = bytes.TrimPrefix(text, []byte("..."))
+	var n yaml.Node
+	if err := yaml.NewDecoder(bytes.NewReader(text)).Decode(&n); err != nil {
+		if errors.Is(err, io.EOF) {
+			return nil, nil
+		}
+		return nil, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if len(n.Content) != 1 || n.Content[0].Kind != yaml.MappingNode {
+		return nil, nil
+	}
+	return n.Content[0], nil
+}
+
+// shift puts the lines of a document to those of its file.
+func shift(n *yaml.Node, lines int) {
+	if lines == 0 {
+		return
+	}
+	n.Line += lines
+	for _, child := range n.Content { // an alias's target is no child: nothing is visited twice
+		shift(child, lines)
+	}
+}
+
+// at goes down from a node by keys; nil if there is nothing. No key may be an alias.
+func at(n *yaml.Node, keys ...string) *yaml.Node {
+	for _, key := range keys {
+		if n == nil || n.Kind != yaml.MappingNode {
+			return nil
+		}
+		var value *yaml.Node
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			if n.Content[i].Value == key && n.Content[i].Kind == yaml.ScalarNode {
+				value = n.Content[i+1]
+			}
+		}
+		n = value
+	}
+	return n
+}
+
+// scalar is the text of a node; "" for what is none. A short text that an alias stands for is that text.
+func scalar(n *yaml.Node) string {
+	if n != nil && n.Kind == yaml.AliasNode && n.Alias.Kind == yaml.ScalarNode && len(n.Alias.Value) <= MaxAlias {
+		n = n.Alias
+	}
+	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+		return ""
+	}
+	return n.Value
+}
+
+// text is a text of the document with its variables filled in.
+func (d *doc) text(keys ...string) string { return expand(scalar(at(d.node, keys...)), d.vars) }
+
+// list is the entries of a list, no more than MaxList.
+func (t *Tree) list(d *doc, keys ...string) []*yaml.Node {
+	n := at(d.node, keys...)
+	switch {
+	case n == nil || n.Kind == yaml.ScalarNode:
+		return nil
+	case n.Kind == yaml.AliasNode:
+		t.problem(Place{d.place.File, n.Line}, strings.Join(keys, ".")+" is a YAML alias: it was not read")
+		return nil
+	case n.Kind != yaml.SequenceNode:
+		return nil
+	case len(n.Content) > MaxList:
+		t.problem(Place{d.place.File, n.Line}, fmt.Sprintf("%s has more than %d entries: the rest was not read", strings.Join(keys, "."), MaxList))
+		return n.Content[:MaxList]
+	}
+	return n.Content
+}
+
+// texts is the texts of a list.
+func (t *Tree) texts(d *doc, keys ...string) []string {
+	var out []string
+	for _, n := range t.list(d, keys...) {
+		if s := expand(scalar(n), d.vars); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// pairs is the keys of a section whose values are texts.
+func (d *doc) pairs(keys ...string) map[string]string {
+	n := at(d.node, keys...)
+	if n == nil || n.Kind != yaml.MappingNode || len(n.Content) > 2*MaxList {
+		return nil
+	}
+	out := map[string]string{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		out[n.Content[i].Value] = expand(scalar(n.Content[i+1]), d.vars)
+	}
+	return out
+}
+
+// line is where a field stands: as a patch has set it, or in the document itself.
+func (d *doc) line(keys ...string) Place {
+	if p, ok := d.set[strings.Join(keys, ".")]; ok {
+		return p
+	}
+	if n := at(d.node, keys...); n != nil {
+		return Place{d.place.File, n.Line}
+	}
+	return Place{}
+}
+
+// groupOf is the API group of an object, without its version.
+func groupOf(n *yaml.Node) string {
+	group, _, found := strings.Cut(scalar(at(n, "apiVersion")), "/")
+	if !found {
+		return ""
+	}
+	return group
+}
+
+// variable is how Flux writes one, with what it is where nothing sets it.
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?[-=]([^{}$]*))?\}`)
+
+// expand fills in the variables that have a value here; others stay as they are. A value is not looked at again.
+func expand(s string, vars map[string]string) string {
+	if !strings.Contains(s, "${") || len(s) > MaxAlias*4 {
+		return s
+	}
+	return variable.ReplaceAllStringFunc(s, func(whole string) string {
+		parts := variable.FindStringSubmatch(whole)
+		if value, ok := vars[parts[1]]; ok {
+			return value
+		}
+		if len(vars) > 0 && strings.ContainsAny(whole, "-=") {
+			return parts[2]
+		}
+		return whole
+	})
+}
+
+func readAll(r io.Reader, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(r, limit)) }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,271 @@
+package graph
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// The API groups that matter here.
+const (
+	fluxKustomize = "kustomize.toolkit.fluxcd.io"
+	fluxSource    = "source.toolkit.fluxcd.io"
+	fluxOperator  = "fluxcd.controlplane.io"
+	batch         = "batch"
+)
+
+// Object is what every object has.
+type Object struct {
+	Place            // of its document in its file
+	APIVersion, Kind string
+	Namespace, Name  string
+	Entry            *Kustomization // the Flux Kustomization that applies it; nil: the root, or not known
+	labels           map[string]string
+}
+
+// Ref names another object; without a namespace it is in the same one.
+type Ref struct{ Kind, Namespace, Name string }
+
+// Stated is a field that may be absent, and where it is stated: by a patch or in the object itself.
+type Stated struct {
+	Value string // as written
+	Place Place  // none: nothing says it
+}
+
+// Set reports whether anything says it.
+func (s Stated) Set() bool { return s.Place.File != "" }
+
+// Source is a GitRepository or an OCIRepository.
+type Source struct {
+	Object
+	URL                              string
+	Branch, Tag, Semver, Commit, Ref string // of spec.ref; Ref is its name, such as refs/heads/main
+	RefLine                          Place  // of spec.ref; of the object if it has none
+	Secret                           string // the name of its secretRef
+	Interval, Timeout                string
+}
+
+// Follows is the branch that a GitRepository tracks; "" if it is none, or not known from the file. Flux prefers what is more exact, and
+// where nothing is said it tracks master.
+func (s *Source) Follows() string {
+	branch, named := strings.CutPrefix(s.Ref, "refs/heads/")
+	switch {
+	case s.Kind != "GitRepository" || s.Commit != "" || s.Ref != "" && !named:
+		return ""
+	case named:
+		return branch
+	case s.Semver != "" || s.Tag != "":
+		return ""
+	case s.Branch != "":
+		return s.Branch
+	}
+	return "master"
+}
+
+// Kustomization is a Flux Kustomization: an entry into the tree.
+type Kustomization struct {
+	Object
+	Path            string // spec.path, cleaned and kept within the repository, as Flux does; "." is its root
+	PathLine        Place
+	SourceRef       Ref
+	Source          *Source // what SourceRef names; nil: it stands in no file that was read
+	DependsOn       []Ref
+	Suspend         Stated
+	TargetNamespace string
+	Components      []string // as written, relative to Path
+	Patches         []Patch
+	Substitute      map[string]string // postBuild.substitute
+	Interval        string
+	Timeout         string
+	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
+	// false in Tree.Objects, which knows no cluster.
+	Here bool
+	// Reads is the files of the tree that it is known to read, sorted. Files of generators and charts are not among them.
+	Reads []string
+}
+
+// Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
+type Patch struct {
+	Place
+	Target Target
+	Text   string
+}
+
+// Target is what a patch is for; the texts of names are regular expressions, as kustomize has it.
+type Target struct{ Group, Version, Kind, Namespace, Name, LabelSelector, AnnotationSelector string }
+
+// Instance is a FluxInstance of the Flux Operator, or the values of its chart.
+type Instance struct {
+	Object
+	SourceKind, URL, Ref, Path string // of spec.sync
+}
+
+// CronJob is a CronJob of Kubernetes.
+type CronJob struct {
+	Object
+	Schedule, TimeZone, Suspend Stated
+	Command                     string // command and arguments of its containers, by spaces; "" in a patch
+}
+
+// InputProvider is a ResourceSetInputProvider of the Flux Operator.
+type InputProvider struct {
+	Object
+	Schedule []Schedule
+}
+
+// Schedule is when the Flux Operator looks for something new.
+type Schedule struct {
+	Place
+	Cron, TimeZone, Window string
+}
+
+// Objects is objects by what they are, in the order in which they were found.
+type Objects struct {
+	Sources        []*Source
+	Kustomizations []*Kustomization
+	Instances      []*Instance
+	CronJobs       []*CronJob
+	Inputs         []*InputProvider
+}
+
+// add reads a document into the list that it belongs to.
+func (o *Objects) add(t *Tree, d *doc) {
+	object := Object{
+		Place: d.place, APIVersion: d.text("apiVersion"), Kind: d.text("kind"),
+		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: d.by, labels: d.pairs("metadata", "labels"),
+	}
+	group, _, _ := strings.Cut(object.APIVersion, "/")
+	switch {
+	case group == fluxKustomize && object.Kind == "Kustomization":
+		o.Kustomizations = append(o.Kustomizations, t.kustomization(d, object))
+	case group == fluxSource && (object.Kind == "GitRepository" || object.Kind == "OCIRepository"):
+		o.Sources = append(o.Sources, source(d, object))
+	case group == fluxOperator && object.Kind == "FluxInstance":
+		o.Instances = append(o.Instances, instance(d, object, "spec", "sync"))
+	case at(d.node, "spec", "values", "instance", "sync", "path") != nil:
+		o.Instances = append(o.Instances, instance(d, object, "spec", "values", "instance", "sync"))
+	case object.Kind == "" && at(d.node, "instance", "sync", "path") != nil:
+		o.Instances = append(o.Instances, instance(d, object, "instance", "sync"))
+	case group == fluxOperator && object.Kind == "ResourceSetInputProvider":
+		o.Inputs = append(o.Inputs, t.inputs(d, object))
+	case group == batch && object.Kind == "CronJob":
+		o.CronJobs = append(o.CronJobs, t.cronJob(d, object))
+	}
+}
+
+func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
+	k := &Kustomization{
+		Object: object, Path: clean(d.text("spec", "path")), PathLine: d.line("spec", "path"),
+		SourceRef: ref(d, at(d.node, "spec", "sourceRef")), Suspend: d.stated("spec", "suspend"),
+		TargetNamespace: d.text("spec", "targetNamespace"), Components: t.texts(d, "spec", "components"),
+		Substitute: d.pairs("spec", "postBuild", "substitute"), Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
+	}
+	for _, n := range t.list(d, "spec", "dependsOn") {
+		k.DependsOn = append(k.DependsOn, ref(d, n))
+	}
+	for _, n := range t.list(d, "spec", "patches") {
+		k.Patches = append(k.Patches, Patch{Place{d.place.File, n.Line}, target(at(n, "target")), scalar(at(n, "patch"))})
+	}
+	return k
+}
+
+func source(d *doc, object Object) *Source {
+	s := &Source{
+		Object: object, URL: d.text("spec", "url"), Branch: d.text("spec", "ref", "branch"), Tag: d.text("spec", "ref", "tag"),
+		Semver: d.text("spec", "ref", "semver"), Commit: d.text("spec", "ref", "commit"), Ref: d.text("spec", "ref", "name"),
+		RefLine: d.line("spec", "ref"), Secret: d.text("spec", "secretRef", "name"),
+		Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
+	}
+	if s.RefLine.File == "" {
+		s.RefLine = object.Place
+	}
+	return s
+}
+
+func instance(d *doc, object Object, sync ...string) *Instance {
+	of := func(key string) string { return d.text(append(slices.Clone(sync), key)...) }
+	return &Instance{Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: clean(of("path"))}
+}
+
+func (t *Tree) cronJob(d *doc, object Object) *CronJob {
+	job := &CronJob{
+		Object: object, Schedule: d.stated("spec", "schedule"), TimeZone: d.stated("spec", "timeZone"), Suspend: d.stated("spec", "suspend"),
+	}
+	var words []string
+	for _, container := range t.list(d, "spec", "jobTemplate", "spec", "template", "spec", "containers") {
+		c := &doc{place: d.place, node: container, vars: d.vars}
+		words = append(append(words, t.texts(c, "command")...), t.texts(c, "args")...)
+	}
+	job.Command = strings.Join(words, " ")
+	return job
+}
+
+func (t *Tree) inputs(d *doc, object Object) *InputProvider {
+	p := &InputProvider{Object: object}
+	for _, n := range t.list(d, "spec", "schedule") {
+		of := func(key string) string { return expand(scalar(at(n, key)), d.vars) }
+		p.Schedule = append(p.Schedule, Schedule{Place{d.place.File, n.Line}, of("cron"), of("timeZone"), of("window")})
+	}
+	return p
+}
+
+func ref(d *doc, n *yaml.Node) Ref {
+	of := func(key string) string { return expand(scalar(at(n, key)), d.vars) }
+	return Ref{of("kind"), of("namespace"), of("name")}
+}
+
+func target(n *yaml.Node) Target {
+	of := func(key string) string { return scalar(at(n, key)) }
+	return Target{of("group"), of("version"), of("kind"), of("namespace"), of("name"), of("labelSelector"), of("annotationSelector")}
+}
+
+// stated is a field with its place.
+func (d *doc) stated(keys ...string) Stated {
+	place := d.line(keys...)
+	if place.File == "" {
+		return Stated{}
+	}
+	return Stated{d.text(keys...), place}
+}
+
+// clean is a path of the repository as Flux reads it: whatever leads out of the tree is led back to its root.
+func clean(p string) string {
+	p = strings.TrimPrefix(path.Clean("/"+p), "/")
+	if p == "" {
+		return "."
+	}
+	return p
+}
+
+// link finds the sources of the Kustomizations from an index on.
+func (o *Objects) link(from int) {
+	known := map[Ref][]*Source{}
+	for _, s := range o.Sources {
+		key := Ref{s.Kind, s.Namespace, s.Name}
+		if len(known[key]) < MaxClusters {
+			known[key] = append(known[key], s)
+		}
+	}
+	for _, k := range o.Kustomizations[from:] {
+		key := k.SourceRef
+		key.Namespace = cmp.Or(key.Namespace, k.Namespace)
+		for _, s := range known[key] {
+			if k.Source == nil || near(s, k) > near(k.Source, k) {
+				k.Source = s
+			}
+		}
+	}
+}
+
+// near is how much of its directory a source shares with a Kustomization: in the files of many clusters one name means many sources.
+func near(s *Source, k *Kustomization) int {
+	n := 0
+	a, b := strings.Split(path.Dir(s.File), "/"), strings.Split(path.Dir(k.File), "/")
+	for n < len(a) && n < len(b) && a[n] == b[n] {
+		n++
+	}
+	return n
+}
