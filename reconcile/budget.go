@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -164,7 +165,8 @@ func (e *entry) costs(cost int) {
 
 // claim keeps for this look as many of the merges that GitHub takes now as the plan has, updates of branches among them, as far as other
 // looks leave some: a success is set only where the merge can follow. Repositories for which there are not enough come back one after the
-// other, each when as many as it wants will be free: if all came at once most would have looked in vain. Until then these are left for it.
+// other, each when as many as it wants will be free: if all came at once most would have looked in vain. Until then these are left for it,
+// and for a look that goes on where another one of the repository ended too early.
 func (k *look) claim(p plan.Plan) {
 	merges, due := 0, 0
 	for _, a := range p.Actions {
@@ -184,7 +186,8 @@ func (k *look) claim(p plan.Plan) {
 	defer l.mu.Unlock()
 	e, others := k.entry, k.line.merging-k.merging
 	left := b.Left - others
-	if e.place == 0 || e.place > now.tick {
+	k.ahead = k.ahead || e.place > 0 && e.place <= now.tick
+	if !k.ahead {
 		left -= k.line.wanted - e.wanted
 	}
 	left = max(0, left)
@@ -194,6 +197,7 @@ func (k *look) claim(p plan.Plan) {
 	}
 	k.merging = min(merges, left)
 	k.line.merging = others + k.merging
+	k.ahead = k.ahead || k.merging > 0
 	switch {
 	case merges < left || due <= left:
 		e.place = 0
@@ -201,7 +205,11 @@ func (k *look) claim(p plan.Plan) {
 	case e.place <= now.tick: // else it keeps its place
 		e.want(min(due-left, placeMost))
 		e.place = max(k.line.place, now.tickOf(b.Renewed))
-		k.line.place = e.place + span(b, now)*time.Duration(e.wanted)/time.Duration(b.Limit)
+		if 2*b.Left >= b.Limit && 2*(b.Left-others) < b.Limit { // half of them would be free, but for those that are claimed from now on
+			e.place = max(e.place, now.tick+span(b, now))
+		}
+		whole := cmp.Or(b.Limit-b.Limit%e.wanted, b.Limit) // in a span there is room for so many, as many as it wants at a time
+		k.line.place = e.place + span(b, now)*time.Duration(e.wanted)/time.Duration(whole)
 	}
 }
 
@@ -214,12 +222,12 @@ func (e *entry) want(merges int) {
 	e.wanted = merges
 }
 
-// span is what a budget of merges is of: of a minute, or of an hour.
+// span is how long after they are claimed merges are free again, as their budget is of a minute, or of an hour.
 func span(b forge.Budget, now instant) time.Duration {
 	if b.Renewed.Sub(now.wall) > 2*time.Minute {
-		return time.Hour
+		return time.Hour + placeSlack
 	}
-	return time.Minute
+	return time.Minute + placeSlack
 }
 
 // spent reports whether too little of the hour of requests is left to begin what releases something.

@@ -492,6 +492,104 @@ func TestEventsWithoutEndKeepNoResyncForEver(t *testing.T) {
 	}, many...)
 }
 
+// mergesAMinute lets GitHub take so many merges a minute, and runs a function after each.
+func mergesAMinute(w *world, most int, after func(call)) {
+	var merges []time.Time
+	w.budgets = func(b *forge.Budgets) {
+		now := time.Now()
+		for len(merges) > 0 && now.Sub(merges[0]) >= time.Minute {
+			merges = merges[1:]
+		}
+		b.Content = forge.Budget{Limit: most, Left: most - len(merges), Renewed: now}
+		if half := len(merges) - most/2; half > 0 {
+			b.Content.Renewed = merges[half-1].Add(time.Minute)
+		}
+	}
+	w.after = func(c call) error {
+		if c.op == "merge" {
+			w.within(func() { merges = append(merges, time.Now()) })
+			if after != nil {
+				after(c)
+			}
+		}
+		return nil
+	}
+}
+
+// opening is a world of some repositories with so many due each when the window opens at an instant.
+func opening(w *world, at time.Time, repos []plan.Repo, each int) {
+	w.windows = opensAt(at)
+	for _, r := range repos {
+		w.change(r, func(h *hub) {
+			for n := range each {
+				h.pulls[n+1] = &pull{number: n + 1, head: 1, windowed: true}
+			}
+		})
+	}
+}
+
+// TestAVoidLookLosesNoTurn: GitHub takes ten merges a minute, and six repositories have five due each. An event voids the first look amid
+// its merges. It goes on with them at once: whoever waits for its place comes when as many are free as it wants, whatever others do, and
+// each look in vain costs a point.
+func TestAVoidLookLosesNoTurn(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(6) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		opens := time.Now().Add(10 * time.Minute)
+		opening(w, opens, many, 5)
+		var first plan.Repo
+		merged := 0
+		mergesAMinute(w, 10, func(c call) {
+			if merged++; merged == 1 {
+				first = c.repo
+				w.note(first)
+			}
+		})
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(opens) + 10*time.Second)
+		w.set(func() {
+			if merged == 0 {
+				t.Fatal("nothing was merged")
+			}
+		})
+		for n := range 5 {
+			w.want(first, n+1, "merged")
+		}
+	}, many...)
+}
+
+// TestNoLookForMergesIsInVain: GitHub takes ten merges a minute, and twelve repositories have four due each. All look as the window opens.
+// Whoever finds no room then finds it with its next look, also where nothing was merged yet of what others had claimed, and although two
+// merges of each minute are too few for anyone.
+func TestNoLookForMergesIsInVain(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(12) {
+		many = append(many, repo(n+1))
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		opens := time.Now().Add(10 * time.Minute)
+		opening(w, opens, many, 4)
+		mergesAMinute(w, 10, nil)
+		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+		defer stop()
+		time.Sleep(time.Until(opens) + 10*time.Minute)
+		for _, r := range many {
+			merges := of(w, opens, r, "merge")
+			if len(merges) != 4 {
+				t.Errorf("%s: %d merges", r, len(merges))
+				continue
+			}
+			looks := slices.DeleteFunc(of(w, opens, r, "observe"), func(c call) bool { return c.at.After(merges[0].at) })
+			if len(looks) > 2 {
+				t.Errorf("%s: %d looks until it merged, %s after the opening", r, len(looks), merges[0].at.Sub(opens))
+			}
+		}
+	}, many...)
+}
+
 // TestNoNewcomerGoesBeforeWhoHasAPlace: GitHub takes ten merges a minute. A repository with eight that are due finds no room, and comes back
 // when there is some; until then others, of which each has one, take no more than is left.
 func TestNoNewcomerGoesBeforeWhoHasAPlace(t *testing.T) {
@@ -501,23 +599,7 @@ func TestNoNewcomerGoesBeforeWhoHasAPlace(t *testing.T) {
 		many = append(many, repo(n+1))
 	}
 	bubble(t, func(t *testing.T, w *world) {
-		var merges []time.Time
-		w.budgets = func(b *forge.Budgets) {
-			now := time.Now()
-			for len(merges) > 0 && now.Sub(merges[0]) >= time.Minute {
-				merges = merges[1:]
-			}
-			b.Content = forge.Budget{Limit: most, Left: most - len(merges), Renewed: now}
-			if half := len(merges) - most/2; half > 0 {
-				b.Content.Renewed = merges[half-1].Add(time.Minute)
-			}
-		}
-		w.after = func(c call) error {
-			if c.op == "merge" {
-				w.within(func() { merges = append(merges, time.Now()) })
-			}
-			return nil
-		}
+		mergesAMinute(w, most, nil)
 		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
 		var placed time.Time

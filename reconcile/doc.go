@@ -66,6 +66,7 @@
 //     wait in that line, nor does what waits shortly before a close; resyncs go last, for an hour at most. An event in a repository where
 //     something is green until its window shuts waits a minute at most, for as long as half of what is kept for openings is left.
 //   - Of merges only as many begin as GitHub takes. Who finds no room among them comes back when there is some, which others leave until then.
+//     Whose look ends before its merges did goes on before those who wait.
 //   - The durable due row is moved forward only after the acts of a look are done and recorded.
 //
 // # Races that are known, and why each is harmless

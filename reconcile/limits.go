@@ -161,6 +161,9 @@ const (
 	soonTries = 5
 	// placeMost is for how many merges the place of a repository in the line for them counts, however many are due in it.
 	placeMost = 20
+	// placeSlack is how much later than a minute after they were claimed merges are free again: those of one look follow each other, and
+	// forge's minute is a little longer than GitHub's.
+	placeSlack = 5 * time.Second
 	// lowShare is the part of an hour's budget below which it is said that it runs low: a quarter.
 	lowShare = 4
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.

@@ -50,6 +50,7 @@ type look struct {
 	swept   bool                       // this look read what was closed before debts were recorded
 	full    error                      // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
 	merging int                        // merges that this look has claimed
+	ahead   bool                       // it claimed some, or its place has come: it leaves none for others
 	failed  error                      // the first write that failed and is worth another try soon
 
 	began   tick
@@ -101,6 +102,9 @@ func (k *look) run(ctx context.Context) {
 	k.measured(p, err, now)
 	k.schedule(p, err, now)
 	k.line.merging -= k.merging
+	if k.ahead && k.entry.urgent && k.entry.place == 0 {
+		k.entry.place = now.tick // what it did not end goes on before those that wait for merges
+	}
 	l.queue.end(k.entry, k.line, now.tick)
 	l.wakeUp()
 }

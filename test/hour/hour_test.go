@@ -97,9 +97,8 @@ func TestAnOpeningAtTheEndOfTheHour(t *testing.T) {
 	})
 }
 
-// leftForOpening is what 20 repositories with 15 due each get by with, whatever falls together. 72 suffice in most runs: each look that a
-// failure repeats costs a point more.
-const leftForOpening = 100
+// leftForOpening is what 20 repositories with 15 due each get by with.
+const leftForOpening = 72
 
 // The hour of GraphQL is spent when windows shut: what is green is taken back all the same, by REST.
 func TestASpentHourOfQueriesStopsNoPayment(t *testing.T) {
