@@ -274,3 +274,75 @@ func TestPromoteManifest(t *testing.T) {
 		t.Errorf("sluice %q: %v", c.Args, err)
 	}
 }
+
+// TestPipelines: the pipelines that people copy are YAML without a key twice, run when they should and never twice at once, and the calls in
+// them are ones that the program knows, with their flags.
+func TestPipelines(t *testing.T) {
+	var github struct {
+		Name        string
+		On          map[string]any
+		Permissions map[string]string
+		Concurrency struct {
+			Group  string
+			Cancel bool `yaml:"cancel-in-progress"`
+		}
+		Jobs map[string]struct {
+			Environment string
+			RunsOn      string `yaml:"runs-on"`
+			Timeout     int    `yaml:"timeout-minutes"`
+			Steps       []struct {
+				Name, Run string
+				Env       map[string]string
+			}
+		}
+	}
+	strictly(t, "deploy/ci/github.yaml", &github)
+	job := github.Jobs["promote"]
+	if len(github.Jobs) != 1 || len(job.Steps) != 1 || github.On["schedule"] == nil || github.Permissions == nil || len(github.Permissions) != 0 ||
+		github.Concurrency.Group == "" || github.Concurrency.Cancel || job.RunsOn == "" || job.Environment == "" ||
+		time.Duration(job.Timeout)*time.Minute <= promoteFor {
+		t.Fatalf("%+v", github)
+	}
+	step := job.Steps[0]
+	if step.Env[gitToken] != "${{ secrets.PROMOTE_TOKEN }}" || !strings.Contains(step.Run, "--env "+gitToken+" ") {
+		t.Errorf("the token: %q", step)
+	}
+	var gitlab map[string]struct {
+		Image         string
+		Rules         []struct{ If string }
+		ResourceGroup string `yaml:"resource_group"`
+		Interruptible bool
+		Timeout       string
+		Variables     map[string]string
+		Script        []string
+	}
+	strictly(t, "deploy/ci/gitlab.yaml", &gitlab)
+	lab := gitlab["promote"]
+	if most, err := time.ParseDuration(lab.Timeout); err != nil || most <= promoteFor || len(gitlab) != 1 || len(lab.Rules) != 1 || lab.ResourceGroup == "" || lab.Interruptible {
+		t.Fatalf("%v %+v", err, gitlab)
+	}
+	call := regexp.MustCompile(`(?:^|[ /])sluice(?::VERSION)? (.*)`)
+	for _, line := range append(slices.Clone(lab.Script), step.Run) {
+		m := call.FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("%q calls no sluice", line)
+		}
+		cmd, flags, err := newRoot(&env{}).Find(strings.Fields(m[1]))
+		if err != nil || cmd.Name() != "promote" || cmd.ParseFlags(flags) != nil || cmd.Flags().NArg() != 0 {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+}
+
+// strictly decodes a file of one document into a value that has all its keys.
+func strictly(t *testing.T, path string, into any) {
+	t.Helper()
+	dec := yaml.NewDecoder(strings.NewReader(read(t, path)))
+	dec.KnownFields(true)
+	if err := dec.Decode(into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	if dec.Decode(new(any)) == nil {
+		t.Fatalf("%s: more than one document", path)
+	}
+}
