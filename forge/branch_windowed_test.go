@@ -601,7 +601,7 @@ func TestANewEntrysTwin(t *testing.T) {
 // a quiet look stays one request.
 func TestSilentSources(t *testing.T) {
 	for name, merged := range map[string]bool{"straight": false, "merged": true} {
-		w := newWindowed(t, "required", "a")
+		w := newWindowed(t, "all", "a")
 		shas := w.line(40)
 		if merged { // a page of history shows side commits, too: the newest of the line are not all among them
 			for i := range 15 {

@@ -341,11 +341,49 @@ func packOf(t testing.TB, w *world, args []string) *pack {
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
-		if _, err := os.Stat(p.file.Name()); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("the temporary file is still there: %v", err)
-		}
 	})
 	return p
+}
+
+// TestSmallPacksNeedNoDirectory: an image of nothing but the binary has no directory for temporary files. A pack that is larger than
+// what is kept in memory needs one, is read the same, and leaves nothing there.
+func TestSmallPacksNeedNoDirectory(t *testing.T) {
+	read := func(p *pack) []byte {
+		t.Helper()
+		data, err := io.ReadAll(io.NewSectionReader(p.bytes, 0, p.size))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		return data
+	}
+	dir := t.TempDir()
+	for name, size := range map[string]int{"nothing": 0, "small": 1000, "as much as is kept": keptPack - 1, "more": keptPack + 1, "much more": 2*keptPack + 7} {
+		data := make([]byte, size)
+		for i := range data {
+			data[i] = byte(i % 251)
+		}
+		t.Setenv("TMPDIR", filepath.Join(dir, "none"))
+		p, err := spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
+		if size >= keptPack {
+			if err == nil {
+				t.Errorf("%s: it is kept in memory", name)
+			}
+			t.Setenv("TMPDIR", dir)
+			p, err = spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if !bytes.Equal(read(p), data) {
+			t.Errorf("%s: it is not what was sent", name)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
+		t.Errorf("%v is left, %v", left, err)
+	}
 }
 
 // FuzzPack: whatever a server sends, there is an answer or an error, and memory stays small.
@@ -354,7 +392,7 @@ func FuzzPack(f *testing.F) {
 	w.commit(map[string]string{file: "#", "x": strings.Repeat("y", 100)})
 	w.commit(map[string]string{"x": strings.Repeat("y", 101)})
 	p := packOf(f, w, []string{"pack-objects", "--stdout", "--revs", "-q"})
-	data, err := io.ReadAll(io.NewSectionReader(p.file, 0, p.size))
+	data, err := io.ReadAll(io.NewSectionReader(p.bytes, 0, p.size))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -20,28 +20,31 @@ const (
 	maxTree   = 8 << 20 // bytes of one directory: some 140,000 files
 	maxLate   = 100_000 // deltas that stand before what they are based on
 	packCache = 4 << 20 // bytes of objects kept, because the next ones are often based on them
+	keptPack  = 8 << 20 // bytes of a pack that is kept in memory: the commits of some 30,000 changes
 )
 
-// pack is a pack that a server sent: a temporary file, gone when it is closed. It is read from front to back, and only the
-// objects of one kind are looked into, so that memory does not grow with it. That is what keeps a server that sends whole
-// trees with every history (one without filters, as git is by default) from costing memory.
+// pack is a pack that a server sent: in memory if it is small, else a temporary file, gone when it is closed. It is read from front to
+// back, and only the objects of one kind are looked into, so that memory does not grow with it. That is what keeps a server that sends
+// whole trees with every history (one without filters, as git is by default) from costing memory.
 type pack struct {
-	file  *os.File
+	bytes io.ReaderAt
+	file  *os.File // nil: it is in memory
 	size  int64
 	meter meter
 }
 
 // spool receives a pack. It is read as long as the meter's context lasts.
 func spool(m meter, from io.Reader) (*pack, error) {
-	f, err := os.CreateTemp("", "sluice-*.pack")
-	if err != nil {
-		return nil, err
-	}
-	p := &pack{file: f, meter: m}
-	// Gone from the directory at once where the system can do that, so that a kill leaves nothing behind.
-	_ = os.Remove(f.Name())
 	left := maxReceived - m.spent.received
-	p.size, err = io.Copy(f, io.LimitReader(from, left+1))
+	from = io.LimitReader(from, left+1)
+	var kept bytes.Buffer
+	n, err := io.CopyN(&kept, from, keptPack)
+	p := &pack{bytes: bytes.NewReader(kept.Bytes()), size: n, meter: m}
+	if err == nil {
+		err = p.spill(kept.Bytes(), from)
+	} else if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	m.spent.received += p.size
 	if err == nil && p.size > left {
 		err = fmt.Errorf("%w: "+sayReceived, ErrTooLarge, maxReceived>>30)
@@ -52,8 +55,24 @@ func spool(m meter, from io.Reader) (*pack, error) {
 	return p, nil
 }
 
-// Close removes the file.
+// spill puts what was kept, and what follows, into a temporary file.
+func (p *pack) spill(kept []byte, rest io.Reader) error {
+	f, err := os.CreateTemp("", "sluice-*.pack")
+	if err != nil {
+		return fmt.Errorf(sayNoDirectory+": %w", keptPack>>20, err)
+	}
+	// Gone from the directory at once where the system can do that, so that a kill leaves nothing behind.
+	_ = os.Remove(f.Name())
+	p.bytes, p.file = f, f
+	p.size, err = io.Copy(f, io.MultiReader(bytes.NewReader(kept), rest))
+	return err
+}
+
+// Close removes the file, if there is one.
 func (p *pack) Close() error {
+	if p.file == nil {
+		return nil
+	}
 	err := p.file.Close()
 	if gone := os.Remove(p.file.Name()); gone != nil && !errors.Is(gone, os.ErrNotExist) {
 		err = errors.Join(err, gone)
@@ -86,7 +105,7 @@ func (p *pack) each(kind plumbing.ObjectType, limit int64, sink func(plumbing.Ha
 		late: map[plumbing.Hash][]*packfile.ObjectHeader{},
 	}
 	r.random = &deltas{
-		scan: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size)), meter: p.meter, cache: cache.NewBufferLRU(packCache),
+		scan: packfile.NewScanner(io.NewSectionReader(p.bytes, 0, p.size)), meter: p.meter, cache: cache.NewBufferLRU(packCache),
 		find: func(h plumbing.Hash) (int64, error) {
 			if at, ok := r.hashes[h]; ok {
 				return at, nil
@@ -102,7 +121,7 @@ func (p *pack) each(kind plumbing.ObjectType, limit int64, sink func(plumbing.Ha
 
 // run is the pass.
 func (r *reading) run() error {
-	scan := packfile.NewScanner(io.NewSectionReader(r.pack.file, 0, r.pack.size))
+	scan := packfile.NewScanner(io.NewSectionReader(r.pack.bytes, 0, r.pack.size))
 	_, count, err := scan.Header()
 	if err != nil {
 		return err

@@ -23,7 +23,7 @@ import (
 // the commits that prove how branches stand, and one file, are kept.
 //
 // A server with filters (uploadpack.allowFilter, as forges have it) sends commits alone. Another one sends whole trees with
-// them: they pass through a temporary file, and memory does not grow with them.
+// them: more than keptPack of them pass through a temporary file, and memory does not grow with them.
 type Remote struct {
 	end     *transport.Endpoint // without credentials
 	shown   string              // the URL as people may see it

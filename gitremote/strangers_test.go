@@ -207,11 +207,12 @@ func TestChainIsBounded(t *testing.T) {
 	p := packOf(t, w, []string{"pack-objects", "--stdout", "--revs", "-q"})
 	// An object of type 7 whose base is found where it stands itself.
 	raw := append([]byte{7<<4 | 2}, make([]byte, 20)...)
-	if _, err := p.file.WriteAt(raw, p.size); err != nil {
+	sent, err := io.ReadAll(io.NewSectionReader(p.bytes, 0, p.size))
+	if err != nil {
 		t.Fatal(err)
 	}
 	d := &deltas{
-		scan: packfile.NewScanner(io.NewSectionReader(p.file, 0, p.size+int64(len(raw)))), meter: p.meter, cache: cache.NewBufferLRU(0),
+		scan: packfile.NewScanner(bytes.NewReader(append(sent, raw...))), meter: p.meter, cache: cache.NewBufferLRU(0),
 		find: func(plumbing.Hash) (int64, error) { return p.size, nil },
 	}
 	if _, _, err := d.read(p.size, 100); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "a delta chain of more than 4095 objects") {

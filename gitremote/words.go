@@ -33,6 +33,7 @@ const (
 	sayHistory       = "the history has more than %d commits, or commits with too many parents"
 	sayAnswer        = "the server's answer, without its objects, is longer than %d MiB"
 	sayReceived      = "the server sent more than %d GiB; allow filters there (uploadpack.allowFilter), or give --repo a clone"
+	sayNoDirectory   = "more than %d MiB of objects need a temporary file: set TMPDIR to a directory that can be written"
 	sayInflated      = "%d MiB of objects inflate to more than %d MiB; allow filters on the server (uploadpack.allowFilter), or give --repo a clone and look at git verify-pack -v"
 	sayObjects       = "a pack of %d objects; at most %d are supported; allow filters on the server (uploadpack.allowFilter), or give --repo a clone"
 	sayIndexed       = "packs of more than %d objects in all; git repack -ad leaves each object once"

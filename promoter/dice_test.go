@@ -194,10 +194,16 @@ func passes(checks config.Checks, src plan.Source, c plan.Commit) bool {
 	if checks == config.ChecksNone {
 		return true
 	}
-	if !src.Rules || src.NoChecks || !c.Read || !c.ChecksAll {
+	never := []plan.Context{"sluice/main", "slow/e2e", "kustomization/x"}
+	if !src.Rules || src.NoChecks {
 		return false
 	}
-	never := []plan.Context{"sluice/main", "slow/e2e", "kustomization/x"}
+	if checks == config.ChecksRequired && !slices.ContainsFunc(src.Checks, func(r plan.RequiredCheck) bool { return !slices.Contains(never, r.Context) }) {
+		return true
+	}
+	if !c.Read || !c.ChecksAll {
+		return false
+	}
 	own, head := map[plan.Context][]plan.Check{}, map[plan.Context][]plan.Check{}
 	sort := func(into map[plan.Context][]plan.Check, all []plan.Check) {
 		for _, v := range all {
@@ -232,7 +238,7 @@ func passes(checks config.Checks, src plan.Source, c plan.Commit) bool {
 	}
 	ask = slices.DeleteFunc(ask, func(r plan.RequiredCheck) bool { return slices.Contains(never, r.Context) })
 	if len(ask) == 0 {
-		return checks == config.ChecksRequired
+		return false // all, and none reported
 	}
 	for _, r := range ask {
 		by := func(all []plan.Check) []plan.Check {

@@ -86,7 +86,7 @@ func (j *judge) goal(l *line, checks config.Checks) *goal {
 		return g
 	}
 	e := examiner{all: checks == config.ChecksAll, ignores: j.policy.PullRequests.IgnoresCheck}
-	g.silent = e.silent(l.Line)
+	g.silent = e.all && e.silent(l.Line)
 	if !l.Rules {
 		g.unsure = true // fail closed: an unknown check may be required
 		return g
@@ -95,6 +95,10 @@ func (j *judge) goal(l *line, checks config.Checks) *goal {
 		if e.counts(r.Context) {
 			e.required = append(e.required, r)
 		}
+	}
+	if !e.all && len(e.required) == 0 {
+		g.place = 0 // every commit passes, read or not
+		return g
 	}
 	for i := range l.Line {
 		m := e.mark(&l.Line[i])

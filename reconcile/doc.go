@@ -53,7 +53,7 @@
 //   - What a request did in part is recorded, and never asked for again: only the rest is.
 //   - Deliveries that may be lost ([Loop.Missed]) cost one look at each repository, a minute after the last such at the earliest, and never
 //     more than resyncs may: strangers can cause them without end.
-//   - What Flux reports voids nothing, since no write depends on it, and a thousand reports make few looks.
+//   - What Flux reports voids nothing, since no write depends on it. One report is looked at within seconds, and a thousand make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: what others do not use is lent to it, but the last worker is kept for one that has none, who
 //     has fewest goes first, who waits for GitHub waits without a worker, and its limits are its own.

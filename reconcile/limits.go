@@ -24,9 +24,11 @@ const (
 	// echoWait is how long after a merge or an update of ours the repository is looked at again, so that the echoes of many
 	// writes make one look.
 	echoWait = 2 * time.Second
-	// reportWait is how long a report of Flux waits for others. Reports come when many clusters apply one commit: the next look
-	// for their sake alone begins reportRest after the last one's end at the earliest.
-	reportWait = 5 * time.Second
+	// reportWait is how long a report of Flux waits for others. Many come when many clusters apply one commit: the second look for
+	// their sake begins reportGap after the first at the earliest, and the gap doubles to reportRest as long as more of them come. After
+	// so long without one, a report is a first one again.
+	reportWait = time.Second
+	reportGap  = 2 * time.Second
 	reportRest = 30 * time.Second
 	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
 	namesMost = 2000

@@ -618,6 +618,56 @@ func TestAThousandReportsMakeFewLooksAndVoidNothing(t *testing.T) {
 	}, one)
 }
 
+// TestAReportIsLookedAtSoon: what Flux reports of a move is looked at within 3 s, whenever the last look was: it comes seconds after the move
+// and as up to three events, at the beginning, when what was applied is healthy, and at the end.
+func TestAReportIsLookedAtSoon(t *testing.T) {
+	for name, pauses := range map[string][]time.Duration{
+		"at once": {300 * time.Millisecond}, "later": {6 * time.Second}, "three events": {time.Second, 2500 * time.Millisecond, 100 * time.Millisecond},
+		"again and again": {time.Second, 40 * time.Second, time.Minute, time.Minute, time.Minute, time.Minute, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.track(one, 1)
+				opening := w.opening(time.Hour)
+				stop := w.run(reconcile.Options{})
+				defer stop()
+				time.Sleep(time.Until(opening) + time.Second)
+				w.stands(t, "rw/cluster-0000", 2)
+				for i, pause := range pauses {
+					time.Sleep(pause)
+					from := time.Now()
+					w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+					if i+1 < len(pauses) && pauses[i+1] < 3*time.Second {
+						continue
+					}
+					time.Sleep(3 * time.Second)
+					if n := w.count(from, "observe"); n != 1 {
+						t.Errorf("report %d made %d looks", i, n)
+					}
+				}
+			}, one)
+		})
+	}
+}
+
+// TestAReportAfterAnotherLook: a report that comes after a look that began before its own is looked at all the same.
+func TestAReportAfterAnotherLook(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Minute)
+		w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+		w.note(one)
+		time.Sleep(700 * time.Millisecond)
+		from := time.Now()
+		w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+		time.Sleep(3 * time.Second)
+		if n := w.count(from, "observe"); n != 1 {
+			t.Errorf("%d looks", n)
+		}
+	}, one)
+}
+
 func TestVerdictsOnBranchesAreLogged(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		var log logged

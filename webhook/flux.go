@@ -47,14 +47,17 @@ const (
 	keyOrigin      = "originRevision" // of an artifact that was built from a commit
 	keyRevision    = "revision"
 	keyCluster     = "cluster"
+	keyEnd         = "commit_status" // "update" at the end of a reconciliation that succeeded
 )
 
-// The words of events that count. Flux says info of everything that is no error, also of "waiting for another": only the
-// reason of a Kustomization that is ready says that it was applied.
+// The words of events that count. Flux says info of everything that is no error, also of "waiting for another". The reason is that of
+// the Kustomization's condition Ready as it stands: what a Kustomization deletes when it is deleted itself has the reason of its last
+// success, without the mark of an end.
 const (
 	severityInfo  = "info"
 	severityError = "error"
 	reasonApplied = "ReconciliationSucceeded"
+	endOfSuccess  = "update"
 )
 
 // meta gives a key of the metadata, as either controller wrote it.
@@ -83,6 +86,8 @@ func (e event) report() (plan.Report, bool) {
 		r.State = plan.CheckRed
 	case e.Severity != severityInfo:
 		return plan.Report{}, false // a trace, or what nobody knows yet
+	case e.Reason == reasonApplied && e.meta(keyEnd) != endOfSuccess:
+		return plan.Report{}, false // it was deleted, and with it what it had applied
 	case e.Reason == reasonApplied:
 		r.State = plan.CheckGreen
 	default:

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -107,7 +108,8 @@ func TestDocsSettings(t *testing.T) {
 	for _, s := range knownSettings() {
 		known[envName(s.key)] = true
 	}
-	text := map[string]string{"Dockerfile": read(t, "Dockerfile"), "deploy/kubernetes/sluice.yaml": read(t, "deploy/kubernetes/sluice.yaml")}
+	text := map[string]string{"Dockerfile": read(t, "Dockerfile"), "deploy/kubernetes/sluice.yaml": read(t, "deploy/kubernetes/sluice.yaml"),
+		"deploy/kubernetes/promote.yaml": read(t, "deploy/kubernetes/promote.yaml")}
 	for path, page := range pages(t) {
 		text[path] = strings.Join(fences(page, "sh"), "")
 	}
@@ -194,5 +196,153 @@ func TestKubernetesManifest(t *testing.T) {
 	}
 	if want := []string{"/webhook", "/flux/"}; !slices.Equal(shown, want) {
 		t.Errorf("the Ingress shows %v, want %v", shown, want)
+	}
+}
+
+// cronJob is what a CronJob of one container says.
+type cronJob struct {
+	Kind string
+	Spec struct {
+		ConcurrencyPolicy string `yaml:"concurrencyPolicy"`
+		JobTemplate       struct {
+			Spec struct {
+				ActiveDeadlineSeconds int `yaml:"activeDeadlineSeconds"`
+				Template              struct{ Spec podSpec }
+			}
+		} `yaml:"jobTemplate"`
+	}
+}
+
+type podSpec struct {
+	Automount          *bool  `yaml:"automountServiceAccountToken"`
+	ServiceAccountName string `yaml:"serviceAccountName"`
+	SecurityContext    struct {
+		RunAsNonRoot bool `yaml:"runAsNonRoot"`
+		RunAsUser    int  `yaml:"runAsUser"`
+		RunAsGroup   int  `yaml:"runAsGroup"`
+	} `yaml:"securityContext"`
+	Containers []struct {
+		Args, Command []string
+		Env           []struct {
+			Name, Value string
+			ValueFrom   struct {
+				SecretKeyRef struct{ Name, Key string } `yaml:"secretKeyRef"`
+			} `yaml:"valueFrom"`
+		}
+		SecurityContext struct {
+			ReadOnly     bool  `yaml:"readOnlyRootFilesystem"`
+			Escalation   *bool `yaml:"allowPrivilegeEscalation"`
+			Capabilities struct{ Drop []string }
+		} `yaml:"securityContext"`
+		VolumeMounts []struct {
+			MountPath string `yaml:"mountPath"`
+			ReadOnly  bool   `yaml:"readOnly"`
+		} `yaml:"volumeMounts"`
+	}
+}
+
+// TestPromoteManifest: `promote` in a cluster runs as the image's user with a token from a Secret, writes to no place but the image's /tmp,
+// may do nothing in the cluster, and never runs twice at once; its call is one that the program knows, and ends before its Job does.
+func TestPromoteManifest(t *testing.T) {
+	manifest, docker := read(t, "deploy/kubernetes/promote.yaml"), read(t, "Dockerfile")
+	var job cronJob
+	dec := yaml.NewDecoder(strings.NewReader(manifest))
+	if err := dec.Decode(&job); err != nil || job.Kind != "CronJob" || dec.Decode(new(any)) == nil {
+		t.Fatalf("%v, or it is not one CronJob alone: %+v", err, job)
+	}
+	within := job.Spec.JobTemplate.Spec
+	pod := within.Template.Spec
+	if job.Spec.ConcurrencyPolicy != "Forbid" || time.Duration(within.ActiveDeadlineSeconds)*time.Second <= promoteFor {
+		t.Errorf("%+v", job.Spec)
+	}
+	user := pod.SecurityContext
+	if !user.RunAsNonRoot || !strings.Contains(docker, fmt.Sprintf("USER %d:%d\n", user.RunAsUser, user.RunAsGroup)) || pod.ServiceAccountName != "" || pod.Automount == nil || *pod.Automount {
+		t.Errorf("%+v", pod)
+	}
+	c := pod.Containers[0]
+	if bound := c.SecurityContext; !bound.ReadOnly || bound.Escalation == nil || *bound.Escalation || !slices.Equal(bound.Capabilities.Drop, []string{"ALL"}) {
+		t.Errorf("%+v", bound)
+	}
+	if len(pod.Containers) != 1 || len(c.VolumeMounts) != 1 || c.VolumeMounts[0].MountPath != "/tmp" || !strings.Contains(docker, " /tmp\n") {
+		t.Errorf("%+v", c.VolumeMounts)
+	}
+	if len(c.Env) != 1 || c.Env[0].Name != gitToken || c.Env[0].Value != "" || c.Env[0].ValueFrom.SecretKeyRef.Name == "" {
+		t.Errorf("%+v", c.Env)
+	}
+	cmd, flags, err := newRoot(&env{}).Find(c.Args)
+	if err != nil || cmd.Name() != "promote" || len(c.Command) != 0 || cmd.ParseFlags(flags) != nil || cmd.Flags().NArg() != 0 {
+		t.Errorf("sluice %q: %v", c.Args, err)
+	}
+}
+
+// TestPipelines: the pipelines that people copy are YAML without a key twice, run when they should and never twice at once, and the calls in
+// them are ones that the program knows, with their flags.
+func TestPipelines(t *testing.T) {
+	var github struct {
+		Name        string
+		On          map[string]any
+		Permissions map[string]string
+		Concurrency struct {
+			Group  string
+			Cancel bool `yaml:"cancel-in-progress"`
+		}
+		Jobs map[string]struct {
+			Environment string
+			RunsOn      string `yaml:"runs-on"`
+			Timeout     int    `yaml:"timeout-minutes"`
+			Steps       []struct {
+				Name, Run string
+				Env       map[string]string
+			}
+		}
+	}
+	strictly(t, "deploy/ci/github.yaml", &github)
+	job := github.Jobs["promote"]
+	if len(github.Jobs) != 1 || len(job.Steps) != 1 || github.On["schedule"] == nil || github.Permissions == nil || len(github.Permissions) != 0 ||
+		github.Concurrency.Group == "" || github.Concurrency.Cancel || job.RunsOn == "" || job.Environment == "" ||
+		time.Duration(job.Timeout)*time.Minute <= promoteFor {
+		t.Fatalf("%+v", github)
+	}
+	step := job.Steps[0]
+	if step.Env[gitToken] != "${{ secrets.PROMOTE_TOKEN }}" || !strings.Contains(step.Run, "--env "+gitToken+" ") {
+		t.Errorf("the token: %q", step)
+	}
+	var gitlab map[string]struct {
+		Image         string
+		Rules         []struct{ If string }
+		ResourceGroup string `yaml:"resource_group"`
+		Interruptible bool
+		Timeout       string
+		Variables     map[string]string
+		Script        []string
+	}
+	strictly(t, "deploy/ci/gitlab.yaml", &gitlab)
+	lab := gitlab["promote"]
+	if most, err := time.ParseDuration(lab.Timeout); err != nil || most <= promoteFor || len(gitlab) != 1 || len(lab.Rules) != 1 || lab.ResourceGroup == "" || lab.Interruptible {
+		t.Fatalf("%v %+v", err, gitlab)
+	}
+	call := regexp.MustCompile(`(?:^|[ /])sluice(?::VERSION)? (.*)`)
+	for _, line := range append(slices.Clone(lab.Script), step.Run) {
+		m := call.FindStringSubmatch(line)
+		if m == nil {
+			t.Fatalf("%q calls no sluice", line)
+		}
+		cmd, flags, err := newRoot(&env{}).Find(strings.Fields(m[1]))
+		if err != nil || cmd.Name() != "promote" || cmd.ParseFlags(flags) != nil || cmd.Flags().NArg() != 0 {
+			t.Errorf("%q: %v", line, err)
+		}
+	}
+}
+
+// strictly decodes a file of one document into a value that has all its keys.
+func strictly(t *testing.T, path string, into any) {
+	t.Helper()
+	dec := yaml.NewDecoder(strings.NewReader(read(t, path)))
+	dec.KnownFields(true)
+	if err := dec.Decode(into); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	if dec.Decode(new(any)) == nil {
+		t.Fatalf("%s: more than one document", path)
 	}
 }

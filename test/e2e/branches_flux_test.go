@@ -110,7 +110,7 @@ func TestFluxWithoutASecret(t *testing.T) {
 func fluxEvent(branch, sha, severity, reason, message string) string {
 	return fmt.Sprintf(`{"involvedObject":{"kind":"Kustomization","namespace":"flux-system","name":"apps-rw",`+
 		`"apiVersion":"kustomize.toolkit.fluxcd.io/v1"},"severity":%q,"timestamp":%q,"reason":%q,"message":%q,`+
-		`"metadata":{"revision":"%s@sha1:%s","cluster":"one"},"reportingController":"kustomize-controller"}`,
+		`"metadata":{"commit_status":"update","revision":"%s@sha1:%s","cluster":"one"},"reportingController":"kustomize-controller"}`,
 		severity, time.Now().UTC().Format(time.RFC3339), reason, message, branch, sha)
 }
 

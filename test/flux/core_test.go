@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -68,5 +69,29 @@ spec:
 	}
 	if got := unknownFields(object{"apiVersion": "apps/v2", "kind": "Deployment"}); len(got) != 1 {
 		t.Error(got)
+	}
+}
+
+// TestKubernetesManifests: what is applied with kubectl has no field that Kubernetes does not know.
+func TestKubernetesManifests(t *testing.T) {
+	kinds := 0
+	for _, name := range []string{"sluice.yaml", "promote.yaml"} {
+		data, err := os.ReadFile("../../deploy/kubernetes/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		objects, err := decode(data)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, o := range objects {
+			kinds++
+			for _, bad := range unknownFields(o) {
+				t.Errorf("%s: %s: no field %s", name, o.name(), bad)
+			}
+		}
+	}
+	if kinds != 5 {
+		t.Errorf("%d objects", kinds)
 	}
 }

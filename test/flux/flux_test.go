@@ -119,7 +119,8 @@ func TestWindowedSourceTracksTheBranch(t *testing.T) {
 	}
 }
 
-// TestDependencies: nothing live that fails or is busy keeps the windowed side from its window.
+// TestDependencies: nothing live that fails or is busy keeps the windowed side from its window, and no commit of the live side waits until
+// Flux asks again whether infra is at it: that is half a minute.
 func TestDependencies(t *testing.T) {
 	all := cluster(t)
 	rw := all["Kustomization/apps-rw"]
@@ -128,8 +129,15 @@ func TestDependencies(t *testing.T) {
 		if dep.text("spec", "sourceRef", "name") == rw.text("spec", "sourceRef", "name") {
 			t.Errorf("apps-rw and %s share a source: Flux would wait for one revision", d.text("name"))
 		}
-		if d.text("name") == "apps-rt" || d.text("readyExpr") == "" {
-			t.Errorf("apps-rw waits for %s to be ready", d.text("name"))
+		if d.text("name") == "apps-rt" {
+			t.Error("apps-rw waits for apps-rt")
+		}
+	}
+	for _, name := range []string{"infra", "apps-rt", "apps-rw"} {
+		for _, d := range list(all["Kustomization/"+name], "spec", "dependsOn") {
+			if d.text("readyExpr") != "has(dep.status.lastAppliedRevision)" {
+				t.Errorf("%s waits for %s to be ready", name, d.text("name"))
+			}
 		}
 	}
 	for _, name := range []string{"infra", "apps-rt", "apps-rw"} {
@@ -140,13 +148,14 @@ func TestDependencies(t *testing.T) {
 	}
 }
 
-// TestCutoffCoversFlux: what moves in the last moment before the cutoff is applied before the window closes.
+// TestCutoffCoversFlux: what moves in the last moment before the cutoff is applied before the window closes, also if a health check of what
+// came before it hangs: it runs to its end.
 func TestCutoffCoversFlux(t *testing.T) {
 	all, p := cluster(t), policy(t)
 	var most time.Duration
+	timeout := all["Kustomization/apps-rw"].text("spec", "timeout")
 	for _, text := range []string{
-		all["GitRepository/fleet-rw"].text("spec", "interval"), all["GitRepository/fleet-rw"].text("spec", "timeout"),
-		all["Kustomization/apps-rw"].text("spec", "timeout"),
+		all["GitRepository/fleet-rw"].text("spec", "interval"), all["GitRepository/fleet-rw"].text("spec", "timeout"), timeout, timeout,
 	} {
 		d, err := time.ParseDuration(text)
 		if err != nil {
@@ -212,11 +221,23 @@ func TestBootstrapLoadsNoApps(t *testing.T) {
 			t.Errorf("%s lies where bootstrap's Kustomization loads everything", name)
 		}
 	}
-	p := policy(t)
-	for _, file := range paths(t, deploy.Sample()) {
-		if within(dir, file) && len(p.Layout.Classify(file).Releases) != 0 {
-			t.Errorf("%s needs %q: people merge what Flux itself is made of", file, p.Layout.Classify(file).Releases)
+}
+
+// TestWhatNamesABranchIsWindowed: the source of the windowed side and its Kustomization are read from main at once. A change of them, of
+// the source's `ref` for one, would reach the cluster past every window if it were live, ignored, or held by the branch.
+func TestWhatNamesABranchIsWindowed(t *testing.T) {
+	p, seen := policy(t), 0
+	for _, file := range append(paths(t, deploy.Sample()), "clusters/cluster-1/flux/flux-system/gotk-sync.yaml", "clusters/cluster-2/flux/sources.yaml") {
+		if !within("clusters/cluster-1/flux", file) && !within("clusters/cluster-2/flux", file) {
+			continue
 		}
+		seen++
+		if got := p.Layout.Classify(file).Releases; !slices.Equal(got, []layout.Release{layout.Release(p.Branches[0].Window)}) {
+			t.Errorf("%s needs %q, want the window of %s", file, got, p.Branches[0].Name)
+		}
+	}
+	if seen < 5 {
+		t.Errorf("%d files", seen)
 	}
 }
 

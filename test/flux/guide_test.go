@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/sluicegate/sluice/config"
 	deploy "github.com/sluicegate/sluice/deploy/flux"
 	"github.com/sluicegate/sluice/layout"
@@ -162,6 +164,67 @@ func TestGuideQuotesTheSample(t *testing.T) {
 	} {
 		if got := p.Layout.Classify(path).Releases; !slices.Equal(got, []layout.Release{want}) {
 			t.Errorf("%s needs %q, not %q", path, got, want)
+		}
+	}
+}
+
+// TestGuideByHTTPS: the source by https is the sample's but for its address, and fits Flux's schema.
+func TestGuideByHTTPS(t *testing.T) {
+	blocks := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(section(t, "## 6."), -1)
+	if len(blocks) != 1 {
+		t.Fatalf("%d blocks of YAML in step 6", len(blocks))
+	}
+	objects, err := decode([]byte(blocks[0][1]))
+	if err != nil || len(objects) != 1 {
+		t.Fatal(objects, err)
+	}
+	if err := load(t).validate(objects[0]); err != nil {
+		t.Error(err)
+	}
+	sample := cluster(t)["GitRepository/fleet-rw"]
+	if got := objects[0].text("spec", "url"); strings.Replace(got, "https://", "ssh://git@", 1) != sample.text("spec", "url") {
+		t.Errorf("its address is %s", got)
+	}
+	for _, o := range []object{objects[0], sample} {
+		o["spec"].(map[string]any)["url"] = ""
+	}
+	if diff := cmp.Diff(sample, objects[0]); diff != "" {
+		t.Errorf("-sample +guide: %s", diff)
+	}
+}
+
+// TestReceiverIngress: GitHub reaches the Receiver at the host that the guide names, and nothing else of Flux, whether by an Ingress or by a
+// Gateway's route.
+func TestReceiverIngress(t *testing.T) {
+	data, err := os.ReadFile("../../deploy/flux/receiver-ingress.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	above, below, _ := strings.Cut(string(data), "#---\n")
+	objects, err := decode([]byte(above + "---\n" + strings.ReplaceAll("\n"+below, "\n#", "\n")))
+	if err != nil || len(objects) != 2 || objects[0].text("kind") != "Ingress" || objects[1].text("kind") != "HTTPRoute" {
+		t.Fatal(objects, err)
+	}
+	for _, bad := range unknownFields(objects[0]) {
+		t.Errorf("the Ingress has a field %s", bad)
+	}
+	const host = "flux.cluster-1.example.com"
+	if !strings.Contains(section(t, "## 6."), "https://"+host+"$HOOK") {
+		t.Errorf("the guide names another host than %s", host)
+	}
+	rule, route := list(objects[0], "spec", "rules")[0], list(objects[1], "spec", "rules")[0]
+	path, match := list(rule, "http", "paths")[0], list(route, "matches")[0]
+	back, to := object(path.at("backend", "service").(map[string]any)), list(route, "backendRefs")[0]
+	for what, pair := range map[string][2]any{
+		"host":      {rule.text("host"), objects[1].at("spec", "hostnames").([]any)[0]},
+		"path":      {path.text("path"), match.text("path", "value")},
+		"Service":   {back.text("name"), to.text("name")},
+		"port":      {back.at("port", "number"), to.at("port")},
+		"namespace": {objects[0].text("metadata", "namespace"), objects[1].text("metadata", "namespace")},
+	} {
+		want := map[string]any{"host": host, "path": "/hook/", "Service": "webhook-receiver", "port": 80, "namespace": "flux-system"}[what]
+		if pair != [2]any{want, want} {
+			t.Errorf("%s: %v, want %v", what, pair, want)
 		}
 	}
 }
