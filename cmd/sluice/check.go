@@ -19,6 +19,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/graph"
 )
 
 // maxTreeFiles bounds the tree that check looks at. Beyond it the rules are not compared with the tree, and a warning says so.
@@ -114,6 +115,11 @@ func (e *env) surroundings(ctx context.Context, policy *config.Policy, data []by
 		return append([]config.Finding{missed}, config.Check(policy, data, in)...), nil
 	}
 	in.Paths = paths
+	if policy != nil && len(policy.Branches) > 0 {
+		if read, err := graph.Read(readUntil{ctx, os.DirFS(dir)}); err == nil {
+			in.Clusters = read.Clusters(policy.Clusters)
+		}
+	}
 	findings := config.Check(policy, data, in)
 	if policy == nil {
 		return findings, nil
@@ -123,6 +129,20 @@ func (e *env) surroundings(ctx context.Context, policy *config.Policy, data []by
 		tree.Files += s.Files
 	}
 	return findings, tree
+}
+
+// readUntil is a tree that can be read until a context ends.
+type readUntil struct {
+	ctx  context.Context
+	tree fs.FS
+}
+
+// Open implements fs.FS.
+func (r readUntil) Open(name string) (fs.File, error) {
+	if err := r.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return r.tree.Open(name)
 }
 
 func isError(f config.Finding) bool { return f.Severity == config.Error }

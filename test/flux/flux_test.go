@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	deploy "github.com/sluicegate/sluice/deploy/flux"
+	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 )
 
@@ -45,11 +46,22 @@ func policy(t *testing.T) *config.Policy {
 	if p == nil {
 		t.Fatal(findings)
 	}
-	in := config.CheckInput{Paths: paths(t, deploy.Sample()), DefaultBranch: "main", At: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)}
-	for _, f := range append(findings, config.Check(p, src, in)...) {
+	for _, f := range append(findings, config.Check(p, src, surroundings(t))...) {
 		t.Errorf("%s: %+v", config.File, f)
 	}
 	return p
+}
+
+// surroundings is what `sluice check` looks at beside the sample's file.
+func surroundings(t *testing.T) config.CheckInput {
+	t.Helper()
+	read, err := graph.Read(deploy.Sample())
+	if err != nil || len(read.Problems) != 0 {
+		t.Fatal(read, err)
+	}
+	return config.CheckInput{
+		Paths: paths(t, deploy.Sample()), DefaultBranch: "main", At: time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC), Clusters: read.Clusters(nil),
+	}
 }
 
 // TestReferences: what a Flux object names is there.
@@ -238,6 +250,31 @@ func TestWhatNamesABranchIsWindowed(t *testing.T) {
 	}
 	if seen < 5 {
 		t.Errorf("%d files", seen)
+	}
+	src, err := fs.ReadFile(deploy.Sample(), config.File)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ release, state string }{{"live", "live"}, {"ignore", "ignored"}, {`{branches: ["rw/*"]}`, "held by branches alone"}} {
+		file := []byte(strings.Replace(string(src), "      release: no-deploy-friday\n", "      release: "+c.release+"\n", 1))
+		loose, findings := config.Parse(file)
+		if loose == nil || len(findings) != 0 {
+			t.Fatal(c.release, findings)
+		}
+		var warned []string
+		for _, f := range config.Check(loose, file, surroundings(t)) {
+			warned = append(warned, f.Message)
+		}
+		want := []string{
+			"clusters/cluster-1/flux/kustomizations.yaml:38: Kustomization flux-system/apps-rw is made of it",
+			"clusters/cluster-1/flux/sources.yaml:18: GitRepository flux-system/fleet-rw tracks it",
+		}
+		for i := range want {
+			want[i] = "branches#1.name: " + want[i] + ", and the file is " + c.state + ": a change there reaches the cluster at once, whatever the window; add a rule with release: no-deploy-friday"
+		}
+		if diff := cmp.Diff(want, warned); diff != "" {
+			t.Errorf("%s: -want +got: %s", c.release, diff)
+		}
 	}
 }
 
