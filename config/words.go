@@ -446,5 +446,5 @@ func definitionOpen(d definition, state, window string) says {
 		is = "tracks it"
 	}
 	return say(codeDefinitionOpen, "%s: %s %s/%s %s, and the file is %s: a change there reaches the cluster at once, whatever the window; add a rule with release: %s",
-		clip(d.Place.String()), clip(d.Kind), clip(d.Namespace), clip(d.Name), is, state, clip(window))
+		clip(d.String()), clip(d.Kind), clip(d.Namespace), clip(d.Name), is, state, clip(window))
 }

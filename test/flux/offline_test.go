@@ -107,7 +107,7 @@ func TestOfflineAppliesInItsWindow(t *testing.T) {
 			was, before := held.applied, free.applied
 			held.step(at, open, !late || open == lately)
 			free.step(at, open, true)
-			if held.applied != was && !open && !(late && lately) {
+			if held.applied != was && !open && (!late || !lately) {
 				t.Fatalf("away from %s to %s: applied at %s", free.lost, free.back, at)
 			}
 			if open && (lately || !late) && held.applied != held.artifact {
