@@ -22,7 +22,7 @@ const (
 	Resync Class = iota - 1
 	// Event is for what somebody did; a context that says nothing is of this class.
 	Event
-	// Doubt is for a look at what stands green until its window shuts, and may have to be taken back before.
+	// Doubt is for a look at what stands green until its window closes, and may have to be taken back before.
 	Doubt
 	// Opening is for what an opening needs: its looks, its merges and its moves.
 	Opening

@@ -270,9 +270,9 @@ func unseenRenames(p *config.Policy, files []plan.File) []plan.File {
 // listings are the names of the files that list what kustomize loads.
 func listings() []string { return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} }
 
-// mayBePruned reports whether one of the windows that are shut is asked for because Flux would delete something.
+// mayBePruned reports whether one of the windows that are closed is asked for because Flux would delete something.
 func (d *pullCase) mayBePruned() bool {
-	return len(d.need.uproots) > 0 && slices.ContainsFunc(d.open.Shut, func(a windowRef) bool {
+	return len(d.need.uproots) > 0 && slices.ContainsFunc(d.open.Closed, func(a windowRef) bool {
 		return a.cal == d.back.cal && slices.Contains(d.back.names, a.name)
 	})
 }

@@ -58,14 +58,14 @@ func filesOf(s *plan.Snapshot, base plan.Branch) plan.SHA {
 	return s.Bases[base].File + "+" + s.Bases[s.Default].File
 }
 
-// reasonAt is what is said of the case at an instant at which its windows are shut.
+// reasonAt is what is said of the case at an instant at which its windows are closed.
 func (d *pullCase) reasonAt(at time.Time) string {
 	later := *d
 	later.at, later.open = at, openingOf(d.asks, at)
 	if later.open.Releasable {
 		return wordRulesChanged
 	}
-	return later.sayShut()
+	return later.sayHeld()
 }
 
 // spent: too few statuses are left for one that could be taken back.

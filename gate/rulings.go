@@ -41,7 +41,7 @@ type ruling struct {
 	shared  bool        // it is another pull request's, with the same head and base
 	wake    time.Time   // time alone changes the answer then
 	look    time.Time   // worth another look then
-	shut    []windowRef // that hold it
+	closed  []windowRef // that hold it
 }
 
 // cause tells apart the rulings that the turns treat in their own way.
@@ -58,7 +58,7 @@ type rule = plan.Rule[*pullCase, ruling]
 
 // onPaths are the rules that need nothing but the paths and the clock: what `classify` asks.
 func onPaths() []rule {
-	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, noReceiver, shut}
+	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, noReceiver, closed}
 }
 
 // onPulls is the whole table, in the design's order: ignored, blocked, held, waiting.
@@ -67,7 +67,7 @@ func onPulls() []rule {
 		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
-		holdLabel, unknownWindow, noReceiver, shut,
+		holdLabel, unknownWindow, noReceiver, closed,
 		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
 	}
@@ -152,7 +152,7 @@ func (d *pullCase) origin() plan.Origin {
 		at.Line = firstError(d.base.Findings)
 		return at
 	}
-	for _, w := range slices.Concat(d.ruling.shut, each(d.asks)) {
+	for _, w := range slices.Concat(d.ruling.closed, each(d.asks)) {
 		if line := d.policy.Lines.Windows[w.name]; w.cal == d.policy.Calendar && line > 0 {
 			at.Line = line
 			return at
@@ -437,16 +437,16 @@ func unknownWindow(d *pullCase) (ruling, bool) {
 	return ruling{kind: plan.Held, reason: sayUnknownWindow(d.need.unknown[0])}, true
 }
 
-func shut(d *pullCase) (ruling, bool) {
+func closed(d *pullCase) (ruling, bool) {
 	if d.open.Releasable {
 		return ruling{}, false
 	}
 	return ruling{
 		kind:   plan.Held,
-		reason: d.sayShut(),
+		reason: d.sayHeld(),
 		until:  d.open.Until,
 		wake:   d.open.next,
-		shut:   d.open.Shut,
+		closed: d.open.Closed,
 	}, true
 }
 
@@ -485,8 +485,8 @@ func (d *pullCase) handling() config.Handling {
 	return d.policy.PullRequests.Live
 }
 
-// zone is the one in which the case's instants are shown: that of the first window that shuts it, else of its first
+// zone is the one in which the case's instants are shown: that of the first window that holds it, else of its first
 // window, else of the file's first.
 func (d *pullCase) zone() *time.Location {
-	return zoneOf(d.policy, slices.Concat(d.open.Shut, each(d.asks)))
+	return zoneOf(d.policy, slices.Concat(d.open.Closed, each(d.asks)))
 }

@@ -65,7 +65,7 @@ func (j *judge) status(same []*pullCase) (plan.SetStatus, bool) {
 	return j.correct(set, d.pull.Ours)
 }
 
-// pin bounds a status by time only if it is green: what shuts is right however late it comes.
+// pin bounds a status by time only if it is green: one that withholds is right however late it is written.
 func (d *pullCase) pin(state plan.StatusState) plan.Pin {
 	switch {
 	case state != plan.Success:
@@ -171,7 +171,7 @@ func (j *judge) notes() []plan.Note {
 	return out
 }
 
-// outside is what reached a base outside sluice although a window of it was shut. It is too late to hold it: operators should know.
+// outside is what reached a base outside sluice although a window of it was closed. It is too late to hold it: operators should know.
 func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 	var out []plan.Note
 	for _, c := range base.Landings {
@@ -182,14 +182,14 @@ func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 			continue // nothing windowed, or windowed branches hold it still
 		}
 		if o := openingOf(demands(base.Policy.Calendar, n, j.away(name, n)), c.At); !o.Releasable {
-			out = append(out, plan.Note{Code: codeOutside, About: string(name), Says: sayOutside(name, c, called(o.Shut), paths, zoneOf(base.Policy, o.Shut))})
+			out = append(out, plan.Note{Code: codeOutside, About: string(name), Says: sayOutside(name, c, called(o.Closed), paths, zoneOf(base.Policy, o.Closed))})
 		}
 	}
 	return out
 }
 
 // inOrder puts first what takes green back, then the answers to merge groups, then the merges and updates, then all other
-// statuses: what shuts may not wait, a queue stands still until it is answered, and what is due has a window to catch.
+// statuses: what withdraws a success may not wait, a queue stands still until it is answered, and what is due has a window to catch.
 func inOrder(answers, statuses []plan.SetStatus, turns []plan.Action) []plan.Action {
 	var first, last []plan.Action
 	for _, set := range statuses {

@@ -2,7 +2,7 @@
 //
 // # Model
 //
-// GitHub is the truth for pull requests, branches and for whatever shuts. The store keeps only what GitHub cannot be asked
+// GitHub is the truth for pull requests, branches and for whatever holds a change. The store keeps only what GitHub cannot be asked
 // for: when each repository is due for a look, which deliveries were seen, merge groups that wait for an answer, old names
 // of renames, what GitHub refused, what was put right, what was merged, when a head was first seen, which branches the default
 // branch's file called windowed when it could last be read, where each of them was last seen and how we moved it last, what Flux

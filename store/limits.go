@@ -38,7 +38,7 @@ const (
 	// PageVerdicts is how many verdicts of one repository are kept with the last plan.
 	PageVerdicts = 2000
 	// BranchAge is how long the value of a windowed branch is kept that no look found in the file. It counts by the looks at
-	// its repository, not by the clock: a service that was shut for long forgets nothing.
+	// its repository, not by the clock: a service that was stopped for long forgets nothing.
 	// A name that comes back after that is a new branch.
 	BranchAge = 7 * 24 * time.Hour
 	// BranchesKept is how many windowed branches of one repository are kept, with those that left the file: ten times what a
