@@ -76,8 +76,8 @@ func loose(t *testing.T, dir, kind string, content []byte) string {
 // deflated is bytes as git keeps them.
 func deflated(raw []byte) []byte {
 	var out bytes.Buffer
-	z, _ := zlib.NewWriterLevel(&out, zlib.BestCompression) // the level is right
-	_, _ = z.Write(raw)                                     // memory takes everything
+	z, _ := zlib.NewWriterLevel(&out, zlib.BestSpeed) // the level is right
+	_, _ = z.Write(raw)                               // memory takes everything
 	_ = z.Close()
 	return out.Bytes()
 }
@@ -247,7 +247,7 @@ func deltaBomb() ([]byte, string) {
 	return pack, fmt.Sprintf("%x", sha1.Sum(append(fmt.Appendf(nil, "commit %d\x00", len(base)), base...)))
 }
 
-// TestHostileServerIsBounded: deltas upon each other, and 2.5 MB of zeros that are 2.5 GB, end with a sentence.
+// TestHostileServerIsBounded: deltas upon each other, and 3 MB of zeros that are 2.5 GB, end with a sentence.
 func TestHostileServerIsBounded(t *testing.T) {
 	t.Parallel()
 	pack, tip := deltaBomb()
