@@ -176,7 +176,7 @@ func windowsOf(entries []config.Branch) []window.Name {
 	return out
 }
 
-// weigh tells what a change needs, whether that is open, and which branches take it.
+// weigh finds what a change needs, whether that is open, and which branches hold it.
 func (j *judge) weigh(d *pullCase) {
 	d.need = needOf(d.policy, d.paths, d.pull.Complete)
 	d.need.renames(d.policy, d.pull.Files)

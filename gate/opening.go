@@ -121,10 +121,10 @@ func (j *judge) closes() (ends []time.Time) {
 	return slices.CompactFunc(ends, time.Time.Equal)
 }
 
-// maxTogether bounds how many openings are tried to find one that two files share. Whoever asks in vain is held.
+// maxTogether bounds how many openings are tried to find one that two files share. Without one, the change is held.
 const maxTogether = 1000
 
-// together is the first instant from at on at which all demands are releasable; zero if there is none in sight. From each
+// together is the first instant from at on at which all demands are releasable; zero if none is in sight. From each
 // instant it goes to the latest of the next openings: before that one of them is closed.
 func together(ds []demand, at time.Time) time.Time {
 	for range maxTogether {

@@ -44,7 +44,7 @@ type ruling struct {
 	closed  []windowRef // that hold it
 }
 
-// cause tells apart the rulings that the turns treat in their own way.
+// cause distinguishes the rulings that the turns treat in their own way.
 type cause int
 
 const (
@@ -77,7 +77,7 @@ func onPulls() []rule {
 func (d *pullCase) decide(rules []rule) ruling { return plan.First(rules, d, release) }
 
 // decideAll gives each pull request its own ruling, and those that share head and base the strictest of theirs: GitHub
-// keeps one status for them all. Pull requests into a base without a file are none of our business.
+// keeps one status for them all. Pull requests into a base without a file are not managed.
 func (j *judge) decideAll() []*pullCase {
 	var all []*pullCase
 	shared := map[plan.Place][]*pullCase{}
@@ -171,7 +171,7 @@ func firstError(all []config.Finding) int {
 	return 0
 }
 
-// steps are how the answer comes about.
+// steps are the findings that lead to the answer.
 func (d *pullCase) steps() []plan.Step {
 	if d.pull.AutoMerge == "" {
 		return d.need.steps
@@ -233,7 +233,7 @@ func (d *pullCase) touchesRules() bool {
 	return listed || d.pull.Rules != nil
 }
 
-// rulesAlone: the rules file is all that the pull request could change. Every rule after brokenBase and onlyRules has a policy
+// rulesAlone reports whether the rules file is all that the pull request could change. Every rule after brokenBase and onlyRules has a policy
 // because both ask this.
 func (d *pullCase) rulesAlone() bool {
 	return d.touchesRules() && d.whole() && len(d.pull.Moved) == 0
@@ -276,7 +276,7 @@ func (d *pullCase) windowsChanged() []string {
 
 // --- blocked
 
-// fought: somebody else keeps setting a status under our name. Writing against them for ever would help nobody.
+// fought: somebody else keeps setting a status under our name. To go on writing would help nobody.
 func fought(d *pullCase) (ruling, bool) {
 	context := plan.ContextFor(d.pull.Base)
 	f, lost := d.fights.Lost(d.pull.Head, context)
@@ -309,7 +309,7 @@ func (d *pullCase) mode() config.Mode {
 }
 
 // unread: what could not be read may be what holds it. It comes before every rule that looks at what was. Whether a base that could
-// not be read has a file at all is not known, so nothing is written there but what takes a green back.
+// not be read has a file at all is not known, so nothing is written there but withdrawals.
 func unread(d *pullCase) (ruling, bool) {
 	u := d.base.Unread
 	passing := u.Is()
@@ -424,7 +424,7 @@ func holdLabel(d *pullCase) (ruling, bool) {
 	return ruling{}, false
 }
 
-// hasLabel: GitHub's labels are one whatever their case.
+// hasLabel reports whether a label is set. GitHub ignores the case of labels.
 func hasLabel(labels []string, want string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, want) })
 }

@@ -40,7 +40,7 @@ type ruling struct {
 type rule = plan.Rule[*branchCase, ruling]
 
 // table is the order in which rules are tried: what is not known at all, what people must fix (shown even while the
-// window is closed), what is done, then held, waiting and due. restored comes as soon as nothing speaks against the name itself: it
+// window is closed), what is done, then held, waiting and due. restored comes as soon as the name itself is in order: it
 // needs neither the source nor the window.
 func table() []rule {
 	return []rule{
@@ -93,7 +93,7 @@ func (d *branchCase) known() bool {
 	case plan.Level:
 		return d.line.sound && t.Tip == d.line.Tip
 	case plan.Behind:
-		// Of a branch that stands on the line the reach is its place there: any other would take it backwards.
+		// Of a branch that stands on the line the reach is its place there: any other would move it backwards.
 		return d.line.sound && t.Tip != "" && t.Reach > 0 && (!onLine || place == t.Reach)
 	case plan.Beyond, plan.Diverged:
 		return d.line.sound && t.Tip != "" && !onLine
@@ -154,7 +154,7 @@ func (d *branchCase) waitOpen(reason string) ruling {
 	return ruling{kind: plan.Waiting, reason: reason, wake: d.open.next, goes: d.target()}
 }
 
-// unobserved: the file names it, and nobody looked.
+// unobserved: the file names it, and it was not read.
 func unobserved(d *branchCase) (ruling, bool) {
 	if d.tracked != nil {
 		return ruling{}, false
@@ -180,7 +180,7 @@ func caseConflict(d *branchCase) (ruling, bool) {
 	return blocked(sayCaseConflict(d.name, d.tracked.CaseConflict)), true
 }
 
-// fought: somebody else keeps setting the status that lets it move. Writing against them for ever would help nobody.
+// fought: somebody else keeps setting the status that lets it move. To go on writing would help nobody.
 func fought(d *branchCase) (ruling, bool) {
 	context := plan.PromoteContextFor(d.name)
 	f, lost := d.j.fights.Lost("", context)
