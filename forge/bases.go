@@ -156,7 +156,7 @@ func (f *Forge) policy(e rawEntry) parsed {
 	return f.parse(e.Object, plan.SHA(e.Oid))
 }
 
-// regular tells a plain file's mode, executable or not, from a symbolic link's and a submodule's.
+// regular reports whether a mode is a plain file's, executable or not, rather than a symbolic link's or a submodule's.
 func regular(mode int) bool { return mode&0o170000 == 0o100000 }
 
 // parse is what an object's text says, parsed once for each blob.

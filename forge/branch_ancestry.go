@@ -48,7 +48,7 @@ type placeKey struct {
 	tip  plan.SHA
 }
 
-// relate tells how every branch stands to its source: by its place on the line, and by comparisons only for what lies deeper
+// relate finds the relation of every branch to its source: by its place on the line, and by comparisons only for what lies deeper
 // or beside it. Branches that share a tip share the answer.
 func (t *tracker) relate(ctx context.Context) error {
 	places := map[placeKey]place{}
@@ -126,7 +126,7 @@ func (t *tracker) searchPart(ctx context.Context, k placeKey, left *atomic.Int32
 	return p, nil
 }
 
-// search tells by comparisons how a tip that is not on the line stands to it.
+// search finds the relation of a tip that is not on the line, by comparisons.
 //
 // The commits of a line that descend from a tip are its beginning, as each descends from the one after it. So the oldest that
 // does is found by halving, and stays the oldest when the line grows.

@@ -76,8 +76,8 @@ func (t *tracker) readFlooded(ctx context.Context) error {
 	return t.inChunks(ctx, missing, maxWithStatuses, askStatuses)
 }
 
-// countNeeds tells how many of each source's newest commits need their checks: those that some branch may move to, and if there are
-// any, so many that package promoter can tell whether CI runs there at all.
+// countNeeds counts how many of each source's newest commits need their checks: those that some branch may move to, and if there are
+// any, so many that package promoter can see whether CI runs there at all.
 func (t *tracker) countNeeds() {
 	for i, e := range t.entries {
 		b, from := t.s.Branches[i], plan.Branch(e.From)

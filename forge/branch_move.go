@@ -51,7 +51,7 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 	return wrap(ctx, op, err)
 }
 
-// isCommit tells the name of a commit from zeros: what is moved to zeros is deleted.
+// isCommit reports whether a name is a commit's: a branch that is moved to zeros is deleted.
 func isCommit(sha plan.SHA) bool {
 	return fullSHA.MatchString(string(sha)) && strings.Trim(string(sha), "0") != ""
 }
@@ -110,7 +110,7 @@ func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
 	f.repos.put(keyOf(repo), m)
 }
 
-// noteDemands remembers the branches whose move was refused for the lack of our status: a look does not tell the rulesets of a branch
+// noteDemands remembers the branches whose move was refused for the lack of our status: a look does not read the rulesets of a branch
 // that is not there. GitHub names the context in its refusal, and what names it is remembered,
 // whatever the words around it.
 func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {

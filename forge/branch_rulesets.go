@@ -7,7 +7,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// Rulesets may demand our status as classic protection does, but only a branch's own list of rules tells of them, and GitHub takes a
+// Rulesets may demand our status as classic protection does, but only a branch's own list of rules shows them, and GitHub takes a
 // point for each hundred lists. So they are asked for by the query that asks for the tips, but seldom, and remembered by time. A
 // branch that is not there has no list: there GitHub's refusal tells.
 //
@@ -37,7 +37,7 @@ func (l *look) rulesAreDue(name plan.Branch) bool {
 	return !known || r.there && !l.began.Before(r.until)
 }
 
-// rulesDue are those of some branches whose rulesets are to be read and were not read by this look, as many as one query bears.
+// rulesDue are those of some branches whose rulesets are to be read and were not read by this look, as many as fit into one query.
 func (l *look) rulesDue(names []string) []string {
 	var due []string
 	for _, name := range names {

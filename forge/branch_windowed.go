@@ -358,7 +358,7 @@ func (t *tracker) readStatuses(ctx context.Context) error {
 func askStatuses(some []plan.SHA) asked { return asked{statuses: some} }
 func askChecked(some []plan.SHA) asked  { return asked{checked: some} }
 
-// inChunks asks for something of every commit, as many at once as one query bears.
+// inChunks asks for something of every commit, as many at once as fit into one query.
 func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of func([]plan.SHA) asked) error {
 	all = slices.DeleteFunc(all, func(sha plan.SHA) bool { return t.rests(t.key(partCommit, string(sha))).Is() })
 	for some := range slices.Chunk(all, most) {

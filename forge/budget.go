@@ -20,9 +20,9 @@ type Class int
 const (
 	// Resync is for a look at what nobody is known to have changed.
 	Resync Class = iota - 1
-	// Event is for what somebody did; a context that says nothing is of this class.
+	// Event is for what somebody did, and for a context without a class.
 	Event
-	// Doubt is for a look at what stands green until its window shuts, and may have to be taken back before.
+	// Doubt is for a look at what stands green until its window closes, and may have to be taken back before.
 	Doubt
 	// Opening is for what an opening needs: its looks, its merges and its moves.
 	Opening

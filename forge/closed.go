@@ -17,10 +17,10 @@ import (
 const (
 	// maxClosed is how many pull requests that are not open one look asks for, those first that were asked for the longest ago, or never.
 	maxClosed = 50
-	// closedTTL is how long a pull request that was closed unmerged is taken for that: it may be opened again, and merged.
+	// closedTTL is how long a pull request that was closed unmerged counts as such: it may be opened again, and merged.
 	closedTTL = time.Hour
 	keepOver  = 5000
-	// maxDebtBases is how many bases one look reads for the sake of debts alone: whoever may push makes as many as they like.
+	// maxDebtBases is how many bases one look reads for debts alone: anybody who may push can make more.
 	maxDebtBases = 100
 	// maxForgotten and forgottenAge bound what is read once of pull requests that were closed before debts were recorded.
 	maxForgotten = 200
@@ -78,7 +78,7 @@ func (l *look) basesOfDebts() []plan.Branch {
 	return out
 }
 
-// addClosed tells what became of those pull requests of debts that are not among the open ones.
+// addClosed adds what became of pull requests with debts that are not among the open ones.
 func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
 	if l.ask.Pulls != nil {
 		return nil

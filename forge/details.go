@@ -47,7 +47,7 @@ func mayHide(ours, rollup string) bool {
 	return false
 }
 
-// shows is what an answer tells of all checks together, as far as our own status does not hide it; "" if it does.
+// shows is the state of all checks together in an answer; "" if our own status hides it.
 func (raw *rawPull) shows(ours *rawContext) string {
 	switch {
 	case raw.StatusCheckRollup == nil:
@@ -143,7 +143,7 @@ func (raw *rawPull) weight() int {
 	return sum + text/entryBytes
 }
 
-// lacksCommits reports whether a page's own commits would tell more than is kept.
+// lacksCommits reports whether a page's own commits would show more than is kept.
 func (raw *rawPull) lacksCommits() bool {
 	return len(raw.Commits.Nodes) < min(raw.Commits.TotalCount, maxCommits)
 }
@@ -202,7 +202,7 @@ func (l *look) wanted(numbers []int) (some []wanted, lists int) {
 	return some, lists
 }
 
-// counts reports whether kept details still say what GitHub would, as far as that can be told.
+// counts reports whether kept details still say what GitHub would, as far as that can be known.
 func (l *look) counts(ctx context.Context, kept, raw *rawPull) (bool, error) {
 	switch {
 	case kept == nil, raw.holed, kept.long(), !kept.stable(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
@@ -307,7 +307,7 @@ func (l *look) readDetails(ctx context.Context) error {
 	return l.readHeads(ctx, unique(heads, len(heads)))
 }
 
-// readSome reads some pull requests by their numbers, all of them anew: what they are may have changed since the page.
+// readSome reads some pull requests again by their numbers: they may have changed since the page.
 func (l *look) readSome(ctx context.Context, some []wanted) error {
 	r, err := l.c.askParts(ctx, pullsQuery(l.repo.Owner, l.repo.Name, some, l.own))
 	if l.divides(ctx, err, len(some)) {

@@ -5,7 +5,7 @@
 //
 // A look ([Forge.Observe]) is one GraphQL query for up to [maxPage] open pull requests: what each of them is, with the repository's file
 // at the tip of every base. Their details (files, reviews, checks, commits) are kept, each with the instant for which they were read
-// (plan's Pull.Read), and read anew by number where something says that they are others by now, or where the caller asks for them
+// (plan's Pull.Read), and read again by number where something shows that they have changed, or where the caller asks for them
 // (details.go). So a snapshot is always whole, and a part of it may be older than the rest: who releases something compares both. What
 // GraphQL lacks costs a request more, and is remembered by names that never change their meaning: the old names of renames by merge base
 // and head, policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time.
@@ -22,7 +22,7 @@
 //
 // # Invariants
 //
-// Unknown is never taken for known: a list is Complete only if it was proved complete, an answer with errors in it is no
+// What is unknown never counts as known: a list is Complete only if it was proved complete, an answer with errors in it is no
 // answer, and two pages that saw different tips are no look. Every write names the SHA it was decided on. Nothing sleeps
 // longer than [maxPatience] inside a call: who must wait longer gets [Limited] with the instant from which to come back.
 //

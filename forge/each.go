@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// readers is how many REST reads of one look are under way at once. GitHub bears 100 of an App at once, all looks together.
+// readers is how many REST reads of one look are under way at once. GitHub allows an App 100 at once, all looks together.
 const readers = 4
 
 // each does f for every item, a few at once, and gives the first error. After an error no further item is begun.

@@ -113,7 +113,7 @@ func renames(files []plan.File) bool {
 	})
 }
 
-// keptList takes the whole list from memory or from what was kept, if it fits what the page says.
+// keptList reports whether a list from memory, or one that was kept, fits what the page says, and uses it.
 func (l *look) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
 	if p.MergeBase == "" {
 		return false
@@ -136,7 +136,7 @@ func (l *look) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
 	return true
 }
 
-// fits reports whether a list is whole and tells of the same change as the page, which saw the head at the look's own time:
+// fits reports whether a list is whole and describes the same change as the page, which saw the head at the look's own time:
 // as many files as the page counts, each only once, renames with their old names, and all that the page lists among them
 // with the same kind of change.
 func fits(list, page []plan.File, count int) bool {

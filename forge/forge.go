@@ -30,10 +30,10 @@ const (
 	keepRepos     = 5000
 )
 
-// detailsTTL is after how long details are read anew, where that costs next to nothing, when no resync interval is given.
+// detailsTTL is the age at which details are read again, where that costs next to nothing, when no resync interval is given.
 const detailsTTL = 5 * time.Minute
 
-// rulesTTL is how long the rules of a base are taken for known when no resync interval is given.
+// rulesTTL is how long the rules of a base count as known when no resync interval is given.
 const rulesTTL = time.Hour
 
 // rulesResyncs is for how many resync intervals they are.

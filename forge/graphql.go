@@ -217,13 +217,12 @@ func (e graphError) part() (string, bool) {
 // entry is the name of a hole in the list of pull requests.
 func entry(i int) string { return fmt.Sprintf("n%d", i) }
 
-// absentFile tells the one error that is an answer: the tip has no file of ours.
+// absentFile reports whether this is the one error that is an answer: the tip has no file of ours.
 func (e graphError) absentFile() bool {
 	return e.Type == "NOT_FOUND" && len(e.Path) > 0 && e.Path[len(e.Path)-1] == "file"
 }
 
-// unreadRules tells an error within a branch's list of rules, whatever it is about. The list is not known then, and nothing else is
-// wrong.
+// unreadRules reports whether an error concerns a branch's list of rules, and so nothing else: the list alone is not known.
 func (e graphError) unreadRules() bool {
 	return !e.unfit() && len(e.Path) > rulesetsDepth && e.Path[rulesetsDepth] == "rules"
 }

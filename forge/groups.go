@@ -164,7 +164,7 @@ func (l *look) keepHeads(ctx context.Context, named answers, heads []plan.SHA) e
 	return nil
 }
 
-// knownGroup takes what a group changes from memory.
+// knownGroup reports whether memory has what a group changes, and uses it.
 func (l *look) knownGroup(g *plan.Group) bool {
 	files, ok := l.f.whole.get(listKey{keyOf(l.repo), g.BaseSHA, g.Head})
 	if ok {
@@ -173,7 +173,7 @@ func (l *look) knownGroup(g *plan.Group) bool {
 	return ok
 }
 
-// readGroup reads what a group changes. A comparison lists at most 300 files, and does not tell that there were more.
+// readGroup reads what a group changes. A comparison lists at most 300 files, and does not say that there are more.
 func (l *look) readGroup(ctx context.Context, g *plan.Group) error {
 	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(g.BaseSHA), string(g.Head),
 		&github.ListOptions{Page: 1, PerPage: perPage})

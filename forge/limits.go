@@ -173,7 +173,7 @@ func (l *limits) end(a answer, now time.Time) time.Time {
 	return now.Add(min(max(wait, margin), maxReset))
 }
 
-// answer is what of a response tells about limits.
+// answer is the part of a response that is about limits.
 type answer struct {
 	code    int
 	header  http.Header

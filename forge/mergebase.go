@@ -26,7 +26,7 @@ type forkKey struct {
 	from string
 }
 
-// history is what a page tells of a head's own commits: those that its base does not have.
+// history is what a page shows of a head's own commits: those that its base does not have.
 type history struct {
 	own      map[plan.SHA]bool
 	boundary []plan.SHA // parents of own commits that are not own ones, sorted
@@ -49,7 +49,7 @@ func historyOf(raw *rawPull) history {
 	return h
 }
 
-// mergeBase tells the merge base with a base's tip without a request, if it can be told.
+// mergeBase finds the merge base with a base's tip without a request, if that is possible.
 //
 // Whatever stands among the own commits or their parents is an ancestor of the head: if the tip does, it is the merge base.
 // If the list is whole and has a single way out, every ancestor that head and tip share lies behind it.
@@ -246,7 +246,7 @@ func (l *look) wholeHistory(ctx context.Context, raw *rawPull) (history, error) 
 	return h, nil
 }
 
-// historyOfList is the history as REST tells it, with every parent.
+// historyOfList is the history as REST lists it, with every parent.
 func historyOfList(list []*github.RepositoryCommit, head plan.SHA) history {
 	h := history{own: map[plan.SHA]bool{}}
 	for _, c := range list {

@@ -25,7 +25,7 @@ type Ask struct {
 
 	Pulls []int // only these pull requests, at most MaxPulls; those not open are left out; nil: all open ones, empty: none
 
-	// Full and Heads are pull requests, by number or by head, whose details are read anew whatever is kept of them.
+	// Full and Heads are pull requests, by number or by head, whose details are read again whatever is kept of them.
 	Full  []int
 	Heads []plan.SHA
 }
@@ -33,7 +33,7 @@ type Ask struct {
 // MaxPulls is how many pull requests may be asked for by number in one look.
 const MaxPulls = 50
 
-// maxTries is how often a look begins anew because the repository changed under it.
+// maxTries is how often a look starts over because the repository changed meanwhile.
 const maxTries = 2
 
 // errMoved says that two reads of one look saw different states.

@@ -74,7 +74,7 @@ func (p page) details() bool {
 	return p.listed && (p.parts == wholePull || len(p.pulls) > 0) || !p.listed && len(p.pulls) > 0 && p.pulls[0].parts != partBare
 }
 
-// thinly is the page without details. Who is asked for by number alone stays, with nothing but what tells which it is.
+// thinly is the page without details. A pull request that was asked for by number stays, with its identity alone.
 func (p page) thinly() page {
 	if p.parts == wholePull {
 		p.parts = partThin
@@ -299,10 +299,10 @@ func (l *look) keepPage(ctx context.Context, p page, r reply) (string, error) {
 	return pulls.PageInfo.EndCursor, nil
 }
 
-// errThinly says that an entry of a page is not shown at all: a thin page may tell which pull request it is.
+// errThinly says that an entry of a page is not shown at all: a thin page may show which pull request it is.
 var errThinly = errors.New("an entry is not shown")
 
-// unusable reports whether an entry of a page does not tell what pull request it is.
+// unusable reports whether an entry of a page does not show which pull request it is.
 func (raw *rawPull) unusable() bool {
 	return raw == nil || raw.HeadRefOid == "" || raw.BaseRefName == ""
 }

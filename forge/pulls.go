@@ -10,7 +10,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// pull is a pull request as far as the page alone tells it.
+// pull is a pull request as far as the page alone shows it.
 func (l *look) pull(raw *rawPull) plan.Pull {
 	p := plan.Pull{
 		Number: raw.Number, Title: raw.Title, Author: l.login(raw.Author), CreatedAt: raw.CreatedAt.UTC(),
@@ -66,7 +66,7 @@ type unknown struct {
 	since time.Time
 }
 
-// addOurs fills in what stands under our context on a head whose details do not tell it: they are not known, or not of this look.
+// addOurs fills in what stands under our context on a head whose details lack it: they are not known, or not of this look.
 func (l *look) addOurs(p *plan.Pull, raw *rawPull) {
 	context := plan.ContextFor(p.Base)
 	at, known := l.heads[p.Head]

@@ -81,7 +81,7 @@ fragment bare on PullRequest {
   baseRef { target { oid } }
 }`
 
-// detailFragment is what belongs to a pull request, and by what it is told whether it is up to date.
+// detailFragment is what belongs to a pull request, and what shows whether it is up to date.
 var detailFragment = fmt.Sprintf(`
 fragment detail on PullRequest {
   number state updatedAt headRefOid baseRefName reviewDecision changedFiles

@@ -114,7 +114,7 @@ func (l *look) required(name plan.Branch, r rules) []plan.RequiredCheck {
 }
 
 // readRules reads and remembers the rules of a base. Rules that could not be read are not known, unless they were read before and
-// still count: then only the asking anew failed.
+// still count: then only the new request failed.
 func (l *look) readRules(ctx context.Context, name plan.Branch) error {
 	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL)}
 	err := l.readRuleset(ctx, name, &r)
@@ -234,7 +234,7 @@ func (r *rules) require(context string, app *int64) {
 	}
 }
 
-// readClassic reads what a classic protection tells without administration rights: contexts with the Apps they are bound
+// readClassic reads what a classic protection shows without administration rights: contexts with the Apps they are bound
 // to, but not whether heads must be up to date.
 func (l *look) readClassic(ctx context.Context, name plan.Branch, into *rules) error {
 	var b struct {

@@ -10,7 +10,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// A classic protection does not tell an App whether heads must be up to date. GitHub shows it in two ways: it calls a head
+// Classic protection does not show an App whether heads must be up to date. GitHub shows it in two ways: it calls a head
 // BEHIND, but not while a required check is pending, as our own mostly is; and it refuses to merge one. Both are remembered.
 
 const (
@@ -32,7 +32,7 @@ func (f *Forge) provedStrict(repo plan.Repo, base plan.Branch) bool {
 	return ok && f.now().Before(until)
 }
 
-// outdated tells the refusal of a merge whose head is not up to date with a strict base.
+// outdated reports whether a merge was refused because its head is not up to date with a strict base.
 func outdated(err error) bool {
 	var e *github.ErrorResponse
 	if !errors.As(err, &e) || e.Response == nil {

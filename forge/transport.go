@@ -91,7 +91,7 @@ func (l lanes) RoundTrip(r *http.Request) (*http.Response, error) {
 // isTokenPath reports whether a token is asked for there.
 func isTokenPath(path string) bool { return strings.HasSuffix(path, "/access_tokens") }
 
-// wire is the lowest layer: what every request carries and no answer may exceed.
+// wire is the lowest layer: the headers of every request, and the bounds of every answer.
 type wire struct {
 	next      http.RoundTripper
 	now       func() time.Time
@@ -108,7 +108,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	sent := w.now()
 	resp, err := w.next.RoundTrip(r)
 	w.count(r, resp)
-	w.tell(r, resp, w.now().Sub(sent))
+	w.logRequest(r, resp, w.now().Sub(sent))
 	if err != nil {
 		return nil, err
 	}
@@ -133,8 +133,8 @@ func (w wire) count(r *http.Request, resp *http.Response) {
 	}
 }
 
-// tell logs a request and how long it took until its answer began. It names nobody: what it is for the log of its context says.
-func (w wire) tell(r *http.Request, resp *http.Response, took time.Duration) {
+// logRequest logs a request and how long it took until its answer began. It names no repository: the log of its context does.
+func (w wire) logRequest(r *http.Request, resp *http.Response, took time.Duration) {
 	level := slog.LevelDebug
 	if took >= slowRequest {
 		level = slog.LevelInfo

@@ -122,7 +122,7 @@ func says(message string, phrases []string) bool {
 // secret is what a token or signed key looks like. A proxy may echo what it was sent.
 var secret = regexp.MustCompile(`gh[a-z]_[A-Za-z0-9_]+|github_pat_[A-Za-z0-9_]+|v1\.[0-9a-f]{40}|eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_.-]+`)
 
-// oneLine makes somebody else's words fit for a log: one line, no control characters nor marks of
+// oneLine makes foreign text fit for a log: one line, no control characters nor marks of
 // direction, no secrets, bounded.
 func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {

@@ -39,7 +39,7 @@ func (f *Forge) SetStatus(ctx context.Context, repo plan.Repo, sha plan.SHA, s p
 }
 
 // Merge merges m.Pull at m.SHA with m.Method, in one try, and gives the merge's commit. The commit's words are GitHub's. GitHub merges into
-// whatever base the pull request has by then: what became of it is told by the next look that is asked for it (Ask.Merged).
+// whatever base the pull request has by then: the next look that asks for it (Ask.Merged) shows what became of it.
 //
 // After a refusal that is not final GitHub is asked whether the pull request is merged by now: a merge whose answer was lost is refused
 // the second time. Then the error is AlreadyMerged, and the commit is given beside it; but for a merge of another head, or into another
@@ -72,7 +72,7 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 	return "", wrap(ctx, op, err)
 }
 
-// mayBeMerged tells the refusals that a merged pull request gets as well: 405, and 409 as its head may be gone.
+// mayBeMerged reports whether a merged pull request is refused in this way as well: with 405, or with 409 as its head may be gone.
 func mayBeMerged(err error) bool {
 	var e *github.ErrorResponse
 	if !errors.As(err, &e) || e.Response == nil {
@@ -132,7 +132,7 @@ func (f *Forge) DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch,
 	return nil
 }
 
-// deletable tells why a branch must not be deleted.
+// deletable gives the reason for which a branch must not be deleted.
 func (c *client) deletable(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error {
 	var now struct {
 		Name      string
@@ -151,7 +151,7 @@ func (c *client) deletable(ctx context.Context, repo plan.Repo, b plan.Branch, a
 	return nil
 }
 
-// baseOfNone tells why a branch must not be deleted for the sake of those that are to be merged into it.
+// baseOfNone gives an error if open pull requests are to be merged into the branch: it must not be deleted.
 func (c *client) baseOfNone(ctx context.Context, repo plan.Repo, b plan.Branch) error {
 	var open []struct{ Number int }
 	u := fmt.Sprintf("repos/%s/%s/pulls?state=open&per_page=1&base=%s", repo.Owner, repo.Name, url.QueryEscape(string(b)))

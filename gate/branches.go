@@ -176,7 +176,7 @@ func windowsOf(entries []config.Branch) []window.Name {
 	return out
 }
 
-// weigh tells what a change needs, whether that is open, and which branches take it.
+// weigh finds what a change needs, whether that is open, and which branches hold it.
 func (j *judge) weigh(d *pullCase) {
 	d.need = needOf(d.policy, d.paths, d.pull.Complete)
 	d.need.renames(d.policy, d.pull.Files)
@@ -270,9 +270,9 @@ func unseenRenames(p *config.Policy, files []plan.File) []plan.File {
 // listings are the names of the files that list what kustomize loads.
 func listings() []string { return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} }
 
-// mayBePruned reports whether one of the windows that are shut is asked for because Flux would delete something.
+// mayBePruned reports whether one of the windows that are closed is asked for because Flux would delete something.
 func (d *pullCase) mayBePruned() bool {
-	return len(d.need.uproots) > 0 && slices.ContainsFunc(d.open.Shut, func(a windowRef) bool {
+	return len(d.need.uproots) > 0 && slices.ContainsFunc(d.open.Closed, func(a windowRef) bool {
 		return a.cal == d.back.cal && slices.Contains(d.back.names, a.name)
 	})
 }

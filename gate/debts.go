@@ -15,7 +15,7 @@ import (
 
 const (
 	// maxCalledIn is how many debts without an end one look calls in because the file is another; the rest follow, as many a minute.
-	// They are as many as heads were ever green, and must not stand in the way of those that an instant ends.
+	// They are as many as heads were ever green, and must not delay those that an instant ends.
 	maxCalledIn = 60
 	// hourShare is the part of an hour's requests that may be bound to be spent on paying debts: half.
 	hourShare = 2
@@ -58,14 +58,14 @@ func filesOf(s *plan.Snapshot, base plan.Branch) plan.SHA {
 	return s.Bases[base].File + "+" + s.Bases[s.Default].File
 }
 
-// reasonAt is what is said of the case at an instant at which its windows are shut.
+// reasonAt is the reason of the case at an instant at which its windows are closed.
 func (d *pullCase) reasonAt(at time.Time) string {
 	later := *d
 	later.at, later.open = at, openingOf(d.asks, at)
 	if later.open.Releasable {
 		return wordRulesChanged
 	}
-	return later.sayShut()
+	return later.sayHeld()
 }
 
 // spent: too few statuses are left for one that could be taken back.
@@ -234,7 +234,7 @@ func (r *room) lacks(d *pullCase) string {
 	return ""
 }
 
-// give makes room for those that are green for people to merge, those first that are green already. Who finds none is held.
+// give makes room for those that are green for people to merge, those first that are green already. Those without room are held.
 func (j *judge) give(cases []*pullCase) {
 	due := pick(cases, func(d *pullCase) bool {
 		return d.ends() && d.ruling.people != "" && !d.ruling.shared

@@ -62,7 +62,7 @@ func called(all []windowRef) []string {
 type opening struct {
 	Releasable bool        // every one is releasable
 	Until      time.Time   // the next change of Releasable; zero: none in sight
-	Shut       []windowRef // those that are not releasable
+	Closed     []windowRef // those that are not releasable
 	next       time.Time   // when the words for it may differ
 }
 
@@ -71,8 +71,8 @@ func openingOf(ds []demand, at time.Time) opening {
 	o := opening{Releasable: true}
 	for _, d := range ds {
 		j := d.cal.Joint(d.names, at)
-		for _, name := range j.Shut {
-			o.Shut = append(o.Shut, windowRef{d.cal, name})
+		for _, name := range j.Closed {
+			o.Closed = append(o.Closed, windowRef{d.cal, name})
 		}
 		o.Releasable = o.Releasable && j.Releasable
 		o.Until = plan.Soonest(o.Until, j.Until)
@@ -97,7 +97,7 @@ const (
 	closesFor  = 24 * time.Hour
 )
 
-// closes is the next ends of what the windows of the files release, in order: of one that is shut, the end of its next opening is the first.
+// closes is the next ends of what the windows of the files release, in order: of one that is closed, the end of its next opening is the first.
 func (j *judge) closes() (ends []time.Time) {
 	for _, b := range j.bases {
 		if b.Policy == nil {
@@ -121,11 +121,11 @@ func (j *judge) closes() (ends []time.Time) {
 	return slices.CompactFunc(ends, time.Time.Equal)
 }
 
-// maxTogether bounds how many openings are tried to find one that two files share. Whoever asks in vain is held.
+// maxTogether bounds how many openings are tried to find one that two files share. Without one, the change is held.
 const maxTogether = 1000
 
-// together is the first instant from at on at which all demands are releasable; zero if there is none in sight. From each
-// instant it goes to the latest of the next openings: before that one of them is shut.
+// together is the first instant from at on at which all demands are releasable; zero if none is in sight. From each
+// instant it goes to the latest of the next openings: before that one of them is closed.
 func together(ds []demand, at time.Time) time.Time {
 	for range maxTogether {
 		next := at

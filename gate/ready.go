@@ -266,7 +266,7 @@ func behind(d *pullCase) (ruling, bool) {
 	return r, true
 }
 
-// isBehind: an unknown merge base counts as behind.
+// isBehind reports whether the head lacks commits of its base. An unknown merge base counts as behind.
 func (d *pullCase) isBehind() bool {
 	return d.base.Strict && (d.pull.MergeBase == "" || d.pull.MergeBase != d.base.Tip)
 }
@@ -274,7 +274,7 @@ func (d *pullCase) isBehind() bool {
 // mergeabilityFirst is the first pause: GitHub mostly knows within a second, and what is due at an opening waits for it.
 const mergeabilityFirst = time.Second
 
-// mergeabilityUnknown: GitHub is working it out; ask again soon, and ever less often.
+// mergeabilityUnknown: GitHub is computing it; it is asked again soon, and then less and less often.
 func mergeabilityUnknown(d *pullCase) (ruling, bool) {
 	if d.pull.Mergeable == plan.MergeableYes {
 		return ruling{}, false

@@ -41,10 +41,10 @@ type ruling struct {
 	shared  bool        // it is another pull request's, with the same head and base
 	wake    time.Time   // time alone changes the answer then
 	look    time.Time   // worth another look then
-	shut    []windowRef // that hold it
+	closed  []windowRef // that hold it
 }
 
-// cause tells apart the rulings that the turns treat in their own way.
+// cause distinguishes the rulings that the turns treat in their own way.
 type cause int
 
 const (
@@ -58,7 +58,7 @@ type rule = plan.Rule[*pullCase, ruling]
 
 // onPaths are the rules that need nothing but the paths and the clock: what `classify` asks.
 func onPaths() []rule {
-	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, noReceiver, shut}
+	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, noReceiver, closed}
 }
 
 // onPulls is the whole table, in the design's order: ignored, blocked, held, waiting.
@@ -67,7 +67,7 @@ func onPulls() []rule {
 		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
 		crossed, onlyRules, nothingManaged,
 		conflict, mixed, moved, throughQueue, methodRefused, neverTogether,
-		holdLabel, unknownWindow, noReceiver, shut,
+		holdLabel, unknownWindow, noReceiver, closed,
 		clockOff, draft, labelMissing, armedOtherwise, untrusted, changesRequested, approvalsMissing, reviewsMissing,
 		checksNotGreen, rulesUnread, refused, behind, mergeabilityUnknown,
 	}
@@ -77,7 +77,7 @@ func onPulls() []rule {
 func (d *pullCase) decide(rules []rule) ruling { return plan.First(rules, d, release) }
 
 // decideAll gives each pull request its own ruling, and those that share head and base the strictest of theirs: GitHub
-// keeps one status for them all. Pull requests into a base without a file are none of our business.
+// keeps one status for them all. Pull requests into a base without a file are not managed.
 func (j *judge) decideAll() []*pullCase {
 	var all []*pullCase
 	shared := map[plan.Place][]*pullCase{}
@@ -152,7 +152,7 @@ func (d *pullCase) origin() plan.Origin {
 		at.Line = firstError(d.base.Findings)
 		return at
 	}
-	for _, w := range slices.Concat(d.ruling.shut, each(d.asks)) {
+	for _, w := range slices.Concat(d.ruling.closed, each(d.asks)) {
 		if line := d.policy.Lines.Windows[w.name]; w.cal == d.policy.Calendar && line > 0 {
 			at.Line = line
 			return at
@@ -171,7 +171,7 @@ func firstError(all []config.Finding) int {
 	return 0
 }
 
-// steps are how the answer comes about.
+// steps are the findings that lead to the answer.
 func (d *pullCase) steps() []plan.Step {
 	if d.pull.AutoMerge == "" {
 		return d.need.steps
@@ -233,7 +233,7 @@ func (d *pullCase) touchesRules() bool {
 	return listed || d.pull.Rules != nil
 }
 
-// rulesAlone: the rules file is all that the pull request could change. Every rule after brokenBase and onlyRules has a policy
+// rulesAlone reports whether the rules file is all that the pull request could change. Every rule after brokenBase and onlyRules has a policy
 // because both ask this.
 func (d *pullCase) rulesAlone() bool {
 	return d.touchesRules() && d.whole() && len(d.pull.Moved) == 0
@@ -276,7 +276,7 @@ func (d *pullCase) windowsChanged() []string {
 
 // --- blocked
 
-// fought: somebody else keeps setting a status under our name. Writing against them for ever would help nobody.
+// fought: somebody else keeps setting a status under our name. To go on writing would help nobody.
 func fought(d *pullCase) (ruling, bool) {
 	context := plan.ContextFor(d.pull.Base)
 	f, lost := d.fights.Lost(d.pull.Head, context)
@@ -309,7 +309,7 @@ func (d *pullCase) mode() config.Mode {
 }
 
 // unread: what could not be read may be what holds it. It comes before every rule that looks at what was. Whether a base that could
-// not be read has a file at all is not known, so nothing is written there but what takes a green back.
+// not be read has a file at all is not known, so nothing is written there but withdrawals.
 func unread(d *pullCase) (ruling, bool) {
 	u := d.base.Unread
 	passing := u.Is()
@@ -424,7 +424,7 @@ func holdLabel(d *pullCase) (ruling, bool) {
 	return ruling{}, false
 }
 
-// hasLabel: GitHub's labels are one whatever their case.
+// hasLabel reports whether a label is set. GitHub ignores the case of labels.
 func hasLabel(labels []string, want string) bool {
 	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, want) })
 }
@@ -437,16 +437,16 @@ func unknownWindow(d *pullCase) (ruling, bool) {
 	return ruling{kind: plan.Held, reason: sayUnknownWindow(d.need.unknown[0])}, true
 }
 
-func shut(d *pullCase) (ruling, bool) {
+func closed(d *pullCase) (ruling, bool) {
 	if d.open.Releasable {
 		return ruling{}, false
 	}
 	return ruling{
 		kind:   plan.Held,
-		reason: d.sayShut(),
+		reason: d.sayHeld(),
 		until:  d.open.Until,
 		wake:   d.open.next,
-		shut:   d.open.Shut,
+		closed: d.open.Closed,
 	}, true
 }
 
@@ -485,8 +485,8 @@ func (d *pullCase) handling() config.Handling {
 	return d.policy.PullRequests.Live
 }
 
-// zone is the one in which the case's instants are shown: that of the first window that shuts it, else of its first
+// zone is the one in which the case's instants are shown: that of the first window that holds it, else of its first
 // window, else of the file's first.
 func (d *pullCase) zone() *time.Location {
-	return zoneOf(d.policy, slices.Concat(d.open.Shut, each(d.asks)))
+	return zoneOf(d.policy, slices.Concat(d.open.Closed, each(d.asks)))
 }

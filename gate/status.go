@@ -65,7 +65,7 @@ func (j *judge) status(same []*pullCase) (plan.SetStatus, bool) {
 	return j.correct(set, d.pull.Ours)
 }
 
-// pin bounds a status by time only if it is green: what shuts is right however late it comes.
+// pin bounds a status by time only if it is green: one that withholds is right however late it is written.
 func (d *pullCase) pin(state plan.StatusState) plan.Pin {
 	switch {
 	case state != plan.Success:
@@ -117,7 +117,7 @@ func (d *pullCase) wanted() (plan.StatusState, string) {
 // current is the status under our context that counts on GitHub: the latest.
 func (d *pullCase) current() (plan.Status, bool) { return plan.Latest(d.pull.Ours) }
 
-// tipStatuses tells on a base's own tip that its file is invalid, and takes that back when it no longer is.
+// tipStatuses says on a base's own tip that its file is invalid, and withdraws that when it no longer is.
 func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 	var writes []plan.SetStatus
 	for _, name := range slices.Sorted(maps.Keys(j.s.Bases)) {
@@ -171,7 +171,7 @@ func (j *judge) notes() []plan.Note {
 	return out
 }
 
-// outside is what reached a base outside sluice although a window of it was shut. It is too late to hold it: operators should know.
+// outside is what reached a base outside sluice although a window of it was closed. It is too late to hold it; operators are warned.
 func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 	var out []plan.Note
 	for _, c := range base.Landings {
@@ -182,14 +182,14 @@ func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 			continue // nothing windowed, or windowed branches hold it still
 		}
 		if o := openingOf(demands(base.Policy.Calendar, n, j.away(name, n)), c.At); !o.Releasable {
-			out = append(out, plan.Note{Code: codeOutside, About: string(name), Says: sayOutside(name, c, called(o.Shut), paths, zoneOf(base.Policy, o.Shut))})
+			out = append(out, plan.Note{Code: codeOutside, About: string(name), Says: sayOutside(name, c, called(o.Closed), paths, zoneOf(base.Policy, o.Closed))})
 		}
 	}
 	return out
 }
 
-// inOrder puts first what takes green back, then the answers to merge groups, then the merges and updates, then all other
-// statuses: what shuts may not wait, a queue stands still until it is answered, and what is due has a window to catch.
+// inOrder puts first the withdrawals of successes, then the answers to merge groups, then the merges and updates, then all other
+// statuses: what withdraws a success may not wait, a queue stands still until it is answered, and what is due has a window to catch.
 func inOrder(answers, statuses []plan.SetStatus, turns []plan.Action) []plan.Action {
 	var first, last []plan.Action
 	for _, set := range statuses {
@@ -205,7 +205,7 @@ func inOrder(answers, statuses []plan.SetStatus, turns []plan.Action) []plan.Act
 	return slices.Concat(first, turns, last)
 }
 
-// correct is the write that is needed, if any; a success that stands as it should is noted with what it hasUnseenDebt.
+// correct is the write that is needed, if any; a success that stands as it should is recorded with its debt.
 func (j *judge) correct(want plan.SetStatus, ours []plan.Status) (plan.SetStatus, bool) {
 	set, needed := j.fights.Correct(want, ours, j.s.Us)
 	if now, _ := plan.Latest(ours); !needed && want.Debt.SHA != "" && now.By == j.s.Us {

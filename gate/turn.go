@@ -59,7 +59,7 @@ func (d *pullCase) mergesItself() bool {
 	return d.ruling.kind == plan.Release && d.ruling.people == "" && !d.ruling.shared
 }
 
-// grant gives d its turn, or says why it has to wait for another look.
+// grant reports whether d has its turn; else d has the reason for which it waits for another look.
 func (t *turns) grant(d *pullCase) bool {
 	if full, ok := t.full(d); ok {
 		d.ruling = t.heldOver(d, full)
@@ -215,7 +215,7 @@ func (j *judge) deletable(d *pullCase) plan.Branch {
 	return name
 }
 
-// updates brings at most one head of each strict base up to date: the next in turn, and only if nobody is about to be
+// updates brings at most one head of each strict base up to date: the next in turn, and only if none is about to be
 // merged, which would make it behind again.
 func (t *turns) updates(cases []*pullCase) []plan.Action {
 	busy := map[plan.Branch]bool{}

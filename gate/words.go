@@ -230,16 +230,16 @@ func (t *receivers) summary(width int) string {
 	return many + ", next " + next + " " + when
 }
 
-// sayShut names what shuts, until when, and why.
-func (d *pullCase) sayShut() string {
-	first := d.open.Shut[0]
+// sayHeld names the windows that hold it, until when, and why.
+func (d *pullCase) sayHeld() string {
+	first := d.open.Closed[0]
 	st := first.cal.At(first.name, d.at)
-	who := some(called(d.open.Shut))
+	who := some(called(d.open.Closed))
 	why := ""
 	switch {
 	case st.FrozenBy != "":
 		who += ", frozen by " + plan.Clean(st.FrozenBy)
-	case st.Open && len(d.open.Shut) == 1:
+	case st.Open && len(d.open.Closed) == 1:
 		why = ": inside the cutoff before the close"
 	}
 	switch {
@@ -446,7 +446,7 @@ func sayNotBound(base plan.Branch) string {
 }
 
 // sayOutside is about a commit that reached a branch outside sluice.
-func sayOutside(name plan.Branch, c plan.Landing, shut []string, paths []string, zone *time.Location) string {
+func sayOutside(name plan.Branch, c plan.Landing, closed []string, paths []string, zone *time.Location) string {
 	by, what := "", "not all its files are known"
 	if c.By != "" {
 		by = " by " + plan.Middle(plan.Clean(string(c.By)), 40)
@@ -454,7 +454,7 @@ func sayOutside(name plan.Branch, c plan.Landing, shut []string, paths []string,
 	if c.Complete {
 		what = some(paths)
 	}
-	return c.SHA.Short() + by + " reached " + plan.Clean(string(name)) + " outside sluice on " + plan.Clock(c.At, zone) + " while " + sayClosed(shut) + ": " + what
+	return c.SHA.Short() + by + " reached " + plan.Clean(string(name)) + " outside sluice on " + plan.Clock(c.At, zone) + " while " + sayClosed(closed) + ": " + what
 }
 
 func sayClosed(windows []string) string {

@@ -336,11 +336,7 @@ func TestRelativeTemporary(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", "tmp")
-	c, err := OpenClone(t.Context(), w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close() //nolint:errcheck // only a test
+	c := w.opened()
 	track(t, c, "rw/a")
 	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
 	if err != nil || len(refused) > 0 || w.at("rw/a") != tip {
@@ -363,11 +359,7 @@ func TestListsBranchesAlone(t *testing.T) {
 	w.git("symbolic-ref", "refs/heads/to-a-link", "refs/heads/to-a-branch")
 	w.git("symbolic-ref", "refs/heads/to-itself", "refs/heads/to-itself")
 	w.touch("refs/remotes/origin/empty")
-	c, err := OpenClone(t.Context(), w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close() //nolint:errcheck // only a test
+	c := w.opened()
 	look(t, c)
 	want := map[plan.Branch]plumbing.Hash{}
 	for name, at := range map[plan.Branch]plan.SHA{"main": tip, "rw/a": old, "refs/tags/x": old, "to-a-branch": old, "to-a-link": old} {
@@ -412,11 +404,7 @@ func TestCheckedOutByWayOfALink(t *testing.T) {
 	w.git("symbolic-ref", "refs/heads/link", "refs/heads/rw/a")
 	w.git("symbolic-ref", "refs/heads/further", "refs/heads/link")
 	w.git("symbolic-ref", "HEAD", "refs/heads/further")
-	c, err := OpenClone(t.Context(), w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close() //nolint:errcheck // only a test
+	c := w.opened()
 	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
 	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "checked out") || w.at("rw/a") != old {
 		t.Errorf("refused %q, %v; rw/a is at %s", reasons(refused), err, w.at("rw/a"))
@@ -429,11 +417,7 @@ func TestLeftovers(t *testing.T) {
 	old, tip := w.two()
 	w.branch("rw/a", old)
 	t.Setenv("TMPDIR", t.TempDir())
-	c, err := OpenClone(t.Context(), w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close() //nolint:errcheck // only a test
+	c := w.opened()
 	killed, err := c.outside(now)
 	if err != nil {
 		t.Fatal(err)
@@ -577,6 +561,17 @@ func (w *world) mkdir(path string) {
 	}
 }
 
+// opened is the repository, open until the test ends.
+func (w *world) opened() *Clone {
+	w.t.Helper()
+	c, err := OpenClone(w.t.Context(), w.dir)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(func() { _ = c.Close() })
+	return c
+}
+
 // touch makes a file in the repository's own directory.
 func (w *world) touch(path string) {
 	w.t.Helper()
@@ -592,11 +587,7 @@ func TestMoveCancelled(t *testing.T) {
 	old, tip := w.two()
 	w.branch("rw/a", old)
 	t.Setenv("TMPDIR", t.TempDir())
-	c, err := OpenClone(t.Context(), w.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close() //nolint:errcheck // only a test
+	c := w.opened()
 	look(t, c)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

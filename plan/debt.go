@@ -17,7 +17,7 @@ type Debt struct {
 	State       StatusState   // of the status that takes its place
 	Description string        // of that status
 	Ends        time.Time     // from when on it must not stand; zero: no instant ends it
-	Cutoff      time.Duration // how long after Ends its window shuts: half of that is the time there is to pay it
+	Cutoff      time.Duration // how long after Ends its window closes: half of that is the time there is to pay it
 }
 
 // MaxStatuses is how many statuses on one commit and context leave too few of the thousand that GitHub takes, whoever sets them: a

@@ -58,7 +58,7 @@ type Note struct {
 // Pin is what every action carries: the SHA it was decided on and the instant from which it is void.
 type Pin struct {
 	SHA    SHA
-	Before time.Time // the end of freshness, or the close of a window less its cutoff; zero: never void by time, as what shuts is
+	Before time.Time // the end of freshness, or the close of a window less its cutoff; zero: never void by time, as what withholds is
 }
 
 // Action is one write to GitHub.

@@ -49,7 +49,7 @@ func (j *judge) line(name plan.Branch) *line {
 	return l
 }
 
-// show gives at most maxListed of the commits from newest up to end, with nothing in them but what a verdict tells.
+// show gives at most maxListed of the commits from newest up to end, with nothing in them but what a verdict shows.
 func (l *line) show(newest, end int) []plan.Commit {
 	end = min(end, newest+maxListed)
 	for i := len(l.shown); i < end; i++ {
@@ -169,7 +169,7 @@ func (e *examiner) silent(commits []plan.Commit) bool {
 	return len(commits) > 0
 }
 
-// readable: all that was reported on the commit, and on the head that became it, is known.
+// readable reports whether all statuses of the commit, and of the head that became it, are known.
 func readable(c *plan.Commit) bool {
 	return c.Read && c.ChecksAll && (c.Head == nil || c.Head.ChecksAll)
 }

@@ -212,7 +212,7 @@ func FuzzLock(f *testing.F) {
 	})
 }
 
-// green: whichever of the latest statuses under a context counts, it is a success.
+// green reports whether our status under a context is a success, whichever of the latest statuses counts.
 func green(ours []plan.Status, context plan.Context) bool {
 	ours = slices.DeleteFunc(slices.Clone(ours), func(o plan.Status) bool { return !strings.EqualFold(string(o.Context), string(context)) })
 	slices.SortFunc(ours, func(a, b plan.Status) int { return b.At.Compare(a.At) })

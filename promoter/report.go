@@ -10,9 +10,9 @@ import (
 )
 
 // What Flux says of a commit comes as statuses on it, which name no branch, and as events, which do. Several branches may stand
-// at one commit, so what names the branch is worth more.
+// at one commit, so a report that names the branch counts for more.
 
-// maxReported bounds how many objects' reports a verdict tells one by one.
+// maxReported bounds how many objects' reports a verdict lists one by one.
 const maxReported = 20
 
 // reported is the ruling on a branch that stands where it should.
@@ -71,14 +71,14 @@ func (d *branchCase) latestReports() []plan.Report {
 	return slices.SortedFunc(maps.Values(named), func(a, b plan.Report) int { return cmp.Compare(a.Object, b.Object) })
 }
 
-// before tells a report that names no branch and is older than our move to its commit: it speaks of another branch there, as the
-// live side's does.
+// before reports whether a report names no branch and is older than our move to its commit: then it is about another branch there,
+// as the live side's is.
 func (d *branchCase) before(v plan.Report) bool {
 	m := d.tracked.Moved
 	return v.Branch == "" && m != nil && m.New == d.tracked.Tip && v.At.Before(m.At)
 }
 
-// laterReport prefers the later of two reports on one object; of one instant, the worse.
+// laterReport reports whether a is to be preferred to b, on one object: it is later, or of the same instant and worse.
 func laterReport(a, b plan.Report) bool {
 	c := cmp.Or(a.At.Compare(b.At), cmp.Compare(asMark(b.State), asMark(a.State)), cmp.Compare(b.Says, a.Says))
 	return c > 0

@@ -40,13 +40,13 @@ type ruling struct {
 type rule = plan.Rule[*branchCase, ruling]
 
 // table is the order in which rules are tried: what is not known at all, what people must fix (shown even while the
-// window is shut), what is done, then held, waiting and due. restored comes as soon as nothing speaks against the name itself: it
+// window is closed), what is done, then held, waiting and due. restored comes as soon as the name itself is in order: it
 // needs neither the source nor the window.
 func table() []rule {
 	return []rule{
 		unobserved, unreadable, caseConflict, fought, restored,
 		sourceUnobserved, sourceMissing, noChecks, silent, notCompared, beyond, diverged,
-		current, refused, shut,
+		current, refused, closed,
 		rulesUnread, clockOff, nothingGreen,
 	}
 }
@@ -93,7 +93,7 @@ func (d *branchCase) known() bool {
 	case plan.Level:
 		return d.line.sound && t.Tip == d.line.Tip
 	case plan.Behind:
-		// Of a branch that stands on the line the reach is its place there: any other would take it backwards.
+		// Of a branch that stands on the line the reach is its place there: any other would move it backwards.
 		return d.line.sound && t.Tip != "" && t.Reach > 0 && (!onLine || place == t.Reach)
 	case plan.Beyond, plan.Diverged:
 		return d.line.sound && t.Tip != "" && !onLine
@@ -149,12 +149,12 @@ func blocked(reason string) ruling { return ruling{kind: plan.Blocked, reason: r
 // wait is for what time alone does not mend.
 func (d *branchCase) wait(reason string) ruling { return ruling{kind: plan.Waiting, reason: reason} }
 
-// waitOpen waits although the window is open; when it shuts, the branch is held instead.
+// waitOpen waits although the window is open; when it closes, the branch is held instead.
 func (d *branchCase) waitOpen(reason string) ruling {
 	return ruling{kind: plan.Waiting, reason: reason, wake: d.open.next, goes: d.target()}
 }
 
-// unobserved: the file names it, and nobody looked.
+// unobserved: the file names it, and it was not read.
 func unobserved(d *branchCase) (ruling, bool) {
 	if d.tracked != nil {
 		return ruling{}, false
@@ -180,7 +180,7 @@ func caseConflict(d *branchCase) (ruling, bool) {
 	return blocked(sayCaseConflict(d.name, d.tracked.CaseConflict)), true
 }
 
-// fought: somebody else keeps setting the status that lets it move. Writing against them for ever would help nobody.
+// fought: somebody else keeps setting the status that lets it move. To go on writing would help nobody.
 func fought(d *branchCase) (ruling, bool) {
 	context := plan.PromoteContextFor(d.name)
 	f, lost := d.j.fights.Lost("", context)
@@ -281,7 +281,7 @@ func refused(d *branchCase) (ruling, bool) {
 	return d.refusedTo(d.target())
 }
 
-// refusedTo blocks the move to a commit that GitHub refused, until it is tried again. While the window is shut that is at its
+// refusedTo blocks the move to a commit that GitHub refused, until it is tried again. While the window is closed that is at its
 // opening: people can fix it in the meantime. A branch that is restored waits for no window.
 func (d *branchCase) refusedTo(to plan.SHA) (ruling, bool) {
 	s, ok := d.j.stuck[position{d.name, d.tracked.Tip}]
@@ -317,12 +317,12 @@ func nextMinute(t time.Time) time.Time {
 	return t
 }
 
-func shut(d *branchCase) (ruling, bool) {
+func closed(d *branchCase) (ruling, bool) {
 	if d.open.Releasable {
 		return ruling{}, false
 	}
 	return ruling{
-		kind: plan.Held, reason: d.sayShut(), until: d.open.ReleasableChange, wake: d.open.next, goes: d.target(), why: d.skipped(),
+		kind: plan.Held, reason: d.sayHeld(), until: d.open.ReleasableChange, wake: d.open.next, goes: d.target(), why: d.skipped(),
 	}, true
 }
 

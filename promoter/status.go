@@ -54,7 +54,7 @@ func (j *judge) moves(cases []*branchCase) []plan.Move {
 }
 
 // withdrawals is for every green that would let a branch of cases move on the line where it may not move now. What stands at or
-// behind a branch lets it go nowhere. In mode observe nothing is locked by us, and git alone has no statuses.
+// behind a branch lets it move nowhere. In mode observe sluice locks nothing, and git alone has no statuses.
 func (j *judge) withdrawals(l *line, cases []*branchCase) []plan.SetStatus {
 	if j.observes() || l.NoChecks {
 		return nil
@@ -91,7 +91,7 @@ func (d *branchCase) locked(sha plan.SHA, place int) bool {
 	return place < d.ahead()
 }
 
-// ahead is how many commits of the line the branch could be moved to, by whoever may. Where that is not known it is reckoned from
+// ahead is how many commits of the line the branch could be moved to, by whoever may. Where that is not known it is counted from
 // the newest commit at which it is known to have stood, and without one it is all of them.
 func (d *branchCase) ahead() int {
 	t := d.tracked

@@ -137,8 +137,8 @@ func refusedIn(room int, reason string) string {
 // sentence is what GitHub says, without the full stop.
 func sentence(reason string) string { return strings.TrimRight(plan.Clean(reason), ".") }
 
-// sayShut names what shuts, until when, and why.
-func (d *branchCase) sayShut() string {
+// sayHeld names the windows that hold it, until when, and why.
+func (d *branchCase) sayHeld() string {
 	who, why := "", ""
 	switch o := d.open; {
 	case o.FrozenBy != "":

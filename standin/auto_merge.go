@@ -7,7 +7,7 @@ import (
 // Auto-merge: a person asks that GitHub merges a pull request once the base's rules allow it.
 // https://docs.github.com/en/pull-requests/collaborating-with-pull-requests/incorporating-changes-from-a-pull-request/automatically-merging-a-pull-request
 
-// ArmAutoMerge asks for an auto-merge, as whoever may write. A pull request that nothing stands against is refused, as GitHub does:
+// ArmAutoMerge enables auto-merge, which anybody may who may write. A pull request that could be merged at once is refused, as GitHub does:
 // it could be merged by hand.
 func (r *Repo) ArmAutoMerge(n int, by string, method Method) error {
 	r.mu.Lock()

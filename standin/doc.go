@@ -10,7 +10,7 @@
 // each such place names where that is known from. It can be slow, limited or broken on demand: see [Fault]. It keeps GitHub's limits: that of an hour always, the others where
 // Options.Limits sets them.
 //
-// Tests and the demo play people through the methods of [Repo]; whoever has only curl or git opens, merges and pushes over
+// Tests and the demo play people through the methods of [Repo]; users of curl or git open, merge and push over
 // HTTP with the token "person:LOGIN". It is not secure: anybody may claim any login, and the App has every permission that it
 // asks for. Forks share the base's repository under refs/forks/, and nothing survives [GitHub.Close] but the git repositories.
 //

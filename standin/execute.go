@@ -59,7 +59,7 @@ type selectionKey struct {
 	set  *ast.Selection
 }
 
-// object writes what is asked of an object; false if a field is missing that cannot be null, and then it wrote nothing.
+// object writes what is asked of an object, and reports whether it did: not if a field is missing that cannot be null.
 func (x *execution) object(o any, kind string, set ast.SelectionSet, path []any) bool {
 	start := x.out.Len()
 	x.out.WriteByte('{') // of a union nothing may be asked: no fragment fits
@@ -100,7 +100,7 @@ func (x *execution) fail(err error, f *ast.Field, path []any) {
 	x.errs = append(x.errs, e)
 }
 
-// value writes a value of a type; false if it must not be null and is.
+// value writes a value of a type, and reports whether it may stand: null may not where the type forbids it.
 func (x *execution) value(v any, t *ast.Type, set ast.SelectionSet, path []any) bool {
 	start, r := x.out.Len(), reflect.ValueOf(v)
 	whole := r.IsValid() && (r.Kind() != reflect.Pointer || !r.IsNil())

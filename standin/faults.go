@@ -184,14 +184,14 @@ func (g *GitHub) RequestLog() []Request {
 	return slices.Clone(g.log.list)
 }
 
-// ResetRequests starts counting anew.
+// ResetRequests starts the counts from zero.
 func (g *GitHub) ResetRequests() {
 	g.log.mu.Lock()
 	defer g.log.mu.Unlock()
 	g.log.counts, g.log.list = nil, nil
 }
 
-// harm answers a request that a fault is for; it gives false if the request is to be served as usual.
+// harm answers a request that a fault is for, and reports whether it did; else the request is served as usual.
 func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) bool {
 	if f.Status == 0 && f.Errors == nil {
 		return false

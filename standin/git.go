@@ -41,7 +41,7 @@ type gitDir struct {
 	logs    memo[historyKey, []string]
 }
 
-// Bounds on what is kept in memory of immutable objects, in entries; a full memo starts anew.
+// Bounds on what is kept in memory of immutable objects, in entries; a full memo is emptied.
 const (
 	maxCommits = 200_000
 	maxBases   = 100_000
@@ -160,7 +160,7 @@ func (d *gitDir) runIn(in io.Reader, env []string, args ...string) ([]byte, erro
 	return out.Bytes(), nil
 }
 
-// command is git in this repository, shut off from the settings of whoever runs the stand-in.
+// command is git in this repository, isolated from the settings of the user who runs the stand-in.
 func (d *gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "git", args...) // the arguments are the caller's literals and validated names
 	cmd.Dir = d.dir

@@ -159,7 +159,7 @@ func (h *hook) run(ctx context.Context) {
 	}
 }
 
-// sleep waits unless the context ends first.
+// sleep waits, and reports whether it did so to the end: the context may end first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

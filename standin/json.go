@@ -10,7 +10,7 @@ import (
 	gitobject "github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// The shapes of REST answers and webhooks: every field that GitHub's OpenAPI description demands, but for links that nobody reads.
+// The shapes of REST answers and webhooks: every field that GitHub's OpenAPI description demands, but for links that no client reads.
 
 // nodeID is a GraphQL global ID: opaque to clients.
 func nodeID(kind string, id any) string {

@@ -177,7 +177,7 @@ func (d *gitDir) line(base, head string) ([]*commit, error) {
 	return list, err
 }
 
-// fileChange is one changed file, in REST's words. How many lines changed is not counted: nobody asks.
+// fileChange is one changed file, in REST's words. Changed lines are not counted: no client reads them.
 type fileChange struct {
 	path, old string // old: of a rename
 	status    string // added, removed, modified, renamed, changed

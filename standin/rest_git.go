@@ -16,7 +16,7 @@ func (g *GitHub) gitRoutes() []route {
 	}
 }
 
-// hidden are refs that are the stand-in's own business.
+// hidden reports whether a ref is the stand-in's own, and is not listed.
 func hidden(name string) bool { return strings.HasPrefix(name, "refs/forks/") }
 
 // deleteRef deletes a branch; 422 if there is none. https://docs.github.com/en/rest/git/refs#delete-a-reference

@@ -35,7 +35,7 @@ const (
 	LimitConcurrent = "concurrent"
 )
 
-// secondary counts what each installation sent of late.
+// secondary counts what each installation sent within the last hour.
 type secondary struct {
 	Limits
 
@@ -120,7 +120,7 @@ func (s *secondary) enter(whose string) (leave func(), ok bool) {
 	}, true
 }
 
-// SetLimits sets other limits, and counts anew.
+// SetLimits sets other limits, and starts the counts from zero.
 func (g *GitHub) SetLimits(l Limits) {
 	s := &g.secondary
 	s.mu.Lock()

@@ -40,7 +40,7 @@ func (l *view) repository(a arguments) (*repository, error) {
 	return &repository{l, r, r.id}, nil
 }
 
-// repository is GraphQL's Repository; of the fork that a head stands in it has the base's content, of which nobody asks.
+// repository is GraphQL's Repository; of the fork that a head stands in it has the base's content, which no client reads.
 type repository struct {
 	view *view
 	r    *Repo

@@ -162,7 +162,7 @@ type TallyKey struct {
 	Context plan.Context
 }
 
-// Tally is how many statuses stand under a context of ours on a commit, whoever set them; 0: that is not known any more.
+// Tally is how many statuses stand under a context of ours on a commit, whoever set them; 0: no longer known.
 type Tally struct {
 	TallyKey
 	Count int

@@ -2,13 +2,13 @@
 //
 // # Model
 //
-// GitHub is the truth for pull requests, branches and for whatever shuts. The store keeps only what GitHub cannot be asked
+// GitHub is the truth for pull requests, branches and for whatever holds a change. The store keeps only what GitHub cannot be asked
 // for: when each repository is due for a look, which deliveries were seen, merge groups that wait for an answer, old names
 // of renames, what GitHub refused, what was put right, what was merged, when a head was first seen, which branches the default
 // branch's file called windowed when it could last be read, where each of them was last seen and how we moved it last, what Flux
 // reported by its events, our successes that are still to be taken back (debts), how many statuses stand where we set some, the
 // last plan of each repository for people to read, and the history of every action with its reason. Losing the file loses history:
-// a head that was forgotten settles anew, a refusal is tried once more, a repository is looked at again, older versions of its file
+// a head that was forgotten waits again until it is settled, a refusal is tried once more, a repository is looked at again, older versions of its file
 // are read from its history, and a windowed branch that is deleted before it was seen again is made at its opening like one that
 // never was. Of debts, those on open and recently closed pull requests are found again; a success on another commit stays.
 //

@@ -20,7 +20,7 @@ func explain(err error) error {
 	return err
 }
 
-// Cause is what is wrong with the database, in words that name neither a file nor a repository: whoever reaches a public address may read them.
+// Cause is what is wrong with the database, in words that name neither a file nor a repository: they are shown on a public address.
 func Cause(err error) string {
 	for _, cause := range []error{ErrFull, ErrReadOnly, ErrLocked, ErrCorrupt, ErrGone, ErrClosed} {
 		if errors.Is(err, cause) {

@@ -21,7 +21,7 @@ const (
 	LiveMergeAge = time.Hour
 	// ListsKept is how many lists of one repository are kept.
 	ListsKept = 2000
-	// ListBytes is the longest list that is kept: GitHub's 3,000 files with long names. A longer one is asked for anew.
+	// ListBytes is the longest list that is kept: GitHub's 3,000 files with long names. A longer one is read again.
 	ListBytes = 4 << 20
 	// ActAge and ActsKept bound the history of one repository; the stricter counts.
 	ActAge = 400 * 24 * time.Hour
@@ -38,7 +38,7 @@ const (
 	// PageVerdicts is how many verdicts of one repository are kept with the last plan.
 	PageVerdicts = 2000
 	// BranchAge is how long the value of a windowed branch is kept that no look found in the file. It counts by the looks at
-	// its repository, not by the clock: a service that was shut for long forgets nothing.
+	// its repository, not by the clock: a service that was stopped for long forgets nothing.
 	// A name that comes back after that is a new branch.
 	BranchAge = 7 * 24 * time.Hour
 	// BranchesKept is how many windowed branches of one repository are kept, with those that left the file: ten times what a
@@ -48,11 +48,11 @@ const (
 	StuckAge = 7 * 24 * time.Hour
 	// ReportAge is how long a report by Flux is kept that was not repeated: a Kustomization repeats it at each reconciliation.
 	ReportAge = 30 * 24 * time.Hour
-	// ReportsKept is how many reports of one repository are kept, those that were heard of last.
+	// ReportsKept is how many reports of one repository are kept, the latest.
 	ReportsKept = 5000
 	// ReportBytes is the longest text of a report that is kept whole: a reason shows 140 characters at most.
 	ReportBytes = 400
-	// DebtAge is how long a debt that no instant ends is kept: a success on a head that nobody opens again.
+	// DebtAge is how long a debt that no instant ends is kept: a success on a head that is not opened again.
 	DebtAge = 400 * 24 * time.Hour
 	// DebtsKept is how many debts without an end are kept of one repository, the latest.
 	DebtsKept = 10000
@@ -71,7 +71,7 @@ const (
 	// headTouch is how stale "last seen" of a head may become before it is written again: a look at an unchanged repository
 	// writes nothing.
 	headTouch = 24 * time.Hour
-	// branchTouch is the same of "last seen" of a windowed branch, and reportTouch of "last heard" of a report.
+	// branchTouch is the same of "last seen" of a windowed branch, and reportTouch of the instant at which a report last arrived.
 	branchTouch = 24 * time.Hour
 	reportTouch = 24 * time.Hour
 	// reportReword is how long another text of the same failure waits before it counts: texts tell how long things took.

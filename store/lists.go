@@ -39,7 +39,7 @@ func (r *Reader) list(ctx context.Context, repo plan.Repo, mergeBase, head plan.
 }
 
 // KeepList keeps a complete list of files for (merge base, head). A list over ListBytes, or with a name that is not valid
-// UTF-8 and would come back as another name, is not kept: it is asked for anew.
+// UTF-8 and would come back as another name, is not kept: it is read again.
 func (s *Store) KeepList(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA, files []plan.File) error {
 	if mergeBase == "" || head == "" || !faithful(files) {
 		return nil // "" means unknown: such a list could be taken for another's

@@ -132,7 +132,7 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 		id, string(plan.ForGroup), micros(at.Add(-GroupAge)))
 }
 
-// FirstSeen tells when heads were first seen, of those that were.
+// FirstSeen gives when heads were first seen, of those that were.
 func (r *Reader) FirstSeen(ctx context.Context, repo plan.Repo, heads []plan.SHA) (map[plan.SHA]time.Time, error) {
 	seen, _, err := r.seen(ctx, repo, heads, time.Time{})
 	if err != nil {
@@ -141,7 +141,7 @@ func (r *Reader) FirstSeen(ctx context.Context, repo plan.Repo, heads []plan.SHA
 	return seen, nil
 }
 
-// SeeHeads remembers that heads stand open at an instant, and tells when each was first seen: the instant given for one
+// SeeHeads remembers that heads stand open at an instant, and gives when each was first seen: the instant given for one
 // that is new. Seeing what was seen within a day writes nothing. The repository becomes known if it is not.
 func (s *Store) SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, error) {
 	seen, stale, err := s.seen(ctx, repo, heads, at)

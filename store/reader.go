@@ -36,7 +36,7 @@ func openAlone(ctx context.Context, path string) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	// A file without our tables (empty, or another program's) is told now, not at the first question.
+	// A file without our tables (empty, or another program's) is reported now, not by the first query.
 	if _, err := r.read.ExecContext(ctx, "SELECT 1 FROM repositories LIMIT 1"); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}

@@ -89,7 +89,7 @@ func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at ti
 	return true, fewerReports(ctx, tx, id)
 }
 
-// fewerReports keeps the ReportsKept that were heard of last.
+// fewerReports keeps the latest ReportsKept.
 func fewerReports(ctx context.Context, tx *session, id int64) error {
 	var n int
 	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM reports WHERE repo = ?`, id).Scan(&n); err != nil || n <= ReportsKept {
@@ -100,7 +100,7 @@ func fewerReports(ctx context.Context, tx *session, id int64) error {
 	return err
 }
 
-// lastReport is what is kept of the same branch and object, and when it was last heard.
+// lastReport is what is kept of the same branch and object, and when it last arrived.
 func lastReport(ctx context.Context, q querier, id int64, r plan.Report) (old plan.Report, reportedAt time.Time, err error) {
 	old = plan.Report{Branch: r.Branch, Object: r.Object}
 	var at, last sql.NullInt64
@@ -110,7 +110,7 @@ func lastReport(ctx context.Context, q querier, id int64, r plan.Report) (old pl
 	return old, instant(last), err
 }
 
-// isTracked reports whether a look has seen the branch as a windowed one. What Flux says of others is nobody's business here,
+// isTracked reports whether a look has seen the branch as a windowed one. What Flux says of others does not concern sluice,
 // and anybody's names would fill the table.
 func isTracked(ctx context.Context, q querier, id int64, b plan.Branch) (bool, error) {
 	var n int

@@ -90,7 +90,7 @@ type row struct {
 }
 
 // find gives our row of a repository, or sql.ErrNoRows. A row of the same name counts only where the two numbers do not
-// contradict each other: a repository that was deleted and made anew is another one.
+// contradict each other: a repository that was deleted and created again is another one.
 func find(ctx context.Context, q querier, r plan.Repo) (row, error) {
 	var found row
 	if r.ID != 0 {

@@ -57,7 +57,7 @@ func (c *Calendar) Cutoff(n Name) time.Duration {
 	return 0
 }
 
-// At answers for one window at one instant. Fail closed: an unknown window is shut for ever.
+// At answers for one window at one instant. Fail closed: an unknown window is closed for ever.
 func (c *Calendar) At(n Name, t time.Time) State {
 	w := c.windows[n]
 	if w == nil {

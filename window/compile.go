@@ -206,9 +206,9 @@ func compileDates(spec Spec, r *report) []span {
 	return union(out)
 }
 
-// addFreezes compiles the freezes into the windows that they shut.
+// addFreezes compiles the freezes into the windows that they close.
 func (c *Calendar) addFreezes(freezes []Freeze) (problems []Problem, failed bool) {
-	shut := make(map[Name][]frost)
+	closed := make(map[Name][]frost)
 	for i, f := range freezes {
 		r := &report{freeze: i}
 		v := compileFreeze(f, r)
@@ -222,7 +222,7 @@ func (c *Calendar) addFreezes(freezes []Freeze) (problems []Problem, failed bool
 			names = c.names
 		}
 		for _, n := range names {
-			shut[n] = append(shut[n], v)
+			closed[n] = append(closed[n], v)
 		}
 		f.Windows = slices.Clone(f.Windows)
 		c.freezes = append(c.freezes, f)
@@ -232,7 +232,7 @@ func (c *Calendar) addFreezes(freezes []Freeze) (problems []Problem, failed bool
 	if failed {
 		return problems, true
 	}
-	for n, all := range shut {
+	for n, all := range closed {
 		c.windows[n].frosts = frosts(all)
 	}
 	return problems, false

@@ -157,7 +157,7 @@ func FuzzJoint(f *testing.F) {
 				shut = append(shut, name)
 			}
 		}
-		if fmt.Sprint(shut) != fmt.Sprint(j.Shut) || j.Releasable != (len(shut) == 0) {
+		if fmt.Sprint(shut) != fmt.Sprint(j.Closed) || j.Releasable != (len(shut) == 0) {
 			t.Fatalf("at %s: %+v, but shut are %s", at, j, shut)
 		}
 		if j.Until.IsZero() {

@@ -17,7 +17,7 @@ type jointAnswer struct {
 
 // Joint answers for several windows that must all be releasable. Until is, while they are not, the first instant at which
 // all are, looked for up to Horizon after the UTC day of t; while they are, the earliest end. Without names the answer is
-// releasable for ever. Fail closed: an unknown name is never releasable. Shut is shared and must not be changed.
+// releasable for ever. Fail closed: an unknown name is never releasable. Closed is shared and must not be changed.
 func (c *Calendar) Joint(ns []Name, t time.Time) Joint {
 	x := instantOf(t)
 	known := c.joints.Load()
@@ -55,7 +55,7 @@ func (c *Calendar) joint(ns []Name, x instant) jointAnswer {
 		w := c.windows[n]
 		if w == nil {
 			unknown = true
-			out.joint.Shut = append(out.joint.Shut, n)
+			out.joint.Closed = append(out.joint.Closed, n)
 			continue
 		}
 		s := w.at(x).state
@@ -63,13 +63,13 @@ func (c *Calendar) joint(ns []Name, x instant) jointAnswer {
 			out.until = min(out.until, instantOf(s.Next))
 		}
 		if !s.Releasable {
-			out.joint.Shut = append(out.joint.Shut, n)
+			out.joint.Closed = append(out.joint.Closed, n)
 		} else if !s.ReleasableChange.IsZero() {
 			until = min(until, instantOf(s.ReleasableChange))
 		}
 	}
 	switch {
-	case len(out.joint.Shut) == 0:
+	case len(out.joint.Closed) == 0:
 		out.joint.Releasable, out.joint.Until = true, until.time()
 	case !unknown:
 		out.joint.Until = c.nextTogether(ns, x).time()
@@ -108,7 +108,7 @@ const (
 
 // EverTogether reports whether all windows are open at one instant at all: within Horizon of a fixed instant, or in a written
 // date of one of them. Freezes do not count, and no clock is read. False with an unknown name. Where the search ends early
-// it says yes: whoever asks at an instant is told that they are shut then.
+// it says yes: whoever asks at an instant is told that they are closed then.
 func (c *Calendar) EverTogether(ns []Name) bool { return !c.NeverTogether([][]Name{ns})[0] }
 
 // NeverTogether tells of each of several lists whether its windows are never open together, as EverTogether does. The work

@@ -62,8 +62,8 @@ func TestJoint(t *testing.T) {
 			} else {
 				got += j.Until.In(zone(t, "Europe/Berlin")).Format("02T15:04")
 			}
-			if len(j.Shut) > 0 {
-				got += ": " + strings.Trim(fmt.Sprint(j.Shut), "[]")
+			if len(j.Closed) > 0 {
+				got += ": " + strings.Trim(fmt.Sprint(j.Closed), "[]")
 			}
 			if got != strings.TrimSpace(cells[2]) {
 				t.Errorf("%s\n%s got %s", line, strings.Repeat(" ", 33), got)

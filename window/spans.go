@@ -39,7 +39,7 @@ func firstSpan(spans []span, x instant) (span, bool) {
 	return spans[i], true
 }
 
-// frost is a stretch of time in which the same freeze shuts a window.
+// frost is a stretch of time in which the same freeze closes a window.
 type frost struct {
 	span
 	by string

@@ -16,7 +16,7 @@
 // state holds until the instant that it names, and changes there; what is releasable is open, and what is open is not frozen.
 //
 // How it fails: closed. Nothing compiles halfway: [New] gives a calendar or the problems, each with the field that it is
-// about. A name that no calendar knows is shut for ever, and so is every window beyond the year 9999. The text of a file
+// about. A name that no calendar knows is closed for ever, and so is every window beyond the year 9999. The text of a file
 // is bounded and never makes anything here panic.
 package window
 
@@ -25,7 +25,7 @@ import "time"
 // Name is the name of a window as the repository's file spells it; case counts.
 type Name string
 
-// Live is the reserved window that is always open. Only a freeze that names it shuts it.
+// Live is the reserved window that is always open. Only a freeze that names it closes it.
 const Live Name = "live"
 
 // DefaultCutoff is how long before its close a window stops releasing when its file does not say.
@@ -47,7 +47,7 @@ type Spec struct {
 // Span is an interval as a person wrote it.
 type Span struct{ From, Until Moment }
 
-// Freeze is an interval in which windows are shut whatever their schedule.
+// Freeze is an interval in which windows are closed whatever their schedule.
 type Freeze struct {
 	Name, Reason string
 	Zone         *time.Location // of instants without an offset
@@ -61,7 +61,7 @@ type Interval struct{ From, Until time.Time }
 // State is all that can be asked of one window at one instant. Instants are UTC.
 type State struct {
 	Open             bool
-	Since            time.Time // when the present open interval began; zero while shut, and out of sight
+	Since            time.Time // when the present open interval began; zero while closed, and out of sight
 	Until            time.Time // the next change of Open; zero: none in sight
 	Releasable       bool      // open, not frozen, and more than the cutoff before the close
 	ReleasableChange time.Time // the next change of Releasable: its end while it holds, else when it begins; zero: none in sight
@@ -73,5 +73,5 @@ type State struct {
 type Joint struct {
 	Releasable bool      // every one is releasable
 	Until      time.Time // the next change of Releasable; zero: none within the horizon
-	Shut       []Name    // those that are not releasable at the instant, in the order asked
+	Closed     []Name    // those that are not releasable at the instant, in the order asked
 }

@@ -70,7 +70,7 @@ func (d *demo) prepare(opening time.Time) (map[string]string, error) {
 }
 
 // openingMinute is the minute from which on the window opens every demoCycle: the next full one that leaves time to watch what
-// waits. The cycle is long enough that the window is shut until then.
+// waits. The cycle is long enough that the window is closed until then.
 func openingMinute(now time.Time) time.Time {
 	next := now.UTC().Truncate(time.Minute).Add(time.Minute)
 	if next.Sub(now) < demoHold {

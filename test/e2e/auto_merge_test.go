@@ -9,6 +9,7 @@ import (
 // A person armed GitHub's auto-merge, which merges as soon as our status is green: with another method than the file's the pull
 // request waits until it is disarmed, with the file's own it is merged, by whoever is quicker.
 func TestAutoMergeOfAPerson(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, rules(openForYears))
 	other, same := w.open("other", "apps/a-rw/x"), w.open("same", "apps/a-rt/x")
 	w.must(w.repo.ArmAutoMerge(other, "alice", standin.Squash))

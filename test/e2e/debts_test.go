@@ -17,10 +17,10 @@ const statusMode = "  settle: 0s\n  window: status\n"
 // is green. It gives the instant at which the window is shut again.
 func (w *world) openUntil(green func() bool) (shut time.Time) {
 	w.t.Helper()
-	for lasts := 24 * time.Second; lasts < 2*patience; lasts *= 2 {
+	for lasts := 12 * time.Second; lasts < 2*patience; lasts *= 2 {
 		from := time.Now().Truncate(time.Second)
 		shut = from.Add(lasts)
-		w.write(asked(dates(lasts/4, opening{from, shut}), statusMode))
+		w.write(asked(dates(lasts/2, opening{from, shut}), statusMode))
 		for ; time.Now().Before(shut); <-time.After(50 * time.Millisecond) {
 			if green() {
 				return shut

@@ -88,7 +88,9 @@ func TestWrongSetup(t *testing.T) {
 			}
 			f.silent.Store(false)
 			w.eventually("/readyz is 200", func() bool { code, _ := get(t, p.base()+"/readyz"); return code == http.StatusOK })
-			if text := p.text(); strings.Count(text, `"level":"ERROR"`) != 1 || strings.Count(text, "repositories are listed again") != 1 {
+			const again = "repositories are listed again"
+			w.eventually("the log says so", func() bool { return strings.Contains(p.text(), again) }) // it is read after /readyz
+			if text := p.text(); strings.Count(text, `"level":"ERROR"`) != 1 || strings.Count(text, again) != 1 {
 				t.Errorf("the log once it is well again:\n%s", text)
 			}
 		})

@@ -35,8 +35,11 @@ const (
 	patience = 3 * time.Minute
 )
 
-// binary is built once, with the race detector if the tests have it.
-var binary string
+// binary is built once, with the race detector if the tests have it; shipped is without, and is built once a test asks for it.
+var (
+	binary  string
+	shipped func() (string, error)
+)
 
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -53,14 +56,24 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	binary = filepath.Join(dir, "sluice")
-	args := append([]string{"build", "-tags=nomsgpack", "-o", binary}, buildFlags...)
-	build := exec.Command("go", append(args, "../../cmd/sluice")...)
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)
+	if binary, err = build(filepath.Join(dir, "sluice"), buildFlags...); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	shipped = func() (string, error) { return binary, nil }
+	if len(buildFlags) > 0 {
+		shipped = sync.OnceValues(func() (string, error) { return build(filepath.Join(dir, "shipped")) })
+	}
 	return m.Run()
+}
+
+// build builds the command, and gives its path.
+func build(path string, flags ...string) (string, error) {
+	args := append([]string{"build", "-tags=nomsgpack", "-o", path}, flags...)
+	if out, err := exec.Command("go", append(args, "../../cmd/sluice")...).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return path, nil
 }
 
 // world is a stand-in GitHub with one repository, and the means to start the service against it.

@@ -71,7 +71,11 @@ func ValidateQuery(text string) error {
 	return err
 }
 
+// parse reads and validates a query. Clients have few texts, which the whole process reads once: documents are never written to.
 func (s *spec) parse(text string) (*ast.QueryDocument, error) {
+	if known, ok := s.valid.Load(text); ok {
+		return known.(*ast.QueryDocument), nil
+	}
 	doc, err := parser.ParseQuery(&ast.Source{Name: "query", Input: text})
 	if err != nil {
 		return nil, fmt.Errorf("parse query: %w", err)
@@ -79,6 +83,7 @@ func (s *spec) parse(text string) (*ast.QueryDocument, error) {
 	if errs := validator.ValidateWithRules(s.schema, doc, rules.NewDefaultRules()); len(errs) > 0 {
 		return nil, fmt.Errorf("validate query: %w", errors.Join(errs.Unwrap()...))
 	}
+	s.valid.Store(text, doc)
 	return doc, nil
 }
 

@@ -26,10 +26,11 @@ var openapiGz []byte
 //go:embed graphql/schema.graphql.gz
 var graphqlGz []byte
 
-// spec is both descriptions, ready to check against. It is immutable.
+// spec is both descriptions, ready to check against. Only what is known of queries grows.
 type spec struct {
 	router routers.Router
 	schema *ast.Schema
+	valid  sync.Map // a query's text → its *ast.QueryDocument
 }
 
 // load reads the descriptions once in a process: that takes a fifth of a second.
