@@ -1,0 +1,293 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// survey is what a repository's first file is made of.
+type survey struct {
+	paths    []string
+	tree     *graph.Tree
+	clusters []graph.Cluster
+	windows  []firstWindow
+	preset   layout.Preset
+	shape    *layout.Layout // the preset alone: what directory names say
+	branches []firstBranch
+	evidence bool             // something in the tree says what is windowed
+	notes    []string         // what was not understood
+	needs    map[string]needs // of each file that a cluster reads
+	rules    []firstRule
+	side     needs    // of the preset
+	zone     string   // of the file
+	gone     []string // targets of jobs that stand in no file
+}
+
+// firstBranch is a windowed branch: one that a cluster's Kustomizations track already.
+type firstBranch struct {
+	name, from, window, at string
+}
+
+// needs is what must be open for a file: windows, and branches that hold it.
+type needs struct {
+	windows, branches []string
+	live              bool
+	preset            bool // the preset says what
+}
+
+// sorted is needs in order, each once.
+func (n needs) sorted() needs {
+	slices.Sort(n.windows)
+	slices.Sort(n.branches)
+	n.windows, n.branches = slices.Compact(n.windows), slices.Compact(n.branches)
+	return n
+}
+
+// look surveys a repository. main is the default branch.
+func look(tree *graph.Tree, paths []string, main string) *survey {
+	s := &survey{paths: paths, tree: tree, clusters: tree.Clusters(nil)}
+	s.windows, s.notes = gather(s.withJobs())
+	s.preset, s.shape = presetOf(paths)
+	s.findBranches(main)
+	s.evidence = len(s.windows) > 0 || len(s.branches) > 0 || s.preset != layout.NoPreset
+	if len(s.windows) == 0 {
+		s.windows = []firstWindow{{name: "maintenance-window", open: "0 8 * * MON", close: "0 16 * * THU", placeholder: true}}
+		for _, c := range s.windowed() {
+			s.windows[0].clusters = append(s.windows[0].clusters, c.Name)
+		}
+	}
+	for i := range s.branches {
+		b := &s.branches[i]
+		b.window = s.windowOf(b.window).name
+	}
+	s.findNeeds()
+	s.findRules()
+	for _, p := range tree.Problems {
+		s.notes = append(s.notes, strings.TrimPrefix(p.Place.String()+": "+p.Text, ": "))
+	}
+	return s
+}
+
+// withJobs is the clusters; where none of them applies a CronJob that opens windows, all objects of the tree together count as one's.
+func (s *survey) withJobs() []graph.Cluster {
+	for _, c := range s.clusters {
+		if windows, notes := windowsOf(c); len(windows)+len(notes) > 0 {
+			return s.clusters
+		}
+	}
+	return []graph.Cluster{{Objects: s.tree.Objects()}}
+}
+
+// presetOf is the preset that windows most of a tree's files, and its layout alone.
+func presetOf(paths []string) (layout.Preset, *layout.Layout) {
+	best, most, shape := layout.NoPreset, 0, (*layout.Layout)(nil)
+	for _, p := range []layout.Preset{layout.RTRW, layout.RTMW, layout.LiveWindow} {
+		l, problems := layout.New(layout.Spec{Preset: p, Side: []layout.Release{"window"}, Windows: []string{"window"}})
+		if l == nil || len(problems) > 0 {
+			continue
+		}
+		windowed, live := 0, 0
+		for _, file := range paths {
+			switch releases := l.Classify(file).Releases; {
+			case slices.Contains(releases, "window"):
+				windowed++
+			case slices.Contains(releases, layout.Live):
+				live++
+			}
+		}
+		if windowed > most && live > 0 {
+			best, most, shape = p, windowed, l
+		}
+	}
+	return best, shape
+}
+
+// bySuffix is what the preset says of a path: windowed, live, or nothing.
+func (s *survey) bySuffix(p string) (windowed, live bool) {
+	if s.shape == nil {
+		return false, false
+	}
+	releases := s.shape.Classify(p).Releases
+	return slices.Contains(releases, "window"), slices.Contains(releases, layout.Live)
+}
+
+// findBranches finds the branches of this repository that Kustomizations track beside the root's own, where what they read is in this tree: a
+// branch with other content, such as a tenant's, is none that anything could be promoted to.
+func (s *survey) findBranches(main string) {
+	for _, c := range s.clusters {
+		from := cmp.Or(c.Branch, main, "main")
+		for _, k := range c.Kustomizations {
+			if k.Source == nil || !k.Here || c.URL == "" {
+				continue
+			}
+			b := k.Source.Follows()
+			at := fmt.Sprintf("%s: GitRepository %s", k.Source.RefLine, k.Source.Name)
+			same := func(o firstBranch) bool { return strings.EqualFold(o.name, b) }
+			switch {
+			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${") || slices.ContainsFunc(s.branches, same):
+			case len(k.Reads) == 0:
+				s.note("%s tracks %s, a branch of this repository, for a path that this tree does not have (%s): it is no windowed branch", at, b, k.Path)
+			case !validBranch(b, from):
+				s.note("%s tracks %q, which is no name that a branch may have here", at, b)
+			default:
+				s.branches = append(s.branches, firstBranch{name: b, from: from, window: c.Name, at: at})
+			}
+		}
+	}
+}
+
+// note keeps something that was not understood, once.
+func (s *survey) note(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(s.notes, text) {
+		s.notes = append(s.notes, text)
+	}
+}
+
+// validBranch reports whether the file may have a branch.
+func validBranch(name, from string) bool {
+	var y yamlText
+	y.line(0, "version: 1\nbranches:")
+	y.line(1, "- {name: %s, from: %s, window: live}", value(name), value(from))
+	policy, _ := config.Parse([]byte(y.String()))
+	return policy != nil
+}
+
+// windowOf is the window of a cluster: its own first one, else the first of all.
+func (s *survey) windowOf(cluster string) firstWindow {
+	for _, w := range s.windows {
+		if slices.Contains(w.clusters, cluster) {
+			return w
+		}
+	}
+	return s.windows[0]
+}
+
+// productive finds the names of clusters and directories where what goes wrong is felt.
+var productive = regexp.MustCompile(`(?i)(^|[^a-z])(prod|production|prd|live)($|[^a-z])`)
+
+// windowed is the clusters that a file should hold where nothing says so: those that are called production, or all if none is.
+func (s *survey) windowed() []graph.Cluster {
+	out := slices.DeleteFunc(slices.Clone(s.clusters), func(c graph.Cluster) bool {
+		return !productive.MatchString(c.Name) && !productive.MatchString(c.Path)
+	})
+	if len(out) == 0 {
+		return s.clusters
+	}
+	return out
+}
+
+// held is what holds an entry of a cluster; live: nothing does.
+func (s *survey) held(c graph.Cluster, k *graph.Kustomization) needs {
+	if k.Source != nil {
+		for _, b := range s.branches {
+			if b.name == k.Source.Follows() && k.Here {
+				return needs{branches: []string{b.name}}
+			}
+		}
+	}
+	targeted := false
+	for _, w := range s.windows {
+		if !slices.Contains(w.clusters, c.Name) && !slices.Contains(w.clusters, "") {
+			continue
+		}
+		for _, t := range w.targets {
+			targeted = targeted || s.known(c, t)
+			if means(t, k) {
+				return needs{windows: []string{w.name}}
+			}
+		}
+	}
+	windowed, _ := s.bySuffix(path.Join(k.Path, "x"))
+	own := slices.ContainsFunc(s.windows, func(w firstWindow) bool { return slices.Contains(w.clusters, c.Name) })
+	if windowed || own && !targeted && s.preset == layout.NoPreset && len(s.branches) == 0 {
+		return needs{windows: []string{s.windowOf(c.Name).name}}
+	}
+	return needs{live: true}
+}
+
+// means reports whether a job's target is a Kustomization.
+func means(target string, k *graph.Kustomization) bool {
+	return target == k.Name || target == k.Namespace+"/"+k.Name
+}
+
+// known reports whether a cluster has what a job suspends.
+func (s *survey) known(c graph.Cluster, target string) bool {
+	return slices.ContainsFunc(c.Kustomizations, func(k *graph.Kustomization) bool { return means(target, k) })
+}
+
+// findNeeds sums up what each file needs: the union over the entries that read it. What a root reads itself, and the files that define or
+// patch a windowed entry or its source, are applied from the branch that Flux follows, at once: they need the window, not the branch.
+func (s *survey) findNeeds() {
+	s.needs = map[string]needs{}
+	for _, c := range s.clusters {
+		holds := map[string]bool{} // windows of this cluster
+		define := map[string]bool{}
+		for _, k := range c.Kustomizations {
+			h := s.held(c, k)
+			if k.Path == c.Path {
+				continue // the root itself
+			}
+			s.need(h, k.Reads...)
+			if h.live {
+				continue
+			}
+			for _, w := range s.windowsOfNeeds(h) {
+				holds[w] = true
+			}
+			define[k.File], define[k.PathLine.File] = true, true
+			if k.Source != nil {
+				define[k.Source.File] = true
+			}
+		}
+		root := needs{windows: slices.Sorted(maps.Keys(holds)), live: len(holds) == 0}
+		if len(c.Kustomizations) == 0 && !s.evidence {
+			root = needs{windows: []string{s.windowOf(c.Name).name}}
+		}
+		s.need(root, c.Reads...)
+		delete(define, "")
+		s.need(root, slices.Sorted(maps.Keys(define))...)
+		s.absent(c)
+	}
+}
+
+// windowsOfNeeds is the windows that hold something, those of its branches among them.
+func (s *survey) windowsOfNeeds(n needs) []string {
+	out := slices.Clone(n.windows)
+	for _, b := range s.branches {
+		if slices.Contains(n.branches, b.name) {
+			out = append(out, b.window)
+		}
+	}
+	return out
+}
+
+// absent notes what a cluster's jobs suspend and no file defines.
+func (s *survey) absent(c graph.Cluster) {
+	for _, w := range s.windows {
+		for _, t := range w.targets {
+			if slices.Contains(w.clusters, c.Name) && !s.known(c, t) && !slices.Contains(s.gone, t) {
+				s.gone = append(s.gone, t)
+			}
+		}
+	}
+}
+
+// need adds to what files need.
+func (s *survey) need(n needs, files ...string) {
+	for _, f := range files {
+		was := s.needs[f]
+		was.windows = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(was.windows), n.windows...))))
+		was.branches = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(was.branches), n.branches...))))
+		was.live = was.live || n.live
+		s.needs[f] = was
+	}
+}
