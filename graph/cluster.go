@@ -101,7 +101,7 @@ func (t *Tree) bootstrapped(all Objects) []Cluster {
 func (t *Tree) directories(found []Cluster) []Cluster {
 	read := map[string]bool{}
 	for _, c := range found {
-		for _, file := range c.files() {
+		for _, file := range c.Files() {
 			for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 				read[dir] = true
 			}
@@ -291,8 +291,8 @@ func (c *Cluster) rootSource() {
 	}
 }
 
-// files is every file that a cluster is known to read.
-func (c *Cluster) files() []string {
+// Files is every file of the tree that the cluster is known to read, sorted.
+func (c Cluster) Files() []string {
 	out := slices.Clone(c.Reads)
 	for _, k := range c.Kustomizations {
 		out = append(out, k.Reads...)
@@ -301,8 +301,19 @@ func (c *Cluster) files() []string {
 	return slices.Compact(out)
 }
 
-// Files is every file of the tree that the cluster is known to read, sorted.
-func (c Cluster) Files() []string { return c.files() }
+// Reads is the files that a Flux Kustomization with a path would read, sorted, as far as they are known: of directories whose Kustomization
+// stands in no file.
+func (t *Tree) Reads(dirs ...string) []string {
+	w := &walk{tree: t, patches: map[patchKey]change{}}
+	var out []string
+	for _, dir := range dirs {
+		l := w.newLoad()
+		l.entry(clean(dir))
+		out = append(out, sortedKeys(l.files)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
 
 // scp is how ssh names a repository without a scheme.
 var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)

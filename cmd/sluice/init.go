@@ -216,8 +216,8 @@ func (e *env) showInit(v initView, call initCall) error {
 		out = e.stderr
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: written%s\n", shown(v.File), counted(len(v.Notes), "; 1 thing was not understood and stands in it as a comment",
-		"; %d things were not understood and stand in it as comments"))
+	fmt.Fprintf(&b, "%s: written%s\n", shown(v.File), counted(len(v.Notes), "; 1 thing to look at stands in it as a comment",
+		"; %d things to look at stand in it as comments"))
 	if len(v.Clusters) == 0 {
 		fmt.Fprintf(&b, "no cluster was found: name them under `clusters`\n")
 	}
@@ -243,7 +243,8 @@ Next:
   1. review the file: the hours, and what is live
   2. sluice check             whenever you changed it
   3. commit it to the default branch
-  4. install the App: docs/install.md. mode: observe holds nothing; mode: enforce does
+  4. install the App (docs/install.md); mode: observe holds nothing, mode: enforce does
+  Without a service: sluice render suspend or flux prints manifests, sluice promote moves branches from CI
 `
 
 // foundWords is how a cluster was found.
@@ -261,6 +262,7 @@ func (s *survey) text() string {
 	y.line(0, "version: 1")
 	y.line(0, "mode: observe # statuses say what would be held, and nothing is held; enforce holds, and merges what may go")
 	y.line(0, "%s", s.zoneLine())
+	y.line(0, "# pull_requests: {live: status, window: status} # under enforce: people merge, and sluice only says what may go")
 	y.line(0, "")
 	s.writeWindows(&y)
 	y.line(0, "")
@@ -333,7 +335,7 @@ func (w firstWindow) write(y *yamlText, zone string) {
 	y.line(1, "%s:", value(w.name))
 	y.line(2, "open: %s", quoteAlways(w.open))
 	if w.duration != "" {
-		y.line(2, "duration: %s", value(w.duration))
+		y.line(2, "duration: %s", w.duration)
 	} else {
 		y.line(2, "close: %s", quoteAlways(w.close))
 	}
@@ -349,9 +351,13 @@ func (s *survey) writeLayout(y *yamlText) {
 	if s.preset != layout.NoPreset {
 		y.line(1, "preset: %s # by the names of directories", s.preset)
 		if len(s.side.branches) > 0 {
-			y.line(1, "branches: %s # windowed changes are merged at once; these branches hold them", values(s.side.branches))
+			y.line(1, "branches: %s # windowed changes are merged at once; these branches hold them", values(branchGlobs(s.side.branches)))
 		} else {
-			y.line(1, "window: %s", value(s.side.windows[0]))
+			more := ""
+			if len(s.rules) > 0 && s.rules[len(s.rules)-1].last {
+				more = " # where the rules say nothing else"
+			}
+			y.line(1, "window: %s%s", value(s.side.windows[0]), more)
 		}
 	}
 	if len(s.rules) == 0 {
@@ -382,9 +388,25 @@ func (n needs) release() string {
 	case len(n.windows) > 1:
 		return values(n.windows) + " # all of them must be open"
 	case len(n.branches) > 0:
-		return "{branches: " + values(n.branches) + "}"
+		return "{branches: " + values(branchGlobs(n.branches)) + "}"
+	case n.ignore:
+		return "ignore"
 	}
 	return "live"
+}
+
+// allBranches is the pattern for more branches than a rule may name.
+const allBranches = "rw/*"
+
+// branchGlobs is patterns that mean branches.
+func branchGlobs(names []string) []string {
+	out := make([]string, len(names))
+	for i, name := range names {
+		if out[i] = name; name != allBranches { // which is no name that a branch may have
+			out[i] = globText(name)
+		}
+	}
+	return out
 }
 
 func (s *survey) writeClusters(y *yamlText) {
@@ -392,13 +414,17 @@ func (s *survey) writeClusters(y *yamlText) {
 		return
 	}
 	y.line(0, "")
-	y.line(0, "clusters:")
+	y.line(0, "clusters: # what Flux is pointed at in each")
 	for _, c := range s.clusters {
-		branch := ""
-		if c.Branch != "" && validBranch("rw/x", c.Branch) {
-			branch = ", branch: " + value(c.Branch)
+		entry := fmt.Sprintf("name: %s, path: %s", value(c.Name), value(c.Path))
+		if whole := entry + ", branch: " + value(c.Branch); c.Branch != "" && valid("clusters: [{"+whole+"}]") {
+			entry = whole
 		}
-		y.line(1, "- {name: %s, path: %s%s} # %s", value(c.Name), value(c.Path), branch, foundWords(c))
+		if !valid("clusters: [{" + entry + "}]") {
+			s.note("the file cannot have the cluster %s: its path is %q", c.Name, c.Path)
+			continue
+		}
+		y.line(1, "- {%s} # %s", entry, foundWords(c))
 	}
 }
 
@@ -411,7 +437,8 @@ func (s *survey) writeBranches(y *yamlText) {
 	for _, b := range s.branches {
 		at := b.at
 		if at == "" {
-			at = "no GitRepository tracks it yet: docs/windowed-branches.md says how"
+			at = "No GitRepository tracks it yet: see docs/windowed-branches.md, before enforce. What it holds would be applied at once."
+			s.note("branch %s holds what clusters share whose windows are never open together, and no GitRepository tracks it yet", b.name)
 		}
 		y.comment(1, "%s", at)
 		y.line(1, "- {name: %s, from: %s, window: %s}", value(b.name), value(b.from), value(b.window))
@@ -426,7 +453,7 @@ func (s *survey) writeNotes(y *yamlText) {
 		return
 	}
 	y.line(0, "")
-	y.line(0, "# Not understood:")
+	y.line(0, "# To look at:")
 	for i, n := range s.notes {
 		if i == maxNotes {
 			y.comment(0, "- and %d more", len(s.notes)-i)

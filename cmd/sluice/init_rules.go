@@ -25,24 +25,32 @@ type firstRule struct {
 
 // findRules turns what each file needs into rules over directories.
 func (s *survey) findRules() {
-	root := &folder{below: map[string]*folder{}}
+	root, flux := &folder{below: map[string]*folder{}}, &folder{below: map[string]*folder{}}
+	shared := false // a directory that is no cluster's own is windowed by its name
 	for _, file := range s.paths {
 		if windowed, live := s.bySuffix(file); windowed || live {
 			root.add(strings.Split(file, "/"), needs{preset: true})
 			delete(s.needs, file)
+			shared = shared || windowed && !slices.ContainsFunc(s.clusters, func(c graph.Cluster) bool {
+				return strings.HasPrefix(file, dirOfCluster(c.Path)+"/")
+			})
 		}
 	}
-	s.sides()
+	s.sides(shared)
 	for _, file := range slices.Sorted(maps.Keys(s.needs)) {
 		n := s.expressible(s.needs[file])
 		if !utf8.ValidString(file) || strings.ContainsFunc(file, func(c rune) bool { return c != ' ' && !unicode.IsPrint(c) }) {
 			s.note("no rule was written for a path with characters that do not show: %q", file)
 			continue
 		}
+		if dir, ok := protectedDir(file); ok {
+			flux.add(strings.Split(dir, "/"), n)
+			continue
+		}
 		root.add(strings.Split(file, "/"), n)
 	}
 	found := map[string]*firstRule{}
-	root.rules("", func(pattern string, n needs) {
+	give := func(pattern string, n needs) {
 		if n.preset {
 			return
 		}
@@ -52,6 +60,13 @@ func (s *survey) findRules() {
 			found[n.key()] = r
 		}
 		r.paths = append(r.paths, pattern)
+	}
+	root.rules("", give)
+	flux.each("", func(dir string, n needs) {
+		if len(n.windows)+len(n.branches) == 0 {
+			n = needs{ignore: true} // people merge it, as they would without a rule
+		}
+		give(dir+"/**", n)
 	})
 	for _, key := range slices.Sorted(maps.Keys(found)) {
 		r := found[key]
@@ -73,6 +88,8 @@ func (r firstRule) order() string {
 	switch {
 	case r.last:
 		return "4"
+	case r.needs.ignore:
+		return "0"
 	case len(r.needs.windows) > 0:
 		return "1" + r.needs.key()
 	case len(r.needs.branches) > 0:
@@ -83,8 +100,11 @@ func (r firstRule) order() string {
 
 // key tells needs apart.
 func (n needs) key() string {
-	if n.preset {
+	switch {
+	case n.preset:
 		return "preset"
+	case n.ignore:
+		return "ignore"
 	}
 	return strings.Join(n.windows, ",") + ";" + strings.Join(n.branches, ",")
 }
@@ -103,7 +123,7 @@ func (s *survey) expressible(n needs) needs {
 		n.windows = nil
 	}
 	if len(n.branches) > config.MaxReleases {
-		n.branches = []string{"rw/*"}
+		n.branches = []string{allBranches}
 	}
 	slices.Sort(n.branches)
 	return n
@@ -148,7 +168,7 @@ func (s *survey) neverTogether(names []string) bool {
 
 // sides writes rules for the preset's windowed side where clusters differ: each cluster's own directories have its own window or branches,
 // and what they share has those of all. Where they do not differ the preset says it.
-func (s *survey) sides() {
+func (s *survey) sides(shared bool) {
 	if s.preset == layout.NoPreset {
 		return
 	}
@@ -157,9 +177,14 @@ func (s *survey) sides() {
 		side := s.sideOf(c)
 		all.windows, all.branches = append(all.windows, side.windows...), append(all.branches, side.branches...)
 	}
-	all = s.expressible(all.sorted())
+	all = all.sorted()
+	several := len(all.windows)+len(all.branches) > 1
+	if several && !shared && len(all.windows) > 0 {
+		all = needs{windows: all.windows[:1]} // the rules of the clusters say all there is
+	}
+	all = s.expressible(all)
 	s.side = all
-	if len(all.windows)+len(all.branches) < 2 {
+	if !several {
 		return
 	}
 	for _, c := range s.clusters {
@@ -167,6 +192,9 @@ func (s *survey) sides() {
 			at := globText(dir) + "/"
 			s.rules = append(s.rules, firstRule{comment: "the windowed side of " + c.Name, paths: s.sidePaths(at), needs: s.expressible(s.sideOf(c)), last: true})
 		}
+	}
+	if len(all.windows) < 2 {
+		return // the preset says it
 	}
 	s.rules = append(s.rules, firstRule{comment: "the windowed side that clusters share", paths: s.sidePaths(""), needs: all, last: true})
 }
@@ -197,14 +225,18 @@ func (s *survey) sidePaths(at string) []string {
 // reason is what a rule's comment says.
 func (s *survey) reason(n needs) string {
 	switch {
+	case n.ignore:
+		return "Flux itself, where no window holds anything: people merge it"
+	case len(n.windows) > 0 && !s.evidence && len(s.clusters) == 1:
+		return "all that reaches the cluster; put a rule before this one for what may change at any time"
 	case len(n.windows) > 0 && !s.evidence:
 		return "what reaches " + list(s.windows[0].clusters, 6)
 	case len(n.windows) > 0:
-		return "held until the window opens; files that say what Flux reads where are among them, as Flux applies them at once"
+		return "what the windowed side reads, and the files that define it: Flux applies those at once"
 	case len(n.branches) > 0:
 		return "merged at once; these branches hold it, each until its window"
 	}
-	return "reaches nothing that a window holds"
+	return "nothing of the windowed side reads this"
 }
 
 // list names a few things.
@@ -234,7 +266,9 @@ func (f *folder) add(steps []string, n needs) {
 		if f.files == nil {
 			f.files = map[string]needs{}
 		}
-		f.files[steps[0]] = n
+		was := f.files[steps[0]]
+		n.windows, n.branches = append(was.windows, n.windows...), append(was.branches, n.branches...)
+		f.files[steps[0]] = n.sorted()
 		return
 	}
 	sub := f.below[steps[0]]
@@ -243,6 +277,23 @@ func (f *folder) add(steps []string, n needs) {
 		f.below[steps[0]] = sub
 	}
 	sub.add(steps[1:], n)
+}
+
+// protectedDir is the directory of Flux itself that a file is in. Rules reach there only if they name it.
+func protectedDir(file string) (string, bool) {
+	steps := strings.Split(file, "/")
+	i := slices.Index(steps[:len(steps)-1], "flux-system")
+	return strings.Join(steps[:i+1], "/"), i >= 0
+}
+
+// each gives every path that was added, with all that it needs.
+func (f *folder) each(at string, give func(path string, n needs)) {
+	for name, n := range f.files {
+		give(at+globText(name), n)
+	}
+	for name, sub := range f.below {
+		sub.each(at+globText(name)+"/", give)
+	}
 }
 
 // rules gives the patterns of a directory: one for all of it where it all needs the same, else those of its parts. The root is never one.

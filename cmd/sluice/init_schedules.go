@@ -228,7 +228,9 @@ func gather(clusters []graph.Cluster) (windows []firstWindow, notes []string) {
 				continue
 			}
 			windows[i].clusters = append(windows[i].clusters, w.clusters...)
-			windows[i].from = append(windows[i].from, w.from...)
+			if !slices.Equal(windows[i].from, w.from) {
+				windows[i].from = append(windows[i].from, w.from...)
+			}
 		}
 	}
 	if len(windows) > config.MaxWindows {

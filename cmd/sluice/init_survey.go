@@ -42,6 +42,7 @@ type needs struct {
 	windows, branches []string
 	live              bool
 	preset            bool // the preset says what
+	ignore            bool
 }
 
 // sorted is needs in order, each once.
@@ -135,7 +136,7 @@ func (s *survey) findBranches(main string) {
 			switch {
 			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${") || slices.ContainsFunc(s.branches, same):
 			case len(k.Reads) == 0:
-				s.note("%s tracks %s, a branch of this repository, for a path that this tree does not have (%s): it is no windowed branch", at, b, k.Path)
+				s.note("%s tracks %s, a branch of this repository, for a path that this tree does not have: it is no windowed branch", at, b)
 			case !validBranch(b, from):
 				s.note("%s tracks %q, which is no name that a branch may have here", at, b)
 			default:
@@ -154,10 +155,12 @@ func (s *survey) note(format string, args ...any) {
 
 // validBranch reports whether the file may have a branch.
 func validBranch(name, from string) bool {
-	var y yamlText
-	y.line(0, "version: 1\nbranches:")
-	y.line(1, "- {name: %s, from: %s, window: live}", value(name), value(from))
-	policy, _ := config.Parse([]byte(y.String()))
+	return valid(fmt.Sprintf("branches: [{name: %s, from: %s, window: live}]", value(name), value(from)))
+}
+
+// valid reports whether a file may have a section.
+func valid(section string) bool {
+	policy, _ := config.Parse([]byte("version: 1\n" + section + "\n"))
 	return policy != nil
 }
 
@@ -249,14 +252,31 @@ func (s *survey) findNeeds() {
 			}
 		}
 		root := needs{windows: slices.Sorted(maps.Keys(holds)), live: len(holds) == 0}
-		if len(c.Kustomizations) == 0 && !s.evidence {
-			root = needs{windows: []string{s.windowOf(c.Name).name}}
+		if len(c.Kustomizations) == 0 {
+			root = s.needDirectories(c)
 		}
 		s.need(root, c.Reads...)
 		delete(define, "")
 		s.need(root, slices.Sorted(maps.Keys(define))...)
 		s.absent(c)
 	}
+}
+
+// needDirectories sums up a cluster whose Flux Kustomizations stand in no file: what its windowed directories read needs its window. The rest
+// does where nothing else says what is windowed.
+func (s *survey) needDirectories(c graph.Cluster) (rest needs) {
+	window := needs{windows: []string{s.windowOf(c.Name).name}}
+	if s.preset == layout.NoPreset {
+		return window
+	}
+	var dirs []string
+	for _, file := range c.Reads {
+		if windowed, _ := s.bySuffix(file); windowed && strings.HasPrefix(path.Base(file), "kustomization.y") {
+			dirs = append(dirs, path.Dir(file))
+		}
+	}
+	s.need(window, s.tree.Reads(dirs...)...)
+	return needs{live: true}
 }
 
 // windowsOfNeeds is the windows that hold something, those of its branches among them.
