@@ -167,7 +167,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}
 	for _, n := range t.list(d, "spec", "patches") {
-		k.Patches = append(k.Patches, Patch{Place{d.place.File, n.Line}, target(at(n, "target")), scalar(at(n, "patch"))})
+		k.Patches = append(k.Patches, d.patch(n))
 	}
 	return k
 }
