@@ -152,6 +152,17 @@ func (s *survey) mainBranch() string {
 
 // neverTogether reports whether windows are never open at one time.
 func (s *survey) neverTogether(names []string) bool {
+	key := strings.Join(names, ",")
+	never, known := s.together[key]
+	if !known {
+		never = s.apart(names)
+		s.together[key] = never
+	}
+	return never
+}
+
+// apart is neverTogether, worked out.
+func (s *survey) apart(names []string) bool {
 	var y yamlText
 	y.line(0, "version: 1\ntimezone: UTC")
 	s.writeWindows(&y)
@@ -201,9 +212,9 @@ func (s *survey) sides(shared bool) {
 
 // sideOf is what holds the windowed side of a cluster: the branches that it tracks, else its window.
 func (s *survey) sideOf(c graph.Cluster) needs {
-	var n needs
+	n, holder := needs{}, s.holderOf(c)
 	for _, k := range c.Kustomizations {
-		n.branches = append(n.branches, s.held(c, k).branches...)
+		n.branches = append(n.branches, holder.held(k).branches...)
 	}
 	if len(n.branches) == 0 {
 		n.windows = []string{s.windowOf(c.Name).name}

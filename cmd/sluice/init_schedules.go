@@ -29,10 +29,17 @@ func (w firstWindow) same(o firstWindow) bool {
 	return w.open == o.open && w.close == o.close && w.duration == o.duration && w.zone == o.zone && slices.Equal(w.targets, o.targets)
 }
 
+// maxWindowJobs is how many CronJobs that open or close windows a cluster may have.
+const maxWindowJobs = 2 * config.MaxWindows
+
 // windowsOf is the windows that the CronJobs and schedules of a cluster say, and notes on what was not understood.
 func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	var opens, closes []windowJob
 	for _, job := range c.CronJobs {
+		if len(opens)+len(closes) >= maxWindowJobs {
+			notes = append(notes, fmt.Sprintf("%s has more than %d CronJobs that open and close windows: the rest was not looked at", c.Name, maxWindowJobs))
+			break
+		}
 		j, problem := readWindowJob(job)
 		switch {
 		case problem != "":
@@ -219,6 +226,9 @@ func (w firstWindow) problem() string {
 // gather puts equal windows of several clusters together and gives each a name.
 func gather(clusters []graph.Cluster) (windows []firstWindow, notes []string) {
 	for _, c := range clusters {
+		if len(windows) > config.MaxWindows {
+			break
+		}
 		found, more := windowsOf(c)
 		notes = append(notes, more...)
 		for _, w := range found {
@@ -234,7 +244,7 @@ func gather(clusters []graph.Cluster) (windows []firstWindow, notes []string) {
 		}
 	}
 	if len(windows) > config.MaxWindows {
-		notes = append(notes, fmt.Sprintf("%d more windows: a file has at most %d", len(windows)-config.MaxWindows, config.MaxWindows))
+		notes = append(notes, fmt.Sprintf("more than %d windows, which is what a file may have: the rest is not in it", config.MaxWindows))
 		windows = windows[:config.MaxWindows]
 	}
 	nameWindows(windows)

@@ -27,9 +27,10 @@ type survey struct {
 	notes    []string         // what was not understood
 	needs    map[string]needs // of each file that a cluster reads
 	rules    []firstRule
-	side     needs    // of the preset
-	zone     string   // of the file
-	gone     []string // targets of jobs that stand in no file
+	side     needs           // of the preset
+	zone     string          // of the file
+	together map[string]bool // whether windows are never open at one time, by their names
+	gone     []string        // targets of jobs that stand in no file
 }
 
 // firstBranch is a windowed branch: one that a cluster's Kustomizations track already.
@@ -55,7 +56,7 @@ func (n needs) sorted() needs {
 
 // look surveys a repository. main is the default branch.
 func look(tree *graph.Tree, paths []string, main string) *survey {
-	s := &survey{paths: paths, tree: tree, clusters: tree.Clusters(nil)}
+	s := &survey{paths: paths, tree: tree, clusters: tree.Clusters(nil), together: map[string]bool{}}
 	s.windows, s.notes = gather(s.withJobs())
 	s.preset, s.shape = presetOf(paths)
 	s.findBranches(main)
@@ -73,7 +74,7 @@ func look(tree *graph.Tree, paths []string, main string) *survey {
 	s.findNeeds()
 	s.findRules()
 	for _, p := range tree.Problems {
-		s.notes = append(s.notes, strings.TrimPrefix(p.Place.String()+": "+p.Text, ": "))
+		s.note("%s", strings.TrimPrefix(p.Place.String()+": "+p.Text, ": "))
 	}
 	return s
 }
@@ -137,6 +138,8 @@ func (s *survey) findBranches(main string) {
 			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${") || slices.ContainsFunc(s.branches, same):
 			case len(k.Reads) == 0:
 				s.note("%s tracks %s, a branch of this repository, for a path that this tree does not have: it is no windowed branch", at, b)
+			case len(s.branches) >= config.MaxBranches/2:
+				s.note("more than %d branches are tracked: the rest is not in the file", len(s.branches))
 			case !validBranch(b, from):
 				s.note("%s tracks %q, which is no name that a branch may have here", at, b)
 			default:
@@ -146,9 +149,12 @@ func (s *survey) findBranches(main string) {
 	}
 }
 
+// keptNotes is how many notes are kept; the file has fewer.
+const keptNotes = 500
+
 // note keeps something that was not understood, once.
 func (s *survey) note(format string, args ...any) {
-	if text := fmt.Sprintf(format, args...); !slices.Contains(s.notes, text) {
+	if text := fmt.Sprintf(format, args...); len(s.notes) < keptNotes && !slices.Contains(s.notes, text) {
 		s.notes = append(s.notes, text)
 	}
 }
@@ -188,8 +194,39 @@ func (s *survey) windowed() []graph.Cluster {
 	return out
 }
 
-// held is what holds an entry of a cluster; live: nothing does.
-func (s *survey) held(c graph.Cluster, k *graph.Kustomization) needs {
+// holder says what holds the entries of a cluster.
+type holder struct {
+	*survey
+	cluster  graph.Cluster
+	targets  map[string]string // windows, by what jobs suspend there
+	targeted bool              // some of that stands in a file
+	own      bool              // the cluster has a window of its own
+}
+
+func (s *survey) holderOf(c graph.Cluster) holder {
+	h := holder{survey: s, cluster: c, targets: map[string]string{}}
+	for _, w := range s.windows {
+		own := slices.Contains(w.clusters, c.Name)
+		h.own = h.own || own
+		for _, t := range w.targets {
+			if _, has := h.targets[t]; (own || slices.Contains(w.clusters, "")) && !has {
+				h.targets[t] = w.name
+			}
+		}
+	}
+	for _, k := range c.Kustomizations {
+		h.targeted = h.targeted || h.target(k) != ""
+	}
+	return h
+}
+
+// target is the window of the jobs that suspend a Kustomization; "": none does.
+func (h holder) target(k *graph.Kustomization) string {
+	return cmp.Or(h.targets[k.Namespace+"/"+k.Name], h.targets[k.Name])
+}
+
+// held is what holds an entry; live: nothing does.
+func (s holder) held(k *graph.Kustomization) needs {
 	if k.Source != nil {
 		for _, b := range s.branches {
 			if b.name == k.Source.Follows() && k.Here {
@@ -197,34 +234,14 @@ func (s *survey) held(c graph.Cluster, k *graph.Kustomization) needs {
 			}
 		}
 	}
-	targeted := false
-	for _, w := range s.windows {
-		if !slices.Contains(w.clusters, c.Name) && !slices.Contains(w.clusters, "") {
-			continue
-		}
-		for _, t := range w.targets {
-			targeted = targeted || s.known(c, t)
-			if means(t, k) {
-				return needs{windows: []string{w.name}}
-			}
-		}
+	if window := s.target(k); window != "" {
+		return needs{windows: []string{window}}
 	}
 	windowed, _ := s.bySuffix(path.Join(k.Path, "x"))
-	own := slices.ContainsFunc(s.windows, func(w firstWindow) bool { return slices.Contains(w.clusters, c.Name) })
-	if windowed || own && !targeted && s.preset == layout.NoPreset && len(s.branches) == 0 {
-		return needs{windows: []string{s.windowOf(c.Name).name}}
+	if windowed || s.own && !s.targeted && s.preset == layout.NoPreset && len(s.branches) == 0 {
+		return needs{windows: []string{s.windowOf(s.cluster.Name).name}}
 	}
 	return needs{live: true}
-}
-
-// means reports whether a job's target is a Kustomization.
-func means(target string, k *graph.Kustomization) bool {
-	return target == k.Name || target == k.Namespace+"/"+k.Name
-}
-
-// known reports whether a cluster has what a job suspends.
-func (s *survey) known(c graph.Cluster, target string) bool {
-	return slices.ContainsFunc(c.Kustomizations, func(k *graph.Kustomization) bool { return means(target, k) })
 }
 
 // findNeeds sums up what each file needs: the union over the entries that read it. What a root reads itself, and the files that define or
@@ -232,10 +249,10 @@ func (s *survey) known(c graph.Cluster, target string) bool {
 func (s *survey) findNeeds() {
 	s.needs = map[string]needs{}
 	for _, c := range s.clusters {
-		holds := map[string]bool{} // windows of this cluster
+		holder, holds := s.holderOf(c), map[string]bool{} // holds: windows of this cluster
 		define := map[string]bool{}
 		for _, k := range c.Kustomizations {
-			h := s.held(c, k)
+			h := holder.held(k)
 			if k.Path == c.Path {
 				continue // the root itself
 			}
@@ -258,7 +275,7 @@ func (s *survey) findNeeds() {
 		s.need(root, c.Reads...)
 		delete(define, "")
 		s.need(root, slices.Sorted(maps.Keys(define))...)
-		s.absent(c)
+		s.absent(holder)
 	}
 }
 
@@ -291,12 +308,14 @@ func (s *survey) windowsOfNeeds(n needs) []string {
 }
 
 // absent notes what a cluster's jobs suspend and no file defines.
-func (s *survey) absent(c graph.Cluster) {
-	for _, w := range s.windows {
-		for _, t := range w.targets {
-			if slices.Contains(w.clusters, c.Name) && !s.known(c, t) && !slices.Contains(s.gone, t) {
-				s.gone = append(s.gone, t)
-			}
+func (s *survey) absent(h holder) {
+	there := map[string]bool{}
+	for _, k := range h.cluster.Kustomizations {
+		there[k.Name], there[k.Namespace+"/"+k.Name] = true, true
+	}
+	for _, t := range slices.Sorted(maps.Keys(h.targets)) {
+		if !there[t] && !slices.Contains(s.gone, t) {
+			s.gone = append(s.gone, t)
 		}
 	}
 }
