@@ -44,6 +44,9 @@ func newInitCommand(e *env) *cobra.Command {
 		Short: "write the first " + config.File + " for a repository",
 		Long:  initHelp,
 		Args:  cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveFilterDirs
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			call.dir = "."
 			if len(args) == 1 {

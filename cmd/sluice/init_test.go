@@ -294,3 +294,20 @@ func TestWindowJobs(t *testing.T) {
 		}
 	}
 }
+
+// TestStartGuide: what docs/start.md shows is what init prints, and a shell completes directories after it.
+func TestStartGuide(t *testing.T) {
+	page, err := os.ReadFile("../../docs/start.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(fluxtrees.Dir(t, "two-clusters"))
+	stdout, _, _ := sluice("init")
+	shown, _, _ := strings.Cut(stdout, "\nNext:")
+	if !strings.Contains(string(page), "\n```\n"+shown+"```\n") {
+		t.Errorf("the page shows something else than:\n%s", shown)
+	}
+	if stdout, _, code := sluice("__complete", "init", ""); code != 0 || stdout != ":16\n" {
+		t.Errorf("completes %q", stdout)
+	}
+}
