@@ -263,6 +263,10 @@ func (s *survey) findNeeds() {
 			for _, w := range s.windowsOfNeeds(h) {
 				holds[w] = true
 			}
+			if k.Suspend.Set() && len(h.windows) > 0 {
+				s.note("%s: Kustomization %s says suspend: %s; what a CronJob or `sluice suspend` sets instead Flux takes back: leave the field out of Git",
+					k.Suspend.Place, k.Name, k.Suspend.Value)
+			}
 			define[k.File], define[k.PathLine.File] = true, true
 			if k.Source != nil {
 				define[k.Source.File] = true
