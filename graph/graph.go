@@ -43,6 +43,9 @@ type Problem struct {
 	Text string
 }
 
+// String is the problem as compilers print one.
+func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+": "+p.Text, ": ") }
+
 // Tree is what the files of a repository say.
 type Tree struct {
 	Problems []Problem // at most MaxProblems

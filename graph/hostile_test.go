@@ -219,7 +219,7 @@ func TestBounds(t *testing.T) {
 			clusters := g.Clusters(nil)
 			found := ""
 			for _, p := range g.Problems {
-				found += p.Place.String() + " " + p.Text + "\n"
+				found += p.String() + "\n"
 			}
 			if !strings.Contains(found, c.want) || c.want == "" && found != "" {
 				t.Errorf("%q, want %q", found, c.want)

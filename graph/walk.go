@@ -94,7 +94,7 @@ func (l *load) build(dir string, before []*doc, depth int) []*doc {
 	for _, r := range b.resources {
 		own = append(own, l.resource(dir, r, depth)...)
 	}
-	all := append(before, own...)
+	all := slices.Concat(before, own)
 	for _, c := range b.components {
 		if !remote(c) {
 			all = l.build(clean(path.Join(dir, c)), all, depth+1)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -131,7 +132,7 @@ func (e *env) survey(ctx context.Context, dir string) (initView, error) {
 		return initView{}, errors.New("no valid file could be made of this tree")
 	}
 	more, shares := e.surroundings(ctx, policy, []byte(view.Text), dir)
-	view.Findings, view.Tree = append(findings, more...), shares
+	view.Findings, view.Tree = slices.Concat(findings, more), shares
 	for _, c := range s.clusters {
 		view.Clusters = append(view.Clusters, clusterView{c.Name, c.Path, c.Branch, foundWords(c)})
 	}

@@ -106,7 +106,7 @@ var (
 func readWindowJob(job *graph.CronJob) (windowJob, string) {
 	j := windowJob{job: job, cron: strings.Join(strings.Fields(job.Schedule.Value), " "), zone: job.TimeZone.Value}
 	say := func(format string, args ...any) string {
-		return fmt.Sprintf("%s: CronJob %s ", cmp.Or(job.Schedule.Place.String(), job.Place.String()), job.Name) + fmt.Sprintf(format, args...)
+		return fmt.Sprintf("%s: CronJob %s ", cmp.Or(job.Schedule.Place.String(), job.String()), job.Name) + fmt.Sprintf(format, args...)
 	}
 	named := nameVerb(job.Name)
 	j.verb, j.targets = commandVerb(job.Command)
@@ -191,7 +191,7 @@ func pair(open, closed windowJob, cluster string) (firstWindow, string) {
 func schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	for _, p := range c.Inputs {
 		for i, s := range p.Schedule {
-			w := firstWindow{open: s.Cron, duration: s.Window, zone: s.TimeZone, from: []string{s.Place.String()}, clusters: []string{c.Name}, stem: p.Name}
+			w := firstWindow{open: s.Cron, duration: s.Window, zone: s.TimeZone, from: []string{s.String()}, clusters: []string{c.Name}, stem: p.Name}
 			switch problem := w.problem(); {
 			case problem != "":
 				notes = append(notes, fmt.Sprintf("%s: schedule of %s: cron %q, window %q: %s", s.Place, p.Name, s.Cron, s.Window, problem))

@@ -74,7 +74,7 @@ func look(tree *graph.Tree, paths []string, main string) *survey {
 	s.findNeeds()
 	s.findRules()
 	for _, p := range tree.Problems {
-		s.note("%s", strings.TrimPrefix(p.Place.String()+": "+p.Text, ": "))
+		s.note("%s", p)
 	}
 	return s
 }

@@ -92,7 +92,7 @@ spec:
 				filepath.Join("clusters", part, "x-rt", "a.yaml"): "a: b\n",
 				filepath.Join("apps", part, "kustomization.yaml"): "resources: [a.yaml]\n",
 				filepath.Join("apps", part, "a.yaml"):             "kind: ConfigMap\n",
-				filepath.Join(part + ".yaml"):                     fmt.Sprintf(sync, "clusters/other", name, name, name, "0 1 * * *"),
+				part + ".yaml":                                    fmt.Sprintf(sync, "clusters/other", name, name, name, "0 1 * * *"),
 			} {
 				put(t, filepath.Join(dir, file), text)
 			}
