@@ -106,7 +106,7 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 func decode(text []byte, n *yaml.Node) (err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("the document is broken")
+			err = errors.New(wordBroken)
 		}
 	}()
 	return yaml.Unmarshal(text, n)

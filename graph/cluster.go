@@ -38,7 +38,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		var out []Cluster
 		for _, r := range named {
 			r.Path = clean(r.Path)
-			out = append(out, w.follow(Cluster{Root: r, Found: "named by the file"}))
+			out = append(out, w.follow(Cluster{Root: r, Found: wordNamed}))
 		}
 		return out
 	}
@@ -56,7 +56,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		}
 	}
 	if len(out) > MaxClusters {
-		t.problem(Place{}, fmt.Sprintf("more than %d clusters: the rest was not looked at", MaxClusters))
+		t.problem(Place{}, wordManyClusters())
 		out = out[:MaxClusters]
 	}
 	name(out)
@@ -78,16 +78,16 @@ func (t *Tree) bootstrapped(all Objects) []Cluster {
 			continue // it syncs nothing
 		}
 		branch := strings.TrimPrefix(i.Ref, "refs/heads/")
-		add(Cluster{Root: Root{Path: i.Path, Branch: branch}, URL: i.URL, Found: "spec.sync of the FluxInstance", Place: i.Place})
+		add(Cluster{Root: Root{Path: i.Path, Branch: branch}, URL: i.URL, Found: wordInstance, Place: i.Place})
 	}
 	for _, k := range all.Kustomizations {
 		sync := path.Base(k.File) == "gotk-sync.yaml"
 		if !sync && (k.Name != "flux-system" || k.Source == nil || k.Source.File != k.File) {
 			continue
 		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: "gotk-sync", Place: k.Place}
+		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place}
 		if !sync {
-			c.Found = "Kustomization flux-system"
+			c.Found = wordFlux
 		}
 		if k.Source != nil {
 			c.URL, c.Branch = k.Source.URL, k.Source.Follows()
@@ -114,7 +114,7 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 	for _, above := range t.shallowest("clusters") {
 		for _, dir := range t.below[above] {
 			if !read[dir] && t.holds(dir) {
-				out = append(out, Cluster{Root: Root{Path: dir}, Found: "a directory of " + above + "/"})
+				out = append(out, Cluster{Root: Root{Path: dir}, Found: wordDirectory(above)})
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 		dir := path.Dir(k.File)
 		inside := func(c Cluster) bool { return c.Path == dir || strings.HasPrefix(dir, c.Path+"/") || c.Path == "." }
 		if !read[k.File] && !slices.ContainsFunc(out, inside) {
-			out = append(out, Cluster{Root: Root{Path: dir}, Found: "a Flux Kustomization that no other one reads", Place: k.Place})
+			out = append(out, Cluster{Root: Root{Path: dir}, Found: wordTop, Place: k.Place})
 		}
 	}
 	return out

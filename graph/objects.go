@@ -29,14 +29,14 @@ type Object struct {
 // Ref names another object; without a namespace it is in the same one.
 type Ref struct{ Kind, Namespace, Name string }
 
-// Stated is a field that may be absent, and where it is stated: by a patch or in the object itself.
-type Stated struct {
+// Statement is what is said of a field that may be absent, and where: by a patch or in the object itself.
+type Statement struct {
 	Value string // as written
 	Place Place  // none: nothing says it
 }
 
 // Set reports whether anything says it.
-func (s Stated) Set() bool { return s.Place.File != "" }
+func (s Statement) Set() bool { return s.Place.File != "" }
 
 // Source is a GitRepository or an OCIRepository.
 type Source struct {
@@ -73,7 +73,7 @@ type Kustomization struct {
 	SourceRef       Ref
 	Source          *Source // what SourceRef names; nil: it stands in no file that was read
 	DependsOn       []Ref
-	Suspend         Stated
+	Suspend         Statement
 	TargetNamespace string
 	Components      []string // as written, relative to Path
 	Patches         []Patch
@@ -106,7 +106,7 @@ type Instance struct {
 // CronJob is a CronJob of Kubernetes.
 type CronJob struct {
 	Object
-	Schedule, TimeZone, Suspend Stated
+	Schedule, TimeZone, Suspend Statement
 	Command                     string // command and arguments of its containers, by spaces; "" in a patch
 }
 
@@ -223,12 +223,12 @@ func target(n *yaml.Node) Target {
 }
 
 // stated is a field with its place.
-func (d *doc) stated(keys ...string) Stated {
+func (d *doc) stated(keys ...string) Statement {
 	place := d.line(keys...)
 	if place.File == "" {
-		return Stated{}
+		return Statement{}
 	}
-	return Stated{d.text(keys...), place}
+	return Statement{d.text(keys...), place}
 }
 
 // clean is a path of the repository as Flux reads it: whatever leads out of the tree is led back to its root.

@@ -343,6 +343,9 @@ func (w firstWindow) write(y *yamlText, zone string) {
 	} else {
 		y.line(2, "close: %s", quoteAlways(w.close))
 	}
+	if w.cutoff != "" {
+		y.line(2, "cutoff: %s # the default would leave nothing of it", w.cutoff)
+	}
 	if w.zone != "" && w.zone != zone {
 		y.line(2, "timezone: %s", value(w.zone))
 	} else if w.zone == "" && zone != "" && zone != "UTC" {

@@ -16,6 +16,7 @@ type firstWindow struct {
 	name        string
 	open, close string   // crons
 	duration    string   // instead of close
+	cutoff      string   // "": the default
 	zone        string   // "": the tree does not say
 	from        []string // what it was read from, for people
 	clusters    []string
@@ -180,6 +181,7 @@ func pair(open, closed windowJob, cluster string) (firstWindow, string) {
 		open: open.cron, close: closed.cron, zone: open.zone, from: []string{from}, clusters: []string{cluster},
 		targets: slices.Compact(slices.Sorted(slices.Values(append(open.targets, closed.targets...)))), stem: open.stem,
 	}
+	w = w.cut()
 	if problem := w.problem(); problem != "" {
 		return firstWindow{}, fmt.Sprintf("%s: open %q, close %q: %s", from, w.open, w.close, problem)
 	}
@@ -192,6 +194,7 @@ func schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	for _, p := range c.Inputs {
 		for i, s := range p.Schedule {
 			w := firstWindow{open: s.Cron, duration: s.Window, zone: s.TimeZone, from: []string{s.String()}, clusters: []string{c.Name}, stem: p.Name}
+			w = w.cut()
 			switch problem := w.problem(); {
 			case problem != "":
 				notes = append(notes, fmt.Sprintf("%s: schedule of %s: cron %q, window %q: %s", s.Place, p.Name, s.Cron, s.Window, problem))
@@ -204,6 +207,17 @@ func schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 		}
 	}
 	return windows, notes
+}
+
+// cut is the window with the longest cutoff that leaves something of it: a demonstration may be open for minutes.
+func (w firstWindow) cut() firstWindow {
+	for _, cutoff := range []string{"", "1m", "0s"} {
+		short := w
+		if short.cutoff = cutoff; short.problem() == "" {
+			return short
+		}
+	}
+	return w
 }
 
 // problem is why a window cannot stand in the file as it is; "" if it can.

@@ -226,20 +226,20 @@ func (h holder) target(k *graph.Kustomization) string {
 }
 
 // held is what holds an entry; live: nothing does.
-func (s holder) held(k *graph.Kustomization) needs {
+func (h holder) held(k *graph.Kustomization) needs {
 	if k.Source != nil {
-		for _, b := range s.branches {
+		for _, b := range h.branches {
 			if b.name == k.Source.Follows() && k.Here {
 				return needs{branches: []string{b.name}}
 			}
 		}
 	}
-	if window := s.target(k); window != "" {
+	if window := h.target(k); window != "" {
 		return needs{windows: []string{window}}
 	}
-	windowed, _ := s.bySuffix(path.Join(k.Path, "x"))
-	if windowed || s.own && !s.targeted && s.preset == layout.NoPreset && len(s.branches) == 0 {
-		return needs{windows: []string{s.windowOf(s.cluster.Name).name}}
+	windowed, _ := h.bySuffix(path.Join(k.Path, "x"))
+	if windowed || h.own && !h.targeted && h.preset == layout.NoPreset && len(h.branches) == 0 {
+		return needs{windows: []string{h.windowOf(h.cluster.Name).name}}
 	}
 	return needs{live: true}
 }

@@ -265,7 +265,7 @@ func TestWindowJobs(t *testing.T) {
 	job := func(name, command, schedule, suspend string) *graph.CronJob {
 		j := &graph.CronJob{Command: command}
 		j.Name, j.Place = name, place
-		j.Schedule, j.Suspend = graph.Stated{Value: schedule, Place: place}, graph.Stated{Value: suspend, Place: place}
+		j.Schedule, j.Suspend = graph.Statement{Value: schedule, Place: place}, graph.Statement{Value: suspend, Place: place}
 		return j
 	}
 	for _, c := range []struct {
@@ -309,5 +309,30 @@ func TestStartGuide(t *testing.T) {
 	}
 	if stdout, _, code := sluice("__complete", "init", ""); code != 0 || stdout != ":16\n" {
 		t.Errorf("completes %q", stdout)
+	}
+}
+
+// TestShortWindow: a demonstration's window of a few minutes is taken with a cutoff that leaves something of it.
+func TestShortWindow(t *testing.T) {
+	job := func(name, schedule string) *graph.CronJob {
+		j := &graph.CronJob{Command: "flux resume ks apps"}
+		j.Name, j.Schedule = name, graph.Statement{Value: schedule, Place: graph.Place{File: "x.yaml", Line: 1}}
+		return j
+	}
+	for closing, want := range map[string]string{
+		"5,15,25,35,45,55 * * * *": "1m",
+		"1,11,21,31,41,51 * * * *": "0s",
+		"9,19,29,39,49,59 * * * *": "",
+	} {
+		jobs := []*graph.CronJob{job("open-window", "0,10,20,30,40,50 * * * *"), job("close-window", closing)}
+		jobs[1].Command = "flux suspend ks apps"
+		windows, notes := windowsOf(graph.Cluster{Objects: graph.Objects{CronJobs: jobs}})
+		if len(windows) != 1 || windows[0].cutoff != want || len(notes) != 0 {
+			t.Errorf("%s: %+v %v", closing, windows, notes)
+		}
+	}
+	windows, notes := windowsOf(graph.Cluster{Objects: graph.Objects{CronJobs: []*graph.CronJob{job("open-window", "* * * * *")}}})
+	if len(windows) != 0 || len(notes) != 1 {
+		t.Error(windows, notes)
 	}
 }
