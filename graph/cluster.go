@@ -236,6 +236,9 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	c.link(from)
 	found := c.Kustomizations[from:]
 	for _, k := range found {
+		if dir, ok := c.origin(w.tree, k); ok {
+			k.Path, k.copied = dir, true
+		}
 		k.Here = c.here(k)
 	}
 	return found
@@ -270,6 +273,8 @@ func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
 // here reports whether a Kustomization reads this repository: its source is the root's own, has the URL of that, or is not known.
 func (c *Cluster) here(k *Kustomization) bool {
 	switch {
+	case k.copied:
+		return true
 	case k.SourceRef.Kind != "GitRepository" && k.SourceRef.Kind != "":
 		return k.Source == nil && k.SourceRef.Name == "flux-system"
 	case k.Source == nil || c.URL == "":

@@ -247,3 +247,44 @@ func FuzzTree(f *testing.F) {
 		}
 	})
 }
+
+// TestArtifacts: an entry that reads what an ArtifactGenerator copies from this repository reads the files that are copied.
+func TestArtifacts(t *testing.T) {
+	const generator = `apiVersion: source.extensions.fluxcd.io/v1beta1
+kind: ArtifactGenerator
+metadata: {name: g, namespace: flux-system}
+spec:
+  sources: [{alias: repo, kind: GitRepository, name: flux-system}]
+  artifacts:
+    - name: apps
+      copy: [{from: "@repo/docs/**", to: "@artifact/docs/"}, {from: %q, to: %q}]
+`
+	const ks = `apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec: {path: %q, sourceRef: {kind: ExternalArtifact, name: %q}}
+`
+	for name, c := range map[string]struct{ from, to, path, artifact, want string }{
+		"all below":         {"@repo/apps/**", "@artifact/", "./staging", "apps", "apps/staging"},
+		"all below, deeper": {"@repo/apps/**", "@artifact/x/", "./x/staging", "apps", "apps/staging"},
+		"a directory":       {"@repo/apps", "@artifact/", "./apps/staging", "apps", "apps/staging"},
+		"elsewhere":         {"@repo/apps/**", "@artifact/x/", "./staging", "apps", ""},
+		"out of the tree":   {"@repo/../../apps/**", "@artifact/", "../staging", "apps", "apps/staging"},
+		"not there":         {"@repo/apps/**", "@artifact/", "./production", "apps", ""},
+		"another artifact":  {"@repo/apps/**", "@artifact/", "./staging", "other", ""},
+	} {
+		g := read(t, files(map[string]string{
+			"clusters/a/ks.yaml":              fmt.Sprintf(ks, c.path, c.artifact),
+			"clusters/a/z.yaml":               fmt.Sprintf(generator, c.from, c.to),
+			"apps/staging/kustomization.yaml": "resources: [../base]\n",
+			"apps/base/kustomization.yaml":    "resources: [a.yaml]\n",
+			"apps/base/a.yaml":                "a: b\n",
+		}))
+		k := g.Clusters(nil)[0].Kustomizations[0]
+		switch {
+		case c.want == "" && !k.Here && len(k.Reads) == 0:
+		case c.want == "" || k.Path != c.want || !k.Here || len(k.Reads) != 3:
+			t.Errorf("%s: %s here=%t reads %v", name, k.Path, k.Here, k.Reads)
+		}
+	}
+}
