@@ -318,7 +318,7 @@ func (s *survey) writeWindows(y *yamlText) {
 	y.line(0, "windows:")
 	for _, w := range s.windows {
 		if w.placeholder {
-			y.comment(1, "An example: nothing in the tree says when changes may reach a cluster. Put your hours in, or `duration: 8h` instead of a close.")
+			y.comment(1, "An example: %s says when changes may reach a cluster. Put your hours in, or `duration: 8h` instead of a close.", s.source())
 		}
 		for i, from := range w.from {
 			if i == maxSources {
@@ -329,6 +329,14 @@ func (s *survey) writeWindows(y *yamlText) {
 		}
 		w.write(y, s.zone)
 	}
+}
+
+// source is what says nothing of hours.
+func (s *survey) source() string {
+	if s.unclear {
+		return "nothing that was understood"
+	}
+	return "nothing in the tree"
 }
 
 // maxSources is how many places a comment of a window names.

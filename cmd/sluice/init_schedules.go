@@ -42,12 +42,13 @@ func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 			break
 		}
 		j, problem := readWindowJob(job)
-		switch {
-		case problem != "":
+		if problem != "" {
 			notes = append(notes, problem)
-		case j.verb == opening:
+		}
+		switch j.verb {
+		case opening:
 			opens = append(opens, j)
-		case j.verb == closing:
+		case closing:
 			closes = append(closes, j)
 		}
 	}
@@ -103,7 +104,7 @@ var (
 	zonePrefix     = regexp.MustCompile(`^(?:CRON_TZ|TZ)=(\S+)\s+`)
 )
 
-// readWindowJob understands a CronJob; a zero one if it is about something else, and a problem if it is about windows and was not understood.
+// readWindowJob understands a CronJob; a zero one if it is about something else, and a problem if it is about windows and is not clear.
 func readWindowJob(job *graph.CronJob) (windowJob, string) {
 	j := windowJob{job: job, cron: strings.Join(strings.Fields(job.Schedule.Value), " "), zone: job.TimeZone.Value}
 	say := func(format string, args ...any) string {
@@ -125,7 +126,7 @@ func readWindowJob(job *graph.CronJob) (windowJob, string) {
 	j.stem = strings.Trim(closeWord.ReplaceAllString(openWord.ReplaceAllString(job.Name, "-"), "-"), "-_.")
 	if named != nothing && j.verb != nothing && named != j.verb {
 		j.verb = named
-		return j, say("is called otherwise than what its command does: look which is meant")
+		return j, say("does the opposite of what it is called: its name counts here, look which is meant")
 	}
 	j.verb = cmp.Or(j.verb, named)
 	return j, ""

@@ -23,6 +23,7 @@ type survey struct {
 	preset   layout.Preset
 	shape    *layout.Layout // the preset alone: what directory names say
 	branches []firstBranch
+	unclear  bool             // something is about windows, and is not clear
 	evidence bool             // something in the tree says what is windowed
 	notes    []string         // what was not understood
 	needs    map[string]needs // of each file that a cluster reads
@@ -58,6 +59,7 @@ func (n needs) sorted() needs {
 func look(tree *graph.Tree, paths []string, main string) *survey {
 	s := &survey{paths: paths, tree: tree, clusters: tree.Clusters(nil), together: map[string]bool{}}
 	s.windows, s.notes = gather(s.withJobs())
+	s.unclear = len(s.notes) > 0
 	s.preset, s.shape = presetOf(paths)
 	s.findBranches(main)
 	s.evidence = len(s.windows) > 0 || len(s.branches) > 0 || s.preset != layout.NoPreset
