@@ -34,12 +34,11 @@ func (t *Tree) readBuild(d *doc) *build {
 	}
 	for _, key := range []string{"patches", "patchesJson6902"} {
 		for _, n := range t.list(d, key) {
-			p := Patch{Place{d.place.File, n.Line}, target(at(n, "target")), scalar(at(n, "patch"))}
-			b.patches = append(b.patches, buildPatch{p, scalar(at(n, "path"))})
+			b.patches = append(b.patches, buildPatch{d.patch(n), scalar(at(n, "path"))})
 		}
 	}
 	for _, n := range t.list(d, "patchesStrategicMerge") {
-		p := buildPatch{Patch: Patch{Place: Place{d.place.File, n.Line}}}
+		p := buildPatch{Patch: Patch{Place: d.textAt(n)}}
 		if text := scalar(n); strings.Contains(text, "\n") {
 			p.Text = text
 		} else {
@@ -48,6 +47,24 @@ func (t *Tree) readBuild(d *doc) *build {
 		b.patches = append(b.patches, p)
 	}
 	return b
+}
+
+// patch is an entry of a list of patches.
+func (d *doc) patch(n *yaml.Node) Patch {
+	text := at(n, "patch")
+	if text == nil {
+		return Patch{d.textAt(n), target(at(n, "target")), ""}
+	}
+	return Patch{d.textAt(text), target(at(n, "target")), scalar(text)}
+}
+
+// textAt is where the text of a node begins: after a | or >, on the next line.
+func (d *doc) textAt(n *yaml.Node) Place {
+	line := n.Line
+	if n.Style&(yaml.LiteralStyle|yaml.FoldedStyle) != 0 {
+		line++
+	}
+	return Place{d.place.File, line}
 }
 
 // remote reports whether kustomize would fetch a resource.
@@ -89,7 +106,7 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 func decode(text []byte, n *yaml.Node) (err error) {
 	defer func() {
 		if recover() != nil {
-			err = errors.New("the document is broken")
+			err = errors.New(wordBroken)
 		}
 	}()
 	return yaml.Unmarshal(text, n)

@@ -38,7 +38,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		var out []Cluster
 		for _, r := range named {
 			r.Path = clean(r.Path)
-			out = append(out, w.follow(Cluster{Root: r, Found: "named by the file"}))
+			out = append(out, w.follow(Cluster{Root: r, Found: wordNamed}))
 		}
 		return out
 	}
@@ -56,7 +56,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		}
 	}
 	if len(out) > MaxClusters {
-		t.problem(Place{}, fmt.Sprintf("more than %d clusters: the rest was not looked at", MaxClusters))
+		t.problem(Place{}, wordManyClusters())
 		out = out[:MaxClusters]
 	}
 	name(out)
@@ -78,16 +78,16 @@ func (t *Tree) bootstrapped(all Objects) []Cluster {
 			continue // it syncs nothing
 		}
 		branch := strings.TrimPrefix(i.Ref, "refs/heads/")
-		add(Cluster{Root: Root{Path: i.Path, Branch: branch}, URL: i.URL, Found: "spec.sync of the FluxInstance", Place: i.Place})
+		add(Cluster{Root: Root{Path: i.Path, Branch: branch}, URL: i.URL, Found: wordInstance, Place: i.Place})
 	}
 	for _, k := range all.Kustomizations {
 		sync := path.Base(k.File) == "gotk-sync.yaml"
 		if !sync && (k.Name != "flux-system" || k.Source == nil || k.Source.File != k.File) {
 			continue
 		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: "gotk-sync", Place: k.Place}
+		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place}
 		if !sync {
-			c.Found = "Kustomization flux-system"
+			c.Found = wordFlux
 		}
 		if k.Source != nil {
 			c.URL, c.Branch = k.Source.URL, k.Source.Follows()
@@ -101,7 +101,7 @@ func (t *Tree) bootstrapped(all Objects) []Cluster {
 func (t *Tree) directories(found []Cluster) []Cluster {
 	read := map[string]bool{}
 	for _, c := range found {
-		for _, file := range c.files() {
+		for _, file := range c.Files() {
 			for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
 				read[dir] = true
 			}
@@ -114,7 +114,7 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 	for _, above := range t.shallowest("clusters") {
 		for _, dir := range t.below[above] {
 			if !read[dir] && t.holds(dir) {
-				out = append(out, Cluster{Root: Root{Path: dir}, Found: "a directory of " + above + "/"})
+				out = append(out, Cluster{Root: Root{Path: dir}, Found: wordDirectory(above)})
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 		dir := path.Dir(k.File)
 		inside := func(c Cluster) bool { return c.Path == dir || strings.HasPrefix(dir, c.Path+"/") || c.Path == "." }
 		if !read[k.File] && !slices.ContainsFunc(out, inside) {
-			out = append(out, Cluster{Root: Root{Path: dir}, Found: "a Flux Kustomization that no other one reads", Place: k.Place})
+			out = append(out, Cluster{Root: Root{Path: dir}, Found: wordTop, Place: k.Place})
 		}
 	}
 	return out
@@ -236,6 +236,9 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	c.link(from)
 	found := c.Kustomizations[from:]
 	for _, k := range found {
+		if dir, ok := c.origin(w.tree, k); ok {
+			k.Path, k.copied = dir, true
+		}
 		k.Here = c.here(k)
 	}
 	return found
@@ -270,6 +273,8 @@ func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
 // here reports whether a Kustomization reads this repository: its source is the root's own, has the URL of that, or is not known.
 func (c *Cluster) here(k *Kustomization) bool {
 	switch {
+	case k.copied:
+		return true
 	case k.SourceRef.Kind != "GitRepository" && k.SourceRef.Kind != "":
 		return k.Source == nil && k.SourceRef.Name == "flux-system"
 	case k.Source == nil || c.URL == "":
@@ -291,8 +296,8 @@ func (c *Cluster) rootSource() {
 	}
 }
 
-// files is every file that a cluster is known to read.
-func (c *Cluster) files() []string {
+// Files is every file of the tree that the cluster is known to read, sorted.
+func (c Cluster) Files() []string {
 	out := slices.Clone(c.Reads)
 	for _, k := range c.Kustomizations {
 		out = append(out, k.Reads...)
@@ -301,8 +306,19 @@ func (c *Cluster) files() []string {
 	return slices.Compact(out)
 }
 
-// Files is every file of the tree that the cluster is known to read, sorted.
-func (c Cluster) Files() []string { return c.files() }
+// Reads is the files that a Flux Kustomization with a path would read, sorted, as far as they are known: of directories whose Kustomization
+// stands in no file.
+func (t *Tree) Reads(dirs ...string) []string {
+	w := &walk{tree: t, patches: map[patchKey]change{}}
+	var out []string
+	for _, dir := range dirs {
+		l := w.newLoad()
+		l.entry(clean(dir))
+		out = append(out, sortedKeys(l.files)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
 
 // scp is how ssh names a repository without a scheme.
 var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)

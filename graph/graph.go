@@ -43,6 +43,9 @@ type Problem struct {
 	Text string
 }
 
+// String is the problem as compilers print one.
+func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+": "+p.Text, ": ") }
+
 // Tree is what the files of a repository say.
 type Tree struct {
 	Problems []Problem // at most MaxProblems
@@ -73,7 +76,7 @@ func Read(tree fs.FS) (*Tree, error) {
 		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
 			return fs.SkipDir
 		case entries >= MaxEntries:
-			t.problem(Place{}, fmt.Sprintf("more than %d files: the rest was not looked at", MaxEntries))
+			t.problem(Place{}, wordManyFiles())
 			return fs.SkipAll
 		}
 		entries++
@@ -85,7 +88,7 @@ func Read(tree fs.FS) (*Tree, error) {
 			return nil
 		}
 		if read >= MaxYAML || bytes >= MaxBytes {
-			t.problem(Place{File: name}, fmt.Sprintf("more than %d YAML files or %d MiB: it was not read", MaxYAML, MaxBytes>>20))
+			t.problem(Place{File: name}, wordMuchYAML())
 			return nil
 		}
 		data, err := readFile(tree, name)
@@ -140,19 +143,19 @@ func isBuild(name string) bool {
 func readFile(tree fs.FS, name string) ([]byte, error) {
 	f, err := tree.Open(name)
 	if err != nil {
-		return nil, errors.New("it cannot be read")
+		return nil, errors.New(wordUnreadable)
 	}
 	defer f.Close() //nolint:errcheck // only read
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() {
-		return nil, errors.New("it is no regular file")
+		return nil, errors.New(wordIrregular)
 	}
 	data, err := readAll(f, MaxFile+1)
 	switch {
 	case err != nil:
-		return nil, errors.New("it cannot be read")
+		return nil, errors.New(wordUnreadable)
 	case len(data) > MaxFile:
-		return nil, fmt.Errorf("it has more than %d KiB", MaxFile>>10)
+		return nil, errors.New(wordLargeFile())
 	}
 	return data, nil
 }

@@ -3,7 +3,6 @@ package graph
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"maps"
 	"regexp"
@@ -24,7 +23,7 @@ type doc struct {
 }
 
 // wanted finds the documents that say something here: the others are not parsed.
-var wanted = regexp.MustCompile(`(?m)^[ {"'-]*["']?kind["']?:[ \t]*["']?(Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|List)["']?[ \t\r]*(#|,|\}|$)|^ {0,6}instance:[ \t]*(#|$)`)
+var wanted = regexp.MustCompile(`(?m)^[ {"'-]*["']?kind["']?:[ \t]*["']?(Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|ArtifactGenerator|List)["']?[ \t\r]*(#|,|\}|$)|^ {0,6}instance:[ \t]*(#|$)`)
 
 // parse takes a file apart and keeps what it has to say.
 func (t *Tree) parse(name string, data []byte) {
@@ -36,13 +35,13 @@ func (t *Tree) parse(name string, data []byte) {
 			continue
 		}
 		if len(text) > MaxDoc {
-			t.problem(at, fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10))
+			t.problem(at, wordLargeDocument())
 			continue
 		}
 		node, err := parseDocument(text)
 		switch {
 		case err != nil:
-			t.problem(at, "not valid YAML: "+err.Error())
+			t.problem(at, wordNoYAML(err))
 		case node != nil:
 			t.keep(&doc{place: Place{name, at.Line}, node: node, size: len(text)}, at.Line-1, 0)
 		}
@@ -69,7 +68,7 @@ func (t *Tree) keep(d *doc, offset, depth int) {
 		return
 	}
 	if t.kept++; t.kept > MaxDocs {
-		t.problem(d.place, fmt.Sprintf("more than %d objects: it was not read", MaxDocs))
+		t.problem(d.place, wordManyObjects())
 		return
 	}
 	t.docs[d.place.File] = append(t.docs[d.place.File], d)
@@ -99,7 +98,7 @@ func documents(data []byte) [][]byte {
 func parseDocument(text []byte) (root *yaml.Node, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			root, err = nil, errors.New("the document is broken")
+			root, err = nil, errors.New(wordBroken)
 		}
 	}()
 	text = bytes.TrimPrefix(text, []byte("..."))
@@ -165,12 +164,12 @@ func (t *Tree) list(d *doc, keys ...string) []*yaml.Node {
 	case n == nil || n.Kind == yaml.ScalarNode:
 		return nil
 	case n.Kind == yaml.AliasNode:
-		t.problem(Place{d.place.File, n.Line}, strings.Join(keys, ".")+" is a YAML alias: it was not read")
+		t.problem(Place{d.place.File, n.Line}, wordAlias(strings.Join(keys, ".")))
 		return nil
 	case n.Kind != yaml.SequenceNode:
 		return nil
 	case len(n.Content) > MaxList:
-		t.problem(Place{d.place.File, n.Line}, fmt.Sprintf("%s has more than %d entries: the rest was not read", strings.Join(keys, "."), MaxList))
+		t.problem(Place{d.place.File, n.Line}, wordLongList(strings.Join(keys, ".")))
 		return n.Content[:MaxList]
 	}
 	return n.Content

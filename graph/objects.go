@@ -14,6 +14,7 @@ const (
 	fluxKustomize = "kustomize.toolkit.fluxcd.io"
 	fluxSource    = "source.toolkit.fluxcd.io"
 	fluxOperator  = "fluxcd.controlplane.io"
+	fluxArtifacts = "source.extensions.fluxcd.io"
 	batch         = "batch"
 )
 
@@ -29,14 +30,14 @@ type Object struct {
 // Ref names another object; without a namespace it is in the same one.
 type Ref struct{ Kind, Namespace, Name string }
 
-// Stated is a field that may be absent, and where it is stated: by a patch or in the object itself.
-type Stated struct {
+// Statement is what is said of a field that may be absent, and where: by a patch or in the object itself.
+type Statement struct {
 	Value string // as written
 	Place Place  // none: nothing says it
 }
 
 // Set reports whether anything says it.
-func (s Stated) Set() bool { return s.Place.File != "" }
+func (s Statement) Set() bool { return s.Place.File != "" }
 
 // Source is a GitRepository or an OCIRepository.
 type Source struct {
@@ -68,12 +69,14 @@ func (s *Source) Follows() string {
 // Kustomization is a Flux Kustomization: an entry into the tree.
 type Kustomization struct {
 	Object
-	Path            string // spec.path, cleaned and kept within the repository, as Flux does; "." is its root
+	// Path is spec.path, cleaned and kept within the repository, as Flux does; "." is its root. Of an entry whose ExternalArtifact is
+	// copied from this repository it is the directory that is copied there.
+	Path            string
 	PathLine        Place
 	SourceRef       Ref
 	Source          *Source // what SourceRef names; nil: it stands in no file that was read
 	DependsOn       []Ref
-	Suspend         Stated
+	Suspend         Statement
 	TargetNamespace string
 	Components      []string // as written, relative to Path
 	Patches         []Patch
@@ -85,6 +88,8 @@ type Kustomization struct {
 	Here bool
 	// Reads is the files of the tree that it is known to read, sorted. Files of generators and charts are not among them.
 	Reads []string
+
+	copied bool // Path is where an artifact is copied from
 }
 
 // Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
@@ -106,7 +111,7 @@ type Instance struct {
 // CronJob is a CronJob of Kubernetes.
 type CronJob struct {
 	Object
-	Schedule, TimeZone, Suspend Stated
+	Schedule, TimeZone, Suspend Statement
 	Command                     string // command and arguments of its containers, by spaces; "" in a patch
 }
 
@@ -129,7 +134,12 @@ type Objects struct {
 	Instances      []*Instance
 	CronJobs       []*CronJob
 	Inputs         []*InputProvider
+
+	artifacts map[Ref][]copied // what ArtifactGenerators put into ExternalArtifacts
 }
+
+// copied is an entry of what an ArtifactGenerator copies: from a place of a source to one of an artifact.
+type copied struct{ from, to string }
 
 // add reads a document into the list that it belongs to.
 func (o *Objects) add(t *Tree, d *doc) {
@@ -151,6 +161,8 @@ func (o *Objects) add(t *Tree, d *doc) {
 		o.Instances = append(o.Instances, instance(d, object, "instance", "sync"))
 	case group == fluxOperator && object.Kind == "ResourceSetInputProvider":
 		o.Inputs = append(o.Inputs, t.inputs(d, object))
+	case group == fluxArtifacts && object.Kind == "ArtifactGenerator":
+		o.copies(t, d, object.Namespace)
 	case group == batch && object.Kind == "CronJob":
 		o.CronJobs = append(o.CronJobs, t.cronJob(d, object))
 	}
@@ -167,7 +179,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}
 	for _, n := range t.list(d, "spec", "patches") {
-		k.Patches = append(k.Patches, Patch{Place{d.place.File, n.Line}, target(at(n, "target")), scalar(at(n, "patch"))})
+		k.Patches = append(k.Patches, d.patch(n))
 	}
 	return k
 }
@@ -212,6 +224,50 @@ func (t *Tree) inputs(d *doc, object Object) *InputProvider {
 	return p
 }
 
+// copies reads an ArtifactGenerator.
+func (o *Objects) copies(t *Tree, d *doc, namespace string) {
+	if o.artifacts == nil {
+		o.artifacts = map[Ref][]copied{}
+	}
+	for _, artifact := range t.list(d, "spec", "artifacts") {
+		a := &doc{place: d.place, node: artifact, vars: d.vars}
+		key := Ref{externalArtifact, namespace, a.text("name")}
+		for _, n := range t.list(a, "copy") {
+			if len(o.artifacts[key]) >= MaxClusters {
+				break
+			}
+			c := &doc{place: d.place, node: n, vars: d.vars}
+			o.artifacts[key] = append(o.artifacts[key], copied{c.text("from"), c.text("to")})
+		}
+	}
+}
+
+// externalArtifact is the kind of what an ArtifactGenerator makes.
+const externalArtifact = "ExternalArtifact"
+
+// origin is the directory of the tree that a directory of an artifact is copied from; ok is false if none is known. Of "@repo/apps/**" what is
+// below apps is copied, of "@repo/apps" to a directory the directory itself.
+func (o *Objects) origin(t *Tree, k *Kustomization) (dir string, ok bool) {
+	key := k.SourceRef
+	key.Namespace = cmp.Or(key.Namespace, k.Namespace)
+	for _, c := range o.artifacts[key] {
+		_, from, _ := strings.Cut(strings.TrimPrefix(c.from, "@"), "/")
+		_, to, _ := strings.Cut(strings.TrimPrefix(c.to, "@"), "/")
+		base, whole := strings.CutSuffix(from, "**")
+		if base, to = clean(base), clean(to); !whole && strings.HasSuffix(c.to, "/") {
+			to = path.Join(to, path.Base(base))
+		}
+		rest, below := strings.CutPrefix("/"+k.Path+"/", path.Join("/", to)+"/")
+		if to == "." {
+			rest, below = k.Path, true
+		}
+		if dir := clean(path.Join(base, rest)); below && t.dirs[dir] {
+			return dir, true
+		}
+	}
+	return "", false
+}
+
 func ref(d *doc, n *yaml.Node) Ref {
 	of := func(key string) string { return expand(scalar(at(n, key)), d.vars) }
 	return Ref{of("kind"), of("namespace"), of("name")}
@@ -223,12 +279,12 @@ func target(n *yaml.Node) Target {
 }
 
 // stated is a field with its place.
-func (d *doc) stated(keys ...string) Stated {
+func (d *doc) stated(keys ...string) Statement {
 	place := d.line(keys...)
 	if place.File == "" {
-		return Stated{}
+		return Statement{}
 	}
-	return Stated{d.text(keys...), place}
+	return Statement{d.text(keys...), place}
 }
 
 // clean is a path of the repository as Flux reads it: whatever leads out of the tree is led back to its root.

@@ -1,7 +1,6 @@
 package graph
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -29,7 +28,7 @@ func (w *walk) spent(documents, bytes int) bool {
 	if w.work <= MaxWork && w.patched <= MaxPatched {
 		return false
 	}
-	w.tree.problem(Place{}, fmt.Sprintf("the clusters read more than %d objects: not everything was followed", MaxWork))
+	w.tree.problem(Place{}, wordMuchWork())
 	return true
 }
 
@@ -85,7 +84,7 @@ func (l *load) build(dir string, before []*doc, depth int) []*doc {
 		return before
 	}
 	if depth > MaxDepth {
-		t.problem(b.place, fmt.Sprintf("more than %d directories lead to this one: it was not read", MaxDepth))
+		t.problem(b.place, wordDeep())
 		return before
 	}
 	l.seen[dir] = true
@@ -94,7 +93,7 @@ func (l *load) build(dir string, before []*doc, depth int) []*doc {
 	for _, r := range b.resources {
 		own = append(own, l.resource(dir, r, depth)...)
 	}
-	all := append(before, own...)
+	all := slices.Concat(before, own)
 	for _, c := range b.components {
 		if !remote(c) {
 			all = l.build(clean(path.Join(dir, c)), all, depth+1)
@@ -141,7 +140,7 @@ func (l *load) patch(docs []*doc, p Patch, dir, file string) {
 			c, err = parsePatch(text, p.Place, p.Target)
 		}
 		if err != nil {
-			t.problem(p.Place, "the patch was not read: "+strings.TrimPrefix(err.Error(), "yaml: "))
+			t.problem(p.Place, wordPatch(strings.TrimPrefix(err.Error(), "yaml: ")))
 			c = change{}
 		}
 		l.walk.patches[key] = c

@@ -6,6 +6,7 @@ import "github.com/spf13/cobra"
 func commands(e *env) []*cobra.Command {
 	return []*cobra.Command{
 		newDemoCommand(e),
+		newInitCommand(e),
 		newWindowsCommand(e),
 		newCheckCommand(e),
 		newClassifyCommand(e),

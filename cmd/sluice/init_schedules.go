@@ -1,0 +1,312 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/graph"
+)
+
+// firstWindow is a window of the file that `sluice init` writes.
+type firstWindow struct {
+	name        string
+	open, close string   // crons
+	duration    string   // instead of close
+	cutoff      string   // "": the default
+	zone        string   // "": the tree does not say
+	from        []string // what it was read from, for people
+	clusters    []string
+	targets     []string // of Flux Kustomizations: NAMESPACE/NAME, or NAME; none: whatever its clusters hold
+	stem        string   // what its name may be
+	placeholder bool
+}
+
+// same reports whether two windows are open at the same times for the same things.
+func (w firstWindow) same(o firstWindow) bool {
+	return w.open == o.open && w.close == o.close && w.duration == o.duration && w.zone == o.zone && slices.Equal(w.targets, o.targets)
+}
+
+// maxWindowJobs is how many CronJobs that open or close windows a cluster may have.
+const maxWindowJobs = 2 * config.MaxWindows
+
+// windowsOf is the windows that the CronJobs and schedules of a cluster say, and notes on what was not understood.
+func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
+	var opens, closes []windowJob
+	for _, job := range c.CronJobs {
+		if len(opens)+len(closes) >= maxWindowJobs {
+			notes = append(notes, fmt.Sprintf("%s has more than %d CronJobs that open and close windows: the rest was not looked at", c.Name, maxWindowJobs))
+			break
+		}
+		j, problem := readWindowJob(job)
+		if problem != "" {
+			notes = append(notes, problem)
+		}
+		switch j.verb {
+		case opening:
+			opens = append(opens, j)
+		case closing:
+			closes = append(closes, j)
+		}
+	}
+	for _, open := range opens {
+		i := slices.IndexFunc(closes, func(c windowJob) bool {
+			return c.stem == open.stem && c.job.Namespace == open.job.Namespace || len(opens) == 1 && len(closes) == 1
+		})
+		if i < 0 {
+			notes = append(notes, fmt.Sprintf("%s: CronJob %s opens a window, and nothing closes it", open.job.Schedule.Place, open.job.Name))
+			continue
+		}
+		w, problem := pair(open, closes[i], c.Name)
+		closes = slices.Delete(closes, i, i+1)
+		if problem != "" {
+			notes = append(notes, problem)
+			continue
+		}
+		windows = append(windows, w)
+	}
+	for _, j := range closes {
+		notes = append(notes, fmt.Sprintf("%s: CronJob %s closes a window, and nothing opens it", j.job.Schedule.Place, j.job.Name))
+	}
+	scheduled, more := schedulesOf(c)
+	return append(windows, scheduled...), append(notes, more...)
+}
+
+// verb is what a job does to a window.
+type verb int
+
+const (
+	nothing verb = iota
+	opening
+	closing
+)
+
+// windowJob is a CronJob that opens or closes a window.
+type windowJob struct {
+	job     *graph.CronJob
+	verb    verb
+	stem    string // of its name, without the verb
+	targets []string
+	cron    string
+	zone    string
+}
+
+var (
+	// commands is how people suspend and resume, with the Flux command line and with kubectl.
+	fluxCommand    = regexp.MustCompile(`\bflux\s+(?:-\S+\s+)*(resume|suspend)\s+(kustomizations?|ks|helmreleases?|hr|sources?\s+\S+)\s+([^;&|\n]*)`)
+	kubectlCommand = regexp.MustCompile(`\bkubectl\s+(?:-\S+\s+)*patch\s+([A-Za-z.]+)[\s/]+([^;&|\n]*?)suspend["'\\]*\s*:\s*["'\\]*(true|false)`)
+	inNamespace    = regexp.MustCompile(`(?:^|\s)(?:-n|--namespace)[ =]\s*(\S+)`)
+	openWord       = regexp.MustCompile(`(?i)(^|[-_.])(open|start|resume|unsuspend|begin)($|[-_.])`)
+	closeWord      = regexp.MustCompile(`(?i)(^|[-_.])(close|stop|suspend|end)($|[-_.])`)
+	zonePrefix     = regexp.MustCompile(`^(?:CRON_TZ|TZ)=(\S+)\s+`)
+)
+
+// readWindowJob understands a CronJob; a zero one if it is about something else, and a problem if it is about windows and is not clear.
+func readWindowJob(job *graph.CronJob) (windowJob, string) {
+	j := windowJob{job: job, cron: strings.Join(strings.Fields(job.Schedule.Value), " "), zone: job.TimeZone.Value}
+	say := func(format string, args ...any) string {
+		return fmt.Sprintf("%s: CronJob %s ", cmp.Or(job.Schedule.Place.String(), job.String()), job.Name) + fmt.Sprintf(format, args...)
+	}
+	named := nameVerb(job.Name)
+	j.verb, j.targets = commandVerb(job.Command)
+	switch {
+	case j.verb == nothing && (named == nothing || !strings.Contains(strings.ToLower(job.Name), "window") || job.Command != ""):
+		return windowJob{}, ""
+	case job.Suspend.Value == "true":
+		return windowJob{}, say("is suspended: it opens and closes nothing")
+	case strings.Contains(j.cron, "${"):
+		return windowJob{}, say("has a schedule with a variable: %s", j.cron)
+	}
+	if m := zonePrefix.FindStringSubmatch(j.cron); m != nil {
+		j.zone, j.cron = cmp.Or(j.zone, m[1]), j.cron[len(m[0]):]
+	}
+	j.stem = strings.Trim(closeWord.ReplaceAllString(openWord.ReplaceAllString(job.Name, "-"), "-"), "-_.")
+	if named != nothing && j.verb != nothing && named != j.verb {
+		j.verb = named
+		return j, say("does the opposite of what it is called: its name counts here, look which is meant")
+	}
+	j.verb = cmp.Or(j.verb, named)
+	return j, ""
+}
+
+func nameVerb(name string) verb {
+	opens, closes := openWord.MatchString(name), closeWord.MatchString(name)
+	switch {
+	case opens == closes:
+		return nothing
+	case opens:
+		return opening
+	}
+	return closing
+}
+
+// commandVerb is what a command does, and to which Flux Kustomizations.
+func commandVerb(command string) (v verb, targets []string) {
+	add := func(resumes bool, kind, arguments string) {
+		v = closing
+		if resumes {
+			v = opening
+		}
+		kind = strings.ToLower(kind)
+		if !strings.HasPrefix(kind, "k") {
+			return // a HelmRelease or a source: what it holds is not known here
+		}
+		namespace := ""
+		if m := inNamespace.FindStringSubmatch(arguments); m != nil {
+			namespace = m[1] + "/"
+		}
+		if names := strings.Fields(arguments); len(names) > 0 && !strings.HasPrefix(names[0], "-") {
+			targets = append(targets, namespace+names[0])
+		}
+	}
+	for _, m := range fluxCommand.FindAllStringSubmatch(command, config.MaxReleases) {
+		add(m[1] == "resume", m[2], m[3])
+	}
+	for _, m := range kubectlCommand.FindAllStringSubmatch(command, config.MaxReleases) {
+		add(m[3] == "false", m[1], m[2])
+	}
+	slices.Sort(targets)
+	return v, slices.Compact(targets)
+}
+
+// pair makes a window of two jobs.
+func pair(open, closed windowJob, cluster string) (firstWindow, string) {
+	from := fmt.Sprintf("%s, %s", open.job.Schedule.Place, closed.job.Schedule.Place)
+	if open.zone != closed.zone {
+		return firstWindow{}, fmt.Sprintf("%s: the jobs that open and close are in two time zones, %q and %q", from, open.zone, closed.zone)
+	}
+	w := firstWindow{
+		open: open.cron, close: closed.cron, zone: open.zone, from: []string{from}, clusters: []string{cluster},
+		targets: slices.Compact(slices.Sorted(slices.Values(append(open.targets, closed.targets...)))), stem: open.stem,
+	}
+	w = w.cut()
+	if problem := w.problem(); problem != "" {
+		return firstWindow{}, fmt.Sprintf("%s: open %q, close %q: %s", from, w.open, w.close, problem)
+	}
+	return w, ""
+}
+
+// schedulesOf is the windows of a cluster's ResourceSetInputProviders. The operator looks while any entry is open, sluice's windows have
+// one schedule each: of several the first counts.
+func schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
+	for _, p := range c.Inputs {
+		for i, s := range p.Schedule {
+			w := firstWindow{open: s.Cron, duration: s.Window, zone: s.TimeZone, from: []string{s.String()}, clusters: []string{c.Name}, stem: p.Name}
+			w = w.cut()
+			switch problem := w.problem(); {
+			case problem != "":
+				notes = append(notes, fmt.Sprintf("%s: schedule of %s: cron %q, window %q: %s", s.Place, p.Name, s.Cron, s.Window, problem))
+			case i > 0 && len(windows) > 0:
+				notes = append(notes, fmt.Sprintf("%s: %s is open then, too, and a window here has one schedule: cron %q, timeZone %q, window %q",
+					s.Place, p.Name, s.Cron, s.TimeZone, s.Window))
+			default:
+				windows = append(windows, w)
+			}
+		}
+	}
+	return windows, notes
+}
+
+// cut is the window with the longest cutoff that leaves something of it: a demonstration may be open for minutes.
+func (w firstWindow) cut() firstWindow {
+	for _, cutoff := range []string{"", "1m", "0s"} {
+		short := w
+		if short.cutoff = cutoff; short.problem() == "" {
+			return short
+		}
+	}
+	return w
+}
+
+// problem is why a window cannot stand in the file as it is; "" if it can.
+func (w firstWindow) problem() string {
+	var b yamlText
+	b.line(0, "version: 1")
+	b.line(0, "timezone: UTC")
+	b.line(0, "windows:")
+	w.name = "window"
+	w.write(&b, "")
+	_, findings := config.Parse([]byte(b.String()))
+	for _, f := range findings {
+		if isError(f) {
+			return strings.TrimPrefix(f.Message, "windows.window.")
+		}
+	}
+	return ""
+}
+
+// gather puts equal windows of several clusters together and gives each a name.
+func gather(clusters []graph.Cluster) (windows []firstWindow, notes []string) {
+	for _, c := range clusters {
+		if len(windows) > config.MaxWindows {
+			break
+		}
+		found, more := windowsOf(c)
+		notes = append(notes, more...)
+		for _, w := range found {
+			i := slices.IndexFunc(windows, w.same)
+			if i < 0 {
+				windows = append(windows, w)
+				continue
+			}
+			windows[i].clusters = append(windows[i].clusters, w.clusters...)
+			if !slices.Equal(windows[i].from, w.from) {
+				windows[i].from = append(windows[i].from, w.from...)
+			}
+		}
+	}
+	if len(windows) > config.MaxWindows {
+		notes = append(notes, fmt.Sprintf("more than %d windows, which is what a file may have: the rest is not in it", config.MaxWindows))
+		windows = windows[:config.MaxWindows]
+	}
+	nameWindows(windows)
+	return windows, slices.Compact(slices.Sorted(slices.Values(notes)))
+}
+
+// genericStem is a name that says nothing.
+var genericStem = regexp.MustCompile(`^(job|cronjob|window|apps?)?$`)
+
+// nameWindows gives windows names: what the tree calls the only one, the cluster's of one that is a cluster's alone, else both.
+func nameWindows(windows []firstWindow) {
+	used := map[string]bool{}
+	for i := range windows {
+		w := &windows[i]
+		if genericStem.MatchString(w.stem) {
+			w.stem = "maintenance-window"
+		}
+		alone := len(w.clusters) == 1 && !slices.ContainsFunc(windows, func(o firstWindow) bool {
+			return !o.same(*w) && slices.Contains(o.clusters, w.clusters[0])
+		})
+		name := w.stem
+		switch {
+		case len(windows) == 1:
+		case alone:
+			name = w.clusters[0]
+		case len(w.clusters) == 1:
+			name = w.clusters[0] + "-" + w.stem
+		}
+		name = windowName(name)
+		w.name = name
+		for n := 2; used[w.name]; n++ {
+			w.name = fmt.Sprintf("%s-%d", name[:min(len(name), config.MaxName-4)], n)
+		}
+		used[w.name] = true
+	}
+}
+
+// notInName is what no name of a window holds.
+var notInName = regexp.MustCompile(`[^A-Za-z0-9._-]+`)
+
+// windowName makes a name that a window may have.
+func windowName(name string) string {
+	name = strings.TrimLeft(notInName.ReplaceAllString(name, "-"), "-._")
+	name = name[:min(len(name), config.MaxName)]
+	switch strings.ToLower(name) {
+	case "", "live", "ignore", "none", "all":
+		return strings.TrimLeft(name+"-window", "-")
+	}
+	return name
+}

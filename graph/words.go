@@ -1,0 +1,61 @@
+package graph
+
+import "fmt"
+
+// Every word that a person reads about a tree stands here.
+
+// How a cluster was found.
+const (
+	wordNamed    = "named by the file"
+	wordInstance = "spec.sync of the FluxInstance"
+	wordSync     = "gotk-sync"
+	wordFlux     = "Kustomization flux-system"
+	wordTop      = "a Flux Kustomization that no other one reads"
+)
+
+func wordDirectory(above string) string { return "a directory of " + above + "/" }
+
+// What was not read.
+const (
+	wordUnreadable = "it cannot be read"
+	wordIrregular  = "it is no regular file"
+	wordBroken     = "the document is broken"
+)
+
+func wordManyFiles() string {
+	return fmt.Sprintf("more than %d files: the rest was not looked at", MaxEntries)
+}
+
+func wordMuchYAML() string {
+	return fmt.Sprintf("more than %d YAML files or %d MiB: it was not read", MaxYAML, MaxBytes>>20)
+}
+
+func wordLargeFile() string { return fmt.Sprintf("it has more than %d KiB", MaxFile>>10) }
+
+func wordLargeDocument() string {
+	return fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10)
+}
+
+func wordNoYAML(err error) string { return "not valid YAML: " + err.Error() }
+
+func wordManyObjects() string { return fmt.Sprintf("more than %d objects: it was not read", MaxDocs) }
+
+func wordAlias(field string) string { return field + " is a YAML alias: it was not read" }
+
+func wordLongList(field string) string {
+	return fmt.Sprintf("%s has more than %d entries: the rest was not read", field, MaxList)
+}
+
+func wordManyClusters() string {
+	return fmt.Sprintf("more than %d clusters: the rest was not looked at", MaxClusters)
+}
+
+func wordMuchWork() string {
+	return fmt.Sprintf("the clusters read more than %d objects: not everything was followed", MaxWork)
+}
+
+func wordDeep() string {
+	return fmt.Sprintf("more than %d directories lead to this one: it was not read", MaxDepth)
+}
+
+func wordPatch(problem string) string { return "the patch was not read: " + problem }
