@@ -9,11 +9,15 @@ import (
 )
 
 // One repository of 100 pull requests with an event a second: looks come further apart, but the hour lasts, and an opening near its end
-// merges within seconds.
+// merges within seconds. With the race detector it is a third of the pull requests.
 func TestAnHourLastsThroughEventsWithoutEnd(t *testing.T) {
 	const opens = 55 * time.Minute
+	pulls := 100
+	if race {
+		pulls = 33
+	}
 	live(t, 1, opens, "", func(w *world) {
-		w.propose(w.repos[0], 100)
+		w.propose(w.repos[0], pulls)
 		stop := w.run()
 		defer stop()
 		time.Sleep(opens - 10*time.Minute)
@@ -41,7 +45,7 @@ func TestAnHourLastsThroughEventsWithoutEnd(t *testing.T) {
 			t.Errorf("%d points are left for the opening", left)
 		}
 		time.Sleep(6 * time.Second)
-		if open, _ := w.open(); open == 100 {
+		if open, _ := w.open(); open == pulls {
 			t.Error("nothing was merged within 5 s of the opening")
 		}
 		w.unlimited()
@@ -146,7 +150,12 @@ func TestAnOpeningAtTheEndOfTheHourOfRequests(t *testing.T) {
 }
 
 // Nothing of GraphQL's hour is left for events. What stands green for people is held by a label all the same, soon after somebody set it.
+// Then events go on for half an hour, with the race detector for ten minutes.
 func TestAHoldTakesGreenBackInASpentHour(t *testing.T) {
+	minutes := 30
+	if race {
+		minutes = 10
+	}
 	live(t, 4, 10*time.Minute, ", window: status", func(w *world) {
 		for _, r := range w.repos {
 			w.propose(r, 10)
@@ -166,13 +175,13 @@ func TestAHoldTakesGreenBackInASpentHour(t *testing.T) {
 			t.Errorf("%d are green", green)
 		}
 		left := w.github.Left("acme", graphQL)
-		for range 30 * 60 {
+		for range minutes * 60 {
 			for _, r := range w.repos {
 				w.poke(r)
 			}
 			time.Sleep(time.Second)
 		}
-		if now := w.github.Left("acme", graphQL); left-now > 4*30+20 || now < 250 {
+		if now := w.github.Left("acme", graphQL); left-now > 4*minutes+20 || now < 250 {
 			t.Errorf("%d points are left of %d for openings", now, left)
 		}
 		w.unlimited()
