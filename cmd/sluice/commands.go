@@ -12,6 +12,7 @@ func commands(e *env) []*cobra.Command {
 		newClassifyCommand(e),
 		newPlanCommand(e),
 		newPromoteCommand(e),
+		newSuspendCommand(e),
 		newServeCommand(e),
 		newVersionCommand(e),
 	}
