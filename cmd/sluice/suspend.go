@@ -118,7 +118,7 @@ func (c suspendCall) check(again bool) ([]suspend.Target, error) {
 			return nil, fmt.Errorf("--kustomization %w", err)
 		}
 		if slices.ContainsFunc(out, func(o suspend.Target) bool { return o.String() == t.String() }) {
-			return nil, fmt.Errorf("--kustomization %s stands twice; several windows of one are %s=%s,WINDOW", t, t, t.Windows[0])
+			return nil, fmt.Errorf("--kustomization %s stands twice; several windows of one are %s=WINDOW,WINDOW", t, t)
 		}
 		out = append(out, t)
 	}

@@ -40,6 +40,7 @@ var direction = []row{
 	{"listen", nil, "who may hold what of a port; it knows nothing of what is said over it"},
 	{"webhook", []string{"listen", "plan", "store"}, "says whose connection has shown the secret; notes deliveries as the store's values; it neither looks nor decides"},
 	{"web", []string{"plan", "store", "config", "layout", "window"}, "shows what was decided and decides nothing"},
+	{"suspend", []string{"plan", "config", "window"}, "holds a cluster from inside; it shares the arithmetic of the windows, and the words for instants"},
 	{"metrics", nil, "counts what it is given; what there is to count it does not know"},
 	{"standin", []string{"gitremote"}, "a GitHub by its own: if it shared sluice's code, it would share its mistakes"},
 	{"deploy/flux", nil, "the sample repository as files, for the demo and for the test of its manifests"},
@@ -88,6 +89,7 @@ var libraries = []library{
 	{"github.com/vektah/gqlparser/", []string{"standin", "test/githubapi"}, nil, "the GitHub that stands in answers queries; sluice writes them out"},
 	{"github.com/santhosh-tekuri/jsonschema/", nil, []string{"config", "test/flux"}, "schemas are for editors and for Flux; config decides by itself"},
 	{"github.com/google/go-cmp/", nil, []string{"*"}, "it panics on what it was not told of: for tests"},
+	{"k8s.io/", []string{"suspend"}, nil, "Kubernetes' API is spoken in one place"},
 	{"golang.org/x/tools/txtar", nil, []string{"*"}, "scenarios as files"},
 }
 
