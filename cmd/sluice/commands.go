@@ -13,6 +13,7 @@ func commands(e *env) []*cobra.Command {
 		newPlanCommand(e),
 		newPromoteCommand(e),
 		newSuspendCommand(e),
+		newRenderCommand(e),
 		newServeCommand(e),
 		newVersionCommand(e),
 	}
