@@ -16,7 +16,10 @@ import (
 func (in Input) entry(k *graph.Kustomization, to side, windowed func(*graph.Kustomization) bool, c graph.Cluster) entry {
 	out := entry{Name: k.Name, Namespace: k.Namespace, Place: k.Place.String()}
 	doc, err := in.document(k)
-	if err != nil {
+	switch {
+	case assumed(k):
+		doc, out.Notes = made(k), []string{wordAssumed}
+	case err != nil:
 		doc, out.Notes = made(k), []string{wordMade}
 	}
 	put(doc, k.Namespace, "metadata", "namespace")
@@ -125,11 +128,12 @@ func made(k *graph.Kustomization) *yaml.Node {
 	put(out, "Kustomization", "kind")
 	put(out, k.Name, "metadata", "name")
 	put(out, duration(k.Interval, "10m"), "spec", "interval")
-	if k.Timeout != "" {
-		put(out, duration(k.Timeout, "3m"), "spec", "timeout")
+	put(out, "1m", "spec", "retryInterval")
+	put(out, duration(k.Timeout, "3m"), "spec", "timeout")
+	for _, key := range []string{"prune", "wait"} {
+		put(out, "", "spec", key)
+		*get(out, "spec", key) = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"}
 	}
-	put(out, "", "spec", "prune")
-	*get(out, "spec", "prune") = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!bool", Value: "true"}
 	return out
 }
 

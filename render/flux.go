@@ -31,20 +31,24 @@ var ErrNoURL = errors.New("no GitRepository of a root says where this repository
 // otherwise the one where the tree says nothing; both may be "".
 func Flux(in Input, fixed, otherwise string) ([]byte, error) {
 	var b bytes.Buffer
+	in = in.assume()
+	owners := owners(in.Policy, in.Clusters)
 	shared := map[string]int{} // clusters of a branch
-	views := make([]fluxView, len(in.Clusters))
-	for i, c := range in.Clusters {
-		v, err := in.cluster(c, fixed, otherwise)
-		if err != nil {
+	var views []fluxView
+	for _, c := range in.Clusters {
+		v, err := in.cluster(c, owners, fixed, otherwise)
+		if err != nil && in.wanted(c) {
 			return nil, err
 		}
 		for _, s := range v.Windowed {
 			shared[s.Branch]++
 		}
-		views[i] = v
+		if in.wanted(c) {
+			views = append(views, v)
+		}
 	}
-	for i, v := range views {
-		if i > 0 {
+	for _, v := range views {
+		if b.Len() > 0 {
 			b.WriteString("---\n")
 		}
 		v.Shared = slices.ContainsFunc(v.Windowed, func(s side) bool { return shared[s.Branch] > 1 })
@@ -63,6 +67,7 @@ type fluxView struct {
 	Windowed  []side
 	Forge     string // Flux's name of the forge, as far as Providers and Receivers know it; "": not known
 	Address   string // of the repository for people and APIs
+	Written   bool   // there is something to write: a windowed branch, or Kustomizations that are not in Git
 	Shared    bool   // a branch is followed by several clusters
 	Notes     []string
 }
@@ -88,9 +93,9 @@ type entry struct {
 }
 
 // cluster is what is to be written for one cluster.
-func (in Input) cluster(c graph.Cluster, fixed, otherwise string) (fluxView, error) {
-	held, left := Windowed(in.Policy, c)
-	v := fluxView{Cluster: c, Namespace: fluxNamespace, Notes: notes(left, in.Problems)}
+func (in Input) cluster(c graph.Cluster, owners Owners, fixed, otherwise string) (fluxView, error) {
+	held, left := owners.Windowed(c)
+	v := fluxView{Cluster: c, Namespace: fluxNamespace, Notes: notes(left, in.Graph.Problems)}
 	byBranch := map[string]*config.Branch{}
 	of := map[*graph.Kustomization]*config.Branch{}
 	for _, h := range held {
@@ -100,7 +105,8 @@ func (in Input) cluster(c graph.Cluster, fixed, otherwise string) (fluxView, err
 		}
 		byBranch[h.Branch.Name], of[h.Kustomization] = h.Branch, h.Branch
 	}
-	if len(byBranch) == 0 {
+	v.Written = len(byBranch) > 0 || slices.ContainsFunc(c.Kustomizations, assumed)
+	if !v.Written {
 		return v, nil
 	}
 	address, err := repositoryURL(cmp.Or(fixed, c.URL, otherwise))
@@ -109,6 +115,7 @@ func (in Input) cluster(c graph.Cluster, fixed, otherwise string) (fluxView, err
 	}
 	v.Forge, v.Address = forgeOf(address)
 	v.Live = in.live(c, address)
+	v.Live.Branch = cmp.Or(c.Branch, "main")
 	for _, b := range in.Policy.Branches {
 		if byBranch[b.Name] != nil {
 			v.Live.Branch = b.From
@@ -260,6 +267,15 @@ func (v fluxView) Events() []string {
 	return []string{"ping", "push"}
 }
 
+// Reported is the Kustomizations that Flux reports on: those of windowed branches.
+func (v fluxView) Reported() []entry {
+	var out []entry
+	for _, s := range v.Windowed {
+		out = append(out, s.Entries...)
+	}
+	return out
+}
+
 // Expr is the context of a commit status: the branch in it tells sluice whose report it is.
 func (v fluxView) Expr() string {
 	out := "'kustomization/' + event.metadata.revision.split('@sha1:')[0] + '/' + "
@@ -271,16 +287,20 @@ func (v fluxView) Expr() string {
 
 var fluxTemplate = parsed("flux", `{{comment (printf "Cluster %s" .Name)}}
 {{range .Notes}}{{comment .}}
-{{end}}{{if not .Windowed}}# No Flux Kustomization of this cluster is held by a windowed branch as a whole: nothing is to be changed here.
+{{end}}{{if not .Written}}# No Flux Kustomization of this cluster is held by a windowed branch as a whole: nothing is to be changed here.
 {{else -}}
 # Rendered by "sluice render flux". Review it, and put each document where the comment says, or below a live path of this cluster.
+{{- if .Windowed}}
 # Two sources of one repository: what is live comes from {{clean .Live.Branch}}, what is windowed from the branch that sluice moves. They must be two:
 # Kustomizations that share a source and depend on each other wait until both are at one revision.
+{{- end}}
 {{- template "source" .Live}}
 {{- range .Windowed}}{{template "source" .}}{{end}}
 {{- range .Live.Entries}}{{template "entry" .}}{{end}}
 {{- range .Windowed}}{{range .Entries}}{{template "entry" .}}{{end}}{{end}}
-{{- if .Forge}}
+{{- if not .Windowed}}
+# No Receiver, Provider and Alert: no windowed branch is to be fetched or reported.
+{{else if .Forge}}
 ---
 # The forge calls this on every push, so that Flux looks at once. Its Secret holds the webhook's token, as "token".
 apiVersion: notification.toolkit.fluxcd.io/v1
@@ -331,11 +351,11 @@ spec:
     name: {{.Forge}}-status
   eventSeverity: info # errors are among them
   eventSources:
-{{- range .Windowed}}{{range .Entries}}
+{{- range .Reported}}
     - kind: Kustomization
       name: {{q .Name}}
       namespace: {{q .Namespace}}
-{{- end}}{{end}}
+{{- end}}
   eventMetadata:
     cluster: {{q .Name}}
 {{else}}
@@ -343,9 +363,9 @@ spec:
 # No Receiver, Provider and Alert: which forge this is does not follow from its address.
 {{end}}{{end}}
 {{- define "source"}}
----
 {{if .Kept}}{{comment (printf "GitRepository %s/%s stays as it is (%s). It must follow %s." .Namespace .Name .Kept .Branch)}}
 {{- else -}}
+---
 {{if .Place}}{{comment (printf "It replaces %s." .Place)}}
 {{end -}}
 apiVersion: source.toolkit.fluxcd.io/v1
@@ -367,7 +387,7 @@ spec:
 {{- end}}
 {{- define "entry"}}
 ---
-{{comment (printf "It replaces %s." .Place)}}
-{{range .Notes}}{{comment .}}
+{{if .Place}}{{comment (printf "It replaces %s." .Place)}}
+{{end}}{{range .Notes}}{{comment .}}
 {{end}}{{.Text}}
 {{- end}}`)

@@ -25,12 +25,16 @@ const fluxNamespace = "flux-system"
 // needed. clean is false if Git says something of suspend of one of them, which the comments say, too.
 func Suspend(in Input, kind Kind, image string) (out []byte, clean bool, err error) {
 	var b bytes.Buffer
-	clean = true
-	for i, c := range in.Clusters {
-		held, left := Windowed(in.Policy, c)
+	in, clean = in.assume(), true
+	owners := owners(in.Policy, in.Clusters)
+	for _, c := range in.Clusters {
+		if !in.wanted(c) {
+			continue
+		}
+		held, left := owners.Windowed(c)
 		v := suspendView{
 			Cluster: c, Kind: kind, Image: image, Held: held, File: string(in.File),
-			Observe: in.Policy.Mode == config.Observe, Notes: notes(left, in.Problems), Namespace: fluxNamespace,
+			Observe: in.Policy.Mode == config.Observe, Notes: notes(left, in.Graph.Problems), Namespace: fluxNamespace,
 		}
 		for _, h := range held {
 			if h.Suspend.Set() {
@@ -39,7 +43,7 @@ func Suspend(in Input, kind Kind, image string) (out []byte, clean bool, err err
 			}
 		}
 		v.roles()
-		if i > 0 {
+		if b.Len() > 0 {
 			b.WriteString("---\n")
 		}
 		if err := suspendTemplate.Execute(&b, v); err != nil {
@@ -100,7 +104,9 @@ var suspendTemplate = parsed("suspend", `{{comment (printf "Cluster %s" .Name)}}
 {{else -}}
 # To be applied from a live path of this cluster, never by a Kustomization that is held. Every manifest in Git must be silent on
 # spec.suspend of what is held: Flux puts back what Git says. Rendered by "sluice render suspend"; render it anew when the file changes.
-{{if .Observe}}# The file says "mode: observe": nothing is suspended until it says enforce.
+{{range .Held}}{{if .Elsewhere}}{{comment (printf "%s: files that it shares with other clusters need %s, too, which are those clusters' own: here its own window counts alone." .ID .Others)}}
+{{end}}{{if not .File}}{{comment (printf "Assumed: %s loads ./%s; its manifest is not in Git. Correct its name where it is another." .ID .Path)}}
+{{end}}{{end}}{{if .Observe}}# The file says "mode: observe": nothing is suspended until it says enforce.
 {{end -}}
 apiVersion: v1
 kind: ServiceAccount

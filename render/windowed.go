@@ -18,15 +18,22 @@ type Input struct {
 	Policy   *config.Policy
 	File     []byte // the policy as it is written
 	Tree     fs.FS
+	Graph    *graph.Tree // of Tree
 	Clusters []graph.Cluster
-	Problems []graph.Problem // what was not read of the tree
+	Only     string // the name of the one cluster that is wanted; "": all
 }
+
+// wanted reports whether something is to be written for a cluster.
+func (in Input) wanted(c graph.Cluster) bool { return in.Only == "" || in.Only == c.Name }
 
 // Held is a Flux Kustomization that is windowed as a whole.
 type Held struct {
 	*graph.Kustomization
-	Windows []window.Name  // all of them must be open; sorted
-	Branch  *config.Branch // the windowed branch that is its source, or would be; nil: windows hold its files on pull requests
+	// Windows must all be open; sorted. Of files that several clusters read those that are another cluster's own do not count: on a pull
+	// request they hold the file for that cluster, and here that cluster does so itself.
+	Windows   []window.Name
+	Elsewhere []window.Name  // those that do not count
+	Branch    *config.Branch // the windowed branch that is its source, or would be; nil: windows hold its files on pull requests
 }
 
 // ID is what Flux calls it.
@@ -40,14 +47,53 @@ type Left struct {
 	Why string
 }
 
+// Others is the windows that do not count.
+func (h Held) Others() string { return joined(h.Elsewhere) }
+
+// Owners knows of each window whose own it is, and of each file who reads it.
+type Owners struct {
+	policy  *config.Policy
+	readers map[string]int                  // clusters that read a file
+	own     map[window.Name]map[string]bool // clusters with a file of their own that needs the window
+}
+
+// owners looks at all clusters of a tree.
+func owners(p *config.Policy, clusters []graph.Cluster) Owners {
+	o := Owners{p, map[string]int{}, map[window.Name]map[string]bool{}}
+	for _, c := range clusters {
+		for _, file := range c.Files() {
+			o.readers[file]++
+		}
+	}
+	for _, c := range clusters {
+		for _, file := range c.Files() {
+			windows, _, _ := holds(p, c, file)
+			for _, w := range windows {
+				if o.readers[file] == 1 {
+					if o.own[w] == nil {
+						o.own[w] = map[string]bool{}
+					}
+					o.own[w][c.Name] = true
+				}
+			}
+		}
+	}
+	return o
+}
+
+// elsewhere reports whether a window of a file is another cluster's own and none of this one's.
+func (o Owners) elsewhere(c graph.Cluster, file string, w window.Name) bool {
+	return o.readers[file] > 1 && len(o.own[w]) > 0 && !o.own[w][c.Name]
+}
+
 // Windowed is the Flux Kustomizations of a cluster that are windowed as a whole: those whose source tracks a windowed branch, and those of
 // whose files the rules window every one. The one that applies the root, which holds Flux's own objects, is not among them.
-func Windowed(p *config.Policy, c graph.Cluster) (held []Held, left []Left) {
+func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
 	for _, k := range c.Kustomizations {
 		if root(c, k) {
 			continue
 		}
-		h, why := classify(p, c, k)
+		h, why := o.classify(c, k)
 		switch {
 		case why == live:
 		case why != "":
@@ -70,11 +116,12 @@ func root(c graph.Cluster, k *graph.Kustomization) bool { return !k.Here || k.Pa
 const live = "live"
 
 // classify says what holds a Kustomization, or why it is not held here.
-func classify(p *config.Policy, c graph.Cluster, k *graph.Kustomization) (Held, string) {
+func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Held, string) {
+	p := o.policy
 	if k.Source != nil {
 		for i, b := range p.Branches {
 			if b.Name == k.Source.Follows() {
-				return Held{k, []window.Name{b.Window}, &p.Branches[i]}, ""
+				return Held{Kustomization: k, Windows: []window.Name{b.Window}, Branch: &p.Branches[i]}, ""
 			}
 		}
 	}
@@ -88,7 +135,13 @@ func classify(p *config.Policy, c graph.Cluster, k *graph.Kustomization) (Held, 
 			}
 			continue
 		}
-		h.Windows = append(h.Windows, windows...)
+		for _, w := range windows {
+			if o.elsewhere(c, file, w) {
+				h.Elsewhere = append(h.Elsewhere, w)
+			} else {
+				h.Windows = append(h.Windows, w)
+			}
+		}
 		if branch != nil {
 			h.Branch = branch
 		}
@@ -101,8 +154,13 @@ func classify(p *config.Policy, c graph.Cluster, k *graph.Kustomization) (Held, 
 	case other > 0:
 		return h, wordMixed(len(k.Reads), other, example, release)
 	}
-	slices.Sort(h.Windows)
-	h.Windows = slices.Compact(h.Windows)
+	if len(h.Windows) == 0 { // nothing of it is this cluster's own
+		h.Windows, h.Elsewhere = h.Elsewhere, nil
+	}
+	for _, list := range []*[]window.Name{&h.Windows, &h.Elsewhere} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
 	return h, ""
 }
 
@@ -171,8 +229,9 @@ type Contradiction struct {
 func Contradictions(p *config.Policy, clusters []graph.Cluster) []Contradiction {
 	var out []Contradiction
 	seen := map[graph.Place]bool{}
+	o := owners(p, clusters)
 	for _, c := range clusters {
-		held, _ := Windowed(p, c)
+		held, _ := o.Windowed(c)
 		for _, h := range held {
 			if h.Suspend.Set() && !seen[h.Suspend.Place] {
 				seen[h.Suspend.Place] = true

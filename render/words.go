@@ -34,7 +34,11 @@ func (c Contradiction) Sentence() string {
 }
 
 func wordLeft(l Left) string {
-	return "Left out: " + plan.Clean(id(l.Kustomization)) + " (" + plan.Clean(l.Place.String()) + "): " + l.Why
+	place := l.Place.String()
+	if assumed(l.Kustomization) {
+		place = "./" + l.Path
+	}
+	return "Left out: " + plan.Clean(id(l.Kustomization)) + " (" + plan.Clean(place) + "): " + l.Why
 }
 
 func wordProblem(p graph.Problem) string {
@@ -53,11 +57,12 @@ const (
 	wordElsewhere = "it stands in no file that was read: Flux's bootstrap or operator makes it"
 	wordSuspend   = "suspend is taken out: the branch holds it."
 	wordReady     = "readyExpr: of what is live only that it was applied once; otherwise a live change that reconciles or fails would shut the window."
+	wordAssumed   = "No manifest of it is in Git: its name is the directory's."
 	wordMade      = "Its document could not be taken over as it stands; only what is known of it is here. Compare."
 )
 
 func wordNoBranch(h Held) string {
-	return plan.Clean(h.ID()) + " is held on pull requests by " + joined(h.Windows) + ", not by a branch: it stays as it is"
+	return plan.Clean(h.ID()) + " is held on pull requests by " + joined(h.Windows) + ", not by a branch: its source stays as it is"
 }
 
 func wordWaits(live, windowed string) string {
