@@ -226,11 +226,14 @@ type Contradiction struct {
 }
 
 // Contradictions are those of all clusters, each place of a file once.
-func Contradictions(p *config.Policy, clusters []graph.Cluster) []Contradiction {
+func Contradictions(in Input) []Contradiction {
 	var out []Contradiction
 	seen := map[graph.Place]bool{}
-	o := owners(p, clusters)
-	for _, c := range clusters {
+	o := owners(in.Policy, in.Clusters)
+	for _, c := range in.Clusters {
+		if !in.wanted(c) {
+			continue
+		}
 		held, _ := o.Windowed(c)
 		for _, h := range held {
 			if h.Suspend.Set() && !seen[h.Suspend.Place] {

@@ -83,7 +83,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			if _, err := e.stdout.Write(out); err != nil {
 				return err
 			}
-			for _, c := range render.Contradictions(in.Policy, in.Clusters) {
+			for _, c := range render.Contradictions(in) {
 				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
 			}
 			if !clean {
