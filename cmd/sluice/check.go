@@ -31,6 +31,7 @@ const maxTreeNames = 64 << 20
 const (
 	codeUnusable = "unusable"
 	codeNoTree   = "tree-not-read"
+	codeSuspend  = "suspend-in-git"
 )
 
 // newCheckCommand makes `sluice check [DIR]`: what is wrong with a repository's file.
@@ -118,6 +119,7 @@ func (e *env) surroundings(ctx context.Context, policy *config.Policy, data []by
 	if policy == nil {
 		return findings, nil
 	}
+	findings = append(findings, suspendInGit(policy, os.DirFS(dir))...)
 	tree := &treeView{Shares: policy.Shares(paths)}
 	for _, s := range tree.Shares {
 		tree.Files += s.Files

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -173,6 +174,19 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 		return render.Input{}, fmt.Errorf("--cluster %q: there is none of this name; %s", call.cluster, meant(call.cluster, known, "`sluice render` without it prints all"))
 	}
 	return in, nil
+}
+
+// suspendInGit is the warnings of check about windowed Flux Kustomizations of whose suspend the tree says something.
+func suspendInGit(policy *config.Policy, tree fs.FS) []config.Finding {
+	read, err := graph.Read(tree)
+	if err != nil {
+		return nil // check has listed it a moment ago; what it cannot read it says itself
+	}
+	var out []config.Finding
+	for _, c := range render.Contradictions(render.Input{Policy: policy, Clusters: read.Clusters(policy.Clusters)}) {
+		out = append(out, config.Finding{Severity: config.Warning, Code: codeSuspend, Message: c.Sentence()})
+	}
+	return out
 }
 
 // origin is where the clone in a directory was cloned from; "" if there is none there, or it does not say.
