@@ -14,7 +14,7 @@ import (
 
 // entry is a Flux Kustomization with the source that is its side's. Everything else stays as its document has it: patches, decryption, comments.
 func (in Input) entry(k *graph.Kustomization, to side, windowed func(*graph.Kustomization) bool, c graph.Cluster) entry {
-	out := entry{Name: k.Name, Namespace: k.Namespace, Place: k.Place.String()}
+	out := entry{Name: k.Name, Namespace: k.Namespace, Place: k.String()}
 	doc, err := in.document(k)
 	switch {
 	case assumed(k):

@@ -23,7 +23,7 @@ const (
 	defaultName     = "fleet"
 )
 
-// ErrNoURL: nothing says where the repository is.
+// ErrNoURL says that nothing says where the repository is.
 var ErrNoURL = errors.New("no GitRepository of a root says where this repository is, nor does origin: name it with --url")
 
 // Flux writes for each cluster the GitRepositories of the live and of each windowed side, the Flux Kustomizations of both with the source that
@@ -157,7 +157,7 @@ func (in Input) live(c graph.Cluster, address string) side {
 		s.Kept = ""
 		s.from(found)
 		if dir := path.Base(path.Dir(found.File)); dir == fluxNamespace {
-			s.Kept = found.Place.String()
+			s.Kept = found.String()
 		}
 	}
 	return s
@@ -165,7 +165,7 @@ func (in Input) live(c graph.Cluster, address string) side {
 
 // from takes over what a source of the tree says.
 func (s *side) from(source *graph.Source) {
-	s.Name, s.Namespace, s.Place = source.Name, source.Namespace, source.Place.String()
+	s.Name, s.Namespace, s.Place = source.Name, source.Namespace, source.String()
 	s.Interval, s.Timeout = duration(source.Interval, defaultInterval), duration(source.Timeout, defaultTimeout)
 	if named(fluxNamespace, source.Secret) {
 		s.Secret = source.Secret

@@ -130,7 +130,7 @@ func TestFileGone(t *testing.T) {
 			if got := w.said(); !w.cluster.suspended("flux-system/apps") || !strings.Contains(got, c.reason) {
 				t.Errorf("said %s", got)
 			}
-			w.Loop.forget() // as in a new process
+			w.forget() // as in a new process
 			if w.Pass(t.Context()); !w.cluster.suspended("flux-system/apps") {
 				t.Error("resumed")
 			}

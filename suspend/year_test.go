@@ -111,7 +111,7 @@ func TestYear(t *testing.T) {
 		t.Fatal(err)
 	}
 	synctest.Test(t, func(t *testing.T) {
-		shift := yearBegins.Sub(time.Now())
+		shift := time.Until(yearBegins)
 		now := func() time.Time { return time.Now().Add(shift) }
 		loop, m := year(t, now)
 		for _, target := range loop.Targets {

@@ -68,6 +68,7 @@ func TestInitCheckRender(t *testing.T) {
 		}
 		repository(t, dir)
 	})
+	t.Run("the sample's own objects", func(t *testing.T) { sampleIsTheSample(t, sluice) })
 	for _, kind := range []string{"Deployment", "CronJob", "Role", "RoleBinding", "ServiceAccount", "ConfigMap", "GitRepository", "Kustomization", "Receiver", "Provider", "Alert"} {
 		if objects[kind] == 0 {
 			t.Errorf("no %s was made", kind)
@@ -141,17 +142,18 @@ func valid(t *testing.T, s schemas, text []byte) []object {
 	return built
 }
 
-// TestRenderSampleIsTheSample: of the sample's own file and tree `render flux` makes the sample's own objects.
-func TestRenderSampleIsTheSample(t *testing.T) {
-	sluice, dir := program(t), t.TempDir()
+// sampleIsTheSample: of the sample's own file and tree `render flux` makes the sample's own objects.
+func sampleIsTheSample(t *testing.T, sluice string) {
+	dir := t.TempDir()
 	if err := os.CopyFS(dir, deploy.Sample()); err != nil {
 		t.Fatal(err)
 	}
 	all := cluster(t)
-	for bare, objects := range map[bool][]string{
-		false: {"GitRepository/fleet", "GitRepository/fleet-rw", "Kustomization/infra", "Kustomization/apps-rt", "Kustomization/apps-rw"},
-		true:  {"GitRepository/fleet-rw", "Kustomization/infra", "Kustomization/apps-rt", "Kustomization/apps-rw"},
-	} {
+	names := []string{
+		"GitRepository/fleet", "GitRepository/fleet-rw", "Kustomization/infra", "Kustomization/apps-rt", "Kustomization/apps-rw",
+		"Receiver/github-push", "Provider/github-status", "Alert/github-status",
+	}
+	for _, bare := range []bool{false, true} {
 		if bare { // what they were made of: the same without Flux's objects
 			if err := os.RemoveAll(filepath.Join(dir, "clusters/cluster-1/flux")); err != nil {
 				t.Fatal(err)
@@ -165,7 +167,7 @@ func TestRenderSampleIsTheSample(t *testing.T) {
 		for _, o := range rendered {
 			got[o.name()] = o
 		}
-		for _, name := range append(objects, "Receiver/github-push", "Provider/github-status", "Alert/github-status") {
+		for _, name := range names {
 			want, have := all[name], got[name]
 			for _, path := range [][]string{
 				{"apiVersion"}, {"metadata", "namespace"}, {"spec", "url"}, {"spec", "ref", "branch"}, {"spec", "path"}, {"spec", "sourceRef", "name"}, {"spec", "prune"}, {"spec", "wait"},
