@@ -127,6 +127,10 @@ func (in Input) cluster(c graph.Cluster, owners Owners, fixed, otherwise string)
 			continue
 		}
 		to := &v.Live
+		if of[k] == nil && k.Source != nil && k.Source.Follows() != v.Live.Branch {
+			v.Notes = append(v.Notes, wordOtherSource(k)) // a tenant's branch, a tag: nothing of it is known
+			continue
+		}
 		if b := of[k]; b != nil {
 			to = &v.Windowed[slices.IndexFunc(v.Windowed, func(s side) bool { return s.Branch == b.Name })]
 		}

@@ -34,7 +34,7 @@ func (c Contradiction) Sentence() string {
 }
 
 func wordLeft(l Left) string {
-	place := l.Place.String()
+	place := l.String()
 	if assumed(l.Kustomization) {
 		place = "./" + l.Path
 	}
@@ -63,6 +63,10 @@ const (
 
 func wordNoBranch(h Held) string {
 	return plan.Clean(h.ID()) + " is held on pull requests by " + joined(h.Windows) + ", not by a branch: its source stays as it is"
+}
+
+func wordOtherSource(k *graph.Kustomization) string {
+	return plan.Clean(id(k)) + " (" + plan.Clean(k.String()) + ") is made of another branch, tag or commit: it stays as it is"
 }
 
 func wordWaits(live, windowed string) string {
