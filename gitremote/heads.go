@@ -86,3 +86,12 @@ func (r *Repo) DefaultBranch() plan.Branch {
 	}
 	return ""
 }
+
+// Origin is the URL of a clone's remote origin, with whatever credentials stand in it; "": it has none.
+func (r *Repo) Origin() string {
+	cfg, err := r.storage.Config()
+	if err != nil || cfg.Remotes["origin"] == nil || len(cfg.Remotes["origin"].URLs) == 0 {
+		return ""
+	}
+	return cfg.Remotes["origin"].URLs[0]
+}

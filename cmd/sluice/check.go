@@ -32,6 +32,7 @@ const maxTreeNames = 64 << 20
 const (
 	codeUnusable = "unusable"
 	codeNoTree   = "tree-not-read"
+	codeSuspend  = "suspend-in-git"
 )
 
 // newCheckCommand makes `sluice check [DIR]`: what is wrong with a repository's file.
@@ -115,34 +116,18 @@ func (e *env) surroundings(ctx context.Context, policy *config.Policy, data []by
 		return append([]config.Finding{missed}, config.Check(policy, data, in)...), nil
 	}
 	in.Paths = paths
-	if policy != nil && len(policy.Branches) > 0 {
-		if read, err := graph.Read(readUntil{ctx, os.DirFS(dir)}); err == nil {
-			in.Clusters = read.Clusters(policy.Clusters)
-		}
-	}
-	findings := config.Check(policy, data, in)
 	if policy == nil {
-		return findings, nil
+		return config.Check(nil, data, in), nil
 	}
+	if read, err := graph.Read(untilDone{ctx, os.DirFS(dir)}); err == nil {
+		in.Clusters = read.Clusters(policy.Clusters)
+	}
+	findings := append(config.Check(policy, data, in), suspendInGit(policy, in.Clusters)...)
 	tree := &treeView{Shares: policy.Shares(paths)}
 	for _, s := range tree.Shares {
 		tree.Files += s.Files
 	}
 	return findings, tree
-}
-
-// readUntil is a tree that can be read until a context ends.
-type readUntil struct {
-	ctx  context.Context
-	tree fs.FS
-}
-
-// Open implements fs.FS.
-func (r readUntil) Open(name string) (fs.File, error) {
-	if err := r.ctx.Err(); err != nil {
-		return nil, err
-	}
-	return r.tree.Open(name)
 }
 
 func isError(f config.Finding) bool { return f.Severity == config.Error }

@@ -12,6 +12,8 @@ func commands(e *env) []*cobra.Command {
 		newClassifyCommand(e),
 		newPlanCommand(e),
 		newPromoteCommand(e),
+		newSuspendCommand(e),
+		newRenderCommand(e),
 		newServeCommand(e),
 		newVersionCommand(e),
 	}

@@ -84,7 +84,7 @@ func TestDocsCalls(t *testing.T) {
 	for path, page := range pages(t) {
 		for _, block := range fences(page, "sh") {
 			for _, m := range call.FindAllStringSubmatch(block, -1) {
-				cmd, _, err := newRoot(&env{}).Find([]string{m[1]})
+				cmd, _, err := newRoot(&env{}).Find(append([]string{m[1]}, strings.Fields(m[2])...))
 				if err != nil || !cmd.HasParent() {
 					continue // a user, or a directory, of that name
 				}

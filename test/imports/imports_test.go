@@ -30,6 +30,7 @@ var direction = []row{
 	{"graph", nil, "where, by references: it knows files and Flux, and no file of ours"},
 	{"docs/spec", nil, "the file's schema as bytes, beside the page that explains it"},
 	{"config", []string{"graph", "window", "layout", "docs/spec"}, "the one place that turns YAML into windows and rules"},
+	{"render", []string{"plan", "config", "graph", "layout", "window"}, "manifests from file and tree; it writes what suspend runs by, and never runs it"},
 	{"plan", []string{"config", "layout", "window"}, "the nouns that all share carry the compiled policy"},
 	{"gate", []string{"plan", "config", "layout", "window"}, "decides on pull requests from a snapshot alone"},
 	{"promoter", []string{"plan", "config", "layout", "window"}, "decides on windowed branches from a snapshot alone"},
@@ -40,6 +41,7 @@ var direction = []row{
 	{"listen", nil, "who may hold what of a port; it knows nothing of what is said over it"},
 	{"webhook", []string{"listen", "plan", "store"}, "says whose connection has shown the secret; notes deliveries as the store's values; it neither looks nor decides"},
 	{"web", []string{"plan", "store", "config", "layout", "window"}, "shows what was decided and decides nothing"},
+	{"suspend", []string{"plan", "config", "window"}, "holds a cluster from inside; it shares the arithmetic of the windows, and the words for instants"},
 	{"metrics", nil, "counts what it is given; what there is to count it does not know"},
 	{"standin", []string{"gitremote"}, "a GitHub by its own: if it shared sluice's code, it would share its mistakes"},
 	{"deploy/flux", nil, "the sample repository as files, for the demo and for the test of its manifests"},
@@ -75,7 +77,7 @@ var libraries = []library{
 	{"modernc.org/sqlite", []string{"store"}, []string{"store", "test/e2e"}, "one database, one package; the end-to-end suite plays another process that locks or fills it"},
 	{"github.com/pressly/goose/", []string{"store"}, nil, "one database, one package"},
 	{"github.com/robfig/cron/", []string{"window"}, []string{"window"}, "its own Next is wrong around clock changes; nobody else may fall for it"},
-	{"go.yaml.in/yaml/", []string{"config", "graph", "internal/scenario"}, []string{"*"}, "the repository's file is decoded strictly, in one place; graph reads Kubernetes' objects, of which it wants little"},
+	{"go.yaml.in/yaml/", []string{"config", "graph", "render", "internal/scenario"}, []string{"*"}, "the repository's file is decoded strictly, in one place; graph reads Kubernetes' objects, of which it wants little"},
 	{"github.com/bmatcuk/doublestar/", nil, []string{"*"}, "layout matches paths; doublestar is its oracle"},
 	{"sigs.k8s.io/kustomize/", nil, []string{"test/flux"}, "builds what Flux would apply; it runs git and asks the network for bases elsewhere, so it never sees what people propose"},
 	{"github.com/migueleliasweb/go-github-mock/", nil, []string{"forge"}, "single error answers for forge; all else runs against the stand-in"},
@@ -88,6 +90,7 @@ var libraries = []library{
 	{"github.com/vektah/gqlparser/", []string{"standin", "test/githubapi"}, nil, "the GitHub that stands in answers queries; sluice writes them out"},
 	{"github.com/santhosh-tekuri/jsonschema/", nil, []string{"config", "test/flux"}, "schemas are for editors and for Flux; config decides by itself"},
 	{"github.com/google/go-cmp/", nil, []string{"*"}, "it panics on what it was not told of: for tests"},
+	{"k8s.io/", []string{"suspend"}, nil, "Kubernetes' API is spoken in one place"},
 	{"golang.org/x/tools/txtar", nil, []string{"*"}, "scenarios as files"},
 }
 

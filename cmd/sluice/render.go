@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime/debug"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/render"
+)
+
+const renderSuspendHelp = `Prints for each cluster of DIR (default: the current directory) what runs "sluice suspend" there, so that the cluster holds its windows
+itself, also when it is cut off from GitHub: a ServiceAccount that may get and patch the windowed Flux Kustomizations alone, the file as a
+ConfigMap, and a Deployment, or with --kind CronJob a CronJob that runs each minute.
+
+Held are the Flux Kustomizations whose source tracks a windowed branch, and those of whose files every one is windowed. What is windowed
+in part is named in a comment.
+
+Exit codes: 0 fine; 1 Git says something of suspend of a Kustomization that is held, which Flux would put back (the manifests are printed,
+with the place); 2 the call, the file or DIR is unusable.`
+
+const renderFluxHelp = `Prints for each cluster of DIR (default: the current directory) the GitRepositories of the live and of each windowed side, its Flux
+Kustomizations with the source that is theirs, and the Receiver, Provider and Alert that connect them with the forge: what
+docs/windowed-branches.md sets up by hand. Documents of Flux Kustomizations stay as they stand in the tree but for their source.
+
+The repository's URL is that of the cluster's root in the tree, else the remote origin of DIR; --url wins over both.
+
+Exit codes: 0 fine; 2 the call, the file, DIR or the URL is unusable.`
+
+// renderCall is what somebody asks `sluice render`.
+type renderCall struct {
+	file, cluster string
+	kind, image   string
+	url           string
+}
+
+// newRenderCommand makes `sluice render`: native manifests from the same file.
+func newRenderCommand(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "render",
+		Short: "print manifests made from the file and the tree",
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return fmt.Errorf("unknown command %q; %s", args[0], meant(args[0], names(cmd.Commands()), "`sluice render --help` lists them"))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newRenderSuspendCommand(e), newRenderFluxCommand(e))
+	return cmd
+}
+
+func newRenderSuspendCommand(e *env) *cobra.Command {
+	call := renderCall{}
+	cmd := &cobra.Command{
+		Use:   "suspend [DIR]",
+		Short: "print what holds each cluster's windows inside it, by suspend",
+		Long:  renderSuspendHelp,
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kind := render.Kind(call.kind)
+			if kind != render.Deployment && kind != render.CronJob {
+				return fmt.Errorf("--kind %q: want %s or %s", call.kind, render.Deployment, render.CronJob)
+			}
+			in, err := e.renderInput(cmd.Context(), call, args)
+			if err != nil {
+				return err
+			}
+			out, clean, err := render.Suspend(in, kind, call.image)
+			if err != nil {
+				return err
+			}
+			if _, err := e.stdout.Write(out); err != nil {
+				return err
+			}
+			for _, c := range render.Contradictions(in) {
+				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
+			}
+			if !clean {
+				return errNo
+			}
+			return nil
+		},
+	}
+	call.common(cmd)
+	cmd.Flags().StringVar(&call.kind, "kind", string(render.Deployment), "Deployment: at the instant of a change; CronJob: each minute")
+	cmd.Flags().StringVar(&call.image, "image", "REGISTRY/sluice:"+imageTag(debug.ReadBuildInfo()), "the image of sluice")
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]cobra.Completion{"Deployment", "CronJob"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	return cmd
+}
+
+func newRenderFluxCommand(e *env) *cobra.Command {
+	call := renderCall{}
+	cmd := &cobra.Command{
+		Use:   "flux [DIR]",
+		Short: "print the Flux objects of each cluster's live and windowed side",
+		Long:  renderFluxHelp,
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, err := e.renderInput(cmd.Context(), call, args)
+			if err != nil {
+				return err
+			}
+			out, err := render.Flux(in, call.url, origin(cmd.Context(), renderDir(args)))
+			if err != nil {
+				return err
+			}
+			_, err = e.stdout.Write(out)
+			return err
+		},
+	}
+	call.common(cmd)
+	cmd.Flags().StringVar(&call.url, "url", "", "the repository's URL, whatever the tree says")
+	return cmd
+}
+
+// common is the flags of both.
+func (c *renderCall) common(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&c.file, "file", "", fileUsage+" instead of DIR/"+config.File)
+	cmd.Flags().StringVar(&c.cluster, "cluster", "", "this cluster alone")
+}
+
+func renderDir(args []string) string {
+	if len(args) == 1 {
+		return args[0]
+	}
+	return "."
+}
+
+// renderInput reads the file and the tree.
+func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (render.Input, error) {
+	dir := renderDir(args)
+	if info, err := os.Stat(dir); err != nil {
+		return render.Input{}, err
+	} else if !info.IsDir() {
+		return render.Input{}, fmt.Errorf("%s is not a directory", dir)
+	}
+	data, file, err := e.readPolicyFile(ctx, dir, call.file)
+	if err != nil {
+		return render.Input{}, err
+	}
+	policy, err := parsePolicy(file, data)
+	if err != nil {
+		return render.Input{}, err
+	}
+	in := render.Input{Policy: policy, File: data, Tree: os.DirFS(dir)}
+	tree, err := graph.Read(in.Tree)
+	if err != nil {
+		return render.Input{}, fmt.Errorf("read %s: %w", dir, err)
+	}
+	in.Graph, in.Clusters = tree, tree.Clusters(policy.Clusters)
+	if len(in.Clusters) == 0 {
+		return render.Input{}, errors.New("no cluster is found in " + shown(dir) + ": name the clusters in " + config.File)
+	}
+	if call.cluster == "" {
+		return in, nil
+	}
+	var known []string
+	for _, c := range in.Clusters {
+		known = append(known, c.Name)
+	}
+	if in.Only = call.cluster; !slices.Contains(known, in.Only) {
+		return render.Input{}, fmt.Errorf("--cluster %q: there is none of this name; %s", call.cluster, meant(call.cluster, known, "`sluice render` without it prints all"))
+	}
+	return in, nil
+}
+
+// suspendInGit is the warnings of check about windowed Flux Kustomizations of whose suspend the tree says something.
+func suspendInGit(policy *config.Policy, clusters []graph.Cluster) []config.Finding {
+	var out []config.Finding
+	for _, c := range render.Contradictions(render.Input{Policy: policy, Clusters: clusters}) {
+		out = append(out, config.Finding{Severity: config.Warning, Code: codeSuspend, Message: c.Sentence()})
+	}
+	return out
+}
+
+// origin is where the clone in a directory was cloned from; "" if there is none there, or it does not say.
+func origin(ctx context.Context, dir string) string {
+	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
+		return ""
+	}
+	repo, err := gitremote.Open(ctx, dir)
+	if err != nil {
+		return ""
+	}
+	defer repo.Close() //nolint:errcheck // only read
+	return repo.Origin()
+}
+
+// release is the form of a version that has an image.
+var release = regexp.MustCompile(`^v[0-9]+\.[0-9]+\.[0-9]+$`)
+
+// imageTag is the tag of this version's image.
+func imageTag(info *debug.BuildInfo, ok bool) string {
+	if v := built(info, ok).Version; release.MatchString(v) {
+		return v
+	}
+	return "VERSION"
+}

@@ -1,0 +1,92 @@
+package render
+
+import (
+	"cmp"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/graph"
+)
+
+// maxAssumed bounds the directories of all clusters that are looked at: each is followed as if Flux read it.
+const maxAssumed = 2000
+
+// assume gives the clusters of which Git has no Flux Kustomization those that their directories stand for: one for each directory below the
+// root that kustomize builds and no other one there reads. They have no place in a file.
+func (in Input) assume() Input {
+	var dirs []string
+	clusters := slices.Clone(in.Clusters)
+	for i, c := range clusters {
+		if slices.ContainsFunc(c.Kustomizations, func(k *graph.Kustomization) bool { return !root(c, k) }) || in.Graph == nil {
+			continue
+		}
+		if dirs == nil {
+			dirs = in.builds()
+		}
+		clusters[i].Kustomizations = append(slices.Clone(c.Kustomizations), in.tops(c, dirs)...)
+	}
+	in.Clusters = clusters
+	return in
+}
+
+// assumed reports whether a Kustomization stands in no file.
+func assumed(k *graph.Kustomization) bool { return k.File == "" }
+
+// builds is every directory of the tree that kustomize builds, sorted.
+func (in Input) builds() []string {
+	var out []string
+	_ = fs.WalkDir(in.Tree, ".", func(name string, entry fs.DirEntry, err error) error { // what cannot be listed was a problem before
+		switch base := path.Base(name); {
+		case err != nil || len(out) >= maxAssumed:
+			return fs.SkipAll
+		case entry.IsDir() && (name != "." && strings.HasPrefix(base, ".") || base == fluxNamespace):
+			return fs.SkipDir
+		case slices.Contains(kustomizationFiles, base):
+			out = append(out, path.Dir(name))
+		}
+		return nil
+	})
+	return out
+}
+
+// tops is what Flux would be pointed at below a cluster's root.
+func (in Input) tops(c graph.Cluster, dirs []string) []*graph.Kustomization {
+	var all []*graph.Kustomization
+	read := map[string]string{} // by whom a file is read first
+	shared := map[string]bool{} // files that several read
+	for _, dir := range dirs {
+		if !strings.HasPrefix(dir, strings.TrimPrefix(c.Path+"/", "./")) || dir == c.Path {
+			continue
+		}
+		k := &graph.Kustomization{
+			Object: graph.Object{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization", Namespace: fluxNamespace, Name: slug(path.Base(dir), "entry")},
+			Path:   dir, Here: true, Reads: in.Graph.Reads(dir),
+		}
+		for _, file := range k.Reads {
+			if read[file] != "" {
+				shared[file] = true
+			}
+			read[file] = cmp.Or(read[file], dir)
+		}
+		all = append(all, k)
+	}
+	below := func(k *graph.Kustomization) bool {
+		return slices.ContainsFunc(kustomizationFiles, func(name string) bool { return shared[path.Join(k.Path, name)] })
+	}
+	all = slices.DeleteFunc(all, below)
+	names := map[string]int{}
+	for _, k := range all {
+		names[k.Name]++
+	}
+	for _, k := range all {
+		if names[k.Name] > 1 { // two of one name: what leads to them tells them apart
+			k.Name = slug(strings.TrimPrefix(k.Path, strings.TrimPrefix(c.Path+"/", "./")), "entry")
+		}
+	}
+	return all
+}
+
+// kustomizationFiles are the names by which kustomize knows a directory.
+var kustomizationFiles = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}

@@ -1,0 +1,246 @@
+package render
+
+import (
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
+)
+
+// Input is what everything here is made of.
+type Input struct {
+	Policy   *config.Policy
+	File     []byte // the policy as it is written
+	Tree     fs.FS
+	Graph    *graph.Tree // of Tree
+	Clusters []graph.Cluster
+	Only     string // the name of the one cluster that is wanted; "": all
+}
+
+// wanted reports whether something is to be written for a cluster.
+func (in Input) wanted(c graph.Cluster) bool { return in.Only == "" || in.Only == c.Name }
+
+// Held is a Flux Kustomization that is windowed as a whole.
+type Held struct {
+	*graph.Kustomization
+	// Windows must all be open; sorted. Of files that several clusters read those that are another cluster's own do not count: on a pull
+	// request they hold the file for that cluster, and here that cluster does so itself.
+	Windows   []window.Name
+	Elsewhere []window.Name  // those that do not count
+	Branch    *config.Branch // the windowed branch that is its source, or would be; nil: windows hold its files on pull requests
+}
+
+// ID is what Flux calls it.
+func (h Held) ID() string { return id(h.Kustomization) }
+
+func id(k *graph.Kustomization) string { return k.Namespace + "/" + k.Name }
+
+// Left is a Flux Kustomization that is not held as a whole although something of it is windowed, or may be.
+type Left struct {
+	*graph.Kustomization
+	Why string
+}
+
+// Others is the windows that do not count.
+func (h Held) Others() string { return joined(h.Elsewhere) }
+
+// Owners knows of each window whose own it is, and of each file who reads it.
+type Owners struct {
+	policy  *config.Policy
+	readers map[string]int                  // clusters that read a file
+	own     map[window.Name]map[string]bool // clusters with a file of their own that needs the window
+}
+
+// owners looks at all clusters of a tree.
+func owners(p *config.Policy, clusters []graph.Cluster) Owners {
+	o := Owners{p, map[string]int{}, map[window.Name]map[string]bool{}}
+	for _, c := range clusters {
+		for _, file := range c.Files() {
+			o.readers[file]++
+		}
+	}
+	for _, c := range clusters {
+		for _, file := range c.Files() {
+			windows, _, _ := holds(p, c, file)
+			for _, w := range windows {
+				if o.readers[file] == 1 {
+					if o.own[w] == nil {
+						o.own[w] = map[string]bool{}
+					}
+					o.own[w][c.Name] = true
+				}
+			}
+		}
+	}
+	return o
+}
+
+// elsewhere reports whether a window of a file is another cluster's own and none of this one's.
+func (o Owners) elsewhere(c graph.Cluster, file string, w window.Name) bool {
+	return o.readers[file] > 1 && len(o.own[w]) > 0 && !o.own[w][c.Name]
+}
+
+// Windowed is the Flux Kustomizations of a cluster that are windowed as a whole: those whose source tracks a windowed branch, and those of
+// whose files the rules window every one. The one that applies the root, which holds Flux's own objects, is not among them.
+func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
+	for _, k := range c.Kustomizations {
+		if root(c, k) {
+			continue
+		}
+		h, why := o.classify(c, k)
+		switch {
+		case why == live:
+		case why != "":
+			left = append(left, Left{k, why})
+		case !named(k.Namespace, k.Name):
+			left = append(left, Left{k, wordBadName})
+		default:
+			held = append(held, h)
+		}
+	}
+	slices.SortStableFunc(held, func(a, b Held) int { return strings.Compare(a.ID(), b.ID()) })
+	held = slices.CompactFunc(held, func(a, b Held) bool { return a.ID() == b.ID() })
+	return held, left
+}
+
+// root reports whether a Kustomization applies the cluster's root itself, or is of another repository.
+func root(c graph.Cluster, k *graph.Kustomization) bool { return !k.Here || k.Path == c.Path }
+
+// live is the answer for what no window holds.
+const live = "live"
+
+// classify says what holds a Kustomization, or why it is not held here.
+func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Held, string) {
+	p := o.policy
+	if k.Source != nil {
+		for i, b := range p.Branches {
+			if b.Name == k.Source.Follows() {
+				return Held{Kustomization: k, Windows: []window.Name{b.Window}, Branch: &p.Branches[i]}, ""
+			}
+		}
+	}
+	h := Held{Kustomization: k}
+	other, example, release := 0, "", ""
+	for _, file := range k.Reads {
+		windows, branch, why := holds(p, c, file)
+		if why != "" {
+			if other++; example == "" {
+				example, release = file, why
+			}
+			continue
+		}
+		for _, w := range windows {
+			if o.elsewhere(c, file, w) {
+				h.Elsewhere = append(h.Elsewhere, w)
+			} else {
+				h.Windows = append(h.Windows, w)
+			}
+		}
+		if branch != nil {
+			h.Branch = branch
+		}
+	}
+	switch {
+	case len(k.Reads) == 0:
+		return h, wordReadsNothing
+	case other == len(k.Reads) && onlyLive(p, k.Reads):
+		return h, live
+	case other > 0:
+		return h, wordMixed(len(k.Reads), other, example, release)
+	}
+	if len(h.Windows) == 0 { // nothing of it is this cluster's own
+		h.Windows, h.Elsewhere = h.Elsewhere, nil
+	}
+	for _, list := range []*[]window.Name{&h.Windows, &h.Elsewhere} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return h, ""
+}
+
+// onlyLive reports whether no file of a list needs anything that could be shut.
+func onlyLive(p *config.Policy, files []string) bool {
+	return !slices.ContainsFunc(files, func(file string) bool {
+		return slices.ContainsFunc(p.Layout.Classify(file).Releases, func(r layout.Release) bool { return r != layout.Live })
+	})
+}
+
+// holds is the windows that must be open for a file, and the windowed branch that holds it; why: it is not windowed, or by what is not known.
+func holds(p *config.Policy, c graph.Cluster, file string) (windows []window.Name, branch *config.Branch, why string) {
+	releases := p.Layout.Classify(file).Releases
+	if len(releases) == 0 {
+		return nil, nil, "ignored"
+	}
+	for _, r := range releases {
+		switch _, ok := r.BranchGlob(); {
+		case ok:
+			b, why := branchOf(p, c, r)
+			if why != "" {
+				return nil, nil, why
+			}
+			windows, branch = append(windows, b.Window), b
+		case r == layout.Live:
+			return nil, nil, live
+		case !p.Calendar.Has(window.Name(r)):
+			return nil, nil, "never releasable"
+		default:
+			windows = append(windows, window.Name(r))
+		}
+	}
+	return windows, branch, ""
+}
+
+// branchOf is the one windowed branch of a release that is this cluster's: the only one, or the one that has its name.
+func branchOf(p *config.Policy, c graph.Cluster, r layout.Release) (*config.Branch, string) {
+	all := p.Matching(r)
+	mine := slices.DeleteFunc(slices.Clone(all), func(b config.Branch) bool { return path.Base(b.Name) != c.Name })
+	if len(all) == 1 {
+		mine = all
+	}
+	if len(mine) != 1 {
+		return nil, wordWhichBranch(r, len(all))
+	}
+	return &mine[0], ""
+}
+
+var (
+	nameShape      = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+	namespaceShape = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+)
+
+// named reports whether Kubernetes takes these names.
+func named(namespace, name string) bool {
+	return namespaceShape.MatchString(namespace) && nameShape.MatchString(name)
+}
+
+// Contradiction is a Kustomization that is held, and of whose suspend Git says something: Flux puts that back.
+type Contradiction struct {
+	Cluster string
+	Held    Held
+}
+
+// Contradictions are those of all clusters, each place of a file once.
+func Contradictions(in Input) []Contradiction {
+	var out []Contradiction
+	seen := map[graph.Place]bool{}
+	o := owners(in.Policy, in.Clusters)
+	for _, c := range in.Clusters {
+		if !in.wanted(c) {
+			continue
+		}
+		held, _ := o.Windowed(c)
+		for _, h := range held {
+			if h.Suspend.Set() && !seen[h.Suspend.Place] {
+				seen[h.Suspend.Place] = true
+				out = append(out, Contradiction{c.Name, h})
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,74 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/window"
+)
+
+// All words that people read, the templates' apart.
+
+const (
+	wordBadName      = "it has no namespace, or a name that Kubernetes does not take"
+	wordReadsNothing = "no file that it reads is known"
+)
+
+func wordMixed(all, other int, example, release string) string {
+	return fmt.Sprintf("%d of the %d files that it reads are not held by a window, for example %s (%s): split it, or window them",
+		other, all, plan.Clean(example), plan.Clean(release))
+}
+
+func wordWhichBranch(r layout.Release, n int) string {
+	glob, _ := r.BranchGlob()
+	return fmt.Sprintf("%d branches match %s, and which one is this cluster's does not follow from its name", n, glob)
+}
+
+// Sentence says what is wrong with a contradiction.
+func (c Contradiction) Sentence() string {
+	return fmt.Sprintf("%s says suspend: %s of the Flux Kustomization %s, which is windowed: Flux puts that back, whoever sets it in the cluster; take it out there",
+		plan.Clean(c.Held.Suspend.Place.String()), plan.Clean(c.Held.Suspend.Value), plan.Clean(c.Held.ID()))
+}
+
+func wordLeft(l Left) string {
+	place := l.String()
+	if assumed(l.Kustomization) {
+		place = "./" + l.Path
+	}
+	return "Left out: " + plan.Clean(id(l.Kustomization)) + " (" + plan.Clean(place) + "): " + l.Why
+}
+
+func wordProblem(p graph.Problem) string {
+	return "Not read: " + plan.Clean(p.Place.String()+" "+p.Text)
+}
+
+func joined(names []window.Name) string {
+	var out []string
+	for _, n := range names {
+		out = append(out, string(n))
+	}
+	return strings.Join(out, ",")
+}
+
+const (
+	wordElsewhere = "it stands in no file that was read: Flux's bootstrap or operator makes it"
+	wordSuspend   = "suspend is taken out: the branch holds it."
+	wordReady     = "readyExpr: of what is live only that it was applied once; otherwise a live change that reconciles or fails would shut the window."
+	wordAssumed   = "No manifest of it is in Git: its name is the directory's."
+	wordMade      = "Its document could not be taken over as it stands; only what is known of it is here. Compare."
+)
+
+func wordNoBranch(h Held) string {
+	return plan.Clean(h.ID()) + " is held on pull requests by " + joined(h.Windows) + ", not by a branch: its source stays as it is"
+}
+
+func wordOtherSource(k *graph.Kustomization) string {
+	return plan.Clean(id(k)) + " (" + plan.Clean(k.String()) + ") is made of another branch, tag or commit: it stays as it is"
+}
+
+func wordWaits(live, windowed string) string {
+	return plan.Clean(live) + " is live and depends on " + plan.Clean(windowed) + ", which is windowed: it waits for the window where that was never applied"
+}

@@ -1,0 +1,97 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// maxProblems is how many problems of the tree are written out: a reviewer sees that there are some.
+const maxProblems = 10
+
+// plain is what stands in YAML without quotes and is a text for readers of YAML old and new.
+var plain = regexp.MustCompile(`^((--)?[A-Za-z][A-Za-z0-9._/:@=,-]*[A-Za-z0-9]|[a-z]|\./[A-Za-z0-9._/-]*|[0-9]+[smh])$`)
+
+// words that YAML, old or new, takes for something else than a text.
+var words = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+
+// quote is a text as YAML reads it back, on one line. JSON is YAML.
+func quote(text string) (string, error) {
+	if plain.MatchString(text) && !slices.Contains(words, strings.ToLower(text)) {
+		return text, nil
+	}
+	if !utf8.ValidString(text) {
+		return "", fmt.Errorf("%q is not UTF-8", text)
+	}
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(text); err != nil {
+		return "", err
+	}
+	// JSON leaves what YAML does not print, and what would turn the reader's line around.
+	odd := func(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
+	var out strings.Builder
+	for _, r := range strings.TrimSuffix(b.String(), "\n") {
+		switch {
+		case !odd(r):
+			out.WriteRune(r)
+		case r > 0xffff:
+			fmt.Fprintf(&out, `\U%08x`, r)
+		default:
+			fmt.Fprintf(&out, `\u%04x`, r)
+		}
+	}
+	return out.String(), nil
+}
+
+// block is a file as a block of YAML below a key that is indented by two, so that a reviewer can read it; quoted where a block would not
+// give it back byte for byte.
+func block(text string) (string, error) {
+	readable := func(r rune) bool { return r == '\n' || unicode.IsPrint(r) }
+	body, ended := strings.CutSuffix(text, "\n")
+	if !ended || body == "" || strings.HasSuffix(body, "\n") || !utf8.ValidString(text) ||
+		strings.ContainsFunc(text, func(r rune) bool { return !readable(r) }) || strings.TrimSpace(body[strings.LastIndex(body, "\n")+1:]) == "" {
+		return quote(text)
+	}
+	var out strings.Builder
+	out.WriteString("|2")
+	for line := range strings.SplitSeq(body, "\n") {
+		out.WriteString("\n")
+		if line != "" {
+			out.WriteString("    " + line)
+		}
+	}
+	return out.String(), nil
+}
+
+// comment is a text as lines of comment: whatever it is, it stays one.
+func comment(text string) string { return "# " + plan.Clean(text) }
+
+// notes are the lines above a cluster's manifests that say what is not in them.
+func notes(left []Left, problems []graph.Problem) []string {
+	var out []string
+	for _, l := range left {
+		out = append(out, wordLeft(l))
+	}
+	for i, p := range problems {
+		if i == maxProblems {
+			out = append(out, fmt.Sprintf("Not read: and %d more places of the tree.", len(problems)-maxProblems))
+			break
+		}
+		out = append(out, wordProblem(p))
+	}
+	return out
+}
+
+func parsed(name, text string) *template.Template {
+	return template.Must(template.New(name).Funcs(template.FuncMap{"q": quote, "file": block, "comment": comment, "clean": plan.Clean}).Parse(text))
+}
