@@ -1,4 +1,4 @@
-package main
+package survey
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 	"github.com/sluicegate/sluice/graph"
 )
 
-// firstWindow is a window of the file that `sluice init` writes.
+// firstWindow is a window of the draft.
 type firstWindow struct {
 	name        string
 	open, close string   // crons
@@ -189,7 +189,7 @@ func pair(open, closed windowJob, cluster string) (firstWindow, string) {
 	return w, ""
 }
 
-// schedulesOf is the windows of a cluster's ResourceSetInputProviders. The operator looks while any entry is open, sluice's windows have
+// schedulesOf is the windows of a cluster's ResourceSetInputProviders. The operator looks while any of them is open, sluice's windows have
 // one schedule each: of several the first counts.
 func schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	for _, p := range c.Inputs {
@@ -231,7 +231,7 @@ func (w firstWindow) problem() string {
 	w.write(&b, "")
 	_, findings := config.Parse([]byte(b.String()))
 	for _, f := range findings {
-		if isError(f) {
+		if f.Severity == config.Error {
 			return strings.TrimPrefix(f.Message, "windows.window.")
 		}
 	}
