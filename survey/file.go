@@ -12,7 +12,7 @@ import (
 // text is the file.
 func (s *survey) text() string {
 	var y yamlText
-	y.line(0, "# When which paths of this repository may change. `sluice init` made it of what stands in the tree: review it.")
+	y.line(0, wordHead)
 	y.line(0, "version: 1")
 	y.line(0, "mode: observe # statuses say what would be held, and nothing is held; enforce holds, and merges what may go")
 	y.line(0, "%s", s.zoneLine())
@@ -32,7 +32,7 @@ func (s *survey) bare(findings []config.Finding) string {
 	var y yamlText
 	y.line(0, "version: 1")
 	y.line(0, "mode: observe")
-	y.comment(0, "Nothing more could be made of this tree:")
+	y.comment(0, wordBare)
 	for _, f := range findings {
 		y.comment(0, "  %s", f.Message)
 	}
@@ -68,7 +68,7 @@ func (s *survey) writeWindows(y *yamlText) {
 	y.line(0, "windows:")
 	for _, w := range s.windows {
 		if w.placeholder {
-			y.comment(1, "An example: %s says when changes may reach a cluster. Put your hours in, or `duration: 8h` instead of a close.", s.source())
+			y.comment(1, wordExample, s.source())
 		}
 		for i, from := range w.from {
 			if i == maxSources {
@@ -186,7 +186,7 @@ func (s *survey) writeClusters(y *yamlText) {
 			entry = whole
 		}
 		if !valid("clusters: [{" + entry + "}]") {
-			s.note("the file cannot have the cluster %s: its path is %q", c.Name, c.Path)
+			s.note(noteCluster, c.Name, c.Path)
 			continue
 		}
 		y.line(1, "- {%s} # %s", entry, foundWords(c))
@@ -202,8 +202,8 @@ func (s *survey) writeBranches(y *yamlText) {
 	for _, b := range s.branches {
 		at := b.at
 		if at == "" {
-			at = "No GitRepository tracks it yet: see docs/windowed-branches.md, before enforce. What it holds would be applied at once."
-			s.note("branch %s holds what clusters share whose windows are never open together, and no GitRepository tracks it yet", b.name)
+			at = wordUntracked
+			s.note(noteNewBranch, b.name)
 		}
 		y.comment(1, "%s", at)
 		y.line(1, "- {name: %s, from: %s, window: %s}", value(b.name), value(b.from), value(b.window))
@@ -212,7 +212,7 @@ func (s *survey) writeBranches(y *yamlText) {
 
 func (s *survey) writeNotes(y *yamlText) {
 	for _, t := range s.gone {
-		s.note("a job suspends the Flux Kustomization %s, which stands in no file that a cluster is known to read", t)
+		s.note(noteGone, t)
 	}
 	if len(s.notes) == 0 {
 		return

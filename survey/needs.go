@@ -97,7 +97,7 @@ func (s *survey) findNeeds() {
 				holds[w] = true
 			}
 			if k.Suspend.Set() && len(h.windows) > 0 {
-				s.note("%s: Kustomization %s says suspend: %s; what a CronJob or `sluice suspend` sets instead Flux takes back: leave the field out of Git",
+				s.note(noteSuspend,
 					k.Suspend.Place, k.Name, k.Suspend.Value)
 			}
 			define[k.File], define[k.PathLine.File] = true, true

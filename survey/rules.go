@@ -1,7 +1,6 @@
 package survey
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -40,7 +39,7 @@ func (s *survey) findRules() {
 	for _, file := range slices.Sorted(maps.Keys(s.needs)) {
 		n := s.expressible(s.needs[file])
 		if !utf8.ValidString(file) || strings.ContainsFunc(file, func(c rune) bool { return c != ' ' && !unicode.IsPrint(c) }) {
-			s.note("no rule was written for a path with characters that do not show: %q", file)
+			s.note(notePath, file)
 			continue
 		}
 		if dir, ok := protectedDir(file); ok {
@@ -78,7 +77,7 @@ func (s *survey) findRules() {
 	}
 	slices.SortStableFunc(s.rules, func(a, b firstRule) int { return strings.Compare(a.order(), b.order()) })
 	if len(s.rules) > config.MaxRules {
-		s.note("%d rules were found, and a file has at most %d: the rest is not in it", len(s.rules), config.MaxRules)
+		s.note(noteManyRules, len(s.rules), config.MaxRules)
 		s.rules = s.rules[:config.MaxRules]
 	}
 }
@@ -231,31 +230,6 @@ func (s *survey) sidePaths(at string) []string {
 		return []string{at + "**/*-mw/**"}
 	}
 	return []string{at + "**/{*-window,window-*}/**", "!" + at + "**/{*-live,live-*}/**"}
-}
-
-// reason is what a rule's comment says.
-func (s *survey) reason(n needs) string {
-	switch {
-	case n.ignore:
-		return "Flux itself, where no window holds anything: people merge it"
-	case len(n.windows) > 0 && !s.evidence && len(s.clusters) == 1:
-		return "all that reaches the cluster; put a rule before this one for what may change at any time"
-	case len(n.windows) > 0 && !s.evidence:
-		return "what reaches " + list(s.windows[0].clusters, 6)
-	case len(n.windows) > 0:
-		return "what the windowed side reads, and the files that define it: Flux applies those at once"
-	case len(n.branches) > 0:
-		return "merged at once; these branches hold it, each until its window"
-	}
-	return "nothing of the windowed side reads this"
-}
-
-// list names a few things.
-func list(names []string, most int) string {
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
 }
 
 // dirOfCluster is the directory that is a cluster's own: its root, without what only Flux's own directories add.

@@ -51,14 +51,6 @@ func New(tree *graph.Tree, paths []string, main string) (Draft, error) {
 	return d, nil
 }
 
-// foundWords is how a cluster was found.
-func foundWords(c graph.Cluster) string {
-	if c.Place.File == "" {
-		return oneLine(c.Found)
-	}
-	return oneLine(c.Found + ": " + c.Place.String())
-}
-
 // survey is what a repository's first file is made of.
 type survey struct {
 	paths    []string
@@ -168,11 +160,11 @@ func (s *survey) findBranches(main string) {
 			switch {
 			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${") || slices.ContainsFunc(s.branches, same):
 			case len(k.Reads) == 0:
-				s.note("%s tracks %s, a branch of this repository, for a path that this tree does not have: it is no windowed branch", at, b)
+				s.note(noteElsewhere, at, b)
 			case len(s.branches) >= config.MaxBranches/2:
-				s.note("more than %d branches are tracked: the rest is not in the file", len(s.branches))
+				s.note(noteManyBranches, len(s.branches))
 			case !validBranch(b, from):
-				s.note("%s tracks %q, which is no name that a branch may have here", at, b)
+				s.note(noteBranchName, at, b)
 			default:
 				s.branches = append(s.branches, firstBranch{name: b, from: from, window: c.Name, at: at})
 			}
