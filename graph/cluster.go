@@ -218,7 +218,7 @@ type step struct {
 	depth int
 }
 
-// read adds what an entry applies to a cluster, or what its root holds, and gives the Kustomizations among it.
+// read adds what an entry point applies to a cluster, or what its root holds, and gives the Kustomizations among it.
 func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	l, from := w.newLoad(), len(c.Kustomizations)
 	dir := c.Path
@@ -244,7 +244,7 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	return found
 }
 
-// applied is the documents of a directory as an entry applies them.
+// applied is the documents of a directory as an entry point applies them.
 func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
 	docs := l.entry(dir)
 	if k == nil {

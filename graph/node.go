@@ -19,7 +19,7 @@ type doc struct {
 	size  int        // bytes of the document as written
 	vars  map[string]string
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
-	by    *Kustomization   // the entry that it is applied by; nil: the root
+	by    *Kustomization   // the entry point that it is applied by; nil: the root
 }
 
 // wanted finds the documents that say something here: the others are not parsed.

@@ -66,10 +66,10 @@ func (s *Source) Follows() string {
 	return "master"
 }
 
-// Kustomization is a Flux Kustomization: an entry into the tree.
+// Kustomization is a Flux Kustomization: an entry point into the tree.
 type Kustomization struct {
 	Object
-	// Path is spec.path, cleaned and kept within the repository, as Flux does; "." is its root. Of an entry whose ExternalArtifact is
+	// Path is spec.path, cleaned and kept within the repository, as Flux does; "." is its root. Of an entry point whose ExternalArtifact is
 	// copied from this repository it is the directory that is copied there.
 	Path            string
 	PathLine        Place

@@ -32,7 +32,7 @@ func (w *walk) spent(documents, bytes int) bool {
 	return true
 }
 
-// load is what one entry reads: documents, and the files that they and what patches them stand in.
+// load is what one entry point reads: documents, and the files that they and what patches them stand in.
 type load struct {
 	walk  *walk
 	seen  map[string]bool
@@ -41,7 +41,7 @@ type load struct {
 
 func (w *walk) newLoad() *load { return &load{w, map[string]bool{}, map[string]bool{}} }
 
-// entry loads a directory as Flux does: where it has no kustomization.yaml, every YAML file below it counts, and a directory that has
+// entry loads the directory of an entry point as Flux does: where it has no kustomization.yaml, every YAML file below it counts, and a directory that has
 // one is built as a unit.
 func (l *load) entry(dir string) []*doc {
 	t := l.walk.tree

@@ -10,14 +10,12 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
-	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/survey"
 )
 
 const initHelp = `Looks at the repository in DIR (default: the current directory) and writes its first ` + config.File + `.
@@ -66,18 +64,10 @@ func newInitCommand(e *env) *cobra.Command {
 type initView struct {
 	File     string           `json:"file"` // that was written; "-": standard output, and Text has it
 	Text     string           `json:"text"`
-	Clusters []clusterView    `json:"clusters"`
+	Clusters []survey.Cluster `json:"clusters"`
 	Notes    []string         `json:"notes"` // what was not understood
 	Findings []config.Finding `json:"findings"`
 	Tree     *treeView        `json:"tree"`
-}
-
-// clusterView is a cluster that was found.
-type clusterView struct {
-	Name   string `json:"name"`
-	Path   string `json:"path"`
-	Branch string `json:"branch"`
-	Found  string `json:"found"`
 }
 
 func (e *env) init(ctx context.Context, call initCall) error {
@@ -93,7 +83,7 @@ func (e *env) init(ctx context.Context, call initCall) error {
 	if _, err := os.Lstat(target); err == nil && call.file != standardInput && !call.force {
 		return fmt.Errorf("%s is there already; --force overwrites it", shown(target))
 	}
-	view, err := e.survey(ctx, call.dir)
+	view, err := e.draft(ctx, call.dir)
 	if err != nil {
 		return err
 	}
@@ -106,8 +96,8 @@ func (e *env) init(ctx context.Context, call initCall) error {
 	return e.showInit(view, call)
 }
 
-// survey looks at a repository and makes its first file.
-func (e *env) survey(ctx context.Context, dir string) (initView, error) {
+// draft makes the first file of a repository, and says what the file means for its tree.
+func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	tree := untilDone{ctx, os.DirFS(dir)}
 	paths, err := listTree(ctx, tree, maxTreeFiles)
 	if err != nil {
@@ -117,26 +107,17 @@ func (e *env) survey(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	s := look(read, paths, defaultBranch(ctx, dir))
+	draft, err := survey.New(read, paths, defaultBranch(ctx, dir))
 	if ctx.Err() != nil {
 		return initView{}, ctx.Err()
 	}
-	view := initView{Text: s.text(), Notes: s.notes, Clusters: []clusterView{}}
-	policy, findings := config.Parse([]byte(view.Text))
-	if policy == nil {
-		// The tree is hostile: whatever it made of the file, what is written is valid.
-		view.Text = s.bare(findings)
-		policy, findings = config.Parse([]byte(view.Text))
+	if err != nil {
+		return initView{}, err
 	}
-	if policy == nil {
-		return initView{}, errors.New("no valid file could be made of this tree")
-	}
-	more, shares := e.surroundings(ctx, policy, []byte(view.Text), dir)
-	view.Findings, view.Tree = slices.Concat(findings, more), shares
-	for _, c := range s.clusters {
-		view.Clusters = append(view.Clusters, clusterView{c.Name, c.Path, c.Branch, foundWords(c)})
-	}
-	return view, nil
+	more, shares := e.surroundings(ctx, draft.Policy, draft.File, dir)
+	return initView{
+		Text: string(draft.File), Clusters: draft.Clusters, Notes: draft.Notes, Findings: slices.Concat(draft.Findings, more), Tree: shares,
+	}, nil
 }
 
 // untilDone is a tree that can be read until a context ends.
@@ -157,7 +138,7 @@ func (u untilDone) Open(name string) (fs.File, error) {
 // person's files is written.
 func writeFirst(call initCall, target string, data []byte) error {
 	if call.file != "" {
-		return writeNew(".", target, call.force, data)
+		return writeNew(target, call.force, data)
 	}
 	root, err := os.OpenRoot(call.dir)
 	if err != nil {
@@ -175,7 +156,7 @@ func writeFirst(call initCall, target string, data []byte) error {
 }
 
 // writeNew writes a file that a person named.
-func writeNew(_, target string, force bool, data []byte) error {
+func writeNew(target string, force bool, data []byte) error {
 	root, err := os.OpenRoot(filepath.Dir(target))
 	if err != nil {
 		return err
@@ -250,243 +231,3 @@ Next:
   4. install the App (docs/install.md); mode: observe holds nothing, mode: enforce does
   Without a service: sluice render suspend or flux prints manifests, sluice promote moves branches from CI
 `
-
-// foundWords is how a cluster was found.
-func foundWords(c graph.Cluster) string {
-	if c.Place.File == "" {
-		return oneLine(c.Found)
-	}
-	return oneLine(c.Found + ": " + c.Place.String())
-}
-
-// text is the file.
-func (s *survey) text() string {
-	var y yamlText
-	y.line(0, "# When which paths of this repository may change. `sluice init` made it of what stands in the tree: review it.")
-	y.line(0, "version: 1")
-	y.line(0, "mode: observe # statuses say what would be held, and nothing is held; enforce holds, and merges what may go")
-	y.line(0, "%s", s.zoneLine())
-	y.line(0, "# pull_requests: {live: status, window: status} # under enforce: people merge, and sluice only says what may go")
-	y.line(0, "")
-	s.writeWindows(&y)
-	y.line(0, "")
-	s.writeLayout(&y)
-	s.writeClusters(&y)
-	s.writeBranches(&y)
-	s.writeNotes(&y)
-	return y.String()
-}
-
-// bare is a file that says as little as one can, where the tree's own would be invalid.
-func (s *survey) bare(findings []config.Finding) string {
-	var y yamlText
-	y.line(0, "version: 1")
-	y.line(0, "mode: observe")
-	y.comment(0, "Nothing more could be made of this tree:")
-	for _, f := range findings {
-		y.comment(0, "  %s", f.Message)
-	}
-	return y.String()
-}
-
-// zoneLine is the file's zone: the one that most windows have.
-func (s *survey) zoneLine() string {
-	zone, most := "", 0
-	for _, w := range s.windows {
-		n := 0
-		for _, o := range s.windows {
-			if o.zone == w.zone {
-				n++
-			}
-		}
-		if n > most && w.zone != "" {
-			zone, most = w.zone, n
-		}
-	}
-	s.zone = zone
-	switch {
-	case zone != "":
-		return "timezone: " + value(zone)
-	case s.windows[0].placeholder:
-		return "timezone: UTC # put yours in, such as Europe/Berlin"
-	}
-	s.zone = "UTC"
-	return "timezone: UTC # a CronJob without timeZone runs in that of kube-controller-manager, which is UTC in most clusters: look whether it is in yours"
-}
-
-func (s *survey) writeWindows(y *yamlText) {
-	y.line(0, "windows:")
-	for _, w := range s.windows {
-		if w.placeholder {
-			y.comment(1, "An example: %s says when changes may reach a cluster. Put your hours in, or `duration: 8h` instead of a close.", s.source())
-		}
-		for i, from := range w.from {
-			if i == maxSources {
-				y.comment(1, "and %d more", len(w.from)-i)
-				break
-			}
-			y.comment(1, "%s", from)
-		}
-		w.write(y, s.zone)
-	}
-}
-
-// source is what says nothing of hours.
-func (s *survey) source() string {
-	if s.unclear {
-		return "nothing that was understood"
-	}
-	return "nothing in the tree"
-}
-
-// maxSources is how many places a comment of a window names.
-const maxSources = 4
-
-// write writes a window. A zone that is the file's own is left out.
-func (w firstWindow) write(y *yamlText, zone string) {
-	y.line(1, "%s:", value(w.name))
-	y.line(2, "open: %s", quoteAlways(w.open))
-	if w.duration != "" {
-		y.line(2, "duration: %s", w.duration)
-	} else {
-		y.line(2, "close: %s", quoteAlways(w.close))
-	}
-	if w.cutoff != "" {
-		y.line(2, "cutoff: %s # the default would leave nothing of it", w.cutoff)
-	}
-	if w.zone != "" && w.zone != zone {
-		y.line(2, "timezone: %s", value(w.zone))
-	} else if w.zone == "" && zone != "" && zone != "UTC" {
-		y.line(2, "timezone: UTC # its jobs name none: that of kube-controller-manager, which is UTC in most clusters")
-	}
-}
-
-func (s *survey) writeLayout(y *yamlText) {
-	y.line(0, "layout:")
-	if s.preset != layout.NoPreset {
-		y.line(1, "preset: %s # by the names of directories", s.preset)
-		if len(s.side.branches) > 0 {
-			y.line(1, "branches: %s # windowed changes are merged at once; these branches hold them", values(branchGlobs(s.side.branches)))
-		} else {
-			more := ""
-			if len(s.rules) > 0 && s.rules[len(s.rules)-1].last {
-				more = " # where the rules say nothing else"
-			}
-			y.line(1, "window: %s%s", value(s.side.windows[0]), more)
-		}
-	}
-	if len(s.rules) == 0 {
-		y.line(1, "rules: []")
-	} else {
-		y.line(1, "rules: # the first that matches a path counts")
-	}
-	for _, r := range s.rules {
-		y.comment(2, "%s", r.comment)
-		if len(r.paths) == 1 {
-			y.line(2, "- paths: %s", quotedList(r.paths))
-		} else {
-			y.line(2, "- paths:")
-			for _, p := range r.paths {
-				y.line(4, "- %s", quoteAlways(p))
-			}
-		}
-		y.line(3, "release: %s", r.needs.release())
-	}
-	y.line(1, "unmatched: ignore # the rest is none of sluice's business")
-}
-
-// release is needs as the file has them.
-func (n needs) release() string {
-	switch {
-	case len(n.windows) == 1:
-		return value(n.windows[0])
-	case len(n.windows) > 1:
-		return values(n.windows) + " # all of them must be open"
-	case len(n.branches) > 0:
-		return "{branches: " + values(branchGlobs(n.branches)) + "}"
-	case n.ignore:
-		return "ignore"
-	}
-	return "live"
-}
-
-// allBranches is the pattern for more branches than a rule may name.
-const allBranches = "rw/*"
-
-// branchGlobs is patterns that mean branches.
-func branchGlobs(names []string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		if out[i] = name; name != allBranches { // which is no name that a branch may have
-			out[i] = globText(name)
-		}
-	}
-	return out
-}
-
-func (s *survey) writeClusters(y *yamlText) {
-	if len(s.clusters) == 0 {
-		return
-	}
-	y.line(0, "")
-	y.line(0, "clusters: # what Flux is pointed at in each")
-	for _, c := range s.clusters {
-		entry := fmt.Sprintf("name: %s, path: %s", value(c.Name), value(c.Path))
-		if whole := entry + ", branch: " + value(c.Branch); c.Branch != "" && valid("clusters: [{"+whole+"}]") {
-			entry = whole
-		}
-		if !valid("clusters: [{" + entry + "}]") {
-			s.note("the file cannot have the cluster %s: its path is %q", c.Name, c.Path)
-			continue
-		}
-		y.line(1, "- {%s} # %s", entry, foundWords(c))
-	}
-}
-
-func (s *survey) writeBranches(y *yamlText) {
-	if len(s.branches) == 0 {
-		return
-	}
-	y.line(0, "")
-	y.line(0, "branches:")
-	for _, b := range s.branches {
-		at := b.at
-		if at == "" {
-			at = "No GitRepository tracks it yet: see docs/windowed-branches.md, before enforce. What it holds would be applied at once."
-			s.note("branch %s holds what clusters share whose windows are never open together, and no GitRepository tracks it yet", b.name)
-		}
-		y.comment(1, "%s", at)
-		y.line(1, "- {name: %s, from: %s, window: %s}", value(b.name), value(b.from), value(b.window))
-	}
-}
-
-func (s *survey) writeNotes(y *yamlText) {
-	for _, t := range s.gone {
-		s.note("a job suspends the Flux Kustomization %s, which stands in no file that a cluster is known to read", t)
-	}
-	if len(s.notes) == 0 {
-		return
-	}
-	y.line(0, "")
-	y.line(0, "# To look at:")
-	for i, n := range s.notes {
-		if i == maxNotes {
-			y.comment(0, "- and %d more", len(s.notes)-i)
-			break
-		}
-		y.comment(0, "- %s", n)
-	}
-}
-
-// maxNotes is how many notes the file has.
-const maxNotes = 50
-
-func quoteAlways(text string) string { return strconv.Quote(text) }
-
-func quotedList(texts []string) string {
-	out := make([]string, len(texts))
-	for i, t := range texts {
-		out[i] = quoteAlways(t)
-	}
-	return "[" + strings.Join(out, ", ") + "]"
-}

@@ -1,10 +1,9 @@
-package main
+package survey
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
-	"maps"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +12,44 @@ import (
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 )
+
+// Draft is the first file of a repository, and what it was made of.
+type Draft struct {
+	File     []byte // valid
+	Policy   *config.Policy
+	Findings []config.Finding // about the file alone
+	Clusters []Cluster        // that were found; never nil
+	Notes    []string         // what was not understood, each a line of text for people
+}
+
+// Cluster is a cluster that was found.
+type Cluster struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`   // its root
+	Branch string `json:"branch"` // that its root follows; "": not known
+	Found  string `json:"found"`  // how it was found, and where that stands; one line
+}
+
+// New drafts the first file of a repository: tree is its Flux objects, paths are all its files, relative to its root and with slashes, and main
+// is its default branch, "" if nobody knows. It fails only if no valid file can be made of the tree at all.
+func New(tree *graph.Tree, paths []string, main string) (Draft, error) {
+	s := newSurvey(tree, paths, main)
+	d := Draft{File: []byte(s.text()), Clusters: []Cluster{}}
+	d.Notes = s.notes // those of writing the text among them
+	d.Policy, d.Findings = config.Parse(d.File)
+	if d.Policy == nil {
+		// The tree is hostile: whatever it made of the file, what is given is valid.
+		d.File = []byte(s.bare(d.Findings))
+		d.Policy, d.Findings = config.Parse(d.File)
+	}
+	if d.Policy == nil {
+		return Draft{}, errors.New("no valid file could be made of this tree")
+	}
+	for _, c := range s.clusters {
+		d.Clusters = append(d.Clusters, Cluster{c.Name, c.Path, c.Branch, foundWords(c)})
+	}
+	return d, nil
+}
 
 // survey is what a repository's first file is made of.
 type survey struct {
@@ -39,24 +76,8 @@ type firstBranch struct {
 	name, from, window, at string
 }
 
-// needs is what must be open for a file: windows, and branches that hold it.
-type needs struct {
-	windows, branches []string
-	live              bool
-	preset            bool // the preset says what
-	ignore            bool
-}
-
-// sorted is needs in order, each once.
-func (n needs) sorted() needs {
-	slices.Sort(n.windows)
-	slices.Sort(n.branches)
-	n.windows, n.branches = slices.Compact(n.windows), slices.Compact(n.branches)
-	return n
-}
-
-// look surveys a repository. main is the default branch.
-func look(tree *graph.Tree, paths []string, main string) *survey {
+// newSurvey looks at a repository. main is the default branch.
+func newSurvey(tree *graph.Tree, paths []string, main string) *survey {
 	s := &survey{paths: paths, tree: tree, clusters: tree.Clusters(nil), together: map[string]bool{}}
 	s.windows, s.notes = gather(s.withJobs())
 	s.unclear = len(s.notes) > 0
@@ -139,11 +160,11 @@ func (s *survey) findBranches(main string) {
 			switch {
 			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${") || slices.ContainsFunc(s.branches, same):
 			case len(k.Reads) == 0:
-				s.note("%s tracks %s, a branch of this repository, for a path that this tree does not have: it is no windowed branch", at, b)
+				s.note(noteElsewhere, at, b)
 			case len(s.branches) >= config.MaxBranches/2:
-				s.note("more than %d branches are tracked: the rest is not in the file", len(s.branches))
+				s.note(noteManyBranches, len(s.branches))
 			case !validBranch(b, from):
-				s.note("%s tracks %q, which is no name that a branch may have here", at, b)
+				s.note(noteBranchName, at, b)
 			default:
 				s.branches = append(s.branches, firstBranch{name: b, from: from, window: c.Name, at: at})
 			}
@@ -194,145 +215,4 @@ func (s *survey) windowed() []graph.Cluster {
 		return s.clusters
 	}
 	return out
-}
-
-// holder says what holds the entries of a cluster.
-type holder struct {
-	*survey
-	cluster  graph.Cluster
-	targets  map[string]string // windows, by what jobs suspend there
-	targeted bool              // some of that stands in a file
-	own      bool              // the cluster has a window of its own
-}
-
-func (s *survey) holderOf(c graph.Cluster) holder {
-	h := holder{survey: s, cluster: c, targets: map[string]string{}}
-	for _, w := range s.windows {
-		own := slices.Contains(w.clusters, c.Name)
-		h.own = h.own || own
-		for _, t := range w.targets {
-			if _, has := h.targets[t]; (own || slices.Contains(w.clusters, "")) && !has {
-				h.targets[t] = w.name
-			}
-		}
-	}
-	for _, k := range c.Kustomizations {
-		h.targeted = h.targeted || h.target(k) != ""
-	}
-	return h
-}
-
-// target is the window of the jobs that suspend a Kustomization; "": none does.
-func (h holder) target(k *graph.Kustomization) string {
-	return cmp.Or(h.targets[k.Namespace+"/"+k.Name], h.targets[k.Name])
-}
-
-// held is what holds an entry; live: nothing does.
-func (h holder) held(k *graph.Kustomization) needs {
-	if k.Source != nil {
-		for _, b := range h.branches {
-			if b.name == k.Source.Follows() && k.Here {
-				return needs{branches: []string{b.name}}
-			}
-		}
-	}
-	if window := h.target(k); window != "" {
-		return needs{windows: []string{window}}
-	}
-	windowed, _ := h.bySuffix(path.Join(k.Path, "x"))
-	if windowed || h.own && !h.targeted && h.preset == layout.NoPreset && len(h.branches) == 0 {
-		return needs{windows: []string{h.windowOf(h.cluster.Name).name}}
-	}
-	return needs{live: true}
-}
-
-// findNeeds sums up what each file needs: the union over the entries that read it. What a root reads itself, and the files that define or
-// patch a windowed entry or its source, are applied from the branch that Flux follows, at once: they need the window, not the branch.
-func (s *survey) findNeeds() {
-	s.needs = map[string]needs{}
-	for _, c := range s.clusters {
-		holder, holds := s.holderOf(c), map[string]bool{} // holds: windows of this cluster
-		define := map[string]bool{}
-		for _, k := range c.Kustomizations {
-			h := holder.held(k)
-			if k.Path == c.Path {
-				continue // the root itself
-			}
-			s.need(h, k.Reads...)
-			if h.live {
-				continue
-			}
-			for _, w := range s.windowsOfNeeds(h) {
-				holds[w] = true
-			}
-			if k.Suspend.Set() && len(h.windows) > 0 {
-				s.note("%s: Kustomization %s says suspend: %s; what a CronJob or `sluice suspend` sets instead Flux takes back: leave the field out of Git",
-					k.Suspend.Place, k.Name, k.Suspend.Value)
-			}
-			define[k.File], define[k.PathLine.File] = true, true
-			if k.Source != nil {
-				define[k.Source.File] = true
-			}
-		}
-		root := needs{windows: slices.Sorted(maps.Keys(holds)), live: len(holds) == 0}
-		if len(c.Kustomizations) == 0 {
-			root = s.needDirectories(c)
-		}
-		s.need(root, c.Reads...)
-		delete(define, "")
-		s.need(root, slices.Sorted(maps.Keys(define))...)
-		s.absent(holder)
-	}
-}
-
-// needDirectories sums up a cluster whose Flux Kustomizations stand in no file: what its windowed directories read needs its window. The rest
-// does where nothing else says what is windowed.
-func (s *survey) needDirectories(c graph.Cluster) (rest needs) {
-	window := needs{windows: []string{s.windowOf(c.Name).name}}
-	if s.preset == layout.NoPreset {
-		return window
-	}
-	var dirs []string
-	for _, file := range c.Reads {
-		if windowed, _ := s.bySuffix(file); windowed && strings.HasPrefix(path.Base(file), "kustomization.y") {
-			dirs = append(dirs, path.Dir(file))
-		}
-	}
-	s.need(window, s.tree.Reads(dirs...)...)
-	return needs{live: true}
-}
-
-// windowsOfNeeds is the windows that hold something, those of its branches among them.
-func (s *survey) windowsOfNeeds(n needs) []string {
-	out := slices.Clone(n.windows)
-	for _, b := range s.branches {
-		if slices.Contains(n.branches, b.name) {
-			out = append(out, b.window)
-		}
-	}
-	return out
-}
-
-// absent notes what a cluster's jobs suspend and no file defines.
-func (s *survey) absent(h holder) {
-	there := map[string]bool{}
-	for _, k := range h.cluster.Kustomizations {
-		there[k.Name], there[k.Namespace+"/"+k.Name] = true, true
-	}
-	for _, t := range slices.Sorted(maps.Keys(h.targets)) {
-		if !there[t] && !slices.Contains(s.gone, t) {
-			s.gone = append(s.gone, t)
-		}
-	}
-}
-
-// need adds to what files need.
-func (s *survey) need(n needs, files ...string) {
-	for _, f := range files {
-		was := s.needs[f]
-		was.windows = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(was.windows), n.windows...))))
-		was.branches = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(was.branches), n.branches...))))
-		was.live = was.live || n.live
-		s.needs[f] = was
-	}
 }

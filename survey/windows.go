@@ -1,4 +1,4 @@
-package main
+package survey
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 	"github.com/sluicegate/sluice/graph"
 )
 
-// firstWindow is a window of the file that `sluice init` writes.
+// firstWindow is a window of the draft.
 type firstWindow struct {
 	name        string
 	open, close string   // crons
@@ -38,7 +38,7 @@ func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	var opens, closes []windowJob
 	for _, job := range c.CronJobs {
 		if len(opens)+len(closes) >= maxWindowJobs {
-			notes = append(notes, fmt.Sprintf("%s has more than %d CronJobs that open and close windows: the rest was not looked at", c.Name, maxWindowJobs))
+			notes = append(notes, fmt.Sprintf(noteManyJobs, c.Name, maxWindowJobs))
 			break
 		}
 		j, problem := readWindowJob(job)
@@ -57,7 +57,7 @@ func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 			return c.stem == open.stem && c.job.Namespace == open.job.Namespace || len(opens) == 1 && len(closes) == 1
 		})
 		if i < 0 {
-			notes = append(notes, fmt.Sprintf("%s: CronJob %s opens a window, and nothing closes it", open.job.Schedule.Place, open.job.Name))
+			notes = append(notes, fmt.Sprintf(noteNoClose, open.job.Schedule.Place, open.job.Name))
 			continue
 		}
 		w, problem := pair(open, closes[i], c.Name)
@@ -69,7 +69,7 @@ func windowsOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 		windows = append(windows, w)
 	}
 	for _, j := range closes {
-		notes = append(notes, fmt.Sprintf("%s: CronJob %s closes a window, and nothing opens it", j.job.Schedule.Place, j.job.Name))
+		notes = append(notes, fmt.Sprintf(noteNoOpen, j.job.Schedule.Place, j.job.Name))
 	}
 	scheduled, more := schedulesOf(c)
 	return append(windows, scheduled...), append(notes, more...)
@@ -116,9 +116,9 @@ func readWindowJob(job *graph.CronJob) (windowJob, string) {
 	case j.verb == nothing && (named == nothing || !strings.Contains(strings.ToLower(job.Name), "window") || job.Command != ""):
 		return windowJob{}, ""
 	case job.Suspend.Value == "true":
-		return windowJob{}, say("is suspended: it opens and closes nothing")
+		return windowJob{}, say(jobSuspended)
 	case strings.Contains(j.cron, "${"):
-		return windowJob{}, say("has a schedule with a variable: %s", j.cron)
+		return windowJob{}, say(jobVariable, j.cron)
 	}
 	if m := zonePrefix.FindStringSubmatch(j.cron); m != nil {
 		j.zone, j.cron = cmp.Or(j.zone, m[1]), j.cron[len(m[0]):]
@@ -126,7 +126,7 @@ func readWindowJob(job *graph.CronJob) (windowJob, string) {
 	j.stem = strings.Trim(closeWord.ReplaceAllString(openWord.ReplaceAllString(job.Name, "-"), "-"), "-_.")
 	if named != nothing && j.verb != nothing && named != j.verb {
 		j.verb = named
-		return j, say("does the opposite of what it is called: its name counts here, look which is meant")
+		return j, say(jobOpposite)
 	}
 	j.verb = cmp.Or(j.verb, named)
 	return j, ""
@@ -176,7 +176,7 @@ func commandVerb(command string) (v verb, targets []string) {
 func pair(open, closed windowJob, cluster string) (firstWindow, string) {
 	from := fmt.Sprintf("%s, %s", open.job.Schedule.Place, closed.job.Schedule.Place)
 	if open.zone != closed.zone {
-		return firstWindow{}, fmt.Sprintf("%s: the jobs that open and close are in two time zones, %q and %q", from, open.zone, closed.zone)
+		return firstWindow{}, fmt.Sprintf(noteZones, from, open.zone, closed.zone)
 	}
 	w := firstWindow{
 		open: open.cron, close: closed.cron, zone: open.zone, from: []string{from}, clusters: []string{cluster},
@@ -184,12 +184,12 @@ func pair(open, closed windowJob, cluster string) (firstWindow, string) {
 	}
 	w = w.cut()
 	if problem := w.problem(); problem != "" {
-		return firstWindow{}, fmt.Sprintf("%s: open %q, close %q: %s", from, w.open, w.close, problem)
+		return firstWindow{}, fmt.Sprintf(notePair, from, w.open, w.close, problem)
 	}
 	return w, ""
 }
 
-// schedulesOf is the windows of a cluster's ResourceSetInputProviders. The operator looks while any entry is open, sluice's windows have
+// schedulesOf is the windows of a cluster's ResourceSetInputProviders. The operator looks while any of them is open, sluice's windows have
 // one schedule each: of several the first counts.
 func schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 	for _, p := range c.Inputs {
@@ -198,9 +198,9 @@ func schedulesOf(c graph.Cluster) (windows []firstWindow, notes []string) {
 			w = w.cut()
 			switch problem := w.problem(); {
 			case problem != "":
-				notes = append(notes, fmt.Sprintf("%s: schedule of %s: cron %q, window %q: %s", s.Place, p.Name, s.Cron, s.Window, problem))
+				notes = append(notes, fmt.Sprintf(noteSchedule, s.Place, p.Name, s.Cron, s.Window, problem))
 			case i > 0 && len(windows) > 0:
-				notes = append(notes, fmt.Sprintf("%s: %s is open then, too, and a window here has one schedule: cron %q, timeZone %q, window %q",
+				notes = append(notes, fmt.Sprintf(noteSecond,
 					s.Place, p.Name, s.Cron, s.TimeZone, s.Window))
 			default:
 				windows = append(windows, w)
@@ -231,7 +231,7 @@ func (w firstWindow) problem() string {
 	w.write(&b, "")
 	_, findings := config.Parse([]byte(b.String()))
 	for _, f := range findings {
-		if isError(f) {
+		if f.Severity == config.Error {
 			return strings.TrimPrefix(f.Message, "windows.window.")
 		}
 	}
@@ -259,7 +259,7 @@ func gather(clusters []graph.Cluster) (windows []firstWindow, notes []string) {
 		}
 	}
 	if len(windows) > config.MaxWindows {
-		notes = append(notes, fmt.Sprintf("more than %d windows, which is what a file may have: the rest is not in it", config.MaxWindows))
+		notes = append(notes, fmt.Sprintf(noteManyWindows, config.MaxWindows))
 		windows = windows[:config.MaxWindows]
 	}
 	nameWindows(windows)

@@ -1,7 +1,6 @@
-package main
+package survey
 
 import (
-	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -40,7 +39,7 @@ func (s *survey) findRules() {
 	for _, file := range slices.Sorted(maps.Keys(s.needs)) {
 		n := s.expressible(s.needs[file])
 		if !utf8.ValidString(file) || strings.ContainsFunc(file, func(c rune) bool { return c != ' ' && !unicode.IsPrint(c) }) {
-			s.note("no rule was written for a path with characters that do not show: %q", file)
+			s.note(notePath, file)
 			continue
 		}
 		if dir, ok := protectedDir(file); ok {
@@ -78,7 +77,7 @@ func (s *survey) findRules() {
 	}
 	slices.SortStableFunc(s.rules, func(a, b firstRule) int { return strings.Compare(a.order(), b.order()) })
 	if len(s.rules) > config.MaxRules {
-		s.note("%d rules were found, and a file has at most %d: the rest is not in it", len(s.rules), config.MaxRules)
+		s.note(noteManyRules, len(s.rules), config.MaxRules)
 		s.rules = s.rules[:config.MaxRules]
 	}
 }
@@ -231,106 +230,6 @@ func (s *survey) sidePaths(at string) []string {
 		return []string{at + "**/*-mw/**"}
 	}
 	return []string{at + "**/{*-window,window-*}/**", "!" + at + "**/{*-live,live-*}/**"}
-}
-
-// reason is what a rule's comment says.
-func (s *survey) reason(n needs) string {
-	switch {
-	case n.ignore:
-		return "Flux itself, where no window holds anything: people merge it"
-	case len(n.windows) > 0 && !s.evidence && len(s.clusters) == 1:
-		return "all that reaches the cluster; put a rule before this one for what may change at any time"
-	case len(n.windows) > 0 && !s.evidence:
-		return "what reaches " + list(s.windows[0].clusters, 6)
-	case len(n.windows) > 0:
-		return "what the windowed side reads, and the files that define it: Flux applies those at once"
-	case len(n.branches) > 0:
-		return "merged at once; these branches hold it, each until its window"
-	}
-	return "nothing of the windowed side reads this"
-}
-
-// list names a few things.
-func list(names []string, most int) string {
-	if len(names) > most {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
-	}
-	return strings.Join(names, ", ")
-}
-
-// folder is a directory with files that need something.
-type folder struct {
-	below map[string]*folder
-	files map[string]needs
-	same  bool // everything below needs the same
-	needs needs
-	known bool
-}
-
-func (f *folder) add(steps []string, n needs) {
-	if !f.known {
-		f.known, f.same, f.needs = true, true, n
-	} else if f.needs.key() != n.key() {
-		f.same = false
-	}
-	if len(steps) == 1 {
-		if f.files == nil {
-			f.files = map[string]needs{}
-		}
-		was := f.files[steps[0]]
-		n.windows, n.branches = append(was.windows, n.windows...), append(was.branches, n.branches...)
-		f.files[steps[0]] = n.sorted()
-		return
-	}
-	sub := f.below[steps[0]]
-	if sub == nil {
-		sub = &folder{below: map[string]*folder{}}
-		f.below[steps[0]] = sub
-	}
-	sub.add(steps[1:], n)
-}
-
-// protectedDir is the directory of Flux itself that a file is in. Rules reach there only if they name it.
-func protectedDir(file string) (string, bool) {
-	steps := strings.Split(file, "/")
-	i := slices.Index(steps[:len(steps)-1], "flux-system")
-	return strings.Join(steps[:i+1], "/"), i >= 0
-}
-
-// each gives every path that was added, with all that it needs.
-func (f *folder) each(at string, give func(path string, n needs)) {
-	for name, n := range f.files {
-		give(at+globText(name), n)
-	}
-	for name, sub := range f.below {
-		sub.each(at+globText(name)+"/", give)
-	}
-}
-
-// rules gives the patterns of a directory: one for all of it where it all needs the same, else those of its parts. The root is never one.
-func (f *folder) rules(at string, give func(pattern string, n needs)) {
-	if f.same && at != "" {
-		give(at+"**", f.needs)
-		return
-	}
-	for name, n := range f.files {
-		give(at+globText(name), n)
-	}
-	for name, sub := range f.below {
-		sub.rules(at+globText(name)+"/", give)
-	}
-}
-
-// globText is a name as a pattern that means it alone.
-func globText(name string) string {
-	var b strings.Builder
-	for i, c := range name {
-		if strings.ContainsRune(`*?[]{}\`, c) || c == '!' && i == 0 {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
 }
 
 // dirOfCluster is the directory that is a cluster's own: its root, without what only Flux's own directories add.

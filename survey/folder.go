@@ -1,0 +1,81 @@
+package survey
+
+import (
+	"slices"
+	"strings"
+)
+
+// folder is a directory with files that need something.
+type folder struct {
+	below map[string]*folder
+	files map[string]needs
+	same  bool // everything below needs the same
+	needs needs
+	known bool
+}
+
+func (f *folder) add(steps []string, n needs) {
+	if !f.known {
+		f.known, f.same, f.needs = true, true, n
+	} else if f.needs.key() != n.key() {
+		f.same = false
+	}
+	if len(steps) == 1 {
+		if f.files == nil {
+			f.files = map[string]needs{}
+		}
+		was := f.files[steps[0]]
+		n.windows, n.branches = append(was.windows, n.windows...), append(was.branches, n.branches...)
+		f.files[steps[0]] = n.sorted()
+		return
+	}
+	sub := f.below[steps[0]]
+	if sub == nil {
+		sub = &folder{below: map[string]*folder{}}
+		f.below[steps[0]] = sub
+	}
+	sub.add(steps[1:], n)
+}
+
+// protectedDir is the directory of Flux itself that a file is in. Rules reach there only if they name it.
+func protectedDir(file string) (string, bool) {
+	steps := strings.Split(file, "/")
+	i := slices.Index(steps[:len(steps)-1], "flux-system")
+	return strings.Join(steps[:i+1], "/"), i >= 0
+}
+
+// each gives every path that was added, with all that it needs.
+func (f *folder) each(at string, give func(path string, n needs)) {
+	for name, n := range f.files {
+		give(at+globText(name), n)
+	}
+	for name, sub := range f.below {
+		sub.each(at+globText(name)+"/", give)
+	}
+}
+
+// rules gives the patterns of a directory: one for all of it where it all needs the same, else those of its parts. The root is never one.
+func (f *folder) rules(at string, give func(pattern string, n needs)) {
+	if f.same && at != "" {
+		give(at+"**", f.needs)
+		return
+	}
+	for name, n := range f.files {
+		give(at+globText(name), n)
+	}
+	for name, sub := range f.below {
+		sub.rules(at+globText(name)+"/", give)
+	}
+}
+
+// globText is a name as a pattern that means it alone.
+func globText(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if strings.ContainsRune(`*?[]{}\`, c) || c == '!' && i == 0 {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}

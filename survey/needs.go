@@ -1,0 +1,169 @@
+package survey
+
+import (
+	"cmp"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// needs is what must be open for a file: windows, and branches that hold it.
+type needs struct {
+	windows, branches []string
+	live              bool
+	preset            bool // the preset says what
+	ignore            bool
+}
+
+// sorted is needs in order, each once.
+func (n needs) sorted() needs {
+	slices.Sort(n.windows)
+	slices.Sort(n.branches)
+	n.windows, n.branches = slices.Compact(n.windows), slices.Compact(n.branches)
+	return n
+}
+
+// holder says what holds the entry points of a cluster.
+type holder struct {
+	*survey
+	cluster  graph.Cluster
+	targets  map[string]string // windows, by what jobs suspend there
+	targeted bool              // some of that stands in a file
+	own      bool              // the cluster has a window of its own
+}
+
+func (s *survey) holderOf(c graph.Cluster) holder {
+	h := holder{survey: s, cluster: c, targets: map[string]string{}}
+	for _, w := range s.windows {
+		own := slices.Contains(w.clusters, c.Name)
+		h.own = h.own || own
+		for _, t := range w.targets {
+			if _, has := h.targets[t]; (own || slices.Contains(w.clusters, "")) && !has {
+				h.targets[t] = w.name
+			}
+		}
+	}
+	for _, k := range c.Kustomizations {
+		h.targeted = h.targeted || h.target(k) != ""
+	}
+	return h
+}
+
+// target is the window of the jobs that suspend a Kustomization; "": none does.
+func (h holder) target(k *graph.Kustomization) string {
+	return cmp.Or(h.targets[k.Namespace+"/"+k.Name], h.targets[k.Name])
+}
+
+// held is what holds an entry point; live: nothing does.
+func (h holder) held(k *graph.Kustomization) needs {
+	if k.Source != nil {
+		for _, b := range h.branches {
+			if b.name == k.Source.Follows() && k.Here {
+				return needs{branches: []string{b.name}}
+			}
+		}
+	}
+	if window := h.target(k); window != "" {
+		return needs{windows: []string{window}}
+	}
+	windowed, _ := h.bySuffix(path.Join(k.Path, "x"))
+	if windowed || h.own && !h.targeted && h.preset == layout.NoPreset && len(h.branches) == 0 {
+		return needs{windows: []string{h.windowOf(h.cluster.Name).name}}
+	}
+	return needs{live: true}
+}
+
+// findNeeds sums up what each file needs: the union over the entry points that read it. What a root reads itself, and the files that define or
+// patch a windowed entry point or its source, are applied from the branch that Flux follows, at once: they need the window, not the branch.
+func (s *survey) findNeeds() {
+	s.needs = map[string]needs{}
+	for _, c := range s.clusters {
+		holder, holds := s.holderOf(c), map[string]bool{} // holds: windows of this cluster
+		define := map[string]bool{}
+		for _, k := range c.Kustomizations {
+			h := holder.held(k)
+			if k.Path == c.Path {
+				continue // the root itself
+			}
+			s.need(h, k.Reads...)
+			if h.live {
+				continue
+			}
+			for _, w := range s.windowsOfNeeds(h) {
+				holds[w] = true
+			}
+			if k.Suspend.Set() && len(h.windows) > 0 {
+				s.note(noteSuspend,
+					k.Suspend.Place, k.Name, k.Suspend.Value)
+			}
+			define[k.File], define[k.PathLine.File] = true, true
+			if k.Source != nil {
+				define[k.Source.File] = true
+			}
+		}
+		root := needs{windows: slices.Sorted(maps.Keys(holds)), live: len(holds) == 0}
+		if len(c.Kustomizations) == 0 {
+			root = s.needDirectories(c)
+		}
+		s.need(root, c.Reads...)
+		delete(define, "")
+		s.need(root, slices.Sorted(maps.Keys(define))...)
+		s.absent(holder)
+	}
+}
+
+// needDirectories sums up a cluster whose Flux Kustomizations stand in no file: what its windowed directories read needs its window. The rest
+// does where nothing else says what is windowed.
+func (s *survey) needDirectories(c graph.Cluster) (rest needs) {
+	window := needs{windows: []string{s.windowOf(c.Name).name}}
+	if s.preset == layout.NoPreset {
+		return window
+	}
+	var dirs []string
+	for _, file := range c.Reads {
+		if windowed, _ := s.bySuffix(file); windowed && strings.HasPrefix(path.Base(file), "kustomization.y") {
+			dirs = append(dirs, path.Dir(file))
+		}
+	}
+	s.need(window, s.tree.Reads(dirs...)...)
+	return needs{live: true}
+}
+
+// windowsOfNeeds is the windows that hold something, those of its branches among them.
+func (s *survey) windowsOfNeeds(n needs) []string {
+	out := slices.Clone(n.windows)
+	for _, b := range s.branches {
+		if slices.Contains(n.branches, b.name) {
+			out = append(out, b.window)
+		}
+	}
+	return out
+}
+
+// absent notes what a cluster's jobs suspend and no file defines.
+func (s *survey) absent(h holder) {
+	there := map[string]bool{}
+	for _, k := range h.cluster.Kustomizations {
+		there[k.Name], there[k.Namespace+"/"+k.Name] = true, true
+	}
+	for _, t := range slices.Sorted(maps.Keys(h.targets)) {
+		if !there[t] && !slices.Contains(s.gone, t) {
+			s.gone = append(s.gone, t)
+		}
+	}
+}
+
+// need adds to what files need.
+func (s *survey) need(n needs, files ...string) {
+	for _, f := range files {
+		was := s.needs[f]
+		was.windows = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(was.windows), n.windows...))))
+		was.branches = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(was.branches), n.branches...))))
+		was.live = was.live || n.live
+		s.needs[f] = was
+	}
+}

@@ -1,0 +1,83 @@
+package survey
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicegate/sluice/graph"
+)
+
+// The words for people that a draft and its notes have; those behind a field on its line stand in file.go beside the field.
+
+// Notes on clusters, branches, rules and paths.
+const (
+	noteCluster      = "the file cannot have the cluster %s: its path is %q"
+	noteNewBranch    = "branch %s holds what clusters share whose windows are never open together, and no GitRepository tracks it yet"
+	noteElsewhere    = "%s tracks %s, a branch of this repository, for a path that this tree does not have: it is no windowed branch"
+	noteManyBranches = "more than %d branches are tracked: the rest is not in the file"
+	noteBranchName   = "%s tracks %q, which is no name that a branch may have here"
+	noteGone         = "a job suspends the Flux Kustomization %s, which stands in no file that a cluster is known to read"
+	noteSuspend      = "%s: Kustomization %s says suspend: %s; what a CronJob or `sluice suspend` sets instead Flux takes back: leave the field out of Git"
+	notePath         = "no rule was written for a path with characters that do not show: %q"
+	noteManyRules    = "%d rules were found, and a file has at most %d: the rest is not in it"
+)
+
+// Notes on windows.
+const (
+	noteManyJobs    = "%s has more than %d CronJobs that open and close windows: the rest was not looked at"
+	noteNoClose     = "%s: CronJob %s opens a window, and nothing closes it"
+	noteNoOpen      = "%s: CronJob %s closes a window, and nothing opens it"
+	noteZones       = "%s: the jobs that open and close are in two time zones, %q and %q"
+	notePair        = "%s: open %q, close %q: %s"
+	noteSchedule    = "%s: schedule of %s: cron %q, window %q: %s"
+	noteSecond      = "%s: %s is open then, too, and a window here has one schedule: cron %q, timeZone %q, window %q"
+	noteManyWindows = "more than %d windows, which is what a file may have: the rest is not in it"
+)
+
+// What a CronJob is whose note begins with its place and name.
+const (
+	jobSuspended = "is suspended: it opens and closes nothing"
+	jobVariable  = "has a schedule with a variable: %s"
+	jobOpposite  = "does the opposite of what it is called: its name counts here, look which is meant"
+)
+
+// Comments of the draft.
+const (
+	wordHead      = "# When which paths of this repository may change. `sluice init` made it of what stands in the tree: review it."
+	wordExample   = "An example: %s says when changes may reach a cluster. Put your hours in, or `duration: 8h` instead of a close."
+	wordUntracked = "No GitRepository tracks it yet: see docs/windowed-branches.md, before enforce. What it holds would be applied at once."
+	wordBare      = "Nothing more could be made of this tree:"
+)
+
+// foundWords is how a cluster was found.
+func foundWords(c graph.Cluster) string {
+	if c.Place.File == "" {
+		return oneLine(c.Found)
+	}
+	return oneLine(c.Found + ": " + c.Place.String())
+}
+
+// reason is what a rule's comment says.
+func (s *survey) reason(n needs) string {
+	switch {
+	case n.ignore:
+		return "Flux itself, where no window holds anything: people merge it"
+	case len(n.windows) > 0 && !s.evidence && len(s.clusters) == 1:
+		return "all that reaches the cluster; put a rule before this one for what may change at any time"
+	case len(n.windows) > 0 && !s.evidence:
+		return "what reaches " + list(s.windows[0].clusters, 6)
+	case len(n.windows) > 0:
+		return "what the windowed side reads, and the files that define it: Flux applies those at once"
+	case len(n.branches) > 0:
+		return "merged at once; these branches hold it, each until its window"
+	}
+	return "nothing of the windowed side reads this"
+}
+
+// list names a few things.
+func list(names []string, most int) string {
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
