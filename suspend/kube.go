@@ -60,10 +60,15 @@ func Dial(config *rest.Config) (*Kube, error) {
 	return &Kube{client}, nil
 }
 
+var (
+	errRedirected = errors.New("the API server's answer leads elsewhere: not followed")
+	errOther      = errors.New("the API server's answer is another object")
+)
+
 // dateKey is the context's key of where the Date of an answer goes.
 type dateKey struct{}
 
-// dated keeps the Date of each answer for whoever asked, and bounds its body.
+// dated keeps the Date of each answer for whoever asked, and bounds its body. It follows no redirection: the token would go there, too.
 type dated struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
@@ -71,6 +76,10 @@ func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := d.next.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if answer.StatusCode/100 == 3 {
+		_ = answer.Body.Close() // it is not read
+		return nil, errRedirected
 	}
 	if date, ok := r.Context().Value(dateKey{}).(*time.Time); ok {
 		*date, _ = http.ParseTime(answer.Header.Get("Date")) // zero: not known
@@ -85,6 +94,9 @@ func (k *Kube) Suspended(ctx context.Context, t Target) (bool, time.Time, error)
 	got, err := k.client.Resource(kustomizations).Namespace(t.Namespace).Get(context.WithValue(ctx, dateKey{}, &date), t.Name, metav1.GetOptions{})
 	if err != nil {
 		return false, date, blame(err)
+	}
+	if got.GetKind() != "Kustomization" || got.GetName() != t.Name {
+		return false, date, errOther
 	}
 	suspended, _, err := unstructured.NestedBool(got.Object, "spec", "suspend")
 	return suspended, date, err

@@ -87,6 +87,8 @@ type rules struct {
 	data   []byte
 	policy *config.Policy
 	err    error // why there is none
+	// observe: nothing is written. A file that breaks keeps it: who would resume what was suspended meanwhile, when it observes again?
+	observe bool
 }
 
 // read takes the file anew. What did not change is not compiled again.
@@ -94,10 +96,10 @@ func (l *Loop) read(ctx context.Context) {
 	data, err := l.Read(ctx)
 	switch {
 	case err != nil:
-		l.rules = rules{err: err}
+		l.rules = rules{err: err, observe: l.rules.observe}
 	case l.rules.policy == nil || !bytes.Equal(data, l.rules.data):
 		policy, err := l.Parse(data)
-		l.rules = rules{data: data, policy: policy, err: err}
+		l.rules = rules{data: data, policy: policy, err: err, observe: policy == nil && l.rules.observe || policy != nil && policy.Mode == config.Observe}
 	}
 }
 
@@ -137,11 +139,9 @@ func (l *Loop) Pass(ctx context.Context) Outcome {
 		}
 		out.Refused = out.Refused || e.Problem == ProblemRefused
 		out.Unusable = out.Unusable || unknown || e.Problem == ProblemServer
+		// By the instant at which it was decided: what shuts while the pass waits for another is due at once.
+		out.Next = plan.Soonest(out.Next, l.rules.decide(t, e.At).until)
 		l.say(e)
-	}
-	now := l.Now()
-	for _, t := range l.Targets {
-		out.Next = plan.Soonest(out.Next, l.rules.decide(t, now).until)
 	}
 	return out
 }
@@ -162,7 +162,7 @@ func (l *Loop) one(ctx context.Context, t Target) (e Event, unknown bool) {
 		return e.failed(err), false // without a Date the verdict is not the target's
 	}
 	e.Changed = suspended != v.suspend
-	if e.Observed = l.rules.policy != nil && l.rules.policy.Mode == config.Observe; e.Observed || !e.Changed {
+	if e.Observed = l.rules.observe; e.Observed || !e.Changed {
 		return e, v.unknown
 	}
 	if !v.suspend && !v.until.IsZero() { // a resumption that arrives after the close is none
