@@ -36,6 +36,9 @@ func Suspend(in Input, kind Kind, image string) (out []byte, clean bool, err err
 			Cluster: c, Kind: kind, Image: image, Held: held, File: string(in.File),
 			Observe: in.Policy.Mode == config.Observe, Notes: notes(left, in.Graph.Problems), Namespace: fluxNamespace,
 		}
+		if note := owners.ofRoot(c); note != "" {
+			v.Notes = append(v.Notes, note)
+		}
 		for _, h := range held {
 			if h.Suspend.Set() {
 				v.Errors = append(v.Errors, Contradiction{c.Name, h}.Sentence())

@@ -88,13 +88,22 @@ func (o Owners) elsewhere(c graph.Cluster, file string, w window.Name) bool {
 
 // Windowed is the Flux Kustomizations of a cluster that are windowed as a whole: those whose source tracks a windowed branch, and those of
 // whose files the rules window every one. The one that applies the root, which holds Flux's own objects, is not among them.
+// One that stands twice, and in one place is not windowed, is left out: which one Flux applies is not known.
 func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
-	for _, k := range c.Kustomizations {
-		if root(c, k) {
-			continue
+	other := map[string]*graph.Kustomization{} // those that are not held, by ID
+	for i, k := range c.Kustomizations {
+		again := func(e *graph.Kustomization) bool { return id(e) == id(k) && e.Path == k.Path && e.Source == k.Source }
+		if slices.ContainsFunc(c.Kustomizations[:i], again) {
+			continue // its files were read once
 		}
 		h, why := o.classify(c, k)
+		if why != "" && k.Here {
+			other[id(k)] = k
+		}
 		switch {
+		case root(c, k) && (!k.Here || h.Branch == nil):
+		case root(c, k):
+			left = append(left, Left{k, wordRoot})
 		case why == live:
 		case why != "":
 			left = append(left, Left{k, why})
@@ -105,8 +114,38 @@ func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
 		}
 	}
 	slices.SortStableFunc(held, func(a, b Held) int { return strings.Compare(a.ID(), b.ID()) })
-	held = slices.CompactFunc(held, func(a, b Held) bool { return a.ID() == b.ID() })
-	return held, left
+	out := held[:0]
+	for _, h := range held {
+		if elder := other[h.ID()]; elder != nil {
+			left = append(left, Left{h.Kustomization, wordTwice(elder)})
+		} else if n := len(out); n > 0 && out[n-1].ID() == h.ID() {
+			out[n-1].Windows = sorted(append(out[n-1].Windows, h.Windows...))
+		} else {
+			out = append(out, h)
+		}
+	}
+	return out, left
+}
+
+// ofRoot is what is to be said of the windowed files that the root alone reads; "": there are none.
+func (o Owners) ofRoot(c graph.Cluster) string {
+	below := map[string]bool{}
+	for _, k := range c.Kustomizations {
+		for _, file := range k.Reads {
+			below[file] = true
+		}
+	}
+	windowed := slices.DeleteFunc(slices.Clone(c.Reads), func(file string) bool { return below[file] || onlyLive(o.policy, []string{file}) })
+	if len(windowed) == 0 {
+		return ""
+	}
+	return wordRootReads(len(windowed), len(c.Reads), windowed[0])
+}
+
+// sorted is a list of windows, each once.
+func sorted(list []window.Name) []window.Name {
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // root reports whether a Kustomization applies the cluster's root itself, or is of another repository.
@@ -157,10 +196,7 @@ func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Held, string)
 	if len(h.Windows) == 0 { // nothing of it is this cluster's own
 		h.Windows, h.Elsewhere = h.Elsewhere, nil
 	}
-	for _, list := range []*[]window.Name{&h.Windows, &h.Elsewhere} {
-		slices.Sort(*list)
-		*list = slices.Compact(*list)
-	}
+	h.Windows, h.Elsewhere = sorted(h.Windows), sorted(h.Elsewhere)
 	return h, ""
 }
 

@@ -14,12 +14,22 @@ import (
 
 const (
 	wordBadName      = "it has no namespace, or a name that Kubernetes does not take"
+	wordRoot         = "it applies the cluster's root, and Flux itself with it: that is never suspended"
 	wordReadsNothing = "no file that it reads is known"
 )
 
 func wordMixed(all, other int, example, release string) string {
 	return fmt.Sprintf("%d of the %d files that it reads are not held by a window, for example %s (%s): split it, or window them",
 		other, all, plan.Clean(example), plan.Clean(release))
+}
+
+func wordTwice(other *graph.Kustomization) string {
+	return "it stands in " + plan.Clean(other.String()) + ", too, and there it is not windowed as a whole: take one of them out"
+}
+
+func wordRootReads(n, all int, example string) string {
+	return fmt.Sprintf("Left out: %d of the %d files that the cluster's root reads are windowed, for example %s. What applies the root applies Flux itself, too, and is never "+
+		"suspended: put them behind a Flux Kustomization of their own", n, all, plan.Clean(example))
 }
 
 func wordWhichBranch(r layout.Release, n int) string {

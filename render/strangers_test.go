@@ -1,0 +1,61 @@
+package render
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// kustomization is a document as simple has it, with another name, path or source.
+func kustomization(change ...string) string { return strings.NewReplacer(change...).Replace(entryText) }
+
+// TestLeftOut: what is windowed and not held is said, and of two documents of one name none is held by the windows of one alone.
+func TestLeftOut(t *testing.T) {
+	rules := head + "layout: {rules: [{paths: [\"apps/**\"], release: cluster-1}, {paths: [\"more/**\", \"**/windowed/**\"], release: cluster-2}], unmatched: live}\n" +
+		"branches: [{name: rw/c, from: main, window: cluster-1}]\n"
+	more := &fstest.MapFile{Data: []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n")}
+	for name, c := range map[string]struct {
+		add  map[string]string
+		want []string
+		held string // what stands in the call; "": nothing
+	}{
+		"two windows": {
+			map[string]string{"clusters/c/more.yaml": kustomization("./apps", "./more")}, nil, "--kustomization=flux-system/apps=cluster-1,cluster-2",
+		},
+		"the same twice": {
+			map[string]string{"clusters/c/more.yaml": kustomization()}, nil, "--kustomization=flux-system/apps=cluster-1",
+		},
+		"one is live": {
+			map[string]string{"clusters/c/more.yaml": kustomization("./apps", "./other"), "other/x.yaml": string(more.Data)},
+			[]string{"# Left out: flux-system/apps (clusters/c/apps.yaml:1): it stands in clusters/c/more.yaml:1, too, and there it is not windowed as a whole"}, "",
+		},
+		"the root's files": {
+			map[string]string{"clusters/c/windowed/x.yaml": string(more.Data)},
+			[]string{"# Left out: 1 of the 2 files that the cluster's root reads are windowed, for example clusters/c/windowed/x.yaml."}, "--kustomization=flux-system/apps=cluster-1",
+		},
+		"the root from the branch": {
+			map[string]string{"clusters/c/rw.yaml": kustomization("name: apps", "name: all-rw", "./apps", "./clusters/c", "name: fleet", "name: rw") + "---\n" +
+				strings.NewReplacer("name: fleet", "name: rw", "branch: main", "branch: rw/c").Replace(sourceText)},
+			[]string{"# Left out: flux-system/all-rw (clusters/c/rw.yaml:1): it applies the cluster's root"}, "--kustomization=flux-system/apps=cluster-1",
+		},
+	} {
+		tree := simple()
+		tree["more/x.yaml"] = more
+		for file, text := range c.add {
+			tree[file] = &fstest.MapFile{Data: []byte(text)}
+		}
+		out, _, err := Suspend(input(t, rules, tree), Deployment, image)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(string(out), want) {
+				t.Errorf("%s: not said: %s\n%s", name, want, out)
+			}
+		}
+		_, rest, _ := strings.Cut(string(out), "            - --kustomization")
+		if first, _, _ := strings.Cut("--kustomization"+rest, "\n"); first != c.held && (c.held != "" || rest != "") {
+			t.Errorf("%s: %s, want %s", name, first, c.held)
+		}
+	}
+}
