@@ -1,6 +1,7 @@
 package suspend
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +26,63 @@ func TestPassAcrossTheClose(t *testing.T) {
 		}
 		if w.Pass(t.Context()); !w.cluster.suspended("a/open") {
 			t.Error("it is open")
+		}
+	})
+}
+
+// TestFailedAtTheClose: a suspension that failed is tried again soon, however rarely the loop passes otherwise.
+func TestFailedAtTheClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(16 * time.Hour)
+		w := (&world{file: text}).with(t, time.Now, "a/open=day")
+		done := make(chan struct{})
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { defer close(done); w.Run(ctx, time.Hour) }()
+		time.Sleep(49 * time.Minute)
+		w.cluster.change(func() { w.cluster.refuse["GET a/open"] = http.StatusInternalServerError })
+		time.Sleep(2 * time.Minute) // over the close at 16:50
+		w.cluster.change(func() { w.cluster.refuse = nil })
+		time.Sleep(time.Minute)
+		if !w.cluster.suspended("a/open") {
+			t.Error("it is open until the next hour")
+		}
+		cancel()
+		<-done
+	})
+}
+
+// slowly answers every PATCH with "later", as an API server that has too much to do.
+type slowly struct{ *cluster }
+
+// RoundTrip implements http.RoundTripper.
+func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err // as net/http does: it sends nothing
+	}
+	if r.Method != http.MethodPatch {
+		return s.cluster.RoundTrip(r)
+	}
+	rec := httptest.NewRecorder()
+	s.change(func() { s.writes = append(s.writes, s.now().UTC().Format(time.TimeOnly)) })
+	rec.Header().Set("Retry-After", "2")
+	rec.WriteHeader(http.StatusTooManyRequests)
+	return rec.Result(), nil
+}
+
+// TestRetryEndsAtTheClose: what the client tries again by itself it tries before the close alone.
+func TestRetryEndsAtTheClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(16*time.Hour + 49*time.Minute + 55*time.Second)
+		w := (&world{file: text}).with(t, time.Now, "a/shut=day")
+		w.cluster.objects["a/shut"]["suspend"] = true
+		api, err := Dial(&rest.Config{Host: "http://cluster.test", Transport: slowly{w.cluster}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.API = api
+		w.Pass(t.Context())
+		if got := w.cluster.written(); got != "16:49:55\n16:49:57\n16:49:59" || time.Now().Second() > 0 {
+			t.Errorf("sent at %q, given up at %s", got, time.Now().UTC())
 		}
 	})
 }

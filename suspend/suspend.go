@@ -16,6 +16,8 @@ const (
 	MaxSkew = plan.MaxSkew
 	// requestFor bounds what the API server gets for one Kustomization: one that hangs must not keep the others waiting for long.
 	requestFor = 10 * time.Second
+	// retryAfter is when what failed is tried again, however rarely the rest is looked at: it may be a suspension at a close.
+	retryAfter = 30 * time.Second
 )
 
 // API is what a pass needs of a cluster.
@@ -206,12 +208,15 @@ func (l *Loop) say(e Event) {
 	l.Say(e)
 }
 
-// Run passes at once, then every so often and at each instant at which a state changes by time, until the context ends.
+// Run passes at once, then every so often, soon after a failure, and at each instant at which a state changes by time, until the context ends.
 func (l *Loop) Run(ctx context.Context, every time.Duration) {
 	for ctx.Err() == nil {
-		wait := every
-		if next := l.Pass(ctx).Next; !next.IsZero() {
-			wait = min(wait, next.Sub(l.Now()))
+		wait, out := every, l.Pass(ctx)
+		if out.Refused || out.Unusable {
+			wait = min(wait, retryAfter)
+		}
+		if !out.Next.IsZero() {
+			wait = min(wait, out.Next.Sub(l.Now()))
 		}
 		timer := time.NewTimer(wait)
 		select {
