@@ -232,18 +232,25 @@ func repositoryURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || plan.Clean(text) != text || strings.Contains(text, " ") {
-		return "", fmt.Errorf("%q is no address of a repository", plan.Clean(text))
+		return "", fmt.Errorf("%q is no address of a repository", shown(text))
 	}
+	u.RawQuery, u.Fragment = "", "" // of no repository, but perhaps of a token
 	switch u.Scheme {
 	case "ssh":
 		u.User = url.User(cmp.Or(u.User.Username(), "git"))
 	case "http", "https":
 		u.User = nil
 	default:
-		return "", fmt.Errorf("%q: Flux takes https and ssh", plan.Clean(text))
+		return "", fmt.Errorf("%q: Flux takes https and ssh", shown(text))
 	}
 	return u.String(), nil
 }
+
+// secrets is where in an address a password or a token may stand.
+var secrets = regexp.MustCompile(`//.*@|[?#].*`)
+
+// shown is an address that is none, without what may be secret in it.
+func shown(text string) string { return plan.Clean(secrets.ReplaceAllString(text, "//…")) }
 
 // forgeOf is Flux's name for the forge, and the address of the repository over https.
 func forgeOf(address string) (forge, https string) {

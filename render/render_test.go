@@ -246,6 +246,11 @@ func TestURL(t *testing.T) {
 		"https://github.com/a b":                       "",
 		"https://github.com/a\nkind: Secret":           "",
 		"ext::sh -c 'echo'":                            "",
+		"https://x:secret@github.com/a b":              "",
+		"git+https://x:sec@secret@github.com/a":        "",
+		"https://github.com/a b?token=secret":          "",
+		"ftp://github.com/a?token=secret#secret":       "",
+		"https://github.com/a/b?token=secret#secret":   "https://github.com/a/b",
 	} {
 		got, err := repositoryURL(text)
 		if got != want || (err == nil) != (want != "") {

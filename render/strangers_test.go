@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -57,5 +58,26 @@ func TestLeftOut(t *testing.T) {
 		if first, _, _ := strings.Cut("--kustomization"+rest, "\n"); first != c.held && (c.held != "" || rest != "") {
 			t.Errorf("%s: %s, want %s", name, first, c.held)
 		}
+	}
+}
+
+// TestUnusable: what would not run is said: an image that does not exist, and more Kustomizations than one call takes.
+func TestUnusable(t *testing.T) {
+	const said = "# No image is named REGISTRY"
+	for name, want := range map[string]bool{"REGISTRY/sluice:v1.2.3": true, image: false} {
+		out, _, err := Suspend(input(t, windowed, simple()), CronJob, name)
+		if err != nil || strings.Contains(string(out), said) != want {
+			t.Errorf("%s: %v\n%s", name, err, out)
+		}
+	}
+	in := input(t, windowed, simple())
+	c := &in.Clusters[0]
+	for i := range maxHeld {
+		k := *c.Kustomizations[0]
+		k.Name = fmt.Sprint("k-", i)
+		c.Kustomizations = append(c.Kustomizations, &k)
+	}
+	if _, _, err := Suspend(in, Deployment, image); err == nil {
+		t.Error("1001 are held by a call that takes 1000")
 	}
 }

@@ -3,7 +3,9 @@ package render
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"slices"
+	"strings"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
@@ -18,8 +20,14 @@ const (
 	CronJob    Kind = "CronJob"    // one pass each minute
 )
 
+// ImagePlaceholder begins the image until somebody names theirs: Kubernetes takes no name in capitals.
+const ImagePlaceholder = "REGISTRY/"
+
 // fluxNamespace is where Flux lives unless somebody chose otherwise.
 const fluxNamespace = "flux-system"
+
+// maxHeld bounds what one Deployment holds: more, `sluice suspend` does not take.
+const maxHeld = 1000
 
 // Suspend writes for each cluster with windowed Kustomizations what holds them by suspend: nothing else in the cluster, and no service, is
 // needed. clean is false if Git says something of suspend of one of them, which the comments say, too.
@@ -32,6 +40,9 @@ func Suspend(in Input, kind Kind, image string) (out []byte, clean bool, err err
 			continue
 		}
 		held, left := owners.Windowed(c)
+		if len(held) > maxHeld {
+			return nil, false, errors.New(wordTooMany(c, len(held)))
+		}
 		v := suspendView{
 			Cluster: c, Kind: kind, Image: image, Held: held, File: string(in.File),
 			Observe: in.Policy.Mode == config.Observe, Notes: notes(left, in.Graph.Problems), Namespace: fluxNamespace,
@@ -100,6 +111,9 @@ func (v suspendView) Args() []string {
 	return out
 }
 
+// Placeholder reports whether the image is still to be named.
+func (v suspendView) Placeholder() bool { return strings.HasPrefix(v.Image, ImagePlaceholder) }
+
 var suspendTemplate = parsed("suspend", `{{comment (printf "Cluster %s" .Name)}}
 {{range .Notes}}{{comment .}}
 {{end}}{{range .Errors}}{{comment (printf "ERROR: %s" .)}}
@@ -109,7 +123,8 @@ var suspendTemplate = parsed("suspend", `{{comment (printf "Cluster %s" .Name)}}
 # spec.suspend of what is held: Flux puts back what Git says. Rendered by "sluice render suspend"; render it anew when the file changes.
 {{range .Held}}{{if .Elsewhere}}{{comment (printf "%s: files that it shares with other clusters need %s, too, which are those clusters' own: here its own window counts alone." .ID .Others)}}
 {{end}}{{if not .File}}{{comment (printf "Assumed: %s loads ./%s; its manifest is not in Git. Correct its name where it is another." .ID .Path)}}
-{{end}}{{end}}{{if .Observe}}# The file says "mode: observe": nothing is suspended until it says enforce.
+{{end}}{{end}}{{if .Placeholder}}# No image is named REGISTRY: name yours with --image. Until then nothing runs here, and nothing is held.
+{{end}}{{if .Observe}}# The file says "mode: observe": nothing is suspended until it says enforce.
 {{end -}}
 apiVersion: v1
 kind: ServiceAccount
@@ -154,6 +169,8 @@ kind: ConfigMap
 metadata:
   name: sluice-suspend
   namespace: {{q .Namespace}}
+  annotations:
+    kustomize.toolkit.fluxcd.io/substitute: disabled # the file is not changed on its way, whatever it says in ${}
 data:
   sluice.yaml: {{file .File}}
 ---

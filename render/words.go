@@ -23,8 +23,12 @@ func wordMixed(all, other int, example, release string) string {
 		other, all, plan.Clean(example), plan.Clean(release))
 }
 
+func wordTooMany(c graph.Cluster, n int) string {
+	return fmt.Sprintf("cluster %s: %d Flux Kustomizations are windowed; at most %d are held", plan.Clean(c.Name), n, maxHeld)
+}
+
 func wordTwice(other *graph.Kustomization) string {
-	return "it stands in " + plan.Clean(other.String()) + ", too, and there it is not windowed as a whole: take one of them out"
+	return "it stands in " + place(other) + ", too, and there it is not windowed as a whole: take one of them out"
 }
 
 func wordRootReads(n, all int, example string) string {
@@ -44,11 +48,15 @@ func (c Contradiction) Sentence() string {
 }
 
 func wordLeft(l Left) string {
-	place := l.String()
-	if assumed(l.Kustomization) {
-		place = "./" + l.Path
+	return "Left out: " + plan.Clean(id(l.Kustomization)) + " (" + place(l.Kustomization) + "): " + l.Why
+}
+
+// place is where a Kustomization stands, or what it is assumed from.
+func place(k *graph.Kustomization) string {
+	if assumed(k) {
+		return plan.Clean("./" + k.Path)
 	}
-	return "Left out: " + plan.Clean(id(l.Kustomization)) + " (" + plan.Clean(place) + "): " + l.Why
+	return plan.Clean(k.String())
 }
 
 func wordProblem(p graph.Problem) string {

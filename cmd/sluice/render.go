@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -83,6 +84,9 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			if _, err := e.stdout.Write(out); err != nil {
 				return err
 			}
+			if bytes.Contains(out, []byte(render.ImagePlaceholder)) {
+				fmt.Fprintf(e.stderr, "sluice: no image is named %s: name yours with --image, or nothing runs\n", call.image)
+			}
 			for _, c := range render.Contradictions(in) {
 				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
 			}
@@ -94,7 +98,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 	}
 	call.common(cmd)
 	cmd.Flags().StringVar(&call.kind, "kind", string(render.Deployment), "Deployment: at the instant of a change; CronJob: each minute")
-	cmd.Flags().StringVar(&call.image, "image", "REGISTRY/sluice:"+imageTag(debug.ReadBuildInfo()), "the image of sluice")
+	cmd.Flags().StringVar(&call.image, "image", render.ImagePlaceholder+"sluice:"+imageTag(debug.ReadBuildInfo()), "the image of sluice")
 	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions([]cobra.Completion{"Deployment", "CronJob"}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return cmd
 }

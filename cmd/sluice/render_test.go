@@ -51,6 +51,9 @@ func TestRender(t *testing.T) {
 		strings.Contains(stdout, "cluster-2") {
 		t.Errorf("code %d, says %q, prints\n%s", code, stderr, stdout)
 	}
+	if _, stderr, code := sluice("render", "suspend", dir); code != 0 || stderr != "sluice: no image is named REGISTRY/sluice:VERSION: name yours with --image, or nothing runs\n" {
+		t.Errorf("code %d, says %q", code, stderr)
+	}
 	for _, args := range [][]string{{"init", "-q"}, {"remote", "add", "origin", "https://user:secret@git.example.com/acme/fleet.git"}} {
 		if out, err := exec.CommandContext(t.Context(), "git", append([]string{"-C", dir}, args...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v %s", err, out)
@@ -77,7 +80,7 @@ func TestSuspendInGit(t *testing.T) {
 	if stdout, _, code := sluice("check", dir); code != 0 || !strings.Contains(stdout, "sluice.yaml: warning: "+want+" (suspend-in-git)\n") {
 		t.Errorf("code %d, prints %s", code, stdout)
 	}
-	if stdout, stderr, code := sluice("render", "suspend", dir); code != 1 || stderr != "sluice: "+want+"\n" || !strings.Contains(stdout, "\n# ERROR: "+want+"\n") {
+	if stdout, stderr, code := sluice("render", "suspend", dir, "--image", "example.com/sluice:v9"); code != 1 || stderr != "sluice: "+want+"\n" || !strings.Contains(stdout, "\n# ERROR: "+want+"\n") {
 		t.Errorf("code %d, says %q, prints\n%s", code, stderr, stdout)
 	}
 }
