@@ -204,7 +204,7 @@ func (w *walk) follow(c Cluster) Cluster {
 	}
 	c.link(0) // a source may be read after what names it
 	if c.URL == "" {
-		c.rootSource()
+		c.rootSource(w.tree)
 	}
 	for _, k := range c.Kustomizations {
 		k.Here = c.here(k)
@@ -284,9 +284,9 @@ func (c *Cluster) here(k *Kustomization) bool {
 }
 
 // rootSource finds the URL of a root that nothing names: the source of its first Kustomization whose path stands in the tree.
-func (c *Cluster) rootSource() {
+func (c *Cluster) rootSource(t *Tree) {
 	for _, k := range c.Kustomizations {
-		if k.Source != nil && k.Source.Kind == "GitRepository" {
+		if k.Source != nil && k.Source.Kind == "GitRepository" && t.dirs[k.Path] {
 			c.URL = k.Source.URL
 			if c.Branch == "" && k.SourceRef.Name == "flux-system" {
 				c.Branch = k.Source.Follows()

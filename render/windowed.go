@@ -101,6 +101,8 @@ func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
 			other[id(k)] = k
 		}
 		switch {
+		case !k.Here && why != live && why != wordReadsNothing:
+			left = append(left, Left{k, wordOtherRepository(c)})
 		case root(c, k) && (!k.Here || h.Branch == nil):
 		case root(c, k):
 			left = append(left, Left{k, wordRoot})

@@ -27,6 +27,10 @@ func wordTooMany(c graph.Cluster, n int) string {
 	return fmt.Sprintf("cluster %s: %d Flux Kustomizations are windowed; at most %d are held", plan.Clean(c.Name), n, maxHeld)
 }
 
+func wordOtherRepository(c graph.Cluster) string {
+	return "its source is another repository than the cluster's, " + shown(c.URL)
+}
+
 func wordTwice(other *graph.Kustomization) string {
 	return "it stands in " + place(other) + ", too, and there it is not windowed as a whole: take one of them out"
 }
