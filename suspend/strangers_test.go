@@ -21,7 +21,7 @@ func TestPassAcrossTheClose(t *testing.T) {
 		w := (&world{file: text}).with(t, time.Now, "a/open=day", "b/hangs=day")
 		w.cluster.hang["GET b/hangs"] = true
 		out := w.Pass(t.Context()) // until 16:50:05
-		if wait := out.Next.Sub(time.Now()); wait > 0 {
+		if wait := time.Until(out.Next); wait > 0 {
 			t.Errorf("a/open, which shuts at 16:50:00, is looked at again after %s", wait)
 		}
 		if w.Pass(t.Context()); !w.cluster.suspended("a/open") {
