@@ -194,6 +194,9 @@ spec:
     spec:
       serviceAccountName: sluice-suspend
       enableServiceLinks: false
+      tolerations: # by default the pod of a node that is gone is replaced after 5 minutes, which may be past a close
+        - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 30}
+        - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 30}
       securityContext:
         runAsNonRoot: true
         runAsUser: 65532

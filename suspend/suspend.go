@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -16,6 +17,8 @@ const (
 	MaxSkew = plan.MaxSkew
 	// requestFor bounds what the API server gets for one Kustomization: one that hangs must not keep the others waiting for long.
 	requestFor = 10 * time.Second
+	// atOnce is how many Kustomizations are asked for at one time, for the same reason.
+	atOnce = 20
 	// retryAfter is when what failed is tried again, however rarely the rest is looked at: it may be a suspension at a close.
 	retryAfter = 30 * time.Second
 )
@@ -134,18 +137,34 @@ func (r rules) decide(t Target, at time.Time) verdict {
 func (l *Loop) Pass(ctx context.Context) Outcome {
 	l.read(ctx)
 	var out Outcome
-	for _, t := range l.Targets {
-		e, unknown := l.one(ctx, t)
-		if ctx.Err() != nil {
-			return out // somebody wants it to end, and what failed for that is no news
-		}
+	events, unknown := l.all(ctx)
+	if ctx.Err() != nil {
+		return out // somebody wants it to end, and what failed for that is no news
+	}
+	for i, e := range events {
 		out.Refused = out.Refused || e.Problem == ProblemRefused
-		out.Unusable = out.Unusable || unknown || e.Problem == ProblemServer
-		// By the instant at which it was decided: what shuts while the pass waits for another is due at once.
-		out.Next = plan.Soonest(out.Next, l.rules.decide(t, e.At).until)
+		out.Unusable = out.Unusable || unknown[i] || e.Problem == ProblemServer
+		// By the instant at which it was decided: what closes while the pass waits for another is due at once.
+		out.Next = plan.Soonest(out.Next, l.rules.decide(l.Targets[i], e.At).until)
 		l.say(e)
 	}
 	return out
+}
+
+// all sets the targets, some at a time, and gives what became of each.
+func (l *Loop) all(ctx context.Context) (events []Event, unknown []bool) {
+	events, unknown = make([]Event, len(l.Targets)), make([]bool, len(l.Targets))
+	places := make(chan struct{}, atOnce)
+	var group sync.WaitGroup
+	for i, t := range l.Targets {
+		places <- struct{}{}
+		group.Go(func() {
+			events[i], unknown[i] = l.one(ctx, t)
+			<-places
+		})
+	}
+	group.Wait()
+	return events, unknown
 }
 
 // one sets one target; unknown: what holds is not known, so that it is suspended.

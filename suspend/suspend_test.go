@@ -2,6 +2,7 @@ package suspend
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -91,8 +92,28 @@ func TestOthersGoOn(t *testing.T) {
 		if out := w.Pass(t.Context()); !out.Unusable {
 			t.Errorf("%+v", out)
 		}
-		w.want(t, "2000-01-01T00:00:10Z a/good true", "c-1: a/hangs unchanged: Get \"http://cluster.test/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/a/kustomizations/hangs\": context deadline exceeded\n"+
+		w.want(t, "2000-01-01T00:00:00Z a/good true", "c-1: a/hangs unchanged: Get \"http://cluster.test/apis/kustomize.toolkit.fluxcd.io/v1/namespaces/a/kustomizations/hangs\": context deadline exceeded\n"+
 			"c-1: a/good suspended: held by day until Sat 1 Jan 2000 08:00 UTC")
+	})
+}
+
+// TestHangingOnesKeepNobody: a CronJob's pass has 50 s. However many Kustomizations hang before it, up to as many as are asked for at once,
+// the last is set in time.
+func TestHangingOnesKeepNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var names []string
+		for n := range atOnce {
+			names = append(names, fmt.Sprintf("a/%d=day", n))
+		}
+		w := (&world{file: text}).with(t, time.Now, append(names, "a/last=day")...)
+		for n := range atOnce {
+			w.cluster.hang[fmt.Sprintf("GET a/%d", n)] = true
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+		defer cancel()
+		if w.Pass(ctx); !w.cluster.suspended("a/last") {
+			t.Error("the last one is open")
+		}
 	})
 }
 

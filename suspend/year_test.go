@@ -2,6 +2,7 @@ package suspend
 
 import (
 	"context"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,15 +35,20 @@ var yearTargets = []string{
 // memory is an API of fields, so that a year fits into a test.
 type memory struct {
 	now     func() time.Time
+	mu      sync.Mutex // several Kustomizations are set at once
 	state   map[string]bool
 	changed func(name string, suspend bool)
 }
 
 func (m *memory) Suspended(_ context.Context, t Target) (bool, time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	return m.state[t.String()], m.now(), nil
 }
 
 func (m *memory) Suspend(_ context.Context, t Target, suspend bool) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	m.state[t.String()] = suspend
 	if m.changed != nil {
 		m.changed(t.String(), suspend)

@@ -20,7 +20,7 @@ const (
 	// minEvery and maxEvery bound --every: more often is a burden on the API server, less often is no repair.
 	minEvery = time.Second
 	maxEvery = time.Hour
-	// maxTargets bounds the Kustomizations of one call: a pass asks for one after the other.
+	// maxTargets bounds the Kustomizations of one call: a pass asks for each of them.
 	maxTargets = 1000
 )
 
