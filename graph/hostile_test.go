@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -285,6 +286,64 @@ spec: {path: %q, sourceRef: {kind: ExternalArtifact, name: %q}}
 		case c.want == "" && !k.Here && len(k.Reads) == 0:
 		case c.want == "" || k.Path != c.want || !k.Here || len(k.Reads) != 3:
 			t.Errorf("%s: %s here=%t reads %v", name, k.Path, k.Here, k.Reads)
+		}
+	}
+}
+
+// TestBombs: what a small tree would make large, or long to follow, is a problem, or stays as it is written.
+func TestBombs(t *testing.T) {
+	keys := func(letter string) string {
+		var b strings.Builder
+		for i := range graph.MaxKeys + 1 {
+			fmt.Fprintf(&b, "  %s%d: x\n", letter, i)
+		}
+		return "x:\n" + b.String()
+	}
+	var many strings.Builder
+	for i := range 30 {
+		fmt.Fprintf(&many, entry+"---\n", fmt.Sprint("a", i), "b")
+	}
+	roots := map[string]string{}
+	for i := range graph.MaxClusters + 1 {
+		roots[fmt.Sprintf("r/%d/gotk-sync.yaml", i)] = fmt.Sprintf(entry, "flux-system", fmt.Sprint("r/", i))
+	}
+	patched := func(object, patch string, times int) map[string]string {
+		return map[string]string{
+			"clusters/a/kustomization.yaml": "resources: [ks.yaml]\npatches:\n" + strings.Repeat("  - {path: p.txt}\n", times), "clusters/a/ks.yaml": object, "clusters/a/p.txt": patch,
+		}
+	}
+	for name, c := range map[string]struct {
+		texts map[string]string
+		want  string
+	}{
+		"a large patch":        {patched(job, strings.Repeat("a: b\n", graph.MaxDoc/5+1), 1), "KiB"},
+		"a patch of many":      {patched(many.String(), strings.Repeat("kind: A\nmetadata: {name: b}\n---\n", graph.MaxDoc/40), 5), "objects"},
+		"many patches":         {patched(job, strings.Repeat("# patch\n", graph.MaxDoc/8), 200), "MiB"},
+		"many keys":            {patched(job+keys("a"), "", 0), "keys"},
+		"many keys of a patch": {patched(job, job+keys("b"), 1), "keys"},
+		"many documents":       {map[string]string{"a.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20), "b.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20), "c.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20), "d.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20), "e.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20)}, "MiB"},
+		"many roots":           {roots, "clusters"},
+	} {
+		g := read(t, files(c.texts))
+		g.Clusters(nil)
+		if !slices.ContainsFunc(g.Problems, func(p graph.Problem) bool { return strings.Contains(p.Text, c.want) }) {
+			t.Errorf("%s: %v, want %q", name, g.Problems, c.want)
+		}
+	}
+}
+
+// TestLongVariables: a variable's value is filled in where it is short, and as long as what comes out of it is.
+func TestLongVariables(t *testing.T) {
+	for value, want := range map[string]string{
+		"x": strings.Repeat("x", 100), strings.Repeat("y", graph.MaxAlias): strings.Repeat("${A}", 100), strings.Repeat("z", 100_000): strings.Repeat("${A}", 100),
+	} {
+		g := read(t, files(map[string]string{
+			"clusters/a/ks.yaml": fmt.Sprintf(entry, "a", "b")[:len(fmt.Sprintf(entry, "a", "b"))-len("spec: {path: \"b\"}\n")] +
+				"spec:\n  path: b\n  postBuild:\n    substitute: {A: " + value + "}\n",
+			"b/ks.yaml": fmt.Sprintf(entry, "b", strings.Repeat("${A}", 100)),
+		}))
+		if all := g.Clusters(nil)[0].Kustomizations; len(all) != 2 || all[1].Path != want {
+			t.Errorf("%d bytes: %d entries, a path of %d bytes", len(value), len(all), len(all[len(all)-1].Path))
 		}
 	}
 }
