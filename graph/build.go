@@ -121,7 +121,7 @@ func decode(text []byte, n *yaml.Node) (err error) {
 }
 
 // tracked is the fields of which it counts where they were set.
-var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}}
+var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}, {"spec", "sourceRef"}}
 
 // apply gives a document with a change; the same one if the change is not for it.
 func (c change) apply(d *doc) *doc {

@@ -100,9 +100,9 @@ func (s *survey) findNeeds() {
 				s.note(noteSuspend,
 					k.Suspend.Place, k.Name, k.Suspend.Value)
 			}
-			define[k.File], define[k.PathLine.File] = true, true
+			define[k.File], define[k.PathLine.File], define[k.SourceLine.File] = true, true, true
 			if k.Source != nil {
-				define[k.Source.File] = true
+				define[k.Source.File], define[k.Source.RefLine.File] = true, true
 			}
 		}
 		root := needs{windows: slices.Sorted(maps.Keys(holds)), live: len(holds) == 0}
