@@ -347,3 +347,24 @@ func TestLongVariables(t *testing.T) {
 		}
 	}
 }
+
+// TestKinds: an object is found however YAML has it written.
+func TestKinds(t *testing.T) {
+	for _, text := range []string{
+		`{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "a"}, "spec": {"path": "b"}}`,
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind : Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\n\"kind\"  :  'Kustomization' # x\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: !!str Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: &k Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind:\n  Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+		"--- {apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a}, spec: {path: b}}\n",
+		"\xef\xbb\xbfkind: Kustomization\napiVersion: kustomize.toolkit.fluxcd.io/v1\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\r\nkind: Kustomization\r\nmetadata: {name: a}\r\nspec: {path: b}\r\n",
+		"a: b\n---\tx\n---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+	} {
+		g := read(t, files(map[string]string{"a.yaml": text}))
+		if all := g.Objects().Kustomizations; len(all) != 1 || all[0].Path != "b" {
+			t.Errorf("%q: %v", text, g.Problems)
+		}
+	}
+}

@@ -23,7 +23,7 @@ type doc struct {
 }
 
 // wanted finds the documents that say something here: the others are not parsed.
-var wanted = regexp.MustCompile(`(?m)^[ {"'-]*["']?kind["']?:[ \t]*["']?(Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|ArtifactGenerator|List)["']?[ \t\r]*(#|,|\}|$)|^ {0,6}instance:[ \t]*(#|$)`)
+var wanted = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|ArtifactGenerator|List)\b|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
 
 // parse takes a file apart and keeps what it has to say.
 func (t *Tree) parse(name string, data []byte) {
