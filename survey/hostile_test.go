@@ -95,3 +95,21 @@ func TestPatchedSource(t *testing.T) {
 		}
 	}
 }
+
+// TestGuessedRoot: where a cluster's root is a guess, by the directory's name, a file that one of its entries reads is that entry's alone: the
+// root would apply what the entries bring already.
+func TestGuessedRoot(t *testing.T) {
+	d, _ := draftOf(t, files(map[string]string{
+		"clusters/one/flux/live.yaml": kustomization("live", "./clusters/one/live", "main") + kustomization("rw", "./clusters/one/held", "rw"),
+		"clusters/one/live/a.yaml":    "a: b\n",
+		"clusters/one/held/a.yaml":    "a: b\n",
+	}))
+	for file, want := range map[string]string{"clusters/one/live/a.yaml": "[live]", "clusters/one/flux/live.yaml": "[maintenance-window]"} {
+		if got := fmt.Sprint(d.Policy.Layout.Classify(file).Releases); got != want {
+			t.Errorf("%s: %s, want %s\n%s", file, got, want, d.File)
+		}
+	}
+	if got := d.Policy.Layout.Classify("clusters/one/held/a.yaml").Releases; len(got) != 1 || !strings.Contains(string(got[0]), "rw") {
+		t.Errorf("%v\n%s", got, d.File)
+	}
+}
