@@ -299,10 +299,6 @@ func TestBombs(t *testing.T) {
 		}
 		return "x:\n" + b.String()
 	}
-	var many strings.Builder
-	for i := range 30 {
-		fmt.Fprintf(&many, entry+"---\n", fmt.Sprint("a", i), "b")
-	}
 	roots := map[string]string{}
 	for i := range graph.MaxClusters + 1 {
 		roots[fmt.Sprintf("r/%d/gotk-sync.yaml", i)] = fmt.Sprintf(entry, "flux-system", fmt.Sprint("r/", i))
@@ -312,16 +308,17 @@ func TestBombs(t *testing.T) {
 			"clusters/a/kustomization.yaml": "resources: [ks.yaml]\npatches:\n" + strings.Repeat("  - {path: p.txt}\n", times), "clusters/a/ks.yaml": object, "clusters/a/p.txt": patch,
 		}
 	}
+	broken := strings.Repeat("kind: List\n@"+strings.Repeat("x", graph.MaxDoc-100)+"\n---\n", 15) // no YAML, which is quickly known
 	for name, c := range map[string]struct {
 		texts map[string]string
 		want  string
 	}{
 		"a large patch":        {patched(job, strings.Repeat("a: b\n", graph.MaxDoc/5+1), 1), "KiB"},
-		"a patch of many":      {patched(many.String(), strings.Repeat("kind: A\nmetadata: {name: b}\n---\n", graph.MaxDoc/40), 5), "objects"},
-		"many patches":         {patched(job, strings.Repeat("# patch\n", graph.MaxDoc/8), 200), "MiB"},
+		"a patch of many":      {patched(job+"#"+strings.Repeat("x", 200_000)+"\n", strings.Repeat("kind: A\nmetadata: {name: b}\n---\n", graph.MaxDoc/40), 5), "objects"},
+		"many patches":         {patched(job, "@"+strings.Repeat("x", graph.MaxDoc-1), 200), "MiB"},
 		"many keys":            {patched(job+keys("a"), "", 0), "keys"},
 		"many keys of a patch": {patched(job, job+keys("b"), 1), "keys"},
-		"many documents":       {map[string]string{"a.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20), "b.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20), "c.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20), "d.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20), "e.yaml": strings.Repeat(job+strings.Repeat("#", 200_000)+"\n---\n", 20)}, "MiB"},
+		"many documents":       {map[string]string{"a.yaml": broken, "b.yaml": broken, "c.yaml": broken, "d.yaml": broken, "e.yaml": broken}, "MiB"},
 		"many roots":           {roots, "clusters"},
 	} {
 		g := read(t, files(c.texts))
