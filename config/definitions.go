@@ -19,7 +19,7 @@ type definition struct {
 // definitions is those of a cluster that no windowed branch brings there.
 func definitions(c graph.Cluster, windowed map[string]Branch) []definition {
 	var out []definition
-	add := func(s *graph.Source, o graph.Object) {
+	add := func(s *graph.Source, o graph.Object, patched ...graph.Place) {
 		if s == nil || c.URL != "" && !graph.SameURL(c.URL, s.URL) {
 			return // of another repository
 		}
@@ -30,13 +30,19 @@ func definitions(c graph.Cluster, windowed map[string]Branch) []definition {
 		_, named := windowed[s.Follows()]
 		if _, held := windowed[from]; named && !held {
 			out = append(out, definition{s.Follows(), o})
+			for _, p := range patched {
+				if p.File != "" && p.File != o.File {
+					o.Place = p // a patch says it there
+					out = append(out, definition{s.Follows(), o})
+				}
+			}
 		}
 	}
 	for _, s := range c.Sources {
-		add(s, s.Object)
+		add(s, s.Object, s.RefLine)
 	}
 	for _, k := range c.Kustomizations {
-		add(k.Source, k.Object)
+		add(k.Source, k.Object, k.PathLine, k.SourceLine)
 	}
 	return out
 }

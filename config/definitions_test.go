@@ -69,6 +69,16 @@ func TestDefinitions(t *testing.T) {
 			files: map[string]string{root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", "https://github.com/acme/fleet.git", "rw/one", "./apps")},
 			want:  []string{rw + ":1"},
 		},
+		"a patch that says which branch": {
+			files: map[string]string{
+				root: fluxObjects("flux-system", us, "main", "./clusters/one"), "base/rw.yaml": fluxObjects("rw", us, "main", "./apps"),
+				"base/kustomization.yaml":         "resources: [rw.yaml]\n",
+				"clusters/one/kustomization.yaml": "resources: [../../base, flux-system/gotk-sync.yaml]\npatches: [{path: ../../p/ref.yaml, target: {kind: GitRepository, name: rw}}]\n",
+				"p/ref.yaml":                      "- {op: replace, path: /spec/ref/branch, value: rw/one}\n",
+			},
+			rules: `{paths: ["base/**"], release: w}`,
+			want:  []string{"p/ref.yaml:1"},
+		},
 		"a branch whose window is always open": {
 			files: map[string]string{root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", us, "rw/two", "./apps")},
 		},

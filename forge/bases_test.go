@@ -141,6 +141,8 @@ func TestRulesThatCannotBeRead(t *testing.T) {
 		"empty":     {answerOf{code: 200}, ""},
 		"null":      {answerOf{code: 200, body: `null`}, ""},
 		"nonsense":  {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":[]}]`}, ""},
+		"no list":   {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":{"strict_required_status_checks_policy":true}}]`}, ""},
+		"nothing":   {answerOf{code: 200, body: `[{"type":"required_status_checks","parameters":null}]`}, ""},
 		"no key":    {answerOf{code: 401, body: `{}`}, Unauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -215,6 +215,9 @@ func (r *rules) add(raw rawRule) error {
 		if err := json.Unmarshal(raw.Parameters, &p); err != nil {
 			return transient(wordUnreadable, err)
 		}
+		if p.Checks == nil {
+			return transient(wordEmpty, nil) // fail closed: a rule that requires checks and names none is not a list without checks
+		}
 		r.strict = r.strict || p.Strict
 		for _, c := range p.Checks {
 			r.require(c.Context, c.IntegrationID)

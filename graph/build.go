@@ -75,19 +75,20 @@ func remote(resource string) bool {
 
 // change is a patch that was parsed: a merge, or operations.
 type change struct {
-	place  Place
-	size   int
-	target *selector    // nil: the patch itself says what it is for
-	nodes  []*yaml.Node // of each document: a mapping to merge, or a list of operations
-	lines  []int        // that stand before the document in the patch's file
+	place Place
+	size  int
+	nodes []*yaml.Node // of each document: a mapping to merge, or a list of operations
+	means []*selector  // what each is for: the target, else the patch itself says it
+	lines []int        // that stand before the document in the patch's file
 }
 
 // parsePatch parses a patch's text, which may hold several documents. where is its first line.
 func parsePatch(text []byte, where Place, t Target) (change, error) {
 	c := change{place: where, size: len(text)}
-	if t != (Target{}) {
-		c.target = t.selector()
+	if len(text) > MaxDoc {
+		return c, errors.New(wordLargeDocument())
 	}
+	target := t.selector()
 	before := 0
 	for _, part := range documents(text) {
 		var n yaml.Node
@@ -95,7 +96,14 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 			return c, err
 		}
 		if len(n.Content) == 1 {
-			c.nodes, c.lines = append(c.nodes, n.Content[0]), append(c.lines, before)
+			means := target
+			if t == (Target{}) {
+				means = itself(n.Content[0])
+			}
+			if wide(n.Content[0]) {
+				return c, errors.New(wordWide())
+			}
+			c.nodes, c.means, c.lines = append(c.nodes, n.Content[0]), append(c.means, means), append(c.lines, before)
 		}
 		before += strings.Count(string(part), "\n")
 	}
@@ -113,19 +121,16 @@ func decode(text []byte, n *yaml.Node) (err error) {
 }
 
 // tracked is the fields of which it counts where they were set.
-var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}}
+var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}, {"spec", "sourceRef"}}
 
 // apply gives a document with a change; the same one if the change is not for it.
 func (c change) apply(d *doc) *doc {
 	for i, n := range c.nodes {
-		means := c.target
-		if means == nil {
-			means = itself(n)
-		}
-		if !means.matches(d) {
+		if !c.means[i].matches(d) {
 			continue
 		}
 		d = d.copy()
+		d.size += c.size
 		if n.Kind == yaml.MappingNode {
 			name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
 			merge(d.node, n)

@@ -44,20 +44,19 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	}
 	all := t.Objects()
 	var out []Cluster
-	for _, c := range t.bootstrapped(all) {
-		out = append(out, w.follow(c))
-	}
-	for _, c := range t.directories(out) {
-		out = append(out, w.follow(c))
-	}
-	if len(out) == 0 {
-		for _, c := range t.tops(w, all) {
+	follow := func(roots []Cluster) {
+		for _, c := range roots {
+			if len(out) == MaxClusters {
+				t.problem(Place{}, wordManyClusters())
+				return
+			}
 			out = append(out, w.follow(c))
 		}
 	}
-	if len(out) > MaxClusters {
-		t.problem(Place{}, wordManyClusters())
-		out = out[:MaxClusters]
+	follow(t.bootstrapped(all))
+	follow(t.directories(out))
+	if len(out) == 0 {
+		follow(t.tops(w, all))
 	}
 	name(out)
 	slices.SortStableFunc(out, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
@@ -69,7 +68,7 @@ func (t *Tree) bootstrapped(all Objects) []Cluster {
 	var out []Cluster
 	add := func(c Cluster) {
 		same := func(o Cluster) bool { return o.Path == c.Path }
-		if t.dirs[c.Path] && !slices.ContainsFunc(out, same) {
+		if len(out) <= MaxClusters && t.dirs[c.Path] && !slices.ContainsFunc(out, same) {
 			out = append(out, c)
 		}
 	}
@@ -174,7 +173,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 	for _, k := range all.Kustomizations {
 		dir := path.Dir(k.File)
 		inside := func(c Cluster) bool { return c.Path == dir || strings.HasPrefix(dir, c.Path+"/") || c.Path == "." }
-		if !read[k.File] && !slices.ContainsFunc(out, inside) {
+		if len(out) <= MaxClusters && !read[k.File] && !slices.ContainsFunc(out, inside) {
 			out = append(out, Cluster{Root: Root{Path: dir}, Found: wordTop, Place: k.Place})
 		}
 	}
@@ -196,7 +195,8 @@ func (w *walk) follow(c Cluster) Cluster {
 	for queue := []step{{self, 0}}; len(queue) > 0; queue = queue[1:] {
 		for _, k := range queue[0].found {
 			key := k.Namespace + "/" + k.Name + "\x00" + k.Path
-			if k.Here && k.Path != c.Path && !followed[key] && queue[0].depth < MaxDepth && !strings.Contains(k.Path, "${") {
+			if k.Here && k.Path != c.Path && !followed[key] && queue[0].depth < MaxDepth && !strings.Contains(k.Path, "${") &&
+				!w.spent(1+len(c.Sources)>>6, 0) { // a source is looked for among all
 				followed[key] = true
 				queue = append(queue, step{w.read(&c, k), queue[0].depth + 1})
 			}

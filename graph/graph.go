@@ -52,6 +52,7 @@ type Tree struct {
 
 	fs     fs.FS
 	kept   int                 // documents
+	parsed int                 // bytes of documents and patches
 	docs   map[string][]*doc   // by file, in its order
 	builds map[string]*build   // what kustomization.yaml says, by directory
 	dirs   map[string]bool     // every directory that has a file in it or below

@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -285,6 +286,82 @@ spec: {path: %q, sourceRef: {kind: ExternalArtifact, name: %q}}
 		case c.want == "" && !k.Here && len(k.Reads) == 0:
 		case c.want == "" || k.Path != c.want || !k.Here || len(k.Reads) != 3:
 			t.Errorf("%s: %s here=%t reads %v", name, k.Path, k.Here, k.Reads)
+		}
+	}
+}
+
+// TestBombs: what a small tree would make large, or long to follow, is a problem, or stays as it is written.
+func TestBombs(t *testing.T) {
+	keys := func(letter string) string {
+		var b strings.Builder
+		for i := range graph.MaxKeys + 1 {
+			fmt.Fprintf(&b, "  %s%d: x\n", letter, i)
+		}
+		return "x:\n" + b.String()
+	}
+	roots := map[string]string{}
+	for i := range graph.MaxClusters + 1 {
+		roots[fmt.Sprintf("r/%d/gotk-sync.yaml", i)] = fmt.Sprintf(entry, "flux-system", fmt.Sprint("r/", i))
+	}
+	patched := func(object, patch string, times int) map[string]string {
+		return map[string]string{
+			"clusters/a/kustomization.yaml": "resources: [ks.yaml]\npatches:\n" + strings.Repeat("  - {path: p.txt}\n", times), "clusters/a/ks.yaml": object, "clusters/a/p.txt": patch,
+		}
+	}
+	broken := strings.Repeat("kind: List\n@"+strings.Repeat("x", graph.MaxDoc-100)+"\n---\n", 15) // no YAML, which is quickly known
+	for name, c := range map[string]struct {
+		texts map[string]string
+		want  string
+	}{
+		"a large patch":        {patched(job, strings.Repeat("a: b\n", graph.MaxDoc/5+1), 1), "KiB"},
+		"a patch of many":      {patched(job+"#"+strings.Repeat("x", 200_000)+"\n", strings.Repeat("kind: A\nmetadata: {name: b}\n---\n", graph.MaxDoc/40), 5), "objects"},
+		"many patches":         {patched(job, "@"+strings.Repeat("x", graph.MaxDoc-1), 200), "MiB"},
+		"many keys":            {patched(job+keys("a"), "", 0), "keys"},
+		"many keys of a patch": {patched(job, job+keys("b"), 1), "keys"},
+		"many documents":       {map[string]string{"a.yaml": broken, "b.yaml": broken, "c.yaml": broken, "d.yaml": broken, "e.yaml": broken}, "MiB"},
+		"many roots":           {roots, "clusters"},
+	} {
+		g := read(t, files(c.texts))
+		g.Clusters(nil)
+		if !slices.ContainsFunc(g.Problems, func(p graph.Problem) bool { return strings.Contains(p.Text, c.want) }) {
+			t.Errorf("%s: %v, want %q", name, g.Problems, c.want)
+		}
+	}
+}
+
+// TestLongVariables: a variable's value is filled in where it is short, and as long as what comes out of it is.
+func TestLongVariables(t *testing.T) {
+	for value, want := range map[string]string{
+		"x": strings.Repeat("x", 100), strings.Repeat("y", graph.MaxAlias): strings.Repeat("${A}", 100), strings.Repeat("z", 100_000): strings.Repeat("${A}", 100),
+	} {
+		g := read(t, files(map[string]string{
+			"clusters/a/ks.yaml": fmt.Sprintf(entry, "a", "b")[:len(fmt.Sprintf(entry, "a", "b"))-len("spec: {path: \"b\"}\n")] +
+				"spec:\n  path: b\n  postBuild:\n    substitute: {A: " + value + "}\n",
+			"b/ks.yaml": fmt.Sprintf(entry, "b", strings.Repeat("${A}", 100)),
+		}))
+		if all := g.Clusters(nil)[0].Kustomizations; len(all) != 2 || all[1].Path != want {
+			t.Errorf("%d bytes: %d entries, a path of %d bytes", len(value), len(all), len(all[len(all)-1].Path))
+		}
+	}
+}
+
+// TestKinds: an object is found however YAML has it written.
+func TestKinds(t *testing.T) {
+	for _, text := range []string{
+		`{"apiVersion": "kustomize.toolkit.fluxcd.io/v1", "kind": "Kustomization", "metadata": {"name": "a"}, "spec": {"path": "b"}}`,
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind : Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\n\"kind\"  :  'Kustomization' # x\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: !!str Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: &k Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind:\n  Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+		"--- {apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a}, spec: {path: b}}\n",
+		"\xef\xbb\xbfkind: Kustomization\napiVersion: kustomize.toolkit.fluxcd.io/v1\nmetadata: {name: a}\nspec: {path: b}\n",
+		"apiVersion: kustomize.toolkit.fluxcd.io/v1\r\nkind: Kustomization\r\nmetadata: {name: a}\r\nspec: {path: b}\r\n",
+		"a: b\n---\tx\n---\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a}\nspec: {path: b}\n",
+	} {
+		g := read(t, files(map[string]string{"a.yaml": text}))
+		if all := g.Objects().Kustomizations; len(all) != 1 || all[0].Path != "b" {
+			t.Errorf("%q: %v", text, g.Problems)
 		}
 	}
 }

@@ -12,9 +12,14 @@ const (
 	MaxFile = 4 << 20
 	// MaxDoc is the size of a document that is parsed. No Flux object is near it.
 	MaxDoc = 256 << 10
+	// MaxParsed is how much of them, and of patches, is parsed in all. Parsed, a text may take eighty times its size.
+	MaxParsed = 16 << 20
+	// MaxKeys is how many keys a section may have, where objects are patched: each of a patch is looked for among those of the object.
+	MaxKeys = 1000
 	// MaxDocs is how many documents are kept.
 	MaxDocs = 100_000
-	// MaxAlias is the length of a text that an alias may stand for: longer ones would let a small file be a large one.
+	// MaxAlias is the length of a text that an alias or a variable may stand for: longer ones would let a small file be a large one. No name
+	// of an object is longer.
 	MaxAlias = 256
 	// MaxList is how many entries of one list are read: resources, patches, dependencies.
 	MaxList = 2000
@@ -26,7 +31,7 @@ const (
 	// that many others lead to counts each time.
 	MaxWork = 500_000
 	// MaxPatched is how many bytes of documents patches may copy for all clusters together.
-	MaxPatched = 256 << 20
+	MaxPatched = 64 << 20
 	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.
 	MaxDepth = 50
 	// MaxProblems is how many problems are kept.

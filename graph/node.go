@@ -23,7 +23,7 @@ type doc struct {
 }
 
 // wanted finds the documents that say something here: the others are not parsed.
-var wanted = regexp.MustCompile(`(?m)^[ {"'-]*["']?kind["']?:[ \t]*["']?(Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|ArtifactGenerator|List)["']?[ \t\r]*(#|,|\}|$)|^ {0,6}instance:[ \t]*(#|$)`)
+var wanted = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|ArtifactGenerator|List)\b|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
 
 // parse takes a file apart and keeps what it has to say.
 func (t *Tree) parse(name string, data []byte) {
@@ -38,10 +38,16 @@ func (t *Tree) parse(name string, data []byte) {
 			t.problem(at, wordLargeDocument())
 			continue
 		}
+		if t.parsed += len(text); t.parsed > MaxParsed {
+			t.problem(Place{File: name}, wordMuchParsed())
+			return
+		}
 		node, err := parseDocument(text)
 		switch {
 		case err != nil:
 			t.problem(at, wordNoYAML(err))
+		case node != nil && wide(node):
+			t.problem(at, wordWide())
 		case node != nil:
 			t.keep(&doc{place: Place{name, at.Line}, node: node, size: len(text)}, at.Line-1, 0)
 		}
@@ -113,6 +119,11 @@ func parseDocument(text []byte) (root *yaml.Node, err error) {
 		return nil, nil
 	}
 	return n.Content[0], nil
+}
+
+// wide reports whether a section has more keys than patches are to look through.
+func wide(n *yaml.Node) bool {
+	return n.Kind == yaml.MappingNode && len(n.Content) > 2*MaxKeys || slices.ContainsFunc(n.Content, wide)
 }
 
 // shift puts the lines of a document to those of its file.
@@ -222,17 +233,25 @@ func groupOf(n *yaml.Node) string {
 // variable is how Flux writes one, with what it is where nothing sets it.
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?[-=]([^{}$]*))?\}`)
 
-// expand fills in the variables that have a value here; others stay as they are. A value is not looked at again.
+// expand fills in the variables that have a short value here; others stay as they are. A value is not looked at again, and where all of
+// them together would be long, none is filled in.
 func expand(s string, vars map[string]string) string {
 	if !strings.Contains(s, "${") || len(s) > MaxAlias*4 {
 		return s
 	}
+	if out := fill(s, vars); len(out) <= MaxAlias*4 {
+		return out
+	}
+	return s
+}
+
+func fill(s string, vars map[string]string) string {
 	return variable.ReplaceAllStringFunc(s, func(whole string) string {
 		parts := variable.FindStringSubmatch(whole)
-		if value, ok := vars[parts[1]]; ok {
+		if value, ok := vars[parts[1]]; ok && len(value) <= MaxAlias {
 			return value
 		}
-		if len(vars) > 0 && strings.ContainsAny(whole, "-=") {
+		if _, long := vars[parts[1]]; !long && len(vars) > 0 && strings.ContainsAny(whole, "-=") {
 			return parts[2]
 		}
 		return whole

@@ -74,6 +74,7 @@ type Kustomization struct {
 	Path            string
 	PathLine        Place
 	SourceRef       Ref
+	SourceLine      Place   // of spec.sourceRef
 	Source          *Source // what SourceRef names; nil: it stands in no file that was read
 	DependsOn       []Ref
 	Suspend         Statement
@@ -171,7 +172,7 @@ func (o *Objects) add(t *Tree, d *doc) {
 func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	k := &Kustomization{
 		Object: object, Path: clean(d.text("spec", "path")), PathLine: d.line("spec", "path"),
-		SourceRef: ref(d, at(d.node, "spec", "sourceRef")), Suspend: d.stated("spec", "suspend"),
+		SourceRef: ref(d, at(d.node, "spec", "sourceRef")), SourceLine: d.line("spec", "sourceRef"), Suspend: d.stated("spec", "suspend"),
 		TargetNamespace: d.text("spec", "targetNamespace"), Components: t.texts(d, "spec", "components"),
 		Substitute: d.pairs("spec", "postBuild", "substitute"), Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
 	}

@@ -49,7 +49,9 @@ func itself(n *yaml.Node) *selector {
 // matches reports whether an object is what the selector asks for. One without a namespace may be in any: a kustomization.yaml further up
 // says in which.
 func (s *selector) matches(d *doc) bool {
-	is := func(re *regexp.Regexp, name string) bool { return re == nil || re.MatchString(name) }
+	is := func(re *regexp.Regexp, name string) bool {
+		return re == nil || len(name) <= MaxAlias && re.MatchString(name)
+	}
 	namespace := d.text("metadata", "namespace")
 	return is(s.kind, d.text("kind")) && is(s.name, d.text("metadata", "name")) && is(s.group, groupOf(d.node)) &&
 		(namespace == "" || is(s.namespace, namespace)) &&

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -48,7 +49,7 @@ func (l *load) entry(dir string) []*doc {
 	if t.builds[dir] != nil {
 		return l.unit(dir, 0)
 	}
-	if !t.dirs[dir] || l.seen[dir] {
+	if !t.dirs[dir] || l.seen[dir] || l.walk.spent(1, 0) {
 		return nil
 	}
 	l.seen[dir] = true
@@ -80,7 +81,7 @@ func (l *load) unit(dir string, depth int) []*doc {
 func (l *load) build(dir string, before []*doc, depth int) []*doc {
 	t := l.walk.tree
 	b := t.builds[dir]
-	if b == nil || l.seen[dir] {
+	if b == nil || l.seen[dir] || l.walk.spent(1, 0) {
 		return before
 	}
 	if depth > MaxDepth {
@@ -136,6 +137,9 @@ func (l *load) patch(docs []*doc, p Patch, dir, file string) {
 		if file != "" {
 			text, err = readFile(t.fs, p.File)
 		}
+		if t.parsed += len(text); err == nil && t.parsed > MaxParsed {
+			err = errors.New(wordMuchParsed())
+		}
 		if err == nil {
 			c, err = parsePatch(text, p.Place, p.Target)
 		}
@@ -146,7 +150,7 @@ func (l *load) patch(docs []*doc, p Patch, dir, file string) {
 		l.walk.patches[key] = c
 	}
 	for i, d := range docs {
-		if l.walk.spent(1, 0) {
+		if l.walk.spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
 			return
 		}
 		if docs[i] = c.apply(d); docs[i] != d && l.walk.spent(0, d.size+c.size) {

@@ -36,6 +36,14 @@ func wordLargeDocument() string {
 	return fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10)
 }
 
+func wordMuchParsed() string {
+	return fmt.Sprintf("more than %d MiB of objects and patches: it was not read", MaxParsed>>20)
+}
+
+func wordWide() string {
+	return fmt.Sprintf("a section has more than %d keys: it was not read", MaxKeys)
+}
+
 func wordNoYAML(err error) string { return "not valid YAML: " + err.Error() }
 
 func wordManyObjects() string { return fmt.Sprintf("more than %d objects: it was not read", MaxDocs) }

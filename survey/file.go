@@ -97,7 +97,7 @@ func (w firstWindow) write(y *yamlText, zone string) {
 	y.line(1, "%s:", value(w.name))
 	y.line(2, "open: %s", quoteAlways(w.open))
 	if w.duration != "" {
-		y.line(2, "duration: %s", w.duration)
+		y.line(2, "duration: %s", length(w.duration))
 	} else {
 		y.line(2, "close: %s", quoteAlways(w.close))
 	}

@@ -100,20 +100,35 @@ func (s *survey) findNeeds() {
 				s.note(noteSuspend,
 					k.Suspend.Place, k.Name, k.Suspend.Value)
 			}
-			define[k.File], define[k.PathLine.File] = true, true
+			define[k.File], define[k.PathLine.File], define[k.SourceLine.File] = true, true, true
 			if k.Source != nil {
-				define[k.Source.File] = true
+				define[k.Source.File], define[k.Source.RefLine.File] = true, true
 			}
 		}
 		root := needs{windows: slices.Sorted(maps.Keys(holds)), live: len(holds) == 0}
 		if len(c.Kustomizations) == 0 {
 			root = s.needDirectories(c)
 		}
-		s.need(root, c.Reads...)
+		s.need(root, rootReads(c)...)
 		delete(define, "")
 		s.need(root, slices.Sorted(maps.Keys(define))...)
 		s.absent(holder)
 	}
+}
+
+// rootReads is what a root reads itself. Where it is a guess, by a directory's name, what its entry points read is theirs alone: a root that
+// is not there applies it no second time.
+func rootReads(c graph.Cluster) []string {
+	if c.Place.File != "" {
+		return c.Reads
+	}
+	theirs := map[string]bool{}
+	for _, k := range c.Kustomizations {
+		for _, file := range k.Reads {
+			theirs[file] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(c.Reads), func(file string) bool { return theirs[file] })
 }
 
 // needDirectories sums up a cluster whose Flux Kustomizations stand in no file: what its windowed directories read needs its window. The rest

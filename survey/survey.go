@@ -74,6 +74,7 @@ type survey struct {
 // firstBranch is a windowed branch: one that a cluster's Kustomizations track already.
 type firstBranch struct {
 	name, from, window, at string
+	clusters               []string // that track it
 }
 
 // newSurvey looks at a repository. main is the default branch.
@@ -92,7 +93,12 @@ func newSurvey(tree *graph.Tree, paths []string, main string) *survey {
 	}
 	for i := range s.branches {
 		b := &s.branches[i]
-		b.window = s.windowOf(b.window).name
+		b.window = s.windowOf(b.clusters[0]).name
+		for _, c := range b.clusters[1:] {
+			if w := s.windowOf(c).name; w != b.window {
+				s.note(noteTwoWindows, c, b.name, w, b.window)
+			}
+		}
 	}
 	s.findNeeds()
 	s.findRules()
@@ -156,9 +162,11 @@ func (s *survey) findBranches(main string) {
 			}
 			b := k.Source.Follows()
 			at := fmt.Sprintf("%s: GitRepository %s", k.Source.RefLine, k.Source.Name)
-			same := func(o firstBranch) bool { return strings.EqualFold(o.name, b) }
+			known := slices.IndexFunc(s.branches, func(o firstBranch) bool { return strings.EqualFold(o.name, b) })
 			switch {
-			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${") || slices.ContainsFunc(s.branches, same):
+			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${"):
+			case known >= 0:
+				s.branches[known].clusters = append(s.branches[known].clusters, c.Name)
 			case len(k.Reads) == 0:
 				s.note(noteElsewhere, at, b)
 			case len(s.branches) >= config.MaxBranches/2:
@@ -166,7 +174,7 @@ func (s *survey) findBranches(main string) {
 			case !validBranch(b, from):
 				s.note(noteBranchName, at, b)
 			default:
-				s.branches = append(s.branches, firstBranch{name: b, from: from, window: c.Name, at: at})
+				s.branches = append(s.branches, firstBranch{name: b, from: from, at: at, clusters: []string{c.Name}})
 			}
 		}
 	}

@@ -158,8 +158,11 @@ func commandVerb(command string) (v verb, targets []string) {
 		if m := inNamespace.FindStringSubmatch(arguments); m != nil {
 			namespace = m[1] + "/"
 		}
-		if names := strings.Fields(arguments); len(names) > 0 && !strings.HasPrefix(names[0], "-") {
-			targets = append(targets, namespace+names[0])
+		for _, name := range strings.Fields(arguments) {
+			if strings.HasPrefix(name, "-") {
+				break // what follows may be a flag's value
+			}
+			targets = append(targets, namespace+name)
 		}
 	}
 	for _, m := range fluxCommand.FindAllStringSubmatch(command, config.MaxReleases) {

@@ -13,6 +13,7 @@ import (
 const (
 	noteCluster      = "the file cannot have the cluster %s: its path is %q"
 	noteNewBranch    = "branch %s holds what clusters share whose windows are never open together, and no GitRepository tracks it yet"
+	noteTwoWindows   = "cluster %s tracks %s, too, and its window is %s: the branch moves in %s alone, so give the cluster a branch of its own"
 	noteElsewhere    = "%s tracks %s, a branch of this repository, for a path that this tree does not have: it is no windowed branch"
 	noteManyBranches = "more than %d branches are tracked: the rest is not in the file"
 	noteBranchName   = "%s tracks %q, which is no name that a branch may have here"

@@ -63,3 +63,13 @@ func values(texts []string) string {
 	}
 	return "[" + strings.Join(out, ", ") + "]"
 }
+
+// length is a duration as YAML has it: one that is none stays a text of its own, which the file then refuses.
+func length(duration string) string {
+	if plainLength.MatchString(duration) {
+		return duration
+	}
+	return strconv.Quote(duration)
+}
+
+var plainLength = regexp.MustCompile(`^[0-9][0-9.a-z]*$`)
