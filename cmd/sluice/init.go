@@ -193,15 +193,15 @@ func (e *env) showInit(v initView, call initCall) error {
 		}
 		return printJSON(e.stdout, v)
 	}
-	out := e.stdout
+	out, target := e.stdout, shown(v.File)
 	if call.file == standardInput {
 		if _, err := e.stdout.Write([]byte(v.Text)); err != nil {
 			return err
 		}
-		out = e.stderr
+		out, target = e.stderr, "the file, on standard output"
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: written%s\n", shown(v.File), counted(len(v.Notes), "; 1 thing to look at stands in it as a comment",
+	fmt.Fprintf(&b, "%s: written%s\n", target, counted(len(v.Notes), "; 1 thing to look at stands in it as a comment",
 		"; %d things to look at stand in it as comments"))
 	if len(v.Clusters) == 0 {
 		fmt.Fprintf(&b, "no cluster was found: name them under `clusters`\n")
