@@ -11,7 +11,7 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// wordIgnore says that a path is none of sluice's business.
+// wordIgnore says that a path is not managed by sluice.
 const wordIgnore = "ignore"
 
 // Regular expressions that Go and the schema share.

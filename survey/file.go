@@ -142,7 +142,7 @@ func (s *survey) writeLayout(y *yamlText) {
 		}
 		y.line(3, "release: %s", r.needs.release())
 	}
-	y.line(1, "unmatched: ignore # the rest is none of sluice's business")
+	y.line(1, "unmatched: ignore # sluice does not manage the rest")
 }
 
 // release is needs as the file has them.

@@ -305,7 +305,7 @@ func TestBrokenBase(t *testing.T) {
 	})
 }
 
-// TestOtherBases: each base goes by the file on its own tip, and one that has none is none of sluice's business.
+// TestOtherBases: each base goes by the file on its own tip, and one that has none is not managed.
 func TestOtherBases(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "")
