@@ -188,48 +188,7 @@ spec:
     matchLabels:
       app.kubernetes.io/name: sluice-suspend
   template:
-    metadata:
-      labels:
-        app.kubernetes.io/name: sluice-suspend
-    spec:
-      serviceAccountName: sluice-suspend
-      enableServiceLinks: false
-      tolerations: # by default the pod of a node that is gone is replaced after 5 minutes, which may be past a close
-        - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 30}
-        - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 30}
-      securityContext:
-        runAsNonRoot: true
-        runAsUser: 65532
-        runAsGroup: 65532
-        seccompProfile:
-          type: RuntimeDefault
-      containers:
-        - name: suspend
-          image: {{q .Image}}
-          args:
-{{- range .Args}}
-            - {{q .}}
-{{- end}}
-          resources:
-            requests:
-              cpu: 10m
-              memory: 32Mi
-            limits:
-              memory: 128Mi
-          securityContext:
-            allowPrivilegeEscalation: false
-            readOnlyRootFilesystem: true
-            capabilities:
-              drop: [ALL]
-          volumeMounts:
-            - name: file # the whole volume: a subPath would never change
-              mountPath: /etc/sluice
-              readOnly: true
-      volumes:
-        - name: file
-          configMap:
-            name: sluice-suspend
-{{else -}}
+{{.Pod 4}}{{else -}}
 # A run that is missed is made good by the next: each sets what holds then.
 apiVersion: batch/v1
 kind: CronJob
@@ -247,45 +206,67 @@ spec:
       backoffLimit: 0
       activeDeadlineSeconds: 50
       template:
-        metadata:
-          labels:
-            app.kubernetes.io/name: sluice-suspend
-        spec:
-          restartPolicy: Never
-          serviceAccountName: sluice-suspend
-          enableServiceLinks: false
-          securityContext:
-            runAsNonRoot: true
-            runAsUser: 65532
-            runAsGroup: 65532
-            seccompProfile:
-              type: RuntimeDefault
-          containers:
-            - name: suspend
-              image: {{q .Image}}
-              args:
-{{- range .Args}}
-                - {{q .}}
+{{.Pod 8}}{{end -}}
+{{end -}}
+`)
+
+// Pod is what both kinds run, with so many spaces before each line.
+func (v suspendView) Pod(indent int) (string, error) {
+	var b strings.Builder
+	if err := podTemplate.Execute(&b, v); err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for line := range strings.Lines(b.String()) {
+		out.WriteString(strings.Repeat(" ", indent) + line)
+	}
+	return out.String(), nil
+}
+
+var podTemplate = parsed("pod", `metadata:
+  labels:
+    app.kubernetes.io/name: sluice-suspend
+spec:
+{{- if eq .Kind "CronJob"}}
+  restartPolicy: Never
 {{- end}}
-              resources:
-                requests:
-                  cpu: 10m
-                  memory: 32Mi
-                limits:
-                  memory: 128Mi
-              securityContext:
-                allowPrivilegeEscalation: false
-                readOnlyRootFilesystem: true
-                capabilities:
-                  drop: [ALL]
-              volumeMounts:
-                - name: file
-                  mountPath: /etc/sluice
-                  readOnly: true
-          volumes:
-            - name: file
-              configMap:
-                name: sluice-suspend
-{{end -}}
-{{end -}}
+  serviceAccountName: sluice-suspend
+  enableServiceLinks: false
+{{- if eq .Kind "Deployment"}}
+  tolerations: # by default the pod of a node that is gone is replaced after 5 minutes, which may be past a close
+    - {key: node.kubernetes.io/not-ready, operator: Exists, effect: NoExecute, tolerationSeconds: 30}
+    - {key: node.kubernetes.io/unreachable, operator: Exists, effect: NoExecute, tolerationSeconds: 30}
+{{- end}}
+  securityContext:
+    runAsNonRoot: true
+    runAsUser: 65532
+    runAsGroup: 65532
+    seccompProfile:
+      type: RuntimeDefault
+  containers:
+    - name: suspend
+      image: {{q .Image}}
+      args:
+{{- range .Args}}
+        - {{q .}}
+{{- end}}
+      resources:
+        requests:
+          cpu: 10m
+          memory: 32Mi
+        limits:
+          memory: 128Mi
+      securityContext:
+        allowPrivilegeEscalation: false
+        readOnlyRootFilesystem: true
+        capabilities:
+          drop: [ALL]
+      volumeMounts:
+        - name: file # the whole volume: a subPath would never change
+          mountPath: /etc/sluice
+          readOnly: true
+  volumes:
+    - name: file
+      configMap:
+        name: sluice-suspend
 `)
