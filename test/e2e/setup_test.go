@@ -80,6 +80,7 @@ func TestWrongSetup(t *testing.T) {
 			if lines := strings.Split(strings.TrimSpace(body), "\n"); code != http.StatusServiceUnavailable || !strings.Contains(body, want) || strings.Count(body, "GitHub") != 1 || len(lines) > 2 {
 				t.Errorf("/readyz answers %d:\n%s", code, body)
 			}
+			p.logs(`"msg":"` + want)
 			if text := p.text(); strings.Count(text, `"level":"ERROR"`) != 1 || strings.Count(text, `"msg":"`+want) != 1 || strings.Contains(text, `"level":"WARN"`) {
 				t.Errorf("the log:\n%s", text)
 			}
@@ -89,7 +90,7 @@ func TestWrongSetup(t *testing.T) {
 			f.silent.Store(false)
 			w.eventually("/readyz is 200", func() bool { code, _ := get(t, p.base()+"/readyz"); return code == http.StatusOK })
 			const again = "repositories are listed again"
-			w.eventually("the log says so", func() bool { return strings.Contains(p.text(), again) }) // it is read after /readyz
+			p.logs(again) // it is read after /readyz
 			if text := p.text(); strings.Count(text, `"level":"ERROR"`) != 1 || strings.Count(text, again) != 1 {
 				t.Errorf("the log once it is well again:\n%s", text)
 			}

@@ -235,7 +235,9 @@ func TestPaidWithoutADescriptor(t *testing.T) {
 		_, body := get(t, p.base()+"/readyz")
 		return strings.Contains(body, "too many open files")
 	})
-	if n := strings.Count(p.text(), "out of file descriptors: "); n != 1 {
+	const out = "out of file descriptors: "
+	p.logs(out)
+	if n := strings.Count(p.text(), out); n != 1 {
 		t.Errorf("logged %d times", n)
 	}
 	p.stop(syscall.SIGTERM)
