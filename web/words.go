@@ -27,7 +27,7 @@ var wordsOfKind = map[plan.Kind]string{
 	plan.Waiting:    "open, but waiting for checks, a review or GitHub",
 	plan.Overridden: "released by an override",
 	plan.Release:    "released now",
-	plan.Held:       "held until its window opens",
+	plan.Held:       "held until a window opens",
 	plan.Ignored:    "not managed by sluice",
 	plan.Failed:     "Flux failed to apply it",
 	plan.Due:        "moving now",
