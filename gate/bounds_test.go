@@ -74,7 +74,7 @@ const (
 	onBranch   = toBranches + "branches: [{name: rw/a, from: main, window: w}]\n"
 )
 
-// branchWorld is a shut window with some pull requests that the branch rw/a holds.
+// branchWorld is a closed window with some pull requests that the branch rw/a holds.
 func branchWorld(pol *config.Policy, pulls int) plan.Snapshot {
 	at := time.Date(2026, 11, 24, 12, 0, 0, 0, time.UTC)
 	s := plan.Snapshot{At: at, Us: "sluice", App: 1, Default: "main", Budget: 60, Bases: map[plan.Branch]plan.Base{

@@ -76,10 +76,10 @@ func acceptStatus(s *plan.Snapshot, a plan.SetStatus) {
 	}
 }
 
-// FuzzShutIsShut: (3) nothing windowed is merged while any of its windows is shut, in its cutoff or frozen, unless branches hold
+// FuzzClosedIsClosed: (3) nothing windowed is merged while any of its windows is closed, in its cutoff or frozen, unless branches hold
 // it, and no merge may be done later than that; what branches hold has branches that take it, and what Flux would delete has
 // them all open; (7) what is unknown never merges.
-func FuzzShutIsShut(f *testing.F) {
+func FuzzClosedIsClosed(f *testing.F) {
 	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for _, a := range gate.Decide(s).Actions {
 			m, ok := a.(plan.Merge)
@@ -147,7 +147,7 @@ func FuzzSuccessesEnd(f *testing.F) {
 	})
 }
 
-// endsSomeDay reports whether one of some windows is known to shut.
+// endsSomeDay reports whether one of some windows is known to close.
 func endsSomeDay(cal *window.Calendar, windows []window.Name, now time.Time) bool {
 	return slices.ContainsFunc(windows, func(w window.Name) bool { return !cal.At(w, now).Until.IsZero() })
 }
@@ -165,7 +165,7 @@ func open(t *testing.T, m plan.Merge, cal *window.Calendar, windows []window.Nam
 	for _, w := range windows {
 		for _, at := range []time.Time{now, m.Before.Add(-time.Nanosecond)} {
 			if !cal.Has(w) || !cal.At(w, at).Releasable {
-				t.Errorf("#%d is merged at %s while %s is shut", m.Pull, at, w)
+				t.Errorf("#%d is merged at %s while %s is closed", m.Pull, at, w)
 			}
 		}
 	}

@@ -155,9 +155,9 @@ func FuzzForward(f *testing.F) {
 	})
 }
 
-// FuzzShutIsShut: nothing moves while its window is not releasable, and no move may be done later than that or on a stale
+// FuzzClosedIsClosed: nothing moves while its window is not releasable, and no move may be done later than that or on a stale
 // observation; what is put back is not bound by time.
-func FuzzShutIsShut(f *testing.F) {
+func FuzzClosedIsClosed(f *testing.F) {
 	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
 		for _, m := range moves(t, promoter.Decide(s)) {
 			if m.Before.IsZero() != m.Restores {
@@ -169,7 +169,7 @@ func FuzzShutIsShut(f *testing.F) {
 			cal, name := s.Bases["main"].Policy.Calendar, entryOf(&s, m.Branch).Window
 			for _, at := range []time.Time{s.At, m.Before.Add(-time.Nanosecond)} {
 				if !cal.At(name, at).Releasable {
-					t.Errorf("%s moves at %s while %s is shut", m.Branch, at, name)
+					t.Errorf("%s moves at %s while %s is closed", m.Branch, at, name)
 				}
 			}
 			if !m.Before.After(s.At) || m.Before.Sub(s.At) > 30*time.Second || m.Due.After(s.At) || s.Skew.Abs() > 30*time.Second {

@@ -202,7 +202,7 @@ func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Held, string)
 	return h, ""
 }
 
-// onlyLive reports whether no file of a list needs anything that could be shut.
+// onlyLive reports whether no file of a list needs anything that could be closed.
 func onlyLive(p *config.Policy, files []string) bool {
 	return !slices.ContainsFunc(files, func(file string) bool {
 		return slices.ContainsFunc(p.Layout.Classify(file).Releases, func(r layout.Release) bool { return r != layout.Live })

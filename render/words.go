@@ -78,7 +78,7 @@ func joined(names []window.Name) string {
 const (
 	wordElsewhere = "it stands in no file that was read: Flux's bootstrap or operator makes it"
 	wordSuspend   = "suspend is taken out: the branch holds it."
-	wordReady     = "readyExpr: of what is live only that it was applied once; otherwise a live change that reconciles or fails would shut the window."
+	wordReady     = "readyExpr: of what is live only that it was applied once; otherwise a live change that reconciles or fails would close the window."
 	wordAssumed   = "No manifest of it is in Git: its name is the directory's."
 	wordMade      = "Its document could not be taken over as it stands; only what is known of it is here. Compare."
 )

@@ -43,7 +43,7 @@ func TestBranchesAge(t *testing.T) {
 	}
 	same(t, "after a year of looks", recall(t, s.Reader, acme, noon).Branches, values{"rw/deleted": "d", "rw/there": "t"})
 
-	// The service is shut for two years; another repository's look tidies first.
+	// The service is closed for two years; another repository's look tidies first.
 	other := plan.Repo{Owner: "acme", Name: "web", ID: 8}
 	ok(t, s.Looked(t.Context(), other, store.Look{At: noon.Add(1200 * day)}))
 	same(t, "after two years without a look", recall(t, s.Reader, acme, noon).Branches, values{"rw/deleted": "d", "rw/there": "t"})

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// TestPassAcrossTheClose: what was open when a pass came to it, and is shut when the pass ends, is suspended at once, not at the next pass:
+// TestPassAcrossTheClose: what was open when a pass came to it, and is closed when the pass ends, is suspended at once, not at the next pass:
 // others of the pass may have hung for seconds.
 func TestPassAcrossTheClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -73,8 +73,8 @@ func (s slowly) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestRetryEndsAtTheClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(16*time.Hour + 49*time.Minute + 55*time.Second)
-		w := (&world{file: text}).with(t, time.Now, "a/shut=day")
-		w.cluster.objects["a/shut"]["suspend"] = true
+		w := (&world{file: text}).with(t, time.Now, "a/closed=day")
+		w.cluster.objects["a/closed"]["suspend"] = true
 		api, err := Dial(&rest.Config{Host: "http://cluster.test", Transport: slowly{w.cluster}})
 		if err != nil {
 			t.Fatal(err)

@@ -130,7 +130,7 @@ func (r rules) decide(t Target, at time.Time) verdict {
 		return verdict{reason: reasonOpen(t, joint.Until, zone), until: joint.Until}
 	}
 	first := joint.Closed[0]
-	return verdict{suspend: true, reason: reasonShut(joint.Closed, calendar.At(first, at), joint.Until, calendar.Zone(first)), until: joint.Until}
+	return verdict{suspend: true, reason: reasonClosed(joint.Closed, calendar.At(first, at), joint.Until, calendar.Zone(first)), until: joint.Until}
 }
 
 // Pass sets every target to what holds now.

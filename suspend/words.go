@@ -43,9 +43,9 @@ func reasonOpen(t Target, until time.Time, zone *time.Location) string {
 	return "released by " + named(t.Windows) + " until " + plan.Clock(until, zone)
 }
 
-// reasonShut is why a target is suspended: the words that the service has for a pull request.
-func reasonShut(shut []window.Name, st window.State, until time.Time, zone *time.Location) string {
-	out := "held by " + named(shut)
+// reasonClosed is why a target is suspended: the words that the service has for a pull request.
+func reasonClosed(closed []window.Name, st window.State, until time.Time, zone *time.Location) string {
+	out := "held by " + named(closed)
 	if st.FrozenBy != "" {
 		out += ", frozen by " + plan.Clean(st.FrozenBy)
 	}
@@ -53,7 +53,7 @@ func reasonShut(shut []window.Name, st window.State, until time.Time, zone *time
 		return out + ": no opening scheduled"
 	}
 	out += " until " + plan.Clock(until, zone)
-	if st.Open && st.FrozenBy == "" && len(shut) == 1 {
+	if st.Open && st.FrozenBy == "" && len(closed) == 1 {
 		out += ": inside the cutoff before the close"
 	}
 	return out

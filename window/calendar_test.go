@@ -43,7 +43,7 @@ func say(t testing.TB, s State) string {
 		}
 		return i.In(zone(t, "Europe/Berlin")).Format("02T15:04")
 	}
-	out := "shut"
+	out := "closed"
 	if s.Open {
 		out = "open since " + at(s.Since)
 	}
@@ -74,42 +74,42 @@ func TestAt(t *testing.T) {
 		Freeze{Name: "holidays", Span: spans("2026-11-20T00:00/9999-12-31T00:00")[0]},
 	)
 	const table = `
-	week   | 2026-11-01T12:00    | shut until 02T08:00, releases from 02T08:00, next 02T08:00
-	week   | 2026-11-02T07:59:59 | shut until 02T08:00, releases from 02T08:00, next 02T08:00
+	week   | 2026-11-01T12:00    | closed until 02T08:00, releases from 02T08:00, next 02T08:00
+	week   | 2026-11-02T07:59:59 | closed until 02T08:00, releases from 02T08:00, next 02T08:00
 	week   | 2026-11-02T08:00    | open since 02T08:00 until 04T12:00, releases until 04T11:50, next 04T11:50
 	# a freeze is a close, and has its cutoff
 	week   | 2026-11-04T11:49:59 | open since 02T08:00 until 04T12:00, releases until 04T11:50, next 04T11:50
 	week   | 2026-11-04T11:50    | open since 02T08:00 until 04T12:00, releases from 05T16:00, next 04T12:00
-	week   | 2026-11-04T12:00    | shut until 05T16:00, releases from 05T16:00, frozen by audit, next 05T12:00
+	week   | 2026-11-04T12:00    | closed until 05T16:00, releases from 05T16:00, frozen by audit, next 05T12:00
 	# where freezes overlap the first in the file gives its name
-	week   | 2026-11-05T11:00    | shut until 05T16:00, releases from 05T16:00, frozen by audit, next 05T12:00
-	week   | 2026-11-05T12:00    | shut until 05T16:00, releases from 05T16:00, frozen by later audit, next 05T16:00
+	week   | 2026-11-05T11:00    | closed until 05T16:00, releases from 05T16:00, frozen by audit, next 05T12:00
+	week   | 2026-11-05T12:00    | closed until 05T16:00, releases from 05T16:00, frozen by later audit, next 05T16:00
 	# the rest of the week after the freeze
 	week   | 2026-11-05T16:00    | open since 05T16:00 until 05T17:00, releases until 05T16:50, next 05T16:50
 	week   | 2026-11-05T16:55    | open since 05T16:00 until 05T17:00, releases from 09T08:00, next 05T17:00
-	week   | 2026-11-05T17:00    | shut until 09T08:00, releases from 09T08:00, next 09T08:00
+	week   | 2026-11-05T17:00    | closed until 09T08:00, releases from 09T08:00, next 09T08:00
 	# a freeze without names shuts every window, and for good
 	week   | 2026-11-19T16:59    | open since 16T08:00 until 19T17:00, releases from -, next 19T17:00
-	week   | 2026-11-19T17:00    | shut until -, releases from -, next 20T00:00
-	week   | 2026-11-20T00:00    | shut until -, releases from -, frozen by holidays, next 31T00:00
+	week   | 2026-11-19T17:00    | closed until -, releases from -, next 20T00:00
+	week   | 2026-11-20T00:00    | closed until -, releases from -, frozen by holidays, next 31T00:00
 	night  | 2026-11-02T00:00    | open since 01T22:00 until 02T02:00, releases until 02T02:00, next 02T02:00
-	once   | 2026-11-01T00:00    | shut until 10T12:00, releases from 10T12:00, next 10T12:00
+	once   | 2026-11-01T00:00    | closed until 10T12:00, releases from 10T12:00, next 10T12:00
 	once   | 2026-11-10T12:55    | open since 10T12:00 until 10T13:00, releases from -, next 10T13:00
-	once   | 2026-11-10T13:00    | shut until -, releases from -, next 20T00:00
+	once   | 2026-11-10T13:00    | closed until -, releases from -, next 20T00:00
 	# a date that touches the schedule's interval is one with it
 	tiny   | 2026-11-03T12:07    | open since 03T12:00 until 03T12:30, releases until 03T12:25, next 03T12:25
 	# a freeze cuts 7 minutes out, of which 2 release; cut to less than the cutoff nothing does
-	tiny   | 2026-11-06T12:02    | shut until 06T12:03, releases from 06T12:03, frozen by noon, next 06T12:03
+	tiny   | 2026-11-06T12:02    | closed until 06T12:03, releases from 06T12:03, frozen by noon, next 06T12:03
 	tiny   | 2026-11-06T12:04    | open since 06T12:03 until 06T12:10, releases until 06T12:05, next 06T12:05
 	always | 2026-11-01T00:00    | open since - until 04T12:00, releases until 04T11:55, next 04T11:55
 	always | 2026-11-06T00:00    | open since 05T12:00 until 20T00:00, releases until 19T23:55, next 19T23:55
 	live   | 2026-11-01T00:00    | open since - until 06T12:00, releases until 06T12:00, next 06T12:00
-	live   | 2026-11-06T12:00    | shut until 06T12:03, releases from 06T12:03, frozen by noon, next 06T12:03
+	live   | 2026-11-06T12:00    | closed until 06T12:03, releases from 06T12:03, frozen by noon, next 06T12:03
 	# the freeze without names is not for live
 	live   | 2026-11-21T00:00    | open since 06T12:03 until -, releases until -, next -
 	# fail closed: nobody knows it, or writes it so
-	Week   | 2026-11-03T00:00    | shut until -, releases from -, next -
-	Live   | 2026-11-03T00:00    | shut until -, releases from -, next -`
+	Week   | 2026-11-03T00:00    | closed until -, releases from -, next -
+	Live   | 2026-11-03T00:00    | closed until -, releases from -, next -`
 	for _, line := range strings.Split(table, "\n") {
 		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
 			continue
@@ -251,7 +251,7 @@ func TestExtremes(t *testing.T) {
 		for _, n := range c.Names() {
 			s := c.At(n, at)
 			if s.Releasable && !s.Open {
-				t.Errorf("%s at %s releases while shut", n, at)
+				t.Errorf("%s at %s releases while closed", n, at)
 			}
 			c.Intervals(n, at, at.AddDate(0, 0, 3))
 		}

@@ -151,19 +151,19 @@ func FuzzJoint(f *testing.F) {
 		at := time.Unix(int64(sampleStart)+1200*day+offset%(300*day), 0).UTC()
 		names := []Name{"fuzzed", "other", Live}
 		j := c.Joint(names, at)
-		var shut []Name
+		var closed []Name
 		for _, name := range names {
 			if !c.At(name, at).Releasable {
-				shut = append(shut, name)
+				closed = append(closed, name)
 			}
 		}
-		if fmt.Sprint(shut) != fmt.Sprint(j.Closed) || j.Releasable != (len(shut) == 0) {
-			t.Fatalf("at %s: %+v, but shut are %s", at, j, shut)
+		if fmt.Sprint(closed) != fmt.Sprint(j.Closed) || j.Releasable != (len(closed) == 0) {
+			t.Fatalf("at %s: %+v, but closed are %s", at, j, closed)
 		}
 		if j.Until.IsZero() {
 			return
 		}
-		if j.Until.Sub(at) > Horizon && len(shut) > 1 {
+		if j.Until.Sub(at) > Horizon && len(closed) > 1 {
 			t.Fatalf("at %s: %+v is beyond the horizon", at, j)
 		}
 		for _, step := range []time.Duration{7, 3, 2} {

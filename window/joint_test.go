@@ -20,28 +20,28 @@ func TestJoint(t *testing.T) {
 	const table = `
 	                | 2026-11-03T12:00 | releases until -
 	live            | 2026-11-03T12:00 | releases until 09T00:00
-	live            | 2026-11-09T12:00 | shut until 10T00:00: live
+	live            | 2026-11-09T12:00 | closed until 10T00:00: live
 	week            | 2026-11-03T12:00 | releases until 05T16:50
 	week live       | 2026-11-03T12:00 | releases until 05T16:50
-	week live       | 2026-11-07T12:00 | shut until 10T00:00: week
-	week night      | 2026-11-03T12:00 | shut until 03T22:00: night
-	night week      | 2026-11-01T12:00 | shut until 02T22:00: night week
+	week live       | 2026-11-07T12:00 | closed until 10T00:00: week
+	week night      | 2026-11-03T12:00 | closed until 03T22:00: night
+	night week      | 2026-11-01T12:00 | closed until 02T22:00: night week
 	week night week | 2026-11-03T23:00 | releases until 04T02:00
 	# overlapping by cutoffs only: the week releases nothing then
-	week brief      | 2026-11-03T12:00 | shut until -: brief
-	week sunday     | 2026-11-03T12:00 | shut until -: sunday
-	odd even        | 2026-11-03T12:00 | shut until -: odd
+	week brief      | 2026-11-03T12:00 | closed until -: brief
+	week sunday     | 2026-11-03T12:00 | closed until -: sunday
+	odd even        | 2026-11-03T12:00 | closed until -: odd
 	# within 400 days of the UTC day, and not beyond
-	leap            | 2026-11-03T12:00 | shut until 29T00:00: leap
-	leap live       | 2026-11-03T12:00 | shut until -: leap
-	leap night      | 2027-01-24T12:00 | shut until -: leap night
-	leap night      | 2027-01-25T01:01 | shut until 29T00:00: leap
-	leap night      | 2027-01-25T00:59 | shut until -: leap
+	leap            | 2026-11-03T12:00 | closed until 29T00:00: leap
+	leap live       | 2026-11-03T12:00 | closed until -: leap
+	leap night      | 2027-01-24T12:00 | closed until -: leap night
+	leap night      | 2027-01-25T01:01 | closed until 29T00:00: leap
+	leap night      | 2027-01-25T00:59 | closed until -: leap
 	# what is open for ever holds nobody back, however far away the other is
-	leap live       | 2027-01-24T12:00 | shut until 29T00:00: leap
+	leap live       | 2027-01-24T12:00 | closed until 29T00:00: leap
 	# fail closed
-	week unknown    | 2026-11-03T12:00 | shut until -: unknown
-	unknown         | 2026-11-03T12:00 | shut until -: unknown`
+	week unknown    | 2026-11-03T12:00 | closed until -: unknown
+	unknown         | 2026-11-03T12:00 | closed until -: unknown`
 	for _, line := range strings.Split(table, "\n") {
 		if line = strings.TrimLeft(line, "\t"); line == "" || line[0] == '#' {
 			continue
@@ -53,7 +53,7 @@ func TestJoint(t *testing.T) {
 		}
 		for range 2 { // worked out, and remembered
 			j := c.Joint(names, local(t, strings.TrimSpace(cells[1])))
-			got := "shut until "
+			got := "closed until "
 			if j.Releasable {
 				got = "releases until "
 			}

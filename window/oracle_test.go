@@ -54,7 +54,7 @@ var oracleSpecs = []Spec{
 	},
 }
 
-// oracleFreezes shut windows of oracleSpecs at the changes of the clock of Europe and America, among others.
+// oracleFreezes close windows of oracleSpecs at the changes of the clock of Europe and America, among others.
 var oracleFreezes = []Freeze{
 	{Name: "spring", Span: spans("2027-03-28T02:30/2027-03-29T02:30")[0], Windows: []Name{"in-the-gap", "every-minute", "with-dates"}},
 	{Name: "autumn", Span: spans("2027-10-31T02:15/2027-10-31T02:45")[0], Windows: []Name{"every-minute", "round-the-day"}},
@@ -182,23 +182,23 @@ func (l *life) see(r *reading) (opens, closes bool) {
 func (l *life) act(now time.Time, opens, closes bool) {
 	goesOn := opens && !now.After(l.over)
 	if l.close == nil && l.isOpen && l.over.Before(now.Add(time.Minute)) && !goesOn {
-		l.shut(l.over)
+		l.end(l.over)
 	}
 	switch {
 	case closes && l.isOpen:
-		l.shut(now)
+		l.end(now)
 	case opens && !closes && !l.isOpen:
 		l.isOpen, l.opened = true, now
 	}
 	if opens && l.close == nil {
 		l.over = now.Add(l.spec.Duration)
 		if l.over.Before(now.Add(time.Minute)) {
-			l.shut(l.over)
+			l.end(l.over)
 		}
 	}
 }
 
-func (l *life) shut(at time.Time) {
+func (l *life) end(at time.Time) {
 	l.isOpen = false
 	l.recurring = append(l.recurring, Interval{l.opened, at})
 }

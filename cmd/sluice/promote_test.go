@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// promoteNow is a Monday morning on which the window `day` is open and `night` is shut.
+// promoteNow is a Monday morning on which the window `day` is open and `night` is closed.
 var promoteNow = time.Date(2026, 11, 23, 9, 0, 0, 0, time.UTC)
 
 const promoteRules = `version: 1
@@ -77,7 +77,7 @@ func promoteAt(t *testing.T, now time.Time, args ...string) (code int, stdout, s
 	return code, out.String(), complaints.String()
 }
 
-// TestPromote: what is open moves, what is shut is held; by every way to reach a repository.
+// TestPromote: what is open moves, what is closed is held; by every way to reach a repository.
 func TestPromote(t *testing.T) {
 	for _, way := range []string{"repo", "path", "file", "http"} {
 		t.Run(way, func(t *testing.T) {
@@ -215,12 +215,12 @@ func TestPromoteAt(t *testing.T) {
 		at   string
 		a, b string // beginnings of the reasons
 	}{
-		"open then and now":     {"2026-11-23T10:00:00+01:00", "due: moved to ", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
-		"on the file's clock":   {"2026-11-23T10:00", "due: moved to ", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
-		"a day's beginning":     {"2026-11-24", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
-		"open then, shut now":   {"2026-11-23T23:00:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
-		"shut then, open now":   {"2026-11-23T18:00:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night"},
-		"shut then by a cutoff": {"2026-11-23T16:56:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night"},
+		"open then and now":       {"2026-11-23T10:00:00+01:00", "due: moved to ", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
+		"on the file's clock":     {"2026-11-23T10:00", "due: moved to ", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
+		"a day's beginning":       {"2026-11-24", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
+		"open then, closed now":   {"2026-11-23T23:00:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night until Mon 23 Nov 2026 22:00 UTC"},
+		"closed then, open now":   {"2026-11-23T18:00:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night"},
+		"closed then by a cutoff": {"2026-11-23T16:56:00Z", "held: held by day until Tue 24 Nov 2026 08:00 UTC", "held: held by night"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t, promoteRules, "rw/a", "rw/b")

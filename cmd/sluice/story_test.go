@@ -7,7 +7,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 )
 
-// TestOpeningMinute: whenever the demo begins, its window is shut for at least demoHold and opens within two minutes. The
+// TestOpeningMinute: whenever the demo begins, its window is closed for at least demoHold and opens within two minutes. The
 // calendar of the demo's own file is asked.
 func TestOpeningMinute(t *testing.T) {
 	start := time.Date(2026, 11, 21, 23, 57, 0, 0, time.UTC)

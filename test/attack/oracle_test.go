@@ -12,10 +12,10 @@ import (
 
 // The oracle knows what must hold, from what stands on the stand-in alone:
 //
-//	(a) Nothing windowed comes to main, and rw/a does not move, while the window is shut, by an act of ours, or by a green of ours that
+//	(a) Nothing windowed comes to main, and rw/a does not move, while the window is closed, by an act of ours, or by a green of ours that
 //	    should be gone. Who bypasses the rules does not count.
 //	(b) What is due moves within a bounded time once faults end.
-//	(c) Under enforce, while GitHub takes our writes, no success of ours whose releases are shut stands for longer than one write takes
+//	(c) Under enforce, while GitHub takes our writes, no success of ours whose releases are closed stands for longer than one write takes
 //	    on a commit that was not merged into, or moved to, the branch that demands that context.
 //	(d) Nothing panics, everything ends, and what is quiet writes nothing.
 //
@@ -168,7 +168,7 @@ func (o *oracle) onMain(m standin.Moved) {
 	o.w.must(err)
 	for _, path := range slices.Sorted(maps.Keys(both(before, after))) {
 		if before[path] != after[path] && windowed(path) && !o.now.isOpen("w", m.At) {
-			o.once("a", "main moved to "+m.After[:7]+" by "+m.By.Login+" with "+path+" while w is shut")
+			o.once("a", "main moved to "+m.After[:7]+" by "+m.By.Login+" with "+path+" while w is closed")
 			return
 		}
 	}
@@ -201,7 +201,7 @@ func (o *oracle) onBranch(m standin.Moved) {
 	where := "rw/a moved to " + m.After[:7] + " by " + m.By.Login
 	switch {
 	case !o.last.observe && !o.last.isOpen("v", m.At):
-		o.once("a", where+" while v is shut")
+		o.once("a", where+" while v is closed")
 	case !o.line[m.After]:
 		o.once("a", where+", which is not on main")
 	case m.Before != "" && !o.w.repo.Contains(m.After, m.Before):
@@ -269,8 +269,8 @@ func (o *oracle) debts() {
 			if !ok || o.arrived(branch, sha) {
 				continue
 			}
-			if shut := o.shut(branch, sha, now); !shut.IsZero() && now.After(o.due(s, shut).Add(aWrite)) {
-				o.once("c", "the success under "+s.Context+" on "+sha[:7]+", "+o.role(sha)+", stands for "+branch+", shut since "+o.w.since(shut)+
+			if closed := o.closed(branch, sha, now); !closed.IsZero() && now.After(o.due(s, closed).Add(aWrite)) {
+				o.once("c", "the success under "+s.Context+" on "+sha[:7]+", "+o.role(sha)+", stands for "+branch+", closed since "+o.w.since(closed)+
 					", set at "+o.w.since(s.At)+": "+s.Description)
 			}
 		}
@@ -310,8 +310,8 @@ func (o *oracle) role(sha string) string {
 	return was
 }
 
-// shut tells since when bringing a commit to a branch is not allowed; zero where it is.
-func (o *oracle) shut(branch, sha string, at time.Time) time.Time {
+// closed tells since when bringing a commit to a branch is not allowed; zero where it is.
+func (o *oracle) closed(branch, sha string, at time.Time) time.Time {
 	if branch == "rw/a" {
 		if !o.w.lock || o.last == nil || !o.last.branches || o.last.observe {
 			return time.Time{}
@@ -329,11 +329,11 @@ func (o *oracle) shut(branch, sha string, at time.Time) time.Time {
 	return o.now.shutSince("w", at)
 }
 
-// due is when a success must be paid back, the time of the write aside: at once when it is shut, later where GitHub took no writes, the
+// due is when a success must be paid back, the time of the write aside: at once when it is closed, later where GitHub took no writes, the
 // service was down, or something had to be seen first.
-func (o *oracle) due(s standin.Status, shut time.Time) time.Time {
+func (o *oracle) due(s standin.Status, closed time.Time) time.Time {
 	writes, reads := o.w.troubled()
-	due := latest(shut, s.At, o.booted)
+	due := latest(closed, s.At, o.booted)
 	if writes.Add(aBackoff).After(due) && !writes.IsZero() && writes.After(s.At) {
 		due = writes.Add(aBackoff)
 	}

@@ -21,7 +21,7 @@ type spec struct {
 // span is [from, until).
 type span struct{ from, until time.Time }
 
-// life is how a world's time runs: the windows open and shut every few minutes, and stay open for good at the end.
+// life is how a world's time runs: the windows open and close every few minutes, and stay open for good at the end.
 const (
 	lastOpening = 32 * time.Minute
 	lastClose   = 6 * time.Hour
@@ -103,7 +103,7 @@ func (s *spec) isOpen(window string, at time.Time) bool {
 	return false
 }
 
-// shutSince tells since when a window releases nothing, its cutoff included; zero while it does. What never opened before is shut since
+// shutSince tells since when a window releases nothing, its cutoff included; zero while it does. What never opened before is closed since
 // long.
 func (s *spec) shutSince(window string, at time.Time) time.Time {
 	since := time.Unix(1, 0)

@@ -52,11 +52,11 @@ func TestMainForcedBack(t *testing.T) {
 	w.went("rw/a", base, ahead, tip)
 }
 
-// TestBranchDeletedByHand: it is put back where it was last seen and never further, whether its window is open or shut. What it may
+// TestBranchDeletedByHand: it is put back where it was last seen and never further, whether its window is open or closed. What it may
 // do after that is another question.
 func TestBranchDeletedByHand(t *testing.T) {
 	t.Parallel()
-	t.Run("shut", func(t *testing.T) {
+	t.Run("closed", func(t *testing.T) {
 		t.Parallel()
 		w := newWorld(t, following(shutForYears, "rw/a"))
 		base := w.tip("main")
@@ -92,7 +92,7 @@ func TestBranchDeletedByHand(t *testing.T) {
 // any further.
 func TestBranchDeletedWhileDown(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, window string }{{"shut", shutForYears}, {"open", openForYears}} {
+	for _, c := range []struct{ name, window string }{{"closed", shutForYears}, {"open", openForYears}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, following(c.window, "rw/a"))

@@ -25,7 +25,7 @@ func (w *world) lock(branch string, rules standin.Rules) {
 // locked waits until a status that let a branch move to a commit is taken back.
 func (w *world) locked(sha, branch string) {
 	w.t.Helper()
-	w.eventually("the lock of "+branch+" is shut", func() bool { return strings.HasPrefix(w.statusOn(sha, lockOf(branch)), "pending: ") })
+	w.eventually("the lock of "+branch+" is closed", func() bool { return strings.HasPrefix(w.statusOn(sha, lockOf(branch)), "pending: ") })
 }
 
 // refusedPush sees that a person cannot move a branch to a commit, for the lack of our status.
@@ -260,9 +260,9 @@ func TestSecondLock(t *testing.T) {
 				t.Error("a status was set that nothing requires")
 			}
 
-			shut := w.setFile(following(shutForYears, "rw/a", "rw/b"))
-			w.summed(shut, "pending: 2 branches wait")
-			w.refusedPush("rw/a", shut)
+			closed := w.setFile(following(shutForYears, "rw/a", "rw/b"))
+			w.summed(closed, "pending: 2 branches wait")
+			w.refusedPush("rw/a", closed)
 		})
 	}
 }
@@ -319,7 +319,7 @@ func TestKilledAroundTheMove(t *testing.T) {
 		next  string // the window of the next start
 	}{
 		{"before the move, still open", before, openForYears},
-		{"before the move, shut meanwhile", before, shutForYears},
+		{"before the move, closed meanwhile", before, shutForYears},
 		{"between move and record", after, shutForYears},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -26,7 +26,7 @@ var fillUp = []string{
 var makeRoom = []string{"DROP TRIGGER full_d", "DROP TRIGGER full_r", "DROP TRIGGER full_h", "DROP TRIGGER full_a", "DROP TABLE brim"}
 
 // TestDatabaseFails: the database is full, or locked by another process, while the service runs. A webhook is answered with
-// 503 and the log says why, never with 202; the service is not ready; nothing that was shut opens. Once that ends everything is
+// 503 and the log says why, never with 202; the service is not ready; nothing that was closed opens. Once that ends everything is
 // looked at again, by itself, although GitHub sends nothing twice.
 func TestDatabaseFails(t *testing.T) {
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestDatabaseFails(t *testing.T) {
 			live := w.open("live", "apps/a-rt/x")
 			w.notReady(p, c.log)
 			if w.pull(held).Merged {
-				t.Error("what was shut is merged")
+				t.Error("what was closed is merged")
 			}
 			w.settle()
 			w.refusedAll("live")
@@ -102,7 +102,7 @@ func TestDatabaseUnusable(t *testing.T) {
 }
 
 // TestDatabaseBreaksWhileUsed: the file is damaged, removed or made read-only under the running service. No webhook is acknowledged any more, the
-// log says what to do, and after it was done everything is looked at again; nothing that was shut is open for it.
+// log says what to do, and after it was done everything is looked at again; nothing that was closed is open for it.
 func TestDatabaseBreaksWhileUsed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -144,7 +144,7 @@ func TestDatabaseBreaksWhileUsed(t *testing.T) {
 	}
 }
 
-// TestDatabaseLost: a database that existed is empty at the next start. It opens nothing that was shut.
+// TestDatabaseLost: a database that existed is empty at the next start. It opens nothing that was closed.
 func TestDatabaseLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, rules(shutForYears))
@@ -164,7 +164,7 @@ func TestDatabaseLost(t *testing.T) {
 func (w *world) stillHeld(n int) {
 	w.t.Helper()
 	if w.pull(n).Merged || !strings.HasPrefix(w.status(n), "pending: held by w") {
-		w.t.Errorf("what was shut is merged %t, %q", w.pull(n).Merged, w.status(n))
+		w.t.Errorf("what was closed is merged %t, %q", w.pull(n).Merged, w.status(n))
 	}
 }
 

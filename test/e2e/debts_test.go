@@ -14,25 +14,25 @@ import (
 const statusMode = "  settle: 0s\n  window: status\n"
 
 // openUntil opens the window of a world in `status` mode for some seconds, longer on a machine that is too slow for them, until something
-// is green. It gives the instant at which the window is shut again.
-func (w *world) openUntil(green func() bool) (shut time.Time) {
+// is green. It gives the instant at which the window is closed again.
+func (w *world) openUntil(green func() bool) (closed time.Time) {
 	w.t.Helper()
 	for lasts := 12 * time.Second; lasts < 2*patience; lasts *= 2 {
 		from := time.Now().Truncate(time.Second)
-		shut = from.Add(lasts)
-		w.write(asked(dates(lasts/2, opening{from, shut}), statusMode))
-		for ; time.Now().Before(shut); <-time.After(50 * time.Millisecond) {
+		closed = from.Add(lasts)
+		w.write(asked(dates(lasts/2, opening{from, closed}), statusMode))
+		for ; time.Now().Before(closed); <-time.After(50 * time.Millisecond) {
 			if green() {
-				return shut
+				return closed
 			}
 		}
 	}
 	w.t.Fatal("it is never green")
-	return shut
+	return closed
 }
 
 // greenFor opens a windowed pull request whose head is green for some seconds.
-func (w *world) greenFor() (n int, sha string, shut time.Time) {
+func (w *world) greenFor() (n int, sha string, closed time.Time) {
 	w.t.Helper()
 	n = w.open("windowed", "apps/a-rw/x")
 	w.hasStatus(n, "pending: held by w")
@@ -41,13 +41,13 @@ func (w *world) greenFor() (n int, sha string, shut time.Time) {
 }
 
 // paid sees that a commit's success ends before its window does.
-func (w *world) paid(sha string, shut time.Time) {
+func (w *world) paid(sha string, closed time.Time) {
 	w.t.Helper()
-	w.within(time.Until(shut)+patience, "the success on "+sha[:7]+" is withdrawn", func() bool { return !w.isGreen(sha) })
-	if at := w.withdrawn(sha); at.After(shut) { // by GitHub's word: this test may be slow itself
-		w.t.Errorf("withdrawn at %s, the window closed at %s", at, shut)
+	w.within(time.Until(closed)+patience, "the success on "+sha[:7]+" is withdrawn", func() bool { return !w.isGreen(sha) })
+	if at := w.withdrawn(sha); at.After(closed) { // by GitHub's word: this test may be slow itself
+		w.t.Errorf("withdrawn at %s, the window closed at %s", at, closed)
 	}
-	w.eventually("the window is shut", func() bool { return time.Now().After(shut) })
+	w.eventually("the window is closed", func() bool { return time.Now().After(closed) })
 	if w.isGreen(sha) {
 		w.t.Error("green again")
 	}
@@ -90,9 +90,9 @@ func TestOldHeadsGoNotGreenIntoTheClose(t *testing.T) {
 			w := newWorld(t, asked(shutForYears, statusMode))
 			w.must(w.repo.Push("acme", "bare", w.commitTree(1, w.git("mktree"))))
 			w.serve()
-			n, sha, shut := w.greenFor()
+			n, sha, closed := w.greenFor()
 			leave(w, n)
-			w.paid(sha, shut)
+			w.paid(sha, closed)
 			if err := w.repo.TryPush("alice", "main", sha); err == nil {
 				t.Error("main takes the old head after the close")
 			}
@@ -109,7 +109,7 @@ func TestGroupsGoNotGreenIntoTheClose(t *testing.T) {
 	n := w.open("windowed", "apps/a-rw/x")
 	w.hasStatus(n, "failure: main requires its merge queue")
 	var group standin.Group
-	shut := w.openUntil(func() bool {
+	closed := w.openUntil(func() bool {
 		if group.Head == "" || strings.HasPrefix(w.statusOn(group.Head, "sluice/main"), "failure") {
 			var err error
 			group, err = w.repo.Enqueue(n, "alice")
@@ -117,7 +117,7 @@ func TestGroupsGoNotGreenIntoTheClose(t *testing.T) {
 		}
 		return w.isGreen(group.Head)
 	})
-	w.paid(group.Head, shut)
+	w.paid(group.Head, closed)
 	w.eventually("the group has failed", func() bool {
 		all := w.repo.Statuses(group.Head)
 		return len(all) > 0 && all[0].State == "failure"
@@ -141,9 +141,9 @@ func TestLooksThatFailKeepNothingGreen(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, asked(shutForYears, statusMode))
 			w.serve()
-			n, sha, shut := w.greenFor()
+			n, sha, closed := w.greenFor()
 			harm(w)
-			w.paid(sha, shut)
+			w.paid(sha, closed)
 			if _, err := w.repo.MergePull(n, "alice", standin.Merge); err == nil {
 				t.Error("people could merge it after the close")
 			}
@@ -197,11 +197,11 @@ func TestSomebodyFillsUpTheStatuses(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, asked(shutForYears, statusMode))
 	w.serve()
-	n, sha, shut := w.greenFor()
+	n, sha, closed := w.greenFor()
 	for w.repo.SetStatus(standin.Status{SHA: sha, Context: "sluice/main", State: "success", By: standin.Actor{Login: "mallory"}}) == nil {
 		continue
 	}
-	w.after(shut)
+	w.after(closed)
 	last := w.repo.Statuses(sha)[0]
 	if last.By.App == app && last.State == "success" {
 		t.Error("our success is the last status that GitHub takes")

@@ -385,10 +385,10 @@ func TestKilledAroundTheMerge(t *testing.T) {
 		ends  func(w *world, n int)
 	}{
 		{"before the merge, still open", before, openForYears, func(w *world, n int) { w.merged(n) }},
-		{"before the merge, shut meanwhile", before, shutForYears, func(w *world, n int) {
+		{"before the merge, closed meanwhile", before, shutForYears, func(w *world, n int) {
 			w.hasStatus(n, "pending: held by w until Tue 1 Jan 2030")
 			if w.pull(n).Merged {
-				w.t.Error("merged while shut")
+				w.t.Error("merged while closed")
 			}
 		}},
 		{"between merge and record", after, shutForYears, func(w *world, n int) {

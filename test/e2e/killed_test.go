@@ -188,7 +188,7 @@ func (s *org) setWindow(window string, where func(*standin.Repo) bool) {
 	}
 }
 
-// shutHalf kills the service when a third is merged. Before the next start the window of every other repository is shut.
+// shutHalf kills the service when a third is merged. Before the next start the window of every other repository is closed.
 func (s *org) shutHalf(p *process, many int, meanwhile func()) remains {
 	s.t.Helper()
 	s.kill(p, "a third is merged", func() bool { n, _ := s.merges(); return n >= many/3 })

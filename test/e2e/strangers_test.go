@@ -101,7 +101,7 @@ func TestStrangersWithSockets(t *testing.T) {
 			// GitHub comes with a new connection each time, as any of its many machines does.
 			w := newWorldOf(t, asked(shutForYears, statusMode), standin.Options{Now: time.Now, WebhookTransport: &http.Transport{DisableKeepAlives: true}})
 			p := w.serveLimited(c.descriptors, "SLUICE_RESYNC=1h")
-			_, sha, shut := w.greenFor()
+			_, sha, closed := w.greenFor()
 			for _, from := range c.from {
 				w.besiege(p.base(), c.strangers/len(c.from), from, c.hook)
 				w.besiege(p.page, c.strangers/len(c.from)/8, from, c.page)
@@ -116,7 +116,7 @@ func TestStrangersWithSockets(t *testing.T) {
 			}
 			w.eventually("a signed delivery is taken", taken)
 			live := w.open("live", "apps/a-rt/x")
-			w.paid(sha, shut)
+			w.paid(sha, closed)
 			w.merged(live)
 			if n := strings.Count(p.text(), "too many open files"); n > 0 {
 				t.Errorf("no descriptor was left %d times", n)
@@ -225,11 +225,11 @@ func TestPaidWithoutADescriptor(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, asked(shutForYears, statusMode))
 	p := w.serve()
-	_, sha, shut := w.greenFor()
+	_, sha, closed := w.greenFor()
 	var before unix.Rlimit
 	w.must(unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 3, Max: 4096}, &before))
 	w.besiege(p.base(), 1, net.IPv4(127, 0, 0, 9), asksHealth)
-	w.paid(sha, shut)
+	w.paid(sha, closed)
 	w.must(unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 4096, Max: 4096}, nil))
 	w.eventually("readiness says so", func() bool {
 		_, body := get(t, p.base()+"/readyz")

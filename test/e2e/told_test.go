@@ -58,7 +58,7 @@ func (w *world) onPage(p *process, text string, want bool) {
 	})
 }
 
-// TestToldCameWhileShut: a windowed change reaches the base past sluice while its window is shut, by a direct push or because
+// TestToldCameWhileShut: a windowed change reaches the base past sluice while its window is closed, by a direct push or because
 // somebody merges it by hand. The log names it, and the page shows it; live changes, ignored ones, sluice's own merges and what
 // came while the window was open are not told of. A quiet look stays one request.
 func TestToldCameWhileShut(t *testing.T) {

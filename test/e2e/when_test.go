@@ -118,9 +118,9 @@ func meanwhiles() []meanwhile {
 	}
 	return []meanwhile{
 		{"head", func(w *world, n int) error {
-			_, err := w.repo.Commit(w.pull(n).Head, standin.Change{By: "alice", Write: map[string]string{"shut/x": "more\n"}})
+			_, err := w.repo.Commit(w.pull(n).Head, standin.Change{By: "alice", Write: map[string]string{"closed/x": "more\n"}})
 			return err
-		}, "", "failure: shut and w are never open together", nil},
+		}, "", "failure: closed and w are never open together", nil},
 		{"label", func(w *world, n int) error { return w.repo.Label(n, "alice", "do-not-merge") }, "",
 			"pending: held by the label do-not-merge", func(w *world, n int) error { return w.repo.Unlabel(n, "alice", "do-not-merge") }},
 		{"draft", func(w *world, n int) error { return w.repo.MarkDraft(n, "alice") }, "",
@@ -135,7 +135,7 @@ func meanwhiles() []meanwhile {
 }
 
 // meanwhileRules has a window that is open, and one that is not.
-var meanwhileRules = strings.Replace(rules(openForYears), "layout:\n", "  shut: "+shutForYears+"\nlayout:\n  rules: [{paths: [\"shut/**\"], release: shut}]\n", 1)
+var meanwhileRules = strings.Replace(rules(openForYears), "layout:\n", "  closed: "+shutForYears+"\nlayout:\n  rules: [{paths: [\"closed/**\"], release: closed}]\n", 1)
 
 // TestWhatChangesBetweenLookAndWrite: what was decided is void once the repository changed. Before the success nothing turns
 // green; after it the success is taken back; and nothing is merged until it may be.

@@ -323,15 +323,15 @@ func TestOtherBases(t *testing.T) {
 	}
 	none := into("main", "none", "apps/a-rt/x")
 	brings := w.propose(standin.NewPull{Head: "brings", Change: &standin.Change{Write: map[string]string{".github/sluice.yaml": file}}})
-	shut, open := into("stable", "shut", "apps/a-rw/x"), into("next", "open", "apps/a-rw/x")
+	closed, open := into("stable", "closed", "apps/a-rw/x"), into("next", "open", "apps/a-rw/x")
 	live := into("stable", "live", "apps/a-rt/x")
 	w.line("a base with its own file", func(w *world) {
 		w.merged(live)
 		w.merged(open)
 		w.eventually("the one into stable is held", func() bool {
-			return strings.HasPrefix(w.statusIn("sluice/stable", shut), "pending: held by w until Tue 1 Jan 2030")
+			return strings.HasPrefix(w.statusIn("sluice/stable", closed), "pending: held by w until Tue 1 Jan 2030")
 		})
-		w.unmerged(shut)
+		w.unmerged(closed)
 	})
 	w.line("a base without a file", func(w *world) {
 		for _, n := range []int{none, brings} {

@@ -104,7 +104,7 @@ func TestAnOpeningAtTheEndOfTheHour(t *testing.T) {
 // leftForOpening is what 20 repositories with 15 due each get by with.
 const leftForOpening = 72
 
-// The hour of GraphQL is spent when windows shut: what is green is taken back all the same, by REST.
+// The hour of GraphQL is spent when windows close: what is green is taken back all the same, by REST.
 func TestASpentHourOfQueriesStopsNoPayment(t *testing.T) {
 	live(t, 4, 10*time.Minute, ", window: status", func(w *world) {
 		for _, r := range w.repos {
