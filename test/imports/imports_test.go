@@ -30,6 +30,7 @@ var direction = []row{
 	{"graph", nil, "where, by references: it knows files and Flux, and no file of ours"},
 	{"docs/spec", nil, "the file's schema as bytes, beside the page that explains it"},
 	{"config", []string{"graph", "window", "layout", "docs/spec"}, "the one place that turns YAML into windows and rules"},
+	{"reach", []string{"config", "graph", "layout", "window"}, "what the graph means for releases; who reads and builds the trees is not its business"},
 	{"survey", []string{"config", "graph", "layout", "window"}, "drafts a file from a tree; who reads the tree and writes the file is not its business"},
 	{"render", []string{"plan", "config", "graph", "layout", "window"}, "manifests from file and tree; it writes what suspend runs by, and never runs it"},
 	{"plan", []string{"config", "layout", "window"}, "the nouns that all share carry the compiled policy"},
