@@ -21,10 +21,14 @@ const (
 // arrow leads from a file to what reads it.
 const arrow = " ← "
 
-// chainOf is the first reader's chain, and how many others there are.
+// chainOf is the first reader's chain, and how many other entry points there are.
 func chainOf(file string, readers []Reader) string {
-	text := readers[0].chain(file)
-	if more := len(readers) - 1; more > 0 {
+	text := readers[0].Chain(file)
+	entries := map[string]bool{}
+	for _, r := range readers {
+		entries[key(r.Entry)] = true
+	}
+	if more := len(entries) - 1; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text
@@ -32,9 +36,7 @@ func chainOf(file string, readers []Reader) string {
 
 // Chain is the files that lead from a reader to a path, for people: "apps/nginx/base/cm.yaml ← apps/nginx/nginx-rw/kustomization.yaml ←
 // clusters/cluster-1/apps/apps-rw (rw/cluster-1)".
-func (r Reader) Chain(file string) string { return r.chain(file) }
-
-func (r Reader) chain(file string) string {
+func (r Reader) Chain(file string) string {
 	text := leads(r.Entry, file)
 	needs := Names(r.Releases)
 	if r.Influence == nil {
@@ -116,4 +118,33 @@ func clip(text string) string {
 		return string(r[:maxText-1]) + "…"
 	}
 	return text
+}
+
+// String is the object for people: "ConfigMap apps/pages".
+func (o Object) String() string {
+	text := o.Kind
+	if o.Group != "" && o.Group != "apps" {
+		text += "." + o.Group
+	}
+	if o.Namespace != "" {
+		return clip(text + " " + o.Namespace + "/" + o.Name)
+	}
+	return clip(text + " " + o.Name)
+}
+
+// String is what Flux does with it.
+func (m Move) String() string {
+	if m.Back {
+		return fmt.Sprintf("%s moves from %s to %s: Flux applies it from %s now, and from both until %s", clip(m.What), name(m.From), name(m.To),
+			name(m.To), until(m.From))
+	}
+	return fmt.Sprintf("%s moves from %s to %s: Flux deletes it now and creates it again when %s", clip(m.What), name(m.From), name(m.To), until(m.To))
+}
+
+// until is what a windowed entry point waits for.
+func until(e graph.Entry) string {
+	if branch := e.Branch(); branch != "" && branch != e.Cluster.Branch {
+		return clip(branch) + " moves"
+	}
+	return name(e) + " applies it"
 }
