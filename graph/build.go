@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,6 +19,7 @@ type build struct {
 	namespace  string
 	prefix     string
 	suffix     string
+	generated  []*doc // ConfigMaps and Secrets, by name
 }
 
 // buildPatch is a patch whose text may stand in a file.
@@ -46,6 +48,7 @@ func (t *Tree) readBuild(d *doc) *build {
 		}
 		b.patches = append(b.patches, p)
 	}
+	b.generated = t.generated(d)
 	return b
 }
 
@@ -131,6 +134,7 @@ func (c change) apply(d *doc) *doc {
 		}
 		d = d.copy()
 		d.size += c.size
+		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
 		if n.Kind == yaml.MappingNode {
 			name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
 			merge(d.node, n)

@@ -98,7 +98,7 @@ func (l *load) build(dir string, before []*doc, by Edge, depth int) []*doc {
 	for _, r := range b.resources {
 		own = append(own, l.resource(b, dir, r, depth)...)
 	}
-	all := slices.Concat(before, own)
+	all := slices.Concat(before, own, b.generated)
 	for _, c := range b.components {
 		if !remote(c) {
 			all = l.build(clean(path.Join(dir, c)), all, Edge{By: b.place.File, Why: "components"}, depth+1)
