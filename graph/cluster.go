@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -25,10 +26,8 @@ type Cluster struct {
 	// Objects is what Flux would apply there, in the order in which it comes to it: patched, with what variables stand for, as far as this package follows.
 	// The Kustomizations' paths are those of this cluster, and what is applied by one names it as its Entry.
 	Objects
-	// Reads is the files that the root itself is known to read, sorted.
-	Reads []string
 
-	edges map[string]Edge
+	edges map[string]Edge // of the root itself, by file
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -230,10 +229,10 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	for _, d := range w.applied(l, dir, k) {
 		c.add(w.tree, d)
 	}
-	if files := sortedKeys(l.edges); dir == c.Path {
-		c.Reads, c.edges = files, l.edges
+	if dir == c.Path {
+		c.edges = l.edges
 	} else {
-		k.Reads, k.edges = files, l.edges
+		k.edges = l.edges
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
@@ -300,12 +299,25 @@ func (c *Cluster) rootSource(t *Tree) {
 
 // Files is every file of the tree that the cluster is known to read, sorted.
 func (c Cluster) Files() []string {
-	out := slices.Clone(c.Reads)
+	all := map[string]Edge{}
+	maps.Copy(all, c.edges)
 	for _, k := range c.Kustomizations {
-		out = append(out, k.Reads...)
+		maps.Copy(all, k.edges)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return sortedKeys(all)
+}
+
+// RootFiles is the files that the root itself is known to read, sorted.
+func (c Cluster) RootFiles() []string { return sortedKeys(c.edges) }
+
+// Files is the files of the tree that the Kustomization is known to read, sorted.
+func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
+
+// Follow fills in what a Kustomization that stands in no file would read, by its path.
+func (t *Tree) Follow(k *Kustomization) {
+	l := (&walk{tree: t, patches: map[patchKey]change{}}).newLoad()
+	l.entry(clean(k.Path))
+	k.edges = l.edges
 }
 
 // Reads is the files that a Flux Kustomization with a path would read, sorted, as far as they are known: of directories whose Kustomization

@@ -87,9 +87,6 @@ type Kustomization struct {
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
 	// false in Tree.Objects, which knows no cluster.
 	Here bool
-	// Reads is the files of the tree that it is known to read, sorted. Files of generators and charts are not among them.
-	Reads []string
-
 	copied bool            // Path is where an artifact is copied from
 	edges  map[string]Edge // by file
 }
