@@ -27,6 +27,9 @@ type Cluster struct {
 	// The Kustomizations' paths are those of this cluster, and what is applied by one names it as its Entry.
 	Objects
 
+	// Leaves is where the graph ends, each cause once, by place.
+	Leaves []Leaf
+
 	edges map[string]Edge // of the root itself, by file
 }
 
@@ -147,7 +150,7 @@ func (t *Tree) holds(dir string) bool {
 	if t.builds[dir] != nil {
 		return true
 	}
-	for _, file := range t.yaml[dir] {
+	for _, file := range t.inside[dir] {
 		if len(t.docs[file]) > 0 {
 			return true
 		}
@@ -187,7 +190,7 @@ func (w *walk) follow(c Cluster) Cluster {
 	self := w.read(&c, nil)
 	for _, k := range c.Kustomizations {
 		if k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.Components)+len(k.TargetNamespace) > 0 {
-			c.Objects = Objects{}
+			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break
 		}
@@ -210,7 +213,37 @@ func (w *walk) follow(c Cluster) Cluster {
 	for _, k := range c.Kustomizations {
 		k.Here = c.here(k)
 	}
+	c.Leaves = c.ends()
 	return c
+}
+
+// ends is where the graph ends in a cluster, with the sources that are not this repository.
+func (c *Cluster) ends() []Leaf {
+	out := c.Leaves
+	for _, k := range c.Kustomizations {
+		if s := k.Source; !k.Here && s != nil {
+			out = append(out, Leaf{s.Place, LeafSource, wordSource(s.Kind, s.Name, s.URL)})
+		} else if !k.Here {
+			out = append(out, Leaf{k.SourceLine, LeafSource, wordSource(k.SourceRef.Kind, k.SourceRef.Name, "")})
+		}
+	}
+	return sortLeaves(out)
+}
+
+// Leaves is where the graph ends in any of the clusters, each cause once, by place.
+func Leaves(clusters []Cluster) []Leaf {
+	var out []Leaf
+	for _, c := range clusters {
+		out = append(out, c.Leaves...)
+	}
+	return sortLeaves(out)
+}
+
+func sortLeaves(leaves []Leaf) []Leaf {
+	slices.SortFunc(leaves, func(a, b Leaf) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(leaves)
 }
 
 // step is Kustomizations to follow, and how many lead to them.
@@ -228,7 +261,11 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	}
 	for _, d := range w.applied(l, dir, k) {
 		c.add(w.tree, d)
+		if d.text("kind") == "ResourceSet" {
+			l.leaf(d.place, LeafResourceSet, wordResourceSet(d.text("metadata", "name")))
+		}
 	}
+	c.Leaves = append(c.Leaves, l.leaves...)
 	if dir == c.Path {
 		c.edges = l.edges
 	} else {
@@ -247,18 +284,17 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 
 // applied is the documents of a directory as an entry point applies them.
 func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
-	docs := l.entry(dir)
+	docs := slices.Clone(l.entry(dir))
 	if k == nil {
-		return slices.Clone(docs)
+		return docs
 	}
 	for _, component := range k.Components {
-		if !remote(component) {
-			docs = l.build(clean(path.Join(dir, component)), docs, Edge{Why: "spec.components"}, 0)
+		if n := (named{specComponents, component, k.Place}); !k.optional || w.tree.builds[l.find(dir, n)] != nil {
+			docs = l.component(dir, n, docs, 0)
 		}
 	}
-	docs = slices.Clone(docs)
 	for _, p := range k.Patches {
-		l.patch(docs, p, dir, "", "")
+		l.patch(docs, buildPatch{Patch: p}, dir)
 	}
 	if k.TargetNamespace != "" {
 		l.rename(docs, &build{namespace: k.TargetNamespace})

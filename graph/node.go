@@ -23,7 +23,10 @@ type doc struct {
 }
 
 // wanted finds the documents that say something here: the others are not parsed.
-var wanted = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|ArtifactGenerator|List)\b|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
+var wanted = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSet(?:InputProvider)?|ArtifactGenerator|List)\b|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
+
+// configured finds the configuration of a plugin of kustomize.
+var configured = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])apiVersion["']?\s*:\s*["']?builtin\b`)
 
 // parse takes a file apart and keeps what it has to say.
 func (t *Tree) parse(name string, data []byte) {
@@ -31,7 +34,7 @@ func (t *Tree) parse(name string, data []byte) {
 	for _, text := range documents(data) {
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
-		if !isBuild(name) && !wanted.Match(text) {
+		if !isBuild(name) && !wanted.Match(text) && !configured.Match(text) {
 			continue
 		}
 		if len(text) > MaxDoc {

@@ -86,9 +86,10 @@ type Kustomization struct {
 	Timeout         string
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
 	// false in Tree.Objects, which knows no cluster.
-	Here bool
-	copied bool            // Path is where an artifact is copied from
-	edges  map[string]Edge // by file
+	Here     bool
+	optional bool            // a component that is missing is none: spec.ignoreMissingComponents
+	copied   bool            // Path is where an artifact is copied from
+	edges    map[string]Edge // by file
 }
 
 // Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
@@ -174,6 +175,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 		TargetNamespace: d.text("spec", "targetNamespace"), Components: t.texts(d, "spec", "components"),
 		Substitute: d.pairs("spec", "postBuild", "substitute"), Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
 	}
+	k.optional = d.text("spec", "ignoreMissingComponents") == "true"
 	for _, n := range t.list(d, "spec", "dependsOn") {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}
