@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -25,8 +26,9 @@ type Cluster struct {
 	// Objects is what Flux would apply there, in the order in which it comes to it: patched, with what variables stand for, as far as this package follows.
 	// The Kustomizations' paths are those of this cluster, and what is applied by one names it as its Entry.
 	Objects
-	// Reads is the files that the root itself is known to read, sorted.
-	Reads []string
+
+	// Leaves is where the graph ends, each cause once, by place.
+	Leaves []Leaf
 
 	edges   map[string]Edge
 	tree    *Tree
@@ -152,7 +154,7 @@ func (t *Tree) holds(dir string) bool {
 	if t.builds[dir] != nil {
 		return true
 	}
-	for _, file := range t.yaml[dir] {
+	for _, file := range t.inside[dir] {
 		if slices.ContainsFunc(t.docs[file], func(d *doc) bool { return !d.plain() }) {
 			return true
 		}
@@ -193,7 +195,7 @@ func (w *walk) follow(c Cluster) Cluster {
 	self := w.read(&c, nil)
 	for _, k := range c.Kustomizations {
 		if k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace) > 0 {
-			c.Objects = Objects{}
+			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break
 		}
@@ -209,6 +211,7 @@ func (w *walk) follow(c Cluster) Cluster {
 	}
 	c.charts()
 	c.defined()
+	c.Leaves = c.ends()
 	return c
 }
 
@@ -260,6 +263,35 @@ func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
 	return read, rest
 }
 
+// ends is where the graph ends in a cluster, with the sources that are not this repository.
+func (c *Cluster) ends() []Leaf {
+	out := c.Leaves
+	for _, k := range c.Kustomizations {
+		if s := k.Source; !k.Here && s != nil {
+			out = append(out, Leaf{s.Place, LeafSource, wordSource(s.Kind, s.Name, s.URL)})
+		} else if !k.Here {
+			out = append(out, Leaf{k.SourceLine, LeafSource, wordSource(k.SourceRef.Kind, k.SourceRef.Name, "")})
+		}
+	}
+	return sortLeaves(out)
+}
+
+// Leaves is where the graph ends in any of the clusters, each cause once, by place.
+func Leaves(clusters []Cluster) []Leaf {
+	var out []Leaf
+	for _, c := range clusters {
+		out = append(out, c.Leaves...)
+	}
+	return sortLeaves(out)
+}
+
+func sortLeaves(leaves []Leaf) []Leaf {
+	slices.SortFunc(leaves, func(a, b Leaf) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(leaves)
+}
+
 // step is Kustomizations to follow, and how many lead to them.
 type step struct {
 	found []*Kustomization
@@ -299,11 +331,15 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	}
 	for _, d := range rest {
 		c.add(w.tree, d)
+		if d.text("kind") == "ResourceSet" {
+			l.leaf(d.place, LeafResourceSet, wordResourceSet(d.text("metadata", "name")))
+		}
 	}
-	if files := sortedKeys(l.edges); dir == c.Path {
-		c.Reads, c.edges = files, l.edges
+	c.Leaves = append(c.Leaves, l.leaves...)
+	if dir == c.Path {
+		c.edges = l.edges
 	} else {
-		k.Reads, k.edges = files, l.edges
+		k.edges = l.edges
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
@@ -318,18 +354,17 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
 func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
-	docs := l.entry(dir)
+	docs := slices.Clone(l.entry(dir))
 	if k == nil {
-		return slices.Clone(docs)
+		return docs
 	}
 	for _, component := range k.Components {
-		if !remote(component) {
-			docs = l.build(clean(path.Join(dir, component)), docs, Edge{Why: "spec.components"}, 0)
+		if n := (named{specComponents, component, k.Place}); !k.optional || w.tree.builds[l.find(dir, n)] != nil {
+			docs = l.component(dir, n, docs, 0)
 		}
 	}
-	docs = slices.Clone(docs)
 	for _, p := range k.Patches {
-		l.patch(docs, p, dir, "", "")
+		l.patch(docs, buildPatch{Patch: p}, dir)
 	}
 	if k.TargetNamespace != "" {
 		l.rename(docs, &build{namespace: k.TargetNamespace})
@@ -350,7 +385,7 @@ func (w *walk) traced(k *Kustomization) {
 	unknown := func(at Place, field, value string) {
 		if name := unfilled(value); name != "" {
 			w.tree.problem(at, wordUnknown(field, value, name))
-			k.Reads, k.edges = nil, nil
+			k.edges = nil
 		}
 	}
 	if !k.copied {
@@ -395,12 +430,25 @@ func (c *Cluster) rootSource(t *Tree) {
 
 // Files is every file of the tree that the cluster is known to read, sorted.
 func (c Cluster) Files() []string {
-	out := slices.Clone(c.Reads)
+	all := map[string]Edge{}
+	maps.Copy(all, c.edges)
 	for _, k := range c.Kustomizations {
-		out = append(out, k.Reads...)
+		maps.Copy(all, k.edges)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return sortedKeys(all)
+}
+
+// RootFiles is the files that the root itself is known to read, sorted.
+func (c Cluster) RootFiles() []string { return sortedKeys(c.edges) }
+
+// Files is the files of the tree that the Kustomization is known to read, sorted.
+func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
+
+// Follow fills in what a Kustomization that stands in no file would read, by its path.
+func (t *Tree) Follow(k *Kustomization) {
+	l := (&walk{tree: t, patches: map[patchKey]change{}}).newLoad()
+	l.entry(clean(k.Path))
+	k.edges = l.edges
 }
 
 // Reads is the files that a Flux Kustomization with a path would read, sorted, as far as they are known: of directories whose Kustomization

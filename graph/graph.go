@@ -60,7 +60,7 @@ type Tree struct {
 	builds  map[string]*build   // what kustomization.yaml says, by directory
 	dirs    map[string]bool     // every directory that has a file in it or below
 	files   map[string]bool     // every file
-	yaml    map[string][]string // the YAML files directly in a directory, sorted
+	inside  map[string][]string // the files directly in a directory, sorted
 	below   map[string][]string // the directories directly in a directory, sorted
 }
 
@@ -70,7 +70,7 @@ func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
 		fs:   tree,
 		docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{}, dirs: map[string]bool{".": true}, files: map[string]bool{},
-		yaml: map[string][]string{}, below: map[string][]string{},
+		inside: map[string][]string{}, below: map[string][]string{},
 	}
 	entries, read, bytes := 0, 0, 0
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -88,7 +88,7 @@ func Read(tree fs.FS) (*Tree, error) {
 			return nil
 		}
 		t.add(name)
-		if !entry.Type().IsRegular() || !isYAML(name) {
+		if !entry.Type().IsRegular() || !isManifest(name) && !isBuild(name) {
 			return nil
 		}
 		if read >= MaxYAML || bytes >= MaxBytes {
@@ -114,9 +114,7 @@ func Read(tree fs.FS) (*Tree, error) {
 func (t *Tree) add(name string) {
 	t.files[name] = true
 	dir := path.Dir(name)
-	if isYAML(name) {
-		t.yaml[dir] = append(t.yaml[dir], name)
-	}
+	t.inside[dir] = append(t.inside[dir], name)
 	for dir != "." && !t.dirs[dir] {
 		t.dirs[dir] = true
 		above := path.Dir(dir)
@@ -132,9 +130,9 @@ func (t *Tree) problem(at Place, text string) {
 	}
 }
 
-func isYAML(name string) bool {
-	base := path.Base(name)
-	return strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml") || base == "Kustomization"
+// isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
+func isManifest(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
 // isBuild reports whether kustomize takes a file for what a directory is built of.

@@ -93,12 +93,12 @@ func (x *influences) kustomization(k *Kustomization) {
 	x.patches(k.Object, of)
 	x.filled(k.Object, of, k.names)
 	if k.from != nil {
-		x.source(k.from, of, wordUses(wordSource, k.from.Object, k.Object), wordSource)
+		x.source(k.from, of, wordUses(roleSource, k.from.Object, k.Object), roleSource)
 		x.uses(k.from, of, k.Object, 0)
 	}
 	found, _ := x.c.variables(k)
 	for _, s := range found {
-		x.config(s, of, wordUses(wordVariables, s.Object, k.Object), wordVariables)
+		x.config(s, of, wordUses(roleVariables, s.Object, k.Object), roleVariables)
 	}
 }
 
@@ -114,7 +114,7 @@ func (x *influences) filled(o Object, of Entry, names []string) {
 	found, _ := x.c.variables(parent)
 	for _, s := range found {
 		if slices.ContainsFunc(names, func(name string) bool { return s.has(x.c.tree, name) }) {
-			x.config(s, of, wordUses(wordVariables, s.Object, o), wordVariables)
+			x.config(s, of, wordUses(roleVariables, s.Object, o), roleVariables)
 		}
 	}
 }
@@ -189,7 +189,7 @@ func (x *influences) chart(s *thing, u use, of Entry, user Object) {
 		return
 	}
 	for _, file := range x.c.tree.within(dirs, u.files) {
-		x.add(by, of, Place{file, 1}, wordUses(wordChart, s.Object, user))
+		x.add(by, of, Place{file, 1}, wordUses(roleChart, s.Object, user))
 	}
 }
 
@@ -248,13 +248,8 @@ func (c *Cluster) chartsOf(from, release *thing, seen map[dependency]bool, depth
 		seen[d] = true
 		for _, file := range c.tree.within(dirs, u.files) {
 			if _, known := e.edges()[file]; !known {
-				e.edges()[file] = Edge{file, release.File, wordChart + " " + shown(s.Object)}
+				e.edges()[file] = Edge{file, release.File, roleChart + " " + shown(s.Object)}
 			}
-		}
-		if e.Kustomization == nil {
-			c.Reads = e.Files()
-		} else {
-			e.Kustomization.Reads = e.Files()
 		}
 	}
 }

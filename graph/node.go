@@ -26,7 +26,10 @@ type doc struct {
 }
 
 // wanted finds the documents that say something here: the others are not parsed.
-var wanted = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|ArtifactGenerator|Helm(?:Release|Chart|Repository)|Bucket|ConfigMap|Secret|List)\b|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
+var wanted = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSet(?:InputProvider)?|ArtifactGenerator|Helm(?:Release|Chart|Repository)|Bucket|ConfigMap|Secret|List)\b|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
+
+// configured finds the configuration of a plugin of kustomize.
+var configured = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])apiVersion["']?\s*:\s*["']?builtin\b`)
 
 // parse takes a file apart and keeps what it has to say.
 func (t *Tree) parse(name string, data []byte) {
@@ -34,7 +37,7 @@ func (t *Tree) parse(name string, data []byte) {
 	for _, text := range documents(data) {
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
-		if !isBuild(name) && !wanted.Match(text) {
+		if !isBuild(name) && !wanted.Match(text) && !configured.Match(text) {
 			t.others[name] = t.others[name] || !blank(text)
 			continue
 		}
@@ -61,7 +64,7 @@ func (t *Tree) parse(name string, data []byte) {
 			return
 		}
 		switch {
-		case err != nil && isConfig(text): // a chart's template
+		case err != nil && isPlain(text): // a chart's template
 		case err != nil:
 			t.problem(at, wordNoYAML(err))
 		case node != nil && wide(node):

@@ -90,15 +90,14 @@ type Kustomization struct {
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
 	// false in Tree.Objects, which knows no cluster.
 	Here bool
-	// Reads is the files of the tree that it is known to read, sorted.
-	Reads []string
 
-	copied bool            // Path is where an artifact is copied from
-	edges  map[string]Edge // by file
-	from   *thing          // what SourceRef names, of whatever kind
-	names  []string        // of the variables that its definition has
-	digest string
-	vars   *variables // of what it applies
+	optional bool            // a component that is missing is none: spec.ignoreMissingComponents
+	copied   bool            // Path is where an artifact is copied from
+	edges    map[string]Edge // by file
+	from     *thing          // what SourceRef names, of whatever kind
+	names    []string        // of the variables that its definition has
+	digest   string
+	vars     *variables // of what it applies
 }
 
 // Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
@@ -214,6 +213,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 		TargetNamespace: d.text("spec", "targetNamespace"), Components: t.texts(d, "spec", "components"),
 		Substitute: d.pairs("spec", "postBuild", "substitute"), Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
 	}
+	k.optional = d.text("spec", "ignoreMissingComponents") == "true"
 	for _, n := range t.list(d, "spec", "dependsOn") {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}
@@ -286,7 +286,7 @@ func (t *Tree) inputs(d *doc, object Object) *InputProvider {
 func (o *Objects) copies(t *Tree, d *doc, object Object) {
 	var sources []use
 	for _, n := range t.list(d, "spec", "sources") {
-		sources = append(sources, use{ref: ref(d, n), role: wordSource})
+		sources = append(sources, use{ref: ref(d, n), role: roleSource})
 	}
 	if o.artifacts == nil {
 		o.artifacts = map[Ref][]copied{}

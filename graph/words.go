@@ -19,10 +19,10 @@ const (
 
 // How an object depends on another one.
 const (
-	wordChart     = "chart source"
-	wordValues    = "values"
-	wordSource    = "source"
-	wordVariables = "variables"
+	roleChart     = "chart source"
+	roleValues    = "values"
+	roleSource    = "source"
+	roleVariables = "variables"
 )
 
 func wordDefines(o Object) string { return "defines " + shown(o) }
@@ -118,3 +118,52 @@ func wordDeep() string {
 }
 
 func wordPatch(problem string) string { return "the patch was not read: " + problem }
+
+func wordMissing(field, name string) string {
+	return fmt.Sprintf("%s names %q, which is not in the repository", field, name)
+}
+
+func wordNoBuild(field, name string) string {
+	return fmt.Sprintf("%s names %q, a directory without a kustomization.yaml", field, name)
+}
+
+func wordCycle(field, name string) string {
+	return fmt.Sprintf("%s names %q, which leads back to this file", field, name)
+}
+
+func wordNoComponent(name string) string {
+	return fmt.Sprintf("components names %q, whose kind is not Component", name)
+}
+
+func wordComponent(field, name string) string {
+	return fmt.Sprintf("%s names %q, whose kind is Component", field, name)
+}
+
+// Where the graph ends.
+
+func wordRemote(field, name string) string {
+	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, name)
+}
+
+func wordPlugin(field, name string) string {
+	return fmt.Sprintf("%s names %q, a plugin that is not part of kustomize: what it makes or reads is not known", field, name)
+}
+
+func wordInlinePlugin(field string) string {
+	return field + " has a plugin that is not part of kustomize: what it makes or reads is not known"
+}
+
+func wordChart(name string) string {
+	return fmt.Sprintf("the chart %q is built with helm, which Flux does not do here: what it makes is not known", name)
+}
+
+func wordResourceSet(name string) string {
+	return fmt.Sprintf("the ResourceSet %q makes objects in the cluster: they are not known", name)
+}
+
+func wordSource(kind, name, url string) string {
+	if url == "" {
+		return fmt.Sprintf("the %s %q is not this repository: what is read from it is not known", kind, name)
+	}
+	return fmt.Sprintf("the %s %q (%s) is not this repository: what is read from it is not known", kind, name, url)
+}
