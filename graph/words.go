@@ -19,22 +19,24 @@ const (
 
 // How an object depends on another one.
 const (
+	roleDefines   = "defines"
+	rolePatches   = "patches"
 	roleChart     = "chart source"
 	roleValues    = "values"
 	roleSource    = "source"
 	roleVariables = "variables"
 )
 
-func wordDefines(o Object) string { return "defines " + shown(o) }
+func wordDefines(o Object) string { return roleDefines + " " + shown(o) }
 
-func wordPatches(o Object) string { return "patches " + shown(o) }
+func wordPatches(o Object) string { return rolePatches + " " + shown(o) }
 
 // wordUses is what an object is to another one.
 func wordUses(role string, what, of Object) string {
 	return role + " " + shown(what) + " of " + shown(of)
 }
 
-func wordVariablesOf(o Object) string { return "variables of " + shown(o) }
+func wordVariablesOf(o Object) string { return roleVariables + " of " + shown(o) }
 
 func wordMore(n int) string { return fmt.Sprintf(" and %d more", n) }
 
