@@ -13,6 +13,7 @@ package reach
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -273,42 +274,30 @@ func (g *Graph) hold(path string, windows []layout.Release, why string) {
 
 // redefined holds what leads to the definition of a windowed entry point that differs between two trees: it is made, changed or gone at once.
 func (g *Graph) redefined(before, after *tree) {
-	was, is := map[string]known{}, map[string]known{}
-	for _, e := range before.entries {
-		was[key(e.Entry)] = e
-	}
-	for _, e := range after.entries {
-		is[key(e.Entry)] = e
-	}
-	changed := map[string][]layout.Release{}
-	look := func(k string) {
-		a, old := was[k]
-		b, new := is[k]
-		windows := union(Windows(g.policy, a.releases), Windows(g.policy, b.releases))
-		if !isLive(windows) && !(old && new && a.Digest() == b.Digest()) {
-			changed[k] = windows
+	entries, digests := map[string][]known{}, map[string]*[2]string{}
+	for i, t := range []*tree{before, after} {
+		for _, e := range t.entries {
+			k := key(e.Entry)
+			if digests[k] == nil {
+				digests[k] = &[2]string{}
+			}
+			entries[k] = append(entries[k], e)
+			digests[k][i] += e.Digest()
 		}
 	}
-	for k := range was {
-		look(k)
-	}
-	for k := range is {
-		look(k)
-	}
-	for _, t := range []*tree{before, after} {
-		for _, in := range t.influences {
-			windows, ok := changed[key(in.Of)]
-			if !ok || !definition(in) {
-				continue
-			}
-			for _, edge := range in.By.Chain(in.File) {
-				g.hold(edge.File, windows, wordRedefined(in.Of))
+	for _, k := range slices.Sorted(maps.Keys(entries)) {
+		both := entries[k]
+		if digests[k][0] == digests[k][1] {
+			continue
+		}
+		var windows []layout.Release
+		for _, e := range both {
+			windows = union(windows, Windows(g.policy, e.releases))
+		}
+		for _, e := range both {
+			for _, file := range e.Way() {
+				g.hold(file, windows, wordRedefined(e.Entry))
 			}
 		}
 	}
-}
-
-// definition reports whether an influence is what an entry point's definition and source are made of.
-func definition(in graph.Influence) bool {
-	return in.Why == "defines" || in.Why == "patches" || in.Why == "source"
 }

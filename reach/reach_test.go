@@ -131,12 +131,12 @@ func TestReads(t *testing.T) {
 		"apps/tenant/x.yaml": "-",
 		"apps/nobody/x.yaml": "-",
 		// What defines a live entry point is live; a windowed one, or its source: the window.
-		"clusters/prod/apps-rt.yaml": "[live] clusters/prod/apps-rt.yaml ← clusters/prod (live: defines flux-system/apps-rt)",
-		"clusters/prod/apps-rw.yaml": "[night] clusters/prod/apps-rw.yaml ← clusters/prod (night: defines flux-system/apps-rw)",
-		"clusters/prod/rw.yaml":      "[night] clusters/prod/rw.yaml ← clusters/prod (night: source of flux-system/apps-rw)",
-		"clusters/prod/held.yaml":    "[weekend] clusters/prod/held.yaml ← clusters/prod (weekend: defines flux-system/held)",
+		"clusters/prod/apps-rt.yaml": "[live] clusters/prod/apps-rt.yaml ← clusters/prod (live: defines Kustomization flux-system/apps-rt)",
+		"clusters/prod/apps-rw.yaml": "[night] clusters/prod/apps-rw.yaml ← clusters/prod (night: defines Kustomization flux-system/apps-rw)",
+		"clusters/prod/rw.yaml":      "[night] clusters/prod/rw.yaml ← clusters/prod (night: source GitRepository flux-system/rw of Kustomization flux-system/apps-rw)",
+		"clusters/prod/held.yaml":    "[weekend] clusters/prod/held.yaml ← clusters/prod (weekend: defines Kustomization flux-system/held)",
 		// What defines an entry point that reads another branch is its reader's.
-		"clusters/prod/tenant-ks.yaml": "[live] clusters/prod/tenant-ks.yaml ← clusters/prod (live: defines flux-system/tenant)",
+		"clusters/prod/tenant-ks.yaml": "[live] clusters/prod/tenant-ks.yaml ← clusters/prod (live: defines Kustomization flux-system/tenant)",
 	} {
 		if got := needs(g, path); got != want {
 			t.Errorf("%s\n got %s\nwant %s", path, got, want)

@@ -42,7 +42,7 @@ func (r Reader) Chain(file string) string {
 	if r.Influence == nil {
 		return fmt.Sprintf("%s (%s)", text, needs)
 	}
-	return fmt.Sprintf("%s (%s: %s)", text, needs, influenceText(*r.Influence))
+	return fmt.Sprintf("%s (%s: %s)", text, needs, clip(r.Influence.Text))
 }
 
 // leads is the chain without what is needed. A kustomization.yaml beside the file before it, and the entry point's own, go without saying.
@@ -67,18 +67,6 @@ func leads(e graph.Entry, file string) string {
 
 func isList(file string) bool {
 	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, path.Base(file))
-}
-
-// influenceText is how a file changes another entry point.
-func influenceText(in graph.Influence) string {
-	switch of := name(in.Of); in.Why {
-	case "defines", "patches":
-		return in.Why + " " + of
-	case "source", "variables":
-		return in.Why + " of " + of
-	default:
-		return clip(in.Why) + " of " + of
-	}
 }
 
 // name is an entry point as people call it.
