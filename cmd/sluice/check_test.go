@@ -31,7 +31,7 @@ func TestCheckAndClassify(t *testing.T) {
 				if !ok {
 					t.Fatal("the comment holds no call")
 				}
-				build(t, a.Files)
+				layRepository(t, a.Files)
 				stdout, stderr, code := sluiceReads(a.Section("stdin"), strings.Fields(call)...)
 				printed(a, stdout, stderr, code)
 			})
@@ -46,8 +46,8 @@ func printed(a *golden.Archive, stdout, stderr string, code int) {
 	a.Put("code", fmt.Sprintln(code))
 }
 
-// build lays out base/ and repo/. With base/ there is a repository: base/ is main, and repo/ is a commit on topic.
-func build(t *testing.T, files []txtar.File) {
+// layRepository lays out base/ and repo/. With base/ there is a repository: base/ is main, and repo/ is a commit on topic.
+func layRepository(t *testing.T, files []txtar.File) {
 	t.Helper()
 	git := func(args ...string) {
 		cmd := exec.Command("git", args...)
