@@ -67,7 +67,7 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 		slices.SortStableFunc(readers, func(a, b Reader) int { return cmp.Compare(key(a.Entry), key(b.Entry)) })
 		g.readers[path] = slices.CompactFunc(readers, Reader.same)
 	}
-	if len(g.trees) > 1 {
+	if policy.Flux && len(g.trees) > 1 {
 		g.redefined(&g.trees[0], &g.trees[1])
 	}
 	return g

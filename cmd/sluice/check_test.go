@@ -19,6 +19,15 @@ import (
 	"github.com/sluicegate/sluice/internal/golden"
 )
 
+// TestMain is the program where a command starts it as its child.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "build" {
+		e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now}
+		os.Exit(run(context.Background(), e, os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
 // TestCheckAndClassify runs the scenarios of testdata/check and testdata/classify. The comment of an archive holds the call
 // after "$ sluice"; the files below repo/ are the working tree, those below base/ are committed before as branch main;
 // stdin is what the call reads; stdout, stderr and code are what it must give.
