@@ -222,12 +222,13 @@ func prune(n *yaml.Node) bool {
 	switch scalar(at(n, "kind")) {
 	case "HelmRelease":
 		spec := at(n, "spec")
-		instance := at(spec, "values", "instance", "sync")
+		instance := at(spec, "values", "instance")
 		keep(n, "apiVersion", "kind", "metadata", "spec")
 		keep(spec, "chartRef", "chart", "valuesFrom")
-		if instance != nil {
-			values, in := mapping(instance.Line, "instance"), mapping(instance.Line, "sync")
-			in.Content, values.Content = append(in.Content, instance), append(values.Content, in)
+		if at(instance, "sync") != nil {
+			keep(instance, "sync", "kustomize")
+			values := mapping(instance.Line, "instance")
+			values.Content = append(values.Content, instance)
 			spec.Content = append(spec.Content, mapping(instance.Line, "values").Content[0], values)
 		}
 	case "ConfigMap", "Secret":

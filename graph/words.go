@@ -10,11 +10,12 @@ import (
 
 // How a cluster was found.
 const (
-	wordNamed    = "named by the file"
-	wordInstance = "spec.sync of the FluxInstance"
-	wordSync     = "gotk-sync"
-	wordFlux     = "Kustomization flux-system"
-	wordTop      = "a Flux Kustomization that no other one reads"
+	wordNamed     = "named by the file"
+	wordInstance  = "spec.sync of the FluxInstance"
+	wordChartSync = "values of the chart flux-instance"
+	wordSync      = "gotk-sync"
+	wordFlux      = "Kustomization flux-system"
+	wordTop       = "a Flux Kustomization that no other one reads"
 )
 
 // How an object depends on another one.
@@ -65,6 +66,9 @@ func wordUnknown(field, value, name string) string {
 func wordNoDirectory(dir string) string {
 	return fmt.Sprintf("clusters names %s, which is no directory of the tree", printable(dir))
 }
+
+// wordPatched is how a root was found that a patch changes.
+func wordPatched(found string, by Place) string { return found + ", patched by " + by.String() }
 
 func wordDirectory(above string) string { return "a directory of " + above + "/" }
 
