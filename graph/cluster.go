@@ -172,11 +172,10 @@ func (w *walk) follow(c Cluster) Cluster {
 			break
 		}
 	}
+	c.rootSource(w.tree)
 	w.paths(&c, self)
 	c.link(0) // a source may be read after what names it
-	if c.URL == "" {
-		c.rootSource(w.tree)
-	}
+	c.rootSource(w.tree)
 	for _, k := range c.Kustomizations {
 		k.Here = c.here(k)
 		w.traced(k)
@@ -199,7 +198,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			queue = queue[1:]
 			for _, k := range from.found {
 				key := k.Namespace + "/" + k.Name + "\x00" + k.Path
-				if !k.Here || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
+				if !c.here(k) || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
 					continue
 				}
 				followed[key] = true
@@ -363,7 +362,7 @@ func (w *walk) traced(k *Kustomization) {
 	if !k.copied {
 		unknown(k.PathLine, "spec.path", k.Path)
 	}
-	unknown(k.SourceLine, "spec.sourceRef", k.SourceRef.Namespace+"/"+k.SourceRef.Name)
+	unknown(k.SourceLine, "spec.sourceRef", strings.TrimPrefix(k.SourceRef.Namespace+"/"+k.SourceRef.Name, "/"))
 	if s := k.Source; s != nil {
 		if _, rest, found := strings.Cut(s.URL, "://"); found { // who reads it says nothing
 			unknown(s.Place, "spec.url", rest[strings.LastIndexByte(rest, '@')+1:])
@@ -390,7 +389,7 @@ func (c *Cluster) here(k *Kustomization) bool {
 // rootSource finds the URL of a root that nothing names: the source of its first Kustomization whose path stands in the tree.
 func (c *Cluster) rootSource(t *Tree) {
 	for _, k := range c.Kustomizations {
-		if k.Source != nil && k.Source.Kind == "GitRepository" && t.dirs[k.Path] {
+		if c.URL == "" && k.Source != nil && k.Source.Kind == "GitRepository" && t.dirs[k.Path] {
 			c.URL = k.Source.URL
 			if c.Branch == "" && k.SourceRef.Name == "flux-system" {
 				c.Branch = k.Source.Follows()

@@ -60,7 +60,7 @@ func printable(s string) string {
 }
 
 func wordUnknown(field, value, name string) string {
-	return fmt.Sprintf("%s is %s: the value of %s stands in no file; what it leads to is not followed", field, printable(value), printable(name))
+	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
 }
 
 func wordNoDirectory(dir string) string {
