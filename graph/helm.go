@@ -258,11 +258,18 @@ func shortValues(n *yaml.Node) {
 		n.Content = nil
 		return
 	}
-	for i := 1; i < len(n.Content); i += 2 {
-		if value := n.Content[i]; value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
-			n.Content[i] = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Line: value.Line}
+	var content []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if variableName.FindString(key.Value) != key.Value {
+			continue // no variable is called so
 		}
+		if value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
+			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Line: value.Line}
+		}
+		content = append(content, key, value)
 	}
+	n.Content = content
 }
 
 // keep takes every other key out of a section.

@@ -42,7 +42,7 @@ var parts = map[string]string{
 		"Time.Second Time.Sub Time.Truncate Time.UTC Time.Unix Time.Year Time.Zone Time.ZoneBounds",
 	// What writes goes to a buffer.
 	"fmt": "Errorf Fprintf Sprintf",
-	"io":  "EOF LimitReader ReadAll",
+	"io":  "EOF LimitReader ReadAll WriteString",
 }
 
 // load parses and checks a package's files outside its tests against the compiled packages that it imports.
