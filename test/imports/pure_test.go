@@ -24,7 +24,7 @@ import (
 var pure = map[string]string{
 	"window":   "cmp embed encoding/binary errors fmt iter math/bits regexp slices strconv strings sync/atomic time github.com/robfig/cron/v3",
 	"layout":   "fmt math path slices strconv strings sync unicode unicode/utf8",
-	"graph":    "bytes cmp errors fmt io io/fs maps path regexp slices strconv strings go.yaml.in/yaml/v3",
+	"graph":    "bytes cmp crypto/sha256 encoding/base64 encoding/hex errors fmt io io/fs maps path regexp slices strconv strings unicode unicode/utf8 go.yaml.in/yaml/v3",
 	"config":   "bytes cmp errors fmt io path regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
 	"survey":   "cmp errors fmt maps path regexp slices strconv strings unicode unicode/utf8",
 	"plan":     "cmp fmt slices strings time unicode unicode/utf8",
@@ -42,7 +42,7 @@ var parts = map[string]string{
 		"Time.Second Time.Sub Time.Truncate Time.UTC Time.Unix Time.Year Time.Zone Time.ZoneBounds",
 	// What writes goes to a buffer.
 	"fmt": "Errorf Fprintf Sprintf",
-	"io":  "EOF LimitReader ReadAll WriteString",
+	"io":  "EOF LimitReader ReadAll",
 }
 
 // load parses and checks a package's files outside its tests against the compiled packages that it imports.
