@@ -3,6 +3,7 @@ package graph
 import (
 	"errors"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -85,6 +86,7 @@ func (c change) apply(d *doc) *doc {
 		}
 		d = d.copy()
 		d.size += c.size
+		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
 		if n.Kind == yaml.MappingNode {
 			name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
 			merge(d.node, n)

@@ -50,15 +50,18 @@ func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+":
 type Tree struct {
 	Problems []Problem // at most MaxProblems
 
-	fs     fs.FS
-	kept   int                 // documents
-	parsed int                 // bytes of documents and patches
-	docs   map[string][]*doc   // by file, in its order
-	builds map[string]*build   // what kustomization.yaml says, by directory
-	dirs   map[string]bool     // every directory that has a file in it or below
-	files  map[string]bool     // every file
-	inside map[string][]string // the files directly in a directory, sorted
-	below  map[string][]string // the directories directly in a directory, sorted
+	fs      fs.FS
+	kept    int                 // documents
+	parsed  int                 // bytes of documents, as they are kept, and of patches
+	sorted  []string            // files, once they were asked for
+	skimmed int                 // bytes of documents
+	docs    map[string][]*doc   // by file, in its order
+	others  map[string]bool     // files with documents that are not among docs
+	builds  map[string]*build   // what kustomization.yaml says, by directory
+	dirs    map[string]bool     // every directory that has a file in it or below
+	files   map[string]bool     // every file
+	inside  map[string][]string // the files directly in a directory, sorted
+	below   map[string][]string // the directories directly in a directory, sorted
 }
 
 // Read reads the YAML files of a tree. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Hidden
@@ -66,7 +69,7 @@ type Tree struct {
 func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
 		fs:   tree,
-		docs: map[string][]*doc{}, builds: map[string]*build{}, dirs: map[string]bool{".": true}, files: map[string]bool{},
+		docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{}, dirs: map[string]bool{".": true}, files: map[string]bool{},
 		inside: map[string][]string{}, below: map[string][]string{},
 	}
 	entries, read, bytes := 0, 0, 0

@@ -153,7 +153,7 @@ func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 	for _, r := range b.resources {
 		all = append(all, l.resource(dir, r, depth)...)
 	}
-	all = l.once(all)
+	all = append(l.once(all), b.generated...)
 	for _, c := range b.components {
 		all = l.component(dir, c, all, depth)
 	}
@@ -276,7 +276,7 @@ func (l *load) whole(dir, by, why string) {
 }
 
 // config follows an entry of generators, transformers or validators, and gives the patches among them.
-func (l *load) config(dir string, c config, depth int) []buildPatch {
+func (l *load) config(dir string, c plugin, depth int) []buildPatch {
 	docs := c.inline
 	if docs == nil {
 		p := l.find(dir, c.named)
