@@ -15,7 +15,7 @@ type content struct {
 	docs     []*doc // in its order
 	build    *build // of a kustomization.yaml
 	others   bool   // it has documents that are not among docs
-	roots    bool   // it has documents that clusters are found by
+	leads    bool   // it has documents that clusters are found by
 	problems []Problem
 
 	size, skimmed, parsed, kept int
@@ -30,7 +30,7 @@ func readContent(tree fs.FS, name string) *content {
 	one := &Tree{docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{}}
 	one.parse(name, data)
 	return &content{
-		docs: slices.Clip(one.docs[name]), roots: slices.ContainsFunc(one.docs[name], (*doc).leads), build: one.builds[path.Dir(name)], others: one.others[name], problems: one.Problems,
+		docs: slices.Clip(one.docs[name]), leads: slices.ContainsFunc(one.docs[name], (*doc).leads), build: one.builds[path.Dir(name)], others: one.others[name], problems: one.Problems,
 		size: len(data), skimmed: one.skimmed, parsed: one.parsed, kept: one.kept,
 	}
 }

@@ -30,14 +30,15 @@ type Cluster struct {
 	// Leaves is where the graph ends, each cause once, by place.
 	Leaves []Leaf
 
-	edges   map[string]Edge // of the root itself, by file
+	edges   map[string]Edge
 	tree    *Tree
+	self    *Kustomization // the root's own, where the Flux Operator makes it
 	defines map[Place]bool // documents that define entry points, and sources that are used
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
-// syncs, what a Kustomization flux-system beside its source is for (`gotk-sync.yaml`), a directory below clusters/ that none of these reads, and
-// where there is nothing of that, the directories of Flux Kustomizations that no other one reads.
+// syncs, or the values of its chart, what a Kustomization flux-system beside its source is for (`gotk-sync.yaml`), each as it stands in its file and
+// as kustomization.yaml files patch it, a directory below clusters/ that none of these reads, and where there is nothing of that, the directories of Flux Kustomizations that no other one reads.
 func (t *Tree) Clusters(named []Root) []Cluster {
 	w := t.newWalk()
 	defer func() { t.results = w.results }()
@@ -51,7 +52,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		}
 		return out
 	}
-	all := t.roots()
+	all := t.leading()
 	var out []Cluster
 	follow := func(roots []Cluster) {
 		for _, c := range roots {
@@ -62,46 +63,13 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 			out = append(out, w.follow(c))
 		}
 	}
-	follow(t.bootstrapped(all))
+	follow(t.bootstrapped(w, all))
 	follow(t.directories(out))
 	if len(out) == 0 {
 		follow(t.tops(w, all))
 	}
 	name(out)
 	slices.SortStableFunc(out, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
-
-// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes.
-func (t *Tree) bootstrapped(all Objects) []Cluster {
-	var out []Cluster
-	add := func(c Cluster) {
-		same := func(o Cluster) bool { return o.Path == c.Path }
-		if len(out) <= MaxClusters && t.dirs[c.Path] && !slices.ContainsFunc(out, same) {
-			out = append(out, c)
-		}
-	}
-	for _, i := range all.Instances {
-		if i.URL == "" {
-			continue // it syncs nothing
-		}
-		branch := strings.TrimPrefix(i.Ref, "refs/heads/")
-		add(Cluster{Root: Root{Path: i.Path, Branch: branch}, URL: i.URL, Found: wordInstance, Place: i.Place})
-	}
-	for _, k := range all.Kustomizations {
-		sync := path.Base(k.File) == "gotk-sync.yaml"
-		if !sync && (k.Name != "flux-system" || k.Source == nil || k.Source.File != k.File) {
-			continue
-		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place}
-		if !sync {
-			c.Found = wordFlux
-		}
-		if k.Source != nil {
-			c.URL, c.Branch = k.Source.URL, k.Source.Follows()
-		}
-		add(c)
-	}
 	return out
 }
 
@@ -192,8 +160,12 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 func (w *walk) follow(c Cluster) Cluster {
 	c.tree = w.tree
 	self := w.read(&c, nil)
+	if c.self != nil {
+		c.Objects, c.Leaves = Objects{}, nil
+		self = w.read(&c, c.self)
+	}
 	for _, k := range c.Kustomizations {
-		if k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace) > 0 {
+		if c.self == nil && k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace) > 0 {
 			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break
@@ -209,8 +181,8 @@ func (w *walk) follow(c Cluster) Cluster {
 		w.traced(k)
 	}
 	c.charts()
-	c.Leaves = c.ends()
 	c.defined()
+	c.Leaves = c.ends()
 	return c
 }
 

@@ -127,7 +127,13 @@ func (t *Tree) problem(at Place, text string) {
 
 // isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
 func isManifest(name string) bool {
-	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
+	return (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) && !slices.Contains(leftOut, path.Base(name))
+}
+
+// leftOut is the files of other services that Flux does not copy where a repository says nothing else.
+var leftOut = []string{
+	".sops.yaml", ".flux.yaml", ".goreleaser.yml", ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml",
+	"codeship-services.yml", "codeship-steps.yml",
 }
 
 // isBuild reports whether kustomize takes a file for what a directory is built of.
@@ -167,11 +173,11 @@ func (t *Tree) Objects() Objects {
 	return t.objects(sortedKeys(t.docs))
 }
 
-// roots is the objects that clusters may be found by.
-func (t *Tree) roots() Objects {
+// leading is the objects that clusters may be found by.
+func (t *Tree) leading() Objects {
 	var files []string
 	for file, c := range t.contents {
-		if c.roots {
+		if c.leads {
 			files = append(files, file)
 		}
 	}

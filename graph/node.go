@@ -115,7 +115,7 @@ func (t *Tree) parse(name string, data []byte) {
 			return
 		}
 		switch {
-		case err != nil && isConfig(text): // a chart's template
+		case err != nil && isPlain(text): // a chart's template
 		case err != nil:
 			t.problem(at, wordNoYAML(err))
 		case node != nil && wide(node):
