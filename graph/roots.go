@@ -7,7 +7,7 @@ import (
 )
 
 // bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes.
-func (t *Tree) bootstrapped(all Objects) []Cluster {
+func (t *Tree) bootstrapped(w *walk, all Objects) []Cluster {
 	var out []Cluster
 	known := map[string]bool{}
 	add := func(c Cluster) {
@@ -20,7 +20,7 @@ func (t *Tree) bootstrapped(all Objects) []Cluster {
 	for _, c := range t.roots(all) {
 		written[c.Place] = c.Root
 	}
-	patched := t.patchedRoots(all)
+	patched := t.patchedRoots(w, all)
 	for _, c := range patched {
 		if written[c.Place] != c.Root {
 			add(c)
@@ -100,7 +100,7 @@ func (t *Tree) synced(i *Instance) *Kustomization {
 }
 
 // patchedRoots is the roots as kustomization.yaml files patch them: of every one that patches something and leads to the file of a root.
-func (t *Tree) patchedRoots(all Objects) []Cluster {
+func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 	namedBy := map[string][]string{} // directories with a kustomization.yaml, by what they name
 	for _, dir := range sortedKeys(t.builds) {
 		for _, n := range slices.Concat(t.builds[dir].resources, t.builds[dir].components) {
@@ -118,7 +118,6 @@ func (t *Tree) patchedRoots(all Objects) []Cluster {
 		}
 	}
 	found := Objects{}
-	w := &walk{tree: t, patches: map[patchKey]change{}}
 	problems := slices.Clone(t.Problems)
 	for seen := map[string]bool{}; len(queue) > 0; queue = queue[1:] {
 		for _, dir := range namedBy[queue[0]] {
@@ -144,5 +143,5 @@ func (w *walk) patchedDocs(dir string) []*doc {
 	if len(w.tree.builds[dir].patches) == 0 {
 		return nil
 	}
-	return w.newLoad().entry(dir)
+	return w.result(dir, nil).docs
 }

@@ -159,7 +159,7 @@ func wordInlinePlugin(field string) string {
 	return field + " has a plugin that is not part of kustomize: what it makes or reads is not known"
 }
 
-func wordChart(name string) string {
+func wordHelm(name string) string {
 	return fmt.Sprintf("the chart %q is built with helm, which Flux does not do here: what it makes is not known", name)
 }
 
@@ -167,7 +167,7 @@ func wordResourceSet(name string) string {
 	return fmt.Sprintf("the ResourceSet %q makes objects in the cluster: they are not known", name)
 }
 
-func wordSource(kind, name, url string) string {
+func wordElsewhere(kind, name, url string) string {
 	if url == "" {
 		return fmt.Sprintf("the %s %q is not this repository: what is read from it is not known", kind, name)
 	}
