@@ -222,12 +222,13 @@ func prune(n *yaml.Node) bool {
 	switch scalar(at(n, "kind")) {
 	case "HelmRelease":
 		spec := at(n, "spec")
-		instance := at(spec, "values", "instance", "sync")
+		instance := at(spec, "values", "instance")
 		keep(n, "apiVersion", "kind", "metadata", "spec")
 		keep(spec, "chartRef", "chart", "valuesFrom")
-		if instance != nil {
-			values, in := mapping(instance.Line, "instance"), mapping(instance.Line, "sync")
-			in.Content, values.Content = append(in.Content, instance), append(values.Content, in)
+		if at(instance, "sync") != nil {
+			keep(instance, "sync", "kustomize")
+			values := mapping(instance.Line, "instance")
+			values.Content = append(values.Content, instance)
 			spec.Content = append(spec.Content, mapping(instance.Line, "values").Content[0], values)
 		}
 	case "ConfigMap", "Secret":
@@ -257,11 +258,18 @@ func shortValues(n *yaml.Node) {
 		n.Content = nil
 		return
 	}
-	for i := 1; i < len(n.Content); i += 2 {
-		if value := n.Content[i]; value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
-			n.Content[i] = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Line: value.Line}
+	var content []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if variableName.FindString(key.Value) != key.Value {
+			continue // no variable is called so
 		}
+		if value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
+			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Line: value.Line}
+		}
+		content = append(content, key, value)
 	}
+	n.Content = content
 }
 
 // keep takes every other key out of a section.

@@ -1,10 +1,9 @@
 package graph
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"hash"
-	"io"
 	"slices"
 	"strings"
 
@@ -359,30 +358,30 @@ func (c *Cluster) way(files map[string]bool, o Object) {
 // Digest is a hash of an entry point's definition, with patches and variables, and of its source's: it is the same in two trees where
 // these say the same, wherever and however they are written.
 func (e Entry) Digest() string {
-	h := sha256.New()
+	h := &bytes.Buffer{}
 	text(h, e.Path(), e.Branch())
 	if k := e.Kustomization; k == nil {
 		text(h, e.Cluster.URL)
 	} else if text(h, k.digest); k.from != nil {
 		text(h, k.from.digest)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hashOf(h)
 }
 
 // digest is a hash of what a document says, with variables.
 func digest(d *doc) string {
-	h := sha256.New()
+	h := &bytes.Buffer{}
 	for i := 0; i+1 < len(d.node.Content); i += 2 {
 		if key := d.node.Content[i].Value; key == "kind" || key == "metadata" || key == "spec" {
 			text(h, key)
 			hashed(h, d.node.Content[i+1], d.vars)
 		}
 	}
-	return string(h.Sum(nil))
+	return hashOf(h)
 }
 
-// hashed hashes a node. An alias is its name: what it stands for is hashed where it stands.
-func hashed(h hash.Hash, n *yaml.Node, vars *variables) {
+// hashed adds what a node says. An alias is its name: what it stands for is added where it stands.
+func hashed(h *bytes.Buffer, n *yaml.Node, vars *variables) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		keys := map[string]*yaml.Node{}
@@ -406,11 +405,16 @@ func hashed(h hash.Hash, n *yaml.Node, vars *variables) {
 	}
 }
 
-// text hashes texts, each with its end.
-func text(h hash.Hash, texts ...string) {
+// text adds texts, each with its end.
+func text(h *bytes.Buffer, texts ...string) {
 	for _, s := range texts {
-		_, _ = io.WriteString(h, s+"\x00")
+		h.WriteString(s + "\x00")
 	}
+}
+
+func hashOf(b *bytes.Buffer) string {
+	sum := sha256.Sum256(b.Bytes())
+	return hex.EncodeToString(sum[:])
 }
 
 // names is the names of the variables in what a document says.

@@ -17,7 +17,7 @@ type build struct {
 	components []named
 	files      []named // that say nothing of objects: what generators hold, crds, values of charts
 	charts     []chart
-	configs    []config
+	configs    []plugin
 	patches    []buildPatch
 	leaves     []Leaf
 	generated  []*doc // ConfigMaps and Secrets, by name
@@ -33,8 +33,8 @@ type named struct {
 	place Place
 }
 
-// config is an entry of generators, transformers or validators: a name, or what it says itself.
-type config struct {
+// plugin is an entry of generators, transformers or validators: a name, or what it says itself.
+type plugin struct {
 	named
 	inline []*doc // nil: the name is one
 }
@@ -86,12 +86,13 @@ func (t *Tree) readBuild(d *doc) *build {
 			b.chart(t, s, field, home)
 		}
 	}
+	b.generated = t.generated(d)
 	return b
 }
 
 // chart reads what an entry of helmCharts names. Flux does not build one.
 func (b *build) chart(t *Tree, d *doc, field, home string) {
-	b.leaves = append(b.leaves, Leaf{Place: d.place, Kind: LeafChart, Text: wordChart(cmp.Or(d.text("name"), d.text("chartName")))})
+	b.leaves = append(b.leaves, Leaf{Place: d.place, Kind: LeafChart, Text: wordHelm(cmp.Or(d.text("name"), d.text("chartName")))})
 	b.files = slices.Concat(b.files, d.name(field, "valuesFile"), d.name(field, "values"), retitled(t.names(d, "additionalValuesFiles"), field))
 	name, version := cmp.Or(d.text("name"), d.text("chartName")), cmp.Or(d.text("version"), d.text("chartVersion"))
 	if name == "" {
@@ -136,8 +137,8 @@ func merged(n named) buildPatch {
 // inline reports whether an entry of a list is a document, and no name.
 func inline(text string) bool { return strings.ContainsAny(text, "\n{") }
 
-func (t *Tree) readConfig(n named) config {
-	c := config{named: n}
+func (t *Tree) readConfig(n named) plugin {
+	c := plugin{named: n}
 	if !inline(n.text) {
 		return c
 	}

@@ -10,11 +10,12 @@ import (
 
 // How a cluster was found.
 const (
-	wordNamed    = "named by the file"
-	wordInstance = "spec.sync of the FluxInstance"
-	wordSync     = "gotk-sync"
-	wordFlux     = "Kustomization flux-system"
-	wordTop      = "a Flux Kustomization that no other one reads"
+	wordNamed     = "named by the file"
+	wordInstance  = "spec.sync of the FluxInstance"
+	wordChartSync = "values of the chart flux-instance"
+	wordSync      = "gotk-sync"
+	wordFlux      = "Kustomization flux-system"
+	wordTop       = "a Flux Kustomization that no other one reads"
 )
 
 // How an object depends on another one.
@@ -59,12 +60,15 @@ func printable(s string) string {
 }
 
 func wordUnknown(field, value, name string) string {
-	return fmt.Sprintf("%s is %s: the value of %s stands in no file; what it leads to is not followed", field, printable(value), printable(name))
+	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
 }
 
 func wordNoDirectory(dir string) string {
 	return fmt.Sprintf("clusters names %s, which is no directory of the tree", printable(dir))
 }
+
+// wordPatched is how a root was found that a patch changes.
+func wordPatched(found string, by Place) string { return found + ", patched by " + by.String() }
 
 func wordDirectory(above string) string { return "a directory of " + above + "/" }
 
@@ -155,7 +159,7 @@ func wordInlinePlugin(field string) string {
 	return field + " has a plugin that is not part of kustomize: what it makes or reads is not known"
 }
 
-func wordChart(name string) string {
+func wordHelm(name string) string {
 	return fmt.Sprintf("the chart %q is built with helm, which Flux does not do here: what it makes is not known", name)
 }
 
@@ -163,7 +167,7 @@ func wordResourceSet(name string) string {
 	return fmt.Sprintf("the ResourceSet %q makes objects in the cluster: they are not known", name)
 }
 
-func wordSource(kind, name, url string) string {
+func wordElsewhere(kind, name, url string) string {
 	if url == "" {
 		return fmt.Sprintf("the %s %q is not this repository: what is read from it is not known", kind, name)
 	}
