@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+	"text/tabwriter"
+)
+
+// maxUnreadLines bounds what is listed of the files that nobody reads; the sum is of all.
+const maxUnreadLines = 10
+
+// print shows the graph for people.
+func (v graphView) print(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	if v.Paths != nil {
+		for i, p := range v.Paths {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			p.print(w)
+		}
+		return w.Flush()
+	}
+	for _, c := range v.Clusters {
+		if err := c.print(w); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	v.sum(w)
+	return w.Flush()
+}
+
+// text is an optional text as a terminal may see it.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return shown(*s)
+}
+
+// print shows a cluster: a line for each entry point.
+func (c graphCluster) print(w io.Writer) error {
+	found := c.Found
+	if c.At != nil {
+		found += ", " + text(c.At)
+	}
+	fmt.Fprintf(w, "%s: %s (%s)\n", shown(c.Name), shown(c.Path), found)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprint(table, "  entry point\tpath\tsource\tfiles\n")
+	for _, e := range c.Entries {
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", entryShown(e.Name), shown(e.Path), e.source(), e.count())
+	}
+	return table.Flush()
+}
+
+// entryShown is an entry point by its name.
+func entryShown(name string) string {
+	if name == "" {
+		return "the root"
+	}
+	return shown(name)
+}
+
+// source is where an entry point reads: the branch, or what the source is.
+func (e graphEntry) source() string {
+	switch {
+	case e.Branch != nil && !e.Leaf:
+		return text(e.Branch)
+	case e.URL != nil && e.Leaf:
+		return strings.TrimSpace(text(e.URL) + " " + text(e.Branch))
+	case e.Source != nil:
+		return text(e.Source)
+	}
+	return "not known"
+}
+
+// count is how many files an entry point reads, or why none.
+func (e graphEntry) count() string {
+	if e.Note != nil {
+		return "none: " + *e.Note
+	}
+	return fmt.Sprint(e.Files)
+}
+
+// sum is what is left to say of all: what nobody reads, and what was not understood.
+func (v graphView) sum(w io.Writer) {
+	if len(v.Clusters) == 0 {
+		fmt.Fprintln(w, "No cluster is found: name the clusters in .github/sluice.yaml.")
+	}
+	switch v.UnreadFiles {
+	case 0:
+		fmt.Fprintf(w, "Each of the %d files is read.\n", v.Files)
+	case 1:
+		fmt.Fprintf(w, "1 of %d files is read by nobody:\n", v.Files)
+	default:
+		fmt.Fprintf(w, "%d of %d files are read by nobody:\n", v.UnreadFiles, v.Files)
+	}
+	for i, u := range v.Unread {
+		if i == maxUnreadLines {
+			fmt.Fprintf(w, "  and %d more; --json lists them\n", len(v.Unread)-i)
+			break
+		}
+		fmt.Fprintf(w, "  %s%s\n", shown(u.Path), counted(u.Files-1, " (2 files)", " (%d files)"))
+	}
+	if len(v.Problems) > 0 {
+		fmt.Fprint(w, "\nNot read or not followed:\n")
+	}
+	for _, p := range v.Problems {
+		place := ""
+		if p.File != "" {
+			place = fmt.Sprintf("%s:%d: ", shown(p.File), p.Line)
+		}
+		fmt.Fprintf(w, "  %s%s\n", place, shown(p.Message))
+	}
+}
+
+// print shows who reads a file and what it changes.
+func (p graphPath) print(w io.Writer) {
+	fmt.Fprintln(w, shown(p.Path))
+	if len(p.Readers)+len(p.Changes) == 0 {
+		fmt.Fprintln(w, "  nobody reads it")
+	}
+	for _, r := range p.Readers {
+		fmt.Fprintf(w, "  read in %s by %s%s\n    %s\n", shown(r.Cluster), entryShown(r.Entry), inBrackets(r.Branch), r.chain())
+	}
+	for _, c := range p.Changes {
+		fmt.Fprintf(w, "  changes in %s %s (%s), applied by %s\n    %s\n", shown(c.Cluster), entryShown(c.Entry), shown(c.How), entryShown(c.By), shown(c.At))
+	}
+}
+
+// inBrackets is an optional text behind another one.
+func inBrackets(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return " (" + text(s) + ")"
+}
+
+// chain is the way from a file to the entry point: each file with the field of the next one that names it, and at last the directory that the
+// entry point reads. What names the files there is known from that directory.
+func (r graphReader) chain() string {
+	steps := []string{}
+	for i, s := range r.Chain {
+		if i > 0 && s.By == nil && path.Dir(s.File) == r.path {
+			break
+		}
+		step := shown(s.File)
+		if s.By != nil && s.Why != nil && *s.Why != "resources" {
+			step += inBrackets(s.Why)
+		}
+		steps = append(steps, step)
+	}
+	return strings.Join(append(steps, shown(r.path)), " ← ")
+}
