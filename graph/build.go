@@ -3,51 +3,12 @@ package graph
 import (
 	"errors"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
-
-// build is a kustomization.yaml, as far as it decides which objects there are and what the few fields say that count here.
-type build struct {
-	place      Place
-	resources  []string // bases, too; as written
-	components []string
-	patches    []buildPatch
-	namespace  string
-	prefix     string
-	suffix     string
-}
-
-// buildPatch is a patch whose text may stand in a file.
-type buildPatch struct {
-	Patch
-	file string
-}
-
-func (t *Tree) readBuild(d *doc) *build {
-	b := &build{
-		place:     d.place,
-		resources: append(t.texts(d, "resources"), t.texts(d, "bases")...), components: t.texts(d, "components"),
-		namespace: d.text("namespace"), prefix: d.text("namePrefix"), suffix: d.text("nameSuffix"),
-	}
-	for _, key := range []string{"patches", "patchesJson6902"} {
-		for _, n := range t.list(d, key) {
-			b.patches = append(b.patches, buildPatch{d.patch(n), scalar(at(n, "path"))})
-		}
-	}
-	for _, n := range t.list(d, "patchesStrategicMerge") {
-		p := buildPatch{Patch: Patch{Place: d.textAt(n)}}
-		if text := scalar(n); strings.Contains(text, "\n") {
-			p.Text = text
-		} else {
-			p.file = text
-		}
-		b.patches = append(b.patches, p)
-	}
-	return b
-}
 
 // patch is an entry of a list of patches.
 func (d *doc) patch(n *yaml.Node) Patch {
@@ -65,12 +26,6 @@ func (d *doc) textAt(n *yaml.Node) Place {
 		line++
 	}
 	return Place{d.place.File, line}
-}
-
-// remote reports whether kustomize would fetch a resource.
-func remote(resource string) bool {
-	return strings.Contains(resource, "://") || strings.Contains(resource, "?ref=") || strings.HasPrefix(resource, "git@") ||
-		strings.HasPrefix(resource, "github.com/") || strings.HasPrefix(resource, "github.com:")
 }
 
 // change is a patch that was parsed: a merge, or operations.
@@ -131,6 +86,7 @@ func (c change) apply(d *doc) *doc {
 		}
 		d = d.copy()
 		d.size += c.size
+		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
 		if n.Kind == yaml.MappingNode {
 			name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
 			merge(d.node, n)

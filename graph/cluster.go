@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -25,10 +26,13 @@ type Cluster struct {
 	// Objects is what Flux would apply there, in the order in which it comes to it: patched, with what variables stand for, as far as this package follows.
 	// The Kustomizations' paths are those of this cluster, and what is applied by one names it as its Entry.
 	Objects
-	// Reads is the files that the root itself is known to read, sorted.
-	Reads []string
 
-	edges map[string]Edge
+	// Leaves is where the graph ends, each cause once, by place.
+	Leaves []Leaf
+
+	edges   map[string]Edge // of the root itself, by file
+	tree    *Tree
+	defines map[Place]bool // documents that define entry points, and sources that are used
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -39,7 +43,9 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	if len(named) > 0 {
 		var out []Cluster
 		for _, r := range named {
-			r.Path = clean(r.Path)
+			if r.Path = clean(r.Path); !t.dirs[r.Path] {
+				t.problem(Place{}, wordNoDirectory(r.Path))
+			}
 			out = append(out, w.follow(Cluster{Root: r, Found: wordNamed}))
 		}
 		return out
@@ -148,8 +154,8 @@ func (t *Tree) holds(dir string) bool {
 	if t.builds[dir] != nil {
 		return true
 	}
-	for _, file := range t.yaml[dir] {
-		if len(t.docs[file]) > 0 {
+	for _, file := range t.inside[dir] {
+		if slices.ContainsFunc(t.docs[file], func(d *doc) bool { return !d.plain() }) {
 			return true
 		}
 	}
@@ -185,39 +191,123 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
+	c.tree = w.tree
 	self := w.read(&c, nil)
 	for _, k := range c.Kustomizations {
-		if k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.Components)+len(k.TargetNamespace) > 0 {
-			c.Objects = Objects{}
+		if k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace) > 0 {
+			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break
 		}
 	}
-	followed := map[string]bool{}
-	for queue := []step{{self, 0}}; len(queue) > 0; queue = queue[1:] {
-		for _, k := range queue[0].found {
-			key := k.Namespace + "/" + k.Name + "\x00" + k.Path
-			if k.Here && k.Path != c.Path && !followed[key] && queue[0].depth < MaxDepth && !strings.Contains(k.Path, "${") &&
-				!w.spent(1+len(c.Sources)>>6, 0) { // a source is looked for among all
-				followed[key] = true
-				queue = append(queue, step{w.read(&c, k), queue[0].depth + 1})
-			}
-		}
-	}
+	w.paths(&c, self)
 	c.link(0) // a source may be read after what names it
 	if c.URL == "" {
 		c.rootSource(w.tree)
 	}
 	for _, k := range c.Kustomizations {
 		k.Here = c.here(k)
+		w.traced(k)
 	}
+	c.charts()
+	c.Leaves = c.ends()
+	c.defined()
 	return c
+}
+
+// paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was
+// followed.
+func (w *walk) paths(c *Cluster, first []*Kustomization) {
+	followed := map[string]bool{}
+	var waiting []step
+	queue := []step{{first, 0}}
+	for len(queue) > 0 {
+		for len(queue) > 0 {
+			from := queue[0]
+			queue = queue[1:]
+			for _, k := range from.found {
+				key := k.Namespace + "/" + k.Name + "\x00" + k.Path
+				if !k.Here || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
+					continue
+				}
+				followed[key] = true
+				if _, missing := c.variables(k); missing {
+					waiting = append(waiting, step{[]*Kustomization{k}, from.depth})
+					continue
+				}
+				queue = append(queue, step{w.read(c, k), from.depth + 1})
+			}
+		}
+		queue, waiting = w.awaited(c, waiting)
+	}
+}
+
+// awaited reads the Kustomizations whose variables are there by now; all, if there are none of these.
+func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
+	var ready []step
+	for _, s := range waiting {
+		if _, missing := c.variables(s.found[0]); missing {
+			rest = append(rest, s)
+		} else {
+			ready = append(ready, s)
+		}
+	}
+	if len(ready) == 0 {
+		ready, rest = rest, nil
+	}
+	for _, s := range ready {
+		if !w.spent(1+len(rest), 0) {
+			read = append(read, step{w.read(c, s.found[0]), s.depth + 1})
+		}
+	}
+	return read, rest
+}
+
+// ends is where the graph ends in a cluster, with the sources that are not this repository.
+func (c *Cluster) ends() []Leaf {
+	out := c.Leaves
+	for _, k := range c.Kustomizations {
+		if s := k.Source; !k.Here && s != nil {
+			out = append(out, Leaf{s.Place, LeafSource, wordElsewhere(s.Kind, s.Name, s.URL)})
+		} else if !k.Here {
+			out = append(out, Leaf{k.SourceLine, LeafSource, wordElsewhere(k.SourceRef.Kind, k.SourceRef.Name, "")})
+		}
+	}
+	return sortLeaves(out)
+}
+
+// Leaves is where the graph ends in any of the clusters, each cause once, by place.
+func Leaves(clusters []Cluster) []Leaf {
+	var out []Leaf
+	for _, c := range clusters {
+		out = append(out, c.Leaves...)
+	}
+	return sortLeaves(out)
+}
+
+func sortLeaves(leaves []Leaf) []Leaf {
+	slices.SortFunc(leaves, func(a, b Leaf) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(leaves)
 }
 
 // step is Kustomizations to follow, and how many lead to them.
 type step struct {
 	found []*Kustomization
 	depth int
+}
+
+// variables is the objects that a Kustomization's variables stand in; missing reports whether one of them stands in no file that was read.
+func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
+	for _, r := range k.SubstituteFrom {
+		if s := o.index.find(Ref{r.Kind, k.Namespace, r.Name}, k.Object); s != nil {
+			found = append(found, s)
+		} else {
+			missing = true
+		}
+	}
+	return found, missing
 }
 
 // read adds what an entry point applies to a cluster, or what its root holds, and gives the Kustomizations among it.
@@ -227,13 +317,29 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	if k != nil {
 		dir = k.Path
 	}
-	for _, d := range w.applied(l, dir, k) {
-		c.add(w.tree, d)
+	docs, rest := w.applied(l, dir, k), []*doc(nil)
+	for _, d := range docs { // variables may stand in what the entry point itself applies
+		if kind := scalar(at(d.node, "kind")); kind == "ConfigMap" || kind == "Secret" {
+			c.add(w.tree, d)
+		} else {
+			rest = append(rest, d)
+		}
 	}
-	if files := sortedKeys(l.edges); dir == c.Path {
-		c.Reads, c.edges = files, l.edges
+	if k != nil {
+		found, missing := c.variables(k)
+		*k.vars = *variablesOf(w.tree, k.Substitute, found, missing)
+	}
+	for _, d := range rest {
+		c.add(w.tree, d)
+		if d.text("kind") == "ResourceSet" && groupOf(d.node) == fluxOperator {
+			l.leaf(d.place, LeafResourceSet, wordResourceSet(d.text("metadata", "name")))
+		}
+	}
+	c.Leaves = append(c.Leaves, l.leaves...)
+	if dir == c.Path {
+		c.edges = l.edges
 	} else {
-		k.Reads, k.edges = files, l.edges
+		k.edges = l.edges
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
@@ -246,30 +352,54 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	return found
 }
 
-// applied is the documents of a directory as an entry point applies them.
+// applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
 func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
-	docs := l.entry(dir)
+	docs := slices.Clone(l.entry(dir))
 	if k == nil {
-		return slices.Clone(docs)
+		return docs
 	}
 	for _, component := range k.Components {
-		if !remote(component) {
-			docs = l.build(clean(path.Join(dir, component)), docs, Edge{Why: "spec.components"}, 0)
+		if n := (named{specComponents, component, k.Place}); !k.optional || w.tree.builds[l.find(dir, n)] != nil {
+			docs = l.component(dir, n, docs, 0)
 		}
 	}
-	docs = slices.Clone(docs)
 	for _, p := range k.Patches {
-		l.patch(docs, p, dir, "", "")
+		l.patch(docs, buildPatch{Patch: p}, dir)
 	}
 	if k.TargetNamespace != "" {
 		l.rename(docs, &build{namespace: k.TargetNamespace})
 	}
+	k.vars = &variables{}
 	for i, d := range docs {
 		with := *d
-		with.vars, with.by = k.Substitute, k
+		if with.by = k; !d.disabled() {
+			with.vars = k.vars
+		}
 		docs[i] = &with
 	}
 	return docs
+}
+
+// traced says what is not known of a Kustomization's path and source, and forgets what it reads then.
+func (w *walk) traced(k *Kustomization) {
+	unknown := func(at Place, field, value string) {
+		if name := unfilled(value); name != "" {
+			w.tree.problem(at, wordUnknown(field, value, name))
+			k.edges = nil
+		}
+	}
+	if !k.copied {
+		unknown(k.PathLine, "spec.path", k.Path)
+	}
+	unknown(k.SourceLine, "spec.sourceRef", k.SourceRef.Namespace+"/"+k.SourceRef.Name)
+	if s := k.Source; s != nil {
+		if _, rest, found := strings.Cut(s.URL, "://"); found { // who reads it says nothing
+			unknown(s.Place, "spec.url", rest[strings.LastIndexByte(rest, '@')+1:])
+		} else {
+			unknown(s.Place, "spec.url", s.URL)
+		}
+		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
+	}
 }
 
 // here reports whether a Kustomization reads this repository: its source is the root's own, has the URL of that, or is not known.
@@ -300,12 +430,25 @@ func (c *Cluster) rootSource(t *Tree) {
 
 // Files is every file of the tree that the cluster is known to read, sorted.
 func (c Cluster) Files() []string {
-	out := slices.Clone(c.Reads)
+	all := map[string]Edge{}
+	maps.Copy(all, c.edges)
 	for _, k := range c.Kustomizations {
-		out = append(out, k.Reads...)
+		maps.Copy(all, k.edges)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return sortedKeys(all)
+}
+
+// RootFiles is the files that the root itself is known to read, sorted.
+func (c Cluster) RootFiles() []string { return sortedKeys(c.edges) }
+
+// Files is the files of the tree that the Kustomization is known to read, sorted.
+func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
+
+// Follow fills in what a Kustomization that stands in no file would read, by its path.
+func (t *Tree) Follow(k *Kustomization) {
+	l := (&walk{tree: t, patches: map[patchKey]change{}}).newLoad()
+	l.entry(clean(k.Path))
+	k.edges = l.edges
 }
 
 // Reads is the files that a Flux Kustomization with a path would read, sorted, as far as they are known: of directories whose Kustomization

@@ -50,15 +50,18 @@ func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+":
 type Tree struct {
 	Problems []Problem // at most MaxProblems
 
-	fs     fs.FS
-	kept   int                 // documents
-	parsed int                 // bytes of documents and patches
-	docs   map[string][]*doc   // by file, in its order
-	builds map[string]*build   // what kustomization.yaml says, by directory
-	dirs   map[string]bool     // every directory that has a file in it or below
-	files  map[string]bool     // every file
-	yaml   map[string][]string // the YAML files directly in a directory, sorted
-	below  map[string][]string // the directories directly in a directory, sorted
+	fs      fs.FS
+	kept    int                 // documents
+	parsed  int                 // bytes of documents, as they are kept, and of patches
+	sorted  []string            // files, once they were asked for
+	skimmed int                 // bytes of documents
+	docs    map[string][]*doc   // by file, in its order
+	others  map[string]bool     // files with documents that are not among docs
+	builds  map[string]*build   // what kustomization.yaml says, by directory
+	dirs    map[string]bool     // every directory that has a file in it or below
+	files   map[string]bool     // every file
+	inside  map[string][]string // the files directly in a directory, sorted
+	below   map[string][]string // the directories directly in a directory, sorted
 }
 
 // Read reads the YAML files of a tree. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Hidden
@@ -66,8 +69,8 @@ type Tree struct {
 func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
 		fs:   tree,
-		docs: map[string][]*doc{}, builds: map[string]*build{}, dirs: map[string]bool{".": true}, files: map[string]bool{},
-		yaml: map[string][]string{}, below: map[string][]string{},
+		docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{}, dirs: map[string]bool{".": true}, files: map[string]bool{},
+		inside: map[string][]string{}, below: map[string][]string{},
 	}
 	entries, read, bytes := 0, 0, 0
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -85,7 +88,7 @@ func Read(tree fs.FS) (*Tree, error) {
 			return nil
 		}
 		t.add(name)
-		if !entry.Type().IsRegular() || !isYAML(name) {
+		if !entry.Type().IsRegular() || !isManifest(name) && !isBuild(name) {
 			return nil
 		}
 		if read >= MaxYAML || bytes >= MaxBytes {
@@ -111,9 +114,7 @@ func Read(tree fs.FS) (*Tree, error) {
 func (t *Tree) add(name string) {
 	t.files[name] = true
 	dir := path.Dir(name)
-	if isYAML(name) {
-		t.yaml[dir] = append(t.yaml[dir], name)
-	}
+	t.inside[dir] = append(t.inside[dir], name)
 	for dir != "." && !t.dirs[dir] {
 		t.dirs[dir] = true
 		above := path.Dir(dir)
@@ -129,9 +130,9 @@ func (t *Tree) problem(at Place, text string) {
 	}
 }
 
-func isYAML(name string) bool {
-	base := path.Base(name)
-	return strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml") || base == "Kustomization"
+// isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
+func isManifest(name string) bool {
+	return strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")
 }
 
 // isBuild reports whether kustomize takes a file for what a directory is built of.
