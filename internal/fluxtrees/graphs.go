@@ -19,7 +19,7 @@ var graphs embed.FS
 //
 //   - expect/graph has a line "cluster NAME PATH BRANCH" for each cluster ("-" for a branch that is not known; a fourth word "named" where
 //     the rules file must name it), "FILE <- ENTRY…" for who reads a file ("nobody" for no one; all files are listed), and
-//     "FILE ~> ENTRY KIND" for what else changes an entry. An entry is CLUSTER/NAMESPACE/NAME, or CLUSTER/root.
+//     "FILE ~> ENTRY KIND" for what else changes an entry; the kind is defines, patches, source, variables, chart or values. An entry is CLUSTER/NAMESPACE/NAME, or CLUSTER/root.
 //   - expect/release has lines "FILE: RELEASE…" for what the graph alone gives a file; "none" for a file that it says nothing of.
 //   - expect/check has a line "CHECK WORD…" for each finding of the consistency checks; the finding holds all words. No line, no finding.
 //
