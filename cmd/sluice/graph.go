@@ -129,7 +129,9 @@ type graphView struct {
 	// Unread is the files that no entry point is known to read, with a directory of which nothing is read as one, ending in a slash.
 	Unread      []graphUnread  `json:"unread"`
 	UnreadFiles int            `json:"unread_files"`
-	Problems    []graphProblem `json:"problems"`
+	// Leaves is where the graph ends, each cause once.
+	Leaves   []graphLeaf    `json:"leaves"`
+	Problems []graphProblem `json:"problems"`
 	// Paths is what --path asks for, a row for each file; nil: nothing is asked for.
 	Paths []graphPath `json:"paths"`
 }
@@ -160,6 +162,11 @@ type graphEntry struct {
 type graphUnread struct {
 	Path  string `json:"path"`
 	Files int    `json:"files"`
+}
+
+type graphLeaf struct {
+	graphProblem
+	Kind string `json:"kind"`
 }
 
 type graphProblem struct {
@@ -208,7 +215,7 @@ func optional(s string) *string {
 
 // view is what is shown of a tree.
 func (l graphLook) view(paths []string) (graphView, error) {
-	v := graphView{Clusters: []graphCluster{}, Files: len(l.files), Unread: []graphUnread{}, Problems: []graphProblem{}}
+	v := graphView{Clusters: []graphCluster{}, Files: len(l.files), Unread: []graphUnread{}, Leaves: []graphLeaf{}, Problems: []graphProblem{}}
 	read := map[string]bool{}
 	for i := range l.clusters {
 		c := &l.clusters[i]
@@ -228,6 +235,9 @@ func (l graphLook) view(paths []string) (graphView, error) {
 		v.Clusters = append(v.Clusters, row)
 	}
 	v.Unread, v.UnreadFiles = unread(l.files, read)
+	for _, leaf := range graph.Leaves(l.clusters) {
+		v.Leaves = append(v.Leaves, graphLeaf{graphProblem{leaf.File, leaf.Line, leaf.Text}, leaf.Kind})
+	}
 	for _, p := range l.problems {
 		v.Problems = append(v.Problems, graphProblem{p.File, p.Line, p.Text})
 	}

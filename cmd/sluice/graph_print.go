@@ -106,16 +106,27 @@ func (v graphView) sum(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  %s%s\n", shown(u.Path), counted(u.Files-1, " (2 files)", " (%d files)"))
 	}
-	if len(v.Problems) > 0 {
-		fmt.Fprint(w, "\nNot read or not followed:\n")
-	}
-	for _, p := range v.Problems {
-		place := ""
-		if p.File != "" {
-			place = fmt.Sprintf("%s:%d: ", shown(p.File), p.Line)
+	for i, leaf := range v.Leaves {
+		if i == 0 {
+			fmt.Fprint(w, "\nThe graph ends here:\n")
 		}
-		fmt.Fprintf(w, "  %s%s\n", place, shown(p.Message))
+		leaf.print(w)
 	}
+	for i, p := range v.Problems {
+		if i == 0 {
+			fmt.Fprint(w, "\nNot read:\n")
+		}
+		p.print(w)
+	}
+}
+
+// print shows what is wrong, and where.
+func (p graphProblem) print(w io.Writer) {
+	place := ""
+	if p.File != "" {
+		place = fmt.Sprintf("%s:%d: ", shown(p.File), p.Line)
+	}
+	fmt.Fprintf(w, "  %s%s\n", place, shown(p.Message))
 }
 
 // print shows who reads a file and what it changes.
