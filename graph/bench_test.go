@@ -2,10 +2,15 @@ package graph_test
 
 import (
 	"fmt"
+	"io/fs"
+	"maps"
+	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/sluicegate/sluice/graph"
 )
@@ -50,9 +55,20 @@ func fleet() fstest.MapFS {
 	return files(texts)
 }
 
+// BenchmarkCold is a tree that is read, and its clusters.
+func BenchmarkCold(b *testing.B) {
+	tree := newMemory(fleet())
+	for b.Loop() {
+		g, err := graph.Read(tree)
+		if err != nil || len(g.Clusters(nil)) != 25 || len(g.Problems) > 0 {
+			b.Fatal(err, g.Problems)
+		}
+	}
+	b.ReportMetric(float64(len(tree.MapFS)), "files")
+}
+
 func BenchmarkRead(b *testing.B) {
-	tree := fleet()
-	b.ReportMetric(float64(len(tree)), "files")
+	tree := newMemory(fleet())
 	for b.Loop() {
 		g, err := graph.Read(tree)
 		if err != nil || len(g.Problems) > 0 {
@@ -62,7 +78,7 @@ func BenchmarkRead(b *testing.B) {
 }
 
 func BenchmarkClusters(b *testing.B) {
-	tree := fleet()
+	tree := newMemory(fleet())
 	for b.Loop() {
 		b.StopTimer()
 		g, _ := graph.Read(tree)
@@ -75,7 +91,7 @@ func BenchmarkClusters(b *testing.B) {
 
 // BenchmarkHeld is the memory that a tree and its clusters hold.
 func BenchmarkHeld(b *testing.B) {
-	tree := fleet()
+	tree := newMemory(fleet())
 	for b.Loop() {
 		var before, after runtime.MemStats
 		runtime.GC()
@@ -89,3 +105,89 @@ func BenchmarkHeld(b *testing.B) {
 		runtime.KeepAlive(g)
 	}
 }
+
+// BenchmarkAgain is one file that changes: of one entry point, of a base that twenty share, of a cluster's definitions.
+func BenchmarkAgain(b *testing.B) {
+	for _, name := range []string{"deploy/c3/e4/f5.yaml", "base/b7/f1.yaml", "clusters/c9/apps.yaml", "deploy/c3/e4/new.yaml"} {
+		b.Run(name, func(b *testing.B) {
+			tree := newMemory(fleet())
+			g, err := graph.Read(tree)
+			if err != nil {
+				b.Fatal(err)
+			}
+			g.Clusters(nil)
+			tree.set(name, string(tree.text(name))+"# changed\n")
+			for b.Loop() {
+				next, err := g.Again(tree, []string{name})
+				if err != nil || len(next.Clusters(nil)) != 25 || len(next.Problems) > 0 {
+					b.Fatal(err, next.Problems)
+				}
+			}
+		})
+	}
+}
+
+// memory is a tree in memory that lists a directory without looking at all others.
+type memory struct {
+	fstest.MapFS
+	dirs map[string][]fs.DirEntry
+}
+
+func newMemory(files fstest.MapFS) *memory {
+	m := &memory{files, map[string][]fs.DirEntry{}}
+	seen := map[string]bool{".": true}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		dir := path.Dir(name)
+		m.dirs[dir] = append(m.dirs[dir], fs.FileInfoToDirEntry(info(path.Base(name))))
+		for ; !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			m.dirs[path.Dir(dir)] = append(m.dirs[path.Dir(dir)], fs.FileInfoToDirEntry(folder{info(path.Base(dir))}))
+		}
+	}
+	for _, list := range m.dirs {
+		slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	}
+	return m
+}
+
+func (m *memory) text(name string) []byte {
+	if f := m.MapFS[name]; f != nil {
+		return f.Data
+	}
+	return nil
+}
+
+func (m *memory) set(name, text string) {
+	m.MapFS = maps.Clone(m.MapFS)
+	m.MapFS[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
+}
+
+// ReadDir lists a directory.
+func (m *memory) ReadDir(name string) ([]fs.DirEntry, error) { return m.dirs[name], nil }
+
+// Lstat is what a name stands for.
+func (m *memory) Lstat(name string) (fs.FileInfo, error) {
+	if m.dirs[name] != nil {
+		return folder{info(path.Base(name))}, nil
+	}
+	if m.MapFS[name] == nil {
+		return nil, fs.ErrNotExist
+	}
+	return info(path.Base(name)), nil
+}
+
+// info is a file's.
+type info string
+
+func (i info) Name() string     { return string(i) }
+func (info) Size() int64        { return 0 }
+func (info) Mode() fs.FileMode  { return 0o644 }
+func (info) ModTime() time.Time { return time.Time{} }
+func (info) IsDir() bool        { return false }
+func (info) Sys() any           { return nil }
+
+// folder is a directory's.
+type folder struct{ info }
+
+func (folder) Mode() fs.FileMode { return fs.ModeDir | 0o755 }
+func (folder) IsDir() bool       { return true }

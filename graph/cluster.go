@@ -30,16 +30,18 @@ type Cluster struct {
 	// Leaves is where the graph ends, each cause once, by place.
 	Leaves []Leaf
 
-	edges   map[string]Edge // of the root itself, by file
+	edges   map[string]Edge
 	tree    *Tree
+	self    *Kustomization // the root's own, where the Flux Operator makes it
 	defines map[Place]bool // documents that define entry points, and sources that are used
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
-// syncs, what a Kustomization flux-system beside its source is for (`gotk-sync.yaml`), a directory below clusters/ that none of these reads, and
-// where there is nothing of that, the directories of Flux Kustomizations that no other one reads.
+// syncs, or the values of its chart, what a Kustomization flux-system beside its source is for (`gotk-sync.yaml`), each as it stands in its file and
+// as kustomization.yaml files patch it, a directory below clusters/ that none of these reads, and where there is nothing of that, the directories of Flux Kustomizations that no other one reads.
 func (t *Tree) Clusters(named []Root) []Cluster {
-	w := &walk{tree: t, patches: map[patchKey]change{}}
+	w := t.newWalk()
+	defer func() { t.results = w.results }()
 	if len(named) > 0 {
 		var out []Cluster
 		for _, r := range named {
@@ -50,7 +52,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 		}
 		return out
 	}
-	all := t.Objects()
+	all := t.leading()
 	var out []Cluster
 	follow := func(roots []Cluster) {
 		for _, c := range roots {
@@ -61,46 +63,13 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 			out = append(out, w.follow(c))
 		}
 	}
-	follow(t.bootstrapped(all))
+	follow(t.bootstrapped(w, all))
 	follow(t.directories(out))
 	if len(out) == 0 {
 		follow(t.tops(w, all))
 	}
 	name(out)
 	slices.SortStableFunc(out, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
-
-// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes.
-func (t *Tree) bootstrapped(all Objects) []Cluster {
-	var out []Cluster
-	add := func(c Cluster) {
-		same := func(o Cluster) bool { return o.Path == c.Path }
-		if len(out) <= MaxClusters && t.dirs[c.Path] && !slices.ContainsFunc(out, same) {
-			out = append(out, c)
-		}
-	}
-	for _, i := range all.Instances {
-		if i.URL == "" {
-			continue // it syncs nothing
-		}
-		branch := strings.TrimPrefix(i.Ref, "refs/heads/")
-		add(Cluster{Root: Root{Path: i.Path, Branch: branch}, URL: i.URL, Found: wordInstance, Place: i.Place})
-	}
-	for _, k := range all.Kustomizations {
-		sync := path.Base(k.File) == "gotk-sync.yaml"
-		if !sync && (k.Name != "flux-system" || k.Source == nil || k.Source.File != k.File) {
-			continue
-		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place}
-		if !sync {
-			c.Found = wordFlux
-		}
-		if k.Source != nil {
-			c.URL, c.Branch = k.Source.URL, k.Source.Follows()
-		}
-		add(c)
-	}
 	return out
 }
 
@@ -169,9 +138,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 		if strings.Contains(k.Path, "$") || k.Path == "." || len(k.Path) > len(k.File) && strings.HasPrefix(k.Path, k.File) {
 			continue
 		}
-		l := w.newLoad()
-		l.entry(k.Path)
-		for file := range l.edges {
+		for file := range w.result(k.Path, nil).edges {
 			if file != k.File || path.Dir(k.File) != k.Path {
 				read[file] = true
 			}
@@ -193,25 +160,28 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 func (w *walk) follow(c Cluster) Cluster {
 	c.tree = w.tree
 	self := w.read(&c, nil)
+	if c.self != nil {
+		c.Objects, c.Leaves = Objects{}, nil
+		self = w.read(&c, c.self)
+	}
 	for _, k := range c.Kustomizations {
-		if k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace) > 0 {
+		if c.self == nil && k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace) > 0 {
 			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break
 		}
 	}
+	c.rootSource(w.tree)
 	w.paths(&c, self)
 	c.link(0) // a source may be read after what names it
-	if c.URL == "" {
-		c.rootSource(w.tree)
-	}
+	c.rootSource(w.tree)
 	for _, k := range c.Kustomizations {
 		k.Here = c.here(k)
 		w.traced(k)
 	}
 	c.charts()
-	c.Leaves = c.ends()
 	c.defined()
+	c.Leaves = c.ends()
 	return c
 }
 
@@ -227,7 +197,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			queue = queue[1:]
 			for _, k := range from.found {
 				key := k.Namespace + "/" + k.Name + "\x00" + k.Path
-				if !k.Here || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
+				if !c.here(k) || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
 					continue
 				}
 				followed[key] = true
@@ -312,13 +282,18 @@ func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
 
 // read adds what an entry point applies to a cluster, or what its root holds, and gives the Kustomizations among it.
 func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
-	l, from := w.newLoad(), len(c.Kustomizations)
-	dir := c.Path
+	from, dir := len(c.Kustomizations), c.Path
 	if k != nil {
 		dir = k.Path
+		k.vars = &variables{}
 	}
-	docs, rest := w.applied(l, dir, k), []*doc(nil)
-	for _, d := range docs { // variables may stand in what the entry point itself applies
+	r := w.result(dir, k)
+	var rest []*doc
+	for _, d := range r.docs {
+		if k != nil {
+			d = d.appliedBy(k)
+		}
+		// variables may stand in what the entry point itself applies
 		if kind := scalar(at(d.node, "kind")); kind == "ConfigMap" || kind == "Secret" {
 			c.add(w.tree, d)
 		} else {
@@ -332,14 +307,14 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	for _, d := range rest {
 		c.add(w.tree, d)
 		if d.text("kind") == "ResourceSet" && groupOf(d.node) == fluxOperator {
-			l.leaf(d.place, LeafResourceSet, wordResourceSet(d.text("metadata", "name")))
+			c.Leaves = append(c.Leaves, Leaf{d.place, LeafResourceSet, wordResourceSet(d.text("metadata", "name"))})
 		}
 	}
-	c.Leaves = append(c.Leaves, l.leaves...)
+	c.Leaves = append(c.Leaves, r.leaves...)
 	if dir == c.Path {
-		c.edges = l.edges
+		c.edges = maps.Clone(r.edges) // charts are added
 	} else {
-		k.edges = l.edges
+		k.edges = maps.Clone(r.edges)
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
@@ -352,32 +327,13 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	return found
 }
 
-// applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
-func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
-	docs := slices.Clone(l.entry(dir))
-	if k == nil {
-		return docs
+// appliedBy is a document of an entry point.
+func (d *doc) appliedBy(k *Kustomization) *doc {
+	with := *d
+	if with.by = k; !d.disabled() {
+		with.vars = k.vars
 	}
-	for _, component := range k.Components {
-		if n := (named{specComponents, component, k.Place}); !k.optional || w.tree.builds[l.find(dir, n)] != nil {
-			docs = l.component(dir, n, docs, 0)
-		}
-	}
-	for _, p := range k.Patches {
-		l.patch(docs, buildPatch{Patch: p}, dir)
-	}
-	if k.TargetNamespace != "" {
-		l.rename(docs, &build{namespace: k.TargetNamespace})
-	}
-	k.vars = &variables{}
-	for i, d := range docs {
-		with := *d
-		if with.by = k; !d.disabled() {
-			with.vars = k.vars
-		}
-		docs[i] = &with
-	}
-	return docs
+	return &with
 }
 
 // traced says what is not known of a Kustomization's path and source, and forgets what it reads then.
@@ -391,7 +347,7 @@ func (w *walk) traced(k *Kustomization) {
 	if !k.copied {
 		unknown(k.PathLine, "spec.path", k.Path)
 	}
-	unknown(k.SourceLine, "spec.sourceRef", k.SourceRef.Namespace+"/"+k.SourceRef.Name)
+	unknown(k.SourceLine, "spec.sourceRef", strings.TrimPrefix(k.SourceRef.Namespace+"/"+k.SourceRef.Name, "/"))
 	if s := k.Source; s != nil {
 		if _, rest, found := strings.Cut(s.URL, "://"); found { // who reads it says nothing
 			unknown(s.Place, "spec.url", rest[strings.LastIndexByte(rest, '@')+1:])
@@ -418,7 +374,7 @@ func (c *Cluster) here(k *Kustomization) bool {
 // rootSource finds the URL of a root that nothing names: the source of its first Kustomization whose path stands in the tree.
 func (c *Cluster) rootSource(t *Tree) {
 	for _, k := range c.Kustomizations {
-		if k.Source != nil && k.Source.Kind == "GitRepository" && t.dirs[k.Path] {
+		if c.URL == "" && k.Source != nil && k.Source.Kind == "GitRepository" && t.dirs[k.Path] {
 			c.URL = k.Source.URL
 			if c.Branch == "" && k.SourceRef.Name == "flux-system" {
 				c.Branch = k.Source.Follows()
@@ -446,7 +402,7 @@ func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
 
 // Follow fills in what a Kustomization that stands in no file would read, by its path.
 func (t *Tree) Follow(k *Kustomization) {
-	l := (&walk{tree: t, patches: map[patchKey]change{}}).newLoad()
+	l := t.newWalk().newLoad()
 	l.entry(clean(k.Path))
 	k.edges = l.edges
 }
@@ -454,7 +410,7 @@ func (t *Tree) Follow(k *Kustomization) {
 // Reads is the files that a Flux Kustomization with a path would read, sorted, as far as they are known: of directories whose Kustomization
 // stands in no file.
 func (t *Tree) Reads(dirs ...string) []string {
-	w := &walk{tree: t, patches: map[patchKey]change{}}
+	w := t.newWalk()
 	var out []string
 	for _, dir := range dirs {
 		l := w.newLoad()

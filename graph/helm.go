@@ -60,11 +60,11 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 	case group == fluxHelm && object.Kind == "HelmRelease":
 		out.uses = t.chart(d, "spec", "chart", "spec")
 		if r := ref(d, at(d.node, "spec", "chartRef")); r.Name != "" {
-			out.uses = append(out.uses, use{ref: r, role: wordChart})
+			out.uses = append(out.uses, use{ref: r, role: roleChart})
 		}
 		for _, n := range t.list(d, "spec", "valuesFrom") {
 			r := ref(d, n)
-			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: wordValues})
+			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
 		}
 	case group == fluxSource && object.Kind == "HelmChart":
 		out.uses = t.chart(d, "spec")
@@ -82,7 +82,7 @@ func (t *Tree) chart(d *doc, keys ...string) []use {
 	if r.Name == "" {
 		return nil
 	}
-	u := use{ref: r, role: wordChart, chart: d.text(of("chart")...), files: t.texts(d, of("valuesFiles")...)}
+	u := use{ref: r, role: roleChart, chart: d.text(of("chart")...), files: t.texts(d, of("valuesFiles")...)}
 	if file := d.text(of("valuesFile")...); file != "" {
 		u.files = append(u.files, file)
 	}
@@ -222,12 +222,13 @@ func prune(n *yaml.Node) bool {
 	switch scalar(at(n, "kind")) {
 	case "HelmRelease":
 		spec := at(n, "spec")
-		instance := at(spec, "values", "instance", "sync")
+		instance := at(spec, "values", "instance")
 		keep(n, "apiVersion", "kind", "metadata", "spec")
 		keep(spec, "chartRef", "chart", "valuesFrom")
-		if instance != nil {
-			values, in := mapping(instance.Line, "instance"), mapping(instance.Line, "sync")
-			in.Content, values.Content = append(in.Content, instance), append(values.Content, in)
+		if at(instance, "sync") != nil {
+			keep(instance, "sync", "kustomize")
+			values := mapping(instance.Line, "instance")
+			values.Content = append(values.Content, instance)
 			spec.Content = append(spec.Content, mapping(instance.Line, "values").Content[0], values)
 		}
 	case "ConfigMap", "Secret":
@@ -236,6 +237,9 @@ func prune(n *yaml.Node) bool {
 			*sops = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: sops.Line}
 		}
 		for _, section := range []string{"data", "stringData"} {
+			if data := at(n, section); data != nil && len(data.Content) > 2*MaxKeys {
+				n.Content = append(n.Content, mapping(n.Line, keyUnread, "").Content...)
+			}
 			shortValues(at(n, section))
 		}
 	default:
@@ -250,11 +254,22 @@ func shortValues(n *yaml.Node) {
 	if n == nil || n.Kind != yaml.MappingNode {
 		return
 	}
-	for i := 1; i < len(n.Content); i += 2 {
-		if value := n.Content[i]; value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
-			n.Content[i] = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Line: value.Line}
-		}
+	if len(n.Content) > 2*MaxKeys {
+		n.Content = nil
+		return
 	}
+	var content []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if variableName.FindString(key.Value) != key.Value {
+			continue // no variable is called so
+		}
+		if value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
+			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Line: value.Line}
+		}
+		content = append(content, key, value)
+	}
+	n.Content = content
 }
 
 // keep takes every other key out of a section.
@@ -304,19 +319,19 @@ func blank(text []byte) bool {
 }
 
 var (
-	// config finds what a ConfigMap or Secret begins its kind with, other the kinds of what must be read whole.
-	config = regexp.MustCompile(`(?m)^kind:[ \t]+["']?(?:ConfigMap|Secret)["']?[ \t\r]*(?:#.*)?$`)
-	other  = regexp.MustCompile(`(?m)^[^ \t#]*kind["']?[ \t]*:[ \t]*["']?(?:[^CS"' \t]|C[^o]|S[^e])`)
+	// plainKind finds what a ConfigMap or Secret begins its kind with, other the kinds of what must be read whole.
+	plainKind = regexp.MustCompile(`(?m)^kind:[ \t]+["']?(?:ConfigMap|Secret)["']?[ \t\r]*(?:#.*)?$`)
+	other     = regexp.MustCompile(`(?m)^[^ \t#]*kind["']?[ \t]*:[ \t]*["']?(?:[^CS"' \t]|C[^o]|S[^e])`)
 	// heads is the lines at which the sections of a ConfigMap begin that are kept of a large one.
 	heads = regexp.MustCompile(`^(?:apiVersion|kind|metadata|sops)[ \t]*:`)
 )
 
 // isConfig reports whether a document is written as a ConfigMap or Secret, and as nothing else.
-func isConfig(text []byte) bool { return config.Match(text) && !other.Match(text) }
+func isPlain(text []byte) bool { return plainKind.Match(text) && !other.Match(text) }
 
 // shorten empties the lines of a large ConfigMap or Secret that hold its data: only its name counts.
 func shorten(text []byte) []byte {
-	if len(text) <= MaxConfig || !isConfig(text) {
+	if len(text) <= MaxConfig || !isPlain(text) {
 		return text
 	}
 	var out bytes.Buffer

@@ -1,10 +1,9 @@
 package graph
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"hash"
-	"io"
 	"slices"
 	"strings"
 
@@ -15,10 +14,11 @@ import (
 // other one applies in its turn is changed by it only as far as it has an influence of its own, so a change two levels up is found by
 // [Entry.Digest] and [Entry.Way].
 type Influence struct {
-	Edge       // of By; Why says how, for people
-	By   Entry // applies the file; it may be Of, where the file is no content
-	Of   Entry // is changed by it
-	At   Place // of the object, or of the patch, in the file
+	Edge        // of By; Why is how: defines, patches, source, variables, chart source or values
+	By   Entry  // applies the file; it may be Of, where the file is no content
+	Of   Entry  // is changed by it
+	At   Place  // of the object, or of the patch, in the file
+	Text string // how, with the objects' names, for people
 }
 
 // entry is the entry point of a Kustomization of the cluster; nil and the root's own are the root.
@@ -50,7 +50,7 @@ type influences struct {
 func (c *Cluster) Influences() []Influence {
 	x := &influences{c: c, first: map[dependency][2]int{}, more: map[dependency]int{}}
 	for _, k := range c.Kustomizations {
-		if k.Here {
+		if k.Here && k.Path != c.Path {
 			x.kustomization(k)
 		}
 	}
@@ -59,22 +59,22 @@ func (c *Cluster) Influences() []Influence {
 	}
 	for d, n := range x.more {
 		for i := x.first[d][0]; i < x.first[d][1]; i++ {
-			x.out[i].Why += wordMore(n)
+			x.out[i].Text += wordMore(n)
 		}
 	}
 	return x.out
 }
 
 // add adds the influence of a file.
-func (x *influences) add(by, of Entry, at Place, why string) {
+func (x *influences) add(by, of Entry, at Place, why, text string) {
 	edge := Edge{File: at.File, By: by.edges()[at.File].By, Why: why}
-	x.out = append(x.out, Influence{edge, by, of, at})
+	x.out = append(x.out, Influence{edge, by, of, at, text})
 }
 
 // patches adds the patches of an object: a Flux Kustomization's stand where it is defined, and are applied by what applies that.
 func (x *influences) patches(o Object, of Entry) {
 	for _, p := range o.patched {
-		x.add(x.c.patcher(o, p), of, p, wordPatches(o))
+		x.add(x.c.patcher(o, p), of, p, rolePatches, wordPatches(o))
 	}
 }
 
@@ -89,16 +89,16 @@ func (c *Cluster) patcher(o Object, p Place) Entry {
 
 func (x *influences) kustomization(k *Kustomization) {
 	of := x.c.entry(k)
-	x.add(x.c.entry(k.Entry), of, k.Place, wordDefines(k.Object))
+	x.add(x.c.entry(k.Entry), of, k.Place, roleDefines, wordDefines(k.Object))
 	x.patches(k.Object, of)
 	x.filled(k.Object, of, k.names)
 	if k.from != nil {
-		x.source(k.from, of, wordUses(wordSource, k.from.Object, k.Object), wordSource)
+		x.source(k.from, of, roleSource, k.Object)
 		x.uses(k.from, of, k.Object, 0)
 	}
 	found, _ := x.c.variables(k)
 	for _, s := range found {
-		x.config(s, of, wordUses(wordVariables, s.Object, k.Object), wordVariables)
+		x.config(s, of, roleVariables, k.Object)
 	}
 }
 
@@ -109,12 +109,12 @@ func (x *influences) filled(o Object, of Entry, names []string) {
 		return
 	}
 	if slices.ContainsFunc(names, func(name string) bool { _, has := parent.Substitute[name]; return has }) {
-		x.add(x.c.entry(parent.Entry), of, parent.Place, wordVariablesOf(o))
+		x.add(x.c.entry(parent.Entry), of, parent.Place, roleVariables, wordVariablesOf(o))
 	}
 	found, _ := x.c.variables(parent)
 	for _, s := range found {
 		if slices.ContainsFunc(names, func(name string) bool { return s.has(x.c.tree, name) }) {
-			x.config(s, of, wordUses(wordVariables, s.Object, o), wordVariables)
+			x.config(s, of, roleVariables, o)
 		}
 	}
 }
@@ -129,11 +129,11 @@ func (x *influences) uses(from *thing, of Entry, user Object, depth int) {
 		switch {
 		case s == nil || depth >= MaxUses:
 		case isSource(s.Kind):
-			x.source(s, of, wordUses(u.role, s.Object, user), u.role)
+			x.source(s, of, u.role, user)
 			x.chart(s, u, of, user)
 			x.uses(s, of, user, depth+1)
 		default:
-			x.config(s, of, wordUses(u.role, s.Object, user), u.role)
+			x.config(s, of, u.role, user)
 		}
 	}
 }
@@ -149,12 +149,12 @@ func (x *influences) once(d dependency) bool {
 }
 
 // source adds the definition and the patches of a source.
-func (x *influences) source(s *thing, of Entry, why, role string) {
+func (x *influences) source(s *thing, of Entry, role string, user Object) {
 	d := dependency{s, of.Kustomization, role, ""}
 	if !x.once(d) {
 		return
 	}
-	x.add(x.c.entry(s.Entry), of, s.Place, why)
+	x.add(x.c.entry(s.Entry), of, s.Place, role, wordUses(role, s.Object, user))
 	first := len(x.out)
 	x.patches(s.Object, of)
 	x.filled(s.Object, of, s.names)
@@ -162,14 +162,14 @@ func (x *influences) source(s *thing, of Entry, why, role string) {
 }
 
 // config adds a ConfigMap or Secret that another entry point applies, and the files that it is made of.
-func (x *influences) config(s *thing, of Entry, why, role string) {
+func (x *influences) config(s *thing, of Entry, role string, user Object) {
 	by := x.c.entry(s.Entry)
 	if d := (dependency{s, of.Kustomization, role, ""}); by != of && x.once(d) {
 		first := len(x.out)
-		x.add(by, of, s.Place, why)
+		x.add(by, of, s.Place, role, wordUses(role, s.Object, user))
 		if s.made != nil {
 			for _, file := range s.made.files {
-				x.add(by, of, Place{file, 1}, why)
+				x.add(by, of, Place{file, 1}, role, wordUses(role, s.Object, user))
 			}
 		}
 		x.first[d] = [2]int{first, len(x.out)}
@@ -189,7 +189,7 @@ func (x *influences) chart(s *thing, u use, of Entry, user Object) {
 		return
 	}
 	for _, file := range x.c.tree.within(dirs, u.files) {
-		x.add(by, of, Place{file, 1}, wordUses(wordChart, s.Object, user))
+		x.add(by, of, Place{file, 1}, roleChart, wordUses(roleChart, s.Object, user))
 	}
 }
 
@@ -248,7 +248,7 @@ func (c *Cluster) chartsOf(from, release *thing, seen map[dependency]bool, depth
 		seen[d] = true
 		for _, file := range c.tree.within(dirs, u.files) {
 			if _, known := e.edges()[file]; !known {
-				e.edges()[file] = Edge{file, release.File, wordChart + " " + shown(s.Object)}
+				e.edges()[file] = Edge{file, release.File, roleChart + " " + shown(s.Object)}
 			}
 		}
 	}
@@ -358,30 +358,30 @@ func (c *Cluster) way(files map[string]bool, o Object) {
 // Digest is a hash of an entry point's definition, with patches and variables, and of its source's: it is the same in two trees where
 // these say the same, wherever and however they are written.
 func (e Entry) Digest() string {
-	h := sha256.New()
+	h := &bytes.Buffer{}
 	text(h, e.Path(), e.Branch())
 	if k := e.Kustomization; k == nil {
 		text(h, e.Cluster.URL)
 	} else if text(h, k.digest); k.from != nil {
 		text(h, k.from.digest)
 	}
-	return hex.EncodeToString(h.Sum(nil))
+	return hashOf(h)
 }
 
 // digest is a hash of what a document says, with variables.
 func digest(d *doc) string {
-	h := sha256.New()
+	h := &bytes.Buffer{}
 	for i := 0; i+1 < len(d.node.Content); i += 2 {
 		if key := d.node.Content[i].Value; key == "kind" || key == "metadata" || key == "spec" {
 			text(h, key)
 			hashed(h, d.node.Content[i+1], d.vars)
 		}
 	}
-	return string(h.Sum(nil))
+	return hashOf(h)
 }
 
-// hashed hashes a node. An alias is its name: what it stands for is hashed where it stands.
-func hashed(h hash.Hash, n *yaml.Node, vars *variables) {
+// hashed adds what a node says. An alias is its name: what it stands for is added where it stands.
+func hashed(h *bytes.Buffer, n *yaml.Node, vars *variables) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		keys := map[string]*yaml.Node{}
@@ -405,11 +405,16 @@ func hashed(h hash.Hash, n *yaml.Node, vars *variables) {
 	}
 }
 
-// text hashes texts, each with its end.
-func text(h hash.Hash, texts ...string) {
+// text adds texts, each with its end.
+func text(h *bytes.Buffer, texts ...string) {
 	for _, s := range texts {
-		_, _ = io.WriteString(h, s+"\x00")
+		h.WriteString(s + "\x00")
 	}
+}
+
+func hashOf(b *bytes.Buffer) string {
+	sum := sha256.Sum256(b.Bytes())
+	return hex.EncodeToString(sum[:])
 }
 
 // names is the names of the variables in what a document says.

@@ -54,7 +54,7 @@ type buildPatch struct {
 
 func (t *Tree) readBuild(d *doc) *build {
 	b := &build{
-		place: d.place, component: d.text("kind") == "Component",
+		place: d.place, component: d.text("kind") == "Component", generated: t.generated(d),
 		resources: slices.Concat(t.names(d, "resources"), t.names(d, "bases")), components: t.names(d, "components"),
 		files:     slices.Concat(t.names(d, "crds"), t.names(d, "configurations"), d.name("openapi", "openapi", "path")),
 		namespace: d.text("namespace"), prefix: d.text("namePrefix"), suffix: d.text("nameSuffix"),

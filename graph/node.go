@@ -25,11 +25,62 @@ type doc struct {
 	made    *generator // that makes it; nil: it stands in the file itself
 }
 
-// wanted finds the documents that say something here: the others are not parsed.
-var wanted = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSet(?:InputProvider)?|ArtifactGenerator|Helm(?:Release|Chart|Repository)|Bucket|ConfigMap|Secret|List)\b|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
+// wantedKinds is the kinds of the documents that say something here: the others are not parsed.
+var wantedKinds = map[string]bool{
+	"Kustomization": true, "Component": true, "GitRepository": true, "OCIRepository": true, "HelmRepository": true, "HelmChart": true, "Bucket": true,
+	"HelmRelease": true, "FluxInstance": true, "ResourceSet": true, "ResourceSetInputProvider": true, "ArtifactGenerator": true, "CronJob": true,
+	"ConfigMap": true, "Secret": true, "List": true,
+}
 
-// configured finds the configuration of a plugin of kustomize.
-var configured = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])apiVersion["']?\s*:\s*["']?builtin\b`)
+// values finds what may be the values of the chart of a FluxInstance.
+var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
+
+// wants reports whether a document may say something here, however YAML has it written.
+func wants(text []byte) bool {
+	is := func(word string) bool { return wantedKinds[word] }
+	builtin := func(word string) bool { return word == "builtin" }
+	return field(text, "kind", is) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
+}
+
+// field reports whether a key stands anywhere in a text with a value that begins with a word of a kind.
+func field(text []byte, key string, is func(word string) bool) bool {
+	const space = " \t\r\n\f"
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte(key))
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, rest := at, text[at+len(key):]
+		at += len(key)
+		if before > 0 && !bytes.ContainsAny(text[before-1:before], "\n{, \t\r\f\"'-") && text[before-1] != 0xBF { // which a byte order mark ends with
+			continue
+		}
+		rest, colon := bytes.CutPrefix(bytes.TrimLeft(bytes.TrimLeft(rest, `"'`), space), []byte(":"))
+		if !colon {
+			continue
+		}
+		rest = bytes.TrimLeft(rest, space)
+		for range 4 { // tags and anchors
+			if len(rest) == 0 || rest[0] != '!' && rest[0] != '&' {
+				break
+			}
+			end := bytes.IndexAny(rest[:min(len(rest), MaxAlias)], space)
+			if end < 0 {
+				return len(rest) > MaxAlias // it may say anything
+			}
+			rest = bytes.TrimLeft(rest[end:], space)
+		}
+		rest = bytes.TrimLeft(rest, `"'`)
+		rest = rest[:min(len(rest), MaxAlias)]
+		if end := bytes.IndexFunc(rest, func(r rune) bool { return r > 'z' || r < 'A' || r > 'Z' && r < 'a' }); end >= 0 {
+			rest = rest[:end]
+		}
+		if is(string(rest)) {
+			return true
+		}
+	}
+}
 
 // parse takes a file apart and keeps what it has to say.
 func (t *Tree) parse(name string, data []byte) {
@@ -37,7 +88,7 @@ func (t *Tree) parse(name string, data []byte) {
 	for _, text := range documents(data) {
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
-		if !isBuild(name) && !wanted.Match(text) && !configured.Match(text) {
+		if !isBuild(name) && !wants(text) {
 			t.others[name] = t.others[name] || !blank(text)
 			continue
 		}
@@ -64,7 +115,7 @@ func (t *Tree) parse(name string, data []byte) {
 			return
 		}
 		switch {
-		case err != nil && isConfig(text): // a chart's template
+		case err != nil && isPlain(text): // a chart's template
 		case err != nil:
 			t.problem(at, wordNoYAML(err))
 		case node != nil && wide(node):

@@ -114,6 +114,10 @@ type Target struct{ Group, Version, Kind, Namespace, Name, LabelSelector, Annota
 type Instance struct {
 	Object
 	SourceKind, URL, Ref, Path string // of spec.sync
+
+	values  bool   // it is the values of the chart
+	sync    string // the name of what it syncs
+	patches []Patch
 }
 
 // CronJob is a CronJob of Kubernetes.
@@ -166,11 +170,11 @@ func (o *Objects) add(t *Tree, d *doc) {
 		o.Sources = append(o.Sources, source(d, object))
 		o.thing(t, d, object, o.Sources[len(o.Sources)-1])
 	case group == fluxOperator && object.Kind == "FluxInstance":
-		o.Instances = append(o.Instances, instance(d, object, "spec", "sync"))
+		o.Instances = append(o.Instances, t.instance(d, object, "spec"))
 	case at(d.node, "spec", "values", "instance", "sync", "path") != nil:
-		o.Instances = append(o.Instances, instance(d, object, "spec", "values", "instance", "sync"))
+		o.Instances = append(o.Instances, t.instance(d, object, "spec", "values", "instance"))
 	case object.Kind == "" && at(d.node, "instance", "sync", "path") != nil:
-		o.Instances = append(o.Instances, instance(d, object, "instance", "sync"))
+		o.Instances = append(o.Instances, t.instance(d, object, "instance"))
 	case group == fluxOperator && object.Kind == "ResourceSetInputProvider":
 		o.Inputs = append(o.Inputs, t.inputs(d, object))
 	case group == fluxArtifacts && object.Kind == "ArtifactGenerator":
@@ -255,9 +259,17 @@ func source(d *doc, object Object) *Source {
 	return s
 }
 
-func instance(d *doc, object Object, sync ...string) *Instance {
-	of := func(key string) string { return d.text(append(slices.Clone(sync), key)...) }
-	return &Instance{Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: clean(of("path"))}
+// instance reads what the keys lead to: a FluxInstance, or values of its chart.
+func (t *Tree) instance(d *doc, object Object, keys ...string) *Instance {
+	of := func(key string) string { return d.text(append(slices.Clone(keys), "sync", key)...) }
+	i := &Instance{
+		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: clean(of("path")),
+		values: object.Kind != "FluxInstance", sync: cmp.Or(of("name"), "flux-system"),
+	}
+	for _, n := range t.list(d, append(slices.Clone(keys), "kustomize", "patches")...) {
+		i.patches = append(i.patches, d.patch(n))
+	}
+	return i
 }
 
 func (t *Tree) cronJob(d *doc, object Object) *CronJob {
@@ -286,7 +298,7 @@ func (t *Tree) inputs(d *doc, object Object) *InputProvider {
 func (o *Objects) copies(t *Tree, d *doc, object Object) {
 	var sources []use
 	for _, n := range t.list(d, "spec", "sources") {
-		sources = append(sources, use{ref: ref(d, n), role: wordSource})
+		sources = append(sources, use{ref: ref(d, n), role: roleSource})
 	}
 	if o.artifacts == nil {
 		o.artifacts = map[Ref][]copied{}

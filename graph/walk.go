@@ -12,15 +12,22 @@ import (
 // walk follows what the clusters of a tree read, within bounds that hold for all of them together.
 type walk struct {
 	tree    *Tree
-	work    int // documents loaded and compared with patches
-	patched int // bytes copied
+	work    int  // documents loaded and compared with patches
+	patched int  // bytes copied
+	parsed  int  // bytes parsed, with those of the tree
+	over    bool // one of these is beyond its bound
 	patches map[patchKey]change
+	results map[string]*result
 }
 
-// patchKey is where a patch's text comes from: it is parsed once.
+func (t *Tree) newWalk() *walk {
+	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}}
+}
+
+// patchKey is what a patch says, or where that stands: it is parsed once.
 type patchKey struct {
-	place Place
-	file  string
+	Patch
+	file string
 }
 
 // spent takes something from what all clusters may cost, and reports whether nothing is left.
@@ -29,22 +36,25 @@ func (w *walk) spent(documents, bytes int) bool {
 	if w.work <= MaxWork && w.patched <= MaxPatched {
 		return false
 	}
+	w.over = true
 	w.tree.problem(Place{}, wordMuchWork())
 	return true
 }
 
 // load is what one entry point reads: documents, and the files that they and what patches them stand in.
 type load struct {
-	walk   *walk
-	edges  map[string]Edge   // by file
-	units  map[string][]*doc // what directories with a kustomization.yaml make, by their names
-	open   map[string]bool   // the directories on the way to the one that is being read
-	twice  bool              // a document was given more than once
-	leaves []Leaf
+	result
+	walk  *walk
+	units map[string][]*doc // what directories with a kustomization.yaml make, by their names
+	open  map[string]bool   // the directories on the way to the one that is being read
+	twice bool              // a document was given more than once
 }
 
 func (w *walk) newLoad() *load {
-	return &load{walk: w, edges: map[string]Edge{}, units: map[string][]*doc{}, open: map[string]bool{}}
+	return &load{
+		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}},
+		walk:   w, units: map[string][]*doc{}, open: map[string]bool{},
+	}
 }
 
 // edge keeps why a file is read: the first reason, and whether it was the first.
@@ -56,7 +66,13 @@ func (l *load) edge(file, by, why string) bool {
 	return true
 }
 
-func (l *load) problem(at Place, text string) { l.walk.tree.problem(at, text) }
+// problem keeps what is wrong with what is read.
+func (l *load) problem(at Place, text string) {
+	if len(l.problems) < MaxProblems {
+		l.problems = append(l.problems, Problem{at, text})
+	}
+	l.walk.tree.problem(at, text)
+}
 
 // leaf keeps where the graph ends, once for each cause.
 func (l *load) leaf(at Place, kind, text string) {
@@ -69,6 +85,7 @@ func (l *load) leaf(at Place, kind, text string) {
 // one is built as a unit.
 func (l *load) entry(dir string) []*doc {
 	t := l.walk.tree
+	l.look(dir)
 	if t.builds[dir] != nil {
 		return l.unit(named{}, dir, 0)
 	}
@@ -186,6 +203,7 @@ func (l *load) resource(dir string, n named, depth int) []*doc {
 	case t.files[p]:
 		return l.file(p, n.place.File, n.field)
 	case t.builds[p] != nil:
+		l.look(p)
 		return l.unit(n, p, depth+1)
 	}
 	l.missing(n, p)
@@ -199,6 +217,7 @@ const specComponents = "spec.components"
 func (l *load) component(dir string, n named, docs []*doc, depth int) []*doc {
 	p := l.find(dir, n)
 	b := l.walk.tree.builds[p]
+	l.look(p)
 	if b == nil {
 		l.missing(n, p)
 		return docs
@@ -219,6 +238,7 @@ func (l *load) find(dir string, n named) string {
 
 // missing says that there is nothing of a name in the tree.
 func (l *load) missing(n named, p string) {
+	l.look(p)
 	switch {
 	case remote(n.text):
 		l.leaf(n.place, LeafRemote, wordRemote(n.field, n.text))
@@ -236,6 +256,7 @@ func (l *load) plain(dir string, n named) bool {
 		return false
 	}
 	if !l.walk.tree.files[p] {
+		l.look(p)
 		l.missing(n, "")
 		return false
 	}
@@ -247,7 +268,8 @@ func (l *load) plain(dir string, n named) bool {
 func (l *load) chart(dir string, c chart) {
 	found := false
 	for _, d := range c.dirs {
-		if p := l.find(dir, named{text: d}); p != "." && l.walk.tree.dirs[p] {
+		p := l.find(dir, named{text: d})
+		if l.looked[p] = true; p != "." && l.walk.tree.dirs[p] {
 			found = true
 			l.whole(p, c.place.File, c.field)
 		}
@@ -306,7 +328,7 @@ func (l *load) config(dir string, c plugin, depth int) []buildPatch {
 
 // patch applies a patch to documents, in place. Its text may stand in a file.
 func (l *load) patch(docs []*doc, p buildPatch, dir string) {
-	key := patchKey{p.Place, ""}
+	key := patchKey{p.Patch, ""}
 	if p.file.text != "" {
 		if !l.plain(dir, p.file) {
 			return
@@ -319,6 +341,7 @@ func (l *load) patch(docs []*doc, p buildPatch, dir string) {
 		c = l.parsePatch(p)
 		l.walk.patches[key] = c
 	}
+	l.patches[key] = c
 	for i, d := range docs {
 		if l.walk.spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
 			return
@@ -336,8 +359,8 @@ func (l *load) parsePatch(p buildPatch) change {
 	if p.file.text != "" {
 		text, err = readFile(t.fs, p.File)
 	}
-	if t.parsed += len(text); err == nil && t.parsed > MaxParsed {
-		err = errors.New(wordMuchParsed())
+	if l.walk.parsed += len(text); err == nil && l.walk.parsed > MaxParsed {
+		err, l.walk.over = errors.New(wordMuchParsed()), true
 	}
 	var c change
 	if err == nil {
@@ -345,7 +368,7 @@ func (l *load) parsePatch(p buildPatch) change {
 	}
 	if err != nil {
 		l.problem(p.Place, wordPatch(strings.TrimPrefix(err.Error(), "yaml: ")))
-		return change{}
+		return change{size: len(text)}
 	}
 	return c
 }

@@ -10,31 +10,34 @@ import (
 
 // How a cluster was found.
 const (
-	wordNamed    = "named by the file"
-	wordInstance = "spec.sync of the FluxInstance"
-	wordSync     = "gotk-sync"
-	wordFlux     = "Kustomization flux-system"
-	wordTop      = "a Flux Kustomization that no other one reads"
+	wordNamed     = "named by the file"
+	wordInstance  = "spec.sync of the FluxInstance"
+	wordChartSync = "values of the chart flux-instance"
+	wordSync      = "gotk-sync"
+	wordFlux      = "Kustomization flux-system"
+	wordTop       = "a Flux Kustomization that no other one reads"
 )
 
 // How an object depends on another one.
 const (
-	wordChart     = "chart source"
-	wordValues    = "values"
-	wordSource    = "source"
-	wordVariables = "variables"
+	roleDefines   = "defines"
+	rolePatches   = "patches"
+	roleChart     = "chart source"
+	roleValues    = "values"
+	roleSource    = "source"
+	roleVariables = "variables"
 )
 
-func wordDefines(o Object) string { return "defines " + shown(o) }
+func wordDefines(o Object) string { return roleDefines + " " + shown(o) }
 
-func wordPatches(o Object) string { return "patches " + shown(o) }
+func wordPatches(o Object) string { return rolePatches + " " + shown(o) }
 
 // wordUses is what an object is to another one.
 func wordUses(role string, what, of Object) string {
 	return role + " " + shown(what) + " of " + shown(of)
 }
 
-func wordVariablesOf(o Object) string { return "variables of " + shown(o) }
+func wordVariablesOf(o Object) string { return roleVariables + " of " + shown(o) }
 
 func wordMore(n int) string { return fmt.Sprintf(" and %d more", n) }
 
@@ -57,12 +60,15 @@ func printable(s string) string {
 }
 
 func wordUnknown(field, value, name string) string {
-	return fmt.Sprintf("%s is %s: the value of %s stands in no file; what it leads to is not followed", field, printable(value), printable(name))
+	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
 }
 
 func wordNoDirectory(dir string) string {
 	return fmt.Sprintf("clusters names %s, which is no directory of the tree", printable(dir))
 }
+
+// wordPatched is how a root was found that a patch changes.
+func wordPatched(found string, by Place) string { return found + ", patched by " + by.String() }
 
 func wordDirectory(above string) string { return "a directory of " + above + "/" }
 
