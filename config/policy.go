@@ -25,6 +25,9 @@ type Policy struct {
 	Calendar     *window.Calendar
 	Windows      map[window.Name]string // a digest of each window as written, with the freezes that cover it: tells which windows a change to the file changes
 	Layout       *layout.Layout
+	Flux         bool         // what no rule decides is what reads a path; see With
+	EntryPoints  []EntryPoint // that the file names
+	Consistency  Consistency
 	PullRequests PullRequests
 	Clusters     []graph.Root // that the file names; none: package graph finds them
 	Branches     []Branch

@@ -16,6 +16,7 @@ func commands(e *env) []*cobra.Command {
 		newSuspendCommand(e),
 		newRenderCommand(e),
 		newServeCommand(e),
+		newBuildCommand(e),
 		newVersionCommand(e),
 	}
 }

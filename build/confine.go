@@ -1,0 +1,3 @@
+package build
+
+func confine(l Limits) error { return nil }

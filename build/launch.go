@@ -1,0 +1,3 @@
+package build
+
+func (c *child) launch() error { return c.cmd.Start() }

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/sluicegate/sluice/build"
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reach"
+)
+
+// treeGraph is what the reference graph of one tree says.
+type treeGraph struct {
+	files    fs.FS
+	tree     *graph.Tree
+	clusters []graph.Cluster
+}
+
+// readFlux reads the reference graph of a tree for a policy. Fail closed: one that was not read whole is an error.
+func readFlux(ctx context.Context, policy *config.Policy, files fs.FS) (treeGraph, error) {
+	files = untilDone{ctx, files}
+	tree, err := graph.Read(files)
+	if err != nil {
+		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
+	}
+	f := treeGraph{files, tree, tree.Clusters(policy.Clusters)}
+	for _, p := range tree.Problems {
+		if p.File == "" { // of the tree as a whole: beyond a bound
+			return f, fmt.Errorf("the reference graph was not read whole: %s", p.Text)
+		}
+	}
+	return f, ctx.Err()
+}
+
+// knowsFlux reports whether a policy says what Flux Kustomizations need.
+func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.EntryPoints) > 0 }
+
+// refer is a policy with the references of a tree, if it asks for them.
+func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Policy, error) {
+	if !policy.Flux {
+		return policy, nil
+	}
+	f, err := readFlux(ctx, policy, files)
+	if err != nil {
+		return nil, err
+	}
+	return policy.With(reach.New(policy, f.clusters)), nil
+}
+
+// change is a change with the trees around it: those of the merge base and of the head, and the base's where that went on.
+type change struct {
+	policy *config.Policy
+	files  []plan.File
+	trees  []fs.FS
+}
+
+// refer is the policy with the references before and after the change, and what moves between live and windowed entry points where that is no more
+// than a warning.
+func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error) {
+	moves := knowsFlux(c.policy) && c.policy.Consistency.Moves != config.LevelOff
+	if !c.policy.Flux && !moves {
+		return c.policy, nil, nil
+	}
+	read, clusters := []treeGraph{}, [][]graph.Cluster{}
+	for _, files := range c.trees {
+		f, err := readFlux(ctx, c.policy, files)
+		if err != nil {
+			return nil, nil, err
+		}
+		read, clusters = append(read, f), append(clusters, f.clusters)
+	}
+	g := reach.New(c.policy, clusters...)
+	var found []reach.Move
+	if moves {
+		var err error
+		if found, err = c.moves(ctx, g, read); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.policy.Consistency.Moves == config.LevelHold {
+		g.Hold(found)
+		found = nil
+	}
+	return c.policy.With(g), found, nil
+}
+
+// moves is what the change moves.
+func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
+	var names []string
+	var changes []reach.Change
+	for _, f := range c.files {
+		names = append(names, bothNames(f)...)
+		switch f.Kind {
+		case plan.Deleted:
+			changes = append(changes, reach.Change{Left: f.Path})
+		case plan.Added, plan.Copied:
+			changes = append(changes, reach.Change{Added: f.Path})
+		case plan.Renamed:
+			changes = append(changes, reach.Change{Left: f.Old, Added: f.Path})
+		}
+	}
+	before, after := g.Affected(names)
+	if len(before) == 0 || len(after) == 0 {
+		return nil, nil
+	}
+	was, err := read[0].build(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	is, err := read[1].build(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	return g.Moves(was, is, changes), nil
+}
+
+// build makes the objects of some entry points.
+func (f treeGraph) build(ctx context.Context, entries []graph.Entry) ([]reach.Built, error) {
+	out := make([]reach.Built, 0, len(entries))
+	known := map[*graph.Cluster][]build.Entry{}
+	var asked []build.Entry
+	files := map[string]bool{}
+	for _, e := range entries {
+		if known[e.Cluster] == nil {
+			known[e.Cluster] = build.Entries(*e.Cluster)
+		}
+		i := slices.IndexFunc(known[e.Cluster], func(b build.Entry) bool { return b.ID == buildID(e) })
+		if i < 0 {
+			continue
+		}
+		b := known[e.Cluster][i]
+		b.ID = strconv.Itoa(len(out))
+		out, asked = append(out, reach.Built{Entry: e}), append(asked, b)
+		for _, file := range e.Files() {
+			files[file] = true
+		}
+	}
+	program, err := os.Executable()
+	if err != nil || len(asked) == 0 {
+		return nil, err
+	}
+	sent := make([]string, 0, len(files))
+	for file := range files {
+		sent = append(sent, file)
+	}
+	slices.Sort(sent)
+	results, err := build.Run(ctx, []string{program, "build"}, f.files, sent, asked, build.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		i, err := strconv.Atoi(r.ID)
+		if err != nil || i < 0 || i >= len(out) {
+			return nil, fmt.Errorf("build: an answer for nobody: %q", r.ID)
+		}
+		out[i].Err, out[i].Remote = r.Err, r.Remote
+		for _, o := range r.Objects {
+			out[i].Objects = append(out[i].Objects, reach.Object{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, File: o.File})
+		}
+	}
+	return out, nil
+}
+
+// buildID is what package build calls an entry point.
+func buildID(e graph.Entry) string {
+	if e.Kustomization == nil {
+		return "root"
+	}
+	return e.Kustomization.Namespace + "/" + e.Kustomization.Name + " " + e.Kustomization.Path
+}
