@@ -16,6 +16,8 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/reach"
 )
 
 const graphHelp = `Shows what Flux reads of the repository in DIR (default: the current directory): the clusters and how each was found, the entry points of each
@@ -85,7 +87,29 @@ type graphLook struct {
 	files    []string // all, sorted
 	clusters []graph.Cluster
 	problems []graph.Problem
+	policy   *config.Policy  // nil: there is no file
 	dirs     map[string]bool // every directory that has files
+	reach    *reach.Graph    // nil: there is no file
+}
+
+// entries is the entry points of a cluster. Those that a file says to read another branch than the one that is looked at are elsewhere.
+func (l graphLook) entries(c *graph.Cluster) (here, elsewhere []graph.Entry) {
+	here = c.Entries()
+	if l.reach == nil {
+		return here, nil
+	}
+	known := l.reach.Entries()
+	elsewhere = slices.DeleteFunc(slices.Clone(here), func(e graph.Entry) bool { return slices.Contains(known, e) })
+	return slices.DeleteFunc(here, func(e graph.Entry) bool { return slices.Contains(elsewhere, e) }), elsewhere
+}
+
+// needs is what the graph gives a file.
+func (l graphLook) needs(file string) []layout.Release {
+	if l.reach == nil {
+		return nil
+	}
+	class, _ := l.reach.Reads(file)
+	return class.Releases
 }
 
 func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error) {
@@ -103,7 +127,7 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 		return graphLook{}, err
 	}
 	tree := untilDone{ctx, os.DirFS(call.dir)}
-	out := graphLook{dirs: map[string]bool{".": true}}
+	out := graphLook{policy: policy, dirs: map[string]bool{".": true}}
 	if out.files, err = listTree(ctx, tree, maxTreeFiles); err != nil {
 		return graphLook{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}
@@ -119,6 +143,9 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	}
 	out.clusters = read.Clusters(roots)
 	out.problems = read.Problems
+	if policy != nil {
+		out.reach = reach.New(policy, out.clusters)
+	}
 	return out, ctx.Err()
 }
 
@@ -127,8 +154,8 @@ type graphView struct {
 	Clusters []graphCluster `json:"clusters"`
 	Files    int            `json:"files"`
 	// Unread is the files that no entry point is known to read, with a directory of which nothing is read as one, ending in a slash.
-	Unread      []graphUnread  `json:"unread"`
-	UnreadFiles int            `json:"unread_files"`
+	Unread      []graphUnread `json:"unread"`
+	UnreadFiles int           `json:"unread_files"`
 	// Leaves is where the graph ends, each cause once.
 	Leaves   []graphLeaf    `json:"leaves"`
 	Problems []graphProblem `json:"problems"`
@@ -157,6 +184,8 @@ type graphEntry struct {
 	Leaf   bool    `json:"leaf"`   // reads nothing of this repository
 	Files  int     `json:"files"`
 	Note   *string `json:"note"` // why it reads nothing
+	// Releases is what its files need; nil: it is a leaf, or there is no file of rules.
+	Releases []layout.Release `json:"releases"`
 }
 
 type graphUnread struct {
@@ -179,6 +208,8 @@ type graphPath struct {
 	Path    string         `json:"path"`
 	Readers []graphReader  `json:"readers"`
 	Changes []graphChanges `json:"changes"`
+	// Releases is what the graph gives the file; nil: nothing, or there is no file of rules.
+	Releases []layout.Release `json:"releases"`
 }
 
 // graphReader is an entry point that reads a file, and the way from the file to it.
@@ -200,9 +231,10 @@ type graphStep struct {
 type graphChanges struct {
 	Cluster string `json:"cluster"`
 	Entry   string `json:"entry"`
-	How     string `json:"how"`
-	By      string `json:"by"` // the entry point that applies the file
-	At      string `json:"at"` // FILE:LINE
+	How     string `json:"how"`  // defines, patches, source, variables, chart source or values
+	Text    string `json:"text"` // the same with the objects
+	By      string `json:"by"`   // the entry point that applies the file
+	Line    int    `json:"line"`
 }
 
 // optional is nil for no text.
@@ -220,16 +252,20 @@ func (l graphLook) view(paths []string) (graphView, error) {
 	for i := range l.clusters {
 		c := &l.clusters[i]
 		row := graphCluster{Name: c.Name, Path: c.Path, Branch: optional(c.Branch), URL: optional(c.URL), Found: c.Found, At: optional(c.Place.String())}
-		for _, entry := range c.Entries() {
+		here, elsewhere := l.entries(c)
+		for _, entry := range here {
 			files := entry.Files()
 			for _, file := range files {
 				read[file] = true
 			}
 			row.Entries = append(row.Entries, l.entry(entry, len(files)))
 		}
+		for _, entry := range elsewhere {
+			row.Entries = append(row.Entries, leafEntry(entry.Kustomization, noteBranch))
+		}
 		for _, k := range c.Kustomizations {
 			if !k.Here {
-				row.Entries = append(row.Entries, leafEntry(k))
+				row.Entries = append(row.Entries, leafEntry(k, noteLeaf))
 			}
 		}
 		v.Clusters = append(v.Clusters, row)
@@ -264,6 +300,9 @@ func (l graphLook) entry(e graph.Entry, files int) graphEntry {
 		out = definition(k)
 		out.Path, out.Branch, out.Files = e.Path(), optional(e.Branch()), files
 	}
+	if l.policy != nil {
+		out.Releases = reach.Release(l.policy, e)
+	}
 	switch {
 	case files > 0:
 	case strings.Contains(out.Path, "${"):
@@ -281,13 +320,14 @@ const (
 	noteVariable    = "its path has a variable whose value is not known"
 	noteNoDirectory = "there is no such directory"
 	noteNothing     = "nothing there is read"
+	noteBranch      = "it reads another branch, which is no windowed one"
 	noteLeaf        = "its source is not this repository"
 )
 
 // leafEntry is a Flux Kustomization that reads something else.
-func leafEntry(k *graph.Kustomization) graphEntry {
+func leafEntry(k *graph.Kustomization, note string) graphEntry {
 	out := definition(k)
-	out.Leaf, out.Note = true, optional(noteLeaf)
+	out.Leaf, out.Note = true, optional(note)
 	return out
 }
 
@@ -343,13 +383,14 @@ func (l graphLook) about(paths []string) ([]graphPath, error) {
 	rows := map[string]*graphPath{}
 	out := make([]graphPath, len(asked))
 	for i, file := range asked {
-		out[i] = graphPath{Path: file, Readers: []graphReader{}, Changes: []graphChanges{}}
+		out[i] = graphPath{Path: file, Readers: []graphReader{}, Changes: []graphChanges{}, Releases: l.needs(file)}
 		rows[file] = &out[i]
 	}
 	n := 0
 	for i := range l.clusters {
 		c := &l.clusters[i]
-		for _, e := range c.Entries() {
+		here, _ := l.entries(c)
+		for _, e := range here {
 			for _, file := range e.Files() {
 				if row := rows[file]; row != nil {
 					r := reader(e, file)
@@ -363,7 +404,7 @@ func (l graphLook) about(paths []string) ([]graphPath, error) {
 		}
 		for _, in := range c.Influences() {
 			if row := rows[in.File]; row != nil {
-				row.Changes = append(row.Changes, graphChanges{c.Name, entryName(in.Of.Kustomization), in.Why, entryName(in.By.Kustomization), in.At.String()})
+				row.Changes = append(row.Changes, graphChanges{c.Name, entryName(in.Of.Kustomization), in.Why, in.Text, entryName(in.By.Kustomization), in.At.Line})
 			}
 		}
 	}

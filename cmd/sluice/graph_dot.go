@@ -24,10 +24,12 @@ func (l graphLook) dot(to io.Writer, v graphView) error {
 		}
 	}
 	for i := range l.clusters {
-		d.cluster(i, &l.clusters[i])
+		here, _ := l.entries(&l.clusters[i])
+		d.cluster(i, l.clusters[i].Name, here)
 	}
 	for i := range l.clusters {
-		d.reads(&l.clusters[i], only)
+		here, _ := l.entries(&l.clusters[i])
+		d.reads(here, only)
 		d.changes(&l.clusters[i], only)
 	}
 	d.line("}")
@@ -86,21 +88,21 @@ func (d *dotWriter) edge(from, to, style string) {
 }
 
 // cluster writes a cluster's entry points.
-func (d *dotWriter) cluster(i int, c *graph.Cluster) {
-	d.line("  subgraph cluster_%d {\n  label=%s;", i, quoted(c.Name))
-	for _, e := range c.Entries() {
+func (d *dotWriter) cluster(i int, name string, entries []graph.Entry) {
+	d.line("  subgraph cluster_%d {\n  label=%s;", i, quoted(name))
+	for _, e := range entries {
 		label := entryShown(entryName(e.Kustomization)) + ": " + e.Path()
 		if e.Branch() != "" {
 			label += " (" + e.Branch() + ")"
 		}
-		d.node("entry\x00"+c.Name+"\x00"+entryName(e.Kustomization), label, ", shape=ellipse")
+		d.node("entry\x00"+name+"\x00"+entryName(e.Kustomization), label, ", shape=ellipse")
 	}
 	d.line("  }")
 }
 
 // reads writes what the entry points of a cluster read.
-func (d *dotWriter) reads(c *graph.Cluster, only map[string]bool) {
-	for _, e := range c.Entries() {
+func (d *dotWriter) reads(entries []graph.Entry, only map[string]bool) {
+	for _, e := range entries {
 		for _, file := range e.Files() {
 			if only != nil && !only[file] {
 				continue
@@ -125,8 +127,8 @@ func (d *dotWriter) reads(c *graph.Cluster, only map[string]bool) {
 // changes writes what changes the entry points of a cluster beside what they read.
 func (d *dotWriter) changes(c *graph.Cluster, only map[string]bool) {
 	for _, in := range c.Influences() {
-		if only == nil || only[in.File] {
-			d.edge(d.file(in.File), d.entry(in.Of), " [style=dashed, label="+quoted(in.Why)+"]")
+		if of := d.entry(in.Of); of != "" && (only == nil || only[in.File]) {
+			d.edge(d.file(in.File), of, " [style=dashed, label="+quoted(in.Why)+"]")
 		}
 	}
 }

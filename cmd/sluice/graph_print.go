@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/sluicegate/sluice/reach"
 )
 
 // maxUnreadLines bounds what is listed of the files that nobody reads; the sum is of all.
@@ -50,9 +53,18 @@ func (c graphCluster) print(w io.Writer) error {
 	}
 	fmt.Fprintf(w, "%s: %s (%s)\n", shown(c.Name), shown(c.Path), found)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprint(table, "  entry point\tpath\tsource\tfiles\n")
+	needs := slices.ContainsFunc(c.Entries, func(e graphEntry) bool { return e.Releases != nil })
+	head := "  entry point\tpath\tsource\t"
+	if needs {
+		head += "needs\t"
+	}
+	fmt.Fprintln(table, head+"files")
 	for _, e := range c.Entries {
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", entryShown(e.Name), shown(e.Path), e.source(), e.count())
+		row := fmt.Sprintf("  %s\t%s\t%s\t", entryShown(e.Name), shown(e.Path), e.source())
+		if needs {
+			row += shown(reach.Names(e.Releases)) + "\t"
+		}
+		fmt.Fprintln(table, row+e.count())
 	}
 	return table.Flush()
 }
@@ -135,11 +147,14 @@ func (p graphPath) print(w io.Writer) {
 	if len(p.Readers)+len(p.Changes) == 0 {
 		fmt.Fprintln(w, "  nobody reads it")
 	}
+	if p.Releases != nil {
+		fmt.Fprintf(w, "  needs by the graph: %s\n", shown(reach.Names(p.Releases)))
+	}
 	for _, r := range p.Readers {
 		fmt.Fprintf(w, "  read in %s by %s%s\n    %s\n", shown(r.Cluster), entryShown(r.Entry), inBrackets(r.Branch), r.chain())
 	}
 	for _, c := range p.Changes {
-		fmt.Fprintf(w, "  changes in %s %s (%s), applied by %s\n    %s\n", shown(c.Cluster), entryShown(c.Entry), shown(c.How), entryShown(c.By), shown(c.At))
+		fmt.Fprintf(w, "  changes %s in %s, as %s applies it\n    line %d: %s\n", entryShown(c.Entry), shown(c.Cluster), entryShown(c.By), c.Line, shown(c.Text))
 	}
 }
 
