@@ -134,6 +134,13 @@ type Finding struct {
 	Column   int      `json:"column"` // 1-based, in characters; 0 with Line 0
 }
 
+// Note is something that others found about a file, and what of it: keys and indices that lead there, as far as the file has them.
+type Note struct {
+	Level         Level // never off
+	Code, Message string
+	Way           []any
+}
+
 // Severity reports whether a finding makes the file invalid.
 type Severity string
 

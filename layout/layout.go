@@ -128,6 +128,17 @@ func (l *Layout) Classify(path string) Class {
 	return c
 }
 
+// Rule is the index of the rule that decides a path; -1: none does.
+func (l *Layout) Rule(path string) int {
+	s := l.scratches.get()
+	defer l.scratches.put(s)
+	if !s.read(path) {
+		return -1
+	}
+	_, by := l.decide(s)
+	return max(int(by), -1)
+}
+
 // origin is what decided a path: the index of a rule, or one of these.
 type origin int
 

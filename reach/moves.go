@@ -13,10 +13,13 @@ import (
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string // of the tree that it comes from; "": not known
+	Path, Source                 string // of a Flux Kustomization: its path, and its source as kind/namespace/name
 }
 
 // id is what Kubernetes knows an object by.
-func (o Object) id() Object { o.File = ""; return o }
+func (o Object) id() Object {
+	return Object{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
 
 // Built is what an entry point makes.
 type Built struct {

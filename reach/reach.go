@@ -29,6 +29,7 @@ type Graph struct {
 	trees   []tree
 	readers map[string][]Reader
 	holds   map[string]hold
+	layered map[string]bool // clusters with a windowed entry point in the first tree
 }
 
 // tree is the entry points of one tree.
@@ -59,9 +60,12 @@ type hold struct {
 
 // New is the references of trees: of one, or of those before and after a change, in this order. Further trees add what reads a path there.
 func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
-	g := &Graph{policy: policy, readers: map[string][]Reader{}, holds: map[string]hold{}}
+	g := &Graph{policy: policy, readers: map[string][]Reader{}, holds: map[string]hold{}, layered: map[string]bool{}}
 	for _, clusters := range trees {
 		g.add(clusters)
+	}
+	for _, e := range g.trees[0].entries {
+		g.layered[e.Cluster.Name] = g.layered[e.Cluster.Name] || !isLive(e.releases)
 	}
 	for path, readers := range g.readers {
 		slices.SortStableFunc(readers, func(a, b Reader) int { return cmp.Compare(key(a.Entry), key(b.Entry)) })
@@ -237,6 +241,17 @@ func order(r Reader) int {
 		return 1
 	}
 	return 0
+}
+
+// Entries is the entry points of the first tree that read it.
+func (g *Graph) Entries() []graph.Entry {
+	var out []graph.Entry
+	for _, e := range g.trees[0].entries {
+		if !e.elsewhere {
+			out = append(out, e.Entry)
+		}
+	}
+	return out
 }
 
 // Reads implements [layout.References].

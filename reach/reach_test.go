@@ -51,7 +51,7 @@ clusters:
   - {name: prod, path: clusters/prod, branch: main}
 `
 
-// ks is a Flux Kustomization of the repository, and source a GitRepository for it.
+// ks is a Flux Kustomization of the repository, and gitRepository a source for it.
 func ks(name, path, source string) string {
 	return fmt.Sprintf(`---
 apiVersion: kustomize.toolkit.fluxcd.io/v1
@@ -61,7 +61,7 @@ spec: {path: %s, sourceRef: {kind: GitRepository, name: %s}}
 `, name, path, source)
 }
 
-func source(name, branch string) string {
+func gitRepository(name, branch string) string {
 	return fmt.Sprintf(`---
 apiVersion: source.toolkit.fluxcd.io/v1
 kind: GitRepository
@@ -74,10 +74,10 @@ const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n"
 
 // repository is a tree with one windowed entry by a branch, one by entrypoints, and live ones.
 func repository() string {
-	return "-- clusters/prod/main.yaml --\n" + source("flux-system", "main") +
-		"-- clusters/prod/rw.yaml --\n" + source("rw", "rw/a") +
-		"-- clusters/prod/odd.yaml --\n" + source("odd", "rw/{b,c}") +
-		"-- clusters/prod/tenant.yaml --\n" + source("tenant", "tenant") +
+	return "-- clusters/prod/main.yaml --\n" + gitRepository("flux-system", "main") +
+		"-- clusters/prod/rw.yaml --\n" + gitRepository("rw", "rw/a") +
+		"-- clusters/prod/odd.yaml --\n" + gitRepository("odd", "rw/{b,c}") +
+		"-- clusters/prod/tenant.yaml --\n" + gitRepository("tenant", "tenant") +
 		"-- clusters/prod/apps-rw.yaml --\n" + ks("apps-rw", "./apps/rw", "rw") +
 		"-- clusters/prod/apps-rt.yaml --\n" + ks("apps-rt", "./apps/rt", "flux-system") +
 		"-- clusters/prod/held.yaml --\n" + ks("held", "./apps/held", "flux-system") +

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluicegate/sluice/graph"
@@ -94,11 +95,11 @@ func wordRedefined(e graph.Entry) string {
 	return fmt.Sprintf("the definition of %s in %s changes", name(e), e.Cluster.Name)
 }
 
-// clip is a text of the repository on one line, no longer than maxText.
+// clip is a text of the repository as a terminal may see it, on one line, no longer than maxText.
 func clip(text string) string {
 	text = strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f {
-			return ' '
+		if !strconv.IsPrint(c) {
+			return '\uFFFD'
 		}
 		return c
 	}, text)
@@ -135,4 +136,75 @@ func until(e graph.Entry) string {
 		return clip(branch) + " moves"
 	}
 	return name(e) + " applies it"
+}
+
+// The codes of findings. docs/spec lists them with those of package config.
+const (
+	codeDuplicates   = "duplicates"
+	codeLayers       = "layers"
+	codeBuilds       = "builds"
+	codeEnforced     = "enforced"
+	codeNoRoot       = "flux-without-root"
+	codeEntryNothing = "entry-point-matches-nothing"
+)
+
+// placeholder stands in a message for what was found first.
+const placeholder = "\x00"
+
+const (
+	wordNoRoot        = "no cluster was found, so nothing is known to read any path: name the clusters under `clusters`"
+	wordEntryNothing  = "no entry point of the tree fits"
+	wordDefaultBranch = "the default branch"
+
+	wordMakesLive      = "makes live what a windowed Flux Kustomization reads: " + placeholder
+	wordHeldByBranches = "leaves to branches what none of them holds, because only live Flux Kustomizations read it: " + placeholder
+	wordHeldByWindow   = "windows what only live Flux Kustomizations read (entrypoints can say that they are not): " + placeholder
+
+	wordObserved   = "mode: observe holds no pull request"
+	wordStatusOnly = "pull_requests.window: status holds none unless the branch requires sluice's status"
+)
+
+func moreOf(n int, one, many string) string {
+	switch {
+	case n <= 0:
+		return ""
+	case n == 1:
+		return " and " + one
+	}
+	return " and " + fmt.Sprintf(many, n)
+}
+
+// wordEntry is an entry point and its cluster.
+func wordEntry(e graph.Entry) string {
+	if e.Kustomization == nil {
+		return "the root of " + e.Cluster.Name
+	}
+	return name(e) + " of " + e.Cluster.Name
+}
+
+func wordDuplicate(a, b owner) string {
+	return fmt.Sprintf("%s: made by %s (%s) and by %s (%s), so it flips between two values: %s; %s", placeholder,
+		name(a.Entry), Names(a.releases), wordEntry(b.Entry), Names(b.releases), source(a), source(b))
+}
+
+// source is the chain to the file that an owner's object comes from.
+func source(o owner) string {
+	if o.file == "" {
+		return clip(o.Path())
+	}
+	return leads(o.Entry, o.file)
+}
+
+func wordNotBuilt(err string) string { return placeholder + " cannot be built: " + clip(err) }
+
+func wordPathDiffers(o Object, path string) string {
+	return fmt.Sprintf("kustomize gives %s the path %s, and the graph has read %s", o, clip(o.Path), clip(path))
+}
+
+func wordSourceDiffers(o Object, source string) string {
+	return fmt.Sprintf("kustomize gives %s the source %s, and the graph has read %s", o, clip(o.Source), clip(source))
+}
+
+func wordEnforced(branch, why string) string {
+	return fmt.Sprintf("%s is windowed here and follows %s, and %s", placeholder, clip(branch), why)
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -22,8 +23,8 @@ type treeGraph struct {
 	clusters []graph.Cluster
 }
 
-// readFlux reads the reference graph of a tree for a policy. Fail closed: one that was not read whole is an error.
-func readFlux(ctx context.Context, policy *config.Policy, files fs.FS) (treeGraph, error) {
+// readGraph reads the reference graph of a tree for a policy. Fail closed: one that was not read whole is an error.
+func readGraph(ctx context.Context, policy *config.Policy, files fs.FS) (treeGraph, error) {
 	files = untilDone{ctx, files}
 	tree, err := graph.Read(files)
 	if err != nil {
@@ -46,7 +47,7 @@ func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Pol
 	if !policy.Flux {
 		return policy, nil
 	}
-	f, err := readFlux(ctx, policy, files)
+	f, err := readGraph(ctx, policy, files)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 	}
 	read, clusters := []treeGraph{}, [][]graph.Cluster{}
 	for _, files := range c.trees {
-		f, err := readFlux(ctx, c.policy, files)
+		f, err := readGraph(ctx, c.policy, files)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -161,7 +162,9 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry) ([]reach.Bu
 		}
 		out[i].Err, out[i].Remote = r.Err, r.Remote
 		for _, o := range r.Objects {
-			out[i].Objects = append(out[i].Objects, reach.Object{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, File: o.File})
+			out[i].Objects = append(out[i].Objects, reach.Object{
+				Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, File: o.File, Path: o.Path, Source: o.Source,
+			})
 		}
 	}
 	return out, nil
@@ -174,3 +177,67 @@ func buildID(e graph.Entry) string {
 	}
 	return e.Kustomization.Namespace + "/" + e.Kustomization.Name + " " + e.Kustomization.Path
 }
+
+// graphView is the JSON of what the reference graph shows of a tree.
+type graphView struct {
+	Clusters  []clusterView `json:"clusters"`
+	Unreached int           `json:"unreached"`         // files that nothing is known to read
+	Example   string        `json:"unreached_example"` // the first of them
+	Leaves    []string      `json:"leaves"`            // where the graph ends, and what was not built for it
+}
+
+// clusterView is a cluster, and how it was found.
+type clusterView struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Branch string `json:"branch"` // "": not known
+	Found  string `json:"found"`
+}
+
+// consistency is what the reference graph of a tree shows, with what its entry points make if that is asked for.
+func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string, builds bool) ([]config.Note, *graphView, error) {
+	var built []reach.Built
+	if levels := policy.Consistency; builds && (levels.Builds != config.LevelOff || levels.Duplicates != config.LevelOff) {
+		var err error
+		if built, err = f.build(ctx, g.Entries()); err != nil {
+			return nil, nil, err
+		}
+	}
+	view := &graphView{Clusters: []clusterView{}, Leaves: []string{}}
+	for _, c := range f.clusters {
+		view.Clusters = append(view.Clusters, clusterView{c.Name, c.Path, c.Branch, c.Found})
+	}
+	if lost := g.Unreached(paths); len(lost) > 0 {
+		view.Unreached, view.Example = len(lost), lost[0]
+	}
+	for _, l := range graph.Leaves(f.clusters) {
+		view.Leaves = append(view.Leaves, l.String())
+	}
+	view.Leaves = append(view.Leaves, reach.Elsewhere(built)...)
+	return g.Check(built, paths), view, nil
+}
+
+// print shows how the clusters were found, and where the graph ends.
+func (v *graphView) print(w io.Writer) {
+	fmt.Fprintln(w)
+	for _, c := range v.Clusters {
+		branch := ""
+		if c.Branch != "" {
+			branch = " at " + c.Branch
+		}
+		fmt.Fprintf(w, "cluster %s: %s%s (%s)\n", shown(c.Name), shown(c.Path), shown(branch), shown(c.Found))
+	}
+	if v.Unreached > 0 {
+		fmt.Fprintf(w, "nothing reads %s%s: preset and unmatched decide\n", shown(v.Example), counted(v.Unreached-1, " and 1 more file", " and %d more files"))
+	}
+	for i, leaf := range v.Leaves {
+		if i == maxLeaves {
+			fmt.Fprintf(w, "and %d more that are not in this tree\n", len(v.Leaves)-i)
+			break
+		}
+		fmt.Fprintf(w, "not in this tree: %s\n", shown(leaf))
+	}
+}
+
+// maxLeaves is how many ends of the graph are shown to people.
+const maxLeaves = 20
