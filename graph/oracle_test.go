@@ -265,7 +265,7 @@ func kustomize(tree filesys.FileSystem, dir string) (out string, err error) {
 }
 
 // quiet keeps kustomize's warnings of old fields out of what a test prints.
-func quiet(t testing.TB) {
+func quiet(t *testing.T) {
 	t.Helper()
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
@@ -376,8 +376,8 @@ func FuzzOracle(f *testing.F) {
 	for seed := range uint64(60) {
 		f.Add(seed)
 	}
-	quiet(f)
 	f.Fuzz(func(t *testing.T, seed uint64) {
+		quiet(t)
 		tree := files(random{rand.New(rand.NewPCG(seed, 1)), map[string]string{}}.tree())
 		o, g := newOracle(t, tree), read(t, tree)
 		clusters := g.Clusters([]graph.Root{{Name: "k", Path: "d0"}})

@@ -10,6 +10,7 @@ func commands(e *env) []*cobra.Command {
 		newWindowsCommand(e),
 		newCheckCommand(e),
 		newClassifyCommand(e),
+		newGraphCommand(e),
 		newPlanCommand(e),
 		newPromoteCommand(e),
 		newSuspendCommand(e),
