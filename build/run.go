@@ -140,7 +140,7 @@ func (r *run) work(ctx context.Context, next <-chan int) error {
 		result, err := c.build(e, r.limits.Entry)
 		if err != nil {
 			c.end()
-			result = Result{ID: e.ID, Err: c.why(ctx, r.limits)}
+			result = Result{ID: e.ID, Err: c.why(ctx, err, r.limits)}
 			c = nil
 		}
 		r.results[i] = result
@@ -154,33 +154,46 @@ type child struct {
 	in   io.WriteCloser
 	out  *bufio.Reader
 	said *tail
-	slow bool // it was killed because an entry took too long
 	stop func()
-	once sync.Once
 }
 
 // start starts a child and sends it the tree.
 func (r *run) start(ctx context.Context) (*child, error) {
-	ctx, stop := context.WithCancel(ctx)
-	c := &child{said: &tail{}, stop: stop}
-	c.cmd = exec.CommandContext(ctx, r.command[0], r.command[1:]...) //nolint:gosec // it is this program
-	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = []string{}, "/", c.said, time.Second
-	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := c.cmd.StdoutPipe()
+	c, err := r.launch(ctx, true)
 	if err != nil {
-		return nil, err
+		c, err = r.launch(ctx, false) // many systems keep users from having a network of their own
 	}
-	c.out = bufio.NewReader(out)
-	if err := c.launch(); err != nil {
-		stop()
+	if err != nil {
 		return nil, err
 	}
 	if err := c.send(r); err != nil {
 		c.end()
 		return nil, fmt.Errorf("%s: %w%s", r.command[0], err, c.said.reason())
+	}
+	return c, nil
+}
+
+// launch starts a child.
+func (r *run) launch(ctx context.Context, network bool) (*child, error) {
+	ctx, stop := context.WithCancel(ctx)
+	c := &child{said: &tail{}, stop: stop}
+	c.cmd = exec.CommandContext(ctx, r.command[0], r.command[1:]...) //nolint:gosec // it is this program
+	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = []string{}, "/", c.said, time.Second
+	alone(c.cmd, network)
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	c.in, c.out = in, bufio.NewReader(out)
+	if err := c.cmd.Start(); err != nil {
+		stop()
+		return nil, err
 	}
 	return c, nil
 }
@@ -202,19 +215,19 @@ func (c *child) send(r *run) error {
 	return readFrame(c.out, &ready, maxResult)
 }
 
+// errSlow says that an entry took too long.
+var errSlow = errors.New("too slow")
+
 // build has the child build an entry. After an error the child is of no more use.
 func (c *child) build(e Entry, limit time.Duration) (Result, error) {
-	timer := time.AfterFunc(limit, func() {
-		c.slow = true
-		c.stop()
-	})
+	timer := time.AfterFunc(limit, c.stop)
 	var result Result
 	err := writeFrame(c.in, e, maxEntry)
 	if err == nil {
 		err = readFrame(c.out, &result, maxResult)
 	}
 	if !timer.Stop() {
-		err = errors.New(wordSlow(limit))
+		err = errSlow
 	}
 	result.ID = e.ID
 	return result, err
@@ -225,16 +238,14 @@ func (c *child) end() {
 	if c == nil {
 		return
 	}
-	c.once.Do(func() {
-		c.stop()
-		_ = c.cmd.Wait()
-	})
+	c.stop()
+	_ = c.cmd.Wait()
 }
 
 // why says why a child ended that should not have.
-func (c *child) why(ctx context.Context, l Limits) string {
+func (c *child) why(ctx context.Context, err error, l Limits) string {
 	switch {
-	case c.slow:
+	case errors.Is(err, errSlow):
 		return wordSlow(l.Entry)
 	case ctx.Err() != nil:
 		return wordLate(l.All)
