@@ -53,6 +53,7 @@ func (b *builder) objects(e Entry) (out []Object, err error) {
 		return nil, err
 	}
 	if err := b.walk.entry(dir, file, k); err != nil {
+		b.walk.units = map[string]*unit{} // a cycle or a depth may be this entry's alone
 		return nil, err
 	}
 	if !slices.Contains(k.BuildMetadata, types.OriginAnnotations) {
@@ -90,7 +91,7 @@ func (b *builder) top(dir string, e Entry) (string, *types.Kustomization, error)
 	if file == "" {
 		file = path.Join(dir, konfig.DefaultKustomizationFileName())
 		k.Resources = b.tree.generated(dir, dir)
-	} else if text, err := b.walk.yaml(file); err != nil {
+	} else if text, err := b.walk.kustomization(file); err != nil {
 		return "", nil, err
 	} else if err := yaml.Unmarshal(text, k); err != nil {
 		return "", nil, fmt.Errorf("%s: %w", file, err)

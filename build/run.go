@@ -8,11 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os/exec"
-	"path"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sluicegate/sluice/graph"
 )
 
 // children is how many child processes build at once.
@@ -23,7 +24,7 @@ const children = 2
 func Run(ctx context.Context, command []string, tree fs.FS, files []string, entries []Entry, limits Limits) ([]Result, error) {
 	r := &run{command: command, limits: limits.filled(), entries: entries, results: make([]Result, len(entries))}
 	if err := r.load(tree, files); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("build: %w", err)
 	}
 	within, cancel := context.WithTimeout(ctx, r.limits.All)
 	defer cancel()
@@ -62,44 +63,53 @@ type run struct {
 	limits  Limits
 	header  header
 	texts   [][]byte
+	bytes   int64 // of them
 	entries []Entry
 	results []Result
 }
 
 // load reads the tree's files.
 func (r *run) load(tree fs.FS, files []string) error {
+	r.header.Limits = r.limits
 	if files != nil {
 		for _, name := range files {
-			r.add(tree, name)
+			if err := r.add(tree, name); err != nil {
+				return err
+			}
 		}
-		r.header.Limits = r.limits
 		return nil
 	}
-	r.header.Limits = r.limits
+	listed := 0
 	return fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
+		case listed >= graph.MaxEntries:
+			return errors.New(wordManyFiles(listed))
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case !entry.IsDir():
-			r.add(tree, name)
 		}
-		return nil
+		listed++
+		if entry.Type().IsRegular() {
+			return r.add(tree, name)
+		}
+		return nil // source-controller leaves links out
 	})
 }
 
-// add reads a file, or notes that it was not read.
-func (r *run) add(tree fs.FS, name string) {
+// add reads a file, or notes that it is in the tree and was not read.
+func (r *run) add(tree fs.FS, name string) error {
 	if len(r.header.Files) >= r.limits.Files {
-		return
+		return errors.New(wordManyFiles(r.limits.Files))
 	}
-	text, err := readFile(tree, name, r.limits.File)
+	text, err := readFile(tree, name, min(r.limits.File, r.limits.Bytes-r.bytes))
 	size := int64(len(text))
 	if err != nil {
-		size = -1
+		text, size = nil, -1
 	}
+	r.bytes += int64(len(text))
 	r.header.Files, r.texts = append(r.header.Files, sent{name, size}), append(r.texts, text)
+	return nil
 }
 
 // readFile reads a regular file no further than it may be long.
@@ -114,7 +124,7 @@ func readFile(tree fs.FS, name string, limit int64) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		err = errors.New(wordLeft(path.Base(name)))
+		err = errors.New(wordLeft(name))
 	}
 	return text, err
 }

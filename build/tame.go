@@ -3,7 +3,6 @@ package build
 import (
 	"bytes"
 	"errors"
-	"io"
 
 	"sigs.k8s.io/kustomize/kyaml/yaml"
 )
@@ -12,49 +11,79 @@ import (
 const (
 	// maxNodes is how many nodes there may be after aliases were filled in.
 	maxNodes = 500_000
-	// maxNested is how deep they may be nested.
-	maxNested = 500
+	// maxNested is how deep they may be nested. kustomize takes seconds for a few thousand levels.
+	maxNested = 200
+	// maxKustomization is the size of a kustomization.yaml, in bytes.
+	maxKustomization = 1 << 20
 )
 
-// tame refuses YAML whose aliases would make much of little: kustomize fills them all in. What is no YAML at all is left to kustomize.
+// tame refuses YAML whose aliases would make much of little, for kustomize fills them all in, and what is nested too deeply. What is no YAML at
+// all is left to kustomize.
 func tame(content []byte) error {
-	if !bytes.ContainsRune(content, '&') || !bytes.ContainsRune(content, '*') {
+	aliases := bytes.ContainsRune(content, '&') && bytes.ContainsRune(content, '*')
+	if !aliases && nesting(content) <= maxNested {
 		return nil
 	}
 	total := 0
 	for dec := yaml.NewDecoder(bytes.NewReader(content)); ; {
 		var n yaml.Node
-		if err := dec.Decode(&n); errors.Is(err, io.EOF) || err != nil {
-			return nil //nolint:nilerr // kustomize says it better
+		if dec.Decode(&n) != nil {
+			return nil // the end, or kustomize says it better
 		}
-		s := sizes{}
-		if total += s.of(&n, 0); total > maxNodes {
+		s := sizes{of: map[*yaml.Node]int{}}
+		total += s.size(&n, 0)
+		switch {
+		case s.deep:
+			return errors.New(wordNested)
+		case total > maxNodes:
 			return errors.New(wordAlias)
 		}
 	}
 }
 
-// sizes is how many nodes stand for a node.
-type sizes map[*yaml.Node]int
+// nesting is no less than how deep YAML is nested, as far as its text shows without being parsed.
+func nesting(content []byte) int {
+	open, inside, before := 0, 0, 0 // brackets that are open, the most of them, and the most of what sections and lists begin with on a line
+	for line := range bytes.Lines(content) {
+		start := len(line) - len(bytes.TrimLeft(line, " -?:\t"))
+		before = max(before, start)
+		for _, c := range line[start:] {
+			switch c {
+			case '[', '{':
+				open++
+				inside = max(inside, open)
+			case ']', '}':
+				open = max(0, open-1)
+			}
+		}
+	}
+	return before + inside
+}
 
-func (s sizes) of(n *yaml.Node, depth int) int {
-	if size, ok := s[n]; ok {
+// sizes is how many nodes stand for a node, and whether any stands too deep.
+type sizes struct {
+	of   map[*yaml.Node]int
+	deep bool
+}
+
+func (s *sizes) size(n *yaml.Node, depth int) int {
+	if size, ok := s.of[n]; ok {
 		return size
 	}
-	s[n] = maxNodes + 1 // an alias of what it stands in has no end
+	s.of[n] = maxNodes + 1 // an alias of what it stands in has no end
 	size := 1
-	if n.Alias != nil {
-		size += s.of(n.Alias, depth+1)
+	if s.deep = s.deep || depth > maxNested; s.deep {
+		return size
 	}
-	if depth > maxNested {
-		size = maxNodes + 1
+	if n.Alias != nil {
+		size += s.size(n.Alias, depth+1)
 	}
 	for _, child := range n.Content {
 		if size > maxNodes {
 			break
 		}
-		size += s.of(child, depth+1)
+		size += s.size(child, depth+1)
 	}
-	s[n] = size
+	s.of[n] = size
 	return size
 }

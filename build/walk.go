@@ -65,7 +65,7 @@ func (w *walk) unit(dir string, above []string) *unit {
 	u := &unit{err: errors.New(wordCycle)} // until it is known: who finds it so comes from below
 	w.units[dir] = u
 	file := w.tree.kustomization(dir)
-	content, err := w.yaml(file)
+	content, err := w.kustomization(file)
 	if u.err = err; err != nil {
 		return u
 	}
@@ -79,6 +79,15 @@ func (w *walk) unit(dir string, above []string) *unit {
 	v.all(&k)
 	u.cost, u.err = v.cost, v.err
 	return u
+}
+
+// kustomization gives a kustomization.yaml that may be parsed.
+func (w *walk) kustomization(file string) ([]byte, error) {
+	content, err := w.yaml(file)
+	if err == nil && len(content) > maxKustomization {
+		err = errors.New(wordLongKustomization(file))
+	}
+	return content, err
 }
 
 // visit is the walk through one kustomization.yaml. After a refusal nothing more is looked at.
@@ -103,12 +112,14 @@ func (v *visit) all(k *types.Kustomization) {
 		v.config(p)
 	}
 	for _, p := range append(k.Patches[:len(k.Patches):len(k.Patches)], k.PatchesJson6902...) {
-		if p.Path != "" {
+		if v.inline(p.Patch); p.Path != "" {
 			v.config(p.Path)
 		}
 	}
 	for _, p := range k.PatchesStrategicMerge {
-		if !strings.Contains(string(p), "\n") {
+		if strings.Contains(string(p), "\n") {
+			v.inline(string(p))
+		} else {
 			v.config(string(p))
 		}
 	}
@@ -246,6 +257,14 @@ func (v *visit) config(ref string) {
 	}
 }
 
+// inline looks at YAML that stands in the kustomization.yaml.
+func (v *visit) inline(content string) {
+	if err := tame([]byte(content)); err != nil {
+		v.refuse("", err)
+	}
+	v.spend(cost{bytes: int64(len(content))})
+}
+
 // plain looks at a file whose content becomes a value.
 func (v *visit) plain(ref string) {
 	name, ok := v.local(ref)
@@ -262,7 +281,9 @@ func (v *visit) plain(ref string) {
 // plugin looks at what configures a generator, a transformer or a validator: a text, a file, or a directory.
 func (v *visit) plugin(ref string) {
 	content := []byte(ref)
-	if !strings.Contains(ref, "\n") {
+	if strings.Contains(ref, "\n") {
+		v.inline(ref)
+	} else {
 		name, ok := v.local(ref)
 		if !ok {
 			return
@@ -271,9 +292,10 @@ func (v *visit) plugin(ref string) {
 			v.below(ref, name)
 			return
 		}
-		if content = v.objects(ref, name); v.err != nil {
-			return
-		}
+		content = v.objects(ref, name)
+	}
+	if v.err != nil {
+		return
 	}
 	nodes, err := kio.FromBytes(content)
 	if err != nil {

@@ -13,6 +13,7 @@ const (
 	wordCycle  = "it leads back to itself"
 	wordHelm   = "it inflates a Helm chart, which Flux and sluice do not do"
 	wordAlias  = "what its YAML aliases stand for is too much"
+	wordNested = "it is nested too deeply"
 	wordLarge  = "what it makes is more than can be sent"
 	wordDirs   = "too many directories are built for it"
 	wordDeep   = "too many directories lead to it"
@@ -33,9 +34,15 @@ func wordNoBuild(dir string) string { return dir + " is no directory with a kust
 
 func wordAbsolute(what string) string { return what + " is an absolute path" }
 
+func wordLongKustomization(file string) string {
+	return fmt.Sprintf("%s has more than %d KiB", file, maxKustomization>>10)
+}
+
 func wordLeft(file string) string {
 	return file + " is no regular file, or larger than what is read"
 }
+
+func wordManyFiles(limit int) string { return fmt.Sprintf("the tree has more than %d files", limit) }
 
 func wordPlugin(kind string) string {
 	return fmt.Sprintf("the plugin %s would be a program to run, which Flux and sluice do not do", kind)
