@@ -166,6 +166,9 @@ func TestRemote(t *testing.T) {
 	tree, entries := fstest.MapFS{}, []Entry(nil)
 	for place, format := range places {
 		for i, ref := range elsewhere {
+			if place == "files" && strings.Contains(ref, "=") {
+				continue // what stands before it is a key
+			}
 			for _, kind := range []string{"", "/below"} {
 				dir := path.Join(strings.ReplaceAll(place, " ", "-"), fmt.Sprint(i))
 				text := fmt.Sprintf(format, ref)

@@ -311,20 +311,20 @@ func (v *visit) plugin(ref string) {
 			v.refuse(ref, errors.New(wordHelm))
 			return
 		}
-		v.paths(ref, n.YNode(), false)
+		v.paths(n.YNode(), false)
 	}
 }
 
 // paths refuses what a plugin's configuration would read from elsewhere.
-func (v *visit) paths(ref string, n *yaml.Node, named bool) {
-	if named && n.Kind == yaml.ScalarNode && remote(n.Value[strings.LastIndexByte(n.Value, '=')+1:]) {
-		v.refuse(ref, &remoteError{n.Value})
+func (v *visit) paths(n *yaml.Node, named bool) {
+	if _, after, _ := strings.Cut(n.Value, "="); named && n.Kind == yaml.ScalarNode && (remote(n.Value) || remote(after)) {
+		v.refuse(n.Value, &remoteError{n.Value})
 	}
 	for i, child := range n.Content {
 		if n.Kind == yaml.MappingNode {
 			named = i%2 == 1 && slices.Contains([]string{"path", "paths", "files", "envs", "env"}, n.Content[i-1].Value)
 		}
-		v.paths(ref, child, named)
+		v.paths(child, named)
 	}
 }
 
