@@ -19,6 +19,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/reach"
 )
 
@@ -130,7 +131,7 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 		return config.Check(nil, s.data, in), nil
 	}
 	tree := &treeView{}
-	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir))
+	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir), graph.Read)
 	in.Clusters = read.clusters
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)

@@ -24,9 +24,9 @@ type treeGraph struct {
 }
 
 // readGraph reads the reference graph of a tree for a policy. Fail closed: one that was not read whole is an error.
-func readGraph(ctx context.Context, policy *config.Policy, files fs.FS) (treeGraph, error) {
+func readGraph(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (treeGraph, error) {
 	files = untilDone{ctx, files}
-	tree, err := graph.Read(files)
+	tree, err := read(files)
 	if err != nil {
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
@@ -45,7 +45,7 @@ func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Pol
 	if !policy.Flux {
 		return policy, nil
 	}
-	f, err := readGraph(ctx, policy, files)
+	f, err := readGraph(ctx, policy, files, graph.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,13 @@ func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Pol
 type change struct {
 	policy *config.Policy
 	files  []plan.File
-	trees  []fs.FS
+	trees  []treeVersion
+}
+
+// treeVersion is one of these trees, and the paths in which it differs from the first.
+type treeVersion struct {
+	files   fs.FS
+	changed []string
 }
 
 // refer is the policy with the references before and after the change, and what moves between live and windowed entry points where that is no more
@@ -67,8 +73,12 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 		return c.policy, nil, nil
 	}
 	read, clusters := []treeGraph{}, [][]graph.Cluster{}
-	for _, files := range c.trees {
-		f, err := readGraph(ctx, c.policy, files)
+	for i, v := range c.trees {
+		again := func(files fs.FS) (*graph.Tree, error) { return read[0].tree.Again(files, v.changed) }
+		if i == 0 {
+			again = graph.Read
+		}
+		f, err := readGraph(ctx, c.policy, v.files, again)
 		if err != nil {
 			return nil, nil, err
 		}
