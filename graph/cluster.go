@@ -3,6 +3,7 @@ package graph
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path"
 	"regexp"
 	"slices"
@@ -25,76 +26,51 @@ type Cluster struct {
 	// Objects is what Flux would apply there, in the order in which it comes to it: patched, with what variables stand for, as far as this package follows.
 	// The Kustomizations' paths are those of this cluster, and what is applied by one names it as its Entry.
 	Objects
-	// Reads is the files that the root itself is known to read, sorted.
-	Reads []string
 
-	edges map[string]Edge
+	// Leaves is where the graph ends, each cause once, by place.
+	Leaves []Leaf
+
+	edges   map[string]Edge
+	tree    *Tree
+	self    *Kustomization // the root's own, where the Flux Operator makes it
+	defines map[Place]bool // documents that define entry points, and sources that are used
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
-// syncs, what a Kustomization flux-system beside its source is for (`gotk-sync.yaml`), a directory below clusters/ that none of these reads, and
-// where there is nothing of that, the directories of Flux Kustomizations that no other one reads.
+// syncs, or the values of its chart, what a Kustomization flux-system beside its source is for (`gotk-sync.yaml`), each as it stands in its file and
+// as kustomization.yaml files patch it, a directory below clusters/ that none of these reads, and where there is nothing of that, the directories of Flux Kustomizations that no other one reads.
 func (t *Tree) Clusters(named []Root) []Cluster {
-	w := &walk{tree: t, patches: map[patchKey]change{}}
+	w := t.newWalk()
+	defer func() { t.results = w.results }()
 	if len(named) > 0 {
 		var out []Cluster
 		for _, r := range named {
-			r.Path = clean(r.Path)
+			if r.Path = clean(r.Path); !t.dirs[r.Path] {
+				t.problem(Place{}, wordNoDirectory(r.Path))
+			}
 			out = append(out, w.follow(Cluster{Root: r, Found: wordNamed}))
 		}
 		return out
 	}
-	all := t.Objects()
+	all := t.leading()
 	var out []Cluster
 	follow := func(roots []Cluster) {
 		for _, c := range roots {
 			if len(out) == MaxClusters {
-				t.problem(Place{}, wordManyClusters())
+				t.cut = wordManyClusters()
+				t.problem(Place{}, t.cut)
 				return
 			}
 			out = append(out, w.follow(c))
 		}
 	}
-	follow(t.bootstrapped(all))
+	follow(t.bootstrapped(w, all))
 	follow(t.directories(out))
 	if len(out) == 0 {
 		follow(t.tops(w, all))
 	}
 	name(out)
 	slices.SortStableFunc(out, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
-	return out
-}
-
-// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes.
-func (t *Tree) bootstrapped(all Objects) []Cluster {
-	var out []Cluster
-	add := func(c Cluster) {
-		same := func(o Cluster) bool { return o.Path == c.Path }
-		if len(out) <= MaxClusters && t.dirs[c.Path] && !slices.ContainsFunc(out, same) {
-			out = append(out, c)
-		}
-	}
-	for _, i := range all.Instances {
-		if i.URL == "" {
-			continue // it syncs nothing
-		}
-		branch := strings.TrimPrefix(i.Ref, "refs/heads/")
-		add(Cluster{Root: Root{Path: i.Path, Branch: branch}, URL: i.URL, Found: wordInstance, Place: i.Place})
-	}
-	for _, k := range all.Kustomizations {
-		sync := path.Base(k.File) == "gotk-sync.yaml"
-		if !sync && (k.Name != "flux-system" || k.Source == nil || k.Source.File != k.File) {
-			continue
-		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place}
-		if !sync {
-			c.Found = wordFlux
-		}
-		if k.Source != nil {
-			c.URL, c.Branch = k.Source.URL, k.Source.Follows()
-		}
-		add(c)
-	}
 	return out
 }
 
@@ -148,8 +124,8 @@ func (t *Tree) holds(dir string) bool {
 	if t.builds[dir] != nil {
 		return true
 	}
-	for _, file := range t.yaml[dir] {
-		if len(t.docs[file]) > 0 {
+	for _, file := range t.inside[dir] {
+		if slices.ContainsFunc(t.docs[file], func(d *doc) bool { return !d.plain() }) {
 			return true
 		}
 	}
@@ -163,9 +139,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 		if strings.Contains(k.Path, "$") || k.Path == "." || len(k.Path) > len(k.File) && strings.HasPrefix(k.Path, k.File) {
 			continue
 		}
-		l := w.newLoad()
-		l.entry(k.Path)
-		for file := range l.edges {
+		for file := range w.result(k.Path, nil).edges {
 			if file != k.File || path.Dir(k.File) != k.Path {
 				read[file] = true
 			}
@@ -185,33 +159,108 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
+	c.tree = w.tree
 	self := w.read(&c, nil)
+	if c.self != nil {
+		c.Objects, c.Leaves = Objects{}, nil
+		self = w.read(&c, c.self)
+	}
 	for _, k := range c.Kustomizations {
-		if k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.Components)+len(k.TargetNamespace) > 0 {
-			c.Objects = Objects{}
+		if c.self == nil && k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace) > 0 {
+			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break
 		}
 	}
-	followed := map[string]bool{}
-	for queue := []step{{self, 0}}; len(queue) > 0; queue = queue[1:] {
-		for _, k := range queue[0].found {
-			key := k.Namespace + "/" + k.Name + "\x00" + k.Path
-			if k.Here && k.Path != c.Path && !followed[key] && queue[0].depth < MaxDepth && !strings.Contains(k.Path, "${") &&
-				!w.spent(1+len(c.Sources)>>6, 0) { // a source is looked for among all
-				followed[key] = true
-				queue = append(queue, step{w.read(&c, k), queue[0].depth + 1})
-			}
-		}
-	}
+	c.rootSource(w.tree)
+	w.paths(&c, self)
 	c.link(0) // a source may be read after what names it
-	if c.URL == "" {
-		c.rootSource(w.tree)
-	}
+	c.rootSource(w.tree)
 	for _, k := range c.Kustomizations {
 		k.Here = c.here(k)
+		w.traced(k)
 	}
+	c.charts()
+	c.defined()
+	c.Leaves = c.ends()
 	return c
+}
+
+// paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was
+// followed.
+func (w *walk) paths(c *Cluster, first []*Kustomization) {
+	followed := map[string]bool{}
+	var waiting []step
+	queue := []step{{first, 0}}
+	for len(queue) > 0 {
+		for len(queue) > 0 {
+			from := queue[0]
+			queue = queue[1:]
+			for _, k := range from.found {
+				key := k.Namespace + "/" + k.Name + "\x00" + k.Path
+				if !c.here(k) || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
+					continue
+				}
+				followed[key] = true
+				if _, missing := c.variables(k); missing {
+					waiting = append(waiting, step{[]*Kustomization{k}, from.depth})
+					continue
+				}
+				queue = append(queue, step{w.read(c, k), from.depth + 1})
+			}
+		}
+		queue, waiting = w.awaited(c, waiting)
+	}
+}
+
+// awaited reads the Kustomizations whose variables are there by now; all, if there are none of these.
+func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
+	var ready []step
+	for _, s := range waiting {
+		if _, missing := c.variables(s.found[0]); missing {
+			rest = append(rest, s)
+		} else {
+			ready = append(ready, s)
+		}
+	}
+	if len(ready) == 0 {
+		ready, rest = rest, nil
+	}
+	for _, s := range ready {
+		if !w.spent(1+len(rest), 0) {
+			read = append(read, step{w.read(c, s.found[0]), s.depth + 1})
+		}
+	}
+	return read, rest
+}
+
+// ends is where the graph ends in a cluster, with the sources that are not this repository.
+func (c *Cluster) ends() []Leaf {
+	out := c.Leaves
+	for _, k := range c.Kustomizations {
+		if s := k.Source; !k.Here && s != nil {
+			out = append(out, Leaf{s.Place, LeafSource, wordElsewhere(s.Kind, s.Name, s.URL)})
+		} else if !k.Here {
+			out = append(out, Leaf{k.SourceLine, LeafSource, wordElsewhere(k.SourceRef.Kind, k.SourceRef.Name, "")})
+		}
+	}
+	return sortLeaves(out)
+}
+
+// Leaves is where the graph ends in any of the clusters, each cause once, by place.
+func Leaves(clusters []Cluster) []Leaf {
+	var out []Leaf
+	for _, c := range clusters {
+		out = append(out, c.Leaves...)
+	}
+	return sortLeaves(out)
+}
+
+func sortLeaves(leaves []Leaf) []Leaf {
+	slices.SortFunc(leaves, func(a, b Leaf) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(leaves)
 }
 
 // step is Kustomizations to follow, and how many lead to them.
@@ -220,20 +269,56 @@ type step struct {
 	depth int
 }
 
+// variables is the objects that a Kustomization's variables stand in; missing reports whether one of them stands in no file that was read.
+func (o *Objects) variables(k *Kustomization) (found []*thing, missing bool) {
+	for _, r := range k.SubstituteFrom {
+		if s := o.index.find(Ref{r.Kind, k.Namespace, r.Name}, k.Object); s != nil {
+			found = append(found, s)
+		} else {
+			missing = true
+		}
+	}
+	return found, missing
+}
+
 // read adds what an entry point applies to a cluster, or what its root holds, and gives the Kustomizations among it.
 func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
-	l, from := w.newLoad(), len(c.Kustomizations)
-	dir := c.Path
+	from, dir := len(c.Kustomizations), c.Path
 	if k != nil {
 		dir = k.Path
+		k.vars = &variables{}
 	}
-	for _, d := range w.applied(l, dir, k) {
+	r := w.result(dir, k)
+	var rest []*doc
+	for _, d := range r.docs {
+		if d.gone {
+			continue
+		}
+		if k != nil {
+			d = d.appliedBy(k)
+		}
+		// variables may stand in what the entry point itself applies
+		if kind := scalar(at(d.node, "kind")); kind == "ConfigMap" || kind == "Secret" {
+			c.add(w.tree, d)
+		} else {
+			rest = append(rest, d)
+		}
+	}
+	if k != nil {
+		found, missing := c.variables(k)
+		*k.vars = *variablesOf(w.tree, k.Substitute, found, missing)
+	}
+	for _, d := range rest {
 		c.add(w.tree, d)
+		if d.text("kind") == "ResourceSet" && groupOf(d.node) == fluxOperator {
+			c.Leaves = append(c.Leaves, Leaf{d.place, LeafResourceSet, wordResourceSet(d.text("metadata", "name"))})
+		}
 	}
-	if files := sortedKeys(l.edges); dir == c.Path {
-		c.Reads, c.edges = files, l.edges
+	c.Leaves = append(c.Leaves, r.leaves...)
+	if dir == c.Path {
+		c.edges = maps.Clone(r.edges) // charts are added
 	} else {
-		k.Reads, k.edges = files, l.edges
+		k.edges = maps.Clone(r.edges)
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
@@ -246,30 +331,35 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	return found
 }
 
-// applied is the documents of a directory as an entry point applies them.
-func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
-	docs := l.entry(dir)
-	if k == nil {
-		return slices.Clone(docs)
+// appliedBy is a document of an entry point.
+func (d *doc) appliedBy(k *Kustomization) *doc {
+	with := *d
+	if with.by = k; !d.disabled() {
+		with.vars = k.vars
 	}
-	for _, component := range k.Components {
-		if !remote(component) {
-			docs = l.build(clean(path.Join(dir, component)), docs, Edge{Why: "spec.components"}, 0)
+	return &with
+}
+
+// traced says what is not known of a Kustomization's path and source, and forgets what it reads then.
+func (w *walk) traced(k *Kustomization) {
+	unknown := func(at Place, field, value string) {
+		if name := unfilled(value); name != "" {
+			w.tree.problem(at, wordUnknown(field, value, name))
+			k.edges = nil
 		}
 	}
-	docs = slices.Clone(docs)
-	for _, p := range k.Patches {
-		l.patch(docs, p, dir, "", "")
+	if !k.copied {
+		unknown(k.PathLine, "spec.path", k.Path)
 	}
-	if k.TargetNamespace != "" {
-		l.rename(docs, &build{namespace: k.TargetNamespace})
+	unknown(k.SourceLine, "spec.sourceRef", strings.TrimPrefix(k.SourceRef.Namespace+"/"+k.SourceRef.Name, "/"))
+	if s := k.Source; s != nil {
+		if _, rest, found := strings.Cut(s.URL, "://"); found { // who reads it says nothing
+			unknown(s.Place, "spec.url", rest[strings.LastIndexByte(rest, '@')+1:])
+		} else {
+			unknown(s.Place, "spec.url", s.URL)
+		}
+		unknown(s.RefLine, "spec.ref", s.Branch+s.Tag+s.Semver+s.Commit+s.Ref)
 	}
-	for i, d := range docs {
-		with := *d
-		with.vars, with.by = k.Substitute, k
-		docs[i] = &with
-	}
-	return docs
 }
 
 // here reports whether a Kustomization reads this repository: its source is the root's own, has the URL of that, or is not known.
@@ -288,7 +378,7 @@ func (c *Cluster) here(k *Kustomization) bool {
 // rootSource finds the URL of a root that nothing names: the source of its first Kustomization whose path stands in the tree.
 func (c *Cluster) rootSource(t *Tree) {
 	for _, k := range c.Kustomizations {
-		if k.Source != nil && k.Source.Kind == "GitRepository" && t.dirs[k.Path] {
+		if c.URL == "" && k.Source != nil && k.Source.Kind == "GitRepository" && t.dirs[k.Path] {
 			c.URL = k.Source.URL
 			if c.Branch == "" && k.SourceRef.Name == "flux-system" {
 				c.Branch = k.Source.Follows()
@@ -300,18 +390,31 @@ func (c *Cluster) rootSource(t *Tree) {
 
 // Files is every file of the tree that the cluster is known to read, sorted.
 func (c Cluster) Files() []string {
-	out := slices.Clone(c.Reads)
+	all := map[string]Edge{}
+	maps.Copy(all, c.edges)
 	for _, k := range c.Kustomizations {
-		out = append(out, k.Reads...)
+		maps.Copy(all, k.edges)
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
+	return sortedKeys(all)
+}
+
+// RootFiles is the files that the root itself is known to read, sorted.
+func (c Cluster) RootFiles() []string { return sortedKeys(c.edges) }
+
+// Files is the files of the tree that the Kustomization is known to read, sorted.
+func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
+
+// Follow fills in what a Kustomization that stands in no file would read, by its path.
+func (t *Tree) Follow(k *Kustomization) {
+	l := t.newWalk().newLoad()
+	l.entry(clean(k.Path))
+	k.edges = l.edges
 }
 
 // Reads is the files that a Flux Kustomization with a path would read, sorted, as far as they are known: of directories whose Kustomization
 // stands in no file.
 func (t *Tree) Reads(dirs ...string) []string {
-	w := &walk{tree: t, patches: map[patchKey]change{}}
+	w := t.newWalk()
 	var out []string
 	for _, dir := range dirs {
 		l := w.newLoad()

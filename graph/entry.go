@@ -53,10 +53,6 @@ func (e Entry) edges() map[string]Edge {
 // Files is the files that the entry point is known to read, sorted.
 func (e Entry) Files() []string { return sortedKeys(e.edges()) }
 
-// Content is those of its files that hold something other than definitions of Flux Kustomizations and of the sources they use, sorted:
-// what such a file defines is another entry point's business.
-func (e Entry) Content() []string { return e.Files() }
-
 // Chain is why the entry point reads a file: the file's own edge first, then that of the file that names it, and so on; nil: it does not
 // read it.
 func (e Entry) Chain(file string) []Edge {
@@ -73,28 +69,3 @@ func (e Entry) Chain(file string) []Edge {
 	}
 	return out
 }
-
-// Influence is a file that one entry point applies and that changes what another one is or makes.
-type Influence struct {
-	Edge       // of By; Why says how: defines, patches, source, variables, or the object and field that refer to it
-	By   Entry // applies the file
-	Of   Entry // is changed by it
-	At   Place // of the object in the file
-}
-
-// Influences is what entry points depend on in files that others apply.
-func (c *Cluster) Influences() []Influence {
-	var out []Influence
-	by := func(o Object) Entry { return Entry{c, o.Entry} }
-	for _, of := range c.Entries()[1:] {
-		k := of.Kustomization
-		out = append(out, Influence{Edge{File: k.File, Why: "defines"}, by(k.Object), of, k.Place})
-		if s := k.Source; s != nil {
-			out = append(out, Influence{Edge{File: s.File, Why: "source"}, by(s.Object), of, s.Place})
-		}
-	}
-	return out
-}
-
-// Digest tells whether an entry point's definition and source are the same as in another tree.
-func (e Entry) Digest() string { return "" }

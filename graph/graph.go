@@ -50,76 +50,81 @@ func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+":
 type Tree struct {
 	Problems []Problem // at most MaxProblems
 
-	fs     fs.FS
-	kept   int                 // documents
-	parsed int                 // bytes of documents and patches
-	docs   map[string][]*doc   // by file, in its order
-	builds map[string]*build   // what kustomization.yaml says, by directory
-	dirs   map[string]bool     // every directory that has a file in it or below
-	files  map[string]bool     // every file
-	yaml   map[string][]string // the YAML files directly in a directory, sorted
-	below  map[string][]string // the directories directly in a directory, sorted
+	fs       fs.FS
+	kept     int                 // documents
+	parsed   int                 // bytes of documents, as they are kept, and of patches
+	seen     int                 // files and directories, no fewer than there are
+	read     int                 // YAML files
+	bytes    int                 // of them
+	full     string              // the bound that was reached; "": none
+	cut      string              // the same when clusters were found
+	sorted   []string            // files, once they were asked for
+	results  map[string]*result  // what entry points read, from the last time that clusters were found
+	contents map[string]*content // what YAML files say
+	skimmed  int                 // bytes of documents
+	docs     map[string][]*doc   // by file, in its order
+	others   map[string]bool     // files with documents that are not among docs
+	builds   map[string]*build   // what kustomization.yaml says, by directory
+	dirs     map[string]bool     // every directory that has a file in it or below
+	files    map[string]bool     // every file
+	inside   map[string][]string // the files directly in a directory, sorted
+	below    map[string][]string // the directories directly in a directory, sorted
 }
 
-// Read reads the YAML files of a tree. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Hidden
-// directories are not looked into, symbolic links not followed.
+// Read reads the YAML files of a tree. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Symbolic links are not
+// followed, as Flux does not copy them, nor is what it leaves out of every repository: .git, .github and .circleci.
 func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
-		fs:   tree,
-		docs: map[string][]*doc{}, builds: map[string]*build{}, dirs: map[string]bool{".": true}, files: map[string]bool{},
-		yaml: map[string][]string{}, below: map[string][]string{},
+		fs: tree, contents: map[string]*content{}, docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{},
+		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{}, results: map[string]*result{},
 	}
-	entries, read, bytes := 0, 0, 0
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case entry.IsDir() && name != "." && strings.HasPrefix(entry.Name(), "."):
+		case entry.IsDir() && skipped(entry.Name()):
 			return fs.SkipDir
-		case entries >= MaxEntries:
-			t.problem(Place{}, wordManyFiles())
+		case t.seen >= MaxEntries:
+			t.full = wordManyFiles()
+			t.problem(Place{}, t.full)
 			return fs.SkipAll
 		}
-		entries++
-		if entry.IsDir() {
+		t.seen++
+		if !entry.Type().IsRegular() {
 			return nil
 		}
 		t.add(name)
-		if !entry.Type().IsRegular() || !isYAML(name) {
-			return nil
+		switch {
+		case !isRead(name):
+		case t.full != "":
+			t.beyond(name, t.full)
+		case t.read >= MaxYAML || t.bytes >= MaxBytes:
+			t.beyond(name, wordMuchYAML())
+		default:
+			t.put(name, readContent(tree, name))
 		}
-		if read >= MaxYAML || bytes >= MaxBytes {
-			t.problem(Place{File: name}, wordMuchYAML())
-			return nil
-		}
-		data, err := readFile(tree, name)
-		if err != nil {
-			t.problem(Place{File: name}, err.Error())
-			return nil
-		}
-		read, bytes = read+1, bytes+len(data)
-		t.parse(name, data)
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
+	if t.full == "" {
+		t.gather()
+	}
 	return t, nil
 }
 
-// add notes a file and the directories that it is in.
-func (t *Tree) add(name string) {
-	t.files[name] = true
-	dir := path.Dir(name)
-	if isYAML(name) {
-		t.yaml[dir] = append(t.yaml[dir], name)
+// hidden reports whether a file stands in a hidden directory, which Flux reads where it is pointed at one, and nobody takes for a cluster's.
+func hidden(file string) bool {
+	return strings.HasPrefix(file, ".") && strings.Contains(file, "/") || strings.Contains(path.Dir(file), "/.")
+}
+
+// Beyond is the bound beyond which files were not read or clusters not followed; "": none. Who must know of every reader has to ask.
+func (t *Tree) Beyond() string {
+	if t.full != "" {
+		return t.full
 	}
-	for dir != "." && !t.dirs[dir] {
-		t.dirs[dir] = true
-		above := path.Dir(dir)
-		t.below[above] = append(t.below[above], dir)
-		dir = above
-	}
+	return t.cut
 }
 
 // problem keeps what is wrong, as long as it is not too much.
@@ -129,16 +134,27 @@ func (t *Tree) problem(at Place, text string) {
 	}
 }
 
-func isYAML(name string) bool {
-	base := path.Base(name)
-	return strings.HasSuffix(base, ".yaml") || strings.HasSuffix(base, ".yml") || base == "Kustomization"
+// isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
+func isManifest(name string) bool {
+	return (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) && !slices.Contains(leftOut, path.Base(name))
+}
+
+// leftOut is the files of other services that Flux does not copy where a repository says nothing else.
+var leftOut = []string{
+	".sops.yaml", ".flux.yaml", ".goreleaser.yml", ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml",
+	"codeship-services.yml", "codeship-steps.yml",
 }
 
 // isBuild reports whether kustomize takes a file for what a directory is built of.
 func isBuild(name string) bool {
-	base := path.Base(name)
-	return base == "kustomization.yaml" || base == "kustomization.yml" || base == "Kustomization"
+	return slices.Contains(buildNames, path.Base(name))
 }
+
+// buildNames is what kustomize takes for what a directory is built of, in the order in which it looks for it.
+var buildNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
+
+// isRead reports whether a file is read for what it says.
+func isRead(name string) bool { return isManifest(name) || isBuild(name) }
 
 // readFile reads a file no further than it may be long.
 func readFile(tree fs.FS, name string) ([]byte, error) {
@@ -163,8 +179,27 @@ func readFile(tree fs.FS, name string) ([]byte, error) {
 
 // Objects is every Flux object and CronJob as it stands in its file, by file and line: nothing is patched, and variables are as written.
 func (t *Tree) Objects() Objects {
+	return t.objects(sortedKeys(t.docs))
+}
+
+// leading is the objects that clusters may be found by.
+func (t *Tree) leading() Objects {
+	var files []string
+	for file, c := range t.contents {
+		if c.leads {
+			files = append(files, file)
+		}
+	}
+	slices.Sort(files)
+	return t.objects(files)
+}
+
+func (t *Tree) objects(files []string) Objects {
 	var out Objects
-	for _, file := range sortedKeys(t.docs) {
+	for _, file := range files {
+		if hidden(file) {
+			continue
+		}
 		for _, d := range t.docs[file] {
 			out.add(t, d)
 		}

@@ -45,7 +45,7 @@ func summary(g *graph.Tree, clusters []graph.Cluster) string {
 			if k.Suspend.Set() {
 				suspend = " suspend: " + k.Suspend.Value + " " + k.Suspend.Place.String()
 			}
-			fmt.Fprintf(&b, "  Kustomization %s/%s %s by %s here=%t reads %d%s %s\n", k.Namespace, k.Name, k.Path, by, k.Here, len(k.Reads), suspend, k.PathLine)
+			fmt.Fprintf(&b, "  Kustomization %s/%s %s by %s here=%t reads %d%s %s\n", k.Namespace, k.Name, k.Path, by, k.Here, len(k.Files()), suspend, k.PathLine)
 		}
 		for _, j := range c.CronJobs {
 			fmt.Fprintf(&b, "  CronJob %s/%s %q %q suspend=%s %s: %s\n", j.Namespace, j.Name, j.Schedule.Value, j.TimeZone.Value, j.Suspend.Value, j.Schedule.Place, j.Command)

@@ -283,9 +283,9 @@ spec: {path: %q, sourceRef: {kind: ExternalArtifact, name: %q}}
 		}))
 		k := g.Clusters(nil)[0].Kustomizations[0]
 		switch {
-		case c.want == "" && !k.Here && len(k.Reads) == 0:
-		case c.want == "" || k.Path != c.want || !k.Here || len(k.Reads) != 3:
-			t.Errorf("%s: %s here=%t reads %v", name, k.Path, k.Here, k.Reads)
+		case c.want == "" && !k.Here && len(k.Files()) == 0:
+		case c.want == "" || k.Path != c.want || !k.Here || len(k.Files()) != 3:
+			t.Errorf("%s: %s here=%t reads %v", name, k.Path, k.Here, k.Files())
 		}
 	}
 }

@@ -14,6 +14,10 @@ const (
 	MaxDoc = 256 << 10
 	// MaxParsed is how much of them, and of patches, is parsed in all. Parsed, a text may take eighty times its size.
 	MaxParsed = 16 << 20
+	// MaxSkimmed is how much is parsed of documents in all, with what is not kept of them: most of a release is values.
+	MaxSkimmed = 48 << 20
+	// MaxConfig is the size up to which a ConfigMap or Secret is read for its values; of a larger one the name is known.
+	MaxConfig = 4 << 10
 	// MaxKeys is how many keys a section may have, where objects are patched: each of a patch is looked for among those of the object.
 	MaxKeys = 1000
 	// MaxDocs is how many documents are kept.
@@ -21,6 +25,8 @@ const (
 	// MaxAlias is the length of a text that an alias or a variable may stand for: longer ones would let a small file be a large one. No name
 	// of an object is longer.
 	MaxAlias = 256
+	// MaxNested is how deep variables may stand in what others are by default.
+	MaxNested = 8
 	// MaxList is how many entries of one list are read: resources, patches, dependencies.
 	MaxList = 2000
 	// MaxClusters is the number of clusters.
@@ -32,8 +38,12 @@ const (
 	MaxWork = 500_000
 	// MaxPatched is how many bytes of documents patches may copy for all clusters together.
 	MaxPatched = 64 << 20
+	// MaxUses is how many objects may lead from a HelmRelease to what its chart comes from: a HelmChart, an artifact, a source.
+	MaxUses = 4
 	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.
 	MaxDepth = 50
+	// MaxLeaves is how many of the places where the graph ends are kept for one entry point.
+	MaxLeaves = 200
 	// MaxProblems is how many problems are kept.
 	MaxProblems = 200
 )

@@ -17,13 +17,71 @@ type doc struct {
 	place Place
 	node  *yaml.Node // a mapping
 	size  int        // bytes of the document as written
-	vars  map[string]string
+	vars  *variables
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
 	by    *Kustomization   // the entry point that it is applied by; nil: the root
+
+	gone    bool       // a patch deletes it
+	patched []Place    // the patches that changed it
+	made    *generator // that makes it; nil: it stands in the file itself
 }
 
-// wanted finds the documents that say something here: the others are not parsed.
-var wanted = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSetInputProvider|ArtifactGenerator|List)\b|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
+// wantedKinds is the kinds of the documents that say something here: the others are not parsed.
+var wantedKinds = map[string]bool{
+	"Kustomization": true, "Component": true, "GitRepository": true, "OCIRepository": true, "HelmRepository": true, "HelmChart": true, "Bucket": true,
+	"HelmRelease": true, "FluxInstance": true, "ResourceSet": true, "ResourceSetInputProvider": true, "ArtifactGenerator": true, "CronJob": true,
+	"ConfigMap": true, "Secret": true, "List": true,
+}
+
+// values finds what may be the values of the chart of a FluxInstance.
+var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
+
+// wants reports whether a document may say something here, however YAML has it written.
+func wants(text []byte) bool {
+	is := func(word string) bool { return wantedKinds[word] }
+	builtin := func(word string) bool { return word == "builtin" }
+	return field(text, "kind", is) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
+}
+
+// field reports whether a key stands anywhere in a text with a value that begins with a word of a kind.
+func field(text []byte, key string, is func(word string) bool) bool {
+	const space = " \t\r\n\f"
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte(key))
+		if i < 0 {
+			return false
+		}
+		at += i
+		before, rest := at, text[at+len(key):]
+		at += len(key)
+		if before > 0 && !bytes.ContainsAny(text[before-1:before], "\n{, \t\r\f\"'-") && text[before-1] != 0xBF { // which a byte order mark ends with
+			continue
+		}
+		rest, colon := bytes.CutPrefix(bytes.TrimLeft(bytes.TrimLeft(rest, `"'`), space), []byte(":"))
+		if !colon {
+			continue
+		}
+		rest = bytes.TrimLeft(rest, space)
+		for range 4 { // tags and anchors
+			if len(rest) == 0 || rest[0] != '!' && rest[0] != '&' {
+				break
+			}
+			end := bytes.IndexAny(rest[:min(len(rest), MaxAlias)], space)
+			if end < 0 {
+				return len(rest) > MaxAlias // it may say anything
+			}
+			rest = bytes.TrimLeft(rest[end:], space)
+		}
+		rest = bytes.TrimLeft(rest, `"'`)
+		rest = rest[:min(len(rest), MaxAlias)]
+		if end := bytes.IndexFunc(rest, func(r rune) bool { return r > 'z' || r < 'A' || r > 'Z' && r < 'a' }); end >= 0 {
+			rest = rest[:end]
+		}
+		if is(string(rest)) {
+			return true
+		}
+	}
+}
 
 // parse takes a file apart and keeps what it has to say.
 func (t *Tree) parse(name string, data []byte) {
@@ -31,26 +89,43 @@ func (t *Tree) parse(name string, data []byte) {
 	for _, text := range documents(data) {
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
-		if !isBuild(name) && !wanted.Match(text) {
+		if !isBuild(name) && !wants(text) {
+			t.others[name] = t.others[name] || !blank(text)
 			continue
 		}
+		whole := text
+		text = shorten(text)
 		if len(text) > MaxDoc {
+			t.others[name] = true
 			t.problem(at, wordLargeDocument())
 			continue
 		}
-		if t.parsed += len(text); t.parsed > MaxParsed {
+		if t.skimmed += len(text); t.skimmed > MaxSkimmed {
+			t.others[name] = true
 			t.problem(Place{File: name}, wordMuchParsed())
 			return
 		}
 		node, err := parseDocument(text)
+		size := len(text)
+		if prune(node) || len(whole) > len(text) {
+			size = weight(node)
+		}
+		if t.parsed += size; t.parsed > MaxParsed {
+			t.others[name] = true
+			t.problem(Place{File: name}, wordMuchParsed())
+			return
+		}
 		switch {
+		case err != nil && isPlain(text): // a chart's template
 		case err != nil:
 			t.problem(at, wordNoYAML(err))
 		case node != nil && wide(node):
 			t.problem(at, wordWide())
 		case node != nil:
-			t.keep(&doc{place: Place{name, at.Line}, node: node, size: len(text)}, at.Line-1, 0)
+			t.keep(&doc{place: Place{name, at.Line}, node: node, size: size}, at.Line-1, 0)
+			continue
 		}
+		t.others[name] = true
 	}
 }
 
@@ -74,6 +149,7 @@ func (t *Tree) keep(d *doc, offset, depth int) {
 		return
 	}
 	if t.kept++; t.kept > MaxDocs {
+		t.others[d.place.File] = true
 		t.problem(d.place, wordManyObjects())
 		return
 	}
@@ -228,34 +304,6 @@ func groupOf(n *yaml.Node) string {
 		return ""
 	}
 	return group
-}
-
-// variable is how Flux writes one, with what it is where nothing sets it.
-var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?[-=]([^{}$]*))?\}`)
-
-// expand fills in the variables that have a short value here; others stay as they are. A value is not looked at again, and where all of
-// them together would be long, none is filled in.
-func expand(s string, vars map[string]string) string {
-	if !strings.Contains(s, "${") || len(s) > MaxAlias*4 {
-		return s
-	}
-	if out := fill(s, vars); len(out) <= MaxAlias*4 {
-		return out
-	}
-	return s
-}
-
-func fill(s string, vars map[string]string) string {
-	return variable.ReplaceAllStringFunc(s, func(whole string) string {
-		parts := variable.FindStringSubmatch(whole)
-		if value, ok := vars[parts[1]]; ok && len(value) <= MaxAlias {
-			return value
-		}
-		if _, long := vars[parts[1]]; !long && len(vars) > 0 && strings.ContainsAny(whole, "-=") {
-			return parts[2]
-		}
-		return whole
-	})
 }
 
 func readAll(r io.Reader, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(r, limit)) }

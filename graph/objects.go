@@ -2,6 +2,7 @@ package graph
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -25,6 +26,7 @@ type Object struct {
 	Namespace, Name  string
 	Entry            *Kustomization // the Flux Kustomization that applies it; nil: the root, or not known
 	labels           map[string]string
+	patched          []Place // the patches that changed it
 }
 
 // Ref names another object; without a namespace it is in the same one.
@@ -82,16 +84,20 @@ type Kustomization struct {
 	Components      []string // as written, relative to Path
 	Patches         []Patch
 	Substitute      map[string]string // postBuild.substitute
+	SubstituteFrom  []Ref             // postBuild.substituteFrom, in its order
 	Interval        string
 	Timeout         string
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
 	// false in Tree.Objects, which knows no cluster.
 	Here bool
-	// Reads is the files of the tree that it is known to read, sorted. Files of generators and charts are not among them.
-	Reads []string
 
-	copied bool            // Path is where an artifact is copied from
-	edges  map[string]Edge // by file
+	optional bool            // a component that is missing is none: spec.ignoreMissingComponents
+	copied   bool            // Path is where an artifact is copied from
+	edges    map[string]Edge // by file
+	from     *thing          // what SourceRef names, of whatever kind
+	names    []string        // of the variables that its definition has
+	digest   string
+	vars     *variables // of what it applies
 }
 
 // Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
@@ -108,6 +114,10 @@ type Target struct{ Group, Version, Kind, Namespace, Name, LabelSelector, Annota
 type Instance struct {
 	Object
 	SourceKind, URL, Ref, Path string // of spec.sync
+
+	values  bool   // it is the values of the chart
+	sync    string // the name of what it syncs
+	patches []Patch
 }
 
 // CronJob is a CronJob of Kubernetes.
@@ -138,6 +148,8 @@ type Objects struct {
 	Inputs         []*InputProvider
 
 	artifacts map[Ref][]copied // what ArtifactGenerators put into ExternalArtifacts
+	releases  []*thing         // HelmReleases
+	index     index            // sources, ConfigMaps and Secrets
 }
 
 // copied is an entry of what an ArtifactGenerator copies: from a place of a source to one of an artifact.
@@ -148,6 +160,7 @@ func (o *Objects) add(t *Tree, d *doc) {
 	object := Object{
 		Place: d.place, APIVersion: d.text("apiVersion"), Kind: d.text("kind"),
 		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: d.by, labels: d.pairs("metadata", "labels"),
+		patched: d.patched,
 	}
 	group, _, _ := strings.Cut(object.APIVersion, "/")
 	switch {
@@ -155,35 +168,82 @@ func (o *Objects) add(t *Tree, d *doc) {
 		o.Kustomizations = append(o.Kustomizations, t.kustomization(d, object))
 	case group == fluxSource && (object.Kind == "GitRepository" || object.Kind == "OCIRepository"):
 		o.Sources = append(o.Sources, source(d, object))
+		o.thing(t, d, object, o.Sources[len(o.Sources)-1])
 	case group == fluxOperator && object.Kind == "FluxInstance":
-		o.Instances = append(o.Instances, instance(d, object, "spec", "sync"))
+		o.Instances = append(o.Instances, t.instance(d, object, "spec"))
 	case at(d.node, "spec", "values", "instance", "sync", "path") != nil:
-		o.Instances = append(o.Instances, instance(d, object, "spec", "values", "instance", "sync"))
+		o.Instances = append(o.Instances, t.instance(d, object, "spec", "values", "instance"))
 	case object.Kind == "" && at(d.node, "instance", "sync", "path") != nil:
-		o.Instances = append(o.Instances, instance(d, object, "instance", "sync"))
+		o.Instances = append(o.Instances, t.instance(d, object, "instance"))
 	case group == fluxOperator && object.Kind == "ResourceSetInputProvider":
 		o.Inputs = append(o.Inputs, t.inputs(d, object))
 	case group == fluxArtifacts && object.Kind == "ArtifactGenerator":
-		o.copies(t, d, object.Namespace)
+		o.copies(t, d, object)
 	case group == batch && object.Kind == "CronJob":
 		o.CronJobs = append(o.CronJobs, t.cronJob(d, object))
+	default:
+		o.thing(t, d, object, nil)
 	}
+}
+
+// thing adds an object that others refer to, or that refers to others.
+func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
+	s := t.thing(d, object)
+	switch {
+	case s == nil:
+	case s.Kind == "HelmRelease":
+		o.releases = append(o.releases, s)
+	default:
+		if s.source = source; isSource(s.Kind) {
+			s.digest = digest(d)
+			s.names = names(d)
+		}
+		o.file(s)
+	}
+}
+
+// file adds to the index.
+func (o *Objects) file(s *thing) {
+	if o.index == nil {
+		o.index = index{}
+	}
+	o.index.add(s)
 }
 
 func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	k := &Kustomization{
-		Object: object, Path: clean(d.text("spec", "path")), PathLine: d.line("spec", "path"),
+		Object: object, Path: t.path(d), PathLine: d.line("spec", "path"),
 		SourceRef: ref(d, at(d.node, "spec", "sourceRef")), SourceLine: d.line("spec", "sourceRef"), Suspend: d.stated("spec", "suspend"),
 		TargetNamespace: d.text("spec", "targetNamespace"), Components: t.texts(d, "spec", "components"),
 		Substitute: d.pairs("spec", "postBuild", "substitute"), Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
 	}
+	k.optional = d.text("spec", "ignoreMissingComponents") == "true"
 	for _, n := range t.list(d, "spec", "dependsOn") {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}
 	for _, n := range t.list(d, "spec", "patches") {
 		k.Patches = append(k.Patches, d.patch(n))
 	}
+	for _, n := range t.list(d, "spec", "postBuild", "substituteFrom") {
+		k.SubstituteFrom = append(k.SubstituteFrom, ref(d, n))
+	}
+	k.digest, k.names = digest(d), names(d)
 	return k
+}
+
+// path is the path of a Flux Kustomization. A Secret's value counts only where it leads to a directory of the tree: it is no secret then.
+func (t *Tree) path(d *doc) string {
+	p := clean(d.text("spec", "path"))
+	if d.vars == nil || len(d.vars.secret) == 0 || unfilled(p) == "" {
+		return p
+	}
+	all := *d.vars
+	all.values = maps.Clone(all.values)
+	maps.Copy(all.values, all.secret)
+	if open := clean(expand(scalar(at(d.node, "spec", "path")), &all)); t.dirs[open] {
+		return open
+	}
+	return p
 }
 
 func source(d *doc, object Object) *Source {
@@ -199,9 +259,17 @@ func source(d *doc, object Object) *Source {
 	return s
 }
 
-func instance(d *doc, object Object, sync ...string) *Instance {
-	of := func(key string) string { return d.text(append(slices.Clone(sync), key)...) }
-	return &Instance{Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: clean(of("path"))}
+// instance reads what the keys lead to: a FluxInstance, or values of its chart.
+func (t *Tree) instance(d *doc, object Object, keys ...string) *Instance {
+	of := func(key string) string { return d.text(append(slices.Clone(keys), "sync", key)...) }
+	i := &Instance{
+		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: clean(of("path")),
+		values: object.Kind != "FluxInstance", sync: cmp.Or(of("name"), "flux-system"),
+	}
+	for _, n := range t.list(d, append(slices.Clone(keys), "kustomize", "patches")...) {
+		i.patches = append(i.patches, d.patch(n))
+	}
+	return i
 }
 
 func (t *Tree) cronJob(d *doc, object Object) *CronJob {
@@ -227,13 +295,20 @@ func (t *Tree) inputs(d *doc, object Object) *InputProvider {
 }
 
 // copies reads an ArtifactGenerator.
-func (o *Objects) copies(t *Tree, d *doc, namespace string) {
+func (o *Objects) copies(t *Tree, d *doc, object Object) {
+	var sources []use
+	for _, n := range t.list(d, "spec", "sources") {
+		sources = append(sources, use{ref: ref(d, n), role: roleSource})
+	}
 	if o.artifacts == nil {
 		o.artifacts = map[Ref][]copied{}
 	}
 	for _, artifact := range t.list(d, "spec", "artifacts") {
 		a := &doc{place: d.place, node: artifact, vars: d.vars}
-		key := Ref{externalArtifact, namespace, a.text("name")}
+		key := Ref{externalArtifact, object.Namespace, a.text("name")}
+		made := &thing{Object: object, uses: sources, digest: digest(d), names: names(d)}
+		made.Kind, made.Name = key.Kind, key.Name
+		o.file(made)
 		for _, n := range t.list(a, "copy") {
 			if len(o.artifacts[key]) >= MaxClusters {
 				break
@@ -300,30 +375,20 @@ func clean(p string) string {
 
 // link finds the sources of the Kustomizations from an index on.
 func (o *Objects) link(from int) {
-	known := map[Ref][]*Source{}
-	for _, s := range o.Sources {
-		key := Ref{s.Kind, s.Namespace, s.Name}
-		if len(known[key]) < MaxClusters {
-			known[key] = append(known[key], s)
-		}
-	}
 	for _, k := range o.Kustomizations[from:] {
-		key := k.SourceRef
-		key.Namespace = cmp.Or(key.Namespace, k.Namespace)
-		for _, s := range known[key] {
-			if k.Source == nil || near(s, k) > near(k.Source, k) {
-				k.Source = s
-			}
+		if k.from = o.index.find(k.SourceRef, k.Object); k.from != nil {
+			k.Source = k.from.source
 		}
 	}
 }
 
-// near is how much of its directory a source shares with a Kustomization: in the files of many clusters one name means many sources.
-func near(s *Source, k *Kustomization) int {
+// near is how much of its directory one file shares with another: in the files of many clusters one name means many objects.
+func near(a, b Place) int {
 	n := 0
-	a, b := strings.Split(path.Dir(s.File), "/"), strings.Split(path.Dir(k.File), "/")
-	for n < len(a) && n < len(b) && a[n] == b[n] {
-		n++
+	for i := 0; i < len(a.File) && i < len(b.File) && a.File[i] == b.File[i]; i++ {
+		if a.File[i] == '/' {
+			n++
+		}
 	}
 	return n
 }

@@ -12,15 +12,22 @@ import (
 // walk follows what the clusters of a tree read, within bounds that hold for all of them together.
 type walk struct {
 	tree    *Tree
-	work    int // documents loaded and compared with patches
-	patched int // bytes copied
+	work    int  // documents loaded and compared with patches
+	patched int  // bytes copied
+	parsed  int  // bytes parsed, with those of the tree
+	over    bool // one of these is beyond its bound
 	patches map[patchKey]change
+	results map[string]*result
 }
 
-// patchKey is where a patch's text comes from: it is parsed once.
+func (t *Tree) newWalk() *walk {
+	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}}
+}
+
+// patchKey is what a patch says, or where that stands: it is parsed once.
 type patchKey struct {
-	place Place
-	file  string
+	Patch
+	file string
 }
 
 // spent takes something from what all clusters may cost, and reports whether nothing is left.
@@ -29,18 +36,27 @@ func (w *walk) spent(documents, bytes int) bool {
 	if w.work <= MaxWork && w.patched <= MaxPatched {
 		return false
 	}
-	w.tree.problem(Place{}, wordMuchWork())
+	w.over = true
+	w.tree.cut = wordMuchWork()
+	w.tree.problem(Place{}, w.tree.cut)
 	return true
 }
 
 // load is what one entry point reads: documents, and the files that they and what patches them stand in.
 type load struct {
+	result
 	walk  *walk
-	seen  map[string]bool
-	edges map[string]Edge // by file
+	units map[string][]*doc // what directories with a kustomization.yaml make, by their names
+	open  map[string]bool   // the directories on the way to the one that is being read
+	twice bool              // a document was given more than once
 }
 
-func (w *walk) newLoad() *load { return &load{w, map[string]bool{}, map[string]Edge{}} }
+func (w *walk) newLoad() *load {
+	return &load{
+		result: result{edges: map[string]Edge{}, looked: map[string]bool{}, patches: map[patchKey]change{}},
+		walk:   w, units: map[string][]*doc{}, open: map[string]bool{},
+	}
+}
 
 // edge keeps why a file is read: the first reason, and whether it was the first.
 func (l *load) edge(file, by, why string) bool {
@@ -51,108 +67,282 @@ func (l *load) edge(file, by, why string) bool {
 	return true
 }
 
+// problem keeps what is wrong with what is read.
+func (l *load) problem(at Place, text string) {
+	if len(l.problems) < MaxProblems {
+		l.problems = append(l.problems, Problem{at, text})
+	}
+	l.walk.tree.problem(at, text)
+}
+
+// leaf keeps where the graph ends, once for each cause.
+func (l *load) leaf(at Place, kind, text string) {
+	if leaf := (Leaf{at, kind, text}); len(l.leaves) < MaxLeaves && !slices.Contains(l.leaves, leaf) {
+		l.leaves = append(l.leaves, leaf)
+	}
+}
+
 // entry loads the directory of an entry point as Flux does: where it has no kustomization.yaml, every YAML file below it counts, and a directory that has
 // one is built as a unit.
 func (l *load) entry(dir string) []*doc {
 	t := l.walk.tree
+	l.look(dir)
 	if t.builds[dir] != nil {
-		return l.build(dir, nil, Edge{}, 0)
+		return l.unit(named{}, dir, 0)
 	}
-	if !t.dirs[dir] || l.seen[dir] || l.walk.spent(1, 0) {
+	if !t.dirs[dir] || l.walk.spent(1, 0) {
 		return nil
 	}
-	l.seen[dir] = true
 	var out []*doc
-	for _, file := range t.yaml[dir] {
-		out = append(out, l.file(file, "", "")...)
+	for _, file := range t.inside[dir] {
+		if isManifest(file) {
+			out = append(out, l.file(file, "", "")...)
+		}
 	}
 	for _, sub := range t.below[dir] {
 		out = append(out, l.entry(sub)...)
 	}
-	return out
+	return l.once(out)
+}
+
+// once is documents, each of them once: what several units name counts once where nothing makes a difference between them.
+func (l *load) once(docs []*doc) []*doc {
+	if !l.twice {
+		return docs
+	}
+	seen := make(map[*doc]bool, len(docs))
+	return slices.DeleteFunc(slices.Clone(docs), func(d *doc) bool {
+		again := seen[d]
+		seen[d] = true
+		return again
+	})
 }
 
 // file loads the documents of a file that another one names.
 func (l *load) file(file, by, why string) []*doc {
-	if !l.edge(file, by, why) || l.walk.spent(1+len(l.walk.tree.docs[file]), 0) {
+	if !l.edge(file, by, why) {
+		l.twice = true
+	}
+	if l.walk.spent(1+len(l.walk.tree.docs[file]), 0) {
 		return nil
 	}
-	return slices.Clone(l.walk.tree.docs[file])
+	return l.walk.tree.docs[file]
 }
 
-// build loads what a kustomization.yaml makes of its directory; one of a component changes what was loaded before it, too. A directory that
-// several others name counts once. by is who names it.
-func (l *load) build(dir string, before []*doc, by Edge, depth int) []*doc {
+// unit loads a directory that has a kustomization.yaml. What it makes is known after the first time. n is what names it.
+func (l *load) unit(n named, dir string, depth int) []*doc {
+	docs, known := l.units[dir]
+	if known && !l.open[dir] {
+		l.twice = true
+		if l.walk.spent(1+len(docs), 0) {
+			return nil
+		}
+		return docs
+	}
+	if b := l.walk.tree.builds[dir]; b.component && n.field != "" {
+		l.problem(n.place, wordComponent(n.field, n.text))
+	}
+	docs = l.build(n, dir, nil, depth)
+	l.units[dir] = docs
+	return docs
+}
+
+// build loads what a kustomization.yaml makes of its directory; one of a component changes what was loaded before it, too.
+func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 	t := l.walk.tree
 	b := t.builds[dir]
-	if b == nil || l.seen[dir] || l.walk.spent(1, 0) {
+	switch {
+	case l.walk.spent(1, 0):
+		return before
+	case l.open[dir]:
+		l.problem(n.place, wordCycle(n.field, n.text))
+		return before
+	case depth > MaxDepth:
+		l.problem(b.place, wordDeep())
 		return before
 	}
-	if depth > MaxDepth {
-		t.problem(b.place, wordDeep())
-		return before
+	l.open[dir] = true
+	defer delete(l.open, dir)
+	if n.field == specComponents {
+		n.place.File = "" // the entry point itself names it
 	}
-	l.seen[dir] = true
-	l.edge(b.place.File, by.By, by.Why)
-	var own []*doc
+	l.edge(b.place.File, n.place.File, n.field)
+	all := slices.Clone(before)
 	for _, r := range b.resources {
-		own = append(own, l.resource(b, dir, r, depth)...)
+		all = append(all, l.resource(dir, r, depth)...)
 	}
-	all := slices.Concat(before, own)
+	all = append(l.once(all), b.generated...)
 	for _, c := range b.components {
-		if !remote(c) {
-			all = l.build(clean(path.Join(dir, c)), all, Edge{By: b.place.File, Why: "components"}, depth+1)
-		}
+		all = l.component(dir, c, all, depth)
 	}
-	for _, p := range b.patches {
-		l.patch(all, p.Patch, dir, p.file, b.place.File)
+	patches := b.patches
+	for _, c := range b.configs {
+		patches = append(slices.Clip(patches), l.config(dir, c, depth)...)
+	}
+	for _, p := range patches {
+		l.patch(all, p, dir)
 	}
 	if b.namespace+b.prefix+b.suffix != "" {
 		l.rename(all, b)
+	}
+	for _, f := range b.files {
+		l.plain(dir, f)
+	}
+	for _, c := range b.charts {
+		l.chart(dir, c)
+	}
+	for _, leaf := range b.leaves {
+		l.leaf(leaf.Place, leaf.Kind, leaf.Text)
 	}
 	return all
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
-func (l *load) resource(b *build, dir, r string, depth int) []*doc {
-	t, p := l.walk.tree, clean(path.Join(dir, r))
+func (l *load) resource(dir string, n named, depth int) []*doc {
+	t, p := l.walk.tree, l.find(dir, n)
 	switch {
-	case remote(r):
-		return nil
 	case t.files[p]:
-		return l.file(p, b.place.File, "resources")
+		return l.file(p, n.place.File, n.field)
 	case t.builds[p] != nil:
-		return l.build(p, nil, Edge{By: b.place.File, Why: "resources"}, depth+1)
+		l.look(p)
+		return l.unit(n, p, depth+1)
 	}
+	l.missing(n, p)
 	return nil
 }
 
-// patch applies a patch to documents, in place. Its text may stand in a file, which by names.
-func (l *load) patch(docs []*doc, p Patch, dir, file, by string) {
-	t := l.walk.tree
-	key := patchKey{p.Place, file}
-	c, known := l.walk.patches[key]
-	if file != "" {
-		p.Place = Place{clean(path.Join(dir, file)), 1}
-		l.edge(p.File, by, "patches")
+// specComponents is the field of a Flux Kustomization that names components.
+const specComponents = "spec.components"
+
+// component lays a component over documents.
+func (l *load) component(dir string, n named, docs []*doc, depth int) []*doc {
+	p := l.find(dir, n)
+	b := l.walk.tree.builds[p]
+	l.look(p)
+	if b == nil {
+		l.missing(n, p)
+		return docs
 	}
+	if !b.component {
+		l.problem(n.place, wordNoComponent(n.text))
+	}
+	return l.build(n, p, docs, depth+1)
+}
+
+// find is the path that a name means; "" for one that begins at the root of a file system, which is nothing of the tree.
+func (l *load) find(dir string, n named) string {
+	if path.IsAbs(n.text) {
+		return ""
+	}
+	return clean(path.Join(dir, n.text))
+}
+
+// missing says that there is nothing of a name in the tree.
+func (l *load) missing(n named, p string) {
+	l.look(p)
+	switch {
+	case remote(n.text):
+		l.leaf(n.place, LeafRemote, wordRemote(n.field, n.text))
+	case l.walk.tree.dirs[p]:
+		l.problem(n.place, wordNoBuild(n.field, n.text))
+	default:
+		l.problem(n.place, wordMissing(n.field, n.text))
+	}
+}
+
+// plain reads a file that says nothing of objects, and reports whether it is there.
+func (l *load) plain(dir string, n named) bool {
+	p := l.find(dir, n)
+	if l.walk.spent(1, 0) {
+		return false
+	}
+	if !l.walk.tree.files[p] {
+		l.look(p)
+		l.missing(n, "")
+		return false
+	}
+	l.edge(p, n.place.File, n.field)
+	return true
+}
+
+// chart reads the directories of a chart whole.
+func (l *load) chart(dir string, c chart) {
+	found := false
+	for _, d := range c.dirs {
+		p := l.find(dir, named{text: d})
+		if l.looked[p] = true; p != "." && l.walk.tree.dirs[p] {
+			found = true
+			l.whole(p, c.place.File, c.field)
+		}
+	}
+	switch {
+	case found:
+	case c.remote:
+		l.leaf(c.place, LeafRemote, wordRemote(c.field, c.text))
+	default:
+		l.problem(c.place, wordMissing(c.field, c.text))
+	}
+}
+
+// whole reads every file below a directory.
+func (l *load) whole(dir, by, why string) {
+	t := l.walk.tree
+	if l.walk.spent(1+len(t.inside[dir]), 0) {
+		return
+	}
+	for _, file := range t.inside[dir] {
+		l.edge(file, by, why)
+	}
+	for _, sub := range t.below[dir] {
+		l.whole(sub, by, why)
+	}
+}
+
+// config follows an entry of generators, transformers or validators, and gives the patches among them.
+func (l *load) config(dir string, c plugin, depth int) []buildPatch {
+	docs := c.inline
+	if docs == nil {
+		p := l.find(dir, c.named)
+		if docs = l.resource(dir, c.named, depth); len(docs) == 0 && (l.walk.tree.files[p] || l.walk.tree.builds[p] != nil) {
+			l.leaf(c.place, LeafPlugin, wordPlugin(c.field, c.text))
+		}
+	}
+	var patches []buildPatch
+	for _, d := range docs {
+		files, patch, known := l.walk.tree.plugin(d, c.field)
+		switch {
+		case l.walk.spent(1, 0):
+			return nil
+		case !known && c.inline != nil:
+			l.leaf(c.place, LeafPlugin, wordInlinePlugin(c.field))
+		case !known:
+			l.leaf(c.place, LeafPlugin, wordPlugin(c.field, c.text))
+		case patch != nil:
+			patches = append(patches, *patch)
+		}
+		for _, f := range files {
+			l.plain(dir, f)
+		}
+	}
+	return patches
+}
+
+// patch applies a patch to documents, in place. Its text may stand in a file.
+func (l *load) patch(docs []*doc, p buildPatch, dir string) {
+	key := patchKey{p.Patch, ""}
+	if p.file.text != "" {
+		if !l.plain(dir, p.file) {
+			return
+		}
+		p.Place = Place{l.find(dir, p.file), 1}
+		key.file = p.File
+	}
+	c, known := l.walk.patches[key]
 	if !known {
-		text, err := []byte(p.Text), error(nil)
-		if file != "" {
-			text, err = readFile(t.fs, p.File)
-		}
-		if t.parsed += len(text); err == nil && t.parsed > MaxParsed {
-			err = errors.New(wordMuchParsed())
-		}
-		if err == nil {
-			c, err = parsePatch(text, p.Place, p.Target)
-		}
-		if err != nil {
-			t.problem(p.Place, wordPatch(strings.TrimPrefix(err.Error(), "yaml: ")))
-			c = change{}
-		}
+		c = l.parsePatch(p)
 		l.walk.patches[key] = c
 	}
+	l.patches[key] = c
 	for i, d := range docs {
 		if l.walk.spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
 			return
@@ -161,6 +351,27 @@ func (l *load) patch(docs []*doc, p Patch, dir, file, by string) {
 			return
 		}
 	}
+}
+
+// parsePatch parses a patch, which changes nothing if it cannot be read.
+func (l *load) parsePatch(p buildPatch) change {
+	t := l.walk.tree
+	text, err := []byte(p.Text), error(nil)
+	if p.file.text != "" {
+		text, err = readFile(t.fs, p.File)
+	}
+	if l.walk.parsed += len(text); err == nil && l.walk.parsed > MaxParsed {
+		err, l.walk.over = errors.New(wordMuchParsed()), true
+	}
+	var c change
+	if err == nil {
+		c, err = parsePatch(text, p.Place, p.Target)
+	}
+	if err != nil {
+		l.problem(p.Place, wordPatch(strings.TrimPrefix(err.Error(), "yaml: ")))
+		return change{size: len(text)}
+	}
+	return c
 }
 
 // rename sets namespace and name as a kustomization.yaml says.

@@ -1,17 +1,74 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // Every word that a person reads about a tree stands here.
 
 // How a cluster was found.
 const (
-	wordNamed    = "named by the file"
-	wordInstance = "spec.sync of the FluxInstance"
-	wordSync     = "gotk-sync"
-	wordFlux     = "Kustomization flux-system"
-	wordTop      = "a Flux Kustomization that no other one reads"
+	wordNamed     = "named by the file"
+	wordInstance  = "spec.sync of the FluxInstance"
+	wordChartSync = "values of the chart flux-instance"
+	wordSync      = "gotk-sync"
+	wordFlux      = "Kustomization flux-system"
+	wordTop       = "a Flux Kustomization that no other one reads"
 )
+
+// How an object depends on another one.
+const (
+	roleDefines   = "defines"
+	rolePatches   = "patches"
+	roleChart     = "chart source"
+	roleValues    = "values"
+	roleSource    = "source"
+	roleVariables = "variables"
+)
+
+func wordDefines(o Object) string { return roleDefines + " " + shown(o) }
+
+func wordPatches(o Object) string { return rolePatches + " " + shown(o) }
+
+// wordUses is what an object is to another one.
+func wordUses(role string, what, of Object) string {
+	return role + " " + shown(what) + " of " + shown(of)
+}
+
+func wordVariablesOf(o Object) string { return roleVariables + " of " + shown(o) }
+
+func wordMore(n int) string { return fmt.Sprintf(" and %d more", n) }
+
+// shown is kind, namespace and name of an object, without what a terminal obeys.
+func shown(o Object) string {
+	name := o.Name
+	if o.Namespace != "" {
+		name = o.Namespace + "/" + name
+	}
+	return printable(o.Kind + " " + name)
+}
+
+// printable is a text without what a terminal obeys.
+func printable(s string) string {
+	if len(s) > 2*MaxAlias {
+		s = s[:2*MaxAlias] + "…"
+	}
+	quoted := strconv.Quote(s)
+	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
+}
+
+func wordUnknown(field, value, name string) string {
+	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
+}
+
+func wordNoDirectory(dir string) string {
+	return fmt.Sprintf("clusters names %s, which is no directory of the tree", printable(dir))
+}
+
+// wordPatched is how a root was found that a patch changes.
+func wordPatched(found string, by Place) string { return found + ", patched by " + by.String() }
 
 func wordDirectory(above string) string { return "a directory of " + above + "/" }
 
@@ -67,3 +124,52 @@ func wordDeep() string {
 }
 
 func wordPatch(problem string) string { return "the patch was not read: " + problem }
+
+func wordMissing(field, name string) string {
+	return fmt.Sprintf("%s names %q, which is not in the repository", field, name)
+}
+
+func wordNoBuild(field, name string) string {
+	return fmt.Sprintf("%s names %q, a directory without a kustomization.yaml", field, name)
+}
+
+func wordCycle(field, name string) string {
+	return fmt.Sprintf("%s names %q, which leads back to this file", field, name)
+}
+
+func wordNoComponent(name string) string {
+	return fmt.Sprintf("components names %q, whose kind is not Component", name)
+}
+
+func wordComponent(field, name string) string {
+	return fmt.Sprintf("%s names %q, whose kind is Component", field, name)
+}
+
+// Where the graph ends.
+
+func wordRemote(field, name string) string {
+	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, name)
+}
+
+func wordPlugin(field, name string) string {
+	return fmt.Sprintf("%s names %q, a plugin that is not part of kustomize: what it makes or reads is not known", field, name)
+}
+
+func wordInlinePlugin(field string) string {
+	return field + " has a plugin that is not part of kustomize: what it makes or reads is not known"
+}
+
+func wordHelm(name string) string {
+	return fmt.Sprintf("the chart %q is built with helm, which Flux does not do here: what it makes is not known", name)
+}
+
+func wordResourceSet(name string) string {
+	return fmt.Sprintf("the ResourceSet %q makes objects in the cluster: they are not known", name)
+}
+
+func wordElsewhere(kind, name, url string) string {
+	if url == "" {
+		return fmt.Sprintf("the %s %q is not this repository: what is read from it is not known", kind, name)
+	}
+	return fmt.Sprintf("the %s %q (%s) is not this repository: what is read from it is not known", kind, name, url)
+}

@@ -62,9 +62,10 @@ func (in Input) tops(c graph.Cluster, dirs []string) []*graph.Kustomization {
 		}
 		k := &graph.Kustomization{
 			Object: graph.Object{APIVersion: "kustomize.toolkit.fluxcd.io/v1", Kind: "Kustomization", Namespace: fluxNamespace, Name: slug(path.Base(dir), "entry")},
-			Path:   dir, Here: true, Reads: in.Graph.Reads(dir),
+			Path:   dir, Here: true,
 		}
-		for _, file := range k.Reads {
+		in.Graph.Follow(k)
+		for _, file := range k.Files() {
 			if read[file] != "" {
 				shared[file] = true
 			}

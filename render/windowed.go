@@ -133,15 +133,15 @@ func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
 func (o Owners) ofRoot(c graph.Cluster) string {
 	below := map[string]bool{}
 	for _, k := range c.Kustomizations {
-		for _, file := range k.Reads {
+		for _, file := range k.Files() {
 			below[file] = true
 		}
 	}
-	windowed := slices.DeleteFunc(slices.Clone(c.Reads), func(file string) bool { return below[file] || onlyLive(o.policy, []string{file}) })
+	windowed := slices.DeleteFunc(c.RootFiles(), func(file string) bool { return below[file] || onlyLive(o.policy, []string{file}) })
 	if len(windowed) == 0 {
 		return ""
 	}
-	return wordRootReads(len(windowed), len(c.Reads), windowed[0])
+	return wordRootReads(len(windowed), len(c.RootFiles()), windowed[0])
 }
 
 // sorted is a list of windows, each once.
@@ -166,9 +166,9 @@ func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Held, string)
 			}
 		}
 	}
-	h := Held{Kustomization: k}
+	h, files := Held{Kustomization: k}, k.Files()
 	other, example, release := 0, "", ""
-	for _, file := range k.Reads {
+	for _, file := range files {
 		windows, branch, why := holds(p, c, file)
 		if why != "" {
 			if other++; example == "" {
@@ -188,12 +188,12 @@ func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Held, string)
 		}
 	}
 	switch {
-	case len(k.Reads) == 0:
+	case len(files) == 0:
 		return h, wordReadsNothing
-	case other == len(k.Reads) && onlyLive(p, k.Reads):
+	case other == len(files) && onlyLive(p, files):
 		return h, live
 	case other > 0:
-		return h, wordMixed(len(k.Reads), other, example, release)
+		return h, wordMixed(len(files), other, example, release)
 	}
 	if len(h.Windows) == 0 { // nothing of it is this cluster's own
 		h.Windows, h.Elsewhere = h.Elsewhere, nil

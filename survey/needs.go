@@ -89,7 +89,7 @@ func (s *survey) findNeeds() {
 			if k.Path == c.Path {
 				continue // the root itself
 			}
-			s.need(h, k.Reads...)
+			s.need(h, k.Files()...)
 			if h.live {
 				continue
 			}
@@ -120,15 +120,15 @@ func (s *survey) findNeeds() {
 // is not there applies it no second time.
 func rootReads(c graph.Cluster) []string {
 	if c.Place.File != "" {
-		return c.Reads
+		return c.RootFiles()
 	}
 	theirs := map[string]bool{}
 	for _, k := range c.Kustomizations {
-		for _, file := range k.Reads {
+		for _, file := range k.Files() {
 			theirs[file] = true
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(c.Reads), func(file string) bool { return theirs[file] })
+	return slices.DeleteFunc(c.RootFiles(), func(file string) bool { return theirs[file] })
 }
 
 // needDirectories sums up a cluster whose Flux Kustomizations stand in no file: what its windowed directories read needs its window. The rest
@@ -139,7 +139,7 @@ func (s *survey) needDirectories(c graph.Cluster) (rest needs) {
 		return window
 	}
 	var dirs []string
-	for _, file := range c.Reads {
+	for _, file := range c.RootFiles() {
 		if windowed, _ := s.bySuffix(file); windowed && strings.HasPrefix(path.Base(file), "kustomization.y") {
 			dirs = append(dirs, path.Dir(file))
 		}

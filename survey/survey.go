@@ -167,7 +167,7 @@ func (s *survey) findBranches(main string) {
 			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${"):
 			case known >= 0:
 				s.branches[known].clusters = append(s.branches[known].clusters, c.Name)
-			case len(k.Reads) == 0:
+			case len(k.Files()) == 0:
 				s.note(noteElsewhere, at, b)
 			case len(s.branches) >= config.MaxBranches/2:
 				s.note(noteManyBranches, len(s.branches))

@@ -1,0 +1,374 @@
+package graph
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+)
+
+// content is what one file says.
+type content struct {
+	docs     []*doc // in its order
+	build    *build // of a kustomization.yaml
+	others   bool   // it has documents that are not among docs
+	leads    bool   // it has documents that clusters are found by
+	problems []Problem
+
+	size, skimmed, parsed, kept int
+}
+
+// readContent reads a YAML file. What it says depends on nothing else.
+func readContent(tree fs.FS, name string) *content {
+	data, err := readFile(tree, name)
+	if err != nil {
+		return &content{problems: []Problem{{Place{File: name}, err.Error()}}}
+	}
+	one := &Tree{docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{}}
+	one.parse(name, data)
+	return &content{
+		docs: slices.Clip(one.docs[name]), leads: slices.ContainsFunc(one.docs[name], (*doc).leads), build: one.builds[path.Dir(name)], others: one.others[name], problems: one.Problems,
+		size: len(data), skimmed: one.skimmed, parsed: one.parsed, kept: one.kept,
+	}
+}
+
+// leads reports whether clusters may be found by a document.
+func (d *doc) leads() bool {
+	switch scalar(at(d.node, "kind")) {
+	case "Kustomization", "GitRepository", "OCIRepository", "FluxInstance":
+		return true
+	}
+	return at(d.node, "spec", "values", "instance") != nil || at(d.node, "instance") != nil
+}
+
+// put files what a YAML file says, if that is still within the bounds; what is beyond them is a problem, as is all that comes later.
+func (t *Tree) put(name string, c *content) {
+	word := ""
+	switch {
+	case t.skimmed+c.skimmed > MaxSkimmed || t.parsed+c.parsed > MaxParsed:
+		word = wordMuchParsed()
+	case t.kept+c.kept > MaxDocs:
+		word = wordManyObjects()
+	}
+	if word != "" {
+		t.beyond(name, word)
+		return
+	}
+	t.count(c, 1)
+	t.contents[name] = c
+	if len(c.docs) > 0 {
+		t.docs[name] = c.docs
+	}
+	if c.others {
+		t.others[name] = true
+	}
+	t.chooseBuild(path.Dir(name))
+}
+
+// beyond notes a file that was not read because of a bound. From then on no file is.
+func (t *Tree) beyond(name, word string) {
+	t.full = word
+	t.others[name] = true
+	t.problem(Place{File: name}, word)
+}
+
+// count adds to what is bounded, or takes away from it.
+func (t *Tree) count(c *content, times int) {
+	t.read += times
+	t.bytes += times * c.size
+	t.skimmed += times * c.skimmed
+	t.parsed += times * c.parsed
+	t.kept += times * c.kept
+}
+
+// chooseBuild finds the kustomization.yaml of a directory, in the order in which kustomize looks for one.
+func (t *Tree) chooseBuild(dir string) {
+	for _, name := range buildNames {
+		if c := t.contents[path.Join(dir, name)]; c != nil && c.build != nil {
+			t.builds[dir] = c.build
+			return
+		}
+	}
+	delete(t.builds, dir)
+}
+
+// gather puts the problems of the files among those of the tree, by file.
+func (t *Tree) gather() {
+	t.Problems = nil
+	var names []string
+	for name, c := range t.contents {
+		if len(c.problems) > 0 {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		for _, p := range t.contents[name].problems {
+			t.problem(p.Place, p.Text)
+		}
+	}
+}
+
+// Again reads a tree of which some files have changed since t was read: added, modified or deleted. Only these are read. t stays as it is, and what
+// has not changed is shared. The result is that of [Read] on the new tree, and it fails where that would.
+func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
+	out := t.clone(tree)
+	for _, name := range changed {
+		name = path.Clean(name)
+		if !fs.ValidPath(name) || name == "." || skipped(name) {
+			continue
+		}
+		if t.full != "" || !out.change(name) {
+			return Read(tree) // what is beyond a bound depends on the order of all files
+		}
+	}
+	if out.seen > MaxEntries || out.read > MaxYAML || out.bytes > MaxBytes || out.full != "" {
+		return Read(tree)
+	}
+	for key, r := range t.results {
+		if !slices.ContainsFunc(changed, func(name string) bool { return r.touched(path.Clean(name)) }) {
+			out.results[key] = r
+		}
+	}
+	out.gather()
+	return out, nil
+}
+
+// clone is a tree with the same files, of which others may become part.
+func (t *Tree) clone(tree fs.FS) *Tree {
+	return &Tree{
+		fs: tree, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
+		contents: maps.Clone(t.contents), docs: maps.Clone(t.docs), others: maps.Clone(t.others), builds: maps.Clone(t.builds),
+		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
+		results: map[string]*result{},
+	}
+}
+
+// change brings a file up to date, and reports whether it could.
+func (t *Tree) change(name string) bool {
+	regular, certain := isFile(t.fs, name)
+	if !certain || t.dirs[name] {
+		return false
+	}
+	if c := t.contents[name]; c != nil {
+		t.count(c, -1)
+		delete(t.contents, name)
+		delete(t.docs, name)
+		delete(t.others, name)
+		t.chooseBuild(path.Dir(name))
+	}
+	if t.files[name] {
+		t.remove(name)
+	}
+	t.seen += 1 + strings.Count(name, "/") // no fewer than there are
+	if !regular {
+		return true
+	}
+	t.add(name)
+	if isRead(name) {
+		t.put(name, readContent(t.fs, name))
+	}
+	return true
+}
+
+// isFile reports whether a regular file stands in a tree, in directories that are no links; certain is false if there is something other than a file,
+// or nobody knows.
+func isFile(tree fs.FS, name string) (regular, certain bool) {
+	for at := strings.IndexByte(name, '/'); at >= 0; {
+		mode, err := modeOf(tree, name[:at])
+		if errors.Is(err, fs.ErrNotExist) {
+			return false, true
+		}
+		if err != nil || !mode.IsDir() {
+			return false, false
+		}
+		next := strings.IndexByte(name[at+1:], '/')
+		if next < 0 {
+			break
+		}
+		at += 1 + next
+	}
+	mode, err := modeOf(tree, name)
+	return err == nil && mode.IsRegular(), err == nil && !mode.IsDir() || errors.Is(err, fs.ErrNotExist)
+}
+
+// modeOf is what a name stands for, of a link the link itself.
+func modeOf(tree fs.FS, name string) (fs.FileMode, error) {
+	if _, ok := tree.(fs.ReadLinkFS); ok {
+		info, err := fs.Lstat(tree, name)
+		if err != nil {
+			return 0, err
+		}
+		return info.Mode(), nil
+	}
+	entries, err := fs.ReadDir(tree, path.Dir(name))
+	if err != nil {
+		return 0, err
+	}
+	for _, e := range entries {
+		if e.Name() == path.Base(name) {
+			return e.Type(), nil
+		}
+	}
+	return 0, fs.ErrNotExist
+}
+
+// add notes a file and the directories that it is in.
+func (t *Tree) add(name string) {
+	t.files[name] = true
+	dir := path.Dir(name)
+	t.inside[dir] = with(t.inside[dir], name)
+	for dir != "." && !t.dirs[dir] {
+		t.dirs[dir] = true
+		above := path.Dir(dir)
+		t.below[above] = with(t.below[above], dir)
+		dir = above
+	}
+}
+
+// remove forgets a file and the directories that are empty without it.
+func (t *Tree) remove(name string) {
+	delete(t.files, name)
+	dir := path.Dir(name)
+	t.inside[dir] = without(t.inside[dir], name)
+	for dir != "." && len(t.inside[dir])+len(t.below[dir]) == 0 {
+		delete(t.dirs, dir)
+		delete(t.inside, dir)
+		delete(t.below, dir)
+		above := path.Dir(dir)
+		t.below[above] = without(t.below[above], dir)
+		dir = above
+	}
+}
+
+// with is a sorted list with one more name. A list that another tree has stays as it is.
+func with(list []string, name string) []string {
+	at, _ := slices.BinarySearch(list, name)
+	if at == len(list) {
+		return append(list, name)
+	}
+	return slices.Insert(slices.Clone(list), at, name)
+}
+
+func without(list []string, name string) []string {
+	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return s == name })
+}
+
+// result is what an entry point reads, as far as its own definition and the tree decide that. It is never written to.
+type result struct {
+	docs     []*doc
+	edges    map[string]Edge // by file
+	looked   map[string]bool // names that were looked for and are no file; true: whatever stands below counts
+	leaves   []Leaf
+	problems []Problem
+	patches  map[patchKey]change
+
+	work, patched int
+}
+
+// touched reports whether a result may be another one where a file has changed.
+func (r *result) touched(file string) bool {
+	dir := path.Dir(file)
+	_, read := r.edges[file]
+	_, itself := r.looked[file]
+	_, built := r.looked[dir]
+	for ; ; dir = path.Dir(dir) {
+		if r.looked[dir] {
+			return true
+		}
+		if dir == "." {
+			return read || itself || built && isBuild(file)
+		}
+	}
+}
+
+// applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
+func (l *load) applied(dir string, k *Kustomization) []*doc {
+	docs := slices.Clone(l.entry(dir))
+	if k == nil {
+		return docs
+	}
+	for _, component := range k.Components {
+		n := named{specComponents, component, k.Place}
+		if p := l.find(dir, n); !k.optional || l.walk.tree.builds[p] != nil {
+			docs = l.component(dir, n, docs, 0)
+		} else {
+			l.look(p)
+		}
+	}
+	for _, p := range k.Patches {
+		l.patch(docs, buildPatch{Patch: p}, dir)
+	}
+	if k.TargetNamespace != "" {
+		l.rename(docs, &build{namespace: k.TargetNamespace})
+	}
+	return docs
+}
+
+// look keeps that a name was looked for that is no file: it may be a directory with a kustomization.yaml, or any other, or nothing.
+func (l *load) look(name string) {
+	if name != "" {
+		l.looked[name] = l.looked[name] || l.walk.tree.builds[name] == nil
+	}
+}
+
+// resultKey is what a result depends on besides the tree.
+func resultKey(dir string, k *Kustomization) string {
+	if k == nil {
+		return dir
+	}
+	return fmt.Sprintf("%q %q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, fmt.Sprint(k.Patches), k.optional)
+}
+
+// result gives what an entry point reads: as it was found before, if nothing of it has changed and all is within the bounds.
+func (w *walk) result(dir string, k *Kustomization) *result {
+	key := resultKey(dir, k)
+	r := w.results[key]
+	if r == nil {
+		r = w.tree.results[key]
+	}
+	if r == nil || !w.again(r) {
+		before := *w
+		l := w.newLoad()
+		l.docs = l.applied(dir, k)
+		r = &l.result
+		r.work, r.patched = w.work-before.work, w.patched-before.patched
+		if w.over {
+			return r
+		}
+	}
+	w.results[key] = r
+	return r
+}
+
+// again counts what a result costs and has to say, as if it were found now; not if that would be beyond a bound.
+func (w *walk) again(r *result) bool {
+	parsed := 0
+	for key, c := range r.patches {
+		if _, known := w.patches[key]; !known {
+			parsed += c.size
+		}
+	}
+	if w.over || w.work+r.work > MaxWork || w.patched+r.patched > MaxPatched || w.parsed+parsed > MaxParsed {
+		return false
+	}
+	w.work, w.patched, w.parsed = w.work+r.work, w.patched+r.patched, w.parsed+parsed
+	maps.Copy(w.patches, r.patches)
+	for _, p := range r.problems {
+		w.tree.problem(p.Place, p.Text)
+	}
+	return true
+}
+
+// skipped reports whether a directory is git's own, or one of those of other services that Flux leaves out where a repository says nothing else.
+func skipped(name string) bool {
+	for step := range strings.SplitSeq(name, "/") {
+		if step == ".git" || step == ".github" || step == ".circleci" {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,183 @@
+package graph_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/internal/fluxtrees"
+)
+
+// everything is all that is said of a tree.
+type everything struct {
+	Objects    []any
+	Clusters   []any
+	Files      []string
+	Edges      []graph.Edge
+	Contents   []string
+	Digests    []string
+	Influences []string
+	Leaves     []graph.Leaf
+	Problems   []graph.Problem
+}
+
+// said is all that is said of a tree. What points from objects to the tree is left out: two trees are two.
+func said(g *graph.Tree, roots []graph.Root) everything {
+	var out everything
+	out.Objects = flat(g.Objects())
+	clusters := slices.Concat(g.Clusters(roots), g.Clusters(nil))
+	out.Leaves = graph.Leaves(clusters)
+	for _, c := range clusters {
+		out.Clusters = append(out.Clusters, c.Root, c.URL, c.Found, c.Place, c.Leaves, flat(c.Objects))
+		for _, e := range c.Entries() {
+			out.Files = append(out.Files, e.Files()...)
+			out.Contents = append(out.Contents, e.Content()...)
+			out.Digests = append(out.Digests, e.Digest())
+			for _, file := range e.Files() {
+				out.Edges = append(out.Edges, e.Chain(file)...)
+			}
+		}
+		for _, i := range c.Influences() {
+			out.Influences = append(out.Influences, fmt.Sprint(i.Edge, i.At, i.By.Path(), i.Of.Path()))
+		}
+	}
+	out.Problems = g.Problems
+	return out
+}
+
+// flat is objects without what points from one to another: that is their places.
+func flat(o graph.Objects) []any {
+	var out []any
+	of := func(k *graph.Kustomization) string {
+		if k == nil {
+			return ""
+		}
+		return k.String()
+	}
+	for _, s := range o.Sources {
+		plain, by := *s, of(s.Entry)
+		plain.Entry = nil
+		out = append(out, plain, by)
+	}
+	for _, k := range o.Kustomizations {
+		plain, by, source := *k, of(k.Entry), ""
+		if k.Source != nil {
+			source = k.Source.String()
+		}
+		plain.Entry, plain.Source = nil, nil
+		out = append(out, plain, by, source)
+	}
+	for _, i := range o.Instances {
+		plain := *i
+		plain.Entry = nil
+		out = append(out, plain)
+	}
+	for _, j := range o.CronJobs {
+		plain, by := *j, of(j.Entry)
+		plain.Entry = nil
+		out = append(out, plain, by)
+	}
+	for _, p := range o.Inputs {
+		plain := *p
+		plain.Entry = nil
+		out = append(out, plain)
+	}
+	return out
+}
+
+// edit changes a few files of a tree at random, and gives their names.
+func edit(r *rand.Rand, tree fstest.MapFS, texts []string, names []string) []string {
+	var changed []string
+	for range 1 + r.IntN(3) {
+		all := slices.Sorted(maps.Keys(tree))
+		name := names[r.IntN(len(names))]
+		if r.IntN(3) > 0 && len(all) > 0 {
+			name = all[r.IntN(len(all))]
+		}
+		changed = append(changed, name)
+		switch r.IntN(4) {
+		case 0:
+			delete(tree, name)
+		case 1:
+			if old := tree[name]; old != nil && len(old.Data) > 0 { // a line less
+				lines := strings.SplitAfter(string(old.Data), "\n")
+				at := r.IntN(len(lines))
+				tree[name] = &fstest.MapFile{Data: []byte(strings.Join(slices.Delete(lines, at, at+1), "")), Mode: 0o644}
+			}
+		default:
+			tree[name] = &fstest.MapFile{Data: []byte(texts[r.IntN(len(texts))]), Mode: 0o644}
+		}
+	}
+	return changed
+}
+
+// TestAgain: a tree of which some files were read again says what one says that was read afresh, after any edits, and the one before them says what
+// it said.
+func TestAgain(t *testing.T) {
+	fluxtrees.Each(t, func(t *testing.T, name string) {
+		tree := fstest.MapFS{}
+		maps.Copy(tree, fluxtrees.Tree(t, name).(fstest.MapFS))
+		var texts []string
+		for _, file := range slices.Sorted(maps.Keys(tree)) {
+			texts = append(texts, string(tree[file].Data))
+		}
+		texts = append(texts, "", "resources: [none.yaml, ../x]\n", "kind: Component\nresources: [.]\n", "{", "resources: [https://example.com/a]\n", "configMapGenerator: [{name: a, files: [a.txt]}]\n")
+		names := []string{"a.yaml", "a.txt", "clusters/new/a.yaml", "clusters/new/kustomization.yaml", "x/y/z/kustomization.yml", ".github/a.yaml", ".hidden/a.yaml", "x/y.yaml", "clusters/Kustomization"}
+		for _, file := range slices.Sorted(maps.Keys(tree)) {
+			names = append(names, path.Join(path.Dir(file), "kustomization.yaml"), path.Join(path.Dir(file), "kustomization.yml"), path.Join(path.Dir(file), "new.yaml"))
+		}
+		r := rand.New(rand.NewPCG(14, uint64(len(name))))
+		g := read(t, tree)
+		roots := []graph.Root{{Name: "k", Path: "clusters/production"}, {Name: "x", Path: "x"}}
+		for step := range 60 {
+			before := said(g, roots)
+			old := g
+			next := maps.Clone(tree)
+			changed := edit(r, next, texts, names)
+			var err error
+			if g, err = old.Again(next, changed); err != nil {
+				t.Fatal(err)
+			}
+			fresh := read(t, next)
+			if !reflect.DeepEqual(g.Problems, fresh.Problems) {
+				t.Fatalf("step %d, %q: problems of reading\n%v\n%v", step, changed, g.Problems, fresh.Problems)
+			}
+			compare(t, fmt.Sprintf("step %d, %q", step, changed), said(g, roots), said(fresh, roots))
+			old.Clusters(roots)
+			compare(t, "the old tree", said(old, roots), before)
+			if t.Failed() {
+				return
+			}
+			tree = next
+		}
+	})
+}
+
+// shown is a value with everything that is exported in it.
+func shown(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func compare(t *testing.T, where string, got, want everything) {
+	t.Helper()
+	a, b := reflect.ValueOf(got), reflect.ValueOf(want)
+	for i := range a.NumField() {
+		x, y := shown(t, a.Field(i).Interface()), shown(t, b.Field(i).Interface())
+		if x != y {
+			t.Errorf("%s: %s\n got %s\nwant %s", where, a.Type().Field(i).Name, x, y)
+		}
+	}
+}

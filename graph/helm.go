@@ -1,0 +1,406 @@
+package graph
+
+import (
+	"bytes"
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// fluxHelm is the API group of HelmReleases.
+const fluxHelm = "helm.toolkit.fluxcd.io"
+
+// thing is an object that others refer to, or that refers to others: a source, a HelmRelease, a ConfigMap, a Secret.
+type thing struct {
+	Object
+	source *Source // if it is a GitRepository or an OCIRepository
+	uses   []use
+	digest string
+	names  []string          // of the variables that it has
+	data   *doc              // of a ConfigMap or Secret
+	hidden map[string]bool   // its encrypted keys
+	known  map[string]string // what it holds, once that was asked
+	unread bool              // it may have keys that were not read
+	made   *generator
+}
+
+// use is a field by which an object depends on another one.
+type use struct {
+	ref   Ref
+	role  string   // chart source, or values
+	chart string   // the chart's directory in the source
+	files []string // values files in the source
+}
+
+// generator makes a ConfigMap or a Secret of files.
+type generator struct {
+	file    string // the kustomization.yaml
+	loads   []loading
+	envs    []string
+	files   []string // all of them
+	literal []string
+}
+
+// loading is a file that becomes the value of a key.
+type loading struct{ key, file string }
+
+// thing reads an object of the kinds that count here; nil for others.
+func (t *Tree) thing(d *doc, object Object) *thing {
+	group, version, named := strings.Cut(object.APIVersion, "/")
+	out := &thing{Object: object, made: d.made}
+	switch {
+	case object.Name == "":
+		return nil
+	case !named && version == "" && (object.Kind == "ConfigMap" || object.Kind == "Secret"):
+		out.data, out.hidden = d, map[string]bool{}
+	case group == fluxHelm && object.Kind == "HelmRelease":
+		out.uses = t.chart(d, "spec", "chart", "spec")
+		if r := ref(d, at(d.node, "spec", "chartRef")); r.Name != "" {
+			out.uses = append(out.uses, use{ref: r, role: roleChart})
+		}
+		for _, n := range t.list(d, "spec", "valuesFrom") {
+			r := ref(d, n)
+			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
+		}
+	case group == fluxSource && object.Kind == "HelmChart":
+		out.uses = t.chart(d, "spec")
+	case group == fluxSource:
+	default:
+		return nil
+	}
+	return out
+}
+
+// chart is the source that a chart's description names.
+func (t *Tree) chart(d *doc, keys ...string) []use {
+	of := func(key string) []string { return append(slices.Clone(keys), key) }
+	r := ref(d, at(d.node, of("sourceRef")...))
+	if r.Name == "" {
+		return nil
+	}
+	u := use{ref: r, role: roleChart, chart: d.text(of("chart")...), files: t.texts(d, of("valuesFiles")...)}
+	if file := d.text(of("valuesFile")...); file != "" {
+		u.files = append(u.files, file)
+	}
+	return []use{u}
+}
+
+// isSource reports whether an object is one that charts or Flux Kustomizations come from.
+func isSource(kind string) bool {
+	switch kind {
+	case "GitRepository", "OCIRepository", "HelmRepository", "HelmChart", "Bucket", externalArtifact:
+		return true
+	}
+	return false
+}
+
+// values is what a ConfigMap or Secret holds. What is encrypted, or no text, is among what is hidden.
+func (c *thing) values(t *Tree) map[string]string {
+	out := map[string]string{}
+	if c.data == nil {
+		return out
+	}
+	sealed := at(c.data.node, "sops") != nil
+	read := func(section string, decode bool) {
+		n := at(c.data.node, section)
+		if n == nil || n.Kind != yaml.MappingNode {
+			return
+		}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value, ok := n.Content[i].Value, expand(scalar(n.Content[i+1]), c.data.vars), true
+			if decode {
+				value, ok = decoded(value)
+			}
+			if delete(out, key); !ok || sealed || encrypted(value) || n.Content[i+1].Tag == tagLong || strings.Contains(value, "${") {
+				c.hidden[key] = true
+				continue
+			}
+			delete(c.hidden, key)
+			out[key] = value
+		}
+	}
+	read("data", c.Kind == "Secret")
+	read("stringData", false)
+	c.unread = at(c.data.node, keyUnread) != nil
+	if c.made != nil {
+		c.made.values(t, out, c)
+	}
+	return out
+}
+
+// values adds what a generator makes of files and texts.
+func (g *generator) values(t *Tree, out map[string]string, c *thing) {
+	set := func(text string) {
+		if key, value, ok := strings.Cut(text, "="); ok {
+			out[strings.TrimSpace(key)] = strings.Trim(value, `"'`)
+		}
+	}
+	for _, f := range g.envs {
+		data, err := readFile(t.fs, f)
+		if err != nil || len(data) > MaxConfig {
+			c.unread = true
+			continue
+		}
+		for line := range strings.Lines(string(data)) {
+			if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+				set(line)
+			}
+		}
+	}
+	for _, l := range g.loads {
+		data, err := readFile(t.fs, l.file)
+		if err != nil || len(data) > MaxAlias || encrypted(string(data)) {
+			c.hidden[l.key] = true
+			continue
+		}
+		out[l.key] = string(data)
+	}
+	for _, text := range g.literal {
+		set(text)
+	}
+}
+
+// generated is the ConfigMaps and Secrets that a kustomization.yaml has made, as documents that its patches, namespace and prefix change.
+func (t *Tree) generated(d *doc) []*doc {
+	var out []*doc
+	for _, kind := range []string{"ConfigMap", "Secret"} {
+		for _, n := range t.list(d, strings.ToLower(kind[:1])+kind[1:]+"Generator") {
+			in := &doc{place: Place{d.place.File, n.Line}, node: n}
+			name := in.text("name")
+			if name == "" {
+				continue
+			}
+			g := &generator{file: d.place.File, literal: t.texts(in, "literals")}
+			dir := path.Dir(d.place.File)
+			for _, f := range t.texts(in, "files") {
+				key, file, renamed := strings.Cut(f, "=")
+				if !renamed {
+					key, file = path.Base(f), f
+				}
+				g.loads = append(g.loads, loading{key, clean(path.Join(dir, file))})
+			}
+			for _, f := range append(t.texts(in, "envs"), in.text("env")) {
+				if f != "" {
+					g.envs = append(g.envs, clean(path.Join(dir, f)))
+				}
+			}
+			g.files = slices.Clone(g.envs)
+			for _, l := range g.loads {
+				g.files = append(g.files, l.file)
+			}
+			object := mapping(n.Line, "apiVersion", "v1", "kind", kind)
+			out = append(out, &doc{place: in.place, node: object, size: MaxAlias, made: g})
+			out[len(out)-1].put(name, "name")
+			if namespace := in.text("namespace"); namespace != "" {
+				out[len(out)-1].put(namespace, "namespace")
+			}
+		}
+	}
+	return out
+}
+
+// mapping is a section of texts.
+func mapping(line int, pairs ...string) *yaml.Node {
+	n := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: line}
+	for _, text := range pairs {
+		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: text, Line: line})
+	}
+	return n
+}
+
+const (
+	tagLong   = "!long" // of a value that was not kept
+	keyUnread = "\x00"  // a key that says that there may be others
+)
+
+// prune takes from a document what says nothing here, and reports whether there was any.
+func prune(n *yaml.Node) bool {
+	switch scalar(at(n, "kind")) {
+	case "HelmRelease":
+		spec := at(n, "spec")
+		instance := at(spec, "values", "instance")
+		keep(n, "apiVersion", "kind", "metadata", "spec")
+		keep(spec, "chartRef", "chart", "valuesFrom")
+		if at(instance, "sync") != nil {
+			keep(instance, "sync", "kustomize")
+			values := mapping(instance.Line, "instance")
+			values.Content = append(values.Content, instance)
+			spec.Content = append(spec.Content, mapping(instance.Line, "values").Content[0], values)
+		}
+	case "ConfigMap", "Secret":
+		keep(n, "apiVersion", "kind", "metadata", "data", "stringData", "sops", keyUnread)
+		if sops := at(n, "sops"); sops != nil {
+			*sops = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: sops.Line}
+		}
+		for _, section := range []string{"data", "stringData"} {
+			if data := at(n, section); data != nil && len(data.Content) > 2*MaxKeys {
+				n.Content = append(n.Content, mapping(n.Line, keyUnread, "").Content...)
+			}
+			shortValues(at(n, section))
+		}
+	default:
+		return false
+	}
+	plainComments(n)
+	return true
+}
+
+// shortValues keeps of a section's values those that a variable may have.
+func shortValues(n *yaml.Node) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return
+	}
+	if len(n.Content) > 2*MaxKeys {
+		n.Content = nil
+		return
+	}
+	var content []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, value := n.Content[i], n.Content[i+1]
+		if variableName.FindString(key.Value) != key.Value {
+			continue // no variable is called so
+		}
+		if value.Kind != yaml.ScalarNode && value.Kind != yaml.AliasNode || len(value.Value) > 2*MaxAlias {
+			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: tagLong, Line: value.Line}
+		}
+		content = append(content, key, value)
+	}
+	n.Content = content
+}
+
+// keep takes every other key out of a section.
+func keep(n *yaml.Node, keys ...string) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return
+	}
+	var content []*yaml.Node
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if slices.Contains(keys, n.Content[i].Value) {
+			content = append(content, n.Content[i], n.Content[i+1])
+		}
+	}
+	n.Content = slices.Clip(content)
+}
+
+// plainComments drops comments.
+func plainComments(n *yaml.Node) {
+	n.HeadComment, n.LineComment, n.FootComment = "", "", ""
+	for _, child := range n.Content {
+		plainComments(child)
+	}
+}
+
+// weight is about how many bytes of a document are kept.
+func weight(n *yaml.Node) int {
+	if n == nil {
+		return 0
+	}
+	size := 2 + len(n.Value)
+	for _, child := range n.Content {
+		size += weight(child)
+	}
+	return size
+}
+
+// blank reports whether a document says nothing.
+func blank(text []byte) bool {
+	for line := range bytes.Lines(text) {
+		line = bytes.TrimSpace(line)
+		line = bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimPrefix(line, []byte("\xef\xbb\xbf")), []byte("---")))
+		if len(line) > 0 && line[0] != '#' && line[0] != '%' && !bytes.Equal(line, []byte("...")) {
+			return false
+		}
+	}
+	return true
+}
+
+var (
+	// plainKind finds what a ConfigMap or Secret begins its kind with, other the kinds of what must be read whole.
+	plainKind = regexp.MustCompile(`(?m)^kind:[ \t]+["']?(?:ConfigMap|Secret)["']?[ \t\r]*(?:#.*)?$`)
+	other     = regexp.MustCompile(`(?m)^[^ \t#]*kind["']?[ \t]*:[ \t]*["']?(?:[^CS"' \t]|C[^o]|S[^e])`)
+	// heads is the lines at which the sections of a ConfigMap begin that are kept of a large one.
+	heads = regexp.MustCompile(`^(?:apiVersion|kind|metadata|sops)[ \t]*:`)
+)
+
+// isConfig reports whether a document is written as a ConfigMap or Secret, and as nothing else.
+func isPlain(text []byte) bool { return plainKind.Match(text) && !other.Match(text) }
+
+// shorten empties the lines of a large ConfigMap or Secret that hold its data: only its name counts.
+func shorten(text []byte) []byte {
+	if len(text) <= MaxConfig || !isPlain(text) {
+		return text
+	}
+	var out bytes.Buffer
+	kept := false
+	for line := range bytes.Lines(text) {
+		if first := line[0]; !bytes.ContainsRune([]byte(" \t\r\n#-"), rune(first)) {
+			kept = heads.Match(line)
+		}
+		if kept {
+			out.Write(line)
+		} else {
+			out.WriteByte('\n')
+		}
+	}
+	out.WriteString("\n\"\\0\": unread\n")
+	return out.Bytes()
+}
+
+// unhashed is a name without the hash that kustomize puts at the end of generated ones; "" if it has none.
+func unhashed(name string) string {
+	at := len(name) - 11
+	if at < 1 || name[at] != '-' || strings.Trim(name[at+1:], "bcdfghkmt2456789") != "" {
+		return ""
+	}
+	return name[:at]
+}
+
+// index is things by what names them.
+type index map[Ref][]*thing
+
+// add files a thing.
+func (x index) add(s *thing) {
+	for _, key := range []Ref{{s.Kind, s.Namespace, s.Name}, {s.Kind, "*", s.Name}} {
+		if len(x[key]) < MaxClusters {
+			x[key] = append(x[key], s)
+		}
+	}
+}
+
+// find is the object that a reference in another one means; nil if it stands in no file. An object without a namespace may be in any.
+func (x index) find(r Ref, from Object) *thing {
+	namespace := cmp.Or(r.Namespace, from.Namespace)
+	if found := x.nearest(Ref{r.Kind, cmp.Or(namespace, "*"), r.Name}, from); found != nil {
+		return found
+	}
+	if found := x.nearest(Ref{r.Kind, "", r.Name}, from); found != nil || r.Kind != "ConfigMap" && r.Kind != "Secret" {
+		return found
+	}
+	if name := unhashed(r.Name); name != "" {
+		if found := x.find(Ref{r.Kind, r.Namespace, name}, from); found != nil && found.made != nil {
+			return found
+		}
+	}
+	return nil
+}
+
+func (x index) nearest(r Ref, from Object) *thing {
+	all := x[r]
+	if len(all) < 2 {
+		if len(all) == 0 {
+			return nil
+		}
+		return all[0]
+	}
+	best, most := all[0], near(all[0].Place, from.Place)
+	for _, s := range all[1:min(len(all), MaxClusters)] {
+		if n := near(s.Place, from.Place); n > most {
+			best, most = s, n
+		}
+	}
+	return best
+}

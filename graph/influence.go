@@ -1,0 +1,441 @@
+package graph
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Influence is a file that one entry point applies and that changes what another one is or makes. An influence stops there: what the
+// other one applies in its turn is changed by it only as far as it has an influence of its own, so a change two levels up is found by
+// [Entry.Digest] and [Entry.Way].
+type Influence struct {
+	Edge        // of By; Why is how: defines, patches, source, variables, chart source or values
+	By   Entry  // applies the file; it may be Of, where the file is no content
+	Of   Entry  // is changed by it
+	At   Place  // of the object, or of the patch, in the file
+	Text string // how, with the objects' names, for people
+}
+
+// entry is the entry point of a Kustomization of the cluster; nil and the root's own are the root.
+func (c *Cluster) entry(k *Kustomization) Entry {
+	if k == nil || k.Path == c.Path {
+		return Entry{Cluster: c}
+	}
+	return Entry{c, k}
+}
+
+// dependency is an object that an entry point depends on, and how.
+type dependency struct {
+	on   *thing
+	of   *Kustomization
+	role string
+	dir  string
+}
+
+// influences collects the influences of a cluster.
+type influences struct {
+	c     *Cluster
+	out   []Influence
+	first map[dependency][2]int // where the influences of a dependency stand in out
+	more  map[dependency]int    // how many objects have the same
+}
+
+// Influences is what entry points depend on in files that others apply: definitions, sources, patches of both, variables, and objects that
+// HelmReleases refer to.
+func (c *Cluster) Influences() []Influence {
+	x := &influences{c: c, first: map[dependency][2]int{}, more: map[dependency]int{}}
+	for _, k := range c.Kustomizations {
+		if k.Here && k.Path != c.Path {
+			x.kustomization(k)
+		}
+	}
+	for _, r := range c.releases {
+		x.release(r)
+	}
+	for d, n := range x.more {
+		for i := x.first[d][0]; i < x.first[d][1]; i++ {
+			x.out[i].Text += wordMore(n)
+		}
+	}
+	return x.out
+}
+
+// add adds the influence of a file.
+func (x *influences) add(by, of Entry, at Place, why, text string) {
+	edge := Edge{File: at.File, By: by.edges()[at.File].By, Why: why}
+	x.out = append(x.out, Influence{edge, by, of, at, text})
+}
+
+// patches adds the patches of an object: a Flux Kustomization's stand where it is defined, and are applied by what applies that.
+func (x *influences) patches(o Object, of Entry) {
+	for _, p := range o.patched {
+		x.add(x.c.patcher(o, p), of, p, rolePatches, wordPatches(o))
+	}
+}
+
+// patcher is the entry point that applies a patch of an object.
+func (c *Cluster) patcher(o Object, p Place) Entry {
+	by := c.entry(o.Entry)
+	if _, reads := by.edges()[p.File]; !reads && o.Entry != nil {
+		return c.entry(o.Entry.Entry)
+	}
+	return by
+}
+
+func (x *influences) kustomization(k *Kustomization) {
+	of := x.c.entry(k)
+	x.add(x.c.entry(k.Entry), of, k.Place, roleDefines, wordDefines(k.Object))
+	x.patches(k.Object, of)
+	x.filled(k.Object, of, k.names)
+	if k.from != nil {
+		x.source(k.from, of, roleSource, k.Object)
+		x.uses(k.from, of, k.Object, 0)
+	}
+	found, _ := x.c.variables(k)
+	for _, s := range found {
+		x.config(s, of, roleVariables, k.Object)
+	}
+}
+
+// filled adds what fills the variables of an object: the definition of what applies it, and the objects that this names.
+func (x *influences) filled(o Object, of Entry, names []string) {
+	parent := o.Entry
+	if parent == nil || len(names) == 0 {
+		return
+	}
+	if slices.ContainsFunc(names, func(name string) bool { _, has := parent.Substitute[name]; return has }) {
+		x.add(x.c.entry(parent.Entry), of, parent.Place, roleVariables, wordVariablesOf(o))
+	}
+	found, _ := x.c.variables(parent)
+	for _, s := range found {
+		if slices.ContainsFunc(names, func(name string) bool { return s.has(x.c.tree, name) }) {
+			x.config(s, of, roleVariables, o)
+		}
+	}
+}
+
+// release adds what a HelmRelease refers to.
+func (x *influences) release(r *thing) { x.uses(r, x.c.entry(r.Entry), r.Object, 0) }
+
+// uses adds what an object refers to, and what that does.
+func (x *influences) uses(from *thing, of Entry, user Object, depth int) {
+	for _, u := range from.uses {
+		s := x.c.index.find(u.ref, from.Object)
+		switch {
+		case s == nil || depth >= MaxUses:
+		case isSource(s.Kind):
+			x.source(s, of, u.role, user)
+			x.chart(s, u, of, user)
+			x.uses(s, of, user, depth+1)
+		default:
+			x.config(s, of, u.role, user)
+		}
+	}
+}
+
+// once reports whether a dependency is the first of its like, which are counted.
+func (x *influences) once(d dependency) bool {
+	if _, known := x.first[d]; known {
+		x.more[d]++
+		return false
+	}
+	x.first[d] = [2]int{len(x.out), len(x.out)}
+	return true
+}
+
+// source adds the definition and the patches of a source.
+func (x *influences) source(s *thing, of Entry, role string, user Object) {
+	d := dependency{s, of.Kustomization, role, ""}
+	if !x.once(d) {
+		return
+	}
+	x.add(x.c.entry(s.Entry), of, s.Place, role, wordUses(role, s.Object, user))
+	first := len(x.out)
+	x.patches(s.Object, of)
+	x.filled(s.Object, of, s.names)
+	x.first[d] = [2]int{first - 1, first}
+}
+
+// config adds a ConfigMap or Secret that another entry point applies, and the files that it is made of.
+func (x *influences) config(s *thing, of Entry, role string, user Object) {
+	by := x.c.entry(s.Entry)
+	if d := (dependency{s, of.Kustomization, role, ""}); by != of && x.once(d) {
+		first := len(x.out)
+		x.add(by, of, s.Place, role, wordUses(role, s.Object, user))
+		if s.made != nil {
+			for _, file := range s.made.files {
+				x.add(by, of, Place{file, 1}, role, wordUses(role, s.Object, user))
+			}
+		}
+		x.first[d] = [2]int{first, len(x.out)}
+		x.patches(s.Object, of)
+	}
+}
+
+// chart adds the files of a chart that comes from this repository at another branch than the entry point's: they are applied as of what
+// that branch is.
+func (x *influences) chart(s *thing, u use, of Entry, user Object) {
+	dirs, branch, here := x.c.chartFiles(s, u)
+	if !here || x.c.sameBranch(of, branch) {
+		return
+	}
+	by, ok := x.c.follows(branch)
+	if d := (dependency{s, of.Kustomization, u.role, strings.Join(append(dirs, u.files...), "\x00")}); !ok || !x.once(d) {
+		return
+	}
+	for _, file := range x.c.tree.within(dirs, u.files) {
+		x.add(by, of, Place{file, 1}, roleChart, wordUses(roleChart, s.Object, user))
+	}
+}
+
+// follows is an entry point of a branch.
+func (c *Cluster) follows(branch string) (Entry, bool) {
+	for _, e := range c.Entries() {
+		if e.Branch() == branch {
+			return e, true
+		}
+	}
+	return Entry{}, false
+}
+
+// sameBranch reports whether an entry point follows a branch, as far as is known.
+func (c *Cluster) sameBranch(e Entry, branch string) bool {
+	return branch == "" || e.Branch() == "" || e.Branch() == branch
+}
+
+// chartFiles is the directories of the tree that a chart is made of and the branch that it is read from; here is false if it comes from
+// elsewhere.
+func (c *Cluster) chartFiles(s *thing, u use) (dirs []string, branch string, here bool) {
+	switch {
+	case s.Kind == externalArtifact:
+		for _, copied := range c.artifacts[Ref{s.Kind, s.Namespace, s.Name}] {
+			_, from, _ := strings.Cut(strings.TrimPrefix(copied.from, "@"), "/")
+			dirs = append(dirs, clean(strings.TrimSuffix(from, "**")))
+		}
+		return dirs, "", true
+	case s.source == nil || s.Kind != "GitRepository" || u.chart == "" || s.source.Follows() == "":
+		return nil, "", false
+	}
+	return []string{clean(u.chart)}, s.source.Follows(), c.URL == "" || SameURL(c.URL, s.source.URL)
+}
+
+// charts adds to entry points the files of charts that their HelmReleases have from this repository.
+func (c *Cluster) charts() {
+	seen := map[dependency]bool{}
+	for _, r := range c.releases {
+		c.chartsOf(r, r, seen, 0)
+	}
+}
+
+func (c *Cluster) chartsOf(from, release *thing, seen map[dependency]bool, depth int) {
+	e := c.entry(release.Entry)
+	for _, u := range from.uses {
+		s := c.index.find(u.ref, from.Object)
+		if s == nil || !isSource(s.Kind) || depth >= MaxUses {
+			continue
+		}
+		c.chartsOf(s, release, seen, depth+1)
+		dirs, branch, here := c.chartFiles(s, u)
+		d := dependency{s, e.Kustomization, u.role, strings.Join(append(dirs, u.files...), "\x00")}
+		if !here || e.edges() == nil || seen[d] || !c.sameBranch(e, branch) {
+			continue
+		}
+		seen[d] = true
+		for _, file := range c.tree.within(dirs, u.files) {
+			if _, known := e.edges()[file]; !known {
+				e.edges()[file] = Edge{file, release.File, roleChart + " " + shown(s.Object)}
+			}
+		}
+	}
+}
+
+// within is the files of directories, and those of some others that there are.
+func (t *Tree) within(dirs, others []string) []string {
+	if t.sorted == nil {
+		t.sorted = sortedKeys(t.files)
+	}
+	var out []string
+	for _, dir := range dirs {
+		if dir == "." {
+			continue // a chart is a directory of its own
+		}
+		at, _ := slices.BinarySearch(t.sorted, dir+"/")
+		for ; at < len(t.sorted) && strings.HasPrefix(t.sorted[at], dir+"/"); at++ {
+			out = append(out, t.sorted[at])
+		}
+	}
+	for _, file := range others {
+		if file = clean(file); t.files[file] {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+// has reports whether an object holds a variable, as far as is known.
+func (c *thing) has(t *Tree, name string) bool {
+	if c.known == nil {
+		c.known = c.values(t)
+	}
+	_, has := c.known[name]
+	return has || c.hidden[name] || c.unread
+}
+
+// defined finds the documents that define entry points, and sources that are used.
+func (c *Cluster) defined() {
+	c.defines = map[Place]bool{}
+	var mark func(from *thing, depth int)
+	mark = func(from *thing, depth int) {
+		for _, u := range from.uses {
+			if s := c.index.find(u.ref, from.Object); s != nil && isSource(s.Kind) && depth < MaxUses {
+				c.defines[s.Place] = true
+				mark(s, depth+1)
+			}
+		}
+	}
+	for _, k := range c.Kustomizations {
+		if !k.Here {
+			continue
+		}
+		c.defines[k.Place] = true
+		if k.from != nil {
+			c.defines[k.from.Place] = true
+			mark(k.from, 0)
+		}
+	}
+	for _, r := range c.releases {
+		mark(r, 0)
+	}
+}
+
+// Content is those of its files that hold something other than definitions of entry points and of the sources that they and HelmReleases
+// use, sorted: what such a file defines is another entry point's business, and among [Cluster.Influences].
+func (e Entry) Content() []string {
+	return slices.DeleteFunc(e.Files(), func(file string) bool {
+		t := e.Cluster.tree
+		return len(t.docs[file]) > 0 && !t.others[file] &&
+			!slices.ContainsFunc(t.docs[file], func(d *doc) bool { return !e.Cluster.defines[d.place] })
+	})
+}
+
+// plain reports whether a document is a ConfigMap or a Secret.
+func (d *doc) plain() bool {
+	kind := scalar(at(d.node, "kind"))
+	return kind == "ConfigMap" || kind == "Secret"
+}
+
+// Way is the files from the root to the definition of an entry point and to that of its source, sorted: those that define what leads to
+// it, that name these, and that patch them. None for the root.
+func (e Entry) Way() []string {
+	files := map[string]bool{}
+	for k, n := e.Kustomization, 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
+		e.Cluster.way(files, k.Object)
+		if k.from != nil {
+			e.Cluster.way(files, k.from.Object)
+		}
+	}
+	return sortedKeys(files)
+}
+
+func (c *Cluster) way(files map[string]bool, o Object) {
+	chain := func(by Entry, file string) {
+		files[file] = true
+		for _, edge := range by.Chain(file) {
+			files[edge.File] = true
+		}
+	}
+	chain(c.entry(o.Entry), o.File)
+	for _, p := range o.patched {
+		chain(c.patcher(o, p), p.File)
+	}
+}
+
+// Digest is a hash of an entry point's definition, with patches and variables, and of its source's: it is the same in two trees where
+// these say the same, wherever and however they are written.
+func (e Entry) Digest() string {
+	h := &bytes.Buffer{}
+	text(h, e.Path(), e.Branch())
+	if k := e.Kustomization; k == nil {
+		text(h, e.Cluster.URL)
+	} else if text(h, k.digest); k.from != nil {
+		text(h, k.from.digest)
+	}
+	return hashOf(h)
+}
+
+// digest is a hash of what a document says, with variables.
+func digest(d *doc) string {
+	h := &bytes.Buffer{}
+	for i := 0; i+1 < len(d.node.Content); i += 2 {
+		if key := d.node.Content[i].Value; key == "kind" || key == "metadata" || key == "spec" {
+			text(h, key)
+			hashed(h, d.node.Content[i+1], d.vars)
+		}
+	}
+	return hashOf(h)
+}
+
+// hashed adds what a node says. An alias is its name: what it stands for is added where it stands.
+func hashed(h *bytes.Buffer, n *yaml.Node, vars *variables) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		keys := map[string]*yaml.Node{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			keys[n.Content[i].Value] = n.Content[i+1]
+		}
+		text(h, "{")
+		for _, key := range sortedKeys(keys) {
+			text(h, key)
+			hashed(h, keys[key], vars)
+		}
+		text(h, "}")
+	case yaml.SequenceNode:
+		text(h, "[")
+		for _, child := range n.Content {
+			hashed(h, child, vars)
+		}
+		text(h, "]")
+	default:
+		text(h, n.ShortTag(), expand(n.Value, vars))
+	}
+}
+
+// text adds texts, each with its end.
+func text(h *bytes.Buffer, texts ...string) {
+	for _, s := range texts {
+		h.WriteString(s + "\x00")
+	}
+}
+
+func hashOf(b *bytes.Buffer) string {
+	sum := sha256.Sum256(b.Bytes())
+	return hex.EncodeToString(sum[:])
+}
+
+// names is the names of the variables in what a document says.
+func names(d *doc) []string {
+	out := map[string]bool{}
+	var visit func(n *yaml.Node)
+	visit = func(n *yaml.Node) {
+		for rest := n.Value; len(out) < MaxList; {
+			_, after, found := strings.Cut(rest, "${")
+			if !found {
+				break
+			}
+			out[unfilled("${"+after)] = true
+			rest = after
+		}
+		for _, child := range n.Content {
+			visit(child)
+		}
+	}
+	if !d.vars.none() || d.by != nil {
+		visit(d.node)
+	}
+	return sortedKeys(out)
+}

@@ -1,0 +1,277 @@
+package graph_test
+
+import (
+	"cmp"
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/internal/fluxtrees"
+)
+
+//go:embed testdata/objects/*.txtar
+var objects embed.FS
+
+// TestObjects: what entry points depend on beside what they read. Each archive has a file `want` with lines that begin with one of the words
+// below; of every word that occurs, all lines are there, and of others none is looked for. A word with a ! is looked for and may have no line.
+//
+//	path ENTRY DIRECTORY BRANCH    what an entry point reads, and of which branch
+//	content ENTRY FILE…            what it reads as content
+//	chain ENTRY FILE < EDGES       why it reads a file
+//	way ENTRY FILE…                what leads to its definition
+//	influence FILE:LINE BY OF TEXT
+//	problem TEXT
+//	root NAME PATH BRANCH FOUND
+func TestObjects(t *testing.T) {
+	names, err := fs.Glob(objects, "testdata/objects/*.txtar")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	for _, name := range names {
+		t.Run(strings.TrimSuffix(path.Base(name), ".txtar"), func(t *testing.T) {
+			data, err := objects.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tree := fluxtrees.Parse(data)
+			want := strings.Split(strings.TrimSpace(string(tree["want"].Data)), "\n")
+			delete(tree, "want")
+			g := read(t, tree)
+			got := facts(g, g.Clusters(nil))
+			for _, line := range got {
+				word, _, _ := strings.Cut(line, " ")
+				if asked := func(w string) bool { return w == word+"!" || strings.HasPrefix(w, word+" ") }; slices.ContainsFunc(want, asked) && !slices.Contains(want, line) {
+					t.Errorf("not expected: %s", line)
+				}
+			}
+			for _, line := range want {
+				if !strings.HasSuffix(line, "!") && !slices.Contains(got, line) {
+					t.Errorf("not found: %s", line)
+				}
+			}
+		})
+	}
+}
+
+// facts is what is known of clusters, in the lines of TestObjects.
+func facts(g *graph.Tree, clusters []graph.Cluster) []string {
+	var out []string
+	add := func(format string, args ...any) { out = append(out, strings.TrimSpace(fmt.Sprintf(format, args...))) }
+	name := func(e graph.Entry) string {
+		if e.Kustomization == nil {
+			return "root"
+		}
+		return e.Kustomization.Name
+	}
+	for i := range clusters {
+		c := &clusters[i]
+		add("root %s %s %s %s", c.Name, c.Path, cmp.Or(c.Branch, "-"), c.Found)
+		for _, e := range c.Entries() {
+			add("path %s %s %s", name(e), e.Path(), cmp.Or(e.Branch(), "-"))
+			add("content %s %s", name(e), strings.Join(e.Content(), " "))
+			add("way %s %s", name(e), strings.Join(e.Way(), " "))
+			for _, file := range e.Files() {
+				line := fmt.Sprintf("chain %s %s", name(e), file)
+				for _, edge := range e.Chain(file) {
+					line += fmt.Sprintf(" < %s (%s)", edge.By, edge.Why)
+				}
+				add("%s", line)
+			}
+		}
+		for _, i := range c.Influences() {
+			add("influence %s %s %s %s", i.At, name(i.By), name(i.Of), i.Text)
+		}
+	}
+	for _, p := range g.Problems {
+		add("problem %s", p)
+	}
+	return out
+}
+
+// objectOf is an object in one line.
+func objectOf(api, kind, name, spec string) string {
+	return fmt.Sprintf("---\napiVersion: %s\nkind: %s\nmetadata: {name: %s, namespace: x}\nspec: %s\n", api, kind, name, spec)
+}
+
+const (
+	kustomizeAPI = "kustomize.toolkit.fluxcd.io/v1"
+	sourceAPI    = "source.toolkit.fluxcd.io/v1"
+	helmAPI      = "helm.toolkit.fluxcd.io/v2"
+)
+
+// TestManyReleases: however many releases refer to one object, it changes an entry point once.
+func TestManyReleases(t *testing.T) {
+	texts := map[string]string{
+		"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "charts", "{path: charts}") + objectOf(kustomizeAPI, "Kustomization", "apps", "{path: apps}"),
+		"charts/a.yaml":      objectOf(sourceAPI, "GitRepository", "a", "{url: https://github.com/acme/fleet, ref: {branch: main}}"),
+		"charts/b.yaml":      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: x}\n",
+	}
+	const many = 10_000
+	for i := range many {
+		texts[fmt.Sprintf("apps/%d.yaml", i)] = objectOf(helmAPI, "HelmRelease", fmt.Sprint("r", i),
+			"{chart: {spec: {chart: templates, sourceRef: {kind: GitRepository, name: a}}}, valuesFrom: [{kind: ConfigMap, name: b}]}")
+		texts[fmt.Sprintf("templates/%d.yaml", i)] = "x"
+	}
+	g := read(t, files(texts))
+	c := g.Clusters(nil)[0]
+	influences := c.Influences()
+	if len(influences) != 4 || len(g.Problems) > 0 {
+		t.Fatalf("%d influences, %v", len(influences), g.Problems)
+	}
+	more := fmt.Sprintf(" and %d more", many-1)
+	for _, i := range influences[2:] {
+		if !strings.HasSuffix(i.Text, more) {
+			t.Error(i.Text)
+		}
+	}
+	if n := len(c.Entries()[2].Files()); n != 2*many {
+		t.Errorf("%d files", n)
+	}
+}
+
+// TestControlCharacters: no name makes a terminal do anything.
+func TestControlCharacters(t *testing.T) {
+	g := read(t, files(map[string]string{
+		"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", `"a\e[31m\n"`, `{path: "${X\e}/a", sourceRef: {kind: GitRepository, name: "b\r"}}`),
+		"clusters/c/s.yaml":  objectOf(sourceAPI, "GitRepository", `"b\r"`, `{url: "https://example.com"}`),
+	}))
+	clusters := g.Clusters([]graph.Root{{Name: "c", Path: "clusters/c"}, {Name: "d", Path: "none\x1b"}})
+	texts := fmt.Sprint(g.Problems)
+	for _, i := range clusters[0].Influences() {
+		texts += i.Text
+	}
+	if len(g.Problems) != 2 || !strings.Contains(texts, "defines") || strings.ContainsFunc(texts, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		t.Errorf("%q", texts)
+	}
+}
+
+// TestCircles: objects that refer to each other, and entry points that apply each other, end.
+func TestCircles(t *testing.T) {
+	chart := func(name, of string) string {
+		return objectOf(sourceAPI, "HelmChart", name, "{chart: x, sourceRef: {kind: HelmChart, name: "+of+"}}")
+	}
+	g := read(t, files(map[string]string{
+		"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "a", "{path: a, postBuild: {substituteFrom: [{kind: ConfigMap, name: a}]}}"),
+		"a/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "b", "{path: b, postBuild: {substituteFrom: [{kind: ConfigMap, name: b}]}}") +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: b, namespace: x}\ndata: {A: '${A}'}\n",
+		"b/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "a", "{path: a, postBuild: {substituteFrom: [{kind: ConfigMap, name: a}]}}") +
+			"---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: x}\ndata: {A: '${A}'}\n",
+		"clusters/c/charts.yaml": chart("one", "two") + chart("two", "one") + chart("self", "self") +
+			objectOf(helmAPI, "HelmRelease", "r", "{chartRef: {kind: HelmChart, name: one}, valuesFrom: [{kind: HelmRelease, name: r}]}") +
+			objectOf(helmAPI, "HelmRelease", "s", "{chartRef: {kind: HelmChart, name: self}}"),
+	}))
+	c := g.Clusters(nil)[0]
+	for _, e := range c.Entries() {
+		e.Way()
+		e.Content()
+	}
+	if n := len(c.Influences()); n < 5 || n > 30 {
+		t.Errorf("%d influences: %v", n, c.Influences())
+	}
+}
+
+// TestLargeValues: of a ConfigMap or Secret that is large, has many keys or is the template of a chart nothing is wrong; its name counts.
+func TestLargeValues(t *testing.T) {
+	object := func(name, data string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: " + name + "\n  namespace: x\ndata:\n" + data
+	}
+	var keys strings.Builder
+	for i := range graph.MaxKeys + 1 {
+		keys.WriteString(strconv.FormatInt(int64(36+i), 36) + ",")
+	}
+	for name, text := range map[string]string{
+		"large":       object("v", "  a: |\n"+strings.Repeat("    kind: Kustomization\n", graph.MaxDoc/10)),
+		"many keys":   strings.Replace(object("v", ""), "\ndata:", "\ndata: {"+keys.String()+"}", 1),
+		"secret":      strings.Replace(object("v", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n"), "\ndata", "\nstringData", 1),
+		"name at end": "apiVersion: v1\ndata:\n  a: " + strings.Repeat("x", graph.MaxDoc) + "\nkind: ConfigMap\nmetadata: {name: v, namespace: x}\n",
+		"two":         object("w", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n") + "---\n" + object("v", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n"),
+	} {
+		g := read(t, files(map[string]string{
+			"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "values", "{path: values}") + objectOf(kustomizeAPI, "Kustomization", "apps", "{path: apps}"),
+			"values/v.yaml":      text,
+			"values/t.yaml":      "{{- if .Values.a }}\nkind: ConfigMap\nmetadata: {name: {{ .Values.name }}}\n",
+			"apps/a.yaml":        objectOf(helmAPI, "HelmRelease", "r", "{valuesFrom: [{kind: ConfigMap, name: v}, {kind: Secret, name: v}]}"),
+		}))
+		influences := g.Clusters(nil)[0].Influences()
+		if len(influences) != 3 || influences[2].Why != "values" || influences[2].At.File != "values/v.yaml" {
+			t.Errorf("%s: %v", name, influences)
+		}
+		if name == "two" && influences[2].At.Line != 9 {
+			t.Errorf("%s: line %d", name, influences[2].At.Line)
+		}
+		if len(g.Problems) > 0 {
+			t.Errorf("%s: %v", name, g.Problems)
+		}
+	}
+}
+
+// TestSecretValues: no value of a Secret is ever shown, whatever it stands in.
+func TestSecretValues(t *testing.T) {
+	const secret = "hunter2"
+	g := read(t, files(map[string]string{
+		"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "a", "{path: a, postBuild: {substituteFrom: [{kind: Secret, name: s}]}}") +
+			"---\napiVersion: v1\nkind: Secret\nmetadata: {name: s, namespace: x}\nstringData: {S: " + secret + "}\n",
+		"a/ks.yaml": objectOf(kustomizeAPI, "Kustomization", `"n${S}"`, `{path: "p/${S}", sourceRef: {kind: GitRepository, name: "g"}}`) +
+			objectOf(kustomizeAPI, "Kustomization", `b`, `{path: "b/${S:=x}"}`) +
+			objectOf(sourceAPI, "GitRepository", "g", `{url: "https://u:${S}@example.com/${S}", ref: {branch: "${S}"}, secretRef: {name: "${S}"}}`) +
+			objectOf(helmAPI, "HelmRelease", `"r${S}"`, `{chartRef: {kind: GitRepository, name: g}}`),
+	}))
+	clusters := g.Clusters(nil)
+	texts := strings.Join(facts(g, clusters), "\n") + summary(g, clusters)
+	if strings.Contains(texts, secret) || !strings.Contains(texts, "${S}") {
+		t.Error(texts)
+	}
+}
+
+// TestDigest: what an entry point's definition and source say decides, with patches and variables, and nothing else.
+func TestDigest(t *testing.T) {
+	base := map[string]string{
+		"clusters/c/kustomization.yaml": "resources: [ks.yaml, source.yaml]\npatches: [{path: patch.yaml}]\n",
+		"clusters/c/ks.yaml":            objectOf(kustomizeAPI, "Kustomization", "p", "{path: p, postBuild: {substitute: {BRANCH: rw}}}"),
+		"clusters/c/source.yaml":        objectOf(sourceAPI, "GitRepository", "g", "{url: https://github.com/acme/fleet, ref: {branch: main}}"),
+		"clusters/c/patch.yaml":         objectOf(sourceAPI, "GitRepository", "g", "{ref: {branch: rw}}"),
+		"p/ks.yaml":                     objectOf(kustomizeAPI, "Kustomization", "k", "{path: a, prune: true, sourceRef: {kind: GitRepository, name: g}, timeout: '${BRANCH}'}"),
+		"a/a.yaml":                      "a: b\n",
+	}
+	digest := func(file, text string) string {
+		tree := map[string]string{}
+		for name, text := range base {
+			tree[name] = text
+		}
+		if file != "" {
+			tree[file] = text
+		}
+		for _, e := range read(t, files(tree)).Clusters([]graph.Root{{Name: "c", Path: "clusters/c"}})[0].Entries() {
+			if e.Kustomization != nil && e.Kustomization.Name == "k" {
+				return e.Digest()
+			}
+		}
+		t.Fatalf("%s: no entry point", file)
+		return ""
+	}
+	want := digest("", "")
+	for _, c := range []struct {
+		name, file, text string
+		same             bool
+	}{
+		{"a comment", "p/ks.yaml", "# x\n\n" + base["p/ks.yaml"], true},
+		{"the order of keys and quotes", "p/ks.yaml", objectOf(kustomizeAPI, `"Kustomization"`, "k", "{timeout: \"${BRANCH}\", sourceRef: {name: g, kind: GitRepository}, prune: true, path: 'a'}"), true},
+		{"what it reads", "a/a.yaml", "b: c\n", true},
+		{"what the patch covers", "clusters/c/source.yaml", strings.Replace(base["clusters/c/source.yaml"], "main", "other", 1), true},
+		{"a field", "p/ks.yaml", strings.Replace(base["p/ks.yaml"], "true", "false", 1), false},
+		{"another type", "p/ks.yaml", strings.Replace(base["p/ks.yaml"], "true", "'true'", 1), false},
+		{"a variable", "clusters/c/ks.yaml", strings.Replace(base["clusters/c/ks.yaml"], "rw", "ro", 1), false},
+		{"the source", "clusters/c/source.yaml", strings.Replace(base["clusters/c/source.yaml"], "fleet", "float", 1), false},
+		{"the patch", "clusters/c/patch.yaml", strings.Replace(base["clusters/c/patch.yaml"], "rw", "ro", 1), false},
+	} {
+		if got := digest(c.file, c.text); (got == want) != c.same {
+			t.Errorf("%s: %s, was %s", c.name, got, want)
+		}
+	}
+}

@@ -1,0 +1,255 @@
+package graph
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// build is a kustomization.yaml: which files it names, and what it says of the objects that count here.
+type build struct {
+	place      Place
+	component  bool
+	resources  []named // bases, too
+	components []named
+	files      []named // that say nothing of objects: what generators hold, crds, values of charts
+	charts     []chart
+	configs    []plugin
+	patches    []buildPatch
+	leaves     []Leaf
+	generated  []*doc // ConfigMaps and Secrets, by name
+	namespace  string
+	prefix     string
+	suffix     string
+}
+
+// named is a file or directory that a kustomization.yaml names.
+type named struct {
+	field string // such as resources or configMapGenerator
+	text  string // as written
+	place Place
+}
+
+// plugin is an entry of generators, transformers or validators: a name, or what it says itself.
+type plugin struct {
+	named
+	inline []*doc // nil: the name is one
+}
+
+// chart is a chart of helm, by the directories that it may stand in.
+type chart struct {
+	named
+	dirs   []string
+	remote bool // helm would fetch it where none of them is there
+}
+
+// buildPatch is a patch whose text may stand in a file.
+type buildPatch struct {
+	Patch
+	file named // no text: the patch says it itself
+}
+
+func (t *Tree) readBuild(d *doc) *build {
+	b := &build{
+		place: d.place, component: d.text("kind") == "Component", generated: t.generated(d),
+		resources: slices.Concat(t.names(d, "resources"), t.names(d, "bases")), components: t.names(d, "components"),
+		files:     slices.Concat(t.names(d, "crds"), t.names(d, "configurations"), d.name("openapi", "openapi", "path")),
+		namespace: d.text("namespace"), prefix: d.text("namePrefix"), suffix: d.text("nameSuffix"),
+	}
+	for _, field := range []string{"configMapGenerator", "secretGenerator"} {
+		for _, s := range t.sections(d, field) {
+			b.files = append(b.files, t.keyed(s, field)...)
+		}
+	}
+	for _, s := range t.sections(d, "replacements") {
+		b.files = append(b.files, s.name("replacements", "path")...)
+	}
+	for _, field := range []string{"patches", "patchesJson6902"} {
+		for _, s := range t.sections(d, field) {
+			b.patches = append(b.patches, s.readPatch(field))
+		}
+	}
+	for _, n := range t.names(d, "patchesStrategicMerge") {
+		b.patches = append(b.patches, merged(n))
+	}
+	for _, field := range []string{"generators", "transformers", "validators"} {
+		for _, n := range t.names(d, field) {
+			b.configs = append(b.configs, t.readConfig(n))
+		}
+	}
+	home := cmp.Or(d.text("helmGlobals", "chartHome"), "charts")
+	for _, field := range []string{"helmCharts", "helmChartInflationGenerator"} {
+		for _, s := range t.sections(d, field) {
+			b.chart(t, s, field, home)
+		}
+	}
+	b.generated = t.generated(d)
+	return b
+}
+
+// chart reads what an entry of helmCharts names. Flux does not build one.
+func (b *build) chart(t *Tree, d *doc, field, home string) {
+	b.leaves = append(b.leaves, Leaf{Place: d.place, Kind: LeafChart, Text: wordHelm(cmp.Or(d.text("name"), d.text("chartName")))})
+	b.files = slices.Concat(b.files, d.name(field, "valuesFile"), d.name(field, "values"), retitled(t.names(d, "additionalValuesFiles"), field))
+	name, version := cmp.Or(d.text("name"), d.text("chartName")), cmp.Or(d.text("version"), d.text("chartVersion"))
+	if name == "" {
+		return
+	}
+	home = cmp.Or(d.text("chartHome"), home)
+	c := chart{named{field, path.Join(home, name), d.place}, []string{path.Join(home, name)}, cmp.Or(d.text("repo"), d.text("chartRepoUrl")) != ""}
+	if version != "" {
+		c.dirs = append(c.dirs, path.Join(home, name+"-"+version))
+	}
+	b.charts = append(b.charts, c)
+}
+
+// keyed is the files of a generator of ConfigMaps or Secrets.
+func (t *Tree) keyed(d *doc, field string) []named {
+	files := t.names(d, "files")
+	for i, n := range files {
+		if _, file, found := strings.Cut(n.text, "="); found { // KEY=FILE
+			files[i].text = file
+		}
+	}
+	return retitled(slices.Concat(files, t.names(d, "envs"), d.name(field, "env")), field)
+}
+
+// readPatch reads an entry of a list of patches.
+func (d *doc) readPatch(field string) buildPatch {
+	p := buildPatch{Patch: d.patch(d.node)}
+	if file := d.name(field, "path"); len(file) > 0 {
+		p.file = file[0]
+	}
+	return p
+}
+
+// merged is an entry of patchesStrategicMerge: a file, or a patch.
+func merged(n named) buildPatch {
+	if inline(n.text) {
+		return buildPatch{Patch: Patch{Place: n.place, Text: n.text}}
+	}
+	return buildPatch{Patch: Patch{Place: n.place}, file: n}
+}
+
+// inline reports whether an entry of a list is a document, and no name.
+func inline(text string) bool { return strings.ContainsAny(text, "\n{") }
+
+func (t *Tree) readConfig(n named) plugin {
+	c := plugin{named: n}
+	if !inline(n.text) {
+		return c
+	}
+	c.inline = []*doc{}
+	line := n.place.Line
+	for _, text := range documents([]byte(n.text)) {
+		node, err := parseDocument(text)
+		switch {
+		case err != nil:
+			t.problem(n.place, wordNoYAML(err))
+		case node != nil:
+			shift(node, line-1)
+			c.inline = append(c.inline, &doc{place: Place{n.place.File, node.Line}, node: node, size: len(text)})
+		}
+		line += strings.Count(string(text), "\n")
+	}
+	return c
+}
+
+// plugin is the files that the configuration of a plugin names, and the patch that it is; known is false if it is none of kustomize's own.
+func (t *Tree) plugin(d *doc, field string) (files []named, patch *buildPatch, known bool) {
+	if d.text("apiVersion") != "builtin" || function(d) {
+		return nil, nil, false
+	}
+	switch d.text("kind") {
+	case "ConfigMapGenerator", "SecretGenerator":
+		files = t.keyed(d, field)
+	case "ReplacementTransformer":
+		for _, s := range t.sections(d, "replacements") {
+			files = append(files, s.name(field, "path")...)
+		}
+	case "PatchStrategicMergeTransformer":
+		files = retitled(t.names(d, "paths"), field)
+	case "PatchTransformer", "PatchJson6902Transformer":
+		p := d.readPatch(field)
+		patch = &p
+	case "HelmChartInflationGenerator":
+		return nil, nil, false
+	}
+	return files, patch, true
+}
+
+// function reports whether a document is the configuration of a program that kustomize would run.
+func function(d *doc) bool {
+	return at(d.node, "metadata", "annotations", "config.kubernetes.io/function") != nil ||
+		at(d.node, "metadata", "annotations", "config.k8s.io/function") != nil
+}
+
+// names is the texts of a list, with their places.
+func (t *Tree) names(d *doc, field string) []named {
+	var out []named
+	for _, n := range t.list(d, field) {
+		if s := scalar(n); s != "" {
+			out = append(out, named{field, s, d.textAt(n)})
+		}
+	}
+	return out
+}
+
+// name is a text that names a file; none if the field is not there.
+func (d *doc) name(field string, keys ...string) []named {
+	n := at(d.node, keys...)
+	if text := scalar(n); text != "" {
+		return []named{{field, text, Place{d.place.File, n.Line}}}
+	}
+	return nil
+}
+
+// retitled is names that a section of a field holds.
+func retitled(names []named, field string) []named {
+	for i := range names {
+		names[i].field = field
+	}
+	return names
+}
+
+// sections is the entries of a list of sections. One that is an alias or is put together by one is not read.
+func (t *Tree) sections(d *doc, field string) []*doc {
+	var out []*doc
+	for _, n := range t.list(d, field) {
+		switch {
+		case n.Kind == yaml.AliasNode || slot(n, "<<") >= 0:
+			t.problem(Place{d.place.File, n.Line}, wordAlias(field))
+		case n.Kind == yaml.MappingNode:
+			out = append(out, &doc{place: Place{d.place.File, n.Line}, node: n})
+		}
+	}
+	return out
+}
+
+// remote reports whether kustomize would fetch what a name stands for.
+func remote(name string) bool {
+	return strings.Contains(name, "://") || strings.Contains(name, "?ref=") || strings.Contains(name, "&ref=") || strings.HasPrefix(name, "git::") ||
+		strings.HasPrefix(name, "git@") || strings.HasPrefix(name, "github.com/") || scp.MatchString(name)
+}
+
+// Leaf is where the graph ends: something that an entry point needs and that stands in no file of the tree, or that is not followed.
+type Leaf struct {
+	Place        // of what names it
+	Kind  string // one of the constants
+	Text  string
+}
+
+// Kinds of leaves.
+const (
+	LeafRemote      = "remote"      // kustomize would fetch it
+	LeafPlugin      = "plugin"      // a program or a function makes or changes the objects
+	LeafChart       = "chart"       // helm would
+	LeafResourceSet = "resourceset" // the Flux Operator makes the objects
+	LeafSource      = "source"      // a Flux Kustomization of another repository, a bucket or an artifact
+)
+
+// String is the leaf as compilers print one.
+func (l Leaf) String() string { return Problem{l.Place, l.Text}.String() }
