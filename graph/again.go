@@ -115,6 +115,9 @@ func (t *Tree) gather() {
 // Again reads a tree of which some files have changed since t was read: added, modified or deleted. Only these are read. t stays as it is, and what
 // has not changed is shared. The result is that of [Read] on the new tree, and it fails where that would.
 func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
+	if len(changed) > MaxChanged {
+		return Read(tree)
+	}
 	out, names := t.clone(tree), changed
 	changed = nil
 	for _, name := range names {

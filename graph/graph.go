@@ -20,7 +20,9 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Place is where something stands in the repository.
@@ -34,7 +36,11 @@ func (p Place) String() string {
 	if p.File == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d", p.File, p.Line)
+	file := p.File
+	if strings.ContainsFunc(file, unicode.IsControl) {
+		file = strconv.Quote(file)
+	}
+	return fmt.Sprintf("%s:%d", file, p.Line)
 }
 
 // Problem is something that was not read, and why.

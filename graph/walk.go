@@ -152,7 +152,7 @@ func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 	t := l.walk.tree
 	b := t.builds[dir]
 	switch {
-	case l.walk.spent(1, 0):
+	case l.walk.spent(1+len(before), 0):
 		return before
 	case l.open[dir]:
 		l.problem(n.place, wordCycle(n.field, n.text))
