@@ -316,6 +316,9 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	r := w.result(dir, k)
 	var rest []*doc
 	for _, d := range r.docs {
+		if d.gone {
+			continue
+		}
 		if k != nil {
 			d = d.appliedBy(k)
 		}

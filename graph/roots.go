@@ -131,7 +131,9 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 			seen[dir] = true
 			queue = append(queue, dir)
 			for _, d := range w.patchedDocs(dir) {
-				found.add(t, d)
+				if !d.gone {
+					found.add(t, d)
+				}
 			}
 		}
 	}
