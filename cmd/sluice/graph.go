@@ -149,13 +149,13 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	return out, ctx.Err()
 }
 
-// graphView is the JSON of `sluice graph`.
-type graphView struct {
+// graphReport is the JSON of `sluice graph`.
+type graphReport struct {
 	Clusters []graphCluster `json:"clusters"`
 	Files    int            `json:"files"`
-	// Unread is the files that no entry point is known to read, with a directory of which nothing is read as one, ending in a slash.
-	Unread      []graphUnread `json:"unread"`
-	UnreadFiles int           `json:"unread_files"`
+	// Unreached is the files that no entry point is known to read, with a directory of which nothing is read as one, ending in a slash.
+	Unreached      []graphUnreached `json:"unreached"`
+	UnreachedFiles int           `json:"unreached_files"`
 	// Leaves is where the graph ends, each cause once.
 	Leaves   []graphLeaf    `json:"leaves"`
 	Problems []graphProblem `json:"problems"`
@@ -188,7 +188,7 @@ type graphEntry struct {
 	Releases []layout.Release `json:"releases"`
 }
 
-type graphUnread struct {
+type graphUnreached struct {
 	Path  string `json:"path"`
 	Files int    `json:"files"`
 }
@@ -246,8 +246,8 @@ func optional(s string) *string {
 }
 
 // view is what is shown of a tree.
-func (l graphLook) view(paths []string) (graphView, error) {
-	v := graphView{Clusters: []graphCluster{}, Files: len(l.files), Unread: []graphUnread{}, Leaves: []graphLeaf{}, Problems: []graphProblem{}}
+func (l graphLook) view(paths []string) (graphReport, error) {
+	v := graphReport{Clusters: []graphCluster{}, Files: len(l.files), Unreached: []graphUnreached{}, Leaves: []graphLeaf{}, Problems: []graphProblem{}}
 	read := map[string]bool{}
 	for i := range l.clusters {
 		c := &l.clusters[i]
@@ -270,7 +270,7 @@ func (l graphLook) view(paths []string) (graphView, error) {
 		}
 		v.Clusters = append(v.Clusters, row)
 	}
-	v.Unread, v.UnreadFiles = unread(l.files, read)
+	v.Unreached, v.UnreachedFiles = unreached(l.files, read)
 	for _, leaf := range graph.Leaves(l.clusters) {
 		v.Leaves = append(v.Leaves, graphLeaf{graphProblem{leaf.File, leaf.Line, leaf.Text}, leaf.Kind})
 	}
@@ -343,8 +343,8 @@ func definition(k *graph.Kustomization) graphEntry {
 	return out
 }
 
-// unread is the files that are not read, directories of which nothing is read as one, the largest first.
-func unread(files []string, read map[string]bool) ([]graphUnread, int) {
+// unreached is the files that are not read, directories of which nothing is read as one, the largest first.
+func unreached(files []string, read map[string]bool) ([]graphUnreached, int) {
 	above, n := map[string]bool{}, 0 // directories of which something is read
 	for file := range read {
 		for dir := path.Dir(file); !above[dir]; dir = path.Dir(dir) {
@@ -364,11 +364,11 @@ func unread(files []string, read map[string]bool) ([]graphUnread, int) {
 		}
 		count[top]++
 	}
-	out := []graphUnread{}
+	out := []graphUnreached{}
 	for p, files := range count {
-		out = append(out, graphUnread{p, files})
+		out = append(out, graphUnreached{p, files})
 	}
-	slices.SortFunc(out, func(a, b graphUnread) int {
+	slices.SortFunc(out, func(a, b graphUnreached) int {
 		return cmp.Or(cmp.Compare(b.Files, a.Files), cmp.Compare(a.Path, b.Path))
 	})
 	return out, n
