@@ -87,20 +87,20 @@ type graphLook struct {
 	files    []string // all, sorted
 	clusters []graph.Cluster
 	problems []graph.Problem
-	policy   *config.Policy  // nil: there is no file
-	dirs     map[string]bool // every directory that has files
-	reach    *reach.Graph    // nil: there is no file
+	policy   *config.Policy       // nil: there is no file
+	dirs     map[string]bool      // every directory that has files
+	reach    *reach.Graph         // nil: there is no file
+	known    map[graph.Entry]bool // the entry points that read the branch that is looked at; nil: there is no file
 }
 
 // entries is the entry points of a cluster. Those that a file says to read another branch than the one that is looked at are elsewhere.
 func (l graphLook) entries(c *graph.Cluster) (here, elsewhere []graph.Entry) {
 	here = c.Entries()
-	if l.reach == nil {
+	if l.known == nil {
 		return here, nil
 	}
-	known := l.reach.Entries()
-	elsewhere = slices.DeleteFunc(slices.Clone(here), func(e graph.Entry) bool { return slices.Contains(known, e) })
-	return slices.DeleteFunc(here, func(e graph.Entry) bool { return slices.Contains(elsewhere, e) }), elsewhere
+	elsewhere = slices.DeleteFunc(slices.Clone(here), func(e graph.Entry) bool { return l.known[e] })
+	return slices.DeleteFunc(here, func(e graph.Entry) bool { return !l.known[e] }), elsewhere
 }
 
 // needs is what the graph gives a file.
@@ -144,7 +144,10 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	out.clusters = read.Clusters(roots)
 	out.problems = read.Problems
 	if policy != nil {
-		out.reach = reach.New(policy, out.clusters)
+		out.reach, out.known = reach.New(policy, out.clusters), map[graph.Entry]bool{}
+		for _, e := range out.reach.Entries() {
+			out.known[e] = true
+		}
 	}
 	return out, ctx.Err()
 }
@@ -155,7 +158,7 @@ type graphReport struct {
 	Files    int            `json:"files"`
 	// Unreached is the files that no entry point is known to read, with a directory of which nothing is read as one, ending in a slash.
 	Unreached      []graphUnreached `json:"unreached"`
-	UnreachedFiles int           `json:"unreached_files"`
+	UnreachedFiles int              `json:"unreached_files"`
 	// Leaves is where the graph ends, each cause once.
 	Leaves   []graphLeaf    `json:"leaves"`
 	Problems []graphProblem `json:"problems"`
