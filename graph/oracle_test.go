@@ -169,12 +169,12 @@ func (o *oracle) reads(s spec, also []string) ([]string, error) {
 		if _, known := slices.BinarySearch(record.read, "/"+file); !known && !slices.Contains(also, file) {
 			continue
 		}
-		without, errWithout := o.instead(s, func() error { return o.fs.RemoveAll("/" + file) })
-		other, errOther := o.instead(s, func() error { return o.fs.WriteFile("/"+file, []byte(garbage)) })
+		differs := o.differs(s, whole, func() error { return o.fs.RemoveAll("/" + file) }) ||
+			o.differs(s, whole, func() error { return o.fs.WriteFile("/"+file, []byte(garbage)) })
 		if err := o.fs.WriteFile("/"+file, text); err != nil {
 			return nil, err
 		}
-		if errWithout != nil || errOther != nil || without != whole || other != whole {
+		if differs {
 			out = append(out, file)
 		}
 	}
@@ -182,12 +182,13 @@ func (o *oracle) reads(s spec, also []string) ([]string, error) {
 	return out, nil
 }
 
-// instead builds after a change of the tree.
-func (o *oracle) instead(s spec, change func() error) (string, error) {
+// differs reports whether something else is built after a change of the tree, or nothing.
+func (o *oracle) differs(s spec, whole string, change func() error) bool {
 	if err := change(); err != nil {
-		return "", err
+		return true
 	}
-	return build(o.fs, s)
+	now, err := build(o.fs, s)
+	return err != nil || now != whole
 }
 
 // recorder remembers what is read.
@@ -247,13 +248,16 @@ func build(tree filesys.FileSystem, s spec) (out string, err error) {
 
 // kustomize runs kustomize, which panics at a broken schema and keeps schemas from one run to the next.
 func kustomize(tree filesys.FileSystem, dir string) (out string, err error) {
+	known := openapi.GetSchemaVersion()
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		if p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
+		if p != nil || openapi.GetSchemaVersion() != known {
+			openapi.ResetOpenAPI() // costs more than a build: not each time
+		}
 	}()
-	openapi.ResetOpenAPI()
-	defer openapi.ResetOpenAPI()
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone // as kustomize-controller has it
 	made, err := krusty.MakeKustomizer(options).Run(tree, dir)
