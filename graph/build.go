@@ -89,6 +89,7 @@ func (c change) apply(d *doc) *doc {
 		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
 		if n.Kind == yaml.MappingNode {
 			name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
+			d.gone = d.gone || scalar(at(n, directive)) == "delete"
 			merge(d.node, n)
 			d.restore(name, "name") // a patch that has a target may be called anything
 			d.restore(namespace, "namespace")
@@ -150,19 +151,23 @@ func clone(n *yaml.Node) *yaml.Node {
 	return &out
 }
 
+// directive is the key by which a merge says what is to be done with a section.
+const directive = "$patch"
+
 // merge lays a patch over an object: sections are merged, everything else is put in its place, and null takes it away.
 func merge(into, patch *yaml.Node) {
 	for i := 0; i+1 < len(patch.Content); i += 2 {
 		key, value := patch.Content[i], patch.Content[i+1]
 		k := slot(into, key.Value)
 		switch {
-		case value.Tag == "!!null":
+		case key.Value == directive:
+		case value.Tag == "!!null" || scalar(at(value, directive)) == "delete":
 			if k >= 0 {
 				into.Content = append(into.Content[:k:k], into.Content[k+2:]...)
 			}
 		case k < 0:
 			into.Content = append(into.Content, key, clone(value))
-		case value.Kind == yaml.MappingNode && into.Content[k+1].Kind == yaml.MappingNode:
+		case value.Kind == yaml.MappingNode && into.Content[k+1].Kind == yaml.MappingNode && scalar(at(value, directive)) != "replace":
 			merge(into.Content[k+1], value)
 		default:
 			into.Content[k+1] = clone(value)
@@ -180,8 +185,8 @@ func slot(n *yaml.Node, key string) int {
 	return -1
 }
 
-// operate does the operations of a JSON patch that add, replace or remove a key of sections, or an entry at a list's end. Others say
-// nothing of what counts here.
+// operate does the operations of a JSON patch that add, replace or remove a key of a section or an entry of a list. Others say nothing of what
+// counts here.
 func operate(root *yaml.Node, operations *yaml.Node) {
 	for i, op := range operations.Content {
 		if i >= MaxList {
@@ -192,12 +197,16 @@ func operate(root *yaml.Node, operations *yaml.Node) {
 		for _, step := range steps[:len(steps)-1] {
 			into = descend(into, unescape(step))
 		}
-		last, value := unescape(steps[len(steps)-1]), at(op, "value")
+		last, value, verb := unescape(steps[len(steps)-1]), at(op, "value"), scalar(at(op, "op"))
+		if into != nil && into.Kind == yaml.SequenceNode {
+			operateList(into, last, verb, value)
+			continue
+		}
 		if into == nil || into.Kind != yaml.MappingNode {
 			continue
 		}
 		k := slot(into, last)
-		switch verb := scalar(at(op, "op")); {
+		switch {
 		case verb == "remove" && k >= 0:
 			into.Content = append(into.Content[:k:k], into.Content[k+2:]...)
 		case value == nil || verb != "add" && verb != "replace":
@@ -206,6 +215,23 @@ func operate(root *yaml.Node, operations *yaml.Node) {
 		default:
 			into.Content = append(into.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: last, Line: op.Line}, clone(value))
 		}
+	}
+}
+
+// operateList does an operation on an entry of a list.
+func operateList(list *yaml.Node, last, verb string, value *yaml.Node) {
+	i, err := strconv.Atoi(last)
+	there := err == nil && i >= 0 && i < len(list.Content)
+	switch {
+	case verb == "remove" && there:
+		list.Content = slices.Delete(list.Content, i, i+1)
+	case value == nil:
+	case verb == "replace" && there:
+		list.Content[i] = clone(value)
+	case verb == "add" && there:
+		list.Content = slices.Insert(list.Content, i, clone(value))
+	case verb == "add" && (last == "-" || err == nil && i == len(list.Content)):
+		list.Content = append(list.Content, clone(value))
 	}
 }
 

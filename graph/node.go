@@ -21,6 +21,7 @@ type doc struct {
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
 	by    *Kustomization   // the entry point that it is applied by; nil: the root
 
+	gone    bool       // a patch deletes it
 	patched []Place    // the patches that changed it
 	made    *generator // that makes it; nil: it stands in the file itself
 }
@@ -70,6 +71,9 @@ func field(text []byte, key string, is func(word string) bool) bool {
 				return len(rest) > MaxAlias // it may say anything
 			}
 			rest = bytes.TrimLeft(rest[end:], space)
+		}
+		if len(rest) > 0 && (rest[0] == '!' || rest[0] == '&') {
+			return true
 		}
 		rest = bytes.TrimLeft(rest, `"'`)
 		rest = rest[:min(len(rest), MaxAlias)]
