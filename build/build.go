@@ -53,7 +53,8 @@ type Limits struct {
 	Memory  int64         // bytes, for each child
 	Files   int           // that are sent
 	File    int64         // bytes of one file
-	Bytes   int64         // of all files, and of what one entry reads, a file counted as often as it is read
+	Bytes   int64         // of all files
+	Read    int64         // bytes that one entry reads, a file counted as often as it is read
 	Objects int           // of one entry
 }
 
@@ -65,6 +66,7 @@ const (
 	DefaultFiles   = 50_000
 	DefaultFile    = graph.MaxFile
 	DefaultBytes   = graph.MaxBytes
+	DefaultRead    = 32 << 20
 	DefaultObjects = 5000
 )
 
@@ -75,6 +77,7 @@ func (l Limits) filled() Limits {
 	fill(&l.Files, DefaultFiles)
 	fill(&l.File, DefaultFile)
 	fill(&l.Bytes, DefaultBytes)
+	fill(&l.Read, DefaultRead)
 	fill(&l.Objects, DefaultObjects)
 	return l
 }
@@ -99,7 +102,8 @@ func Entries(c graph.Cluster) []Entry {
 		switch {
 		case k.Path == c.Path:
 			if adds := len(k.Patches)+len(k.Substitute)+len(k.Components)+len(k.TargetNamespace) > 0; adds && !self {
-				self, e.ID, root = true, root.ID, e
+				e.ID = root.ID
+				self, root = true, e
 			}
 		case k.Here && !known[e.ID] && !strings.Contains(k.Path, "${"):
 			known[e.ID] = true

@@ -1,8 +1,6 @@
 package build
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,7 +36,7 @@ func (b *builder) build(e Entry) Result {
 	if err != nil {
 		var remote *remoteError
 		text := strings.Join(strings.Fields(err.Error()), " ")
-		return Result{ID: e.ID, Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote)}
+		return Result{ID: e.ID, Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
 	}
 	return Result{ID: e.ID, Objects: objects}
 }
@@ -55,6 +53,7 @@ func (b *builder) objects(e Entry) (out []Object, err error) {
 		return nil, err
 	}
 	if err := b.walk.entry(dir, file, k); err != nil {
+		b.walk.units = map[string]*unit{} // a cycle or a depth may be this entry's alone
 		return nil, err
 	}
 	if !slices.Contains(k.BuildMetadata, types.OriginAnnotations) {
@@ -92,7 +91,7 @@ func (b *builder) top(dir string, e Entry) (string, *types.Kustomization, error)
 	if file == "" {
 		file = path.Join(dir, konfig.DefaultKustomizationFileName())
 		k.Resources = b.tree.generated(dir, dir)
-	} else if text, err := b.walk.read(file); err != nil {
+	} else if text, err := b.walk.kustomization(file); err != nil {
 		return "", nil, err
 	} else if err := yaml.Unmarshal(text, k); err != nil {
 		return "", nil, fmt.Errorf("%s: %w", file, err)
@@ -159,40 +158,35 @@ func (f *files) generated(dir, base string) []string {
 // object is what counts of an object that was built.
 func object(r *resource.Resource, dir string, vars map[string]string) (Object, error) {
 	o := Object{Group: r.GetGvk().Group, Kind: r.GetKind(), Namespace: r.GetNamespace(), Name: r.GetName()}
-	origin, err := r.GetOrigin()
+	from, err := r.GetOrigin()
 	if err != nil {
 		return o, err
 	}
-	if origin != nil && origin.Repo == "" {
-		file := origin.Path
+	if from != nil && from.Repo == "" {
+		file := from.Path
 		if file == "" {
-			file = origin.ConfiguredIn
+			file = from.ConfiguredIn
 		}
 		o.File = clean(path.Join(dir, file))
 	}
-	if err := r.SetOrigin(nil); err != nil {
-		return o, err
+	d := newDigest(r.YNode())
+	if d.variables && (r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled") {
+		vars = nil
+	}
+	o.Digest = d.sum(vars)
+	o.Namespace, o.Name = graph.Expand(o.Namespace, vars), graph.Expand(o.Name, vars)
+	if o.Group != "kustomize.toolkit.fluxcd.io" || o.Kind != "Kustomization" {
+		return o, nil
 	}
 	text, err := r.MarshalJSON()
-	if err != nil {
-		return o, err
-	}
-	const off = "kustomize.toolkit.fluxcd.io/substitute"
-	hash := sha256.New()
-	hash.Write(text)
-	if r.GetAnnotations()[off] == "disabled" || r.GetLabels()[off] == "disabled" {
-		vars = nil
-	} else if strings.Contains(string(text), "${") {
-		values, _ := json.Marshal(vars) // of texts, with sorted keys
-		hash.Write(values)
-	}
-	o.Digest = hex.EncodeToString(hash.Sum(nil)[:16])
-	o.Namespace, o.Name = graph.Expand(o.Namespace, vars), graph.Expand(o.Name, vars)
-	if o.Group == "kustomize.toolkit.fluxcd.io" && o.Kind == "Kustomization" {
+	if err == nil {
 		o.flux(text, vars)
 	}
-	return o, nil
+	return o, err
 }
+
+// noSubstitution is what an object says that Flux fills no variables into.
+const noSubstitution = "kustomize.toolkit.fluxcd.io/substitute"
 
 // flux reads where a Flux Kustomization leads to.
 func (o *Object) flux(text []byte, vars map[string]string) {

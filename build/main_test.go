@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// child is the argument by which this test's binary is the child process.
+// asChild is the argument by which this test's binary is the child process.
 const asChild = "build-child"
 
 func TestMain(m *testing.M) {
@@ -16,6 +16,13 @@ func TestMain(m *testing.M) {
 			os.Exit(2)
 		}
 		os.Exit(0)
+	}
+	if len(os.Args) == 2 && os.Args[1] == "probe" {
+		probe()
+		os.Exit(0)
+	}
+	if len(os.Args) == 2 && os.Args[1] == "no-child" {
+		os.Exit(1)
 	}
 	os.Exit(m.Run())
 }

@@ -8,11 +8,12 @@ import (
 	"io"
 	"io/fs"
 	"os/exec"
-	"path"
 	"runtime"
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sluicegate/sluice/graph"
 )
 
 // children is how many child processes build at once.
@@ -23,7 +24,7 @@ const children = 2
 func Run(ctx context.Context, command []string, tree fs.FS, files []string, entries []Entry, limits Limits) ([]Result, error) {
 	r := &run{command: command, limits: limits.filled(), entries: entries, results: make([]Result, len(entries))}
 	if err := r.load(tree, files); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("build: %w", err)
 	}
 	within, cancel := context.WithTimeout(ctx, r.limits.All)
 	defer cancel()
@@ -62,44 +63,53 @@ type run struct {
 	limits  Limits
 	header  header
 	texts   [][]byte
+	bytes   int64 // of them
 	entries []Entry
 	results []Result
 }
 
 // load reads the tree's files.
 func (r *run) load(tree fs.FS, files []string) error {
+	r.header.Limits = r.limits
 	if files != nil {
 		for _, name := range files {
-			r.add(tree, name)
+			if err := r.add(tree, name); err != nil {
+				return err
+			}
 		}
-		r.header.Limits = r.limits
 		return nil
 	}
-	r.header.Limits = r.limits
+	listed := 0
 	return fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
+		case listed >= graph.MaxEntries:
+			return errors.New(wordManyFiles(listed))
 		case entry.IsDir() && entry.Name() == ".git":
 			return fs.SkipDir
-		case !entry.IsDir():
-			r.add(tree, name)
 		}
-		return nil
+		listed++
+		if entry.Type().IsRegular() {
+			return r.add(tree, name)
+		}
+		return nil // source-controller leaves links out
 	})
 }
 
-// add reads a file, or notes that it was not read.
-func (r *run) add(tree fs.FS, name string) {
+// add reads a file, or notes that it is in the tree and was not read.
+func (r *run) add(tree fs.FS, name string) error {
 	if len(r.header.Files) >= r.limits.Files {
-		return
+		return errors.New(wordManyFiles(r.limits.Files))
 	}
-	text, err := readFile(tree, name, r.limits.File)
+	text, err := readFile(tree, name, min(r.limits.File, r.limits.Bytes-r.bytes))
 	size := int64(len(text))
 	if err != nil {
-		size = -1
+		text, size = nil, -1
 	}
+	r.bytes += int64(len(text))
 	r.header.Files, r.texts = append(r.header.Files, sent{name, size}), append(r.texts, text)
+	return nil
 }
 
 // readFile reads a regular file no further than it may be long.
@@ -114,7 +124,7 @@ func readFile(tree fs.FS, name string, limit int64) ([]byte, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(f, limit+1))
 	if err == nil && int64(len(text)) > limit {
-		err = errors.New(wordLeft(path.Base(name)))
+		err = errors.New(wordLeft(name))
 	}
 	return text, err
 }
@@ -140,7 +150,7 @@ func (r *run) work(ctx context.Context, next <-chan int) error {
 		result, err := c.build(e, r.limits.Entry)
 		if err != nil {
 			c.end()
-			result = Result{ID: e.ID, Err: c.why(ctx, r.limits)}
+			result = Result{ID: e.ID, Err: c.why(ctx, err, r.limits)}
 			c = nil
 		}
 		r.results[i] = result
@@ -154,33 +164,46 @@ type child struct {
 	in   io.WriteCloser
 	out  *bufio.Reader
 	said *tail
-	slow bool // it was killed because an entry took too long
 	stop func()
-	once sync.Once
 }
 
 // start starts a child and sends it the tree.
 func (r *run) start(ctx context.Context) (*child, error) {
-	ctx, stop := context.WithCancel(ctx)
-	c := &child{said: &tail{}, stop: stop}
-	c.cmd = exec.CommandContext(ctx, r.command[0], r.command[1:]...) //nolint:gosec // it is this program
-	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = []string{}, "/", c.said, time.Second
-	var err error
-	if c.in, err = c.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := c.cmd.StdoutPipe()
+	c, err := r.launch(ctx, true)
 	if err != nil {
-		return nil, err
+		c, err = r.launch(ctx, false) // many systems keep users from having a network of their own
 	}
-	c.out = bufio.NewReader(out)
-	if err := c.launch(); err != nil {
-		stop()
+	if err != nil {
 		return nil, err
 	}
 	if err := c.send(r); err != nil {
 		c.end()
 		return nil, fmt.Errorf("%s: %w%s", r.command[0], err, c.said.reason())
+	}
+	return c, nil
+}
+
+// launch starts a child.
+func (r *run) launch(ctx context.Context, network bool) (*child, error) {
+	ctx, stop := context.WithCancel(ctx)
+	c := &child{said: &tail{}, stop: stop}
+	c.cmd = exec.CommandContext(ctx, r.command[0], r.command[1:]...) //nolint:gosec // it is this program
+	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = []string{}, "/", c.said, time.Second
+	alone(c.cmd, network)
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	c.in, c.out = in, bufio.NewReader(out)
+	if err := c.cmd.Start(); err != nil {
+		stop()
+		return nil, err
 	}
 	return c, nil
 }
@@ -202,19 +225,19 @@ func (c *child) send(r *run) error {
 	return readFrame(c.out, &ready, maxResult)
 }
 
+// errSlow says that an entry took too long.
+var errSlow = errors.New("too slow")
+
 // build has the child build an entry. After an error the child is of no more use.
 func (c *child) build(e Entry, limit time.Duration) (Result, error) {
-	timer := time.AfterFunc(limit, func() {
-		c.slow = true
-		c.stop()
-	})
+	timer := time.AfterFunc(limit, c.stop)
 	var result Result
 	err := writeFrame(c.in, e, maxEntry)
 	if err == nil {
 		err = readFrame(c.out, &result, maxResult)
 	}
 	if !timer.Stop() {
-		err = errors.New(wordSlow(limit))
+		err = errSlow
 	}
 	result.ID = e.ID
 	return result, err
@@ -225,16 +248,14 @@ func (c *child) end() {
 	if c == nil {
 		return
 	}
-	c.once.Do(func() {
-		c.stop()
-		_ = c.cmd.Wait()
-	})
+	c.stop()
+	_ = c.cmd.Wait()
 }
 
 // why says why a child ended that should not have.
-func (c *child) why(ctx context.Context, l Limits) string {
+func (c *child) why(ctx context.Context, err error, l Limits) string {
 	switch {
-	case c.slow:
+	case errors.Is(err, errSlow):
 		return wordSlow(l.Entry)
 	case ctx.Err() != nil:
 		return wordLate(l.All)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -48,6 +49,23 @@ func (r *Repo) Base(base, head plan.SHA) (plan.SHA, error) {
 		return base, nil
 	}
 	return plan.SHA(found[0].String()), nil
+}
+
+// Differ is every path that differs between the trees of two commits, sorted.
+func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
+	from, err := r.root(a)
+	if err != nil {
+		return nil, err
+	}
+	to, err := r.root(b)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.diff(directory(from), directory(to))
+	if err != nil {
+		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
+	}
+	return slices.Sorted(maps.Keys(found)), nil
 }
 
 // Open implements fs.FS.

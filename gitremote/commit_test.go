@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -89,8 +90,12 @@ func TestBase(t *testing.T) {
 	head := w.commit(map[string]string{"b": "1"})
 	w.git("checkout", "-q", "main")
 	base := w.commit(map[string]string{"c": "1"})
-	if got, err := open(t, w.dir).Base(base, head); err != nil || got != first {
+	r := open(t, w.dir)
+	if got, err := r.Base(base, head); err != nil || got != first {
 		t.Errorf("%s, %v; want %s", got, err, first)
+	}
+	if got, err := r.Differ(base, head); err != nil || !slices.Equal(got, []string{"b", "c"}) {
+		t.Errorf("%v, %v; want b and c", got, err)
 	}
 }
 

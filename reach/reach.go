@@ -14,6 +14,7 @@ package reach
 import (
 	"cmp"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -63,6 +64,9 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	g := &Graph{policy: policy, readers: map[string][]Reader{}, holds: map[string]hold{}, layered: map[string]bool{}}
 	for _, clusters := range trees {
 		g.add(clusters)
+	}
+	if len(g.trees) == 0 {
+		g.trees = []tree{{}} // nothing is read
 	}
 	for _, e := range g.trees[0].entries {
 		g.layered[e.Cluster.Name] = g.layered[e.Cluster.Name] || !isLive(e.releases)
@@ -312,7 +316,20 @@ func (g *Graph) redefined(before, after *tree) {
 		for _, e := range both {
 			for _, file := range e.Way() {
 				g.hold(file, windows, wordRedefined(e.Entry))
+				g.holdLists(file, windows, wordRedefined(e.Entry))
 			}
+		}
+	}
+}
+
+// holdLists holds the lists of the directories that a file is in: one that comes new decides whether the file counts at all.
+func (g *Graph) holdLists(file string, windows []layout.Release, why string) {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		for _, name := range lists() {
+			g.hold(path.Join(dir, name), windows, why)
+		}
+		if dir == "." {
+			return
 		}
 	}
 }

@@ -66,9 +66,10 @@ func leads(e graph.Entry, file string) string {
 	return strings.Join(append(out, clip(e.Path())), arrow)
 }
 
-func isList(file string) bool {
-	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, path.Base(file))
-}
+func isList(file string) bool { return slices.Contains(lists(), path.Base(file)) }
+
+// lists are the names of the files that list what kustomize loads.
+func lists() []string { return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} }
 
 // name is an entry point as people call it.
 func name(e graph.Entry) string {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
+	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/reach"
 )
 
@@ -79,7 +80,7 @@ type treeView struct {
 	Files  int            `json:"files"` // without the rules file
 	Shares []config.Share `json:"shares"`
 	// Graph is what the reference graph shows; none: the file does not say flux: true, or it was not read.
-	Graph *graphView `json:"graph,omitempty"`
+	Graph *referencesView `json:"graph,omitempty"`
 }
 
 // check looks at a file and at the tree that it is meant for.
@@ -130,11 +131,11 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 		return config.Check(nil, s.data, in), nil
 	}
 	tree := &treeView{}
-	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir))
+	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir), graph.Read)
 	in.Clusters = read.clusters
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)
-		var view *graphView
+		var view *referencesView
 		if in.Notes, view, err = read.consistency(ctx, g, s.policy, paths, s.builds); s.policy.Flux {
 			tree.Graph = view
 		}

@@ -61,7 +61,11 @@ func referRevisions(ctx context.Context, repo *gitremote.Repo, c classification,
 		if err != nil {
 			return nil, nil, err
 		}
-		around.trees = append(around.trees, tree)
+		changed, err := repo.Differ(before, sha)
+		if err != nil {
+			return nil, nil, err
+		}
+		around.trees = append(around.trees, treeVersion{tree, changed})
 	}
 	return around.refer(ctx)
 }

@@ -24,17 +24,15 @@ type treeGraph struct {
 }
 
 // readGraph reads the reference graph of a tree for a policy. Fail closed: one that was not read whole is an error.
-func readGraph(ctx context.Context, policy *config.Policy, files fs.FS) (treeGraph, error) {
+func readGraph(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (treeGraph, error) {
 	files = untilDone{ctx, files}
-	tree, err := graph.Read(files)
+	tree, err := read(files)
 	if err != nil {
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
 	f := treeGraph{files, tree, tree.Clusters(policy.Clusters)}
-	for _, p := range tree.Problems {
-		if p.File == "" { // of the tree as a whole: beyond a bound
-			return f, fmt.Errorf("the reference graph was not read whole: %s", p.Text)
-		}
+	if bound := tree.Beyond(); bound != "" {
+		return f, fmt.Errorf("the reference graph was not read whole: %s", bound)
 	}
 	return f, ctx.Err()
 }
@@ -47,7 +45,7 @@ func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Pol
 	if !policy.Flux {
 		return policy, nil
 	}
-	f, err := readGraph(ctx, policy, files)
+	f, err := readGraph(ctx, policy, files, graph.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +56,13 @@ func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Pol
 type change struct {
 	policy *config.Policy
 	files  []plan.File
-	trees  []fs.FS
+	trees  []treeVersion
+}
+
+// treeVersion is one of these trees, and the paths in which it differs from the first.
+type treeVersion struct {
+	files   fs.FS
+	changed []string
 }
 
 // refer is the policy with the references before and after the change, and what moves between live and windowed entry points where that is no more
@@ -69,8 +73,12 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 		return c.policy, nil, nil
 	}
 	read, clusters := []treeGraph{}, [][]graph.Cluster{}
-	for _, files := range c.trees {
-		f, err := readGraph(ctx, c.policy, files)
+	for i, v := range c.trees {
+		again := func(files fs.FS) (*graph.Tree, error) { return read[0].tree.Again(files, v.changed) }
+		if i == 0 {
+			again = graph.Read
+		}
+		f, err := readGraph(ctx, c.policy, v.files, again)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -178,16 +186,16 @@ func buildID(e graph.Entry) string {
 	return e.Kustomization.Namespace + "/" + e.Kustomization.Name + " " + e.Kustomization.Path
 }
 
-// graphView is the JSON of what the reference graph shows of a tree.
-type graphView struct {
-	Clusters  []clusterView `json:"clusters"`
-	Unreached int           `json:"unreached"`         // files that nothing is known to read
-	Example   string        `json:"unreached_example"` // the first of them
-	Leaves    []string      `json:"leaves"`            // where the graph ends, and what was not built for it
+// referencesView is the JSON of what the reference graph shows of a tree.
+type referencesView struct {
+	Clusters  []clusterRow `json:"clusters"`
+	Unreached int          `json:"unreached"`         // files that nothing is known to read
+	Example   string       `json:"unreached_example"` // the first of them
+	Leaves    []string     `json:"leaves"`            // where the graph ends, and what was not built for it
 }
 
-// clusterView is a cluster, and how it was found.
-type clusterView struct {
+// clusterRow is a cluster, and how it was found.
+type clusterRow struct {
 	Name   string `json:"name"`
 	Path   string `json:"path"`
 	Branch string `json:"branch"` // "": not known
@@ -195,7 +203,7 @@ type clusterView struct {
 }
 
 // consistency is what the reference graph of a tree shows, with what its entry points make if that is asked for.
-func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string, builds bool) ([]config.Note, *graphView, error) {
+func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string, builds bool) ([]config.Note, *referencesView, error) {
 	var built []reach.Built
 	if levels := policy.Consistency; builds && (levels.Builds != config.LevelOff || levels.Duplicates != config.LevelOff) {
 		var err error
@@ -203,9 +211,9 @@ func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *conf
 			return nil, nil, err
 		}
 	}
-	view := &graphView{Clusters: []clusterView{}, Leaves: []string{}}
+	view := &referencesView{Clusters: []clusterRow{}, Leaves: []string{}}
 	for _, c := range f.clusters {
-		view.Clusters = append(view.Clusters, clusterView{c.Name, c.Path, c.Branch, c.Found})
+		view.Clusters = append(view.Clusters, clusterRow{c.Name, c.Path, c.Branch, c.Found})
 	}
 	if lost := g.Unreached(paths); len(lost) > 0 {
 		view.Unreached, view.Example = len(lost), lost[0]
@@ -218,7 +226,7 @@ func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *conf
 }
 
 // print shows how the clusters were found, and where the graph ends.
-func (v *graphView) print(w io.Writer) {
+func (v *referencesView) print(w io.Writer) {
 	fmt.Fprintln(w)
 	for _, c := range v.Clusters {
 		branch := ""

@@ -1,3 +1,0 @@
-package build
-
-func (c *child) launch() error { return c.cmd.Start() }
