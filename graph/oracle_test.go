@@ -384,8 +384,8 @@ func FuzzOracle(f *testing.F) {
 		quiet(t)
 		tree := files(random{rand.New(rand.NewPCG(seed, 1)), map[string]string{}}.tree())
 		o, g := newOracle(t, tree), read(t, tree)
-		clusters := g.Clusters([]graph.Root{{Name: "k", Path: "d0"}})
-		e := clusters[0].Entries()[0]
+		clusters := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})
+		e := clusters[0].Entries()[1]
 		want, err := o.reads(specOf(e), e.Files())
 		if err != nil {
 			t.Error(err)
@@ -409,6 +409,7 @@ func (r random) tree() map[string]string {
 	const dirs = 6
 	bare := min(1, r.IntN(5)) // 0: the first directory has no kustomization.yaml
 	named := map[int]fields{}
+	var components []string // of the Flux Kustomization
 	for d := range dirs {
 		k := fields{"kind": types.KustomizationKind, "apiVersion": types.KustomizationVersion}
 		if d%2 == 1 {
@@ -421,11 +422,28 @@ func (r random) tree() map[string]string {
 		for range r.IntN(5) * min(1, d+bare) {
 			r.field(k, d)
 		}
-		if from := r.IntN(d + 1); d > 0 && from < d && r.IntN(5) > 0 {
+		switch from := r.IntN(d + 1); {
+		case d > 0 && from < d && r.IntN(5) > 0:
 			key := []string{"resources", "components"}[d%2]
 			named[from].add(key, fmt.Sprintf("../d%d", d))
+		case d%2 == 1:
+			components = append(components, strings.Repeat("../", 1+r.IntN(4))+fmt.Sprintf("d%d", d)) // ../ ends at the root
 		}
 	}
+	r.texts["d0/unit/kustomization.yaml"] = "resources: [f.yaml]\n"
+	r.texts["d0/unit/f.yaml"], r.texts["d0/unit/g.yaml"] = object(0, 3), object(0, 4)
+	r.texts["k/ks.yaml"] = fmt.Sprintf(`apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: k, namespace: flux-system}
+spec:
+  path: ./d0/
+  components: [%s]
+  targetNamespace: k
+  patches:
+    - target: {kind: ConfigMap}
+      patch: |
+        - {op: add, path: /data/k, value: x}
+`, strings.Join(components, ", "))
 	for d, k := range named {
 		if d+bare == 0 {
 			continue
