@@ -111,14 +111,9 @@ func (l *look) readBases(ctx context.Context) error {
 
 // readSomeBases reads some bases by their names.
 func (l *look) readSomeBases(ctx context.Context, some []string) error {
-	r, err := l.c.askParts(ctx, basesQuery(l.repo.Owner, l.repo.Name, some))
+	named, err := l.askNamed(ctx, basesQuery(l.repo.Owner, l.repo.Name, some))
 	if l.divides(ctx, err, len(some)) {
 		return err
-	}
-	var named answers
-	if err == nil {
-		l.cost += r.cost
-		named = r.aliases()
 	}
 	if err == nil {
 		return l.keepBases(ctx, named, some)

@@ -64,13 +64,9 @@ func (t *tracker) relate(ctx context.Context) error {
 		}
 	}
 	found := make([]place, len(open))
-	at := make([]int, len(open))
-	for i := range open {
-		at[i] = i
-	}
 	var left atomic.Int32
 	left.Store(maxAncestries)
-	err := each(ctx, at, func(ctx context.Context, i int) error {
+	err := each(ctx, indices(open), func(ctx context.Context, i int) error {
 		var err error
 		found[i], err = t.searchPart(ctx, open[i], &left)
 		return err

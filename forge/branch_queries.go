@@ -2,6 +2,7 @@ package forge
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -96,6 +97,14 @@ func (a asked) empty() bool {
 	return len(a.tips)+len(a.rulesets)+len(a.lines)+len(a.roots)+len(a.checked)+len(a.statuses) == 0 && !a.names
 }
 
+// checks reports whether checks of commits are asked for.
+func (a asked) checks() bool { return a.recent && len(a.lines) > 0 || len(a.checked) > 0 }
+
+// tipStatuses reports whether what was reported on some tip is asked for.
+func (a asked) tipStatuses() bool {
+	return slices.ContainsFunc(a.tips, func(t tipAsk) bool { return t.withStatuses })
+}
+
 // spread is how a source's alias asks for its line, too; "" for a branch that is no source.
 func (a asked) spread(name string) string {
 	for _, s := range a.lines {
@@ -148,26 +157,22 @@ func (q *query) addCommits(alias, fragment string, commits []plan.SHA) {
 // fragments are those that a asks by, each once; some of them build on those that every look has.
 func (a asked) fragments() []string {
 	var out []string
-	recent := a.recent && len(a.lines) > 0
-	withStatuses, commits := false, linePage
+	commits := linePage
 	if a.known {
 		commits = lineAhead
-	}
-	for _, t := range a.tips {
-		withStatuses = withStatuses || t.withStatuses
 	}
 	for _, f := range []struct {
 		text string
 		used bool
 	}{
 		{tipFragment, len(a.tips) > 0},
-		{bearerFragment, withStatuses},
+		{bearerFragment, a.tipStatuses()},
 		{rulesetsFragment, len(a.rulesets) > 0},
 		{statusesFragment, len(a.statuses) > 0},
 		{historyFragment(commits), len(a.lines)+len(a.roots) > 0},
 		{lineFragment, len(a.lines) > 0},
-		{recentFragment, recent},
-		{checkedFragment, recent || len(a.checked) > 0},
+		{recentFragment, a.recent && len(a.lines) > 0},
+		{checkedFragment, a.checks()},
 	} {
 		if f.used {
 			out = append(out, f.text)
@@ -182,24 +187,16 @@ const statusesFragment = "\nfragment statuses on Commit { status { contexts { ..
 // branchesQuery asks for what a look did not know beforehand. Its lines are those of sources that were not read at all.
 func branchesQuery(owner, name string, a asked) *query {
 	q := newQuery("branches", owner, name)
-	for i, source := range a.lines {
-		v := q.let(fmt.Sprintf("b%d", i), "String!", "refs/heads/"+source)
-		q.add("b%d: ref(qualifiedName: %s) { ...base %s }", i, v, a.spread(source))
-	}
+	q.addBases(a.lines, a)
 	q.addAsked(a)
 	q.with(a.fragments()...)
 	if len(a.lines) > 0 {
 		q.with(baseFragment, textFragment)
 	}
-	recent := a.recent && len(a.lines) > 0
-	if recent || len(a.checked) > 0 {
+	if a.checks() {
 		q.with(checkFragment)
 	}
-	withStatuses := false
-	for _, t := range a.tips {
-		withStatuses = withStatuses || t.withStatuses
-	}
-	if recent || withStatuses || len(a.lines)+len(a.checked)+len(a.statuses) > 0 {
+	if a.checks() || a.tipStatuses() || len(a.lines)+len(a.statuses) > 0 {
 		q.with(statusFragment, actorFragment)
 	}
 	return q

@@ -289,17 +289,12 @@ func (t *tracker) askFor(ctx context.Context, a asked) error {
 	if a.empty() {
 		return nil
 	}
-	r, err := t.c.askParts(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a))
+	named, err := t.askNamed(ctx, branchesQuery(t.repo.Owner, t.repo.Name, a))
 	if first, second, ok := a.halves(); ok && t.divides(ctx, err, 2) {
 		if err := t.askFor(ctx, first); err != nil || second.empty() {
 			return err
 		}
 		return t.askFor(ctx, second)
-	}
-	var named answers
-	if err == nil {
-		t.cost += r.cost
-		named = r.aliases()
 	}
 	if err != nil {
 		return t.unanswered(ctx, a, err)

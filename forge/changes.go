@@ -60,14 +60,9 @@ func (l *look) readChanges(ctx context.Context, s *plan.Snapshot, some []int) er
 	for n, i := range some {
 		names[n], names[len(some)+n] = string(s.Pulls[i].Head)+":"+config.File, treeOf(s.Pulls[i].Head)
 	}
-	r, err := l.c.askParts(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectText))
+	named, err := l.askNamed(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectText))
 	if l.divides(ctx, err, len(some)) {
 		return err
-	}
-	var named answers
-	if err == nil {
-		l.cost += r.cost
-		named = r.aliases()
 	}
 	for n, i := range some {
 		p, bad := &s.Pulls[i], err

@@ -115,12 +115,7 @@ func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) 
 	if len(numbers) == 0 {
 		return
 	}
-	r, err := l.c.askParts(ctx, closedQuery(l.repo.Owner, l.repo.Name, numbers))
-	var named answers
-	if err == nil {
-		l.cost += r.cost
-		named = r.aliases()
-	}
+	named, err := l.askNamed(ctx, closedQuery(l.repo.Owner, l.repo.Name, numbers))
 	if err != nil {
 		l.log.Debug("closed pull requests could not be read", "pulls", len(numbers), "error", err)
 		return

@@ -309,14 +309,9 @@ func (l *look) readDetails(ctx context.Context) error {
 
 // readSome reads some pull requests again by their numbers: they may have changed since the page.
 func (l *look) readSome(ctx context.Context, some []wanted) error {
-	r, err := l.c.askParts(ctx, pullsQuery(l.repo.Owner, l.repo.Name, some, l.own))
+	named, err := l.askNamed(ctx, pullsQuery(l.repo.Owner, l.repo.Name, some, l.own))
 	if l.divides(ctx, err, len(some)) {
 		return err
-	}
-	var named answers
-	if err == nil {
-		l.cost += r.cost
-		named = r.aliases()
 	}
 	for i, w := range some {
 		thin := l.raws[w.number]

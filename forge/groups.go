@@ -115,10 +115,9 @@ func (l *look) readGroupHeads(ctx context.Context, all []plan.Group, order []int
 // readHeads asks for what was reported on some heads, of which each is a part by itself. What could not be read stays out of l.heads.
 func (l *look) readHeads(ctx context.Context, heads []plan.SHA) error {
 	return inHalves(heads, maxHeads, func(some []plan.SHA) error {
-		r, err := l.c.askParts(ctx, headsQuery(l.repo.Owner, l.repo.Name, some))
+		named, err := l.askNamed(ctx, headsQuery(l.repo.Owner, l.repo.Name, some))
 		if err == nil {
-			l.cost += r.cost
-			return l.keepHeads(ctx, r.aliases(), some)
+			return l.keepHeads(ctx, named, some)
 		}
 		if l.divides(ctx, err, len(some)) {
 			return err

@@ -178,12 +178,10 @@ func (l *look) readPaths(ctx context.Context, some []lookup) error {
 			names = append(names, treeOf(at.tip))
 		}
 	}
-	r, err := l.c.askParts(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectType))
+	named, err := l.askNamed(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectType))
 	if err != nil {
 		return err
 	}
-	l.cost += r.cost
-	named := r.aliases()
 	var failed error
 	for i, at := range some {
 		o, err := find[rawObject](named, fmt.Sprintf("o%d", i))

@@ -171,6 +171,13 @@ func (l *look) hasTurn(kind partKind, name string) {
 	l.f.turns.put(l.key(kind, name), l.f.turn.Add(1))
 }
 
+// askNamed sends a query about parts, and gives what was asked for by alias.
+func (l *look) askNamed(ctx context.Context, q *query) (answers, error) {
+	r, err := l.c.askParts(ctx, q)
+	l.cost += r.cost // 0 with an error
+	return r.aliases(), err
+}
+
 // divides reports whether a query for so many parts is worth sending in halves.
 func (l *look) divides(ctx context.Context, err error, parts int) bool {
 	if parts < 2 || !errors.Is(err, errHeavy) || ctx.Err() != nil {

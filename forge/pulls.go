@@ -200,68 +200,51 @@ func (l *look) addReports(p *plan.Pull, r opinions, whole bool) {
 
 // allReports reads the further pages; false if there are more than are read.
 func (l *look) allReports(ctx context.Context, raw *rawPull) (all opinions, whole bool, err error) {
-	if all.contexts, whole, err = l.contexts(ctx, raw); err != nil {
-		return all, false, err
+	whole = true
+	if first := raw.contextPage(); first != nil {
+		if all.contexts, whole, err = allPages(ctx, l, raw, first, moreChecksQuery, (*rawPull).contextPage); err != nil {
+			return all, false, err
+		}
+	}
+	if raw.Reviews == nil {
+		return all, false, nil
 	}
 	var others bool
-	all.reviews, others, err = l.reviews(ctx, raw)
+	all.reviews, others, err = allPages(ctx, l, raw, raw.Reviews, moreReviewsQuery, (*rawPull).reviewPage)
 	return all, whole && others, err
 }
 
-// contexts are all statuses and check runs of a head; false if there are more than are read.
-func (l *look) contexts(ctx context.Context, raw *rawPull) ([]rawContext, bool, error) {
+// contextPage is a page of the statuses and check runs of a head; nil: there are none.
+func (raw *rawPull) contextPage() *connection[rawContext] {
 	if raw.StatusCheckRollup == nil {
-		return nil, true, nil
+		return nil
 	}
-	all := raw.StatusCheckRollup.Contexts.Nodes
-	at := raw.StatusCheckRollup.Contexts.PageInfo
-	for range maxMore {
-		if !at.HasNextPage {
-			return all, true, nil
-		}
-		var r struct {
-			PullRequest *struct {
-				HeadRefOid        string
-				StatusCheckRollup *struct{ Contexts connection[rawContext] }
-			}
-		}
-		if err := l.more(ctx, moreChecksQuery(l.repo.Owner, l.repo.Name, raw.Number, at.EndCursor), &r); err != nil {
-			return nil, false, err
-		}
-		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || r.PullRequest.StatusCheckRollup == nil {
-			return nil, false, transient(wordMoved, nil)
-		}
-		all = append(all, r.PullRequest.StatusCheckRollup.Contexts.Nodes...)
-		at = r.PullRequest.StatusCheckRollup.Contexts.PageInfo
-	}
-	return all, !at.HasNextPage, nil
+	return &raw.StatusCheckRollup.Contexts
 }
 
-// reviews are the latest opinions of all reviewers; false if there are more than are read.
-func (l *look) reviews(ctx context.Context, raw *rawPull) ([]rawReview, bool, error) {
-	if raw.Reviews == nil {
-		return nil, false, nil
-	}
-	all, at := raw.Reviews.Nodes, raw.Reviews.PageInfo
+// reviewPage is a page of the latest opinions of all reviewers; nil: it is not shown.
+func (raw *rawPull) reviewPage() *connection[rawReview] { return raw.Reviews }
+
+// allPages reads what follows a page of one of a pull request's lists, each page of the same head; false if there is more than is read.
+func allPages[T any](ctx context.Context, l *look, raw *rawPull, at *connection[T],
+	ask func(owner, name string, number int, after string) *query, page func(*rawPull) *connection[T],
+) (all []T, whole bool, err error) {
+	all = at.Nodes
 	for range maxMore {
-		if !at.HasNextPage {
-			return all, true, nil
+		if !at.PageInfo.HasNextPage {
+			break
 		}
-		var r struct {
-			PullRequest *struct {
-				HeadRefOid string
-				Reviews    *connection[rawReview] `json:"latestOpinionatedReviews"`
-			}
-		}
-		if err := l.more(ctx, moreReviewsQuery(l.repo.Owner, l.repo.Name, raw.Number, at.EndCursor), &r); err != nil {
+		var r struct{ PullRequest *rawPull }
+		if err := l.more(ctx, ask(l.repo.Owner, l.repo.Name, raw.Number, at.PageInfo.EndCursor), &r); err != nil {
 			return nil, false, err
 		}
-		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || r.PullRequest.Reviews == nil {
+		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || page(r.PullRequest) == nil {
 			return nil, false, transient(wordMoved, nil)
 		}
-		all, at = append(all, r.PullRequest.Reviews.Nodes...), r.PullRequest.Reviews.PageInfo
+		at = page(r.PullRequest)
+		all = append(all, at.Nodes...)
 	}
-	return all, !at.HasNextPage, nil
+	return all, !at.PageInfo.HasNextPage, nil
 }
 
 // more asks a further query of the look.

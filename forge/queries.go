@@ -178,9 +178,6 @@ func lookQuery(p page) *query {
 	return q
 }
 
-// checks reports whether checks of commits are asked for.
-func (a asked) checks() bool { return a.recent && len(a.lines) > 0 || len(a.checked) > 0 }
-
 // addOnce asks for the repository itself, for the bases that are known beforehand, and for merge groups.
 func (q *query) addOnce(p page) {
 	q.add("id databaseId isArchived mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")

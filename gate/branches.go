@@ -192,7 +192,7 @@ func (t *receivers) steps() []plan.Step {
 	var out []plan.Step
 	for i, e := range t.entries {
 		if i == maxSteps {
-			return append(out, sayMoreBranches(len(t.entries)-i))
+			return append(out, rest(sayMoreBranches, len(t.entries)-i))
 		}
 		out = append(out, sayReceiver(e))
 	}
@@ -243,7 +243,7 @@ func (n *need) renames(p *config.Policy, files []plan.File) {
 	}
 	slices.SortFunc(steps, func(a, b plan.Step) int { return strings.Compare(a.About+"\x00"+a.Says, b.About+"\x00"+b.Says) })
 	if more := len(steps) - maxSteps; more > 0 {
-		steps = append(steps[:maxSteps], sayMore(more))
+		steps = append(steps[:maxSteps], rest(sayMore, more))
 	}
 	n.steps = append(n.steps, steps...)
 }

@@ -51,7 +51,7 @@ func needOf(p *config.Policy, paths []string, complete bool) need {
 		}
 	}
 	if classified > maxSteps {
-		n.steps = append(n.steps, sayMore(classified-maxSteps))
+		n.steps = append(n.steps, rest(sayMore, classified-maxSteps))
 	}
 	if !complete {
 		// Fail closed: what is not listed is windowed, by every window there is.
@@ -59,7 +59,7 @@ func needOf(p *config.Policy, paths []string, complete bool) need {
 			n.add(layout.Release(w))
 		}
 		n.windowed = true
-		n.steps = append(n.steps, stepIncomplete())
+		n.steps = append(n.steps, rest(sayIncomplete))
 	}
 	n.sortOut(p.Calendar)
 	return n

@@ -37,7 +37,7 @@ func draft(d *pullCase) (ruling, bool) {
 func labelMissing(d *pullCase) (ruling, bool) {
 	for _, want := range d.policy.PullRequests.RequireLabels {
 		if !hasLabel(d.pull.Labels, want) {
-			return d.wait(sayLabelMissing(want)), true
+			return d.wait(phrase(sayLabelMissing, want)), true
 		}
 	}
 	return ruling{}, false
@@ -102,7 +102,7 @@ func reviewsMissing(d *pullCase) (ruling, bool) {
 	if d.pull.Decision != plan.ReviewRequired {
 		return ruling{}, false
 	}
-	return d.wait(sayReviewsMissing(d.pull.Base)), true
+	return d.wait(phrase(sayReviewsMissing, d.pull.Base)), true
 }
 
 // checksNotGreen looks at what others reported on the head, and at what the base requires.
@@ -211,7 +211,7 @@ func rulesUnread(d *pullCase) (ruling, bool) {
 	if d.base.Rules {
 		return ruling{}, false
 	}
-	return d.wait("waiting: " + sayRulesUnread(d.pull.Base)), true
+	return d.wait("waiting: " + phrase(sayRulesUnread, d.pull.Base)), true
 }
 
 const (

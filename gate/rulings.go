@@ -283,7 +283,7 @@ func fought(d *pullCase) (ruling, bool) {
 	if !lost {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Blocked, reason: sayFought(context, f.By), wake: f.End}, true
+	return ruling{kind: plan.Blocked, reason: phrase(sayFought, string(f.By), string(context)), wake: f.End}, true
 }
 
 func intoWindowedBranch(d *pullCase) (ruling, bool) {
@@ -319,7 +319,7 @@ func unread(d *pullCase) (ruling, bool) {
 	if !u.Is() {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Held, reason: sayUnknown(u), passing: passing && !d.hasUnseenDebt()}, true
+	return ruling{kind: plan.Held, reason: phrase(sayUnknown, u.Reason), passing: passing && !d.hasUnseenDebt()}, true
 }
 
 func badRules(d *pullCase) (ruling, bool) {
@@ -347,7 +347,7 @@ func conflict(d *pullCase) (ruling, bool) {
 	if d.pull.Mergeable != plan.MergeableConflict {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Blocked, reason: sayConflict(d.pull.Base)}, true
+	return ruling{kind: plan.Blocked, reason: phrase(sayConflict, d.pull.Base)}, true
 }
 
 func mixed(d *pullCase) (ruling, bool) {
@@ -364,11 +364,11 @@ func crossed(d *pullCase) (ruling, bool) {
 	case !d.pull.Crossed:
 		return ruling{}, false
 	case d.pull.MergeBase == "":
-		r := d.wait(sayNoMergeBase(d.pull.Base))
+		r := d.wait(phrase(sayNoMergeBase, d.pull.Base))
 		r.look = d.at.Add(plan.LookAgain)
 		return r, true
 	}
-	return ruling{kind: plan.Blocked, reason: sayCrossed(d.pull.Base)}, true
+	return ruling{kind: plan.Blocked, reason: phrase(sayCrossed, d.pull.Base)}, true
 }
 
 // moved: the list shows an old path, git's merge would follow the rename that the base made meanwhile, perhaps into a
@@ -384,7 +384,7 @@ func throughQueue(d *pullCase) (ruling, bool) {
 	if !d.base.Queue {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Blocked, reason: sayQueue(d.pull.Base)}, true
+	return ruling{kind: plan.Blocked, reason: phrase(sayQueue, d.pull.Base)}, true
 }
 
 func methodRefused(d *pullCase) (ruling, bool) {
@@ -392,7 +392,7 @@ func methodRefused(d *pullCase) (ruling, bool) {
 	if len(d.s.Methods) == 0 || slices.Contains(d.s.Methods, method) || d.byPeople() != "" {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Blocked, reason: sayMethod(method)}, true
+	return ruling{kind: plan.Blocked, reason: phrase(sayMethod, method)}, true
 }
 
 // neverTogether: each of the windows opens, but never all of them at once as far as the calendar looks.
@@ -418,7 +418,7 @@ func (d *pullCase) schedules() []windowRef {
 func holdLabel(d *pullCase) (ruling, bool) {
 	for _, want := range d.policy.PullRequests.HoldLabels {
 		if hasLabel(d.pull.Labels, want) {
-			return ruling{kind: plan.Held, reason: sayHoldLabel(want)}, true
+			return ruling{kind: plan.Held, reason: phrase(sayHoldLabel, want)}, true
 		}
 	}
 	return ruling{}, false

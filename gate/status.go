@@ -158,7 +158,7 @@ func (j *judge) notes() []plan.Note {
 		required, bound := base.Enforced(name, j.s.App)
 		switch {
 		case !base.Rules:
-			out = append(out, plan.Note{Code: codeRulesUnread, About: string(name), Says: sayRulesUnread(name)})
+			out = append(out, plan.Note{Code: codeRulesUnread, About: string(name), Says: phrase(sayRulesUnread, name)})
 		case !required:
 			out = append(out, plan.Note{Code: codeNotEnforced, About: string(name), Says: sayNotEnforced(name)})
 		case !bound:

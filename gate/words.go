@@ -33,12 +33,48 @@ const (
 	wordHourSpent        = "held: GitHub's hourly rate limit allows no more green statuses that end in the same hour"
 )
 
+// What phrase says of names, and of others' words.
+const (
+	sayFought         = "%s keeps overwriting the status %s: require it from sluice's App only"
+	sayUnknown        = "held: %s"
+	sayConflict       = "conflicts with %s: resolve the conflict"
+	sayCrossed        = "several merge bases with %s (criss-cross merge): update the branch"
+	sayNoMergeBase    = "waiting: GitHub has not returned the merge base with %s yet"
+	sayQueue          = "%s requires its merge queue, which sluice does not support yet: queue it yourself"
+	sayMethod         = "this repository does not allow the merge method %s: allow it, or change pull_requests.method"
+	sayHoldLabel      = "held by the label %s until it is removed"
+	sayLabelMissing   = "waiting for the label %s"
+	sayReviewsMissing = "waiting: %s requires an approving review"
+	sayRulesUnread    = "cannot read the branch rules of %s"
+)
+
+// What is said of what is not listed.
+const (
+	sayIncomplete   = "GitHub does not list every changed file: held by every window"
+	sayMore         = "and %d more paths"
+	sayMoreBranches = "and %d more branches"
+)
+
 // The codes of notes.
 const (
 	codeRulesUnread = "rules-unread"
 	codeNotEnforced = "not-enforced"
 	codeOutside     = "outside-sluice"
 )
+
+// phrase is a text about names, which anybody may have chosen.
+func phrase[T ~string](format string, names ...T) string {
+	args := make([]any, len(names))
+	for i, n := range names {
+		args[i] = plan.Clean(string(n))
+	}
+	return plan.Fit(fmt.Sprintf(format, args...))
+}
+
+// rest is the step of what is not listed.
+func rest(format string, n ...any) plan.Step {
+	return plan.Step{About: "…", Says: fmt.Sprintf(format, n...)}
+}
 
 func sayPath(path string, c layout.Class) plan.Step {
 	if len(c.Releases) == 0 {
@@ -47,23 +83,11 @@ func sayPath(path string, c layout.Class) plan.Step {
 	return plan.Step{About: path, Says: join(c.Releases, " and ") + " (" + c.Rule + ")"}
 }
 
-func sayMore(n int) plan.Step {
-	return plan.Step{About: "…", Says: fmt.Sprintf("and %d more paths", n)}
-}
-
-func stepIncomplete() plan.Step {
-	return plan.Step{About: "…", Says: "GitHub does not list every changed file: held by every window"}
-}
-
 func (d *pullCase) sayChangesRules() string {
 	if d.stopsHolding() {
 		return "sets mode: observe, which turns every status green and holds nothing; people merge it"
 	}
 	return plan.Fit("changes the rules" + parens(d.windowsChanged()) + "; people merge it")
-}
-
-func sayFought(context plan.Context, by plan.Login) string {
-	return plan.Fit(fmt.Sprintf("%s keeps overwriting the status %s: require it from sluice's App only", plan.Clean(string(by)), plan.Clean(string(context))))
 }
 
 // sayWindowedBranch names the branch to use instead.
@@ -87,36 +111,12 @@ func sayBadRules(where string, findings []config.Finding) string {
 	return plan.Fit(config.File + " on " + plan.Clean(where) + " is invalid")
 }
 
-func sayUnknown(u plan.Unread) string {
-	return plan.Fit("held: " + plan.Clean(u.Reason))
-}
-
-func sayConflict(base plan.Branch) string {
-	return plan.Fit("conflicts with " + plan.Clean(string(base)) + ": resolve the conflict")
-}
-
 func sayMixed(windows []window.Name) string {
 	return plan.Fit("mixes live and windowed paths (" + some(strs(windows)) + "): split the pull request")
 }
 
 func sayMoved(path string, base plan.Branch) string {
 	return plan.Fit(fmt.Sprintf("%s no longer exists on %s: update the branch", plan.Middle(plan.Clean(path), 70), plan.Clean(string(base))))
-}
-
-func sayCrossed(base plan.Branch) string {
-	return plan.Fit("several merge bases with " + plan.Clean(string(base)) + " (criss-cross merge): update the branch")
-}
-
-func sayNoMergeBase(base plan.Branch) string {
-	return plan.Fit("waiting: GitHub has not returned the merge base with " + plan.Clean(string(base)) + " yet")
-}
-
-func sayQueue(base plan.Branch) string {
-	return plan.Fit(plan.Clean(string(base)) + " requires its merge queue, which sluice does not support yet: queue it yourself")
-}
-
-func sayMethod(m config.Method) string {
-	return plan.Fit("this repository does not allow the merge method " + string(m) + ": allow it, or change pull_requests.method")
 }
 
 func (d *pullCase) sayNeverTogether() string {
@@ -128,10 +128,6 @@ func (d *pullCase) sayNeverTogether() string {
 		return plan.Fit(who + " are never open together, and files that move to windowed branches need them all: split it")
 	}
 	return plan.Fit(who + " are never open together in the next 400 days: split the pull request or change the rules")
-}
-
-func sayHoldLabel(label string) string {
-	return plan.Fit("held by the label " + plan.Clean(label) + " until it is removed")
 }
 
 func sayUnknownWindow(n window.Name) string {
@@ -173,10 +169,6 @@ func (d *pullCase) sayMaybeWindowed() string {
 
 func sayReceiver(e config.Branch) plan.Step {
 	return plan.Step{About: e.Name, Says: "receives it in the window " + string(e.Window)}
-}
-
-func sayMoreBranches(n int) plan.Step {
-	return plan.Step{About: "…", Says: fmt.Sprintf("and %d more branches", n)}
 }
 
 // sayUprooted: Flux prunes an object as soon as the Kustomization that it leaves has the merge.
@@ -262,10 +254,6 @@ func until(t time.Time, zone *time.Location) string {
 	return " until " + plan.Clock(t, zone)
 }
 
-func sayLabelMissing(label string) string {
-	return plan.Fit("waiting for the label " + plan.Clean(label))
-}
-
 func sayArmedOtherwise(armed, want config.Method) string {
 	return plan.Fit("waiting: auto-merge is enabled with the method " + plan.Middle(plan.Clean(string(armed)), 20) + ", but " + config.File + " says " +
 		string(want) + ": disable it")
@@ -288,10 +276,6 @@ func sayChangesRequested(by plan.Login) string {
 
 func sayApprovalsMissing(have, want int, head plan.SHA) string {
 	return plan.Fit(fmt.Sprintf("waiting: %d of %d approvals from people with write access on %s", have, want, head.Short()))
-}
-
-func sayReviewsMissing(base plan.Branch) string {
-	return plan.Fit("waiting: " + plan.Clean(string(base)) + " requires an approving review")
 }
 
 func sayRed(names []string) string { return plan.Fit("waiting: failed checks: " + few(names)) }
@@ -318,10 +302,6 @@ func few(names []string) string {
 
 func sayAwaitingChecks(green time.Time, zone *time.Location) string {
 	return plan.Fit("waiting for a first check; proceeds without one at " + plan.Clock(green, zone))
-}
-
-func sayRulesUnread(base plan.Branch) string {
-	return plan.Fit("cannot read the branch rules of " + plan.Clean(string(base)))
 }
 
 // sayRefused is the status's description, as the refused merge wrote it. When it is tried again stands in the verdict alone.

@@ -17,7 +17,7 @@ const maxReported = 20
 
 // reported is the ruling on a branch that stands where it should.
 func (d *branchCase) reported() ruling {
-	r := ruling{kind: plan.Current, reason: sayCurrent(d.from)}
+	r := ruling{kind: plan.Current, reason: phrase(sayCurrent, d.from)}
 	latest := d.latestReports()
 	greens, last := 0, time.Time{}
 	var failed, pending *plan.Report

@@ -177,7 +177,7 @@ func caseConflict(d *branchCase) (ruling, bool) {
 	if d.tracked.CaseConflict == "" {
 		return ruling{}, false
 	}
-	return blocked(sayCaseConflict(d.name, d.tracked.CaseConflict)), true
+	return blocked(phrase(sayCaseConflict, d.name, d.tracked.CaseConflict)), true
 }
 
 // fought: somebody else keeps setting the status that lets it move. To go on writing would help nobody.
@@ -187,7 +187,7 @@ func fought(d *branchCase) (ruling, bool) {
 	if !lost || !d.tracked.Demands {
 		return ruling{}, false
 	}
-	r := blocked(sayFought(context, f.By))
+	r := blocked(phrase(sayFought, plan.Branch(f.By), plan.Branch(context)))
 	r.wake = f.End
 	return r, true
 }
@@ -211,7 +211,7 @@ func sourceUnobserved(d *branchCase) (ruling, bool) {
 	if d.line.known {
 		return ruling{}, false
 	}
-	r := d.wait(saySourceUnobserved(d.from))
+	r := d.wait(phrase(saySourceUnobserved, d.from))
 	r.look = d.j.s.At.Add(plan.LookAgain)
 	return r, true
 }
@@ -220,7 +220,7 @@ func sourceMissing(d *branchCase) (ruling, bool) {
 	if d.line.Tip != "" {
 		return ruling{}, false
 	}
-	return blocked(saySourceMissing(d.from)), true
+	return blocked(phrase(saySourceMissing, d.from)), true
 }
 
 // noChecks: git alone knows no checks, so none can have passed.
@@ -236,7 +236,7 @@ func silent(d *branchCase) (ruling, bool) {
 	if !d.goal.silent {
 		return ruling{}, false
 	}
-	return blocked(saySilent(d.from)), true
+	return blocked(phrase(saySilent, d.from)), true
 }
 
 // notCompared: the branch could not be compared with its source, or what was read of the two does not fit together, as when one of
@@ -245,7 +245,7 @@ func notCompared(d *branchCase) (ruling, bool) {
 	if d.fits {
 		return ruling{}, false
 	}
-	r := d.wait(sayNotCompared(d.name, d.from))
+	r := d.wait(phrase(sayNotCompared, d.name, d.from))
 	r.look = d.j.s.At.Add(plan.LookAgain)
 	return r, true
 }
@@ -255,14 +255,14 @@ func beyond(d *branchCase) (ruling, bool) {
 	if d.tracked.Relation != plan.Beyond {
 		return ruling{}, false
 	}
-	return blocked(sayBeyond(d.name, d.from)), true
+	return blocked(phrase(sayBeyond, d.name, d.from)), true
 }
 
 func diverged(d *branchCase) (ruling, bool) {
 	if d.tracked.Relation != plan.Diverged {
 		return ruling{}, false
 	}
-	return blocked(sayDiverged(d.name, d.from)), true
+	return blocked(phrase(sayDiverged, d.name, d.from)), true
 }
 
 // current: it stands at its source's tip, and Flux may have said what came of it.
@@ -331,7 +331,7 @@ func rulesUnread(d *branchCase) (ruling, bool) {
 	if !d.goal.unsure {
 		return ruling{}, false
 	}
-	return d.waitOpen(sayRulesUnread(d.from)), true
+	return d.waitOpen(phrase(sayRulesUnread, d.from)), true
 }
 
 // clockOff: with a clock that is off GitHub's, "now" is not known.
@@ -405,7 +405,7 @@ func (d *branchCase) dueSince() time.Time {
 func (d *branchCase) move(to plan.SHA) *plan.Move {
 	m := &plan.Move{Branch: d.name, Old: d.tracked.Tip, New: to, Unlock: d.tracked.Demands}
 	if m.Unlock {
-		m.Unlocked, m.Says, m.Withdrawn = d.greenOn(to), d.sayUnlocked(), wordRefused
+		m.Unlocked, m.Says, m.Withdrawn = d.greenOn(to), phrase(sayUnlocked, d.name), wordRefused
 		m.Statuses = d.statusesOn(to)
 	}
 	return m

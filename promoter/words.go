@@ -34,51 +34,28 @@ const (
 	wordUnread     = "checks could not be read"
 )
 
+// What phrase says of a branch, and with %[2]s of another one.
+const (
+	sayCaseConflict     = "%s and %s differ only in case and may be confused: delete or rename one"
+	sayFought           = "%s keeps overwriting the status %s: require it from sluice's App only"
+	saySourceUnobserved = "waiting: cannot read %s, which it follows; sluice will retry"
+	saySourceMissing    = "%s, which it follows, does not exist: push it, or correct `from` in " + config.File
+	saySilent           = "CI does not run on %s: set checks: none"
+	sayNotCompared      = "waiting: cannot compare %s with %s; sluice will retry"
+	sayBeyond           = "%[2]s was reset to before %[1]s, which never moves backward: push the commits again, or reset %[1]s by hand"
+	sayDiverged         = "diverged from %[2]s: %[1]s has commits that %[2]s lacks; reset it by hand to a commit of %[2]s"
+	sayRulesUnread      = "waiting: cannot read the branch rules of %s, so the required checks are unknown"
+	sayCurrent          = "up to date with %s"
+	sayUnlocked         = "moving %s here" // the status that lets it move to a commit
+)
+
 func sayUnread(u plan.Unread) string {
 	return plan.Fit("waiting: " + plan.Clean(u.Reason))
-}
-
-func sayCaseConflict(name, other plan.Branch) string {
-	return phrase("%s and %s differ only in case and may be confused: delete or rename one", name, other)
-}
-
-func sayFought(context plan.Context, by plan.Login) string {
-	return phrase("%s keeps overwriting the status %s: require it from sluice's App only", plan.Branch(by), plan.Branch(context))
 }
 
 func sayRestored(at plan.SHA) string {
 	return "deleted: restoring it at " + at.Short() + ", where it was last seen"
 }
-
-func saySourceUnobserved(from plan.Branch) string {
-	return phrase("waiting: cannot read %s, which it follows; sluice will retry", from)
-}
-
-func saySourceMissing(from plan.Branch) string {
-	return phrase("%s, which it follows, does not exist: push it, or correct `from` in "+config.File, from)
-}
-
-func saySilent(from plan.Branch) string {
-	return phrase("CI does not run on %s: set checks: none", from)
-}
-
-func sayNotCompared(name, from plan.Branch) string {
-	return phrase("waiting: cannot compare %s with %s; sluice will retry", name, from)
-}
-
-func sayBeyond(name, from plan.Branch) string {
-	return phrase("%s was reset to before %s, which never moves backward: push the commits again, or reset %s by hand", from, name, name)
-}
-
-func sayDiverged(name, from plan.Branch) string {
-	return phrase("diverged from %s: %s has commits that %s lacks; reset it by hand to a commit of %s", from, name, from, from)
-}
-
-func sayRulesUnread(from plan.Branch) string {
-	return phrase("waiting: cannot read the branch rules of %s, so the required checks are unknown", from)
-}
-
-func sayCurrent(from plan.Branch) string { return phrase("up to date with %s", from) }
 
 // sayApplied includes the time from due to applied where it is known: it no longer changes.
 func sayApplied(at time.Time, took time.Duration, zone *time.Location) string {
@@ -188,10 +165,7 @@ func sayOpen(until time.Time, zone *time.Location) string {
 	return "open until " + plan.Clock(until, zone)
 }
 
-// sayUnlocked is the description of the status that lets a branch move to a commit.
-func (d *branchCase) sayUnlocked() string { return phrase("moving %s here", d.name) }
-
-// sayLocked is the description of that status where the branch may not move now.
+// sayLocked is the description of the status that lets a branch move, where it may not move now.
 func sayLocked(reason string) string { return plan.Fit("not now: " + reason) }
 
 // sayBlocked, sayWaits, sayDone and sayObserved sum up the branches of one tip.
