@@ -396,7 +396,12 @@ func resultKey(dir string, k *Kustomization) string {
 	if k == nil {
 		return dir
 	}
-	return fmt.Sprintf("%q %q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, fmt.Sprint(k.Patches), k.optional)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, k.optional)
+	for _, p := range k.Patches {
+		fmt.Fprintf(&b, " %q %q %q", p.Place, p.Target, p.Text)
+	}
+	return b.String()
 }
 
 // result gives what an entry point reads: as it was found before, if nothing of it has changed and all is within the bounds.

@@ -220,3 +220,22 @@ func TestAgainLooks(t *testing.T) {
 		}
 	}
 }
+
+// TestAgainPatches: a patch of a Flux Kustomization that says something else in the same place is another one.
+func TestAgainPatches(t *testing.T) {
+	const ks = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: f}\nspec:\n  path: a\n  patches:\n  - target: {kind: CronJob}\n    patch: \"spec: {schedule: '%d 2 * * *'}\"\n"
+	tree := files(map[string]string{"k/ks.yaml": fmt.Sprintf(ks, 1), "a/job.yaml": job})
+	roots := []graph.Root{{Name: "k", Path: "k"}}
+	g := read(t, tree)
+	for i := 1; i < 4; i++ {
+		if got := g.Clusters(roots)[0].CronJobs[0].Schedule.Value; got != fmt.Sprintf("%d 2 * * *", i) {
+			t.Errorf("%d: %s", i, got)
+		}
+		tree = maps.Clone(tree)
+		tree["k/ks.yaml"] = &fstest.MapFile{Data: []byte(fmt.Sprintf(ks, i+1)), Mode: 0o644}
+		var err error
+		if g, err = g.Again(tree, []string{"k/ks.yaml"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
