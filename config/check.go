@@ -15,6 +15,7 @@ type CheckInput struct {
 	DefaultBranch string
 	At            time.Time
 	Clusters      []graph.Cluster // that the tree is for; none: not known
+	Notes         []Note          // what else was found
 }
 
 // Check looks at a file in its surroundings: rules that match nothing in the tree, a branch entry that is the default
@@ -46,6 +47,9 @@ func Check(p *Policy, src []byte, in CheckInput) []Finding {
 	}
 	if c.layout != nil && known {
 		c.definers(in.Clusters)
+	}
+	for _, n := range in.Notes {
+		c.report(says{n.Code, n.Message}, n.Level != LevelHold, n.Way...)
 	}
 	return r.sorted()
 }

@@ -36,6 +36,7 @@ type compiler struct {
 	r        *report
 	calendar *window.Calendar // nil: a window or freeze has an error
 	layout   *layout.Layout   // nil: so has the layout
+	points   []EntryPoint
 }
 
 // read decodes the file; nil if it cannot be read at all.
@@ -64,6 +65,7 @@ func (c *compiler) policy() *Policy {
 	return &Policy{
 		Mode: c.doc.mode, Zone: c.doc.zone, Calendar: c.calendar, Windows: c.doc.digests(), Layout: c.layout,
 		PullRequests: c.doc.pulls, Clusters: c.doc.clusters, Branches: c.doc.branches, Lines: c.lines(),
+		Flux: c.doc.layout.flux, EntryPoints: c.points, Consistency: c.doc.checks,
 	}
 }
 

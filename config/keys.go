@@ -19,6 +19,7 @@ type document struct {
 	pulls    PullRequests
 	clusters []graph.Root
 	branches []Branch
+	checks   Consistency
 }
 
 // layoutText is the file's layout section.
@@ -27,6 +28,8 @@ type layoutText struct {
 	window    string
 	branches  []string
 	rules     []ruleText
+	flux      bool
+	entries   []entryPointText
 	unmatched releaseText
 }
 
@@ -45,7 +48,7 @@ type releaseText struct {
 // newDocument is the file that says nothing: all defaults.
 func newDocument() *document {
 	return &document{
-		mode:   Enforce,
+		mode: Enforce, checks: defaultConsistency(),
 		layout: layoutText{preset: layout.NoPreset, unmatched: releaseText{names: []string{wordIgnore}}},
 		pulls: PullRequests{
 			Live: Merge, Window: Merge, Method: MergeCommit, Checks: ChecksAll, Settle: 2 * time.Minute,
@@ -67,6 +70,7 @@ func (d *document) file() kind {
 		key{"pull_requests", false, d.pulls.value()},
 		key{"clusters", false, list(&d.clusters, bounds{0, MaxClusters}, clusterValue)},
 		key{"branches", false, list(&d.branches, bounds{0, MaxBranches}, branchValue)},
+		key{"consistency", false, d.checks.value()},
 		key{"override", false, kind{refused: overrideUnsupported()}},
 	)
 }
@@ -114,6 +118,8 @@ func (l *layoutText) value() kind {
 		key{"window", false, text(&l.window)},
 		key{"branches", false, list(&l.branches, bounds{1, MaxReleases}, branchGlob)},
 		key{"rules", false, list(&l.rules, bounds{0, MaxRules}, ruleValue)},
+		key{"flux", false, boolean(&l.flux)},
+		key{"entrypoints", false, list(&l.entries, bounds{0, MaxEntryPoints}, entryPointValue)},
 		key{"unmatched", false, release(&l.unmatched)},
 	)
 }

@@ -31,6 +31,8 @@ const (
 	MaxFreezes = 200
 	// MaxRules is the number of rules of the layout.
 	MaxRules = layout.MaxRules
+	// MaxEntryPoints is the number of entries of the layout's entrypoints.
+	MaxEntryPoints = 500
 	// MaxPaths is the number of patterns of one rule.
 	MaxPaths = 100
 	// MaxReleases is the number of releases of one rule.

@@ -13,7 +13,7 @@ import (
 // paths compiles the layout: of its parts those that have no error.
 func (c *compiler) paths() {
 	l := c.doc.layout
-	spec := layout.Spec{Preset: l.preset, Side: l.side(), Windows: c.windowNames()}
+	spec := layout.Spec{Preset: l.preset, Side: l.side(), Windows: c.windowNames(), References: l.flux}
 	if l.window != "" && len(l.branches) > 0 {
 		c.fail(twoSides(), "layout", "branches")
 	}
@@ -41,6 +41,7 @@ func (c *compiler) paths() {
 		}
 	}
 	c.layoutProblems(problems)
+	c.points = c.entryPoints()
 	if c.r.sound("layout") {
 		c.layout = compiled
 	}
@@ -194,6 +195,11 @@ func (c *compiler) eachGlob(visit func(glob string, entries []Branch, way []any)
 			look(glob, "layout", "rules", i, "release", "branches", k)
 		}
 	}
+	for i, t := range c.doc.layout.entries {
+		for k, glob := range t.release.branches {
+			look(glob, "layout", "entrypoints", i, "release", "branches", k)
+		}
+	}
 	for k, glob := range c.doc.layout.unmatched.branches {
 		look(glob, "layout", "unmatched", "branches", k)
 	}
@@ -217,6 +223,9 @@ func (c *compiler) together() {
 	}
 	for i, t := range c.doc.layout.rules {
 		add(t.release, "layout", "rules", i, "release")
+	}
+	for i, t := range c.doc.layout.entries {
+		add(t.release, "layout", "entrypoints", i, "release")
 	}
 	add(c.doc.layout.unmatched, "layout", "unmatched")
 	for k, never := range calendar.NeverTogether(lists) {

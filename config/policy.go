@@ -25,6 +25,9 @@ type Policy struct {
 	Calendar     *window.Calendar
 	Windows      map[window.Name]string // a digest of each window as written, with the freezes that cover it: tells which windows a change to the file changes
 	Layout       *layout.Layout
+	Flux         bool         // what no rule decides is what reads a path; see With
+	EntryPoints  []EntryPoint // that the file names
+	Consistency  Consistency
 	PullRequests PullRequests
 	Clusters     []graph.Root // that the file names; none: package graph finds them
 	Branches     []Branch
@@ -129,6 +132,13 @@ type Finding struct {
 	Message  string   `json:"message"`
 	Line     int      `json:"line"`   // 1-based; 0: the file as a whole
 	Column   int      `json:"column"` // 1-based, in characters; 0 with Line 0
+}
+
+// Note is something that others found about a file, and what of it: keys and indices that lead there, as far as the file has them.
+type Note struct {
+	Level         Level // never off
+	Code, Message string
+	Way           []any
 }
 
 // Severity reports whether a finding makes the file invalid.

@@ -148,6 +148,17 @@ func branchGlob(into *string) kind {
 	})
 }
 
+// plainGlob is a pattern without captures, as package layout reads it.
+func plainGlob(into *string) kind {
+	return checked(into, func(glob string) (says, bool) {
+		_, err := layout.ParseGlob(directory(glob))
+		if err != nil {
+			return badGlob(err), false
+		}
+		return says{}, true
+	})
+}
+
 // clusterName checks the form of a cluster's name, which is that of a window's.
 func clusterName(name string) (says, bool) {
 	return badCluster(name), nameForm.MatchString(name) && len(name) <= MaxName

@@ -60,6 +60,8 @@ const (
 	codeBranchIsDefault = "branch-is-default"
 	codeBranchElsewhere = "branch-from-elsewhere"
 	codeTwoSides        = "two-sides"
+	codeMixesIgnore     = "mixes-ignore"
+	codeUnknownCapture  = "unknown-capture"
 	codeBadCluster      = "bad-cluster"
 	codeBadTreePath     = "bad-tree-path"
 	codeDuplicateName   = "duplicate-cluster"
@@ -302,6 +304,14 @@ func badRelease(name string) says {
 
 func ignoreInList() says {
 	return say(codeBadRelease, "ignore stands alone: a path is either ignored or needs releases")
+}
+
+func ignoredEntryPoint() says {
+	return say(codeMixesIgnore, "an entry point cannot be ignored: give it live, a window, several, or branches; a rule can ignore paths")
+}
+
+func captureOfEntryPoint(name string) says {
+	return say(codeUnknownCapture, "there is no capture %s here: a rule's paths have captures, an entry point has none", quote(name))
 }
 
 func badGlob(err error) says {

@@ -57,7 +57,8 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	follow := func(roots []Cluster) {
 		for _, c := range roots {
 			if len(out) == MaxClusters {
-				t.problem(Place{}, wordManyClusters())
+				t.cut = wordManyClusters()
+				t.problem(Place{}, t.cut)
 				return
 			}
 			out = append(out, w.follow(c))

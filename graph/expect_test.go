@@ -70,12 +70,10 @@ func describe(want fluxtrees.Graph, clusters []graph.Cluster) []string {
 	return slices.Compact(out)
 }
 
-// kind is an influence's reason: how an object is referred to has a reason for each field.
+// kind is the first word of an influence's reason: the objects come after it.
 func kind(why string) string {
-	if slices.Contains([]string{"defines", "patches", "source", "variables"}, why) {
-		return why
-	}
-	return "object"
+	word, _, _ := strings.Cut(why, " ")
+	return word
 }
 
 // chains: every file that an entry point reads has a chain that leads to the entry point.

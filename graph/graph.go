@@ -63,6 +63,7 @@ type Tree struct {
 	read     int                 // YAML files
 	bytes    int                 // of them
 	full     string              // the bound that was reached; "": none
+	cut      string              // the same when clusters were found
 	sorted   []string            // files, once they were asked for
 	results  map[string]*result  // what entry points read, from the last time that clusters were found
 	contents map[string]*content // what YAML files say
@@ -126,6 +127,14 @@ func Read(tree fs.FS) (*Tree, error) {
 // hidden reports whether a file stands in a hidden directory, which Flux reads where it is pointed at one, and nobody takes for a cluster's.
 func hidden(file string) bool {
 	return strings.HasPrefix(file, ".") && strings.Contains(file, "/") || strings.Contains(path.Dir(file), "/.")
+}
+
+// Beyond is the bound beyond which files were not read or clusters not followed; "": none. Who must know of every reader has to ask.
+func (t *Tree) Beyond() string {
+	if t.full != "" {
+		return t.full
+	}
+	return t.cut
 }
 
 // problem keeps what is wrong, as long as it is not too much.

@@ -40,7 +40,8 @@ func (w *walk) spent(documents, bytes int) bool {
 		return false
 	}
 	w.over = true
-	w.tree.problem(Place{}, wordMuchWork())
+	w.tree.cut = wordMuchWork()
+	w.tree.problem(Place{}, w.tree.cut)
 	return true
 }
 

@@ -1,7 +1,8 @@
 // Package layout says where: which releases a path of the repository needs before it may change.
 //
 // A layout is an ordered list of rules, then a preset that looks at directory names, then what an unmatched path is. The
-// first rule of the list that matches a path decides, whatever comes after it; [Class.Rule] names it.
+// first rule of the list that matches a path decides, whatever comes after it; [Class.Rule] names it. Between rules and preset stands what
+// reads a path in the repository, for a layout that asks for it; package reach finds that out.
 //
 // Rules are globs over slash-separated segments: `**` is any number of whole segments, `*`, `?` and `[class]` stay within
 // one, `{a,b}` is alternation, `{name}` captures a segment or part of one, `{name:a,b}` one of these names, and `!glob` takes paths out
@@ -14,7 +15,7 @@
 // cannot stand in a git tree, or whose matching would cost more, needs [Unclear], which never opens; a path with control
 // characters or bytes that are not UTF-8 is never live; a capture that names no window gives a release that no calendar knows;
 // where a path fits a windowed rule or the preset's windowed side but for upper and lower case, neither the preset nor
-// `unmatched` lets it through; and where it fits what is taken out of a live rule but for case, that rule does not make it live.
+// `unmatched` lets it through; what references decide needs [Unclear] as long as nobody has read them; and where it fits what is taken out of a live rule but for case, that rule does not make it live.
 package layout
 
 import (
@@ -87,6 +88,9 @@ type Layout struct {
 	unmatched Class
 	scratches *scratches
 
+	asks       bool       // what no rule decides is what references say
+	references References // nil: there are none
+
 	except       *trie // what takes paths out of the rules that are not live
 	exceptFolded *trie // and, in lower case, out of those that are: what differs by case alone is out too
 }
@@ -124,11 +128,23 @@ func (l *Layout) Classify(path string) Class {
 	return c
 }
 
+// Rule is the index of the rule that decides a path; -1: none does.
+func (l *Layout) Rule(path string) int {
+	s := l.scratches.get()
+	defer l.scratches.put(s)
+	if !s.read(path) {
+		return -1
+	}
+	_, by := l.decide(s)
+	return max(int(by), -1)
+}
+
 // origin is what decided a path: the index of a rule, or one of these.
 type origin int
 
 const (
-	byPreset origin = -1 - iota
+	byReferences origin = -1 - iota
+	byPreset
 	byUnmatched
 	byNothing
 )
@@ -137,13 +153,19 @@ const (
 // would be live there, or held by branches alone, is ignored. A rule that names the directory decides as it does elsewhere, also
 // after one that would not hold the path: a wildcard reaches into such a directory only to hold.
 func (l *Layout) decide(s *scratch) (Class, origin) {
+	c, by := l.written(s)
+	return l.held(s, c), by
+}
+
+// written is decide without what holds a path whatever decides it.
+func (l *Layout) written(s *scratch) (Class, origin) {
 	l.markExceptions(s, func(*end) {})
 	c, by, names := l.anywhere(s)
 	if names {
 		return c, by
 	}
 	if e := l.trie.find(s, s.segments, s.needs); e != nil && (origin(e.rule) == by || !c.windowed()) {
-		return l.rules[e.rule].class(e, s.segments, &s.work), origin(e.rule)
+		return l.contradicted(s, l.rules[e.rule].class(e, s.segments, &s.work)), origin(e.rule)
 	}
 	if c.windowed() {
 		c.Rule, c.Protected = saysProtected(c.Rule), true
@@ -162,7 +184,7 @@ func (l *Layout) markExceptions(s *scratch, give func(*end)) {
 	}
 	s.nextPath()
 	mark := func(e *end) {
-		s.out[e.rule] = s.path
+		s.out[e.rule] = s.count
 		give(e)
 	}
 	l.except.each(s, s.segments, mark)
@@ -171,14 +193,18 @@ func (l *Layout) markExceptions(s *scratch, give func(*end)) {
 	}
 }
 
-// anywhere asks the rules, the preset and `unmatched`, in this order, and says whether the one that decides knows what it does: the
+// anywhere asks the rules, the references, the preset and `unmatched`, in this order, and says whether the one that decides knows what it does: the
 // path is not protected, or the rule names the directories that protect it.
 func (l *Layout) anywhere(s *scratch) (c Class, by origin, names bool) {
 	if e := l.trie.find(s, s.segments, 0); e != nil {
-		return l.rules[e.rule].class(e, s.segments, &s.work), origin(e.rule), e.pattern.names&s.needs == s.needs
+		return l.contradicted(s, l.rules[e.rule].class(e, s.segments, &s.work)), origin(e.rule), e.pattern.names&s.needs == s.needs
 	}
-	c, ok := l.preset.class(s.segments)
-	by = byPreset
+	by = byReferences
+	c, ok := l.reads(s)
+	if !ok {
+		by = byPreset
+		c, ok = l.preset.class(s.segments)
+	}
 	switch {
 	case !ok && s.needs&belowGitHub != 0: // GitHub's own, and no part of a deployment that nobody thought of
 		c, by = Class{}, byUnmatched

@@ -92,6 +92,7 @@ func unprintable(r rune) bool { return unicode.IsControl(r) || r == utf8.RuneErr
 
 // scratch is what one Classify works on. It is reused, so that classifying a path allocates next to nothing.
 type scratch struct {
+	path     string
 	segments []string
 	folded   []string
 	needs    dirs // the protected directories that it is in
@@ -101,8 +102,8 @@ type scratch struct {
 	next     []*node
 	seen     []uint32 // by node: the step in which it was last added
 	step     uint32
-	out      []uint32 // by rule: the last path that was taken out of it
-	path     uint32
+	out      []uint32 // by rule: the count of the last path that was taken out of it
+	count    uint32
 }
 
 // scratches keeps scratches for reuse. It holds no state of the layout.
@@ -117,16 +118,16 @@ func (p *scratches) put(s *scratch) { p.pool.Put(s) }
 
 // nextPath begins a path: it has been taken out of no rule. When the count wraps around, what is left of old paths is cleared.
 func (s *scratch) nextPath() {
-	if s.path++; s.path == 0 {
+	if s.count++; s.count == 0 {
 		clear(s.out)
-		s.path = 1
+		s.count = 1
 	}
 }
 
 // read cuts a path into segments. It is false for what git cannot hold: an empty segment, "." or "..", a NUL, a slash at
 // either end; and for what is beyond the bounds.
 func (s *scratch) read(path string) bool {
-	s.segments, s.work = s.segments[:0], maxWork
+	s.path, s.segments, s.work = path, s.segments[:0], maxWork
 	if len(path) > maxPath || strings.IndexByte(path, 0) >= 0 {
 		return false
 	}

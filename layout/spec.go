@@ -22,7 +22,9 @@ type Spec struct {
 	Preset    Preset
 	Side      []Release // of the preset's windowed side
 	Unmatched []Release // of a path that no rule and no preset knows; none: it is ignored
-	Windows   []string  // the names that a release or a captured segment may stand for, without live
+	// References: what no rule decides is what reads a path, as [Layout.With] says. Without it such a path needs [Unclear].
+	References bool
+	Windows    []string // the names that a release or a captured segment may stand for, without live
 }
 
 // Rule is one rule as a person declared it. A path that one of Paths matches, and none of those that begin with "!", needs all of
@@ -256,13 +258,16 @@ func (c *compiler) plain(k int, field string, r Release) {
 // layout puts the parts together.
 func (c *compiler) layout(rules []rule) *Layout {
 	l := &Layout{
-		rules:     rules,
+		rules: rules, asks: c.spec.References,
 		preset:    newPreset(c.spec.Preset, c.spec.Side),
 		unmatched: Class{Releases: sorted(c.spec.Unmatched), Rule: saysUnmatched(c.spec.Unmatched)},
 		trie:      newTrie(), folded: newTrie(), except: newTrie(), exceptFolded: newTrie(),
 	}
-	// Only a preset or `unmatched` lets through what no rule names: without them there are no near misses to look for.
-	near := l.preset.kind != NoPreset || l.unmatched.open()
+	// Only references, a preset or `unmatched` let through what no rule names: without them there are no near misses to look for.
+	near := l.preset.kind != NoPreset || l.unmatched.open() || l.asks
+	if l.asks {
+		l.references = unread{} // fail closed
+	}
 	rank := 0
 	for i := range rules {
 		r := &rules[i]

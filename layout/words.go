@@ -46,6 +46,7 @@ const (
 	saysOdd          = "built in: a name with control characters or bytes that are not UTF-8 is never live"
 	saysBelowGitHub  = "built in: below .github/"
 	saysInFluxSystem = "built in: in a flux-system/ directory"
+	saysUnread       = "layout.flux: the reference graph was not read"
 )
 
 func saysRule(i int, glob string) string { return fmt.Sprintf("rule %d: %s", i+1, glob) }
@@ -58,8 +59,10 @@ func saysIgnored(in dirs) string {
 	return saysInFluxSystem
 }
 
-func saysProtected(rule string) string  { return rule + "; protected: people merge it" }
-func saysButForCase(rule string) string { return rule + " (but for upper and lower case)" }
+func saysButReads(rule, chain string) string { return rule + "; but " + chain + " reads it" }
+func saysHeld(rule, hold string) string      { return strings.TrimPrefix(rule+"; "+hold, "; ") }
+func saysProtected(rule string) string       { return rule + "; protected: people merge it" }
+func saysButForCase(rule string) string      { return rule + " (but for upper and lower case)" }
 func saysPreset(preset Preset, says string) string {
 	return fmt.Sprintf("preset %s: a directory %s", preset, says)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/reach"
 )
 
 // maxTreeFiles bounds the tree that check looks at. Beyond it the rules are not compared with the tree, and a warning says so.
@@ -33,6 +34,7 @@ const (
 	codeUnusable = "unusable"
 	codeNoTree   = "tree-not-read"
 	codeSuspend  = "suspend-in-git"
+	codeNoGraph  = "graph-not-read"
 )
 
 // newCheckCommand makes `sluice check [DIR]`: what is wrong with a repository's file.
@@ -77,6 +79,8 @@ type checkView struct {
 type treeView struct {
 	Files  int            `json:"files"` // without the rules file
 	Shares []config.Share `json:"shares"`
+	// Graph is what the reference graph shows; none: the file does not say flux: true, or it was not read.
+	Graph *referencesView `json:"graph,omitempty"`
 }
 
 // check looks at a file and at the tree that it is meant for.
@@ -91,7 +95,7 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 		return checkView{}, err
 	}
 	policy, findings := config.Parse(data)
-	more, tree := e.surroundings(ctx, policy, data, dir)
+	more, tree := e.look(ctx, surroundings{policy, data, dir, true})
 	findings = append(findings, more...)
 	slices.SortStableFunc(findings, func(a, b config.Finding) int {
 		if a.Line != b.Line {
@@ -106,24 +110,42 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 	return v, nil
 }
 
-// surroundings is what a file means for its tree at this time, as far as it is valid.
-func (e *env) surroundings(ctx context.Context, policy *config.Policy, data []byte, dir string) ([]config.Finding, *treeView) {
-	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(ctx, dir)}
-	paths, err := listTree(ctx, os.DirFS(dir), maxTreeFiles)
+// surroundings is where a file stands.
+type surroundings struct {
+	policy *config.Policy // nil: the file is not valid
+	data   []byte
+	dir    string
+	builds bool // build what the tree's entry points make
+}
+
+// look is what a file means for its tree at this time, as far as it is valid.
+func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *treeView) {
+	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(ctx, s.dir)}
+	paths, err := listTree(ctx, os.DirFS(s.dir), maxTreeFiles)
 	if err != nil {
-		message := fmt.Sprintf("the rules were not compared with the tree: %v", err)
-		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: message}
-		return append([]config.Finding{missed}, config.Check(policy, data, in)...), nil
+		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: fmt.Sprintf("the rules were not compared with the tree: %v", err)}
+		return append([]config.Finding{missed}, config.Check(s.policy, s.data, in)...), nil
 	}
 	in.Paths = paths
-	if policy == nil {
-		return config.Check(nil, data, in), nil
+	if s.policy == nil {
+		return config.Check(nil, s.data, in), nil
 	}
-	if read, err := graph.Read(untilDone{ctx, os.DirFS(dir)}); err == nil {
-		in.Clusters = read.Clusters(policy.Clusters)
+	tree := &treeView{}
+	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir), graph.Read)
+	in.Clusters = read.clusters
+	if err == nil && knowsFlux(s.policy) {
+		g := reach.New(s.policy, read.clusters)
+		var view *referencesView
+		if in.Notes, view, err = read.consistency(ctx, g, s.policy, paths, s.builds); s.policy.Flux {
+			tree.Graph = view
+		}
+		s.policy = s.policy.With(g)
 	}
-	findings := append(config.Check(policy, data, in), suspendInGit(policy, in.Clusters)...)
-	tree := &treeView{Shares: policy.Shares(paths)}
+	if err != nil {
+		in.Notes = append(in.Notes, config.Note{Level: config.LevelHold, Code: codeNoGraph, Message: err.Error()})
+	}
+	findings := append(config.Check(s.policy, s.data, in), suspendInGit(s.policy, in.Clusters)...)
+	tree.Shares = s.policy.Shares(paths)
 	for _, s := range tree.Shares {
 		tree.Files += s.Files
 	}
@@ -152,6 +174,9 @@ func (e *env) showCheck(v checkView, asJSON bool) error {
 	}
 	if v.Tree == nil || v.Tree.Files == 0 {
 		return nil
+	}
+	if v.Tree.Graph != nil {
+		v.Tree.Graph.print(e.stdout)
 	}
 	return v.Tree.print(e.stdout)
 }

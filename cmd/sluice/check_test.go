@@ -19,6 +19,15 @@ import (
 	"github.com/sluicegate/sluice/internal/golden"
 )
 
+// TestMain is the program where a command starts it as its child.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "build" {
+		e := &env{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now}
+		os.Exit(run(context.Background(), e, os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
 // TestCheckAndClassify runs the scenarios of testdata/check and testdata/classify. The comment of an archive holds the call
 // after "$ sluice"; the files below repo/ are the working tree, those below base/ are committed before as branch main;
 // stdin is what the call reads; stdout, stderr and code are what it must give.
@@ -31,7 +40,7 @@ func TestCheckAndClassify(t *testing.T) {
 				if !ok {
 					t.Fatal("the comment holds no call")
 				}
-				build(t, a.Files)
+				layRepository(t, a.Files)
 				stdout, stderr, code := sluiceReads(a.Section("stdin"), strings.Fields(call)...)
 				printed(a, stdout, stderr, code)
 			})
@@ -46,8 +55,8 @@ func printed(a *golden.Archive, stdout, stderr string, code int) {
 	a.Put("code", fmt.Sprintln(code))
 }
 
-// build lays out base/ and repo/. With base/ there is a repository: base/ is main, and repo/ is a commit on topic.
-func build(t *testing.T, files []txtar.File) {
+// layRepository lays out base/ and repo/. With base/ there is a repository: base/ is main, and repo/ is a commit on topic.
+func layRepository(t *testing.T, files []txtar.File) {
 	t.Helper()
 	git := func(args ...string) {
 		cmd := exec.Command("git", args...)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reach"
 )
 
 // wordRulesFile is why the file itself needs nothing, whatever it says.
@@ -93,6 +95,9 @@ func (e *env) classify(ctx context.Context, call classifyCall) (classifyView, er
 	if err != nil {
 		return classifyView{}, err
 	}
+	for _, m := range change.moves {
+		fmt.Fprintf(e.stderr, "warning: %s\n", shown(m.String()))
+	}
 	at, err := when.in(change.policy)
 	if err != nil {
 		return classifyView{}, err
@@ -122,6 +127,7 @@ type classification struct {
 	base   plan.Branch // "": not known
 	files  []plan.File
 	rules  *config.Policy // what the change makes of the file; nil: not known, or invalid
+	moves  []reach.Move   // that hold nothing, for people
 }
 
 func (e *env) readChange(ctx context.Context, c classifyCall) (classification, error) {
@@ -129,6 +135,9 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 		return e.readRevisions(ctx, c)
 	}
 	policy, err := e.loadPolicy(ctx, c.repo, c.file)
+	if err == nil {
+		policy, err = refer(ctx, policy, os.DirFS(c.repo))
+	}
 	if err != nil {
 		return classification{}, err
 	}

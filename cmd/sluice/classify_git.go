@@ -10,6 +10,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reach"
 )
 
 // readRevisions finds what changed between the merge base of two revisions and the head, and the rules at the base.
@@ -34,11 +35,39 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classifica
 	if out.files, err = repo.Changes(base, head); err != nil {
 		return classification{}, err
 	}
+	if out.policy, out.moves, err = referRevisions(ctx, repo, out, base, head); err != nil {
+		return classification{}, err
+	}
 	data, ok, err := repo.File(head, config.File)
 	if ok && slices.ContainsFunc(out.files, func(f plan.File) bool { return f.Path == config.File }) {
 		out.rules, _ = config.Parse(data)
 	}
 	return out, err
+}
+
+// referRevisions is the policy of a change with the references of the trees around it.
+func referRevisions(ctx context.Context, repo *gitremote.Repo, c classification, base, head plan.SHA) (*config.Policy, []reach.Move, error) {
+	before, err := repo.Base(base, head)
+	if err != nil {
+		return nil, nil, err
+	}
+	revisions := []plan.SHA{before, head}
+	if base != before {
+		revisions = append(revisions, base)
+	}
+	around := change{policy: c.policy, files: c.files}
+	for _, sha := range revisions {
+		tree, err := repo.Tree(sha)
+		if err != nil {
+			return nil, nil, err
+		}
+		changed, err := repo.Differ(before, sha)
+		if err != nil {
+			return nil, nil, err
+		}
+		around.trees = append(around.trees, treeVersion{tree, changed})
+	}
+	return around.refer(ctx)
 }
 
 // branchOf is the branch that a revision means: itself, without its remote. A commit, a tag and HEAD mean the default branch.

@@ -10,11 +10,13 @@ func commands(e *env) []*cobra.Command {
 		newWindowsCommand(e),
 		newCheckCommand(e),
 		newClassifyCommand(e),
+		newGraphCommand(e),
 		newPlanCommand(e),
 		newPromoteCommand(e),
 		newSuspendCommand(e),
 		newRenderCommand(e),
 		newServeCommand(e),
+		newBuildCommand(e),
 		newVersionCommand(e),
 	}
 }

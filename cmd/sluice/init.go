@@ -114,7 +114,7 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	more, shares := e.surroundings(ctx, draft.Policy, draft.File, dir)
+	more, shares := e.look(ctx, surroundings{policy: draft.Policy, data: draft.File, dir: dir})
 	return initView{
 		Text: string(draft.File), Clusters: draft.Clusters, Notes: draft.Notes, Findings: slices.Concat(draft.Findings, more), Tree: shares,
 	}, nil

@@ -16,6 +16,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/reach"
 	"github.com/sluicegate/sluice/render"
 )
 
@@ -165,6 +166,9 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 	in.Graph, in.Clusters = tree, tree.Clusters(policy.Clusters)
 	if len(in.Clusters) == 0 {
 		return render.Input{}, errors.New("no cluster is found in " + shown(dir) + ": name the clusters in " + config.File)
+	}
+	if policy.Flux {
+		in.Policy = policy.With(reach.New(policy, in.Clusters))
 	}
 	if call.cluster == "" {
 		return in, nil

@@ -3,7 +3,9 @@ package fluxtrees
 import (
 	"embed"
 	"io/fs"
+	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -17,7 +19,7 @@ var graphs embed.FS
 //
 //   - expect/graph has a line "cluster NAME PATH BRANCH" for each cluster ("-" for a branch that is not known; a fourth word "named" where
 //     the rules file must name it), "FILE <- ENTRY…" for who reads a file ("nobody" for no one; all files are listed), and
-//     "FILE ~> ENTRY KIND" for what else changes an entry. An entry is CLUSTER/NAMESPACE/NAME, or CLUSTER/root.
+//     "FILE ~> ENTRY KIND" for what else changes an entry; the kind is defines, patches, source, variables, chart or values. An entry is CLUSTER/NAMESPACE/NAME, or CLUSTER/root.
 //   - expect/release has lines "FILE: RELEASE…" for what the graph alone gives a file; "none" for a file that it says nothing of.
 //   - expect/check has a line "CHECK WORD…" for each finding of the consistency checks; the finding holds all words. No line, no finding.
 //
@@ -47,6 +49,16 @@ func (g Graph) Expects(section string) bool {
 	return ok
 }
 
+// Dir writes the repository's files into a new directory and gives that.
+func (g Graph) Dir(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), g.Name)
+	if err := os.CopyFS(dir, g.Tree); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // Graphs runs a test for every repository of which something is expected.
 func Graphs(t *testing.T, test func(t *testing.T, g Graph)) {
 	t.Helper()
@@ -55,12 +67,13 @@ func Graphs(t *testing.T, test func(t *testing.T, g Graph)) {
 		t.Fatalf("%d repositories, %v", len(entries), err)
 	}
 	for _, e := range entries {
-		g := readGraph(t, strings.TrimSuffix(e.Name(), ".txtar"))
+		g := ReadGraph(t, strings.TrimSuffix(e.Name(), ".txtar"))
 		t.Run(g.Name, func(t *testing.T) { test(t, g) })
 	}
 }
 
-func readGraph(t *testing.T, name string) Graph {
+// ReadGraph is one of them, by its name.
+func ReadGraph(t *testing.T, name string) Graph {
 	t.Helper()
 	data, err := graphs.ReadFile(path.Join("graphs", name+".txtar"))
 	if err != nil {

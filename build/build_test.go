@@ -1,0 +1,246 @@
+package build
+
+import (
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/internal/fluxtrees"
+)
+
+// TestTrees: every entry of every repository is built. A path that is not in the tree is one of another branch or repository.
+func TestTrees(t *testing.T) {
+	built := 0
+	fluxtrees.Each(t, func(t *testing.T, name string) {
+		tree := fluxtrees.Tree(t, name)
+		g, err := graph.Read(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range g.Clusters(nil) {
+			entries := Entries(c)
+			results, err := Run(t.Context(), command(), tree, nil, entries, Limits{})
+			if err != nil || len(results) != len(entries) {
+				t.Fatalf("%d results for %d entries, %v", len(results), len(entries), err)
+			}
+			for i, r := range results {
+				built += len(r.Objects)
+				_, err := fs.Stat(tree, entries[i].Path)
+				if r.ID != entries[i].ID || (r.Err != "") != (err != nil) {
+					t.Errorf("%s: %s: %s, %s", c.Name, entries[i].ID, r.ID, r.Err)
+				}
+				for _, o := range r.Objects {
+					if _, err := fs.Stat(tree, o.File); err != nil || o.Digest == "" || o.Kind == "" || o.Name == "" {
+						t.Errorf("%s: %s: %+v, %v", c.Name, r.ID, o, err)
+					}
+				}
+			}
+		}
+	})
+	if built < 50 {
+		t.Errorf("%d objects", built)
+	}
+}
+
+// TestPaths: a Flux Kustomization that is built leads to where graph says it does.
+func TestPaths(t *testing.T) {
+	compared := 0
+	fluxtrees.Each(t, func(t *testing.T, name string) {
+		tree := fluxtrees.Tree(t, name)
+		g, err := graph.Read(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range g.Clusters(nil) {
+			known := map[string]bool{}
+			for _, k := range c.Kustomizations {
+				known[k.Namespace+"/"+k.Name+" "+k.Path] = k.SourceRef.Kind == "GitRepository"
+			}
+			results, err := Run(t.Context(), command(), tree, nil, Entries(c), Limits{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range results {
+				for _, o := range r.Objects {
+					if strings.HasPrefix(o.Source, "GitRepository/") {
+						if compared++; !known[o.Namespace+"/"+o.Name+" "+o.Path] {
+							t.Errorf("%s: %s: graph does not know %+v of %v", c.Name, r.ID, o, known)
+						}
+					}
+				}
+			}
+		}
+	})
+	if compared < 20 {
+		t.Errorf("%d compared", compared)
+	}
+}
+
+// archive is an archive as a tree.
+func archive(text string) fstest.MapFS { return fluxtrees.Parse([]byte(text)) }
+
+// one builds one entry.
+func one(t *testing.T, tree fs.FS, e Entry, l Limits) Result {
+	t.Helper()
+	results, err := Run(t.Context(), command(), tree, nil, []Entry{e}, l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return results[0]
+}
+
+// lines is a result on lines, for people.
+func lines(r Result) string {
+	var out strings.Builder
+	for _, o := range r.Objects {
+		fmt.Fprintf(&out, "%s %s/%s < %s", o.Kind, o.Namespace, o.Name, o.File)
+		if o.Path != "" {
+			fmt.Fprintf(&out, " > %s of %s", o.Path, o.Source)
+		}
+		out.WriteByte('\n')
+	}
+	if r.Err != "" {
+		fmt.Fprintf(&out, "error: %s\n", r.Err)
+	}
+	return out.String()
+}
+
+const (
+	configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {k: v}\n"
+	plainFile = "-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\n" + configMap
+	fluxFile  = `-- app/flux.yaml --
+apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: apps, namespace: flux-system}
+spec:
+  path: ./${cluster}/../../apps
+  sourceRef: {kind: GitRepository, name: fleet}
+`
+)
+
+// TestBuild: what Flux would make of an entry.
+func TestBuild(t *testing.T) {
+	for name, c := range map[string]struct {
+		files string
+		entry Entry
+		want  string
+	}{
+		"a kustomization.yaml": {plainFile, Entry{}, "ConfigMap /a < app/a.yaml\n"},
+		"what the entry adds": {
+			plainFile + "-- more/kustomization.yaml --\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nresources: [b.yaml]\n" +
+				"-- more/b.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: b"),
+			Entry{
+				Components: []string{"../more"}, TargetNamespace: "shop", NamePrefix: "x-", NameSuffix: "-y",
+				Patches: []graph.Patch{{Target: graph.Target{Kind: "ConfigMap", Name: "b"}, Text: `[{"op": "replace", "path": "/kind", "value": "Other"}]`}},
+			},
+			"ConfigMap shop/x-a-y < app/a.yaml\nOther shop/x-b-y < more/b.yaml\n",
+		},
+		"a merge without a target": {
+			plainFile, Entry{Patches: []graph.Patch{{Text: "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n$patch: delete\n"}}}, "",
+		},
+		"no kustomization.yaml: all YAML, and directories that have one as units": {
+			"-- app/z.yml --\n" + configMap + "-- app/deep/down/b.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: b") +
+				"-- app/unit/kustomization.yaml --\nnamePrefix: unit-\nresources: [c.yaml]\n-- app/unit/c.yaml --\n" + configMap +
+				"-- app/unit/unused.yaml --\n:\n-- app/.sops.yaml --\n:\n-- app/.github/x.yaml --\n:\n-- app/README.md --\n:\n",
+			Entry{},
+			"ConfigMap /b < app/deep/down/b.yaml\nConfigMap /unit-a < app/unit/c.yaml\nConfigMap /a < app/z.yml\n",
+		},
+		"out of the tree is its root": {
+			"-- app/kustomization.yaml --\nresources: [../../../base]\n-- base/kustomization.yaml --\nresources: [a.yaml]\n-- base/a.yaml --\n" + configMap,
+			Entry{Path: "../../app"}, "ConfigMap /a < base/a.yaml\n",
+		},
+		"a generator": {
+			"-- app/Kustomization --\nconfigMapGenerator: [{name: g, files: [k=../v.txt], options: {disableNameSuffixHash: true}}]\n-- v.txt --\nv\n",
+			Entry{}, "ConfigMap /g < app/Kustomization\n",
+		},
+		"variables": {
+			"-- app/${n}.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: \"a-${n:=none}\", namespace: \"${n}\"") + fluxFile,
+			Entry{Substitute: map[string]string{"n": "one", "cluster": "eu"}},
+			"ConfigMap one/a-one < app/${n}.yaml\nKustomization flux-system/apps < app/flux.yaml > apps of GitRepository/flux-system/fleet\n",
+		},
+		"variables that an object refuses": {
+			"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: \"a-${n}\", labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}"),
+			Entry{Substitute: map[string]string{"n": "one"}}, "ConfigMap /a-${n} < app/a.yaml\n",
+		},
+		"a list is its objects": {
+			"-- app/a.yaml --\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: a}}, {apiVersion: v1, kind: Secret, metadata: {name: b}}]\n",
+			Entry{}, "Secret /a < app/a.yaml\nSecret /b < app/a.yaml\n",
+		},
+		"no such directory":         {plainFile, Entry{Path: "other"}, "error: the path is no directory of the tree\n"},
+		"a file is no directory":    {plainFile, Entry{Path: "app/a.yaml"}, "error: the path is no directory of the tree\n"},
+		"a file that is not there":  {"-- app/kustomization.yaml --\nresources:\n  - b.yaml\n", Entry{}, "error: app/kustomization.yaml:2: app/b.yaml is not in the tree\n"},
+		"a directory without a way": {"-- app/kustomization.yaml --\nresources:\n  - ../b\n-- b/a.yaml --\n", Entry{}, "error: app/kustomization.yaml:2: b is no directory with a kustomization.yaml\n"},
+		"a component that is not there": {
+			plainFile, Entry{Components: []string{"../more"}}, "error: app/kustomization.yaml: more is no directory with a kustomization.yaml\n",
+		},
+		"an absolute path": {"-- app/kustomization.yaml --\nresources: [/app/a.yaml]\n-- app/a.yaml --\n" + configMap, Entry{}, "error: app/kustomization.yaml:1: /app/a.yaml is an absolute path\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if c.entry.Path == "" {
+				c.entry.Path = "app"
+			}
+			if got := lines(one(t, archive(c.files), c.entry, Limits{})); got != c.want {
+				t.Errorf("got\n%swant\n%s", got, c.want)
+			}
+		})
+	}
+}
+
+// TestDigest: a digest changes with the object, and with nothing else.
+func TestDigest(t *testing.T) {
+	digest := func(object string, vars map[string]string) string {
+		r := one(t, archive("-- app/a.yaml --\n"+object), Entry{Path: "app", Substitute: vars}, Limits{})
+		if len(r.Objects) != 1 {
+			t.Fatal(lines(r))
+		}
+		return r.Objects[0].Digest
+	}
+	same := digest(configMap, nil)
+	for _, object := range []string{
+		"# words\nkind: ConfigMap\napiVersion: v1\ndata:\n  k: \"v\"\nmetadata:\n  name: a\n",
+		`{"apiVersion": "v1", "kind": "ConfigMap", "data": {"k": "v"}, "metadata": {"name": "a"}}`,
+	} {
+		if digest(object, map[string]string{"k": "v"}) != same {
+			t.Errorf("another digest of %s", object)
+		}
+	}
+	seen := []string{same}
+	for _, object := range []string{
+		strings.ReplaceAll(configMap, "k: v", "k: w"), strings.ReplaceAll(configMap, "k: v", "k: \"1\""), strings.ReplaceAll(configMap, "k: v", "v: k"),
+		configMap + "more: [a, b]\n", configMap + "more: [b, a]\n", configMap + "more: [[a], b]\n", configMap + "more: 1\n", configMap + "more: \"1\"\n",
+		strings.ReplaceAll(configMap, "k: v", "k: \"${v}\""), strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {a: b}"),
+	} {
+		if d := digest(object, nil); slices.Contains(seen, d) {
+			t.Errorf("the same digest of %s", object)
+		} else {
+			seen = append(seen, d)
+		}
+	}
+	variable := strings.ReplaceAll(configMap, "k: v", "k: \"${v}\"")
+	if digest(variable, map[string]string{"v": "1"}) == digest(variable, map[string]string{"v": "2"}) {
+		t.Error("what a variable stands for changes nothing")
+	}
+}
+
+// TestEntries: the root with what its own Kustomization adds, and every Flux Kustomization that reads this repository, once.
+func TestEntries(t *testing.T) {
+	patch := []graph.Patch{{Text: "x"}}
+	k := func(name, path string, here bool) *graph.Kustomization {
+		return &graph.Kustomization{Object: graph.Object{Namespace: "ns", Name: name}, Path: path, Here: here}
+	}
+	own := k("flux-system", "clusters/a", true)
+	own.Patches = patch
+	c := graph.Cluster{Root: graph.Root{Path: "clusters/a"}}
+	c.Kustomizations = []*graph.Kustomization{own, k("a", "a", true), k("a", "a", true), k("a", "b", true), k("b", "b", false), k("c", "${x}", true)}
+	var got []string
+	for _, e := range Entries(c) {
+		got = append(got, fmt.Sprintf("%s=%s %d", e.ID, e.Path, len(e.Patches)))
+	}
+	if want := []string{"root=clusters/a 1", "ns/a a=a 0", "ns/a b=b 0"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

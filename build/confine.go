@@ -1,0 +1,41 @@
+package build
+
+import (
+	"os"
+	"runtime/debug"
+	"runtime/metrics"
+	"time"
+)
+
+// Bounds of a child that its limits do not say.
+const (
+	// maxStack is how large a stack may grow, in bytes.
+	maxStack = 256 << 20
+	// watchEvery is how often a child looks how much memory it has.
+	watchEvery = 20 * time.Millisecond
+)
+
+// confine gives up what the child could do, and makes it end when it has too much memory.
+func confine(l Limits) error {
+	debug.SetTraceback("none")
+	debug.SetMaxStack(maxStack)
+	debug.SetMemoryLimit(l.Memory / 4 * 3)
+	debug.SetGCPercent(gcPercent)
+	go watch(l.Memory)
+	<-time.After(time.Nanosecond) // what Go opens for its timers is open now
+	return restrict(l)
+}
+
+// gcPercent is less often than usual: most builds end before anything is worth collecting.
+const gcPercent = 400
+
+// watch ends the process when it has more memory than it may.
+func watch(limit int64) {
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	for range time.Tick(watchEvery) {
+		metrics.Read(sample)
+		if sample[0].Value.Uint64()-sample[1].Value.Uint64() > uint64(limit) { //nolint:gosec // it is positive
+			os.Exit(exitMemory)
+		}
+	}
+}

@@ -1,0 +1,27 @@
+//go:build linux || darwin
+
+package build
+
+import (
+	"syscall"
+	"time"
+)
+
+// ownData is what Go reserves for itself, in bytes.
+const ownData = 256 << 20
+
+// restrict sets limits that the process cannot lift: it opens nothing any more, no file, socket or pipe, so that it cannot start a
+// program either.
+func restrict(l Limits) error {
+	seconds := uint64(l.All/time.Second) + 1
+	for resource, limit := range map[int]uint64{
+		syscall.RLIMIT_NOFILE: 0, syscall.RLIMIT_FSIZE: 0, syscall.RLIMIT_CORE: 0,
+		syscall.RLIMIT_CPU:  seconds * children,
+		syscall.RLIMIT_DATA: uint64(2*l.Memory + ownData), //nolint:gosec // it is positive; should it grow faster than it is watched
+	} {
+		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package build
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/sluicegate/sluice/graph"
+)
+
+// bomb is YAML whose last value has ten to the power of its levels elements.
+func bomb(levels int) string {
+	var out strings.Builder
+	out.WriteString("x0: &x0 [a,a,a,a,a,a,a,a,a,a]\n")
+	for i := range levels {
+		fmt.Fprintf(&out, "x%d: &x%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*x%d,", i), 10), ","))
+	}
+	return out.String()
+}
+
+// doubling is directories that each lead to the next one twice.
+func doubling(levels int) string {
+	var out strings.Builder
+	for i := range levels {
+		for _, side := range []string{"l", "r"} {
+			fmt.Fprintf(&out, "-- d%d/%s/kustomization.yaml --\nnamePrefix: %s\nresources: [../../d%d/l, ../../d%d/r]\n", i, side, side, i+1, i+1)
+		}
+	}
+	return out.String() + fmt.Sprintf("-- app/kustomization.yaml --\nresources: [../d0/l]\n-- d%d/l/kustomization.yaml --\nnamePrefix: x\n-- d%d/r/kustomization.yaml --\nnamePrefix: x\n", levels, levels)
+}
+
+// chain is directories that each lead to the next one.
+func chain(levels int) string {
+	var out strings.Builder
+	for i := range levels {
+		fmt.Fprintf(&out, "-- d%d/kustomization.yaml --\nresources: [../d%d]\n", i, i+1)
+	}
+	return out.String() + fmt.Sprintf("-- app/kustomization.yaml --\nresources: [../d0]\n-- d%d/kustomization.yaml --\nresources: [a.yaml]\n-- d%d/a.yaml --\n%s", levels, levels, configMap)
+}
+
+// list is a List of so many objects.
+func list(n int) string {
+	var out strings.Builder
+	out.WriteString("apiVersion: v1\nkind: List\nitems:\n")
+	for i := range n {
+		fmt.Fprintf(&out, "- {apiVersion: v1, kind: Secret, metadata: {name: s%d}}\n", i)
+	}
+	return out.String()
+}
+
+const resourceA = "-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\n"
+
+// TestHostile: what is too much is refused within the bounds, by words of ours, and the next entry is built all the same.
+func TestHostile(t *testing.T) {
+	for name, c := range map[string]struct {
+		files  string
+		limits Limits
+		entry  Entry
+		want   string
+	}{
+		"aliases in an object":             {files: resourceA + configMap + bomb(9), want: "app/kustomization.yaml:1: app/a.yaml: " + wordAlias},
+		"aliases in a kustomization.yaml":  {files: "-- app/kustomization.yaml --\n" + bomb(9), want: "app/kustomization.yaml: " + wordAlias},
+		"aliases in a kustomization below": {files: "-- app/kustomization.yaml --\nresources: [../b]\n-- b/kustomization.yaml --\n" + bomb(9), want: "b/kustomization.yaml: " + wordAlias},
+		"aliases in a patch":               {files: plainFile, entry: Entry{Patches: []graph.Patch{{Text: configMap + bomb(9)}}}, want: "app/kustomization.yaml: " + wordAlias},
+		"an alias of itself":               {files: resourceA + configMap + "x: &x {y: *x}\n", want: "app/kustomization.yaml:1: app/a.yaml: " + wordAlias},
+		"nested brackets":                  {files: resourceA + configMap + "x: " + strings.Repeat("[", 1_000_000) + "\n", want: "exceeded max depth"},
+		"nested braces":                    {files: resourceA + configMap + "x: " + strings.Repeat("{a: ", 9_000) + strings.Repeat("}", 9_000) + "\n", want: "app/a.yaml: " + wordNested},
+		"nested lists":                     {files: resourceA + configMap + "x:\n" + strings.Repeat("- ", 9_000) + "a\n", want: "app/a.yaml: " + wordNested},
+		"nested sections":                  {files: resourceA + configMap + nested(1_200), want: "app/a.yaml: " + wordNested},
+		"a cycle":                          {files: "-- app/kustomization.yaml --\nresources: [../b]\n-- b/kustomization.yaml --\nresources:\n- ../app\n", want: "b/kustomization.yaml:2: " + wordCycle},
+		"a cycle of components":            {files: "-- app/kustomization.yaml --\ncomponents: [../b]\n-- b/kustomization.yaml --\nkind: Component\ncomponents: [../c]\n-- c/kustomization.yaml --\nkind: Component\ncomponents: [../b]\n", want: "c/kustomization.yaml:2: " + wordCycle},
+		"a directory in itself":            {files: "-- app/kustomization.yaml --\nresources: [.]\n", want: "app/kustomization.yaml:1: " + wordCycle},
+		"many ways through few":            {files: doubling(40), want: wordDirs},
+		"a long chain":                     {files: chain(100), want: wordDeep},
+		"a million documents":              {files: resourceA + strings.Repeat("---\n", 1_000_000), want: wordObjects(DefaultObjects)},
+		"a million resources":              {files: "-- app/kustomization.yaml --\nresources:\n" + strings.Repeat("- a\n", 1_000_000) + "-- app/a --\n" + configMap, want: wordLongKustomization("app/kustomization.yaml")},
+		"many resources":                   {files: "-- app/kustomization.yaml --\nresources:\n" + strings.Repeat("- a\n", 200_000) + "-- app/a --\n" + configMap, want: wordObjects(DefaultObjects)},
+		"a file of gigabytes by generator": {files: "-- app/kustomization.yaml --\nconfigMapGenerator:\n- name: a\n  files:\n" + many("  - k%d=../big\n", 2000) + "-- big --\n" + strings.Repeat("x", 2<<20) + "\n", want: wordRead(DefaultRead)},
+		"a large file":                     {files: resourceA + configMap + "x: " + strings.Repeat("x", 5<<20) + "\n", want: wordLeft("app/a.yaml")},
+		"a list of many objects":           {files: resourceA + list(50_000), limits: Limits{Entry: 3 * time.Second}, want: wordSlow(3 * time.Second)},
+		"more memory than there may be":    {files: resourceA + list(50_000), limits: Limits{Memory: 64 << 20}, want: wordMemory},
+		"objects in a list":                {files: resourceA + list(20), limits: Limits{Objects: 10}, want: wordObjects(10)},
+		"no kustomization at all":          {files: "-- app/kustomization.yaml --\n[]\n", want: "app/kustomization.yaml: "},
+		"null":                             {files: "-- app/kustomization.yaml --\nresources: [a.yaml]\npatches: [null]\n-- app/a.yaml --\nmetadata: null\n", want: ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tree := archive(c.files + "-- good/a.yaml --\n" + configMap)
+			c.entry.ID, c.entry.Path = "bad", "app"
+			good := Entry{ID: "good", Path: "good"}
+			began := time.Now()
+			results, err := Run(t.Context(), command(), tree, nil, []Entry{c.entry, good, c.entry, good}, c.limits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%v", time.Since(began))
+			for i, r := range results {
+				bad := i%2 == 0
+				switch {
+				case bad && (r.Err == "" || !strings.Contains(r.Err, c.want) || r.Remote || r.ID != "bad"):
+					t.Errorf("%.300s\nwant %s", lines(r), c.want)
+				case !bad && (len(r.Objects) != 1 || r.ID != "good"):
+					t.Errorf("the next one: %s", lines(r))
+				}
+			}
+		})
+	}
+}
+
+func nested(n int) string {
+	var out strings.Builder
+	for i := range n {
+		out.WriteString(strings.Repeat(" ", i) + "x:\n")
+	}
+	return out.String()
+}
+
+func many(format string, n int) string {
+	var out strings.Builder
+	for i := range n {
+		fmt.Fprintf(&out, format, i)
+	}
+	return out.String()
+}
+
+// TestAll: when the time of all builds is over, the rest has its words.
+func TestAll(t *testing.T) {
+	tree := archive(resourceA + list(50_000))
+	e := Entry{ID: "a", Path: "app"}
+	results, err := Run(t.Context(), command(), tree, nil, []Entry{e, e, e, e, e}, Limits{Entry: time.Hour, All: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		if r.ID != "a" || r.Err != wordLate(2*time.Second) {
+			t.Error(lines(r))
+		}
+	}
+}
+
+// elsewhere is every form by which kustomize fetches something.
+var elsewhere = []string{
+	"https://example.com/a.yaml", "http://127.0.0.1:1/a.yaml", "HTTPS://example.com/a.yaml", "https:example.com", "https://github.com/acme/base?ref=v1", "https://example.com/x.git//base",
+	"github.com/acme/base", "GitHub.com/acme/base//x?ref=v1", "github.com:acme/base", "git@github.com:acme/base.git", "git@example.com:acme/base.git//x",
+	"org-1234@github.com:acme/base", "ssh://git@example.com/acme/base", "ssh://example.com/acme/base.git", "file:///etc", "file://etc/passwd", "git::https://example.com/acme/base",
+	"git::git::https://example.com/a/b", "GIT::github.com/acme/base", "user@dev.azure.com/acme/project/_git/base", "git://example.com/acme/base", "s3::https://example.com/a",
+}
+
+// TestRemote: whatever is elsewhere is named, by words of ours: nothing asks the network for it, and nothing looks for git.
+func TestRemote(t *testing.T) {
+	const builtin = "apiVersion: builtin\nkind: PatchTransformer\nmetadata: {name: a}\npath: "
+	places := map[string]string{
+		"resources": "resources: [%q]\n", "bases": "bases: [%q]\n", "components": "components: [%q]\n", "crds": "crds: [%q]\n", "configurations": "configurations: [%q]\n",
+		"openapi": "openapi: {path: %q}\n", "generators": "generators: [%q]\n", "transformers": "transformers: [%q]\n", "validators": "validators: [%q]\n",
+		"patches": "patches: [{path: %q}]\n", "patchesJson6902": "patchesJson6902: [{path: %q, target: {kind: A, name: a}}]\n", "patchesStrategicMerge": "patchesStrategicMerge: [%q]\n",
+		"replacements": "replacements: [{path: %q}]\n", "files": "configMapGenerator: [{name: a, files: [%q]}]\n", "files with a key": "configMapGenerator: [{name: a, files: [\"k=%s\"]}]\n",
+		"envs": "secretGenerator: [{name: a, envs: [%q]}]\n", "env": "secretGenerator: [{name: a, env: %q}]\n", "a transformer's text": "transformers: [\"" + strings.ReplaceAll(builtin, "\n", "\\n") + "%s\"]\n",
+	}
+	tree, entries := fstest.MapFS{}, []Entry(nil)
+	for place, format := range places {
+		for i, ref := range elsewhere {
+			if place == "files" && strings.Contains(ref, "=") {
+				continue // what stands before it is a key
+			}
+			for _, kind := range []string{"", "/below"} {
+				dir := path.Join(strings.ReplaceAll(place, " ", "-"), fmt.Sprint(i))
+				text := fmt.Sprintf(format, ref)
+				if kind != "" {
+					tree[dir+"/kustomization.yaml"] = &fstest.MapFile{Data: []byte("resources: [in]\n")}
+					dir += "/in"
+				}
+				tree[dir+"/kustomization.yaml"] = &fstest.MapFile{Data: []byte(text)}
+			}
+			dir := path.Join(strings.ReplaceAll(place, " ", "-"), fmt.Sprint(i))
+			entries = append(entries, Entry{ID: place + " " + ref, Path: dir}, Entry{ID: place + " " + ref, Path: dir + "/in"})
+		}
+	}
+	for _, ref := range elsewhere {
+		tree["here/a.yaml"] = &fstest.MapFile{Data: []byte(configMap)}
+		tree[path.Join("here", ref)] = &fstest.MapFile{Data: []byte(":")} // that there is such a file changes nothing: it is no YAML
+		entries = append(entries, Entry{ID: "components " + ref, Path: "here", Components: []string{ref}})
+	}
+	delete(tree, "here")
+	results, err := Run(t.Context(), command(), tree, nil, entries, Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range results {
+		place, ref, _ := strings.Cut(r.ID, " ")
+		if !r.Remote || !strings.Contains(r.Err, ".yaml:1: needs ") && place != "components" || !strings.Contains(r.Err, ref[strings.LastIndex(ref, " ")+1:]+wordAway) {
+			t.Errorf("%s: %s", r.ID, lines(r))
+		}
+	}
+}
+
+// TestNoPrograms: what would run a program, or reads files by one, is refused.
+func TestNoPrograms(t *testing.T) {
+	const function = "apiVersion: x/v1\nkind: Run\nmetadata:\n  name: a\n  annotations: {config.kubernetes.io/function: \"exec: {path: /bin/true}\"}\n"
+	for name, c := range map[string]struct{ files, want string }{
+		"helmCharts":           {"-- app/kustomization.yaml --\nhelmCharts: [{name: a, repo: https://example.com}]\n", wordHelm},
+		"helmGlobals":          {"-- app/kustomization.yaml --\nhelmGlobals: {chartHome: x}\n", wordHelm},
+		"the older field":      {"-- app/kustomization.yaml --\nhelmChartInflationGenerator: [{chartName: a}]\n", wordHelm},
+		"helm as a plugin":     {"-- app/kustomization.yaml --\ngenerators: [a.yaml]\n-- app/a.yaml --\napiVersion: builtin\nkind: HelmChartInflationGenerator\nmetadata: {name: a}\nname: a\n", wordHelm},
+		"a function":           {"-- app/kustomization.yaml --\ntransformers: [a.yaml]\n-- app/a.yaml --\n" + function, wordPlugin("Run")},
+		"a function as a text": {"-- app/kustomization.yaml --\nvalidators:\n- |\n  " + strings.ReplaceAll(function, "\n", "\n  "), wordPlugin("Run")},
+		"a program":            {"-- app/kustomization.yaml --\ngenerators: [a.yaml]\n-- app/a.yaml --\napiVersion: someteam.example.com/v1\nkind: Chart\nmetadata: {name: a}\n", wordPlugin("Chart")},
+		"a directory of them":  {"-- app/kustomization.yaml --\ngenerators: [../b]\n-- b/kustomization.yaml --\nresources: [a.yaml]\n-- b/a.yaml --\n" + function, "plugin"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := one(t, archive(c.files), Entry{Path: "app"}, Limits{}); r.Remote || !strings.Contains(r.Err, c.want) {
+				t.Error(lines(r))
+			}
+		})
+	}
+}
+
+// TestBuiltins: the transformers that kustomize has itself are no programs.
+func TestBuiltins(t *testing.T) {
+	const text = plainFile + "-- app/prefix.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: a}\nprefix: x-\nfieldSpecs: [{path: metadata/name}]\n"
+	tree := archive(strings.Replace(text, "resources:", "transformers: [prefix.yaml]\nresources:", 1))
+	if got := lines(one(t, tree, Entry{Path: "app"}, Limits{})); got != "ConfigMap /x-a < app/a.yaml\n" {
+		t.Error(got)
+	}
+}
+
+// probe is what a child does in TestConfined: whatever it can do, it says.
+func probe() {
+	fmt.Println("environment", len(os.Environ()))
+	dir, _ := os.Getwd()
+	fmt.Println("directory", dir)
+	if err := confine(Limits{}.filled()); err != nil {
+		fmt.Println(err)
+	}
+	_, read := os.Open("/")
+	_, write := os.Create("/tmp/sluice-probe")
+	_, tcp := net.Dial("tcp", "127.0.0.1:1")
+	_, listen := net.Listen("tcp", "127.0.0.1:0")
+	_, udp := net.Dial("udp", "127.0.0.1:1")
+	_, _, pipe := os.Pipe()
+	run := exec.Command("/bin/true").Run()
+	_, self := os.StartProcess("/proc/self/exe", []string{"x"}, &os.ProcAttr{})
+	for _, err := range []error{read, write, tcp, listen, udp, pipe, run, self} {
+		fmt.Println(err != nil && (strings.Contains(err.Error(), "too many open files") || strings.Contains(err.Error(), "no such file")), err)
+	}
+}
+
+// TestConfined: a child has no environment, and opens no file, no socket and no process.
+func TestConfined(t *testing.T) {
+	r := &run{command: []string{os.Args[0], "probe"}}
+	c, err := r.launch(t.Context(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.end()
+	out, err := io.ReadAll(c.out)
+	if err != nil || strings.Count(string(out), "\ntrue ") != 8 || !strings.HasPrefix(string(out), "environment 0\ndirectory /\n") {
+		t.Errorf("%s %v", out, err)
+	}
+}
+
+// million is a tree of a million files.
+type million struct{ fstest.MapFS }
+
+// ReadDir implements fs.ReadDirFS.
+func (m million) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, err := m.MapFS.ReadDir("dir")
+	if name != "." {
+		return nil, err
+	}
+	var out []fs.DirEntry
+	for range 1_000_000 {
+		out = append(out, entries[0])
+	}
+	return out, err
+}
+
+// TestMillion: a tree of a million files is refused before anything is sent.
+func TestMillion(t *testing.T) {
+	tree := million{fstest.MapFS{"dir/a": {Data: []byte("x")}, "a": {Data: []byte("x")}}}
+	_, err := Run(t.Context(), command(), tree, nil, []Entry{{Path: "."}}, Limits{})
+	if err == nil || err.Error() != "build: "+wordManyFiles(DefaultFiles) {
+		t.Error(err)
+	}
+}
+
+// TestNoChild: without a child there is an error, and no results.
+func TestNoChild(t *testing.T) {
+	for _, call := range [][]string{{"/there-is-none"}, {os.Args[0], "no-child"}} {
+		if results, err := Run(t.Context(), call, archive(plainFile), nil, []Entry{{Path: "app"}}, Limits{}); err == nil || results != nil {
+			t.Errorf("%v: %v, %v", call, results, err)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package build
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/kustomize/api/konfig"
+	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resource"
+	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/sluicegate/sluice/graph"
+)
+
+// builder builds entries of one tree.
+type builder struct {
+	tree   *files
+	limits Limits
+	walk   *walk
+}
+
+func newBuilder(tree *files, l Limits) *builder { return &builder{tree, l, newWalk(tree, l)} }
+
+// maxErr is how long an error may be, in bytes: kustomize's may hold the files that it is about.
+const maxErr = 2000
+
+// build builds one entry. Whatever goes wrong is said in the result.
+func (b *builder) build(e Entry) Result {
+	objects, err := b.objects(e)
+	if err != nil {
+		var remote *remoteError
+		text := strings.Join(strings.Fields(err.Error()), " ")
+		return Result{ID: e.ID, Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
+	}
+	return Result{ID: e.ID, Objects: objects}
+}
+
+func (b *builder) objects(e Entry) (out []Object, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			out, err = nil, errors.New(wordPanic(v))
+		}
+	}()
+	dir := clean(e.Path)
+	file, k, err := b.top(dir, e)
+	if err != nil {
+		return nil, err
+	}
+	if err := b.walk.entry(dir, file, k); err != nil {
+		b.walk.units = map[string]*unit{} // a cycle or a depth may be this entry's alone
+		return nil, err
+	}
+	if !slices.Contains(k.BuildMetadata, types.OriginAnnotations) {
+		k.BuildMetadata = append(k.BuildMetadata, types.OriginAnnotations)
+	}
+	text, err := yaml.Marshal(k)
+	if err != nil {
+		return nil, err
+	}
+	options := &krusty.Options{LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()}
+	built, err := krusty.MakeKustomizer(options).Run(view{files: b.tree, over: file, text: text}, path.Join("/", dir))
+	if err != nil {
+		return nil, err
+	}
+	if built.Size() > b.limits.Objects {
+		return nil, errors.New(wordObjects(b.limits.Objects))
+	}
+	for _, r := range built.Resources() {
+		o, err := object(r, dir, e.Substitute)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// top is the kustomization.yaml that Flux would build: what the directory has, or one made for it, with what the entry adds.
+func (b *builder) top(dir string, e Entry) (string, *types.Kustomization, error) {
+	if !b.tree.dirs[dir] {
+		return "", nil, errors.New(wordPath)
+	}
+	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
+	file := b.tree.kustomization(dir)
+	if file == "" {
+		file = path.Join(dir, konfig.DefaultKustomizationFileName())
+		k.Resources = b.tree.generated(dir, dir)
+	} else if text, err := b.walk.kustomization(file); err != nil {
+		return "", nil, err
+	} else if err := yaml.Unmarshal(text, k); err != nil {
+		return "", nil, fmt.Errorf("%s: %w", file, err)
+	}
+	if e.TargetNamespace != "" {
+		k.Namespace = e.TargetNamespace
+	}
+	if e.NamePrefix != "" {
+		k.NamePrefix = e.NamePrefix
+	}
+	if e.NameSuffix != "" {
+		k.NameSuffix = e.NameSuffix
+	}
+	k.Components = append(k.Components, e.Components...)
+	for _, p := range e.Patches {
+		k.Patches = append(k.Patches, types.Patch{Patch: p.Text, Target: selector(p.Target)})
+	}
+	return file, k, nil
+}
+
+func selector(t graph.Target) *types.Selector {
+	if t == (graph.Target{}) {
+		return nil
+	}
+	return &types.Selector{
+		ResId:         resid.ResId{Gvk: resid.Gvk{Group: t.Group, Version: t.Version, Kind: t.Kind}, Name: t.Name, Namespace: t.Namespace},
+		LabelSelector: t.LabelSelector, AnnotationSelector: t.AnnotationSelector,
+	}
+}
+
+// kustomization is the file that kustomize builds a directory by; "" if there is none.
+func (f *files) kustomization(dir string) string {
+	for _, base := range konfig.RecognizedKustomizationFileNames() {
+		name := path.Join(dir, base)
+		if _, ok := f.text[name]; ok || f.left[name] {
+			return name
+		}
+	}
+	return ""
+}
+
+// never is files and directories that source-controller leaves out.
+var never = []string{
+	".git", ".github", ".circleci", ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml",
+	"codeship-services.yml", "codeship-steps.yml", ".goreleaser.yml", ".sops.yaml", ".flux.yaml",
+}
+
+// generated is the resources of a directory that has no kustomization.yaml, relative to a base.
+func (f *files) generated(dir, base string) []string {
+	var out []string
+	for _, name := range f.in[dir] {
+		ext := path.Ext(name)
+		switch {
+		case slices.Contains(never, path.Base(name)):
+		case f.dirs[name] && f.kustomization(name) == "":
+			out = append(out, f.generated(name, base)...)
+		case f.dirs[name] || ext == ".yaml" || ext == ".yml":
+			out = append(out, "./"+strings.TrimPrefix(name, strings.TrimPrefix(base+"/", "./")))
+		}
+	}
+	return out
+}
+
+// object is what counts of an object that was built.
+func object(r *resource.Resource, dir string, vars map[string]string) (Object, error) {
+	o := Object{Group: r.GetGvk().Group, Kind: r.GetKind(), Namespace: r.GetNamespace(), Name: r.GetName()}
+	from, err := r.GetOrigin()
+	if err != nil {
+		return o, err
+	}
+	if from != nil && from.Repo == "" {
+		file := from.Path
+		if file == "" {
+			file = from.ConfiguredIn
+		}
+		o.File = clean(path.Join(dir, file))
+	}
+	d := newDigest(r.YNode())
+	if d.variables && (r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled") {
+		vars = nil
+	}
+	o.Digest = d.sum(vars)
+	o.Namespace, o.Name = graph.Expand(o.Namespace, vars), graph.Expand(o.Name, vars)
+	if o.Group != "kustomize.toolkit.fluxcd.io" || o.Kind != "Kustomization" {
+		return o, nil
+	}
+	text, err := r.MarshalJSON()
+	if err == nil {
+		o.flux(text, vars)
+	}
+	return o, err
+}
+
+// noSubstitution is what an object says that Flux fills no variables into.
+const noSubstitution = "kustomize.toolkit.fluxcd.io/substitute"
+
+// flux reads where a Flux Kustomization leads to.
+func (o *Object) flux(text []byte, vars map[string]string) {
+	var k struct {
+		Spec struct {
+			Path      string
+			SourceRef struct{ Kind, Namespace, Name string }
+		}
+	}
+	if json.Unmarshal(text, &k) != nil {
+		return
+	}
+	ref := k.Spec.SourceRef
+	if ref.Namespace == "" {
+		ref.Namespace = o.Namespace
+	}
+	o.Path = clean(graph.Expand(k.Spec.Path, vars))
+	o.Source = graph.Expand(ref.Kind+"/"+ref.Namespace+"/"+ref.Name, vars)
+}

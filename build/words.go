@@ -1,0 +1,57 @@
+package build
+
+import (
+	"fmt"
+	"time"
+)
+
+// Every word that a person reads about a build stands here.
+const (
+	wordPath   = "the path is no directory of the tree"
+	wordDied   = "the build ended without a result"
+	wordMemory = "the build took more memory than it may"
+	wordCycle  = "it leads back to itself"
+	wordHelm   = "it inflates a Helm chart, which Flux and sluice do not do"
+	wordAlias  = "what its YAML aliases stand for is too much"
+	wordNested = "it is nested too deeply"
+	wordLarge  = "what it makes is more than can be sent"
+	wordDirs   = "too many directories are built for it"
+	wordDeep   = "too many directories lead to it"
+	wordAway   = ", which is not fetched"
+)
+
+func wordSlow(d time.Duration) string { return fmt.Sprintf("building it took more than %v", d) }
+
+func wordLate(d time.Duration) string {
+	return fmt.Sprintf("it was not built: all builds together took more than %v", d)
+}
+
+func wordRemote(what string) string { return "needs " + what + wordAway }
+
+func wordMissing(what string) string { return what + " is not in the tree" }
+
+func wordNoBuild(dir string) string { return dir + " is no directory with a kustomization.yaml" }
+
+func wordAbsolute(what string) string { return what + " is an absolute path" }
+
+func wordLongKustomization(file string) string {
+	return fmt.Sprintf("%s has more than %d KiB", file, maxKustomization>>10)
+}
+
+func wordLeft(file string) string {
+	return file + " is no regular file, or larger than what is read"
+}
+
+func wordManyFiles(limit int) string { return fmt.Sprintf("the tree has more than %d files", limit) }
+
+func wordPlugin(kind string) string {
+	return fmt.Sprintf("the plugin %s would be a program to run, which Flux and sluice do not do", kind)
+}
+
+func wordPanic(v any) string { return fmt.Sprintf("kustomize failed: %v", v) }
+
+func wordRead(limit int64) string {
+	return fmt.Sprintf("it reads more than %d MiB, a file counted as often as it is read", limit>>20)
+}
+
+func wordObjects(limit int) string { return fmt.Sprintf("it has more than %d objects", limit) }

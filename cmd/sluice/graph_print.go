@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/sluicegate/sluice/reach"
+)
+
+// maxUnreachedLines bounds what is listed of the files that nobody reads; the sum is of all.
+const maxUnreachedLines = 10
+
+// print shows the graph for people.
+func (v graphReport) print(to io.Writer) error {
+	w := bufio.NewWriter(to)
+	if v.Paths != nil {
+		for i, p := range v.Paths {
+			if i > 0 {
+				fmt.Fprintln(w)
+			}
+			p.print(w)
+		}
+		return w.Flush()
+	}
+	for _, c := range v.Clusters {
+		if err := c.print(w); err != nil {
+			return err
+		}
+		fmt.Fprintln(w)
+	}
+	v.sum(w)
+	return w.Flush()
+}
+
+// text is an optional text as a terminal may see it.
+func text(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return shown(*s)
+}
+
+// print shows a cluster: a line for each entry point.
+func (c graphCluster) print(w io.Writer) error {
+	found := c.Found
+	if c.At != nil {
+		found += ", " + text(c.At)
+	}
+	fmt.Fprintf(w, "%s: %s (%s)\n", shown(c.Name), shown(c.Path), found)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	needs := slices.ContainsFunc(c.Entries, func(e graphEntry) bool { return e.Releases != nil })
+	head := "  entry point\tpath\tsource\t"
+	if needs {
+		head += "needs\t"
+	}
+	fmt.Fprintln(table, head+"files")
+	for _, e := range c.Entries {
+		row := fmt.Sprintf("  %s\t%s\t%s\t", entryShown(e.Name), shown(e.Path), e.source())
+		if needs {
+			row += shown(reach.Names(e.Releases)) + "\t"
+		}
+		fmt.Fprintln(table, row+e.count())
+	}
+	return table.Flush()
+}
+
+// entryShown is an entry point by its name.
+func entryShown(name string) string {
+	if name == "" {
+		return "the root"
+	}
+	return shown(name)
+}
+
+// source is where an entry point reads: the branch, or what the source is.
+func (e graphEntry) source() string {
+	switch {
+	case e.Branch != nil && !e.Leaf:
+		return text(e.Branch)
+	case e.URL != nil && e.Leaf:
+		return strings.TrimSpace(text(e.URL) + " " + text(e.Branch))
+	case e.Source != nil:
+		return text(e.Source)
+	}
+	return "not known"
+}
+
+// count is how many files an entry point reads, or why none.
+func (e graphEntry) count() string {
+	if e.Note != nil {
+		return "none: " + *e.Note
+	}
+	return fmt.Sprint(e.Files)
+}
+
+// sum is what is left to say of all: what nobody reads, and what was not understood.
+func (v graphReport) sum(w io.Writer) {
+	if len(v.Clusters) == 0 {
+		fmt.Fprintln(w, "No cluster is found: name the clusters in .github/sluice.yaml.")
+	}
+	switch v.UnreachedFiles {
+	case 0:
+		fmt.Fprintf(w, "Each of the %d files is read.\n", v.Files)
+	case 1:
+		fmt.Fprintf(w, "1 of %d files is read by nobody:\n", v.Files)
+	default:
+		fmt.Fprintf(w, "%d of %d files are read by nobody:\n", v.UnreachedFiles, v.Files)
+	}
+	for i, u := range v.Unreached {
+		if i == maxUnreachedLines {
+			fmt.Fprintf(w, "  and %d more; --json lists them\n", len(v.Unreached)-i)
+			break
+		}
+		fmt.Fprintf(w, "  %s%s\n", shown(u.Path), counted(u.Files-1, " (2 files)", " (%d files)"))
+	}
+	for i, leaf := range v.Leaves {
+		if i == 0 {
+			fmt.Fprint(w, "\nThe graph ends here:\n")
+		}
+		leaf.print(w)
+	}
+	for i, p := range v.Problems {
+		if i == 0 {
+			fmt.Fprint(w, "\nNot read:\n")
+		}
+		p.print(w)
+	}
+}
+
+// print shows what is wrong, and where.
+func (p graphProblem) print(w io.Writer) {
+	place := ""
+	if p.File != "" {
+		place = fmt.Sprintf("%s:%d: ", shown(p.File), p.Line)
+	}
+	fmt.Fprintf(w, "  %s%s\n", place, shown(p.Message))
+}
+
+// print shows who reads a file and what it changes.
+func (p graphPath) print(w io.Writer) {
+	fmt.Fprintln(w, shown(p.Path))
+	if len(p.Readers)+len(p.Changes) == 0 {
+		fmt.Fprintln(w, "  nobody reads it")
+	}
+	if p.Releases != nil {
+		fmt.Fprintf(w, "  needs by the graph: %s\n", shown(reach.Names(p.Releases)))
+	}
+	for _, r := range p.Readers {
+		fmt.Fprintf(w, "  read in %s by %s%s\n    %s\n", shown(r.Cluster), entryShown(r.Entry), inBrackets(r.Branch), r.chain())
+	}
+	for _, c := range p.Changes {
+		fmt.Fprintf(w, "  changes %s in %s, as %s applies it\n    line %d: %s\n", entryShown(c.Entry), shown(c.Cluster), entryShown(c.By), c.Line, shown(c.Text))
+	}
+}
+
+// inBrackets is an optional text behind another one.
+func inBrackets(s *string) string {
+	if s == nil {
+		return ""
+	}
+	return " (" + text(s) + ")"
+}
+
+// chain is the way from a file to the entry point: each file with the field of the next one that names it, and at last the directory that the
+// entry point reads. What names the files there is known from that directory.
+func (r graphReader) chain() string {
+	steps := []string{}
+	for i, s := range r.Chain {
+		if i > 0 && s.By == nil && path.Dir(s.File) == r.path {
+			break
+		}
+		step := shown(s.File)
+		if s.By != nil && s.Why != nil && *s.Why != "resources" {
+			step += inBrackets(s.Why)
+		}
+		steps = append(steps, step)
+	}
+	return strings.Join(append(steps, shown(r.path)), " ← ")
+}

@@ -1,0 +1,251 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/sluicegate/sluice/build"
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reach"
+)
+
+// treeGraph is what the reference graph of one tree says.
+type treeGraph struct {
+	files    fs.FS
+	tree     *graph.Tree
+	clusters []graph.Cluster
+}
+
+// readGraph reads the reference graph of a tree for a policy. Fail closed: one that was not read whole is an error.
+func readGraph(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (treeGraph, error) {
+	files = untilDone{ctx, files}
+	tree, err := read(files)
+	if err != nil {
+		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
+	}
+	f := treeGraph{files, tree, tree.Clusters(policy.Clusters)}
+	if bound := tree.Beyond(); bound != "" {
+		return f, fmt.Errorf("the reference graph was not read whole: %s", bound)
+	}
+	return f, ctx.Err()
+}
+
+// knowsFlux reports whether a policy says what Flux Kustomizations need.
+func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.EntryPoints) > 0 }
+
+// refer is a policy with the references of a tree, if it asks for them.
+func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Policy, error) {
+	if !policy.Flux {
+		return policy, nil
+	}
+	f, err := readGraph(ctx, policy, files, graph.Read)
+	if err != nil {
+		return nil, err
+	}
+	return policy.With(reach.New(policy, f.clusters)), nil
+}
+
+// change is a change with the trees around it: those of the merge base and of the head, and the base's where that went on.
+type change struct {
+	policy *config.Policy
+	files  []plan.File
+	trees  []treeVersion
+}
+
+// treeVersion is one of these trees, and the paths in which it differs from the first.
+type treeVersion struct {
+	files   fs.FS
+	changed []string
+}
+
+// refer is the policy with the references before and after the change, and what moves between live and windowed entry points where that is no more
+// than a warning.
+func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error) {
+	moves := knowsFlux(c.policy) && c.policy.Consistency.Moves != config.LevelOff
+	if !c.policy.Flux && !moves {
+		return c.policy, nil, nil
+	}
+	read, clusters := []treeGraph{}, [][]graph.Cluster{}
+	for i, v := range c.trees {
+		again := func(files fs.FS) (*graph.Tree, error) { return read[0].tree.Again(files, v.changed) }
+		if i == 0 {
+			again = graph.Read
+		}
+		f, err := readGraph(ctx, c.policy, v.files, again)
+		if err != nil {
+			return nil, nil, err
+		}
+		read, clusters = append(read, f), append(clusters, f.clusters)
+	}
+	g := reach.New(c.policy, clusters...)
+	var found []reach.Move
+	if moves {
+		var err error
+		if found, err = c.moves(ctx, g, read); err != nil {
+			return nil, nil, err
+		}
+	}
+	if c.policy.Consistency.Moves == config.LevelHold {
+		g.Hold(found)
+		found = nil
+	}
+	return c.policy.With(g), found, nil
+}
+
+// moves is what the change moves.
+func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
+	var names []string
+	var changes []reach.Change
+	for _, f := range c.files {
+		names = append(names, bothNames(f)...)
+		switch f.Kind {
+		case plan.Deleted:
+			changes = append(changes, reach.Change{Left: f.Path})
+		case plan.Added, plan.Copied:
+			changes = append(changes, reach.Change{Added: f.Path})
+		case plan.Renamed:
+			changes = append(changes, reach.Change{Left: f.Old, Added: f.Path})
+		}
+	}
+	before, after := g.Affected(names)
+	if len(before) == 0 || len(after) == 0 {
+		return nil, nil
+	}
+	was, err := read[0].build(ctx, before)
+	if err != nil {
+		return nil, err
+	}
+	is, err := read[1].build(ctx, after)
+	if err != nil {
+		return nil, err
+	}
+	return g.Moves(was, is, changes), nil
+}
+
+// build makes the objects of some entry points.
+func (f treeGraph) build(ctx context.Context, entries []graph.Entry) ([]reach.Built, error) {
+	out := make([]reach.Built, 0, len(entries))
+	known := map[*graph.Cluster][]build.Entry{}
+	var asked []build.Entry
+	files := map[string]bool{}
+	for _, e := range entries {
+		if known[e.Cluster] == nil {
+			known[e.Cluster] = build.Entries(*e.Cluster)
+		}
+		i := slices.IndexFunc(known[e.Cluster], func(b build.Entry) bool { return b.ID == buildID(e) })
+		if i < 0 {
+			continue
+		}
+		b := known[e.Cluster][i]
+		b.ID = strconv.Itoa(len(out))
+		out, asked = append(out, reach.Built{Entry: e}), append(asked, b)
+		for _, file := range e.Files() {
+			files[file] = true
+		}
+	}
+	program, err := os.Executable()
+	if err != nil || len(asked) == 0 {
+		return nil, err
+	}
+	sent := make([]string, 0, len(files))
+	for file := range files {
+		sent = append(sent, file)
+	}
+	slices.Sort(sent)
+	results, err := build.Run(ctx, []string{program, "build"}, f.files, sent, asked, build.Limits{})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		i, err := strconv.Atoi(r.ID)
+		if err != nil || i < 0 || i >= len(out) {
+			return nil, fmt.Errorf("build: an answer for nobody: %q", r.ID)
+		}
+		out[i].Err, out[i].Remote = r.Err, r.Remote
+		for _, o := range r.Objects {
+			out[i].Objects = append(out[i].Objects, reach.Object{
+				Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, File: o.File, Path: o.Path, Source: o.Source,
+			})
+		}
+	}
+	return out, nil
+}
+
+// buildID is what package build calls an entry point.
+func buildID(e graph.Entry) string {
+	if e.Kustomization == nil {
+		return "root"
+	}
+	return e.Kustomization.Namespace + "/" + e.Kustomization.Name + " " + e.Kustomization.Path
+}
+
+// referencesView is the JSON of what the reference graph shows of a tree.
+type referencesView struct {
+	Clusters  []clusterRow `json:"clusters"`
+	Unreached int          `json:"unreached"`         // files that nothing is known to read
+	Example   string       `json:"unreached_example"` // the first of them
+	Leaves    []string     `json:"leaves"`            // where the graph ends, and what was not built for it
+}
+
+// clusterRow is a cluster, and how it was found.
+type clusterRow struct {
+	Name   string `json:"name"`
+	Path   string `json:"path"`
+	Branch string `json:"branch"` // "": not known
+	Found  string `json:"found"`
+}
+
+// consistency is what the reference graph of a tree shows, with what its entry points make if that is asked for.
+func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string, builds bool) ([]config.Note, *referencesView, error) {
+	var built []reach.Built
+	if levels := policy.Consistency; builds && (levels.Builds != config.LevelOff || levels.Duplicates != config.LevelOff) {
+		var err error
+		if built, err = f.build(ctx, g.Entries()); err != nil {
+			return nil, nil, err
+		}
+	}
+	view := &referencesView{Clusters: []clusterRow{}, Leaves: []string{}}
+	for _, c := range f.clusters {
+		view.Clusters = append(view.Clusters, clusterRow{c.Name, c.Path, c.Branch, c.Found})
+	}
+	if lost := g.Unreached(paths); len(lost) > 0 {
+		view.Unreached, view.Example = len(lost), lost[0]
+	}
+	for _, l := range graph.Leaves(f.clusters) {
+		view.Leaves = append(view.Leaves, l.String())
+	}
+	view.Leaves = append(view.Leaves, reach.Elsewhere(built)...)
+	return g.Check(built, paths), view, nil
+}
+
+// print shows how the clusters were found, and where the graph ends.
+func (v *referencesView) print(w io.Writer) {
+	fmt.Fprintln(w)
+	for _, c := range v.Clusters {
+		branch := ""
+		if c.Branch != "" {
+			branch = " at " + c.Branch
+		}
+		fmt.Fprintf(w, "cluster %s: %s%s (%s)\n", shown(c.Name), shown(c.Path), shown(branch), shown(c.Found))
+	}
+	if v.Unreached > 0 {
+		fmt.Fprintf(w, "nothing reads %s%s: preset and unmatched decide\n", shown(v.Example), counted(v.Unreached-1, " and 1 more file", " and %d more files"))
+	}
+	for i, leaf := range v.Leaves {
+		if i == maxLeaves {
+			fmt.Fprintf(w, "and %d more that are not in this tree\n", len(v.Leaves)-i)
+			break
+		}
+		fmt.Fprintf(w, "not in this tree: %s\n", shown(leaf))
+	}
+}
+
+// maxLeaves is how many ends of the graph are shown to people.
+const maxLeaves = 20

@@ -1,0 +1,288 @@
+package reach
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// Check is what the first tree shows of contradictions: built is what its entry points make, paths is every file of it.
+func (g *Graph) Check(built []Built, paths []string) []config.Note {
+	levels := g.policy.Consistency
+	notes := g.roots()
+	notes = append(notes, at(levels.Layers, g.layers(paths))...)
+	notes = append(notes, at(levels.Duplicates, g.duplicates(built))...)
+	notes = append(notes, at(levels.Builds, g.builds(built))...)
+	return append(notes, at(levels.Enforced, g.enforced())...)
+}
+
+// at gives notes the level of their check. Some are no more than a warning.
+func at(level config.Level, notes []config.Note) []config.Note {
+	if level == config.LevelOff {
+		return nil
+	}
+	for i := range notes {
+		if notes[i].Level != config.LevelWarn {
+			notes[i].Level = level
+		}
+	}
+	return notes
+}
+
+// tally is how often a cause occurs, with the first of it.
+type tally struct {
+	note  config.Note
+	first string
+	count int
+}
+
+// causes is findings by their causes, in the order in which they were found.
+type causes struct {
+	order []string
+	by    map[string]*tally
+}
+
+// add counts one more of a cause; of the first of it the note is made.
+func (c *causes) add(cause string, note func() (config.Note, string)) {
+	if c.by == nil {
+		c.by = map[string]*tally{}
+	}
+	if c.by[cause] == nil {
+		n, first := note()
+		c.order, c.by[cause] = append(c.order, cause), &tally{note: n, first: first}
+	}
+	c.by[cause].count++
+}
+
+// notes is a note for each cause; its message takes what was found first, with how many more there are.
+func (c *causes) notes(one, many string) []config.Note {
+	var out []config.Note
+	for _, cause := range c.order {
+		t := c.by[cause]
+		t.note.Message = strings.Replace(t.note.Message, placeholder, t.first+moreOf(t.count-1, one, many), 1)
+		out = append(out, t.note)
+	}
+	return out
+}
+
+// roots says where there is nothing to read.
+func (g *Graph) roots() []config.Note {
+	var out []config.Note
+	if g.policy.Flux && len(g.trees[0].entries) == 0 {
+		out = append(out, config.Note{Level: config.LevelHold, Code: codeNoRoot, Message: wordNoRoot, Way: []any{"layout", "flux"}})
+	}
+	for i, p := range g.policy.EntryPoints {
+		fits := func(e known) bool { return p.Fits(e.Cluster.Name, names(e.Entry)...) }
+		if len(g.trees[0].entries) > 0 && !slices.ContainsFunc(g.trees[0].entries, fits) {
+			out = append(out, config.Note{
+				Level: config.LevelWarn, Code: codeEntryNothing, Message: wordEntryNothing, Way: []any{"layout", "entrypoints", i, "where"},
+			})
+		}
+	}
+	return out
+}
+
+// content is the entry points that read a path as their own.
+func (g *Graph) content(path string) (out []Reader) {
+	for _, r := range g.Why(path) {
+		if r.Influence == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// layers is rules, and without `flux: true` the preset, that say otherwise than what reads a path.
+func (g *Graph) layers(paths []string) []config.Note {
+	var c causes
+	for _, path := range paths {
+		rule, class := g.policy.Layout.Rule(path), g.policy.Layout.Classify(path)
+		readers := g.content(path)
+		if rule < 0 && g.policy.Flux || len(class.Releases) == 0 || len(readers) == 0 {
+			continue
+		}
+		level, message := g.disagree(class.Releases, readers)
+		if message == "" {
+			continue
+		}
+		way := []any{"layout", "rules", rule, "release"}
+		if rule < 0 {
+			way = []any{"layout", "preset"}
+		}
+		c.add(class.Rule+message, func() (config.Note, string) {
+			return config.Note{Level: level, Code: codeLayers, Message: class.Rule + " " + message, Way: way}, readers[0].Chain(path)
+		})
+	}
+	return c.notes("1 more file", "%d more files")
+}
+
+// disagree is what is wrong with what a rule gives a path; "": nothing. Of a cluster without a windowed entry point it is not known that
+// what is windowed there is read by none. That a window holds what only live ones read is no danger, and without `flux: true` a rule needs
+// no reason for it.
+func (g *Graph) disagree(releases []layout.Release, readers []Reader) (config.Level, string) {
+	live := func(r Reader) bool { return isLive(r.Releases) }
+	held := slices.ContainsFunc(readers, func(r Reader) bool { return !live(r) })
+	unknown := func(r Reader) bool { return !g.layered[r.Entry.Cluster.Name] }
+	switch {
+	case isLive(releases) && held:
+		return config.LevelHold, wordMakesLive
+	case held || isLive(releases) || slices.ContainsFunc(readers, unknown):
+		return "", ""
+	case !slices.ContainsFunc(releases, isWindow):
+		return config.LevelHold, wordHeldByBranches
+	case g.policy.Flux:
+		return config.LevelWarn, wordHeldByWindow
+	}
+	return "", ""
+}
+
+// owner is an entry point that makes an object, and the file that it comes from.
+type owner struct {
+	known
+	file string
+}
+
+// duplicates is objects that two entry points of one cluster make, with different releases.
+func (g *Graph) duplicates(built []Built) []config.Note {
+	type one struct {
+		cluster string
+		Object
+	}
+	owners, order := map[one][]owner{}, []one{}
+	for _, b := range built {
+		seen := map[Object]bool{}
+		for _, o := range b.Objects {
+			k := one{b.Entry.Cluster.Name, o.id()}
+			if seen[o.id()] {
+				continue
+			}
+			seen[o.id()] = true
+			if owners[k] == nil {
+				order = append(order, k)
+			}
+			owners[k] = append(owners[k], owner{known{Entry: b.Entry, releases: Release(g.policy, b.Entry)}, o.File})
+		}
+	}
+	var c causes
+	for _, k := range order {
+		a, b, ok := apart(owners[k])
+		if !ok {
+			continue
+		}
+		cause := strings.Join([]string{name(a.Entry), name(b.Entry), path.Dir(a.file), path.Dir(b.file)}, "\x00")
+		c.add(cause, func() (config.Note, string) {
+			return config.Note{Code: codeDuplicates, Message: wordDuplicate(a, b), Way: []any{"consistency", codeDuplicates}}, k.Object.String()
+		})
+	}
+	return c.notes("1 more object", "%d more objects")
+}
+
+// apart is two owners whose releases differ, if there are such.
+func apart(owners []owner) (a, b owner, ok bool) {
+	for _, o := range owners[1:] {
+		if !slices.Equal(o.releases, owners[0].releases) {
+			return owners[0], o, true
+		}
+	}
+	return a, b, false
+}
+
+// builds is entry points that cannot be built, and such as kustomize builds otherwise than the graph has read them.
+func (g *Graph) builds(built []Built) []config.Note {
+	var c causes
+	for _, b := range built {
+		if b.Err != "" && !b.Remote {
+			c.add(b.Err, func() (config.Note, string) {
+				return config.Note{Code: codeBuilds, Message: wordNotBuilt(b.Err), Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
+			})
+		}
+		for _, o := range b.Objects {
+			if message := differs(b.Entry, o); message != "" {
+				c.add(message, func() (config.Note, string) {
+					return config.Note{Code: codeBuilds, Message: placeholder + ": " + message, Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
+				})
+			}
+		}
+	}
+	return c.notes("1 more entry point", "%d more entry points")
+}
+
+// Elsewhere is what needs something from elsewhere to be built, which is traced without building, by cause.
+func Elsewhere(built []Built) []string {
+	var c causes
+	for _, b := range built {
+		if b.Err != "" && b.Remote {
+			c.add(b.Err, func() (config.Note, string) { return config.Note{Message: wordNotBuilt(b.Err)}, wordEntry(b.Entry) })
+		}
+	}
+	var out []string
+	for _, n := range c.notes("1 more entry point", "%d more entry points") {
+		out = append(out, n.Message)
+	}
+	return out
+}
+
+// differs is what kustomize says otherwise of a Flux Kustomization than the graph; "": nothing.
+func differs(by graph.Entry, o Object) string {
+	if o.Group != fluxKustomize || o.Kind != "Kustomization" || strings.Contains(o.Path+o.Source, "${") {
+		return ""
+	}
+	for _, k := range by.Cluster.Kustomizations {
+		if k.Namespace != o.Namespace || k.Name != o.Name || k.SourceRef.Kind == "ExternalArtifact" {
+			continue
+		}
+		source := k.SourceRef.Kind + "/" + k.SourceRef.Namespace + "/" + k.SourceRef.Name
+		full := k.SourceRef.Kind + "/" + cmp.Or(k.SourceRef.Namespace, k.Namespace) + "/" + k.SourceRef.Name
+		if k.Path != o.Path {
+			return wordPathDiffers(o, k.Path)
+		}
+		if o.Source != source && o.Source != full {
+			return wordSourceDiffers(o, full)
+		}
+	}
+	return ""
+}
+
+// fluxKustomize is the API group of Flux Kustomizations.
+const fluxKustomize = "kustomize.toolkit.fluxcd.io"
+
+// enforced is entry points that entrypoints windows, and that read what nothing holds: they do not follow a windowed branch, and sluice does
+// not hold pull requests.
+func (g *Graph) enforced() []config.Note {
+	why := wordObserved
+	switch {
+	case g.policy.Mode == config.Observe:
+	case g.policy.PullRequests.Window == config.Status:
+		why = wordStatusOnly
+	default:
+		return nil
+	}
+	var c causes
+	for _, e := range g.trees[0].entries {
+		if windowed(g.policy, e.Branch()) || !slices.ContainsFunc(e.releases, isWindow) || e.elsewhere {
+			continue
+		}
+		for i, p := range g.policy.EntryPoints {
+			if !p.Fits(e.Cluster.Name, names(e.Entry)...) {
+				continue
+			}
+			branch := cmp.Or(e.Branch(), e.Cluster.Branch, wordDefaultBranch)
+			c.add(fmt.Sprint(i, branch), func() (config.Note, string) {
+				return config.Note{Code: codeEnforced, Message: wordEnforced(branch, why), Way: []any{"layout", "entrypoints", i}}, wordEntry(e.Entry)
+			})
+			break
+		}
+	}
+	return c.notes("1 more entry point", "%d more entry points")
+}
+
+// Unreached is the paths that nothing is known to read, and that change nothing that is read.
+func (g *Graph) Unreached(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return p == config.File || len(g.readers[p]) > 0 })
+}

@@ -1,0 +1,144 @@
+package reach
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/sluicegate/sluice/config"
+)
+
+// listing is notes, a line each.
+func listing(notes []config.Note) []string {
+	var out []string
+	for _, n := range notes {
+		out = append(out, fmt.Sprintf("%s %s %v: %s", n.Level, n.Code, n.Way, n.Message))
+	}
+	return out
+}
+
+// paths is every file of the repository of these tests.
+func paths() []string {
+	var out []string
+	for line := range strings.Lines(repository()) {
+		if name, ok := strings.CutPrefix(line, "-- "); ok {
+			out = append(out, strings.TrimSuffix(strings.TrimSpace(name), " --"))
+		}
+	}
+	return out
+}
+
+func TestCheck(t *testing.T) {
+	quiet := strings.NewReplacer("    - {cluster: other, where: \"**\", release: weekend}\n", "", "    - {where: flux-system/held, release: night}\n", "").Replace(file)
+	rules := func(lines string) string { return strings.Replace(quiet, "  flux: true\n", "  flux: true\n  rules:\n"+lines, 1) }
+	for name, c := range map[string]struct {
+		file  string
+		built []string
+		want  []string
+	}{
+		"quiet": {file: quiet},
+		"an entry that fits nothing": {
+			file: file,
+			want: []string{"warn entry-point-matches-nothing [layout entrypoints 0 where]: no entry point of the tree fits"},
+		},
+		"a rule makes live what is windowed, by cause": {
+			file: rules("    - {paths: [\"apps/rw/**\", \"apps/rt/**\"], release: live}\n"),
+			want: []string{"hold layers [layout rules 0 release]: rule 1: apps/rw/** makes live what a windowed Flux Kustomization reads: " +
+				"apps/rw/kustomization.yaml ← apps/rw (rw/a) and 1 more file"},
+		},
+		"branches for what only live ones read": {
+			file: rules("    - {paths: [\"apps/rt/**\"], release: {branches: [\"rw/*\"]}}\n"),
+			want: []string{"hold layers [layout rules 0 release]: rule 1: apps/rt/** leaves to branches what none of them holds, because only live Flux " +
+				"Kustomizations read it: apps/rt/kustomization.yaml ← apps/rt (live) and 1 more file"},
+		},
+		"a window for what only live ones read": {
+			file: rules("    - {paths: [\"apps/rt/**\"], release: night}\n"),
+			want: []string{"warn layers [layout rules 0 release]: rule 1: apps/rt/** windows what only live Flux Kustomizations read (entrypoints can say that " +
+				"they are not): apps/rt/kustomization.yaml ← apps/rt (live) and 1 more file"},
+		},
+		"rules that agree, and that ignore": {
+			file: rules("    - {paths: [\"apps/rw/**\"], release: night}\n    - {paths: [\"apps/rt/**\"], release: live}\n    - {paths: [\"apps/held/**\"], release: ignore}\n"),
+		},
+		"off": {file: rules("    - {paths: [\"apps/rw/**\"], release: live}\n") + "consistency: {layers: \"off\"}\n"},
+		"one component in both layers, by cause": {
+			file:  quiet,
+			built: []string{"apps-rt: a@apps/shared/x.yaml b@apps/shared/x.yaml c@apps/rt/x.yaml", "apps-rw: a@apps/shared/x.yaml b@apps/shared/x.yaml", "odd: d"},
+			want: []string{"hold duplicates [consistency duplicates]: ConfigMap a and 1 more object: made by flux-system/apps-rt (live) and by " +
+				"flux-system/apps-rw of prod (rw/a), so it flips between two values: apps/shared/x.yaml ← apps/rt; apps/shared/x.yaml ← apps/rw"},
+		},
+		"twice in one release": {file: quiet, built: []string{"apps-rt: a", "tenant: a"}},
+		"one cause for many that are not built": {
+			file: quiet, built: []string{"apps-rt: !", "apps-rw: !"},
+			want: []string{"hold builds [consistency builds]: flux-system/apps-rt of prod and 1 more entry point cannot be built: broken"},
+		},
+		"nobody holds what main says": {
+			file: strings.Replace(quiet, "version: 1\n", "version: 1\nmode: observe\n", 1),
+			want: []string{
+				"warn enforced [layout entrypoints 1]: flux-system/path of prod is windowed here and follows main, and mode: observe holds no pull request",
+				"warn enforced [layout entrypoints 0]: flux-system/held of prod is windowed here and follows main, and mode: observe holds no pull request",
+			},
+		},
+		"people merge": {
+			file: quiet + "pull_requests: {window: status}\nconsistency: {enforced: hold}\n",
+			want: []string{
+				"hold enforced [layout entrypoints 1]: flux-system/path of prod is windowed here and follows main, and pull_requests.window: status holds none unless the branch requires sluice's status",
+				"hold enforced [layout entrypoints 0]: flux-system/held of prod is windowed here and follows main, and pull_requests.window: status holds none unless the branch requires sluice's status",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := parse(t, c.file)
+			g := New(p, clusters(t, p, repository()))
+			if diff := cmp.Diff(c.want, listing(g.Check(makes(t, g, 0, c.built...), paths()))); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestNoRoot: where there is no cluster nothing is known to be read, and `flux: true` is wrong.
+func TestNoRoot(t *testing.T) {
+	p := parse(t, "version: 1\nlayout: {flux: true}\n")
+	want := []string{"hold flux-without-root [layout flux]: no cluster was found, so nothing is known to read any path: name the clusters under `clusters`"}
+	for _, g := range []*Graph{New(p), New(p, nil)} {
+		if diff := cmp.Diff(want, listing(g.Check(nil, []string{"README.md"}))); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// TestDiffers: what kustomize says of a Flux Kustomization is what the graph has read, or it is said.
+func TestDiffers(t *testing.T) {
+	p := parse(t, file)
+	g := New(p, clusters(t, p, repository()))
+	root := g.Entries()[0]
+	object := func(path, source string) Object {
+		return Object{Group: fluxKustomize, Kind: "Kustomization", Namespace: "flux-system", Name: "apps-rw", Path: path, Source: source}
+	}
+	for _, c := range []struct {
+		object Object
+		want   string
+	}{
+		{object("apps/rw", "GitRepository//rw"), ""},
+		{object("apps/rw", "GitRepository/flux-system/rw"), ""},
+		{object("${dir}", "GitRepository//rw"), ""},
+		{object("apps/other", "GitRepository//rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/other, and the graph has read apps/rw"},
+		{object("apps/rw", "GitRepository//main"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the source GitRepository//main, and the graph has read GitRepository/flux-system/rw"},
+	} {
+		if got := differs(root, c.object); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// TestUnreached counts what nothing reads; what defines an entry point is read.
+func TestUnreached(t *testing.T) {
+	p := parse(t, file)
+	g := New(p, clusters(t, p, repository()))
+	want := []string{"apps/tenant/x.yaml", "apps/nobody/x.yaml"}
+	if diff := cmp.Diff(want, g.Unreached(append(paths(), config.File))); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,218 @@
+package reach
+
+import (
+	"path"
+	"slices"
+
+	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
+)
+
+// Object is one object that an entry point makes.
+type Object struct {
+	Group, Kind, Namespace, Name string
+	File                         string // of the tree that it comes from; "": not known
+	Path, Source                 string // of a Flux Kustomization: its path, and its source as kind/namespace/name
+}
+
+// id is what Kubernetes knows an object by.
+func (o Object) id() Object {
+	return Object{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
+}
+
+// Built is what an entry point makes.
+type Built struct {
+	Entry   graph.Entry
+	Objects []Object
+	Err     string // why it was not built; "": it was
+	Remote  bool   // Err says what it needs from elsewhere
+}
+
+// Move is an object that a change moves from one entry point to another of the same cluster. One of the two is live.
+type Move struct {
+	What     string // the object, or the last name of a file where it was not built
+	From, To graph.Entry
+	Left     string // the file in which it was; "": not known
+	Appears  string // the file in which it is then
+	Back     bool   // From is windowed, To is live
+
+	windows []layout.Release
+}
+
+// maxMoves is how many moves are looked at: what one change moves beyond is held by those before.
+const maxMoves = 1000
+
+// Change is a file that a change takes away, and one that it adds; of a renamed file both.
+type Change struct{ Left, Added string }
+
+// Affected is the entry points of the two trees of [New] that a change of these files may concern, before and after it. None, if nothing
+// can move: live and windowed entry points of one cluster must be among them.
+func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
+	if len(g.trees) < 2 {
+		return nil, nil
+	}
+	changed := map[string]bool{}
+	for _, f := range files {
+		changed[f] = true
+	}
+	touched, digests := map[string]bool{}, map[string]string{}
+	for i, t := range g.trees[:2] {
+		for _, e := range t.entries {
+			k := key(e.Entry)
+			touched[k] = touched[k] || i == 1 && digests[k] != e.Digest() || slices.ContainsFunc(e.Files(), func(f string) bool { return changed[f] })
+			digests[k] = e.Digest()
+		}
+	}
+	live, held := map[string]bool{}, map[string]bool{}
+	pick := func(t tree) (out []graph.Entry) {
+		for _, e := range t.entries {
+			if touched[key(e.Entry)] && !e.elsewhere {
+				live[e.Cluster.Name] = live[e.Cluster.Name] || isLive(e.releases)
+				held[e.Cluster.Name] = held[e.Cluster.Name] || !isLive(e.releases)
+				out = append(out, e.Entry)
+			}
+		}
+		return out
+	}
+	before, after = pick(g.trees[0]), pick(g.trees[1])
+	never := func(e graph.Entry) bool { return !live[e.Cluster.Name] || !held[e.Cluster.Name] }
+	return slices.DeleteFunc(before, never), slices.DeleteFunc(after, never)
+}
+
+// Moves is what a change moves between live and windowed entry points: what was made before by one and not by the other, and after the change the
+// other way round. Where an entry point was not built, a file that leaves the one and appears in the other under the same last name
+// counts. A deletion is no move.
+func (g *Graph) Moves(before, after []Built, changes []Change) []Move {
+	m := mover{policy: g.policy, was: made(before), is: made(after)}
+	m.byObject(before, after)
+	m.byName(before, after, changes)
+	return m.moves
+}
+
+// Hold holds the paths that moves change, by the windows of the entry point that is windowed.
+func (g *Graph) Hold(moves []Move) {
+	for _, m := range moves {
+		for entry, file := range map[graph.Entry]string{m.From: m.Left, m.To: m.Appears} {
+			files := []string{file}
+			for _, edge := range entry.Chain(file) {
+				files = append(files, edge.File)
+			}
+			if file == "" {
+				files = entry.Files() // fail closed
+			}
+			for _, f := range files {
+				g.hold(f, m.windows, m.String())
+			}
+		}
+	}
+}
+
+// mover looks for moves.
+type mover struct {
+	policy  *config.Policy
+	was, is map[string]map[Object]bool // by entry point: what it makes
+	moves   []Move
+}
+
+func made(all []Built) map[string]map[Object]bool {
+	out := map[string]map[Object]bool{}
+	for _, b := range all {
+		if b.Err != "" {
+			continue
+		}
+		objects := map[Object]bool{}
+		for _, o := range b.Objects {
+			objects[o.id()] = true
+		}
+		out[key(b.Entry)] = objects
+	}
+	return out
+}
+
+// add adds a move if one of its entry points is live and the other is not.
+func (m *mover) add(what string, from, to graph.Entry, left, appears string) {
+	was, is := Release(m.policy, from), Release(m.policy, to)
+	if from.Cluster.Name != to.Cluster.Name || isLive(was) == isLive(is) || len(m.moves) >= maxMoves {
+		return
+	}
+	move := Move{What: what, From: from, To: to, Left: left, Appears: appears, Back: isLive(is)}
+	move.windows = Windows(m.policy, was)
+	if !move.Back {
+		move.windows = Windows(m.policy, is)
+	}
+	m.moves = append(m.moves, move)
+}
+
+// arrival is an object that an entry point makes after the change and did not make before.
+type arrival struct {
+	entry graph.Entry
+	file  string
+}
+
+func (m *mover) byObject(before, after []Built) {
+	arrivals := map[Object][]arrival{}
+	for _, b := range after {
+		old, known := m.was[key(b.Entry)]
+		for _, o := range b.Objects {
+			if id := o.id(); b.Err == "" && (known || !m.existed(before, b.Entry)) && !old[id] {
+				arrivals[id] = append(arrivals[id], arrival{b.Entry, o.File})
+			}
+		}
+	}
+	for _, b := range before {
+		left, known := m.is[key(b.Entry)]
+		if b.Err != "" || !known && m.existed(after, b.Entry) {
+			continue // it is not known what it makes
+		}
+		for _, o := range b.Objects {
+			if left[o.id()] {
+				continue
+			}
+			for _, a := range arrivals[o.id()] {
+				m.add(o.String(), b.Entry, a.entry, o.File, a.file)
+			}
+		}
+	}
+}
+
+// existed reports whether an entry point is among those of a tree, built or not.
+func (m *mover) existed(all []Built, e graph.Entry) bool {
+	return slices.ContainsFunc(all, func(b Built) bool { return key(b.Entry) == key(e) })
+}
+
+// byName looks at the entry points that were not built, in one of the trees at least.
+func (m *mover) byName(before, after []Built, changes []Change) {
+	broken := func(e graph.Entry) bool {
+		unknown := func(b Built) bool { return b.Err != "" && key(b.Entry) == key(e) }
+		return slices.ContainsFunc(before, unknown) || slices.ContainsFunc(after, unknown)
+	}
+	added := map[string][]string{} // by the last name
+	for _, c := range changes {
+		if c.Added != "" && !isList(c.Added) {
+			added[path.Base(c.Added)] = append(added[path.Base(c.Added)], c.Added)
+		}
+	}
+	for _, c := range changes {
+		if c.Left == "" || isList(c.Left) {
+			continue
+		}
+		for _, from := range before {
+			if !reads(from.Entry, c.Left) {
+				continue
+			}
+			for _, to := range after {
+				for _, file := range added[path.Base(c.Left)] {
+					if (broken(from.Entry) || broken(to.Entry)) && reads(to.Entry, file) {
+						m.add(path.Base(file), from.Entry, to.Entry, c.Left, file)
+					}
+				}
+			}
+		}
+	}
+}
+
+func reads(e graph.Entry, file string) bool {
+	_, ok := slices.BinarySearch(e.Content(), file)
+	return ok
+}
