@@ -115,8 +115,12 @@ func (t *Tree) gather() {
 // Again reads a tree of which some files have changed since t was read: added, modified or deleted. Only these are read. t stays as it is, and what
 // has not changed is shared. The result is that of [Read] on the new tree, and it fails where that would.
 func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
-	out := t.clone(tree)
-	for _, name := range changed {
+	if len(changed) > MaxChanged {
+		return Read(tree)
+	}
+	out, names := t.clone(tree), changed
+	changed = nil
+	for _, name := range names {
 		name = path.Clean(name)
 		if !fs.ValidPath(name) || name == "." || skipped(name) {
 			continue
@@ -124,17 +128,35 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 		if t.full != "" || !out.change(name) {
 			return Read(tree) // what is beyond a bound depends on the order of all files
 		}
+		changed = append(changed, name)
 	}
 	if out.seen > MaxEntries || out.read > MaxYAML || out.bytes > MaxBytes || out.full != "" {
 		return Read(tree)
 	}
 	for key, r := range t.results {
-		if !slices.ContainsFunc(changed, func(name string) bool { return r.touched(path.Clean(name)) }) {
+		if !slices.ContainsFunc(changed, r.touched) {
 			out.results[key] = r
 		}
 	}
+	for key, f := range t.found {
+		kept := func(key string) bool { return out.results[key] != nil }
+		if !slices.ContainsFunc(changed, func(name string) bool { return under(f.looked, name) }) && every(f.results, kept) {
+			out.found[key] = f
+		}
+	}
+	leads := func(name string) bool {
+		before, after := t.contents[name], out.contents[name]
+		return before != nil && before.leads || after != nil && after.leads
+	}
+	if !slices.ContainsFunc(changed, leads) {
+		out.leads = t.leads
+	}
 	out.gather()
 	return out, nil
+}
+
+func every[T any](list []T, is func(T) bool) bool {
+	return !slices.ContainsFunc(list, func(v T) bool { return !is(v) })
 }
 
 // clone is a tree with the same files, of which others may become part.
@@ -143,7 +165,7 @@ func (t *Tree) clone(tree fs.FS) *Tree {
 		fs: tree, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
 		contents: maps.Clone(t.contents), docs: maps.Clone(t.docs), others: maps.Clone(t.others), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
-		results: map[string]*result{},
+		results: map[string]*result{}, found: map[string]*found{},
 	}
 }
 
@@ -273,14 +295,21 @@ type result struct {
 func (r *result) touched(file string) bool {
 	dir := path.Dir(file)
 	_, read := r.edges[file]
-	_, itself := r.looked[file]
 	_, built := r.looked[dir]
-	for ; ; dir = path.Dir(dir) {
-		if r.looked[dir] {
+	return read || built && isBuild(file) || under(r.looked, file)
+}
+
+// under reports whether a file is among names that were looked for, or below one below which everything counts.
+func under(looked map[string]bool, file string) bool {
+	if _, itself := looked[file]; itself {
+		return true
+	}
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		if looked[dir] {
 			return true
 		}
 		if dir == "." {
-			return read || itself || built && isBuild(file)
+			return false
 		}
 	}
 }
@@ -315,6 +344,58 @@ func (l *load) look(name string) {
 	}
 }
 
+// found is a cluster as it was found, and what that depends on besides what its entry points read. It is never written to.
+type found struct {
+	cluster  Cluster
+	results  []string        // of its entry points, by their keys
+	looked   map[string]bool // as that of a result
+	problems []Problem
+
+	work, patched int
+}
+
+// look keeps that a name was looked for.
+func (f *found) look(name string, below bool) {
+	if f != nil && f.looked != nil {
+		f.looked[name] = f.looked[name] || below
+	}
+}
+
+// isDir reports whether a directory has a file in it or below.
+func (t *Tree) isDir(name string) bool {
+	t.watch.look(name, true)
+	return t.dirs[name]
+}
+
+// allAgain counts what a cluster costs and has to say, as if it were found now; not if that would be beyond a bound, or something else by now.
+func (w *walk) allAgain(f *found) bool {
+	parsed, seen := 0, map[patchKey]bool{}
+	for _, key := range f.results {
+		r := w.tree.results[key]
+		if r == nil {
+			return false
+		}
+		for p, c := range r.patches {
+			if _, known := w.patches[p]; !known && !seen[p] {
+				seen[p] = true
+				parsed += c.size
+			}
+		}
+	}
+	if w.over || w.work+f.work > MaxWork || w.patched+f.patched > MaxPatched || w.parsed+parsed > MaxParsed {
+		return false
+	}
+	w.work, w.patched, w.parsed = w.work+f.work, w.patched+f.patched, w.parsed+parsed
+	for _, key := range f.results {
+		w.results[key] = w.tree.results[key]
+		maps.Copy(w.patches, w.results[key].patches)
+	}
+	for _, p := range f.problems {
+		w.tree.problem(p.Place, p.Text)
+	}
+	return true
+}
+
 // resultKey is what a result depends on besides the tree.
 func resultKey(dir string, k *Kustomization) string {
 	if k == nil {
@@ -341,6 +422,9 @@ func (w *walk) result(dir string, k *Kustomization) *result {
 		}
 	}
 	w.results[key] = r
+	if w.following != nil {
+		w.following.results = append(w.following.results, key)
+	}
 	return r
 }
 

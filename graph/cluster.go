@@ -41,7 +41,7 @@ type Cluster struct {
 // as kustomization.yaml files patch it, a directory below clusters/ that none of these reads, and where there is nothing of that, the directories of Flux Kustomizations that no other one reads.
 func (t *Tree) Clusters(named []Root) []Cluster {
 	w := t.newWalk()
-	defer func() { t.results = w.results }()
+	defer func() { t.results, t.found = w.results, w.found }()
 	if len(named) > 0 {
 		var out []Cluster
 		for _, r := range named {
@@ -78,9 +78,11 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 func (t *Tree) directories(found []Cluster) []Cluster {
 	read := map[string]bool{}
 	for _, c := range found {
-		for _, file := range c.Files() {
-			for dir := path.Dir(file); dir != "."; dir = path.Dir(dir) {
-				read[dir] = true
+		for _, e := range c.Entries() {
+			for file := range e.edges() {
+				for dir := path.Dir(file); dir != "." && !read[dir]; dir = path.Dir(dir) {
+					read[dir] = true
+				}
 			}
 		}
 		for dir := c.Path; dir != "."; dir = path.Dir(dir) {
@@ -90,7 +92,7 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 	var out []Cluster
 	for _, above := range t.shallowest("clusters") {
 		for _, dir := range t.below[above] {
-			if !read[dir] && t.holds(dir) {
+			if !read[dir] && !strings.HasPrefix(path.Base(dir), ".") && t.holds(dir) {
 				out = append(out, Cluster{Root: Root{Path: dir}, Found: wordDirectory(above)})
 			}
 		}
@@ -108,7 +110,9 @@ func (t *Tree) shallowest(base string) []string {
 				if path.Base(sub) == base {
 					hits = append(hits, sub)
 				}
-				next = append(next, sub)
+				if !strings.HasPrefix(path.Base(sub), ".") {
+					next = append(next, sub)
+				}
 			}
 		}
 		if len(hits) > 0 {
@@ -159,6 +163,28 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
+	if c.self != nil {
+		return w.followed(c)
+	}
+	key := fmt.Sprintf("%q %q %q %q", c.Root, c.URL, c.Found, c.Place)
+	if f := w.tree.found[key]; f != nil && w.allAgain(f) {
+		w.found[key] = f
+		c = f.cluster
+		c.tree = w.tree
+		return c
+	}
+	f := &found{looked: map[string]bool{}}
+	before := *w
+	w.tree.watch, w.following = f, f
+	f.cluster = w.followed(c)
+	w.tree.watch, w.following = nil, nil
+	if f.work, f.patched = w.work-before.work, w.patched-before.patched; !w.over {
+		w.found[key] = f
+	}
+	return f.cluster
+}
+
+func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
 	self := w.read(&c, nil)
 	if c.self != nil {
@@ -378,7 +404,7 @@ func (c *Cluster) here(k *Kustomization) bool {
 // rootSource finds the URL of a root that nothing names: the source of its first Kustomization whose path stands in the tree.
 func (c *Cluster) rootSource(t *Tree) {
 	for _, k := range c.Kustomizations {
-		if c.URL == "" && k.Source != nil && k.Source.Kind == "GitRepository" && t.dirs[k.Path] {
+		if c.URL == "" && k.Source != nil && k.Source.Kind == "GitRepository" && t.isDir(k.Path) {
 			c.URL = k.Source.URL
 			if c.Branch == "" && k.SourceRef.Name == "flux-system" {
 				c.Branch = k.Source.Follows()

@@ -20,7 +20,9 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Place is where something stands in the repository.
@@ -34,7 +36,11 @@ func (p Place) String() string {
 	if p.File == "" {
 		return ""
 	}
-	return fmt.Sprintf("%s:%d", p.File, p.Line)
+	file := p.File
+	if strings.ContainsFunc(file, unicode.IsControl) {
+		file = strconv.Quote(file)
+	}
+	return fmt.Sprintf("%s:%d", file, p.Line)
 }
 
 // Problem is something that was not read, and why.
@@ -61,6 +67,9 @@ type Tree struct {
 	sorted   []string            // files, once they were asked for
 	results  map[string]*result  // what entry points read, from the last time that clusters were found
 	contents map[string]*content // what YAML files say
+	found    map[string]*found   // clusters, from the last time
+	leads    *leads              // nil: not known
+	watch    *found              // what is found now
 	skimmed  int                 // bytes of documents
 	docs     map[string][]*doc   // by file, in its order
 	others   map[string]bool     // files with documents that are not among docs
@@ -76,7 +85,8 @@ type Tree struct {
 func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
 		fs: tree, contents: map[string]*content{}, docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{},
-		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{}, results: map[string]*result{},
+		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
+		results: map[string]*result{}, found: map[string]*found{},
 	}
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {
@@ -129,9 +139,18 @@ func (t *Tree) Beyond() string {
 
 // problem keeps what is wrong, as long as it is not too much.
 func (t *Tree) problem(at Place, text string) {
-	if len(t.Problems) < MaxProblems && !slices.Contains(t.Problems, Problem{at, text}) {
-		t.Problems = append(t.Problems, Problem{at, text})
+	t.Problems = more(t.Problems, Problem{at, text})
+	if t.watch != nil {
+		t.watch.problems = more(t.watch.problems, Problem{at, text})
 	}
+}
+
+// more is problems with another one, as long as it is not too much.
+func more(problems []Problem, p Problem) []Problem {
+	if len(problems) < MaxProblems && !slices.Contains(problems, p) {
+		return append(problems, p)
+	}
+	return problems
 }
 
 // isManifest reports whether Flux applies a file of a directory without a kustomization.yaml.
@@ -184,6 +203,26 @@ func (t *Tree) Objects() Objects {
 
 // leading is the objects that clusters may be found by.
 func (t *Tree) leading() Objects {
+	if t.leads == nil {
+		t.leads = &leads{}
+		t.watch = &found{}
+		t.leads.Objects = t.lead()
+		t.leads.problems = t.watch.problems
+		t.watch = nil
+	}
+	for _, p := range t.leads.problems {
+		t.problem(p.Place, p.Text)
+	}
+	return t.leads.Objects
+}
+
+// leads is the objects that clusters may be found by. They are never written to.
+type leads struct {
+	Objects
+	problems []Problem
+}
+
+func (t *Tree) lead() Objects {
 	var files []string
 	for file, c := range t.contents {
 		if c.leads {

@@ -264,13 +264,15 @@ func (t *Tree) within(dirs, others []string) []string {
 		if dir == "." {
 			continue // a chart is a directory of its own
 		}
+		t.watch.look(dir, true)
 		at, _ := slices.BinarySearch(t.sorted, dir+"/")
 		for ; at < len(t.sorted) && strings.HasPrefix(t.sorted[at], dir+"/"); at++ {
 			out = append(out, t.sorted[at])
 		}
 	}
 	for _, file := range others {
-		if file = clean(file); t.files[file] {
+		file = clean(file)
+		if t.watch.look(file, false); t.files[file] {
 			out = append(out, file)
 		}
 	}

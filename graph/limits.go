@@ -42,6 +42,8 @@ const (
 	MaxUses = 4
 	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.
 	MaxDepth = 50
+	// MaxChanged is how many files may have changed for a tree to be read again; of more, all are read afresh.
+	MaxChanged = 256
 	// MaxLeaves is how many of the places where the graph ends are kept for one entry point.
 	MaxLeaves = 200
 	// MaxProblems is how many problems are kept.

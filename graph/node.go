@@ -72,6 +72,9 @@ func field(text []byte, key string, is func(word string) bool) bool {
 			}
 			rest = bytes.TrimLeft(rest[end:], space)
 		}
+		if len(rest) > 0 && (rest[0] == '!' || rest[0] == '&') {
+			return true
+		}
 		rest = bytes.TrimLeft(rest, `"'`)
 		rest = rest[:min(len(rest), MaxAlias)]
 		if end := bytes.IndexFunc(rest, func(r rune) bool { return r > 'z' || r < 'A' || r > 'Z' && r < 'a' }); end >= 0 {

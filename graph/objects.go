@@ -240,7 +240,7 @@ func (t *Tree) path(d *doc) string {
 	all := *d.vars
 	all.values = maps.Clone(all.values)
 	maps.Copy(all.values, all.secret)
-	if open := clean(expand(scalar(at(d.node, "spec", "path")), &all)); t.dirs[open] {
+	if open := clean(expand(scalar(at(d.node, "spec", "path")), &all)); t.isDir(open) {
 		return open
 	}
 	return p
@@ -338,7 +338,7 @@ func (o *Objects) origin(t *Tree, k *Kustomization) (dir string, ok bool) {
 		if to == "." {
 			rest, below = k.Path, true
 		}
-		if dir := clean(path.Join(base, rest)); below && t.dirs[dir] {
+		if dir := clean(path.Join(base, rest)); below && t.isDir(dir) {
 			return dir, true
 		}
 	}

@@ -101,20 +101,24 @@ func (t *Tree) synced(i *Instance) *Kustomization {
 
 // patchedRoots is the roots as kustomization.yaml files patch them: of every one that patches something and leads to the file of a root.
 func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
-	namedBy := map[string][]string{} // directories with a kustomization.yaml, by what they name
-	for _, dir := range sortedKeys(t.builds) {
-		for _, n := range slices.Concat(t.builds[dir].resources, t.builds[dir].components) {
-			p := clean(path.Join(dir, n.text))
-			namedBy[p] = append(namedBy[p], dir)
-		}
-	}
 	var queue []string
+	bases := map[string]bool{}
+	add := func(file string) { queue, bases[path.Base(file)] = append(queue, file), true }
 	for _, i := range all.Instances {
-		queue = append(queue, i.File)
+		add(i.File)
 	}
 	for _, k := range all.Kustomizations {
 		if k.Name == "flux-system" || path.Base(k.File) == "gotk-sync.yaml" {
-			queue = append(queue, k.File)
+			add(k.File)
+		}
+	}
+	namedBy := map[string][]string{} // directories with a kustomization.yaml, by what they name
+	for _, dir := range sortedKeys(t.builds) {
+		for _, n := range slices.Concat(t.builds[dir].resources, t.builds[dir].components) {
+			if base := n.text[strings.LastIndexByte(n.text, '/')+1:]; !isManifest(base) || bases[base] {
+				p := clean(path.Join(dir, n.text))
+				namedBy[p] = append(namedBy[p], dir)
+			}
 		}
 	}
 	found := Objects{}

@@ -18,10 +18,13 @@ type walk struct {
 	over    bool // one of these is beyond its bound
 	patches map[patchKey]change
 	results map[string]*result
+	found   map[string]*found
+
+	following *found // the cluster that is being followed
 }
 
 func (t *Tree) newWalk() *walk {
-	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}}
+	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}}
 }
 
 // patchKey is what a patch says, or where that stands: it is parsed once.
@@ -69,9 +72,7 @@ func (l *load) edge(file, by, why string) bool {
 
 // problem keeps what is wrong with what is read.
 func (l *load) problem(at Place, text string) {
-	if len(l.problems) < MaxProblems {
-		l.problems = append(l.problems, Problem{at, text})
-	}
+	l.problems = more(l.problems, Problem{at, text})
 	l.walk.tree.problem(at, text)
 }
 
@@ -152,7 +153,7 @@ func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 	t := l.walk.tree
 	b := t.builds[dir]
 	switch {
-	case l.walk.spent(1, 0):
+	case l.walk.spent(1+len(before), 0):
 		return before
 	case l.open[dir]:
 		l.problem(n.place, wordCycle(n.field, n.text))

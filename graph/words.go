@@ -148,7 +148,7 @@ func wordComponent(field, name string) string {
 // Where the graph ends.
 
 func wordRemote(field, name string) string {
-	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, name)
+	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, anonymous(name))
 }
 
 func wordPlugin(field, name string) string {
@@ -168,8 +168,21 @@ func wordResourceSet(name string) string {
 }
 
 func wordElsewhere(kind, name, url string) string {
-	if url == "" {
-		return fmt.Sprintf("the %s %q is not this repository: what is read from it is not known", kind, name)
+	if !isSource(kind) {
+		kind = "source"
 	}
-	return fmt.Sprintf("the %s %q (%s) is not this repository: what is read from it is not known", kind, name, url)
+	if url != "" {
+		kind, name = kind+" "+strconv.Quote(name), anonymous(url)
+	}
+	return fmt.Sprintf("the %s %q is not this repository: what is read from it is not known", kind, name)
+}
+
+// anonymous is a URL without who reads it.
+func anonymous(url string) string {
+	scheme, rest, found := strings.Cut(url, "://")
+	if !found {
+		return url
+	}
+	authority, after, _ := strings.Cut(rest, "/")
+	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + strings.TrimSuffix("/"+after, "/")
 }

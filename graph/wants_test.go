@@ -1,0 +1,33 @@
+package graph
+
+import (
+	"regexp"
+	"testing"
+)
+
+// stated is what documents that are wanted say, as an expression.
+var stated = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])(?:kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSet(?:InputProvider)?|ArtifactGenerator|Helm(?:Release|Chart|Repository)|Bucket|ConfigMap|Secret|List)\b|apiVersion["']?\s*:\s*["']?builtin\b)|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
+
+// FuzzWants: whatever says something is wanted, and a document that says nothing of the kind is not.
+func FuzzWants(f *testing.F) {
+	for _, seed := range []string{"kind: List", "a: {kind : !!str &x 'Secret' }", "\xef\xbb\xbfkind:\r\n  ConfigMap", "- \"kind\": Bucket", "kind: !!str", "xkind: List", "kind: Lists", "apiVersion: 'builtin'", "values:\n  instance:\n    sync: {}", "kind: & ! ! ! ! ! List"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if stated.Match(text) && !wants(text) {
+			t.Errorf("%q", text)
+		}
+	})
+}
+
+// TestWants: most documents are none that count.
+func TestWants(t *testing.T) {
+	for text, want := range map[string]bool{
+		"kind: Deployment": false, "kind: Lists": false, "mankind: List": false, "kind List": false, "apiVersion: builtins/v1": false, "": false, "kind:": false,
+		"kind: Secret": true, "instances: 3\ninstance: 3": false, "instance:\n": true,
+	} {
+		if wants([]byte(text)) != want {
+			t.Errorf("%q: %t", text, !want)
+		}
+	}
+}
