@@ -139,8 +139,7 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 		}
 	}
 	for key, f := range t.found {
-		kept := func(key string) bool { return out.results[key] != nil }
-		if !slices.ContainsFunc(changed, func(name string) bool { return under(f.looked, name) }) && every(f.results, kept) {
+		if !slices.ContainsFunc(changed, func(name string) bool { return under(f.looked, name) }) {
 			out.found[key] = f
 		}
 	}
@@ -153,10 +152,6 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 	}
 	out.gather()
 	return out, nil
-}
-
-func every[T any](list []T, is func(T) bool) bool {
-	return !slices.ContainsFunc(list, func(v T) bool { return !is(v) })
 }
 
 // clone is a tree with the same files, of which others may become part.

@@ -169,12 +169,12 @@ func (o *oracle) reads(s spec, also []string) ([]string, error) {
 		if _, known := slices.BinarySearch(record.read, "/"+file); !known && !slices.Contains(also, file) {
 			continue
 		}
-		without, errWithout := o.instead(s, func() error { return o.fs.RemoveAll("/" + file) })
-		other, errOther := o.instead(s, func() error { return o.fs.WriteFile("/"+file, []byte(garbage)) })
+		differs := o.differs(s, whole, func() error { return o.fs.RemoveAll("/" + file) }) ||
+			o.differs(s, whole, func() error { return o.fs.WriteFile("/"+file, []byte(garbage)) })
 		if err := o.fs.WriteFile("/"+file, text); err != nil {
 			return nil, err
 		}
-		if errWithout != nil || errOther != nil || without != whole || other != whole {
+		if differs {
 			out = append(out, file)
 		}
 	}
@@ -182,12 +182,13 @@ func (o *oracle) reads(s spec, also []string) ([]string, error) {
 	return out, nil
 }
 
-// instead builds after a change of the tree.
-func (o *oracle) instead(s spec, change func() error) (string, error) {
+// differs reports whether something else is built after a change of the tree, or nothing.
+func (o *oracle) differs(s spec, whole string, change func() error) bool {
 	if err := change(); err != nil {
-		return "", err
+		return true
 	}
-	return build(o.fs, s)
+	now, err := build(o.fs, s)
+	return err != nil || now != whole
 }
 
 // recorder remembers what is read.
@@ -247,13 +248,16 @@ func build(tree filesys.FileSystem, s spec) (out string, err error) {
 
 // kustomize runs kustomize, which panics at a broken schema and keeps schemas from one run to the next.
 func kustomize(tree filesys.FileSystem, dir string) (out string, err error) {
+	known := openapi.GetSchemaVersion()
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		if p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
+		if p != nil || openapi.GetSchemaVersion() != known {
+			openapi.ResetOpenAPI() // costs more than a build: not each time
+		}
 	}()
-	openapi.ResetOpenAPI()
-	defer openapi.ResetOpenAPI()
 	options := krusty.MakeDefaultOptions()
 	options.LoadRestrictions = types.LoadRestrictionsNone // as kustomize-controller has it
 	made, err := krusty.MakeKustomizer(options).Run(tree, dir)
@@ -380,8 +384,8 @@ func FuzzOracle(f *testing.F) {
 		quiet(t)
 		tree := files(random{rand.New(rand.NewPCG(seed, 1)), map[string]string{}}.tree())
 		o, g := newOracle(t, tree), read(t, tree)
-		clusters := g.Clusters([]graph.Root{{Name: "k", Path: "d0"}})
-		e := clusters[0].Entries()[0]
+		clusters := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})
+		e := clusters[0].Entries()[1]
 		want, err := o.reads(specOf(e), e.Files())
 		if err != nil {
 			t.Error(err)
@@ -405,6 +409,7 @@ func (r random) tree() map[string]string {
 	const dirs = 6
 	bare := min(1, r.IntN(5)) // 0: the first directory has no kustomization.yaml
 	named := map[int]fields{}
+	var components []string // of the Flux Kustomization
 	for d := range dirs {
 		k := fields{"kind": types.KustomizationKind, "apiVersion": types.KustomizationVersion}
 		if d%2 == 1 {
@@ -417,11 +422,28 @@ func (r random) tree() map[string]string {
 		for range r.IntN(5) * min(1, d+bare) {
 			r.field(k, d)
 		}
-		if from := r.IntN(d + 1); d > 0 && from < d && r.IntN(5) > 0 {
+		switch from := r.IntN(d + 1); {
+		case d > 0 && from < d && r.IntN(5) > 0:
 			key := []string{"resources", "components"}[d%2]
 			named[from].add(key, fmt.Sprintf("../d%d", d))
+		case d%2 == 1:
+			components = append(components, strings.Repeat("../", 1+r.IntN(4))+fmt.Sprintf("d%d", d)) // ../ ends at the root
 		}
 	}
+	r.texts["d0/unit/kustomization.yaml"] = "resources: [f.yaml]\n"
+	r.texts["d0/unit/f.yaml"], r.texts["d0/unit/g.yaml"] = object(0, 3), object(0, 4)
+	r.texts["k/ks.yaml"] = fmt.Sprintf(`apiVersion: kustomize.toolkit.fluxcd.io/v1
+kind: Kustomization
+metadata: {name: k, namespace: flux-system}
+spec:
+  path: ./d0/
+  components: [%s]
+  targetNamespace: k
+  patches:
+    - target: {kind: ConfigMap}
+      patch: |
+        - {op: add, path: /data/k, value: x}
+`, strings.Join(components, ", "))
 	for d, k := range named {
 		if d+bare == 0 {
 			continue

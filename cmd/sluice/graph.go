@@ -87,20 +87,20 @@ type graphLook struct {
 	files    []string // all, sorted
 	clusters []graph.Cluster
 	problems []graph.Problem
-	policy   *config.Policy  // nil: there is no file
-	dirs     map[string]bool // every directory that has files
-	reach    *reach.Graph    // nil: there is no file
+	policy   *config.Policy       // nil: there is no file
+	dirs     map[string]bool      // every directory that has files
+	reach    *reach.Graph         // nil: there is no file
+	known    map[graph.Entry]bool // the entry points that read the branch that is looked at; nil: there is no file
 }
 
 // entries is the entry points of a cluster. Those that a file says to read another branch than the one that is looked at are elsewhere.
 func (l graphLook) entries(c *graph.Cluster) (here, elsewhere []graph.Entry) {
 	here = c.Entries()
-	if l.reach == nil {
+	if l.known == nil {
 		return here, nil
 	}
-	known := l.reach.Entries()
-	elsewhere = slices.DeleteFunc(slices.Clone(here), func(e graph.Entry) bool { return slices.Contains(known, e) })
-	return slices.DeleteFunc(here, func(e graph.Entry) bool { return slices.Contains(elsewhere, e) }), elsewhere
+	elsewhere = slices.DeleteFunc(slices.Clone(here), func(e graph.Entry) bool { return l.known[e] })
+	return slices.DeleteFunc(here, func(e graph.Entry) bool { return !l.known[e] }), elsewhere
 }
 
 // needs is what the graph gives a file.
@@ -144,18 +144,21 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	out.clusters = read.Clusters(roots)
 	out.problems = read.Problems
 	if policy != nil {
-		out.reach = reach.New(policy, out.clusters)
+		out.reach, out.known = reach.New(policy, out.clusters), map[graph.Entry]bool{}
+		for _, e := range out.reach.Entries() {
+			out.known[e] = true
+		}
 	}
 	return out, ctx.Err()
 }
 
-// graphView is the JSON of `sluice graph`.
-type graphView struct {
+// graphReport is the JSON of `sluice graph`.
+type graphReport struct {
 	Clusters []graphCluster `json:"clusters"`
 	Files    int            `json:"files"`
-	// Unread is the files that no entry point is known to read, with a directory of which nothing is read as one, ending in a slash.
-	Unread      []graphUnread `json:"unread"`
-	UnreadFiles int           `json:"unread_files"`
+	// Unreached is the files that no entry point is known to read, with a directory of which nothing is read as one, ending in a slash.
+	Unreached      []graphUnreached `json:"unreached"`
+	UnreachedFiles int              `json:"unreached_files"`
 	// Leaves is where the graph ends, each cause once.
 	Leaves   []graphLeaf    `json:"leaves"`
 	Problems []graphProblem `json:"problems"`
@@ -188,7 +191,7 @@ type graphEntry struct {
 	Releases []layout.Release `json:"releases"`
 }
 
-type graphUnread struct {
+type graphUnreached struct {
 	Path  string `json:"path"`
 	Files int    `json:"files"`
 }
@@ -246,8 +249,8 @@ func optional(s string) *string {
 }
 
 // view is what is shown of a tree.
-func (l graphLook) view(paths []string) (graphView, error) {
-	v := graphView{Clusters: []graphCluster{}, Files: len(l.files), Unread: []graphUnread{}, Leaves: []graphLeaf{}, Problems: []graphProblem{}}
+func (l graphLook) view(paths []string) (graphReport, error) {
+	v := graphReport{Clusters: []graphCluster{}, Files: len(l.files), Unreached: []graphUnreached{}, Leaves: []graphLeaf{}, Problems: []graphProblem{}}
 	read := map[string]bool{}
 	for i := range l.clusters {
 		c := &l.clusters[i]
@@ -270,7 +273,7 @@ func (l graphLook) view(paths []string) (graphView, error) {
 		}
 		v.Clusters = append(v.Clusters, row)
 	}
-	v.Unread, v.UnreadFiles = unread(l.files, read)
+	v.Unreached, v.UnreachedFiles = unreached(l.files, read)
 	for _, leaf := range graph.Leaves(l.clusters) {
 		v.Leaves = append(v.Leaves, graphLeaf{graphProblem{leaf.File, leaf.Line, leaf.Text}, leaf.Kind})
 	}
@@ -343,8 +346,8 @@ func definition(k *graph.Kustomization) graphEntry {
 	return out
 }
 
-// unread is the files that are not read, directories of which nothing is read as one, the largest first.
-func unread(files []string, read map[string]bool) ([]graphUnread, int) {
+// unreached is the files that are not read, directories of which nothing is read as one, the largest first.
+func unreached(files []string, read map[string]bool) ([]graphUnreached, int) {
 	above, n := map[string]bool{}, 0 // directories of which something is read
 	for file := range read {
 		for dir := path.Dir(file); !above[dir]; dir = path.Dir(dir) {
@@ -364,11 +367,11 @@ func unread(files []string, read map[string]bool) ([]graphUnread, int) {
 		}
 		count[top]++
 	}
-	out := []graphUnread{}
+	out := []graphUnreached{}
 	for p, files := range count {
-		out = append(out, graphUnread{p, files})
+		out = append(out, graphUnreached{p, files})
 	}
-	slices.SortFunc(out, func(a, b graphUnread) int {
+	slices.SortFunc(out, func(a, b graphUnreached) int {
 		return cmp.Or(cmp.Compare(b.Files, a.Files), cmp.Compare(a.Path, b.Path))
 	})
 	return out, n

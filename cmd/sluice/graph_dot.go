@@ -12,7 +12,7 @@ import (
 
 // dot prints the graph for Graphviz: clusters with their entry points, and the files that those read. Arrows go from what reads to what is
 // read; a broken arrow from a file to an entry point says that it changes that. With paths only what is about these is shown.
-func (l graphLook) dot(to io.Writer, v graphView) error {
+func (l graphLook) dot(to io.Writer, v graphReport) error {
 	d := dotWriter{w: bufio.NewWriter(to), nodes: map[string]string{}, edges: map[string]bool{}}
 	d.line("digraph sluice {")
 	d.line("  rankdir=LR;\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\", fontsize=10];")

@@ -12,11 +12,11 @@ import (
 	"github.com/sluicegate/sluice/reach"
 )
 
-// maxUnreadLines bounds what is listed of the files that nobody reads; the sum is of all.
-const maxUnreadLines = 10
+// maxUnreachedLines bounds what is listed of the files that nobody reads; the sum is of all.
+const maxUnreachedLines = 10
 
 // print shows the graph for people.
-func (v graphView) print(to io.Writer) error {
+func (v graphReport) print(to io.Writer) error {
 	w := bufio.NewWriter(to)
 	if v.Paths != nil {
 		for i, p := range v.Paths {
@@ -99,21 +99,21 @@ func (e graphEntry) count() string {
 }
 
 // sum is what is left to say of all: what nobody reads, and what was not understood.
-func (v graphView) sum(w io.Writer) {
+func (v graphReport) sum(w io.Writer) {
 	if len(v.Clusters) == 0 {
 		fmt.Fprintln(w, "No cluster is found: name the clusters in .github/sluice.yaml.")
 	}
-	switch v.UnreadFiles {
+	switch v.UnreachedFiles {
 	case 0:
 		fmt.Fprintf(w, "Each of the %d files is read.\n", v.Files)
 	case 1:
 		fmt.Fprintf(w, "1 of %d files is read by nobody:\n", v.Files)
 	default:
-		fmt.Fprintf(w, "%d of %d files are read by nobody:\n", v.UnreadFiles, v.Files)
+		fmt.Fprintf(w, "%d of %d files are read by nobody:\n", v.UnreachedFiles, v.Files)
 	}
-	for i, u := range v.Unread {
-		if i == maxUnreadLines {
-			fmt.Fprintf(w, "  and %d more; --json lists them\n", len(v.Unread)-i)
+	for i, u := range v.Unreached {
+		if i == maxUnreachedLines {
+			fmt.Fprintf(w, "  and %d more; --json lists them\n", len(v.Unreached)-i)
 			break
 		}
 		fmt.Fprintf(w, "  %s%s\n", shown(u.Path), counted(u.Files-1, " (2 files)", " (%d files)"))
