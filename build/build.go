@@ -48,7 +48,7 @@ type Result struct {
 
 // Limits bounds a [Run]. What is 0 has its default.
 type Limits struct {
-	Entry   time.Duration // for one entry
+	Entry   time.Duration // processor time for one entry; by the clock it may take a few times as long
 	All     time.Duration // for all of them
 	Memory  int64         // bytes, for each child
 	Files   int           // that are sent

@@ -9,6 +9,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"sync/atomic"
 )
 
 // Child is what the child process does: it reads a tree, gives up what it could do, and builds what it is sent until in ends, which ends the
@@ -20,7 +21,8 @@ func Child(in io.Reader, out io.Writer) error {
 	}
 	log.SetOutput(io.Discard)
 	http.DefaultTransport = refusing{}
-	if err := confine(b.limits); err != nil {
+	var began atomic.Int64
+	if err := confine(b.limits, &began); err != nil {
 		return err
 	}
 	if err := writeFrame(out, struct{}{}, maxResult); err != nil {
@@ -37,6 +39,7 @@ func Child(in io.Reader, out io.Writer) error {
 		}
 	}()
 	for e := range next {
+		began.Store(int64(processor()))
 		if err := reply(out, b.build(e)); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
+	"sync/atomic"
 	"time"
 )
 
@@ -16,12 +17,12 @@ const (
 )
 
 // confine gives up what the child could do, and makes it end when it has too much memory.
-func confine(l Limits) error {
+func confine(l Limits, began *atomic.Int64) error {
 	debug.SetTraceback("none")
 	debug.SetMaxStack(maxStack)
 	debug.SetMemoryLimit(l.Memory / 4 * 3)
 	debug.SetGCPercent(gcPercent)
-	go watch(l.Memory)
+	go watch(l, began)
 	<-time.After(time.Nanosecond) // what Go opens for its timers is open now
 	return restrict(l)
 }
@@ -29,13 +30,17 @@ func confine(l Limits) error {
 // gcPercent is less often than usual: most builds end before anything is worth collecting.
 const gcPercent = 400
 
-// watch ends the process when it has more memory than it may.
-func watch(limit int64) {
+// watch ends the process when it has more memory than it may, or the entry that it is at has taken more processor time. began is what the
+// process had taken before that entry.
+func watch(l Limits, began *atomic.Int64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
 	for range time.Tick(watchEvery) {
 		metrics.Read(sample)
-		if sample[0].Value.Uint64()-sample[1].Value.Uint64() > uint64(limit) { //nolint:gosec // it is positive
+		switch {
+		case sample[0].Value.Uint64()-sample[1].Value.Uint64() > uint64(l.Memory): //nolint:gosec // it is positive
 			os.Exit(exitMemory)
+		case processor()-time.Duration(began.Load()) > l.Entry:
+			os.Exit(exitSlow)
 		}
 	}
 }

@@ -25,3 +25,12 @@ func restrict(l Limits) error {
 	}
 	return nil
 }
+
+// processor is the processor time that the process has taken.
+func processor() time.Duration {
+	var used syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &used) != nil {
+		return 0
+	}
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}

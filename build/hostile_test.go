@@ -11,6 +11,7 @@ import (
 	"path"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -237,7 +238,7 @@ func probe() {
 	fmt.Println("environment", len(os.Environ()))
 	dir, _ := os.Getwd()
 	fmt.Println("directory", dir)
-	if err := confine(Limits{}.filled()); err != nil {
+	if err := confine(Limits{}.filled(), new(atomic.Int64)); err != nil {
 		fmt.Println(err)
 	}
 	_, read := os.Open("/")

@@ -230,7 +230,7 @@ var errSlow = errors.New("too slow")
 
 // build has the child build an entry. After an error the child is of no more use.
 func (c *child) build(e Entry, limit time.Duration) (Result, error) {
-	timer := time.AfterFunc(limit, c.stop)
+	timer := time.AfterFunc(patience*limit, c.stop)
 	var result Result
 	err := writeFrame(c.in, e, maxEntry)
 	if err == nil {
@@ -255,7 +255,7 @@ func (c *child) end() {
 // why says why a child ended that should not have.
 func (c *child) why(ctx context.Context, err error, l Limits) string {
 	switch {
-	case errors.Is(err, errSlow):
+	case errors.Is(err, errSlow) || c.cmd.ProcessState.ExitCode() == exitSlow:
 		return wordSlow(l.Entry)
 	case ctx.Err() != nil:
 		return wordLate(l.All)
@@ -265,8 +265,14 @@ func (c *child) why(ctx context.Context, err error, l Limits) string {
 	return wordDied + c.said.reason()
 }
 
-// exitMemory is the exit code of a child that takes too much memory.
-const exitMemory = 3
+// The exit codes of a child that takes too much memory, or too much time for an entry.
+const (
+	exitMemory = 3
+	exitSlow   = 4
+)
+
+// patience is how many times its processor time an entry may take by the clock: others may be at work on the machine.
+const patience = 6
 
 // tail keeps the end of what a child says.
 type tail struct{ text []byte }
