@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -66,10 +64,7 @@ func (s *Store) Record(ctx context.Context, acts ...Act) error {
 }
 
 func record(ctx context.Context, tx *session, a Act) error {
-	row, err := find(ctx, tx, a.Repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		row.id, err = insert(ctx, tx, a.Repo, a.At)
-	}
+	row, err := findOrInsert(ctx, tx, a.Repo, a.At)
 	if err != nil {
 		return err
 	}

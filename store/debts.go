@@ -35,10 +35,7 @@ func (s *Store) Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...
 }
 
 func owe(ctx context.Context, tx *session, repo plan.Repo, at time.Time, debts []plan.Debt) ([]plan.Debt, error) {
-	row, err := find(ctx, tx, repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		row.id, err = insert(ctx, tx, repo, at)
-	}
+	row, err := findOrInsert(ctx, tx, repo, at)
 	if err != nil {
 		return nil, err
 	}
@@ -107,12 +104,11 @@ func owed(ctx context.Context, q querier, id int64) ([]DebtRow, error) {
 	var all []DebtRow
 	err := each(ctx, q, func(rows *sql.Rows) error {
 		var o DebtRow
-		var ends sql.NullInt64
 		var cutoff int64
 		d := &o.Debt
 		err := rows.Scan(&o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Repo.Installation, &d.Number, &d.SHA, &d.Context, &d.For, &d.Subject.Pull,
-			&d.Subject.Base, &d.File, &d.State, &d.Description, &ends, &cutoff, &o.Tries, &o.Reason)
-		d.Ends, d.Cutoff = instant(ends), time.Duration(cutoff)*time.Microsecond
+			&d.Subject.Base, &d.File, &d.State, &d.Description, into{&d.Ends}, &cutoff, &o.Tries, &o.Reason)
+		d.Cutoff = time.Duration(cutoff) * time.Microsecond
 		all = append(all, o)
 		return err
 	}, `SELECT r.github_id, r.owner, r.name, r.installation, d.number, d.sha, d.context, d.purpose, d.pull,
