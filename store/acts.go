@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -57,10 +56,7 @@ func (s *Store) Record(ctx context.Context, acts ...Act) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("record %s of %s: %w", acts[0].Verb, acts[0].Repo, err)
-	}
-	return nil
+	return during(err, "record %s of %s", acts[0].Verb, acts[0].Repo)
 }
 
 func record(ctx context.Context, tx *session, a Act) error {

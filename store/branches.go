@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -21,10 +20,7 @@ func (s *Store) SeeBranches(ctx context.Context, repo plan.Repo, values map[plan
 	if err == nil && len(news) > 0 {
 		err = s.do(ctx, func(ctx context.Context, tx *session) error { return seeBranches(ctx, tx, repo, values, news, at) })
 	}
-	if err != nil {
-		return fmt.Errorf("see branches of %s: %w", repo, explain(err))
-	}
-	return nil
+	return during(explain(err), "see branches of %s", repo)
 }
 
 // unseen gives the branches whose row must be written, in order.

@@ -63,10 +63,7 @@ func fewerDebts(ctx context.Context, tx *session, id int64) error {
 // Acquit deletes debts that ended: they were paid, or a merge or move redeemed them. To do so again changes nothing.
 func (s *Store) Acquit(ctx context.Context, numbers ...int64) error {
 	err := s.do(ctx, func(ctx context.Context, tx *session) error { return acquit(ctx, tx, numbers) })
-	if err != nil {
-		return fmt.Errorf("end %d debts: %w", len(numbers), err)
-	}
-	return nil
+	return during(err, "end %d debts", len(numbers))
 }
 
 func acquit(ctx context.Context, tx *session, numbers []int64) error {
@@ -84,10 +81,7 @@ func (s *Store) Unpaid(ctx context.Context, number int64, tries int, reason stri
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET tries = ?, reason = ? WHERE number = ?`, tries, cut(reason), number)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("keep why a debt is unpaid: %w", err)
-	}
-	return nil
+	return during(err, "keep why a debt is unpaid")
 }
 
 // Debts gives all debts of all repositories, also of those that are out of sight.

@@ -30,10 +30,7 @@ func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
 	if err == nil {
 		err = s.tidy(ctx, l.At)
 	}
-	if err != nil {
-		return fmt.Errorf("keep plan of %s: %w", repo, err)
-	}
-	return nil
+	return during(err, "keep plan of %s", repo)
 }
 
 func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body string) error {

@@ -24,10 +24,7 @@ type Due struct {
 // or deleted, and if it still exists the next Know that lists it brings it back, with its history.
 func (s *Store) Know(ctx context.Context, repos []plan.Repo, at time.Time) error {
 	err := s.do(ctx, func(ctx context.Context, tx *session) error { return know(ctx, tx, repos, at) })
-	if err != nil {
-		return fmt.Errorf("know %d repositories: %w", len(repos), err)
-	}
-	return nil
+	return during(err, "know %d repositories", len(repos))
 }
 
 // Forget takes a repository out of sight: it was deleted, or our App was uninstalled there. It is not due any more and
@@ -35,10 +32,7 @@ func (s *Store) Know(ctx context.Context, repos []plan.Repo, at time.Time) error
 // To forget what is not known is fine.
 func (s *Store) Forget(ctx context.Context, repo plan.Repo) error {
 	err := s.do(ctx, func(ctx context.Context, tx *session) error { return forget(ctx, tx, []plan.Repo{repo}) })
-	if err != nil {
-		return fmt.Errorf("forget %s: %w", repo, err)
-	}
-	return nil
+	return during(err, "forget %s", repo)
 }
 
 // Repos lists every repository in sight by owner and name.
