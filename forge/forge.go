@@ -225,7 +225,6 @@ func (f *Forge) newClient(installation int64) *client {
 // uninstalled is for whom no installation speaks. By the App's own key nothing of a repository may be asked.
 type uninstalled struct{}
 
-// RoundTrip implements http.RoundTripper.
 func (uninstalled) RoundTrip(r *http.Request) (*http.Response, error) {
 	closeBody(r.Body)
 	return nil, &Error{Kind: Gone, Reason: wordUninstalled, Err: errInstallation}

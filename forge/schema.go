@@ -79,7 +79,6 @@ func (s *schema) learn(operation string, err error) (again bool) {
 // noField is below an Error of an operation that GitHub's schema does not fit: TYPE.FIELD, or whatever of that is known.
 type noField string
 
-// Error implements error.
 func (n noField) Error() string { return "not in the schema: " + string(n) }
 
 var (

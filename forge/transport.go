@@ -100,7 +100,6 @@ type wire struct {
 	log       *slog.Logger
 }
 
-// RoundTrip implements http.RoundTripper.
 func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("User-Agent", userAgent)
@@ -172,7 +171,6 @@ type bounded struct {
 	left int64
 }
 
-// Read implements io.Reader.
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooLong
@@ -200,7 +198,6 @@ type gate struct {
 	now     func() time.Time
 }
 
-// RoundTrip implements http.RoundTripper.
 func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 	p := g.price(r)
 	if err := g.limits.reserve(r.Context(), p, g.now()); err != nil {
@@ -278,7 +275,6 @@ type signed struct {
 	token *ghinstallation.Transport
 }
 
-// RoundTrip implements http.RoundTripper.
 func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	t := s.current()
 	resp, err := t.RoundTrip(r)
@@ -362,7 +358,6 @@ func tokenError(err error) error {
 // limitedToken is a limit that met the request for a token; the gate reckons its end.
 type limitedToken struct{ answer answer }
 
-// Error implements error.
 func (*limitedToken) Error() string { return wordLimit }
 
 // sameHost refuses redirects to other hosts: the transport would sign the request for whomever it goes to.

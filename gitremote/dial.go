@@ -196,7 +196,6 @@ func (b *boundedTransport) packFollows() {
 	}
 }
 
-// RoundTrip implements http.RoundTripper.
 func (b *boundedTransport) RoundTrip(req *http.Request) (*http.Response, error) {
 	res, err := b.next.RoundTrip(req)
 	if err != nil {

@@ -56,7 +56,6 @@ func readSmall(path string) (string, error) {
 // way.
 type fence struct{ billy.Filesystem }
 
-// Open implements billy.Basic.
 func (f fence) Open(name string) (billy.File, error) {
 	limit := int64(smallFile)
 	if slices.Contains([]string{"config", "shallow", "packed-refs"}, name) {
@@ -72,7 +71,6 @@ func (f fence) Open(name string) (billy.File, error) {
 	return f.Filesystem.Open(name)
 }
 
-// ReadDir implements billy.Dir.
 func (f fence) ReadDir(name string) ([]os.FileInfo, error) {
 	found, err := f.Filesystem.ReadDir(name)
 	return slices.DeleteFunc(found, func(i os.FileInfo) bool {

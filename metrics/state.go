@@ -53,7 +53,6 @@ var (
 	ready        = desc("sluice_ready", "Whether the service can do its work, as /readyz has it.")
 )
 
-// Describe implements prometheus.Collector.
 func (c collector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		budgetLimit, budgetLeft, budgetEnds, verdicts, debts, overdue, oldest, waiting, running, repositories, lagging, offset, ready,
@@ -62,7 +61,6 @@ func (c collector) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector.
 func (c collector) Collect(to chan<- prometheus.Metric) {
 	s := c.read()
 	gauge := func(d *prometheus.Desc, v float64, labels ...string) {

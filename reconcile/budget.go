@@ -74,7 +74,7 @@ func (ln *line) opens(q *queue, now tick) tick {
 	}
 	first := ln.paced.end()
 	for _, e := range ln.ready {
-		if at := q.tickOf(e.wake); !e.wake.IsZero() && at > now {
+		if at := q.anchor.tickOf(e.wake); !e.wake.IsZero() && at > now {
 			first = min(first, at)
 		}
 		for _, at := range [...]tick{e.place, e.lastCall(q.anchor), e.doubt()} {

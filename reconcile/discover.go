@@ -43,9 +43,8 @@ func (l *Loop) discoverAll(ctx context.Context) {
 
 // listPause is how long to wait after a list that failed for the n-th time in a row.
 func (l *Loop) listPause(err error, n int) time.Duration {
-	var e *forge.Error
-	if errors.As(err, &e) && e.Kind == forge.Limited {
-		return limitPause(l.now().wall, e.Until, n)
+	if limit := limitOf(err); limit != nil {
+		return limitPause(l.now().wall, limit.Until, n)
 	}
 	return backoff(n)
 }

@@ -13,7 +13,6 @@ type panicError struct {
 	stack []byte
 }
 
-// Error implements error.
 func (p *panicError) Error() string { return fmt.Sprintf("panic: %v", p.value) }
 
 // guard turns a panic of f into an error: one poisoned repository must not stop the others.

@@ -127,9 +127,7 @@ func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
 		if !d.Ends.IsZero() {
 			o.ends = now.tickOf(d.Ends)
 		}
-		at := plotOf(repo, d.SHA, d.Context)
-		l.put(at, o)
-		delete(l.lately, at)
+		l.put(plotOf(repo, d.SHA, d.Context), o)
 	}
 }
 

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -171,9 +170,8 @@ func debtArgs(repo plan.Repo, d plan.Debt, more ...any) []any {
 
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.
 func payPause(fails int, now instant, err error) time.Duration {
-	var e *forge.Error
-	if errors.As(err, &e) && e.Kind == forge.Limited && !e.Until.IsZero() {
-		return min(max(e.Until.Sub(now.wall), payWait), limitedMost)
+	if limit := limitOf(err); limit != nil && !limit.Until.IsZero() {
+		return min(max(limit.Until.Sub(now.wall), payWait), limitedMost)
 	}
 	if fails >= payTires[github] {
 		return payWaitLong

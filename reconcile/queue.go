@@ -208,12 +208,7 @@ func (q *queue) leave(e *entry) {
 		delete(q.lines, e.repo.Installation)
 	}
 	if e.state == ready {
-		for i, x := range ln.ready {
-			if x == e {
-				ln.ready = append(ln.ready[:i], ln.ready[i+1:]...)
-				break
-			}
-		}
+		ln.ready = slices.DeleteFunc(ln.ready, func(x *entry) bool { return x == e })
 		e.state, e.due = idle, 0
 		q.reckon(e)
 	}
@@ -241,12 +236,11 @@ func (q *queue) reckon(e *entry) {
 	}
 	e.alarm = e.reason()
 	if !e.wake.IsZero() {
-		e.alarm = min(e.alarm, q.tickOf(e.wake)) // an opening is tried on the dot, errors before it or not
+		e.alarm = min(e.alarm, q.anchor.tickOf(e.wake)) // an opening is tried on the dot, errors before it or not
 	}
-	switch {
-	case e.slot >= 0:
+	if e.slot >= 0 {
 		heap.Fix(&q.alarms, e.slot)
-	default:
+	} else {
 		heap.Push(&q.alarms, e)
 	}
 }
@@ -254,11 +248,6 @@ func (q *queue) reckon(e *entry) {
 // reason is the earliest alarm but for Wake.
 func (e *entry) reason() tick {
 	return max(min(e.due, e.burstEnd, e.resync), e.notBefore)
-}
-
-// tickOf is when the monotonic clock will show a wall instant, if the two go on as they are.
-func (q *queue) tickOf(wall time.Time) tick {
-	return q.anchor.tickOf(wall)
 }
 
 // drift compares the clocks. If they ran apart, every alarm is reckoned anew. It tells by how much the wall clock jumped.
@@ -459,14 +448,12 @@ func (a alarms) Swap(i, j int) {
 	a[i].slot, a[j].slot = i, j
 }
 
-// Push implements heap.Interface.
 func (a *alarms) Push(x any) {
 	e := x.(*entry)
 	e.slot = len(*a)
 	*a = append(*a, e)
 }
 
-// Pop implements heap.Interface.
 func (a *alarms) Pop() any {
 	old := *a
 	e := old[len(old)-1]

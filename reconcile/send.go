@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -158,10 +157,10 @@ type unit struct{ plan.Merge }
 
 // shortLimit tells how long to wait for the end of a limit that is near.
 func (k *look) shortLimit(err error) (time.Duration, bool) {
-	var e *forge.Error
-	if !errors.As(err, &e) || e.Kind != forge.Limited || e.Until.IsZero() {
+	limit := limitOf(err)
+	if limit == nil || limit.Until.IsZero() {
 		return 0, false
 	}
-	wait := max(0, e.Until.Sub(k.loop.now().wall))
+	wait := max(0, limit.Until.Sub(k.loop.now().wall))
 	return wait, wait <= limitPatience
 }

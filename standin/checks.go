@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,9 +22,7 @@ func (r *Repo) setStatus(s Status) (Status, error) {
 	if err != nil {
 		return Status{}, refuse(http.StatusUnprocessableEntity, msgNoCommit, s.SHA)
 	}
-	if s.Context == "" {
-		s.Context = "default"
-	}
+	s.Context = cmp.Or(s.Context, "default")
 	if !slices.Contains([]string{"error", "failure", "pending", "success"}, s.State) {
 		return Status{}, invalidField("Status", "state", "invalid")
 	}
@@ -55,9 +54,7 @@ func (r *Repo) setCheck(c Check) error {
 	if _, err := r.git.commit(c.SHA); err != nil {
 		return refuse(http.StatusUnprocessableEntity, msgNoCommit, c.SHA)
 	}
-	if c.Status == "" {
-		c.Status = "completed"
-	}
+	c.Status = cmp.Or(c.Status, "completed")
 	r.g.meet(c.App)
 	list := slices.Clone(r.checks[c.SHA])
 	at := slices.IndexFunc(list, func(o Check) bool { return o.App.App == c.App.App && o.Name == c.Name })

@@ -12,7 +12,6 @@ type apiError struct {
 	errors  []any // of 422 answers: objects, or plain texts where reviews are concerned
 }
 
-// Error implements error.
 func (e *apiError) Error() string { return fmt.Sprintf("%d %s", e.status, e.message) }
 
 // object is a JSON object.

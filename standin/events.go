@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"maps"
 	"strings"
 )
@@ -63,12 +64,7 @@ func (r *Repo) sendPush(m move) {
 	})
 }
 
-func orZero(sha string) string {
-	if sha == "" {
-		return zeroSHA
-	}
-	return sha
-}
+func orZero(sha string) string { return cmp.Or(sha, zeroSHA) }
 
 func (r *Repo) sendCheck(c Check) {
 	action, run := "created", object{"id": c.ID, "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At)}

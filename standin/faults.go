@@ -228,13 +228,10 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 // discard is the writer of an answer that gets lost.
 type discard struct{ header http.Header }
 
-// Header implements http.ResponseWriter.
 func (d *discard) Header() http.Header { return d.header }
 
-// Write implements http.ResponseWriter.
 func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
 
-// WriteHeader implements http.ResponseWriter.
 func (d *discard) WriteHeader(int) {}
 
 // cutter passes an answer on up to a number of bytes and then breaks the connection, with the whole length announced.
@@ -243,7 +240,6 @@ type cutter struct {
 	left int
 }
 
-// Write implements http.ResponseWriter.
 func (c *cutter) Write(b []byte) (int, error) {
 	if c.left >= len(b) {
 		c.left -= len(b)

@@ -130,7 +130,6 @@ type gitError struct {
 	text string
 }
 
-// Error implements error.
 func (e *gitError) Error() string {
 	return fmt.Sprintf("git %s: exit %d: %s", e.verb, e.code, strings.TrimSpace(e.text))
 }

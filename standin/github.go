@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"context"
 	"crypto/rsa"
 	"errors"
@@ -96,23 +97,13 @@ func New(opts Options) (*GitHub, error) {
 }
 
 func fillDefaults(o *Options) {
-	if o.Slug == "" {
-		o.Slug = "sluice"
-	}
-	if o.URL == "" {
-		o.URL = "http://github.invalid"
-	}
+	o.Slug, o.URL = cmp.Or(o.Slug, "sluice"), cmp.Or(o.URL, "http://github.invalid")
+	o.RateLimit, o.Hour = cmp.Or(o.RateLimit, defaultRateLimit), cmp.Or(o.Hour, time.Hour)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Now == nil {
 		o.Now = time.Now
-	}
-	if o.RateLimit == 0 {
-		o.RateLimit = defaultRateLimit
-	}
-	if o.Hour == 0 {
-		o.Hour = time.Hour
 	}
 	if o.WebhookTransport == nil {
 		o.WebhookTransport = http.DefaultTransport

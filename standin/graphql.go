@@ -167,7 +167,6 @@ func invalidQuery(e *gqlerror.Error, op *ast.OperationDefinition) object {
 // queryError is a refusal within a query.
 type queryError struct{ kind, text string }
 
-// Error implements error.
 func (e *queryError) Error() string { return e.text }
 
 func unresolved(format string, args ...any) error {

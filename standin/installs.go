@@ -133,18 +133,9 @@ func (g *GitHub) installationJSON(i *installation) object {
 	return o
 }
 
-// shortRepos are repositories as installation events carry them.
-func shortRepos(list []*Repo) []object {
-	out := []object{}
-	for _, r := range list {
-		out = append(out, r.short())
-	}
-	return out
-}
-
 func (g *GitHub) sendInstallation(action string, i *installation) {
 	g.hooks.send("installation", i, 0, object{
-		"action": action, "installation": g.installationJSON(i), "repositories": shortRepos(g.reposOf(i.owner)),
+		"action": action, "installation": g.installationJSON(i), "repositories": objects(g.reposOf(i.owner), (*Repo).short),
 		"sender": g.userJSON(person(i.owner)), "requester": nil,
 	})
 }
@@ -157,6 +148,6 @@ func (g *GitHub) sendRepoAdded(r *Repo) {
 	}
 	g.hooks.send("installation_repositories", i, 0, object{
 		"action": "added", "installation": object{"id": i.id, "account": g.userJSON(person(i.owner))}, "repository_selection": "all", "requester": nil,
-		"repositories_added": shortRepos([]*Repo{r}), "repositories_removed": []object{}, "sender": g.userJSON(person(i.owner)),
+		"repositories_added": []object{r.short()}, "repositories_removed": []object{}, "sender": g.userJSON(person(i.owner)),
 	})
 }

@@ -74,13 +74,9 @@ func (r *Repo) pullJSON(p *Pull) object {
 	if base == "" {
 		base, _ = r.git.tip("refs/heads/" + p.Base) // for display only; "" if git fails
 	}
-	labels := make([]object, 0, len(p.Labels))
-	for _, l := range p.Labels {
-		labels = append(labels, r.labelJSON(l))
-	}
 	o := object{
 		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": p.stateWord(), "locked": false,
-		"title": p.Title, "body": orNil(p.Body), "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": labels,
+		"title": p.Title, "body": orNil(p.Body), "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": objects(p.Labels, r.labelJSON),
 		"created_at": timeOrNil(p.CreatedAt), "updated_at": timeOrNil(p.UpdatedAt), "closed_at": timeOrNil(p.ClosedAt),
 		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
 		"requested_reviewers": []object{}, "requested_teams": []object{}, "author_association": "NONE", // trust follows permissions
@@ -201,10 +197,7 @@ func signatureJSON(s gitobject.Signature) object {
 }
 
 func commitJSON(c *commit) object {
-	parents := make([]object, 0, len(c.parents))
-	for _, p := range c.parents {
-		parents = append(parents, object{"sha": p})
-	}
+	parents := objects(c.parents, func(sha string) object { return object{"sha": sha} })
 	return object{
 		"sha": c.sha, "node_id": nodeID("Commit", c.sha), "author": nil, "committer": nil, "parents": parents,
 		"commit": object{

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
@@ -25,9 +26,7 @@ func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 	if err != nil {
 		return "", notFound()
 	}
-	if o.method == "" {
-		o.method = Merge
-	}
+	o.method = cmp.Or(o.method, Merge)
 	tip, err := r.git.tip("refs/heads/" + p.Base)
 	if err != nil {
 		return "", err

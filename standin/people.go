@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,12 +27,7 @@ func (r *Repo) OpenPull(n NewPull) (int, error) {
 	n = r.fillPull(n)
 	if n.Change != nil {
 		c := *n.Change
-		if c.By == "" {
-			c.By = n.By
-		}
-		if c.From == "" {
-			c.From = n.Base
-		}
+		c.By, c.From = cmp.Or(c.By, n.By), cmp.Or(c.From, n.Base)
 		if _, err := r.commit(n.Head, c); err != nil {
 			return 0, err
 		}
@@ -45,15 +41,7 @@ func (r *Repo) OpenPull(n NewPull) (int, error) {
 
 func (r *Repo) fillPull(n NewPull) NewPull {
 	owner, branch := r.splitHead(n.Head)
-	if n.By == "" {
-		n.By = owner
-	}
-	if n.Base == "" {
-		n.Base = defaultBranch
-	}
-	if n.Title == "" {
-		n.Title = branch
-	}
+	n.By, n.Base, n.Title = cmp.Or(n.By, owner), cmp.Or(n.Base, defaultBranch), cmp.Or(n.Title, branch)
 	return n
 }
 
@@ -71,9 +59,7 @@ func (r *Repo) commit(head string, c Change) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if c.By == "" {
-		c.By = owner
-	}
+	c.By = cmp.Or(c.By, owner)
 	parent := old
 	if old == "" {
 		if parent, err = r.start(c.From); err != nil {
@@ -89,9 +75,7 @@ func (r *Repo) commit(head string, c Change) (string, error) {
 
 // start is the commit that a new branch starts from.
 func (r *Repo) start(from string) (string, error) {
-	if from == "" {
-		from = defaultBranch
-	}
+	from = cmp.Or(from, defaultBranch)
 	if fullSHA.MatchString(from) {
 		return from, nil
 	}

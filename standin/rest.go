@@ -68,7 +68,6 @@ type api struct {
 	mux *http.ServeMux
 }
 
-// ServeHTTP implements http.Handler.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
@@ -130,7 +129,6 @@ type recorder struct {
 	status int
 }
 
-// WriteHeader implements http.ResponseWriter.
 func (r *recorder) WriteHeader(status int) {
 	r.status = status
 	r.ResponseWriter.WriteHeader(status)
@@ -250,6 +248,21 @@ func page[T any](c *call, list []T) ([]T, string) {
 	return list[from:min(len(list), from+per)], link
 }
 
+// listed answers with the page of a list that was asked for, each as show has it.
+func listed[T any](c *call, list []T, show func(T) object) (answer, error) {
+	some, link := page(c, list)
+	return answer{status: http.StatusOK, body: objects(some, show), link: link}, nil
+}
+
+// objects are what JSON has of a list; never null.
+func objects[T any](list []T, show func(T) object) []object {
+	out := make([]object, len(list))
+	for i, one := range list {
+		out[i] = show(one)
+	}
+	return out
+}
+
 func (c *call) perPage() int {
 	per := intOf(c.r.URL.Query().Get("per_page"))
 	if per < 1 {
@@ -318,7 +331,6 @@ func (g *GitHub) Transport() http.RoundTripper { return inMemory{g.handler} }
 
 type inMemory struct{ h http.Handler }
 
-// RoundTrip implements http.RoundTripper.
 func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil {
 		r = r.Clone(r.Context())
@@ -358,5 +370,4 @@ func (m inMemory) serve(rec *httptest.ResponseRecorder, r *http.Request) (began,
 
 type brokenReader struct{}
 
-// Read implements io.Reader.
 func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -47,12 +47,7 @@ func (g *GitHub) getAppBySlug(c *call) (answer, error) {
 }
 
 func (g *GitHub) listInstallations(c *call) (answer, error) {
-	list, link := page(c, g.allInstallations())
-	out := make([]object, 0, len(list))
-	for i := range list {
-		out = append(out, g.installationJSON(&list[i]))
-	}
-	return answer{status: http.StatusOK, body: out, link: link}, nil
+	return listed(c, g.allInstallations(), func(i installation) object { return g.installationJSON(&i) })
 }
 
 func (g *GitHub) repoInstallation(c *call) (answer, error) {
@@ -92,11 +87,10 @@ func (g *GitHub) listInstalled(c *call) (answer, error) {
 	g.mu.Unlock()
 	seen := slices.DeleteFunc(all, func(r *Repo) bool { return !g.sees(c.who, r) })
 	list, link := page(c, seen)
-	out := make([]object, 0, len(list))
-	for _, r := range list {
+	out := objects(list, func(r *Repo) object {
 		r.mu.Lock()
-		out = append(out, r.repoJSON(r.self()))
-		r.mu.Unlock()
-	}
+		defer r.mu.Unlock()
+		return r.repoJSON(r.self())
+	})
 	return answer{status: http.StatusOK, link: link, body: object{"total_count": len(seen), "repositories": out}}, nil
 }

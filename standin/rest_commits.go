@@ -48,12 +48,7 @@ func listStatuses(c *call, r *Repo) (answer, error) {
 	}
 	list := slices.Clone(r.statuses[sha])
 	slices.Reverse(list)
-	cut, link := page(c, list)
-	out := make([]object, 0, len(cut))
-	for _, s := range cut {
-		out = append(out, r.statusJSON(s))
-	}
-	return answer{status: http.StatusOK, body: out, link: link}, nil
+	return listed(c, list, r.statusJSON)
 }
 
 // compare compares two commits. https://docs.github.com/en/rest/commits/commits#compare-two-commits
@@ -119,18 +114,13 @@ func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
 		first = intOf(q.Get("page")) <= 1
 		list, link = page(c, ahead)
 	}
-	commits, files := []object{}, []object{}
-	for _, one := range list {
-		commits = append(commits, commitJSON(one))
-	}
+	files := []object{}
 	if first { // files stand on the first page only
-		for _, f := range changes[:min(len(changes), maxCompareFiles)] {
-			files = append(files, r.fileJSON(f, head))
-		}
+		files = objects(changes[:min(len(changes), maxCompareFiles)], func(f fileChange) object { return r.fileJSON(f, head) })
 	}
 	return answer{status: http.StatusOK, link: link, body: object{
 		"base_commit":       commitJSON(baseCommit),
 		"merge_base_commit": commitJSON(sharedCommit), "status": status, "ahead_by": len(ahead), "behind_by": len(behind),
-		"total_commits": len(ahead), "commits": commits, "files": files,
+		"total_commits": len(ahead), "commits": objects(list, commitJSON), "files": files,
 	}}, nil
 }

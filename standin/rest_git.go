@@ -49,9 +49,8 @@ func getTree(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	out := []object{}
-	for _, e := range list[:min(len(list), maxTree)] {
-		out = append(out, object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha})
-	}
+	out := objects(list[:min(len(list), maxTree)], func(e treeEntry) object {
+		return object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha}
+	})
 	return ok(object{"sha": o.sha, "tree": out, "truncated": len(list) > maxTree})
 }

@@ -40,12 +40,7 @@ func listPulls(c *call, r *Repo) (answer, error) {
 	if q.Get("direction") != "asc" {
 		slices.Reverse(list)
 	}
-	cut, link := page(c, list)
-	out := make([]object, 0, len(cut))
-	for _, p := range cut {
-		out = append(out, r.pullJSON(p))
-	}
-	return answer{status: http.StatusOK, body: out, link: link}, nil
+	return listed(c, list, r.pullJSON)
 }
 
 func createPull(c *call, r *Repo) (answer, error) {
@@ -105,12 +100,7 @@ func listFiles(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	cut, link := page(c, files[:min(len(files), maxFiles)])
-	out := make([]object, 0, len(cut))
-	for _, f := range cut {
-		out = append(out, r.fileJSON(f, p.HeadSHA))
-	}
-	return answer{status: http.StatusOK, body: out, link: link}, nil
+	return listed(c, files[:min(len(files), maxFiles)], func(f fileChange) object { return r.fileJSON(f, p.HeadSHA) })
 }
 
 // maxPullCommits is how many commits of a pull request REST lists in all.
@@ -130,12 +120,7 @@ func listPullCommits(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	cut, link := page(c, list[:min(len(list), maxPullCommits)])
-	out := make([]object, 0, len(cut))
-	for _, one := range cut {
-		out = append(out, commitJSON(one))
-	}
-	return answer{status: http.StatusOK, body: out, link: link}, nil
+	return listed(c, list[:min(len(list), maxPullCommits)], commitJSON)
 }
 
 func putMerge(c *call, r *Repo) (answer, error) {

@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -187,9 +188,7 @@ func restricted(rules Rules) string {
 
 // resolve finds the commit that REST means by the name of a branch, a ref or a SHA.
 func (r *Repo) resolve(name string) (string, error) {
-	if name == "" {
-		name = defaultBranch
-	}
+	name = cmp.Or(name, defaultBranch)
 	if fullSHA.MatchString(name) {
 		o, err := r.git.find(name + "^{commit}")
 		return o.sha, err

@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -59,17 +56,11 @@ func (s *Store) Record(ctx context.Context, acts ...Act) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return fmt.Errorf("record %s of %s: %w", acts[0].Verb, acts[0].Repo, err)
-	}
-	return nil
+	return during(err, "record %s of %s", acts[0].Verb, acts[0].Repo)
 }
 
 func record(ctx context.Context, tx *session, a Act) error {
-	row, err := find(ctx, tx, a.Repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		row.id, err = insert(ctx, tx, a.Repo, a.At)
-	}
+	row, err := findOrInsert(ctx, tx, a.Repo, a.At)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -21,10 +20,7 @@ func (s *Store) SeeBranches(ctx context.Context, repo plan.Repo, values map[plan
 	if err == nil && len(news) > 0 {
 		err = s.do(ctx, func(ctx context.Context, tx *session) error { return seeBranches(ctx, tx, repo, values, news, at) })
 	}
-	if err != nil {
-		return fmt.Errorf("see branches of %s: %w", repo, explain(err))
-	}
-	return nil
+	return during(explain(err), "see branches of %s", repo)
 }
 
 // unseen gives the branches whose row must be written, in order.
@@ -40,12 +36,12 @@ func (s *Store) unseen(ctx context.Context, repo plan.Repo, values map[plan.Bran
 	err = each(ctx, s.read, func(rows *sql.Rows) error {
 		var b plan.Branch
 		var sha plan.SHA
-		var seen sql.NullInt64
-		if err := rows.Scan(&b, &sha, &seen); err != nil {
+		var seen time.Time
+		if err := rows.Scan(&b, &sha, into{&seen}); err != nil {
 			return err
 		}
 		now, named := values[b]
-		fresh[b] = !named || ((now == "" || now == sha) && instant(seen).After(at.Add(-branchTouch)))
+		fresh[b] = !named || ((now == "" || now == sha) && seen.After(at.Add(-branchTouch)))
 		return nil
 	}, `SELECT name, sha, seen FROM branches WHERE repo = ?`, row.id)
 	if err != nil {
@@ -61,10 +57,7 @@ func (s *Store) unseen(ctx context.Context, repo plan.Repo, values map[plan.Bran
 }
 
 func seeBranches(ctx context.Context, tx *session, repo plan.Repo, values map[plan.Branch]plan.SHA, news []plan.Branch, at time.Time) error {
-	row, err := find(ctx, tx, repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		row.id, err = insert(ctx, tx, repo, at)
-	}
+	row, err := findOrInsert(ctx, tx, repo, at)
 	if err != nil {
 		return err
 	}
@@ -152,26 +145,20 @@ func recallBranches(ctx context.Context, q querier, id int64, _ time.Time, m *Me
 	return each(ctx, q, func(rows *sql.Rows) error {
 		var sha plan.SHA
 		var v plan.MoveRecord
-		var at, due sql.NullInt64
-		err := rows.Scan(&v.Branch, &sha, &v.Old, &v.New, &at, &due)
-		v.At, v.Due = instant(at), instant(due)
+		err := rows.Scan(&v.Branch, &sha, &v.Old, &v.New, into{&v.At}, into{&v.Due})
 		m.Branches[v.Branch] = sha
-		if at.Valid {
+		if !v.At.IsZero() {
 			m.Moves[v.Branch] = v
 		}
 		return err
 	}, `SELECT name, sha, old_sha, new_sha, moved, due FROM branches WHERE repo = ?`, id)
 }
 
-func recallStuck(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	return each(ctx, q, func(rows *sql.Rows) error {
-		var r plan.Stuck
-		var at sql.NullInt64
-		err := rows.Scan(&r.Branch, &r.Old, &r.New, &at, &r.Count, &r.Reason, &r.Presumed)
-		r.At = instant(at)
-		m.Stuck = append(m.Stuck, r)
-		return err
+func recallStuck(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) (err error) {
+	m.Stuck, err = all(ctx, q, func(r *plan.Stuck) []any {
+		return []any{&r.Branch, &r.Old, &r.New, into{&r.At}, &r.Count, &r.Reason, &r.Presumed}
 	}, `SELECT branch, old_sha, new_sha, at, count, reason, presumed FROM stuck WHERE repo = ? ORDER BY branch, old_sha, new_sha`, id)
+	return err
 }
 
 // statuses is how many statuses stand under a context of ours on a commit; a negative number: that is not known. Where none

@@ -35,10 +35,7 @@ func (s *Store) Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...
 }
 
 func owe(ctx context.Context, tx *session, repo plan.Repo, at time.Time, debts []plan.Debt) ([]plan.Debt, error) {
-	row, err := find(ctx, tx, repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		row.id, err = insert(ctx, tx, repo, at)
-	}
+	row, err := findOrInsert(ctx, tx, repo, at)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +63,7 @@ func fewerDebts(ctx context.Context, tx *session, id int64) error {
 // Acquit deletes debts that ended: they were paid, or a merge or move redeemed them. To do so again changes nothing.
 func (s *Store) Acquit(ctx context.Context, numbers ...int64) error {
 	err := s.do(ctx, func(ctx context.Context, tx *session) error { return acquit(ctx, tx, numbers) })
-	if err != nil {
-		return fmt.Errorf("end %d debts: %w", len(numbers), err)
-	}
-	return nil
+	return during(err, "end %d debts", len(numbers))
 }
 
 func acquit(ctx context.Context, tx *session, numbers []int64) error {
@@ -87,10 +81,7 @@ func (s *Store) Unpaid(ctx context.Context, number int64, tries int, reason stri
 		_, err := tx.ExecContext(ctx, `UPDATE debts SET tries = ?, reason = ? WHERE number = ?`, tries, cut(reason), number)
 		return err
 	})
-	if err != nil {
-		return fmt.Errorf("keep why a debt is unpaid: %w", err)
-	}
-	return nil
+	return during(err, "keep why a debt is unpaid")
 }
 
 // Debts gives all debts of all repositories, also of those that are out of sight.
@@ -107,12 +98,11 @@ func owed(ctx context.Context, q querier, id int64) ([]DebtRow, error) {
 	var all []DebtRow
 	err := each(ctx, q, func(rows *sql.Rows) error {
 		var o DebtRow
-		var ends sql.NullInt64
 		var cutoff int64
 		d := &o.Debt
 		err := rows.Scan(&o.Repo.ID, &o.Repo.Owner, &o.Repo.Name, &o.Repo.Installation, &d.Number, &d.SHA, &d.Context, &d.For, &d.Subject.Pull,
-			&d.Subject.Base, &d.File, &d.State, &d.Description, &ends, &cutoff, &o.Tries, &o.Reason)
-		d.Ends, d.Cutoff = instant(ends), time.Duration(cutoff)*time.Microsecond
+			&d.Subject.Base, &d.File, &d.State, &d.Description, into{&d.Ends}, &cutoff, &o.Tries, &o.Reason)
+		d.Cutoff = time.Duration(cutoff) * time.Microsecond
 		all = append(all, o)
 		return err
 	}, `SELECT r.github_id, r.owner, r.name, r.installation, d.number, d.sha, d.context, d.purpose, d.pull,

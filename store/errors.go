@@ -20,6 +20,14 @@ func explain(err error) error {
 	return err
 }
 
+// during says what an error kept from being done; nil of none.
+func during(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf(format+": %w", append(args, err)...)
+}
+
 // Cause is what is wrong with the database, in words that name neither a file nor a repository: they are shown on a public address.
 func Cause(err error) string {
 	for _, cause := range []error{ErrFull, ErrReadOnly, ErrLocked, ErrCorrupt, ErrGone, ErrClosed} {

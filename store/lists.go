@@ -61,10 +61,7 @@ func (s *Store) KeepList(ctx context.Context, repo plan.Repo, mergeBase, head pl
 		}
 		return keepList(ctx, tx, row.id, mergeBase, head, string(body))
 	})
-	if err != nil {
-		return fmt.Errorf("keep files of %s at %s: %w", repo, head.Short(), err)
-	}
-	return nil
+	return during(err, "keep files of %s at %s", repo, head.Short())
 }
 
 func keepList(ctx context.Context, tx *session, id int64, mergeBase, head plan.SHA, body string) error {

@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -32,17 +30,11 @@ func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
 	if err == nil {
 		err = s.tidy(ctx, l.At)
 	}
-	if err != nil {
-		return fmt.Errorf("keep plan of %s: %w", repo, err)
-	}
-	return nil
+	return during(err, "keep plan of %s", repo)
 }
 
 func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body string) error {
-	row, err := find(ctx, tx, repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		row.id, err = insert(ctx, tx, repo, l.Due)
-	}
+	row, err := findOrInsert(ctx, tx, repo, l.Due)
 	if err != nil {
 		return err
 	}

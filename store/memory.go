@@ -70,37 +70,26 @@ func recallNotes(ctx context.Context, q querier, id int64, _ time.Time, m *Memor
 	return q.QueryRowContext(ctx, `SELECT noted, swept FROM repositories WHERE id = ?`, id).Scan(&m.Notes, &m.Swept)
 }
 
-func recallRefusals(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	return each(ctx, q, func(rows *sql.Rows) error {
-		var r plan.Refusal
-		var at sql.NullInt64
-		err := rows.Scan(&r.Pull, &r.Head, &r.Tip, &at, &r.Count, &r.Reason)
-		r.At = instant(at)
-		m.Refusals = append(m.Refusals, r)
-		return err
+func recallRefusals(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) (err error) {
+	m.Refusals, err = all(ctx, q, func(r *plan.Refusal) []any {
+		return []any{&r.Pull, &r.Head, &r.Tip, into{&r.At}, &r.Count, &r.Reason}
 	}, `SELECT pull, head, tip, at, count, reason FROM refusals WHERE repo = ? ORDER BY pull, head, tip`, id)
+	return err
 }
 
-func recallRepairs(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
-	return each(ctx, q, func(rows *sql.Rows) error {
-		var r plan.Repair
-		var at sql.NullInt64
-		err := rows.Scan(&r.SHA, &r.Context, &r.By, &at)
-		r.At = instant(at)
-		m.Repairs = append(m.Repairs, r)
-		return err
-	}, `SELECT sha, context, login, at FROM repairs WHERE repo = ? AND at > ? ORDER BY at`, id, micros(at.Add(-RepairAge)))
+func recallRepairs(ctx context.Context, q querier, id int64, at time.Time, m *Memory) (err error) {
+	m.Repairs, err = all(ctx, q, func(r *plan.Repair) []any { return []any{&r.SHA, &r.Context, &r.By, into{&r.At}} },
+		`SELECT sha, context, login, at FROM repairs WHERE repo = ? AND at > ? ORDER BY at`, id, micros(at.Add(-RepairAge)))
+	return err
 }
 
 func recallMerges(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
 	return each(ctx, q, func(rows *sql.Rows) error {
 		var r plan.MergeRecord
-		var at sql.NullInt64
 		var releases string
-		if err := rows.Scan(&r.Pull, &r.Base, &r.SHA, &at, &releases); err != nil {
+		if err := rows.Scan(&r.Pull, &r.Base, &r.SHA, into{&r.At}, &releases); err != nil {
 			return err
 		}
-		r.At = instant(at)
 		m.Merges = append(m.Merges, r)
 		return json.Unmarshal([]byte(releases), &m.Merges[len(m.Merges)-1].Releases)
 	}, `SELECT pull, base, sha, at, releases FROM merges WHERE repo = ? AND at > ? AND (windowed = 1 OR at > ?)
@@ -123,13 +112,11 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 		return err
 	}
 	// What stands on a group outlives the group's own row, and may have to be called in long after.
-	return each(ctx, q, func(rows *sql.Rows) error {
-		var c plan.Closure
-		err := rows.Scan(&c.SHA, &c.Subject.Base)
-		m.Ended = append(m.Ended, c)
-		return err
-	}, `SELECT sha, base FROM debts WHERE repo = ? AND purpose = ? AND at <= ? ORDER BY number`,
+	owing, err := all(ctx, q, func(c *plan.Closure) []any { return []any{&c.SHA, &c.Subject.Base} },
+		`SELECT sha, base FROM debts WHERE repo = ? AND purpose = ? AND at <= ? ORDER BY number`,
 		id, string(plan.ForGroup), micros(at.Add(-GroupAge)))
+	m.Ended = append(m.Ended, owing...)
+	return err
 }
 
 // FirstSeen gives when heads were first seen, of those that were.
@@ -174,10 +161,9 @@ func (r *Reader) seen(ctx context.Context, repo plan.Repo, heads []plan.SHA, at 
 	}
 	if err := each(ctx, r.read, func(rows *sql.Rows) error {
 		var sha plan.SHA
-		var first, last sql.NullInt64
-		err := rows.Scan(&sha, &first, &last)
-		known[sha] = instant(first)
-		fresh[sha] = instant(last).After(at.Add(-headTouch))
+		var first, last time.Time
+		err := rows.Scan(&sha, into{&first}, into{&last})
+		known[sha], fresh[sha] = first, last.After(at.Add(-headTouch))
 		return err
 	}, `SELECT sha, first, last FROM heads WHERE repo = ? AND sha IN (SELECT value FROM json_each(?))`, row.id, string(list)); err != nil {
 		return nil, nil, err
@@ -193,10 +179,7 @@ func (r *Reader) seen(ctx context.Context, repo plan.Repo, heads []plan.SHA, at 
 }
 
 func touch(ctx context.Context, tx *session, repo plan.Repo, heads []plan.SHA, at time.Time) error {
-	row, err := find(ctx, tx, repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		row.id, err = insert(ctx, tx, repo, at)
-	}
+	row, err := findOrInsert(ctx, tx, repo, at)
 	if err != nil {
 		return err
 	}

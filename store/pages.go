@@ -49,20 +49,15 @@ func (r *Reader) pages(ctx context.Context, show func(Page) error) error {
 	if err := each(ctx, tx, func(rows *sql.Rows) error {
 		var id int64
 		var u unpaidCount
-		err := rows.Scan(&id, &u.green, &u.first, &u.refused)
+		err := rows.Scan(&id, &u.green, into{&u.first}, &u.refused)
 		unpaid[id] = u
 		return err
 	}, `SELECT repo, sum(reason = ''), min(CASE WHEN reason = '' THEN ends END), sum(reason <> '')
 	    FROM debts WHERE ends IS NOT NULL GROUP BY repo`); err != nil {
 		return err
 	}
-	var ids []int64
-	if err := each(ctx, tx, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, `SELECT id FROM repositories WHERE forgotten = 0 ORDER BY lower(owner), lower(name)`); err != nil {
+	ids, err := all(ctx, tx, number, `SELECT id FROM repositories WHERE forgotten = 0 ORDER BY lower(owner), lower(name)`)
+	if err != nil {
 		return err
 	}
 	for _, id := range ids {
@@ -80,7 +75,7 @@ func (r *Reader) pages(ctx context.Context, show func(Page) error) error {
 // unpaidCount is how many successes of a repository stand until an instant, the first of these, and how many GitHub refuses to take back.
 type unpaidCount struct {
 	green, refused int
-	first          sql.NullInt64
+	first          time.Time
 }
 
 func page(ctx context.Context, q querier, id int64, u unpaidCount) (Page, error) {
@@ -89,7 +84,7 @@ func page(ctx context.Context, q querier, id int64, u unpaidCount) (Page, error)
 	if err != nil {
 		return Page{}, err
 	}
-	p.Green, p.GreenUntil = u.green, instant(u.first)
+	p.Green, p.GreenUntil = u.green, u.first
 	if u.refused > 0 { // few owe anything that GitHub refuses, so those are looked through one by one
 		all, err := owed(ctx, q, id)
 		if err != nil {
@@ -106,13 +101,11 @@ func page(ctx context.Context, q querier, id int64, u unpaidCount) (Page, error)
 
 func scanPage(row *sql.Row) (Page, error) {
 	var p Page
-	var looked, due sql.NullInt64
 	var body sql.NullString
 	if err := row.Scan(&p.Repo.ID, &p.Repo.Owner, &p.Repo.Name, &p.Repo.Installation,
-		&looked, &due, &body); err != nil {
+		into{&p.Looked}, into{&p.Due}, &body); err != nil {
 		return Page{}, err
 	}
-	p.Looked, p.Due = instant(looked), instant(due)
 	if !body.Valid {
 		return p, nil
 	}
@@ -126,14 +119,8 @@ func scanPage(row *sql.Row) (Page, error) {
 }
 
 func latest(ctx context.Context, q querier, id int64, repo plan.Repo) ([]Act, error) {
-	var acts []Act
-	err := each(ctx, q, func(rows *sql.Rows) error {
-		a := Act{Repo: repo}
-		var at sql.NullInt64
-		err := rows.Scan(&at, &a.Verb, &a.Pull, &a.Branch, &a.SHA, &a.Reason, &a.Outcome)
-		a.At = instant(at)
-		acts = append(acts, a)
-		return err
+	return all(ctx, q, func(a *Act) []any {
+		a.Repo = repo
+		return []any{into{&a.At}, &a.Verb, &a.Pull, &a.Branch, &a.SHA, &a.Reason, &a.Outcome}
 	}, `SELECT at, verb, pull, branch, sha, reason, outcome FROM acts WHERE repo = ? ORDER BY id DESC LIMIT ?`, id, ActsShown)
-	return acts, err
 }

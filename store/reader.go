@@ -69,11 +69,30 @@ func micros(t time.Time) sql.NullInt64 {
 	return sql.NullInt64{Int64: t.UnixMicro(), Valid: !t.IsZero()}
 }
 
-func instant(v sql.NullInt64) time.Time {
-	if !v.Valid {
-		return time.Time{}
+// into is where an instant is scanned to.
+type into struct{ at *time.Time }
+
+func (i into) Scan(value any) error {
+	var v sql.NullInt64
+	err := v.Scan(value)
+	if *i.at = (time.Time{}); v.Valid {
+		*i.at = time.UnixMicro(v.Int64).UTC()
 	}
-	return time.UnixMicro(v.Int64).UTC()
+	return err
+}
+
+// number is the place of a single number, for all.
+func number(n *int64) []any { return []any{n} }
+
+// all reads every row of a query into the places that a value has for its columns.
+func all[T any](ctx context.Context, q querier, places func(*T) []any, query string, args ...any) (found []T, err error) {
+	err = each(ctx, q, func(rows *sql.Rows) error {
+		var one T
+		err := rows.Scan(places(&one)...)
+		found = append(found, one)
+		return err
+	}, query, args...)
+	return found, err
 }
 
 // each calls f for every row of a query. f scans.

@@ -103,11 +103,9 @@ func fewerReports(ctx context.Context, tx *session, id int64) error {
 // lastReport is what is kept of the same branch and object, and when it last arrived.
 func lastReport(ctx context.Context, q querier, id int64, r plan.Report) (old plan.Report, reportedAt time.Time, err error) {
 	old = plan.Report{Branch: r.Branch, Object: r.Object}
-	var at, last sql.NullInt64
 	err = q.QueryRowContext(ctx, `SELECT sha, state, says, at, heard FROM reports WHERE repo = ? AND branch = ? AND object = ?`,
-		id, string(r.Branch), r.Object).Scan(&old.SHA, &old.State, &old.Says, &at, &last)
-	old.At = instant(at)
-	return old, instant(last), err
+		id, string(r.Branch), r.Object).Scan(&old.SHA, &old.State, &old.Says, into{&old.At}, into{&reportedAt})
+	return old, reportedAt, err
 }
 
 // isTracked reports whether a look has seen the branch as a windowed one. What Flux says of others does not concern sluice,
@@ -136,14 +134,10 @@ func follows(old, r plan.Report) bool {
 	return old.SHA != r.SHA || old.State == plan.CheckPending
 }
 
-func recallReports(ctx context.Context, q querier, id int64, at time.Time, m *Memory) error {
-	return each(ctx, q, func(rows *sql.Rows) error {
-		var r plan.Report
-		var since sql.NullInt64
-		err := rows.Scan(&r.Branch, &r.Object, &r.SHA, &r.State, &r.Says, &since)
-		r.At = instant(since)
-		m.Reports = append(m.Reports, r)
-		return err
+func recallReports(ctx context.Context, q querier, id int64, at time.Time, m *Memory) (err error) {
+	m.Reports, err = all(ctx, q, func(r *plan.Report) []any {
+		return []any{&r.Branch, &r.Object, &r.SHA, &r.State, &r.Says, into{&r.At}}
 	}, `SELECT branch, object, sha, state, says, at FROM reports WHERE repo = ? AND heard > ? ORDER BY branch, object`,
 		id, micros(at.Add(-ReportAge)))
+	return err
 }

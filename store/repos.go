@@ -24,10 +24,7 @@ type Due struct {
 // or deleted, and if it still exists the next Know that lists it brings it back, with its history.
 func (s *Store) Know(ctx context.Context, repos []plan.Repo, at time.Time) error {
 	err := s.do(ctx, func(ctx context.Context, tx *session) error { return know(ctx, tx, repos, at) })
-	if err != nil {
-		return fmt.Errorf("know %d repositories: %w", len(repos), err)
-	}
-	return nil
+	return during(err, "know %d repositories", len(repos))
 }
 
 // Forget takes a repository out of sight: it was deleted, or our App was uninstalled there. It is not due any more and
@@ -35,28 +32,19 @@ func (s *Store) Know(ctx context.Context, repos []plan.Repo, at time.Time) error
 // To forget what is not known is fine.
 func (s *Store) Forget(ctx context.Context, repo plan.Repo) error {
 	err := s.do(ctx, func(ctx context.Context, tx *session) error { return forget(ctx, tx, []plan.Repo{repo}) })
-	if err != nil {
-		return fmt.Errorf("forget %s: %w", repo, err)
-	}
-	return nil
+	return during(err, "forget %s", repo)
 }
 
 // Repos lists every repository in sight by owner and name.
 func (r *Reader) Repos(ctx context.Context) ([]Due, error) {
-	var all []Due
-	err := each(ctx, r.read, func(rows *sql.Rows) error {
-		var d Due
-		var at, looked sql.NullInt64
-		err := rows.Scan(&d.Repo.ID, &d.Repo.Owner, &d.Repo.Name, &d.Repo.Installation, &at, &d.Notes, &looked)
-		d.At, d.Looked = instant(at), instant(looked)
-		all = append(all, d)
-		return err
+	due, err := all(ctx, r.read, func(d *Due) []any {
+		return []any{&d.Repo.ID, &d.Repo.Owner, &d.Repo.Name, &d.Repo.Installation, into{&d.At}, &d.Notes, into{&d.Looked}}
 	}, `SELECT github_id, owner, name, installation, due, noted, looked FROM repositories
 	    WHERE forgotten = 0 ORDER BY lower(owner), lower(name)`)
 	if err != nil {
 		return nil, fmt.Errorf("list repositories: %w", explain(err))
 	}
-	return all, nil
+	return due, nil
 }
 
 func know(ctx context.Context, tx *session, repos []plan.Repo, at time.Time) error {
@@ -103,6 +91,15 @@ func find(ctx context.Context, q querier, r plan.Repo) (row, error) {
 	err := q.QueryRowContext(ctx, `SELECT id, forgotten FROM repositories
 	    WHERE lower(owner) = lower(?) AND lower(name) = lower(?) AND (? = 0 OR github_id = 0)
 	    ORDER BY forgotten, id DESC LIMIT 1`, r.Owner, r.Name, r.ID).Scan(&found.id, &found.forgotten)
+	return found, err
+}
+
+// findOrInsert gives our row of a repository, a new one if there was none.
+func findOrInsert(ctx context.Context, tx *session, r plan.Repo, at time.Time) (row, error) {
+	found, err := find(ctx, tx, r)
+	if errors.Is(err, sql.ErrNoRows) {
+		found.id, err = insert(ctx, tx, r, at)
+	}
 	return found, err
 }
 
@@ -171,13 +168,8 @@ func uninstall(ctx context.Context, tx *session, installation int64) error {
 	if installation == 0 {
 		return nil
 	}
-	var ids []int64
-	if err := each(ctx, tx, func(rows *sql.Rows) error {
-		var id int64
-		err := rows.Scan(&id)
-		ids = append(ids, id)
-		return err
-	}, `SELECT id FROM repositories WHERE installation = ? AND forgotten = 0`, installation); err != nil {
+	ids, err := all(ctx, tx, number, `SELECT id FROM repositories WHERE installation = ? AND forgotten = 0`, installation)
+	if err != nil {
 		return err
 	}
 	for _, id := range ids {
