@@ -69,3 +69,6 @@ func (e Entry) Chain(file string) []Edge {
 	}
 	return out
 }
+
+// Stands reports whether a Kustomization's path is a directory of the tree, whether or not the tree is what it reads.
+func (c *Cluster) Stands(k *Kustomization) bool { return c.tree.dirs[k.Path] }

@@ -101,7 +101,7 @@ func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
 			other[id(k)] = k
 		}
 		switch {
-		case !k.Here && why != live && why != wordReadsNothing:
+		case !k.Here && (why == "" || c.Stands(k) && !onlyLive(o.policy, []string{path.Join(k.Path, "kustomization.yaml")})):
 			left = append(left, Left{k, wordOtherRepository(c)})
 		case root(c, k) && (!k.Here || h.Branch == nil):
 		case root(c, k):
