@@ -139,8 +139,7 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 		}
 	}
 	for key, f := range t.found {
-		kept := func(key string) bool { return out.results[key] != nil }
-		if !slices.ContainsFunc(changed, func(name string) bool { return under(f.looked, name) }) && every(f.results, kept) {
+		if !slices.ContainsFunc(changed, func(name string) bool { return under(f.looked, name) }) {
 			out.found[key] = f
 		}
 	}
@@ -153,10 +152,6 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 	}
 	out.gather()
 	return out, nil
-}
-
-func every[T any](list []T, is func(T) bool) bool {
-	return !slices.ContainsFunc(list, func(v T) bool { return !is(v) })
 }
 
 // clone is a tree with the same files, of which others may become part.
@@ -401,7 +396,12 @@ func resultKey(dir string, k *Kustomization) string {
 	if k == nil {
 		return dir
 	}
-	return fmt.Sprintf("%q %q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, fmt.Sprint(k.Patches), k.optional)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, k.optional)
+	for _, p := range k.Patches {
+		fmt.Fprintf(&b, " %q %q %q", p.Place, p.Target, p.Text)
+	}
+	return b.String()
 }
 
 // result gives what an entry point reads: as it was found before, if nothing of it has changed and all is within the bounds.

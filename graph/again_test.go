@@ -181,3 +181,61 @@ func compare(t *testing.T, where string, got, want everything) {
 		}
 	}
 }
+
+// TestAgainLooks: what an entry point looked for and did not find is part of what it depends on.
+func TestAgainLooks(t *testing.T) {
+	const ks = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: f}\nspec: {path: %s, sourceRef: {kind: %s, name: s}}\n---\n" +
+		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: s, namespace: f}\nspec: {url: 'https://example.com/a', ref: {branch: b}}\n---\n"
+	const copies = "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: g, namespace: f}\nspec: {artifacts: [{name: s, copy: [{from: '@r/x/**', to: '@artifact/'}]}]}\n"
+	const release = "---\napiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: f}\nspec: {chart: {spec: {chart: charts/c, valuesFiles: [v.txt], sourceRef: {kind: GitRepository, name: s}}}}\n"
+	for name, c := range map[string]struct{ root, file, text string }{
+		"a file that was missing":         {"k/kustomization.yaml: resources: [a.yaml]", "k/a.yaml", job},
+		"a directory that was missing":    {"k/kustomization.yaml: resources: [../a]", "a/kustomization.yml", "namespace: x"},
+		"a directory without a list":      {"k/kustomization.yaml: resources: [../b]", "b/Kustomization", "namespace: x"},
+		"a list that goes before another": {"k/kustomization.yml: namespace: x", "k/kustomization.yaml", "resources: [../b/b.yaml]"},
+		"a list where there was none":     {"k/x/y.yaml: " + job, "k/x/kustomization.yaml", "namespace: x"},
+		"a file of a generator":           {"k/kustomization.yaml: configMapGenerator: [{files: [k=a.txt]}]", "k/a.txt", "x"},
+		"a chart that kustomize builds":   {"k/kustomization.yaml: helmCharts: [{name: c, repo: x}]", "k/charts/c/t.txt", "x"},
+		"what an artifact is copied from": {"k/ks.yaml: " + fmt.Sprintf(ks, "y", "ExternalArtifact") + copies, "x/y/a.yaml", job},
+		"a file of a release's chart":     {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "charts/c/Chart.yaml", "name: c"},
+		"values of a release":             {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "v.txt", "a: b"},
+	} {
+		file, text, _ := strings.Cut(c.root, ": ")
+		before := files(map[string]string{file: text, "b/b.yaml": job})
+		after := maps.Clone(before)
+		after[c.file] = &fstest.MapFile{Data: []byte(c.text), Mode: 0o644}
+		roots := []graph.Root{{Name: "k", Path: "k"}}
+		for way, trees := range map[string][2]fstest.MapFS{"added": {before, after}, "deleted": {after, before}} {
+			old := read(t, trees[0])
+			first := shown(t, old.Clusters(roots)[0].Files())
+			g, err := old.Again(trees[1], []string{c.file})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fresh := read(t, trees[1])
+			got, want := shown(t, g.Clusters(roots)[0].Files()), shown(t, fresh.Clusters(roots)[0].Files())
+			if got != want || shown(t, g.Problems) != shown(t, fresh.Problems) || want == first && c.file != "k/x/kustomization.yaml" {
+				t.Errorf("%s, %s: %s, want %s, which was %s; %v", name, way, got, want, first, g.Problems)
+			}
+		}
+	}
+}
+
+// TestAgainPatches: a patch of a Flux Kustomization that says something else in the same place is another one.
+func TestAgainPatches(t *testing.T) {
+	const ks = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: f}\nspec:\n  path: a\n  patches:\n  - target: {kind: CronJob}\n    patch: \"spec: {schedule: '%d 2 * * *'}\"\n"
+	tree := files(map[string]string{"k/ks.yaml": fmt.Sprintf(ks, 1), "a/job.yaml": job})
+	roots := []graph.Root{{Name: "k", Path: "k"}}
+	g := read(t, tree)
+	for i := 1; i < 4; i++ {
+		if got := g.Clusters(roots)[0].CronJobs[0].Schedule.Value; got != fmt.Sprintf("%d 2 * * *", i) {
+			t.Errorf("%d: %s", i, got)
+		}
+		tree = maps.Clone(tree)
+		tree["k/ks.yaml"] = &fstest.MapFile{Data: []byte(fmt.Sprintf(ks, i+1)), Mode: 0o644}
+		var err error
+		if g, err = g.Again(tree, []string{"k/ks.yaml"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

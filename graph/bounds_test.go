@@ -47,7 +47,7 @@ func TestFans(t *testing.T) {
 		"variants of two":        {variants, -1, "objects"},
 		"cycles":                 {cycle, 0, "leads back"},
 	} {
-		g := read(t, files(c.texts))
+		g := read(t, newMemory(files(c.texts)))
 		k := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})[0]
 		if c.jobs >= 0 && len(k.CronJobs) != c.jobs {
 			t.Errorf("%s: %d jobs", name, len(k.CronJobs))

@@ -5,7 +5,11 @@
 // directory that Flux is pointed at, and whatever follows from it: the objects below the root, and those that the paths of its Flux
 // Kustomizations lead to. On the way a few things that kustomize and Flux would do are done as far as they decide that: lists of resources,
 // bases and components, patches of Flux Kustomizations and CronJobs, the namespace, and variables whose values stand in `postBuild.substitute`.
-// Nothing is built: what generators and transformers make is not seen, and what a remote base holds is not fetched.
+// Whatever else a kustomization.yaml names is read as a file. Nothing is built: what transformers make is not seen, and what a remote base holds is
+// not fetched. Where the graph ends is a [Leaf].
+//
+// A tree of which some files changed is read by [Tree.Again]: what no changed file touches is shared with the tree before it, and never written to
+// but for what is looked up once. Trees that share are for one goroutine.
 //
 // The package is pure over an [fs.FS] and knows no file of ours.
 //

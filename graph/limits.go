@@ -37,7 +37,7 @@ const (
 	// that many others lead to counts each time.
 	MaxWork = 500_000
 	// MaxPatched is how many bytes of documents patches may copy for all clusters together.
-	MaxPatched = 64 << 20
+	MaxPatched = 24 << 20
 	// MaxUses is how many objects may lead from a HelmRelease to what its chart comes from: a HelmChart, an artifact, a source.
 	MaxUses = 4
 	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.

@@ -362,7 +362,8 @@ func (l *load) parsePatch(p buildPatch) change {
 		text, err = readFile(t.fs, p.File)
 	}
 	if l.walk.parsed += len(text); err == nil && l.walk.parsed > MaxParsed {
-		err, l.walk.over = errors.New(wordMuchParsed()), true
+		l.walk.over, l.walk.tree.cut = true, wordMuchParsed()
+		err = errors.New(l.walk.tree.cut)
 	}
 	var c change
 	if err == nil {
