@@ -1,6 +1,7 @@
 package build
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -263,6 +265,54 @@ func TestConfined(t *testing.T) {
 	if err != nil || strings.Count(string(out), "\ntrue ") != 8 || !strings.HasPrefix(string(out), "environment 0\ndirectory /\n") {
 		t.Errorf("%s %v", out, err)
 	}
+}
+
+// orphan starts a child, writes its process id, and waits until it is killed itself.
+func orphan() {
+	tree := archive(resourceA + list(50_000))
+	r := &run{command: command(), limits: Limits{}.filled()}
+	c, err := func() (*child, error) {
+		if err := r.load(tree, nil); err != nil {
+			return nil, err
+		}
+		return r.start(context.Background())
+	}()
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(c.cmd.Process.Pid)
+	_, _ = c.build(Entry{Path: "app"}, time.Hour)
+}
+
+// TestOrphan: a child ends with its parent, even in the middle of a build.
+func TestOrphan(t *testing.T) {
+	parent := exec.CommandContext(t.Context(), os.Args[0], "orphan")
+	out, err := parent.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := parent.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	_, err = fmt.Fscan(out, &pid)
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = parent.Wait()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for runs(pid) {
+		runtime.Gosched()
+	}
+}
+
+// runs reports whether a process is there, and no zombie that nobody waits for.
+func runs(pid int) bool {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
 // million is a tree of a million files.

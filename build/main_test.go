@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 		probe()
 		os.Exit(0)
 	}
+	if len(os.Args) == 2 && os.Args[1] == "orphan" {
+		orphan()
+		os.Exit(0)
+	}
 	if len(os.Args) == 2 && os.Args[1] == "no-child" {
 		os.Exit(1)
 	}

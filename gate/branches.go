@@ -215,8 +215,12 @@ func onBranches(c layout.Class) bool {
 	})
 }
 
-// renames looks at what moves between paths that branches hold and such as Flux reads from the base itself.
+// renames looks at what moves between paths that branches hold and such as Flux reads from the base itself. It holds unless the file says
+// otherwise of moves.
 func (n *need) renames(p *config.Policy, files []plan.File) {
+	if p.Consistency.Moves == config.LevelOff {
+		return
+	}
 	var steps []plan.Step
 	for _, f := range slices.Concat(files, unseenRenames(p, files)) {
 		if f.Old == "" || f.Kind == plan.Copied {
@@ -232,7 +236,7 @@ func (n *need) renames(p *config.Policy, files []plan.File) {
 		}
 		steps = append(steps, sayUprooted(f, is))
 		for _, r := range is.Releases {
-			if _, ok := r.BranchGlob(); ok && !slices.Contains(n.uproots, r) {
+			if _, ok := r.BranchGlob(); ok && p.Consistency.Moves != config.LevelWarn && !slices.Contains(n.uproots, r) {
 				n.uproots = append(n.uproots, r)
 			}
 		}

@@ -104,7 +104,6 @@ func (c *thing) values(t *Tree) map[string]string {
 	if c.data == nil {
 		return out
 	}
-	sealed := at(c.data.node, "sops") != nil
 	read := func(section string, decode bool) {
 		n := at(c.data.node, section)
 		if n == nil || n.Kind != yaml.MappingNode {
@@ -115,7 +114,7 @@ func (c *thing) values(t *Tree) map[string]string {
 			if decode {
 				value, ok = decoded(value)
 			}
-			if delete(out, key); !ok || sealed || encrypted(value) || n.Content[i+1].Tag == tagLong || strings.Contains(value, "${") {
+			if delete(out, key); !ok || encrypted(value) || n.Content[i+1].Tag == tagLong || strings.Contains(value, "${") {
 				c.hidden[key] = true
 				continue
 			}
@@ -232,10 +231,7 @@ func prune(n *yaml.Node) bool {
 			spec.Content = append(spec.Content, mapping(instance.Line, "values").Content[0], values)
 		}
 	case "ConfigMap", "Secret":
-		keep(n, "apiVersion", "kind", "metadata", "data", "stringData", "sops", keyUnread)
-		if sops := at(n, "sops"); sops != nil {
-			*sops = yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: sops.Line}
-		}
+		keep(n, "apiVersion", "kind", "metadata", "data", "stringData", keyUnread)
 		for _, section := range []string{"data", "stringData"} {
 			if data := at(n, section); data != nil && len(data.Content) > 2*MaxKeys {
 				n.Content = append(n.Content, mapping(n.Line, keyUnread, "").Content...)
@@ -323,7 +319,7 @@ var (
 	plainKind = regexp.MustCompile(`(?m)^kind:[ \t]+["']?(?:ConfigMap|Secret)["']?[ \t\r]*(?:#.*)?$`)
 	other     = regexp.MustCompile(`(?m)^[^ \t#]*kind["']?[ \t]*:[ \t]*["']?(?:[^CS"' \t]|C[^o]|S[^e])`)
 	// heads is the lines at which the sections of a ConfigMap begin that are kept of a large one.
-	heads = regexp.MustCompile(`^(?:apiVersion|kind|metadata|sops)[ \t]*:`)
+	heads = regexp.MustCompile(`^(?:apiVersion|kind|metadata)[ \t]*:`)
 )
 
 // isConfig reports whether a document is written as a ConfigMap or Secret, and as nothing else.

@@ -183,11 +183,11 @@ func TestLargeValues(t *testing.T) {
 	}
 	var keys strings.Builder
 	for i := range graph.MaxKeys + 1 {
-		keys.WriteString(strconv.FormatInt(int64(36+i), 36) + ",")
+		keys.WriteString("k" + strconv.Itoa(i) + ": x, ")
 	}
 	for name, text := range map[string]string{
 		"large":       object("v", "  a: |\n"+strings.Repeat("    kind: Kustomization\n", graph.MaxDoc/10)),
-		"many keys":   strings.Replace(object("v", ""), "\ndata:", "\ndata: {"+keys.String()+"}", 1),
+		"many keys":   strings.NewReplacer("\ndata:", "\ndata: {"+keys.String()+"}", "kind", `"kind"`).Replace(object("v", "")),
 		"secret":      strings.Replace(object("v", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n"), "\ndata", "\nstringData", 1),
 		"name at end": "apiVersion: v1\ndata:\n  a: " + strings.Repeat("x", graph.MaxDoc) + "\nkind: ConfigMap\nmetadata: {name: v, namespace: x}\n",
 		"two":         object("w", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n") + "---\n" + object("v", "  a: "+strings.Repeat("x", graph.MaxDoc)+"\n"),
@@ -272,6 +272,29 @@ func TestDigest(t *testing.T) {
 	} {
 		if got := digest(c.file, c.text); (got == want) != c.same {
 			t.Errorf("%s: %s, was %s", c.name, got, want)
+		}
+	}
+}
+
+// TestUnread: a variable may be set in what was not read of a large ConfigMap, so what it is by default is not known either.
+func TestUnread(t *testing.T) {
+	var keys strings.Builder
+	for i := range graph.MaxKeys + 1 {
+		keys.WriteString("k" + strconv.Itoa(i) + ": x, ")
+	}
+	for data, known := range map[string]bool{
+		"kind: ConfigMap\ndata: {A: b}\n":                                              true,
+		"\"kind\": ConfigMap\ndata: {" + keys.String() + "}\n":                         false,
+		"kind: ConfigMap\ndata:\n  a: " + strings.Repeat("x", graph.MaxConfig) + "\n":  false,
+		"\"kind\": ConfigMap\ndata: {a: " + strings.Repeat("x", graph.MaxConfig) + "}": true,
+	} {
+		g := read(t, files(map[string]string{
+			"clusters/c/ks.yaml": objectOf(kustomizeAPI, "Kustomization", "p", "{path: p, postBuild: {substituteFrom: [{kind: ConfigMap, name: v}]}}"),
+			"clusters/c/v.yaml":  "apiVersion: v1\nmetadata: {name: v, namespace: x}\n" + data,
+			"p/ks.yaml":          objectOf(kustomizeAPI, "Kustomization", "k", "{path: '${Q:=q}'}"),
+		}))
+		if k := g.Clusters(nil)[0].Kustomizations[1]; (k.Path == "q") != known {
+			t.Errorf("%.20q: %s", data, k.Path)
 		}
 	}
 }

@@ -2,9 +2,9 @@ package reach
 
 import (
 	"cmp"
-	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluicegate/sluice/config"
@@ -273,7 +273,7 @@ func (g *Graph) enforced() []config.Note {
 				continue
 			}
 			branch := cmp.Or(e.Branch(), e.Cluster.Branch, wordDefaultBranch)
-			c.add(fmt.Sprint(i, branch), func() (config.Note, string) {
+			c.add(strconv.Itoa(i)+branch, func() (config.Note, string) {
 				return config.Note{Code: codeEnforced, Message: wordEnforced(branch, why), Way: []any{"layout", "entrypoints", i}}, wordEntry(e.Entry)
 			})
 			break

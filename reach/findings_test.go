@@ -32,7 +32,9 @@ func paths() []string {
 
 func TestCheck(t *testing.T) {
 	quiet := strings.NewReplacer("    - {cluster: other, where: \"**\", release: weekend}\n", "", "    - {where: flux-system/held, release: night}\n", "").Replace(file)
-	rules := func(lines string) string { return strings.Replace(quiet, "  flux: true\n", "  flux: true\n  rules:\n"+lines, 1) }
+	rules := func(lines string) string {
+		return strings.Replace(quiet, "  flux: true\n", "  flux: true\n  rules:\n"+lines, 1)
+	}
 	for name, c := range map[string]struct {
 		file  string
 		built []string

@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/config"
@@ -118,11 +119,11 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 	if len(before) == 0 || len(after) == 0 {
 		return nil, nil
 	}
-	was, err := read[0].build(ctx, before)
+	was, err := read[0].build(ctx, before, build.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	is, err := read[1].build(ctx, after)
+	is, err := read[1].build(ctx, after, build.Limits{})
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 }
 
 // build makes the objects of some entry points.
-func (f treeGraph) build(ctx context.Context, entries []graph.Entry) ([]reach.Built, error) {
+func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Built, error) {
 	out := make([]reach.Built, 0, len(entries))
 	known := map[*graph.Cluster][]build.Entry{}
 	var asked []build.Entry
@@ -159,7 +160,7 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry) ([]reach.Bu
 		sent = append(sent, file)
 	}
 	slices.Sort(sent)
-	results, err := build.Run(ctx, []string{program, "build"}, f.files, sent, asked, build.Limits{})
+	results, err := build.Run(ctx, []string{program, "build"}, f.files, sent, asked, limits)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +208,7 @@ func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *conf
 	var built []reach.Built
 	if levels := policy.Consistency; builds && (levels.Builds != config.LevelOff || levels.Duplicates != config.LevelOff) {
 		var err error
-		if built, err = f.build(ctx, g.Entries()); err != nil {
+		if built, err = f.build(ctx, g.Entries(), build.Limits{All: checkTime}); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -246,6 +247,9 @@ func (v *referencesView) print(w io.Writer) {
 		fmt.Fprintf(w, "not in this tree: %s\n", shown(leaf))
 	}
 }
+
+// checkTime is how long check may build: it builds every entry point, and nobody waits for it.
+const checkTime = 10 * time.Minute
 
 // maxLeaves is how many ends of the graph are shown to people.
 const maxLeaves = 20

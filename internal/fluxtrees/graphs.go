@@ -73,7 +73,7 @@ func Graphs(t *testing.T, test func(t *testing.T, g Graph)) {
 }
 
 // ReadGraph is one of them, by its name.
-func ReadGraph(t *testing.T, name string) Graph {
+func ReadGraph(t testing.TB, name string) Graph {
 	t.Helper()
 	data, err := graphs.ReadFile(path.Join("graphs", name+".txtar"))
 	if err != nil {
@@ -95,7 +95,7 @@ func ReadGraph(t *testing.T, name string) Graph {
 }
 
 // below is the files of a directory, by their paths in it.
-func below(t *testing.T, tree fstest.MapFS, dir string) fstest.MapFS {
+func below(t testing.TB, tree fstest.MapFS, dir string) fstest.MapFS {
 	t.Helper()
 	out := fstest.MapFS{}
 	for file, content := range tree {
