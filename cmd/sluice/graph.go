@@ -336,7 +336,7 @@ func leafEntry(k *graph.Kustomization, note string) graphEntry {
 
 // definition is what a Flux Kustomization says of itself.
 func definition(k *graph.Kustomization) graphEntry {
-	out := graphEntry{Name: entryName(k), Path: k.Path, At: optional(k.Place.String())}
+	out := graphEntry{Name: entryName(k), Path: k.Path, At: optional(k.String())}
 	if r := k.SourceRef; r.Name != "" {
 		out.Source = optional(r.Kind + "/" + cmp.Or(r.Namespace, k.Namespace) + "/" + r.Name)
 	}
