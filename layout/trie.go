@@ -181,7 +181,7 @@ func (w *search) accept(n *node) {
 		if e.rank >= w.rank {
 			return
 		}
-		if e.pattern.names&w.must != w.must || e.except && w.out[e.rule] == w.scratch.count {
+		if e.pattern.names&w.must != w.must || e.except && w.out[e.rule] == w.count {
 			continue
 		}
 		if e.pattern.repeats && !e.pattern.matches(w.path, &w.work) {

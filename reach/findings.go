@@ -177,7 +177,7 @@ func (g *Graph) duplicates(built []Built) []config.Note {
 		}
 		cause := strings.Join([]string{name(a.Entry), name(b.Entry), path.Dir(a.file), path.Dir(b.file)}, "\x00")
 		c.add(cause, func() (config.Note, string) {
-			return config.Note{Code: codeDuplicates, Message: wordDuplicate(a, b), Way: []any{"consistency", codeDuplicates}}, k.Object.String()
+			return config.Note{Code: codeDuplicates, Message: wordDuplicate(a, b), Way: []any{"consistency", codeDuplicates}}, k.String()
 		})
 	}
 	return c.notes("1 more object", "%d more objects")
