@@ -84,9 +84,9 @@ func TestPaths(t *testing.T) {
 func archive(text string) fstest.MapFS { return fluxtrees.Parse([]byte(text)) }
 
 // one builds one entry.
-func one(t *testing.T, tree fs.FS, e Entry, l Limits) Result {
+func one(t *testing.T, tree fs.FS, e Entry) Result {
 	t.Helper()
-	results, err := Run(t.Context(), command(), tree, nil, []Entry{e}, l)
+	results, err := Run(t.Context(), command(), tree, nil, []Entry{e}, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +183,7 @@ func TestBuild(t *testing.T) {
 			if c.entry.Path == "" {
 				c.entry.Path = "app"
 			}
-			if got := lines(one(t, archive(c.files), c.entry, Limits{})); got != c.want {
+			if got := lines(one(t, archive(c.files), c.entry)); got != c.want {
 				t.Errorf("got\n%swant\n%s", got, c.want)
 			}
 		})
@@ -193,7 +193,7 @@ func TestBuild(t *testing.T) {
 // TestDigest: a digest changes with the object, and with nothing else.
 func TestDigest(t *testing.T) {
 	digest := func(object string, vars map[string]string) string {
-		r := one(t, archive("-- app/a.yaml --\n"+object), Entry{Path: "app", Substitute: vars}, Limits{})
+		r := one(t, archive("-- app/a.yaml --\n"+object), Entry{Path: "app", Substitute: vars})
 		if len(r.Objects) != 1 {
 			t.Fatal(lines(r))
 		}

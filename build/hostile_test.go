@@ -19,11 +19,11 @@ import (
 	"github.com/sluicegate/sluice/graph"
 )
 
-// bomb is YAML whose last value has ten to the power of its levels elements.
-func bomb(levels int) string {
+// bomb is YAML whose last value has ten to the power of ten elements.
+func bomb() string {
 	var out strings.Builder
 	out.WriteString("x0: &x0 [a,a,a,a,a,a,a,a,a,a]\n")
-	for i := range levels {
+	for i := range 9 {
 		fmt.Fprintf(&out, "x%d: &x%d [%s]\n", i+1, i+1, strings.TrimSuffix(strings.Repeat(fmt.Sprintf("*x%d,", i), 10), ","))
 	}
 	return out.String()
@@ -69,10 +69,10 @@ func TestHostile(t *testing.T) {
 		entry  Entry
 		want   string
 	}{
-		"aliases in an object":             {files: resourceA + configMap + bomb(9), want: "app/kustomization.yaml:1: app/a.yaml: " + wordAlias},
-		"aliases in a kustomization.yaml":  {files: "-- app/kustomization.yaml --\n" + bomb(9), want: "app/kustomization.yaml: " + wordAlias},
-		"aliases in a kustomization below": {files: "-- app/kustomization.yaml --\nresources: [../b]\n-- b/kustomization.yaml --\n" + bomb(9), want: "b/kustomization.yaml: " + wordAlias},
-		"aliases in a patch":               {files: plainFile, entry: Entry{Patches: []graph.Patch{{Text: configMap + bomb(9)}}}, want: "app/kustomization.yaml: " + wordAlias},
+		"aliases in an object":             {files: resourceA + configMap + bomb(), want: "app/kustomization.yaml:1: app/a.yaml: " + wordAlias},
+		"aliases in a kustomization.yaml":  {files: "-- app/kustomization.yaml --\n" + bomb(), want: "app/kustomization.yaml: " + wordAlias},
+		"aliases in a kustomization below": {files: "-- app/kustomization.yaml --\nresources: [../b]\n-- b/kustomization.yaml --\n" + bomb(), want: "b/kustomization.yaml: " + wordAlias},
+		"aliases in a patch":               {files: plainFile, entry: Entry{Patches: []graph.Patch{{Text: configMap + bomb()}}}, want: "app/kustomization.yaml: " + wordAlias},
 		"an alias of itself":               {files: resourceA + configMap + "x: &x {y: *x}\n", want: "app/kustomization.yaml:1: app/a.yaml: " + wordAlias},
 		"nested brackets":                  {files: resourceA + configMap + "x: " + strings.Repeat("[", 1_000_000) + "\n", want: "exceeded max depth"},
 		"nested braces":                    {files: resourceA + configMap + "x: " + strings.Repeat("{a: ", 9_000) + strings.Repeat("}", 9_000) + "\n", want: "app/a.yaml: " + wordNested},
@@ -217,7 +217,7 @@ func TestNoPrograms(t *testing.T) {
 		"a directory of them":  {"-- app/kustomization.yaml --\ngenerators: [../b]\n-- b/kustomization.yaml --\nresources: [a.yaml]\n-- b/a.yaml --\n" + function, "plugin"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if r := one(t, archive(c.files), Entry{Path: "app"}, Limits{}); r.Remote || !strings.Contains(r.Err, c.want) {
+			if r := one(t, archive(c.files), Entry{Path: "app"}); r.Remote || !strings.Contains(r.Err, c.want) {
 				t.Error(lines(r))
 			}
 		})
@@ -228,7 +228,7 @@ func TestNoPrograms(t *testing.T) {
 func TestBuiltins(t *testing.T) {
 	const text = plainFile + "-- app/prefix.yaml --\napiVersion: builtin\nkind: PrefixTransformer\nmetadata: {name: a}\nprefix: x-\nfieldSpecs: [{path: metadata/name}]\n"
 	tree := archive(strings.Replace(text, "resources:", "transformers: [prefix.yaml]\nresources:", 1))
-	if got := lines(one(t, tree, Entry{Path: "app"}, Limits{})); got != "ConfigMap /x-a < app/a.yaml\n" {
+	if got := lines(one(t, tree, Entry{Path: "app"})); got != "ConfigMap /x-a < app/a.yaml\n" {
 		t.Error(got)
 	}
 }

@@ -104,19 +104,19 @@ func (v *visit) all(k *types.Kustomization) {
 	if k.HelmGlobals != nil || len(k.HelmCharts)+len(k.HelmChartInflationGenerator) > 0 {
 		v.refuse("helm", errors.New(wordHelm))
 	}
-	v.each(v.resource, k.Resources, k.Bases)
+	v.each(v.resource, k.Resources, k.Bases) //nolint:staticcheck // deprecated fields are read all the same
 	v.each(v.component, k.Components)
 	v.each(v.config, k.Crds, k.Configurations)
 	v.each(v.plugin, k.Generators, k.Transformers, k.Validators)
 	if p, ok := k.OpenAPI["path"]; ok {
 		v.config(p)
 	}
-	for _, p := range append(k.Patches[:len(k.Patches):len(k.Patches)], k.PatchesJson6902...) {
+	for _, p := range append(k.Patches[:len(k.Patches):len(k.Patches)], k.PatchesJson6902...) { //nolint:staticcheck // deprecated fields are read all the same
 		if v.inline(p.Patch); p.Path != "" {
 			v.config(p.Path)
 		}
 	}
-	for _, p := range k.PatchesStrategicMerge {
+	for _, p := range k.PatchesStrategicMerge { //nolint:staticcheck // deprecated fields are read all the same
 		if strings.Contains(string(p), "\n") {
 			v.inline(string(p))
 		} else {
