@@ -27,6 +27,8 @@ type Cluster struct {
 	Objects
 	// Reads is the files that the root itself is known to read, sorted.
 	Reads []string
+
+	edges map[string]Edge
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -163,7 +165,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 		}
 		l := w.newLoad()
 		l.entry(k.Path)
-		for file := range l.files {
+		for file := range l.edges {
 			if file != k.File || path.Dir(k.File) != k.Path {
 				read[file] = true
 			}
@@ -228,10 +230,10 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	for _, d := range w.applied(l, dir, k) {
 		c.add(w.tree, d)
 	}
-	if files := sortedKeys(l.files); dir == c.Path {
-		c.Reads = files
+	if files := sortedKeys(l.edges); dir == c.Path {
+		c.Reads, c.edges = files, l.edges
 	} else {
-		k.Reads = files
+		k.Reads, k.edges = files, l.edges
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
@@ -252,12 +254,12 @@ func (w *walk) applied(l *load, dir string, k *Kustomization) []*doc {
 	}
 	for _, component := range k.Components {
 		if !remote(component) {
-			docs = l.build(clean(path.Join(dir, component)), docs, 0)
+			docs = l.build(clean(path.Join(dir, component)), docs, Edge{Why: "spec.components"}, 0)
 		}
 	}
 	docs = slices.Clone(docs)
 	for _, p := range k.Patches {
-		l.patch(docs, p, dir, "")
+		l.patch(docs, p, dir, "", "")
 	}
 	if k.TargetNamespace != "" {
 		l.rename(docs, &build{namespace: k.TargetNamespace})
@@ -314,7 +316,7 @@ func (t *Tree) Reads(dirs ...string) []string {
 	for _, dir := range dirs {
 		l := w.newLoad()
 		l.entry(clean(dir))
-		out = append(out, sortedKeys(l.files)...)
+		out = append(out, sortedKeys(l.edges)...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

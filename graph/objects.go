@@ -90,7 +90,8 @@ type Kustomization struct {
 	// Reads is the files of the tree that it is known to read, sorted. Files of generators and charts are not among them.
 	Reads []string
 
-	copied bool // Path is where an artifact is copied from
+	copied bool            // Path is where an artifact is copied from
+	edges  map[string]Edge // by file
 }
 
 // Patch is a patch of kustomize: a strategic merge, or operations on what Target names.

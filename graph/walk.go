@@ -37,17 +37,26 @@ func (w *walk) spent(documents, bytes int) bool {
 type load struct {
 	walk  *walk
 	seen  map[string]bool
-	files map[string]bool
+	edges map[string]Edge // by file
 }
 
-func (w *walk) newLoad() *load { return &load{w, map[string]bool{}, map[string]bool{}} }
+func (w *walk) newLoad() *load { return &load{w, map[string]bool{}, map[string]Edge{}} }
+
+// edge keeps why a file is read: the first reason, and whether it was the first.
+func (l *load) edge(file, by, why string) bool {
+	if _, known := l.edges[file]; known {
+		return false
+	}
+	l.edges[file] = Edge{file, by, why}
+	return true
+}
 
 // entry loads the directory of an entry point as Flux does: where it has no kustomization.yaml, every YAML file below it counts, and a directory that has
 // one is built as a unit.
 func (l *load) entry(dir string) []*doc {
 	t := l.walk.tree
 	if t.builds[dir] != nil {
-		return l.unit(dir, 0)
+		return l.build(dir, nil, Edge{}, 0)
 	}
 	if !t.dirs[dir] || l.seen[dir] || l.walk.spent(1, 0) {
 		return nil
@@ -55,7 +64,7 @@ func (l *load) entry(dir string) []*doc {
 	l.seen[dir] = true
 	var out []*doc
 	for _, file := range t.yaml[dir] {
-		out = append(out, l.file(file)...)
+		out = append(out, l.file(file, "", "")...)
 	}
 	for _, sub := range t.below[dir] {
 		out = append(out, l.entry(sub)...)
@@ -63,22 +72,17 @@ func (l *load) entry(dir string) []*doc {
 	return out
 }
 
-// file loads the documents of a file.
-func (l *load) file(file string) []*doc {
-	if l.files[file] || l.walk.spent(1+len(l.walk.tree.docs[file]), 0) {
+// file loads the documents of a file that another one names.
+func (l *load) file(file, by, why string) []*doc {
+	if !l.edge(file, by, why) || l.walk.spent(1+len(l.walk.tree.docs[file]), 0) {
 		return nil
 	}
-	l.files[file] = true
 	return slices.Clone(l.walk.tree.docs[file])
 }
 
-// unit loads what a kustomization.yaml makes of its directory. A directory that several others name counts once.
-func (l *load) unit(dir string, depth int) []*doc {
-	return l.build(dir, nil, depth)
-}
-
-// build is unit for a component, too, which changes what was loaded before it.
-func (l *load) build(dir string, before []*doc, depth int) []*doc {
+// build loads what a kustomization.yaml makes of its directory; one of a component changes what was loaded before it, too. A directory that
+// several others name counts once. by is who names it.
+func (l *load) build(dir string, before []*doc, by Edge, depth int) []*doc {
 	t := l.walk.tree
 	b := t.builds[dir]
 	if b == nil || l.seen[dir] || l.walk.spent(1, 0) {
@@ -89,19 +93,19 @@ func (l *load) build(dir string, before []*doc, depth int) []*doc {
 		return before
 	}
 	l.seen[dir] = true
-	l.files[b.place.File] = true
+	l.edge(b.place.File, by.By, by.Why)
 	var own []*doc
 	for _, r := range b.resources {
-		own = append(own, l.resource(dir, r, depth)...)
+		own = append(own, l.resource(b, dir, r, depth)...)
 	}
 	all := slices.Concat(before, own)
 	for _, c := range b.components {
 		if !remote(c) {
-			all = l.build(clean(path.Join(dir, c)), all, depth+1)
+			all = l.build(clean(path.Join(dir, c)), all, Edge{By: b.place.File, Why: "components"}, depth+1)
 		}
 	}
 	for _, p := range b.patches {
-		l.patch(all, p.Patch, dir, p.file)
+		l.patch(all, p.Patch, dir, p.file, b.place.File)
 	}
 	if b.namespace+b.prefix+b.suffix != "" {
 		l.rename(all, b)
@@ -110,27 +114,27 @@ func (l *load) build(dir string, before []*doc, depth int) []*doc {
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
-func (l *load) resource(dir, r string, depth int) []*doc {
+func (l *load) resource(b *build, dir, r string, depth int) []*doc {
 	t, p := l.walk.tree, clean(path.Join(dir, r))
 	switch {
 	case remote(r):
 		return nil
 	case t.files[p]:
-		return l.file(p)
+		return l.file(p, b.place.File, "resources")
 	case t.builds[p] != nil:
-		return l.unit(p, depth+1)
+		return l.build(p, nil, Edge{By: b.place.File, Why: "resources"}, depth+1)
 	}
 	return nil
 }
 
-// patch applies a patch to documents, in place. Its text may stand in a file.
-func (l *load) patch(docs []*doc, p Patch, dir, file string) {
+// patch applies a patch to documents, in place. Its text may stand in a file, which by names.
+func (l *load) patch(docs []*doc, p Patch, dir, file, by string) {
 	t := l.walk.tree
 	key := patchKey{p.Place, file}
 	c, known := l.walk.patches[key]
 	if file != "" {
 		p.Place = Place{clean(path.Join(dir, file)), 1}
-		l.files[p.File] = true
+		l.edge(p.File, by, "patches")
 	}
 	if !known {
 		text, err := []byte(p.Text), error(nil)
