@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -16,10 +17,7 @@ type addresses struct{ rest, graphQL *url.URL }
 // locate derives the addresses as GitHub lays them out: api.github.com and api.TENANT.ghe.com have /graphql beside REST, an
 // Enterprise Server has /api/graphql beside /api/v3.
 func locate(rest, graphQL string) (addresses, error) {
-	if rest == "" {
-		rest = publicREST
-	}
-	r, err := parseURL(rest)
+	r, err := parseURL(cmp.Or(rest, publicREST))
 	if err != nil {
 		return addresses{}, fmt.Errorf("github.url: %w", err)
 	}

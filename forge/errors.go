@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -132,10 +133,7 @@ func judge(err error) *Error {
 
 // answered is the Error that a status code stands for, with GitHub's message.
 func answered(code int, message string, err error) *Error {
-	reason := oneLine(message)
-	if reason == "" {
-		reason = fmt.Sprintf("%d %s", code, http.StatusText(code))
-	}
+	reason := cmp.Or(oneLine(message), fmt.Sprintf("%d %s", code, http.StatusText(code)))
 	kind := Refused
 	switch {
 	case code == http.StatusUnauthorized:

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-github/v60/github"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -81,15 +82,7 @@ func answerable(s *plan.Snapshot, base plan.Branch) bool {
 		return known
 	}
 	home := s.Bases[s.Default].Policy
-	if home == nil {
-		return false
-	}
-	for _, e := range home.Branches {
-		if strings.EqualFold(e.Name, string(base)) {
-			return true
-		}
-	}
-	return false
+	return home != nil && slices.ContainsFunc(home.Branches, func(e config.Branch) bool { return strings.EqualFold(e.Name, string(base)) })
 }
 
 // indices are the places of a list.

@@ -2,6 +2,7 @@ package forge
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -111,12 +112,7 @@ var (
 // says reports whether a message holds one of some phrases.
 func says(message string, phrases []string) bool {
 	m := strings.ToLower(message)
-	for _, p := range phrases {
-		if strings.Contains(m, p) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(m, p) })
 }
 
 // secret is what a token or signed key looks like. A proxy may echo what it was sent.

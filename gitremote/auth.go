@@ -2,6 +2,7 @@ package gitremote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -52,11 +53,7 @@ func (r *Remote) auth() (transport.AuthMethod, error) {
 func (c *credentials) basic() *githttp.BasicAuth {
 	switch {
 	case c.token != "":
-		user := c.user
-		if user == "" {
-			user = tokenUser
-		}
-		return &githttp.BasicAuth{Username: user, Password: c.token}
+		return &githttp.BasicAuth{Username: cmp.Or(c.user, tokenUser), Password: c.token}
 	case c.password != "":
 		return &githttp.BasicAuth{Username: c.user, Password: c.password}
 	}

@@ -255,12 +255,7 @@ func (k *look) skipped(a plan.Action) bool {
 	if m, ok := a.(plan.MoveBranches); ok && len(m.Moves) == 0 {
 		return true
 	}
-	for _, n := range a.About() {
-		if k.skip[n] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(a.About(), func(n int) bool { return k.skip[n] })
 }
 
 // actOf is an action as the history keeps it, without its end.
