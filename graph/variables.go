@@ -183,7 +183,8 @@ func shape(value, op, arg string) (string, bool) {
 		return strings.TrimSuffix(value, arg), !strings.ContainsAny(arg, `*?[\`)
 	}
 	from, to, _ := strings.Cut(arg, "/")
-	rest, found := value, true
+	var rest string
+	found := true
 	switch op {
 	case "/":
 		rest = strings.Replace(value, from, to, 1)
