@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// ownData is what Go reserves for itself, in bytes.
-const ownData = 256 << 20
+// ownData is what Go reserves for itself, in bytes; the race detector reserves more.
+var ownData int64 = 256 << 20
 
 // restrict sets limits that the process cannot lift: it opens nothing any more, no file, socket or pipe, so that it cannot start a
 // program either.

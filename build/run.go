@@ -1,6 +1,7 @@
 package build
 
 import (
+	"bytes"
 	"bufio"
 	"context"
 	"errors"
@@ -163,7 +164,7 @@ type child struct {
 	cmd  *exec.Cmd
 	in   io.WriteCloser
 	out  *bufio.Reader
-	said *tail
+	stderr *tail
 	stop func()
 }
 
@@ -178,7 +179,7 @@ func (r *run) start(ctx context.Context) (*child, error) {
 	}
 	if err := c.send(r); err != nil {
 		c.end()
-		return nil, fmt.Errorf("%s: %w%s", r.command[0], err, c.said.reason())
+		return nil, fmt.Errorf("%s: %w%s", r.command[0], err, c.stderr.reason())
 	}
 	return c, nil
 }
@@ -186,9 +187,9 @@ func (r *run) start(ctx context.Context) (*child, error) {
 // launch starts a child.
 func (r *run) launch(ctx context.Context, network bool) (*child, error) {
 	ctx, stop := context.WithCancel(ctx)
-	c := &child{said: &tail{}, stop: stop}
+	c := &child{stderr: &tail{}, stop: stop}
 	c.cmd = exec.CommandContext(ctx, r.command[0], r.command[1:]...) //nolint:gosec // it is this program
-	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = []string{}, "/", c.said, time.Second
+	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = []string{}, "/", c.stderr, time.Second
 	alone(c.cmd, network)
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
@@ -259,10 +260,10 @@ func (c *child) why(ctx context.Context, err error, l Limits) string {
 		return wordSlow(l.Entry)
 	case ctx.Err() != nil:
 		return wordLate(l.All)
-	case c.cmd.ProcessState.ExitCode() == exitMemory || strings.Contains(c.said.reason(), "out of memory"):
+	case c.cmd.ProcessState.ExitCode() == exitMemory || bytes.Contains(c.stderr.text, []byte("out of memory")):
 		return wordMemory
 	}
-	return wordDied + c.said.reason()
+	return wordDied + c.stderr.reason()
 }
 
 // The exit codes of a child that takes too much memory, or too much time for an entry.

@@ -29,8 +29,8 @@ type everything struct {
 	Problems   []graph.Problem
 }
 
-// said is all that is said of a tree. What points from objects to the tree is left out: two trees are two.
-func said(g *graph.Tree, roots []graph.Root) everything {
+// exported is all that a tree shows. What points from objects to the tree is left out: two trees are two.
+func exported(g *graph.Tree, roots []graph.Root) everything {
 	var out everything
 	out.Objects = flat(g.Objects())
 	clusters := slices.Concat(g.Clusters(roots), g.Clusters(nil))
@@ -137,8 +137,8 @@ func TestAgain(t *testing.T) {
 		r := rand.New(rand.NewPCG(14, uint64(len(name))))
 		g := read(t, tree)
 		roots := []graph.Root{{Name: "k", Path: "clusters/production"}, {Name: "x", Path: "x"}}
-		for step := range 60 {
-			before := said(g, roots)
+		for step := range 25 {
+			before := exported(g, roots)
 			old := g
 			next := maps.Clone(tree)
 			changed := edit(r, next, texts, names)
@@ -150,9 +150,9 @@ func TestAgain(t *testing.T) {
 			if !reflect.DeepEqual(g.Problems, fresh.Problems) {
 				t.Fatalf("step %d, %q: problems of reading\n%v\n%v", step, changed, g.Problems, fresh.Problems)
 			}
-			compare(t, fmt.Sprintf("step %d, %q", step, changed), said(g, roots), said(fresh, roots))
+			compare(t, fmt.Sprintf("step %d, %q", step, changed), exported(g, roots), exported(fresh, roots))
 			old.Clusters(roots)
-			compare(t, "the old tree", said(old, roots), before)
+			compare(t, "the old tree", exported(old, roots), before)
 			if t.Failed() {
 				return
 			}

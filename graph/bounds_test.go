@@ -144,7 +144,7 @@ func FuzzKustomization(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		compare(t, "again", said(g, roots), said(read(t, after), roots))
+		compare(t, "again", exported(g, roots), exported(read(t, after), roots))
 		if len(g.Problems) > graph.MaxProblems {
 			t.Errorf("%d problems", len(g.Problems))
 		}

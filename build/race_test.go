@@ -1,0 +1,5 @@
+//go:build race && (linux || darwin)
+
+package build
+
+func init() { ownData = 4 << 30 }
