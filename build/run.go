@@ -1,8 +1,8 @@
 package build
 
 import (
-	"bytes"
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -161,11 +161,11 @@ func (r *run) work(ctx context.Context, next <-chan int) error {
 
 // child is a process that builds.
 type child struct {
-	cmd  *exec.Cmd
-	in   io.WriteCloser
-	out  *bufio.Reader
+	cmd    *exec.Cmd
+	in     io.WriteCloser
+	out    *bufio.Reader
 	stderr *tail
-	stop func()
+	stop   func()
 }
 
 // start starts a child and sends it the tree.
