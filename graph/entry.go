@@ -1,5 +1,10 @@
 package graph
 
+import (
+	"path"
+	"slices"
+)
+
 // Edge is a file that an entry point reads, and why.
 type Edge struct {
 	File string
@@ -52,6 +57,28 @@ func (e Entry) edges() map[string]Edge {
 
 // Files is the files that the entry point is known to read, sorted.
 func (e Entry) Files() []string { return sortedKeys(e.edges()) }
+
+// Unread is the files that the entry point reads and that may say more than was read of them, sorted.
+func (e Entry) Unread() []string {
+	return slices.DeleteFunc(e.Files(), func(file string) bool {
+		c := e.Cluster.tree.contents[file]
+		return c == nil || !c.unread
+	})
+}
+
+// Ignores is the files that say to Flux what it leaves out of the directories of files, sorted.
+func (c *Cluster) Ignores(files []string) []string {
+	seen, out := map[string]bool{}, map[string]bool{}
+	for _, file := range files {
+		for dir := path.Dir(file); !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			if name := path.Join(dir, ".sourceignore"); c.tree.files[name] {
+				out[name] = true
+			}
+		}
+	}
+	return sortedKeys(out)
+}
 
 // Chain is why the entry point reads a file: the file's own edge first, then that of the file that names it, and so on; nil: it does not
 // read it.

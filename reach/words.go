@@ -96,6 +96,14 @@ func wordRedefined(e graph.Entry) string {
 	return fmt.Sprintf("the definition of %s in %s changes", name(e), e.Cluster.Name)
 }
 
+func wordIgnores(e graph.Entry) string {
+	return fmt.Sprintf("it says what Flux leaves out of what %s in %s reads", name(e), e.Cluster.Name)
+}
+
+func wordUnread(e graph.Entry) string {
+	return fmt.Sprintf("%s in %s reads it, and not all of it was understood", name(e), e.Cluster.Name)
+}
+
 // clip is a text of the repository as a terminal may see it, on one line, no longer than maxText.
 func clip(text string) string {
 	text = strings.Map(func(c rune) rune {

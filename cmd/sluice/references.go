@@ -86,6 +86,7 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 		read, clusters = append(read, f), append(clusters, f.clusters)
 	}
 	g := reach.New(c.policy, clusters...)
+	g.HoldChanged(c.names())
 	var found []reach.Move
 	if moves {
 		var err error
@@ -100,12 +101,19 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 	return c.policy.With(g), found, nil
 }
 
+// names is every path that the change touches.
+func (c change) names() []string {
+	var out []string
+	for _, f := range c.files {
+		out = append(out, bothNames(f)...)
+	}
+	return out
+}
+
 // moves is what the change moves.
 func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
-	var names []string
 	var changes []reach.Change
 	for _, f := range c.files {
-		names = append(names, bothNames(f)...)
 		switch f.Kind {
 		case plan.Deleted:
 			changes = append(changes, reach.Change{Left: f.Path})
@@ -115,7 +123,7 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 			changes = append(changes, reach.Change{Left: f.Old, Added: f.Path})
 		}
 	}
-	before, after := g.Affected(names)
+	before, after := g.Affected(c.names())
 	if len(before) == 0 || len(after) == 0 {
 		return nil, nil
 	}
