@@ -61,8 +61,11 @@ func (e Entry) Files() []string { return sortedKeys(e.edges()) }
 // Unread is the files that the entry point reads and that may say more than was read of them, sorted.
 func (e Entry) Unread() []string {
 	return slices.DeleteFunc(e.Files(), func(file string) bool {
-		c := e.Cluster.tree.contents[file]
-		return c == nil || !c.unread
+		if c := e.Cluster.tree.contents[file]; c != nil {
+			return !c.unread
+		}
+		why := e.edges()[file].Why
+		return why != "resources" && why != "bases" // whatever its name, kustomize reads it
 	})
 }
 

@@ -155,10 +155,11 @@ func (t *Tree) keep(d *doc, offset, depth int) {
 		}
 		return
 	}
-	if d.text("kind") == "List" && depth == 0 {
+	if strings.HasSuffix(d.text("kind"), "List") && at(d.node, "items") != nil {
+		t.unread = t.unread || depth == MaxNested
 		for _, item := range t.list(d, "items") {
-			if item.Kind == yaml.MappingNode {
-				t.keep(&doc{place: d.place, node: item, size: d.size}, 0, 1)
+			if item.Kind == yaml.MappingNode && depth < MaxNested {
+				t.keep(&doc{place: d.place, node: item, size: d.size}, 0, depth+1)
 			}
 		}
 		return

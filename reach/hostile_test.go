@@ -92,11 +92,21 @@ var hostileChanges = map[string]struct{ before, change map[string]string }{
 	"UTF-16":                       {nil, map[string]string{hideout: utf16(ks("apps-rw", "./apps/rw", "flux-system"))}},
 	"another name before a prefix": {map[string]string{list: "resources: [../base]\n", "clusters/base/kustomization.yaml": "namePrefix: x-\nresources: [f.yaml]\n", "clusters/base/f.yaml": gitRepository("rw", "rw/a") + ks("apps-rw", "./apps/rw", "x-rw")}, map[string]string{list: "resources: [../base]\npatches: [{target: {kind: GitRepository, name: rw}, patch: \"" + long + "\"}]\n"}},
 	"a second list of a directory": {nil, map[string]string{"apps/held/kustomization.yml": "resources: []\n"}},
+	"a list in a list":             {nil, map[string]string{hideout: listOf(listOf(gitRepository("rw", "main")))}},
+	"a list that is very deep":     {nil, map[string]string{hideout: listOf(listOf(listOf(listOf(listOf(listOf(listOf(listOf(listOf(listOf(gitRepository("rw", "main")))))))))))}},
+	"a list of a kind":             {nil, map[string]string{hideout: strings.Replace(listOf(gitRepository("rw", "main")), "List", "GitRepositoryList", 1)}},
+	"a name of any kind":           {nil, map[string]string{"apps/rt/kustomization.yaml": "resources: [x.json]\n", "apps/rt/x.json": gitRepository("rw", "main")}},
+	"a name that Flux leaves out":  {nil, map[string]string{"apps/rt/kustomization.yaml": "resources: [.sops.yaml]\n", "apps/rt/.sops.yaml": gitRepository("rw", "main")}},
 	"a second source":              {nil, map[string]string{hideout: gitRepository("rw", "main")}},
 	"a named root is put elsewhere": {map[string]string{"clusters/prod/sync.yaml": ks("flux-system", "./clusters/prod", "flux-system")}, map[string]string{
 		"clusters/prod/sync.yaml": ks("flux-system", "./apps/nobody", "flux-system"),
 	}},
 	"a second definition": {nil, map[string]string{hideout: ks("apps-rw", "./apps/rw", "flux-system")}},
+}
+
+// listOf is a list of one object.
+func listOf(object string) string {
+	return "apiVersion: v1\nkind: List\nitems:\n- " + strings.ReplaceAll(strings.TrimPrefix(object, "---\n"), "\n", "\n  ") + "\n"
 }
 
 // utf16 is a text as UTF-16, with its mark.
