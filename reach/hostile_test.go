@@ -146,3 +146,27 @@ func TestHostileChanges(t *testing.T) {
 		})
 	}
 }
+
+// TestCopies: what a windowed entry point makes may not be added to a live one.
+func TestCopies(t *testing.T) {
+	p := parse(t, file)
+	g := around(t, p)
+	before, after := g.Touched([]string{"apps/rt/x.yaml", "apps/rw/x.yaml"})
+	if len(before) != 1 || len(after) != 1 || before[0].Kustomization.Name != "apps-rt" {
+		t.Fatalf("%v %v", before, after)
+	}
+	for line, want := range map[string]int{"apps-rt: a": 0, "apps-rt: a b@apps/rt/x.yaml": 1, "apps-rt: a c": 0} {
+		was, is := makes(t, g, 0, "apps-rt: a"), makes(t, g, 1, line)
+		windowed := g.Windowed(was, is)
+		if len(windowed) == 0 != (line == "apps-rt: a") {
+			t.Errorf("%s: %v", line, windowed)
+		}
+		copies := g.Copies(makes(t, g, 0, "apps-rw: a b"), was, is)
+		if len(copies) != want {
+			t.Errorf("%s: %v", line, copies)
+		}
+		if g.Hold(copies); want > 0 && len(g.holds["apps/rt/x.yaml"].windows)*len(g.holds["clusters/prod/apps-rt.yaml"].windows) == 0 {
+			t.Errorf("%v", held(g))
+		}
+	}
+}

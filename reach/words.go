@@ -132,6 +132,9 @@ func (o Object) String() string {
 
 // String is what Flux does with it.
 func (m Move) String() string {
+	if m.Copied {
+		return fmt.Sprintf("%s is made by %s and appears in %s: Flux applies it from %s now", clip(m.What), name(m.From), name(m.To), name(m.To))
+	}
 	if m.Back {
 		return fmt.Sprintf("%s moves from %s to %s: Flux applies it from %s now, and from both until %s", clip(m.What), name(m.From), name(m.To),
 			name(m.To), until(m.From))
