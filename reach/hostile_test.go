@@ -155,7 +155,7 @@ func TestCopies(t *testing.T) {
 	if len(before) != 1 || len(after) != 1 || before[0].Kustomization.Name != "apps-rt" {
 		t.Fatalf("%v %v", before, after)
 	}
-	for line, want := range map[string]int{"apps-rt: a": 0, "apps-rt: a b@apps/rt/x.yaml": 1, "apps-rt: a c": 0} {
+	for line, want := range map[string]int{"apps-rt: a": 0, "apps-rt: a b@apps/rt/x.yaml": 1, "apps-rt: !": 1, "apps-rt: a c": 0} {
 		was, is := makes(t, g, 0, "apps-rt: a"), makes(t, g, 1, line)
 		windowed := g.Windowed(was, is)
 		if len(windowed) == 0 != (line == "apps-rt: a") {

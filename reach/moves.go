@@ -114,6 +114,9 @@ func (g *Graph) Windowed(before, after []Built) []graph.Entry {
 			in[a.entry.Cluster.Name] = true
 		}
 	}
+	for _, e := range m.broken(before, after) {
+		in[e.Cluster.Name] = true
+	}
 	var out []graph.Entry
 	for _, e := range g.trees[0].entries {
 		if in[e.Cluster.Name] && !e.elsewhere && !isLive(e.releases) {
@@ -123,11 +126,24 @@ func (g *Graph) Windowed(before, after []Built) []graph.Entry {
 	return out
 }
 
+// broken is entry points that cannot be built any more, or come new and cannot be built: what they make is not known.
+func (m *mover) broken(before, after []Built) (out []graph.Entry) {
+	for _, b := range after {
+		if b.Err != "" && (m.was[key(b.Entry)] != nil || !m.existed(before, b.Entry)) {
+			out = append(out, b.Entry)
+		}
+	}
+	return out
+}
+
 // Copies is what windowed entry points make and what a change adds to live ones: before and after is what these make.
 func (g *Graph) Copies(windowed, before, after []Built) []Move {
 	m := mover{policy: g.policy, was: made(before)}
-	arrivals := m.arrivals(before, after)
+	arrivals, broken := m.arrivals(before, after), m.broken(before, after)
 	for _, b := range windowed {
+		for _, e := range broken {
+			m.add(wordUnknown, b.Entry, e, "", "")
+		}
 		for _, o := range b.Objects {
 			for _, a := range arrivals[o.id()] {
 				m.add(o.String(), b.Entry, a.entry, o.File, a.file)

@@ -172,6 +172,8 @@ const (
 	wordHeldByBranches = "leaves to branches what none of them holds, because only live Flux Kustomizations read it: " + placeholder
 	wordHeldByWindow   = "windows what only live Flux Kustomizations read (entrypoints can say that they are not): " + placeholder
 
+	wordUnknown = "what cannot be built"
+
 	wordObserved   = "mode: observe holds no pull request"
 	wordStatusOnly = "pull_requests.window: status holds none unless the branch requires sluice's status"
 )
