@@ -1,9 +1,6 @@
 package graph
 
-import (
-	"path"
-	"slices"
-)
+import "path"
 
 // Edge is a file that an entry point reads, and why.
 type Edge struct {
@@ -60,25 +57,33 @@ func (e Entry) Files() []string { return sortedKeys(e.edges()) }
 
 // Unread is the files that the entry point reads and that may say more than was read of them, sorted.
 func (e Entry) Unread() []string {
-	return slices.DeleteFunc(e.Files(), func(file string) bool {
-		if c := e.Cluster.tree.contents[file]; c != nil {
-			return !c.unread
+	out := map[string]bool{}
+	for file, edge := range e.edges() {
+		c := e.Cluster.tree.contents[file]
+		named := edge.Why == "resources" || edge.Why == "bases" // whatever its name, kustomize reads it
+		if c != nil && c.unread || c == nil && named {
+			out[file] = true
 		}
-		why := e.edges()[file].Why
-		return why != "resources" && why != "bases" // whatever its name, kustomize reads it
-	})
+	}
+	return sortedKeys(out)
 }
 
-// Ignores is the files that say to Flux what it leaves out of the directories of files, sorted.
-func (c *Cluster) Ignores(files []string) []string {
+// Ignores is the files that say to Flux what it leaves out of what the entry point reads, and of what leads to it, sorted.
+func (e Entry) Ignores() []string {
 	seen, out := map[string]bool{}, map[string]bool{}
-	for _, file := range files {
+	look := func(file string) {
 		for dir := path.Dir(file); !seen[dir]; dir = path.Dir(dir) {
 			seen[dir] = true
-			if name := path.Join(dir, ".sourceignore"); c.tree.files[name] {
+			if name := path.Join(dir, ".sourceignore"); e.Cluster.tree.files[name] {
 				out[name] = true
 			}
 		}
+	}
+	for file := range e.edges() {
+		look(file)
+	}
+	for _, file := range e.Way() {
+		look(file)
 	}
 	return sortedKeys(out)
 }

@@ -372,7 +372,7 @@ func (g *Graph) unread() {
 				continue
 			}
 			windows[e.Cluster.Name] = union(windows[e.Cluster.Name], own)
-			for _, file := range e.Cluster.Ignores(slices.Concat(e.Files(), e.Way())) {
+			for _, file := range e.Ignores() {
 				g.hold(file, own, wordIgnores(e.Entry))
 			}
 		}
