@@ -124,7 +124,8 @@ func TestHostileChanges(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := parse(t, file)
 			if c.before["clusters/prod/gotk-sync.yaml"] != "" {
-				p = parse(t, file[:strings.Index(file, "clusters:\n")])
+				unnamed, _, _ := strings.Cut(file, "clusters:\n")
+				p = parse(t, unnamed)
 			}
 			before := filesOf(repository())
 			if before["apps/rt/kustomization.yaml"] = ""; c.change[hideout] != "" {
