@@ -16,6 +16,7 @@ type content struct {
 	build    *build // of a kustomization.yaml
 	others   bool   // it has documents that are not among docs
 	leads    bool   // it has documents that clusters are found by
+	unread   bool   // it may say what was not read
 	problems []Problem
 
 	size, skimmed, parsed, kept int
@@ -25,13 +26,14 @@ type content struct {
 func readContent(tree fs.FS, name string) *content {
 	data, err := readFile(tree, name)
 	if err != nil {
-		return &content{problems: []Problem{{Place{File: name}, err.Error()}}}
+		return &content{problems: []Problem{{Place{File: name}, err.Error()}}, unread: true}
 	}
 	one := &Tree{docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{}}
 	one.parse(name, data)
 	return &content{
 		docs: slices.Clip(one.docs[name]), leads: slices.ContainsFunc(one.docs[name], (*doc).leads), build: one.builds[path.Dir(name)], others: one.others[name], problems: one.Problems,
-		size: len(data), skimmed: one.skimmed, parsed: one.parsed, kept: one.kept,
+		unread: one.unread || len(one.Problems) > 0,
+		size:   len(data), skimmed: one.skimmed, parsed: one.parsed, kept: one.kept,
 	}
 }
 

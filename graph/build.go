@@ -30,11 +30,12 @@ func (d *doc) textAt(n *yaml.Node) Place {
 
 // change is a patch that was parsed: a merge, or operations.
 type change struct {
-	place Place
-	size  int
-	nodes []*yaml.Node // of each document: a mapping to merge, or a list of operations
-	means []*selector  // what each is for: the target, else the patch itself says it
-	lines []int        // that stand before the document in the patch's file
+	place  Place
+	size   int
+	nodes  []*yaml.Node // of each document: a mapping to merge, or a list of operations
+	means  []*selector  // what each is for: the target, else the patch itself says it
+	unread *selector    // of a patch that could not be read: what it is for
+	lines  []int        // that stand before the document in the patch's file
 }
 
 // parsePatch parses a patch's text, which may hold several documents. where is its first line.
@@ -80,6 +81,11 @@ var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedu
 
 // apply gives a document with a change; the same one if the change is not for it.
 func (c change) apply(d *doc) *doc {
+	if c.unread != nil && c.unread.matches(d) {
+		with := *d
+		with.patched = append(slices.Clip(d.patched), c.place)
+		return &with
+	}
 	for i, n := range c.nodes {
 		if !c.means[i].matches(d) {
 			continue

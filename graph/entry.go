@@ -1,5 +1,7 @@
 package graph
 
+import "path"
+
 // Edge is a file that an entry point reads, and why.
 type Edge struct {
 	File string
@@ -52,6 +54,39 @@ func (e Entry) edges() map[string]Edge {
 
 // Files is the files that the entry point is known to read, sorted.
 func (e Entry) Files() []string { return sortedKeys(e.edges()) }
+
+// Unread is the files that the entry point reads and that may say more than was read of them, sorted.
+func (e Entry) Unread() []string {
+	out := map[string]bool{}
+	for file, edge := range e.edges() {
+		c := e.Cluster.tree.contents[file]
+		named := edge.Why == "resources" || edge.Why == "bases" // whatever its name, kustomize reads it
+		if c != nil && c.unread || c == nil && named {
+			out[file] = true
+		}
+	}
+	return sortedKeys(out)
+}
+
+// Ignores is the files that say to Flux what it leaves out of what the entry point reads, and of what leads to it, sorted.
+func (e Entry) Ignores() []string {
+	seen, out := map[string]bool{}, map[string]bool{}
+	look := func(file string) {
+		for dir := path.Dir(file); !seen[dir]; dir = path.Dir(dir) {
+			seen[dir] = true
+			if name := path.Join(dir, ".sourceignore"); e.Cluster.tree.files[name] {
+				out[name] = true
+			}
+		}
+	}
+	for file := range e.edges() {
+		look(file)
+	}
+	for _, file := range e.Way() {
+		look(file)
+	}
+	return sortedKeys(out)
+}
 
 // Chain is why the entry point reads a file: the file's own edge first, then that of the file that names it, and so on; nil: it does not
 // read it.

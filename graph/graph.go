@@ -76,6 +76,7 @@ type Tree struct {
 	watch    *found              // what is found now
 	skimmed  int                 // bytes of documents
 	docs     map[string][]*doc   // by file, in its order
+	unread   bool                // of a file that is read: it may say what was not read
 	others   map[string]bool     // files with documents that are not among docs
 	builds   map[string]*build   // what kustomization.yaml says, by directory
 	dirs     map[string]bool     // every directory that has a file in it or below

@@ -384,6 +384,15 @@ func (x index) find(r Ref, from Object) *thing {
 	return nil
 }
 
+// like is an object with whatever else defines it: of several, the one that was applied last counts.
+func (x index) like(s *thing) []*thing {
+	all := x[Ref{s.Kind, s.Namespace, s.Name}]
+	if !slices.Contains(all, s) {
+		all = append(slices.Clip(all), s)
+	}
+	return all
+}
+
 func (x index) nearest(r Ref, from Object) *thing {
 	all := x[r]
 	if len(all) < 2 {

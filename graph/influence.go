@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -148,8 +149,14 @@ func (x *influences) once(d dependency) bool {
 	return true
 }
 
-// source adds the definition and the patches of a source.
+// source adds the definitions and the patches of a source.
 func (x *influences) source(s *thing, of Entry, role string, user Object) {
+	for _, one := range x.c.index.like(s) {
+		x.oneSource(one, of, role, user)
+	}
+}
+
+func (x *influences) oneSource(s *thing, of Entry, role string, user Object) {
 	d := dependency{s, of.Kustomization, role, ""}
 	if !x.once(d) {
 		return
@@ -163,6 +170,12 @@ func (x *influences) source(s *thing, of Entry, role string, user Object) {
 
 // config adds a ConfigMap or Secret that another entry point applies, and the files that it is made of.
 func (x *influences) config(s *thing, of Entry, role string, user Object) {
+	for _, one := range x.c.index.like(s) {
+		x.oneConfig(one, of, role, user)
+	}
+}
+
+func (x *influences) oneConfig(s *thing, of Entry, role string, user Object) {
 	by := x.c.entry(s.Entry)
 	if d := (dependency{s, of.Kustomization, role, ""}); by != of && x.once(d) {
 		first := len(x.out)
@@ -357,17 +370,28 @@ func (c *Cluster) way(files map[string]bool, o Object) {
 	}
 }
 
-// Digest is a hash of an entry point's definition, with patches and variables, and of its source's: it is the same in two trees where
+// Digest is a hash of an entry point's definition, with patches and variables, of its source's, and of where the root is: it is the same in two trees where
 // these say the same, wherever and however they are written.
 func (e Entry) Digest() string {
 	h := &bytes.Buffer{}
 	text(h, e.Path(), e.Branch())
 	if k := e.Kustomization; k == nil {
 		text(h, e.Cluster.URL)
-	} else if text(h, k.digest); k.from != nil {
+	} else if text(h, k.digest, e.Cluster.pointed()); k.from != nil {
 		text(h, k.from.digest)
 	}
 	return hashOf(h)
+}
+
+// pointed is where Flux is pointed at in a cluster, and by what.
+func (c *Cluster) pointed() string {
+	out := fmt.Sprintf("%q %q %q", c.Path, c.Branch, c.Place.File)
+	for _, k := range c.Kustomizations {
+		if k.Path == c.Path {
+			out += fmt.Sprintf(" %q %q %q", k.Namespace, k.Name, Entry{c, k}.Branch())
+		}
+	}
+	return out
 }
 
 // digest is a hash of what a document says, with variables.

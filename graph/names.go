@@ -24,6 +24,7 @@ type build struct {
 	namespace  string
 	prefix     string
 	suffix     string
+	opaque     []named // what changes objects in ways that are not followed: for each file, or for the kustomization.yaml itself
 }
 
 // named is a file or directory that a kustomization.yaml names.
@@ -87,6 +88,15 @@ func (t *Tree) readBuild(d *doc) *build {
 		}
 	}
 	b.generated = t.generated(d)
+	for _, field := range []string{"replacements", "transformers", "configurations", "vars"} {
+		if n := at(d.node, field); n != nil {
+			b.opaque = append(b.opaque, named{field: field, place: Place{d.place.File, n.Line}})
+			b.opaque = append(b.opaque, t.names(d, field)...)
+		}
+	}
+	for _, s := range t.sections(d, "replacements") {
+		b.opaque = append(b.opaque, s.name("replacements", "path")...)
+	}
 	return b
 }
 

@@ -23,6 +23,7 @@ type doc struct {
 
 	gone    bool       // a patch deletes it
 	patched []Place    // the patches that changed it
+	before  *Ref       // namespace and name as written, where a kustomization.yaml has changed them; nil: as they are
 	made    *generator // that makes it; nil: it stands in the file itself
 }
 
@@ -36,11 +37,14 @@ var wantedKinds = map[string]bool{
 // values finds what may be the values of the chart of a FluxInstance.
 var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
 
+// escaped finds a key that may be "kind" with an escape in it.
+var escaped = regexp.MustCompile(`"[kind]{0,3}\\[xuU\r\n]`)
+
 // wants reports whether a document may say something here, however YAML has it written.
 func wants(text []byte) bool {
 	is := func(word string) bool { return wantedKinds[word] }
 	builtin := func(word string) bool { return word == "builtin" }
-	return field(text, "kind", is) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
+	return field(text, "kind", is) || escaped.Match(text) || field(text, "apiVersion", builtin) || bytes.Contains(text, []byte("instance:")) && values.Match(text)
 }
 
 // field reports whether a key stands anywhere in a text with a value that begins with a word of a kind.
@@ -75,9 +79,15 @@ func field(text []byte, key string, is func(word string) bool) bool {
 		if len(rest) > 0 && (rest[0] == '!' || rest[0] == '&') {
 			return true
 		}
+		if len(rest) > 0 && rest[0] == '*' {
+			return true
+		}
 		rest = bytes.TrimLeft(rest, `"'`)
 		rest = rest[:min(len(rest), MaxAlias)]
 		if end := bytes.IndexFunc(rest, func(r rune) bool { return r > 'z' || r < 'A' || r > 'Z' && r < 'a' }); end >= 0 {
+			if rest[end] == '\\' {
+				return true // an escape
+			}
 			rest = rest[:end]
 		}
 		if is(string(rest)) {
@@ -89,6 +99,7 @@ func field(text []byte, key string, is func(word string) bool) bool {
 // parse takes a file apart and keeps what it has to say.
 func (t *Tree) parse(name string, data []byte) {
 	line := 1
+	t.unread = foreign(data)
 	for _, text := range documents(data) {
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
@@ -113,6 +124,7 @@ func (t *Tree) parse(name string, data []byte) {
 		if prune(node) || len(whole) > len(text) {
 			size = weight(node)
 		}
+		t.unread = t.unread || node != nil && hides(node)
 		if t.parsed += size; t.parsed > MaxParsed {
 			t.others[name] = true
 			t.problem(Place{File: name}, wordMuchParsed())
@@ -143,10 +155,11 @@ func (t *Tree) keep(d *doc, offset, depth int) {
 		}
 		return
 	}
-	if d.text("kind") == "List" && depth == 0 {
+	if strings.HasSuffix(d.text("kind"), "List") && at(d.node, "items") != nil {
+		t.unread = t.unread || depth == MaxNested
 		for _, item := range t.list(d, "items") {
-			if item.Kind == yaml.MappingNode {
-				t.keep(&doc{place: d.place, node: item, size: d.size}, 0, 1)
+			if item.Kind == yaml.MappingNode && depth < MaxNested {
+				t.keep(&doc{place: d.place, node: item, size: d.size}, 0, depth+1)
 			}
 		}
 		return
@@ -157,6 +170,34 @@ func (t *Tree) keep(d *doc, offset, depth int) {
 		return
 	}
 	t.docs[d.place.File] = append(t.docs[d.place.File], d)
+}
+
+// foreign reports whether kustomize may find other documents in a file than we do: it ends one at every line that begins with ---, whatever follows, and
+// a text that is not UTF-8 has no such lines.
+func foreign(data []byte) bool {
+	for rest := data; ; {
+		i := bytes.Index(rest, []byte("\n---"))
+		if i < 0 {
+			break
+		}
+		if rest = rest[i+4:]; len(rest) > 0 && !bytes.ContainsAny(rest[:1], " \t\r\n") {
+			return true
+		}
+	}
+	return bytes.IndexByte(data, 0) >= 0 || bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE"))
+}
+
+// hides reports whether an alias in a document stands for more than is read.
+func hides(n *yaml.Node) bool {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias.Kind != yaml.ScalarNode || len(n.Alias.Value) > MaxAlias
+	}
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if n.Content[i].Kind == yaml.AliasNode {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Content, hides)
 }
 
 // documents cuts a file where YAML documents begin. That --- at the beginning of a line ends even a block of text is YAML's own rule.

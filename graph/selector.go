@@ -18,14 +18,14 @@ type selector struct {
 var none = regexp.MustCompile(`^\b$`)
 
 // selector understands a target. An expression that cannot be read selects nothing, as in kustomize; a selector of labels that cannot be
-// read selects everything: what it is for may be patched.
+// read, and an expression that is too long, select everything: what they are for may be patched.
 func (t Target) selector() *selector {
 	expression := func(pattern string) *regexp.Regexp {
-		if pattern == "" {
+		if pattern == "" || len(pattern) > MaxAlias {
 			return nil
 		}
 		re, err := regexp.Compile("^(?:" + pattern + ")$")
-		if err != nil || len(pattern) > MaxAlias {
+		if err != nil {
 			return none
 		}
 		return re
@@ -47,14 +47,16 @@ func itself(n *yaml.Node) *selector {
 }
 
 // matches reports whether an object is what the selector asks for. One without a namespace may be in any: a kustomization.yaml further up
-// says in which.
+// says in which. kustomize knows it by the name that it had, too.
 func (s *selector) matches(d *doc) bool {
 	is := func(re *regexp.Regexp, name string) bool {
 		return re == nil || len(name) <= MaxAlias && re.MatchString(name)
 	}
-	namespace := d.text("metadata", "namespace")
-	return is(s.kind, d.text("kind")) && is(s.name, d.text("metadata", "name")) && is(s.group, groupOf(d.node)) &&
-		(namespace == "" || is(s.namespace, namespace)) &&
+	called := func(namespace, name string) bool {
+		return is(s.name, name) && (namespace == "" || is(s.namespace, namespace))
+	}
+	return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) &&
+		(called(d.text("metadata", "namespace"), d.text("metadata", "name")) || d.before != nil && called(d.before.Namespace, d.before.Name)) &&
 		meets(s.labels, d, "labels") && meets(s.annotations, d, "annotations")
 }
 

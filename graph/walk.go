@@ -168,6 +168,11 @@ func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 		n.place.File = "" // the entry point itself names it
 	}
 	l.edge(b.place.File, n.place.File, n.field)
+	for _, name := range buildNames { // of several, kustomize takes none
+		if file := path.Join(dir, name); t.files[file] {
+			l.edge(file, b.place.File, "")
+		}
+	}
 	all := slices.Clone(before)
 	for _, r := range b.resources {
 		all = append(all, l.resource(dir, r, depth)...)
@@ -183,6 +188,7 @@ func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 	for _, p := range patches {
 		l.patch(all, p, dir)
 	}
+	l.opaque(all, b, dir)
 	if b.namespace+b.prefix+b.suffix != "" {
 		l.rename(all, b)
 	}
@@ -371,9 +377,31 @@ func (l *load) parsePatch(p buildPatch) change {
 	}
 	if err != nil {
 		l.problem(p.Place, wordPatch(strings.TrimPrefix(err.Error(), "yaml: ")))
-		return change{size: len(text)}
+		return change{place: p.Place, size: len(text), unread: p.Target.selector()}
 	}
 	return c
+}
+
+// opaque notes what may change documents in ways that are not followed as if it were a patch of each.
+func (l *load) opaque(docs []*doc, b *build, dir string) {
+	var places []Place
+	for _, n := range b.opaque {
+		if p := l.find(dir, n); n.text == "" || inline(n.text) {
+			places = append(places, n.place)
+		} else {
+			for _, file := range l.walk.tree.within([]string{p}, []string{p}) {
+				places = append(places, Place{file, 1})
+			}
+		}
+	}
+	for i := range docs {
+		if len(places) == 0 || l.walk.spent(len(places), 0) {
+			return
+		}
+		d := *docs[i]
+		d.patched = slices.Concat(d.patched, places)
+		docs[i] = &d
+	}
 }
 
 // rename sets namespace and name as a kustomization.yaml says.
@@ -384,6 +412,9 @@ func (l *load) rename(docs []*doc, b *build) {
 		}
 		d = d.copy()
 		docs[i] = d
+		if d.before == nil {
+			d.before = &Ref{"", d.text("metadata", "namespace"), d.text("metadata", "name")}
+		}
 		if b.namespace != "" {
 			d.put(b.namespace, "namespace")
 		}

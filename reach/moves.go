@@ -36,6 +36,7 @@ type Move struct {
 	Left     string // the file in which it was; "": not known
 	Appears  string // the file in which it is then
 	Back     bool   // From is windowed, To is live
+	Copied   bool   // From makes it, too
 
 	windows []layout.Release
 }
@@ -52,18 +53,7 @@ func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	if len(g.trees) < 2 {
 		return nil, nil
 	}
-	changed := map[string]bool{}
-	for _, f := range files {
-		changed[f] = true
-	}
-	touched, digests := map[string]bool{}, map[string]string{}
-	for i, t := range g.trees[:2] {
-		for _, e := range t.entries {
-			k := key(e.Entry)
-			touched[k] = touched[k] || i == 1 && digests[k] != e.Digest() || slices.ContainsFunc(e.Files(), func(f string) bool { return changed[f] })
-			digests[k] = e.Digest()
-		}
-	}
+	touched := g.touched(files)
 	live, held := map[string]bool{}, map[string]bool{}
 	pick := func(t tree) (out []graph.Entry) {
 		for _, e := range t.entries {
@@ -78,6 +68,92 @@ func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	before, after = pick(g.trees[0]), pick(g.trees[1])
 	never := func(e graph.Entry) bool { return !live[e.Cluster.Name] || !held[e.Cluster.Name] }
 	return slices.DeleteFunc(before, never), slices.DeleteFunc(after, never)
+}
+
+// touched is the entry points that a change of these files may concern, by key.
+func (g *Graph) touched(files []string) map[string]bool {
+	changed := map[string]bool{}
+	for _, f := range files {
+		changed[f] = true
+	}
+	touched, digests := map[string]bool{}, map[string]string{}
+	for i, t := range g.trees[:2] {
+		for _, e := range t.entries {
+			k := key(e.Entry)
+			touched[k] = touched[k] || i == 1 && digests[k] != e.Digest() || slices.ContainsFunc(e.Files(), func(f string) bool { return changed[f] })
+			digests[k] = e.Digest()
+		}
+	}
+	return touched
+}
+
+// Touched is the live entry points of the two trees of [New] that a change of these files may concern, before and after it, of the clusters that have windowed
+// ones.
+func (g *Graph) Touched(files []string) (before, after []graph.Entry) {
+	if len(g.trees) < 2 {
+		return nil, nil
+	}
+	touched := g.touched(files)
+	pick := func(t tree) (out []graph.Entry) {
+		for _, e := range t.entries {
+			if touched[key(e.Entry)] && !e.elsewhere && isLive(e.releases) && g.layered[e.Cluster.Name] {
+				out = append(out, e.Entry)
+			}
+		}
+		return out
+	}
+	return pick(g.trees[0]), pick(g.trees[1])
+}
+
+// Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before.
+func (g *Graph) Windowed(before, after []Built) []graph.Entry {
+	m := mover{was: made(before)}
+	in := map[string]bool{}
+	for _, all := range m.arrivals(before, after) {
+		for _, a := range all {
+			in[a.entry.Cluster.Name] = true
+		}
+	}
+	for _, e := range m.broken(before, after) {
+		in[e.Cluster.Name] = true
+	}
+	var out []graph.Entry
+	for _, e := range g.trees[0].entries {
+		if in[e.Cluster.Name] && !e.elsewhere && !isLive(e.releases) {
+			out = append(out, e.Entry)
+		}
+	}
+	return out
+}
+
+// broken is entry points that cannot be built any more, or come new and cannot be built: what they make is not known.
+func (m *mover) broken(before, after []Built) (out []graph.Entry) {
+	for _, b := range after {
+		if b.Err != "" && (m.was[key(b.Entry)] != nil || !m.existed(before, b.Entry)) {
+			out = append(out, b.Entry)
+		}
+	}
+	return out
+}
+
+// Copies is what windowed entry points make and what a change adds to live ones: before and after is what these make.
+func (g *Graph) Copies(windowed, before, after []Built) []Move {
+	m := mover{policy: g.policy, was: made(before)}
+	arrivals, broken := m.arrivals(before, after), m.broken(before, after)
+	for _, b := range windowed {
+		for _, e := range broken {
+			m.add(wordUnknown, b.Entry, e, "", "")
+		}
+		for _, o := range b.Objects {
+			for _, a := range arrivals[o.id()] {
+				m.add(o.String(), b.Entry, a.entry, o.File, a.file)
+			}
+		}
+	}
+	for i := range m.moves {
+		m.moves[i].Copied = true
+	}
+	return m.moves
 }
 
 // Moves is what a change moves between live and windowed entry points: what was made before by one and not by the other, and after the change the
@@ -100,6 +176,9 @@ func (g *Graph) Hold(moves []Move) {
 			}
 			if file == "" {
 				files = entry.Files() // fail closed
+			}
+			if m.Back && entry == m.To {
+				files = append(files, entry.Way()...)
 			}
 			for _, f := range files {
 				g.hold(f, m.windows, m.String())
@@ -150,7 +229,8 @@ type arrival struct {
 	file  string
 }
 
-func (m *mover) byObject(before, after []Built) {
+// arrivals is what entry points make after the change and did not make before, by object.
+func (m *mover) arrivals(before, after []Built) map[Object][]arrival {
 	arrivals := map[Object][]arrival{}
 	for _, b := range after {
 		old, known := m.was[key(b.Entry)]
@@ -160,6 +240,11 @@ func (m *mover) byObject(before, after []Built) {
 			}
 		}
 	}
+	return arrivals
+}
+
+func (m *mover) byObject(before, after []Built) {
+	arrivals := m.arrivals(before, after)
 	for _, b := range before {
 		left, known := m.is[key(b.Entry)]
 		if b.Err != "" || !known && m.existed(after, b.Entry) {

@@ -30,6 +30,7 @@ type Graph struct {
 	trees   []tree
 	readers map[string][]Reader
 	holds   map[string]hold
+	changes []redefinition
 	layered map[string]bool // clusters with a windowed entry point in the first tree
 }
 
@@ -53,6 +54,12 @@ type Reader struct {
 	Releases  []layout.Release // that it gives the path, sorted
 }
 
+// redefinition is a windowed entry point whose definition differs between two trees, with the files that lead to it.
+type redefinition struct {
+	hold
+	files map[string]bool
+}
+
 // hold is why a path needs windows whatever decides it.
 type hold struct {
 	windows []layout.Release
@@ -74,6 +81,9 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	for path, readers := range g.readers {
 		slices.SortStableFunc(readers, func(a, b Reader) int { return cmp.Compare(key(a.Entry), key(b.Entry)) })
 		g.readers[path] = slices.CompactFunc(readers, Reader.same)
+	}
+	if policy.Flux {
+		g.unread()
 	}
 	if policy.Flux && len(g.trees) > 1 {
 		g.redefined(&g.trees[0], &g.trees[1])
@@ -313,23 +323,63 @@ func (g *Graph) redefined(before, after *tree) {
 		for _, e := range both {
 			windows = union(windows, Windows(g.policy, e.releases))
 		}
+		r := redefinition{hold{windows, wordRedefined(both[0].Entry)}, map[string]bool{}}
 		for _, e := range both {
 			for _, file := range e.Way() {
-				g.hold(file, windows, wordRedefined(e.Entry))
-				g.holdLists(file, windows, wordRedefined(e.Entry))
+				r.files[file] = true
+				addLists(r.files, file)
+			}
+		}
+		for file := range r.files {
+			g.hold(file, windows, r.why)
+		}
+		g.changes = append(g.changes, r)
+	}
+}
+
+// addLists adds the lists of the directories that a file is in: one that comes new decides whether the file counts at all.
+func addLists(files map[string]bool, file string) {
+	for dir := path.Dir(file); ; dir = path.Dir(dir) {
+		for _, name := range lists() {
+			files[path.Join(dir, name)] = true
+		}
+		if dir == "." {
+			return
+		}
+	}
+}
+
+// HoldChanged holds all files of the change between the first two trees of [New] where it redefines a windowed entry point, and none of the files that
+// lead to the definition is among them: the root became another one, or it is not known why.
+func (g *Graph) HoldChanged(files []string) {
+	for _, r := range g.changes {
+		if !slices.ContainsFunc(files, func(f string) bool { return r.files[f] }) {
+			for _, f := range files {
+				g.hold(f, r.windows, r.why)
 			}
 		}
 	}
 }
 
-// holdLists holds the lists of the directories that a file is in: one that comes new decides whether the file counts at all.
-func (g *Graph) holdLists(file string, windows []layout.Release, why string) {
-	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		for _, name := range lists() {
-			g.hold(path.Join(dir, name), windows, why)
+// unread holds by the windows of a cluster what its entry points read and what may define anything there, because it was not read whole; and by those of
+// an entry point what says which of its files, and of those that lead to it, Flux leaves out.
+func (g *Graph) unread() {
+	for _, t := range g.trees {
+		windows := map[string][]layout.Release{}
+		for _, e := range t.entries {
+			own := Windows(g.policy, e.releases)
+			if !slices.ContainsFunc(own, isWindow) {
+				continue
+			}
+			windows[e.Cluster.Name] = union(windows[e.Cluster.Name], own)
+			for _, file := range e.Ignores() {
+				g.hold(file, own, wordIgnores(e.Entry))
+			}
 		}
-		if dir == "." {
-			return
+		for _, e := range t.entries {
+			for _, file := range e.Unread() {
+				g.hold(file, windows[e.Cluster.Name], wordUnread(e.Entry))
+			}
 		}
 	}
 }

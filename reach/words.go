@@ -96,6 +96,14 @@ func wordRedefined(e graph.Entry) string {
 	return fmt.Sprintf("the definition of %s in %s changes", name(e), e.Cluster.Name)
 }
 
+func wordIgnores(e graph.Entry) string {
+	return fmt.Sprintf("it says what Flux leaves out of what %s in %s reads", name(e), e.Cluster.Name)
+}
+
+func wordUnread(e graph.Entry) string {
+	return fmt.Sprintf("%s in %s reads it, and not all of it was understood", name(e), e.Cluster.Name)
+}
+
 // clip is a text of the repository as a terminal may see it, on one line, no longer than maxText.
 func clip(text string) string {
 	text = strings.Map(func(c rune) rune {
@@ -124,6 +132,9 @@ func (o Object) String() string {
 
 // String is what Flux does with it.
 func (m Move) String() string {
+	if m.Copied {
+		return fmt.Sprintf("%s is made by %s and appears in %s: Flux applies it from %s now", clip(m.What), name(m.From), name(m.To), name(m.To))
+	}
 	if m.Back {
 		return fmt.Sprintf("%s moves from %s to %s: Flux applies it from %s now, and from both until %s", clip(m.What), name(m.From), name(m.To),
 			name(m.To), until(m.From))
@@ -160,6 +171,8 @@ const (
 	wordMakesLive      = "makes live what a windowed Flux Kustomization reads: " + placeholder
 	wordHeldByBranches = "leaves to branches what none of them holds, because only live Flux Kustomizations read it: " + placeholder
 	wordHeldByWindow   = "windows what only live Flux Kustomizations read (entrypoints can say that they are not): " + placeholder
+
+	wordUnknown = "what cannot be built"
 
 	wordObserved   = "mode: observe holds no pull request"
 	wordStatusOnly = "pull_requests.window: status holds none unless the branch requires sluice's status"

@@ -64,7 +64,7 @@ func graphFindings(t *testing.T, g fluxtrees.Graph) []string {
 		}
 		moves := map[string]string{} // by what moves: the paths that it holds
 		for line := range strings.Lines(stdout) {
-			if row, what, ok := strings.Cut(line, "; "); ok && strings.Contains(what, " moves from ") {
+			if row, what, ok := strings.Cut(line, "; "); ok && (strings.Contains(what, " moves from ") || strings.Contains(what, " is made by ")) {
 				moves[what] += row + "; "
 			}
 		}

@@ -86,6 +86,7 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 		read, clusters = append(read, f), append(clusters, f.clusters)
 	}
 	g := reach.New(c.policy, clusters...)
+	g.HoldChanged(c.names())
 	var found []reach.Move
 	if moves {
 		var err error
@@ -100,12 +101,19 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 	return c.policy.With(g), found, nil
 }
 
+// names is every path that the change touches.
+func (c change) names() []string {
+	var out []string
+	for _, f := range c.files {
+		out = append(out, bothNames(f)...)
+	}
+	return out
+}
+
 // moves is what the change moves.
 func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
-	var names []string
 	var changes []reach.Change
 	for _, f := range c.files {
-		names = append(names, bothNames(f)...)
 		switch f.Kind {
 		case plan.Deleted:
 			changes = append(changes, reach.Change{Left: f.Path})
@@ -115,19 +123,42 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 			changes = append(changes, reach.Change{Left: f.Old, Added: f.Path})
 		}
 	}
-	before, after := g.Affected(names)
-	if len(before) == 0 || len(after) == 0 {
+	copies, err := c.copies(ctx, g, read)
+	before, after := g.Affected(c.names())
+	if err != nil || len(before) == 0 || len(after) == 0 {
+		return copies, err
+	}
+	was, is, err := builds(ctx, read, before, after)
+	if err != nil {
+		return nil, err
+	}
+	return append(g.Moves(was, is, changes), copies...), nil
+}
+
+// copies is what the change adds to live entry points while windowed ones make it.
+func (c change) copies(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
+	before, after := g.Touched(c.names())
+	if len(after) == 0 {
 		return nil, nil
 	}
-	was, err := read[0].build(ctx, before, build.Limits{})
+	was, is, err := builds(ctx, read, before, after)
 	if err != nil {
 		return nil, err
 	}
-	is, err := read[1].build(ctx, after, build.Limits{})
-	if err != nil {
-		return nil, err
+	windowed := g.Windowed(was, is)
+	if len(windowed) == 0 {
+		return nil, nil
 	}
-	return g.Moves(was, is, changes), nil
+	held, err := read[0].build(ctx, windowed, build.Limits{})
+	return g.Copies(held, was, is), err
+}
+
+// builds makes the objects of entry points before and after a change.
+func builds(ctx context.Context, read []treeGraph, before, after []graph.Entry) (was, is []reach.Built, err error) {
+	if was, err = read[0].build(ctx, before, build.Limits{}); err == nil {
+		is, err = read[1].build(ctx, after, build.Limits{})
+	}
+	return was, is, err
 }
 
 // build makes the objects of some entry points.
