@@ -27,6 +27,7 @@ type Entry struct {
 	TargetNamespace, NamePrefix, NameSuffix string
 	// Variables are filled into names, namespaces, and a Flux Kustomization's path and source after the build.
 	Variables graph.Variables
+	Ignore    string // spec.ignore of its GitRepository
 }
 
 // Object is one object that an entry makes.
@@ -99,9 +100,12 @@ func Entries(c graph.Cluster) []Entry {
 			ID: k.Namespace + "/" + k.Name + " " + k.Path, Path: k.Path, Components: k.Components, Patches: k.Patches,
 			TargetNamespace: k.TargetNamespace, Variables: k.Variables(),
 		}
+		if k.Source != nil {
+			e.Ignore = k.Source.Ignore
+		}
 		switch {
 		case k.Path == c.Path:
-			if adds := len(k.Patches)+len(k.Components)+len(k.TargetNamespace) > 0 || !e.Variables.None(); adds && !self {
+			if adds := len(k.Patches)+len(k.Components)+len(k.TargetNamespace) > 0 || !e.Variables.None() || e.Ignore != ""; adds && !self {
 				e.ID = root.ID
 				self, root = true, e
 			}

@@ -90,7 +90,7 @@ func (b *builder) top(dir string, e Entry) (string, *types.Kustomization, error)
 	file := b.tree.kustomization(dir)
 	if file == "" {
 		file = path.Join(dir, konfig.DefaultKustomizationFileName())
-		k.Resources = b.tree.generated(dir, dir)
+		k.Resources = b.tree.generated(dir, dir, b.tree.ignored(e))
 	} else if text, err := b.walk.kustomization(file); err != nil {
 		return "", nil, err
 	} else if err := yaml.Unmarshal(text, k); err != nil {
@@ -139,15 +139,15 @@ var never = []string{
 	"codeship-services.yml", "codeship-steps.yml", ".goreleaser.yml", ".sops.yaml", ".flux.yaml",
 }
 
-// generated is the resources of a directory that has no kustomization.yaml, relative to a base.
-func (f *files) generated(dir, base string) []string {
+// generated is the resources of a directory that has no kustomization.yaml, relative to a base, without what is left out.
+func (f *files) generated(dir, base string, left ignored) []string {
 	var out []string
 	for _, name := range f.in[dir] {
-		ext := path.Ext(name)
+		ext, list := path.Ext(name), f.kustomization(name)
 		switch {
-		case slices.Contains(never, path.Base(name)):
-		case f.dirs[name] && f.kustomization(name) == "":
-			out = append(out, f.generated(name, base)...)
+		case slices.Contains(never, path.Base(name)) || !f.dirs[name] && left.has(name):
+		case f.dirs[name] && (list == "" || left.has(list)):
+			out = append(out, f.generated(name, base, left)...)
 		case f.dirs[name] || ext == ".yaml" || ext == ".yml":
 			out = append(out, "./"+strings.TrimPrefix(name, strings.TrimPrefix(base+"/", "./")))
 		}
@@ -204,5 +204,5 @@ func (o *Object) flux(text []byte, vars graph.Variables) {
 		ref.Namespace = o.Namespace
 	}
 	o.Path = clean(vars.Expand(k.Spec.Path))
-	o.Source = vars.Expand(ref.Kind+"/"+ref.Namespace+"/"+ref.Name)
+	o.Source = vars.Expand(ref.Kind + "/" + ref.Namespace + "/" + ref.Name)
 }
