@@ -144,3 +144,17 @@ func TestUnreached(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// TestNotBuilt: of a long error what it ends with is shown, too, which is what is wrong.
+func TestNotBuilt(t *testing.T) {
+	long := "accumulating resources: " + strings.Repeat("from /a/b: ", 200) + "yaml: line 2: no value"
+	got := wordNotBuilt(long)
+	if !strings.Contains(got, "accumulating") || !strings.HasSuffix(got, "line 2: no value") || len(got) > 3*maxText {
+		t.Error(got)
+	}
+	for _, short := range []string{"", "broken", strings.Repeat("ä", 2*maxText)} {
+		if got := wordNotBuilt(short); !strings.HasSuffix(got, ": "+short) {
+			t.Error(got)
+		}
+	}
+}
