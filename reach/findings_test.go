@@ -78,15 +78,15 @@ func TestCheck(t *testing.T) {
 		"nobody holds what main says": {
 			file: strings.Replace(quiet, "version: 1\n", "version: 1\nmode: observe\n", 1),
 			want: []string{
-				"warn enforced [layout entrypoints 1]: flux-system/path of prod is windowed here and follows main, and mode: observe holds no pull request",
-				"warn enforced [layout entrypoints 0]: flux-system/held of prod is windowed here and follows main, and mode: observe holds no pull request",
+				"warn enforced [layout entrypoints 1]: windowed here, but what is merged to main arrives at once, because mode: observe holds no pull request: flux-system/path of prod",
+				"warn enforced [layout entrypoints 0]: windowed here, but what is merged to main arrives at once, because mode: observe holds no pull request: flux-system/held of prod",
 			},
 		},
 		"people merge": {
 			file: quiet + "pull_requests: {window: status}\nconsistency: {enforced: hold}\n",
 			want: []string{
-				"hold enforced [layout entrypoints 1]: flux-system/path of prod is windowed here and follows main, and pull_requests.window: status holds none unless the branch requires sluice's status",
-				"hold enforced [layout entrypoints 0]: flux-system/held of prod is windowed here and follows main, and pull_requests.window: status holds none unless the branch requires sluice's status",
+				"hold enforced [layout entrypoints 1]: windowed here, but what is merged to main arrives at once, because pull_requests.window: status holds none unless the branch requires sluice's status: flux-system/path of prod",
+				"hold enforced [layout entrypoints 0]: windowed here, but what is merged to main arrives at once, because pull_requests.window: status holds none unless the branch requires sluice's status: flux-system/held of prod",
 			},
 		},
 	} {

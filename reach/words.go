@@ -216,5 +216,5 @@ func wordSourceDiffers(o Object, source string) string {
 }
 
 func wordEnforced(branch, why string) string {
-	return fmt.Sprintf("%s is windowed here and follows %s, and %s", placeholder, clip(branch), why)
+	return fmt.Sprintf("windowed here, but what is merged to %s arrives at once, because %s: %s", clip(branch), why, placeholder)
 }
