@@ -25,8 +25,9 @@ type Entry struct {
 	Components                              []string
 	Patches                                 []graph.Patch
 	TargetNamespace, NamePrefix, NameSuffix string
-	// Substitute is the variables that are known. After the build they are filled into names, namespaces, and a Flux Kustomization's path.
-	Substitute map[string]string
+	// Variables are filled into names, namespaces, and a Flux Kustomization's path and source after the build.
+	Variables graph.Variables
+	Ignore    string // spec.ignore of its GitRepository
 }
 
 // Object is one object that an entry makes.
@@ -97,11 +98,14 @@ func Entries(c graph.Cluster) []Entry {
 	for _, k := range c.Kustomizations {
 		e := Entry{
 			ID: k.Namespace + "/" + k.Name + " " + k.Path, Path: k.Path, Components: k.Components, Patches: k.Patches,
-			TargetNamespace: k.TargetNamespace, Substitute: k.Substitute,
+			TargetNamespace: k.TargetNamespace, Variables: k.Variables(),
+		}
+		if k.Source != nil {
+			e.Ignore = k.Source.Ignore
 		}
 		switch {
 		case k.Path == c.Path:
-			if adds := len(k.Patches)+len(k.Substitute)+len(k.Components)+len(k.TargetNamespace) > 0; adds && !self {
+			if adds := len(k.Patches)+len(k.Components)+len(k.TargetNamespace) > 0 || !e.Variables.None() || e.Ignore != ""; adds && !self {
 				e.ID = root.ID
 				self, root = true, e
 			}

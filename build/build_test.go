@@ -134,12 +134,12 @@ func TestBuild(t *testing.T) {
 		},
 		"variables": {
 			"-- app/${n}.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: \"a-${n:=none}\", namespace: \"${n}\"") + fluxFile,
-			Entry{Substitute: map[string]string{"n": "one", "cluster": "eu"}},
+			Entry{Variables: graph.Variables{Values: map[string]string{"n": "one", "cluster": "eu"}}},
 			"ConfigMap one/a-one < app/${n}.yaml\nKustomization flux-system/apps < app/flux.yaml > apps of GitRepository/flux-system/fleet\n",
 		},
 		"variables that an object refuses": {
 			"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: \"a-${n}\", labels: {kustomize.toolkit.fluxcd.io/substitute: disabled}"),
-			Entry{Substitute: map[string]string{"n": "one"}}, "ConfigMap /a-${n} < app/a.yaml\n",
+			Entry{Variables: graph.Variables{Values: map[string]string{"n": "one"}}}, "ConfigMap /a-${n} < app/a.yaml\n",
 		},
 		"a list is its objects": {
 			"-- app/a.yaml --\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: a}}, {apiVersion: v1, kind: Secret, metadata: {name: b}}]\n",
@@ -168,7 +168,7 @@ func TestBuild(t *testing.T) {
 // TestDigest: a digest changes with the object, and with nothing else.
 func TestDigest(t *testing.T) {
 	digest := func(object string, vars map[string]string) string {
-		r := one(t, archive("-- app/a.yaml --\n"+object), Entry{Path: "app", Substitute: vars})
+		r := one(t, archive("-- app/a.yaml --\n"+object), Entry{Path: "app", Variables: graph.Variables{Values: vars}})
 		if len(r.Objects) != 1 {
 			t.Fatal(lines(r))
 		}

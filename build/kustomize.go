@@ -72,7 +72,7 @@ func (b *builder) objects(e Entry) (out []Object, err error) {
 		return nil, errors.New(wordObjects(b.limits.Objects))
 	}
 	for _, r := range built.Resources() {
-		o, err := object(r, dir, e.Substitute)
+		o, err := object(r, dir, e.Variables)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +90,7 @@ func (b *builder) top(dir string, e Entry) (string, *types.Kustomization, error)
 	file := b.tree.kustomization(dir)
 	if file == "" {
 		file = path.Join(dir, konfig.DefaultKustomizationFileName())
-		k.Resources = b.tree.generated(dir, dir)
+		k.Resources = b.tree.generated(dir, dir, b.tree.ignored(e))
 	} else if text, err := b.walk.kustomization(file); err != nil {
 		return "", nil, err
 	} else if err := yaml.Unmarshal(text, k); err != nil {
@@ -139,15 +139,15 @@ var never = []string{
 	"codeship-services.yml", "codeship-steps.yml", ".goreleaser.yml", ".sops.yaml", ".flux.yaml",
 }
 
-// generated is the resources of a directory that has no kustomization.yaml, relative to a base.
-func (f *files) generated(dir, base string) []string {
+// generated is the resources of a directory that has no kustomization.yaml, relative to a base, without what is left out.
+func (f *files) generated(dir, base string, left ignored) []string {
 	var out []string
 	for _, name := range f.in[dir] {
-		ext := path.Ext(name)
+		ext, list := path.Ext(name), f.kustomization(name)
 		switch {
-		case slices.Contains(never, path.Base(name)):
-		case f.dirs[name] && f.kustomization(name) == "":
-			out = append(out, f.generated(name, base)...)
+		case slices.Contains(never, path.Base(name)) || !f.dirs[name] && left.has(name):
+		case f.dirs[name] && (list == "" || left.has(list)):
+			out = append(out, f.generated(name, base, left)...)
 		case f.dirs[name] || ext == ".yaml" || ext == ".yml":
 			out = append(out, "./"+strings.TrimPrefix(name, strings.TrimPrefix(base+"/", "./")))
 		}
@@ -156,7 +156,7 @@ func (f *files) generated(dir, base string) []string {
 }
 
 // object is what counts of an object that was built.
-func object(r *resource.Resource, dir string, vars map[string]string) (Object, error) {
+func object(r *resource.Resource, dir string, vars graph.Variables) (Object, error) {
 	o := Object{Group: r.GetGvk().Group, Kind: r.GetKind(), Namespace: r.GetNamespace(), Name: r.GetName()}
 	from, err := r.GetOrigin()
 	if err != nil {
@@ -171,10 +171,10 @@ func object(r *resource.Resource, dir string, vars map[string]string) (Object, e
 	}
 	d := newDigest(r.YNode())
 	if d.variables && (r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled") {
-		vars = nil
+		vars = graph.Variables{}
 	}
-	o.Digest = d.sum(vars)
-	o.Namespace, o.Name = graph.Expand(o.Namespace, vars), graph.Expand(o.Name, vars)
+	o.Digest = d.sum(vars.Values)
+	o.Namespace, o.Name = vars.Expand(o.Namespace), vars.Expand(o.Name)
 	if o.Group != "kustomize.toolkit.fluxcd.io" || o.Kind != "Kustomization" {
 		return o, nil
 	}
@@ -189,7 +189,7 @@ func object(r *resource.Resource, dir string, vars map[string]string) (Object, e
 const noSubstitution = "kustomize.toolkit.fluxcd.io/substitute"
 
 // flux reads where a Flux Kustomization leads to.
-func (o *Object) flux(text []byte, vars map[string]string) {
+func (o *Object) flux(text []byte, vars graph.Variables) {
 	var k struct {
 		Spec struct {
 			Path      string
@@ -203,6 +203,6 @@ func (o *Object) flux(text []byte, vars map[string]string) {
 	if ref.Namespace == "" {
 		ref.Namespace = o.Namespace
 	}
-	o.Path = clean(graph.Expand(k.Spec.Path, vars))
-	o.Source = graph.Expand(ref.Kind+"/"+ref.Namespace+"/"+ref.Name, vars)
+	o.Path = clean(vars.Expand(k.Spec.Path))
+	o.Source = vars.Expand(ref.Kind + "/" + ref.Namespace + "/" + ref.Name)
 }

@@ -49,6 +49,7 @@ type Source struct {
 	RefLine                          Place  // of spec.ref; of the object if it has none
 	Secret                           string // the name of its secretRef
 	Interval, Timeout                string
+	Ignore                           string // spec.ignore
 }
 
 // Follows is the branch that a GitRepository tracks; "" if it is none, or not known from the file. Flux prefers what is more exact, and
@@ -251,7 +252,7 @@ func source(d *doc, object Object) *Source {
 		Object: object, URL: d.text("spec", "url"), Branch: d.text("spec", "ref", "branch"), Tag: d.text("spec", "ref", "tag"),
 		Semver: d.text("spec", "ref", "semver"), Commit: d.text("spec", "ref", "commit"), Ref: d.text("spec", "ref", "name"),
 		RefLine: d.line("spec", "ref"), Secret: d.text("spec", "secretRef", "name"),
-		Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
+		Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"), Ignore: d.text("spec", "ignore"),
 	}
 	if s.RefLine.File == "" {
 		s.RefLine = object.Place

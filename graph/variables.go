@@ -183,20 +183,19 @@ func shape(value, op, arg string) (string, bool) {
 		return strings.TrimSuffix(value, arg), !strings.ContainsAny(arg, `*?[\`)
 	}
 	from, to, _ := strings.Cut(arg, "/")
-	var rest string
-	found := true
+	rest := value
 	switch op {
 	case "/":
 		rest = strings.Replace(value, from, to, 1)
 	case "//":
 		rest = strings.ReplaceAll(value, from, to)
 	case "/#":
-		if rest, found = strings.CutPrefix(value, from); found {
-			rest = to + rest
+		if after, found := strings.CutPrefix(value, from); found {
+			rest = to + after
 		}
 	case "/%":
-		if rest, found = strings.CutSuffix(value, from); found {
-			rest += to
+		if before, found := strings.CutSuffix(value, from); found {
+			rest = before + to
 		}
 	}
 	return rest, from != "" && !strings.Contains(arg, `\`)

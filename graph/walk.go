@@ -94,6 +94,7 @@ func (l *load) entry(dir string) []*doc {
 	if !t.dirs[dir] || l.walk.spent(1, 0) {
 		return nil
 	}
+	l.ignores(dir)
 	var out []*doc
 	for _, file := range t.inside[dir] {
 		if isManifest(file) {
@@ -104,6 +105,23 @@ func (l *load) entry(dir string) []*doc {
 		out = append(out, l.entry(sub)...)
 	}
 	return l.once(out)
+}
+
+// SourceIgnore is the name of files that say what a source leaves out of its directory. They are read, and not obeyed here: who
+// reads too much misses nothing.
+const SourceIgnore = ".sourceignore"
+
+// ignores reads the files that say what counts of a directory that is read whole: in it, and above.
+func (l *load) ignores(dir string) {
+	for ; ; dir = path.Dir(dir) {
+		file := path.Join(dir, SourceIgnore)
+		if l.look(file); l.walk.tree.files[file] {
+			l.edge(file, "", "")
+		}
+		if dir == "." {
+			return
+		}
+	}
 }
 
 // once is documents, each of them once: what several units name counts once where nothing makes a difference between them.

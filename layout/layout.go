@@ -15,7 +15,7 @@
 // cannot stand in a git tree, or whose matching would cost more, needs [Unclear], which never opens; a path with control
 // characters or bytes that are not UTF-8 is never live; a capture that names no window gives a release that no calendar knows;
 // where a path fits a windowed rule or the preset's windowed side but for upper and lower case, neither the preset nor
-// `unmatched` lets it through; what references decide needs [Unclear] as long as nobody has read them; and where it fits what is taken out of a live rule but for case, that rule does not make it live.
+// `unmatched` lets it through; what references decide needs [Unread] as long as nobody has read them; and where it fits what is taken out of a live rule but for case, that rule does not make it live.
 package layout
 
 import (
@@ -33,6 +33,9 @@ const (
 
 	// Unclear is the release of a path that cannot be told. It is no name that a window may have: it never opens.
 	Unclear Release = "unclear path"
+
+	// Unread is the release of a path that references decide which nobody has read. It never opens either.
+	Unread Release = "unread references"
 
 	// branchPrefix begins the release of windowed branches.
 	branchPrefix = "branch:"

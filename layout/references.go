@@ -27,7 +27,7 @@ type unread struct{}
 
 // Reads implements References. Nothing below .github/ is part of a deployment.
 func (unread) Reads(path string) (Class, bool) {
-	return Class{Releases: []Release{Unclear}, Rule: saysUnread}, !strings.HasPrefix(path, gitHubDir+"/")
+	return Class{Releases: []Release{Unread}, Rule: saysUnread}, !strings.HasPrefix(path, gitHubDir+"/")
 }
 
 // Holds implements References.
@@ -46,7 +46,7 @@ func (l *Layout) contradicted(s *scratch, c Class) Class {
 	if !c.live() {
 		return c
 	}
-	if r, ok := l.reads(s); ok && !r.live() && !slices.Contains(r.Releases, Unclear) {
+	if r, ok := l.reads(s); ok && !r.live() && !slices.Contains(r.Releases, Unread) {
 		c.Rule = saysButReads(c.Rule, r.Rule)
 	}
 	return c

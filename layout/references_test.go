@@ -94,10 +94,10 @@ func TestReferencesUnread(t *testing.T) {
 	spec.Unmatched = []Release{Live}
 	l := must(t, spec)
 	for path, want := range map[string]string{
-		"apps/a-rt/x.yaml":              "unclear path | layout.flux: the reference graph was not read",
-		"apps/a-rw/x.yaml":              "unclear path | layout.flux: the reference graph was not read",
-		"README.md":                     "unclear path | layout.flux: the reference graph was not read",
-		"clusters/c/flux-system/x.yaml": "unclear path | layout.flux: the reference graph was not read; protected: people merge it",
+		"apps/a-rt/x.yaml":              "unread references | layout.flux: the reference graph was not read",
+		"apps/a-rw/x.yaml":              "unread references | layout.flux: the reference graph was not read",
+		"README.md":                     "unread references | layout.flux: the reference graph was not read",
+		"clusters/c/flux-system/x.yaml": "unread references | layout.flux: the reference graph was not read; protected: people merge it",
 		"infra/x.yaml":                  "live | rule 1: infra/**",
 		"held/x.yaml":                   "night | rule 2: held/**",
 		"docs/x.yaml":                   "- | rule 4: docs/**",

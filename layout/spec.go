@@ -22,7 +22,7 @@ type Spec struct {
 	Preset    Preset
 	Side      []Release // of the preset's windowed side
 	Unmatched []Release // of a path that no rule and no preset knows; none: it is ignored
-	// References: what no rule decides is what reads a path, as [Layout.With] says. Without it such a path needs [Unclear].
+	// References: what no rule decides is what reads a path, as [Layout.With] says. Without it such a path needs [Unread].
 	References bool
 	Windows    []string // the names that a release or a captured segment may stand for, without live
 }

@@ -2,6 +2,7 @@ package reach
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -151,14 +152,14 @@ type owner struct {
 // duplicates is objects that two entry points of one cluster make, with different releases.
 func (g *Graph) duplicates(built []Built) []config.Note {
 	type one struct {
-		cluster string
+		cluster, values string
 		Object
 	}
 	owners, order := map[one][]owner{}, []one{}
 	for _, b := range built {
 		seen := map[Object]bool{}
 		for _, o := range b.Objects {
-			k := one{b.Entry.Cluster.Name, o.id()}
+			k := one{b.Entry.Cluster.Name, valuesOf(b.Entry, o), o.id()}
 			if seen[o.id()] {
 				continue
 			}
@@ -181,6 +182,20 @@ func (g *Graph) duplicates(built []Built) []config.Note {
 		})
 	}
 	return c.notes("1 more object", "%d more objects")
+}
+
+// valuesOf is the values of an entry point's variables, where an object's name has one whose value is not known: two such names are one where
+// all that is known is the same.
+func valuesOf(e graph.Entry, o Object) string {
+	if e.Kustomization == nil || !strings.Contains(o.Namespace+o.Name, "${") {
+		return ""
+	}
+	var out strings.Builder
+	values := e.Kustomization.Variables().Values
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		out.WriteString(strconv.Quote(name) + strconv.Quote(values[name]))
+	}
+	return out.String()
 }
 
 // apart is two owners whose releases differ, if there are such.

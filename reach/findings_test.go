@@ -78,15 +78,15 @@ func TestCheck(t *testing.T) {
 		"nobody holds what main says": {
 			file: strings.Replace(quiet, "version: 1\n", "version: 1\nmode: observe\n", 1),
 			want: []string{
-				"warn enforced [layout entrypoints 1]: flux-system/path of prod is windowed here and follows main, and mode: observe holds no pull request",
-				"warn enforced [layout entrypoints 0]: flux-system/held of prod is windowed here and follows main, and mode: observe holds no pull request",
+				"warn enforced [layout entrypoints 1]: windowed here, but what is merged to main arrives at once, because mode: observe holds no pull request: flux-system/path of prod",
+				"warn enforced [layout entrypoints 0]: windowed here, but what is merged to main arrives at once, because mode: observe holds no pull request: flux-system/held of prod",
 			},
 		},
 		"people merge": {
 			file: quiet + "pull_requests: {window: status}\nconsistency: {enforced: hold}\n",
 			want: []string{
-				"hold enforced [layout entrypoints 1]: flux-system/path of prod is windowed here and follows main, and pull_requests.window: status holds none unless the branch requires sluice's status",
-				"hold enforced [layout entrypoints 0]: flux-system/held of prod is windowed here and follows main, and pull_requests.window: status holds none unless the branch requires sluice's status",
+				"hold enforced [layout entrypoints 1]: windowed here, but what is merged to main arrives at once, because pull_requests.window: status holds none unless the branch requires sluice's status: flux-system/path of prod",
+				"hold enforced [layout entrypoints 0]: windowed here, but what is merged to main arrives at once, because pull_requests.window: status holds none unless the branch requires sluice's status: flux-system/held of prod",
 			},
 		},
 	} {
@@ -142,5 +142,19 @@ func TestUnreached(t *testing.T) {
 	want := []string{"apps/tenant/x.yaml", "apps/nobody/x.yaml"}
 	if diff := cmp.Diff(want, g.Unreached(append(paths(), config.File))); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// TestNotBuilt: of a long error what it ends with is shown, too, which is what is wrong.
+func TestNotBuilt(t *testing.T) {
+	long := "accumulating resources: " + strings.Repeat("from /a/b: ", 200) + "yaml: line 2: no value"
+	got := wordNotBuilt(long)
+	if !strings.Contains(got, "accumulating") || !strings.HasSuffix(got, "line 2: no value") || len(got) > 3*maxText {
+		t.Error(got)
+	}
+	for _, short := range []string{"", "broken", strings.Repeat("ä", 2*maxText)} {
+		if got := wordNotBuilt(short); !strings.HasSuffix(got, ": "+short) {
+			t.Error(got)
+		}
 	}
 }

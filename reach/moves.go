@@ -2,6 +2,7 @@ package reach
 
 import (
 	"path"
+	"regexp"
 	"slices"
 
 	"github.com/sluicegate/sluice/config"
@@ -20,6 +21,18 @@ type Object struct {
 func (o Object) id() Object {
 	return Object{Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name}
 }
+
+// moving is what an object is known by that moves: of one that kustomize generates the name without the hash of what stands in it.
+func (o Object) moving() Object {
+	out := o.id()
+	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && isList(o.File) {
+		out.Name = generated.ReplaceAllString(out.Name, "")
+	}
+	return out
+}
+
+// generated is the hash that kustomize appends, in its letters.
+var generated = regexp.MustCompile(`-[bcdfghkmt2456789]{10}$`)
 
 // Built is what an entry point makes.
 type Built struct {
@@ -202,7 +215,7 @@ func made(all []Built) map[string]map[Object]bool {
 		}
 		objects := map[Object]bool{}
 		for _, o := range b.Objects {
-			objects[o.id()] = true
+			objects[o.moving()] = true
 		}
 		out[key(b.Entry)] = objects
 	}
@@ -235,7 +248,7 @@ func (m *mover) arrivals(before, after []Built) map[Object][]arrival {
 	for _, b := range after {
 		old, known := m.was[key(b.Entry)]
 		for _, o := range b.Objects {
-			if id := o.id(); b.Err == "" && (known || !m.existed(before, b.Entry)) && !old[id] {
+			if id := o.moving(); b.Err == "" && (known || !m.existed(before, b.Entry)) && !old[id] {
 				arrivals[id] = append(arrivals[id], arrival{b.Entry, o.File})
 			}
 		}
@@ -251,10 +264,10 @@ func (m *mover) byObject(before, after []Built) {
 			continue // it is not known what it makes
 		}
 		for _, o := range b.Objects {
-			if left[o.id()] {
+			if left[o.moving()] {
 				continue
 			}
-			for _, a := range arrivals[o.id()] {
+			for _, a := range arrivals[o.moving()] {
 				m.add(o.String(), b.Entry, a.entry, o.File, a.file)
 			}
 		}

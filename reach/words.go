@@ -209,7 +209,16 @@ func source(o owner) string {
 	return leads(o.Entry, o.file)
 }
 
-func wordNotBuilt(err string) string { return placeholder + " cannot be built: " + clip(err) }
+func wordNotBuilt(err string) string { return placeholder + " cannot be built: " + ends(err) }
+
+// ends is a text with its middle left out where it is long: what kustomize says begins with what was built and ends with what is wrong.
+func ends(text string) string {
+	r := []rune(text)
+	if len(r) <= 2*maxText {
+		return clip(string(r[:len(r)/2])) + clip(string(r[len(r)/2:]))
+	}
+	return clip(string(r[:maxText-1])) + "…" + clip(string(r[len(r)-maxText:]))
+}
 
 func wordPathDiffers(o Object, path string) string {
 	return fmt.Sprintf("kustomize gives %s the path %s, and the graph has read %s", o, clip(o.Path), clip(path))
@@ -220,5 +229,5 @@ func wordSourceDiffers(o Object, source string) string {
 }
 
 func wordEnforced(branch, why string) string {
-	return fmt.Sprintf("%s is windowed here and follows %s, and %s", placeholder, clip(branch), why)
+	return fmt.Sprintf("windowed here, but what is merged to %s arrives at once, because %s: %s", clip(branch), why, placeholder)
 }

@@ -27,6 +27,10 @@ func (n needs) sorted() needs {
 	return n
 }
 
+func (n needs) equal(other needs) bool {
+	return n.live == other.live && slices.Equal(n.windows, other.windows) && slices.Equal(n.branches, other.branches)
+}
+
 // holder says what holds the entry points of a cluster.
 type holder struct {
 	*survey
@@ -77,13 +81,16 @@ func (h holder) held(k *graph.Kustomization) needs {
 	return needs{live: true}
 }
 
-// findNeeds sums up what each file needs: the union over the entry points that read it. What a root reads itself, and the files that define or
-// patch a windowed entry point or its source, are applied from the branch that Flux follows, at once: they need the window, not the branch.
+// findNeeds sums up what each file needs: the union over the entry points that read it. What a root reads itself, and the files that
+// change a windowed entry point otherwise, are applied from the branch that Flux follows, at once: they need the window, not the branch.
 func (s *survey) findNeeds() {
 	s.needs = map[string]needs{}
 	for _, c := range s.clusters {
 		holder, holds := s.holderOf(c), map[string]bool{} // holds: windows of this cluster
-		define := map[string]bool{}
+		define, influences := map[string]bool{}, map[*graph.Kustomization][]graph.Influence{}
+		for _, i := range c.Influences() {
+			influences[i.Of.Kustomization] = append(influences[i.Of.Kustomization], i)
+		}
 		for _, k := range c.Kustomizations {
 			h := holder.held(k)
 			if k.Path == c.Path {
@@ -100,9 +107,10 @@ func (s *survey) findNeeds() {
 				s.note(noteSuspend,
 					k.Suspend.Place, k.Name, k.Suspend.Value)
 			}
-			define[k.File], define[k.PathLine.File], define[k.SourceLine.File] = true, true, true
-			if k.Source != nil {
-				define[k.Source.File], define[k.Source.RefLine.File] = true, true
+			for _, i := range influences[k] {
+				if by := i.By.Kustomization; by == nil || !holder.held(by).equal(h) {
+					define[i.File] = true
+				}
 			}
 		}
 		root := needs{windows: slices.Sorted(maps.Keys(holds)), live: len(holds) == 0}
@@ -110,7 +118,6 @@ func (s *survey) findNeeds() {
 			root = s.needDirectories(c)
 		}
 		s.need(root, rootReads(c)...)
-		delete(define, "")
 		s.need(root, slices.Sorted(maps.Keys(define))...)
 		s.absent(holder)
 	}

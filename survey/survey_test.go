@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -14,6 +15,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
+	"github.com/sluicegate/sluice/layout"
 )
 
 // draftOf drafts the first file of a tree, and gives the errors that the file has by itself and for the tree.
@@ -66,6 +68,22 @@ func TestShapes(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestInfluences: what changes a windowed entry point and is applied by a live one needs the window.
+func TestInfluences(t *testing.T) {
+	tree := fluxtrees.ReadGraph(t, "objects").Tree
+	for file := range tree {
+		if strings.HasPrefix(file, ".github/") {
+			delete(tree, file)
+		}
+	}
+	d, _ := draftOf(t, tree)
+	for file, want := range map[string]layout.Release{"charts/bitnami.yaml": "maintenance-window", "charts/unused.yaml": layout.Live} {
+		if got := d.Policy.Layout.Classify(file).Releases; !slices.Equal(got, []layout.Release{want}) {
+			t.Errorf("%s: %s, want %s", file, got, want)
+		}
+	}
 }
 
 // TestHostile: whatever stands in a tree, the file is valid, says nothing that the tree has put into it, and no name ends its line.

@@ -1,0 +1,68 @@
+package build
+
+import (
+	"path"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+
+	"github.com/sluicegate/sluice/graph"
+)
+
+// Bounds of what leaves files out: how many patterns count, and how long one may be, in bytes. What is beyond leaves nothing out.
+const (
+	maxPatterns = 1000
+	maxPattern  = 1024
+)
+
+// ignored is what a source leaves out: by .sourceignore files, then by its own spec.ignore. The last pattern that fits decides.
+type ignored []gitignore.Pattern
+
+// ignored is what the source of an entry leaves out.
+func (f *files) ignored(e Entry) ignored {
+	var out ignored
+	for dir := clean(e.Path); ; dir = path.Dir(dir) {
+		out = append(f.listed(dir), out...)
+		if dir == "." {
+			break
+		}
+	}
+	return append(out, f.below(clean(e.Path), 0)...).add(e.Ignore, ".")
+}
+
+// below is what stands in the directories below one.
+func (f *files) below(dir string, depth int) ignored {
+	var out ignored
+	for _, name := range f.in[dir] {
+		if f.dirs[name] && depth < graph.MaxDepth {
+			out = append(append(out, f.listed(name)...), f.below(name, depth+1)...)
+		}
+	}
+	return out
+}
+
+// listed is what the .sourceignore of a directory says.
+func (f *files) listed(dir string) ignored {
+	return ignored(nil).add(string(f.text[path.Join(dir, graph.SourceIgnore)]), dir)
+}
+
+// add adds the patterns of a text, which are about a directory.
+func (i ignored) add(text, dir string) ignored {
+	var domain []string
+	if dir != "." {
+		domain = strings.Split(dir, "/")
+	}
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.HasPrefix(line, "#") || strings.TrimSpace(line) == "" || len(line) > maxPattern || len(i) >= maxPatterns {
+			continue
+		}
+		i = append(i, gitignore.ParsePattern(line, domain))
+	}
+	return i
+}
+
+// has reports whether a file is left out.
+func (i ignored) has(name string) bool {
+	return len(i) > 0 && gitignore.NewMatcher(i).Match(strings.Split(name, "/"), false)
+}
