@@ -234,8 +234,8 @@ func FuzzPinned(f *testing.F) {
 		for _, a := range gate.Decide(s).Actions {
 			pin := a.Pinned()
 			set, isStatus := a.(plan.SetStatus)
-			shuts := isStatus && set.State != plan.Success
-			if pin.Before.IsZero() != shuts || pin.Before.Sub(s.At) > 30*time.Second || (!shuts && !pin.Before.After(s.At)) {
+			holds := isStatus && set.State != plan.Success
+			if pin.Before.IsZero() != holds || pin.Before.Sub(s.At) > 30*time.Second || (!holds && !pin.Before.After(s.At)) {
 				t.Errorf("%s is void from %s, decided at %s", a.Verb(), pin.Before, s.At)
 			}
 			var read time.Time
@@ -244,7 +244,7 @@ func FuzzPinned(f *testing.F) {
 					read = p.Read
 				}
 			}
-			if !shuts && !read.IsZero() && pin.Before.Sub(read) > 30*time.Second {
+			if !holds && !read.IsZero() && pin.Before.Sub(read) > 30*time.Second {
 				t.Errorf("%s about %v is void from %s, and what it rests on is of %s", a.Verb(), a.About(), pin.Before, read)
 			}
 			if isStatus && len([]rune(set.Description)) > 140 {

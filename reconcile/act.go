@@ -34,7 +34,7 @@ func (k *look) act(ctx context.Context, actions []plan.Action) error {
 
 // passedOver reports whether an action is not even tried any more.
 func (k *look) passedOver(a plan.Action) bool {
-	return k.skipped(a) || k.end != nil && !shuts(a) || k.full != nil && !urgent(a)
+	return k.skipped(a) || k.end != nil && !holds(a) || k.full != nil && !urgent(a)
 }
 
 // do does one action if it may be done, and gives the error that ends the look, if it does.
@@ -88,7 +88,7 @@ func foreseen(a plan.Action, err error) bool {
 
 // may tells why an action must not be begun; nil if it may. What opens waits for payments before.
 func (k *look) may(ctx context.Context, a plan.Action) error {
-	if err := k.permit(ctx, a); err != nil || shuts(a) {
+	if err := k.permit(ctx, a); err != nil || holds(a) {
 		return err
 	}
 	if !k.awaitPayments(ctx) {
@@ -123,8 +123,8 @@ func (k *look) awaitPayments(ctx context.Context) bool {
 	return false
 }
 
-// shuts tells the statuses that release nothing, true or not.
-func shuts(a plan.Action) bool {
+// holds reports whether an action is a status that releases nothing, true or not.
+func holds(a plan.Action) bool {
 	set, ok := a.(plan.SetStatus)
 	return ok && set.State != plan.Success
 }
@@ -135,7 +135,7 @@ func urgent(a plan.Action) bool {
 	return !ok || set.State == plan.Success || set.Withdraws
 }
 
-// endsOpeningAlone tells the errors that end everything but statuses that shut. A green status must not outlive its window
+// endsOpeningAlone tells the errors that end everything but statuses that hold. A green status must not outlive its window
 // because the store is full, because a merge came too late or has no budget, or because events void every observation.
 func (k *look) endsOpeningAlone(err error) bool {
 	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || errors.Is(err, errPaced) || errors.Is(err, errOwed) ||
@@ -182,7 +182,7 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	if k.outlived(a) {
 		return errOld
 	}
-	if k.void(scopeOf(a)) && (!shuts(a) || !k.starved() && k.entry.left[k.placeOf(a)] < voidMost) {
+	if k.void(scopeOf(a)) && (!holds(a) || !k.starved() && k.entry.left[k.placeOf(a)] < voidMost) {
 		return errVoid
 	}
 	return nil
@@ -270,7 +270,7 @@ func (k *look) actOf(a plan.Action) store.Act {
 	return act
 }
 
-// errStore marks an error of the store: without its memory nothing is written but statuses that shut.
+// errStore marks an error of the store: without its memory nothing is written but statuses that hold.
 var errStore = errors.New("the store failed")
 
 // record keeps actions with their outcomes, also when the service was told to stop meanwhile, and logs them. A store that

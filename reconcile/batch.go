@@ -23,7 +23,7 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 		s = plan.Snapshot{} // it is large, and GitHub takes its time for many statuses
 	}
 	seen, last, wake := k.seen, k.last, k.wake
-	err := k.act(ctx, first) // what shuts does not wait for what opens
+	err := k.act(ctx, first) // what holds does not wait for what opens
 	for _, batch := range batches(turns) {
 		if err != nil {
 			break

@@ -77,7 +77,7 @@ func (w *world) MoveBranches(ctx context.Context, r plan.Repo, moves []plan.Move
 			case m.Restores && h.memory.Branches[m.Branch] != m.New:
 				w.broken = append(w.broken, fmt.Sprintf("%s is put back where it was not seen", m.Branch))
 			case !m.Restores && !open:
-				w.broken = append(w.broken, fmt.Sprintf("%s is moved at %v: the window is shut", m.Branch, c.at))
+				w.broken = append(w.broken, fmt.Sprintf("%s is moved at %v: the window is closed", m.Branch, c.at))
 			}
 		}
 	})

@@ -39,7 +39,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		w.want(one, 1, "new")
-		w.want(one, 2, "pending") // what shuts is paid from what is left
+		w.want(one, 2, "pending") // what holds is paid from what is left
 		w.change(one, func(h *hub) { h.pulls[3].status = &plan.Status{State: plan.Success, By: "sluice"} })
 		w.note(one)
 		time.Sleep(10 * time.Second)

@@ -28,7 +28,7 @@ func shownUntil(until *time.Time) func(s plan.Snapshot) plan.Plan {
 			if state == plan.Success {
 				set.Before = earliest(s.At.Add(fresh), *until)
 			} else {
-				set.Description, set.Withdraws = "shut", len(x.Ours) > 0
+				set.Description, set.Withdraws = "closed", len(x.Ours) > 0
 			}
 			p.Actions = append(p.Actions, set)
 		}
@@ -42,7 +42,7 @@ func shownUntil(until *time.Time) func(s plan.Snapshot) plan.Plan {
 func debtOf(x plan.Pull, until time.Time) plan.Debt {
 	return plan.Debt{
 		SHA: x.Head, Context: "sluice/main", For: plan.ForPull, Subject: plan.Subject{Pull: x.Number, Base: "main"},
-		State: plan.Pending, Description: "shut", Ends: until,
+		State: plan.Pending, Description: "closed", Ends: until,
 	}
 }
 
@@ -259,7 +259,7 @@ func TestAPaymentNeverEndsTheNextOpening(t *testing.T) {
 	}, one)
 }
 
-// TestAPaymentFollowsASlowSuccess: a success that is on its way as its window shuts is taken back after it, never before.
+// TestAPaymentFollowsASlowSuccess: a success that is on its way as its window closes is taken back after it, never before.
 func TestAPaymentFollowsASlowSuccess(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		end := time.Now().Add(10 * time.Second)
@@ -403,7 +403,7 @@ func TestDebtsOfARepositoryThatIsGone(t *testing.T) {
 	}, one)
 }
 
-// TestASuccessThatALookCannotTakeBackIsTakenBack: a look finds that a success has to go, long before its own end: another file shut its
+// TestASuccessThatALookCannotTakeBackIsTakenBack: a look finds that a success has to go, long before its own end: another file closed its
 // window. GitHub does not take that one write, and from then on no look succeeds.
 func TestASuccessThatALookCannotTakeBackIsTakenBack(t *testing.T) {
 	for _, kind := range []forge.Kind{forge.Transient, forge.Limited} {
@@ -416,9 +416,9 @@ func TestASuccessThatALookCannotTakeBackIsTakenBack(t *testing.T) {
 				defer stop()
 				time.Sleep(time.Minute)
 				w.want(one, 1, "success")
-				shut := time.Now()
+				closed := time.Now()
 				w.set(func() {
-					until = shut
+					until = closed
 					failed := false
 					w.fault = func(c call) error {
 						switch {

@@ -22,9 +22,9 @@
 //     deletes, the default branch, or nothing in particular. One that says no more than that a pull request is open, with the head and the
 //     base that were observed, is no news: GitHub's webhooks are late, and the look that it would make would see the same. A push or a check voids all that is about windowed branches, an event about a
 //     pull request none of it. What else is written is left to the look that the event makes. One exception, because the other side of it
-//     is a green status that outlives its window: what events kept from every write, [voidMost] looks in a row, is written if it shuts (is
+//     is a green status that outlives its window: what events kept from every write, [voidMost] looks in a row, is written if it holds (is
 //     no success); and a success that should have been taken back is a debt that is called in.
-//   - What opens or shuts by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
+//   - What opens or closes by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
 //     observation, those are left to the next look.
 //   - Statuses of one look that follow each other go at the same time, those of one commit and context or of one pull request in order.
 //     Merges go one after the other, the oldest first. What was written at the same time changes nothing of the look before all of it has
@@ -32,10 +32,10 @@
 //   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
 //     go those that take green back or follow a green that was set for them, for which some room is always left; then what releases
 //     something, which has a part of the pace that is not left to others; then who came first. What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
-//   - What shuts waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
-//     successes, and the statuses that shut are written all the same.
+//   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
+//     successes, and the statuses that hold are written all the same.
 //   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none
-//     that stands until its window shuts if the installation has as many as can be taken back. While the store fails there is none.
+//     that stands until its window closes if the installation has as many as can be taken back. While the store fails there is none.
 //   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first. It ends with a status that
 //     GitHub took in its place, with the merge or move that it was for, or after [payMostAge] of refusals; and only the debt with that
 //     number does.
@@ -64,7 +64,7 @@
 //   - As GitHub's hour runs low, looks for the sake of events come further apart, one after the other in an installation, so that the hour
 //     lasts: none waits longer than the rest of the hour × (points, or requests, that those in line want ÷ those left). What an opening needs does not
 //     wait in that line, nor does what waits shortly before a close; resyncs go last, for an hour at most. An event in a repository where
-//     something is green until its window shuts waits a minute at most, for as long as half of what is kept for openings is left.
+//     something is green until its window closes waits a minute at most, for as long as half of what is kept for openings is left.
 //   - Of merges only as many begin as GitHub takes. Who finds no room among them comes back when there is some, which others leave until then.
 //     Whose look ends before its merges did goes on before those who wait.
 //   - The durable due row is moved forward only after the acts of a look are done and recorded.
@@ -141,5 +141,5 @@
 // apart, is looked at again when an installation's event or the next list of repositories names it, and once in a while if its own
 // events go on. [Loop.Ready] says what is wrong with the service as a whole, [Loop.Lags] what is not up to date, since when and why.
 // What the store remembers can only hold back, so its absence must not release: while it fails, nothing is written but
-// statuses that shut, and those are not recorded.
+// statuses that hold, and those are not recorded.
 package reconcile

@@ -43,7 +43,7 @@ func (v *moving) hopeless(moves []plan.Move) bool {
 // presume records moves as refused that were not asked for alone. Those that were so before keep that, until all were: then a new
 // round of turns begins.
 func (v *moving) presume(ctx context.Context, moves []plan.Move, why string) error {
-	v.shut(ctx, moves, why)
+	v.withdraw(ctx, moves, why)
 	acts := make([]store.Act, len(moves))
 	for i, m := range moves {
 		acts[i] = v.stuck(m, why)

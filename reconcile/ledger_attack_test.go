@@ -81,7 +81,7 @@ func TestPaymentsThatNobodyTakesEnd(t *testing.T) {
 	}
 }
 
-// TestNothingOpensBeforeDebtsAreKnown: the store does not give the debts at first. What opens waits until it does; what shuts does not.
+// TestNothingOpensBeforeDebtsAreKnown: the store does not give the debts at first. What opens waits until it does; what holds does not.
 func TestNothingOpensBeforeDebtsAreKnown(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.fault = func(c call) error {
@@ -195,7 +195,7 @@ func TestAPaymentThatPanicsIsTriedAgain(t *testing.T) {
 	}, one)
 }
 
-// TestASuspendedInstallationPaysWhenItIsBack: GitHub shows nothing of a repository while its window shuts. The debt is paid as soon as the
+// TestASuspendedInstallationPaysWhenItIsBack: GitHub shows nothing of a repository while its window closes. The debt is paid as soon as the
 // repository is back, not when its next try would come.
 func TestASuspendedInstallationPaysWhenItIsBack(t *testing.T) {
 	for name, installation := range map[string]int64{"suspended": one.Installation, "installed anew": 9} {

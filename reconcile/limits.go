@@ -32,7 +32,7 @@ const (
 	reportRest = 30 * time.Second
 	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
 	namesMost = 2000
-	// voidMost is how many looks in a row events may keep from every write. After that statuses that shut are written
+	// voidMost is how many looks in a row events may keep from every write. After that statuses that hold are written
 	// all the same: a green status must not outlive its window because a repository is busy.
 	voidMost = 3
 	// outliveMost is how old an observation may be when statuses that only tell are begun although the plan's Wake has passed.

@@ -34,7 +34,7 @@ type look struct {
 	shown   plan.Plan                  // that was decided first, and on which bases: what statuses are about
 	bases   map[plan.Branch]plan.Base  // touched by nothing that is written at the same time
 	roster  plan.Roster                // the newest that could be read, if the store has another one
-	end     error                      // why nothing but statuses that shut is written any more; nil: everything may be
+	end     error                      // why nothing but statuses that hold is written any more; nil: everything may be
 	skip    map[int]bool               // pull requests whose action failed: their further actions are left
 	done    map[int]bool               // pull requests that this look merged
 	wrote   int                        // writes that GitHub took
@@ -173,7 +173,7 @@ func (k *look) observe(ctx context.Context) (plan.Snapshot, int64, error) {
 }
 
 // read reads GitHub and adds what the store remembers. What it remembers can only hold back, so without it nothing is done
-// that releases; what shuts is done.
+// that releases; what holds is done.
 func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, error) {
 	ctx, cancel := context.WithTimeout(ctx, observeMost)
 	defer cancel()

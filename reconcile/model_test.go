@@ -44,7 +44,7 @@ func everyTen(at time.Time) (bool, time.Time) {
 }
 
 // history plays moves and then lets the world rest. What must hold on the way is what the world itself checks: one look at a
-// time, nothing merged or moved while its window is shut, nothing opened on a void observation, no branch put back but where it
+// time, nothing merged or moved while its window is closed, nothing opened on a void observation, no branch put back but where it
 // was seen. At the end everything that may be merged is merged, everything else is pending, every branch stands at main's tip,
 // and nothing more is written.
 func history(t *testing.T, moves []byte) {

@@ -208,7 +208,7 @@ func (v *moving) unmoved(ctx context.Context, moves []plan.Move, err error) erro
 	if errors.Is(err, errVoid) {
 		return err
 	}
-	v.shut(ctx, moves, reasonOf(err))
+	v.withdraw(ctx, moves, reasonOf(err))
 	act := v.actOn(moves[0])
 	act.Outcome, act.Reason = outcomeOf(err), reasonOf(err)
 	if refuses(err) { // it was asked for alone
@@ -250,7 +250,7 @@ func (v *moving) lives(ctx context.Context, m plan.Move) bool {
 		return true
 	}
 	v.late, v.again = append(v.late, m), true
-	v.shut(ctx, []plan.Move{m}, wordLate)
+	v.withdraw(ctx, []plan.Move{m}, wordLate)
 	return false
 }
 

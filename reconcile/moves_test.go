@@ -548,7 +548,7 @@ func TestAStoreThatFailsAfterAMoveEndsTheMoves(t *testing.T) {
 }
 
 func TestADeletedBranchIsPutBackWhereItWas(t *testing.T) {
-	for name, open := range map[string]bool{"open": true, "shut": false} {
+	for name, open := range map[string]bool{"open": true, "closed": false} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.track(one, 2)

@@ -81,7 +81,7 @@ func TestAnOpeningAsThePromoterDecidesIt(t *testing.T) {
 				}
 				w.change(one, func(h *hub) { h.branches["rw/cluster-0000"].at = 0 })
 				w.note(one)
-				time.Sleep(24*time.Hour - 10*time.Minute) // shut by now, and the next opening is to come
+				time.Sleep(24*time.Hour - 10*time.Minute) // closed by now, and the next opening is to come
 				w.stands(t, "rw/cluster-0000", 2)
 				from := time.Now()
 				time.Sleep(3 * time.Minute)

@@ -320,7 +320,7 @@ func (q *queue) advance(now instant) {
 	for len(q.alarms) > 0 && q.alarms[0].alarm <= now.tick {
 		e := q.alarms[0]
 		if e.reason() > now.tick && e.wake.After(now.wall) {
-			q.anchor = now // the wall clock is a little late: a look now would find the window still shut
+			q.anchor = now // the wall clock is a little late: a look now would find the window still closed
 			q.reckon(e)
 			continue
 		}

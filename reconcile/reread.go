@@ -79,7 +79,7 @@ func (v *moving) adopt(ctx context.Context, moves []plan.Move) {
 			left = append(left, g)
 		}
 	}
-	v.shut(ctx, left, wordVoid)
+	v.withdraw(ctx, left, wordVoid)
 	for _, m := range moves {
 		if m.Unlock && m.Unlocked {
 			v.green[m.Branch] = m

@@ -57,8 +57,8 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 	return err
 }
 
-// shut sets pending where a success of moves that came to nothing stands or may stand.
-func (v *moving) shut(ctx context.Context, moves []plan.Move, why string) {
+// withdraw sets pending where a success of moves that came to nothing stands or may stand.
+func (v *moving) withdraw(ctx context.Context, moves []plan.Move, why string) {
 	ctx, cancel := lasting(ctx, putBackMost)
 	defer cancel()
 	for _, m := range moves {
@@ -73,5 +73,5 @@ func (v *moving) shut(ctx context.Context, moves []plan.Move, why string) {
 }
 
 func (v *moving) shutAll(ctx context.Context, why string) {
-	v.shut(ctx, slices.Collect(maps.Values(v.green)), why)
+	v.withdraw(ctx, slices.Collect(maps.Values(v.green)), why)
 }

@@ -555,7 +555,7 @@ func (w *world) Merge(ctx context.Context, r plan.Repo, m plan.Merge) (plan.SHA,
 		w.opens(h, h.observed, c)
 		if p := h.pulls[m.Pull]; p != nil && p.windowed {
 			if open, _ := w.windows(w.wall()); !open {
-				w.broken = append(w.broken, fmt.Sprintf("%v at %v: the window is shut", c, c.at))
+				w.broken = append(w.broken, fmt.Sprintf("%v at %v: the window is closed", c, c.at))
 			}
 		}
 	})

@@ -5,7 +5,7 @@
 // between passes but what was said last and what the last file compiled to: the state follows from file and time alone. So a missed
 // pass repairs itself, and a Kustomization that was deleted and came back is suspended by the next one.
 //
-// Suspended means: not releasable. Whatever shuts a window for the service shuts it here, its freezes and its cutoff: what Flux begins in
+// Suspended means: not releasable. Whatever closes a window for the service closes it here, its freezes and its cutoff: what Flux begins in
 // the last minutes would run on past the close.
 //
 // How it fails: closed. Only what is known to be releasable is not suspended. A file that cannot be read or is invalid, a window that it

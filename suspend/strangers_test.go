@@ -22,7 +22,7 @@ func TestPassAcrossTheClose(t *testing.T) {
 		w.cluster.hang["GET b/hangs"] = true
 		out := w.Pass(t.Context()) // until 16:50:05
 		if wait := time.Until(out.Next); wait > 0 {
-			t.Errorf("a/open, which shuts at 16:50:00, is looked at again after %s", wait)
+			t.Errorf("a/open, which closes at 16:50:00, is looked at again after %s", wait)
 		}
 		if w.Pass(t.Context()); !w.cluster.suspended("a/open") {
 			t.Error("it is open")

@@ -88,7 +88,7 @@ func TestAt(t *testing.T) {
 	week   | 2026-11-05T16:00    | open since 05T16:00 until 05T17:00, releases until 05T16:50, next 05T16:50
 	week   | 2026-11-05T16:55    | open since 05T16:00 until 05T17:00, releases from 09T08:00, next 05T17:00
 	week   | 2026-11-05T17:00    | closed until 09T08:00, releases from 09T08:00, next 09T08:00
-	# a freeze without names shuts every window, and for good
+	# a freeze without names closes every window, and for good
 	week   | 2026-11-19T16:59    | open since 16T08:00 until 19T17:00, releases from -, next 19T17:00
 	week   | 2026-11-19T17:00    | closed until -, releases from -, next 20T00:00
 	week   | 2026-11-20T00:00    | closed until -, releases from -, frozen by holidays, next 31T00:00

@@ -75,7 +75,7 @@ func (w *world) pass() {
 	}
 }
 
-// nextEdge is when the next window opens or shuts.
+// nextEdge is when the next window opens or closes.
 func (w *world) nextEdge() time.Time {
 	next := w.start.Add(lastOpening)
 	for _, at := range w.oracle.spec().edges() {

@@ -74,7 +74,7 @@ func drawSpec(dice *rand.Rand, start time.Time) *spec {
 	return s
 }
 
-// freeze shuts both windows for some minutes.
+// freeze closes both windows for some minutes.
 func (s *spec) freeze(b *strings.Builder, dice *rand.Rand, start time.Time) {
 	f := span{from: start.Add(time.Duration(dice.IntN(25)) * time.Minute)}
 	f.until = f.from.Add(time.Duration(1+dice.IntN(8)) * time.Minute)
@@ -119,7 +119,7 @@ func (s *spec) shutSince(window string, at time.Time) time.Time {
 	return since
 }
 
-// edges are the instants at which something opens or shuts.
+// edges are the instants at which something opens or closes.
 func (s *spec) edges() []time.Time {
 	var list []time.Time
 	for _, spans := range s.open {
