@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -130,7 +131,9 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 		if t.full != "" || !out.change(name) {
 			return Read(tree) // what is beyond a bound depends on the order of all files
 		}
-		changed = append(changed, name)
+		if !out.same(t, name) {
+			changed = append(changed, name)
+		}
 	}
 	if out.seen > MaxEntries || out.read > MaxYAML || out.bytes > MaxBytes || out.full != "" {
 		return Read(tree)
@@ -162,8 +165,31 @@ func (t *Tree) clone(tree fs.FS) *Tree {
 		fs: tree, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
 		contents: maps.Clone(t.contents), docs: maps.Clone(t.docs), others: maps.Clone(t.others), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
-		results: map[string]*result{}, found: map[string]*found{},
+		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw),
 	}
+}
+
+// same reports whether a file that has changed says what it said in an older tree, so that nothing depends on the change. Then it has
+// the older documents.
+func (t *Tree) same(old *Tree, name string) bool {
+	if !old.files[name] || !t.files[name] || old.raw[name] {
+		return false
+	}
+	before, after := old.contents[name], t.contents[name]
+	if before == nil || after == nil {
+		return before == after
+	}
+	shared := *before
+	shared.size, shared.skimmed, shared.parsed, shared.kept = after.size, after.skimmed, after.parsed, after.kept
+	if !reflect.DeepEqual(shared, *after) {
+		return false
+	}
+	t.contents[name] = &shared
+	if len(shared.docs) > 0 {
+		t.docs[name] = shared.docs
+	}
+	t.chooseBuild(path.Dir(name))
+	return true
 }
 
 // change brings a file up to date, and reports whether it could.

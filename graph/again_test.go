@@ -239,3 +239,35 @@ func TestAgainPatches(t *testing.T) {
 		}
 	}
 }
+
+// TestAgainText: what is read as a text counts to the last byte, although it defines no object; what merely stands there does not.
+func TestAgainText(t *testing.T) {
+	const ks = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: x}\nspec: {path: %s, sourceRef: {kind: GitRepository, name: flux-system}, postBuild: {substituteFrom: [{kind: ConfigMap, name: vars}]}}\n"
+	tree := files(map[string]string{
+		"k/kustomization.yaml": "namespace: x\nresources: [p.yaml, apps]\n",
+		"k/p.yaml":             fmt.Sprintf(ks, "patched", "./none"),
+		"k/apps/kustomization.yaml": "resources: [a.yaml, b.yaml, plain.yaml]\npatches: [{path: patch.yaml, target: {name: a}}]\n" +
+			"configMapGenerator: [{name: vars, envs: [vars.env], files: [dir=dir.txt], options: {disableNameSuffixHash: true}}]\n",
+		"k/apps/a.yaml": fmt.Sprintf(ks, "a", "./none"), "k/apps/b.yaml": fmt.Sprintf(ks, "b", "./${top}/${dir}"),
+		"k/apps/patch.yaml": "spec: {path: ./one/a}\n", "k/apps/vars.env": "top=one\n", "k/apps/dir.txt": "a", "k/apps/plain.yaml": "kind: Deployment\n",
+		"one/a/x.yaml": job, "one/b/x.yaml": job, "two/a/x.yaml": job,
+	})
+	roots := []graph.Root{{Name: "k", Path: "k"}}
+	for file, text := range map[string]string{
+		"k/apps/patch.yaml": "spec: {path: ./two/a}\n", "k/apps/vars.env": "top=two\n", "k/apps/dir.txt": "b", "k/apps/plain.yaml": "kind: Service\n",
+	} {
+		old := read(t, tree)
+		before := exported(old, roots)
+		after := maps.Clone(tree)
+		after[file] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
+		g, err := old.Again(after, []string{file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := exported(g, roots)
+		compare(t, file, got, exported(read(t, after), roots))
+		if same := reflect.DeepEqual(got, before); same != (file == "k/apps/plain.yaml") {
+			t.Errorf("%s: the same as before: %v", file, same)
+		}
+	}
+}

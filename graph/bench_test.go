@@ -106,9 +106,16 @@ func BenchmarkHeld(b *testing.B) {
 	}
 }
 
-// BenchmarkAgain is one file that changes: of one entry point, of a base that twenty share, of a cluster's definitions.
+// BenchmarkAgain is one file that changes: of one entry point, of a base that many share, with and without a change of what is known of it, of a
+// cluster's definitions, and a new one.
 func BenchmarkAgain(b *testing.B) {
-	for _, name := range []string{"deploy/c3/e4/f5.yaml", "base/b7/f1.yaml", "clusters/c9/apps.yaml", "deploy/c3/e4/new.yaml"} {
+	for name, change := range map[string]func(string) string{
+		"deploy/c3/e4/f5.yaml":       func(s string) string { return "\n" + s },
+		"base/b7/f1.yaml":            func(s string) string { return "\n" + s },
+		"base/b7/kustomization.yaml": func(s string) string { return s + "nameSuffix: -x\n" },
+		"clusters/c9/apps.yaml":      func(s string) string { return "\n" + s },
+		"deploy/c3/e4/new.yaml":      func(string) string { return "# new\n" },
+	} {
 		b.Run(name, func(b *testing.B) {
 			tree := newMemory(fleet())
 			g, err := graph.Read(tree)
@@ -116,7 +123,7 @@ func BenchmarkAgain(b *testing.B) {
 				b.Fatal(err)
 			}
 			g.Clusters(nil)
-			tree.set(name, string(tree.text(name))+"# changed\n")
+			tree.set(name, change(string(tree.text(name))))
 			for b.Loop() {
 				next, err := g.Again(tree, []string{name})
 				if err != nil || len(next.Clusters(nil)) != 25 || len(next.Problems) > 0 {

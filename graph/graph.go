@@ -72,6 +72,7 @@ type Tree struct {
 	results  map[string]*result  // what entry points read, from the last time that clusters were found
 	contents map[string]*content // what YAML files say
 	found    map[string]*found   // clusters, from the last time
+	raw      map[string]bool     // files of which every byte may count for results and found: patches, and what generators load
 	leads    *leads              // nil: not known
 	watch    *found              // what is found now
 	skimmed  int                 // bytes of documents
@@ -91,7 +92,7 @@ func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
 		fs: tree, contents: map[string]*content{}, docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
-		results: map[string]*result{}, found: map[string]*found{},
+		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{},
 	}
 	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
 		switch {

@@ -287,6 +287,7 @@ func (l *load) plain(dir string, n named) bool {
 		return false
 	}
 	l.edge(p, n.place.File, n.field)
+	l.walk.tree.raw[p] = true
 	return true
 }
 
