@@ -79,7 +79,7 @@ type checkView struct {
 type treeView struct {
 	Files  int            `json:"files"` // without the rules file
 	Shares []config.Share `json:"shares"`
-	// Graph is what the reference graph shows; none: the file does not say flux: true, or it was not read.
+	// Graph is what the reference graph shows; none: the file says nothing of Flux, or it was not read.
 	Graph *referencesView `json:"graph,omitempty"`
 }
 
@@ -135,10 +135,7 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 	in.Clusters = read.clusters
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)
-		var view *referencesView
-		if in.Notes, view, err = read.consistency(ctx, g, s.policy, paths, s.builds); s.policy.Flux {
-			tree.Graph = view
-		}
+		in.Notes, tree.Graph, err = read.consistency(ctx, g, s.policy, paths, s.builds)
 		s.policy = s.policy.With(g)
 	}
 	if err != nil {

@@ -220,10 +220,11 @@ func buildID(e graph.Entry) string {
 
 // referencesView is the JSON of what the reference graph shows of a tree.
 type referencesView struct {
-	Clusters  []clusterRow `json:"clusters"`
-	Unreached int          `json:"unreached"`         // files that nothing is known to read
-	Example   string       `json:"unreached_example"` // the first of them
-	Leaves    []string     `json:"leaves"`            // where the graph ends, and what was not built for it
+	Clusters []clusterRow `json:"clusters"`
+	// The others are given with flux: true alone, where they count.
+	Unreached int      `json:"unreached"`         // files that nothing is known to read
+	Example   string   `json:"unreached_example"` // the first of them
+	Leaves    []string `json:"leaves"`            // where the graph ends, and what was not built for it
 }
 
 // clusterRow is a cluster, and how it was found.
@@ -247,19 +248,23 @@ func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *conf
 	for _, c := range f.clusters {
 		view.Clusters = append(view.Clusters, clusterRow{c.Name, c.Path, c.Branch, c.Found})
 	}
-	if lost := g.Unreached(paths); len(lost) > 0 {
-		view.Unreached, view.Example = len(lost), lost[0]
+	if policy.Flux {
+		if lost := g.Unreached(paths); len(lost) > 0 {
+			view.Unreached, view.Example = len(lost), lost[0]
+		}
+		for _, l := range graph.Leaves(f.clusters) {
+			view.Leaves = append(view.Leaves, l.String())
+		}
+		view.Leaves = append(view.Leaves, reach.Elsewhere(built)...)
 	}
-	for _, l := range graph.Leaves(f.clusters) {
-		view.Leaves = append(view.Leaves, l.String())
-	}
-	view.Leaves = append(view.Leaves, reach.Elsewhere(built)...)
 	return g.Check(built, paths), view, nil
 }
 
 // print shows how the clusters were found, and where the graph ends.
 func (v *referencesView) print(w io.Writer) {
-	fmt.Fprintln(w)
+	if len(v.Clusters)+v.Unreached > 0 {
+		fmt.Fprintln(w)
+	}
 	for _, c := range v.Clusters {
 		branch := ""
 		if c.Branch != "" {
