@@ -98,14 +98,14 @@ func Entries(c graph.Cluster) []Entry {
 	for _, k := range c.Kustomizations {
 		e := Entry{
 			ID: k.Namespace + "/" + k.Name + " " + k.Path, Path: k.Path, Components: k.Components, Patches: k.Patches,
-			TargetNamespace: k.TargetNamespace, Variables: k.Variables(),
+			TargetNamespace: k.TargetNamespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix, Variables: k.Variables(),
 		}
 		if k.Source != nil {
 			e.Ignore = k.Source.Ignore
 		}
 		switch {
 		case k.Path == c.Path:
-			if adds := len(k.Patches)+len(k.Components)+len(k.TargetNamespace) > 0 || !e.Variables.None() || e.Ignore != ""; adds && !self {
+			if adds := len(k.Patches)+len(k.Components)+len(k.TargetNamespace+k.NamePrefix+k.NameSuffix) > 0 || !e.Variables.None() || e.Ignore != ""; adds && !self {
 				e.ID = root.ID
 				self, root = true, e
 			}

@@ -219,3 +219,25 @@ func TestEntries(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestNames: what a Flux Kustomization says of prefix and suffix names what it makes, here and in the graph.
+func TestNames(t *testing.T) {
+	tree := archive("-- clusters/a/ks.yaml --\n" + flux("apps", "namePrefix: x-, nameSuffix: -y, path: ./apps") + "-- apps/ks.yaml --\n" + flux("child", "path: ./child") + "-- child/cm.yaml --\n" + configMap)
+	g, err := graph.Read(tree)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := g.Clusters(nil)[0]
+	results, err := Run(t.Context(), command(), tree, nil, Entries(c), Limits{})
+	if err != nil || len(results) != 3 || len(c.Kustomizations) != 2 {
+		t.Fatal(results, c.Kustomizations, err)
+	}
+	if built, read := results[1].Objects[0].Name, c.Kustomizations[1].Name; built != "x-child-y" || read != built {
+		t.Errorf("built %q, read %q", built, read)
+	}
+}
+
+func flux(name, spec string) string {
+	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + ", namespace: flux-system}\nspec: {" + spec +
+		", sourceRef: {kind: GitRepository, name: flux-system}}\n"
+}

@@ -354,8 +354,8 @@ func (l *load) applied(dir string, k *Kustomization) []*doc {
 	for _, p := range k.Patches {
 		l.patch(docs, buildPatch{Patch: p}, dir)
 	}
-	if k.TargetNamespace != "" {
-		l.rename(docs, &build{namespace: k.TargetNamespace})
+	if k.TargetNamespace+k.NamePrefix+k.NameSuffix != "" {
+		l.rename(docs, &build{namespace: k.TargetNamespace, prefix: k.NamePrefix, suffix: k.NameSuffix})
 	}
 	return docs
 }
@@ -425,7 +425,7 @@ func resultKey(dir string, k *Kustomization) string {
 		return dir
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, k.optional)
+	fmt.Fprintf(&b, "%q %q %q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.optional)
 	for _, p := range k.Patches {
 		fmt.Fprintf(&b, " %q %q %q", p.Place, p.Target, p.Text)
 	}

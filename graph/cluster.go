@@ -192,7 +192,7 @@ func (w *walk) followed(c Cluster) Cluster {
 		self = w.read(&c, c.self)
 	}
 	for _, k := range c.Kustomizations {
-		if c.self == nil && k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace) > 0 {
+		if c.self == nil && k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace+k.NamePrefix+k.NameSuffix) > 0 {
 			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break

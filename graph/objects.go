@@ -82,6 +82,8 @@ type Kustomization struct {
 	DependsOn       []Ref
 	Suspend         Statement
 	TargetNamespace string
+	NamePrefix      string
+	NameSuffix      string
 	Components      []string // as written, relative to Path
 	Patches         []Patch
 	Substitute      map[string]string // postBuild.substitute
@@ -215,7 +217,8 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	k := &Kustomization{
 		Object: object, Path: t.path(d), PathLine: d.line("spec", "path"),
 		SourceRef: ref(d, at(d.node, "spec", "sourceRef")), SourceLine: d.line("spec", "sourceRef"), Suspend: d.stated("spec", "suspend"),
-		TargetNamespace: d.text("spec", "targetNamespace"), Components: t.texts(d, "spec", "components"),
+		TargetNamespace: d.text("spec", "targetNamespace"), NamePrefix: d.text("spec", "namePrefix"), NameSuffix: d.text("spec", "nameSuffix"),
+		Components: t.texts(d, "spec", "components"),
 		Substitute: d.pairs("spec", "postBuild", "substitute"), Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
 	}
 	k.optional = d.text("spec", "ignoreMissingComponents") == "true"
