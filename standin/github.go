@@ -48,8 +48,6 @@ type GitHub struct {
 	graphql graphqlServer
 	limits  limits
 
-	secondary secondary
-
 	mu            sync.Mutex
 	url           string
 	ids           map[string]int64 // of accounts and Apps, by lower-case name
@@ -60,8 +58,8 @@ type GitHub struct {
 	tokens        map[string]token
 	mergeability  Mergeability
 	closed        bool
-	jobs          int             // under way in the background, and webhooks that are due
-	jobless       []chan struct{} // closed when there are none
+	jobs          int       // under way in the background
+	idle          sync.Cond // of mu: there are none
 }
 
 // New starts a stand-in without repositories.
@@ -85,9 +83,10 @@ func New(opts Options) (*GitHub, error) {
 		ids: map[string]int64{}, lastID: firstID, apps: map[string]Actor{},
 		tokens: map[string]token{},
 	}
+	g.idle.L = &g.mu
 	g.meet(g.us())
 	g.hooks = newHook(g)
-	g.limits.perHour, g.limits.hour, g.secondary.flying = opts.RateLimit, opts.Hour, map[string]int{}
+	g.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, flying: map[string]int{}}
 	g.SetLimits(opts.Limits)
 	if err := g.graphql.parse(g); err != nil {
 		return nil, err
@@ -118,8 +117,8 @@ func (g *GitHub) Close() {
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
-	g.hooks.stop()
-	<-g.idle()
+	g.hooks.quit()
+	_ = g.Settle(context.Background()) // fails only with the context
 }
 
 // Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /git/OWNER/NAME.git.
@@ -177,46 +176,31 @@ func (g *GitHub) later(work func()) {
 	}()
 }
 
-// jobBegins counts what Settle waits for, until jobDone.
-func (g *GitHub) jobBegins() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.jobs++
-}
-
 func (g *GitHub) jobDone() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.jobs--; g.jobs > 0 {
-		return
+	if g.jobs--; g.jobs == 0 {
+		g.idle.Broadcast()
 	}
-	for _, done := range g.jobless {
-		close(done)
-	}
-	g.jobless = nil
-}
-
-// idle is closed once no job is under way in the background.
-func (g *GitHub) idle() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	done := make(chan struct{})
-	if g.jobs == 0 {
-		close(done)
-	} else {
-		g.jobless = append(g.jobless, done)
-	}
-	return done
 }
 
 // Settle waits until every job in the background is done and every webhook that is due has been sent.
 func (g *GitHub) Settle(ctx context.Context) error {
-	select {
-	case <-g.idle():
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the stand-in to settle: %w", ctx.Err())
+	stop := context.AfterFunc(ctx, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.idle.Broadcast()
+	})
+	defer stop()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.jobs > 0 {
+		if ctx.Err() != nil {
+			return fmt.Errorf("wait for the stand-in to settle: %w", ctx.Err())
+		}
+		g.idle.Wait()
 	}
+	return nil
 }
 
 // Actor is who does something: a person, or an App's bot when App is set.

@@ -89,20 +89,18 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	doc := g.graphql.document(q.Query)
 	op := doc.Operations.ForName(q.OperationName)
 	c := costOf(doc.QueryDocument, op, q.Variables)
-	b, enough := g.limits.spend(limitKey{who.id, "graphql"}, c.points(), g.now())
-	b.header(w.Header())
-	points := readPoints
+	cost := price{hour: c.points(), minute: readPoints}
 	if op != nil && op.Operation == ast.Mutation {
-		points = writePoints
+		cost.minute = writePoints
 	}
-	if enough && g.secondary.pass(limitKey{who.id, "graphql"}, points, false, g.now()) != "" {
-		g.tooMany(w)
-		return
-	}
-	if !enough { // with 200, other than in REST
-		g.secondary.hour()
+	switch g.limits.charge(w.Header(), limitKey{who.id, "graphql"}, cost, g.now()) {
+	case "":
+	case LimitHour: // with 200, other than in REST
 		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
+		return
+	default:
+		g.tooMany(w)
 		return
 	}
 	if c.nodes > maxNodes {

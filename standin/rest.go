@@ -94,7 +94,7 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 	a.g.faults.mu.Lock()
 	latency := a.g.faults.latency
 	a.g.faults.mu.Unlock()
-	leave, ok := a.g.secondary.enter(r.Header.Get("Authorization"))
+	leave, ok := a.g.limits.enter(r.Header.Get("Authorization"))
 	if !ok {
 		a.g.tooMany(w)
 		return
@@ -167,15 +167,13 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, one route) {
 		return
 	}
 	if c.who.token != nil {
-		b, ok := g.limits.spend(limitKey{c.who.id, "core"}, 1, g.now())
-		b.header(w.Header())
-		if points, content := pointsOf(r); ok && g.secondary.pass(limitKey{c.who.id, "core"}, points, content, g.now()) != "" {
-			g.tooMany(w)
-			return
-		}
-		if !ok {
-			g.secondary.hour()
+		switch g.limits.charge(w.Header(), limitKey{c.who.id, "core"}, priceOf(r), g.now()) {
+		case "":
+		case LimitHour:
 			g.fail(w, refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
+			return
+		default:
+			g.tooMany(w)
 			return
 		}
 	}
