@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"path"
 	"slices"
 	"strconv"
@@ -197,7 +198,7 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 		return false
 	}
 	if f.Done {
-		serve.ServeHTTP(&discard{header: http.Header{}}, r)
+		serve.ServeHTTP(httptest.NewRecorder(), r) // this answer is lost
 		if f.Linger > 0 && !sleep(r.Context(), f.Linger) {
 			panic(http.ErrAbortHandler) // the client has gone
 		}
@@ -224,15 +225,6 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 	_, _ = io.WriteString(w, body) // fails only if the client went away
 	return true
 }
-
-// discard is the writer of an answer that gets lost.
-type discard struct{ header http.Header }
-
-func (d *discard) Header() http.Header { return d.header }
-
-func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
-
-func (d *discard) WriteHeader(int) {}
 
 // cutter passes an answer on up to a number of bytes and then breaks the connection, with the whole length announced.
 type cutter struct {

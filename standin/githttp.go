@@ -10,8 +10,13 @@ import (
 	"net/http"
 	"os/exec"
 	"regexp"
-	"strconv"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 )
 
 // git's smart HTTP protocol: https://git-scm.com/docs/http-protocol. The stand-in runs upload-pack and receive-pack itself
@@ -108,11 +113,10 @@ func (r *Repo) advertise(w http.ResponseWriter, req *http.Request, service strin
 	}
 	w.Header().Set("Content-Type", "application/x-git-"+service+"-advertisement")
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = io.WriteString(w, pktLine("# service=git-"+service+"\n")+"0000") // fails only if the client went away
+	head := pktline.NewEncoder(w)
+	_ = errors.Join(head.Encodef("# service=git-%s\n", service), head.Flush()) // fails only if the client went away
 	_, _ = w.Write(out)
 }
-
-func pktLine(s string) string { return fmt.Sprintf("%04x%s", len(s)+4, s) }
 
 func (r *Repo) exchange(w http.ResponseWriter, req *http.Request, service string, by Actor) {
 	body := io.Reader(http.MaxBytesReader(w, req.Body, maxPush))
@@ -144,61 +148,45 @@ func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.Reader,
 		http.Error(w, "push too large", http.StatusRequestEntityTooLarge)
 		return
 	}
-	wishes, caps := readCommands(data)
+	wishes := packp.NewReferenceUpdateRequest()
+	if err := wishes.Decode(bytes.NewReader(data)); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if refused := r.declined(wishes, by); len(refused) > 0 {
-		_, _ = w.Write(report(wishes, refused, caps)) // fails only if the client went away
+	if refused := r.declined(wishes.Commands, by); len(refused) > 0 {
+		_ = report(w, wishes, refused) // fails only if the client went away
 		return
 	}
 	cmd := r.git.service(req.Context(), req, "receive-pack")
-	if r.forwardOnly(wishes, by) {
+	if r.forwardOnly(wishes.Commands, by) {
 		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=receive.denyNonFastForwards", "GIT_CONFIG_VALUE_0=true")
 	}
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(data), w
 	if err := cmd.Run(); err != nil {
 		r.g.opts.Log.Warn("git receive-pack", "repo", r.String(), "err", err)
 	}
-	r.followPush(wishes, by)
+	r.followPush(wishes.Commands, by)
 }
 
-// command is one ref that a push wants to move.
-type command struct{ old, sha, ref string }
-
-// readCommands reads the head of a push: lines "OLD NEW REF", the first with capabilities after a zero byte, then a flush.
-func readCommands(data []byte) (list []command, capabilities string) {
-	for len(data) >= 4 {
-		n, err := strconv.ParseUint(string(data[:4]), 16, 16)
-		if err != nil || n < 4 || int(n) > len(data) {
-			return list, capabilities
-		}
-		line := string(data[4:n])
-		data = data[n:]
-		if before, after, ok := strings.Cut(line, "\x00"); ok {
-			line, capabilities = before, after
-		}
-		if parts := strings.Fields(line); len(parts) == 3 {
-			list = append(list, command{parts[0], parts[1], parts[2]})
-		}
-	}
-	return list, capabilities
+// wish is the move that a command of a push asks for; false if it is no branch's.
+func (r *Repo) wish(c *packp.Command, by Actor) (move, bool) {
+	branch, ok := strings.CutPrefix(c.Name.String(), "refs/heads/")
+	return move{by: by, owner: r.owner, branch: branch, before: shaOf(c.Old), after: shaOf(c.New)}, ok
 }
 
-func (r *Repo) wish(c command, by Actor) (move, bool) {
-	branch, ok := strings.CutPrefix(c.ref, "refs/heads/")
-	m := move{by: by, owner: r.owner, branch: branch, before: c.old, after: c.sha}
-	if m.before == zeroSHA {
-		m.before = ""
+// shaOf is "" for a hash of zeros, which stands for no commit.
+func shaOf(h plumbing.Hash) string {
+	if h.IsZero() {
+		return ""
 	}
-	if m.after == zeroSHA {
-		m.after = ""
-	}
-	return m, ok
+	return h.String()
 }
 
 // declined lists what rules forbid, by ref. Whether an unknown commit is a fast-forward, git decides: see forwardOnly.
-func (r *Repo) declined(wishes []command, by Actor) map[string]string {
-	no := map[string]string{}
+func (r *Repo) declined(wishes []*packp.Command, by Actor) map[plumbing.ReferenceName]string {
+	no := map[plumbing.ReferenceName]string{}
 	for _, c := range wishes {
 		m, ok := r.wish(c, by)
 		if !ok {
@@ -207,13 +195,13 @@ func (r *Repo) declined(wishes []command, by Actor) map[string]string {
 		m.unread = m.after != ""
 		var refused *apiError
 		if err := r.forbids(m); errors.As(err, &refused) {
-			no[c.ref] = refused.message
+			no[c.Name] = refused.message
 		}
 	}
 	return no
 }
 
-func (r *Repo) forwardOnly(wishes []command, by Actor) bool {
+func (r *Repo) forwardOnly(wishes []*packp.Command, by Actor) bool {
 	for _, c := range wishes {
 		m, _ := r.wish(c, by)
 		for _, rules := range r.rulesOf(m.branch, by) {
@@ -226,27 +214,28 @@ func (r *Repo) forwardOnly(wishes []command, by Actor) bool {
 }
 
 // report declines a whole push in git's words, with the reason on the side band that people see.
-func report(wishes []command, refused map[string]string, caps string) []byte {
-	var status, messages strings.Builder
-	status.WriteString(pktLine("unpack ok\n"))
-	for _, c := range wishes {
-		status.WriteString(pktLine("ng " + c.ref + " protected branch hook declined\n"))
-		if why := refused[c.ref]; why != "" {
-			fmt.Fprintf(&messages, "error: GH013: %s for %s\n", strings.TrimSpace(why), c.ref)
+func report(w io.Writer, wishes *packp.ReferenceUpdateRequest, refused map[plumbing.ReferenceName]string) error {
+	var messages strings.Builder
+	status := packp.ReportStatus{UnpackStatus: "ok"}
+	for _, c := range wishes.Commands {
+		status.CommandStatuses = append(status.CommandStatuses, &packp.CommandStatus{ReferenceName: c.Name, Status: "protected branch hook declined"})
+		if why := refused[c.Name]; why != "" {
+			fmt.Fprintf(&messages, "error: GH013: %s for %s\n", strings.TrimSpace(why), c.Name)
 		}
 	}
-	status.WriteString("0000")
-	if !strings.Contains(caps, "side-band-64k") {
-		return []byte(status.String())
+	if !wishes.Capabilities.Supports(capability.Sideband64k) {
+		return status.Encode(w)
 	}
-	return []byte(pktLine("\x02"+messages.String()) + pktLine("\x01"+status.String()) + "0000")
+	mux := sideband.NewMuxer(sideband.Sideband64k, w)
+	_, err := mux.WriteChannel(sideband.ProgressMessage, []byte(messages.String()))
+	return errors.Join(err, status.Encode(mux), pktline.NewEncoder(w).Flush())
 }
 
 // followPush does what follows the commands that git carried out.
-func (r *Repo) followPush(wishes []command, by Actor) {
+func (r *Repo) followPush(wishes []*packp.Command, by Actor) {
 	for _, c := range wishes {
 		m, ok := r.wish(c, by)
-		now, err := r.git.tip(c.ref)
+		now, err := r.git.tip(c.Name.String())
 		if !ok || err != nil || now != m.after || m.before == m.after {
 			continue
 		}

@@ -24,7 +24,7 @@ type mergeOrder struct {
 func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 	p, err := r.pull(n)
 	if err != nil {
-		return "", notFound()
+		return "", err
 	}
 	o.method = cmp.Or(o.method, Merge)
 	tip, err := r.git.tip("refs/heads/" + p.Base)
@@ -193,7 +193,7 @@ func (r *Repo) changes(p *Pull, tip string) ([]fileChange, error) {
 func (r *Repo) updateBranch(n int, by Actor, expected string) error {
 	p, err := r.pull(n)
 	if err != nil {
-		return notFound()
+		return err
 	}
 	if expected != "" && expected != p.HeadSHA {
 		return refuse(http.StatusUnprocessableEntity, msgExpectedHead)

@@ -90,29 +90,21 @@ func (d *gitDir) mergeBase(base, head string) (string, error) {
 	})
 }
 
-// common gives the first commits of head's history that base has too, unless one lies behind another.
+// common gives the first commits of head's history that base has too, the parents of its own, unless one lies behind another.
 func (d *gitDir) common(base, head string) ([]string, error) {
 	theirs, err := d.ancestors(base)
 	if err != nil {
 		return nil, err
 	}
+	own, err := d.line(base, head)
+	if err != nil || len(own) == 0 {
+		return []string{head}, err
+	}
 	var met []string
-	seen := map[string]bool{head: true}
-	for queue := []string{head}; len(queue) > 0; {
-		sha := queue[0]
-		queue = queue[1:]
-		if theirs[sha] {
-			met = append(met, sha)
-			continue
-		}
-		c, err := d.commit(sha)
-		if err != nil {
-			return nil, err
-		}
+	for _, c := range own {
 		for _, p := range c.parents {
-			if !seen[p] {
-				seen[p] = true
-				queue = append(queue, p)
+			if theirs[p] && !slices.Contains(met, p) {
+				met = append(met, p)
 			}
 		}
 	}

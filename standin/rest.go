@@ -203,10 +203,14 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(body) // fails only if the client went away
 }
 
-// fail answers with an error: GitHub's refusals as they are, anything else as 500.
+// fail answers with an error: GitHub's refusals as they are, what is not there with 404, anything else with 500.
 func (g *GitHub) fail(w http.ResponseWriter, err error) {
 	var no *apiError
-	if !errors.As(err, &no) {
+	switch {
+	case errors.As(err, &no):
+	case errors.Is(err, ErrNotFound):
+		no = notFound()
+	default:
 		g.opts.Log.Error("stand-in", "err", err)
 		no = refuse(http.StatusInternalServerError, "%v", err)
 	}

@@ -25,32 +25,18 @@ func deleteRef(c *call, r *Repo) (answer, error) {
 	return answer{status: http.StatusNoContent}, err
 }
 
+// getTree lists a tree whole, which is how clients ask for it.
 func getTree(c *call, r *Repo) (answer, error) {
-	name := c.r.PathValue("tree_sha")
-	if !fullSHA.MatchString(name) {
-		sha, err := r.resolve(name)
-		if err != nil {
-			return answer{}, err
-		}
-		name = sha
-	}
-	o, err := r.git.find(name + "^{tree}")
+	root, err := r.git.find(c.r.PathValue("tree_sha") + "^{tree}")
 	if err != nil {
 		return answer{}, err
 	}
-	if o.sha == "" {
-		return answer{}, notFound()
-	}
-	read := r.git.level
-	if c.r.URL.Query().Get("recursive") != "" {
-		read = r.git.tree
-	}
-	list, err := read(o.sha)
+	list, err := r.git.tree(root.sha)
 	if err != nil {
 		return answer{}, err
 	}
 	out := objects(list[:min(len(list), maxTree)], func(e treeEntry) object {
 		return object{"path": e.path, "mode": e.mode, "type": e.kind, "sha": e.sha}
 	})
-	return ok(object{"sha": o.sha, "tree": out, "truncated": len(list) > maxTree})
+	return ok(object{"sha": root.sha, "tree": out, "truncated": len(list) > maxTree})
 }

@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -24,21 +23,14 @@ func (g *GitHub) pullRoutes() []route {
 	}
 }
 
+// listPulls lists what is open, the latest first. No client asks for another state or order.
 func listPulls(c *call, r *Repo) (answer, error) {
-	q := c.r.URL.Query()
-	state, base, head := q.Get("state"), q.Get("base"), q.Get("head")
 	var list []*Pull
-	for _, p := range r.pulls {
-		if state != "all" && (state == "closed") == p.Open {
-			continue
+	base := c.r.URL.Query().Get("base")
+	for _, p := range slices.Backward(r.pulls) {
+		if p.Open && (base == "" || p.Base == base) {
+			list = append(list, p)
 		}
-		if base != "" && p.Base != base || head != "" && head != p.HeadOwner+":"+p.Head {
-			continue
-		}
-		list = append(list, p)
-	}
-	if q.Get("direction") != "asc" {
-		slices.Reverse(list)
 	}
 	return listed(c, list, r.pullJSON)
 }
@@ -62,41 +54,34 @@ func createPull(c *call, r *Repo) (answer, error) {
 	return answer{status: http.StatusCreated, body: r.onePullJSON(p, detail{mergeable: mergeableUnknown, state: "UNKNOWN"})}, nil
 }
 
-// copyPull gives a copy of the pull request that a path names, 404 if there is none.
-func copyPull(c *call, r *Repo) (Pull, error) {
+// viewed gives the pull request that a path names as a query sees it, 404 if there is none.
+func viewed(c *call, r *Repo) (*pullRequest, error) {
 	p, err := r.Pull(c.number("pull_number"))
-	if errors.Is(err, ErrNotFound) {
-		err = notFound()
-	}
-	return p, err
+	return &pullRequest{repo: &repository{newView(c.g, c.who, cost{}), r, r.id}, Pull: p}, err
 }
 
 // getPull and the like ask git without the repository's lock.
 func getPull(c *call, r *Repo) (answer, error) {
-	p, err := copyPull(c, r)
+	p, err := viewed(c, r)
 	if err != nil {
 		return answer{}, err
 	}
-	d, err := r.pullDetail(p)
+	d, err := p.detail()
 	if err != nil {
 		return answer{}, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return ok(r.onePullJSON(&p, d))
+	return ok(r.onePullJSON(&p.Pull, d))
 }
 
 func listFiles(c *call, r *Repo) (answer, error) {
-	p, err := copyPull(c, r)
+	p, err := viewed(c, r)
 	if err != nil {
 		return answer{}, err
 	}
-	p = r.asListed(p)
-	base, err := r.baseOf(p)
-	if err != nil {
-		return answer{}, err
-	}
-	files, err := r.changes(&p, base)
+	p.Pull = r.asListed(p.Pull)
+	files, err := p.changes()
 	if err != nil {
 		return answer{}, err
 	}
@@ -108,15 +93,11 @@ func listFiles(c *call, r *Repo) (answer, error) {
 const maxPullCommits = 250
 
 func listPullCommits(c *call, r *Repo) (answer, error) {
-	p, err := copyPull(c, r)
+	p, err := viewed(c, r)
 	if err != nil {
 		return answer{}, err
 	}
-	base, err := r.baseOf(p)
-	if err != nil {
-		return answer{}, err
-	}
-	list, err := r.git.between(base, p.HeadSHA)
+	list, err := p.own()
 	if err != nil {
 		return answer{}, err
 	}
@@ -150,7 +131,7 @@ func putUpdateBranch(c *call, r *Repo) (answer, error) {
 	}
 	p, err := r.pull(c.number("pull_number"))
 	if err != nil {
-		return answer{}, notFound()
+		return answer{}, err
 	}
 	// Writing to the head takes write on the head's repository, which an App on the base has not.
 	if r.fork(p) && !strings.EqualFold(c.who.actor.Login, p.HeadOwner) {

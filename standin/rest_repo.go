@@ -1,7 +1,6 @@
 package standin
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -184,22 +183,4 @@ func restricted(rules Rules) string {
 		return msgNotAuthorized
 	}
 	return msgRestricted
-}
-
-// resolve finds the commit that REST means by the name of a branch, a ref or a SHA.
-func (r *Repo) resolve(name string) (string, error) {
-	name = cmp.Or(name, defaultBranch)
-	if fullSHA.MatchString(name) {
-		o, err := r.git.find(name + "^{commit}")
-		return o.sha, err
-	}
-	if owner, branch, ok := strings.Cut(name, ":"); ok {
-		return r.git.tip(r.headRef(owner, branch))
-	}
-	for _, full := range []string{"refs/heads/" + name, "refs/" + name, name} {
-		if sha, err := r.git.tip(full); err != nil || sha != "" {
-			return sha, err
-		}
-	}
-	return "", nil
 }
