@@ -59,11 +59,6 @@ func (r *Repo) setCheck(c Check) error {
 	list := slices.Clone(r.checks[c.SHA])
 	at := slices.IndexFunc(list, func(o Check) bool { return o.App.App == c.App.App && o.Name == c.Name })
 	c.At = r.g.now()
-	suite := c.SHA + " " + c.App.Login
-	if r.suites[suite] == 0 {
-		r.suites[suite] = r.g.nextID()
-	}
-	c.Suite = r.suites[suite]
 	if at >= 0 {
 		c.ID = list[at].ID
 		list[at] = c

@@ -3,13 +3,13 @@ package standin
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -27,36 +27,29 @@ const maxPush = 256 << 20
 
 var gitProtocol = regexp.MustCompile(`^version=[012]$`)
 
+// gitCall is one request of git on its way.
+type gitCall struct {
+	*http.Request
+	repo    *Repo
+	service string // upload-pack or receive-pack
+	by      Actor
+}
+
 // serveGit serves OWNER/NAME.git below /git/.
-func (g *GitHub) serveGit(w http.ResponseWriter, r *http.Request) {
-	path, rest, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
-	owner, name, both := strings.Cut(path, "/")
-	repo := g.find(owner, name)
-	if !found || !both || repo == nil {
-		http.Error(w, msgNotFound, http.StatusNotFound)
+func (g *GitHub) serveGit(w http.ResponseWriter, r *http.Request, service string, serve func(http.ResponseWriter, gitCall)) {
+	name, bare := strings.CutSuffix(r.PathValue("repo"), ".git")
+	repo := g.find(r.PathValue("owner"), name)
+	if repo == nil || !bare || service != "git-upload-pack" && service != "git-receive-pack" {
+		g.denyGit(w, notFound())
 		return
 	}
-	service := strings.TrimPrefix(rest, "git-")
-	if rest == "info/refs" {
-		service = strings.TrimPrefix(r.URL.Query().Get("service"), "git-")
-	}
-	if service != "upload-pack" && service != "receive-pack" {
-		http.Error(w, "the dumb protocol is not served", http.StatusForbidden)
-		return
-	}
+	service = strings.TrimPrefix(service, "git-")
 	who, err := g.gitCaller(r, repo, service)
 	if err != nil {
-		denyGit(w, err)
+		g.denyGit(w, err)
 		return
 	}
-	switch {
-	case rest == "info/refs" && r.Method == http.MethodGet:
-		repo.advertise(w, r, service)
-	case rest == "git-"+service && r.Method == http.MethodPost:
-		repo.exchange(w, r, service, who.actor)
-	default:
-		http.Error(w, msgNotFound, http.StatusNotFound)
-	}
+	serve(w, gitCall{r, repo, service, who.actor})
 }
 
 // gitCaller lets anybody read and those with write permission push.
@@ -72,55 +65,48 @@ func (g *GitHub) gitCaller(r *http.Request, repo *Repo, service string) (caller,
 		return caller{}, notFound()
 	}
 	if service == "upload-pack" {
-		return who, repo.may(who, reader)
+		return who, nil
 	}
-	return who, repo.may(who, writer)
+	return who, repo.mayWrite(who)
 }
 
-func denyGit(w http.ResponseWriter, err error) {
-	status, text := http.StatusInternalServerError, err.Error()
-	var no *apiError
-	switch {
-	case errors.Is(err, errNoCredentials):
-		status, text = http.StatusUnauthorized, msgAuthRequired
-	case errors.As(err, &no):
-		status, text = no.status, no.message
-	}
-	if status == http.StatusUnauthorized {
+func (g *GitHub) denyGit(w http.ResponseWriter, err error) {
+	no := g.refusal(err)
+	if no.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 	}
-	http.Error(w, text, status)
+	http.Error(w, no.message, no.status)
 }
 
 // hiddenRefs keeps forks out of sight and pull requests out of pushes.
 var hiddenRefs = []string{"-c", "transfer.hideRefs=refs/forks", "-c", "receive.hideRefs=refs/pull"}
 
-func (d *gitDir) service(ctx context.Context, r *http.Request, service string, flags ...string) *exec.Cmd {
-	args := append(append([]string{}, hiddenRefs...), service, "--stateless-rpc")
-	cmd := d.command(ctx, append(append(args, flags...), d.dir)...)
-	if version := r.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
+// command is git's side of the call.
+func (c gitCall) command(flags ...string) *exec.Cmd {
+	args := slices.Concat(hiddenRefs, []string{c.service, "--stateless-rpc"}, flags, []string{c.repo.git.dir})
+	cmd := c.repo.git.command(c.Context(), args...)
+	if version := c.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+version)
 	}
 	return cmd
 }
 
-func (r *Repo) advertise(w http.ResponseWriter, req *http.Request, service string) {
-	cmd := r.git.service(req.Context(), req, service, "--advertise-refs")
-	out, err := cmd.Output()
+func advertise(w http.ResponseWriter, c gitCall) {
+	out, err := c.command("--advertise-refs").Output()
 	if err != nil {
-		denyGit(w, err)
+		c.repo.g.denyGit(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-git-"+service+"-advertisement")
+	w.Header().Set("Content-Type", "application/x-git-"+c.service+"-advertisement")
 	w.Header().Set("Cache-Control", "no-cache")
 	head := pktline.NewEncoder(w)
-	_ = errors.Join(head.Encodef("# service=git-%s\n", service), head.Flush()) // fails only if the client went away
+	_ = errors.Join(head.Encodef("# service=git-%s\n", c.service), head.Flush()) // fails only if the client went away
 	_, _ = w.Write(out)
 }
 
-func (r *Repo) exchange(w http.ResponseWriter, req *http.Request, service string, by Actor) {
-	body := io.Reader(http.MaxBytesReader(w, req.Body, maxPush))
-	if req.Header.Get("Content-Encoding") == "gzip" {
+func exchange(w http.ResponseWriter, c gitCall) {
+	body := io.Reader(http.MaxBytesReader(w, c.Body, maxPush))
+	if c.Header.Get("Content-Encoding") == "gzip" {
 		unzipped, err := gzip.NewReader(body)
 		if err != nil {
 			http.Error(w, "bad gzip", http.StatusBadRequest)
@@ -128,21 +114,22 @@ func (r *Repo) exchange(w http.ResponseWriter, req *http.Request, service string
 		}
 		body = io.LimitReader(unzipped, maxPush)
 	}
-	w.Header().Set("Content-Type", "application/x-git-"+service+"-result")
+	w.Header().Set("Content-Type", "application/x-git-"+c.service+"-result")
 	w.Header().Set("Cache-Control", "no-cache")
-	if service == "receive-pack" {
-		r.receive(w, req, body, by)
+	if c.service == "receive-pack" {
+		c.receive(w, body)
 		return
 	}
-	cmd := r.git.service(req.Context(), req, service)
+	cmd := c.command()
 	cmd.Stdin, cmd.Stdout = body, w
-	if err := cmd.Run(); err != nil && req.Context().Err() == nil {
-		r.g.opts.Log.Warn("git upload-pack", "repo", r.String(), "err", err)
+	if err := cmd.Run(); err != nil && c.Context().Err() == nil {
+		c.repo.g.opts.Log.Warn("git upload-pack", "repo", c.repo.String(), "err", err)
 	}
 }
 
 // receive runs a push under the repository's lock and sends the events of what it moved.
-func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.Reader, by Actor) {
+func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
+	r, by := c.repo, c.by
 	data, err := io.ReadAll(body)
 	if err != nil {
 		http.Error(w, "push too large", http.StatusRequestEntityTooLarge)
@@ -159,7 +146,7 @@ func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.Reader,
 		_ = report(w, wishes, refused) // fails only if the client went away
 		return
 	}
-	cmd := r.git.service(req.Context(), req, "receive-pack")
+	cmd := c.command()
 	if r.forwardOnly(wishes.Commands, by) {
 		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=receive.denyNonFastForwards", "GIT_CONFIG_VALUE_0=true")
 	}

@@ -3,7 +3,6 @@ package standin
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -68,11 +67,10 @@ func (s *graphqlServer) document(text string) document {
 // serveGraphQL answers one query. Errors of a query come with 200, those of credentials and limits as in REST.
 func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	who, err := g.who(r)
-	switch {
-	case errors.Is(err, errNoCredentials), err == nil && who.app:
-		g.fail(w, refuse(http.StatusUnauthorized, msgAuthRequired))
-		return
-	case err != nil:
+	if err == nil && who.app {
+		err = errNoCredentials
+	}
+	if err != nil {
 		g.fail(w, err)
 		return
 	}
@@ -104,7 +102,7 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c.nodes > maxNodes {
-		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))}
+		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, c.nodes, maxNodes)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	}

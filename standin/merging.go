@@ -11,12 +11,10 @@ import (
 
 // mergeOrder is a wish to merge.
 type mergeOrder struct {
-	by      Actor
-	method  Method
-	sha     string // the head that is meant; "" for whatever it is
-	title   string // of the commit; "" for GitHub's
-	message string
-	app     bool // the caller is an App, which has no right to workflows
+	by     Actor
+	method Method
+	sha    string // the head that is meant; "" for whatever it is
+	app    bool   // the caller is an App, which has no right to workflows
 }
 
 // merge merges a pull request or refuses as PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge does; the caller holds r.mu.
@@ -35,7 +33,7 @@ func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 		return "", err
 	}
 	sha, err := r.git.make(o.method, mergeJob{
-		base: tip, head: p.HeadSHA, by: o.by, author: p.Author, message: r.mergeMessage(p, o), at: r.g.now(),
+		base: tip, head: p.HeadSHA, by: o.by, author: p.Author, message: mergeMessage(p, o.method), at: r.g.now(),
 	})
 	switch {
 	case errors.Is(err, errConflict):
@@ -56,12 +54,9 @@ func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 	return sha, r.moved(move{by: o.by, owner: r.owner, branch: p.Base, before: tip, after: sha, merged: p})
 }
 
-func (r *Repo) mergeMessage(p *Pull, o mergeOrder) string {
-	switch {
-	case o.title != "":
-		return strings.TrimSpace(o.title + "\n\n" + o.message)
-	case o.method == Squash:
-		return strings.TrimSpace(fmt.Sprintf("%s (#%d)\n\n%s", p.Title, p.Number, o.message))
+func mergeMessage(p *Pull, m Method) string {
+	if m == Squash {
+		return fmt.Sprintf("%s (#%d)", p.Title, p.Number)
 	}
 	return fmt.Sprintf(msgPullRequestMerge, p.Number, p.HeadOwner, p.Head, p.Title)
 }

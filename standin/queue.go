@@ -29,7 +29,7 @@ func (r *Repo) Enqueue(n int, by string) (Group, error) {
 	}
 	sha, err := r.git.make(Merge, mergeJob{
 		base: tip, head: p.HeadSHA, by: person(by), at: r.g.now(),
-		message: fmt.Sprintf(msgPullRequestMerge, p.Number, p.HeadOwner, p.Head, p.Title),
+		message: mergeMessage(p, Merge),
 	})
 	if err != nil {
 		return Group{}, fmt.Errorf("enqueue pull request %d: %w", n, err)

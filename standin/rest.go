@@ -57,7 +57,12 @@ func (g *GitHub) routes() http.Handler {
 	mux.HandleFunc("POST /graphql", g.serveGraphQL)
 	api := &api{g: g, mux: mux}
 	outer := http.NewServeMux()
-	outer.Handle("/git/", http.StripPrefix("/git", http.HandlerFunc(g.serveGit)))
+	outer.HandleFunc("GET /git/{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
+		g.serveGit(w, r, r.URL.Query().Get("service"), advertise)
+	})
+	outer.HandleFunc("POST /git/{owner}/{repo}/{service}", func(w http.ResponseWriter, r *http.Request) {
+		g.serveGit(w, r, r.PathValue("service"), exchange)
+	})
 	outer.Handle("/", api)
 	return outer
 }
@@ -158,12 +163,8 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, one route) {
 		return
 	}
 	c := &call{g: g, r: r, body: body}
-	if c.who, err = g.who(r); err != nil && !errors.Is(err, errNoCredentials) {
+	if c.who, err = g.who(r); err != nil { // GitHub serves some of this to anybody; nothing of sluice should rely on it
 		g.fail(w, err)
-		return
-	}
-	if errors.Is(err, errNoCredentials) { // GitHub serves some of this to anybody; nothing of sluice should rely on it
-		g.fail(w, refuse(http.StatusUnauthorized, msgAuthRequired))
 		return
 	}
 	if c.who.token != nil {
@@ -203,17 +204,24 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(body) // fails only if the client went away
 }
 
-// fail answers with an error: GitHub's refusals as they are, what is not there with 404, anything else with 500.
-func (g *GitHub) fail(w http.ResponseWriter, err error) {
+// refusal is the answer to an error: GitHub's refusals as they are, what is not there is 404, no credentials 401, anything else 500.
+func (g *GitHub) refusal(err error) *apiError {
 	var no *apiError
 	switch {
 	case errors.As(err, &no):
+		return no
 	case errors.Is(err, ErrNotFound):
-		no = notFound()
-	default:
-		g.opts.Log.Error("stand-in", "err", err)
-		no = refuse(http.StatusInternalServerError, "%v", err)
+		return notFound()
+	case errors.Is(err, errNoCredentials):
+		return refuse(http.StatusUnauthorized, msgAuthRequired)
 	}
+	g.opts.Log.Error("stand-in", "err", err)
+	return refuse(http.StatusInternalServerError, "%v", err)
+}
+
+// fail answers with an error.
+func (g *GitHub) fail(w http.ResponseWriter, err error) {
+	no := g.refusal(err)
 	body := object{"message": no.message, "documentation_url": docsURL, "status": strconv.Itoa(no.status)}
 	if no.errors != nil {
 		body["errors"] = no.errors
@@ -281,42 +289,36 @@ func intOf(s string) int {
 	return n
 }
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
 // links is the Link header of a page.
 func (c *call) links(n, last int) string {
-	var parts []string
-	add := func(rel string, page int) {
-		q := c.r.URL.Query()
-		q.Set("page", strconv.Itoa(page))
-		parts = append(parts, "<"+c.g.api()+c.r.URL.EscapedPath()+"?"+q.Encode()+`>; rel="`+rel+`"`)
+	if n >= last {
+		return ""
 	}
-	if n > 1 {
-		add("prev", n-1)
-	}
-	if n < last {
-		add("next", n+1)
-		add("last", last)
-	}
-	if n > 1 {
-		add("first", 1)
-	}
-	return strings.Join(parts, ", ")
+	q := c.r.URL.Query()
+	q.Set("page", strconv.Itoa(n+1))
+	return "<" + c.g.api() + c.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
 
-// inRepo makes a route of a repository: it is looked up, seen and allowed before serve runs. Locks are serve's business.
-func (g *GitHub) inRepo(pattern string, n need, serve func(c *call, r *Repo) (answer, error)) route {
+// inRepo makes a route of a repository that the caller sees. Locks are serve's business.
+func (g *GitHub) inRepo(pattern string, serve func(c *call, r *Repo) (answer, error)) route {
 	method, path, _ := strings.Cut(pattern, " ")
 	return route{method + " /repos/{owner}/{repo}" + path, func(c *call) (answer, error) {
 		r := g.find(c.r.PathValue("owner"), c.r.PathValue("repo"))
 		if r == nil || !g.sees(c.who, r) {
 			return answer{}, notFound()
 		}
-		if err := r.may(c.who, n); err != nil {
+		return serve(c, r)
+	}}
+}
+
+// writing runs serve for those who may write.
+func writing(serve func(c *call, r *Repo) (answer, error)) func(c *call, r *Repo) (answer, error) {
+	return func(c *call, r *Repo) (answer, error) {
+		if err := r.mayWrite(c.who); err != nil {
 			return answer{}, err
 		}
 		return serve(c, r)
-	}}
+	}
 }
 
 // locked runs serve under the repository's lock.

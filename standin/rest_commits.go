@@ -16,9 +16,9 @@ const (
 // commitRoutes are about commits, their statuses and checks. https://docs.github.com/en/rest/commits
 func (g *GitHub) commitRoutes() []route {
 	return []route{
-		g.inRepo("POST /statuses/{sha}", writer, locked(createStatus)),
-		g.inRepo("GET /commits/{ref}/statuses", reader, locked(listStatuses)),
-		g.inRepo("GET /compare/{basehead...}", reader, compare),
+		g.inRepo("POST /statuses/{sha}", writing(locked(createStatus))),
+		g.inRepo("GET /commits/{ref}/statuses", locked(listStatuses)),
+		g.inRepo("GET /compare/{basehead...}", compare),
 	}
 }
 

@@ -1,9 +1,6 @@
 package standin
 
-import (
-	"net/http"
-	"strings"
-)
+import "net/http"
 
 // maxTree is how many entries a recursive tree lists: https://docs.github.com/en/rest/git/trees#get-a-tree
 const maxTree = 100_000
@@ -11,13 +8,10 @@ const maxTree = 100_000
 // gitRoutes are about refs, trees and files. https://docs.github.com/en/rest/git
 func (g *GitHub) gitRoutes() []route {
 	return []route{
-		g.inRepo("DELETE /git/refs/{ref...}", writer, deleteRef),
-		g.inRepo("GET /git/trees/{tree_sha}", reader, getTree),
+		g.inRepo("DELETE /git/refs/{ref...}", writing(deleteRef)),
+		g.inRepo("GET /git/trees/{tree_sha}", getTree),
 	}
 }
-
-// hidden reports whether a ref is the stand-in's own, and is not listed.
-func hidden(name string) bool { return strings.HasPrefix(name, "refs/forks/") }
 
 // deleteRef deletes a branch; 422 if there is none. https://docs.github.com/en/rest/git/refs#delete-a-reference
 func deleteRef(c *call, r *Repo) (answer, error) {

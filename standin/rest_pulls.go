@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,13 +14,13 @@ const maxFiles = 3000
 // pullRoutes are about pull requests. https://docs.github.com/en/rest/pulls
 func (g *GitHub) pullRoutes() []route {
 	return []route{
-		g.inRepo("GET /pulls", reader, locked(listPulls)),
-		g.inRepo("POST /pulls", reader, locked(createPull)),
-		g.inRepo("GET /pulls/{pull_number}", reader, getPull),
-		g.inRepo("GET /pulls/{pull_number}/files", reader, listFiles),
-		g.inRepo("GET /pulls/{pull_number}/commits", reader, listPullCommits),
-		g.inRepo("PUT /pulls/{pull_number}/merge", writer, locked(putMerge)),
-		g.inRepo("PUT /pulls/{pull_number}/update-branch", reader, locked(putUpdateBranch)),
+		g.inRepo("GET /pulls", locked(listPulls)),
+		g.inRepo("POST /pulls", locked(createPull)),
+		g.inRepo("GET /pulls/{pull_number}", getPull),
+		g.inRepo("GET /pulls/{pull_number}/files", listFiles),
+		g.inRepo("GET /pulls/{pull_number}/commits", listPullCommits),
+		g.inRepo("PUT /pulls/{pull_number}/merge", writing(locked(putMerge))),
+		g.inRepo("PUT /pulls/{pull_number}/update-branch", locked(putUpdateBranch)),
 	}
 }
 
@@ -106,15 +107,13 @@ func listPullCommits(c *call, r *Repo) (answer, error) {
 
 func putMerge(c *call, r *Repo) (answer, error) {
 	var ask struct {
-		SHA     string `json:"sha"`
-		Method  Method `json:"merge_method"`
-		Title   string `json:"commit_title"`
-		Message string `json:"commit_message"`
+		SHA    string `json:"sha"`
+		Method Method `json:"merge_method"`
 	}
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, title: ask.Title, message: ask.Message, app: c.who.token != nil}
+	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, app: c.who.token != nil}
 	sha, err := r.merge(c.number("pull_number"), o)
 	if err != nil {
 		return answer{}, err
@@ -140,6 +139,6 @@ func putUpdateBranch(c *call, r *Repo) (answer, error) {
 	if err := r.updateBranch(p.Number, c.who.actor, ask.Expected); err != nil {
 		return answer{}, err
 	}
-	url := r.g.web() + "/" + r.String() + "/pull/" + itoa(int64(p.Number))
+	url := fmt.Sprintf("%s/%s/pull/%d", r.g.web(), r, p.Number)
 	return answer{status: http.StatusAccepted, body: object{"message": msgUpdating, "url": url}}, nil
 }

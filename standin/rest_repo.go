@@ -9,8 +9,8 @@ import (
 // repoRoutes are about a repository and its rules. https://docs.github.com/en/rest/repos
 func (g *GitHub) repoRoutes() []route {
 	return []route{
-		g.inRepo("GET /rules/branches/{branch...}", reader, locked(listRules)),
-		g.inRepo("GET /branches/{branch...}", reader, locked(getBranch)),
+		g.inRepo("GET /rules/branches/{branch...}", locked(listRules)),
+		g.inRepo("GET /branches/{branch...}", locked(getBranch)),
 	}
 }
 

@@ -19,7 +19,7 @@ func (p *pullRequest) base() (string, error) {
 	if p.BaseSHA != "" {
 		return p.BaseSHA, nil
 	}
-	return p.repo.view.tip(p.repo.r, "refs/heads/"+p.Base)
+	return p.repo.view.tip(p.repo.r, p.Base)
 }
 
 func (p *pullRequest) mergeable() (string, error) {
@@ -210,7 +210,7 @@ func (n *gitNode) associated(a arguments) (*connection, error) {
 }
 
 func (n *gitNode) onDefaultBranch() (bool, error) {
-	tip, err := n.repo.view.tip(n.repo.r, "refs/heads/"+defaultBranch)
+	tip, err := n.repo.view.tip(n.repo.r, defaultBranch)
 	if err != nil || tip == "" {
 		return false, err
 	}
