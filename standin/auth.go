@@ -139,7 +139,7 @@ func (g *GitHub) sees(c caller, r *Repo) bool {
 		return !c.app // persons see what is public, and everything is
 	}
 	i := g.installation(c.id)
-	return i != nil && i.reaches(r)
+	return i != nil && strings.EqualFold(i.owner, r.owner)
 }
 
 // mayWrite refuses a person who may not write: 403. The App may do all that sluice asks for: its installation has every permission.

@@ -16,7 +16,7 @@ var appEvents = []string{
 
 // send sends an event of this repository if the App is installed there; the caller holds r.mu.
 func (r *Repo) send(event, action string, by Actor, rest object) {
-	to := r.g.installationOf(r)
+	to := r.g.installed(r.owner)
 	if to == nil || r.g.hooks.nowhere() {
 		return
 	}

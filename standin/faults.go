@@ -74,9 +74,8 @@ func message(text string) string {
 }
 
 type faults struct {
-	mu      sync.Mutex
-	list    []*Fault
-	latency time.Duration
+	mu   sync.Mutex
+	list []*Fault
 }
 
 // Fault makes matching requests go wrong until Times is used up or the returned function is called.
@@ -96,11 +95,7 @@ func (g *GitHub) Fault(f Fault) (cancel func()) {
 }
 
 // SetLatency makes every request of the API wait that long.
-func (g *GitHub) SetLatency(d time.Duration) {
-	g.faults.mu.Lock()
-	defer g.faults.mu.Unlock()
-	g.faults.latency = d
-}
+func (g *GitHub) SetLatency(d time.Duration) { g.latency.Store(int64(d)) }
 
 // next finds the fault for a request and counts it down.
 func (f *faults) next(r *http.Request, route string, body []byte) (Fault, bool) {

@@ -38,7 +38,7 @@ type gitCall struct {
 // serveGit serves OWNER/NAME.git below /git/.
 func (g *GitHub) serveGit(w http.ResponseWriter, r *http.Request, service string, serve func(http.ResponseWriter, gitCall)) {
 	name, bare := strings.CutSuffix(r.PathValue("repo"), ".git")
-	repo := g.find(r.PathValue("owner"), name)
+	repo := g.Repo(r.PathValue("owner"), name)
 	if repo == nil || !bare || service != "git-upload-pack" && service != "git-receive-pack" {
 		g.denyGit(w, notFound())
 		return
@@ -136,7 +136,8 @@ func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
 		return
 	}
 	wishes := packp.NewReferenceUpdateRequest()
-	if err := wishes.Decode(bytes.NewReader(data)); err != nil {
+	// Before it sends much, git asks with a flush alone whether it may push.
+	if err := wishes.Decode(bytes.NewReader(data)); err != nil && !bytes.Equal(data, pktline.FlushPkt) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -48,15 +49,17 @@ type GitHub struct {
 	graphql graphqlServer
 	limits  limits
 
+	mergeability atomic.Int64 // a Mergeability
+	latency      atomic.Int64 // of every request, a time.Duration
+
 	mu            sync.Mutex
 	url           string
 	ids           map[string]int64 // of accounts and Apps, by lower-case name
 	apps          map[string]Actor // that reported something, by lower-case slug
 	lastID        int64
 	repos         []*Repo
-	installations []*installation
+	installations []installation
 	tokens        map[string]token
-	mergeability  Mergeability
 	closed        bool
 	jobs          int       // under way in the background
 	idle          sync.Cond // of mu: there are none
@@ -239,9 +242,6 @@ var (
 	validName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
-// ErrExists is the error for a repository, branch or pull request that exists already.
-var ErrExists = errors.New("already exists")
-
 // ErrNotFound is the error for a repository, branch, commit or pull request that does not exist.
 var ErrNotFound = errors.New("not found")
 
@@ -251,8 +251,8 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	if !validLogin.MatchString(owner) || !validName.MatchString(name) || name == "." || name == ".." {
 		return nil, fmt.Errorf("create repository %q/%q: not a valid name", owner, name)
 	}
-	if g.find(owner, name) != nil {
-		return nil, fmt.Errorf("create repository %s/%s: %w", owner, name, ErrExists)
+	if g.Repo(owner, name) != nil {
+		return nil, fmt.Errorf("create repository %s/%s: there is one already", owner, name)
 	}
 	dir, err := g.initGit(filepath.Join(g.opts.Dir, owner, name+".git"))
 	if err != nil {
@@ -260,7 +260,11 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	}
 	r := newRepo(g, owner, name, dir)
 	change := Change{By: owner, Message: "Initial commit", Write: files}
-	if _, err := dir.apply(change, "refs/heads/"+defaultBranch, "", g.now()); err != nil {
+	first, err := dir.apply(change, "", g.now())
+	if err == nil {
+		err = dir.move(refMove{"refs/heads/" + defaultBranch, "", first})
+	}
+	if err != nil {
 		return nil, fmt.Errorf("create repository %s: %w", r, err)
 	}
 	g.Install(owner)
@@ -272,9 +276,7 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 }
 
 // Repo gives the repository of that name, or nil.
-func (g *GitHub) Repo(owner, name string) *Repo { return g.find(owner, name) }
-
-func (g *GitHub) find(owner, name string) *Repo {
+func (g *GitHub) Repo(owner, name string) *Repo {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, r := range g.repos {

@@ -160,13 +160,10 @@ func invalidQuery(e *gqlerror.Error, op *ast.OperationDefinition) object {
 	return o
 }
 
-// queryError is a refusal within a query.
-type queryError struct{ kind, text string }
-
-func (e *queryError) Error() string { return e.text }
+func (e GraphQLError) Error() string { return e.Message }
 
 func unresolved(format string, args ...any) error {
-	return &queryError{"NOT_FOUND", fmt.Sprintf("Could not resolve "+format, args...)}
+	return GraphQLError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve "+format, args...)}
 }
 
 // connection is any of GraphQL's connections.
@@ -218,15 +215,15 @@ func size(name string, a arguments) (n int, last bool, err error) {
 		n, last = a.number("last")
 	}
 	if !first && !last {
-		return 0, false, &queryError{
-			"MISSING_PAGINATION_BOUNDARIES",
-			fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", name),
+		return 0, false, GraphQLError{
+			Type:    "MISSING_PAGINATION_BOUNDARIES",
+			Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", name),
 		}
 	}
 	if n < 0 || n > maxFirst {
-		return 0, false, &queryError{
-			"EXCESSIVE_PAGINATION",
-			fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `%s` limit of %d records.", n, name, map[bool]string{true: "first", false: "last"}[first], maxFirst),
+		return 0, false, GraphQLError{
+			Type:    "EXCESSIVE_PAGINATION",
+			Message: fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the limit of %d records.", n, name, maxFirst),
 		}
 	}
 	return n, last, nil

@@ -77,7 +77,7 @@ func (r *Repo) pullJSON(p *Pull) object {
 	}
 	o := object{
 		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": "closed", "locked": false,
-		"title": p.Title, "body": orNil(p.Body), "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": objects(p.Labels, r.labelJSON),
+		"title": p.Title, "body": nil, "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": objects(p.Labels, r.labelJSON),
 		"created_at": timeOrNil(p.CreatedAt), "updated_at": timeOrNil(p.UpdatedAt), "closed_at": timeOrNil(p.ClosedAt),
 		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
 		"requested_reviewers": []object{}, "requested_teams": []object{}, "author_association": "NONE", // trust follows permissions

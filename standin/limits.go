@@ -110,7 +110,7 @@ func (g *GitHub) Leave(resource string, left int) {
 
 // Left is what is left of an installation's hour.
 func (g *GitHub) Left(owner, resource string) int {
-	i := g.findInstallation(func(i *installation) bool { return strings.EqualFold(i.owner, owner) })
+	i := g.installed(owner)
 	if i == nil {
 		return 0
 	}

@@ -43,15 +43,20 @@ func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 	case err != nil:
 		return "", err
 	}
+	if err = r.land(p, o.by, tip, sha); errors.Is(err, errMoved) {
+		return "", refuse(http.StatusMethodNotAllowed, msgBaseModified)
+	}
+	return sha, err
+}
+
+// land moves a pull request's base to what a merge made of it.
+func (r *Repo) land(p *Pull, by Actor, tip, sha string) error {
 	if err := r.git.move(refMove{"refs/heads/" + p.Base, tip, sha}); err != nil {
-		if errors.Is(err, errMoved) {
-			return "", refuse(http.StatusMethodNotAllowed, msgBaseModified)
-		}
-		return "", err
+		return err
 	}
 	p.BaseSHA = tip
-	r.finish(p, o.by, sha)
-	return sha, r.moved(move{by: o.by, owner: r.owner, branch: p.Base, before: tip, after: sha, merged: p})
+	r.finish(p, by, sha)
+	return r.moved(move{by: by, owner: r.owner, branch: p.Base, before: tip, after: sha, merged: p})
 }
 
 func mergeMessage(p *Pull, m Method) string {
@@ -209,11 +214,7 @@ func (r *Repo) updateBranch(n int, by Actor, expected string) error {
 	if err != nil {
 		return err
 	}
-	old := p.HeadSHA
-	if err := r.git.move(refMove{r.headRef(p.HeadOwner, p.Head), old, sha}); err != nil {
-		return err
-	}
-	return r.moved(move{by: by, owner: p.HeadOwner, branch: p.Head, before: old, after: sha})
+	return r.shift(move{by: by, owner: p.HeadOwner, branch: p.Head, before: p.HeadSHA, after: sha})
 }
 
 // Mergeability is how the stand-in answers whether a pull request can be merged.
@@ -227,17 +228,7 @@ const (
 )
 
 // SetMergeability sets how the stand-in answers whether a pull request can be merged.
-func (g *GitHub) SetMergeability(m Mergeability) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.mergeability = m
-}
-
-func (g *GitHub) mergeabilityNow() Mergeability {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.mergeability
-}
+func (g *GitHub) SetMergeability(m Mergeability) { g.mergeability.Store(int64(m)) }
 
 // The answers to whether a pull request can be merged, in GraphQL's words.
 const (
@@ -249,7 +240,7 @@ const (
 // mergeable reports whether git can merge a pull request. The first question about a pair of commits starts a job, and is
 // answered with unknown: https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
 func (r *Repo) mergeable(p Pull, tip string) string {
-	how := r.g.mergeabilityNow()
+	how := Mergeability(r.g.mergeability.Load())
 	if !p.Open || tip == "" || how == Unknown {
 		return mergeableUnknown
 	}

@@ -62,7 +62,6 @@ type Pull struct {
 	Number    int
 	ID        int64
 	Title     string
-	Body      string
 	Author    Actor
 	Base      string // branch
 	Head      string // branch, in the repository of HeadOwner

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -40,22 +41,45 @@ type answer struct {
 
 func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
 
-// route is a function of the API: who may call it, and what it does.
-type route struct {
-	pattern string // of http.ServeMux
-	serve   func(c *call) (answer, error)
+// endpoint is a function of the API, repoEndpoint one of a repository that the caller sees. Locks are their business.
+type (
+	endpoint     func(c *call) (answer, error)
+	repoEndpoint func(c *call, r *Repo) (answer, error)
+)
+
+// endpoints are all of REST, by patterns of http.ServeMux.
+func (g *GitHub) endpoints() map[string]endpoint {
+	return map[string]endpoint{
+		"GET /app":                       asApp(g.getApp),
+		"GET /app/installations":         asApp(g.listInstallations),
+		"GET /apps/{app_slug}":           g.getAppBySlug,
+		"GET /installation/repositories": g.listInstalled,
+		"POST /app/installations/{installation_id}/access_tokens":     asApp(g.createToken),
+		"GET /repos/{owner}/{repo}/installation":                      asApp(g.repoInstallation),
+		"GET /repos/{owner}/{repo}/branches/{branch...}":              inRepo(locked(getBranch)),
+		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":            inRepo(locked(listStatuses)),
+		"GET /repos/{owner}/{repo}/compare/{basehead...}":             inRepo(compare),
+		"DELETE /repos/{owner}/{repo}/git/refs/{ref...}":              inRepo(writing(deleteRef)),
+		"GET /repos/{owner}/{repo}/git/trees/{tree_sha}":              inRepo(getTree),
+		"GET /repos/{owner}/{repo}/pulls":                             inRepo(locked(listPulls)),
+		"POST /repos/{owner}/{repo}/pulls":                            inRepo(locked(createPull)),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}":               inRepo(getPull),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits":       inRepo(listPullCommits),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/files":         inRepo(listFiles),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":         inRepo(writing(locked(putMerge))),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch": inRepo(locked(putUpdateBranch)),
+		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":        inRepo(locked(listRules)),
+		"POST /repos/{owner}/{repo}/statuses/{sha}":                   inRepo(writing(locked(createStatus))),
+	}
 }
 
 // routes builds the handler of everything that the stand-in serves.
 func (g *GitHub) routes() http.Handler {
 	mux := http.NewServeMux()
-	for _, list := range [][]route{g.appRoutes(), g.repoRoutes(), g.pullRoutes(), g.commitRoutes(), g.gitRoutes()} {
-		for _, one := range list {
-			mux.HandleFunc(one.pattern, func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, one) })
-		}
+	for pattern, serve := range g.endpoints() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, serve) })
 	}
 	mux.HandleFunc("POST /graphql", g.serveGraphQL)
-	api := &api{g: g, mux: mux}
 	outer := http.NewServeMux()
 	outer.HandleFunc("GET /git/{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
 		g.serveGit(w, r, r.URL.Query().Get("service"), advertise)
@@ -63,7 +87,7 @@ func (g *GitHub) routes() http.Handler {
 	outer.HandleFunc("POST /git/{owner}/{repo}/{service}", func(w http.ResponseWriter, r *http.Request) {
 		g.serveGit(w, r, r.PathValue("service"), exchange)
 	})
-	outer.Handle("/", api)
+	outer.Handle("/", &api{g, mux})
 	return outer
 }
 
@@ -96,9 +120,6 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
-	a.g.faults.mu.Lock()
-	latency := a.g.faults.latency
-	a.g.faults.mu.Unlock()
 	leave, ok := a.g.limits.enter(r.Header.Get("Authorization"))
 	if !ok {
 		a.g.tooMany(w)
@@ -109,7 +130,7 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 	if harmed && f.Met != nil {
 		f.Met()
 	}
-	if wait := latency + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
+	if wait := time.Duration(a.g.latency.Load()) + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if name == "" {
@@ -155,8 +176,8 @@ func queryText(name string, body []byte) string {
 	return q.Query
 }
 
-// serve runs one route of REST.
-func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, one route) {
+// serve runs one endpoint of REST.
+func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, serve endpoint) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		g.fail(w, err)
@@ -178,7 +199,7 @@ func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, one route) {
 			return
 		}
 	}
-	a, err := one.serve(c)
+	a, err := serve(c)
 	if err != nil {
 		g.fail(w, err)
 		return
@@ -299,20 +320,19 @@ func (c *call) links(n, last int) string {
 	return "<" + c.g.api() + c.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
 
-// inRepo makes a route of a repository that the caller sees. Locks are serve's business.
-func (g *GitHub) inRepo(pattern string, serve func(c *call, r *Repo) (answer, error)) route {
-	method, path, _ := strings.Cut(pattern, " ")
-	return route{method + " /repos/{owner}/{repo}" + path, func(c *call) (answer, error) {
-		r := g.find(c.r.PathValue("owner"), c.r.PathValue("repo"))
-		if r == nil || !g.sees(c.who, r) {
+// inRepo finds the repository, if the caller sees it.
+func inRepo(serve repoEndpoint) endpoint {
+	return func(c *call) (answer, error) {
+		r := c.g.Repo(c.r.PathValue("owner"), c.r.PathValue("repo"))
+		if r == nil || !c.g.sees(c.who, r) {
 			return answer{}, notFound()
 		}
 		return serve(c, r)
-	}}
+	}
 }
 
 // writing runs serve for those who may write.
-func writing(serve func(c *call, r *Repo) (answer, error)) func(c *call, r *Repo) (answer, error) {
+func writing(serve repoEndpoint) repoEndpoint {
 	return func(c *call, r *Repo) (answer, error) {
 		if err := r.mayWrite(c.who); err != nil {
 			return answer{}, err
@@ -322,7 +342,7 @@ func writing(serve func(c *call, r *Repo) (answer, error)) func(c *call, r *Repo
 }
 
 // locked runs serve under the repository's lock.
-func locked(serve func(c *call, r *Repo) (answer, error)) func(c *call, r *Repo) (answer, error) {
+func locked(serve repoEndpoint) repoEndpoint {
 	return func(c *call, r *Repo) (answer, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()

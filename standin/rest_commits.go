@@ -13,15 +13,6 @@ const (
 	maxCompareCommits = 250
 )
 
-// commitRoutes are about commits, their statuses and checks. https://docs.github.com/en/rest/commits
-func (g *GitHub) commitRoutes() []route {
-	return []route{
-		g.inRepo("POST /statuses/{sha}", writing(locked(createStatus))),
-		g.inRepo("GET /commits/{ref}/statuses", locked(listStatuses)),
-		g.inRepo("GET /compare/{basehead...}", compare),
-	}
-}
-
 func createStatus(c *call, r *Repo) (answer, error) {
 	var ask struct {
 		State, Context, Description string

@@ -5,14 +5,6 @@ import "net/http"
 // maxTree is how many entries a recursive tree lists: https://docs.github.com/en/rest/git/trees#get-a-tree
 const maxTree = 100_000
 
-// gitRoutes are about refs, trees and files. https://docs.github.com/en/rest/git
-func (g *GitHub) gitRoutes() []route {
-	return []route{
-		g.inRepo("DELETE /git/refs/{ref...}", writing(deleteRef)),
-		g.inRepo("GET /git/trees/{tree_sha}", getTree),
-	}
-}
-
 // deleteRef deletes a branch; 422 if there is none. https://docs.github.com/en/rest/git/refs#delete-a-reference
 func deleteRef(c *call, r *Repo) (answer, error) {
 	err := r.updateRefs(c.who.actor, []refUpdate{{Name: "refs/" + c.r.PathValue("ref"), AfterOID: zeroSHA}})

@@ -11,19 +11,6 @@ import (
 // https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files
 const maxFiles = 3000
 
-// pullRoutes are about pull requests. https://docs.github.com/en/rest/pulls
-func (g *GitHub) pullRoutes() []route {
-	return []route{
-		g.inRepo("GET /pulls", locked(listPulls)),
-		g.inRepo("POST /pulls", locked(createPull)),
-		g.inRepo("GET /pulls/{pull_number}", getPull),
-		g.inRepo("GET /pulls/{pull_number}/files", listFiles),
-		g.inRepo("GET /pulls/{pull_number}/commits", listPullCommits),
-		g.inRepo("PUT /pulls/{pull_number}/merge", writing(locked(putMerge))),
-		g.inRepo("PUT /pulls/{pull_number}/update-branch", locked(putUpdateBranch)),
-	}
-}
-
 // listPulls lists what is open, the latest first. No client asks for another state or order.
 func listPulls(c *call, r *Repo) (answer, error) {
 	var list []*Pull
@@ -38,8 +25,8 @@ func listPulls(c *call, r *Repo) (answer, error) {
 
 func createPull(c *call, r *Repo) (answer, error) {
 	var ask struct {
-		Title, Body, Head, Base string
-		Draft                   bool
+		Title, Head, Base string
+		Draft             bool
 	}
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
@@ -48,7 +35,7 @@ func createPull(c *call, r *Repo) (answer, error) {
 	if c.who.token == nil && !r.canWrite(c.who.actor) && !strings.EqualFold(owner, c.who.actor.Login) {
 		return answer{}, refuse(http.StatusForbidden, msgMustHave, Write)
 	}
-	p, err := r.open(NewPull{Title: ask.Title, Body: ask.Body, By: c.who.actor.Login, Base: ask.Base, Head: ask.Head, Draft: ask.Draft})
+	p, err := r.open(NewPull{Title: ask.Title, By: c.who.actor.Login, Base: ask.Base, Head: ask.Head, Draft: ask.Draft})
 	if err != nil {
 		return answer{}, err
 	}

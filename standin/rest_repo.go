@@ -6,14 +6,6 @@ import (
 	"strings"
 )
 
-// repoRoutes are about a repository and its rules. https://docs.github.com/en/rest/repos
-func (g *GitHub) repoRoutes() []route {
-	return []route{
-		g.inRepo("GET /rules/branches/{branch...}", locked(listRules)),
-		g.inRepo("GET /branches/{branch...}", locked(getBranch)),
-	}
-}
-
 // listRules is what binds a branch by rulesets; branch protection of old is not in it.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func listRules(c *call, r *Repo) (answer, error) {

@@ -47,11 +47,11 @@ func (l *view) updateRefs(a arguments) (string, error) {
 	}
 	var refused *apiError
 	if err := r.mayWrite(l.who); errors.As(err, &refused) {
-		return "", &queryError{"FORBIDDEN", refused.message}
+		return "", GraphQLError{Type: "FORBIDDEN", Message: refused.message}
 	}
 	err = r.updateRefs(l.who.actor, input.RefUpdates)
 	if errors.As(err, &refused) {
-		return "", &queryError{"UNPROCESSABLE", strings.TrimSpace(refused.message)}
+		return "", GraphQLError{Type: "UNPROCESSABLE", Message: strings.TrimSpace(refused.message)}
 	}
 	return input.ClientMutationID, err
 }

@@ -34,7 +34,7 @@ func (l *view) tip(r *Repo, branch string) (string, error) {
 
 // repository finds a repository that the caller sees.
 func (l *view) repository(a arguments) (*repository, error) {
-	r := l.g.find(a.text("owner"), a.text("name"))
+	r := l.g.Repo(a.text("owner"), a.text("name"))
 	if r == nil || !l.g.sees(l.who, r) {
 		return nil, unresolved("to a Repository with the name '%s/%s'.", a.text("owner"), a.text("name"))
 	}
