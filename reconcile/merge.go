@@ -37,7 +37,24 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 		}
 		green, class = true, forge.Debt
 	}
-	sha, err := k.attempt(forge.WithClass(ctx, class), m)
+	var sha plan.SHA
+	request := func(ctx context.Context) (err error) {
+		ctx, cancel := inHand(forge.WithClass(ctx, class))
+		defer cancel()
+		sha, err = k.loop.forge.Merge(ctx, k.repo, m)
+		return err
+	}
+	err := k.permit(ctx, m)
+	for try := 0; err == nil; try++ {
+		err = k.send(ctx, m, pressing, request)
+		if kindOf(err) != forge.Transient || try == len(mergePauses) {
+			break
+		}
+		k.log.Info("the merge is tried again", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
+		if err = k.pause(ctx, mergePauses[try], m.Pin); err == nil {
+			err = k.permit(ctx, m)
+		}
+	}
 	if err != nil && kindOf(err) != forge.AlreadyMerged {
 		return k.unmerged(ctx, m, err, green)
 	}
@@ -47,11 +64,11 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 // giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more.
 func (k *look) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
 	write := func(ctx context.Context) error { return k.postNow(ctx, success) }
-	err := k.send(ctx, m, write)
+	err := k.send(ctx, m, opening, write)
 	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.permit(ctx, m) != nil {
 		return err
 	}
-	return k.send(ctx, m, write)
+	return k.send(ctx, m, opening, write)
 }
 
 // neverGreen follows a success that GitHub did not acknowledge. It may stand all the same, whatever came of another try: then it is put
@@ -65,29 +82,6 @@ func (k *look) neverGreen(ctx context.Context, m plan.Merge, success *post, err 
 		act.Refusal = k.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
 	}
 	return k.finish(ctx, act, fmt.Errorf("set success: %w", err))
-}
-
-// attempt asks GitHub to merge, and again after a transient refusal.
-func (k *look) attempt(ctx context.Context, m plan.Merge) (plan.SHA, error) {
-	for try := 0; ; try++ {
-		if err := k.permit(ctx, m); err != nil {
-			return "", err
-		}
-		var sha plan.SHA
-		err := k.send(ctx, unit{m}, func(ctx context.Context) (err error) {
-			ctx, cancel := inHand(ctx)
-			defer cancel()
-			sha, err = k.loop.forge.Merge(ctx, k.repo, m)
-			return err
-		})
-		if kindOf(err) != forge.Transient || try == len(mergePauses) {
-			return sha, err
-		}
-		k.log.Info("the merge is tried again", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
-		if err := k.pause(ctx, mergePauses[try], m.Pin); err != nil {
-			return "", err
-		}
-	}
 }
 
 // pause waits within a merge, without a worker. It does not wait for what would come too late anyway.

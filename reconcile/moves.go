@@ -180,7 +180,7 @@ func (v *moving) ask(ctx context.Context, moves []plan.Move) error {
 	if len(v.green) > 0 {
 		class = forge.Debt
 	}
-	return v.send(ctx, p, func(ctx context.Context) error {
+	return v.send(ctx, p, pressing, func(ctx context.Context) error {
 		ctx, cancel := inHand(forge.WithClass(ctx, class))
 		defer cancel()
 		return v.loop.forge.MoveBranches(ctx, v.repo, moves)

@@ -42,6 +42,17 @@ func (w *post) class() forge.Class {
 	return forge.Event
 }
 
+// urgency is which statuses go first: those that take green back, then those that release something.
+func (w *post) urgency() urgency {
+	switch {
+	case w.withdraws:
+		return withdrawing
+	case w.State == plan.Success:
+		return opening
+	}
+	return usual
+}
+
 func (w *post) scope() scope { return scope{sha: w.sha, context: w.Context} }
 
 // prepare lets a post begin with what the look knows.

@@ -100,7 +100,7 @@ func (k *look) setting(a plan.SetStatus) *setting {
 		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
 	}}
 	k.prepare(&s.post)
-	s.job = job{action: a, write: func(ctx context.Context) error { return k.post(ctx, &s.post) }}
+	s.job = job{action: a, urgency: s.post.urgency(), write: func(ctx context.Context) error { return k.post(ctx, &s.post) }}
 	return s
 }
 
