@@ -47,8 +47,9 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 		f.noteMoved(repo, moves)
 		return nil
 	}
-	f.noteDemands(repo, moves, judge(err))
-	return wrap(ctx, op, err)
+	refusal := judge(err)
+	f.noteDemands(repo, moves, refusal)
+	return wrap(ctx, op, refusal)
 }
 
 // isCommit reports whether a name is a commit's: a branch that is moved to zeros is deleted.
@@ -119,6 +120,7 @@ func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	}
 	for _, m := range moves {
 		if namesContext(e.Reason, string(plan.PromoteContextFor(m.Branch))) {
+			e.LacksStatus = true
 			f.demands.put(baseKey{keyOf(repo), m.Branch}, f.now().Add(demandKept))
 		}
 	}

@@ -63,7 +63,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 
 // giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more.
 func (k *look) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
-	write := func(ctx context.Context) error { return k.postNow(ctx, success) }
+	write := func(ctx context.Context) error { return k.post(ctx, success) }
 	err := k.send(ctx, m, opening, write)
 	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.permit(ctx, m) != nil {
 		return err
@@ -218,5 +218,5 @@ func (k *look) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
 // postBack sets a pending status. It waits for no other write.
 func (k *look) postBack(ctx context.Context, sha plan.SHA, s plan.Status) error {
 	defer k.loop.lanes.pass(k.repo.Installation)()
-	return k.postNow(ctx, &post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true})
+	return k.post(ctx, &post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true})
 }

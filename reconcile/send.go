@@ -11,9 +11,9 @@ import (
 )
 
 // A look's writes go one after the other where one depends on the other, and else at the same time. What is written at the same time
-// changes nothing of the look until all of it has ended: then its results are taken in, in the plan's order.
+// changes of the look what its lock is for, and nothing else until all of it has ended: then its ends count, in the plan's order.
 
-// job is one write of an action. write changes nothing of the look.
+// job is one write of an action. write is safe beside others of the look.
 type job struct {
 	action  plan.Action
 	urgency urgency

@@ -99,14 +99,12 @@ func (k *look) setting(a plan.SetStatus) *setting {
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
 		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
 	}}
-	k.prepare(&s.post)
 	s.job = job{action: a, urgency: s.post.urgency(), write: func(ctx context.Context) error { return k.post(ctx, &s.post) }}
 	return s
 }
 
-// written takes in what came of a status.
+// written is what came of a status, as the history keeps it.
 func (k *look) written(s *setting) store.Act {
-	k.keepOutcome(&s.post)
 	act := k.actOf(s.SetStatus)
 	act.Reason, act.Took = string(s.State)+": "+s.Description, s.job.took
 	if s.job.err == nil && s.Repairs != "" {
