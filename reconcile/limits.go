@@ -6,8 +6,8 @@ import "time"
 const (
 	// DefaultResync is how often a repository is looked at though nothing happened.
 	DefaultResync = 5 * time.Minute
-	// DefaultWorkers is how many looks run at once until they write: as many repositories as a busy installation has. Looks mostly wait for GitHub, which
-	// takes 100 requests at once.
+	// DefaultWorkers is how many looks run at once until they write: as many repositories as a busy installation has. Looks mostly wait
+	// for GitHub, which takes 100 requests at once.
 	DefaultWorkers = 32
 	// DefaultBudget is GitHub's least hourly budget of requests of one installation.
 	DefaultBudget = 5000
