@@ -25,7 +25,7 @@ type content struct {
 
 // readContent reads a YAML file. What it says depends on nothing else.
 func readContent(tree fs.FS, name string) *content {
-	data, err := readFile(tree, name)
+	data, err := ReadFile(tree, name, MaxFile)
 	if err != nil {
 		return &content{problems: []Problem{{Place{File: name}, err.Error()}}, unread: true}
 	}
@@ -89,7 +89,7 @@ func (t *Tree) count(c *content, times int) {
 
 // chooseBuild finds the kustomization.yaml of a directory, in the order in which kustomize looks for one.
 func (t *Tree) chooseBuild(dir string) {
-	for _, name := range buildNames {
+	for _, name := range BuildNames() {
 		if c := t.contents[path.Join(dir, name)]; c != nil && c.build != nil {
 			t.builds[dir] = c.build
 			return
@@ -319,7 +319,7 @@ func (r *result) touched(file string) bool {
 	dir := path.Dir(file)
 	_, read := r.edges[file]
 	_, built := r.looked[dir]
-	return read || built && isBuild(file) || under(r.looked, file)
+	return read || built && IsBuild(file) || under(r.looked, file)
 }
 
 // under reports whether a file is among names that were looked for, or below one below which everything counts.

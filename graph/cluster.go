@@ -45,7 +45,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	if len(named) > 0 {
 		var out []Cluster
 		for _, r := range named {
-			if r.Path = clean(r.Path); !t.dirs[r.Path] {
+			if r.Path = Clean(r.Path); !t.dirs[r.Path] {
 				t.problem(Place{}, wordNoDirectory(r.Path))
 			}
 			out = append(out, w.follow(Cluster{Root: r, Found: wordNamed}))
@@ -192,7 +192,7 @@ func (w *walk) followed(c Cluster) Cluster {
 		self = w.read(&c, c.self)
 	}
 	for _, k := range c.Kustomizations {
-		if c.self == nil && k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace+k.NamePrefix+k.NameSuffix) > 0 {
+		if c.self == nil && k.Path == c.Path && k.Adds() {
 			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break
@@ -433,7 +433,7 @@ func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
 // Follow fills in what a Kustomization that stands in no file would read, by its path.
 func (t *Tree) Follow(k *Kustomization) {
 	l := t.newWalk().newLoad()
-	l.entry(clean(k.Path))
+	l.entry(Clean(k.Path))
 	k.edges = l.edges
 }
 
@@ -444,7 +444,7 @@ func (t *Tree) Reads(dirs ...string) []string {
 	var out []string
 	for _, dir := range dirs {
 		l := w.newLoad()
-		l.entry(clean(dir))
+		l.entry(Clean(dir))
 		out = append(out, sortedKeys(l.edges)...)
 	}
 	slices.Sort(out)

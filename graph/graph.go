@@ -21,6 +21,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -170,19 +171,22 @@ var leftOut = []string{
 	"codeship-services.yml", "codeship-steps.yml",
 }
 
-// isBuild reports whether kustomize takes a file for what a directory is built of.
-func isBuild(name string) bool {
-	return slices.Contains(buildNames, path.Base(name))
+// LeftOut reports whether source-controller leaves a file or directory of this last name out of every repository that says nothing else.
+func LeftOut(base string) bool { return skipped(base) || slices.Contains(leftOut, base) }
+
+// IsBuild reports whether kustomize takes a file for what a directory is built of.
+func IsBuild(name string) bool { return slices.Contains(BuildNames(), path.Base(name)) }
+
+// BuildNames is what kustomize takes for what a directory is built of, in the order in which it looks for it.
+func BuildNames() []string {
+	return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 }
 
-// buildNames is what kustomize takes for what a directory is built of, in the order in which it looks for it.
-var buildNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
-
 // isRead reports whether a file is read for what it says.
-func isRead(name string) bool { return isManifest(name) || isBuild(name) }
+func isRead(name string) bool { return isManifest(name) || IsBuild(name) }
 
-// readFile reads a file no further than it may be long.
-func readFile(tree fs.FS, name string) ([]byte, error) {
+// ReadFile reads a regular file of no more bytes than a limit.
+func ReadFile(tree fs.FS, name string, limit int) ([]byte, error) {
 	f, err := tree.Open(name)
 	if err != nil {
 		return nil, errors.New(wordUnreadable)
@@ -192,12 +196,12 @@ func readFile(tree fs.FS, name string) ([]byte, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, errors.New(wordIrregular)
 	}
-	data, err := readAll(f, MaxFile+1)
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	switch {
 	case err != nil:
 		return nil, errors.New(wordUnreadable)
-	case len(data) > MaxFile:
-		return nil, errors.New(wordLargeFile())
+	case len(data) > limit:
+		return nil, errors.New(wordLargeFile(limit))
 	}
 	return data, nil
 }

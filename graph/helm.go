@@ -139,8 +139,8 @@ func (g *generator) values(t *Tree, out map[string]string, c *thing) {
 		}
 	}
 	for _, f := range g.envs {
-		data, err := readFile(t.fs, f)
-		if err != nil || len(data) > MaxConfig {
+		data, err := ReadFile(t.fs, f, MaxConfig)
+		if err != nil {
 			c.unread = true
 			continue
 		}
@@ -151,8 +151,8 @@ func (g *generator) values(t *Tree, out map[string]string, c *thing) {
 		}
 	}
 	for _, l := range g.loads {
-		data, err := readFile(t.fs, l.file)
-		if err != nil || len(data) > MaxAlias || encrypted(string(data)) {
+		data, err := ReadFile(t.fs, l.file, MaxAlias)
+		if err != nil || encrypted(string(data)) {
 			c.hidden[l.key] = true
 			continue
 		}
@@ -180,11 +180,11 @@ func (t *Tree) generated(d *doc) []*doc {
 				if !renamed {
 					key, file = path.Base(f), f
 				}
-				g.loads = append(g.loads, loading{key, clean(path.Join(dir, file))})
+				g.loads = append(g.loads, loading{key, Clean(path.Join(dir, file))})
 			}
 			for _, f := range append(t.texts(in, "envs"), in.text("env")) {
 				if f != "" {
-					g.envs = append(g.envs, clean(path.Join(dir, f)))
+					g.envs = append(g.envs, Clean(path.Join(dir, f)))
 				}
 			}
 			g.files = slices.Clone(g.envs)

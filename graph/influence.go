@@ -228,13 +228,13 @@ func (c *Cluster) chartFiles(s *thing, u use) (dirs []string, branch string, her
 	case s.Kind == externalArtifact:
 		for _, copied := range c.artifacts[Ref{s.Kind, s.Namespace, s.Name}] {
 			_, from, _ := strings.Cut(strings.TrimPrefix(copied.from, "@"), "/")
-			dirs = append(dirs, clean(strings.TrimSuffix(from, "**")))
+			dirs = append(dirs, Clean(strings.TrimSuffix(from, "**")))
 		}
 		return dirs, "", true
 	case s.source == nil || s.Kind != "GitRepository" || u.chart == "" || s.source.Follows() == "":
 		return nil, "", false
 	}
-	return []string{clean(u.chart)}, s.source.Follows(), c.URL == "" || SameURL(c.URL, s.source.URL)
+	return []string{Clean(u.chart)}, s.source.Follows(), c.URL == "" || SameURL(c.URL, s.source.URL)
 }
 
 // charts adds to entry points the files of charts that their HelmReleases have from this repository.
@@ -284,7 +284,7 @@ func (t *Tree) within(dirs, others []string) []string {
 		}
 	}
 	for _, file := range others {
-		file = clean(file)
+		file = Clean(file)
 		if t.watch.look(file, false); t.files[file] {
 			out = append(out, file)
 		}

@@ -103,7 +103,7 @@ func (t *Tree) parse(name string, data []byte) {
 	for _, text := range documents(data) {
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
-		if !isBuild(name) && !wants(text) {
+		if !IsBuild(name) && !wants(text) {
 			t.others[name] = t.others[name] || !blank(text)
 			continue
 		}
@@ -149,7 +149,7 @@ func (t *Tree) keep(d *doc, offset, depth int) {
 	shift(d.node, offset)
 	d.place.Line = d.node.Line
 	group := groupOf(d.node)
-	if isBuild(d.place.File) && group != fluxKustomize {
+	if IsBuild(d.place.File) && group != fluxKustomize {
 		if dir := dirOf(d.place.File); t.builds[dir] == nil {
 			t.builds[dir] = t.readBuild(d)
 		}
@@ -349,7 +349,5 @@ func groupOf(n *yaml.Node) string {
 	}
 	return group
 }
-
-func readAll(r io.Reader, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(r, limit)) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -237,14 +237,14 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 
 // path is the path of a Flux Kustomization. A Secret's value counts only where it leads to a directory of the tree: it is no secret then.
 func (t *Tree) path(d *doc) string {
-	p := clean(d.text("spec", "path"))
+	p := Clean(d.text("spec", "path"))
 	if d.vars == nil || len(d.vars.secret) == 0 || unfilled(p) == "" {
 		return p
 	}
 	all := *d.vars
 	all.values = maps.Clone(all.values)
 	maps.Copy(all.values, all.secret)
-	if open := clean(expand(scalar(at(d.node, "spec", "path")), &all)); t.isDir(open) {
+	if open := Clean(expand(scalar(at(d.node, "spec", "path")), &all)); t.isDir(open) {
 		return open
 	}
 	return p
@@ -267,7 +267,7 @@ func source(d *doc, object Object) *Source {
 func (t *Tree) instance(d *doc, object Object, keys ...string) *Instance {
 	of := func(key string) string { return d.text(append(slices.Clone(keys), "sync", key)...) }
 	i := &Instance{
-		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: clean(of("path")),
+		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: Clean(of("path")),
 		values: object.Kind != "FluxInstance", sync: cmp.Or(of("name"), "flux-system"),
 	}
 	for _, n := range t.list(d, append(slices.Clone(keys), "kustomize", "patches")...) {
@@ -335,14 +335,14 @@ func (o *Objects) origin(t *Tree, k *Kustomization) (dir string, ok bool) {
 		_, from, _ := strings.Cut(strings.TrimPrefix(c.from, "@"), "/")
 		_, to, _ := strings.Cut(strings.TrimPrefix(c.to, "@"), "/")
 		base, whole := strings.CutSuffix(from, "**")
-		if base, to = clean(base), clean(to); !whole && strings.HasSuffix(c.to, "/") {
+		if base, to = Clean(base), Clean(to); !whole && strings.HasSuffix(c.to, "/") {
 			to = path.Join(to, path.Base(base))
 		}
 		rest, below := strings.CutPrefix("/"+k.Path+"/", path.Join("/", to)+"/")
 		if to == "." {
 			rest, below = k.Path, true
 		}
-		if dir := clean(path.Join(base, rest)); below && t.isDir(dir) {
+		if dir := Clean(path.Join(base, rest)); below && t.isDir(dir) {
 			return dir, true
 		}
 	}
@@ -368,8 +368,8 @@ func (d *doc) stated(keys ...string) Statement {
 	return Statement{d.text(keys...), place}
 }
 
-// clean is a path of the repository as Flux reads it: whatever leads out of the tree is led back to its root.
-func clean(p string) string {
+// Clean is a path of the repository as Flux reads it: whatever leads out of the tree is led back to its root.
+func Clean(p string) string {
 	p = strings.TrimPrefix(path.Clean("/"+p), "/")
 	if p == "" {
 		return "."

@@ -186,7 +186,7 @@ func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 		n.place.File = "" // the entry point itself names it
 	}
 	l.edge(b.place.File, n.place.File, n.field)
-	for _, name := range buildNames { // of several, kustomize takes none
+	for _, name := range BuildNames() { // of several, kustomize takes none
 		if file := path.Join(dir, name); t.files[file] {
 			l.edge(file, b.place.File, "")
 		}
@@ -259,7 +259,7 @@ func (l *load) find(dir string, n named) string {
 	if path.IsAbs(n.text) {
 		return ""
 	}
-	return clean(path.Join(dir, n.text))
+	return Clean(path.Join(dir, n.text))
 }
 
 // missing says that there is nothing of a name in the tree.
@@ -384,7 +384,7 @@ func (l *load) parsePatch(p buildPatch) change {
 	t := l.walk.tree
 	text, err := []byte(p.Text), error(nil)
 	if p.file.text != "" {
-		text, err = readFile(t.fs, p.File)
+		text, err = ReadFile(t.fs, p.File, MaxFile)
 	}
 	if l.walk.parsed += len(text); err == nil && l.walk.parsed > MaxParsed {
 		l.walk.over, l.walk.tree.cut = true, wordMuchParsed()

@@ -25,7 +25,7 @@ func (o Object) id() Object {
 // moving is what an object is known by that moves: of one that kustomize generates the name without the hash of what stands in it.
 func (o Object) moving() Object {
 	out := o.id()
-	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && isList(o.File) {
+	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && graph.IsBuild(o.File) {
 		out.Name = generated.ReplaceAllString(out.Name, "")
 	}
 	return out
@@ -287,12 +287,12 @@ func (m *mover) byName(before, after []Built, changes []Change) {
 	}
 	added := map[string][]string{} // by the last name
 	for _, c := range changes {
-		if c.Added != "" && !isList(c.Added) {
+		if c.Added != "" && !graph.IsBuild(c.Added) {
 			added[path.Base(c.Added)] = append(added[path.Base(c.Added)], c.Added)
 		}
 	}
 	for _, c := range changes {
-		if c.Left == "" || isList(c.Left) {
+		if c.Left == "" || graph.IsBuild(c.Left) {
 			continue
 		}
 		for _, from := range before {

@@ -25,7 +25,7 @@ func around(t *testing.T, p *config.Policy, replace ...string) *Graph {
 func held(g *Graph) []string {
 	var out []string
 	for path := range g.holds {
-		if isList(path) && len(g.Why(path)) == 0 {
+		if graph.IsBuild(path) && len(g.Why(path)) == 0 {
 			continue // there is none
 		}
 		c, _ := g.Holds(path)

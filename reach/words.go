@@ -52,8 +52,8 @@ func leads(e graph.Entry, file string) string {
 	chain := e.Chain(file)
 	for i := 1; i < len(chain); i++ {
 		next := chain[i].File
-		beside := isList(next) && path.Dir(next) == path.Dir(chain[i-1].File)
-		if own := i == len(chain)-1 && path.Dir(next) == e.Path() && isList(next); !own && !beside {
+		beside := graph.IsBuild(next) && path.Dir(next) == path.Dir(chain[i-1].File)
+		if own := i == len(chain)-1 && path.Dir(next) == e.Path() && graph.IsBuild(next); !own && !beside {
 			out = append(out, next)
 		}
 	}
@@ -65,11 +65,6 @@ func leads(e graph.Entry, file string) string {
 	}
 	return strings.Join(append(out, clip(e.Path())), arrow)
 }
-
-func isList(file string) bool { return slices.Contains(lists(), path.Base(file)) }
-
-// lists are the names of the files that list what kustomize loads.
-func lists() []string { return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} }
 
 // name is an entry point as people call it.
 func name(e graph.Entry) string {
