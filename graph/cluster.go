@@ -312,7 +312,7 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	from, dir := len(c.Kustomizations), c.Path
 	if k != nil {
 		dir = k.Path
-		k.vars = &variables{}
+		k.vars = &Variables{}
 	}
 	r := w.result(dir, k)
 	var rest []*doc
@@ -332,7 +332,7 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	}
 	if k != nil {
 		found, missing := c.variables(k)
-		*k.vars = *variablesOf(w.tree, k.Substitute, found, missing)
+		*k.vars = variablesOf(w.tree, k.Substitute, found, missing)
 	}
 	for _, d := range rest {
 		c.add(w.tree, d)

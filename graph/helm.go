@@ -110,7 +110,7 @@ func (c *thing) values(t *Tree) map[string]string {
 			return
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value, ok := n.Content[i].Value, expand(scalar(n.Content[i+1]), c.data.vars), true
+			key, value, ok := n.Content[i].Value, c.data.vars.Expand(scalar(n.Content[i+1])), true
 			if decode {
 				value, ok = decoded(value)
 			}

@@ -407,7 +407,7 @@ func digest(d *doc) string {
 }
 
 // hashed adds what a node says. An alias is its name: what it stands for is added where it stands.
-func hashed(h *bytes.Buffer, n *yaml.Node, vars *variables) {
+func hashed(h *bytes.Buffer, n *yaml.Node, vars *Variables) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		keys := map[string]*yaml.Node{}
@@ -427,7 +427,7 @@ func hashed(h *bytes.Buffer, n *yaml.Node, vars *variables) {
 		}
 		text(h, "]")
 	default:
-		text(h, n.ShortTag(), expand(n.Value, vars))
+		text(h, n.ShortTag(), vars.Expand(n.Value))
 	}
 }
 

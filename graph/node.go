@@ -17,7 +17,7 @@ type doc struct {
 	place Place
 	node  *yaml.Node // a mapping
 	size  int        // bytes of the document as written
-	vars  *variables
+	vars  *Variables
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
 	by    *Kustomization   // the entry point that it is applied by; nil: the root
 
@@ -286,7 +286,7 @@ func scalar(n *yaml.Node) string {
 }
 
 // text is a text of the document with its variables filled in.
-func (d *doc) text(keys ...string) string { return expand(scalar(at(d.node, keys...)), d.vars) }
+func (d *doc) text(keys ...string) string { return d.vars.Expand(scalar(at(d.node, keys...))) }
 
 // list is the entries of a list, no more than MaxList.
 func (t *Tree) list(d *doc, keys ...string) []*yaml.Node {
@@ -310,7 +310,7 @@ func (t *Tree) list(d *doc, keys ...string) []*yaml.Node {
 func (t *Tree) texts(d *doc, keys ...string) []string {
 	var out []string
 	for _, n := range t.list(d, keys...) {
-		if s := expand(scalar(n), d.vars); s != "" {
+		if s := d.vars.Expand(scalar(n)); s != "" {
 			out = append(out, s)
 		}
 	}
@@ -325,7 +325,7 @@ func (d *doc) pairs(keys ...string) map[string]string {
 	}
 	out := map[string]string{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		out[n.Content[i].Value] = expand(scalar(n.Content[i+1]), d.vars)
+		out[n.Content[i].Value] = d.vars.Expand(scalar(n.Content[i+1]))
 	}
 	return out
 }

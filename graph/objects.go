@@ -100,7 +100,7 @@ type Kustomization struct {
 	from     *thing          // what SourceRef names, of whatever kind
 	names    []string        // of the variables that its definition has
 	digest   string
-	vars     *variables // of what it applies
+	vars     *Variables // of what it applies
 }
 
 // Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
@@ -242,9 +242,9 @@ func (t *Tree) path(d *doc) string {
 		return p
 	}
 	all := *d.vars
-	all.values = maps.Clone(all.values)
-	maps.Copy(all.values, all.secret)
-	if open := Clean(expand(scalar(at(d.node, "spec", "path")), &all)); t.isDir(open) {
+	all.Values = maps.Clone(all.Values)
+	maps.Copy(all.Values, all.secret)
+	if open := Clean(all.Expand(scalar(at(d.node, "spec", "path")))); t.isDir(open) {
 		return open
 	}
 	return p
@@ -292,7 +292,7 @@ func (t *Tree) cronJob(d *doc, object Object) *CronJob {
 func (t *Tree) inputs(d *doc, object Object) *InputProvider {
 	p := &InputProvider{Object: object}
 	for _, n := range t.list(d, "spec", "schedule") {
-		of := func(key string) string { return expand(scalar(at(n, key)), d.vars) }
+		of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
 		p.Schedule = append(p.Schedule, Schedule{Place{d.place.File, n.Line}, of("cron"), of("timeZone"), of("window")})
 	}
 	return p
@@ -350,7 +350,7 @@ func (o *Objects) origin(t *Tree, k *Kustomization) (dir string, ok bool) {
 }
 
 func ref(d *doc, n *yaml.Node) Ref {
-	of := func(key string) string { return expand(scalar(at(n, key)), d.vars) }
+	of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
 	return Ref{of("kind"), of("namespace"), of("name")}
 }
 
