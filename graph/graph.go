@@ -77,9 +77,6 @@ type Tree struct {
 	leads    *leads              // nil: not known
 	watch    *found              // what is found now
 	skimmed  int                 // bytes of documents
-	docs     map[string][]*doc   // by file, in its order
-	unread   bool                // of a file that is read: it may say what was not read
-	others   map[string]bool     // files with documents that are not among docs
 	builds   map[string]*build   // what kustomization.yaml says, by directory
 	dirs     map[string]bool     // every directory that has a file in it or below
 	files    map[string]bool     // every file
@@ -91,7 +88,7 @@ type Tree struct {
 // followed, as Flux does not copy them, nor is what it leaves out of every repository: .git, .github and .circleci.
 func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
-		fs: tree, contents: map[string]*content{}, docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{},
+		fs: tree, contents: map[string]*content{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
 		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{},
 	}
@@ -208,7 +205,7 @@ func ReadFile(tree fs.FS, name string, limit int) ([]byte, error) {
 
 // Objects is every Flux object and CronJob as it stands in its file, by file and line: nothing is patched, and variables are as written.
 func (t *Tree) Objects() Objects {
-	return t.objects(sortedKeys(t.docs))
+	return t.objects(func(*content) bool { return true })
 }
 
 // leading is the objects that clusters may be found by.
@@ -216,7 +213,7 @@ func (t *Tree) leading() Objects {
 	if t.leads == nil {
 		t.leads = &leads{}
 		t.watch = &found{}
-		t.leads.Objects = t.lead()
+		t.leads.Objects = t.objects(func(c *content) bool { return c.leads })
 		t.leads.problems = t.watch.problems
 		t.watch = nil
 	}
@@ -232,27 +229,29 @@ type leads struct {
 	problems []Problem
 }
 
-func (t *Tree) lead() Objects {
+// objects is the objects of files of some kind, by file and line.
+func (t *Tree) objects(count func(*content) bool) Objects {
 	var files []string
 	for file, c := range t.contents {
-		if c.leads {
+		if count(c) && !hidden(file) {
 			files = append(files, file)
 		}
 	}
 	slices.Sort(files)
-	return t.objects(files)
-}
-
-func (t *Tree) objects(files []string) Objects {
 	var out Objects
 	for _, file := range files {
-		if hidden(file) {
-			continue
-		}
-		for _, d := range t.docs[file] {
+		for _, d := range t.docs(file) {
 			out.add(t, d)
 		}
 	}
 	out.link(0)
 	return out
+}
+
+// docs is the documents of a file that were read, in its order.
+func (t *Tree) docs(file string) []*doc {
+	if c := t.contents[file]; c != nil {
+		return c.docs
+	}
+	return nil
 }

@@ -25,8 +25,7 @@ type Object struct {
 	APIVersion, Kind string
 	Namespace, Name  string
 	Entry            *Kustomization // the Flux Kustomization that applies it; nil: the root, or not known
-	labels           map[string]string
-	patched          []Place // the patches that changed it
+	patched          []Place        // the patches that changed it
 }
 
 // Ref names another object; without a namespace it is in the same one.
@@ -162,8 +161,7 @@ type copied struct{ from, to string }
 func (o *Objects) add(t *Tree, d *doc) {
 	object := Object{
 		Place: d.place, APIVersion: d.text("apiVersion"), Kind: d.text("kind"),
-		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: d.by, labels: d.pairs("metadata", "labels"),
-		patched: d.patched,
+		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: d.by, patched: d.patched,
 	}
 	group, _, _ := strings.Cut(object.APIVersion, "/")
 	switch {

@@ -11,9 +11,8 @@ import (
 
 // walk follows what the clusters of a tree read, within bounds that hold for all of them together.
 type walk struct {
-	tree    *Tree
-	work    int  // documents loaded and compared with patches
-	patched int  // bytes copied
+	tree *Tree
+	cost
 	parsed  int  // bytes parsed, with those of the tree
 	over    bool // one of these is beyond its bound
 	patches map[patchKey]change
@@ -22,6 +21,15 @@ type walk struct {
 
 	following *found // the cluster that is being followed
 }
+
+// cost is what some of it costs.
+type cost struct {
+	work    int // documents loaded and compared with patches
+	patched int // bytes copied
+}
+
+// since is what was spent after an earlier time.
+func (c cost) since(before cost) cost { return cost{c.work - before.work, c.patched - before.patched} }
 
 func (t *Tree) newWalk() *walk {
 	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}}
@@ -142,10 +150,10 @@ func (l *load) file(file, by, why string) []*doc {
 	if !l.edge(file, by, why) {
 		l.twice = true
 	}
-	if l.walk.spent(1+len(l.walk.tree.docs[file]), 0) {
+	if l.walk.spent(1+len(l.walk.tree.docs(file)), 0) {
 		return nil
 	}
-	return l.walk.tree.docs[file]
+	return l.walk.tree.docs(file)
 }
 
 // unit loads a directory that has a kustomization.yaml. What it makes is known after the first time. n is what names it.
