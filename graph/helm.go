@@ -346,8 +346,8 @@ func shorten(text []byte) []byte {
 	return out.Bytes()
 }
 
-// unhashed is a name without the hash that kustomize puts at the end of generated ones; "" if it has none.
-func unhashed(name string) string {
+// Unhashed is a name without the hash that kustomize puts at the end of generated ones; "" if it has none.
+func Unhashed(name string) string {
 	at := len(name) - 11
 	if at < 1 || name[at] != '-' || strings.Trim(name[at+1:], "bcdfghkmt2456789") != "" {
 		return ""
@@ -376,7 +376,7 @@ func (x index) find(r Ref, from Object) *thing {
 	if found := x.nearest(Ref{r.Kind, "", r.Name}, from); found != nil || r.Kind != "ConfigMap" && r.Kind != "Secret" {
 		return found
 	}
-	if name := unhashed(r.Name); name != "" {
+	if name := Unhashed(r.Name); name != "" {
 		if found := x.find(Ref{r.Kind, r.Namespace, name}, from); found != nil && found.made != nil {
 			return found
 		}

@@ -190,12 +190,12 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestAffected: only what changes is built, and nothing where nothing can move.
+// TestAffected: only what changes is built, and nothing where nothing can move or be added to a live one.
 func TestAffected(t *testing.T) {
 	p := parse(t, file)
 	g := around(t, p)
 	for files, want := range map[string]string{
-		"apps/rt/x.yaml":                "",
+		"apps/rt/x.yaml":                "apps-rt",
 		"apps/rw/x.yaml":                "",
 		"apps/rt/x.yaml apps/rw/x.yaml": "apps-rw apps-rt",
 		"apps/shared/x.yaml":            "apps-rw apps-rt",

@@ -111,7 +111,7 @@ func (c change) names() []string {
 	return out
 }
 
-// moves is what the change moves.
+// moves is what the change moves, and what it adds to live entry points while windowed ones make it.
 func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
 	var changes []reach.Change
 	for _, f := range c.files {
@@ -124,42 +124,20 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 			changes = append(changes, reach.Change{Left: f.Old, Added: f.Path})
 		}
 	}
-	copies, err := c.copies(ctx, g, read)
 	before, after := g.Affected(c.names())
-	if err != nil || len(before) == 0 || len(after) == 0 {
-		return copies, err
-	}
-	was, is, err := builds(ctx, read, before, after)
-	if err != nil {
-		return nil, err
-	}
-	return append(g.Moves(was, is, changes), copies...), nil
-}
-
-// copies is what the change adds to live entry points while windowed ones make it.
-func (c change) copies(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
-	before, after := g.Touched(c.names())
 	if len(after) == 0 {
 		return nil, nil
 	}
-	was, is, err := builds(ctx, read, before, after)
+	was, err := read[0].build(ctx, before, build.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	windowed := g.Windowed(was, is)
-	if len(windowed) == 0 {
-		return nil, nil
+	is, err := read[1].build(ctx, after, build.Limits{})
+	if err != nil {
+		return nil, err
 	}
-	held, err := read[0].build(ctx, windowed, build.Limits{})
-	return g.Copies(held, was, is), err
-}
-
-// builds makes the objects of entry points before and after a change.
-func builds(ctx context.Context, read []treeGraph, before, after []graph.Entry) (was, is []reach.Built, err error) {
-	if was, err = read[0].build(ctx, before, build.Limits{}); err == nil {
-		is, err = read[1].build(ctx, after, build.Limits{})
-	}
-	return was, is, err
+	held, err := read[0].build(ctx, g.Windowed(was, is), build.Limits{})
+	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
 
 // build makes the objects of some entry points. One whose path has a variable without a value is none.
