@@ -61,7 +61,7 @@ func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.diff(directory(from), directory(to))
+	found, err := r.diff(change{directory(from), directory(to)})
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
