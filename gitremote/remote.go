@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
 	"slices"
 	"strings"
 
@@ -130,7 +129,7 @@ func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, er
 	if err != nil {
 		return "", nil, err
 	}
-	return getter(p.find).file(c.TreeHash, path.Clean(name))
+	return getter(p.find).file(c.TreeHash, name)
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.

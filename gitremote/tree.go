@@ -3,8 +3,6 @@ package gitremote
 import (
 	"errors"
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -75,22 +73,11 @@ func (get getter) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error
 
 // file is the file at a path below a tree; nil: nothing stands there.
 func (get getter) file(root plumbing.Hash, name string) (plan.SHA, []byte, error) {
-	e, below := directory(root), ""
-	for part := range strings.SplitSeq(name, "/") {
-		if e.Mode != filemode.Dir {
-			return "", nil, nil
-		}
-		entries, err := get.tree(e.Hash, below)
-		if err != nil {
-			return "", nil, err
-		}
-		i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == part })
-		if i < 0 {
-			return "", nil, nil
-		}
-		e, below = entries[i], path.Join(below, part)+"/"
-	}
-	if e.Mode != filemode.Regular && e.Mode != filemode.Executable {
+	e, err := newTree(get, root).entry(name)
+	switch {
+	case err != nil || e.Mode == filemode.Empty:
+		return "", nil, err
+	case !isRegular(e.Mode):
 		return "", nil, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
 	}
 	data, err := get(plumbing.BlobObject, e.Hash, MaxFile)
@@ -115,15 +102,13 @@ func (r *Repo) content(kind plumbing.ObjectType, h plumbing.Hash, limit int64) (
 	return content, nil
 }
 
-// kindOf is a mode in words.
+// kindOf is what is no file, in words.
 func kindOf(mode filemode.FileMode) string {
 	switch mode {
 	case filemode.Dir:
 		return "a directory"
 	case filemode.Symlink:
 		return "a symbolic link"
-	case filemode.Submodule:
-		return "a submodule"
 	}
-	return "a file"
+	return "a submodule"
 }
