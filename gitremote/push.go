@@ -44,10 +44,7 @@ func (r *Remote) Move(ctx context.Context, p Push) ([]Refusal, error) {
 		return nil, nil
 	}
 	refused, err := r.move(ctx, p)
-	if err != nil {
-		return nil, r.fault("move branches of", err)
-	}
-	return refused, nil
+	return refused, r.fault("move branches of", err)
 }
 
 // move pushes all at once. A server may decline a push as a whole for one branch in it (a pre-receive hook does): then halves
@@ -88,9 +85,6 @@ func (r *Remote) attempt(ctx context.Context, p Push, moves []plan.Move) (attemp
 		return out, err
 	}
 	defer func() { _ = s.Close() }() // the answer was read, or the error is returned
-	if err := supported(adv); err != nil {
-		return out, err
-	}
 	for _, m := range moves {
 		switch {
 		case out.refused.done(m, shaOf(adv.References, m.Branch)):
