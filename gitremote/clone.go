@@ -84,12 +84,11 @@ func (c *Clone) fault(doing string, err error) error {
 }
 
 // rounds: reading from disk costs the same whatever it is for.
-func (c *Clone) rounds() []round {
-	var out []round
+func (c *Clone) rounds() (depths []int) {
 	for n := fewCommits; n < MaxCommits; n *= growth {
-		out = append(out, round{depth: n, tips: true, lines: true})
+		depths = append(depths, n)
 	}
-	return append(out, round{tips: true, lines: true})
+	return append(depths, 0)
 }
 
 // read gets a part of the history into a graph: the newest commits, as many as it is deep.

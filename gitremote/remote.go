@@ -131,13 +131,8 @@ func (r *Remote) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedB
 	return branches, sources, r.fault("read", err)
 }
 
-// rounds: each one that costs whole trees is to be the last, so all of a line is read at once.
-func (r *Remote) rounds() []round {
-	if r.filters(filterTrees) {
-		return []round{{depth: lineDepth, tips: true, lines: true}, {apart: true}, {tips: true}}
-	}
-	return []round{{depth: lineDepth}, {depth: lineDepth, tips: true}, {apart: true}, {tips: true}}
-}
+// rounds: each one may cost whole trees, so all of a line is read at once.
+func (r *Remote) rounds() []int { return []int{lineDepth, apart, 0} }
 
 // filterTrees leaves commits alone.
 const filterTrees packp.Filter = "tree:0"
