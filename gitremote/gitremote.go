@@ -78,7 +78,6 @@ type Repo struct {
 	at      location
 	storage catalogue
 	objects *objects
-	bare    bool
 	partial bool // a remote has promised the objects that are missing
 	shallow map[plumbing.Hash]bool
 }
@@ -101,7 +100,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	if at.common != at.git {
 		fs = dotgit.NewRepositoryFilesystem(fs, fence{osfs.New(at.common)})
 	}
-	r := &Repo{dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), bare: at.bare, shallow: map[plumbing.Hash]bool{}}
+	r := &Repo{dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), shallow: map[plumbing.Hash]bool{}}
 	if r.objects, err = openObjects(ctx, filepath.Join(at.common, "objects")); err == nil {
 		err = r.read()
 	}

@@ -57,7 +57,7 @@ func (r *Repo) DefaultBranch() plan.Branch {
 			return plan.Branch(name)
 		}
 	}
-	if r.bare {
+	if r.at.bare {
 		if ref, err := r.storage.Reference(plumbing.HEAD); err == nil && ref.Type() == plumbing.SymbolicReference {
 			return plan.Branch(ref.Target().Short())
 		}

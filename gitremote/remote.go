@@ -104,25 +104,12 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (ov
 		return Overview{}, fmt.Errorf("%w: commit %s", ErrIncomplete, tip)
 	}
 	overview.TipAt = r.survey.graph.time(r.survey.graph.index[tip])
-	blob, data, err := p.readFile(tip, file)
+	blob, data, err := getter(p.find).file(tip, file)
 	if err != nil {
 		return Overview{}, fmt.Errorf("file %q at %s: %w", file, overview.Tip.Short(), err)
 	}
 	overview.File, overview.Data = blob, data
 	return overview, nil
-}
-
-// readFile reads a file of a commit's tree; nil: there is none.
-func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, error) {
-	content, err := p.find(plumbing.CommitObject, commit, maxCommit)
-	if err != nil {
-		return "", nil, err
-	}
-	c, err := decodeCommit(content)
-	if err != nil {
-		return "", nil, err
-	}
-	return getter(p.find).file(c.TreeHash, name)
 }
 
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.

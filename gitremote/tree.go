@@ -21,9 +21,9 @@ func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error)
 
 // file is that with the blob's name; nil: nothing stands there.
 func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err error) {
-	root, err := r.root(sha)
+	h, err := hash(sha)
 	if err == nil {
-		blob, data, err = getter(r.content).file(root, name)
+		blob, data, err = getter(r.content).file(h, name)
 	}
 	if err != nil {
 		err = fmt.Errorf("file %q at %s: %w", name, sha.Short(), err)
@@ -46,6 +46,15 @@ func (r *Repo) root(sha plan.SHA) (plumbing.Hash, error) {
 
 // getter gets an object of one kind, by its name and of at most so many bytes, wherever it stands.
 type getter func(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error)
+
+// commit reads a commit.
+func (get getter) commit(h plumbing.Hash) (*object.Commit, error) {
+	content, err := get(plumbing.CommitObject, h, maxCommit)
+	if err != nil {
+		return nil, err
+	}
+	return decodeCommit(content)
+}
 
 // tree reads the entries of one directory. Fail closed: names that would make a path mean another one, or two things at
 // once, are an error. git refuses them too, but not everything that writes trees is git.
@@ -71,9 +80,13 @@ func (get getter) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error
 	return t.Entries, nil
 }
 
-// file is the file at a path below a tree; nil: nothing stands there.
-func (get getter) file(root plumbing.Hash, name string) (plan.SHA, []byte, error) {
-	e, err := newTree(get, root).entry(name)
+// file is the file at a path of a commit, with the blob's name; nil: nothing stands there.
+func (get getter) file(commit plumbing.Hash, name string) (plan.SHA, []byte, error) {
+	c, err := get.commit(commit)
+	if err != nil {
+		return "", nil, err
+	}
+	e, err := newTree(get, c.TreeHash).entry(name)
 	switch {
 	case err != nil || e.Mode == filemode.Empty:
 		return "", nil, err
