@@ -24,16 +24,10 @@ func OpenClone(ctx context.Context, dir string) (*Clone, error) {
 	if err != nil {
 		return nil, err
 	}
-	lacks := ""
-	switch {
-	case len(r.shallow) > 0:
-		lacks = sayShallow
-	case r.partial:
-		lacks = sayPartial
-	default:
-		return &Clone{repo: r}, nil
+	if lacks := r.lack(); lacks != "" {
+		return nil, errors.Join(fmt.Errorf("open %s: %w: %s", dir, ErrIncomplete, lacks), r.Close())
 	}
-	return nil, errors.Join(fmt.Errorf("open %s: %w: %s", dir, ErrIncomplete, lacks), r.Close())
+	return &Clone{repo: r}, nil
 }
 
 // Close lets go of the repository's files.

@@ -136,7 +136,8 @@ func (o *objects) loose(h plumbing.Hash, limit int64) (content []byte, kind plum
 	return nil, plumbing.InvalidObject, plumbing.ErrObjectNotFound
 }
 
-// inflate reads a loose object: its type, its size, and its content. Nothing in it is believed before it was read.
+// inflate reads a loose object: its type, its size, and its content. Nothing in it is believed before it was read: go-git's
+// objfile.Reader keeps a header however long it is.
 func (o *objects) inflate(from io.Reader, limit int64) ([]byte, plumbing.ObjectType, error) {
 	z, err := sync.GetZlibReader(from)
 	if err != nil {

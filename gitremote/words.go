@@ -24,7 +24,7 @@ const (
 
 // What people read where a call cannot be answered.
 const (
-	sayShallow       = "the clone is shallow, so ancestry is unknown; run git fetch --unshallow"
+	sayShallow       = "the clone is shallow, so its history is not whole; run git fetch --unshallow"
 	sayPartial       = "the clone is partial, so objects may be missing; clone without --filter"
 	sayRemoteShallow = "the remote repository is itself a shallow clone, so ancestry is unknown"
 	saySHA256        = "the repository uses SHA-256; only SHA-1 is supported"
