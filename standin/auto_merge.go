@@ -27,7 +27,7 @@ func (r *Repo) ArmAutoMerge(n int, by string, method Method) error {
 		return refuse(http.StatusUnprocessableEntity, msgCleanStatus)
 	}
 	return r.edit(n, person(by), "auto_merge_enabled", func(p *Pull) object {
-		p.AutoMerge = &AutoMerge{By: person(by), Method: method, At: r.g.now()}
+		p.AutoMerge = &AutoMerge{By: person(by), Method: method}
 		return nil
 	})
 }

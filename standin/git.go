@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,7 +25,6 @@ import (
 // standard input, so that no value can become an option.
 type gitDir struct {
 	dir string
-	now func() time.Time
 
 	memory bool // without git: see memory.go
 	mu     sync.Mutex
@@ -91,7 +90,7 @@ func newEnough(version string) error {
 
 // initGit makes a bare repository in dir with the default branch main, or one in memory.
 func (g *GitHub) initGit(dir string) (*gitDir, error) {
-	d := &gitDir{dir: dir, now: g.now}
+	d := &gitDir{dir: dir}
 	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
 	d.lines.max, d.reach.max, d.trees.max, d.logs.max = maxLines, maxReach, maxTrees, maxLogs
 	if g.opts.Memory {
@@ -104,23 +103,15 @@ func (g *GitHub) initGit(dir string) (*gitDir, error) {
 	if _, err := d.run("init", "--quiet", "--bare", "--initial-branch="+defaultBranch, dir); err != nil {
 		return nil, err
 	}
-	if err := d.configure(); err != nil {
-		return nil, err
-	}
 	d.store = filesystem.NewStorage(osfs.New(dir), cache.NewObjectLRU(cachedObjects))
 	return d, nil
 }
 
-// settings keep git from tidying up behind the stand-in's back, and from keeping packs: go-git looks for those once.
-const settings = "[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[transfer]\n\tunpackLimit = 1000000000\n[core]\n\tlogAllRefUpdates = false\n"
-
-func (d *gitDir) configure() error {
-	f, err := os.OpenFile(filepath.Join(d.dir, "config"), os.O_APPEND|os.O_WRONLY, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(settings)
-	return errors.Join(err, f.Close())
+// settings keep git from tidying up behind the stand-in's back, and from keeping packs: go-git looks for those once. Forks are kept
+// out of sight, and pull requests out of pushes.
+var settings = []string{
+	"-c", "gc.auto=0", "-c", "receive.autogc=false", "-c", "transfer.unpackLimit=1000000000", "-c", "core.logAllRefUpdates=false",
+	"-c", "transfer.hideRefs=refs/forks", "-c", "receive.hideRefs=refs/pull",
 }
 
 // gitError is a run of git that failed.
@@ -135,17 +126,16 @@ func (e *gitError) Error() string {
 }
 
 // run runs git and gives its standard output.
-func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, nil, args...) }
+func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, args...) }
 
-// runIn runs git with an input and further environment.
-func (d *gitDir) runIn(in io.Reader, env []string, args ...string) ([]byte, error) {
+// runIn runs git with an input.
+func (d *gitDir) runIn(in io.Reader, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
 	if d.memory {
 		return nil, errors.New("a repository in memory is not git's")
 	}
 	cmd := d.command(ctx, args...)
-	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin = in
 	var out, text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &text
@@ -161,7 +151,7 @@ func (d *gitDir) runIn(in io.Reader, env []string, args ...string) ([]byte, erro
 
 // command is git in this repository, isolated from the settings of the user who runs the stand-in.
 func (d *gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", args...) // the arguments are the caller's literals and validated names
+	cmd := exec.CommandContext(ctx, "git", slices.Concat(settings, args)...) // the arguments are the caller's literals and validated names
 	cmd.Dir = d.dir
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"),
@@ -219,7 +209,7 @@ func (d *gitDir) move(moves ...refMove) error {
 	if d.memory {
 		return d.moveInMemory(moves)
 	}
-	_, err := d.runIn(strings.NewReader(script.String()), nil, "update-ref", "-z", "--stdin")
+	_, err := d.runIn(strings.NewReader(script.String()), "update-ref", "-z", "--stdin")
 	var failed *gitError
 	if errors.As(err, &failed) && strings.Contains(failed.text, "cannot lock ref") {
 		return fmt.Errorf("%w: %s", errMoved, strings.TrimSpace(failed.text))

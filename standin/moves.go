@@ -26,8 +26,7 @@ func (r *Repo) shift(m move) error {
 // their new head, those whose head has come into it count as merged, and those left without a branch are closed.
 func (r *Repo) moved(m move) error {
 	if strings.EqualFold(m.owner, r.owner) {
-		r.pushed = r.g.now()
-		r.moves = append(r.moves, Moved{At: r.pushed, By: m.by, Branch: m.branch, Before: m.before, After: m.after})
+		r.moves = append(r.moves, Moved{At: r.g.now(), By: m.by, Branch: m.branch, Before: m.before, After: m.after})
 		r.sendPush(m)
 		if m.after != "" {
 			if err := r.markMerged(m); err != nil {

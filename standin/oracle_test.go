@@ -20,7 +20,7 @@ func testGit(t testing.TB) *gitDir {
 // dag makes random histories of n commits: roots, forks, merges and criss-crosses.
 func dag(t testing.TB, d *gitDir, dice *rand.Rand, n int) []string {
 	t.Helper()
-	tree, err := d.runIn(strings.NewReader(""), nil, "mktree")
+	tree, err := d.runIn(strings.NewReader(""), "mktree")
 	if err != nil {
 		t.Fatal(err)
 	}

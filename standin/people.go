@@ -2,6 +2,7 @@ package standin
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -195,24 +196,18 @@ func (r *Repo) Files(rev string) (map[string]string, error) {
 	if !fullSHA.MatchString(rev) {
 		sha = r.Tip(rev)
 	}
-	entries, err := r.git.tree(sha)
-	if err != nil {
-		return nil, fmt.Errorf("files of %s: %w", rev, err)
-	}
+	all, err := r.git.leaves(sha)
 	files := map[string]string{}
-	for _, e := range entries {
-		if e.kind != "blob" {
+	for path, l := range all {
+		if l.mode == submodule {
 			continue
 		}
-		o, err := r.git.get(e.sha)
-		if err != nil {
-			return nil, fmt.Errorf("files of %s: %w", rev, err)
-		}
-		data, err := o.content()
-		if err != nil {
-			return nil, fmt.Errorf("files of %s: %w", rev, err)
-		}
-		files[e.path] = string(data)
+		o, unread := r.git.get(l.sha)
+		data, cut := o.content()
+		files[path], err = string(data), errors.Join(err, unread, cut)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", rev, err)
 	}
 	return files, nil
 }

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"testing/iotest"
 	"time"
 )
 
@@ -371,7 +372,7 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := rec.Result()
 	answer.Request, answer.ContentLength = r, -1
 	if broken {
-		answer.Body = io.NopCloser(io.MultiReader(answer.Body, brokenReader{}))
+		answer.Body = io.NopCloser(io.MultiReader(answer.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
 	}
 	return answer, nil
 }
@@ -391,7 +392,3 @@ func (m inMemory) serve(rec *httptest.ResponseRecorder, r *http.Request) (began,
 	m.h.ServeHTTP(w, r)
 	return false, false
 }
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

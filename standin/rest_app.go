@@ -74,7 +74,7 @@ func (g *GitHub) listInstalled(c *call) (answer, error) {
 	out := objects(list, func(r *Repo) object {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.repoJSON(r.self())
+		return r.repoJSON(r.owner)
 	})
 	return answer{status: http.StatusOK, link: link, body: object{"total_count": len(seen), "repositories": out}}, nil
 }

@@ -141,38 +141,22 @@ func (r *Repo) forbids(m move) error {
 // protection of old restricts who may push at all, and creations only if that is asked for.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
 func (r *Repo) brokenByMove(rules Rules, m move) []string {
-	var reasons []string
 	if m.after == "" {
 		if rules.NoDelete || rules.Classic && rules.Restrict {
-			reasons = append(reasons, msgNoDelete)
+			return []string{msgNoDelete}
 		}
-		return reasons
+		return nil
 	}
+	lack := ""
+	if rules.Reviews > 0 {
+		lack = msgThroughPull
+	}
+	reasons := r.unmet(rules, m.after, m.before != "", lack)
 	if m.before == "" && rules.NoCreate {
 		reasons = append(reasons, msgNoCreate)
-	}
-	if m.before != "" && rules.Restrict {
-		reasons = append(reasons, restricted(rules))
 	}
 	if m.before != "" && !m.unread && rules.NoForce && !r.Contains(m.after, m.before) {
 		reasons = append(reasons, msgNoForce)
 	}
-	if rules.Queue {
-		reasons = append(reasons, msgQueue)
-	}
-	if rules.Reviews > 0 {
-		reasons = append(reasons, msgThroughPull)
-	}
-	if bad := r.missing(rules.Checks, m.after); len(bad) > 0 {
-		reasons = append(reasons, lackOfChecks(bad, len(rules.Checks)))
-	}
 	return reasons
-}
-
-// restricted is what GitHub says to those who may not move a branch.
-func restricted(rules Rules) string {
-	if rules.Classic {
-		return msgNotAuthorized
-	}
-	return msgRestricted
 }

@@ -12,7 +12,7 @@ type pullRequest struct {
 
 // headRepository is the fork if the head stands in one.
 func (p *pullRequest) headRepository() *repository {
-	return &repository{p.repo.view, p.repo.r, p.repo.r.headRepo(&p.Pull).id}
+	return &repository{p.repo.view, p.repo.r, p.repo.r.idAt(p.HeadOwner)}
 }
 
 func (p *pullRequest) base() (string, error) {
