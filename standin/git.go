@@ -26,7 +26,7 @@ import (
 type gitDir struct {
 	dir string
 
-	memory bool // without git: see memory.go
+	memory *memory.Storage // without git: see memory.go
 	mu     sync.Mutex
 	store  store // go-git's are not safe for concurrent use
 
@@ -94,7 +94,8 @@ func (g *GitHub) initGit(dir string) (*gitDir, error) {
 	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
 	d.lines.max, d.reach.max, d.trees.max, d.logs.max = maxLines, maxReach, maxTrees, maxLogs
 	if g.opts.Memory {
-		d.memory, d.store = true, memory.NewStorage()
+		d.memory = memory.NewStorage()
+		d.store = d.memory
 		return d, nil
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -132,7 +133,7 @@ func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, args.
 func (d *gitDir) runIn(in io.Reader, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
-	if d.memory {
+	if d.memory != nil {
 		return nil, errors.New("a repository in memory is not git's")
 	}
 	cmd := d.command(ctx, args...)
@@ -206,7 +207,7 @@ func (d *gitDir) move(moves ...refMove) error {
 		}
 		fmt.Fprintf(&script, "update %s\x00%s\x00%s\x00", m.name, orZero(m.to), orZero(m.from))
 	}
-	if d.memory {
+	if d.memory != nil {
 		return d.moveInMemory(moves)
 	}
 	_, err := d.runIn(strings.NewReader(script.String()), "update-ref", "-z", "--stdin")
@@ -222,8 +223,8 @@ type ref struct{ name, sha string }
 
 // refs lists the refs below a prefix such as refs/heads/, by name.
 func (d *gitDir) refs(prefix string) ([]ref, error) {
-	if d.memory {
-		return d.listInMemory(prefix)
+	if d.memory != nil {
+		return d.listInMemory(prefix), nil
 	}
 	out, err := d.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)
 	if err != nil {

@@ -18,11 +18,9 @@ type installation struct {
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // allPermissions are what the App asks for in its fullest mode, without workflows.
-func allPermissions() map[string]string {
-	return map[string]string{
-		"metadata": "read", "contents": "write", "pull_requests": "write", "statuses": "write", "checks": "read",
-		"merge_queues": "read", "members": "read",
-	}
+var allPermissions = map[string]string{
+	"metadata": "read", "contents": "write", "pull_requests": "write", "statuses": "write", "checks": "read",
+	"merge_queues": "read", "members": "read",
 }
 
 // Install puts the App on an account with all the permissions it asks for. An event is sent unless it was installed already.
@@ -108,7 +106,7 @@ func (g *GitHub) allInstallations() []installation {
 func (g *GitHub) installationJSON(i *installation) object {
 	o := object{
 		"id": i.id, "account": g.userJSON(person(i.owner)), "app_id": g.opts.AppID, "app_slug": slug, "target_id": g.idOf(i.owner),
-		"target_type": "User", "repository_selection": "all", "permissions": allPermissions(), "events": slices.Clone(appEvents),
+		"target_type": "User", "repository_selection": "all", "permissions": allPermissions, "events": appEvents,
 		"single_file_name": nil, "suspended_by": nil, "suspended_at": nil, "created_at": timeOrNil(epoch), "updated_at": timeOrNil(epoch),
 	}
 	if !i.suspended.IsZero() {

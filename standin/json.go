@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	gitobject "github.com/go-git/go-git/v5/plumbing/object"
@@ -119,35 +118,6 @@ func (p *pullRequest) detail() (detail, error) {
 	return detail{p.conflict, state, len(files), len(own)}, errors.Join(err, noFiles, noCommits)
 }
 
-// mergeState is how a pull request stands, in GraphQL's words. r.mu is not held.
-func (r *Repo) mergeState(p Pull, tip, mergeable string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case mergeable == mergeableUnknown:
-		return "UNKNOWN"
-	case mergeable == mergeableNo:
-		return "DIRTY"
-	case p.Draft:
-		return "DRAFT"
-	}
-	behind := false
-	for _, rules := range r.rulesOf(p.Base, anybody) {
-		if len(r.broken(rules, &p)) > 0 {
-			return "BLOCKED"
-		}
-		behind = behind || rules.Strict && !r.Contains(p.HeadSHA, tip)
-	}
-	state := r.rollup(p.HeadSHA)
-	switch {
-	case behind:
-		return "BEHIND"
-	case state == "" || state == "SUCCESS":
-		return "CLEAN"
-	}
-	return "UNSTABLE"
-}
-
 // onePullJSON is GET /repos/{owner}/{repo}/pulls/{pull_number}; the caller holds r.mu.
 func (r *Repo) onePullJSON(p *Pull, d detail) object {
 	o := r.pullJSON(p)
@@ -201,6 +171,6 @@ func (g *GitHub) appJSON(a Actor) object {
 	return object{
 		"id": id, "slug": a.Login, "node_id": nodeID("App", id), "owner": g.userJSON(person("app-owner")), "name": a.Login,
 		"description": nil,
-		"created_at":  timeOrNil(epoch), "updated_at": timeOrNil(epoch), "permissions": allPermissions(), "events": slices.Clone(appEvents),
+		"created_at":  timeOrNil(epoch), "updated_at": timeOrNil(epoch), "permissions": allPermissions, "events": appEvents,
 	}
 }

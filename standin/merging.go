@@ -248,8 +248,7 @@ const (
 	mergeableUnknown = "UNKNOWN"
 )
 
-// mergeable reports whether git can merge a pull request. The first question about a pair of commits starts a job, and is
-// answered with unknown: https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
+// mergeable reports whether git can merge a pull request, as far as that is known.
 func (r *Repo) mergeable(p Pull, tip string) string {
 	how := Mergeability(r.g.mergeability.Load())
 	if !p.Open || tip == "" || how == Unknown {

@@ -235,22 +235,21 @@ func (r *Repo) Pulls() []Pull {
 }
 
 // edit changes a pull request and sends the event. Slices are replaced, never written to: copies of them are out there.
-func (r *Repo) edit(n int, by Actor, action string, change func(p *Pull) object) error {
-	p, err := r.pull(n)
-	if err != nil {
-		return err
-	}
+func (r *Repo) edit(p *Pull, by Actor, action string, change func(p *Pull) object) {
 	extra := change(p)
 	p.UpdatedAt = r.g.now()
 	r.sendPull(action, by, p, extra)
-	return nil
 }
 
 // editAs is edit by a person.
 func (r *Repo) editAs(by string, n int, action string, change func(p *Pull) object) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.edit(n, person(by), action, change)
+	p, err := r.pull(n)
+	if err == nil {
+		r.edit(p, person(by), action, change)
+	}
+	return err
 }
 
 // Label puts a label on a pull request.
@@ -310,18 +309,20 @@ func (r *Repo) Retarget(n int, by, base string) error {
 func (r *Repo) ClosePull(n int, by string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.closePull(n, person(by))
+	p, err := r.pull(n)
+	if err == nil {
+		r.closePull(p, person(by))
+	}
+	return err
 }
 
-func (r *Repo) closePull(n int, by Actor) error {
-	p, err := r.pull(n)
-	if err != nil || !p.Open {
-		return err
+func (r *Repo) closePull(p *Pull, by Actor) {
+	if p.Open {
+		r.edit(p, by, "closed", func(p *Pull) object {
+			p.Open, p.ClosedAt, p.BaseSHA = false, r.g.now(), r.Tip(p.Base)
+			return nil
+		})
 	}
-	return r.edit(n, by, "closed", func(p *Pull) object {
-		p.Open, p.ClosedAt, p.BaseSHA = false, r.g.now(), r.Tip(p.Base)
-		return nil
-	})
 }
 
 // Reopen opens a closed pull request again.
@@ -420,16 +421,6 @@ func (r *Repo) ListFilesOf(n int, sha string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listed[n] = sha
-}
-
-// asListed gives a pull request with the head whose files REST lists.
-func (r *Repo) asListed(p Pull) Pull {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if sha := r.listed[p.Number]; sha != "" {
-		p.HeadSHA = sha
-	}
-	return p
 }
 
 // MergePull merges a pull request as a person does with the button, all rules applied.

@@ -9,7 +9,7 @@ import (
 // listRules is what binds a branch by rulesets; branch protection of old is not in it.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func listRules(c *call, r *Repo) (answer, error) {
-	list := []object{}
+	var list []object
 	for i, rules := range r.rulesOf(c.r.PathValue("branch"), anybody) {
 		if rules.Classic {
 			continue
@@ -22,8 +22,7 @@ func listRules(c *call, r *Repo) (answer, error) {
 			list = append(list, o)
 		}
 	}
-	cut, link := page(c, list)
-	return answer{status: http.StatusOK, body: cut, link: link}, nil
+	return listed(c, list, func(o object) object { return o })
 }
 
 // list spells rules as the rules API does.
@@ -99,8 +98,8 @@ func (r *Repo) protectionJSON(branch string) (o object, protected bool) {
 			continue
 		}
 		classic = true
+		contexts = append(contexts, rules.contexts()...)
 		for _, c := range rules.Checks {
-			contexts = append(contexts, c.Context)
 			check := object{"context": c.Context, "app_id": nil}
 			if c.App != 0 {
 				check["app_id"] = c.App
