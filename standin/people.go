@@ -24,7 +24,8 @@ type NewPull struct {
 func (r *Repo) OpenPull(n NewPull) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n = r.fillPull(n)
+	owner, branch := r.splitHead(n.Head)
+	n.By, n.Base, n.Title = cmp.Or(n.By, owner), cmp.Or(n.Base, defaultBranch), cmp.Or(n.Title, branch)
 	if n.Change != nil {
 		c := *n.Change
 		c.By, c.From = cmp.Or(c.By, n.By), cmp.Or(c.From, n.Base)
@@ -37,12 +38,6 @@ func (r *Repo) OpenPull(n NewPull) (int, error) {
 		return 0, fmt.Errorf("open pull request from %s: %w", n.Head, err)
 	}
 	return p.Number, nil
-}
-
-func (r *Repo) fillPull(n NewPull) NewPull {
-	owner, branch := r.splitHead(n.Head)
-	n.By, n.Base, n.Title = cmp.Or(n.By, owner), cmp.Or(n.Base, defaultBranch), cmp.Or(n.Title, branch)
-	return n
 }
 
 // Commit makes a commit on "BRANCH", or "OWNER:BRANCH" of a fork, and pushes it. A branch that does not exist is made.

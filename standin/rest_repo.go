@@ -14,7 +14,7 @@ func listRules(c *call, r *Repo) (answer, error) {
 		if rules.Classic {
 			continue
 		}
-		for _, rule := range rules.list() {
+		for _, rule := range slices.Concat(rules.enforced(), rules.Other) {
 			o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.String(), "ruleset_id": i + 1}
 			if rule.Parameters != nil {
 				o["parameters"] = rule.Parameters
@@ -25,8 +25,8 @@ func listRules(c *call, r *Repo) (answer, error) {
 	return listed(c, list, func(o object) object { return o })
 }
 
-// list spells rules as the rules API does.
-func (rules Rules) list() []Rule {
+// enforced spells the rules that the stand-in enforces as the rules API does.
+func (rules Rules) enforced() []Rule {
 	var list []Rule
 	if rules.Restrict {
 		list = append(list, Rule{"update", object{"update_allows_fetch_and_merge": false}})
@@ -66,7 +66,7 @@ func (rules Rules) list() []Rule {
 			"required_status_checks": checks, "strict_required_status_checks_policy": rules.Strict, "do_not_enforce_on_create": false,
 		}})
 	}
-	return append(list, rules.Other...)
+	return list
 }
 
 func getBranch(c *call, r *Repo) (answer, error) {
