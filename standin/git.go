@@ -8,8 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -104,15 +104,24 @@ func (g *GitHub) initGit(dir string) (*gitDir, error) {
 	if _, err := d.run("init", "--quiet", "--bare", "--initial-branch="+defaultBranch, dir); err != nil {
 		return nil, err
 	}
+	if err := d.configure(); err != nil {
+		return nil, err
+	}
 	d.store = filesystem.NewStorage(osfs.New(dir), cache.NewObjectLRU(cachedObjects))
 	return d, nil
 }
 
-// settings keep git from tidying up behind the stand-in's back, and from keeping packs: go-git looks for those once. Forks are kept
-// out of sight, and pull requests out of pushes.
-var settings = []string{
-	"-c", "gc.auto=0", "-c", "receive.autogc=false", "-c", "transfer.unpackLimit=1000000000", "-c", "core.logAllRefUpdates=false",
-	"-c", "transfer.hideRefs=refs/forks", "-c", "receive.hideRefs=refs/pull",
+// settings keep git from tidying up behind the stand-in's back, and from keeping packs: go-git looks for those once. They stand in the
+// repository, for whoever runs git in it.
+const settings = "[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[transfer]\n\tunpackLimit = 1000000000\n[core]\n\tlogAllRefUpdates = false\n"
+
+func (d *gitDir) configure() error {
+	f, err := os.OpenFile(filepath.Join(d.dir, "config"), os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(settings)
+	return errors.Join(err, f.Close())
 }
 
 // gitError is a run of git that failed.
@@ -152,7 +161,7 @@ func (d *gitDir) runIn(in io.Reader, args ...string) ([]byte, error) {
 
 // command is git in this repository, isolated from the settings of the user who runs the stand-in.
 func (d *gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, "git", slices.Concat(settings, args)...) // the arguments are the caller's literals and validated names
+	cmd := exec.CommandContext(ctx, "git", args...) // the arguments are the caller's literals and validated names
 	cmd.Dir = d.dir
 	cmd.Env = []string{
 		"PATH=" + os.Getenv("PATH"),

@@ -78,9 +78,12 @@ func (g *GitHub) denyGit(w http.ResponseWriter, err error) {
 	http.Error(w, no.message, no.status)
 }
 
+// hiddenRefs keeps forks out of sight and pull requests out of pushes.
+var hiddenRefs = []string{"-c", "transfer.hideRefs=refs/forks", "-c", "receive.hideRefs=refs/pull"}
+
 // command is git's side of the call.
 func (c gitCall) command(flags ...string) *exec.Cmd {
-	cmd := c.repo.git.command(c.Context(), slices.Concat([]string{c.service, "--stateless-rpc"}, flags, []string{c.repo.git.dir})...)
+	cmd := c.repo.git.command(c.Context(), slices.Concat(hiddenRefs, []string{c.service, "--stateless-rpc"}, flags, []string{c.repo.git.dir})...)
 	if version := c.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+version)
 	}

@@ -100,9 +100,7 @@ func New(opts Options) (*GitHub, error) {
 func fillDefaults(o *Options) {
 	o.URL = cmp.Or(o.URL, "http://github.invalid")
 	o.RateLimit, o.Hour = cmp.Or(o.RateLimit, defaultRateLimit), cmp.Or(o.Hour, time.Hour)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}

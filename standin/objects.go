@@ -118,12 +118,6 @@ func (d *gitDir) independent(list []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(list), func(sha string) bool { return behind[sha] }), nil
 }
 
-// contains reports whether ancestor can be reached from sha.
-func (d *gitDir) contains(sha, ancestor string) (bool, error) {
-	base, err := d.mergeBase(sha, ancestor)
-	return base == ancestor, err
-}
-
 // between lists the commits of head that base has not, oldest first, as a pull request lists them.
 func (d *gitDir) between(base, head string) ([]*commit, error) {
 	return d.lines.get([2]string{base, head}, func() ([]*commit, error) {

@@ -105,10 +105,7 @@ func (r *Repo) TryPush(by, branch, sha string) error {
 // Tip is where a branch points; "" if there is none.
 func (r *Repo) Tip(branch string) string {
 	owner, name := r.splitHead(branch)
-	sha, err := r.git.tip(r.headRef(owner, name))
-	if err != nil {
-		return ""
-	}
+	sha, _ := r.git.tip(r.headRef(owner, name)) // "" if git fails
 	return sha
 }
 
@@ -154,8 +151,8 @@ func (r *Repo) Mergeable(n int) bool {
 
 // Contains reports whether one commit can be reached from another; what is not there is not.
 func (r *Repo) Contains(sha, ancestor string) bool {
-	in, err := r.git.contains(sha, ancestor)
-	return err == nil && in
+	base, err := r.git.mergeBase(sha, ancestor)
+	return err == nil && base == ancestor
 }
 
 // LogEntry is one commit of a branch.
