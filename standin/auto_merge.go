@@ -26,10 +26,11 @@ func (r *Repo) ArmAutoMerge(n int, by string, method Method) error {
 	if r.refuseMerge(p, tip, mergeOrder{by: person(by), method: method}) == nil {
 		return refuse(http.StatusUnprocessableEntity, msgCleanStatus)
 	}
-	return r.edit(n, person(by), "auto_merge_enabled", func(p *Pull) object {
-		p.AutoMerge = &AutoMerge{By: person(by), Method: method, At: r.g.now()}
+	r.edit(p, person(by), "auto_merge_enabled", func(p *Pull) object {
+		p.AutoMerge = &AutoMerge{By: person(by), Method: method}
 		return nil
 	})
+	return nil
 }
 
 // DisarmAutoMerge cancels it.

@@ -100,7 +100,7 @@ func (d *gitDir) edit(all map[string]leaf, c Change) error {
 		}
 	}
 	for path, sha := range c.Module {
-		graft(all, path, leaf{"160000", sha})
+		graft(all, path, leaf{submodule, sha})
 	}
 	return nil
 }

@@ -60,10 +60,8 @@ func (r *Repo) setCheck(c Check) error {
 	at := slices.IndexFunc(list, func(o Check) bool { return o.App.App == c.App.App && o.Name == c.Name })
 	c.At = r.g.now()
 	if at >= 0 {
-		c.ID = list[at].ID
 		list[at] = c
 	} else {
-		c.ID = r.g.nextID()
 		list = append(list, c)
 	}
 	r.checks[c.SHA] = list

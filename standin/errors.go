@@ -9,7 +9,7 @@ import (
 type apiError struct {
 	status  int
 	message string
-	errors  []any // of 422 answers: objects, or plain texts where reviews are concerned
+	errors  []object // of 422 answers
 }
 
 func (e *apiError) Error() string { return fmt.Sprintf("%d %s", e.status, e.message) }
@@ -25,15 +25,13 @@ func notFound() *apiError { return refuse(http.StatusNotFound, msgNotFound) }
 
 // invalid is the answer to a well-formed request that makes no sense: 422 with "Validation Failed".
 func invalid(resource, message string) *apiError {
-	return &apiError{
-		status: http.StatusUnprocessableEntity, message: msgValidation,
-		errors: []any{object{"resource": resource, "code": "custom", "message": message}},
-	}
+	return unprocessable(object{"resource": resource, "code": "custom", "message": message})
 }
 
 func invalidField(resource, field, code string) *apiError {
-	return &apiError{
-		status: http.StatusUnprocessableEntity, message: msgValidation,
-		errors: []any{object{"resource": resource, "field": field, "code": code}},
-	}
+	return unprocessable(object{"resource": resource, "field": field, "code": code})
+}
+
+func unprocessable(what object) *apiError {
+	return &apiError{status: http.StatusUnprocessableEntity, message: msgValidation, errors: []object{what}}
 }

@@ -67,7 +67,7 @@ func (r *Repo) sendPush(m move) {
 func orZero(sha string) string { return cmp.Or(sha, zeroSHA) }
 
 func (r *Repo) sendCheck(c Check) {
-	action, run := "created", object{"id": c.ID, "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At)}
+	action, run := "created", object{"id": r.g.idOf("run " + c.SHA + " " + c.App.Login + " " + c.Name), "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At)}
 	if c.Status == "completed" {
 		action, run["conclusion"] = "completed", c.Conclusion
 	}

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,7 +18,7 @@ import (
 type Fault struct {
 	// Which requests: all conditions that are set must hold.
 	Method   string // "PUT"
-	Path     string // a route ("/repos/{owner}/{repo}/pulls/{pull_number}/merge"), or a glob on the path as path.Match has it
+	Path     string // a route ("/repos/{owner}/{repo}/pulls/{pull_number}/merge"), or a path
 	Contains string // part of the request's body, for GraphQL
 	Skip     int    // how many matching requests pass unharmed first
 	Times    int    // how many are harmed then; 0: one, -1: all
@@ -127,11 +126,7 @@ func (f *Fault) matches(r *http.Request, route string, body []byte) bool {
 	if f.Contains != "" && !bytes.Contains(body, []byte(f.Contains)) {
 		return false
 	}
-	if f.Path == "" || f.Path == route || f.Path == r.URL.Path {
-		return true
-	}
-	ok, err := path.Match(f.Path, r.URL.Path)
-	return ok && err == nil
+	return f.Path == "" || f.Path == route || f.Path == r.URL.Path
 }
 
 // Request is one request that was answered.
@@ -162,7 +157,8 @@ func (l *requestLog) add(r Request) {
 	l.counts[r.Method+" "+r.Route]++
 	l.list = append(l.list, r)
 	if len(l.list) > maxRequests {
-		l.list = slices.Delete(l.list, 0, len(l.list)-maxRequests)
+		l.list[0] = Request{} // its text is let go
+		l.list = l.list[1:]
 	}
 }
 

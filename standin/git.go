@@ -25,9 +25,8 @@ import (
 // standard input, so that no value can become an option.
 type gitDir struct {
 	dir string
-	now func() time.Time
 
-	memory bool // without git: see memory.go
+	memory *memory.Storage // without git: see memory.go
 	mu     sync.Mutex
 	store  store // go-git's are not safe for concurrent use
 
@@ -91,11 +90,12 @@ func newEnough(version string) error {
 
 // initGit makes a bare repository in dir with the default branch main, or one in memory.
 func (g *GitHub) initGit(dir string) (*gitDir, error) {
-	d := &gitDir{dir: dir, now: g.now}
+	d := &gitDir{dir: dir}
 	d.commits.max, d.bases.max, d.diffs.max, d.merges.max = maxCommits, maxBases, maxDiffs, maxMerges
 	d.lines.max, d.reach.max, d.trees.max, d.logs.max = maxLines, maxReach, maxTrees, maxLogs
 	if g.opts.Memory {
-		d.memory, d.store = true, memory.NewStorage()
+		d.memory = memory.NewStorage()
+		d.store = d.memory
 		return d, nil
 	}
 	if err := os.MkdirAll(dir, 0o750); err != nil {
@@ -111,7 +111,8 @@ func (g *GitHub) initGit(dir string) (*gitDir, error) {
 	return d, nil
 }
 
-// settings keep git from tidying up behind the stand-in's back, and from keeping packs: go-git looks for those once.
+// settings keep git from tidying up behind the stand-in's back, and from keeping packs: go-git looks for those once. They stand in the
+// repository, for whoever runs git in it.
 const settings = "[gc]\n\tauto = 0\n[receive]\n\tautogc = false\n[transfer]\n\tunpackLimit = 1000000000\n[core]\n\tlogAllRefUpdates = false\n"
 
 func (d *gitDir) configure() error {
@@ -135,17 +136,16 @@ func (e *gitError) Error() string {
 }
 
 // run runs git and gives its standard output.
-func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, nil, args...) }
+func (d *gitDir) run(args ...string) ([]byte, error) { return d.runIn(nil, args...) }
 
-// runIn runs git with an input and further environment.
-func (d *gitDir) runIn(in io.Reader, env []string, args ...string) ([]byte, error) {
+// runIn runs git with an input.
+func (d *gitDir) runIn(in io.Reader, args ...string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), gitTimeout)
 	defer cancel()
-	if d.memory {
+	if d.memory != nil {
 		return nil, errors.New("a repository in memory is not git's")
 	}
 	cmd := d.command(ctx, args...)
-	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin = in
 	var out, text bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &text
@@ -216,10 +216,10 @@ func (d *gitDir) move(moves ...refMove) error {
 		}
 		fmt.Fprintf(&script, "update %s\x00%s\x00%s\x00", m.name, orZero(m.to), orZero(m.from))
 	}
-	if d.memory {
+	if d.memory != nil {
 		return d.moveInMemory(moves)
 	}
-	_, err := d.runIn(strings.NewReader(script.String()), nil, "update-ref", "-z", "--stdin")
+	_, err := d.runIn(strings.NewReader(script.String()), "update-ref", "-z", "--stdin")
 	var failed *gitError
 	if errors.As(err, &failed) && strings.Contains(failed.text, "cannot lock ref") {
 		return fmt.Errorf("%w: %s", errMoved, strings.TrimSpace(failed.text))
@@ -232,8 +232,8 @@ type ref struct{ name, sha string }
 
 // refs lists the refs below a prefix such as refs/heads/, by name.
 func (d *gitDir) refs(prefix string) ([]ref, error) {
-	if d.memory {
-		return d.listInMemory(prefix)
+	if d.memory != nil {
+		return d.listInMemory(prefix), nil
 	}
 	out, err := d.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)
 	if err != nil {

@@ -83,8 +83,7 @@ var hiddenRefs = []string{"-c", "transfer.hideRefs=refs/forks", "-c", "receive.h
 
 // command is git's side of the call.
 func (c gitCall) command(flags ...string) *exec.Cmd {
-	args := slices.Concat(hiddenRefs, []string{c.service, "--stateless-rpc"}, flags, []string{c.repo.git.dir})
-	cmd := c.repo.git.command(c.Context(), args...)
+	cmd := c.repo.git.command(c.Context(), slices.Concat(hiddenRefs, []string{c.service, "--stateless-rpc"}, flags, []string{c.repo.git.dir})...)
 	if version := c.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+version)
 	}
@@ -143,25 +142,33 @@ func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if refused := r.declined(wishes.Commands, by); len(refused) > 0 {
+	moves := r.pushed(wishes.Commands, by)
+	if refused := r.declined(moves); len(refused) > 0 {
 		_ = report(w, wishes, refused) // fails only if the client went away
 		return
 	}
 	cmd := c.command()
-	if r.forwardOnly(wishes.Commands, by) {
+	if r.forwardOnly(moves) {
 		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=receive.denyNonFastForwards", "GIT_CONFIG_VALUE_0=true")
 	}
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(data), w
 	if err := cmd.Run(); err != nil {
 		r.g.opts.Log.Warn("git receive-pack", "repo", r.String(), "err", err)
 	}
-	r.followPush(wishes.Commands, by)
+	r.followPush(moves)
 }
 
-// wish is the move that a command of a push asks for; false if it is no branch's.
-func (r *Repo) wish(c *packp.Command, by Actor) (move, bool) {
-	branch, ok := strings.CutPrefix(c.Name.String(), "refs/heads/")
-	return move{by: by, owner: r.owner, branch: branch, before: shaOf(c.Old), after: shaOf(c.New)}, ok
+// pushed are the moves of branches that a push asks for.
+func (r *Repo) pushed(commands []*packp.Command, by Actor) []move {
+	var list []move
+	for _, c := range commands {
+		if c.Name.IsBranch() {
+			m := move{by: by, owner: r.owner, branch: c.Name.Short(), before: shaOf(c.Old), after: shaOf(c.New)}
+			m.unread = m.after != ""
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // shaOf is "" for a hash of zeros, which stands for no commit.
@@ -173,32 +180,21 @@ func shaOf(h plumbing.Hash) string {
 }
 
 // declined lists what rules forbid, by ref. Whether an unknown commit is a fast-forward, git decides: see forwardOnly.
-func (r *Repo) declined(wishes []*packp.Command, by Actor) map[plumbing.ReferenceName]string {
+func (r *Repo) declined(moves []move) map[plumbing.ReferenceName]string {
 	no := map[plumbing.ReferenceName]string{}
-	for _, c := range wishes {
-		m, ok := r.wish(c, by)
-		if !ok {
-			continue
-		}
-		m.unread = m.after != ""
+	for _, m := range moves {
 		var refused *apiError
 		if err := r.forbids(m); errors.As(err, &refused) {
-			no[c.Name] = refused.message
+			no[plumbing.NewBranchReferenceName(m.branch)] = refused.message
 		}
 	}
 	return no
 }
 
-func (r *Repo) forwardOnly(wishes []*packp.Command, by Actor) bool {
-	for _, c := range wishes {
-		m, _ := r.wish(c, by)
-		for _, rules := range r.rulesOf(m.branch, by) {
-			if rules.NoForce {
-				return true
-			}
-		}
-	}
-	return false
+func (r *Repo) forwardOnly(moves []move) bool {
+	return slices.ContainsFunc(moves, func(m move) bool {
+		return slices.ContainsFunc(r.rulesOf(m.branch, m.by), func(rules Rules) bool { return rules.NoForce })
+	})
 }
 
 // report declines a whole push in git's words, with the reason on the side band that people see.
@@ -219,14 +215,14 @@ func report(w io.Writer, wishes *packp.ReferenceUpdateRequest, refused map[plumb
 	return errors.Join(err, status.Encode(mux), pktline.NewEncoder(w).Flush())
 }
 
-// followPush does what follows the commands that git carried out.
-func (r *Repo) followPush(wishes []*packp.Command, by Actor) {
-	for _, c := range wishes {
-		m, ok := r.wish(c, by)
-		now, err := r.git.tip(c.Name.String())
-		if !ok || err != nil || now != m.after || m.before == m.after {
+// followPush does what follows the moves that git carried out.
+func (r *Repo) followPush(moves []move) {
+	for _, m := range moves {
+		now, err := r.git.tip("refs/heads/" + m.branch)
+		if err != nil || now != m.after || m.before == m.after {
 			continue
 		}
+		m.unread = false
 		if err := r.moved(m); err != nil {
 			r.g.opts.Log.Error("after a push", "repo", r.String(), "err", err)
 		}

@@ -23,7 +23,6 @@ type Options struct {
 	URL              string            // where Handler is reachable, for links; see SetURL
 	AppID            int64             // the one App that the stand-in knows by key
 	AppKey           *rsa.PublicKey    // verifies the App's JSON web tokens
-	Slug             string            // of the App: its bot is Slug+"[bot]"; default "sluice"
 	WebhookURL       string            // where the App hears of events; see SetWebhookURL
 	WebhookSecret    string            // signs deliveries
 	WebhookTransport http.RoundTripper // carries deliveries; default http.DefaultTransport
@@ -99,11 +98,9 @@ func New(opts Options) (*GitHub, error) {
 }
 
 func fillDefaults(o *Options) {
-	o.Slug, o.URL = cmp.Or(o.Slug, "sluice"), cmp.Or(o.URL, "http://github.invalid")
+	o.URL = cmp.Or(o.URL, "http://github.invalid")
 	o.RateLimit, o.Hour = cmp.Or(o.RateLimit, defaultRateLimit), cmp.Or(o.Hour, time.Hour)
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
 	if o.Now == nil {
 		o.Now = time.Now
 	}
@@ -215,8 +212,11 @@ type Actor struct {
 // person is the account with that login.
 func person(login string) Actor { return Actor{Login: login} }
 
+// slug is our App's name in addresses, and in its bot's login.
+const slug = "sluice"
+
 // us is our App's bot.
-func (g *GitHub) us() Actor { return Actor{Login: g.opts.Slug, App: g.opts.AppID} }
+func (g *GitHub) us() Actor { return Actor{Login: slug, App: g.opts.AppID} }
 
 // meet remembers an App by its slug.
 func (g *GitHub) meet(a Actor) {

@@ -200,12 +200,12 @@ func cut[T any](name string, a arguments, list []T) (*connection, error) {
 	return c, nil
 }
 
+// place is where a cursor is; -1 of none.
 func place(cursor string) int {
-	n, err := strconv.Atoi(cursor)
-	if err != nil || n < 0 {
-		return -1
+	if n, err := strconv.Atoi(cursor); err == nil {
+		return max(n, -1)
 	}
-	return n
+	return -1
 }
 
 // size is how many nodes are asked for; GitHub demands it, 100 at most.

@@ -160,7 +160,8 @@ func (h *hook) keep(d Delivery) {
 	defer h.mu.Unlock()
 	h.log = append(h.log, d)
 	if len(h.log) > maxDeliveries {
-		h.log = slices.Delete(h.log, 0, len(h.log)-maxDeliveries)
+		h.log[0] = Delivery{} // its payload is let go
+		h.log = h.log[1:]
 	}
 }
 
@@ -191,9 +192,6 @@ func (h *hook) request(ctx context.Context, url string, d Delivery) (code int, e
 	req.Header.Set("User-Agent", "GitHub-Hookshot/standin")
 	req.Header.Set("X-GitHub-Event", d.Event)
 	req.Header.Set("X-GitHub-Delivery", d.GUID)
-	req.Header.Set("X-GitHub-Hook-ID", "1")
-	req.Header.Set("X-GitHub-Hook-Installation-Target-Type", "integration")
-	req.Header.Set("X-GitHub-Hook-Installation-Target-ID", fmt.Sprint(h.g.opts.AppID))
 	if secret := h.g.opts.WebhookSecret; secret != "" {
 		req.Header.Set("X-Hub-Signature-256", Signature(secret, d.Payload))
 	}

@@ -11,7 +11,6 @@ import (
 type installation struct {
 	id        int64
 	owner     string
-	created   time.Time
 	suspended time.Time
 }
 
@@ -19,16 +18,14 @@ type installation struct {
 var epoch = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // allPermissions are what the App asks for in its fullest mode, without workflows.
-func allPermissions() map[string]string {
-	return map[string]string{
-		"metadata": "read", "contents": "write", "pull_requests": "write", "statuses": "write", "checks": "read",
-		"merge_queues": "read", "members": "read",
-	}
+var allPermissions = map[string]string{
+	"metadata": "read", "contents": "write", "pull_requests": "write", "statuses": "write", "checks": "read",
+	"merge_queues": "read", "members": "read",
 }
 
 // Install puts the App on an account with all the permissions it asks for. An event is sent unless it was installed already.
 func (g *GitHub) Install(owner string) {
-	i := installation{id: g.nextID(), owner: owner, created: g.now()}
+	i := installation{id: g.nextID(), owner: owner}
 	g.mu.Lock()
 	known := slices.ContainsFunc(g.installations, func(i installation) bool { return strings.EqualFold(i.owner, owner) })
 	if !known {
@@ -108,9 +105,9 @@ func (g *GitHub) allInstallations() []installation {
 
 func (g *GitHub) installationJSON(i *installation) object {
 	o := object{
-		"id": i.id, "account": g.userJSON(person(i.owner)), "app_id": g.opts.AppID, "app_slug": g.opts.Slug, "target_id": g.idOf(i.owner),
-		"target_type": "User", "repository_selection": "all", "permissions": allPermissions(), "events": slices.Clone(appEvents),
-		"single_file_name": nil, "suspended_by": nil, "suspended_at": nil, "created_at": timeOrNil(i.created), "updated_at": timeOrNil(i.created),
+		"id": i.id, "account": g.userJSON(person(i.owner)), "app_id": g.opts.AppID, "app_slug": slug, "target_id": g.idOf(i.owner),
+		"target_type": "User", "repository_selection": "all", "permissions": allPermissions, "events": appEvents,
+		"single_file_name": nil, "suspended_by": nil, "suspended_at": nil, "created_at": timeOrNil(epoch), "updated_at": timeOrNil(epoch),
 	}
 	if !i.suspended.IsZero() {
 		o["suspended_at"], o["suspended_by"] = timeOrNil(i.suspended), g.userJSON(person(i.owner))

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 
 	gitobject "github.com/go-git/go-git/v5/plumbing/object"
@@ -30,36 +29,27 @@ func (g *GitHub) userJSON(a Actor) object {
 	return object{"login": login, "id": id, "node_id": nodeID("User", id), "gravatar_id": "", "type": kind, "site_admin": false}
 }
 
-// repoName is the part of a repository that a fork has too.
-type repoName struct {
-	owner, name string
-	id          int64
-	fork        bool
-}
-
-func (r *Repo) self() repoName { return repoName{r.owner, r.name, r.id, false} }
-
-// repoJSON is a repository as lists and pull requests carry it; the caller holds r.mu.
-func (r *Repo) repoJSON(n repoName) object {
-	full := n.owner + "/" + n.name
+// repoJSON is the repository, or an owner's fork of it, as lists and pull requests carry it; the caller holds r.mu.
+func (r *Repo) repoJSON(owner string) object {
+	full, id := owner+"/"+r.name, r.idAt(owner)
 	return object{
-		"id": n.id, "node_id": nodeID("Repository", n.id), "name": n.name, "full_name": full,
-		"owner": r.g.userJSON(person(n.owner)), "private": false, "description": nil, "fork": n.fork,
+		"id": id, "node_id": nodeID("Repository", id), "name": r.name, "full_name": full,
+		"owner": r.g.userJSON(person(owner)), "private": false, "description": nil, "fork": id != r.id,
 		"clone_url": r.g.web() + "/git/" + full + ".git", "homepage": nil, "language": nil,
 		"forks": 0, "forks_count": 0, "stargazers_count": 0, "watchers": 0, "watchers_count": 0, "size": 0,
 		"default_branch": defaultBranch, "open_issues": 0, "open_issues_count": 0, "license": nil, "archived": false,
 		"disabled": false, "visibility": "public", "has_issues": true, "has_projects": false, "has_wiki": false, "has_pages": false,
 		"has_downloads": false, "has_discussions": false, "topics": []string{},
-		"created_at": timeOrNil(r.created), "updated_at": timeOrNil(r.pushed), "pushed_at": timeOrNil(r.pushed),
+		"created_at": timeOrNil(epoch), "updated_at": timeOrNil(epoch), "pushed_at": timeOrNil(epoch),
 	}
 }
 
-// headRepo is the repository of a pull request's head.
-func (r *Repo) headRepo(p *Pull) repoName {
-	if !r.fork(p) {
-		return r.self()
+// idAt is the number of the repository, or of an owner's fork of it.
+func (r *Repo) idAt(owner string) int64 {
+	if strings.EqualFold(owner, r.owner) {
+		return r.id
 	}
-	return repoName{p.HeadOwner, r.name, r.g.idOf("fork " + p.HeadOwner + "/" + r.String()), true}
+	return r.g.idOf("fork " + owner + "/" + r.String())
 }
 
 func (r *Repo) labelJSON(name string) object {
@@ -82,7 +72,7 @@ func (r *Repo) pullJSON(p *Pull) object {
 		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
 		"requested_reviewers": []object{}, "requested_teams": []object{}, "author_association": "NONE", // trust follows permissions
 		"auto_merge": nil, "active_lock_reason": nil,
-		"head": r.sideJSON(r.headRepo(p), p.Head, p.HeadSHA), "base": r.sideJSON(r.self(), p.Base, base),
+		"head": r.sideJSON(p.HeadOwner, p.Head, p.HeadSHA), "base": r.sideJSON(r.owner, p.Base, base),
 		"html_url": fmt.Sprintf("%s/%s/pull/%d", r.g.web(), r, p.Number),
 	}
 	if p.Open {
@@ -109,9 +99,9 @@ func (p *Pull) state() string {
 }
 
 // sideJSON is the base or the head of a pull request.
-func (r *Repo) sideJSON(n repoName, branch, sha string) object {
+func (r *Repo) sideJSON(owner, branch, sha string) object {
 	return object{
-		"label": n.owner + ":" + branch, "ref": branch, "sha": sha, "user": r.g.userJSON(person(n.owner)), "repo": r.repoJSON(n),
+		"label": owner + ":" + branch, "ref": branch, "sha": sha, "user": r.g.userJSON(person(owner)), "repo": r.repoJSON(owner),
 	}
 }
 
@@ -126,35 +116,6 @@ func (p *pullRequest) detail() (detail, error) {
 	files, noFiles := p.changes()
 	own, noCommits := p.own()
 	return detail{p.conflict, state, len(files), len(own)}, errors.Join(err, noFiles, noCommits)
-}
-
-// mergeState is how a pull request stands, in GraphQL's words. r.mu is not held.
-func (r *Repo) mergeState(p Pull, tip, mergeable string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	switch {
-	case mergeable == mergeableUnknown:
-		return "UNKNOWN"
-	case mergeable == mergeableNo:
-		return "DIRTY"
-	case p.Draft:
-		return "DRAFT"
-	}
-	behind := false
-	for _, rules := range r.rulesOf(p.Base, anybody) {
-		if len(r.broken(rules, &p)) > 0 {
-			return "BLOCKED"
-		}
-		behind = behind || rules.Strict && !r.Contains(p.HeadSHA, tip)
-	}
-	state := r.rollup(p.HeadSHA)
-	switch {
-	case behind:
-		return "BEHIND"
-	case state == "" || state == "SUCCESS":
-		return "CLEAN"
-	}
-	return "UNSTABLE"
 }
 
 // onePullJSON is GET /repos/{owner}/{repo}/pulls/{pull_number}; the caller holds r.mu.
@@ -210,6 +171,6 @@ func (g *GitHub) appJSON(a Actor) object {
 	return object{
 		"id": id, "slug": a.Login, "node_id": nodeID("App", id), "owner": g.userJSON(person("app-owner")), "name": a.Login,
 		"description": nil,
-		"created_at":  timeOrNil(epoch), "updated_at": timeOrNil(epoch), "permissions": allPermissions(), "events": slices.Clone(appEvents),
+		"created_at":  timeOrNil(epoch), "updated_at": timeOrNil(epoch), "permissions": allPermissions, "events": appEvents,
 	}
 }

@@ -13,64 +13,43 @@ import (
 // What git does in a repository on disk, for one that is kept in memory: see Options.Memory. It merges whole files where git merges
 // lines, and knows a rename only by equal content.
 
-// refsInMemory is where every ref points, by name; the caller holds d.mu.
-func (d *gitDir) refsInMemory() (map[string]string, error) {
-	all := map[string]string{}
-	list, err := d.store.IterReferences()
-	if err != nil {
-		return nil, err
-	}
-	return all, list.ForEach(func(r *plumbing.Reference) error {
-		all[r.Name().String()] = r.Hash().String()
-		return nil
-	})
-}
-
 // listInMemory gives the refs below a prefix, by name.
-func (d *gitDir) listInMemory(prefix string) ([]ref, error) {
+func (d *gitDir) listInMemory(prefix string) []ref {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	all, err := d.refsInMemory()
 	var list []ref
-	for _, name := range slices.Sorted(maps.Keys(all)) {
-		if strings.HasPrefix(name, prefix) {
-			list = append(list, ref{name, all[name]})
+	for _, name := range slices.Sorted(maps.Keys(d.memory.ReferenceStorage)) {
+		if strings.HasPrefix(name.String(), prefix) {
+			list = append(list, ref{name.String(), shaOf(d.memory.ReferenceStorage[name].Hash())})
 		}
 	}
-	return list, err
+	return list
 }
 
 // moveInMemory does all of them or none. Like git it has no ref below another.
 func (d *gitDir) moveInMemory(moves []refMove) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	after, err := d.refsInMemory()
-	if err != nil {
-		return err
-	}
+	after := maps.Clone(d.memory.ReferenceStorage)
 	for _, one := range moves {
-		if after[one.name] != one.from {
+		name := plumbing.ReferenceName(one.name)
+		if at := after[name]; at == nil && one.from != "" || at != nil && at.Hash().String() != one.from {
 			return fmt.Errorf("%w: %s", errMoved, one.name)
 		}
-		if delete(after, one.name); one.to != "" {
-			after[one.name] = one.to
+		if delete(after, name); one.to != "" {
+			after[name] = plumbing.NewReferenceFromStrings(one.name, one.to)
 		}
 	}
 	for _, one := range moves {
-		for other := range after {
+		for name := range after {
+			other := name.String()
 			if one.to != "" && (strings.HasPrefix(other, one.name+"/") || strings.HasPrefix(one.name, other+"/")) {
 				return fmt.Errorf("%w: %s and %s", errMoved, one.name, other)
 			}
 		}
 	}
-	for _, one := range moves {
-		if one.to == "" {
-			err = errors.Join(err, d.store.RemoveReference(plumbing.ReferenceName(one.name)))
-		} else {
-			err = errors.Join(err, d.store.SetReference(plumbing.NewReferenceFromStrings(one.name, one.to)))
-		}
-	}
-	return err
+	d.memory.ReferenceStorage = after
+	return nil
 }
 
 // mergeInMemory is the three-way merge of two commits, by whole files.

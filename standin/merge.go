@@ -31,7 +31,7 @@ func (d *gitDir) mergeTrees(ours, theirs string) (mergeResult, error) {
 		if !fullSHA.MatchString(ours) || !fullSHA.MatchString(theirs) {
 			return mergeResult{}, fmt.Errorf("merge %q and %q: %w", ours, theirs, ErrNotFound)
 		}
-		if d.memory {
+		if d.memory != nil {
 			return d.mergeInMemory(ours, theirs)
 		}
 		out, err := d.run("merge-tree", "--write-tree", "--no-messages", "--name-only", ours, theirs)

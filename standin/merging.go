@@ -107,23 +107,34 @@ func (r *Repo) refuseByRules(p *Pull, tip string, by Actor) error {
 
 // broken lists the rules of a set that a merge would break now.
 func (r *Repo) broken(rules Rules, p *Pull) []string {
+	approvals, objections := r.opinions(p)
+	lack := ""
+	switch {
+	case rules.Reviews == 0:
+	case objections > 0:
+		lack = msgChangesRequested
+	case approvals < rules.Reviews:
+		lack = lackOfReviews(rules.Reviews)
+	}
+	return r.unmet(rules, p.HeadSHA, true, lack)
+}
+
+// unmet lists what a set of rules demands of a commit that a branch is to move to, and what it says of missing reviews.
+func (r *Repo) unmet(rules Rules, sha string, update bool, lack string) []string {
 	var reasons []string
 	if rules.Queue {
 		reasons = append(reasons, msgQueue)
 	}
-	if rules.Restrict {
-		reasons = append(reasons, restricted(rules))
+	switch {
+	case rules.Restrict && update && rules.Classic:
+		reasons = append(reasons, msgNotAuthorized)
+	case rules.Restrict && update:
+		reasons = append(reasons, msgRestricted)
 	}
-	if rules.Reviews > 0 {
-		approvals, objections := r.opinions(p)
-		switch {
-		case objections > 0:
-			reasons = append(reasons, msgChangesRequested)
-		case approvals < rules.Reviews:
-			reasons = append(reasons, lackOfReviews(rules.Reviews))
-		}
+	if lack != "" {
+		reasons = append(reasons, lack)
 	}
-	if bad := r.missing(rules.Checks, p.HeadSHA); len(bad) > 0 {
+	if bad := r.missing(rules.Checks, sha); len(bad) > 0 {
 		reasons = append(reasons, lackOfChecks(bad, len(rules.Checks)))
 	}
 	return reasons
@@ -237,8 +248,7 @@ const (
 	mergeableUnknown = "UNKNOWN"
 )
 
-// mergeable reports whether git can merge a pull request. The first question about a pair of commits starts a job, and is
-// answered with unknown: https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
+// mergeable reports whether git can merge a pull request, as far as that is known.
 func (r *Repo) mergeable(p Pull, tip string) string {
 	how := Mergeability(r.g.mergeability.Load())
 	if !p.Open || tip == "" || how == Unknown {

@@ -26,8 +26,7 @@ func (r *Repo) shift(m move) error {
 // their new head, those whose head has come into it count as merged, and those left without a branch are closed.
 func (r *Repo) moved(m move) error {
 	if strings.EqualFold(m.owner, r.owner) {
-		r.pushed = r.g.now()
-		r.moves = append(r.moves, Moved{At: r.pushed, By: m.by, Branch: m.branch, Before: m.before, After: m.after})
+		r.moves = append(r.moves, Moved{At: r.g.now(), By: m.by, Branch: m.branch, Before: m.before, After: m.after})
 		r.sendPush(m)
 		if m.after != "" {
 			if err := r.markMerged(m); err != nil {
@@ -46,16 +45,15 @@ func (r *Repo) moved(m move) error {
 	return nil
 }
 
-// follow brings one open pull request after a moved branch.
+// follow brings one open pull request after a moved branch. GitHub closes it when its branch or its base is deleted.
 func (r *Repo) follow(p *Pull, m move) error {
+	head := strings.EqualFold(p.HeadOwner, m.owner) && p.Head == m.branch
+	base := strings.EqualFold(r.owner, m.owner) && p.Base == m.branch
 	switch {
-	case strings.EqualFold(p.HeadOwner, m.owner) && p.Head == m.branch:
-		if m.after == "" {
-			return r.closePull(p.Number, m.by) // GitHub closes it when its branch is deleted
-		}
+	case m.after == "" && (head || base):
+		r.closePull(p, m.by)
+	case head:
 		return r.synchronize(p, m)
-	case m.after == "" && p.Base == m.branch && strings.EqualFold(m.owner, r.owner):
-		return r.closePull(p.Number, m.by) // likewise when its base is
 	}
 	return nil
 }
@@ -64,10 +62,11 @@ func (r *Repo) synchronize(p *Pull, m move) error {
 	if err := r.git.move(refMove{pullRef(p.Number), p.HeadSHA, m.after}); err != nil {
 		return fmt.Errorf("synchronize pull request %d: %w", p.Number, err)
 	}
-	return r.edit(p.Number, m.by, "synchronize", func(p *Pull) object {
+	r.edit(p, m.by, "synchronize", func(p *Pull) object {
 		p.HeadSHA = m.after
 		return object{"before": m.before, "after": m.after}
 	})
+	return nil
 }
 
 // pullRef is where GitHub keeps a pull request's head, a fork's too.
@@ -97,8 +96,7 @@ func (r *Repo) markMerged(m move) error {
 
 // finish closes a pull request as merged.
 func (r *Repo) finish(p *Pull, by Actor, sha string) {
-	// the pull request is there: it was just looked at
-	_ = r.edit(p.Number, by, "closed", func(p *Pull) object {
+	r.edit(p, by, "closed", func(p *Pull) object {
 		p.Open, p.Merged, p.MergedBy, p.MergeSHA, p.ClosedAt = false, true, by, sha, r.g.now()
 		return nil
 	})

@@ -71,7 +71,7 @@ func (d *gitDir) mergeBase(base, head string) (string, error) {
 		if err != nil || len(best) <= 1 {
 			return strings.Join(best, ""), err
 		}
-		if d.memory {
+		if d.memory != nil {
 			return best[0], nil
 		}
 		out, err := d.run("merge-base", base, head) // a criss-cross: git chooses
@@ -116,12 +116,6 @@ func (d *gitDir) independent(list []string) ([]string, error) {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(list), func(sha string) bool { return behind[sha] }), nil
-}
-
-// contains reports whether ancestor can be reached from sha.
-func (d *gitDir) contains(sha, ancestor string) (bool, error) {
-	base, err := d.mergeBase(sha, ancestor)
-	return base == ancestor, err
 }
 
 // between lists the commits of head that base has not, oldest first, as a pull request lists them.
@@ -175,7 +169,7 @@ func (d *gitDir) diff(from, to string) ([]fileChange, error) {
 		if !fullSHA.MatchString(from) || !fullSHA.MatchString(to) {
 			return nil, fmt.Errorf("diff %q %q: %w", from, to, ErrNotFound)
 		}
-		if d.memory {
+		if d.memory != nil {
 			return d.diffInMemory(from, to)
 		}
 		out, err := d.run("diff-tree", "-r", "-z", "-M", "--raw", from, to)

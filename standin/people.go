@@ -2,6 +2,7 @@ package standin
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,8 @@ type NewPull struct {
 func (r *Repo) OpenPull(n NewPull) (int, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n = r.fillPull(n)
+	owner, branch := r.splitHead(n.Head)
+	n.By, n.Base, n.Title = cmp.Or(n.By, owner), cmp.Or(n.Base, defaultBranch), cmp.Or(n.Title, branch)
 	if n.Change != nil {
 		c := *n.Change
 		c.By, c.From = cmp.Or(c.By, n.By), cmp.Or(c.From, n.Base)
@@ -36,12 +38,6 @@ func (r *Repo) OpenPull(n NewPull) (int, error) {
 		return 0, fmt.Errorf("open pull request from %s: %w", n.Head, err)
 	}
 	return p.Number, nil
-}
-
-func (r *Repo) fillPull(n NewPull) NewPull {
-	owner, branch := r.splitHead(n.Head)
-	n.By, n.Base, n.Title = cmp.Or(n.By, owner), cmp.Or(n.Base, defaultBranch), cmp.Or(n.Title, branch)
-	return n
 }
 
 // Commit makes a commit on "BRANCH", or "OWNER:BRANCH" of a fork, and pushes it. A branch that does not exist is made.
@@ -109,10 +105,7 @@ func (r *Repo) TryPush(by, branch, sha string) error {
 // Tip is where a branch points; "" if there is none.
 func (r *Repo) Tip(branch string) string {
 	owner, name := r.splitHead(branch)
-	sha, err := r.git.tip(r.headRef(owner, name))
-	if err != nil {
-		return ""
-	}
+	sha, _ := r.git.tip(r.headRef(owner, name)) // "" if git fails
 	return sha
 }
 
@@ -158,8 +151,8 @@ func (r *Repo) Mergeable(n int) bool {
 
 // Contains reports whether one commit can be reached from another; what is not there is not.
 func (r *Repo) Contains(sha, ancestor string) bool {
-	in, err := r.git.contains(sha, ancestor)
-	return err == nil && in
+	base, err := r.git.mergeBase(sha, ancestor)
+	return err == nil && base == ancestor
 }
 
 // LogEntry is one commit of a branch.
@@ -195,24 +188,18 @@ func (r *Repo) Files(rev string) (map[string]string, error) {
 	if !fullSHA.MatchString(rev) {
 		sha = r.Tip(rev)
 	}
-	entries, err := r.git.tree(sha)
-	if err != nil {
-		return nil, fmt.Errorf("files of %s: %w", rev, err)
-	}
+	all, err := r.git.leaves(sha)
 	files := map[string]string{}
-	for _, e := range entries {
-		if e.kind != "blob" {
+	for path, l := range all {
+		if l.mode == submodule {
 			continue
 		}
-		o, err := r.git.get(e.sha)
-		if err != nil {
-			return nil, fmt.Errorf("files of %s: %w", rev, err)
-		}
-		data, err := o.content()
-		if err != nil {
-			return nil, fmt.Errorf("files of %s: %w", rev, err)
-		}
-		files[e.path] = string(data)
+		o, unread := r.git.get(l.sha)
+		data, cut := o.content()
+		files[path], err = string(data), errors.Join(err, unread, cut)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("files of %s: %w", rev, err)
 	}
 	return files, nil
 }
@@ -240,22 +227,21 @@ func (r *Repo) Pulls() []Pull {
 }
 
 // edit changes a pull request and sends the event. Slices are replaced, never written to: copies of them are out there.
-func (r *Repo) edit(n int, by Actor, action string, change func(p *Pull) object) error {
-	p, err := r.pull(n)
-	if err != nil {
-		return err
-	}
+func (r *Repo) edit(p *Pull, by Actor, action string, change func(p *Pull) object) {
 	extra := change(p)
 	p.UpdatedAt = r.g.now()
 	r.sendPull(action, by, p, extra)
-	return nil
 }
 
 // editAs is edit by a person.
 func (r *Repo) editAs(by string, n int, action string, change func(p *Pull) object) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.edit(n, person(by), action, change)
+	p, err := r.pull(n)
+	if err == nil {
+		r.edit(p, person(by), action, change)
+	}
+	return err
 }
 
 // Label puts a label on a pull request.
@@ -315,18 +301,20 @@ func (r *Repo) Retarget(n int, by, base string) error {
 func (r *Repo) ClosePull(n int, by string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.closePull(n, person(by))
+	p, err := r.pull(n)
+	if err == nil {
+		r.closePull(p, person(by))
+	}
+	return err
 }
 
-func (r *Repo) closePull(n int, by Actor) error {
-	p, err := r.pull(n)
-	if err != nil || !p.Open {
-		return err
+func (r *Repo) closePull(p *Pull, by Actor) {
+	if p.Open {
+		r.edit(p, by, "closed", func(p *Pull) object {
+			p.Open, p.ClosedAt, p.BaseSHA = false, r.g.now(), r.Tip(p.Base)
+			return nil
+		})
 	}
-	return r.edit(n, by, "closed", func(p *Pull) object {
-		p.Open, p.ClosedAt, p.BaseSHA = false, r.g.now(), r.Tip(p.Base)
-		return nil
-	})
 }
 
 // Reopen opens a closed pull request again.
@@ -425,16 +413,6 @@ func (r *Repo) ListFilesOf(n int, sha string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.listed[n] = sha
-}
-
-// asListed gives a pull request with the head whose files REST lists.
-func (r *Repo) asListed(p Pull) Pull {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if sha := r.listed[p.Number]; sha != "" {
-		p.HeadSHA = sha
-	}
-	return p
 }
 
 // MergePull merges a pull request as a person does with the button, all rules applied.

@@ -40,9 +40,7 @@ func (r *Repo) Enqueue(n int, by string) (Group, error) {
 	if err := r.git.move(refMove{"refs/heads/" + g.HeadRef, "", sha}); err != nil {
 		return Group{}, err
 	}
-	if err := r.edit(n, person(by), "enqueued", func(*Pull) object { return nil }); err != nil {
-		return Group{}, err
-	}
+	r.edit(p, person(by), "enqueued", func(*Pull) object { return nil })
 	r.sendGroup("checks_requested", "", person(by), g)
 	return g, nil
 }
@@ -73,12 +71,9 @@ func (r *Repo) Dequeue(g Group, reason string) error {
 	if err := r.git.move(refMove{"refs/heads/" + g.HeadRef, g.Head, ""}); err != nil {
 		return err
 	}
-	if reason == "merged" {
-		err = r.land(p, p.Author, g.BaseSHA, g.Head)
-	} else {
-		err = r.edit(g.Pull, p.Author, "dequeued", func(*Pull) object { return object{"reason": "MANUAL"} })
-	}
-	if err != nil {
+	if reason != "merged" {
+		r.edit(p, p.Author, "dequeued", func(*Pull) object { return object{"reason": "MANUAL"} })
+	} else if err := r.land(p, p.Author, g.BaseSHA, g.Head); err != nil {
 		return err
 	}
 	r.sendGroup("destroyed", reason, p.Author, g)

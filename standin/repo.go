@@ -14,15 +14,13 @@ const defaultBranch = "main"
 
 // Repo is one repository. Its methods play people, and never ask for permission; see the package's REST for that.
 type Repo struct {
-	g       *GitHub
-	git     *gitDir
-	owner   string
-	name    string
-	id      int64
-	created time.Time
+	g     *GitHub
+	git   *gitDir
+	owner string
+	name  string
+	id    int64
 
 	mu          sync.Mutex
-	pushed      time.Time
 	permissions map[string]string // by lower-case login
 	protections []protection
 	pulls       []*Pull // number 1 first; see edit
@@ -34,9 +32,8 @@ type Repo struct {
 }
 
 func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
-	now := g.now()
 	return &Repo{
-		g: g, git: dir, owner: owner, name: name, id: g.nextID(), created: now, pushed: now,
+		g: g, git: dir, owner: owner, name: name, id: g.nextID(),
 		permissions: map[string]string{strings.ToLower(owner): Admin},
 		statuses:    map[string][]Status{},
 		checks:      map[string][]Check{},
@@ -85,7 +82,6 @@ type Pull struct {
 type AutoMerge struct {
 	By     Actor
 	Method Method
-	At     time.Time
 }
 
 // Review is a submitted review.
@@ -122,7 +118,6 @@ type Status struct {
 
 // Check is a check run of an App.
 type Check struct {
-	ID         int64
 	SHA        string
 	Name       string
 	Status     string // queued, in_progress, completed

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"testing/iotest"
 	"time"
 )
 
@@ -261,22 +262,21 @@ func (c *call) read(into any) error {
 	return nil
 }
 
-// number is a numeric part of the path; 0 if it is none, which is nobody's number.
-func (c *call) number(name string) int {
-	n, err := strconv.Atoi(c.r.PathValue(name))
-	if err != nil || n < 0 {
-		return 0
+// page cuts a list to the page that was asked for, and gives the Link header for it.
+func page[T any](c *call, list []T) (some []T, link string) {
+	q := c.r.URL.Query()
+	per, n := intOf(q.Get("per_page")), max(1, intOf(q.Get("page")))
+	if per < 1 {
+		per = defaultPerPage
 	}
-	return n
-}
-
-// page cuts a list to the page that was asked for.
-func page[T any](c *call, list []T) ([]T, string) {
-	per, n := c.perPage(), max(1, intOf(c.r.URL.Query().Get("page")))
-	last := max(1, (len(list)+per-1)/per)
-	link := c.links(n, last)
-	from := min(len(list), (n-1)*per)
-	return list[from:min(len(list), from+per)], link
+	per = min(per, maxPerPage)
+	from := min(len(list), min(len(list), n-1)*per) // whatever number was asked for
+	to := min(len(list), from+per)
+	if to < len(list) {
+		q.Set("page", strconv.Itoa(n+1))
+		link = "<" + c.g.api() + c.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
+	}
+	return list[from:to], link
 }
 
 // listed answers with the page of a list that was asked for, each as show has it.
@@ -294,30 +294,13 @@ func objects[T any](list []T, show func(T) object) []object {
 	return out
 }
 
-func (c *call) perPage() int {
-	per := intOf(c.r.URL.Query().Get("per_page"))
-	if per < 1 {
-		return defaultPerPage
-	}
-	return min(per, maxPerPage)
-}
-
+// intOf is the number that a text holds; 0 if it holds none, which is nobody's number.
 func intOf(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil {
 		return 0
 	}
 	return n
-}
-
-// links is the Link header of a page.
-func (c *call) links(n, last int) string {
-	if n >= last {
-		return ""
-	}
-	q := c.r.URL.Query()
-	q.Set("page", strconv.Itoa(n+1))
-	return "<" + c.g.api() + c.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
 
 // inRepo finds the repository, if the caller sees it.
@@ -371,7 +354,7 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer := rec.Result()
 	answer.Request, answer.ContentLength = r, -1
 	if broken {
-		answer.Body = io.NopCloser(io.MultiReader(answer.Body, brokenReader{}))
+		answer.Body = io.NopCloser(io.MultiReader(answer.Body, iotest.ErrReader(io.ErrUnexpectedEOF)))
 	}
 	return answer, nil
 }
@@ -391,7 +374,3 @@ func (m inMemory) serve(rec *httptest.ResponseRecorder, r *http.Request) (began,
 	m.h.ServeHTTP(w, r)
 	return false, false
 }
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }

@@ -51,7 +51,7 @@ func (g *GitHub) repoInstallation(c *call) (answer, error) {
 // createToken makes an installation token.
 // https://docs.github.com/en/rest/apps/apps#create-an-installation-access-token-for-an-app
 func (g *GitHub) createToken(c *call) (answer, error) {
-	i := g.installation(int64(c.number("installation_id")))
+	i := g.installation(int64(intOf(c.r.PathValue("installation_id"))))
 	if i == nil {
 		return answer{}, notFound()
 	}
@@ -60,7 +60,7 @@ func (g *GitHub) createToken(c *call) (answer, error) {
 	}
 	value, t := g.issue(i)
 	return answer{status: http.StatusCreated, body: object{
-		"token": value, "expires_at": timeOrNil(t.expires), "permissions": allPermissions(), "repository_selection": "all",
+		"token": value, "expires_at": timeOrNil(t.expires), "permissions": allPermissions, "repository_selection": "all",
 	}}, nil
 }
 
@@ -74,7 +74,7 @@ func (g *GitHub) listInstalled(c *call) (answer, error) {
 	out := objects(list, func(r *Repo) object {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		return r.repoJSON(r.self())
+		return r.repoJSON(r.owner)
 	})
 	return answer{status: http.StatusOK, link: link, body: object{"total_count": len(seen), "repositories": out}}, nil
 }

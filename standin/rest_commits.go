@@ -2,6 +2,7 @@ package standin
 
 import (
 	"cmp"
+	"errors"
 	"net/http"
 	"slices"
 	"strings"
@@ -61,20 +62,11 @@ func compare(c *call, r *Repo) (answer, error) {
 
 func (r *Repo) comparison(c *call, baseCommit *commit, head, shared string) (answer, error) {
 	base := baseCommit.sha
-	ahead, err := r.git.between(base, head)
-	if err != nil {
-		return answer{}, err
-	}
-	behind, err := r.git.between(head, base)
-	if err != nil {
-		return answer{}, err
-	}
-	changes, err := r.git.diff(shared, head)
-	if err != nil {
-		return answer{}, err
-	}
+	ahead, noAhead := r.git.between(base, head)
+	behind, noBehind := r.git.between(head, base)
+	changes, noChanges := r.git.diff(shared, head)
 	sharedCommit, err := r.git.commit(shared)
-	if err != nil {
+	if err := errors.Join(noAhead, noBehind, noChanges, err); err != nil {
 		return answer{}, err
 	}
 	status := "diverged"

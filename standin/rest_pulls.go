@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -44,7 +45,7 @@ func createPull(c *call, r *Repo) (answer, error) {
 
 // viewed gives the pull request that a path names as a query sees it, 404 if there is none.
 func viewed(c *call, r *Repo) (*pullRequest, error) {
-	p, err := r.Pull(c.number("pull_number"))
+	p, err := r.Pull(intOf(c.r.PathValue("pull_number")))
 	return &pullRequest{repo: &repository{newView(c.g, c.who, cost{}), r, r.id}, Pull: p}, err
 }
 
@@ -68,7 +69,9 @@ func listFiles(c *call, r *Repo) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	p.Pull = r.asListed(p.Pull)
+	r.mu.Lock()
+	p.HeadSHA = cmp.Or(r.listed[p.Number], p.HeadSHA)
+	r.mu.Unlock()
 	files, err := p.changes()
 	if err != nil {
 		return answer{}, err
@@ -101,7 +104,7 @@ func putMerge(c *call, r *Repo) (answer, error) {
 		return answer{}, err
 	}
 	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, app: c.who.token != nil}
-	sha, err := r.merge(c.number("pull_number"), o)
+	sha, err := r.merge(intOf(c.r.PathValue("pull_number")), o)
 	if err != nil {
 		return answer{}, err
 	}
@@ -115,7 +118,7 @@ func putUpdateBranch(c *call, r *Repo) (answer, error) {
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	p, err := r.pull(c.number("pull_number"))
+	p, err := r.pull(intOf(c.r.PathValue("pull_number")))
 	if err != nil {
 		return answer{}, err
 	}

@@ -9,12 +9,12 @@ import (
 // listRules is what binds a branch by rulesets; branch protection of old is not in it.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
 func listRules(c *call, r *Repo) (answer, error) {
-	list := []object{}
+	var list []object
 	for i, rules := range r.rulesOf(c.r.PathValue("branch"), anybody) {
 		if rules.Classic {
 			continue
 		}
-		for _, rule := range rules.list() {
+		for _, rule := range slices.Concat(rules.enforced(), rules.Other) {
 			o := object{"type": rule.Type, "ruleset_source_type": "Repository", "ruleset_source": r.String(), "ruleset_id": i + 1}
 			if rule.Parameters != nil {
 				o["parameters"] = rule.Parameters
@@ -22,12 +22,11 @@ func listRules(c *call, r *Repo) (answer, error) {
 			list = append(list, o)
 		}
 	}
-	cut, link := page(c, list)
-	return answer{status: http.StatusOK, body: cut, link: link}, nil
+	return listed(c, list, func(o object) object { return o })
 }
 
-// list spells rules as the rules API does.
-func (rules Rules) list() []Rule {
+// enforced spells the rules that the stand-in enforces as the rules API does.
+func (rules Rules) enforced() []Rule {
 	var list []Rule
 	if rules.Restrict {
 		list = append(list, Rule{"update", object{"update_allows_fetch_and_merge": false}})
@@ -67,7 +66,7 @@ func (rules Rules) list() []Rule {
 			"required_status_checks": checks, "strict_required_status_checks_policy": rules.Strict, "do_not_enforce_on_create": false,
 		}})
 	}
-	return append(list, rules.Other...)
+	return list
 }
 
 func getBranch(c *call, r *Repo) (answer, error) {
@@ -99,8 +98,8 @@ func (r *Repo) protectionJSON(branch string) (o object, protected bool) {
 			continue
 		}
 		classic = true
+		contexts = append(contexts, rules.contexts()...)
 		for _, c := range rules.Checks {
-			contexts = append(contexts, c.Context)
 			check := object{"context": c.Context, "app_id": nil}
 			if c.App != 0 {
 				check["app_id"] = c.App
@@ -141,38 +140,22 @@ func (r *Repo) forbids(m move) error {
 // protection of old restricts who may push at all, and creations only if that is asked for.
 // https://docs.github.com/en/repositories/configuring-branches-and-merges-in-your-repository/managing-rulesets/available-rules-for-rulesets
 func (r *Repo) brokenByMove(rules Rules, m move) []string {
-	var reasons []string
 	if m.after == "" {
 		if rules.NoDelete || rules.Classic && rules.Restrict {
-			reasons = append(reasons, msgNoDelete)
+			return []string{msgNoDelete}
 		}
-		return reasons
+		return nil
 	}
+	lack := ""
+	if rules.Reviews > 0 {
+		lack = msgThroughPull
+	}
+	reasons := r.unmet(rules, m.after, m.before != "", lack)
 	if m.before == "" && rules.NoCreate {
 		reasons = append(reasons, msgNoCreate)
-	}
-	if m.before != "" && rules.Restrict {
-		reasons = append(reasons, restricted(rules))
 	}
 	if m.before != "" && !m.unread && rules.NoForce && !r.Contains(m.after, m.before) {
 		reasons = append(reasons, msgNoForce)
 	}
-	if rules.Queue {
-		reasons = append(reasons, msgQueue)
-	}
-	if rules.Reviews > 0 {
-		reasons = append(reasons, msgThroughPull)
-	}
-	if bad := r.missing(rules.Checks, m.after); len(bad) > 0 {
-		reasons = append(reasons, lackOfChecks(bad, len(rules.Checks)))
-	}
 	return reasons
-}
-
-// restricted is what GitHub says to those who may not move a branch.
-func restricted(rules Rules) string {
-	if rules.Classic {
-		return msgNotAuthorized
-	}
-	return msgRestricted
 }

@@ -178,6 +178,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/pulls?page=9223372036854775807", w.token, nil, nil)
 	if diff := cmp.Diff([]int{5, 4, 3, 2, 1}, got); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
 	}

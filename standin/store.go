@@ -203,6 +203,8 @@ func (d *gitDir) entryAt(sha, path string) (treeEntry, error) {
 	return e, nil
 }
 
+const submodule = "160000" // as a mode
+
 // leaf is a file of a tree, a link or a submodule too.
 type leaf struct{ mode, sha string }
 

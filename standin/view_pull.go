@@ -12,7 +12,7 @@ type pullRequest struct {
 
 // headRepository is the fork if the head stands in one.
 func (p *pullRequest) headRepository() *repository {
-	return &repository{p.repo.view, p.repo.r, p.repo.r.headRepo(&p.Pull).id}
+	return &repository{p.repo.view, p.repo.r, p.repo.r.idAt(p.HeadOwner)}
 }
 
 func (p *pullRequest) base() (string, error) {
@@ -22,15 +22,18 @@ func (p *pullRequest) base() (string, error) {
 	return p.repo.view.tip(p.repo.r, p.Base)
 }
 
+// mergeable reports whether git can merge the pull request. The first question about a pair of commits starts a job, and is
+// answered with unknown: https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
 func (p *pullRequest) mergeable() (string, error) {
 	if p.conflict != "" {
 		return p.conflict, nil
 	}
-	base, err := p.base()
-	if err == nil {
-		p.conflict = p.repo.r.mergeable(p.Pull, base)
+	tip, err := p.base()
+	if err != nil {
+		return "", err
 	}
-	return p.conflict, err
+	p.conflict = p.repo.r.mergeable(p.Pull, tip)
+	return p.conflict, nil
 }
 
 // mergeState is mergeStateStatus; REST spells it in lower case. https://docs.github.com/en/graphql/reference/enums#mergestatestatus
@@ -39,8 +42,35 @@ func (p *pullRequest) mergeState() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	base, err := p.base()
-	return p.repo.r.mergeState(p.Pull, base, mergeable), err
+	switch {
+	case mergeable == mergeableUnknown:
+		return "UNKNOWN", nil
+	case mergeable == mergeableNo:
+		return "DIRTY", nil
+	case p.Draft:
+		return "DRAFT", nil
+	}
+	tip, err := p.base()
+	if err != nil {
+		return "", err
+	}
+	r, behind := p.repo.r, false
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, rules := range r.rulesOf(p.Base, anybody) {
+		if len(r.broken(rules, &p.Pull)) > 0 {
+			return "BLOCKED", nil
+		}
+		behind = behind || rules.Strict && !r.Contains(p.HeadSHA, tip)
+	}
+	state := r.rollup(p.HeadSHA)
+	switch {
+	case behind:
+		return "BEHIND", nil
+	case state == "" || state == "SUCCESS":
+		return "CLEAN", nil
+	}
+	return "UNSTABLE", nil
 }
 
 // decision is null unless the base demands reviews.

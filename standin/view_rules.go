@@ -34,9 +34,7 @@ func (b *branchRef) rules(a arguments) (*connection, error) {
 		if set.Classic {
 			continue
 		}
-		known := set
-		known.Other = nil
-		for _, rule := range known.list() {
+		for _, rule := range set.enforced() {
 			list = append(list, &ruleNode{rule: rule, from: set})
 		}
 		// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not documented; here it is
