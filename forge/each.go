@@ -12,26 +12,20 @@ const readers = 4
 func each[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	next := make(chan T)
 	var wg sync.WaitGroup
-	for range min(readers, len(items)) {
+	free := make(chan struct{}, readers)
+	for _, item := range items {
+		free <- struct{}{}
+		if ctx.Err() != nil {
+			break
+		}
 		wg.Go(func() {
-			for item := range next {
-				if err := f(ctx, item); err != nil {
-					cancel(err)
-				}
+			defer func() { <-free }()
+			if err := f(ctx, item); err != nil {
+				cancel(err)
 			}
 		})
 	}
-feed:
-	for _, item := range items {
-		select {
-		case next <- item:
-		case <-ctx.Done():
-			break feed
-		}
-	}
-	close(next)
 	wg.Wait()
 	return context.Cause(ctx)
 }
