@@ -16,7 +16,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
@@ -138,7 +137,7 @@ func (g *Graph) influence(by, of []layout.Release) []layout.Release {
 // Release is what the files of an entry point need, sorted.
 func Release(policy *config.Policy, e graph.Entry) []layout.Release {
 	if branch := e.Branch(); branch != "" && windowed(policy, branch) {
-		return []layout.Release{layout.BranchRelease(escape(branch))}
+		return []layout.Release{layout.BranchRelease(layout.Literal(branch))}
 	}
 	for _, p := range policy.EntryPoints {
 		if p.Fits(e.Cluster.Name, names(e)...) {
@@ -164,18 +163,6 @@ func names(e graph.Entry) []string {
 
 func windowed(policy *config.Policy, branch string) bool {
 	return slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.Name == branch })
-}
-
-// escape is the pattern that matches a branch's name alone.
-func escape(branch string) string {
-	var b strings.Builder
-	for i, c := range branch {
-		if strings.ContainsRune(`\*?[]{},`, c) || i == 0 && c == '!' {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
 }
 
 // elsewhere reports whether an entry point is known to read another branch of the repository than the one that is looked at: one that is neither
