@@ -96,7 +96,7 @@ func (g *Graph) add(clusters []graph.Cluster) {
 	for i := range clusters {
 		c := &clusters[i]
 		for _, e := range c.Entries() {
-			t.entries = append(t.entries, known{e, Release(g.policy, e), elsewhere(g.policy, e)})
+			t.entries = append(t.entries, known{e, Release(g.policy, e), OtherBranch(g.policy, e)})
 		}
 		t.influences = append(t.influences, c.Influences()...)
 	}
@@ -104,7 +104,7 @@ func (g *Graph) add(clusters []graph.Cluster) {
 	for i := range t.influences {
 		in := &t.influences[i]
 		influenced[[2]string{key(in.By), in.File}] = true
-		if by := Release(g.policy, in.By); !elsewhere(g.policy, in.By) {
+		if by := Release(g.policy, in.By); !OtherBranch(g.policy, in.By) {
 			g.readers[in.File] = append(g.readers[in.File], Reader{in.By, in, g.influence(by, Release(g.policy, in.Of))})
 		}
 	}
@@ -165,9 +165,9 @@ func windowed(policy *config.Policy, branch string) bool {
 	return slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.Name == branch })
 }
 
-// elsewhere reports whether an entry point is known to read another branch of the repository than the one that is looked at: one that is neither
+// OtherBranch reports whether an entry point is known to read another branch of the repository than the one that is looked at: one that is neither
 // windowed, nor what windowed branches follow, nor the root's own.
-func elsewhere(policy *config.Policy, e graph.Entry) bool {
+func OtherBranch(policy *config.Policy, e graph.Entry) bool {
 	branch, root := e.Branch(), e.Cluster.Branch
 	if branch == "" || root == "" || branch == root || windowed(policy, branch) {
 		return false
