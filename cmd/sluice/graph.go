@@ -114,6 +114,9 @@ func (l graphLook) needs(file string) []layout.Release {
 }
 
 func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error) {
+	if err := isDirectory(call.dir); err != nil {
+		return graphLook{}, err
+	}
 	var roots []graph.Root
 	policy, err := e.loadPolicy(ctx, call.dir, call.file)
 	switch {
