@@ -229,13 +229,6 @@ func isFile(tree fs.FS, name string) (regular, certain bool) {
 
 // modeOf is what a name stands for, of a link the link itself.
 func modeOf(tree fs.FS, name string) (fs.FileMode, error) {
-	if _, ok := tree.(fs.ReadLinkFS); ok {
-		info, err := fs.Lstat(tree, name)
-		if err != nil {
-			return 0, err
-		}
-		return info.Mode(), nil
-	}
 	entries, err := fs.ReadDir(tree, path.Dir(name))
 	if err != nil {
 		return 0, err

@@ -166,22 +166,14 @@ func (m *memory) text(name string) []byte {
 
 func (m *memory) set(name, text string) {
 	m.MapFS = maps.Clone(m.MapFS)
+	if m.MapFS[name] == nil {
+		m.dirs[path.Dir(name)] = append(m.dirs[path.Dir(name)], fs.FileInfoToDirEntry(info(path.Base(name))))
+	}
 	m.MapFS[name] = &fstest.MapFile{Data: []byte(text), Mode: 0o644}
 }
 
 // ReadDir lists a directory.
 func (m *memory) ReadDir(name string) ([]fs.DirEntry, error) { return m.dirs[name], nil }
-
-// Lstat is what a name stands for.
-func (m *memory) Lstat(name string) (fs.FileInfo, error) {
-	if m.dirs[name] != nil {
-		return folder{info(path.Base(name))}, nil
-	}
-	if m.MapFS[name] == nil {
-		return nil, fs.ErrNotExist
-	}
-	return info(path.Base(name)), nil
-}
 
 // info is a file's.
 type info string

@@ -186,17 +186,15 @@ func (w *walk) follow(c Cluster) Cluster {
 
 func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
-	self := w.read(&c, nil)
-	if c.self != nil {
-		c.Objects, c.Leaves = Objects{}, nil
-		self = w.read(&c, c.self)
-	}
+	self, own := w.read(&c, nil), c.self
 	for _, k := range c.Kustomizations {
-		if c.self == nil && k.Path == c.Path && k.Adds() {
-			c.Objects, c.Leaves = Objects{}, nil
-			self = w.read(&c, k)
-			break
+		if own == nil && k.Path == c.Path && k.Adds() {
+			own = k
 		}
+	}
+	if own != nil {
+		c.Objects, c.Leaves = Objects{}, nil
+		self = w.read(&c, own)
 	}
 	c.rootSource(w.tree)
 	w.paths(&c, self)

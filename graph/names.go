@@ -65,9 +65,11 @@ func (t *Tree) readBuild(d *doc) *build {
 			b.files = append(b.files, t.keyed(s, field)...)
 		}
 	}
+	var replacements []named
 	for _, s := range t.sections(d, "replacements") {
-		b.files = append(b.files, s.name("replacements", "path")...)
+		replacements = append(replacements, s.name("replacements", "path")...)
 	}
+	b.files = append(b.files, replacements...)
 	for _, field := range []string{"patches", "patchesJson6902"} {
 		for _, s := range t.sections(d, field) {
 			b.patches = append(b.patches, s.readPatch(field))
@@ -87,16 +89,13 @@ func (t *Tree) readBuild(d *doc) *build {
 			b.chart(t, s, field, home)
 		}
 	}
-	b.generated = t.generated(d)
 	for _, field := range []string{"replacements", "transformers", "configurations", "vars"} {
 		if n := at(d.node, field); n != nil {
 			b.opaque = append(b.opaque, named{field: field, place: Place{d.place.File, n.Line}})
 			b.opaque = append(b.opaque, t.names(d, field)...)
 		}
 	}
-	for _, s := range t.sections(d, "replacements") {
-		b.opaque = append(b.opaque, s.name("replacements", "path")...)
-	}
+	b.opaque = append(b.opaque, replacements...)
 	return b
 }
 

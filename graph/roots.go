@@ -16,17 +16,16 @@ func (t *Tree) bootstrapped(w *walk, all Objects) []Cluster {
 			out = append(out, c)
 		}
 	}
-	written := map[Place]Root{}
-	for _, c := range t.roots(all) {
+	roots, written := t.roots(all), map[Place]Root{}
+	for _, c := range roots {
 		written[c.Place] = c.Root
 	}
-	patched := t.patchedRoots(w, all)
-	for _, c := range patched {
+	for _, c := range t.patchedRoots(w, all) {
 		if written[c.Place] != c.Root {
 			add(c)
 		}
 	}
-	for _, c := range t.roots(all) {
+	for _, c := range roots {
 		add(c)
 	}
 	return out

@@ -35,6 +35,18 @@ func compilePlain(text string) ([]*pattern, *globError) {
 	return ps, err
 }
 
+// Literal is the pattern that matches a name alone.
+func Literal(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if strings.ContainsRune(`\*?[]{},`, c) || i == 0 && c == '!' {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
 // Match reports whether the glob matches the whole name. A name with an empty segment matches nothing.
 func (g *Glob) Match(name string) bool {
 	segments := strings.Split(name, "/")

@@ -16,7 +16,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strings"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
@@ -97,7 +96,7 @@ func (g *Graph) add(clusters []graph.Cluster) {
 	for i := range clusters {
 		c := &clusters[i]
 		for _, e := range c.Entries() {
-			t.entries = append(t.entries, known{e, Release(g.policy, e), elsewhere(g.policy, e)})
+			t.entries = append(t.entries, known{e, Release(g.policy, e), OtherBranch(g.policy, e)})
 		}
 		t.influences = append(t.influences, c.Influences()...)
 	}
@@ -105,7 +104,7 @@ func (g *Graph) add(clusters []graph.Cluster) {
 	for i := range t.influences {
 		in := &t.influences[i]
 		influenced[[2]string{key(in.By), in.File}] = true
-		if by := Release(g.policy, in.By); !elsewhere(g.policy, in.By) {
+		if by := Release(g.policy, in.By); !OtherBranch(g.policy, in.By) {
 			g.readers[in.File] = append(g.readers[in.File], Reader{in.By, in, g.influence(by, Release(g.policy, in.Of))})
 		}
 	}
@@ -138,7 +137,7 @@ func (g *Graph) influence(by, of []layout.Release) []layout.Release {
 // Release is what the files of an entry point need, sorted.
 func Release(policy *config.Policy, e graph.Entry) []layout.Release {
 	if branch := e.Branch(); branch != "" && windowed(policy, branch) {
-		return []layout.Release{layout.BranchRelease(escape(branch))}
+		return []layout.Release{layout.BranchRelease(layout.Literal(branch))}
 	}
 	for _, p := range policy.EntryPoints {
 		if p.Fits(e.Cluster.Name, names(e)...) {
@@ -166,21 +165,9 @@ func windowed(policy *config.Policy, branch string) bool {
 	return slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.Name == branch })
 }
 
-// escape is the pattern that matches a branch's name alone.
-func escape(branch string) string {
-	var b strings.Builder
-	for i, c := range branch {
-		if strings.ContainsRune(`\*?[]{},`, c) || i == 0 && c == '!' {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
-}
-
-// elsewhere reports whether an entry point is known to read another branch of the repository than the one that is looked at: one that is neither
+// OtherBranch reports whether an entry point is known to read another branch of the repository than the one that is looked at: one that is neither
 // windowed, nor what windowed branches follow, nor the root's own.
-func elsewhere(policy *config.Policy, e graph.Entry) bool {
+func OtherBranch(policy *config.Policy, e graph.Entry) bool {
 	branch, root := e.Branch(), e.Cluster.Branch
 	if branch == "" || root == "" || branch == root || windowed(policy, branch) {
 		return false

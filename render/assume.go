@@ -43,7 +43,7 @@ func (in Input) builds() []string {
 			return fs.SkipAll
 		case entry.IsDir() && (name != "." && strings.HasPrefix(base, ".") || base == fluxNamespace):
 			return fs.SkipDir
-		case slices.Contains(kustomizationFiles, base):
+		case graph.IsBuild(base):
 			out = append(out, path.Dir(name))
 		}
 		return nil
@@ -74,7 +74,7 @@ func (in Input) tops(c graph.Cluster, dirs []string) []*graph.Kustomization {
 		all = append(all, k)
 	}
 	below := func(k *graph.Kustomization) bool {
-		return slices.ContainsFunc(kustomizationFiles, func(name string) bool { return shared[path.Join(k.Path, name)] })
+		return slices.ContainsFunc(graph.BuildNames(), func(name string) bool { return shared[path.Join(k.Path, name)] })
 	}
 	all = slices.DeleteFunc(all, below)
 	names := map[string]int{}
@@ -88,6 +88,3 @@ func (in Input) tops(c graph.Cluster, dirs []string) []*graph.Kustomization {
 	}
 	return all
 }
-
-// kustomizationFiles are the names by which kustomize knows a directory.
-var kustomizationFiles = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}

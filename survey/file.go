@@ -168,7 +168,7 @@ func branchGlobs(names []string) []string {
 	out := make([]string, len(names))
 	for i, name := range names {
 		if out[i] = name; name != allBranches { // which is no name that a branch may have
-			out[i] = globText(name)
+			out[i] = layout.Literal(name)
 		}
 	}
 	return out

@@ -3,6 +3,8 @@ package survey
 import (
 	"slices"
 	"strings"
+
+	"github.com/sluicegate/sluice/layout"
 )
 
 // folder is a directory with files that need something.
@@ -47,10 +49,10 @@ func protectedDir(file string) (string, bool) {
 // each gives every path that was added, with all that it needs.
 func (f *folder) each(at string, give func(path string, n needs)) {
 	for name, n := range f.files {
-		give(at+globText(name), n)
+		give(at+layout.Literal(name), n)
 	}
 	for name, sub := range f.below {
-		sub.each(at+globText(name)+"/", give)
+		sub.each(at+layout.Literal(name)+"/", give)
 	}
 }
 
@@ -61,21 +63,9 @@ func (f *folder) rules(at string, give func(pattern string, n needs)) {
 		return
 	}
 	for name, n := range f.files {
-		give(at+globText(name), n)
+		give(at+layout.Literal(name), n)
 	}
 	for name, sub := range f.below {
-		sub.rules(at+globText(name)+"/", give)
+		sub.rules(at+layout.Literal(name)+"/", give)
 	}
-}
-
-// globText is a name as a pattern that means it alone.
-func globText(name string) string {
-	var b strings.Builder
-	for i, c := range name {
-		if strings.ContainsRune(`*?[]{}\`, c) || c == '!' && i == 0 {
-			b.WriteByte('\\')
-		}
-		b.WriteRune(c)
-	}
-	return b.String()
 }

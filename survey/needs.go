@@ -186,9 +186,8 @@ func (s *survey) absent(h holder) {
 func (s *survey) need(n needs, files ...string) {
 	for _, f := range files {
 		was := s.needs[f]
-		was.windows = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(was.windows), n.windows...))))
-		was.branches = slices.Compact(slices.Sorted(slices.Values(append(slices.Clone(was.branches), n.branches...))))
+		was.windows, was.branches = slices.Concat(was.windows, n.windows), slices.Concat(was.branches, n.branches)
 		was.live = was.live || n.live
-		s.needs[f] = was
+		s.needs[f] = was.sorted()
 	}
 }

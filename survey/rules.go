@@ -199,7 +199,7 @@ func (s *survey) sides(shared bool) {
 	}
 	for _, c := range s.clusters {
 		if dir := dirOfCluster(c.Path); dir != "." {
-			at := globText(dir) + "/"
+			at := layout.Literal(dir) + "/"
 			s.rules = append(s.rules, firstRule{comment: "the windowed side of " + c.Name, paths: s.sidePaths(at), needs: s.expressible(s.sideOf(c)), last: true})
 		}
 	}

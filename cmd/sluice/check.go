@@ -85,11 +85,6 @@ type treeView struct {
 
 // check looks at a file and at the tree that it is meant for.
 func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
-	if info, err := os.Stat(dir); err != nil {
-		return checkView{}, err
-	} else if !info.IsDir() {
-		return checkView{}, fmt.Errorf("%s is not a directory", dir)
-	}
 	data, file, err := e.readPolicyFile(ctx, dir, file)
 	if err != nil {
 		return checkView{}, err
@@ -251,6 +246,9 @@ const (
 // readPolicyFile reads the file of a repository's directory, or another one if it is named, no further than Parse needs to
 // see that it is too large. It gives the name of what it read.
 func (e *env) readPolicyFile(ctx context.Context, dir, file string) ([]byte, string, error) {
+	if err := isDirectory(dir); err != nil {
+		return nil, file, err
+	}
 	switch file {
 	case standardInput:
 		data, err := readUnlessDone(ctx, e.stdin, wordStandardInput)
@@ -269,6 +267,15 @@ func (e *env) readPolicyFile(ctx context.Context, dir, file string) ([]byte, str
 	defer f.Close() //nolint:errcheck // only read
 	data, err := readPolicy(f, file)
 	return data, file, err
+}
+
+// isDirectory is nil for a directory.
+func isDirectory(dir string) error {
+	info, err := os.Stat(dir)
+	if err == nil && !info.IsDir() {
+		err = fmt.Errorf("%s is not a directory", dir)
+	}
+	return err
 }
 
 // readUnlessDone is readPolicy of what may have nobody at its other end. What still reads when the context ends goes with the process.

@@ -87,20 +87,21 @@ type graphLook struct {
 	files    []string // all, sorted
 	clusters []graph.Cluster
 	problems []graph.Problem
-	policy   *config.Policy       // nil: there is no file
-	dirs     map[string]bool      // every directory that has files
-	reach    *reach.Graph         // nil: there is no file
-	known    map[graph.Entry]bool // the entry points that read the branch that is looked at; nil: there is no file
+	policy   *config.Policy  // nil: there is no file
+	dirs     map[string]bool // every directory that has files
+	reach    *reach.Graph    // nil: there is no file
 }
 
 // entries is the entry points of a cluster. Those that a file says to read another branch than the one that is looked at are elsewhere.
 func (l graphLook) entries(c *graph.Cluster) (here, elsewhere []graph.Entry) {
-	here = c.Entries()
-	if l.known == nil {
-		return here, nil
+	for _, e := range c.Entries() {
+		if l.policy != nil && reach.OtherBranch(l.policy, e) {
+			elsewhere = append(elsewhere, e)
+		} else {
+			here = append(here, e)
+		}
 	}
-	elsewhere = slices.DeleteFunc(slices.Clone(here), func(e graph.Entry) bool { return l.known[e] })
-	return slices.DeleteFunc(here, func(e graph.Entry) bool { return !l.known[e] }), elsewhere
+	return here, elsewhere
 }
 
 // needs is what the graph gives a file.
@@ -113,10 +114,8 @@ func (l graphLook) needs(file string) []layout.Release {
 }
 
 func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error) {
-	if info, err := os.Stat(call.dir); err != nil {
+	if err := isDirectory(call.dir); err != nil {
 		return graphLook{}, err
-	} else if !info.IsDir() {
-		return graphLook{}, fmt.Errorf("%s is not a directory", call.dir)
 	}
 	var roots []graph.Root
 	policy, err := e.loadPolicy(ctx, call.dir, call.file)
@@ -144,10 +143,7 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	out.clusters = read.Clusters(roots)
 	out.problems = read.Problems
 	if policy != nil {
-		out.reach, out.known = reach.New(policy, out.clusters), map[graph.Entry]bool{}
-		for _, e := range out.reach.Entries() {
-			out.known[e] = true
-		}
+		out.reach = reach.New(policy, out.clusters)
 	}
 	return out, ctx.Err()
 }

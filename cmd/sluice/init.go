@@ -71,10 +71,8 @@ type initView struct {
 }
 
 func (e *env) init(ctx context.Context, call initCall) error {
-	if info, err := os.Stat(call.dir); err != nil {
+	if err := isDirectory(call.dir); err != nil {
 		return err
-	} else if !info.IsDir() {
-		return fmt.Errorf("%s is not a directory", call.dir)
 	}
 	target := filepath.Join(call.dir, filepath.FromSlash(config.File))
 	if call.file != "" {

@@ -145,11 +145,6 @@ func renderDir(args []string) string {
 // renderInput reads the file and the tree.
 func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (render.Input, error) {
 	dir := renderDir(args)
-	if info, err := os.Stat(dir); err != nil {
-		return render.Input{}, err
-	} else if !info.IsDir() {
-		return render.Input{}, fmt.Errorf("%s is not a directory", dir)
-	}
 	data, file, err := e.readPolicyFile(ctx, dir, call.file)
 	if err != nil {
 		return render.Input{}, err

@@ -26,7 +26,7 @@ var pure = map[string]string{
 	"layout":   "fmt math path slices strconv strings sync unicode unicode/utf8",
 	"graph":    "bytes cmp crypto/sha256 encoding/base64 encoding/hex errors fmt io io/fs maps path reflect regexp slices strconv strings unicode unicode/utf8 go.yaml.in/yaml/v3",
 	"config":   "bytes cmp errors fmt io path regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
-	"reach":    "cmp fmt maps path regexp slices strconv strings",
+	"reach":    "cmp fmt maps path slices strconv strings",
 	"survey":   "cmp errors fmt maps path regexp slices strconv strings unicode unicode/utf8",
 	"plan":     "cmp fmt slices strings time unicode unicode/utf8",
 	"gate":     "cmp fmt maps math path slices strings time",
