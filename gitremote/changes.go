@@ -35,7 +35,7 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	}
 	all := map[string]change{}
 	for _, b := range bases {
-		found, err := r.differ(plan.SHA(b.String()), head)
+		found, err := r.between(plan.SHA(b.String()), head)
 		if err != nil {
 			return nil, err
 		}
@@ -81,8 +81,8 @@ type folder struct {
 	below string // the path, with a slash
 }
 
-// differ is every path that differs between two commits.
-func (r *Repo) differ(a, b plan.SHA) (map[string]change, error) {
+// between is every path that differs between the trees of two commits.
+func (r *Repo) between(a, b plan.SHA) (map[string]change, error) {
 	from, err := r.root(a)
 	if err != nil {
 		return nil, err

@@ -57,7 +57,7 @@ func (r *Repo) Base(base, head plan.SHA) (plan.SHA, error) {
 
 // Differ is every path that differs between the trees of two commits, sorted.
 func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
-	found, err := r.differ(a, b)
+	found, err := r.between(a, b)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
