@@ -33,17 +33,9 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	to, err := r.root(head)
-	if err != nil {
-		return nil, err
-	}
 	all := map[string]change{}
 	for _, b := range bases {
-		from, err := r.root(plan.SHA(b.String()))
-		if err != nil {
-			return nil, err
-		}
-		found, err := r.diff(change{directory(from), directory(to)})
+		found, err := r.between(plan.SHA(b.String()), head)
 		if err != nil {
 			return nil, err
 		}
@@ -89,9 +81,17 @@ type folder struct {
 	below string // the path, with a slash
 }
 
-// directory is a tree as an entry.
-func directory(h plumbing.Hash) object.TreeEntry {
-	return object.TreeEntry{Hash: h, Mode: filemode.Dir}
+// between is every path that differs between the trees of two commits.
+func (r *Repo) between(a, b plan.SHA) (map[string]change, error) {
+	from, err := r.root(a)
+	if err != nil {
+		return nil, err
+	}
+	to, err := r.root(b)
+	if err != nil {
+		return nil, err
+	}
+	return r.diff(change{from, to})
 }
 
 // diff is every path below directories that differs.

@@ -78,15 +78,9 @@ func (c *Clone) fault(doing string, err error) error {
 }
 
 // rounds: reading from disk costs the same whatever it is for.
-func (c *Clone) rounds() (depths []int) {
-	for n := fewCommits; n < MaxCommits; n *= growth {
-		depths = append(depths, n)
-	}
-	return append(depths, 0)
-}
+func (c *Clone) rounds() []int { return depths() }
 
 // read gets a part of the history into a graph: the newest commits, as many as it is deep.
 func (c *Clone) read(_ context.Context, a ask, into *graph) error {
-	_, err := c.repo.newest(a.wants, a.depth, into)
-	return err
+	return c.repo.newest(a.wants, a.depth, into)
 }

@@ -26,7 +26,7 @@ const MaxTreeFile = 4 << 20
 // MaxTreeFile bytes. A symbolic link is itself, and a submodule an irregular file. It is for one goroutine, as long as the clone is open.
 type Tree struct {
 	get  getter
-	root plumbing.Hash
+	root object.TreeEntry
 	dirs map[string][]object.TreeEntry // by path with a slash, sorted by name
 }
 
@@ -39,7 +39,7 @@ func (r *Repo) Tree(sha plan.SHA) (*Tree, error) {
 	return newTree(r.content, root), nil
 }
 
-func newTree(get getter, root plumbing.Hash) *Tree {
+func newTree(get getter, root object.TreeEntry) *Tree {
 	return &Tree{get: get, root: root, dirs: map[string][]object.TreeEntry{}}
 }
 
@@ -57,15 +57,7 @@ func (r *Repo) Base(base, head plan.SHA) (plan.SHA, error) {
 
 // Differ is every path that differs between the trees of two commits, sorted.
 func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
-	from, err := r.root(a)
-	if err != nil {
-		return nil, err
-	}
-	to, err := r.root(b)
-	if err != nil {
-		return nil, err
-	}
-	found, err := r.diff(change{directory(from), directory(to)})
+	found, err := r.between(a, b)
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
@@ -128,7 +120,7 @@ func (t *Tree) find(op, name string) (object.TreeEntry, error) {
 
 // entry is what stands at a path; the zero entry: nothing.
 func (t *Tree) entry(name string) (object.TreeEntry, error) {
-	e, below := directory(t.root), ""
+	e, below := t.root, ""
 	if name == "." {
 		return e, nil
 	}

@@ -262,10 +262,7 @@ func (p *pack) find(kind plumbing.ObjectType, want plumbing.Hash, limit int64) (
 		if h != want {
 			return nil
 		}
-		found = bytes.Clone(content)
-		if found == nil {
-			found = []byte{}
-		}
+		found = append([]byte{}, content...) // not nil, which is none
 		return errStop
 	})
 	if err == nil && found == nil {

@@ -32,16 +32,12 @@ func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err 
 }
 
 // root is the tree of a commit.
-func (r *Repo) root(sha plan.SHA) (plumbing.Hash, error) {
+func (r *Repo) root(sha plan.SHA) (object.TreeEntry, error) {
 	h, err := hash(sha)
 	if err != nil {
-		return plumbing.ZeroHash, err
+		return object.TreeEntry{}, err
 	}
-	c, err := r.commit(h)
-	if err != nil {
-		return plumbing.ZeroHash, err
-	}
-	return c.TreeHash, nil
+	return getter(r.content).root(h)
 }
 
 // getter gets an object of one kind, by its name and of at most so many bytes, wherever it stands.
@@ -54,6 +50,15 @@ func (get getter) commit(h plumbing.Hash) (*object.Commit, error) {
 		return nil, err
 	}
 	return decodeCommit(content)
+}
+
+// root is the tree of a commit.
+func (get getter) root(commit plumbing.Hash) (object.TreeEntry, error) {
+	c, err := get.commit(commit)
+	if err != nil {
+		return object.TreeEntry{}, err
+	}
+	return object.TreeEntry{Hash: c.TreeHash, Mode: filemode.Dir}, nil
 }
 
 // tree reads the entries of one directory. Fail closed: names that would make a path mean another one, or two things at
@@ -82,11 +87,11 @@ func (get getter) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error
 
 // file is the file at a path of a commit, with the blob's name; nil: nothing stands there.
 func (get getter) file(commit plumbing.Hash, name string) (plan.SHA, []byte, error) {
-	c, err := get.commit(commit)
+	root, err := get.root(commit)
 	if err != nil {
 		return "", nil, err
 	}
-	e, err := newTree(get, c.TreeHash).entry(name)
+	e, err := newTree(get, root).entry(name)
 	switch {
 	case err != nil || e.Mode == filemode.Empty:
 		return "", nil, err
