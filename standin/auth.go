@@ -2,7 +2,6 @@ package standin
 
 import (
 	"crypto/rand"
-	"encoding/hex"
 	"errors"
 	"maps"
 	"net/http"
@@ -119,9 +118,7 @@ func (g *GitHub) byJWT(value string) (caller, error) {
 // issue makes an installation token.
 func (g *GitHub) issue(i *installation) (string, token) {
 	t := token{installation: i.id, expires: g.now().Add(tokenLife)}
-	var b [18]byte
-	_, _ = rand.Read(b[:]) // crypto/rand.Read never fails
-	value := installationPrefix + hex.EncodeToString(b[:])
+	value := installationPrefix + rand.Text()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	maps.DeleteFunc(g.tokens, func(_ string, old token) bool { return !g.now().Before(old.expires) })
@@ -142,22 +139,14 @@ func (g *GitHub) sees(c caller, r *Repo) bool {
 		return !c.app // persons see what is public, and everything is
 	}
 	i := g.installation(c.id)
-	return i != nil && i.reaches(r)
+	return i != nil && strings.EqualFold(i.owner, r.owner)
 }
 
-// need is what a route asks of its caller. The App may do all that sluice asks for: its installation has every permission.
-type need int
-
-const (
-	reader need = iota
-	writer      // of a person; whether somebody may open a pull request depends on its head
-)
-
-// may refuses a caller who lacks what a route needs: 403.
-func (r *Repo) may(c caller, n need) error {
+// mayWrite refuses a person who may not write: 403. The App may do all that sluice asks for: its installation has every permission.
+func (r *Repo) mayWrite(c caller) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if c.token == nil && n == writer && !r.canWrite(c.actor) {
+	if c.token == nil && !r.canWrite(c.actor) {
 		return refuse(http.StatusForbidden, msgMustHave, Write)
 	}
 	return nil

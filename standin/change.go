@@ -24,14 +24,10 @@ type Change struct {
 	From    string            // branch or commit that a new branch starts from; default: the default branch
 }
 
-// apply commits a change on top of parent ("" for none) and sets a full ref name to it. The caller holds the repository's
-// lock and has made sure that the ref is at parent, or not there.
-func (d *gitDir) apply(c Change, refName, parent string, at time.Time) (string, error) {
-	if !validRef(refName) {
-		return "", fmt.Errorf("commit on %q: not a valid ref", refName)
-	}
+// apply makes a commit of a change on top of parent, "" for none.
+func (d *gitDir) apply(c Change, parent string, at time.Time) (string, error) {
 	if parent != "" && !fullSHA.MatchString(parent) {
-		return "", fmt.Errorf("commit on %q: %q is no commit", refName, parent)
+		return "", fmt.Errorf("%q: %w", parent, ErrNotFound)
 	}
 	if err := c.valid(); err != nil {
 		return "", err
@@ -55,15 +51,7 @@ func (d *gitDir) apply(c Change, refName, parent string, at time.Time) (string, 
 	if parent != "" {
 		next.parents = []string{parent}
 	}
-	sha, err := d.write(next)
-	if err != nil {
-		return "", err
-	}
-	old, err := d.tip(refName)
-	if err != nil {
-		return "", err
-	}
-	return sha, d.move(refMove{refName, old, sha})
+	return d.write(next)
 }
 
 var errPath = errors.New("not a path of a repository")

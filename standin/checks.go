@@ -59,11 +59,6 @@ func (r *Repo) setCheck(c Check) error {
 	list := slices.Clone(r.checks[c.SHA])
 	at := slices.IndexFunc(list, func(o Check) bool { return o.App.App == c.App.App && o.Name == c.Name })
 	c.At = r.g.now()
-	suite := c.SHA + " " + c.App.Login
-	if r.suites[suite] == 0 {
-		r.suites[suite] = r.g.nextID()
-	}
-	c.Suite = r.suites[suite]
 	if at >= 0 {
 		c.ID = list[at].ID
 		list[at] = c
@@ -110,22 +105,30 @@ type badCheck struct{ context, state string }
 func (r *Repo) missing(required []RequiredCheck, sha string) []badCheck {
 	var bad []badCheck
 	for _, want := range required {
-		state := stateExpected
-		for _, s := range r.latest(sha) {
-			if strings.EqualFold(s.Context, want.Context) && (want.App == 0 || s.By.App == want.App) {
-				state = worse(state, ofStatus(s.State))
-			}
-		}
-		for _, c := range r.checks[sha] {
-			if strings.EqualFold(c.Name, want.Context) && (want.App == 0 || c.App.App == want.App) {
-				state = worse(state, ofCheck(c))
-			}
-		}
+		state := r.reported(sha, func(context string, by Actor) bool {
+			return strings.EqualFold(context, want.Context) && (want.App == 0 || by.App == want.App)
+		})
 		if state != "" {
 			bad = append(bad, badCheck{want.Context, state})
 		}
 	}
 	return bad
+}
+
+// reported joins the statuses and check runs of a commit that count; the caller holds r.mu.
+func (r *Repo) reported(sha string, counts func(context string, by Actor) bool) (state string) {
+	state = stateExpected
+	for _, s := range r.latest(sha) {
+		if counts(s.Context, s.By) {
+			state = worse(state, ofStatus(s.State))
+		}
+	}
+	for _, c := range r.checks[sha] {
+		if counts(c.Name, c.App) {
+			state = worse(state, ofCheck(c))
+		}
+	}
+	return state
 }
 
 // worse joins what was found so far with one more report; stateExpected means that there was none yet.
@@ -158,22 +161,9 @@ func ofCheck(c Check) string {
 
 // rollup is a commit's checks and statuses combined, in GraphQL's words; "" if there are none. The caller holds r.mu.
 func (r *Repo) rollup(sha string) string {
-	statuses, checks := r.latest(sha), r.checks[sha]
-	if len(statuses)+len(checks) == 0 {
+	switch r.reported(sha, func(string, Actor) bool { return true }) {
+	case stateExpected:
 		return ""
-	}
-	state := ""
-	for _, s := range statuses {
-		state = worse(state, ofStatus(s.State))
-	}
-	for _, c := range checks {
-		state = worse(state, ofCheck(c))
-	}
-	return rollupWord(state)
-}
-
-func rollupWord(state string) string {
-	switch state {
 	case "":
 		return "SUCCESS"
 	case stateFailing:

@@ -16,7 +16,7 @@ var appEvents = []string{
 
 // send sends an event of this repository if the App is installed there; the caller holds r.mu.
 func (r *Repo) send(event, action string, by Actor, rest object) {
-	to := r.g.installationOf(r)
+	to := r.g.installed(r.owner)
 	if to == nil || r.g.hooks.nowhere() {
 		return
 	}
@@ -73,16 +73,16 @@ func (r *Repo) sendCheck(c Check) {
 	}
 	r.send("check_run", action, c.App, object{"check_run": run})
 	if conclusion := r.suite(c); conclusion != "" {
-		suite := object{"id": c.Suite, "head_sha": c.SHA, "status": "completed", "conclusion": conclusion}
+		suite := object{"id": r.g.idOf("suite " + c.SHA + " " + c.App.Login), "head_sha": c.SHA, "status": "completed", "conclusion": conclusion}
 		r.send("check_suite", "completed", c.App, object{"check_suite": suite})
 	}
 }
 
-// suite is the conclusion of a check run's suite; "" if not all of it is completed.
+// suite is the conclusion of a check run's suite, which are all of that App on the commit; "" if not all of it is completed.
 func (r *Repo) suite(c Check) string {
 	conclusion := "success"
 	for _, o := range r.checks[c.SHA] {
-		if o.Suite != c.Suite {
+		if o.App != c.App {
 			continue
 		}
 		switch ofCheck(o) {

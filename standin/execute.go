@@ -93,9 +93,9 @@ func (x *execution) field(o any, kind string, f *ast.Field, path []any) bool {
 func (x *execution) fail(err error, f *ast.Field, path []any) {
 	where := object{"line": f.Position.Line, "column": f.Position.Column}
 	e := object{"message": err.Error(), "path": slices.Clone(path), "locations": []object{where}}
-	var typed *queryError
+	var typed GraphQLError
 	if errors.As(err, &typed) {
-		e["type"] = typed.kind
+		e["type"] = typed.Type
 	}
 	x.errs = append(x.errs, e)
 }

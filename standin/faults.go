@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"path"
 	"slices"
 	"strconv"
@@ -73,9 +74,8 @@ func message(text string) string {
 }
 
 type faults struct {
-	mu      sync.Mutex
-	list    []*Fault
-	latency time.Duration
+	mu   sync.Mutex
+	list []*Fault
 }
 
 // Fault makes matching requests go wrong until Times is used up or the returned function is called.
@@ -95,11 +95,7 @@ func (g *GitHub) Fault(f Fault) (cancel func()) {
 }
 
 // SetLatency makes every request of the API wait that long.
-func (g *GitHub) SetLatency(d time.Duration) {
-	g.faults.mu.Lock()
-	defer g.faults.mu.Unlock()
-	g.faults.latency = d
-}
+func (g *GitHub) SetLatency(d time.Duration) { g.latency.Store(int64(d)) }
 
 // next finds the fault for a request and counts it down.
 func (f *faults) next(r *http.Request, route string, body []byte) (Fault, bool) {
@@ -197,7 +193,7 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 		return false
 	}
 	if f.Done {
-		serve.ServeHTTP(&discard{header: http.Header{}}, r)
+		serve.ServeHTTP(httptest.NewRecorder(), r) // this answer is lost
 		if f.Linger > 0 && !sleep(r.Context(), f.Linger) {
 			panic(http.ErrAbortHandler) // the client has gone
 		}
@@ -224,15 +220,6 @@ func (f Fault) harm(w http.ResponseWriter, r *http.Request, serve http.Handler) 
 	_, _ = io.WriteString(w, body) // fails only if the client went away
 	return true
 }
-
-// discard is the writer of an answer that gets lost.
-type discard struct{ header http.Header }
-
-func (d *discard) Header() http.Header { return d.header }
-
-func (d *discard) Write(b []byte) (int, error) { return len(b), nil }
-
-func (d *discard) WriteHeader(int) {}
 
 // cutter passes an answer on up to a number of bytes and then breaks the connection, with the whole length announced.
 type cutter struct {

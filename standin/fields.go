@@ -62,7 +62,6 @@ var fields = map[string]map[string]resolver{
 	"CommitHistoryConnection": pageFields,
 	"Label":                   {"name": of(func(name string) any { return name })},
 	"LabelConnection":         pageFields,
-	"MergeQueueParameters":    {"maxEntriesToMerge": of(func(*ruleNode) any { return 5 })},
 	"Mutation":                {"updateRefs": ask((*view).updateRefs)},
 	"PageInfo": {
 		"endCursor":   of(func(c *connection) any { return c.end }),
@@ -74,7 +73,6 @@ var fields = map[string]map[string]resolver{
 	"PullRequestCommit":                {"commit": of(func(n *gitNode) any { return n })},
 	"PullRequestCommitConnection":      pageFields,
 	"PullRequestConnection":            pageFields,
-	"PullRequestParameters":            {"requiredApprovingReviewCount": of(func(n *ruleNode) any { return n.from.Reviews })},
 	"PullRequestReview": {
 		"author":                    of(func(v *review) any { return actorOrNil(v.By) }),
 		"authorCanPushToRepository": of((*review).mayPush),
@@ -88,7 +86,7 @@ var fields = map[string]map[string]resolver{
 	},
 	"RateLimit": {"cost": of(func(l *view) any { return l.points() })},
 	"Ref": {
-		"name":          of(func(b *branchRef) any { return b.short() }),
+		"name":          of(func(b *branchRef) any { return b.name }),
 		"refUpdateRule": of(func(b *branchRef) any { return b.updateRule() }),
 		"rules":         ask((*branchRef).rules),
 		"target":        try(func(b *branchRef) (any, error) { return b.repo.object(b.sha) }),
@@ -97,7 +95,7 @@ var fields = map[string]map[string]resolver{
 	"RefUpdateRule": {"requiredStatusCheckContexts": of(func(r *Rules) any { return r.contexts() })},
 	"Repository": {
 		"databaseId":         of(func(r *repository) any { return r.id }),
-		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch("refs/heads/" + defaultBranch) }),
+		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch(defaultBranch) }),
 		"id":                 of(func(r *repository) any { return nodeID("Repository", r.id) }),
 		"isArchived":         of(func(*repository) any { return false }),
 		"mergeCommitAllowed": of(func(*repository) any { return true }),
@@ -148,7 +146,7 @@ var fields = map[string]map[string]resolver{
 var pullFields = map[string]resolver{
 	"author":                   of(func(p *pullRequest) any { return actorOrNil(p.Author) }),
 	"autoMergeRequest":         of(func(p *pullRequest) any { return p.AutoMerge }),
-	"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch("refs/heads/" + p.Base) }),
+	"baseRef":                  try(func(p *pullRequest) (any, error) { return p.repo.branch(p.Base) }),
 	"baseRefName":              of(func(p *pullRequest) any { return p.Base }),
 	"changedFiles":             try((*pullRequest).changedFiles),
 	"closedAt":                 of(func(p *pullRequest) any { return timeOrNil(p.ClosedAt) }),

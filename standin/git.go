@@ -176,25 +176,12 @@ func (d *gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// validRef reports whether a full ref name is one that git would take; git check-ref-format says what the rules are.
+// maxRefName is how long a full ref name may be, in bytes.
+const maxRefName = 255
+
+// validRef reports whether a full ref name is one that git would take.
 func validRef(ref string) bool {
-	if !strings.HasPrefix(ref, "refs/") || strings.HasSuffix(ref, "/") || strings.HasSuffix(ref, ".") || len(ref) > 255 {
-		return false
-	}
-	if strings.Contains(ref, "..") || strings.Contains(ref, "@{") || strings.ContainsAny(ref, " ~^:?*[\\\x7f") {
-		return false
-	}
-	for _, c := range ref {
-		if c < ' ' {
-			return false
-		}
-	}
-	for part := range strings.SplitSeq(ref, "/") {
-		if part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
-			return false
-		}
-	}
-	return true
+	return strings.HasPrefix(ref, "refs/") && len(ref) <= maxRefName && plumbing.ReferenceName(ref).Validate() == nil
 }
 
 // tip is what a full ref name points to; "" if it does not exist.

@@ -3,15 +3,20 @@ package standin
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"os/exec"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
 )
 
 // git's smart HTTP protocol: https://git-scm.com/docs/http-protocol. The stand-in runs upload-pack and receive-pack itself
@@ -22,36 +27,29 @@ const maxPush = 256 << 20
 
 var gitProtocol = regexp.MustCompile(`^version=[012]$`)
 
+// gitCall is one request of git on its way.
+type gitCall struct {
+	*http.Request
+	repo    *Repo
+	service string // upload-pack or receive-pack
+	by      Actor
+}
+
 // serveGit serves OWNER/NAME.git below /git/.
-func (g *GitHub) serveGit(w http.ResponseWriter, r *http.Request) {
-	path, rest, found := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), ".git/")
-	owner, name, both := strings.Cut(path, "/")
-	repo := g.find(owner, name)
-	if !found || !both || repo == nil {
-		http.Error(w, msgNotFound, http.StatusNotFound)
+func (g *GitHub) serveGit(w http.ResponseWriter, r *http.Request, service string, serve func(http.ResponseWriter, gitCall)) {
+	name, bare := strings.CutSuffix(r.PathValue("repo"), ".git")
+	repo := g.Repo(r.PathValue("owner"), name)
+	if repo == nil || !bare || service != "git-upload-pack" && service != "git-receive-pack" {
+		g.denyGit(w, notFound())
 		return
 	}
-	service := strings.TrimPrefix(rest, "git-")
-	if rest == "info/refs" {
-		service = strings.TrimPrefix(r.URL.Query().Get("service"), "git-")
-	}
-	if service != "upload-pack" && service != "receive-pack" {
-		http.Error(w, "the dumb protocol is not served", http.StatusForbidden)
-		return
-	}
+	service = strings.TrimPrefix(service, "git-")
 	who, err := g.gitCaller(r, repo, service)
 	if err != nil {
-		denyGit(w, err)
+		g.denyGit(w, err)
 		return
 	}
-	switch {
-	case rest == "info/refs" && r.Method == http.MethodGet:
-		repo.advertise(w, r, service)
-	case rest == "git-"+service && r.Method == http.MethodPost:
-		repo.exchange(w, r, service, who.actor)
-	default:
-		http.Error(w, msgNotFound, http.StatusNotFound)
-	}
+	serve(w, gitCall{r, repo, service, who.actor})
 }
 
 // gitCaller lets anybody read and those with write permission push.
@@ -67,56 +65,48 @@ func (g *GitHub) gitCaller(r *http.Request, repo *Repo, service string) (caller,
 		return caller{}, notFound()
 	}
 	if service == "upload-pack" {
-		return who, repo.may(who, reader)
+		return who, nil
 	}
-	return who, repo.may(who, writer)
+	return who, repo.mayWrite(who)
 }
 
-func denyGit(w http.ResponseWriter, err error) {
-	status, text := http.StatusInternalServerError, err.Error()
-	var no *apiError
-	switch {
-	case errors.Is(err, errNoCredentials):
-		status, text = http.StatusUnauthorized, msgAuthRequired
-	case errors.As(err, &no):
-		status, text = no.status, no.message
-	}
-	if status == http.StatusUnauthorized {
+func (g *GitHub) denyGit(w http.ResponseWriter, err error) {
+	no := g.refusal(err)
+	if no.status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", `Basic realm="GitHub"`)
 	}
-	http.Error(w, text, status)
+	http.Error(w, no.message, no.status)
 }
 
 // hiddenRefs keeps forks out of sight and pull requests out of pushes.
 var hiddenRefs = []string{"-c", "transfer.hideRefs=refs/forks", "-c", "receive.hideRefs=refs/pull"}
 
-func (d *gitDir) service(ctx context.Context, r *http.Request, service string, flags ...string) *exec.Cmd {
-	args := append(append([]string{}, hiddenRefs...), service, "--stateless-rpc")
-	cmd := d.command(ctx, append(append(args, flags...), d.dir)...)
-	if version := r.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
+// command is git's side of the call.
+func (c gitCall) command(flags ...string) *exec.Cmd {
+	args := slices.Concat(hiddenRefs, []string{c.service, "--stateless-rpc"}, flags, []string{c.repo.git.dir})
+	cmd := c.repo.git.command(c.Context(), args...)
+	if version := c.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+version)
 	}
 	return cmd
 }
 
-func (r *Repo) advertise(w http.ResponseWriter, req *http.Request, service string) {
-	cmd := r.git.service(req.Context(), req, service, "--advertise-refs")
-	out, err := cmd.Output()
+func advertise(w http.ResponseWriter, c gitCall) {
+	out, err := c.command("--advertise-refs").Output()
 	if err != nil {
-		denyGit(w, err)
+		c.repo.g.denyGit(w, err)
 		return
 	}
-	w.Header().Set("Content-Type", "application/x-git-"+service+"-advertisement")
+	w.Header().Set("Content-Type", "application/x-git-"+c.service+"-advertisement")
 	w.Header().Set("Cache-Control", "no-cache")
-	_, _ = io.WriteString(w, pktLine("# service=git-"+service+"\n")+"0000") // fails only if the client went away
+	head := pktline.NewEncoder(w)
+	_ = errors.Join(head.Encodef("# service=git-%s\n", c.service), head.Flush()) // fails only if the client went away
 	_, _ = w.Write(out)
 }
 
-func pktLine(s string) string { return fmt.Sprintf("%04x%s", len(s)+4, s) }
-
-func (r *Repo) exchange(w http.ResponseWriter, req *http.Request, service string, by Actor) {
-	body := io.Reader(http.MaxBytesReader(w, req.Body, maxPush))
-	if req.Header.Get("Content-Encoding") == "gzip" {
+func exchange(w http.ResponseWriter, c gitCall) {
+	body := io.Reader(http.MaxBytesReader(w, c.Body, maxPush))
+	if c.Header.Get("Content-Encoding") == "gzip" {
 		unzipped, err := gzip.NewReader(body)
 		if err != nil {
 			http.Error(w, "bad gzip", http.StatusBadRequest)
@@ -124,81 +114,67 @@ func (r *Repo) exchange(w http.ResponseWriter, req *http.Request, service string
 		}
 		body = io.LimitReader(unzipped, maxPush)
 	}
-	w.Header().Set("Content-Type", "application/x-git-"+service+"-result")
+	w.Header().Set("Content-Type", "application/x-git-"+c.service+"-result")
 	w.Header().Set("Cache-Control", "no-cache")
-	if service == "receive-pack" {
-		r.receive(w, req, body, by)
+	if c.service == "receive-pack" {
+		c.receive(w, body)
 		return
 	}
-	cmd := r.git.service(req.Context(), req, service)
+	cmd := c.command()
 	cmd.Stdin, cmd.Stdout = body, w
-	if err := cmd.Run(); err != nil && req.Context().Err() == nil {
-		r.g.opts.Log.Warn("git upload-pack", "repo", r.String(), "err", err)
+	if err := cmd.Run(); err != nil && c.Context().Err() == nil {
+		c.repo.g.opts.Log.Warn("git upload-pack", "repo", c.repo.String(), "err", err)
 	}
 }
 
 // receive runs a push under the repository's lock and sends the events of what it moved.
-func (r *Repo) receive(w http.ResponseWriter, req *http.Request, body io.Reader, by Actor) {
+func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
+	r, by := c.repo, c.by
 	data, err := io.ReadAll(body)
 	if err != nil {
 		http.Error(w, "push too large", http.StatusRequestEntityTooLarge)
 		return
 	}
-	wishes, caps := readCommands(data)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if refused := r.declined(wishes, by); len(refused) > 0 {
-		_, _ = w.Write(report(wishes, refused, caps)) // fails only if the client went away
+	wishes := packp.NewReferenceUpdateRequest()
+	// Before it sends much, git asks with a flush alone whether it may push.
+	if err := wishes.Decode(bytes.NewReader(data)); err != nil && !bytes.Equal(data, pktline.FlushPkt) {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	cmd := r.git.service(req.Context(), req, "receive-pack")
-	if r.forwardOnly(wishes, by) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if refused := r.declined(wishes.Commands, by); len(refused) > 0 {
+		_ = report(w, wishes, refused) // fails only if the client went away
+		return
+	}
+	cmd := c.command()
+	if r.forwardOnly(wishes.Commands, by) {
 		cmd.Env = append(cmd.Env, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=receive.denyNonFastForwards", "GIT_CONFIG_VALUE_0=true")
 	}
 	cmd.Stdin, cmd.Stdout = bytes.NewReader(data), w
 	if err := cmd.Run(); err != nil {
 		r.g.opts.Log.Warn("git receive-pack", "repo", r.String(), "err", err)
 	}
-	r.followPush(wishes, by)
+	r.followPush(wishes.Commands, by)
 }
 
-// command is one ref that a push wants to move.
-type command struct{ old, sha, ref string }
-
-// readCommands reads the head of a push: lines "OLD NEW REF", the first with capabilities after a zero byte, then a flush.
-func readCommands(data []byte) (list []command, capabilities string) {
-	for len(data) >= 4 {
-		n, err := strconv.ParseUint(string(data[:4]), 16, 16)
-		if err != nil || n < 4 || int(n) > len(data) {
-			return list, capabilities
-		}
-		line := string(data[4:n])
-		data = data[n:]
-		if before, after, ok := strings.Cut(line, "\x00"); ok {
-			line, capabilities = before, after
-		}
-		if parts := strings.Fields(line); len(parts) == 3 {
-			list = append(list, command{parts[0], parts[1], parts[2]})
-		}
-	}
-	return list, capabilities
+// wish is the move that a command of a push asks for; false if it is no branch's.
+func (r *Repo) wish(c *packp.Command, by Actor) (move, bool) {
+	branch, ok := strings.CutPrefix(c.Name.String(), "refs/heads/")
+	return move{by: by, owner: r.owner, branch: branch, before: shaOf(c.Old), after: shaOf(c.New)}, ok
 }
 
-func (r *Repo) wish(c command, by Actor) (move, bool) {
-	branch, ok := strings.CutPrefix(c.ref, "refs/heads/")
-	m := move{by: by, owner: r.owner, branch: branch, before: c.old, after: c.sha}
-	if m.before == zeroSHA {
-		m.before = ""
+// shaOf is "" for a hash of zeros, which stands for no commit.
+func shaOf(h plumbing.Hash) string {
+	if h.IsZero() {
+		return ""
 	}
-	if m.after == zeroSHA {
-		m.after = ""
-	}
-	return m, ok
+	return h.String()
 }
 
 // declined lists what rules forbid, by ref. Whether an unknown commit is a fast-forward, git decides: see forwardOnly.
-func (r *Repo) declined(wishes []command, by Actor) map[string]string {
-	no := map[string]string{}
+func (r *Repo) declined(wishes []*packp.Command, by Actor) map[plumbing.ReferenceName]string {
+	no := map[plumbing.ReferenceName]string{}
 	for _, c := range wishes {
 		m, ok := r.wish(c, by)
 		if !ok {
@@ -207,13 +183,13 @@ func (r *Repo) declined(wishes []command, by Actor) map[string]string {
 		m.unread = m.after != ""
 		var refused *apiError
 		if err := r.forbids(m); errors.As(err, &refused) {
-			no[c.ref] = refused.message
+			no[c.Name] = refused.message
 		}
 	}
 	return no
 }
 
-func (r *Repo) forwardOnly(wishes []command, by Actor) bool {
+func (r *Repo) forwardOnly(wishes []*packp.Command, by Actor) bool {
 	for _, c := range wishes {
 		m, _ := r.wish(c, by)
 		for _, rules := range r.rulesOf(m.branch, by) {
@@ -226,27 +202,28 @@ func (r *Repo) forwardOnly(wishes []command, by Actor) bool {
 }
 
 // report declines a whole push in git's words, with the reason on the side band that people see.
-func report(wishes []command, refused map[string]string, caps string) []byte {
-	var status, messages strings.Builder
-	status.WriteString(pktLine("unpack ok\n"))
-	for _, c := range wishes {
-		status.WriteString(pktLine("ng " + c.ref + " protected branch hook declined\n"))
-		if why := refused[c.ref]; why != "" {
-			fmt.Fprintf(&messages, "error: GH013: %s for %s\n", strings.TrimSpace(why), c.ref)
+func report(w io.Writer, wishes *packp.ReferenceUpdateRequest, refused map[plumbing.ReferenceName]string) error {
+	var messages strings.Builder
+	status := packp.ReportStatus{UnpackStatus: "ok"}
+	for _, c := range wishes.Commands {
+		status.CommandStatuses = append(status.CommandStatuses, &packp.CommandStatus{ReferenceName: c.Name, Status: "protected branch hook declined"})
+		if why := refused[c.Name]; why != "" {
+			fmt.Fprintf(&messages, "error: GH013: %s for %s\n", strings.TrimSpace(why), c.Name)
 		}
 	}
-	status.WriteString("0000")
-	if !strings.Contains(caps, "side-band-64k") {
-		return []byte(status.String())
+	if !wishes.Capabilities.Supports(capability.Sideband64k) {
+		return status.Encode(w)
 	}
-	return []byte(pktLine("\x02"+messages.String()) + pktLine("\x01"+status.String()) + "0000")
+	mux := sideband.NewMuxer(sideband.Sideband64k, w)
+	_, err := mux.WriteChannel(sideband.ProgressMessage, []byte(messages.String()))
+	return errors.Join(err, status.Encode(mux), pktline.NewEncoder(w).Flush())
 }
 
 // followPush does what follows the commands that git carried out.
-func (r *Repo) followPush(wishes []command, by Actor) {
+func (r *Repo) followPush(wishes []*packp.Command, by Actor) {
 	for _, c := range wishes {
 		m, ok := r.wish(c, by)
-		now, err := r.git.tip(c.ref)
+		now, err := r.git.tip(c.Name.String())
 		if !ok || err != nil || now != m.after || m.before == m.after {
 			continue
 		}

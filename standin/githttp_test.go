@@ -1,6 +1,7 @@
 package standin_test
 
 import (
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -30,6 +31,23 @@ func writeFile(t *testing.T, dir, name, text string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A push that is longer than git's buffer comes after one that only asks whether it may.
+func TestLongPush(t *testing.T) {
+	w := newWorld(t)
+	w.repo.SetPermission("alice", standin.Write)
+	dir := filepath.Join(t.TempDir(), "clone")
+	git(t, t.TempDir(), "clone", "-q", w.remote("alice"), dir)
+	noise := make([]byte, 200<<10)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	writeFile(t, dir, "noise", string(noise))
+	git(t, dir, "add", ".")
+	git(t, dir, "commit", "-q", "-m", "Noise")
+	git(t, dir, "-c", "http.postBuffer=65536", "push", "-q", "origin", "HEAD:noise")
+	if head := git(t, dir, "rev-parse", "HEAD"); w.repo.Tip("noise") != head {
+		t.Errorf("noise is at %s, pushed %s", w.repo.Tip("noise"), head)
 	}
 }
 

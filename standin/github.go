@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -48,7 +49,8 @@ type GitHub struct {
 	graphql graphqlServer
 	limits  limits
 
-	secondary secondary
+	mergeability atomic.Int64 // a Mergeability
+	latency      atomic.Int64 // of every request, a time.Duration
 
 	mu            sync.Mutex
 	url           string
@@ -56,12 +58,11 @@ type GitHub struct {
 	apps          map[string]Actor // that reported something, by lower-case slug
 	lastID        int64
 	repos         []*Repo
-	installations []*installation
+	installations []installation
 	tokens        map[string]token
-	mergeability  Mergeability
 	closed        bool
-	jobs          int             // under way in the background, and webhooks that are due
-	jobless       []chan struct{} // closed when there are none
+	jobs          int       // under way in the background
+	idle          sync.Cond // of mu: there are none
 }
 
 // New starts a stand-in without repositories.
@@ -85,9 +86,10 @@ func New(opts Options) (*GitHub, error) {
 		ids: map[string]int64{}, lastID: firstID, apps: map[string]Actor{},
 		tokens: map[string]token{},
 	}
+	g.idle.L = &g.mu
 	g.meet(g.us())
 	g.hooks = newHook(g)
-	g.limits.perHour, g.limits.hour, g.secondary.flying = opts.RateLimit, opts.Hour, map[string]int{}
+	g.limits = limits{perHour: opts.RateLimit, hour: opts.Hour, used: map[limitKey]*usage{}, flying: map[string]int{}}
 	g.SetLimits(opts.Limits)
 	if err := g.graphql.parse(g); err != nil {
 		return nil, err
@@ -118,8 +120,8 @@ func (g *GitHub) Close() {
 	g.mu.Lock()
 	g.closed = true
 	g.mu.Unlock()
-	g.hooks.stop()
-	<-g.idle()
+	g.hooks.quit()
+	_ = g.Settle(context.Background()) // fails only with the context
 }
 
 // Handler serves REST under / and /api/v3/, GraphQL under /graphql and /api/graphql, and git under /git/OWNER/NAME.git.
@@ -177,46 +179,31 @@ func (g *GitHub) later(work func()) {
 	}()
 }
 
-// jobBegins counts what Settle waits for, until jobDone.
-func (g *GitHub) jobBegins() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.jobs++
-}
-
 func (g *GitHub) jobDone() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.jobs--; g.jobs > 0 {
-		return
+	if g.jobs--; g.jobs == 0 {
+		g.idle.Broadcast()
 	}
-	for _, done := range g.jobless {
-		close(done)
-	}
-	g.jobless = nil
-}
-
-// idle is closed once no job is under way in the background.
-func (g *GitHub) idle() <-chan struct{} {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	done := make(chan struct{})
-	if g.jobs == 0 {
-		close(done)
-	} else {
-		g.jobless = append(g.jobless, done)
-	}
-	return done
 }
 
 // Settle waits until every job in the background is done and every webhook that is due has been sent.
 func (g *GitHub) Settle(ctx context.Context) error {
-	select {
-	case <-g.idle():
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("wait for the stand-in to settle: %w", ctx.Err())
+	stop := context.AfterFunc(ctx, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.idle.Broadcast()
+	})
+	defer stop()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.jobs > 0 {
+		if ctx.Err() != nil {
+			return fmt.Errorf("wait for the stand-in to settle: %w", ctx.Err())
+		}
+		g.idle.Wait()
 	}
+	return nil
 }
 
 // Actor is who does something: a person, or an App's bot when App is set.
@@ -255,9 +242,6 @@ var (
 	validName  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,100}$`)
 )
 
-// ErrExists is the error for a repository, branch or pull request that exists already.
-var ErrExists = errors.New("already exists")
-
 // ErrNotFound is the error for a repository, branch, commit or pull request that does not exist.
 var ErrNotFound = errors.New("not found")
 
@@ -267,8 +251,8 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	if !validLogin.MatchString(owner) || !validName.MatchString(name) || name == "." || name == ".." {
 		return nil, fmt.Errorf("create repository %q/%q: not a valid name", owner, name)
 	}
-	if g.find(owner, name) != nil {
-		return nil, fmt.Errorf("create repository %s/%s: %w", owner, name, ErrExists)
+	if g.Repo(owner, name) != nil {
+		return nil, fmt.Errorf("create repository %s/%s: there is one already", owner, name)
 	}
 	dir, err := g.initGit(filepath.Join(g.opts.Dir, owner, name+".git"))
 	if err != nil {
@@ -276,7 +260,11 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 	}
 	r := newRepo(g, owner, name, dir)
 	change := Change{By: owner, Message: "Initial commit", Write: files}
-	if _, err := dir.apply(change, "refs/heads/"+defaultBranch, "", g.now()); err != nil {
+	first, err := dir.apply(change, "", g.now())
+	if err == nil {
+		err = dir.move(refMove{"refs/heads/" + defaultBranch, "", first})
+	}
+	if err != nil {
 		return nil, fmt.Errorf("create repository %s: %w", r, err)
 	}
 	g.Install(owner)
@@ -288,9 +276,7 @@ func (g *GitHub) CreateRepo(owner, name string, files map[string]string) (*Repo,
 }
 
 // Repo gives the repository of that name, or nil.
-func (g *GitHub) Repo(owner, name string) *Repo { return g.find(owner, name) }
-
-func (g *GitHub) find(owner, name string) *Repo {
+func (g *GitHub) Repo(owner, name string) *Repo {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, r := range g.repos {

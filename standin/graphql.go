@@ -3,7 +3,6 @@ package standin
 import (
 	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -68,11 +67,10 @@ func (s *graphqlServer) document(text string) document {
 // serveGraphQL answers one query. Errors of a query come with 200, those of credentials and limits as in REST.
 func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	who, err := g.who(r)
-	switch {
-	case errors.Is(err, errNoCredentials), err == nil && who.app:
-		g.fail(w, refuse(http.StatusUnauthorized, msgAuthRequired))
-		return
-	case err != nil:
+	if err == nil && who.app {
+		err = errNoCredentials
+	}
+	if err != nil {
 		g.fail(w, err)
 		return
 	}
@@ -89,24 +87,22 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	doc := g.graphql.document(q.Query)
 	op := doc.Operations.ForName(q.OperationName)
 	c := costOf(doc.QueryDocument, op, q.Variables)
-	b, enough := g.limits.spend(limitKey{who.id, "graphql"}, c.points(), g.now())
-	b.header(w.Header())
-	points := readPoints
+	cost := price{hour: c.points(), minute: readPoints}
 	if op != nil && op.Operation == ast.Mutation {
-		points = writePoints
+		cost.minute = writePoints
 	}
-	if enough && g.secondary.pass(limitKey{who.id, "graphql"}, points, false, g.now()) != "" {
-		g.tooMany(w)
-		return
-	}
-	if !enough { // with 200, other than in REST
-		g.secondary.hour()
+	switch g.limits.charge(w.Header(), limitKey{who.id, "graphql"}, cost, g.now()) {
+	case "":
+	case LimitHour: // with 200, other than in REST
 		e := GraphQLError{Type: "RATE_LIMITED", Message: fmt.Sprintf(msgPrimaryLimit, who.id)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
+	default:
+		g.tooMany(w)
+		return
 	}
 	if c.nodes > maxNodes {
-		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))}
+		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, c.nodes, maxNodes)}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	}
@@ -164,13 +160,10 @@ func invalidQuery(e *gqlerror.Error, op *ast.OperationDefinition) object {
 	return o
 }
 
-// queryError is a refusal within a query.
-type queryError struct{ kind, text string }
-
-func (e *queryError) Error() string { return e.text }
+func (e GraphQLError) Error() string { return e.Message }
 
 func unresolved(format string, args ...any) error {
-	return &queryError{"NOT_FOUND", fmt.Sprintf("Could not resolve "+format, args...)}
+	return GraphQLError{Type: "NOT_FOUND", Message: fmt.Sprintf("Could not resolve "+format, args...)}
 }
 
 // connection is any of GraphQL's connections.
@@ -222,15 +215,15 @@ func size(name string, a arguments) (n int, last bool, err error) {
 		n, last = a.number("last")
 	}
 	if !first && !last {
-		return 0, false, &queryError{
-			"MISSING_PAGINATION_BOUNDARIES",
-			fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", name),
+		return 0, false, GraphQLError{
+			Type:    "MISSING_PAGINATION_BOUNDARIES",
+			Message: fmt.Sprintf("You must provide a `first` or `last` value to properly paginate the `%s` connection.", name),
 		}
 	}
 	if n < 0 || n > maxFirst {
-		return 0, false, &queryError{
-			"EXCESSIVE_PAGINATION",
-			fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `%s` limit of %d records.", n, name, map[bool]string{true: "first", false: "last"}[first], maxFirst),
+		return 0, false, GraphQLError{
+			Type:    "EXCESSIVE_PAGINATION",
+			Message: fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the limit of %d records.", n, name, maxFirst),
 		}
 	}
 	return n, last, nil

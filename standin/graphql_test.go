@@ -163,7 +163,7 @@ func TestNothingAsked(t *testing.T) {
 			}
 		}
 	}
-	query := `{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){rules(first:9){nodes{type parameters{...on PullRequestParameters{requiredApprovingReviewCount}}}}}}}`
+	query := `{repository(owner:"acme",name:"fleet"){ref(qualifiedName:"refs/heads/main"){rules(first:9){nodes{type parameters{...on RequiredStatusChecksParameters{requiredStatusChecks{context}}}}}}}}`
 	if errs := w.query(query, &answer); errs != nil {
 		t.Errorf("errors: %v", errs)
 	}

@@ -23,9 +23,8 @@ const (
 	maxDeliveries   = 10_000 // kept in the log; the oldest go first
 )
 
-// Delivery is one webhook, sent or waiting to be.
+// Delivery is one webhook, sent or lost on its way.
 type Delivery struct {
-	ID           int64
 	GUID         string // the same for one that is sent twice
 	Event        string
 	Action       string
@@ -33,52 +32,44 @@ type Delivery struct {
 	Repository   int64
 	Payload      []byte
 	At           time.Time
-	StatusCode   int    // of the receiver; 0: not delivered
-	Status       string // "OK", or what went wrong
+	StatusCode   int // of the receiver; 0: not delivered
 }
 
 // Fate is what becomes of deliveries on their way.
 type Fate struct {
-	Event string // that it is about; "" for all
-	Drop  bool   // logged as failed, never sent
-	Twice bool   // sent two times with the same GUID
-	Times int    // deliveries that it is for; 0: all from now on
+	Drop  bool // logged, never sent
+	Twice bool // sent two times with the same GUID
 }
 
 // hook sends events to the App, one after the other.
 type hook struct {
-	g *GitHub
+	g    *GitHub
+	work func() // sends what is queued
+	quit context.CancelFunc
 
 	mu      sync.Mutex
-	wake    chan struct{} // has room for one
-	quit    context.CancelFunc
-	running sync.WaitGroup
 	url     string
+	running bool // work is
 	queue   []queueEntry
-	log     []*Delivery
-	fates   []*Fate
+	log     []Delivery
+	fate    Fate
 }
 
 // queueEntry is a delivery whose fate is decided already.
 type queueEntry struct {
-	d    *Delivery
+	d    Delivery
 	fate Fate
 }
 
 func newHook(g *GitHub) *hook {
 	ctx, quit := context.WithCancel(context.Background())
-	h := &hook{g: g, wake: make(chan struct{}, 1), quit: quit, url: g.opts.WebhookURL}
-	h.running.Add(1)
-	go func() {
-		defer h.running.Done()
-		h.run(ctx)
-	}()
+	h := &hook{g: g, quit: quit, url: g.opts.WebhookURL}
+	h.work = func() {
+		for one, ok := h.next(ctx); ok; one, ok = h.next(ctx) {
+			h.deliver(ctx, one)
+		}
+	}
 	return h
-}
-
-func (h *hook) stop() {
-	h.quit()
-	h.running.Wait()
 }
 
 // SetWebhookURL sets where events are sent from now on; "" for nowhere.
@@ -95,22 +86,18 @@ func (h *hook) nowhere() bool {
 	return h.url == ""
 }
 
-// Deliver decides the fate of events from now on. Several fates for one event are used up one after the other.
+// Deliver decides the fate of events from now on.
 func (g *GitHub) Deliver(f Fate) {
 	g.hooks.mu.Lock()
 	defer g.hooks.mu.Unlock()
-	g.hooks.fates = append(g.hooks.fates, &f)
+	g.hooks.fate = f
 }
 
 // Deliveries lists what was sent or tried, oldest first.
 func (g *GitHub) Deliveries() []Delivery {
 	g.hooks.mu.Lock()
 	defer g.hooks.mu.Unlock()
-	list := make([]Delivery, len(g.hooks.log))
-	for i, d := range g.hooks.log {
-		list[i] = *d
-	}
-	return list
+	return slices.Clone(g.hooks.log)
 }
 
 // send queues an event for the App.
@@ -121,42 +108,28 @@ func (h *hook) send(event string, to *installation, repository int64, payload ob
 		return
 	}
 	action, _ := payload["action"].(string) // push and status have none
-	d := &Delivery{
-		ID: h.g.nextID(), GUID: newGUID(), Event: event, Action: action, Repository: repository, Payload: body, At: h.g.now(),
-	}
+	d := Delivery{GUID: newGUID(), Event: event, Action: action, Repository: repository, Payload: body, At: h.g.now()}
 	if to != nil {
 		d.Installation = to.id
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.add(d)
-}
-
-func (h *hook) add(d *Delivery) {
-	h.g.jobBegins()
-	h.queue = append(h.queue, queueEntry{d, h.fateOf(d)})
-	select {
-	case h.wake <- struct{}{}:
-	default: // it is awake
+	h.queue = append(h.queue, queueEntry{d, h.fate})
+	if !h.running {
+		h.running = true
+		h.g.later(h.work)
 	}
 }
 
-func (h *hook) run(ctx context.Context) {
-	for {
-		one, ok := h.next()
-		if !ok {
-			select {
-			case <-h.wake:
-				continue
-			case <-ctx.Done():
-				return
-			}
-		}
-		if ctx.Err() == nil {
-			h.deliver(ctx, one.d, one.fate)
-		}
-		h.g.jobDone()
+// next removes the first delivery from the queue; false ends the work.
+func (h *hook) next(ctx context.Context) (one queueEntry, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.running = len(h.queue) > 0 && ctx.Err() == nil
+	if h.running {
+		one, h.queue = h.queue[0], h.queue[1:]
 	}
+	return one, h.running
 }
 
 // sleep waits, and reports whether it did so to the end: the context may end first.
@@ -171,51 +144,18 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// next removes the first delivery from the queue.
-func (h *hook) next() (one queueEntry, ok bool) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if len(h.queue) == 0 {
-		return queueEntry{}, false
-	}
-	one = h.queue[0]
-	h.queue = h.queue[1:]
-	return one, true
-}
-
-func (h *hook) fateOf(d *Delivery) Fate {
-	for i, f := range h.fates {
-		if f.Event != "" && f.Event != d.Event {
-			continue
-		}
-		fate := *f
-		if f.Times > 0 {
-			if f.Times--; f.Times == 0 {
-				h.fates = slices.Delete(h.fates, i, i+1)
-			}
-		}
-		return fate
-	}
-	return Fate{}
-}
-
-func (h *hook) deliver(ctx context.Context, d *Delivery, fate Fate) {
-	if fate.Drop {
-		d.Status = "dropped"
-		h.keep(d)
+func (h *hook) deliver(ctx context.Context, one queueEntry) {
+	if one.fate.Drop {
+		h.keep(one.d)
 		return
 	}
-	h.post(ctx, d)
-	h.keep(d)
-	if fate.Twice {
-		again := *d
-		again.ID = h.g.nextID()
-		h.post(ctx, &again)
-		h.keep(&again)
+	h.keep(h.post(ctx, one.d))
+	if one.fate.Twice {
+		h.keep(h.post(ctx, one.d))
 	}
 }
 
-func (h *hook) keep(d *Delivery) {
+func (h *hook) keep(d Delivery) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.log = append(h.log, d)
@@ -224,32 +164,25 @@ func (h *hook) keep(d *Delivery) {
 	}
 }
 
-// post sends one delivery and records the outcome. Failures are never tried again, as on GitHub.
-func (h *hook) post(ctx context.Context, d *Delivery) {
+// post sends one delivery and gives it with the answer's code. Failures are never tried again, as on GitHub.
+func (h *hook) post(ctx context.Context, d Delivery) Delivery {
 	h.mu.Lock()
 	url := h.url
 	h.mu.Unlock()
 	if url == "" {
-		d.Status = "no webhook URL"
-		return
+		return d
 	}
 	ctx, cancel := context.WithTimeout(ctx, deliveryTimeout)
 	defer cancel()
 	code, err := h.request(ctx, url, d)
-	d.StatusCode = code
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		d.Status = "timed out"
-	case err != nil:
-		d.Status = "failed to connect to host"
-	case code/100 == 2:
-		d.Status = "OK"
-	default:
-		d.Status = fmt.Sprintf("Invalid HTTP Response: %d", code)
+	if err != nil {
+		h.g.opts.Log.Info("webhook", "event", d.Event, "err", err)
 	}
+	d.StatusCode = code
+	return d
 }
 
-func (h *hook) request(ctx context.Context, url string, d *Delivery) (code int, err error) {
+func (h *hook) request(ctx context.Context, url string, d Delivery) (code int, err error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(d.Payload))
 	if err != nil {
 		return 0, err

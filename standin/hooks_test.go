@@ -210,22 +210,23 @@ func TestFates(t *testing.T) {
 	w.events()
 	n := w.open("feature", map[string]string{"x": "x"})
 	w.events()
-	w.github.Deliver(standin.Fate{Event: "pull_request", Drop: true, Times: 1})
-	w.github.Deliver(standin.Fate{Event: "pull_request", Twice: true, Times: 1})
+	w.github.Deliver(standin.Fate{Drop: true})
 	w.must(w.repo.Label(n, "bob", "one"))
+	w.github.Deliver(standin.Fate{Twice: true})
 	w.must(w.repo.Label(n, "bob", "two"))
+	w.github.Deliver(standin.Fate{})
 	w.must(w.repo.Label(n, "bob", "three"))
 	got := w.received()
 	if len(got) != 3 || got[0].header.Get("X-GitHub-Delivery") != got[1].header.Get("X-GitHub-Delivery") {
 		t.Fatalf("got %d deliveries", len(got))
 	}
-	var fates []string
+	var codes []int
 	for _, d := range w.github.Deliveries() {
 		if d.Event == "pull_request" {
-			fates = append(fates, d.Status)
+			codes = append(codes, d.StatusCode)
 		}
 	}
-	if diff := cmp.Diff([]string{"OK", "dropped", "OK", "OK", "OK"}, fates); diff != "" {
+	if diff := cmp.Diff([]int{200, 0, 200, 200, 200}, codes); diff != "" {
 		t.Errorf("deliveries (-want +got):\n%s", diff)
 	}
 }

@@ -28,29 +28,26 @@ func allPermissions() map[string]string {
 
 // Install puts the App on an account with all the permissions it asks for. An event is sent unless it was installed already.
 func (g *GitHub) Install(owner string) {
-	id := g.nextID()
-	created := g.now()
+	i := installation{id: g.nextID(), owner: owner, created: g.now()}
 	g.mu.Lock()
-	if slices.ContainsFunc(g.installations, func(i *installation) bool { return strings.EqualFold(i.owner, owner) }) {
-		g.mu.Unlock()
-		return
+	known := slices.ContainsFunc(g.installations, func(i installation) bool { return strings.EqualFold(i.owner, owner) })
+	if !known {
+		g.installations = append(g.installations, i)
 	}
-	i := &installation{id: id, owner: owner, created: created}
-	g.installations = append(g.installations, i)
 	g.mu.Unlock()
-	g.sendInstallation("created", i)
+	if !known {
+		g.sendInstallation("created", &i)
+	}
 }
 
 // Uninstall removes the App from an account: its tokens end at once.
 func (g *GitHub) Uninstall(owner string) {
-	g.mu.Lock()
-	at := slices.IndexFunc(g.installations, func(i *installation) bool { return strings.EqualFold(i.owner, owner) })
-	if at < 0 {
-		g.mu.Unlock()
+	gone := g.installed(owner)
+	if gone == nil {
 		return
 	}
-	gone := g.installations[at]
-	g.installations = slices.Delete(g.installations, at, at+1)
+	g.mu.Lock()
+	g.installations = slices.DeleteFunc(g.installations, func(i installation) bool { return i.id == gone.id })
 	maps.DeleteFunc(g.tokens, func(_ string, t token) bool { return t.installation == gone.id })
 	g.mu.Unlock()
 	g.sendInstallation("deleted", gone)
@@ -78,47 +75,35 @@ func (g *GitHub) setSuspended(owner, action string, at time.Time) {
 func (g *GitHub) reposOf(owner string) []*Repo {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	var list []*Repo
-	for _, r := range g.repos {
-		if strings.EqualFold(r.owner, owner) {
-			list = append(list, r)
-		}
-	}
-	return list
+	return slices.DeleteFunc(slices.Clone(g.repos), func(r *Repo) bool { return !strings.EqualFold(r.owner, owner) })
 }
 
 // findInstallation is a copy of the first installation that fits; nil if none does. fits may write to it.
 func (g *GitHub) findInstallation(fits func(*installation) bool) *installation {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, i := range g.installations {
-		if fits(i) {
-			clone := *i
-			return &clone
+	for n := range g.installations {
+		if fits(&g.installations[n]) {
+			found := g.installations[n]
+			return &found
 		}
 	}
 	return nil
 }
 
-// installationOf is the installation that reaches a repository.
-func (g *GitHub) installationOf(r *Repo) *installation {
-	return g.findInstallation(func(i *installation) bool { return i.reaches(r) })
+// installed is the installation on an account.
+func (g *GitHub) installed(owner string) *installation {
+	return g.findInstallation(func(i *installation) bool { return strings.EqualFold(i.owner, owner) })
 }
 
 func (g *GitHub) installation(id int64) *installation {
 	return g.findInstallation(func(i *installation) bool { return i.id == id })
 }
 
-func (i *installation) reaches(r *Repo) bool { return strings.EqualFold(i.owner, r.owner) }
-
 func (g *GitHub) allInstallations() []installation {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	list := make([]installation, len(g.installations))
-	for n, i := range g.installations {
-		list[n] = *i
-	}
-	return list
+	return slices.Clone(g.installations)
 }
 
 func (g *GitHub) installationJSON(i *installation) object {
@@ -142,7 +127,7 @@ func (g *GitHub) sendInstallation(action string, i *installation) {
 
 // sendRepoAdded sends the event of a repository that was added to the installation.
 func (g *GitHub) sendRepoAdded(r *Repo) {
-	i := g.installationOf(r)
+	i := g.installed(r.owner)
 	if i == nil {
 		return
 	}

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
@@ -75,14 +76,17 @@ func (r *Repo) pullJSON(p *Pull) object {
 		base, _ = r.git.tip("refs/heads/" + p.Base) // for display only; "" if git fails
 	}
 	o := object{
-		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": p.stateWord(), "locked": false,
-		"title": p.Title, "body": orNil(p.Body), "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": objects(p.Labels, r.labelJSON),
+		"id": p.ID, "node_id": nodeID("PullRequest", p.ID), "number": p.Number, "state": "closed", "locked": false,
+		"title": p.Title, "body": nil, "user": r.g.userJSON(p.Author), "draft": p.Draft, "labels": objects(p.Labels, r.labelJSON),
 		"created_at": timeOrNil(p.CreatedAt), "updated_at": timeOrNil(p.UpdatedAt), "closed_at": timeOrNil(p.ClosedAt),
 		"merged_at": nil, "merge_commit_sha": nil, "assignee": nil, "assignees": []object{}, "milestone": nil,
 		"requested_reviewers": []object{}, "requested_teams": []object{}, "author_association": "NONE", // trust follows permissions
 		"auto_merge": nil, "active_lock_reason": nil,
 		"head": r.sideJSON(r.headRepo(p), p.Head, p.HeadSHA), "base": r.sideJSON(r.self(), p.Base, base),
 		"html_url": fmt.Sprintf("%s/%s/pull/%d", r.g.web(), r, p.Number),
+	}
+	if p.Open {
+		o["state"] = "open"
 	}
 	if a := p.AutoMerge; a != nil {
 		o["auto_merge"] = object{"enabled_by": r.g.userJSON(a.By), "merge_method": string(a.Method), "commit_title": "", "commit_message": ""}
@@ -93,11 +97,15 @@ func (r *Repo) pullJSON(p *Pull) object {
 	return o
 }
 
-func (p *Pull) stateWord() string {
-	if p.Open {
-		return "open"
+// state is a pull request's, in GraphQL's words. To REST what is merged is closed.
+func (p *Pull) state() string {
+	switch {
+	case p.Open:
+		return "OPEN"
+	case p.Merged:
+		return "MERGED"
 	}
-	return "closed"
+	return "CLOSED"
 }
 
 // sideJSON is the base or the head of a pull request.
@@ -109,41 +117,18 @@ func (r *Repo) sideJSON(n repoName, branch, sha string) object {
 
 // detail is what only a single pull request carries, read without r.mu because git has to be asked.
 type detail struct {
-	mergeable string
-	files     int
-	commits   int
-	state     string
+	mergeable, state string
+	files, commits   int
 }
 
-// pullDetail reads of a pull request what has to be asked of git; r.mu is not held.
-func (r *Repo) pullDetail(p Pull) (detail, error) {
-	tip, err := r.baseOf(p)
-	if err != nil {
-		return detail{}, err
-	}
-	files, err := r.changes(&p, tip)
-	if err != nil {
-		return detail{}, err
-	}
-	list, err := r.git.between(tip, p.HeadSHA)
-	if err != nil {
-		return detail{}, err
-	}
-	d := detail{mergeable: r.mergeable(p, tip), files: len(files), commits: len(list)}
-	d.state = r.mergeState(p, tip, d.mergeable)
-	return d, nil
+func (p *pullRequest) detail() (detail, error) {
+	state, err := p.mergeState()
+	files, noFiles := p.changes()
+	own, noCommits := p.own()
+	return detail{p.conflict, state, len(files), len(own)}, errors.Join(err, noFiles, noCommits)
 }
 
-// baseOf is the commit that a pull request is compared with: its base's tip while it is open.
-func (r *Repo) baseOf(p Pull) (string, error) {
-	if p.BaseSHA != "" {
-		return p.BaseSHA, nil
-	}
-	return r.git.tip("refs/heads/" + p.Base)
-}
-
-// mergeState is GraphQL's mergeStateStatus; REST spells it in lower case. r.mu is not held.
-// https://docs.github.com/en/graphql/reference/enums#mergestatestatus
+// mergeState is how a pull request stands, in GraphQL's words. r.mu is not held.
 func (r *Repo) mergeState(p Pull, tip, mergeable string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

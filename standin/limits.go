@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -8,13 +9,45 @@ import (
 	"time"
 )
 
-// limits counts what each installation has used up in the running hour, for REST and GraphQL apart.
+// Limits are GitHub's secondary limits for one installation; 0: there is none.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#about-secondary-rate-limits
+type Limits struct {
+	REST, GraphQL int // points a minute: a read costs 1, a write 5
+	Concurrent    int // requests at once
+	Content       int // of what notifies people, a minute
+	ContentHour   int // likewise, an hour
+}
+
+// GitHubLimits are those of github.com.
+var GitHubLimits = Limits{REST: 900, GraphQL: 2000, Concurrent: 100, Content: 80, ContentHour: 500}
+
+const (
+	readPoints, writePoints = 1, 5
+	// retryAfter is for how long GitHub sends away who met a secondary limit.
+	retryAfter = time.Minute
+)
+
+// The names of limits in [GitHub.Limited].
+const (
+	LimitHour       = "hour"
+	LimitMinute     = "minute"
+	LimitContent    = "content"
+	LimitConcurrent = "concurrent"
+)
+
+// limits counts what each installation has used up of the running hour, for REST and GraphQL apart, and what it sent within the last
+// hour, for the secondary limits.
 type limits struct {
 	perHour int
 	hour    time.Duration
 
-	mu   sync.Mutex
-	used map[limitKey]*usage
+	mu sync.Mutex
+	Limits
+	used    map[limitKey]*usage
+	sent    map[limitKey][]expense // by resource: an account, or content
+	flying  map[string]int         // requests under way, by whose
+	refused map[string]int         // by limit
+	most    int                    // points of REST of any minute
 }
 
 type limitKey struct {
@@ -22,28 +55,44 @@ type limitKey struct {
 	resource     string // "core" or "graphql"
 }
 
+// usage is what is used up of an hour.
 type usage struct {
 	used  int
 	reset time.Time
 }
 
-// budget is what a limit looks like from outside.
-type budget struct {
-	resource               string
-	limit, used, remaining int
-	reset                  time.Time
+type expense struct {
+	at     time.Time
+	points int
 }
 
-// spend spends points; ok is false if too few are left.
-func (l *limits) spend(key limitKey, points int, now time.Time) (b budget, ok bool) {
+// price is what a request costs of the hour and of the minute.
+type price struct {
+	hour, minute int
+	content      bool // it makes what people are notified of
+}
+
+// SetLimits sets other limits, and starts the counts from zero.
+func (g *GitHub) SetLimits(to Limits) {
+	l := &g.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	u := l.of(key, now)
-	ok = u.used+points <= l.perHour
-	if ok {
-		u.used += points
-	}
-	return l.budget(key, u), ok
+	l.Limits, l.most = to, 0
+	l.sent, l.refused = map[limitKey][]expense{}, map[string]int{}
+}
+
+// Limited counts the requests that were refused by each of the limits since the start, or since limits were set.
+func (g *GitHub) Limited() map[string]int {
+	g.limits.mu.Lock()
+	defer g.limits.mu.Unlock()
+	return maps.Clone(g.limits.refused)
+}
+
+// MostPoints is how many points of REST any minute saw, under whatever limit.
+func (g *GitHub) MostPoints() int {
+	g.limits.mu.Lock()
+	defer g.limits.mu.Unlock()
+	return g.limits.most
 }
 
 // Leave uses up an hour for every installation that has sent something: of "core", requests of REST, or of "graphql", points, so many are
@@ -61,24 +110,17 @@ func (g *GitHub) Leave(resource string, left int) {
 
 // Left is what is left of an installation's hour.
 func (g *GitHub) Left(owner, resource string) int {
-	i := g.findInstallation(func(i *installation) bool { return strings.EqualFold(i.owner, owner) })
+	i := g.installed(owner)
 	if i == nil {
 		return 0
 	}
-	return g.limits.peek(limitKey{i.id, resource}, g.now()).remaining
-}
-
-// peek is what is left.
-func (l *limits) peek(key limitKey, now time.Time) budget {
+	l := &g.limits
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.budget(key, l.of(key, now))
+	return l.perHour - l.of(limitKey{i.id, resource}, g.now()).used
 }
 
 func (l *limits) of(key limitKey, now time.Time) *usage {
-	if l.used == nil {
-		l.used = map[limitKey]*usage{}
-	}
 	u := l.used[key]
 	if u == nil || !now.Before(u.reset) {
 		u = &usage{reset: now.Add(l.hour).Truncate(time.Second)}
@@ -87,16 +129,99 @@ func (l *limits) of(key limitKey, now time.Time) *usage {
 	return u
 }
 
-func (l *limits) budget(key limitKey, u *usage) budget {
-	return budget{resource: key.resource, limit: l.perHour, used: u.used, remaining: l.perHour - u.used, reset: u.reset}
+// charge counts a request and writes what is left of the hour as GitHub does. If a limit forbids the request, it gives the limit's name.
+// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#checking-the-status-of-your-rate-limit
+func (l *limits) charge(h http.Header, key limitKey, p price, now time.Time) (limit string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u := l.of(key, now)
+	if u.used+p.hour > l.perHour {
+		limit = LimitHour
+	} else {
+		u.used += p.hour
+		limit = l.pass(key, p, now)
+	}
+	if limit != "" {
+		l.refused[limit]++
+	}
+	h.Set("X-RateLimit-Limit", strconv.Itoa(l.perHour))
+	h.Set("X-RateLimit-Remaining", strconv.Itoa(l.perHour-u.used))
+	h.Set("X-RateLimit-Used", strconv.Itoa(u.used))
+	h.Set("X-RateLimit-Reset", strconv.FormatInt(u.reset.Unix(), 10))
+	h.Set("X-RateLimit-Resource", key.resource)
+	return limit
 }
 
-// header writes the limit as GitHub does:
-// https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api#checking-the-status-of-your-rate-limit
-func (b budget) header(h http.Header) {
-	h.Set("X-RateLimit-Limit", strconv.Itoa(b.limit))
-	h.Set("X-RateLimit-Remaining", strconv.Itoa(b.remaining))
-	h.Set("X-RateLimit-Used", strconv.Itoa(b.used))
-	h.Set("X-RateLimit-Reset", strconv.FormatInt(b.reset.Unix(), 10))
-	h.Set("X-RateLimit-Resource", b.resource)
+// pass counts a request unless a secondary limit forbids it.
+func (l *limits) pass(key limitKey, p price, now time.Time) (limit string) {
+	most := l.REST
+	if key.resource == "graphql" {
+		most = l.GraphQL
+	}
+	made := limitKey{key.installation, LimitContent}
+	minute := l.sum(key, time.Minute, now) + p.minute
+	switch {
+	case most > 0 && minute > most:
+		return LimitMinute
+	case p.content && l.Content > 0 && l.sum(made, time.Minute, now) >= l.Content,
+		p.content && l.ContentHour > 0 && l.sum(made, time.Hour, now) >= l.ContentHour:
+		return LimitContent
+	}
+	if key.resource == "core" {
+		l.most = max(l.most, minute)
+	}
+	l.sent[key] = append(l.sent[key], expense{now, p.minute})
+	if p.content {
+		l.sent[made] = append(l.sent[made], expense{now, 1})
+	}
+	return ""
+}
+
+// sum is what was sent within a span. What is older than an hour is forgotten.
+func (l *limits) sum(key limitKey, span time.Duration, now time.Time) (points int) {
+	list := l.sent[key]
+	for len(list) > 0 && now.Sub(list[0].at) >= time.Hour {
+		list = list[1:]
+	}
+	l.sent[key] = list
+	for i := len(list) - 1; i >= 0 && now.Sub(list[i].at) < span; i-- {
+		points += list[i].points
+	}
+	return points
+}
+
+// enter counts a request that is under way, until leave is called; false if there are too many.
+func (l *limits) enter(whose string) (leave func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.Concurrent > 0 && l.flying[whose] >= l.Concurrent {
+		l.refused[LimitConcurrent]++
+		return nil, false
+	}
+	l.flying[whose]++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.flying[whose]--; l.flying[whose] == 0 {
+			delete(l.flying, whose)
+		}
+	}, true
+}
+
+// tooMany answers as GitHub does where a secondary limit is met.
+func (g *GitHub) tooMany(w http.ResponseWriter) {
+	w.Header().Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	g.fail(w, refuse(http.StatusForbidden, msgSecondaryLimit))
+}
+
+// priceOf is what a request of REST costs.
+func priceOf(r *http.Request) price {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return price{hour: 1, minute: readPoints}
+	}
+	p := price{hour: 1, minute: writePoints}
+	for _, end := range []string{"/merge", "/update-branch", "/pulls"} {
+		p.content = p.content || strings.HasSuffix(r.URL.Path, end)
+	}
+	return p
 }

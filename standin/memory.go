@@ -127,7 +127,6 @@ func (d *gitDir) diffInMemory(from, to string) ([]fileChange, error) {
 			gone[old[path]] = append(gone[old[path]], path)
 		}
 	}
-	moved := map[string]bool{}
 	for _, path := range slices.Sorted(maps.Keys(now)) {
 		was, is := old[path], now[path]
 		f := fileChange{path: path, status: "modified", blob: is.sha}
@@ -137,7 +136,6 @@ func (d *gitDir) diffInMemory(from, to string) ([]fileChange, error) {
 		case was == leaf{} && len(gone[is]) > 0:
 			f.status, f.old = "renamed", gone[is][0]
 			gone[is] = gone[is][1:]
-			moved[f.old] = true
 		case was == leaf{}:
 			f.status = "added"
 		case was.mode[:2] != is.mode[:2]:
@@ -145,9 +143,9 @@ func (d *gitDir) diffInMemory(from, to string) ([]fileChange, error) {
 		}
 		list = append(list, f)
 	}
-	for _, path := range slices.Sorted(maps.Keys(old)) {
-		if now[path] == (leaf{}) && !moved[path] {
-			list = append(list, fileChange{path: path, status: "removed", blob: old[path].sha})
+	for was, paths := range gone {
+		for _, path := range paths {
+			list = append(list, fileChange{path: path, status: "removed", blob: was.sha})
 		}
 	}
 	slices.SortFunc(list, func(a, b fileChange) int { return strings.Compare(a.path, b.path) })

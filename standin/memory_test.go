@@ -59,7 +59,13 @@ func TestMemoryAgainstGit(t *testing.T) {
 			}
 		}
 		ref := fmt.Sprintf("refs/heads/b%d", i)
-		sha := same("commit", func(d *gitDir) (string, error) { return d.apply(c, ref, parent, at) })
+		sha := same("commit", func(d *gitDir) (string, error) {
+			sha, err := d.apply(c, parent, at)
+			if err == nil {
+				err = d.move(refMove{ref, "", sha})
+			}
+			return sha, err
+		})
 		commits = append(commits, sha)
 		a, b := commits[1+dice.IntN(len(commits)-1)], sha
 		same("merge base", func(d *gitDir) (string, error) { return d.mergeBase(a, b) })

@@ -171,9 +171,8 @@ func TestRefusals(t *testing.T) {
 		}, nil, 405, `Required status check "ci" is in progress.`},
 		{"several", func(w *world) {
 			w.repo.Protect("main", standin.Rules{Classic: true, Checks: []standin.RequiredCheck{ours, {Context: "ci"}, {Context: "lint"}}})
-			w.status(standin.Status{Context: "ci", State: "error", By: standin.Actor{Login: "ci", App: 9}})
 			w.status(standin.Status{Context: "lint", State: "success", By: standin.Actor{Login: "ci", App: 9}})
-		}, nil, 405, "2 of 3 required status checks have not succeeded: 1 expected and 1 failing."},
+		}, nil, 405, "2 of 3 required status checks are expected."},
 		{"review", rules(standin.Rules{Reviews: 1}), nil, 405, violated + "At least 1 approving review is required by reviewers with write access."},
 		{"review by one who may not write", func(w *world) {
 			w.repo.Protect("main", standin.Rules{Reviews: 1})

@@ -11,12 +11,10 @@ import (
 
 // mergeOrder is a wish to merge.
 type mergeOrder struct {
-	by      Actor
-	method  Method
-	sha     string // the head that is meant; "" for whatever it is
-	title   string // of the commit; "" for GitHub's
-	message string
-	app     bool // the caller is an App, which has no right to workflows
+	by     Actor
+	method Method
+	sha    string // the head that is meant; "" for whatever it is
+	app    bool   // the caller is an App, which has no right to workflows
 }
 
 // merge merges a pull request or refuses as PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge does; the caller holds r.mu.
@@ -24,7 +22,7 @@ type mergeOrder struct {
 func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 	p, err := r.pull(n)
 	if err != nil {
-		return "", notFound()
+		return "", err
 	}
 	o.method = cmp.Or(o.method, Merge)
 	tip, err := r.git.tip("refs/heads/" + p.Base)
@@ -35,7 +33,7 @@ func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 		return "", err
 	}
 	sha, err := r.git.make(o.method, mergeJob{
-		base: tip, head: p.HeadSHA, by: o.by, author: p.Author, message: r.mergeMessage(p, o), at: r.g.now(),
+		base: tip, head: p.HeadSHA, by: o.by, author: p.Author, message: mergeMessage(p, o.method), at: r.g.now(),
 	})
 	switch {
 	case errors.Is(err, errConflict):
@@ -45,23 +43,25 @@ func (r *Repo) merge(n int, o mergeOrder) (string, error) {
 	case err != nil:
 		return "", err
 	}
-	if err := r.git.move(refMove{"refs/heads/" + p.Base, tip, sha}); err != nil {
-		if errors.Is(err, errMoved) {
-			return "", refuse(http.StatusMethodNotAllowed, msgBaseModified)
-		}
-		return "", err
+	if err = r.land(p, o.by, tip, sha); errors.Is(err, errMoved) {
+		return "", refuse(http.StatusMethodNotAllowed, msgBaseModified)
 	}
-	p.BaseSHA = tip
-	r.finish(p, o.by, sha)
-	return sha, r.moved(move{by: o.by, owner: r.owner, branch: p.Base, before: tip, after: sha, merged: p})
+	return sha, err
 }
 
-func (r *Repo) mergeMessage(p *Pull, o mergeOrder) string {
-	switch {
-	case o.title != "":
-		return strings.TrimSpace(o.title + "\n\n" + o.message)
-	case o.method == Squash:
-		return strings.TrimSpace(fmt.Sprintf("%s (#%d)\n\n%s", p.Title, p.Number, o.message))
+// land moves a pull request's base to what a merge made of it.
+func (r *Repo) land(p *Pull, by Actor, tip, sha string) error {
+	if err := r.git.move(refMove{"refs/heads/" + p.Base, tip, sha}); err != nil {
+		return err
+	}
+	p.BaseSHA = tip
+	r.finish(p, by, sha)
+	return r.moved(move{by: by, owner: r.owner, branch: p.Base, before: tip, after: sha, merged: p})
+}
+
+func mergeMessage(p *Pull, m Method) string {
+	if m == Squash {
+		return fmt.Sprintf("%s (#%d)", p.Title, p.Number)
 	}
 	return fmt.Sprintf(msgPullRequestMerge, p.Number, p.HeadOwner, p.Head, p.Title)
 }
@@ -193,7 +193,7 @@ func (r *Repo) changes(p *Pull, tip string) ([]fileChange, error) {
 func (r *Repo) updateBranch(n int, by Actor, expected string) error {
 	p, err := r.pull(n)
 	if err != nil {
-		return notFound()
+		return err
 	}
 	if expected != "" && expected != p.HeadSHA {
 		return refuse(http.StatusUnprocessableEntity, msgExpectedHead)
@@ -214,11 +214,7 @@ func (r *Repo) updateBranch(n int, by Actor, expected string) error {
 	if err != nil {
 		return err
 	}
-	old := p.HeadSHA
-	if err := r.git.move(refMove{r.headRef(p.HeadOwner, p.Head), old, sha}); err != nil {
-		return err
-	}
-	return r.moved(move{by: by, owner: p.HeadOwner, branch: p.Head, before: old, after: sha})
+	return r.shift(move{by: by, owner: p.HeadOwner, branch: p.Head, before: p.HeadSHA, after: sha})
 }
 
 // Mergeability is how the stand-in answers whether a pull request can be merged.
@@ -232,17 +228,7 @@ const (
 )
 
 // SetMergeability sets how the stand-in answers whether a pull request can be merged.
-func (g *GitHub) SetMergeability(m Mergeability) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.mergeability = m
-}
-
-func (g *GitHub) mergeabilityNow() Mergeability {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.mergeability
-}
+func (g *GitHub) SetMergeability(m Mergeability) { g.mergeability.Store(int64(m)) }
 
 // The answers to whether a pull request can be merged, in GraphQL's words.
 const (
@@ -254,7 +240,7 @@ const (
 // mergeable reports whether git can merge a pull request. The first question about a pair of commits starts a job, and is
 // answered with unknown: https://docs.github.com/en/rest/guides/using-the-rest-api-to-interact-with-your-git-database
 func (r *Repo) mergeable(p Pull, tip string) string {
-	how := r.g.mergeabilityNow()
+	how := Mergeability(r.g.mergeability.Load())
 	if !p.Open || tip == "" || how == Unknown {
 		return mergeableUnknown
 	}

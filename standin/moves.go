@@ -14,6 +14,14 @@ type move struct {
 	unread        bool  // after does not exist here yet: whether it is a fast-forward is unknown
 }
 
+// shift moves a branch, and does what follows.
+func (r *Repo) shift(m move) error {
+	if err := r.git.move(refMove{r.headRef(m.owner, m.branch), m.before, m.after}); err != nil {
+		return fmt.Errorf("move %s: %w", m.branch, err)
+	}
+	return r.moved(m)
+}
+
 // moved does what follows a moved branch, under the lock of the repository: the push event is sent, pull requests from it get
 // their new head, those whose head has come into it count as merged, and those left without a branch are closed.
 func (r *Repo) moved(m move) error {
@@ -112,7 +120,7 @@ func (r *Repo) open(n NewPull) (*Pull, error) {
 	}
 	now := r.g.now()
 	p := &Pull{
-		Number: len(r.pulls) + 1, ID: r.g.nextID(), Title: n.Title, Body: n.Body, Author: person(n.By), Base: n.Base,
+		Number: len(r.pulls) + 1, ID: r.g.nextID(), Title: n.Title, Author: person(n.By), Base: n.Base,
 		Head: branch, HeadOwner: owner, HeadSHA: head, Draft: n.Draft, Labels: append([]string(nil), n.Labels...), Open: true,
 		CreatedAt: now, UpdatedAt: now,
 	}

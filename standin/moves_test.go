@@ -33,7 +33,7 @@ func TestFork(t *testing.T) {
 	if one.Head.Label != "mallory:evil" || !one.Head.Repo.Fork || one.Head.Repo.Full != "mallory/fleet" {
 		t.Errorf("head %+v", one.Head)
 	}
-	w.call(http.StatusOK, "GET", "/repos/acme/fleet/compare/main...mallory:evil", w.token, nil, nil)
+	w.call(http.StatusOK, "GET", "/repos/acme/fleet/compare/"+w.repo.Tip("main")+"..."+w.repo.Tip("mallory:evil"), w.token, nil, nil)
 	w.call(http.StatusCreated, "POST", "/repos/acme/fleet/statuses/"+p.HeadSHA, w.token, map[string]string{"state": "pending"}, nil)
 	_, err = w.repo.Commit("main", standin.Change{Write: map[string]string{"x": "x"}})
 	w.must(err)

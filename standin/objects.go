@@ -51,25 +51,14 @@ func (d *gitDir) write(c commit) (string, error) {
 
 // ancestors is every commit that can be reached from sha, itself included. The map is shared: it must not be written to.
 func (d *gitDir) ancestors(sha string) (map[string]bool, error) {
-	return d.reach.get(sha, func() (map[string]bool, error) { return d.walk(sha) })
-}
-
-func (d *gitDir) walk(sha string) (map[string]bool, error) {
-	seen := map[string]bool{sha: true}
-	for queue := []string{sha}; len(queue) > 0; {
-		c, err := d.commit(queue[0])
-		if err != nil {
-			return nil, err
+	return d.reach.get(sha, func() (map[string]bool, error) {
+		list, err := d.line(nil, sha)
+		reached := make(map[string]bool, len(list))
+		for _, c := range list {
+			reached[c.sha] = true
 		}
-		queue = queue[1:]
-		for _, p := range c.parents {
-			if !seen[p] {
-				seen[p] = true
-				queue = append(queue, p)
-			}
-		}
-	}
-	return seen, nil
+		return reached, err
+	})
 }
 
 // mergeBase is the commit that a pull request's changes are counted from; "" if the histories are unrelated.
@@ -90,29 +79,21 @@ func (d *gitDir) mergeBase(base, head string) (string, error) {
 	})
 }
 
-// common gives the first commits of head's history that base has too, unless one lies behind another.
+// common gives the first commits of head's history that base has too, the parents of its own, unless one lies behind another.
 func (d *gitDir) common(base, head string) ([]string, error) {
 	theirs, err := d.ancestors(base)
 	if err != nil {
 		return nil, err
 	}
+	own, err := d.line(theirs, head)
+	if err != nil || len(own) == 0 {
+		return []string{head}, err
+	}
 	var met []string
-	seen := map[string]bool{head: true}
-	for queue := []string{head}; len(queue) > 0; {
-		sha := queue[0]
-		queue = queue[1:]
-		if theirs[sha] {
-			met = append(met, sha)
-			continue
-		}
-		c, err := d.commit(sha)
-		if err != nil {
-			return nil, err
-		}
+	for _, c := range own {
 		for _, p := range c.parents {
-			if !seen[p] {
-				seen[p] = true
-				queue = append(queue, p)
+			if theirs[p] && !slices.Contains(met, p) {
+				met = append(met, p)
 			}
 		}
 	}
@@ -145,36 +126,40 @@ func (d *gitDir) contains(sha, ancestor string) (bool, error) {
 
 // between lists the commits of head that base has not, oldest first, as a pull request lists them.
 func (d *gitDir) between(base, head string) ([]*commit, error) {
-	return d.lines.get([2]string{base, head}, func() ([]*commit, error) { return d.line(base, head) })
+	return d.lines.get([2]string{base, head}, func() ([]*commit, error) {
+		theirs, err := d.ancestors(base)
+		if err != nil {
+			return nil, err
+		}
+		return d.line(theirs, head)
+	})
 }
 
-func (d *gitDir) line(base, head string) ([]*commit, error) {
-	theirs, err := d.ancestors(base)
-	if err != nil {
-		return nil, err
-	}
+// line lists the commits that can be reached from head but not through others, parents before their children.
+func (d *gitDir) line(without map[string]bool, head string) ([]*commit, error) {
 	var list []*commit
-	done := map[string]bool{}
-	var visit func(sha string) error
-	visit = func(sha string) error {
-		if theirs[sha] || done[sha] {
-			return nil
+	listed := map[string]bool{}
+	for stack := []string{head}; len(stack) > 0; {
+		sha := stack[len(stack)-1]
+		if without[sha] || listed[sha] {
+			stack = stack[:len(stack)-1]
+			continue
 		}
-		done[sha] = true
 		c, err := d.commit(sha)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, p := range c.parents {
-			if err := visit(p); err != nil {
-				return err
+		before := len(stack)
+		for _, p := range slices.Backward(c.parents) {
+			if !without[p] && !listed[p] {
+				stack = append(stack, p)
 			}
 		}
-		list = append(list, c)
-		return nil
+		if len(stack) == before {
+			list, listed[sha] = append(list, c), true
+		}
 	}
-	err = visit(head)
-	return list, err
+	return list, nil
 }
 
 // fileChange is one changed file, in REST's words. Changed lines are not counted: no client reads them.

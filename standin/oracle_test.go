@@ -103,21 +103,6 @@ func FuzzValidRef(f *testing.F) {
 	})
 }
 
-// The index of a push's commands is read from hostile bytes.
-func FuzzReadCommands(f *testing.F) {
-	f.Add([]byte(pktLine(zeroSHA+" "+zeroSHA+" refs/heads/x\x00 report-status") + "0000PACK"))
-	f.Add([]byte("ffff"))
-	f.Add([]byte("0003"))
-	f.Fuzz(func(t *testing.T, data []byte) {
-		list, caps := readCommands(data)
-		for _, c := range list {
-			if len(c.old)+len(c.sha)+len(c.ref)+len(caps) > len(data) {
-				t.Errorf("read more than there is: %v", c)
-			}
-		}
-	})
-}
-
 // The answers of git's diff are read without a panic, whatever they hold.
 func FuzzParse(f *testing.F) {
 	f.Add(":100644 100644 " + zeroSHA + " " + zeroSHA + " R090\x00a\x00b\x00")

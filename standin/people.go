@@ -11,7 +11,6 @@ import (
 // NewPull is a pull request to be opened.
 type NewPull struct {
 	Title  string // default: the head's name
-	Body   string
 	By     string // login; default: the repository's owner, or the fork's
 	Base   string // default: the default branch
 	Head   string // "BRANCH", or "OWNER:BRANCH" for a fork
@@ -54,8 +53,7 @@ func (r *Repo) Commit(branch string, c Change) (sha string, err error) {
 
 func (r *Repo) commit(head string, c Change) (string, error) {
 	owner, branch := r.splitHead(head)
-	name := r.headRef(owner, branch)
-	old, err := r.git.tip(name)
+	old, err := r.git.tip(r.headRef(owner, branch))
 	if err != nil {
 		return "", err
 	}
@@ -66,11 +64,11 @@ func (r *Repo) commit(head string, c Change) (string, error) {
 			return "", fmt.Errorf("commit on %s: %w", head, err)
 		}
 	}
-	sha, err := r.git.apply(c, name, parent, r.g.now())
+	sha, err := r.git.apply(c, parent, r.g.now())
 	if err != nil {
 		return "", fmt.Errorf("commit on %s: %w", head, err)
 	}
-	return sha, r.moved(move{by: person(c.By), owner: owner, branch: branch, before: old, after: sha})
+	return sha, r.shift(move{by: person(c.By), owner: owner, branch: branch, before: old, after: sha})
 }
 
 // start is the commit that a new branch starts from.
@@ -91,37 +89,21 @@ func (r *Repo) start(from string) (string, error) {
 func (r *Repo) Push(by, head, sha string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.push(by, head, sha)
+	owner, branch := r.splitHead(head)
+	old, err := r.git.tip(r.headRef(owner, branch))
+	if err != nil || old == sha {
+		return err
+	}
+	return r.shift(move{by: person(by), owner: owner, branch: branch, before: old, after: sha})
 }
 
 // TryPush is Push by a person, whom the rules of the branch bind; the error has GitHub's words.
 func (r *Repo) TryPush(by, branch, sha string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	old, err := r.git.tip("refs/heads/" + branch)
+	err := r.updateRefs(person(by), []refUpdate{{Name: "refs/heads/" + branch, AfterOID: orZero(sha), Force: true}})
 	if err != nil {
-		return err
-	}
-	if err := r.forbids(move{by: person(by), owner: r.owner, branch: branch, before: old, after: sha}); err != nil {
 		return fmt.Errorf("push %s: %w", branch, err)
 	}
-	return r.push(by, branch, sha)
-}
-
-func (r *Repo) push(by, head, sha string) error {
-	owner, branch := r.splitHead(head)
-	name := r.headRef(owner, branch)
-	old, err := r.git.tip(name)
-	if err != nil {
-		return err
-	}
-	if old == sha {
-		return nil
-	}
-	if err := r.git.move(refMove{name, old, sha}); err != nil {
-		return fmt.Errorf("push %s: %w", head, err)
-	}
-	return r.moved(move{by: person(by), owner: owner, branch: branch, before: old, after: sha})
+	return nil
 }
 
 // Tip is where a branch points; "" if there is none.

@@ -28,8 +28,7 @@ func (r *Repo) Enqueue(n int, by string) (Group, error) {
 		return Group{}, err
 	}
 	sha, err := r.git.make(Merge, mergeJob{
-		base: tip, head: p.HeadSHA, by: person(by), at: r.g.now(),
-		message: fmt.Sprintf(msgPullRequestMerge, p.Number, p.HeadOwner, p.Head, p.Title),
+		base: tip, head: p.HeadSHA, by: person(by), message: mergeMessage(p, Merge), at: r.g.now(),
 	})
 	if err != nil {
 		return Group{}, fmt.Errorf("enqueue pull request %d: %w", n, err)
@@ -75,15 +74,11 @@ func (r *Repo) Dequeue(g Group, reason string) error {
 		return err
 	}
 	if reason == "merged" {
-		if err := r.git.move(refMove{"refs/heads/" + g.Base, g.BaseSHA, g.Head}); err != nil {
-			return err
-		}
-		p.BaseSHA = g.BaseSHA
-		r.finish(p, person(p.Author.Login), g.Head)
-		if err := r.moved(move{by: p.Author, owner: r.owner, branch: g.Base, before: g.BaseSHA, after: g.Head, merged: p}); err != nil {
-			return err
-		}
-	} else if err := r.edit(g.Pull, p.Author, "dequeued", func(*Pull) object { return object{"reason": "MANUAL"} }); err != nil {
+		err = r.land(p, p.Author, g.BaseSHA, g.Head)
+	} else {
+		err = r.edit(g.Pull, p.Author, "dequeued", func(*Pull) object { return object{"reason": "MANUAL"} })
+	}
+	if err != nil {
 		return err
 	}
 	r.sendGroup("destroyed", reason, p.Author, g)

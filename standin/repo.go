@@ -28,7 +28,6 @@ type Repo struct {
 	pulls       []*Pull // number 1 first; see edit
 	statuses    map[string][]Status
 	checks      map[string][]Check
-	suites      map[string]int64 // number of the check suite, by commit and App
 	moves       []Moved
 	testing     map[[2]string]bool // trial merges under way
 	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf
@@ -41,7 +40,6 @@ func newRepo(g *GitHub, owner, name string, dir *gitDir) *Repo {
 		permissions: map[string]string{strings.ToLower(owner): Admin},
 		statuses:    map[string][]Status{},
 		checks:      map[string][]Check{},
-		suites:      map[string]int64{},
 		testing:     map[[2]string]bool{},
 		listed:      map[int]string{},
 	}
@@ -64,7 +62,6 @@ type Pull struct {
 	Number    int
 	ID        int64
 	Title     string
-	Body      string
 	Author    Actor
 	Base      string // branch
 	Head      string // branch, in the repository of HeadOwner
@@ -126,7 +123,6 @@ type Status struct {
 // Check is a check run of an App.
 type Check struct {
 	ID         int64
-	Suite      int64
 	SHA        string
 	Name       string
 	Status     string // queued, in_progress, completed

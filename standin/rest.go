@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -40,25 +41,53 @@ type answer struct {
 
 func ok(body any) (answer, error) { return answer{status: http.StatusOK, body: body}, nil }
 
-// route is a function of the API: who may call it, and what it does.
-type route struct {
-	pattern string // of http.ServeMux
-	serve   func(c *call) (answer, error)
+// endpoint is a function of the API, repoEndpoint one of a repository that the caller sees. Locks are their business.
+type (
+	endpoint     func(c *call) (answer, error)
+	repoEndpoint func(c *call, r *Repo) (answer, error)
+)
+
+// endpoints are all of REST, by patterns of http.ServeMux.
+func (g *GitHub) endpoints() map[string]endpoint {
+	return map[string]endpoint{
+		"GET /app":                       asApp(g.getApp),
+		"GET /app/installations":         asApp(g.listInstallations),
+		"GET /apps/{app_slug}":           g.getAppBySlug,
+		"GET /installation/repositories": g.listInstalled,
+		"POST /app/installations/{installation_id}/access_tokens":     asApp(g.createToken),
+		"GET /repos/{owner}/{repo}/installation":                      asApp(g.repoInstallation),
+		"GET /repos/{owner}/{repo}/branches/{branch...}":              inRepo(locked(getBranch)),
+		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":            inRepo(locked(listStatuses)),
+		"GET /repos/{owner}/{repo}/compare/{basehead...}":             inRepo(compare),
+		"DELETE /repos/{owner}/{repo}/git/refs/{ref...}":              inRepo(writing(deleteRef)),
+		"GET /repos/{owner}/{repo}/git/trees/{tree_sha}":              inRepo(getTree),
+		"GET /repos/{owner}/{repo}/pulls":                             inRepo(locked(listPulls)),
+		"POST /repos/{owner}/{repo}/pulls":                            inRepo(locked(createPull)),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}":               inRepo(getPull),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/commits":       inRepo(listPullCommits),
+		"GET /repos/{owner}/{repo}/pulls/{pull_number}/files":         inRepo(listFiles),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/merge":         inRepo(writing(locked(putMerge))),
+		"PUT /repos/{owner}/{repo}/pulls/{pull_number}/update-branch": inRepo(locked(putUpdateBranch)),
+		"GET /repos/{owner}/{repo}/rules/branches/{branch...}":        inRepo(locked(listRules)),
+		"POST /repos/{owner}/{repo}/statuses/{sha}":                   inRepo(writing(locked(createStatus))),
+	}
 }
 
 // routes builds the handler of everything that the stand-in serves.
 func (g *GitHub) routes() http.Handler {
 	mux := http.NewServeMux()
-	for _, list := range [][]route{g.appRoutes(), g.repoRoutes(), g.pullRoutes(), g.commitRoutes(), g.gitRoutes()} {
-		for _, one := range list {
-			mux.HandleFunc(one.pattern, func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, one) })
-		}
+	for pattern, serve := range g.endpoints() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) { g.serve(w, r, serve) })
 	}
 	mux.HandleFunc("POST /graphql", g.serveGraphQL)
-	api := &api{g: g, mux: mux}
 	outer := http.NewServeMux()
-	outer.Handle("/git/", http.StripPrefix("/git", http.HandlerFunc(g.serveGit)))
-	outer.Handle("/", api)
+	outer.HandleFunc("GET /git/{owner}/{repo}/info/refs", func(w http.ResponseWriter, r *http.Request) {
+		g.serveGit(w, r, r.URL.Query().Get("service"), advertise)
+	})
+	outer.HandleFunc("POST /git/{owner}/{repo}/{service}", func(w http.ResponseWriter, r *http.Request) {
+		g.serveGit(w, r, r.PathValue("service"), exchange)
+	})
+	outer.Handle("/", &api{g, mux})
 	return outer
 }
 
@@ -91,10 +120,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
-	a.g.faults.mu.Lock()
-	latency := a.g.faults.latency
-	a.g.faults.mu.Unlock()
-	leave, ok := a.g.secondary.enter(r.Header.Get("Authorization"))
+	leave, ok := a.g.limits.enter(r.Header.Get("Authorization"))
 	if !ok {
 		a.g.tooMany(w)
 		return
@@ -104,7 +130,7 @@ func (a *api) serve(w *recorder, r *http.Request, name string, body []byte) {
 	if harmed && f.Met != nil {
 		f.Met()
 	}
-	if wait := latency + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
+	if wait := time.Duration(a.g.latency.Load()) + f.Latency; wait > 0 && !sleep(r.Context(), wait) {
 		panic(http.ErrAbortHandler) // the client has gone
 	}
 	if name == "" {
@@ -150,36 +176,30 @@ func queryText(name string, body []byte) string {
 	return q.Query
 }
 
-// serve runs one route of REST.
-func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, one route) {
+// serve runs one endpoint of REST.
+func (g *GitHub) serve(w http.ResponseWriter, r *http.Request, serve endpoint) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		g.fail(w, err)
 		return
 	}
 	c := &call{g: g, r: r, body: body}
-	if c.who, err = g.who(r); err != nil && !errors.Is(err, errNoCredentials) {
+	if c.who, err = g.who(r); err != nil { // GitHub serves some of this to anybody; nothing of sluice should rely on it
 		g.fail(w, err)
 		return
 	}
-	if errors.Is(err, errNoCredentials) { // GitHub serves some of this to anybody; nothing of sluice should rely on it
-		g.fail(w, refuse(http.StatusUnauthorized, msgAuthRequired))
-		return
-	}
 	if c.who.token != nil {
-		b, ok := g.limits.spend(limitKey{c.who.id, "core"}, 1, g.now())
-		b.header(w.Header())
-		if points, content := pointsOf(r); ok && g.secondary.pass(limitKey{c.who.id, "core"}, points, content, g.now()) != "" {
+		switch g.limits.charge(w.Header(), limitKey{c.who.id, "core"}, priceOf(r), g.now()) {
+		case "":
+		case LimitHour:
+			g.fail(w, refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
+			return
+		default:
 			g.tooMany(w)
 			return
 		}
-		if !ok {
-			g.secondary.hour()
-			g.fail(w, refuse(http.StatusForbidden, msgPrimaryLimit, c.who.id))
-			return
-		}
 	}
-	a, err := one.serve(c)
+	a, err := serve(c)
 	if err != nil {
 		g.fail(w, err)
 		return
@@ -205,13 +225,24 @@ func (a answer) write(w http.ResponseWriter) {
 	_, _ = w.Write(body) // fails only if the client went away
 }
 
-// fail answers with an error: GitHub's refusals as they are, anything else as 500.
-func (g *GitHub) fail(w http.ResponseWriter, err error) {
+// refusal is the answer to an error: GitHub's refusals as they are, what is not there is 404, no credentials 401, anything else 500.
+func (g *GitHub) refusal(err error) *apiError {
 	var no *apiError
-	if !errors.As(err, &no) {
-		g.opts.Log.Error("stand-in", "err", err)
-		no = refuse(http.StatusInternalServerError, "%v", err)
+	switch {
+	case errors.As(err, &no):
+		return no
+	case errors.Is(err, ErrNotFound):
+		return notFound()
+	case errors.Is(err, errNoCredentials):
+		return refuse(http.StatusUnauthorized, msgAuthRequired)
 	}
+	g.opts.Log.Error("stand-in", "err", err)
+	return refuse(http.StatusInternalServerError, "%v", err)
+}
+
+// fail answers with an error.
+func (g *GitHub) fail(w http.ResponseWriter, err error) {
+	no := g.refusal(err)
 	body := object{"message": no.message, "documentation_url": docsURL, "status": strconv.Itoa(no.status)}
 	if no.errors != nil {
 		body["errors"] = no.errors
@@ -279,46 +310,39 @@ func intOf(s string) int {
 	return n
 }
 
-func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
 // links is the Link header of a page.
 func (c *call) links(n, last int) string {
-	var parts []string
-	add := func(rel string, page int) {
-		q := c.r.URL.Query()
-		q.Set("page", strconv.Itoa(page))
-		parts = append(parts, "<"+c.g.api()+c.r.URL.EscapedPath()+"?"+q.Encode()+`>; rel="`+rel+`"`)
+	if n >= last {
+		return ""
 	}
-	if n > 1 {
-		add("prev", n-1)
-	}
-	if n < last {
-		add("next", n+1)
-		add("last", last)
-	}
-	if n > 1 {
-		add("first", 1)
-	}
-	return strings.Join(parts, ", ")
+	q := c.r.URL.Query()
+	q.Set("page", strconv.Itoa(n+1))
+	return "<" + c.g.api() + c.r.URL.EscapedPath() + "?" + q.Encode() + `>; rel="next"`
 }
 
-// inRepo makes a route of a repository: it is looked up, seen and allowed before serve runs. Locks are serve's business.
-func (g *GitHub) inRepo(pattern string, n need, serve func(c *call, r *Repo) (answer, error)) route {
-	method, path, _ := strings.Cut(pattern, " ")
-	return route{method + " /repos/{owner}/{repo}" + path, func(c *call) (answer, error) {
-		r := g.find(c.r.PathValue("owner"), c.r.PathValue("repo"))
-		if r == nil || !g.sees(c.who, r) {
+// inRepo finds the repository, if the caller sees it.
+func inRepo(serve repoEndpoint) endpoint {
+	return func(c *call) (answer, error) {
+		r := c.g.Repo(c.r.PathValue("owner"), c.r.PathValue("repo"))
+		if r == nil || !c.g.sees(c.who, r) {
 			return answer{}, notFound()
 		}
-		if err := r.may(c.who, n); err != nil {
+		return serve(c, r)
+	}
+}
+
+// writing runs serve for those who may write.
+func writing(serve repoEndpoint) repoEndpoint {
+	return func(c *call, r *Repo) (answer, error) {
+		if err := r.mayWrite(c.who); err != nil {
 			return answer{}, err
 		}
 		return serve(c, r)
-	}}
+	}
 }
 
 // locked runs serve under the repository's lock.
-func locked(serve func(c *call, r *Repo) (answer, error)) func(c *call, r *Repo) (answer, error) {
+func locked(serve repoEndpoint) repoEndpoint {
 	return func(c *call, r *Repo) (answer, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()

@@ -2,29 +2,16 @@ package standin
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 )
 
-// asApp makes a route that only the App itself may call, by JSON web token.
-func asApp(pattern string, serve func(c *call) (answer, error)) route {
-	return route{pattern, func(c *call) (answer, error) {
+// asApp lets only the App itself call, by JSON web token.
+func asApp(serve endpoint) endpoint {
+	return func(c *call) (answer, error) {
 		if !c.who.app {
 			return answer{}, refuse(http.StatusUnauthorized, msgBadJWT)
 		}
 		return serve(c)
-	}}
-}
-
-// appRoutes are what an App asks about itself. https://docs.github.com/en/rest/apps
-func (g *GitHub) appRoutes() []route {
-	return []route{
-		asApp("GET /app", g.getApp),
-		asApp("GET /app/installations", g.listInstallations),
-		asApp("POST /app/installations/{installation_id}/access_tokens", g.createToken),
-		asApp("GET /repos/{owner}/{repo}/installation", g.repoInstallation),
-		{"GET /apps/{app_slug}", g.getAppBySlug},
-		{"GET /installation/repositories", g.listInstalled},
 	}
 }
 
@@ -51,11 +38,10 @@ func (g *GitHub) listInstallations(c *call) (answer, error) {
 }
 
 func (g *GitHub) repoInstallation(c *call) (answer, error) {
-	r := g.find(c.r.PathValue("owner"), c.r.PathValue("repo"))
-	if r == nil {
-		return answer{}, notFound()
+	var i *installation
+	if r := g.Repo(c.r.PathValue("owner"), c.r.PathValue("repo")); r != nil {
+		i = g.installed(r.owner)
 	}
-	i := g.installationOf(r)
 	if i == nil {
 		return answer{}, notFound()
 	}
@@ -79,13 +65,11 @@ func (g *GitHub) createToken(c *call) (answer, error) {
 }
 
 func (g *GitHub) listInstalled(c *call) (answer, error) {
-	if c.who.token == nil {
+	i := g.installation(c.who.id)
+	if c.who.token == nil || i == nil {
 		return answer{}, refuse(http.StatusForbidden, msgInstallationOnly)
 	}
-	g.mu.Lock()
-	all := slices.Clone(g.repos)
-	g.mu.Unlock()
-	seen := slices.DeleteFunc(all, func(r *Repo) bool { return !g.sees(c.who, r) })
+	seen := g.reposOf(i.owner)
 	list, link := page(c, seen)
 	out := objects(list, func(r *Repo) object {
 		r.mu.Lock()

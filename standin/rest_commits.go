@@ -1,6 +1,7 @@
 package standin
 
 import (
+	"cmp"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,15 +12,6 @@ const (
 	maxCompareFiles   = 300
 	maxCompareCommits = 250
 )
-
-// commitRoutes are about commits, their statuses and checks. https://docs.github.com/en/rest/commits
-func (g *GitHub) commitRoutes() []route {
-	return []route{
-		g.inRepo("POST /statuses/{sha}", writer, locked(createStatus)),
-		g.inRepo("GET /commits/{ref}/statuses", reader, locked(listStatuses)),
-		g.inRepo("GET /compare/{basehead...}", reader, compare),
-	}
-}
 
 func createStatus(c *call, r *Repo) (answer, error) {
 	var ask struct {
@@ -39,46 +31,36 @@ func createStatus(c *call, r *Repo) (answer, error) {
 }
 
 func listStatuses(c *call, r *Repo) (answer, error) {
-	sha, err := r.resolve(c.r.PathValue("ref"))
-	if err != nil {
-		return answer{}, err
-	}
-	if sha == "" {
-		return answer{}, refuse(http.StatusUnprocessableEntity, msgNoCommit, c.r.PathValue("ref"))
+	sha := c.r.PathValue("ref") // no client asks by another name
+	if _, err := r.git.commit(sha); err != nil {
+		return answer{}, refuse(http.StatusUnprocessableEntity, msgNoCommit, sha)
 	}
 	list := slices.Clone(r.statuses[sha])
 	slices.Reverse(list)
 	return listed(c, list, r.statusJSON)
 }
 
-// compare compares two commits. https://docs.github.com/en/rest/commits/commits#compare-two-commits
+// compare compares two commits, which no client names otherwise than by their SHAs.
+// https://docs.github.com/en/rest/commits/commits#compare-two-commits
 func compare(c *call, r *Repo) (answer, error) {
-	left, right, found := strings.Cut(c.r.PathValue("basehead"), "...")
-	if !found {
-		return answer{}, notFound()
-	}
-	base, err := r.resolve(left)
-	if err != nil {
+	base, head, _ := strings.Cut(c.r.PathValue("basehead"), "...")
+	baseCommit, noBase := r.git.commit(base)
+	_, noHead := r.git.commit(head)
+	if err := cmp.Or(noBase, noHead); err != nil {
 		return answer{}, err
-	}
-	head, err := r.resolve(right)
-	if err != nil {
-		return answer{}, err
-	}
-	if base == "" || head == "" {
-		return answer{}, notFound()
 	}
 	shared, err := r.git.mergeBase(base, head)
 	if err != nil {
 		return answer{}, err
 	}
 	if shared == "" {
-		return answer{}, refuse(http.StatusNotFound, msgNoAncestor, left, right)
+		return answer{}, refuse(http.StatusNotFound, msgNoAncestor, base, head)
 	}
-	return r.comparison(c, base, head, shared)
+	return r.comparison(c, baseCommit, head, shared)
 }
 
-func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
+func (r *Repo) comparison(c *call, baseCommit *commit, head, shared string) (answer, error) {
+	base := baseCommit.sha
 	ahead, err := r.git.between(base, head)
 	if err != nil {
 		return answer{}, err
@@ -88,10 +70,6 @@ func (r *Repo) comparison(c *call, base, head, shared string) (answer, error) {
 		return answer{}, err
 	}
 	changes, err := r.git.diff(shared, head)
-	if err != nil {
-		return answer{}, err
-	}
-	baseCommit, err := r.git.commit(base)
 	if err != nil {
 		return answer{}, err
 	}

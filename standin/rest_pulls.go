@@ -1,7 +1,7 @@
 package standin
 
 import (
-	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,42 +11,22 @@ import (
 // https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files
 const maxFiles = 3000
 
-// pullRoutes are about pull requests. https://docs.github.com/en/rest/pulls
-func (g *GitHub) pullRoutes() []route {
-	return []route{
-		g.inRepo("GET /pulls", reader, locked(listPulls)),
-		g.inRepo("POST /pulls", reader, locked(createPull)),
-		g.inRepo("GET /pulls/{pull_number}", reader, getPull),
-		g.inRepo("GET /pulls/{pull_number}/files", reader, listFiles),
-		g.inRepo("GET /pulls/{pull_number}/commits", reader, listPullCommits),
-		g.inRepo("PUT /pulls/{pull_number}/merge", writer, locked(putMerge)),
-		g.inRepo("PUT /pulls/{pull_number}/update-branch", reader, locked(putUpdateBranch)),
-	}
-}
-
+// listPulls lists what is open, the latest first. No client asks for another state or order.
 func listPulls(c *call, r *Repo) (answer, error) {
-	q := c.r.URL.Query()
-	state, base, head := q.Get("state"), q.Get("base"), q.Get("head")
 	var list []*Pull
-	for _, p := range r.pulls {
-		if state != "all" && (state == "closed") == p.Open {
-			continue
+	base := c.r.URL.Query().Get("base")
+	for _, p := range slices.Backward(r.pulls) {
+		if p.Open && (base == "" || p.Base == base) {
+			list = append(list, p)
 		}
-		if base != "" && p.Base != base || head != "" && head != p.HeadOwner+":"+p.Head {
-			continue
-		}
-		list = append(list, p)
-	}
-	if q.Get("direction") != "asc" {
-		slices.Reverse(list)
 	}
 	return listed(c, list, r.pullJSON)
 }
 
 func createPull(c *call, r *Repo) (answer, error) {
 	var ask struct {
-		Title, Body, Head, Base string
-		Draft                   bool
+		Title, Head, Base string
+		Draft             bool
 	}
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
@@ -55,48 +35,41 @@ func createPull(c *call, r *Repo) (answer, error) {
 	if c.who.token == nil && !r.canWrite(c.who.actor) && !strings.EqualFold(owner, c.who.actor.Login) {
 		return answer{}, refuse(http.StatusForbidden, msgMustHave, Write)
 	}
-	p, err := r.open(NewPull{Title: ask.Title, Body: ask.Body, By: c.who.actor.Login, Base: ask.Base, Head: ask.Head, Draft: ask.Draft})
+	p, err := r.open(NewPull{Title: ask.Title, By: c.who.actor.Login, Base: ask.Base, Head: ask.Head, Draft: ask.Draft})
 	if err != nil {
 		return answer{}, err
 	}
 	return answer{status: http.StatusCreated, body: r.onePullJSON(p, detail{mergeable: mergeableUnknown, state: "UNKNOWN"})}, nil
 }
 
-// copyPull gives a copy of the pull request that a path names, 404 if there is none.
-func copyPull(c *call, r *Repo) (Pull, error) {
+// viewed gives the pull request that a path names as a query sees it, 404 if there is none.
+func viewed(c *call, r *Repo) (*pullRequest, error) {
 	p, err := r.Pull(c.number("pull_number"))
-	if errors.Is(err, ErrNotFound) {
-		err = notFound()
-	}
-	return p, err
+	return &pullRequest{repo: &repository{newView(c.g, c.who, cost{}), r, r.id}, Pull: p}, err
 }
 
 // getPull and the like ask git without the repository's lock.
 func getPull(c *call, r *Repo) (answer, error) {
-	p, err := copyPull(c, r)
+	p, err := viewed(c, r)
 	if err != nil {
 		return answer{}, err
 	}
-	d, err := r.pullDetail(p)
+	d, err := p.detail()
 	if err != nil {
 		return answer{}, err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return ok(r.onePullJSON(&p, d))
+	return ok(r.onePullJSON(&p.Pull, d))
 }
 
 func listFiles(c *call, r *Repo) (answer, error) {
-	p, err := copyPull(c, r)
+	p, err := viewed(c, r)
 	if err != nil {
 		return answer{}, err
 	}
-	p = r.asListed(p)
-	base, err := r.baseOf(p)
-	if err != nil {
-		return answer{}, err
-	}
-	files, err := r.changes(&p, base)
+	p.Pull = r.asListed(p.Pull)
+	files, err := p.changes()
 	if err != nil {
 		return answer{}, err
 	}
@@ -108,15 +81,11 @@ func listFiles(c *call, r *Repo) (answer, error) {
 const maxPullCommits = 250
 
 func listPullCommits(c *call, r *Repo) (answer, error) {
-	p, err := copyPull(c, r)
+	p, err := viewed(c, r)
 	if err != nil {
 		return answer{}, err
 	}
-	base, err := r.baseOf(p)
-	if err != nil {
-		return answer{}, err
-	}
-	list, err := r.git.between(base, p.HeadSHA)
+	list, err := p.own()
 	if err != nil {
 		return answer{}, err
 	}
@@ -125,15 +94,13 @@ func listPullCommits(c *call, r *Repo) (answer, error) {
 
 func putMerge(c *call, r *Repo) (answer, error) {
 	var ask struct {
-		SHA     string `json:"sha"`
-		Method  Method `json:"merge_method"`
-		Title   string `json:"commit_title"`
-		Message string `json:"commit_message"`
+		SHA    string `json:"sha"`
+		Method Method `json:"merge_method"`
 	}
 	if err := c.read(&ask); err != nil {
 		return answer{}, err
 	}
-	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, title: ask.Title, message: ask.Message, app: c.who.token != nil}
+	o := mergeOrder{by: c.who.actor, method: ask.Method, sha: ask.SHA, app: c.who.token != nil}
 	sha, err := r.merge(c.number("pull_number"), o)
 	if err != nil {
 		return answer{}, err
@@ -150,7 +117,7 @@ func putUpdateBranch(c *call, r *Repo) (answer, error) {
 	}
 	p, err := r.pull(c.number("pull_number"))
 	if err != nil {
-		return answer{}, notFound()
+		return answer{}, err
 	}
 	// Writing to the head takes write on the head's repository, which an App on the base has not.
 	if r.fork(p) && !strings.EqualFold(c.who.actor.Login, p.HeadOwner) {
@@ -159,6 +126,6 @@ func putUpdateBranch(c *call, r *Repo) (answer, error) {
 	if err := r.updateBranch(p.Number, c.who.actor, ask.Expected); err != nil {
 		return answer{}, err
 	}
-	url := r.g.web() + "/" + r.String() + "/pull/" + itoa(int64(p.Number))
+	url := fmt.Sprintf("%s/%s/pull/%d", r.g.web(), r, p.Number)
 	return answer{status: http.StatusAccepted, body: object{"message": msgUpdating, "url": url}}, nil
 }

@@ -1,19 +1,10 @@
 package standin
 
 import (
-	"cmp"
 	"net/http"
 	"slices"
 	"strings"
 )
-
-// repoRoutes are about a repository and its rules. https://docs.github.com/en/rest/repos
-func (g *GitHub) repoRoutes() []route {
-	return []route{
-		g.inRepo("GET /rules/branches/{branch...}", reader, locked(listRules)),
-		g.inRepo("GET /branches/{branch...}", reader, locked(getBranch)),
-	}
-}
 
 // listRules is what binds a branch by rulesets; branch protection of old is not in it.
 // https://docs.github.com/en/rest/repos/rules#get-rules-for-a-branch
@@ -184,22 +175,4 @@ func restricted(rules Rules) string {
 		return msgNotAuthorized
 	}
 	return msgRestricted
-}
-
-// resolve finds the commit that REST means by the name of a branch, a ref or a SHA.
-func (r *Repo) resolve(name string) (string, error) {
-	name = cmp.Or(name, defaultBranch)
-	if fullSHA.MatchString(name) {
-		o, err := r.git.find(name + "^{commit}")
-		return o.sha, err
-	}
-	if owner, branch, ok := strings.Cut(name, ":"); ok {
-		return r.git.tip(r.headRef(owner, branch))
-	}
-	for _, full := range []string{"refs/heads/" + name, "refs/" + name, name} {
-		if sha, err := r.git.tip(full); err != nil || sha != "" {
-			return sha, err
-		}
-	}
-	return "", nil
 }

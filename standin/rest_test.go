@@ -32,15 +32,15 @@ func TestReads(t *testing.T) {
 	tip := w.repo.Tip("main")
 	const repo = "/repos/acme/fleet"
 	for _, path := range []string{
-		"/pulls", "/pulls?state=all&sort=updated&direction=asc", "/pulls?head=acme:feature/one&base=main", "/pulls/1", "/pulls/1/files",
+		"/pulls", "/pulls?state=open&per_page=1&base=main", "/pulls/1", "/pulls/1/files",
 		"/pulls/1/commits", "/rules/branches/main", "/rules/branches/old%2F1", "/branches/main", "/branches/old/1",
-		"/commits/" + head + "/statuses", "/compare/main...feature/one", "/compare/" + head + "..." + tip, "/compare/main...main?per_page=10",
-		"/git/trees/main", "/git/trees/" + head + "?recursive=1",
+		"/commits/" + head + "/statuses", "/compare/" + tip + "..." + head, "/compare/" + head + "..." + tip, "/compare/" + tip + "..." + tip + "?per_page=10",
+		"/git/trees/" + head + "?recursive=1",
 	} {
 		w.call(http.StatusOK, "GET", repo+path, w.token, nil, nil)
 	}
 	for _, path := range []string{
-		"/pulls/7", "/branches/nowhere", "/git/trees/nowhere", "/compare/main...nowhere", "/compare/main",
+		"/pulls/7", "/branches/nowhere", "/git/trees/nowhere", "/compare/" + tip + "...nowhere", "/compare/main",
 		"/nonsense", "/pulls/7/files",
 	} {
 		w.call(http.StatusNotFound, "GET", repo+path, w.token, nil, nil)
@@ -164,7 +164,7 @@ func TestPages(t *testing.T) {
 		w.open(fmt.Sprintf("f%d", i), map[string]string{fmt.Sprintf("f%d", i): "x"})
 	}
 	var got []int
-	path := "/repos/acme/fleet/pulls?per_page=2&direction=asc"
+	path := "/repos/acme/fleet/pulls?per_page=2"
 	for path != "" {
 		var list []struct{ Number int }
 		header := w.call(http.StatusOK, "GET", path, w.token, nil, &list)
@@ -178,7 +178,7 @@ func TestPages(t *testing.T) {
 			}
 		}
 	}
-	if diff := cmp.Diff([]int{1, 2, 3, 4, 5}, got); diff != "" {
+	if diff := cmp.Diff([]int{5, 4, 3, 2, 1}, got); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
 	}
 }

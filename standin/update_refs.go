@@ -46,12 +46,12 @@ func (l *view) updateRefs(a arguments) (string, error) {
 		return "", unresolved(msgNoNode, input.RepositoryID)
 	}
 	var refused *apiError
-	if err := r.may(l.who, writer); errors.As(err, &refused) {
-		return "", &queryError{"FORBIDDEN", refused.message}
+	if err := r.mayWrite(l.who); errors.As(err, &refused) {
+		return "", GraphQLError{Type: "FORBIDDEN", Message: refused.message}
 	}
 	err = r.updateRefs(l.who.actor, input.RefUpdates)
 	if errors.As(err, &refused) {
-		return "", &queryError{"UNPROCESSABLE", strings.TrimSpace(refused.message)}
+		return "", GraphQLError{Type: "UNPROCESSABLE", Message: strings.TrimSpace(refused.message)}
 	}
 	return input.ClientMutationID, err
 }
@@ -150,15 +150,10 @@ func (u refUpdate) compare(tip string) error {
 	switch want := *u.BeforeOID; {
 	case !fullSHA.MatchString(want):
 		return unfit(msgBadOID, want)
-	case want == zeroSHA && tip != "":
-		return unfit(msgRefThere, u.Name)
-	case want == zeroSHA || want == tip:
-		return nil
-	case tip == "":
-		return unfit(msgRefNotThere, u.Name, want)
-	default:
-		return unfit(msgRefNotAt, u.Name, tip, want)
+	case want != orZero(tip):
+		return unfit(msgRefNotAt, u.Name, orZero(tip), want)
 	}
+	return nil
 }
 
 func (r *Repo) refuseDelete(m move, u refUpdate) error {

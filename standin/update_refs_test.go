@@ -157,8 +157,8 @@ func TestUpdateRefsRefused(t *testing.T) {
 		want string
 	}{
 		{"moved", set{name: b, before: w.mid, after: w.tip}, "UNPROCESSABLE: " + b + " is at " + w.old + " but expected " + w.mid},
-		{"gone", set{name: c, before: w.mid, after: w.tip}, "UNPROCESSABLE: " + c + " does not exist but expected " + w.mid},
-		{"there", set{name: b, before: zeros, after: w.tip}, "UNPROCESSABLE: A ref named \"" + b + "\" already exists in the repository."},
+		{"gone", set{name: c, before: w.mid, after: w.tip}, "UNPROCESSABLE: " + c + " is at " + zeros + " but expected " + w.mid},
+		{"there", set{name: b, before: zeros, after: w.tip}, "UNPROCESSABLE: " + b + " is at " + w.old + " but expected " + zeros},
 		{"not forward", set{name: "refs/heads/aside", before: w.aside, after: w.tip}, "UNPROCESSABLE: Update is not a fast forward"},
 		{"backwards", set{name: "refs/heads/main", after: w.old}, "UNPROCESSABLE: Update is not a fast forward"},
 		{"unknown object", set{name: b, before: w.old, after: strings.Repeat("1", 40)}, "UNPROCESSABLE: Object does not exist"},

@@ -1,8 +1,8 @@
 package standin
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -11,7 +11,7 @@ type view struct {
 	g   *GitHub
 	who caller
 	cost
-	tips   map[string]string         // by repository and full ref name
+	tips   map[string]string         // by repository and branch
 	coming map[string]*introductions // by repository
 }
 
@@ -19,12 +19,13 @@ func newView(g *GitHub, who caller, c cost) *view {
 	return &view{g: g, who: who, cost: c, tips: map[string]string{}, coming: map[string]*introductions{}}
 }
 
-func (l *view) tip(r *Repo, name string) (string, error) {
-	key := r.String() + " " + name
+// tip is where a branch was when the query first asked.
+func (l *view) tip(r *Repo, branch string) (string, error) {
+	key := r.String() + " " + branch
 	if sha, ok := l.tips[key]; ok {
 		return sha, nil
 	}
-	sha, err := r.git.tip(name)
+	sha, err := r.git.tip("refs/heads/" + branch)
 	if err == nil {
 		l.tips[key] = sha
 	}
@@ -33,7 +34,7 @@ func (l *view) tip(r *Repo, name string) (string, error) {
 
 // repository finds a repository that the caller sees.
 func (l *view) repository(a arguments) (*repository, error) {
-	r := l.g.find(a.text("owner"), a.text("name"))
+	r := l.g.Repo(a.text("owner"), a.text("name"))
 	if r == nil || !l.g.sees(l.who, r) {
 		return nil, unresolved("to a Repository with the name '%s/%s'.", a.text("owner"), a.text("name"))
 	}
@@ -47,19 +48,16 @@ type repository struct {
 	id   int64
 }
 
-// ref finds a ref by its full name, or a branch by its own as GitHub allows.
+// ref finds a branch by its full name; no client asks for another ref.
 func (r *repository) ref(a arguments) (*branchRef, error) {
-	name := a.text("qualifiedName")
-	if !strings.HasPrefix(name, "refs/") {
-		name = "refs/heads/" + name
+	branch, isBranch := strings.CutPrefix(a.text("qualifiedName"), "refs/heads/")
+	if !isBranch {
+		return nil, nil
 	}
-	return r.branch(name)
+	return r.branch(branch)
 }
 
 func (r *repository) branch(name string) (*branchRef, error) {
-	if hidden(name) {
-		return nil, nil
-	}
 	sha, err := r.view.tip(r.r, name)
 	if err != nil || sha == "" {
 		return nil, err
@@ -67,18 +65,15 @@ func (r *repository) branch(name string) (*branchRef, error) {
 	return &branchRef{repo: r, name: name, sha: sha}, nil
 }
 
-// refs lists refs below a prefix, by name.
+// refs lists branches by name, whatever prefix is asked for.
 func (r *repository) refs(a arguments) (*connection, error) {
-	prefix := a.text("refPrefix")
-	refs, err := r.r.git.refs(prefix)
-	if err != nil || !validRef(strings.TrimSuffix(prefix, "/")) {
+	refs, err := r.r.git.refs("refs/heads/")
+	if err != nil {
 		return nil, err
 	}
 	var list []*branchRef
 	for _, one := range refs {
-		if !hidden(one.name) {
-			list = append(list, &branchRef{repo: r, name: one.name, sha: one.sha})
-		}
+		list = append(list, &branchRef{repo: r, name: strings.TrimPrefix(one.name, "refs/heads/"), sha: one.sha})
 	}
 	return cut("refs", a, list)
 }
@@ -93,41 +88,31 @@ func (r *repository) pull(a arguments) (*pullRequest, error) {
 	return &pullRequest{repo: r, Pull: p}, nil
 }
 
-// pulls lists pull requests in the order in which they were opened, unless asked otherwise.
+// pulls lists pull requests in the order in which they were opened, unless asked otherwise. Their cursor is their number: one that
+// closes between two pages must not shift the others.
 func (r *repository) pulls(a arguments) (*connection, error) {
-	list, states := []*pullRequest{}, a["states"]
-	for _, p := range r.r.Pulls() {
-		one := &pullRequest{repo: r, Pull: p}
-		if some, many := states.([]any); states == nil || states == one.state() || many && slices.Contains(some, any(one.state())) {
-			list = append(list, one)
-		}
-	}
+	all := r.r.Pulls()
 	order, _ := a["orderBy"].(map[string]any)
 	if order["field"] == "UPDATED_AT" {
-		slices.SortStableFunc(list, func(a, b *pullRequest) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+		slices.SortStableFunc(all, func(a, b Pull) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
 	}
 	if order["direction"] == "DESC" {
-		slices.Reverse(list)
+		slices.Reverse(all)
 	}
-	return pagePulls(a, list)
-}
-
-// pagePulls pages by number: an open pull request that closes between two pages must not shift the others.
-func pagePulls(a arguments, list []*pullRequest) (*connection, error) {
-	if after := a.text("after"); after != "" {
-		n := place(after)
-		at := slices.IndexFunc(list, func(p *pullRequest) bool { return p.Number == n })
-		if at < 0 { // the one itself has gone
-			at = len(list) - 1
-			if behind := slices.IndexFunc(list, func(p *pullRequest) bool { return p.Number > n }); behind >= 0 {
-				at = behind - 1
-			}
+	after, states := place(a.text("after")), a["states"]
+	list, passed := []*pullRequest{}, 0
+	for _, p := range all {
+		if some, many := states.([]any); states == nil || states == p.state() || many && slices.Contains(some, any(p.state())) {
+			list = append(list, &pullRequest{repo: r, Pull: p})
 		}
-		a["after"] = fmt.Sprint(at)
+		if p.Number == after {
+			passed = len(list)
+		}
 	}
+	a["after"] = strconv.Itoa(passed - 1)
 	c, err := cut("pullRequests", a, list)
 	if err == nil && len(c.nodes) > 0 {
-		c.end = fmt.Sprint(c.nodes[len(c.nodes)-1].(*pullRequest).Number)
+		c.end = strconv.Itoa(c.nodes[len(c.nodes)-1].(*pullRequest).Number)
 	}
 	return c, err
 }
@@ -158,21 +143,8 @@ func (r *repository) commit(sha string) *gitNode {
 
 // branchRef is GraphQL's Ref.
 type branchRef struct {
-	repo *repository
-	name string // full
-	sha  string
-}
-
-// branch is the branch's name; false of another ref.
-func (b *branchRef) branch() (string, bool) { return strings.CutPrefix(b.name, "refs/heads/") }
-
-func (b *branchRef) short() string {
-	for _, p := range []string{"refs/heads/", "refs/tags/", "refs/pull/"} {
-		if short, found := strings.CutPrefix(b.name, p); found {
-			return short
-		}
-	}
-	return strings.TrimPrefix(b.name, "refs/")
+	repo      *repository
+	name, sha string
 }
 
 // updateRule is the branch protection of old as it binds the viewer; rulesets are not in it.
@@ -180,9 +152,8 @@ func (b *branchRef) updateRule() *Rules {
 	r := b.repo.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	branch, isBranch := b.branch()
-	for _, rules := range r.rulesOf(branch, b.repo.view.who.actor) {
-		if rules.Classic && isBranch {
+	for _, rules := range r.rulesOf(b.name, b.repo.view.who.actor) {
+		if rules.Classic {
 			return &rules
 		}
 	}

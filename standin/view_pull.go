@@ -10,16 +10,6 @@ type pullRequest struct {
 	conflict string // mergeable, found out once a query: all of an answer is of one piece
 }
 
-func (p *pullRequest) state() string {
-	switch {
-	case p.Open:
-		return "OPEN"
-	case p.Merged:
-		return "MERGED"
-	}
-	return "CLOSED"
-}
-
 // headRepository is the fork if the head stands in one.
 func (p *pullRequest) headRepository() *repository {
 	return &repository{p.repo.view, p.repo.r, p.repo.r.headRepo(&p.Pull).id}
@@ -29,10 +19,10 @@ func (p *pullRequest) base() (string, error) {
 	if p.BaseSHA != "" {
 		return p.BaseSHA, nil
 	}
-	return p.repo.view.tip(p.repo.r, "refs/heads/"+p.Base)
+	return p.repo.view.tip(p.repo.r, p.Base)
 }
 
-func (p *pullRequest) mergeable() (any, error) {
+func (p *pullRequest) mergeable() (string, error) {
 	if p.conflict != "" {
 		return p.conflict, nil
 	}
@@ -43,12 +33,14 @@ func (p *pullRequest) mergeable() (any, error) {
 	return p.conflict, err
 }
 
-func (p *pullRequest) mergeState() (any, error) {
-	if _, err := p.mergeable(); err != nil {
-		return nil, err
+// mergeState is mergeStateStatus; REST spells it in lower case. https://docs.github.com/en/graphql/reference/enums#mergestatestatus
+func (p *pullRequest) mergeState() (string, error) {
+	mergeable, err := p.mergeable()
+	if err != nil {
+		return "", err
 	}
 	base, err := p.base()
-	return p.repo.r.mergeState(p.Pull, base, p.conflict), err
+	return p.repo.r.mergeState(p.Pull, base, mergeable), err
 }
 
 // decision is null unless the base demands reviews.
@@ -94,21 +86,23 @@ func (p *pullRequest) files(a arguments) (*connection, error) {
 	return cut("files", a, files[:min(len(files), maxFiles)])
 }
 
-// commits are the head's own, oldest first.
-func (p *pullRequest) commits(a arguments) (*connection, error) {
+// own are the commits of the head that the base has not, oldest first.
+func (p *pullRequest) own() ([]*commit, error) {
 	base, err := p.base()
+	if err != nil || base == "" {
+		return nil, err
+	}
+	return p.repo.r.git.between(base, p.HeadSHA)
+}
+
+func (p *pullRequest) commits(a arguments) (*connection, error) {
+	own, err := p.own()
 	if err != nil {
 		return nil, err
 	}
 	list := []string{}
-	if base != "" {
-		commits, err := p.repo.r.git.between(base, p.HeadSHA)
-		if err != nil {
-			return nil, err
-		}
-		for _, c := range commits {
-			list = append(list, c.sha)
-		}
+	for _, c := range own {
+		list = append(list, c.sha)
 	}
 	return p.repo.commits("commits", a, list)
 }
@@ -168,27 +162,25 @@ func (l *view) introduced(r *repository) (*introductions, error) {
 }
 
 func (in *introductions) add(i int, p *pullRequest) error {
-	base, err := p.base()
-	if err != nil || base == "" {
-		return err
-	}
-	commits, err := p.repo.r.git.between(base, p.HeadSHA)
+	own, err := p.own()
 	if err != nil {
 		return err
 	}
-	for _, c := range commits {
+	for _, c := range own {
 		in.heads[c.sha] = append(in.heads[c.sha], i)
 	}
 	if !p.Merged {
 		return nil
 	}
-	if commits, err = p.repo.r.git.between(base, p.MergeSHA); err != nil {
+	base, err := p.base()
+	if err != nil || base == "" {
 		return err
 	}
-	for _, c := range commits {
+	brought, err := p.repo.r.git.between(base, p.MergeSHA)
+	for _, c := range brought {
 		in.merged[c.sha] = append(in.merged[c.sha], i)
 	}
-	return nil
+	return err
 }
 
 // associated are the merged pull requests that brought the commit, into whatever base; of a commit that is not on
@@ -218,7 +210,7 @@ func (n *gitNode) associated(a arguments) (*connection, error) {
 }
 
 func (n *gitNode) onDefaultBranch() (bool, error) {
-	tip, err := n.repo.view.tip(n.repo.r, "refs/heads/"+defaultBranch)
+	tip, err := n.repo.view.tip(n.repo.r, defaultBranch)
 	if err != nil || tip == "" {
 		return false, err
 	}

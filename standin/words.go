@@ -1,10 +1,6 @@
 package standin
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-)
+import "fmt"
 
 // GitHub's own words, as people have quoted them in public; each is the whole message of an answer or a part of one.
 const (
@@ -59,12 +55,10 @@ const (
 	msgRefMoved         = "Reference cannot be updated"
 	msgUpdatedTwice     = "%s is updated more than once"                                                       // 200: updateRefs
 	msgRefNotAt         = "%s is at %s but expected %s"                                                        // 200: updateRefs
-	msgRefNotThere      = "%s does not exist but expected %s"                                                  // 200: updateRefs
-	msgRefThere         = "A ref named \"%s\" already exists in the repository."                               // 200: updateRefs
 	msgTooManyRefs      = "At most %d refs can be updated at once"                                             // 200: updateRefs
 	msgBadOID           = "%s is no Git object ID"                                                             // 200: updateRefs
 	msgNoNode           = "to a node with the global id of '%s'."                                              // 200
-	msgManyNodes        = "This query requests up to %s possible nodes which exceeds the maximum limit of %s." // 200: pyvec/python.cz#250
+	msgManyNodes        = "This query requests up to %d possible nodes which exceeds the maximum limit of %d." // 200: pyvec/python.cz#250
 	msgNoField          = "Field '%s' doesn't exist on type '%s'"                                              // 200, with extensions
 	msgNoBranch         = "Branch not found"
 	msgLongDescription  = "description is too long (maximum is 140 characters)"
@@ -84,35 +78,10 @@ func lackOfReviews(n int) string {
 	return fmt.Sprintf("At least %d approving reviews are required by reviewers with write access.", n)
 }
 
-// lackOfChecks is what GitHub says of required checks that are not green: bad holds their states ("expected", "pending",
-// "in progress", "failing") by context, all of them is how many are required.
+// lackOfChecks is what GitHub says of required checks that are not green; all of them is how many are required.
 func lackOfChecks(bad []badCheck, all int) string {
 	if all == 1 {
 		return fmt.Sprintf("Required status check %q is %s.", bad[0].context, bad[0].state)
 	}
-	count := map[string]int{}
-	for _, b := range bad {
-		count[b.state]++
-	}
-	if len(count) == 1 {
-		return fmt.Sprintf("%d of %d required status checks are %s.", len(bad), all, bad[0].state)
-	}
-	var parts []string
-	for _, state := range []string{stateExpected, statePending, stateInProgress, stateFailing} {
-		if count[state] > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", count[state], state))
-		}
-	}
-	last := len(parts) - 1
-	list := strings.Join(parts[:last], ", ") + " and " + parts[last]
-	return fmt.Sprintf("%d of %d required status checks have not succeeded: %s.", len(bad), all, list)
-}
-
-// thousands writes a number as GitHub does in its messages: 500,000.
-func thousands(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for at := len(text) - 3; at > 0; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
+	return fmt.Sprintf("%d of %d required status checks are %s.", len(bad), all, bad[0].state)
 }
