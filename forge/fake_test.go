@@ -22,7 +22,7 @@ import (
 
 // testKey is an App's key, made once for all tests.
 var testKey = sync.OnceValue(func() []byte {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
+	key, err := rsa.GenerateKey(rand.Reader, keyBits)
 	if err != nil {
 		panic(err)
 	}
@@ -33,6 +33,8 @@ const (
 	testToken = "ghs_FAKEtokenFAKEtokenFAKEtokenFAKEtoken"
 	appID     = 7
 	install   = 11
+	// keyBits are few because the race detector watches how a key is made, and each signature.
+	keyBits = 1024
 )
 
 var testRepo = plan.Repo{Owner: "acme", Name: "fleet", ID: 42, Installation: install}

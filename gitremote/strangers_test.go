@@ -59,8 +59,8 @@ func TestTreesAreBounded(t *testing.T) {
 		t.Errorf("%d changes, %v", len(found), err)
 	}
 	for want, head := range map[string]plan.SHA{
-		"more than 100000 paths":            w.nested(20, 9_000),
-		"paths of more than 64 MiB":         w.nested(1_000, 90),
+		"more than 100000 paths":            w.nested(12, 9_000),
+		"paths of more than 64 MiB":         w.nested(900, 90),
 		"more than 1000 directories within": w.nested(maxDepth+1, 0),
 		"has more than 8388608 bytes":       w.nested(0, maxTree/35+1),
 	} {

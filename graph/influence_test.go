@@ -118,7 +118,7 @@ func TestManyReleases(t *testing.T) {
 			"{chart: {spec: {chart: templates, sourceRef: {kind: GitRepository, name: a}}}, valuesFrom: [{kind: ConfigMap, name: b}]}")
 		texts[fmt.Sprintf("templates/%d.yaml", i)] = "x"
 	}
-	g := read(t, files(texts))
+	g := read(t, newMemory(files(texts)))
 	c := g.Clusters(nil)[0]
 	influences := c.Influences()
 	if len(influences) != 4 || len(g.Problems) > 0 {

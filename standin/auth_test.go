@@ -32,7 +32,7 @@ func TestJWT(t *testing.T) {
 	for _, r := range rows {
 		t.Run(r.name, func(t *testing.T) { w.call(r.want, "GET", "/app", w.jwtWith(r.claims), nil, nil) })
 	}
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
+	other, err := rsa.GenerateKey(rand.Reader, keyBits)
 	w.must(err)
 	forged, err := jwt.NewWithClaims(jwt.SigningMethodRS256, rows[0].claims).SignedString(other)
 	w.must(err)
