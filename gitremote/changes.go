@@ -41,7 +41,8 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 		}
 		for name, c := range found {
 			if was, ok := all[name]; ok && was.kind() != c.kind() {
-				c = change{object.TreeEntry{Mode: filemode.Regular}, object.TreeEntry{Mode: filemode.Regular}} // it depends on which base: something happened to it
+				// It depends on which base: something happened to it.
+				c = change{{Mode: filemode.Regular}, {Mode: filemode.Regular}}
 			}
 			all[name] = c
 		}

@@ -126,7 +126,7 @@ func (t *Tree) entry(name string) (object.TreeEntry, error) {
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		entries, err := t.list(below, e)
-		i, ok := slices.BinarySearchFunc(entries, part, func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
+		i, ok := slices.BinarySearchFunc(entries, object.TreeEntry{Name: part}, byName)
 		if !ok || err != nil {
 			return object.TreeEntry{}, err
 		}
@@ -145,10 +145,12 @@ func (t *Tree) list(below string, e object.TreeEntry) ([]object.TreeEntry, error
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(entries, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(entries, byName)
 	t.dirs[below] = entries
 	return entries, nil
 }
+
+func byName(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) }
 
 // isRegular reports whether an entry is a file; go-git reads the modes of old trees as the ones of today.
 func isRegular(mode filemode.FileMode) bool {
@@ -199,7 +201,8 @@ func (e dirEntry) Info() (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// openEntry is what was opened: a file with its content, or a directory with what was not read yet. What is neither has nothing.
+// openEntry is what was opened: a file with its content, or a directory with what was not read yet.
+// What is neither has nothing.
 type openEntry struct {
 	treeInfo
 	content *bytes.Reader

@@ -80,9 +80,12 @@ func display(end transport.Endpoint) string {
 	return plan.Clean(end.String())
 }
 
+// opener opens a session.
+type opener[S transport.Session] func(*transport.Endpoint, transport.AuthMethod) (S, error)
+
 // begin begins a session with a list of refs. Where the server wants credentials and none were sent, they are looked for
 // once.
-func begin[S transport.Session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
+func begin[S transport.Session](ctx context.Context, r *Remote, open opener[S]) (S, *packp.AdvRefs, error) {
 	s, adv, err := try(ctx, r, open)
 	if !errors.Is(err, transport.ErrAuthenticationRequired) || !r.stateless() {
 		return s, adv, err
@@ -101,7 +104,7 @@ func begin[S transport.Session](ctx context.Context, r *Remote, open func(*trans
 }
 
 // try is one attempt. Connecting cannot be cancelled in go-git, so it is left alone when the caller has had enough.
-func try[S transport.Session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
+func try[S transport.Session](ctx context.Context, r *Remote, open opener[S]) (S, *packp.AdvRefs, error) {
 	type opened struct {
 		session S
 		err     error

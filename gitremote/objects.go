@@ -200,7 +200,8 @@ func (o *objects) openPacks() error {
 				continue
 			}
 			// One whose index or content went meanwhile was repacked by a git that runs at once.
-			if err := o.openPack(filepath.Join(dir, "pack", base)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			err := o.openPack(filepath.Join(dir, "pack", base))
+			if err != nil && !errors.Is(err, os.ErrNotExist) {
 				return fmt.Errorf("read %s: %w", base, err)
 			}
 		}
