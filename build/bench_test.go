@@ -24,7 +24,7 @@ func fleet(entries, files int) (fstest.MapFS, []Entry) {
 		put(path.Join(dir, "values.yaml"), "a: b\nc: d\n")
 		put(path.Join(dir, "kustomization.yaml"), "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nresources:\n"+resources+
 			"patches:\n  - path: patch.yaml\nconfigMapGenerator:\n  - name: values\n    files: [values.yaml]\n")
-		out = append(out, Entry{ID: dir, Path: dir, TargetNamespace: fmt.Sprintf("app-%03d", i)})
+		out = append(out, Entry{Path: dir, TargetNamespace: fmt.Sprintf("app-%03d", i)})
 	}
 	return tree, out
 }
@@ -64,14 +64,15 @@ spec:
 // BenchmarkBuild builds all entries of a repository of 20,000 files; the time counts the children from their start to their end.
 func BenchmarkBuild(b *testing.B) {
 	tree, entries := fleet(500, 40)
+	files := all(b, tree)
 	for b.Loop() {
-		results, err := Run(b.Context(), command(), tree, nil, entries, Limits{})
+		results, err := Run(b.Context(), command(), tree, files, entries, Limits{})
 		if err != nil {
 			b.Fatal(err)
 		}
-		for _, r := range results {
+		for i, r := range results {
 			if r.Err != "" || len(r.Objects) != 38 {
-				b.Fatalf("%s: %d objects, %s", r.ID, len(r.Objects), r.Err)
+				b.Fatalf("%s: %d objects, %s", entries[i].Path, len(r.Objects), r.Err)
 			}
 		}
 	}
@@ -81,8 +82,9 @@ func BenchmarkBuild(b *testing.B) {
 // BenchmarkOne is what one entry of it takes: a child is started, and reads the tree.
 func BenchmarkOne(b *testing.B) {
 	tree, entries := fleet(500, 40)
+	files := all(b, tree)
 	for b.Loop() {
-		if _, err := Run(b.Context(), command(), tree, nil, entries[:1], Limits{}); err != nil {
+		if _, err := Run(b.Context(), command(), tree, files, entries[:1], Limits{}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -11,7 +11,6 @@
 package build
 
 import (
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/graph"
@@ -20,7 +19,6 @@ import (
 // Entry is an entry point to build, as Flux would: the directory (all YAML below it if it has no kustomization.yaml, sub-directories that have one as
 // units), then what the Flux Kustomization adds.
 type Entry struct {
-	ID                                      string // the caller's
 	Path                                    string // a directory of the tree
 	Components                              []string
 	Patches                                 []graph.Patch
@@ -34,14 +32,11 @@ type Entry struct {
 type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string `json:",omitempty"` // of the tree that it comes from; of a generated one the kustomization.yaml; "": not known
-	Path                         string `json:",omitempty"` // spec.path of a Flux Kustomization, cleaned as in [graph.Kustomization]
-	Source                       string `json:",omitempty"` // kind/namespace/name of its sourceRef
-	Digest                       string // of the whole object
+	Path, Source                 string `json:",omitempty"` // of a Flux Kustomization: spec.path as in [graph.Kustomization], and kind/namespace/name of its sourceRef
 }
 
 // Result is what became of an entry.
 type Result struct {
-	ID      string
 	Objects []Object // in the order in which kustomize gives them
 	Err     string   // why there are none; "": it was built
 	Remote  bool     // Err says what it needs from elsewhere, which is never fetched
@@ -52,10 +47,6 @@ type Limits struct {
 	Entry   time.Duration // processor time for one entry; by the clock it may take a few times as long
 	All     time.Duration // for all of them
 	Memory  int64         // bytes, for each child
-	Files   int           // that are sent
-	File    int64         // bytes of one file
-	Bytes   int64         // of all files
-	Read    int64         // bytes that one entry reads, a file counted as often as it is read
 	Objects int           // of one entry
 }
 
@@ -64,21 +55,25 @@ const (
 	DefaultEntry   = 10 * time.Second
 	DefaultAll     = 2 * time.Minute
 	DefaultMemory  = 1 << 30
-	DefaultFiles   = 50_000
-	DefaultFile    = graph.MaxFile
-	DefaultBytes   = graph.MaxBytes
-	DefaultRead    = 32 << 20
 	DefaultObjects = 5000
+)
+
+// Bounds that nobody may choose.
+const (
+	// maxFiles is how many files are sent.
+	maxFiles = 50_000
+	// maxFile is the size of one file, in bytes.
+	maxFile = graph.MaxFile
+	// maxBytes is that of all files.
+	maxBytes = graph.MaxBytes
+	// maxRead is how many bytes one entry reads, a file counted as often as it is read.
+	maxRead = 32 << 20
 )
 
 func (l Limits) filled() Limits {
 	fill(&l.Entry, DefaultEntry)
 	fill(&l.All, DefaultAll)
 	fill(&l.Memory, DefaultMemory)
-	fill(&l.Files, DefaultFiles)
-	fill(&l.File, DefaultFile)
-	fill(&l.Bytes, DefaultBytes)
-	fill(&l.Read, DefaultRead)
 	fill(&l.Objects, DefaultObjects)
 	return l
 }
@@ -89,30 +84,26 @@ func fill[T ~int | ~int64](field *T, otherwise T) {
 	}
 }
 
-// Entries is the entry points of a cluster that read this repository: its root, whose ID is "root", and its Flux Kustomizations, whose ID is
-// namespace/name and path. One whose path has a variable without a value is none.
-func Entries(c graph.Cluster) []Entry {
-	root := Entry{ID: "root", Path: c.Path}
-	var out []Entry
-	known, self := map[string]bool{}, false
-	for _, k := range c.Kustomizations {
-		e := Entry{
-			ID: k.Namespace + "/" + k.Name + " " + k.Path, Path: k.Path, Components: k.Components, Patches: k.Patches,
-			TargetNamespace: k.TargetNamespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix, Variables: k.Variables(),
-		}
-		if k.Source != nil {
-			e.Ignore = k.Source.Ignore
-		}
-		switch {
-		case k.Path == c.Path:
-			if adds := len(k.Patches)+len(k.Components)+len(k.TargetNamespace+k.NamePrefix+k.NameSuffix) > 0 || !e.Variables.None() || e.Ignore != ""; adds && !self {
-				e.ID = root.ID
-				self, root = true, e
-			}
-		case k.Here && !known[e.ID] && !strings.Contains(k.Path, "${"):
-			known[e.ID] = true
-			out = append(out, e)
+// NewEntry is what is built for an entry point, with what its Flux Kustomization adds; for a root that is its own, as gotk-sync.yaml has it.
+func NewEntry(e graph.Entry) Entry {
+	if e.Kustomization != nil {
+		return entryOf(e.Kustomization)
+	}
+	for _, k := range e.Cluster.Kustomizations {
+		if k.Path == e.Cluster.Path && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
+			return entryOf(k)
 		}
 	}
-	return append([]Entry{root}, out...)
+	return Entry{Path: e.Cluster.Path}
+}
+
+func entryOf(k *graph.Kustomization) Entry {
+	e := Entry{
+		Path: k.Path, Components: k.Components, Patches: k.Patches,
+		TargetNamespace: k.TargetNamespace, NamePrefix: k.NamePrefix, NameSuffix: k.NameSuffix, Variables: k.Variables(),
+	}
+	if k.Source != nil {
+		e.Ignore = k.Source.Ignore
+	}
+	return e
 }

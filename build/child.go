@@ -51,7 +51,7 @@ func Child(in io.Reader, out io.Writer) error {
 func reply(out io.Writer, r Result) error {
 	err := writeFrame(out, r, maxResult)
 	if errors.Is(err, errLarge) {
-		return writeFrame(out, Result{ID: r.ID, Err: wordLarge}, maxResult)
+		return writeFrame(out, Result{Err: wordLarge}, maxResult)
 	}
 	return err
 }
@@ -63,13 +63,13 @@ func receive(in io.Reader) (*builder, io.Reader, error) {
 	if err := readFrame(r, &h, maxHeader); err != nil {
 		return nil, nil, fmt.Errorf("read the request: %w", err)
 	}
-	if len(h.Files) > h.Limits.Files {
+	if len(h.Files) > maxFiles {
 		return nil, nil, fmt.Errorf("read the request: %d files", len(h.Files))
 	}
 	tree, total := newFiles(), int64(0)
 	for _, f := range h.Files {
 		total += max(f.Size, 0)
-		if !fs.ValidPath(f.Name) || f.Name == "." || f.Size > h.Limits.File || total > h.Limits.Bytes {
+		if !fs.ValidPath(f.Name) || f.Name == "." || f.Size > maxFile || total > maxBytes {
 			return nil, nil, fmt.Errorf("read the request: %s has %d bytes", f.Name, f.Size)
 		}
 		text := make([]byte, max(f.Size, 0))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -86,7 +85,7 @@ func TestHostile(t *testing.T) {
 		"a million documents":              {files: resourceA + strings.Repeat("---\n", 1_000_000), want: wordObjects(DefaultObjects)},
 		"a million resources":              {files: "-- app/kustomization.yaml --\nresources:\n" + strings.Repeat("- a\n", 1_000_000) + "-- app/a --\n" + configMap, want: wordLongKustomization("app/kustomization.yaml")},
 		"many resources":                   {files: "-- app/kustomization.yaml --\nresources:\n" + strings.Repeat("- a\n", 200_000) + "-- app/a --\n" + configMap, want: wordObjects(DefaultObjects)},
-		"a file of gigabytes by generator": {files: "-- app/kustomization.yaml --\nconfigMapGenerator:\n- name: a\n  files:\n" + many("  - k%d=../big\n", 2000) + "-- big --\n" + strings.Repeat("x", 2<<20) + "\n", want: wordRead(DefaultRead)},
+		"a file of gigabytes by generator": {files: "-- app/kustomization.yaml --\nconfigMapGenerator:\n- name: a\n  files:\n" + many("  - k%d=../big\n", 2000) + "-- big --\n" + strings.Repeat("x", 2<<20) + "\n", want: wordRead()},
 		"a large file":                     {files: resourceA + configMap + "x: " + strings.Repeat("x", 5<<20) + "\n", want: wordLeft("app/a.yaml")},
 		"a list of many objects":           {files: resourceA + list(50_000), limits: Limits{Entry: 3 * time.Second}, want: wordSlow(3 * time.Second)},
 		"more memory than there may be":    {files: resourceA + list(50_000), limits: Limits{Memory: 64 << 20}, want: wordMemory},
@@ -96,10 +95,10 @@ func TestHostile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			tree := archive(c.files + "-- good/a.yaml --\n" + configMap)
-			c.entry.ID, c.entry.Path = "bad", "app"
-			good := Entry{ID: "good", Path: "good"}
+			c.entry.Path = "app"
+			good := Entry{Path: "good"}
 			began := time.Now()
-			results, err := Run(t.Context(), command(), tree, nil, []Entry{c.entry, good, c.entry, good}, c.limits)
+			results, err := Run(t.Context(), command(), tree, all(t, tree), []Entry{c.entry, good, c.entry, good}, c.limits)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -107,9 +106,9 @@ func TestHostile(t *testing.T) {
 			for i, r := range results {
 				bad := i%2 == 0
 				switch {
-				case bad && (r.Err == "" || !strings.Contains(r.Err, c.want) || r.Remote || r.ID != "bad"):
+				case bad && (r.Err == "" || !strings.Contains(r.Err, c.want) || r.Remote):
 					t.Errorf("%.300s\nwant %s", lines(r), c.want)
-				case !bad && (len(r.Objects) != 1 || r.ID != "good"):
+				case !bad && len(r.Objects) != 1:
 					t.Errorf("the next one: %s", lines(r))
 				}
 			}
@@ -136,13 +135,13 @@ func many(format string, n int) string {
 // TestAll: when the time of all builds is over, the rest has its words.
 func TestAll(t *testing.T) {
 	tree := archive(resourceA + list(50_000))
-	e := Entry{ID: "a", Path: "app"}
-	results, err := Run(t.Context(), command(), tree, nil, []Entry{e, e, e, e, e}, Limits{Entry: time.Hour, All: 2 * time.Second})
+	e := Entry{Path: "app"}
+	results, err := Run(t.Context(), command(), tree, all(t, tree), []Entry{e, e, e, e, e}, Limits{Entry: time.Hour, All: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range results {
-		if r.ID != "a" || r.Err != wordLate(2*time.Second) {
+		if r.Err != wordLate(2*time.Second) {
 			t.Error(lines(r))
 		}
 	}
@@ -166,7 +165,8 @@ func TestRemote(t *testing.T) {
 		"replacements": "replacements: [{path: %q}]\n", "files": "configMapGenerator: [{name: a, files: [%q]}]\n", "files with a key": "configMapGenerator: [{name: a, files: [\"k=%s\"]}]\n",
 		"envs": "secretGenerator: [{name: a, envs: [%q]}]\n", "env": "secretGenerator: [{name: a, env: %q}]\n", "a transformer's text": "transformers: [\"" + strings.ReplaceAll(builtin, "\n", "\\n") + "%s\"]\n",
 	}
-	tree, entries := fstest.MapFS{}, []Entry(nil)
+	type asked struct{ place, ref string }
+	tree, entries, names := fstest.MapFS{}, []Entry(nil), []asked(nil)
 	for place, format := range places {
 		for i, ref := range elsewhere {
 			if place == "files" && strings.Contains(ref, "=") {
@@ -182,23 +182,23 @@ func TestRemote(t *testing.T) {
 				tree[dir+"/kustomization.yaml"] = &fstest.MapFile{Data: []byte(text)}
 			}
 			dir := path.Join(strings.ReplaceAll(place, " ", "-"), fmt.Sprint(i))
-			entries = append(entries, Entry{ID: place + " " + ref, Path: dir}, Entry{ID: place + " " + ref, Path: dir + "/in"})
+			entries, names = append(entries, Entry{Path: dir}, Entry{Path: dir + "/in"}), append(names, asked{place, ref}, asked{place, ref})
 		}
 	}
 	for _, ref := range elsewhere {
 		tree["here/a.yaml"] = &fstest.MapFile{Data: []byte(configMap)}
 		tree[path.Join("here", ref)] = &fstest.MapFile{Data: []byte(":")} // that there is such a file changes nothing: it is no YAML
-		entries = append(entries, Entry{ID: "components " + ref, Path: "here", Components: []string{ref}})
+		entries, names = append(entries, Entry{Path: "here", Components: []string{ref}}), append(names, asked{"components", ref})
 	}
 	delete(tree, "here")
-	results, err := Run(t.Context(), command(), tree, nil, entries, Limits{})
+	results, err := Run(t.Context(), command(), tree, all(t, tree), entries, Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range results {
-		place, ref, _ := strings.Cut(r.ID, " ")
-		if !r.Remote || !strings.Contains(r.Err, ".yaml:1: needs ") && place != "components" || !strings.Contains(r.Err, ref[strings.LastIndex(ref, " ")+1:]+wordAway) {
-			t.Errorf("%s: %s", r.ID, lines(r))
+	for i, r := range results {
+		place, ref := names[i].place, names[i].ref
+		if !r.Remote || !strings.Contains(r.Err, ".yaml:1: needs ") && place != "components" || !strings.Contains(r.Err, ref+wordAway) {
+			t.Errorf("%s %s: %s", place, ref, lines(r))
 		}
 	}
 }
@@ -273,7 +273,7 @@ func orphan() {
 	tree := archive(resourceA + list(50_000))
 	r := &run{command: command(), limits: Limits{}.filled()}
 	c, err := func() (*child, error) {
-		if err := r.load(tree, nil); err != nil {
+		if err := r.load(tree, []string{"app/kustomization.yaml", "app/a.yaml"}); err != nil {
 			return nil, err
 		}
 		return r.start(context.Background())
@@ -316,27 +316,10 @@ func runs(pid int) bool {
 	return err == nil && !strings.Contains(string(stat), ") Z ")
 }
 
-// million is a tree of a million files.
-type million struct{ fstest.MapFS }
-
-// ReadDir implements fs.ReadDirFS.
-func (m million) ReadDir(name string) ([]fs.DirEntry, error) {
-	entries, err := m.MapFS.ReadDir("dir")
-	if name != "." {
-		return nil, err
-	}
-	var out []fs.DirEntry
-	for range 1_000_000 {
-		out = append(out, entries[0])
-	}
-	return out, err
-}
-
-// TestMillion: a tree of a million files is refused before anything is sent.
+// TestMillion: a million files are refused before anything is sent.
 func TestMillion(t *testing.T) {
-	tree := million{fstest.MapFS{"dir/a": {Data: []byte("x")}, "a": {Data: []byte("x")}}}
-	_, err := Run(t.Context(), command(), tree, nil, []Entry{{Path: "."}}, Limits{})
-	if err == nil || err.Error() != "build: "+wordManyFiles(DefaultFiles) {
+	_, err := Run(t.Context(), command(), fstest.MapFS{}, make([]string, 1_000_000), []Entry{{Path: "."}}, Limits{})
+	if err == nil || err.Error() != "build: "+wordManyFiles() {
 		t.Error(err)
 	}
 }
@@ -344,7 +327,7 @@ func TestMillion(t *testing.T) {
 // TestNoChild: without a child there is an error, and no results.
 func TestNoChild(t *testing.T) {
 	for _, call := range [][]string{{"/there-is-none"}, {os.Args[0], "no-child"}} {
-		if results, err := Run(t.Context(), call, archive(plainFile), nil, []Entry{{Path: "app"}}, Limits{}); err == nil || results != nil {
+		if results, err := Run(t.Context(), call, archive(plainFile), []string{"app/a.yaml"}, []Entry{{Path: "app"}}, Limits{}); err == nil || results != nil {
 			t.Errorf("%v: %v, %v", call, results, err)
 		}
 	}

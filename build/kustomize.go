@@ -36,9 +36,9 @@ func (b *builder) build(e Entry) Result {
 	if err != nil {
 		var remote *remoteError
 		text := strings.Join(strings.Fields(err.Error()), " ")
-		return Result{ID: e.ID, Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
+		return Result{Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
 	}
-	return Result{ID: e.ID, Objects: objects}
+	return Result{Objects: objects}
 }
 
 func (b *builder) objects(e Entry) (out []Object, err error) {
@@ -133,19 +133,13 @@ func (f *files) kustomization(dir string) string {
 	return ""
 }
 
-// never is files and directories that source-controller leaves out.
-var never = []string{
-	".git", ".github", ".circleci", ".travis.yml", ".gitlab-ci.yml", "appveyor.yml", ".drone.yml", "cloudbuild.yaml",
-	"codeship-services.yml", "codeship-steps.yml", ".goreleaser.yml", ".sops.yaml", ".flux.yaml",
-}
-
 // generated is the resources of a directory that has no kustomization.yaml, relative to a base, without what is left out.
 func (f *files) generated(dir, base string, left ignored) []string {
 	var out []string
 	for _, name := range f.in[dir] {
 		ext, list := path.Ext(name), f.kustomization(name)
 		switch {
-		case slices.Contains(never, path.Base(name)) || !f.dirs[name] && left.has(name):
+		case graph.LeftOut(path.Base(name)) || !f.dirs[name] && left.has(name):
 		case f.dirs[name] && (list == "" || left.has(list)):
 			out = append(out, f.generated(name, base, left)...)
 		case f.dirs[name] || ext == ".yaml" || ext == ".yml":
@@ -169,11 +163,9 @@ func object(r *resource.Resource, dir string, vars graph.Variables) (Object, err
 		}
 		o.File = clean(path.Join(dir, file))
 	}
-	d := newDigest(r.YNode())
-	if d.variables && (r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled") {
+	if r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled" {
 		vars = graph.Variables{}
 	}
-	o.Digest = d.sum(vars.Values)
 	o.Namespace, o.Name = vars.Expand(o.Namespace), vars.Expand(o.Name)
 	if o.Group != "kustomize.toolkit.fluxcd.io" || o.Kind != "Kustomization" {
 		return o, nil

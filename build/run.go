@@ -20,8 +20,8 @@ import (
 // children is how many child processes build at once.
 const children = 2
 
-// Run builds entries of a tree, in child processes that a command starts; see [Child]. Of the tree it sends the files that are named, or if
-// none are all but those of git. There is a result for each entry, in their order.
+// Run builds entries of a tree, in child processes that a command starts; see [Child]. Of the tree it sends the files that are named. There is
+// a result for each entry, in their order.
 func Run(ctx context.Context, command []string, tree fs.FS, files []string, entries []Entry, limits Limits) ([]Result, error) {
 	r := &run{command: command, limits: limits.filled(), entries: entries, results: make([]Result, len(entries))}
 	if err := r.load(tree, files); err != nil {
@@ -43,7 +43,7 @@ func Run(ctx context.Context, command []string, tree fs.FS, files []string, entr
 		select {
 		case next <- i:
 		case <-within.Done():
-			r.results[i] = Result{ID: entries[i].ID, Err: wordLate(r.limits.All)}
+			r.results[i] = Result{Err: wordLate(r.limits.All)}
 		}
 	}
 	close(next)
@@ -64,7 +64,7 @@ type run struct {
 	limits  Limits
 	header  header
 	texts   [][]byte
-	bytes   int64 // of them
+	bytes   int // of them
 	entries []Entry
 	results []Result
 }
@@ -72,62 +72,24 @@ type run struct {
 // load reads the tree's files.
 func (r *run) load(tree fs.FS, files []string) error {
 	r.header.Limits = r.limits
-	if files != nil {
-		for _, name := range files {
-			if err := r.add(tree, name); err != nil {
-				return err
-			}
-		}
-		return nil
+	if len(files) > maxFiles {
+		return errors.New(wordManyFiles())
 	}
-	listed := 0
-	return fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case listed >= graph.MaxEntries:
-			return errors.New(wordManyFiles(listed))
-		case entry.IsDir() && entry.Name() == ".git":
-			return fs.SkipDir
-		}
-		listed++
-		if entry.Type().IsRegular() {
-			return r.add(tree, name)
-		}
-		return nil // source-controller leaves links out
-	})
+	for _, name := range files {
+		r.add(tree, name)
+	}
+	return nil
 }
 
 // add reads a file, or notes that it is in the tree and was not read.
-func (r *run) add(tree fs.FS, name string) error {
-	if len(r.header.Files) >= r.limits.Files {
-		return errors.New(wordManyFiles(r.limits.Files))
-	}
-	text, err := readFile(tree, name, min(r.limits.File, r.limits.Bytes-r.bytes))
+func (r *run) add(tree fs.FS, name string) {
+	text, err := graph.ReadFile(tree, name, min(maxFile, maxBytes-r.bytes))
 	size := int64(len(text))
 	if err != nil {
 		text, size = nil, -1
 	}
-	r.bytes += int64(len(text))
+	r.bytes += len(text)
 	r.header.Files, r.texts = append(r.header.Files, sent{name, size}), append(r.texts, text)
-	return nil
-}
-
-// readFile reads a regular file no further than it may be long.
-func readFile(tree fs.FS, name string, limit int64) ([]byte, error) {
-	f, err := tree.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close() //nolint:errcheck // only read
-	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.New(wordLeft(name))
-	}
-	text, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(text)) > limit {
-		err = errors.New(wordLeft(name))
-	}
-	return text, err
 }
 
 // work builds entries until there are no more. It fails if no child can be started.
@@ -144,14 +106,14 @@ func (r *run) work(ctx context.Context, next <-chan int) error {
 				if ctx.Err() == nil {
 					return err
 				}
-				r.results[i] = Result{ID: e.ID, Err: wordLate(r.limits.All)}
+				r.results[i] = Result{Err: wordLate(r.limits.All)}
 				continue
 			}
 		}
 		result, err := c.build(e, r.limits.Entry)
 		if err != nil {
 			c.end()
-			result = Result{ID: e.ID, Err: c.why(ctx, err, r.limits)}
+			result = Result{Err: c.why(ctx, err, r.limits)}
 			c = nil
 		}
 		r.results[i] = result
@@ -240,7 +202,6 @@ func (c *child) build(e Entry, limit time.Duration) (Result, error) {
 	if !timer.Stop() {
 		err = errSlow
 	}
-	result.ID = e.ID
 	return result, err
 }
 

@@ -6,9 +6,10 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"sigs.k8s.io/kustomize/kyaml/filesys"
+
+	"github.com/sluicegate/sluice/graph"
 )
 
 // files is the tree in memory. Nobody writes to it.
@@ -45,14 +46,8 @@ func (f *files) sort() {
 	}
 }
 
-// clean is a path below the root: what leads out of the tree is led back to its root, as Flux does.
-func clean(name string) string {
-	name = strings.TrimPrefix(path.Clean("/"+filepath.ToSlash(name)), "/")
-	if name == "" {
-		return "."
-	}
-	return name
-}
+// clean is a path below the root, however the system writes it.
+func clean(name string) string { return graph.Clean(filepath.ToSlash(name)) }
 
 // view is the tree as kustomize sees it: read-only, with one file laid over it.
 type view struct {

@@ -167,8 +167,8 @@ func (v *visit) spend(c cost) {
 		v.err = errors.New(wordDirs)
 	case v.cost.docs > v.limits.Objects:
 		v.err = errors.New(wordObjects(v.limits.Objects))
-	case v.cost.bytes > v.limits.Read:
-		v.err = errors.New(wordRead(v.limits.Read))
+	case v.cost.bytes > maxRead:
+		v.err = errors.New(wordRead())
 	}
 }
 

@@ -42,7 +42,7 @@ func wordLeft(file string) string {
 	return file + " is no regular file, or larger than what is read"
 }
 
-func wordManyFiles(limit int) string { return fmt.Sprintf("the tree has more than %d files", limit) }
+func wordManyFiles() string { return fmt.Sprintf("the tree has more than %d files", maxFiles) }
 
 func wordPlugin(kind string) string {
 	return fmt.Sprintf("the plugin %s would be a program to run, which Flux and sluice do not do", kind)
@@ -50,8 +50,8 @@ func wordPlugin(kind string) string {
 
 func wordPanic(v any) string { return fmt.Sprintf("kustomize failed: %v", v) }
 
-func wordRead(limit int64) string {
-	return fmt.Sprintf("it reads more than %d MiB, a file counted as often as it is read", limit>>20)
+func wordRead() string {
+	return fmt.Sprintf("it reads more than %d MiB, a file counted as often as it is read", maxRead>>20)
 }
 
 func wordObjects(limit int) string { return fmt.Sprintf("it has more than %d objects", limit) }

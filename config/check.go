@@ -4,8 +4,6 @@ import (
 	"path"
 	"slices"
 	"time"
-
-	"github.com/sluicegate/sluice/graph"
 )
 
 // CheckInput is what a look at a file from outside the file needs: the tree and the default branch of its repository, and
@@ -14,12 +12,11 @@ type CheckInput struct {
 	Paths         []string // every file of the tree, relative to its root; none: not known
 	DefaultBranch string
 	At            time.Time
-	Clusters      []graph.Cluster // that the tree is for; none: not known
-	Notes         []Note          // what else was found
+	Notes         []Note // what else was found
 }
 
 // Check looks at a file in its surroundings: rules that match nothing in the tree, a branch entry that is the default
-// branch, a pattern whose branches follow another one, files that say what a windowed branch is for and that no window holds, windows whose dates have passed, surprises at the next change of clocks. p is what
+// branch, a pattern whose branches follow another one, windows whose dates have passed, surprises at the next change of clocks. p is what
 // Parse has given for src, or nil; then the parts that have no error are looked at. The findings of Parse are not repeated. Findings come
 // sorted by position.
 func Check(p *Policy, src []byte, in CheckInput) []Finding {
@@ -44,9 +41,6 @@ func Check(p *Policy, src []byte, in CheckInput) []Finding {
 	}
 	if in.DefaultBranch != "" && known {
 		c.aboutDefault(in.DefaultBranch)
-	}
-	if c.layout != nil && known {
-		c.definers(in.Clusters)
 	}
 	for _, n := range in.Notes {
 		c.report(says{n.Code, n.Message}, n.Level != LevelHold, n.Way...)

@@ -66,14 +66,6 @@ const (
 	codeBadTreePath     = "bad-tree-path"
 	codeDuplicateName   = "duplicate-cluster"
 	codeNoSuchRoot      = "cluster-not-in-tree"
-	codeDefinitionOpen  = "branch-definition-open"
-)
-
-// How a path may change although every window is closed.
-const (
-	wordIgnored    = "ignored"
-	wordLive       = "live"
-	wordByBranches = "held by branches alone"
 )
 
 // What the file wants where something else stands.
@@ -448,13 +440,4 @@ func short(d time.Duration) string {
 		s = strings.TrimSuffix(s, "0m")
 	}
 	return s
-}
-
-func definitionOpen(d definition, state, window string) says {
-	is := "is made of it"
-	if d.Kind == "GitRepository" {
-		is = "tracks it"
-	}
-	return say(codeDefinitionOpen, "%s: %s %s/%s %s, and the file is %s: a change there reaches the cluster at once, whatever the window; add a rule with release: %s",
-		clip(d.String()), clip(d.Kind), clip(d.Namespace), clip(d.Name), is, state, clip(window))
 }

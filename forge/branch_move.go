@@ -8,18 +8,11 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sluicegate/sluice/plan"
 )
 
-const (
-	// demandKept is how long a branch counts as demanding our status after GitHub last refused a move for its lack. One that
-	// demands it no more costs a status that was not needed.
-	demandKept = 24 * time.Hour
-
-	refHeads = "refs/heads/"
-)
+const refHeads = "refs/heads/"
 
 // refUpdate is one ref of the mutation.
 type refUpdate struct {
@@ -47,8 +40,9 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 		f.noteMoved(repo, moves)
 		return nil
 	}
-	f.noteDemands(repo, moves, judge(err))
-	return wrap(ctx, op, err)
+	refusal := judge(err)
+	f.noteDemands(repo, moves, refusal)
+	return wrap(ctx, op, refusal)
 }
 
 // isCommit reports whether a name is a commit's: a branch that is moved to zeros is deleted.
@@ -119,7 +113,8 @@ func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	}
 	for _, m := range moves {
 		if namesContext(e.Reason, string(plan.PromoteContextFor(m.Branch))) {
-			f.demands.put(baseKey{keyOf(repo), m.Branch}, f.now().Add(demandKept))
+			e.LacksStatus = true
+			f.note(f.demands, repo, m.Branch)
 		}
 	}
 }
@@ -137,12 +132,6 @@ func namesContext(reason, context string) bool {
 			return true
 		}
 	}
-}
-
-// provedDemand reports whether GitHub has shown that a branch demands our status.
-func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
-	until, ok := f.demands.get(baseKey{keyOf(repo), branch})
-	return ok && f.now().Before(until)
 }
 
 // operationMove is the one mutation that is sent.

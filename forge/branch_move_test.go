@@ -124,9 +124,11 @@ func TestRefusalsTeachDemands(t *testing.T) {
 		t.Errorf("it was asked for again: %v", quiet)
 	}
 	err := w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip))
-	t.Log(err)
-	if kindOf(err) != Refused {
+	if kindOf(err) != Refused || !judge(err).LacksStatus {
 		t.Error(err)
+	}
+	if other := w.move(w.moveTo("rw/1", sha(77))); judge(other).LacksStatus {
+		t.Errorf("for another reason: %v", other)
 	}
 	s, _ = w.look(Ask{})
 	if s.Branches[0].Demands || !s.Branches[1].Demands {
@@ -135,7 +137,7 @@ func TestRefusalsTeachDemands(t *testing.T) {
 	green := plan.Status{Context: plan.PromoteContextFor("rw/10"), State: plan.Success}
 	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(tip), green))
 	w.must(w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip)))
-	w.forge.now = func() time.Time { return time.Now().Add(2 * demandKept) }
+	w.forge.now = func() time.Time { return time.Now().Add(2 * provedKept) }
 	if s, _ = w.look(Ask{}); s.Branches[1].Demands {
 		t.Error("remembered for ever")
 	}

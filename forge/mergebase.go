@@ -226,17 +226,13 @@ func (l *look) wholeHistory(ctx context.Context, raw *rawPull) (history, error) 
 		return h, nil
 	}
 	var list []*github.RepositoryCommit
-	opts := &github.ListOptions{PerPage: perPage, Page: 1}
-	for range maxCommitPages {
-		page, resp, err := l.c.rest.PullRequests.ListCommits(ctx, l.repo.Owner, l.repo.Name, raw.Number, opts)
-		if err != nil {
-			return h, wrap(ctx, "commits", err)
-		}
+	_, err := eachPage(maxCommitPages, func(at *github.ListOptions) (*github.Response, error) {
+		page, resp, err := l.c.rest.PullRequests.ListCommits(ctx, l.repo.Owner, l.repo.Name, raw.Number, at)
 		list = append(list, page...)
-		if resp.NextPage == 0 {
-			break
-		}
-		opts.Page = resp.NextPage
+		return resp, err
+	})
+	if err != nil {
+		return h, wrap(ctx, "commits", err)
 	}
 	head := plan.SHA(raw.HeadRefOid)
 	if h = historyOfList(list, head); !h.complete || len(h.own) != raw.Commits.TotalCount {

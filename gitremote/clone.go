@@ -24,31 +24,18 @@ func OpenClone(ctx context.Context, dir string) (*Clone, error) {
 	if err != nil {
 		return nil, err
 	}
-	lacks := ""
-	switch {
-	case len(r.shallow) > 0:
-		lacks = sayShallow
-	case r.partial:
-		lacks = sayPartial
-	default:
-		return &Clone{repo: r}, nil
+	if lacks := r.lack(); lacks != "" {
+		return nil, errors.Join(fmt.Errorf("open %s: %w: %s", dir, ErrIncomplete, lacks), r.Close())
 	}
-	return nil, errors.Join(fmt.Errorf("open %s: %w: %s", dir, ErrIncomplete, lacks), r.Close())
+	return &Clone{repo: r}, nil
 }
 
 // Close lets go of the repository's files.
 func (c *Clone) Close() error { return c.repo.Close() }
 
 // Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
-func (c *Clone) Overview(_ context.Context, file string) (Overview, error) {
-	overview, err := c.overview(file)
-	if err != nil {
-		return Overview{}, fmt.Errorf("read %s: %w", c.repo.dir, err)
-	}
-	return overview, nil
-}
-
-func (c *Clone) overview(file string) (Overview, error) {
+func (c *Clone) Overview(_ context.Context, file string) (_ Overview, err error) {
+	defer func() { err = c.fault("read", err) }()
 	heads, err := c.repo.heads()
 	if err != nil {
 		return Overview{}, err
@@ -79,19 +66,23 @@ func (c *Clone) overview(file string) (Overview, error) {
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
 func (c *Clone) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	branches, sources, err := c.survey.track(ctx, wanted, c)
-	if err != nil {
-		return nil, nil, fmt.Errorf("read %s: %w", c.repo.dir, err)
+	return branches, sources, c.fault("read", err)
+}
+
+// fault adds to what went wrong, if anything did, where.
+func (c *Clone) fault(doing string, err error) error {
+	if err == nil {
+		return nil
 	}
-	return branches, sources, nil
+	return fmt.Errorf("%s %s: %w", doing, c.repo.dir, err)
 }
 
 // rounds: reading from disk costs the same whatever it is for.
-func (c *Clone) rounds() []round {
-	var out []round
+func (c *Clone) rounds() (depths []int) {
 	for n := fewCommits; n < MaxCommits; n *= growth {
-		out = append(out, round{depth: n, tips: true, lines: true})
+		depths = append(depths, n)
 	}
-	return append(out, round{tips: true, lines: true})
+	return append(depths, 0)
 }
 
 // read gets a part of the history into a graph: the newest commits, as many as it is deep.

@@ -25,9 +25,9 @@ const MaxTreeFile = 4 << 20
 // Tree is the files of a commit as an [fs.FS]: directories are read when they are looked into, files when they are opened, of at most
 // MaxTreeFile bytes. A symbolic link is itself, and a submodule an irregular file. It is for one goroutine, as long as the clone is open.
 type Tree struct {
-	repo *Repo
+	get  getter
 	root plumbing.Hash
-	dirs map[string][]object.TreeEntry // by path, sorted by name
+	dirs map[string][]object.TreeEntry // by path with a slash, sorted by name
 }
 
 // Tree is the files of a commit.
@@ -36,7 +36,11 @@ func (r *Repo) Tree(sha plan.SHA) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree of %s: %w", sha.Short(), err)
 	}
-	return &Tree{repo: r, root: root, dirs: map[string][]object.TreeEntry{}}, nil
+	return newTree(r.content, root), nil
+}
+
+func newTree(get getter, root plumbing.Hash) *Tree {
+	return &Tree{get: get, root: root, dirs: map[string][]object.TreeEntry{}}
 }
 
 // Base is the merge base of two commits, and base itself where histories crossed and there are several.
@@ -61,7 +65,7 @@ func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.diff(directory(from), directory(to))
+	found, err := r.diff(change{directory(from), directory(to)})
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
@@ -71,81 +75,92 @@ func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
 // Open implements fs.FS.
 func (t *Tree) Open(name string) (fs.File, error) {
 	e, err := t.find("open", name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case e.Mode == filemode.Dir:
-		entries, err := t.ReadDir(name)
-		return &openDir{treeInfo{path.Base(name), e.Mode, 0}, entries}, err
-	case !isRegular(e.Mode):
-		return &openFile{treeInfo: treeInfo{path.Base(name), e.Mode, 0}}, nil
 	}
-	data, err := t.repo.content(plumbing.BlobObject, e.Hash, MaxTreeFile)
+	f := &openEntry{treeInfo: treeInfo{path.Base(name), e.Mode, 0}}
+	switch {
+	case f.IsDir():
+		f.entries, err = t.ReadDir(name)
+	case isRegular(e.Mode):
+		var data []byte
+		data, err = t.get(plumbing.BlobObject, e.Hash, MaxTreeFile)
+		f.content, f.size = bytes.NewReader(data), int64(len(data))
+	}
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return &openFile{treeInfo{path.Base(name), e.Mode, int64(len(data))}, bytes.NewReader(data)}, nil
+	return f, nil
 }
 
 // ReadDir implements fs.ReadDirFS.
 func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	e, err := t.find("readdir", name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if e.Mode != filemode.Dir {
+	case e.Mode != filemode.Dir:
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrNotAFile}
 	}
-	entries, err := t.list(name)
+	below := strings.TrimPrefix(name+"/", "./")
+	entries, err := t.list(below, e)
 	out := make([]fs.DirEntry, 0, len(entries))
 	for _, e := range entries {
-		out = append(out, dirEntry{treeInfo{e.Name, e.Mode, 0}, t, path.Join(name, e.Name)})
+		out = append(out, dirEntry{treeInfo{e.Name, e.Mode, 0}, t, below + e.Name})
 	}
 	return out, err
 }
 
 // find is the entry at a path.
 func (t *Tree) find(op, name string) (object.TreeEntry, error) {
-	if !fs.ValidPath(name) {
-		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
+	e, err := t.entry(name)
+	switch {
+	case !fs.ValidPath(name):
+		err = fs.ErrInvalid
+	case err == nil && e.Mode == filemode.Empty:
+		err = fs.ErrNotExist
 	}
-	if name == "." {
-		return directory(t.root), nil
-	}
-	entries, err := t.list(path.Dir(name))
 	if err != nil {
-		return object.TreeEntry{}, err
+		err = &fs.PathError{Op: op, Path: name, Err: err}
 	}
-	i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
-	if !ok {
-		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
-	}
-	return entries[i], nil
+	return e, err
 }
 
-// list is the entries of a directory. Those above it are read before, each once.
-func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
-	if entries, ok := t.dirs[dir]; ok {
+// entry is what stands at a path; the zero entry: nothing.
+func (t *Tree) entry(name string) (object.TreeEntry, error) {
+	e, below := directory(t.root), ""
+	if name == "." {
+		return e, nil
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		entries, err := t.list(below, e)
+		i, ok := slices.BinarySearchFunc(entries, part, func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
+		if !ok || err != nil {
+			return object.TreeEntry{}, err
+		}
+		e, below = entries[i], below+part+"/"
+	}
+	return e, nil
+}
+
+// list is the entries of a directory, which is read once; what is none has none.
+func (t *Tree) list(below string, e object.TreeEntry) ([]object.TreeEntry, error) {
+	entries, ok := t.dirs[below]
+	if ok || e.Mode != filemode.Dir {
 		return entries, nil
 	}
-	e, err := t.find("open", dir)
+	entries, err := t.get.tree(e.Hash, below)
 	if err != nil {
 		return nil, err
 	}
-	if e.Mode != filemode.Dir {
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
-	}
-	entries, err := getter(t.repo.content).tree(e.Hash, strings.TrimPrefix(dir, "."))
-	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
-	}
 	slices.SortFunc(entries, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
-	t.dirs[dir] = entries
+	t.dirs[below] = entries
 	return entries, nil
 }
 
+// isRegular reports whether an entry is a file; go-git reads the modes of old trees as the ones of today.
 func isRegular(mode filemode.FileMode) bool {
-	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
+	return mode == filemode.Regular || mode == filemode.Executable
 }
 
 // treeInfo is what a tree says of an entry; the size of a file only if it was read.
@@ -192,42 +207,33 @@ func (e dirEntry) Info() (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// openFile is a file that was opened. What is no regular one has no content.
-type openFile struct {
+// openEntry is what was opened: a file with its content, or a directory with what was not read yet. What is neither has nothing.
+type openEntry struct {
 	treeInfo
 	content *bytes.Reader
+	entries []fs.DirEntry
 }
 
-func (f *openFile) Stat() (fs.FileInfo, error) { return f.treeInfo, nil }
-func (f *openFile) Close() error               { return nil }
-func (f *openFile) Read(p []byte) (int, error) {
+func (f *openEntry) Stat() (fs.FileInfo, error) { return f.treeInfo, nil }
+func (f *openEntry) Close() error               { return nil }
+func (f *openEntry) Read(p []byte) (int, error) {
 	if f.content == nil {
 		return 0, &fs.PathError{Op: "read", Path: f.name, Err: ErrNotAFile}
 	}
 	return f.content.Read(p)
 }
 
-// openDir is a directory that was opened, with what was not read yet.
-type openDir struct {
-	treeInfo
-	entries []fs.DirEntry
-}
-
-func (d *openDir) Stat() (fs.FileInfo, error) { return d.treeInfo, nil }
-func (d *openDir) Close() error               { return nil }
-func (d *openDir) Read([]byte) (int, error) {
-	return 0, &fs.PathError{Op: "read", Path: d.name, Err: ErrNotAFile}
-}
-
 // ReadDir implements fs.ReadDirFile.
-func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
-	some := d.entries
-	if n > 0 {
-		if len(some) == 0 {
-			return nil, io.EOF
-		}
+func (f *openEntry) ReadDir(n int) ([]fs.DirEntry, error) {
+	some := f.entries
+	switch {
+	case !f.IsDir():
+		return nil, &fs.PathError{Op: "readdir", Path: f.name, Err: ErrNotAFile}
+	case n > 0 && len(some) == 0:
+		return nil, io.EOF
+	case n > 0:
 		some = some[:min(n, len(some))]
 	}
-	d.entries = d.entries[len(some):]
+	f.entries = f.entries[len(some):]
 	return some, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -73,11 +74,11 @@ func TestPlace(t *testing.T) {
 				missing = true
 				continue
 			}
-			e := entry{hash: numbered(n)}
+			c := &object.Commit{}
 			for _, p := range h[n] {
-				e.parents = append(e.parents, numbered(p))
+				c.ParentHashes = append(c.ParentHashes, numbered(p))
 			}
-			if err := g.add(e); err != nil {
+			if err := g.add(numbered(n), c); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -120,11 +121,11 @@ func BenchmarkFollow(b *testing.B) {
 	g := newGraph()
 	const n = 100_000
 	for i := range n {
-		e := entry{hash: numbered(i)}
+		c := &object.Commit{}
 		if i > 0 {
-			e.parents = append(e.parents, numbered(i-1))
+			c.ParentHashes = append(c.ParentHashes, numbered(i-1))
 		}
-		if err := g.add(e); err != nil {
+		if err := g.add(numbered(i), c); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -143,7 +144,7 @@ func BenchmarkFollow(b *testing.B) {
 func TestWalksAreNotKept(t *testing.T) {
 	g := newGraph()
 	for n := range 100 {
-		if err := g.add(entry{hash: numbered(n + 1), parents: []plumbing.Hash{numbered(n)}}); err != nil {
+		if err := g.add(numbered(n+1), &object.Commit{ParentHashes: []plumbing.Hash{numbered(n)}}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -68,7 +68,7 @@ func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) (whole bool, er
 				return nil
 			}
 			if err == nil {
-				err = into.add(entryOf(h, c))
+				err = into.add(h, c)
 			}
 			if err != nil {
 				return err

@@ -134,13 +134,7 @@ func (r *Repo) parent(c *object.Commit, n int) (*object.Commit, error) {
 }
 
 // commit reads a commit.
-func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) {
-	content, err := r.content(plumbing.CommitObject, h, maxCommit)
-	if err != nil {
-		return nil, err
-	}
-	return decodeCommit(content)
-}
+func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) { return getter(r.content).commit(h) }
 
 // peel is the commit that an object is, or that a tag leads to.
 func (r *Repo) peel(h plumbing.Hash) (*object.Commit, error) {

@@ -25,17 +25,16 @@ type content struct {
 
 // readContent reads a YAML file. What it says depends on nothing else.
 func readContent(tree fs.FS, name string) *content {
-	data, err := readFile(tree, name)
+	data, err := ReadFile(tree, name, MaxFile)
 	if err != nil {
 		return &content{problems: []Problem{{Place{File: name}, err.Error()}}, unread: true}
 	}
-	one := &Tree{docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{}}
-	one.parse(name, data)
-	return &content{
-		docs: slices.Clip(one.docs[name]), leads: slices.ContainsFunc(one.docs[name], (*doc).leads), build: one.builds[path.Dir(name)], others: one.others[name], problems: one.Problems,
-		unread: one.unread || len(one.Problems) > 0,
-		size:   len(data), skimmed: one.skimmed, parsed: one.parsed, kept: one.kept,
-	}
+	c, alone := &content{size: len(data)}, &Tree{}
+	alone.parse(c, name, data)
+	c.docs, c.problems = slices.Clip(c.docs), alone.Problems
+	c.leads = slices.ContainsFunc(c.docs, (*doc).leads)
+	c.unread = c.unread || len(c.problems) > 0
+	return c
 }
 
 // leads reports whether clusters may be found by a document.
@@ -62,19 +61,12 @@ func (t *Tree) put(name string, c *content) {
 	}
 	t.count(c, 1)
 	t.contents[name] = c
-	if len(c.docs) > 0 {
-		t.docs[name] = c.docs
-	}
-	if c.others {
-		t.others[name] = true
-	}
 	t.chooseBuild(path.Dir(name))
 }
 
 // beyond notes a file that was not read because of a bound. From then on no file is.
 func (t *Tree) beyond(name, word string) {
 	t.full = word
-	t.others[name] = true
 	t.problem(Place{File: name}, word)
 }
 
@@ -89,7 +81,7 @@ func (t *Tree) count(c *content, times int) {
 
 // chooseBuild finds the kustomization.yaml of a directory, in the order in which kustomize looks for one.
 func (t *Tree) chooseBuild(dir string) {
-	for _, name := range buildNames {
+	for _, name := range BuildNames() {
 		if c := t.contents[path.Join(dir, name)]; c != nil && c.build != nil {
 			t.builds[dir] = c.build
 			return
@@ -163,7 +155,7 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 func (t *Tree) clone(tree fs.FS) *Tree {
 	return &Tree{
 		fs: tree, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
-		contents: maps.Clone(t.contents), docs: maps.Clone(t.docs), others: maps.Clone(t.others), builds: maps.Clone(t.builds),
+		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
 		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw),
 	}
@@ -185,9 +177,6 @@ func (t *Tree) same(old *Tree, name string) bool {
 		return false
 	}
 	t.contents[name] = &shared
-	if len(shared.docs) > 0 {
-		t.docs[name] = shared.docs
-	}
 	t.chooseBuild(path.Dir(name))
 	return true
 }
@@ -201,8 +190,6 @@ func (t *Tree) change(name string) bool {
 	if c := t.contents[name]; c != nil {
 		t.count(c, -1)
 		delete(t.contents, name)
-		delete(t.docs, name)
-		delete(t.others, name)
 		t.chooseBuild(path.Dir(name))
 	}
 	if t.files[name] {
@@ -310,8 +297,7 @@ type result struct {
 	leaves   []Leaf
 	problems []Problem
 	patches  map[patchKey]change
-
-	work, patched int
+	cost     cost
 }
 
 // touched reports whether a result may be another one where a file has changed.
@@ -319,7 +305,7 @@ func (r *result) touched(file string) bool {
 	dir := path.Dir(file)
 	_, read := r.edges[file]
 	_, built := r.looked[dir]
-	return read || built && isBuild(file) || under(r.looked, file)
+	return read || built && IsBuild(file) || under(r.looked, file)
 }
 
 // under reports whether a file is among names that were looked for, or below one below which everything counts.
@@ -373,8 +359,7 @@ type found struct {
 	results  []string        // of its entry points, by their keys
 	looked   map[string]bool // as that of a result
 	problems []Problem
-
-	work, patched int
+	cost     cost
 }
 
 // look keeps that a name was looked for.
@@ -390,30 +375,36 @@ func (t *Tree) isDir(name string) bool {
 	return t.dirs[name]
 }
 
-// allAgain counts what a cluster costs and has to say, as if it were found now; not if that would be beyond a bound, or something else by now.
-func (w *walk) allAgain(f *found) bool {
-	parsed, seen := 0, map[patchKey]bool{}
-	for _, key := range f.results {
-		r := w.tree.results[key]
+// again counts what results cost and have to say, by their keys, as if they were found now; not if that would be beyond a bound, or one of them
+// is something else by now.
+func (w *walk) again(spent cost, problems []Problem, keys ...string) bool {
+	parsed, results, patches := 0, make([]*result, len(keys)), map[patchKey]change{}
+	for i, key := range keys {
+		r := w.results[key]
+		if r == nil {
+			r = w.tree.results[key]
+		}
 		if r == nil {
 			return false
 		}
+		results[i] = r
 		for p, c := range r.patches {
-			if _, known := w.patches[p]; !known && !seen[p] {
-				seen[p] = true
+			_, known := w.patches[p]
+			if _, seen := patches[p]; !known && !seen {
+				patches[p] = c
 				parsed += c.size
 			}
 		}
 	}
-	if w.over || w.work+f.work > MaxWork || w.patched+f.patched > MaxPatched || w.parsed+parsed > MaxParsed {
+	if w.over || w.work+spent.work > MaxWork || w.patched+spent.patched > MaxPatched || w.parsed+parsed > MaxParsed {
 		return false
 	}
-	w.work, w.patched, w.parsed = w.work+f.work, w.patched+f.patched, w.parsed+parsed
-	for _, key := range f.results {
-		w.results[key] = w.tree.results[key]
-		maps.Copy(w.patches, w.results[key].patches)
+	w.work, w.patched, w.parsed = w.work+spent.work, w.patched+spent.patched, w.parsed+parsed
+	maps.Copy(w.patches, patches)
+	for i, key := range keys {
+		w.results[key] = results[i]
 	}
-	for _, p := range f.problems {
+	for _, p := range problems {
 		w.tree.problem(p.Place, p.Text)
 	}
 	return true
@@ -439,40 +430,21 @@ func (w *walk) result(dir string, k *Kustomization) *result {
 	if r == nil {
 		r = w.tree.results[key]
 	}
-	if r == nil || !w.again(r) {
-		before := *w
+	if r == nil || !w.again(r.cost, r.problems, key) {
+		before := w.cost
 		l := w.newLoad()
 		l.docs = l.applied(dir, k)
 		r = &l.result
-		r.work, r.patched = w.work-before.work, w.patched-before.patched
+		r.cost = w.since(before)
 		if w.over {
 			return r
 		}
+		w.results[key] = r
 	}
-	w.results[key] = r
 	if w.following != nil {
 		w.following.results = append(w.following.results, key)
 	}
 	return r
-}
-
-// again counts what a result costs and has to say, as if it were found now; not if that would be beyond a bound.
-func (w *walk) again(r *result) bool {
-	parsed := 0
-	for key, c := range r.patches {
-		if _, known := w.patches[key]; !known {
-			parsed += c.size
-		}
-	}
-	if w.over || w.work+r.work > MaxWork || w.patched+r.patched > MaxPatched || w.parsed+parsed > MaxParsed {
-		return false
-	}
-	w.work, w.patched, w.parsed = w.work+r.work, w.patched+r.patched, w.parsed+parsed
-	maps.Copy(w.patches, r.patches)
-	for _, p := range r.problems {
-		w.tree.problem(p.Place, p.Text)
-	}
-	return true
 }
 
 // skipped reports whether a directory is git's own, or one of those of other services that Flux leaves out where a repository says nothing else.

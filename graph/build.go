@@ -2,7 +2,6 @@ package graph
 
 import (
 	"errors"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,6 +257,3 @@ func descend(n *yaml.Node, step string) *yaml.Node {
 func unescape(step string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(step, "~1", "/"), "~0", "~")
 }
-
-// dirOf is the directory of a file.
-func dirOf(file string) string { return path.Dir(file) }

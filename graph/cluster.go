@@ -45,7 +45,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	if len(named) > 0 {
 		var out []Cluster
 		for _, r := range named {
-			if r.Path = clean(r.Path); !t.dirs[r.Path] {
+			if r.Path = Clean(r.Path); !t.dirs[r.Path] {
 				t.problem(Place{}, wordNoDirectory(r.Path))
 			}
 			out = append(out, w.follow(Cluster{Root: r, Found: wordNamed}))
@@ -129,7 +129,7 @@ func (t *Tree) holds(dir string) bool {
 		return true
 	}
 	for _, file := range t.inside[dir] {
-		if slices.ContainsFunc(t.docs[file], func(d *doc) bool { return !d.plain() }) {
+		if slices.ContainsFunc(t.docs(file), func(d *doc) bool { return !d.plain() }) {
 			return true
 		}
 	}
@@ -167,18 +167,18 @@ func (w *walk) follow(c Cluster) Cluster {
 		return w.followed(c)
 	}
 	key := fmt.Sprintf("%q %q %q %q", c.Root, c.URL, c.Found, c.Place)
-	if f := w.tree.found[key]; f != nil && w.allAgain(f) {
+	if f := w.tree.found[key]; f != nil && w.again(f.cost, f.problems, f.results...) {
 		w.found[key] = f
 		c = f.cluster
 		c.tree = w.tree
 		return c
 	}
 	f := &found{looked: map[string]bool{}}
-	before := *w
+	before := w.cost
 	w.tree.watch, w.following = f, f
 	f.cluster = w.followed(c)
 	w.tree.watch, w.following = nil, nil
-	if f.work, f.patched = w.work-before.work, w.patched-before.patched; !w.over {
+	if f.cost = w.since(before); !w.over {
 		w.found[key] = f
 	}
 	return f.cluster
@@ -192,7 +192,7 @@ func (w *walk) followed(c Cluster) Cluster {
 		self = w.read(&c, c.self)
 	}
 	for _, k := range c.Kustomizations {
-		if c.self == nil && k.Path == c.Path && len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace+k.NamePrefix+k.NameSuffix) > 0 {
+		if c.self == nil && k.Path == c.Path && k.Adds() {
 			c.Objects, c.Leaves = Objects{}, nil
 			self = w.read(&c, k)
 			break
@@ -312,7 +312,7 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	from, dir := len(c.Kustomizations), c.Path
 	if k != nil {
 		dir = k.Path
-		k.vars = &variables{}
+		k.vars = &Variables{}
 	}
 	r := w.result(dir, k)
 	var rest []*doc
@@ -332,7 +332,7 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	}
 	if k != nil {
 		found, missing := c.variables(k)
-		*k.vars = *variablesOf(w.tree, k.Substitute, found, missing)
+		*k.vars = variablesOf(w.tree, k.Substitute, found, missing)
 	}
 	for _, d := range rest {
 		c.add(w.tree, d)
@@ -430,25 +430,14 @@ func (c Cluster) RootFiles() []string { return sortedKeys(c.edges) }
 // Files is the files of the tree that the Kustomization is known to read, sorted.
 func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }
 
-// Follow fills in what a Kustomization that stands in no file would read, by its path.
-func (t *Tree) Follow(k *Kustomization) {
-	l := t.newWalk().newLoad()
-	l.entry(clean(k.Path))
-	k.edges = l.edges
-}
-
-// Reads is the files that a Flux Kustomization with a path would read, sorted, as far as they are known: of directories whose Kustomization
-// stands in no file.
-func (t *Tree) Reads(dirs ...string) []string {
+// Follow fills in what Kustomizations that stand in no file would read, by their paths.
+func (t *Tree) Follow(all ...*Kustomization) {
 	w := t.newWalk()
-	var out []string
-	for _, dir := range dirs {
+	for _, k := range all {
 		l := w.newLoad()
-		l.entry(clean(dir))
-		out = append(out, sortedKeys(l.edges)...)
+		l.entry(Clean(k.Path))
+		k.edges = l.edges
 	}
-	slices.Sort(out)
-	return slices.Compact(out)
 }
 
 // scp is how ssh names a repository without a scheme.

@@ -107,3 +107,8 @@ func (e Entry) Chain(file string) []Edge {
 
 // Stands reports whether a Kustomization's path is a directory of the tree, whether or not the tree is what it reads.
 func (c *Cluster) Stands(k *Kustomization) bool { return c.tree.dirs[k.Path] }
+
+// Adds reports whether the Kustomization makes something else of its directory than what stands there.
+func (k *Kustomization) Adds() bool {
+	return len(k.Patches)+len(k.Substitute)+len(k.SubstituteFrom)+len(k.Components)+len(k.TargetNamespace+k.NamePrefix+k.NameSuffix) > 0
+}

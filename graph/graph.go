@@ -21,6 +21,7 @@ package graph
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path"
 	"slices"
@@ -76,9 +77,6 @@ type Tree struct {
 	leads    *leads              // nil: not known
 	watch    *found              // what is found now
 	skimmed  int                 // bytes of documents
-	docs     map[string][]*doc   // by file, in its order
-	unread   bool                // of a file that is read: it may say what was not read
-	others   map[string]bool     // files with documents that are not among docs
 	builds   map[string]*build   // what kustomization.yaml says, by directory
 	dirs     map[string]bool     // every directory that has a file in it or below
 	files    map[string]bool     // every file
@@ -90,7 +88,7 @@ type Tree struct {
 // followed, as Flux does not copy them, nor is what it leaves out of every repository: .git, .github and .circleci.
 func Read(tree fs.FS) (*Tree, error) {
 	t := &Tree{
-		fs: tree, contents: map[string]*content{}, docs: map[string][]*doc{}, others: map[string]bool{}, builds: map[string]*build{},
+		fs: tree, contents: map[string]*content{}, builds: map[string]*build{},
 		dirs: map[string]bool{".": true}, files: map[string]bool{}, inside: map[string][]string{}, below: map[string][]string{},
 		results: map[string]*result{}, found: map[string]*found{}, raw: map[string]bool{},
 	}
@@ -170,19 +168,22 @@ var leftOut = []string{
 	"codeship-services.yml", "codeship-steps.yml",
 }
 
-// isBuild reports whether kustomize takes a file for what a directory is built of.
-func isBuild(name string) bool {
-	return slices.Contains(buildNames, path.Base(name))
+// LeftOut reports whether source-controller leaves a file or directory of this last name out of every repository that says nothing else.
+func LeftOut(base string) bool { return skipped(base) || slices.Contains(leftOut, base) }
+
+// IsBuild reports whether kustomize takes a file for what a directory is built of.
+func IsBuild(name string) bool { return slices.Contains(BuildNames(), path.Base(name)) }
+
+// BuildNames is what kustomize takes for what a directory is built of, in the order in which it looks for it.
+func BuildNames() []string {
+	return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 }
 
-// buildNames is what kustomize takes for what a directory is built of, in the order in which it looks for it.
-var buildNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
-
 // isRead reports whether a file is read for what it says.
-func isRead(name string) bool { return isManifest(name) || isBuild(name) }
+func isRead(name string) bool { return isManifest(name) || IsBuild(name) }
 
-// readFile reads a file no further than it may be long.
-func readFile(tree fs.FS, name string) ([]byte, error) {
+// ReadFile reads a regular file of no more bytes than a limit.
+func ReadFile(tree fs.FS, name string, limit int) ([]byte, error) {
 	f, err := tree.Open(name)
 	if err != nil {
 		return nil, errors.New(wordUnreadable)
@@ -192,19 +193,19 @@ func readFile(tree fs.FS, name string) ([]byte, error) {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil, errors.New(wordIrregular)
 	}
-	data, err := readAll(f, MaxFile+1)
+	data, err := io.ReadAll(io.LimitReader(f, int64(limit)+1))
 	switch {
 	case err != nil:
 		return nil, errors.New(wordUnreadable)
-	case len(data) > MaxFile:
-		return nil, errors.New(wordLargeFile())
+	case len(data) > limit:
+		return nil, errors.New(wordLargeFile(limit))
 	}
 	return data, nil
 }
 
 // Objects is every Flux object and CronJob as it stands in its file, by file and line: nothing is patched, and variables are as written.
 func (t *Tree) Objects() Objects {
-	return t.objects(sortedKeys(t.docs))
+	return t.objects(func(*content) bool { return true })
 }
 
 // leading is the objects that clusters may be found by.
@@ -212,7 +213,7 @@ func (t *Tree) leading() Objects {
 	if t.leads == nil {
 		t.leads = &leads{}
 		t.watch = &found{}
-		t.leads.Objects = t.lead()
+		t.leads.Objects = t.objects(func(c *content) bool { return c.leads })
 		t.leads.problems = t.watch.problems
 		t.watch = nil
 	}
@@ -228,27 +229,29 @@ type leads struct {
 	problems []Problem
 }
 
-func (t *Tree) lead() Objects {
+// objects is the objects of files of some kind, by file and line.
+func (t *Tree) objects(count func(*content) bool) Objects {
 	var files []string
 	for file, c := range t.contents {
-		if c.leads {
+		if count(c) && !hidden(file) {
 			files = append(files, file)
 		}
 	}
 	slices.Sort(files)
-	return t.objects(files)
-}
-
-func (t *Tree) objects(files []string) Objects {
 	var out Objects
 	for _, file := range files {
-		if hidden(file) {
-			continue
-		}
-		for _, d := range t.docs[file] {
+		for _, d := range t.docs(file) {
 			out.add(t, d)
 		}
 	}
 	out.link(0)
 	return out
+}
+
+// docs is the documents of a file that were read, in its order.
+func (t *Tree) docs(file string) []*doc {
+	if c := t.contents[file]; c != nil {
+		return c.docs
+	}
+	return nil
 }

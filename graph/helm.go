@@ -110,7 +110,7 @@ func (c *thing) values(t *Tree) map[string]string {
 			return
 		}
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value, ok := n.Content[i].Value, expand(scalar(n.Content[i+1]), c.data.vars), true
+			key, value, ok := n.Content[i].Value, c.data.vars.Expand(scalar(n.Content[i+1])), true
 			if decode {
 				value, ok = decoded(value)
 			}
@@ -139,8 +139,8 @@ func (g *generator) values(t *Tree, out map[string]string, c *thing) {
 		}
 	}
 	for _, f := range g.envs {
-		data, err := readFile(t.fs, f)
-		if err != nil || len(data) > MaxConfig {
+		data, err := ReadFile(t.fs, f, MaxConfig)
+		if err != nil {
 			c.unread = true
 			continue
 		}
@@ -151,8 +151,8 @@ func (g *generator) values(t *Tree, out map[string]string, c *thing) {
 		}
 	}
 	for _, l := range g.loads {
-		data, err := readFile(t.fs, l.file)
-		if err != nil || len(data) > MaxAlias || encrypted(string(data)) {
+		data, err := ReadFile(t.fs, l.file, MaxAlias)
+		if err != nil || encrypted(string(data)) {
 			c.hidden[l.key] = true
 			continue
 		}
@@ -180,11 +180,11 @@ func (t *Tree) generated(d *doc) []*doc {
 				if !renamed {
 					key, file = path.Base(f), f
 				}
-				g.loads = append(g.loads, loading{key, clean(path.Join(dir, file))})
+				g.loads = append(g.loads, loading{key, Clean(path.Join(dir, file))})
 			}
 			for _, f := range append(t.texts(in, "envs"), in.text("env")) {
 				if f != "" {
-					g.envs = append(g.envs, clean(path.Join(dir, f)))
+					g.envs = append(g.envs, Clean(path.Join(dir, f)))
 				}
 			}
 			g.files = slices.Clone(g.envs)
@@ -346,8 +346,8 @@ func shorten(text []byte) []byte {
 	return out.Bytes()
 }
 
-// unhashed is a name without the hash that kustomize puts at the end of generated ones; "" if it has none.
-func unhashed(name string) string {
+// Unhashed is a name without the hash that kustomize puts at the end of generated ones; "" if it has none.
+func Unhashed(name string) string {
 	at := len(name) - 11
 	if at < 1 || name[at] != '-' || strings.Trim(name[at+1:], "bcdfghkmt2456789") != "" {
 		return ""
@@ -376,7 +376,7 @@ func (x index) find(r Ref, from Object) *thing {
 	if found := x.nearest(Ref{r.Kind, "", r.Name}, from); found != nil || r.Kind != "ConfigMap" && r.Kind != "Secret" {
 		return found
 	}
-	if name := unhashed(r.Name); name != "" {
+	if name := Unhashed(r.Name); name != "" {
 		if found := x.find(Ref{r.Kind, r.Namespace, name}, from); found != nil && found.made != nil {
 			return found
 		}

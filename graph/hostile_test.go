@@ -2,6 +2,7 @@ package graph_test
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -342,6 +343,21 @@ func TestLongVariables(t *testing.T) {
 		if all := g.Clusters(nil)[0].Kustomizations; len(all) != 2 || all[1].Path != want {
 			t.Errorf("%d bytes: %d entries, a path of %d bytes", len(value), len(all), len(all[len(all)-1].Path))
 		}
+	}
+}
+
+// TestNestedVariables: what is filled in for a variable in another one's replacement stays short on the way, too.
+func TestNestedVariables(t *testing.T) {
+	v, text := graph.Variables{Values: map[string]string{"A": strings.Repeat("a", graph.MaxAlias)}}, "b"
+	for range 3 {
+		text = "${A//a/" + text + "}"
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got := v.Expand(text)
+	runtime.ReadMemStats(&after)
+	if made := after.TotalAlloc - before.TotalAlloc; got != text || made > 2<<20 {
+		t.Errorf("%d bytes were made for %d", made, len(got))
 	}
 }
 

@@ -56,7 +56,7 @@ func (c *Cluster) Influences() []Influence {
 		}
 	}
 	for _, r := range c.releases {
-		x.release(r)
+		x.uses(r, c.entry(r.Entry), r.Object, 0)
 	}
 	for d, n := range x.more {
 		for i := x.first[d][0]; i < x.first[d][1]; i++ {
@@ -94,12 +94,12 @@ func (x *influences) kustomization(k *Kustomization) {
 	x.patches(k.Object, of)
 	x.filled(k.Object, of, k.names)
 	if k.from != nil {
-		x.source(k.from, of, roleSource, k.Object)
+		x.object(k.from, of, roleSource, k.Object)
 		x.uses(k.from, of, k.Object, 0)
 	}
 	found, _ := x.c.variables(k)
 	for _, s := range found {
-		x.config(s, of, roleVariables, k.Object)
+		x.object(s, of, roleVariables, k.Object)
 	}
 }
 
@@ -115,26 +115,21 @@ func (x *influences) filled(o Object, of Entry, names []string) {
 	found, _ := x.c.variables(parent)
 	for _, s := range found {
 		if slices.ContainsFunc(names, func(name string) bool { return s.has(x.c.tree, name) }) {
-			x.config(s, of, roleVariables, o)
+			x.object(s, of, roleVariables, o)
 		}
 	}
 }
-
-// release adds what a HelmRelease refers to.
-func (x *influences) release(r *thing) { x.uses(r, x.c.entry(r.Entry), r.Object, 0) }
 
 // uses adds what an object refers to, and what that does.
 func (x *influences) uses(from *thing, of Entry, user Object, depth int) {
 	for _, u := range from.uses {
 		s := x.c.index.find(u.ref, from.Object)
-		switch {
-		case s == nil || depth >= MaxUses:
-		case isSource(s.Kind):
-			x.source(s, of, u.role, user)
+		if s == nil || depth >= MaxUses {
+			continue
+		}
+		if x.object(s, of, u.role, user); isSource(s.Kind) {
 			x.chart(s, u, of, user)
 			x.uses(s, of, user, depth+1)
-		default:
-			x.config(s, of, u.role, user)
 		}
 	}
 }
@@ -149,44 +144,24 @@ func (x *influences) once(d dependency) bool {
 	return true
 }
 
-// source adds the definitions and the patches of a source.
-func (x *influences) source(s *thing, of Entry, role string, user Object) {
+// object adds what defines an object, the files that it is made of, and its patches. A ConfigMap or Secret that the entry point applies itself is
+// its content.
+func (x *influences) object(s *thing, of Entry, role string, user Object) {
 	for _, one := range x.c.index.like(s) {
-		x.oneSource(one, of, role, user)
-	}
-}
-
-func (x *influences) oneSource(s *thing, of Entry, role string, user Object) {
-	d := dependency{s, of.Kustomization, role, ""}
-	if !x.once(d) {
-		return
-	}
-	x.add(x.c.entry(s.Entry), of, s.Place, role, wordUses(role, s.Object, user))
-	first := len(x.out)
-	x.patches(s.Object, of)
-	x.filled(s.Object, of, s.names)
-	x.first[d] = [2]int{first - 1, first}
-}
-
-// config adds a ConfigMap or Secret that another entry point applies, and the files that it is made of.
-func (x *influences) config(s *thing, of Entry, role string, user Object) {
-	for _, one := range x.c.index.like(s) {
-		x.oneConfig(one, of, role, user)
-	}
-}
-
-func (x *influences) oneConfig(s *thing, of Entry, role string, user Object) {
-	by := x.c.entry(s.Entry)
-	if d := (dependency{s, of.Kustomization, role, ""}); by != of && x.once(d) {
+		by, d := x.c.entry(one.Entry), dependency{one, of.Kustomization, role, ""}
+		if by == of && !isSource(one.Kind) || !x.once(d) {
+			continue
+		}
 		first := len(x.out)
-		x.add(by, of, s.Place, role, wordUses(role, s.Object, user))
-		if s.made != nil {
-			for _, file := range s.made.files {
-				x.add(by, of, Place{file, 1}, role, wordUses(role, s.Object, user))
+		x.add(by, of, one.Place, role, wordUses(role, one.Object, user))
+		if one.made != nil {
+			for _, file := range one.made.files {
+				x.add(by, of, Place{file, 1}, role, wordUses(role, one.Object, user))
 			}
 		}
 		x.first[d] = [2]int{first, len(x.out)}
-		x.patches(s.Object, of)
+		x.patches(one.Object, of)
+		x.filled(one.Object, of, one.names)
 	}
 }
 
@@ -228,13 +203,13 @@ func (c *Cluster) chartFiles(s *thing, u use) (dirs []string, branch string, her
 	case s.Kind == externalArtifact:
 		for _, copied := range c.artifacts[Ref{s.Kind, s.Namespace, s.Name}] {
 			_, from, _ := strings.Cut(strings.TrimPrefix(copied.from, "@"), "/")
-			dirs = append(dirs, clean(strings.TrimSuffix(from, "**")))
+			dirs = append(dirs, Clean(strings.TrimSuffix(from, "**")))
 		}
 		return dirs, "", true
 	case s.source == nil || s.Kind != "GitRepository" || u.chart == "" || s.source.Follows() == "":
 		return nil, "", false
 	}
-	return []string{clean(u.chart)}, s.source.Follows(), c.URL == "" || SameURL(c.URL, s.source.URL)
+	return []string{Clean(u.chart)}, s.source.Follows(), c.URL == "" || SameURL(c.URL, s.source.URL)
 }
 
 // charts adds to entry points the files of charts that their HelmReleases have from this repository.
@@ -284,7 +259,7 @@ func (t *Tree) within(dirs, others []string) []string {
 		}
 	}
 	for _, file := range others {
-		file = clean(file)
+		file = Clean(file)
 		if t.watch.look(file, false); t.files[file] {
 			out = append(out, file)
 		}
@@ -332,9 +307,9 @@ func (c *Cluster) defined() {
 // use, sorted: what such a file defines is another entry point's business, and among [Cluster.Influences].
 func (e Entry) Content() []string {
 	return slices.DeleteFunc(e.Files(), func(file string) bool {
-		t := e.Cluster.tree
-		return len(t.docs[file]) > 0 && !t.others[file] &&
-			!slices.ContainsFunc(t.docs[file], func(d *doc) bool { return !e.Cluster.defines[d.place] })
+		c := e.Cluster.tree.contents[file]
+		return c != nil && len(c.docs) > 0 && !c.others &&
+			!slices.ContainsFunc(c.docs, func(d *doc) bool { return !e.Cluster.defines[d.place] })
 	})
 }
 
@@ -407,7 +382,7 @@ func digest(d *doc) string {
 }
 
 // hashed adds what a node says. An alias is its name: what it stands for is added where it stands.
-func hashed(h *bytes.Buffer, n *yaml.Node, vars *variables) {
+func hashed(h *bytes.Buffer, n *yaml.Node, vars *Variables) {
 	switch n.Kind {
 	case yaml.MappingNode:
 		keys := map[string]*yaml.Node{}
@@ -427,7 +402,7 @@ func hashed(h *bytes.Buffer, n *yaml.Node, vars *variables) {
 		}
 		text(h, "]")
 	default:
-		text(h, n.ShortTag(), expand(n.Value, vars))
+		text(h, n.ShortTag(), vars.Expand(n.Value))
 	}
 }
 

@@ -17,7 +17,7 @@ type doc struct {
 	place Place
 	node  *yaml.Node // a mapping
 	size  int        // bytes of the document as written
-	vars  *variables
+	vars  *Variables
 	set   map[string]Place // where a patch has set a field, for the fields of tracked
 	by    *Kustomization   // the entry point that it is applied by; nil: the root
 
@@ -96,40 +96,32 @@ func field(text []byte, key string, is func(word string) bool) bool {
 	}
 }
 
-// parse takes a file apart and keeps what it has to say.
-func (t *Tree) parse(name string, data []byte) {
+// parse takes a file apart and keeps what it has to say. What is wrong with it is a problem of the tree.
+func (t *Tree) parse(c *content, name string, data []byte) {
 	line := 1
-	t.unread = foreign(data)
+	c.unread = foreign(data)
 	for _, text := range documents(data) {
 		at := Place{name, line}
 		line += bytes.Count(text, []byte("\n"))
-		if !isBuild(name) && !wants(text) {
-			t.others[name] = t.others[name] || !blank(text)
+		if !IsBuild(name) && !wants(text) {
+			c.others = c.others || !blank(text)
 			continue
 		}
 		whole := text
 		text = shorten(text)
 		if len(text) > MaxDoc {
-			t.others[name] = true
+			c.others = true
 			t.problem(at, wordLargeDocument())
 			continue
 		}
-		if t.skimmed += len(text); t.skimmed > MaxSkimmed {
-			t.others[name] = true
-			t.problem(Place{File: name}, wordMuchParsed())
-			return
-		}
+		c.skimmed += len(text)
 		node, err := parseDocument(text)
 		size := len(text)
 		if prune(node) || len(whole) > len(text) {
 			size = weight(node)
 		}
-		t.unread = t.unread || node != nil && hides(node)
-		if t.parsed += size; t.parsed > MaxParsed {
-			t.others[name] = true
-			t.problem(Place{File: name}, wordMuchParsed())
-			return
-		}
+		c.unread = c.unread || node != nil && hides(node)
+		c.parsed += size
 		switch {
 		case err != nil && isPlain(text): // a chart's template
 		case err != nil:
@@ -137,39 +129,36 @@ func (t *Tree) parse(name string, data []byte) {
 		case node != nil && wide(node):
 			t.problem(at, wordWide())
 		case node != nil:
-			t.keep(&doc{place: Place{name, at.Line}, node: node, size: size}, at.Line-1, 0)
+			t.keep(c, &doc{place: Place{name, at.Line}, node: node, size: size}, at.Line-1, 0)
 			continue
 		}
-		t.others[name] = true
+		c.others = true
 	}
 }
 
 // keep files a document by what it is. offset is how many lines of the file stand before it.
-func (t *Tree) keep(d *doc, offset, depth int) {
+func (t *Tree) keep(c *content, d *doc, offset, depth int) {
 	shift(d.node, offset)
 	d.place.Line = d.node.Line
-	group := groupOf(d.node)
-	if isBuild(d.place.File) && group != fluxKustomize {
-		if dir := dirOf(d.place.File); t.builds[dir] == nil {
-			t.builds[dir] = t.readBuild(d)
+	switch {
+	case IsBuild(d.place.File) && groupOf(d.node) != fluxKustomize:
+		if c.build == nil {
+			c.build = t.readBuild(d)
 		}
-		return
-	}
-	if strings.HasSuffix(d.text("kind"), "List") && at(d.node, "items") != nil {
-		t.unread = t.unread || depth == MaxNested
+	case strings.HasSuffix(d.text("kind"), "List") && at(d.node, "items") != nil:
+		c.unread = c.unread || depth == MaxNested
 		for _, item := range t.list(d, "items") {
 			if item.Kind == yaml.MappingNode && depth < MaxNested {
-				t.keep(&doc{place: d.place, node: item, size: d.size}, 0, depth+1)
+				t.keep(c, &doc{place: d.place, node: item, size: d.size}, 0, depth+1)
 			}
 		}
-		return
-	}
-	if t.kept++; t.kept > MaxDocs {
-		t.others[d.place.File] = true
+	case c.kept > MaxDocs:
+		c.others = true
 		t.problem(d.place, wordManyObjects())
-		return
+	default:
+		c.kept++
+		c.docs = append(c.docs, d)
 	}
-	t.docs[d.place.File] = append(t.docs[d.place.File], d)
 }
 
 // foreign reports whether kustomize may find other documents in a file than we do: it ends one at every line that begins with ---, whatever follows, and
@@ -286,7 +275,7 @@ func scalar(n *yaml.Node) string {
 }
 
 // text is a text of the document with its variables filled in.
-func (d *doc) text(keys ...string) string { return expand(scalar(at(d.node, keys...)), d.vars) }
+func (d *doc) text(keys ...string) string { return d.vars.Expand(scalar(at(d.node, keys...))) }
 
 // list is the entries of a list, no more than MaxList.
 func (t *Tree) list(d *doc, keys ...string) []*yaml.Node {
@@ -310,7 +299,7 @@ func (t *Tree) list(d *doc, keys ...string) []*yaml.Node {
 func (t *Tree) texts(d *doc, keys ...string) []string {
 	var out []string
 	for _, n := range t.list(d, keys...) {
-		if s := expand(scalar(n), d.vars); s != "" {
+		if s := d.vars.Expand(scalar(n)); s != "" {
 			out = append(out, s)
 		}
 	}
@@ -325,7 +314,7 @@ func (d *doc) pairs(keys ...string) map[string]string {
 	}
 	out := map[string]string{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
-		out[n.Content[i].Value] = expand(scalar(n.Content[i+1]), d.vars)
+		out[n.Content[i].Value] = d.vars.Expand(scalar(n.Content[i+1]))
 	}
 	return out
 }
@@ -349,7 +338,5 @@ func groupOf(n *yaml.Node) string {
 	}
 	return group
 }
-
-func readAll(r io.Reader, limit int64) ([]byte, error) { return io.ReadAll(io.LimitReader(r, limit)) }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

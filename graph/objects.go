@@ -25,8 +25,7 @@ type Object struct {
 	APIVersion, Kind string
 	Namespace, Name  string
 	Entry            *Kustomization // the Flux Kustomization that applies it; nil: the root, or not known
-	labels           map[string]string
-	patched          []Place // the patches that changed it
+	patched          []Place        // the patches that changed it
 }
 
 // Ref names another object; without a namespace it is in the same one.
@@ -100,7 +99,7 @@ type Kustomization struct {
 	from     *thing          // what SourceRef names, of whatever kind
 	names    []string        // of the variables that its definition has
 	digest   string
-	vars     *variables // of what it applies
+	vars     *Variables // of what it applies
 }
 
 // Patch is a patch of kustomize: a strategic merge, or operations on what Target names.
@@ -162,8 +161,7 @@ type copied struct{ from, to string }
 func (o *Objects) add(t *Tree, d *doc) {
 	object := Object{
 		Place: d.place, APIVersion: d.text("apiVersion"), Kind: d.text("kind"),
-		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: d.by, labels: d.pairs("metadata", "labels"),
-		patched: d.patched,
+		Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"), Entry: d.by, patched: d.patched,
 	}
 	group, _, _ := strings.Cut(object.APIVersion, "/")
 	switch {
@@ -237,14 +235,14 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 
 // path is the path of a Flux Kustomization. A Secret's value counts only where it leads to a directory of the tree: it is no secret then.
 func (t *Tree) path(d *doc) string {
-	p := clean(d.text("spec", "path"))
+	p := Clean(d.text("spec", "path"))
 	if d.vars == nil || len(d.vars.secret) == 0 || unfilled(p) == "" {
 		return p
 	}
 	all := *d.vars
-	all.values = maps.Clone(all.values)
-	maps.Copy(all.values, all.secret)
-	if open := clean(expand(scalar(at(d.node, "spec", "path")), &all)); t.isDir(open) {
+	all.Values = maps.Clone(all.Values)
+	maps.Copy(all.Values, all.secret)
+	if open := Clean(all.Expand(scalar(at(d.node, "spec", "path")))); t.isDir(open) {
 		return open
 	}
 	return p
@@ -267,7 +265,7 @@ func source(d *doc, object Object) *Source {
 func (t *Tree) instance(d *doc, object Object, keys ...string) *Instance {
 	of := func(key string) string { return d.text(append(slices.Clone(keys), "sync", key)...) }
 	i := &Instance{
-		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: clean(of("path")),
+		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: Clean(of("path")),
 		values: object.Kind != "FluxInstance", sync: cmp.Or(of("name"), "flux-system"),
 	}
 	for _, n := range t.list(d, append(slices.Clone(keys), "kustomize", "patches")...) {
@@ -292,7 +290,7 @@ func (t *Tree) cronJob(d *doc, object Object) *CronJob {
 func (t *Tree) inputs(d *doc, object Object) *InputProvider {
 	p := &InputProvider{Object: object}
 	for _, n := range t.list(d, "spec", "schedule") {
-		of := func(key string) string { return expand(scalar(at(n, key)), d.vars) }
+		of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
 		p.Schedule = append(p.Schedule, Schedule{Place{d.place.File, n.Line}, of("cron"), of("timeZone"), of("window")})
 	}
 	return p
@@ -335,14 +333,14 @@ func (o *Objects) origin(t *Tree, k *Kustomization) (dir string, ok bool) {
 		_, from, _ := strings.Cut(strings.TrimPrefix(c.from, "@"), "/")
 		_, to, _ := strings.Cut(strings.TrimPrefix(c.to, "@"), "/")
 		base, whole := strings.CutSuffix(from, "**")
-		if base, to = clean(base), clean(to); !whole && strings.HasSuffix(c.to, "/") {
+		if base, to = Clean(base), Clean(to); !whole && strings.HasSuffix(c.to, "/") {
 			to = path.Join(to, path.Base(base))
 		}
 		rest, below := strings.CutPrefix("/"+k.Path+"/", path.Join("/", to)+"/")
 		if to == "." {
 			rest, below = k.Path, true
 		}
-		if dir := clean(path.Join(base, rest)); below && t.isDir(dir) {
+		if dir := Clean(path.Join(base, rest)); below && t.isDir(dir) {
 			return dir, true
 		}
 	}
@@ -350,7 +348,7 @@ func (o *Objects) origin(t *Tree, k *Kustomization) (dir string, ok bool) {
 }
 
 func ref(d *doc, n *yaml.Node) Ref {
-	of := func(key string) string { return expand(scalar(at(n, key)), d.vars) }
+	of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
 	return Ref{of("kind"), of("namespace"), of("name")}
 }
 
@@ -368,8 +366,8 @@ func (d *doc) stated(keys ...string) Statement {
 	return Statement{d.text(keys...), place}
 }
 
-// clean is a path of the repository as Flux reads it: whatever leads out of the tree is led back to its root.
-func clean(p string) string {
+// Clean is a path of the repository as Flux reads it: whatever leads out of the tree is led back to its root.
+func Clean(p string) string {
 	p = strings.TrimPrefix(path.Clean("/"+p), "/")
 	if p == "" {
 		return "."

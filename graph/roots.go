@@ -116,7 +116,7 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 	for _, dir := range sortedKeys(t.builds) {
 		for _, n := range slices.Concat(t.builds[dir].resources, t.builds[dir].components) {
 			if base := n.text[strings.LastIndexByte(n.text, '/')+1:]; !isManifest(base) || bases[base] {
-				p := clean(path.Join(dir, n.text))
+				p := Clean(path.Join(dir, n.text))
 				namedBy[p] = append(namedBy[p], dir)
 			}
 		}

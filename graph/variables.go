@@ -10,81 +10,81 @@ import (
 	"unicode/utf8"
 )
 
-// variables is what an entry point fills in for variables.
-type variables struct {
-	values map[string]string
-	secret map[string]string // of Secrets: they are never shown
-	hidden map[string]bool   // encrypted, or too long
-	open   bool              // an object that may hold any variable stands in no file
+// Variables is what Flux fills in for variables in what a Kustomization makes, as far as it is known: of `substitute` and of what `substituteFrom` names.
+type Variables struct {
+	Values  map[string]string
+	Unknown map[string]bool // that are set, and to what is not known or not shown: they are encrypted, too long, or stand in a Secret
+	Open    bool            // any other variable may be set as well
+
+	secret map[string]string // of Secrets, among those that are unknown
+}
+
+// Variables is what Flux fills in for variables in what the Kustomization makes.
+func (k *Kustomization) Variables() Variables {
+	if k.vars == nil {
+		return Variables{Values: k.Substitute, Open: len(k.SubstituteFrom) > 0}
+	}
+	return *k.vars
 }
 
 // variablesOf collects variables as Flux does: those of the objects of substituteFrom, of which later ones win, then those that the
 // Kustomization itself holds. What one of the objects holds is known even where another one stands in no file.
-func variablesOf(t *Tree, own map[string]string, from []*thing, missing bool) *variables {
-	v := &variables{values: map[string]string{}, secret: map[string]string{}, hidden: map[string]bool{}, open: missing}
-	put := func(into map[string]string, key, value string) {
-		delete(v.values, key)
+func variablesOf(t *Tree, own map[string]string, from []*thing, missing bool) Variables {
+	v := Variables{Values: map[string]string{}, Unknown: map[string]bool{}, Open: missing, secret: map[string]string{}}
+	put := func(key, value string, unknown bool, into map[string]string) {
+		delete(v.Values, key)
 		delete(v.secret, key)
-		delete(v.hidden, key)
-		if value = strings.ReplaceAll(value, "\n", ""); len(value) > MaxAlias {
-			v.hidden[key] = true
-			return
+		delete(v.Unknown, key)
+		value = strings.ReplaceAll(value, "\n", "")
+		long := len(value) > MaxAlias
+		if unknown || long {
+			v.Unknown[key] = true
 		}
-		into[key] = value
+		if into != nil && !long {
+			into[key] = value
+		}
 	}
 	for _, c := range from {
 		for key, value := range c.values(t) {
-			into := v.values
 			if c.Kind == "Secret" {
-				into = v.secret
+				put(key, value, true, v.secret)
+			} else {
+				put(key, value, false, v.Values)
 			}
-			put(into, key, value)
 		}
 		for key := range c.hidden {
-			put(v.values, key, "")
-			delete(v.values, key)
-			v.hidden[key] = true
+			put(key, "", true, nil)
 		}
-		v.open = v.open || c.unread
+		v.Open = v.Open || c.unread
 	}
 	for key, value := range own {
-		put(v.values, key, value)
+		put(key, value, false, v.Values)
 	}
 	return v
 }
 
 // none reports whether Flux would fill in nothing.
-func (v *variables) none() bool {
-	return v == nil || len(v.values)+len(v.secret)+len(v.hidden) == 0 && !v.open
-}
+func (v *Variables) none() bool { return v == nil || len(v.Values)+len(v.Unknown) == 0 && !v.Open }
 
-// get is the value of a variable; set is false if nothing sets it, and known if it cannot be known whether something does, or to what.
-func (v *variables) get(name string) (value string, set, known bool) {
-	if value, ok := v.values[name]; ok {
-		return value, true, true
-	}
-	if _, ok := v.secret[name]; ok || v.hidden[name] || v.open {
-		return "", ok, false
-	}
-	return "", false, true
-}
-
-// expand fills in the variables that have a short value here; others stay as they are. A value is not looked at again, and where all of
-// them together would be long, none is filled in.
-func expand(s string, v *variables) string {
-	if v.none() || !strings.Contains(s, "${") || len(s) > MaxAlias*4 {
+// Expand fills variables into a text as Flux would, as far as their values are known and short; others stay as they are. A value is not looked
+// at again, and where all of them together would be longer than any name or path that matters here, none is filled in.
+func (v *Variables) Expand(s string) string {
+	if v.none() || !strings.Contains(s, "${") || len(s) > maxExpanded {
 		return s
 	}
-	if out := v.fill(s, 0); len(out) <= MaxAlias*4 {
+	if out := v.fill(s, 0); len(out) <= maxExpanded {
 		return out
 	}
 	return s
 }
 
+// maxExpanded is how long a text with its variables may be, and what one of them stands for, in bytes.
+const maxExpanded = 4 * MaxAlias
+
 // fill fills in what stands in a text. ${X}, which nothing sets, stays too, where Flux would put nothing: a path without it leads elsewhere.
-func (v *variables) fill(s string, depth int) string {
+func (v *Variables) fill(s string, depth int) string {
 	var out strings.Builder
-	for s != "" && out.Len() <= MaxAlias*4 {
+	for s != "" && out.Len() <= maxExpanded {
 		i := strings.IndexByte(s, '$')
 		if i < 0 {
 			break
@@ -132,15 +132,15 @@ func closing(s string) int {
 var expression = regexp.MustCompile(`^(#?)([A-Za-z_][A-Za-z0-9_]*)(?:(:?=|:[-?+]|:|\^\^?|,,?|##?|%%?|//|/#|/%|/)((?s:.*)))?$`)
 
 // eval is the value of an expression; ok is false if it is not known.
-func (v *variables) eval(text string, depth int) (value string, ok bool) {
+func (v *Variables) eval(text string, depth int) (value string, ok bool) {
 	m := expression.FindStringSubmatch(text)
 	if m == nil || depth > MaxNested {
 		return "", false
 	}
-	value, set, known := v.get(m[2])
+	value, set := v.Values[m[2]]
 	op, arg := m[3], m[4]
-	if !known {
-		return "", false
+	if !set && (v.Unknown[m[2]] || v.Open) {
+		return "", false // nobody knows whether it is set, or to what
 	}
 	if strings.Contains(arg, "${") {
 		arg = v.fill(arg, depth+1)
@@ -156,7 +156,8 @@ func (v *variables) eval(text string, depth int) (value string, ok bool) {
 	case !set:
 		return "", false
 	}
-	return shape(value, op, arg)
+	value, ok = shape(value, op, arg)
+	return value, ok && len(value) <= maxExpanded
 }
 
 // shape does to a value what an operator says; ok is false if it is not known here.

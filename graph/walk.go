@@ -11,9 +11,8 @@ import (
 
 // walk follows what the clusters of a tree read, within bounds that hold for all of them together.
 type walk struct {
-	tree    *Tree
-	work    int  // documents loaded and compared with patches
-	patched int  // bytes copied
+	tree *Tree
+	cost
 	parsed  int  // bytes parsed, with those of the tree
 	over    bool // one of these is beyond its bound
 	patches map[patchKey]change
@@ -22,6 +21,15 @@ type walk struct {
 
 	following *found // the cluster that is being followed
 }
+
+// cost is what some of it costs.
+type cost struct {
+	work    int // documents loaded and compared with patches
+	patched int // bytes copied
+}
+
+// since is what was spent after an earlier time.
+func (c cost) since(before cost) cost { return cost{c.work - before.work, c.patched - before.patched} }
 
 func (t *Tree) newWalk() *walk {
 	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}}
@@ -142,10 +150,10 @@ func (l *load) file(file, by, why string) []*doc {
 	if !l.edge(file, by, why) {
 		l.twice = true
 	}
-	if l.walk.spent(1+len(l.walk.tree.docs[file]), 0) {
+	if l.walk.spent(1+len(l.walk.tree.docs(file)), 0) {
 		return nil
 	}
-	return l.walk.tree.docs[file]
+	return l.walk.tree.docs(file)
 }
 
 // unit loads a directory that has a kustomization.yaml. What it makes is known after the first time. n is what names it.
@@ -186,7 +194,7 @@ func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 		n.place.File = "" // the entry point itself names it
 	}
 	l.edge(b.place.File, n.place.File, n.field)
-	for _, name := range buildNames { // of several, kustomize takes none
+	for _, name := range BuildNames() { // of several, kustomize takes none
 		if file := path.Join(dir, name); t.files[file] {
 			l.edge(file, b.place.File, "")
 		}
@@ -259,7 +267,7 @@ func (l *load) find(dir string, n named) string {
 	if path.IsAbs(n.text) {
 		return ""
 	}
-	return clean(path.Join(dir, n.text))
+	return Clean(path.Join(dir, n.text))
 }
 
 // missing says that there is nothing of a name in the tree.
@@ -384,7 +392,7 @@ func (l *load) parsePatch(p buildPatch) change {
 	t := l.walk.tree
 	text, err := []byte(p.Text), error(nil)
 	if p.file.text != "" {
-		text, err = readFile(t.fs, p.File)
+		text, err = ReadFile(t.fs, p.File, MaxFile)
 	}
 	if l.walk.parsed += len(text); err == nil && l.walk.parsed > MaxParsed {
 		l.walk.over, l.walk.tree.cut = true, wordMuchParsed()

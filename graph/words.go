@@ -87,7 +87,7 @@ func wordMuchYAML() string {
 	return fmt.Sprintf("more than %d YAML files or %d MiB: it was not read", MaxYAML, MaxBytes>>20)
 }
 
-func wordLargeFile() string { return fmt.Sprintf("it has more than %d KiB", MaxFile>>10) }
+func wordLargeFile(limit int) string { return fmt.Sprintf("it has more than %d KiB", limit>>10) }
 
 func wordLargeDocument() string {
 	return fmt.Sprintf("a document has more than %d KiB: it was not read", MaxDoc>>10)

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
 )
 
 // Check is what the first tree shows of contradictions: built is what its entry points make, paths is every file of it.
@@ -20,7 +21,8 @@ func (g *Graph) Check(built []Built, paths []string) []config.Note {
 	notes = append(notes, at(levels.Layers, g.layers(paths))...)
 	notes = append(notes, at(levels.Duplicates, g.duplicates(built))...)
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
-	return append(notes, at(levels.Enforced, g.enforced())...)
+	notes = append(notes, at(levels.Enforced, g.enforced())...)
+	return append(notes, g.definitions()...)
 }
 
 // at gives notes the level of their check. Some are no more than a warning.
@@ -295,6 +297,63 @@ func (g *Graph) enforced() []config.Note {
 		}
 	}
 	return c.notes("1 more entry point", "%d more entry points")
+}
+
+// definitions warns of files that say what a windowed branch is for and that no window holds, once for each file and branch. What a branch is
+// for stands in the GitRepository that tracks it, and in the Kustomizations that are made of that. Flux reads these from where the cluster's own
+// root stands, mostly the default branch, and at once: whoever changes `ref` there takes the cluster past the window of every branch. So
+// the window itself is to hold such files. A branch cannot.
+func (g *Graph) definitions() []config.Note {
+	var out []config.Note
+	layout, seen := g.policy.With(g).Layout, map[[2]string]bool{}
+	add := func(c *graph.Cluster, s *graph.Source, o graph.Object, patched ...graph.Place) {
+		if s == nil || c.URL != "" && !graph.SameURL(c.URL, s.URL) {
+			return // of another repository
+		}
+		i := slices.IndexFunc(g.policy.Branches, func(b config.Branch) bool { return b.Name == s.Follows() && b.Window != window.Live })
+		by := graph.Entry{Cluster: c}
+		if o.Entry != nil && o.Entry.Source != nil {
+			by.Kustomization = o.Entry
+		}
+		if i < 0 || windowed(g.policy, by.Branch()) {
+			return // a windowed branch brings it there
+		}
+		for _, o.Place = range append([]graph.Place{o.Place}, patched...) {
+			state, key := unheld(layout.Classify(o.File).Releases), [2]string{s.Follows(), o.File}
+			if o.File == "" || state == "" || seen[key] {
+				continue
+			}
+			seen[key] = true
+			out = append(out, config.Note{
+				Level: config.LevelWarn, Code: codeDefinition, Message: wordDefinition(o, state, g.policy.Branches[i].Window), Way: []any{"branches", i, "name"},
+			})
+		}
+	}
+	for _, e := range g.trees[0].entries {
+		if e.Kustomization != nil {
+			continue
+		}
+		for _, s := range e.Cluster.Sources {
+			add(e.Cluster, s, s.Object, s.RefLine)
+		}
+		for _, k := range e.Cluster.Kustomizations {
+			add(e.Cluster, k.Source, k.Object, k.PathLine, k.SourceLine)
+		}
+	}
+	return out
+}
+
+// unheld is how a path that needs these may change although every window is closed, for people; "": it may not.
+func unheld(releases []layout.Release) string {
+	switch {
+	case slices.ContainsFunc(releases, isWindow):
+		return ""
+	case slices.Contains(releases, layout.Live):
+		return wordLive
+	case len(releases) > 0:
+		return wordByBranches
+	}
+	return wordIgnored
 }
 
 // Unreached is the paths that nothing is known to read, and that change nothing that is read.

@@ -152,7 +152,7 @@ func TestHostileChanges(t *testing.T) {
 func TestCopies(t *testing.T) {
 	p := parse(t, file)
 	g := around(t, p)
-	before, after := g.Touched([]string{"apps/rt/x.yaml", "apps/rw/x.yaml"})
+	before, after := g.Affected([]string{"apps/rt/x.yaml"})
 	if len(before) != 1 || len(after) != 1 || before[0].Kustomization.Name != "apps-rt" {
 		t.Fatalf("%v %v", before, after)
 	}
@@ -169,5 +169,14 @@ func TestCopies(t *testing.T) {
 		if g.Hold(copies); want > 0 && len(g.holds["apps/rt/x.yaml"].windows)*len(g.holds["clusters/prod/apps-rt.yaml"].windows) == 0 {
 			t.Errorf("%v", held(g))
 		}
+	}
+}
+
+// TestCopiesOfItself: an entry point that becomes live adds what it made while it was windowed.
+func TestCopiesOfItself(t *testing.T) {
+	g := around(t, parse(t, file), ks("apps-rw", "./apps/rw", "rw"), ks("apps-rw", "./apps/rw", "flux-system"))
+	was, is := makes(t, g, 0, "apps-rw: a"), makes(t, g, 1, "apps-rw: a")
+	if windowed, copies := g.Windowed(was, is), g.Copies(was, was, is); len(windowed) == 0 || len(copies) != 1 {
+		t.Errorf("%v, %v", windowed, copies)
 	}
 }

@@ -1,8 +1,9 @@
 package reach
 
 import (
+	"cmp"
+	"maps"
 	"path"
-	"regexp"
 	"slices"
 
 	"github.com/sluicegate/sluice/config"
@@ -25,14 +26,11 @@ func (o Object) id() Object {
 // moving is what an object is known by that moves: of one that kustomize generates the name without the hash of what stands in it.
 func (o Object) moving() Object {
 	out := o.id()
-	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && isList(o.File) {
-		out.Name = generated.ReplaceAllString(out.Name, "")
+	if (o.Kind == "ConfigMap" || o.Kind == "Secret") && graph.IsBuild(o.File) {
+		out.Name = cmp.Or(graph.Unhashed(out.Name), out.Name)
 	}
 	return out
 }
-
-// generated is the hash that kustomize appends, in its letters.
-var generated = regexp.MustCompile(`-[bcdfghkmt2456789]{10}$`)
 
 // Built is what an entry point makes.
 type Built struct {
@@ -61,13 +59,13 @@ const maxMoves = 1000
 type Change struct{ Left, Added string }
 
 // Affected is the entry points of the two trees of [New] that a change of these files may concern, before and after it. None, if nothing
-// can move: live and windowed entry points of one cluster must be among them.
+// can move or be added: a live one must be among them, of a cluster where windowed ones are among them or were there before.
 func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	if len(g.trees) < 2 {
 		return nil, nil
 	}
 	touched := g.touched(files)
-	live, held := map[string]bool{}, map[string]bool{}
+	live, held := map[string]bool{}, maps.Clone(g.layered)
 	pick := func(t tree) (out []graph.Entry) {
 		for _, e := range t.entries {
 			if touched[key(e.Entry)] && !e.elsewhere {
@@ -100,26 +98,9 @@ func (g *Graph) touched(files []string) map[string]bool {
 	return touched
 }
 
-// Touched is the live entry points of the two trees of [New] that a change of these files may concern, before and after it, of the clusters that have windowed
-// ones.
-func (g *Graph) Touched(files []string) (before, after []graph.Entry) {
-	if len(g.trees) < 2 {
-		return nil, nil
-	}
-	touched := g.touched(files)
-	pick := func(t tree) (out []graph.Entry) {
-		for _, e := range t.entries {
-			if touched[key(e.Entry)] && !e.elsewhere && isLive(e.releases) && g.layered[e.Cluster.Name] {
-				out = append(out, e.Entry)
-			}
-		}
-		return out
-	}
-	return pick(g.trees[0]), pick(g.trees[1])
-}
-
 // Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before.
 func (g *Graph) Windowed(before, after []Built) []graph.Entry {
+	before, after = g.live(before), g.live(after)
 	m := mover{was: made(before)}
 	in := map[string]bool{}
 	for _, all := range m.arrivals(before, after) {
@@ -139,6 +120,11 @@ func (g *Graph) Windowed(before, after []Built) []graph.Entry {
 	return out
 }
 
+// live is what live entry points make.
+func (g *Graph) live(all []Built) []Built {
+	return slices.DeleteFunc(slices.Clone(all), func(b Built) bool { return !isLive(Release(g.policy, b.Entry)) })
+}
+
 // broken is entry points that cannot be built any more, or come new and cannot be built: what they make is not known.
 func (m *mover) broken(before, after []Built) (out []graph.Entry) {
 	for _, b := range after {
@@ -151,6 +137,7 @@ func (m *mover) broken(before, after []Built) (out []graph.Entry) {
 
 // Copies is what windowed entry points make and what a change adds to live ones: before and after is what these make.
 func (g *Graph) Copies(windowed, before, after []Built) []Move {
+	before, after = g.live(before), g.live(after)
 	m := mover{policy: g.policy, was: made(before)}
 	arrivals, broken := m.arrivals(before, after), m.broken(before, after)
 	for _, b := range windowed {
@@ -287,12 +274,12 @@ func (m *mover) byName(before, after []Built, changes []Change) {
 	}
 	added := map[string][]string{} // by the last name
 	for _, c := range changes {
-		if c.Added != "" && !isList(c.Added) {
+		if c.Added != "" && !graph.IsBuild(c.Added) {
 			added[path.Base(c.Added)] = append(added[path.Base(c.Added)], c.Added)
 		}
 	}
 	for _, c := range changes {
-		if c.Left == "" || isList(c.Left) {
+		if c.Left == "" || graph.IsBuild(c.Left) {
 			continue
 		}
 		for _, from := range before {

@@ -25,7 +25,7 @@ func around(t *testing.T, p *config.Policy, replace ...string) *Graph {
 func held(g *Graph) []string {
 	var out []string
 	for path := range g.holds {
-		if isList(path) && len(g.Why(path)) == 0 {
+		if graph.IsBuild(path) && len(g.Why(path)) == 0 {
 			continue // there is none
 		}
 		c, _ := g.Holds(path)
@@ -190,12 +190,12 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestAffected: only what changes is built, and nothing where nothing can move.
+// TestAffected: only what changes is built, and nothing where nothing can move or be added to a live one.
 func TestAffected(t *testing.T) {
 	p := parse(t, file)
 	g := around(t, p)
 	for files, want := range map[string]string{
-		"apps/rt/x.yaml":                "",
+		"apps/rt/x.yaml":                "apps-rt",
 		"apps/rw/x.yaml":                "",
 		"apps/rt/x.yaml apps/rw/x.yaml": "apps-rw apps-rt",
 		"apps/shared/x.yaml":            "apps-rw apps-rt",

@@ -340,7 +340,7 @@ func (g *Graph) redefined(before, after *tree) {
 // addLists adds the lists of the directories that a file is in: one that comes new decides whether the file counts at all.
 func addLists(files map[string]bool, file string) {
 	for dir := path.Dir(file); ; dir = path.Dir(dir) {
-		for _, name := range lists() {
+		for _, name := range graph.BuildNames() {
 			files[path.Join(dir, name)] = true
 		}
 		if dir == "." {

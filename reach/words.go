@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
 )
 
 // All words that a user reads stand in this file.
@@ -52,8 +53,8 @@ func leads(e graph.Entry, file string) string {
 	chain := e.Chain(file)
 	for i := 1; i < len(chain); i++ {
 		next := chain[i].File
-		beside := isList(next) && path.Dir(next) == path.Dir(chain[i-1].File)
-		if own := i == len(chain)-1 && path.Dir(next) == e.Path() && isList(next); !own && !beside {
+		beside := graph.IsBuild(next) && path.Dir(next) == path.Dir(chain[i-1].File)
+		if own := i == len(chain)-1 && path.Dir(next) == e.Path() && graph.IsBuild(next); !own && !beside {
 			out = append(out, next)
 		}
 	}
@@ -65,11 +66,6 @@ func leads(e graph.Entry, file string) string {
 	}
 	return strings.Join(append(out, clip(e.Path())), arrow)
 }
-
-func isList(file string) bool { return slices.Contains(lists(), path.Base(file)) }
-
-// lists are the names of the files that list what kustomize loads.
-func lists() []string { return []string{"kustomization.yaml", "kustomization.yml", "Kustomization"} }
 
 // name is an entry point as people call it.
 func name(e graph.Entry) string {
@@ -158,6 +154,7 @@ const (
 	codeEnforced     = "enforced"
 	codeNoRoot       = "flux-without-root"
 	codeEntryNothing = "entry-point-matches-nothing"
+	codeDefinition   = "branch-definition-open"
 )
 
 // placeholder stands in a message for what was found first.
@@ -173,6 +170,10 @@ const (
 	wordHeldByWindow   = "windows what only live Flux Kustomizations read (entrypoints can say that they are not): " + placeholder
 
 	wordUnknown = "what cannot be built"
+
+	wordIgnored    = "ignored"
+	wordLive       = "live"
+	wordByBranches = "held by branches alone"
 
 	wordObserved   = "mode: observe holds no pull request"
 	wordStatusOnly = "pull_requests.window: status holds none unless the branch requires sluice's status"
@@ -230,4 +231,14 @@ func wordSourceDiffers(o Object, source string) string {
 
 func wordEnforced(branch, why string) string {
 	return fmt.Sprintf("windowed here, but what is merged to %s arrives at once, because %s: %s", clip(branch), why, placeholder)
+}
+
+// wordDefinition is an object that says what a windowed branch is for, in a file that is not held.
+func wordDefinition(o graph.Object, state string, held window.Name) string {
+	is := "is made of it"
+	if o.Kind == "GitRepository" {
+		is = "tracks it"
+	}
+	return fmt.Sprintf("%s: %s %s/%s %s, and the file is %s: a change there reaches the cluster at once, whatever the window; add a rule with release: %s",
+		clip(o.String()), clip(o.Kind), clip(o.Namespace), clip(o.Name), is, state, clip(string(held)))
 }

@@ -16,16 +16,37 @@ import (
 // one did. A write that failed for one pull request alone does not: it is remembered in k.failed.
 func (k *look) act(ctx context.Context, actions []plan.Action) error {
 	for len(actions) > 0 {
-		var err error
-		sets := k.round(actions)
-		if len(sets) > 0 {
-			err = k.setStatuses(ctx, sets)
+		if sets := k.round(actions); len(sets) > 0 {
+			if err := k.setStatuses(ctx, sets); err != nil {
+				return err
+			}
 			actions = actions[len(sets):]
-		} else {
-			err = k.do(ctx, actions[0])
-			actions = actions[1:]
+			continue
 		}
-		if err != nil {
+		a := actions[0]
+		actions = actions[1:]
+		if k.passedOver(a) {
+			continue
+		}
+		k.acting = k.loop.now().tick
+		if err := k.may(ctx, a); err != nil {
+			if err = k.heed(a, k.leave(ctx, a, err)); err != nil {
+				return err
+			}
+			continue
+		}
+		var err error
+		switch a := a.(type) {
+		case plan.Merge:
+			err = k.merge(ctx, a)
+		case plan.Update:
+			err = k.update(ctx, a)
+		case plan.MoveBranches:
+			err = k.move(ctx, a)
+		default:
+			err = fmt.Errorf("no way to do %s", a.Verb())
+		}
+		if err = k.heed(a, k.weigh(a, err)); err != nil {
 			return err
 		}
 	}
@@ -35,32 +56,6 @@ func (k *look) act(ctx context.Context, actions []plan.Action) error {
 // passedOver reports whether an action is not even tried any more.
 func (k *look) passedOver(a plan.Action) bool {
 	return k.skipped(a) || k.end != nil && !holds(a) || k.full != nil && !urgent(a)
-}
-
-// do does one action if it may be done, and gives the error that ends the look, if it does.
-func (k *look) do(ctx context.Context, a plan.Action) error {
-	if k.passedOver(a) {
-		return nil
-	}
-	k.acting = k.loop.now().tick
-	err := k.may(ctx, a)
-	if err != nil {
-		return k.heed(a, k.leave(ctx, a, err))
-	}
-	switch a := a.(type) {
-	case plan.Merge:
-		err = k.merge(ctx, a)
-	case plan.Update:
-		err = k.update(ctx, a)
-	case plan.MoveBranches:
-		err = k.move(ctx, a)
-	default:
-		err = fmt.Errorf("no way to do %s", a.Verb())
-	}
-	if err != nil {
-		err = k.weigh(a, err)
-	}
-	return k.heed(a, err)
 }
 
 // heed gives the error of an action that ends the whole look. One that ends what opens alone is remembered, and so is a void action.
@@ -216,8 +211,11 @@ func (k *look) actOfLeft(a plan.Action, why error) store.Act {
 	return act
 }
 
-// weigh decides what a failed action means for the rest of the look: nil lets it go on with other pull requests.
+// weigh decides what the end of an action means for the rest of the look: nil lets it go on with other pull requests.
 func (k *look) weigh(a plan.Action, err error) error {
+	if err == nil {
+		return nil
+	}
 	for _, n := range a.About() {
 		k.skip[n] = true
 	}
@@ -350,7 +348,7 @@ func (k *look) update(ctx context.Context, a plan.Update) error {
 		return k.leave(ctx, a, errPaced)
 	}
 	defer done()
-	err := k.send(ctx, a, func(ctx context.Context) error {
+	err := k.send(ctx, a, opening, func(ctx context.Context) error {
 		ctx, cancel := inHand(forge.WithClass(ctx, forge.Opening))
 		defer cancel()
 		return k.loop.forge.Update(ctx, k.repo, a)

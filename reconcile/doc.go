@@ -5,7 +5,7 @@
 // Per repository: plan := decide(observe(repo)), do what the plan says, look again when GitHub says that something changed,
 // when plan.Wake or plan.Look comes, or at the resync. A look begins from what GitHub says at that moment: webhooks are hints,
 // what was planned before is never carried out later. A queue keyed by repository says who is next; looks run in their own
-// goroutines, as many at once as there are workers.
+// goroutines, as many at once as there are workers until they write.
 //
 // One thing needs no look: each success of ours is a debt ([plan.Debt]), recorded in the store before it is written, and paid at its
 // instant by one status from the ledger, which has the debts of all repositories. Looks and payments meet in two places: writes to
@@ -27,7 +27,7 @@
 //   - What opens or closes by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
 //     observation, those are left to the next look.
 //   - Statuses of one look that follow each other go at the same time, those of one commit and context or of one pull request in order.
-//     Merges go one after the other, the oldest first. What was written at the same time changes nothing of the look before all of it has
+//     Merges go one after the other, the oldest first. What was written at the same time decides nothing of the look before all of it has
 //     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
 //   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
 //     go those that take green back or follow a green that was set for them, for which some room is always left; then what releases
@@ -47,7 +47,7 @@
 //     durable before anything is decided on it, else nothing is moved: a branch that is deleted is put back there.
 //   - Moves go in one request, all or none; a branch that GitHub refuses keeps no other for more than the search for it, which is
 //     bounded, and what was refused before goes after what was not. A rule against a whole fleet costs a few requests each time it
-//     is tried: after [alikeMost] single refusals in a row for one reason, what is refused as a whole for it is divided no further.
+//     is tried: after [inARowMost] single refusals in a row what is refused as a whole is divided no further.
 //   - Neither a slow observation nor events without end keep branches from moving: what moves need is read again just before them,
 //     in one request, up to [rereadMost] times a look, and decided again. Nothing else rests on that read.
 //   - What a request did in part is recorded, and never asked for again: only the rest is.
@@ -56,7 +56,7 @@
 //   - What Flux reports voids nothing, since no write depends on it. One report is looked at within seconds, and a thousand make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: what others do not use is lent to it, but the last worker is kept for one that has none, who
-//     has fewest goes first, who waits for GitHub waits without a worker, and its limits are its own.
+//     has fewest goes first, who writes waits for GitHub without a worker, and its limits are its own.
 //   - Nothing is released on details older than half a minute: what may go now and rests on older ones is read in full just before.
 //     A look asks for the details of what falls due by then; and of what waits for checks or reviews, or is released, after an event
 //     and at each resync.
@@ -119,7 +119,7 @@
 //   - An event falls into each of a look's reads of branches: they wait for the next look. If events come closer to each other than
 //     one request takes, for the whole of a window, nothing moves: what an event changed is not known.
 //   - A branch that may be moved stands among many that may not, and is taken for refused with them: it is tried again with them,
-//     and goes before those that were refused alone. Each try asks for [alikeMost] of them alone, so that all have their turn;
+//     and goes before those that were refused alone. Each try asks for [inARowMost] of them alone, so that all have their turn;
 //     among hundreds that takes hours.
 //   - The source is moved back between our read and our write: the branch goes to a commit that was on the line when it was
 //     read. The push's own event voids the observation if it came in time; else the next look says that the branch is beyond its

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -29,13 +30,7 @@ type lane struct {
 type rank struct {
 	width   int // how many may be under way now: after a limit one goes first, to show whether GitHub takes writes again
 	rests   int // limits that did not end yet
-	waiting []*waiter
-}
-
-// waiter is a write that waits for its turn.
-type waiter struct {
-	ticket uint64
-	turn   chan struct{} // closed once it is let in
+	waiting []*admission
 }
 
 // urgency is which writes go first.
@@ -54,9 +49,8 @@ type admission struct {
 	lanes        *lanes
 	installation int64
 	urgency      urgency
-	ticket       uint64 // it keeps its place in the order for as long as it tries
-	waiter       *waiter
-	waited       bool // for the turn that it joined for
+	ticket       uint64        // it keeps its place in the order for as long as it tries
+	turn         chan struct{} // closed once it is let in; nil: it does not stand in line
 }
 
 // pass lets a write in that waits for nobody: a debt is paid. done lets others in after it.
@@ -93,50 +87,38 @@ func (a *admission) join(most int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.lane(a.installation)
-	n.most = most
-	a.waiter = &waiter{ticket: a.ticket, turn: make(chan struct{})}
-	n.queue(a.urgency, a.waiter)
+	n.most, a.turn = most, make(chan struct{})
+	n.queue(a)
 	n.admit()
 }
 
-// enter waits until a write may begin, of as many at once as the lane has. stall is called before a wait. It reports whether there was one.
-func (a *admission) enter(ctx context.Context, most int, stall func()) (waited bool, err error) {
-	if a.waiter == nil {
+// enter waits until a write may begin, of as many at once as the lane has. It reports whether it had to.
+func (a *admission) enter(ctx context.Context, most int) (waited bool, err error) {
+	if a.turn == nil {
 		a.join(most)
 	}
-	a.await(ctx, stall)
-	l, w, waited := a.lanes, a.waiter, a.waited
-	a.waiter, a.waited = nil, false
+	defer func() { a.turn = nil }()
 	select {
-	case <-w.turn:
-		return waited, nil
-	default: // ctx ended
+	case <-a.turn:
+		return false, nil
+	default:
 	}
+	select {
+	case <-a.turn:
+		return true, nil
+	case <-ctx.Done():
+	}
+	l := a.lanes
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := l.lane(a.installation)
 	line := &n.of[a.urgency].waiting
-	if i := slices.Index(*line, w); i >= 0 {
+	if i := slices.Index(*line, a); i >= 0 {
 		*line = slices.Delete(*line, i, i+1)
 		l.tidy(a.installation, n)
 		return true, errStopped
 	}
 	return true, nil // it was let in just now
-}
-
-// await waits for the turn that was joined for, or the end of ctx. stall is called before a wait.
-func (a *admission) await(ctx context.Context, stall func()) {
-	select {
-	case <-a.waiter.turn:
-		return
-	default:
-	}
-	stall()
-	a.waited = true
-	select {
-	case <-a.waiter.turn:
-	case <-ctx.Done():
-	}
 }
 
 // admission gives a place at the end of an installation's line.
@@ -148,12 +130,10 @@ func (l *lanes) admission(installation int64, u urgency) *admission {
 }
 
 // queue puts a write in line, by its ticket.
-func (n *lane) queue(u urgency, w *waiter) {
-	n.of[u].waiting = append(n.of[u].waiting, w)
-	line := n.of[u].waiting
-	for i := len(line) - 1; i > 0 && line[i-1].ticket > w.ticket; i-- {
-		line[i-1], line[i] = line[i], line[i-1]
-	}
+func (n *lane) queue(a *admission) {
+	line := &n.of[a.urgency].waiting
+	i, _ := slices.BinarySearchFunc(*line, a.ticket, func(b *admission, t uint64) int { return cmp.Compare(b.ticket, t) })
+	*line = slices.Insert(*line, i, a)
 }
 
 // admit lets in whoever may.

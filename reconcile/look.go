@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 type look struct {
 	loop  *Loop
 	entry *entry
-	line  *line // that its worker is counted in
+	line  *line // that it is counted in
 	repo  plan.Repo
 	log   *slog.Logger
 
@@ -41,17 +42,19 @@ type look struct {
 	sent    atomic.Int64               // requests, those to GraphQL apart
 	refused map[plan.Branch]plan.Stuck // windowed branches that GitHub would not move before this look, and why
 	merged  bool                       // the repository is another one now, by our doing
-	again   bool                       // GitHub's refusal changed what is to be decided
 	left    map[plot]int               // where events kept this look from a write, and how many looks in a row they did
-	acquit  []int64                    // debts that ended, and that the store still has
-	counts  map[store.TallyKey]int     // how many statuses stand where this look wrote some; negative: not known
-	counted map[store.TallyKey]bool    // of counts, what the store does not have yet
 	budget  int                        // statuses a minute at GitHub's pace; 0: unlimited
 	swept   bool                       // this look read what was closed before debts were recorded
 	full    error                      // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
 	merging int                        // merges that this look has claimed
 	ahead   bool                       // it claimed some, or its place has come: it leaves none for others
 	failed  error                      // the first write that failed and is worth another try soon
+
+	mu      sync.Mutex              // of what is written at the same time one changes
+	again   bool                    // GitHub's refusal changed what is to be decided
+	acquit  []int64                 // debts that ended, and that the store still has
+	counts  map[store.TallyKey]int  // how many statuses stand where this look wrote some; negative: not known
+	counted map[store.TallyKey]bool // of counts, what the store does not have yet
 
 	began   tick
 	acting  tick                // when the action began that is done by itself

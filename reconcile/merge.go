@@ -37,7 +37,24 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 		}
 		green, class = true, forge.Debt
 	}
-	sha, err := k.attempt(forge.WithClass(ctx, class), m)
+	var sha plan.SHA
+	request := func(ctx context.Context) (err error) {
+		ctx, cancel := inHand(forge.WithClass(ctx, class))
+		defer cancel()
+		sha, err = k.loop.forge.Merge(ctx, k.repo, m)
+		return err
+	}
+	err := k.permit(ctx, m)
+	for try := 0; err == nil; try++ {
+		err = k.send(ctx, m, pressing, request)
+		if kindOf(err) != forge.Transient || try == len(mergePauses) {
+			break
+		}
+		k.log.Info("the merge is tried again", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
+		if err = k.pause(ctx, mergePauses[try], m.Pin); err == nil {
+			err = k.permit(ctx, m)
+		}
+	}
 	if err != nil && kindOf(err) != forge.AlreadyMerged {
 		return k.unmerged(ctx, m, err, green)
 	}
@@ -46,12 +63,12 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 
 // giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more.
 func (k *look) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
-	write := func(ctx context.Context) error { return k.postNow(ctx, success) }
-	err := k.send(ctx, m, write)
+	write := func(ctx context.Context) error { return k.post(ctx, success) }
+	err := k.send(ctx, m, opening, write)
 	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.permit(ctx, m) != nil {
 		return err
 	}
-	return k.send(ctx, m, write)
+	return k.send(ctx, m, opening, write)
 }
 
 // neverGreen follows a success that GitHub did not acknowledge. It may stand all the same, whatever came of another try: then it is put
@@ -67,69 +84,13 @@ func (k *look) neverGreen(ctx context.Context, m plan.Merge, success *post, err 
 	return k.finish(ctx, act, fmt.Errorf("set success: %w", err))
 }
 
-// attempt asks GitHub to merge, and again after a transient refusal.
-func (k *look) attempt(ctx context.Context, m plan.Merge) (plan.SHA, error) {
-	for try := 0; ; try++ {
-		if err := k.permit(ctx, m); err != nil {
-			return "", err
-		}
-		var sha plan.SHA
-		err := k.send(ctx, unit{m}, func(ctx context.Context) (err error) {
-			ctx, cancel := inHand(ctx)
-			defer cancel()
-			sha, err = k.loop.forge.Merge(ctx, k.repo, m)
-			return err
-		})
-		if kindOf(err) != forge.Transient || try == len(mergePauses) {
-			return sha, err
-		}
-		k.log.Info("the merge is tried again", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
-		if err := k.pause(ctx, mergePauses[try], m.Pin); err != nil {
-			return "", err
-		}
-	}
-}
-
-// pause waits within a merge, without a worker. It does not wait for what would come too late anyway.
+// pause waits within a merge. It does not wait for what would come too late anyway.
 func (k *look) pause(ctx context.Context, d time.Duration, pin plan.Pin) error {
 	if !k.lasts(pin, d) {
 		return errLate
 	}
-	defer k.park(ctx)()
 	sleep(ctx, d)
 	return nil
-}
-
-// park gives the look's worker to others and returns what takes one back. If too many looks are parked it keeps its worker.
-func (k *look) park(ctx context.Context) (unpark func()) {
-	l := k.loop
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.parked >= parkedMost {
-		return func() {}
-	}
-	l.parked++
-	k.line.parked++
-	k.line.running--
-	l.queue.release()
-	l.wakeUp()
-	return func() { k.unpark(ctx) }
-}
-
-// unpark waits for a worker: looks that wait for theirs go before looks that begin. Once the service is told to stop nobody
-// begins a look, and the worker is simply taken.
-func (k *look) unpark(ctx context.Context) {
-	l := k.loop
-	l.mu.Lock()
-	l.parked--
-	k.line.parked--
-	k.line.running++
-	turn := l.queue.claim()
-	l.mu.Unlock()
-	select {
-	case <-turn:
-	case <-ctx.Done():
-	}
 }
 
 // mergeDone follows a merge: the status if it comes after, the record, the branch. Nothing of it is interrupted.
@@ -212,9 +173,7 @@ func (k *look) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
 		} else if kindOf(err) != forge.Transient {
 			break
 		}
-		unpark := k.park(ctx)
 		sleep(ctx, again)
-		unpark()
 	}
 	k.loop.ledger.callIn(plotOf(k.repo, sha, s.Context), k.loop.now())
 	k.loop.payUp()
@@ -224,5 +183,5 @@ func (k *look) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
 // postBack sets a pending status. It waits for no other write.
 func (k *look) postBack(ctx context.Context, sha plan.SHA, s plan.Status) error {
 	defer k.loop.lanes.pass(k.repo.Installation)()
-	return k.postNow(ctx, &post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true})
+	return k.post(ctx, &post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true})
 }

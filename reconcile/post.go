@@ -24,11 +24,7 @@ type post struct {
 	replaces  bool      // another success of ours, so that there are no more of them
 	lasting   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 
-	// What came of it, for the look to take in.
-	stands  bool    // or may: GitHub took it, or did not answer
-	counted bool    // statuses is another number now
-	ended   []int64 // debts
-	again   bool    // what is decided is another thing now
+	stands bool // or may: GitHub took it, or did not answer
 }
 
 // class is how urgent a status is.
@@ -42,37 +38,29 @@ func (w *post) class() forge.Class {
 	return forge.Event
 }
 
+// urgency is which statuses go first: those that take green back, then those that release something.
+func (w *post) urgency() urgency {
+	switch {
+	case w.withdraws:
+		return withdrawing
+	case w.State == plan.Success:
+		return opening
+	}
+	return usual
+}
+
+func (w *post) tally() store.TallyKey { return store.TallyKey{SHA: w.sha, Context: w.Context} }
+
 func (w *post) scope() scope { return scope{sha: w.sha, context: w.Context} }
 
-// prepare lets a post begin with what the look knows.
-func (k *look) prepare(w *post) {
-	w.statuses = k.count(store.TallyKey{SHA: w.sha, Context: w.Context}, w.statuses)
-}
-
-// keepOutcome takes in what came of a post.
-func (k *look) keepOutcome(w *post) {
-	if w.counted {
-		at := store.TallyKey{SHA: w.sha, Context: w.Context}
-		k.counts[at], k.counted[at] = w.statuses, true
-	}
-	k.acquit, w.ended = append(k.acquit, w.ended...), nil
-	k.again = k.again || w.again
-}
-
-// postNow writes a status that nothing else is written beside.
-func (k *look) postNow(ctx context.Context, w *post) error {
-	k.prepare(w)
-	defer k.keepOutcome(w)
-	return k.post(ctx, w)
-}
-
-// post writes a status. It changes nothing of the look, but what came of it in w. A success is written only once its debt is on the
-// disk, and while there is room for the status that takes it
-// back; whatever else is written there ends the debt. Writes to one commit and context keep their order.
+// post writes a status. It is safe beside other posts of the look. A success is written only once its debt is on the disk, and while
+// there is room for the status that takes it back; whatever else is written there ends the debt. Writes to one commit and context keep
+// their order.
 func (k *look) post(ctx context.Context, w *post) error {
 	at := plotOf(k.repo, w.sha, w.Context)
 	done := k.loop.ledger.alone(at)
 	defer done()
+	w.statuses = k.count(w.tally(), w.statuses)
 	if w.State == plan.Success && w.debt.SHA != "" {
 		return k.postSuccess(ctx, at, w)
 	}
@@ -83,7 +71,7 @@ func (k *look) post(ctx context.Context, w *post) error {
 		return err
 	}
 	if w.State != plan.Success {
-		w.ended = append(w.ended, k.loop.ledger.endAt(at)...)
+		k.endDebt(at)
 	}
 	return nil
 }
@@ -105,7 +93,7 @@ func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
 		err, written = k.put(ctx, w), true
 	}
 	if !owed && (!written || undone(err)) { // else an older success may stand there still
-		w.ended = append(w.ended, k.loop.ledger.endAt(at)...)
+		k.endDebt(at)
 	}
 	return err
 }
@@ -143,15 +131,25 @@ func (k *look) put(ctx context.Context, w *post) error {
 		}
 	}
 	if !undone(err) {
-		if w.stands, w.counted = true, true; w.statuses >= 0 {
+		if w.stands = true; w.statuses >= 0 {
 			w.statuses++
 		}
+		k.recount(w)
 	}
 	return err
 }
 
+// recount keeps how many statuses stand where one is written.
+func (k *look) recount(w *post) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.counts[w.tally()], k.counted[w.tally()] = w.statuses, true
+}
+
 // count is how many statuses stand at a place: as this look counted, else as it was observed.
 func (k *look) count(at store.TallyKey, observed int) int {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if n, ok := k.counts[at]; ok {
 		return n
 	}
@@ -168,10 +166,13 @@ func (k *look) roomFor(ctx context.Context, w *post) error {
 		if err != nil {
 			return fmt.Errorf("count statuses: %w", err)
 		}
-		w.statuses, w.counted = n, true
+		w.statuses = n
+		k.recount(w)
 	}
 	if w.statuses >= plan.MaxStatuses {
-		w.again = true // the decision knows it then
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.again = true // the decision knows it then
 		return fmt.Errorf("set success: %w", &forge.Error{Kind: forge.Refused, Reason: wordStatusesSpent})
 	}
 	return nil
@@ -226,6 +227,8 @@ func (k *look) callInAll(p plan.Plan) {
 
 // endDebt ends the debt at a place, if there is one: it was paid, or made good, or nothing was written.
 func (k *look) endDebt(at plot) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.acquit = append(k.acquit, k.loop.ledger.endAt(at)...)
 }
 

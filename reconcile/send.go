@@ -11,77 +11,52 @@ import (
 )
 
 // A look's writes go one after the other where one depends on the other, and else at the same time. What is written at the same time
-// changes nothing of the look until all of it has ended: then its results are taken in, in the plan's order.
+// changes of the look what its lock is for, and nothing else until all of it has ended: then its ends count, in the plan's order.
 
-// job is one write of an action. write changes nothing of the look.
+// job is one write of an action. write is safe beside others of the look.
 type job struct {
-	action plan.Action
-	write  func(context.Context) error
-	took   time.Duration
-	err    error // errUnbegun: another one that is written at the same time ended the look before
-	turn   *admission
-	over   *atomic.Bool
+	action  plan.Action
+	urgency urgency
+	write   func(context.Context) error
+	took    time.Duration
+	err     error // errUnbegun: another one that is written at the same time ended the look before
+	turn    *admission
+	over    *atomic.Bool
 }
 
 // errUnbegun says that nothing was done.
 var errUnbegun = errors.New("not begun")
 
 // send does one write of an action.
-func (k *look) send(ctx context.Context, a plan.Action, write func(context.Context) error) error {
-	j := &job{action: a, write: write, turn: k.turn(a), over: new(atomic.Bool)}
-	return k.inTurn(ctx, j, func() func() { return k.park(ctx) })
+func (k *look) send(ctx context.Context, a plan.Action, u urgency, write func(context.Context) error) error {
+	j := &job{action: a, write: write, turn: k.loop.lanes.admission(k.repo.Installation, u), over: new(atomic.Bool)}
+	return k.inTurn(ctx, j)
 }
 
-// sendAll does writes at the same time. As soon as one of them waits for its turn the look gives its worker away. A goroutine begins when
-// its turn comes: thousands that wait would cost more memory than all else.
+// sendAll does writes at the same time.
 func (k *look) sendAll(ctx context.Context, jobs []*job) {
-	var parked sync.Once
-	unpark := func() {}
-	stall := func() func() {
-		parked.Do(func() { unpark = k.park(ctx) })
-		return func() {}
-	}
 	over := new(atomic.Bool)
 	for _, j := range jobs {
-		j.turn, j.over = k.turn(j.action), over
+		j.turn, j.over = k.loop.lanes.admission(k.repo.Installation, j.urgency), over
 		j.turn.join(k.abreast()) // in the plan's order
 	}
 	var all sync.WaitGroup
-	for u := range urgencies { // turns come in order among those that are equally urgent
+	for _, j := range jobs {
 		all.Go(func() {
-			for _, j := range jobs {
-				if j.turn.urgency != u {
-					continue
-				}
-				j.turn.await(ctx, func() { stall() })
-				all.Go(func() {
-					j.err = guard(func() error { return k.inTurn(ctx, j, stall) })
-					if endsAll(j.err) && !foreseen(j.action, j.err) {
-						over.Store(true)
-					}
-				})
+			j.err = guard(func() error { return k.inTurn(ctx, j) })
+			if endsAll(j.err) && !foreseen(j.action, j.err) {
+				over.Store(true)
 			}
 		})
 	}
 	all.Wait()
-	unpark()
 }
 
-// inTurn does a write when its turn comes. A short limit, mostly our own pace, is waited for without a worker by all of the
-// installation, and the action is weighed anew after each wait.
-func (k *look) inTurn(ctx context.Context, j *job, stall func() func()) error {
-	var resume func()
-	defer func() {
-		if resume != nil { // only now: who waited for a worker here would keep others from writing
-			resume()
-		}
-	}()
+// inTurn does a write when its turn comes. A short limit, mostly our own pace, is waited for by all of the installation, and the action is
+// weighed anew after each wait.
+func (k *look) inTurn(ctx context.Context, j *job) error {
 	for try := 1; ; try++ {
-		waited, err := j.turn.enter(ctx, k.abreast(), func() {
-			if resume == nil {
-				resume = stall()
-			}
-		})
+		waited, err := j.turn.enter(ctx, k.abreast())
 		if err != nil {
 			return err
 		}
@@ -113,10 +88,6 @@ func (k *look) once(ctx context.Context, j *job, waited bool) (err error) {
 	return j.write(ctx)
 }
 
-func (k *look) turn(a plan.Action) *admission {
-	return k.loop.lanes.admission(k.repo.Installation, urgencyOf(a))
-}
-
 // abreast is how many writes of the installation may be under way at once.
 func (k *look) abreast() int {
 	if k.budget > 0 {
@@ -132,28 +103,6 @@ func restsFrom(u urgency, err error) urgency {
 	}
 	return withdrawing
 }
-
-// urgencyOf is which actions go first: those that take green back, then those that follow a green that was set for them, then those that
-// release something.
-func urgencyOf(a plan.Action) urgency {
-	switch a := a.(type) {
-	case plan.SetStatus:
-		switch {
-		case a.Withdraws:
-			return withdrawing
-		case a.State == plan.Success:
-			return opening
-		}
-	case unit, plan.MoveBranches, piece:
-		return pressing
-	case plan.Merge, plan.Update:
-		return opening
-	}
-	return usual
-}
-
-// unit is a merge whose success may stand.
-type unit struct{ plan.Merge }
 
 // shortLimit tells how long to wait for the end of a limit that is near.
 func (k *look) shortLimit(err error) (time.Duration, bool) {

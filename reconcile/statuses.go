@@ -35,17 +35,9 @@ func (k *look) round(actions []plan.Action) []plan.SetStatus {
 	return sets
 }
 
-// setting is one status that is written, and what came of it.
-type setting struct {
-	plan.SetStatus
-	post post
-	job  job
-}
-
 // setStatuses writes statuses at the same time, and records them together. It gives the error that ends the look, if one does: the first
 // in the plan's order.
 func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
-	var all []*setting
 	var jobs []*job
 	var acts []store.Act
 	var end error
@@ -62,18 +54,17 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 			}
 			continue
 		}
-		s := k.setting(a)
-		all, jobs = append(all, s), append(jobs, &s.job)
+		jobs = append(jobs, k.setting(a))
 	}
 	k.sendAll(ctx, jobs)
-	all = slices.DeleteFunc(all, func(s *setting) bool {
-		if errors.Is(s.job.err, errStopped) {
+	jobs = slices.DeleteFunc(jobs, func(j *job) bool {
+		if errors.Is(j.err, errStopped) {
 			end = errStopped
 		}
-		return errors.Is(s.job.err, errUnbegun) || errors.Is(s.job.err, errStopped)
+		return errors.Is(j.err, errUnbegun) || errors.Is(j.err, errStopped)
 	})
-	for _, s := range all {
-		acts = append(acts, k.written(s))
+	for _, j := range jobs {
+		acts = append(acts, k.written(j))
 	}
 	if len(acts) == 0 {
 		return end
@@ -82,11 +73,8 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 	if kept != nil && k.end == nil {
 		k.end = kept
 	}
-	for _, s := range all {
-		err := errors.Join(kept, s.job.err)
-		if err != nil {
-			err = k.heed(s.SetStatus, k.weigh(s.SetStatus, err))
-		}
+	for _, j := range jobs {
+		err := k.heed(j.action, k.weigh(j.action, errors.Join(kept, j.err)))
 		if end == nil {
 			end = err
 		}
@@ -94,25 +82,24 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 	return end
 }
 
-func (k *look) setting(a plan.SetStatus) *setting {
-	s := &setting{SetStatus: a, post: post{
+// setting is the write of one status.
+func (k *look) setting(a plan.SetStatus) *job {
+	w := &post{
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
 		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lasting: true,
-	}}
-	k.prepare(&s.post)
-	s.job = job{action: a, write: func(ctx context.Context) error { return k.post(ctx, &s.post) }}
-	return s
+	}
+	return &job{action: a, urgency: w.urgency(), write: func(ctx context.Context) error { return k.post(ctx, w) }}
 }
 
-// written takes in what came of a status.
-func (k *look) written(s *setting) store.Act {
-	k.keepOutcome(&s.post)
-	act := k.actOf(s.SetStatus)
-	act.Reason, act.Took = string(s.State)+": "+s.Description, s.job.took
-	if s.job.err == nil && s.Repairs != "" {
+// written is what came of a status, as the history keeps it.
+func (k *look) written(j *job) store.Act {
+	s := j.action.(plan.SetStatus)
+	act := k.actOf(s)
+	act.Reason, act.Took = string(s.State)+": "+s.Description, j.took
+	if j.err == nil && s.Repairs != "" {
 		act.Repair = &plan.Repair{SHA: s.SHA, Context: s.Context, By: s.Repairs, At: act.At}
 		k.log.Warn("a status under our name was set by somebody else and is put right",
 			"sha", s.SHA, "context", s.Context, "by", s.Repairs)
 	}
-	return k.ended(act, s.job.err)
+	return k.ended(act, j.err)
 }

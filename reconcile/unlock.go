@@ -50,7 +50,7 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 		},
 	}
 	v.green[m.Branch] = m
-	err := v.send(ctx, pieceOf(m), func(ctx context.Context) error { return v.postNow(ctx, &success) })
+	err := v.send(ctx, pieceOf(m), pressing, func(ctx context.Context) error { return v.post(ctx, &success) })
 	if undone(err) {
 		delete(v.green, m.Branch)
 	}

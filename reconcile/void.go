@@ -167,8 +167,6 @@ func scopeOf(a plan.Action) scope {
 		return scope{sha: a.SHA, context: a.Context}
 	case plan.Merge:
 		return scope{sha: a.SHA, context: a.Context, deletes: a.DeleteBranch}
-	case unit:
-		return scopeOf(a.Merge)
 	case plan.Update:
 		return scope{sha: a.SHA}
 	case plan.MoveBranches, piece:

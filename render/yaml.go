@@ -1,10 +1,10 @@
 package render
 
 import (
-	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 	"unicode"
@@ -23,34 +23,16 @@ var plain = regexp.MustCompile(`^((--)?[A-Za-z][A-Za-z0-9._/:@=,-]*[A-Za-z0-9]|[
 // words that YAML, old or new, takes for something else than a text.
 var words = []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
 
-// quote is a text as YAML reads it back, on one line. JSON is YAML.
+// quote is a text as YAML reads it back, on one line. What Go does not print, and what would turn the reader's line around, YAML reads by the
+// same escapes.
 func quote(text string) (string, error) {
-	if plain.MatchString(text) && !slices.Contains(words, strings.ToLower(text)) {
+	switch {
+	case plain.MatchString(text) && !slices.Contains(words, strings.ToLower(text)):
 		return text, nil
-	}
-	if !utf8.ValidString(text) {
+	case !utf8.ValidString(text):
 		return "", fmt.Errorf("%q is not UTF-8", text)
 	}
-	var b strings.Builder
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(text); err != nil {
-		return "", err
-	}
-	// JSON leaves what YAML does not print, and what would turn the reader's line around.
-	odd := func(r rune) bool { return r != ' ' && !unicode.IsPrint(r) }
-	var out strings.Builder
-	for _, r := range strings.TrimSuffix(b.String(), "\n") {
-		switch {
-		case !odd(r):
-			out.WriteRune(r)
-		case r > 0xffff:
-			fmt.Fprintf(&out, `\U%08x`, r)
-		default:
-			fmt.Fprintf(&out, `\u%04x`, r)
-		}
-	}
-	return out.String(), nil
+	return strconv.Quote(text), nil
 }
 
 // block is a file as a block of YAML below a key that is indented by two, so that a reviewer can read it; quoted where a block would not

@@ -145,13 +145,16 @@ func (s *survey) needDirectories(c graph.Cluster) (rest needs) {
 	if s.preset == layout.NoPreset {
 		return window
 	}
-	var dirs []string
+	var sides []*graph.Kustomization // that stand in no file
 	for _, file := range c.RootFiles() {
 		if windowed, _ := s.bySuffix(file); windowed && strings.HasPrefix(path.Base(file), "kustomization.y") {
-			dirs = append(dirs, path.Dir(file))
+			sides = append(sides, &graph.Kustomization{Path: path.Dir(file)})
 		}
 	}
-	s.need(window, s.tree.Reads(dirs...)...)
+	s.tree.Follow(sides...)
+	for _, k := range sides {
+		s.need(window, k.Files()...)
+	}
 	return needs{live: true}
 }
 

@@ -37,7 +37,7 @@ func draftOf(t *testing.T, tree fs.FS) (d Draft, errs []config.Finding) {
 	if d, err = New(read, paths, ""); err != nil || d.Policy == nil {
 		t.Fatal(err)
 	}
-	in := config.CheckInput{Paths: paths, At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Clusters: read.Clusters(d.Policy.Clusters)}
+	in := config.CheckInput{Paths: paths, At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 	for _, f := range append(config.Check(d.Policy, d.File, in), d.Findings...) {
 		if f.Severity == config.Error {
 			errs = append(errs, f)

@@ -132,7 +132,6 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 	}
 	tree := &treeView{}
 	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir), graph.Read)
-	in.Clusters = read.clusters
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)
 		in.Notes, tree.Graph, err = read.consistency(ctx, g, s.policy, paths, s.builds)
@@ -141,7 +140,7 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 	if err != nil {
 		in.Notes = append(in.Notes, config.Note{Level: config.LevelHold, Code: codeNoGraph, Message: err.Error()})
 	}
-	findings := append(config.Check(s.policy, s.data, in), suspendInGit(s.policy, in.Clusters)...)
+	findings := append(config.Check(s.policy, s.data, in), suspendInGit(s.policy, read.clusters)...)
 	tree.Shares = s.policy.Shares(paths)
 	for _, s := range tree.Shares {
 		tree.Files += s.Files

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/build"
@@ -110,7 +111,7 @@ func (c change) names() []string {
 	return out
 }
 
-// moves is what the change moves.
+// moves is what the change moves, and what it adds to live entry points while windowed ones make it.
 func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
 	var changes []reach.Change
 	for _, f := range c.files {
@@ -123,61 +124,32 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 			changes = append(changes, reach.Change{Left: f.Old, Added: f.Path})
 		}
 	}
-	copies, err := c.copies(ctx, g, read)
 	before, after := g.Affected(c.names())
-	if err != nil || len(before) == 0 || len(after) == 0 {
-		return copies, err
-	}
-	was, is, err := builds(ctx, read, before, after)
-	if err != nil {
-		return nil, err
-	}
-	return append(g.Moves(was, is, changes), copies...), nil
-}
-
-// copies is what the change adds to live entry points while windowed ones make it.
-func (c change) copies(ctx context.Context, g *reach.Graph, read []treeGraph) ([]reach.Move, error) {
-	before, after := g.Touched(c.names())
 	if len(after) == 0 {
 		return nil, nil
 	}
-	was, is, err := builds(ctx, read, before, after)
+	was, err := read[0].build(ctx, before, build.Limits{})
 	if err != nil {
 		return nil, err
 	}
-	windowed := g.Windowed(was, is)
-	if len(windowed) == 0 {
-		return nil, nil
+	is, err := read[1].build(ctx, after, build.Limits{})
+	if err != nil {
+		return nil, err
 	}
-	held, err := read[0].build(ctx, windowed, build.Limits{})
-	return g.Copies(held, was, is), err
+	held, err := read[0].build(ctx, g.Windowed(was, is), build.Limits{})
+	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
 
-// builds makes the objects of entry points before and after a change.
-func builds(ctx context.Context, read []treeGraph, before, after []graph.Entry) (was, is []reach.Built, err error) {
-	if was, err = read[0].build(ctx, before, build.Limits{}); err == nil {
-		is, err = read[1].build(ctx, after, build.Limits{})
-	}
-	return was, is, err
-}
-
-// build makes the objects of some entry points.
+// build makes the objects of some entry points. One whose path has a variable without a value is none.
 func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Built, error) {
-	out := make([]reach.Built, 0, len(entries))
-	known := map[*graph.Cluster][]build.Entry{}
+	var out []reach.Built
 	var asked []build.Entry
 	files := map[string]bool{}
 	for _, e := range entries {
-		if known[e.Cluster] == nil {
-			known[e.Cluster] = build.Entries(*e.Cluster)
-		}
-		i := slices.IndexFunc(known[e.Cluster], func(b build.Entry) bool { return b.ID == buildID(e) })
-		if i < 0 {
+		if strings.Contains(e.Path(), "${") {
 			continue
 		}
-		b := known[e.Cluster][i]
-		b.ID = strconv.Itoa(len(out))
-		out, asked = append(out, reach.Built{Entry: e}), append(asked, b)
+		out, asked = append(out, reach.Built{Entry: e}), append(asked, build.NewEntry(e))
 		for _, file := range e.Files() {
 			files[file] = true
 		}
@@ -186,36 +158,17 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 	if err != nil || len(asked) == 0 {
 		return nil, err
 	}
-	sent := make([]string, 0, len(files))
-	for file := range files {
-		sent = append(sent, file)
-	}
-	slices.Sort(sent)
-	results, err := build.Run(ctx, []string{program, "build"}, f.files, sent, asked, limits)
+	results, err := build.Run(ctx, []string{program, "build"}, f.files, slices.Sorted(maps.Keys(files)), asked, limits)
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range results {
-		i, err := strconv.Atoi(r.ID)
-		if err != nil || i < 0 || i >= len(out) {
-			return nil, fmt.Errorf("build: an answer for nobody: %q", r.ID)
-		}
+	for i, r := range results {
 		out[i].Err, out[i].Remote = r.Err, r.Remote
 		for _, o := range r.Objects {
-			out[i].Objects = append(out[i].Objects, reach.Object{
-				Group: o.Group, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, File: o.File, Path: o.Path, Source: o.Source,
-			})
+			out[i].Objects = append(out[i].Objects, reach.Object(o))
 		}
 	}
 	return out, nil
-}
-
-// buildID is what package build calls an entry point.
-func buildID(e graph.Entry) string {
-	if e.Kustomization == nil {
-		return "root"
-	}
-	return e.Kustomization.Namespace + "/" + e.Kustomization.Name + " " + e.Kustomization.Path
 }
 
 // referencesView is the JSON of what the reference graph shows of a tree.

@@ -18,13 +18,17 @@ func TestChild(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range g.Clusters(nil) {
-		results, err := builds.Run(t.Context(), []string{binary, "build"}, tree, nil, builds.Entries(c), builds.Limits{})
+		var entries []builds.Entry
+		for _, e := range c.Entries() {
+			entries = append(entries, builds.NewEntry(e))
+		}
+		results, err := builds.Run(t.Context(), []string{binary, "build"}, tree, c.Files(), entries, builds.Limits{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range results {
+		for i, r := range results {
 			if r.Err != "" || len(r.Objects) == 0 {
-				t.Errorf("%s: %s: %d objects, %s", c.Name, r.ID, len(r.Objects), r.Err)
+				t.Errorf("%s: %s: %d objects, %s", c.Name, entries[i].Path, len(r.Objects), r.Err)
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -190,13 +191,21 @@ func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end
 	p.stop(syscall.SIGTERM)
 	cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime() // steadier than any time on a machine that others share
 	s = newOrg(t, fleets, shutForYears, standin.Options{})
-	theirs := s.hears(many, rate, s.yardstick())
+	theirs := s.hears(many, rate, s.yardstick(nil))
 	if rate > 0 {
 		beside(name+": p50 to the status", quantile(ours.took, .5), quantile(theirs.took, .5)).each(ours.requests, ours.points).leaves(ours.left).print()
 		beside(name+": p99", quantile(ours.took, .99), quantile(theirs.took, .99)).print()
 	} else {
 		beside(name+": all decided", ours.all, theirs.all).each(ours.requests, ours.points).leaves(ours.left).print()
 		beside(name+": p99 acknowledged", quantile(ours.ack, .99), quantile(theirs.ack, .99)).print()
+		file, err := os.Create(filepath.Join(t.TempDir(), "journal"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = file.Close() }()
+		s = newOrg(t, fleets, shutForYears, standin.Options{})
+		synced := s.hears(many, rate, s.yardstick(&journal{file: file}))
+		beside(name+": p99 acknowledged, beside the minimal program with each notice on the disk first", quantile(ours.ack, .99), quantile(synced.ack, .99)).print()
 	}
 	row(name+": peak memory", fmt.Sprintf("%d MiB", ours.memory>>10))
 	row(name+": CPU time of the service", cpu.Round(10*time.Millisecond).String())

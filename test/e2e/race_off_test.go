@@ -2,4 +2,4 @@
 
 package e2e
 
-var buildFlags []string
+var raceFlags []string

@@ -2,5 +2,5 @@
 
 package e2e
 
-// buildFlags are those of make test, where it is said why.
-var buildFlags = []string{"-race", "-gcflags=modernc.org/...=-d=checkptr=0", "-gcflags=modernc.org/sqlite/lib=-race=false"}
+// raceFlags are RACE of the Makefile, where it is said why.
+var raceFlags = []string{"-race", "-gcflags=modernc.org/...=-d=checkptr=0", "-gcflags=modernc.org/sqlite/lib=-race=false"}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"time"
@@ -15,8 +16,9 @@ import (
 	"github.com/sluicegate/sluice/standin"
 )
 
-// yardstick is the minimal program: a status for each notice, at once, over at most 64 connections.
-func (s *org) yardstick() (hook string) {
+// yardstick is the minimal program: a status for each notice, at once, over at most 64 connections. It acknowledges what it would lose if
+// it were killed; with a journal, only what is on the disk.
+func (s *org) yardstick(journal *journal) (hook string) {
 	s.t.Helper()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}}
 	token := s.token(client)
@@ -32,11 +34,63 @@ func (s *org) yardstick() (hook string) {
 			w.WriteHeader(http.StatusBadRequest)
 			return
 		}
+		if err := journal.add(r.Header.Get("X-GitHub-Delivery")); err != nil {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
 		w.WriteHeader(http.StatusAccepted)
 		go s.call(client, token, http.MethodPost, "/repos/"+p.Repository.FullName+"/statuses/"+p.PullRequest.Head.SHA, `{"state":"pending","context":"sluice/main"}`, nil)
 	}))
 	s.t.Cleanup(server.Close)
 	return server.URL
+}
+
+// journal is a file with a line for each notice. Lines that come while others are being written share the next sync; nil keeps nothing.
+type journal struct {
+	syncing sync.Mutex // held while the file is written
+	file    *os.File
+
+	mu   sync.Mutex
+	next *lines
+}
+
+// lines go to the disk together.
+type lines struct {
+	text []byte
+	done chan struct{}
+	err  error // once it is done
+}
+
+// add returns when a line is on the disk.
+func (j *journal) add(line string) error {
+	if j == nil {
+		return nil
+	}
+	j.mu.Lock()
+	all := j.next
+	if all == nil {
+		all = &lines{done: make(chan struct{})}
+		j.next = all
+		go j.write()
+	}
+	all.text = append(append(all.text, line...), '\n')
+	j.mu.Unlock()
+	<-all.done
+	return all.err
+}
+
+// write writes all lines that wait.
+func (j *journal) write() {
+	j.syncing.Lock()
+	defer j.syncing.Unlock()
+	j.mu.Lock()
+	all := j.next
+	j.next = nil
+	j.mu.Unlock()
+	if _, all.err = j.file.Write(all.text); all.err == nil {
+		all.err = j.file.Sync()
+	}
+	close(all.done)
 }
 
 // token is one of the installation's, for the minimal program.

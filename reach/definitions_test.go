@@ -1,10 +1,10 @@
-package config_test
+package reach
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -42,7 +42,7 @@ func TestDefinitions(t *testing.T) {
 	}{
 		"beside a root that follows main": {
 			files: map[string]string{root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", us, "rw/one", "./apps")},
-			want:  []string{rw + ":1"},
+			want:  []string{rw + ":1[branches 0 name]"},
 		},
 		"held by the window": {
 			files: map[string]string{root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", us, "rw/one", "./apps")},
@@ -60,14 +60,14 @@ func TestDefinitions(t *testing.T) {
 				root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", us, "rw/one", "./apps"),
 				"apps/more.yaml": fluxObjects("more", us, "rw/one", "./more"),
 			},
-			want: []string{rw + ":1"},
+			want: []string{rw + ":1[branches 0 name]"},
 		},
 		"another repository": {
 			files: map[string]string{root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", "https://github.com/acme/other", "rw/one", "./apps")},
 		},
 		"the same repository by https": {
 			files: map[string]string{root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", "https://github.com/acme/fleet.git", "rw/one", "./apps")},
-			want:  []string{rw + ":1"},
+			want:  []string{rw + ":1[branches 0 name]"},
 		},
 		"a patch that says which branch": {
 			files: map[string]string{
@@ -77,7 +77,7 @@ func TestDefinitions(t *testing.T) {
 				"p/ref.yaml":                      "- {op: replace, path: /spec/ref/branch, value: rw/one}\n",
 			},
 			rules: `{paths: ["base/**"], release: w}`,
-			want:  []string{"p/ref.yaml:1"},
+			want:  []string{"p/ref.yaml:1[branches 0 name]"},
 		},
 		"a branch whose window is always open": {
 			files: map[string]string{root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", us, "rw/two", "./apps")},
@@ -98,13 +98,12 @@ func TestDefinitions(t *testing.T) {
 			t.Fatal(name, read, err)
 		}
 		var got []string
-		in := config.CheckInput{At: time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC), Clusters: read.Clusters(nil)}
-		for _, f := range config.Check(p, []byte(strings.Replace(file, ", rules: []", "", 1)), in) {
-			if f.Code != "branch-definition-open" {
+		for _, n := range New(p, read.Clusters(nil)).Check(nil, nil) {
+			if n.Code != codeDefinition {
 				continue
 			}
-			place, _, _ := strings.Cut(strings.TrimPrefix(f.Message, "branches#1.name: "), ": ")
-			got = append(got, place)
+			place, _, _ := strings.Cut(n.Message, ": ")
+			got = append(got, fmt.Sprint(place, n.Way))
 		}
 		if diff := cmp.Diff(c.want, got); diff != "" {
 			t.Errorf("%s: -want +got: %s", name, diff)
