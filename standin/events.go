@@ -67,14 +67,17 @@ func (r *Repo) sendPush(m move) {
 func orZero(sha string) string { return cmp.Or(sha, zeroSHA) }
 
 func (r *Repo) sendCheck(c Check) {
-	action, run := "created", object{"id": r.g.idOf("run " + c.SHA + " " + c.App.Login + " " + c.Name), "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At)}
+	suite := "suite " + c.SHA + " " + c.App.Login
+	action, run := "created", object{
+		"id": r.g.idOf(suite + " " + c.Name), "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At),
+	}
 	if c.Status == "completed" {
 		action, run["conclusion"] = "completed", c.Conclusion
 	}
 	r.send("check_run", action, c.App, object{"check_run": run})
 	if conclusion := r.suite(c); conclusion != "" {
-		suite := object{"id": r.g.idOf("suite " + c.SHA + " " + c.App.Login), "head_sha": c.SHA, "status": "completed", "conclusion": conclusion}
-		r.send("check_suite", "completed", c.App, object{"check_suite": suite})
+		o := object{"id": r.g.idOf(suite), "head_sha": c.SHA, "status": "completed", "conclusion": conclusion}
+		r.send("check_suite", "completed", c.App, object{"check_suite": o})
 	}
 }
 

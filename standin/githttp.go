@@ -83,7 +83,8 @@ var hiddenRefs = []string{"-c", "transfer.hideRefs=refs/forks", "-c", "receive.h
 
 // command is git's side of the call.
 func (c gitCall) command(flags ...string) *exec.Cmd {
-	cmd := c.repo.git.command(c.Context(), slices.Concat(hiddenRefs, []string{c.service, "--stateless-rpc"}, flags, []string{c.repo.git.dir})...)
+	git := c.repo.git
+	cmd := git.command(c.Context(), slices.Concat(hiddenRefs, []string{c.service, "--stateless-rpc"}, flags, []string{git.dir})...)
 	if version := c.Header.Get("Git-Protocol"); gitProtocol.MatchString(version) {
 		cmd.Env = append(cmd.Env, "GIT_PROTOCOL="+version)
 	}
@@ -202,7 +203,8 @@ func report(w io.Writer, wishes *packp.ReferenceUpdateRequest, refused map[plumb
 	var messages strings.Builder
 	status := packp.ReportStatus{UnpackStatus: "ok"}
 	for _, c := range wishes.Commands {
-		status.CommandStatuses = append(status.CommandStatuses, &packp.CommandStatus{ReferenceName: c.Name, Status: "protected branch hook declined"})
+		no := packp.CommandStatus{ReferenceName: c.Name, Status: "protected branch hook declined"}
+		status.CommandStatuses = append(status.CommandStatuses, &no)
 		if why := refused[c.Name]; why != "" {
 			fmt.Fprintf(&messages, "error: GH013: %s for %s\n", strings.TrimSpace(why), c.Name)
 		}
