@@ -7,14 +7,10 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/window"
 )
 
 // A status belongs to a commit and a context, not to a pull request: those that share head and base share it.
-
-func asRelease(w window.Name) layout.Release { return layout.Release(w) }
 
 func (d *pullCase) place() plan.Place {
 	return plan.PlaceOf(d.pull.Head, plan.ContextFor(d.pull.Base))
