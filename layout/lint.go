@@ -123,8 +123,8 @@ func (s tally) add(path string) tally {
 // look classifies every file of a tree.
 func (l *Layout) look(paths []string) sight {
 	out := sight{make([]bool, len(l.rules)), map[ruleText]bool{}, map[ruleText]*valueList{}, tallies{}, tallies{}, tallies{}}
-	s := l.scratches.get()
-	defer l.scratches.put(s)
+	s := l.scratches.Get().(*scratch)
+	defer l.scratches.Put(s)
 	for _, path := range paths {
 		if !s.read(path) {
 			continue
