@@ -21,16 +21,13 @@ func (c *compiler) paths() {
 		spec.Preset, spec.Side = layout.NoPreset, nil
 	}
 	if c.wholeRelease(l.unmatched, "layout", "unmatched") {
-		releases, _ := l.unmatched.releases()
-		for _, r := range releases {
-			spec.Unmatched = append(spec.Unmatched, layout.Release(r))
-		}
+		spec.Unmatched, _ = l.unmatched.releases()
 	}
 	var indices []int
 	for i, t := range l.rules {
 		if c.wholeRelease(t.release, "layout", "rules", i, "release") && c.wholePaths(t.paths, i) {
 			releases, ignore := t.release.releases()
-			spec.Rules = append(spec.Rules, layout.Rule{Paths: t.paths, Releases: releases, Ignore: ignore})
+			spec.Rules = append(spec.Rules, layout.Rule{Paths: t.paths, Releases: strs(releases), Ignore: ignore})
 			indices = append(indices, i)
 		}
 	}
@@ -73,15 +70,17 @@ func (l layoutText) side() []layout.Release {
 }
 
 // releases is a release as package layout has it.
-func (t releaseText) releases() (names []string, ignore bool) {
+func (t releaseText) releases() (out []layout.Release, ignore bool) {
 	if slices.Equal(t.names, []string{wordIgnore}) {
 		return nil, true
 	}
-	names = slices.Clone(t.names)
-	for _, glob := range t.branches {
-		names = append(names, string(layout.BranchRelease(glob)))
+	for _, name := range t.names {
+		out = append(out, layout.Release(name))
 	}
-	return names, false
+	for _, glob := range t.branches {
+		out = append(out, layout.BranchRelease(glob))
+	}
+	return out, false
 }
 
 func (c *compiler) layoutProblems(problems []layout.Problem) {

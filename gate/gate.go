@@ -33,7 +33,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	}
 	var groups plan.Plan
 	answers := j.decideGroups(&groups) // before the pull requests' statuses: where both are about one commit, the queue is answered
-	statuses := slices.Concat(j.pullStatuses(cases), j.tipStatuses(&out))
+	statuses := slices.Concat(j.pullStatuses(), j.tipStatuses(&out))
 	out.Verdicts = append(out.Verdicts, groups.Verdicts...)
 	j.alarm.LookAt(s.Again)
 	out.Actions = inOrder(answers, statuses, turns)
@@ -55,6 +55,8 @@ type judge struct {
 	fights    plan.Fights
 	alarm     plan.Alarm
 
+	places   []plan.Place // of the pull requests' statuses, in the order of their numbers
+	shared   map[plan.Place][]*pullCase
 	decided  map[plan.Place]bool // where a status is decided on from what is open
 	standing []plan.Debt         // of successes that stand and are as they should be
 	room     *room
@@ -74,6 +76,6 @@ func newJudge(s plan.Snapshot) *judge {
 	roster := s.Roster()
 	return &judge{
 		s: s, roster: roster, windowed: rosterNamesOf(roster), bases: bases, joints: map[string]opening{}, known: map[*config.Policy]rosterNames{},
-		receivers: map[string]*receivers{}, holders: map[string][]config.Branch{}, fights: s.Fights(), alarm: plan.Alarm{At: s.At}, decided: map[plan.Place]bool{},
+		receivers: map[string]*receivers{}, holders: map[string][]config.Branch{}, fights: s.Fights(), alarm: plan.Alarm{At: s.At}, shared: map[plan.Place][]*pullCase{}, decided: map[plan.Place]bool{},
 	}
 }

@@ -147,7 +147,7 @@ func tidy[T ~string](names []T) []T {
 func (d *pullCase) counted() []plan.Check {
 	return slices.DeleteFunc(slices.Clone(d.pull.Checks), func(c plan.Check) bool {
 		_, flux := c.Context.Kustomization()
-		return flux || c.Context.Is(plan.ContextFor(d.pull.Base)) || d.policy.PullRequests.IgnoresCheck(string(c.Context))
+		return flux || c.Context.Is(d.context) || d.policy.PullRequests.IgnoresCheck(string(c.Context))
 	})
 }
 
@@ -155,7 +155,7 @@ func (d *pullCase) counted() []plan.Check {
 // required, and looked for in all that was reported: GitHub would refuse the merge.
 func (d *pullCase) requiredOfOthers() []plan.RequiredCheck {
 	return slices.DeleteFunc(slices.Clone(d.base.Required), func(r plan.RequiredCheck) bool {
-		return r.Context.Is(plan.ContextFor(d.pull.Base))
+		return r.Context.Is(d.context)
 	})
 }
 

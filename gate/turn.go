@@ -180,7 +180,7 @@ func (j *judge) merge(d *pullCase) plan.Action {
 		Base:         d.pull.Base,
 		Tip:          d.base.Tip,
 		Method:       d.policy.PullRequests.Method,
-		Context:      plan.ContextFor(d.pull.Base),
+		Context:      d.context,
 		Description:  d.ruling.reason,
 		Refused:      wordRefused,
 		StatusAfter:  !required,

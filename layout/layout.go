@@ -237,7 +237,7 @@ func (l *Layout) notByCase(s *scratch, c Class) Class {
 
 // class is what a rule says of a path that it matched at e.
 func (r *rule) class(e *end, segments []string, w *work) Class {
-	c := Class{Releases: r.releases, Rule: e.text}
+	c := Class{Releases: r.releases, Rule: e.pattern.text}
 	if !r.bound {
 		return c
 	}
