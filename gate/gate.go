@@ -55,8 +55,7 @@ type judge struct {
 	fights    plan.Fights
 	alarm     plan.Alarm
 
-	places   []plan.Place // of the pull requests' statuses, in the order of their numbers
-	shared   map[plan.Place][]*pullCase
+	shared   [][]*pullCase       // those that share a status
 	decided  map[plan.Place]bool // where a status is decided on from what is open
 	standing []plan.Debt         // of successes that stand and are as they should be
 	room     *room
@@ -76,6 +75,6 @@ func newJudge(s plan.Snapshot) *judge {
 	roster := s.Roster()
 	return &judge{
 		s: s, roster: roster, windowed: rosterNamesOf(roster), bases: bases, joints: map[string]opening{}, known: map[*config.Policy]rosterNames{},
-		receivers: map[string]*receivers{}, holders: map[string][]config.Branch{}, fights: s.Fights(), alarm: plan.Alarm{At: s.At}, shared: map[plan.Place][]*pullCase{}, decided: map[plan.Place]bool{},
+		receivers: map[string]*receivers{}, holders: map[string][]config.Branch{}, fights: s.Fights(), alarm: plan.Alarm{At: s.At}, decided: map[plan.Place]bool{},
 	}
 }

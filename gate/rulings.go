@@ -94,12 +94,8 @@ func (j *judge) decideAll() []*pullCase {
 		}
 		d.ruling = d.decide(rules)
 		all = append(all, d)
-		at := d.place()
-		if j.shared[at] == nil {
-			j.places = append(j.places, at)
-		}
-		j.shared[at] = append(j.shared[at], d)
 	}
+	j.shared = plan.Grouped(all, (*pullCase).place)
 	for _, same := range j.shared {
 		strictest := slices.MaxFunc(same, func(x, y *pullCase) int { return severity(x.ruling.kind) - severity(y.ruling.kind) })
 		for _, d := range same {

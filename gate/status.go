@@ -19,12 +19,13 @@ func (d *pullCase) place() plan.Place {
 // pullStatuses are the statuses that are not what they should be.
 func (j *judge) pullStatuses() []plan.SetStatus {
 	var out []plan.SetStatus
-	for _, at := range j.places {
+	for _, same := range j.shared {
+		at := same[0].place()
 		if j.decided[at] {
 			continue // a merge group's head, as anybody may open a pull request from it: one commit has one status, and that is the queue's
 		}
 		j.decided[at] = true
-		if w, ok := j.status(j.shared[at]); ok {
+		if w, ok := j.status(same); ok {
 			out = append(out, w)
 		}
 	}
