@@ -100,12 +100,8 @@ func (c *compiler) entryPoints() []EntryPoint {
 		if !c.r.sound("layout", "entrypoints", i) {
 			continue
 		}
-		e := EntryPoint{Cluster: t.cluster, Where: t.where}
-		for _, r := range releases {
-			e.Releases = append(e.Releases, layout.Release(r))
-		}
-		slices.Sort(e.Releases)
-		e.Releases = slices.Compact(e.Releases)
+		slices.Sort(releases)
+		e := EntryPoint{Cluster: t.cluster, Where: t.where, Releases: slices.Compact(releases)}
 		e.cluster, _ = layout.ParseGlob(t.cluster) // it was parsed before
 		e.where, _ = layout.ParseGlob(directory(t.where))
 		out = append(out, e)

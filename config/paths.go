@@ -21,16 +21,13 @@ func (c *compiler) paths() {
 		spec.Preset, spec.Side = layout.NoPreset, nil
 	}
 	if c.wholeRelease(l.unmatched, "layout", "unmatched") {
-		releases, _ := l.unmatched.releases()
-		for _, r := range releases {
-			spec.Unmatched = append(spec.Unmatched, layout.Release(r))
-		}
+		spec.Unmatched, _ = l.unmatched.releases()
 	}
 	var indices []int
 	for i, t := range l.rules {
 		if c.wholeRelease(t.release, "layout", "rules", i, "release") && c.wholePaths(t.paths, i) {
 			releases, ignore := t.release.releases()
-			spec.Rules = append(spec.Rules, layout.Rule{Paths: t.paths, Releases: releases, Ignore: ignore})
+			spec.Rules = append(spec.Rules, layout.Rule{Paths: t.paths, Releases: strs(releases), Ignore: ignore})
 			indices = append(indices, i)
 		}
 	}
@@ -73,15 +70,17 @@ func (l layoutText) side() []layout.Release {
 }
 
 // releases is a release as package layout has it.
-func (t releaseText) releases() (names []string, ignore bool) {
+func (t releaseText) releases() (out []layout.Release, ignore bool) {
 	if slices.Equal(t.names, []string{wordIgnore}) {
 		return nil, true
 	}
-	names = slices.Clone(t.names)
-	for _, glob := range t.branches {
-		names = append(names, string(layout.BranchRelease(glob)))
+	for _, name := range t.names {
+		out = append(out, layout.Release(name))
 	}
-	return names, false
+	for _, glob := range t.branches {
+		out = append(out, layout.BranchRelease(glob))
+	}
+	return out, false
 }
 
 func (c *compiler) layoutProblems(problems []layout.Problem) {
@@ -190,19 +189,22 @@ func (c *compiler) eachGlob(visit func(glob string, entries []Branch, way []any)
 	for i, glob := range c.doc.layout.branches {
 		look(glob, "layout", "branches", i)
 	}
-	for i, t := range c.doc.layout.rules {
-		for k, glob := range t.release.branches {
-			look(glob, "layout", "rules", i, "release", "branches", k)
+	c.eachRelease(func(t releaseText, way []any) {
+		for k, glob := range t.branches {
+			look(glob, append(way, "branches", k)...)
 		}
+	})
+}
+
+// eachRelease visits every release of the layout, with a way to it that is the visitor's to add to.
+func (c *compiler) eachRelease(visit func(t releaseText, way []any)) {
+	for i, t := range c.doc.layout.rules {
+		visit(t.release, []any{"layout", "rules", i, "release"})
 	}
 	for i, t := range c.doc.layout.entries {
-		for k, glob := range t.release.branches {
-			look(glob, "layout", "entrypoints", i, "release", "branches", k)
-		}
+		visit(t.release, []any{"layout", "entrypoints", i, "release"})
 	}
-	for k, glob := range c.doc.layout.unmatched.branches {
-		look(glob, "layout", "unmatched", "branches", k)
-	}
+	visit(c.doc.layout.unmatched, []any{"layout", "unmatched"})
 }
 
 // together checks that what one release asks for is ever open at one time. A release of one window is that window's business, and where
@@ -214,20 +216,13 @@ func (c *compiler) together() {
 	}
 	var lists [][]window.Name
 	var ways [][]any
-	add := func(t releaseText, way ...any) {
+	c.eachRelease(func(t releaseText, way []any) {
 		names := t.windows()
 		known := func(name window.Name) bool { return name == window.Live || slices.Contains(calendar.Names(), name) }
 		if len(names) > 1 && !slices.ContainsFunc(names, func(n window.Name) bool { return !known(n) }) {
 			lists, ways = append(lists, names), append(ways, way)
 		}
-	}
-	for i, t := range c.doc.layout.rules {
-		add(t.release, "layout", "rules", i, "release")
-	}
-	for i, t := range c.doc.layout.entries {
-		add(t.release, "layout", "entrypoints", i, "release")
-	}
-	add(c.doc.layout.unmatched, "layout", "unmatched")
+	})
 	for k, never := range calendar.NeverTogether(lists) {
 		if never {
 			c.fail(neverTogether(strs(lists[k])), ways[k]...)

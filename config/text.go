@@ -18,7 +18,8 @@ import (
 // parseText turns bytes into the file's one document, or reports why it cannot and returns nil. Nothing is expanded:
 // an alias stays a node of its own.
 func parseText(data []byte, r *report) *yaml.Node {
-	if !readable(data, r) {
+	tags, ok := readable(data, r)
+	if !ok {
 		return nil
 	}
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
@@ -31,7 +32,7 @@ func parseText(data []byte, r *report) *yaml.Node {
 		r.fail(badSyntax(data, err))
 		return nil
 	}
-	markTags(doc, tagPlaces(data))
+	markTags(doc, tags)
 	second, err := next(decoder)
 	switch {
 	case errors.Is(err, io.EOF):
@@ -42,18 +43,6 @@ func parseText(data []byte, r *report) *yaml.Node {
 		r.fail(of(second), secondDocument())
 	}
 	return nil
-}
-
-// tagPlaces is where a tag may stand, in order.
-func tagPlaces(data []byte) (out []place) {
-	at := start()
-	for i, c := range string(data) {
-		if c == '!' {
-			out = append(out, at)
-		}
-		at = at.after(c, c == '\r' && i+1 < len(data) && data[i+1] == '\n')
-	}
-	return out
 }
 
 // markTags marks what a bare ! stands before as tagged. The library drops that one tag, and a path that somebody takes out of a rule
@@ -86,18 +75,18 @@ func next(decoder *yaml.Decoder) (doc *yaml.Node, err error) {
 }
 
 // readable reports whether the bytes are text of a sane size, and reports the first place where they are not. The YAML
-// library would find most of this too, but without a place.
-func readable(data []byte, r *report) bool {
+// library would find most of this too, but without a place. Tags are the places where a tag may stand, in order.
+func readable(data []byte, r *report) (tags []place, ok bool) {
 	switch {
 	case len(data) > MaxBytes:
 		r.fail(start(), tooLarge(len(data)))
-		return false
+		return nil, false
 	case bytes.HasPrefix(data, []byte("\xef\xbb\xbf")):
 		r.fail(start(), byteOrderMark())
-		return false
+		return nil, false
 	case bytes.HasPrefix(data, []byte("\xff\xfe")), bytes.HasPrefix(data, []byte("\xfe\xff")):
 		r.fail(start(), utf16())
-		return false
+		return nil, false
 	}
 	at := start()
 	for i := 0; i < len(data); {
@@ -105,16 +94,18 @@ func readable(data []byte, r *report) bool {
 		switch {
 		case c == utf8.RuneError && size == 1:
 			r.fail(at, notUTF8(data[i]))
-			return false
+			return nil, false
 		case hidden(c):
 			r.fail(at, controlCharacter(c))
-			return false
+			return nil, false
+		case c == '!':
+			tags = append(tags, at)
 		}
 		crlf := c == '\r' && i+1 < len(data) && data[i+1] == '\n'
 		at = at.after(c, crlf)
 		i += size
 	}
-	return true
+	return tags, true
 }
 
 // after is the place behind the character c.

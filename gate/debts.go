@@ -24,7 +24,7 @@ const (
 // debt is what a success on the case's head would owe.
 func (d *pullCase) debt() plan.Debt {
 	debt := plan.Debt{
-		SHA: d.pull.Head, Context: plan.ContextFor(d.pull.Base), For: plan.ForPull,
+		SHA: d.pull.Head, Context: d.context, For: plan.ForPull,
 		Subject: plan.Subject{Pull: d.pull.Number, Base: d.pull.Base}, File: filesOf(d.s, d.pull.Base),
 		State: plan.Pending, Description: wordRulesChanged,
 	}
@@ -40,8 +40,7 @@ func (d *pullCase) debt() plan.Debt {
 // hasUnseenDebt reports whether a success of ours is recorded for the case's head and none is seen: where statuses could not be read, it may
 // stand all the same.
 func (d *pullCase) hasUnseenDebt() bool {
-	at := plan.PlaceOf(d.pull.Head, plan.ContextFor(d.pull.Base))
-	return len(d.pull.Ours) == 0 && slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return plan.PlaceOf(o.SHA, o.Context) == at })
+	return len(d.pull.Ours) == 0 && slices.ContainsFunc(d.s.Debts, func(o plan.Debt) bool { return plan.PlaceOf(o.SHA, o.Context) == d.place() })
 }
 
 // ends reports whether an instant ends what the case's ruling gives.

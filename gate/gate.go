@@ -33,7 +33,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	}
 	var groups plan.Plan
 	answers := j.decideGroups(&groups) // before the pull requests' statuses: where both are about one commit, the queue is answered
-	statuses := slices.Concat(j.pullStatuses(cases), j.tipStatuses(&out))
+	statuses := slices.Concat(j.pullStatuses(), j.tipStatuses(&out))
 	out.Verdicts = append(out.Verdicts, groups.Verdicts...)
 	j.alarm.LookAt(s.Again)
 	out.Actions = inOrder(answers, statuses, turns)
@@ -55,6 +55,7 @@ type judge struct {
 	fights    plan.Fights
 	alarm     plan.Alarm
 
+	shared   [][]*pullCase       // those that share a status
 	decided  map[plan.Place]bool // where a status is decided on from what is open
 	standing []plan.Debt         // of successes that stand and are as they should be
 	room     *room

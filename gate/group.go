@@ -59,7 +59,7 @@ func (j *judge) ruleOnGroup(d *pullCase) ruling {
 func (j *judge) groupStatus(d *pullCase) plan.SetStatus {
 	set := plan.SetStatus{
 		Pin:     plan.Pin{SHA: d.pull.Head},
-		Context: plan.ContextFor(d.pull.Base), State: plan.Failure, Description: d.ruling.reason, Statuses: d.pull.Statuses,
+		Context: d.context, State: plan.Failure, Description: d.ruling.reason, Statuses: d.pull.Statuses,
 	}
 	if _, over := spent(d); d.mode() == config.Observe && !over {
 		set.Before, set.State, set.Description = d.at.Add(plan.FreshFor), plan.Success, sayObserved(d.ruling)

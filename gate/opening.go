@@ -76,14 +76,12 @@ func openingOf(ds []demand, at time.Time) opening {
 		}
 		o.Releasable = o.Releasable && j.Releasable
 		o.Until = plan.Soonest(o.Until, j.Until)
-		o.next = plan.Soonest(o.next, j.Until)
 		for _, name := range d.names {
 			o.next = plan.Soonest(o.next, d.cal.At(name, at).Next)
 		}
 	}
 	if !o.Releasable {
 		o.Until = together(ds, at)
-		o.next = plan.Soonest(o.next, o.Until)
 	}
 	if !o.Releasable && o.Until.IsZero() {
 		o.next = plan.Soonest(o.next, plan.NextDay(at))

@@ -115,46 +115,26 @@ func checksNotGreen(d *pullCase) (ruling, bool) {
 	if len(counted) == 0 && len(required) == 0 {
 		return d.awaitingChecks()
 	}
-	var red, running, missing []string
+	var list plan.Checklist
 	for _, r := range required {
-		switch state, reported := r.Among(d.pull.Checks); {
-		case !reported:
-			missing = append(missing, r.String())
-		case state == plan.CheckRed:
-			red = append(red, string(r.Context))
-		case state == plan.CheckPending:
-			running = append(running, string(r.Context))
-		}
+		list.Require(r, d.pull.Checks, nil)
 	}
 	if d.policy.PullRequests.Checks == config.ChecksAll {
-		red, running = appendByState(red, running, counted)
+		list.Count(counted, nil)
 	}
-	switch {
-	case len(red) > 0:
-		return d.wait(sayRed(tidy(red))), true
-	case len(running) > 0:
-		r := d.wait(sayRunning(tidy(running)))
-		r.cause = becauseUnderWay
-		return r, true
-	case len(missing) > 0:
-		r := d.wait(sayMissing(tidy(missing)))
-		r.cause = becauseUnderWay
-		return r, true
+	var r ruling
+	switch now := list.Standing(); now.State {
+	case plan.ChecksPassed, plan.ChecksUnread:
+		return ruling{}, false
+	case plan.ChecksRed:
+		return d.wait(sayRed(now.About)), true
+	case plan.ChecksRunning:
+		r = d.wait(sayRunning(now.About))
+	case plan.ChecksMissing:
+		r = d.wait(sayMissing(now.About))
 	}
-	return ruling{}, false
-}
-
-func appendByState(red, running []string, counted []plan.Check) (redOut, runningOut []string) {
-	for _, c := range counted {
-		switch c.State {
-		case plan.CheckRed:
-			red = append(red, string(c.Context))
-		case plan.CheckPending:
-			running = append(running, string(c.Context))
-		case plan.CheckGreen:
-		}
-	}
-	return red, running
+	r.cause = becauseUnderWay
+	return r, true
 }
 
 func tidy[T ~string](names []T) []T {
@@ -165,26 +145,18 @@ func tidy[T ~string](names []T) []T {
 // counted are the checks that may hold a merge: not Flux's reports on what it applied, not what the file ignores, not what
 // sluice itself writes.
 func (d *pullCase) counted() []plan.Check {
-	var out []plan.Check
-	for _, c := range d.pull.Checks {
+	return slices.DeleteFunc(slices.Clone(d.pull.Checks), func(c plan.Check) bool {
 		_, flux := c.Context.Kustomization()
-		if !flux && !c.Context.Is(plan.ContextFor(d.pull.Base)) && !d.policy.PullRequests.IgnoresCheck(string(c.Context)) {
-			out = append(out, c)
-		}
-	}
-	return out
+		return flux || c.Context.Is(d.context) || d.policy.PullRequests.IgnoresCheck(string(c.Context))
+	})
 }
 
 // requiredOfOthers is what the base requires besides our own context. What the file ignores and GitHub requires is still
 // required, and looked for in all that was reported: GitHub would refuse the merge.
 func (d *pullCase) requiredOfOthers() []plan.RequiredCheck {
-	var out []plan.RequiredCheck
-	for _, r := range d.base.Required {
-		if !r.Context.Is(plan.ContextFor(d.pull.Base)) {
-			out = append(out, r)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(d.base.Required), func(r plan.RequiredCheck) bool {
+		return r.Context.Is(d.context)
+	})
 }
 
 // awaitingChecks: a head that nothing is required of and nothing reported on may be one whose checks have not begun yet.

@@ -16,6 +16,7 @@ type pullCase struct {
 	s         *plan.Snapshot
 	fights    plan.Fights
 	pull      *plan.Pull
+	context   plan.Context // of its status
 	base      *plan.Base
 	policy    *config.Policy // of the base; nil if its file is invalid
 	paths     []string       // every name that the pull request touches, sorted
@@ -77,10 +78,9 @@ func onPulls() []rule {
 func (d *pullCase) decide(rules []rule) ruling { return plan.First(rules, d, release) }
 
 // decideAll gives each pull request its own ruling, and those that share head and base the strictest of theirs: GitHub
-// keeps one status for them all. Pull requests into a base without a file are not managed.
+// keeps one status for them all. Pull requests into a base without a file are not managed. The cases are in the order of their numbers.
 func (j *judge) decideAll() []*pullCase {
 	var all []*pullCase
-	shared := map[plan.Place][]*pullCase{}
 	rules := onPulls()
 	for i := range j.s.Pulls {
 		p := &j.s.Pulls[i]
@@ -94,10 +94,9 @@ func (j *judge) decideAll() []*pullCase {
 		}
 		d.ruling = d.decide(rules)
 		all = append(all, d)
-		key := d.place()
-		shared[key] = append(shared[key], d)
 	}
-	for _, same := range shared {
+	j.shared = plan.Grouped(all, (*pullCase).place)
+	for _, same := range j.shared {
 		strictest := slices.MaxFunc(same, func(x, y *pullCase) int { return severity(x.ruling.kind) - severity(y.ruling.kind) })
 		for _, d := range same {
 			j.alarm.WakeAt(d.ruling.wake)
@@ -107,14 +106,14 @@ func (j *judge) decideAll() []*pullCase {
 			}
 		}
 	}
-	slices.SortFunc(all, byNumber)
 	return all
 }
 
 // pullCase is a pull request, or what looks like one, before it is weighed and decided.
 func (j *judge) caseOf(base *plan.Base, p *plan.Pull) *pullCase {
 	return &pullCase{
-		at: j.s.At, s: &j.s, fights: j.fights, pull: p, base: base, policy: base.Policy, promoted: j.isWindowed(p.Base), paths: names(p.Files),
+		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: base.Policy,
+		promoted: j.isWindowed(p.Base), paths: names(p.Files),
 	}
 }
 
@@ -278,12 +277,11 @@ func (d *pullCase) windowsChanged() []string {
 
 // fought: somebody else keeps setting a status under our name. To go on writing would help nobody.
 func fought(d *pullCase) (ruling, bool) {
-	context := plan.ContextFor(d.pull.Base)
-	f, lost := d.fights.Lost(d.pull.Head, context)
+	f, lost := d.fights.Lost(d.pull.Head, d.context)
 	if !lost {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Blocked, reason: phrase(sayFought, string(f.By), string(context)), wake: f.End}, true
+	return ruling{kind: plan.Blocked, reason: phrase(sayFought, string(f.By), string(d.context)), wake: f.End}, true
 }
 
 func intoWindowedBranch(d *pullCase) (ruling, bool) {

@@ -7,37 +7,25 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/window"
 )
 
 // A status belongs to a commit and a context, not to a pull request: those that share head and base share it.
 
-func asRelease(w window.Name) layout.Release { return layout.Release(w) }
-
 func (d *pullCase) place() plan.Place {
-	return plan.PlaceOf(d.pull.Head, plan.ContextFor(d.pull.Base))
+	return plan.PlaceOf(d.pull.Head, d.context)
 }
 
 // pullStatuses are the statuses that are not what they should be.
-func (j *judge) pullStatuses(cases []*pullCase) []plan.SetStatus {
-	byPlace := map[plan.Place][]*pullCase{}
-	var order []plan.Place
-	for _, d := range cases {
-		at := d.place()
+func (j *judge) pullStatuses() []plan.SetStatus {
+	var out []plan.SetStatus
+	for _, same := range j.shared {
+		at := same[0].place()
 		if j.decided[at] {
 			continue // a merge group's head, as anybody may open a pull request from it: one commit has one status, and that is the queue's
 		}
-		if byPlace[at] == nil {
-			order = append(order, at)
-		}
-		byPlace[at] = append(byPlace[at], d)
-	}
-	var out []plan.SetStatus
-	for _, at := range order {
 		j.decided[at] = true
-		if w, ok := j.status(byPlace[at]); ok {
+		if w, ok := j.status(same); ok {
 			out = append(out, w)
 		}
 	}
@@ -55,7 +43,7 @@ func (j *judge) status(same []*pullCase) (plan.SetStatus, bool) {
 	if d.ruling.passing && (!exists || (current.By == j.s.Us && current.State == state)) {
 		return plan.SetStatus{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
 	}
-	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: plan.ContextFor(d.pull.Base), Statuses: d.pull.Statuses}
+	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: d.context, Statuses: d.pull.Statuses}
 	if state == plan.Success {
 		set.Debt = d.debt()
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/window"
 )
@@ -126,7 +127,7 @@ func (t *turns) before(d *pullCase, w window.Name) int {
 	since := d.policy.Calendar.At(w, t.j.s.At).Since
 	count := 0
 	for _, m := range t.j.s.Merges {
-		if m.Base == d.pull.Base && !m.At.Before(since) && slices.Contains(m.Releases, asRelease(w)) {
+		if m.Base == d.pull.Base && !m.At.Before(since) && slices.Contains(m.Releases, layout.Release(w)) {
 			count++
 		}
 	}
@@ -179,7 +180,7 @@ func (j *judge) merge(d *pullCase) plan.Action {
 		Base:         d.pull.Base,
 		Tip:          d.base.Tip,
 		Method:       d.policy.PullRequests.Method,
-		Context:      plan.ContextFor(d.pull.Base),
+		Context:      d.context,
 		Description:  d.ruling.reason,
 		Refused:      wordRefused,
 		StatusAfter:  !required,

@@ -298,7 +298,7 @@ func sayRunning(names []string) string {
 // few names up to three things, and does not count the others: a moving count would be a status at each move.
 func few(names []string) string {
 	if len(names) > 3 {
-		return strings.Join([]string{plan.Middle(plan.Clean(names[0]), 30), plan.Middle(plan.Clean(names[1]), 30), plan.Middle(plan.Clean(names[2]), 30)}, ", ") + " and others"
+		return plan.Few(names)
 	}
 	return some(names)
 }

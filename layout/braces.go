@@ -76,16 +76,16 @@ func firstBraces(glob, text string) (braces, *globError) {
 		case '}':
 			return braces{}, badGlob(glob, "a } closes nothing; write \\} for the character")
 		case '{':
-			end := braceEnd(text[i:])
+			end, options := braceEnd(text[i:])
 			if end < 0 {
 				return braces{}, badGlob(glob, "a { does not end; write \\{ for the character")
 			}
 			end += i
 			if name, limits, ok := strings.Cut(text[i+1:end], ":"); ok && captureName(name) {
-				options, err := limitsOf(glob, name, limits)
-				return braces{i, end, name, options}, err
+				values, err := limitsOf(glob, name, limits)
+				return braces{i, end, name, values}, err
 			}
-			if options := optionsOf(text, i, end); len(options) > 1 {
+			if len(options) > 1 {
 				return braces{i, end, "", options}, nil
 			}
 			if strings.ContainsAny(text[i+1:end], "{/") {
@@ -111,9 +111,10 @@ func limitsOf(glob, name, limits string) ([]string, *globError) {
 	return out, nil
 }
 
-// braceEnd is the index of the brace that closes the one at the start of text; negative: there is none.
-func braceEnd(text string) int {
-	depth := 0
+// braceEnd is the index of the brace that closes the one at the start of text, negative if there is none, and what the commas between
+// the two part.
+func braceEnd(text string) (end int, options []string) {
+	depth, start := 0, 1
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '\\':
@@ -124,34 +125,15 @@ func braceEnd(text string) int {
 			depth++
 		case '}':
 			if depth--; depth == 0 {
-				return i
+				return i, append(options, text[start:i])
 			}
-		}
-	}
-	return -1
-}
-
-// optionsOf is what the commas between the braces at open and end part; one: there is no comma.
-func optionsOf(text string, open, end int) []string {
-	var out []string
-	depth, start := 0, open+1
-	for i := open + 1; i < end; i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '[':
-			i += classEnd(text[i:])
-		case '{':
-			depth++
-		case '}':
-			depth--
 		case ',':
-			if depth == 0 {
-				out, start = append(out, text[start:i]), i+1
+			if depth == 1 {
+				options, start = append(options, text[start:i]), i+1
 			}
 		}
 	}
-	return append(out, text[start:end])
+	return -1, nil
 }
 
 // classesEnd reports whether every bracket of a glob that opens a class is closed. Then it is in all that is written out: alternations part

@@ -21,6 +21,7 @@ package layout
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // Release is what must be open for a path to change: "live", the name of a window, or "branch:GLOB" for the windowed
@@ -89,7 +90,7 @@ type Layout struct {
 	folded    *trie // the windowed rules in lower case; empty where a rule alone can let a path through
 	preset    preset
 	unmatched Class
-	scratches *scratches
+	scratches *sync.Pool // of *scratch
 
 	asks       bool       // what no rule decides is what references say
 	references References // nil: there are none
@@ -112,8 +113,8 @@ type rule struct {
 // Classify says which releases a path of the repository needs. The path is as git has it: bytes, slashes, no leading
 // slash. It is total: every string has an answer.
 func (l *Layout) Classify(path string) Class {
-	s := l.scratches.get()
-	defer l.scratches.put(s)
+	s := l.scratches.Get().(*scratch)
+	defer l.scratches.Put(s)
 	if !s.read(path) {
 		// Fail closed: git cannot hold such a path, so whatever it stands for was not understood.
 		return Class{Releases: []Release{Unclear}, Rule: saysImpossible}
@@ -133,8 +134,8 @@ func (l *Layout) Classify(path string) Class {
 
 // Rule is the index of the rule that decides a path; -1: none does.
 func (l *Layout) Rule(path string) int {
-	s := l.scratches.get()
-	defer l.scratches.put(s)
+	s := l.scratches.Get().(*scratch)
+	defer l.scratches.Put(s)
 	if !s.read(path) {
 		return -1
 	}
@@ -236,7 +237,7 @@ func (l *Layout) notByCase(s *scratch, c Class) Class {
 
 // class is what a rule says of a path that it matched at e.
 func (r *rule) class(e *end, segments []string, w *work) Class {
-	c := Class{Releases: r.releases, Rule: e.text}
+	c := Class{Releases: r.releases, Rule: e.pattern.text}
 	if !r.bound {
 		return c
 	}

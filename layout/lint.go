@@ -123,13 +123,13 @@ func (s tally) add(path string) tally {
 // look classifies every file of a tree.
 func (l *Layout) look(paths []string) sight {
 	out := sight{make([]bool, len(l.rules)), map[ruleText]bool{}, map[ruleText]*valueList{}, tallies{}, tallies{}, tallies{}}
-	s := l.scratches.get()
-	defer l.scratches.put(s)
+	s := l.scratches.Get().(*scratch)
+	defer l.scratches.Put(s)
 	for _, path := range paths {
 		if !s.read(path) {
 			continue
 		}
-		l.markExceptions(s, func(e *end) { out.excepts[ruleText{e.rule, e.text}] = true })
+		l.markExceptions(s, func(e *end) { out.excepts[ruleText{e.rule, e.pattern.text}] = true })
 		l.trie.each(s, s.segments, func(e *end) { out.matched[e.rule] = true })
 		s.work = maxWork
 		c, by := l.decide(s)
@@ -198,7 +198,7 @@ func (l *Layout) shadows(i int) shadow {
 			by = e
 		}
 		if all {
-			p := warning(i, codeShadowed, wordsShadowed(r.patterns[from].text, by.text, by.rank < r.rank))
+			p := warning(i, codeShadowed, wordsShadowed(r.patterns[from].text, by.pattern.text, by.rank < r.rank))
 			p.Path = r.patterns[from].path
 			out.problems = append(out.problems, p)
 		}
@@ -225,7 +225,7 @@ func (r *rule) exceptions() *trie {
 			p = p.folded
 		}
 		// An end that holds, of a rule that none comes before, covers protected paths too: a ! takes them out like others.
-		t.add(&end{rank: r.rank + k, pattern: p, text: p.text, holds: true})
+		t.add(&end{rank: r.rank + k, pattern: p, holds: true})
 	}
 	return t
 }

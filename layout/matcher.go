@@ -188,7 +188,8 @@ func (t *tokenizer) tokenize() *globError {
 			t.add(class)
 			i += n
 		case '{':
-			i += braceEnd(t.text[i:])
+			end, _ := braceEnd(t.text[i:])
+			i += end
 			if err := t.capture(t.text[start+1 : i]); err != nil {
 				return err
 			}

@@ -106,15 +106,10 @@ type scratch struct {
 	count    uint32
 }
 
-// scratches keeps scratches for reuse. It holds no state of the layout.
-type scratches struct{ pool sync.Pool }
-
-func newScratches(nodes, rules int) *scratches {
-	return &scratches{sync.Pool{New: func() any { return &scratch{seen: make([]uint32, nodes), out: make([]uint32, rules)} }}}
+// newScratches keeps scratches for reuse. It holds no state of the layout.
+func newScratches(nodes, rules int) *sync.Pool {
+	return &sync.Pool{New: func() any { return &scratch{seen: make([]uint32, nodes), out: make([]uint32, rules)} }}
 }
-
-func (p *scratches) get() *scratch  { return p.pool.Get().(*scratch) }
-func (p *scratches) put(s *scratch) { p.pool.Put(s) }
 
 // nextPath begins a path: it has been taken out of no rule. When the count wraps around, what is left of old paths is cleared.
 func (s *scratch) nextPath() {

@@ -11,7 +11,7 @@ import (
 // extension is one.
 type preset struct {
 	kind     Preset
-	windowed Class // releases of the windowed side
+	windowed []Release // what its windowed side needs
 }
 
 // newPreset compiles a preset.
@@ -19,7 +19,7 @@ func newPreset(kind Preset, side []Release) preset {
 	if kind == "" {
 		kind = NoPreset
 	}
-	return preset{kind: kind, windowed: Class{Releases: sorted(side)}}
+	return preset{kind: kind, windowed: sorted(side)}
 }
 
 // class is what the preset says of a path; ok is false where it says nothing.
@@ -56,9 +56,9 @@ func (p preset) orLast(last []string, suffix string, dirs []string) (Class, bool
 	return p.bySuffix(dirs, suffix)
 }
 
-// side is the class of the windowed side.
-func (p preset) side(says string) (Class, bool) {
-	return Class{Releases: p.windowed.Releases, Rule: saysPreset(p.kind, says)}, true
+// says is a class for what a directory says.
+func (p preset) says(releases []Release, what string) (Class, bool) {
+	return Class{Releases: releases, Rule: saysPreset(p.kind, what)}, true
 }
 
 // bySuffix is rt-rw and rt-mw: a directory with the windowed suffix wins over one ending in -rt, wherever they stand. Fail
@@ -67,14 +67,14 @@ func (p preset) bySuffix(dirs []string, suffix string) (Class, bool) {
 	live := false
 	for _, d := range dirs {
 		if strings.HasSuffix(d, suffix) || strings.HasSuffix(strings.ToLower(d), suffix) {
-			return p.side("ends in " + suffix)
+			return p.says(p.windowed, "ends in "+suffix)
 		}
 		live = live || strings.HasSuffix(d, "-rt")
 	}
 	if !live {
 		return Class{}, false
 	}
-	return Class{Releases: []Release{Live}, Rule: saysPreset(p.kind, "ends in -rt")}, true
+	return p.says([]Release{Live}, "ends in -rt")
 }
 
 // deepest is live-window: the deepest directory that says anything decides. One that says both is windowed: fail closed.
@@ -85,13 +85,13 @@ func (p preset) deepest(dirs []string) (Class, bool) {
 		folded := strings.ToLower(d)
 		switch {
 		case strings.HasSuffix(folded, "-window"):
-			return p.side("ends in -window")
+			return p.says(p.windowed, "ends in -window")
 		case strings.HasPrefix(folded, "window-"):
-			return p.side("begins with window-")
+			return p.says(p.windowed, "begins with window-")
 		case strings.HasSuffix(d, "-live"):
-			return Class{Releases: []Release{Live}, Rule: saysPreset(p.kind, "ends in -live")}, true
+			return p.says([]Release{Live}, "ends in -live")
 		case strings.HasPrefix(d, "live-"):
-			return Class{Releases: []Release{Live}, Rule: saysPreset(p.kind, "begins with live-")}, true
+			return p.says([]Release{Live}, "begins with live-")
 		}
 	}
 	return Class{}, false

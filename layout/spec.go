@@ -273,15 +273,15 @@ func (c *compiler) layout(rules []rule) *Layout {
 		r := &rules[i]
 		r.rank = rank
 		for _, p := range r.patterns {
-			l.trie.add(&end{rule: i, rank: rank, pattern: p, text: p.text, holds: r.holds(), except: len(r.except) > 0})
+			l.trie.add(&end{rule: i, rank: rank, pattern: p, holds: r.holds(), except: len(r.except) > 0})
 			rank++
 		}
 		for _, p := range r.except {
 			p.folded = p.fold()
 			if r.live() {
-				l.exceptFolded.add(&end{rule: i, rank: rank, pattern: p.folded, text: p.text})
+				l.exceptFolded.add(&end{rule: i, rank: rank, pattern: p.folded})
 			} else {
-				l.except.add(&end{rule: i, rank: rank, pattern: p, text: p.text})
+				l.except.add(&end{rule: i, rank: rank, pattern: p})
 			}
 			rank++
 		}
@@ -291,7 +291,7 @@ func (c *compiler) layout(rules []rule) *Layout {
 		for i := range rules {
 			for _, p := range rules[i].patterns {
 				if r := &rules[i]; near && r.windowed() && r.holds() == holds {
-					l.folded.add(&end{rule: i, rank: rank, pattern: p.fold(), text: p.text, holds: holds, except: len(r.except) > 0})
+					l.folded.add(&end{rule: i, rank: rank, pattern: p.fold(), holds: holds, except: len(r.except) > 0})
 					rank++
 				}
 			}

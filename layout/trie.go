@@ -25,7 +25,6 @@ type end struct {
 	rule    int
 	rank    int // of the pattern among all of the layout, in the order of the file
 	pattern *pattern
-	text    string
 	holds   bool // whatever it matches needs a window: protected paths too
 	except  bool // its rule has paths taken out of it
 }

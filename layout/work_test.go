@@ -55,8 +55,8 @@ func TestWorkIsBounded(t *testing.T) {
 			if unclear := slices.Contains(got.Releases, Unclear); unclear != c.bounded {
 				t.Errorf("%v", got)
 			}
-			s := l.scratches.get()
-			defer l.scratches.put(s)
+			s := l.scratches.Get().(*scratch)
+			defer l.scratches.Put(s)
 			if !s.read(c.path) {
 				t.Fatal("no path")
 			}
@@ -115,8 +115,8 @@ func BenchmarkCaptures(b *testing.B) {
 func TestCapturesThatRepeatCountAsWork(t *testing.T) {
 	spent := func(glob, path string) int {
 		l := benchLayout(t, []string{glob})
-		s := l.scratches.get()
-		defer l.scratches.put(s)
+		s := l.scratches.Get().(*scratch)
+		defer l.scratches.Put(s)
 		if !s.read(path) {
 			t.Fatal("no path")
 		}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -32,4 +33,86 @@ func (r RequiredCheck) Among(all []Check) (worst CheckState, reported bool) {
 		}
 	}
 	return worst, reported
+}
+
+// Standing is how the checks of one commit stand, as far as they are asked for.
+type Standing struct {
+	State StandingState
+	About []string // the contexts that are why, sorted; hostile text
+}
+
+// StandingState is a standing in one word.
+type StandingState int
+
+// The states of a commit's checks, the worst first.
+const (
+	ChecksUnread StandingState = iota // nobody looked, or not at all of it
+	ChecksRed
+	ChecksRunning
+	ChecksMissing // required and not reported
+	ChecksPassed
+)
+
+// Checklist collects what keeps a commit from passing. Of a commit that was the head of a pull request before, what was reported on that
+// head counts where nothing was reported on the commit itself; red disqualifies wherever it stands.
+type Checklist struct{ red, running, missing []string }
+
+// Require adds a required check.
+func (l *Checklist) Require(r RequiredCheck, own, head []Check) {
+	state, reported := r.Among(own)
+	before, reportedBefore := r.Among(head)
+	if !reported || before == CheckRed {
+		state = before
+	}
+	if !reported && !reportedBefore {
+		l.Lack(r.String())
+		return
+	}
+	l.add(state, r.Context)
+}
+
+// Lack adds what was not reported.
+func (l *Checklist) Lack(what string) { l.missing = append(l.missing, what) }
+
+// Count adds what is reported, required or not.
+func (l *Checklist) Count(own, head []Check) {
+	for _, c := range own {
+		l.add(c.State, c.Context)
+	}
+	if len(head) == 0 {
+		return
+	}
+	here := make(map[Context]bool, len(own))
+	for _, c := range own {
+		here[c.Context.Folded()] = true
+	}
+	for _, c := range head {
+		if c.State == CheckRed || !here[c.Context.Folded()] {
+			l.add(c.State, c.Context)
+		}
+	}
+}
+
+func (l *Checklist) add(s CheckState, context Context) {
+	if s == CheckRed {
+		l.red = append(l.red, string(context))
+	} else if s != CheckGreen {
+		l.running = append(l.running, string(context))
+	}
+}
+
+// Standing is the worst that was added.
+func (l *Checklist) Standing() Standing {
+	out := Standing{State: ChecksPassed}
+	switch {
+	case len(l.red) > 0:
+		out = Standing{ChecksRed, l.red}
+	case len(l.running) > 0:
+		out = Standing{ChecksRunning, l.running}
+	case len(l.missing) > 0:
+		out = Standing{ChecksMissing, l.missing}
+	}
+	slices.Sort(out.About)
+	out.About = slices.Compact(out.About)
+	return out
 }

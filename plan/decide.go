@@ -29,6 +29,22 @@ func First[Case, Ruling any](rules []Rule[Case, Ruling], c Case, last func(Case)
 	return last(c)
 }
 
+// Grouped is all values by a key, those with one key together, in the order of the first of each.
+func Grouped[K comparable, V any](all []V, key func(V) K) [][]V {
+	var out [][]V
+	index := map[K]int{}
+	for _, v := range all {
+		k := key(v)
+		i, known := index[k]
+		if !known {
+			i = len(out)
+			index[k], out = i, append(out, nil)
+		}
+		out[i] = append(out[i], v)
+	}
+	return out
+}
+
 // Alarm collects the instants after At at which to decide again.
 type Alarm struct {
 	At         time.Time

@@ -68,6 +68,19 @@ func Middle(s string, n int) string {
 	return string(r[:head]) + "…" + string(r[len(r)-(n-1-head):])
 }
 
+// Few names up to three things, and does not count the others: a moving count would be another reason at each move.
+func Few(names []string) string {
+	shown := make([]string, 0, 3)
+	for _, n := range names[:min(3, len(names))] {
+		shown = append(shown, Middle(Clean(n), 30))
+	}
+	text := strings.Join(shown, ", ")
+	if len(names) > len(shown) {
+		text += " and others"
+	}
+	return text
+}
+
 // Clock is an instant as people read it, in a zone, with the year; to the second if it has any. It rounds up: a wait is shown no
 // shorter than it is.
 func Clock(t time.Time, zone *time.Location) string {

@@ -2,7 +2,6 @@ package promoter
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
@@ -67,11 +66,11 @@ type aim struct {
 
 // goal is where on a line branches with one aim go.
 type goal struct {
-	place  int         // the newest commit that will do is Line[place]; len(Line): there is none
-	marks  []mark      // of the commits before it
-	steps  []plan.Step // of the first few of them: why the branches do not go there
-	silent bool        // no check runs there, as far as can be seen
-	unsure bool        // what the source requires is not known
+	place  int             // the newest commit that will do is Line[place]; len(Line): there is none
+	before []plan.Standing // of the commits before it
+	steps  []plan.Step     // of the first few of them: why the branches do not go there
+	silent bool            // no check runs there, as far as can be seen
+	unsure bool            // what the source requires is not known
 }
 
 func (j *judge) goal(l *line, checks config.Checks) *goal {
@@ -101,34 +100,17 @@ func (j *judge) goal(l *line, checks config.Checks) *goal {
 		return g
 	}
 	for i := range l.Line {
-		m := e.mark(&l.Line[i])
-		if m.state == passed {
+		now := e.standing(&l.Line[i])
+		if now.State == plan.ChecksPassed {
 			g.place = i
 			break
 		}
-		if g.marks = append(g.marks, m); i < maxListed {
-			g.steps = append(g.steps, saySkipped(l.Line[i].SHA, m))
+		if g.before = append(g.before, now); i < maxListed {
+			g.steps = append(g.steps, saySkipped(l.Line[i].SHA, now))
 		}
 	}
 	return g
 }
-
-// mark is how the checks of one commit stand, as far as they are asked for.
-type mark struct {
-	state markState
-	about []string // the contexts that are why, sorted; hostile text
-}
-
-type markState int
-
-// The states of a commit's checks, the worst first.
-const (
-	unread markState = iota // nobody looked, or not at all of it
-	red
-	running
-	missing // required and not reported
-	passed
-)
 
 // examiner looks at the checks of commits.
 type examiner struct {
@@ -145,13 +127,7 @@ func (e *examiner) counts(c plan.Context) bool {
 }
 
 func (e *examiner) counted(all []plan.Check) []plan.Check {
-	out := make([]plan.Check, 0, len(all))
-	for _, c := range all {
-		if e.counts(c.Context) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(all), func(c plan.Check) bool { return !e.counts(c.Context) })
 }
 
 // silent reports whether no check was reported on any of the last commits, nor on what became them.
@@ -174,103 +150,25 @@ func readable(c *plan.Commit) bool {
 	return c.Read && c.ChecksAll && (c.Head == nil || c.Head.ChecksAll)
 }
 
-// mark looks at one commit. What did not report on it is taken from the head of the pull request that became it; red
-// disqualifies wherever it stands.
-func (e *examiner) mark(c *plan.Commit) mark {
+// standing looks at one commit, and at the head of the pull request that became it.
+func (e *examiner) standing(c *plan.Commit) plan.Standing {
 	if !readable(c) {
-		return mark{state: unread}
+		return plan.Standing{State: plan.ChecksUnread}
 	}
 	own := e.counted(c.Checks)
 	var head []plan.Check
 	if c.Head != nil {
 		head = e.counted(c.Head.Checks)
 	}
-	var t tally
+	var list plan.Checklist
 	for _, r := range e.required {
-		state, name := standing(r, own, head), string(r.Context)
-		if state == missing {
-			name = r.String()
-		}
-		t.add(state, name)
+		list.Require(r, own, head)
 	}
 	if e.all {
-		t.addAll(own, head)
+		list.Count(own, head)
 		if len(own)+len(head)+len(e.required) == 0 {
-			t.add(missing, wordAnyCheck) // they may not have begun
+			list.Lack(wordAnyCheck) // they may not have begun
 		}
 	}
-	return t.mark()
-}
-
-// standing is how a required check stands.
-func standing(r plan.RequiredCheck, own, head []plan.Check) markState {
-	here, reportedHere := r.Among(own)
-	there, reportedThere := r.Among(head)
-	switch {
-	case here == plan.CheckRed || there == plan.CheckRed:
-		return red
-	case reportedHere:
-		return asMark(here)
-	case reportedThere:
-		return asMark(there)
-	}
-	return missing
-}
-
-func asMark(s plan.CheckState) markState {
-	switch s {
-	case plan.CheckGreen:
-		return passed
-	case plan.CheckRed:
-		return red
-	case plan.CheckPending:
-		return running
-	}
-	return running
-}
-
-// tally collects what keeps a commit from passing.
-type tally struct{ red, running, missing []string }
-
-func (t *tally) add(s markState, context string) {
-	switch s {
-	case red:
-		t.red = append(t.red, context)
-	case running:
-		t.running = append(t.running, context)
-	case missing:
-		t.missing = append(t.missing, context)
-	case passed, unread:
-	}
-}
-
-// addAll adds what is reported, required or not.
-func (t *tally) addAll(own, head []plan.Check) {
-	here := make(map[string]bool, len(own))
-	for _, c := range own {
-		here[strings.ToLower(string(c.Context))] = true
-		t.add(asMark(c.State), string(c.Context))
-	}
-	for _, c := range head {
-		if c.State == plan.CheckRed || !here[strings.ToLower(string(c.Context))] {
-			t.add(asMark(c.State), string(c.Context))
-		}
-	}
-}
-
-func (t *tally) mark() mark {
-	switch {
-	case len(t.red) > 0:
-		return mark{red, tidy(t.red)}
-	case len(t.running) > 0:
-		return mark{running, tidy(t.running)}
-	case len(t.missing) > 0:
-		return mark{missing, tidy(t.missing)}
-	}
-	return mark{state: passed}
-}
-
-func tidy(names []string) []string {
-	slices.Sort(names)
-	return slices.Compact(names)
+	return list.Standing()
 }

@@ -97,11 +97,10 @@ func mergeRefusals(a, b plan.Stuck) plan.Stuck {
 
 // opening is what the calendar says of one window at the instant of the snapshot.
 type opening struct {
-	window.State
-	name window.Name
-	zone *time.Location // in which its instants are shown
-	says string         // of one that is open
-	next time.Time      // when the words for it may differ
+	window.State // of one with no opening in sight Next is the next day at the latest: the words for it may differ then
+	name         window.Name
+	zone         *time.Location // in which its instants are shown
+	says         string         // of one that is open
 }
 
 func (j *judge) opening(name window.Name) *opening {
@@ -114,9 +113,8 @@ func (j *judge) opening(name window.Name) *opening {
 		o.zone = cal.Zone(all[0])
 	}
 	o.says = sayOpen(o.ReleasableChange, o.zone)
-	o.next = plan.Soonest(o.Next, o.ReleasableChange)
 	if !o.Releasable && o.ReleasableChange.IsZero() {
-		o.next = plan.Soonest(o.next, plan.NextDay(j.s.At))
+		o.Next = plan.Soonest(o.Next, plan.NextDay(j.s.At))
 	}
 	j.openings[name] = o
 	return o

@@ -80,8 +80,10 @@ func (d *branchCase) before(v plan.Report) bool {
 
 // laterReport reports whether a is to be preferred to b, on one object: it is later, or of the same instant and worse.
 func laterReport(a, b plan.Report) bool {
-	c := cmp.Or(a.At.Compare(b.At), cmp.Compare(asMark(b.State), asMark(a.State)), cmp.Compare(b.Says, a.Says))
-	return c > 0
+	badness := func(r plan.Report) int {
+		return slices.Index([]plan.CheckState{plan.CheckGreen, plan.CheckPending, plan.CheckRed}, r.State)
+	}
+	return cmp.Or(a.At.Compare(b.At), cmp.Compare(badness(a), badness(b)), cmp.Compare(b.Says, a.Says)) > 0
 }
 
 // took is the time from due to applied, of our own move to this commit alone.

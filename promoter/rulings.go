@@ -151,7 +151,7 @@ func (d *branchCase) wait(reason string) ruling { return ruling{kind: plan.Waiti
 
 // waitOpen waits although the window is open; when it closes, the branch is held instead.
 func (d *branchCase) waitOpen(reason string) ruling {
-	return ruling{kind: plan.Waiting, reason: reason, wake: d.open.next, goes: d.target()}
+	return ruling{kind: plan.Waiting, reason: reason, wake: d.open.Next, goes: d.target()}
 }
 
 // unobserved: the file names it, and it was not read.
@@ -322,7 +322,7 @@ func closed(d *branchCase) (ruling, bool) {
 		return ruling{}, false
 	}
 	return ruling{
-		kind: plan.Held, reason: d.sayHeld(), until: d.open.ReleasableChange, wake: d.open.next, goes: d.target(), why: d.skipped(),
+		kind: plan.Held, reason: d.sayHeld(), until: d.open.ReleasableChange, wake: d.open.Next, goes: d.target(), why: d.skipped(),
 	}, true
 }
 
@@ -349,20 +349,20 @@ func nothingGreen(d *branchCase) (ruling, bool) {
 	if d.found() {
 		return ruling{}, false
 	}
-	place, m := d.nearest()
-	r := d.waitOpen(sayChecks(d.line.Line[place].SHA, m))
+	place, now := d.nearest()
+	r := d.waitOpen(sayChecks(d.line.Line[place].SHA, now))
 	r.why = d.skipped()
 	return r, true
 }
 
 // nearest is the newest commit that may still pass, else the newest.
-func (d *branchCase) nearest() (int, mark) {
-	for i, m := range d.goal.marks[:d.reach] {
-		if m.state != red {
-			return i, m
+func (d *branchCase) nearest() (int, plan.Standing) {
+	for i, now := range d.goal.before[:d.reach] {
+		if now.State != plan.ChecksRed {
+			return i, now
 		}
 	}
-	return 0, d.goal.marks[0]
+	return 0, d.goal.before[0]
 }
 
 // skipped is why the branch does not go to the newest commits.
@@ -372,7 +372,7 @@ func (d *branchCase) skipped() []plan.Step {
 
 func due(d *branchCase) ruling {
 	r := ruling{
-		kind: plan.Due, reason: d.sayDue(), until: d.open.ReleasableChange, wake: d.open.next, goes: d.target(), why: d.skipped(),
+		kind: plan.Due, reason: d.sayDue(), until: d.open.ReleasableChange, wake: d.open.Next, goes: d.target(), why: d.skipped(),
 		look: d.afterwards(),
 	}
 	r.move = d.move(r.goes)

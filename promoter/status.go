@@ -13,17 +13,9 @@ func (j *judge) observes() bool { return j.policy.Mode == config.Observe }
 // actions are the writes, in their order: what takes green back waits for nothing, then the moves of all branches that are due,
 // as one, then what sums them up.
 func (j *judge) actions(cases []*branchCase) []plan.Action {
-	bySource := map[plan.Branch][]*branchCase{}
-	var sources []plan.Branch // in the file's order
-	for _, d := range cases {
-		if bySource[d.from] == nil {
-			sources = append(sources, d.from)
-		}
-		bySource[d.from] = append(bySource[d.from], d)
-	}
 	var back, sums []plan.Action
-	for _, name := range sources {
-		for _, set := range j.withdrawals(j.line(name), bySource[name]) {
+	for _, same := range plan.Grouped(cases, func(d *branchCase) plan.Branch { return d.from }) {
+		for _, set := range j.withdrawals(same[0].line, same) {
 			back = append(back, set)
 		}
 	}
@@ -146,21 +138,10 @@ func (d *branchCase) statusesOn(sha plan.SHA) int {
 // sums are the statuses that sum up, on the tip of each source, all branches that follow it. Sources that stand at one commit share
 // theirs, as GitHub does.
 func (j *judge) sums(cases []*branchCase) []plan.SetStatus {
-	byTip := map[plan.SHA][]*branchCase{}
-	var tips []plan.SHA // in the file's order
-	for _, d := range cases {
-		tip := d.line.Tip
-		if tip == "" || d.line.NoChecks {
-			continue
-		}
-		if byTip[tip] == nil {
-			tips = append(tips, tip)
-		}
-		byTip[tip] = append(byTip[tip], d)
-	}
+	cases = slices.DeleteFunc(slices.Clone(cases), func(d *branchCase) bool { return d.line.Tip == "" || d.line.NoChecks })
 	var out []plan.SetStatus
-	for _, tip := range tips {
-		if set, ok := j.sumUp(tip, byTip[tip]); ok {
+	for _, same := range plan.Grouped(cases, func(d *branchCase) plan.SHA { return d.line.Tip }) {
+		if set, ok := j.sumUp(same[0].line.Tip, same); ok {
 			out = append(out, set)
 		}
 	}

@@ -131,23 +131,25 @@ func (d *branchCase) sayHeld() string {
 }
 
 // sayChecks names what a commit waits for.
-func sayChecks(sha plan.SHA, m mark) string {
-	switch m.state {
-	case unread:
+func sayChecks(sha plan.SHA, now plan.Standing) string {
+	switch now.State {
+	case plan.ChecksUnread:
 		return "waiting for checks on " + sha.Short() + ": they could not be read"
-	case red:
-		return plan.Fit("waiting for a commit whose checks pass: failed on " + sha.Short() + ": " + few(m.about))
-	case running, missing, passed:
+	case plan.ChecksRed:
+		return plan.Fit("waiting for a commit whose checks pass: failed on " + sha.Short() + ": " + plan.Few(now.About))
+	case plan.ChecksRunning, plan.ChecksMissing, plan.ChecksPassed:
 	}
-	return plan.Fit("waiting for checks on " + sha.Short() + ": " + few(m.about))
+	return plan.Fit("waiting for checks on " + sha.Short() + ": " + plan.Few(now.About))
 }
 
-func saySkipped(sha plan.SHA, m mark) plan.Step {
-	word := map[markState]string{red: "failed checks", running: "checks in progress", missing: "checks not reported yet"}[m.state]
+func saySkipped(sha plan.SHA, now plan.Standing) plan.Step {
+	word := map[plan.StandingState]string{
+		plan.ChecksRed: "failed checks", plan.ChecksRunning: "checks in progress", plan.ChecksMissing: "checks not reported yet",
+	}[now.State]
 	if word == "" {
 		return plan.Step{About: sha.Short(), Says: wordUnread}
 	}
-	return plan.Step{About: sha.Short(), Says: plan.Fit(word + ": " + few(m.about))}
+	return plan.Step{About: sha.Short(), Says: plan.Fit(word + ": " + plan.Few(now.About))}
 }
 
 func (d *branchCase) sayDue() string {
@@ -220,19 +222,6 @@ func (t total) sayObserved() string {
 		return plan.Fit("would hold: " + t.sayWaits())
 	}
 	return plan.Fit("would pass: " + t.sayDone())
-}
-
-// few names up to three things, and does not count the others: a moving count would be another reason at each move.
-func few(names []string) string {
-	shown := make([]string, 0, 3)
-	for _, n := range names[:min(3, len(names))] {
-		shown = append(shown, plan.Middle(plan.Clean(n), 30))
-	}
-	text := strings.Join(shown, ", ")
-	if len(names) > len(shown) {
-		text += " and others"
-	}
-	return text
 }
 
 // phrase is a text about names. Long names are cut until it fits, so that its end, which is what to do, is kept.

@@ -18,9 +18,6 @@ type Calendar struct {
 	joints  atomic.Pointer[[]jointAnswer]
 }
 
-// memo is the last answer given about one window.
-type memo struct{ atomic.Pointer[answer] }
-
 // answer is a state and the instants for which it holds, within one UTC day.
 type answer struct {
 	span
@@ -33,29 +30,22 @@ func (c *Calendar) Names() []Name { return slices.Clone(c.names) }
 // Has reports whether the calendar knows a window. It knows Live.
 func (c *Calendar) Has(n Name) bool { return c.windows[n] != nil }
 
-// Zone is the zone of a window; UTC for Live and for an unknown name.
-func (c *Calendar) Zone(n Name) *time.Location {
+// spec is what the file says of a window; of Live and of an unknown name nothing but a zone.
+func (c *Calendar) spec(n Name) Spec {
 	if w := c.windows[n]; w != nil {
-		return w.spec.Zone
+		return w.spec
 	}
-	return time.UTC
+	return Spec{Zone: time.UTC}
 }
+
+// Zone is the zone of a window; UTC for Live and for an unknown name.
+func (c *Calendar) Zone(n Name) *time.Location { return c.spec(n).Zone }
 
 // Description is what the file says about a window, hostile text; "" for Live and for an unknown name.
-func (c *Calendar) Description(n Name) string {
-	if w := c.windows[n]; w != nil {
-		return w.spec.Description
-	}
-	return ""
-}
+func (c *Calendar) Description(n Name) string { return c.spec(n).Description }
 
 // Cutoff is how long before its close a window stops releasing; 0 for Live and for an unknown name.
-func (c *Calendar) Cutoff(n Name) time.Duration {
-	if w := c.windows[n]; w != nil {
-		return w.spec.Cutoff
-	}
-	return 0
-}
+func (c *Calendar) Cutoff(n Name) time.Duration { return c.spec(n).Cutoff }
 
 // At answers for one window at one instant. Fail closed: an unknown window is closed for ever.
 func (c *Calendar) At(n Name, t time.Time) State {

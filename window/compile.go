@@ -38,18 +38,17 @@ func New(specs []Spec, freezes []Freeze) (*Calendar, []Problem) {
 		whole.fail("", CodeTooMany, tooMany("freezes", maxFreezes))
 		return nil, whole.problems
 	}
-	problems, failed := c.addWindows(specs)
-	c.windows[Live] = &compiled{name: Live, spec: Spec{Name: Live, Zone: time.UTC}, always: true}
-	more, failedToo := c.addFreezes(freezes)
-	problems = append(problems, more...)
-	if failed || failedToo {
+	problems := c.addWindows(specs)
+	c.windows[Live] = &compiled{spec: Spec{Name: Live, Zone: time.UTC}, always: true}
+	problems = append(problems, c.addFreezes(freezes)...)
+	if slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning }) {
 		return nil, problems
 	}
 	return c, problems
 }
 
 // addWindows compiles the windows.
-func (c *Calendar) addWindows(specs []Spec) (problems []Problem, failed bool) {
+func (c *Calendar) addWindows(specs []Spec) (problems []Problem) {
 	seen, samples := make(map[Name]bool, len(specs)), maxSamples
 	for _, spec := range specs {
 		r := &report{window: spec.Name, freeze: -1, samples: &samples}
@@ -62,9 +61,8 @@ func (c *Calendar) addWindows(specs []Spec) (problems []Problem, failed bool) {
 		c.names = append(c.names, spec.Name)
 		c.windows[spec.Name] = w
 		problems = append(problems, r.problems...)
-		failed = failed || r.failed
 	}
-	return problems, failed
+	return problems
 }
 
 // checkName looks at the name of a window.
@@ -81,8 +79,8 @@ func (r *report) checkName(n Name) {
 // compileWindow compiles one window. What it gives is whole only if the report has no error.
 func compileWindow(spec Spec, r *report) *compiled {
 	spec.Nth, spec.Dates = slices.Clone(spec.Nth), slices.Clone(spec.Dates)
-	w := &compiled{name: spec.Name}
-	r.checkCutoff(spec.Cutoff)
+	w := &compiled{}
+	r.checkLength("cutoff", CodeBadCutoff, spec.Cutoff, maxCutoff)
 	if spec.Zone == nil {
 		if spec.Open != "" || slices.ContainsFunc(spec.Dates, Span.local) {
 			r.fail("timezone", CodeNoTimezone, wordsNoTimezone)
@@ -108,15 +106,15 @@ func compileWindow(spec Spec, r *report) *compiled {
 // local reports whether an end of the span needs a zone to be an instant.
 func (v Span) local() bool { return !v.From.exact || !v.Until.exact }
 
-// checkCutoff looks at a cutoff.
-func (r *report) checkCutoff(cutoff time.Duration) {
+// checkLength looks at a length of time.
+func (r *report) checkLength(field, code string, d, most time.Duration) {
 	switch {
-	case cutoff < 0:
-		r.fail("cutoff", CodeBadCutoff, wordsNegative)
-	case cutoff > maxCutoff:
-		r.fail("cutoff", CodeBadCutoff, tooLong(maxCutoff))
-	case cutoff%time.Second != 0:
-		r.fail("cutoff", CodeBadCutoff, wordsFraction)
+	case d < 0:
+		r.fail(field, code, wordsNegative)
+	case d > most:
+		r.fail(field, code, tooLong(most))
+	case d%time.Second != 0:
+		r.fail(field, code, wordsFraction)
 	}
 }
 
@@ -129,8 +127,10 @@ func compileSchedule(spec Spec, r *report) *schedule {
 		r.fail("", CodeClosingUnclear, wordsBothClosings)
 	case spec.Close != "":
 		s.close = r.compileCron("close", spec.Close)
+	case spec.Duration == 0:
+		r.fail("", CodeClosingUnclear, wordsNoClosing)
 	default:
-		r.checkDuration(spec.Duration)
+		r.checkLength("duration", CodeBadDuration, spec.Duration, maxDuration)
 	}
 	if s.open != nil && r.checkNth(spec.Nth, s.open) {
 		s.open.onlyNth(spec.Nth)
@@ -149,20 +149,6 @@ func (r *report) compileCron(field, text string) *cronTable {
 		return nil
 	}
 	return c
-}
-
-// checkDuration looks at a duration without a close beside it.
-func (r *report) checkDuration(d time.Duration) {
-	switch {
-	case d == 0:
-		r.fail("", CodeClosingUnclear, wordsNoClosing)
-	case d < 0:
-		r.fail("duration", CodeBadDuration, wordsNegative)
-	case d > maxDuration:
-		r.fail("duration", CodeBadDuration, tooLong(maxDuration))
-	case d%time.Second != 0:
-		r.fail("duration", CodeBadDuration, wordsFraction)
-	}
 }
 
 // checkNth looks at nth and reports whether there is a good one.
@@ -207,7 +193,7 @@ func compileDates(spec Spec, r *report) []span {
 }
 
 // addFreezes compiles the freezes into the windows that they close.
-func (c *Calendar) addFreezes(freezes []Freeze) (problems []Problem, failed bool) {
+func (c *Calendar) addFreezes(freezes []Freeze) (problems []Problem) {
 	closed := make(map[Name][]frost)
 	for i, f := range freezes {
 		r := &report{freeze: i}
@@ -227,15 +213,13 @@ func (c *Calendar) addFreezes(freezes []Freeze) (problems []Problem, failed bool
 		f.Windows = slices.Clone(f.Windows)
 		c.freezes = append(c.freezes, f)
 		problems = append(problems, r.problems...)
-		failed = failed || r.failed
-	}
-	if failed {
-		return problems, true
 	}
 	for n, all := range closed {
-		c.windows[n].frosts = frosts(all)
+		if c.Has(n) { // else it is a problem
+			c.windows[n].frosts = frosts(all)
+		}
 	}
-	return problems, false
+	return problems
 }
 
 // compileFreeze compiles one freeze. Where the clock makes an end ambiguous, the freeze grows.

@@ -3,6 +3,7 @@ package window
 import (
 	"cmp"
 	"slices"
+	"sort"
 )
 
 // covers reports whether x lies in the span.
@@ -27,12 +28,7 @@ func union(spans []span) []span {
 
 // firstSpan is the first of sorted, separate spans that ends after x.
 func firstSpan(spans []span, x instant) (span, bool) {
-	i, _ := slices.BinarySearchFunc(spans, x, func(v span, x instant) int {
-		if v.until <= x {
-			return -1
-		}
-		return 1
-	})
+	i := sort.Search(len(spans), func(i int) bool { return spans[i].until > x })
 	if i == len(spans) {
 		return span{}, false
 	}
@@ -72,11 +68,5 @@ func frosts(freezes []frost) []frost {
 
 // frostAfter is the index of the first stretch that ends after x; len(all) if there is none.
 func frostAfter(all []frost, x instant) int {
-	i, _ := slices.BinarySearchFunc(all, x, func(f frost, x instant) int {
-		if f.until <= x {
-			return -1
-		}
-		return 1
-	})
-	return i
+	return sort.Search(len(all), func(i int) bool { return all[i].until > x })
 }

@@ -1,15 +1,16 @@
 package window
 
+import "sync/atomic"
+
 // compiled is one window, compiled.
 type compiled struct {
-	name     Name
 	spec     Spec
 	always   bool      // live
 	schedule *schedule // nil: only dates
 	dates    []span    // sorted and separate
 	frosts   []frost   // sorted and separate
 	cutoff   instant   // seconds
-	last     memo
+	last     atomic.Pointer[answer]
 }
 
 // walker goes through one window's intervals for one question. It remembers the interval it last met without freezes,

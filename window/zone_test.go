@@ -1,9 +1,6 @@
 package window
 
 import (
-	"archive/zip"
-	"bytes"
-	"io"
 	"strings"
 	"testing"
 	"time"
@@ -23,39 +20,13 @@ func zone(t testing.TB, name string) *time.Location {
 func areaCities(t testing.TB) []string {
 	t.Helper()
 	var out []string
-	for entry := range zoneEntries(zoneData) {
-		name := entry.name
+	for _, f := range zones().File {
+		name := f.Name
 		if strings.Contains(name, "/") && !strings.HasPrefix(name, "Etc/") && !strings.HasSuffix(name, "/") {
 			out = append(out, name)
 		}
 	}
 	return out
-}
-
-func TestZoneEntries(t *testing.T) {
-	files, err := zip.NewReader(bytes.NewReader(zoneData), int64(len(zoneData)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	i := 0
-	for entry := range zoneEntries(zoneData) {
-		f := files.File[i]
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
-		data, err := io.ReadAll(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if entry.name != f.Name || !bytes.Equal(entry.data, data) || f.Method != zip.Store {
-			t.Fatalf("entry %d is %s with %d bytes, want %s with %d, stored", i, entry.name, len(entry.data), f.Name, len(data))
-		}
-		i++
-	}
-	if i != len(files.File) {
-		t.Errorf("%d entries of %d", i, len(files.File))
-	}
 }
 
 func TestEveryEmbeddedZoneLoads(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 // pure is the packages that only compute: what they say follows from what they are given. Each has all that it may import, this module's
 // packages apart (see direction). Nothing else is allowed: no clock, no file, no socket, no environment, no chance.
 var pure = map[string]string{
-	"window":   "cmp embed encoding/binary errors fmt iter math/bits regexp slices strconv strings sync/atomic time github.com/robfig/cron/v3",
+	"window":   "archive/zip bytes cmp embed errors fmt io/fs math/bits regexp slices sort strconv strings sync sync/atomic time github.com/robfig/cron/v3",
 	"layout":   "fmt math path slices strconv strings sync unicode unicode/utf8",
 	"graph":    "bytes cmp crypto/sha256 encoding/base64 encoding/hex errors fmt io io/fs maps path reflect regexp slices strconv strings unicode unicode/utf8 go.yaml.in/yaml/v3",
 	"config":   "bytes cmp errors fmt io path regexp slices strconv strings time unicode/utf8 go.yaml.in/yaml/v3",
@@ -41,6 +41,8 @@ var parts = map[string]string{
 		"Duration.Abs Duration.Hours Duration.String Duration.Truncate " +
 		"Time.Add Time.After Time.Before Time.Compare Time.Date Time.Equal Time.Format Time.Hour Time.In Time.IsZero Time.Minute Time.Nanosecond " +
 		"Time.Second Time.Sub Time.Truncate Time.UTC Time.Unix Time.Year Time.Zone Time.ZoneBounds",
+	// What reads an archive reads it from memory.
+	"archive/zip": "File Name NewReader",
 	// What writes goes to a buffer.
 	"fmt": "Errorf Fprintf Sprintf",
 	"io":  "EOF LimitReader ReadAll",
