@@ -44,11 +44,12 @@ type Act struct {
 
 // Record keeps actions in the history together with what they imply, all of them in one transaction. To record a merge or a move
 // twice counts it once.
-func (s *Store) Record(ctx context.Context, acts ...Act) error {
+func (s *Store) Record(ctx context.Context, acts ...Act) (err error) {
 	if len(acts) == 0 {
 		return nil
 	}
-	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+	defer during(&err, "record %s of %s", acts[0].Verb, acts[0].Repo)
+	return s.do(ctx, func(ctx context.Context, tx *session) error {
 		for _, a := range acts {
 			if err := record(ctx, tx, a); err != nil {
 				return err
@@ -56,7 +57,6 @@ func (s *Store) Record(ctx context.Context, acts ...Act) error {
 		}
 		return nil
 	})
-	return during(err, "record %s of %s", acts[0].Verb, acts[0].Repo)
 }
 
 func record(ctx context.Context, tx *session, a Act) error {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -15,12 +14,13 @@ import (
 // SeeBranches remembers the values of all windowed branches of the file, as they stand at an instant. One that is absent has
 // no value (""), and keeps the one that was last seen of it for as long as the file names it. Only what changed is written, and
 // once a day that the file still names a branch. The repository becomes known if it is not.
-func (s *Store) SeeBranches(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) error {
+func (s *Store) SeeBranches(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) (err error) {
+	defer during(&err, "see branches of %s", repo)
 	news, err := s.unseen(ctx, repo, values, at)
-	if err == nil && len(news) > 0 {
-		err = s.do(ctx, func(ctx context.Context, tx *session) error { return seeBranches(ctx, tx, repo, values, news, at) })
+	if err != nil || len(news) == 0 {
+		return err
 	}
-	return during(explain(err), "see branches of %s", repo)
+	return s.do(ctx, func(ctx context.Context, tx *session) error { return seeBranches(ctx, tx, repo, values, news, at) })
 }
 
 // unseen gives the branches whose row must be written, in order.
@@ -30,7 +30,7 @@ func (s *Store) unseen(ctx context.Context, repo plan.Repo, values map[plan.Bran
 		fresh[b] = sha == "" // absent, and never seen
 	}
 	row, err := find(ctx, s.read, repo)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err != nil {
 		return nil, err
 	}
 	err = each(ctx, s.read, func(rows *sql.Rows) error {
@@ -66,7 +66,7 @@ func seeBranches(ctx context.Context, tx *session, repo plan.Repo, values map[pl
 			return err
 		}
 	}
-	return fewerBranches(ctx, tx, row.id)
+	return keepLatest(ctx, tx, row.id, "branches", "seen DESC, name", BranchesKept)
 }
 
 func seeBranch(ctx context.Context, tx *session, id int64, b plan.Branch, value plan.SHA, at time.Time) error {
@@ -76,13 +76,6 @@ func seeBranch(ctx context.Context, tx *session, id int64, b plan.Branch, value 
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO branches (repo, name, sha, seen) VALUES (?, ?, ?, ?)
 	    ON CONFLICT (repo, name) DO UPDATE SET sha = excluded.sha, seen = excluded.seen`, id, string(b), string(value), micros(at))
-	return err
-}
-
-// fewerBranches keeps the BranchesKept that were seen last.
-func fewerBranches(ctx context.Context, tx *session, id int64) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM branches WHERE repo = ? AND name IN
-	    (SELECT name FROM branches WHERE repo = ? ORDER BY seen DESC, name LIMIT -1 OFFSET ?)`, id, id, BranchesKept)
 	return err
 }
 
