@@ -92,14 +92,12 @@ func addSettingFlags(flags *pflag.FlagSet) {
 
 // readSettings collects the settings of a command. Its errors name settings and where they come from, never their values.
 func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
-	v, from := viper.New(), sources{flags: flags, file: viper.New()}
+	v := viper.New()
+	from := sources{flags: flags, file: v}
 	if path, err := flags.GetString("settings"); err == nil && path != "" {
 		from.path = path
-		if err := readSettingsFile(from.file, path); err != nil {
+		if err := readSettingsFile(v, path); err != nil {
 			return settings{}, err
-		}
-		if err := v.MergeConfigMap(from.file.AllSettings()); err != nil {
-			return settings{}, settingsFileError(path, err)
 		}
 	}
 	for _, s := range knownSettings() {
