@@ -81,9 +81,6 @@ func one(row *sql.Row, places ...any) error {
 	return nil
 }
 
-// number is the place of a single number, for all.
-func number(n *int64) []any { return []any{n} }
-
 // all reads every row of a query into the places that a value has for its columns.
 func all[T any](ctx context.Context, q querier, places func(*T) []any, query string, args ...any) (found []T, err error) {
 	err = each(ctx, q, func(rows *sql.Rows) error {

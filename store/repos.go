@@ -127,7 +127,7 @@ func vacate(ctx context.Context, tx *session, id int64, r plan.Repo) error {
 	if err != nil || other == 0 || other == id {
 		return err
 	}
-	return forgetRow(ctx, tx, other)
+	return forgetRows(ctx, tx, "id = ?", other)
 }
 
 // holder is the repository in sight that has r's name in our books; 0: none has.
@@ -144,7 +144,7 @@ func forget(ctx context.Context, tx *session, repos []plan.Repo) error {
 		if err != nil {
 			return err
 		}
-		if err := forgetRow(ctx, tx, row.id); err != nil { // 0 has no rows
+		if err := forgetRows(ctx, tx, "id = ?", row.id); err != nil {
 			return fmt.Errorf("%s: %w", r, err)
 		}
 	}
@@ -156,24 +156,17 @@ func uninstall(ctx context.Context, tx *session, installation int64) error {
 	if installation == 0 {
 		return nil
 	}
-	ids, err := all(ctx, tx, number, `SELECT id FROM repositories WHERE installation = ? AND forgotten = 0`, installation)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		if err := forgetRow(ctx, tx, id); err != nil {
-			return err
-		}
-	}
-	return nil
+	return forgetRows(ctx, tx, "installation = ?", installation)
 }
 
-func forgetRow(ctx context.Context, tx *session, id int64) error {
-	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET forgotten = 1, due = NULL WHERE id = ?`, id); err != nil {
-		return err
-	}
-	for _, table := range []string{"merge_groups", "plans"} {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE repo = ?`, id); err != nil {
+// forgetRows takes the repositories of a condition, a constant of this package, out of sight.
+func forgetRows(ctx context.Context, tx *session, where string, arg int64) error {
+	for _, query := range []string{
+		`DELETE FROM merge_groups WHERE repo IN (SELECT id FROM repositories WHERE ` + where + `)`,
+		`DELETE FROM plans WHERE repo IN (SELECT id FROM repositories WHERE ` + where + `)`,
+		`UPDATE repositories SET forgotten = 1, due = NULL WHERE ` + where,
+	} {
+		if _, err := tx.ExecContext(ctx, query, arg); err != nil {
 			return err
 		}
 	}
