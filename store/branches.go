@@ -71,12 +71,10 @@ func seeBranches(ctx context.Context, tx *session, repo plan.Repo, values map[pl
 
 func seeBranch(ctx context.Context, tx *session, id int64, b plan.Branch, value plan.SHA, at time.Time) error {
 	if value == "" {
-		_, err := tx.ExecContext(ctx, `UPDATE branches SET seen = ? WHERE repo = ? AND name = ?`, micros(at), id, string(b))
-		return err
+		return tx.run(ctx, `UPDATE branches SET seen = ? WHERE repo = ? AND name = ?`, micros(at), id, string(b))
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO branches (repo, name, sha, seen) VALUES (?, ?, ?, ?)
+	return tx.run(ctx, `INSERT INTO branches (repo, name, sha, seen) VALUES (?, ?, ?, ?)
 	    ON CONFLICT (repo, name) DO UPDATE SET sha = excluded.sha, seen = excluded.seen`, id, string(b), string(value), micros(at))
-	return err
 }
 
 // implyBranch keeps what follows from an action on a windowed branch.
@@ -87,25 +85,23 @@ func implyBranch(ctx context.Context, tx *session, id int64, a Act) error {
 		}
 	}
 	if r := a.Stuck; r != nil {
-		_, err := tx.ExecContext(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason, presumed) VALUES (?, ?, ?, ?, ?, 1, ?, ?)
+		return tx.run(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason, presumed) VALUES (?, ?, ?, ?, ?, 1, ?, ?)
 		    ON CONFLICT (repo, branch, old_sha, new_sha) DO UPDATE SET
 		    at = excluded.at, count = stuck.count + 1, reason = excluded.reason, presumed = excluded.presumed`,
 			id, string(r.Branch), string(r.Old), string(r.New), micros(r.At), cut(r.Reason), r.Presumed)
-		return err
 	}
 	return nil
 }
 
 func keepMove(ctx context.Context, tx *session, id int64, m plan.MoveRecord) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO branches (repo, name, sha, seen, old_sha, new_sha, moved, due)
+	if err := tx.run(ctx, `INSERT INTO branches (repo, name, sha, seen, old_sha, new_sha, moved, due)
 	    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 	    ON CONFLICT (repo, name) DO UPDATE SET sha = excluded.sha, seen = excluded.seen, old_sha = excluded.old_sha,
 	    new_sha = excluded.new_sha, moved = excluded.moved, due = excluded.due`,
 		id, string(m.Branch), string(m.New), micros(m.At), string(m.Old), string(m.New), micros(m.At), micros(m.Due)); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM stuck WHERE repo = ? AND branch = ?`, id, string(m.Branch))
-	return err
+	return tx.run(ctx, `DELETE FROM stuck WHERE repo = ? AND branch = ?`, id, string(m.Branch))
 }
 
 // keepRoster keeps the newest roster of a file that could be read. One without a file is none.
@@ -117,9 +113,8 @@ func keepRoster(ctx context.Context, tx *session, id int64, r plan.Roster) error
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO rosters (repo, file, entries) VALUES (?, ?, ?)
+	return tx.run(ctx, `INSERT INTO rosters (repo, file, entries) VALUES (?, ?, ?)
 	    ON CONFLICT (repo) DO UPDATE SET file = excluded.file, entries = excluded.entries`, id, string(r.File), string(entries))
-	return err
 }
 
 func recallRoster(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {

@@ -45,9 +45,8 @@ func owe(ctx context.Context, tx *session, repo plan.Repo, at time.Time, debts [
 
 // fewerDebts keeps the latest DebtsKept of those that no instant ends.
 func fewerDebts(ctx context.Context, tx *session, id int64) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM debts WHERE number IN
+	return tx.run(ctx, `DELETE FROM debts WHERE number IN
 	    (SELECT number FROM debts WHERE repo = ? AND ends IS NULL ORDER BY number DESC LIMIT -1 OFFSET ?)`, id, DebtsKept)
-	return err
 }
 
 // Acquit deletes debts that ended: they were paid, or a merge or move redeemed them. To do so again changes nothing.
@@ -58,7 +57,7 @@ func (s *Store) Acquit(ctx context.Context, numbers ...int64) (err error) {
 
 func acquit(ctx context.Context, tx *session, numbers []int64) error {
 	for _, n := range numbers {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM debts WHERE number = ?`, n); err != nil {
+		if err := tx.run(ctx, `DELETE FROM debts WHERE number = ?`, n); err != nil {
 			return err
 		}
 	}
@@ -69,8 +68,7 @@ func acquit(ctx context.Context, tx *session, numbers []int64) error {
 func (s *Store) Unpaid(ctx context.Context, number int64, tries int, reason string) (err error) {
 	defer during(&err, "keep why a debt is unpaid")
 	return s.do(ctx, func(ctx context.Context, tx *session) error {
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET tries = ?, reason = ? WHERE number = ?`, tries, cut(reason), number)
-		return err
+		return tx.run(ctx, `UPDATE debts SET tries = ?, reason = ? WHERE number = ?`, tries, cut(reason), number)
 	})
 }
 
@@ -114,8 +112,7 @@ func (s *Store) Swept(ctx context.Context, repo plan.Repo) (err error) {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE repositories SET swept = 1 WHERE id = ?`, row.id)
-		return err
+		return tx.run(ctx, `UPDATE repositories SET swept = 1 WHERE id = ?`, row.id)
 	})
 }
 
@@ -151,7 +148,7 @@ func keepTallies(ctx context.Context, tx *session, id int64, tallies []Tally, at
 		if t.Count == 0 {
 			query, args = `DELETE FROM tallies WHERE repo = ? AND sha = ? AND context = ?`, args[:3]
 		}
-		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+		if err := tx.run(ctx, query, args...); err != nil {
 			return err
 		}
 	}

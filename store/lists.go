@@ -49,15 +49,14 @@ func (s *Store) KeepList(ctx context.Context, repo plan.Repo, mergeBase, head pl
 }
 
 func keepList(ctx context.Context, tx *session, id int64, mergeBase, head plan.SHA, body string) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO lists (repo, merge_base, head, files, seq)
+	if err := tx.run(ctx, `INSERT INTO lists (repo, merge_base, head, files, seq)
 	    VALUES (?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM lists WHERE repo = ?))
 	    ON CONFLICT (repo, merge_base, head) DO UPDATE SET files = excluded.files, seq = excluded.seq`,
 		id, string(mergeBase), string(head), body, id); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM lists WHERE repo = ? AND seq <=
+	return tx.run(ctx, `DELETE FROM lists WHERE repo = ? AND seq <=
 	    (SELECT max(seq) FROM lists WHERE repo = ?) - ?`, id, id, ListsKept)
-	return err
 }
 
 // faithful reports whether JSON keeps every name as it is.

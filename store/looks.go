@@ -40,13 +40,13 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 	if row.forgotten {
 		return nil // it went while we looked; nothing is due
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET looked = ?,
+	if err := tx.run(ctx, `UPDATE repositories SET looked = ?,
 	    due = CASE WHEN noted = ? THEN ? ELSE due END WHERE id = ?`,
 		micros(l.At), l.Notes, micros(l.Due), row.id); err != nil {
 		return err
 	}
 	// Most looks find nothing new, and a plan is long: it is written only if it is another one.
-	if _, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
+	if err = tx.run(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
 	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`, row.id, body); err != nil {
 		return err
 	}

@@ -171,7 +171,7 @@ func touch(ctx context.Context, tx *session, repo plan.Repo, heads []plan.SHA, a
 		return err
 	}
 	for _, sha := range heads {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO heads (repo, sha, first, last) VALUES (?, ?, ?, ?)
+		if err := tx.run(ctx, `INSERT INTO heads (repo, sha, first, last) VALUES (?, ?, ?, ?)
 		    ON CONFLICT (repo, sha) DO UPDATE SET last = excluded.last`, row.id, string(sha), micros(at), micros(at)); err != nil {
 			return err
 		}

@@ -41,12 +41,9 @@ func (s *Store) Note(ctx context.Context, d Delivery) (fresh bool, err error) {
 }
 
 func note(ctx context.Context, tx *session, d Delivery) (bool, error) {
-	res, err := tx.ExecContext(ctx, `INSERT INTO deliveries (guid, event, action, sender, at) VALUES (?, ?, ?, ?, ?)
+	n, err := tx.change(ctx, `INSERT INTO deliveries (guid, event, action, sender, at) VALUES (?, ?, ?, ?, ?)
 	    ON CONFLICT (guid) DO NOTHING`, d.GUID, d.Event, d.Action, string(d.Sender), micros(d.At))
-	if err != nil {
-		return false, err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
+	if err != nil || n == 0 {
 		return false, err
 	}
 	if err := forget(ctx, tx, d.Removed); err != nil {
@@ -83,9 +80,8 @@ func mark(ctx context.Context, tx *session, d Delivery) error {
 
 // dueBy makes a repository due at an instant, at the latest, and counts so many notes that void an observation.
 func dueBy(ctx context.Context, tx *session, id int64, voids int, at time.Time) error {
-	_, err := tx.ExecContext(ctx, `UPDATE repositories SET noted = noted + ?,
+	return tx.run(ctx, `UPDATE repositories SET noted = noted + ?,
 	    due = CASE WHEN due IS NULL OR due > ? THEN ? ELSE due END WHERE id = ?`, voids, micros(at), micros(at), id)
-	return err
 }
 
 // place gives the row of the delivery's repository, in sight; 0 if it must stay out of sight.
@@ -123,9 +119,8 @@ func markGroup(ctx context.Context, tx *session, id int64, d Delivery) error {
 		ended = cmp.Or(cut(d.Reason), "destroyed")
 	}
 	// Deliveries come out of order: one that was dissolved is never asked for again.
-	_, err := tx.ExecContext(ctx, `INSERT INTO merge_groups (repo, head, base, base_sha, at, ended) VALUES (?, ?, ?, ?, ?, ?)
+	return tx.run(ctx, `INSERT INTO merge_groups (repo, head, base, base_sha, at, ended) VALUES (?, ?, ?, ?, ?, ?)
 	    ON CONFLICT (repo, head) DO UPDATE SET base = excluded.base, base_sha = excluded.base_sha, at = excluded.at,
 	    ended = CASE WHEN excluded.ended <> '' THEN excluded.ended ELSE merge_groups.ended END`,
 		id, string(d.Group.Head), string(d.Group.Base), string(d.Group.BaseSHA), micros(d.At), ended)
-	return err
 }

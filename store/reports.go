@@ -67,13 +67,12 @@ func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at ti
 		if at.Sub(reportedAt) < reportTouch {
 			return false, nil
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE reports SET heard = ? WHERE repo = ? AND branch = ? AND object = ?`,
+		return false, tx.run(ctx, `UPDATE reports SET heard = ? WHERE repo = ? AND branch = ? AND object = ?`,
 			micros(at), id, string(r.Branch), r.Object)
-		return false, err
 	case !follows(old, r):
 		return false, nil
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO reports (repo, branch, object, sha, state, says, at, heard) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	if err := tx.run(ctx, `INSERT INTO reports (repo, branch, object, sha, state, says, at, heard) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 	    ON CONFLICT (repo, branch, object) DO UPDATE SET sha = excluded.sha, state = excluded.state, says = excluded.says,
 	    at = excluded.at, heard = excluded.heard`,
 		id, string(r.Branch), r.Object, string(r.SHA), int(r.State), r.Says, micros(r.At), micros(at)); err != nil {

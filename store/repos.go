@@ -112,13 +112,12 @@ func rename(ctx context.Context, tx *session, id int64, r plan.Repo, at time.Tim
 	if err := vacate(ctx, tx, id, r); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `UPDATE repositories SET owner = ?, name = ?,
+	return tx.run(ctx, `UPDATE repositories SET owner = ?, name = ?,
 	    github_id    = CASE WHEN ? <> 0 THEN ? ELSE github_id END,
 	    installation = CASE WHEN ? <> 0 THEN ? ELSE installation END,
 	    due          = CASE WHEN forgotten = 1 THEN ? ELSE due END,
 	    forgotten    = 0 WHERE id = ?`,
 		r.Owner, r.Name, r.ID, r.ID, r.Installation, r.Installation, micros(at), id)
-	return err
 }
 
 // vacate takes the name from any other repository that still has it in our books.
@@ -166,7 +165,7 @@ func forgetRows(ctx context.Context, tx *session, where string, arg int64) error
 		`DELETE FROM plans WHERE repo IN (SELECT id FROM repositories WHERE ` + where + `)`,
 		`UPDATE repositories SET forgotten = 1, due = NULL WHERE ` + where,
 	} {
-		if _, err := tx.ExecContext(ctx, query, arg); err != nil {
+		if err := tx.run(ctx, query, arg); err != nil {
 			return err
 		}
 	}

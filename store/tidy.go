@@ -55,9 +55,8 @@ func (s *Store) tidy(ctx context.Context, at time.Time) error {
 
 // keepLatest deletes the rows of a repository that stand in a table behind so many others. The table and its order are constants of this package.
 func keepLatest(ctx context.Context, tx *session, id int64, table, order string, most int) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM `+table+` WHERE rowid IN
+	return tx.run(ctx, `DELETE FROM `+table+` WHERE rowid IN
 	    (SELECT rowid FROM `+table+` WHERE repo = ? ORDER BY `+order+` LIMIT -1 OFFSET ?)`, id, most)
-	return err
 }
 
 // shorten cuts the history of each repository to its latest ActsKept actions.
@@ -81,12 +80,8 @@ func (s *Store) shorten(ctx context.Context) error {
 func (s *Store) drain(ctx context.Context, query string, args ...any) error {
 	for {
 		var n int64
-		err := s.do(ctx, func(ctx context.Context, tx *session) error {
-			res, err := tx.ExecContext(ctx, query, args...)
-			if err != nil {
-				return err
-			}
-			n, err = res.RowsAffected()
+		err := s.do(ctx, func(ctx context.Context, tx *session) (err error) {
+			n, err = tx.change(ctx, query, args...)
 			return err
 		})
 		if err != nil || n == 0 {
