@@ -44,11 +44,12 @@ type Act struct {
 
 // Record keeps actions in the history together with what they imply, all of them in one transaction. To record a merge or a move
 // twice counts it once.
-func (s *Store) Record(ctx context.Context, acts ...Act) error {
+func (s *Store) Record(ctx context.Context, acts ...Act) (err error) {
 	if len(acts) == 0 {
 		return nil
 	}
-	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+	defer during(&err, "record %s of %s", acts[0].Verb, acts[0].Repo)
+	return s.do(ctx, func(ctx context.Context, tx *session) error {
 		for _, a := range acts {
 			if err := record(ctx, tx, a); err != nil {
 				return err
@@ -56,7 +57,6 @@ func (s *Store) Record(ctx context.Context, acts ...Act) error {
 		}
 		return nil
 	})
-	return during(err, "record %s of %s", acts[0].Verb, acts[0].Repo)
 }
 
 func record(ctx context.Context, tx *session, a Act) error {
@@ -64,7 +64,7 @@ func record(ctx context.Context, tx *session, a Act) error {
 	if err != nil {
 		return err
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO acts (repo, at, verb, pull, branch, sha, reason, outcome)
+	if err := tx.run(ctx, `INSERT INTO acts (repo, at, verb, pull, branch, sha, reason, outcome)
 	    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
 		row.id, micros(a.At), a.Verb, a.Pull, string(a.Branch), string(a.SHA), cut(a.Reason), string(a.Outcome)); err != nil {
 		return err
@@ -80,7 +80,7 @@ func imply(ctx context.Context, tx *session, id int64, a Act) error {
 		}
 	}
 	if r := a.Refusal; r != nil {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO refusals (repo, pull, head, tip, at, count, reason) VALUES (?, ?, ?, ?, ?, 1, ?)
+		if err := tx.run(ctx, `INSERT INTO refusals (repo, pull, head, tip, at, count, reason) VALUES (?, ?, ?, ?, ?, 1, ?)
 		    ON CONFLICT (repo, pull, head, tip) DO UPDATE SET
 		    at = excluded.at, count = refusals.count + 1, reason = excluded.reason`,
 			id, r.Pull, string(r.Head), string(r.Tip), micros(r.At), cut(r.Reason)); err != nil {
@@ -97,9 +97,8 @@ func imply(ctx context.Context, tx *session, id int64, a Act) error {
 		return err
 	}
 	if r := a.Repair; r != nil {
-		_, err := tx.ExecContext(ctx, `INSERT INTO repairs (repo, sha, context, login, at) VALUES (?, ?, ?, ?, ?)`,
+		return tx.run(ctx, `INSERT INTO repairs (repo, sha, context, login, at) VALUES (?, ?, ?, ?, ?)`,
 			id, string(r.SHA), string(r.Context), cut(string(r.By)), micros(r.At))
-		return err
 	}
 	return nil
 }
@@ -109,17 +108,12 @@ func keepMerge(ctx context.Context, tx *session, id int64, m plan.MergeRecord) e
 	if err != nil {
 		return err
 	}
-	counts := 0
-	if windowed(m.Releases) {
-		counts = 1
-	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO merges (repo, pull, base, sha, at, releases, windowed) VALUES (?, ?, ?, ?, ?, ?, ?)
+	if err := tx.run(ctx, `INSERT INTO merges (repo, pull, base, sha, at, releases, windowed) VALUES (?, ?, ?, ?, ?, ?, ?)
 	    ON CONFLICT (repo, pull, sha) DO NOTHING`,
-		id, m.Pull, string(m.Base), string(m.SHA), micros(m.At), string(releases), counts); err != nil {
+		id, m.Pull, string(m.Base), string(m.SHA), micros(m.At), string(releases), windowed(m.Releases)); err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `DELETE FROM refusals WHERE repo = ? AND pull = ?`, id, m.Pull)
-	return err
+	return tx.run(ctx, `DELETE FROM refusals WHERE repo = ? AND pull = ?`, id, m.Pull)
 }
 
 // cut bounds text by others and leaves it valid UTF-8.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -15,12 +14,13 @@ import (
 // SeeBranches remembers the values of all windowed branches of the file, as they stand at an instant. One that is absent has
 // no value (""), and keeps the one that was last seen of it for as long as the file names it. Only what changed is written, and
 // once a day that the file still names a branch. The repository becomes known if it is not.
-func (s *Store) SeeBranches(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) error {
+func (s *Store) SeeBranches(ctx context.Context, repo plan.Repo, values map[plan.Branch]plan.SHA, at time.Time) (err error) {
+	defer during(&err, "see branches of %s", repo)
 	news, err := s.unseen(ctx, repo, values, at)
-	if err == nil && len(news) > 0 {
-		err = s.do(ctx, func(ctx context.Context, tx *session) error { return seeBranches(ctx, tx, repo, values, news, at) })
+	if err != nil || len(news) == 0 {
+		return err
 	}
-	return during(explain(err), "see branches of %s", repo)
+	return s.do(ctx, func(ctx context.Context, tx *session) error { return seeBranches(ctx, tx, repo, values, news, at) })
 }
 
 // unseen gives the branches whose row must be written, in order.
@@ -30,7 +30,7 @@ func (s *Store) unseen(ctx context.Context, repo plan.Repo, values map[plan.Bran
 		fresh[b] = sha == "" // absent, and never seen
 	}
 	row, err := find(ctx, s.read, repo)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err != nil {
 		return nil, err
 	}
 	err = each(ctx, s.read, func(rows *sql.Rows) error {
@@ -66,24 +66,15 @@ func seeBranches(ctx context.Context, tx *session, repo plan.Repo, values map[pl
 			return err
 		}
 	}
-	return fewerBranches(ctx, tx, row.id)
+	return keepLatest(ctx, tx, row.id, "branches", "seen DESC, name", BranchesKept)
 }
 
 func seeBranch(ctx context.Context, tx *session, id int64, b plan.Branch, value plan.SHA, at time.Time) error {
 	if value == "" {
-		_, err := tx.ExecContext(ctx, `UPDATE branches SET seen = ? WHERE repo = ? AND name = ?`, micros(at), id, string(b))
-		return err
+		return tx.run(ctx, `UPDATE branches SET seen = ? WHERE repo = ? AND name = ?`, micros(at), id, string(b))
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO branches (repo, name, sha, seen) VALUES (?, ?, ?, ?)
+	return tx.run(ctx, `INSERT INTO branches (repo, name, sha, seen) VALUES (?, ?, ?, ?)
 	    ON CONFLICT (repo, name) DO UPDATE SET sha = excluded.sha, seen = excluded.seen`, id, string(b), string(value), micros(at))
-	return err
-}
-
-// fewerBranches keeps the BranchesKept that were seen last.
-func fewerBranches(ctx context.Context, tx *session, id int64) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM branches WHERE repo = ? AND name IN
-	    (SELECT name FROM branches WHERE repo = ? ORDER BY seen DESC, name LIMIT -1 OFFSET ?)`, id, id, BranchesKept)
-	return err
 }
 
 // implyBranch keeps what follows from an action on a windowed branch.
@@ -94,25 +85,23 @@ func implyBranch(ctx context.Context, tx *session, id int64, a Act) error {
 		}
 	}
 	if r := a.Stuck; r != nil {
-		_, err := tx.ExecContext(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason, presumed) VALUES (?, ?, ?, ?, ?, 1, ?, ?)
+		return tx.run(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason, presumed) VALUES (?, ?, ?, ?, ?, 1, ?, ?)
 		    ON CONFLICT (repo, branch, old_sha, new_sha) DO UPDATE SET
 		    at = excluded.at, count = stuck.count + 1, reason = excluded.reason, presumed = excluded.presumed`,
 			id, string(r.Branch), string(r.Old), string(r.New), micros(r.At), cut(r.Reason), r.Presumed)
-		return err
 	}
 	return nil
 }
 
 func keepMove(ctx context.Context, tx *session, id int64, m plan.MoveRecord) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO branches (repo, name, sha, seen, old_sha, new_sha, moved, due)
+	if err := tx.run(ctx, `INSERT INTO branches (repo, name, sha, seen, old_sha, new_sha, moved, due)
 	    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 	    ON CONFLICT (repo, name) DO UPDATE SET sha = excluded.sha, seen = excluded.seen, old_sha = excluded.old_sha,
 	    new_sha = excluded.new_sha, moved = excluded.moved, due = excluded.due`,
 		id, string(m.Branch), string(m.New), micros(m.At), string(m.Old), string(m.New), micros(m.At), micros(m.Due)); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM stuck WHERE repo = ? AND branch = ?`, id, string(m.Branch))
-	return err
+	return tx.run(ctx, `DELETE FROM stuck WHERE repo = ? AND branch = ?`, id, string(m.Branch))
 }
 
 // keepRoster keeps the newest roster of a file that could be read. One without a file is none.
@@ -124,9 +113,8 @@ func keepRoster(ctx context.Context, tx *session, id int64, r plan.Roster) error
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, `INSERT INTO rosters (repo, file, entries) VALUES (?, ?, ?)
+	return tx.run(ctx, `INSERT INTO rosters (repo, file, entries) VALUES (?, ?, ?)
 	    ON CONFLICT (repo) DO UPDATE SET file = excluded.file, entries = excluded.entries`, id, string(r.File), string(entries))
-	return err
 }
 
 func recallRoster(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {

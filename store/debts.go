@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -21,17 +19,9 @@ type DebtRow struct {
 // Owe records debts before the successes that make them are written, and gives them their numbers. Each takes the place of an
 // older one on the same commit and context: what is to stand there is what was decided last. The repository becomes known if it is
 // not.
-func (s *Store) Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...plan.Debt) ([]plan.Debt, error) {
-	var out []plan.Debt
-	err := s.doFirst(ctx, func(ctx context.Context, tx *session) error {
-		var err error
-		out, err = owe(ctx, tx, repo, at, debts)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("record debts of %s: %w", repo, err)
-	}
-	return out, nil
+func (s *Store) Owe(ctx context.Context, repo plan.Repo, at time.Time, debts ...plan.Debt) (_ []plan.Debt, err error) {
+	defer during(&err, "record debts of %s", repo)
+	return doFirst(ctx, s, func(ctx context.Context, tx *session) ([]plan.Debt, error) { return owe(ctx, tx, repo, at, debts) })
 }
 
 func owe(ctx context.Context, tx *session, repo plan.Repo, at time.Time, debts []plan.Debt) ([]plan.Debt, error) {
@@ -55,20 +45,19 @@ func owe(ctx context.Context, tx *session, repo plan.Repo, at time.Time, debts [
 
 // fewerDebts keeps the latest DebtsKept of those that no instant ends.
 func fewerDebts(ctx context.Context, tx *session, id int64) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM debts WHERE number IN
+	return tx.run(ctx, `DELETE FROM debts WHERE number IN
 	    (SELECT number FROM debts WHERE repo = ? AND ends IS NULL ORDER BY number DESC LIMIT -1 OFFSET ?)`, id, DebtsKept)
-	return err
 }
 
 // Acquit deletes debts that ended: they were paid, or a merge or move redeemed them. To do so again changes nothing.
-func (s *Store) Acquit(ctx context.Context, numbers ...int64) error {
-	err := s.do(ctx, func(ctx context.Context, tx *session) error { return acquit(ctx, tx, numbers) })
-	return during(err, "end %d debts", len(numbers))
+func (s *Store) Acquit(ctx context.Context, numbers ...int64) (err error) {
+	defer during(&err, "end %d debts", len(numbers))
+	return s.do(ctx, func(ctx context.Context, tx *session) error { return acquit(ctx, tx, numbers) })
 }
 
 func acquit(ctx context.Context, tx *session, numbers []int64) error {
 	for _, n := range numbers {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM debts WHERE number = ?`, n); err != nil {
+		if err := tx.run(ctx, `DELETE FROM debts WHERE number = ?`, n); err != nil {
 			return err
 		}
 	}
@@ -76,21 +65,17 @@ func acquit(ctx context.Context, tx *session, numbers []int64) error {
 }
 
 // Unpaid keeps why GitHub did not take a payment.
-func (s *Store) Unpaid(ctx context.Context, number int64, tries int, reason string) error {
-	err := s.do(ctx, func(ctx context.Context, tx *session) error {
-		_, err := tx.ExecContext(ctx, `UPDATE debts SET tries = ?, reason = ? WHERE number = ?`, tries, cut(reason), number)
-		return err
+func (s *Store) Unpaid(ctx context.Context, number int64, tries int, reason string) (err error) {
+	defer during(&err, "keep why a debt is unpaid")
+	return s.do(ctx, func(ctx context.Context, tx *session) error {
+		return tx.run(ctx, `UPDATE debts SET tries = ?, reason = ? WHERE number = ?`, tries, cut(reason), number)
 	})
-	return during(err, "keep why a debt is unpaid")
 }
 
 // Debts gives all debts of all repositories, also of those that are out of sight.
-func (r *Reader) Debts(ctx context.Context) ([]DebtRow, error) {
-	all, err := owed(ctx, r.read, 0)
-	if err != nil {
-		return nil, fmt.Errorf("read debts: %w", explain(err))
-	}
-	return all, nil
+func (r *Reader) Debts(ctx context.Context) (all []DebtRow, err error) {
+	defer during(&err, "read debts")
+	return owed(ctx, r.read, 0)
 }
 
 // owed reads the debts of one repository, or of all (0), in the order of their numbers.
@@ -120,19 +105,15 @@ func recallDebts(ctx context.Context, q querier, id int64, _ time.Time, m *Memor
 }
 
 // Swept remembers that our successes on the pull requests of a repository that were closed before debts were recorded are known.
-func (s *Store) Swept(ctx context.Context, repo plan.Repo) error {
-	err := s.do(ctx, func(ctx context.Context, tx *session) error {
+func (s *Store) Swept(ctx context.Context, repo plan.Repo) (err error) {
+	defer during(&err, "remember what %s owes", repo)
+	return s.do(ctx, func(ctx context.Context, tx *session) error {
 		row, err := find(ctx, tx, repo)
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE repositories SET swept = 1 WHERE id = ?`, row.id)
-		return err
+		return tx.run(ctx, `UPDATE repositories SET swept = 1 WHERE id = ?`, row.id)
 	})
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return fmt.Errorf("remember what %s owes: %w", repo, err)
-	}
-	return nil
 }
 
 func recallTallies(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
@@ -167,14 +148,12 @@ func keepTallies(ctx context.Context, tx *session, id int64, tallies []Tally, at
 		if t.Count == 0 {
 			query, args = `DELETE FROM tallies WHERE repo = ? AND sha = ? AND context = ?`, args[:3]
 		}
-		if _, err := tx.ExecContext(ctx, query, args...); err != nil {
+		if err := tx.run(ctx, query, args...); err != nil {
 			return err
 		}
 	}
 	if len(tallies) == 0 {
 		return nil
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM tallies WHERE repo = ? AND rowid IN
-	    (SELECT rowid FROM tallies WHERE repo = ? ORDER BY at DESC LIMIT -1 OFFSET ?)`, id, id, TalliesKept)
-	return err
+	return keepLatest(ctx, tx, id, "tallies", "at DESC", TalliesKept)
 }

@@ -20,12 +20,11 @@ func explain(err error) error {
 	return err
 }
 
-// during says what an error kept from being done; nil of none.
-func during(err error, format string, args ...any) error {
-	if err == nil {
-		return nil
+// during says what an error kept from being done, and its cause in words. Every exported method that may fail defers it.
+func during(err *error, format string, args ...any) {
+	if *err != nil {
+		*err = fmt.Errorf(format+": %w", append(args, explain(*err))...)
 	}
-	return fmt.Errorf(format+": %w", append(args, err)...)
 }
 
 // Cause is what is wrong with the database, in words that name neither a file nor a repository: they are shown on a public address.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/sluicegate/sluice/plan"
@@ -13,67 +11,52 @@ import (
 
 // List gives the files that were kept for (merge base, head), with the old names of renames; false if none are. Both
 // names are of commits, so the list can never be out of date.
-func (r *Reader) List(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA) ([]plan.File, bool, error) {
-	files, err := r.list(ctx, repo, mergeBase, head)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, false, nil
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("list files of %s at %s: %w", repo, head.Short(), explain(err))
-	}
-	return files, true, nil
-}
-
-func (r *Reader) list(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA) ([]plan.File, error) {
+func (r *Reader) List(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA) (files []plan.File, kept bool, err error) {
+	defer during(&err, "list files of %s at %s", repo, head.Short())
 	row, err := find(ctx, r.read, repo)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var body []byte
-	if err := r.read.QueryRowContext(ctx, `SELECT files FROM lists WHERE repo = ? AND merge_base = ? AND head = ?`,
-		row.id, string(mergeBase), string(head)).Scan(&body); err != nil {
-		return nil, err
-	}
-	var files []plan.File
-	return files, json.Unmarshal(body, &files)
+	err = each(ctx, r.read, func(rows *sql.Rows) error {
+		var body []byte
+		if err := rows.Scan(&body); err != nil {
+			return err
+		}
+		kept = true
+		return json.Unmarshal(body, &files)
+	}, `SELECT files FROM lists WHERE repo = ? AND merge_base = ? AND head = ?`, row.id, string(mergeBase), string(head))
+	return files, kept, err
 }
 
 // KeepList keeps a complete list of files for (merge base, head). A list over ListBytes, or with a name that is not valid
 // UTF-8 and would come back as another name, is not kept: it is read again.
-func (s *Store) KeepList(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA, files []plan.File) error {
+func (s *Store) KeepList(ctx context.Context, repo plan.Repo, mergeBase, head plan.SHA, files []plan.File) (err error) {
 	if mergeBase == "" || head == "" || !faithful(files) {
 		return nil // "" means unknown: such a list could be taken for another's
 	}
+	defer during(&err, "keep files of %s at %s", repo, head.Short())
 	body, err := json.Marshal(files)
-	if err != nil {
-		return fmt.Errorf("keep files of %s at %s: %w", repo, head.Short(), err)
+	if err != nil || len(body) > ListBytes {
+		return err
 	}
-	if len(body) > ListBytes {
-		return nil
-	}
-	err = s.do(ctx, func(ctx context.Context, tx *session) error {
+	return s.do(ctx, func(ctx context.Context, tx *session) error {
 		row, err := find(ctx, tx, repo)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil // it went meanwhile
-		}
-		if err != nil {
+		if err != nil || row.id == 0 { // it went meanwhile
 			return err
 		}
 		return keepList(ctx, tx, row.id, mergeBase, head, string(body))
 	})
-	return during(err, "keep files of %s at %s", repo, head.Short())
 }
 
 func keepList(ctx context.Context, tx *session, id int64, mergeBase, head plan.SHA, body string) error {
-	if _, err := tx.ExecContext(ctx, `INSERT INTO lists (repo, merge_base, head, files, seq)
+	if err := tx.run(ctx, `INSERT INTO lists (repo, merge_base, head, files, seq)
 	    VALUES (?, ?, ?, ?, (SELECT coalesce(max(seq), 0) + 1 FROM lists WHERE repo = ?))
 	    ON CONFLICT (repo, merge_base, head) DO UPDATE SET files = excluded.files, seq = excluded.seq`,
 		id, string(mergeBase), string(head), body, id); err != nil {
 		return err
 	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM lists WHERE repo = ? AND seq <=
+	return tx.run(ctx, `DELETE FROM lists WHERE repo = ? AND seq <=
 	    (SELECT max(seq) FROM lists WHERE repo = ?) - ?`, id, id, ListsKept)
-	return err
 }
 
 // faithful reports whether JSON keeps every name as it is.

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -21,16 +20,16 @@ type Look struct {
 
 // Looked keeps the plan of a look and when the next is due. A note that came in since the look began (Noted has grown)
 // keeps the repository due; an echo does not. Once an hour it also deletes what is past its age.
-func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) error {
+func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) (err error) {
+	defer during(&err, "keep plan of %s", repo)
 	body, err := encodePlan(l)
 	if err != nil {
-		return fmt.Errorf("keep plan of %s: %w", repo, err)
+		return err
 	}
-	err = s.do(ctx, func(ctx context.Context, tx *session) error { return looked(ctx, tx, repo, l, string(body)) })
-	if err == nil {
-		err = s.tidy(ctx, l.At)
+	if err := s.do(ctx, func(ctx context.Context, tx *session) error { return looked(ctx, tx, repo, l, string(body)) }); err != nil {
+		return err
 	}
-	return during(err, "keep plan of %s", repo)
+	return s.tidy(ctx, l.At)
 }
 
 func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body string) error {
@@ -41,66 +40,43 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 	if row.forgotten {
 		return nil // it went while we looked; nothing is due
 	}
-	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET looked = ?,
+	if err := tx.run(ctx, `UPDATE repositories SET looked = ?,
 	    due = CASE WHEN noted = ? THEN ? ELSE due END WHERE id = ?`,
 		micros(l.At), l.Notes, micros(l.Due), row.id); err != nil {
 		return err
 	}
 	// Most looks find nothing new, and a plan is long: it is written only if it is another one.
-	if _, err = tx.ExecContext(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
+	if err = tx.run(ctx, `INSERT INTO plans (repo, body) VALUES (?, ?)
 	    ON CONFLICT (repo) DO UPDATE SET body = excluded.body WHERE body <> excluded.body`, row.id, body); err != nil {
 		return err
 	}
 	return keepRoster(ctx, tx, row.id, l.Roster)
 }
 
-// keptPlan is a plan.Plan in JSON. Actions are kept by what people want to know of them: nothing acts on a kept plan.
+// keptPlan is what people are shown of a plan.Plan, in JSON.
 type keptPlan struct {
-	Verdicts      []plan.Verdict       `json:"verdicts"`
-	More          int                  `json:"more,omitempty"` // verdicts beyond PageVerdicts
-	Branches      []plan.BranchVerdict `json:"branches,omitempty"`
-	MoreBranches  int                  `json:"more_branches,omitempty"` // beyond PageBranches
-	PlannedAction []PlannedAction      `json:"planned"`
-	Warnings      []string             `json:"warnings"`
-	Wake          time.Time            `json:"wake"`
-	Look          time.Time            `json:"look"`
-}
-
-// PlannedAction is one action of a kept plan.
-type PlannedAction struct {
-	Verb   string      `json:"verb"`
-	Pull   int         `json:"pull,omitempty"`
-	Branch plan.Branch `json:"branch,omitempty"` // that is moved
-	SHA    plan.SHA    `json:"sha"`
-	Before time.Time   `json:"before"`
+	Verdicts     []plan.Verdict       `json:"verdicts"`
+	More         int                  `json:"more,omitempty"` // verdicts beyond PageVerdicts
+	Branches     []plan.BranchVerdict `json:"branches,omitempty"`
+	MoreBranches int                  `json:"more_branches,omitempty"` // beyond PageBranches
+	Warnings     []string             `json:"warnings"`
+	Wake         time.Time            `json:"wake"`
 }
 
 func encodePlan(l Look) ([]byte, error) {
 	p := l.Plan
-	k := keptPlan{Warnings: l.Warnings, Wake: p.Wake, Look: p.Look}
-	for i, v := range p.Verdicts {
-		if i == PageVerdicts {
-			k.More = len(p.Verdicts) - i
-			break
-		}
+	k := keptPlan{Warnings: l.Warnings, Wake: p.Wake}
+	for _, v := range p.Verdicts[:min(len(p.Verdicts), PageVerdicts)] {
 		v.Why = keptWhy(v.Why)
 		k.Verdicts = append(k.Verdicts, v)
 	}
-	k.keepBranches(p.Branches)
-	for _, a := range p.Actions {
-		k.PlannedAction = append(k.PlannedAction, plannedOf(a)...)
-	}
-	k.PlannedAction = k.PlannedAction[:min(len(k.PlannedAction), PageVerdicts)]
-	return json.Marshal(k)
-}
-
-func (k *keptPlan) keepBranches(all []plan.BranchVerdict) {
-	for _, v := range all[:min(len(all), PageBranches)] {
+	for _, v := range p.Branches[:min(len(p.Branches), PageBranches)] {
 		v.Why = keptWhy(v.Why)
 		v.Commits = v.Commits[:min(len(v.Commits), PageCommits)]
 		k.Branches = append(k.Branches, v)
 	}
-	k.MoreBranches = len(all) - len(k.Branches)
+	k.More, k.MoreBranches = len(p.Verdicts)-len(k.Verdicts), len(p.Branches)-len(k.Branches)
+	return json.Marshal(k)
 }
 
 // keptWhy is the beginning of an explanation: WhySteps steps, and of these as many as WhyBytes hold.
@@ -115,24 +91,4 @@ func keptWhy(steps []plan.Step) []plan.Step {
 		kept = append(kept, step)
 	}
 	return kept
-}
-
-// plannedOf is what is kept of an action: of the moves of branches one each.
-func plannedOf(a plan.Action) []PlannedAction {
-	if all, ok := a.(plan.MoveBranches); ok {
-		var each []PlannedAction
-		for _, m := range all.Moves {
-			each = append(each, PlannedAction{Verb: a.Verb(), Branch: m.Branch, SHA: m.New, Before: m.Before})
-		}
-		return each
-	}
-	pin := a.Pinned()
-	return []PlannedAction{{Verb: a.Verb(), Pull: pullOf(a), SHA: pin.SHA, Before: pin.Before}}
-}
-
-func pullOf(a plan.Action) int {
-	if pulls := a.About(); len(pulls) > 0 {
-		return pulls[0]
-	}
-	return 0
 }

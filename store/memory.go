@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/sluicegate/sluice/layout"
@@ -33,15 +31,8 @@ type Memory struct {
 }
 
 // Recall gives what is remembered of a repository at an instant.
-func (r *Reader) Recall(ctx context.Context, repo plan.Repo, at time.Time) (Memory, error) {
-	m, err := r.recall(ctx, repo, at)
-	if err != nil {
-		return Memory{}, fmt.Errorf("recall %s: %w", repo, explain(err))
-	}
-	return m, nil
-}
-
-func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Memory, err error) {
+func (r *Reader) Recall(ctx context.Context, repo plan.Repo, at time.Time) (m Memory, err error) {
+	defer during(&err, "recall %s", repo)
 	// One transaction: a merge and the refusal that it ends must not be seen apart.
 	tx, err := r.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
@@ -49,10 +40,7 @@ func (r *Reader) recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
 	row, err := find(ctx, tx, repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		return Memory{}, nil
-	}
-	if err != nil {
+	if err != nil || row.id == 0 {
 		return Memory{}, err
 	}
 	for _, part := range []func(context.Context, querier, int64, time.Time, *Memory) error{
@@ -120,23 +108,22 @@ func recallGroups(ctx context.Context, q querier, id int64, at time.Time, m *Mem
 }
 
 // FirstSeen gives when heads were first seen, of those that were.
-func (r *Reader) FirstSeen(ctx context.Context, repo plan.Repo, heads []plan.SHA) (map[plan.SHA]time.Time, error) {
-	seen, _, err := r.seen(ctx, repo, heads, time.Time{})
-	if err != nil {
-		return nil, fmt.Errorf("recall heads of %s: %w", repo, explain(err))
-	}
-	return seen, nil
+func (r *Reader) FirstSeen(ctx context.Context, repo plan.Repo, heads []plan.SHA) (seen map[plan.SHA]time.Time, err error) {
+	defer during(&err, "recall heads of %s", repo)
+	seen, _, err = r.seen(ctx, repo, heads, time.Time{})
+	return seen, err
 }
 
 // SeeHeads remembers that heads stand open at an instant, and gives when each was first seen: the instant given for one
 // that is new. Seeing what was seen within a day writes nothing. The repository becomes known if it is not.
-func (s *Store) SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (map[plan.SHA]time.Time, error) {
+func (s *Store) SeeHeads(ctx context.Context, repo plan.Repo, heads []plan.SHA, at time.Time) (seen map[plan.SHA]time.Time, err error) {
+	defer during(&err, "see heads of %s", repo)
 	seen, stale, err := s.seen(ctx, repo, heads, at)
-	if err == nil && len(stale) > 0 {
-		err = s.do(ctx, func(ctx context.Context, tx *session) error { return touch(ctx, tx, repo, stale, at) })
+	if err != nil || len(stale) == 0 {
+		return seen, err
 	}
-	if err != nil {
-		return nil, fmt.Errorf("see heads of %s: %w", repo, explain(err))
+	if err := s.do(ctx, func(ctx context.Context, tx *session) error { return touch(ctx, tx, repo, stale, at) }); err != nil {
+		return nil, err
 	}
 	for _, sha := range stale {
 		if _, ok := seen[sha]; !ok {
@@ -152,7 +139,7 @@ func (r *Reader) seen(ctx context.Context, repo plan.Repo, heads []plan.SHA, at 
 	known := make(map[plan.SHA]time.Time, len(heads))
 	fresh := make(map[plan.SHA]bool, len(heads))
 	row, err := find(ctx, r.read, repo)
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+	if err != nil {
 		return nil, nil, err
 	}
 	list, err := json.Marshal(heads)
@@ -184,7 +171,7 @@ func touch(ctx context.Context, tx *session, repo plan.Repo, heads []plan.SHA, a
 		return err
 	}
 	for _, sha := range heads {
-		if _, err := tx.ExecContext(ctx, `INSERT INTO heads (repo, sha, first, last) VALUES (?, ?, ?, ?)
+		if err := tx.run(ctx, `INSERT INTO heads (repo, sha, first, last) VALUES (?, ?, ?, ?)
 		    ON CONFLICT (repo, sha) DO UPDATE SET last = excluded.last`, row.id, string(sha), micros(at), micros(at)); err != nil {
 			return err
 		}

@@ -157,18 +157,12 @@ func TestPages(t *testing.T) {
 	wake := noon.Add(20 * time.Hour)
 	p := plan.Plan{At: noon, Wake: wake,
 		Verdicts: []plan.Verdict{{Subject: plan.Subject{Pull: 4, Base: "main"}, SHA: "h", Kind: plan.Held, Reason: "held by nights",
-			Until: wake, Releases: nights, Why: make([]plan.Step, store.WhySteps+5)}},
-		Actions: []plan.Action{
-			plan.SetStatus{Pin: plan.Pin{SHA: "h", Before: wake}, Pulls: []int{4}},
-			plan.Merge{Pin: plan.Pin{SHA: "i"}, Pull: 5},
-			plan.Update{Pin: plan.Pin{SHA: "j"}, Pull: 6},
-		}}
+			Until: wake, Releases: nights, Why: make([]plan.Step, store.WhySteps+5)}}}
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p, Due: wake, Warnings: []string{"main: not enforced"}}))
 	for i := range store.ActsShown + 1 {
 		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Verb: "status", Pull: i, SHA: "h", Reason: "r", Outcome: store.Done}))
 	}
-	want := store.Page{Repo: acme, Looked: noon, Due: wake, Wake: wake, Warnings: []string{"main: not enforced"}, Verdicts: p.Verdicts,
-		PlannedAction: []store.PlannedAction{{Verb: "status", Pull: 4, SHA: "h", Before: wake}, {Verb: "merge", Pull: 5, SHA: "i"}, {Verb: "update", Pull: 6, SHA: "j"}}}
+	want := store.Page{Repo: acme, Looked: noon, Due: wake, Wake: wake, Warnings: []string{"main: not enforced"}, Verdicts: p.Verdicts}
 	want.Verdicts[0].Why = want.Verdicts[0].Why[:store.WhySteps]
 	got := pages(t, s)[0]
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(store.Page{}, "Acts")); diff != "" {

@@ -3,9 +3,6 @@ package store
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -39,24 +36,14 @@ type Delivery struct {
 // A GUID that was noted within DeliveryAge gives false and changes nothing. A repository that is not known becomes known if the
 // delivery names its installation, without which nothing could be asked about it; one that is known keeps its name unless the event is "repository", because deliveries come out of order.
 func (s *Store) Note(ctx context.Context, d Delivery) (fresh bool, err error) {
-	err = s.doFirst(ctx, func(ctx context.Context, tx *session) error {
-		var err error
-		fresh, err = note(ctx, tx, d)
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("note delivery %s: %w", d.GUID, err)
-	}
-	return fresh, nil
+	defer during(&err, "note delivery %s", d.GUID)
+	return doFirst(ctx, s, func(ctx context.Context, tx *session) (bool, error) { return note(ctx, tx, d) })
 }
 
 func note(ctx context.Context, tx *session, d Delivery) (bool, error) {
-	res, err := tx.ExecContext(ctx, `INSERT INTO deliveries (guid, event, action, sender, at) VALUES (?, ?, ?, ?, ?)
+	n, err := tx.change(ctx, `INSERT INTO deliveries (guid, event, action, sender, at) VALUES (?, ?, ?, ?, ?)
 	    ON CONFLICT (guid) DO NOTHING`, d.GUID, d.Event, d.Action, string(d.Sender), micros(d.At))
-	if err != nil {
-		return false, err
-	}
-	if n, err := res.RowsAffected(); err != nil || n == 0 {
+	if err != nil || n == 0 {
 		return false, err
 	}
 	if err := forget(ctx, tx, d.Removed); err != nil {
@@ -78,40 +65,40 @@ func note(ctx context.Context, tx *session, d Delivery) (bool, error) {
 // mark makes the delivery's repository due.
 func mark(ctx context.Context, tx *session, d Delivery) error {
 	id, err := place(ctx, tx, d)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil // late news of a repository whose name is another's now: there is nothing to look at
-	}
-	if err != nil {
+	if err != nil || id == 0 { // late news of a repository whose name is another's now: there is nothing to look at
 		return err
 	}
 	voids := 1
 	if d.Echo {
 		voids = 0
 	}
-	at := micros(d.At)
-	if _, err := tx.ExecContext(ctx, `UPDATE repositories SET noted = noted + ?,
-	    due = CASE WHEN due IS NULL OR due > ? THEN ? ELSE due END WHERE id = ?`, voids, at, at, id); err != nil {
+	if err := dueBy(ctx, tx, id, voids, d.At); err != nil {
 		return err
 	}
 	return markGroup(ctx, tx, id, d)
 }
 
-// place gives the row of the delivery's repository, in sight; sql.ErrNoRows if it must stay out of sight.
+// dueBy makes a repository due at an instant, at the latest, and counts so many notes that void an observation.
+func dueBy(ctx context.Context, tx *session, id int64, voids int, at time.Time) error {
+	return tx.run(ctx, `UPDATE repositories SET noted = noted + ?,
+	    due = CASE WHEN due IS NULL OR due > ? THEN ? ELSE due END WHERE id = ?`, voids, micros(at), micros(at), id)
+}
+
+// place gives the row of the delivery's repository, in sight; 0 if it must stay out of sight.
 func place(ctx context.Context, tx *session, d Delivery) (int64, error) {
 	row, err := find(ctx, tx, d.Repo)
-	unknown := errors.Is(err, sql.ErrNoRows)
-	if d.Repo.Installation == 0 && (unknown || row.forgotten) {
-		return 0, sql.ErrNoRows // a repository's own webhook: it is no sign that our App is installed there
-	}
-	if unknown {
-		return insert(ctx, tx, d.Repo, d.At)
-	}
 	if err != nil {
 		return 0, err
 	}
+	if d.Repo.Installation == 0 && (row.id == 0 || row.forgotten) {
+		return 0, nil // a repository's own webhook: it is no sign that our App is installed there
+	}
+	if row.id == 0 {
+		return insert(ctx, tx, d.Repo, d.At)
+	}
 	if row.forgotten {
-		if other, err := holder(ctx, tx, d.Repo); err == nil && other != row.id {
-			return 0, sql.ErrNoRows
+		if other, err := holder(ctx, tx, d.Repo); err != nil || other != 0 {
+			return 0, err
 		}
 	}
 	if row.forgotten || d.Event == "repository" {
@@ -132,9 +119,8 @@ func markGroup(ctx context.Context, tx *session, id int64, d Delivery) error {
 		ended = cmp.Or(cut(d.Reason), "destroyed")
 	}
 	// Deliveries come out of order: one that was dissolved is never asked for again.
-	_, err := tx.ExecContext(ctx, `INSERT INTO merge_groups (repo, head, base, base_sha, at, ended) VALUES (?, ?, ?, ?, ?, ?)
+	return tx.run(ctx, `INSERT INTO merge_groups (repo, head, base, base_sha, at, ended) VALUES (?, ?, ?, ?, ?, ?)
 	    ON CONFLICT (repo, head) DO UPDATE SET base = excluded.base, base_sha = excluded.base_sha, at = excluded.at,
 	    ended = CASE WHEN excluded.ended <> '' THEN excluded.ended ELSE merge_groups.ended END`,
 		id, string(d.Group.Head), string(d.Group.Base), string(d.Group.BaseSHA), micros(d.At), ended)
-	return err
 }

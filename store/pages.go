@@ -13,55 +13,41 @@ import (
 
 // Page is all that people are shown of one repository.
 type Page struct {
-	Repo          plan.Repo
-	Looked        time.Time // the last look; zero: none yet
-	Due           time.Time // the next; zero: the resync's
-	Verdicts      []plan.Verdict
-	More          int                  // verdicts that were not kept
-	Branches      []plan.BranchVerdict // of the windowed branches, in the file's order
-	MoreBranches  int                  // of which no verdict was kept
-	PlannedAction []PlannedAction
-	Wake          time.Time // a verdict changes by time then; zero: none does
-	Warnings      []string  // what operators should know of a base, such as "not enforced"
-	Green         int       // successes that stand, or may stand, until an instant
-	GreenUntil    time.Time // when the first of them ends
-	Unpaid        []DebtRow // successes that GitHub refuses to take back, those first that ended first
-	MoreUnpaid    int       // of them that are left out
-	Acts          []Act     // the latest first, without what they imply
+	Repo         plan.Repo
+	Looked       time.Time // the last look; zero: none yet
+	Due          time.Time // the next; zero: the resync's
+	Verdicts     []plan.Verdict
+	More         int                  // verdicts that were not kept
+	Branches     []plan.BranchVerdict // of the windowed branches, in the file's order
+	MoreBranches int                  // of which no verdict was kept
+	Wake         time.Time            // a verdict changes by time then; zero: none does
+	Warnings     []string             // what operators should know of a base, such as "not enforced"
+	Green        int                  // successes that stand, or may stand, until an instant
+	GreenUntil   time.Time            // when the first of them ends
+	Unpaid       []DebtRow            // successes that GitHub refuses to take back, those first that ended first
+	MoreUnpaid   int                  // of them that are left out
+	Acts         []Act                // the latest first, without what they imply
 }
 
 // Pages calls show with every repository in sight, its last plan and its latest actions, by owner and name, as they are at one
 // instant. It reads them one by one, so that no more than one plan is in memory; an error of show ends it.
-func (r *Reader) Pages(ctx context.Context, show func(Page) error) error {
-	if err := r.pages(ctx, show); err != nil {
-		return fmt.Errorf("read pages: %w", explain(err))
-	}
-	return nil
-}
-
-func (r *Reader) pages(ctx context.Context, show func(Page) error) error {
+func (r *Reader) Pages(ctx context.Context, show func(Page) error) (err error) {
+	defer during(&err, "read pages")
 	tx, err := r.read.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }() // nothing was written
-	unpaid := map[int64]unpaidCount{}
-	if err := each(ctx, tx, func(rows *sql.Rows) error {
-		var id int64
-		var u unpaidCount
-		err := rows.Scan(&id, &u.green, into{&u.first}, &u.refused)
-		unpaid[id] = u
-		return err
-	}, `SELECT repo, sum(reason = ''), min(CASE WHEN reason = '' THEN ends END), sum(reason <> '')
-	    FROM debts WHERE ends IS NOT NULL GROUP BY repo`); err != nil {
-		return err
-	}
-	ids, err := all(ctx, tx, number, `SELECT id FROM repositories WHERE forgotten = 0 ORDER BY lower(owner), lower(name)`)
+	rows, err := all(ctx, tx, func(s *summary) []any { return []any{&s.id, &s.green, into{&s.first}, &s.refused} },
+		`SELECT r.id, coalesce(d.green, 0), d.first, coalesce(d.refused, 0) FROM repositories r LEFT JOIN
+		    (SELECT repo, sum(reason = '') AS green, min(CASE WHEN reason = '' THEN ends END) AS first, sum(reason <> '') AS refused
+		    FROM debts WHERE ends IS NOT NULL GROUP BY repo) d ON d.repo = r.id
+		    WHERE r.forgotten = 0 ORDER BY lower(r.owner), lower(r.name)`)
 	if err != nil {
 		return err
 	}
-	for _, id := range ids {
-		p, err := page(ctx, tx, id, unpaid[id])
+	for _, s := range rows {
+		p, err := page(ctx, tx, s)
 		if err != nil {
 			return err
 		}
@@ -72,21 +58,22 @@ func (r *Reader) pages(ctx context.Context, show func(Page) error) error {
 	return nil
 }
 
-// unpaidCount is how many successes of a repository stand until an instant, the first of these, and how many GitHub refuses to take back.
-type unpaidCount struct {
+// summary is how many successes of a repository stand until an instant, the first of these, and how many GitHub refuses to take back.
+type summary struct {
+	id             int64
 	green, refused int
 	first          time.Time
 }
 
-func page(ctx context.Context, q querier, id int64, u unpaidCount) (Page, error) {
+func page(ctx context.Context, q querier, s summary) (Page, error) {
 	p, err := scanPage(q.QueryRowContext(ctx, `SELECT r.github_id, r.owner, r.name, r.installation, r.looked, r.due, p.body
-	    FROM repositories r LEFT JOIN plans p ON p.repo = r.id WHERE r.id = ?`, id))
+	    FROM repositories r LEFT JOIN plans p ON p.repo = r.id WHERE r.id = ?`, s.id))
 	if err != nil {
 		return Page{}, err
 	}
-	p.Green, p.GreenUntil = u.green, u.first
-	if u.refused > 0 { // few owe anything that GitHub refuses, so those are looked through one by one
-		all, err := owed(ctx, q, id)
+	p.Green, p.GreenUntil = s.green, s.first
+	if s.refused > 0 { // few owe anything that GitHub refuses, so those are looked through one by one
+		all, err := owed(ctx, q, s.id)
 		if err != nil {
 			return Page{}, err
 		}
@@ -95,7 +82,7 @@ func page(ctx context.Context, q querier, id int64, u unpaidCount) (Page, error)
 		shown := min(len(all), PageDebts)
 		p.Unpaid, p.MoreUnpaid = all[:shown], len(all)-shown
 	}
-	p.Acts, err = latest(ctx, q, id, p.Repo)
+	p.Acts, err = latest(ctx, q, s.id, p.Repo)
 	return p, err
 }
 
@@ -114,7 +101,7 @@ func scanPage(row *sql.Row) (Page, error) {
 		return Page{}, fmt.Errorf("plan of %s: %w", p.Repo, err)
 	}
 	p.Branches, p.MoreBranches = k.Branches, k.MoreBranches
-	p.Verdicts, p.More, p.PlannedAction, p.Warnings, p.Wake = k.Verdicts, k.More, k.PlannedAction, k.Warnings, k.Wake
+	p.Verdicts, p.More, p.Warnings, p.Wake = k.Verdicts, k.More, k.Warnings, k.Wake
 	return p, nil
 }
 

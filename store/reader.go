@@ -16,17 +16,9 @@ type Reader struct{ read *sql.DB }
 
 // OpenReader opens the database at path for reading alone, also while a service writes it: that is what `sluice plan` needs.
 // It gives [ErrAbsent] if there is none. It changes nothing in the database; SQLite may create its -shm and -wal beside it.
-func OpenReader(ctx context.Context, path string) (*Reader, error) {
-	r, err := openAlone(ctx, path)
-	if err != nil {
-		return nil, fmt.Errorf("read database %s: %w", path, explain(err))
-	}
-	return r, nil
-}
-
-func openAlone(ctx context.Context, path string) (*Reader, error) {
-	path, err := locate(path)
-	if err != nil {
+func OpenReader(ctx context.Context, path string) (_ *Reader, err error) {
+	defer during(&err, "read database %s", path)
+	if path, err = locate(path); err != nil {
 		return nil, err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
@@ -81,8 +73,13 @@ func (i into) Scan(value any) error {
 	return err
 }
 
-// number is the place of a single number, for all.
-func number(n *int64) []any { return []any{n} }
+// one reads a row, if there is one, into the places for its columns.
+func one(row *sql.Row, places ...any) error {
+	if err := row.Scan(places...); !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	return nil
+}
 
 // all reads every row of a query into the places that a value has for its columns.
 func all[T any](ctx context.Context, q querier, places func(*T) []any, query string, args ...any) (found []T, err error) {

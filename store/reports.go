@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -19,40 +18,37 @@ import (
 // reconciliation. At is since when Flux says so; an instant that is still to come counts as now, else it would outlast all
 // that follow.
 func (s *Store) NoteReport(ctx context.Context, repo plan.Repo, r plan.Report, at time.Time) (known plan.Repo, news bool, err error) {
-	err = s.doFirst(ctx, func(ctx context.Context, tx *session) error {
-		var err error
-		known, news, err = noteReport(ctx, tx, repo, r, at)
-		return err
-	})
-	if err != nil {
-		return plan.Repo{}, false, fmt.Errorf("note report on %s: %w", repo, err)
-	}
-	return known, news, nil
+	defer during(&err, "note report on %s", repo)
+	n, err := doFirst(ctx, s, func(ctx context.Context, tx *session) (notedReport, error) { return noteReport(ctx, tx, repo, r, at) })
+	return n.repo, n.news, err
 }
 
-func noteReport(ctx context.Context, tx *session, repo plan.Repo, r plan.Report, at time.Time) (known plan.Repo, news bool, err error) {
+// notedReport is the repository of a report as it is known, and whether the report was news.
+type notedReport struct {
+	repo plan.Repo
+	news bool
+}
+
+func noteReport(ctx context.Context, tx *session, repo plan.Repo, r plan.Report, at time.Time) (n notedReport, err error) {
 	id, err := holder(ctx, tx, repo)
-	if errors.Is(err, sql.ErrNoRows) {
-		return plan.Repo{}, false, ErrUnknown
-	}
 	if err != nil {
-		return plan.Repo{}, false, err
+		return n, err
+	}
+	if id == 0 {
+		return n, ErrUnknown
 	}
 	if err := tx.QueryRowContext(ctx, `SELECT github_id, owner, name, installation FROM repositories WHERE id = ?`, id).
-		Scan(&known.ID, &known.Owner, &known.Name, &known.Installation); err != nil {
-		return plan.Repo{}, false, err
+		Scan(&n.repo.ID, &n.repo.Owner, &n.repo.Name, &n.repo.Installation); err != nil {
+		return n, err
 	}
 	if r.At.After(at) {
 		r.At = at
 	}
 	r.Says = cutTo(r.Says, ReportBytes)
-	news, err = keepReport(ctx, tx, id, r, at)
-	if err != nil || !news {
-		return known, false, err
+	if n.news, err = keepReport(ctx, tx, id, r, at); err != nil || !n.news {
+		return n, err
 	}
-	_, err = tx.ExecContext(ctx, `UPDATE repositories SET noted = noted + 1,
-	    due = CASE WHEN due IS NULL OR due > ? THEN ? ELSE due END WHERE id = ?`, micros(at), micros(at), id)
-	return known, true, err
+	return n, dueBy(ctx, tx, id, 1, at)
 }
 
 // keepReport writes a report if it is news, and reports whether it is.
@@ -71,13 +67,12 @@ func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at ti
 		if at.Sub(reportedAt) < reportTouch {
 			return false, nil
 		}
-		_, err := tx.ExecContext(ctx, `UPDATE reports SET heard = ? WHERE repo = ? AND branch = ? AND object = ?`,
+		return false, tx.run(ctx, `UPDATE reports SET heard = ? WHERE repo = ? AND branch = ? AND object = ?`,
 			micros(at), id, string(r.Branch), r.Object)
-		return false, err
 	case !follows(old, r):
 		return false, nil
 	}
-	if _, err := tx.ExecContext(ctx, `INSERT INTO reports (repo, branch, object, sha, state, says, at, heard) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	if err := tx.run(ctx, `INSERT INTO reports (repo, branch, object, sha, state, says, at, heard) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 	    ON CONFLICT (repo, branch, object) DO UPDATE SET sha = excluded.sha, state = excluded.state, says = excluded.says,
 	    at = excluded.at, heard = excluded.heard`,
 		id, string(r.Branch), r.Object, string(r.SHA), int(r.State), r.Says, micros(r.At), micros(at)); err != nil {
@@ -86,18 +81,7 @@ func keepReport(ctx context.Context, tx *session, id int64, r plan.Report, at ti
 	if !first {
 		return true, nil
 	}
-	return true, fewerReports(ctx, tx, id)
-}
-
-// fewerReports keeps the latest ReportsKept.
-func fewerReports(ctx context.Context, tx *session, id int64) error {
-	var n int
-	if err := tx.QueryRowContext(ctx, `SELECT count(*) FROM reports WHERE repo = ?`, id).Scan(&n); err != nil || n <= ReportsKept {
-		return err
-	}
-	_, err := tx.ExecContext(ctx, `DELETE FROM reports WHERE repo = ? AND (branch, object) IN
-	    (SELECT branch, object FROM reports WHERE repo = ? ORDER BY heard, branch, object LIMIT ?)`, id, id, n-ReportsKept)
-	return err
+	return true, keepLatest(ctx, tx, id, "reports", "heard DESC, rowid DESC", ReportsKept)
 }
 
 // lastReport is what is kept of the same branch and object, and when it last arrived.

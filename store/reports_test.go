@@ -133,13 +133,11 @@ func TestPagesOfBranches(t *testing.T) {
 	v := plan.BranchVerdict{Name: "rw/a", From: "main", Old: "1", New: "2", Kind: plan.Held, Reason: "held", Until: wake, Waiting: 3,
 		Commits: make([]plan.Commit, store.PageCommits+2), Oldest: noon, Why: make([]plan.Step, store.WhySteps+5)}
 	v.Commits[0] = plan.Commit{SHA: "2", At: noon, Subject: "a \"subject\"\n"}
-	p := plan.Plan{At: noon, Branches: []plan.BranchVerdict{v},
-		Actions: []plan.Action{plan.MoveBranches{Moves: []plan.Move{{Branch: "rw/a", New: "2", Before: wake}, {Branch: "rw/b", New: "3"}}}}}
+	p := plan.Plan{At: noon, Branches: []plan.BranchVerdict{v}}
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p}))
 	page := pages(t, s)[0]
 	v.Commits, v.Why = v.Commits[:store.PageCommits], v.Why[:store.WhySteps]
 	same(t, "branches", page.Branches, []plan.BranchVerdict{v})
-	same(t, "planned", page.PlannedAction, []store.PlannedAction{{Verb: "move", Branch: "rw/a", SHA: "2", Before: wake}, {Verb: "move", Branch: "rw/b", SHA: "3"}})
 	p.Branches = make([]plan.BranchVerdict, store.PageBranches+3)
 	ok(t, s.Looked(t.Context(), acme, store.Look{At: noon, Plan: p}))
 	page = pages(t, s)[0]

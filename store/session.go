@@ -24,13 +24,23 @@ func (s *session) compiled(ctx context.Context, query string) (*sql.Stmt, error)
 	return stmt, err
 }
 
-// ExecContext runs a statement.
-func (s *session) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+// run runs a statement.
+func (s *session) run(ctx context.Context, query string, args ...any) error {
+	_, err := s.change(ctx, query, args...)
+	return err
+}
+
+// change runs a statement and gives how many rows it changed.
+func (s *session) change(ctx context.Context, query string, args ...any) (int64, error) {
 	stmt, err := s.compiled(ctx, query)
 	if err != nil {
-		return nil, err
+		return 0, err
 	}
-	return stmt.ExecContext(ctx, args...)
+	res, err := stmt.ExecContext(ctx, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
 }
 
 // QueryContext runs a question.
@@ -52,12 +62,11 @@ func (s *session) QueryRowContext(ctx context.Context, query string, args ...any
 }
 
 func (s *session) begin(ctx context.Context) error {
-	_, err := s.ExecContext(ctx, "BEGIN IMMEDIATE")
-	return err
+	return s.run(ctx, "BEGIN IMMEDIATE")
 }
 
 func (s *session) commit(ctx context.Context) error {
-	_, err := s.ExecContext(ctx, "COMMIT")
+	err := s.run(ctx, "COMMIT")
 	if err != nil {
 		s.rollback(ctx) // a commit that was refused leaves the transaction open
 	}
@@ -66,7 +75,7 @@ func (s *session) commit(ctx context.Context) error {
 
 // rollback ends a transaction that failed. A full disk has ended it already, and then this is refused: either way none is left.
 func (s *session) rollback(ctx context.Context) {
-	_, _ = s.ExecContext(ctx, "ROLLBACK")
+	_ = s.run(ctx, "ROLLBACK")
 }
 
 // close gives everything back. A statement that stays open would keep SQLite from closing the file, and its log beside it.

@@ -46,17 +46,9 @@ type Store struct {
 // database beside the file, path + ".lock", which works wherever the database itself works and ends with the process, however that
 // ends; on Linux the file itself is locked as well, for hard links and mounts. The database's own exclusive mode would keep
 // [OpenReader] out as well.
-func Open(ctx context.Context, path string) (*Store, error) {
-	s, err := open(ctx, path)
-	if err != nil {
-		return nil, fmt.Errorf("open database %s: %w", path, explain(err))
-	}
-	return s, nil
-}
-
-func open(ctx context.Context, path string) (_ *Store, err error) {
-	path, err = locate(path)
-	if err != nil {
+func Open(ctx context.Context, path string) (_ *Store, err error) {
+	defer during(&err, "open database %s", path)
+	if path, err = locate(path); err != nil {
 		return nil, err
 	}
 	if path, err = follow(path); err != nil {

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"time"
 )
 
@@ -54,19 +53,17 @@ func (s *Store) tidy(ctx context.Context, at time.Time) error {
 	    AND NOT EXISTS (SELECT 1 FROM debts WHERE repo = r.id) LIMIT ?)`, tidyRows)
 }
 
+// keepLatest deletes the rows of a repository that stand in a table behind so many others. The table and its order are constants of this package.
+func keepLatest(ctx context.Context, tx *session, id int64, table, order string, most int) error {
+	return tx.run(ctx, `DELETE FROM `+table+` WHERE rowid IN
+	    (SELECT rowid FROM `+table+` WHERE repo = ? ORDER BY `+order+` LIMIT -1 OFFSET ?)`, id, most)
+}
+
 // shorten cuts the history of each repository to its latest ActsKept actions.
 func (s *Store) shorten(ctx context.Context) error {
 	type end struct{ repo, id int64 } // of a history: everything up to id goes
-	var ends []end
-	err := each(ctx, s.read, func(rows *sql.Rows) error {
-		var e end
-		var id sql.NullInt64
-		err := rows.Scan(&e.repo, &id)
-		if e.id = id.Int64; id.Valid {
-			ends = append(ends, e)
-		}
-		return err
-	}, `SELECT r.id, (SELECT id FROM acts WHERE repo = r.id ORDER BY id DESC LIMIT 1 OFFSET ?) FROM repositories r`, ActsKept)
+	ends, err := all(ctx, s.read, func(e *end) []any { return []any{&e.repo, &e.id} }, `SELECT a.repo, a.id FROM repositories r
+	    JOIN acts a ON a.id = (SELECT id FROM acts WHERE repo = r.id ORDER BY id DESC LIMIT 1 OFFSET ?)`, ActsKept)
 	if err != nil {
 		return err
 	}
@@ -83,12 +80,8 @@ func (s *Store) shorten(ctx context.Context) error {
 func (s *Store) drain(ctx context.Context, query string, args ...any) error {
 	for {
 		var n int64
-		err := s.do(ctx, func(ctx context.Context, tx *session) error {
-			res, err := tx.ExecContext(ctx, query, args...)
-			if err != nil {
-				return err
-			}
-			n, err = res.RowsAffected()
+		err := s.do(ctx, func(ctx context.Context, tx *session) (err error) {
+			n, err = tx.change(ctx, query, args...)
 			return err
 		})
 		if err != nil || n == 0 {

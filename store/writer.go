@@ -18,9 +18,17 @@ func (s *Store) do(ctx context.Context, f func(context.Context, *session) error)
 	return s.send(ctx, s.ops, f)
 }
 
-// doFirst is do for what is short and waited for from outside: a webhook's sender, or a success that is about to be written.
-func (s *Store) doFirst(ctx context.Context, f func(context.Context, *session) error) error {
-	return s.send(ctx, s.first, f)
+// doFirst is do for what is short and waited for from outside: a webhook's sender, or a success that is about to be written. It gives what
+// f gave. A caller who leaves shares no variable with f, which may still run.
+func doFirst[T any](ctx context.Context, s *Store, f func(context.Context, *session) (T, error)) (T, error) {
+	var got, none T
+	if err := s.send(ctx, s.first, func(ctx context.Context, tx *session) (err error) {
+		got, err = f(ctx, tx)
+		return err
+	}); err != nil {
+		return none, err
+	}
+	return got, nil
 }
 
 func (s *Store) send(ctx context.Context, ops chan<- *op, f func(context.Context, *session) error) error {
@@ -34,7 +42,7 @@ func (s *Store) send(ctx context.Context, ops chan<- *op, f func(context.Context
 	}
 	select {
 	case err := <-o.done:
-		return explain(err)
+		return err
 	case <-ctx.Done():
 		return ctx.Err() // it may be written nevertheless: every write may be done again
 	}

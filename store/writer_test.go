@@ -1,6 +1,8 @@
 package store
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"testing/synctest"
 )
@@ -32,4 +34,22 @@ func TestShortWritesGoFirst(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Who leaves while his write is under way gets nothing of it, and shares no variable with it (seen by the race detector).
+func TestWhoLeavesSharesNothing(t *testing.T) {
+	s, wrote := &Store{first: make(chan *op)}, make(chan error)
+	ctx, leave := context.WithCancel(t.Context())
+	go func() {
+		o := <-s.first
+		leave()
+		wrote <- o.do(t.Context(), nil)
+	}()
+	got, err := doFirst(ctx, s, func(context.Context, *session) (bool, error) { return true, nil })
+	if got || !errors.Is(err, context.Canceled) {
+		t.Errorf("%t, %v", got, err)
+	}
+	if err := <-wrote; err != nil {
+		t.Error(err)
+	}
 }

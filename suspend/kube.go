@@ -9,7 +9,6 @@ import (
 	"os"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -93,7 +92,7 @@ func (k *Kube) Suspended(ctx context.Context, t Target) (bool, time.Time, error)
 	var date time.Time
 	got, err := k.client.Resource(kustomizations).Namespace(t.Namespace).Get(context.WithValue(ctx, dateKey{}, &date), t.Name, metav1.GetOptions{})
 	if err != nil {
-		return false, date, blame(err)
+		return false, date, err
 	}
 	if got.GetKind() != "Kustomization" || got.GetName() != t.Name {
 		return false, date, errOther
@@ -110,16 +109,5 @@ func (k *Kube) Suspend(ctx context.Context, t Target, suspend bool) error {
 	}
 	_, err = k.client.Resource(kustomizations).Namespace(t.Namespace).
 		Patch(ctx, t.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
-	return blame(err)
-}
-
-// blame makes of an answer that is about one Kustomization a Refused.
-func blame(err error) error {
-	var status apierrors.APIStatus
-	if errors.As(err, &status) {
-		if code := refusedBy(int(status.Status().Code)); code != 0 {
-			return &Refused{code, err}
-		}
-	}
 	return err
 }

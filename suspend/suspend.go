@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"net/http"
 	"sync"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
@@ -23,26 +24,13 @@ const (
 	retryAfter = 30 * time.Second
 )
 
-// API is what a pass needs of a cluster.
+// API is what a pass needs of a cluster. An error that is an apierrors.APIStatus is the API server's answer.
 type API interface {
 	// Suspended reads spec.suspend, and what time it is by the API server: zero if it does not say.
 	Suspended(ctx context.Context, t Target) (suspended bool, date time.Time, err error)
 	// Suspend sets spec.suspend.
 	Suspend(ctx context.Context, t Target, suspend bool) error
 }
-
-// Refused is an answer of the API server that is about one Kustomization: it is missing, forbidden or in conflict. Every other error is
-// about the server.
-type Refused struct {
-	Code int // of HTTP
-	Err  error
-}
-
-// Error implements error.
-func (r *Refused) Error() string { return r.Err.Error() }
-
-// Unwrap gives the API server's own error.
-func (r *Refused) Unwrap() error { return r.Err }
 
 // Loop sets spec.suspend of its targets, once or again and again. Its methods are not safe for concurrent use.
 type Loop struct {
@@ -199,10 +187,13 @@ func (l *Loop) one(ctx context.Context, t Target) (e Event, unknown bool) {
 
 // failed is the event when the API server did not do it.
 func (e Event) failed(err error) Event {
-	e.Changed, e.Problem, e.Reason, e.Until = false, ProblemServer, reasonRefused(0, err), time.Time{}
-	var refused *Refused
-	if errors.As(err, &refused) {
-		e.Problem, e.Reason = ProblemRefused, reasonRefused(refused.Code, refused.Err)
+	e.Changed, e.Problem, e.Reason, e.Until = false, ProblemServer, plan.Clean(err.Error()), time.Time{}
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return e
+	}
+	if word := wordsOfRefusal[answer.Status().Code]; word != "" {
+		e.Problem, e.Reason = ProblemRefused, word+e.Reason
 	}
 	return e
 }
@@ -244,13 +235,4 @@ func (l *Loop) Run(ctx context.Context, every time.Duration) {
 		case <-timer.C:
 		}
 	}
-}
-
-// refusedBy is the code of an answer that is about one Kustomization; 0: it is about the server.
-func refusedBy(code int) int {
-	switch code {
-	case http.StatusNotFound, http.StatusForbidden, http.StatusConflict:
-		return code
-	}
-	return 0
 }

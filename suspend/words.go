@@ -85,16 +85,6 @@ func reasonClock(date time.Time) string {
 	return "held: this machine's clock is more than " + MaxSkew.String() + " off the API server's"
 }
 
-// reasonRefused says what the API server did not do.
-func reasonRefused(code int, err error) string {
-	text := plan.Clean(err.Error())
-	switch code {
-	case http.StatusNotFound:
-		return "not found: " + text
-	case http.StatusForbidden:
-		return "forbidden: " + text
-	case http.StatusConflict:
-		return "in conflict: " + text
-	}
-	return text
-}
+// wordsOfRefusal begin the reason for an answer of the API server that is about one Kustomization, by its code. Every other one is about the
+// server.
+var wordsOfRefusal = map[int32]string{http.StatusNotFound: "not found: ", http.StatusForbidden: "forbidden: ", http.StatusConflict: "in conflict: "}

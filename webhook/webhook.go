@@ -83,9 +83,9 @@ func New(o Options) http.Handler {
 
 // NewServer makes a server with bounds against slow or long-winded senders. It logs nothing: what strangers do to a
 // connection is none of the operator's business.
-func NewServer(addr string, h http.Handler) *http.Server {
+func NewServer(h http.Handler) *http.Server {
 	return &http.Server{
-		Addr: addr, Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
+		Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
 		ReadHeaderTimeout: headerWait, ReadTimeout: bodyWait, WriteTimeout: answerWait, IdleTimeout: idleWait,
 		MaxHeaderBytes: maxHeaders, ConnContext: listen.Context,
 	}

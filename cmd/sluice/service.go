@@ -145,7 +145,7 @@ const stopServing = 5 * time.Second
 func (v *service) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	servers := []*http.Server{webhook.NewServer("", v.webhook()), webhook.NewServer("", v.page())}
+	servers := []*http.Server{webhook.NewServer(v.webhook()), webhook.NewServer(v.page())}
 	ended := make(chan error, len(servers)+1)
 	for i, l := range []net.Listener{
 		v.bound(v.hook, min(hookMost, part(hookPart)), v.loop.Missed), // it may have been a delivery

@@ -75,10 +75,12 @@ func knownSettings() []setting {
 	}
 }
 
+const envPrefix = "SLUICE"
+
+var envReplacer = strings.NewReplacer(".", "_")
+
 // envName is the environment's name of a setting: SLUICE_GITHUB_APP_ID for github.app_id.
-func envName(key string) string {
-	return "SLUICE_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_"))
-}
+func envName(key string) string { return envPrefix + "_" + strings.ToUpper(envReplacer.Replace(key)) }
 
 // addSettingFlags adds a flag for every setting that is no secret, and --settings for a file with all of them.
 func addSettingFlags(flags *pflag.FlagSet) {
@@ -92,26 +94,22 @@ func addSettingFlags(flags *pflag.FlagSet) {
 
 // readSettings collects the settings of a command. Its errors name settings and where they come from, never their values.
 func readSettings(flags *pflag.FlagSet, need ...string) (settings, error) {
-	v, from := viper.New(), sources{flags: flags, file: viper.New()}
+	v := viper.New()
+	from := sources{flags: flags, file: v}
 	if path, err := flags.GetString("settings"); err == nil && path != "" {
 		from.path = path
-		if err := readSettingsFile(from.file, path); err != nil {
+		if err := readSettingsFile(v, path); err != nil {
 			return settings{}, err
-		}
-		if err := v.MergeConfigMap(from.file.AllSettings()); err != nil {
-			return settings{}, settingsFileError(path, err)
 		}
 	}
+	v.SetEnvPrefix(envPrefix)
+	v.SetEnvKeyReplacer(envReplacer)
+	v.AutomaticEnv()
 	for _, s := range knownSettings() {
 		v.SetDefault(s.key, s.value)
-		if err := v.BindEnv(s.key, envName(s.key)); err != nil {
-			return settings{}, err
-		}
-		if f := flags.Lookup(s.key); f != nil {
-			if err := v.BindPFlag(s.key, f); err != nil {
-				return settings{}, err
-			}
-		}
+	}
+	if err := v.BindPFlags(flags); err != nil {
+		return settings{}, err
 	}
 	if unknown := unknownVariables(os.Environ()); len(unknown) > 0 {
 		return settings{}, errors.New(strings.Join(unknown, "\n"))

@@ -100,7 +100,7 @@ func readSettingsFile(v *viper.Viper, path string) error {
 // sources says where settings come from.
 type sources struct {
 	flags *pflag.FlagSet
-	file  *viper.Viper // with nothing but the settings file
+	file  *viper.Viper // whose configuration is the settings file
 	path  string       // of that; "": there is none
 }
 

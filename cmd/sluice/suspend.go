@@ -78,23 +78,11 @@ func newSuspendCommand(e *env) *cobra.Command {
 
 // completeTarget gives a shell the names of the file's windows, after the equals sign.
 func (e *env) completeTarget(cmd *cobra.Command, _ []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-	const none = cobra.ShellCompDirectiveNoFileComp
 	object, begun, ok := strings.Cut(typed, "=")
-	file, err := cmd.Flags().GetString("file")
-	if err != nil || !ok || file == standardInput {
-		return nil, none
+	if !ok {
+		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	policy, err := e.loadPolicy(cmd.Context(), ".", file)
-	if err != nil {
-		return nil, none
-	}
-	var out []cobra.Completion
-	for _, n := range policy.Calendar.Names() {
-		if strings.HasPrefix(string(n), begun) {
-			out = append(out, object+"="+string(n))
-		}
-	}
-	return out, none
+	return e.completeWindow(cmd, object+"=", begun)
 }
 
 // check refuses what cannot be meant, before anything is asked or written.

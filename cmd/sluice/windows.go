@@ -35,7 +35,12 @@ func newWindowsCommand(e *env) *cobra.Command {
 		Use:               "windows [NAME]",
 		Short:             "show whether each window, or one, is open, until when, and the coming days",
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: e.completeWindow,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+			if len(args) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return e.completeWindow(cmd, "", typed)
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				call.name = window.Name(args[0])
@@ -59,10 +64,10 @@ func newWindowsCommand(e *env) *cobra.Command {
 	return cmd
 }
 
-// completeWindow gives a shell the names of the file's windows.
-func (e *env) completeWindow(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+// completeWindow gives a shell the names of the file's windows that begin with what was typed, after what stands before it.
+func (e *env) completeWindow(cmd *cobra.Command, before, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 	file, err := cmd.Flags().GetString("file")
-	if err != nil || len(args) > 0 || file == standardInput { // what is typed next must not wait for a file
+	if err != nil || file == standardInput { // what is typed next must not wait for a file
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	policy, err := e.loadPolicy(cmd.Context(), ".", file)
@@ -72,7 +77,7 @@ func (e *env) completeWindow(cmd *cobra.Command, args []string, typed string) ([
 	var out []cobra.Completion
 	for _, n := range policy.Calendar.Names() {
 		if strings.HasPrefix(string(n), typed) {
-			out = append(out, cobra.CompletionWithDesc(string(n), shown(policy.Calendar.Description(n))))
+			out = append(out, cobra.CompletionWithDesc(before+string(n), shown(policy.Calendar.Description(n))))
 		}
 	}
 	return out, cobra.ShellCompDirectiveNoFileComp
