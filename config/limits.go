@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/window"
 )
 
 // Bounds of a file. A file beyond one of them is refused with a finding; none is reached by a file that people keep by hand.
@@ -24,9 +25,9 @@ const (
 	// MaxDates is the number of one-off openings of a window.
 	MaxDates = 200
 	// MaxNth is how often a weekday can occur in a month: nth counts from either end.
-	MaxNth = 5
+	MaxNth = window.MaxNth
 	// MaxName is the length of the name of a window or freeze, in bytes. Package window refuses longer ones.
-	MaxName = 64
+	MaxName = window.MaxName
 	// MaxFreezes is the number of freezes.
 	MaxFreezes = 200
 	// MaxRules is the number of rules of the layout.
@@ -59,9 +60,9 @@ const (
 // Bounds of durations.
 const (
 	// MaxDuration is the longest duration of a window.
-	MaxDuration = 366 * 24 * time.Hour
+	MaxDuration = window.MaxDuration
 	// MaxCutoff is the longest cutoff.
-	MaxCutoff = 7 * 24 * time.Hour
+	MaxCutoff = window.MaxCutoff
 	// MaxSettle is the longest settle.
 	MaxSettle = 24 * time.Hour
 )

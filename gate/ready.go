@@ -124,8 +124,10 @@ func checksNotGreen(d *pullCase) (ruling, bool) {
 	}
 	var r ruling
 	switch now := list.Standing(); now.State {
-	case plan.ChecksPassed, plan.ChecksUnread:
+	case plan.ChecksPassed:
 		return ruling{}, false
+	case plan.ChecksUnread:
+		return d.wait(wordChecksUnread), true // fail closed
 	case plan.ChecksRed:
 		return d.wait(sayRed(now.About)), true
 	case plan.ChecksRunning:

@@ -12,11 +12,11 @@ import (
 const (
 	maxWindows  = 256
 	maxFreezes  = 256
-	maxDates    = 256 // of one window
-	maxName     = 64  // bytes; names stand in statuses, which have 140
-	maxDuration = 366 * 24 * time.Hour
-	maxCutoff   = 7 * 24 * time.Hour
-	maxNth      = 5
+	maxDates    = 256                  // of one window
+	MaxName     = 64                   // of a window or freeze, in bytes; names stand in statuses, which have 140
+	MaxDuration = 366 * 24 * time.Hour // of an opening
+	MaxCutoff   = 7 * 24 * time.Hour
+	MaxNth      = 5 // how often a weekday can occur in a month: nth counts from either end
 )
 
 // namePattern is what the name of a window looks like.
@@ -68,7 +68,7 @@ func (c *Calendar) addWindows(specs []Spec) (problems []Problem) {
 // checkName looks at the name of a window.
 func (r *report) checkName(n Name) {
 	switch {
-	case len(n) > maxName || !namePattern.MatchString(string(n)):
+	case len(n) > MaxName || !namePattern.MatchString(string(n)):
 		r.fail("", CodeBadName, badName(n))
 	case slices.Contains(reserved, strings.ToLower(string(n))):
 		// Upper case too: `release: Live` would read as if it were live.
@@ -80,7 +80,7 @@ func (r *report) checkName(n Name) {
 func compileWindow(spec Spec, r *report) *compiled {
 	spec.Nth, spec.Dates = slices.Clone(spec.Nth), slices.Clone(spec.Dates)
 	w := &compiled{}
-	r.checkLength("cutoff", CodeBadCutoff, spec.Cutoff, maxCutoff)
+	r.checkLength("cutoff", CodeBadCutoff, spec.Cutoff, MaxCutoff)
 	if spec.Zone == nil {
 		if spec.Open != "" || slices.ContainsFunc(spec.Dates, Span.local) {
 			r.fail("timezone", CodeNoTimezone, wordsNoTimezone)
@@ -130,7 +130,7 @@ func compileSchedule(spec Spec, r *report) *schedule {
 	case spec.Duration == 0:
 		r.fail("", CodeClosingUnclear, wordsNoClosing)
 	default:
-		r.checkLength("duration", CodeBadDuration, spec.Duration, maxDuration)
+		r.checkLength("duration", CodeBadDuration, spec.Duration, MaxDuration)
 	}
 	if s.open != nil && r.checkNth(spec.Nth, s.open) {
 		s.open.onlyNth(spec.Nth)
@@ -154,7 +154,7 @@ func (r *report) compileCron(field, text string) *cronTable {
 // checkNth looks at nth and reports whether there is a good one.
 func (r *report) checkNth(nth []int, open *cronTable) bool {
 	for _, n := range nth {
-		if n == 0 || n > maxNth || n < -maxNth {
+		if n == 0 || n > MaxNth || n < -MaxNth {
 			r.fail("nth", CodeBadNth, badNth(n))
 			return false
 		}
@@ -224,7 +224,7 @@ func (c *Calendar) addFreezes(freezes []Freeze) (problems []Problem) {
 
 // compileFreeze compiles one freeze. Where the clock makes an end ambiguous, the freeze grows.
 func compileFreeze(f Freeze, r *report) frost {
-	if len(f.Name) > maxName || !printable(f.Name) {
+	if len(f.Name) > MaxName || !printable(f.Name) {
 		r.fail("name", CodeBadFreeze, wordsFreezeName)
 	}
 	if f.Windows != nil && len(f.Windows) == 0 {

@@ -80,7 +80,7 @@ func duplicateName(n Name) string { return "there are two windows " + quote(stri
 
 func badName(n Name) string {
 	return fmt.Sprintf("%s is no name for a window: letters, digits, \".\", \"_\" and \"-\", a letter or digit first, at most %d",
-		quote(string(n)), maxName)
+		quote(string(n)), MaxName)
 }
 
 func reservedName(n Name) string { return quote(string(n)) + " is a reserved name" }
@@ -88,7 +88,7 @@ func reservedName(n Name) string { return quote(string(n)) + " is a reserved nam
 func unknownWindow(n Name) string { return "there is no window " + quote(string(n)) }
 
 func badNth(n int) string {
-	return fmt.Sprintf("nth is 1 to %d, or -1 (the last) to -%d, not %d", maxNth, maxNth, n)
+	return fmt.Sprintf("nth is 1 to %d, or -1 (the last) to -%d, not %d", MaxNth, MaxNth, n)
 }
 
 // event is what a change of the clock meets, with what comes of a reading that occurs twice.
