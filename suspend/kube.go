@@ -2,7 +2,6 @@ package suspend
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -103,11 +102,8 @@ func (k *Kube) Suspended(ctx context.Context, t Target) (bool, time.Time, error)
 
 // Suspend implements API. A merge patch of the one field: what others write meanwhile stays.
 func (k *Kube) Suspend(ctx context.Context, t Target, suspend bool) error {
-	patch, err := json.Marshal(map[string]any{"spec": map[string]any{"suspend": suspend}})
-	if err != nil {
-		return err
-	}
-	_, err = k.client.Resource(kustomizations).Namespace(t.Namespace).
+	patch := fmt.Appendf(nil, `{"spec":{"suspend":%t}}`, suspend)
+	_, err := k.client.Resource(kustomizations).Namespace(t.Namespace).
 		Patch(ctx, t.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: manager})
 	return err
 }
