@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -134,8 +133,8 @@ func urgent(a plan.Action) bool {
 // endsOpeningAlone tells the errors that end everything but statuses that hold. A green status must not outlive its window
 // because the store is full, because a merge came too late or has no budget, or because events void every observation.
 func (k *look) endsOpeningAlone(err error) bool {
-	h := haltOf(err)
-	return errors.Is(err, errStore) || h != nil && h.opening || errors.Is(err, errVoid) && k.starved()
+	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || errors.Is(err, errPaced) || errors.Is(err, errOwed) ||
+		errors.Is(err, errCrowded) || (errors.Is(err, errVoid) && k.starved())
 }
 
 // starved reports whether events keep a repository from every write.
@@ -199,7 +198,17 @@ func (k *look) leave(ctx context.Context, a plan.Action, why error) error {
 	if errors.Is(why, errStopped) {
 		return why
 	}
-	return k.finish(ctx, k.actOf(a), why)
+	if err := k.record(ctx, k.actOfLeft(a, why)); err != nil {
+		return err
+	}
+	return why
+}
+
+// actOfLeft is an action that must not go on, as the history keeps it.
+func (k *look) actOfLeft(a plan.Action, why error) store.Act {
+	act := k.actOf(a)
+	act.Outcome, act.Reason = store.Void, why.Error()
+	return act
 }
 
 // weigh decides what the end of an action means for the rest of the look: nil lets it go on with other pull requests.
@@ -210,8 +219,13 @@ func (k *look) weigh(a plan.Action, err error) error {
 	for _, n := range a.About() {
 		k.skip[n] = true
 	}
+	for _, end := range []error{errVoid, errLate, errOld, errSpent, errPaced, errOwed, errCrowded, errStopped, errStore} {
+		if errors.Is(err, end) {
+			return err
+		}
+	}
 	switch {
-	case haltOf(err) != nil, errors.Is(err, errStore), endsAll(err):
+	case endsAll(err):
 		return err
 	case kindOf(err) == forge.Refused:
 		// Another try would be refused again, until something changes.
@@ -303,7 +317,7 @@ func outcomeOf(err error) store.Outcome {
 	switch {
 	case err == nil:
 		return store.Done
-	case haltOf(err) != nil:
+	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errStopped), errors.Is(err, errCrowded):
 		return store.Void
 	case kindOf(err) == forge.Refused:
 		return store.Refused
@@ -313,7 +327,11 @@ func outcomeOf(err error) store.Outcome {
 
 // reasonOf is an error in the words for people.
 func reasonOf(err error) string {
-	return cmp.Or(errorOf(err).Reason, err.Error())
+	var e *forge.Error
+	if errors.As(err, &e) && e.Reason != "" {
+		return e.Reason
+	}
+	return err.Error()
 }
 
 // set writes one status, and is not interrupted by the service's stopping.

@@ -166,7 +166,7 @@ func (l *Loop) listInterval(n int) time.Duration {
 func (l *Loop) listed(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.health.setup = errorOf(err).Setup
+	l.health.setup = setupOf(err)
 	if l.health.setup != "" && kindOf(err) == forge.Unauthorized {
 		l.health.skew = cmp.Or(l.forge.KeySkew(), l.health.skew) // a key carries times
 	}
@@ -182,7 +182,7 @@ func (l *Loop) listed(err error) {
 
 // logList logs how the list of repositories went, when that is another thing than the last time.
 func (l *Loop) logList(ctx context.Context, err error) {
-	level, says, key := slog.LevelError, cmp.Or(errorOf(err).Setup, wordUnlisted), string(kindOf(err))
+	level, says, key := slog.LevelError, cmp.Or(setupOf(err), wordUnlisted), string(kindOf(err))
 	var some *forge.PartialListError
 	if errors.As(err, &some) {
 		says, key = wordSomeUnlisted, fmt.Sprint(some.Installations)

@@ -2,8 +2,10 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"slices"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -15,11 +17,17 @@ import (
 // countRefusal counts the refusal of a single branch, if that is what an error is. One for the lack of our status is about that branch alone.
 func (v *moving) countRefusal(err error) {
 	switch {
-	case errorOf(err).LacksStatus:
+	case lacksStatus(err):
 		v.inARow = 0
 	case refuses(err):
 		v.inARow++
 	}
+}
+
+// lacksStatus reports whether GitHub refuses a move for the lack of a status of ours.
+func lacksStatus(err error) bool {
+	var e *forge.Error
+	return errors.As(err, &e) && e.LacksStatus
 }
 
 // hopeless reports whether nothing more is to be asked of moves that were all refused before, and that cost a status each, and its taking

@@ -151,9 +151,19 @@ func sorted(all map[int64]*group) []*group {
 	return out
 }
 
+// setupOf is what an error says to be wrong for everybody; "": nothing.
+func setupOf(err error) string {
+	var e *forge.Error
+	if errors.As(err, &e) {
+		return e.Setup
+	}
+	return ""
+}
+
 // limitOf gives GitHub's limit in an error; nil if it is none.
 func limitOf(err error) *forge.Error {
-	if e := errorOf(err); e.Kind == forge.Limited {
+	var e *forge.Error
+	if errors.As(err, &e) && e.Kind == forge.Limited {
 		return e
 	}
 	return nil

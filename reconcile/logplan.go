@@ -105,7 +105,7 @@ func (k *look) complain(err error, n int, pause time.Duration) {
 	if kindOf(err) != forge.Transient { // those have other words each time
 		now += ": " + reasonOf(err)
 	}
-	if errorOf(err).Setup != "" || now == k.entry.complaint {
+	if setupOf(err) != "" || now == k.entry.complaint {
 		level = slog.LevelDebug
 	} else {
 		k.entry.complaint = now

@@ -73,33 +73,18 @@ func (l *Loop) newLook(e *entry, now instant) *look {
 	}
 }
 
-// halt is why a look goes no further, beside errors of forge and store.
-type halt struct {
-	word    string
-	end     string // as Meter has it
-	opening bool   // it ends what opens alone
-}
-
-func (h *halt) Error() string { return h.word }
-
+// The ends of a look, beside errors of forge and store.
 var (
-	errVoid    error = &halt{wordVoid, "void", false}
-	errLate    error = &halt{wordLate, "void", true}
-	errSpent   error = &halt{wordSpent, "limited", true}
-	errPaced   error = &halt{wordPaced, "limited", true}
-	errOwed    error = &halt{wordOwed, "void", true}
-	errCrowded error = &halt{wordCrowded, "void", true}
-	errOld     error = &halt{wordOld, "void", false}
-	errStopped error = &halt{wordStopped, "stopped", false}
-	errGone    error = &halt{wordGone, "gone", false}
+	errVoid    = errors.New(wordVoid)
+	errLate    = errors.New(wordLate)
+	errSpent   = errors.New(wordSpent)
+	errPaced   = errors.New(wordPaced)
+	errOwed    = errors.New(wordOwed)
+	errCrowded = errors.New(wordCrowded)
+	errOld     = errors.New(wordOld)
+	errStopped = errors.New(wordStopped)
+	errGone    = errors.New(wordGone)
 )
-
-// haltOf gives the halt in an error; nil if there is none.
-func haltOf(err error) *halt {
-	var h *halt
-	errors.As(err, &h)
-	return h
-}
 
 // run does the look and gives its worker back.
 func (k *look) run(ctx context.Context) {

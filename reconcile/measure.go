@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -166,14 +167,17 @@ func (k *look) measured(p plan.Plan, err error, now instant) {
 
 // endOf is how a look ended, as Meter has it.
 func endOf(err error) string {
-	h := haltOf(err)
 	switch {
 	case err == nil:
 		return "done"
-	case h != nil:
-		return h.end
-	case kindOf(err) == forge.Limited:
+	case errors.Is(err, errStopped):
+		return "stopped"
+	case errors.Is(err, errGone):
+		return "gone"
+	case kindOf(err) == forge.Limited, errors.Is(err, errSpent):
 		return "limited"
+	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errCrowded), errors.Is(err, errOwed):
+		return "void"
 	}
 	return "failed"
 }

@@ -126,7 +126,7 @@ func (v *moving) moveAll(ctx context.Context, moves []plan.Move) (whole bool, er
 // halve asks for the halves of moves that were refused as a whole. If the first half goes, the second is known to be refused, and
 // is not asked for as a whole again.
 func (v *moving) halve(ctx context.Context, moves []plan.Move, why error) error {
-	if v.inARow >= inARowMost && !errorOf(why).LacksStatus {
+	if v.inARow >= inARowMost && !lacksStatus(why) {
 		return v.presume(ctx, moves, reasonOf(why))
 	}
 	first, second := moves[:len(moves)/2], moves[len(moves)/2:]

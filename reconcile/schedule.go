@@ -181,14 +181,11 @@ func (k *look) schedulePastLimit(err error, now instant) {
 	k.log.Warn("GitHub limits the installation", "installation", k.repo.Installation, "error", err, "again_in", pause)
 }
 
-// errorOf gives forge's error in an error; one that says nothing if there is none.
-func errorOf(err error) *forge.Error {
-	var e *forge.Error
-	if !errors.As(err, &e) {
-		e = &forge.Error{}
-	}
-	return e
-}
-
 // kindOf is what a failed call to GitHub means; "" if it does not say.
-func kindOf(err error) forge.Kind { return errorOf(err).Kind }
+func kindOf(err error) forge.Kind {
+	var e *forge.Error
+	if errors.As(err, &e) {
+		return e.Kind
+	}
+	return ""
+}

@@ -47,7 +47,7 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 		}
 		if err := k.may(ctx, a); err != nil {
 			if !errors.Is(err, errStopped) {
-				acts = append(acts, k.ended(k.actOf(a), err))
+				acts = append(acts, k.actOfLeft(a, err))
 			}
 			if end = k.heed(a, err); end != nil {
 				break

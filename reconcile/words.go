@@ -107,8 +107,8 @@ func wordOfInstallation(id int64, what string) string {
 func wordOfKind(err error) string {
 	limit := limitOf(err)
 	switch kind := kindOf(err); {
-	case errorOf(err).Setup != "":
-		return errorOf(err).Setup
+	case setupOf(err) != "":
+		return setupOf(err)
 	case limit != nil && !limit.Until.IsZero():
 		return "rate limited until " + wordOfInstant(limit.Until)
 	case kind == forge.Limited:
