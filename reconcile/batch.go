@@ -13,11 +13,8 @@ import (
 // complete, and the details of a pull request may be old from the beginning. There what perishes with time is read again in batches,
 // each just before its writes, and decided again.
 
-// carryOut does what a plan says. It needs no worker for that: writes wait for GitHub, in line with others of the installation.
+// carryOut does what a plan says.
 func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error {
-	if len(p.Actions) > 0 {
-		k.park()
-	}
 	if len(s.Pulls) <= pageSize && !k.aged() && !dated(s, p.Actions) {
 		return k.act(ctx, p.Actions)
 	}
@@ -38,15 +35,6 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 	}
 	k.seen, k.last, k.wake = seen, last, wake // what is left is as old, or as void, as what it was decided on
 	return k.act(ctx, rest)
-}
-
-// park gives the look's worker to others.
-func (k *look) park() {
-	l := k.loop
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.queue.park(k.entry, k.line)
-	l.wakeUp()
 }
 
 // aged reports whether what is left of an observation's half minute may not suffice.

@@ -5,7 +5,7 @@
 // Per repository: plan := decide(observe(repo)), do what the plan says, look again when GitHub says that something changed,
 // when plan.Wake or plan.Look comes, or at the resync. A look begins from what GitHub says at that moment: webhooks are hints,
 // what was planned before is never carried out later. A queue keyed by repository says who is next; looks run in their own
-// goroutines, as many at once as there are workers until they write.
+// goroutines, as many at once as there are workers.
 //
 // One thing needs no look: each success of ours is a debt ([plan.Debt]), recorded in the store before it is written, and paid at its
 // instant by one status from the ledger, which has the debts of all repositories. Looks and payments meet in two places: writes to
@@ -56,7 +56,7 @@
 //   - What Flux reports voids nothing, since no write depends on it. One report is looked at within seconds, and a thousand make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: what others do not use is lent to it, but the last worker is kept for one that has none, who
-//     has fewest goes first, who writes waits for GitHub without a worker, and its limits are its own.
+//     has fewest goes first, who waits for GitHub waits without a worker, and its limits are its own.
 //   - Nothing is released on details older than half a minute: what may go now and rests on older ones is read in full just before.
 //     A look asks for the details of what falls due by then; and of what waits for checks or reviews, or is released, after an event
 //     and at each resync.

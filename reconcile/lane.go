@@ -92,8 +92,8 @@ func (a *admission) join(most int) {
 	n.admit()
 }
 
-// enter waits until a write may begin, of as many at once as the lane has. It reports whether it had to.
-func (a *admission) enter(ctx context.Context, most int) (waited bool, err error) {
+// enter waits until a write may begin, of as many at once as the lane has. stall is called before a wait. It reports whether there was one.
+func (a *admission) enter(ctx context.Context, most int, stall func()) (waited bool, err error) {
 	if a.turn == nil {
 		a.join(most)
 	}
@@ -103,6 +103,7 @@ func (a *admission) enter(ctx context.Context, most int) (waited bool, err error
 		return false, nil
 	default:
 	}
+	stall()
 	select {
 	case <-a.turn:
 		return true, nil

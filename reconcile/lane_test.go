@@ -22,7 +22,7 @@ func TestLanesKeepCount(t *testing.T) {
 			u, last, fails := []urgency{usual, usual, usual, opening, opening, opening, pressing, pressing}[r.IntN(8)], time.Duration(1+r.IntN(50))*time.Millisecond, r.IntN(40) == 0
 			turn := l.admission(1, u)
 			all.Go(func() {
-				_, err := turn.enter(t.Context(), writesPaced)
+				_, err := turn.enter(t.Context(), writesPaced, func() {})
 				if err != nil {
 					t.Error(err)
 				}
@@ -67,15 +67,15 @@ func TestLanesKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lanes{of: map[int64]*lane{}}
 		first := l.admission(1, usual)
-		if waited, err := first.enter(t.Context(), 1); err != nil || waited {
-			t.Fatal("waits though nobody is there", err)
+		if _, err := first.enter(t.Context(), 1, func() { t.Error("waits though nobody is there") }); err != nil {
+			t.Fatal(err)
 		}
 		leaves, leave := context.WithCancel(t.Context())
 		var mu sync.Mutex
 		var got []string
 		begin := func(ctx context.Context, name string, turn *admission) {
 			go func() {
-				if waited, err := turn.enter(ctx, 1); err != nil || !waited {
+				if waited, err := turn.enter(ctx, 1, func() {}); err != nil || !waited {
 					return
 				}
 				mu.Lock()
@@ -122,14 +122,14 @@ func TestTakingBackWaitsForNoPaceButItsOwn(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := &lanes{of: map[int64]*lane{}}
 			under := l.admission(1, usual)
-			if _, err := under.enter(t.Context(), writesPaced); err != nil {
+			if _, err := under.enter(t.Context(), writesPaced, func() {}); err != nil {
 				t.Fatal(err)
 			}
 			l.rest(1, from, time.Minute)
 			for u, want := range goes {
 				turn := l.admission(1, urgency(u))
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-				waited, err := turn.enter(ctx, writesPaced)
+				waited, err := turn.enter(ctx, writesPaced, func() {})
 				cancel()
 				if got := err == nil && !waited; got != want {
 					t.Errorf("urgency %d goes on amid the rest of %d: %t", u, from, got)

@@ -6,8 +6,8 @@ import "time"
 const (
 	// DefaultResync is how often a repository is looked at though nothing happened.
 	DefaultResync = 5 * time.Minute
-	// DefaultWorkers is how many looks run at once until they write: as many repositories as a busy installation has. Looks mostly wait
-	// for GitHub, which takes 100 requests at once.
+	// DefaultWorkers is how many looks run at once: as many repositories as a busy installation has. Looks mostly wait for GitHub, which
+	// takes 100 requests at once.
 	DefaultWorkers = 32
 	// DefaultBudget is GitHub's least hourly budget of requests of one installation.
 	DefaultBudget = 5000
@@ -108,9 +108,9 @@ const (
 	inARowMost = 5
 	// halveSpare is how many requests an installation must have left before one of them is spent.
 	halveSpare = 1000
-	// parkedMost is how many looks may write without a worker; a further one keeps its worker.
+	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.
 	parkedMost = 64
-	// parkedShare is how many looks of one installation may write so before no further one is begun: all would wait for the same.
+	// parkedShare is how many looks of one installation may be parked before no further one is begun: all would wait for the same.
 	parkedShare = 16
 )
 

@@ -20,7 +20,7 @@ import (
 type look struct {
 	loop  *Loop
 	entry *entry
-	line  *line // that it is counted in
+	line  *line // that its worker is counted in
 	repo  plan.Repo
 	log   *slog.Logger
 

@@ -60,7 +60,7 @@ type Options struct {
 	Store   Store
 	Decide  func(plan.Snapshot) plan.Plan
 	Resync  time.Duration // between two looks at a quiet repository; 0: DefaultResync
-	Workers int           // looks at once that do not write yet; 0: DefaultWorkers
+	Workers int           // looks at once; 0: DefaultWorkers
 	Log     *slog.Logger  // nil: nothing is logged
 	Meter   Meter         // nil: nothing is measured
 	// Link is where people read more of what a status is about; "" is nowhere, as is nil.
@@ -95,6 +95,7 @@ type Loop struct {
 	lags    []string     // the lines of Lags
 	lagsAt  tick         // when they were made; 0: never
 	count   int64        // looks that began: each has its number in the log
+	parked  int          // looks that wait without a worker
 	ignored map[key]bool // repositories of which it was said that their deliveries are ignored
 	health  health
 }

@@ -84,13 +84,46 @@ func (k *look) neverGreen(ctx context.Context, m plan.Merge, success *post, err 
 	return k.finish(ctx, act, fmt.Errorf("set success: %w", err))
 }
 
-// pause waits within a merge. It does not wait for what would come too late anyway.
+// pause waits within a merge, without a worker. It does not wait for what would come too late anyway.
 func (k *look) pause(ctx context.Context, d time.Duration, pin plan.Pin) error {
 	if !k.lasts(pin, d) {
 		return errLate
 	}
+	defer k.park(ctx)()
 	sleep(ctx, d)
 	return nil
+}
+
+// park gives the look's worker to others and returns what takes one back. If too many looks are parked it keeps its worker.
+func (k *look) park(ctx context.Context) (unpark func()) {
+	l := k.loop
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.parked >= parkedMost {
+		return func() {}
+	}
+	l.parked++
+	k.line.parked++
+	k.line.running--
+	l.queue.release()
+	l.wakeUp()
+	return func() { k.unpark(ctx) }
+}
+
+// unpark waits for a worker: looks that wait for theirs go before looks that begin. Once the service is told to stop nobody
+// begins a look, and the worker is simply taken.
+func (k *look) unpark(ctx context.Context) {
+	l := k.loop
+	l.mu.Lock()
+	l.parked--
+	k.line.parked--
+	k.line.running++
+	turn := l.queue.claim()
+	l.mu.Unlock()
+	select {
+	case <-turn:
+	case <-ctx.Done():
+	}
 }
 
 // mergeDone follows a merge: the status if it comes after, the record, the branch. Nothing of it is interrupted.
@@ -173,7 +206,9 @@ func (k *look) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
 		} else if kindOf(err) != forge.Transient {
 			break
 		}
+		unpark := k.park(ctx)
 		sleep(ctx, again)
+		unpark()
 	}
 	k.loop.ledger.callIn(plotOf(k.repo, sha, s.Context), k.loop.now())
 	k.loop.payUp()

@@ -97,7 +97,6 @@ type entry struct {
 	events     events         // that void what they name
 	open       map[int]opened // pull requests that the last observation showed
 	unobserved bool           // a look is under way that has not observed yet
-	parked     bool           // one is that has no worker
 	bases      []plan.Branch  // at the last look; nil: there was none
 	left       map[plot]int   // looks in a row that events kept from a write there; touched by its look alone
 	lag        lag
@@ -143,8 +142,8 @@ type queue struct {
 	repos  map[key]*entry
 	lines  map[int64]*line
 	alarms alarms
-	parked int     // looks that go on without a worker
-	ring   []*line // lines with somebody in them, in turn
+	ring   []*line         // lines with somebody in them, in turn
+	back   []chan struct{} // looks that want their worker back; they go first
 }
 
 func newQueue(workers int, now instant) *queue {
@@ -391,37 +390,37 @@ func (q *queue) begin(e *entry, now instant) {
 	}
 }
 
-// park gives the look's worker to others. If too many looks are without one it keeps it. ln is the line that the look began in.
-func (q *queue) park(e *entry, ln *line) {
-	if q.parked >= parkedMost {
-		return
-	}
-	e.parked = true
-	q.parked++
-	ln.parked++
-	q.release(ln)
-}
-
-// release frees a worker.
-func (q *queue) release(ln *line) {
-	ln.running--
-	q.free++
-}
-
-// end ends a look, and gives its worker back if it still has one. ln is the line that the look began in.
+// end gives the look's worker back. ln is the line that the look began in.
 func (q *queue) end(e *entry, ln *line, now tick) {
-	if e.parked {
-		e.parked = false
-		q.parked--
-		ln.parked--
-	} else {
-		q.release(ln)
-	}
+	ln.running--
+	q.release()
 	e.ended, e.unobserved = now, false
 	if e.state == looking {
 		e.state = idle
 		q.reckon(e)
 	}
+}
+
+// release frees a worker. A look that waits for one gets it at once.
+func (q *queue) release() {
+	if len(q.back) == 0 {
+		q.free++
+		return
+	}
+	close(q.back[0])
+	q.back = q.back[1:]
+}
+
+// claim asks for a worker for a look that gave its own away. The channel is closed once it has one.
+func (q *queue) claim() <-chan struct{} {
+	turn := make(chan struct{})
+	if q.free > 0 {
+		q.free--
+		close(turn)
+	} else {
+		q.back = append(q.back, turn)
+	}
+	return turn
 }
 
 // nap is how long nothing will happen: until the next alarm, or the end of a limit that a line waits for.

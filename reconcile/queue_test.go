@@ -98,11 +98,9 @@ func TestWhatWaitsIsNotLentMore(t *testing.T) {
 	q.soon(q.take(t, 101, 2), 0)
 	parked := 0
 	for q.all(1) != "" {
-		for _, e := range q.repos {
-			if e.state == looking && !e.parked && e.line == q.lines[1] {
-				q.park(e, e.line)
-				parked++
-			}
+		for ln := q.lines[1]; ln.running > 0; parked++ {
+			ln.running, ln.parked = ln.running-1, ln.parked+1
+			q.release()
 		}
 	}
 	if parked < parkedShare || parked > parkedShare+3 {
@@ -110,6 +108,33 @@ func TestWhatWaitsIsNotLentMore(t *testing.T) {
 	}
 	if e := q.repos[key{id: 101}]; e.state != looking {
 		t.Error("another installation was not looked at meanwhile")
+	}
+}
+
+func TestAWorkerGoesBackToWhoGaveItAway(t *testing.T) {
+	q := newQueue(1, at(0))
+	a, b := q.take(t, 1, 1), q.take(t, 2, 1)
+	q.soon(a, 1)
+	q.soon(b, 2)
+	if got := q.all(3); got != "r1 " {
+		t.Fatalf("began %q", got)
+	}
+	a.line.running--
+	q.release() // parked
+	if got := q.all(3); got != "r2 " {
+		t.Fatalf("began %q", got)
+	}
+	turn := q.claim()
+	c := q.take(t, 3, 1)
+	q.soon(c, 4)
+	q.end(b, b.line, 4)
+	select {
+	case <-turn:
+	default:
+		t.Error("the look that wants its worker back waits")
+	}
+	if got := q.all(5); got != "" {
+		t.Errorf("began %q without a worker", got)
 	}
 }
 

@@ -30,11 +30,23 @@ var errUnbegun = errors.New("not begun")
 // send does one write of an action.
 func (k *look) send(ctx context.Context, a plan.Action, u urgency, write func(context.Context) error) error {
 	j := &job{action: a, write: write, turn: k.loop.lanes.admission(k.repo.Installation, u), over: new(atomic.Bool)}
-	return k.inTurn(ctx, j)
+	stall, resume := k.parking(ctx)
+	defer resume()
+	return k.inTurn(ctx, j, stall)
 }
 
-// sendAll does writes at the same time.
+// parking gives what gives the look's worker away, once, and what takes one back if it did: only after all writes, as who waited for a
+// worker amid them would keep others from writing.
+func (k *look) parking(ctx context.Context) (stall, resume func()) {
+	var once sync.Once
+	unpark := func() {}
+	return func() { once.Do(func() { unpark = k.park(ctx) }) }, func() { unpark() }
+}
+
+// sendAll does writes at the same time. As soon as one of them waits for its turn the look gives its worker away.
 func (k *look) sendAll(ctx context.Context, jobs []*job) {
+	stall, resume := k.parking(ctx)
+	defer resume()
 	over := new(atomic.Bool)
 	for _, j := range jobs {
 		j.turn, j.over = k.loop.lanes.admission(k.repo.Installation, j.urgency), over
@@ -43,7 +55,7 @@ func (k *look) sendAll(ctx context.Context, jobs []*job) {
 	var all sync.WaitGroup
 	for _, j := range jobs {
 		all.Go(func() {
-			j.err = guard(func() error { return k.inTurn(ctx, j) })
+			j.err = guard(func() error { return k.inTurn(ctx, j, stall) })
 			if endsAll(j.err) && !foreseen(j.action, j.err) {
 				over.Store(true)
 			}
@@ -52,11 +64,11 @@ func (k *look) sendAll(ctx context.Context, jobs []*job) {
 	all.Wait()
 }
 
-// inTurn does a write when its turn comes. A short limit, mostly our own pace, is waited for by all of the installation, and the action is
-// weighed anew after each wait.
-func (k *look) inTurn(ctx context.Context, j *job) error {
+// inTurn does a write when its turn comes. A short limit, mostly our own pace, is waited for without a worker by all of the
+// installation, and the action is weighed anew after each wait.
+func (k *look) inTurn(ctx context.Context, j *job, stall func()) error {
 	for try := 1; ; try++ {
-		waited, err := j.turn.enter(ctx, k.abreast())
+		waited, err := j.turn.enter(ctx, k.abreast(), stall)
 		if err != nil {
 			return err
 		}

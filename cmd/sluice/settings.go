@@ -69,7 +69,7 @@ func knownSettings() []setting {
 		{key: "public_url", usage: "URL at which people reach the page; it answers only under this host, admin.listen's and loopback names"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
 		{key: "resync", value: "5m", usage: "reconcile each repository at least this often"},
-		{key: "workers", value: "32", usage: "repositories that are read at once"},
+		{key: "workers", value: "32", usage: "repositories that are reconciled at once"},
 		{key: "log.level", value: "info", usage: "debug, info, warn or error"},
 		{key: "log.format", value: "text", usage: "text or json"},
 	}
