@@ -12,20 +12,26 @@ const readers = 4
 func each[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	next := make(chan T)
 	var wg sync.WaitGroup
-	free := make(chan struct{}, readers)
-	for _, item := range items {
-		free <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
+	for range min(readers, len(items)) {
 		wg.Go(func() {
-			defer func() { <-free }()
-			if err := f(ctx, item); err != nil {
-				cancel(err)
+			for item := range next {
+				if err := f(ctx, item); err != nil {
+					cancel(err)
+				}
 			}
 		})
 	}
+feed:
+	for _, item := range items {
+		select {
+		case next <- item:
+		case <-ctx.Done():
+			break feed
+		}
+	}
+	close(next)
 	wg.Wait()
 	return context.Cause(ctx)
 }

@@ -92,7 +92,7 @@ type Forge struct {
 	forks     *lru[forkKey, fork]
 	histories *lru[historyKey, history]
 	whole     *lru[rangeKey, []plan.File]
-	paths     *lru[commitKey, *sync.Map]
+	paths     *lru[commitKey, *pathSet]
 	changes   *lru[commitKey, *plan.RulesChange]
 	repos     *lru[repoKey, memory]
 	details   *lru[pullKey, *rawPull]
@@ -172,7 +172,7 @@ func unsigned(o Options, at addresses) *Forge {
 		forks:        newLRU[forkKey, fork](keepBases),
 		histories:    newLRU[historyKey, history](keepHistories),
 		whole:        newLRU[rangeKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
-		paths:        newLRU[commitKey, *sync.Map](keepTips),
+		paths:        newLRU[commitKey, *pathSet](keepTips),
 		changes:      newLRU[commitKey, *plan.RulesChange](keepChanges),
 		repos:        newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
 		details:      newLRU[pullKey, *rawPull](keepDetails).weighing((*rawPull).weight),

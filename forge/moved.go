@@ -13,6 +13,25 @@ import (
 // manyPaths is how many unknown paths of one tip are worth its whole tree.
 const manyPaths = 1000
 
+// pathSet is what is known of a tip's paths. It is safe for concurrent use.
+type pathSet struct {
+	mu    sync.Mutex
+	there map[string]bool
+}
+
+func (s *pathSet) get(path string) (there, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	there, known = s.there[path]
+	return there, known
+}
+
+func (s *pathSet) put(path string, there bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.there[path] = there
+}
+
 // typeBlob is a file in GraphQL's words. A directory in a file's place is no file that stands: git follows the file to where
 // it was moved.
 const typeBlob = "Blob"
@@ -36,7 +55,7 @@ func (l *look) addMoved(ctx context.Context, s *plan.Snapshot) error {
 		}
 		for _, path := range stood(p, tip) {
 			at := lookup{tip, path}
-			if _, known := l.pathsOf(tip).Load(path); !known && !asked[at] {
+			if _, known := l.pathsOf(tip).get(path); !known && !asked[at] {
 				asked[at] = true
 				unknown = append(unknown, at)
 			}
@@ -61,7 +80,7 @@ func (l *look) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.Pull, f
 		return nil
 	}
 	for _, path := range stood(p, tip) {
-		switch there, known := l.pathsOf(tip).Load(path); {
+		switch there, known := l.pathsOf(tip).get(path); {
 		case !known:
 			if failed == nil { // there were more than a look asks for
 				p.Unread = plan.Unread{Reason: notRead(whatPaths, transient("", nil)), Passing: true}
@@ -71,7 +90,7 @@ func (l *look) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.Pull, f
 			var err error
 			p.Unread, err = l.failed(ctx, l.pullKey(p), whatPaths, failed)
 			return err
-		case there != true:
+		case !there:
 			p.Moved = append(p.Moved, path)
 		}
 	}
@@ -95,14 +114,14 @@ func stood(p *plan.Pull, tip plan.SHA) []string {
 	return paths
 }
 
-// pathsOf is what is known of a tip's paths: whether each of them stands there.
-func (l *look) pathsOf(tip plan.SHA) *sync.Map {
-	paths, ok := l.f.paths.get(l.commitKey(tip))
+func (l *look) pathsOf(tip plan.SHA) *pathSet {
+	k := l.commitKey(tip)
+	set, ok := l.f.paths.get(k)
 	if !ok {
-		paths = &sync.Map{}
-		l.f.paths.put(l.commitKey(tip), paths)
+		set = &pathSet{there: map[string]bool{}}
+		l.f.paths.put(k, set)
 	}
-	return paths
+	return set
 }
 
 // maxPathQueries is how many queries for paths by their names a look sends.
@@ -125,7 +144,7 @@ func (l *look) lookUp(ctx context.Context, unknown []lookup) error {
 			unknown = slices.DeleteFunc(unknown, func(at lookup) bool { return at.tip == tip })
 		}
 	}
-	unknown = slices.DeleteFunc(unknown, func(at lookup) bool { _, known := l.pathsOf(at.tip).Load(at.path); return known })
+	unknown = slices.DeleteFunc(unknown, func(at lookup) bool { _, known := l.pathsOf(at.tip).get(at.path); return known })
 	queries := 0
 	for some := range slices.Chunk(unknown, maxAliases/2) {
 		if queries++; queries > maxPathQueries || failed != nil && endsLook(ctx, failed) {
@@ -167,7 +186,7 @@ func (l *look) readPaths(ctx context.Context, some []lookup) error {
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		l.pathsOf(at.tip).Store(at.path, o != nil && o.Typename == typeBlob)
+		l.pathsOf(at.tip).put(at.path, o != nil && o.Typename == typeBlob)
 	}
 	return failed
 }
@@ -200,7 +219,7 @@ func (l *look) readTree(ctx context.Context, tip plan.SHA, unknown []lookup) err
 	}
 	for _, at := range unknown {
 		if stands, listed := there[at.path]; at.tip == tip && (listed || !tree.Truncated) {
-			l.pathsOf(tip).Store(at.path, stands)
+			l.pathsOf(tip).put(at.path, stands)
 		}
 	}
 	return nil
