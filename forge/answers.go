@@ -2,7 +2,6 @@ package forge
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/plan"
@@ -14,11 +13,6 @@ type connection[T any] struct {
 	TotalCount int
 	Nodes      []T
 	PageInfo   pageInfo
-}
-
-// follow adds the page that follows.
-func (c *connection[T]) follow(next connection[T]) {
-	c.Nodes, c.PageInfo = append(slices.Clip(c.Nodes), next.Nodes...), next.PageInfo
 }
 
 type pageInfo struct {

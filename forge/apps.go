@@ -120,9 +120,9 @@ func (u *PartialListError) Unwrap() error { return u.Err }
 // installations lists our App's installations that are not suspended.
 func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 	var ids []int64
-	_, err := eachPage(maxInstallations, func(at *github.ListOptions) (*github.Response, error) {
+	for next := 1; next <= maxInstallations; {
 		var page []*github.Installation
-		resp, err := f.self.getPage(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", at.PerPage, at.Page), &page)
+		resp, err := f.self.getPage(ctx, fmt.Sprintf("app/installations?per_page=%d&page=%d", perPage, next), &page)
 		if err == nil && (page == nil || slices.Contains(page, nil)) { // fail closed: a null is not a list without installations
 			err = transient(wordEmpty, nil)
 		}
@@ -134,22 +134,25 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 				ids = append(ids, i.GetID())
 			}
 		}
-		return resp, nil
-	})
-	return ids, err
+		if resp.NextPage == 0 {
+			return ids, nil
+		}
+		next = resp.NextPage
+	}
+	return ids, nil
 }
 
 // repositories lists the repositories of one installation.
 func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Repo, error) {
 	var repos []plan.Repo
-	_, err := eachPage(maxRepositories, func(at *github.ListOptions) (*github.Response, error) {
+	for next := 1; next <= maxRepositories; {
 		var page github.ListRepositories
-		resp, err := f.client(installation).getPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", at.PerPage, at.Page), &page)
+		resp, err := f.client(installation).getPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", perPage, next), &page)
 		if err == nil && (page.Repositories == nil || slices.Contains(page.Repositories, nil)) {
 			err = transient(wordEmpty, nil) // an empty list would make all of them gone
 		}
 		if err != nil {
-			return nil, fmt.Errorf("list: %w", err)
+			return repos, fmt.Errorf("list: %w", err)
 		}
 		for _, r := range page.Repositories {
 			if r.GetArchived() || r.GetDisabled() {
@@ -159,9 +162,12 @@ func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Re
 				Owner: r.GetOwner().GetLogin(), Name: r.GetName(), ID: r.GetID(), Installation: installation,
 			})
 		}
-		return resp, nil
-	})
-	return repos, err
+		if resp.NextPage == 0 {
+			return repos, nil
+		}
+		next = resp.NextPage
+	}
+	return repos, nil
 }
 
 // Repository finds the installation that covers OWNER/NAME. The repository's ID is not known by that.

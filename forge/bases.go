@@ -62,10 +62,13 @@ func (l *look) keepBases(ctx context.Context, named answers, names []string) err
 
 // noBase notes that a base could not be read, if there is an error.
 func (l *look) noBase(ctx context.Context, name string, err error) error {
-	u, err := l.failed(ctx, l.key(partBase, name), whatBase, err)
-	if u.Is() {
-		l.lose(plan.Branch(name), u)
+	key := l.key(partBase, name)
+	if err == nil {
+		l.wasRead(key)
+		return nil
 	}
+	u, err := l.failed(ctx, key, whatBase, err)
+	l.lose(plan.Branch(name), u)
 	return err
 }
 

@@ -29,6 +29,12 @@ const (
 	ancestryDiverged  ancestry = "diverged"
 )
 
+// ancestryKey names a comparison. Both SHAs are known, so its answer never changes.
+type ancestryKey struct {
+	repo     repoKey
+	from, to plan.SHA
+}
+
 // place is how a tip stands to a source's line.
 type place struct {
 	relation plan.Relation
@@ -123,7 +129,7 @@ func (t *tracker) searchPart(ctx context.Context, k placeKey, left *atomic.Int32
 func (t *tracker) search(ctx context.Context, k placeKey, left *atomic.Int32) (place, error) {
 	c := t.chains[k.from]
 	line := c.line()
-	key := t.commitKey(k.tip)
+	key := commitKey{keyOf(t.repo), k.tip}
 	yes, no := -1, len(line) // places that are known to descend from the tip, and not to
 	if oldest, ok := t.f.oldest.get(key); ok {
 		if i, ok := c.at[oldest]; ok {
@@ -157,7 +163,7 @@ func (t *tracker) search(ctx context.Context, k placeKey, left *atomic.Int32) (p
 // guess is the place to ask about first: the one after the last that is known to descend, if that was compared before, else
 // the end of the line, which descends from whatever lies deeper.
 func (t *tracker) guess(tip plan.SHA, line []plan.Commit, yes int) int {
-	if _, known := t.f.ancestries.get(t.rangeKey(tip, line[yes+1].SHA)); known {
+	if _, known := t.f.ancestries.get(ancestryKey{keyOf(t.repo), tip, line[yes+1].SHA}); known {
 		return yes + 1
 	}
 	return len(line) - 1
@@ -193,7 +199,7 @@ func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atom
 	if from == to {
 		return ancestryIdentical, nil
 	}
-	key := t.rangeKey(from, to)
+	key := ancestryKey{keyOf(t.repo), from, to}
 	if k, ok := t.f.ancestries.get(key); ok {
 		return k, nil
 	}

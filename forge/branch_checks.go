@@ -144,16 +144,25 @@ func (t *tracker) reported(ctx context.Context, sha plan.SHA, rollup *rawRollup)
 	if all, whole := t.joined(sha, rollup); whole {
 		return all, true, nil
 	}
-	first := rollup.Contexts.connection
-	if !first.PageInfo.HasNextPage || t.rests(t.key(partCommit, string(sha))).Is() {
-		return first.Nodes, !first.PageInfo.HasNextPage, nil
+	all, at := rollup.Contexts.Nodes, rollup.Contexts.PageInfo
+	for at.HasNextPage && at.EndCursor != "" && t.seen.more < maxMoreReports {
+		t.seen.more++
+		var r struct{ Object *rawCommitChecks }
+		if t.rests(t.key(partCommit, string(sha))).Is() {
+			return all, false, nil
+		}
+		err := t.more(ctx, moreContextsQuery(t.repo.Owner, t.repo.Name, sha, at.EndCursor), &r)
+		if err != nil {
+			_, err = t.failed(ctx, t.key(partCommit, string(sha)), whatCommit, err)
+			return all, false, err
+		}
+		if r.Object == nil || r.Object.StatusCheckRollup == nil {
+			return all, false, nil
+		}
+		next := r.Object.StatusCheckRollup.Contexts
+		all, at = append(all, next.Nodes...), next.PageInfo
 	}
-	all, read, err := t.moreContexts(ctx, sha, first, maxMoreReports-t.seen.more)
-	t.seen.more += read
-	if err != nil {
-		return first.Nodes, false, t.noCommit(ctx, sha, err)
-	}
-	return all.Nodes, !all.PageInfo.HasNextPage, nil
+	return all, !at.HasNextPage, nil
 }
 
 // joined puts the check runs of a page and the list of statuses together; false if they are not proved to be all.

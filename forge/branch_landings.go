@@ -59,7 +59,7 @@ func (l *look) addLandings(ctx context.Context, s *plan.Snapshot) error {
 		if seen := l.seenTip(name, &b); seen.sha != "" && seen.sha != b.Tip && b.Policy != nil {
 			moved = append(moved, name)
 		} else {
-			l.f.tips.put(l.baseKey(name), tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
+			l.f.tips.put(baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
 		}
 		s.Bases[name] = b
 	}
@@ -75,7 +75,7 @@ func (l *look) addLandings(ctx context.Context, s *plan.Snapshot) error {
 
 // seenTip is where a base stood at the last look. What came lately is filled in.
 func (l *look) seenTip(name plan.Branch, b *plan.Base) tipMemory {
-	seen, _ := l.f.tips.get(l.baseKey(name))
+	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
 	b.Landings = nil
 	for _, c := range seen.landings {
 		if l.at.Sub(c.At) < landingAge && len(b.Landings) < maxLandings {
@@ -92,13 +92,15 @@ func (l *look) addLandingsTo(ctx context.Context, s *plan.Snapshot, name plan.Br
 		return nil
 	}
 	l.hasTurn(partLandings, string(name))
-	seen, _ := l.f.tips.get(l.baseKey(name))
+	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
 	fresh, err := l.landingsSince(ctx, seen, b.Tip)
-	if _, ends := l.failed(ctx, key, whatLandings, err); err != nil {
-		return ends
+	if err != nil {
+		_, err = l.failed(ctx, key, whatLandings, err)
+		return err
 	}
+	l.wasRead(key)
 	b.Landings = append(fresh, b.Landings...)[:min(maxLandings, len(fresh)+len(b.Landings))]
-	l.f.tips.put(l.baseKey(name), tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
+	l.f.tips.put(baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
 	s.Bases[name] = b
 	return nil
 }
@@ -202,22 +204,29 @@ func (l *look) between(ctx context.Context, from, to plan.SHA) (*github.CommitsC
 // compared compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
 func (l *look) compared(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
 	var whole *github.CommitsComparison
-	_, err := eachPage(pages, func(at *github.ListOptions) (*github.Response, error) {
-		c, resp, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(to), at)
+	opts := &github.ListOptions{Page: 1, PerPage: perPage}
+	for range pages {
+		c, resp, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(to), opts)
+		err = wrap(ctx, "compare base", err)
+		var e *Error
+		if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
+			return nil, errNotShown
+		}
 		if err == nil && c.GetStatus() == "" {
-			err = transient(wordEmpty, nil)
+			err = wrap(ctx, "compare base", transient(wordEmpty, nil))
 		}
-		if err == nil && whole != nil {
-			c.Commits = append(whole.Commits, c.Commits...)
-			c.Files = whole.Files
+		if err != nil {
+			return nil, err
 		}
-		whole = c
-		return resp, err
-	})
-	err = wrap(ctx, "compare base", err)
-	var e *Error
-	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
-		return nil, errNotShown
+		if whole == nil {
+			whole = c
+		} else {
+			whole.Commits = append(whole.Commits, c.Commits...)
+		}
+		if resp.NextPage == 0 {
+			break
+		}
+		opts.Page = resp.NextPage
 	}
-	return whole, err
+	return whole, nil
 }

@@ -21,6 +21,12 @@ const (
 	maxSubject = 100
 )
 
+// commitKey names a commit of a repository. What it is never changes.
+type commitKey struct {
+	repo repoKey
+	sha  plan.SHA
+}
+
 // firstParent is a commit with its first parent.
 type firstParent struct {
 	parent  plan.SHA // "": it has none
@@ -51,7 +57,7 @@ func (l *look) keepParents(page *connection[rawParent]) {
 		case len(n.Parents.Nodes) > 0:
 			one.parent = plan.SHA(n.Parents.Nodes[0].Oid)
 		}
-		l.f.firstParents.put(l.commitKey(plan.SHA(n.Oid)), one)
+		l.f.firstParents.put(commitKey{keyOf(l.repo), plan.SHA(n.Oid)}, one)
 	}
 }
 
@@ -59,7 +65,7 @@ func (l *look) keepParents(page *connection[rawParent]) {
 func (l *look) follow(tip plan.SHA) chain {
 	c := chain{at: map[plan.SHA]int{}, next: tip}
 	for c.next != "" && len(c.commits) < maxChain {
-		one, ok := l.f.firstParents.get(l.commitKey(c.next))
+		one, ok := l.f.firstParents.get(commitKey{keyOf(l.repo), c.next})
 		if _, again := c.at[c.next]; again {
 			break // no commit is its own ancestor: whoever says so is not asked again
 		}

@@ -8,11 +8,18 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluicegate/sluice/plan"
 )
 
-const refHeads = "refs/heads/"
+const (
+	// demandKept is how long a branch counts as demanding our status after GitHub last refused a move for its lack. One that
+	// demands it no more costs a status that was not needed.
+	demandKept = 24 * time.Hour
+
+	refHeads = "refs/heads/"
+)
 
 // refUpdate is one ref of the mutation.
 type refUpdate struct {
@@ -114,7 +121,7 @@ func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	for _, m := range moves {
 		if namesContext(e.Reason, string(plan.PromoteContextFor(m.Branch))) {
 			e.LacksStatus = true
-			f.note(f.demands, repo, m.Branch)
+			f.demands.put(baseKey{keyOf(repo), m.Branch}, f.now().Add(demandKept))
 		}
 	}
 }
@@ -132,6 +139,12 @@ func namesContext(reason, context string) bool {
 			return true
 		}
 	}
+}
+
+// provedDemand reports whether GitHub has shown that a branch demands our status.
+func (f *Forge) provedDemand(repo plan.Repo, branch plan.Branch) bool {
+	until, ok := f.demands.get(baseKey{keyOf(repo), branch})
+	return ok && f.now().Before(until)
 }
 
 // operationMove is the one mutation that is sent.

@@ -137,7 +137,7 @@ func TestRefusalsTeachDemands(t *testing.T) {
 	green := plan.Status{Context: plan.PromoteContextFor("rw/10"), State: plan.Success}
 	w.must(w.forge.SetStatus(context.Background(), w.repo, plan.SHA(tip), green))
 	w.must(w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip)))
-	w.forge.now = func() time.Time { return time.Now().Add(2 * provedKept) }
+	w.forge.now = func() time.Time { return time.Now().Add(2 * demandKept) }
 	if s, _ = w.look(Ask{}); s.Branches[1].Demands {
 		t.Error("remembered for ever")
 	}

@@ -140,15 +140,22 @@ func (l *look) keepAsked(ctx context.Context, named answers, a asked) error {
 
 // noTip notes that it could not be read where a windowed branch stands, if there is an error.
 func (l *look) noTip(ctx context.Context, name string, err error) error {
-	u, err := l.failed(ctx, l.key(partBranch, name), whatTip, err)
-	if u.Is() {
-		l.seen.lost[plan.Branch(name)] = u
+	key := l.key(partBranch, name)
+	if err == nil {
+		l.wasRead(key)
+		return nil
 	}
+	u, err := l.failed(ctx, key, whatTip, err)
+	l.seen.lost[plan.Branch(name)] = u
 	return err
 }
 
 // noCommit notes that it could not be read what was reported on a commit, if there is an error.
 func (l *look) noCommit(ctx context.Context, sha plan.SHA, err error) error {
+	if err == nil {
+		l.wasRead(l.key(partCommit, string(sha)))
+		return nil
+	}
 	_, err = l.failed(ctx, l.key(partCommit, string(sha)), whatCommit, err)
 	return err
 }
@@ -365,7 +372,7 @@ func (t *tracker) addTips(context.Context) error {
 		b := &t.s.Branches[i]
 		b.Name = plan.Branch(e.Name)
 		raw := t.seen.tips[b.Name]
-		b.Demands = t.f.proved(t.f.demands, t.repo, b.Name) || t.windowed.rulesets[b.Name].demands
+		b.Demands = t.f.provedDemand(t.repo, b.Name) || t.windowed.rulesets[b.Name].demands
 		if b.Unread = t.seen.lost[b.Name]; b.Unread.Is() {
 			continue
 		}

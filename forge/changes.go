@@ -8,6 +8,12 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
+// headKey names what a head makes of the rules file. A head's text never changes.
+type headKey struct {
+	repo repoKey
+	head plan.SHA
+}
+
 // addChanges reads what pull requests make of the repository's file: those that are seen to touch it, and those of whose
 // files not all are known but whose head has another text than the base.
 func (l *look) addChanges(ctx context.Context, s *plan.Snapshot) error {
@@ -18,7 +24,7 @@ func (l *look) addChanges(ctx context.Context, s *plan.Snapshot) error {
 			continue
 		}
 		touches, deletes := touchesRules(p.Files)
-		switch change, known := l.f.changes.get(l.commitKey(p.Head)); {
+		switch change, known := l.f.changes.get(headKey{keyOf(l.repo), p.Head}); {
 		case deletes:
 			p.Rules = &plan.RulesChange{Deleted: true}
 		case touches && known && change != nil:
@@ -96,6 +102,6 @@ func (l *look) addChange(p *plan.Pull, atTip plan.SHA, o *rawObject) {
 	}
 	p.Rules = change
 	if touches && o != nil {
-		l.f.changes.put(l.commitKey(p.Head), change)
+		l.f.changes.put(headKey{keyOf(l.repo), p.Head}, change)
 	}
 }

@@ -124,24 +124,27 @@ func TestGivenUpRuns(t *testing.T) {
 }
 
 func TestMoreChecks(t *testing.T) {
-	next := func(more bool) obj {
-		return obj{"object": obj{"statusCheckRollup": rollup(more, statusPart("ci/late", "FAILURE", "Bot", "ci"))}}
+	next := func(head int, more bool) obj {
+		return obj{"pullRequest": obj{
+			"headRefOid": sha(head), "statusCheckRollup": rollup(more, statusPart("ci/late", "FAILURE", "Bot", "ci")),
+		}}
 	}
 	for name, tt := range map[string]struct {
 		next obj
 		all  bool
 		read bool
 	}{
-		"one more page":      {next(false), true, true},
-		"more than are read": {next(true), false, true},
-		"it is gone":         {obj{"object": nil}, false, false},
+		"one more page":      {next(1, false), true, true},
+		"more than are read": {next(1, true), false, true},
+		"the head moved":     {next(2, false), false, false},
+		"it is gone":         {obj{"pullRequest": nil}, false, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := pullPart(1)
 			p["statusCheckRollup"] = rollup(true, statusPart("ci/a", "SUCCESS", "Bot", "ci"))
 			hub := &fake{t: t}
 			hub.say = func(r *http.Request, body string) answerOf {
-				if operation(body) == "contexts" && variables(body)["oid"] == sha(1) {
+				if operation(body) == "checks" {
 					return said(tt.next)
 				}
 				return sayRepo(repoPart(p))(r, body)

@@ -240,23 +240,22 @@ func (q *query) addForgotten(alias, after string) {
 func (f *Forge) CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA, context plan.Context) (int, error) {
 	c := f.client(repo.Installation)
 	n := 0
-	whole, err := eachPage(maxStatusPages, func(at *github.ListOptions) (*github.Response, error) {
-		list, resp, err := c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, string(sha), at)
-		if err == nil && list == nil {
-			err = transient(wordEmpty, nil)
+	for page := 1; page <= maxStatusPages; page++ {
+		list, resp, err := c.rest.Repositories.ListStatuses(ctx, repo.Owner, repo.Name, string(sha), &github.ListOptions{Page: page, PerPage: perPage})
+		if err != nil {
+			return 0, wrap(ctx, fmt.Sprintf("list statuses of %s on %s", repo, sha), err)
+		}
+		if list == nil {
+			return 0, wrap(ctx, "list statuses", transient(wordEmpty, nil))
 		}
 		for _, s := range list {
 			if context.Is(plan.Context(s.GetContext())) {
 				n++
 			}
 		}
-		return resp, err
-	})
-	switch {
-	case err != nil:
-		return 0, wrap(ctx, fmt.Sprintf("list statuses of %s on %s", repo, sha), err)
-	case !whole:
-		n = max(n, 1000)
+		if resp.NextPage == 0 {
+			return n, nil
+		}
 	}
-	return n, nil
+	return max(n, 1000), nil
 }

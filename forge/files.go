@@ -19,6 +19,12 @@ const (
 	maxCompared = 300
 )
 
+// listKey names a whole list. Both SHAs are known, so it never changes.
+type listKey struct {
+	repo       repoKey
+	base, head plan.SHA
+}
+
 // addFiles fills in what every pull request changes. The page's own list decides. REST adds what GraphQL lacks: the old
 // names of renames, and files beyond the first hundred.
 func (l *look) addFiles(ctx context.Context, s *plan.Snapshot) error {
@@ -112,7 +118,7 @@ func (l *look) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
 	if p.MergeBase == "" {
 		return false
 	}
-	key := l.rangeKey(p.MergeBase, p.Head)
+	key := listKey{keyOf(l.repo), p.MergeBase, p.Head}
 	files, ok := l.f.whole.get(key)
 	if !ok && l.f.lists != nil {
 		var err error
@@ -190,7 +196,7 @@ func (l *look) keepList(ctx context.Context, p *plan.Pull) {
 	if p.MergeBase == "" {
 		return
 	}
-	l.f.whole.put(l.rangeKey(p.MergeBase, p.Head), slices.Clone(p.Files))
+	l.f.whole.put(listKey{keyOf(l.repo), p.MergeBase, p.Head}, slices.Clone(p.Files))
 	if l.f.lists == nil {
 		return
 	}

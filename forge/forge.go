@@ -91,9 +91,9 @@ type Forge struct {
 	rules     *lru[baseKey, rules]
 	forks     *lru[forkKey, fork]
 	histories *lru[historyKey, history]
-	whole     *lru[rangeKey, []plan.File]
-	paths     *lru[commitKey, *pathSet]
-	changes   *lru[commitKey, *plan.RulesChange]
+	whole     *lru[listKey, []plan.File]
+	paths     *lru[tipKey, *pathSet]
+	changes   *lru[headKey, *plan.RulesChange]
 	repos     *lru[repoKey, memory]
 	details   *lru[pullKey, *rawPull]
 	bots      *lru[plan.Login, bot]
@@ -108,7 +108,7 @@ type Forge struct {
 	turn  atomic.Int64
 
 	firstParents *lru[commitKey, firstParent]
-	ancestries   *lru[rangeKey, ancestry]
+	ancestries   *lru[ancestryKey, ancestry]
 	pasts        *lru[commitKey, past]     // by the default branch's tip
 	oldest       *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
 	demands      *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
@@ -119,21 +119,6 @@ type Forge struct {
 type repoKey struct{ owner, name string }
 
 func keyOf(r plan.Repo) repoKey { return repoKey{r.Owner, r.Name} }
-
-// commitKey names a commit, and rangeKey what lies between two. What a commit holds, and what lies behind it, never changes.
-type commitKey struct {
-	repo repoKey
-	sha  plan.SHA
-}
-
-type rangeKey struct {
-	repo     repoKey
-	from, to plan.SHA
-}
-
-func (l *look) commitKey(sha plan.SHA) commitKey    { return commitKey{keyOf(l.repo), sha} }
-func (l *look) rangeKey(from, to plan.SHA) rangeKey { return rangeKey{keyOf(l.repo), from, to} }
-func (l *look) baseKey(name plan.Branch) baseKey    { return baseKey{keyOf(l.repo), name} }
 
 // New makes a Forge. It sends nothing.
 func New(o Options) (*Forge, error) {
@@ -171,9 +156,9 @@ func unsigned(o Options, at addresses) *Forge {
 		rules:        newLRU[baseKey, rules](keepRules),
 		forks:        newLRU[forkKey, fork](keepBases),
 		histories:    newLRU[historyKey, history](keepHistories),
-		whole:        newLRU[rangeKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
-		paths:        newLRU[commitKey, *pathSet](keepTips),
-		changes:      newLRU[commitKey, *plan.RulesChange](keepChanges),
+		whole:        newLRU[listKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
+		paths:        newLRU[tipKey, *pathSet](keepTips),
+		changes:      newLRU[headKey, *plan.RulesChange](keepChanges),
 		repos:        newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
 		details:      newLRU[pullKey, *rawPull](keepDetails).weighing((*rawPull).weight),
 		bots:         newLRU[plan.Login, bot](keepBots),
@@ -186,7 +171,7 @@ func unsigned(o Options, at addresses) *Forge {
 		parts:        newLRU[partKey, part](keepParts),
 		turns:        newLRU[partKey, int64](keepTurns),
 		firstParents: newLRU[commitKey, firstParent](keepFirstParents),
-		ancestries:   newLRU[rangeKey, ancestry](keepAncestries),
+		ancestries:   newLRU[ancestryKey, ancestry](keepAncestries),
 		oldest:       newLRU[commitKey, plan.SHA](keepAncestries),
 		demands:      newLRU[baseKey, time.Time](keepStrict),
 	}

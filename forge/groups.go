@@ -116,7 +116,7 @@ func (l *look) readHeads(ctx context.Context, heads []plan.SHA) error {
 			return err
 		}
 		for _, head := range some {
-			if err := l.noCommit(ctx, head, err); err != nil {
+			if _, err := l.failed(ctx, l.key(partCommit, string(head)), whatCommit, err); err != nil {
 				return err
 			}
 		}
@@ -146,7 +146,7 @@ func (l *look) keepHeads(ctx context.Context, named answers, heads []plan.SHA) e
 			err = transient(wordUnreadable, nil)
 		}
 		if err != nil {
-			if err := l.noCommit(ctx, head, err); err != nil {
+			if _, err := l.failed(ctx, l.key(partCommit, string(head)), whatCommit, err); err != nil {
 				return err
 			}
 			continue
@@ -158,7 +158,7 @@ func (l *look) keepHeads(ctx context.Context, named answers, heads []plan.SHA) e
 
 // knownGroup reports whether memory has what a group changes, and uses it.
 func (l *look) knownGroup(g *plan.Group) bool {
-	files, ok := l.f.whole.get(l.rangeKey(g.BaseSHA, g.Head))
+	files, ok := l.f.whole.get(listKey{keyOf(l.repo), g.BaseSHA, g.Head})
 	if ok {
 		g.Files, g.Complete = files, true
 	}
@@ -178,8 +178,9 @@ func (l *look) readGroup(ctx context.Context, g *plan.Group) error {
 	files, ok := restFiles(c.Files, g.Head)
 	g.Files = files
 	g.Complete = ok && len(files) < maxCompared && c.GetStatus() == "ahead" && !renamesWithoutOld(files) && distinct(files)
+	l.wasRead(l.key(partGroup, string(g.Head)))
 	if g.Complete {
-		l.f.whole.put(l.rangeKey(g.BaseSHA, g.Head), files)
+		l.f.whole.put(listKey{keyOf(l.repo), g.BaseSHA, g.Head}, files)
 	}
 	return nil
 }

@@ -226,13 +226,17 @@ func (l *look) wholeHistory(ctx context.Context, raw *rawPull) (history, error) 
 		return h, nil
 	}
 	var list []*github.RepositoryCommit
-	_, err := eachPage(maxCommitPages, func(at *github.ListOptions) (*github.Response, error) {
-		page, resp, err := l.c.rest.PullRequests.ListCommits(ctx, l.repo.Owner, l.repo.Name, raw.Number, at)
+	opts := &github.ListOptions{PerPage: perPage, Page: 1}
+	for range maxCommitPages {
+		page, resp, err := l.c.rest.PullRequests.ListCommits(ctx, l.repo.Owner, l.repo.Name, raw.Number, opts)
+		if err != nil {
+			return h, wrap(ctx, "commits", err)
+		}
 		list = append(list, page...)
-		return resp, err
-	})
-	if err != nil {
-		return h, wrap(ctx, "commits", err)
+		if resp.NextPage == 0 {
+			break
+		}
+		opts.Page = resp.NextPage
 	}
 	head := plan.SHA(raw.HeadRefOid)
 	if h = historyOfList(list, head); !h.complete || len(h.own) != raw.Commits.TotalCount {

@@ -13,6 +13,12 @@ import (
 // manyPaths is how many unknown paths of one tip are worth its whole tree.
 const manyPaths = 1000
 
+// tipKey names a tip whose paths were looked up. What stands in a commit never changes.
+type tipKey struct {
+	repo repoKey
+	tip  plan.SHA
+}
+
 // pathSet is what is known of a tip's paths. It is safe for concurrent use.
 type pathSet struct {
 	mu    sync.Mutex
@@ -115,7 +121,7 @@ func stood(p *plan.Pull, tip plan.SHA) []string {
 }
 
 func (l *look) pathsOf(tip plan.SHA) *pathSet {
-	k := l.commitKey(tip)
+	k := tipKey{keyOf(l.repo), tip}
 	set, ok := l.f.paths.get(k)
 	if !ok {
 		set = &pathSet{there: map[string]bool{}}

@@ -98,13 +98,9 @@ func (l *look) rests(k partKey) plan.Unread {
 	return p.unread
 }
 
-// failed notes that something of a part could not be read, and gives what a snapshot says of that; or the error that ends the look. Without
-// an error the part was read: a pull request was only if all of it was.
+// failed notes that something of a part could not be read, and gives what a snapshot says of that; or the error that ends the look.
 func (l *look) failed(ctx context.Context, k partKey, what string, err error) (plan.Unread, error) {
 	if err == nil {
-		if k.kind != partPull {
-			l.wasRead(k)
-		}
 		return plan.Unread{}, nil
 	}
 	if endsLook(ctx, err) {

@@ -42,7 +42,7 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 		p.ChecksAll = false // fail closed: a label that is not seen may hold
 	}
 	if raw.MergeStateStatus == "BEHIND" {
-		l.f.note(l.f.strict, l.repo, p.Base)
+		l.f.noteStrict(l.repo, p.Base)
 	}
 	return p
 }
@@ -200,50 +200,51 @@ func (l *look) addReports(p *plan.Pull, r opinions, whole bool) {
 
 // allReports reads the further pages; false if there are more than are read.
 func (l *look) allReports(ctx context.Context, raw *rawPull) (all opinions, whole bool, err error) {
+	whole = true
+	if first := raw.contextPage(); first != nil {
+		if all.contexts, whole, err = allPages(ctx, l, raw, first, moreChecksQuery, (*rawPull).contextPage); err != nil {
+			return all, false, err
+		}
+	}
 	if raw.Reviews == nil {
-		return raw.reports(), false, nil
+		return all, false, nil
 	}
-	var contexts connection[rawContext]
-	if raw.StatusCheckRollup != nil {
-		contexts = raw.StatusCheckRollup.Contexts
-	}
-	if contexts, _, err = l.moreContexts(ctx, plan.SHA(raw.HeadRefOid), contexts, maxMore); err != nil {
-		return all, false, err
-	}
-	reviews, err := l.moreReviews(ctx, raw)
-	return opinions{contexts.Nodes, reviews.Nodes}, !contexts.PageInfo.HasNextPage && !reviews.PageInfo.HasNextPage, err
+	var others bool
+	all.reviews, others, err = allPages(ctx, l, raw, raw.Reviews, moreReviewsQuery, (*rawPull).reviewPage)
+	return all, whole && others, err
 }
 
-// moreContexts reads what follows a page of what was reported on a commit, at most so many pages, and counts them.
-func (l *look) moreContexts(ctx context.Context, sha plan.SHA, all connection[rawContext], most int) (_ connection[rawContext], read int, err error) {
-	for all.PageInfo.HasNextPage && all.PageInfo.EndCursor != "" && read < most {
-		read++
-		var r struct{ Object *rawCommitChecks }
-		if err := l.more(ctx, moreContextsQuery(l.repo.Owner, l.repo.Name, sha, all.PageInfo.EndCursor), &r); err != nil {
-			return all, read, err
-		}
-		if r.Object == nil || r.Object.StatusCheckRollup == nil {
-			return all, read, transient(wordEmpty, nil)
-		}
-		all.follow(r.Object.StatusCheckRollup.Contexts.connection)
+// contextPage is a page of the statuses and check runs of a head; nil: there are none.
+func (raw *rawPull) contextPage() *connection[rawContext] {
+	if raw.StatusCheckRollup == nil {
+		return nil
 	}
-	return all, read, nil
+	return &raw.StatusCheckRollup.Contexts
 }
 
-// moreReviews reads what follows the page of the latest opinions of all reviewers, each page of the same head.
-func (l *look) moreReviews(ctx context.Context, raw *rawPull) (connection[rawReview], error) {
-	all := *raw.Reviews
-	for read := 0; all.PageInfo.HasNextPage && read < maxMore; read++ {
+// reviewPage is a page of the latest opinions of all reviewers; nil: it is not shown.
+func (raw *rawPull) reviewPage() *connection[rawReview] { return raw.Reviews }
+
+// allPages reads what follows a page of one of a pull request's lists, each page of the same head; false if there is more than is read.
+func allPages[T any](ctx context.Context, l *look, raw *rawPull, at *connection[T],
+	ask func(owner, name string, number int, after string) *query, page func(*rawPull) *connection[T],
+) (all []T, whole bool, err error) {
+	all = at.Nodes
+	for range maxMore {
+		if !at.PageInfo.HasNextPage {
+			break
+		}
 		var r struct{ PullRequest *rawPull }
-		if err := l.more(ctx, moreReviewsQuery(l.repo.Owner, l.repo.Name, raw.Number, all.PageInfo.EndCursor), &r); err != nil {
-			return all, err
+		if err := l.more(ctx, ask(l.repo.Owner, l.repo.Name, raw.Number, at.PageInfo.EndCursor), &r); err != nil {
+			return nil, false, err
 		}
-		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || r.PullRequest.Reviews == nil {
-			return all, transient(wordMoved, nil)
+		if r.PullRequest == nil || r.PullRequest.HeadRefOid != raw.HeadRefOid || page(r.PullRequest) == nil {
+			return nil, false, transient(wordMoved, nil)
 		}
-		all.follow(*r.PullRequest.Reviews)
+		at = page(r.PullRequest)
+		all = append(all, at.Nodes...)
 	}
-	return all, nil
+	return all, !at.PageInfo.HasNextPage, nil
 }
 
 // more asks a further query of the look.

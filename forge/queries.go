@@ -291,6 +291,16 @@ const (
 	objectText objectContent = "...text"
 )
 
+// moreChecksQuery asks for a further page of what was reported on a pull request's head.
+func moreChecksQuery(owner, name string, number int, after string) *query {
+	q := newQuery("checks", owner, name)
+	n, a := q.let("number", "Int!", number), q.let("after", "String!", after)
+	q.add("pullRequest(number: %s) { headRefOid statusCheckRollup { contexts(first: %d, after: %s)"+
+		" { nodes { ...check } pageInfo { hasNextPage endCursor } } } }", n, maxChecks, a)
+	q.with(checkFragment, statusFragment, actorFragment)
+	return q
+}
+
 // moreReviewsQuery asks for a further page of reviews.
 func moreReviewsQuery(owner, name string, number int, after string) *query {
 	q := newQuery("reviews", owner, name)

@@ -43,10 +43,11 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"branches alone": lookQuery(page{owner: "o", name: "r", asked: asked{
 			tips: []tipAsk{{"a", true}}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
 		}}),
-		"bases":        basesQuery("o", "r", many(3)),
-		"objects":      objectsQuery("o", "r", many(maxAliases), objectType),
-		"texts":        objectsQuery("o", "r", many(3), objectText),
-		"more reviews": moreReviewsQuery("o", "r", 1, "c"),
+		"bases":          basesQuery("o", "r", many(3)),
+		"objects":        objectsQuery("o", "r", many(maxAliases), objectType),
+		"texts":          objectsQuery("o", "r", many(3), objectText),
+		"further checks": moreChecksQuery("o", "r", 1, "c"),
+		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
 		"windowed branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, bases: many(3), asked: asked{
 			tips: bearing(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
 			rulesets: many(maxTips),

@@ -50,7 +50,7 @@ func (l *look) addRoster(ctx context.Context, s *plan.Snapshot) error {
 	if !ok || home.Policy != nil || !othersHaveFiles(s) {
 		return nil
 	}
-	key := l.commitKey(home.Tip)
+	key := commitKey{keyOf(l.repo), home.Tip}
 	p, known := l.f.pasts.get(key)
 	if !known {
 		var err error

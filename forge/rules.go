@@ -50,7 +50,7 @@ func (l *look) addRules(ctx context.Context, s *plan.Snapshot) error {
 	for name, b := range s.Bases {
 		r := known[name]
 		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
-		b.Strict = r.strict || l.f.proved(l.f.strict, l.repo, name)
+		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
 		s.Bases[name] = b
 	}
 	return nil
@@ -61,7 +61,7 @@ func (l *look) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branc
 	slices.Sort(names)
 	var read []int
 	for i, name := range names {
-		r, ok := l.f.rules.get(l.baseKey(name))
+		r, ok := l.f.rules.get(baseKey{keyOf(l.repo), name})
 		fresh := ok && !l.ask.Rules && l.f.now().Before(r.until) && r.classic == l.classic(name)
 		if !fresh && !l.lost[name].Is() && !l.rests(l.key(partRules, string(name))).Is() {
 			read = append(read, i)
@@ -81,7 +81,7 @@ func (l *look) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branc
 	})
 	known := make(map[plan.Branch]rules, len(names))
 	for _, name := range names {
-		known[name], _ = l.f.rules.get(l.baseKey(name))
+		known[name], _ = l.f.rules.get(baseKey{keyOf(l.repo), name})
 	}
 	return known, err
 }
@@ -121,16 +121,18 @@ func (l *look) readRules(ctx context.Context, name plan.Branch) error {
 	if err == nil && r.classic {
 		err = l.readClassic(ctx, name, &r)
 	}
-	key := l.baseKey(name)
-	if _, ends := l.failed(ctx, l.key(partRules, string(name)), whatRules, err); ends != nil {
-		return fmt.Errorf("rules of %s: %w", name, ends)
-	}
+	key := baseKey{keyOf(l.repo), name}
 	if err != nil {
+		if _, err := l.failed(ctx, l.key(partRules, string(name)), whatRules, err); err != nil {
+			return fmt.Errorf("rules of %s: %w", name, err)
+		}
 		before, ok := l.f.rules.get(key)
 		if ok && before.known && before.classic == r.classic && l.f.now().Before(before.until) {
 			return nil
 		}
 		r.known, r.until = false, time.Time{} // fail closed
+	} else {
+		l.wasRead(l.key(partRules, string(name)))
 	}
 	l.f.rules.put(key, r)
 	return nil
@@ -172,22 +174,6 @@ func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) e
 func (c *client) get(ctx context.Context, u string, v any) error {
 	_, err := c.getPage(ctx, u, v)
 	return err
-}
-
-// eachPage reads the pages of a list, at most so many. It reports whether the last one was read.
-func eachPage(most int, read func(*github.ListOptions) (*github.Response, error)) (whole bool, err error) {
-	opts := &github.ListOptions{Page: 1, PerPage: perPage}
-	for range most {
-		resp, err := read(opts)
-		if err != nil {
-			return false, err
-		}
-		if resp.NextPage == 0 {
-			return true, nil
-		}
-		opts.Page = resp.NextPage
-	}
-	return false, nil
 }
 
 // getPage is get for one page of a list.

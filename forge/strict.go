@@ -14,22 +14,21 @@ import (
 // BEHIND, but not while a required check is pending, as our own mostly is; and it refuses to merge one. Both are remembered.
 
 const (
-	// provedKept is how long a base counts as strict, or as demanding our status, after GitHub last showed it. A base that is strict no more
-	// costs updates that were not needed until then, one that demands our status no more a status; one that is forgotten too early costs a
-	// refused merge or move.
-	provedKept = 24 * time.Hour
+	// strictKept is how long a base counts as strict after GitHub last showed it. A base that is strict no more costs
+	// updates that were not needed until then; one that is forgotten too early costs a refused merge.
+	strictKept = 24 * time.Hour
 	// keepStrict is how many such bases are remembered.
 	keepStrict = 2000
 )
 
-// note remembers that GitHub showed a base to be strict, or to demand our status.
-func (f *Forge) note(in *lru[baseKey, time.Time], repo plan.Repo, base plan.Branch) {
-	in.put(baseKey{keyOf(repo), base}, f.now().Add(provedKept))
+// noteStrict notes that GitHub showed a base to be strict.
+func (f *Forge) noteStrict(repo plan.Repo, base plan.Branch) {
+	f.strict.put(baseKey{keyOf(repo), base}, f.now().Add(strictKept))
 }
 
-// proved reports whether GitHub has shown it.
-func (f *Forge) proved(in *lru[baseKey, time.Time], repo plan.Repo, base plan.Branch) bool {
-	until, ok := in.get(baseKey{keyOf(repo), base})
+// provedStrict reports whether GitHub has shown a base to be strict.
+func (f *Forge) provedStrict(repo plan.Repo, base plan.Branch) bool {
+	until, ok := f.strict.get(baseKey{keyOf(repo), base})
 	return ok && f.now().Before(until)
 }
 

@@ -67,7 +67,7 @@ func (f *Forge) Merge(ctx context.Context, repo plan.Repo, m plan.Merge) (plan.S
 		}
 	}
 	if outdated(err) {
-		f.note(f.strict, repo, m.Base)
+		f.noteStrict(repo, m.Base)
 	}
 	return "", wrap(ctx, op, err)
 }
