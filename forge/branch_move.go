@@ -47,9 +47,8 @@ func (f *Forge) MoveBranches(ctx context.Context, repo plan.Repo, moves []plan.M
 		f.noteMoved(repo, moves)
 		return nil
 	}
-	refusal := judge(err)
-	f.noteDemands(repo, moves, refusal)
-	return wrap(ctx, op, refusal)
+	f.noteDemands(repo, moves, judge(err))
+	return wrap(ctx, op, err)
 }
 
 // isCommit reports whether a name is a commit's: a branch that is moved to zeros is deleted.
@@ -120,7 +119,6 @@ func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	}
 	for _, m := range moves {
 		if namesContext(e.Reason, string(plan.PromoteContextFor(m.Branch))) {
-			e.LacksStatus = true
 			f.demands.put(baseKey{keyOf(repo), m.Branch}, f.now().Add(demandKept))
 		}
 	}

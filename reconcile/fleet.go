@@ -1,41 +1,42 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"slices"
+	"strings"
 
-	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
 
 // A rule that keeps a whole fleet from us, and not one branch, would make a search of two requests for each branch, again at each
-// try. So once a few in a row were refused alone, nothing moving between them, what is refused as a whole is taken for refused. Some of
-// it may be innocent: it goes first when it is tried again, so that each has its turn.
+// try. So once a few in a row were refused alone for one reason, nothing moving between them, what is refused as a whole for that
+// reason is taken for refused. Some of it may be innocent: it goes first when it is tried again, so that each has its turn.
 
-// countRefusal counts the refusal of a single branch, if that is what an error is. One for the lack of our status is about that branch alone.
-func (v *moving) countRefusal(err error) {
+// resembles counts the refusal of a single branch, if that is what an error is.
+func (v *moving) resembles(m plan.Move, err error) {
+	why := alikeOf(reasonOf(err), m)
 	switch {
-	case lacksStatus(err):
-		v.inARow = 0
-	case refuses(err):
-		v.inARow++
+	case !refuses(err):
+	case v.alike > 0 && why == v.reason:
+		v.alike++
+	default:
+		v.alike, v.reason = 1, why
 	}
 }
 
-// lacksStatus reports whether GitHub refuses a move for the lack of a status of ours.
-func lacksStatus(err error) bool {
-	var e *forge.Error
-	return errors.As(err, &e) && e.LacksStatus
+// systematic reports whether moves were refused as a whole for the reason that kept single branches before them.
+func (v *moving) systematic(moves []plan.Move, why string) bool {
+	return v.alike >= alikeMost && alikeOf(why, moves...) == v.reason
 }
 
-// hopeless reports whether nothing more is to be asked of moves that were all refused before, and that cost a status each, and its taking
-// back, to be asked for.
+// hopeless tells moves that were all refused before for the reason that now keeps others, and that cost a status each, and its
+// taking back, to be asked for.
 func (v *moving) hopeless(moves []plan.Move) bool {
-	return v.inARow >= inARowMost && !slices.ContainsFunc(moves, func(m plan.Move) bool {
-		_, before := v.refused[m.Branch]
-		return !before || !locked(m)
+	return v.alike >= alikeMost && !slices.ContainsFunc(moves, func(m plan.Move) bool {
+		last, ok := v.refused[m.Branch]
+		return !ok || !locked(m) || alikeOf(last.Reason, moves...) != v.reason
 	})
 }
 
@@ -66,4 +67,22 @@ func presumedFirst(moves []plan.Move, refused map[plan.Branch]plan.Stuck) []plan
 	}
 	slices.Reverse(first)
 	return append(first, last...)
+}
+
+// alikeOf is a reason without the names of the branches that it is about. What names a status of ours is about that branch alone.
+func alikeOf(why string, moves ...plan.Move) string {
+	if strings.Contains(strings.ToLower(why), string(plan.PromoteContextFor(""))) {
+		return why
+	}
+	var names []string
+	for _, m := range moves {
+		if strings.Contains(why, string(m.Branch)) {
+			names = append(names, string(m.Branch))
+		}
+	}
+	slices.SortFunc(names, func(a, b string) int { return cmp.Compare(len(b), len(a)) }) // one may hold another
+	for _, name := range names {
+		why = strings.ReplaceAll(why, name, "*")
+	}
+	return why
 }

@@ -124,31 +124,3 @@ func TestFewRefusalsAreFoundOneByOne(t *testing.T) {
 		})
 	}, one)
 }
-
-// What a branch demands shows, where no look shows it, in GitHub's refusal of that branch: a whole fleet of them moves all the same, and
-// is not taken for one that a rule keeps from us.
-func TestAFleetThatDemandsWhatIsNotSeenMoves(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
-		w.track(one, 60)
-		w.demanding(60)
-		w.promoted(t, 60)
-		w.change(one, func(h *hub) {
-			for _, b := range h.branches {
-				b.hidden = true
-			}
-		})
-		stop := w.run(reconcile.Options{Resync: 48 * time.Hour})
-		defer stop()
-		time.Sleep(time.Until(nightly) + 3*time.Minute)
-		if some := w.behind(one); len(some) > 0 {
-			t.Errorf("%d not moved", len(some))
-		}
-		w.change(one, func(h *hub) {
-			for _, r := range h.memory.Stuck {
-				if r.Presumed {
-					t.Errorf("taken for refused: %+v", r)
-				}
-			}
-		})
-	}, one)
-}

@@ -103,9 +103,9 @@ const (
 	// halveMost is how many requests one look spends on finding the branches for which GitHub refused a whole. Finding one of
 	// 100 takes 15 at most; what is left is found by the looks that follow.
 	halveMost = 40
-	// inARowMost is how many refusals of single branches in a row show that a rule keeps whole parts of a fleet from us: what is refused as
-	// a whole is not divided any more.
-	inARowMost = 5
+	// alikeMost is how many refusals of single branches, in a row and for one reason, show that a rule keeps whole parts of a fleet
+	// from us: what is refused as a whole for that reason is not divided any more.
+	alikeMost = 5
 	// halveSpare is how many requests an installation must have left before one of them is spent.
 	halveSpare = 1000
 	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.

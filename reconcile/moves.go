@@ -20,7 +20,8 @@ type moving struct {
 	green  map[plan.Branch]plan.Move // whose success stands, or may stand, though they were not moved
 	late   []plan.Move               // whose time ran out
 	halved int                       // requests for parts of what was refused
-	inARow int                       // refusals of single branches, nothing having moved meanwhile
+	alike  int                       // single refusals in a row for one reason, nothing having moved meanwhile
+	reason string                    // that one
 	round  bool                      // some were presumed to be refused, and not asked for alone yet
 	over   bool                      // nothing more is asked for: an answer was lost, or too many were refused
 }
@@ -57,7 +58,7 @@ func (v *moving) inGroups(ctx context.Context, moves []plan.Move) error {
 	v.round = slices.ContainsFunc(moves, func(m plan.Move) bool { return v.refused[m.Branch].Presumed })
 	for _, group := range groups(moves, v.refused) {
 		if v.hopeless(group) {
-			if err := v.presume(ctx, group, v.refused[group[0].Branch].Reason); err != nil {
+			if err := v.presume(ctx, group, v.reason); err != nil {
 				return err
 			}
 			continue
@@ -116,18 +117,18 @@ func (v *moving) moveAll(ctx context.Context, moves []plan.Move) (whole bool, er
 	case err == nil:
 		return len(asked) == len(moves), v.moved(ctx, asked)
 	case refuses(err) && len(asked) > 1:
-		return false, v.halve(ctx, asked, err)
+		return false, v.halve(ctx, asked, reasonOf(err))
 	}
 	v.over = v.over || !refuses(err) && !errors.Is(err, errVoid) // what is void may be read again
-	v.countRefusal(err)
+	v.resembles(asked[0], err)
 	return false, v.unmoved(ctx, asked, err)
 }
 
 // halve asks for the halves of moves that were refused as a whole. If the first half goes, the second is known to be refused, and
 // is not asked for as a whole again.
-func (v *moving) halve(ctx context.Context, moves []plan.Move, why error) error {
-	if v.inARow >= inARowMost && !lacksStatus(why) {
-		return v.presume(ctx, moves, reasonOf(why))
+func (v *moving) halve(ctx context.Context, moves []plan.Move, why string) error {
+	if v.systematic(moves, why) {
+		return v.presume(ctx, moves, why)
 	}
 	first, second := moves[:len(moves)/2], moves[len(moves)/2:]
 	if v.spent(len(moves)) {
@@ -197,7 +198,7 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move) error {
 		act.Moved = &plan.MoveRecord{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}
 		acts = append(acts, act)
 	}
-	v.merged, v.wrote, v.inARow = true, v.wrote+len(acts), 0
+	v.merged, v.wrote, v.alike = true, v.wrote+len(acts), 0
 	return v.record(ctx, acts...)
 }
 
