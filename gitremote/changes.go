@@ -33,16 +33,23 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	to, err := r.root(head)
+	if err != nil {
+		return nil, err
+	}
 	all := map[string]change{}
 	for _, b := range bases {
-		found, err := r.between(plan.SHA(b.String()), head)
+		from, err := r.root(plan.SHA(b.String()))
+		if err != nil {
+			return nil, err
+		}
+		found, err := r.diff(directory(from), directory(to))
 		if err != nil {
 			return nil, err
 		}
 		for name, c := range found {
 			if was, ok := all[name]; ok && was.kind() != c.kind() {
-				// It depends on which base: something happened to it.
-				c = change{{Mode: filemode.Regular}, {Mode: filemode.Regular}}
+				c = change{was: &leaf{}, is: &leaf{}} // it depends on which base: something happened to it
 			}
 			all[name] = c
 		}
@@ -53,14 +60,20 @@ func (r *Repo) changes(base, head plan.SHA) ([]plan.File, error) {
 	return files(all, len(bases) == 1), nil
 }
 
-// change is what stood at a path and what stands there now; the zero entry: nothing.
-type change [2]object.TreeEntry
+// leaf is a tree's entry of one path that is no directory.
+type leaf struct {
+	hash plumbing.Hash
+	mode filemode.FileMode
+}
+
+// change is what stood at a path and what stands there now; nil: nothing. Not both are nil.
+type change struct{ was, is *leaf }
 
 func (c change) kind() plan.Change {
 	switch {
-	case c[0].Mode == filemode.Empty:
+	case c.was == nil:
 		return plan.Added
-	case c[1].Mode == filemode.Empty:
+	case c.is == nil:
 		return plan.Deleted
 	}
 	return plan.Modified
@@ -70,35 +83,24 @@ func (c change) kind() plan.Change {
 // are large, and deep.
 type diff struct {
 	repo  *Repo
-	out   map[string]change // without directories
+	out   map[string]change
 	todo  []folder
 	dirs  int // that were put into todo
 	names int // bytes of the names in out and of those that were put into todo
 }
 
-// folder is what stood at a path and what stands there, one of them at least a directory.
-type folder struct {
-	change
-	below string // the path, with a slash
+// nothing stands where no entry is.
+var nothing = object.TreeEntry{Mode: filemode.Empty}
+
+// directory is a tree as an entry.
+func directory(h plumbing.Hash) object.TreeEntry {
+	return object.TreeEntry{Hash: h, Mode: filemode.Dir}
 }
 
-// between is every path that differs between the trees of two commits.
-func (r *Repo) between(a, b plan.SHA) (map[string]change, error) {
-	from, err := r.root(a)
-	if err != nil {
-		return nil, err
-	}
-	to, err := r.root(b)
-	if err != nil {
-		return nil, err
-	}
-	return r.diff(change{from, to})
-}
-
-// diff is every path below directories that differs.
-func (r *Repo) diff(roots change) (map[string]change, error) {
+// diff is every path that differs between two entries.
+func (r *Repo) diff(was, is object.TreeEntry) (map[string]change, error) {
 	d := diff{repo: r, out: map[string]change{}}
-	err := d.directories(folder{roots, ""})
+	err := d.directories(was, is, "")
 	for err == nil && len(d.todo) > 0 {
 		next := d.todo[len(d.todo)-1]
 		d.todo = d.todo[:len(d.todo)-1]
@@ -108,63 +110,78 @@ func (r *Repo) diff(roots change) (map[string]change, error) {
 }
 
 // entries compares what is in two directories of one name.
-func (d *diff) entries(f folder) error {
-	all := map[string]change{}
-	for side, e := range f.change {
-		if e.Mode != filemode.Dir {
+func (d *diff) entries(p folder) error {
+	before := map[string]object.TreeEntry{}
+	was, err := d.list(p.was, p.below)
+	if err != nil {
+		return err
+	}
+	for _, e := range was {
+		before[e.Name] = e
+	}
+	is, err := d.list(p.is, p.below)
+	if err != nil {
+		return err
+	}
+	for _, e := range is {
+		old, ok := before[e.Name]
+		delete(before, e.Name)
+		if !ok {
+			old = nothing
+		} else if old.Hash == e.Hash && old.Mode == e.Mode {
 			continue
 		}
-		entries, err := getter(d.repo.content).tree(e.Hash, f.below)
-		if err != nil {
+		if err := d.compare(old, e, p.below+e.Name); err != nil {
 			return err
 		}
-		for _, e := range entries {
-			c := all[e.Name]
-			c[side] = e
-			all[e.Name] = c
-		}
 	}
-	for name, c := range all {
-		if c[0] == c[1] {
-			continue
-		}
-		if err := d.compare(c, f.below+name); err != nil {
+	for _, e := range before {
+		if err := d.compare(e, nothing, p.below+e.Name); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// compare puts down what differs at a path.
-func (d *diff) compare(c change, name string) error {
-	leaves := c
-	for side, e := range c {
-		if e.Mode == filemode.Dir {
-			leaves[side] = object.TreeEntry{}
-		}
+// list is the entries of a directory; what is none has none.
+func (d *diff) list(e object.TreeEntry, below string) ([]object.TreeEntry, error) {
+	if e.Mode != filemode.Dir {
+		return nil, nil
 	}
-	if leaves != (change{}) {
+	return getter(d.repo.content).tree(e.Hash, below)
+}
+
+// compare compares what stood at a path with what stands there.
+func (d *diff) compare(was, is object.TreeEntry, name string) error {
+	var c change
+	if was.Mode != filemode.Dir && was.Mode != filemode.Empty {
+		c.was = &leaf{was.Hash, was.Mode}
+	}
+	if is.Mode != filemode.Dir && is.Mode != filemode.Empty {
+		c.is = &leaf{is.Hash, is.Mode}
+	}
+	if c.was != nil || c.is != nil {
 		if len(d.out) >= MaxChanges {
 			return fmt.Errorf("%w: "+sayPaths, ErrTooLarge, MaxChanges)
 		}
-		d.out[name] = leaves
+		d.out[name] = c
 		if err := d.name(name); err != nil {
 			return err
 		}
 	}
-	if leaves != c {
-		return d.directories(folder{c, name + "/"})
+	if was.Mode == filemode.Dir || is.Mode == filemode.Dir {
+		return d.directories(was, is, name+"/")
 	}
 	return nil
 }
 
 // directories puts two of one name aside to be compared.
-func (d *diff) directories(f folder) error {
+func (d *diff) directories(was, is object.TreeEntry, below string) error {
 	if d.dirs++; d.dirs > MaxChanges {
 		return fmt.Errorf("%w: "+sayDirectories, ErrTooLarge, MaxChanges)
 	}
-	d.todo = append(d.todo, f)
-	return d.name(f.below)
+	d.todo = append(d.todo, folder{was, is, below})
+	return d.name(below)
 }
 
 // name counts the bytes of a name that is kept.
@@ -173,6 +190,12 @@ func (d *diff) name(name string) error {
 		return fmt.Errorf("%w: "+sayNames, ErrTooLarge, maxNames>>20)
 	}
 	return nil
+}
+
+// folder is what stood at a path and what stands there, one of them at least a directory.
+type folder struct {
+	was, is object.TreeEntry
+	below   string // the path, with a slash
 }
 
 // files is changes as rows, sorted by path. With one merge base, moves are found.
@@ -209,24 +232,22 @@ func moves(all map[string]change) map[string]string {
 		link bool
 		base string
 	}
-	key := func(e object.TreeEntry, base string) content {
-		return content{e.Hash, e.Mode == filemode.Symlink, base}
-	}
+	key := func(l *leaf, base string) content { return content{l.hash, l.mode == filemode.Symlink, base} }
 	names, out, used := slices.Sorted(maps.Keys(all)), map[string]string{}, map[string]bool{}
 	for _, base := range []func(string) string{path.Base, func(string) string { return "" }} {
 		left := map[content][]string{}
 		for _, name := range names {
-			if c := all[name]; c.kind() == plan.Deleted && c[0].Mode != filemode.Submodule && !used[name] {
-				k := key(c[0], base(name))
+			if c := all[name]; c.is == nil && c.was.mode != filemode.Submodule && !used[name] {
+				k := key(c.was, base(name))
 				left[k] = append(left[k], name)
 			}
 		}
 		for _, name := range names {
 			c := all[name]
-			if c.kind() != plan.Added || c[1].Mode == filemode.Submodule || out[name] != "" {
+			if c.was != nil || c.is.mode == filemode.Submodule || out[name] != "" {
 				continue
 			}
-			if k := key(c[1], base(name)); len(left[k]) > 0 {
+			if k := key(c.is, base(name)); len(left[k]) > 0 {
 				out[name], used[left[k][0]], left[k] = left[k][0], true, left[k][1:]
 			}
 		}

@@ -288,7 +288,7 @@ func TestNothingIsLost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tree, err := object.GetTree(filesystem.NewStorage(osfs.New(r.at.git), cache.NewObjectLRUDefault()), root.Hash)
+		tree, err := object.GetTree(filesystem.NewStorage(osfs.New(r.at.git), cache.NewObjectLRUDefault()), root)
 		if err != nil {
 			t.Fatal(err)
 		}

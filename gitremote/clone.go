@@ -24,18 +24,31 @@ func OpenClone(ctx context.Context, dir string) (*Clone, error) {
 	if err != nil {
 		return nil, err
 	}
-	if lacks := r.lack(); lacks != "" {
-		return nil, errors.Join(fmt.Errorf("open %s: %w: %s", dir, ErrIncomplete, lacks), r.Close())
+	lacks := ""
+	switch {
+	case len(r.shallow) > 0:
+		lacks = sayShallow
+	case r.partial:
+		lacks = sayPartial
+	default:
+		return &Clone{repo: r}, nil
 	}
-	return &Clone{repo: r}, nil
+	return nil, errors.Join(fmt.Errorf("open %s: %w: %s", dir, ErrIncomplete, lacks), r.Close())
 }
 
 // Close lets go of the repository's files.
 func (c *Clone) Close() error { return c.repo.Close() }
 
 // Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
-func (c *Clone) Overview(_ context.Context, file string) (_ Overview, err error) {
-	defer func() { err = c.fault("read", err) }()
+func (c *Clone) Overview(_ context.Context, file string) (Overview, error) {
+	overview, err := c.overview(file)
+	if err != nil {
+		return Overview{}, fmt.Errorf("read %s: %w", c.repo.dir, err)
+	}
+	return overview, nil
+}
+
+func (c *Clone) overview(file string) (Overview, error) {
 	heads, err := c.repo.heads()
 	if err != nil {
 		return Overview{}, err
@@ -66,21 +79,23 @@ func (c *Clone) Overview(_ context.Context, file string) (_ Overview, err error)
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
 func (c *Clone) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	branches, sources, err := c.survey.track(ctx, wanted, c)
-	return branches, sources, c.fault("read", err)
-}
-
-// fault adds to what went wrong, if anything did, where.
-func (c *Clone) fault(doing string, err error) error {
-	if err == nil {
-		return nil
+	if err != nil {
+		return nil, nil, fmt.Errorf("read %s: %w", c.repo.dir, err)
 	}
-	return fmt.Errorf("%s %s: %w", doing, c.repo.dir, err)
+	return branches, sources, nil
 }
 
 // rounds: reading from disk costs the same whatever it is for.
-func (c *Clone) rounds() []int { return depths() }
+func (c *Clone) rounds() []round {
+	var out []round
+	for n := fewCommits; n < MaxCommits; n *= growth {
+		out = append(out, round{depth: n, tips: true, lines: true})
+	}
+	return append(out, round{tips: true, lines: true})
+}
 
 // read gets a part of the history into a graph: the newest commits, as many as it is deep.
 func (c *Clone) read(_ context.Context, a ask, into *graph) error {
-	return c.repo.newest(a.wants, a.depth, into)
+	_, err := c.repo.newest(a.wants, a.depth, into)
+	return err
 }

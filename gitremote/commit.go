@@ -25,9 +25,9 @@ const MaxTreeFile = 4 << 20
 // Tree is the files of a commit as an [fs.FS]: directories are read when they are looked into, files when they are opened, of at most
 // MaxTreeFile bytes. A symbolic link is itself, and a submodule an irregular file. It is for one goroutine, as long as the clone is open.
 type Tree struct {
-	get  getter
-	root object.TreeEntry
-	dirs map[string][]object.TreeEntry // by path with a slash, sorted by name
+	repo *Repo
+	root plumbing.Hash
+	dirs map[string][]object.TreeEntry // by path, sorted by name
 }
 
 // Tree is the files of a commit.
@@ -36,11 +36,7 @@ func (r *Repo) Tree(sha plan.SHA) (*Tree, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tree of %s: %w", sha.Short(), err)
 	}
-	return newTree(r.content, root), nil
-}
-
-func newTree(get getter, root object.TreeEntry) *Tree {
-	return &Tree{get: get, root: root, dirs: map[string][]object.TreeEntry{}}
+	return &Tree{repo: r, root: root, dirs: map[string][]object.TreeEntry{}}, nil
 }
 
 // Base is the merge base of two commits, and base itself where histories crossed and there are several.
@@ -57,7 +53,15 @@ func (r *Repo) Base(base, head plan.SHA) (plan.SHA, error) {
 
 // Differ is every path that differs between the trees of two commits, sorted.
 func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
-	found, err := r.between(a, b)
+	from, err := r.root(a)
+	if err != nil {
+		return nil, err
+	}
+	to, err := r.root(b)
+	if err != nil {
+		return nil, err
+	}
+	found, err := r.diff(directory(from), directory(to))
 	if err != nil {
 		return nil, fmt.Errorf("compare %s with %s: %w", a.Short(), b.Short(), err)
 	}
@@ -67,94 +71,81 @@ func (r *Repo) Differ(a, b plan.SHA) ([]string, error) {
 // Open implements fs.FS.
 func (t *Tree) Open(name string) (fs.File, error) {
 	e, err := t.find("open", name)
-	if err != nil {
-		return nil, err
-	}
-	f := &openEntry{treeInfo: treeInfo{path.Base(name), e.Mode, 0}}
 	switch {
-	case f.IsDir():
-		f.entries, err = t.ReadDir(name)
-	case isRegular(e.Mode):
-		var data []byte
-		data, err = t.get(plumbing.BlobObject, e.Hash, MaxTreeFile)
-		f.content, f.size = bytes.NewReader(data), int64(len(data))
+	case err != nil:
+		return nil, err
+	case e.Mode == filemode.Dir:
+		entries, err := t.ReadDir(name)
+		return &openDir{treeInfo{path.Base(name), e.Mode, 0}, entries}, err
+	case !isRegular(e.Mode):
+		return &openFile{treeInfo: treeInfo{path.Base(name), e.Mode, 0}}, nil
 	}
+	data, err := t.repo.content(plumbing.BlobObject, e.Hash, MaxTreeFile)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
-	return f, nil
+	return &openFile{treeInfo{path.Base(name), e.Mode, int64(len(data))}, bytes.NewReader(data)}, nil
 }
 
 // ReadDir implements fs.ReadDirFS.
 func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	e, err := t.find("readdir", name)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case e.Mode != filemode.Dir:
+	}
+	if e.Mode != filemode.Dir {
 		return nil, &fs.PathError{Op: "readdir", Path: name, Err: ErrNotAFile}
 	}
-	below := strings.TrimPrefix(name+"/", "./")
-	entries, err := t.list(below, e)
+	entries, err := t.list(name)
 	out := make([]fs.DirEntry, 0, len(entries))
 	for _, e := range entries {
-		out = append(out, dirEntry{treeInfo{e.Name, e.Mode, 0}, t, below + e.Name})
+		out = append(out, dirEntry{treeInfo{e.Name, e.Mode, 0}, t, path.Join(name, e.Name)})
 	}
 	return out, err
 }
 
 // find is the entry at a path.
 func (t *Tree) find(op, name string) (object.TreeEntry, error) {
-	e, err := t.entry(name)
-	switch {
-	case !fs.ValidPath(name):
-		err = fs.ErrInvalid
-	case err == nil && e.Mode == filemode.Empty:
-		err = fs.ErrNotExist
+	if !fs.ValidPath(name) {
+		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrInvalid}
 	}
-	if err != nil {
-		err = &fs.PathError{Op: op, Path: name, Err: err}
-	}
-	return e, err
-}
-
-// entry is what stands at a path; the zero entry: nothing.
-func (t *Tree) entry(name string) (object.TreeEntry, error) {
-	e, below := t.root, ""
 	if name == "." {
-		return e, nil
+		return directory(t.root), nil
 	}
-	for part := range strings.SplitSeq(name, "/") {
-		entries, err := t.list(below, e)
-		i, ok := slices.BinarySearchFunc(entries, object.TreeEntry{Name: part}, byName)
-		if !ok || err != nil {
-			return object.TreeEntry{}, err
-		}
-		e, below = entries[i], below+part+"/"
+	entries, err := t.list(path.Dir(name))
+	if err != nil {
+		return object.TreeEntry{}, err
 	}
-	return e, nil
+	i, ok := slices.BinarySearchFunc(entries, path.Base(name), func(e object.TreeEntry, name string) int { return cmp.Compare(e.Name, name) })
+	if !ok {
+		return object.TreeEntry{}, &fs.PathError{Op: op, Path: name, Err: fs.ErrNotExist}
+	}
+	return entries[i], nil
 }
 
-// list is the entries of a directory, which is read once; what is none has none.
-func (t *Tree) list(below string, e object.TreeEntry) ([]object.TreeEntry, error) {
-	entries, ok := t.dirs[below]
-	if ok || e.Mode != filemode.Dir {
+// list is the entries of a directory. Those above it are read before, each once.
+func (t *Tree) list(dir string) ([]object.TreeEntry, error) {
+	if entries, ok := t.dirs[dir]; ok {
 		return entries, nil
 	}
-	entries, err := t.get.tree(e.Hash, below)
+	e, err := t.find("open", dir)
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(entries, byName)
-	t.dirs[below] = entries
+	if e.Mode != filemode.Dir {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: fs.ErrNotExist}
+	}
+	entries, err := getter(t.repo.content).tree(e.Hash, strings.TrimPrefix(dir, "."))
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: dir, Err: err}
+	}
+	slices.SortFunc(entries, func(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) })
+	t.dirs[dir] = entries
 	return entries, nil
 }
 
-func byName(a, b object.TreeEntry) int { return cmp.Compare(a.Name, b.Name) }
-
-// isRegular reports whether an entry is a file; go-git reads the modes of old trees as the ones of today.
 func isRegular(mode filemode.FileMode) bool {
-	return mode == filemode.Regular || mode == filemode.Executable
+	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
 }
 
 // treeInfo is what a tree says of an entry; the size of a file only if it was read.
@@ -201,34 +192,42 @@ func (e dirEntry) Info() (fs.FileInfo, error) {
 	return f.Stat()
 }
 
-// openEntry is what was opened: a file with its content, or a directory with what was not read yet.
-// What is neither has nothing.
-type openEntry struct {
+// openFile is a file that was opened. What is no regular one has no content.
+type openFile struct {
 	treeInfo
 	content *bytes.Reader
-	entries []fs.DirEntry
 }
 
-func (f *openEntry) Stat() (fs.FileInfo, error) { return f.treeInfo, nil }
-func (f *openEntry) Close() error               { return nil }
-func (f *openEntry) Read(p []byte) (int, error) {
+func (f *openFile) Stat() (fs.FileInfo, error) { return f.treeInfo, nil }
+func (f *openFile) Close() error               { return nil }
+func (f *openFile) Read(p []byte) (int, error) {
 	if f.content == nil {
 		return 0, &fs.PathError{Op: "read", Path: f.name, Err: ErrNotAFile}
 	}
 	return f.content.Read(p)
 }
 
+// openDir is a directory that was opened, with what was not read yet.
+type openDir struct {
+	treeInfo
+	entries []fs.DirEntry
+}
+
+func (d *openDir) Stat() (fs.FileInfo, error) { return d.treeInfo, nil }
+func (d *openDir) Close() error               { return nil }
+func (d *openDir) Read([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "read", Path: d.name, Err: ErrNotAFile}
+}
+
 // ReadDir implements fs.ReadDirFile.
-func (f *openEntry) ReadDir(n int) ([]fs.DirEntry, error) {
-	some := f.entries
-	switch {
-	case !f.IsDir():
-		return nil, &fs.PathError{Op: "readdir", Path: f.name, Err: ErrNotAFile}
-	case n > 0 && len(some) == 0:
-		return nil, io.EOF
-	case n > 0:
+func (d *openDir) ReadDir(n int) ([]fs.DirEntry, error) {
+	some := d.entries
+	if n > 0 {
+		if len(some) == 0 {
+			return nil, io.EOF
+		}
 		some = some[:min(n, len(some))]
 	}
-	f.entries = f.entries[len(some):]
+	d.entries = d.entries[len(some):]
 	return some, nil
 }

@@ -80,12 +80,15 @@ func display(end transport.Endpoint) string {
 	return plan.Clean(end.String())
 }
 
-// opener opens a session.
-type opener[S transport.Session] func(*transport.Endpoint, transport.AuthMethod) (S, error)
+// session is what begin can begin.
+type session interface {
+	AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error)
+	Close() error
+}
 
 // begin begins a session with a list of refs. Where the server wants credentials and none were sent, they are looked for
 // once.
-func begin[S transport.Session](ctx context.Context, r *Remote, open opener[S]) (S, *packp.AdvRefs, error) {
+func begin[S session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
 	s, adv, err := try(ctx, r, open)
 	if !errors.Is(err, transport.ErrAuthenticationRequired) || !r.stateless() {
 		return s, adv, err
@@ -104,7 +107,7 @@ func begin[S transport.Session](ctx context.Context, r *Remote, open opener[S]) 
 }
 
 // try is one attempt. Connecting cannot be cancelled in go-git, so it is left alone when the caller has had enough.
-func try[S transport.Session](ctx context.Context, r *Remote, open opener[S]) (S, *packp.AdvRefs, error) {
+func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
 	type opened struct {
 		session S
 		err     error
@@ -134,13 +137,11 @@ func try[S transport.Session](ctx context.Context, r *Remote, open opener[S]) (S
 	}
 }
 
-// fault puts what went wrong with a remote, if anything did, into words that hold no secret.
+// fault puts what went wrong with a remote into words that hold no secret.
 func (r *Remote) fault(doing string, err error) error {
 	form := func(reason string) error { return fmt.Errorf("%s %s: %w: %s", doing, r.shown, ErrUnusable, reason) }
 	var odd *packp.ErrUnexpectedData
 	switch {
-	case err == nil:
-		return nil
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("%s %s: %w", doing, r.shown, err)
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):

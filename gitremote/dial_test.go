@@ -317,7 +317,7 @@ func TestPacks(t *testing.T) {
 			if want := slices.Sorted(slices.Values(line)); !slices.Equal(got, want) {
 				t.Errorf("%d commits, want %d", len(got), len(want))
 			}
-			if _, data, err := getter(p.find).file(plumbing.NewHash(string(line[0])), file); err != nil || string(data) != "#\n" {
+			if _, data, err := p.readFile(plumbing.NewHash(string(line[0])), file); err != nil || string(data) != "#\n" {
 				t.Errorf("%q %v", data, err)
 			}
 		})
@@ -397,7 +397,7 @@ func FuzzPack(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add([]byte(emptyPack))
+	f.Add(emptyPack())
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
@@ -410,18 +410,13 @@ func FuzzPack(f *testing.F) {
 			return
 		}
 		for _, h := range g.names {
-			_, _, _ = getter(p.find).file(h, file)
+			_, _, _ = p.readFile(h, file)
 		}
 	})
 }
 
 // TestWords: what people read.
 func TestWords(t *testing.T) {
-	refuse := func(form string, args ...any) string {
-		r := refusals{}
-		r.add("rw/a", form, args...)
-		return r["rw/a"].Reason
-	}
 	m := plan.Move{Branch: "rw/a", Old: "0123456789"}
 	elsewhere := func(m plan.Move, now plan.SHA) string {
 		r := refusals{}
@@ -431,18 +426,18 @@ func TestWords(t *testing.T) {
 		return r[m.Branch].Reason
 	}
 	for got, want := range map[string]string{
-		elsewhere(m, "abcdef0123"):                                  "it moved to abcdef0 in the meantime; not moved",
-		elsewhere(m, ""):                                            "it was deleted in the meantime; not moved",
-		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123"):          "it was created at abcdef0 in the meantime; not moved",
-		refuse(wordsRefused, "protected"):                           "the server refused: protected",
-		refuse(wordsCheckedOut, "/srv/fleet"):                       "checked out in /srv/fleet: switch to another branch there",
-		refuse(wordsLate):                                           "not moved: its window closed, or 30 s passed, in the meantime; run the command again",
-		reason("rw/a", "hook declined", "x\nerror: rw/a may not\n"): "hook declined: rw/a may not",
-		reason("rw/a", "hook declined", "rw/ab no\nx/rw/a no\n"):    "hook declined",
+		elsewhere(m, "abcdef0123"):                                                          "it moved to abcdef0 in the meantime; not moved",
+		elsewhere(m, ""):                                                                    "it was deleted in the meantime; not moved",
+		elsewhere(plan.Move{Branch: "rw/a"}, "abcdef0123"):                                  "it was created at abcdef0 in the meantime; not moved",
+		refuse("rw/a", wordsRefused, "protected").Reason:                                    "the server refused: protected",
+		refuse("rw/a", wordsCheckedOut, "/srv/fleet").Reason:                                "checked out in /srv/fleet: switch to another branch there",
+		refuse("rw/a", wordsLate).Reason:                                                    "not moved: its window closed, or 30 s passed, in the meantime; run the command again",
+		reason("rw/a", "hook declined", "x\nerror: rw/a may not\n"):                         "hook declined: rw/a may not",
+		reason("rw/a", "hook declined", "rw/ab no\nx/rw/a no\n"):                            "hook declined",
 		reason("rw/a", "hook declined", "error: hook declined to update refs/heads/rw/a\n"): "hook declined to update refs/heads/rw/a",
 		reason("rw/a", "hook\x1b declined", "something else"):                               "hook\uFFFD declined",
 		plan.Clean("a\u202eb\r\nc\xff"):                                                     "a\uFFFDb c\uFFFD",
-		string([]rune(refuse("%s", strings.Repeat("é", 200)))[138:]):                        "é…",
+		string([]rune(refuse("rw/a", "%s", strings.Repeat("é", 200)).Reason)[138:]):         "é…",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -30,7 +30,6 @@
 package gitremote
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,6 +78,7 @@ type Repo struct {
 	at      location
 	storage catalogue
 	objects *objects
+	bare    bool
 	partial bool // a remote has promised the objects that are missing
 	shallow map[plumbing.Hash]bool
 }
@@ -101,7 +101,7 @@ func Open(ctx context.Context, dir string) (*Repo, error) {
 	if at.common != at.git {
 		fs = dotgit.NewRepositoryFilesystem(fs, fence{osfs.New(at.common)})
 	}
-	r := &Repo{dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), shallow: map[plumbing.Hash]bool{}}
+	r := &Repo{dir: dir, at: at, storage: filesystem.NewStorage(fs, nil), bare: at.bare, shallow: map[plumbing.Hash]bool{}}
 	if r.objects, err = openObjects(ctx, filepath.Join(at.common, "objects")); err == nil {
 		err = r.read()
 	}
@@ -243,23 +243,17 @@ func isGitDir(dir string) bool {
 	return err == nil
 }
 
-// lack is why objects may be missing; "": none should be.
-func (r *Repo) lack() string {
-	switch {
-	case len(r.shallow) > 0:
-		return sayShallow
-	case r.partial:
-		return sayPartial
-	}
-	return ""
-}
-
 // lacking is err, put so that a person can act on it where an object is missing.
 func (r *Repo) lacking(what string, err error) error {
-	if errors.Is(err, plumbing.ErrObjectNotFound) {
-		return fmt.Errorf("%w: %s: %s", ErrIncomplete, what, cmp.Or(r.lack(), plumbing.ErrObjectNotFound.Error()))
+	switch {
+	case !errors.Is(err, plumbing.ErrObjectNotFound):
+		return fmt.Errorf("read %s: %w", what, err)
+	case len(r.shallow) > 0:
+		return fmt.Errorf("%w: %s: the clone is shallow; git fetch --unshallow makes it whole", ErrIncomplete, what)
+	case r.partial:
+		return fmt.Errorf("%w: %s: the clone is partial, and sluice fetches nothing; clone without --filter", ErrIncomplete, what)
 	}
-	return fmt.Errorf("read %s: %w", what, err)
+	return fmt.Errorf("%w: %s: object not found", ErrIncomplete, what)
 }
 
 // hash is the object that a SHA names.

@@ -2,11 +2,9 @@ package gitremote
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/go-git/go-git/v5/plumbing"
-	"github.com/go-git/go-git/v5/plumbing/object"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -37,6 +35,14 @@ type vertex struct {
 	read    bool
 }
 
+// entry is a commit as it is read.
+type entry struct {
+	hash    plumbing.Hash
+	parents []plumbing.Hash
+	at      int64
+	subject string
+}
+
 func newGraph() *graph {
 	return &graph{index: map[plumbing.Hash]int32{}, words: map[int32]string{}}
 }
@@ -59,23 +65,22 @@ func (g *graph) has(h plumbing.Hash) bool {
 	return ok && g.nodes[i].read
 }
 
-// add adds a commit, of whose message the first line is kept.
-func (g *graph) add(h plumbing.Hash, c *object.Commit) error {
-	if g.has(h) {
+// add adds a commit.
+func (g *graph) add(e entry) error {
+	if g.has(e.hash) {
 		return nil
 	}
-	if g.edges += len(c.ParentHashes); len(g.nodes)+len(c.ParentHashes) >= MaxCommits || g.edges > maxParents {
+	if g.edges += len(e.parents); len(g.nodes)+len(e.parents) >= MaxCommits || g.edges > maxParents {
 		return fmt.Errorf("%w: "+sayHistory, ErrTooLarge, MaxCommits)
 	}
-	i := g.at(h)
-	parents := make([]int32, len(c.ParentHashes))
-	for k, p := range c.ParentHashes {
+	i := g.at(e.hash)
+	parents := make([]int32, len(e.parents))
+	for k, p := range e.parents {
 		parents[k] = g.at(p)
 	}
-	g.nodes[i] = vertex{parents: parents, at: c.Committer.When.Unix(), read: true}
+	g.nodes[i] = vertex{parents: parents, at: e.at, read: true}
 	if len(g.words) < maxSubjects {
-		subject, _, _ := strings.Cut(strings.TrimLeft(c.Message, "\r\n"), "\n")
-		g.words[i] = strings.Clone(subject[:min(len(subject), maxWords)])
+		g.words[i] = e.subject
 	}
 	return nil
 }

@@ -22,30 +22,40 @@ func (r *Repo) heads() (map[plan.Branch]plumbing.Hash, error) {
 		return nil, fmt.Errorf("list its branches: %w", err)
 	}
 	defer refs.Close()
-	all, found := map[plumbing.ReferenceName]*plumbing.Reference{}, map[plan.Branch]plumbing.Hash{}
+	found, links := map[plan.Branch]plumbing.Hash{}, map[plan.Branch]plan.Branch{}
 	err = refs.ForEach(func(ref *plumbing.Reference) error {
-		if ref.Name().IsBranch() {
-			all[ref.Name()] = ref
-		}
-		if len(all) > maxHeads {
+		branch, ok := strings.CutPrefix(ref.Name().String(), "refs/heads/")
+		name := plan.Branch(branch)
+		switch {
+		case !ok:
+		case ref.Type() == plumbing.SymbolicReference:
+			if to, ok := strings.CutPrefix(ref.Target().String(), "refs/heads/"); ok {
+				links[name] = plan.Branch(to)
+			}
+		case ref.Hash().IsZero():
+			return fmt.Errorf("the branch %s is broken: it names no commit", showName(name))
+		case len(found) >= maxHeads:
 			return fmt.Errorf("%w: branches", ErrTooLarge)
+		default:
+			found[name] = ref.Hash()
 		}
 		return nil
 	})
-	for name, ref := range all {
-		branch := plan.Branch(strings.TrimPrefix(name.String(), "refs/heads/"))
-		for hop := 0; hop < maxLinks && ref != nil && ref.Type() == plumbing.SymbolicReference; hop++ {
-			ref = all[ref.Target()]
-		}
-		switch {
-		case ref == nil || ref.Type() == plumbing.SymbolicReference:
-		case ref.Hash().IsZero():
-			return nil, fmt.Errorf("the branch %s is broken: it names no commit", showName(branch))
-		default:
-			found[branch] = ref.Hash()
+	for name := range links {
+		to := target(links, name)
+		if h, ok := found[to]; ok && links[to] == "" {
+			found[name] = h
 		}
 	}
 	return found, err
+}
+
+// target is where a symbolic branch leads to.
+func target(links map[plan.Branch]plan.Branch, name plan.Branch) plan.Branch {
+	for hop := 0; hop < maxLinks && links[name] != ""; hop++ {
+		name = links[name]
+	}
+	return name
 }
 
 // DefaultBranch is the default branch as far as a clone knows it; "": it does not. A clone knows what origin's HEAD was
@@ -57,7 +67,7 @@ func (r *Repo) DefaultBranch() plan.Branch {
 			return plan.Branch(name)
 		}
 	}
-	if r.at.bare {
+	if r.bare {
 		if ref, err := r.storage.Reference(plumbing.HEAD); err == nil && ref.Type() == plumbing.SymbolicReference {
 			return plan.Branch(ref.Target().Short())
 		}

@@ -3,6 +3,7 @@ package gitremote
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,16 +35,28 @@ type index struct {
 	held  [256][]byte // names by first byte, sorted
 }
 
-// readIndex reads and checks how many names an index has, which its size must match.
-func readIndex(file *os.File) (*index, error) {
-	x := &index{file: file}
-	var raw [indexHead]byte
-	if _, err := io.ReadFull(file, raw[:]); err != nil {
-		return nil, err
-	}
-	info, err := file.Stat()
+// openIndex opens a pack's index, whose size must match its numbers.
+func openIndex(path string) (*index, error) {
+	f, err := openRegular(path, maxIndex)
 	if err != nil {
 		return nil, err
+	}
+	x := &index{file: f}
+	if err := x.head(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return x, nil
+}
+
+// head reads and checks how many names there are.
+func (x *index) head() error {
+	var raw [indexHead]byte
+	if _, err := io.ReadFull(x.file, raw[:]); err != nil {
+		return err
+	}
+	info, err := x.file.Stat()
+	if err != nil {
+		return err
 	}
 	ok := string(raw[:8]) == "\xfftOc\x00\x00\x00\x02"
 	for i := range 256 {
@@ -51,9 +64,9 @@ func readIndex(file *os.File) (*index, error) {
 		ok = ok && x.total[i] <= x.total[i+1]
 	}
 	if !ok || info.Size() < indexHead+x.total[256]*(nameSize+crcSize+placeSize)+2*nameSize {
-		return nil, idxfile.ErrMalformedIdxFile
+		return idxfile.ErrMalformedIdxFile
 	}
-	return x, nil
+	return nil
 }
 
 // names is those of one first byte.

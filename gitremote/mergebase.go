@@ -22,7 +22,7 @@ const (
 //
 // go-git has a function for this. It reads all that the newer commit descends from, and ignores what goes wrong in its second
 // walk, so that it may find no merge base where a shallow clone lacks the commits that lead to it.
-func (r *Repo) mergeBases(a, b plan.SHA) (found []plumbing.Hash, err error) {
+func (r *Repo) mergeBases(a, b plan.SHA) ([]plumbing.Hash, error) {
 	ha, err := hash(a)
 	if err != nil {
 		return nil, err
@@ -31,30 +31,22 @@ func (r *Repo) mergeBases(a, b plan.SHA) (found []plumbing.Hash, err error) {
 	if err != nil {
 		return nil, err
 	}
-	g, missing := newGraph(), (*plumbing.Hash)(nil)
-	for _, n := range depths() {
-		if err := r.newest([]plumbing.Hash{ha, hb}, n, g); err != nil {
+	g := newGraph()
+	for n := fewCommits; ; n *= growth {
+		whole, err := r.newest([]plumbing.Hash{ha, hb}, n, g)
+		if err != nil {
 			return nil, err
 		}
-		if found, missing = g.bases(g.at(ha), g.at(hb)); missing == nil {
-			break
+		found, missing := g.bases(g.at(ha), g.at(hb))
+		switch {
+		case missing == nil && len(found) == 0:
+			return nil, ErrUnrelated
+		case missing == nil:
+			return found, nil
+		case whole:
+			return nil, r.lacking("commit "+missing.String(), plumbing.ErrObjectNotFound)
 		}
 	}
-	switch {
-	case missing != nil:
-		return nil, r.lacking("commit "+missing.String(), plumbing.ErrObjectNotFound)
-	case len(found) == 0:
-		return nil, ErrUnrelated
-	}
-	return found, nil
-}
-
-// depths is how many commits are read before it is asked whether they are enough; 0: all.
-func depths() (out []int) {
-	for n := fewCommits; n < MaxCommits; n *= growth {
-		out = append(out, n)
-	}
-	return append(out, 0)
 }
 
 // newest reads commits into a graph, the newest first, until it has seen n or there are no more; 0: all. One that the clone
@@ -62,7 +54,7 @@ func depths() (out []int) {
 //
 // Reading whole generations instead took 2.5 s and 183 MB of 50,000 commits for a branch that is 2,000 behind; git rev-list,
 // which goes this way, 0.03 s. A commit-graph file would be quicker still, and proves nothing: no hash covers it.
-func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) error {
+func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) (whole bool, err error) {
 	todo, seen := &queue{graph: into}, map[int32]bool{}
 	push := func(i int32) error {
 		if seen[i] {
@@ -70,12 +62,13 @@ func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) error {
 		}
 		seen[i] = true
 		if !into.nodes[i].read {
-			c, err := r.commit(into.names[i])
+			h := into.names[i]
+			c, err := r.commit(h)
 			if errors.Is(err, ErrIncomplete) {
 				return nil
 			}
 			if err == nil {
-				err = into.add(into.names[i], c)
+				err = into.add(entryOf(h, c))
 			}
 			if err != nil {
 				return err
@@ -86,17 +79,20 @@ func (r *Repo) newest(wants []plumbing.Hash, n int, into *graph) error {
 	}
 	for _, h := range wants {
 		if err := push(into.at(h)); err != nil {
-			return err
+			return false, err
 		}
 	}
-	for todo.Len() > 0 && (n == 0 || len(seen) < n) {
+	for todo.Len() > 0 {
+		if n > 0 && len(seen) >= n {
+			return false, nil
+		}
 		for _, p := range into.nodes[heap.Pop(todo).(int32)].parents {
 			if err := push(p); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
-	return nil
+	return true, nil
 }
 
 // queue is commits of a graph, the newest on top.

@@ -36,10 +36,8 @@ const (
 type objects struct {
 	meter  meter
 	dirs   []string
-	packs  []diskPack
-	files  []*os.File // of the packs and their indexes
-	opened bool       // packs were looked for
-	failed error      // what came of that
+	packs  []*diskPack
+	opened bool // packs were looked for
 	cache  *cache.BufferLRU
 
 	indexed int64 // objects that the packs' indexes name
@@ -47,6 +45,7 @@ type objects struct {
 
 // diskPack is a pack with its index.
 type diskPack struct {
+	file   *os.File
 	index  *index
 	deltas *deltas
 }
@@ -91,10 +90,10 @@ func (o *objects) add(dir string, depth int) error {
 // Close lets go of the packs.
 func (o *objects) Close() error {
 	var errs []error
-	for _, f := range o.files {
-		errs = append(errs, f.Close())
+	for _, p := range o.packs {
+		errs = append(errs, p.file.Close(), p.index.file.Close())
 	}
-	o.packs, o.files, o.opened, o.failed, o.indexed = nil, nil, false, nil, 0
+	o.packs, o.opened, o.indexed = nil, false, 0
 	return errors.Join(errs...)
 }
 
@@ -136,8 +135,7 @@ func (o *objects) loose(h plumbing.Hash, limit int64) (content []byte, kind plum
 	return nil, plumbing.InvalidObject, plumbing.ErrObjectNotFound
 }
 
-// inflate reads a loose object: its type, its size, and its content. Nothing in it is believed before it was read: go-git's
-// objfile.Reader keeps a header however long it is.
+// inflate reads a loose object: its type, its size, and its content. Nothing in it is believed before it was read.
 func (o *objects) inflate(from io.Reader, limit int64) ([]byte, plumbing.ObjectType, error) {
 	z, err := sync.GetZlibReader(from)
 	if err != nil {
@@ -180,12 +178,16 @@ func (o *objects) packed(h plumbing.Hash, limit int64) ([]byte, plumbing.ObjectT
 	return nil, plumbing.InvalidObject, plumbing.ErrObjectNotFound
 }
 
-// open opens the packs, once.
+// open opens the packs, once. After a failure none is open: what is read next begins anew.
 func (o *objects) open() error {
-	if !o.opened {
-		o.opened, o.failed = true, o.openPacks()
+	if o.opened {
+		return nil
 	}
-	return o.failed
+	if err := o.openPacks(); err != nil {
+		return errors.Join(err, o.Close())
+	}
+	o.opened = true
+	return nil
 }
 
 func (o *objects) openPacks() error {
@@ -199,43 +201,43 @@ func (o *objects) openPacks() error {
 			if !ok || !strings.HasPrefix(base, "pack-") {
 				continue
 			}
-			// One whose index or content went meanwhile was repacked by a git that runs at once.
-			err := o.openPack(filepath.Join(dir, "pack", base))
-			if err != nil && !errors.Is(err, os.ErrNotExist) {
-				return fmt.Errorf("read %s: %w", base, err)
+			if err := o.openPack(filepath.Join(dir, "pack", base)); err != nil {
+				return err
 			}
 		}
 	}
 	return nil
 }
 
-// openPack opens one pack.
+// openPack opens one pack. One whose index or content went meanwhile was repacked by a git that runs at once.
 func (o *objects) openPack(base string) error {
 	if len(o.packs) >= maxPacks {
 		return fmt.Errorf("%w: %d packs; git gc makes one of them", ErrTooLarge, maxPacks)
 	}
-	names, err := openRegular(base+".idx", maxIndex)
-	if err != nil {
-		return err
+	index, err := openIndex(base + ".idx")
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
 	}
-	o.files = append(o.files, names)
-	index, err := readIndex(names)
-	if err != nil {
-		return err
+	if err == nil {
+		if o.indexed += index.total[256]; o.indexed > maxIndexed {
+			err = errors.Join(fmt.Errorf("%w: "+sayIndexed, ErrTooLarge, maxIndexed), index.file.Close())
+		}
 	}
-	if o.indexed += index.total[256]; o.indexed > maxIndexed {
-		return fmt.Errorf("%w: "+sayIndexed, ErrTooLarge, maxIndexed)
+	if err != nil {
+		return fmt.Errorf("read %s.idx: %w", filepath.Base(base), err)
 	}
 	pack, err := openRegular(base+".pack", 1<<packShift)
 	if err != nil {
+		if err = errors.Join(err, index.file.Close()); errors.Is(err, os.ErrNotExist) {
+			return nil
+		}
 		return err
 	}
-	o.files = append(o.files, pack)
 	if info, err := pack.Stat(); err == nil {
 		o.meter.spent.received += info.Size()
 	}
 	d := &deltas{scan: packfile.NewScanner(pack), find: index.find, meter: o.meter, cache: o.cache, shift: int64(len(o.packs)) << packShift}
-	o.packs = append(o.packs, diskPack{index, d})
+	o.packs = append(o.packs, &diskPack{pack, index, d})
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/cache"
@@ -81,8 +82,8 @@ func (p *pack) Close() error {
 
 // reading is one pass over a pack for the objects of one kind.
 //
-// go-git's packfile.Parser names every object. Of 20,000 files and 250 commits it took 0.7 s and held 25 MB; this took 0.07 s
-// and held nothing. Nor does it ask how much a delta makes before it makes that: 150 kB can make more than there is memory.
+// go-git's packfile.Parser names every object for that: of 20,000 files and 250 commits it took 0.7 s and held 25 MB, which is 0.07 s and
+// nothing here. It holds each object whole and asks no delta how much it makes, so 150 kB of deltas make what they want.
 type reading struct {
 	kind   plumbing.ObjectType
 	limit  int64 // bytes of one object; larger ones are passed over
@@ -252,7 +253,7 @@ func (p *pack) commits(g *graph) error {
 		if err != nil {
 			return err
 		}
-		return g.add(h, c)
+		return g.add(entryOf(h, c))
 	})
 }
 
@@ -262,7 +263,10 @@ func (p *pack) find(kind plumbing.ObjectType, want plumbing.Hash, limit int64) (
 		if h != want {
 			return nil
 		}
-		found = append([]byte{}, content...) // not nil, which is none
+		found = bytes.Clone(content)
+		if found == nil {
+			found = []byte{}
+		}
 		return errStop
 	})
 	if err == nil && found == nil {
@@ -283,4 +287,13 @@ func memory(kind plumbing.ObjectType, content []byte) plumbing.EncodedObject {
 	o.SetType(kind)
 	_, _ = o.Write(content) // writing to memory cannot fail
 	return o
+}
+
+// entryOf is what a graph keeps of a commit.
+func entryOf(h plumbing.Hash, c *object.Commit) entry {
+	subject, _, _ := strings.Cut(strings.TrimLeft(c.Message, "\r\n"), "\n")
+	if len(subject) > maxWords {
+		subject = subject[:maxWords]
+	}
+	return entry{hash: h, parents: c.ParentHashes, at: c.Committer.When.Unix(), subject: strings.Clone(subject)}
 }

@@ -37,7 +37,7 @@ const (
 func (c *Clone) Move(ctx context.Context, p Push) ([]Refusal, error) {
 	refused := refusals{}
 	if err := c.move(ctx, p, refused); err != nil {
-		return nil, c.fault("move branches of", err)
+		return nil, fmt.Errorf("move branches of %s: %w", c.repo.dir, err)
 	}
 	return refused.of(p.Moves), nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -38,8 +39,15 @@ type Remote struct {
 }
 
 // Overview lists the branches, and reads the file that stands at a path of the default branch's tip.
-func (r *Remote) Overview(ctx context.Context, file string) (_ Overview, err error) {
-	defer func() { err = r.fault("read", err) }()
+func (r *Remote) Overview(ctx context.Context, file string) (Overview, error) {
+	overview, err := r.overview(ctx, file)
+	if err != nil {
+		return Overview{}, r.fault("read", err)
+	}
+	return overview, nil
+}
+
+func (r *Remote) overview(ctx context.Context, file string) (Overview, error) {
 	adv, err := r.connect(ctx)
 	if err != nil {
 		return Overview{}, err
@@ -104,7 +112,7 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (ov
 		return Overview{}, fmt.Errorf("%w: commit %s", ErrIncomplete, tip)
 	}
 	overview.TipAt = r.survey.graph.time(r.survey.graph.index[tip])
-	blob, data, err := getter(p.find).file(tip, file)
+	blob, data, err := p.readFile(tip, file)
 	if err != nil {
 		return Overview{}, fmt.Errorf("file %q at %s: %w", file, overview.Tip.Short(), err)
 	}
@@ -112,14 +120,35 @@ func (r *Remote) readTip(ctx context.Context, name plan.Branch, file string) (ov
 	return overview, nil
 }
 
+// readFile reads a file of a commit's tree; nil: there is none.
+func (p *pack) readFile(commit plumbing.Hash, name string) (plan.SHA, []byte, error) {
+	content, err := p.find(plumbing.CommitObject, commit, maxCommit)
+	if err != nil {
+		return "", nil, err
+	}
+	c, err := decodeCommit(content)
+	if err != nil {
+		return "", nil, err
+	}
+	return getter(p.find).file(c.TreeHash, path.Clean(name))
+}
+
 // Track finds how windowed branches stand to the branches that they follow, as Overview listed them.
 func (r *Remote) Track(ctx context.Context, wanted []Follower) ([]plan.WindowedBranch, map[plan.Branch]plan.Source, error) {
 	branches, sources, err := r.survey.track(ctx, wanted, r)
-	return branches, sources, r.fault("read", err)
+	if err != nil {
+		return nil, nil, r.fault("read", err)
+	}
+	return branches, sources, nil
 }
 
-// rounds: each one may cost whole trees, so all of a line is read at once.
-func (r *Remote) rounds() []int { return []int{lineDepth, apart, 0} }
+// rounds: each one that costs whole trees is to be the last, so all of a line is read at once.
+func (r *Remote) rounds() []round {
+	if r.filters(filterTrees) {
+		return []round{{depth: lineDepth, tips: true, lines: true}, {apart: true}, {tips: true}}
+	}
+	return []round{{depth: lineDepth}, {depth: lineDepth, tips: true}, {apart: true}, {tips: true}}
+}
 
 // filterTrees leaves commits alone.
 const filterTrees packp.Filter = "tree:0"
@@ -202,20 +231,33 @@ func (r *Remote) stateless() bool { return strings.HasPrefix(r.end.Protocol, "ht
 
 // Close ends what is open.
 func (r *Remote) Close() error {
+	r.drop()
+	return nil
+}
+
+// drop ends the session for reading.
+func (r *Remote) drop() {
 	if r.up != nil {
 		_ = r.up.Close() // the server may have hung up already
 		r.up = nil
 	}
-	return nil
 }
 
 // connect begins a session for reading.
 func (r *Remote) connect(ctx context.Context) (*packp.AdvRefs, error) {
-	_ = r.Close()
+	r.drop()
 	up, adv, err := begin(ctx, r, r.client.NewUploadPackSession)
 	if err != nil {
 		return nil, err
 	}
 	r.up, r.used, r.caps = up, false, adv.Capabilities
-	return adv, nil
+	return adv, supported(adv)
+}
+
+// supported refuses what go-git would misread.
+func supported(adv *packp.AdvRefs) error {
+	if format := adv.Capabilities.Get(capability.ObjectFormat); len(format) > 0 && !slices.Contains(format, "sha1") {
+		return fmt.Errorf("%w: %s", ErrUnsupported, saySHA256)
+	}
+	return nil
 }

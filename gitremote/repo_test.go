@@ -149,6 +149,6 @@ func (r *Repo) Paths(sha plan.SHA) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := r.diff(change{1: root})
+	found, err := r.diff(nothing, directory(root))
 	return slices.Sorted(maps.Keys(found)), err
 }

@@ -109,26 +109,38 @@ func (r *Repo) abbreviated(name string) (*object.Commit, error) {
 // step is the ancestor that one ~N or ^N leads to; without a kind, the commit itself.
 func (r *Repo) step(c *object.Commit, kind, digits string) (*object.Commit, error) {
 	n, err := strconv.Atoi(cmp.Or(digits, "1"))
-	if kind == "" || err == nil && n == 0 {
+	switch {
+	case err != nil || n > MaxCommits:
+		return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
+	case kind == "" || n == 0:
 		return c, nil
+	case kind == "^":
+		return r.parent(c, n)
 	}
-	nth, times := n, 1
-	if kind == "~" {
-		nth, times = 1, n
-	}
-	for range times {
-		if err != nil || times > MaxCommits || nth > len(c.ParentHashes) {
-			return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
-		}
-		if c, err = r.commit(c.ParentHashes[nth-1]); err != nil {
+	for range n {
+		if c, err = r.parent(c, 1); err != nil {
 			return nil, err
 		}
 	}
 	return c, nil
 }
 
+// parent is the nth parent of a commit, from 1.
+func (r *Repo) parent(c *object.Commit, n int) (*object.Commit, error) {
+	if n > len(c.ParentHashes) {
+		return nil, fmt.Errorf("%w: it has no such ancestor", ErrNotFound)
+	}
+	return r.commit(c.ParentHashes[n-1])
+}
+
 // commit reads a commit.
-func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) { return getter(r.content).commit(h) }
+func (r *Repo) commit(h plumbing.Hash) (*object.Commit, error) {
+	content, err := r.content(plumbing.CommitObject, h, maxCommit)
+	if err != nil {
+		return nil, err
+	}
+	return decodeCommit(content)
+}
 
 // peel is the commit that an object is, or that a tag leads to.
 func (r *Repo) peel(h plumbing.Hash) (*object.Commit, error) {

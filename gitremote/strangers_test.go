@@ -224,8 +224,8 @@ func TestChainIsBounded(t *testing.T) {
 func BenchmarkMoves(b *testing.B) {
 	all := map[string]change{}
 	for i := range MaxChanges / 2 {
-		all[fmt.Sprintf("a/%d", i)] = change{0: {Mode: filemode.Regular}}
-		all[fmt.Sprintf("b/x%d", i)] = change{1: {Mode: filemode.Regular}}
+		all[fmt.Sprintf("a/%d", i)] = change{was: &leaf{mode: filemode.Regular}}
+		all[fmt.Sprintf("b/x%d", i)] = change{is: &leaf{mode: filemode.Regular}}
 	}
 	for b.Loop() {
 		if n := len(moves(all)); n != MaxChanges/2 {

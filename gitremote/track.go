@@ -45,13 +45,18 @@ type ask struct {
 	depth        int // of a server: generations; of a clone: commits, the newest first; 0: all of it
 }
 
-// apart is a round that reads the way between each branch and its source alone.
-const apart = -1
-
 // reader gets parts of histories into a graph.
 type reader interface {
 	read(ctx context.Context, a ask, into *graph) error
-	rounds() []int // how deep a history is read, as an ask has it: each round costs more than the one before it
+	rounds() []round
+}
+
+// round is one attempt to learn how branches stand, each costing more than the one before it.
+type round struct {
+	depth int
+	tips  bool // the branches' own histories too, not only their sources'
+	apart bool // the way between each branch and its source alone
+	lines bool // worth it for a line that is not whole yet, though every branch's place is known
 }
 
 // survey is what is known of one repository: its branches as they were listed at once, and the histories as far as they were
@@ -83,11 +88,11 @@ func (s *survey) track(ctx context.Context, wanted []Follower, from reader) ([]p
 	if err := known.ask(ctx, s.graph); err != nil {
 		return nil, nil, err
 	}
-	for _, depth := range from.rounds() {
-		if known.complete() {
-			break
+	for _, r := range from.rounds() {
+		if known.complete(r) {
+			continue
 		}
-		if err := s.learn(ctx, depth, known, from); err != nil {
+		if err := s.learn(ctx, r, known, from); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -132,27 +137,32 @@ func (k *standings) ask(ctx context.Context, g *graph) error {
 	return nil
 }
 
-// complete reports whether nothing more has to be read.
-func (k *standings) complete() bool {
+// complete reports whether a round has nothing to add.
+func (k *standings) complete(r round) bool {
+	if len(k.open) > 0 {
+		return false
+	}
 	for _, s := range k.follow {
-		if !s.known || !s.whole && len(s.line) < maxLine {
+		if !s.known || (r.lines && !s.whole && len(s.line) < maxLine) {
 			return false
 		}
 	}
-	return len(k.open) == 0
+	return true
 }
 
 // learn reads what a round adds.
-func (s *survey) learn(ctx context.Context, depth int, known *standings, from reader) error {
-	if depth == apart {
+func (s *survey) learn(ctx context.Context, r round, known *standings, from reader) error {
+	if r.apart {
 		return s.learnApart(ctx, known, from)
 	}
-	a := ask{depth: depth}
+	a := ask{depth: r.depth}
 	for h := range known.follow {
 		a.wants = append(a.wants, h)
 	}
 	for _, p := range known.open {
-		a.wants = append(a.wants, p.tip)
+		if r.tips {
+			a.wants = append(a.wants, p.tip)
+		}
 	}
 	if err := from.read(ctx, a, s.graph); err != nil {
 		return err

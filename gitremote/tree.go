@@ -3,6 +3,8 @@ package gitremote
 import (
 	"errors"
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -21,9 +23,9 @@ func (r *Repo) File(sha plan.SHA, name string) (data []byte, ok bool, err error)
 
 // file is that with the blob's name; nil: nothing stands there.
 func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err error) {
-	h, err := hash(sha)
+	root, err := r.root(sha)
 	if err == nil {
-		blob, data, err = getter(r.content).file(h, name)
+		blob, data, err = getter(r.content).file(root, name)
 	}
 	if err != nil {
 		err = fmt.Errorf("file %q at %s: %w", name, sha.Short(), err)
@@ -32,34 +34,20 @@ func (r *Repo) file(sha plan.SHA, name string) (blob plan.SHA, data []byte, err 
 }
 
 // root is the tree of a commit.
-func (r *Repo) root(sha plan.SHA) (object.TreeEntry, error) {
+func (r *Repo) root(sha plan.SHA) (plumbing.Hash, error) {
 	h, err := hash(sha)
 	if err != nil {
-		return object.TreeEntry{}, err
+		return plumbing.ZeroHash, err
 	}
-	return getter(r.content).root(h)
+	c, err := r.commit(h)
+	if err != nil {
+		return plumbing.ZeroHash, err
+	}
+	return c.TreeHash, nil
 }
 
 // getter gets an object of one kind, by its name and of at most so many bytes, wherever it stands.
 type getter func(kind plumbing.ObjectType, h plumbing.Hash, limit int64) ([]byte, error)
-
-// commit reads a commit.
-func (get getter) commit(h plumbing.Hash) (*object.Commit, error) {
-	content, err := get(plumbing.CommitObject, h, maxCommit)
-	if err != nil {
-		return nil, err
-	}
-	return decodeCommit(content)
-}
-
-// root is the tree of a commit.
-func (get getter) root(commit plumbing.Hash) (object.TreeEntry, error) {
-	c, err := get.commit(commit)
-	if err != nil {
-		return object.TreeEntry{}, err
-	}
-	return object.TreeEntry{Hash: c.TreeHash, Mode: filemode.Dir}, nil
-}
 
 // tree reads the entries of one directory. Fail closed: names that would make a path mean another one, or two things at
 // once, are an error. git refuses them too, but not everything that writes trees is git.
@@ -85,17 +73,24 @@ func (get getter) tree(h plumbing.Hash, below string) ([]object.TreeEntry, error
 	return t.Entries, nil
 }
 
-// file is the file at a path of a commit, with the blob's name; nil: nothing stands there.
-func (get getter) file(commit plumbing.Hash, name string) (plan.SHA, []byte, error) {
-	root, err := get.root(commit)
-	if err != nil {
-		return "", nil, err
+// file is the file at a path below a tree; nil: nothing stands there.
+func (get getter) file(root plumbing.Hash, name string) (plan.SHA, []byte, error) {
+	e, below := directory(root), ""
+	for part := range strings.SplitSeq(name, "/") {
+		if e.Mode != filemode.Dir {
+			return "", nil, nil
+		}
+		entries, err := get.tree(e.Hash, below)
+		if err != nil {
+			return "", nil, err
+		}
+		i := slices.IndexFunc(entries, func(e object.TreeEntry) bool { return e.Name == part })
+		if i < 0 {
+			return "", nil, nil
+		}
+		e, below = entries[i], path.Join(below, part)+"/"
 	}
-	e, err := newTree(get, root).entry(name)
-	switch {
-	case err != nil || e.Mode == filemode.Empty:
-		return "", nil, err
-	case !isRegular(e.Mode):
+	if e.Mode != filemode.Regular && e.Mode != filemode.Executable {
 		return "", nil, fmt.Errorf("%w: %s", ErrNotAFile, kindOf(e.Mode))
 	}
 	data, err := get(plumbing.BlobObject, e.Hash, MaxFile)
@@ -120,13 +115,15 @@ func (r *Repo) content(kind plumbing.ObjectType, h plumbing.Hash, limit int64) (
 	return content, nil
 }
 
-// kindOf is what is no file, in words.
+// kindOf is a mode in words.
 func kindOf(mode filemode.FileMode) string {
 	switch mode {
 	case filemode.Dir:
 		return "a directory"
 	case filemode.Symlink:
 		return "a symbolic link"
+	case filemode.Submodule:
+		return "a submodule"
 	}
-	return "a submodule"
+	return "a file"
 }

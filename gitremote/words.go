@@ -24,7 +24,7 @@ const (
 
 // What people read where a call cannot be answered.
 const (
-	sayShallow       = "the clone is shallow, so its history is not whole; run git fetch --unshallow"
+	sayShallow       = "the clone is shallow, so ancestry is unknown; run git fetch --unshallow"
 	sayPartial       = "the clone is partial, so objects may be missing; clone without --filter"
 	sayRemoteShallow = "the remote repository is itself a shallow clone, so ancestry is unknown"
 	saySHA256        = "the repository uses SHA-256; only SHA-1 is supported"
@@ -57,13 +57,16 @@ const (
 // showName is the name of a branch as people may see it.
 func showName(b plan.Branch) string { return plan.Clean(string(b)) }
 
+// refuse makes a refusal of words.
+func refuse(b plan.Branch, form string, args ...any) Refusal {
+	return Refusal{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
+}
+
 // refusals is the branches that were not moved.
 type refusals map[plan.Branch]Refusal
 
 // add puts a branch down with the reason.
-func (r refusals) add(b plan.Branch, form string, args ...any) {
-	r[b] = Refusal{Branch: b, Reason: plan.Fit(fmt.Sprintf(form, args...))}
-}
+func (r refusals) add(b plan.Branch, form string, args ...any) { r[b] = refuse(b, form, args...) }
 
 // of is the refusals among moves, in their order.
 func (r refusals) of(moves []plan.Move) (out []Refusal) {

@@ -1,0 +1,43 @@
+package gitremote
+
+import (
+	"testing"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Without filters each round costs whole trees: none is read for a line once every branch's place is known.
+func TestNoTreesForALineAlone(t *testing.T) {
+	w := newWorld(t)
+	_, tip := w.two()
+	all := []plan.SHA{tip}
+	for range 299 {
+		all = append(all, w.commitTree("x", all[len(all)-1]))
+	}
+	w.git("update-ref", "refs/heads/main", string(all[299]))
+	w.branch("rel", all[60])
+	w.branch("rw/a", all[58])
+	web := serve(t, w.dir)
+	r := dial(t, Options{URL: web.URL + "/.git"})
+	look(t, r)
+	before := len(web.asked())
+	got, sources, err := r.Track(t.Context(), []Follower{{Name: "rw/a", From: "rel"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	is(t, got[0], plan.Behind, 2)
+	if more := web.asked()[before:]; len(more) > 0 {
+		t.Errorf("%d commits of the line, after %d more requests: %v", len(sources["rel"].Line), len(more), more)
+	}
+}
+
+// A file's path is cleaned, whichever way the repository is read remotely.
+func TestPathIsCleaned(t *testing.T) {
+	w := newWorld(t)
+	w.two()
+	r := dial(t, Options{URL: "file://" + w.dir})
+	o, err := r.Overview(t.Context(), "./"+file)
+	if err != nil || o.File == "" {
+		t.Errorf("%+v %v", o, err)
+	}
+}

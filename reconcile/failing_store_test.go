@@ -1,0 +1,63 @@
+package reconcile_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/reconcile"
+)
+
+// A store that fails holds the repository for a second, and is a failure for people, also where it failed to record that an event voided
+// the merge.
+func TestAStoreThatFailsOnAVoidActHolds(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var m meter
+		var failed time.Time
+		voided := false
+		stop, from := started(w, reconcile.Options{Meter: &m})
+		defer stop()
+		w.set(func() {
+			w.after = func(c call) error {
+				if c.op == "observe" && !voided {
+					voided = true
+					w.outOfTurn(func() { w.noteOf(one, plan.Mention{Pull: 1}) })
+				}
+				return nil
+			}
+			w.fault = func(c call) error {
+				if c.op == "record" && failed.IsZero() {
+					failed = time.Now()
+					return errors.New("disk full")
+				}
+				return nil
+			}
+		})
+		w.open(one, pull{number: 1})
+		time.Sleep(600 * time.Millisecond)
+		w.mu.Lock()
+		loop := w.loop
+		w.mu.Unlock()
+		if loop.Lag(one) == "" {
+			t.Error("nobody is told that the store failed")
+		}
+		time.Sleep(10 * time.Second)
+		w.set(func() {
+			if failed.IsZero() {
+				t.Fatal("nothing was recorded")
+			}
+		})
+		for _, c := range w.of(from, "observe") {
+			if d := c.at.Sub(failed); d >= 0 && d < 500*time.Millisecond {
+				t.Errorf("looked at again %v after the store failed", d)
+			}
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if !slices.Contains(m.looks, "failed") {
+			t.Errorf("ends: %v", m.looks)
+		}
+	}, one)
+}
