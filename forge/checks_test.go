@@ -142,7 +142,7 @@ func TestMoreChecks(t *testing.T) {
 			hub := &fake{t: t}
 			hub.say = func(r *http.Request, body string) answerOf {
 				if operation(body) == "contexts" && variables(body)["oid"] == sha(1) {
-					return said(tt.next)
+					return repoAnswer(tt.next)
 				}
 				return sayRepo(repoPart(p))(r, body)
 			}
