@@ -63,10 +63,10 @@ func TestOtherBases(t *testing.T) {
 		repo := repoPart(p, pullPart(2))
 		switch vars := variables(body); {
 		case operation(body) == "bases" && vars["b0"] == "refs/heads/rw/x":
-			return said(obj{"b0": basePart("rw/x", "")})
+			return repoAnswer(obj{"b0": basePart("rw/x", "")})
 		case operation(body) == "look" && vars["b0"] == "refs/heads/rw/x":
 			repo["b0"] = basePart("rw/x", "")
-			return said(repo)
+			return repoAnswer(repo)
 		}
 		return sayRepo(repo)(r, body)
 	}
@@ -181,7 +181,7 @@ func TestPullThatChangesTheRules(t *testing.T) {
 					answer[name] = obj{"__typename": "Tree", "oid": sha(3)}
 				}
 			}
-			return said(answer)
+			return repoAnswer(answer)
 		}
 		return sayRepo(repoPart(change, remove, add, move))(r, body)
 	}

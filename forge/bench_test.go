@@ -27,7 +27,7 @@ func BenchmarkLook(b *testing.B) {
 		t["statusCheckRollup"] = obj{"state": "PENDING", "commit": obj{"oid": sha(n + 1), "status": obj{"s0": ours}}}
 		thin = append(thin, t)
 	}
-	answer := said(repoPart(whole...))
+	answer := repoAnswer(repoPart(whole...))
 	hub := &fake{t: b, say: func(r *http.Request, body string) answerOf {
 		if r.URL.Path == "/graphql" {
 			return answer
@@ -42,7 +42,7 @@ func BenchmarkLook(b *testing.B) {
 		}
 	}
 	look()
-	answer = said(repoPart(thin...))
+	answer = repoAnswer(repoPart(thin...))
 	b.SetBytes(int64(len(answer.body)))
 	b.ReportAllocs()
 	for b.Loop() {

@@ -166,7 +166,7 @@ func TestWhatAMoveSends(t *testing.T) {
 			}
 			return answerOf{code: 200, body: `{"data":{"updateRefs":{"clientMutationId":null}}}`}
 		}
-		return said(obj{"id": "R1"})
+		return repoAnswer(obj{"id": "R1"})
 	}
 	f := hub.forge(func(o *Options) { o.Pace = 900 })
 	old := plan.SHA(strings.Repeat("a", 64))
@@ -208,7 +208,7 @@ func TestAnswersToAMove(t *testing.T) {
 			case strings.Contains(body, "updateRefs"):
 				return answerOf{code: 200, body: tt.body}
 			}
-			return said(obj{"id": "R1"})
+			return repoAnswer(obj{"id": "R1"})
 		}
 		f := hub.forge(nil)
 		err := f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "a", New: plan.SHA(sha(2))}})

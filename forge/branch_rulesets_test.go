@@ -166,7 +166,7 @@ func TestRulesetsThatAreNotShown(t *testing.T) {
 // Errors within a list of rules leave it unknown, and the rest of the answer counts; others make the branch unknown, or end the look.
 func TestErrorsWithinRules(t *testing.T) {
 	within := `"path":["repository","r0","rules"]`
-	for said, want := range map[string]Kind{
+	for fault, want := range map[string]Kind{
 		`{"type":"FORBIDDEN","message":"Resource not accessible by integration",` + within + `}`:                      "",
 		`{"type":"INTERNAL","message":"oops","path":["repository","r0","rules","nodes",3,"parameters"]}`:              "",
 		`{"message":"Something went wrong",` + within + `}`:                                                           "",
@@ -179,7 +179,7 @@ func TestErrorsWithinRules(t *testing.T) {
 		h.say = func(r *http.Request, body string) answerOf {
 			a := h.answer(r, body)
 			if operation(body) == "branches" {
-				a.body = strings.Replace(a.body, `{"data"`, `{"errors":[`+said+`],"data"`, 1)
+				a.body = strings.Replace(a.body, `{"data"`, `{"errors":[`+fault+`],"data"`, 1)
 			}
 			return a
 		}
@@ -188,7 +188,7 @@ func TestErrorsWithinRules(t *testing.T) {
 			continue
 		}
 		if kindOf(err) != want || err == nil && (s.Branches[0].Relation != plan.Level || s.Branches[0].Demands) {
-			t.Errorf("%s: %v, %+v", said, err, s.Branches)
+			t.Errorf("%s: %v, %+v", fault, err, s.Branches)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func (h *branchesHub) answer(r *http.Request, body string) answerOf {
 	if strings.Contains(body, "names: refs") {
 		repository["names"] = connectionPart(false)
 	}
-	return said(repository)
+	return repoAnswer(repository)
 }
 
 // A page of history is in the order of dates: a side branch of many young commits may fill it. The walk goes on from the commit
@@ -151,9 +151,9 @@ func TestLinesAreBounded(t *testing.T) {
 	if s = observe(t, loop.forge(nil), Ask{}); len(s.Sources["main"].Line) != 2 {
 		t.Errorf("a circle: %+v", s.Sources["main"])
 	}
-	torn := linkPart(tipSHA, 2000, "x")
-	torn["parents"].(obj)["nodes"] = []any{}
-	hidden := newBranchesHub(t, sourcePart("none", []string{"a"}, torn), map[string]obj{"a": tipPart("a", tipSHA)})
+	hiddenParent := linkPart(tipSHA, 2000, "x")
+	hiddenParent["parents"].(obj)["nodes"] = []any{}
+	hidden := newBranchesHub(t, sourcePart("none", []string{"a"}, hiddenParent), map[string]obj{"a": tipPart("a", tipSHA)})
 	if s = observe(t, hidden.forge(nil), Ask{}); len(s.Sources["main"].Line) != 1 {
 		t.Errorf("a parent that is not shown is not none: %+v", s.Sources["main"])
 	}

@@ -145,7 +145,7 @@ func TestMoreChecks(t *testing.T) {
 			hub := &fake{t: t}
 			hub.say = func(r *http.Request, body string) answerOf {
 				if operation(body) == "checks" {
-					return said(tt.next)
+					return repoAnswer(tt.next)
 				}
 				return sayRepo(repoPart(p))(r, body)
 			}

@@ -307,7 +307,7 @@ func TestForgottenThatAreNotShown(t *testing.T) {
 			}
 			repository := repoPart()
 			repository[forgottenAlias] = closed
-			return said(repository)
+			return repoAnswer(repository)
 		}
 		if s := observe(t, hub.forge(nil), Ask{Forgotten: true}); s.Swept != (name == "nothing") {
 			t.Errorf("%s: swept: %t", name, s.Swept)

@@ -225,7 +225,7 @@ func crowd(l *lab, thin func(n int) obj, full func(n int) obj) {
 				all = append(all, thin(n))
 			}
 			maps.Copy(repo, repoPart(all...))
-			return said(repo)
+			return repoAnswer(repo)
 		case "pulls":
 			return sayNumbers(body, full)
 		case "heads":
@@ -233,7 +233,7 @@ func crowd(l *lab, thin func(n int) obj, full func(n int) obj) {
 			for name, v := range variables(body) {
 				repo[name] = obj{"oid": v, "status": nil}
 			}
-			return said(repo)
+			return repoAnswer(repo)
 		}
 		return answerOf{}
 	}

@@ -228,8 +228,8 @@ func repoPart(pulls ...obj) obj {
 	}
 }
 
-// said is a whole GraphQL answer.
-func said(repository any) answerOf {
+// repoAnswer is a whole GraphQL answer.
+func repoAnswer(repository any) answerOf {
 	data, err := json.Marshal(obj{"data": obj{"repository": repository, "rateLimit": obj{"cost": 15}}})
 	if err != nil {
 		panic(err)
@@ -241,7 +241,7 @@ func said(repository any) answerOf {
 func sayRepo(repository obj) func(*http.Request, string) answerOf {
 	return func(r *http.Request, body string) answerOf {
 		if r.URL.Path == "/graphql" && operation(body) == "look" {
-			return said(repository)
+			return repoAnswer(repository)
 		}
 		return answerOf{}
 	}

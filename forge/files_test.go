@@ -135,7 +135,7 @@ func TestDoubtfulLists(t *testing.T) {
 				case r.URL.Path == "/repos/acme/fleet/pulls/1/files":
 					return answer
 				case operation(body) == "objects":
-					return said(obj{"o0": nil, "o1": nil})
+					return repoAnswer(obj{"o0": nil, "o1": nil})
 				}
 				return sayRepo(repoPart(withFiles(pullPart(1), "new", "RENAMED", "b", "MODIFIED")))(r, body)
 			}
@@ -170,7 +170,7 @@ func TestManyFiles(t *testing.T) {
 					requests++
 					return listPage(t, r, tt.count)
 				case operation(body) == "objects":
-					return said(obj{"o0": blobPart("version: 1\n")})
+					return repoAnswer(obj{"o0": blobPart("version: 1\n")})
 				}
 				return sayRepo(repoPart(p))(r, body)
 			}
@@ -218,7 +218,7 @@ func TestMovedPaths(t *testing.T) {
 					answer[name] = nil
 				}
 			}
-			return said(answer)
+			return repoAnswer(answer)
 		}
 		return sayRepo(repoPart(p))(r, body)
 	}
@@ -281,7 +281,7 @@ func TestMergeBases(t *testing.T) {
 				case r.URL.Path == "/repos/acme/fleet/pulls/1/commits":
 					return answerOf{code: 200, body: tt.rest}
 				case operation(body) == "objects":
-					return said(obj{"o0": obj{"__typename": "Blob"}})
+					return repoAnswer(obj{"o0": obj{"__typename": "Blob"}})
 				}
 				return sayRepo(repoPart(p))(r, body)
 			}
@@ -355,7 +355,7 @@ func TestLongListWithADuplicate(t *testing.T) {
 		case r.URL.Path == "/repos/acme/fleet/pulls/1/files":
 			return listPage(t, r, maxFiles+2)
 		case operation(body) == "objects":
-			return said(obj{"o0": nil})
+			return repoAnswer(obj{"o0": nil})
 		}
 		return sayRepo(repoPart(p))(r, body)
 	}
@@ -416,5 +416,5 @@ func sayTrees(body string) answerOf {
 			answer[name] = obj{"__typename": "Tree"}
 		}
 	}
-	return said(answer)
+	return repoAnswer(answer)
 }

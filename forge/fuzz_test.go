@@ -21,7 +21,7 @@ func FuzzAnswers(f *testing.F) {
 	checked["statusCheckRollup"] = rollup(false, statusPart("sluice/main", "SUCCESS", "Bot", "sluice"), runPart("a", "COMPLETED", "SUCCESS", 5, "00"))
 	paged := pullPart(5)
 	paged["statusCheckRollup"] = rollup(true)
-	whole := said(repoPart(pullPart(1), renamed, rules, checked, paged)).body
+	whole := repoAnswer(repoPart(pullPart(1), renamed, rules, checked, paged)).body
 	var history []any
 	for i := range 4 {
 		history = append(history, linkPart(tipSHA+i, tipSHA+i+1, "x"))
@@ -31,14 +31,14 @@ func FuzzAnswers(f *testing.F) {
 	source["target"].(obj)["recent"] = connectionPart(false, judgedPart(true,
 		[]any{becamePart(9, 11, tipSHA, "main")}, statusPart("sluice/promote/a", "SUCCESS", "User", "x"), runPart("a", "COMPLETED", "SUCCESS", 5, "00")))
 	windowed["defaultBranchRef"] = source
-	branches := said(obj{
+	branches := repoAnswer(obj{
 		"t0": tipPart("a", tipSHA+2, statusPart("kustomization/a/b", "FAILURE", "User", "flux")), "t1": tipPart("b", 7), "b0": source,
 		"names": connectionPart(true, obj{"name": "A"}), "h0": obj{"oid": sha(tipSHA), "history": connectionPart(true, history...)},
 		"c0": judgedPart(false, nil), "s0": obj{"oid": sha(7), "status": nil}, "object": judgedPart(true, nil),
 	}).body
-	f.Add(said(windowed).body, `{"status":"ahead"}`, `[]`, branches)
-	f.Add(said(windowed).body, `{"status":"diverged"}`, `[]`, strings.ReplaceAll(branches, `"oid":`, `"o":`))
-	f.Add(said(windowed).body, ``, `[]`, strings.ReplaceAll(branches, `"target":`, `"t":`))
+	f.Add(repoAnswer(windowed).body, `{"status":"ahead"}`, `[]`, branches)
+	f.Add(repoAnswer(windowed).body, `{"status":"diverged"}`, `[]`, strings.ReplaceAll(branches, `"oid":`, `"o":`))
+	f.Add(repoAnswer(windowed).body, ``, `[]`, strings.ReplaceAll(branches, `"target":`, `"t":`))
 	rest := `[{"filename":"new","status":"renamed","previous_filename":"old"},{"filename":"b","status":"removed"}]`
 	f.Add(whole, rest, `[{"type":"merge_queue"}]`, `{}`)
 	f.Add(strings.ReplaceAll(whole, `"OPEN"`, `null`), rest, `null`, `{}`)

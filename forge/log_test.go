@@ -61,14 +61,14 @@ func TestRequestIDs(t *testing.T) {
 			return graphQL(answerOf{code: 200, body: `{}`, header: map[string]string{"X-GitHub-Request-Id": id}})
 		},
 	} {
-		for _, said := range []string{id, "evil id", strings.Repeat("A", 101), ""} {
-			err := call(said)(&fake{t: t})
+		for _, headerID := range []string{id, "evil id", strings.Repeat("A", 101), ""} {
+			err := call(headerID)(&fake{t: t})
 			var e *Error
 			if !errors.As(err, &e) || strings.Contains(e.Reason, "request ") {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if got := strings.Contains(err.Error(), "(GitHub's request "+said+")"); got != (said == id) {
-				t.Errorf("%s, %q: %v", name, said, err)
+			if got := strings.Contains(err.Error(), "(GitHub's request "+headerID+")"); got != (headerID == id) {
+				t.Errorf("%s, %q: %v", name, headerID, err)
 			}
 		}
 	}

@@ -91,17 +91,17 @@ func TestObserveNulls(t *testing.T) {
 	gone["baseRef"] = nil
 	fork := pullPart(2) // the fork was deleted, and its author
 	fork["headRepository"], fork["author"], fork["isCrossRepository"] = nil, nil, true
-	blind := pullPart(3)
-	blind["files"], blind["labels"], blind["latestOpinionatedReviews"] = nil, nil, nil
+	nulls := pullPart(3)
+	nulls["files"], nulls["labels"], nulls["latestOpinionatedReviews"] = nil, nil, nil
 	hub := &fake{t: t}
 	hub.say = func(r *http.Request, body string) answerOf {
 		switch {
 		case operation(body) == "look":
-			return said(repoPart(gone, fork, blind))
+			return repoAnswer(repoPart(gone, fork, nulls))
 		case r.URL.Path == "/repos/acme/fleet/pulls/3/files":
 			return answerOf{code: 200, body: `[]`}
 		case operation(body) == "objects": // the rules file of a head whose files are not known
-			return said(obj{"o0": blobPart("version: 1\n")})
+			return repoAnswer(obj{"o0": blobPart("version: 1\n")})
 		}
 		return answerOf{}
 	}
@@ -158,11 +158,11 @@ func TestPagesThatSawDifferentTips(t *testing.T) {
 			looks++
 			repo := repoPart(pullPart(1))
 			repo["pullRequests"].(obj)["pageInfo"] = obj{"hasNextPage": true, "endCursor": "next"}
-			return said(repo)
+			return repoAnswer(repo)
 		}
 		second := pullPart(2)
 		second["baseRef"] = obj{"target": obj{"oid": sha(tipSHA + 1)}}
-		return said(repoPart(second))
+		return repoAnswer(repoPart(second))
 	}
 	_, err := hub.forge(nil).Observe(context.Background(), testRepo, Ask{})
 	if kindOf(err) != Transient || looks != maxTries {
@@ -192,7 +192,7 @@ func TestSmallerPages(t *testing.T) {
 				if size != "25" {
 					return answer
 				}
-				return said(repoPart())
+				return repoAnswer(repoPart())
 			}
 			f := hub.forge(nil)
 			observe(t, f, Ask{})
@@ -285,7 +285,7 @@ func TestCountThatLies(t *testing.T) {
 			repo := repoPart(pulls...)
 			repo["pullRequests"].(obj)["pageInfo"] = obj{"hasNextPage": to < many, "endCursor": fmt.Sprint(to)}
 			repo["pullRequests"].(obj)["totalCount"] = count(to)
-			return said(repo)
+			return repoAnswer(repo)
 		}
 		s := observe(t, hub.forge(nil), Ask{})
 		if most := 2 + many/MaxPulls; len(s.Pulls) != many || requests > most {

@@ -151,7 +151,7 @@ func TestOnlyTheRepositorysOwnQuerySaysThatItIsGone(t *testing.T) {
 			}
 			repo := repoPart(pullPart(1))
 			repo["p0"], repo["b0"] = nil, nil
-			a := said(repo)
+			a := repoAnswer(repo)
 			if operation(body) == "look" {
 				a.body = strings.TrimSuffix(a.body, "}") + `,"errors":[{"type":"NOT_FOUND","path":` + path + `,"message":"x"}]}`
 			}
@@ -188,7 +188,7 @@ func sayNumbers(body string, pull func(n int) obj) answerOf {
 			repo[name] = pull(n)
 		}
 	}
-	return said(repo)
+	return repoAnswer(repo)
 }
 
 // TestOnePullThatIsTooHeavyAlone: GitHub can show all of every pull request but one. That one is unknown, but a success of ours on it
@@ -213,7 +213,7 @@ func TestOnePullThatIsTooHeavyAlone(t *testing.T) {
 			}
 			return sayNumbers(body, pullPart)
 		case op == "heads":
-			return said(obj{"g0": obj{"oid": sha(7), "status": obj{"contexts": []any{green}}}})
+			return repoAnswer(obj{"g0": obj{"oid": sha(7), "status": obj{"contexts": []any{green}}}})
 		}
 		return sayRepo(repoPart(all...))(r, body)
 	}
@@ -296,7 +296,7 @@ func sayGroups(r *http.Request, body string, pulls ...obj) answerOf {
 			repo[name] = basePart(strings.TrimPrefix(text, "refs/heads/"), "version: 1\n")
 		}
 	}
-	return said(repo)
+	return repoAnswer(repo)
 }
 
 // TestManyWaitingGroups: however many groups wait, each has its answer within a few looks, and those into a base without a file are
@@ -360,7 +360,7 @@ func TestManyBases(t *testing.T) {
 				repo[name] = basePart(base, "version: 1\n")
 			}
 		}
-		return said(repo)
+		return repoAnswer(repo)
 	}
 	// Each look reads the rules of as many as it may: GitHub's pace is kept, and the next look goes on.
 	l.f = l.forge(func(o *Options) { o.Now, o.Pace = func() time.Time { return l.now }, 0 })
@@ -407,7 +407,7 @@ func TestABaseThatNeverRests(t *testing.T) {
 				repo[name].(obj)["target"].(obj)["oid"] = sha(tip)
 			}
 		}
-		return said(repo)
+		return repoAnswer(repo)
 	}
 	s := l.look(Ask{})
 	if !s.Bases["evil"].Unread.Is() || !s.Pulls[0].Unread.Is() || s.Pulls[1].Unread.Is() || s.Bases["main"].Unread.Is() {
@@ -425,7 +425,7 @@ func TestANullIsNoAnswer(t *testing.T) {
 		} else {
 			p["files"], p["changedFiles"] = obj{"nodes": []any{}}, 4000 // not all are known: it may delete the file
 		}
-		blind := true
+		onlyNulls := true
 		l := newLab(t, nil)
 		l.say = func(r *http.Request, body string) answerOf {
 			if operation(body) != "objects" {
@@ -434,19 +434,19 @@ func TestANullIsNoAnswer(t *testing.T) {
 			answer := obj{}
 			for name, v := range variables(body) {
 				answer[name] = nil
-				if text := fmt.Sprint(v); !blind && strings.HasSuffix(text, "^{tree}") {
+				if text := fmt.Sprint(v); !onlyNulls && strings.HasSuffix(text, "^{tree}") {
 					answer[name] = obj{"__typename": "Tree"}
-				} else if !blind {
+				} else if !onlyNulls {
 					answer[name] = obj{"__typename": "Blob", "oid": sha(len("version: 1\n")), "byteSize": 11, "text": "version: 1\n"}
 				}
 			}
-			return said(answer)
+			return repoAnswer(answer)
 		}
 		s := l.look(Ask{})
 		if p := s.Pulls[0]; !p.Unread.Is() || p.Moved != nil || p.Rules != nil || s.Pulls[1].Unread.Is() {
 			t.Errorf("%s: %+v", what, p)
 		}
-		blind, l.now = false, s.Again
+		onlyNulls, l.now = false, s.Again
 		if p := l.look(Ask{}).Pulls[0]; p.Unread.Is() || p.Moved != nil || p.Rules != nil {
 			t.Errorf("%s is remembered: %+v", what, p)
 		}

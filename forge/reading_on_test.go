@@ -46,7 +46,7 @@ func TestWithoutReviewsChecksAreReadOn(t *testing.T) {
 	hub.say = func(r *http.Request, body string) answerOf {
 		switch operation(body) {
 		case "checks":
-			return said(obj{"pullRequest": obj{"headRefOid": sha(1), "statusCheckRollup": late}})
+			return repoAnswer(obj{"pullRequest": obj{"headRefOid": sha(1), "statusCheckRollup": late}})
 		}
 		return sayRepo(repoPart(p))(r, body)
 	}

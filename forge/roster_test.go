@@ -171,40 +171,40 @@ func TestRosterThatCannotBeFound(t *testing.T) {
 		"fault":     {func(int) answerOf { return answerOf{code: 500} }, "?", "rw/stored", 2},
 		"not found": {func(int) answerOf { return answerOf{code: 404, body: `{"message":"Not Found"}`} }, "?", "rw/stored", 2},
 		"too heavy": {func(int) answerOf { return answerOf{code: 502} }, "?", "rw/stored", 2},
-		"null":      {func(int) answerOf { return said(obj{"object": nil}) }, "?", "rw/stored", 2},
+		"null":      {func(int) answerOf { return repoAnswer(obj{"object": nil}) }, "?", "rw/stored", 2},
 		"other commit": {func(int) answerOf {
-			return said(pastPart(9, connectionPart(false), connectionPart(false)))
+			return repoAnswer(pastPart(9, connectionPart(false), connectionPart(false)))
 		}, "?", "rw/stored", 2},
 		"nobody brought it": {func(int) answerOf {
-			return said(pastPart(tipSHA, connectionPart(false, versionPart(tipSHA, -1, bad, false)), connectionPart(false)))
+			return repoAnswer(pastPart(tipSHA, connectionPart(false, versionPart(tipSHA, -1, bad, false)), connectionPart(false)))
 		}, "?", "rw/stored", 2},
 		"text not shown": {func(int) answerOf {
-			return said(pastPart(tipSHA, connectionPart(false, tipBad, versionPart(1, -1, good, false)),
+			return repoAnswer(pastPart(tipSHA, connectionPart(false, tipBad, versionPart(1, -1, good, false)),
 				connectionPart(false, versionPart(tipSHA, 1, bad, true), versionPart(1, -1, good, false))))
 		}, "?", "rw/stored", 2},
 		"parent not shown": {func(int) answerOf {
-			torn := versionPart(tipSHA, 1, bad, false)
-			torn["parents"].(obj)["nodes"] = []any{}
-			return said(pastPart(tipSHA, connectionPart(false, torn), connectionPart(false, versionPart(tipSHA, 1, bad, true))))
+			hiddenParent := versionPart(tipSHA, 1, bad, false)
+			hiddenParent["parents"].(obj)["nodes"] = []any{}
+			return repoAnswer(pastPart(tipSHA, connectionPart(false, hiddenParent), connectionPart(false, versionPart(tipSHA, 1, bad, true))))
 		}, "?", "rw/stored", 2},
 		"on the line": {func(int) answerOf {
-			return said(pastPart(tipSHA, connectionPart(true, tipBad, versionPart(1, 2, good, false)),
+			return repoAnswer(pastPart(tipSHA, connectionPart(true, tipBad, versionPart(1, 2, good, false)),
 				connectionPart(true, versionPart(tipSHA, 1, bad, true), versionPart(5, 6, side, true), versionPart(1, 2, good, true))))
 		}, "rw/a", "rw/a", 1},
 		"never readable": {func(int) answerOf {
-			return said(pastPart(tipSHA, connectionPart(false, versionPart(tipSHA, -1, bad, false)), connectionPart(false, versionPart(tipSHA, -1, bad, true))))
+			return repoAnswer(pastPart(tipSHA, connectionPart(false, versionPart(tipSHA, -1, bad, false)), connectionPart(false, versionPart(tipSHA, -1, bad, true))))
 		}, "", "rw/stored", 1},
 		"deep, in the log": {func(i int) answerOf {
 			n := tipSHA + i
-			return said(pastPart(n, connectionPart(true, versionPart(n, n+1, bad, false)),
+			return repoAnswer(pastPart(n, connectionPart(true, versionPart(n, n+1, bad, false)),
 				connectionPart(true, versionPart(n, n+1, bad, true), versionPart(3, 4, "", false), versionPart(5, 6, good, true))))
 		}, "rw/a", "rw/stored", maxPasts},
 		"deep, and too many versions": {func(i int) answerOf {
 			n := tipSHA + i
-			return said(pastPart(n, connectionPart(true, versionPart(n, n+1, bad, false)), connectionPart(true, versionPart(n, n+1, bad, true))))
+			return repoAnswer(pastPart(n, connectionPart(true, versionPart(n, n+1, bad, false)), connectionPart(true, versionPart(n, n+1, bad, true))))
 		}, "?", "rw/stored", 2 * maxPasts},
 		"deep, and no version": {func(i int) answerOf {
-			return said(pastPart(tipSHA, connectionPart(true, versionPart(tipSHA, 1, "", false)), connectionPart(false)))
+			return repoAnswer(pastPart(tipSHA, connectionPart(true, versionPart(tipSHA, 1, "", false)), connectionPart(false)))
 		}, "", "rw/stored", 1},
 	} {
 		p := pullPart(1)
@@ -221,7 +221,7 @@ func TestRosterThatCannotBeFound(t *testing.T) {
 					tries++
 					return tt.past((tries - 1) % maxPasts)
 				case "look", "bases":
-					return said(repo)
+					return repoAnswer(repo)
 				}
 				return answerOf{}
 			}
@@ -254,7 +254,7 @@ func TestRosterUnderALimit(t *testing.T) {
 		case "past":
 			return answerOf{code: 403, header: map[string]string{"Retry-After": "60"}, body: `{"message":"You have exceeded a secondary rate limit"}`}
 		case "look", "bases":
-			return said(repo)
+			return repoAnswer(repo)
 		}
 		return answerOf{}
 	}

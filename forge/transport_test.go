@@ -206,7 +206,7 @@ func TestAbsentFileAsError(t *testing.T) {
 		}
 		repo := repoPart()
 		repo["defaultBranchRef"] = basePart("main", "")
-		a := said(repo)
+		a := repoAnswer(repo)
 		a.body = strings.TrimSuffix(a.body, "}") +
 			`,"errors":[{"type":"NOT_FOUND","path":["repository","defaultBranchRef","target","file"],"message":"x"}]}`
 		return a

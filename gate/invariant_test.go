@@ -93,7 +93,7 @@ func FuzzClosedIsClosed(f *testing.F) {
 			}
 			open(t, m, s.Bases[pull.Base].Policy.Calendar, asked.windows, s.At)
 			if len(asked.branches) > 0 {
-				taken(t, s, pull, asked.branches)
+				branched(t, s, pull, asked.branches)
 				open(t, m, s.Bases[s.Default].Policy.Calendar, asked.back, s.At)
 			}
 			unknown(t, s, pull)
@@ -171,8 +171,8 @@ func open(t *testing.T, m plan.Merge, cal *window.Calendar, windows []window.Nam
 	}
 }
 
-// taken demands a branch for each release, by the file of the default branch.
-func taken(t *testing.T, s plan.Snapshot, p plan.Pull, releases []layout.Release) {
+// branched demands a branch for each release, by the file of the default branch.
+func branched(t *testing.T, s plan.Snapshot, p plan.Pull, releases []layout.Release) {
 	t.Helper()
 	for _, r := range releases {
 		if s.Bases[s.Default].Policy == nil || len(fuzzBranches[p.Base][r]) == 0 {
@@ -230,7 +230,7 @@ func FuzzPinned(f *testing.F) {
 		for i := range s.Pulls {
 			s.Pulls[i].Read = s.At.Add(-time.Duration(i) * 4 * time.Second) // eight at most
 		}
-		taken := map[string]int{}
+		mergedBy := map[string]int{}
 		for _, a := range gate.Decide(s).Actions {
 			pin := a.Pinned()
 			set, isStatus := a.(plan.SetStatus)
@@ -261,10 +261,10 @@ func FuzzPinned(f *testing.F) {
 						touched = append(touched, file.Old)
 					}
 					for _, path := range touched {
-						if other := taken[path]; other != 0 && other != m.Pull {
+						if other := mergedBy[path]; other != 0 && other != m.Pull {
 							t.Errorf("#%d and #%d share %s", m.Pull, other, path)
 						}
-						taken[path] = m.Pull
+						mergedBy[path] = m.Pull
 					}
 				}
 			}

@@ -28,9 +28,9 @@ func (c *crowd) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)
 // end is our end of a connection; it notes that it was closed.
 type end struct {
 	net.Conn
-	peer net.Addr
-	mu   sync.Mutex
-	shut int
+	peer   net.Addr
+	mu     sync.Mutex
+	closes int
 }
 
 func (e *end) RemoteAddr() net.Addr { return e.peer }
@@ -41,14 +41,14 @@ func (e *end) Read([]byte) (int, error) {
 func (e *end) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.shut++
+	e.closes++
 	return nil
 }
 
 func (e *end) closed() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.shut > 0
+	return e.closes > 0
 }
 
 // hall is a bounded listener and what connected to it.

@@ -79,12 +79,12 @@ func TestScrape(t *testing.T) {
 // stuck is a reader who reads nothing until he is let go.
 type stuck struct {
 	http.ResponseWriter
-	came chan<- struct{}
-	free <-chan struct{}
+	writing chan<- struct{}
+	free    <-chan struct{}
 }
 
 func (s stuck) Write([]byte) (int, error) {
-	s.came <- struct{}{}
+	s.writing <- struct{}{}
 	<-s.free
 	return 0, errors.New("he left")
 }
@@ -95,10 +95,10 @@ func TestSlowReaders(t *testing.T) {
 	counts := 0 // the handler counts for one after the other
 	h := metrics.New("v1", func() metrics.State { counts++; return metrics.State{} }).Handler()
 	began := time.Now()
-	came, free := make(chan struct{}), make(chan struct{})
+	writing, free := make(chan struct{}), make(chan struct{})
 	for range 10 {
-		go h.ServeHTTP(stuck{httptest.NewRecorder(), came, free}, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-		<-came
+		go h.ServeHTTP(stuck{httptest.NewRecorder(), writing, free}, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		<-writing
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))

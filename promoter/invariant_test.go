@@ -198,9 +198,9 @@ func FuzzLock(f *testing.F) {
 		for _, v := range s.Branches {
 			src := s.Sources[plan.Branch(entryOf(&s, v.Name).From)]
 			at := place(&s, plan.Branch(entryOf(&s, v.Name).From), v.Tip)
-			told := v.Relation == plan.Behind && v.Reach > 0 && (at.relation == plan.Diverged || at == stands{plan.Behind, v.Reach})
+			consistent := v.Relation == plan.Behind && v.Reach > 0 && (at.relation == plan.Diverged || at == stands{plan.Behind, v.Reach})
 			once := len(slices.DeleteFunc(slices.Clone(s.Branches), func(o plan.WindowedBranch) bool { return o.Name != v.Name })) == 1
-			if !told || !once || src.NoChecks || len(src.Line) == 0 || src.Line[0].SHA != src.Tip {
+			if !consistent || !once || src.NoChecks || len(src.Line) == 0 || src.Line[0].SHA != src.Tip {
 				continue
 			}
 			for _, c := range src.Line[:min(v.Reach, len(src.Line))] {

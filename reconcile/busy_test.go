@@ -236,8 +236,8 @@ func TestTakingBackWaitsForNothingThatOpens(t *testing.T) {
 		w.note(two)
 		time.Sleep(time.Second)
 		w.want(two, 1, "pending")
-		if taken := w.of(begun, "status"); len(taken) != 1 || taken[0].repo != two {
-			t.Errorf("written meanwhile: %v", taken)
+		if written := w.of(begun, "status"); len(written) != 1 || written[0].repo != two {
+			t.Errorf("written meanwhile: %v", written)
 		}
 	}, one, repo(2))
 }

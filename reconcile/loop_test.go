@@ -472,8 +472,8 @@ func TestADeliveryWithoutInstallationTakesNothingIn(t *testing.T) {
 			}
 			looks++
 		}
-		if said := strings.Count(log.String(), "acme/stranger"); looks < 3 || said != 1 {
-			t.Errorf("%d looks, said %d times", looks, said)
+		if mentions := strings.Count(log.String(), "acme/stranger"); looks < 3 || mentions != 1 {
+			t.Errorf("%d looks, mentioned %d times", looks, mentions)
 		}
 	}, one)
 }

@@ -14,13 +14,13 @@ func TestToSayWhatWasMissedWaitsForNothing(t *testing.T) {
 	l := New(Options{})
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	said := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		defer close(said)
+		defer close(done)
 		l.Missed()
 	}()
 	select {
-	case <-said:
+	case <-done:
 	case <-time.After(time.Minute):
 		t.Error("it waits for the loop")
 	}

@@ -18,7 +18,7 @@ func repository(id, installation int64) plan.Repo {
 	return plan.Repo{Owner: "acme", Name: fmt.Sprint("r", id), ID: id, Installation: installation}
 }
 
-func (q *queue) take(t *testing.T, id, installation int64) *entry {
+func (q *queue) addNew(t *testing.T, id, installation int64) *entry {
 	t.Helper()
 	e, fresh := q.add(repository(id, installation), 0)
 	if !fresh {
@@ -40,10 +40,10 @@ func (q *queue) all(now tick) (names string) {
 func TestInstallationsTakeTurns(t *testing.T) {
 	q := newQueue(5, at(0))
 	for id := range int64(5) {
-		q.soon(q.take(t, id+1, 1), tick(id))
+		q.soon(q.addNew(t, id+1, 1), tick(id))
 	}
-	q.soon(q.take(t, 6, 2), 3)
-	q.soon(q.take(t, 7, 2), 4)
+	q.soon(q.addNew(t, 6, 2), 3)
+	q.soon(q.addNew(t, 7, 2), 4)
 	if got := q.all(5); got != "r1 r6 r2 r7 " {
 		t.Errorf("began %q: two installations have two workers each, in turn, and the last waits for a third one", got)
 	}
@@ -59,13 +59,13 @@ func TestInstallationsTakeTurns(t *testing.T) {
 func TestOneInstallationIsLentWhatOthersDoNotUse(t *testing.T) {
 	q := newQueue(8, at(0))
 	for id := range int64(20) {
-		q.soon(q.take(t, id+1, 1), tick(id))
+		q.soon(q.addNew(t, id+1, 1), tick(id))
 	}
 	if got := q.all(20); got != "r1 r2 r3 r4 r5 r6 r7 " {
 		t.Fatalf("one installation alone began %q", got)
 	}
 	for id := range int64(6) {
-		q.soon(q.take(t, 101+id, 2), 21+tick(id))
+		q.soon(q.addNew(t, 101+id, 2), 21+tick(id))
 	}
 	if got := q.all(30); got != "r101 " {
 		t.Fatalf("a second installation began %q", got)
@@ -83,7 +83,7 @@ func TestOneInstallationIsLentWhatOthersDoNotUse(t *testing.T) {
 			t.Errorf("the worker of r%d went to %q, want %q", id+2, got, want)
 		}
 	}
-	q.soon(q.take(t, 201, 3), 31)
+	q.soon(q.addNew(t, 201, 3), 31)
 	if got := q.all(31); got != "r201 " {
 		t.Errorf("a third installation began %q", got)
 	}
@@ -93,9 +93,9 @@ func TestOneInstallationIsLentWhatOthersDoNotUse(t *testing.T) {
 func TestWhatWaitsIsNotLentMore(t *testing.T) {
 	q := newQueue(4, at(0))
 	for id := range int64(100) {
-		q.soon(q.take(t, id+1, 1), 0)
+		q.soon(q.addNew(t, id+1, 1), 0)
 	}
-	q.soon(q.take(t, 101, 2), 0)
+	q.soon(q.addNew(t, 101, 2), 0)
 	parked := 0
 	for q.all(1) != "" {
 		for ln := q.lines[1]; ln.running > 0; parked++ {
@@ -113,7 +113,7 @@ func TestWhatWaitsIsNotLentMore(t *testing.T) {
 
 func TestAWorkerGoesBackToWhoGaveItAway(t *testing.T) {
 	q := newQueue(1, at(0))
-	a, b := q.take(t, 1, 1), q.take(t, 2, 1)
+	a, b := q.addNew(t, 1, 1), q.addNew(t, 2, 1)
 	q.soon(a, 1)
 	q.soon(b, 2)
 	if got := q.all(3); got != "r1 " {
@@ -125,7 +125,7 @@ func TestAWorkerGoesBackToWhoGaveItAway(t *testing.T) {
 		t.Fatalf("began %q", got)
 	}
 	turn := q.claim()
-	c := q.take(t, 3, 1)
+	c := q.addNew(t, 3, 1)
 	q.soon(c, 4)
 	q.end(b, b.line, 4)
 	select {
@@ -142,7 +142,7 @@ func TestAWorkerGoesBackToWhoGaveItAway(t *testing.T) {
 // What follows settles.
 func TestASilenceIsBroken(t *testing.T) {
 	q := newQueue(1, at(0))
-	e := q.take(t, 1, 1)
+	e := q.addNew(t, 1, 1)
 	begin := tick(time.Minute)
 	for i := range tick(10) {
 		q.note(e, plan.Mention{}, begin+i*burstFirst/10)
@@ -173,7 +173,7 @@ func TestASilenceIsBroken(t *testing.T) {
 
 func TestABurstSettles(t *testing.T) {
 	q := newQueue(1, at(0))
-	e := q.take(t, 1, 1)
+	e := q.addNew(t, 1, 1)
 	for i := range tick(20) {
 		q.note(e, plan.Mention{}, i*100*time.Millisecond)
 	}
@@ -190,7 +190,7 @@ func TestABurstSettles(t *testing.T) {
 
 func TestWakeIsNeitherEarlyNorLate(t *testing.T) {
 	q := newQueue(1, at(0))
-	e := q.take(t, 1, 1)
+	e := q.addNew(t, 1, 1)
 	e.wake = midnight.Add(time.Hour)
 	q.reckon(e)
 	// The wall clock is corrected by a little, too little to reckon everything anew: not a moment early all the same.
@@ -214,7 +214,7 @@ func TestWakeIsNeitherEarlyNorLate(t *testing.T) {
 
 func TestNapsAreShortEnoughToSeeAJump(t *testing.T) {
 	q := newQueue(1, at(0))
-	q.soon(q.take(t, 1, 1), 10*time.Hour)
+	q.soon(q.addNew(t, 1, 1), 10*time.Hour)
 	if n := q.nap(0); n != napMost {
 		t.Errorf("sleeps for %v", n)
 	}
@@ -222,7 +222,7 @@ func TestNapsAreShortEnoughToSeeAJump(t *testing.T) {
 
 func TestARepositoryMovesToAnotherInstallation(t *testing.T) {
 	q := newQueue(4, at(0))
-	e := q.take(t, 1, 1)
+	e := q.addNew(t, 1, 1)
 	q.soon(e, 1)
 	q.advance(at(2))
 	q.rename(e, repository(1, 2))
@@ -340,7 +340,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 // goes when its place comes.
 func TestAPlaceInLineIsKeptOnTheDot(t *testing.T) {
 	q := newQueue(2, at(0))
-	e := q.take(t, 1, 1)
+	e := q.addNew(t, 1, 1)
 	e.urgent, e.place, e.line.paced.points = true, 10*time.Second, time.Hour
 	q.soon(e, 0)
 	if got := q.all(1); got != "" {

@@ -74,7 +74,7 @@ func TestWhatAnEventVoids(t *testing.T) {
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			q := newQueue(1, at(0))
-			e := q.take(t, 1, 1)
+			e := q.addNew(t, 1, 1)
 			l := &Loop{queue: q}
 			e.events.add(plan.Mention{}) // before the look: it is answered
 			q.begin(e, at(1))
@@ -180,7 +180,7 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 	} {
 		t.Run(c.why, func(t *testing.T) {
 			q := newQueue(2, at(0))
-			e := q.take(t, 1, 1)
+			e := q.addNew(t, 1, 1)
 			l := &Loop{queue: q, forge: still{}}
 			e.open = openOf(s) // by the look before
 			q.begin(e, at(1))

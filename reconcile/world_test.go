@@ -71,7 +71,7 @@ type hub struct {
 	pulls map[int]*pull
 
 	busy     int       // requests for it right now, statuses apart
-	noted    int64     // notes that were delivered, echoes not counted
+	notes    int64     // notes that were delivered, echoes not counted
 	lastNote time.Time // when the last was that named no part of the repository
 	named    []naming  // the others
 	observed sight     // its last observation
@@ -98,7 +98,7 @@ type naming struct {
 // sight is what was known of a repository when an observation began.
 type sight struct {
 	at    time.Time
-	noted int64
+	notes int64
 }
 
 type pull struct {
@@ -251,13 +251,13 @@ func (w *world) deliver(r plan.Repo, hint reconcile.Hint, n plan.Mention) {
 	w.mu.Lock()
 	h := w.hubs[r.ID]
 	if h != nil && hint == reconcile.Changed {
-		h.noted++
+		h.notes++
 		if n == (plan.Mention{}) {
 			h.lastNote = time.Now()
 		} else {
 			h.named = append(h.named, naming{n, time.Now()})
 		}
-		h.memory.Notes = h.noted
+		h.memory.Notes = h.notes
 		h.due = time.Now()
 	}
 	loop := w.loop
@@ -394,7 +394,7 @@ func (w *world) within(f func()) {
 
 // opens checks a write that opens something: it must rest on an observation that no note made void.
 func (w *world) opens(h *hub, on sight, c call) {
-	if h.noted != on.noted && h.lastNote.After(on.at) && h.lastNote.Before(c.at) {
+	if h.notes != on.notes && h.lastNote.After(on.at) && h.lastNote.Before(c.at) {
 		w.broken = append(w.broken, fmt.Sprintf("%v at %v rests on an observation of %v, but a note came at %v", c, c.at, on.at, h.lastNote))
 	}
 	for _, n := range h.named {
@@ -451,7 +451,7 @@ func glances(part []int) bool { return part != nil && len(part) == 0 }
 func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.Snapshot, error) {
 	w.change(r, func(h *hub) {
 		if h != nil {
-			h.glanced = sight{time.Now(), h.noted}
+			h.glanced = sight{time.Now(), h.notes}
 			if !glances(ask.Pulls) {
 				h.observed = h.glanced
 			}
@@ -634,7 +634,7 @@ func (w *world) Repos(ctx context.Context) ([]store.Due, error) {
 	var all []store.Due
 	for _, h := range w.hubs {
 		if h.known {
-			all = append(all, store.Due{Repo: h.repo, At: h.due, Notes: h.noted})
+			all = append(all, store.Due{Repo: h.repo, At: h.due, Notes: h.notes})
 		}
 	}
 	return all, nil
@@ -678,7 +678,7 @@ func (w *world) Looked(ctx context.Context, r plan.Repo, l store.Look) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.lookedAt = append(h.lookedAt, l.At)
-	if h.noted == l.Notes {
+	if h.notes == l.Notes {
 		h.due = l.Due
 	}
 	return nil

@@ -73,10 +73,10 @@ func TestLeftOut(t *testing.T) {
 
 // TestUnusable: what would not run is said: an image that does not exist, and more Kustomizations than one call takes.
 func TestUnusable(t *testing.T) {
-	const said = "# No image is named REGISTRY"
+	const warning = "# No image is named REGISTRY"
 	for name, want := range map[string]bool{"REGISTRY/sluice:v1.2.3": true, image: false} {
 		out, _, err := Suspend(input(t, windowed, simple()), CronJob, name)
-		if err != nil || strings.Contains(string(out), said) != want {
+		if err != nil || strings.Contains(string(out), warning) != want {
 			t.Errorf("%s: %v\n%s", name, err, out)
 		}
 	}

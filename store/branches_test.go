@@ -121,15 +121,15 @@ func TestAddTo(t *testing.T) {
 	moved := plan.MoveRecord{Branch: "rw/a", Old: "0", New: "1", At: noon}
 	ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: noon, Moved: &moved, Stuck: &plan.Stuck{Branch: "rw/b", At: noon},
 		Refusal: &plan.Refusal{Pull: 1, At: noon}, Repair: &plan.Repair{SHA: "h", At: noon}, Merged: &plan.MergeRecord{Pull: 2, At: noon}}))
-	said := report("rw/a", "1", plan.CheckGreen, noon)
-	hear(t, s, said, noon)
+	stored := report("rw/a", "1", plan.CheckGreen, noon)
+	hear(t, s, stored, noon)
 	hear(t, s, report("main", "1", plan.CheckGreen, noon), noon)
 	github := plan.Report{Object: "kustomization/x", SHA: "1"}
 	snapshot := plan.Snapshot{Branches: []plan.WindowedBranch{{Name: "rw/b"}, {Name: "rw/a", Reports: []plan.Report{github}}, {Name: "rw/c"}}}
 	m := recall(t, s.Reader, acme, noon)
 	m.AddTo(&snapshot)
 	same(t, "snapshot", snapshot, plan.Snapshot{Refusals: m.Refusals, Repairs: m.Repairs, Merges: m.Merges, Stuck: m.Stuck,
-		Branches: []plan.WindowedBranch{{Name: "rw/b", Seen: "1"}, {Name: "rw/a", Seen: "1", Moved: &moved, Reports: []plan.Report{github, said}}, {Name: "rw/c"}}})
+		Branches: []plan.WindowedBranch{{Name: "rw/b", Seen: "1"}, {Name: "rw/a", Seen: "1", Moved: &moved, Reports: []plan.Report{github, stored}}, {Name: "rw/c"}}})
 	same(t, "what was remembered", []int{len(m.Refusals), len(m.Repairs), len(m.Merges), len(m.Stuck)}, []int{1, 1, 1, 1})
 	store.Memory{}.AddTo(&snapshot) // of a repository that is not known
 }

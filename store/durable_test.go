@@ -75,9 +75,9 @@ func TestKillInABurst(t *testing.T) {
 	for round := range 3 {
 		acked := killed(t, path, 400*(round+1))
 		s := open(t, path)
-		noted := map[string]int64{}
+		notes := map[string]int64{}
 		for _, d := range repos(t, s.Reader) {
-			noted[d.Repo.Name] = d.Notes
+			notes[d.Repo.Name] = d.Notes
 		}
 		for _, guid := range acked {
 			if strings.HasPrefix(guid, "debt ") {
@@ -87,7 +87,7 @@ func TestKillInABurst(t *testing.T) {
 				t.Fatalf("round %d: %s was acknowledged and is lost", round, guid)
 			}
 			sender, _, _ := strings.Cut(guid, "-")
-			if noted["r"+sender] == 0 {
+			if notes["r"+sender] == 0 {
 				t.Fatalf("round %d: %s did not mark its repository due", round, guid)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 func TestReports(t *testing.T) {
 	const pending, green, red = plan.CheckPending, plan.CheckGreen, plan.CheckRed
 	at := func(minutes int) time.Time { return noon.Add(time.Duration(minutes) * time.Minute) }
-	type said struct {
+	type arrival struct {
 		r    plan.Report
 		news bool
 	}
@@ -25,32 +25,32 @@ func TestReports(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		all  []said
+		all  []arrival
 		want []plan.Report
 	}{
-		{"from progress to the end", []said{{report("rw/a", "1", pending, at(0)), true}, {report("rw/a", "1", green, at(1)), true}},
+		{"from progress to the end", []arrival{{report("rw/a", "1", pending, at(0)), true}, {report("rw/a", "1", green, at(1)), true}},
 			[]plan.Report{report("rw/a", "1", green, at(1))}},
-		{"the same again", []said{{report("rw/a", "1", green, at(0)), true}, {report("rw/a", "1", green, at(10)), false}, {says("next run in 9m", report("rw/a", "1", green, at(20))), false}},
+		{"the same again", []arrival{{report("rw/a", "1", green, at(0)), true}, {report("rw/a", "1", green, at(10)), false}, {says("next run in 9m", report("rw/a", "1", green, at(20))), false}},
 			[]plan.Report{report("rw/a", "1", green, at(0))}},
-		{"a new commit", []said{{report("rw/a", "1", green, at(0)), true}, {report("rw/a", "2", green, at(10)), true}},
+		{"a new commit", []arrival{{report("rw/a", "1", green, at(0)), true}, {report("rw/a", "2", green, at(10)), true}},
 			[]plan.Report{report("rw/a", "2", green, at(10))}},
-		{"an old one late, or replayed", []said{{report("rw/a", "2", green, at(10)), true}, {report("rw/a", "1", green, at(9)), false}, {report("rw/a", "2", red, at(9)), false}},
+		{"an old one late, or replayed", []arrival{{report("rw/a", "2", green, at(10)), true}, {report("rw/a", "1", green, at(9)), false}, {report("rw/a", "2", red, at(9)), false}},
 			[]plan.Report{report("rw/a", "2", green, at(10))}},
-		{"a replay of the same second", []said{{report("rw/a", "1", red, at(0)), true}, {report("rw/a", "1", green, at(0)), false}},
+		{"a replay of the same second", []arrival{{report("rw/a", "1", red, at(0)), true}, {report("rw/a", "1", green, at(0)), false}},
 			[]plan.Report{report("rw/a", "1", red, at(0))}},
-		{"the end within the second of progress", []said{{report("rw/a", "1", pending, at(0)), true}, {report("rw/a", "1", green, at(0)), true}, {report("rw/a", "1", pending, at(0)), false}},
+		{"the end within the second of progress", []arrival{{report("rw/a", "1", pending, at(0)), true}, {report("rw/a", "1", green, at(0)), true}, {report("rw/a", "1", pending, at(0)), false}},
 			[]plan.Report{report("rw/a", "1", green, at(0))}},
-		{"a failure with another text", []said{{report("rw/a", "1", red, at(0)), true}, {says("other", report("rw/a", "1", red, at(9))), false}, {says("other", report("rw/a", "1", red, at(10))), true}},
+		{"a failure with another text", []arrival{{report("rw/a", "1", red, at(0)), true}, {says("other", report("rw/a", "1", red, at(9))), false}, {says("other", report("rw/a", "1", red, at(10))), true}},
 			[]plan.Report{says("other", report("rw/a", "1", red, at(10)))}},
-		{"back from a failure", []said{{report("rw/a", "1", red, at(0)), true}, {report("rw/a", "1", green, at(1)), true}},
+		{"back from a failure", []arrival{{report("rw/a", "1", red, at(0)), true}, {report("rw/a", "1", green, at(1)), true}},
 			[]plan.Report{report("rw/a", "1", green, at(1))}},
-		{"two branches", []said{{report("rw/a", "1", green, at(0)), true}, {report("rw/b", "1", red, at(0)), true}},
+		{"two branches", []arrival{{report("rw/a", "1", green, at(0)), true}, {report("rw/b", "1", red, at(0)), true}},
 			[]plan.Report{report("rw/a", "1", green, at(0)), report("rw/b", "1", red, at(0))}},
-		{"a branch that is not windowed", []said{{report("main", "1", green, at(0)), false}, {report("RW/a", "1", green, at(0)), false}, {report("", "1", green, at(0)), false}}, nil},
-		{"from a clock that is ahead", []said{{report("rw/a", "1", red, at(9999)), true}, {report("rw/a", "1", green, at(61)), true}},
+		{"a branch that is not windowed", []arrival{{report("main", "1", green, at(0)), false}, {report("RW/a", "1", green, at(0)), false}, {report("", "1", green, at(0)), false}}, nil},
+		{"from a clock that is ahead", []arrival{{report("rw/a", "1", red, at(9999)), true}, {report("rw/a", "1", green, at(61)), true}},
 			[]plan.Report{report("rw/a", "1", green, at(61))}},
-		{"from long ago", []said{{report("rw/a", "1", green, noon.Add(-31*24*time.Hour)), false}}, nil},
-		{"a long text", []said{{says(strings.Repeat("ä", 999), report("rw/a", "1", red, at(0))), true}},
+		{"from long ago", []arrival{{report("rw/a", "1", green, noon.Add(-31*24*time.Hour)), false}}, nil},
+		{"a long text", []arrival{{says(strings.Repeat("ä", 999), report("rw/a", "1", red, at(0))), true}},
 			[]plan.Report{says(strings.Repeat("ä", store.ReportBytes/2), report("rw/a", "1", red, at(0)))}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

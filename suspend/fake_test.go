@@ -233,8 +233,8 @@ func (w *world) say(e Event) {
 	w.lines = append(w.lines, e.String())
 }
 
-// said gives the lines since it was asked last.
-func (w *world) said() string {
+// drain gives the lines since it was asked last.
+func (w *world) drain() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	out := strings.Join(w.lines, "\n")

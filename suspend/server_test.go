@@ -51,7 +51,7 @@ func TestAPIServer(t *testing.T) {
 			t.Errorf("%+v", out)
 		}
 		if suspended, ours := s.state(); suspended != want || want && !ours {
-			t.Errorf("suspended %t, by us %t: %s", suspended, ours, w.said())
+			t.Errorf("suspended %t, by us %t: %s", suspended, ours, w.drain())
 		}
 	}
 	pass(true)

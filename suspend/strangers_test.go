@@ -93,13 +93,13 @@ func TestObservedFileBreaks(t *testing.T) {
 	w := newWorld(t, "2026-11-23T09:00:00", "flux-system/apps=day")
 	w.file += "mode: observe\n"
 	w.Pass(t.Context())
-	w.said()
+	w.drain()
 	good := w.file
 	w.file = strings.ReplaceAll(good, "0 8", "0 88")
 	if out := w.Pass(t.Context()); !out.Unusable {
 		t.Errorf("%+v", out)
 	}
-	if got := w.cluster.written(); got != "" || !strings.Contains(w.said(), "would be suspended: held: sluice.yaml:4") {
+	if got := w.cluster.written(); got != "" || !strings.Contains(w.drain(), "would be suspended: held: sluice.yaml:4") {
 		t.Errorf("wrote %q", got)
 	}
 	w.file = strings.ReplaceAll(good, "observe", "enforce")
@@ -152,7 +152,7 @@ func TestOddAnswers(t *testing.T) {
 			}
 			w.API = api
 			if out := w.Pass(t.Context()); !out.Unusable {
-				t.Errorf("%+v %s", out, w.said())
+				t.Errorf("%+v %s", out, w.drain())
 			}
 		})
 	}

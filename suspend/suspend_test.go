@@ -19,7 +19,7 @@ func (w *world) want(t *testing.T, writes, lines string) {
 	if got := w.cluster.written(); got != writes {
 		t.Errorf("wrote %q, want %q", got, writes)
 	}
-	if got := w.said(); got != lines {
+	if got := w.drain(); got != lines {
 		t.Errorf("said\n%s\nwant\n%s", got, lines)
 	}
 }
@@ -76,7 +76,7 @@ func TestOthersGoOn(t *testing.T) {
 			t.Error("the last one was not suspended")
 		}
 		w.cluster.written()
-		got := w.said()
+		got := w.drain()
 		for _, line := range []string{
 			"c-1: a/missing unchanged: not found: ", "c-1: a/forbidden unchanged: forbidden: ", "c-1: a/patch-forbidden unchanged: forbidden: ",
 			"c-1: a/conflict unchanged: in conflict: ", "c-1: a/good suspended: ",
@@ -127,7 +127,7 @@ func TestComesBack(t *testing.T) {
 	delete(spec, "suspend")
 	w.cluster.objects["flux-system/apps"] = spec
 	w.cluster.written()
-	w.said()
+	w.drain()
 	w.Pass(t.Context())
 	w.want(t, "2026-11-23T07:00:00Z flux-system/apps true", "c-1: flux-system/apps suspended: held by day until Mon 23 Nov 2026 08:00 UTC")
 }
@@ -143,23 +143,23 @@ func TestFileGone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, "2026-11-23T09:00:00", "flux-system/apps=day")
 			w.Pass(t.Context())
-			w.said()
+			w.drain()
 			w.file = c.file
 			if out := w.Pass(t.Context()); !out.Unusable {
 				t.Errorf("%+v", out)
 			}
-			if got := w.said(); !w.cluster.suspended("flux-system/apps") || !strings.Contains(got, c.reason) {
+			if got := w.drain(); !w.cluster.suspended("flux-system/apps") || !strings.Contains(got, c.reason) {
 				t.Errorf("said %s", got)
 			}
 			w.forget() // as in a new process
 			if w.Pass(t.Context()); !w.cluster.suspended("flux-system/apps") {
 				t.Error("resumed")
 			}
-			w.said()
+			w.drain()
 			w.file = text
 			w.Pass(t.Context())
 			w.cluster.written()
-			if got := w.said(); got != "c-1: flux-system/apps resumed: released by day until Mon 23 Nov 2026 16:50 UTC" {
+			if got := w.drain(); got != "c-1: flux-system/apps resumed: released by day until Mon 23 Nov 2026 16:50 UTC" {
 				t.Errorf("said %s", got)
 			}
 		})
@@ -183,9 +183,9 @@ func TestClock(t *testing.T) {
 			w.cluster.now, w.cluster.noDate = func() time.Time { return w.clock.Add(c.off) }, c.noDate
 			out := w.Pass(t.Context())
 			if w.cluster.suspended("flux-system/apps") == c.open || out.Unusable == c.open {
-				t.Errorf("%+v: %s", out, w.said())
+				t.Errorf("%+v: %s", out, w.drain())
 			}
-			if got := w.said(); !c.open && !strings.Contains(got, "is suspended: held: th") {
+			if got := w.drain(); !c.open && !strings.Contains(got, "is suspended: held: th") {
 				t.Errorf("said %s", got)
 			}
 		})
@@ -213,12 +213,12 @@ func TestRun(t *testing.T) {
 		}
 		w.cluster.change(func() { w.cluster.hang["GET flux-system/apps"] = true })
 		time.Sleep(38 * time.Second)
-		w.said()
+		w.drain()
 		end := time.Now()
 		cancel()
 		<-done
-		if waited := time.Since(end); waited != 0 || w.said() != "" {
-			t.Errorf("it ended after %s and said %s", waited, w.said())
+		if waited := time.Since(end); waited != 0 || w.drain() != "" {
+			t.Errorf("it ended after %s and said %s", waited, w.drain())
 		}
 	})
 }
@@ -248,13 +248,13 @@ func TestOverHTTP(t *testing.T) {
 	}
 	w.API = api
 	if out := w.Pass(t.Context()); out.Unusable || out.Refused || !w.cluster.suspended("flux-system/apps") {
-		t.Errorf("%+v %s", out, w.said())
+		t.Errorf("%+v %s", out, w.drain())
 	}
 	server.Close()
 	if out := w.Pass(t.Context()); !out.Unusable {
 		t.Errorf("%+v", out)
 	}
-	if got := w.said(); !strings.Contains(got, "flux-system/apps unchanged: ") {
+	if got := w.drain(); !strings.Contains(got, "flux-system/apps unchanged: ") {
 		t.Errorf("said %s", got)
 	}
 }

@@ -27,7 +27,7 @@ const (
 // second from 50 senders over loopback, 25 kB each. The load is open: a slow answer does not slow the next sending, its
 // wait counts.
 func BenchmarkAnswer(b *testing.B) {
-	addr, noted := serve(b)
+	addr, notes := serve(b)
 	bodies, headers := make([]string, senders), make([]http.Header, senders)
 	for i := range bodies {
 		bodies[i] = fmt.Sprintf(`{"action":"synchronize","number":%d,"repository":{"id":%d,"full_name":"acme/fleet-%d"},"installation":{"id":70},`+
@@ -57,7 +57,7 @@ func BenchmarkAnswer(b *testing.B) {
 	b.StopTimer()
 	report(b, took)
 	b.ReportMetric(float64(failures.Load()), "failures")
-	if got := noted(); got != int64(b.N) {
+	if got := notes(); got != int64(b.N) {
 		b.Errorf("%d notes are kept of %d", got, b.N)
 	}
 }
@@ -93,8 +93,8 @@ func report(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }
 
-// serve runs the handler on a real socket with a real store. noted gives how many notes the store kept.
-func serve(b *testing.B) (addr string, noted func() int64) {
+// serve runs the handler on a real socket with a real store. notes gives how many notes the store kept.
+func serve(b *testing.B) (addr string, notes func() int64) {
 	s, err := store.Open(b.Context(), filepath.Join(b.TempDir(), "sluice.db"))
 	if err != nil {
 		b.Fatal(err)

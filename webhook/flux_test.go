@@ -177,7 +177,7 @@ func TestStatusesOfFluxAreReports(t *testing.T) {
 		w := newWorld()
 		body := `{"context":"` + context + `","repository":{"id":7,"full_name":"acme/fleet"},"sender":{"login":"flux[bot]"}}`
 		same(t, context, w.send(delivery("status", "g", body)).Code, http.StatusAccepted)
-		same(t, context+": noted as", w.noted[0].Event, "status")
+		same(t, context+": noted as", w.notes[0].Event, "status")
 		same(t, context+": poked as", w.poked[0].Event, want)
 	}
 	w := newWorld()

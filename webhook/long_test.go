@@ -73,7 +73,7 @@ func TestLongListIsCut(t *testing.T) {
 	}
 	body := `{"action":"added","repositories_added":[` + strings.Join(list, ",") + `],"repositories_removed":null,"installation":{"id":70}}`
 	same(t, "status", w.send(delivery("installation_repositories", "1", body)).Code, http.StatusAccepted)
-	added := w.noted[0].Added
+	added := w.notes[0].Added
 	same(t, "how many", len(added), webhook.MaxRepositories)
 	same(t, "the last", added[len(added)-1], plan.Repo{Owner: "acme", Name: fmt.Sprint("r", len(added)), ID: int64(len(added)), Installation: 70})
 	if !strings.Contains(w.log.String(), "too many repositories") {
@@ -90,8 +90,8 @@ func TestOddList(t *testing.T) {
 		w := newWorld()
 		body := `{"action":"added","repositories_added":` + list + `,"installation":{"id":70}}`
 		same(t, list, w.send(delivery("installation_repositories", "1", body)).Code, http.StatusAccepted)
-		same(t, list, len(w.noted[0].Added), want)
-		for _, r := range w.noted[0].Added {
+		same(t, list, len(w.notes[0].Added), want)
+		for _, r := range w.notes[0].Added {
 			same(t, list, r.Installation, int64(70))
 		}
 		odd := list != `null` && list != `[]` && list != `[null]`

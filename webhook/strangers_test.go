@@ -13,10 +13,10 @@ import (
 )
 
 // slow is a body of which only some came.
-func slow(guid string, came int, reached, release chan struct{}) *http.Request {
+func slow(guid string, sent int, reached, release chan struct{}) *http.Request {
 	req := delivery("push", guid, "")
 	req.ContentLength = 1_000_000
-	req.Body = io.NopCloser(io.MultiReader(io.LimitReader(&endless{}, int64(came)), &gate{reached: reached, release: release}))
+	req.Body = io.NopCloser(io.MultiReader(io.LimitReader(&endless{}, int64(sent)), &gate{reached: reached, release: release}))
 	return req
 }
 
@@ -59,9 +59,9 @@ func TestWhatIsRefusedIsMissed(t *testing.T) {
 	w.Handler = webhook.New(o)
 	reached, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	holders := []int{8 << 20, 8 << 20, 8 << 20, 4 << 20, 2 << 20, 1 << 20, 512 << 10, 256 << 10, 128 << 10, 64 << 10, 64 << 10}
-	for i, came := range holders { // of each twice as much is set aside: the whole budget
+	for i, sent := range holders { // of each twice as much is set aside: the whole budget
 		go func() {
-			req := slow(fmt.Sprint(i), came+1, reached, release)
+			req := slow(fmt.Sprint(i), sent+1, reached, release)
 			req.ContentLength = -1
 			w.ServeHTTP(httptest.NewRecorder(), req)
 			ended <- struct{}{}

@@ -38,7 +38,7 @@ const secret = "It's a Secret to Everybody"
 // world is the handler with what it noted and whom it poked.
 type world struct {
 	http.Handler
-	noted   []store.Delivery
+	notes   []store.Delivery
 	poked   []webhook.Hint
 	reports []plan.Report
 	log     bytes.Buffer
@@ -51,12 +51,12 @@ func (w *world) Note(_ context.Context, d store.Delivery) (bool, error) {
 	if w.fails != nil {
 		return false, w.fails
 	}
-	for _, old := range w.noted {
+	for _, old := range w.notes {
 		if old.GUID == d.GUID {
 			return false, nil
 		}
 	}
-	w.noted = append(w.noted, d)
+	w.notes = append(w.notes, d)
 	return true, nil
 }
 
@@ -170,7 +170,7 @@ func TestEveryExample(t *testing.T) {
 		req := delivery(event, guid, string(body))
 		req.Header.Set("X-Hub-Signature-256", "sha256="+sign(sha256.New, "another", string(body)))
 		same(t, guid+" with another's signature", w.send(req).Code, http.StatusUnauthorized)
-		if len(w.noted) > 0 && w.noted[len(w.noted)-1].GUID == guid {
+		if len(w.notes) > 0 && w.notes[len(w.notes)-1].GUID == guid {
 			t.Errorf("%s was noted before it was verified", guid)
 		}
 		code := w.send(delivery(event, guid, string(body))).Code
@@ -185,20 +185,20 @@ func TestEveryExample(t *testing.T) {
 		"ping": {200: 4}, "pull_request": {202: 21, 200: 8}, "pull_request_review": {202: 4}, "push": {202: 2, 200: 5},
 		"repository": {202: 13}, "status": {202: 4},
 	})
-	for _, d := range w.noted {
+	for _, d := range w.notes {
 		if d.Repo.Name == "" && !strings.HasPrefix(d.Event, "installation") {
 			t.Errorf("%s of no repository", d.GUID)
 		}
 	}
-	same(t, "a merge group", w.noted[indexOf(w.noted, "merge_group0")], store.Delivery{
+	same(t, "a merge group", w.notes[indexOf(w.notes, "merge_group0")], store.Delivery{
 		GUID: "merge_group0", Event: "merge_group", Action: "checks_requested", Sender: "Codertocat", At: noon,
 		Repo: plan.Repo{Owner: "octo-org", Name: "octo-repo", ID: 17273051, Installation: 1},
 		Group: &plan.Group{Base: "main", BaseSHA: "380387fbc80638b734a49e1be1c4dfec1c01b33c",
 			Head: "2ffea6db159f6b6c47a24e778fb9ef40cf6b1c7d"},
 	})
-	same(t, "repositories added", w.noted[indexOf(w.noted, "installation_repositories0")].Added,
+	same(t, "repositories added", w.notes[indexOf(w.notes, "installation_repositories0")].Added,
 		[]plan.Repo{{Owner: "Codertocat", Name: "Space", ID: 186853007, Installation: 957387}})
-	gone := w.noted[indexOf(w.noted, "installation0")]
+	gone := w.notes[indexOf(w.notes, "installation0")]
 	same(t, "uninstalled", []any{gone.Action, gone.Uninstalled, len(gone.Removed)}, []any{"deleted", int64(2), 1})
 }
 
@@ -247,7 +247,7 @@ func TestRefusals(t *testing.T) {
 		req := delivery("push", "g", body)
 		c.edit(req)
 		same(t, c.name, w.send(req).Code, c.want)
-		same(t, c.name+": notes", len(w.noted) == 1, c.want == 202)
+		same(t, c.name+": notes", len(w.notes) == 1, c.want == 202)
 		same(t, c.name+": pokes", len(w.poked) == 1, c.want == 202)
 		if strings.Contains(w.log.String(), secret) || strings.Contains(w.log.String(), sign(sha256.New, secret, body)) {
 			t.Errorf("%s: the log tells secrets: %s", c.name, &w.log)
@@ -434,12 +434,12 @@ func TestWhatIsNoted(t *testing.T) {
 			code := w.send(delivery(c.event, "g", c.body)).Code
 			if c.want == nil {
 				same(t, "status", code, http.StatusOK)
-				same(t, "notes", len(w.noted), 0)
+				same(t, "notes", len(w.notes), 0)
 				return
 			}
 			c.want.GUID, c.want.Event, c.want.At = "g", c.event, noon
 			same(t, "status", code, http.StatusAccepted)
-			same(t, "notes", w.noted, []store.Delivery{*c.want})
+			same(t, "notes", w.notes, []store.Delivery{*c.want})
 			w.poked[0].Named = plan.Mention{} // of which another test knows
 			same(t, "pokes", w.poked, []webhook.Hint{{Repo: c.want.Repo, Event: c.event, Ours: c.want.Echo}})
 		})
@@ -521,7 +521,7 @@ func TestForm(t *testing.T) {
 	req := delivery("push", "g", "payload="+url.QueryEscape(`{"repository":{"id":7,"full_name":"acme/fleet"}}`))
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	same(t, "status", w.send(req).Code, http.StatusAccepted)
-	same(t, "repository", w.noted[0].Repo, plan.Repo{Owner: "acme", Name: "fleet", ID: 7})
+	same(t, "repository", w.notes[0].Repo, plan.Repo{Owner: "acme", Name: "fleet", ID: 7})
 }
 
 func TestStrangersDoNotFillTheLog(t *testing.T) {
@@ -596,7 +596,7 @@ func FuzzBody(f *testing.F) {
 		if code/100 != 2 && (code != 400 || event != "" && len(event) <= webhook.MaxHeader) {
 			t.Fatalf("signed: %d", code)
 		}
-		for _, d := range w.noted {
+		for _, d := range w.notes {
 			for _, repo := range append(append(d.Added, d.Removed...), d.Repo) {
 				if repo.Name != url.PathEscape(repo.Name) || repo.Owner != url.PathEscape(repo.Owner) || repo.Name == ".." {
 					t.Fatalf("repository %q", repo)

@@ -56,22 +56,22 @@ func FuzzMoment(f *testing.F) {
 
 // fuzzed is a calendar of two windows made of a fuzzer's numbers; nil if they do not compile.
 func fuzzed(t *testing.T, open, closing string, n uint64) *Calendar {
-	take := func(most uint64) int64 {
+	draw := func(most uint64) int64 {
 		v := n % most
 		n /= most
 		return int64(v)
 	}
-	loc := zone(t, oracleZones[take(uint64(len(oracleZones)))])
+	loc := zone(t, oracleZones[draw(uint64(len(oracleZones)))])
 	date := func(minute int64) Moment { return Moment{reading: wall(sampleStart) + wall(1200*day+minute*60)} }
-	spec := Spec{Name: "fuzzed", Zone: loc, Open: open, Close: closing, Cutoff: time.Duration(take(200)) * time.Minute}
+	spec := Spec{Name: "fuzzed", Zone: loc, Open: open, Close: closing, Cutoff: time.Duration(draw(200)) * time.Minute}
 	if closing == "" {
-		spec.Duration = time.Duration(1+take(5000)) * time.Minute
+		spec.Duration = time.Duration(1+draw(5000)) * time.Minute
 	}
-	if k := take(12); k < 5 {
+	if k := draw(12); k < 5 {
 		spec.Nth = []int{int(k - 2)}
 	}
-	at := take(50_000)
-	freezes := []Freeze{{Name: "f", Zone: loc, Span: Span{date(at), date(at + take(10_000))}, Windows: []Name{"fuzzed"}}}
+	at := draw(50_000)
+	freezes := []Freeze{{Name: "f", Zone: loc, Span: Span{date(at), date(at + draw(10_000))}, Windows: []Name{"fuzzed"}}}
 	if at%2 == 0 {
 		spec.Dates = []Span{{date(at / 2), date(at/2 + 5000)}, {date(at - 100), date(at + 50)}}
 	}

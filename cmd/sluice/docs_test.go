@@ -160,8 +160,8 @@ func TestReadmeFile(t *testing.T) {
 	f := newFleet(t, rules, "production")
 	saturday, monday := time.Date(2026, 11, 28, 11, 0, 0, 0, time.UTC), time.Date(2026, 11, 30, 7, 0, 0, 0, time.UTC)
 	for at, moved := range map[time.Time]bool{saturday: false, monday: true} {
-		if _, out, said := promoteAt(t, at, "--repo", f.dir, "--ignore-checks", "--dry-run"); strings.Contains(out, "due: ") != moved {
-			t.Errorf("%s: %s%s", at, out, said)
+		if _, out, stderr := promoteAt(t, at, "--repo", f.dir, "--ignore-checks", "--dry-run"); strings.Contains(out, "due: ") != moved {
+			t.Errorf("%s: %s%s", at, out, stderr)
 		}
 	}
 }

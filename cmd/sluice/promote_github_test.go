@@ -43,9 +43,9 @@ func TestPromoteProtected(t *testing.T) {
 	repo.SetPermission("bob", "write")
 	repo.Protect("rw/b", standin.Rules{Restrict: true})
 	t.Setenv(gitToken, "person:bob")
-	code, out, said := promoteAt(t, promoteNow, "--remote", repo.CloneURL())
+	code, out, stderr := promoteAt(t, promoteNow, "--remote", repo.CloneURL())
 	if code != 1 || repo.Tip("rw/a") != tip || repo.Tip("rw/b") != old || repo.Tip("rw/c") != tip {
-		t.Errorf("%d %q %q; %s %s %s", code, out, said, repo.Tip("rw/a"), repo.Tip("rw/b"), repo.Tip("rw/c"))
+		t.Errorf("%d %q %q; %s %s %s", code, out, stderr, repo.Tip("rw/a"), repo.Tip("rw/b"), repo.Tip("rw/c"))
 	}
 	lines := strings.Split(out, "\n")
 	if len(lines) != 4 || !strings.Contains(lines[1], "blocked: the server refused: protected branch hook declined: Cannot update this protected ref") {

@@ -89,16 +89,16 @@ func TestPromote(t *testing.T) {
 			}[way]
 			old, tip := f.short("rw/a"), f.short("main")
 			held := "rw/b (" + old + " → " + tip + ") held: held by night until Mon 23 Nov 2026 22:00 UTC\n"
-			code, out, said := promoteAt(t, promoteNow, append(args, "--dry-run")...)
-			if want := "rw/a (" + old + " → " + tip + ") due: open until Mon 23 Nov 2026 16:55 UTC: moving to " + tip + "\n" + held; code != 0 || out != want || said != "" {
-				t.Errorf("dry run: %d %q %q, want %q", code, out, said, want)
+			code, out, stderr := promoteAt(t, promoteNow, append(args, "--dry-run")...)
+			if want := "rw/a (" + old + " → " + tip + ") due: open until Mon 23 Nov 2026 16:55 UTC: moving to " + tip + "\n" + held; code != 0 || out != want || stderr != "" {
+				t.Errorf("dry run: %d %q %q, want %q", code, out, stderr, want)
 			}
 			if f.short("rw/a") != old {
 				t.Fatal("a dry run moved it")
 			}
-			code, out, said = promoteAt(t, promoteNow, args...)
-			if want := "rw/a (" + old + " → " + tip + ") due: moved to " + tip + "\n" + held; code != 0 || out != want || said != "" {
-				t.Errorf("%d %q %q, want %q", code, out, said, want)
+			code, out, stderr = promoteAt(t, promoteNow, args...)
+			if want := "rw/a (" + old + " → " + tip + ") due: moved to " + tip + "\n" + held; code != 0 || out != want || stderr != "" {
+				t.Errorf("%d %q %q, want %q", code, out, stderr, want)
 			}
 			if f.short("rw/a") != tip || f.short("rw/b") != old {
 				t.Error("rw/a must be moved, and rw/b must not")
@@ -225,10 +225,10 @@ func TestPromoteAt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFleet(t, promoteRules, "rw/a", "rw/b")
 			old := f.at("rw/b")
-			_, out, said := promoteAt(t, promoteNow, "--repo", f.dir, "--at", c.at)
+			_, out, stderr := promoteAt(t, promoteNow, "--repo", f.dir, "--at", c.at)
 			lines := strings.Split(out, "\n")
 			if len(lines) != 3 || !strings.Contains(lines[0], ") "+c.a) || !strings.Contains(lines[1], ") "+c.b) {
-				t.Errorf("%q %q", out, said)
+				t.Errorf("%q %q", out, stderr)
 			}
 			if moved := f.at("rw/a") != old; moved != strings.HasPrefix(c.a, "due") || f.at("rw/b") != old {
 				t.Errorf("rw/a moved: %v", moved)
@@ -245,8 +245,8 @@ func TestPromoteAt(t *testing.T) {
 func TestPromoteObserves(t *testing.T) {
 	f := newFleet(t, "mode: observe\n"+promoteRules, "rw/a")
 	old := f.at("rw/a")
-	if code, out, said := promoteAt(t, promoteNow, "--repo", f.dir); code != 0 || f.at("rw/a") != old || strings.Contains(out, "moved") {
-		t.Errorf("%d %q %q", code, out, said)
+	if code, out, stderr := promoteAt(t, promoteNow, "--repo", f.dir); code != 0 || f.at("rw/a") != old || strings.Contains(out, "moved") {
+		t.Errorf("%d %q %q", code, out, stderr)
 	}
 }
 
@@ -278,10 +278,10 @@ func TestPromoteUnusable(t *testing.T) {
 		"arguments":     {[]string{"x"}, "unknown command"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			code, out, said := promoteAt(t, promoteNow, append(c.args, "--json")...)
+			code, out, stderr := promoteAt(t, promoteNow, append(c.args, "--json")...)
 			var v struct{ Error string }
-			if err := json.Unmarshal([]byte(out), &v); err != nil || code != 2 || said != "sluice: "+v.Error+"\n" {
-				t.Fatalf("%d %q %q %v", code, out, said, err)
+			if err := json.Unmarshal([]byte(out), &v); err != nil || code != 2 || stderr != "sluice: "+v.Error+"\n" {
+				t.Fatalf("%d %q %q %v", code, out, stderr, err)
 			}
 			if !strings.Contains(v.Error, c.want) || strings.ContainsAny(v.Error, "\n\x1b") || strings.Contains(v.Error, "s3cr3t") {
 				t.Errorf("%q, want %q in it", v.Error, c.want)
@@ -300,15 +300,15 @@ func TestPromoteToken(t *testing.T) {
 	gitOut(t, f.dir, "config", "http.receivepack", "true")
 	var seen []string
 	url := guardFleet(t, filepath.Dir(f.dir), "t0ken-of-the-environment", &seen)
-	if code, out, said := promoteAt(t, promoteNow, "--remote", url+"/fleet.git"); code != 0 || f.at("rw/a") != f.at("main") || strings.Contains(out+said, "t0ken") {
-		t.Errorf("%d %q %q", code, out, said)
+	if code, out, stderr := promoteAt(t, promoteNow, "--remote", url+"/fleet.git"); code != 0 || f.at("rw/a") != f.at("main") || strings.Contains(out+stderr, "t0ken") {
+		t.Errorf("%d %q %q", code, out, stderr)
 	}
 	if len(seen) == 0 || seen[0] != "x-access-token" {
 		t.Errorf("users were %q", seen)
 	}
 	t.Setenv(gitToken, "t0ken-that-is-wrong")
-	if code, out, said := promoteAt(t, promoteNow, "--remote", url+"/fleet.git"); code != 2 || strings.Contains(out+said, "t0ken") || !strings.Contains(said, "the credentials were refused") {
-		t.Errorf("%d %q %q", code, out, said)
+	if code, out, stderr := promoteAt(t, promoteNow, "--remote", url+"/fleet.git"); code != 2 || strings.Contains(out+stderr, "t0ken") || !strings.Contains(stderr, "the credentials were refused") {
+		t.Errorf("%d %q %q", code, out, stderr)
 	}
 }
 

@@ -258,10 +258,10 @@ func (w *world) reopens(p standin.Pull) bool {
 	if p.HeadOwner != "acme" {
 		head = p.HeadOwner + ":" + p.Head
 	}
-	twin := slices.ContainsFunc(w.repo.Pulls(), func(o standin.Pull) bool {
+	duplicate := slices.ContainsFunc(w.repo.Pulls(), func(o standin.Pull) bool {
 		return o.Open && o.Base == p.Base && o.Head == p.Head && o.HeadOwner == p.HeadOwner
 	})
-	return closed(p) && !twin && w.repo.Tip(head) == p.HeadSHA && w.repo.Tip(p.Base) != ""
+	return closed(p) && !duplicate && w.repo.Tip(head) == p.HeadSHA && w.repo.Tip(p.Base) != ""
 }
 
 func (w *world) reopen() {

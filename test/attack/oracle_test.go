@@ -22,21 +22,21 @@ import (
 // A success of ours counts for the branch whose rules demand its context, by GitHub's own way to compare contexts, whatever it was meant
 // for when it was set.
 type oracle struct {
-	w      *world
-	moves  int    // of the repository that were judged
-	tip    string // main's
-	now    *spec  // of main's tip; nil: none, or invalid
-	file   bool   // main's tip has a file
-	last   *spec  // the newest that was valid
-	since  time.Time
-	shas   []string
-	known  map[string]bool
-	line   map[string]bool // every commit that was on main's first-parent line
-	seen   map[string]bool // values that rw/a had: it may be put back there
-	told   map[string]bool
-	wiped  time.Time
-	booted time.Time
-	down   bool
+	w        *world
+	moves    int    // of the repository that were judged
+	tip      string // main's
+	now      *spec  // of main's tip; nil: none, or invalid
+	file     bool   // main's tip has a file
+	last     *spec  // the newest that was valid
+	since    time.Time
+	shas     []string
+	known    map[string]bool
+	line     map[string]bool // every commit that was on main's first-parent line
+	seen     map[string]bool // values that rw/a had: it may be put back there
+	reported map[string]bool
+	wiped    time.Time
+	booted   time.Time
+	down     bool
 }
 
 // How long what must be gone may stand: a write, after GitHub takes writes again its back-off too, and a whole look where the reason
@@ -51,7 +51,7 @@ const (
 var contexts = map[string]string{"main": "sluice/main", "rw/a": "sluice/promote/rw/a"}
 
 func (o *oracle) begin(w *world) {
-	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]bool{}, told: map[string]bool{}, booted: time.Now()}
+	*o = oracle{w: w, known: map[string]bool{}, line: map[string]bool{}, seen: map[string]bool{}, reported: map[string]bool{}, booted: time.Now()}
 	o.look(w)
 }
 
@@ -119,8 +119,8 @@ func (o *oracle) follow(m standin.Moved) {
 
 // once keeps a breach if it is news.
 func (o *oracle) once(rule, text string) {
-	if !o.told[rule+text] && checked(rule) && !known(text) {
-		o.told[rule+text] = true
+	if !o.reported[rule+text] && checked(rule) && !known(text) {
+		o.reported[rule+text] = true
 		o.w.breach(rule, "%s", text)
 	}
 }

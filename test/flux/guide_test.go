@@ -114,7 +114,7 @@ func TestRulesetsOfTheGuide(t *testing.T) {
 // TestGuideQuotesReasons: every reason that the guide explains is one that sluice gives. What it says is golden-tested where it
 // decides, so those files are what is searched; an ellipsis stands for anything.
 func TestGuideQuotesReasons(t *testing.T) {
-	said := scenarios(t)
+	golden := scenarios(t)
 	quotes := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|.*\\|.*\\|$").FindAllStringSubmatch(section(t, "## 9."), -1)
 	for _, line := range []string{section(t, "## 8."), section(t, "## 10.")} {
 		quotes = append(quotes, regexp.MustCompile("`((?:open;|1 branch waits;|would |Flux deletes)[^`]+)`").FindAllStringSubmatch(line, -1)...)
@@ -127,7 +127,7 @@ func TestGuideQuotesReasons(t *testing.T) {
 		for part := range strings.SplitSeq(strings.Join(strings.Fields(q[1]), " "), "…") {
 			parts = append(parts, regexp.QuoteMeta(part))
 		}
-		if !regexp.MustCompile("(?m)" + strings.Join(parts, ".*")).MatchString(said) {
+		if !regexp.MustCompile("(?m)" + strings.Join(parts, ".*")).MatchString(golden) {
 			t.Errorf("the guide explains %q, which no scenario says", q[1])
 		}
 	}

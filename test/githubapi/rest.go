@@ -69,7 +69,7 @@ func requestProblems(in *openapi3filter.RequestValidationInput, v conversation) 
 		in.Options.ExcludeRequestBody = !in.Route.Operation.RequestBody.Value.Required
 	}
 	if err := openapi3filter.ValidateRequest(in.Request.Context(), in); err != nil {
-		return []string{"request: " + brief(err)}
+		return []string{"request: " + sentence(err)}
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func responseProblems(in *openapi3filter.RequestValidationInput, v conversation)
 		return basicError(v) // a slip of the description: a plain refusal is one of a broken rule too, whose fields are all optional
 	}
 	if err != nil {
-		return []string{fmt.Sprintf("answer %d: %s", v.status, brief(err))}
+		return []string{fmt.Sprintf("answer %d: %s", v.status, sentence(err))}
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ func basicError(v conversation) []string {
 	return nil
 }
 
-// brief is the sentence of an error without the schema and the value that kin-openapi appends.
-func brief(err error) string {
+// sentence is the sentence of an error without the schema and the value that kin-openapi appends.
+func sentence(err error) string {
 	text := err.Error()
 	var response *openapi3filter.ResponseError
 	if errors.As(err, &response) && response.Err != nil {

@@ -141,8 +141,8 @@ func TestAStartWithFourHundredRepositories(t *testing.T) {
 	})
 }
 
-// told counts the open pull requests that have a status of ours.
-func (w *world) told() (n int) {
+// withStatus counts the open pull requests that have a status of ours.
+func (w *world) withStatus() (n int) {
 	for _, r := range w.repos {
 		for _, p := range r.Pulls() {
 			if p.Open && len(ours(r, p.HeadSHA)) > 0 {
@@ -185,8 +185,8 @@ func TestTwentyEventsASecond(t *testing.T) {
 				time.Sleep(time.Minute)
 				each, cost := float64(w.requests()-before)/float64(events), float64(w.points()-points)/float64(events)
 				t.Logf("%.2f requests and %.2f points each", each, cost)
-				if told := w.told(); told != events || each > c.requests || cost > 1.5 {
-					t.Errorf("%d of %d have a status; %.2f requests and %.2f points each", told, events, each, cost)
+				if statuses := w.withStatus(); statuses != events || each > c.requests || cost > 1.5 {
+					t.Errorf("%d of %d have a status; %.2f requests and %.2f points each", statuses, events, each, cost)
 				}
 			})
 		})
