@@ -355,6 +355,12 @@ type found struct {
 	cost     cost
 }
 
+// stands reports whether no result of a cluster was dropped for a change. One that was may be there again, found anew for another cluster:
+// this one has to be followed anew too.
+func (f *found) stands(t *Tree) bool {
+	return !slices.ContainsFunc(f.results, func(key string) bool { return t.results[key] == nil })
+}
+
 // look keeps that a name was looked for.
 func (f *found) look(name string, below bool) {
 	if f != nil && f.looked != nil {

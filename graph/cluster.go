@@ -167,7 +167,7 @@ func (w *walk) follow(c Cluster) Cluster {
 		return w.followed(c)
 	}
 	key := fmt.Sprintf("%q %q %q %q", c.Root, c.URL, c.Found, c.Place)
-	if f := w.tree.found[key]; f != nil && w.again(f.cost, f.problems, f.results...) {
+	if f := w.tree.found[key]; f != nil && f.stands(w.tree) && w.again(f.cost, f.problems, f.results...) {
 		w.found[key] = f
 		c = f.cluster
 		c.tree = w.tree
@@ -186,7 +186,8 @@ func (w *walk) follow(c Cluster) Cluster {
 
 func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
-	self, own := w.read(&c, nil), c.self
+	self := w.read(&c, nil)
+	own := c.self
 	for _, k := range c.Kustomizations {
 		if own == nil && k.Path == c.Path && k.Adds() {
 			own = k

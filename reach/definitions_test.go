@@ -79,6 +79,10 @@ func TestDefinitions(t *testing.T) {
 			rules: `{paths: ["base/**"], release: w}`,
 			want:  []string{"p/ref.yaml:1[branches 0 name]"},
 		},
+		"the root follows a branch whose window is always open": {
+			files: map[string]string{root: fluxObjects("flux-system", us, "rw/two", "./clusters/one"), rw: fluxObjects("rw", us, "rw/one", "./apps")},
+			want:  []string{rw + ":1[branches 0 name]"},
+		},
 		"a branch whose window is always open": {
 			files: map[string]string{root: fluxObjects("flux-system", us, "main", "./clusters/one"), rw: fluxObjects("rw", us, "rw/two", "./apps")},
 		},

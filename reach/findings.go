@@ -315,7 +315,8 @@ func (g *Graph) definitions() []config.Note {
 		if o.Entry != nil && o.Entry.Source != nil {
 			by.Kustomization = o.Entry
 		}
-		if i < 0 || windowed(g.policy, by.Branch()) {
+		held := func(b config.Branch) bool { return b.Name == by.Branch() && b.Window != window.Live }
+		if i < 0 || slices.ContainsFunc(g.policy.Branches, held) {
 			return // a windowed branch brings it there
 		}
 		for _, o.Place = range append([]graph.Place{o.Place}, patched...) {
