@@ -322,8 +322,20 @@ var (
 	heads = regexp.MustCompile(`^(?:apiVersion|kind|metadata)[ \t]*:`)
 )
 
-// isConfig reports whether a document is written as a ConfigMap or Secret, and as nothing else.
-func isPlain(text []byte) bool { return plainKind.Match(text) && !other.Match(text) }
+// isPlain reports whether a document is written as a ConfigMap or Secret, and as nothing else.
+func isPlain(text []byte) bool {
+	plain := false
+	for line := range bytes.Lines(text) {
+		if !bytes.Contains(line, []byte("kind")) {
+			continue // a large document has few lines that the expressions have to be asked about
+		}
+		if other.Match(line) {
+			return false
+		}
+		plain = plain || plainKind.Match(line)
+	}
+	return plain
+}
 
 // shorten empties the lines of a large ConfigMap or Secret that hold its data: only its name counts.
 func shorten(text []byte) []byte {
