@@ -32,9 +32,9 @@ func newWindowsCommand(e *env) *cobra.Command {
 	var call windowsCall
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:               "windows [NAME]",
-		Short:             "show whether each window, or one, is open, until when, and the coming days",
-		Args:              cobra.MaximumNArgs(1),
+		Use:   "windows [NAME]",
+		Short: "show whether each window, or one, is open, until when, and the coming days",
+		Args:  cobra.MaximumNArgs(1),
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
 			if len(args) > 0 {
 				return nil, cobra.ShellCompDirectiveNoFileComp
