@@ -44,8 +44,7 @@ func TestWithoutReviewsChecksAreReadOn(t *testing.T) {
 	late := rollup(false, statusPart("ci/late", "FAILURE", "Bot", "ci"), statusPart("sluice/main", "SUCCESS", "Bot", "sluice"))
 	hub := &fake{t: t}
 	hub.say = func(r *http.Request, body string) answerOf {
-		switch operation(body) {
-		case "checks":
+		if operation(body) == "checks" {
 			return repoAnswer(obj{"pullRequest": obj{"headRefOid": sha(1), "statusCheckRollup": late}})
 		}
 		return sayRepo(repoPart(p))(r, body)
