@@ -159,9 +159,7 @@ func parseSettings(v *viper.Viper, from sources) (settings, error) {
 		if err == nil {
 			err = from.twice(key)
 		}
-		if err != nil {
-			errs = append(errs, err)
-		}
+		errs = append(errs, err)
 		if warning != "" {
 			s.Warnings = append(s.Warnings, warning)
 		}
