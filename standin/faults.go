@@ -7,6 +7,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 type Fault struct {
 	// Which requests: all conditions that are set must hold.
 	Method   string // "PUT"
-	Path     string // a route ("/repos/{owner}/{repo}/pulls/{pull_number}/merge"), or a path
+	Path     string // a route ("/repos/{owner}/{repo}/pulls/{pull_number}/merge"), or a glob on the path as path.Match has it
 	Contains string // part of the request's body, for GraphQL
 	Skip     int    // how many matching requests pass unharmed first
 	Times    int    // how many are harmed then; 0: one, -1: all
@@ -126,7 +127,11 @@ func (f *Fault) matches(r *http.Request, route string, body []byte) bool {
 	if f.Contains != "" && !bytes.Contains(body, []byte(f.Contains)) {
 		return false
 	}
-	return f.Path == "" || f.Path == route || f.Path == r.URL.Path
+	if f.Path == "" || f.Path == route || f.Path == r.URL.Path {
+		return true
+	}
+	ok, err := path.Match(f.Path, r.URL.Path)
+	return err == nil && ok
 }
 
 // Request is one request that was answered.

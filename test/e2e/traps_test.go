@@ -15,7 +15,7 @@ func TestTraps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := regexp.MustCompile("(?:\\b(cmd/sluice|test/hour|test/flux|graph|survey|render|suspend|gate|plan|reconcile|forge|store|webhook|config|window|layout|web|promoter|standin|gitremote) )?(?:[^`|;:]*, )?`((?:Test|Fuzz)\\w+)[/`]")
+	name := regexp.MustCompile("(?:\\b(cmd/sluice|test/hour|test/flux|graph|reach|survey|render|suspend|gate|plan|reconcile|forge|store|webhook|config|window|layout|web|promoter|standin|gitremote) )?(?:[^`|;:]*, )?`((?:Test|Fuzz)\\w+)[/`]")
 	named := 0
 	for _, line := range strings.Split(string(text), "\n") {
 		pkg := "" // of a list of names, until the next package or semicolon
