@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -54,10 +55,13 @@ func (c *cluster) change(f func()) {
 	f()
 }
 
-// written gives the writes since it was asked last.
+// written gives the writes since it was asked last. A pass asks for many objects at once: those of one second are in the order of their names,
+// those of one object as they came.
 func (c *cluster) written() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	object := func(write string) string { return strings.TrimSuffix(strings.TrimSuffix(write, " true"), " false") }
+	slices.SortStableFunc(c.writes, func(a, b string) int { return strings.Compare(object(a), object(b)) })
 	out := strings.Join(c.writes, "\n")
 	c.writes = nil
 	return out
