@@ -164,3 +164,22 @@ func TestMergeQueue(t *testing.T) {
 		t.Error("a merged group did not move main")
 	}
 }
+
+// TestGroupOfAnotherBase: a group was built on one branch and can move no other, wherever its pull request points by now.
+func TestGroupOfAnotherBase(t *testing.T) {
+	w := newWorld(t)
+	n := w.open("feature", map[string]string{"x": "x"})
+	at, err := w.repo.Commit("rw", standin.Change{Write: map[string]string{"y": "y"}})
+	w.must(err)
+	group, err := w.repo.Enqueue(n, "alice")
+	w.must(err)
+	w.must(w.repo.Retarget(n, "alice", "rw"))
+	w.events()
+	if err := w.repo.MergeGroup(group); err == nil {
+		t.Error("a group whose pull request points to another branch was merged")
+	}
+	if w.pull(n).Merged || w.repo.Tip("rw") != at || w.repo.Tip("main") != group.BaseSHA {
+		t.Errorf("main is at %.7s, rw at %.7s; they were at %.7s and %.7s", w.repo.Tip("main"), w.repo.Tip("rw"), group.BaseSHA, at)
+	}
+	w.must(w.repo.Dequeue(group, "dequeued"))
+}

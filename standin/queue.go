@@ -68,6 +68,9 @@ func (r *Repo) Dequeue(g Group, reason string) error {
 	if err != nil {
 		return err
 	}
+	if reason == "merged" && p.Base != g.Base { // GitHub takes such a pull request out of the queue
+		return refuse(http.StatusMethodNotAllowed, msgNotMergeable)
+	}
 	if err := r.git.move(refMove{"refs/heads/" + g.HeadRef, g.Head, ""}); err != nil {
 		return err
 	}

@@ -346,7 +346,7 @@ func (w *world) mergeGroup() {
 		w.groups = slices.Delete(w.groups, i, i+1)
 		return
 	}
-	if w.repo.Tip("main") != g.BaseSHA && w.repo.Tip(g.HeadRef) != "" {
+	if p, _ := w.repo.Pull(g.Pull); (p.Base != g.Base || w.repo.Tip("main") != g.BaseSHA) && w.repo.Tip(g.HeadRef) != "" {
 		w.tried(w.repo.Dequeue(g, "invalidated"), "the queue drops the group %.7s", g.Head)
 		w.groups = slices.Delete(w.groups, i, i+1)
 	}
