@@ -107,6 +107,14 @@ func (d dice) snapshot() plan.Snapshot {
 		s.Repairs = append(s.Repairs, plan.Repair{SHA: scenario.SHA(fmt.Sprintf("a%d", d.Roll(3))), Context: "sluice/main", By: "mallory", At: s.At.Add(-time.Duration(d.Roll(70)) * time.Minute)})
 		s.Merges = append(s.Merges, plan.MergeRecord{Base: "main", At: s.At.Add(-time.Duration(d.Roll(100)) * time.Hour), Releases: []layout.Release{"week"}})
 	}
+	if len(s.Pulls) > 0 && d.Rare(12) { // opened from its base's tip, which we said something about
+		p := &s.Pulls[0]
+		p.Head = tip
+		if base := s.Bases[p.Base]; !base.Unread.Is() {
+			base.Ours = []plan.Status{{Context: plan.ContextFor(p.Base), State: plan.Failure, By: scenario.Us, Description: "old", At: s.At.Add(-time.Minute)}}
+			s.Bases[p.Base], p.Ours = base, base.Ours
+		}
+	}
 	return s
 }
 

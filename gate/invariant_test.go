@@ -223,7 +223,7 @@ func pullOf(t *testing.T, s plan.Snapshot, number int) plan.Pull {
 	return s.Pulls[i]
 }
 
-// FuzzPinned: (4) every write names the SHA it was decided on; (5) what is merged on one observation shares no file, and
+// FuzzPinned: (4) every write names the SHA it was decided on, and no two statuses stand at one place; (5) what is merged on one observation shares no file, and
 // the observation is fresh, the pull request's details too.
 func FuzzPinned(f *testing.F) {
 	fuzzed.Fuzz(f, func(t *testing.T, s plan.Snapshot) {
@@ -231,6 +231,7 @@ func FuzzPinned(f *testing.F) {
 			s.Pulls[i].Read = s.At.Add(-time.Duration(i) * 4 * time.Second) // eight at most
 		}
 		mergedBy := map[string]int{}
+		written := map[plan.Place]bool{}
 		for _, a := range gate.Decide(s).Actions {
 			pin := a.Pinned()
 			set, isStatus := a.(plan.SetStatus)
@@ -246,6 +247,11 @@ func FuzzPinned(f *testing.F) {
 			}
 			if !holds && !read.IsZero() && pin.Before.Sub(read) > 30*time.Second {
 				t.Errorf("%s about %v is void from %s, and what it rests on is of %s", a.Verb(), a.About(), pin.Before, read)
+			}
+			if at := plan.PlaceOf(set.SHA, set.Context); isStatus && written[at] {
+				t.Errorf("two statuses are written to %v", at)
+			} else if isStatus {
+				written[at] = true
 			}
 			if isStatus && len([]rune(set.Description)) > 140 {
 				t.Errorf("description of %d characters", len([]rune(set.Description)))

@@ -115,8 +115,8 @@ func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 			Context: plan.ContextFor(name), State: plan.Failure, Description: sayBadRules(string(name), base.Findings),
 		}
 		switch {
-		case base.File == "":
-			continue
+		case base.File == "", j.decided[plan.PlaceOf(base.Tip, set.Context)]:
+			continue // the tip is a pull request's head as well: one commit has one status
 		case base.Policy != nil:
 			if current, ok := plan.Latest(base.Ours); !ok || current.By != j.s.Us || current.State != plan.Failure {
 				continue
