@@ -129,8 +129,10 @@ const (
 	// payBlocks is how many payments of an installation may fail in a row before what opens goes on without them: it may be that GitHub
 	// takes everything else.
 	payBlocks = 100
+	// payOften is how often a payment that is refused is tried again each minute: GitHub may refuse everything for a while.
+	payOften = 5
 	// payHurried is how often a payment may have been refused, and be tried all the same once its repository takes another write.
-	payHurried = 10
+	payHurried = 15
 	// payWaitLong is the pause after payTires failures in a row: nobody may ever take them.
 	payWaitLong = time.Minute
 	// payMostAge is how long a payment that GitHub does not take is tried again, and no less often than payTires.

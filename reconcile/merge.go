@@ -65,7 +65,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 func (k *look) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
 	write := func(ctx context.Context) error { return k.post(ctx, success) }
 	err := k.send(ctx, m, opening, write)
-	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.permit(ctx, m) != nil {
+	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.may(ctx, m) != nil {
 		return err
 	}
 	return k.send(ctx, m, opening, write)

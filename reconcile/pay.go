@@ -118,14 +118,14 @@ func (l *Loop) resume(now instant, which func(*entry) bool) {
 }
 
 // unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is
-// tried ever less often.
+// tried every minute at first, as GitHub may refuse everything for a while, then ever less often.
 func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *owed, now instant, err error) {
 	d := o.Debt // as it was tried: once it rests it may be called in
 	fault, fails, tries := l.ledger.failed(o)
 	pause := doubling(payWait, backoffMost, fails+1)
 	switch kind := kindOf(err); {
 	case kind == forge.Refused, kind == forge.Gone:
-		fault, fails, pause = debtor, tries, plan.RetryAfter(tries+1)
+		fault, fails, pause = debtor, tries, plan.RetryAfter(max(1, tries+1-payOften))
 	case kind == forge.Limited, fault == github:
 		fault, pause = github, payPause(fails, now, err)
 	}
