@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluicegate/sluice/internal/race"
 )
 
 // The oracle is a second opinion that shares nothing with the package: it lives through the minutes one by one, looks at
@@ -351,7 +353,7 @@ func clipped(all []Interval) []Interval {
 
 func TestOracle(t *testing.T) {
 	zones := oracleZones
-	if testing.Short() || raceEnabled {
+	if testing.Short() || race.Enabled {
 		zones = zones[:3]
 	}
 	for _, name := range zones {

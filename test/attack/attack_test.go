@@ -11,11 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/standin"
 )
 
 var (
-	worlds  = flag.Int("worlds", defaultWorlds, "how many worlds TestWorlds runs")
+	// A world costs ten times as much with the race detector, most of it in SQLite.
+	worlds  = flag.Int("worlds", race.Or(25, 100), "how many worlds TestWorlds runs")
 	first   = flag.Uint64("seed", 1, "the seed of its first world")
 	only    = flag.String("rules", "abcd", "which invariants are held against")
 	skip    = flag.String("skip", "", "a pattern of breaches that are known and not counted")

@@ -24,6 +24,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/standin"
 	"github.com/sluicegate/sluice/test/githubapi"
 )
@@ -56,16 +57,19 @@ func buildAndRun(m *testing.M) int {
 		return 1
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if binary, err = build(filepath.Join(dir, "sluice"), raceFlags...); err != nil {
+	if binary, err = build(filepath.Join(dir, "sluice"), race.Or(raceFlags, nil)...); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	shipped = func() (string, error) { return binary, nil }
-	if len(raceFlags) > 0 {
+	if race.Enabled {
 		shipped = sync.OnceValues(func() (string, error) { return build(filepath.Join(dir, "shipped")) })
 	}
 	return m.Run()
 }
+
+// raceFlags are RACE of the Makefile, where it is said why.
+var raceFlags = []string{"-race", "-gcflags=modernc.org/...=-d=checkptr=0", "-gcflags=modernc.org/sqlite/lib=-race=false"}
 
 // build builds the command, and gives its path. Without flags of its own that is the binary of make build: figures measure its memory.
 func build(path string, flags ...string) (string, error) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/standin"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestTwoEventsASecondInTwentyRepositories(t *testing.T) {
 	const begins, leaves = 12 * time.Minute, 500 + 4500*4/5 // of the hour, and of what it grants
 	lasts, pulls := 10*time.Minute, 50
-	if race {
+	if race.Enabled {
 		lasts, pulls = 3*time.Minute, 15
 	}
 	opens := begins + lasts/2
@@ -104,7 +105,7 @@ func (w *world) opened() {
 // repositories.
 func TestAStartWithFourHundredRepositories(t *testing.T) {
 	repos := 400
-	if race {
+	if race.Enabled {
 		repos = 100
 	}
 	o := organisation{repos: repos, file: func(w *world, _ int) string {
@@ -157,7 +158,7 @@ func (w *world) withStatus() (n int) {
 // cost little. They are 400 of them, with the race detector 200.
 func TestTwentyEventsASecond(t *testing.T) {
 	events := 400
-	if race {
+	if race.Enabled {
 		events = 200
 	}
 	for _, c := range []struct {

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/standin"
 )
 
@@ -13,7 +14,7 @@ import (
 func TestAnHourLastsThroughEventsWithoutEnd(t *testing.T) {
 	const opens = 55 * time.Minute
 	pulls := 100
-	if race {
+	if race.Enabled {
 		pulls = 33
 	}
 	live(t, 1, opens, "", func(w *world) {
@@ -153,7 +154,7 @@ func TestAnOpeningAtTheEndOfTheHourOfRequests(t *testing.T) {
 // Then events go on for half an hour, with the race detector for ten minutes.
 func TestAHoldTakesGreenBackInASpentHour(t *testing.T) {
 	minutes := 30
-	if race {
+	if race.Enabled {
 		minutes = 10
 	}
 	live(t, 4, 10*time.Minute, ", window: status", func(w *world) {

@@ -51,6 +51,7 @@ var direction = []row{
 	{"cmd/sluice", []string{"*"}, "the wiring: it alone knows everybody"},
 	{"internal/golden", nil, "what tests find against what stands in testdata"},
 	{"internal/fluxtrees", nil, "small Flux repositories, for the tests of whatever reads one"},
+	{"internal/race", nil, "whether the race detector is on"},
 	{"internal/scenario", []string{"plan", "internal/golden"}, "what the tests of gate and promoter share"},
 	{"test/githubapi", nil, "GitHub's own descriptions, against which sluice is held"},
 	{"test/flux", nil, "Flux's own schemas and kustomize, against which the manifests of deploy/flux are held"},

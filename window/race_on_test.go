@@ -1,6 +1,0 @@
-//go:build race
-
-package window
-
-// raceEnabled reports whether the race detector slows the tests down.
-const raceEnabled = true
