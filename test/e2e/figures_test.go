@@ -111,6 +111,14 @@ func (s *org) hears(many, rate int, hook string) measured {
 	return m
 }
 
+// minimal is hears of the minimal program.
+func (s *org) minimal(many, rate int, journal string) measured {
+	s.t.Helper()
+	p := s.yardstick(journal)
+	defer p.stop(syscall.SIGKILL)
+	return s.hears(many, rate, p.hook)
+}
+
 // requests is how many there were for each of so many.
 func (s *org) requests(many int) float64 { return float64(s.total()) / float64(many) }
 
@@ -191,20 +199,15 @@ func figureEvents(t *testing.T, name string, many, rate int, day func(*org) (end
 	p.stop(syscall.SIGTERM)
 	cpu := p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime() // steadier than any time on a machine that others share
 	s = newOrg(t, fleets, shutForYears, standin.Options{})
-	theirs := s.hears(many, rate, s.yardstick(nil))
+	theirs := s.minimal(many, rate, "")
 	if rate > 0 {
 		beside(name+": p50 to the status", quantile(ours.took, .5), quantile(theirs.took, .5)).each(ours.requests, ours.points).leaves(ours.left).print()
 		beside(name+": p99", quantile(ours.took, .99), quantile(theirs.took, .99)).print()
 	} else {
 		beside(name+": all decided", ours.all, theirs.all).each(ours.requests, ours.points).leaves(ours.left).print()
 		beside(name+": p99 acknowledged", quantile(ours.ack, .99), quantile(theirs.ack, .99)).print()
-		file, err := os.Create(filepath.Join(t.TempDir(), "journal"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = file.Close() }()
 		s = newOrg(t, fleets, shutForYears, standin.Options{})
-		synced := s.hears(many, rate, s.yardstick(&journal{file: file}))
+		synced := s.minimal(many, rate, filepath.Join(t.TempDir(), "journal"))
 		beside(name+": p99 acknowledged, beside the minimal program with each notice on the disk first", quantile(ours.ack, .99), quantile(synced.ack, .99)).print()
 	}
 	row(name+": peak memory", fmt.Sprintf("%d MiB", ours.memory>>10))

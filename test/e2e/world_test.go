@@ -43,6 +43,10 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	if os.Getenv(minimalAPI) != "" {
+		fmt.Fprintln(os.Stderr, runMinimal())
+		os.Exit(1)
+	}
 	flag.Parse()
 	if *figures {
 		header()

@@ -4,9 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strings"
 	"sync"
 	"time"
@@ -16,33 +18,75 @@ import (
 	"github.com/sluicegate/sluice/standin"
 )
 
-// yardstick is the minimal program: a status for each notice, at once, over at most 64 connections. It acknowledges what it would lose if
-// it were killed; with a journal, only what is on the disk.
-func (s *org) yardstick(journal *journal) (hook string) {
+// minimal is the minimal program: a status for each notice, at once, over at most 64 connections. It acknowledges what it would lose if it
+// were killed; with a journal, only what is on the disk. It is a process of its own, as the service is, and the test's binary.
+type minimal struct {
+	api, token string
+	client     *http.Client
+	journal    *journal
+}
+
+// The minimal program's settings, in its environment.
+const (
+	minimalAPI     = "MINIMAL_API" // set: this is the minimal program
+	minimalToken   = "MINIMAL_TOKEN"
+	minimalJournal = "MINIMAL_JOURNAL" // a path; none: it keeps nothing
+)
+
+// yardstick starts the minimal program, and gives where it hears of events.
+func (s *org) yardstick(journal string) (p *process) {
 	s.t.Helper()
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}}
-	token := s.token(client)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var p struct {
-			Repository struct {
-				FullName string `json:"full_name"`
-			}
-			PullRequest struct{ Head struct{ SHA string } } `json:"pull_request"`
+	return s.serveAs(exec.Command(os.Args[0]), minimalAPI+"="+s.url+"/api/v3", minimalToken+"="+s.token(newMinimalClient()), minimalJournal+"="+journal)
+}
+
+func newMinimalClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}}
+}
+
+// runMinimal is the minimal program until it is killed.
+func runMinimal() error {
+	m := minimal{api: os.Getenv(minimalAPI), token: os.Getenv(minimalToken), client: newMinimalClient()}
+	if path := os.Getenv(minimalJournal); path != "" {
+		file, err := os.Create(path)
+		if err != nil {
+			return err
 		}
-		body, err := io.ReadAll(r.Body)
-		if err != nil || json.Unmarshal(body, &p) != nil || r.Header.Get("X-Hub-Signature-256") != standin.Signature(secret, body) {
-			w.WriteHeader(http.StatusBadRequest)
-			return
+		m.journal = &journal{file: file}
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	slog.New(slog.NewJSONHandler(os.Stderr, nil)).Info("serving", "webhook", "http://"+listener.Addr().String())
+	return http.Serve(listener, m)
+}
+
+// ServeHTTP takes one notice.
+func (m minimal) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var p struct {
+		Repository struct {
+			FullName string `json:"full_name"`
 		}
-		if err := journal.add(r.Header.Get("X-GitHub-Delivery")); err != nil {
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
+		PullRequest struct {
+			Head struct{ SHA string }
+		} `json:"pull_request"`
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil || json.Unmarshal(body, &p) != nil || r.Header.Get("X-Hub-Signature-256") != standin.Signature(secret, body) {
+		w.WriteHeader(http.StatusBadRequest)
+		return
+	}
+	if err := m.journal.add(r.Header.Get("X-GitHub-Delivery")); err != nil {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+	go func() {
+		path := "/repos/" + p.Repository.FullName + "/statuses/" + p.PullRequest.Head.SHA
+		if _, err := call(m.client, m.api, m.token, http.MethodPost, path, `{"state":"pending","context":"sluice/main"}`); err != nil {
+			slog.Error("no status", "error", err)
 		}
-		w.WriteHeader(http.StatusAccepted)
-		go s.call(client, token, http.MethodPost, "/repos/"+p.Repository.FullName+"/statuses/"+p.PullRequest.Head.SHA, `{"state":"pending","context":"sluice/main"}`, nil)
-	}))
-	s.t.Cleanup(server.Close)
-	return server.URL
+	}()
 }
 
 // journal is a file with a line for each notice. Lines that come while others are being written share the next sync; nil keeps nothing.
@@ -113,26 +157,32 @@ func (s *org) token(client *http.Client) string {
 
 // call is one request of the minimal program.
 func (s *org) call(client *http.Client, token, method, path, body string, into any) {
-	req, err := http.NewRequest(method, s.url+"/api/v3"+path, strings.NewReader(body))
+	text, err := call(client, s.url+"/api/v3", token, method, path, body)
+	if err == nil && into != nil {
+		err = json.Unmarshal(text, into)
+	}
 	if err != nil {
 		s.t.Error(err)
-		return
+	}
+}
+
+func call(client *http.Client, api, token, method, path, body string) ([]byte, error) {
+	req, err := http.NewRequest(method, api+path, strings.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+token)
 	req.Header.Set("Content-Type", "application/json")
 	answer, err := client.Do(req)
 	if err != nil {
-		s.t.Error(err)
-		return
+		return nil, err
 	}
-	text, _ := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		s.t.Errorf("%s %s: %d %s", method, path, answer.StatusCode, text)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err == nil && answer.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s %s: %d %s", method, path, answer.StatusCode, text)
 	}
-	if into != nil && json.Unmarshal(text, into) != nil {
-		s.t.Errorf("%s %s: %s", method, path, text)
-	}
+	return text, err
 }
 
 // mergeAll is the minimal program at an opening: one repository beside the other, a success and a merge for each pull request. It gives
@@ -140,7 +190,7 @@ func (s *org) call(client *http.Client, token, method, path, body string, into a
 func (s *org) mergeAll(all []notice) time.Duration {
 	s.t.Helper()
 	s.github.SetLatency(latency)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64, MaxConnsPerHost: 64}}
+	client := newMinimalClient()
 	token := s.token(client)
 	began := time.Now()
 	var wait sync.WaitGroup
