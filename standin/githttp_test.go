@@ -51,6 +51,22 @@ func TestLongPush(t *testing.T) {
 	}
 }
 
+// What git takes as a branch's name counts as one, whatever go-git thinks of it.
+func TestOddBranches(t *testing.T) {
+	w := newWorld(t)
+	w.repo.SetPermission("alice", standin.Write)
+	dir := filepath.Join(t.TempDir(), "clone")
+	git(t, t.TempDir(), "clone", "-q", w.remote("alice"), dir)
+	head := git(t, dir, "rev-parse", "HEAD")
+	w.events()
+	for _, branch := range []string{"-x", "@", "a/@/b"} {
+		git(t, dir, "push", "-q", "origin", "HEAD:refs/heads/"+branch)
+		if diff := cmp.Diff([]string{"push"}, w.events()); diff != "" || w.repo.Tip(branch) != head {
+			t.Errorf("%s is at %q; events (-want +got):\n%s", branch, w.repo.Tip(branch), diff)
+		}
+	}
+}
+
 // A shallow clone tells where its history ends before it asks for anything, one line for each end.
 func TestShallowPush(t *testing.T) {
 	w := newWorld(t)
