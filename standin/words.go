@@ -1,6 +1,9 @@
 package standin
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // GitHub's own words, as people have quoted them in public; each is the whole message of an answer or a part of one.
 const (
@@ -83,5 +86,22 @@ func lackOfChecks(bad []badCheck, all int) string {
 	if all == 1 {
 		return fmt.Sprintf("Required status check %q is %s.", bad[0].context, bad[0].state)
 	}
-	return fmt.Sprintf("%d of %d required status checks are %s.", len(bad), all, bad[0].state)
+	var parts []string
+	for _, state := range []string{stateExpected, statePending, stateInProgress, stateFailing} {
+		n := 0
+		for _, b := range bad {
+			if b.state == state {
+				n++
+			}
+		}
+		if n == len(bad) {
+			return fmt.Sprintf("%d of %d required status checks are %s.", n, all, state)
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	last := len(parts) - 1
+	list := strings.Join(parts[:last], ", ") + " and " + parts[last]
+	return fmt.Sprintf("%d of %d required status checks have not succeeded: %s.", len(bad), all, list)
 }
