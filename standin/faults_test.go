@@ -36,6 +36,7 @@ func TestFaults(t *testing.T) {
 		{standin.PrimaryLimit(429, reset), 429, map[string]string{"X-RateLimit-Remaining": "0"}},
 		{standin.Fault{Method: "GET", Path: "/repos/{owner}/{repo}/pulls", Status: 502, Body: "<html>"}, 502, nil},
 		{standin.Fault{Path: "/repos/acme/fleet/pulls", Status: 503}, 503, nil},
+		{standin.Fault{Path: "/repos/*/fleet/pulls", Status: 503}, 503, nil},
 	}
 	for _, r := range rows {
 		w.github.Fault(r.fault)

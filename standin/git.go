@@ -179,9 +179,24 @@ func (d *gitDir) command(ctx context.Context, args ...string) *exec.Cmd {
 // maxRefName is how long a full ref name may be, in bytes.
 const maxRefName = 255
 
-// validRef reports whether a full ref name is one that git would take.
+// validRef reports whether a full ref name is one that git would take; git check-ref-format says what the rules are. go-git's own are
+// narrower: it knows no branch "-x", and no part of a name that is "@".
 func validRef(ref string) bool {
-	return strings.HasPrefix(ref, "refs/") && len(ref) <= maxRefName && plumbing.ReferenceName(ref).Validate() == nil
+	if !strings.HasPrefix(ref, "refs/") || strings.HasSuffix(ref, ".") || len(ref) > maxRefName {
+		return false
+	}
+	if strings.Contains(ref, "..") || strings.Contains(ref, "@{") || strings.ContainsAny(ref, " ~^:?*[\\\x7f") {
+		return false
+	}
+	if strings.ContainsFunc(ref, func(c rune) bool { return c < ' ' }) {
+		return false
+	}
+	for part := range strings.SplitSeq(ref, "/") {
+		if part == "" || strings.HasPrefix(part, ".") || strings.HasSuffix(part, ".lock") {
+			return false
+		}
+	}
+	return true
 }
 
 // tip is what a full ref name points to; "" if it does not exist.

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -137,7 +138,7 @@ func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
 	}
 	wishes := packp.NewReferenceUpdateRequest()
 	// Before it sends much, git asks with a flush alone whether it may push.
-	if err := wishes.Decode(bytes.NewReader(data)); err != nil && !bytes.Equal(data, pktline.FlushPkt) {
+	if err := wishes.Decode(bytes.NewReader(unshallow(data))); err != nil && !bytes.Equal(data, pktline.FlushPkt) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
@@ -157,6 +158,20 @@ func (c gitCall) receive(w http.ResponseWriter, body io.Reader) {
 		r.g.opts.Log.Warn("git receive-pack", "repo", r.String(), "err", err)
 	}
 	r.followPush(moves)
+}
+
+// unshallow leaves out what a push from a shallow clone begins with: go-git knows one such line at most, without the newline that git
+// writes.
+func unshallow(data []byte) []byte {
+	const word = 4 + len("shallow ") // behind the line's length
+	for len(data) > word && bytes.HasPrefix(data[4:], []byte("shallow ")) {
+		n, err := strconv.ParseUint(string(data[:4]), 16, 16)
+		if err != nil || int(n) < word || int(n) > len(data) {
+			break
+		}
+		data = data[n:]
+	}
+	return data
 }
 
 // pushed are the moves of branches that a push asks for.

@@ -102,7 +102,7 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if c.nodes > maxNodes {
-		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, c.nodes, maxNodes)}
+		e := GraphQLError{Type: "MAX_NODE_LIMIT_EXCEEDED", Message: fmt.Sprintf(msgManyNodes, thousands(c.nodes), thousands(maxNodes))}
 		answer{status: http.StatusOK, body: object{"errors": []GraphQLError{e}}}.write(w)
 		return
 	}
@@ -223,7 +223,7 @@ func size(name string, a arguments) (n int, last bool, err error) {
 	if n < 0 || n > maxFirst {
 		return 0, false, GraphQLError{
 			Type:    "EXCESSIVE_PAGINATION",
-			Message: fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the limit of %d records.", n, name, maxFirst),
+			Message: fmt.Sprintf("Requesting %d records on the `%s` connection exceeds the `%s` limit of %d records.", n, name, map[bool]string{true: "first", false: "last"}[first], maxFirst),
 		}
 	}
 	return n, last, nil

@@ -309,8 +309,12 @@ func TestPullPages(t *testing.T) {
 // Connections want first or last, and not more than 100. That is asked past the checker, which forbids it.
 func TestPaginationBounds(t *testing.T) {
 	w := newWorld(t)
-	for args, want := range map[string]string{"": "MISSING_PAGINATION_BOUNDARIES", "(first:101)": "EXCESSIVE_PAGINATION"} {
-		body := fmt.Sprintf(`{"query":"{repository(owner:\"acme\",name:\"fleet\"){pullRequests%s{totalCount}}}"}`, args)
+	for args, want := range map[string]string{
+		"{totalCount}":            "MISSING_PAGINATION_BOUNDARIES",
+		"(first:101){totalCount}": "exceeds the `first` limit of 100 records.",
+		"(first:100){nodes{files(first:100){nodes{path}} commits(first:100){nodes{commit{parents(first:100){nodes{oid}}}}}}}": "1,020,100 possible nodes which exceeds the maximum limit of 500,000.",
+	} {
+		body := fmt.Sprintf(`{"query":"{repository(owner:\"acme\",name:\"fleet\"){pullRequests%s}}"}`, args)
 		req, err := http.NewRequestWithContext(t.Context(), "POST", "http://github.test/graphql", strings.NewReader(body))
 		w.must(err)
 		req.Header.Set("Authorization", "bearer "+w.token)

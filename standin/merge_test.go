@@ -173,6 +173,11 @@ func TestRefusals(t *testing.T) {
 			w.repo.Protect("main", standin.Rules{Classic: true, Checks: []standin.RequiredCheck{ours, {Context: "ci"}, {Context: "lint"}}})
 			w.status(standin.Status{Context: "lint", State: "success", By: standin.Actor{Login: "ci", App: 9}})
 		}, nil, 405, "2 of 3 required status checks are expected."},
+		{"several in different states", func(w *world) {
+			w.repo.Protect("main", standin.Rules{Classic: true, Checks: []standin.RequiredCheck{ours, {Context: "ci"}, {Context: "lint"}}})
+			w.status(standin.Status{Context: "ci", State: "error", By: standin.Actor{Login: "ci", App: 9}})
+			w.status(standin.Status{Context: "lint", State: "success", By: standin.Actor{Login: "ci", App: 9}})
+		}, nil, 405, "2 of 3 required status checks have not succeeded: 1 expected and 1 failing."},
 		{"review", rules(standin.Rules{Reviews: 1}), nil, 405, violated + "At least 1 approving review is required by reviewers with write access."},
 		{"review by one who may not write", func(w *world) {
 			w.repo.Protect("main", standin.Rules{Reviews: 1})

@@ -11,13 +11,17 @@ func deleteRef(c *call, r *Repo) (answer, error) {
 	return answer{status: http.StatusNoContent}, err
 }
 
-// getTree lists a tree whole, which is how clients ask for it.
+// getTree lists one level of a tree, or all of it. https://docs.github.com/en/rest/git/trees#get-a-tree
 func getTree(c *call, r *Repo) (answer, error) {
 	root, err := r.git.find(c.r.PathValue("tree_sha") + "^{tree}")
 	if err != nil {
 		return answer{}, err
 	}
-	list, err := r.git.tree(root.sha)
+	read := r.git.level
+	if c.r.URL.Query().Has("recursive") {
+		read = r.git.tree
+	}
+	list, err := read(root.sha)
 	if err != nil {
 		return answer{}, err
 	}

@@ -12,12 +12,14 @@ import (
 // https://docs.github.com/en/rest/pulls/pulls#list-pull-requests-files
 const maxFiles = 3000
 
-// listPulls lists what is open, the latest first. No client asks for another state or order.
+// listPulls lists pull requests, the latest first: those that are open, unless another state is asked for. No client asks for another
+// order.
 func listPulls(c *call, r *Repo) (answer, error) {
 	var list []*Pull
-	base := c.r.URL.Query().Get("base")
+	q := c.r.URL.Query()
+	state, base := q.Get("state"), q.Get("base")
 	for _, p := range slices.Backward(r.pulls) {
-		if p.Open && (base == "" || p.Base == base) {
+		if (state == "all" || p.Open == (state != "closed")) && (base == "" || p.Base == base) {
 			list = append(list, p)
 		}
 	}

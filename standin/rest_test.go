@@ -53,6 +53,43 @@ func TestReads(t *testing.T) {
 	w.call(http.StatusOK, "GET", "/installation/repositories", w.token, nil, nil)
 }
 
+// What a client leaves out of a question, or asks otherwise, gets another answer.
+func TestQuestions(t *testing.T) {
+	w := newWorld(t)
+	w.must(w.repo.ClosePull(w.open("one", map[string]string{"one": "x"}), "alice"))
+	w.open("two", map[string]string{"two": "x"})
+	for query, want := range map[string][]int{"": {2}, "?state=open": {2}, "?state=closed": {1}, "?state=all&base=main": {2, 1}} {
+		var list []struct{ Number int }
+		w.call(http.StatusOK, "GET", "/repos/acme/fleet/pulls"+query, w.token, nil, &list)
+		var got []int
+		for _, p := range list {
+			got = append(got, p.Number)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("pulls%s (-want +got):\n%s", query, diff)
+		}
+	}
+	for query, want := range map[string]bool{"": false, "?recursive=1": true} {
+		_, _, body := w.raw("GET", "/repos/acme/fleet/git/trees/"+w.repo.Tip("main")+query, w.token, nil)
+		if strings.Contains(string(body), `"apps/a.yaml"`) != want || !strings.Contains(string(body), `"apps"`) {
+			t.Errorf("tree%s: %s", query, body)
+		}
+	}
+	for prefix, want := range map[string]int{"refs/heads/": 3, "refs/tags/": 0, "refs/": 0} {
+		var seen struct {
+			Repository struct {
+				Refs struct{ Nodes []struct{ Name string } }
+			}
+		}
+		if errs := w.query(fmt.Sprintf(`{repository(owner:"acme",name:"fleet"){refs(refPrefix:%q,first:9){nodes{name}}}}`, prefix), &seen); errs != nil {
+			t.Error(errs)
+		}
+		if got := seen.Repository.Refs.Nodes; len(got) != want {
+			t.Errorf("refs below %s: %v", prefix, got)
+		}
+	}
+}
+
 func (w *world) installationID() string {
 	w.t.Helper()
 	var i struct{ ID int64 }

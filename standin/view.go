@@ -65,8 +65,11 @@ func (r *repository) branch(name string) (*branchRef, error) {
 	return &branchRef{repo: r, name: name, sha: sha}, nil
 }
 
-// refs lists branches by name, whatever prefix is asked for.
+// refs lists branches by name; no client asks for other refs.
 func (r *repository) refs(a arguments) (*connection, error) {
+	if a.text("refPrefix") != "refs/heads/" {
+		return nil, nil
+	}
 	refs, err := r.r.git.refs("refs/heads/")
 	if err != nil {
 		return nil, err

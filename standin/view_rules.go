@@ -1,6 +1,9 @@
 package standin
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // What rulesets put on a ref, whoever asks and whoever may bypass them; branch protection of old is not in it, see updateRule.
 // https://docs.github.com/en/graphql/reference/objects#ref
@@ -29,17 +32,21 @@ func (b *branchRef) rules(a arguments) (*connection, error) {
 	r.mu.Lock()
 	sets := r.rulesOf(b.name, anybody)
 	r.mu.Unlock()
+	words := b.repo.view.g.graphql.schema.Types["RepositoryRuleType"].EnumValues
 	list := []*ruleNode{}
 	for _, set := range sets {
 		if set.Classic {
 			continue
 		}
-		for _, rule := range set.enforced() {
-			list = append(list, &ruleNode{rule: rule, from: set})
+		for _, rule := range slices.Concat(set.enforced(), set.Other) {
+			// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not documented; here it is
+			// a node that is null.
+			var n *ruleNode
+			if words.ForName(strings.ToUpper(rule.Type)) != nil {
+				n = &ruleNode{rule: rule, from: set}
+			}
+			list = append(list, n)
 		}
-		// The rules API lists types that GraphQL has no word for. What GitHub gives in their place is not documented; here it is
-		// a node that is null.
-		list = append(list, make([]*ruleNode, len(set.Other))...)
 	}
 	slices.Reverse(list)
 	return cut("rules", a, list)

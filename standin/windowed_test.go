@@ -155,7 +155,7 @@ func (w *world) rulesSeen(ref, args string) (words []string, cost int, more bool
 // A ref tells of the rulesets that match it, whoever may bypass them, and of nothing that is not there.
 func TestRulesOfRefs(t *testing.T) {
 	w := newUpdates(t)
-	w.repo.Protect("rw/*", standin.Rules{NoForce: true, Restrict: true, Bypass: []string{"sluice"}, Other: []standin.Rule{{Type: "copilot_code_review"}}})
+	w.repo.Protect("rw/*", standin.Rules{NoForce: true, Restrict: true, Bypass: []string{"sluice"}, Other: []standin.Rule{{Type: "required_signatures"}, {Type: "copilot_code_review"}}})
 	w.repo.Protect("rw/a", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/promote/rw/a", App: appID}, {Context: "ci"}}})
 	w.repo.Protect("*", standin.Rules{Classic: true, NoForce: true, Checks: []standin.RequiredCheck{{Context: "old"}}})
 	git(t, w.repo.Dir(), "update-ref", "refs/tags/rw/a", w.tip)
@@ -165,7 +165,7 @@ func TestRulesOfRefs(t *testing.T) {
 		want      []string
 		more      bool
 	}{
-		{a, "first:100", []string{checks, "null", "NON_FAST_FORWARD", "UPDATE UpdateParameters"}, false},
+		{a, "first:100", []string{checks, "null", "REQUIRED_SIGNATURES", "NON_FAST_FORWARD", "UPDATE UpdateParameters"}, false},
 		{b, "first:1", []string{"null"}, true},
 		{"refs/heads/aside", "first:100", nil, false},
 		{"refs/tags/rw/a", "first:100", nil, false},

@@ -1,6 +1,10 @@
 package standin
 
-import "fmt"
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
 
 // GitHub's own words, as people have quoted them in public; each is the whole message of an answer or a part of one.
 const (
@@ -58,7 +62,7 @@ const (
 	msgTooManyRefs      = "At most %d refs can be updated at once"                                             // 200: updateRefs
 	msgBadOID           = "%s is no Git object ID"                                                             // 200: updateRefs
 	msgNoNode           = "to a node with the global id of '%s'."                                              // 200
-	msgManyNodes        = "This query requests up to %d possible nodes which exceeds the maximum limit of %d." // 200: pyvec/python.cz#250
+	msgManyNodes        = "This query requests up to %s possible nodes which exceeds the maximum limit of %s." // 200: pyvec/python.cz#250
 	msgNoField          = "Field '%s' doesn't exist on type '%s'"                                              // 200, with extensions
 	msgNoBranch         = "Branch not found"
 	msgLongDescription  = "description is too long (maximum is 140 characters)"
@@ -83,5 +87,31 @@ func lackOfChecks(bad []badCheck, all int) string {
 	if all == 1 {
 		return fmt.Sprintf("Required status check %q is %s.", bad[0].context, bad[0].state)
 	}
-	return fmt.Sprintf("%d of %d required status checks are %s.", len(bad), all, bad[0].state)
+	var parts []string
+	for _, state := range []string{stateExpected, statePending, stateInProgress, stateFailing} {
+		n := 0
+		for _, b := range bad {
+			if b.state == state {
+				n++
+			}
+		}
+		if n == len(bad) {
+			return fmt.Sprintf("%d of %d required status checks are %s.", n, all, state)
+		}
+		if n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, state))
+		}
+	}
+	last := len(parts) - 1
+	list := strings.Join(parts[:last], ", ") + " and " + parts[last]
+	return fmt.Sprintf("%d of %d required status checks have not succeeded: %s.", len(bad), all, list)
+}
+
+// thousands writes a number as GitHub does in its messages: 500,000.
+func thousands(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for at := len(text) - 3; at > 0; at -= 3 {
+		text = text[:at] + "," + text[at:]
+	}
+	return text
 }
