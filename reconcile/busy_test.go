@@ -137,15 +137,15 @@ func TestStatusesAreWrittenAtTheSameTime(t *testing.T) {
 		most         int
 		longest      time.Duration
 	}{
-		"one repository without a pace":       {0, 1, 63, time.Second},
-		"several repositories without a pace": {0, 4, 63, time.Second},
+		"one repository without a pace":       {0, 1, 79, time.Second},
+		"several repositories without a pace": {0, 4, 79, time.Second},
 		"one repository at GitHub's pace":     {180, 1, 7, time.Second},
 		"several of them":                     {180, 4, 7, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			repos := []plan.Repo{one, repo(2), repo(3), repo(4)}[:c.repos]
 			bubble(t, func(t *testing.T, w *world) {
-				const pulls = 80
+				const pulls = 100
 				w.writes = c.paced
 				stop, from := started(w, reconcile.Options{})
 				defer stop()

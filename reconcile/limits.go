@@ -77,8 +77,9 @@ const (
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
 	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
 	// writesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through, and
-	// writesFree how many without one: GitHub takes a hundred requests at once. urgentRoom of them is left to what is urgent.
-	writesPaced, writesFree = 8, 64
+	// writesFree how many without one: GitHub takes a hundred requests at once, and looks have to read. urgentRoom of them is left to what
+	// is urgent.
+	writesPaced, writesFree = 8, 80
 	urgentRoom              = 1
 	// roundShare is how many times as many statuses as may be under way one look begins before it takes in what came of the first.
 	roundShare = 2
