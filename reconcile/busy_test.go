@@ -145,7 +145,7 @@ func TestStatusesAreWrittenAtTheSameTime(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			repos := []plan.Repo{one, repo(2), repo(3), repo(4)}[:c.repos]
 			bubble(t, func(t *testing.T, w *world) {
-				const pulls = 100
+				const pulls = 80
 				w.writes = c.paced
 				stop, from := started(w, reconcile.Options{})
 				defer stop()

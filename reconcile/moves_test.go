@@ -629,7 +629,7 @@ func TestAReportIsLookedAtSoon(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				w.track(one, 1)
 				opening := w.opening(time.Hour)
-				stop := w.run(reconcile.Options{})
+				stop := w.run(reconcile.Options{Resync: time.Hour})
 				defer stop()
 				time.Sleep(time.Until(opening) + time.Second)
 				w.stands(t, "rw/cluster-0000", 2)
