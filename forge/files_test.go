@@ -389,6 +389,9 @@ func TestMovedPathsByTree(t *testing.T) {
 			hub.say = func(r *http.Request, body string) answerOf {
 				switch r.URL.Path {
 				case "/repos/acme/fleet/git/trees/" + sha(tipSHA):
+					if r.URL.Query().Get("recursive") == "" {
+						t.Error("a tree was asked for its top alone")
+					}
 					return tt.answer
 				case "/repos/acme/fleet/pulls/1/files":
 					a := listPage(t, r, manyPaths+1)
