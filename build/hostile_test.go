@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/internal/race"
 )
 
 // bomb is YAML whose last value has ten to the power of ten elements.
@@ -58,10 +59,16 @@ func list(n int) string {
 	return out.String()
 }
 
+// copies is a ConfigMap that holds a file of two megabytes so many times.
+func copies(n int) string {
+	return "-- app/kustomization.yaml --\nconfigMapGenerator:\n- name: a\n  files:\n" + many("  - k%d=../big\n", n) + "-- big --\n" + strings.Repeat("x", 2<<20) + "\n"
+}
+
 const resourceA = "-- app/kustomization.yaml --\nresources: [a.yaml]\n-- app/a.yaml --\n"
 
 // TestHostile: what is too much is refused within the bounds, by words of ours, and the next entry is built all the same.
 func TestHostile(t *testing.T) {
+	slow := race.Or(2*time.Second, 3*time.Second)
 	for name, c := range map[string]struct {
 		files  string
 		limits Limits
@@ -82,13 +89,13 @@ func TestHostile(t *testing.T) {
 		"a directory in itself":            {files: "-- app/kustomization.yaml --\nresources: [.]\n", want: "app/kustomization.yaml:1: " + wordCycle},
 		"many ways through few":            {files: doubling(40), want: wordDirs},
 		"a long chain":                     {files: chain(100), want: wordDeep},
-		"a million documents":              {files: resourceA + strings.Repeat("---\n", 1_000_000), want: wordObjects(DefaultObjects)},
+		"a million documents":              {files: resourceA + strings.Repeat("---\n", race.Or(100_000, 1_000_000)), want: wordObjects(DefaultObjects)},
 		"a million resources":              {files: "-- app/kustomization.yaml --\nresources:\n" + strings.Repeat("- a\n", 1_000_000) + "-- app/a --\n" + configMap, want: wordLongKustomization("app/kustomization.yaml")},
-		"many resources":                   {files: "-- app/kustomization.yaml --\nresources:\n" + strings.Repeat("- a\n", 200_000) + "-- app/a --\n" + configMap, want: wordObjects(DefaultObjects)},
-		"a file of gigabytes by generator": {files: "-- app/kustomization.yaml --\nconfigMapGenerator:\n- name: a\n  files:\n" + many("  - k%d=../big\n", 2000) + "-- big --\n" + strings.Repeat("x", 2<<20) + "\n", want: wordRead()},
+		"many resources":                   {files: "-- app/kustomization.yaml --\nresources:\n" + strings.Repeat("- a\n", race.Or(20_000, 200_000)) + "-- app/a --\n" + configMap, want: wordObjects(DefaultObjects)},
+		"a file of gigabytes by generator": {files: copies(2000), want: wordRead()},
 		"a large file":                     {files: resourceA + configMap + "x: " + strings.Repeat("x", 5<<20) + "\n", want: wordLeft("app/a.yaml")},
-		"a list of many objects":           {files: resourceA + list(50_000), limits: Limits{Entry: 3 * time.Second}, want: wordSlow(3 * time.Second)},
-		"more memory than there may be":    {files: resourceA + list(50_000), limits: Limits{Memory: 64 << 20}, want: wordMemory},
+		"a list of many objects":           {files: resourceA + list(50_000), limits: Limits{Entry: slow}, want: wordSlow(slow)},
+		"more memory than there may be":    {files: race.Or(copies(15), resourceA+list(50_000)), limits: Limits{Memory: race.Or[int64](40<<20, 64<<20)}, want: wordMemory},
 		"objects in a list":                {files: resourceA + list(20), limits: Limits{Objects: 10}, want: wordObjects(10)},
 		"no kustomization at all":          {files: "-- app/kustomization.yaml --\n[]\n", want: "app/kustomization.yaml: "},
 		"null":                             {files: "-- app/kustomization.yaml --\nresources: [a.yaml]\npatches: [null]\n-- app/a.yaml --\nmetadata: null\n", want: ""},
@@ -136,12 +143,13 @@ func many(format string, n int) string {
 func TestAll(t *testing.T) {
 	tree := archive(resourceA + list(50_000))
 	e := Entry{Path: "app"}
-	results, err := Run(t.Context(), command(), tree, all(t, tree), []Entry{e, e, e, e, e}, Limits{Entry: time.Hour, All: 2 * time.Second})
+	limit := race.Or(time.Second, 2*time.Second)
+	results, err := Run(t.Context(), command(), tree, all(t, tree), []Entry{e, e, e, e, e}, Limits{Entry: time.Hour, All: limit})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range results {
-		if r.Err != wordLate(2*time.Second) {
+		if r.Err != wordLate(limit) {
 			t.Error(lines(r))
 		}
 	}

@@ -10,6 +10,7 @@ import (
 const asChild = "build-child"
 
 func TestMain(m *testing.M) {
+	patience = 60 // the machine may be a busy one: it is the processor's time that the tests hold
 	if len(os.Args) == 2 && os.Args[1] == asChild {
 		if err := Child(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, "sluice: "+err.Error())

@@ -234,7 +234,7 @@ const (
 )
 
 // patience is how many times its processor time an entry may take by the clock: others may be at work on the machine.
-const patience = 6
+var patience time.Duration = 6
 
 // tail keeps the end of what a child says.
 type tail struct{ text []byte }

@@ -290,11 +290,13 @@ func TestBoundedAnswers(t *testing.T) {
 // TestPacks: however git writes a pack, the same commits come out of it.
 func TestPacks(t *testing.T) {
 	w := newWorld(t)
-	line := w.long(300)
-	for i := range 200 { // messages that are alike make deltas of commits
-		w.branch("main", w.commitTree(strings.Repeat("the same long message\n", 50)+string(rune('a'+i%26)), w.at("main")))
+	w.long(300)
+	var alike []string // messages that are alike make deltas of commits
+	for i := range 200 {
+		alike = append(alike, strings.Repeat("the same long message\n", 50)+string(rune('a'+i%26)))
 	}
-	line = line[:0]
+	w.onward(alike...)
+	var line []plan.SHA
 	for s := range strings.FieldsSeq(w.git("rev-list", "main")) {
 		line = append(line, plan.SHA(s))
 	}
@@ -359,12 +361,13 @@ func TestSmallPacksNeedNoDirectory(t *testing.T) {
 		}
 		return data
 	}
+	pattern := make([]byte, 251)
+	for i := range pattern {
+		pattern[i] = byte(i)
+	}
 	dir := t.TempDir()
 	for name, size := range map[string]int{"nothing": 0, "small": 1000, "as much as is kept": keptPack - 1, "more": keptPack + 1, "much more": 2*keptPack + 7} {
-		data := make([]byte, size)
-		for i := range data {
-			data[i] = byte(i % 251)
-		}
+		data := bytes.Repeat(pattern, size/len(pattern)+1)[:size]
 		t.Setenv("TMPDIR", filepath.Join(dir, "none"))
 		p, err := spool(meter{t.Context(), &budget{}}, bytes.NewReader(data))
 		if size >= keptPack {

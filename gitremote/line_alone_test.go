@@ -1,6 +1,7 @@
 package gitremote
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/sluicegate/sluice/plan"
@@ -9,14 +10,10 @@ import (
 // Without filters each round costs whole trees: none is read for a line once every branch's place is known.
 func TestNoTreesForALineAlone(t *testing.T) {
 	w := newWorld(t)
-	_, tip := w.two()
-	all := []plan.SHA{tip}
-	for range 299 {
-		all = append(all, w.commitTree("x", all[len(all)-1]))
-	}
-	w.git("update-ref", "refs/heads/main", string(all[299]))
-	w.branch("rel", all[60])
-	w.branch("rw/a", all[58])
+	w.two()
+	w.onward(slices.Repeat([]string{"x"}, 299)...)
+	w.git("branch", "rel", "main~239")
+	w.git("branch", "rw/a", "main~241")
 	web := serve(t, w.dir)
 	r := dial(t, Options{URL: web.URL + "/.git"})
 	look(t, r)

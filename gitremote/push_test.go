@@ -155,16 +155,24 @@ func TestHookDeclines(t *testing.T) {
 	})
 }
 
+// declined makes 64 branches, and the moves of them all.
+func (w *world) declined(old, tip plan.SHA) []plan.Move {
+	w.t.Helper()
+	var names []plan.Branch
+	var moves []plan.Move
+	for i := range 64 {
+		names = append(names, plan.Branch("rw/"+strconv.Itoa(i)))
+		moves = append(moves, plan.Move{Branch: names[i], Old: old, New: tip})
+	}
+	w.branches(old, names...)
+	return moves
+}
+
 // TestWholeDeclined: a server declines a whole push for one or two branches in it; the others move all the same.
 func TestWholeDeclined(t *testing.T) {
 	w := newWorld(t)
 	old, tip := w.two()
-	var moves []plan.Move
-	for i := range 64 {
-		b := plan.Branch("rw/" + strconv.Itoa(i))
-		w.branch(b, old)
-		moves = append(moves, plan.Move{Branch: b, Old: old, New: tip})
-	}
+	moves := w.declined(old, tip)
 	hook := "#!/bin/sh\nwhile read old new ref; do case $ref in */rw/7|*/rw/40) echo \"GH013: $ref is locked\" >&2; no=1;; esac; done; [ -z \"$no\" ]\n"
 	if err := os.WriteFile(filepath.Join(w.dir, ".git", "hooks", "pre-receive"), []byte(hook), 0o755); err != nil {
 		t.Fatal(err)
@@ -178,8 +186,13 @@ func TestWholeDeclined(t *testing.T) {
 	if err != nil || reasons(refused) != want {
 		t.Errorf("refused:\n%s\nwant:\n%s\n%v", reasons(refused), want, err)
 	}
+	at := map[string]string{}
+	for line := range strings.Lines(w.git("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/rw")) {
+		name, sha, _ := strings.Cut(strings.TrimSpace(line), " ")
+		at[name] = sha
+	}
 	for i, m := range moves {
-		if at := w.at(m.Branch); (at == tip) == (i == 7 || i == 40) {
+		if at := at["refs/heads/"+string(m.Branch)]; (at == string(tip)) == (i == 7 || i == 40) {
 			t.Errorf("%s is at %s", m.Branch, at)
 		}
 	}
@@ -193,12 +206,7 @@ func TestWholeDeclined(t *testing.T) {
 func TestAllDeclined(t *testing.T) {
 	w := newWorld(t)
 	old, tip := w.two()
-	var moves []plan.Move
-	for i := range 64 {
-		b := plan.Branch("rw/" + strconv.Itoa(i))
-		w.branch(b, old)
-		moves = append(moves, plan.Move{Branch: b, Old: old, New: tip})
-	}
+	moves := w.declined(old, tip)
 	if err := os.WriteFile(filepath.Join(w.dir, ".git", "hooks", "pre-receive"), []byte("#!/bin/sh\nexit 1\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}

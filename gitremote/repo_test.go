@@ -2,6 +2,7 @@ package gitremote
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -29,6 +30,9 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
+// noMaintenance keeps git from a process after each commit and each push that looks whether there is something to tidy.
+var noMaintenance = []string{"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=maintenance.auto", "GIT_CONFIG_VALUE_0=false"}
+
 // git runs git in the repository and gives what it prints.
 func (w *world) git(args ...string) string {
 	w.t.Helper()
@@ -49,6 +53,7 @@ func (w *world) try(args ...string) (string, error) {
 	}
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@example.com",
 		"GIT_COMMITTER_NAME=c", "GIT_COMMITTER_EMAIL=c@example.com", "GIT_AUTHOR_DATE="+when, "GIT_COMMITTER_DATE="+when, "GIT_ALLOW_PROTOCOL=file")
+	cmd.Env = append(cmd.Env, noMaintenance...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -122,10 +127,25 @@ func (w *world) stdin(in string, args ...string) {
 	w.t.Helper()
 	cmd := exec.CommandContext(w.t.Context(), "git", args...)
 	cmd.Dir, cmd.Stdin = w.dir, strings.NewReader(in)
-	cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null")
+	cmd.Env = append(append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"), noMaintenance...)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		w.t.Fatalf("git %q: %v\n%s", args, err, out)
 	}
+}
+
+// onward adds commits to main that change nothing, one for each message.
+func (w *world) onward(messages ...string) {
+	w.t.Helper()
+	var in strings.Builder
+	for i, m := range messages {
+		w.day++
+		fmt.Fprintf(&in, "commit refs/heads/main\ncommitter c <c@example.com> %d +0000\ndata %d\n%s\n", 1_767_225_600+86_400*w.day, len(m), m)
+		if i == 0 {
+			in.WriteString("from refs/heads/main^0\n")
+		}
+		in.WriteString("\n")
+	}
+	w.feed(in.String())
 }
 
 // feed gives a stream to git fast-import.

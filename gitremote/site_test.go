@@ -41,7 +41,7 @@ func serve(t testing.TB, dir string) *server {
 	}
 	backend := &cgi.Handler{
 		Path:   filepath.Join(strings.TrimSpace(string(exec)), "git-http-backend"),
-		Env:    []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=tester", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"},
+		Env:    append([]string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=tester", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_SYSTEM=/dev/null"}, noMaintenance...),
 		Stderr: &quiet{},
 	}
 	s := &server{}
@@ -182,6 +182,16 @@ func is(t testing.TB, b plan.WindowedBranch, r plan.Relation, reach int) {
 func (w *world) branch(name plan.Branch, at plan.SHA) {
 	w.t.Helper()
 	w.git("update-ref", "refs/heads/"+string(name), string(at))
+}
+
+// branches sets several to one commit.
+func (w *world) branches(at plan.SHA, names ...plan.Branch) {
+	w.t.Helper()
+	var in strings.Builder
+	for _, name := range names {
+		in.WriteString("update refs/heads/" + string(name) + " " + string(at) + "\n")
+	}
+	w.stdin(in.String(), "update-ref", "--stdin")
 }
 
 // at is where a branch is now; "": nowhere.

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -171,7 +172,7 @@ func (w *world) long(n int) []plan.SHA {
 // TestDeep: branches that are further behind than a line is long, and such as left the line before it begins.
 func TestDeep(t *testing.T) {
 	everywhere(t, func(t *testing.T, w *world, open func() site) {
-		line := w.long(700)
+		line := w.long(race.Or(420, 700))
 		tip := line[len(line)-1]
 		w.branch("far", line[100])
 		w.branch("edge", line[len(line)-1-250])
@@ -191,13 +192,15 @@ func TestDeep(t *testing.T) {
 // TestManyDeep: more of them than are asked for apart.
 func TestManyDeep(t *testing.T) {
 	everywhere(t, func(t *testing.T, w *world, open func() site) {
-		line := w.long(600)
+		line := w.long(race.Or(420, 600))
 		var names []plan.Branch
+		var in strings.Builder
 		for i := range 2 * maxApart {
 			names = append(names, plan.Branch(fmt.Sprintf("rw/%02d", i)), plan.Branch(fmt.Sprintf("no/%02d", i)))
-			w.branch(names[2*i], line[10*i])
-			w.branch(names[2*i+1], w.commitTree("elsewhere", line[10*i]))
+			fmt.Fprintf(&in, "reset refs/heads/%s\nfrom %s\n\n", names[2*i], line[10*i])
+			fmt.Fprintf(&in, "commit refs/heads/%s\ncommitter c <c@example.com> 1700000000 +0000\ndata 9\nelsewhere\nfrom %s\n\n", names[2*i+1], line[10*i])
 		}
+		w.feed(in.String())
 		got, _ := track(t, open(), names...)
 		for i, b := range got {
 			if i%2 == 0 {
@@ -232,7 +235,8 @@ func TestThousand(t *testing.T) {
 			line := w.long(60)
 			var names []plan.Branch
 			var packed []string
-			for i := range 1000 {
+			many := race.Or(200, 1000)
+			for i := range many {
 				names = append(names, plan.Branch(fmt.Sprintf("rw/cluster-%04d", i)))
 				packed = append(packed, fmt.Sprintf("refs/heads/%s %s", names[i], line[i%40+15]), fmt.Sprintf("refs/heads/other/%d %s", i, line[0]))
 			}
@@ -254,7 +258,7 @@ func TestThousand(t *testing.T) {
 			}
 			t.Logf("moved in %v", time.Since(start))
 			at := strings.Fields(w.git("for-each-ref", "--format=%(objectname)", "refs/heads/rw"))
-			if len(at) != 1000 || slices.ContainsFunc(at, func(s string) bool { return s != string(main.Tip) }) {
+			if len(at) != many || slices.ContainsFunc(at, func(s string) bool { return s != string(main.Tip) }) {
 				t.Error("not all were moved")
 			}
 			if n := len(web.asked()); n > 5 {

@@ -127,7 +127,7 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 			changed = append(changed, name)
 		}
 	}
-	if out.seen > MaxEntries || out.read > MaxYAML || out.bytes > MaxBytes || out.full != "" {
+	if out.seen > maxEntries || out.read > MaxYAML || out.bytes > MaxBytes || out.full != "" {
 		return Read(tree)
 	}
 	for key, r := range t.results {
@@ -395,7 +395,7 @@ func (w *walk) again(spent cost, problems []Problem, keys ...string) bool {
 			}
 		}
 	}
-	if w.over || w.work+spent.work > MaxWork || w.patched+spent.patched > MaxPatched || w.parsed+parsed > MaxParsed {
+	if w.over || w.work+spent.work > maxWork || w.patched+spent.patched > MaxPatched || w.parsed+parsed > MaxParsed {
 		return false
 	}
 	w.work, w.patched, w.parsed = w.work+spent.work, w.patched+spent.patched, w.parsed+parsed

@@ -10,15 +10,17 @@ import (
 	"testing/fstest"
 
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/internal/race"
 )
 
 // TestFans: what leads to one thing in many ways costs no more than it is read, and what would double with every step ends at a bound.
 func TestFans(t *testing.T) {
+	graph.Bound(t, graph.MaxEntries, race.Or(graph.MaxWork/10, graph.MaxWork))
 	wide := map[string]string{"base/kustomization.yaml": "resources: [job.yaml]\n", "base/job.yaml": job, "k/kustomization.yaml": ""}
 	for i := range 5 {
 		wide["k/kustomization.yaml"] += fmt.Sprintf("%s- ../list/%d\n", map[bool]string{true: "resources:\n"}[i == 0], i)
 		list := "resources:\n"
-		for j := range 2000 {
+		for j := range race.Or(graph.MaxList/10, graph.MaxList) {
 			list += fmt.Sprintf("- ../../unit/%d-%d\n", i, j)
 			wide[fmt.Sprintf("unit/%d-%d/kustomization.yaml", i, j)] = "resources: [../../base]\n"
 		}
@@ -42,10 +44,10 @@ func TestFans(t *testing.T) {
 		jobs    int
 		problem string // "": none
 	}{
-		"a unit of ten thousand": {wide, 1, ""},
-		"components of two":      {components, 1, "objects"},
-		"variants of two":        {variants, -1, "objects"},
-		"cycles":                 {cycle, 0, "leads back"},
+		"a unit of thousands": {wide, 1, ""},
+		"components of two":   {components, 1, "objects"},
+		"variants of two":     {variants, -1, "objects"},
+		"cycles":              {cycle, 0, "leads back"},
 	} {
 		g := read(t, newMemory(files(c.texts)))
 		k := g.Clusters([]graph.Root{{Name: "k", Path: "k"}})[0]
@@ -59,8 +61,22 @@ func TestFans(t *testing.T) {
 	}
 }
 
-// crowd is a tree of very many files.
-type crowd struct{ files int }
+// crowd is a tree of a million files. It counts how often a directory is listed.
+type crowd struct{ listed *int }
+
+// thousand is what stands in each directory of a crowd.
+func thousand(entry func(i int) fs.FileInfo) []fs.DirEntry {
+	var out []fs.DirEntry
+	for i := range 1000 {
+		out = append(out, fs.FileInfoToDirEntry(entry(i)))
+	}
+	return out
+}
+
+var (
+	crowdDirs  = thousand(func(i int) fs.FileInfo { return folder{info(fmt.Sprintf("d%04d", i))} })
+	crowdFiles = thousand(func(i int) fs.FileInfo { return info(fmt.Sprintf("f%04d.txt", i)) })
+)
 
 // Open opens a directory or a file of the tree.
 func (c crowd) Open(string) (fs.File, error) { return nil, fs.ErrNotExist }
@@ -70,25 +86,27 @@ func (c crowd) Stat(name string) (fs.FileInfo, error) { return folder{info(path.
 
 // ReadDir lists a directory.
 func (c crowd) ReadDir(name string) ([]fs.DirEntry, error) {
-	var out []fs.DirEntry
-	for i := range 1000 {
-		if name == "." {
-			out = append(out, fs.FileInfoToDirEntry(folder{info(fmt.Sprintf("d%04d", i))}))
-		} else {
-			out = append(out, fs.FileInfoToDirEntry(info(fmt.Sprintf("f%04d.txt", i))))
-		}
+	*c.listed++
+	if name == "." {
+		return crowdDirs, nil
 	}
-	return out, nil
+	return crowdFiles, nil
 }
 
 // TestMillion: of a million files no more are looked at than the bound says, and that is a problem.
 func TestMillion(t *testing.T) {
-	g := read(t, crowd{1_000_000})
-	if len(g.Problems) != 1 || !strings.Contains(g.Problems[0].Text, "files") {
+	bound := race.Or(graph.MaxEntries/10, graph.MaxEntries)
+	graph.Bound(t, bound, graph.MaxWork)
+	c := crowd{new(int)}
+	g := read(t, c)
+	if len(g.Problems) != 1 || !strings.Contains(g.Problems[0].Text, fmt.Sprintf("more than %d files", bound)) {
 		t.Errorf("%v", g.Problems)
 	}
-	if again, err := g.Again(crowd{1_000_000}, []string{"d0001/f0001.txt"}); err != nil || len(again.Problems) != 1 {
+	if again, err := g.Again(c, []string{"d0001/f0001.txt"}); err != nil || len(again.Problems) != 1 {
 		t.Errorf("%v %v", err, again.Problems)
+	}
+	if most := 2 * (bound/1000 + 2); *c.listed > most {
+		t.Errorf("directories of a thousand were listed %d times, want at most %d", *c.listed, most)
 	}
 }
 

@@ -98,7 +98,7 @@ func Read(tree fs.FS) (*Tree, error) {
 			return err
 		case entry.IsDir() && skipped(entry.Name()):
 			return fs.SkipDir
-		case t.seen >= MaxEntries:
+		case t.seen >= maxEntries:
 			t.full = wordManyFiles()
 			t.problem(Place{}, t.full)
 			return fs.SkipAll

@@ -49,3 +49,6 @@ const (
 	// MaxProblems is how many problems are kept.
 	MaxProblems = 200
 )
+
+// The two bounds that take the longest to reach. They are variables for the tests, which reach smaller ones with the race detector.
+var maxEntries, maxWork = MaxEntries, MaxWork

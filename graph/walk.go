@@ -44,7 +44,7 @@ type patchKey struct {
 // spent takes something from what all clusters may cost, and reports whether nothing is left.
 func (w *walk) spent(documents, bytes int) bool {
 	w.work, w.patched = w.work+documents, w.patched+bytes
-	if w.work <= MaxWork && w.patched <= MaxPatched {
+	if w.work <= maxWork && w.patched <= MaxPatched {
 		return false
 	}
 	w.over = true

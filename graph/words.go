@@ -80,7 +80,7 @@ const (
 )
 
 func wordManyFiles() string {
-	return fmt.Sprintf("more than %d files: the rest was not looked at", MaxEntries)
+	return fmt.Sprintf("more than %d files: the rest was not looked at", maxEntries)
 }
 
 func wordMuchYAML() string {
@@ -116,7 +116,7 @@ func wordManyClusters() string {
 }
 
 func wordMuchWork() string {
-	return fmt.Sprintf("the clusters read more than %d objects: not everything was followed", MaxWork)
+	return fmt.Sprintf("the clusters read more than %d objects: not everything was followed", maxWork)
 }
 
 func wordDeep() string {
