@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/promoter"
 	"github.com/sluicegate/sluice/standin"
@@ -119,7 +120,7 @@ func TestTheLookAfterSomeMoved(t *testing.T) {
 
 // However many windowed branches there are, a quiet look is one request.
 func TestRequestsForWindowedBranches(t *testing.T) {
-	for _, n := range []int{1, 100, 1000} {
+	for _, n := range []int{1, 100, race.Or(300, 1000)} {
 		names := manyNames(n)
 		w := newWindowed(t, "required", names...)
 		old := w.r.Tip("main")
