@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -332,7 +333,7 @@ func TestManyWaitingGroups(t *testing.T) {
 // TestManyBases: stacked pull requests have as many bases as there are pull requests. All of them are read, in few queries, and their
 // rules in turn, the default branch's among the first.
 func TestManyBases(t *testing.T) {
-	const pages = 10
+	pages := race.Or(3, 10)
 	l := newLab(t, nil)
 	rulesets := map[string]bool{}
 	l.say = func(r *http.Request, body string) answerOf {

@@ -111,7 +111,7 @@ func TestRosterIsNotAskedForInVain(t *testing.T) {
 
 // A default branch that never had a file names no branch, however many others have one.
 func TestRosterOfABranchThatNeverHadAFile(t *testing.T) {
-	w := newWindowed(t, "none", "rw/a")
+	w := newOnDisk(t, "none", "rw/a")
 	w.put("gitops", w.r.Tip("main"))
 	bare := w.git("", "commit-tree", "-m", "bare", strings.TrimSpace(w.git("", "mktree")))
 	w.put("main", strings.TrimSpace(bare))

@@ -20,8 +20,8 @@ import (
 	"github.com/sluicegate/sluice/test/githubapi"
 )
 
-// world is a Forge before a stand-in with one repository. Whatever they say to each other is held against GitHub's own
-// descriptions.
+// world is a Forge before a stand-in with one repository, in memory if nothing else is said. Whatever they say to each other is held
+// against GitHub's own descriptions.
 type world struct {
 	*testing.T
 	hub   *standin.GitHub
@@ -36,7 +36,7 @@ const policyText = "version: 1\ntimezone: UTC\nwindows:\n  night: {open: \"0 22 
 
 func newWorld(t *testing.T, files map[string]string) *world {
 	t.Helper()
-	return newWorldWith(t, files, standin.Options{})
+	return newWorldWith(t, files, standin.Options{Memory: true})
 }
 
 // newWorldWith is a world before a GitHub of another kind.

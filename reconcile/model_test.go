@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/internal/race"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
 )
@@ -13,7 +14,7 @@ import (
 // TestTheWorldConverges drives the loop through random histories: events told and untold, pushes, labels, openings and
 // closes, refusals, limits, lost answers, a failing store, kills; windowed branches that people move, delete and protect. See history for what must hold.
 func TestTheWorldConverges(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range race.Or[uint64](30, 150) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		moves := make([]byte, 20+r.IntN(60))
 		for i := range moves {

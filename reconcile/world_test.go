@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -122,7 +123,13 @@ func (p *pull) show(ask forge.Ask) (hold bool, read time.Time) {
 	return p.kept, p.read
 }
 
-func (p *pull) sha() plan.SHA { return plan.SHA(fmt.Sprintf("%020d%020d", p.number, p.head)) }
+// sha is the pull request's number and then its head's, of twenty digits each.
+func (p *pull) sha() plan.SHA { return plan.SHA(twentyDigits(p.number) + twentyDigits(p.head)) }
+
+func twentyDigits(n int) string {
+	s := strconv.Itoa(n)
+	return "00000000000000000000"[len(s):] + s
+}
 
 // call is one call of the loop.
 type call struct {
@@ -506,13 +513,12 @@ func (w *world) wall() time.Time {
 }
 
 func (w *world) pullAt(h *hub, sha plan.SHA) *pull {
-	if h == nil {
+	if h == nil || len(sha) != 40 {
 		return nil
 	}
-	for _, p := range h.pulls {
-		if p.sha() == sha {
-			return p
-		}
+	n, err := strconv.Atoi(string(sha[:20]))
+	if p := h.pulls[n]; err == nil && p != nil && p.sha() == sha {
+		return p
 	}
 	return nil
 }
