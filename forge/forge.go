@@ -259,5 +259,5 @@ func (r rawRepo) methods() []config.Method {
 	return m
 }
 
-// path escapes a name that stands in a URL's path, slashes included as REST takes them.
+// escapePath escapes a name that stands in a URL's path, slashes included as REST takes them.
 func escapePath(name string) string { return (&url.URL{Path: name}).EscapedPath() }

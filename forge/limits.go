@@ -113,7 +113,7 @@ func (l *limits) land(p price) {
 	l.hours[p.of].flying -= p.hour
 }
 
-// costs of a kind of query, as the last one showed.
+// cost is what a query of a kind costs, as the last one showed.
 func (l *limits) cost(kind string) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()

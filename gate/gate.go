@@ -4,10 +4,9 @@
 // [Decide] is pure: it takes a [plan.Snapshot] and gives a [plan.Plan], and reads no clock, socket, file or environment. The
 // same snapshot always gives the same plan, whatever the order of its lists.
 //
-// A pull request is decided on by a list of rules that are tried in the order of the design's table of verdicts; the first that
-// applies gives the verdict and its reason (rulings.go, ready.go). Then those that may be released are taken in the file's
-// order and turned into merges, as far as one observation carries (turn.go). One decision gives both the status and the
-// merge.
+// A pull request is decided on by a list of rules (onPulls) that are tried in its order; the first that applies gives the verdict and its
+// reason (rulings.go, ready.go). What each verdict means to people stands in docs/operate.md. Then those that may be released are taken in
+// the file's order and turned into merges, as far as one observation carries (turn.go). One decision gives both the status and the merge.
 //
 // Every doubt holds: an incomplete list of files, a name that no window has, checks or rules that could not be read,
 // mergeability that GitHub does not know yet. None of them ever merges.

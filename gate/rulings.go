@@ -62,7 +62,9 @@ func onPaths() []rule {
 	return []rule{onlyRules, nothingManaged, mixed, neverTogether, unknownWindow, noReceiver, closed}
 }
 
-// onPulls is the whole table, in the design's order: ignored, blocked, held, waiting.
+// onPulls is the whole table, in the order in which its rules are tried: first what leaves nothing that could be decided on (no status to
+// give, nothing read, rules or a list of files that do not count), then what is none of our business (ignored), what somebody has to mend
+// (blocked), what a label or a closed window holds (held), and last what an open window waits for (waiting).
 func onPulls() []rule {
 	return []rule{
 		spent, fought, intoWindowedBranch, unread, badRules, brokenBase,
@@ -74,7 +76,7 @@ func onPulls() []rule {
 	}
 }
 
-// judge tries the rules in order. A case that none applies to is released.
+// decide tries the rules in order. A case that none applies to is released.
 func (d *pullCase) decide(rules []rule) ruling { return plan.First(rules, d, release) }
 
 // decideAll gives each pull request its own ruling, and those that share head and base the strictest of theirs: GitHub
@@ -109,7 +111,7 @@ func (j *judge) decideAll() []*pullCase {
 	return all
 }
 
-// pullCase is a pull request, or what looks like one, before it is weighed and decided.
+// caseOf is a pull request, or what looks like one, before it is weighed and decided.
 func (j *judge) caseOf(base *plan.Base, p *plan.Pull) *pullCase {
 	return &pullCase{
 		at: j.s.At, s: &j.s, fights: j.fights, pull: p, context: plan.ContextFor(p.Base), base: base, policy: base.Policy,

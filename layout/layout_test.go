@@ -50,7 +50,7 @@ func table(t *testing.T, spec Spec, lines string) {
 	}
 }
 
-// sample is the layout of the design's own example.
+// sample is the layout that most tests ask.
 func sample() Spec {
 	return Spec{
 		Windows: []string{"no-deploy-friday", "patch-tuesday", "prod-eu"},

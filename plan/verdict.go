@@ -10,7 +10,7 @@ import (
 // Kind is a verdict in one word.
 type Kind string
 
-// The verdicts on a pull request, in the order in which they are tried.
+// The verdicts on a pull request. Rules give them, and the order in which these are tried is not that of the verdicts.
 const (
 	Ignored    Kind = "ignored"
 	Blocked    Kind = "blocked"

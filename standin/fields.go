@@ -172,7 +172,7 @@ var pullFields = map[string]resolver{
 	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
 }
 
-// GraphQL has no old name of a rename.
+// fileFields are what GraphQL tells of a changed file. It has no old name of a rename.
 var fileFields = map[string]resolver{
 	"changeType": of(func(f fileChange) any { return patchStatus[f.status] }),
 	"path":       of(func(f fileChange) any { return f.path }),

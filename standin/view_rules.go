@@ -7,6 +7,7 @@ import (
 
 // What rulesets put on a ref, whoever asks and whoever may bypass them; branch protection of old is not in it, see updateRule.
 // https://docs.github.com/en/graphql/reference/objects#ref
+
 // ruleNode is GraphQL's RepositoryRule, and its parameters.
 type ruleNode struct {
 	rule Rule

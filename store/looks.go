@@ -18,8 +18,8 @@ type Look struct {
 	Warnings []string    // for the page: what operators should know of a base, such as "not enforced"
 }
 
-// Looked keeps the plan of a look and when the next is due. A note that came in since the look began (Noted has grown)
-// keeps the repository due; an echo does not. Once an hour it also deletes what is past its age.
+// Looked keeps the plan of a look and when the next is due. A note that came in since the look began (there are more than
+// l.Notes by now) keeps the repository due; an echo does not. Once an hour it also deletes what is past its age.
 func (s *Store) Looked(ctx context.Context, repo plan.Repo, l Look) (err error) {
 	defer during(&err, "keep plan of %s", repo)
 	body, err := encodePlan(l)

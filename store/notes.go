@@ -19,7 +19,7 @@ type Delivery struct {
 	At     time.Time // when we got it
 
 	// Echo: the sender is our own App. The repository becomes due all the same, but a look that is under way keeps its
-	// worth: see [Look.Noted].
+	// worth: see [Look.Notes].
 	Echo bool
 	// Group is the merge group that the delivery is about. It asks for our status from "checks_requested" until "destroyed", or
 	// for GroupAge.

@@ -95,7 +95,7 @@ type windowJob struct {
 }
 
 var (
-	// commands is how people suspend and resume, with the Flux command line and with kubectl.
+	// fluxCommand and kubectlCommand are how people suspend and resume, with the Flux command line and with kubectl.
 	fluxCommand    = regexp.MustCompile(`\bflux\s+(?:-\S+\s+)*(resume|suspend)\s+(kustomizations?|ks|helmreleases?|hr|sources?\s+\S+)\s+([^;&|\n]*)`)
 	kubectlCommand = regexp.MustCompile(`\bkubectl\s+(?:-\S+\s+)*patch\s+([A-Za-z.]+)[\s/]+([^;&|\n]*?)suspend["'\\]*\s*:\s*["'\\]*(true|false)`)
 	inNamespace    = regexp.MustCompile(`(?:^|\s)(?:-n|--namespace)[ =]\s*(\S+)`)

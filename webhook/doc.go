@@ -15,8 +15,8 @@
 //   - Nothing of a body is parsed before its SHA-256 signature was found right, in constant time. A SHA-1 one does not count.
 //     GitHub's secret and Flux's are two: neither sender can speak for the other. From Flux's follows a token for each repository,
 //     which speaks for that one alone.
-//   - 202 is answered once the note is durable, and only then; the poke follows it. A delivery that was noted before is
-//     answered 200 and pokes nobody.
+//   - 202 is answered once the note is durable, and only then. The poke comes between the two; it also comes before a 503 for a note
+//     that could not be kept, as GitHub does not send it again. A delivery that was noted before is answered 200 and pokes nobody.
 //   - A signed delivery gets no 5xx for what it says, however odd; what cannot be read is logged and answered 200, since GitHub
 //     sending it again would not change it.
 //   - Memory is bounded whoever sends: a body is refused by its declared length before it is read, what is set aside follows what came, and
