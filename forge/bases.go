@@ -22,7 +22,7 @@ type parsed struct {
 }
 
 // keepBase keeps a base.
-func (l *look) keepBase(raw *rawBase) error {
+func (l *observation) keepBase(raw *rawBase) error {
 	if raw.Target == nil || raw.Target.Typename != "Commit" || raw.Target.Oid == "" {
 		return transient(wordUnreadable, nil)
 	}
@@ -37,7 +37,7 @@ func (l *look) keepBase(raw *rawBase) error {
 
 // keepBases keeps the bases that were asked for by alias. One that is gone is left out: its pull requests are closed. One that GitHub
 // does not show is unknown.
-func (l *look) keepBases(ctx context.Context, named answers, names []string) error {
+func (l *observation) keepBases(ctx context.Context, named answers, names []string) error {
 	for i, name := range names {
 		raw, err := find[rawBase](named, fmt.Sprintf("b%d", i))
 		switch {
@@ -61,7 +61,7 @@ func (l *look) keepBases(ctx context.Context, named answers, names []string) err
 }
 
 // noBase notes that a base could not be read, if there is an error.
-func (l *look) noBase(ctx context.Context, name string, err error) error {
+func (l *observation) noBase(ctx context.Context, name string, err error) error {
 	key := l.key(partBase, name)
 	if err == nil {
 		l.wasRead(key)
@@ -73,7 +73,7 @@ func (l *look) noBase(ctx context.Context, name string, err error) error {
 }
 
 // readBases reads the bases that no look has seen before.
-func (l *look) readBases(ctx context.Context) error {
+func (l *observation) readBases(ctx context.Context) error {
 	wanted := map[plan.Branch]bool{}
 	for name := range l.tips {
 		wanted[name] = true
@@ -110,7 +110,7 @@ func (l *look) readBases(ctx context.Context) error {
 }
 
 // readSomeBases reads some bases by their names.
-func (l *look) readSomeBases(ctx context.Context, some []string) error {
+func (l *observation) readSomeBases(ctx context.Context, some []string) error {
 	named, err := l.askNamed(ctx, basesQuery(l.repo.Owner, l.repo.Name, some))
 	if l.divides(ctx, err, len(some)) {
 		return err
@@ -127,7 +127,7 @@ func (l *look) readSomeBases(ctx context.Context, some []string) error {
 }
 
 // base is a base as plan has it, but for its rules.
-func (l *look) base(name plan.Branch, raw *rawBase) plan.Base {
+func (l *observation) base(name plan.Branch, raw *rawBase) plan.Base {
 	b := plan.Base{
 		Tip: plan.SHA(raw.Target.Oid), TipAt: raw.Target.CommittedDate.UTC(),
 	}
@@ -183,7 +183,7 @@ func refused(code, says string) parsed {
 }
 
 // ours are the statuses under a context of ours, whoever set them. GitHub folds the case of contexts.
-func (l *look) ours(context plan.Context, contexts []rawContext) []plan.Status {
+func (l *observation) ours(context plan.Context, contexts []rawContext) []plan.Status {
 	var out []plan.Status
 	for _, c := range contexts {
 		if context.Is(plan.Context(c.Context)) {
@@ -195,7 +195,7 @@ func (l *look) ours(context plan.Context, contexts []rawContext) []plan.Status {
 }
 
 // status is one status under our context.
-func (l *look) status(context plan.Context, c rawContext) plan.Status {
+func (l *observation) status(context plan.Context, c rawContext) plan.Status {
 	s := plan.Status{
 		Context: context, State: plan.StatusState(strings.ToLower(c.State)), By: l.login(c.Creator), At: c.CreatedAt.UTC(),
 	}
@@ -207,7 +207,7 @@ func (l *look) status(context plan.Context, c rawContext) plan.Status {
 
 // login is an account's login as plan has it. A person may have the login that our App's bot has; such a one gets a name
 // that no bot can have, lest their statuses pass for ours.
-func (l *look) login(a *actor) plan.Login {
+func (l *observation) login(a *actor) plan.Login {
 	if a == nil {
 		return ""
 	}

@@ -30,7 +30,7 @@ type bot struct {
 }
 
 // addApps fills in the Apps of the statuses that stand under a name that is required of one.
-func (l *look) addApps(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addApps(ctx context.Context, s *plan.Snapshot) error {
 	var wanted []*plan.Check
 	for _, p := range s.Pulls {
 		wanted = appendUnresolved(wanted, s.Bases[p.Base].Required, p.Checks)
@@ -77,7 +77,7 @@ func appendUnresolved(to []*plan.Check, required []plan.RequiredCheck, checks []
 
 // readBot asks which App a bot is of. No error is remembered as an answer, nor ends the look: until GitHub says it, the bot's
 // statuses count for no App.
-func (l *look) readBot(ctx context.Context, slug plan.Login) error {
+func (l *observation) readBot(ctx context.Context, slug plan.Login) error {
 	if !isName(string(slug)) { // it would be another address of GitHub's
 		return nil
 	}

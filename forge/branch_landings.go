@@ -50,7 +50,7 @@ func (t tipMemory) weight() int {
 // addLandings names what reached each base otherwise than by our own merges. A windowed branch is no such base: commits reach it by
 // promotion. It costs a comparison for each tip that moved, and one
 // more for each such commit; a quiet look costs nothing. What came while sluice did not run is not seen.
-func (l *look) addLandings(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addLandings(ctx context.Context, s *plan.Snapshot) error {
 	var moved []plan.Branch
 	for name, b := range s.Bases {
 		if l.seen.isWindowed(name) || b.Unread.Is() {
@@ -74,7 +74,7 @@ func (l *look) addLandings(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // seenTip is where a base stood at the last look. What came lately is filled in.
-func (l *look) seenTip(name plan.Branch, b *plan.Base) tipMemory {
+func (l *observation) seenTip(name plan.Branch, b *plan.Base) tipMemory {
 	seen, _ := l.f.tips.get(baseKey{keyOf(l.repo), name})
 	b.Landings = nil
 	for _, c := range seen.landings {
@@ -86,7 +86,7 @@ func (l *look) seenTip(name plan.Branch, b *plan.Base) tipMemory {
 }
 
 // addLandingsTo names what reached one base. Where it cannot be read, the base is held against where it stood then by a later look.
-func (l *look) addLandingsTo(ctx context.Context, s *plan.Snapshot, name plan.Branch) error {
+func (l *observation) addLandingsTo(ctx context.Context, s *plan.Snapshot, name plan.Branch) error {
 	key, b := l.key(partLandings, string(name)), s.Bases[name]
 	if l.rests(key).Is() {
 		return nil
@@ -106,7 +106,7 @@ func (l *look) addLandingsTo(ctx context.Context, s *plan.Snapshot, name plan.Br
 }
 
 // landingsSince lists what moved a base from where it was seen to its tip, the newest first, our own merges left out.
-func (l *look) landingsSince(ctx context.Context, seen tipMemory, tip plan.SHA) ([]plan.Landing, error) {
+func (l *observation) landingsSince(ctx context.Context, seen tipMemory, tip plan.SHA) ([]plan.Landing, error) {
 	whole, err := l.between(ctx, seen.sha, tip)
 	if errors.Is(err, errNotShown) && l.at.Sub(seen.at) < landingWait {
 		return nil, err
@@ -161,7 +161,7 @@ func firstParents(c *github.CommitsComparison, from, tip plan.SHA) (line []*gith
 
 // landingOf is one commit with what it changed. Its date is its author's word, so it counts only as far as it lies between the look
 // that did not see the commit and the one that does. diff is what it changed; nil if that is not known yet.
-func (l *look) landingOf(ctx context.Context, c *github.RepositoryCommit, after time.Time, diff *github.CommitsComparison) (plan.Landing, error) {
+func (l *observation) landingOf(ctx context.Context, c *github.RepositoryCommit, after time.Time, diff *github.CommitsComparison) (plan.Landing, error) {
 	landing := plan.Landing{SHA: plan.SHA(c.GetSHA()), By: plan.Login(c.GetAuthor().GetLogin()), At: c.GetCommit().GetCommitter().GetDate().UTC()}
 	if landing.By == "" {
 		landing.By = plan.Login(oneLine(c.GetCommit().GetAuthor().GetName()))
@@ -191,7 +191,7 @@ type move struct {
 }
 
 // between compares two tips of a base, once in a look.
-func (l *look) between(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
+func (l *observation) between(ctx context.Context, from, to plan.SHA) (*github.CommitsComparison, error) {
 	key := [2]plan.SHA{from, to}
 	m, known := l.moves[key]
 	if !known {
@@ -202,7 +202,7 @@ func (l *look) between(ctx context.Context, from, to plan.SHA) (*github.CommitsC
 }
 
 // compared compares two commits, and reads up to so many pages of those that lie between; all files come with the first.
-func (l *look) compared(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
+func (l *observation) compared(ctx context.Context, from, to plan.SHA, pages int) (*github.CommitsComparison, error) {
 	var whole *github.CommitsComparison
 	opts := &github.ListOptions{Page: 1, PerPage: perPage}
 	for range pages {

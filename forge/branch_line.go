@@ -45,7 +45,7 @@ type chain struct {
 func (c chain) line() []plan.Commit { return c.commits[:min(len(c.commits), maxLine)] }
 
 // keepParents keeps the first parents of a page of history.
-func (l *look) keepParents(page *connection[rawParent]) {
+func (l *observation) keepParents(page *connection[rawParent]) {
 	if page == nil {
 		return
 	}
@@ -62,7 +62,7 @@ func (l *look) keepParents(page *connection[rawParent]) {
 }
 
 // follow walks the first parents from a tip as far as they are known.
-func (l *look) follow(tip plan.SHA) chain {
+func (l *observation) follow(tip plan.SHA) chain {
 	c := chain{at: map[plan.SHA]int{}, next: tip}
 	for c.next != "" && len(c.commits) < maxChain {
 		one, ok := l.f.firstParents.get(commitKey{keyOf(l.repo), c.next})

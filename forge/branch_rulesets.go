@@ -32,13 +32,13 @@ type rulesetState struct {
 type rulesetAnswer struct{ demands, whole bool }
 
 // rulesAreDue reports whether the rulesets of a branch are to be read: they never were, or long ago.
-func (l *look) rulesAreDue(name plan.Branch) bool {
+func (l *observation) rulesAreDue(name plan.Branch) bool {
 	r, known := l.mem.windowed.rulesets[name]
 	return !known || r.there && !l.began.Before(r.until)
 }
 
 // rulesDue are those of some branches whose rulesets are to be read and were not read by this look, as many as fit into one query.
-func (l *look) rulesDue(names []string) []string {
+func (l *observation) rulesDue(names []string) []string {
 	var due []string
 	for _, name := range names {
 		if _, read := l.seen.rulesets[plan.Branch(name)]; !read && len(due) < maxTips && l.rulesAreDue(plan.Branch(name)) {
@@ -49,7 +49,7 @@ func (l *look) rulesDue(names []string) []string {
 }
 
 // keepRulesets keeps what an answer says of a branch's rulesets. Fail closed: what it does not show may demand our status.
-func (l *look) keepRulesets(name plan.Branch, raw *rawRulesets) {
+func (l *observation) keepRulesets(name plan.Branch, raw *rawRulesets) {
 	if raw == nil || plan.Branch(raw.Name) != name || raw.Rules == nil || raw.Rules.Nodes == nil {
 		l.seen.rulesets[name] = rulesetAnswer{}
 		return

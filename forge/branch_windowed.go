@@ -89,7 +89,7 @@ func (s sightings) isWindowed(name plan.Branch) bool {
 
 // keepAsked keeps what an answer says of all that was asked for by alias, but for the sources. What is not shown stays unknown; of a
 // branch that is noted, since a branch that is not there is another thing.
-func (l *look) keepAsked(ctx context.Context, named answers, a asked) error {
+func (l *observation) keepAsked(ctx context.Context, named answers, a asked) error {
 	for i, t := range a.tips {
 		raw, err := find[rawTip](named, fmt.Sprintf("t%d", i))
 		if err == nil {
@@ -139,7 +139,7 @@ func (l *look) keepAsked(ctx context.Context, named answers, a asked) error {
 }
 
 // noTip notes that it could not be read where a windowed branch stands, if there is an error.
-func (l *look) noTip(ctx context.Context, name string, err error) error {
+func (l *observation) noTip(ctx context.Context, name string, err error) error {
 	key := l.key(partBranch, name)
 	if err == nil {
 		l.wasRead(key)
@@ -151,7 +151,7 @@ func (l *look) noTip(ctx context.Context, name string, err error) error {
 }
 
 // noCommit notes that it could not be read what was reported on a commit, if there is an error.
-func (l *look) noCommit(ctx context.Context, sha plan.SHA, err error) error {
+func (l *observation) noCommit(ctx context.Context, sha plan.SHA, err error) error {
 	if err == nil {
 		l.wasRead(l.key(partCommit, string(sha)))
 		return nil
@@ -161,7 +161,7 @@ func (l *look) noCommit(ctx context.Context, sha plan.SHA, err error) error {
 }
 
 // keepTip keeps where a windowed branch stands.
-func (l *look) keepTip(name plan.Branch, raw *rawTip, withStatuses bool) error {
+func (l *observation) keepTip(name plan.Branch, raw *rawTip, withStatuses bool) error {
 	if raw != nil && (plan.Branch(raw.Name) != name || raw.Target == nil || raw.Target.Oid == "") {
 		return transient(wordUnreadable, nil) // fail closed: it may stand anywhere
 	}
@@ -174,7 +174,7 @@ func (l *look) keepTip(name plan.Branch, raw *rawTip, withStatuses bool) error {
 }
 
 // keepStatuses keeps the statuses of a commit.
-func (l *look) keepStatuses(sha plan.SHA, status *rawStatus) {
+func (l *observation) keepStatuses(sha plan.SHA, status *rawStatus) {
 	l.seen.statuses[sha] = nil
 	if status != nil {
 		l.seen.statuses[sha] = status.Contexts
@@ -182,14 +182,14 @@ func (l *look) keepStatuses(sha plan.SHA, status *rawStatus) {
 }
 
 // keepChecked keeps what was reported on a commit of a line. A commit that GitHub does not show stays unread.
-func (l *look) keepChecked(sha plan.SHA, raw *rawCommitChecks) {
+func (l *observation) keepChecked(sha plan.SHA, raw *rawCommitChecks) {
 	if raw != nil && plan.SHA(raw.Oid) == sha {
 		l.seen.checked[sha] = raw
 	}
 }
 
 // keepLine keeps what an answer says of a source's line, if it was asked for.
-func (l *look) keepLine(raw *rawBase) {
+func (l *observation) keepLine(raw *rawBase) {
 	if raw.Target.History == nil {
 		return
 	}
@@ -208,7 +208,7 @@ func (l *look) keepLine(raw *rawBase) {
 
 // tracker fills in the windowed branches of one snapshot.
 type tracker struct {
-	*look
+	*observation
 	s       *plan.Snapshot
 	entries []config.Branch
 	from    []plan.Branch // the sources, each once, in the file's order
@@ -220,12 +220,12 @@ type tracker struct {
 }
 
 // addBranches fills in the windowed branches that the default branch's file names, and the branches that they follow.
-func (l *look) addBranches(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addBranches(ctx context.Context, s *plan.Snapshot) error {
 	policy := s.Bases[s.Default].Policy
 	if policy == nil || len(policy.Branches) == 0 {
 		return nil
 	}
-	t := &tracker{look: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{},
+	t := &tracker{observation: l, s: s, entries: policy.Branches, chains: map[plan.Branch]chain{}, needs: map[plan.Branch]int{},
 		ahead: map[plan.Branch]int{}}
 	seen := map[plan.Branch]bool{}
 	for _, e := range t.entries {

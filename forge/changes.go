@@ -16,7 +16,7 @@ type headKey struct {
 
 // addChanges reads what pull requests make of the repository's file: those that are seen to touch it, and those of whose
 // files not all are known but whose head has another text than the base.
-func (l *look) addChanges(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
 	var read []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
@@ -55,7 +55,7 @@ func touchesRules(files []plan.File) (touches, deletes bool) {
 }
 
 // readChanges reads the file at some heads. That a head has none is known only beside its tree.
-func (l *look) readChanges(ctx context.Context, s *plan.Snapshot, some []int) error {
+func (l *observation) readChanges(ctx context.Context, s *plan.Snapshot, some []int) error {
 	names := make([]string, 2*len(some))
 	for n, i := range some {
 		names[n], names[len(some)+n] = string(s.Pulls[i].Head)+":"+config.File, treeOf(s.Pulls[i].Head)
@@ -86,7 +86,7 @@ func (l *look) readChanges(ctx context.Context, s *plan.Snapshot, some []int) er
 }
 
 // addChange notes what one head makes of the file.
-func (l *look) addChange(p *plan.Pull, atTip plan.SHA, o *rawObject) {
+func (l *observation) addChange(p *plan.Pull, atTip plan.SHA, o *rawObject) {
 	touches, _ := touchesRules(p.Files)
 	var blob plan.SHA
 	if o != nil {

@@ -15,7 +15,7 @@ type run struct {
 
 // addChecks sorts what was reported on a head: statuses under our context for the base, checks by others, and what we wrote
 // ourselves, which is no check.
-func (l *look) addChecks(p *plan.Pull, contexts []rawContext) {
+func (l *observation) addChecks(p *plan.Pull, contexts []rawContext) {
 	if ours := l.ours(plan.ContextFor(p.Base), contexts); len(ours) > 0 && l.raws[p.Number].fresh {
 		p.Ours = ours
 	}
@@ -25,7 +25,7 @@ func (l *look) addChecks(p *plan.Pull, contexts []rawContext) {
 
 // sortChecks gives the checks by others, without statuses under names that are ours; false if there is a kind of report that is
 // not known.
-func (l *look) sortChecks(contexts []rawContext, ours func(plan.Context) bool) (checks []plan.Check, known bool) {
+func (l *observation) sortChecks(contexts []rawContext, ours func(plan.Context) bool) (checks []plan.Check, known bool) {
 	var runs []run
 	known = true
 	for _, c := range contexts {
@@ -46,7 +46,7 @@ func (l *look) sortChecks(contexts []rawContext, ours func(plan.Context) bool) (
 }
 
 // statusCheck is a status by others.
-func (l *look) statusCheck(c rawContext) (plan.Check, bool) {
+func (l *observation) statusCheck(c rawContext) (plan.Check, bool) {
 	by := l.login(c.Creator)
 	if by == l.us {
 		return plan.Check{}, false
@@ -64,7 +64,7 @@ func (l *look) statusCheck(c rawContext) (plan.Check, bool) {
 }
 
 // checkRun is a check run by others.
-func (l *look) checkRun(c rawContext) (run, bool) {
+func (l *observation) checkRun(c rawContext) (run, bool) {
 	r := run{check: plan.Check{Context: plan.Context(c.Name)}}
 	if c.CheckSuite != nil && c.CheckSuite.App != nil {
 		r.check.By = plan.Login(trimBot(c.CheckSuite.App.Slug))

@@ -61,7 +61,7 @@ type rawClosure struct {
 }
 
 // basesOfDebts are those bases of debts that this look reads, whoever else uses them: those that were read for that the longest ago.
-func (l *look) basesOfDebts() []plan.Branch {
+func (l *observation) basesOfDebts() []plan.Branch {
 	var names []string
 	for _, d := range l.ask.Debts {
 		if d.For != plan.ForMove {
@@ -79,7 +79,7 @@ func (l *look) basesOfDebts() []plan.Branch {
 }
 
 // addClosed adds what became of pull requests with debts that are not among the open ones.
-func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addClosed(ctx context.Context, s *plan.Snapshot) error {
 	if l.ask.Pulls != nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (l *look) addClosed(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // readClosed asks for pull requests by number. One of them may be gone altogether.
-func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) {
+func (l *observation) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) {
 	if len(numbers) == 0 {
 		return
 	}
@@ -128,7 +128,7 @@ func (l *look) readClosed(ctx context.Context, s *plan.Snapshot, numbers []int) 
 }
 
 // closedOf keeps what became of a pull request; false if it is open, or that is not shown.
-func (l *look) closedOf(named answers, alias string, number int) (plan.Closure, bool) {
+func (l *observation) closedOf(named answers, alias string, number int) (plan.Closure, bool) {
 	raw, err := find[rawClosure](named, alias)
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Gone {
@@ -157,7 +157,7 @@ func (q *query) addClosed(alias string, numbers []int) {
 }
 
 // addForgotten reads once what stands under our contexts on pull requests that were closed unmerged lately.
-func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 	if !l.ask.Forgotten {
 		return nil
 	}
@@ -193,7 +193,7 @@ func (l *look) addForgotten(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // left is what stands on a pull request that was closed lately.
-func (l *look) left(raw rawClosure) []plan.Pull {
+func (l *observation) left(raw rawClosure) []plan.Pull {
 	if raw.ClosedAt.Before(l.at.Add(-forgottenAge)) || len(raw.Commits.Nodes) == 0 {
 		return nil
 	}
@@ -205,7 +205,7 @@ func (l *look) left(raw rawClosure) []plan.Pull {
 }
 
 // standing are the statuses under our contexts on the head of a pull request, but for those of windowed branches.
-func (l *look) standing(number int, base plan.Branch, head plan.SHA, contexts []rawContext) []plan.Pull {
+func (l *observation) standing(number int, base plan.Branch, head plan.SHA, contexts []rawContext) []plan.Pull {
 	var out []plan.Pull
 	for _, c := range contexts {
 		context := plan.Context(c.Context)

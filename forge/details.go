@@ -86,7 +86,7 @@ func (raw *rawPull) withDetails(of *rawPull) {
 }
 
 // hasDetails notes that an answer brought details with it.
-func (l *look) hasDetails(raw *rawPull) {
+func (l *observation) hasDetails(raw *rawPull) {
 	if kept := l.kept(raw.Number); kept != nil && len(raw.Commits.Nodes) == 0 && kept.HeadRefOid == raw.HeadRefOid &&
 		kept.BaseRefName == raw.BaseRefName && kept.Commits.TotalCount == raw.Commits.TotalCount {
 		raw.Commits = kept.Commits // a head's own commits become fewer, never others
@@ -98,10 +98,10 @@ func (l *look) hasDetails(raw *rawPull) {
 }
 
 // detailKey is of a pull request's details.
-func (l *look) detailKey(number int) pullKey { return pullKey{keyOf(l.repo), number} }
+func (l *observation) detailKey(number int) pullKey { return pullKey{keyOf(l.repo), number} }
 
 // kept gives what is kept of a pull request's details; nil if there is nothing, or nothing that time allows to trust.
-func (l *look) kept(number int) *rawPull {
+func (l *observation) kept(number int) *rawPull {
 	kept, ok := l.f.details.get(l.detailKey(number))
 	if !ok || kept.read.After(l.at) || l.began.Sub(kept.began) > l.at.Sub(kept.read)+margin { // the clock was set back: they are older than they look
 		return nil
@@ -113,7 +113,7 @@ func (l *look) kept(number int) *rawPull {
 func (raw *rawPull) stable() bool { return raw.read.Sub(raw.UpdatedAt) >= stableAfter }
 
 // keep remembers the details that a look read.
-func (l *look) keep(raw *rawPull) {
+func (l *observation) keep(raw *rawPull) {
 	if raw.detail == nil {
 		return
 	}
@@ -149,7 +149,7 @@ func (raw *rawPull) lacksCommits() bool {
 }
 
 // detailsOf are what to ask of a pull request for its details alone, whose head is this one or, with "", may be any.
-func (l *look) detailsOf(number int, head string) (parts string, lists int) {
+func (l *observation) detailsOf(number int, head string) (parts string, lists int) {
 	kept := l.kept(number)
 	if kept == nil || kept.lacksCommits() || head != "" && kept.HeadRefOid != head {
 		return partDetail + " " + partOwn, listsNew
@@ -159,7 +159,7 @@ func (l *look) detailsOf(number int, head string) (parts string, lists int) {
 
 // ahead are the details that come with the first page: those that somebody asked for or that may have changed within a second, and as long
 // as it costs no more than a point those that were read the longest ago.
-func (l *look) ahead() []wanted {
+func (l *observation) ahead() []wanted {
 	asked := l.ask.Full
 	var old []*rawPull
 	for _, n := range l.mem.pulls {
@@ -189,7 +189,7 @@ func (l *look) ahead() []wanted {
 
 // wanted is how the details of some pull requests are asked for, and how many lists those are. Few of them come with their commits, since
 // they may have been pushed to; of more only those whose commits are not known.
-func (l *look) wanted(numbers []int) (some []wanted, lists int) {
+func (l *observation) wanted(numbers []int) (some []wanted, lists int) {
 	some = make([]wanted, len(numbers))
 	for i, n := range numbers {
 		parts, cost := l.detailsOf(n, "")
@@ -203,7 +203,7 @@ func (l *look) wanted(numbers []int) (some []wanted, lists int) {
 }
 
 // counts reports whether kept details still say what GitHub would, as far as that can be known.
-func (l *look) counts(ctx context.Context, kept, raw *rawPull) (bool, error) {
+func (l *observation) counts(ctx context.Context, kept, raw *rawPull) (bool, error) {
 	switch {
 	case kept == nil, raw.holed, kept.long(), !kept.stable(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
 		!kept.UpdatedAt.Equal(raw.UpdatedAt), kept.ChangedFiles != raw.ChangedFiles, decision(kept.ReviewDecision) != decision(raw.ReviewDecision),
@@ -219,7 +219,7 @@ func (l *look) counts(ctx context.Context, kept, raw *rawPull) (bool, error) {
 
 // stands reports whether the base's moves left the details as they were: what a pull request changes is another thing once its base has
 // some of its commits. Where that cannot be found out it counts as long as no success of ours rests on it.
-func (l *look) stands(ctx context.Context, kept, raw *rawPull) (bool, error) {
+func (l *observation) stands(ctx context.Context, kept, raw *rawPull) (bool, error) {
 	from, to := plan.SHA(kept.BaseRef.Target.Oid), plan.SHA(raw.BaseRef.Target.Oid)
 	if from == to {
 		return true, nil
@@ -248,7 +248,7 @@ func (l *look) stands(ctx context.Context, kept, raw *rawPull) (bool, error) {
 }
 
 // moved are the commits by which a base came from one tip to another; nil if that is not known.
-func (l *look) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
+func (l *observation) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool, error) {
 	key := [2]plan.SHA{from, to}
 	if _, known := l.moves[key]; !known && len(l.moves) == maxMoves {
 		return nil, nil
@@ -269,7 +269,7 @@ func (l *look) moved(ctx context.Context, from, to plan.SHA) (map[plan.SHA]bool,
 
 // readDetails fills in the details: those that came with the first page, those that are kept and still count, and for all others those
 // that are read now. One pull request that is too heavy alone, or that GitHub does not show whole, is unknown.
-func (l *look) readDetails(ctx context.Context) error {
+func (l *observation) readDetails(ctx context.Context) error {
 	var some []wanted
 	for _, raw := range l.pulls {
 		if !raw.thin {
@@ -308,7 +308,7 @@ func (l *look) readDetails(ctx context.Context) error {
 }
 
 // readSome reads some pull requests again by their numbers: they may have changed since the page.
-func (l *look) readSome(ctx context.Context, some []wanted) error {
+func (l *observation) readSome(ctx context.Context, some []wanted) error {
 	named, err := l.askNamed(ctx, pullsQuery(l.repo.Owner, l.repo.Name, some, l.own))
 	if l.divides(ctx, err, len(some)) {
 		return err

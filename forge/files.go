@@ -27,7 +27,7 @@ type listKey struct {
 
 // addFiles fills in what every pull request changes. The page's own list decides. REST adds what GraphQL lacks: the old
 // names of renames, and files beyond the first hundred.
-func (l *look) addFiles(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addFiles(ctx context.Context, s *plan.Snapshot) error {
 	var read []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
@@ -49,7 +49,7 @@ func (l *look) addFiles(ctx context.Context, s *plan.Snapshot) error {
 
 // listsInTurn are the pull requests whose lists are read now: those that were read the longest ago, or never. A list that never fits
 // its pull request is so no reason for others to wait.
-func (l *look) listsInTurn(s *plan.Snapshot, read []int) []int {
+func (l *observation) listsInTurn(s *plan.Snapshot, read []int) []int {
 	var now []int
 	pages := 0
 	for _, i := range l.inTurn(partFiles, read, func(i int) string { return string(s.Pulls[i].Head) }) {
@@ -114,7 +114,7 @@ func renames(files []plan.File) bool {
 }
 
 // keptList reports whether a list from memory, or one that was kept, fits what the page says, and uses it.
-func (l *look) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
+func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
 	if p.MergeBase == "" {
 		return false
 	}
@@ -162,7 +162,7 @@ func renamesWithoutOld(files []plan.File) bool {
 
 // readList reads the whole list by REST. REST answers for the head of the moment, which may be another by now, so the list
 // counts only if it names the head it is about or fits the page; otherwise the pull request stays incomplete.
-func (l *look) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
+func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
 	var list []plan.File
 	opts := &github.ListOptions{PerPage: perPage, Page: 1}
 	for range maxListed / perPage {
@@ -192,7 +192,7 @@ func (l *look) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
 }
 
 // keepList remembers a whole list. That it could not be kept costs a request after the next start, no more.
-func (l *look) keepList(ctx context.Context, p *plan.Pull) {
+func (l *observation) keepList(ctx context.Context, p *plan.Pull) {
 	if p.MergeBase == "" {
 		return
 	}

@@ -26,7 +26,7 @@ const (
 
 // addGroups fills in the merge groups that were asked for. One into a base without a file needs no answer of ours, and of one whose
 // head or base is gone nothing is said: it was dissolved.
-func (l *look) addGroups(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	all := slices.DeleteFunc(slices.Clone(l.ask.Groups), func(g plan.Group) bool { return !answerable(s, g.Base) })
 	order := l.inTurn(partGroup, indices(all), func(i int) string { return string(all[i].Head) })
 	order = order[:min(len(order), maxGroupsRead)]
@@ -95,7 +95,7 @@ func indices[T any](list []T) []int {
 }
 
 // readGroupHeads asks for the heads of groups that did not come with the first page.
-func (l *look) readGroupHeads(ctx context.Context, all []plan.Group, order []int) error {
+func (l *observation) readGroupHeads(ctx context.Context, all []plan.Group, order []int) error {
 	var missing []plan.SHA
 	for _, i := range order {
 		if _, known := l.heads[all[i].Head]; !known && !l.rests(l.key(partCommit, string(all[i].Head))).Is() {
@@ -106,7 +106,7 @@ func (l *look) readGroupHeads(ctx context.Context, all []plan.Group, order []int
 }
 
 // readHeads asks for what was reported on some heads, of which each is a part by itself. What could not be read stays out of l.heads.
-func (l *look) readHeads(ctx context.Context, heads []plan.SHA) error {
+func (l *observation) readHeads(ctx context.Context, heads []plan.SHA) error {
 	return inHalves(heads, maxHeads, func(some []plan.SHA) error {
 		named, err := l.askNamed(ctx, headsQuery(l.repo.Owner, l.repo.Name, some))
 		if err == nil {
@@ -139,7 +139,7 @@ func inHalves[T any](list []T, most int, f func([]T) error) error {
 }
 
 // keepHeads keeps what an answer says of heads that were asked for under g0, g1 …
-func (l *look) keepHeads(ctx context.Context, named answers, heads []plan.SHA) error {
+func (l *observation) keepHeads(ctx context.Context, named answers, heads []plan.SHA) error {
 	for i, head := range heads {
 		raw, err := find[rawCommitStatus](named, fmt.Sprintf("g%d", i))
 		if err == nil && raw != nil && raw.Oid != "" && plan.SHA(raw.Oid) != head {
@@ -157,7 +157,7 @@ func (l *look) keepHeads(ctx context.Context, named answers, heads []plan.SHA) e
 }
 
 // knownGroup reports whether memory has what a group changes, and uses it.
-func (l *look) knownGroup(g *plan.Group) bool {
+func (l *observation) knownGroup(g *plan.Group) bool {
 	files, ok := l.f.whole.get(listKey{keyOf(l.repo), g.BaseSHA, g.Head})
 	if ok {
 		g.Files, g.Complete = files, true
@@ -166,7 +166,7 @@ func (l *look) knownGroup(g *plan.Group) bool {
 }
 
 // readGroup reads what a group changes. A comparison lists at most 300 files, and does not say that there are more.
-func (l *look) readGroup(ctx context.Context, g *plan.Group) error {
+func (l *observation) readGroup(ctx context.Context, g *plan.Group) error {
 	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(g.BaseSHA), string(g.Head),
 		&github.ListOptions{Page: 1, PerPage: perPage})
 	if err != nil {

@@ -43,7 +43,7 @@ func TestSinceWhenMergeabilityIsUnknown(t *testing.T) {
 	at := time.Now()
 	f := unsigned(Options{}, addresses{})
 	since := func(repo string, n int) time.Duration {
-		l := &look{f: f, repo: plan.Repo{Owner: "acme", Name: repo}, at: at}
+		l := &observation{f: f, repo: plan.Repo{Owner: "acme", Name: repo}, at: at}
 		return l.at.Sub(l.unknownSince(&plan.Pull{Number: n, Head: "h"}))
 	}
 	for minutes := range time.Duration(3) {

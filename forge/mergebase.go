@@ -79,7 +79,7 @@ func (h history) byBoundary(repo repoKey, head plan.SHA) (forkKey, bool) {
 }
 
 // knownFork gives a fork that was found before.
-func (l *look) knownFork(h history, tip, head plan.SHA) (fork, bool) {
+func (l *observation) knownFork(h history, tip, head plan.SHA) (fork, bool) {
 	if at, ok := l.f.forks.get(byTip(keyOf(l.repo), tip, head)); ok {
 		return at, true
 	}
@@ -90,7 +90,7 @@ func (l *look) knownFork(h history, tip, head plan.SHA) (fork, bool) {
 }
 
 // keepFork remembers a fork that was found.
-func (l *look) keepFork(h history, tip, head plan.SHA, at fork) {
+func (l *observation) keepFork(h history, tip, head plan.SHA, at fork) {
 	l.f.forks.put(byTip(keyOf(l.repo), tip, head), at)
 	if k, ok := h.byBoundary(keyOf(l.repo), head); ok && slices.Contains(h.boundary, at.base) {
 		l.f.forks.put(k, at)
@@ -98,7 +98,7 @@ func (l *look) keepFork(h history, tip, head plan.SHA, at fork) {
 }
 
 // addMergeBases finds the merge base of every head and its base's tip.
-func (l *look) addMergeBases(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addMergeBases(ctx context.Context, s *plan.Snapshot) error {
 	var find []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
@@ -135,7 +135,7 @@ func (l *look) addMergeBases(ctx context.Context, s *plan.Snapshot) error {
 //
 // Whatever both have lies behind the boundary of the head's own commits, which the tip has too. So the merge bases are those
 // of the boundary that lie behind no other of it.
-func (l *look) findFork(ctx context.Context, raw *rawPull, tip plan.SHA) (fork, error) {
+func (l *observation) findFork(ctx context.Context, raw *rawPull, tip plan.SHA) (fork, error) {
 	h, head := l.history(raw), plan.SHA(raw.HeadRefOid)
 	if h.complete && len(h.boundary) == 2 {
 		base, err := l.nearer(ctx, h.boundary[0], h.boundary[1])
@@ -165,7 +165,7 @@ func (l *look) findFork(ctx context.Context, raw *rawPull, tip plan.SHA) (fork, 
 }
 
 // nearer gives which of two commits has the other behind it; "" if neither has.
-func (l *look) nearer(ctx context.Context, a, b plan.SHA) (plan.SHA, error) {
+func (l *observation) nearer(ctx context.Context, a, b plan.SHA) (plan.SHA, error) {
 	switch shared, err := l.compare(ctx, a, b); {
 	case err != nil:
 		return "", err
@@ -181,7 +181,7 @@ func (l *look) nearer(ctx context.Context, a, b plan.SHA) (plan.SHA, error) {
 const maxBoundary = 20
 
 // crossed reports whether a merge base is not the only one: some commit of the boundary does not lie behind it.
-func (l *look) crossed(ctx context.Context, h history, base plan.SHA) (bool, error) {
+func (l *observation) crossed(ctx context.Context, h history, base plan.SHA) (bool, error) {
 	if !h.complete || len(h.boundary) > maxBoundary {
 		return true, nil // fail closed: there may be others
 	}
@@ -205,7 +205,7 @@ type historyKey struct {
 }
 
 // history is what is known of a head's own commits, from the page or from before.
-func (l *look) history(raw *rawPull) history {
+func (l *observation) history(raw *rawPull) history {
 	h := historyOf(raw)
 	if !h.complete {
 		if whole, ok := l.f.histories.get(historyKey{keyOf(l.repo), plan.SHA(raw.HeadRefOid), raw.Commits.TotalCount}); ok {
@@ -220,7 +220,7 @@ const maxCommitPages = 3
 
 // wholeHistory reads a head's own commits, if the page did not show them all. It stays incomplete where GitHub lists no more. A list
 // that is shorter than it should be, or of another head, is no answer.
-func (l *look) wholeHistory(ctx context.Context, raw *rawPull) (history, error) {
+func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, error) {
 	h := l.history(raw)
 	if h.complete || raw.Commits.TotalCount > maxCommitPages*perPage {
 		return h, nil
@@ -271,7 +271,7 @@ func (h *history) leaveTo(parent plan.SHA) {
 
 // compare asks GitHub for a merge base. That it finds none is no answer: it may not have the head everywhere yet. The second page is
 // asked for because the files come with the first.
-func (l *look) compare(ctx context.Context, tip, head plan.SHA) (plan.SHA, error) {
+func (l *observation) compare(ctx context.Context, tip, head plan.SHA) (plan.SHA, error) {
 	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(tip), string(head),
 		&github.ListOptions{Page: 2, PerPage: 1})
 	if err != nil {

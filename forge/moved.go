@@ -50,7 +50,7 @@ type lookup struct {
 
 // addMoved finds the paths that a pull request changes where they stood in the merge base and that the base's tip does not
 // have any more. A head that is up to date has none.
-func (l *look) addMoved(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addMoved(ctx context.Context, s *plan.Snapshot) error {
 	var unknown []lookup
 	asked := map[lookup]bool{}
 	for i := range s.Pulls {
@@ -80,7 +80,7 @@ func (l *look) addMoved(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // addMovedOf fills in what of one pull request is moved. Where one of its paths could not be looked up, the pull request is unknown.
-func (l *look) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.Pull, failed error) error {
+func (l *observation) addMovedOf(ctx context.Context, s *plan.Snapshot, p *plan.Pull, failed error) error {
 	tip := s.Bases[p.Base].Tip
 	if p.Unread.Is() || tip == "" {
 		return nil
@@ -120,7 +120,7 @@ func stood(p *plan.Pull, tip plan.SHA) []string {
 	return paths
 }
 
-func (l *look) pathsOf(tip plan.SHA) *pathSet {
+func (l *observation) pathsOf(tip plan.SHA) *pathSet {
 	k := tipKey{keyOf(l.repo), tip}
 	set, ok := l.f.paths.get(k)
 	if !ok {
@@ -135,7 +135,7 @@ const maxPathQueries = 100
 
 // lookUp finds out which paths are there: many of one tip from its tree, the others by name, all in one query if they fit. What an
 // error kept from being found out stays unknown; the first error is given.
-func (l *look) lookUp(ctx context.Context, unknown []lookup) error {
+func (l *observation) lookUp(ctx context.Context, unknown []lookup) error {
 	count := map[plan.SHA]int{}
 	for _, at := range unknown {
 		count[at.tip]++
@@ -166,7 +166,7 @@ func treeOf(sha plan.SHA) string { return string(sha) + "^{tree}" }
 
 // readPaths asks for paths by name, and with them for the trees that they should stand in: a path that is not there is known only
 // beside its tree.
-func (l *look) readPaths(ctx context.Context, some []lookup) error {
+func (l *observation) readPaths(ctx context.Context, some []lookup) error {
 	var names []string
 	trees := map[plan.SHA]string{}
 	for _, at := range some {
@@ -207,7 +207,7 @@ func shown(named answers, alias string) error {
 }
 
 // readTree finds out about paths of a tip from its whole tree. What a tree that GitHub cuts short does not show stays unknown.
-func (l *look) readTree(ctx context.Context, tip plan.SHA, unknown []lookup) error {
+func (l *observation) readTree(ctx context.Context, tip plan.SHA, unknown []lookup) error {
 	var tree struct {
 		Truncated bool
 		Tree      []struct{ Path, Type string }

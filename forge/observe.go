@@ -57,7 +57,7 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 	}
 	ask.Groups = askable(ask.Groups)
 	for try := range maxTries {
-		l := f.newLook(repo, ask)
+		l := f.newObservation(repo, ask)
 		l.log = logOf(ctx, f.log.With("repository", repo.String()))
 		l.final = try == maxTries-1
 		s, err := l.run(ctx)
@@ -91,8 +91,8 @@ func askable(groups []plan.Group) []plan.Group {
 	})
 }
 
-// look is one observation under way.
-type look struct {
+// observation is what one call of Observe has read so far.
+type observation struct {
 	f    *Forge
 	c    *client
 	repo plan.Repo
@@ -128,7 +128,7 @@ type look struct {
 	total     int // open pull requests, as the first page counts them; it may be wrong
 }
 
-func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
+func (f *Forge) newObservation(repo plan.Repo, ask Ask) *observation {
 	mem, _ := f.repos.get(keyOf(repo))
 	at := ask.At
 	if at.IsZero() {
@@ -136,7 +136,7 @@ func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return &look{
+	return &observation{
 		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at, began: f.now(),
 		full: map[int]*rawPull{}, moves: map[[2]plan.SHA]move{}, raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
 		absent: map[plan.Branch]bool{}, lost: map[plan.Branch]plan.Unread{}, heads: map[plan.SHA]*rawCommitStatus{}, seen: newSightings(),
@@ -144,7 +144,7 @@ func (f *Forge) newLook(repo plan.Repo, ask Ask) *look {
 }
 
 // run does the reads in their order: each step asks only for what the steps before could not tell.
-func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
+func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	l.owing = l.basesOfDebts()
 	if err := l.readPages(ctx); err != nil {
 		return plan.Snapshot{}, err
@@ -188,7 +188,7 @@ func (l *look) run(ctx context.Context) (plan.Snapshot, error) {
 }
 
 // frame is the snapshot without its pull requests and groups.
-func (l *look) frame() plan.Snapshot {
+func (l *observation) frame() plan.Snapshot {
 	s := plan.Snapshot{
 		Repo: l.repo, At: l.at, Skew: l.skew, Us: l.us, App: l.f.app, Methods: l.once.methods(),
 		Bases: map[plan.Branch]plan.Base{}, Budget: sustained(l.f.pace) / pointsWrite,

@@ -95,7 +95,7 @@ func (p page) thinly() page {
 const wholePull = partThin + " " + partDetail + " " + partOwn
 
 // firstPage is the page that a look begins with: a small one in full where that is all there is, else a large one without details.
-func (l *look) firstPage(now time.Time) page {
+func (l *observation) firstPage(now time.Time) page {
 	p := page{
 		owner: l.repo.Owner, name: l.repo.Name, listed: l.ask.Pulls == nil, parts: partThin, size: l.mem.size(now), own: l.own, asked: l.asked,
 		merged: l.ask.Merged[:min(len(l.ask.Merged), MaxPulls)],
@@ -123,7 +123,7 @@ func (l *look) firstPage(now time.Time) page {
 }
 
 // readPages reads the pull requests, page by page.
-func (l *look) readPages(ctx context.Context) error {
+func (l *observation) readPages(ctx context.Context) error {
 	now := l.f.now()
 	if now.After(l.mem.apart) && !now.Before(l.mem.bare) {
 		l.asked = l.mem.windowed.asked(now)
@@ -164,7 +164,7 @@ func (l *look) readPages(ctx context.Context) error {
 }
 
 // firstGroups are the merge groups that are asked for with the first page: those that were read the longest ago, or never.
-func (l *look) firstGroups() []plan.Group {
+func (l *observation) firstGroups() []plan.Group {
 	var first []plan.Group
 	order := l.inTurn(partGroup, indices(l.ask.Groups), func(i int) string { return string(l.ask.Groups[i].Head) })
 	for _, i := range order[:min(len(order), maxGroups)] {
@@ -174,7 +174,7 @@ func (l *look) firstGroups() []plan.Group {
 }
 
 // knownBases are the bases to ask for beforehand: those that windowed branches follow, those of the last look and of the groups.
-func (l *look) knownBases() []string {
+func (l *observation) knownBases() []string {
 	var names []string
 	for _, source := range l.asked.lines {
 		if source != l.asked.defName {
@@ -207,7 +207,7 @@ func unique[T comparable](names []T, n int) []T {
 }
 
 // readPage reads one page, and asks for less each time that GitHub finds it too heavy. That is remembered.
-func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
+func (l *observation) readPage(ctx context.Context, p *page) (reply, error) {
 	for {
 		r, err := l.c.askParts(ctx, lookQuery(*p))
 		if err == nil || !errors.Is(err, errHeavy) || ctx.Err() != nil {
@@ -244,7 +244,7 @@ func (l *look) readPage(ctx context.Context, p *page) (reply, error) {
 const listName = "pullRequests"
 
 // keepPage keeps what a page says and gives the next page's cursor, "" after the last.
-func (l *look) keepPage(ctx context.Context, p page, r reply) (string, error) {
+func (l *observation) keepPage(ctx context.Context, p page, r reply) (string, error) {
 	var pulls *connection[*rawPull]
 	if p.listed {
 		var err error
@@ -308,7 +308,7 @@ func (raw *rawPull) unusable() bool {
 }
 
 // keepOnce keeps what the first page says of the repository and of what was asked for by alias.
-func (l *look) keepOnce(ctx context.Context, p page, repo rawRepo, r reply) error {
+func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r reply) error {
 	l.once, l.named, l.skew = repo, r.aliases(), r.skew()
 	if repo.DefaultBranchRef != nil {
 		if err := l.keepBase(repo.DefaultBranchRef); err != nil {
@@ -336,7 +336,7 @@ func (l *look) keepOnce(ctx context.Context, p page, repo rawRepo, r reply) erro
 
 // keepNumbers keeps the pull requests that were asked for by number: of those that are listed too, the details. One that GitHub does not
 // show, or that is not open, is left out.
-func (l *look) keepNumbers(p page) error {
+func (l *observation) keepNumbers(p page) error {
 	for i, w := range p.pulls {
 		raw, err := find[rawPull](l.named, fmt.Sprintf("p%d", i))
 		if err != nil || raw.unusable() || raw.State != "OPEN" || raw.Number != w.number {
@@ -362,7 +362,7 @@ func (l *look) keepNumbers(p page) error {
 }
 
 // keepPull keeps a pull request whose base still is there, and holds its base's tip against what other pages saw.
-func (l *look) keepPull(raw *rawPull, detailed bool) error {
+func (l *observation) keepPull(raw *rawPull, detailed bool) error {
 	if raw.BaseRef == nil || raw.BaseRef.Target == nil || l.once.IsArchived {
 		return nil // fail closed: nothing is decided for a pull request whose base is gone; GitHub closes it itself
 	}
@@ -384,7 +384,7 @@ func (l *look) keepPull(raw *rawPull, detailed bool) error {
 
 // sawTip holds a tip against what was seen of the same branch before. Whoever may push to a branch can move it all the time: after
 // the second try it is that branch that is unknown. The default branch is the repository's own.
-func (l *look) sawTip(branch plan.Branch, tip plan.SHA) error {
+func (l *observation) sawTip(branch plan.Branch, tip plan.SHA) error {
 	if before, ok := l.tips[branch]; ok && before != tip {
 		if !l.final || l.once.DefaultBranchRef == nil || string(branch) == l.once.DefaultBranchRef.Name {
 			return errMoved
@@ -397,10 +397,10 @@ func (l *look) sawTip(branch plan.Branch, tip plan.SHA) error {
 }
 
 // lose notes that a base could not be read.
-func (l *look) lose(branch plan.Branch, u plan.Unread) { l.lost[branch] = u }
+func (l *observation) lose(branch plan.Branch, u plan.Unread) { l.lost[branch] = u }
 
 // used are the bases of the pull requests and groups, and the default branch.
-func (l *look) used() map[plan.Branch]bool {
+func (l *observation) used() map[plan.Branch]bool {
 	used := map[plan.Branch]bool{}
 	if l.once.DefaultBranchRef != nil {
 		used[plan.Branch(l.once.DefaultBranchRef.Name)] = true
@@ -418,7 +418,7 @@ func (l *look) used() map[plan.Branch]bool {
 }
 
 // remember keeps for the next look what makes it cheaper.
-func (l *look) remember(s plan.Snapshot) {
+func (l *observation) remember(s plan.Snapshot) {
 	m, _ := l.f.repos.get(keyOf(l.repo))
 	m.cost, m.id, m.def, m.windowed = l.cost, l.once.ID, string(s.Default), l.windowed
 	if l.ask.Pulls == nil {

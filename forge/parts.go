@@ -77,15 +77,17 @@ type part struct {
 }
 
 // key names a part of the look's repository.
-func (l *look) key(kind partKind, name string) partKey { return partKey{keyOf(l.repo), kind, name} }
+func (l *observation) key(kind partKind, name string) partKey {
+	return partKey{keyOf(l.repo), kind, name}
+}
 
 // pullKey names a pull request's head, and its base: where the one left the other may be known for one base and not for another.
-func (l *look) pullKey(p *plan.Pull) partKey { return l.headKey(string(p.Head), string(p.Base)) }
+func (l *observation) pullKey(p *plan.Pull) partKey { return l.headKey(string(p.Head), string(p.Base)) }
 
-func (l *look) headKey(head, base string) partKey { return l.key(partPull, head+" "+base) }
+func (l *observation) headKey(head, base string) partKey { return l.key(partPull, head+" "+base) }
 
 // rests gives why a part is left alone now; the zero value if it is to be asked for.
-func (l *look) rests(k partKey) plan.Unread {
+func (l *observation) rests(k partKey) plan.Unread {
 	if l.silent.Load() >= maxSilent {
 		l.askAgain(l.f.now().Add(partFirst))
 		return plan.Unread{Reason: wordSilent, Passing: true}
@@ -99,7 +101,7 @@ func (l *look) rests(k partKey) plan.Unread {
 }
 
 // failed notes that something of a part could not be read, and gives what a snapshot says of that; or the error that ends the look.
-func (l *look) failed(ctx context.Context, k partKey, what string, err error) (plan.Unread, error) {
+func (l *observation) failed(ctx context.Context, k partKey, what string, err error) (plan.Unread, error) {
 	if err == nil {
 		return plan.Unread{}, nil
 	}
@@ -133,17 +135,17 @@ func endsLook(ctx context.Context, err error) bool {
 }
 
 // wasRead forgets that a part could not be read.
-func (l *look) wasRead(k partKey) { l.f.parts.remove(k) }
+func (l *observation) wasRead(k partKey) { l.f.parts.remove(k) }
 
 // askAgain notes when a part is worth asking for again.
-func (l *look) askAgain(t time.Time) {
+func (l *observation) askAgain(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.again = plan.Soonest(l.again, t)
 }
 
 // eachPull reads something of some pull requests that are not unknown yet. A failure makes one unknown, and no other.
-func (l *look) eachPull(ctx context.Context, s *plan.Snapshot, some []int, what string, read func(context.Context, *plan.Pull) error) error {
+func (l *observation) eachPull(ctx context.Context, s *plan.Snapshot, some []int, what string, read func(context.Context, *plan.Pull) error) error {
 	return each(ctx, some, func(ctx context.Context, i int) error {
 		p := &s.Pulls[i]
 		if p.Unread = l.rests(l.pullKey(p)); p.Unread.Is() {
@@ -156,7 +158,7 @@ func (l *look) eachPull(ctx context.Context, s *plan.Snapshot, some []int, what 
 }
 
 // inTurn puts first what was asked about the longest ago, or never. Where a look asks only about so many of a list, each has its turn.
-func (l *look) inTurn(kind partKind, some []int, name func(int) string) []int {
+func (l *observation) inTurn(kind partKind, some []int, name func(int) string) []int {
 	last := make(map[int]int64, len(some))
 	for _, i := range some {
 		last[i], _ = l.f.turns.get(l.key(kind, name(i)))
@@ -167,19 +169,19 @@ func (l *look) inTurn(kind partKind, some []int, name func(int) string) []int {
 }
 
 // hasTurn notes that something of a list is asked about now.
-func (l *look) hasTurn(kind partKind, name string) {
+func (l *observation) hasTurn(kind partKind, name string) {
 	l.f.turns.put(l.key(kind, name), l.f.turn.Add(1))
 }
 
 // askNamed sends a query about parts, and gives what was asked for by alias.
-func (l *look) askNamed(ctx context.Context, q *query) (answers, error) {
+func (l *observation) askNamed(ctx context.Context, q *query) (answers, error) {
 	r, err := l.c.askParts(ctx, q)
 	l.cost += r.cost // 0 with an error
 	return r.aliases(), err
 }
 
 // divides reports whether a query for so many parts is worth sending in halves.
-func (l *look) divides(ctx context.Context, err error, parts int) bool {
+func (l *observation) divides(ctx context.Context, err error, parts int) bool {
 	if parts < 2 || !errors.Is(err, errHeavy) || ctx.Err() != nil {
 		return false
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // pull is a pull request as far as the page alone shows it.
-func (l *look) pull(raw *rawPull) plan.Pull {
+func (l *observation) pull(raw *rawPull) plan.Pull {
 	p := plan.Pull{
 		Number: raw.Number, Title: raw.Title, Author: l.login(raw.Author), CreatedAt: raw.CreatedAt.UTC(),
 		Base: plan.Branch(raw.BaseRefName), Head: plan.SHA(raw.HeadRefOid), HeadRef: plan.Branch(raw.HeadRefName),
@@ -51,7 +51,7 @@ func (l *look) pull(raw *rawPull) plan.Pull {
 const keepUnknown = 10_000
 
 // unknownSince is the first look that did not show whether a head can be merged, of those since one did.
-func (l *look) unknownSince(p *plan.Pull) time.Time {
+func (l *observation) unknownSince(p *plan.Pull) time.Time {
 	at := l.detailKey(p.Number)
 	if was, ok := l.f.unknown.get(at); ok && was.head == p.Head && !was.since.After(l.at) { // a clock may be set back
 		return was.since
@@ -67,7 +67,7 @@ type unknown struct {
 }
 
 // addOurs fills in what stands under our context on a head whose details lack it: they are not known, or not of this look.
-func (l *look) addOurs(p *plan.Pull, raw *rawPull) {
+func (l *observation) addOurs(p *plan.Pull, raw *rawPull) {
 	context := plan.ContextFor(p.Base)
 	at, known := l.heads[p.Head]
 	switch {
@@ -113,7 +113,7 @@ func decision(word *string) plan.Decision {
 
 // addMore reads the further pages of checks and reviews, and sorts them. A pull request whose pages were not all read is not known
 // whole.
-func (l *look) addMore(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addMore(ctx context.Context, s *plan.Snapshot) error {
 	var long []int
 	for i := range s.Pulls {
 		p := &s.Pulls[i]
@@ -191,7 +191,7 @@ func (raw *rawPull) long() bool {
 }
 
 // addReports sorts what was reported; whole says that it is all there is.
-func (l *look) addReports(p *plan.Pull, r opinions, whole bool) {
+func (l *observation) addReports(p *plan.Pull, r opinions, whole bool) {
 	l.addChecks(p, r.contexts)
 	l.addReviews(p, r.reviews)
 	// Fail closed: a review that is not seen may ask for changes.
@@ -199,7 +199,7 @@ func (l *look) addReports(p *plan.Pull, r opinions, whole bool) {
 }
 
 // allReports reads the further pages; false if there are more than are read.
-func (l *look) allReports(ctx context.Context, raw *rawPull) (all opinions, whole bool, err error) {
+func (l *observation) allReports(ctx context.Context, raw *rawPull) (all opinions, whole bool, err error) {
 	whole = true
 	if first := raw.contextPage(); first != nil {
 		if all.contexts, whole, err = allPages(ctx, l, raw, first, moreChecksQuery, (*rawPull).contextPage); err != nil {
@@ -226,7 +226,7 @@ func (raw *rawPull) contextPage() *connection[rawContext] {
 func (raw *rawPull) reviewPage() *connection[rawReview] { return raw.Reviews }
 
 // allPages reads what follows a page of one of a pull request's lists, each page of the same head; false if there is more than is read.
-func allPages[T any](ctx context.Context, l *look, raw *rawPull, at *connection[T],
+func allPages[T any](ctx context.Context, l *observation, raw *rawPull, at *connection[T],
 	ask func(owner, name string, number int, after string) *query, page func(*rawPull) *connection[T],
 ) (all []T, whole bool, err error) {
 	all = at.Nodes
@@ -248,7 +248,7 @@ func allPages[T any](ctx context.Context, l *look, raw *rawPull, at *connection[
 }
 
 // more asks a further query of the look.
-func (l *look) more(ctx context.Context, q *query, v any) error {
+func (l *observation) more(ctx context.Context, q *query, v any) error {
 	r, err := l.c.ask(ctx, q)
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (l *look) more(ctx context.Context, q *query, v any) error {
 }
 
 // addReviews keeps opinions. A ghost's approval counts for nothing.
-func (l *look) addReviews(p *plan.Pull, reviews []rawReview) {
+func (l *observation) addReviews(p *plan.Pull, reviews []rawReview) {
 	for _, r := range reviews {
 		switch r.State {
 		case "APPROVED", "CHANGES_REQUESTED":

@@ -45,7 +45,7 @@ type rawVersion struct {
 
 // addRoster fills in which branches are windowed where the file at the default branch's tip does not say it, and some other base has a
 // file of its own: a base without one is silent in any case.
-func (l *look) addRoster(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addRoster(ctx context.Context, s *plan.Snapshot) error {
 	home, ok := s.Bases[s.Default]
 	if !ok || home.Policy != nil || !othersHaveFiles(s) {
 		return nil
@@ -82,7 +82,7 @@ func othersHaveFiles(s *plan.Snapshot) bool {
 }
 
 // readPast follows the line of first parents to the newest version that can be read.
-func (l *look) readPast(ctx context.Context, home plan.Base) (past, error) {
+func (l *observation) readPast(ctx context.Context, home plan.Base) (past, error) {
 	at := home.Tip
 	var o *rawPast
 	for range maxPasts {
@@ -105,7 +105,7 @@ func (l *look) readPast(ctx context.Context, home plan.Base) (past, error) {
 }
 
 // onLine follows the first parents from a commit. It gives a roster, or the commit that is not shown.
-func (l *look) onLine(at plan.SHA, o *rawPast) (_ plan.Roster, next plan.SHA) {
+func (l *observation) onLine(at plan.SHA, o *rawPast) (_ plan.Roster, next plan.SHA) {
 	objects := map[string]*rawObject{}
 	for _, v := range o.Changes.Nodes {
 		if v.File != nil {
@@ -138,7 +138,7 @@ func (l *look) onLine(at plan.SHA, o *rawPast) (_ plan.Roster, next plan.SHA) {
 }
 
 // inLog is the newest version that can be read of a log.
-func (l *look) inLog(changes *connection[rawVersion]) plan.Roster {
+func (l *observation) inLog(changes *connection[rawVersion]) plan.Roster {
 	for _, v := range changes.Nodes {
 		if policy, read := l.version(v); policy != nil || !read {
 			return rosterOf(v, policy)
@@ -148,7 +148,7 @@ func (l *look) inLog(changes *connection[rawVersion]) plan.Roster {
 }
 
 // version is what the file says at a commit; nil if it is missing or invalid. Fail closed: a text that GitHub does not show may be valid.
-func (l *look) version(v rawVersion) (policy *config.Policy, read bool) {
+func (l *observation) version(v rawVersion) (policy *config.Policy, read bool) {
 	if v.File == nil {
 		return nil, true
 	}

@@ -42,7 +42,7 @@ type rules struct {
 
 // addRules fills in what GitHub demands of every base: rulesets by REST, classic protection by REST too if there is one.
 // Rules are remembered by time alone, as GitHub gives them no name.
-func (l *look) addRules(ctx context.Context, s *plan.Snapshot) error {
+func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
 	known, err := l.rulesOf(ctx, slices.Collect(maps.Keys(s.Bases)))
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func (l *look) addRules(ctx context.Context, s *plan.Snapshot) error {
 }
 
 // rulesOf gives the rules of branches, read or remembered. The default branch's come first.
-func (l *look) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branch]rules, error) {
+func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branch]rules, error) {
 	slices.Sort(names)
 	var read []int
 	for i, name := range names {
@@ -95,13 +95,13 @@ func rank(name plan.Branch, first string) int {
 }
 
 // classic reports whether a base has a classic protection.
-func (l *look) classic(name plan.Branch) bool {
+func (l *observation) classic(name plan.Branch) bool {
 	raw := l.bases[name]
 	return raw != nil && raw.RefUpdateRule != nil
 }
 
 // required adds what binds us by classic protection, as the look saw it, to what was read.
-func (l *look) required(name plan.Branch, r rules) []plan.RequiredCheck {
+func (l *observation) required(name plan.Branch, r rules) []plan.RequiredCheck {
 	all := slices.Clone(r.required)
 	if l.classic(name) {
 		for _, context := range l.bases[name].RefUpdateRule.RequiredStatusCheckContexts {
@@ -115,7 +115,7 @@ func (l *look) required(name plan.Branch, r rules) []plan.RequiredCheck {
 
 // readRules reads and remembers the rules of a base. Rules that could not be read are not known, unless they were read before and
 // still count: then only the new request failed.
-func (l *look) readRules(ctx context.Context, name plan.Branch) error {
+func (l *observation) readRules(ctx context.Context, name plan.Branch) error {
 	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL)}
 	err := l.readRuleset(ctx, name, &r)
 	if err == nil && r.classic {
@@ -146,7 +146,7 @@ type rawRule struct {
 }
 
 // readRuleset reads the rules that rulesets put on a base.
-func (l *look) readRuleset(ctx context.Context, name plan.Branch, into *rules) error {
+func (l *observation) readRuleset(ctx context.Context, name plan.Branch, into *rules) error {
 	for page := 1; page <= maxRulePages; page++ {
 		var list []rawRule
 		u := fmt.Sprintf("repos/%s/%s/rules/branches/%s?per_page=%d&page=%d",
@@ -239,7 +239,7 @@ func (r *rules) require(context string, app *int64) {
 
 // readClassic reads what a classic protection shows without administration rights: contexts with the Apps they are bound
 // to, but not whether heads must be up to date.
-func (l *look) readClassic(ctx context.Context, name plan.Branch, into *rules) error {
+func (l *observation) readClassic(ctx context.Context, name plan.Branch, into *rules) error {
 	var b struct {
 		Protection struct {
 			Checks struct {
