@@ -189,9 +189,11 @@ func rulesUnread(d *pullCase) (ruling, bool) {
 }
 
 const (
-	// refusedOften is how many refusals of one head, whatever the tip, make all of them count for how long it is left alone: each try
-	// costs two of the thousand statuses that GitHub takes on a SHA.
-	refusedOften = 20
+	// refusedOnAnyTip is how many refusals of one head, whatever the tip, make all of them count for how long it is left alone: each try
+	// costs two of the thousand statuses that GitHub takes on a SHA. Before that only those on the present tip count, and a new tip is
+	// tried at once. As plan.RetryAfter has reached its hour by so many, what counts all of them begins with an hour, and goes on to
+	// what plan has for 40 and 100.
+	refusedOnAnyTip = 20
 )
 
 // refused: GitHub refused this merge; it is tried again later, or when the head or the base's tip is another.
@@ -207,7 +209,7 @@ func refused(d *pullCase) (ruling, bool) {
 			again, reason = r.At.Add(plan.RetryAfter(r.Count)), r.Reason
 		}
 	}
-	if total >= refusedOften {
+	if total >= refusedOnAnyTip {
 		last := d.lastRefusal()
 		again, reason = last.At.Add(plan.RetryAfter(total)), last.Reason
 	}

@@ -310,7 +310,8 @@ const (
 	refusedFirst = time.Minute
 	refusedMost  = time.Hour
 	// refusedOften and refusedForEver are how many refusals make it look less and less as if it ended by itself. Each try may cost
-	// two of the thousand statuses that GitHub takes on a commit: with these pauses they last for more than a year.
+	// two of the thousand statuses that GitHub takes on a commit: with these pauses they last for more than a year. Whether refusals on
+	// other tips of the base are among them is for whoever counts: package gate counts them from the twentieth on.
 	refusedOften   = 40
 	refusedForEver = 100
 )

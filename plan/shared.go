@@ -2,7 +2,8 @@ package plan
 
 import "time"
 
-// What the two packages that decide have in common.
+// What the two packages that decide share: how old and how far off an observation may be, tables of rules, alarms, and who else writes
+// under our name.
 
 const (
 	// FreshFor is how long an observation carries writes.
