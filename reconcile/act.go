@@ -46,7 +46,7 @@ func (k *look) act(ctx context.Context, actions []plan.Action) error {
 		default:
 			err = fmt.Errorf("no way to do %s", a.Verb())
 		}
-		if err = k.heed(a, k.weigh(a, err)); err != nil {
+		if err = k.heed(a, k.confine(a, err)); err != nil {
 			return err
 		}
 	}
@@ -211,8 +211,9 @@ func (k *look) actOfLeft(a plan.Action, why error) store.Act {
 	return act
 }
 
-// weigh decides what the end of an action means for the rest of the look: nil lets it go on with other pull requests.
-func (k *look) weigh(a plan.Action, err error) error {
+// confine keeps an action's failure to its own pull requests, whose further actions are left, if it is theirs alone: then it gives nil, and
+// the look goes on with others.
+func (k *look) confine(a plan.Action, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -343,7 +344,7 @@ func (k *look) set(ctx context.Context, sha plan.SHA, s plan.Status, class forge
 }
 
 func (k *look) update(ctx context.Context, a plan.Update) error {
-	done, ok := k.merges()
+	done, ok := k.useClaim()
 	if !ok {
 		return k.leave(ctx, a, errPaced)
 	}

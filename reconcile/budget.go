@@ -236,8 +236,8 @@ func (k *look) spent() bool {
 	return b.Left < b.Limit/mergeShare
 }
 
-// merges reports whether one of the claimed merges, or updates, may begin. Once it is done it is forge that counts it.
-func (k *look) merges() (done func(), ok bool) {
+// useClaim begins one of the merges, or updates, that this look has claimed; false: none is left. Once it is done it is forge that counts it.
+func (k *look) useClaim() (done func(), ok bool) {
 	l := k.loop
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -132,7 +132,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 		}
 	}
 	k.wake = p.Wake
-	if err := k.reckon(ctx, p); err != nil && k.end == nil {
+	if err := k.keepDebts(ctx, p); err != nil && k.end == nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 	}
 	if err = k.carryOut(ctx, s, p); err == nil {

@@ -15,7 +15,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 	if k.spent() {
 		return k.leave(ctx, m, errSpent)
 	}
-	done, ok := k.merges()
+	done, ok := k.useClaim()
 	if !ok {
 		return k.leave(ctx, m, errPaced)
 	}

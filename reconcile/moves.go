@@ -227,7 +227,7 @@ func (v *moving) unmoved(ctx context.Context, moves []plan.Move, err error) erro
 	if refuses(err) {
 		return nil
 	}
-	return v.weigh(pieceOf(moves...), err)
+	return v.confine(pieceOf(moves...), err)
 }
 
 // stuck is a refusal as the history keeps it. What is decided is another thing once it is recorded.

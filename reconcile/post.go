@@ -22,7 +22,7 @@ type post struct {
 	withdraws bool      // takes a success back: no need to if a payment did
 	whatever  bool      // with any words
 	replaces  bool      // another success of ours, so that there are no more of them
-	lasting   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
+	lingers   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 
 	stands bool // or may: GitHub took it, or did not answer
 }
@@ -106,7 +106,7 @@ func (k *look) stillRight(w *post) error {
 		return errLate
 	case k.void(w.scope()):
 		return errVoid
-	case w.lasting && !w.replaces && !w.debt.Ends.IsZero() && k.loop.ledger.crowded(k.repo.Installation, k.budget):
+	case w.lingers && !w.replaces && !w.debt.Ends.IsZero() && k.loop.ledger.crowded(k.repo.Installation, k.budget):
 		return errCrowded
 	}
 	return nil
@@ -188,9 +188,9 @@ func (k *look) tallies() []store.Tally {
 	return out
 }
 
-// reckon takes in what a plan says of debts: other terms, successes that nobody recorded, and what a merge redeemed. What lets a
+// keepDebts takes in what a plan says of debts: other terms, successes that nobody recorded, and what a merge redeemed. What lets a
 // success stand longer rests on the observation, as a success does.
-func (k *look) reckon(ctx context.Context, p plan.Plan) error {
+func (k *look) keepDebts(ctx context.Context, p plan.Plan) error {
 	var debts []plan.Debt
 	for _, d := range p.Debts {
 		have, owed := k.loop.ledger.at(plotOf(k.repo, d.SHA, d.Context))
