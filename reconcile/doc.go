@@ -14,6 +14,25 @@
 // The package decides nothing. It compares each action's [plan.Pin] with the clock and with the notes that came in, and does
 // the action or leaves it.
 //
+// # From a webhook to a merge
+//
+//  1. webhook: receive checks the signature and parses; accept keeps the delivery (store: Note makes the repository's row due) and pokes.
+//  2. cmd/sluice: the poke becomes a [Hint] ([HintOf]) for [Loop.Poke], which finds the entry (known). queue.note writes down what the
+//     event named and sets the alarm (reckon); wakeUp. Only then webhook answers 202.
+//  3. [Loop.Run]: dispatch sleeps until the next alarm; start moves entries whose alarm rang to their installation's line (advance), and
+//     for each that may go (next: a worker, the hour, no limit) makes a look (newLook) in a goroutine of its own (run, through).
+//  4. observe: read adds to what GitHub shows (forge: Observe) what the store remembers (Recall) and what is owed (ledger.seen).
+//  5. decide: [Options].Decide, which is gate.Decide and promoter.Decide, makes of the snapshot a plan; claim keeps room for its merges.
+//  6. keepDebts takes in what the plan says of debts. carryOut has act do the actions; where there are many or the observation is
+//     old, inBatch reads and decides again before. Statuses go together (setStatuses), all else one by one.
+//  7. act: may asks whether the action is still right (permit: its pin, and events since) and whether debts are overdue (awaitPayments).
+//  8. merge: spent and useClaim ask for room. giveGreen: send waits for its turn among the installation's writes (inTurn); post, postSuccess
+//     and owe record the debt (store: Owe), put and set write the success (forge: SetStatus). Then permit again, and send (forge: Merge).
+//  9. mergeDone records the merge (store: Record) and deletes the branch; or unmerged puts the success back (putBack) and records why.
+//     How errors go on stands in act.go.
+//  10. remember keeps the plan and moves the due row (store: Looked). run: schedule sets the next alarms, end gives the worker back.
+//  11. The look that follows asks what became of the merge (forge: Ask.Merged), and ends the debt (plan: Redeemed, keepDebts).
+//
 // # Invariants
 //
 //   - Never two looks at one repository at once; a burst of notes makes one look, or two. The first after a silence waits for no other.
@@ -71,8 +90,9 @@
 //
 // # Races that are known, and why each is harmless
 //
-//   - GitHub changes between our observation and our write, and its webhook is still under way. Merges name the head's SHA, so
-//     a push is refused. A label or a review that was set within that second is not seen: the same is true of a person who
+//   - GitHub changes between our observation and our write, and its webhook is still under way. Merges name the head's SHA, so GitHub
+//     merges no other: it says that the head was modified, which is tried again like all that may pass, and by then the push's event
+//     mostly voids it (permit). A label or a review that was set within that second is not seen: the same is true of a person who
 //     presses the button. What was observed is at most as old as the pin allows.
 //   - A check turns red, or a review is dismissed, and its webhook is lost: what stands green for people stays so until the next resync.
 //     Nothing is merged on it.
@@ -82,8 +102,9 @@
 //   - The base is changed between our observation and our merge, and its webhook is still under way: a merge names no base. The
 //     other base requires a status under its own name, which is not green for what its file holds.
 //   - kill -9 between a debt's record and its success: the next start pays what was never given, and a pending status is written.
-//   - kill -9 between success and merge: the next start pays the debt, which ends soon after the success was given, or a look merges
-//     first.
+//   - kill -9 between success and merge: the success stands until the next start. That looks there among the first, as the due row was
+//     not moved, and merges or puts it back. While no look succeeds the debt is paid as the opening ends; the success of what
+//     no instant ends, as of a live change, waits for the look.
 //   - kill -9 between a payment and its record: it is paid once more.
 //   - A payment and the look that takes the same success back at the same instant: one writes, the other finds it done.
 //   - A success is on its way as it falls due: its payment waits for it, never the other way round. One that reaches GitHub after we

@@ -9,8 +9,9 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once the success is set it ends
-// with a merge or with pending, whatever happens in between.
+// merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once it has begun it ends with a merge or with
+// pending, whatever happens in between. One that does not begin (may, spent, useClaim) leaves what stood before (AlreadyGreen): the next
+// look merges it or takes it back, or its debt ends it.
 func (k *look) merge(ctx context.Context, m plan.Merge) error {
 	if k.spent() {
 		return k.leave(ctx, m, errSpent)
