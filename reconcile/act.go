@@ -12,6 +12,61 @@ import (
 	"github.com/sluicegate/sluice/store"
 )
 
+// How the error of an action goes on: confine says whether it concerns its own pull requests alone, heed what of the look it ends, and
+// schedule (schedule.go) when the repository is looked at next. What it leaves in the look:
+//
+//	skip    pull requests whose further actions are left
+//	left    writes that an event kept from being made, to count how many looks in a row it did
+//	failed  the first failure that is worth another try soon
+//	again   what is to be decided is another thing now, as GitHub's refusal is among it: a look follows in 2 s
+//	full    ends what only tells: statuses that neither release nor take back
+//	end     ends what opens: merges, updates, moves and successes; statuses that hold are written all the same
+//
+// "Back" is for a merge that has begun: its success, and one that stood before (AlreadyGreen), is put back, or its debt called in. An error
+// that comes before that (may, spent, useClaim) sets nothing: a success that stood before is left to the next look, or to its debt. "-": no
+// merge stands between success and end when it comes.
+//
+//	error            back  refusal kept   ends                            next look
+//	errVoid          yes   no             this action; if all of the      the one that the event makes; if the look ended at once,
+//	                                      observation is void the look,   from the second in a row after 250 ms to 8 s
+//	                                      or what opens if starved
+//	errLate          yes   no             what opens                      at once if this one wrote anything, else after 1 s to 1 min
+//	errOld           -     no             the look                        as errLate; of statuses alone
+//	errOwed          -     no             what opens                      as errLate, and as soon as the debts are paid
+//	errSpent         -     no             what opens                      when the hour of requests renews
+//	errPaced         -     no             what opens                      at its place in line for merges, after 1 s at the earliest
+//	errCrowded       -     no             what opens                      as errLate; of statuses alone
+//	errStore         -     no             what opens                      after 1 s to 5 min; the due row stays where it is
+//	errStopped       yes   no             the look                        at the next start: the due row stays where it is
+//	Refused          yes   yes            this action                     in 2 s for a merge, update or move; for a status the plan's own
+//	Transient        yes   of a merge     this action                     after 1 s to 5 min (failed); of a merge within 2 s
+//	Gone             yes   of a move      this action                     after 1 s to 5 min (failed)
+//	AlreadyMerged    no    no             nothing: it is merged           as after a merge
+//	Limited          yes   no             the look                        when the limit ends, which all of the installation waits for
+//	 ...Foreseen     yes   no             the look; of what only tells    when our count allows it; looks for openings go on
+//	                                      (foreseen) full
+//	Unauthorized     yes   no             the look                        after 1 s to 5 min
+//	none, a panic    yes   no             this action; a panic of a       after 1 s to 5 min
+//	                                      merge or move the look
+//
+// Before that a Transient merge is tried four times (mergePauses), a Transient success of a merge twice, and a limit that ends within
+// limitPatience is waited for (inTurn). Moves differ: what is void is read again first (inTime), what is late ends that move alone, what is
+// Gone is refused, and whatever is green and did not move goes back at the end (shutAll). A success by SetStatus is put back by nothing
+// here: its debt is recorded before, and ends it. One that a look did not take back is called in (callInAll), unless GitHub refused just that:
+// then the next look tries, or its debt ends.
+//
+// Tests, by row: TestAnEventBetweenSuccessAndMergePutsBack, TestAnEventVoidsOneOfMany and TestAStreamOfEventsDoesNotKeepWhatShuts (void);
+// TestACloseBetweenSuccessAndMergeLeavesNothingGreen and TestAMergeThatComesTooLateDoesNotKeepWhatShuts (late);
+// TestAnOpeningDoesNotWaitForStatusesThatOnlyTell (old); TestPaymentsComeFirst (owed); TestNoMergeBeginsWithoutBudgetToEndIt (spent);
+// TestNoSuccessWithoutRoomForItsMerge (paced); TestRepositoriesTogetherAreGreenOnlyAsFarAsGitHubsPaceGoes (crowded);
+// TestNothingIsWrittenWithoutTheStore and TestAStoreThatFailsOnAVoidActHolds (store); TestNothingGreenIsLeftWhenTheServiceStops (stopped);
+// TestRefusalsGoBackToPendingAndAreCounted, TestARefusedUpdateKeepsNobodyElseWaiting, TestARefusedSuccessKeepsNobodyElseWaiting and
+// TestAFailedActionStopsTheOthersOfItsPullRequest (Refused); TestTransientRefusalsAreTriedAgainWithoutAWorker and
+// TestASuccessOfUnknownFateIsPutBack (Transient); TestCommitsThatAreGoneKeepNobodyElseWaiting (Gone); TestALostAnswerOfAMergeIsAsked
+// (AlreadyMerged); TestALimitEndsTheLook and TestALongLimitBetweenSuccessAndMergeIsRepairedWhenItEnds (Limited);
+// TestAnOpeningGoesOnWithoutWhatOnlyTells (Foreseen); TestAPanicAmidWritesKeepsNobody (a panic). Of moves: TestFailuresOfAMoveLeaveNothingGreen
+// and TestAnUnlockedBranchThatIsRefusedIsLockedAgain. A merge is Unauthorized only at random, in TestTheWorldConverges.
+
 // act does actions in their order, statuses that follow each other at the same time. It gives the error that ended the look early, if
 // one did. A write that failed for one pull request alone does not: it is remembered in k.failed.
 func (k *look) act(ctx context.Context, actions []plan.Action) error {
