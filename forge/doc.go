@@ -3,7 +3,7 @@
 //
 // # Model
 //
-// A look ([Forge.Observe]) is one GraphQL query for up to [maxPage] open pull requests: what each of them is, with the repository's file
+// An observation ([Forge.Observe]) is one GraphQL query for up to [maxPage] open pull requests: what each of them is, with the repository's file
 // at the tip of every base. Their details (files, reviews, checks, commits) are kept, each with the instant for which they were read
 // (plan's Pull.Read), and read again by number where something shows that they have changed, or where the caller asks for them
 // (details.go). So a snapshot is always whole, and a part of it may be older than the rest: who releases something compares both. What
@@ -23,7 +23,7 @@
 // # Invariants
 //
 // What is unknown never counts as known: a list is Complete only if it was proved complete, an answer with errors in it is no
-// answer, and two pages that saw different tips are no look. Every write names the SHA it was decided on. Nothing sleeps
+// answer, and two pages that saw different tips are no observation. Every write names the SHA it was decided on. Nothing sleeps
 // longer than [maxPatience] inside a call: who must wait longer gets [Limited] with the instant from which to come back.
 //
 // # How it fails

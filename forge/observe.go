@@ -12,7 +12,7 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// Ask is what a look should show beside the open pull requests.
+// Ask is what an observation should show beside the open pull requests.
 type Ask struct {
 	At     time.Time    // the snapshot's instant; zero: just before the first read
 	Groups []plan.Group // merge groups that wait for our answer: Base, BaseSHA and Head are read
@@ -30,20 +30,20 @@ type Ask struct {
 	Heads []plan.SHA
 }
 
-// MaxPulls is how many pull requests may be asked for by number in one look.
+// MaxPulls is how many pull requests may be asked for by number in one observation.
 const MaxPulls = 50
 
-// maxTries is how often a look starts over because the repository changed meanwhile.
+// maxTries is how often an observation is begun because the repository changed meanwhile.
 const maxTries = 2
 
-// errMoved says that two reads of one look saw different states.
+// errMoved says that two reads of one observation saw different states.
 var errMoved = errors.New(wordMoved)
 
-// Observe looks at a repository. The snapshot holds everything but what the store remembers.
+// Observe reads a repository. The snapshot holds everything but what the store remembers.
 //
-// Reads of one look are not atomic on GitHub. What belongs together is compared: every page and every base must have seen
-// the same tips. If they did not, the look begins once more; then a base that still moved is unknown, and if it is the default
-// branch the look is Transient.
+// Reads of one observation are not atomic on GitHub. What belongs together is compared: every page and every base must have seen
+// the same tips. If they did not, it begins once more; then a base that still moved is unknown, and if it is the default branch the
+// error is Transient.
 //
 // What is wrong with a part of the repository makes that part unknown (parts.go). Gone is said of the repository only by the query
 // about itself, or of the whole installation; once is no proof.
@@ -72,7 +72,7 @@ func (f *Forge) Observe(ctx context.Context, repo plan.Repo, ask Ask) (plan.Snap
 	return plan.Snapshot{}, fmt.Errorf("%s: %w", op, transient(wordMoved, errMoved))
 }
 
-// ofTheWhole is the error of a look: what does not show a part of a repository does not say that the repository is gone.
+// ofTheWhole is the error of an observation: what does not show a part of a repository does not say that the repository is gone.
 func ofTheWhole(err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Gone && !errors.Is(err, errRepository) && !errors.Is(err, errInstallation) {
@@ -84,7 +84,7 @@ func ofTheWhole(err error) error {
 // fullSHA is what GitHub takes for the name of an object.
 var fullSHA = regexp.MustCompile(`^([0-9a-f]{40}|[0-9a-f]{64})$`)
 
-// askable leaves out groups that are named by no SHA: GitHub would refuse the whole look for them.
+// askable leaves out groups that are named by no SHA: GitHub would refuse the whole observation for them.
 func askable(groups []plan.Group) []plan.Group {
 	return slices.DeleteFunc(slices.Clone(groups), func(g plan.Group) bool {
 		return !fullSHA.MatchString(string(g.Head)) || !fullSHA.MatchString(string(g.BaseSHA))
