@@ -407,7 +407,7 @@ func TestDebtsOfARepositoryThatIsGone(t *testing.T) {
 // TestASuccessThatALookCannotTakeBackIsTakenBack: a look finds that a success has to go, long before its own end: another file closed its
 // window. GitHub does not take that one write, and from then on no look succeeds.
 func TestASuccessThatALookCannotTakeBackIsTakenBack(t *testing.T) {
-	for _, kind := range []forge.Kind{forge.Transient, forge.Limited} {
+	for _, kind := range []forge.Kind{forge.Transient, forge.Limited, forge.Refused, forge.Gone} {
 		t.Run(string(kind), func(t *testing.T) {
 			bubble(t, func(t *testing.T, w *world) {
 				until := time.Now().Add(10 * time.Hour)

@@ -13,7 +13,14 @@ import (
 // A store that fails holds the repository for a second, and is a failure for people, also where it failed to record that an event voided
 // the merge.
 func TestAStoreThatFailsOnAVoidActHolds(t *testing.T) {
-	bubble(t, func(t *testing.T, w *world) {
+	for name, op := range map[string]string{"before it began": "observe", "between its success and it": "status"} {
+		t.Run(name, func(t *testing.T) { bubble(t, failsOnAVoidAct(op), one) })
+	}
+}
+
+// failsOnAVoidAct is an event after a call of that name, and a store that fails then.
+func failsOnAVoidAct(op string) func(*testing.T, *world) {
+	return func(t *testing.T, w *world) {
 		var m meter
 		var failed time.Time
 		voided := false
@@ -21,7 +28,7 @@ func TestAStoreThatFailsOnAVoidActHolds(t *testing.T) {
 		defer stop()
 		w.set(func() {
 			w.after = func(c call) error {
-				if c.op == "observe" && !voided {
+				if c.op == op && !voided {
 					voided = true
 					w.outOfTurn(func() { w.noteOf(one, plan.Mention{Pull: 1}) })
 				}
@@ -59,5 +66,5 @@ func TestAStoreThatFailsOnAVoidActHolds(t *testing.T) {
 		if !slices.Contains(m.looks, "failed") {
 			t.Errorf("ends: %v", m.looks)
 		}
-	}, one)
+	}
 }

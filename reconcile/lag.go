@@ -47,7 +47,7 @@ func (k *look) lagging(err error, now instant) {
 	case err == nil:
 		k.entry.lag = lag{}
 	case errors.Is(err, errStopped), errors.Is(err, errLate), errors.Is(err, errOld):
-	case errors.Is(err, errVoid) && !k.starved():
+	case errors.Is(err, errVoid) && !errors.Is(err, errStore) && !k.starved():
 	default:
 		k.entry.lag.add(now.wall, err)
 	}

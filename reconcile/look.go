@@ -138,9 +138,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if err = k.carryOut(ctx, s, p); err == nil {
 		err = k.full
 	}
-	if err != nil || k.failed != nil || len(k.left) > 0 {
-		k.callInAll(p)
-	}
+	k.callInAll(p)
 	k.acquitAll(ctx)
 	if errors.Is(err, errStopped) || errors.Is(k.end, errStore) {
 		return p, err // the due row stays where it is: the next start looks again

@@ -174,6 +174,7 @@ func endOf(err error) string {
 		return "stopped"
 	case errors.Is(err, errGone):
 		return "gone"
+	case errors.Is(err, errStore):
 	case kindOf(err) == forge.Limited, errors.Is(err, errSpent):
 		return "limited"
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errCrowded), errors.Is(err, errOwed):

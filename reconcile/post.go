@@ -215,14 +215,14 @@ func (k *look) keepDebts(ctx context.Context, p plan.Plan) error {
 }
 
 // callInAll makes due the debts of those successes that a plan takes back and that stand all the same, since GitHub did not take the
-// write or the look ended before it: no look may succeed for long.
+// write, or refused it, or the look ended before it: no look may succeed for long.
 func (k *look) callInAll(p plan.Plan) {
 	for _, a := range p.Actions {
 		if set, ok := a.(plan.SetStatus); ok && set.Withdraws {
 			k.loop.ledger.callIn(plotOf(k.repo, set.SHA, set.Context), k.loop.now())
+			k.loop.payUp()
 		}
 	}
-	k.loop.payUp()
 }
 
 // endDebt ends the debt at a place, if there is one: it was paid, or made good, or nothing was written.

@@ -40,6 +40,8 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 		k.scheduleForeseen(limitOf(err), now)
 	case errors.Is(err, errStopped):
 		e.due = now.tick
+	case errors.Is(err, errStore): // whatever else came with it
+		k.scheduleFailed(err, now)
 	case errors.Is(err, errVoid):
 		k.scheduleVoid(now)
 	case errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errCrowded):
@@ -56,14 +58,20 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 	case errors.Is(err, errGone):
 		k.scheduleGone(err, now)
 	default:
-		e.fails++
-		e.due = now.tick + backoff(e.fails)
-		e.notBefore = e.due
-		k.complain(err, e.fails, e.due-now.tick)
+		k.scheduleFailed(err, now)
 	}
 	if e.place > now.tick && !e.lost() { // a look for an event's sake may have come before it, and to nothing
 		e.due = min(e.due, e.place)
 	}
+}
+
+// scheduleFailed follows a failure that no event mends.
+func (k *look) scheduleFailed(err error, now instant) {
+	e := k.entry
+	e.fails++
+	e.due = now.tick + backoff(e.fails)
+	e.notBefore = e.due
+	k.complain(err, e.fails, e.due-now.tick)
 }
 
 // unfinished reports whether something was due that this look did not carry out, or did not see.
