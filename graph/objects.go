@@ -150,8 +150,8 @@ type Objects struct {
 	Inputs         []*InputProvider
 
 	artifacts map[Ref][]copyStep // what ArtifactGenerators put into ExternalArtifacts
-	releases  []*thing         // HelmReleases
-	index     index            // sources, ConfigMaps and Secrets
+	releases  []*thing           // HelmReleases
+	index     index              // sources, ConfigMaps and Secrets
 }
 
 // copyStep is an entry of what an ArtifactGenerator copies: from a place of a source to one of an artifact.

@@ -19,9 +19,9 @@ type ledger struct {
 	debts   map[plot]*debtEntry
 	timed   map[plot]*debtEntry         // those that an instant ends: of the others there may be very many
 	of      map[key]map[plot]*debtEntry // by repository
-	writing map[plot]*turn         // who writes a status there, or waits to
-	rests   map[int64]rest         // installations whose requests fail
-	running map[int64]int          // payments under way, by installation
+	writing map[plot]*turn              // who writes a status there, or waits to
+	rests   map[int64]rest              // installations whose requests fail
+	running map[int64]int               // payments under way, by installation
 	lately  map[plot]payment
 }
 
