@@ -151,6 +151,41 @@ func declared(t *testing.T, pattern string) map[string]bool {
 	return names
 }
 
+// TestDocsGlossary: what each exported type is stands in the glossary: the last word of its name, or the whole of it.
+func TestDocsGlossary(t *testing.T) {
+	known := map[string]bool{}
+	for _, word := range regexp.MustCompile(`\pL+`).FindAllString(strings.ToLower(read(t, "docs/glossary.md")), -1) {
+		known[strings.TrimSuffix(word, "s")] = true
+	}
+	last, types := regexp.MustCompile(`[A-Z][a-z]*$`), 0
+	files, err := filepath.Glob("../../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if is, ok := n.(*ast.TypeSpec); ok && is.Name.IsExported() {
+				types++
+				name := is.Name.Name
+				if !known[strings.TrimSuffix(strings.ToLower(last.FindString(name)), "s")] && !known[strings.ToLower(name)] {
+					t.Errorf("%s: the glossary has no word for %s", path, name)
+				}
+			}
+			return true
+		})
+	}
+	if types < 150 {
+		t.Errorf("%d types found", types)
+	}
+}
+
 // TestDocsCalls: every command that a page tells people to run exists, with every flag that it is given there.
 func TestDocsCalls(t *testing.T) {
 	call := regexp.MustCompile(`(?m)(?:^|[ /])(?:sluice|\./cmd/sluice) ([a-z]+)([^#\n]*)`)
