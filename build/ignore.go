@@ -15,12 +15,12 @@ const (
 	maxPattern  = 1024
 )
 
-// ignored is what a source leaves out: by .sourceignore files, then by its own spec.ignore. The last pattern that fits decides.
-type ignored []gitignore.Pattern
+// ignoreList is what a source leaves out: by .sourceignore files, then by its own spec.ignore. The last pattern that fits decides.
+type ignoreList []gitignore.Pattern
 
 // ignored is what the source of an entry leaves out.
-func (f *files) ignored(e Entry) ignored {
-	var out ignored
+func (f *files) ignored(e Entry) ignoreList {
+	var out ignoreList
 	for dir := clean(e.Path); ; dir = path.Dir(dir) {
 		out = append(f.listed(dir), out...)
 		if dir == "." {
@@ -31,8 +31,8 @@ func (f *files) ignored(e Entry) ignored {
 }
 
 // below is what stands in the directories below one.
-func (f *files) below(dir string, depth int) ignored {
-	var out ignored
+func (f *files) below(dir string, depth int) ignoreList {
+	var out ignoreList
 	for _, name := range f.in[dir] {
 		if f.dirs[name] && depth < graph.MaxDepth {
 			out = append(append(out, f.listed(name)...), f.below(name, depth+1)...)
@@ -42,12 +42,12 @@ func (f *files) below(dir string, depth int) ignored {
 }
 
 // listed is what the .sourceignore of a directory says.
-func (f *files) listed(dir string) ignored {
-	return ignored(nil).add(string(f.text[path.Join(dir, graph.SourceIgnore)]), dir)
+func (f *files) listed(dir string) ignoreList {
+	return ignoreList(nil).add(string(f.text[path.Join(dir, graph.SourceIgnore)]), dir)
 }
 
 // add adds the patterns of a text, which are about a directory.
-func (i ignored) add(text, dir string) ignored {
+func (i ignoreList) add(text, dir string) ignoreList {
 	var domain []string
 	if dir != "." {
 		domain = strings.Split(dir, "/")
@@ -63,6 +63,6 @@ func (i ignored) add(text, dir string) ignored {
 }
 
 // has reports whether a file is left out.
-func (i ignored) has(name string) bool {
+func (i ignoreList) has(name string) bool {
 	return len(i) > 0 && gitignore.NewMatcher(i).Match(strings.Split(name, "/"), false)
 }

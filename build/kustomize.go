@@ -134,7 +134,7 @@ func (f *files) kustomization(dir string) string {
 }
 
 // generated is the resources of a directory that has no kustomization.yaml, relative to a base, without what is left out.
-func (f *files) generated(dir, base string, left ignored) []string {
+func (f *files) generated(dir, base string, left ignoreList) []string {
 	var out []string
 	for _, name := range f.in[dir] {
 		ext, list := path.Ext(name), f.kustomization(name)

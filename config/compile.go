@@ -180,5 +180,5 @@ func (c *compiler) at(way ...any) place {
 	return of(value)
 }
 
-// isCapture tells a release that a path's segment fills in.
+// isCapture reports whether a path's segment fills in a release.
 func isCapture(release string) bool { return strings.HasPrefix(release, "{") }

@@ -174,7 +174,7 @@ func badSyntax(data []byte, err error) (place, says) {
 	return at, badYAML(problem)
 }
 
-// fromParser tells the messages of the library's parser from those of its scanner.
+// fromParser reports whether a message is of the library's parser, and not of its scanner.
 func fromParser(problem string) bool {
 	return strings.HasPrefix(problem, "did not find expected") && !strings.Contains(problem, "alphabetic") &&
 		!strings.Contains(problem, "comment or line break") && !strings.Contains(problem, "whitespace") ||

@@ -74,7 +74,7 @@ func inspectKeys(n *yaml.Node, r *report) {
 	}
 }
 
-// magic tells the nodes that inspect has refused: whoever reads them later says nothing more about them.
+// magic reports whether inspect has refused a node: whoever reads it later says nothing more about it.
 func magic(n *yaml.Node) bool {
 	return n.Kind == yaml.AliasNode || n.Anchor != "" || n.Style&yaml.TaggedStyle != 0 || len(n.Value) > MaxText
 }

@@ -124,7 +124,7 @@ func release(into *releaseText) kind {
 	}}
 }
 
-// unquotedCapture tells a {cluster} that YAML has taken for a section.
+// unquotedCapture reports whether a node is a {cluster} that YAML has taken for a section.
 func unquotedCapture(n *yaml.Node) bool {
 	return n.Style&yaml.FlowStyle != 0 && len(n.Content) == 2 && n.Content[1].Tag == "!!null" && n.Content[1].Value == ""
 }

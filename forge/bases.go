@@ -15,8 +15,8 @@ import (
 // read as pull requests may have.
 const basesPage = 100
 
-// parsed is what became of a file's text. It is remembered by blob.
-type parsed struct {
+// rulesFile is what became of a file's text. It is remembered by blob.
+type rulesFile struct {
 	policy   *config.Policy
 	findings []config.Finding
 }
@@ -144,7 +144,7 @@ func (l *observation) base(name plan.Branch, raw *rawBase) plan.Base {
 
 // policy is what a tip's entry for the file says. What stands at the path and is no plain text of bearable size is an
 // invalid file, never an absent one.
-func (f *Forge) policy(e rawEntry) parsed {
+func (f *Forge) policy(e rawEntry) rulesFile {
 	if e.Type != "blob" || !regular(e.Mode) {
 		return refused(codeNotAFile, sayNotAFile)
 	}
@@ -155,7 +155,7 @@ func (f *Forge) policy(e rawEntry) parsed {
 func regular(mode int) bool { return mode&0o170000 == 0o100000 }
 
 // parse is what an object's text says, parsed once for each blob.
-func (f *Forge) parse(o *rawObject, blob plan.SHA) parsed {
+func (f *Forge) parse(o *rawObject, blob plan.SHA) rulesFile {
 	switch {
 	case o == nil:
 		return refused(codeUnread, sayUnread)
@@ -169,15 +169,15 @@ func (f *Forge) parse(o *rawObject, blob plan.SHA) parsed {
 	if p, ok := f.policies.get(blob); ok {
 		return p
 	}
-	var p parsed
+	var p rulesFile
 	p.policy, p.findings = config.Parse([]byte(*o.Text))
 	f.policies.put(blob, p)
 	return p
 }
 
 // refused is a file that is invalid for what it is, not for what it says.
-func refused(code, says string) parsed {
-	return parsed{findings: []config.Finding{{
+func refused(code, says string) rulesFile {
+	return rulesFile{findings: []config.Finding{{
 		Severity: config.Error, Code: code, Message: config.File + " " + says,
 	}}}
 }

@@ -60,7 +60,7 @@ func (t *tracker) allNames(ctx context.Context) (all []plan.Branch, whole bool, 
 			return all, true, nil
 		}
 		t.seen.names = nil
-		if err := t.askFor(ctx, asked{names: true, after: at.EndCursor}); err != nil {
+		if err := t.askFor(ctx, branchAsk{names: true, after: at.EndCursor}); err != nil {
 			return nil, false, err
 		}
 		if t.seen.names == nil {

@@ -116,7 +116,7 @@ func (t *tracker) deepen(ctx context.Context, from plan.Branch, tip plan.SHA) (c
 		if c.next == "" || len(c.commits) >= maxLine || !t.lacks(from, c) {
 			break
 		}
-		if err := t.askFor(ctx, asked{roots: []plan.SHA{c.next}}); err != nil {
+		if err := t.askFor(ctx, branchAsk{roots: []plan.SHA{c.next}}); err != nil {
 			return c, err
 		}
 		before := len(c.commits)

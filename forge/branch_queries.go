@@ -72,8 +72,8 @@ fragment checked on Commit {
 const reportedFragment = "\nfragment reported on StatusCheckRollupContextConnection" +
 	" { checkRunCount statusContextCount nodes { ...check } pageInfo { hasNextPage endCursor } }"
 
-// asked is what a query asks of windowed branches.
-type asked struct {
+// branchAsk is what a query asks of windowed branches.
+type branchAsk struct {
 	tips     []tipAsk
 	rulesets []string   // branches whose rulesets are asked for
 	known    bool       // the lines are, so that their newest commits are enough
@@ -93,20 +93,20 @@ type tipAsk struct {
 	withStatuses bool
 }
 
-func (a asked) empty() bool {
+func (a branchAsk) empty() bool {
 	return len(a.tips)+len(a.rulesets)+len(a.lines)+len(a.roots)+len(a.checked)+len(a.statuses) == 0 && !a.names
 }
 
 // checks reports whether checks of commits are asked for.
-func (a asked) checks() bool { return a.recent && len(a.lines) > 0 || len(a.checked) > 0 }
+func (a branchAsk) checks() bool { return a.recent && len(a.lines) > 0 || len(a.checked) > 0 }
 
 // tipStatuses reports whether what was reported on some tip is asked for.
-func (a asked) tipStatuses() bool {
+func (a branchAsk) tipStatuses() bool {
 	return slices.ContainsFunc(a.tips, func(t tipAsk) bool { return t.withStatuses })
 }
 
 // spread is how a source's alias asks for its line, too; "" for a branch that is no source.
-func (a asked) spread(name string) string {
+func (a branchAsk) spread(name string) string {
 	for _, s := range a.lines {
 		switch {
 		case s != name:
@@ -120,7 +120,7 @@ func (a asked) spread(name string) string {
 }
 
 // addAsked asks for what there is beside the sources' own aliases.
-func (q *query) addAsked(a asked) {
+func (q *query) addAsked(a branchAsk) {
 	for i, t := range a.tips {
 		v := q.let(fmt.Sprintf("t%d", i), "String!", "refs/heads/"+t.name)
 		fragment := "tip"
@@ -155,7 +155,7 @@ func (q *query) addCommits(alias, fragment string, commits []plan.SHA) {
 }
 
 // fragments are those that a asks by, each once; some of them build on those that every look has.
-func (a asked) fragments() []string {
+func (a branchAsk) fragments() []string {
 	var out []string
 	commits := linePage
 	if a.known {
@@ -185,7 +185,7 @@ func (a asked) fragments() []string {
 const statusesFragment = "\nfragment statuses on Commit { status { contexts { ...status } } }"
 
 // branchesQuery asks for what a look did not know beforehand. Its lines are those of sources that were not read at all.
-func branchesQuery(owner, name string, a asked) *query {
+func branchesQuery(owner, name string, a branchAsk) *query {
 	q := newQuery("branches", owner, name)
 	q.addBases(a.lines, a)
 	q.addAsked(a)
@@ -213,8 +213,8 @@ func moreContextsQuery(owner, name string, sha plan.SHA, after string) *query {
 }
 
 // halves divides what is asked in two, for a query that was too heavy; false if it is as small as can be.
-func (a asked) halves() (first, second asked, ok bool) {
-	first, second = a, asked{recent: a.recent}
+func (a branchAsk) halves() (first, second branchAsk, ok bool) {
+	first, second = a, branchAsk{recent: a.recent}
 	if len(a.rulesets) > 0 {
 		first, second = a.halvesOfRulesets()
 		return first, second, true
@@ -231,14 +231,14 @@ func (a asked) halves() (first, second asked, ok bool) {
 	case a.recent && len(a.lines) > 0:
 		first.recent, second.recent = false, false
 	default:
-		return a, asked{}, false
+		return a, branchAsk{}, false
 	}
 	return first, second, true
 }
 
 // halvesOfRulesets is halves as long as lists of rules are asked for: they go apart from the rest, and are given up first.
-func (a asked) halvesOfRulesets() (first, second asked) {
-	first, second = a, asked{}
+func (a branchAsk) halvesOfRulesets() (first, second branchAsk) {
+	first, second = a, branchAsk{}
 	first.rulesets = nil
 	switch {
 	case !first.empty():

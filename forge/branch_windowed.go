@@ -11,9 +11,9 @@ import (
 	"github.com/sluicegate/sluice/plan"
 )
 
-// windowed is what is remembered of a repository's windowed branches from one look to the next, so that one query asks for all
+// branchMemory is what is remembered of a repository's windowed branches from one look to the next, so that one query asks for all
 // of them. What is remembered decides what is asked for, never what is answered.
-type windowed struct {
+type branchMemory struct {
 	entries       []string   // the file's branches, in its order
 	tips          []plan.SHA // where each of them stood
 	sources       []string
@@ -26,12 +26,12 @@ type windowed struct {
 	rulesets      map[plan.Branch]rulesetState
 }
 
-// asked is what the next look asks for with its first page.
-func (w windowed) asked(now time.Time) asked {
+// nextAsk is what the next look asks for with its first page.
+func (w branchMemory) nextAsk(now time.Time) branchAsk {
 	if len(w.entries) == 0 {
-		return asked{}
+		return branchAsk{}
 	}
-	a := asked{
+	a := branchAsk{
 		known: true,
 		lines: w.sources[:min(len(w.sources), maxSources)], checked: w.checked[:min(len(w.checked), maxChecked)],
 		statuses: w.flooded[:min(len(w.flooded), maxWithStatuses)], recent: w.checks, names: !now.Before(w.named),
@@ -89,7 +89,7 @@ func (s sightings) isWindowed(name plan.Branch) bool {
 
 // keepAsked keeps what an answer says of all that was asked for by alias, but for the sources. What is not shown stays unknown; of a
 // branch that is noted, since a branch that is not there is another thing.
-func (l *observation) keepAsked(ctx context.Context, named answers, a asked) error {
+func (l *observation) keepAsked(ctx context.Context, named answers, a branchAsk) error {
 	for i, t := range a.tips {
 		raw, err := find[rawTip](named, fmt.Sprintf("t%d", i))
 		if err == nil {
@@ -248,7 +248,7 @@ func (l *observation) addBranches(ctx context.Context, s *plan.Snapshot) error {
 
 // readMissing asks for the branches and sources that the look did not know beforehand.
 func (t *tracker) readMissing(ctx context.Context) error {
-	a := asked{recent: t.checks, names: t.seen.names == nil && t.namesDue()}
+	a := branchAsk{recent: t.checks, names: t.seen.names == nil && t.namesDue()}
 	var tips, names []string
 	for _, e := range t.entries {
 		names = append(names, e.Name)
@@ -285,7 +285,7 @@ func (t *tracker) readMissing(ctx context.Context) error {
 }
 
 // askFor sends a query about windowed branches and keeps its answer.
-func (t *tracker) askFor(ctx context.Context, a asked) error {
+func (t *tracker) askFor(ctx context.Context, a branchAsk) error {
 	if a.empty() {
 		return nil
 	}
@@ -306,7 +306,7 @@ func (t *tracker) askFor(ctx context.Context, a asked) error {
 }
 
 // unanswered makes unknown all that a query asked for.
-func (t *tracker) unanswered(ctx context.Context, a asked, err error) error {
+func (t *tracker) unanswered(ctx context.Context, a branchAsk, err error) error {
 	for _, tip := range a.tips {
 		if err := t.noTip(ctx, tip.name, err); err != nil {
 			return err
@@ -350,11 +350,11 @@ func (t *tracker) readStatuses(ctx context.Context) error {
 }
 
 // askStatuses and askChecked make what is asked of some commits.
-func askStatuses(some []plan.SHA) asked { return asked{statuses: some} }
-func askChecked(some []plan.SHA) asked  { return asked{checked: some} }
+func askStatuses(some []plan.SHA) branchAsk { return branchAsk{statuses: some} }
+func askChecked(some []plan.SHA) branchAsk  { return branchAsk{checked: some} }
 
 // inChunks asks for something of every commit, as many at once as fit into one query.
-func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of func([]plan.SHA) asked) error {
+func (t *tracker) inChunks(ctx context.Context, all []plan.SHA, most int, of func([]plan.SHA) branchAsk) error {
 	all = slices.DeleteFunc(all, func(sha plan.SHA) bool { return t.rests(t.key(partCommit, string(sha))).Is() })
 	for some := range slices.Chunk(all, most) {
 		if err := t.askFor(ctx, of(some)); err != nil {
@@ -439,7 +439,7 @@ func (t *tracker) addSources(ctx context.Context) error {
 
 // keep notes for the next look what it should ask for.
 func (t *tracker) keep() {
-	w := windowed{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, caseConflicts: t.windowed.caseConflicts, named: t.windowed.named,
+	w := branchMemory{def: string(t.s.Default), checks: t.checks, flooded: t.flooded, caseConflicts: t.windowed.caseConflicts, named: t.windowed.named,
 		rulesets: t.windowed.rulesets}
 	for _, b := range t.s.Branches {
 		w.entries, w.tips = append(w.entries, string(b.Name)), append(w.tips, b.Tip)

@@ -159,7 +159,7 @@ func (l *observation) detailsOf(number int, head string) (parts string, lists in
 
 // ahead are the details that come with the first page: those that somebody asked for or that may have changed within a second, and as long
 // as it costs no more than a point those that were read the longest ago.
-func (l *observation) ahead() []wanted {
+func (l *observation) ahead() []pullAsk {
 	asked := l.ask.Full
 	var old []*rawPull
 	for _, n := range l.mem.pulls {
@@ -181,7 +181,7 @@ func (l *observation) ahead() []wanted {
 			break
 		}
 		if !slices.Contains(asked, kept.Number) {
-			some = append(some, wanted{kept.Number, parts})
+			some = append(some, pullAsk{kept.Number, parts})
 		}
 	}
 	return some
@@ -189,14 +189,14 @@ func (l *observation) ahead() []wanted {
 
 // wanted is how the details of some pull requests are asked for, and how many lists those are. Few of them come with their commits, since
 // they may have been pushed to; of more only those whose commits are not known.
-func (l *observation) wanted(numbers []int) (some []wanted, lists int) {
-	some = make([]wanted, len(numbers))
+func (l *observation) wanted(numbers []int) (some []pullAsk, lists int) {
+	some = make([]pullAsk, len(numbers))
 	for i, n := range numbers {
 		parts, cost := l.detailsOf(n, "")
 		if len(numbers)*listsNew <= aheadLists {
 			parts, cost = partDetail+" "+partOwn, listsNew
 		}
-		some[i] = wanted{n, parts}
+		some[i] = pullAsk{n, parts}
 		lists += cost
 	}
 	return some, lists
@@ -270,7 +270,7 @@ func (l *observation) moved(ctx context.Context, from, to plan.SHA) (map[plan.SH
 // readDetails fills in the details: those that came with the first page, those that are kept and still count, and for all others those
 // that are read now. One pull request that is too heavy alone, or that GitHub does not show whole, is unknown.
 func (l *observation) readDetails(ctx context.Context) error {
-	var some []wanted
+	var some []pullAsk
 	for _, raw := range l.pulls {
 		if !raw.thin {
 			continue
@@ -292,9 +292,9 @@ func (l *observation) readDetails(ctx context.Context) error {
 			continue
 		}
 		parts, _ := l.detailsOf(raw.Number, raw.HeadRefOid)
-		some = append(some, wanted{raw.Number, partThin + " " + parts})
+		some = append(some, pullAsk{raw.Number, partThin + " " + parts})
 	}
-	if err := inHalves(some, MaxPulls, func(some []wanted) error { return l.readSome(ctx, some) }); err != nil {
+	if err := inHalves(some, MaxPulls, func(some []pullAsk) error { return l.readSome(ctx, some) }); err != nil {
 		return err
 	}
 	l.pulls = slices.DeleteFunc(l.pulls, func(raw *rawPull) bool { return raw.State != "OPEN" })
@@ -308,7 +308,7 @@ func (l *observation) readDetails(ctx context.Context) error {
 }
 
 // readSome reads some pull requests again by their numbers: they may have changed since the page.
-func (l *observation) readSome(ctx context.Context, some []wanted) error {
+func (l *observation) readSome(ctx context.Context, some []pullAsk) error {
 	named, err := l.askNamed(ctx, pullsQuery(l.repo.Owner, l.repo.Name, some, l.own))
 	if l.divides(ctx, err, len(some)) {
 		return err

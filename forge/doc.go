@@ -10,6 +10,9 @@
 // GraphQL lacks costs a request more, and is remembered by names that never change their meaning: the old names of renames by merge base
 // and head, policies by blob, merge bases by tip and head. The rules of a base are the only thing remembered by time.
 //
+// The files branch_*.go are the half of windowed branches: how they stand to their sources, which commits passed their checks, what Flux
+// reports, and the request that moves them.
+//
 // Statuses and tokens go over connections of their own, which stay open, so that a success can be taken back when nothing can be
 // dialled any more; all other requests share a bounded number.
 //

@@ -87,7 +87,7 @@ type Forge struct {
 	self    *client           // of the App itself
 	clients map[int64]*client // of its installations
 
-	policies  *lru[plan.SHA, parsed]
+	policies  *lru[plan.SHA, rulesFile]
 	rules     *lru[baseKey, rules]
 	forks     *lru[forkKey, fork]
 	histories *lru[historyKey, history]
@@ -152,7 +152,7 @@ func unsigned(o Options, at addresses) *Forge {
 	f := &Forge{
 		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
 		wire: o.transport(), requested: o.Requested, clients: map[int64]*client{},
-		policies:     newLRU[plan.SHA, parsed](keepPolicies),
+		policies:     newLRU[plan.SHA, rulesFile](keepPolicies),
 		rules:        newLRU[baseKey, rules](keepRules),
 		forks:        newLRU[forkKey, fork](keepBases),
 		histories:    newLRU[historyKey, history](keepHistories),
@@ -213,19 +213,19 @@ func (f *Forge) clientLocked(installation int64) *client {
 
 func (f *Forge) newClient(installation int64) *client {
 	if installation == 0 {
-		return f.clientOver(uninstalled{})
+		return f.clientOver(noInstallation{})
 	}
-	return f.clientOver(&signed{fresh: func() *ghinstallation.Transport {
+	return f.clientOver(&tokenSigner{fresh: func() *ghinstallation.Transport {
 		t := ghinstallation.NewFromAppsTransport(f.signer, installation)
 		t.InstallationTokenOptions = &github.InstallationTokenOptions{} // without any, the body would be a null
 		return t
 	}})
 }
 
-// uninstalled is for whom no installation speaks. By the App's own key nothing of a repository may be asked.
-type uninstalled struct{}
+// noInstallation is for whom no installation speaks. By the App's own key nothing of a repository may be asked.
+type noInstallation struct{}
 
-func (uninstalled) RoundTrip(r *http.Request) (*http.Response, error) {
+func (noInstallation) RoundTrip(r *http.Request) (*http.Response, error) {
 	closeBody(r.Body)
 	return nil, &Error{Kind: Gone, Reason: wordUninstalled, Err: errInstallation}
 }

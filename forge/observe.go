@@ -108,8 +108,8 @@ type observation struct {
 	own       []plan.Branch    // bases under whose contexts statuses are asked for with the pull requests
 	full      map[int]*rawPull // details that came with the first page
 	moves     map[[2]plan.SHA]move
-	named     answers // what was asked for by alias, from the first page
-	asked     asked   // of windowed branches, with the first page
+	named     answers   // what was asked for by alias, from the first page
+	asked     branchAsk // of windowed branches, with the first page
 	pulls     []*rawPull
 	raws      map[int]*rawPull
 	heads     map[plan.SHA]*rawCommitStatus // what was reported on heads that were asked for by name; nil: not there
@@ -120,7 +120,7 @@ type observation struct {
 	forgotten *connection[rawClosure]     // closed lately, from the first page; nil: they did not come with it
 	owing     []plan.Branch               // bases that are read for the sake of debts
 	seen      sightings
-	windowed  windowed // for the next look
+	windowed  branchMemory // for the next look
 	at        time.Time
 	began     time.Time // by which it is told what is due
 	skew      time.Duration

@@ -32,12 +32,12 @@ type memory struct {
 	id    string   // of the repository, as mutations name it
 	def   string   // the default branch
 
-	windowed windowed  // of the default branch's file, as the last look had it
-	apart    time.Time // until then windowed branches are not asked for with the page: it was too heavy
-	lone     time.Time // nor are details
-	small    time.Time // pages are small
-	terse    time.Time // and tell of each pull request only which it is
-	bare     time.Time // and neither other bases than the default branch, nor merge groups
+	windowed branchMemory // of the default branch's file, as the last look had it
+	apart    time.Time    // until then windowed branches are not asked for with the page: it was too heavy
+	lone     time.Time    // nor are details
+	small    time.Time    // pages are small
+	terse    time.Time    // and tell of each pull request only which it is
+	bare     time.Time    // and neither other bases than the default branch, nor merge groups
 }
 
 // weight of what is remembered, for which a repository of few branches is the unit.
@@ -59,14 +59,14 @@ type page struct {
 	listed      bool   // all open ones are listed, so many of them after a cursor
 	parts       string // of each listed one
 	size        int
-	after       string   // "": the first page
-	pulls       []wanted // by number
+	after       string    // "": the first page
+	pulls       []pullAsk // by number
 	own         []plan.Branch
 	bases       []string
 	groups      []plan.Group
-	merged      []int // what became of them is asked with the first page
-	forgotten   bool  // those closed lately are, too
-	asked       asked // of windowed branches, with the first page
+	merged      []int     // what became of them is asked with the first page
+	forgotten   bool      // those closed lately are, too
+	asked       branchAsk // of windowed branches, with the first page
 }
 
 // details reports whether details are asked for with the page.
@@ -126,7 +126,7 @@ func (l *observation) firstPage(now time.Time) page {
 func (l *observation) readPages(ctx context.Context) error {
 	now := l.f.now()
 	if now.After(l.mem.apart) && !now.Before(l.mem.bare) {
-		l.asked = l.mem.windowed.asked(now)
+		l.asked = l.mem.windowed.nextAsk(now)
 		l.asked.rulesets = l.rulesDue(l.mem.windowed.entries)
 	}
 	for _, base := range unique(append([]string{l.mem.def}, l.mem.bases...), maxOwn) {
@@ -151,7 +151,7 @@ func (l *observation) readPages(ctx context.Context) error {
 			return err
 		}
 		read += p.size
-		p.after, p.asked, p.pulls = next, asked{}, nil
+		p.after, p.asked, p.pulls = next, branchAsk{}, nil
 		if p.parts == wholePull { // the others are new too: their details come with them, not after them
 			if p.size = MaxPulls; l.total > read {
 				p.size = min(MaxPulls, l.total-read)
@@ -220,7 +220,7 @@ func (l *observation) readPage(ctx context.Context, p *page) (reply, error) {
 		case len(p.asked.rulesets) > 0: // they come once in a while: only they are read apart
 			l.asked.rulesets, p.asked.rulesets = nil, nil
 		case !p.asked.empty(): // they may have been what was too heavy: they are read apart
-			l.asked, l.mem.apart = asked{}, until
+			l.asked, l.mem.apart = branchAsk{}, until
 			p.asked = l.asked
 			if p.bases != nil {
 				p.bases = l.knownBases()

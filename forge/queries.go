@@ -199,21 +199,21 @@ func (q *query) addOnce(p page) {
 }
 
 // addBases asks for branches by name, and for the lines of those that windowed branches follow.
-func (q *query) addBases(names []string, a asked) {
+func (q *query) addBases(names []string, a branchAsk) {
 	for i, name := range names {
 		v := q.let(fmt.Sprintf("b%d", i), "String!", "refs/heads/"+name)
 		q.add("b%d: ref(qualifiedName: %s) { ...base %s }", i, v, a.spread(name))
 	}
 }
 
-// wanted is a pull request that is asked for by its number, and what of it.
-type wanted struct {
+// pullAsk is a pull request that is asked for by its number, and what of it.
+type pullAsk struct {
 	number int
 	parts  string
 }
 
 // addPulls asks for pull requests by number.
-func (q *query) addPulls(some []wanted, own []plan.Branch) {
+func (q *query) addPulls(some []pullAsk, own []plan.Branch) {
 	for i, w := range some {
 		v := q.let(fmt.Sprintf("p%d", i), "Int!", w.number)
 		q.add("p%d: pullRequest(number: %s) { %s }", i, v, w.parts)
@@ -256,7 +256,7 @@ func headsQuery(owner, name string, heads []plan.SHA) *query {
 }
 
 // pullsQuery asks for some pull requests.
-func pullsQuery(owner, name string, some []wanted, own []plan.Branch) *query {
+func pullsQuery(owner, name string, some []pullAsk, own []plan.Branch) *query {
 	q := newQuery("pulls", owner, name)
 	q.addPulls(some, own)
 	return q
@@ -265,7 +265,7 @@ func pullsQuery(owner, name string, some []wanted, own []plan.Branch) *query {
 // basesQuery asks for bases that the look did not know beforehand.
 func basesQuery(owner, name string, bases []string) *query {
 	q := newQuery("bases", owner, name)
-	q.addBases(bases, asked{})
+	q.addBases(bases, branchAsk{})
 	q.with(baseFragment, textFragment, statusFragment, actorFragment)
 	return q
 }

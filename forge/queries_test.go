@@ -36,11 +36,11 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"known heads": pullsQuery("o", "r", wantedOf(partThin+" "+partDetail+" "+partCount, 1, 2), nil),
 		"heads":       headsQuery("o", "r", []plan.SHA{"a", "b"}),
 		"past":        pastQuery("o", "r", "a"),
-		"thin with branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, own: bases, asked: asked{
+		"thin with branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, own: bases, asked: branchAsk{
 			tips: []tipAsk{{"a", true}}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
 		}}),
 		"none": lookQuery(page{owner: "o", name: "r"}),
-		"branches alone": lookQuery(page{owner: "o", name: "r", asked: asked{
+		"branches alone": lookQuery(page{owner: "o", name: "r", asked: branchAsk{
 			tips: []tipAsk{{"a", true}}, lines: []string{"main"}, defName: "main", checked: []plan.SHA{"a"}, recent: true,
 		}}),
 		"bases":          basesQuery("o", "r", many(3)),
@@ -48,23 +48,23 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"texts":          objectsQuery("o", "r", many(3), objectText),
 		"further checks": moreChecksQuery("o", "r", 1, "c"),
 		"more reviews":   moreReviewsQuery("o", "r", 1, "c"),
-		"windowed branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, bases: many(3), asked: asked{
+		"windowed branches": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 100, bases: many(3), asked: branchAsk{
 			tips: bearing(many(maxTips), make([]plan.SHA, maxTips)), lines: []string{"branch/1", "main"}, defName: "main",
 			rulesets: many(maxTips),
 			checked:  []plan.SHA{"a"}, statuses: []plan.SHA{"b"}, recent: true, names: true,
 		}}),
-		"without their checks": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 25, asked: asked{
+		"without their checks": lookQuery(page{owner: "o", name: "r", listed: true, parts: partThin, size: 25, asked: branchAsk{
 			tips: []tipAsk{{name: "a"}}, lines: []string{"main"}, defName: "main",
 		}}),
-		"branches":  branchesQuery("o", "r", asked{tips: []tipAsk{{"a", true}, {"b", false}}, rulesets: many(2), lines: []string{"main"}, recent: true}),
-		"rulesets":  branchesQuery("o", "r", asked{rulesets: many(maxTips)}),
-		"bare tips": branchesQuery("o", "r", asked{tips: []tipAsk{{name: "a"}}}),
-		"borne":     branchesQuery("o", "r", asked{tips: []tipAsk{{"a", true}}}),
-		"lines":     branchesQuery("o", "r", asked{lines: []string{"main"}}),
-		"history":   branchesQuery("o", "r", asked{roots: []plan.SHA{"a", "b"}}),
-		"checked":   branchesQuery("o", "r", asked{checked: []plan.SHA{"a", "b"}}),
-		"statuses":  branchesQuery("o", "r", asked{statuses: []plan.SHA{"a", "b"}}),
-		"names":     branchesQuery("o", "r", asked{names: true, after: "c"}),
+		"branches":  branchesQuery("o", "r", branchAsk{tips: []tipAsk{{"a", true}, {"b", false}}, rulesets: many(2), lines: []string{"main"}, recent: true}),
+		"rulesets":  branchesQuery("o", "r", branchAsk{rulesets: many(maxTips)}),
+		"bare tips": branchesQuery("o", "r", branchAsk{tips: []tipAsk{{name: "a"}}}),
+		"borne":     branchesQuery("o", "r", branchAsk{tips: []tipAsk{{"a", true}}}),
+		"lines":     branchesQuery("o", "r", branchAsk{lines: []string{"main"}}),
+		"history":   branchesQuery("o", "r", branchAsk{roots: []plan.SHA{"a", "b"}}),
+		"checked":   branchesQuery("o", "r", branchAsk{checked: []plan.SHA{"a", "b"}}),
+		"statuses":  branchesQuery("o", "r", branchAsk{statuses: []plan.SHA{"a", "b"}}),
+		"names":     branchesQuery("o", "r", branchAsk{names: true, after: "c"}),
 		"contexts":  moreContextsQuery("o", "r", "a", "c"),
 		"id":        idQuery("o", "r"),
 		"closed":    closedQuery("o", "r", []int{1, 2}),
@@ -81,10 +81,10 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 }
 
 // wantedOf asks for the same of some pull requests.
-func wantedOf(parts string, numbers ...int) []wanted {
-	var some []wanted
+func wantedOf(parts string, numbers ...int) []pullAsk {
+	var some []pullAsk
 	for _, n := range numbers {
-		some = append(some, wanted{n, parts})
+		some = append(some, pullAsk{n, parts})
 	}
 	return some
 }

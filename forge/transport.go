@@ -111,7 +111,7 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	resp.Body = &bounded{body: resp.Body, left: maxAnswer}
+	resp.Body = &boundedBody{body: resp.Body, left: maxAnswer}
 	if skew := blameClock(resp, sent, w.now()); skew != 0 {
 		w.skew.Store(int64(skew))
 	}
@@ -165,13 +165,13 @@ func withToken(r *http.Request, resp *http.Response) error {
 	return nil
 }
 
-// bounded is a body that fails when it is too long, rather than to end as if it were whole.
-type bounded struct {
+// boundedBody is a body that fails when it is too long, rather than to end as if it were whole.
+type boundedBody struct {
 	body io.ReadCloser
 	left int64
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *boundedBody) Read(p []byte) (int, error) {
 	if b.left <= 0 {
 		return 0, errTooLong
 	}
@@ -184,7 +184,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 }
 
 // Close implements io.Closer. Whoever decodes an answer stops before its end.
-func (b *bounded) Close() error {
+func (b *boundedBody) Close() error {
 	_, _ = io.CopyN(io.Discard, b.body, maxRest)
 	return b.body.Close()
 }
@@ -267,15 +267,15 @@ func closeBody(b io.Closer) {
 	}
 }
 
-// signed signs requests with an installation's token. The token is asked for when it is needed, kept until a minute before
+// tokenSigner signs requests with an installation's token. The token is asked for when it is needed, kept until a minute before
 // its end, and asked for once more if GitHub does not take it.
-type signed struct {
+type tokenSigner struct {
 	fresh func() *ghinstallation.Transport
 	mu    sync.Mutex
 	token *ghinstallation.Transport
 }
 
-func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
+func (s *tokenSigner) RoundTrip(r *http.Request) (*http.Response, error) {
 	t := s.current()
 	resp, err := t.RoundTrip(r)
 	if err != nil {
@@ -296,7 +296,7 @@ func (s *signed) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func (s *signed) current() *ghinstallation.Transport {
+func (s *tokenSigner) current() *ghinstallation.Transport {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.token == nil {
@@ -306,7 +306,7 @@ func (s *signed) current() *ghinstallation.Transport {
 }
 
 // renew gives a transport with another token than the one that was refused; of many refused at once only the first asks.
-func (s *signed) renew(refused *ghinstallation.Transport) *ghinstallation.Transport {
+func (s *tokenSigner) renew(refused *ghinstallation.Transport) *ghinstallation.Transport {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.token == refused {

@@ -227,7 +227,7 @@ func (endless) Read(p []byte) (int, error) {
 }
 
 func TestEndlessAnswer(t *testing.T) {
-	b := &bounded{body: io.NopCloser(endless{}), left: 1000}
+	b := &boundedBody{body: io.NopCloser(endless{}), left: 1000}
 	got, err := io.ReadAll(b)
 	if len(got) != 1000 || !errors.Is(err, errTooLong) {
 		t.Errorf("%d bytes, %v", len(got), err)

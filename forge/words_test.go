@@ -21,7 +21,7 @@ func TestWordsGolden(t *testing.T) {
 	} {
 		fmt.Fprintln(&b, word)
 	}
-	for _, p := range []parsed{
+	for _, p := range []rulesFile{
 		refused(codeNotAFile, sayNotAFile), refused(codeTooLarge, fmt.Sprintf(sayTooLarge, config.MaxBytes)),
 		refused(codeNotText, sayNotText), refused(codeUnread, sayUnread),
 	} {

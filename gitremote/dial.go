@@ -108,7 +108,7 @@ func begin[S session](ctx context.Context, r *Remote, open func(*transport.Endpo
 
 // try is one attempt. Connecting cannot be cancelled in go-git, so it is left alone when the caller has had enough.
 func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoint, transport.AuthMethod) (S, error)) (S, *packp.AdvRefs, error) {
-	type opened struct {
+	type openResult struct {
 		session S
 		err     error
 	}
@@ -116,11 +116,11 @@ func try[S session](ctx context.Context, r *Remote, open func(*transport.Endpoin
 	if err != nil {
 		return *new(S), nil, err
 	}
-	done := make(chan opened, 1)
+	done := make(chan openResult, 1)
 	end := *r.end
 	go func() {
 		s, err := open(&end, auth)
-		done <- opened{s, err}
+		done <- openResult{s, err}
 	}()
 	select {
 	case <-ctx.Done():

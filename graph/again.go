@@ -323,7 +323,7 @@ func (l *load) applied(dir string, k *Kustomization) []*doc {
 		return docs
 	}
 	for _, component := range k.Components {
-		n := named{specComponents, component, k.Place}
+		n := reference{specComponents, component, k.Place}
 		if p := l.find(dir, n); !k.optional || l.walk.tree.builds[p] != nil {
 			docs = l.component(dir, n, docs, 0)
 		} else {

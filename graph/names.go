@@ -13,9 +13,9 @@ import (
 type build struct {
 	place      Place
 	component  bool
-	resources  []named // bases, too
-	components []named
-	files      []named // that say nothing of objects: what generators hold, crds, values of charts
+	resources  []reference // bases, too
+	components []reference
+	files      []reference // that say nothing of objects: what generators hold, crds, values of charts
 	charts     []chart
 	configs    []plugin
 	patches    []buildPatch
@@ -24,11 +24,11 @@ type build struct {
 	namespace  string
 	prefix     string
 	suffix     string
-	opaque     []named // what changes objects in ways that are not followed: for each file, or for the kustomization.yaml itself
+	opaque     []reference // what changes objects in ways that are not followed: for each file, or for the kustomization.yaml itself
 }
 
-// named is a file or directory that a kustomization.yaml names.
-type named struct {
+// reference is a file or directory that a kustomization.yaml names.
+type reference struct {
 	field string // such as resources or configMapGenerator
 	text  string // as written
 	place Place
@@ -36,13 +36,13 @@ type named struct {
 
 // plugin is an entry of generators, transformers or validators: a name, or what it says itself.
 type plugin struct {
-	named
+	reference
 	inline []*doc // nil: the name is one
 }
 
 // chart is a chart of helm, by the directories that it may stand in.
 type chart struct {
-	named
+	reference
 	dirs   []string
 	remote bool // helm would fetch it where none of them is there
 }
@@ -50,7 +50,7 @@ type chart struct {
 // buildPatch is a patch whose text may stand in a file.
 type buildPatch struct {
 	Patch
-	file named // no text: the patch says it itself
+	file reference // no text: the patch says it itself
 }
 
 func (t *Tree) readBuild(d *doc) *build {
@@ -65,7 +65,7 @@ func (t *Tree) readBuild(d *doc) *build {
 			b.files = append(b.files, t.keyed(s, field)...)
 		}
 	}
-	var replacements []named
+	var replacements []reference
 	for _, s := range t.sections(d, "replacements") {
 		replacements = append(replacements, s.name("replacements", "path")...)
 	}
@@ -91,7 +91,7 @@ func (t *Tree) readBuild(d *doc) *build {
 	}
 	for _, field := range []string{"replacements", "transformers", "configurations", "vars"} {
 		if n := at(d.node, field); n != nil {
-			b.opaque = append(b.opaque, named{field: field, place: Place{d.place.File, n.Line}})
+			b.opaque = append(b.opaque, reference{field: field, place: Place{d.place.File, n.Line}})
 			b.opaque = append(b.opaque, t.names(d, field)...)
 		}
 	}
@@ -108,7 +108,7 @@ func (b *build) chart(t *Tree, d *doc, field, home string) {
 		return
 	}
 	home = cmp.Or(d.text("chartHome"), home)
-	c := chart{named{field, path.Join(home, name), d.place}, []string{path.Join(home, name)}, cmp.Or(d.text("repo"), d.text("chartRepoUrl")) != ""}
+	c := chart{reference{field, path.Join(home, name), d.place}, []string{path.Join(home, name)}, cmp.Or(d.text("repo"), d.text("chartRepoUrl")) != ""}
 	if version != "" {
 		c.dirs = append(c.dirs, path.Join(home, name+"-"+version))
 	}
@@ -116,7 +116,7 @@ func (b *build) chart(t *Tree, d *doc, field, home string) {
 }
 
 // keyed is the files of a generator of ConfigMaps or Secrets.
-func (t *Tree) keyed(d *doc, field string) []named {
+func (t *Tree) keyed(d *doc, field string) []reference {
 	files := t.names(d, "files")
 	for i, n := range files {
 		if _, file, found := strings.Cut(n.text, "="); found { // KEY=FILE
@@ -136,7 +136,7 @@ func (d *doc) readPatch(field string) buildPatch {
 }
 
 // merged is an entry of patchesStrategicMerge: a file, or a patch.
-func merged(n named) buildPatch {
+func merged(n reference) buildPatch {
 	if inline(n.text) {
 		return buildPatch{Patch: Patch{Place: n.place, Text: n.text}}
 	}
@@ -146,8 +146,8 @@ func merged(n named) buildPatch {
 // inline reports whether an entry of a list is a document, and no name.
 func inline(text string) bool { return strings.ContainsAny(text, "\n{") }
 
-func (t *Tree) readConfig(n named) plugin {
-	c := plugin{named: n}
+func (t *Tree) readConfig(n reference) plugin {
+	c := plugin{reference: n}
 	if !inline(n.text) {
 		return c
 	}
@@ -168,7 +168,7 @@ func (t *Tree) readConfig(n named) plugin {
 }
 
 // plugin is the files that the configuration of a plugin names, and the patch that it is; known is false if it is none of kustomize's own.
-func (t *Tree) plugin(d *doc, field string) (files []named, patch *buildPatch, known bool) {
+func (t *Tree) plugin(d *doc, field string) (files []reference, patch *buildPatch, known bool) {
 	if d.text("apiVersion") != "builtin" || function(d) {
 		return nil, nil, false
 	}
@@ -197,27 +197,27 @@ func function(d *doc) bool {
 }
 
 // names is the texts of a list, with their places.
-func (t *Tree) names(d *doc, field string) []named {
-	var out []named
+func (t *Tree) names(d *doc, field string) []reference {
+	var out []reference
 	for _, n := range t.list(d, field) {
 		if s := scalar(n); s != "" {
-			out = append(out, named{field, s, d.textAt(n)})
+			out = append(out, reference{field, s, d.textAt(n)})
 		}
 	}
 	return out
 }
 
 // name is a text that names a file; none if the field is not there.
-func (d *doc) name(field string, keys ...string) []named {
+func (d *doc) name(field string, keys ...string) []reference {
 	n := at(d.node, keys...)
 	if text := scalar(n); text != "" {
-		return []named{{field, text, Place{d.place.File, n.Line}}}
+		return []reference{{field, text, Place{d.place.File, n.Line}}}
 	}
 	return nil
 }
 
 // retitled is names that a section of a field holds.
-func retitled(names []named, field string) []named {
+func retitled(names []reference, field string) []reference {
 	for i := range names {
 		names[i].field = field
 	}

@@ -149,13 +149,13 @@ type Objects struct {
 	CronJobs       []*CronJob
 	Inputs         []*InputProvider
 
-	artifacts map[Ref][]copied // what ArtifactGenerators put into ExternalArtifacts
-	releases  []*thing         // HelmReleases
-	index     index            // sources, ConfigMaps and Secrets
+	artifacts map[Ref][]copyStep // what ArtifactGenerators put into ExternalArtifacts
+	releases  []*thing           // HelmReleases
+	index     index              // sources, ConfigMaps and Secrets
 }
 
-// copied is an entry of what an ArtifactGenerator copies: from a place of a source to one of an artifact.
-type copied struct{ from, to string }
+// copyStep is an entry of what an ArtifactGenerator copies: from a place of a source to one of an artifact.
+type copyStep struct{ from, to string }
 
 // add reads a document into the list that it belongs to.
 func (o *Objects) add(t *Tree, d *doc) {
@@ -303,7 +303,7 @@ func (o *Objects) copies(t *Tree, d *doc, object Object) {
 		sources = append(sources, use{ref: ref(d, n), role: roleSource})
 	}
 	if o.artifacts == nil {
-		o.artifacts = map[Ref][]copied{}
+		o.artifacts = map[Ref][]copyStep{}
 	}
 	for _, artifact := range t.list(d, "spec", "artifacts") {
 		a := &doc{place: d.place, node: artifact, vars: d.vars}
@@ -316,7 +316,7 @@ func (o *Objects) copies(t *Tree, d *doc, object Object) {
 				break
 			}
 			c := &doc{place: d.place, node: n, vars: d.vars}
-			o.artifacts[key] = append(o.artifacts[key], copied{c.text("from"), c.text("to")})
+			o.artifacts[key] = append(o.artifacts[key], copyStep{c.text("from"), c.text("to")})
 		}
 	}
 }

@@ -97,7 +97,7 @@ func (l *load) entry(dir string) []*doc {
 	t := l.walk.tree
 	l.look(dir)
 	if t.builds[dir] != nil {
-		return l.unit(named{}, dir, 0)
+		return l.unit(reference{}, dir, 0)
 	}
 	if !t.dirs[dir] || l.walk.spent(1, 0) {
 		return nil
@@ -157,7 +157,7 @@ func (l *load) file(file, by, why string) []*doc {
 }
 
 // unit loads a directory that has a kustomization.yaml. What it makes is known after the first time. n is what names it.
-func (l *load) unit(n named, dir string, depth int) []*doc {
+func (l *load) unit(n reference, dir string, depth int) []*doc {
 	docs, known := l.units[dir]
 	if known && !l.open[dir] {
 		l.twice = true
@@ -175,7 +175,7 @@ func (l *load) unit(n named, dir string, depth int) []*doc {
 }
 
 // build loads what a kustomization.yaml makes of its directory; one of a component changes what was loaded before it, too.
-func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
+func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	t := l.walk.tree
 	b := t.builds[dir]
 	switch {
@@ -231,7 +231,7 @@ func (l *load) build(n named, dir string, before []*doc, depth int) []*doc {
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
-func (l *load) resource(dir string, n named, depth int) []*doc {
+func (l *load) resource(dir string, n reference, depth int) []*doc {
 	t, p := l.walk.tree, l.find(dir, n)
 	switch {
 	case t.files[p]:
@@ -248,7 +248,7 @@ func (l *load) resource(dir string, n named, depth int) []*doc {
 const specComponents = "spec.components"
 
 // component lays a component over documents.
-func (l *load) component(dir string, n named, docs []*doc, depth int) []*doc {
+func (l *load) component(dir string, n reference, docs []*doc, depth int) []*doc {
 	p := l.find(dir, n)
 	b := l.walk.tree.builds[p]
 	l.look(p)
@@ -263,7 +263,7 @@ func (l *load) component(dir string, n named, docs []*doc, depth int) []*doc {
 }
 
 // find is the path that a name means; "" for one that begins at the root of a file system, which is nothing of the tree.
-func (l *load) find(dir string, n named) string {
+func (l *load) find(dir string, n reference) string {
 	if path.IsAbs(n.text) {
 		return ""
 	}
@@ -271,7 +271,7 @@ func (l *load) find(dir string, n named) string {
 }
 
 // missing says that there is nothing of a name in the tree.
-func (l *load) missing(n named, p string) {
+func (l *load) missing(n reference, p string) {
 	l.look(p)
 	switch {
 	case remote(n.text):
@@ -284,7 +284,7 @@ func (l *load) missing(n named, p string) {
 }
 
 // plain reads a file that says nothing of objects, and reports whether it is there.
-func (l *load) plain(dir string, n named) bool {
+func (l *load) plain(dir string, n reference) bool {
 	p := l.find(dir, n)
 	if l.walk.spent(1, 0) {
 		return false
@@ -303,7 +303,7 @@ func (l *load) plain(dir string, n named) bool {
 func (l *load) chart(dir string, c chart) {
 	found := false
 	for _, d := range c.dirs {
-		p := l.find(dir, named{text: d})
+		p := l.find(dir, reference{text: d})
 		if l.looked[p] = true; p != "." && l.walk.tree.dirs[p] {
 			found = true
 			l.whole(p, c.place.File, c.field)
@@ -336,8 +336,8 @@ func (l *load) whole(dir, by, why string) {
 func (l *load) config(dir string, c plugin, depth int) []buildPatch {
 	docs := c.inline
 	if docs == nil {
-		p := l.find(dir, c.named)
-		if docs = l.resource(dir, c.named, depth); len(docs) == 0 && (l.walk.tree.files[p] || l.walk.tree.builds[p] != nil) {
+		p := l.find(dir, c.reference)
+		if docs = l.resource(dir, c.reference, depth); len(docs) == 0 && (l.walk.tree.files[p] || l.walk.tree.builds[p] != nil) {
 			l.leaf(c.place, LeafPlugin, wordPlugin(c.field, c.text))
 		}
 	}

@@ -147,7 +147,7 @@ func TestLint(t *testing.T) {
 	})
 	var got []string
 	for _, p := range l.Lint([]string{
-		"apps/a-rw/f", "apps/b-rw/f", "apps/c/f", "apps/b", "clusters/a/x/y", "a/b-q/f", "s/1/1/f", "s/1/2/f", "apps/flux-system/f", "bad//path",
+		"apps/a-rw/f", "bad//path", "apps/b-rw/f", "apps/c/f", "apps/b", "clusters/a/x/y", "a/b-q/f", "s/1/1/f", "s/1/2/f", "apps/flux-system/f",
 	}) {
 		if !p.Warning {
 			t.Errorf("not a warning: %v", p)

@@ -15,7 +15,7 @@ import (
 )
 
 // Check is what the first tree shows of contradictions: built is what its entry points make, paths is every file of it.
-func (g *Graph) Check(built []Built, paths []string) []config.Note {
+func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	levels := g.policy.Consistency
 	notes := g.roots()
 	notes = append(notes, at(levels.Layers, g.layers(paths))...)
@@ -152,7 +152,7 @@ type owner struct {
 }
 
 // duplicates is objects that two entry points of one cluster make, with different releases.
-func (g *Graph) duplicates(built []Built) []config.Note {
+func (g *Graph) duplicates(built []Build) []config.Note {
 	type one struct {
 		cluster, values string
 		Object
@@ -211,7 +211,7 @@ func apart(owners []owner) (a, b owner, ok bool) {
 }
 
 // builds is entry points that cannot be built, and such as kustomize builds otherwise than the graph has read them.
-func (g *Graph) builds(built []Built) []config.Note {
+func (g *Graph) builds(built []Build) []config.Note {
 	var c causes
 	for _, b := range built {
 		if b.Err != "" && !b.Remote {
@@ -231,7 +231,7 @@ func (g *Graph) builds(built []Built) []config.Note {
 }
 
 // Elsewhere is what needs something from elsewhere to be built, which is traced without building, by cause.
-func Elsewhere(built []Built) []string {
+func Elsewhere(built []Build) []string {
 	var c causes
 	for _, b := range built {
 		if b.Err != "" && b.Remote {

@@ -32,8 +32,8 @@ func (o Object) moving() Object {
 	return out
 }
 
-// Built is what an entry point makes.
-type Built struct {
+// Build is what an entry point makes.
+type Build struct {
 	Entry   graph.Entry
 	Objects []Object
 	Err     string // why it was not built; "": it was
@@ -99,7 +99,7 @@ func (g *Graph) touched(files []string) map[string]bool {
 }
 
 // Windowed is the windowed entry points of the first tree, of the clusters where a live one makes what it did not make before.
-func (g *Graph) Windowed(before, after []Built) []graph.Entry {
+func (g *Graph) Windowed(before, after []Build) []graph.Entry {
 	before, after = g.live(before), g.live(after)
 	m := mover{was: made(before)}
 	in := map[string]bool{}
@@ -121,12 +121,12 @@ func (g *Graph) Windowed(before, after []Built) []graph.Entry {
 }
 
 // live is what live entry points make.
-func (g *Graph) live(all []Built) []Built {
-	return slices.DeleteFunc(slices.Clone(all), func(b Built) bool { return !isLive(Release(g.policy, b.Entry)) })
+func (g *Graph) live(all []Build) []Build {
+	return slices.DeleteFunc(slices.Clone(all), func(b Build) bool { return !isLive(Release(g.policy, b.Entry)) })
 }
 
 // broken is entry points that cannot be built any more, or come new and cannot be built: what they make is not known.
-func (m *mover) broken(before, after []Built) (out []graph.Entry) {
+func (m *mover) broken(before, after []Build) (out []graph.Entry) {
 	for _, b := range after {
 		if b.Err != "" && (m.was[key(b.Entry)] != nil || !m.existed(before, b.Entry)) {
 			out = append(out, b.Entry)
@@ -136,7 +136,7 @@ func (m *mover) broken(before, after []Built) (out []graph.Entry) {
 }
 
 // Copies is what windowed entry points make and what a change adds to live ones: before and after is what these make.
-func (g *Graph) Copies(windowed, before, after []Built) []Move {
+func (g *Graph) Copies(windowed, before, after []Build) []Move {
 	before, after = g.live(before), g.live(after)
 	m := mover{policy: g.policy, was: made(before)}
 	arrivals, broken := m.arrivals(before, after), m.broken(before, after)
@@ -159,7 +159,7 @@ func (g *Graph) Copies(windowed, before, after []Built) []Move {
 // Moves is what a change moves between live and windowed entry points: what was made before by one and not by the other, and after the change the
 // other way round. Where an entry point was not built, a file that leaves the one and appears in the other under the same last name
 // counts. A deletion is no move.
-func (g *Graph) Moves(before, after []Built, changes []Change) []Move {
+func (g *Graph) Moves(before, after []Build, changes []Change) []Move {
 	m := mover{policy: g.policy, was: made(before), is: made(after)}
 	m.byObject(before, after)
 	m.byName(before, after, changes)
@@ -194,7 +194,7 @@ type mover struct {
 	moves   []Move
 }
 
-func made(all []Built) map[string]map[Object]bool {
+func made(all []Build) map[string]map[Object]bool {
 	out := map[string]map[Object]bool{}
 	for _, b := range all {
 		if b.Err != "" {
@@ -230,7 +230,7 @@ type arrival struct {
 }
 
 // arrivals is what entry points make after the change and did not make before, by object.
-func (m *mover) arrivals(before, after []Built) map[Object][]arrival {
+func (m *mover) arrivals(before, after []Build) map[Object][]arrival {
 	arrivals := map[Object][]arrival{}
 	for _, b := range after {
 		old, known := m.was[key(b.Entry)]
@@ -243,7 +243,7 @@ func (m *mover) arrivals(before, after []Built) map[Object][]arrival {
 	return arrivals
 }
 
-func (m *mover) byObject(before, after []Built) {
+func (m *mover) byObject(before, after []Build) {
 	arrivals := m.arrivals(before, after)
 	for _, b := range before {
 		left, known := m.is[key(b.Entry)]
@@ -262,14 +262,14 @@ func (m *mover) byObject(before, after []Built) {
 }
 
 // existed reports whether an entry point is among those of a tree, built or not.
-func (m *mover) existed(all []Built, e graph.Entry) bool {
-	return slices.ContainsFunc(all, func(b Built) bool { return key(b.Entry) == key(e) })
+func (m *mover) existed(all []Build, e graph.Entry) bool {
+	return slices.ContainsFunc(all, func(b Build) bool { return key(b.Entry) == key(e) })
 }
 
 // byName looks at the entry points that were not built, in one of the trees at least.
-func (m *mover) byName(before, after []Built, changes []Change) {
+func (m *mover) byName(before, after []Build, changes []Change) {
 	broken := func(e graph.Entry) bool {
-		unknown := func(b Built) bool { return b.Err != "" && key(b.Entry) == key(e) }
+		unknown := func(b Build) bool { return b.Err != "" && key(b.Entry) == key(e) }
 		return slices.ContainsFunc(before, unknown) || slices.ContainsFunc(after, unknown)
 	}
 	added := map[string][]string{} // by the last name

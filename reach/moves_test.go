@@ -98,12 +98,12 @@ func entry(t *testing.T, g *Graph, tree int, name string) graph.Entry {
 }
 
 // makes is what entry points make: "NAME: OBJECT@FILE OBJECT@FILE", and "NAME: !" for one that was not built.
-func makes(t *testing.T, g *Graph, tree int, lines ...string) []Built {
+func makes(t *testing.T, g *Graph, tree int, lines ...string) []Build {
 	t.Helper()
-	var out []Built
+	var out []Build
 	for _, line := range lines {
 		name, objects, _ := strings.Cut(line, ":")
-		b := Built{Entry: entry(t, g, tree, name)}
+		b := Build{Entry: entry(t, g, tree, name)}
 		for _, word := range strings.Fields(objects) {
 			if word == "!" {
 				b.Err = "broken"

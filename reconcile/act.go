@@ -184,7 +184,7 @@ func urgent(a plan.Action) bool {
 	return !ok || set.State == plan.Success || set.Withdraws
 }
 
-// endsOpeningAlone tells the errors that end everything but statuses that hold. A green status must not outlive its window
+// endsOpeningAlone reports whether an error ends everything but statuses that hold. A green status must not outlive its window
 // because the store is full, because a merge came too late or has no budget, or because events void every observation.
 func (k *look) endsOpeningAlone(err error) bool {
 	return errors.Is(err, errStore) || errors.Is(err, errLate) || errors.Is(err, errSpent) || errors.Is(err, errPaced) || errors.Is(err, errOwed) ||
@@ -237,7 +237,7 @@ func (k *look) permit(ctx context.Context, a plan.Action) error {
 	return nil
 }
 
-// lasts compares a pin with both clocks as they will stand after a while: the wall clock may be set back, and would make an old
+// lasts reports whether a pin still holds after a while, by both clocks: the wall clock may be set back, and would make an old
 // observation young.
 func (k *look) lasts(p plan.Pin, d time.Duration) bool {
 	if p.Before.IsZero() {
@@ -292,7 +292,7 @@ func (k *look) confine(a plan.Action, err error) error {
 	return nil
 }
 
-// endsAll tells the errors that no write of the installation is spared.
+// endsAll reports whether no write of the installation is spared an error.
 func endsAll(err error) bool {
 	return kindOf(err) == forge.Limited || kindOf(err) == forge.Unauthorized
 }

@@ -50,7 +50,7 @@ func dated(s plan.Snapshot, actions []plan.Action) bool {
 	return slices.ContainsFunc(actions, func(a plan.Action) bool { return perishes(a) && old[a.Pinned().SHA] })
 }
 
-// perishes tells what time makes void, and what a new observation of its pull requests makes good again.
+// perishes reports whether time makes an action void, and a new observation of its pull requests makes it good again.
 func perishes(a plan.Action) bool { return !a.Pinned().Before.IsZero() && len(a.About()) > 0 }
 
 // split divides actions into those before the first that perishes, those that do, and the others after it.

@@ -31,7 +31,7 @@ func (v *moving) systematic(moves []plan.Move, why string) bool {
 	return v.alike >= alikeMost && alikeOf(why, moves...) == v.reason
 }
 
-// hopeless tells moves that were all refused before for the reason that now keeps others, and that cost a status each, and its
+// hopeless reports whether moves were all refused before for the reason that now keeps others, and cost a status each, and its
 // taking back, to be asked for.
 func (v *moving) hopeless(moves []plan.Move) bool {
 	return v.alike >= alikeMost && !slices.ContainsFunc(moves, func(m plan.Move) bool {

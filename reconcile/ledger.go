@@ -16,12 +16,12 @@ import (
 type ledger struct {
 	mu      sync.Mutex
 	known   bool // what the store has was taken in
-	debts   map[plot]*owed
-	timed   map[plot]*owed         // those that an instant ends: of the others there may be very many
-	of      map[key]map[plot]*owed // by repository
-	writing map[plot]*turn         // who writes a status there, or waits to
-	rests   map[int64]rest         // installations whose requests fail
-	running map[int64]int          // payments under way, by installation
+	debts   map[plot]*debtEntry
+	timed   map[plot]*debtEntry         // those that an instant ends: of the others there may be very many
+	of      map[key]map[plot]*debtEntry // by repository
+	writing map[plot]*turn              // who writes a status there, or waits to
+	rests   map[int64]rest              // installations whose requests fail
+	running map[int64]int               // payments under way, by installation
 	lately  map[plot]payment
 }
 
@@ -42,8 +42,8 @@ func plotOf(repo plan.Repo, sha plan.SHA, context plan.Context) plot {
 	return plot{keyOf(repo), sha, context.Folded()}
 }
 
-// owed is a debt and what came of paying it.
-type owed struct {
+// debtEntry is a debt and what came of paying it.
+type debtEntry struct {
 	plan.Debt
 	repo  plan.Repo
 	ends  tick // Ends, on the clock that does not jump; never: at no instant
@@ -68,13 +68,13 @@ type turn struct {
 
 func newLedger() *ledger {
 	return &ledger{
-		debts: map[plot]*owed{}, timed: map[plot]*owed{}, of: map[key]map[plot]*owed{},
+		debts: map[plot]*debtEntry{}, timed: map[plot]*debtEntry{}, of: map[key]map[plot]*debtEntry{},
 		writing: map[plot]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[plot]payment{},
 	}
 }
 
 // put takes one debt in. The caller holds the lock, as of drop.
-func (l *ledger) put(at plot, o *owed) {
+func (l *ledger) put(at plot, o *debtEntry) {
 	l.drop(at)
 	delete(l.lately, at) // that was an older one
 	l.debts[at] = o
@@ -82,7 +82,7 @@ func (l *ledger) put(at plot, o *owed) {
 		l.timed[at] = o
 	}
 	if l.of[at.repo] == nil {
-		l.of[at.repo] = map[plot]*owed{}
+		l.of[at.repo] = map[plot]*debtEntry{}
 	}
 	l.of[at.repo][at] = o
 }
@@ -123,7 +123,7 @@ func (l *ledger) keep(repo plan.Repo, now instant, debts ...plan.Debt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, d := range debts {
-		o := &owed{Debt: d, repo: repo, ends: never}
+		o := &debtEntry{Debt: d, repo: repo, ends: never}
 		if !d.Ends.IsZero() {
 			o.ends = now.tickOf(d.Ends)
 		}
@@ -159,7 +159,7 @@ func (l *ledger) at(at plot) (plan.Debt, bool) {
 }
 
 // paid takes out a debt that was paid, and remembers with what.
-func (l *ledger) paid(at plot, o *owed, now tick) {
+func (l *ledger) paid(at plot, o *debtEntry, now tick) {
 	l.end(at, o.Number)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -271,7 +271,7 @@ func (l *ledger) crowded(installation int64, budget int) bool {
 }
 
 // due reports whether an instant has ended the debt, by the clock that says so first: the wall clock may be set back.
-func (o *owed) due(now instant) bool { return o.ends <= now.tick || o.Due(now.wall) }
+func (o *debtEntry) due(now instant) bool { return o.ends <= now.tick || o.Due(now.wall) }
 
 // overdue reports whether an installation has a debt that is due and that GitHub has not been able to take: nothing that opens is
 // written before it is paid. One that GitHub will not take while it takes others keeps nothing waiting. What is owed has to be known.
@@ -332,10 +332,10 @@ func (l *ledger) answered(repo plan.Repo) (some bool) {
 
 // next gives the debts to pay now, as many of each installation as may be under way, those that ended first before others, and how
 // long nothing else will be due. They are busy until paid or unpaid is called.
-func (l *ledger) next(now instant) (pay []*owed, nap time.Duration) {
+func (l *ledger) next(now instant) (pay []*debtEntry, nap time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var due []*owed
+	var due []*debtEntry
 	until := now.tick + napMost
 	for _, o := range l.timed {
 		after := max(o.after, l.rests[o.repo.Installation].until)
@@ -349,7 +349,7 @@ func (l *ledger) next(now instant) (pay []*owed, nap time.Duration) {
 			due = append(due, o)
 		}
 	}
-	slices.SortFunc(due, func(a, b *owed) int { // one that always fails keeps no other
+	slices.SortFunc(due, func(a, b *debtEntry) int { // one that always fails keeps no other
 		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Ends.Compare(b.Ends), cmp.Compare(a.Number, b.Number))
 	})
 	for _, o := range due {
@@ -379,14 +379,14 @@ func (l *ledger) retry(repo plan.Repo) {
 }
 
 // stands reports whether a debt that is to be paid is still owed: it may have been paid, redeemed or replaced meanwhile.
-func (l *ledger) stands(o *owed) bool {
+func (l *ledger) stands(o *debtEntry) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.debts[plotOf(o.repo, o.SHA, o.Context)] == o
 }
 
 // rested ends a try to pay. A pause of the installation holds all its debts, one of the debt itself no other.
-func (l *ledger) rested(o *owed, again tick, fault blame) {
+func (l *ledger) rested(o *debtEntry, again tick, fault blame) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !o.busy {
@@ -411,7 +411,7 @@ func (l *ledger) rested(o *owed, again tick, fault blame) {
 }
 
 // failed says whose failure it is that GitHub took no payment, how often in a row it was, and how often this debt was tried.
-func (l *ledger) failed(o *owed) (fault blame, fails, tries int) {
+func (l *ledger) failed(o *debtEntry) (fault blame, fails, tries int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o.again {

@@ -40,15 +40,15 @@ func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
 	v := &moving{look: k, green: map[plan.Branch]plan.Move{}}
 	defer func() {
 		if p := recover(); p != nil {
-			v.shutAll(ctx, wordBroken)
+			v.withdrawAll(ctx, wordBroken)
 			panic(p)
 		}
 	}()
 	err := v.inTime(ctx, a)
 	if err != nil {
-		v.shutAll(ctx, reasonOf(err))
+		v.withdrawAll(ctx, reasonOf(err))
 	} else {
-		v.shutAll(ctx, wordLeft)
+		v.withdrawAll(ctx, wordLeft)
 	}
 	return errors.Join(err, v.recordLate(ctx))
 }

@@ -62,7 +62,7 @@ func (l *Loop) payUp() {
 }
 
 // pay pays one debt: one status, unless it was paid, redeemed or replaced meanwhile.
-func (l *Loop) pay(ctx context.Context, o *owed) {
+func (l *Loop) pay(ctx context.Context, o *debtEntry) {
 	defer l.payUp()
 	at := plotOf(o.repo, o.SHA, o.Context)
 	done := l.ledger.alone(at)
@@ -93,7 +93,7 @@ func (l *Loop) pay(ctx context.Context, o *owed) {
 func answered(err error) bool { return kindOf(err) != "" && kindOf(err) != forge.Transient }
 
 // paid follows a payment: what waited for it goes on.
-func (l *Loop) paid(ctx context.Context, repo plan.Repo, at plot, o *owed, now instant) {
+func (l *Loop) paid(ctx context.Context, repo plan.Repo, at plot, o *debtEntry, now instant) {
 	d := o.Debt
 	l.ledger.paid(at, o, now.tick)
 	l.ledger.rested(o, 0, nobody)
@@ -119,7 +119,7 @@ func (l *Loop) resume(now instant, which func(*entry) bool) {
 
 // unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is
 // tried every minute at first, as GitHub may refuse everything for a while, then ever less often.
-func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *owed, now instant, err error) {
+func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *debtEntry, now instant, err error) {
 	d := o.Debt // as it was tried: once it rests it may be called in
 	fault, fails, tries := l.ledger.failed(o)
 	pause := doubling(payWait, backoffMost, fails+1)
@@ -145,7 +145,7 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *owed, now instant,
 }
 
 // giveUp ends a debt that GitHub did not take for so long.
-func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *owed, now instant, err error) {
+func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *debtEntry, now instant, err error) {
 	l.ledger.end(plotOf(o.repo, o.SHA, o.Context), o.Number)
 	d := o.Debt
 	l.ledger.rested(o, 0, nobody)

@@ -94,11 +94,11 @@ type entry struct {
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 	wanted int         // of those, what is left for it until a look begins at its place
 
-	events     events         // that void what they name
-	open       map[int]opened // pull requests that the last observation showed
-	unobserved bool           // a look is under way that has not observed yet
-	bases      []plan.Branch  // at the last look; nil: there was none
-	left       map[plot]int   // looks in a row that events kept from a write there; touched by its look alone
+	events     events           // that void what they name
+	open       map[int]proposal // pull requests that the last observation showed
+	unobserved bool             // a look is under way that has not observed yet
+	bases      []plan.Branch    // at the last look; nil: there was none
+	left       map[plot]int     // looks in a row that events kept from a write there; touched by its look alone
 	lag        lag
 	merged     []int // by us, since a look asked what became of them; touched by its look alone
 	waits      bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
@@ -268,7 +268,7 @@ func (q *queue) drift(now instant) time.Duration {
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Mention, now tick) {
-	if named.Arrival && !e.unobserved && e.open[named.Pull] == (opened{named.SHA, named.Target}) {
+	if named.Arrival && !e.unobserved && e.open[named.Pull] == (proposal{named.SHA, named.Target}) {
 		return // it was seen already
 	}
 	e.events.add(named)

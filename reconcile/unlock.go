@@ -72,6 +72,6 @@ func (v *moving) withdraw(ctx context.Context, moves []plan.Move, why string) {
 	}
 }
 
-func (v *moving) shutAll(ctx context.Context, why string) {
+func (v *moving) withdrawAll(ctx context.Context, why string) {
 	v.withdraw(ctx, slices.Collect(maps.Values(v.green)), why)
 }

@@ -23,11 +23,11 @@ type events struct {
 type arrival struct {
 	pull   int
 	number uint64
-	opened
+	proposal
 }
 
-// opened is what an arrival says of a pull request.
-type opened struct {
+// proposal is what an arrival says of a pull request.
+type proposal struct {
 	head plan.SHA
 	base plan.Branch
 }
@@ -62,14 +62,14 @@ func (v *events) add(n plan.Mention) {
 }
 
 func arrivalOf(n plan.Mention, number uint64) arrival {
-	return arrival{pull: n.Pull, number: number, opened: opened{n.SHA, n.Target}}
+	return arrival{pull: n.Pull, number: number, proposal: proposal{n.SHA, n.Target}}
 }
 
 // shown drops the arrivals of what an observation shows, and reports whether there was no other event after the one before it.
-func (v *events) shown(seen uint64, open map[int]opened) (all bool) {
+func (v *events) shown(seen uint64, open map[int]proposal) (all bool) {
 	count := v.count - seen
 	v.arrivals = slices.DeleteFunc(v.arrivals, func(a arrival) bool {
-		known := a.number > seen && open[a.pull] == a.opened
+		known := a.number > seen && open[a.pull] == a.proposal
 		if known {
 			count--
 		}
@@ -79,11 +79,11 @@ func (v *events) shown(seen uint64, open map[int]opened) (all bool) {
 }
 
 // openOf is what an observation shows of each pull request that it could read.
-func openOf(s plan.Snapshot) map[int]opened {
-	open := make(map[int]opened, len(s.Pulls))
+func openOf(s plan.Snapshot) map[int]proposal {
+	open := make(map[int]proposal, len(s.Pulls))
 	for _, p := range s.Pulls {
 		if !p.Unread.Is() {
-			open[p.Number] = opened{p.Head, p.Base}
+			open[p.Number] = proposal{p.Head, p.Base}
 		}
 	}
 	return open

@@ -73,7 +73,7 @@ type suspendView struct {
 	Kind          Kind
 	Image, File   string
 	Namespace     string // of what runs
-	Held          []Held
+	Held          []Hold
 	Roles         []role
 	Observe       bool
 	Notes, Errors []string

@@ -26,8 +26,8 @@ type Input struct {
 // wanted reports whether something is to be written for a cluster.
 func (in Input) wanted(c graph.Cluster) bool { return in.Only == "" || in.Only == c.Name }
 
-// Held is a Flux Kustomization that is windowed as a whole.
-type Held struct {
+// Hold is a Flux Kustomization that is windowed as a whole.
+type Hold struct {
 	*graph.Kustomization
 	// Windows must all be open; sorted. Of files that several clusters read those that are another cluster's own do not count: on a pull
 	// request they hold the file for that cluster, and here that cluster does so itself.
@@ -37,18 +37,18 @@ type Held struct {
 }
 
 // ID is what Flux calls it.
-func (h Held) ID() string { return id(h.Kustomization) }
+func (h Hold) ID() string { return id(h.Kustomization) }
 
 func id(k *graph.Kustomization) string { return k.Namespace + "/" + k.Name }
 
-// Left is a Flux Kustomization that is not held as a whole although something of it is windowed, or may be.
-type Left struct {
+// Omission is a Flux Kustomization that is not held as a whole although something of it is windowed, or may be.
+type Omission struct {
 	*graph.Kustomization
 	Why string
 }
 
 // Others is the windows that do not count.
-func (h Held) Others() string { return joined(h.Elsewhere) }
+func (h Hold) Others() string { return joined(h.Elsewhere) }
 
 // Owners knows of each window whose own it is, and of each file who reads it.
 type Owners struct {
@@ -89,7 +89,7 @@ func (o Owners) elsewhere(c graph.Cluster, file string, w window.Name) bool {
 // Windowed is the Flux Kustomizations of a cluster that are windowed as a whole: those whose source tracks a windowed branch, and those of
 // whose files the rules window every one. The one that applies the root, which holds Flux's own objects, is not among them.
 // One that stands twice, and in one place is not windowed, is left out: which one Flux applies is not known.
-func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
+func (o Owners) Windowed(c graph.Cluster) (held []Hold, left []Omission) {
 	other := map[string]*graph.Kustomization{} // those that are not held, by ID
 	for i, k := range c.Kustomizations {
 		again := func(e *graph.Kustomization) bool { return id(e) == id(k) && e.Path == k.Path && e.Source == k.Source }
@@ -102,24 +102,24 @@ func (o Owners) Windowed(c graph.Cluster) (held []Held, left []Left) {
 		}
 		switch {
 		case !k.Here && (why == "" || c.Stands(k) && !onlyLive(o.policy, []string{path.Join(k.Path, "kustomization.yaml")})):
-			left = append(left, Left{k, wordOtherRepository(c)})
+			left = append(left, Omission{k, wordOtherRepository(c)})
 		case root(c, k) && (!k.Here || h.Branch == nil):
 		case root(c, k):
-			left = append(left, Left{k, wordRoot})
+			left = append(left, Omission{k, wordRoot})
 		case why == live:
 		case why != "":
-			left = append(left, Left{k, why})
+			left = append(left, Omission{k, why})
 		case !named(k.Namespace, k.Name):
-			left = append(left, Left{k, wordBadName})
+			left = append(left, Omission{k, wordBadName})
 		default:
 			held = append(held, h)
 		}
 	}
-	slices.SortStableFunc(held, func(a, b Held) int { return strings.Compare(a.ID(), b.ID()) })
+	slices.SortStableFunc(held, func(a, b Hold) int { return strings.Compare(a.ID(), b.ID()) })
 	out := held[:0]
 	for _, h := range held {
 		if elder := other[h.ID()]; elder != nil {
-			left = append(left, Left{h.Kustomization, wordTwice(elder)})
+			left = append(left, Omission{h.Kustomization, wordTwice(elder)})
 		} else if n := len(out); n > 0 && out[n-1].ID() == h.ID() {
 			out[n-1].Windows = sorted(append(out[n-1].Windows, h.Windows...))
 		} else {
@@ -157,16 +157,16 @@ func root(c graph.Cluster, k *graph.Kustomization) bool { return !k.Here || k.Pa
 const live = "live"
 
 // classify says what holds a Kustomization, or why it is not held here.
-func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Held, string) {
+func (o Owners) classify(c graph.Cluster, k *graph.Kustomization) (Hold, string) {
 	p := o.policy
 	if k.Source != nil {
 		for i, b := range p.Branches {
 			if b.Name == k.Source.Follows() {
-				return Held{Kustomization: k, Windows: []window.Name{b.Window}, Branch: &p.Branches[i]}, ""
+				return Hold{Kustomization: k, Windows: []window.Name{b.Window}, Branch: &p.Branches[i]}, ""
 			}
 		}
 	}
-	h, files := Held{Kustomization: k}, k.Files()
+	h, files := Hold{Kustomization: k}, k.Files()
 	other, example, release := 0, "", ""
 	for _, file := range files {
 		windows, branch, why := holds(p, c, file)
@@ -260,7 +260,7 @@ func named(namespace, name string) bool {
 // Contradiction is a Kustomization that is held, and of whose suspend Git says something: Flux puts that back.
 type Contradiction struct {
 	Cluster string
-	Held    Held
+	Held    Hold
 }
 
 // Contradictions are those of all clusters, each place of a file once.

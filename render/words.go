@@ -51,7 +51,7 @@ func (c Contradiction) Sentence() string {
 		plan.Clean(c.Held.Suspend.Place.String()), plan.Clean(c.Held.Suspend.Value), plan.Clean(c.Held.ID()))
 }
 
-func wordLeft(l Left) string {
+func wordLeft(l Omission) string {
 	return "Left out: " + plan.Clean(id(l.Kustomization)) + " (" + place(l.Kustomization) + "): " + l.Why
 }
 
@@ -83,7 +83,7 @@ const (
 	wordMade      = "Its document could not be taken over as it stands; only what is known of it is here. Compare."
 )
 
-func wordNoBranch(h Held) string {
+func wordNoBranch(h Hold) string {
 	return plan.Clean(h.ID()) + " is held on pull requests by " + joined(h.Windows) + ", not by a branch: its source stays as it is"
 }
 

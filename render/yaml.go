@@ -59,7 +59,7 @@ func block(text string) (string, error) {
 func comment(text string) string { return "# " + plan.Clean(text) }
 
 // notes are the lines above a cluster's manifests that say what is not in them.
-func notes(left []Left, problems []graph.Problem) []string {
+func notes(left []Omission, problems []graph.Problem) []string {
 	var out []string
 	for _, l := range left {
 		out = append(out, wordLeft(l))

@@ -19,17 +19,17 @@ import (
 // that follow.
 func (s *Store) NoteReport(ctx context.Context, repo plan.Repo, r plan.Report, at time.Time) (known plan.Repo, news bool, err error) {
 	defer during(&err, "note report on %s", repo)
-	n, err := doFirst(ctx, s, func(ctx context.Context, tx *session) (notedReport, error) { return noteReport(ctx, tx, repo, r, at) })
+	n, err := doFirst(ctx, s, func(ctx context.Context, tx *session) (reportNote, error) { return noteReport(ctx, tx, repo, r, at) })
 	return n.repo, n.news, err
 }
 
-// notedReport is the repository of a report as it is known, and whether the report was news.
-type notedReport struct {
+// reportNote is the repository of a report as it is known, and whether the report was news.
+type reportNote struct {
 	repo plan.Repo
 	news bool
 }
 
-func noteReport(ctx context.Context, tx *session, repo plan.Repo, r plan.Report, at time.Time) (n notedReport, err error) {
+func noteReport(ctx context.Context, tx *session, repo plan.Repo, r plan.Report, at time.Time) (n reportNote, err error) {
 	id, err := holder(ctx, tx, repo)
 	if err != nil {
 		return n, err

@@ -160,7 +160,7 @@ func (s *survey) neverTogether(names []string) bool {
 	return never
 }
 
-// apart is neverTogether, worked out.
+// apart reports whether windows are never open at one time, worked out anew.
 func (s *survey) apart(names []string) bool {
 	var y yamlText
 	y.line(0, "version: 1\ntimezone: UTC")

@@ -50,7 +50,7 @@ type Kube struct{ client dynamic.Interface }
 func Dial(config *rest.Config) (*Kube, error) {
 	c := rest.CopyConfig(config)
 	c.UserAgent, c.QPS, c.WarningHandler = manager, -1, rest.NoWarnings{} // a pass is its own pace
-	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return dated{next} })
+	c.Wrap(func(next http.RoundTripper) http.RoundTripper { return dateKeeper{next} })
 	client, err := dynamic.NewForConfig(c)
 	if err != nil {
 		return nil, fmt.Errorf("the API server: %w", err)
@@ -66,11 +66,11 @@ var (
 // dateKey is the context's key of where the Date of an answer goes.
 type dateKey struct{}
 
-// dated keeps the Date of each answer for whoever asked, and bounds its body. It follows no redirection: the token would go there, too.
-type dated struct{ next http.RoundTripper }
+// dateKeeper keeps the Date of each answer for whoever asked, and bounds its body. It follows no redirection: the token would go there, too.
+type dateKeeper struct{ next http.RoundTripper }
 
 // RoundTrip implements http.RoundTripper.
-func (d dated) RoundTrip(r *http.Request) (*http.Response, error) {
+func (d dateKeeper) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := d.next.RoundTrip(r)
 	if err != nil {
 		return nil, err

@@ -220,7 +220,7 @@ func (r *receiver) acceptReport(c *gin.Context, repo plan.Repo, report plan.Repo
 	}
 }
 
-// reported tells a status that Flux set on GitHub: of its Kustomizations, whatever the case of its context.
+// reported reports whether an event is a status that Flux set on GitHub: of its Kustomizations, whatever the case of its context.
 func reported(event string, p payload) bool {
 	_, flux := plan.Context(p.Context).Kustomization()
 	return event == "status" && flux

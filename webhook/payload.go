@@ -38,8 +38,8 @@ type payload struct {
 			Ref string `json:"ref"`
 		} `json:"base"`
 	} `json:"pull_request"`
-	CheckRun   checked `json:"check_run"`
-	CheckSuite checked `json:"check_suite"`
+	CheckRun   checkPayload `json:"check_run"`
+	CheckSuite checkPayload `json:"check_suite"`
 	MergeGroup *struct {
 		HeadSHA string `json:"head_sha"`
 		BaseSHA string `json:"base_sha"`
@@ -52,8 +52,8 @@ type payload struct {
 	odd bool // a field was left out
 }
 
-// checked is what names the commit of a check.
-type checked struct {
+// checkPayload is what names the commit of a check.
+type checkPayload struct {
 	SHA string `json:"head_sha"`
 }
 

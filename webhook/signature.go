@@ -29,7 +29,7 @@ func claimed(h http.Header, name string) ([]byte, bool) {
 	return sum, err == nil
 }
 
-// signed tells in constant time whether a signature is the secret's over a body. Without a secret none is.
+// signed reports whether a signature is the secret's over a body, in constant time. Without a secret none is.
 func signed(secret, body, sum []byte) bool {
 	if len(secret) == 0 {
 		return false // fail closed: anybody can sign with an empty key

@@ -13,7 +13,7 @@ const Horizon = time.Duration(horizon) * time.Second
 // has the same answer for ever. What it remembers of its last answers only saves time.
 type Calendar struct {
 	names   []Name
-	windows map[Name]*compiled // Live included
+	windows map[Name]*compiledWindow // Live included
 	freezes []Freeze
 	joints  atomic.Pointer[[]jointAnswer]
 }
@@ -57,7 +57,7 @@ func (c *Calendar) At(n Name, t time.Time) State {
 }
 
 // at is the answer for x, remembered or worked out.
-func (w *compiled) at(x instant) *answer {
+func (w *compiledWindow) at(x instant) *answer {
 	if a := w.last.Load(); a != nil && a.covers(x) {
 		return a
 	}
@@ -67,7 +67,7 @@ func (w *compiled) at(x instant) *answer {
 }
 
 // answer works out the state at x and for which instants around x it holds.
-func (w *compiled) answer(x instant) *answer {
+func (w *compiledWindow) answer(x instant) *answer {
 	k := w.walk(x)
 	today := x.dayStart()
 	since, next := today, today+day

@@ -28,7 +28,7 @@ var reserved = []string{string(Live), "ignore", "none", "all"}
 // New compiles windows and freezes. The calendar is nil if any problem is an error. It never panics, and what it finds
 // never depends on the clock.
 func New(specs []Spec, freezes []Freeze) (*Calendar, []Problem) {
-	c := &Calendar{windows: make(map[Name]*compiled, len(specs)+1)}
+	c := &Calendar{windows: make(map[Name]*compiledWindow, len(specs)+1)}
 	whole := &report{freeze: -1}
 	if len(specs) > maxWindows {
 		whole.fail("", CodeTooMany, tooMany("windows", maxWindows))
@@ -39,7 +39,7 @@ func New(specs []Spec, freezes []Freeze) (*Calendar, []Problem) {
 		return nil, whole.problems
 	}
 	problems := c.addWindows(specs)
-	c.windows[Live] = &compiled{spec: Spec{Name: Live, Zone: time.UTC}, always: true}
+	c.windows[Live] = &compiledWindow{spec: Spec{Name: Live, Zone: time.UTC}, always: true}
 	problems = append(problems, c.addFreezes(freezes)...)
 	if slices.ContainsFunc(problems, func(p Problem) bool { return !p.Warning }) {
 		return nil, problems
@@ -77,9 +77,9 @@ func (r *report) checkName(n Name) {
 }
 
 // compileWindow compiles one window. What it gives is whole only if the report has no error.
-func compileWindow(spec Spec, r *report) *compiled {
+func compileWindow(spec Spec, r *report) *compiledWindow {
 	spec.Nth, spec.Dates = slices.Clone(spec.Nth), slices.Clone(spec.Dates)
-	w := &compiled{}
+	w := &compiledWindow{}
 	r.checkLength("cutoff", CodeBadCutoff, spec.Cutoff, MaxCutoff)
 	if spec.Zone == nil {
 		if spec.Open != "" || slices.ContainsFunc(spec.Dates, Span.local) {

@@ -57,7 +57,7 @@ func (c *cronTable) longestPause() instant {
 }
 
 // lint looks at a window that compiles.
-func (w *compiled) lint(r *report) {
+func (w *compiledWindow) lint(r *report) {
 	if w.schedule == nil {
 		return
 	}
@@ -96,7 +96,7 @@ func (c *schedule) alwaysOpen() bool {
 
 // everReleases reports whether some interval of the schedule is longer than the cutoff. It takes what it looks at from the
 // samples that are left for the file; without any left it says yes, as a window that releases nothing does no harm.
-func (w *compiled) everReleases(samples *int) bool {
+func (w *compiledWindow) everReleases(samples *int) bool {
 	if w.schedule.close == nil && w.schedule.duration > w.cutoff {
 		return true
 	}

@@ -2,8 +2,8 @@ package window
 
 import "sync/atomic"
 
-// compiled is one window, compiled.
-type compiled struct {
+// compiledWindow is one window, ready to be asked.
+type compiledWindow struct {
 	spec     Spec
 	always   bool      // live
 	schedule *schedule // nil: only dates
@@ -16,15 +16,15 @@ type compiled struct {
 // walker goes through one window's intervals for one question. It remembers the interval it last met without freezes,
 // since neighbouring questions are mostly about the same one.
 type walker struct {
-	*compiled
+	*compiledWindow
 	search search
 	raw    span
 	asked  instant // raw is the answer for all of [asked, raw.until)
 }
 
 // walk is a walker for questions around x.
-func (w *compiled) walk(x instant) *walker {
-	return &walker{compiled: w, search: newSearch(w.spec.Zone, x), asked: end}
+func (w *compiledWindow) walk(x instant) *walker {
+	return &walker{compiledWindow: w, search: newSearch(w.spec.Zone, x), asked: end}
 }
 
 // firstRaw is the earliest interval that ends after x, whole, before freezes are subtracted.

@@ -36,7 +36,7 @@ func (c *Calendar) Warnings(at time.Time) []Problem {
 }
 
 // warnPast warns of dates that are all past.
-func (w *compiled) warnPast(r *report, x instant) {
+func (w *compiledWindow) warnPast(r *report, x instant) {
 	if n := len(w.dates); n == 0 || w.dates[n-1].until > x {
 		return
 	}
@@ -78,7 +78,7 @@ func (c shift) readings() (from, until wall) {
 }
 
 // warnShift warns of firings and dates that a change of the clock meets.
-func (w *compiled) warnShift(r *report, c shift) {
+func (w *compiledWindow) warnShift(r *report, c shift) {
 	from, until := c.readings()
 	if w.schedule != nil {
 		if at, ok := w.schedule.open.next(from - 1); ok && at < until {

@@ -2,7 +2,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -75,6 +79,111 @@ func headings(page string) []string {
 		out = append(out, strings.ReplaceAll(name, " ", "-"))
 	}
 	return out
+}
+
+// TestDocsTraps: every test that the page of traps names is in the package that it names, or in test/e2e; and every file that it names as what
+// closes a trap is there, with the declarations that are named right after it.
+func TestDocsTraps(t *testing.T) {
+	test := regexp.MustCompile("(?:\\b(cmd/sluice|test/hour|test/flux|graph|reach|survey|render|suspend|gate|plan|reconcile|forge|store|webhook|config|window|layout|web|promoter|standin|gitremote) )?(?:[^`|;:]*, )?`((?:Test|Fuzz)\\w+)[/`]")
+	closing := regexp.MustCompile("`([\\w/]+\\.go)`((?:,? \\w+)*)")
+	known, tests, files := map[string]map[string]bool{}, 0, 0
+	holds := func(pattern, name string) {
+		if known[pattern] == nil {
+			known[pattern] = declared(t, pattern)
+		}
+		if !known[pattern][name] {
+			t.Errorf("%s has no %s", pattern, name)
+		}
+	}
+	for _, line := range strings.Split(read(t, "docs/traps.md"), "\n") {
+		for _, part := range strings.FieldsFunc(line, func(r rune) bool { return r == ';' || r == '|' }) {
+			pkg := "test/e2e" // of a list of names, until the next package or semicolon
+			for _, m := range test.FindAllStringSubmatch(part, -1) {
+				pkg = cmp.Or(m[1], pkg)
+				holds(pkg+"/*_test.go", m[2])
+				tests++
+			}
+		}
+		for _, m := range closing.FindAllStringSubmatch(line, -1) {
+			holds(m[1], "")
+			for _, name := range strings.FieldsFunc(m[2], func(r rune) bool { return r == ' ' || r == ',' }) {
+				holds(m[1], name)
+			}
+			files++
+		}
+	}
+	if tests < 200 || files < 200 {
+		t.Errorf("only %d tests and %d files are named", tests, files)
+	}
+}
+
+// declared are the names that files declare at their top; "" stands for there being files at all.
+func declared(t *testing.T, pattern string) map[string]bool {
+	t.Helper()
+	names := map[string]bool{}
+	paths, err := filepath.Glob(filepath.Join("../..", pattern))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names[""] = true
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				names[n.Name.Name] = true
+				return false
+			case *ast.TypeSpec:
+				names[n.Name.Name] = true
+				return false
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					names[name.Name] = true
+				}
+				return false
+			}
+			return true
+		})
+	}
+	return names
+}
+
+// TestDocsGlossary: what each exported type is stands in the glossary: the last word of its name, or the whole of it.
+func TestDocsGlossary(t *testing.T) {
+	known := map[string]bool{}
+	for _, word := range regexp.MustCompile(`\pL+`).FindAllString(strings.ToLower(read(t, "docs/glossary.md")), -1) {
+		known[strings.TrimSuffix(word, "s")] = true
+	}
+	last, types := regexp.MustCompile(`[A-Z][a-z]*$`), 0
+	files, err := filepath.Glob("../../*/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			if is, ok := n.(*ast.TypeSpec); ok && is.Name.IsExported() {
+				types++
+				name := is.Name.Name
+				if !known[strings.TrimSuffix(strings.ToLower(last.FindString(name)), "s")] && !known[strings.ToLower(name)] {
+					t.Errorf("%s: the glossary has no word for %s", path, name)
+				}
+			}
+			return true
+		})
+	}
+	if types < 150 {
+		t.Errorf("%d types found", types)
+	}
 }
 
 // TestDocsCalls: every command that a page tells people to run exists, with every flag that it is given there.

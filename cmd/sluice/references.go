@@ -141,15 +141,15 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 }
 
 // build makes the objects of some entry points. One whose path has a variable without a value is none.
-func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Built, error) {
-	var out []reach.Built
+func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Build, error) {
+	var out []reach.Build
 	var asked []build.Entry
 	files := map[string]bool{}
 	for _, e := range entries {
 		if strings.Contains(e.Path(), "${") {
 			continue
 		}
-		out, asked = append(out, reach.Built{Entry: e}), append(asked, build.NewEntry(e))
+		out, asked = append(out, reach.Build{Entry: e}), append(asked, build.NewEntry(e))
 		for _, file := range e.Files() {
 			files[file] = true
 		}
@@ -190,7 +190,7 @@ type clusterRow struct {
 
 // consistency is what the reference graph of a tree shows, with what its entry points make if that is asked for.
 func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string, builds bool) ([]config.Note, *referencesView, error) {
-	var built []reach.Built
+	var built []reach.Build
 	if levels := policy.Consistency; builds && (levels.Builds != config.LevelOff || levels.Duplicates != config.LevelOff) {
 		var err error
 		if built, err = f.build(ctx, g.Entries(), build.Limits{All: checkTime}); err != nil {
