@@ -176,12 +176,12 @@ func TestBuild(t *testing.T) {
 			"-- app/a.yaml --\napiVersion: v1\nkind: List\nitems: [{apiVersion: v1, kind: Secret, metadata: {name: a}}, {apiVersion: v1, kind: Secret, metadata: {name: b}}]\n",
 			Entry{}, "Secret /a < app/a.yaml\nSecret /b < app/a.yaml\n",
 		},
-		"no such directory":         {plainFile, Entry{Path: "other"}, "error: the path is no directory of the tree\n"},
-		"a file is no directory":    {plainFile, Entry{Path: "app/a.yaml"}, "error: the path is no directory of the tree\n"},
+		"no such directory":         {plainFile, Entry{Path: "other"}, "error: the path is not a directory of the tree\n"},
+		"a file is no directory":    {plainFile, Entry{Path: "app/a.yaml"}, "error: the path is not a directory of the tree\n"},
 		"a file that is not there":  {"-- app/kustomization.yaml --\nresources:\n  - b.yaml\n", Entry{}, "error: app/kustomization.yaml:2: app/b.yaml is not in the tree\n"},
-		"a directory without a way": {"-- app/kustomization.yaml --\nresources:\n  - ../b\n-- b/a.yaml --\n", Entry{}, "error: app/kustomization.yaml:2: b is no directory with a kustomization.yaml\n"},
+		"a directory without a way": {"-- app/kustomization.yaml --\nresources:\n  - ../b\n-- b/a.yaml --\n", Entry{}, "error: app/kustomization.yaml:2: b is not a directory with a kustomization.yaml\n"},
 		"a component that is not there": {
-			plainFile, Entry{Components: []string{"../more"}}, "error: app/kustomization.yaml: more is no directory with a kustomization.yaml\n",
+			plainFile, Entry{Components: []string{"../more"}}, "error: app/kustomization.yaml: more is not a directory with a kustomization.yaml\n",
 		},
 		"an absolute path": {"-- app/kustomization.yaml --\nresources: [/app/a.yaml]\n-- app/a.yaml --\n" + configMap, Entry{}, "error: app/kustomization.yaml:1: /app/a.yaml is an absolute path\n"},
 	} {

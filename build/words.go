@@ -7,16 +7,16 @@ import (
 
 // Every word that a person reads about a build stands here.
 const (
-	wordPath   = "the path is no directory of the tree"
+	wordPath   = "the path is not a directory of the tree"
 	wordDied   = "the build ended without a result"
-	wordMemory = "the build took more memory than it may"
+	wordMemory = "the build exceeded its memory limit"
 	wordCycle  = "it leads back to itself"
 	wordHelm   = "it inflates a Helm chart, which Flux and sluice do not do"
-	wordAlias  = "what its YAML aliases stand for is too much"
+	wordAlias  = "its YAML aliases expand to too much"
 	wordNested = "it is nested too deeply"
-	wordLarge  = "what it makes is more than can be sent"
+	wordLarge  = "its result is too large"
 	wordDirs   = "too many directories are built for it"
-	wordDeep   = "too many directories lead to it"
+	wordDeep   = "the references that lead to it are nested too deeply"
 	wordAway   = ", which is not fetched"
 )
 
@@ -30,7 +30,7 @@ func wordRemote(what string) string { return "needs " + what + wordAway }
 
 func wordMissing(what string) string { return what + " is not in the tree" }
 
-func wordNoBuild(dir string) string { return dir + " is no directory with a kustomization.yaml" }
+func wordNoBuild(dir string) string { return dir + " is not a directory with a kustomization.yaml" }
 
 func wordAbsolute(what string) string { return what + " is an absolute path" }
 
@@ -39,7 +39,7 @@ func wordLongKustomization(file string) string {
 }
 
 func wordLeft(file string) string {
-	return file + " is no regular file, or larger than what is read"
+	return file + " is not a regular file, or too large"
 }
 
 func wordManyFiles() string { return fmt.Sprintf("the tree has more than %d files", maxFiles) }

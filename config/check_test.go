@@ -33,7 +33,7 @@ branches:
 
 // shadowed is what its rules say of themselves.
 const shadowed = "11:16 warning rule-never-matches: layout.rules#2.paths#1: " +
-	"rule 2: a/b/** can never match: rule 1: a/** takes all of it before\n"
+	"rule 2: a/b/** can never match: rule 1: a/** already matches all of it\n"
 
 // TestCheck looks at a valid file in its surroundings, one at a time: what is not known gives no findings.
 func TestCheck(t *testing.T) {
@@ -58,18 +58,18 @@ func TestCheck(t *testing.T) {
 		},
 		"default branch": {
 			CheckInput{DefaultBranch: "main"},
-			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "main", the default branch ("rw/a" follows "trunk"): what needs it would be held there for ever
+			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "main", the default branch ("rw/a" follows "trunk"): what needs it would be held there forever
 17:12 error branch-is-default: branches#2.name: branch "Main" is the default branch; a windowed branch follows it and cannot be it
 `,
 		},
 		"a base that no branch follows": {
 			CheckInput{DefaultBranch: "stable"},
-			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "stable", the default branch ("rw/a" follows "trunk"): what needs it would be held there for ever
+			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "stable", the default branch ("rw/a" follows "trunk"): what needs it would be held there forever
 `,
 		},
 		"a base that differs in case alone": {
 			CheckInput{DefaultBranch: "Trunk"},
-			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "Trunk", the default branch ("rw/a" follows "trunk"): what needs it would be held there for ever
+			shadowed + `14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "Trunk", the default branch ("rw/a" follows "trunk"): what needs it would be held there forever
 `,
 		},
 		"a base that branches follow": {
@@ -109,7 +109,7 @@ func TestCheckBesideErrors(t *testing.T) {
 	}
 	in := CheckInput{Paths: []string{"a/x", "b/x"}, DefaultBranch: "main", At: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)}
 	want := shadowed + `12:14 warning rule-matches-nothing: layout.rules#3.paths: the rule matches no file of the tree
-14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "main", the default branch ("rw/a" follows "trunk"): what needs it would be held there for ever
+14:46 error branch-from-elsewhere: layout.rules#4.release.branches#1: "rw/*" matches no entry of branches that follows "main", the default branch ("rw/a" follows "trunk"): what needs it would be held there forever
 17:12 error branch-is-default: branches#2.name: branch "Main" is the default branch; a windowed branch follows it and cannot be it
 `
 	if diff := cmp.Diff(want, listing(Check(policy, []byte(src), in))); diff != "" {

@@ -102,7 +102,7 @@ func controlCharacter(c rune) says {
 }
 
 func emptyFile() says {
-	return say(codeEmpty, "the file is empty; the least that it may hold is: version: 1")
+	return say(codeEmpty, "the file is empty; it must have at least: version: 1")
 }
 
 func secondDocument() says {
@@ -158,7 +158,7 @@ func moreFindings(n int) says {
 }
 
 func duplicateKey(name string, line int) says {
-	return say(codeDuplicateKey, "key %s stands here for the second time; the first is on line %d", quote(name), line)
+	return say(codeDuplicateKey, "key %s is given twice; the first is on line %d", quote(name), line)
 }
 
 func keyNotText(n *yaml.Node) says {
@@ -197,7 +197,7 @@ func wrongType(n *yaml.Node, want string) says {
 	case n.Kind == yaml.ScalarNode && want == wantList:
 		return say(codeWrongType, "must be a list, not %s; write: [%s]", found, clip(n.Value))
 	case n.Kind == yaml.ScalarNode && (want == wantDuration || want == wantHours) && n.Tag == "!!int":
-		return say(codeWrongType, "must be %s, not %s; say the unit: %s", want, found, withUnit(n.Value, want))
+		return say(codeWrongType, "must be %s, not %s; add the unit: %s", want, found, withUnit(n.Value, want))
 	case n.Kind == yaml.ScalarNode && n.Tag != "!!str" && (want == wantText || want == wantRelease):
 		return say(codeWrongType, "must be %s, not %s; put it in quotes: %s", want, found, quote(n.Value))
 	case n.Kind == yaml.ScalarNode && n.Tag == "!!str" && n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) != 0:
@@ -218,7 +218,7 @@ func describe(n *yaml.Node) string {
 		return "this"
 	}
 	words := map[string]string{
-		"!!int": "a number", "!!float": "a number with a point", "!!bool": "true or false", "!!null": "empty",
+		"!!int": "a number", "!!float": "a decimal number", "!!bool": "true or false", "!!null": "empty",
 		"!!timestamp": "a date", "!!str": "text",
 	}
 	if word, ok := words[n.Tag]; ok {
@@ -261,7 +261,7 @@ func badDuration(word, want string) says {
 		return say(codeBadDuration, "%s has no unit; write %s", quote(word), withUnit(word, want))
 	}
 	if strings.ContainsAny(word, "dw") {
-		return say(codeBadDuration, "%s is not a duration; days and weeks are not known, write hours: 48h", quote(word))
+		return say(codeBadDuration, "%s is not a duration; days and weeks are not supported, write hours: 48h", quote(word))
 	}
 	return say(codeBadDuration, "%s is not a duration; write one such as 10m, 81h or 1h30m", quote(word))
 }
@@ -279,7 +279,7 @@ func badZone(err error) says {
 }
 
 func unsupportedVersion(digits string) says {
-	return say(codeVersion, "%s is not known; this sluice reads version: %d", clip(digits), fileVersion)
+	return say(codeVersion, "%s is not supported; this sluice reads version: %d", clip(digits), fileVersion)
 }
 
 func approveUnsupported() says {
@@ -338,7 +338,7 @@ func neverTogether(names []string) says {
 }
 
 func duplicateBranch(name string, line int) says {
-	return say(codeDuplicateBranch, "branch %s has an entry already, on line %d; case does not tell branches apart", quote(name), line)
+	return say(codeDuplicateBranch, "branch %s has an entry already, on line %d; branch names that differ only in case are not allowed", quote(name), line)
 }
 
 func branchIsSource(name string) says {
@@ -350,7 +350,7 @@ func branchIsDefault(name string) says {
 }
 
 func branchFromElsewhere(glob, base string, other Branch) says {
-	return say(codeBranchElsewhere, "%s matches no entry of branches that follows %s, the default branch (%s follows %s): what needs it would be held there for ever",
+	return say(codeBranchElsewhere, "%s matches no entry of branches that follows %s, the default branch (%s follows %s): what needs it would be held there forever",
 		quote(glob), quote(base), quote(other.Name), quote(other.From))
 }
 
@@ -363,7 +363,7 @@ func badTreePath(path string) says {
 }
 
 func duplicateCluster(name string, line int) says {
-	return say(codeDuplicateName, "cluster %s has an entry already, on line %d; case does not tell clusters apart", quote(name), line)
+	return say(codeDuplicateName, "cluster %s has an entry already, on line %d; cluster names that differ only in case are not allowed", quote(name), line)
 }
 
 func clusterNotInTree(path string) says {

@@ -96,7 +96,7 @@ func (l *observation) readBot(ctx context.Context, slug plan.Login) error {
 		l.f.bots.put(slug, bot{app.ID, l.f.now().Add(l.f.rulesTTL)})
 		return nil
 	}
-	l.log.Warn("the App of a status is not known", "bot", string(slug), "error", err)
+	l.log.Warn("cannot tell which App set a status", "bot", string(slug), "error", err)
 	var e *Error
 	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
 		l.f.bots.put(slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})

@@ -124,7 +124,7 @@ func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 		var err error
 		files, ok, err = l.f.lists.List(ctx, l.repo, p.MergeBase, p.Head)
 		if err != nil {
-			l.log.Warn("old names were not recalled", "pull", p.Number, "error", err)
+			l.log.Warn("cannot read old names of renamed files", "pull", p.Number, "error", err)
 			return false
 		}
 	}
@@ -201,7 +201,7 @@ func (l *observation) keepList(ctx context.Context, p *plan.Pull) {
 		return
 	}
 	if err := l.f.lists.KeepList(ctx, l.repo, p.MergeBase, p.Head, p.Files); err != nil {
-		l.log.Warn("old names were not kept", "pull", p.Number, "error", err)
+		l.log.Warn("cannot store old names of renamed files", "pull", p.Number, "error", err)
 	}
 }
 

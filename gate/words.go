@@ -212,7 +212,7 @@ func (t *receivers) summary(width int) string {
 	case n == 1 && t.at.IsZero():
 		return next + " receives it, " + when
 	case n == 1:
-		return next + " receives it " + when
+		return next + " receives it on " + when
 	case t.open == n:
 		return many + " now"
 	case t.at.IsZero() && t.open > 0:
@@ -220,9 +220,9 @@ func (t *receivers) summary(width int) string {
 	case t.at.IsZero():
 		return many + ", " + when
 	case t.open > 0:
-		return many + ", " + first + " now, next " + next + " " + when
+		return many + ", " + first + " now, next " + next + " on " + when
 	}
-	return many + ", next " + next + " " + when
+	return many + ", next " + next + " on " + when
 }
 
 // sayHeld names the windows that hold it, until when, and why.

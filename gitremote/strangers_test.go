@@ -319,7 +319,7 @@ func TestPipesAreNoLogs(t *testing.T) {
 	}
 	defer c.Close() //nolint:errcheck // only a test
 	refused, err := c.Move(t.Context(), push(plan.Move{Branch: "rw/a", Old: old, New: tip}))
-	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "is a symbolic link, or no regular file") || w.at("rw/a") != old {
+	if err != nil || len(refused) != 1 || !strings.Contains(refused[0].Reason, "is a symbolic link, or not a regular file") || w.at("rw/a") != old {
 		t.Errorf("refused %q, %v", reasons(refused), err)
 	}
 }

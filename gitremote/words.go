@@ -18,7 +18,7 @@ const (
 	wordsSymbolic   = "it is a symbolic ref, not a branch of its own"
 	wordsBadName    = "not a valid branch name"
 	wordsLocked     = "locked by another git process: %s"
-	wordsLink       = "%s is a symbolic link, or no regular file; not moved"
+	wordsLink       = "%s is a symbolic link, or not a regular file; not moved"
 	wordsReflog     = "sluice promote: fast-forward"
 )
 

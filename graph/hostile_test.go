@@ -206,7 +206,7 @@ func TestBounds(t *testing.T) {
 		"a large file":        {map[string]string{"a.yaml": fmt.Sprintf(entry, "a", "a") + strings.Repeat("#", graph.MaxFile)}, "KiB"},
 		"a large document":    {map[string]string{"a.yaml": fmt.Sprintf(entry, "a", "a") + strings.Repeat("#", graph.MaxDoc)}, "KiB"},
 		"no YAML":             {map[string]string{"a.yaml": fmt.Sprintf(entry, "a", "a") + "\t- {"}, "not valid YAML"},
-		"deep lists":          {deep, "directories lead to this one"},
+		"deep lists":          {deep, "directories deep"},
 		"a long list":         {map[string]string{"clusters/a/kustomization.yaml": "resources:\n" + strings.Repeat("  - a\n", graph.MaxList+1)}, "entries"},
 		"an alias of a list":  {map[string]string{"clusters/a/kustomization.yaml": "x: &x [a]\nresources: *x\n"}, "alias"},
 		"an alias in an item": {map[string]string{"a.yaml": "kind: List\nitems: [&a {kind: CronJob}, *a]\n"}, ""},

@@ -64,7 +64,7 @@ func wordUnknown(field, value, name string) string {
 }
 
 func wordNoDirectory(dir string) string {
-	return fmt.Sprintf("clusters names %s, which is no directory of the tree", printable(dir))
+	return fmt.Sprintf("clusters names %s, which is not a directory of the tree", printable(dir))
 }
 
 // wordPatched is how a root was found that a patch changes.
@@ -75,7 +75,7 @@ func wordDirectory(above string) string { return "a directory of " + above + "/"
 // What was not read.
 const (
 	wordUnreadable = "it cannot be read"
-	wordIrregular  = "it is no regular file"
+	wordIrregular  = "it is not a regular file"
 	wordBroken     = "the document is broken"
 )
 
@@ -120,7 +120,7 @@ func wordMuchWork() string {
 }
 
 func wordDeep() string {
-	return fmt.Sprintf("more than %d directories lead to this one: it was not read", MaxDepth)
+	return fmt.Sprintf("the references that lead here are more than %d directories deep: not read", MaxDepth)
 }
 
 func wordPatch(problem string) string { return "the patch was not read: " + problem }

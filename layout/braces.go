@@ -32,7 +32,7 @@ func alternatives(glob string) ([]variant, *globError) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, badGlob(glob, "the limits of a capture that stands twice have no name in common")
+		return nil, badGlob(glob, "the limits of a capture that is used twice have no name in common")
 	}
 	return out, nil
 }

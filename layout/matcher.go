@@ -206,7 +206,7 @@ func (t *tokenizer) tokenize() *globError {
 // capture adds a capture, or what it is fixed to.
 func (t *tokenizer) capture(name string) *globError {
 	if !captureName(name) {
-		return badGlob(t.glob, shown("{"+name+"}")+" is no capture: a name is letters, digits, _ and -")
+		return badGlob(t.glob, shown("{"+name+"}")+" is not a capture: a name is letters, digits, _ and -")
 	}
 	t.names = append(t.names, name)
 	if value, ok := t.fixed[name]; ok {

@@ -41,7 +41,7 @@ const (
 
 // What decided a path.
 const (
-	saysImpossible   = "built in: no path that git can hold"
+	saysImpossible   = "built in: not a path that git can hold"
 	saysTooLong      = "built in: too long a path for so many ** and wildcards in the rules"
 	saysOdd          = "built in: a name with control characters or bytes that are not UTF-8 is never live"
 	saysBelowGitHub  = "built in: below .github/"
@@ -83,17 +83,17 @@ const (
 	wordsEmptyGlob   = "the path is empty; for every path write **"
 	wordsNoRelease   = "a rule needs a release: live, ignore, a window or branches"
 	wordsMixesIgnore = "ignore stands alone: a path is either ignored or needs releases"
-	wordsSideUnused  = "a window or branches beside no preset have no effect: name a preset, or use unmatched"
+	wordsSideUnused  = "a window or branches without a preset have no effect: name a preset, or use unmatched"
 	wordsSideLive    = "the preset's windowed side must not be live: name a window"
 )
 
 func badGlob(glob, why string) *globError {
-	return &globError{codeBadGlob, fmt.Sprintf("%s is no path pattern: %s", shown(glob), why)}
+	return &globError{codeBadGlob, fmt.Sprintf("%s is not a path pattern: %s", shown(glob), why)}
 }
 
 func wordsNoPaths(exceptions int) string {
 	if exceptions > 0 {
-		return "a rule needs at least one path without a !, which takes paths out of the others"
+		return "a rule needs at least one path without a !; a ! only excludes paths"
 	}
 	return "a rule needs at least one path"
 }
@@ -157,7 +157,7 @@ func wordsBadBranch(glob string, err error) string {
 func wordsUnknownWindow(text string) string { return fmt.Sprintf("there is no window %s", shown(text)) }
 
 func wordsUnknownPreset(preset Preset) string {
-	return fmt.Sprintf("%s is no preset; there are none, rt-rw, rt-mw and live-window", shown(string(preset)))
+	return fmt.Sprintf("%s is not a preset; use none, rt-rw, rt-mw or live-window", shown(string(preset)))
 }
 
 func wordsNoSide(preset Preset) string {
@@ -167,15 +167,15 @@ func wordsNoSide(preset Preset) string {
 // What is strange about a layout in a tree.
 
 func wordsShadowed(glob, by string, before bool) string {
-	how := "out"
+	how := "excludes"
 	if before {
-		how = "before"
+		how = "already matches"
 	}
-	return fmt.Sprintf("%s can never match: %s takes all of it %s", shown(glob), by, how)
+	return fmt.Sprintf("%s can never match: %s %s all of it", shown(glob), by, how)
 }
 
 func wordsExceptNothing(glob string) string {
-	return fmt.Sprintf("%s takes no file of the tree out of the rule", shown(glob))
+	return fmt.Sprintf("%s excludes no file of the tree", shown(glob))
 }
 
 // maxValues is how many values of a capture are shown of those that name no window.

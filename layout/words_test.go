@@ -25,42 +25,42 @@ func TestProblems(t *testing.T) {
 		{rule("a/../b"), "paths[0].0.-1 dot-dot-glob: a/../b has a segment . or .., which no path of a repository has"},
 		{rule("./a"), "paths[0].0.-1 dot-dot-glob: ./a has a segment . or .., which no path of a repository has"},
 		{rule(`\./a`), `paths[0].0.-1 dot-dot-glob: \./a has a segment . or .., which no path of a repository has`},
-		{rule("a//b"), "paths[0].0.-1 bad-glob: a//b is no path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
-		{rule("a/"), "paths[0].0.-1 bad-glob: a/ is no path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
-		{rule("a/{,b}/c"), "paths[0].0.-1 bad-glob: a/{,b}/c is no path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
-		{rule("a[b"), "paths[0].0.-1 bad-glob: a[b is no path pattern: a [class] does not end"},
-		{rule("a[]b"), "paths[0].0.-1 bad-glob: a[]b is no path pattern: a [class] is empty"},
-		{rule("a[b/c]"), "paths[0].0.-1 bad-glob: a[b/c] is no path pattern: a [class] holds a slash"},
-		{rule("a[z-a]"), "paths[0].0.-1 bad-glob: a[z-a] is no path pattern: a [class] has a range that runs backwards"},
-		{rule(`a\`), `paths[0].0.-1 bad-glob: a\ is no path pattern: a backslash escapes nothing`},
-		{rule("{a,b"), `paths[0].0.-1 bad-glob: {a,b is no path pattern: a { does not end; write \{ for the character`},
-		{rule("a}"), `paths[0].0.-1 bad-glob: a} is no path pattern: a } closes nothing; write \} for the character`},
-		{rule("{}"), "paths[0].0.-1 bad-glob: {} is no path pattern: {} is no capture: a name is letters, digits, _ and -"},
-		{rule("{a b}/x"), "paths[0].0.-1 bad-glob: {a b}/x is no path pattern: {a b} is no capture: a name is letters, digits, _ and -"},
-		{rule("{a/b}"), "paths[0].0.-1 bad-glob: {a/b} is no path pattern: braces without a comma are a capture, and hold one name"},
-		{rule("a\nb"), `paths[0].0.-1 bad-glob: "a\nb" is no path pattern: it has a character that cannot be printed`},
-		{rule("a\xff"), `paths[0].0.-1 bad-glob: "a\xff" is no path pattern: it has a character that cannot be printed`},
+		{rule("a//b"), "paths[0].0.-1 bad-glob: a//b is not a path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
+		{rule("a/"), "paths[0].0.-1 bad-glob: a/ is not a path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
+		{rule("a/{,b}/c"), "paths[0].0.-1 bad-glob: a/{,b}/c is not a path pattern: it has an empty segment; for all that is below a directory write DIR/**"},
+		{rule("a[b"), "paths[0].0.-1 bad-glob: a[b is not a path pattern: a [class] does not end"},
+		{rule("a[]b"), "paths[0].0.-1 bad-glob: a[]b is not a path pattern: a [class] is empty"},
+		{rule("a[b/c]"), "paths[0].0.-1 bad-glob: a[b/c] is not a path pattern: a [class] holds a slash"},
+		{rule("a[z-a]"), "paths[0].0.-1 bad-glob: a[z-a] is not a path pattern: a [class] has a range that runs backwards"},
+		{rule(`a\`), `paths[0].0.-1 bad-glob: a\ is not a path pattern: a backslash escapes nothing`},
+		{rule("{a,b"), `paths[0].0.-1 bad-glob: {a,b is not a path pattern: a { does not end; write \{ for the character`},
+		{rule("a}"), `paths[0].0.-1 bad-glob: a} is not a path pattern: a } closes nothing; write \} for the character`},
+		{rule("{}"), "paths[0].0.-1 bad-glob: {} is not a path pattern: {} is not a capture: a name is letters, digits, _ and -"},
+		{rule("{a b}/x"), "paths[0].0.-1 bad-glob: {a b}/x is not a path pattern: {a b} is not a capture: a name is letters, digits, _ and -"},
+		{rule("{a/b}"), "paths[0].0.-1 bad-glob: {a/b} is not a path pattern: braces without a comma are a capture, and hold one name"},
+		{rule("a\nb"), `paths[0].0.-1 bad-glob: "a\nb" is not a path pattern: it has a character that cannot be printed`},
+		{rule("a\xff"), `paths[0].0.-1 bad-glob: "a\xff" is not a path pattern: it has a character that cannot be printed`},
 		{rule("{c}{d}/a"), "paths[0].0.-1 capture-unclear: in {c}{d}/a it is unclear where a capture of {c}{d} ends: put text between it and the next capture or *, or limit it, {env:prod,stg}"},
 		{rule("{c}*/a"), "paths[0].0.-1 capture-unclear: in {c}*/a it is unclear where a capture of {c}* ends: put text between it and the next capture or *, or limit it, {env:prod,stg}"},
 		{rule("a/b*{c}"), "paths[0].0.-1 capture-unclear: in a/b*{c} it is unclear where a capture of b*{c} ends: put text between it and the next capture or *, or limit it, {env:prod,stg}"},
-		{rule("x-{c d}/a"), "paths[0].0.-1 bad-glob: x-{c d}/a is no path pattern: {c d} is no capture: a name is letters, digits, _ and -"},
-		{rule("{c:a,,b}"), "paths[0].0.-1 bad-glob: {c:a,,b} is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a,,b} is not"},
-		{rule("{c:}/x"), "paths[0].0.-1 bad-glob: {c:}/x is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:} is not"},
-		{rule("{c:a*,b}"), "paths[0].0.-1 bad-glob: {c:a*,b} is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a*,b} is not"},
-		{rule("{c:{a,b}}"), "paths[0].0.-1 bad-glob: {c:{a,b}} is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:{a,b}} is not"},
-		{rule("{c:a/b}"), "paths[0].0.-1 bad-glob: {c:a/b} is no path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a/b} is not"},
-		{rule("{c:a,b,a}"), "paths[0].0.-1 bad-glob: {c:a,b,a} is no path pattern: the limits of {c} name a twice"},
-		{rule("{c:a,b}/{c:d}"), "paths[0].0.-1 bad-glob: {c:a,b}/{c:d} is no path pattern: the limits of a capture that stands twice have no name in common"},
+		{rule("x-{c d}/a"), "paths[0].0.-1 bad-glob: x-{c d}/a is not a path pattern: {c d} is not a capture: a name is letters, digits, _ and -"},
+		{rule("{c:a,,b}"), "paths[0].0.-1 bad-glob: {c:a,,b} is not a path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a,,b} is not"},
+		{rule("{c:}/x"), "paths[0].0.-1 bad-glob: {c:}/x is not a path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:} is not"},
+		{rule("{c:a*,b}"), "paths[0].0.-1 bad-glob: {c:a*,b} is not a path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a*,b} is not"},
+		{rule("{c:{a,b}}"), "paths[0].0.-1 bad-glob: {c:{a,b}} is not a path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:{a,b}} is not"},
+		{rule("{c:a/b}"), "paths[0].0.-1 bad-glob: {c:a/b} is not a path pattern: a capture is limited to names that are written out, as in {env:prod,stg}; {c:a/b} is not"},
+		{rule("{c:a,b,a}"), "paths[0].0.-1 bad-glob: {c:a,b,a} is not a path pattern: the limits of {c} name a twice"},
+		{rule("{c:a,b}/{c:d}"), "paths[0].0.-1 bad-glob: {c:a,b}/{c:d} is not a path pattern: the limits of a capture that is used twice have no name in common"},
 		{rule("{c:..}/a"), "paths[0].0.-1 dot-dot-glob: {c:..}/a has a segment . or .., which no path of a repository has"},
-		{rule("{c:a" + strings.Repeat(",a", 64) + "}"), "paths[0].0.-1 bad-glob: {c:a" + strings.Repeat(",a", 38) + "… is no path pattern: the limits of {c} name a twice"},
+		{rule("{c:a" + strings.Repeat(",a", 64) + "}"), "paths[0].0.-1 bad-glob: {c:a" + strings.Repeat(",a", 38) + "… is not a path pattern: the limits of {c} name a twice"},
 		{rule("{c:" + numbers(65) + "}"), "paths[0].0.-1 too-many: the alternations of {c:" + numbers(65)[:77] + "… stand for more than 64 patterns"},
-		{rule("!a"), "paths[0].-1.-1 no-paths: a rule needs at least one path without a !, which takes paths out of the others"},
+		{rule("!a"), "paths[0].-1.-1 no-paths: a rule needs at least one path without a !; a ! only excludes paths"},
 		{except("!"), "paths[0].1.-1 empty-glob: the path is empty; for every path write **"},
 		{except("!/b"), "paths[0].1.-1 absolute-glob: /b begins with a slash; paths are relative to the repository's root"},
-		{except("!!b"), `paths[0].1.-1 bad-glob: !b is no path pattern: a ! takes paths out only once, and of a rule; write \! for the character`},
+		{except("!!b"), `paths[0].1.-1 bad-glob: !b is not a path pattern: a ! takes paths out only once, and of a rule; write \! for the character`},
 		{except("!b/{c}"), "paths[0].1.-1 bad-glob: {c} captures nothing here; for alternatives write {a,b}"},
 		{except("!b/x-{c:d,e}"), "paths[0].1.-1 bad-glob: {c} captures nothing here; for alternatives write {a,b}"},
-		{except("!b["), "paths[0].1.-1 bad-glob: b[ is no path pattern: a [class] does not end"},
+		{except("!b["), "paths[0].1.-1 bad-glob: b[ is not a path pattern: a [class] does not end"},
 		{rule("{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}"), "paths[0].0.-1 too-many: the alternations of {a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b} stand for more than 64 patterns"},
 		{rule(strings.Repeat("a/", 64) + "a"), "paths[0].0.-1 too-many: " + strings.Repeat("a/", 40) + "… has more than 64 segments"},
 		{rule(strings.Repeat("a", 1025)), "paths[0].0.-1 too-many: the path pattern has 1025 bytes; at most 1024"},
@@ -74,16 +74,16 @@ func TestProblems(t *testing.T) {
 		{releases("w", ""), `release[0].-1.1 unknown-window: there is no window ""`},
 		{releases("ignore", "w"), "release[0].-1.0 mixes-ignore: ignore stands alone: a path is either ignored or needs releases"},
 		{releases("branch:/a"), "release[0].-1.0 bad-branch-glob: the branch pattern /a cannot be used: /a begins with a slash; paths are relative to the repository's root"},
-		{releases("branch:!rw"), `release[0].-1.0 bad-branch-glob: the branch pattern !rw cannot be used: !rw is no path pattern: a ! takes paths out only once, and of a rule; write \! for the character`},
+		{releases("branch:!rw"), `release[0].-1.0 bad-branch-glob: the branch pattern !rw cannot be used: !rw is not a path pattern: a ! takes paths out only once, and of a rule; write \! for the character`},
 		{releases("branch:rw-{c}"), "release[0].-1.0 bad-branch-glob: the branch pattern rw-{c} cannot be used: {c} captures nothing here; for alternatives write {a,b}"},
 		{releases("branch:rw/{c}"), "release[0].-1.0 bad-branch-glob: the branch pattern rw/{c} cannot be used: {c} captures nothing here; for alternatives write {a,b}"},
 		{releases(make([]string, 101)...), "release[0].-1.-1 too-many: more than 100 releases in one rule"},
 		{Spec{Windows: []string{"w"}, Rules: []Rule{{Paths: []string{"a"}, Ignore: true, Releases: live}}}, "release[0].-1.0 mixes-ignore: ignore stands alone: a path is either ignored or needs releases"},
-		{Spec{Preset: "rtrw"}, "preset[-1].-1.-1 unknown-preset: rtrw is no preset; there are none, rt-rw, rt-mw and live-window"},
+		{Spec{Preset: "rtrw"}, "preset[-1].-1.-1 unknown-preset: rtrw is not a preset; use none, rt-rw, rt-mw or live-window"},
 		{Spec{Preset: RTRW}, "preset[-1].-1.-1 preset-without-release: the preset rt-rw needs a window or branches for its windowed side"},
 		{Spec{Preset: RTRW, Side: []Release{Live}}, "window[-1].-1.0 preset-live: the preset's windowed side must not be live: name a window"},
 		{Spec{Preset: RTRW, Side: []Release{"v"}}, "window[-1].-1.0 unknown-window: there is no window v"},
-		{Spec{Windows: []string{"w"}, Side: []Release{"w"}}, "window[-1].-1.-1 release-without-preset: a window or branches beside no preset have no effect: name a preset, or use unmatched"},
+		{Spec{Windows: []string{"w"}, Side: []Release{"w"}}, "window[-1].-1.-1 release-without-preset: a window or branches without a preset have no effect: name a preset, or use unmatched"},
 		{Spec{Unmatched: []Release{"v"}}, "unmatched[-1].-1.0 unknown-window: there is no window v"},
 		{Spec{Unmatched: []Release{"{c}"}}, "unmatched[-1].-1.0 unknown-capture: there is no capture {c} here: a rule's paths have captures, and its release may name them"},
 	} {
@@ -156,12 +156,12 @@ func TestLint(t *testing.T) {
 	}
 	want := []string{
 		"paths[0].-1.-1 rule-makes-live: the rule makes live what preset rt-rw would hold: apps/a-rw/f and 1 more",
-		"paths[1].0.-1 rule-never-matches: rule 2: apps/a/** can never match: rule 1: apps/** takes all of it before",
-		"paths[1].1.-1 rule-never-matches: rule 2: apps/{x,y}/z can never match: rule 1: apps/** takes all of it before",
-		"paths[3].1.-1 rule-never-matches: rule 4: apps/b can never match: rule 1: apps/** takes all of it before",
-		"paths[4].0.-1 rule-never-matches: rule 5: clusters/{c}/x/y can never match: rule 4: clusters/*/x/** takes all of it before",
+		"paths[1].0.-1 rule-never-matches: rule 2: apps/a/** can never match: rule 1: apps/** already matches all of it",
+		"paths[1].1.-1 rule-never-matches: rule 2: apps/{x,y}/z can never match: rule 1: apps/** already matches all of it",
+		"paths[3].1.-1 rule-never-matches: rule 4: apps/b can never match: rule 1: apps/** already matches all of it",
+		"paths[4].0.-1 rule-never-matches: rule 5: clusters/{c}/x/y can never match: rule 4: clusters/*/x/** already matches all of it",
 		"paths[6].-1.-1 rule-matches-nothing: the rule matches no file of the tree",
-		"paths[9].0.-1 rule-never-matches: rule 10: s/a*/b/f can never match: rule 9: s/*/*/** takes all of it before",
+		"paths[9].0.-1 rule-never-matches: rule 10: s/a*/b/f can never match: rule 9: s/*/*/** already matches all of it",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -184,8 +184,8 @@ func TestLintWildcards(t *testing.T) {
 		got = append(got, p.String())
 	}
 	want := []string{
-		"paths[1].0.-1 rule-never-matches: rule 2: a/*-q/x can never match: rule 1: a/*-q/** takes all of it before",
-		"paths[1].2.-1 rule-never-matches: rule 2: a/b-q/x can never match: rule 1: a/*-q/** takes all of it before",
+		"paths[1].0.-1 rule-never-matches: rule 2: a/*-q/x can never match: rule 1: a/*-q/** already matches all of it",
+		"paths[1].2.-1 rule-never-matches: rule 2: a/b-q/x can never match: rule 1: a/*-q/** already matches all of it",
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -236,7 +236,7 @@ func TestLintParts(t *testing.T) {
 // TestLintExceptions: what a rule leaves out it takes from no later one; what its own exceptions take out whole never matches; and one that
 // takes nothing out of the tree may be a typing error.
 func TestLintExceptions(t *testing.T) {
-	shadowed := "1.0 rule-never-matches: rule 2: a/b/** can never match: rule 1: a/** takes all of it before"
+	shadowed := "1.0 rule-never-matches: rule 2: a/b/** can never match: rule 1: a/** already matches all of it"
 	for _, c := range []struct {
 		rules [][]string
 		tree  string
@@ -247,12 +247,12 @@ func TestLintExceptions(t *testing.T) {
 		{[][]string{{"a/**", "!a/b/x"}, {"a/b/**"}}, "", ""},
 		{[][]string{{"a/**", "!**/x"}, {"a/b/**"}}, "", ""},
 		{[][]string{{"a/**", "!a/*/x"}, {"a/b/**"}}, "", ""},
-		{[][]string{{"a/b/**", "c", "!a/**"}}, "", "0.0 rule-never-matches: rule 1: a/b/** can never match: rule 1: !a/** takes all of it out"},
-		{[][]string{{"flux-system/**", "!**"}}, "", "0.0 rule-never-matches: rule 1: flux-system/** can never match: rule 1: !** takes all of it out"},
+		{[][]string{{"a/b/**", "c", "!a/**"}}, "", "0.0 rule-never-matches: rule 1: a/b/** can never match: rule 1: !a/** excludes all of it"},
+		{[][]string{{"flux-system/**", "!**"}}, "", "0.0 rule-never-matches: rule 1: flux-system/** can never match: rule 1: !** excludes all of it"},
 		{[][]string{{"a/{b,c}", "!a/b"}}, "", ""},
-		{[][]string{{"a/{b,c}", "!a/{b,c,d}"}}, "", "0.0 rule-never-matches: rule 1: a/{b,c} can never match: rule 1: !a/{b,c,d} takes all of it out"},
+		{[][]string{{"a/{b,c}", "!a/{b,c,d}"}}, "", "0.0 rule-never-matches: rule 1: a/{b,c} can never match: rule 1: !a/{b,c,d} excludes all of it"},
 		{[][]string{{"a/**", "!a/b/**", "!a/{c,d}/**"}}, "a/x a/b/x a/d/x", ""},
-		{[][]string{{"a/**", "!a/b/**", "!a/{c,d}/**"}}, "a/x a/b/x", "0.2 exception-matches-nothing: rule 1: !a/{c,d}/** takes no file of the tree out of the rule"},
+		{[][]string{{"a/**", "!a/b/**", "!a/{c,d}/**"}}, "a/x a/b/x", "0.2 exception-matches-nothing: rule 1: !a/{c,d}/** excludes no file of the tree"},
 		{[][]string{{"a/**", "!a/b/**"}}, "a/b/x", "0.-1 rule-matches-nothing: the rule matches no file of the tree"},
 	} {
 		if d := cmp.Diff(c.want, lints(t, c.rules, strings.Fields(c.tree)...)); d != "" {
@@ -324,7 +324,7 @@ func TestLintProtected(t *testing.T) {
 	sluice, counts := "; sluice merges them if a rule writes out .github or flux-system", "; a rule that writes out .github or flux-system counts for them"
 	if d := cmp.Diff([]string{
 		"paths[0].-1.-1 protected-held: " + people + "infra/flux-system/a and 1 more" + sluice,
-		"paths[1].0.-1 rule-never-matches: rule 2: infra/flux-system/** can never match: rule 1: infra/** takes all of it before",
+		"paths[1].0.-1 rule-never-matches: rule 2: infra/flux-system/** can never match: rule 1: infra/** already matches all of it",
 		"paths[2].-1.-1 protected-ignored: " + ignored + "apps/flux-system/a" + counts,
 		"preset[-1].-1.-1 protected-ignored: " + ignored + "x-rw/flux-system/x" + counts,
 		"unmatched[-1].-1.-1 protected-held: " + people + "other/flux-system/x" + sluice,
@@ -340,7 +340,7 @@ func TestLintPassedBy(t *testing.T) {
 		{Paths: []string{"infra/**"}, Releases: []string{"w"}},
 		{Paths: []string{"infra/flux-system/**"}, Releases: []string{"live"}},
 	}
-	never := "paths[%d].0.-1 rule-never-matches: rule %d: infra/flux-system/** can never match: rule %d: infra/** takes all of it before"
+	never := "paths[%d].0.-1 rule-never-matches: rule %d: infra/flux-system/** can never match: rule %d: infra/** already matches all of it"
 	for first, want := range map[string]string{
 		"apps/**":      fmt.Sprintf(never, 2, 3, 2),
 		"infra/{a,b}":  fmt.Sprintf(never, 2, 3, 2),

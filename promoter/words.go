@@ -193,7 +193,7 @@ func (t total) sayWaits() string {
 	if t.next == nil {
 		return plan.Fit(text + "; first: " + plan.Middle(plan.Clean(string(t.waits[0].name)), maxName))
 	}
-	return plan.Fit(text + "; next: " + plan.Middle(plan.Clean(string(t.next.name)), maxName) + " " + plan.Clock(t.next.ruling.until, t.next.open.zone))
+	return plan.Fit(text + "; next: " + plan.Middle(plan.Clean(string(t.next.name)), maxName) + " on " + plan.Clock(t.next.ruling.until, t.next.open.zone))
 }
 
 func (t total) sayDone() string {

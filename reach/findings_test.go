@@ -43,7 +43,7 @@ func TestCheck(t *testing.T) {
 		"quiet": {file: quiet},
 		"an entry that fits nothing": {
 			file: file,
-			want: []string{"warn entry-point-matches-nothing [layout entrypoints 0 where]: no entry point of the tree fits"},
+			want: []string{"warn entry-point-matches-nothing [layout entrypoints 0 where]: matches no entry point of the tree"},
 		},
 		"a rule makes live what is windowed, by cause": {
 			file: rules("    - {paths: [\"apps/rw/**\", \"apps/rt/**\"], release: live}\n"),
@@ -52,13 +52,13 @@ func TestCheck(t *testing.T) {
 		},
 		"branches for what only live ones read": {
 			file: rules("    - {paths: [\"apps/rt/**\"], release: {branches: [\"rw/*\"]}}\n"),
-			want: []string{"hold layers [layout rules 0 release]: rule 1: apps/rt/** leaves to branches what none of them holds, because only live Flux " +
+			want: []string{"hold layers [layout rules 0 release]: rule 1: apps/rt/** is assigned to windowed branches, but only live Flux " +
 				"Kustomizations read it: apps/rt/kustomization.yaml ← apps/rt (live) and 1 more file"},
 		},
 		"a window for what only live ones read": {
 			file: rules("    - {paths: [\"apps/rt/**\"], release: night}\n"),
-			want: []string{"warn layers [layout rules 0 release]: rule 1: apps/rt/** windows what only live Flux Kustomizations read (entrypoints can say that " +
-				"they are not): apps/rt/kustomization.yaml ← apps/rt (live) and 1 more file"},
+			want: []string{"warn layers [layout rules 0 release]: rule 1: apps/rt/** is held by a window, but only live Flux Kustomizations read it (entrypoints can " +
+				"declare them windowed): apps/rt/kustomization.yaml ← apps/rt (live) and 1 more file"},
 		},
 		"rules that agree, and that ignore": {
 			file: rules("    - {paths: [\"apps/rw/**\"], release: night}\n    - {paths: [\"apps/rt/**\"], release: live}\n    - {paths: [\"apps/held/**\"], release: ignore}\n"),
@@ -103,7 +103,7 @@ func TestCheck(t *testing.T) {
 // TestNoRoot: where there is no cluster nothing is known to be read, and `flux: true` is wrong.
 func TestNoRoot(t *testing.T) {
 	p := parse(t, "version: 1\nlayout: {flux: true}\n")
-	want := []string{"hold flux-without-root [layout flux]: no cluster was found, so nothing is known to read any path: name the clusters under `clusters`"}
+	want := []string{"hold flux-without-root [layout flux]: no cluster found, so nothing is known to read any path: list them under `clusters`"}
 	for _, g := range []*Graph{New(p), New(p, nil)} {
 		if diff := cmp.Diff(want, listing(g.Check(nil, []string{"README.md"}))); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
@@ -126,8 +126,8 @@ func TestDiffers(t *testing.T) {
 		{object("apps/rw", "GitRepository//rw"), ""},
 		{object("apps/rw", "GitRepository/flux-system/rw"), ""},
 		{object("${dir}", "GitRepository//rw"), ""},
-		{object("apps/other", "GitRepository//rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/other, and the graph has read apps/rw"},
-		{object("apps/rw", "GitRepository//main"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the source GitRepository//main, and the graph has read GitRepository/flux-system/rw"},
+		{object("apps/other", "GitRepository//rw"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the path apps/other, but the graph has read apps/rw"},
+		{object("apps/rw", "GitRepository//main"), "kustomize gives Kustomization.kustomize.toolkit.fluxcd.io flux-system/apps-rw the source GitRepository//main, but the graph has read GitRepository/flux-system/rw"},
 	} {
 		if got := differs(root, c.object); got != c.want {
 			t.Errorf("got  %s\nwant %s", got, c.want)

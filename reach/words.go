@@ -93,7 +93,7 @@ func wordRedefined(e graph.Entry) string {
 }
 
 func wordIgnores(e graph.Entry) string {
-	return fmt.Sprintf("it says what Flux leaves out of what %s in %s reads", name(e), e.Cluster.Name)
+	return fmt.Sprintf("it excludes files from what %s in %s reads", name(e), e.Cluster.Name)
 }
 
 func wordUnread(e graph.Entry) string {
@@ -161,13 +161,13 @@ const (
 const placeholder = "\x00"
 
 const (
-	wordNoRoot        = "no cluster was found, so nothing is known to read any path: name the clusters under `clusters`"
-	wordEntryNothing  = "no entry point of the tree fits"
+	wordNoRoot        = "no cluster found, so nothing is known to read any path: list them under `clusters`"
+	wordEntryNothing  = "matches no entry point of the tree"
 	wordDefaultBranch = "the default branch"
 
 	wordMakesLive      = "makes live what a windowed Flux Kustomization reads: " + placeholder
-	wordHeldByBranches = "leaves to branches what none of them holds, because only live Flux Kustomizations read it: " + placeholder
-	wordHeldByWindow   = "windows what only live Flux Kustomizations read (entrypoints can say that they are not): " + placeholder
+	wordHeldByBranches = "is assigned to windowed branches, but only live Flux Kustomizations read it: " + placeholder
+	wordHeldByWindow   = "is held by a window, but only live Flux Kustomizations read it (entrypoints can declare them windowed): " + placeholder
 
 	wordUnknown = "what cannot be built"
 
@@ -222,11 +222,11 @@ func ends(text string) string {
 }
 
 func wordPathDiffers(o Object, path string) string {
-	return fmt.Sprintf("kustomize gives %s the path %s, and the graph has read %s", o, clip(o.Path), clip(path))
+	return fmt.Sprintf("kustomize gives %s the path %s, but the graph has read %s", o, clip(o.Path), clip(path))
 }
 
 func wordSourceDiffers(o Object, source string) string {
-	return fmt.Sprintf("kustomize gives %s the source %s, and the graph has read %s", o, clip(o.Source), clip(source))
+	return fmt.Sprintf("kustomize gives %s the source %s, but the graph has read %s", o, clip(o.Source), clip(source))
 }
 
 func wordEnforced(branch, why string) string {

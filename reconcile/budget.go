@@ -289,7 +289,7 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 	} else { // what else it was to answer may have points where a resync has none
 		e.due = min(e.due, max(e.asked, now.tick))
 	}
-	k.log.Info("looks wait for GitHub's budget", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.tick)
+	k.log.Info("reconciliations wait for GitHub's rate limit", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.tick)
 }
 
 // low says which of an installation's budgets runs low; "": none.

@@ -44,9 +44,9 @@ func (l *Loop) recalled(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if was := l.health.reads; err != nil && (was == nil || store.Cause(err) != store.Cause(was)) {
-		l.log.Error("the store cannot be read", "error", err)
+		l.log.Error("the database cannot be read", "error", err)
 	} else if err == nil && was != nil {
-		l.log.Info("the store can be read again")
+		l.log.Info("the database can be read again")
 	}
 	l.health.reads = err
 	return err

@@ -127,7 +127,7 @@ func TestLooksThatFailAreSaidOnce(t *testing.T) {
 			time.Sleep(time.Hour)
 		}
 		text := log.String()
-		if strings.Count(text, "look failed") != 2 || strings.Count(text, "refused: one") != 1 || strings.Count(text, "look works again") != 1 {
+		if strings.Count(text, "reconciliation failed") != 2 || strings.Count(text, "refused: one") != 1 || strings.Count(text, "reconciliation works again") != 1 {
 			t.Errorf("the log says\n%s", text)
 		}
 	}, one)

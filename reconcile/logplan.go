@@ -70,7 +70,7 @@ func (k *look) logBranches(verdicts []plan.BranchVerdict, logged map[about]uint6
 func (k *look) recovered() {
 	if k.entry.complaint != "" {
 		k.entry.complaint = ""
-		k.log.Info("look works again")
+		k.log.Info("reconciliation works again")
 	}
 }
 
@@ -90,7 +90,7 @@ func (k *look) logEnd(ctx context.Context, err error) {
 	if took >= slowLook {
 		level = slog.LevelInfo
 	}
-	k.log.Log(ctx, level, "look ended", "end", endOf(err), "took", took.Round(time.Millisecond), "writes", k.wrote, "rest_requests", k.sent.Load())
+	k.log.Log(ctx, level, "reconciliation ended", "end", endOf(err), "took", took.Round(time.Millisecond), "writes", k.wrote, "rest_requests", k.sent.Load())
 }
 
 // complain logs an error that made a look fail for the n-th time in a row. One that is like the last is logged on request alone, as is one that
@@ -110,5 +110,5 @@ func (k *look) complain(err error, n int, pause time.Duration) {
 	} else {
 		k.entry.complaint = now
 	}
-	k.log.Log(context.Background(), level, "look failed", args...)
+	k.log.Log(context.Background(), level, "reconciliation failed", args...)
 }

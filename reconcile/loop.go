@@ -165,7 +165,7 @@ func (l *Loop) Run(ctx context.Context) error {
 	}
 }
 
-var errStuck = errors.New("looks did not end in time after the service was told to stop")
+var errStuck = errors.New("reconciliations did not end in time after the service was told to stop")
 
 // dispatch starts looks as their turn comes, until ctx ends.
 func (l *Loop) dispatch(ctx context.Context) {
@@ -253,7 +253,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		l.ignore(repo)
 		return nil
 	case e == nil && len(l.queue.repos) >= reposMost:
-		l.log.Error("too many repositories; a note is dropped", "repository", repo.String())
+		l.log.Error("too many repositories; event dropped", "repository", repo.String())
 		return nil
 	case e == nil:
 		now := l.now().tick

@@ -51,7 +51,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 		if kindOf(err) != forge.Transient || try == len(mergePauses) {
 			break
 		}
-		k.log.Info("the merge is tried again", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
+		k.log.Info("retrying the merge", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
 		if err = k.pause(ctx, mergePauses[try], m.Pin); err == nil {
 			err = k.permit(ctx, m)
 		}

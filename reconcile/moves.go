@@ -163,7 +163,7 @@ func (v *moving) spent(n int) bool {
 		return false
 	}
 	v.over = true
-	v.log.Warn("branches are left to the next look: GitHub refuses too many moves", "branches", n, "requests", v.halved)
+	v.log.Warn("branches are left to the next reconciliation: too many moves refused", "branches", n, "requests", v.halved)
 	return true
 }
 

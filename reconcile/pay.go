@@ -26,7 +26,7 @@ func (l *Loop) payAll(ctx context.Context) {
 				if err := guard(func() error { l.pay(ctx, o); return nil }); err != nil {
 					l.ledger.rested(o, l.now().tick+payWaitMost, debtor)
 					l.payUp()
-					l.log.Error("a payment failed", debtArgs(o.repo, o.Debt, "error", err)...)
+					l.log.Error("withdrawing a green status failed", debtArgs(o.repo, o.Debt, "error", err)...)
 				}
 			})
 		}
@@ -135,13 +135,13 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *debtEntry, now ins
 	}
 	l.ledger.rested(o, now.tick+pause, fault)
 	if fault == github {
-		l.log.Warn("a success cannot be taken back yet", debtArgs(repo, d, "error", err)...)
+		l.log.Warn("cannot withdraw a green status yet", debtArgs(repo, d, "error", err)...)
 		return
 	}
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	_ = l.stored(l.store.Unpaid(ctx, d.Number, tries+1, reasonOf(err))) // shown by Ready; the ledger knows it
-	l.log.Error("GitHub refuses to take a success back", debtArgs(repo, d, "error", err)...)
+	l.log.Error("GitHub refuses to withdraw a green status", debtArgs(repo, d, "error", err)...)
 }
 
 // giveUp ends a debt that GitHub did not take for so long.
@@ -150,7 +150,7 @@ func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *debtEntry, now ins
 	d := o.Debt
 	l.ledger.rested(o, 0, nobody)
 	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+reasonOf(err), now)
-	l.log.Error("a success was never taken back", debtArgs(repo, d, "error", err)...)
+	l.log.Error("gave up withdrawing a green status", debtArgs(repo, d, "error", err)...)
 }
 
 // keepPayment deletes the debt and keeps how it ended in the history.

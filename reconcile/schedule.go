@@ -106,7 +106,7 @@ func (k *look) scheduleGone(err error, now instant) {
 	e.wake, e.due, e.resync = time.Time{}, never, never
 	e.want(0)
 	e.notBefore = now.tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
-	k.log.Warn("repository is gone", "error", err, "deaf_for", e.notBefore-now.tick)
+	k.log.Warn("repository is gone", "error", err, "ignored_for", e.notBefore-now.tick)
 }
 
 // schedulePlan follows a look that was carried out: Wake and Look, another try of a write that failed, and a look at what our

@@ -98,7 +98,7 @@ func (k *look) written(j *job) store.Act {
 	act.Reason, act.Took = string(s.State)+": "+s.Description, j.took
 	if j.err == nil && s.Repairs != "" {
 		act.Repair = &plan.Repair{SHA: s.SHA, Context: s.Context, By: s.Repairs, At: act.At}
-		k.log.Warn("a status under our name was set by somebody else and is put right",
+		k.log.Warn("restoring a sluice status that someone else overwrote",
 			"sha", s.SHA, "context", s.Context, "by", s.Repairs)
 	}
 	return k.ended(act, j.err)

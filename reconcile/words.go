@@ -13,8 +13,8 @@ import (
 
 // What people read: in statuses, on the page, in the history and as the reasons for not being ready.
 const (
-	wordVoid    = "the repository changed in the meantime; reconciling again"
-	wordLate    = "too late for it; reconciling again"
+	wordVoid    = "superseded by a newer event; reconciling again"
+	wordLate    = "the deadline passed; reconciling again"
 	wordOld     = "the plan changed with time; reconciling again"
 	wordSpent   = "GitHub's hourly rate limit is nearly reached; merging again when it resets"
 	wordPaced   = "GitHub's rate limit for merges is reached; merging again when it resets"
@@ -28,7 +28,7 @@ const (
 
 	wordStatusesSpent = "this commit is close to GitHub's limit of statuses"
 
-	wordLeft           = "another move failed first; reconciling again"
+	wordLeft           = "skipped: another move failed; reconciling again"
 	wordNoInstallation = "ignoring deliveries for a repository where the App is not installed; does it have a webhook of its own with the App's secret?"
 	wordLimited        = "rate limited"
 	wordTurn           = "waiting for its turn: too many reconciliations at once"

@@ -23,19 +23,19 @@ func TestWords(t *testing.T) {
 	const want = `starting: repositories not listed yet: GitHub does not answer
 database error: the database's disk is full
 the clock is 1h1m0s ahead of GitHub's; nothing is released
-the repository changed in the meantime; reconciling again
-too late for it; reconciling again
+superseded by a newer event; reconciling again
+the deadline passed; reconciling again
 the plan changed with time; reconciling again
 GitHub's hourly rate limit is nearly reached; merging again when it resets
 the service is stopping; the next start continues
 the repository is not accessible to the App
 internal error in sluice; reconciling again
-another move failed first; reconciling again
+skipped: another move failed; reconciling again
 refused with others: no
 rw/a moved from aaaaaaa to bbbbbbb
 rw/a created at bbbbbbb
 rw/a restored at bbbbbbb, where it was last seen
-3 branches: too late for it; reconciling again
+3 branches: the deadline passed; reconciling again
 GitHub refused the merge: 2 reviews are missing
 GitHub refused: no
 no`

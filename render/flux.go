@@ -24,7 +24,7 @@ const (
 )
 
 // ErrNoURL says that nothing says where the repository is.
-var ErrNoURL = errors.New("no GitRepository of a root says where this repository is, nor does origin: name it with --url")
+var ErrNoURL = errors.New("neither a root's GitRepository nor the remote origin gives this repository's URL: set it with --url")
 
 // Flux writes for each cluster the GitRepositories of the live and of each windowed side, the Flux Kustomizations of both with the source that
 // is theirs, and what connects them with the forge: Receiver, Provider, Alert. fixed is the repository's URL whatever the tree says,
@@ -232,7 +232,7 @@ func repositoryURL(text string) (string, error) {
 	}
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" || plan.Clean(text) != text || strings.Contains(text, " ") {
-		return "", fmt.Errorf("%q is no address of a repository", shown(text))
+		return "", fmt.Errorf("%q is not a repository's URL", shown(text))
 	}
 	u.RawQuery, u.Fragment = "", "" // of no repository, but perhaps of a token
 	switch u.Scheme {
@@ -241,7 +241,7 @@ func repositoryURL(text string) (string, error) {
 	case "http", "https":
 		u.User = nil
 	default:
-		return "", fmt.Errorf("%q: Flux takes https and ssh", shown(text))
+		return "", fmt.Errorf("%q: Flux supports https and ssh", shown(text))
 	}
 	return u.String(), nil
 }

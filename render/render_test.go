@@ -146,7 +146,7 @@ func TestSuspendInGit(t *testing.T) {
 	for _, value := range []string{"true", "false"} {
 		in := input(t, windowed, simple("  prune: true\n", "  prune: true\n  suspend: "+value+"\n"))
 		out, clean, err := Suspend(in, Deployment, image)
-		want := "clusters/c/apps.yaml:8 says suspend: " + value + " of the Flux Kustomization flux-system/apps"
+		want := "clusters/c/apps.yaml:8 sets suspend: " + value + " on the Flux Kustomization flux-system/apps"
 		if err != nil || clean || !strings.Contains(string(out), "\n# ERROR: "+want) {
 			t.Errorf("%t %v\n%s", clean, err, out)
 		}

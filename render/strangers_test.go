@@ -38,7 +38,7 @@ func TestLeftOut(t *testing.T) {
 		},
 		"one is live": {
 			map[string]string{"clusters/c/more.yaml": kustomization("./apps", "./other"), "other/x.yaml": string(more.Data)},
-			[]string{"# Left out: flux-system/apps (clusters/c/apps.yaml:1): it stands in clusters/c/more.yaml:1, too, and there it is not windowed as a whole"}, "",
+			[]string{"# Left out: flux-system/apps (clusters/c/apps.yaml:1): it is also defined in clusters/c/more.yaml:1, where it is not windowed as a whole"}, "",
 		},
 		"the root's files": {
 			map[string]string{"clusters/c/windowed/x.yaml": string(more.Data)},

@@ -13,7 +13,7 @@ import (
 // All words that people read, the templates' apart.
 
 const (
-	wordBadName      = "it has no namespace, or a name that Kubernetes does not take"
+	wordBadName      = "it has no namespace, or a name that Kubernetes does not accept"
 	wordRoot         = "it applies the cluster's root, and Flux itself with it: that is never suspended"
 	wordReadsNothing = "no file that it reads is known"
 )
@@ -32,7 +32,7 @@ func wordOtherRepository(c graph.Cluster) string {
 }
 
 func wordTwice(other *graph.Kustomization) string {
-	return "it stands in " + place(other) + ", too, and there it is not windowed as a whole: take one of them out"
+	return "it is also defined in " + place(other) + ", where it is not windowed as a whole: remove one of them"
 }
 
 func wordRootReads(n, all int, example string) string {
@@ -47,7 +47,7 @@ func wordWhichBranch(r layout.Release, n int) string {
 
 // Sentence says what is wrong with a contradiction.
 func (c Contradiction) Sentence() string {
-	return fmt.Sprintf("%s says suspend: %s of the Flux Kustomization %s, which is windowed: Flux puts that back, whoever sets it in the cluster; take it out there",
+	return fmt.Sprintf("%s sets suspend: %s on the Flux Kustomization %s, which is windowed: Flux restores that whenever it is changed in the cluster; remove it from Git",
 		plan.Clean(c.Held.Suspend.Place.String()), plan.Clean(c.Held.Suspend.Value), plan.Clean(c.Held.ID()))
 }
 
@@ -76,8 +76,8 @@ func joined(names []window.Name) string {
 }
 
 const (
-	wordElsewhere = "it stands in no file that was read: Flux's bootstrap or operator makes it"
-	wordSuspend   = "suspend is taken out: the branch holds it."
+	wordElsewhere = "it is in no file that was read: Flux's bootstrap or operator creates it"
+	wordSuspend   = "suspend is removed: the branch holds it."
 	wordReady     = "readyExpr: of what is live only that it was applied once; otherwise a live change that reconciles or fails would close the window."
 	wordAssumed   = "No manifest of it is in Git: its name is the directory's."
 	wordMade      = "Its document could not be taken over as it stands; only what is known of it is here. Compare."

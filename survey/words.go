@@ -14,11 +14,11 @@ const (
 	noteCluster      = "the file cannot have the cluster %s: its path is %q"
 	noteNewBranch    = "branch %s holds what clusters share whose windows are never open together, and no GitRepository tracks it yet"
 	noteTwoWindows   = "cluster %s tracks %s, too, and its window is %s: the branch moves in %s alone, so give the cluster a branch of its own"
-	noteElsewhere    = "%s tracks %s, a branch of this repository, for a path that this tree does not have: it is no windowed branch"
+	noteElsewhere    = "%s tracks %s, a branch of this repository, for a path that this tree does not have: so it is not windowed"
 	noteManyBranches = "more than %d branches are tracked: the rest is not in the file"
-	noteBranchName   = "%s tracks %q, which is no name that a branch may have here"
-	noteGone         = "a job suspends the Flux Kustomization %s, which stands in no file that a cluster is known to read"
-	noteSuspend      = "%s: Kustomization %s says suspend: %s; what a CronJob or `sluice suspend` sets instead Flux takes back: leave the field out of Git"
+	noteBranchName   = "%s tracks %q, which is not a branch name that is allowed here"
+	noteGone         = "a job suspends the Flux Kustomization %s, which is in no file that a cluster is known to read"
+	noteSuspend      = "%s: Kustomization %s sets suspend: %s; Flux reverts what a CronJob or `sluice suspend` sets instead: leave the field out of Git"
 	notePath         = "no rule was written for a path with characters that do not show: %q"
 	noteManyRules    = "%d rules were found, and a file has at most %d: the rest is not in it"
 )
@@ -39,15 +39,15 @@ const (
 const (
 	jobSuspended = "is suspended: it opens and closes nothing"
 	jobVariable  = "has a schedule with a variable: %s"
-	jobOpposite  = "does the opposite of what it is called: its name counts here, look which is meant"
+	jobOpposite  = "does the opposite of what it is called: its name counts here, check which is meant"
 )
 
 // Comments of the draft.
 const (
-	wordHead      = "# When which paths of this repository may change. `sluice init` made it of what stands in the tree: review it."
+	wordHead      = "# Which paths of this repository may change, and when. `sluice init` generated it from the tree: review it."
 	wordExample   = "An example: %s says when changes may reach a cluster. Put your hours in, or `duration: 8h` instead of a close."
 	wordUntracked = "No GitRepository tracks it yet: see docs/windowed-branches.md, before enforce. What it holds would be applied at once."
-	wordBare      = "Nothing more could be made of this tree:"
+	wordBare      = "Nothing more could be derived from this tree:"
 )
 
 // foundWords is how a cluster was found.

@@ -59,8 +59,8 @@ func Dial(config *rest.Config) (*Kube, error) {
 }
 
 var (
-	errRedirected = errors.New("the API server's answer leads elsewhere: not followed")
-	errOther      = errors.New("the API server's answer is another object")
+	errRedirected = errors.New("the API server redirected; not followed")
+	errOther      = errors.New("the API server returned another object")
 )
 
 // dateKey is the context's key of where the Date of an answer goes.

@@ -38,10 +38,10 @@ func ParseTarget(text string) (Target, error) {
 		return Target{}, fmt.Errorf("%q: want NAMESPACE/NAME=WINDOW", text)
 	}
 	if len(t.Namespace) > maxNamespace || !namespaceShape.MatchString(t.Namespace) {
-		return Target{}, fmt.Errorf("%q: %q is no name of a namespace", text, t.Namespace)
+		return Target{}, fmt.Errorf("%q: %q is not the name of a namespace", text, t.Namespace)
 	}
 	if len(t.Name) > maxName || !nameShape.MatchString(t.Name) {
-		return Target{}, fmt.Errorf("%q: %q is no name of a Kustomization", text, t.Name)
+		return Target{}, fmt.Errorf("%q: %q is not the name of a Kustomization", text, t.Name)
 	}
 	for name := range strings.SplitSeq(windows, ",") {
 		if name == "" {

@@ -34,7 +34,7 @@ const (
 	wordsWithinCutoff      = "never releases anything: no opening is longer than the cutoff"
 	wordsNeverFires        = "never happens: there is no such day"
 	wordsNeverOpens        = "never opens: every opening coincides with a closing, and the closing wins"
-	wordsAlwaysOpen        = "always open: each opening comes before the one before it is over"
+	wordsAlwaysOpen        = "always open: each opening begins before the previous one ends"
 	wordsFreezeName        = "a freeze needs a name, on one line and of at most 64 bytes"
 	wordsFreezesNothing    = "freezes nothing: name windows, or leave windows out to freeze all"
 	wordsNeverAgain        = "never opens again: all dates are past"
@@ -67,7 +67,7 @@ func cronFieldCount(n int) string {
 }
 
 func cronBadItem(item string) string {
-	return "not a cron: " + quote(item) + " is no number, name, range or star"
+	return "not a cron: " + quote(item) + " is not a number, name, range or star"
 }
 
 func tooMany(what string, most int) string { return fmt.Sprintf("too many %s: at most %d", what, most) }
@@ -79,7 +79,7 @@ func tooLong(most time.Duration) string {
 func duplicateName(n Name) string { return "there are two windows " + quote(string(n)) }
 
 func badName(n Name) string {
-	return fmt.Sprintf("%s is no name for a window: letters, digits, \".\", \"_\" and \"-\", a letter or digit first, at most %d",
+	return fmt.Sprintf("%s is not a name for a window: letters, digits, \".\", \"_\" and \"-\", a letter or digit first, at most %d",
 		quote(string(n)), MaxName)
 }
 

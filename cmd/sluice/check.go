@@ -60,7 +60,7 @@ func newCheckCommand(e *env) *cobra.Command {
 			return c.answer()
 		},
 	}
-	cmd.Flags().StringVar(&file, "file", "", fileUsage+" instead of DIR/"+config.File)
+	cmd.Flags().StringVar(&file, "file", "", fileUsage+", instead of DIR/"+config.File)
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
@@ -240,7 +240,7 @@ func unusable(args []string, err error) any {
 const (
 	standardInput     = "-"
 	wordStandardInput = "standard input"
-	fileUsage         = "another file, or - for standard input,"
+	fileUsage         = "another file, or - for standard input"
 )
 
 // readPolicyFile reads the file of a repository's directory, or another one if it is named, no further than Parse needs to

@@ -58,7 +58,7 @@ func newClassifyCommand(e *env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&call.file, "file", "", fileUsage+"; default: "+config.File+" at BASE, or of the working tree for paths")
+	flags.StringVar(&call.file, "file", "", fileUsage+" (default: "+config.File+" at BASE, or of the working tree for paths)")
 	flags.StringVar(&call.base, "base", "", "the revision that a change goes into")
 	flags.StringVar(&call.head, "head", "", "the revision that holds the change")
 	flags.StringVar(&call.repo, "repo", ".", "the repository's directory")

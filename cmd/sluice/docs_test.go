@@ -257,8 +257,8 @@ func TestReadmeFile(t *testing.T) {
 		t.Errorf("check: code %d, %s%s", code, stdout, stderr)
 	}
 	for at, want := range map[string]string{
-		"2026-11-28":       "\nrelease: open; production receives it Mon 30 Nov 2026 08:00 CET\n",
-		"2026-11-27T20:00": "\nrelease: open; production receives it Mon 30 Nov 2026 08:00 CET\n",
+		"2026-11-28":       "\nrelease: open; production receives it on Mon 30 Nov 2026 08:00 CET\n",
+		"2026-11-27T20:00": "\nrelease: open; production receives it on Mon 30 Nov 2026 08:00 CET\n",
 		"2026-11-27T12:00": "\nrelease: open; production receives it now\n",
 	} {
 		stdout, stderr, code := sluice("classify", "--repo", "repo", "apps/base/web.yaml", "--at", at)

@@ -56,7 +56,7 @@ func newGraphCommand(e *env) *cobra.Command {
 			return e.graph(cmd.Context(), call)
 		},
 	}
-	cmd.Flags().StringVar(&call.file, "file", "", fileUsage+" instead of DIR/"+config.File)
+	cmd.Flags().StringVar(&call.file, "file", "", fileUsage+", instead of DIR/"+config.File)
 	cmd.Flags().StringArrayVar(&call.paths, "path", nil, "who reads this file or directory of DIR, and why; may be given several times")
 	cmd.Flags().BoolVar(&call.json, "json", false, "print JSON")
 	cmd.Flags().BoolVar(&call.dot, "dot", false, "print the graph for Graphviz; with --path, what is about these paths")
@@ -319,7 +319,7 @@ const (
 	noteVariable    = "its path has a variable whose value is not known"
 	noteNoDirectory = "there is no such directory"
 	noteNothing     = "nothing there is read"
-	noteBranch      = "it reads another branch, which is no windowed one"
+	noteBranch      = "it reads another branch, which is not windowed"
 	noteLeaf        = "its source is not this repository"
 )
 

@@ -101,15 +101,15 @@ func (e graphEntry) count() string {
 // sum is what is left to say of all: what nobody reads, and what was not understood.
 func (v graphReport) sum(w io.Writer) {
 	if len(v.Clusters) == 0 {
-		fmt.Fprintln(w, "No cluster is found: name the clusters in .github/sluice.yaml.")
+		fmt.Fprintln(w, "No cluster found: list them under `clusters` in .github/sluice.yaml.")
 	}
 	switch v.UnreachedFiles {
 	case 0:
 		fmt.Fprintf(w, "Each of the %d files is read.\n", v.Files)
 	case 1:
-		fmt.Fprintf(w, "1 of %d files is read by nobody:\n", v.Files)
+		fmt.Fprintf(w, "no cluster reads 1 of %d files:\n", v.Files)
 	default:
-		fmt.Fprintf(w, "%d of %d files are read by nobody:\n", v.UnreachedFiles, v.Files)
+		fmt.Fprintf(w, "no cluster reads %d of %d files:\n", v.UnreachedFiles, v.Files)
 	}
 	for i, u := range v.Unreached {
 		if i == maxUnreachedLines {
@@ -145,7 +145,7 @@ func (p graphProblem) print(w io.Writer) {
 func (p graphPath) print(w io.Writer) {
 	fmt.Fprintln(w, shown(p.Path))
 	if len(p.Readers)+len(p.Changes) == 0 {
-		fmt.Fprintln(w, "  nobody reads it")
+		fmt.Fprintln(w, "  no cluster reads it")
 	}
 	if p.Releases != nil {
 		fmt.Fprintf(w, "  needs by the graph: %s\n", shown(reach.Names(p.Releases)))

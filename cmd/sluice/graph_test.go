@@ -76,7 +76,7 @@ func TestGraphRefuses(t *testing.T) {
 	if stdout, _, code := sluice("__complete", "graph", ""); code != 0 || stdout != ":16\n" {
 		t.Errorf("completion of DIR: code %d, %q; want directories alone", code, stdout)
 	}
-	if stdout, _, code := sluice("graph", "empty"); code != 0 || stdout != "No cluster is found: name the clusters in .github/sluice.yaml.\n1 of 1 files is read by nobody:\n  README.md\n" {
+	if stdout, _, code := sluice("graph", "empty"); code != 0 || stdout != "No cluster found: list them under `clusters` in .github/sluice.yaml.\nno cluster reads 1 of 1 files:\n  README.md\n" {
 		t.Errorf("a tree without clusters: code %d, prints %s", code, stdout)
 	}
 }

@@ -199,10 +199,10 @@ func (e *env) showInit(v initView, call initCall) error {
 		out, target = e.stderr, "the file, on standard output"
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "%s: written%s\n", target, counted(len(v.Notes), "; 1 thing to look at stands in it as a comment",
-		"; %d things to look at stand in it as comments"))
+	fmt.Fprintf(&b, "%s: written%s\n", target, counted(len(v.Notes), "; 1 thing to review is in it as a comment",
+		"; %d things to review are in it as comments"))
 	if len(v.Clusters) == 0 {
-		fmt.Fprintf(&b, "no cluster was found: name them under `clusters`\n")
+		fmt.Fprintf(&b, "no cluster found: list them under `clusters`\n")
 	}
 	for _, c := range v.Clusters {
 		fmt.Fprintf(&b, "cluster %s: %s (%s)\n", c.Name, shown(c.Path), c.Found)

@@ -51,7 +51,7 @@ func put(t *testing.T, file, text string) {
 func TestInitNothing(t *testing.T) {
 	dir := t.TempDir()
 	stdout, stderr, code := sluice("init", dir)
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "no cluster was found") {
+	if code != 0 || stderr != "" || !strings.Contains(stdout, "no cluster found") {
 		t.Error(code, stdout, stderr)
 	}
 	if stdout, _, code := sluice("check", dir); code != 0 || !strings.Contains(stdout, ": ok") {

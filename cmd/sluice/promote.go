@@ -120,7 +120,7 @@ func forgetEnvironment() error {
 		}
 		name, _, _ := strings.Cut(entry, "=")
 		if err := os.Unsetenv(name); err != nil {
-			return fmt.Errorf("take %s out of the environment: %w", name, err)
+			return fmt.Errorf("unset %s: %w", name, err)
 		}
 	}
 	return nil

@@ -27,8 +27,8 @@ ConfigMap, and a Deployment, or with --kind CronJob a CronJob that runs each min
 Held are the Flux Kustomizations whose source tracks a windowed branch, and those of whose files every one is windowed. What is windowed
 in part is named in a comment.
 
-Exit codes: 0 fine; 1 Git says something of suspend of a Kustomization that is held, which Flux would put back (the manifests are printed,
-with the place); 2 the call, the file or DIR is unusable.`
+Exit codes: 0 fine; 1 a manifest in Git sets suspend of a Kustomization that is held, which Flux would restore (the manifests are
+printed, with the place); 2 the call, the file or DIR is unusable.`
 
 const renderFluxHelp = `Prints for each cluster of DIR (default: the current directory) the GitRepositories of the live and of each windowed side, its Flux
 Kustomizations with the source that is theirs, and the Receiver, Provider and Alert that connect them with the forge: what
@@ -66,7 +66,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 	call := renderCall{}
 	cmd := &cobra.Command{
 		Use:   "suspend [DIR]",
-		Short: "print what holds each cluster's windows inside it, by suspend",
+		Short: "print manifests by which each cluster holds its windows itself, with suspend",
 		Long:  renderSuspendHelp,
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -86,7 +86,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 				return err
 			}
 			if bytes.Contains(out, []byte(render.ImagePlaceholder)) {
-				fmt.Fprintf(e.stderr, "sluice: no image is named %s: name yours with --image, or nothing runs\n", call.image)
+				fmt.Fprintf(e.stderr, "sluice: %s is only a placeholder: set your image with --image, or nothing runs\n", call.image)
 			}
 			for _, c := range render.Contradictions(in) {
 				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
@@ -131,7 +131,7 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 
 // common is the flags of both.
 func (c *renderCall) common(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.file, "file", "", fileUsage+" instead of DIR/"+config.File)
+	cmd.Flags().StringVar(&c.file, "file", "", fileUsage+", instead of DIR/"+config.File)
 	cmd.Flags().StringVar(&c.cluster, "cluster", "", "this cluster alone")
 }
 
@@ -160,7 +160,7 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 	}
 	in.Graph, in.Clusters = tree, tree.Clusters(policy.Clusters)
 	if len(in.Clusters) == 0 {
-		return render.Input{}, errors.New("no cluster is found in " + shown(dir) + ": name the clusters in " + config.File)
+		return render.Input{}, errors.New("no cluster found in " + shown(dir) + ": list them under `clusters` in " + config.File)
 	}
 	if policy.Flux {
 		in.Policy = policy.With(reach.New(policy, in.Clusters))

@@ -39,8 +39,8 @@ func TestRender(t *testing.T) {
 		"render suspend " + dir + "/README.md":     dir + "/README.md is not a directory",
 		"render suspend --cluster c1 " + dir:       "--cluster \"c1\": there is none of this name; `sluice render` without it prints all",
 		"render suspend --cluster cluster1 " + dir: `--cluster "cluster1": there is none of this name; did you mean cluster-1?`,
-		"render flux " + dir:                       "cluster cluster-1: no GitRepository of a root says where this repository is, nor does origin: name it with --url",
-		"render flux --url nowhere " + dir:         `cluster cluster-1: "nowhere" is no address of a repository`,
+		"render flux " + dir:                       "cluster cluster-1: neither a root's GitRepository nor the remote origin gives this repository's URL: set it with --url",
+		"render flux --url nowhere " + dir:         `cluster cluster-1: "nowhere" is not a repository's URL`,
 	} {
 		if stdout, stderr, code := sluice(strings.Fields(call)...); code != 2 || stderr != "sluice: "+want+"\n" || stdout != "" {
 			t.Errorf("%s: code %d, says %q", call, code, stderr)
@@ -51,7 +51,7 @@ func TestRender(t *testing.T) {
 		strings.Contains(stdout, "cluster-2") {
 		t.Errorf("code %d, says %q, prints\n%s", code, stderr, stdout)
 	}
-	if _, stderr, code := sluice("render", "suspend", dir); code != 0 || stderr != "sluice: no image is named REGISTRY/sluice:VERSION: name yours with --image, or nothing runs\n" {
+	if _, stderr, code := sluice("render", "suspend", dir); code != 0 || stderr != "sluice: REGISTRY/sluice:VERSION is only a placeholder: set your image with --image, or nothing runs\n" {
 		t.Errorf("code %d, says %q", code, stderr)
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"remote", "add", "origin", "https://user:secret@git.example.com/acme/fleet.git"}} {
@@ -75,8 +75,8 @@ func TestSuspendInGit(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "clusters/cluster-1/apps-rw.yaml"), []byte(entry), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	const want = "clusters/cluster-1/apps-rw.yaml:4 says suspend: false of the Flux Kustomization flux-system/apps-rw, which is windowed: " +
-		"Flux puts that back, whoever sets it in the cluster; take it out there"
+	const want = "clusters/cluster-1/apps-rw.yaml:4 sets suspend: false on the Flux Kustomization flux-system/apps-rw, which is windowed: " +
+		"Flux restores that whenever it is changed in the cluster; remove it from Git"
 	if stdout, _, code := sluice("check", dir); code != 0 || !strings.Contains(stdout, "sluice.yaml: warning: "+want+" (suspend-in-git)\n") {
 		t.Errorf("code %d, prints %s", code, stdout)
 	}

@@ -42,8 +42,8 @@ func (d *demo) story(ctx context.Context) error {
 
 const demoIntro = `sluice demo: the real service and a stand-in GitHub over real git, on this machine only.
 
-  repository   %s: nginx, split into nginx-rt (live) and nginx-rw (windowed); the cluster reads the one
-               from main, the other from %s
+  repository   %s: nginx, split into nginx-rt (live) and nginx-rw (windowed); the cluster reads
+               nginx-rt from main and nginx-rw from %s
   the page     http://%s
   git          git clone %s
   rules        .github/sluice.yaml: the window "demo" opens at %s and every three minutes, for one minute; nothing is released
@@ -92,7 +92,7 @@ func (d *demo) play(ctx context.Context, files map[string]string) error {
 		return err
 	}
 	if err := d.open("alice", "pages: good afternoon", map[string]string{demoPages: live},
-		"It changes only a live path, so sluice merges it at any time."); err != nil {
+		"It changes only a live path, so sluice merges it at once."); err != nil {
 		return err
 	}
 	if err := d.watch(ctx, d.merged(1)); err != nil {
@@ -115,7 +115,7 @@ func (d *demo) play(ctx context.Context, files map[string]string) error {
 		return err
 	}
 	if err := d.open("alice", "nginx: good evening, on another port", map[string]string{demoPages: evening, demoService: port},
-		"Its live half may be released now, and "+demoBranch+" holds its windowed half, so sluice merges it at once."); err != nil {
+		"The live half may be released now, and "+demoBranch+" holds the windowed half, so sluice merges it at once."); err != nil {
 		return err
 	}
 	return d.watch(ctx, d.allDone)

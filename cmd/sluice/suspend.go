@@ -29,12 +29,12 @@ without GitHub. Once, or with --every again and again, and then also at the inst
 
 Suspended means not releasable: the window is closed or frozen, or within its cutoff before the close. Several windows, WINDOW,WINDOW,
 must all be releasable. The file is read anew at each pass. A file that cannot be read or is invalid, a window that it does not have, and
-a clock more than 30 s off the API server's release nothing: what is named is suspended until they are mended. With "mode: observe"
+a clock more than 30 s off the API server's release nothing: what is named is suspended until they are fixed. With "mode: observe"
 nothing is written.
 
 The API server is that of the cluster in which this runs, else the one that KUBECONFIG names. It takes get and patch on kustomizations of
-kustomize.toolkit.fluxcd.io; ` + "`sluice render suspend`" + ` writes the manifests. Where a manifest in Git says anything of suspend, Flux
-puts that back: take it out there.
+kustomize.toolkit.fluxcd.io; ` + "`sluice render suspend`" + ` writes the manifests. Where a manifest in Git sets suspend, Flux restores
+that: remove it there.
 
 Exit codes: 0 fine, or a signal ended --every; 1 a Kustomization is missing, forbidden or in conflict (the others are set); 2 the call,
 the file, the clock or the API server is unusable.`
@@ -67,7 +67,7 @@ func newSuspendCommand(e *env) *cobra.Command {
 	flags.StringVar(&call.file, "file", "", "the file with the windows")
 	flags.StringVar(&call.cluster, "cluster", "", "the cluster's name, which begins every line of output")
 	flags.StringArrayVar(&call.targets, "kustomization", nil, "NAMESPACE/NAME=WINDOW: a Flux Kustomization and what holds it; repeatable")
-	flags.DurationVar(&call.every, "every", 0, "again and again, at least this often (default: once)")
+	flags.DurationVar(&call.every, "every", 0, "repeat at least this often (default: run once)")
 	flags.BoolVar(&call.json, "json", false, "print JSON, an object for each line")
 	for _, name := range []string{"file", "cluster", "kustomization"} {
 		_ = cmd.MarkFlagRequired(name) // the flag exists
@@ -91,13 +91,13 @@ func (c suspendCall) check(again bool) ([]suspend.Target, error) {
 	case c.file == "":
 		return nil, errors.New("--file is empty")
 	case c.file == standardInput && again:
-		return nil, errors.New("--file -: with --every the file is read again and again: name one")
+		return nil, errors.New("--file -: with --every the file is read at every pass: give the name of a file")
 	case c.cluster == "" || plan.Clean(c.cluster) != c.cluster:
-		return nil, fmt.Errorf("--cluster %q is no name", c.cluster)
+		return nil, fmt.Errorf("--cluster %q is not a name", c.cluster)
 	case again && (c.every < minEvery || c.every > maxEvery):
 		return nil, fmt.Errorf("--every %s: want %s to %s", c.every, minEvery, maxEvery)
 	case len(c.targets) > maxTargets:
-		return nil, fmt.Errorf("--kustomization: %d of them: want at most %d", len(c.targets), maxTargets)
+		return nil, fmt.Errorf("--kustomization: given %d times; at most %d are allowed", len(c.targets), maxTargets)
 	}
 	var out []suspend.Target
 	for _, text := range c.targets {
@@ -106,7 +106,7 @@ func (c suspendCall) check(again bool) ([]suspend.Target, error) {
 			return nil, fmt.Errorf("--kustomization %w", err)
 		}
 		if slices.ContainsFunc(out, func(o suspend.Target) bool { return o.String() == t.String() }) {
-			return nil, fmt.Errorf("--kustomization %s stands twice; several windows of one are %s=WINDOW,WINDOW", t, t)
+			return nil, fmt.Errorf("--kustomization %s is given twice; several windows of one are %s=WINDOW,WINDOW", t, t)
 		}
 		out = append(out, t)
 	}

@@ -57,7 +57,7 @@ func newWindowsCommand(e *env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&call.file, "file", "", fileUsage+" instead of "+config.File)
+	flags.StringVar(&call.file, "file", "", fileUsage+", instead of "+config.File)
 	flags.StringVar(&call.at, "at", "", "the instant"+atUsage)
 	flags.IntVar(&call.days, "days", defaultDays, "how many days to show")
 	flags.BoolVar(&asJSON, "json", false, "print JSON")

@@ -28,14 +28,14 @@ func TestBothHalvesOfOnePullRequest(t *testing.T) {
 	if live, windowed := w.onMain("apps/a-rt/x"), w.onMain("apps/a-rw/x"); live != "both\n" || windowed != "both\n" {
 		t.Errorf("main has %q and %q", live, windowed)
 	}
-	w.summed(w.tip("main"), "pending: 3 branches wait; next: rw/cluster-1 "+openDay)
+	w.summed(w.tip("main"), "pending: 3 branches wait; next: rw/cluster-1 on "+openDay)
 	w.stand(before, names...)
 
 	opening := time.Now().Add(6 * time.Second).Truncate(time.Second)
 	tip := w.setFile(following(opensAt(opening), names...))
 	w.reach(tip, names...)
 	w.summed(tip, "success: all 3 branches are at this commit")
-	said := "3 branches wait; next: rw/cluster-1 " + opening.UTC().Format("Mon 2 Jan 2006 15:04")
+	said := "3 branches wait; next: rw/cluster-1 on " + opening.UTC().Format("Mon 2 Jan 2006 15:04")
 	if all := w.repo.Statuses(tip); !slices.ContainsFunc(all, func(s standin.Status) bool {
 		return s.Context == summary && s.State == "pending" && strings.HasPrefix(s.Description, said)
 	}) {
@@ -71,11 +71,11 @@ func TestTwoWindowsOneSource(t *testing.T) {
 	w.serve()
 	first := w.push("main", "apps/a-rw/x")
 	w.reach(first, "rw/a")
-	w.summed(first, "pending: 1 branch waits; next: rw/b "+openDay)
+	w.summed(first, "pending: 1 branch waits; next: rw/b on "+openDay)
 	w.stand(before, "rw/b")
 	second := w.setFile(file(shutForYears, openForYears))
 	w.reach(second, "rw/b")
-	w.summed(second, "pending: 1 branch waits; next: rw/a "+openDay)
+	w.summed(second, "pending: 1 branch waits; next: rw/a on "+openDay)
 	w.stand(first, "rw/a")
 	w.went("rw/a", before, first)
 	w.went("rw/b", before, second)
@@ -129,7 +129,7 @@ func TestHeldAndBranchReleases(t *testing.T) {
 	w.unmerged(n)
 	w.setFile(file(openForYears))
 	w.merged(n)
-	w.summed(w.tip("main"), "pending: 1 branch waits; next: rw/a "+openDay)
+	w.summed(w.tip("main"), "pending: 1 branch waits; next: rw/a on "+openDay)
 	w.stand(before, "rw/a")
 }
 

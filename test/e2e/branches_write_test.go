@@ -191,7 +191,7 @@ func TestBranchProtectedAgainstUs(t *testing.T) {
 	w.repo.Protect("rw/e", standin.Rules{NoCreate: true})
 	w.serve()
 	mid := w.push("main", "apps/a-rw/x")
-	w.summed(mid, "pending: 5 branches wait; next: rw/a "+openDay)
+	w.summed(mid, "pending: 5 branches wait; next: rw/a on "+openDay)
 	tip := w.setFile(following(openForYears, names...))
 	w.reach(tip, "rw/a", "rw/c")
 	w.summed(tip, "failure: several are blocked, first rw/b: GitHub refused the move: ")
@@ -344,10 +344,10 @@ func TestKilledAroundTheMove(t *testing.T) {
 				w.reach(next, "rw/cluster-1")
 				w.went("rw/cluster-1", base, next)
 			case c.fault.Done:
-				w.summed(next, "pending: 1 branch waits; next: rw/cluster-1 "+openDay)
+				w.summed(next, "pending: 1 branch waits; next: rw/cluster-1 on "+openDay)
 				w.went("rw/cluster-1", base, tip)
 			default:
-				w.summed(next, "pending: 1 branch waits; next: rw/cluster-1 "+openDay)
+				w.summed(next, "pending: 1 branch waits; next: rw/cluster-1 on "+openDay)
 				w.locked(tip, "rw/cluster-1")
 				w.refusedPush("rw/cluster-1", tip)
 				w.went("rw/cluster-1", base)

@@ -91,6 +91,6 @@ func TestBranchStatusLinks(t *testing.T) {
 	tip := w.push("main", "apps/a-rw/x")
 	w.reach(tip, "rw/a")
 	w.linksTo(tip, "sluice/promote/rw/a", tip, "- {name: rw/a")
-	w.summed(tip, "pending: 1 branch waits; next: rw/b "+openDay)
+	w.summed(tip, "pending: 1 branch waits; next: rw/b on "+openDay)
 	w.linksTo(tip, summary, tip, "- {name: rw/b")
 }
