@@ -177,7 +177,7 @@ func call(client *http.Client, api, token, method, path, body string) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close()
+	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)
 	if err == nil && answer.StatusCode/100 != 2 {
 		err = fmt.Errorf("%s %s: %d %s", method, path, answer.StatusCode, text)
