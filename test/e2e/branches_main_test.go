@@ -22,7 +22,7 @@ func TestBothHalvesOfOnePullRequest(t *testing.T) {
 	w.serve()
 	n := w.open("both", "apps/a-rt/x", "apps/a-rw/x")
 	w.merged(n)
-	if got, want := w.status(n), "success: live; 3 branches receive it, next rw/cluster-1 "+openDay; got != want {
+	if got, want := w.status(n), "success: live; 3 branches receive it, next rw/cluster-1 on "+openDay; got != want {
 		t.Errorf("the status is %q, want %q", got, want)
 	}
 	if live, windowed := w.onMain("apps/a-rt/x"), w.onMain("apps/a-rw/x"); live != "both\n" || windowed != "both\n" {

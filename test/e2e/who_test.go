@@ -471,7 +471,7 @@ func TestForeignStatus(t *testing.T) {
 			w.t.Errorf("put right after %d looks", looks)
 		}
 		w.eventually("it is logged", func() bool {
-			return strings.Contains(p.text(), "put right") && strings.Contains(p.text(), "other-sluice")
+			return strings.Contains(p.text(), "restoring a sluice status") && strings.Contains(p.text(), "other-sluice")
 		})
 		w.stays(n)
 	})
