@@ -169,8 +169,8 @@ func TestMergeQueue(t *testing.T) {
 func TestGroupOfAnotherBase(t *testing.T) {
 	w := newWorld(t)
 	n := w.open("feature", map[string]string{"x": "x"})
-	at, err := w.repo.Commit("rw", standin.Change{Write: map[string]string{"y": "y"}})
-	w.must(err)
+	at := w.repo.Tip("main")
+	w.must(w.repo.Push("acme", "rw", at))
 	group, err := w.repo.Enqueue(n, "alice")
 	w.must(err)
 	w.must(w.repo.Retarget(n, "alice", "rw"))
