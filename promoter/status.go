@@ -84,7 +84,8 @@ func (d *branchCase) locked(sha plan.SHA, place int) bool {
 }
 
 // ahead is how many commits of the line the branch could be moved to, by whoever may. Where that is not known it is counted from
-// the newest commit at which it is known to have stood, and without one it is all of them.
+// the newest commit at which it is known to have stood, and without one it is all of them; but what is newer than the commit it
+// goes to now is always ahead.
 func (d *branchCase) ahead() int {
 	t := d.tracked
 	switch {
@@ -102,6 +103,10 @@ func (d *branchCase) ahead() int {
 		if place, ok := d.line.place(sha); ok {
 			n = min(n, place)
 		}
+	}
+	if m := d.ruling.move; m != nil {
+		place, _ := d.line.place(m.New)
+		n = max(n, place)
 	}
 	return n
 }
