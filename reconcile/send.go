@@ -1,8 +1,10 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,19 +45,27 @@ func (k *look) parking(ctx context.Context) (stall, resume func()) {
 	return func() { once.Do(func() { unpark = k.park(ctx) }) }, func() { unpark() }
 }
 
-// sendAll does writes at the same time. As soon as one of them waits for its turn the look gives its worker away.
+// sendAll does writes at the same time. As soon as one of them waits for its turn the look gives its worker away. A write has a goroutine from
+// its turn on: thousands may wait.
 func (k *look) sendAll(ctx context.Context, jobs []*job) {
 	stall, resume := k.parking(ctx)
 	defer resume()
 	over := new(atomic.Bool)
+	// They are let in in the order in which they join: the more urgent ones first, and those in the plan's order. So none that is let in waits
+	// here for one that is not.
+	jobs = slices.SortedStableFunc(slices.Values(jobs), func(a, b *job) int { return cmp.Compare(a.urgency, b.urgency) })
 	for _, j := range jobs {
 		j.turn, j.over = k.loop.lanes.admission(k.repo.Installation, j.urgency), over
-		j.turn.join(k.abreast()) // in the plan's order
+		j.turn.join(k.abreast())
 	}
 	var all sync.WaitGroup
+	waits := false
 	for _, j := range jobs {
+		waited, err := j.turn.enter(ctx, k.abreast(), stall)
+		waits = waits || waited // who comes after one that waited did too
+		waited = waits
 		all.Go(func() {
-			j.err = guard(func() error { return k.inTurn(ctx, j, stall) })
+			j.err = guard(func() error { return k.tries(ctx, j, stall, waited, err) })
 			if endsAll(j.err) && !foreseen(j.action, j.err) {
 				over.Store(true)
 			}
@@ -64,14 +74,16 @@ func (k *look) sendAll(ctx context.Context, jobs []*job) {
 	all.Wait()
 }
 
-// inTurn does a write when its turn comes. A short limit, mostly our own pace, is waited for without a worker by all of the
-// installation, and the action is weighed anew after each wait.
+// inTurn does a write when its turn comes.
 func (k *look) inTurn(ctx context.Context, j *job, stall func()) error {
-	for try := 1; ; try++ {
-		waited, err := j.turn.enter(ctx, k.abreast(), stall)
-		if err != nil {
-			return err
-		}
+	waited, err := j.turn.enter(ctx, k.abreast(), stall)
+	return k.tries(ctx, j, stall, waited, err)
+}
+
+// tries does a write whose turn came, or that waited in vain. A short limit, mostly our own pace, is waited for without a worker by all of
+// the installation, and the action is weighed anew after each wait.
+func (k *look) tries(ctx context.Context, j *job, stall func(), waited bool, err error) error {
+	for try := 1; err == nil; try++ {
 		err = k.once(ctx, j, waited)
 		wait, short := k.shortLimit(err)
 		if !short || try == limitTries {
@@ -81,7 +93,9 @@ func (k *look) inTurn(ctx context.Context, j *job, stall func()) error {
 			return errLate
 		}
 		k.loop.lanes.rest(k.repo.Installation, restsFrom(j.turn.urgency, err), wait)
+		waited, err = j.turn.enter(ctx, k.abreast(), stall)
 	}
+	return err
 }
 
 // once tries a write that was let in. What waited is weighed anew.
