@@ -199,11 +199,18 @@ func FuzzLock(f *testing.F) {
 			src := s.Sources[plan.Branch(entryOf(&s, v.Name).From)]
 			at := place(&s, plan.Branch(entryOf(&s, v.Name).From), v.Tip)
 			consistent := v.Relation == plan.Behind && v.Reach > 0 && (at.relation == plan.Diverged || at == stands{plan.Behind, v.Reach})
+			reach := v.Reach
+			if v.Relation == plan.Absent && v.Tip == "" { // it may be put back where it was last seen, and made nowhere
+				consistent, reach = true, len(src.Line)
+				if i := slices.IndexFunc(src.Line, func(c plan.Commit) bool { return c.SHA == v.Seen }); i >= 0 {
+					reach = i
+				}
+			}
 			once := len(slices.DeleteFunc(slices.Clone(s.Branches), func(o plan.WindowedBranch) bool { return o.Name != v.Name })) == 1
 			if !consistent || !once || src.NoChecks || len(src.Line) == 0 || src.Line[0].SHA != src.Tip {
 				continue
 			}
-			for _, c := range src.Line[:min(v.Reach, len(src.Line))] {
+			for _, c := range src.Line[:min(reach, len(src.Line))] {
 				if green(c.Ours, plan.PromoteContextFor(v.Name)) {
 					t.Errorf("%s may be moved to %s: %+v", v.Name, c.SHA, c.Ours)
 				}

@@ -83,30 +83,29 @@ func (d *branchCase) locked(sha plan.SHA, place int) bool {
 	return place < d.ahead()
 }
 
-// ahead is how many commits of the line the branch could be moved to, by whoever may. Where that is not known it is counted from
-// the newest commit at which it is known to have stood, and without one it is all of them; but what is newer than the commit it
-// goes to now is always ahead.
+// ahead is how many commits of the line the branch could be moved to, by whoever may. Of one that is not there these are all that are newer
+// than where it goes, or is put back once it may be. Where it is not known how the branch stands it is counted from the newest commit at
+// which it is known to have stood, and without one it is all of them.
 func (d *branchCase) ahead() int {
 	t := d.tracked
+	stood := []plan.SHA{t.Tip, t.Seen}
 	switch {
 	case d.fits && (t.Relation == plan.Level || t.Relation == plan.Beyond):
 		return 0
 	case d.fits && t.Relation == plan.Behind:
 		return d.reach
-	}
-	n := len(d.line.Line)
-	stood := []plan.SHA{t.Tip, t.Seen}
-	if t.Moved != nil {
+	case d.fits && t.Relation == plan.Absent:
+		if m := d.ruling.move; m != nil {
+			stood = []plan.SHA{m.New}
+		}
+	case t.Moved != nil:
 		stood = append(stood, t.Moved.New)
 	}
+	n := len(d.line.Line)
 	for _, sha := range stood {
 		if place, ok := d.line.place(sha); ok {
 			n = min(n, place)
 		}
-	}
-	if m := d.ruling.move; m != nil {
-		place, _ := d.line.place(m.New)
-		n = max(n, place)
 	}
 	return n
 }
