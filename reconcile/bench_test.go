@@ -123,3 +123,18 @@ func BenchmarkLook(b *testing.B) {
 		k.run(context.Background())
 	}
 }
+
+// BenchmarkRush tells what it takes to see that nobody may begin, as events come all at once, of 10,000 repositories that have some.
+func BenchmarkRush(b *testing.B) {
+	l := crowded()
+	now := l.now()
+	for _, e := range l.queue.repos {
+		e.urgent = false
+		l.queue.note(e, plan.Mention{}, now.tick)
+	}
+	l.queue.reading = rushLooks
+	for b.Loop() {
+		l.queue.rush.began, l.queue.rush.latest = l.now().tick, l.now().tick
+		l.start(context.Background())
+	}
+}

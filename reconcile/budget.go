@@ -50,10 +50,11 @@ func (e *entry) lastCall(now instant) tick {
 	return never
 }
 
-// pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may.
-func (ln *line) pick(now instant) int {
+// pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may. Until held only what an opening or
+// a doubt needs goes.
+func (ln *line) pick(now instant, held tick) int {
 	first, best := -1, forge.Doubt
-	if ln.paced.end() <= now.tick {
+	if max(ln.paced.end(), held) <= now.tick {
 		best = forge.Resync
 	}
 	for i, e := range ln.ready {
@@ -67,12 +68,12 @@ func (ln *line) pick(now instant) int {
 	return first
 }
 
-// opens is when one of those that wait for the hour waits for it no longer, or the hour allows a look again; never: none waits.
+// opens is when one of those that wait for the hour, or for the end of a rush, waits no longer, or any may go again; never: none waits.
 func (ln *line) opens(q *queue, now tick) tick {
-	if len(ln.ready) == 0 || ln.paced.end() <= now {
+	first := max(ln.paced.end(), q.held())
+	if len(ln.ready) == 0 || first <= now {
 		return never
 	}
-	first := ln.paced.end()
 	for _, e := range ln.ready {
 		if at := q.anchor.tickOf(e.wake); !e.wake.IsZero() && at > now {
 			first = min(first, at)

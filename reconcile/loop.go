@@ -228,6 +228,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	before := l.queue.first()
 	e := l.known(repo, hint)
 	if e == nil {
 		return
@@ -241,7 +242,9 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	default:
 		l.queue.note(e, named, now)
 	}
-	l.wakeUp()
+	if l.queue.first() < before { // else it wakes in time by itself
+		l.wakeUp()
+	}
 }
 
 // known gives the entry that a hint is about, which may be new: nil if it is to be ignored. The names of a known repository

@@ -144,6 +144,9 @@ type queue struct {
 	alarms alarms
 	ring   []*line         // lines with somebody in them, in turn
 	back   []chan struct{} // looks that want their worker back; they go first
+
+	rush    rush
+	reading int // looks for the sake of events that have not observed yet
 }
 
 func newQueue(workers int, now instant) *queue {
@@ -268,6 +271,7 @@ func (q *queue) drift(now instant) time.Duration {
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Mention, now tick) {
+	q.rush.add(now)
 	if named.Arrival && !e.unobserved && e.open[named.Pull] == (proposal{named.SHA, named.Target}) {
 		return // it was seen already
 	}
@@ -281,6 +285,49 @@ func (q *queue) note(e *entry, named plan.Mention, now tick) {
 	e.eventAt = min(e.eventAt, now)
 	e.burstEnd = min(e.prompt, e.eventAt+burstMost, now+burstQuiet)
 	q.reckon(e)
+}
+
+// rush tells whether events come all at once, of whatever repositories.
+type rush struct {
+	since  tick // when the events that are counted began
+	count  int
+	began  tick // of the last rush
+	latest tick // when it was seen last
+}
+
+// add takes in an event.
+func (r *rush) add(now tick) {
+	if now-r.since >= rushPause {
+		r.since, r.count = now, 0
+	}
+	if r.count++; r.count < rushMany {
+		return
+	}
+	if r.count == rushMany && now-r.latest >= rushPause {
+		r.began = now
+	}
+	r.latest = now
+}
+
+// end is until when at most the rush keeps looks waiting.
+func (r *rush) end() tick {
+	return min(r.latest+rushPause, r.began+rushMost)
+}
+
+// held is until when no look for the sake of an event begins, as events come all at once and enough of them read; in the past: any may.
+func (q *queue) held() tick {
+	if q.reading < rushLooks {
+		return 0
+	}
+	return q.rush.end()
+}
+
+// observed notes that the look under way has read what it decides on.
+func (q *queue) observed(e *entry) {
+	if e.unobserved && e.began < forge.Doubt {
+		q.reading--
+	}
+	e.unobserved = false
 }
 
 // forerun reports whether an event is the push to a pull request's branch, as far as is known: the pull request's own event follows.
@@ -344,7 +391,7 @@ func (q *queue) next(now instant) *entry {
 	if ln == nil {
 		return nil
 	}
-	i := ln.pick(now)
+	i := ln.pick(now, q.held())
 	e := ln.ready[i]
 	ln.ready = slices.Delete(ln.ready, i, i+1)
 	q.begin(e, now)
@@ -364,7 +411,7 @@ func (q *queue) turn(now instant) *line {
 		}
 		q.ring = append(q.ring, ln)
 		free := q.free > 1 || q.free == 1 && ln.running == 0
-		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now) >= 0 && (best == nil || ln.running < best.running) {
+		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now, q.held()) >= 0 && (best == nil || ln.running < best.running) {
 			best = ln
 		}
 	}
@@ -380,6 +427,9 @@ func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
 	e.state, e.began, e.start, e.unobserved = looking, e.class(now), now.tick, true
+	if e.began < forge.Doubt {
+		q.reading++
+	}
 	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
 	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	if e.place <= now.tick {
@@ -394,7 +444,8 @@ func (q *queue) begin(e *entry, now instant) {
 func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
 	q.release()
-	e.ended, e.unobserved = now, false
+	q.observed(e)
+	e.ended = now
 	if e.state == looking {
 		e.state = idle
 		q.reckon(e)
@@ -425,10 +476,7 @@ func (q *queue) claim() <-chan struct{} {
 
 // nap is how long nothing will happen: until the next alarm, or the end of a limit that a line waits for.
 func (q *queue) nap(now tick) time.Duration {
-	until := now + napMost
-	if len(q.alarms) > 0 {
-		until = min(until, q.alarms[0].alarm)
-	}
+	until := min(now+napMost, q.first())
 	for _, ln := range q.ring {
 		if len(ln.ready) > 0 && ln.limited > now {
 			until = min(until, ln.limited)
@@ -436,6 +484,14 @@ func (q *queue) nap(now tick) time.Duration {
 		until = min(until, ln.opens(q, now))
 	}
 	return max(0, until-now)
+}
+
+// first is when the next alarm rings; never: none is set.
+func (q *queue) first() tick {
+	if len(q.alarms) == 0 {
+		return never
+	}
+	return q.alarms[0].alarm
 }
 
 // alarms is a heap of entries by their alarm.

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -168,6 +169,122 @@ func TestASilenceIsBroken(t *testing.T) {
 	q.note(e, plan.Mention{Pull: 7}, next+burstQuiet/2)
 	if e.alarm != next+burstQuiet/2+burstFirst {
 		t.Errorf("the pull request's own event is looked at after %v", e.alarm-next-burstQuiet/2)
+	}
+}
+
+// rushAt makes 200 events of ten repositories of installation 1, 2,000 a second, and gives when the last came.
+func (q *queue) rushAt(t *testing.T, begin tick) (now tick) {
+	t.Helper()
+	for i := range int64(200) {
+		now = begin + tick(i)*time.Millisecond/2
+		q.hears(t, 1+i%10, 1, now)
+	}
+	return now
+}
+
+// hears takes in an event of a repository where nothing is due.
+func (q *queue) hears(t *testing.T, id, installation int64, now tick) {
+	t.Helper()
+	e := q.repos[key{id: id}]
+	if e == nil {
+		e = q.addNew(t, id, installation)
+		e.place = never
+	}
+	q.note(e, plan.Mention{}, now)
+}
+
+// TestARushLeavesRoom: while events come all at once two looks read for their sake, and the next as soon as one of those has read, or fails.
+// An opening waits for none of them, and when the rush is over all go.
+func TestARushLeavesRoom(t *testing.T) {
+	q := newQueue(32, at(0))
+	now := q.rushAt(t, time.Minute)
+	if got := q.all(now); got != "r1 r2 " {
+		t.Fatalf("amid a rush began %q", got)
+	}
+	if nap := q.nap(now); nap != rushPause {
+		t.Errorf("nothing happens for %v, the rush ends in %v", nap, rushPause)
+	}
+	q.hears(t, 101, 2, now)
+	q.repos[key{id: 7}].place = 0
+	if got := q.all(now + burstFirst); got != "r7 " {
+		t.Errorf("of an opening and another installation's event began %q", got)
+	}
+	due := now + 2*burstFirst
+	q.repos[key{id: 8}].wake = midnight.Add(due)
+	if nap := q.nap(now + burstFirst); nap != due-now-burstFirst {
+		t.Errorf("nothing happens for %v, a window opens in %v", nap, due-now-burstFirst)
+	}
+	if got := q.all(due); got != "r8 " {
+		t.Errorf("as a window opened began %q", got)
+	}
+	q.observed(q.repos[key{id: 1}])
+	if got := q.all(due); got != "r3 " && got != "r101 " {
+		t.Errorf("after one had read began %q", got)
+	}
+	for _, id := range []int64{1, 2, 7} { // the first had read before, and an opening is none of those
+		e := q.repos[key{id: id}]
+		q.end(e, e.line, due)
+	}
+	if got := q.all(due); got != "r3 " && got != "r101 " {
+		t.Errorf("after one had failed began %q", got)
+	}
+	q.hears(t, 1, 1, now+rushPause/2) // one more is no rush
+	if got := q.all(now + rushPause); got != "r4 r5 r6 r9 r10 " {
+		t.Errorf("after the rush began %q", got)
+	}
+}
+
+// TestARushIsNotForEver: what goes on for long keeps nothing waiting any more, and is a rush again after a pause alone.
+func TestARushIsNotForEver(t *testing.T) {
+	q := newQueue(32, at(0))
+	began := tick(time.Minute)
+	now := began
+	for id := int64(1); id <= 3; id++ {
+		q.hears(t, id, 1, now)
+	}
+	for ; now < began+2*rushMost; now += time.Millisecond {
+		q.hears(t, 4, 1, now)
+		if got, want := q.rush.end() > now, now >= began+(rushMany-4)*time.Millisecond && now < began+(rushMany-4)*time.Millisecond+rushMost; got != want {
+			t.Fatalf("after %v events keep looks waiting: %v", now-began, got)
+		}
+	}
+	if got := q.all(now); len(strings.Fields(got)) != 4 {
+		t.Errorf("amid what goes on for long began %q", got)
+	}
+	now = q.rushAt(t, now+2*rushPause)
+	if q.rush.end() <= now {
+		t.Error("after a pause there is no rush any more")
+	}
+}
+
+// TestAnEventThatRingsNothingSoonerWakesNobody: the loop is told of an event whose alarm is the next one.
+func TestAnEventThatRingsNothingSoonerWakesNobody(t *testing.T) {
+	l := crowded()
+	woken := func(id int64, hint Hint) int {
+		l.Poke(repository(id, 0), hint, plan.Mention{})
+		n := len(l.kick)
+		for range n {
+			<-l.kick
+		}
+		return n
+	}
+	if woken(1, WriteEcho) != 1 || woken(2, Changed) != 1 {
+		t.Error("the alarm is sooner than every other one, and nobody wakes")
+	}
+	if woken(2, Changed) != 0 || woken(3, Changed) != 0 || woken(4, WriteEcho) != 0 {
+		t.Error("another alarm rings before, and wakes by itself")
+	}
+}
+
+// TestAFewEventsASecondAreNoRush: they wait for nobody.
+func TestAFewEventsASecondAreNoRush(t *testing.T) {
+	q := newQueue(32, at(0))
+	for id := range int64(30) {
+		now := time.Minute + tick(id)*rushPause/(rushMany-1)
+		q.hears(t, id+1, 1, now)
+		if got := q.all(now + burstFirst); got == "" {
+			t.Errorf("r%d waits", id+1)
+		}
 	}
 }
 

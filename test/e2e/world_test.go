@@ -273,7 +273,7 @@ func (p *process) read(lines *bufio.Scanner, serving chan<- struct{}) {
 		p.mu.Lock()
 		p.log = append(p.log, lines.Text())
 		p.mu.Unlock()
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
+		if p.hook == "" && json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
 			p.hook, p.page = line.Webhook, line.Page
 			close(serving)
 		}
