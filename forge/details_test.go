@@ -99,6 +99,27 @@ func TestPriceOfAnEvent(t *testing.T) {
 	}
 }
 
+// TestPriceOfABurst: what the events of a burst name is read with one request, in a repository that had none of it at the look before.
+func TestPriceOfABurst(t *testing.T) {
+	h := newHerd(t, 0)
+	h.pass(time.Second)
+	var all []int
+	for i := range 40 {
+		n, err := h.r.OpenPull(standin.NewPull{Head: fmt.Sprint("new", i), By: "alice", Change: &standin.Change{Write: map[string]string{fmt.Sprint("new", i): "x"}}})
+		h.must(err)
+		all = append(all, n)
+	}
+	s, requests, points := h.ask(time.Second, Ask{Full: all})
+	if requests != 1 || points > 9 || len(s.Pulls) != len(all) {
+		t.Errorf("%d pull requests in %d requests, %d points", len(s.Pulls), requests, points)
+	}
+	for _, p := range s.Pulls {
+		if !p.Complete || !p.Read.Equal(h.now) {
+			t.Errorf("%+v", p)
+		}
+	}
+}
+
 // TestPriceOfAStart: of a repository that is not known a small page is read, in full.
 func TestPriceOfAStart(t *testing.T) {
 	w := newWorldWith(t, nil, standin.Options{Memory: true})

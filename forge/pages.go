@@ -110,16 +110,27 @@ func (l *observation) firstPage(now time.Time) page {
 	switch {
 	case now.Before(l.mem.lone):
 		p = p.thinly()
-	case p.listed && p.parts == partThin && len(l.mem.pulls) < smallPage:
+	case p.listed && p.parts == partThin && l.expected() < smallPage:
 		p.parts, p.size = wholePull, smallPage
 	case p.listed:
-		p.size = min(p.size, max(leastPage, len(l.mem.pulls)+roomToGrow))
+		p.size = min(p.size, max(leastPage, l.expected()+roomToGrow))
 		p.pulls = l.ahead()
 	}
 	if !now.Before(l.mem.bare) {
 		p.bases, p.groups, p.forgotten = l.knownBases(), l.firstGroups(), l.ask.Forgotten
 	}
 	return p
+}
+
+// expected is how many pull requests are open, as far as the last look and what is asked for in full show.
+func (l *observation) expected() int {
+	n := len(l.mem.pulls)
+	for _, asked := range unique(l.ask.Full, MaxPulls) {
+		if !slices.Contains(l.mem.pulls, asked) {
+			n++
+		}
+	}
+	return n
 }
 
 // readPages reads the pull requests, page by page.

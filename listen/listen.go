@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"slices"
 	"sync"
@@ -32,7 +33,8 @@ type Listener struct {
 	open []*conn // as they came
 }
 
-// Bound puts bounds on a listener. Its server must have [Context] as its ConnContext for anybody to be Known.
+// Bound puts bounds on a listener. Its server must have [Context] as its ConnContext for anybody to be Known, and [State] as its ConnState if
+// it keeps connections for another request.
 func Bound(l net.Listener, o Options) *Listener {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
@@ -77,8 +79,12 @@ func (l *Listener) admit(in *conn) (out *conn) {
 	return out
 }
 
-// leastLocked is the connection that is to give way to another: the oldest of the peer that is most above its share, or of all where none is.
+// leastLocked is the connection that is to give way to another: the oldest idle one, else the oldest of the peer that is most above its share,
+// or of all where none is.
 func (l *Listener) leastLocked(in *conn) *conn {
+	if i := slices.IndexFunc(l.open, func(c *conn) bool { return c.idle }); i >= 0 {
+		return l.open[i]
+	}
 	has := map[netip.Addr]int{in.peer: 1}
 	for _, c := range l.open {
 		if !c.known {
@@ -114,7 +120,8 @@ type conn struct {
 	net.Conn
 	of    *Listener
 	peer  netip.Addr
-	known bool // guarded by of.mu
+	known bool // guarded by of.mu, as the next
+	idle  bool // it had an answer and waits for another request
 }
 
 // Close implements net.Conn, and gives the place back.
@@ -162,5 +169,15 @@ func Known(ctx context.Context) {
 		c.of.mu.Lock()
 		defer c.of.mu.Unlock()
 		c.known = true
+	}
+}
+
+// State is http.Server's ConnState: a connection that waits for another request is nobody's who is known, and gives way first.
+func State(c net.Conn, state http.ConnState) {
+	if c, ok := c.(*conn); ok {
+		c.of.mu.Lock()
+		defer c.of.mu.Unlock()
+		c.idle = state == http.StateIdle
+		c.known = c.known && !c.idle
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -147,6 +148,32 @@ func TestWhoHasMostGivesWay(t *testing.T) {
 		all = append(all, e)
 	}
 	h.is("-oooooooo", 1, all...)
+}
+
+// Who was answered and may send more gives way first, known before or not, the oldest first; once he sends he is as any stranger.
+func TestWhoIsIdleGivesWay(t *testing.T) {
+	h := newHall(t, 3, 0)
+	a, stranger := h.enter("192.0.2.1")
+	b, github := h.enter("192.0.2.2")
+	c, again := h.enter("192.0.2.3")
+	for _, in := range []net.Conn{stranger, github, again} {
+		listen.State(in, http.StateNew)
+		listen.State(in, http.StateActive)
+	}
+	for _, in := range []net.Conn{github, again} {
+		listen.Known(listen.Context(context.Background(), in))
+		listen.State(in, http.StateIdle)
+	}
+	d, _ := h.enter("192.0.2.4")
+	h.is("o-oo", 1, a, b, c, d)
+	listen.State(again, http.StateActive)
+	listen.State(again, http.StateActive)
+	e, _ := h.enter("192.0.2.5")
+	h.is("--ooo", 2, a, b, c, d, e)
+	listen.Known(listen.Context(context.Background(), again))
+	f, _ := h.enter("192.0.2.6")
+	h.is("--o-oo", 3, a, b, c, d, e, f)
+	listen.State(nil, http.StateIdle) // of another listener
 }
 
 // Who has the secret gives way to nobody, counts in no share, and where all places are theirs the newest is closed at once.

@@ -70,7 +70,7 @@ func (ln *line) pick(now instant, held tick) int {
 
 // opens is when one of those that wait for the hour, or for the end of a rush, waits no longer, or any may go again; never: none waits.
 func (ln *line) opens(q *queue, now tick) tick {
-	first := max(ln.paced.end(), q.held())
+	first := max(ln.paced.end(), q.rush.end())
 	if len(ln.ready) == 0 || first <= now {
 		return never
 	}

@@ -304,9 +304,7 @@ func (k *look) observed(s plan.Snapshot) {
 	if k.entry.state != looking {
 		return // it was forgotten meanwhile
 	}
-	k.entry.open = openOf(s)
-	l.queue.observed(k.entry)
-	l.wakeUp() // while events come all at once another one may read now
+	k.entry.open, k.entry.unobserved = openOf(s), false
 	if k.entry.events.shown(k.seen, k.entry.open) {
 		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never
 	}

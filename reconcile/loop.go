@@ -233,16 +233,16 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	if e == nil {
 		return
 	}
-	now := l.now().tick
+	now := l.now()
 	switch hint {
 	case WriteEcho:
-		l.queue.soon(e, now+echoWait)
+		l.queue.soon(e, now.tick+echoWait)
 	case Reported:
-		l.queue.hear(e, now)
+		l.queue.hear(e, now.tick)
 	default:
-		l.queue.note(e, named, now)
+		l.queue.note(e, named, now.tick)
 	}
-	if l.queue.first() < before { // else it wakes in time by itself
+	if l.queue.first() < before || e.state == ready && e.class(now) >= forge.Doubt { // else it wakes in time by itself
 		l.wakeUp()
 	}
 }

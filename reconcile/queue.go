@@ -145,8 +145,7 @@ type queue struct {
 	ring   []*line         // lines with somebody in them, in turn
 	back   []chan struct{} // looks that want their worker back; they go first
 
-	rush    rush
-	reading int // looks for the sake of events that have not observed yet
+	rush rush
 }
 
 func newQueue(workers int, now instant) *queue {
@@ -297,37 +296,21 @@ type rush struct {
 
 // add takes in an event.
 func (r *rush) add(now tick) {
-	if now-r.since >= rushPause {
+	if now-r.since >= rushCount {
 		r.since, r.count = now, 0
 	}
 	if r.count++; r.count < rushMany {
 		return
 	}
-	if r.count == rushMany && now-r.latest >= rushPause {
+	if now-r.end() >= rushMost {
 		r.began = now
 	}
 	r.latest = now
 }
 
-// end is until when at most the rush keeps looks waiting.
+// end is until when looks for the sake of events wait for it; in the past: none does.
 func (r *rush) end() tick {
 	return min(r.latest+rushPause, r.began+rushMost)
-}
-
-// held is until when no look for the sake of an event begins, as events come all at once and enough of them read; in the past: any may.
-func (q *queue) held() tick {
-	if q.reading < rushLooks {
-		return 0
-	}
-	return q.rush.end()
-}
-
-// observed notes that the look under way has read what it decides on.
-func (q *queue) observed(e *entry) {
-	if e.unobserved && e.began < forge.Doubt {
-		q.reading--
-	}
-	e.unobserved = false
 }
 
 // forerun reports whether an event is the push to a pull request's branch, as far as is known: the pull request's own event follows.
@@ -391,7 +374,7 @@ func (q *queue) next(now instant) *entry {
 	if ln == nil {
 		return nil
 	}
-	i := ln.pick(now, q.held())
+	i := ln.pick(now, q.rush.end())
 	e := ln.ready[i]
 	ln.ready = slices.Delete(ln.ready, i, i+1)
 	q.begin(e, now)
@@ -411,7 +394,7 @@ func (q *queue) turn(now instant) *line {
 		}
 		q.ring = append(q.ring, ln)
 		free := q.free > 1 || q.free == 1 && ln.running == 0
-		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now, q.held()) >= 0 && (best == nil || ln.running < best.running) {
+		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now, q.rush.end()) >= 0 && (best == nil || ln.running < best.running) {
 			best = ln
 		}
 	}
@@ -427,9 +410,6 @@ func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
 	e.state, e.began, e.start, e.unobserved = looking, e.class(now), now.tick, true
-	if e.began < forge.Doubt {
-		q.reading++
-	}
 	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
 	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	if e.place <= now.tick {
@@ -444,8 +424,7 @@ func (q *queue) begin(e *entry, now instant) {
 func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
 	q.release()
-	q.observed(e)
-	e.ended = now
+	e.ended, e.unobserved = now, false
 	if e.state == looking {
 		e.state = idle
 		q.reckon(e)
@@ -482,6 +461,9 @@ func (q *queue) nap(now tick) time.Duration {
 			until = min(until, ln.limited)
 		}
 		until = min(until, ln.opens(q, now))
+	}
+	if q.rush.end() > now {
+		until = max(until, now+rushCount) // to go through thousands that wait takes a while
 	}
 	return max(0, until-now)
 }

@@ -193,12 +193,12 @@ func (q *queue) hears(t *testing.T, id, installation int64, now tick) {
 	q.note(e, plan.Mention{}, now)
 }
 
-// TestARushLeavesRoom: while events come all at once two looks read for their sake, and the next as soon as one of those has read, or fails.
-// An opening waits for none of them, and when the rush is over all go.
-func TestARushLeavesRoom(t *testing.T) {
+// TestARushGoesFirst: while events come all at once no look for the sake of one begins; when the rush is over all do. An opening waits for
+// none, to the moment.
+func TestARushGoesFirst(t *testing.T) {
 	q := newQueue(32, at(0))
 	now := q.rushAt(t, time.Minute)
-	if got := q.all(now); got != "r1 r2 " {
+	if got := q.all(now); got != "" {
 		t.Fatalf("amid a rush began %q", got)
 	}
 	if nap := q.nap(now); nap != rushPause {
@@ -211,49 +211,66 @@ func TestARushLeavesRoom(t *testing.T) {
 	}
 	due := now + 2*burstFirst
 	q.repos[key{id: 8}].wake = midnight.Add(due)
-	if nap := q.nap(now + burstFirst); nap != due-now-burstFirst {
-		t.Errorf("nothing happens for %v, a window opens in %v", nap, due-now-burstFirst)
+	if nap := q.nap(now + burstFirst); nap != burstFirst {
+		t.Errorf("nothing happens for %v, a window opens in %v", nap, burstFirst)
 	}
 	if got := q.all(due); got != "r8 " {
 		t.Errorf("as a window opened began %q", got)
 	}
-	q.observed(q.repos[key{id: 1}])
-	if got := q.all(due); got != "r3 " && got != "r101 " {
-		t.Errorf("after one had read began %q", got)
-	}
-	for _, id := range []int64{1, 2, 7} { // the first had read before, and an opening is none of those
-		e := q.repos[key{id: id}]
-		q.end(e, e.line, due)
-	}
-	if got := q.all(due); got != "r3 " && got != "r101 " {
-		t.Errorf("after one had failed began %q", got)
-	}
-	q.hears(t, 1, 1, now+rushPause/2) // one more is no rush
-	if got := q.all(now + rushPause); got != "r4 r5 r6 r9 r10 " {
+	q.hears(t, 1, 1, now+rushPause) // one more is no rush
+	if got := q.all(now + rushPause); len(strings.Fields(got)) != 9 {
 		t.Errorf("after the rush began %q", got)
 	}
 }
 
-// TestARushIsNotForEver: what goes on for long keeps nothing waiting any more, and is a rush again after a pause alone.
+// TestARushIsNotForEver: however events come, none of them keeps looks waiting for longer than rushMost, and then nothing does for as long. A
+// burst that comes later is a rush again.
 func TestARushIsNotForEver(t *testing.T) {
-	q := newQueue(32, at(0))
-	began := tick(time.Minute)
-	now := began
-	for id := int64(1); id <= 3; id++ {
-		q.hears(t, id, 1, now)
-	}
-	for ; now < began+2*rushMost; now += time.Millisecond {
-		q.hears(t, 4, 1, now)
-		if got, want := q.rush.end() > now, now >= began+(rushMany-4)*time.Millisecond && now < began+(rushMany-4)*time.Millisecond+rushMost; got != want {
-			t.Fatalf("after %v events keep looks waiting: %v", now-began, got)
+	for _, c := range []struct {
+		many  int
+		every time.Duration
+	}{{2, time.Millisecond}, {rushMany, rushCount}, {rushMany, rushPause}, {rushMany, rushPause + time.Millisecond}, {2 * rushMany, rushMost / 10}, {rushMany, 2 * rushMost}} {
+		q := newQueue(32, at(0))
+		var held, run, longest time.Duration
+		const lasts = time.Minute
+		for now := time.Duration(0); now < lasts; now += time.Millisecond {
+			if now%c.every == 0 {
+				for range c.many {
+					q.hears(t, 1, 1, time.Hour+now)
+				}
+			}
+			run += time.Millisecond
+			if q.rush.end() <= time.Hour+now {
+				run = 0
+			}
+			held += min(run, time.Millisecond)
+			longest = max(longest, run)
+		}
+		if held == 0 || held > lasts/2+rushMost || longest > rushMost {
+			t.Errorf("%d events every %v keep looks waiting for %v of %v, %v at once", c.many, c.every, held, lasts, longest)
 		}
 	}
-	if got := q.all(now); len(strings.Fields(got)) != 4 {
-		t.Errorf("amid what goes on for long began %q", got)
+}
+
+// TestAnEventBeforeTheCloseWakes: the hour runs low, and a repository waits for it with nothing that a close could leave behind. An event says
+// that there may be something: it is looked at as the last call says, not when the loop happens to wake.
+func TestAnEventBeforeTheCloseWakes(t *testing.T) {
+	l := crowded()
+	now := l.now()
+	e := l.queue.repos[key{id: 1}]
+	e.start, e.urgent, e.place, e.resync, e.wake, e.closes = -time.Hour, false, 0, now.tick, time.Time{}, []time.Time{now.wall.Add(20 * time.Second)}
+	e.line.paced.points = now.tick + time.Minute
+	l.queue.reckon(e)
+	l.start(t.Context())
+	if e.state != ready {
+		t.Fatal("it does not wait for the hour")
 	}
-	now = q.rushAt(t, now+2*rushPause)
-	if q.rush.end() <= now {
-		t.Error("after a pause there is no rush any more")
+	for range len(l.kick) {
+		<-l.kick
+	}
+	l.Poke(e.repo, Changed, plan.Mention{})
+	if len(l.kick) != 1 || e.line.pick(l.now(), 0) < 0 {
+		t.Errorf("the loop is woken %d times", len(l.kick))
 	}
 }
 
@@ -280,7 +297,7 @@ func TestAnEventThatRingsNothingSoonerWakesNobody(t *testing.T) {
 func TestAFewEventsASecondAreNoRush(t *testing.T) {
 	q := newQueue(32, at(0))
 	for id := range int64(30) {
-		now := time.Minute + tick(id)*rushPause/(rushMany-1)
+		now := time.Minute + tick(id)*rushCount/(rushMany-1)
 		q.hears(t, id+1, 1, now)
 		if got := q.all(now + burstFirst); got == "" {
 			t.Errorf("r%d waits", id+1)

@@ -104,7 +104,7 @@ func serve(b *testing.B) (addr string, notes func() int64) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	server := webhook.NewServer(h)
+	server := webhook.NewServer(h, time.Minute)
 	var wg sync.WaitGroup
 	wg.Go(func() { _ = server.Serve(l) }) // it ends with Close
 	b.Cleanup(func() {

@@ -29,10 +29,9 @@ const (
 	// be read at once.
 	smallBody = 64 << 10
 
-	// The bounds of NewServer: a sender who is slower than GitHub's own 10 s is not GitHub, and who asks nothing in that time is nobody.
+	// The bounds of NewServer: a sender who is slower than GitHub's own 10 s is not GitHub.
 	headerWait = 5 * time.Second
 	bodyWait   = 10 * time.Second
 	answerWait = bodyWait + noteWait + 2*time.Second
-	idleWait   = 10 * time.Second
 	maxHeaders = 32 << 10
 )

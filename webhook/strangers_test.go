@@ -97,7 +97,7 @@ func TestWhatIsRefusedIsMissed(t *testing.T) {
 	same(t, "missed that nobody signed", missed, 1)
 }
 
-// TestAConnectionHasOneAnswer: every answer ends its connection, or strangers would keep it for nothing.
+// TestAConnectionHasOneAnswer: every answer ends its connection, or strangers would keep it for nothing, but that to a signed delivery.
 func TestAConnectionHasOneAnswer(t *testing.T) {
 	w := newWorld()
 	for _, path := range []string{"/healthz", "/readyz", "/", "/webhook"} {
@@ -106,5 +106,8 @@ func TestAConnectionHasOneAnswer(t *testing.T) {
 			same(t, method+" "+path, rec.Header().Get("Connection"), "close")
 		}
 	}
-	same(t, "a delivery", w.send(delivery("push", "g", `{"repository":{"full_name":"acme/fleet"}}`)).Header().Get("Connection"), "close")
+	unsigned := delivery("push", "u", "{}")
+	unsigned.Header.Set("X-Hub-Signature-256", "sha256="+strings.Repeat("0", 64))
+	same(t, "an unsigned delivery", w.send(unsigned).Header().Get("Connection"), "close")
+	same(t, "a delivery", w.send(delivery("push", "g", `{"repository":{"full_name":"acme/fleet"}}`)).Header().Get("Connection"), "")
 }

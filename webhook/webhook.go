@@ -81,18 +81,18 @@ func New(o Options) http.Handler {
 	return e
 }
 
-// NewServer makes a server with bounds against slow or long-winded senders. It logs nothing: what strangers do to a
+// NewServer makes a server with bounds against slow or long-winded senders; a connection waits so long for another request. It logs nothing: what strangers do to a
 // connection is none of the operator's business.
-func NewServer(h http.Handler) *http.Server {
+func NewServer(h http.Handler, idle time.Duration) *http.Server {
 	return &http.Server{
 		Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
-		ReadHeaderTimeout: headerWait, ReadTimeout: bodyWait, WriteTimeout: answerWait, IdleTimeout: idleWait,
-		MaxHeaderBytes: maxHeaders, ConnContext: listen.Context,
+		ReadHeaderTimeout: headerWait, ReadTimeout: bodyWait, WriteTimeout: answerWait, IdleTimeout: idle,
+		MaxHeaderBytes: maxHeaders, ConnContext: listen.Context, ConnState: listen.State,
 	}
 }
 
-// oneEach ends a connection with its first answer: an idle one would hold a place for nothing. GitHub's many machines come with a new one
-// anyway.
+// oneEach ends a connection with its first answer, or strangers would keep it for nothing. Who shows that he has the secret may send more over
+// it ([isSigned]).
 func oneEach(c *gin.Context) { c.Header("Connection", "close") }
 
 // ready reports whether the service can do its work, and if not, why. What it cannot do for some is told beside, and is no reason to

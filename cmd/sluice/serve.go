@@ -31,7 +31,7 @@ func newServeCommand(e *env) *cobra.Command {
 
 // garbagePercent is how much the heap may grow, in percent of what is in use, before garbage is collected; GOGC in the environment goes
 // first. Less than Go's 100 keeps the peak of 5,000 events at once below 80 MiB, for some more CPU time.
-const garbagePercent = 40
+const garbagePercent = 35
 
 func (e *env) serve(ctx context.Context, s settings) error {
 	if os.Getenv("GOGC") == "" {

@@ -43,6 +43,10 @@ const (
 	// hookMost and pageMost bound them where there are many descriptors: each connection costs some 20 KB, and the body that it sends.
 	hookMost = 768
 	pageMost = 128
+	// hookIdle and pageIdle are how long a connection waits for another request. A sender who has the secret keeps one for his next delivery, for
+	// longer than proxies do, mostly a minute or a minute and a half: were it closed as the next one is under way, that would be lost.
+	hookIdle = 2 * time.Minute
+	pageIdle = 10 * time.Second
 )
 
 // The parts fit together.
@@ -145,7 +149,7 @@ const stopServing = 5 * time.Second
 func (v *service) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	servers := []*http.Server{webhook.NewServer(v.webhook()), webhook.NewServer(v.page())}
+	servers := []*http.Server{webhook.NewServer(v.webhook(), hookIdle), webhook.NewServer(v.page(), pageIdle)}
 	ended := make(chan error, len(servers)+1)
 	for i, l := range []net.Listener{
 		v.bound(v.hook, min(hookMost, part(hookPart)), v.loop.Missed), // it may have been a delivery

@@ -144,8 +144,9 @@ func (n notice) send(client *http.Client, hook string) (took time.Duration, ok b
 	if err != nil {
 		return 0, false
 	}
+	_, err = io.Copy(io.Discard, answer.Body) // what is not read to its end loses the connection
 	_ = answer.Body.Close()
-	return time.Since(began), answer.StatusCode/100 == 2
+	return time.Since(began), err == nil && answer.StatusCode/100 == 2
 }
 
 // newClient keeps as many connections as notices are sent over at once.

@@ -3,6 +3,7 @@ package e2e
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -241,4 +242,39 @@ func TestPaidWithoutADescriptor(t *testing.T) {
 		t.Errorf("logged %d times", n)
 	}
 	p.stop(syscall.SIGTERM)
+}
+
+// TestAConnectionStaysForWhoHasTheSecret: one delivery after the other comes over one connection; an unsigned one ends it.
+func TestAConnectionStaysForWhoHasTheSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, rules(shutForYears))
+	p := w.serve()
+	c, err := net.Dial("tcp", strings.TrimPrefix(p.base(), "http://"))
+	w.must(err)
+	defer func() { _ = c.Close() }()
+	answers := bufio.NewReader(c)
+	send := func(guid, signature string) (code int, ends bool) {
+		req := p.signedPost("push", guid, w.delivery(w.repo))
+		if signature != "" {
+			req.Header.Set("X-Hub-Signature-256", signature)
+		}
+		w.must(req.Write(c))
+		answer, err := http.ReadResponse(answers, req)
+		w.must(err)
+		_, err = io.Copy(io.Discard, answer.Body)
+		w.must(err)
+		return answer.StatusCode, answer.Close
+	}
+	for i := range 3 {
+		if code, ends := send(fmt.Sprint("stays-", i), ""); code != http.StatusAccepted || ends {
+			t.Errorf("delivery %d is answered %d, and the connection ends: %v", i, code, ends)
+		}
+	}
+	if code, ends := send("unsigned", "sha256="+strings.Repeat("0", 64)); code != http.StatusUnauthorized || !ends {
+		t.Errorf("what nobody signed is answered %d, and the connection ends: %v", code, ends)
+	}
+	w.must(c.SetReadDeadline(time.Now().Add(patience)))
+	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
+		t.Errorf("the connection is not closed: %v", err)
+	}
 }
