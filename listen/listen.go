@@ -162,22 +162,35 @@ func Context(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// Known says that whoever sent a request has the secret: its connection gives way to nobody any more. It does nothing for a request that came
-// otherwise.
-func Known(ctx context.Context) {
-	if c, ok := ctx.Value(connKey{}).(*conn); ok {
-		c.of.mu.Lock()
-		defer c.of.mu.Unlock()
-		c.known = true
+// Known says that whoever sent a request has the secret: its connection gives way to nobody any more. It reports whether there is room for the
+// connection to wait for another request: while half of the places are free. A request that came otherwise has room.
+func Known(ctx context.Context) (room bool) {
+	c, ok := ctx.Value(connKey{}).(*conn)
+	if !ok {
+		return true
 	}
+	c.of.mu.Lock()
+	defer c.of.mu.Unlock()
+	c.known = true
+	return 2*len(c.of.open) <= c.of.o.Places
 }
 
-// State is http.Server's ConnState: a connection that waits for another request is nobody's who is known, and gives way first.
+// State is http.Server's ConnState: a connection that waits for another request is nobody's who is known, and gives way first. With its next
+// request it is as if it had just come.
 func State(c net.Conn, state http.ConnState) {
-	if c, ok := c.(*conn); ok {
-		c.of.mu.Lock()
-		defer c.of.mu.Unlock()
-		c.idle = state == http.StateIdle
-		c.known = c.known && !c.idle
+	in, ok := c.(*conn)
+	if !ok {
+		return
+	}
+	l := in.of
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case state == http.StateIdle:
+		in.idle, in.known = true, false
+	case state == http.StateActive && in.idle && slices.Contains(l.open, in):
+		in.idle = false
+		l.removeLocked(in)
+		l.open = append(l.open, in)
 	}
 }

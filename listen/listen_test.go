@@ -150,30 +150,42 @@ func TestWhoHasMostGivesWay(t *testing.T) {
 	h.is("-oooooooo", 1, all...)
 }
 
-// Who was answered and may send more gives way first, known before or not, the oldest first; once he sends he is as any stranger.
+// Who was answered and may send more gives way first, known before or not, the oldest first. Once he sends he is as any stranger who has just
+// come, until he shows the secret again.
 func TestWhoIsIdleGivesWay(t *testing.T) {
+	known := func(c net.Conn) { listen.Known(listen.Context(context.Background(), c)) }
 	h := newHall(t, 3, 0)
-	a, stranger := h.enter("192.0.2.1")
+	a, _ := h.enter("192.0.2.1")
 	b, github := h.enter("192.0.2.2")
 	c, again := h.enter("192.0.2.3")
-	for _, in := range []net.Conn{stranger, github, again} {
-		listen.State(in, http.StateNew)
-		listen.State(in, http.StateActive)
-	}
 	for _, in := range []net.Conn{github, again} {
-		listen.Known(listen.Context(context.Background(), in))
+		listen.State(in, http.StateActive)
+		known(in)
 		listen.State(in, http.StateIdle)
 	}
-	d, _ := h.enter("192.0.2.4")
+	d, other := h.enter("192.0.2.4")
 	h.is("o-oo", 1, a, b, c, d)
-	listen.State(again, http.StateActive)
-	listen.State(again, http.StateActive)
+	listen.State(again, http.StateActive) // from now on it came after the others
 	e, _ := h.enter("192.0.2.5")
 	h.is("--ooo", 2, a, b, c, d, e)
-	listen.Known(listen.Context(context.Background(), again))
+	known(other)
 	f, _ := h.enter("192.0.2.6")
-	h.is("--o-oo", 3, a, b, c, d, e, f)
+	h.is("---ooo", 3, a, b, c, d, e, f)
+	listen.State(github, http.StateActive) // it is closed
+	g, _ := h.enter("192.0.2.7")
+	h.is("---o-oo", 4, a, b, c, d, e, f, g)
 	listen.State(nil, http.StateIdle) // of another listener
+}
+
+// A connection is kept for another request while half of the places are free.
+func TestRoomForWhoComesAgain(t *testing.T) {
+	h := newHall(t, 4, 0)
+	for _, room := range []bool{true, true, false, false} {
+		_, in := h.enter("192.0.2.1")
+		if got := listen.Known(listen.Context(context.Background(), in)); got != room {
+			t.Errorf("there is room: %v", got)
+		}
+	}
 }
 
 // Who has the secret gives way to nobody, counts in no share, and where all places are theirs the newest is closed at once.

@@ -233,7 +233,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	if e == nil {
 		return
 	}
-	now := l.now()
+	now, silent := l.now(), e.eventAt == never
 	switch hint {
 	case WriteEcho:
 		l.queue.soon(e, now.tick+echoWait)
@@ -242,7 +242,8 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	default:
 		l.queue.note(e, named, now.tick)
 	}
-	if l.queue.first() < before || e.state == ready && e.class(now) >= forge.Doubt { // else it wakes in time by itself
+	// Else it wakes in time by itself. What waits has no alarm, but its first event, or a later one, may make it more than that.
+	if l.queue.first() < before || e.state == ready && (silent || e.class(now) >= forge.Doubt) {
 		l.wakeUp()
 	}
 }

@@ -120,6 +120,7 @@ func (k *look) unpark(ctx context.Context) {
 	k.line.parked--
 	k.line.running++
 	turn := l.queue.claim()
+	l.wakeUp()
 	l.mu.Unlock()
 	select {
 	case <-turn:

@@ -205,6 +205,11 @@ func TestARushGoesFirst(t *testing.T) {
 		t.Errorf("nothing happens for %v, the rush ends in %v", nap, rushPause)
 	}
 	q.hears(t, 101, 2, now)
+	q.soon(q.addNew(t, 102, 2), now+time.Millisecond)
+	q.repos[key{id: 102}].place = never
+	if nap := q.nap(now); nap != rushCount {
+		t.Errorf("nothing happens for %v amid a rush, as an alarm rings in a millisecond", nap)
+	}
 	q.repos[key{id: 7}].place = 0
 	if got := q.all(now + burstFirst); got != "r7 " {
 		t.Errorf("of an opening and another installation's event began %q", got)
@@ -218,7 +223,7 @@ func TestARushGoesFirst(t *testing.T) {
 		t.Errorf("as a window opened began %q", got)
 	}
 	q.hears(t, 1, 1, now+rushPause) // one more is no rush
-	if got := q.all(now + rushPause); len(strings.Fields(got)) != 9 {
+	if got := q.all(now + rushPause); len(strings.Fields(got)) != 10 {
 		t.Errorf("after the rush began %q", got)
 	}
 }
@@ -253,24 +258,26 @@ func TestARushIsNotForEver(t *testing.T) {
 }
 
 // TestAnEventBeforeTheCloseWakes: the hour runs low, and a repository waits for it with nothing that a close could leave behind. An event says
-// that there may be something: it is looked at as the last call says, not when the loop happens to wake.
+// that there may be something: it is looked at as the last call says, now or in a while, not when the loop happens to wake.
 func TestAnEventBeforeTheCloseWakes(t *testing.T) {
-	l := crowded()
-	now := l.now()
-	e := l.queue.repos[key{id: 1}]
-	e.start, e.urgent, e.place, e.resync, e.wake, e.closes = -time.Hour, false, 0, now.tick, time.Time{}, []time.Time{now.wall.Add(20 * time.Second)}
-	e.line.paced.points = now.tick + time.Minute
-	l.queue.reckon(e)
-	l.start(t.Context())
-	if e.state != ready {
-		t.Fatal("it does not wait for the hour")
-	}
-	for range len(l.kick) {
-		<-l.kick
-	}
-	l.Poke(e.repo, Changed, plan.Mention{})
-	if len(l.kick) != 1 || e.line.pick(l.now(), 0) < 0 {
-		t.Errorf("the loop is woken %d times", len(l.kick))
+	for _, closes := range []time.Duration{20 * time.Second, closeAhead + 5*time.Second} {
+		l := crowded()
+		now := l.now()
+		e := l.queue.repos[key{id: 1}]
+		e.start, e.urgent, e.place, e.resync, e.wake, e.closes = -time.Hour, false, 0, now.tick, time.Time{}, []time.Time{now.wall.Add(closes)}
+		e.line.paced.points = now.tick + time.Minute
+		l.queue.reckon(e)
+		l.start(t.Context())
+		if e.state != ready {
+			t.Fatal("it does not wait for the hour")
+		}
+		for range len(l.kick) {
+			<-l.kick
+		}
+		l.Poke(e.repo, Changed, plan.Mention{})
+		if last := l.now().tick + 6*time.Second; len(l.kick) != 1 || e.lastCall(l.now()) > last {
+			t.Errorf("it closes in %v, and the loop is woken %d times", closes, len(l.kick))
+		}
 	}
 }
 

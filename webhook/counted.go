@@ -21,10 +21,12 @@ var counts = map[string]bool{
 // eventKey is where a request keeps the event that it was signed for.
 const eventKey = "event"
 
-// isSigned notes that whoever has the secret sent a request: its connection gives way to nobody, and stays for the next one.
+// isSigned notes that whoever has the secret sent a request: its connection gives way to nobody and, where there is
+// room, stays for the next one.
 func isSigned(c *gin.Context, event string) {
-	listen.Known(c.Request.Context())
-	c.Header("Connection", "")
+	if listen.Known(c.Request.Context()) {
+		c.Header("Connection", "")
+	}
 	c.Set(eventKey, event)
 }
 

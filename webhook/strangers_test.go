@@ -1,14 +1,19 @@
 package webhook_test
 
 import (
+	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/listen"
 	"github.com/sluicegate/sluice/webhook"
 )
 
@@ -110,4 +115,63 @@ func TestAConnectionHasOneAnswer(t *testing.T) {
 	unsigned.Header.Set("X-Hub-Signature-256", "sha256="+strings.Repeat("0", 64))
 	same(t, "an unsigned delivery", w.send(unsigned).Header().Get("Connection"), "close")
 	same(t, "a delivery", w.send(delivery("push", "g", `{"repository":{"full_name":"acme/fleet"}}`)).Header().Get("Connection"), "")
+}
+
+// TestAKeptConnectionGivesWay: whoever has the secret keeps his connection while there is room, and it gives way to the next who comes as soon
+// as there is none.
+func TestAKeptConnectionGivesWay(t *testing.T) {
+	w := newWorld()
+	inner, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := webhook.NewServer(w.Handler, time.Hour)
+	idle, state := make(chan struct{}, 8), server.ConnState
+	server.ConnState = func(c net.Conn, s http.ConnState) {
+		if state(c, s); s == http.StateIdle {
+			idle <- struct{}{}
+		}
+	}
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listen.Bound(inner, listen.Options{Places: 4})) }()
+	defer func() {
+		_ = server.Close()
+		<-served
+	}()
+	come := func() net.Conn {
+		c, err := net.Dial("tcp", inner.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	deliver := func(c net.Conn, guid string) (ends bool) {
+		req := delivery("push", guid, `{"repository":{"full_name":"acme/fleet"}}`)
+		req.RequestURI = ""
+		if err := req.Write(c); err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(c), req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same(t, "a delivery", answer.StatusCode, http.StatusAccepted)
+		return answer.Close
+	}
+	kept := come()
+	same(t, "the first one ends", deliver(kept, "a"), false)
+	same(t, "the next over it ends", deliver(kept, "b"), false)
+	for range 2 {
+		<-idle
+	}
+	for range 3 {
+		come()
+	}
+	late := come()
+	same(t, "where there is no room it ends", deliver(late, "c"), true)
+	_ = kept.SetReadDeadline(time.Now().Add(10 * time.Second))
+	if _, err := kept.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("what was kept did not give way: %v", err)
+	}
 }

@@ -44,8 +44,8 @@ const (
 	hookMost = 768
 	pageMost = 128
 	// hookIdle and pageIdle are how long a connection waits for another request. A sender who has the secret keeps one for his next delivery, for
-	// longer than proxies do, mostly a minute or a minute and a half: were it closed as the next one is under way, that would be lost.
-	hookIdle = 2 * time.Minute
+	// longer than proxies do, of which Envoy keeps one for an hour: were it closed as the next one is under way, that would be lost.
+	hookIdle = 65 * time.Minute
 	pageIdle = 10 * time.Second
 )
 
