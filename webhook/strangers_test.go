@@ -132,8 +132,11 @@ func TestAKeptConnectionGivesWay(t *testing.T) {
 			idle <- struct{}{}
 		}
 	}
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(listen.Bound(inner, listen.Options{Places: 4})) }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = server.Serve(listen.Bound(inner, listen.Options{Places: 4})) // it ends with Close
+	}()
 	defer func() {
 		_ = server.Close()
 		<-served
