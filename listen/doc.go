@@ -5,9 +5,9 @@
 // A [Listener] has a number of places. Whoever connects gets one; while all are in use, the stranger's connection that is open longest
 // gives way to the newest. Refusing the newest instead would let strangers who come first lock everybody else out. A connection
 // over which somebody showed that he has a secret ([Known]) gives way to nobody until that request is answered; if it then waits for another
-// one ([State]), for which half of the places must be free, it gives way before all others. One peer address, which for IPv6 is a /64, has a share of the
-// places: while all are in use, whoever is most above it gives way first, so that one machine cannot drive others out. Where there is room
-// it bounds nobody: a burst of GitHub's comes from few addresses, and shows its secret a round trip later.
+// one ([State]), for which half of the places must be free, it gives way before all others. One peer address, which for IPv6 is a /64, has a
+// share of the places: while all are in use, whoever is most above it gives way first, so that one machine cannot drive others out. Where
+// there is room it bounds nobody: a burst of GitHub's comes from few addresses, and shows its secret a round trip later.
 //
 // # Invariants
 //

@@ -281,6 +281,23 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 	}
 }
 
+// TestWhoIsBackMakesRoom: a look that waited without a worker and goes on makes room for another one that may wait so.
+func TestWhoIsBackMakesRoom(t *testing.T) {
+	l := crowded()
+	l.mu.Lock()
+	e := l.queue.repos[key{id: 1}]
+	l.queue.begin(e, l.now())
+	k := l.newLook(e, l.now())
+	l.mu.Unlock()
+	unpark := k.park(t.Context())
+	for range len(l.kick) {
+		<-l.kick
+	}
+	if unpark(); len(l.kick) != 1 || k.line.parked != 0 {
+		t.Errorf("the loop is woken %d times", len(l.kick))
+	}
+}
+
 // TestAnEventThatRingsNothingSoonerWakesNobody: the loop is told of an event whose alarm is the next one.
 func TestAnEventThatRingsNothingSoonerWakesNobody(t *testing.T) {
 	l := crowded()

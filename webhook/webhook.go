@@ -81,8 +81,8 @@ func New(o Options) http.Handler {
 	return e
 }
 
-// NewServer makes a server with bounds against slow or long-winded senders; a connection waits so long for another request. It logs nothing: what strangers do to a
-// connection is none of the operator's business.
+// NewServer makes a server with bounds against slow or long-winded senders, whose connections wait that long for another request. It logs
+// nothing: what strangers do to a connection is none of the operator's business.
 func NewServer(h http.Handler, idle time.Duration) *http.Server {
 	return &http.Server{
 		Handler: h, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError),
