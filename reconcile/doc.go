@@ -51,7 +51,8 @@
 //     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
 //   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
 //     go those that take green back or follow a green that was set for them, for which some room is always left; then what releases
-//     something, which has a part of the pace that is not left to others; then who came first. What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
+//     something, which has a part of the pace that is not left to others; then what tells. Among equals repositories take turns, a write each.
+//     What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that hold are written all the same.
 //   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none

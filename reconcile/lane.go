@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/sluicegate/sluice/plan"
 )
 
 // GitHub is slow, and takes many requests at once, but it takes only so many writes of one installation. So writes that do not depend
@@ -26,11 +28,14 @@ type lane struct {
 	of      [urgencies]rank
 }
 
-// rank is the writes of a lane that are equally urgent.
+// rank is the writes of a lane that are equally urgent. Repositories take turns among them, by start-time fair queueing: each write of a
+// repository belongs to a round after that of the one before it, and no round is let in before an earlier one.
 type rank struct {
-	width   int // how many may be under way now: after a limit one goes first, to show whether GitHub takes writes again
-	rests   int // limits that did not end yet
-	waiting []*admission
+	width   int            // how many may be under way now: after a limit one goes first, to show whether GitHub takes writes again
+	rests   int            // limits that did not end yet
+	waiting []*admission   // by round, then by ticket
+	round   uint64         // the latest that was let in
+	next    map[key]uint64 // the earliest for the next write of a repository
 }
 
 // urgency is which writes go first.
@@ -49,7 +54,8 @@ type admission struct {
 	lanes        *lanes
 	installation int64
 	urgency      urgency
-	ticket       uint64        // it keeps its place in the order for as long as it tries
+	round        uint64 // it keeps its place in the order for as long as it tries, as with its ticket
+	ticket       uint64
 	turn         chan struct{} // closed once it is let in; nil: it does not stand in line
 }
 
@@ -68,7 +74,7 @@ func (l *lanes) lane(installation int64) *lane {
 	if n == nil {
 		n = &lane{most: writesPaced}
 		for u := range n.of {
-			n.of[u].width = writesFree
+			n.of[u].width, n.of[u].round = writesFree, l.tickets // no place that was given before is of a later round
 		}
 		l.of[installation] = n
 	}
@@ -122,18 +128,32 @@ func (a *admission) enter(ctx context.Context, most int, stall func()) (waited b
 	return true, nil // it was let in just now
 }
 
-// admission gives a place at the end of an installation's line.
-func (l *lanes) admission(installation int64, u urgency) *admission {
+// admission gives a repository its next place in its installation's line.
+func (l *lanes) admission(repo plan.Repo, u urgency) *admission {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.tickets++
-	return &admission{lanes: l, installation: installation, urgency: u, ticket: l.tickets}
+	return &admission{
+		lanes: l, installation: repo.Installation, urgency: u, ticket: l.tickets, round: l.lane(repo.Installation).of[u].turn(keyOf(repo)),
+	}
 }
 
-// queue puts a write in line, by its ticket.
+// turn is the round of a repository's next write.
+func (r *rank) turn(repo key) uint64 {
+	round := max(r.round, r.next[repo])
+	if r.next == nil {
+		r.next = map[key]uint64{}
+	}
+	r.next[repo] = round + 1
+	return round
+}
+
+// queue puts a write in line.
 func (n *lane) queue(a *admission) {
 	line := &n.of[a.urgency].waiting
-	i, _ := slices.BinarySearchFunc(*line, a.ticket, func(b *admission, t uint64) int { return cmp.Compare(b.ticket, t) })
+	i, _ := slices.BinarySearchFunc(*line, a, func(b, a *admission) int {
+		return cmp.Or(cmp.Compare(b.round, a.round), cmp.Compare(b.ticket, a.ticket))
+	})
 	*line = slices.Insert(*line, i, a)
 }
 
@@ -145,6 +165,7 @@ func (n *lane) admit() {
 			if u >= opening {
 				n.late++
 			}
+			n.of[u].round = max(n.of[u].round, (*line)[0].round)
 			close((*line)[0].turn)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -23,7 +24,7 @@ func TestLanesKeepCount(t *testing.T) {
 		running, late, most := 0, 0, 0
 		for range 2000 {
 			u, last, fails := []urgency{usual, usual, usual, opening, opening, opening, pressing, pressing}[r.IntN(8)], time.Duration(1+r.IntN(50))*time.Millisecond, r.IntN(40) == 0
-			turn := l.admission(1, u)
+			turn := l.admission(plan.Repo{Installation: 1}, u)
 			all.Go(func() {
 				_, err := turn.enter(t.Context(), writesPaced, func() {})
 				if err != nil {
@@ -69,7 +70,7 @@ func TestLanesKeepCount(t *testing.T) {
 func TestLanesKeepTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &lanes{of: map[int64]*lane{}}
-		first := l.admission(1, usual)
+		first := l.admission(plan.Repo{Installation: 1}, usual)
 		if _, err := first.enter(t.Context(), 1, func() { t.Error("waits though nobody is there") }); err != nil {
 			t.Fatal(err)
 		}
@@ -89,11 +90,11 @@ func TestLanesKeepTheirOrder(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		refused := l.admission(1, usual) // it was in line before all of these
-		begin(t.Context(), "a", l.admission(1, usual))
-		begin(leaves, "b", l.admission(1, usual))
-		begin(t.Context(), "c", l.admission(1, usual))
-		begin(t.Context(), "pressing", l.admission(1, pressing))
+		refused := l.admission(plan.Repo{Installation: 1}, usual) // it was in line before all of these
+		begin(t.Context(), "a", l.admission(plan.Repo{Installation: 1}, usual))
+		begin(leaves, "b", l.admission(plan.Repo{Installation: 1}, usual))
+		begin(t.Context(), "c", l.admission(plan.Repo{Installation: 1}, usual))
+		begin(t.Context(), "pressing", l.admission(plan.Repo{Installation: 1}, pressing))
 		begin(t.Context(), "refused", refused)
 		leave()
 		l.rest(1, withdrawing, time.Minute)
@@ -116,6 +117,50 @@ func TestLanesKeepTheirOrder(t *testing.T) {
 	})
 }
 
+// TestRepositoriesTakeTurns: a repository with many writes keeps another one for one of them, also where the other's place was given while
+// nobody else was in line, and whoever comes later joins the round that is let in.
+func TestRepositoriesTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &lanes{of: map[int64]*lane{}}
+		busy, quiet, late := plan.Repo{Installation: 1, ID: 1}, plan.Repo{Installation: 1, ID: 2}, plan.Repo{Installation: 1, ID: 3}
+		for range 10 { // the busy one has written before, and nobody was in line since
+			turn := l.admission(busy, usual)
+			_, _ = turn.enter(t.Context(), 1, func() {})
+			turn.leave(nil)
+		}
+		early := l.admission(busy, usual) // it is given a place, and the lane is left meanwhile
+		var got []int64
+		begin := func(r plan.Repo, turn *admission) {
+			turn.join(1)
+			go func() {
+				_, _ = turn.enter(t.Context(), 1, func() {})
+				got = append(got, r.ID)
+				time.Sleep(time.Second)
+				turn.leave(nil)
+			}()
+		}
+		holds := l.admission(late, pressing)
+		_, _ = holds.enter(t.Context(), 1, func() {})
+		begin(busy, early)
+		for range 5 {
+			begin(busy, l.admission(busy, usual))
+		}
+		begin(quiet, l.admission(quiet, usual))
+		begin(quiet, l.admission(quiet, usual))
+		holds.leave(nil)
+		time.Sleep(4500 * time.Millisecond) // four have gone, the fifth is under way
+		begin(late, l.admission(late, usual))
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if want := []int64{1, 2, 1, 2, 1, 3, 1, 1, 1}; !slices.Equal(got, want) {
+			t.Errorf("repositories wrote in the order %v, want %v", got, want)
+		}
+		if len(l.of) > 0 {
+			t.Errorf("left behind: %v", l.of)
+		}
+	})
+}
+
 // TestTakingBackWaitsForNoPaceButItsOwn: what our own count refused to a status, or to a unit, rests those; what takes green back may have
 // more of the pace, and goes on at once. GitHub's own limit rests all.
 func TestTakingBackWaitsForNoPaceButItsOwn(t *testing.T) {
@@ -124,13 +169,13 @@ func TestTakingBackWaitsForNoPaceButItsOwn(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			l := &lanes{of: map[int64]*lane{}}
-			under := l.admission(1, usual)
+			under := l.admission(plan.Repo{Installation: 1}, usual)
 			if _, err := under.enter(t.Context(), writesPaced, func() {}); err != nil {
 				t.Fatal(err)
 			}
 			l.rest(1, from, time.Minute)
 			for u, want := range goes {
-				turn := l.admission(1, urgency(u))
+				turn := l.admission(plan.Repo{Installation: 1}, urgency(u))
 				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 				waited, err := turn.enter(ctx, writesPaced, func() {})
 				cancel()
@@ -161,7 +206,7 @@ func TestWritesThatWaitHaveNoGoroutine(t *testing.T) {
 			q.begin(e, at(1))
 			l := &Loop{queue: q, lanes: &lanes{of: map[int64]*lane{}}, began: time.Now(), clock: time.Now, kick: make(chan struct{}, 1)}
 			k := &look{loop: l, entry: e, line: e.line, repo: e.repo, budget: 1}
-			first, last := l.lanes.admission(1, pressing), l.lanes.admission(1, pressing)
+			first, last := l.lanes.admission(plan.Repo{Installation: 1}, pressing), l.lanes.admission(plan.Repo{Installation: 1}, pressing)
 			for _, a := range []*admission{first, last} {
 				if _, err := a.enter(t.Context(), writesPaced, func() {}); err != nil {
 					t.Fatal(err)

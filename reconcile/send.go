@@ -31,7 +31,7 @@ var errUnbegun = errors.New("not begun")
 
 // send does one write of an action.
 func (k *look) send(ctx context.Context, a plan.Action, u urgency, write func(context.Context) error) error {
-	j := &job{action: a, write: write, turn: k.loop.lanes.admission(k.repo.Installation, u), over: new(atomic.Bool)}
+	j := &job{action: a, write: write, turn: k.loop.lanes.admission(k.repo, u), over: new(atomic.Bool)}
 	stall, resume := k.parking(ctx)
 	defer resume()
 	return k.inTurn(ctx, j, stall)
@@ -55,7 +55,7 @@ func (k *look) sendAll(ctx context.Context, jobs []*job) {
 	// here for one that is not.
 	jobs = slices.SortedStableFunc(slices.Values(jobs), func(a, b *job) int { return cmp.Compare(a.urgency, b.urgency) })
 	for _, j := range jobs {
-		j.turn, j.over = k.loop.lanes.admission(k.repo.Installation, j.urgency), over
+		j.turn, j.over = k.loop.lanes.admission(k.repo, j.urgency), over
 		j.turn.join(k.abreast())
 	}
 	var all sync.WaitGroup
