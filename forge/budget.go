@@ -58,17 +58,30 @@ func logOf(ctx context.Context, other *slog.Logger) *slog.Logger {
 	return other
 }
 
-type requestsKey struct{}
+type spentKey struct{}
 
-// WithRequests gives a context whose requests, those to GraphQL apart, are counted.
-func WithRequests(ctx context.Context, n *atomic.Int64) context.Context {
-	return context.WithValue(ctx, requestsKey{}, n)
+// Spent is what was sent with a context: requests, and points of GraphQL, as far as is known before the answer.
+type Spent struct{ Requests, Points atomic.Int64 }
+
+// WithSpent gives a context of which it is counted what is sent.
+func WithSpent(ctx context.Context, s *Spent) context.Context {
+	return context.WithValue(ctx, spentKey{}, s)
 }
 
-// Requested counts requests of a context, if they are counted.
-func Requested(ctx context.Context, requests int) {
-	if n, ok := ctx.Value(requestsKey{}).(*atomic.Int64); ok {
-		n.Add(int64(requests))
+// Spend counts what is sent with a context, if it is counted.
+func Spend(ctx context.Context, requests, points int) {
+	if s, ok := ctx.Value(spentKey{}).(*Spent); ok {
+		s.Requests.Add(int64(requests))
+		s.Points.Add(int64(points))
+	}
+}
+
+// count counts what a request costs.
+func (p price) count(ctx context.Context) {
+	if p.of == accountREST {
+		Spend(ctx, p.hour, 0)
+	} else {
+		Spend(ctx, 0, p.hour)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,14 +31,14 @@ func TestOneLookIsOneRequest(t *testing.T) {
 	if d := cmp.Diff([]string{"look"}, hub.took()); d != "" {
 		t.Error("the second look:", d)
 	}
-	var sent atomic.Int64
-	if _, err := f.Observe(WithRequests(t.Context(), &sent), testRepo, Ask{Rules: true}); err != nil {
+	var sent Spent
+	if _, err := f.Observe(WithSpent(t.Context(), &sent), testRepo, Ask{Rules: true}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"GET /repos/acme/fleet/rules/branches/main", "look"}, hub.took()); d != "" {
 		t.Error("a look at the rules too:", d)
 	}
-	if n := sent.Load(); n != 1 {
+	if n := sent.Requests.Load(); n != 1 {
 		t.Errorf("%d requests were counted, those to GraphQL apart", n)
 	}
 	if hub.tokens != 1 {

@@ -205,9 +205,7 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	defer g.limits.land(p)
-	if p.of == accountREST {
-		Requested(r.Context(), p.hour)
-	}
+	p.count(r.Context())
 	resp, err := g.next.RoundTrip(r)
 	var token *limitedToken
 	if errors.As(err, &token) {

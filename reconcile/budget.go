@@ -15,18 +15,22 @@ import (
 // goes first when not everything does. What an opening needs goes before all else. Looks for the sake of events, and resyncs, come one
 // after the other, further apart the less of the hour is left: so the hour lasts.
 
-// class is what a look at a repository would be for. Of one that was not looked at yet nobody knows what is due. Until GitHub takes its
-// merges, an event there is an event.
+// class is what a look at a repository would be for. What opens has its share of the reserve, and then waits as events do.
 func (e *entry) class(now instant) forge.Class {
 	switch {
-	case e.place <= now.tick && (e.urgent || e.place != 0), !e.wake.IsZero() && !e.wake.After(now.wall), e.lastCall(now) <= now.tick:
+	case e.opens(now) && !e.overdrawn():
 		return forge.Opening
-	case e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.tick:
+	case e.flowOf(now) == resyncFlow:
 		return forge.Resync
 	case e.doubt() <= now.tick:
 		return forge.Doubt
 	}
 	return forge.Event
+}
+
+// opens reports whether a look is due that may open something. Until GitHub takes its merges, an event there is an event.
+func (e *entry) opens(now instant) bool {
+	return e.place <= now.tick && (e.urgent || e.place != 0) || !e.wake.IsZero() && !e.wake.After(now.wall) || e.lastCall(now) <= now.tick
 }
 
 // doubt is when an event has waited for so long that what is green here may not stay so unseen; never: nothing is, or none waits.
@@ -53,88 +57,49 @@ func (e *entry) lastCall(now instant) tick {
 // pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may. Until held only what an opening or
 // a doubt needs goes.
 func (ln *line) pick(now instant, held tick) int {
-	first, best := -1, forge.Doubt
-	if max(ln.paced.end(), held) <= now.tick {
-		best = forge.Resync
-	}
+	first, best := -1, forge.Resync-1
 	for i, e := range ln.ready {
-		if c := e.class(now); first < 0 && c >= best || c > best {
+		c := e.class(now)
+		if c > best && (c >= forge.Doubt || held <= now.tick && e.granted()) {
 			first, best = i, c
 		}
-		if first >= 0 && best >= forge.Opening {
+		if best >= forge.Opening {
 			break
 		}
 	}
 	return first
 }
 
-// opens is when one of those that wait for the hour, or for the end of a rush, waits no longer, or any may go again; never: none waits.
-func (ln *line) opens(q *queue, now tick) tick {
-	first := max(ln.paced.end(), q.rush.end())
-	if len(ln.ready) == 0 || first <= now {
-		return never
+// held is until when no look for an event begins.
+func (ln *line) held(q *queue) tick { return max(q.rush.end(), ln.refused) }
+
+// next is when one of those that wait for the hour, or for the end of a rush, waits no longer; never: none waits.
+func (ln *line) next(q *queue, now tick) tick {
+	first, held := never, ln.held(q)
+	var waiting [flows]int
+	for _, e := range ln.ready {
+		waiting[e.flow]++
 	}
 	for _, e := range ln.ready {
 		if at := q.anchor.tickOf(e.wake); !e.wake.IsZero() && at > now {
 			first = min(first, at)
 		}
-		for _, at := range [...]tick{e.place, e.lastCall(q.anchor), e.doubt()} {
+		for _, at := range [...]tick{e.place, e.lastCall(q.anchor), e.doubt(), e.burstEnd, e.due, e.resync + resyncPatience} {
 			if at > now {
 				first = min(first, at)
 			}
+		}
+		if at := max(held, e.grantedAt(now, waiting[e.flow])); at > now && (e.flow == eventFlow || waiting[eventFlow] == 0) {
+			first = min(first, at)
 		}
 	}
 	return first
 }
 
-// pauses are until when looks for the sake of events wait that an installation's hours last: each hour by itself.
-type pauses struct{ points, requests tick }
-
-func (p pauses) end() tick { return max(p.points, p.requests) }
-
-// pace lets the next look for the sake of an event wait, as little as the hour of points allows. The caller holds the lock.
-func (l *Loop) pace(e *entry, now instant) {
-	if e.began >= forge.Opening {
-		return
-	}
-	b := l.forge.Budgets(e.repo.Installation)
-	e.line.paced.points = after(e.line.paced.points, b.GraphQL, e.cost, now)
-}
-
-// paceRequests does so for the hour of requests, by what a look has sent: nobody knows it before. The caller holds the lock.
-func (k *look) paceRequests(now instant) {
-	sent := int(k.sent.Load())
-	if k.entry.began >= forge.Opening || sent == 0 {
-		return
-	}
-	b := k.loop.forge.Budgets(k.repo.Installation)
-	k.line.paced.requests = after(k.line.paced.requests, b.REST, sent, now)
-}
-
-// after is until when looks wait once one more of some cost begins, or ended: not beyond the hour, however many did at once.
-func after(paced tick, b forge.Budget, cost int, now instant) tick {
-	if more := apart(b, cost, now.wall); more > 0 {
-		return max(paced, min(max(paced, now.tick)+more, now.tickOf(b.Renewed)))
-	}
-	return max(paced, now.tick)
-}
-
-// apart is how long after a look of some cost the next one may begin, that the hour lasts: the rest of it, shared out among what is left
-// but for the reserve. While no less is left than of an hour spent evenly, nothing of that pause is kept; once a burstShare of that is
-// missing, all of it. So n repositories that change all the time are looked at every (n × cost ÷ left) of the rest of the hour,
-// and a burst after quiet is answered at once.
-func apart(b forge.Budget, cost int, now time.Time) time.Duration {
-	rest, reserve := b.Renewed.Sub(now), forge.EventReserve(b.Limit)
-	left := b.Left - reserve
-	switch {
-	case b.Renewed.IsZero() || b.Limit <= 0 || rest <= 0:
-		return 0
-	case left <= 0:
-		return rest
-	}
-	ahead := 1 - float64(left)/float64(b.Limit-reserve)/rest.Hours()
-	kept := max(0, min(1, burstShare*ahead))
-	return min(rest, time.Duration(float64(rest)*kept*float64(max(cost, 1))/float64(left)))
+// payRest books what nobody knew before the look. The caller holds the lock.
+func (k *look) payRest() {
+	k.entry.pay(requests, float64(k.sent.Requests.Load()))
+	k.entry.pay(points, float64(k.sent.Points.Load())-float64(k.entry.taken))
 }
 
 // resyncInterval is the pause between two looks that read everything anew: stretched so that the resyncs of an installation take at most
@@ -278,7 +243,7 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 		e.resync = again
 	}
 	if k.full != nil || e.began == forge.Event {
-		ln.paced.points = max(ln.paced.points, again)
+		ln.refused = max(ln.refused, again)
 	}
 	if e.began < forge.Doubt {
 		e.eventAt = min(e.eventAt, e.event)

@@ -725,8 +725,13 @@ func TestALookThatBeganBeforeIsNoLastCall(t *testing.T) {
 		defer stop()
 		time.Sleep(time.Until(closing) - 2*time.Minute - 2*time.Second)
 		w.set(func() {
-			left = 500 // a look more, and none is left for events
 			slow := true
+			w.fault = func(c call) error {
+				if c.op == "observe" {
+					w.within(func() { left = 500 }) // from now on none is left for events
+				}
+				return nil
+			}
 			w.after = func(c call) error {
 				if c.op == "observe" && slow {
 					slow = false

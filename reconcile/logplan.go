@@ -90,7 +90,7 @@ func (k *look) logEnd(ctx context.Context, err error) {
 	if took >= slowLook {
 		level = slog.LevelInfo
 	}
-	k.log.Log(ctx, level, "reconciliation ended", "end", endOf(err), "took", took.Round(time.Millisecond), "writes", k.wrote, "rest_requests", k.sent.Load())
+	k.log.Log(ctx, level, "reconciliation ended", "end", endOf(err), "took", took.Round(time.Millisecond), "writes", k.wrote, "rest_requests", k.sent.Requests.Load())
 }
 
 // complain logs an error that made a look fail for the n-th time in a row. One that is like the last is logged on request alone, as is one that

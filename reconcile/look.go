@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -39,7 +38,7 @@ type look struct {
 	skip    map[int]bool               // pull requests whose action failed: their further actions are left
 	done    map[int]bool               // pull requests that this look merged
 	wrote   int                        // writes that GitHub took
-	sent    atomic.Int64               // requests, those to GraphQL apart
+	sent    forge.Spent                // of both hours
 	refused map[plan.Branch]plan.Stuck // windowed branches that GitHub would not move before this look, and why
 	merged  bool                       // the repository is another one now, by our doing
 	left    map[plot]int               // where events kept this look from a write, and how many looks in a row they did
@@ -91,7 +90,7 @@ func (k *look) run(ctx context.Context) {
 	var p plan.Plan
 	err := guard(func() error {
 		var err error
-		p, err = k.through(forge.WithLog(forge.WithRequests(forge.WithClass(ctx, k.entry.began), &k.sent), k.log))
+		p, err = k.through(forge.WithLog(forge.WithSpent(forge.WithClass(ctx, k.entry.began), &k.sent), k.log))
 		return err
 	})
 	if err != nil && ctx.Err() != nil {

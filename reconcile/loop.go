@@ -194,8 +194,10 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	}
 	rest := l.makeUp(now.tick)
 	l.queue.advance(now)
+	for _, ln := range l.queue.ring {
+		l.share(ln, now)
+	}
 	for e := l.queue.next(now); e != nil; e = l.queue.next(now) {
-		l.pace(e, now)
 		k := l.newLook(e, now)
 		l.looks.Add(1)
 		go func() {

@@ -80,12 +80,17 @@ type entry struct {
 	start tick // when the last look began, or the one under way
 	ended tick // when the last look did
 
-	cost  int // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
-	fails int // errors in a row that held it
-	tries int // looks in a row that ended with a failed write
-	voids int // void observations in a row
-	gones int // looks in a row to which GitHub said that the repository is not there
-	idles int // looks in a row that wrote nothing and wanted another one at once
+	cost   int // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
+	taken  int // of points, for the look under way or the last one
+	flow   flow
+	claims [accounts]float64 // in virtual time: what is to be granted before the look for which it waits
+	paid   [accounts]float64 // in virtual time: until when its looks are paid
+	drawn  [accounts]float64 // likewise, of the reserve
+	fails  int               // errors in a row that held it
+	tries  int               // looks in a row that ended with a failed write
+	voids  int               // void observations in a row
+	gones  int               // looks in a row to which GitHub said that the repository is not there
+	idles  int               // looks in a row that wrote nothing and wanted another one at once
 
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
@@ -118,20 +123,24 @@ type entry struct {
 
 // line is the repositories of one installation that wait for a worker, first come, first served.
 type line struct {
-	ready   []*entry
-	running int    // its looks that have a worker
-	parked  int    // those that wait without one
-	limited tick   // no look before this
-	paced   pauses // none before their ends but an opening's
-	merging int    // merges that looks under way have claimed
-	place   tick   // when the next that lacks merges comes back
-	wanted  int    // merges that are left for those that come back
-	limits  int    // limits in a row
-	why     string // the last limit
-	repos   int
-	known   int // of them, those of which a look showed its cost
-	cost    int // of one look at each of those
-	inRing  bool
+	installation int64
+	ready        []*entry
+	running      int  // its looks that have a worker
+	parked       int  // those that wait without one
+	limited      tick // no look before this
+	refused      tick // no look for an event before this: our own count of the hour refused one
+	hours        [accounts]hour
+	granted      tick   // until when they are shared out
+	openings     int    // in line
+	merging      int    // merges that looks under way have claimed
+	place        tick   // when the next that lacks merges comes back
+	wanted       int    // merges that are left for those that come back
+	limits       int    // limits in a row
+	why          string // the last limit
+	repos        int
+	known        int // of them, those of which a look showed its cost
+	cost         int // of one look at each of those
+	inRing       bool
 }
 
 // queue says which repository is looked at next. It knows no goroutine and reads no clock. Alarms stand in one heap; a
@@ -185,10 +194,10 @@ func (q *queue) rename(e *entry, r plan.Repo) {
 func (q *queue) join(e *entry) {
 	ln := q.lines[e.repo.Installation]
 	if ln == nil {
-		ln = &line{}
+		ln = &line{installation: e.repo.Installation}
 		q.lines[e.repo.Installation] = ln
 	}
-	e.line = ln
+	e.line, e.paid, e.drawn = ln, [accounts]float64{}, [accounts]float64{}
 	ln.repos++
 	ln.cost += e.cost
 	ln.wanted += e.wanted
@@ -356,6 +365,7 @@ func (q *queue) advance(now instant) {
 		}
 		q.sleep(e)
 		e.state = ready
+		e.claim(e.flowOf(now))
 		e.line.ready = append(e.line.ready, e)
 		q.enter(e.line)
 	}
@@ -374,7 +384,7 @@ func (q *queue) next(now instant) *entry {
 	if ln == nil {
 		return nil
 	}
-	i := ln.pick(now, q.rush.end())
+	i := ln.pick(now, ln.held(q))
 	e := ln.ready[i]
 	ln.ready = slices.Delete(ln.ready, i, i+1)
 	q.begin(e, now)
@@ -394,7 +404,7 @@ func (q *queue) turn(now instant) *line {
 		}
 		q.ring = append(q.ring, ln)
 		free := q.free > 1 || q.free == 1 && ln.running == 0
-		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now, q.rush.end()) >= 0 && (best == nil || ln.running < best.running) {
+		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now, ln.held(q)) >= 0 && (best == nil || ln.running < best.running) {
 			best = ln
 		}
 	}
@@ -409,7 +419,9 @@ func (q *queue) turn(now instant) *line {
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.state, e.began, e.start, e.unobserved = looking, e.class(now), now.tick, true
+	e.began, e.taken = e.class(now), e.estimate()
+	e.begun()
+	e.state, e.start, e.unobserved = looking, now.tick, true
 	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
 	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	if e.place <= now.tick {
@@ -460,7 +472,7 @@ func (q *queue) nap(now tick) time.Duration {
 		if len(ln.ready) > 0 && ln.limited > now {
 			until = min(until, ln.limited)
 		}
-		until = min(until, ln.opens(q, now))
+		until = min(until, ln.next(q, now))
 	}
 	if q.rush.end() > now {
 		until = max(until, now+rushCount) // to go through thousands that wait takes a while

@@ -27,7 +27,7 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 		e.gones = 0
 	}
 	k.lagging(err, now)
-	k.paceRequests(now)
+	k.payRest()
 	e.urgent = k.unfinished(p, err)
 	if limit := limitOf(err); k.at.IsZero() && (limit == nil || !limit.Foreseen) { // nothing was seen of what the event brought
 		e.eventAt = min(e.eventAt, e.event)

@@ -313,9 +313,9 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
 	}
 	if c.op == "observe" {
-		forge.Requested(ctx, w.reads)
+		forge.Spend(ctx, w.reads, 1)
 	} else {
-		forge.Requested(ctx, 1)
+		forge.Spend(ctx, 1, 0)
 	}
 	if c.op == "status" { // a debt is paid whatever look is under way, and statuses of one look are written at the same time
 		at := placed{c.repo.ID, c.sha, c.context}
