@@ -101,7 +101,7 @@ func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
 			l := New(Options{Forge: unlimited{}})
 			now := instant{tick: time.Hour, wall: midnight}
 			e, _ := l.queue.add(repository(1, 1), 0)
-			e.urgent, e.resync, e.ended = false, now.tick, now.tick-200*time.Millisecond
+			e.bases, e.resync, e.ended = []plan.Branch{"main"}, now.tick, now.tick-200*time.Millisecond
 			asked(l, e, now.tick)
 			l.queue.advance(now)
 			if l.queue.next(now) != e || e.began != forge.Resync {

@@ -159,6 +159,7 @@ type queue struct {
 
 func newQueue(workers int, now instant) *queue {
 	return &queue{
+		rush: rush{began: -time.Hour, latest: -time.Hour},
 		free: workers, anchor: now,
 		repos: map[key]*entry{}, lines: map[int64]*line{},
 	}
@@ -170,7 +171,7 @@ func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
 		q.rename(e, r)
 		return e, false
 	}
-	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, burstEnd: never, eventAt: never, prompt: never, urgent: true}
+	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, burstEnd: never, eventAt: never, prompt: never}
 	q.join(e)
 	q.repos[keyOf(r)] = e
 	return e, true

@@ -77,9 +77,9 @@ func (l *Loop) share(ln *line, now instant) {
 	}
 }
 
-// flowOf is the kind of look that a repository waits for. Events are lost: a resync that waited for long is as good as one.
+// flowOf is the kind of look that a repository waits for. Events are lost: a resync that waited for long is as good as one, as is a first look.
 func (e *entry) flowOf(now instant) flow {
-	if e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.tick {
+	if e.bases != nil && e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.tick {
 		return resyncFlow
 	}
 	return eventFlow

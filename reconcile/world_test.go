@@ -50,12 +50,13 @@ type world struct {
 	extra    func(s plan.Snapshot, p *plan.Plan) // changes what was decided
 	owed     ledgerOf
 	writing  map[placed]bool
-	abreast  int  // writes under way
-	widest   int  // the most of them
-	writes   int  // that GitHub takes in a minute, as an observation says; 0: as many as come
-	statuses int  // that stand under our context, when they are listed
-	reads    int  // requests, those to GraphQL apart, that an observation takes
-	keeps    bool // of holds a look knows what was read in full, as forge does of checks and reviews
+	abreast  int                 // writes under way
+	widest   int                 // the most of them
+	writes   int                 // that GitHub takes in a minute, as an observation says; 0: as many as come
+	statuses int                 // that stand under our context, when they are listed
+	reads    int                 // requests, those to GraphQL apart, that an observation takes
+	dear     func(plan.Repo) int // points of a look; nil: 1
+	keeps    bool                // of holds a look knows what was read in full, as forge does of checks and reviews
 }
 
 // placed is where a status is written.
@@ -313,7 +314,7 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
 	}
 	if c.op == "observe" {
-		forge.Spend(ctx, w.reads, 1)
+		forge.Spend(ctx, w.reads, w.cost(c.repo))
 	} else {
 		forge.Spend(ctx, 1, 0)
 	}
@@ -448,7 +449,15 @@ func (w *world) Budgets(int64) forge.Budgets {
 	return b
 }
 
-func (w *world) LookCost(plan.Repo) int { return 1 }
+func (w *world) LookCost(r plan.Repo) int { return w.cost(r) }
+
+// cost is how many points a look at a repository takes.
+func (w *world) cost(r plan.Repo) int {
+	if w.dear == nil {
+		return 1
+	}
+	return w.dear(r)
+}
 
 func (w *world) Hold(_ int64, requests int) { w.within(func() { w.held = requests }) }
 
