@@ -54,6 +54,9 @@
 //     something, which has a part of the pace that is not left to others; then who came first. What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that hold are written all the same.
+//   - After each start the first look at a repository asks what pull requests left behind since all of ours was last known to be recorded
+//     (the store keeps that instant, by GitHub's clock), until GitHub showed all of it and the store has it. So a
+//     restored copy is as good as an empty database. Where nothing changed since it costs nothing.
 //   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none
 //     that stands until its window closes if the installation has as many as can be taken back. While the store fails there is none.
 //   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first. It ends with a status that

@@ -113,6 +113,8 @@ type entry struct {
 
 	complaint string // the last look's failure, as it was logged; "": it did not fail
 
+	swept bool // a look since the start read what people left behind before it; touched by its look alone
+
 	logged map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }
 
