@@ -154,6 +154,9 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	if l.repo.ID != 0 && l.once.DatabaseID != 0 && l.repo.ID != l.once.DatabaseID {
 		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordOtherRepo, Err: errRepository}
 	}
+	if l.once.IsArchived || l.once.IsDisabled { // nothing can be written there, and lists leave it out
+		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordArchived, Err: errRepository}
+	}
 	for _, read := range []func(context.Context) error{l.readDetails, l.readBases} {
 		if err := read(ctx); err != nil {
 			return plan.Snapshot{}, err

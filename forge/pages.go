@@ -372,7 +372,7 @@ func (l *observation) keepNumbers(p page) error {
 
 // keepPull keeps a pull request whose base still is there, and holds its base's tip against what other pages saw.
 func (l *observation) keepPull(raw *rawPull, detailed bool) error {
-	if raw.BaseRef == nil || raw.BaseRef.Target == nil || l.once.IsArchived {
+	if raw.BaseRef == nil || raw.BaseRef.Target == nil {
 		return nil // fail closed: nothing is decided for a pull request whose base is gone; GitHub closes it itself
 	}
 	if err := l.sawTip(plan.Branch(raw.BaseRefName), plan.SHA(raw.BaseRef.Target.Oid)); err != nil {

@@ -183,7 +183,7 @@ func lookQuery(p page) *query {
 
 // addOnce asks for the repository itself, for the bases that are known beforehand, and for merge groups.
 func (q *query) addOnce(p page) {
-	q.add("id databaseId isArchived mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")
+	q.add("id databaseId isArchived isDisabled mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")
 	q.add("defaultBranchRef { ...base %s }", p.asked.spread(p.asked.defName))
 	q.addBases(p.bases, p.asked)
 	q.addAsked(p.asked)

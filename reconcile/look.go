@@ -300,9 +300,6 @@ func (k *look) observed(s plan.Snapshot) {
 		k.log.Warn(wordOfSkew(s.Skew))
 	}
 	l.health.skew = s.Skew
-	if k.entry.state != looking {
-		return // it was forgotten meanwhile
-	}
 	k.entry.open, k.entry.unobserved = openOf(s), false
 	if k.entry.events.shown(k.seen, k.entry.open) {
 		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never

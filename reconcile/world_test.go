@@ -44,6 +44,7 @@ type world struct {
 	held     int                     // requests that are kept for debts
 	budgets  func(*forge.Budgets)    // changes what is left; nil: plenty of all but spare
 	skew     time.Duration           // our clock minus GitHub's
+	unlisted map[int64]bool          // repositories that are there, and that lists lack
 	hides    bool                    // GitHub does not show all that people left behind
 	windows  hours
 	decide   func(s plan.Snapshot) plan.Plan     // nil: judge
@@ -428,8 +429,10 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	}
 	var all []plan.Repo
 	w.within(func() {
-		for _, h := range w.hubs {
-			all = append(all, h.repo)
+		for id, h := range w.hubs {
+			if !w.unlisted[id] {
+				all = append(all, h.repo)
+			}
 		}
 	})
 	return all, w.leave(call{op: "repositories"})

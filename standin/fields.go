@@ -100,6 +100,7 @@ var fields = map[string]map[string]resolver{
 		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch(defaultBranch) }),
 		"id":                 of(func(r *repository) any { return nodeID("Repository", r.id) }),
 		"isArchived":         of(func(*repository) any { return false }),
+		"isDisabled":         of(func(*repository) any { return false }),
 		"mergeCommitAllowed": of(func(*repository) any { return true }),
 		"object":             ask((*repository).find),
 		"pullRequest":        ask((*repository).pull),
