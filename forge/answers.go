@@ -29,6 +29,7 @@ type rawRepo struct {
 	ID                 string
 	DatabaseID         int64 `json:"databaseId"`
 	IsArchived         bool
+	IsDisabled         bool
 	MergeCommitAllowed bool
 	SquashMergeAllowed bool
 	RebaseMergeAllowed bool

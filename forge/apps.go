@@ -77,8 +77,8 @@ func (f *Forge) setup(err error) error {
 func trimBot(login string) string { return strings.TrimSuffix(login, "[bot]") }
 
 // Repositories lists the repositories of every installation that is not suspended, but archived and disabled ones. With an
-// error it gives those it could read. That GitHub lists an installation and then does not know it is an error, too: the next list
-// tells whether it went away.
+// error it gives those it could read. That GitHub lists an installation and then does not know it, or lists fewer repositories than it counts,
+// is an error, too.
 func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	if _, err := f.Self(ctx); err != nil {
 		return nil, fmt.Errorf("repositories: %w", err)
@@ -90,6 +90,7 @@ func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	var all []plan.Repo
 	bad := &PartialListError{}
 	var failed []error
+	answered := 0
 	for _, id := range installations {
 		repos, err := f.repositories(ctx, id)
 		all = append(all, repos...)
@@ -97,13 +98,19 @@ func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 			bad.Installations = append(bad.Installations, id)
 			failed = append(failed, fmt.Errorf("repositories of installation %d: %w", id, err))
 		}
+		if err == nil || errors.Is(err, errShort) {
+			answered++
+		}
 	}
 	bad.Err = errors.Join(failed...)
-	if len(failed) > 0 && len(failed) < len(installations) && ctx.Err() == nil {
+	if len(failed) > 0 && answered > 0 && ctx.Err() == nil {
 		return all, bad
 	}
 	return all, bad.Err
 }
+
+// errShort is below the error of a list that has fewer entries than GitHub counts.
+var errShort = errors.New("a short list")
 
 // PartialListError is the error of a list of repositories that lacks those of some installations, and is whole for all others.
 type PartialListError struct {
@@ -142,30 +149,42 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 	return ids, nil
 }
 
-// repositories lists the repositories of one installation.
+// repositories lists the repositories of one installation. Where one goes while pages are read the others shift, and the list lacks one: it is
+// read again, once.
 func (f *Forge) repositories(ctx context.Context, installation int64) ([]plan.Repo, error) {
+	repos, err := f.readRepositories(ctx, installation)
+	if errors.Is(err, errShort) {
+		repos, err = f.readRepositories(ctx, installation)
+	}
+	return repos, err
+}
+
+func (f *Forge) readRepositories(ctx context.Context, installation int64) ([]plan.Repo, error) {
 	var repos []plan.Repo
+	seen := map[int64]bool{}
 	for next := 1; next <= maxRepositories; {
 		var page github.ListRepositories
 		resp, err := f.client(installation).getPage(ctx, fmt.Sprintf("installation/repositories?per_page=%d&page=%d", perPage, next), &page)
 		if err == nil && (page.Repositories == nil || slices.Contains(page.Repositories, nil)) {
-			err = transient(wordEmpty, nil) // an empty list would make all of them gone
+			err = transient(wordEmpty, nil) // an empty list would lack all of them
 		}
 		if err != nil {
 			return repos, fmt.Errorf("list: %w", err)
 		}
 		for _, r := range page.Repositories {
-			if r.GetArchived() || r.GetDisabled() {
-				continue
+			if !seen[r.GetID()] && !r.GetArchived() && !r.GetDisabled() {
+				repos = append(repos, plan.Repo{
+					Owner: r.GetOwner().GetLogin(), Name: r.GetName(), ID: r.GetID(), Installation: installation,
+				})
 			}
-			repos = append(repos, plan.Repo{
-				Owner: r.GetOwner().GetLogin(), Name: r.GetName(), ID: r.GetID(), Installation: installation,
-			})
+			seen[r.GetID()] = true
 		}
-		if resp.NextPage == 0 {
+		if next = resp.NextPage; next == 0 {
+			if len(seen) < page.GetTotalCount() {
+				return repos, fmt.Errorf("list: %w", transient(wordShortList, errShort))
+			}
 			return repos, nil
 		}
-		next = resp.NextPage
 	}
 	return repos, nil
 }

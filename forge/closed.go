@@ -22,11 +22,6 @@ const (
 	keepOver  = 5000
 	// maxDebtBases is how many bases one look reads for debts alone: anybody who may push can make more.
 	maxDebtBases = 100
-	// maxForgotten and forgottenAge bound what is read once of pull requests that were closed before debts were recorded.
-	maxForgotten = 200
-	forgottenAge = 14 * 24 * time.Hour
-	// forgottenAlias is what those are called in a query.
-	forgottenAlias = "f0"
 	// maxStatusPages bounds how many statuses of a commit are listed to count ours: GitHub takes a thousand of each context.
 	maxStatusPages = 20
 )
@@ -49,7 +44,7 @@ type rawClosure struct {
 	Number      int
 	State       string
 	Merged      bool
-	ClosedAt    time.Time
+	UpdatedAt   time.Time
 	HeadRefOid  string
 	BaseRefName string
 	Commits     connection[struct {
@@ -154,85 +149,6 @@ func (q *query) addClosed(alias string, numbers []int) {
 		v := q.let(fmt.Sprintf("%s%d", alias, i), "Int!", n)
 		q.add("%s%d: pullRequest(number: %s) { number state merged headRefOid baseRefName }", alias, i, v)
 	}
-}
-
-// addForgotten reads once what stands under our contexts on pull requests that were closed unmerged lately.
-func (l *observation) addForgotten(ctx context.Context, s *plan.Snapshot) error {
-	if !l.ask.Forgotten {
-		return nil
-	}
-	page, after, whole := l.forgotten, "", true
-	for n := 0; n < maxForgotten; n += MaxPulls {
-		if page == nil {
-			r, err := l.c.ask(ctx, forgottenQuery(l.repo.Owner, l.repo.Name, after))
-			if err == nil {
-				l.cost += r.cost
-				page, err = find[connection[rawClosure]](r.aliases(), forgottenAlias)
-			}
-			if err != nil || page == nil {
-				return ctx.Err() // the next look asks again
-			}
-		}
-		whole = whole && page.Nodes != nil
-		for _, raw := range page.Nodes {
-			whole = whole && raw.Number != 0
-			s.Forgotten = append(s.Forgotten, l.left(raw)...)
-		}
-		if after = page.PageInfo.EndCursor; !page.PageInfo.HasNextPage || after == "" {
-			break
-		}
-		page = nil
-	}
-	for _, raw := range l.pulls { // a head may bear what another pull request, or an older spelling of its base, left there
-		if raw.StatusCheckRollup != nil {
-			s.Forgotten = append(s.Forgotten, l.standing(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(raw.HeadRefOid), raw.StatusCheckRollup.Contexts.Nodes)...)
-		}
-	}
-	s.Swept = whole // what is not shown may bear a success of ours
-	return nil
-}
-
-// left is what stands on a pull request that was closed lately.
-func (l *observation) left(raw rawClosure) []plan.Pull {
-	if raw.ClosedAt.Before(l.at.Add(-forgottenAge)) || len(raw.Commits.Nodes) == 0 {
-		return nil
-	}
-	head := raw.Commits.Nodes[0].Commit
-	if head.Oid != raw.HeadRefOid || head.Status == nil {
-		return nil
-	}
-	return l.standing(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(head.Oid), head.Status.Contexts)
-}
-
-// standing are the statuses under our contexts on the head of a pull request, but for those of windowed branches.
-func (l *observation) standing(number int, base plan.Branch, head plan.SHA, contexts []rawContext) []plan.Pull {
-	var out []plan.Pull
-	for _, c := range contexts {
-		context := plan.Context(c.Context)
-		if context.Ours() && !context.Unlocks() && !context.Is(plan.PromoteContext) {
-			out = append(out, plan.Pull{Number: number, Base: base, Head: head, Ours: []plan.Status{l.status(context, c)}})
-		}
-	}
-	return out
-}
-
-func forgottenQuery(owner, name, after string) *query {
-	q := newQuery("forgotten", owner, name)
-	q.addForgotten(forgottenAlias, after)
-	return q
-}
-
-// addForgotten asks for a page of pull requests that were closed unmerged, the latest first. With a small first page of open ones it
-// costs no point.
-func (q *query) addForgotten(alias, after string) {
-	a := q.let("closed", "String", nil)
-	if after != "" {
-		q.vars["closed"] = after
-	}
-	q.add("%s: pullRequests(first: %d, after: %s, states: CLOSED, orderBy: {field: UPDATED_AT, direction: DESC}) { nodes {"+
-		" number closedAt headRefOid baseRefName commits(last: 1) { nodes { commit { oid status { contexts { ...status } } } } } }"+
-		" pageInfo { hasNextPage endCursor } }", alias, MaxPulls, a)
-	q.with(statusFragment, actorFragment)
 }
 
 // CountStatuses counts the statuses that stand under a context on a commit, whoever set them, in one request for each hundred of all

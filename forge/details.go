@@ -297,7 +297,11 @@ func (l *observation) readDetails(ctx context.Context) error {
 	if err := inHalves(some, MaxPulls, func(some []pullAsk) error { return l.readSome(ctx, some) }); err != nil {
 		return err
 	}
+	listed := len(l.pulls)
 	l.pulls = slices.DeleteFunc(l.pulls, func(raw *rawPull) bool { return raw.State != "OPEN" })
+	if len(l.pulls) < listed {
+		l.forgotten = nil // what was closed since the page is on neither list
+	}
 	var heads []plan.SHA
 	for _, raw := range l.pulls {
 		if !raw.statusRead && !raw.fresh {

@@ -20,8 +20,10 @@ type Ask struct {
 	Roster plan.Roster  // the one that was last seen, for when GitHub does not show an older version of the file
 	Merged []int        // that we merged since the last look, at most MaxPulls: what became of them is read with the first page
 	Debts  []plan.Debt  // whose pull requests are looked up where they are not open
-	// Forgotten asks for our statuses on pull requests that were closed unmerged lately.
+	// Forgotten asks for our statuses on what pull requests left behind that were closed, merged, retargeted or pushed to since an instant of
+	// GitHub's clock; zero: as far back as that is read.
 	Forgotten bool
+	Since     time.Time
 
 	Pulls []int // only these pull requests, at most MaxPulls; those not open are left out; nil: all open ones, empty: none
 
@@ -117,7 +119,7 @@ type observation struct {
 	absent    map[plan.Branch]bool        // branches that were asked for and are not there
 	lost      map[plan.Branch]plan.Unread // those that could not be read
 	tips      map[plan.Branch]plan.SHA    // as the pages saw them
-	forgotten *connection[rawClosure]     // closed lately, from the first page; nil: they did not come with it
+	forgotten *connection[rawClosure]     // not open, from the last page; nil: they did not come with it
 	owing     []plan.Branch               // bases that are read for the sake of debts
 	seen      sightings
 	windowed  branchMemory // for the next look
@@ -151,6 +153,9 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 	}
 	if l.repo.ID != 0 && l.once.DatabaseID != 0 && l.repo.ID != l.once.DatabaseID {
 		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordOtherRepo, Err: errRepository}
+	}
+	if l.once.IsArchived || l.once.IsDisabled { // nothing can be written there, and lists leave it out
+		return plan.Snapshot{}, &Error{Kind: Gone, Reason: wordArchived, Err: errRepository}
 	}
 	for _, read := range []func(context.Context) error{l.readDetails, l.readBases} {
 		if err := read(ctx); err != nil {

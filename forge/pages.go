@@ -65,7 +65,7 @@ type page struct {
 	bases       []string
 	groups      []plan.Group
 	merged      []int     // what became of them is asked with the first page
-	forgotten   bool      // those closed lately are, too
+	forgotten   bool      // the latest that are not open are listed, too
 	asked       branchAsk // of windowed branches, with the first page
 }
 
@@ -226,7 +226,7 @@ func (l *observation) readPage(ctx context.Context, p *page) (reply, error) {
 		}
 		until := l.f.now().Add(leastTTL)
 		switch {
-		case p.forgotten: // it comes once: it is read apart
+		case p.forgotten: // that may have been what was too heavy: it is read apart
 			p.forgotten = false
 		case len(p.asked.rulesets) > 0: // they come once in a while: only they are read apart
 			l.asked.rulesets, p.asked.rulesets = nil, nil
@@ -289,8 +289,9 @@ func (l *observation) keepPage(ctx context.Context, p page, r reply) (string, er
 	if p.after == "" {
 		l.total = pulls.TotalCount
 	}
-	if pulls.PageInfo.HasNextPage || p.parts != wholePull || len(r.holes) > 0 {
-		l.forgotten = nil // what is closed before the rest is read would be on neither list
+	l.forgotten = nil // what is closed before the last page is read would be on neither list
+	if ended, err := find[connection[rawClosure]](r.aliases(), forgottenAlias); p.forgotten && err == nil {
+		l.forgotten = ended
 	}
 	for i, raw := range pulls.Nodes {
 		if raw.unusable() {
@@ -332,9 +333,6 @@ func (l *observation) keepOnce(ctx context.Context, p page, repo rawRepo, r repl
 	for i, n := range p.merged {
 		l.closedOf(l.named, fmt.Sprintf("m%d", i), n)
 	}
-	if closed, err := find[connection[rawClosure]](l.named, forgottenAlias); p.forgotten && err == nil {
-		l.forgotten = closed
-	}
 	heads := make([]plan.SHA, len(p.groups))
 	for i, g := range p.groups {
 		heads[i] = g.Head
@@ -374,7 +372,7 @@ func (l *observation) keepNumbers(p page) error {
 
 // keepPull keeps a pull request whose base still is there, and holds its base's tip against what other pages saw.
 func (l *observation) keepPull(raw *rawPull, detailed bool) error {
-	if raw.BaseRef == nil || raw.BaseRef.Target == nil || l.once.IsArchived {
+	if raw.BaseRef == nil || raw.BaseRef.Target == nil {
 		return nil // fail closed: nothing is decided for a pull request whose base is gone; GitHub closes it itself
 	}
 	if err := l.sawTip(plan.Branch(raw.BaseRefName), plan.SHA(raw.BaseRef.Target.Oid)); err != nil {

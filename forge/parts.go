@@ -51,6 +51,8 @@ const (
 	partFiles   partKind = "files"
 	partClosed  partKind = "closed" // a pull request that is perhaps not open, by its number: for turns alone
 
+	partEarlier partKind = "earlier" // the heads that a pull request had before, by its number: those that were read
+
 	partDebts partKind = "debts" // a base of debts, by its name: for turns alone
 
 	partBase     partKind = "base"   // by its name

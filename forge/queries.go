@@ -173,6 +173,9 @@ func lookQuery(p page) *query {
 		q.add("pullRequests(first: %s, after: %s, states: OPEN, orderBy: {field: CREATED_AT, direction: ASC}) {"+
 			" totalCount nodes { %s } pageInfo { hasNextPage endCursor } }", first, after, p.parts)
 		q.withParts(p.parts, p.own)
+		if p.forgotten {
+			q.addForgotten(leastForgotten, "")
+		}
 	}
 	q.addPulls(p.pulls, p.own)
 	return q
@@ -180,7 +183,7 @@ func lookQuery(p page) *query {
 
 // addOnce asks for the repository itself, for the bases that are known beforehand, and for merge groups.
 func (q *query) addOnce(p page) {
-	q.add("id databaseId isArchived mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")
+	q.add("id databaseId isArchived isDisabled mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed")
 	q.add("defaultBranchRef { ...base %s }", p.asked.spread(p.asked.defName))
 	q.addBases(p.bases, p.asked)
 	q.addAsked(p.asked)
@@ -188,9 +191,6 @@ func (q *query) addOnce(p page) {
 		q.addHead(i, g.Head)
 	}
 	q.addClosed("m", p.merged)
-	if p.forgotten {
-		q.addForgotten(forgottenAlias, "")
-	}
 	q.with(baseFragment, textFragment, statusFragment, actorFragment)
 	q.with(p.asked.fragments()...)
 	if p.asked.checks() {

@@ -70,6 +70,7 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 		"closed":    closedQuery("o", "r", []int{1, 2}),
 		"forgotten": forgottenQuery("o", "r", ""),
 		"more":      forgottenQuery("o", "r", "c"),
+		"earlier":   earlierQuery("o", "r", []int{1, 2}),
 	} {
 		if err := githubapi.ValidateQuery(q.text()); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, q.text())

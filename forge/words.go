@@ -19,6 +19,7 @@ const (
 	wordUninstalled = "the App is not installed there"
 	wordNotThere    = "not found, or not accessible to the App"
 	wordOtherRepo   = "another repository has this name now"
+	wordArchived    = "the repository is archived or disabled"
 	wordMoved       = "the repository changed while it was read"
 	wordPage        = "GitHub timed out even on the bare list of pull requests"
 	wordTooMany     = "more open pull requests than sluice supports"

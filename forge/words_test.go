@@ -15,7 +15,7 @@ import (
 func TestWordsGolden(t *testing.T) {
 	var b strings.Builder
 	for _, word := range []string{
-		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordMoved, wordPage, wordTooMany,
+		wordPace, wordLimit, wordSuspended, wordUninstalled, wordNotThere, wordOtherRepo, wordArchived, wordMoved, wordPage, wordTooMany,
 		wordTooLong, wordNoAnswer, wordUnreadable, wordEmpty, wordMerged, wordElsewhere, wordBranchMoved, wordProtected, wordRedirect,
 		wordNoMove, wordSilent, wordBaseMoved, wordNoBase, wordNoAncestry, wordNoTree, wordShortList,
 	} {

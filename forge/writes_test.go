@@ -218,6 +218,60 @@ func TestRepositories(t *testing.T) {
 	}
 }
 
+// Pages shift while they are read, and the list lacks a repository, or has one twice: fewer than GitHub counts are not all. It is read again;
+// if it lacks one for good, that is said, and spoils no other installation and no start.
+func TestAListThatLacksSome(t *testing.T) {
+	for name, c := range map[string]struct {
+		lacks int // so many lists do
+		reads int
+	}{"none": {0, 1}, "once": {1, 2}, "for ever": {9, 2}} {
+		hub := &fake{t: t}
+		lists := 0
+		hub.say = func(r *http.Request, _ string) answerOf {
+			switch {
+			case r.URL.Path == "/app/installations":
+				return answerOf{code: 200, body: `[{"id":1}]`}
+			case r.URL.Path == "/installation/repositories" && r.URL.Query().Get("page") == "1":
+				lists++
+				return answerOf{
+					code: 200, header: map[string]string{"Link": `<https://api.github.com/installation/repositories?page=2>; rel="next"`},
+					body: `{"total_count":3,"repositories":[{"id":10,"name":"a","owner":{"login":"acme"}},{"id":11,"name":"old","archived":true,"owner":{"login":"acme"}}]}`,
+				}
+			case r.URL.Path == "/installation/repositories" && lists <= c.lacks:
+				return answerOf{code: 200, body: `{"total_count":3,"repositories":[{"id":10,"name":"a","owner":{"login":"acme"}}]}`}
+			case r.URL.Path == "/installation/repositories":
+				return answerOf{code: 200, body: `{"total_count":3,"repositories":[{"id":10,"name":"a","owner":{"login":"acme"}},{"id":12,"name":"b","owner":{"login":"acme"}}]}`}
+			}
+			return answerOf{}
+		}
+		got, err := hub.forge(nil).Repositories(context.Background())
+		var some *PartialListError
+		lacks := errors.As(err, &some) && slices.Equal(some.Installations, []int64{1}) && kindOf(err) == Transient
+		want := []plan.Repo{{Owner: "acme", Name: "a", ID: 10, Installation: 1}, {Owner: "acme", Name: "b", ID: 12, Installation: 1}}
+		if c.lacks > 1 {
+			want = want[:1]
+		}
+		if d := cmp.Diff(want, got); d != "" || lists != c.reads || lacks != (c.lacks > 1) || !lacks && err != nil {
+			t.Errorf("%s: %d lists, %v\n%s", name, lists, err, d)
+		}
+	}
+}
+
+// An archived or disabled repository is gone by its own answer, as it is gone from lists: nothing can be written there.
+func TestArchivedIsGone(t *testing.T) {
+	for _, field := range []string{"isArchived", "isDisabled"} {
+		hub := &fake{t: t}
+		hub.say = func(r *http.Request, body string) answerOf {
+			part := repoPart(pullPart(1))
+			part[field] = true
+			return sayRepo(part)(r, body)
+		}
+		if _, err := hub.forge(nil).Observe(context.Background(), testRepo, Ask{}); kindOf(err) != Gone {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
 // A null is no list: whoever took it for an empty one would forget every repository, or fall over it.
 func TestNullIsNoListOfRepositories(t *testing.T) {
 	for _, null := range []string{"null", "[null]", `{"repositories":null}`, `{"repositories":[null]}`} {

@@ -153,7 +153,7 @@ func (j *judge) fileChanged(d plan.Debt) bool {
 	return filesOf(&j.s, d.Subject.Base) != d.File
 }
 
-// adopt records successes that nobody recorded, on the heads of pull requests that were closed.
+// adopt records successes that nobody recorded, on what pull requests left behind.
 func (j *judge) adopt(out *plan.Plan, recorded map[plan.Place]plan.Debt) {
 	for _, p := range j.s.Forgotten {
 		now, stands := plan.Latest(p.Ours)

@@ -77,8 +77,8 @@ type Snapshot struct {
 	Others []Debt
 	Closed []Closure // what debts were made for, as far as it is known to be closed, or to have moved on
 
-	// Forgotten are statuses under contexts of ours on the heads of pull requests that are open, or were closed unmerged, before debts were
-	// recorded, one each: Number, Head, Base and Ours. They are read once.
+	// Forgotten are statuses under contexts of ours that nobody may have recorded, on the heads that open pull requests have and on what others
+	// left behind, one each: Number, Head, Base and Ours. They are read once after each start.
 	Forgotten []Pull
 	Swept     bool // Forgotten was read
 	Hour      Hour // GitHub's budget of requests

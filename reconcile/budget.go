@@ -181,9 +181,6 @@ func (k *look) claim(p plan.Plan) {
 
 // want notes how many merges a repository is to find at its place.
 func (e *entry) want(merges int) {
-	if e.state == dropped {
-		return
-	}
 	e.line.wanted += merges - e.wanted
 	e.wanted = merges
 }

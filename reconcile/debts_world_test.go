@@ -84,14 +84,6 @@ func (w *world) debts() []store.DebtRow {
 	return slices.SortedFunc(maps.Values(w.owed.debts), func(a, b store.DebtRow) int { return cmp.Compare(a.Debt.Number, b.Debt.Number) })
 }
 
-func (w *world) Swept(ctx context.Context, r plan.Repo) error {
-	h, err := w.enter(ctx, call{op: "swept", repo: r})
-	if err == nil && h != nil {
-		w.change(r, func(h *hub) { h.memory.Swept = true })
-	}
-	return err
-}
-
 func (w *world) CountStatuses(ctx context.Context, r plan.Repo, sha plan.SHA, c plan.Context) (int, error) {
 	_, err := w.enter(ctx, call{op: "count", repo: r, context: c})
 	w.mu.Lock()

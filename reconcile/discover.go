@@ -133,10 +133,9 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	}
 	l.adoptList(repos)
 	if err != nil {
-		return 0, err // the list may lack some: nobody is forgotten on its word
+		return 0, err // it ended early: it says nothing of those that it lacks
 	}
-	for _, r := range l.missing(repos, some, began.tick) {
-		l.log.Info("repository is gone", "repository", r.String())
+	for _, r := range l.unlisted(repos, some, began.tick) {
 		if err := l.stored(l.store.Forget(ctx, r)); err != nil {
 			return 0, err
 		}
@@ -151,15 +150,15 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 		l.log.Info("started", "repositories", len(repos))
 	}
 	if some != nil {
-		return listAgain, nil
+		return listInterval(listAgain, len(repos)), nil
 	}
-	return l.listInterval(len(repos)), nil
+	return listInterval(l.resync, len(repos)), nil
 }
 
-// listInterval is the pause between two lists of n repositories: the resync's, stretched so that lists stay cheap.
-func (l *Loop) listInterval(n int) time.Duration {
+// listInterval is the pause between two lists of n repositories, stretched so that lists stay cheap.
+func listInterval(least time.Duration, n int) time.Duration {
 	pages := 1 + n/pageSize
-	return jitter(max(l.resync, time.Duration(pages)*time.Hour*listShare/DefaultBudget))
+	return jitter(max(least, time.Duration(pages)*time.Hour*listShare/DefaultBudget))
 }
 
 // listed notes how the list of repositories went, and what is wrong for everybody.
@@ -242,25 +241,31 @@ func (l *Loop) adoptList(repos []plan.Repo) {
 	l.wakeUp()
 }
 
-// missing forgets those that a list should name and does not, and gives them. Those taken in after the list began are left alone.
-func (l *Loop) missing(repos []plan.Repo, some *forge.PartialListError, began tick) []plan.Repo {
+// unlisted goes through those that a list should name and does not. That says nothing by itself, as pages shift while they are read: each is
+// looked at, as at a resync. Those of which GitHub said so itself are forgotten, and given. Who was taken in after the list began is left
+// alone.
+func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began tick) (gone []plan.Repo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	listed := make(map[*entry]bool, len(repos))
 	for _, r := range repos {
 		listed[l.queue.repos[keyOf(r)]] = true
 	}
-	var lost []plan.Repo
+	now := l.now().tick
+	spread := l.newSpread()
 	for _, e := range l.queue.repos {
-		if some != nil && slices.Contains(some.Installations, e.repo.Installation) {
-			continue // the list may lack it
-		}
-		if !listed[e] && e.added <= began {
-			lost = append(lost, e.repo)
+		switch {
+		case listed[e], e.added > began, some != nil && slices.Contains(some.Installations, e.repo.Installation):
+		case !e.lost():
+			e.resync = min(e.resync, now+spread.next(e))
+			l.queue.reckon(e)
+		case e.state == idle:
+			gone = append(gone, e.repo)
 			l.queue.drop(e)
 		}
 	}
-	return lost
+	l.wakeUp()
+	return gone
 }
 
 // spread makes every repository due, spread over time. The caller holds the lock.

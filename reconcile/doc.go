@@ -55,6 +55,9 @@
 //     What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that hold are written all the same.
+//   - After each start the first look at a repository asks what pull requests left behind since all of ours was last known to be recorded
+//     (the store keeps that instant, by GitHub's clock), until GitHub showed all of it and the store has it. So a
+//     restored copy is as good as an empty database. Where nothing changed since it costs nothing.
 //   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none
 //     that stands until its window closes if the installation has as many as can be taken back. While the store fails there is none.
 //   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first. It ends with a status that
@@ -131,8 +134,8 @@
 //   - A status of ours comes back as an echo after somebody else overwrote it: the other writer's own event is not an echo, and
 //     makes the look.
 //   - Our merge's echo arrives after the look that followed the merge: one look too many, and it writes nothing.
-//   - A repository is forgotten while it is looked at: the look's writes name SHAs that GitHub no longer lets us write, and what
-//     the store is told of it is about a repository it has forgotten.
+//   - A webhook takes a repository out of the store's sight while it is looked at: the look's writes name SHAs that GitHub no longer lets
+//     us write, and what the store is told of it is about a repository it has forgotten.
 //   - The window of a branch closes between our read and our write: each move has an instant from which it is void, which is
 //     compared with both clocks just before each request, also before each part of a request that was refused. It ends cutoff
 //     before the close: what is on its way then still arrives in the window.
@@ -162,7 +165,7 @@
 // An error of observing, of deciding (a panic is one) or of the store holds that repository alone, for a second, doubling to
 // five minutes. A limit holds its installation until GitHub's instant. A repository that GitHub twice says is not there, seconds
 // apart, is looked at again when an installation's event or the next list of repositories names it, and once in a while if its own
-// events go on. [Loop.Ready] says what is wrong with the service as a whole, [Loop.Lags] what is not up to date, since when and why.
+// events go on; a list that lacks it, too, forgets it. What a list lacks is looked at, no more: pages shift while they are read. [Loop.Ready] says what is wrong with the service as a whole, [Loop.Lags] what is not up to date, since when and why.
 // What the store remembers can only hold back, so its absence must not release: while it fails, nothing is written but
 // statuses that hold, and those are not recorded.
 package reconcile

@@ -67,7 +67,7 @@ func TestAGoneRepositoryHearsItsEvents(t *testing.T) {
 }
 
 // TestOneBadInstallationKeepsNoOtherWaiting: GitHub cannot list one installation. The service starts, others' repositories come and go,
-// and nobody is forgotten on the word of a list that lacks them.
+// and nobody is forgotten whom a list may lack for that.
 func TestOneBadInstallationKeepsNoOtherWaiting(t *testing.T) {
 	bad, other := repo(2), repo(3)
 	bad.Installation, other.Installation = 77, 78
@@ -85,7 +85,7 @@ func TestOneBadInstallationKeepsNoOtherWaiting(t *testing.T) {
 			delete(w.hubs, 3)
 		})
 		w.poke(plan.Repo{}, reconcile.Membership)
-		time.Sleep(4 * time.Second)
+		time.Sleep(3 * time.Minute) // GitHub says so of each itself, and another list lacks it
 		if n := w.count(time.Time{}, "forget"); n != 1 {
 			t.Errorf("forgot %d, want the one of the other installation", n)
 		}
@@ -94,3 +94,40 @@ func TestOneBadInstallationKeepsNoOtherWaiting(t *testing.T) {
 		}
 	}, one, bad, other)
 }
+
+// TestAListThatLacksARepositorySaysNothing: pages of a list shift, and it lacks a repository, once or for ever. Its opening is kept to the
+// instant, its events are heard, and nothing of it is forgotten.
+func TestAListThatLacksARepositorySaysNothing(t *testing.T) {
+	for name, lasts := range map[string]time.Duration{"once": time.Second, "for ever": 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				opening := time.Now().Add(20 * time.Minute)
+				w.set(func() { w.windows = opensAt(opening) })
+				w.open(one, pull{number: 7, windowed: true})
+				stop, from := started(w, reconcile.Options{})
+				defer stop()
+				time.Sleep(time.Until(opening.Add(-20 * time.Second)))
+				w.set(func() { w.unlisted = map[int64]bool{one.ID: true} })
+				w.poke(plan.Repo{}, reconcile.Membership)
+				time.Sleep(discoverTakes)
+				time.AfterFunc(lasts, func() { w.set(func() { w.unlisted = nil }) })
+				time.Sleep(time.Until(opening.Add(time.Second)))
+				w.want(one, 7, "merged")
+				w.open(one, pull{number: 8})
+				w.note(one)
+				time.Sleep(5 * time.Second)
+				w.want(one, 8, "merged")
+				time.Sleep(2 * time.Hour)
+				if n := w.count(from, "forget"); n != 0 {
+					t.Errorf("forgot %d", n)
+				}
+				if n := len(of(w, from, one, "observe")); n > 2*26+10 { // two hours of resyncs, and of lists that lack it
+					t.Errorf("%d looks", n)
+				}
+			}, one, repo(2))
+		})
+	}
+}
+
+// discoverTakes is how long it takes from an installation's event to the end of the list.
+const discoverTakes = 4 * time.Second

@@ -23,13 +23,14 @@ type look struct {
 	repo  plan.Repo
 	log   *slog.Logger
 
-	seen  uint64 // the entry's events when the observation began; later ones void what they name
-	sight sight
-	rules bool // read the rules anew
-	stale int  // void observations in a row before this look
-	at    time.Time
-	wake  time.Time // when time alone changes what is carried out; zero: never
-	last  instant   // when the latest observation began, on both clocks: pins run from there
+	seen     uint64 // the entry's events when the observation began; later ones void what they name
+	sight    sight
+	rules    bool // read the rules anew
+	stale    int  // void observations in a row before this look
+	at       time.Time
+	recorded time.Time // until when, by GitHub's clock, all successes of ours are recorded; zero: nobody knows
+	wake     time.Time // when time alone changes what is carried out; zero: never
+	last     instant   // when the latest observation began, on both clocks: pins run from there
 
 	shown   plan.Plan                  // that was decided first, and on which bases: what statuses are about
 	bases   map[plan.Branch]plan.Base  // touched by nothing that is written at the same time
@@ -43,7 +44,7 @@ type look struct {
 	merged  bool                       // the repository is another one now, by our doing
 	left    map[plot]int               // where events kept this look from a write, and how many looks in a row they did
 	budget  int                        // statuses a minute at GitHub's pace; 0: unlimited
-	swept   bool                       // this look read what was closed before debts were recorded
+	swept   bool                       // this look read what people left behind while nobody looked
 	full    error                      // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
 	merging int                        // merges that this look has claimed
 	ahead   bool                       // it claimed some, or its place has come: it leaves none for others
@@ -134,6 +135,9 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	if err := k.keepDebts(ctx, p); err != nil && k.end == nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 	}
+	if k.entry.swept = k.entry.swept || k.swept && k.end == nil; k.entry.swept {
+		k.recorded = s.At.Add(-s.Skew)
+	}
 	if err = k.carryOut(ctx, s, p); err == nil {
 		err = k.full
 	}
@@ -144,11 +148,6 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 	}
 	if kept := k.remember(ctx, p, notes, err); kept != nil {
 		return p, kept
-	}
-	if k.swept {
-		if kept := k.loop.stored(k.loop.store.Swept(ctx, k.repo)); kept != nil {
-			return p, fmt.Errorf("%w: %w", errStore, kept)
-		}
 	}
 	return p, err
 }
@@ -187,7 +186,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	own, others := k.loop.ledger.seen(k.repo)
 	if ask.Pulls == nil {
 		ask.Merged = k.entry.merged[:min(len(k.entry.merged), forge.MaxPulls)]
-		ask.Debts, ask.Forgotten = own, k.end == nil && !memory.Swept
+		ask.Debts, ask.Forgotten, ask.Since = own, k.end == nil && !k.entry.swept, memory.Recorded
 		k.askNamed(&ask)
 	}
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
@@ -204,7 +203,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	b := k.loop.forge.Budgets(k.repo.Installation)
 	k.loop.forge.Hold(k.repo.Installation, ending(b.REST.Renewed, own, others))
 	s.Hour, s.Content = plan.Hour(b.REST), k.content(b.Content)
-	k.swept = k.swept || ask.Forgotten && s.Swept
+	k.swept = k.swept || s.Swept
 	if len(k.counted) == 0 {
 		clear(k.counts) // the store has them
 	}
@@ -300,9 +299,6 @@ func (k *look) observed(s plan.Snapshot) {
 		k.log.Warn(wordOfSkew(s.Skew))
 	}
 	l.health.skew = s.Skew
-	if k.entry.state != looking {
-		return // it was forgotten meanwhile
-	}
 	k.entry.open, k.entry.unobserved = openOf(s), false
 	if k.entry.events.shown(k.seen, k.entry.open) {
 		k.entry.burstEnd, k.entry.eventAt, k.entry.prompt = never, never, never
@@ -331,7 +327,7 @@ func (k *look) remember(ctx context.Context, p plan.Plan, notes int64, end error
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	l := k.loop
-	kept := store.Look{At: k.at, Plan: p, Due: k.due(p, end), Notes: notes, Roster: k.roster, Warnings: warnings(p)}
+	kept := store.Look{At: k.at, Plan: p, Due: k.due(p, end), Notes: notes, Roster: k.roster, Recorded: k.recorded, Warnings: warnings(p)}
 	return l.stored(l.store.Looked(ctx, k.repo, kept))
 }
 

@@ -49,7 +49,6 @@ type Store interface {
 	Acquit(ctx context.Context, numbers ...int64) error
 	Unpaid(ctx context.Context, number int64, tries int, reason string) error
 	Debts(ctx context.Context) ([]store.DebtRow, error)
-	Swept(ctx context.Context, repo plan.Repo) error
 	Looked(ctx context.Context, repo plan.Repo, l store.Look) error
 	Record(ctx context.Context, acts ...store.Act) error
 }

@@ -673,16 +673,20 @@ func TestRepositoriesComeAndGo(t *testing.T) {
 	}, one, repo(2))
 }
 
-func TestAListWithoutARepositoryForgetsIt(t *testing.T) {
+// TestWhatIsGoneIsForgotten: a list lacks a repository, GitHub says twice that it is not there, and the next list lacks it, too.
+func TestWhatIsGoneIsForgotten(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		stop, _ := started(w, reconcile.Options{})
+		stop, from := started(w, reconcile.Options{})
 		defer stop()
 		w.mu.Lock()
 		delete(w.hubs, 2)
 		w.mu.Unlock()
 		w.poke(plan.Repo{}, reconcile.Membership)
-		time.Sleep(3 * time.Second)
-		from := time.Now()
+		time.Sleep(10 * time.Second)
+		if n := len(of(w, from, repo(2), "observe")); n != 2 || w.count(from, "forget") != 0 {
+			t.Errorf("%d looks, forgot %d", n, w.count(from, "forget"))
+		}
+		from = time.Now()
 		time.Sleep(time.Hour)
 		if n := len(of(w, from, repo(2), "observe")); n != 0 {
 			t.Errorf("%d looks at a repository that was forgotten", n)

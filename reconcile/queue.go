@@ -50,7 +50,6 @@ const (
 	idle    state = iota // it sleeps until its alarm
 	ready                // it stands in its installation's line
 	looking              // a look is under way
-	dropped              // a list does not name it any more
 )
 
 // entry is one repository in the queue.
@@ -117,6 +116,8 @@ type entry struct {
 	answered  uint64    // of seen, those before the last observation
 
 	complaint string // the last look's failure, as it was logged; "": it did not fail
+
+	swept bool // a look since the start read what people left behind before it; touched by its look alone
 
 	logged map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
 }
@@ -226,11 +227,10 @@ func (q *queue) leave(e *entry) {
 	}
 }
 
-// drop forgets a repository. A look that is under way ends as it ends; its entry is not in the queue any more.
+// drop forgets a repository that is idle.
 func (q *queue) drop(e *entry) {
 	q.leave(e)
 	q.sleep(e)
-	e.state = dropped
 	delete(q.repos, keyOf(e.repo))
 }
 
@@ -438,10 +438,8 @@ func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
 	q.release()
 	e.ended, e.unobserved = now, false
-	if e.state == looking {
-		e.state = idle
-		q.reckon(e)
-	}
+	e.state = idle
+	q.reckon(e)
 }
 
 // release frees a worker. A look that waits for one gets it at once.

@@ -415,7 +415,9 @@ func TestTheQueueKeepsCount(t *testing.T) {
 		case 2:
 			q.soon(e, now+time.Duration(r.Int64N(int64(10*time.Second))))
 		case 3:
-			q.drop(e)
+			if e.state == idle {
+				q.drop(e)
+			}
 		case 4:
 			e.line.limited = now + time.Duration(r.Int64N(int64(5*time.Second)))
 		default:

@@ -11,9 +11,6 @@ import (
 // schedule sets when the repository is looked at next, from what came of this look. The caller holds the lock.
 func (k *look) schedule(p plan.Plan, err error, now instant) {
 	e := k.entry
-	if e.state != looking {
-		return // it was forgotten meanwhile
-	}
 	if p.Wake.After(now.wall) {
 		e.wake = p.Wake
 	}

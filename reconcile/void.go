@@ -227,5 +227,5 @@ func (k *look) allVoid() bool {
 // lost reports whether the whole observation is void: the default branch's file counts everywhere. The caller holds the lock.
 func (k *look) lost() bool {
 	v := &k.entry.events
-	return k.entry.state != looking || v.whole > k.seen || v.since(k.seen, []plan.Mention{{Branch: k.sight.home}})
+	return v.whole > k.seen || v.since(k.seen, []plan.Mention{{Branch: k.sight.home}})
 }

@@ -44,6 +44,8 @@ type world struct {
 	held     int                     // requests that are kept for debts
 	budgets  func(*forge.Budgets)    // changes what is left; nil: plenty of all but spare
 	skew     time.Duration           // our clock minus GitHub's
+	unlisted map[int64]bool          // repositories that are there, and that lists lack
+	hides    bool                    // GitHub does not show all that people left behind
 	windows  hours
 	decide   func(s plan.Snapshot) plan.Plan     // nil: judge
 	clock    func() time.Time                    // nil: time.Now
@@ -147,6 +149,8 @@ type call struct {
 	part    []int // of an observation: these pull requests alone
 	full    []int // likewise: these are read in full
 	heads   []plan.SHA
+	since   time.Time // likewise, if what was left behind since is asked for
+	left    bool      // it is
 }
 
 func (c call) String() string {
@@ -426,8 +430,10 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	}
 	var all []plan.Repo
 	w.within(func() {
-		for _, h := range w.hubs {
-			all = append(all, h.repo)
+		for id, h := range w.hubs {
+			if !w.unlisted[id] {
+				all = append(all, h.repo)
+			}
 		}
 	})
 	return all, w.leave(call{op: "repositories"})
@@ -473,14 +479,14 @@ func (w *world) Observe(ctx context.Context, r plan.Repo, ask forge.Ask) (plan.S
 			}
 		}
 	})
-	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls, full: ask.Full, heads: ask.Heads}
+	c := call{op: "observe", repo: r, rules: ask.Rules, part: ask.Pulls, full: ask.Full, heads: ask.Heads, since: ask.Since, left: ask.Forgotten}
 	h, err := w.enter(ctx, c)
 	if err != nil {
 		return plan.Snapshot{}, err
 	}
 	w.mu.Lock()
 	h.voids++
-	s := plan.Snapshot{Repo: r, At: ask.At, Skew: w.skew, Us: "sluice", Default: "main", Budget: w.writes,
+	s := plan.Snapshot{Repo: r, At: ask.At, Skew: w.skew, Us: "sluice", Default: "main", Budget: w.writes, Swept: ask.Forgotten && !w.hides,
 		Bases: map[plan.Branch]plan.Base{"main": {Tip: plan.SHA(fmt.Sprintf("%040d", h.tip))}}}
 	for _, p := range h.pulls {
 		if p.merged || (ask.Pulls != nil && !slices.Contains(ask.Pulls, p.number)) {
@@ -693,6 +699,9 @@ func (w *world) Looked(ctx context.Context, r plan.Repo, l store.Look) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	h.lookedAt = append(h.lookedAt, l.At)
+	if !l.Recorded.IsZero() {
+		h.memory.Recorded = l.Recorded
+	}
 	if h.notes == l.Notes {
 		h.due = l.Due
 	}

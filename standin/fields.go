@@ -60,6 +60,7 @@ var fields = map[string]map[string]resolver{
 	},
 	"CommitConnection":        pageFields,
 	"CommitHistoryConnection": pageFields,
+	"HeadRefForcePushedEvent": {"beforeCommit": of(func(n *gitNode) any { return n })},
 	"Label":                   {"name": of(func(name string) any { return name })},
 	"LabelConnection":         pageFields,
 	"Mutation":                {"updateRefs": ask((*view).updateRefs)},
@@ -79,7 +80,8 @@ var fields = map[string]map[string]resolver{
 		"commit":                    of(func(v *review) any { return v.repo.commit(v.On) }),
 		"state":                     of(func(v *review) any { return v.State }),
 	},
-	"PullRequestReviewConnection": pageFields,
+	"PullRequestReviewConnection":        pageFields,
+	"PullRequestTimelineItemsConnection": pageFields,
 	"Query": {
 		"rateLimit":  of(func(l *view) any { return l }),
 		"repository": ask((*view).repository),
@@ -98,6 +100,7 @@ var fields = map[string]map[string]resolver{
 		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch(defaultBranch) }),
 		"id":                 of(func(r *repository) any { return nodeID("Repository", r.id) }),
 		"isArchived":         of(func(*repository) any { return false }),
+		"isDisabled":         of(func(*repository) any { return false }),
 		"mergeCommitAllowed": of(func(*repository) any { return true }),
 		"object":             ask((*repository).find),
 		"pullRequest":        ask((*repository).pull),
@@ -168,6 +171,7 @@ var pullFields = map[string]resolver{
 	"reviewDecision":           of((*pullRequest).decision),
 	"state":                    of(func(p *pullRequest) any { return p.state() }),
 	"statusCheckRollup":        of(func(p *pullRequest) any { return p.repo.commit(p.HeadSHA).rollup() }),
+	"timelineItems":            ask((*pullRequest).forcePushes),
 	"title":                    of(func(p *pullRequest) any { return p.Title }),
 	"updatedAt":                of(func(p *pullRequest) any { return timeOrNil(p.UpdatedAt) }),
 }
@@ -194,8 +198,11 @@ func kindOf(o any, declared string) string {
 			return "User"
 		}
 	case *gitNode:
-		if declared == "GitObject" {
+		switch declared {
+		case "GitObject":
 			return map[string]string{"blob": "Blob", "commit": "Commit", "tree": "Tree"}[o.o.kind]
+		case "PullRequestTimelineItems":
+			return "HeadRefForcePushedEvent"
 		}
 	case *checkRun:
 		if declared == "StatusCheckRollupContext" {

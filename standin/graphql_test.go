@@ -105,6 +105,7 @@ var arguments = map[string]string{
 	"Query.repository": `(owner:"acme",name:"fleet")`, "Repository.ref": `(qualifiedName:"refs/heads/feature")`,
 	"Repository.refs": `(refPrefix:"refs/heads/",first:10)`, "Repository.pullRequest": `(number:1)`,
 	"Repository.object": `(expression:"main:apps/a.yaml")`, "Commit.file": `(path:"apps")`, "Status.context": `(name:"ci")`,
+	"PullRequest.timelineItems": `(last:5)`,
 }
 
 func (q *asker) fields(d *ast.Definition, above []string) string {
@@ -112,7 +113,9 @@ func (q *asker) fields(d *ast.Definition, above []string) string {
 		var b strings.Builder
 		b.WriteString("__typename ")
 		for _, m := range d.Types {
-			fmt.Fprintf(&b, "... on %s {%s} ", m, q.fields(q.types.ForName(m), above))
+			if inner := q.fields(q.types.ForName(m), above); inner != "" {
+				fmt.Fprintf(&b, "... on %s {%s} ", m, inner)
+			}
 		}
 		return b.String()
 	}
@@ -394,5 +397,33 @@ func TestBotNames(t *testing.T) {
 	got := []string{status.Creator.Login, status.Creator.Type, creator.Login, creator.Typename}
 	if diff := cmp.Diff([]string{"sluice[bot]", "Bot", "sluice", "Bot"}, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestForcedAway: a pull request's timeline has the heads that forced pushes replaced, and none that was pushed past.
+func TestForcedAway(t *testing.T) {
+	w := newWorld(t)
+	n := w.open("feature", map[string]string{"a": "1"})
+	first := w.repo.Tip("feature")
+	other, err := w.repo.Commit("other", standin.Change{Write: map[string]string{"b": "1"}})
+	w.must(err)
+	w.must(w.repo.Push("alice", "feature", other))
+	_, err = w.repo.Commit("feature", standin.Change{Write: map[string]string{"b": "2"}})
+	w.must(err)
+	var seen struct {
+		Repository struct {
+			PullRequest struct {
+				TimelineItems struct {
+					Nodes []struct{ BeforeCommit struct{ OID string } }
+				}
+			}
+		}
+	}
+	if errs := w.query(fmt.Sprintf(`{repository(owner:"acme",name:"fleet"){pullRequest(number:%d){timelineItems(last:9,itemTypes:[HEAD_REF_FORCE_PUSHED_EVENT]){
+		nodes{... on HeadRefForcePushedEvent{beforeCommit{oid}}}}}}}`, n), &seen); errs != nil {
+		t.Fatal(errs)
+	}
+	if all := seen.Repository.PullRequest.TimelineItems.Nodes; len(all) != 1 || all[0].BeforeCommit.OID != first {
+		t.Errorf("%+v, want %s", all, first)
 	}
 }

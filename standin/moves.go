@@ -2,6 +2,7 @@ package standin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -62,8 +63,12 @@ func (r *Repo) synchronize(p *Pull, m move) error {
 	if err := r.git.move(refMove{pullRef(p.Number), p.HeadSHA, m.after}); err != nil {
 		return fmt.Errorf("synchronize pull request %d: %w", p.Number, err)
 	}
+	lost := p.lost
+	if !r.Contains(m.after, m.before) {
+		lost = append(slices.Clone(lost), m.before)
+	}
 	r.edit(p, m.by, "synchronize", func(p *Pull) object {
-		p.HeadSHA = m.after
+		p.HeadSHA, p.lost = m.after, lost
 		return object{"before": m.before, "after": m.after}
 	})
 	return nil

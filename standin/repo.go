@@ -77,6 +77,8 @@ type Pull struct {
 	ClosedAt  time.Time
 	Reviews   []Review // oldest first
 	AutoMerge *AutoMerge
+
+	lost []string // heads that forced pushes replaced, oldest first
 }
 
 // AutoMerge is a wish that GitHub merges a pull request as soon as its base's rules allow it.

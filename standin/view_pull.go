@@ -137,6 +137,11 @@ func (p *pullRequest) commits(a arguments) (*connection, error) {
 	return p.repo.commits("commits", a, list)
 }
 
+// forcePushes are the heads that a pull request lost to forced pushes, the oldest first: the only events of its timeline that are asked for.
+func (p *pullRequest) forcePushes(a arguments) (*connection, error) {
+	return p.repo.commits("timelineItems", a, p.lost)
+}
+
 // review is GraphQL's PullRequestReview.
 type review struct {
 	repo *repository

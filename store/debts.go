@@ -104,18 +104,6 @@ func recallDebts(ctx context.Context, q querier, id int64, _ time.Time, m *Memor
 	return err
 }
 
-// Swept remembers that our successes on the pull requests of a repository that were closed before debts were recorded are known.
-func (s *Store) Swept(ctx context.Context, repo plan.Repo) (err error) {
-	defer during(&err, "remember what %s owes", repo)
-	return s.do(ctx, func(ctx context.Context, tx *session) error {
-		row, err := find(ctx, tx, repo)
-		if err != nil {
-			return err
-		}
-		return tx.run(ctx, `UPDATE repositories SET swept = 1 WHERE id = ?`, row.id)
-	})
-}
-
 func recallTallies(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
 	m.Tallies = map[TallyKey]int{}
 	return each(ctx, q, func(rows *sql.Rows) error {

@@ -118,14 +118,20 @@ func TestForgottenRepositoriesKeepTheirDebts(t *testing.T) {
 	same(t, "in sight", len(repos(t, s.Reader)), 1)
 }
 
-func TestSwept(t *testing.T) {
+// Until when all successes are recorded is kept with a look that knows it; one that does not leaves it as it was. It may go back: clocks do.
+func TestUntilWhenAllIsRecorded(t *testing.T) {
 	s := fresh(t)
-	ok(t, s.Swept(t.Context(), acme)) // not known: nothing to remember
-	ok(t, s.Know(t.Context(), []plan.Repo{acme}, noon))
-	same(t, "before", recall(t, s.Reader, acme, noon).Swept, false)
-	ok(t, s.Swept(t.Context(), acme))
-	ok(t, s.Swept(t.Context(), acme))
-	same(t, "after", recall(t, s.Reader, acme, noon).Swept, true)
+	recorded := func(l store.Look) time.Time {
+		t.Helper()
+		l.At = noon.Add(time.Hour)
+		ok(t, s.Looked(t.Context(), acme, l))
+		return recall(t, s.Reader, acme, noon).Recorded
+	}
+	same(t, "not known", recall(t, s.Reader, acme, noon).Recorded, time.Time{})
+	same(t, "a look that does not know", recorded(store.Look{}), time.Time{})
+	same(t, "one that does", recorded(store.Look{Recorded: noon}), noon)
+	same(t, "and one that does not", recorded(store.Look{}), noon)
+	same(t, "an earlier one", recorded(store.Look{Recorded: noon.Add(-time.Minute)}), noon.Add(-time.Minute))
 }
 
 // How many statuses stand is kept until it is not known any more.

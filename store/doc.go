@@ -10,7 +10,8 @@
 // last plan of each repository for people to read, and the history of every action with its reason. Losing the file loses history:
 // a head that was forgotten waits again until it is settled, a refusal is tried once more, a repository is looked at again, older versions of its file
 // are read from its history, and a windowed branch that is deleted before it was seen again is made at its opening like one that
-// never was. Of debts, those on open and recently closed pull requests are found again; a success on another commit stays.
+// never was. Of debts, those on open pull requests are found again, and those on what was closed, retargeted or pushed to since the
+// instant until which all of them are known to be recorded; a success on another commit stays. A copy of the file is worth as much.
 //
 // A repository is known by GitHub's number for it; owner and name may change (see [Store.Know]). Instants are kept as
 // microseconds since 1970 in UTC and come back in UTC; the package reads no clock.

@@ -21,7 +21,7 @@ type Memory struct {
 	Ended    []plan.Closure     // groups that it has, and those that owe and wait no more
 	Debts    []plan.Debt        // in the order of their numbers
 	Tallies  map[TallyKey]int   // how many statuses stand under our contexts, where that is known
-	Swept    bool               // our successes on what was closed before debts were recorded are known
+	Recorded time.Time          // until when, by GitHub's clock, all successes of ours are recorded; zero: that is not known
 
 	Roster   plan.Roster                     // the newest that could be read; not Known if none was kept
 	Branches map[plan.Branch]plan.SHA        // the value last seen of every windowed branch that is kept
@@ -55,7 +55,7 @@ func (r *Reader) Recall(ctx context.Context, repo plan.Repo, at time.Time) (m Me
 }
 
 func recallNotes(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) error {
-	return q.QueryRowContext(ctx, `SELECT noted, swept FROM repositories WHERE id = ?`, id).Scan(&m.Notes, &m.Swept)
+	return q.QueryRowContext(ctx, `SELECT noted, recorded FROM repositories WHERE id = ?`, id).Scan(&m.Notes, into{&m.Recorded})
 }
 
 func recallRefusals(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) (err error) {

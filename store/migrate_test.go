@@ -143,7 +143,7 @@ func TestMigrations(t *testing.T) {
 //go:embed testdata/version-2.sql
 var dump string
 
-// TestADatabaseOfBeforeDebts: what was there is there, nothing is owed, nothing counted or swept, and the new tables work. The group that
+// TestADatabaseOfBeforeDebts: what was there is there, nothing is owed, counted or known to be recorded, and the new tables work. The group that
 // waited still waits.
 func TestADatabaseOfBeforeDebts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "sluice.db")
@@ -165,7 +165,7 @@ func TestADatabaseOfBeforeDebts(t *testing.T) {
 	}
 	at := noon.Add(10 * time.Minute)
 	m, err := s.Recall(t.Context(), fleet, at)
-	if err != nil || len(m.Debts)+len(m.Tallies)+len(m.Ended) != 0 || m.Swept || m.Roster.Known {
+	if err != nil || len(m.Debts)+len(m.Tallies)+len(m.Ended) != 0 || !m.Recorded.IsZero() || m.Roster.Known {
 		t.Errorf("recalled %+v, %v", m, err)
 	}
 	heads := []plan.SHA{plan.SHA(strings.Repeat("a", 40)), plan.SHA(strings.Repeat("b", 40)), plan.SHA(strings.Repeat("c", 40))}
@@ -184,10 +184,7 @@ func TestADatabaseOfBeforeDebts(t *testing.T) {
 	if err != nil || len(debts) != 1 || debts[0].Number != 1 {
 		t.Errorf("owed %+v, %v", debts, err)
 	}
-	if err := s.Swept(t.Context(), fleet); err != nil {
-		t.Fatal(err)
-	}
-	if m, err = s.Recall(t.Context(), fleet, at); err != nil || len(m.Debts) != 1 || !m.Swept {
+	if m, err = s.Recall(t.Context(), fleet, at); err != nil || len(m.Debts) != 1 {
 		t.Errorf("recalled %+v, %v", m, err)
 	}
 	closed(t, s)
@@ -258,4 +255,27 @@ func TestPresumedStoodInTheReason(t *testing.T) {
 	db = migrated(t, path, 4)
 	reasons("refused with others: no", "no")
 	closed(t, db)
+}
+
+// TestWhatWasSweptIsRecorded: what version 5 knew once and for all counts until the repository was last looked at, and back again.
+func TestWhatWasSweptIsRecorded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sluice.db")
+	db := migrated(t, path, 5)
+	if _, err := db.ExecContext(t.Context(), "INSERT INTO repositories (id, github_id, owner, name, installation, looked, swept) VALUES"+
+		" (1, 1, 'acme', 'fleet', 1, 7, 1), (2, 2, 'acme', 'web', 1, 7, 0), (3, 3, 'acme', 'new', 1, NULL, 0)"); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, db)
+	says := func(version int64, column, want string) {
+		t.Helper()
+		db := migrated(t, path, version)
+		var got string
+		err := db.QueryRowContext(t.Context(), "SELECT group_concat(COALESCE("+column+", 'null')) FROM repositories").Scan(&got)
+		if err != nil || got != want {
+			t.Errorf("version %d: %s, %v", version, got, err)
+		}
+		closed(t, db)
+	}
+	says(6, "recorded", "7,null,null")
+	says(5, "swept", "1,0,0")
 }

@@ -3,6 +3,7 @@ package attack
 import (
 	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -470,17 +471,25 @@ func (w *world) loseHooks() {
 	w.say("webhooks are lost until %s", until.Sub(w.start).Round(time.Second))
 }
 
-// restart kills the service, sometimes with its database.
+// restart kills the service, sometimes with its database: it is empty then, or restored from a copy that was made at an earlier end.
 func (w *world) restart() {
 	kill, wipe := w.dice.IntN(2) == 0, w.dice.IntN(3) == 0
 	down := time.Duration(w.dice.IntN(90)) * time.Second
 	w.say("the service goes down for %s: killed %v, database lost %v", down, kill, wipe)
 	w.stop(kill)
 	w.oracle.down = true
+	text, err := os.ReadFile(w.database())
+	w.must(err)
+	w.copies = append(w.copies, text)
 	w.sleep(down)
 	if wipe {
 		w.boots++
 		w.oracle.wiped = time.Now()
+		if w.dice.IntN(2) == 0 {
+			n := w.dice.IntN(len(w.copies))
+			w.say("the database is restored from copy %d of %d", n+1, len(w.copies))
+			w.must(os.WriteFile(w.database(), w.copies[n], 0o600))
+		}
 	}
 	w.boot()
 	w.oracle.down, w.oracle.booted = false, time.Now()

@@ -63,7 +63,8 @@ type world struct {
 	drawn  []*spec
 
 	service *service
-	boots   int
+	boots   int      // databases up to now
+	copies  [][]byte // of them, one for each end of the service
 	groups  []standin.Group
 
 	mu     sync.Mutex
@@ -185,12 +186,15 @@ type service struct {
 	dead   chan struct{} // closed: it was killed, and nothing that it asks reaches anybody
 }
 
+// database is the file of the present one.
+func (w *world) database() string { return filepath.Join(w.dir, fmt.Sprintf("%d.db", w.boots)) }
+
 // boot starts the service. Its database is that of before unless it was lost.
 func (w *world) boot() {
 	_, secretKey := keys()
 	s := &service{w: w, ended: make(chan error, 1), dead: make(chan struct{})}
 	var err error
-	s.store, err = store.Open(context.Background(), filepath.Join(w.dir, fmt.Sprintf("%d.db", w.boots)))
+	s.store, err = store.Open(context.Background(), w.database())
 	w.must(err)
 	log := slog.New(slog.NewTextHandler(logger{w}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	f, err := forge.New(forge.Options{
