@@ -20,7 +20,7 @@ func (e *entry) class(now instant) forge.Class {
 	switch {
 	case e.opens(now) && !e.overdrawn():
 		return forge.Opening
-	case e.flowOf(now) == resyncFlow:
+	case e.idle(now):
 		return forge.Resync
 	case e.doubt() <= now.tick:
 		return forge.Doubt
@@ -60,7 +60,7 @@ func (ln *line) pick(now instant, held tick) int {
 	first, best := -1, forge.Resync-1
 	for i, e := range ln.ready {
 		c := e.class(now)
-		if c > best && (c >= forge.Doubt || held <= now.tick && e.granted()) {
+		if c > best && (c >= forge.Doubt || held <= now.tick && e.affordable()) {
 			first, best = i, c
 		}
 		if best >= forge.Opening {
@@ -74,32 +74,35 @@ func (ln *line) pick(now instant, held tick) int {
 func (ln *line) held(q *queue) tick { return max(q.rush.end(), ln.refused) }
 
 // next is when one of those that wait for the hour, or for the end of a rush, waits no longer; never: none waits.
-func (ln *line) next(q *queue, now tick) tick {
-	first, held := never, ln.held(q)
-	var waiting [flows]int
+func (ln *line) next(q *queue, now instant) tick {
+	first := never
 	for _, e := range ln.ready {
-		waiting[e.flow]++
-	}
-	for _, e := range ln.ready {
-		if at := q.anchor.tickOf(e.wake); !e.wake.IsZero() && at > now {
-			first = min(first, at)
-		}
-		for _, at := range [...]tick{e.place, e.lastCall(q.anchor), e.doubt(), e.burstEnd, e.due, e.resync + resyncPatience} {
-			if at > now {
+		for _, at := range [...]tick{q.anchor.tickOf(e.wake), e.place, e.lastCall(now), e.doubt(), e.burstEnd, e.due, e.resync + resyncPatience} {
+			if at > now.tick {
 				first = min(first, at)
 			}
 		}
-		if at := max(held, e.grantedAt(now, waiting[e.flow])); at > now && (e.flow == eventFlow || waiting[eventFlow] == 0) {
-			first = min(first, at)
-		}
+	}
+	if len(ln.ready) == 0 {
+		return never
+	}
+	if at := max(ln.held(q), ln.affordableAt(now)); at > now.tick { // else they wait for a worker
+		first = min(first, at)
 	}
 	return first
 }
 
-// payRest books what nobody knew before the look. The caller holds the lock.
+// payRest books what an observation cost beyond what it was taken to, once. What is written has other limits. The caller holds the lock.
 func (k *look) payRest() {
-	k.entry.pay(requests, float64(k.sent.Requests.Load()))
-	k.entry.pay(points, float64(k.sent.Points.Load())-float64(k.entry.taken))
+	if k.paid {
+		return
+	}
+	k.paid = true
+	e := k.entry
+	for of, spent := range [accounts]int64{points: k.sent.Points.Load(), requests: k.sent.Requests.Load()} {
+		e.pay(account(of), float64(spent)-e.taken[of])
+	}
+	e.reads = int(k.sent.Requests.Load())
 }
 
 // resyncInterval is the pause between two looks that read everything anew: stretched so that the resyncs of an installation take at most
@@ -122,7 +125,7 @@ func (ln *line) allOf() time.Duration {
 
 // costs notes what a look at a repository costs.
 func (e *entry) costs(cost int) {
-	if e.cost == 0 {
+	if e.cost == 0 && cost > 0 {
 		e.line.known++
 	}
 	e.line.cost += cost - e.cost

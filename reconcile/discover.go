@@ -106,7 +106,8 @@ func (l *Loop) recallAll(ctx context.Context) error {
 			at = min(at, now.tick+max(0, d.At.Sub(now.wall)))
 		}
 		if fresh {
-			e.resync = at // the first look reads the rules
+			e.resync, e.wake = at, d.Wake // the first look reads the rules
+			e.costs(d.Cost)
 		}
 		l.queue.soon(e, at)
 	}

@@ -39,6 +39,7 @@ type look struct {
 	skip    map[int]bool               // pull requests whose action failed: their further actions are left
 	done    map[int]bool               // pull requests that this look merged
 	wrote   int                        // writes that GitHub took
+	paid    bool                       // what its observation cost is booked
 	sent    forge.Spent                // of both hours
 	refused map[plan.Branch]plan.Stuck // windowed branches that GitHub would not move before this look, and why
 	merged  bool                       // the repository is another one now, by our doing
@@ -306,6 +307,7 @@ func (k *look) observed(s plan.Snapshot) {
 	k.entry.events.forget(k.seen)
 	k.entry.bases = slices.Collect(maps.Keys(s.Bases))
 	k.entry.costs(max(1, l.forge.LookCost(k.repo), len(s.Bases))) // pull requests are paid from one hour, a base's rules from another
+	k.payRest()
 	if k.rules {
 		k.entry.resync = l.now().tick + l.resyncInterval(k.entry)
 		if k.entry.missed > k.last.tick { // this observation may be too early for it
@@ -327,7 +329,7 @@ func (k *look) remember(ctx context.Context, p plan.Plan, notes int64, end error
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	l := k.loop
-	kept := store.Look{At: k.at, Plan: p, Due: k.due(p, end), Notes: notes, Roster: k.roster, Recorded: k.recorded, Warnings: warnings(p)}
+	kept := store.Look{Cost: k.entry.cost, At: k.at, Plan: p, Due: k.due(p, end), Notes: notes, Roster: k.roster, Recorded: k.recorded, Warnings: warnings(p)}
 	return l.stored(l.store.Looked(ctx, k.repo, kept))
 }
 

@@ -79,17 +79,17 @@ type entry struct {
 	start tick // when the last look began, or the one under way
 	ended tick // when the last look did
 
-	cost   int // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
-	taken  int // of points, for the look under way or the last one
-	flow   flow
-	claims [accounts]float64 // in virtual time: what is to be granted before the look for which it waits
-	paid   [accounts]float64 // in virtual time: until when its looks are paid
-	drawn  [accounts]float64 // likewise, of the reserve
-	fails  int               // errors in a row that held it
-	tries  int               // looks in a row that ended with a failed write
-	voids  int               // void observations in a row
-	gones  int               // looks in a row to which GitHub said that the repository is not there
-	idles  int               // looks in a row that wrote nothing and wanted another one at once
+	cost    int               // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
+	reads   int               // requests of the last observation
+	saved   [accounts]float64 // for its next look
+	taken   [accounts]float64 // what the look under way, or the last one, was taken to cost
+	drawn   [accounts]float64 // of the reserve
+	drawnIn [accounts]tick    // in which hour: its end
+	fails   int               // errors in a row that held it
+	tries   int               // looks in a row that ended with a failed write
+	voids   int               // void observations in a row
+	gones   int               // looks in a row to which GitHub said that the repository is not there
+	idles   int               // looks in a row that wrote nothing and wanted another one at once
 
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
@@ -130,8 +130,8 @@ type line struct {
 	parked       int  // those that wait without one
 	limited      tick // no look before this
 	refused      tick // no look for an event before this: our own count of the hour refused one
-	hours        [accounts]hour
-	granted      tick   // until when they are shared out
+	purses       [accounts]purse
+	shared       tick   // until when they are shared out
 	openings     int    // in line
 	merging      int    // merges that looks under way have claimed
 	place        tick   // when the next that lacks merges comes back
@@ -199,7 +199,7 @@ func (q *queue) join(e *entry) {
 		ln = &line{installation: e.repo.Installation}
 		q.lines[e.repo.Installation] = ln
 	}
-	e.line, e.paid, e.drawn = ln, [accounts]float64{}, [accounts]float64{}
+	e.line, e.saved, e.drawn = ln, [accounts]float64{}, [accounts]float64{}
 	ln.repos++
 	ln.cost += e.cost
 	ln.wanted += e.wanted
@@ -366,7 +366,6 @@ func (q *queue) advance(now instant) {
 		}
 		q.sleep(e)
 		e.state = ready
-		e.claim(e.flowOf(now))
 		e.line.ready = append(e.line.ready, e)
 		q.enter(e.line)
 	}
@@ -420,8 +419,11 @@ func (q *queue) turn(now instant) *line {
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.began, e.taken = e.class(now), e.estimate()
-	e.begun()
+	e.began = e.class(now)
+	for of := range e.taken {
+		e.taken[of] = e.price(account(of))
+		e.pay(account(of), e.taken[of])
+	}
 	e.state, e.start, e.unobserved = looking, now.tick, true
 	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
 	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
@@ -471,13 +473,16 @@ func (q *queue) nap(now tick) time.Duration {
 		if len(ln.ready) > 0 && ln.limited > now {
 			until = min(until, ln.limited)
 		}
-		until = min(until, ln.next(q, now))
+		until = min(until, ln.next(q, q.at(now)))
 	}
 	if q.rush.end() > now {
 		until = max(until, now+rushCount) // to go through thousands that wait takes a while
 	}
 	return max(0, until-now)
 }
+
+// at is an instant on both clocks.
+func (q *queue) at(now tick) instant { return instant{now, q.anchor.wall.Add(now - q.anchor.tick)} }
 
 // first is when the next alarm rings; never: none is set.
 func (q *queue) first() tick {

@@ -2,15 +2,16 @@ package reconcile
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
 )
 
-// What an installation's hour has left for looks goes in equal shares to the repositories that wait for it: fair queueing. A virtual time for
-// each account counts what a repository was granted that waited all along. A look may begin once its repository was granted what it costs, and
-// one that cost more than was thought is paid by its own repository's next ones. So a repository whose looks are dear, or that asks all the
-// time, is late alone. Looks that nobody is known to need (resyncs) share what those leave that an event asks for.
+// What an installation's hour has left for looks goes in equal shares to the repositories that wait for it: deficit round robin, for each
+// account. A look begins once its repository has saved what the last one cost, and what it costs beyond that is paid before its next ones. So
+// a repository whose looks are dear, or that asks all the time, is late alone. Looks that nobody is known to need (resyncs) share what those
+// leave that an event asks for. A look that may open something has a share of the reserve beyond that, and then waits as the others do.
 
 // account is one of GitHub's hours that looks are paid from.
 type account int
@@ -21,22 +22,18 @@ const (
 	accounts = 2
 )
 
-// flow is the looks of one kind in an installation.
-type flow int
-
-const (
-	eventFlow flow = iota
-	resyncFlow
-	flows = 2
-)
-
-// hour is one account's hour of an installation, as it is shared out.
-type hour struct {
-	each    float64        // seconds until one more is free, for all who wait together; 0: nobody has to; +Inf: none is until renewed
-	reserve float64        // what openings together may have beyond their shares
-	renewed tick           // when the next hour begins
-	virtual [flows]float64 // what was granted to each who waited all along
+// purse is one account's hour of an installation, as it is shared out.
+type purse struct {
+	each    float64 // seconds until one more may be spent; 0: nobody has to wait; +Inf: not before renewed
+	free    float64 // may be spent now, and belongs to nobody yet
+	reserve float64 // what openings together may have beyond their shares
+	renewed tick    // when the next hour begins
+	turn    *entry  // whose turn it is
+	left    float64 // of its turn
 }
+
+// quantum is how much a repository saves in a turn: a page of pull requests read in full, so that most looks begin after one turn.
+const quantum = 15
 
 // apart is how many seconds after one point, or request, the next may be spent: the rest of the hour, shared out among what is left but for
 // the reserve. While no less is left than of an hour spent evenly, nothing of that is kept; once a burstShare of that is missing, all of it.
@@ -54,142 +51,146 @@ func apart(b forge.Budget, now time.Time) float64 {
 	return rest.Seconds() * max(0, min(1, burstShare*ahead)) / float64(left)
 }
 
-// share brings an installation's hours up to date: it grants what has become free since the last time, and learns what there is. The caller
-// holds the lock.
+// share brings an installation's hours up to date: it learns what there is, and shares out what has become free. The caller holds the lock.
 func (l *Loop) share(ln *line, now instant) {
-	ln.grant(now.tick)
+	since := now.tick - ln.shared
+	ln.shared = now.tick
+	waiting := ln.waiting(now)
 	b := l.forge.Budgets(ln.installation)
 	for of, x := range [accounts]forge.Budget{points: b.GraphQL, requests: b.REST} {
-		h := &ln.hours[of]
-		if x.Left != math.MaxInt {
-			x.Left -= int(ln.credit(account(of)))
+		p := &ln.purses[of]
+		if p.each > 0 {
+			p.free += since.Seconds() / p.each
+		} else {
+			p.free = 0
 		}
-		h.each, h.reserve, h.renewed = apart(x, now.wall), float64(forge.EventReserve(x.Limit)), now.tickOf(x.Renewed)
+		p.give(account(of), waiting)
+		if x.Left != math.MaxInt {
+			x.Left -= int(p.free + ln.saved(account(of)))
+		}
+		p.each, p.reserve, p.renewed = apart(x, now.wall), float64(forge.EventReserve(x.Limit)), now.tickOf(x.Renewed)
 	}
 	ln.openings = 0
 	for _, e := range ln.ready {
-		if f := e.flowOf(now); f != e.flow {
-			e.claim(f)
-		}
 		if e.opens(now) {
 			ln.openings++
 		}
 	}
 }
 
-// flowOf is the kind of look that a repository waits for. Events are lost: a resync that waited for long is as good as one, as is a first look.
-func (e *entry) flowOf(now instant) flow {
-	if e.bases != nil && e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.tick {
-		return resyncFlow
+// waiting is those of a line among whom is shared out: those that wait for events, else all.
+func (ln *line) waiting(now instant) []*entry {
+	events := slices.DeleteFunc(slices.Clone(ln.ready), func(e *entry) bool { return e.idle(now) })
+	if len(events) > 0 {
+		return events
 	}
-	return eventFlow
+	return ln.ready
 }
 
-// grant moves virtual time on: what became free goes in equal shares to those who wait for events, else to the others.
-func (ln *line) grant(now tick) {
-	var waiting [flows]int
+// saved is what those who wait have saved, and not spent yet.
+func (ln *line) saved(of account) (all float64) {
 	for _, e := range ln.ready {
-		waiting[e.flow]++
-	}
-	to := eventFlow
-	if waiting[to] == 0 {
-		to = resyncFlow
-	}
-	for of := range ln.hours {
-		if h := &ln.hours[of]; h.each > 0 {
-			h.virtual[to] += (now - ln.granted).Seconds() / h.each / float64(max(1, waiting[to]))
-		}
-	}
-	ln.granted = now
-}
-
-// credit is what was granted to those who wait, and is not spent yet.
-func (ln *line) credit(of account) (all float64) {
-	if of != points {
-		return 0 // paid afterwards
-	}
-	for _, e := range ln.ready {
-		missing := e.claims[of] - ln.hours[of].virtual[e.flow]
-		all += max(0, float64(e.estimate())-max(0, missing))
+		all += max(0, e.saved[of])
 	}
 	return all
 }
 
-// claim notes what a repository that begins to wait has to be granted before its look may begin. How many requests a look will make nobody
-// knows before: those are paid afterwards.
-func (e *entry) claim(f flow) {
-	e.flow = f
-	for of := range e.claims {
-		e.claims[of] = e.line.hours[of].virtual[f]
-		if f == eventFlow {
-			e.claims[of] = max(e.claims[of], e.paid[of])
+// give shares out what is free, turn by turn, until nobody lacks anything or nothing is left.
+func (p *purse) give(of account, waiting []*entry) {
+	i := max(0, slices.Index(waiting, p.turn))
+	for served := 0; p.free > 0 && served < len(waiting); i++ {
+		e := waiting[i%len(waiting)]
+		if e != p.turn {
+			p.turn, p.left = e, quantum
 		}
+		some := min(p.left, p.free, e.lacks(of))
+		e.saved[of], p.free, p.left = e.saved[of]+some, p.free-some, p.left-some
+		switch served++; {
+		case e.lacks(of) == 0: // who needs no more of its turn leaves the rest to others
+		case p.left > 0:
+			return // nothing is free any more, and it goes on with its turn
+		default:
+			served = 0 // it needs another one
+		}
+		p.turn = nil
 	}
-	e.claims[points] += float64(e.estimate())
 }
 
-// estimate is what the next look is taken to cost: as much as the last one.
-func (e *entry) estimate() int { return max(e.cost, 1) }
+// idle reports whether nobody is known to need a look that a repository waits for. Events are lost: a resync that waited for long is as good
+// as one, as is a first look.
+func (e *entry) idle(now instant) bool {
+	return e.bases != nil && e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.tick
+}
 
-// granted reports whether a repository that waits may begin.
-func (e *entry) granted() bool {
-	for of, h := range e.line.hours {
-		if h.each > 0 && e.claims[of] > h.virtual[e.flow] {
+// price is what the next look is taken to cost: as much as the last one.
+func (e *entry) price(of account) float64 {
+	if of == points {
+		return float64(max(e.cost, 1))
+	}
+	return float64(e.reads)
+}
+
+// lacks is what a repository has to save yet before its look may begin.
+func (e *entry) lacks(of account) float64 {
+	if missing := e.price(of) - e.saved[of]; missing > 1e-6 { // less is a rounding
+		return missing
+	}
+	return 0
+}
+
+// affordable reports whether a repository has saved what its look costs.
+func (e *entry) affordable() bool {
+	for of, p := range e.line.purses {
+		if p.each > 0 && e.lacks(account(of)) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// overdrawn reports whether a repository's openings have used up their equal share of the reserve.
+// overdrawn reports whether a repository's openings have used up their equal share of this hour's reserve.
 func (e *entry) overdrawn() bool {
-	for of, h := range e.line.hours {
-		if h.each == 0 {
-			continue
-		}
-		if over := e.drawn[of] - h.virtual[eventFlow]; over > max(h.reserve/float64(max(1, e.line.openings)), float64(e.estimate())) {
+	for of, p := range e.line.purses {
+		if p.each > 0 && e.drawnOf(account(of)) >= max(p.reserve/float64(max(1, e.line.openings)), e.price(account(of)), 1) {
 			return true
 		}
 	}
 	return false
 }
 
-// grantedAt is when a repository that waits may begin, if nobody comes or goes.
-func (e *entry) grantedAt(now tick, waiting int) tick {
-	at := now
-	for of, h := range e.line.hours {
-		missing := e.claims[of] - h.virtual[e.flow]
-		switch {
-		case h.each == 0 || missing <= 0:
-		default:
-			wait := min(missing*float64(waiting)*h.each, century.Seconds())
-			at = max(at, min(h.renewed, now+time.Duration(wait*float64(time.Second))+time.Millisecond))
+// drawnOf is what a repository's openings took of this hour's reserve. GitHub names an hour's end to the second.
+func (e *entry) drawnOf(of account) float64 {
+	if (e.line.purses[of].renewed - e.drawnIn[of]).Abs() > time.Minute {
+		return 0
+	}
+	return e.drawn[of]
+}
+
+// pay books what a look costs: as it begins what it is taken to, and then the rest. While nobody has to wait nothing is booked: nobody is to
+// wait later for what was free.
+func (e *entry) pay(of account, spent float64) {
+	p := &e.line.purses[of]
+	switch {
+	case p.each == 0:
+	case e.began == forge.Opening:
+		e.drawn[of], e.drawnIn[of] = e.drawnOf(of)+spent, p.renewed
+	default:
+		e.saved[of] -= spent
+	}
+}
+
+// affordableAt is when the first of those that wait may begin at the earliest, for all that the hour has.
+func (ln *line) affordableAt(now instant) tick {
+	at := never
+	for _, e := range ln.waiting(now) {
+		wait := now.tick
+		for of, p := range ln.purses {
+			if lacks := e.lacks(account(of)); p.each > 0 && lacks > 0 {
+				seconds := min(max(0, lacks-p.free)*p.each, century.Seconds())
+				wait = max(wait, min(p.renewed, now.tick+time.Duration(seconds*float64(time.Second))+time.Millisecond))
+			}
 		}
+		at = min(at, wait)
 	}
 	return at
-}
-
-// begun books what is known of a look that begins.
-func (e *entry) begun() {
-	if h := &e.line.hours[points]; h.each > 0 && e.began < forge.Opening && e.flow == eventFlow {
-		e.paid[points] = e.claims[points] // as it was granted
-		return
-	}
-	e.pay(points, float64(e.taken))
-}
-
-// pay books what a look costs: of the points what it is taken to before it begins and the rest at its end, as all requests. What opens is
-// paid from the reserve. Resyncs have a share of their own, and are as far apart as that allows.
-func (e *entry) pay(of account, spent float64) {
-	h, purse := &e.line.hours[of], &e.paid[of]
-	switch e.began {
-	case forge.Resync:
-		return
-	case forge.Opening:
-		purse = &e.drawn[of]
-	}
-	*purse = max(*purse, h.virtual[eventFlow]) + spent
-	if h.each == 0 { // nobody waits, and nobody is to wait later for what was free now
-		h.virtual[eventFlow] = max(h.virtual[eventFlow], *purse)
-	}
 }

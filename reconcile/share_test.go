@@ -122,3 +122,44 @@ func TestAnEdgeEachSecondHasItsShare(t *testing.T) {
 		w.want(one, 1, "merged")
 	}, one, two)
 }
+
+// TestAStartKeepsPointsForOpenings: four hundred repositories are due at once as the service starts, and to look at all of them would take twice GitHub's
+// hour. The one in which something is due within that hour is on time.
+func TestAStartKeepsPointsForOpenings(t *testing.T) {
+	var many []plan.Repo
+	for n := range int64(400) {
+		r := repo(n + 1)
+		r.Installation = 1
+		many = append(many, r)
+	}
+	bubble(t, func(t *testing.T, w *world) {
+		opening := time.Now().Add(10 * time.Minute)
+		w.windows = opensAt(opening)
+		for i, r := range many {
+			w.change(r, func(h *hub) {
+				h.known, h.due, h.cost = true, time.Now(), 10
+				if i == 333 {
+					h.wake = opening
+					h.pulls[1] = &pull{number: 1, head: 1, windowed: true}
+				}
+			})
+		}
+		left := anHour(w, 2000, func(plan.Repo) int { return 10 })
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Until(opening) - time.Second)
+		if n := left(); n < 1000 {
+			t.Errorf("%d points are left before the opening", n)
+		}
+		if n := w.count(time.Time{}, "observe"); n < 50 {
+			t.Errorf("%d looks", n)
+		}
+		time.Sleep(3 * time.Second)
+		for _, c := range w.of(opening.Add(-time.Hour), "observe", "status", "merge") {
+			if c.repo == many[333] {
+				t.Log(c.at.Sub(opening), c)
+			}
+		}
+		w.want(many[333], 1, "merged")
+	}, many...)
+}

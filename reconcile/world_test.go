@@ -89,6 +89,8 @@ type hub struct {
 	memory    store.Memory
 	firstSeen map[plan.SHA]time.Time
 	due       time.Time
+	wake      time.Time
+	cost      int
 	lookedAt  []time.Time
 	acts      []store.Act
 }
@@ -655,7 +657,7 @@ func (w *world) Repos(ctx context.Context) ([]store.Due, error) {
 	var all []store.Due
 	for _, h := range w.hubs {
 		if h.known {
-			all = append(all, store.Due{Repo: h.repo, At: h.due, Notes: h.notes})
+			all = append(all, store.Due{Repo: h.repo, At: h.due, Notes: h.notes, Wake: h.wake, Cost: h.cost})
 		}
 	}
 	return all, nil
@@ -698,7 +700,7 @@ func (w *world) Looked(ctx context.Context, r plan.Repo, l store.Look) error {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	h.lookedAt = append(h.lookedAt, l.At)
+	h.lookedAt, h.wake, h.cost = append(h.lookedAt, l.At), l.Plan.Wake, l.Cost
 	if !l.Recorded.IsZero() {
 		h.memory.Recorded = l.Recorded
 	}

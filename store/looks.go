@@ -12,6 +12,7 @@ import (
 type Look struct {
 	At       time.Time // of the observation
 	Plan     plan.Plan
+	Cost     int         // in points of GraphQL's hour
 	Due      time.Time   // the next look; zero: the resync's
 	Notes    int64       // the count of notes before the observation began, from Recall or Repos
 	Roster   plan.Roster // the newest that could be read, where it is another than Recall's; else zero
@@ -41,9 +42,9 @@ func looked(ctx context.Context, tx *session, repo plan.Repo, l Look, body strin
 	if row.forgotten {
 		return nil // it went while we looked; nothing is due
 	}
-	if err := tx.run(ctx, `UPDATE repositories SET looked = ?, recorded = COALESCE(?, recorded),
+	if err := tx.run(ctx, `UPDATE repositories SET looked = ?, wake = ?, cost = ?, recorded = COALESCE(?, recorded),
 	    due = CASE WHEN noted = ? THEN ? ELSE due END WHERE id = ?`,
-		micros(l.At), micros(l.Recorded), l.Notes, micros(l.Due), row.id); err != nil {
+		micros(l.At), micros(l.Plan.Wake), l.Cost, micros(l.Recorded), l.Notes, micros(l.Due), row.id); err != nil {
 		return err
 	}
 	// Most looks find nothing new, and a plan is long: it is written only if it is another one.

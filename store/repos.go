@@ -14,6 +14,8 @@ type Due struct {
 	At     time.Time // zero: nothing but the resync calls for a look
 	Notes  int64     // counts the notes so far; hand it to Looked
 	Looked time.Time // the last look; zero: none yet
+	Wake   time.Time // when time alone changes what the last look decided; zero: never
+	Cost   int       // of the last look, in points of GraphQL's hour; 0: not known
 }
 
 // Know takes in repositories that our App can see, with the names they have now. New ones, and ones that were forgotten,
@@ -37,8 +39,8 @@ func (s *Store) Forget(ctx context.Context, repo plan.Repo) (err error) {
 func (r *Reader) Repos(ctx context.Context) (due []Due, err error) {
 	defer during(&err, "list repositories")
 	return all(ctx, r.read, func(d *Due) []any {
-		return []any{&d.Repo.ID, &d.Repo.Owner, &d.Repo.Name, &d.Repo.Installation, into{&d.At}, &d.Notes, into{&d.Looked}}
-	}, `SELECT github_id, owner, name, installation, due, noted, looked FROM repositories
+		return []any{&d.Repo.ID, &d.Repo.Owner, &d.Repo.Name, &d.Repo.Installation, into{&d.At}, &d.Notes, into{&d.Looked}, into{&d.Wake}, &d.Cost}
+	}, `SELECT github_id, owner, name, installation, due, noted, looked, wake, cost FROM repositories
 	    WHERE forgotten = 0 ORDER BY lower(owner), lower(name)`)
 }
 
