@@ -27,6 +27,7 @@ type Repo struct {
 	statuses    map[string][]Status
 	checks      map[string][]Check
 	moves       []Moved
+	queue       []Group            // the merge queues of all branches, the lowest entry first
 	testing     map[[2]string]bool // trial merges under way
 	listed      map[int]string     // by pull request: the head whose files REST still lists; see ListFilesOf
 }
@@ -182,17 +183,19 @@ func (r *Repo) splitHead(head string) (owner, branch string) {
 
 // Rules are what a branch demands.
 type Rules struct {
-	Checks   []RequiredCheck
-	Strict   bool     // a head must contain the base's tip
-	Reviews  int      // approving reviews by writers
-	Queue    bool     // merges only through the merge queue
-	Restrict bool     // only Bypass may move the branch
-	NoCreate bool     // only Bypass may make a branch of that name
-	NoForce  bool     // no move to a commit that does not descend from the old one
-	NoDelete bool     // the branch must not be deleted
-	Bypass   []string // logins and App slugs that no rule binds
-	Other    []Rule   // that sluice does not know; listed, not enforced
-	Classic  bool     // branch protection of old, not a ruleset: not in the rules API, other words
+	Checks  []RequiredCheck
+	Strict  bool // a head must contain the base's tip
+	Reviews int  // approving reviews by writers
+	Queue   bool // merges only through the merge queue
+	// HeadGreen: what the queue merges at once needs to be green at its last commit alone; else each entry does, as by GitHub's default.
+	HeadGreen bool
+	Restrict  bool     // only Bypass may move the branch
+	NoCreate  bool     // only Bypass may make a branch of that name
+	NoForce   bool     // no move to a commit that does not descend from the old one
+	NoDelete  bool     // the branch must not be deleted
+	Bypass    []string // logins and App slugs that no rule binds
+	Other     []Rule   // that sluice does not know; listed, not enforced
+	Classic   bool     // branch protection of old, not a ruleset: not in the rules API, other words
 }
 
 // RequiredCheck is a check that must be green before a merge.

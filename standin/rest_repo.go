@@ -48,8 +48,12 @@ func (rules Rules) enforced() []Rule {
 		}})
 	}
 	if rules.Queue {
+		strategy := "ALLGREEN"
+		if rules.HeadGreen {
+			strategy = "HEADGREEN"
+		}
 		list = append(list, Rule{"merge_queue", object{
-			"check_response_timeout_minutes": 60, "grouping_strategy": "ALLGREEN", "max_entries_to_build": 5, "max_entries_to_merge": 5,
+			"check_response_timeout_minutes": 60, "grouping_strategy": strategy, "max_entries_to_build": 5, "max_entries_to_merge": 5,
 			"merge_method": "MERGE", "min_entries_to_merge": 1, "min_entries_to_merge_wait_minutes": 5,
 		}})
 	}
