@@ -214,14 +214,14 @@ func TestGroups(t *testing.T) {
 				repo[name] = obj{"oid": sha(9), "status": obj{"contexts": []any{statusPart("sluice/main", "SUCCESS", "Bot", "sluice")}}}
 			}
 		}
-		if strings.HasPrefix(r.URL.Path, "/repos/acme/fleet/compare/"+sha(8)+"...") {
+		if strings.HasPrefix(r.URL.Path, "/repos/acme/fleet/compare/"+sha(tipSHA)+"...") {
 			return answerOf{code: 200, body: compared}
 		}
 		return sayRepo(repo)(r, body)
 	}
 	f := hub.forge(nil)
 	ask := Ask{Groups: []plan.Group{
-		{Base: "main", BaseSHA: plan.SHA(sha(8)), Head: plan.SHA(sha(9))}, {Base: "main", BaseSHA: plan.SHA(sha(8)), Head: plan.SHA(sha(10))},
+		{Base: "main", BaseSHA: plan.SHA(sha(tipSHA)), Head: plan.SHA(sha(9))}, {Base: "main", BaseSHA: plan.SHA(sha(tipSHA)), Head: plan.SHA(sha(10))},
 		{Base: "main", BaseSHA: "x", Head: "no SHA at all"},
 	}}
 	s := observe(t, f, ask)

@@ -25,7 +25,7 @@ const (
 )
 
 // addGroups fills in the merge groups that were asked for. One into a base without a file needs no answer of ours, and of one whose
-// head or base is gone nothing is said: it was dissolved.
+// head or base is gone nothing is said: it was dissolved. Nothing is said of one, either, that stands on another whose turn is later.
 func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	all := slices.DeleteFunc(slices.Clone(l.ask.Groups), func(g plan.Group) bool { return !answerable(s, g.Base) })
 	order := l.inTurn(partGroup, indices(all), func(i int) string { return string(all[i].Head) })
@@ -33,25 +33,25 @@ func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 	if err := l.readGroupHeads(ctx, all, order); err != nil {
 		return err
 	}
+	st := newStacks(s, slices.DeleteFunc(slices.Clone(all), func(g plan.Group) bool { return l.dissolved(g.Head) }))
 	lists := 0
 	var read []int
 	for _, i := range order {
 		g := &all[i]
 		key := l.key(partGroup, string(g.Head))
 		raw, known := l.heads[g.Head]
-		g.Files, g.Complete, g.Ours = nil, false, nil
+		g.Files, g.Net, g.Complete, g.Ours = nil, nil, false, nil
 		switch g.Unread = l.rests(key); {
+		case l.dissolved(g.Head):
+			continue
 		case g.Unread.Is():
 		case !known:
 			g.Unread = l.rests(l.key(partCommit, string(g.Head)))
 			g.Unread.Passing = true // what stands there is not known: nothing is written
-		case raw == nil || raw.Oid == "":
-			g.Head = "" // dissolved
-			continue
-		case !l.knownGroup(g):
+		case s.Bases[g.Base].Unread.Is(): // nothing is decided on it
+		case !l.knownGroup(st, g):
 			if lists++; lists > maxGroupLists {
 				l.askAgain(l.f.now().Add(partFirst))
-				g.Head = ""
 				continue
 			}
 			read = append(read, i)
@@ -60,18 +60,65 @@ func (l *observation) addGroups(ctx context.Context, s *plan.Snapshot) error {
 		if raw != nil && raw.Status != nil {
 			g.Ours = l.ours(plan.ContextFor(g.Base), raw.Status.Contexts)
 		}
+		st.shown[ground{g.Base, g.Head}] = true
 	}
 	err := each(ctx, read, func(ctx context.Context, i int) error {
 		var err error
-		all[i].Unread, err = l.failed(ctx, l.key(partGroup, string(all[i].Head)), whatGroup, l.readGroup(ctx, &all[i]))
+		all[i].Unread, err = l.failed(ctx, l.key(partGroup, string(all[i].Head)), whatGroup, l.readGroup(ctx, st, &all[i]))
 		return err
 	})
 	for _, i := range order {
-		if all[i].Head != "" {
-			s.Groups = append(s.Groups, all[i])
+		if g := all[i]; st.shown[ground{g.Base, g.Head}] && !st.waits(g) {
+			s.Groups = append(s.Groups, g)
 		}
 	}
 	return err
+}
+
+// dissolved reports whether a head is known to be gone.
+func (l *observation) dissolved(head plan.SHA) bool {
+	raw, known := l.heads[head]
+	return known && (raw == nil || raw.Oid == "")
+}
+
+// stacks is how merge groups stand upon each other: an entry of a queue is built on the one below it, the lowest on the base's tip.
+type stacks struct {
+	bases map[plan.Branch]plan.Base
+	on    map[ground]plan.SHA // what each head was built on
+	shown map[ground]bool     // that this look can say something of
+}
+
+// ground is a commit of a base's queue.
+type ground struct {
+	base plan.Branch
+	sha  plan.SHA
+}
+
+func newStacks(s *plan.Snapshot, all []plan.Group) stacks {
+	st := stacks{s.Bases, map[ground]plan.SHA{}, map[ground]bool{}}
+	for _, g := range all {
+		st.on[ground{g.Base, g.Head}] = g.BaseSHA
+	}
+	return st
+}
+
+// below lists the heads below a group, and reports whether they lead to its base's tip.
+func (st stacks) below(g plan.Group) (heads []plan.SHA, toTip bool) {
+	tip, at := st.bases[g.Base].Tip, g.BaseSHA
+	for at != tip && g.Head != tip {
+		next, known := st.on[ground{g.Base, at}]
+		if !known || len(heads) == len(st.on) {
+			return heads, false
+		}
+		heads, at = append(heads, at), next
+	}
+	return heads, true
+}
+
+// waits reports whether one below a group has its turn later.
+func (st stacks) waits(g plan.Group) bool {
+	heads, _ := st.below(g)
+	return slices.ContainsFunc(heads, func(head plan.SHA) bool { return !st.shown[ground{g.Base, head}] })
 }
 
 // answerable reports whether merge groups into a base may need an answer of ours: it has a file, it is a windowed branch, or it could
@@ -156,31 +203,61 @@ func (l *observation) keepHeads(ctx context.Context, named answers, heads []plan
 	return nil
 }
 
-// knownGroup reports whether memory has what a group changes, and uses it.
-func (l *observation) knownGroup(g *plan.Group) bool {
-	files, ok := l.f.whole.get(listKey{keyOf(l.repo), g.BaseSHA, g.Head})
-	if ok {
-		g.Files, g.Complete = files, true
+// knownGroup reports whether memory has what a group brings to its base, and uses it.
+func (l *observation) knownGroup(st stacks, g *plan.Group) bool {
+	own, known := l.f.whole.get(listKey{keyOf(l.repo), g.BaseSHA, g.Head})
+	net, toTip := []plan.File(nil), true
+	if _, toTip = st.below(*g); known && !toTip {
+		net, known = l.f.whole.get(listKey{keyOf(l.repo), st.bases[g.Base].Tip, g.Head})
 	}
-	return ok
+	if known {
+		g.Files, g.Net, g.Complete = own, net, true
+	}
+	return known
 }
 
-// readGroup reads what a group changes. A comparison lists at most 300 files, and does not say that there are more.
-func (l *observation) readGroup(ctx context.Context, g *plan.Group) error {
-	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(g.BaseSHA), string(g.Head),
+// readGroup reads what a group changes, and where the groups below it do not lead down to its base's tip, what of that tip: it may be
+// older or newer than what the group was built on, or an event about a group was lost. The tip was read before.
+func (l *observation) readGroup(ctx context.Context, st stacks, g *plan.Group) error {
+	files, complete, err := l.changed(ctx, g.BaseSHA, g.Head)
+	if err != nil {
+		return err
+	}
+	g.Files, g.Complete = files, complete
+	if _, toTip := st.below(*g); !toTip {
+		tip := st.bases[g.Base].Tip
+		if g.Net, complete, err = l.changed(ctx, tip, g.Head); err != nil {
+			return err
+		}
+		g.Complete = g.Complete && (complete || g.Net == nil)
+	}
+	l.wasRead(l.key(partGroup, string(g.Head)))
+	return nil
+}
+
+// changed reads what differs between a commit and a head that descends from it: no file if the commit has the head already, and nil if neither
+// has the other. A comparison lists at most 300 files, on its first page, and does not say that there are more.
+func (l *observation) changed(ctx context.Context, from, head plan.SHA) (files []plan.File, complete bool, err error) {
+	key := listKey{keyOf(l.repo), from, head}
+	if files, known := l.f.whole.get(key); known {
+		return files, true, nil
+	}
+	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(head),
 		&github.ListOptions{Page: 1, PerPage: perPage})
 	if err != nil {
-		return wrap(ctx, "compare group", err)
+		return nil, false, wrap(ctx, "compare group", err)
 	}
-	if c.GetStatus() == "" {
-		return wrap(ctx, "compare group", transient(wordEmpty, nil))
+	switch c.GetStatus() {
+	case "":
+		return nil, false, wrap(ctx, "compare group", transient(wordEmpty, nil))
+	case "ahead":
+		files, complete = restFiles(c.Files, head)
+		complete = complete && len(files) < maxCompared && !renamesWithoutOld(files) && distinct(files)
+	case "identical", "behind":
+		files, complete = []plan.File{}, true
 	}
-	files, ok := restFiles(c.Files, g.Head)
-	g.Files = files
-	g.Complete = ok && len(files) < maxCompared && c.GetStatus() == "ahead" && !renamesWithoutOld(files) && distinct(files)
-	l.wasRead(l.key(partGroup, string(g.Head)))
-	if g.Complete {
-		l.f.whole.put(listKey{keyOf(l.repo), g.BaseSHA, g.Head}, files)
+	if complete {
+		l.f.whole.put(key, files)
 	}
-	return nil
+	return files, complete, nil
 }

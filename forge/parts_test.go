@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -271,11 +272,11 @@ func TestOneGroupThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// groupsOf are merge groups into a base.
+// groupsOf are merge groups into a base, each on its tip.
 func groupsOf(base plan.Branch, heads ...int) []plan.Group {
 	var all []plan.Group
 	for _, head := range heads {
-		all = append(all, plan.Group{Base: base, BaseSHA: plan.SHA(sha(8)), Head: plan.SHA(sha(head))})
+		all = append(all, plan.Group{Base: base, BaseSHA: plan.SHA(sha(tipSHA)), Head: plan.SHA(sha(head))})
 	}
 	return all
 }
@@ -327,6 +328,33 @@ func TestManyWaitingGroups(t *testing.T) {
 				t.Errorf("%+v", g)
 			}
 		}
+	}
+}
+
+// TestAHighStackOfGroups: a group is shown only with all that it stands on, whose lists are read in turn; and each list once.
+func TestAHighStackOfGroups(t *testing.T) {
+	l := newLab(t, nil)
+	compared := map[string]int{}
+	l.say = func(r *http.Request, body string) answerOf {
+		if strings.Contains(r.URL.Path, "/compare/") {
+			compared[r.URL.Path]++
+			return answerOf{code: 200, body: `{"status":"ahead","files":[{"filename":"a","status":"added"}]}`}
+		}
+		return sayGroups(r, body)
+	}
+	const many = 2*maxGroupLists + 5
+	ask := Ask{Groups: groupsOf("main", many)}
+	for head := many; head > 1; head-- { // the highest are asked for first
+		ask.Groups[len(ask.Groups)-1].BaseSHA = plan.SHA(sha(head - 1))
+		ask.Groups = append(ask.Groups, groupsOf("main", head-1)...)
+	}
+	for i, want := range []int{0, 0, many} {
+		if s := l.look(ask); len(s.Groups) != want || want == 0 && s.Again.IsZero() {
+			t.Fatalf("look %d: %d groups", i, len(s.Groups))
+		}
+	}
+	if len(compared) != many || slices.Max(slices.Collect(maps.Values(compared))) > 1 {
+		t.Errorf("%d lists were read, some of them often: %v", len(compared), compared)
 	}
 }
 

@@ -426,6 +426,54 @@ func TestGroupsOfTheQueue(t *testing.T) {
 	}
 }
 
+// TestGroupsThatStack: what a group changes is what differs from the one that it stands on, and where those below it do not lead down to the
+// base's tip, from that tip as well.
+func TestGroupsThatStack(t *testing.T) {
+	w := newWorld(t, nil)
+	w.r.Protect("main", standin.Rules{Queue: true})
+	var groups []plan.Group
+	for _, name := range []string{"a", "b", "c"} {
+		g, err := w.r.Enqueue(w.open(name, name), "alice")
+		w.must(err)
+		groups = append(groups, plan.Group{Base: "main", BaseSHA: plan.SHA(g.BaseSHA), Head: plan.SHA(g.Head)})
+	}
+	tip := w.r.Tip("main")
+	expect := func(about string, compared int, ask []plan.Group, want ...[2]string) { // the files of each, and its net ones; -1: others compare, too
+		t.Helper()
+		s, got := w.look(Ask{Groups: ask})
+		paths := func(files []plan.File) (all string) {
+			for _, f := range files {
+				all += f.Path
+			}
+			if files == nil {
+				return "unknown"
+			}
+			return all
+		}
+		slices.SortFunc(s.Groups, func(a, b plan.Group) int { return strings.Compare(paths(a.Files), paths(b.Files)) })
+		for i, g := range s.Groups {
+			if i == len(want) || !g.Complete || [2]string{paths(g.Files), paths(g.Net)} != want[i] || g.Unread.Is() {
+				t.Errorf("%s: %+v", about, g)
+			}
+		}
+		if n := got["GET /repos/{owner}/{repo}/compare/{basehead}"]; len(s.Groups) != len(want) || compared >= 0 && n != compared {
+			t.Errorf("%s: %d groups after %v", about, len(s.Groups), got)
+		}
+	}
+	stacked := [][2]string{{"a", "unknown"}, {"b", "unknown"}, {"c", "unknown"}}
+	expect("the events about those below were lost", 2, groups[2:], [2]string{"c", "abc"})
+	expect("all stand on the tip", 2, groups, stacked...)
+	expect("again", 0, groups, stacked...)
+	w.must(w.r.Dequeue(w.r.Queue("main")[1], "merged"))
+	expect("the base has the first two", -1, groups[1:], stacked[1:]...)
+	expect("the event about the first's end is late", -1, groups[:1], [2]string{"a", ""})
+	_, err := w.r.Commit("main", standin.Change{Write: map[string]string{"x": "1\n"}})
+	w.must(err)
+	expect("the base has another commit", -1, groups[2:], [2]string{"c", "unknown"})
+	w.must(w.r.Push("acme", "main", tip))
+	expect("the tip is older than what the lowest stands on", -1, groups[2:], [2]string{"c", "abc"})
+}
+
 func TestOnlySomePulls(t *testing.T) {
 	w := newWorld(t, nil)
 	n, m, closed := w.open("a", "x"), w.open("b", "y"), w.open("c", "z")

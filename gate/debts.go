@@ -64,6 +64,9 @@ func (d *pullCase) reasonAt(at time.Time) string {
 	if later.open.Releasable {
 		return wordRulesChanged
 	}
+	if later.ruling.ahead {
+		return later.sayAhead(later.sayHeld(), later.open.Closed)
+	}
 	return later.sayHeld()
 }
 

@@ -40,6 +40,7 @@ type ruling struct {
 	passing bool        // of a few seconds: not worth a status of its own
 	status  string      // the status's description; "": reason
 	shared  bool        // it is another pull request's, with the same head and base
+	ahead   bool        // it is about an entry below in the merge queue
 	wake    time.Time   // time alone changes the answer then
 	look    time.Time   // worth another look then
 	closed  []windowRef // that hold it

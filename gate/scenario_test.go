@@ -63,8 +63,9 @@ type world struct {
 	}
 	Groups []struct {
 		Head, Base, Unread string
+		On                 string // the head it was built on; else the base's tip
 		Ours               string // as of a pull request
-		Files              []string
+		Files, Net         []string
 		Incomplete         bool
 		Passing            bool
 	}
@@ -223,8 +224,15 @@ func (sc scene) remember(s *plan.Snapshot) {
 	for _, g := range sc.World.Groups {
 		base := cmp.Or(g.Base, "main")
 		s.Bases[plan.Branch(base)] = sc.base(base)
+		on, net := tip, files(g.Net)
+		if g.Net != nil && net == nil {
+			net = []plan.File{}
+		}
+		if g.On != "" {
+			on = scenario.SHA(g.On)
+		}
 		s.Groups = append(s.Groups, plan.Group{
-			Base: plan.Branch(base), Head: scenario.SHA(g.Head), Files: files(g.Files), Complete: !g.Incomplete,
+			Base: plan.Branch(base), BaseSHA: on, Head: scenario.SHA(g.Head), Files: files(g.Files), Net: net, Complete: !g.Incomplete,
 			Unread: plan.Unread{Reason: g.Unread, Passing: g.Passing}, Ours: scenario.Ours(g.Ours, plan.ContextFor(plan.Branch(base)), s.At),
 		})
 	}

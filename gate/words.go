@@ -2,6 +2,7 @@ package gate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,6 +31,8 @@ const (
 	wordRefused          = "GitHub refused the merge"
 	wordRulesChanged     = "the rules changed after this passed: reopen the pull request to check it again"
 	wordStatusesSpent    = "this commit is close to GitHub's limit of statuses: push a new commit"
+	wordNotOnTip         = "held: this merge group was not built on the present tip of its branch"
+	wordRulesAhead       = "held: an entry ahead in the merge queue changes the rules: answered by the new ones once it is merged"
 	wordHourSpent        = "held: GitHub's hourly rate limit allows no more green statuses that end in the same hour"
 )
 
@@ -248,6 +251,29 @@ func (d *pullCase) sayHeld() string {
 		tail += " (not enforced)"
 	}
 	return "held by " + plan.Middle(who, plan.MaxReason-len([]rune("held by "+tail))) + tail
+}
+
+// sayAhead is what is said of an entry below in the merge queue: the path that a closed window holds, as far as there is room, and the reason.
+func (d *pullCase) sayAhead(reason string, closed []windowRef) string {
+	const head, least = "ahead in the queue", 12
+	room := min(40, plan.MaxReason-len([]rune(head+" (): "+reason)))
+	if path := d.pathOf(closed); path != "" && room >= least {
+		return head + " (" + plan.Middle(plan.Clean(path), room) + "): " + reason
+	}
+	return head + ": " + plan.Middle(reason, plan.MaxReason-len(head+": "))
+}
+
+// pathOf is the first path that asks for one of some windows; "" if none does.
+func (d *pullCase) pathOf(windows []windowRef) string {
+	names := called(windows)
+	for _, path := range d.paths {
+		if len(names) > 0 && path != config.File && slices.ContainsFunc(d.policy.Layout.Classify(path).Releases, func(r layout.Release) bool {
+			return slices.Contains(names, string(r))
+		}) {
+			return path
+		}
+	}
+	return ""
 }
 
 func until(t time.Time, zone *time.Location) string {

@@ -283,14 +283,16 @@ const (
 	Failure StatusState = "failure"
 )
 
-// Group is a merge queue's group that asks for our context on its head.
+// Group is an entry of a merge queue, that asks for our context on its head. Its head brings all that is below it in the queue to the base.
 type Group struct {
-	Unread   Unread // the rest may be incomplete
-	Base     Branch
-	BaseSHA  SHA
-	Head     SHA
-	Files    []File
-	Complete bool
+	Unread  Unread // the rest may be incomplete
+	Base    Branch
+	BaseSHA SHA // what it was built on: the head of the entry below it, or the base's tip of then
+	Head    SHA
+	Files   []File // what differs between BaseSHA and Head
+	// Net is what differs between the base's tip and Head, if the groups below do not lead down to that tip; else nil.
+	Net      []File
+	Complete bool // Files and Net are whole
 	Ours     []Status
 	Statuses int // as of Pull
 }

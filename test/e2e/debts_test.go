@@ -110,11 +110,7 @@ func TestGroupsGoNotGreenIntoTheClose(t *testing.T) {
 	w.hasStatus(n, "failure: main requires its merge queue")
 	var group standin.Group
 	closed := w.openUntil(func() bool {
-		if group.Head == "" || strings.HasPrefix(w.statusOn(group.Head, "sluice/main"), "failure") {
-			var err error
-			group, err = w.repo.Enqueue(n, "alice")
-			w.must(err)
-		}
+		group = w.enqueued(n)[0]
 		return w.isGreen(group.Head)
 	})
 	w.paid(group.Head, closed)
@@ -122,6 +118,48 @@ func TestGroupsGoNotGreenIntoTheClose(t *testing.T) {
 		all := w.repo.Statuses(group.Head)
 		return len(all) > 0 && all[0].State == "failure"
 	})
+}
+
+// TestTheLastHeadOfAQueueMergesNothingAfterTheClose: where the queue merges all entries below a green head, a live one above a windowed one
+// is green no longer than that, and says what holds it.
+func TestTheLastHeadOfAQueueMergesNothingAfterTheClose(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, asked(shutForYears, statusMode))
+	w.repo.Protect("main", standin.Rules{Queue: true, HeadGreen: true, Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
+	w.serve()
+	windowed, live := w.open("windowed", "apps/a-rw/x"), w.open("live", "apps/a-rt/x")
+	w.hasStatus(windowed, "failure: main requires its merge queue")
+	var queue []standin.Group
+	closed := w.openUntil(func() bool {
+		queue = w.enqueued(windowed, live)
+		return w.isGreen(queue[0].Head) && w.isGreen(queue[1].Head)
+	})
+	for _, g := range queue {
+		w.paid(g.Head, closed)
+	}
+	w.eventually("the live entry says what holds it", func() bool {
+		return strings.HasPrefix(w.statusOn(queue[1].Head, "sluice/main"), "failure: ahead in the queue (apps/a-rw/x): held by w")
+	})
+	w.must(w.repo.Turn("main"))
+	w.unmerged(windowed)
+}
+
+// enqueued is a queue of pull requests on main's tip.
+func (w *world) enqueued(pulls ...int) []standin.Group {
+	w.t.Helper()
+	queue := w.repo.Queue("main")
+	for len(queue) > 0 && queue[0].BaseSHA != w.repo.Tip("main") {
+		w.must(w.repo.Dequeue(queue[len(queue)-1], "invalidated"))
+		queue = w.repo.Queue("main")
+	}
+	if len(queue) > 0 {
+		return queue
+	}
+	for _, n := range pulls {
+		_, err := w.repo.Enqueue(n, "alice")
+		w.must(err)
+	}
+	return w.repo.Queue("main")
 }
 
 // TestLooksThatFailKeepNothingGreen: no look of the repository succeeds any more, since a stranger's pull request cannot be read, or

@@ -122,6 +122,36 @@ func TestMergeGroups(t *testing.T) {
 	}
 }
 
+// TestMergeGroupsStack: an entry of a queue brings those below it along, so it is answered for all of them; and without the one that is held
+// it goes its way.
+func TestMergeGroupsStack(t *testing.T) {
+	t.Parallel()
+	for name, headGreen := range map[string]bool{"all green": false, "head green": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, rules(shutForYears))
+			w.repo.Protect("main", standin.Rules{Queue: true, HeadGreen: headGreen, Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
+			w.serve()
+			first, windowed, live := w.open("first", "apps/a-rt/x"), w.open("windowed", "apps/b-rw/x"), w.open("live", "apps/c-rt/x")
+			queue := w.enqueued(first, windowed, live)
+			for i, want := range []string{"success: live", "failure: held by w", "failure: ahead in the queue (apps/b-rw/x): held by w until Tue 1 Jan 2030 00:00 UTC"} {
+				w.eventually("it is answered "+want, func() bool { return strings.HasPrefix(w.statusOn(queue[i].Head, "sluice/main"), want) })
+			}
+			w.must(w.repo.Turn("main"))
+			w.merged(first)
+			w.must(w.repo.Turn("main"))
+			queue = w.repo.Queue("main")
+			if len(queue) != 1 || queue[0].Pull != live {
+				t.Fatalf("the queue is %+v", queue)
+			}
+			w.eventually("it is answered anew", func() bool { return w.isGreen(queue[0].Head) })
+			w.must(w.repo.Turn("main"))
+			w.merged(live)
+			w.unmerged(windowed)
+		})
+	}
+}
+
 // TestBaseThatMergesOnlyThroughItsQueue: sluice merges nothing there, live or windowed, and says why.
 func TestBaseThatMergesOnlyThroughItsQueue(t *testing.T) {
 	t.Parallel()
