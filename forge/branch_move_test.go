@@ -92,9 +92,11 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 		"too heavy": {standin.Fault{Errors: []standin.GraphQLError{{
 			Message: "Something went wrong while executing your query. Please include `X` when reporting this issue."}}}, Transient, false},
 		"out of points": {standin.Fault{Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}}, Limited, false},
-		"no right":      {standin.Fault{Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}}}, Refused, false},
-		"no type":       {standin.Fault{Errors: []standin.GraphQLError{{Message: "is at 1 but expected 2", Path: []string{"updateRefs"}}}}, Refused, false},
-		"not found":     {standin.Fault{Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "no node", Path: []string{"updateRefs"}}}}, Refused, false},
+		"by another name": {standin.Fault{Errors: []standin.GraphQLError{{
+			Type: "RATE_LIMIT", Code: "graphql_rate_limit", Message: "API rate limit already exceeded for installation ID 1."}}}, Limited, false},
+		"no right":  {standin.Fault{Errors: []standin.GraphQLError{{Type: "FORBIDDEN", Message: "Resource not accessible by integration"}}}, Refused, false},
+		"no type":   {standin.Fault{Errors: []standin.GraphQLError{{Message: "is at 1 but expected 2", Path: []string{"updateRefs"}}}}, Refused, false},
+		"not found": {standin.Fault{Errors: []standin.GraphQLError{{Type: "NOT_FOUND", Message: "no node", Path: []string{"updateRefs"}}}}, Refused, false},
 	} {
 		w.look(Ask{})
 		old := w.r.Tip("a")

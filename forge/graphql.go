@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"time"
 
 	json "github.com/go-json-experiment/json/v1" // encoding/json as it is from Go 1.27 on, which reads several times as fast
@@ -48,7 +49,7 @@ type envelope struct {
 
 // graphError is one error within an answer.
 type graphError struct {
-	Type       string
+	Type, Code string
 	Message    string
 	Path       []any
 	Extensions struct{ Code, TypeName, FieldName string }
@@ -113,7 +114,8 @@ func (c *client) askOnce(ctx context.Context, q *query) (reply, error) {
 	return r, nil
 }
 
-// post sends a body to GraphQL and gives the body of an answer. What does not fit the schema some servers answer with 400 or 422.
+// post sends a body to GraphQL and gives the body of an answer. What does not fit the schema some servers answer with 400 or 422, and a
+// limit may come with any code.
 func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphQL, bytes.NewReader(body))
 	if err != nil {
@@ -127,8 +129,10 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, er
 	}
 	defer closeBody(resp.Body)
 	data, err := io.ReadAll(resp.Body)
-	switch code, first := resp.StatusCode, firstOf(data); {
-	case code == http.StatusOK, first != "" && (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity):
+	errs := errorsOf(data)
+	_, limited := limitIn(errs, resp.Header)
+	switch code, first := resp.StatusCode, firstOf(errs); {
+	case code == http.StatusOK, limited, first != "" && (code == http.StatusBadRequest || code == http.StatusUnprocessableEntity):
 		return data, resp.Header, slow(err)
 	case code >= http.StatusInternalServerError && says(first, phrasesHeavy):
 		return nil, nil, answered(code, first, errHeavy).from(resp.Header)
@@ -137,13 +141,42 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, http.Header, er
 	}
 }
 
-// firstOf is the message of the first error within a GraphQL answer; "" if there is none.
-func firstOf(body []byte) string {
+// errorsOf are the errors within a GraphQL answer.
+func errorsOf(body []byte) []graphError {
 	var e struct{ Errors []graphError }
-	if json.Unmarshal(body, &e) != nil || len(e.Errors) == 0 {
+	if json.Unmarshal(body, &e) != nil {
+		return nil
+	}
+	return e.Errors
+}
+
+// firstOf is the message of the first error; "" if there is none.
+func firstOf(errs []graphError) string {
+	if len(errs) == 0 {
 		return ""
 	}
-	return e.Errors[0].Message
+	return errs[0].Message
+}
+
+// limitIn gives the limit that one of the errors of an answer is, whatever points its headers say are left.
+func limitIn(errs []graphError, header http.Header) (answer, bool) {
+	for _, e := range errs {
+		switch {
+		case e.limited():
+			return answer{code: http.StatusOK, header: header, graphQL: true, of: accountGraphQL, message: e.Message}, true
+		case e.Type == "" && len(e.Path) == 0 && !e.unfit() && says(e.Message, phrasesLimited): // a secondary one
+			return answer{code: http.StatusForbidden, header: header, of: accountGraphQL, message: e.Message}, true
+		}
+	}
+	return answer{}, false
+}
+
+// namesOfLimit are GitHub's names of GraphQL's own limit, as type or code of an error (yanyongyu/githubkit#271).
+var namesOfLimit = []string{"RATE_LIMITED", "RATE_LIMIT", "graphql_rate_limit"}
+
+// limited reports whether an error is that limit.
+func (e graphError) limited() bool {
+	return slices.ContainsFunc([]string{e.Type, e.Code, e.Extensions.Code}, func(name string) bool { return slices.Contains(namesOfLimit, name) })
 }
 
 // slow marks a time-out as a query that may work with a smaller page.
@@ -156,27 +189,30 @@ func slow(err error) error {
 }
 
 // messageOf is the message of a JSON refusal; of anything else, an HTML page above all, nothing.
-func messageOf(body []byte) string {
-	var m struct{ Message string }
-	if json.Unmarshal(body, &m) != nil {
-		return ""
+func messageOf(body []byte) string { return errorBodyOf(body).Message }
+
+// errorBody is the body of a JSON refusal.
+type errorBody struct {
+	Message       string
+	Documentation string `json:"documentation_url"`
+}
+
+func errorBodyOf(body []byte) (b errorBody) {
+	if json.Unmarshal(body, &b) != nil {
+		return errorBody{}
 	}
-	return m.Message
+	return b
 }
 
 // sortOut sorts the errors of an answer: those about one part are holes, and of the others the worst decides.
 func (c *client) sortOut(errs []graphError, header http.Header) (map[string]*Error, error) {
+	if a, ok := limitIn(errs, header); ok {
+		return nil, c.limits.see(a, c.now())
+	}
 	var worst *Error
 	holes := map[string]*Error{}
 	for _, e := range errs {
-		if e.absentFile() {
-			continue
-		}
-		if e.Type == "RATE_LIMITED" {
-			a := answer{code: http.StatusOK, header: header, graphQL: true, of: accountGraphQL, message: e.Message}
-			return nil, c.limits.see(a, c.now())
-		}
-		if e.unreadRules() {
+		if e.absentFile() || e.unreadRules() {
 			continue
 		}
 		k := e.judge().from(header)

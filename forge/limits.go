@@ -178,7 +178,7 @@ type answer struct {
 	code    int
 	header  http.Header
 	message string // the beginning of the body; only for 403 and 429, and GraphQL's errors
-	graphQL bool   // GraphQL says RATE_LIMITED in an answer of 200
+	graphQL bool   // GraphQL names its limit in an error, mostly of an answer of 200
 	of      account
 }
 
@@ -197,7 +197,7 @@ func (a answer) limited() bool {
 		return false
 	}
 	return a.header.Get("Retry-After") != "" || a.header.Get("X-RateLimit-Remaining") == "0" ||
-		says(a.message, phrasesLimited)
+		says(a.message, phrasesLimited) || strings.HasSuffix(errorBodyOf([]byte(a.message)).Documentation, docLimited)
 }
 
 // reason is GitHub's message, if it is one.

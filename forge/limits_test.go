@@ -79,6 +79,8 @@ func TestLimits(t *testing.T) {
 		"nonsense":              {429, map[string]string{"Retry-After": "soon", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "never"}, ``, minPause},
 		"for ever":              {429, map[string]string{"Retry-After": "99999999999999"}, ``, maxReset},
 		"for a year":            {429, map[string]string{"Retry-After": "31536000"}, ``, maxReset},
+		"already exceeded":      {403, nil, `{"message":"API rate limit already exceeded for installation ID 1."}`, minPause},
+		"by its document":       {403, nil, `{"message":"Slow down","documentation_url":"https://docs.github.com/rest/using#about-secondary-rate-limits"}`, minPause},
 		"a reset in the past":   {403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in(-time.Hour)}, ``, margin},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -407,6 +409,52 @@ func TestGraphQLLimited(t *testing.T) {
 	until(t, err, at.Add(7*time.Minute+margin))
 	if len(hub.took()) != 0 {
 		t.Error("GraphQL goes on")
+	}
+}
+
+// GraphQL names a limit in several ways, and its headers may say that points are left. Nothing else is asked until it ends.
+func TestGraphQLLimitsByAnyName(t *testing.T) {
+	in, silent := strconv.FormatInt(at.Add(7*time.Minute).Unix(), 10), map[string]string{"X-RateLimit-Reset": ""}
+	for name, tt := range map[string]struct {
+		code   int
+		header map[string]string
+		body   string
+		want   time.Duration
+	}{
+		"as documented": {200, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in}, `{"errors":[{"type":"RATE_LIMITED","message":"no"}]}`, 7*time.Minute + margin},
+		"points are left": {200, map[string]string{"X-RateLimit-Remaining": "57", "X-RateLimit-Reset": in},
+			`{"errors":[{"type":"RATE_LIMIT","code":"graphql_rate_limit","message":"API rate limit already exceeded for installation ID 1."}]}`, 7*time.Minute + margin},
+		"a code alone":    {200, map[string]string{"Retry-After": "90"}, `{"data":{"repository":null},"errors":[{"code":"graphql_rate_limit","message":"no"}]}`, 90*time.Second + margin},
+		"an inner code":   {200, silent, `{"errors":[{"extensions":{"code":"RATE_LIMITED"},"message":"no"}]}`, minPause},
+		"no headers":      {200, silent, `{"errors":[{"type":"RATE_LIMIT","message":"no"}]}`, minPause},
+		"of a part":       {200, silent, `{"data":{"repository":{}},"errors":[{"type":"RATE_LIMIT","message":"no","path":["repository","b0"]}]}`, minPause},
+		"beside another":  {200, silent, `{"errors":[{"type":"FORBIDDEN","message":"no"},{"type":"RATE_LIMIT","message":"no"}]}`, minPause},
+		"403":             {403, silent, `{"errors":[{"type":"RATE_LIMIT","message":"no"}]}`, minPause},
+		"a secondary one": {200, map[string]string{"X-RateLimit-Remaining": "4000", "X-RateLimit-Reset": in}, `{"errors":[{"message":"You have exceeded a secondary rate limit."}]}`, minPause},
+	} {
+		hub := &fake{t: t}
+		hub.say = func(r *http.Request, body string) answerOf {
+			if r.URL.Path != "/graphql" {
+				return answerOf{}
+			}
+			return answerOf{code: tt.code, body: tt.body, header: tt.header}
+		}
+		f := hub.forge(nil)
+		for i, do := range []func() error{
+			func() error { _, err := f.Observe(context.Background(), testRepo, Ask{}); return err },
+			func() error {
+				return f.MoveBranches(context.Background(), testRepo, []plan.Move{{Branch: "b", Old: plan.SHA(sha(1)), New: plan.SHA(sha(2))}})
+			},
+		} {
+			hub.took()
+			err := do()
+			if e := judge(err); e.Kind != Limited || !e.Until.Equal(at.Add(tt.want)) {
+				t.Errorf("%s, %d: %v, want until %s", name, i, err, at.Add(tt.want))
+			}
+			if got := hub.took(); i > 0 && len(got) > 0 {
+				t.Errorf("%s: GraphQL is asked on: %v", name, got)
+			}
+		}
 	}
 }
 

@@ -99,7 +99,7 @@ var (
 	// 409 to a merge, and final until the head is updated: the base demands that it is up to date.
 	phrasesOutdated = []string{"head branch is out of date"}
 	// 403 without any header: secondary limits come so.
-	phrasesLimited = []string{"secondary rate limit", "abuse detection", "api rate limit exceeded"}
+	phrasesLimited = []string{"secondary rate limit", "abuse detection", "api rate limit exceeded", "api rate limit already exceeded"}
 	// 403 to a token request or to anything after it.
 	phrasesSuspended = []string{"suspended"}
 	// 422 to a deletion: somebody was quicker. A protected branch is refused by 422 too.
@@ -109,6 +109,9 @@ var (
 	// GraphQL errors without a type: the query took too long or was too large.
 	phrasesHeavy = []string{"timeout", "timed out", "something went wrong while executing your query", "couldn't respond"}
 )
+
+// docLimited is how the address ends to which GitHub sends who met a secondary limit, whatever its message is.
+const docLimited = "secondary-rate-limits"
 
 // says reports whether a message holds one of some phrases.
 func says(message string, phrases []string) bool {

@@ -104,6 +104,8 @@
 //   - A pull request is opened that is to be merged into the branch which another one's merge deletes, and its webhook is still under
 //     way: GitHub closes it, as it does when a person deletes that branch.
 //   - An event names a pull request that waits in turn behind the one that is merged, or before it: the order is that of a second earlier.
+//   - The queue merges lower entries between our read and our answer on a higher one: that is the strictest of all those below it, each by
+//     itself, so it is right on every tip that the base comes to on the way.
 //   - The base is changed between our observation and our merge, and its webhook is still under way: a merge names no base. The
 //     other base requires a status under its own name, which is not green for what its file holds.
 //   - kill -9 between a debt's record and its success: the next start pays what was never given, and a pending status is written.

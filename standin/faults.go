@@ -41,6 +41,7 @@ type Fault struct {
 // GraphQLError is one error of a GraphQL answer.
 type GraphQLError struct {
 	Type    string   `json:"type,omitempty"` // RATE_LIMITED, NOT_FOUND, …
+	Code    string   `json:"code,omitempty"` // graphql_rate_limit beside the type RATE_LIMIT
 	Message string   `json:"message"`
 	Path    []string `json:"path,omitempty"`
 

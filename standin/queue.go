@@ -100,6 +100,9 @@ func (r *Repo) Turn(base string) error {
 	if tip, err := r.git.tip("refs/heads/" + base); err != nil || len(all) == 0 || all[0].BaseSHA != tip {
 		return errors.Join(err, r.rebuild(base, 0))
 	}
+	if i := slices.IndexFunc(all, r.strayed); i >= 0 {
+		return r.remove(all[i], "dequeued")
+	}
 	states, merged, waits := make([]string, len(all)), 0, false
 	for i, g := range all {
 		states[i] = worst(r.missing(rules.Checks, g.Head))

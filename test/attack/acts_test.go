@@ -321,35 +321,32 @@ func (w *world) mergeByHand() {
 // enqueue puts a pull request into the merge queue, where there is one.
 func (w *world) enqueue() {
 	p, ok := w.somePull(func(p standin.Pull) bool { return p.Open && p.Base == "main" && !p.Draft })
-	if !ok || !w.queue || len(w.groups) > 3 {
+	queued := func(g standin.Group) bool { return g.Pull == p.Number }
+	if !ok || !w.queue || len(w.groups) > 3 || slices.ContainsFunc(w.groups, queued) {
 		return
 	}
 	g, err := w.repo.Enqueue(p.Number, "eve")
-	w.tried(err, "eve enqueues #%d: the group is %.7s", p.Number, g.Head)
-	if err == nil {
-		w.groups = append(w.groups, g)
-		if w.ci {
-			w.tried(w.ciSays(g.Head, "success"), "ci/test on %.7s: success", g.Head)
-		}
-	}
+	w.tried(err, "eve enqueues #%d: the group is %.7s on %.7s", p.Number, g.Head, g.BaseSHA)
+	w.requeued()
 }
 
-// mergeGroup is the queue's turn: it merges a group that is green, and drops one that no longer fits.
+// mergeGroup is the queue's turn: it merges what is green, and drops what failed or no longer fits.
 func (w *world) mergeGroup() {
 	if len(w.groups) == 0 {
 		return
 	}
-	i := w.dice.IntN(len(w.groups))
-	g := w.groups[i]
-	err := w.repo.MergeGroup(g)
-	w.tried(err, "the queue merges the group %.7s of #%d", g.Head, g.Pull)
-	if err == nil {
-		w.groups = slices.Delete(w.groups, i, i+1)
-		return
-	}
-	if p, _ := w.repo.Pull(g.Pull); (p.Base != g.Base || w.repo.Tip("main") != g.BaseSHA) && w.repo.Tip(g.HeadRef) != "" {
-		w.tried(w.repo.Dequeue(g, "invalidated"), "the queue drops the group %.7s", g.Head)
-		w.groups = slices.Delete(w.groups, i, i+1)
+	w.tried(w.repo.Turn("main"), "the queue has its turn")
+	w.requeued()
+}
+
+// requeued takes in what the queue is now.
+func (w *world) requeued() {
+	before := w.groups
+	w.groups = w.repo.Queue("main")
+	for _, g := range w.groups {
+		if w.ci && !slices.Contains(before, g) {
+			w.tried(w.ciSays(g.Head, "success"), "ci/test on %.7s, a group on %.7s: success", g.Head, g.BaseSHA)
+		}
 	}
 }
 

@@ -113,6 +113,7 @@ func newWorld(t *testing.T, dice *randv2.Rand) *world {
 		Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}, NoForce: true, NoDelete: true, Bypass: []string{"root"},
 		Queue: w.queue, Strict: dice.IntN(6) == 0,
 	}
+	must.HeadGreen = w.queue && dice.IntN(2) == 0
 	if w.ci {
 		must.Checks = append(must.Checks, standin.RequiredCheck{Context: "ci/test", App: ciApp})
 	}

@@ -149,6 +149,9 @@ func troubles() []trouble {
 	failed := []standin.GraphQLError{{Message: "Something went wrong while executing your query. Please include `ABC` when reporting this issue."}}
 	limited := standin.PrimaryLimit(http.StatusOK, soon())
 	limited.Status, limited.Errors = 0, []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}
+	otherwise := standin.PrimaryLimit(http.StatusOK, soon())
+	otherwise.Status, otherwise.Errors = 0, []standin.GraphQLError{{Type: "RATE_LIMIT", Code: "graphql_rate_limit", Message: "API rate limit already exceeded"}}
+	otherwise.Header.Set("X-RateLimit-Remaining", "57")
 	return []trouble{
 		{"slow", two, !answers, onQueries(standin.Fault{Latency: 20 * time.Second})},
 		{"slow writes", two, !answers, onWrites(standin.Fault{Latency: 20 * time.Second})},
@@ -159,6 +162,7 @@ func troubles() []trouble {
 		{"cut after a write", one, answers, onWrites(standin.Fault{Cut: 20})},
 		{"GraphQL error", one, !answers, onQueries(standin.Fault{Errors: failed})},
 		{"GraphQL limit", one, !answers, onQueries(limited)},
+		{"GraphQL limit with points left", one, !answers, onQueries(otherwise)},
 		{"primary limit 403", one, !answers, onQueries(standin.PrimaryLimit(http.StatusForbidden, soon()))},
 		{"primary limit 429", one, !answers, onWrites(standin.PrimaryLimit(http.StatusTooManyRequests, soon()))},
 		{"secondary limit 403", one, !answers, onWrites(standin.SecondaryLimit(http.StatusForbidden, time.Second))},
