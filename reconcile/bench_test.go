@@ -48,6 +48,9 @@ func (s still) Record(context.Context, ...store.Act) error         { return nil 
 func (s still) MoveBranches(context.Context, plan.Repo, []plan.Move) error {
 	return nil
 }
+func (s still) MoveEach(context.Context, plan.Repo, []plan.Move) ([]error, error) {
+	return nil, nil
+}
 func (s still) SeeBranches(context.Context, plan.Repo, map[plan.Branch]plan.SHA, time.Time) error {
 	return nil
 }

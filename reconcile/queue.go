@@ -85,7 +85,7 @@ type entry struct {
 	tries int // looks in a row that ended with a failed write
 	voids int // void observations in a row
 	gones int // looks in a row to which GitHub said that the repository is not there
-	idles int // looks in a row that wrote nothing and wanted another one at once
+	idles int // looks in a row that wrote nothing, or moved nothing, and wanted another one at once
 
 	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
 	began  forge.Class // of the look under way, or the last one
