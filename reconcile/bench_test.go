@@ -126,24 +126,3 @@ func BenchmarkLook(b *testing.B) {
 		k.run(context.Background())
 	}
 }
-
-// BenchmarkRush tells what it takes to see that nobody may begin, as events come all at once, where 10,000 repositories wait.
-func BenchmarkRush(b *testing.B) {
-	l := crowded()
-	now := l.now()
-	now.tick += time.Hour
-	for _, e := range l.queue.repos {
-		e.urgent, e.wake, e.closes = false, time.Time{}, []time.Time{now.wall.Add(time.Hour)}
-		l.queue.note(e, plan.Mention{}, now.tick)
-	}
-	now.tick += burstFirst
-	l.queue.rush.began = now.tick
-	for b.Loop() {
-		l.queue.rush.latest = now.tick
-		l.queue.advance(now)
-		if l.queue.next(now) != nil {
-			b.Fatal("one began")
-		}
-		l.queue.nap(now.tick)
-	}
-}

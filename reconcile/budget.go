@@ -50,11 +50,11 @@ func (e *entry) lastCall(now instant) tick {
 	return never
 }
 
-// pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may. Until held only what an opening or
-// a doubt needs goes.
-func (ln *line) pick(now instant, held tick) int {
+// pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may. While the hour paces looks, only what
+// an opening or a doubt needs goes.
+func (ln *line) pick(now instant) int {
 	first, best := -1, forge.Doubt
-	if max(ln.paced.end(), held) <= now.tick {
+	if ln.paced.end() <= now.tick {
 		best = forge.Resync
 	}
 	for i, e := range ln.ready {
@@ -68,9 +68,9 @@ func (ln *line) pick(now instant, held tick) int {
 	return first
 }
 
-// opens is when one of those that wait for the hour, or for the end of a rush, waits no longer, or any may go again; never: none waits.
+// opens is when one of those that wait for the hour waits no longer, or any may go again; never: none waits.
 func (ln *line) opens(q *queue, now tick) tick {
-	first := max(ln.paced.end(), q.rush.end())
+	first := ln.paced.end()
 	if len(ln.ready) == 0 || first <= now {
 		return never
 	}

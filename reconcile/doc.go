@@ -36,7 +36,6 @@
 // # Invariants
 //
 //   - Never two looks at one repository at once; a burst of notes makes one look, or two. The first after a silence waits for no other.
-//     While events come all at once ([rushMany]) no look for the sake of one begins, for [rushMost] at most.
 //   - No write on a void observation: the pin has run out, or an event that is not the echo of our own write named, since the
 //     observation began, what the write rests on: its pull request or whatever shares the head, the head, the base, the branch that it
 //     deletes, the default branch, or nothing in particular. One that says no more than that a pull request is open, with the head and the

@@ -21,12 +21,6 @@ const (
 	burstFirst = 10 * time.Millisecond
 	// burstMost is the longest that a note waits for quiet.
 	burstMost = time.Second
-	// rushMany events within rushCount are a rush. Looks for the sake of events begin once there was none for rushPause, or it has lasted for
-	// rushMost: to acknowledge events goes first, and a look then reads at once all that they named. For as long after that nothing is a rush.
-	rushMany  = 15
-	rushCount = 10 * time.Millisecond
-	rushPause = 30 * time.Millisecond
-	rushMost  = 2 * time.Second
 	// echoWait is how long after a merge or an update of ours the repository is looked at again, so that the echoes of many
 	// writes make one look.
 	echoWait = 2 * time.Second
