@@ -71,6 +71,92 @@ func TestMovesAllOrNone(t *testing.T) {
 	w.must(w.move())
 }
 
+// Each for itself in one request: what GitHub refuses keeps no other, and every refusal is its own branch's.
+func TestMovesEachForItself(t *testing.T) {
+	w := newWindowed(t, "none", "a", "b", "c", "d", "new")
+	root := w.r.Tip("main")
+	for _, name := range []string{"a", "b", "c", "d"} {
+		w.put(name, root)
+	}
+	tip := w.push("main", "x")
+	w.r.Protect("b", standin.Rules{Restrict: true})
+	moves := []plan.Move{w.moveTo("a", tip), w.moveTo("b", tip), w.moveTo("c", tip), w.moveTo("d", tip), w.moveTo("new", tip)}
+	w.put("c", w.push("elsewhere", "y"))
+	w.look(Ask{})
+	w.hub.ResetRequests()
+	each, err := w.forge.MoveEach(context.Background(), w.repo, moves)
+	w.must(err)
+	if got := w.requests(); sum(got) != 1 || w.r.Tip("a") != tip || w.r.Tip("d") != tip || w.r.Tip("new") != tip || w.r.Tip("b") != root || w.r.Tip("c") == tip {
+		t.Errorf("%v", got)
+	}
+	for i, want := range []string{"", "Cannot update this protected ref", "is at", "", ""} {
+		if (each[i] == nil) != (want == "") || want != "" && (kindOf(each[i]) != Refused || !strings.Contains(judge(each[i]).Reason, want)) {
+			t.Errorf("%s: %v", moves[i].Branch, each[i])
+		}
+	}
+	if _, quiet := w.look(Ask{}); sum(quiet) > 2 {
+		t.Errorf("where they went is asked for again: %v", quiet)
+	}
+	if _, err := w.forge.MoveEach(context.Background(), w.repo, []plan.Move{{Branch: "a", New: "main"}}); kindOf(err) != Refused {
+		t.Error(err)
+	}
+}
+
+// Answers to several moves: data is moved, an error with the path refused, anything else is not known, unless nothing was done at all.
+func TestAnswersToEachMove(t *testing.T) {
+	const moved = `{"clientMutationId":null}`
+	for name, tt := range map[string]struct {
+		body  string
+		whole Kind
+		each  [3]Kind
+	}{
+		"all moved":                {body: `{"data":{"m0":` + moved + `,"m1":` + moved + `,"m2":` + moved + `}}`},
+		"one refused":              {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":` + moved + `},"errors":[{"type":"UNPROCESSABLE","message":"no","path":["m1"]}]}`, each: [3]Kind{"", Refused, ""}},
+		"one without type":         {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":` + moved + `},"errors":[{"message":"no","path":["m1"]}]}`, each: [3]Kind{"", Refused, ""}},
+		"one lacks":                {body: `{"data":{"m0":` + moved + `,"m2":` + moved + `}}`, each: [3]Kind{"", Transient, ""}},
+		"ended half done":          {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"message":"Something went wrong while executing your query."}]}`, each: [3]Kind{"", Transient, Transient}},
+		"a fault of one":           {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"type":"INTERNAL","message":"x","path":["m1"]}]}`, each: [3]Kind{"", Transient, Transient}},
+		"both":                     {body: `{"data":{"m0":` + moved + `,"m1":` + moved + `,"m2":` + moved + `},"errors":[{"message":"no","path":["m1"]}]}`, each: [3]Kind{"", Transient, ""}},
+		"refused as one":           {body: `{"data":{"m0":null,"m1":null,"m2":null},"errors":[{"type":"FORBIDDEN","message":"no"}]}`, each: [3]Kind{Transient, Transient, Transient}},
+		"a limit amid it":          {body: `{"data":{"m0":` + moved + `,"m1":null,"m2":null},"errors":[{"type":"RATE_LIMITED","message":"slow down"}]}`, each: [3]Kind{"", Transient, Transient}},
+		"a limit at the beginning": {body: `{"errors":[{"type":"RATE_LIMITED","message":"slow down"}]}`, whole: Limited},
+		"old server":               {body: `{"errors":[{"message":"Field 'updateRefs' doesn't exist on type 'Mutation'","extensions":{"code":"undefinedField","typeName":"Mutation","fieldName":"updateRefs"}}]}`, whole: Refused},
+		"no data":                  {body: `{}`, each: [3]Kind{Transient, Transient, Transient}},
+		"no JSON":                  {body: `<html>`, whole: Transient},
+	} {
+		hub := &fake{t: t}
+		hub.say = func(r *http.Request, body string) answerOf {
+			switch {
+			case r.URL.Path != "/graphql":
+				return answerOf{}
+			case strings.Contains(body, "updateRefs"):
+				return answerOf{code: 200, body: tt.body}
+			}
+			return repoAnswer(obj{"id": "R1"})
+		}
+		f := hub.forge(func(o *Options) { o.Pace = 900 })
+		var moves []plan.Move
+		for _, b := range []plan.Branch{"a", "b", "c"} {
+			moves = append(moves, plan.Move{Branch: b, New: plan.SHA(sha(2))})
+		}
+		each, err := f.MoveEach(context.Background(), testRepo, moves)
+		if kindOf(err) != tt.whole {
+			t.Errorf("%s: %v", name, err)
+		}
+		for i := range each {
+			if kindOf(each[i]) != tt.each[i] {
+				t.Errorf("%s: %d: %v, want %q", name, i, each[i], tt.each[i])
+			}
+		}
+		if spent := f.client(install).limits.paces[accountGraphQL].sum; spent != pointsRead+3*pointsWrite {
+			t.Errorf("%s: %v points", name, spent)
+		}
+		if limits := f.client(install).limits; (tt.whole == Limited || name == "a limit amid it") != !limits.until[accountGraphQL].IsZero() || limits.strikes > 1 {
+			t.Errorf("%s: the limit is remembered until %v, %d strikes", name, limits.until, limits.strikes)
+		}
+	}
+}
+
 // A repository that no look has seen costs a request more; the answer to a move that is lost says nothing of it.
 func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 	w := newWorld(t, nil)

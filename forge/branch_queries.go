@@ -3,6 +3,7 @@ package forge
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -263,3 +264,15 @@ func idQuery(owner, name string) *query {
 
 // moveMutation moves refs, all of them or none.
 const moveMutation = "mutation move($input: UpdateRefsInput!) {\nupdateRefs(input: $input) { clientMutationId }\n}"
+
+// moveEachMutation moves refs one after the other, each for itself: an input and a field under each alias.
+func moveEachMutation(n int) string {
+	var inputs, fields strings.Builder
+	for i := range n {
+		fmt.Fprintf(&inputs, "$%s: UpdateRefsInput!, ", moveAlias(i))
+		fmt.Fprintf(&fields, "%[1]s: updateRefs(input: $%[1]s) { clientMutationId }\n", moveAlias(i))
+	}
+	return "mutation move(" + strings.TrimSuffix(inputs.String(), ", ") + ") {\n" + fields.String() + "}"
+}
+
+func moveAlias(i int) string { return fmt.Sprintf("m%d", i) }

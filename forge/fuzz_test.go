@@ -75,6 +75,9 @@ func FuzzAnswers(f *testing.F) {
 		if err := forge.MoveBranches(context.Background(), testRepo, move); err == nil && !strings.Contains(branches, "updateRefs") {
 			t.Fatalf("moved, says %q", branches)
 		}
+		if each, err := forge.MoveEach(context.Background(), testRepo, move); err == nil && (len(each) != 1 || each[0] == nil && !strings.Contains(branches, "m0")) {
+			t.Fatalf("moved by itself, says %q", branches)
+		}
 		s, err := forge.Observe(context.Background(), testRepo, Ask{})
 		if err != nil {
 			var e *Error

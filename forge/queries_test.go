@@ -76,8 +76,10 @@ func TestQueriesFitGitHubsSchema(t *testing.T) {
 			t.Errorf("%s: %v\n%s", name, err, q.text())
 		}
 	}
-	if err := githubapi.ValidateQuery(moveMutation); err != nil {
-		t.Error(err)
+	for _, text := range []string{moveMutation, moveEachMutation(1), moveEachMutation(MovesApart)} {
+		if err := githubapi.ValidateQuery(text); err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
 	}
 }
 

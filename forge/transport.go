@@ -236,8 +236,9 @@ func (g *gate) price(r *http.Request) price {
 	p := price{of: accountREST, class: classOf(r.Context()), points: pointsWrite, hour: 1}
 	kind, _ := r.Context().Value(queryKey{}).(string)
 	switch {
-	case r.URL.Path == g.graphQL && kind == operationMove:
-		p.of = accountGraphQL
+	case r.URL.Path == g.graphQL && kind == operationMove: // GitHub names no price of several in one request: as if each went alone
+		p.of, p.hour = accountGraphQL, mutationsOf(r)
+		p.points *= float64(p.hour)
 	case r.URL.Path == g.graphQL:
 		p.of, p.points, p.hour = accountGraphQL, pointsRead, g.limits.cost(kind)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:

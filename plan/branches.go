@@ -127,7 +127,6 @@ type Stuck struct {
 	At       time.Time // the last time
 	Count    int
 	Reason   string // GitHub's, hostile text
-	Presumed bool   // refused together with others, and not asked for alone
 }
 
 // The verdicts on a windowed branch, beside Held, Waiting and Blocked.

@@ -51,7 +51,7 @@ import (
 //
 // Before that a Transient merge is tried four times (mergePauses), a Transient success of a merge twice, and a limit that ends within
 // limitPatience is waited for (tries). Moves differ: what is void is read again first (inTime), what is late ends that move alone, what is
-// Gone is refused, and whatever is green and did not move goes back at the end (shutAll). A success by SetStatus is put back by nothing
+// Gone is refused, and whatever is green and did not move goes back at the end (withdrawAll). A success by SetStatus is put back by nothing
 // here: its debt is recorded before, and ends it. One that a look did not take back is called in (callInAll).
 //
 // Tests, by row: TestAnEventBetweenSuccessAndMergePutsBack, TestAnEventVoidsOneOfMany and TestAStreamOfEventsDoesNotKeepWhatShuts (void);

@@ -47,6 +47,9 @@ func (s still) Record(context.Context, ...store.Act) error         { return nil 
 func (s still) MoveBranches(context.Context, plan.Repo, []plan.Move) error {
 	return nil
 }
+func (s still) MoveEach(context.Context, plan.Repo, []plan.Move) ([]error, error) {
+	return nil, nil
+}
 func (s still) SeeBranches(context.Context, plan.Repo, map[plan.Branch]plan.SHA, time.Time) error {
 	return nil
 }
@@ -120,26 +123,5 @@ func BenchmarkLook(b *testing.B) {
 		k := l.newLook(e, l.now())
 		l.mu.Unlock()
 		k.run(context.Background())
-	}
-}
-
-// BenchmarkRush tells what it takes to see that nobody may begin, as events come all at once, where 10,000 repositories wait.
-func BenchmarkRush(b *testing.B) {
-	l := crowded()
-	now := l.now()
-	now.tick += time.Hour
-	for _, e := range l.queue.repos {
-		e.urgent, e.wake, e.closes = false, time.Time{}, []time.Time{now.wall.Add(time.Hour)}
-		l.queue.note(e, plan.Mention{}, now.tick)
-	}
-	now.tick += burstFirst
-	l.queue.rush.began = now.tick
-	for b.Loop() {
-		l.queue.rush.latest = now.tick
-		l.queue.advance(now)
-		if l.queue.next(now) != nil {
-			b.Fatal("one began")
-		}
-		l.queue.nap(now.tick)
 	}
 }

@@ -68,10 +68,53 @@ func (h *hub) addBranches(s *plan.Snapshot) {
 
 // MoveBranches moves all or none, each from its old value, forward, and only where rules let us.
 func (w *world) MoveBranches(ctx context.Context, r plan.Repo, moves []plan.Move) error {
-	c := call{op: "move", repo: r, at: time.Now(), moves: moves, detail: fmt.Sprint(len(moves))}
-	w.change(r, func(h *hub) {
-		w.opens(h, h.glanced, c)
+	return w.move(ctx, call{op: "move", repo: r, moves: moves, detail: fmt.Sprint(len(moves))}, func(h *hub) error {
 		for _, m := range moves {
+			if why := h.refuses(m); why != "" {
+				return &forge.Error{Kind: forge.Refused, Reason: why}
+			}
+		}
+		for _, m := range moves {
+			h.goes(m)
+		}
+		return nil
+	})
+}
+
+// MoveEach moves each for itself.
+func (w *world) MoveEach(ctx context.Context, r plan.Repo, moves []plan.Move) (each []error, err error) {
+	if len(moves) > forge.MovesApart {
+		return nil, fmt.Errorf("%d at once", len(moves))
+	}
+	err = w.move(ctx, call{op: "move", repo: r, moves: moves, apart: true, detail: fmt.Sprint(len(moves), " apart")}, func(h *hub) error {
+		for _, m := range moves {
+			done, lost := true, false
+			if w.lost != nil {
+				done, lost = w.lost(m)
+			}
+			switch why := h.refuses(m); {
+			case lost:
+				each = append(each, transient("nothing of it"))
+			case why != "":
+				each, done = append(each, &forge.Error{Kind: forge.Refused, Reason: why}), false
+			default:
+				each, done = append(each, nil), true
+			}
+			if done {
+				h.goes(m)
+			}
+		}
+		return nil
+	})
+	return each, err
+}
+
+// move is one request that moves branches, in whichever way.
+func (w *world) move(ctx context.Context, c call, carryOut func(h *hub) error) error {
+	c.at = time.Now()
+	w.change(c.repo, func(h *hub) {
+		w.opens(h, h.glanced, c)
+		for _, m := range c.moves {
 			open, _ := w.windows(w.wall())
 			switch {
 			case m.Restores && h.memory.Branches[m.Branch] != m.New:
@@ -86,19 +129,24 @@ func (w *world) MoveBranches(ctx context.Context, r plan.Repo, moves []plan.Move
 		return err
 	}
 	w.mu.Lock()
-	for _, m := range moves {
-		if why := h.refuses(m); why != "" {
-			w.mu.Unlock()
-			return &forge.Error{Kind: forge.Refused, Reason: why}
-		}
-	}
-	for _, m := range moves {
-		h.branches[m.Branch].at, _ = strconv.Atoi(string(m.New)) // written by commit
+	pushed := h.pushed
+	if err := carryOut(h); err != nil {
+		w.mu.Unlock()
+		return err
 	}
 	h.voids = 0
+	moved := h.pushed > pushed
 	w.mu.Unlock()
-	w.echo(r, "push")
+	if moved {
+		w.echo(c.repo, "push")
+	}
 	return w.leave(c)
+}
+
+// goes moves a branch.
+func (h *hub) goes(m plan.Move) {
+	h.branches[m.Branch].at, _ = strconv.Atoi(string(m.New)) // written by commit
+	h.pushed++
 }
 
 // refuses is what GitHub says to one move; "" is nothing.
@@ -148,7 +196,7 @@ func (h *hub) recordBranch(a store.Act) {
 			i = len(h.memory.Stuck) - 1
 		}
 		x := &h.memory.Stuck[i]
-		x.At, x.Reason, x.Presumed = r.At, r.Reason, r.Presumed
+		x.At, x.Reason = r.At, r.Reason
 		x.Count++
 	}
 }

@@ -54,13 +54,12 @@ func (e *entry) lastCall(now instant) tick {
 	return never
 }
 
-// pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may. Until held only what an opening or
-// a doubt needs goes.
-func (ln *line) pick(now instant, held tick) int {
+// pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may.
+func (ln *line) pick(now instant) int {
 	first, best := -1, forge.Resync-1
 	for i, e := range ln.ready {
 		c := e.class(now)
-		if c > best && (c >= forge.Doubt || held <= now.tick && e.affordable()) {
+		if c > best && (c >= forge.Doubt || ln.refused <= now.tick && e.affordable()) {
 			first, best = i, c
 		}
 		if best >= forge.Opening {
@@ -70,10 +69,7 @@ func (ln *line) pick(now instant, held tick) int {
 	return first
 }
 
-// held is until when no look for an event begins.
-func (ln *line) held(q *queue) tick { return max(q.rush.end(), ln.refused) }
-
-// next is when one of those that wait for the hour, or for the end of a rush, waits no longer; never: none waits.
+// next is when one of those that wait for the hour waits no longer; never: none waits.
 func (ln *line) next(q *queue, now instant) tick {
 	first := never
 	for _, e := range ln.ready {
@@ -86,7 +82,7 @@ func (ln *line) next(q *queue, now instant) tick {
 	if len(ln.ready) == 0 {
 		return never
 	}
-	if at := max(ln.held(q), ln.affordableAt(now)); at > now.tick { // else they wait for a worker
+	if at := max(ln.refused, ln.affordableAt(now)); at > now.tick { // else they wait for a worker
 		first = min(first, at)
 	}
 	return first

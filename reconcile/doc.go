@@ -36,7 +36,6 @@
 // # Invariants
 //
 //   - Never two looks at one repository at once; a burst of notes makes one look, or two. The first after a silence waits for no other.
-//     While events come all at once ([rushMany]) no look for the sake of one begins, for [rushMost] at most.
 //   - No write on a void observation: the pin has run out, or an event that is not the echo of our own write named, since the
 //     observation began, what the write rests on: its pull request or whatever shares the head, the head, the base, the branch that it
 //     deletes, the default branch, or nothing in particular. One that says no more than that a pull request is open, with the head and the
@@ -69,9 +68,11 @@
 //     the service is told to stop in between.
 //   - The same of windowed branches: the success that lets one move ends with the move or with pending. Where a branch was seen is
 //     durable before anything is decided on it, else nothing is moved: a branch that is deleted is put back there.
-//   - Moves go in one request, all or none; a branch that GitHub refuses keeps no other for more than the search for it, which is
-//     bounded, and what was refused before goes after what was not. A rule against a whole fleet costs a few requests each time it
-//     is tried: after [alikeMost] single refusals in a row for one reason, what is refused as a whole for it is divided no further.
+//   - Moves go in one request, all or none. If GitHub refuses it the same branches go once more, each for itself, [forge.MovesApart] in a
+//     request, [apartMost] such requests at most: so one that is refused keeps no other. Where all of a request are refused the others are
+//     left, and go first in the next look, together: what was refused before goes after what was not. Looks that moved nothing of
+//     that kind come further apart, so that a rule against a whole fleet costs a few requests a minute. Nobody reads GitHub's
+//     reasons for it.
 //   - Neither a slow observation nor events without end keep branches from moving: what moves need is read again just before them,
 //     in one request, up to [rereadMost] times a look, and decided again. Nothing else rests on that read.
 //   - What a request did in part is recorded, and never asked for again: only the rest is.
@@ -139,16 +140,15 @@
 //   - A webhook takes a repository out of the store's sight while it is looked at: the look's writes name SHAs that GitHub no longer lets
 //     us write, and what the store is told of it is about a repository it has forgotten.
 //   - The window of a branch closes between our read and our write: each move has an instant from which it is void, which is
-//     compared with both clocks just before each request, also before each part of a request that was refused. It ends cutoff
+//     compared with both clocks just before each request, also before each request for a part of what was refused. It ends cutoff
 //     before the close: what is on its way then still arrives in the window.
 //   - A windowed branch is moved, deleted or made by somebody else between our read and our write: the request names the old
 //     value, and is refused. That refusal is remembered for the old value; the look that follows finds another one, which
 //     nothing is remembered of, and moves the branch or says why not.
 //   - An event falls into each of a look's reads of branches: they wait for the next look. If events come closer to each other than
 //     one request takes, for the whole of a window, nothing moves: what an event changed is not known.
-//   - A branch that may be moved stands among many that may not, and is taken for refused with them: it is tried again with them,
-//     and goes before those that were refused alone. Each try asks for [alikeMost] of them alone, so that all have their turn;
-//     among hundreds that takes hours.
+//   - A branch that may be moved stands among hundreds that may not: it waits until one of the tens has it, of which each look asks for
+//     one when the one before showed nothing but refusals.
 //   - The source is moved back between our read and our write: the branch goes to a commit that was on the line when it was
 //     read. The push's own event voids the observation if it came in time; else the next look says that the branch is beyond its
 //     source. It is the same as if the branch had moved a second earlier.
@@ -156,7 +156,7 @@
 //     so may whoever pushes. Its debt ends within [unlockMost]: the next start takes the green back, or a look moves the branch first.
 //   - kill -9 between the move and its record: the branch is where it should be, which is the truth; the history lacks a line,
 //     and the time from due to applied is not known.
-//   - The answer of a move is lost: nothing is assumed. Pending is written where success stood, which moves no branch back; the
+//   - The answer of a move is lost, or says nothing of one branch of several: nothing is assumed. Pending is written where success stood, which moves no branch back; the
 //     next look sees what stands, a second later.
 //   - A branch is deleted by somebody who means it, and its entry still stands: it is put back. The file says what is to be.
 //   - A report of Flux comes while the store fails: Flux sends it again, or says the same at its next reconciliation.

@@ -21,12 +21,6 @@ const (
 	burstFirst = 10 * time.Millisecond
 	// burstMost is the longest that a note waits for quiet.
 	burstMost = time.Second
-	// rushMany events within rushCount are a rush. Looks for the sake of events begin once there was none for rushPause, or it has lasted for
-	// rushMost: to acknowledge events goes first, and a look then reads at once all that they named. For as long after that nothing is a rush.
-	rushMany  = 15
-	rushCount = 10 * time.Millisecond
-	rushPause = 30 * time.Millisecond
-	rushMost  = 2 * time.Second
 	// echoWait is how long after a merge or an update of ours the repository is looked at again, so that the echoes of many
 	// writes make one look.
 	echoWait = 2 * time.Second
@@ -107,14 +101,9 @@ const (
 	// batchTurns is how many writes that perish with time rest on one more observation: at
 	// GitHub's pace as many as fit into half a minute with room to spare.
 	batchTurns = 25
-	// halveMost is how many requests one look spends on finding the branches for which GitHub refused a whole. Finding one of
-	// 100 takes 15 at most; what is left is found by the looks that follow.
-	halveMost = 40
-	// alikeMost is how many refusals of single branches, in a row and for one reason, show that a rule keeps whole parts of a fleet
-	// from us: what is refused as a whole for that reason is not divided any more.
-	alikeMost = 5
-	// halveSpare is how many requests an installation must have left before one of them is spent.
-	halveSpare = 1000
+	// apartMost is how many requests one look spends on moving branches each for itself: half of what GitHub takes in a minute, which is 2,000
+	// points at 50 for ten branches. So the looks that follow, and the request for all that is left, need not wait for the minute.
+	apartMost = 20
 	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.
 	parkedMost = 64
 	// parkedShare is how many looks of one installation may be parked before no further one is begun: all would wait for the same.

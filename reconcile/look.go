@@ -32,24 +32,24 @@ type look struct {
 	wake     time.Time // when time alone changes what is carried out; zero: never
 	last     instant   // when the latest observation began, on both clocks: pins run from there
 
-	shown   plan.Plan                  // that was decided first, and on which bases: what statuses are about
-	bases   map[plan.Branch]plan.Base  // touched by nothing that is written at the same time
-	roster  plan.Roster                // the newest that could be read, if the store has another one
-	end     error                      // why nothing but statuses that hold is written any more; nil: everything may be
-	skip    map[int]bool               // pull requests whose action failed: their further actions are left
-	done    map[int]bool               // pull requests that this look merged
-	wrote   int                        // writes that GitHub took
-	paid    bool                       // what its observation cost is booked
-	sent    forge.Spent                // of both hours
-	refused map[plan.Branch]plan.Stuck // windowed branches that GitHub would not move before this look, and why
-	merged  bool                       // the repository is another one now, by our doing
-	left    map[plot]int               // where events kept this look from a write, and how many looks in a row they did
-	budget  int                        // statuses a minute at GitHub's pace; 0: unlimited
-	swept   bool                       // this look read what people left behind while nobody looked
-	full    error                      // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
-	merging int                        // merges that this look has claimed
-	ahead   bool                       // it claimed some, or its place has come: it leaves none for others
-	failed  error                      // the first write that failed and is worth another try soon
+	shown   plan.Plan                 // that was decided first, and on which bases: what statuses are about
+	bases   map[plan.Branch]plan.Base // touched by nothing that is written at the same time
+	roster  plan.Roster               // the newest that could be read, if the store has another one
+	end     error                     // why nothing but statuses that hold is written any more; nil: everything may be
+	skip    map[int]bool              // pull requests whose action failed: their further actions are left
+	done    map[int]bool              // pull requests that this look merged
+	wrote   int                       // writes that GitHub took
+	paid    bool                      // what its observation cost is booked
+	sent    forge.Spent               // of both hours
+	refused map[plan.Branch]bool      // windowed branches that GitHub would not move before this look
+	merged  bool                      // the repository is another one now, by our doing
+	left    map[plot]int              // where events kept this look from a write, and how many looks in a row they did
+	budget  int                       // statuses a minute at GitHub's pace; 0: unlimited
+	swept   bool                      // this look read what people left behind while nobody looked
+	full    error                     // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
+	merging int                       // merges that this look has claimed
+	ahead   bool                      // it claimed some, or its place has come: it leaves none for others
+	failed  error                     // the first write that failed and is worth another try soon
 
 	mu      sync.Mutex              // of what is written at the same time one changes
 	again   bool                    // GitHub's refusal changed what is to be decided
@@ -211,7 +211,10 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	if r := s.Roster(); r.File != "" && r.File != memory.Roster.File {
 		k.roster = r
 	}
-	k.refused = lastRefusals(s.Stuck)
+	k.refused = map[plan.Branch]bool{}
+	for _, r := range s.Stuck {
+		k.refused[r.Branch] = true
+	}
 	if !glance {
 		k.seeHeads(ctx, s)
 	}
@@ -219,17 +222,6 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 		k.seeBranches(ctx, s)
 	}
 	return s, memory.Notes, nil
-}
-
-// lastRefusals is the last refusal to move each branch.
-func lastRefusals(stuck []plan.Stuck) map[plan.Branch]plan.Stuck {
-	last := map[plan.Branch]plan.Stuck{}
-	for _, r := range stuck {
-		if was, ok := last[r.Branch]; !ok || r.At.After(was.At) {
-			last[r.Branch] = r
-		}
-	}
-	return last
 }
 
 // recall is what the store remembers; nothing if it fails.

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 
 	"github.com/sluicegate/sluice/forge"
@@ -10,20 +11,17 @@ import (
 	"github.com/sluicegate/sluice/store"
 )
 
-// Windowed branches move together: one request takes all of them, or none. So one that GitHub refuses would keep all others;
-// it is found by halving, is remembered, and the others move. What was refused before goes after what was not. A fleet that a rule
-// keeps from us is known by a few of its branches: see fleet.go.
+// Windowed branches move together: one request takes all of them, or none. So one that GitHub refuses would keep all others: the same branches
+// are asked for once more, each for itself, ten in a request. Where it refuses all ten it is no single branch that keeps the others, and what is
+// left goes in the look that follows, together again. What was refused before goes after what was not.
 
 // moving is the moves of one look while they are carried out.
 type moving struct {
 	*look
-	green  map[plan.Branch]plan.Move // whose success stands, or may stand, though they were not moved
-	late   []plan.Move               // whose time ran out
-	halved int                       // requests for parts of what was refused
-	alike  int                       // single refusals in a row for one reason, nothing having moved meanwhile
-	reason string                    // that one
-	round  bool                      // some were presumed to be refused, and not asked for alone yet
-	over   bool                      // nothing more is asked for: an answer was lost, or too many were refused
+	green map[plan.Branch]plan.Move // whose success stands, or may stand, though they were not moved
+	late  []plan.Move               // whose time ran out
+	apart int                       // requests in which each branch goes for itself
+	over  bool                      // nothing more is asked for: an answer was lost, or so many such requests were made
 }
 
 // piece is moves that go in one request. It is void as soon as one of them is.
@@ -53,51 +51,43 @@ func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
 	return errors.Join(err, v.recordLate(ctx))
 }
 
-// inGroups moves branches group by group.
+// inGroups moves branches group by group. A group of which GitHub refuses ten alike is left.
 func (v *moving) inGroups(ctx context.Context, moves []plan.Move) error {
-	v.round = slices.ContainsFunc(moves, func(m plan.Move) bool { return v.refused[m.Branch].Presumed })
 	for _, group := range groups(moves, v.refused) {
-		if v.hopeless(group) {
-			if err := v.presume(ctx, group, v.reason); err != nil {
+		for _, unit := range group {
+			open, err := v.unlock(ctx, unit)
+			if err != nil {
 				return err
 			}
-			continue
-		}
-		group, err := v.unlock(ctx, group)
-		if err != nil {
-			return err
-		}
-		if _, err := v.moveAll(ctx, group); err != nil {
-			return err
+			hopeless, err := v.moveAll(ctx, open)
+			if err != nil {
+				return err
+			}
+			if hopeless {
+				break
+			}
 		}
 	}
 	return nil
 }
 
-// groups divides moves into those that go in one request: what was never refused before what was, and of either what needs no
-// status before what does, of which only as many wait for their statuses as can be set within a part of half a minute. Of what was
-// refused before that comes first which was not asked for alone.
-func groups(moves []plan.Move, refused map[plan.Branch]plan.Stuck) [][]plan.Move {
+// groups divides moves into what was never refused before what was, and of either what needs no status before what does. Each is divided into
+// what goes in one request: of what needs statuses as many as can be set within a part of half a minute, of those that were refused ten.
+func groups(moves []plan.Move, refused map[plan.Branch]bool) (all [4][][]plan.Move) {
 	var sorts [4][]plan.Move
 	for _, m := range moves {
 		i := 0
 		if locked(m) {
 			i = 1
 		}
-		if _, ok := refused[m.Branch]; ok {
+		if refused[m.Branch] {
 			i += 2
 		}
 		sorts[i] = append(sorts[i], m)
 	}
-	sorts[2], sorts[3] = presumedFirst(sorts[2], refused), presumedFirst(sorts[3], refused)
-	var all [][]plan.Move
 	for i, some := range sorts {
-		switch {
-		case i%2 == 1:
-			all = slices.AppendSeq(all, slices.Chunk(some, batchTurns))
-		case len(some) > 0:
-			all = append(all, some)
-		}
+		most := [...]int{math.MaxInt, batchTurns, math.MaxInt, forge.MovesApart}[i]
+		all[i] = slices.Collect(slices.Chunk(some, most))
 	}
 	return all
 }
@@ -105,73 +95,116 @@ func groups(moves []plan.Move, refused map[plan.Branch]plan.Stuck) [][]plan.Move
 // locked reports whether a status must be set before a branch moves.
 func locked(m plan.Move) bool { return m.Unlock && !m.Unlocked }
 
-// moveAll asks for moves in one request, and finds out which of them are refused if they are as a whole. It tells whether that
-// one request moved all of them.
-func (v *moving) moveAll(ctx context.Context, moves []plan.Move) (whole bool, err error) {
-	asked := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !v.lives(ctx, m) })
+// moveAll asks for moves in one request, and for each for itself if they are refused as a whole. It reports whether GitHub refuses so many of
+// them that the others of their group are left.
+func (v *moving) moveAll(ctx context.Context, moves []plan.Move) (hopeless bool, err error) {
+	asked := v.living(ctx, moves)
 	if v.over || len(asked) == 0 {
 		return false, nil
 	}
-	err = v.ask(ctx, asked)
+	err = v.ask(ctx, asked, func(ctx context.Context) error { return v.loop.forge.MoveBranches(ctx, v.repo, asked) })
 	switch {
 	case err == nil:
-		return len(asked) == len(moves), v.moved(ctx, asked)
+		return false, v.moved(ctx, asked)
 	case refuses(err) && len(asked) > 1:
-		return false, v.halve(ctx, asked, reasonOf(err))
+		return v.moveEach(ctx, spread(asked))
 	}
-	v.over = v.over || !refuses(err) && !errors.Is(err, errVoid) // what is void may be read again
-	v.resembles(asked[0], err)
-	return false, v.unmoved(ctx, asked, err)
+	return false, v.abandon(ctx, asked, err)
 }
 
-// halve asks for the halves of moves that were refused as a whole. If the first half goes, the second is known to be refused, and
-// is not asked for as a whole again.
-func (v *moving) halve(ctx context.Context, moves []plan.Move, why string) error {
-	if v.systematic(moves, why) {
-		return v.presume(ctx, moves, why)
+// moveEach asks for moves once more, each for itself, ten in a request. Once all of a request are refused it leaves the others, and reports so;
+// but those that have their status are asked for, or they would have had it for nothing.
+func (v *moving) moveEach(ctx context.Context, left []plan.Move) (hopeless bool, err error) {
+	for len(left) > 0 && !v.over && err == nil && (!hopeless || locked(left[0])) {
+		if v.apart++; v.apart > apartMost {
+			v.over, v.again = true, true
+			v.log.Warn("branches are left to the next reconciliation: too many moves refused", "branches", len(left), "requests", apartMost)
+			break
+		}
+		ten := left[:min(len(left), forge.MovesApart)]
+		left = left[len(ten):]
+		hopeless, err = v.moveTen(ctx, v.living(ctx, ten))
 	}
-	first, second := moves[:len(moves)/2], moves[len(moves)/2:]
-	if v.spent(len(moves)) {
-		return nil
+	return hopeless, err
+}
+
+// moveTen asks for a few moves in one request, each for itself, and reports whether GitHub refused all of them. What is not known of one is read
+// before another try: nothing is assumed.
+func (v *moving) moveTen(ctx context.Context, moves []plan.Move) (allRefused bool, err error) {
+	if len(moves) == 0 {
+		return false, nil
 	}
-	whole, err := v.moveAll(ctx, first)
-	if err != nil {
+	var each []error
+	err = v.ask(ctx, moves, func(ctx context.Context) (err error) {
+		each, err = v.loop.forge.MoveEach(ctx, v.repo, moves)
 		return err
+	})
+	if refuses(err) {
+		each, err = slices.Repeat([]error{err}, len(moves)), nil
 	}
-	if whole && len(second) > 1 {
-		return v.halve(ctx, second, why)
+	if err != nil {
+		return false, v.abandon(ctx, moves, err)
 	}
-	if v.spent(len(second)) {
-		return nil
+	var done, unknown []plan.Move
+	var refused []store.Act
+	var lost error
+	for i, m := range moves {
+		switch {
+		case each[i] == nil:
+			done = append(done, m)
+		case refuses(each[i]):
+			refused = append(refused, v.stuck(m, reasonOf(each[i])))
+		default:
+			unknown, lost = append(unknown, m), each[i]
+		}
 	}
-	_, err = v.moveAll(ctx, second)
-	return err
+	if len(done) > 0 {
+		err = v.moved(ctx, done)
+	}
+	if err == nil && len(refused) > 0 {
+		err = v.refusedEach(ctx, refused)
+	}
+	if err == nil && len(unknown) > 0 {
+		err = v.abandon(ctx, unknown, lost)
+	}
+	return len(refused) == len(moves), err
 }
 
-// spent counts one more request for a part of what was refused, or tells that n moves are left to the next look.
-func (v *moving) spent(n int) bool {
-	spare := v.loop.forge.Budgets(v.repo.Installation).REST.Left
-	switch {
-	case v.over:
-		return true
-	case v.halved >= halveMost:
-		v.again = true
-	case spare < halveSpare:
-		v.fail(errSpent)
-	default:
-		v.halved++
-		return false
+// refusedEach follows branches that GitHub refused each for itself: pending first, then the record.
+func (v *moving) refusedEach(ctx context.Context, acts []store.Act) error {
+	for _, act := range acts {
+		if m, stands := v.green[act.Branch]; stands {
+			v.withdraw(ctx, []plan.Move{m}, act.Reason)
+		}
 	}
-	v.over = true
-	v.log.Warn("branches are left to the next reconciliation: too many moves refused", "branches", n, "requests", v.halved)
-	return true
+	return v.record(ctx, acts...)
+}
+
+// abandon follows moves that came to nothing, or of which that is not known: nothing more is asked for, unless GitHub refuses them, or an event
+// made them void: that may be read again.
+func (v *moving) abandon(ctx context.Context, moves []plan.Move, err error) error {
+	v.over = v.over || !refuses(err) && !errors.Is(err, errVoid)
+	return v.unmoved(ctx, moves, err)
+}
+
+// spread orders moves so that any ten that follow each other come from the whole list: clusters that one rule keeps from us mostly stand together,
+// and ten of those would show nothing of the others.
+func spread(moves []plan.Move) []plan.Move {
+	apart := (len(moves) + forge.MovesApart - 1) / forge.MovesApart
+	order := make([]plan.Move, 0, len(moves))
+	for first := range apart {
+		for i := first; i < len(moves); i += apart {
+			order = append(order, moves[i])
+		}
+	}
+	return order
 }
 
 // refuses reports whether GitHub will not do a request as it is. A branch that is gone refuses like one that stands elsewhere.
 func refuses(err error) bool { return kindOf(err) == forge.Refused || kindOf(err) == forge.Gone }
 
 // ask asks GitHub for moves.
-func (v *moving) ask(ctx context.Context, moves []plan.Move) error {
+func (v *moving) ask(ctx context.Context, moves []plan.Move, write func(context.Context) error) error {
 	p := pieceOf(moves...)
 	if err := v.permit(ctx, p); err != nil {
 		return err
@@ -183,7 +216,7 @@ func (v *moving) ask(ctx context.Context, moves []plan.Move) error {
 	return v.send(ctx, p, pressing, func(ctx context.Context) error {
 		ctx, cancel := inHand(forge.WithClass(ctx, class))
 		defer cancel()
-		return v.loop.forge.MoveBranches(ctx, v.repo, moves)
+		return write(ctx)
 	})
 }
 
@@ -198,7 +231,7 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move) error {
 		act.Moved = &plan.MoveRecord{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}
 		acts = append(acts, act)
 	}
-	v.merged, v.wrote, v.alike = true, v.wrote+len(acts), 0
+	v.merged, v.wrote = true, v.wrote+len(acts)
 	return v.record(ctx, acts...)
 }
 
@@ -242,6 +275,11 @@ func (v *moving) stuck(m plan.Move, why string) store.Act {
 // actOn is a move as the history keeps it, without its end.
 func (v *moving) actOn(m plan.Move) store.Act {
 	return v.actOf(plan.MoveBranches{Moves: []plan.Move{m}})
+}
+
+// living is those moves that may still be done.
+func (v *moving) living(ctx context.Context, moves []plan.Move) []plan.Move {
+	return slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !v.lives(ctx, m) })
 }
 
 // lives reports whether a move may still be done. What came too late ends nothing else: other windows are still open.

@@ -73,7 +73,7 @@ func TestRequestsPerOpening(t *testing.T) {
 }
 
 func TestOneRefusedAmongAHundredIsFound(t *testing.T) {
-	for where, most := range map[int]int{0: 15, 41: 15, 99: 9} { // what is known to be refused is not asked for again
+	for _, where := range []int{0, 41, 99} {
 		bubble(t, func(t *testing.T, w *world) {
 			w.track(one, 100)
 			opening := w.opening(3 * time.Hour)
@@ -85,7 +85,7 @@ func TestOneRefusedAmongAHundredIsFound(t *testing.T) {
 			if some := w.behind(one); !slices.Equal(some, []plan.Branch{culprit}) {
 				t.Errorf("not moved: %v", some)
 			}
-			if n := w.count(opening, "move"); n > most {
+			if n := w.count(opening, "move"); n != 11 {
 				t.Errorf("%d requests to find number %d of 100", n, where)
 			}
 			acts := w.acts()
@@ -146,22 +146,128 @@ func TestManyRefusedAreFoundByTheLooksThatFollow(t *testing.T) {
 	}, one)
 }
 
-func TestFindingTheRefusedLeavesBudgetToOthers(t *testing.T) {
+// Three of a hundred are refused: the others move with the request for all and ten for ten each.
+func TestThreeRefusedAmongAHundred(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.track(one, 100)
 		opening := w.opening(time.Hour)
-		w.edit("rw/cluster-0007", func(b *branch) { b.refuse = "no" })
-		w.spare = func() (int, time.Time) { return 500, time.Now().Add(time.Hour) }
+		w.protect(func(i int) bool { return i%40 == 7 })
 		stop := w.run(reconcile.Options{})
 		defer stop()
-		time.Sleep(time.Until(opening) + 10*time.Minute)
-		if n := w.count(opening, "move"); n == 0 || n > 12 {
-			t.Errorf("%d requests with little budget left", n)
+		time.Sleep(time.Until(opening) + time.Second)
+		if some := w.behind(one); len(some) != 3 {
+			t.Errorf("not moved: %v", some)
 		}
-		w.set(func() { w.spare = nil })
-		time.Sleep(5 * time.Minute)
+		if all := w.of(opening, "move", "observe"); len(all) > 12 {
+			t.Errorf("%d requests: %v", len(all), all)
+		}
+		w.change(one, func(h *hub) {
+			if len(h.memory.Stuck) != 3 || h.memory.Stuck[0].Reason != "Cannot update this protected ref." {
+				t.Errorf("remembered: %+v", h.memory.Stuck)
+			}
+		})
+	}, one)
+}
+
+// The search for the refused is bounded: what is left goes together, and so all at once if the refused are among those that are known.
+func TestTheSearchForTheRefusedIsBounded(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.track(one, 1000)
+		opening := w.opening(time.Hour)
+		w.protect(func(i int) bool { return i == 0 })
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Until(opening) + 10*time.Second)
 		if some := w.behind(one); len(some) != 1 {
-			t.Errorf("%d not moved with budget", len(some))
+			t.Errorf("%d not moved", len(some))
+		}
+		all := w.of(opening, "move")
+		if len(all) != 1+20+1 || len(all[21].moves) != 800 || all[21].apart {
+			t.Errorf("%d requests, the last of %v", len(all), all[len(all)-1])
+		}
+	}, one)
+}
+
+// An answer that says nothing of one branch: that one is read before another try, and nothing is recorded of it as refused.
+func TestAnAnswerThatLacksOneBranch(t *testing.T) {
+	for name, moved := range map[string]bool{"it was moved": true, "it was not": false} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.track(one, 30)
+				w.demanding(8)
+				w.protect(func(i int) bool { return i == 3 || i == 20 })
+				lost := plan.Branch("rw/cluster-0005")
+				once := true
+				w.lost = func(m plan.Move) (done, yes bool) {
+					yes, once = m.Branch == lost && once, once && m.Branch != lost
+					return moved, yes
+				}
+				stop, _ := started(w, reconcile.Options{})
+				defer stop()
+				if some := w.behind(one); len(some) != 2 {
+					t.Errorf("not moved: %v", some)
+				}
+				for _, act := range w.acts() {
+					if act.Stuck != nil && act.Branch == lost {
+						t.Errorf("recorded as refused: %+v", act)
+					}
+				}
+				var tries []call
+				for _, c := range w.of(time.Time{}, "move") {
+					if slices.ContainsFunc(c.moves, func(m plan.Move) bool { return m.Branch == lost }) {
+						tries = append(tries, c)
+					}
+				}
+				if want := map[bool]int{true: 2, false: 3}[moved]; len(tries) != want { // all, each for itself, and what was read again
+					t.Fatalf("asked for by %v", tries)
+				}
+				if !moved {
+					looks := w.of(tries[1].at, "observe")
+					if len(looks) == 0 || looks[0].at.After(tries[2].at) {
+						t.Error("asked for again, and not read before")
+					}
+				}
+				if some := w.left(one); len(some) > 0 {
+					t.Errorf("left green: %v", some)
+				}
+			}, one)
+		})
+	}
+}
+
+// A limit amid the search ends it: what was moved is recorded, nothing is asked for before its end, and nothing is left green.
+func TestALimitAmidTheSearchEndsIt(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.track(one, 60)
+		w.demanding(25)
+		w.protect(func(i int) bool { return i == 30 })
+		until := time.Now().Add(5 * time.Minute)
+		n := 0
+		w.fault = func(c call) error {
+			if c.op == "move" && c.apart && time.Now().Before(until) {
+				if n++; n > 1 {
+					return &forge.Error{Kind: forge.Limited, Until: until, Reason: "slow down"}
+				}
+			}
+			return nil
+		}
+		stop, _ := started(w, reconcile.Options{})
+		defer stop()
+		if n != 2 || len(w.behind(one)) != 50 {
+			t.Errorf("%d requests, %d not moved", n, len(w.behind(one)))
+		}
+		done := 0
+		for _, act := range w.acts() {
+			if act.Moved != nil {
+				done++
+			}
+		}
+		if some := w.left(one); len(some) > 0 || done != 10 {
+			t.Errorf("left green: %v; %d recorded", some, done)
+		}
+		time.Sleep(time.Until(until) + 20*time.Second)
+		if some := w.behind(one); len(some) != 1 {
+			t.Errorf("not moved: %v", some)
 		}
 	}, one)
 }
@@ -249,8 +355,12 @@ func TestABranchThatAnotherMovesBetweenReadAndWrite(t *testing.T) {
 		if some := w.behind(one); len(some) > 0 {
 			t.Errorf("not moved: %v", some)
 		}
-		if m := w.of(opening, "move"); m[len(m)-1].moves[0].Old != commit(3) {
+		m := w.of(opening, "move")
+		if m[len(m)-1].moves[0].Old != commit(3) {
 			t.Errorf("last moved from %s", m[len(m)-1].moves[0].Old)
+		}
+		if len(m) != 3 { // all, each for itself, and what the look that follows finds
+			t.Errorf("asked for by %v", m)
 		}
 	}, one)
 }
@@ -710,7 +820,7 @@ func TestAnEventAmongTheMovesEndsThem(t *testing.T) {
 					if c.op != at {
 						return nil
 					}
-					if n++; n == 3 {
+					if n++; n == 2 {
 						go w.note(one) // and our request is under way
 					}
 					return nil
@@ -725,7 +835,7 @@ func TestAnEventAmongTheMovesEndsThem(t *testing.T) {
 						before++
 					}
 				}
-				if want := map[string]int{"status": 0, "move": 3}[at]; before != want {
+				if want := map[string]int{"status": 0, "move": 2}[at]; before != want {
 					t.Errorf("%d requests before the next look, want %d", before, want)
 				}
 				if some := w.left(one); len(some) > 0 {

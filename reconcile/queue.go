@@ -154,13 +154,10 @@ type queue struct {
 	alarms alarms
 	ring   []*line         // lines with somebody in them, in turn
 	back   []chan struct{} // looks that want their worker back; they go first
-
-	rush rush
 }
 
 func newQueue(workers int, now instant) *queue {
 	return &queue{
-		rush: rush{began: -time.Hour, latest: -time.Hour},
 		free: workers, anchor: now,
 		repos: map[key]*entry{}, lines: map[int64]*line{},
 	}
@@ -280,7 +277,6 @@ func (q *queue) drift(now instant) time.Duration {
 // note takes in an event. One that breaks a silence is looked at as soon as those that come with it are here; else the burst that it
 // belongs to settles first.
 func (q *queue) note(e *entry, named plan.Mention, now tick) {
-	q.rush.add(now)
 	if named.Arrival && !e.unobserved && e.open[named.Pull] == (proposal{named.SHA, named.Target}) {
 		return // it was seen already
 	}
@@ -294,33 +290,6 @@ func (q *queue) note(e *entry, named plan.Mention, now tick) {
 	e.eventAt = min(e.eventAt, now)
 	e.burstEnd = min(e.prompt, e.eventAt+burstMost, now+burstQuiet)
 	q.reckon(e)
-}
-
-// rush tells whether events come all at once, of whatever repositories.
-type rush struct {
-	since  tick // when the events that are counted began
-	count  int
-	began  tick // of the last rush
-	latest tick // when it was seen last
-}
-
-// add takes in an event.
-func (r *rush) add(now tick) {
-	if now-r.since >= rushCount {
-		r.since, r.count = now, 0
-	}
-	if r.count++; r.count < rushMany {
-		return
-	}
-	if now-r.end() >= rushMost {
-		r.began = now
-	}
-	r.latest = now
-}
-
-// end is until when looks for the sake of events wait for it; in the past: none does.
-func (r *rush) end() tick {
-	return min(r.latest+rushPause, r.began+rushMost)
 }
 
 // forerun reports whether an event is the push to a pull request's branch, as far as is known: the pull request's own event follows.
@@ -384,7 +353,7 @@ func (q *queue) next(now instant) *entry {
 	if ln == nil {
 		return nil
 	}
-	i := ln.pick(now, ln.held(q))
+	i := ln.pick(now)
 	e := ln.ready[i]
 	ln.ready = slices.Delete(ln.ready, i, i+1)
 	q.begin(e, now)
@@ -404,7 +373,7 @@ func (q *queue) turn(now instant) *line {
 		}
 		q.ring = append(q.ring, ln)
 		free := q.free > 1 || q.free == 1 && ln.running == 0
-		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now, ln.held(q)) >= 0 && (best == nil || ln.running < best.running) {
+		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now) >= 0 && (best == nil || ln.running < best.running) {
 			best = ln
 		}
 	}
@@ -474,9 +443,6 @@ func (q *queue) nap(now tick) time.Duration {
 			until = min(until, ln.limited)
 		}
 		until = min(until, ln.next(q, q.at(now)))
-	}
-	if q.rush.end() > now {
-		until = max(until, now+rushCount) // to go through thousands that wait takes a while
 	}
 	return max(0, until-now)
 }

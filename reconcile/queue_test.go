@@ -3,7 +3,6 @@ package reconcile
 import (
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 
@@ -172,91 +171,6 @@ func TestASilenceIsBroken(t *testing.T) {
 	}
 }
 
-// rushAt makes 200 events of ten repositories of installation 1, 2,000 a second, and gives when the last came.
-func (q *queue) rushAt(t *testing.T, begin tick) (now tick) {
-	t.Helper()
-	for i := range int64(200) {
-		now = begin + tick(i)*time.Millisecond/2
-		q.hears(t, 1+i%10, 1, now)
-	}
-	return now
-}
-
-// hears takes in an event of a repository where nothing is due.
-func (q *queue) hears(t *testing.T, id, installation int64, now tick) {
-	t.Helper()
-	e := q.repos[key{id: id}]
-	if e == nil {
-		e = q.addNew(t, id, installation)
-		e.place = never
-	}
-	q.note(e, plan.Mention{}, now)
-}
-
-// TestARushGoesFirst: while events come all at once no look for the sake of one begins; when the rush is over all do. An opening waits for
-// none, to the moment.
-func TestARushGoesFirst(t *testing.T) {
-	q := newQueue(32, at(0))
-	now := q.rushAt(t, time.Minute)
-	if got := q.all(now); got != "" {
-		t.Fatalf("amid a rush began %q", got)
-	}
-	if nap := q.nap(now); nap != rushPause {
-		t.Errorf("nothing happens for %v, the rush ends in %v", nap, rushPause)
-	}
-	q.hears(t, 101, 2, now)
-	q.soon(q.addNew(t, 102, 2), now+time.Millisecond)
-	q.repos[key{id: 102}].place = never
-	if nap := q.nap(now); nap != rushCount {
-		t.Errorf("nothing happens for %v amid a rush, as an alarm rings in a millisecond", nap)
-	}
-	q.repos[key{id: 7}].place = 0
-	if got := q.all(now + burstFirst); got != "r7 " {
-		t.Errorf("of an opening and another installation's event began %q", got)
-	}
-	due := now + 2*burstFirst
-	q.repos[key{id: 8}].wake = midnight.Add(due)
-	if nap := q.nap(now + burstFirst); nap != burstFirst {
-		t.Errorf("nothing happens for %v, a window opens in %v", nap, burstFirst)
-	}
-	if got := q.all(due); got != "r8 " {
-		t.Errorf("as a window opened began %q", got)
-	}
-	q.hears(t, 1, 1, now+rushPause) // one more is no rush
-	if got := q.all(now + rushPause); len(strings.Fields(got)) != 10 {
-		t.Errorf("after the rush began %q", got)
-	}
-}
-
-// TestARushIsNotForEver: however events come, none of them keeps looks waiting for longer than rushMost, and then nothing does for as long. A
-// burst that comes later is a rush again.
-func TestARushIsNotForEver(t *testing.T) {
-	for _, c := range []struct {
-		many  int
-		every time.Duration
-	}{{2, time.Millisecond}, {rushMany, rushCount}, {rushMany, rushPause}, {rushMany, rushPause + time.Millisecond}, {2 * rushMany, rushMost / 10}, {rushMany, 2 * rushMost}} {
-		q := newQueue(32, at(0))
-		var held, run, longest time.Duration
-		const lasts = time.Minute
-		for now := time.Duration(0); now < lasts; now += time.Millisecond {
-			if now%c.every == 0 {
-				for range c.many {
-					q.hears(t, 1, 1, time.Hour+now)
-				}
-			}
-			run += time.Millisecond
-			if q.rush.end() <= time.Hour+now {
-				run = 0
-			}
-			held += min(run, time.Millisecond)
-			longest = max(longest, run)
-		}
-		if held == 0 || held > lasts/2+rushMost || longest > rushMost {
-			t.Errorf("%d events every %v keep looks waiting for %v of %v, %v at once", c.many, c.every, held, lasts, longest)
-		}
-	}
-}
-
 // TestAnEventBeforeTheCloseWakes: the hour runs low, and a repository waits for it with nothing that a close could leave behind. An event says
 // that there may be something: it is looked at as the last call says, now or in a while, not when the loop happens to wake.
 func TestAnEventBeforeTheCloseWakes(t *testing.T) {
@@ -314,18 +228,6 @@ func TestAnEventThatRingsNothingSoonerWakesNobody(t *testing.T) {
 	}
 	if woken(2, Changed) != 0 || woken(3, Changed) != 0 || woken(4, WriteEcho) != 0 {
 		t.Error("another alarm rings before, and wakes by itself")
-	}
-}
-
-// TestAFewEventsASecondAreNoRush: they wait for nobody.
-func TestAFewEventsASecondAreNoRush(t *testing.T) {
-	q := newQueue(32, at(0))
-	for id := range int64(30) {
-		now := time.Minute + tick(id)*rushCount/(rushMany-1)
-		q.hears(t, id+1, 1, now)
-		if got := q.all(now + burstFirst); got == "" {
-			t.Errorf("r%d waits", id+1)
-		}
 	}
 }
 

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -111,7 +112,7 @@ func (k *look) scheduleGone(err error, now instant) {
 func (k *look) schedulePlan(p plan.Plan, now instant) {
 	e := k.entry
 	e.fails, e.voids, e.left, k.line.limits = 0, 0, k.left, 0
-	if k.merged || k.again {
+	if k.merged || k.again && !k.fruitless(p) {
 		e.due = min(e.due, now.tick+echoWait)
 	}
 	if k.failed == nil {
@@ -139,11 +140,24 @@ func (k *look) scheduleWishes(p plan.Plan, now instant) {
 		e.due = min(e.due, max(e.place, now.tick+max(0, p.Look.Sub(now.wall))))
 	}
 	eager := func(t time.Time) bool { return !t.IsZero() && !t.After(k.at) }
-	if eager(p.Wake) || eager(p.Look) {
+	switch {
+	case k.fruitless(p):
+		e.idles++
+		e.due = min(e.due, now.tick+doubling(echoWait, backoffMost, e.idles))
+	case eager(p.Wake) || eager(p.Look):
 		k.scheduleSoon(now)
-	} else {
+	default:
 		e.idles = 0
 	}
+}
+
+// fruitless reports whether branches were to be moved, and GitHub refused all that were asked for. Where a rule keeps a whole fleet from us each
+// such look shows ten more of it: one after the other they come further apart.
+func (k *look) fruitless(p plan.Plan) bool {
+	return k.again && !k.merged && slices.ContainsFunc(p.Actions, func(a plan.Action) bool {
+		_, ok := a.(plan.MoveBranches)
+		return ok
+	})
 }
 
 // scheduleSoon follows a look that wants another one at once. If it wrote nothing, again and again, it is slowed down.

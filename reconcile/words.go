@@ -33,9 +33,6 @@ const (
 	wordLimited        = "rate limited"
 	wordTurn           = "waiting for its turn: too many reconciliations at once"
 
-	// wordTogether begins the reason of an act that was refused together with others, and was not asked for alone.
-	wordTogether = "refused with others: "
-
 	wordApart = "reconciling less often to stay within GitHub's hourly rate limit"
 	wordLow   = "only %d of %d %s are left until GitHub's rate limit resets, %s"
 

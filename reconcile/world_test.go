@@ -50,6 +50,7 @@ type world struct {
 	decide   func(s plan.Snapshot) plan.Plan     // nil: judge
 	clock    func() time.Time                    // nil: time.Now
 	extra    func(s plan.Snapshot, p *plan.Plan) // changes what was decided
+	lost     func(m plan.Move) (done, yes bool)  // whether the answer says nothing of a branch that goes for itself, and whether it moved
 	owed     ledgerOf
 	writing  map[placed]bool
 	abreast  int                 // writes under way
@@ -83,6 +84,7 @@ type hub struct {
 	voids    int       // observations since the last write
 
 	branches map[plan.Branch]*branch // windowed ones
+	pushed   int                     // how often one of them moved
 	greens   map[plan.Context]green  // our statuses on commits of main, the latest of each context
 
 	known     bool
@@ -148,6 +150,7 @@ type call struct {
 	context plan.Context
 	sha     plan.SHA
 	moves   []plan.Move
+	apart   bool  // each move for itself
 	part    []int // of an observation: these pull requests alone
 	full    []int // likewise: these are read in full
 	heads   []plan.SHA

@@ -89,7 +89,7 @@ func (g *GitHub) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	c := costOf(doc.QueryDocument, op, q.Variables)
 	cost := price{hour: c.points(), minute: readPoints}
 	if op != nil && op.Operation == ast.Mutation {
-		cost.minute = writePoints
+		cost.minute = writePoints * max(1, len(op.SelectionSet)) // of several GitHub says nothing
 	}
 	switch g.limits.charge(w.Header(), limitKey{who.id, "graphql"}, cost, g.now()) {
 	case "":

@@ -254,6 +254,38 @@ func TestRulesOfMoves(t *testing.T) {
 	}
 }
 
+// Several in one request go one after the other, each for itself: data of those that were done, an error with the path of each that was not. Each
+// costs as much as alone.
+func TestUpdateRefsUnderAliases(t *testing.T) {
+	w := newUpdates(t)
+	input := func(ref, before, after string) map[string]any {
+		return map[string]any{"repositoryId": w.node(), "refUpdates": []any{map[string]any{"name": ref, "beforeOid": before, "afterOid": after}}}
+	}
+	const three = `mutation m($x: UpdateRefsInput!, $y: UpdateRefsInput!, $z: UpdateRefsInput!) {
+		x: updateRefs(input: $x) { clientMutationId } y: updateRefs(input: $y) { clientMutationId } z: updateRefs(input: $z) { clientMutationId } }`
+	send := func() (status int, body []byte) {
+		return w.rawAt("/api/graphql", map[string]any{"query": three, "variables": map[string]any{
+			"x": input(a, w.old, w.mid), "y": input(b, w.mid, w.tip), "z": input(a, w.mid, w.tip),
+		}})
+	}
+	_, body := send()
+	var got struct {
+		Data   map[string]any
+		Errors []graphQLError
+	}
+	w.must(json.Unmarshal(body, &got))
+	if got.Data["x"] == nil || got.Data["y"] != nil || got.Data["z"] == nil || len(got.Errors) != 1 || !slices.Equal(got.Errors[0].Path, []string{"y"}) {
+		t.Errorf("%s", body)
+	}
+	if now := w.branches(); now[a] != w.tip || now[b] != w.old {
+		t.Errorf("%v", now)
+	}
+	w.github.SetLimits(standin.Limits{GraphQL: 14 + 3})
+	if status, body := send(); status != http.StatusForbidden {
+		t.Errorf("17 points were enough for three queries and three mutations: %d %s", status, body)
+	}
+}
+
 // An older Enterprise Server knows no updateRefs, and says so as graphql-ruby does; all else it knows.
 func TestServerWithoutUpdateRefs(t *testing.T) {
 	w := newWorldWith(t, func(o *standin.Options) { o.NoUpdateRefs = true })

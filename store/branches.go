@@ -85,10 +85,10 @@ func implyBranch(ctx context.Context, tx *session, id int64, a Act) error {
 		}
 	}
 	if r := a.Stuck; r != nil {
-		return tx.run(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason, presumed) VALUES (?, ?, ?, ?, ?, 1, ?, ?)
+		return tx.run(ctx, `INSERT INTO stuck (repo, branch, old_sha, new_sha, at, count, reason) VALUES (?, ?, ?, ?, ?, 1, ?)
 		    ON CONFLICT (repo, branch, old_sha, new_sha) DO UPDATE SET
-		    at = excluded.at, count = stuck.count + 1, reason = excluded.reason, presumed = excluded.presumed`,
-			id, string(r.Branch), string(r.Old), string(r.New), micros(r.At), cut(r.Reason), r.Presumed)
+		    at = excluded.at, count = stuck.count + 1, reason = excluded.reason`,
+			id, string(r.Branch), string(r.Old), string(r.New), micros(r.At), cut(r.Reason))
 	}
 	return nil
 }
@@ -144,8 +144,8 @@ func recallBranches(ctx context.Context, q querier, id int64, _ time.Time, m *Me
 
 func recallStuck(ctx context.Context, q querier, id int64, _ time.Time, m *Memory) (err error) {
 	m.Stuck, err = all(ctx, q, func(r *plan.Stuck) []any {
-		return []any{&r.Branch, &r.Old, &r.New, into{&r.At}, &r.Count, &r.Reason, &r.Presumed}
-	}, `SELECT branch, old_sha, new_sha, at, count, reason, presumed FROM stuck WHERE repo = ? ORDER BY branch, old_sha, new_sha`, id)
+		return []any{&r.Branch, &r.Old, &r.New, into{&r.At}, &r.Count, &r.Reason}
+	}, `SELECT branch, old_sha, new_sha, at, count, reason FROM stuck WHERE repo = ? ORDER BY branch, old_sha, new_sha`, id)
 	return err
 }
 

@@ -81,7 +81,7 @@ func TestMovesAndRefusedMoves(t *testing.T) {
 	stuck := func(b plan.Branch, from, to plan.SHA, at time.Time) {
 		t.Helper()
 		ok(t, s.Record(t.Context(), store.Act{Repo: acme, At: at, Verb: "move", Branch: b, SHA: to, Outcome: store.Refused, Reason: "no",
-			Stuck: &plan.Stuck{Branch: b, Old: from, New: to, At: at, Count: 99, Reason: strings.Repeat("ä", store.TextBytes), Presumed: b == "rw/b"}}))
+			Stuck: &plan.Stuck{Branch: b, Old: from, New: to, At: at, Count: 99, Reason: strings.Repeat("ä", store.TextBytes)}}))
 	}
 	stuck("rw/a", "1", "2", noon)
 	stuck("rw/a", "1", "2", noon.Add(time.Minute))
@@ -91,7 +91,7 @@ func TestMovesAndRefusedMoves(t *testing.T) {
 	same(t, "refused", recall(t, s.Reader, acme, noon).Stuck, []plan.Stuck{
 		{Branch: "rw/a", Old: "1", New: "2", At: noon.Add(time.Minute), Count: 2, Reason: long},
 		{Branch: "rw/a", Old: "1", New: "3", At: noon, Count: 1, Reason: long},
-		{Branch: "rw/b", Old: "", New: "3", At: noon, Count: 1, Reason: long, Presumed: true},
+		{Branch: "rw/b", Old: "", New: "3", At: noon, Count: 1, Reason: long},
 	})
 	move := func(m plan.MoveRecord) store.Act {
 		return store.Act{Repo: acme, At: m.At, Verb: "move", Branch: m.Branch, SHA: m.New, Outcome: store.Done, Moved: &m}
