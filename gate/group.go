@@ -25,7 +25,8 @@ func (j *judge) decideGroups(out *plan.Plan) []plan.SetStatus {
 			}
 		}
 		out.Verdicts = append(out.Verdicts, d.verdict())
-		if w, ok := j.correct(j.groupStatus(d), g.Ours); ok && (!d.ruling.passing || w.Withdraws) {
+		now, _ := plan.Latest(g.Ours)
+		if w, ok := j.correct(j.groupStatus(d), g.Ours); ok && (!d.ruling.passing || now.State == plan.Success) {
 			writes = append(writes, w)
 		}
 	}

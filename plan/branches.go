@@ -211,8 +211,11 @@ func Join(plans ...Plan) Plan {
 func urgency(a Action) int {
 	switch a := a.(type) {
 	case SetStatus:
-		if a.Withdraws {
+		switch {
+		case a.Withdraws:
 			return 0
+		case len(a.Pulls) > 0 && a.State != Success && a.Repairs == "":
+			return 3 // new words: a success of somebody else's is put right before
 		}
 	case MoveBranches:
 		return 1

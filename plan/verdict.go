@@ -79,10 +79,14 @@ type SetStatus struct {
 	State       StatusState
 	Description string
 	Repairs     Login // the account whose status under our name is put right; else ""
-	Withdraws   bool  // takes a success back: that waits for nothing
+	Withdraws   bool  // takes a success of ours back: that waits for nothing
 	Statuses    int   // as of Pull
 	Debt        Debt  // of a success
 }
+
+// Tells reports whether the status neither releases anything nor takes a success of ours back. To put right what somebody else set only
+// tells, whatever it was: they could do so often enough to spend what releases and withdrawals need.
+func (a SetStatus) Tells() bool { return !a.Withdraws && (a.State != Success || a.Repairs != "") }
 
 // Merge merges a pull request as a unit: success, merge with the SHA, and back to pending if GitHub refuses.
 // With StatusAfter the success follows the merge: our context is not required there, and nothing green may linger.

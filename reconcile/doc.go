@@ -50,7 +50,7 @@
 //     Merges go one after the other, the oldest first. What was written at the same time decides nothing of the look before all of it has
 //     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
 //   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
-//     go those that take green back or follow a green that was set for them, for which some room is always left; then what releases
+//     go those that take green of ours back or follow a green that was set for them, for which some room is always left; then what releases
 //     something, which has a part of the pace that is not left to others; then who came first. What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that hold are written all the same.

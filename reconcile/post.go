@@ -19,7 +19,8 @@ type post struct {
 	before    time.Time // from when on it must not be written; zero: never
 	debt      plan.Debt // of a success; none: it says nothing that could become untrue
 	statuses  int       // that stand there already, as observed; negative: not known
-	withdraws bool      // takes a success back: no need to if a payment did
+	withdraws bool      // takes a success of ours back: no need to if a payment did
+	tells     bool      // as of plan.SetStatus
 	whatever  bool      // with any words
 	replaces  bool      // another success of ours, so that there are no more of them
 	lingers   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
@@ -32,10 +33,10 @@ func (w *post) class() forge.Class {
 	switch {
 	case w.withdraws:
 		return forge.Debt
-	case w.State == plan.Success:
-		return forge.Opening
+	case w.tells:
+		return forge.Event
 	}
-	return forge.Event
+	return forge.Opening
 }
 
 // urgency is which statuses go first: those that take green back, then those that release something.
@@ -43,10 +44,10 @@ func (w *post) urgency() urgency {
 	switch {
 	case w.withdraws:
 		return withdrawing
-	case w.State == plan.Success:
-		return opening
+	case w.tells:
+		return usual
 	}
-	return usual
+	return opening
 }
 
 func (w *post) tally() store.TallyKey { return store.TallyKey{SHA: w.sha, Context: w.Context} }
@@ -160,7 +161,7 @@ func (k *look) count(at store.TallyKey, observed int) int {
 // the store has not counted are listed.
 func (k *look) roomFor(ctx context.Context, w *post) error {
 	if w.statuses < 0 {
-		ctx, cancel := inHand(forge.WithClass(ctx, forge.Opening))
+		ctx, cancel := inHand(forge.WithClass(ctx, w.class()))
 		defer cancel()
 		n, err := k.loop.forge.CountStatuses(ctx, k.repo, w.sha, w.Context)
 		if err != nil {
@@ -215,10 +216,11 @@ func (k *look) keepDebts(ctx context.Context, p plan.Plan) error {
 }
 
 // callInAll makes due the debts of those successes that a plan takes back and that stand all the same, since GitHub did not take the
-// write, or refused it, or the look ended before it: no look may succeed for long.
+// write, or refused it, or the look ended before it: no look may succeed for long. So does one that somebody else's status hides: where
+// GitHub takes that of our App alone, ours is what counts.
 func (k *look) callInAll(p plan.Plan) {
 	for _, a := range p.Actions {
-		if set, ok := a.(plan.SetStatus); ok && set.Withdraws {
+		if set, ok := a.(plan.SetStatus); ok && holds(set) && (set.Withdraws || set.Repairs != "") {
 			k.loop.ledger.callIn(plotOf(k.repo, set.SHA, set.Context), k.loop.now())
 			k.loop.payUp()
 		}

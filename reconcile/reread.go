@@ -58,7 +58,7 @@ func (v *moving) anew(ctx context.Context) error {
 		case plan.MoveBranches:
 			moves = a.Moves
 		case plan.SetStatus:
-			if a.Withdraws && a.Context.Unlocks() {
+			if a.State != plan.Success && a.Context.Unlocks() {
 				withdrawn = append(withdrawn, a)
 			}
 		}
