@@ -18,10 +18,8 @@ func (j *judge) decideGroups(out *plan.Plan) []plan.SetStatus {
 		d.ruling = j.ruleOnGroup(d)
 		j.decided[d.place()] = true
 		if d.ends() {
-			if why := j.room.lacks(d); why != "" {
+			if why := j.crowded(d); why != "" {
 				d.ruling = ruling{kind: plan.Held, reason: why}
-			} else {
-				j.room.add(d.debt())
 			}
 		}
 		out.Verdicts = append(out.Verdicts, d.verdict())

@@ -201,6 +201,7 @@ func Join(plans ...Plan) Plan {
 		out.Redeemed = append(out.Redeemed, p.Redeemed...)
 		out.Wake, out.Look = Soonest(out.Wake, p.Wake), Soonest(out.Look, p.Look)
 		out.Closes = append(out.Closes, p.Closes...)
+		out.Lacks = out.Lacks || p.Lacks
 	}
 	slices.SortFunc(out.Closes, time.Time.Compare)
 	slices.SortStableFunc(out.Actions, func(a, b Action) int { return cmp.Compare(urgency(a), urgency(b)) })

@@ -147,4 +147,5 @@ type Plan struct {
 	Wake     time.Time   // a verdict changes by time alone; zero: none does
 	Look     time.Time   // worth another look then, though no time-bound verdict changes; zero: no
 	Closes   []time.Time // the next ends of what windows release, in order, whether or not anything waits for them
+	Lacks    bool        // no success has room that would be within the repository's equal share
 }

@@ -258,6 +258,7 @@ func (l *Loop) missing(repos []plan.Repo, some *forge.PartialListError, began ti
 		if !listed[e] && e.added <= began {
 			lost = append(lost, e.repo)
 			l.queue.drop(e)
+			l.ledger.decided(e.repo, plan.Plan{})
 		}
 	}
 	return lost

@@ -22,7 +22,6 @@ type post struct {
 	withdraws bool      // takes a success of ours back: no need to if a payment did
 	tells     bool      // as of plan.SetStatus
 	whatever  bool      // with any words
-	replaces  bool      // another success of ours, so that there are no more of them
 	lingers   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 
 	stands bool // or may: GitHub took it, or did not answer
@@ -85,7 +84,12 @@ func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
 		return errVoid
 	}
 	_, owed := k.loop.ledger.at(at)
-	w.replaces = owed
+	if w.lingers && !w.debt.Ends.IsZero() {
+		if !k.loop.ledger.promise(k.repo, w.debt, k.terms, k.loop.now()) {
+			return errCrowded
+		}
+		defer k.loop.ledger.forsake(at)
+	}
 	if err := k.loop.owe(ctx, k.repo, w.debt); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
@@ -99,16 +103,13 @@ func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
 	return err
 }
 
-// stillRight tells why a success must not be written after all: the store may be slow, another write there was waited for, and other
-// repositories decided at the same time.
+// stillRight tells why a success must not be written after all: the store may be slow, and another write there was waited for.
 func (k *look) stillRight(w *post) error {
 	switch {
 	case !k.lasts(plan.Pin{Before: plan.Soonest(w.before, w.debt.Ends)}, 0):
 		return errLate
 	case k.void(w.scope()):
 		return errVoid
-	case w.lingers && !w.replaces && !w.debt.Ends.IsZero() && k.loop.ledger.crowded(k.repo.Installation, k.budget):
-		return errCrowded
 	}
 	return nil
 }
