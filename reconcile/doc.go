@@ -54,7 +54,8 @@
 //     something, which has a part of the pace that is not left to others; then who came first. What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
 //     successes, and the statuses that hold are written all the same.
-//   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none
+//   - No success is written before its debt is in the store, or an older one there that ends sooner: while it is not known which of two
+//     successes stands, the sooner end counts. None is written that would be among the last that GitHub takes of its commit, and none
 //     that stands until its window closes without room for its payment beside those of all that stand ([plan.Room]). While the store fails there is none.
 //   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first, the earliest deadline first. It ends with a status that
 //     GitHub took in its place, with the merge or move that it was for, or after [payMostAge] of refusals; and only the debt with that

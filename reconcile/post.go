@@ -83,24 +83,46 @@ func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
 	if k.void(w.scope()) { // another write, or a list of statuses, was waited for
 		return errVoid
 	}
-	_, owed := k.loop.ledger.at(at)
 	if w.lingers && !w.debt.Ends.IsZero() {
 		if !k.loop.ledger.promise(k.repo, w.debt, k.terms, k.loop.now()) {
 			return errCrowded
 		}
 		defer k.loop.ledger.forsake(at)
 	}
+	older, owed := k.loop.ledger.at(at)
+	if owed && older.Sooner(w.debt) {
+		return k.prolong(ctx, w)
+	}
 	if err := k.loop.owe(ctx, k.repo, w.debt); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
-	err, written := k.stillRight(w), false
-	if err == nil {
-		err, written = k.put(ctx, w), true
-	}
-	if !owed && (!written || undone(err)) { // else an older success may stand there still
+	err, written := k.putIfRight(ctx, w)
+	switch {
+	case written && !undone(err):
+	case owed:
+		_ = k.loop.owe(ctx, k.repo, older) // shown by Ready; if it fails what stands is taken back sooner than it need be
+	default:
 		k.endDebt(at)
 	}
 	return err
+}
+
+// prolong writes a success that stands longer than an older one, which may go on standing until it is written: so long the older one's debt
+// counts, in the store as well.
+func (k *look) prolong(ctx context.Context, w *post) error {
+	err, _ := k.putIfRight(ctx, w)
+	if err == nil {
+		_ = k.loop.owe(ctx, k.repo, w.debt) // shown by Ready; if it fails the success is taken back sooner than it need be
+	}
+	return err
+}
+
+// putIfRight writes a success that is still right, and tells whether it tried.
+func (k *look) putIfRight(ctx context.Context, w *post) (err error, tried bool) {
+	if err := k.stillRight(w); err != nil {
+		return err, false
+	}
+	return k.put(ctx, w), true
 }
 
 // stillRight tells why a success must not be written after all: the store may be slow, and another write there was waited for.

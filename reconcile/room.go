@@ -29,7 +29,7 @@ func (l *ledger) promise(repo plan.Repo, d plan.Debt, terms plan.Terms, now inst
 		}
 	}
 	for other, o := range l.timed {
-		if _, anew := l.promised[other]; !anew {
+		if anew, ok := l.promised[other]; !ok || !anew.Ends.Equal(o.Ends) || anew.Cutoff != o.Cutoff { // else it takes the same room
 			count(other, o.repo.Installation, o.Debt)
 		}
 	}
