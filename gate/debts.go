@@ -13,13 +13,9 @@ import (
 // Each success says by a debt until when it is true, and what takes its place then. What an instant ends is paid without us; here
 // is decided what else ends a debt, which successes stand that nobody has recorded, and how many may stand at once.
 
-const (
-	// maxCalledIn is how many debts without an end one look calls in because the file is another; the rest follow, as many a minute.
-	// They are as many as heads were ever green, and must not delay those that an instant ends.
-	maxCalledIn = 60
-	// hourShare is the part of an hour's requests that may be bound to be spent on paying debts: half.
-	hourShare = 2
-)
+// maxCalledIn is how many debts without an end one look calls in because the file is another; the rest follow, as many a minute.
+// They are as many as heads were ever green, and must not delay those that an instant ends.
+const maxCalledIn = 60
 
 // debt is what a success on the case's head would owe.
 func (d *pullCase) debt() plan.Debt {
@@ -120,8 +116,7 @@ func (j *judge) callIn(out *plan.Plan) {
 		if d.Description = sayOver(d); j.fileChanged(d) {
 			d.Description = wordRulesChanged
 		}
-		d.Ends = j.s.At
-		out.Debts = append(out.Debts, d)
+		out.Debts = append(out.Debts, d.CalledIn(j.s.At))
 	}
 }
 
@@ -176,63 +171,36 @@ func (j *judge) adopt(out *plan.Plan, recorded map[plan.Place]plan.Debt) {
 	}
 }
 
-// room is how many more successes that an instant ends may stand beside those that do: no more than can be taken back, at GitHub's
-// pace, within half the shortest cutoff of the windows concerned, and no more than half of an hour's requests pay for. GitHub's pace
-// is the installation's, so the debts of all its repositories count.
-type room struct {
-	s        *plan.Snapshot
-	count    int
-	shortest time.Duration
-	ending   map[int64]int // by GitHub's hour
-}
-
 // newRoom counts what stands but for what is decided on anew.
-func (j *judge) newRoom(anew map[plan.Place]bool) *room {
-	r := &room{s: &j.s, shortest: math.MaxInt64, ending: map[int64]int{}}
+func (j *judge) newRoom(anew map[plan.Place]bool) *plan.Room {
+	r := plan.NewRoom(j.s.Terms())
 	for _, d := range j.s.Others {
-		r.add(d)
+		r.AddOther(d)
 	}
 	for _, d := range j.s.Debts {
 		if !d.Ends.IsZero() && !anew[plan.PlaceOf(d.SHA, d.Context)] {
-			r.add(d)
+			r.Add(d)
 		}
 	}
 	return r
 }
 
-func (r *room) add(d plan.Debt) {
-	r.count++
-	if d.Cutoff > 0 {
-		r.shortest = min(r.shortest, d.Cutoff)
-	}
-	r.ending[r.hour(d.Ends)]++
-}
-
-// hour numbers GitHub's hours: the present one is 0.
-func (r *room) hour(end time.Time) int64 {
-	if r.s.Hour.Renewed.IsZero() {
-		return int64(max(0, end.Sub(r.s.At)) / time.Hour)
-	}
-	return int64((max(0, end.Sub(r.s.Hour.Renewed)) + time.Hour - 1) / time.Hour)
-}
-
-// lacks says why there is no room for one more success; "": there is.
-func (r *room) lacks(d *pullCase) string {
-	cutoff := d.shortestCutoff()
-	if r.s.Budget > 0 {
-		if most := plan.Withdrawable(r.s.Budget, min(r.shortest, cutoff)); r.count >= most {
-			return sayTooManyGreen(most, cutoff)
-		}
-	}
-	hour := r.hour(d.open.Until)
-	requests := r.s.Hour.Limit
-	if hour == 0 && !r.s.Hour.Renewed.IsZero() {
-		requests = r.s.Hour.Left
-	}
-	limited := r.s.Budget > 0 || !r.s.Hour.Renewed.IsZero() // an Enterprise Server may have no limits
-	if limited && r.s.Hour.Limit > 0 && r.ending[hour] >= requests/hourShare {
+// crowded takes room for one more success, or says why there is none. A success that stands already gives way to nobody's share.
+func (j *judge) crowded(d *pullCase) string {
+	debt := d.debt()
+	short := j.room.Lacks(debt)
+	switch {
+	case j.s.Budget > 0 && d.shortestCutoff() == 0:
+		return wordNoCutoff
+	case short == plan.OfHour:
 		return wordHourSpent
+	case short == plan.OfPace:
+		j.lacks = j.lacks || j.room.InShare(debt)
+		return wordTooManyGreen
+	case short == plan.OfShare && d.isGreen() == 0:
+		return wordShareSpent
 	}
+	j.room.Add(debt)
 	return ""
 }
 
@@ -251,10 +219,8 @@ func (j *judge) give(cases []*pullCase) {
 	j.room = j.newRoom(anew)
 	slices.SortStableFunc(due, func(x, y *pullCase) int { return y.isGreen() - x.isGreen() })
 	for _, d := range due {
-		if why := j.room.lacks(d); why != "" {
+		if why := j.crowded(d); why != "" {
 			d.ruling = ruling{kind: plan.Held, reason: why, wake: d.open.next}
-			continue
 		}
-		j.room.add(d.debt())
 	}
 }

@@ -37,6 +37,7 @@ func Decide(s plan.Snapshot) plan.Plan {
 	j.alarm.LookAt(s.Again)
 	out.Actions = inOrder(answers, statuses, turns)
 	j.debts(&out)
+	out.Lacks = j.lacks
 	out.Wake, out.Look, out.Closes = j.alarm.Wake, j.alarm.Look, j.closes()
 	return out
 }
@@ -57,7 +58,8 @@ type judge struct {
 	shared   [][]*pullCase       // those that share a status
 	decided  map[plan.Place]bool // where a status is decided on from what is open
 	standing []plan.Debt         // of successes that stand and are as they should be
-	room     *room
+	room     *plan.Room
+	lacks    bool // some success has no room that is within the equal share
 }
 
 func newJudge(s plan.Snapshot) *judge {

@@ -35,14 +35,13 @@ func (j *judge) decideGroups(out *plan.Plan) []plan.SetStatus {
 		d := j.groupCase(q, base, g)
 		j.decided[d.place()] = true
 		if d.ends() {
-			if why := j.room.lacks(d); why != "" {
+			if why := j.crowded(d); why != "" {
 				d.ruling = ruling{kind: plan.Held, reason: why}
-			} else {
-				j.room.add(d.debt())
 			}
 		}
 		out.Verdicts = append(out.Verdicts, d.verdict())
-		if w, ok := j.correct(j.groupStatus(d), g.Ours); ok && (!d.ruling.passing || w.Withdraws) {
+		now, _ := plan.Latest(g.Ours)
+		if w, ok := j.correct(j.groupStatus(d), g.Ours); ok && (!d.ruling.passing || now.State == plan.Success) {
 			writes = append(writes, w)
 		}
 	}

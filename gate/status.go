@@ -176,21 +176,25 @@ func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {
 	return out
 }
 
-// inOrder puts first the withdrawals of successes, then the answers to merge groups, then the merges and updates, then all other
-// statuses: what withdraws a success may not wait, a queue stands still until it is answered, and what is due has a window to catch.
+// inOrder puts first the withdrawals of successes, then the answers to merge groups, then the merges and updates, then what somebody else
+// set, then all other statuses: what withdraws a success may not wait, a queue stands still until it is answered, what is due has a window
+// to catch, and a success of somebody else's may open the base to people.
 func inOrder(answers, statuses []plan.SetStatus, turns []plan.Action) []plan.Action {
-	var first, last []plan.Action
+	var first, repairs, last []plan.Action
 	for _, set := range statuses {
-		if set.Withdraws {
+		switch {
+		case set.Withdraws:
 			first = append(first, set)
-		} else {
+		case set.Repairs != "":
+			repairs = append(repairs, set)
+		default:
 			last = append(last, set)
 		}
 	}
 	for _, set := range answers {
 		first = append(first, set)
 	}
-	return slices.Concat(first, turns, last)
+	return slices.Concat(first, turns, repairs, last)
 }
 
 // correct is the write that is needed, if any; a success that stands as it should is recorded with its debt.

@@ -34,6 +34,9 @@ const (
 	wordNotOnTip         = "held: this merge group was not built on the present tip of its branch"
 	wordRulesAhead       = "held: an entry ahead in the merge queue changes the rules: answered by the new ones once it is merged"
 	wordHourSpent        = "held: GitHub's hourly rate limit allows no more green statuses that end in the same hour"
+	wordTooManyGreen     = "held: no more green statuses can be withdrawn before the close at GitHub's rate limit"
+	wordShareSpent       = "held: this repository has its share of green statuses that can be withdrawn before the close"
+	wordNoCutoff         = "held: the window has no cutoff in which to withdraw a green status: set one, or let sluice merge"
 )
 
 // What phrase says of names, and of others' words.
@@ -369,13 +372,6 @@ func sayFull(w window.Name, most int, t time.Time, zone *time.Location) string {
 	}
 	tail := until(t, zone) + ": limit of " + merges + " per opening reached"
 	return "held by " + plan.Middle(plan.Clean(string(w)), plan.MaxReason-len([]rune("held by "+tail))) + tail
-}
-
-func sayTooManyGreen(most int, cutoff time.Duration) string {
-	if cutoff == 0 {
-		return "held: the window has no cutoff in which to withdraw a green status: set one, or let sluice merge"
-	}
-	return plan.Fit(fmt.Sprintf("held: at most %d green at once, as many as can be withdrawn before the close", most))
 }
 
 // sayOver says why a success was taken back although its windows may be open.

@@ -200,6 +200,7 @@ func Join(plans ...Plan) Plan {
 		out.Redeemed = append(out.Redeemed, p.Redeemed...)
 		out.Wake, out.Look = Soonest(out.Wake, p.Wake), Soonest(out.Look, p.Look)
 		out.Closes = append(out.Closes, p.Closes...)
+		out.Lacks = out.Lacks || p.Lacks
 	}
 	slices.SortFunc(out.Closes, time.Time.Compare)
 	slices.SortStableFunc(out.Actions, func(a, b Action) int { return cmp.Compare(urgency(a), urgency(b)) })
@@ -210,8 +211,11 @@ func Join(plans ...Plan) Plan {
 func urgency(a Action) int {
 	switch a := a.(type) {
 	case SetStatus:
-		if a.Withdraws {
+		switch {
+		case a.Withdraws:
 			return 0
+		case len(a.Pulls) > 0 && a.State != Success && a.Repairs == "":
+			return 3 // new words: a success of somebody else's is put right before
 		}
 	case MoveBranches:
 		return 1

@@ -20,6 +20,31 @@ type Debt struct {
 	Cutoff      time.Duration // how long after Ends its window closes: half of that is the time there is to pay it
 }
 
+// patience is the time to pay what has no cutoff: more than what has one mostly takes.
+const patience = 30 * time.Minute
+
+// Deadline is until when a debt is to be paid that an instant ends. What has no cutoff, as it was called in from where nothing ended it, goes
+// after what has one; but not what lets a branch move.
+func (d Debt) Deadline() time.Time {
+	switch {
+	case d.Cutoff > 0:
+		return d.Ends.Add(d.Cutoff / 2)
+	case d.For == ForMove:
+		return d.Ends
+	}
+	return d.Ends.Add(patience)
+}
+
+// CalledIn is the debt with an end at once. Its deadline is no earlier than it was: what many may call in at any time is paid after what has
+// less time, for which room was kept.
+func (d Debt) CalledIn(at time.Time) Debt {
+	if d.Cutoff > 0 && at.Before(d.Ends) {
+		d.Cutoff += 2 * d.Ends.Sub(at)
+	}
+	d.Ends = at
+	return d
+}
+
 // MaxStatuses is how many statuses on one commit and context leave too few of the thousand that GitHub takes, whoever sets them: a
 // success that was the last of them could never be taken back.
 const MaxStatuses = 900
@@ -71,10 +96,4 @@ type Hour struct {
 	Limit   int       // requests of a whole hour; 0: unlimited
 	Left    int       // of the present one
 	Renewed time.Time // when the next begins; zero: GitHub did not say
-}
-
-// Withdrawable is how many successes can be taken back within half of a cutoff, at so many statuses a minute.
-func Withdrawable(budget int, cutoff time.Duration) int {
-	cutoff = min(cutoff, time.Hour) // more than a thousand are open nowhere, and less than that overflows
-	return int(cutoff * time.Duration(budget) / (2 * time.Minute))
 }

@@ -89,6 +89,10 @@ type Snapshot struct {
 
 	// Budget is how many statuses sluice can withdraw within a minute at GitHub's pace. 0: unlimited.
 	Budget int
+	// Sharers is how many repositories of the installation share that: those with successes that an instant ends, those that lack room for
+	// some, and this one.
+	Sharers int
+	Lacking bool // another of them lacks room for its equal share
 }
 
 // Unread says that a part of a repository could not be read. Then that part is unknown: nothing is decided on what else is known

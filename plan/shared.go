@@ -123,7 +123,8 @@ func (f Fights) Lost(sha SHA, context Context) (Fight, bool) {
 	return v, v.repairs >= maxRepairs
 }
 
-// Correct is the write that makes of what stands at a place what is wanted; false if none is needed.
+// Correct is the write that makes of what stands at a place what is wanted; false if none is needed. Only a success of ours is taken back:
+// that of somebody else is put right, which they can make necessary without end.
 func (f Fights) Correct(want SetStatus, ours []Status, us Login) (SetStatus, bool) {
 	now, exists := Latest(ours)
 	mine := exists && now.By == us
@@ -136,6 +137,6 @@ func (f Fights) Correct(want SetStatus, ours []Status, us Login) (SetStatus, boo
 	if exists && !mine {
 		want.Repairs = now.By
 	}
-	want.Withdraws = exists && now.State == Success && want.State != Success
+	want.Withdraws = mine && now.State == Success && want.State != Success
 	return want, true
 }

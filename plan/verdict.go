@@ -79,10 +79,14 @@ type SetStatus struct {
 	State       StatusState
 	Description string
 	Repairs     Login // the account whose status under our name is put right; else ""
-	Withdraws   bool  // takes a success back: that waits for nothing
+	Withdraws   bool  // takes a success of ours back: that waits for nothing
 	Statuses    int   // as of Pull
 	Debt        Debt  // of a success
 }
+
+// Tells reports whether the status neither releases anything nor takes a success of ours back. To put right what somebody else set only
+// tells, whatever it was: they could do so often enough to spend what releases and withdrawals need.
+func (a SetStatus) Tells() bool { return !a.Withdraws && (a.State != Success || a.Repairs != "") }
 
 // Merge merges a pull request as a unit: success, merge with the SHA, and back to pending if GitHub refuses.
 // With StatusAfter the success follows the merge: our context is not required there, and nothing green may linger.
@@ -143,4 +147,5 @@ type Plan struct {
 	Wake     time.Time   // a verdict changes by time alone; zero: none does
 	Look     time.Time   // worth another look then, though no time-bound verdict changes; zero: no
 	Closes   []time.Time // the next ends of what windows release, in order, whether or not anything waits for them
+	Lacks    bool        // no success has room that would be within the repository's equal share
 }

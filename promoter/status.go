@@ -11,25 +11,29 @@ import (
 func (j *judge) observes() bool { return j.policy.Mode == config.Observe }
 
 // actions are the writes, in their order: what takes green back waits for nothing, then the moves of all branches that are due,
-// as one, then what sums them up.
+// as one, then what somebody else set, and what sums the branches up.
 func (j *judge) actions(cases []*branchCase) []plan.Action {
-	var back, sums []plan.Action
-	for _, same := range plan.Grouped(cases, func(d *branchCase) plan.Branch { return d.from }) {
-		for _, set := range j.withdrawals(same[0].line, same) {
-			back = append(back, set)
-		}
-	}
-	for _, set := range j.sums(cases) {
+	var back, last []plan.Action
+	add := func(set plan.SetStatus) {
 		if set.Withdraws {
 			back = append(back, set)
 		} else {
-			sums = append(sums, set)
+			last = append(last, set)
 		}
+	}
+	for _, same := range plan.Grouped(cases, func(d *branchCase) plan.Branch { return d.from }) {
+		for _, set := range j.withdrawals(same[0].line, same) {
+			add(set)
+		}
+	}
+	for _, set := range j.sums(cases) {
+		set.Withdraws = false // it lets no branch move
+		add(set)
 	}
 	if moves := j.moves(cases); len(moves) > 0 {
 		back = append(back, plan.MoveBranches{Moves: moves})
 	}
-	return append(back, sums...)
+	return append(back, last...)
 }
 
 func (j *judge) moves(cases []*branchCase) []plan.Move {

@@ -181,7 +181,7 @@ func holds(a plan.Action) bool {
 // urgent reports whether an action goes on where statuses that only tell wait: it releases something, or takes it back.
 func urgent(a plan.Action) bool {
 	set, ok := a.(plan.SetStatus)
-	return !ok || set.State == plan.Success || set.Withdraws
+	return !ok || !set.Tells()
 }
 
 // endsOpeningAlone reports whether an error ends everything but statuses that hold. A green status must not outlive its window

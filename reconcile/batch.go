@@ -89,7 +89,7 @@ func batches(turns []plan.Action) [][]plan.Action {
 // brought up to date. What was decided about others rests on older reads, and is left.
 func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Action) error {
 	numbers := numbersOf(*s, batch)
-	fresh, err := k.observeAgain(ctx, numbers)
+	fresh, err := k.observeAgain(ctx, forge.Ask{Pulls: numbers, Full: k.outdated(s.Pulls, numbers)})
 	if err != nil {
 		return err
 	}
@@ -110,17 +110,27 @@ func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Actio
 	}))
 }
 
+// outdated are those of some pull requests whose details are too old for what is about to be written.
+func (k *look) outdated(pulls []plan.Pull, numbers []int) (old []int) {
+	for _, p := range pulls {
+		if slices.Contains(numbers, p.Number) && !p.Read.IsZero() && k.loop.now().wall.Sub(p.Read) >= agedAfter {
+			old = append(old, p.Number)
+		}
+	}
+	return old
+}
+
 // observeAgain is a new observation of some pull requests, or of none, which is windowed branches alone. What was noted before it
 // began does not make it void, but what rests on the observation before it.
-func (k *look) observeAgain(ctx context.Context, numbers []int) (plan.Snapshot, error) {
+func (k *look) observeAgain(ctx context.Context, ask forge.Ask) (plan.Snapshot, error) {
 	l := k.loop
 	l.mu.Lock()
 	k.seen = k.entry.events.count
-	for _, n := range numbers { // it may show others than the observation before it did
+	for _, n := range ask.Pulls { // it may show others than the observation before it did
 		delete(k.entry.open, n)
 	}
 	l.mu.Unlock()
-	s, _, err := k.read(forge.WithClass(ctx, forge.Opening), forge.Ask{Pulls: numbers})
+	s, _, err := k.read(forge.WithClass(ctx, forge.Opening), ask)
 	if err != nil {
 		return plan.Snapshot{}, fmt.Errorf("read again: %w", err)
 	}

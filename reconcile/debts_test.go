@@ -439,6 +439,46 @@ func TestASuccessThatALookCannotTakeBackIsTakenBack(t *testing.T) {
 	}
 }
 
+// TestASuccessThatSomebodyHidesIsTakenBack: somebody else's success stands over ours, which has to go: it is hidden, and may be what GitHub
+// counts all the same. Putting theirs right has no room for long, as it only tells, and no look succeeds: ours is a debt that is called in.
+func TestASuccessThatSomebodyHidesIsTakenBack(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		until := time.Now().Add(10 * time.Hour)
+		shown := shownUntil(&until)
+		w.decide = func(s plan.Snapshot) plan.Plan {
+			p := shown(s)
+			for i, a := range p.Actions {
+				if set := a.(plan.SetStatus); set.Withdraws {
+					set.Withdraws, set.Repairs = false, "mallory"
+					p.Actions[i] = set
+				}
+			}
+			return p
+		}
+		w.open(one, pull{number: 1})
+		stop := w.run(reconcile.Options{})
+		defer stop()
+		time.Sleep(time.Minute)
+		w.want(one, 1, "success")
+		w.set(func() {
+			until = time.Now()
+			failed := false
+			w.fault = func(c call) error {
+				switch {
+				case c.op == "status" && !failed:
+					failed = true
+					return &forge.Error{Kind: forge.Limited, Foreseen: true, Until: time.Now().Add(time.Hour), Reason: "our own count"}
+				case c.op == "observe" && failed:
+					return &forge.Error{Kind: forge.Transient, Reason: "500"}
+				}
+				return nil
+			}
+		})
+		time.Sleep(10 * time.Minute)
+		w.want(one, 1, "pending")
+	}, one)
+}
+
 // TestAnEventVoidsWhatWaitedForAPayment: what opens waits for a payment under way. An event that comes meanwhile voids what it rests on.
 func TestAnEventVoidsWhatWaitedForAPayment(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

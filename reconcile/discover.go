@@ -263,6 +263,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began t
 		case e.state == idle:
 			gone = append(gone, e.repo)
 			l.queue.drop(e)
+			l.ledger.decided(e.repo, plan.Plan{})
 		}
 	}
 	l.wakeUp()

@@ -49,7 +49,7 @@
 //     Merges go one after the other, the oldest first. What was written at the same time decides nothing of the look before all of it has
 //     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
 //   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
-//     go those that take green back or follow a green that was set for them, for which some room is always left; then what releases
+//     go those that take green of ours back or follow a green that was set for them, for which some room is always left; then what releases
 //     something, which has a part of the pace that is not left to others; then what tells. Among equals repositories take turns, a write each.
 //     What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
 //   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
@@ -57,9 +57,10 @@
 //   - After each start the first look at a repository asks what pull requests left behind since all of ours was last known to be recorded
 //     (the store keeps that instant, by GitHub's clock), until GitHub showed all of it and the store has it. So a
 //     restored copy is as good as an empty database. Where nothing changed since it costs nothing.
-//   - No success is written before its debt is in the store, none that would be among the last that GitHub takes of its commit, and none
-//     that stands until its window closes if the installation has as many as can be taken back. While the store fails there is none.
-//   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first. It ends with a status that
+//   - No success is written before its debt is in the store, or an older one there that ends sooner: while it is not known which of two
+//     successes stands, the sooner end counts. None is written that would be among the last that GitHub takes of its commit, and none
+//     that stands until its window closes without room for its payment beside those of all that stand ([plan.Room]). While the store fails there is none.
+//   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first, the earliest deadline first. It ends with a status that
 //     GitHub took in its place, with the merge or move that it was for, or after [payMostAge] of refusals; and only the debt with that
 //     number does.
 //   - Payments of an installation come before whatever opens, until GitHub took something else and did not take them: then they keep
@@ -117,8 +118,7 @@
 //   - A payment and the look that takes the same success back at the same instant: one writes, the other finds it done.
 //   - A success is on its way as it falls due: its payment waits for it, never the other way round. One that reaches GitHub after we
 //     ceased to wait for its answer is followed by its payment; GitHub ends such requests long before we do.
-//   - Two looks of one installation give the last success for which there is room: each counts after it recorded its debt, so both may
-//     be left out, and look again; never are both written.
+//   - Two looks of one installation decide on the last success for which there is room: it is promised to one, and the other looks again.
 //   - A payment that fails because GitHub is away and one that fails by itself look alike until another write is taken. Until then
 //     nothing opens, for [payBlocks] failures in a row, which is a quarter of an hour.
 //   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of

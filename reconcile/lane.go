@@ -42,7 +42,7 @@ type rank struct {
 type urgency int
 
 const (
-	withdrawing urgency = iota // takes green back: it waits for no limit but its own, and GitHub's
+	withdrawing urgency = iota // takes green of ours back: it waits for no limit but its own, and GitHub's
 	pressing                   // ends a unit that began
 	opening                    // releases something: it has a part of the pace that those that only tell have not
 	usual

@@ -205,7 +205,7 @@ func TestWritesThatWaitHaveNoGoroutine(t *testing.T) {
 			e := q.addNew(t, 1, 1)
 			q.begin(e, at(1))
 			l := &Loop{queue: q, lanes: &lanes{of: map[int64]*lane{}}, began: time.Now(), clock: time.Now, kick: make(chan struct{}, 1)}
-			k := &look{loop: l, entry: e, line: e.line, repo: e.repo, budget: 1}
+			k := &look{loop: l, entry: e, line: e.line, repo: e.repo, terms: plan.Terms{Budget: 1}}
 			first, last := l.lanes.admission(plan.Repo{Installation: 1}, pressing), l.lanes.admission(plan.Repo{Installation: 1}, pressing)
 			for _, a := range []*admission{first, last} {
 				if _, err := a.enter(t.Context(), writesPaced, func() {}); err != nil {

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -23,6 +22,9 @@ type ledger struct {
 	rests   map[int64]rest              // installations whose requests fail
 	running map[int64]int               // payments under way, by installation
 	lately  map[plot]payment
+
+	promised map[plot]promise // of successes about to be given, for which there was room
+	short    map[key]int64    // the installations of repositories that lacked room for their equal share when they decided last
 }
 
 // payment is a status that paid a debt lately.
@@ -70,6 +72,7 @@ func newLedger() *ledger {
 	return &ledger{
 		debts: map[plot]*debtEntry{}, timed: map[plot]*debtEntry{}, of: map[key]map[plot]*debtEntry{},
 		writing: map[plot]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[plot]payment{},
+		promised: map[plot]promise{}, short: map[key]int64{},
 	}
 }
 
@@ -216,7 +219,7 @@ func (l *ledger) callIn(at plot, now instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o := l.debts[at]; o != nil && !o.busy && (o.Ends.IsZero() || now.wall.Before(o.Ends)) {
-		o.Ends, o.ends = now.wall, now.tick
+		o.Debt, o.ends = o.CalledIn(now.wall), now.tick
 		l.put(at, o)
 	}
 }
@@ -250,24 +253,6 @@ func (l *ledger) seen(repo plan.Repo) (own, others []plan.Debt) {
 	slices.SortFunc(own, byNumber)
 	slices.SortFunc(others, byNumber)
 	return own, others
-}
-
-// crowded reports whether more successes of an installation stand until an instant than can be taken back at so many statuses a
-// minute. Decisions count them too, but many repositories decide at once.
-func (l *ledger) crowded(installation int64, budget int) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	count, shortest := 0, time.Duration(math.MaxInt64)
-	for _, o := range l.timed {
-		if o.repo.Installation != installation {
-			continue
-		}
-		count++
-		if o.Cutoff > 0 {
-			shortest = min(shortest, o.Cutoff)
-		}
-	}
-	return budget > 0 && count > plan.Withdrawable(budget, shortest)
 }
 
 // due reports whether an instant has ended the debt, by the clock that says so first: the wall clock may be set back.
@@ -330,8 +315,8 @@ func (l *ledger) answered(repo plan.Repo) (some bool) {
 	return true
 }
 
-// next gives the debts to pay now, as many of each installation as may be under way, those that ended first before others, and how
-// long nothing else will be due. They are busy until paid or unpaid is called.
+// next gives the debts to pay now, as many of each installation as may be under way, the earliest deadline first, and how long nothing
+// else will be due. They are busy until paid or unpaid is called.
 func (l *ledger) next(now instant) (pay []*debtEntry, nap time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -350,7 +335,7 @@ func (l *ledger) next(now instant) (pay []*debtEntry, nap time.Duration) {
 		}
 	}
 	slices.SortFunc(due, func(a, b *debtEntry) int { // one that always fails keeps no other
-		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Ends.Compare(b.Ends), cmp.Compare(a.Number, b.Number))
+		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Deadline().Compare(b.Deadline()), cmp.Compare(a.Number, b.Number))
 	})
 	for _, o := range due {
 		in := o.repo.Installation

@@ -128,15 +128,22 @@ func TestRepositoriesTogetherAreGreenOnlyAsFarAsGitHubsPaceGoes(t *testing.T) {
 				return plan.Plan{At: s.At, Wake: start}
 			}
 			p := shown(s)
-			room := plan.Withdrawable(budget, cutoff) - len(s.Others) - len(s.Debts)
+			room := plan.NewRoom(s.Terms())
+			for _, d := range s.Others {
+				room.AddOther(d)
+			}
+			for _, d := range s.Debts {
+				room.Add(d)
+			}
 			var kept []plan.Action
 			for _, a := range p.Actions {
 				set := a.(plan.SetStatus)
 				set.Debt.Cutoff = cutoff
 				if set.State == plan.Success {
-					if room--; room < 0 {
+					if room.Lacks(set.Debt) != plan.NoShortage {
 						continue
 					}
+					room.Add(set.Debt)
 				}
 				kept = append(kept, set)
 			}

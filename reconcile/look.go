@@ -44,7 +44,7 @@ type look struct {
 	refused map[plan.Branch]bool      // windowed branches that GitHub would not move before this look
 	merged  bool                      // the repository is another one now, by our doing
 	left    map[plot]int              // where events kept this look from a write, and how many looks in a row they did
-	budget  int                       // statuses a minute at GitHub's pace; 0: unlimited
+	terms   plan.Terms                // of room for successes, by the latest observation
 	swept   bool                      // this look read what people left behind while nobody looked
 	full    error                     // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
 	merging int                       // merges that this look has claimed
@@ -124,6 +124,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 		return plan.Plan{}, err
 	}
 	k.shown, k.bases = p, s.Bases
+	k.loop.ledger.decided(k.repo, p)
 	k.logPlan(p)
 	k.measure(p)
 	k.entry.attention = attentionTo(p)
@@ -200,10 +201,12 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	k.entry.merged = k.entry.merged[len(ask.Merged):]
 	memory.AddTo(&s)
 	k.sight.add(s)
-	s.Debts, s.Others, k.budget = own, others, s.Budget
+	s.Debts, s.Others = own, others
+	s.Sharers, s.Lacking = k.loop.ledger.share(k.repo, k.last)
 	b := k.loop.forge.Budgets(k.repo.Installation)
 	k.loop.forge.Hold(k.repo.Installation, ending(b.REST.Renewed, own, others))
 	s.Hour, s.Content = plan.Hour(b.REST), k.content(b.Content)
+	k.terms = s.Terms()
 	k.swept = k.swept || s.Swept
 	if len(k.counted) == 0 {
 		clear(k.counts) // the store has them

@@ -19,9 +19,9 @@ type post struct {
 	before    time.Time // from when on it must not be written; zero: never
 	debt      plan.Debt // of a success; none: it says nothing that could become untrue
 	statuses  int       // that stand there already, as observed; negative: not known
-	withdraws bool      // takes a success back: no need to if a payment did
+	withdraws bool      // takes a success of ours back: no need to if a payment did
+	tells     bool      // as of plan.SetStatus
 	whatever  bool      // with any words
-	replaces  bool      // another success of ours, so that there are no more of them
 	lingers   bool      // a success that stands until its debt ends, and not for the moment of a merge or move
 
 	stands bool // or may: GitHub took it, or did not answer
@@ -32,10 +32,10 @@ func (w *post) class() forge.Class {
 	switch {
 	case w.withdraws:
 		return forge.Debt
-	case w.State == plan.Success:
-		return forge.Opening
+	case w.tells:
+		return forge.Event
 	}
-	return forge.Event
+	return forge.Opening
 }
 
 // urgency is which statuses go first: those that take green back, then those that release something.
@@ -43,10 +43,10 @@ func (w *post) urgency() urgency {
 	switch {
 	case w.withdraws:
 		return withdrawing
-	case w.State == plan.Success:
-		return opening
+	case w.tells:
+		return usual
 	}
-	return usual
+	return opening
 }
 
 func (w *post) tally() store.TallyKey { return store.TallyKey{SHA: w.sha, Context: w.Context} }
@@ -83,31 +83,55 @@ func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
 	if k.void(w.scope()) { // another write, or a list of statuses, was waited for
 		return errVoid
 	}
-	_, owed := k.loop.ledger.at(at)
-	w.replaces = owed
+	if w.lingers && !w.debt.Ends.IsZero() {
+		if !k.loop.ledger.promise(k.repo, w.debt, k.terms, k.loop.now()) {
+			return errCrowded
+		}
+		defer k.loop.ledger.forsake(at)
+	}
+	older, owed := k.loop.ledger.at(at)
+	if owed && older.Sooner(w.debt) {
+		return k.prolong(ctx, w)
+	}
 	if err := k.loop.owe(ctx, k.repo, w.debt); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
-	err, written := k.stillRight(w), false
-	if err == nil {
-		err, written = k.put(ctx, w), true
-	}
-	if !owed && (!written || undone(err)) { // else an older success may stand there still
+	err, written := k.putIfRight(ctx, w)
+	switch {
+	case written && !undone(err):
+	case owed:
+		_ = k.loop.owe(ctx, k.repo, older) // shown by Ready; if it fails what stands is taken back sooner than it need be
+	default:
 		k.endDebt(at)
 	}
 	return err
 }
 
-// stillRight tells why a success must not be written after all: the store may be slow, another write there was waited for, and other
-// repositories decided at the same time.
+// prolong writes a success that stands longer than an older one, which may go on standing until it is written: so long the older one's debt
+// counts, in the store as well.
+func (k *look) prolong(ctx context.Context, w *post) error {
+	err, _ := k.putIfRight(ctx, w)
+	if err == nil {
+		_ = k.loop.owe(ctx, k.repo, w.debt) // shown by Ready; if it fails the success is taken back sooner than it need be
+	}
+	return err
+}
+
+// putIfRight writes a success that is still right, and tells whether it tried.
+func (k *look) putIfRight(ctx context.Context, w *post) (err error, tried bool) {
+	if err := k.stillRight(w); err != nil {
+		return err, false
+	}
+	return k.put(ctx, w), true
+}
+
+// stillRight tells why a success must not be written after all: the store may be slow, and another write there was waited for.
 func (k *look) stillRight(w *post) error {
 	switch {
 	case !k.lasts(plan.Pin{Before: plan.Soonest(w.before, w.debt.Ends)}, 0):
 		return errLate
 	case k.void(w.scope()):
 		return errVoid
-	case w.lingers && !w.replaces && !w.debt.Ends.IsZero() && k.loop.ledger.crowded(k.repo.Installation, k.budget):
-		return errCrowded
 	}
 	return nil
 }
@@ -160,7 +184,7 @@ func (k *look) count(at store.TallyKey, observed int) int {
 // the store has not counted are listed.
 func (k *look) roomFor(ctx context.Context, w *post) error {
 	if w.statuses < 0 {
-		ctx, cancel := inHand(forge.WithClass(ctx, forge.Opening))
+		ctx, cancel := inHand(forge.WithClass(ctx, w.class()))
 		defer cancel()
 		n, err := k.loop.forge.CountStatuses(ctx, k.repo, w.sha, w.Context)
 		if err != nil {
@@ -215,10 +239,11 @@ func (k *look) keepDebts(ctx context.Context, p plan.Plan) error {
 }
 
 // callInAll makes due the debts of those successes that a plan takes back and that stand all the same, since GitHub did not take the
-// write, or refused it, or the look ended before it: no look may succeed for long.
+// write, or refused it, or the look ended before it: no look may succeed for long. So does one that somebody else's status hides: where
+// GitHub takes that of our App alone, ours is what counts.
 func (k *look) callInAll(p plan.Plan) {
 	for _, a := range p.Actions {
-		if set, ok := a.(plan.SetStatus); ok && set.Withdraws {
+		if set, ok := a.(plan.SetStatus); ok && holds(set) && (set.Withdraws || set.Repairs != "") {
 			k.loop.ledger.callIn(plotOf(k.repo, set.SHA, set.Context), k.loop.now())
 			k.loop.payUp()
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -40,7 +41,7 @@ func (v *moving) outdated(err error) bool {
 
 // anew reads what moves need again, decides again, and carries out the moves of that plan, and what it withdraws of theirs.
 func (v *moving) anew(ctx context.Context) error {
-	s, err := v.observeAgain(ctx, []int{})
+	s, err := v.observeAgain(ctx, forge.Ask{Pulls: []int{}})
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ func (v *moving) anew(ctx context.Context) error {
 		case plan.MoveBranches:
 			moves = a.Moves
 		case plan.SetStatus:
-			if a.Withdraws && a.Context.Unlocks() {
+			if a.State != plan.Success && a.Context.Unlocks() {
 				withdrawn = append(withdrawn, a)
 			}
 		}

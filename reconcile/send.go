@@ -116,7 +116,7 @@ func (k *look) once(ctx context.Context, j *job, waited bool) (err error) {
 
 // abreast is how many writes of the installation may be under way at once.
 func (k *look) abreast() int {
-	if k.budget > 0 {
+	if k.terms.Budget > 0 {
 		return writesPaced
 	}
 	return writesFree

@@ -86,7 +86,7 @@ func (k *look) setStatuses(ctx context.Context, sets []plan.SetStatus) error {
 func (k *look) setting(a plan.SetStatus) *job {
 	w := &post{
 		Status: plan.Status{Context: a.Context, State: a.State, Description: a.Description},
-		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, lingers: true,
+		sha:    a.SHA, before: a.Before, debt: a.Debt, statuses: a.Statuses, withdraws: a.Withdraws, tells: a.Tells(), lingers: true,
 	}
 	return &job{action: a, urgency: w.urgency(), write: func(ctx context.Context) error { return k.post(ctx, w) }}
 }

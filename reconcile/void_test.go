@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -225,7 +226,7 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	k.sight.add(shows(x))
 	k.observed(shows(x))
 	l.Poke(e.repo, Changed, arrives(y))
-	if _, err := k.observeAgain(t.Context(), []int{1}); err != nil {
+	if _, err := k.observeAgain(t.Context(), forge.Ask{Pulls: []int{1}}); err != nil {
 		t.Fatal(err)
 	}
 	k.sight.add(shows(y))

@@ -124,7 +124,7 @@ type pull struct {
 
 // show is what a look shows of a hold, and of when.
 func (p *pull) show(ask forge.Ask) (hold bool, read time.Time) {
-	if p.read.IsZero() || ask.Pulls != nil || slices.Contains(ask.Full, p.number) {
+	if p.read.IsZero() || slices.Contains(ask.Full, p.number) {
 		p.kept, p.read = p.hold, ask.At
 	}
 	return p.kept, p.read

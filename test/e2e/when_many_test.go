@@ -175,7 +175,7 @@ func TestStatusModeIsWithdrawnBeforeTheClose(t *testing.T) {
 	for _, n := range pulls[:most] {
 		w.hasStatus(n, "success: open until "+until.Add(-cutoff).UTC().Format("Mon 2 Jan 2006 15:04"))
 	}
-	w.hasStatus(pulls[most], fmt.Sprintf("pending: held: at most %d green at once", most))
+	w.hasStatus(pulls[most], "pending: held: no more green statuses can be withdrawn before the close")
 	if _, err := w.repo.MergePull(pulls[0], "alice", standin.Merge); err != nil { // it is what people see
 		t.Error(err)
 	}
