@@ -58,19 +58,19 @@ func logOf(ctx context.Context, other *slog.Logger) *slog.Logger {
 	return other
 }
 
-type spentKey struct{}
+type billKey struct{}
 
-// Spent is what was sent with a context: requests, and points of GraphQL, as far as is known before the answer.
-type Spent struct{ Requests, Points atomic.Int64 }
+// Bill is what was sent with a context: requests, and points of GraphQL, as far as is known before the answer.
+type Bill struct{ Requests, Points atomic.Int64 }
 
-// WithSpent gives a context of which it is counted what is sent.
-func WithSpent(ctx context.Context, s *Spent) context.Context {
-	return context.WithValue(ctx, spentKey{}, s)
+// WithBill gives a context of which it is counted what is sent.
+func WithBill(ctx context.Context, s *Bill) context.Context {
+	return context.WithValue(ctx, billKey{}, s)
 }
 
 // Spend counts what is sent with a context, if it is counted.
 func Spend(ctx context.Context, requests, points int) {
-	if s, ok := ctx.Value(spentKey{}).(*Spent); ok {
+	if s, ok := ctx.Value(billKey{}).(*Bill); ok {
 		s.Requests.Add(int64(requests))
 		s.Points.Add(int64(points))
 	}

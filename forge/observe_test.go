@@ -31,8 +31,8 @@ func TestOneLookIsOneRequest(t *testing.T) {
 	if d := cmp.Diff([]string{"look"}, hub.took()); d != "" {
 		t.Error("the second look:", d)
 	}
-	var sent Spent
-	if _, err := f.Observe(WithSpent(t.Context(), &sent), testRepo, Ask{Rules: true}); err != nil {
+	var sent Bill
+	if _, err := f.Observe(WithBill(t.Context(), &sent), testRepo, Ask{Rules: true}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"GET /repos/acme/fleet/rules/branches/main", "look"}, hub.took()); d != "" {

@@ -87,9 +87,11 @@
 //     A look asks for the details of what falls due by then; and of what waits for checks or reviews, or is released, after an event
 //     and at each resync.
 //   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget.
-//   - As GitHub's hour runs low, looks for the sake of events come further apart, one after the other in an installation, so that the hour
-//     lasts: none waits longer than the rest of the hour × (points, or requests, that those in line want ÷ those left). What an opening needs does not
-//     wait in that line, nor does what waits shortly before a close; resyncs go last, for an hour at most. An event in a repository where
+//   - As GitHub's hour runs low, looks for the sake of events come further apart, so that the hour lasts. What is left goes in equal shares to
+//     the repositories that wait (share.go): none waits longer than the rest of the hour × (its look's price × those that wait ÷ points, or requests, left),
+//     however dear another one's looks are. What an opening needs, and what waits shortly before a close, has a share of the reserve beyond that, and
+//     then waits as the others do; resyncs go last, for an hour at most. A repository that was never looked at, or whose looks fail, has its share alone;
+//     the store knows when a plan changes by time, so that a start keeps points for openings. An event in a repository where
 //     something is green until its window closes waits a minute at most, for as long as half of what is kept for openings is left.
 //   - Of merges only as many begin as GitHub takes. Who finds no room among them comes back when there is some, which others leave until then.
 //     Whose look ends before its merges did goes on before those who wait.

@@ -40,7 +40,7 @@ type look struct {
 	done    map[int]bool              // pull requests that this look merged
 	wrote   int                       // writes that GitHub took
 	paid    bool                      // what its observation cost is booked
-	sent    forge.Spent               // of both hours
+	sent    forge.Bill                // of both hours
 	refused map[plan.Branch]bool      // windowed branches that GitHub would not move before this look
 	merged  bool                      // the repository is another one now, by our doing
 	left    map[plot]int              // where events kept this look from a write, and how many looks in a row they did
@@ -92,7 +92,7 @@ func (k *look) run(ctx context.Context) {
 	var p plan.Plan
 	err := guard(func() error {
 		var err error
-		p, err = k.through(forge.WithLog(forge.WithSpent(forge.WithClass(ctx, k.entry.began), &k.sent), k.log))
+		p, err = k.through(forge.WithLog(forge.WithBill(forge.WithClass(ctx, k.entry.began), &k.sent), k.log))
 		return err
 	})
 	if err != nil && ctx.Err() != nil {
