@@ -204,11 +204,12 @@ type rawContext struct {
 	CreatedAt   time.Time
 	Creator     *actor
 
-	Name       string
-	Status     string
-	Conclusion *string
-	StartedAt  *time.Time
-	CheckSuite *struct {
+	Name        string
+	Status      string
+	Conclusion  *string
+	StartedAt   *time.Time
+	CompletedAt *time.Time
+	CheckSuite  *struct {
 		App *struct {
 			DatabaseID *int64 `json:"databaseId"`
 			Slug       string

@@ -52,7 +52,7 @@ func (l *observation) statusCheck(c rawContext) (plan.Check, bool) {
 		return plan.Check{}, false
 	}
 	check := plan.Check{
-		Context: plan.Context(c.Context), By: by, Bot: c.Creator != nil && c.Creator.Typename == "Bot", State: plan.CheckRed,
+		Context: plan.Context(c.Context), By: by, Bot: c.Creator != nil && c.Creator.Typename == "Bot", State: plan.CheckRed, At: c.CreatedAt.UTC(),
 	}
 	switch c.State {
 	case "SUCCESS":
@@ -78,8 +78,12 @@ func (l *observation) checkRun(c rawContext) (run, bool) {
 	if c.StartedAt != nil {
 		r.startedAt = *c.StartedAt
 	}
+	r.check.At = r.startedAt.UTC()
 	if c.Status != "COMPLETED" {
 		return r, true // pending, and so is a state that is not known
+	}
+	if c.CompletedAt != nil {
+		r.check.At = c.CompletedAt.UTC()
 	}
 	r.check.State = plan.CheckRed
 	if c.Conclusion != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -38,6 +39,23 @@ func observeChecks(t *testing.T, nodes ...obj) plan.Pull {
 	p := pullPart(1)
 	p["statusCheckRollup"] = rollup(false, nodes...)
 	return observe(t, (&fake{t: t, say: sayRepo(repoPart(p))}).forge(nil), Ask{}).Pulls[0]
+}
+
+// undated compares checks without their times.
+var undated = cmpopts.IgnoreFields(plan.Check{}, "At")
+
+// A check is as old as its report: a run that has ended by its end, another by its beginning.
+func TestWhenChecksWereReported(t *testing.T) {
+	ended := runPart("ended", "COMPLETED", "SUCCESS", 5, "00")
+	ended["completedAt"] = "2026-11-21T11:30:00Z"
+	got := observeChecks(t, statusPart("said", "SUCCESS", "Bot", "ci"), ended, runPart("runs", "IN_PROGRESS", "", 5, "10")).Checks
+	at := map[plan.Context]string{}
+	for _, c := range got {
+		at[c.Context] = c.At.Format(time.TimeOnly)
+	}
+	if d := cmp.Diff(map[plan.Context]string{"said": "11:00:00", "ended": "11:30:00", "runs": "11:10:00"}, at); d != "" {
+		t.Error(d)
+	}
 }
 
 func TestOursAndOthers(t *testing.T) {
@@ -82,7 +100,7 @@ func TestOursAndOthers(t *testing.T) {
 		{Context: "wait", App: 5, By: "ci"},
 		{Context: "later", App: 5, By: "ci"},
 	}
-	if d := cmp.Diff(checks, got.Checks); d != "" {
+	if d := cmp.Diff(checks, got.Checks, undated); d != "" {
 		t.Error(d)
 	}
 	if !got.ChecksAll {

@@ -13,7 +13,7 @@ import (
 // pull is a pull request as far as the page alone shows it.
 func (l *observation) pull(raw *rawPull) plan.Pull {
 	p := plan.Pull{
-		Number: raw.Number, Title: raw.Title, Author: l.login(raw.Author), CreatedAt: raw.CreatedAt.UTC(),
+		Number: raw.Number, Title: raw.Title, Author: l.login(raw.Author), CreatedAt: raw.CreatedAt.UTC(), UpdatedAt: raw.updated(),
 		Base: plan.Branch(raw.BaseRefName), Head: plan.SHA(raw.HeadRefOid), HeadRef: plan.Branch(raw.HeadRefName),
 		Draft: raw.IsDraft, Mergeable: mergeable(raw.Mergeable), Decision: decision(raw.ReviewDecision),
 		// A fork that is gone has no repository: whoever pushed there had no right here.
@@ -45,6 +45,14 @@ func (l *observation) pull(raw *rawPull) plan.Pull {
 		l.f.noteStrict(l.repo, p.Base)
 	}
 	return p
+}
+
+// updated is when a pull request was changed last, as the older of what shows it and its details has it; zero if it is not shown.
+func (raw *rawPull) updated() time.Time {
+	if d := raw.detail; d != nil && d.UpdatedAt.Before(raw.UpdatedAt) {
+		return d.UpdatedAt.UTC()
+	}
+	return raw.UpdatedAt.UTC()
 }
 
 // keepUnknown is of how many pull requests it is remembered since when GitHub does not know whether they can be merged.

@@ -27,7 +27,7 @@ const checkFragment = `
 fragment check on StatusCheckRollupContext {
   __typename
   ... on StatusContext { ...status }
-  ... on CheckRun { name status conclusion startedAt checkSuite { app { databaseId slug } } }
+  ... on CheckRun { name status conclusion startedAt completedAt checkSuite { app { databaseId slug } } }
 }`
 
 const (

@@ -160,9 +160,9 @@ func TestOneAlone(t *testing.T) {
 	if len(got) != 1 || sum(got) != 1 {
 		t.Errorf("one look took %v", got)
 	}
-	p := w.pull(s, n)
+	p, at := w.pull(s, n), w.r.Pulls()[n-1].UpdatedAt
 	want := plan.Pull{
-		Number: n, Title: "b", Author: "alice", CreatedAt: p.CreatedAt, Read: s.At, Base: "main", Head: plan.SHA(w.r.Tip("b")), HeadRef: "b",
+		Number: n, Title: "b", Author: "alice", CreatedAt: p.CreatedAt, UpdatedAt: at.UTC().Truncate(time.Second), Read: s.At, Base: "main", Head: plan.SHA(w.r.Tip("b")), HeadRef: "b",
 		MergeBase: plan.SHA(w.r.Tip("main")), SameRepo: true, Mergeable: plan.MergeableYes,
 		Files: []plan.File{{Path: "apps/x.yaml", Kind: plan.Added}}, Complete: true, ChecksAll: true,
 	}
@@ -240,7 +240,7 @@ func TestForksReviewsAndChecks(t *testing.T) {
 		{Context: "build", App: 77, By: "ci", State: plan.CheckGreen}, {Context: "lint", By: "bob", State: plan.CheckRed},
 		{Context: "slow", App: 77, By: "ci"},
 	}
-	if d := cmp.Diff(checks, p.Checks); d != "" || !p.ChecksAll {
+	if d := cmp.Diff(checks, p.Checks, undated); d != "" || !p.ChecksAll {
 		t.Error(d)
 	}
 	if len(p.Ours) != 1 || p.Ours[0].By != "bob" || p.Ours[0].State != plan.Success {

@@ -10,4 +10,6 @@ type Mention struct {
 	// Arrival: the event says no more than that the pull request is open, with SHA as its head, to be merged into Target. Where that was
 	// observed nothing is void.
 	Arrival bool
+
+	Bound *Bound // how what it names stood: a read that shows less has not answered the event; nil: it does not say
 }

@@ -155,6 +155,7 @@ type Pull struct {
 	Title     string // hostile text
 	Author    Login
 	CreatedAt time.Time
+	UpdatedAt time.Time // of the older of what it is and its details; zero: not known
 	Base      Branch
 	Head      SHA
 	// Read is the instant for which its details were read (Files, Reviews, Checks, and what follows from them); zero: the snapshot's.
@@ -244,6 +245,7 @@ type Check struct {
 	By      Login
 	Bot     bool // By is an App's bot
 	State   CheckState
+	At      time.Time // when it was reported; zero: not known
 }
 
 // CheckState is how a check stands.

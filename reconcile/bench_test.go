@@ -16,6 +16,10 @@ type still struct{ repos []plan.Repo }
 
 func (s still) KeySkew() time.Duration { return 0 }
 
+func (s still) Confirm(_ context.Context, _ plan.Repo, b plan.Bound) (plan.Bound, error) {
+	return b, nil
+}
+
 func (s still) Repositories(context.Context) ([]plan.Repo, error) { return s.repos, nil }
 func (s still) Observe(_ context.Context, r plan.Repo, ask forge.Ask) (plan.Snapshot, error) {
 	return plan.Snapshot{Repo: r, At: ask.At}, nil

@@ -17,11 +17,12 @@
 // # From a webhook to a merge
 //
 //  1. webhook: receive checks the signature and parses; accept keeps the delivery (store: Note makes the repository's row due) and pokes.
-//  2. cmd/sluice: the poke becomes a [Hint] ([HintOf]) for [Loop.Poke], which finds the entry (known). queue.note writes down what the
-//     event named and sets the alarm (reckon); wakeUp. Only then webhook answers 202.
+//  2. cmd/sluice: the poke becomes a [Hint] ([HintOf]) for [Loop.Poke], which finds the entry (known). The entry's bound.Book writes down
+//     how the event says that things stood, queue.note what it named, and sets the alarm (reckon); wakeUp. Only then webhook answers 202.
 //  3. [Loop.Run]: dispatch sleeps until the next alarm; start moves entries whose alarm rang to their installation's line (advance), and
 //     for each that may go (next: a worker, the hour, no limit) makes a look (newLook) in a goroutine of its own (run, through).
-//  4. observe: read adds to what GitHub shows (forge: Observe) what the store remembers (Recall) and what is owed (ledger.seen).
+//  4. observe: read adds to what GitHub shows (forge: Observe) what the store remembers (Recall) and what is owed (ledger.seen). What it is
+//     too old for (compare) stays unanswered.
 //  5. decide: [Options].Decide, which is gate.Decide and promoter.Decide, makes of the snapshot a plan; claim keeps room for its merges.
 //  6. keepDebts takes in what the plan says of debts. carryOut has act do the actions; where there are many or the observation is
 //     old, inBatch reads and decides again before. Statuses go together (setStatuses), all else one by one.
@@ -43,6 +44,9 @@
 //     pull request none of it. What else is written is left to the look that the event makes. One exception, because the other side of it
 //     is a green status that outlives its window: what events kept from every write, [voidMost] looks in a row, is written if it holds (is
 //     no success); and a success that should have been taken back is a debt that is called in.
+//   - An event is answered by a read that shows what it said, or something later, and by no other: for what it named an older read is as
+//     void as if the event came after it, the echoes of our own writes included. All else goes on. It is read again after half a second,
+//     doubling, until GitHub shows it, or REST denies it after a minute (package bound). A pull request is unknown until then, unless it is green.
 //   - What opens or closes by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
 //     observation, those are left to the next look.
 //   - Statuses of one look that follow each other go at the same time, those of one commit and context or of one pull request in order.
@@ -102,7 +106,13 @@
 //   - GitHub changes between our observation and our write, and its webhook is still under way. Merges name the head's SHA, so GitHub
 //     merges no other: it says that the head was modified, which is tried again like all that may pass, and by then the push's event
 //     mostly voids it (permit). A label or a review that was set within that second is not seen: the same is true of a person who
-//     presses the button. What was observed is at most as old as the pin allows.
+//     presses the button. What was observed is at most as old as the pin allows. Once the webhook is here, no older read counts.
+//   - GitHub's reads lag its webhooks, and a review or a body is changed within the second of a change that a read shows: GitHub's times
+//     are of whole seconds, and the bound compares head, base, state, draft and labels alone. The look after that sees it.
+//   - Two events of one pull request and second come in the other order: the read that shows both is taken for older, and the pull request
+//     waits for a minute, until REST has said which is true. So it is with a push of long ago that is sent again and names the present tip.
+//   - Our own status is set, and a read does not show it yet: it is set once more. What it means is known: a success is a debt, which no
+//     read ends.
 //   - A check turns red, or a review is dismissed, and its webhook is lost: what stands green for people stays so until the next resync.
 //     Nothing is merged on it.
 //   - A pull request is opened that is to be merged into the branch which another one's merge deletes, and its webhook is still under

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -191,6 +192,10 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 		ask.Debts, ask.Forgotten, ask.Since = own, k.end == nil && !k.entry.swept, memory.Recorded
 		k.askNamed(&ask)
 	}
+	if ask.Pulls == nil {
+		k.confirm(ctx)
+	}
+	known := k.announced()
 	s, err := k.loop.forge.Observe(ctx, k.repo, ask)
 	if kindOf(err) == forge.Gone {
 		return plan.Snapshot{}, 0, fmt.Errorf("%w: %w", errGone, err)
@@ -201,6 +206,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	k.entry.merged = k.entry.merged[len(ask.Merged):]
 	memory.AddTo(&s)
 	k.sight.add(s)
+	k.compare(bound.Read{Snapshot: s, Pulls: ask.Pulls, Known: known})
 	s.Debts, s.Others = own, others
 	s.Sharers, s.Lacking = k.loop.ledger.share(k.repo, k.last)
 	b := k.loop.forge.Budgets(k.repo.Installation)
@@ -331,7 +337,7 @@ func (k *look) remember(ctx context.Context, p plan.Plan, notes int64, end error
 // due is when the repository is to be looked at again if this process should not live to see it.
 func (k *look) due(p plan.Plan, end error) time.Time {
 	now := k.loop.now().wall
-	if end != nil || k.merged || k.again || k.failed != nil {
+	if end != nil || k.merged || k.again || k.failed != nil || k.older() {
 		return now
 	}
 	due := now.Add(k.loop.resync)

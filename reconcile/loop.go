@@ -25,6 +25,9 @@ type Forge interface {
 	Update(ctx context.Context, repo plan.Repo, u plan.Update) error
 	// CountStatuses counts the statuses that stand under a context on a commit, whoever set them.
 	CountStatuses(ctx context.Context, repo plan.Repo, sha plan.SHA, c plan.Context) (int, error)
+	// Confirm asks by other means than Observe how a pull request or branch stands now that a bound names; what is not there has nothing
+	// but its name.
+	Confirm(ctx context.Context, repo plan.Repo, b plan.Bound) (plan.Bound, error)
 	DeleteBranch(ctx context.Context, repo plan.Repo, b plan.Branch, at plan.SHA) error
 	// MoveBranches moves all of them in one request, each only if it still stands at its old value, or none of them: then the error is
 	// Refused.
@@ -238,6 +241,9 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 		return
 	}
 	now, silent := l.now(), e.eventAt == never
+	if hint != Reported && named.Bound != nil {
+		e.bounds.Add(*named.Bound, now.tick) // of our own writes, too: their reads may lag as well
+	}
 	switch hint {
 	case WriteEcho:
 		l.queue.soon(e, now.tick+echoWait)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -99,6 +100,7 @@ type entry struct {
 	wanted int         // of those, what is left for it until a look begins at its place
 
 	events     events           // that void what they name
+	bounds     bound.Book       // what they say that a read must show
 	open       map[int]proposal // pull requests that the last observation showed
 	unobserved bool             // a look is under way that has not observed yet
 	bases      []plan.Branch    // at the last look; nil: there was none
@@ -288,7 +290,11 @@ func (q *queue) note(e *entry, named plan.Mention, now tick) {
 		e.latest = now
 	}
 	e.eventAt = min(e.eventAt, now)
-	e.burstEnd = min(e.prompt, e.eventAt+burstMost, now+burstQuiet)
+	end := e.eventAt + burstMost
+	if end <= now { // a look has not answered the first: who comes now waits for those that come with it all the same
+		end = e.burstEnd
+	}
+	e.burstEnd = min(e.prompt, end, now+burstQuiet)
 	q.reckon(e)
 }
 

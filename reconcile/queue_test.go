@@ -415,3 +415,24 @@ func TestAPlaceInLineIsKeptOnTheDot(t *testing.T) {
 		t.Errorf("began %q", got)
 	}
 }
+
+// TestABurstAfterALookInVain: an event that a look has not answered, since GitHub does not show it yet, makes no burst of its own of each
+// that follows.
+func TestABurstAfterALookInVain(t *testing.T) {
+	q := newQueue(5, at(0))
+	e := q.addNew(t, 1, 1)
+	q.note(e, plan.Mention{Pull: 7}, 0)
+	q.all(burstMost)
+	e.due = 20 * time.Second // to read again
+	e.eventAt = 0
+	q.end(e, e.line, burstMost+burstFirst)
+	now := burstMost + 2*burstFirst // no silence is broken
+	q.note(e, plan.Mention{Pull: 8}, now)
+	if e.alarm != now+burstQuiet {
+		t.Errorf("the first is looked at after %v", e.alarm-now)
+	}
+	q.note(e, plan.Mention{Pull: 9}, now+burstQuiet/2)
+	if e.alarm != now+burstQuiet {
+		t.Errorf("those that come with it are looked at after %v", e.alarm-now)
+	}
+}

@@ -34,9 +34,10 @@ func (v *moving) inTime(ctx context.Context, a plan.MoveBranches) error {
 	return err
 }
 
-// outdated reports whether an event, or the time that statuses take, kept branches from moving.
+// outdated reports whether an event, or the time that statuses take, kept branches from moving. What GitHub does not show yet it will not
+// show in a moment either.
 func (v *moving) outdated(err error) bool {
-	return errors.Is(err, errVoid) || (err == nil && !v.over && len(v.late) > 0 && v.aged())
+	return errors.Is(err, errVoid) && !v.older() || (err == nil && !v.over && len(v.late) > 0 && v.aged())
 }
 
 // anew reads what moves need again, decides again, and carries out the moves of that plan, and what it withdraws of theirs.

@@ -58,6 +58,7 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 	default:
 		k.scheduleFailed(err, now)
 	}
+	k.scheduleOlder()
 	if e.place > now.tick && !e.lost() { // a look for an event's sake may have come before it, and to nothing
 		e.due = min(e.due, e.place)
 	}
@@ -179,6 +180,9 @@ func (k *look) scheduleVoid(now instant) {
 		e.voids = 0
 	}
 	e.voids++
+	if e.bounds.Older() {
+		return // to read at once would show the same: scheduleOlder says when
+	}
 	e.due = now.tick
 	e.notBefore = now.tick + voidPause(e.voids)
 }

@@ -25,6 +25,7 @@ const (
 	wordBroken  = "internal error in sluice; reconciling again"
 	wordGaveUp  = "given up: "
 	wordUnmoved = "the branch did not move there"
+	wordOlder   = "GitHub does not show its latest change yet"
 
 	wordStatusesSpent = "this commit is close to GitHub's limit of statuses"
 

@@ -16,7 +16,7 @@ func TestWords(t *testing.T) {
 		store: fmt.Errorf("keep plan of acme/fleet: %w: 13", store.ErrFull),
 		list:  lag{why: "no answer: dial tcp ghe.internal:443", kind: "GitHub does not answer"},
 		skew:  61*time.Minute + 400*time.Millisecond,
-	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken, wordLeft,
+	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken, wordOlder, wordLeft,
 		wordOfMove(plan.Move{Branch: "rw/a", Old: "aaaaaaaaaa", New: "bbbbbbbbbb"}), wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb"}),
 		wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb", Restores: true}), wordOfMany(3, wordLate),
 		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
@@ -30,6 +30,7 @@ GitHub's hourly rate limit is nearly reached; merging again when it resets
 the service is stopping; the next start continues
 the repository is not accessible to the App
 internal error in sluice; reconciling again
+GitHub does not show its latest change yet
 skipped: another move failed; reconciling again
 rw/a moved from aaaaaaa to bbbbbbb
 rw/a created at bbbbbbb

@@ -446,6 +446,10 @@ func (w *world) Repositories(ctx context.Context) ([]plan.Repo, error) {
 
 func (w *world) KeySkew() time.Duration { return 0 }
 
+func (w *world) Confirm(_ context.Context, _ plan.Repo, b plan.Bound) (plan.Bound, error) {
+	return b, nil
+}
+
 func (w *world) Budgets(int64) forge.Budgets {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -70,6 +70,14 @@ func (r *Repo) setCheck(c Check) error {
 	return nil
 }
 
+// completedAt is when a run ended; nil if it did not.
+func (c Check) completedAt() any {
+	if c.Status != "completed" {
+		return nil
+	}
+	return timeOrNil(c.At)
+}
+
 // latest is each context's newest status on a commit, in the order in which the contexts first appeared; the caller holds
 // r.mu. Contexts that differ only in case are one.
 func (r *Repo) latest(sha string) []Status {

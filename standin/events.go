@@ -37,12 +37,14 @@ func (r *Repo) short() object {
 }
 
 func (r *Repo) sendPull(action string, by Actor, p *Pull, extra object) {
+	r.remember(p)
 	rest := object{"number": p.Number, "pull_request": r.onePullJSON(p, detail{mergeable: mergeableUnknown, state: "UNKNOWN"})}
 	maps.Copy(rest, extra)
 	r.send("pull_request", action, by, rest)
 }
 
 func (r *Repo) sendReview(action string, by Actor, p *Pull, v Review) {
+	r.remember(p)
 	review := object{ // webhooks spell the state small
 		"id": v.ID, "user": r.g.userJSON(v.By), "state": strings.ToLower(string(v.State)), "commit_id": v.On, "submitted_at": timeOrNil(v.At),
 	}
@@ -69,7 +71,7 @@ func orZero(sha string) string { return cmp.Or(sha, zeroSHA) }
 func (r *Repo) sendCheck(c Check) {
 	suite := "suite " + c.SHA + " " + c.App.Login
 	action, run := "created", object{
-		"id": r.g.idOf(suite + " " + c.Name), "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At),
+		"id": r.g.idOf(suite + " " + c.Name), "head_sha": c.SHA, "name": c.Name, "status": c.Status, "started_at": timeOrNil(c.At), "completed_at": c.completedAt(),
 	}
 	if c.Status == "completed" {
 		action, run["conclusion"] = "completed", c.Conclusion

@@ -33,7 +33,8 @@ var fields = map[string]map[string]resolver{
 	},
 	"Bot": actorFields,
 	"CheckRun": {
-		"checkSuite": of(func(c *checkRun) any { return c }),
+		"checkSuite":  of(func(c *checkRun) any { return c }),
+		"completedAt": of(func(c *checkRun) any { return c.completedAt() }),
 		"conclusion": of(func(c *checkRun) any {
 			if c.Status != "completed" {
 				return nil

@@ -50,6 +50,7 @@ type GitHub struct {
 
 	mergeability atomic.Int64 // a Mergeability
 	latency      atomic.Int64 // of every request, a time.Duration
+	lag          atomic.Int64 // of what reads show, likewise
 
 	mu            sync.Mutex
 	url           string

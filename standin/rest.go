@@ -60,6 +60,7 @@ func (g *GitHub) endpoints() map[string]endpoint {
 		"GET /repos/{owner}/{repo}/branches/{branch...}":              inRepo(locked(getBranch)),
 		"GET /repos/{owner}/{repo}/commits/{ref}/statuses":            inRepo(locked(listStatuses)),
 		"GET /repos/{owner}/{repo}/compare/{basehead...}":             inRepo(compare),
+		"GET /repos/{owner}/{repo}/git/ref/{ref...}":                  inRepo(getRef),
 		"DELETE /repos/{owner}/{repo}/git/refs/{ref...}":              inRepo(writing(deleteRef)),
 		"GET /repos/{owner}/{repo}/git/trees/{tree_sha}":              inRepo(getTree),
 		"GET /repos/{owner}/{repo}/pulls":                             inRepo(locked(listPulls)),

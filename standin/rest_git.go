@@ -1,9 +1,26 @@
 package standin
 
-import "net/http"
+import (
+	"net/http"
+	"strings"
+)
 
 // maxTree is how many entries a recursive tree lists: https://docs.github.com/en/rest/git/trees#get-a-tree
 const maxTree = 100_000
+
+// getRef gives a branch; no client asks for another ref. https://docs.github.com/en/rest/git/refs#get-a-reference
+func getRef(c *call, r *Repo) (answer, error) {
+	branch, _ := strings.CutPrefix(c.r.PathValue("ref"), "heads/")
+	sha, err := newView(c.g, c.who, cost{}).tip(r, branch)
+	if err == nil && sha == "" {
+		err = ErrNotFound
+	}
+	ref := "refs/heads/" + branch
+	url := c.g.api() + "/repos/" + r.String() + "/git/"
+	return answer{status: http.StatusOK, body: object{
+		"ref": ref, "node_id": nodeID("Ref", r.String()+ref), "url": url + ref, "object": object{"type": "commit", "sha": sha, "url": url + "commits/" + sha},
+	}}, err
+}
 
 // deleteRef deletes a branch; 422 if there is none. https://docs.github.com/en/rest/git/refs#delete-a-reference
 func deleteRef(c *call, r *Repo) (answer, error) {

@@ -47,8 +47,11 @@ func createPull(c *call, r *Repo) (answer, error) {
 
 // viewed gives the pull request that a path names as a query sees it, 404 if there is none.
 func viewed(c *call, r *Repo) (*pullRequest, error) {
-	p, err := r.Pull(intOf(c.r.PathValue("pull_number")))
-	return &pullRequest{repo: &repository{newView(c.g, c.who, cost{}), r, r.id}, Pull: p}, err
+	p := (&repository{newView(c.g, c.who, cost{}), r, r.id}).pullNumbered(intOf(c.r.PathValue("pull_number")))
+	if p == nil {
+		return nil, ErrNotFound
+	}
+	return p, nil
 }
 
 // getPull and the like ask git without the repository's lock.

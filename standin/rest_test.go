@@ -35,13 +35,13 @@ func TestReads(t *testing.T) {
 		"/pulls", "/pulls?state=open&per_page=1&base=main", "/pulls/1", "/pulls/1/files",
 		"/pulls/1/commits", "/rules/branches/main", "/rules/branches/old%2F1", "/branches/main", "/branches/old/1",
 		"/commits/" + head + "/statuses", "/compare/" + tip + "..." + head, "/compare/" + head + "..." + tip, "/compare/" + tip + "..." + tip + "?per_page=10",
-		"/git/trees/" + head + "?recursive=1",
+		"/git/trees/" + head + "?recursive=1", "/git/ref/heads/main", "/git/ref/heads/old/1",
 	} {
 		w.call(http.StatusOK, "GET", repo+path, w.token, nil, nil)
 	}
 	for _, path := range []string{
 		"/pulls/7", "/branches/nowhere", "/git/trees/nowhere", "/compare/" + tip + "...nowhere", "/compare/main",
-		"/nonsense", "/pulls/7/files",
+		"/nonsense", "/pulls/7/files", "/git/ref/heads/nowhere", "/git/ref/heads/old",
 	} {
 		w.call(http.StatusNotFound, "GET", repo+path, w.token, nil, nil)
 	}

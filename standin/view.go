@@ -4,19 +4,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // view is what one query sees: every branch is read once, so that all of the answer is of one piece.
 type view struct {
 	g   *GitHub
 	who caller
+	at  time.Time // that it sees; zero: now
 	cost
 	tips   map[string]string         // by repository and branch
 	coming map[string]*introductions // by repository
 }
 
 func newView(g *GitHub, who caller, c cost) *view {
-	return &view{g: g, who: who, cost: c, tips: map[string]string{}, coming: map[string]*introductions{}}
+	return &view{g: g, who: who, at: g.asOf(), cost: c, tips: map[string]string{}, coming: map[string]*introductions{}}
 }
 
 // tip is where a branch was when the query first asked.
@@ -25,7 +27,7 @@ func (l *view) tip(r *Repo, branch string) (string, error) {
 	if sha, ok := l.tips[key]; ok {
 		return sha, nil
 	}
-	sha, err := r.git.tip("refs/heads/" + branch)
+	sha, err := r.tipAt(branch, l.at)
 	if err == nil {
 		l.tips[key] = sha
 	}
@@ -84,17 +86,28 @@ func (r *repository) refs(a arguments) (*connection, error) {
 // pull finds a pull request by its number.
 func (r *repository) pull(a arguments) (*pullRequest, error) {
 	n, _ := a.number("number")
-	p, err := r.r.Pull(n)
-	if err != nil {
+	p := r.pullNumbered(n)
+	if p == nil {
 		return nil, unresolved("to a PullRequest with the number of %d.", n)
 	}
-	return &pullRequest{repo: r, Pull: p}, nil
+	return p, nil
+}
+
+// pullNumbered is a pull request as the query sees it; nil if it does not.
+func (r *repository) pullNumbered(n int) *pullRequest {
+	r.r.mu.Lock()
+	defer r.r.mu.Unlock()
+	p, ok := r.r.pullAt(n, r.view.at)
+	if !ok {
+		return nil
+	}
+	return &pullRequest{repo: r, Pull: p}
 }
 
 // pulls lists pull requests in the order in which they were opened, unless asked otherwise. Their cursor is their number: one that
 // closes between two pages must not shift the others.
 func (r *repository) pulls(a arguments) (*connection, error) {
-	all := r.r.Pulls()
+	all := r.r.pullsAt(r.view.at)
 	order, _ := a["orderBy"].(map[string]any)
 	if order["field"] == "UPDATED_AT" {
 		slices.SortStableFunc(all, func(a, b Pull) int { return a.UpdatedAt.Compare(b.UpdatedAt) })

@@ -187,7 +187,7 @@ func (n *gitNode) status() *commitStatus {
 	r := n.repo.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if latest := r.latest(n.o.sha); len(latest) > 0 {
+	if latest := r.reportsAt(n.o.sha, n.repo.view.at).latest(n.o.sha); len(latest) > 0 {
 		return &commitStatus{latest}
 	}
 	return nil
@@ -216,6 +216,7 @@ func (n *gitNode) rollup() *rollup {
 	r := n.repo.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r = r.reportsAt(n.o.sha, n.repo.view.at)
 	state := r.rollup(n.o.sha)
 	if state == "" {
 		return nil

@@ -13,6 +13,8 @@ const (
 	MaxCluster = 63
 	// MaxBranch is the longest name of a branch, in bytes: a file's on GitHub's servers.
 	MaxBranch = 255
+	// maxContext is the longest name of a check that is kept, in bytes: GitHub takes 255 characters.
+	maxContext = 4 * 255
 	// MaxReading bounds the memory of all long bodies that are being read at once.
 	MaxReading = 64 << 20
 	// MaxHeader is the longest value of a header that is kept: GUIDs have 36 characters, event names at most 40.

@@ -19,14 +19,18 @@ func named(event string, p payload) plan.Mention {
 	case "pull_request_review":
 		return p.namedPull()
 	case "check_run":
-		return commit(p.CheckRun.SHA)
+		n := commit(p.CheckRun.SHA)
+		n.Bound = bound(plan.Bound{Check: p.CheckRun.result(n.SHA)})
+		return n
 	case "check_suite":
 		return commit(p.CheckSuite.SHA)
 	case "status":
-		return commit(p.SHA)
+		n := commit(p.SHA)
+		n.Bound = bound(plan.Bound{Check: p.status(n.SHA)})
+		return n
 	case "push":
 		if name, ok := strings.CutPrefix(p.Ref, branches); ok {
-			return plan.Mention{Branch: plan.Branch(name)}
+			return plan.Mention{Branch: plan.Branch(name), Bound: bound(plan.Bound{Push: p.pushed(plan.Branch(name))})}
 		}
 	}
 	return plan.Mention{}
@@ -49,6 +53,7 @@ func (p payload) namedPull() plan.Mention {
 	if q.Merged {
 		n.Branch = n.Target
 	}
+	n.Bound = bound(plan.Bound{Pull: p.pullState(n)})
 	return n
 }
 

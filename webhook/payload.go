@@ -18,20 +18,30 @@ import (
 // payload is what we read of a delivery: whom and what it is about. Everything else in it would be old by the time of the look.
 type payload struct {
 	Action       string       `json:"action"`
-	Ref          string       `json:"ref"`     // of a push: refs/heads/…
-	Context      string       `json:"context"` // of a status
-	SHA          string       `json:"sha"`     // likewise
-	Number       int          `json:"number"`  // of a pull request
-	Reason       string       `json:"reason"`  // for which a merge group was destroyed
+	Ref          string       `json:"ref"`        // of a push: refs/heads/…
+	Before       string       `json:"before"`     // likewise
+	After        string       `json:"after"`      // likewise
+	Context      string       `json:"context"`    // of a status
+	SHA          string       `json:"sha"`        // likewise
+	State        string       `json:"state"`      // likewise
+	UpdatedAt    string       `json:"updated_at"` // likewise
+	Number       int          `json:"number"`     // of a pull request
+	Reason       string       `json:"reason"`     // for which a merge group was destroyed
 	Repository   *repository  `json:"repository"`
 	Installation installation `json:"installation"`
 	Sender       struct {
 		Login string `json:"login"`
 	} `json:"sender"`
 	PullRequest struct {
-		Number int  `json:"number"`
-		Merged bool `json:"merged"`
-		Head   struct {
+		Number    int    `json:"number"`
+		Merged    bool   `json:"merged"`
+		UpdatedAt string `json:"updated_at"`
+		State     string `json:"state"`
+		Draft     *bool  `json:"draft"`
+		Labels    []struct {
+			Name string `json:"name"`
+		} `json:"labels"`
+		Head struct {
 			SHA string `json:"sha"`
 		} `json:"head"`
 		Base struct {
@@ -52,9 +62,14 @@ type payload struct {
 	odd bool // a field was left out
 }
 
-// checkPayload is what names the commit of a check.
+// checkPayload is what names the commit of a check, and of a run how it stands.
 type checkPayload struct {
-	SHA string `json:"head_sha"`
+	SHA         string `json:"head_sha"`
+	Name        string `json:"name"`
+	Status      string `json:"status"`
+	Conclusion  string `json:"conclusion"`
+	StartedAt   string `json:"started_at"`
+	CompletedAt string `json:"completed_at"`
 }
 
 type installation struct {

@@ -29,6 +29,7 @@ var pure = map[string]string{
 	"reach":    "cmp fmt maps path slices strconv strings",
 	"survey":   "cmp errors fmt maps path regexp slices strconv strings unicode unicode/utf8",
 	"plan":     "cmp fmt slices strings time unicode unicode/utf8",
+	"bound":    "iter maps slices time",
 	"gate":     "cmp fmt maps math path slices strings time",
 	"promoter": "cmp fmt maps slices strings time unicode/utf8",
 }

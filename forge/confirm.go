@@ -1,0 +1,70 @@
+package forge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/plan"
+)
+
+// Confirm asks REST how a branch or a pull request stands now that a bound names, and gives that as a bound. What is not there, or not for
+// us, has nothing but its name: of a pull request that is not open, of a branch that it has no tip.
+func (f *Forge) Confirm(ctx context.Context, repo plan.Repo, b plan.Bound) (plan.Bound, error) {
+	c, truth := f.client(repo.Installation), plan.Bound{}
+	var err error
+	if b.Pull.Number != 0 {
+		truth.Pull, err = c.pullState(ctx, repo, b.Pull.Number)
+	} else {
+		truth.Push.Branch = b.Push.Branch
+		truth.Push.After, err = c.tip(ctx, repo, b.Push.Branch)
+	}
+	var e *Error
+	if errors.As(err, &e) && e.Kind == Gone && !errors.Is(err, errInstallation) {
+		err = nil
+	}
+	if err != nil {
+		return plan.Bound{}, fmt.Errorf("confirm in %s: %w", repo, err)
+	}
+	return truth, nil
+}
+
+// pullState is how a pull request stands.
+func (c *client) pullState(ctx context.Context, repo plan.Repo, number int) (plan.PullState, error) {
+	s := plan.PullState{Number: number}
+	var p struct {
+		Number    int
+		State     string
+		Draft     bool
+		UpdatedAt time.Time `json:"updated_at"`
+		Head      struct{ SHA string }
+		Base      struct{ Ref string }
+		Labels    []struct{ Name string }
+	}
+	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s/pulls/%d", repo.Owner, repo.Name, number), &p); err != nil {
+		return s, err
+	}
+	if p.Number != number || p.UpdatedAt.IsZero() {
+		return s, transient(wordEmpty, nil)
+	}
+	labels := make([]string, len(p.Labels))
+	for i, l := range p.Labels {
+		labels[i] = l.Name
+	}
+	s.UpdatedAt, s.Head, s.Base = p.UpdatedAt.UTC(), plan.SHA(p.Head.SHA), plan.Branch(p.Base.Ref)
+	s.Open, s.Draft, s.Labels = p.State == "open", p.Draft, plan.LabelSetOf(labels)
+	return s, nil
+}
+
+// tip is where a branch stands.
+func (c *client) tip(ctx context.Context, repo plan.Repo, b plan.Branch) (plan.SHA, error) {
+	var r struct{ Object struct{ SHA string } }
+	if err := c.get(ctx, fmt.Sprintf("repos/%s/%s/git/ref/heads/%s", repo.Owner, repo.Name, escapePath(string(b))), &r); err != nil {
+		return "", err
+	}
+	if !fullSHA.MatchString(r.Object.SHA) {
+		return "", transient(wordEmpty, nil)
+	}
+	return plan.SHA(r.Object.SHA), nil
+}

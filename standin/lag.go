@@ -1,0 +1,113 @@
+package standin
+
+import (
+	"slices"
+	"time"
+)
+
+// GitHub's reads lag its webhooks now and then: a read that comes after an event may show what was before it.
+
+// SetLag makes reads show pull requests, branches, statuses and check runs as they were so long ago; webhooks and writes do not lag. Of a
+// check run that was changed meanwhile they show nothing. 0: as they are.
+func (g *GitHub) SetLag(d time.Duration) {
+	g.mu.Lock()
+	repos := slices.Clone(g.repos)
+	g.mu.Unlock()
+	for _, r := range repos {
+		r.mu.Lock()
+		for _, p := range r.pulls {
+			r.past = append(r.past, pastPull{r.g.now().Add(-d), *p})
+		}
+		r.mu.Unlock()
+	}
+	g.lag.Store(int64(d))
+}
+
+// HidePull keeps reads from showing a pull request, as GitHub does with what it takes for spam, or shows it again. Its webhooks are sent.
+func (r *Repo) HidePull(n int, hidden Visibility) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.hidden[n] = hidden
+}
+
+// Visibility is whether reads show a pull request.
+type Visibility int
+
+// The visibilities.
+const (
+	Shown Visibility = iota
+	Hidden
+)
+
+// pastPull is how a pull request was from an instant on.
+type pastPull struct {
+	at time.Time
+	Pull
+}
+
+// remember keeps how a pull request is now for reads that lag; the caller holds r.mu.
+func (r *Repo) remember(p *Pull) {
+	if r.g.lag.Load() > 0 {
+		r.past = append(r.past, pastPull{r.g.now(), *p})
+	}
+}
+
+// asOf is the instant that a query sees; zero: now.
+func (g *GitHub) asOf() time.Time {
+	if d := time.Duration(g.lag.Load()); d > 0 {
+		return g.now().Add(-d)
+	}
+	return time.Time{}
+}
+
+// pullsAt are the pull requests that reads showed at an instant, by number.
+func (r *Repo) pullsAt(t time.Time) []Pull {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	shown := make([]Pull, 0, len(r.pulls))
+	for _, p := range r.pulls {
+		if was, ok := r.pullAt(p.Number, t); ok {
+			shown = append(shown, was)
+		}
+	}
+	return shown
+}
+
+// pullAt is a pull request as reads showed it at an instant; false if they did not. The caller holds r.mu.
+func (r *Repo) pullAt(n int, t time.Time) (Pull, bool) {
+	p, err := r.pull(n)
+	if err != nil || r.hidden[n] == Hidden || !t.IsZero() && p.CreatedAt.After(t) {
+		return Pull{}, false
+	}
+	if !t.IsZero() {
+		for _, was := range slices.Backward(r.past) {
+			if was.Number == n && !was.at.After(t) {
+				return was.Pull, true
+			}
+		}
+	}
+	return *p, true
+}
+
+// tipAt is where a branch was at an instant.
+func (r *Repo) tipAt(branch string, t time.Time) (string, error) {
+	if !t.IsZero() {
+		for _, m := range r.Moves() {
+			if m.Branch == branch && m.At.After(t) {
+				return m.Before, nil
+			}
+		}
+	}
+	return r.git.tip("refs/heads/" + branch)
+}
+
+// reportsAt has of a repository what was reported on a commit up to an instant; the caller holds r.mu.
+func (r *Repo) reportsAt(sha string, t time.Time) *Repo {
+	if t.IsZero() {
+		return r
+	}
+	some := &Repo{statuses: map[string][]Status{}, checks: map[string][]Check{}}
+	some.statuses[sha] = slices.DeleteFunc(slices.Clone(r.statuses[sha]), func(s Status) bool { return s.At.After(t) })
+	some.checks[sha] = slices.DeleteFunc(slices.Clone(r.checks[sha]), func(c Check) bool { return c.At.After(t) })
+	return some
+}
