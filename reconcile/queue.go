@@ -83,6 +83,7 @@ type entry struct {
 	cost    int               // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
 	reads   int               // requests of the last observation
 	saved   [accounts]float64 // for its next look
+	rounds  [accounts]int     // from which on it may have its next turn
 	taken   [accounts]float64 // what the look under way, or the last one, was taken to cost
 	drawn   [accounts]float64 // of the reserve
 	drawnIn [accounts]tick    // in which hour: its end

@@ -28,7 +28,8 @@ type purse struct {
 	free    float64 // may be spent now, and belongs to nobody yet
 	reserve float64 // what openings together may have beyond their shares
 	renewed tick    // when the next hour begins
-	turn    *entry  // whose turn it is
+	round   int
+	turn    *entry  // whose turn it is; nil: the last one is over
 	left    float64 // of its turn
 }
 
@@ -36,8 +37,8 @@ type purse struct {
 const quantum = 15
 
 // apart is how many seconds after one point, or request, the next may be spent: the rest of the hour, shared out among what is left but for
-// the reserve. While no less is left than of an hour spent evenly, nothing of that is kept; once a burstShare of that is missing, all of it.
-// So a burst after quiet is answered at once.
+// the reserve. Of that nothing is kept until half of a burstShare is missing of an hour spent evenly, and all of it once a burstShare is. So a burst
+// after quiet is answered at once.
 func apart(b forge.Budget, now time.Time) float64 {
 	rest, reserve := b.Renewed.Sub(now), forge.EventReserve(b.Limit)
 	left := b.Left - reserve
@@ -48,7 +49,7 @@ func apart(b forge.Budget, now time.Time) float64 {
 		return math.Inf(1)
 	}
 	ahead := 1 - float64(left)/float64(b.Limit-reserve)/rest.Hours()
-	return rest.Seconds() * max(0, min(1, burstShare*ahead)) / float64(left)
+	return rest.Seconds() * max(0, min(1, 2*burstShare*ahead-1)) / float64(left)
 }
 
 // share brings an installation's hours up to date: it learns what there is, and shares out what has become free. The caller holds the lock.
@@ -97,23 +98,34 @@ func (ln *line) saved(of account) (all float64) {
 
 // give shares out what is free, turn by turn, until nobody lacks anything or nothing is left.
 func (p *purse) give(of account, waiting []*entry) {
-	i := max(0, slices.Index(waiting, p.turn))
-	for served := 0; p.free > 0 && served < len(waiting); i++ {
-		e := waiting[i%len(waiting)]
-		if e != p.turn {
-			p.turn, p.left = e, quantum
+	for p.free > 0 {
+		if p.turn == nil || p.turn.lacks(of) == 0 || !slices.Contains(waiting, p.turn) {
+			if p.turn, p.left = p.next(of, waiting), quantum; p.turn == nil {
+				return
+			}
 		}
+		e := p.turn
 		some := min(p.left, p.free, e.lacks(of))
 		e.saved[of], p.free, p.left = e.saved[of]+some, p.free-some, p.left-some
-		switch served++; {
-		case e.lacks(of) == 0: // who needs no more of its turn leaves the rest to others
-		case p.left > 0:
-			return // nothing is free any more, and it goes on with its turn
-		default:
-			served = 0 // it needs another one
+		if p.left == 0 || e.lacks(of) == 0 { // who needs no more of its turn leaves the rest to others
+			p.turn = nil
 		}
-		p.turn = nil
 	}
+}
+
+// next is whose turn it is: of those that lack something one that had none in this round, who waits the longest first. It joins the round that
+// is under way, however long ago its last one was.
+func (p *purse) next(of account, waiting []*entry) (next *entry) {
+	round := math.MaxInt
+	for _, e := range waiting {
+		if r := max(e.rounds[of], p.round); r < round && e.lacks(of) > 0 {
+			next, round = e, r
+		}
+	}
+	if next != nil {
+		p.round, next.rounds[of] = round, round+1
+	}
+	return next
 }
 
 // idle reports whether nobody is known to need a look that a repository waits for. Events are lost: a resync that waited for long is as good
