@@ -158,9 +158,9 @@ func (l *observation) keepHeads(ctx context.Context, named answers, heads []plan
 
 // knownGroup reports whether memory has what a group changes, and uses it.
 func (l *observation) knownGroup(g *plan.Group) bool {
-	files, ok := l.f.whole.get(listKey{keyOf(l.repo), g.BaseSHA, g.Head})
-	if ok {
-		g.Files, g.Complete = files, true
+	kept, ok := l.f.whole.get(listKey{keyOf(l.repo), g.BaseSHA, g.Head})
+	if ok = ok && !kept.long; ok {
+		g.Files, g.Complete = kept.files, true
 	}
 	return ok
 }
@@ -180,7 +180,7 @@ func (l *observation) readGroup(ctx context.Context, g *plan.Group) error {
 	g.Complete = ok && len(files) < maxCompared && c.GetStatus() == "ahead" && !renamesWithoutOld(files) && distinct(files)
 	l.wasRead(l.key(partGroup, string(g.Head)))
 	if g.Complete {
-		l.f.whole.put(listKey{keyOf(l.repo), g.BaseSHA, g.Head}, files)
+		l.f.whole.put(keyOf(l.repo), listKey{keyOf(l.repo), g.BaseSHA, g.Head}, fileList{files: files})
 	}
 	return nil
 }
