@@ -14,6 +14,21 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
+// Verify gives the findings that Parse gives, and instead of the policy what a proposed file is asked for. It compiles no layout, so that
+// what it needs goes by the length of the file, whatever stands in it.
+func Verify(data []byte) (*Outline, []Finding) {
+	r := newReport()
+	c := read(data, r)
+	if c != nil {
+		c.lay = func(spec layout.Spec) (*layout.Layout, []layout.Problem) { return nil, layout.Check(spec) }
+		c.compile()
+	}
+	if r.errors > 0 {
+		return nil, r.sorted()
+	}
+	return &Outline{Mode: c.doc.mode, Windows: c.doc.digests()}, r.sorted()
+}
+
 // Parse compiles a file. The policy is nil when any finding is an error. Findings come sorted by position, at most a few
 // dozen. Parse never panics, depends on nothing but the bytes, and takes milliseconds for whatever they are.
 func Parse(data []byte) (*Policy, []Finding) {
@@ -35,7 +50,8 @@ type compiler struct {
 	doc      *document
 	r        *report
 	calendar *window.Calendar // nil: a window or freeze has an error
-	layout   *layout.Layout   // nil: so has the layout
+	lay      func(layout.Spec) (*layout.Layout, []layout.Problem)
+	layout   *layout.Layout // nil: so has the layout, or nobody asked for it
 	points   []EntryPoint
 }
 
@@ -47,7 +63,7 @@ func read(data []byte, r *report) *compiler {
 	}
 	doc := newDocument()
 	doc.file().read(r, root)
-	return &compiler{root: root, doc: doc, r: r}
+	return &compiler{root: root, doc: doc, r: r, lay: layout.New}
 }
 
 func (c *compiler) compile() {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,15 +9,15 @@ import (
 	"github.com/sluicegate/sluice/window"
 )
 
-// digests is a text for each window that differs whenever something differs that bears on when the window is open. live
+// digests is one for each window, that differs whenever something differs that bears on when the window is open. live
 // has one only if a freeze names it.
-func (d *document) digests() map[window.Name]string {
-	out := map[window.Name]string{}
+func (d *document) digests() map[window.Name]Digest {
+	out := make(map[window.Name]Digest, len(d.windows))
 	for _, w := range d.windows {
-		out[w.Name] = digest(w) + d.freezesOf(w.Name)
+		out[w.Name] = sha256.Sum256([]byte(digest(w) + d.freezesOf(w.Name)))
 	}
 	if freezes := d.freezesOf(window.Live); freezes != "" {
-		out[window.Live] = freezes
+		out[window.Live] = sha256.Sum256([]byte(freezes))
 	}
 	return out
 }

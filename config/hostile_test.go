@@ -223,7 +223,14 @@ func FuzzParse(f *testing.F) {
 		if (again == nil) != (policy == nil) || !cmp.Equal(findings, same) {
 			t.Fatalf("a second look differs: %s", cmp.Diff(findings, same))
 		}
+		outline, verified := Verify(data)
+		if (outline == nil) != (policy == nil) || !cmp.Equal(findings, verified) {
+			t.Fatalf("a proposed file is judged differently: %s", cmp.Diff(findings, verified))
+		}
 		if policy != nil {
+			if !cmp.Equal(outline, policy.Outline()) {
+				t.Fatalf("its outline differs: %s", cmp.Diff(policy.Outline(), outline))
+			}
 			found := Check(policy, data, CheckInput{Paths: []string{"a/b-rw/c", ""}, DefaultBranch: "main", At: time.Unix(1800000000, 0)})
 			if slices.ContainsFunc(found, func(f Finding) bool { return f.Line < 1 }) {
 				t.Fatalf("no place:\n%s", listing(found))

@@ -31,7 +31,7 @@ func (c *compiler) paths() {
 			indices = append(indices, i)
 		}
 	}
-	compiled, problems := layout.New(spec)
+	compiled, problems := c.lay(spec)
 	for i := range problems {
 		if problems[i].Rule >= 0 {
 			problems[i].Rule = indices[problems[i].Rule]

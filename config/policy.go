@@ -6,6 +6,7 @@
 package config
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ type Policy struct {
 	Mode         Mode
 	Zone         *time.Location // of local times that have none of their own; nil: the file names none
 	Calendar     *window.Calendar
-	Windows      map[window.Name]string // a digest of each window as written, with the freezes that cover it: tells which windows a change to the file changes
+	Windows      map[window.Name]Digest
 	Layout       *layout.Layout
 	Flux         bool         // what no rule decides is what reads a path; see With
 	EntryPoints  []EntryPoint // that the file names
@@ -33,6 +34,18 @@ type Policy struct {
 	Branches     []Branch
 	Lines        Lines
 }
+
+// Outline is what is asked of a file that is proposed: it is validated, never obeyed.
+type Outline struct {
+	Mode    Mode
+	Windows map[window.Name]Digest
+}
+
+// Outline is that of a policy.
+func (p *Policy) Outline() *Outline { return &Outline{Mode: p.Mode, Windows: p.Windows} }
+
+// Digest is of a window as written, with the freezes that cover it: it tells which windows a change to the file changes.
+type Digest [sha256.Size]byte
 
 // Mode says whether sluice acts or only tells.
 type Mode string

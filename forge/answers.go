@@ -159,7 +159,7 @@ type rawPull struct {
 	AutoMergeRequest  *struct{ MergeMethod string }
 	BaseRef           *struct{ Target *struct{ Oid string } }
 	Labels            *connection[struct{ Name string }]
-	Files             *connection[rawFile]
+	Files             *rawFiles
 	Reviews           *connection[rawReview] `json:"latestOpinionatedReviews"`
 	Commits           connection[rawCommit]
 	StatusCheckRollup *rawReports

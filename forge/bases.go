@@ -136,7 +136,7 @@ func (l *observation) base(name plan.Branch, raw *rawBase) plan.Base {
 	}
 	if e := raw.Target.File; e != nil {
 		b.File = plan.SHA(e.Oid)
-		p := l.f.policy(*e)
+		p := l.f.policy(keyOf(l.repo), *e)
 		b.Policy, b.Findings = p.policy, p.findings
 	}
 	return b
@@ -144,35 +144,43 @@ func (l *observation) base(name plan.Branch, raw *rawBase) plan.Base {
 
 // policy is what a tip's entry for the file says. What stands at the path and is no plain text of bearable size is an
 // invalid file, never an absent one.
-func (f *Forge) policy(e rawEntry) rulesFile {
+func (f *Forge) policy(repo repoKey, e rawEntry) rulesFile {
 	if e.Type != "blob" || !regular(e.Mode) {
 		return refused(codeNotAFile, sayNotAFile)
 	}
-	return f.parse(e.Object, plan.SHA(e.Oid))
+	return f.parse(repo, e.Object, plan.SHA(e.Oid))
 }
 
 // regular reports whether a mode is a plain file's, executable or not, rather than a symbolic link's or a submodule's.
 func regular(mode int) bool { return mode&0o170000 == 0o100000 }
 
 // parse is what an object's text says, parsed once for each blob.
-func (f *Forge) parse(o *rawObject, blob plan.SHA) rulesFile {
-	switch {
-	case o == nil:
-		return refused(codeUnread, sayUnread)
-	case o.Typename != "Blob":
-		return refused(codeNotAFile, sayNotAFile)
-	case o.ByteSize > config.MaxBytes || o.IsTruncated:
-		return refused(codeTooLarge, fmt.Sprintf(sayTooLarge, config.MaxBytes))
-	case o.Text == nil, o.IsBinary != nil && *o.IsBinary:
-		return refused(codeNotText, sayNotText)
+func (f *Forge) parse(repo repoKey, o *rawObject, blob plan.SHA) rulesFile {
+	if refusal, bad := unparsable(o); bad {
+		return refusal
 	}
 	if p, ok := f.policies.get(blob); ok {
 		return p
 	}
 	var p rulesFile
 	p.policy, p.findings = config.Parse([]byte(*o.Text))
-	f.policies.put(blob, p)
+	f.policies.put(repo, blob, p)
 	return p
+}
+
+// unparsable reports whether an object is no text that may be parsed, and what is said of it then.
+func unparsable(o *rawObject) (rulesFile, bool) {
+	switch {
+	case o == nil:
+		return refused(codeUnread, sayUnread), true
+	case o.Typename != "Blob":
+		return refused(codeNotAFile, sayNotAFile), true
+	case o.ByteSize > config.MaxBytes || o.IsTruncated:
+		return refused(codeTooLarge, fmt.Sprintf(sayTooLarge, config.MaxBytes)), true
+	case o.Text == nil, o.IsBinary != nil && *o.IsBinary:
+		return refused(codeNotText, sayNotText), true
+	}
+	return rulesFile{}, false
 }
 
 // refused is a file that is invalid for what it is, not for what it says.

@@ -191,7 +191,7 @@ func TestPullThatChangesTheRules(t *testing.T) {
 		{false, true, false}, {true, false, false}, {false, false, true}, {true, false, false},
 	} {
 		got := s.Pulls[i].Rules
-		if got == nil || got.Deleted != want.deleted || (got.Policy != nil) != want.policy || (len(got.Findings) > 0) != want.findings {
+		if got == nil || got.Deleted != want.deleted || (got.Outline != nil) != want.policy || (len(got.Findings) > 0) != want.findings {
 			t.Errorf("pull %d: %+v", i+1, got)
 		}
 	}

@@ -19,8 +19,6 @@ const botAgain = 5 * time.Minute
 const (
 	// maxBots is for how many bots one look asks which App's they are. What it does not ask for counts for no App until a later look.
 	maxBots = 20
-	// keepBots is how many bots are remembered.
-	keepBots = 1000
 )
 
 // bot is what is remembered of an App's bot.
@@ -43,21 +41,30 @@ func (l *observation) addApps(ctx context.Context, s *plan.Snapshot) error {
 			}
 		}
 	}
+	known := map[plan.Login]bot{}
 	var ask []plan.Login
 	for _, c := range wanted {
-		if known, ok := l.f.bots.get(c.By); !ok || !l.f.now().Before(known.until) {
+		if b, ok := l.f.bots.get(c.By); ok && l.f.now().Before(b.until) {
+			known[c.By] = b
+		} else {
 			ask = append(ask, c.By)
 		}
 	}
 	slices.Sort(ask)
 	ask = slices.Compact(ask)
-	if err := each(ctx, ask[:min(len(ask), maxBots)], l.readBot); err != nil {
+	ask = ask[:min(len(ask), maxBots)]
+	found := make([]bot, len(ask))
+	if err := each(ctx, indices(ask), func(ctx context.Context, i int) (err error) {
+		found[i], err = l.readBot(ctx, ask[i])
+		return err
+	}); err != nil {
 		return err
 	}
+	for i, slug := range ask {
+		known[slug] = found[i]
+	}
 	for _, c := range wanted {
-		if known, ok := l.f.bots.get(c.By); ok && l.f.now().Before(known.until) {
-			c.App = known.app
-		}
+		c.App = known[c.By].app
 	}
 	return nil
 }
@@ -77,9 +84,9 @@ func appendUnresolved(to []*plan.Check, required []plan.RequiredCheck, checks []
 
 // readBot asks which App a bot is of. No error is remembered as an answer, nor ends the look: until GitHub says it, the bot's
 // statuses count for no App.
-func (l *observation) readBot(ctx context.Context, slug plan.Login) error {
+func (l *observation) readBot(ctx context.Context, slug plan.Login) (bot, error) {
 	if !isName(string(slug)) { // it would be another address of GitHub's
-		return nil
+		return bot{}, nil
 	}
 	var app struct {
 		ID   int64
@@ -90,16 +97,17 @@ func (l *observation) readBot(ctx context.Context, slug plan.Login) error {
 		err = transient(wordUnreadable, nil)
 	}
 	if err != nil && ctx.Err() != nil {
-		return err
+		return bot{}, err
 	}
 	if err == nil {
-		l.f.bots.put(slug, bot{app.ID, l.f.now().Add(l.f.rulesTTL)})
-		return nil
+		b := bot{app.ID, l.f.now().Add(l.f.rulesTTL)}
+		l.f.bots.put(keyOf(l.repo), slug, b)
+		return b, nil
 	}
 	l.log.Warn("cannot tell which App set a status", "bot", string(slug), "error", err)
 	var e *Error
 	if errors.As(err, &e) && (e.Kind == Gone || e.Kind == Refused) {
-		l.f.bots.put(slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})
+		l.f.bots.put(keyOf(l.repo), slug, bot{until: l.f.now().Add(min(botAgain, l.f.rulesTTL))})
 	}
-	return nil
+	return bot{}, nil
 }

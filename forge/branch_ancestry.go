@@ -13,8 +13,6 @@ const (
 	// maxAncestries is how many comparisons a look makes for branches that are not found on their source's line. What is left
 	// open is not moved, or not as far, until a later look.
 	maxAncestries = 30
-	// keepAncestries is how many comparisons are remembered, and of how many tips the oldest commit known to descend from them.
-	keepAncestries = 20_000
 )
 
 // ancestry is how a commit stands to another, in the words of a comparison from it to the other.
@@ -174,7 +172,7 @@ func (t *tracker) keepPlace(key commitKey, line []plan.Commit, yes int) place {
 	if len(line) == 0 {
 		return place{relation: plan.Behind}
 	}
-	t.f.oldest.put(key, line[yes].SHA)
+	t.f.oldest.put(keyOf(t.repo), key, line[yes].SHA)
 	return place{relation: plan.Behind, reach: yes + 1}
 }
 
@@ -215,6 +213,6 @@ func (t *tracker) compareTips(ctx context.Context, from, to plan.SHA, left *atom
 	if relationOf(k) == plan.RelationUnknown {
 		return ancestryUnknown, wrap(ctx, "compare branch", transient(wordNoAncestry, nil))
 	}
-	t.f.ancestries.put(key, k)
+	t.f.ancestries.put(keyOf(t.repo), key, k)
 	return k, nil
 }

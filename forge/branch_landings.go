@@ -23,9 +23,6 @@ const (
 	// landingWait is how long a comparison may be missing before its branch counts as rewritten: GitHub does not have a new tip
 	// everywhere at once.
 	landingWait = 10 * time.Minute
-	// keepTipsSeen is how many bases, with the files of what came, are watched; keepMade how many merges of ours are known again.
-	keepTipsSeen = 20000
-	keepMade     = 20000
 )
 
 // tipMemory is where a base stood at the last look, and what came to it otherwise than by our merges.
@@ -37,15 +34,6 @@ type tipMemory struct {
 
 // errNotShown says that GitHub does not show a comparison yet.
 var errNotShown error = &Error{Kind: Gone, Reason: wordNotThere}
-
-// weight of what is kept of a base.
-func (t tipMemory) weight() int {
-	sum := 1
-	for _, c := range t.landings {
-		sum += 1 + len(c.Files)
-	}
-	return sum
-}
 
 // addLandings names what reached each base otherwise than by our own merges. A windowed branch is no such base: commits reach it by
 // promotion. It costs a comparison for each tip that moved, and one
@@ -59,7 +47,7 @@ func (l *observation) addLandings(ctx context.Context, s *plan.Snapshot) error {
 		if seen := l.seenTip(name, &b); seen.sha != "" && seen.sha != b.Tip && b.Policy != nil {
 			moved = append(moved, name)
 		} else {
-			l.f.tips.put(baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
+			l.f.tips.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
 		}
 		s.Bases[name] = b
 	}
@@ -100,7 +88,7 @@ func (l *observation) addLandingsTo(ctx context.Context, s *plan.Snapshot, name 
 	}
 	l.wasRead(key)
 	b.Landings = append(fresh, b.Landings...)[:min(maxLandings, len(fresh)+len(b.Landings))]
-	l.f.tips.put(baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
+	l.f.tips.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, tipMemory{sha: b.Tip, at: l.at, landings: b.Landings})
 	s.Bases[name] = b
 	return nil
 }

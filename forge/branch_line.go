@@ -15,8 +15,6 @@ const (
 	maxChain = 2 * maxLine
 	// maxLinePages is how many further pages of one source's history a look reads.
 	maxLinePages = 10
-	// keepFirstParents is how many commits with their first parents are remembered: the lines of some hundred sources.
-	keepFirstParents = 100_000
 	// maxSubject is how long the first line of a commit's message may be, in runes.
 	maxSubject = 100
 )
@@ -57,15 +55,24 @@ func (l *observation) keepParents(page *connection[rawParent]) {
 		case len(n.Parents.Nodes) > 0:
 			one.parent = plan.SHA(n.Parents.Nodes[0].Oid)
 		}
-		l.f.firstParents.put(commitKey{keyOf(l.repo), plan.SHA(n.Oid)}, one)
+		l.parents[plan.SHA(n.Oid)] = one
+		l.f.firstParents.put(keyOf(l.repo), commitKey{keyOf(l.repo), plan.SHA(n.Oid)}, one)
 	}
+}
+
+// firstParent is what is known of a commit: what this look read, or one before it.
+func (l *observation) firstParent(sha plan.SHA) (firstParent, bool) {
+	if one, ok := l.parents[sha]; ok {
+		return one, true
+	}
+	return l.f.firstParents.get(commitKey{keyOf(l.repo), sha})
 }
 
 // follow walks the first parents from a tip as far as they are known.
 func (l *observation) follow(tip plan.SHA) chain {
 	c := chain{at: map[plan.SHA]int{}, next: tip}
 	for c.next != "" && len(c.commits) < maxChain {
-		one, ok := l.f.firstParents.get(commitKey{keyOf(l.repo), c.next})
+		one, ok := l.firstParent(c.next)
 		if _, again := c.at[c.next]; again {
 			break // no commit is its own ancestor: whoever says so is not asked again
 		}

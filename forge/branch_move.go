@@ -143,7 +143,7 @@ func (f *Forge) noteMoved(repo plan.Repo, moves []plan.Move) {
 			m.windowed.tips[i] = tip
 		}
 	}
-	f.repos.put(keyOf(repo), m)
+	f.repos.put(keyOf(repo), keyOf(repo), m)
 }
 
 // noteDemands remembers the branches whose move was refused for the lack of our status: a look does not read the rulesets of a branch
@@ -155,7 +155,7 @@ func (f *Forge) noteDemands(repo plan.Repo, moves []plan.Move, e *Error) {
 	}
 	for _, m := range moves {
 		if namesContext(e.Reason, string(plan.PromoteContextFor(m.Branch))) {
-			f.demands.put(baseKey{keyOf(repo), m.Branch}, f.now().Add(demandKept))
+			f.demands.put(keyOf(repo), baseKey{keyOf(repo), m.Branch}, f.now().Add(demandKept))
 		}
 	}
 }

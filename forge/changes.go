@@ -3,15 +3,25 @@ package forge
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
 
+// A pull request's version of the file is anybody's text. It is checked as soon as it was read, one text at a time in the process, and
+// dropped: what is kept is the outcome, bounded. So strangers cost one text's check, however many pull requests they open.
+
 // headKey names what a head makes of the rules file. A head's text never changes.
 type headKey struct {
 	repo repoKey
 	head plan.SHA
+}
+
+// proposed is what a head makes of the rules file.
+type proposed struct {
+	blob   plan.SHA
+	change *plan.RulesChange
 }
 
 // addChanges reads what pull requests make of the repository's file: those that are seen to touch it, and those of whose
@@ -24,11 +34,11 @@ func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
 			continue
 		}
 		touches, deletes := touchesRules(p.Files)
-		switch change, known := l.f.changes.get(headKey{keyOf(l.repo), p.Head}); {
+		switch seen, known := l.f.changes.get(headKey{keyOf(l.repo), p.Head}); {
 		case deletes:
 			p.Rules = &plan.RulesChange{Deleted: true}
-		case touches && known && change != nil:
-			p.Rules = change
+		case (touches || !p.Complete) && known:
+			seen.addTo(p, s.Bases[p.Base].File)
 		case touches || !p.Complete:
 			read = append(read, i)
 		}
@@ -36,8 +46,8 @@ func (l *observation) addChanges(ctx context.Context, s *plan.Snapshot) error {
 	return inHalves(read, maxTexts, func(some []int) error { return l.readChanges(ctx, s, some) })
 }
 
-// maxTexts is how many texts are asked for in one query.
-const maxTexts = 50
+// maxTexts is how many texts are asked for in one query: an answer has a megabyte at most.
+const maxTexts = 4
 
 // touchesRules reports whether the repository's file is among the changed ones, and whether nothing remains of it.
 func touchesRules(files []plan.File) (touches, deletes bool) {
@@ -85,23 +95,40 @@ func (l *observation) readChanges(ctx context.Context, s *plan.Snapshot, some []
 	return nil
 }
 
-// addChange notes what one head makes of the file.
+// addChange notes what one head makes of the file. That a head has none is asked again.
 func (l *observation) addChange(p *plan.Pull, atTip plan.SHA, o *rawObject) {
 	touches, _ := touchesRules(p.Files)
-	var blob plan.SHA
-	if o != nil {
-		blob = plan.SHA(o.Oid)
+	switch {
+	case o != nil:
+		seen := proposed{plan.SHA(o.Oid), l.f.verify(o)}
+		l.f.changes.put(keyOf(l.repo), headKey{keyOf(l.repo), p.Head}, seen)
+		seen.addTo(p, atTip)
+	case touches:
+		p.Rules = l.f.verify(nil)
+	default:
+		proposed{change: &plan.RulesChange{Deleted: true}}.addTo(p, atTip)
 	}
-	if !touches && blob == atTip {
-		return // the list is not whole, but the file is the base's
+}
+
+// addTo notes what a pull request makes of the file, unless its list is not whole and the file is the base's.
+func (c proposed) addTo(p *plan.Pull, atTip plan.SHA) {
+	if touches, _ := touchesRules(p.Files); touches || c.blob != atTip {
+		p.Rules = c.change
 	}
-	change := &plan.RulesChange{Deleted: o == nil && !touches}
-	if !change.Deleted {
-		parsed := l.f.parse(o, blob)
-		change.Policy, change.Findings = parsed.policy, parsed.findings
+}
+
+// verify checks a proposed text. Of what is wrong the first error is kept: nobody is shown more.
+func (f *Forge) verify(o *rawObject) *plan.RulesChange {
+	if refusal, bad := unparsable(o); bad {
+		return &plan.RulesChange{Findings: refusal.findings}
 	}
-	p.Rules = change
-	if touches && o != nil {
-		l.f.changes.put(headKey{keyOf(l.repo), p.Head}, change)
+	f.verifying.Lock()
+	defer f.verifying.Unlock()
+	outline, findings := config.Verify([]byte(*o.Text))
+	o.Text = nil
+	if outline != nil {
+		return &plan.RulesChange{Outline: outline}
 	}
+	first := slices.IndexFunc(findings, func(f config.Finding) bool { return f.Severity == config.Error })
+	return &plan.RulesChange{Findings: slices.Clone(findings[first : first+1])}
 }

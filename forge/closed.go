@@ -19,7 +19,6 @@ const (
 	maxClosed = 50
 	// closedTTL is how long a pull request that was closed unmerged counts as such: it may be opened again, and merged.
 	closedTTL = time.Hour
-	keepOver  = 5000
 	// maxDebtBases is how many bases one look reads for debts alone: anybody who may push can make more.
 	maxDebtBases = 100
 	// maxStatusPages bounds how many statuses of a commit are listed to count ours: GitHub takes a thousand of each context.
@@ -127,13 +126,13 @@ func (l *observation) closedOf(named answers, alias string, number int) (plan.Cl
 	raw, err := find[rawClosure](named, alias)
 	var e *Error
 	if errors.As(err, &e) && e.Kind == Gone {
-		l.f.over.put(pullKey{keyOf(l.repo), number}, closureMemory{at: l.f.now()})
+		l.f.over.put(keyOf(l.repo), pullKey{keyOf(l.repo), number}, closureMemory{at: l.f.now()})
 	}
 	if err != nil || raw == nil || raw.State == "OPEN" || raw.HeadRefOid == "" {
 		return plan.Closure{}, false
 	}
 	c := plan.Closure{Subject: plan.Subject{Pull: number, Base: plan.Branch(raw.BaseRefName)}, SHA: plan.SHA(raw.HeadRefOid), Merged: raw.Merged}
-	l.f.over.put(pullKey{keyOf(l.repo), number}, closureMemory{c, l.f.now()})
+	l.f.over.put(keyOf(l.repo), pullKey{keyOf(l.repo), number}, closureMemory{c, l.f.now()})
 	return c, true
 }
 

@@ -15,10 +15,6 @@ import (
 // merged, or gets a success, is read in full once more just before that, so kept details can hold for too long, but release nothing.
 
 const (
-	// keepDetails is how much is kept of pull requests, in entries of their lists: those of ten thousand with thirty each.
-	keepDetails = 300_000
-	// entryBytes is how much text of an entry weighs as much as the entry itself: names are as long as strangers like.
-	entryBytes = 256
 	// smallPage is how many pull requests are read in full with the first page of a repository that has fewer, or that is not known: as
 	// many as GitHub takes one point for.
 	smallPage = 6
@@ -92,6 +88,7 @@ func (l *observation) hasDetails(raw *rawPull) {
 		raw.Commits = kept.Commits // a head's own commits become fewer, never others
 	}
 	raw.thin, raw.read, raw.began = false, l.at, l.began
+	l.hasList(raw)
 	detail := *raw
 	raw.fresh = true
 	raw.detail = &detail
@@ -125,22 +122,7 @@ func (l *observation) keep(raw *rawPull) {
 			d.StatusCheckRollup.Contexts.Nodes[i].Description = nil
 		}
 	}
-	l.f.details.put(l.detailKey(raw.Number), d)
-}
-
-// weight of kept details.
-func (raw *rawPull) weight() int {
-	sum, text := 1+len(raw.Commits.Nodes)+len(raw.reports().contexts)+len(raw.reports().reviews), 0
-	for _, c := range raw.reports().contexts {
-		text += len(c.Context) + len(c.Name)
-	}
-	if raw.Files != nil {
-		sum += len(raw.Files.Nodes)
-		for _, f := range raw.Files.Nodes {
-			text += len(f.Path)
-		}
-	}
-	return sum + text/entryBytes
+	l.f.details.put(keyOf(l.repo), l.detailKey(raw.Number), d)
 }
 
 // lacksCommits reports whether a page's own commits would show more than is kept.
@@ -205,7 +187,7 @@ func (l *observation) wanted(numbers []int) (some []pullAsk, lists int) {
 // counts reports whether kept details still say what GitHub would, as far as that can be known.
 func (l *observation) counts(ctx context.Context, kept, raw *rawPull) (bool, error) {
 	switch {
-	case kept == nil, raw.holed, kept.long(), !kept.stable(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
+	case kept == nil, raw.holed, kept.long(), kept.Files.dropped() && kept.Files.bytes <= maxListBytes && !l.pageLists.lacks(kept.Number, kept.Files.bytes), !kept.stable(), kept.HeadRefOid != raw.HeadRefOid, kept.BaseRefName != raw.BaseRefName,
 		!kept.UpdatedAt.Equal(raw.UpdatedAt), kept.ChangedFiles != raw.ChangedFiles, decision(kept.ReviewDecision) != decision(raw.ReviewDecision),
 		slices.Contains(l.ask.Full, raw.Number), slices.Contains(l.ask.Heads, plan.SHA(raw.HeadRefOid)),
 		raw.statusRead && raw.ours == nil && kept.ourContext() != nil: // it may be spelt otherwise
@@ -243,7 +225,7 @@ func (l *observation) stands(ctx context.Context, kept, raw *rawPull) (bool, err
 	}
 	stands := *kept
 	stands.BaseRef = raw.BaseRef
-	l.f.details.put(l.detailKey(raw.Number), &stands)
+	l.f.details.put(keyOf(l.repo), l.detailKey(raw.Number), &stands)
 	return true, nil
 }
 
@@ -289,6 +271,7 @@ func (l *observation) readDetails(ctx context.Context) error {
 		}
 		if current {
 			raw.withDetails(kept)
+			l.hasList(raw)
 			continue
 		}
 		parts, _ := l.detailsOf(raw.Number, raw.HeadRefOid)

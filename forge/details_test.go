@@ -472,18 +472,6 @@ func TestABaseThatIsRewritten(t *testing.T) {
 	}
 }
 
-// TestDetailsAreWeighedWithTheirNames: strangers choose how long the names of files and checks are.
-func TestDetailsAreWeighedWithTheirNames(t *testing.T) {
-	long := strings.Repeat("x", 4000)
-	raw := &rawPull{Files: &connection[rawFile]{}}
-	for range 100 {
-		raw.Files.Nodes = append(raw.Files.Nodes, rawFile{Path: long})
-	}
-	if all := keepDetails / raw.weight() * 100 * len(long); all > 100<<20 {
-		t.Errorf("%d MiB of names are kept", all>>20)
-	}
-}
-
 // TestDetailsAreAsOldAsTheyAre: the wall's clock was set back after details were read. By it they look young, and are not trusted.
 func TestDetailsAreAsOldAsTheyAre(t *testing.T) {
 	now, wall := time.Now(), at

@@ -35,8 +35,8 @@ func (l *observation) addFiles(ctx context.Context, s *plan.Snapshot) error {
 		files, whole := pageFiles(raw)
 		p.Files, p.Complete = files, whole && !renames(files)
 		p.Complete = p.Complete && !raw.thin
-		if p.Complete || raw.ChangedFiles > maxListed {
-			continue // fail closed: what GitHub does not list is not known
+		if p.Complete || raw.ChangedFiles > maxListed || raw.Files.dropped() {
+			continue // fail closed: what GitHub does not list, or has no room, is not known
 		}
 		if !p.Unread.Is() && !l.keptList(ctx, p, raw) {
 			read = append(read, i)
@@ -113,13 +113,31 @@ func renames(files []plan.File) bool {
 	})
 }
 
+// fileList is a whole list, or the fact that it is longer than lists may be.
+type fileList struct {
+	files []plan.File
+	long  bool
+}
+
+// tooLong remembers that a pull request's list is longer than lists may be: it stays incomplete.
+func (l *observation) tooLong(p *plan.Pull) bool {
+	if p.MergeBase != "" {
+		l.f.whole.put(keyOf(l.repo), listKey{keyOf(l.repo), p.MergeBase, p.Head}, fileList{long: true})
+	}
+	return true
+}
+
 // keptList reports whether a list from memory, or one that was kept, fits what the page says, and uses it.
 func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) bool {
 	if p.MergeBase == "" {
 		return false
 	}
 	key := listKey{keyOf(l.repo), p.MergeBase, p.Head}
-	files, ok := l.f.whole.get(key)
+	kept, ok := l.f.whole.get(key)
+	if kept.long {
+		return true
+	}
+	files := kept.files
 	if !ok && l.f.lists != nil {
 		var err error
 		files, ok, err = l.f.lists.List(ctx, l.repo, p.MergeBase, p.Head)
@@ -128,11 +146,15 @@ func (l *observation) keptList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 			return false
 		}
 	}
+	if ok && listBytes(files) > maxListBytes { // kept before lists had a bound
+		return l.tooLong(p)
+	}
 	if !ok || !fits(files, p.Files, raw.ChangedFiles) {
 		return false
 	}
-	l.f.whole.put(key, files)
+	l.f.whole.put(keyOf(l.repo), key, fileList{files: files})
 	p.Files, p.Complete = slices.Clone(files), true
+	l.hasWholeList(p)
 	return true
 }
 
@@ -164,6 +186,7 @@ func renamesWithoutOld(files []plan.File) bool {
 // counts only if it names the head it is about or fits the page; otherwise the pull request stays incomplete.
 func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) error {
 	var list []plan.File
+	bytes := 0
 	opts := &github.ListOptions{PerPage: perPage, Page: 1}
 	for range maxListed / perPage {
 		page, resp, err := l.c.rest.PullRequests.ListFiles(ctx, l.repo.Owner, l.repo.Name, p.Number, opts)
@@ -172,8 +195,13 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 		}
 		files, ok := restFiles(page, p.Head)
 		list = append(list, files...)
-		if !ok {
+		bytes += listBytes(files)
+		switch {
+		case !ok:
 			return nil // fail closed: of another head, or of a kind that is not known
+		case bytes > maxListBytes:
+			l.tooLong(p)
+			return nil
 		}
 		if resp.NextPage == 0 {
 			break
@@ -188,6 +216,7 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 	}
 	p.Files, p.Complete = list, true
 	l.keepList(ctx, p)
+	l.hasWholeList(p)
 	return nil
 }
 
@@ -196,7 +225,7 @@ func (l *observation) keepList(ctx context.Context, p *plan.Pull) {
 	if p.MergeBase == "" {
 		return
 	}
-	l.f.whole.put(listKey{keyOf(l.repo), p.MergeBase, p.Head}, slices.Clone(p.Files))
+	l.f.whole.put(keyOf(l.repo), listKey{keyOf(l.repo), p.MergeBase, p.Head}, fileList{files: slices.Clone(p.Files)})
 	if l.f.lists == nil {
 		return
 	}

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -16,18 +17,6 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
-)
-
-// What is remembered in memory, at most. A thing forgotten costs a request.
-const (
-	keepPolicies  = 200     // by blob
-	keepRules     = 20_000  // by base
-	keepBases     = 5000    // merge bases
-	keepHistories = 1000    // lists of commits, of at most 300 each
-	keepFiles     = 200_000 // files in whole lists, with the old names of renames
-	keepTips      = 5000    // paths looked up, by tip; as many as one look may need
-	keepChanges   = 1000    // what a head makes of the rules file
-	keepRepos     = 5000
 )
 
 // detailsTTL is the age at which details are read again, where that costs next to nothing, when no resync interval is given.
@@ -52,6 +41,7 @@ type Options struct {
 	// many more are kept for statuses.
 	Dial        func(ctx context.Context, network, address string) (net.Conn, error)
 	Connections int
+	Memory      int          // bytes that are remembered of all repositories together; 0: DefaultMemory
 	Lists       FileLists    // nil: old names of renames are remembered in memory only
 	Log         *slog.Logger // nil: nothing is logged
 	// Requested is called after each request with its kind and the answer's code, 0 without an answer. It names nobody. nil: no one asks.
@@ -87,32 +77,12 @@ type Forge struct {
 	self    *client           // of the App itself
 	clients map[int64]*client // of its installations
 
-	policies  *lru[plan.SHA, rulesFile]
-	rules     *lru[baseKey, rules]
-	forks     *lru[forkKey, fork]
-	histories *lru[historyKey, history]
-	whole     *lru[listKey, []plan.File]
-	paths     *lru[tipKey, *pathSet]
-	changes   *lru[headKey, *plan.RulesChange]
-	repos     *lru[repoKey, memory]
-	details   *lru[pullKey, *rawPull]
-	bots      *lru[plan.Login, bot]
-	unknown   *lru[pullKey, unknown]
-	strict    *lru[baseKey, time.Time] // bases that GitHub showed to be strict, and until when that counts
-	tips      *lru[baseKey, tipMemory]
-	made      *lru[plan.SHA, struct{}] // commits of our own merges
-	over      *lru[pullKey, closureMemory]
+	remembered
+	listsMost int        // bytes of a look's lists of files
+	verifying sync.Mutex // a rules file that somebody proposes
+	turn      atomic.Int64
 
-	parts *lru[partKey, part]  // that could not be read
-	turns *lru[partKey, int64] // when parts were asked about last, counted in turn
-	turn  atomic.Int64
-
-	firstParents *lru[commitKey, firstParent]
-	ancestries   *lru[ancestryKey, ancestry]
-	pasts        *lru[commitKey, past]     // by the default branch's tip
-	oldest       *lru[commitKey, plan.SHA] // the oldest commit of a line that is known to descend from a tip
-	demands      *lru[baseKey, time.Time]  // windowed branches that GitHub showed to demand our status, and until when that counts
-	schema       *schema
+	schema *schema
 }
 
 // repoKey names a repository in what is remembered of it.
@@ -152,29 +122,8 @@ func unsigned(o Options, at addresses) *Forge {
 	f := &Forge{
 		app: o.AppID, pace: o.Pace, rulesTTL: rulesResyncs * o.Resync, resync: o.Resync, at: at, lists: o.Lists, log: o.Log, now: o.Now,
 		wire: o.transport(), requested: o.Requested, clients: map[int64]*client{},
-		policies:     newLRU[plan.SHA, rulesFile](keepPolicies),
-		rules:        newLRU[baseKey, rules](keepRules),
-		forks:        newLRU[forkKey, fork](keepBases),
-		histories:    newLRU[historyKey, history](keepHistories),
-		whole:        newLRU[listKey, []plan.File](keepFiles).weighing(func(l []plan.File) int { return len(l) + 1 }),
-		paths:        newLRU[tipKey, *pathSet](keepTips),
-		changes:      newLRU[headKey, *plan.RulesChange](keepChanges),
-		repos:        newLRU[repoKey, memory](keepRepos).weighing(memory.weight),
-		details:      newLRU[pullKey, *rawPull](keepDetails).weighing((*rawPull).weight),
-		bots:         newLRU[plan.Login, bot](keepBots),
-		unknown:      newLRU[pullKey, unknown](keepUnknown),
-		strict:       newLRU[baseKey, time.Time](keepStrict),
-		tips:         newLRU[baseKey, tipMemory](keepTipsSeen).weighing(tipMemory.weight),
-		made:         newLRU[plan.SHA, struct{}](keepMade),
-		over:         newLRU[pullKey, closureMemory](keepOver),
-		pasts:        newLRU[commitKey, past](keepPasts).weighing(func(p past) int { return len(p.roster.Entries) + 1 }),
-		parts:        newLRU[partKey, part](keepParts),
-		turns:        newLRU[partKey, int64](keepTurns),
-		firstParents: newLRU[commitKey, firstParent](keepFirstParents),
-		ancestries:   newLRU[ancestryKey, ancestry](keepAncestries),
-		oldest:       newLRU[commitKey, plan.SHA](keepAncestries),
-		demands:      newLRU[baseKey, time.Time](keepStrict),
 	}
+	f.remembered, f.listsMost = newRemembered(cmp.Or(o.Memory, DefaultMemory)), maxListsBytes
 	f.defaults()
 	return f
 }

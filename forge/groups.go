@@ -205,10 +205,10 @@ func (l *observation) keepHeads(ctx context.Context, named answers, heads []plan
 
 // knownGroup reports whether memory has what a group brings to its base, and uses it.
 func (l *observation) knownGroup(st stacks, g *plan.Group) bool {
-	own, known := l.f.whole.get(listKey{keyOf(l.repo), g.BaseSHA, g.Head})
+	own, known := l.known(g.BaseSHA, g.Head)
 	net, toTip := []plan.File(nil), true
 	if _, toTip = st.below(*g); known && !toTip {
-		net, known = l.f.whole.get(listKey{keyOf(l.repo), st.bases[g.Base].Tip, g.Head})
+		net, known = l.known(st.bases[g.Base].Tip, g.Head)
 	}
 	if known {
 		g.Files, g.Net, g.Complete = own, net, true
@@ -238,8 +238,7 @@ func (l *observation) readGroup(ctx context.Context, st stacks, g *plan.Group) e
 // changed reads what differs between a commit and a head that descends from it: no file if the commit has the head already, and nil if neither
 // has the other. A comparison lists at most 300 files, on its first page, and does not say that there are more.
 func (l *observation) changed(ctx context.Context, from, head plan.SHA) (files []plan.File, complete bool, err error) {
-	key := listKey{keyOf(l.repo), from, head}
-	if files, known := l.f.whole.get(key); known {
+	if files, known := l.known(from, head); known {
 		return files, true, nil
 	}
 	c, _, err := l.c.rest.Repositories.CompareCommits(ctx, l.repo.Owner, l.repo.Name, string(from), string(head),
@@ -257,7 +256,13 @@ func (l *observation) changed(ctx context.Context, from, head plan.SHA) (files [
 		files, complete = []plan.File{}, true
 	}
 	if complete {
-		l.f.whole.put(key, files)
+		l.f.whole.put(keyOf(l.repo), listKey{keyOf(l.repo), from, head}, fileList{files: files})
 	}
 	return files, complete, nil
+}
+
+// known is what memory has of a comparison that was whole.
+func (l *observation) known(from, head plan.SHA) ([]plan.File, bool) {
+	kept, ok := l.f.whole.get(listKey{keyOf(l.repo), from, head})
+	return kept.files, ok && !kept.long
 }

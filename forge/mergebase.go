@@ -91,9 +91,9 @@ func (l *observation) knownFork(h history, tip, head plan.SHA) (fork, bool) {
 
 // keepFork remembers a fork that was found.
 func (l *observation) keepFork(h history, tip, head plan.SHA, at fork) {
-	l.f.forks.put(byTip(keyOf(l.repo), tip, head), at)
+	l.f.forks.put(keyOf(l.repo), byTip(keyOf(l.repo), tip, head), at)
 	if k, ok := h.byBoundary(keyOf(l.repo), head); ok && slices.Contains(h.boundary, at.base) {
-		l.f.forks.put(k, at)
+		l.f.forks.put(keyOf(l.repo), k, at)
 	}
 }
 
@@ -242,7 +242,7 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	if h = historyOfList(list, head); !h.complete || len(h.own) != raw.Commits.TotalCount {
 		return h, wrap(ctx, "commits", transient(wordShortList, nil))
 	}
-	l.f.histories.put(historyKey{keyOf(l.repo), head, raw.Commits.TotalCount}, h)
+	l.f.histories.put(keyOf(l.repo), historyKey{keyOf(l.repo), head, raw.Commits.TotalCount}, h)
 	return h, nil
 }
 

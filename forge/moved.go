@@ -23,6 +23,7 @@ type tipKey struct {
 type pathSet struct {
 	mu    sync.Mutex
 	there map[string]bool
+	grown bool // since it was remembered
 }
 
 func (s *pathSet) get(path string) (there, known bool) {
@@ -35,7 +36,7 @@ func (s *pathSet) get(path string) (there, known bool) {
 func (s *pathSet) put(path string, there bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.there[path] = there
+	s.there[path], s.grown = there, true
 }
 
 // typeBlob is a file in GraphQL's words. A directory in a file's place is no file that stands: git follows the file to where
@@ -68,6 +69,12 @@ func (l *observation) addMoved(ctx context.Context, s *plan.Snapshot) error {
 		}
 	}
 	failed := l.lookUp(ctx, unknown)
+	for tip, set := range l.there {
+		if set.grown {
+			set.grown = false
+			l.f.paths.put(keyOf(l.repo), tipKey{keyOf(l.repo), tip}, set)
+		}
+	}
 	if failed != nil && endsLook(ctx, failed) {
 		return failed
 	}
@@ -121,11 +128,13 @@ func stood(p *plan.Pull, tip plan.SHA) []string {
 }
 
 func (l *observation) pathsOf(tip plan.SHA) *pathSet {
-	k := tipKey{keyOf(l.repo), tip}
-	set, ok := l.f.paths.get(k)
-	if !ok {
-		set = &pathSet{there: map[string]bool{}}
-		l.f.paths.put(k, set)
+	set := l.there[tip]
+	if set == nil {
+		var ok bool
+		if set, ok = l.f.paths.get(tipKey{keyOf(l.repo), tip}); !ok {
+			set = &pathSet{there: map[string]bool{}}
+		}
+		l.there[tip] = set
 	}
 	return set
 }

@@ -104,14 +104,18 @@ type observation struct {
 	mem  memory
 
 	partBook
+	pageLists, wholeLists listRoom
+
 	final bool // what moves while it is read is unknown: it was begun anew before
 
 	once      rawRepo          // what there is once, from the first page
 	own       []plan.Branch    // bases under whose contexts statuses are asked for with the pull requests
 	full      map[int]*rawPull // details that came with the first page
 	moves     map[[2]plan.SHA]move
-	named     answers   // what was asked for by alias, from the first page
-	asked     branchAsk // of windowed branches, with the first page
+	parents   map[plan.SHA]firstParent // of commits, as this look read them
+	there     map[plan.SHA]*pathSet    // what is known of tips' paths
+	named     answers                  // what was asked for by alias, from the first page
+	asked     branchAsk                // of windowed branches, with the first page
 	pulls     []*rawPull
 	raws      map[int]*rawPull
 	heads     map[plan.SHA]*rawCommitStatus // what was reported on heads that were asked for by name; nil: not there
@@ -140,6 +144,8 @@ func (f *Forge) newObservation(repo plan.Repo, ask Ask) *observation {
 	defer f.mu.Unlock()
 	return &observation{
 		f: f, c: f.clientLocked(repo.Installation), repo: repo, ask: ask, us: f.us, mem: mem, at: at, began: f.now(),
+		pageLists: listRoom{most: f.listsMost}, wholeLists: listRoom{most: f.listsMost},
+		parents: map[plan.SHA]firstParent{}, there: map[plan.SHA]*pathSet{},
 		full: map[int]*rawPull{}, moves: map[[2]plan.SHA]move{}, raws: map[int]*rawPull{}, bases: map[plan.Branch]*rawBase{}, tips: map[plan.Branch]plan.SHA{},
 		absent: map[plan.Branch]bool{}, lost: map[plan.Branch]plan.Unread{}, heads: map[plan.SHA]*rawCommitStatus{}, seen: newSightings(),
 	}

@@ -40,11 +40,6 @@ type memory struct {
 	bare     time.Time    // and neither other bases than the default branch, nor merge groups
 }
 
-// weight of what is remembered, for which a repository of few branches is the unit.
-func (m memory) weight() int {
-	return 1 + (len(m.windowed.entries)+len(m.windowed.checked))/100 + len(m.pulls)/100
-}
-
 // size is how many pull requests a page lists at most.
 func (m memory) size(now time.Time) int {
 	if now.Before(m.small) {
@@ -155,7 +150,7 @@ func (l *observation) readPages(ctx context.Context) error {
 		if errors.Is(err, errThinly) {
 			p = p.thinly()
 			l.mem.lone = l.f.now().Add(leastTTL)
-			l.f.repos.put(keyOf(l.repo), l.mem)
+			l.f.repos.put(keyOf(l.repo), keyOf(l.repo), l.mem)
 			continue
 		}
 		if err != nil || next == "" {
@@ -247,7 +242,7 @@ func (l *observation) readPage(ctx context.Context, p *page) (reply, error) {
 		default:
 			return reply{}, transient(wordPage, err)
 		}
-		l.f.repos.put(keyOf(l.repo), l.mem)
+		l.f.repos.put(keyOf(l.repo), keyOf(l.repo), l.mem)
 	}
 }
 
@@ -444,5 +439,5 @@ func (l *observation) remember(s plan.Snapshot) {
 		}
 		slices.SortFunc(m.bases, func(a, b string) int { return cmp.Or(cmp.Compare(targets[b], targets[a]), cmp.Compare(a, b)) })
 	}
-	l.f.repos.put(keyOf(l.repo), m)
+	l.f.repos.put(keyOf(l.repo), keyOf(l.repo), m)
 }

@@ -35,9 +35,6 @@ const (
 	maxHeavy = 30
 	// maxSilent is how many requests of one look may stay without an answer before it asks for no further part.
 	maxSilent = 8
-	// keepParts is how many parts that could not be read are remembered; keepTurns, how many were asked about.
-	keepParts = 10_000
-	keepTurns = 20_000
 )
 
 // partKind is what a part is.
@@ -118,7 +115,7 @@ func (l *observation) failed(ctx context.Context, k partKey, what string, err er
 	p.fails++
 	p.until = l.f.now().Add(partPause(p.fails))
 	p.unread = plan.Unread{Reason: notRead(what, e), Passing: e.Kind != Refused && p.fails < partPatience}
-	l.f.parts.put(k, p)
+	l.f.parts.put(keyOf(l.repo), k, p)
 	l.askAgain(p.until)
 	l.log.Warn("a part of a repository was not read", "part", string(k.kind), "name", k.name, "what", what, "fails", p.fails, "error", err)
 	return p.unread, nil
@@ -172,7 +169,7 @@ func (l *observation) inTurn(kind partKind, some []int, name func(int) string) [
 
 // hasTurn notes that something of a list is asked about now.
 func (l *observation) hasTurn(kind partKind, name string) {
-	l.f.turns.put(l.key(kind, name), l.f.turn.Add(1))
+	l.f.turns.put(keyOf(l.repo), l.key(kind, name), l.f.turn.Add(1))
 }
 
 // askNamed sends a query about parts, and gives what was asked for by alias.

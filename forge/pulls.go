@@ -55,16 +55,13 @@ func (raw *rawPull) updated() time.Time {
 	return raw.UpdatedAt.UTC()
 }
 
-// keepUnknown is of how many pull requests it is remembered since when GitHub does not know whether they can be merged.
-const keepUnknown = 10_000
-
 // unknownSince is the first look that did not show whether a head can be merged, of those since one did.
 func (l *observation) unknownSince(p *plan.Pull) time.Time {
 	at := l.detailKey(p.Number)
 	if was, ok := l.f.unknown.get(at); ok && was.head == p.Head && !was.since.After(l.at) { // a clock may be set back
 		return was.since
 	}
-	l.f.unknown.put(at, unknown{p.Head, l.at})
+	l.f.unknown.put(keyOf(l.repo), at, unknown{p.Head, l.at})
 	return l.at
 }
 

@@ -20,8 +20,6 @@ const (
 	maxVersions = 50
 	// maxPasts is how many queries follow the line of first parents. Each goes on where the one before came to.
 	maxPasts = 5
-	// keepPasts is how many entries of rosters are remembered, by tip.
-	keepPasts = 50_000
 )
 
 // past is what a branch's history says of windowed branches.
@@ -61,7 +59,7 @@ func (l *observation) addRoster(ctx context.Context, s *plan.Snapshot) error {
 			l.log.Warn("older versions of the file could not be read", "error", err)
 		}
 		if p.roster.Known {
-			l.f.pasts.put(key, p)
+			l.f.pasts.put(keyOf(l.repo), key, p)
 		}
 	}
 	home.Last = p.roster
@@ -152,7 +150,7 @@ func (l *observation) version(v rawVersion) (policy *config.Policy, read bool) {
 	if v.File == nil {
 		return nil, true
 	}
-	return l.f.policy(*v.File).policy, v.File.Object != nil || v.File.Type != "blob" || !regular(v.File.Mode)
+	return l.f.policy(keyOf(l.repo), *v.File).policy, v.File.Object != nil || v.File.Type != "blob" || !regular(v.File.Mode)
 }
 
 // rosterOf is unknown without a policy.

@@ -60,8 +60,10 @@ func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
 func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[plan.Branch]rules, error) {
 	slices.Sort(names)
 	var read []int
+	known := make([]rules, len(names))
 	for i, name := range names {
 		r, ok := l.f.rules.get(baseKey{keyOf(l.repo), name})
+		known[i] = r
 		fresh := ok && !l.ask.Rules && l.f.now().Before(r.until) && r.classic == l.classic(name)
 		if !fresh && !l.lost[name].Is() && !l.rests(l.key(partRules, string(name))).Is() {
 			read = append(read, i)
@@ -77,13 +79,15 @@ func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[pla
 	}
 	err := each(ctx, read, func(ctx context.Context, i int) error {
 		l.hasTurn(partRules, string(names[i]))
-		return l.readRules(ctx, names[i])
+		var err error
+		known[i], err = l.readRules(ctx, names[i], known[i])
+		return err
 	})
-	known := make(map[plan.Branch]rules, len(names))
-	for _, name := range names {
-		known[name], _ = l.f.rules.get(baseKey{keyOf(l.repo), name})
+	of := make(map[plan.Branch]rules, len(names))
+	for i, name := range names {
+		of[name] = known[i]
 	}
-	return known, err
+	return of, err
 }
 
 // rank puts one name before all others.
@@ -115,27 +119,25 @@ func (l *observation) required(name plan.Branch, r rules) []plan.RequiredCheck {
 
 // readRules reads and remembers the rules of a base. Rules that could not be read are not known, unless they were read before and
 // still count: then only the new request failed.
-func (l *observation) readRules(ctx context.Context, name plan.Branch) error {
+func (l *observation) readRules(ctx context.Context, name plan.Branch, before rules) (rules, error) {
 	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL)}
 	err := l.readRuleset(ctx, name, &r)
 	if err == nil && r.classic {
 		err = l.readClassic(ctx, name, &r)
 	}
-	key := baseKey{keyOf(l.repo), name}
 	if err != nil {
 		if _, err := l.failed(ctx, l.key(partRules, string(name)), whatRules, err); err != nil {
-			return fmt.Errorf("rules of %s: %w", name, err)
+			return before, fmt.Errorf("rules of %s: %w", name, err)
 		}
-		before, ok := l.f.rules.get(key)
-		if ok && before.known && before.classic == r.classic && l.f.now().Before(before.until) {
-			return nil
+		if before.known && before.classic == r.classic && l.f.now().Before(before.until) {
+			return before, nil
 		}
 		r.known, r.until = false, time.Time{} // fail closed
 	} else {
 		l.wasRead(l.key(partRules, string(name)))
 	}
-	l.f.rules.put(key, r)
-	return nil
+	l.f.rules.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, r)
+	return r, nil
 }
 
 // rawRule is a rule of a ruleset. Only those that sluice knows are looked into; go-github refuses a whole list for one type

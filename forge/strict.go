@@ -17,13 +17,11 @@ const (
 	// strictKept is how long a base counts as strict after GitHub last showed it. A base that is strict no more costs
 	// updates that were not needed until then; one that is forgotten too early costs a refused merge.
 	strictKept = 24 * time.Hour
-	// keepStrict is how many such bases are remembered.
-	keepStrict = 2000
 )
 
 // noteStrict notes that GitHub showed a base to be strict.
 func (f *Forge) noteStrict(repo plan.Repo, base plan.Branch) {
-	f.strict.put(baseKey{keyOf(repo), base}, f.now().Add(strictKept))
+	f.strict.put(keyOf(repo), baseKey{keyOf(repo), base}, f.now().Add(strictKept))
 }
 
 // provedStrict reports whether GitHub has shown a base to be strict.

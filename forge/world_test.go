@@ -288,10 +288,10 @@ func TestInvalidAndChangedFiles(t *testing.T) {
 	if b := s.Bases["main"]; b.Policy != nil || len(b.Findings) == 0 || b.File == "" {
 		t.Errorf("%+v", b)
 	}
-	if r := w.pull(s, n).Rules; r == nil || r.Policy != nil || len(r.Findings) == 0 {
+	if r := w.pull(s, n).Rules; r == nil || r.Outline != nil || len(r.Findings) == 0 {
 		t.Errorf("%+v", r)
 	}
-	if r := w.pull(s, m).Rules; r == nil || r.Policy == nil {
+	if r := w.pull(s, m).Rules; r == nil || r.Outline == nil {
 		t.Errorf("%+v", r)
 	}
 	if r := w.pull(s, d).Rules; r == nil || !r.Deleted {

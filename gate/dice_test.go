@@ -178,7 +178,7 @@ func (d dice) pull(s plan.Snapshot, number int) plan.Pull {
 	}
 	for _, f := range p.Files {
 		if f.Path == config.File || f.Old == config.File {
-			p.Rules = scenario.OneOf(d, nil, &plan.RulesChange{Policy: fuzzPolicies()[0]}, &plan.RulesChange{Deleted: true})
+			p.Rules = scenario.OneOf(d, nil, &plan.RulesChange{Outline: fuzzPolicies()[0].Outline()}, &plan.RulesChange{Deleted: true})
 		}
 	}
 	return p

@@ -148,7 +148,7 @@ func (d *pullCase) verdict() plan.Verdict {
 func (d *pullCase) origin() plan.Origin {
 	at := plan.Origin{SHA: d.base.Tip}
 	switch r := d.pull.Rules; {
-	case r != nil && r.Policy == nil && !r.Deleted:
+	case r != nil && r.Outline == nil && !r.Deleted:
 		return plan.Origin{SHA: d.pull.Head, Line: firstError(r.Findings)}
 	case d.policy == nil:
 		at.Line = firstError(d.base.Findings)
@@ -198,7 +198,7 @@ func Paths(c Change, at time.Time) plan.Verdict {
 	j := newJudge(plan.Snapshot{At: at, Default: c.Base, Bases: map[plan.Branch]plan.Base{c.Base: base}})
 	d := j.caseOf(&base, &plan.Pull{Base: c.Base, Files: c.Files, Complete: true})
 	if c.Rules != nil {
-		d.pull.Rules = &plan.RulesChange{Policy: c.Rules}
+		d.pull.Rules = &plan.RulesChange{Outline: c.Rules.Outline()}
 	}
 	j.weigh(d)
 	d.ruling = d.decide(onPaths())
@@ -252,15 +252,15 @@ func (d *pullCase) whole() bool {
 // stopsHolding reports whether the pull request makes a file that holds into one that only observes.
 func (d *pullCase) stopsHolding() bool {
 	r := d.pull.Rules
-	return r != nil && r.Policy != nil && r.Policy.Mode == config.Observe && (d.policy == nil || d.policy.Mode != config.Observe)
+	return r != nil && r.Outline != nil && r.Outline.Mode == config.Observe && (d.policy == nil || d.policy.Mode != config.Observe)
 }
 
 // windowsChanged names the windows that differ between the base's file and the pull request's, sorted.
 func (d *pullCase) windowsChanged() []string {
-	if d.policy == nil || d.pull.Rules == nil || d.pull.Rules.Policy == nil {
+	if d.policy == nil || d.pull.Rules == nil || d.pull.Rules.Outline == nil {
 		return nil
 	}
-	was, is := d.policy.Windows, d.pull.Rules.Policy.Windows
+	was, is := d.policy.Windows, d.pull.Rules.Outline.Windows
 	var out []string
 	for name, digest := range was {
 		if is[name] != digest {
@@ -329,7 +329,7 @@ func badRules(d *pullCase) (ruling, bool) {
 	case r == nil && d.touchesRules():
 		// Its version was not read: fail closed.
 		return ruling{kind: plan.Blocked, reason: wordRulesUnreadable}, true
-	case r == nil || (r.Policy != nil && !r.Deleted):
+	case r == nil || (r.Outline != nil && !r.Deleted):
 		return ruling{}, false
 	case r.Deleted:
 		return ruling{kind: plan.Blocked, reason: wordRulesDeleted}, true

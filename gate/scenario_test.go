@@ -319,8 +319,8 @@ func rules(p pull) *plan.RulesChange {
 	case "deleted":
 		return &plan.RulesChange{Deleted: true}
 	}
-	policy, findings := config.Parse([]byte(p.Rules))
-	return &plan.RulesChange{Policy: policy, Findings: findings}
+	outline, findings := config.Verify([]byte(p.Rules))
+	return &plan.RulesChange{Outline: outline, Findings: findings}
 }
 
 func review(text string, head plan.SHA, approved bool) plan.Review {

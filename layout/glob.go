@@ -66,6 +66,7 @@ type pattern struct {
 	names    dirs              // the protected directories that the pattern writes out
 	path     int               // index in its rule's Paths
 	text     string            // of its rule, for people
+	written  int               // its length in bytes
 	folded   *pattern          // in lower case; of a path after a ! alone
 }
 
@@ -129,7 +130,7 @@ func compilePattern(glob string, v variant) (*pattern, *globError) {
 	if len(parts) > MaxDepth {
 		return nil, &globError{codeTooMany, wordsGlobTooDeep(glob)}
 	}
-	p := &pattern{fixed: v.fixed}
+	p := &pattern{fixed: v.fixed, written: len(v.text)}
 	for _, part := range parts {
 		s, names, err := compileSegment(glob, part, v.fixed)
 		if err != nil {

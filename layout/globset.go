@@ -8,8 +8,11 @@ type globset struct {
 	edges    []*edge // all of them
 	prefixes affixes
 	suffixes affixes // of those without a prefix
-	rest     []*edge // those with neither
+	rest     []*edge // those with neither, or all of a few
 }
+
+// fewEdges is how many edges are asked one by one: an index of them has ten times their size.
+const fewEdges = 4
 
 // edge is the way on by a segment with wildcards.
 type edge struct {
@@ -35,9 +38,17 @@ func (a *affixes) add(text string, e *edge) {
 	a.edges[text] = append(a.edges[text], e)
 }
 
+// all is the ways on; none of a nil set.
+func (g *globset) all() []*edge {
+	if g == nil {
+		return nil
+	}
+	return g.edges
+}
+
 // find is the edge of this text; nil: there is none.
 func (g *globset) find(text string) *edge {
-	for _, e := range g.edges {
+	for _, e := range g.all() {
 		if e.text == text {
 			return e
 		}
@@ -48,6 +59,21 @@ func (g *globset) find(text string) *edge {
 // add adds an edge.
 func (g *globset) add(e *edge) {
 	g.edges = append(g.edges, e)
+	switch n := len(g.edges); {
+	case n <= fewEdges:
+		g.rest = g.edges
+	case n == fewEdges+1:
+		g.rest = nil
+		for _, e := range g.edges {
+			g.index(e)
+		}
+	default:
+		g.index(e)
+	}
+}
+
+// index adds an edge to those that are found by their text.
+func (g *globset) index(e *edge) {
 	switch {
 	case e.m.prefix != "":
 		g.prefixes.add(e.m.prefix, e)
@@ -60,7 +86,7 @@ func (g *globset) add(e *edge) {
 
 // follow enters the nodes that name leads to.
 func (g *globset) follow(w *search, name string) {
-	if len(g.edges) == 0 {
+	if g == nil {
 		return
 	}
 	for _, n := range g.prefixes.lengths {

@@ -330,7 +330,7 @@ func (n *node) over(s *segment, w *work) []*node {
 	if to, ok := n.literals[s.text]; ok && s.kind == literal {
 		out = append(out, to)
 	}
-	for _, e := range n.globs.edges {
+	for _, e := range n.globs.all() {
 		if s.kind == wildcard && (e.text == s.text || e.m.covers(s.glob)) || s.kind == literal && e.m.match(s.text, w) {
 			out = append(out, e.to)
 		}

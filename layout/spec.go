@@ -8,12 +8,13 @@ import (
 
 // Bounds of a layout. Hostile files hit them; no real one should.
 const (
-	MaxRules        = 1000 // rules of one layout
-	MaxGlob         = 1024 // bytes of one glob
-	MaxDepth        = 64   // segments of one glob
-	MaxAlternatives = 64   // patterns that the alternations of one glob may stand for
-	MaxPatterns     = 4000 // patterns of one layout, alternations written out
-	MaxReleases     = 100  // releases of one rule
+	MaxRules        = 1000      // rules of one layout
+	MaxGlob         = 1024      // bytes of one glob
+	MaxDepth        = 64        // segments of one glob
+	MaxAlternatives = 64        // patterns that the alternations of one glob may stand for
+	MaxPatterns     = 4000      // patterns of one layout, alternations written out
+	MaxWritten      = 256 << 10 // bytes of these together: alternations make a layout no larger than a file may be without them
+	MaxReleases     = 100       // releases of one rule
 )
 
 // Spec is a layout as a person declared it.
@@ -59,29 +60,20 @@ type Problem struct {
 
 // New compiles a layout. It never panics; the layout is nil when any problem is an error.
 func New(spec Spec) (*Layout, []Problem) {
-	c := &compiler{spec: spec, windows: map[string]bool{}}
-	for _, w := range spec.Windows {
-		if w != string(Live) {
-			c.windows[w] = true
-		}
-	}
-	if len(spec.Rules) > MaxRules {
-		c.fail(-1, -1, -1, "rules", codeTooMany, wordsTooManyRules(len(spec.Rules)))
-		return nil, c.problems
-	}
-	rules := make([]rule, 0, len(spec.Rules))
-	for i := range spec.Rules {
-		rules = append(rules, c.rule(i))
-		if c.patterns > MaxPatterns {
-			c.fail(i, -1, -1, "paths", codeTooMany, wordsTooManyPatterns())
-			break
-		}
-	}
-	c.presetAndUnmatched()
+	c := newCompiler(spec)
+	rules := make([]rule, 0, min(len(spec.Rules), MaxRules))
+	c.check(func(r rule) { rules = append(rules, r) })
 	if slices.ContainsFunc(c.problems, func(p Problem) bool { return !p.Warning }) {
 		return nil, c.problems
 	}
 	return c.layout(rules), c.problems
+}
+
+// Check gives the problems that New gives, and compiles no layout: it needs no more memory than one rule.
+func Check(spec Spec) []Problem {
+	c := newCompiler(spec)
+	c.check(func(rule) {})
+	return c.problems
 }
 
 // compiler gathers the problems of one Spec.
@@ -89,7 +81,38 @@ type compiler struct {
 	spec     Spec
 	windows  map[string]bool
 	patterns int
+	written  int // bytes of these
 	problems []Problem
+}
+
+func newCompiler(spec Spec) *compiler {
+	c := &compiler{spec: spec, windows: map[string]bool{}}
+	for _, w := range spec.Windows {
+		if w != string(Live) {
+			c.windows[w] = true
+		}
+	}
+	return c
+}
+
+// check finds the problems of the whole Spec, and gives the rules one by one.
+func (c *compiler) check(give func(rule)) {
+	if len(c.spec.Rules) > MaxRules {
+		c.fail(-1, -1, -1, "rules", codeTooMany, wordsTooManyRules(len(c.spec.Rules)))
+		return
+	}
+	for i := range c.spec.Rules {
+		give(c.rule(i))
+		if c.patterns > MaxPatterns {
+			c.fail(i, -1, -1, "paths", codeTooMany, wordsTooManyPatterns())
+			break
+		}
+		if c.written > MaxWritten {
+			c.fail(i, -1, -1, "paths", codeTooMany, wordsTooLongPatterns())
+			break
+		}
+	}
+	c.presetAndUnmatched()
 }
 
 // fail notes an error.
@@ -138,6 +161,7 @@ func (c *compiler) rulePath(i, k int, glob string, out *rule) {
 	}
 	c.patterns += len(ps)
 	for _, p := range ps {
+		c.written += p.written
 		p.path, p.text = k, saysRule(i, glob)
 		out.bound = out.bound || p.repeats
 	}

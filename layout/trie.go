@@ -14,9 +14,9 @@ type node struct {
 	best     int  // the lowest rule that ends here or below: nothing better can be found this way
 	many     bool // reached by `**`: it stays, whatever segment comes
 	literals map[string]*node
-	globs    globset
-	one      *node // by `*` or a capture
-	after    *node // by `**`, which may be no segment at all
+	globs    *globset // nil: none
+	one      *node    // by `*` or a capture
+	after    *node    // by `**`, which may be no segment at all
 	ends     []*end
 }
 
@@ -73,6 +73,9 @@ func (t *trie) step(n *node, s *segment) *node {
 	case wildcard:
 		e := n.globs.find(s.text)
 		if e == nil {
+			if n.globs == nil {
+				n.globs = &globset{}
+			}
 			e = &edge{s.text, s.glob, t.node()}
 			n.globs.add(e)
 		}

@@ -124,6 +124,10 @@ func wordsTooManyPatterns() string {
 	return fmt.Sprintf("the rules up to here have more than %d paths, alternations written out", MaxPatterns)
 }
 
+func wordsTooLongPatterns() string {
+	return fmt.Sprintf("the paths of the rules up to here have more than %d bytes, alternations written out", MaxWritten)
+}
+
 func wordsTooManyReleases() string {
 	return fmt.Sprintf("more than %d releases in one rule", MaxReleases)
 }

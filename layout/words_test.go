@@ -127,6 +127,21 @@ func TestTooManyPatterns(t *testing.T) {
 	}
 }
 
+// TestTooLongPatterns: a file of 30 KB would take hundreds of megabytes, alternations written out.
+func TestTooLongPatterns(t *testing.T) {
+	spec := Spec{}
+	for range 30 {
+		spec.Rules = append(spec.Rules, Rule{Paths: []string{"{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}" + strings.Repeat("/?a[ab]*b", 60)}, Releases: []string{"live"}})
+	}
+	l, problems := New(spec)
+	if l != nil || len(problems) != 1 || problems[0].String() != "paths[7].-1.-1 too-many: the paths of the rules up to here have more than 262144 bytes, alternations written out" {
+		t.Error(problems)
+	}
+	if d := cmp.Diff(problems, Check(spec)); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestLint(t *testing.T) {
 	l := must(t, Spec{
 		Windows: []string{"w"},

@@ -12,8 +12,13 @@ import (
 // hostileRules is as many rules as a file may have, near enough, of a shape: # is the number of the rule.
 func hostileRules(shape string) []string {
 	var out []string
+	written := 0
 	for i := range MaxRules - 10 {
-		out = append(out, strings.ReplaceAll(strings.ReplaceAll(shape, "#", fmt.Sprint(i)), "@", string(rune(0x4e00+i))))
+		glob := strings.ReplaceAll(strings.ReplaceAll(shape, "#", fmt.Sprint(i)), "@", string(rune(0x4e00+i)))
+		if written += len(glob); written > MaxWritten {
+			break
+		}
+		out = append(out, glob)
 	}
 	return out
 }

@@ -226,8 +226,8 @@ const (
 // RulesChange is what a pull request makes of the repository's file. It is validated, never obeyed.
 type RulesChange struct {
 	Deleted  bool
-	Policy   *config.Policy // nil if deleted or invalid
-	Findings []config.Finding
+	Outline  *config.Outline  // nil if deleted or invalid
+	Findings []config.Finding // of one that is invalid the first error
 }
 
 // Review is a reviewer's latest opinion.

@@ -134,7 +134,7 @@ func remembered(ctx context.Context, f *forge.Forge, r *store.Reader, repo plan.
 func (s settings) forge(lists forge.FileLists, log *slog.Logger) forge.Options {
 	return forge.Options{
 		URL: s.GitHubURL, GraphQLURL: s.GraphQLURL, AppID: s.AppID, PrivateKey: s.PrivateKey, Pace: s.Pace,
-		Resync: s.Resync, Lists: lists, Log: log,
+		Resync: s.Resync, Memory: s.Memory, Lists: lists, Log: log,
 	}
 }
 

@@ -40,6 +40,7 @@ type settings struct {
 	Resync        time.Duration
 	Pace          int // points a minute; 0: off
 	Workers       int
+	Memory        int // bytes that are remembered of repositories
 	LogLevel      slog.Level
 	LogJSON       bool
 	Warnings      []string // for the log, once
@@ -70,6 +71,7 @@ func knownSettings() []setting {
 		{key: "database", value: "sluice.db", usage: "path of the database"},
 		{key: "resync", value: "5m", usage: "reconcile each repository at least this often"},
 		{key: "workers", value: "32", usage: "repositories that are reconciled at once"},
+		{key: "memory", value: "200MiB", usage: "how much is remembered of all repositories together, of one at most a quarter; in MiB or GiB"},
 		{key: "log.level", value: "info", usage: "debug, info, warn or error"},
 		{key: "log.format", value: "text", usage: "text or json"},
 	}
@@ -192,6 +194,8 @@ func parseSettings(v *viper.Viper, from sources) (settings, error) {
 	peer, err := strconv.ParseInt(v.GetString("peer_connections"), 10, 32)
 	s.Peer = int(peer)
 	check("peer_connections", numberError(err, peer+1, "a number of connections, or 0"))
+	s.Memory, err = memory(v.GetString("memory"))
+	check("memory", err)
 	if s.LogLevel.UnmarshalText([]byte(v.GetString("log.level"))) != nil {
 		check("log.level", errors.New("want debug, info, warn or error"))
 	}
@@ -268,6 +272,20 @@ func pace(text string) (int, error) {
 		return 0, errors.New("want points a minute, at least 10, or off")
 	}
 	return n, nil
+}
+
+// leastMemory is enough for a repository of a few hundred pull requests.
+const leastMemory = 16 << 20
+
+// memory is a number of bytes, written as for GOMEMLIMIT.
+func memory(text string) (int, error) {
+	for unit, shift := range map[string]int{"MiB": 20, "GiB": 30} {
+		number, ok := strings.CutSuffix(text, unit)
+		if n, err := strconv.ParseUint(number, 10, 16); ok && err == nil && int(n)<<shift >= leastMemory {
+			return int(n) << shift, nil
+		}
+	}
+	return 0, fmt.Errorf("want at least %dMiB, like 200MiB or 1GiB", leastMemory>>20)
 }
 
 // logger writes what operators read to w.

@@ -263,6 +263,7 @@ func TestSettingsSources(t *testing.T) {
 	}
 	t.Setenv("SLUICE_WORKERS", "few")
 	t.Setenv("SLUICE_GITHUB_PACE", "9")
+	t.Setenv("SLUICE_MEMORY", "15MiB")
 	t.Setenv("SLUICE_FLUX_SECRET", "hunter2 hunter2 hunter2")
 	t.Setenv("SLUICE_PUBLIC_URL", "nowhere")
 	_, err := readWith(t, []string{"--settings", file, "--github.pace", "fast", "--listen", "", "--database", "", "--admin.listen", "8081"})
@@ -273,6 +274,7 @@ func TestSettingsSources(t *testing.T) {
 		"setting resync: want a duration between 1s and 24h, like 5m (from settings file " + file + ", line 1)",
 		"setting workers: want a positive number (from SLUICE_WORKERS)",
 		"setting github.pace: want points a minute, at least 10, or off (from --github.pace)",
+		"setting memory: want at least 16MiB, like 200MiB or 1GiB (from SLUICE_MEMORY)",
 		"setting log.level: want debug, info, warn or error (from settings file " + file + ", line 6)",
 		"setting public_url: want https://HOST/…, without a user (from SLUICE_PUBLIC_URL)",
 		"setting listen: want HOST:PORT, such as 127.0.0.1:8080 (from --listen)",
