@@ -265,7 +265,7 @@ func TestCheckForgedByAPerson(t *testing.T) {
 	w.unmerged(n)
 	set(ci)
 	w.merged(n)
-	w.reach(tip, "rw/a")
+	w.reach(w.tip("main"), "rw/a") // the merge has the checks of its head
 }
 
 // TestBranchesThatDifferInCase: on a disk that folds case one would be the other. Neither is moved, and none is made beside the other.
