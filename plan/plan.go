@@ -49,6 +49,20 @@ func (r Repo) String() string {
 	return r.Owner + "/" + r.Name
 }
 
+// RepoKey names a repository in a table: by GitHub's number, which survives a rename, or by name where it is not known.
+type RepoKey struct {
+	ID   int64
+	Name string
+}
+
+// Key is the name of the repository in a table.
+func (r Repo) Key() RepoKey {
+	if r.ID != 0 {
+		return RepoKey{ID: r.ID}
+	}
+	return RepoKey{Name: strings.ToLower(r.String())}
+}
+
 // Snapshot is all that may be looked at to decide: one repository at one instant.
 type Snapshot struct {
 	Repo    Repo

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -82,7 +83,7 @@ func (k *look) act(ctx context.Context, actions []plan.Action) error {
 		if k.passedOver(a) {
 			continue
 		}
-		k.acting = k.loop.now().tick
+		k.acting = k.loop.now().Tick
 		if err := k.may(ctx, a); err != nil {
 			if err = k.heed(a, k.leave(ctx, a, err)); err != nil {
 				return err
@@ -151,21 +152,21 @@ func (k *look) may(ctx context.Context, a plan.Action) error {
 // When so many failed that nothing but another write can show whether GitHub takes any, it goes on without them.
 func (k *look) awaitPayments(ctx context.Context) bool {
 	in, books := k.repo.Installation, k.loop.ledger
-	if !books.overdue(in, k.loop.now()) {
+	if !books.Overdue(in, k.loop.now()) {
 		return true
 	}
-	fails := books.failures(in)
-	books.hasten(in)
+	fails := books.Failures(in)
+	books.Hasten(in)
 	k.loop.payUp()
 	for range payPatience / payGlance {
 		if ctx.Err() != nil {
 			return false
 		}
 		sleep(ctx, payGlance)
-		if !books.overdue(in, k.loop.now()) {
+		if !books.Overdue(in, k.loop.now()) {
 			return true
 		}
-		if books.failures(in) > fails {
+		if books.Failures(in) > fails {
 			return fails >= payBlocks
 		}
 	}
@@ -200,9 +201,9 @@ func (k *look) spared(err error) bool {
 }
 
 // placeOf is where an action writes, to know it again in the next look.
-func (k *look) placeOf(a plan.Action) plot {
+func (k *look) placeOf(a plan.Action) outbox.Place {
 	of := scopeOf(a)
-	return plotOf(k.repo, of.sha, of.context)
+	return outbox.PlaceOf(k.repo, of.sha, of.context)
 }
 
 // outlived reports whether time has changed the plan while its statuses were written, at GitHub's pace, one after the other: an
@@ -214,7 +215,7 @@ func (k *look) outlived(a plan.Action) bool {
 		return false
 	}
 	now := k.loop.now()
-	return !now.wall.Before(k.wake) && now.tick-k.last.tick >= outliveMost
+	return !now.Wall.Before(k.wake) && now.Tick-k.last.Tick >= outliveMost
 }
 
 // permit tells why an action must not be begun now; nil if it may.
@@ -244,7 +245,7 @@ func (k *look) lasts(p plan.Pin, d time.Duration) bool {
 		return true
 	}
 	now := k.loop.now()
-	return now.wall.Add(d).Before(p.Before) && now.tick+d-k.last.tick < p.Before.Sub(k.last.wall)
+	return now.Wall.Add(d).Before(p.Before) && now.Tick+d-k.last.Tick < p.Before.Sub(k.last.Wall)
 }
 
 // leave records the action at which a look ended because it must not go on.
@@ -313,7 +314,7 @@ func (k *look) skipped(a plan.Action) bool {
 
 // actOf is an action as the history keeps it, without its end.
 func (k *look) actOf(a plan.Action) store.Act {
-	act := store.Act{Repo: k.repo, At: k.loop.now().wall, Verb: a.Verb(), SHA: a.Pinned().SHA}
+	act := store.Act{Repo: k.repo, At: k.loop.now().Wall, Verb: a.Verb(), SHA: a.Pinned().SHA}
 	if pulls := a.About(); len(pulls) > 0 {
 		act.Pull = pulls[0]
 	}
@@ -332,7 +333,7 @@ func (k *look) record(ctx context.Context, acts ...store.Act) error {
 	for _, act := range acts {
 		args := []any{"verb", act.Verb, "pull", act.Pull, "branch", act.Branch, "sha", act.SHA, "outcome", act.Outcome, "reason", act.Reason}
 		if act.Took == 0 { // it was done by itself
-			act.Took = k.loop.now().tick - k.acting
+			act.Took = k.loop.now().Tick - k.acting
 		}
 		k.log.Info("action finished", append(args, "took", act.Took.Round(time.Millisecond))...)
 		k.released(act)
@@ -357,7 +358,7 @@ func (k *look) finish(ctx context.Context, act store.Act, err error) error {
 
 // ended is an action as the history keeps it, with its end.
 func (k *look) ended(act store.Act, err error) store.Act {
-	act.At = k.loop.now().wall
+	act.At = k.loop.now().Wall
 	act.Outcome = outcomeOf(err)
 	if err != nil {
 		act.Reason = reasonOf(err)
@@ -403,7 +404,7 @@ func (k *look) update(ctx context.Context, a plan.Update) error {
 		return k.leave(ctx, a, errPaced)
 	}
 	defer done()
-	err := k.send(ctx, a, opening, func(ctx context.Context) error {
+	err := k.send(ctx, a, outbox.Opening, func(ctx context.Context) error {
 		ctx, cancel := inHand(forge.WithClass(ctx, forge.Opening))
 		defer cancel()
 		return k.loop.forge.Update(ctx, k.repo, a)
@@ -421,6 +422,6 @@ func (k *look) update(ctx context.Context, a plan.Update) error {
 // refusal completes GitHub's refusal to take a head onto a tip. What is decided is another thing once it is recorded.
 func (k *look) refusal(r plan.Refusal, err error) *plan.Refusal {
 	k.again = true
-	r.At, r.Reason = k.loop.now().wall, reasonOf(err)
+	r.At, r.Reason = k.loop.now().Wall, reasonOf(err)
 	return &r
 }

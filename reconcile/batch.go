@@ -38,7 +38,7 @@ func (k *look) carryOut(ctx context.Context, s plan.Snapshot, p plan.Plan) error
 }
 
 // aged reports whether what is left of an observation's half minute may not suffice.
-func (k *look) aged() bool { return k.loop.now().tick-k.last.tick >= agedAfter }
+func (k *look) aged() bool { return k.loop.now().Tick-k.last.Tick >= agedAfter }
 
 // dated reports whether something that time makes void rests on details that are too old for it, its own or those of another pull request
 // with the same head.
@@ -113,7 +113,7 @@ func (k *look) inBatch(ctx context.Context, s *plan.Snapshot, batch []plan.Actio
 // outdated are those of some pull requests whose details are too old for what is about to be written.
 func (k *look) outdated(pulls []plan.Pull, numbers []int) (old []int) {
 	for _, p := range pulls {
-		if slices.Contains(numbers, p.Number) && !p.Read.IsZero() && k.loop.now().wall.Sub(p.Read) >= agedAfter {
+		if slices.Contains(numbers, p.Number) && !p.Read.IsZero() && k.loop.now().Wall.Sub(p.Read) >= agedAfter {
 			old = append(old, p.Number)
 		}
 	}

@@ -111,14 +111,14 @@ func BenchmarkClockJump(b *testing.B) {
 	l := crowded()
 	now := l.now()
 	for i := 1; b.Loop(); i++ {
-		l.queue.drift(instant{tick: now.tick, wall: now.wall.Add(time.Duration(i) * time.Minute)})
+		l.queue.drift(instant{Tick: now.Tick, Wall: now.Wall.Add(time.Duration(i) * time.Minute)})
 	}
 }
 
 // BenchmarkLook is a look at a repository in which nothing happens: what the loop itself adds to GitHub's time.
 func BenchmarkLook(b *testing.B) {
 	l := crowded()
-	e := l.queue.repos[key{id: 1}]
+	e := l.queue.repos[plan.RepoKey{ID: 1}]
 	b.ReportAllocs()
 	for b.Loop() {
 		l.mu.Lock()

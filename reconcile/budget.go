@@ -22,7 +22,7 @@ func (e *entry) class(now instant) forge.Class {
 		return forge.Opening
 	case e.idle(now):
 		return forge.Resync
-	case e.doubt() <= now.tick:
+	case e.doubt() <= now.Tick:
 		return forge.Doubt
 	}
 	return forge.Event
@@ -30,7 +30,7 @@ func (e *entry) class(now instant) forge.Class {
 
 // opens reports whether a look is due that may open something. Until GitHub takes its merges, an event there is an event.
 func (e *entry) opens(now instant) bool {
-	return e.place <= now.tick && (e.urgent || e.place != 0) || !e.wake.IsZero() && !e.wake.After(now.wall) || e.lastCall(now) <= now.tick
+	return e.place <= now.Tick && (e.urgent || e.place != 0) || !e.wake.IsZero() && !e.wake.After(now.Wall) || e.lastCall(now) <= now.Tick
 }
 
 // doubt is when an event has waited for so long that what is green here may not stay so unseen; never: nothing is, or none waits.
@@ -44,11 +44,11 @@ func (e *entry) doubt() tick {
 // lastCall is when what waits for an open window, or what an event may have brought, is looked at once more as an opening's, so that nothing
 // that became ready is left behind at the close because the hour had no look for its event; never: a look began since, or nothing waits.
 func (e *entry) lastCall(now instant) tick {
-	i := slices.IndexFunc(e.closes, now.wall.Before)
+	i := slices.IndexFunc(e.closes, now.Wall.Before)
 	if i < 0 || e.eventAt == never && e.kinds[plan.Waiting]+e.kinds[plan.Release] == 0 {
 		return never
 	}
-	if at := now.tickOf(e.closes[i]) - closeAhead; e.start < at {
+	if at := now.TickOf(e.closes[i]) - closeAhead; e.start < at {
 		return at
 	}
 	return never
@@ -59,7 +59,7 @@ func (ln *line) pick(now instant) int {
 	first, best := -1, forge.Resync-1
 	for i, e := range ln.ready {
 		c := e.class(now)
-		if c > best && (c >= forge.Doubt || ln.refused <= now.tick && e.affordable()) {
+		if c > best && (c >= forge.Doubt || ln.refused <= now.Tick && e.affordable()) {
 			first, best = i, c
 		}
 		if best >= forge.Opening {
@@ -73,8 +73,8 @@ func (ln *line) pick(now instant) int {
 func (ln *line) next(q *queue, now instant) tick {
 	first := never
 	for _, e := range ln.ready {
-		for _, at := range [...]tick{q.anchor.tickOf(e.wake), e.place, e.lastCall(now), e.doubt(), e.burstEnd, e.due, e.resync + resyncPatience} {
-			if at > now.tick {
+		for _, at := range [...]tick{q.anchor.TickOf(e.wake), e.place, e.lastCall(now), e.doubt(), e.burstEnd, e.due, e.resync + resyncPatience} {
+			if at > now.Tick {
 				first = min(first, at)
 			}
 		}
@@ -82,7 +82,7 @@ func (ln *line) next(q *queue, now instant) tick {
 	if len(ln.ready) == 0 {
 		return never
 	}
-	if at := max(ln.refused, ln.affordableAt(now)); at > now.tick { // else they wait for a worker
+	if at := max(ln.refused, ln.affordableAt(now)); at > now.Tick { // else they wait for a worker
 		first = min(first, at)
 	}
 	return first
@@ -151,7 +151,7 @@ func (k *look) claim(p plan.Plan) {
 	defer l.mu.Unlock()
 	e, others := k.entry, k.line.merging-k.merging
 	left := b.Left - others
-	k.ahead = k.ahead || e.place > 0 && e.place <= now.tick
+	k.ahead = k.ahead || e.place > 0 && e.place <= now.Tick
 	if !k.ahead {
 		left -= k.line.wanted - e.wanted
 	}
@@ -167,11 +167,11 @@ func (k *look) claim(p plan.Plan) {
 	case merges < left || due <= left:
 		e.place = 0
 		e.want(0)
-	case e.place <= now.tick: // else it keeps its place
+	case e.place <= now.Tick: // else it keeps its place
 		e.want(min(due-left, placeMost))
-		e.place = max(k.line.place, now.tickOf(b.Renewed))
+		e.place = max(k.line.place, now.TickOf(b.Renewed))
 		if 2*b.Left >= b.Limit && 2*(b.Left-others) < b.Limit { // half of them would be free, but for those that are claimed from now on
-			e.place = max(e.place, now.tick+span(b, now))
+			e.place = max(e.place, now.Tick+span(b, now))
 		}
 		whole := cmp.Or(b.Limit-b.Limit%e.wanted, b.Limit) // in a span there is room for so many, as many as it wants at a time
 		k.line.place = e.place + span(b, now)*time.Duration(e.wanted)/time.Duration(whole)
@@ -186,7 +186,7 @@ func (e *entry) want(merges int) {
 
 // span is how long after they are claimed merges are free again, as their budget is of a minute, or of an hour.
 func span(b forge.Budget, now instant) time.Duration {
-	if b.Renewed.Sub(now.wall) > 2*time.Minute {
+	if b.Renewed.Sub(now.Wall) > 2*time.Minute {
 		return time.Hour + placeSlack
 	}
 	return time.Minute + placeSlack
@@ -234,8 +234,8 @@ func ending(until time.Time, lists ...[]plan.Debt) (n int) {
 // scheduleForeseen follows a look that our own count of GitHub's budgets ended: looks for events wait, and what an opening needs goes on.
 func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 	e, ln := k.entry, k.line
-	again := now.tick + limitPause(now.wall, limit.Until, 1)
-	if e.resync <= now.tick {
+	again := now.Tick + limitPause(now.Wall, limit.Until, 1)
+	if e.resync <= now.Tick {
 		e.resync = again
 	}
 	if k.full != nil || e.began == forge.Event {
@@ -249,9 +249,9 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 	if k.full != nil || e.began != forge.Resync {
 		e.due = min(e.due, again)
 	} else { // what else it was to answer may have points where a resync has none
-		e.due = min(e.due, max(e.asked, now.tick))
+		e.due = min(e.due, max(e.asked, now.Tick))
 	}
-	k.log.Info("reconciliations wait for GitHub's rate limit", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.tick)
+	k.log.Info("reconciliations wait for GitHub's rate limit", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.Tick)
 }
 
 // low says which of an installation's budgets runs low; "": none.

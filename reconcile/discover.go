@@ -44,7 +44,7 @@ func (l *Loop) discoverAll(ctx context.Context) {
 // listPause is how long to wait after a list that failed for the n-th time in a row.
 func (l *Loop) listPause(err error, n int) time.Duration {
 	if limit := limitOf(err); limit != nil {
-		return limitPause(l.now().wall, limit.Until, n)
+		return limitPause(l.now().Wall, limit.Until, n)
 	}
 	return backoff(n)
 }
@@ -100,10 +100,10 @@ func (l *Loop) recallAll(ctx context.Context) error {
 	now := l.now()
 	spread := l.newSpread()
 	for _, d := range due {
-		e, fresh := l.queue.add(d.Repo, now.tick)
-		at := now.tick + spread.next(e)
+		e, fresh := l.queue.add(d.Repo, now.Tick)
+		at := now.Tick + spread.next(e)
 		if !d.At.IsZero() {
-			at = min(at, now.tick+max(0, d.At.Sub(now.wall)))
+			at = min(at, now.Tick+max(0, d.At.Sub(now.Wall)))
 		}
 		if fresh {
 			e.resync, e.wake = at, d.Wake // the first look reads the rules
@@ -128,7 +128,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 		err = nil
 	}
 	if fresh := l.unknown(repos); len(fresh) > 0 {
-		if err := l.stored(l.store.Know(ctx, fresh, began.wall)); err != nil {
+		if err := l.stored(l.store.Know(ctx, fresh, began.Wall)); err != nil {
 			return 0, err
 		}
 	}
@@ -136,7 +136,7 @@ func (l *Loop) discoverOnce(ctx context.Context) (time.Duration, error) {
 	if err != nil {
 		return 0, err // it ended early: it says nothing of those that it lacks
 	}
-	for _, r := range l.unlisted(repos, some, began.tick) {
+	for _, r := range l.unlisted(repos, some, began.Tick) {
 		if err := l.stored(l.store.Forget(ctx, r)); err != nil {
 			return 0, err
 		}
@@ -177,7 +177,7 @@ func (l *Loop) listed(err error) {
 		l.health.list = lag{}
 		return
 	}
-	l.health.list.add(l.now().wall, err)
+	l.health.list.add(l.now().Wall, err)
 }
 
 // logList logs how the list of repositories went, when that is another thing than the last time.
@@ -212,7 +212,7 @@ func (l *Loop) unknown(repos []plan.Repo) []plan.Repo {
 	defer l.mu.Unlock()
 	var fresh []plan.Repo
 	for _, r := range repos {
-		if e := l.queue.repos[keyOf(r)]; e == nil || e.repo != r || e.lost() {
+		if e := l.queue.repos[r.Key()]; e == nil || e.repo != r || e.lost() {
 			fresh = append(fresh, r)
 		}
 	}
@@ -223,7 +223,7 @@ func (l *Loop) unknown(repos []plan.Repo) []plan.Repo {
 func (l *Loop) adoptList(repos []plan.Repo) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	now := l.now().tick
+	now := l.now().Tick
 	spread := l.newSpread()
 	for _, r := range repos {
 		if len(l.queue.repos) >= reposMost {
@@ -234,7 +234,7 @@ func (l *Loop) adoptList(repos []plan.Repo) {
 		if fresh {
 			e.resync = now + spread.next(e)
 			l.queue.reckon(e)
-			l.ledger.retry(e.repo)
+			l.ledger.Retry(e.repo)
 		}
 		l.revive(e)
 	}
@@ -250,9 +250,9 @@ func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began t
 	defer l.mu.Unlock()
 	listed := make(map[*entry]bool, len(repos))
 	for _, r := range repos {
-		listed[l.queue.repos[keyOf(r)]] = true
+		listed[l.queue.repos[r.Key()]] = true
 	}
-	now := l.now().tick
+	now := l.now().Tick
 	spread := l.newSpread()
 	for _, e := range l.queue.repos {
 		switch {
@@ -263,7 +263,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began t
 		case e.state == idle:
 			gone = append(gone, e.repo)
 			l.queue.drop(e)
-			l.ledger.decided(e.repo, plan.Plan{})
+			l.ledger.Decided(e.repo, plan.Plan{})
 		}
 	}
 	l.wakeUp()
@@ -274,7 +274,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began t
 func (l *Loop) spread(now instant) {
 	s := l.newSpread()
 	for _, e := range l.queue.repos {
-		l.queue.soon(e, now.tick+s.next(e))
+		l.queue.soon(e, now.Tick+s.next(e))
 	}
 }
 

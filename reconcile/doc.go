@@ -52,7 +52,7 @@
 //   - Statuses of one look that follow each other go at the same time, those of one commit and context or of one pull request in order.
 //     Merges go one after the other, the oldest first. What was written at the same time decides nothing of the look before all of it has
 //     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
-//   - Of one installation at most [writesPaced] writes are under way at once, [writesFree] without a pace, all of its looks together. First
+//   - Of one installation at most [outbox.WritesPaced] writes are under way at once, [outbox.WritesFree] without a pace, all of its looks together. First
 //     go those that take green of ours back or follow a green that was set for them, for which some room is always left; then what releases
 //     something, which has a part of the pace that is not left to others; then what tells. Among equals repositories take turns, a write each.
 //     What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.

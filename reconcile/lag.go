@@ -49,24 +49,24 @@ func (k *look) lagging(err error, now instant) {
 	case errors.Is(err, errStopped), errors.Is(err, errLate), errors.Is(err, errOld):
 	case errors.Is(err, errVoid) && !errors.Is(err, errStore) && !k.starved():
 	default:
-		k.entry.lag.add(now.wall, err)
+		k.entry.lag.add(now.Wall, err)
 	}
 }
 
 // lags gives the lag of a repository now: its last look failed, or its turn does not come.
 func (e *entry) lags(now instant) lag {
-	waits := now.tick - e.alarm
+	waits := now.Tick - e.alarm
 	switch {
 	case e.lost() || !e.lag.since.IsZero():
 		return e.lag
 	case e.state != ready || waits <= lagAfter:
 		return lag{}
-	case e.line.limited > now.tick:
-		return lag{now.wall.Add(-waits), e.line.why, wordLimited}
-	case (e.line.refused > now.tick || !e.affordable()) && e.class(now) < forge.Doubt:
-		return lag{now.wall.Add(-waits), wordApart, wordApart}
+	case e.line.limited > now.Tick:
+		return lag{now.Wall.Add(-waits), e.line.why, wordLimited}
+	case (e.line.refused > now.Tick || !e.affordable()) && e.class(now) < forge.Doubt:
+		return lag{now.Wall.Add(-waits), wordApart, wordApart}
 	}
-	return lag{now.wall.Add(-waits), wordTurn, wordTurn}
+	return lag{now.Wall.Add(-waits), wordTurn, wordTurn}
 }
 
 // Lag says since when a repository's verdicts are not up to date, and why, or which budget of its installation runs low; "": they are,
@@ -74,7 +74,7 @@ func (e *entry) lags(now instant) lag {
 func (l *Loop) Lag(repo plan.Repo) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.queue.repos[keyOf(repo)]; e != nil {
+	if e := l.queue.repos[repo.Key()]; e != nil {
 		if g := e.lags(l.now()); !g.since.IsZero() {
 			return wordOfLag(g)
 		}
@@ -98,8 +98,8 @@ func (l *Loop) Lags() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.now()
-	if l.lagsAt == 0 || now.tick-l.lagsAt >= lagsFor {
-		l.lags, l.lagsAt = l.countLags(now), max(now.tick, 1)
+	if l.lagsAt == 0 || now.Tick-l.lagsAt >= lagsFor {
+		l.lags, l.lagsAt = l.countLags(now), max(now.Tick, 1)
 	}
 	return slices.Clone(l.lags)
 }

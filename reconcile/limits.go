@@ -1,6 +1,10 @@
 package reconcile
 
-import "time"
+import (
+	"time"
+
+	"github.com/sluicegate/sluice/outbox"
+)
 
 // Defaults of Options.
 const (
@@ -76,11 +80,6 @@ const (
 	recordMost  = 10 * time.Second // one call of the store, also after the service was told to stop
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
 	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
-	// writesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through, and
-	// writesFree how many without one: GitHub takes a hundred requests at once, and looks have to read. urgentRoom of them is left to what
-	// is urgent.
-	writesPaced, writesFree = 8, 80
-	urgentRoom              = 1
 	// roundShare is how many times as many statuses as may be under way one look begins before it takes in what came of the first.
 	roundShare = 2
 	// mergeShare is the part of an hour's requests that must be left before a merge is begun: a fiftieth. A merge takes three or four, and as
@@ -112,8 +111,6 @@ const (
 
 // How debts are paid.
 const (
-	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.
-	payMost = 8
 	// payWait is the pause of an installation's payments when GitHub takes none; it doubles to payWaitMost, and ends with the first
 	// write that GitHub takes.
 	payWait     = time.Second
@@ -127,14 +124,10 @@ const (
 	payBlocks = 100
 	// payOften is how often a payment that is refused is tried again each minute: GitHub may refuse everything for a while.
 	payOften = 5
-	// payHurried is how often a payment may have been refused, and be tried all the same once its repository takes another write.
-	payHurried = 15
 	// payWaitLong is the pause after payTires failures in a row: nobody may ever take them.
 	payWaitLong = time.Minute
 	// payMostAge is how long a payment that GitHub does not take is tried again, and no less often than payTires.
 	payMostAge = 30 * 24 * time.Hour
-	// payRemembered is how long a look may take between reading a success and taking it back.
-	payRemembered = 10 * time.Minute
 	// unlockMost is how long the success that lets a branch move may stand: the move follows at once, or at the end of a short limit.
 	unlockMost = time.Minute
 )
@@ -203,7 +196,7 @@ const (
 const descriptionMost = 140
 
 // payTires is how often a payment fails before it may be given up for its age: the service may have been down for long.
-var payTires = map[blame]int{debtor: 10, github: 1000}
+var payTires = map[outbox.Blame]int{outbox.Debtor: 10, outbox.GitHub: 1000}
 
 // mergePauses are the waits before a merge is tried again after a transient refusal.
 var mergePauses = [...]time.Duration{time.Second, 2 * time.Second, 4 * time.Second}

@@ -86,7 +86,7 @@ func (l *Loop) hash(parts ...string) uint64 {
 
 // logEnd logs how a look ended, and how long it took: on request, or if it was long.
 func (k *look) logEnd(ctx context.Context, err error) {
-	level, took := slog.LevelDebug, k.loop.now().tick-k.began
+	level, took := slog.LevelDebug, k.loop.now().Tick-k.began
 	if took >= slowLook {
 		level = slog.LevelInfo
 	}
@@ -96,7 +96,7 @@ func (k *look) logEnd(ctx context.Context, err error) {
 // complain logs an error that made a look fail for the n-th time in a row. One that is like the last is logged on request alone, as is one that
 // the list of repositories is known to have too.
 func (k *look) complain(err error, n int, pause time.Duration) {
-	args := []any{"error", err, "times", n, "again_in", pause, "took", (k.loop.now().tick - k.began).Round(time.Millisecond)}
+	args := []any{"error", err, "times", n, "again_in", pause, "took", (k.loop.now().Tick - k.began).Round(time.Millisecond)}
 	var p *panicError
 	if errors.As(err, &p) {
 		args = append(args, "stack", string(p.stack))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -44,7 +45,7 @@ type look struct {
 	sent    forge.Bill                // of both hours
 	refused map[plan.Branch]bool      // windowed branches that GitHub would not move before this look
 	merged  bool                      // the repository is another one now, by our doing
-	left    map[plot]int              // where events kept this look from a write, and how many looks in a row they did
+	left    map[outbox.Place]int      // where events kept this look from a write, and how many looks in a row they did
 	terms   plan.Terms                // of room for successes, by the latest observation
 	swept   bool                      // this look read what people left behind while nobody looked
 	full    error                     // why statuses that are not urgent wait: what GitHub takes of them is used up; nil: they do not
@@ -70,7 +71,7 @@ func (l *Loop) newLook(e *entry, now instant) *look {
 	l.count++
 	return &look{
 		loop: l, entry: e, line: e.line, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count),
-		seen: e.events.count, began: now.tick, event: e.event, rules: e.resync <= now.tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{}, left: map[plot]int{},
+		seen: e.events.count, began: now.Tick, event: e.event, rules: e.resync <= now.Tick, stale: e.voids, skip: map[int]bool{}, done: map[int]bool{}, left: map[outbox.Place]int{},
 		counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{},
 	}
 }
@@ -108,9 +109,9 @@ func (k *look) run(ctx context.Context) {
 	k.schedule(p, err, now)
 	k.line.merging -= k.merging
 	if k.ahead && k.entry.urgent && k.entry.place == 0 {
-		k.entry.place = now.tick // what it did not end goes on before those that wait for merges
+		k.entry.place = now.Tick // what it did not end goes on before those that wait for merges
 	}
-	l.queue.end(k.entry, k.line, now.tick)
+	l.queue.end(k.entry, k.line, now.Tick)
 	l.wakeUp()
 }
 
@@ -125,7 +126,7 @@ func (k *look) through(ctx context.Context) (plan.Plan, error) {
 		return plan.Plan{}, err
 	}
 	k.shown, k.bases = p, s.Bases
-	k.loop.ledger.decided(k.repo, p)
+	k.loop.ledger.Decided(k.repo, p)
 	k.logPlan(p)
 	k.measure(p)
 	k.entry.attention = attentionTo(p)
@@ -181,12 +182,12 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	defer cancel()
 	memory := k.recall(ctx)
 	k.last = k.loop.now()
-	ask.At, ask.Roster = k.last.wall, memory.Roster
+	ask.At, ask.Roster = k.last.Wall, memory.Roster
 	glance := ask.Pulls != nil && len(ask.Pulls) == 0 // at windowed branches alone
 	if !glance {
 		ask.Groups = memory.Groups
 	}
-	own, others := k.loop.ledger.seen(k.repo)
+	own, others := k.loop.ledger.Seen(k.repo)
 	if ask.Pulls == nil {
 		ask.Merged = k.entry.merged[:min(len(k.entry.merged), forge.MaxPulls)]
 		ask.Debts, ask.Forgotten, ask.Since = own, k.end == nil && !k.entry.swept, memory.Recorded
@@ -208,7 +209,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 	k.sight.add(s)
 	k.compare(bound.Read{Snapshot: s, Pulls: ask.Pulls, Known: known})
 	s.Debts, s.Others = own, others
-	s.Sharers, s.Lacking = k.loop.ledger.share(k.repo, k.last)
+	s.Sharers, s.Lacking = k.loop.ledger.Share(k.repo, k.last)
 	b := k.loop.forge.Budgets(k.repo.Installation)
 	k.loop.forge.Hold(k.repo.Installation, ending(b.REST.Renewed, own, others))
 	s.Hour, s.Content = plan.Hour(b.REST), k.content(b.Content)
@@ -237,7 +238,7 @@ func (k *look) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64, e
 func (k *look) recall(ctx context.Context) store.Memory {
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	memory, err := k.loop.store.Recall(ctx, k.repo, k.loop.now().wall)
+	memory, err := k.loop.store.Recall(ctx, k.repo, k.loop.now().Wall)
 	if k.loop.recalled(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return store.Memory{}
@@ -267,7 +268,7 @@ func (k *look) recallHeads(ctx context.Context, s plan.Snapshot) map[plan.SHA]ti
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	seen, err := k.loop.store.SeeHeads(ctx, k.repo, heads(s), k.last.wall)
+	seen, err := k.loop.store.SeeHeads(ctx, k.repo, heads(s), k.last.Wall)
 	if k.loop.unkept(err) != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 		return nil
@@ -287,7 +288,7 @@ func (k *look) seeBranches(ctx context.Context, s plan.Snapshot) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, recordMost)
 	defer cancel()
-	if err := k.loop.unkept(k.loop.store.SeeBranches(ctx, k.repo, values, k.last.wall)); err != nil {
+	if err := k.loop.unkept(k.loop.store.SeeBranches(ctx, k.repo, values, k.last.Wall)); err != nil {
 		k.end = fmt.Errorf("%w: %w", errStore, err)
 	}
 }
@@ -310,8 +311,8 @@ func (k *look) observed(s plan.Snapshot) {
 	k.entry.costs(max(1, l.forge.LookCost(k.repo), len(s.Bases))) // pull requests are paid from one hour, a base's rules from another
 	k.payRest()
 	if k.rules {
-		k.entry.resync = l.now().tick + l.resyncInterval(k.entry)
-		if k.entry.missed > k.last.tick { // this observation may be too early for it
+		k.entry.resync = l.now().Tick + l.resyncInterval(k.entry)
+		if k.entry.missed > k.last.Tick { // this observation may be too early for it
 			k.entry.resync = min(k.entry.resync, k.entry.missed)
 		}
 	}
@@ -336,7 +337,7 @@ func (k *look) remember(ctx context.Context, p plan.Plan, notes int64, end error
 
 // due is when the repository is to be looked at again if this process should not live to see it.
 func (k *look) due(p plan.Plan, end error) time.Time {
-	now := k.loop.now().wall
+	now := k.loop.now().Wall
 	if end != nil || k.merged || k.again || k.failed != nil || k.older() {
 		return now
 	}

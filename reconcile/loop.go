@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -90,18 +91,18 @@ type Loop struct {
 	discover chan struct{} // asks for a list of repositories
 	owing    chan struct{} // wakes the payer: the ledger changed
 	looks    sync.WaitGroup
-	ledger   *ledger
-	lanes    *lanes
+	ledger   *outbox.Ledger
+	lanes    *outbox.Lanes
 	missed   atomic.Bool // events may be lost that nothing was done for yet
 
 	mu      sync.Mutex
 	queue   *queue
-	madeUp  tick         // when all repositories were last made due for events that may be lost; 0: never
-	lags    []string     // the lines of Lags
-	lagsAt  tick         // when they were made; 0: never
-	count   int64        // looks that began: each has its number in the log
-	parked  int          // looks that wait without a worker
-	ignored map[key]bool // repositories of which it was said that their deliveries are ignored
+	madeUp  tick                  // when all repositories were last made due for events that may be lost; 0: never
+	lags    []string              // the lines of Lags
+	lagsAt  tick                  // when they were made; 0: never
+	count   int64                 // looks that began: each has its number in the log
+	parked  int                   // looks that wait without a worker
+	ignored map[plan.RepoKey]bool // repositories of which it was said that their deliveries are ignored
 	health  health
 }
 
@@ -128,9 +129,9 @@ func New(o Options) *Loop {
 	l := &Loop{
 		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, link: o.Link, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
-		owing: make(chan struct{}, 1), ledger: newLedger(),
-		lanes:   &lanes{of: map[int64]*lane{}},
-		ignored: map[key]bool{},
+		owing: make(chan struct{}, 1), ledger: outbox.NewLedger(),
+		lanes:   outbox.NewLanes(),
+		ignored: map[plan.RepoKey]bool{},
 	}
 	l.queue = newQueue(o.Workers, l.now())
 	return l
@@ -138,7 +139,7 @@ func New(o Options) *Loop {
 
 // now reads both clocks. The wall's reading is stripped of the monotonic one, or comparisons would not see a jump.
 func (l *Loop) now() instant {
-	return instant{tick: time.Since(l.began), wall: l.clock().Round(0).UTC()}
+	return instant{Tick: time.Since(l.began), Wall: l.clock().Round(0).UTC()}
 }
 
 // Run loops until ctx ends. Then it lets the looks under way finish or undo the unit that they have in hand, which takes at
@@ -197,7 +198,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 			l.spread(now)
 		}
 	}
-	rest := l.makeUp(now.tick)
+	rest := l.makeUp(now.Tick)
 	l.queue.advance(now)
 	for _, ln := range l.queue.ring {
 		l.share(ln, now)
@@ -210,7 +211,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 			k.run(ctx)
 		}()
 	}
-	return min(rest, l.queue.nap(now.tick))
+	return min(rest, l.queue.nap(now.Tick))
 }
 
 // wakeUp makes the loop look at its queue.
@@ -242,15 +243,15 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	}
 	now, silent := l.now(), e.eventAt == never
 	if hint != Reported && named.Bound != nil {
-		e.bounds.Add(*named.Bound, now.tick) // of our own writes, too: their reads may lag as well
+		e.bounds.Add(*named.Bound, now.Tick) // of our own writes, too: their reads may lag as well
 	}
 	switch hint {
 	case WriteEcho:
-		l.queue.soon(e, now.tick+echoWait)
+		l.queue.soon(e, now.Tick+echoWait)
 	case Reported:
-		l.queue.hear(e, now.tick)
+		l.queue.hear(e, now.Tick)
 	default:
-		l.queue.note(e, named, now.tick)
+		l.queue.note(e, named, now.Tick)
 	}
 	// Else it wakes in time by itself. What waits has no alarm, but its first event, or a later one, may make it more than that.
 	if l.queue.first() < before || e.state == ready && (silent || e.class(now) >= forge.Doubt) {
@@ -261,7 +262,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 // known gives the entry that a hint is about, which may be new: nil if it is to be ignored. The names of a known repository
 // change by events of membership alone: deliveries come out of order.
 func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
-	e := l.queue.repos[keyOf(repo)]
+	e := l.queue.repos[repo.Key()]
 	switch {
 	case repo.Installation == 0 && (e == nil || e.lost()):
 		l.ignore(repo)
@@ -270,7 +271,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		l.log.Error("too many repositories; event dropped", "repository", repo.String())
 		return nil
 	case e == nil:
-		now := l.now().tick
+		now := l.now().Tick
 		e, _ = l.queue.add(repo, now)
 		e.resync = now
 	case hint == Membership:
@@ -278,7 +279,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 		l.revive(e)
 	}
 	if hint == Membership { // it may be back, or renamed
-		l.ledger.retry(e.repo)
+		l.ledger.Retry(e.repo)
 		l.payUp()
 	}
 	return e
@@ -287,7 +288,7 @@ func (l *Loop) known(repo plan.Repo, hint Hint) *entry {
 // ignore says once of a repository that a delivery about it names no installation. A repository's own webhook with our secret sends
 // such.
 func (l *Loop) ignore(repo plan.Repo) {
-	if k := keyOf(repo); !l.ignored[k] && len(l.ignored) < ignoredMost {
+	if k := repo.Key(); !l.ignored[k] && len(l.ignored) < ignoredMost {
 		l.ignored[k] = true
 		l.log.Warn(wordNoInstallation, "repository", repo.String())
 	}
@@ -296,10 +297,10 @@ func (l *Loop) ignore(repo plan.Repo) {
 // revive looks at a repository again that was gone.
 func (l *Loop) revive(e *entry) {
 	if e.lost() {
-		now := l.now().tick
+		now := l.now().Tick
 		e.gones, e.notBefore, e.resync = 0, 0, now
 		l.queue.soon(e, now)
-		l.ledger.retry(e.repo)
+		l.ledger.Retry(e.repo)
 		l.payUp()
 	}
 }

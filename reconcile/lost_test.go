@@ -52,7 +52,7 @@ func TestRepositoriesAreBounded(t *testing.T) {
 	l := New(Options{Forge: unlimited{}})
 	first, _ := l.queue.add(repository(1, 1), 0)
 	for n := range reposMost - 1 {
-		l.queue.repos[key{id: int64(-n - 1)}] = first
+		l.queue.repos[plan.RepoKey{ID: int64(-n - 1)}] = first
 	}
 	if e := l.known(repository(2, 1), Changed); e != nil {
 		t.Error("a delivery brought one more")
@@ -99,18 +99,18 @@ func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := New(Options{Forge: unlimited{}})
-			now := instant{tick: time.Hour, wall: midnight}
+			now := instant{Tick: time.Hour, Wall: midnight}
 			e, _ := l.queue.add(repository(1, 1), 0)
-			e.bases, e.resync, e.ended = []plan.Branch{"main"}, now.tick, now.tick-200*time.Millisecond
-			asked(l, e, now.tick)
+			e.bases, e.resync, e.ended = []plan.Branch{"main"}, now.Tick, now.Tick-200*time.Millisecond
+			asked(l, e, now.Tick)
 			l.queue.advance(now)
 			if l.queue.next(now) != e || e.began != forge.Resync {
 				t.Fatalf("began as %d", e.began)
 			}
 			k := l.newLook(e, now)
 			k.schedule(plan.Plan{}, &forge.Error{Kind: forge.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)
-			l.queue.end(e, k.line, now.tick)
-			if wait := e.alarm - now.tick; wait > time.Second {
+			l.queue.end(e, k.line, now.Tick)
+			if wait := e.alarm - now.Tick; wait > time.Second {
 				t.Errorf("it is looked at %s later", wait)
 			}
 		})

@@ -51,7 +51,7 @@ func (l *Loop) Census() Census {
 			c.Verdicts[kind] += n
 		}
 		for _, since := range e.pending {
-			c.OldestDue = max(c.OldestDue, now.wall.Sub(since))
+			c.OldestDue = max(c.OldestDue, now.Wall.Sub(since))
 		}
 		switch e.state {
 		case ready:
@@ -64,20 +64,8 @@ func (l *Loop) Census() Census {
 		}
 	}
 	c.Installations = slices.Sorted(maps.Keys(l.queue.lines))
-	c.Debts, c.Overdue = l.ledger.count(now)
+	c.Debts, c.Overdue = l.ledger.Count(now)
 	return c
-}
-
-// count gives how many debts there are, and how many of them are due.
-func (l *ledger) count(now instant) (all, due int) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, o := range l.timed {
-		if o.due(now) {
-			due++
-		}
-	}
-	return len(l.debts), due
 }
 
 // measure notes what a plan is about: how many verdicts there are of each kind, and since when each release is due. One that the plan
@@ -152,13 +140,13 @@ func (k *look) answered() {
 	if k.event == never {
 		return
 	}
-	k.loop.meter.Status(k.loop.now().tick - k.event)
+	k.loop.meter.Status(k.loop.now().Tick - k.event)
 	k.event = never
 }
 
 // measured notes on the entry what the look found. The caller holds the lock.
 func (k *look) measured(p plan.Plan, err error, now instant) {
-	k.loop.meter.Look(endOf(err), now.tick-k.began)
+	k.loop.meter.Look(endOf(err), now.Tick-k.began)
 	if k.kinds == nil {
 		return // nothing was decided
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -47,7 +48,7 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 	}
 	err := k.permit(ctx, m)
 	for try := 0; err == nil; try++ {
-		err = k.send(ctx, m, pressing, request)
+		err = k.send(ctx, m, outbox.Pressing, request)
 		if kindOf(err) != forge.Transient || try == len(mergePauses) {
 			break
 		}
@@ -65,11 +66,11 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 // giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more.
 func (k *look) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
 	write := func(ctx context.Context) error { return k.post(ctx, success) }
-	err := k.send(ctx, m, opening, write)
+	err := k.send(ctx, m, outbox.Opening, write)
 	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.may(ctx, m) != nil {
 		return err
 	}
-	return k.send(ctx, m, opening, write)
+	return k.send(ctx, m, outbox.Opening, write)
 }
 
 // neverGreen follows a success that GitHub did not acknowledge. It may stand all the same, whatever came of another try: then it is put
@@ -154,8 +155,8 @@ func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 // setAfter sets the success of what was merged already. Its debt is recorded all the same: the next look tells whether it was merged
 // where it was meant to be.
 func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
-	defer k.loop.lanes.pass(k.repo.Installation)()
-	defer k.loop.ledger.alone(plotOf(k.repo, m.SHA, m.Context))()
+	defer k.loop.lanes.Pass(k.repo.Installation)()
+	defer k.loop.ledger.Alone(outbox.PlaceOf(k.repo, m.SHA, m.Context))()
 	if m.Debt.SHA != "" {
 		if err := k.loop.owe(ctx, k.repo, m.Debt); err != nil {
 			return err
@@ -166,7 +167,7 @@ func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
 
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.
 func (k *look) deleteBranch(ctx context.Context, m plan.Merge) error {
-	defer k.loop.lanes.pass(k.repo.Installation)()
+	defer k.loop.lanes.Pass(k.repo.Installation)()
 	bounded, cancel := inHand(ctx)
 	defer cancel()
 	err := k.loop.forge.DeleteBranch(bounded, k.repo, m.DeleteBranch, m.SHA)
@@ -212,13 +213,13 @@ func (k *look) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
 		sleep(ctx, again)
 		unpark()
 	}
-	k.loop.ledger.callIn(plotOf(k.repo, sha, s.Context), k.loop.now())
+	k.loop.ledger.CallIn(outbox.PlaceOf(k.repo, sha, s.Context), k.loop.now())
 	k.loop.payUp()
 	k.fail(fmt.Errorf("put %s back to pending: %w", sha, err))
 }
 
 // postBack sets a pending status. It waits for no other write.
 func (k *look) postBack(ctx context.Context, sha plan.SHA, s plan.Status) error {
-	defer k.loop.lanes.pass(k.repo.Installation)()
+	defer k.loop.lanes.Pass(k.repo.Installation)()
 	return k.post(ctx, &post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true})
 }

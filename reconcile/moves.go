@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -213,7 +214,7 @@ func (v *moving) ask(ctx context.Context, moves []plan.Move, write func(context.
 	if len(v.green) > 0 {
 		class = forge.Debt
 	}
-	return v.send(ctx, p, pressing, func(ctx context.Context) error {
+	return v.send(ctx, p, outbox.Pressing, func(ctx context.Context) error {
 		ctx, cancel := inHand(forge.WithClass(ctx, class))
 		defer cancel()
 		return write(ctx)
@@ -225,7 +226,7 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move) error {
 	acts := make([]store.Act, 0, len(moves))
 	for _, m := range moves {
 		delete(v.green, m.Branch)
-		v.endDebt(plotOf(v.repo, m.New, plan.PromoteContextFor(m.Branch)))
+		v.endDebt(outbox.PlaceOf(v.repo, m.New, plan.PromoteContextFor(m.Branch)))
 		act := v.actOn(m)
 		act.Outcome, act.Reason = store.Done, wordOfMove(m)
 		act.Moved = &plan.MoveRecord{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}

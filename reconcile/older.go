@@ -21,7 +21,7 @@ func (k *look) announced() uint64 {
 func (k *look) compare(r bound.Read) {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
-	names := k.entry.bounds.Compare(r, k.loop.now().tick)
+	names := k.entry.bounds.Compare(r, k.loop.now().Tick)
 	for _, n := range names {
 		k.entry.events.add(n)
 		unknown(r.Snapshot, n.Pull)
@@ -54,7 +54,7 @@ func (k *look) older() bool {
 func (k *look) confirm(ctx context.Context) {
 	l := k.loop
 	l.mu.Lock()
-	doubts := k.entry.bounds.Doubts(l.now().tick)
+	doubts := k.entry.bounds.Doubts(l.now().Tick)
 	l.mu.Unlock()
 	if len(doubts) > 0 {
 		k.log.Warn("GitHub's answers have been older than its webhooks for a minute; asking otherwise", "parts", len(doubts))
@@ -66,7 +66,7 @@ func (k *look) confirm(ctx context.Context) {
 			return
 		}
 		l.mu.Lock()
-		k.entry.bounds.Answer(d, truth, l.now().tick)
+		k.entry.bounds.Answer(d, truth, l.now().Tick)
 		l.mu.Unlock()
 	}
 }

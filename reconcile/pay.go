@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -20,17 +21,17 @@ func (l *Loop) payAll(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		due, nap := l.ledger.next(l.now())
+		due, nap := l.ledger.Next(l.now())
 		for _, o := range due {
 			l.looks.Go(func() {
 				if err := guard(func() error { l.pay(ctx, o); return nil }); err != nil {
-					l.ledger.rested(o, l.now().tick+payWaitMost, debtor)
+					l.ledger.Rested(o, l.now().Tick+payWaitMost, outbox.Debtor)
 					l.payUp()
-					l.log.Error("withdrawing a green status failed", debtArgs(o.repo, o.Debt, "error", err)...)
+					l.log.Error("withdrawing a green status failed", debtArgs(o.Repo, o.Debt, "error", err)...)
 				}
 			})
 		}
-		timer.Reset(nap)
+		timer.Reset(min(nap, napMost)) // the wall clock may jump
 		select {
 		case <-ctx.Done():
 		case <-l.owing:
@@ -48,7 +49,7 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 		return err
 	}
 	now := l.now()
-	l.ledger.recall(all, now)
+	l.ledger.Recall(all, now)
 	l.resume(now, func(*entry) bool { return true })
 	return nil
 }
@@ -62,17 +63,17 @@ func (l *Loop) payUp() {
 }
 
 // pay pays one debt: one status, unless it was paid, redeemed or replaced meanwhile.
-func (l *Loop) pay(ctx context.Context, o *debtEntry) {
+func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
 	defer l.payUp()
-	at := plotOf(o.repo, o.SHA, o.Context)
-	done := l.ledger.alone(at)
+	at := outbox.PlaceOf(o.Repo, o.SHA, o.Context)
+	done := l.ledger.Alone(at)
 	defer done()
-	if !l.ledger.stands(o) {
-		l.ledger.rested(o, 0, nobody)
+	if !l.ledger.Stands(o) {
+		l.ledger.Rested(o, 0, outbox.Nobody)
 		return
 	}
-	repo := l.named(o.repo)
-	defer l.lanes.pass(repo.Installation)()
+	repo := l.named(o.Repo)
+	defer l.lanes.Pass(repo.Installation)()
 	bounded, cancel := inHand(forge.WithClass(ctx, forge.Debt))
 	defer cancel()
 	status := o.Status()
@@ -83,7 +84,7 @@ func (l *Loop) pay(ctx context.Context, o *debtEntry) {
 	case err == nil:
 		l.paid(ctx, repo, at, o, now)
 	case ctx.Err() != nil && !answered(err):
-		l.ledger.rested(o, never, debtor) // the service stops: the next start pays
+		l.ledger.Rested(o, never, outbox.Debtor) // the service stops: the next start pays
 	default:
 		l.unpaid(ctx, repo, o, now, err)
 	}
@@ -93,13 +94,13 @@ func (l *Loop) pay(ctx context.Context, o *debtEntry) {
 func answered(err error) bool { return kindOf(err) != "" && kindOf(err) != forge.Transient }
 
 // paid follows a payment: what waited for it goes on.
-func (l *Loop) paid(ctx context.Context, repo plan.Repo, at plot, o *debtEntry, now instant) {
+func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *outbox.Row, now instant) {
 	d := o.Debt
-	l.ledger.paid(at, o, now.tick)
-	l.ledger.rested(o, 0, nobody)
-	l.ledger.answered(repo)
+	l.ledger.Paid(at, o, now.Tick)
+	l.ledger.Rested(o, 0, outbox.Nobody)
+	l.ledger.Answered(repo)
 	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, now)
-	if !l.ledger.overdue(repo.Installation, now) {
+	if !l.ledger.Overdue(repo.Installation, now) {
 		l.resume(now, func(e *entry) bool { return e.repo.Installation == repo.Installation })
 	}
 }
@@ -111,7 +112,7 @@ func (l *Loop) resume(now instant, which func(*entry) bool) {
 	for _, e := range l.queue.repos {
 		if e.waits && which(e) {
 			e.waits = false
-			l.queue.soon(e, now.tick)
+			l.queue.soon(e, now.Tick)
 		}
 	}
 	l.wakeUp()
@@ -119,22 +120,22 @@ func (l *Loop) resume(now instant, which func(*entry) bool) {
 
 // unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is
 // tried every minute at first, as GitHub may refuse everything for a while, then ever less often.
-func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *debtEntry, now instant, err error) {
+func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *outbox.Row, now instant, err error) {
 	d := o.Debt // as it was tried: once it rests it may be called in
-	fault, fails, tries := l.ledger.failed(o)
+	fault, fails, tries := l.ledger.Failed(o)
 	pause := doubling(payWait, backoffMost, fails+1)
 	switch kind := kindOf(err); {
 	case kind == forge.Refused, kind == forge.Gone:
-		fault, fails, pause = debtor, tries, plan.RetryAfter(max(1, tries+1-payOften))
-	case kind == forge.Limited, fault == github:
-		fault, pause = github, payPause(fails, now, err)
+		fault, fails, pause = outbox.Debtor, tries, plan.RetryAfter(max(1, tries+1-payOften))
+	case kind == forge.Limited, fault == outbox.GitHub:
+		fault, pause = outbox.GitHub, payPause(fails, now, err)
 	}
-	if now.wall.Sub(d.Ends) >= payMostAge && fails >= payTires[fault] {
+	if now.Wall.Sub(d.Ends) >= payMostAge && fails >= payTires[fault] {
 		l.giveUp(ctx, repo, o, now, err)
 		return
 	}
-	l.ledger.rested(o, now.tick+pause, fault)
-	if fault == github {
+	l.ledger.Rested(o, now.Tick+pause, fault)
+	if fault == outbox.GitHub {
 		l.log.Warn("cannot withdraw a green status yet", debtArgs(repo, d, "error", err)...)
 		return
 	}
@@ -145,10 +146,10 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *debtEntry, now ins
 }
 
 // giveUp ends a debt that GitHub did not take for so long.
-func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *debtEntry, now instant, err error) {
-	l.ledger.end(plotOf(o.repo, o.SHA, o.Context), o.Number)
+func (l *Loop) giveUp(ctx context.Context, repo plan.Repo, o *outbox.Row, now instant, err error) {
+	l.ledger.End(outbox.PlaceOf(o.Repo, o.SHA, o.Context), o.Number)
 	d := o.Debt
-	l.ledger.rested(o, 0, nobody)
+	l.ledger.Rested(o, 0, outbox.Nobody)
 	l.keepPayment(ctx, repo, d, store.Refused, wordGaveUp+reasonOf(err), now)
 	l.log.Error("gave up withdrawing a green status", debtArgs(repo, d, "error", err)...)
 }
@@ -159,7 +160,7 @@ func (l *Loop) keepPayment(ctx context.Context, repo plan.Repo, d plan.Debt, out
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	_ = l.stored(l.store.Record(ctx, store.Act{ // shown by Ready; a debt that stays in the store is paid once more after a start
-		Repo: repo, At: now.wall, Verb: (plan.SetStatus{}).Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
+		Repo: repo, At: now.Wall, Verb: (plan.SetStatus{}).Verb(), Pull: d.Subject.Pull, SHA: d.SHA, Reason: reason, Outcome: outcome,
 		Acquit: []int64{d.Number}, Tallies: []store.Tally{{TallyKey: store.TallyKey{SHA: d.SHA, Context: d.Context}}},
 	}))
 }
@@ -171,9 +172,9 @@ func debtArgs(repo plan.Repo, d plan.Debt, more ...any) []any {
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.
 func payPause(fails int, now instant, err error) time.Duration {
 	if limit := limitOf(err); limit != nil && !limit.Until.IsZero() {
-		return min(max(limit.Until.Sub(now.wall), payWait), limitedMost)
+		return min(max(limit.Until.Sub(now.Wall), payWait), limitedMost)
 	}
-	if fails >= payTires[github] {
+	if fails >= payTires[outbox.GitHub] {
 		return payWaitLong
 	}
 	return doubling(payWait, payWaitMost, fails+1)
@@ -183,7 +184,7 @@ func payPause(fails int, now instant, err error) time.Duration {
 func (l *Loop) named(repo plan.Repo) plan.Repo {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e := l.queue.repos[keyOf(repo)]; e != nil {
+	if e := l.queue.repos[repo.Key()]; e != nil {
 		return e.repo
 	}
 	return repo
@@ -197,11 +198,11 @@ func (l *Loop) owe(ctx context.Context, repo plan.Repo, debts ...plan.Debt) erro
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	now := l.now()
-	kept, err := l.store.Owe(ctx, repo, now.wall, debts...)
+	kept, err := l.store.Owe(ctx, repo, now.Wall, debts...)
 	if l.stored(err) != nil {
 		return err
 	}
-	l.ledger.keep(repo, now, kept...)
+	l.ledger.Keep(repo, now, kept...)
 	l.payUp()
 	return nil
 }

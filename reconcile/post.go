@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -39,14 +40,14 @@ func (w *post) class() forge.Class {
 }
 
 // urgency is which statuses go first: those that take green back, then those that release something.
-func (w *post) urgency() urgency {
+func (w *post) urgency() outbox.Urgency {
 	switch {
 	case w.withdraws:
-		return withdrawing
+		return outbox.Withdrawing
 	case w.tells:
-		return usual
+		return outbox.Usual
 	}
-	return opening
+	return outbox.Opening
 }
 
 func (w *post) tally() store.TallyKey { return store.TallyKey{SHA: w.sha, Context: w.Context} }
@@ -57,14 +58,14 @@ func (w *post) scope() scope { return scope{sha: w.sha, context: w.Context} }
 // there is room for the status that takes it back; whatever else is written there ends the debt. Writes to one commit and context keep
 // their order.
 func (k *look) post(ctx context.Context, w *post) error {
-	at := plotOf(k.repo, w.sha, w.Context)
-	done := k.loop.ledger.alone(at)
+	at := outbox.PlaceOf(k.repo, w.sha, w.Context)
+	done := k.loop.ledger.Alone(at)
 	defer done()
 	w.statuses = k.count(w.tally(), w.statuses)
 	if w.State == plan.Success && w.debt.SHA != "" {
 		return k.postSuccess(ctx, at, w)
 	}
-	if s, paid := k.loop.ledger.paidSince(at, k.last.tick); paid && w.withdraws && (w.whatever || s == w.Status) {
+	if s, paid := k.loop.ledger.PaidSince(at, k.last.Tick); paid && w.withdraws && (w.whatever || s == w.Status) {
 		return nil
 	}
 	if err := k.put(ctx, w); err != nil {
@@ -76,7 +77,7 @@ func (k *look) post(ctx context.Context, w *post) error {
 	return nil
 }
 
-func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
+func (k *look) postSuccess(ctx context.Context, at outbox.Place, w *post) error {
 	if err := k.roomFor(ctx, w); err != nil {
 		return err
 	}
@@ -84,12 +85,12 @@ func (k *look) postSuccess(ctx context.Context, at plot, w *post) error {
 		return errVoid
 	}
 	if w.lingers && !w.debt.Ends.IsZero() {
-		if !k.loop.ledger.promise(k.repo, w.debt, k.terms, k.loop.now()) {
+		if !k.loop.ledger.Promise(k.repo, w.debt, k.terms, k.loop.now()) {
 			return errCrowded
 		}
-		defer k.loop.ledger.forsake(at)
+		defer k.loop.ledger.Forsake(at)
 	}
-	older, owed := k.loop.ledger.at(at)
+	older, owed := k.loop.ledger.At(at)
 	if owed && older.Sooner(w.debt) {
 		return k.prolong(ctx, w)
 	}
@@ -150,7 +151,7 @@ func (k *look) put(ctx context.Context, w *post) error {
 	err := k.set(ctx, w.sha, w.Status, w.class())
 	if err == nil {
 		k.answered()
-		if k.loop.ledger.answered(k.repo) {
+		if k.loop.ledger.Answered(k.repo) {
 			k.loop.payUp()
 		}
 	}
@@ -217,7 +218,7 @@ func (k *look) tallies() []store.Tally {
 func (k *look) keepDebts(ctx context.Context, p plan.Plan) error {
 	var debts []plan.Debt
 	for _, d := range p.Debts {
-		have, owed := k.loop.ledger.at(plotOf(k.repo, d.SHA, d.Context))
+		have, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, d.SHA, d.Context))
 		if owed && !d.Sooner(have) && (k.void(scope{sha: d.SHA, context: d.Context}) || k.end != nil) {
 			continue
 		}
@@ -228,11 +229,11 @@ func (k *look) keepDebts(ctx context.Context, p plan.Plan) error {
 	}
 	err := k.loop.owe(ctx, k.repo, debts...)
 	if err != nil { // what the store cannot keep is paid all the same
-		k.loop.ledger.keep(k.repo, k.loop.now(), debts...)
+		k.loop.ledger.Keep(k.repo, k.loop.now(), debts...)
 		k.loop.payUp()
 	}
 	if len(p.Redeemed) > 0 {
-		k.loop.ledger.endNumbers(k.repo, p.Redeemed)
+		k.loop.ledger.EndNumbers(k.repo, p.Redeemed)
 		k.acquit = append(k.acquit, p.Redeemed...)
 	}
 	return err
@@ -244,17 +245,17 @@ func (k *look) keepDebts(ctx context.Context, p plan.Plan) error {
 func (k *look) callInAll(p plan.Plan) {
 	for _, a := range p.Actions {
 		if set, ok := a.(plan.SetStatus); ok && holds(set) && (set.Withdraws || set.Repairs != "") {
-			k.loop.ledger.callIn(plotOf(k.repo, set.SHA, set.Context), k.loop.now())
+			k.loop.ledger.CallIn(outbox.PlaceOf(k.repo, set.SHA, set.Context), k.loop.now())
 			k.loop.payUp()
 		}
 	}
 }
 
 // endDebt ends the debt at a place, if there is one: it was paid, or made good, or nothing was written.
-func (k *look) endDebt(at plot) {
+func (k *look) endDebt(at outbox.Place) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.acquit = append(k.acquit, k.loop.ledger.endAt(at)...)
+	k.acquit = append(k.acquit, k.loop.ledger.EndAt(at)...)
 }
 
 // acquitAll deletes from the store the debts that ended, if no record of an action did.

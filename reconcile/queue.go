@@ -2,47 +2,23 @@ package reconcile
 
 import (
 	"container/heap"
-	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/bound"
+	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
 
-// tick is an instant on the monotonic clock, counted from the loop's beginning. Wall clocks jump; ticks do not.
-type tick = time.Duration
+// The two clocks, as this package calls them.
+type (
+	tick    = clock.Tick
+	instant = clock.Instant
+)
 
-// never is later than every tick.
-const never tick = math.MaxInt64
-
-// instant is one moment on both clocks.
-type instant struct {
-	tick tick
-	wall time.Time
-}
-
-// tickOf is when the monotonic clock will show a wall instant, if the two go on as they are. What no duration reaches is a century away.
-func (i instant) tickOf(wall time.Time) tick {
-	return i.tick + min(wall.Sub(i.wall), century)
-}
-
-const century = 100 * 365 * 24 * time.Hour
-
-// key names a repository in the queue: by GitHub's number, which survives a rename, or by name where it is not known.
-type key struct {
-	id   int64
-	name string
-}
-
-func keyOf(r plan.Repo) key {
-	if r.ID != 0 {
-		return key{id: r.ID}
-	}
-	return key{name: strings.ToLower(r.String())}
-}
+const never = clock.Never
 
 // state says where an entry is.
 type state int
@@ -100,12 +76,12 @@ type entry struct {
 	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
 	wanted int         // of those, what is left for it until a look begins at its place
 
-	events     events           // that void what they name
-	bounds     bound.Book       // what they say that a read must show
-	open       map[int]proposal // pull requests that the last observation showed
-	unobserved bool             // a look is under way that has not observed yet
-	bases      []plan.Branch    // at the last look; nil: there was none
-	left       map[plot]int     // looks in a row that events kept from a write there; touched by its look alone
+	events     events               // that void what they name
+	bounds     bound.Book           // what they say that a read must show
+	open       map[int]proposal     // pull requests that the last observation showed
+	unobserved bool                 // a look is under way that has not observed yet
+	bases      []plan.Branch        // at the last look; nil: there was none
+	left       map[outbox.Place]int // looks in a row that events kept from a write there; touched by its look alone
 	lag        lag
 	merged     []int // by us, since a look asked what became of them; touched by its look alone
 	waits      bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
@@ -152,7 +128,7 @@ type line struct {
 type queue struct {
 	free   int
 	anchor instant // relates the two clocks
-	repos  map[key]*entry
+	repos  map[plan.RepoKey]*entry
 	lines  map[int64]*line
 	alarms alarms
 	ring   []*line         // lines with somebody in them, in turn
@@ -162,19 +138,19 @@ type queue struct {
 func newQueue(workers int, now instant) *queue {
 	return &queue{
 		free: workers, anchor: now,
-		repos: map[key]*entry{}, lines: map[int64]*line{},
+		repos: map[plan.RepoKey]*entry{}, lines: map[int64]*line{},
 	}
 }
 
 // add takes a repository in, or brings its names up to date, and gives its entry. A new entry has no alarm yet.
 func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
-	if e, ok := q.repos[keyOf(r)]; ok {
+	if e, ok := q.repos[r.Key()]; ok {
 		q.rename(e, r)
 		return e, false
 	}
 	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, burstEnd: never, eventAt: never, prompt: never}
 	q.join(e)
-	q.repos[keyOf(r)] = e
+	q.repos[r.Key()] = e
 	return e, true
 }
 
@@ -231,7 +207,7 @@ func (q *queue) leave(e *entry) {
 func (q *queue) drop(e *entry) {
 	q.leave(e)
 	q.sleep(e)
-	delete(q.repos, keyOf(e.repo))
+	delete(q.repos, e.repo.Key())
 }
 
 // sleep takes an entry's alarm out of the heap.
@@ -248,7 +224,7 @@ func (q *queue) reckon(e *entry) {
 	}
 	e.alarm = e.reason()
 	if !e.wake.IsZero() {
-		e.alarm = min(e.alarm, q.anchor.tickOf(e.wake)) // an opening is tried on the dot, errors before it or not
+		e.alarm = min(e.alarm, q.anchor.TickOf(e.wake)) // an opening is tried on the dot, errors before it or not
 	}
 	if e.slot >= 0 {
 		heap.Fix(&q.alarms, e.slot)
@@ -264,7 +240,7 @@ func (e *entry) reason() tick {
 
 // drift compares the clocks. If they ran apart, every alarm is reckoned anew. It tells by how much the wall clock jumped.
 func (q *queue) drift(now instant) time.Duration {
-	jump := now.wall.Sub(q.anchor.wall) - (now.tick - q.anchor.tick)
+	jump := now.Wall.Sub(q.anchor.Wall) - (now.Tick - q.anchor.Tick)
 	if jump.Abs() <= driftMost {
 		return 0
 	}
@@ -333,9 +309,9 @@ func (q *queue) soon(e *entry, at tick) {
 
 // advance puts every repository whose alarm has rung into its line.
 func (q *queue) advance(now instant) {
-	for len(q.alarms) > 0 && q.alarms[0].alarm <= now.tick {
+	for len(q.alarms) > 0 && q.alarms[0].alarm <= now.Tick {
 		e := q.alarms[0]
-		if e.reason() > now.tick && e.wake.After(now.wall) {
+		if e.reason() > now.Tick && e.wake.After(now.Wall) {
 			q.anchor = now // the wall clock is a little late: a look now would find the window still closed
 			q.reckon(e)
 			continue
@@ -380,7 +356,7 @@ func (q *queue) turn(now instant) *line {
 		}
 		q.ring = append(q.ring, ln)
 		free := q.free > 1 || q.free == 1 && ln.running == 0
-		if free && ln.limited <= now.tick && ln.parked < parkedShare && ln.pick(now) >= 0 && (best == nil || ln.running < best.running) {
+		if free && ln.limited <= now.Tick && ln.parked < parkedShare && ln.pick(now) >= 0 && (best == nil || ln.running < best.running) {
 			best = ln
 		}
 	}
@@ -400,13 +376,13 @@ func (q *queue) begin(e *entry, now instant) {
 		e.taken[of] = e.price(account(of))
 		e.pay(account(of), e.taken[of])
 	}
-	e.state, e.start, e.unobserved = looking, now.tick, true
+	e.state, e.start, e.unobserved = looking, now.Tick, true
 	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
 	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
-	if e.place <= now.tick {
+	if e.place <= now.Tick {
 		e.want(0) // a look that fails keeps nothing from others
 	}
-	if !e.wake.After(now.wall) {
+	if !e.wake.After(now.Wall) {
 		e.wake = time.Time{}
 	}
 }
@@ -455,7 +431,7 @@ func (q *queue) nap(now tick) time.Duration {
 }
 
 // at is an instant on both clocks.
-func (q *queue) at(now tick) instant { return instant{now, q.anchor.wall.Add(now - q.anchor.tick)} }
+func (q *queue) at(now tick) instant { return instant{Tick: now, Wall: q.anchor.Wall.Add(now - q.anchor.Tick)} }
 
 // first is when the next alarm rings; never: none is set.
 func (q *queue) first() tick {

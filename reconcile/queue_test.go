@@ -12,7 +12,7 @@ import (
 var midnight = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 
 // at is a moment on both clocks, as long as the wall does not jump.
-func at(t tick) instant { return instant{tick: t, wall: midnight.Add(t)} }
+func at(t tick) instant { return instant{Tick: t, Wall: midnight.Add(t)} }
 
 func repository(id, installation int64) plan.Repo {
 	return plan.Repo{Owner: "acme", Name: fmt.Sprint("r", id), ID: id, Installation: installation}
@@ -47,7 +47,7 @@ func TestInstallationsTakeTurns(t *testing.T) {
 	if got := q.all(5); got != "r1 r6 r2 r7 " {
 		t.Errorf("began %q: two installations have two workers each, in turn, and the last waits for a third one", got)
 	}
-	e := q.repos[key{id: 1}]
+	e := q.repos[plan.RepoKey{ID: 1}]
 	q.end(e, e.line, 6)
 	if got := q.all(6); got != "r3 " {
 		t.Errorf("after one ended, began %q", got)
@@ -71,7 +71,7 @@ func TestOneInstallationIsLentWhatOthersDoNotUse(t *testing.T) {
 		t.Fatalf("a second installation began %q", got)
 	}
 	ends := func(id int64) string {
-		e := q.repos[key{id: id}]
+		e := q.repos[plan.RepoKey{ID: id}]
 		q.end(e, e.line, 30)
 		return q.all(30)
 	}
@@ -106,7 +106,7 @@ func TestWhatWaitsIsNotLentMore(t *testing.T) {
 	if parked < parkedShare || parked > parkedShare+3 {
 		t.Errorf("%d looks are parked", parked)
 	}
-	if e := q.repos[key{id: 101}]; e.state != looking {
+	if e := q.repos[plan.RepoKey{ID: 101}]; e.state != looking {
 		t.Error("another installation was not looked at meanwhile")
 	}
 }
@@ -177,9 +177,9 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 	for _, closes := range []time.Duration{20 * time.Second, closeAhead + 5*time.Second} {
 		l := crowded()
 		now := l.now()
-		e := l.queue.repos[key{id: 1}]
-		e.start, e.urgent, e.place, e.resync, e.wake, e.closes = -time.Hour, false, 0, now.tick, time.Time{}, []time.Time{now.wall.Add(closes)}
-		e.line.refused = now.tick + time.Minute
+		e := l.queue.repos[plan.RepoKey{ID: 1}]
+		e.start, e.urgent, e.place, e.resync, e.wake, e.closes = -time.Hour, false, 0, now.Tick, time.Time{}, []time.Time{now.Wall.Add(closes)}
+		e.line.refused = now.Tick + time.Minute
 		l.queue.reckon(e)
 		l.start(t.Context())
 		if e.state != ready {
@@ -189,7 +189,7 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 			<-l.kick
 		}
 		l.Poke(e.repo, Changed, plan.Mention{})
-		if last := l.now().tick + 6*time.Second; len(l.kick) != 1 || e.lastCall(l.now()) > last {
+		if last := l.now().Tick + 6*time.Second; len(l.kick) != 1 || e.lastCall(l.now()) > last {
 			t.Errorf("it closes in %v, and the loop is woken %d times", closes, len(l.kick))
 		}
 	}
@@ -199,7 +199,7 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 func TestWhoIsBackMakesRoom(t *testing.T) {
 	l := crowded()
 	l.mu.Lock()
-	e := l.queue.repos[key{id: 1}]
+	e := l.queue.repos[plan.RepoKey{ID: 1}]
 	l.queue.begin(e, l.now())
 	k := l.newLook(e, l.now())
 	l.mu.Unlock()
@@ -254,16 +254,16 @@ func TestWakeIsNeitherEarlyNorLate(t *testing.T) {
 	e.wake = midnight.Add(time.Hour)
 	q.reckon(e)
 	// The wall clock is corrected by a little, too little to reckon everything anew: not a moment early all the same.
-	slow := instant{tick: time.Hour, wall: midnight.Add(time.Hour - 2*time.Millisecond)}
+	slow := instant{Tick: time.Hour, Wall: midnight.Add(time.Hour - 2*time.Millisecond)}
 	q.drift(slow)
 	if q.advance(slow); e.state != idle {
 		t.Error("began before the opening")
 	}
-	if n := q.nap(slow.tick); n != 2*time.Millisecond {
+	if n := q.nap(slow.Tick); n != 2*time.Millisecond {
 		t.Errorf("sleeps for %v", n)
 	}
 	// It jumps ahead by a minute.
-	ahead := instant{tick: 10 * time.Minute, wall: midnight.Add(time.Hour)}
+	ahead := instant{Tick: 10 * time.Minute, Wall: midnight.Add(time.Hour)}
 	if jump := q.drift(ahead); jump < 49*time.Minute {
 		t.Errorf("jump of %v", jump)
 	}

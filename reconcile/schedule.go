@@ -12,14 +12,14 @@ import (
 // schedule sets when the repository is looked at next, from what came of this look. The caller holds the lock.
 func (k *look) schedule(p plan.Plan, err error, now instant) {
 	e := k.entry
-	if p.Wake.After(now.wall) {
+	if p.Wake.After(now.Wall) {
 		e.wake = p.Wake
 	}
 	if k.kinds != nil {
 		e.closes = p.Closes
 	}
 	if err == nil && e.lost() {
-		e.resync = now.tick // it is there again: what was not kept up is read anew
+		e.resync = now.Tick // it is there again: what was not kept up is read anew
 	}
 	if err == nil {
 		e.gones = 0
@@ -37,7 +37,7 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 		k.schedulePlan(p, now)
 		k.scheduleForeseen(limitOf(err), now)
 	case errors.Is(err, errStopped):
-		e.due = now.tick
+		e.due = now.Tick
 	case errors.Is(err, errStore): // whatever else came with it
 		k.scheduleFailed(err, now)
 	case errors.Is(err, errVoid):
@@ -48,9 +48,9 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 		e.waits = true
 		k.scheduleSoon(now)
 	case errors.Is(err, errSpent):
-		e.due = min(e.due, now.tick+limitPause(now.wall, k.loop.forge.Budgets(k.repo.Installation).REST.Renewed, 1))
+		e.due = min(e.due, now.Tick+limitPause(now.Wall, k.loop.forge.Budgets(k.repo.Installation).REST.Renewed, 1))
 	case errors.Is(err, errPaced):
-		e.due = min(e.due, max(e.place, now.tick+limitedLeast))
+		e.due = min(e.due, max(e.place, now.Tick+limitedLeast))
 	case kindOf(err) == forge.Limited:
 		k.schedulePastLimit(err, now)
 	case errors.Is(err, errGone):
@@ -59,7 +59,7 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 		k.scheduleFailed(err, now)
 	}
 	k.scheduleOlder()
-	if e.place > now.tick && !e.lost() { // a look for an event's sake may have come before it, and to nothing
+	if e.place > now.Tick && !e.lost() { // a look for an event's sake may have come before it, and to nothing
 		e.due = min(e.due, e.place)
 	}
 }
@@ -68,9 +68,9 @@ func (k *look) schedule(p plan.Plan, err error, now instant) {
 func (k *look) scheduleFailed(err error, now instant) {
 	e := k.entry
 	e.fails++
-	e.due = now.tick + backoff(e.fails)
+	e.due = now.Tick + backoff(e.fails)
 	e.notBefore = e.due
-	k.complain(err, e.fails, e.due-now.tick)
+	k.complain(err, e.fails, e.due-now.Tick)
 }
 
 // unfinished reports whether something was due that this look did not carry out, or did not see.
@@ -98,14 +98,14 @@ func (k *look) unfinished(p plan.Plan, err error) bool {
 func (k *look) scheduleGone(err error, now instant) {
 	e := k.entry
 	if e.gones++; !e.lost() {
-		e.due = now.tick + goneWait
+		e.due = now.Tick + goneWait
 		e.notBefore = e.due
 		return
 	}
 	e.wake, e.due, e.resync = time.Time{}, never, never
 	e.want(0)
-	e.notBefore = now.tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
-	k.log.Warn("repository is gone", "error", err, "ignored_for", e.notBefore-now.tick)
+	e.notBefore = now.Tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
+	k.log.Warn("repository is gone", "error", err, "ignored_for", e.notBefore-now.Tick)
 }
 
 // schedulePlan follows a look that was carried out: Wake and Look, another try of a write that failed, and a look at what our
@@ -114,7 +114,7 @@ func (k *look) schedulePlan(p plan.Plan, now instant) {
 	e := k.entry
 	e.fails, e.voids, e.left, k.line.limits = 0, 0, k.left, 0
 	if k.merged || k.again && !k.fruitless(p) {
-		e.due = min(e.due, now.tick+echoWait)
+		e.due = min(e.due, now.Tick+echoWait)
 	}
 	if k.failed == nil {
 		e.tries = 0
@@ -123,7 +123,7 @@ func (k *look) schedulePlan(p plan.Plan, now instant) {
 		e.tries++
 		e.waits = true // for GitHub to take writes again, as the first payment shows
 		pause := backoff(e.tries)
-		e.due = min(e.due, now.tick+pause)
+		e.due = min(e.due, now.Tick+pause)
 		k.complain(k.failed, e.tries, pause)
 	}
 	k.scheduleWishes(p, now)
@@ -138,13 +138,13 @@ func (k *look) scheduleWishes(p plan.Plan, now instant) {
 		e.wake = p.Wake
 	}
 	if p.Look.After(k.at) {
-		e.due = min(e.due, max(e.place, now.tick+max(0, p.Look.Sub(now.wall))))
+		e.due = min(e.due, max(e.place, now.Tick+max(0, p.Look.Sub(now.Wall))))
 	}
 	eager := func(t time.Time) bool { return !t.IsZero() && !t.After(k.at) }
 	switch {
 	case k.fruitless(p):
 		e.idles++
-		e.due = min(e.due, now.tick+doubling(echoWait, backoffMost, e.idles))
+		e.due = min(e.due, now.Tick+doubling(echoWait, backoffMost, e.idles))
 	case eager(p.Wake) || eager(p.Look):
 		k.scheduleSoon(now)
 	default:
@@ -163,7 +163,7 @@ func (k *look) fruitless(p plan.Plan) bool {
 
 // scheduleSoon follows a look that wants another one at once. If it wrote nothing, again and again, it is slowed down.
 func (k *look) scheduleSoon(now instant) {
-	e, at := k.entry, now.tick
+	e, at := k.entry, now.Tick
 	if k.wrote > 0 {
 		e.idles = 0
 	} else {
@@ -183,8 +183,8 @@ func (k *look) scheduleVoid(now instant) {
 	if e.bounds.Older() {
 		return // to read at once would show the same: scheduleOlder says when
 	}
-	e.due = now.tick
-	e.notBefore = now.tick + voidPause(e.voids)
+	e.due = now.Tick
+	e.notBefore = now.Tick + voidPause(e.voids)
 }
 
 // schedulePastLimit lets the whole installation rest, and no other.
@@ -194,13 +194,13 @@ func (k *look) schedulePastLimit(err error, now instant) {
 		k.scheduleForeseen(limit, now)
 		return
 	}
-	if ln.limited <= now.tick {
+	if ln.limited <= now.Tick {
 		ln.limits++
 	}
-	pause := limitPause(now.wall, limit.Until, ln.limits)
+	pause := limitPause(now.Wall, limit.Until, ln.limits)
 	ln.why = k.entry.lag.why
-	ln.limited = max(ln.limited, now.tick+pause)
-	k.entry.due = now.tick
+	ln.limited = max(ln.limited, now.Tick+pause)
+	k.entry.due = now.Tick
 	k.log.Warn("GitHub limits the installation", "installation", k.repo.Installation, "error", err, "again_in", pause)
 }
 

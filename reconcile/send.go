@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -18,11 +19,11 @@ import (
 // job is one write of an action. write is safe beside others of the look.
 type job struct {
 	action  plan.Action
-	urgency urgency
+	urgency outbox.Urgency
 	write   func(context.Context) error
 	took    time.Duration
 	err     error // errUnbegun: another one that is written at the same time ended the look before
-	turn    *admission
+	turn    *outbox.Admission
 	over    *atomic.Bool
 }
 
@@ -30,8 +31,8 @@ type job struct {
 var errUnbegun = errors.New("not begun")
 
 // send does one write of an action.
-func (k *look) send(ctx context.Context, a plan.Action, u urgency, write func(context.Context) error) error {
-	j := &job{action: a, write: write, turn: k.loop.lanes.admission(k.repo, u), over: new(atomic.Bool)}
+func (k *look) send(ctx context.Context, a plan.Action, u outbox.Urgency, write func(context.Context) error) error {
+	j := &job{action: a, urgency: u, write: write, turn: k.loop.lanes.Admission(k.repo, u), over: new(atomic.Bool)}
 	stall, resume := k.parking(ctx)
 	defer resume()
 	return k.inTurn(ctx, j, stall)
@@ -55,13 +56,13 @@ func (k *look) sendAll(ctx context.Context, jobs []*job) {
 	// here for one that is not.
 	jobs = slices.SortedStableFunc(slices.Values(jobs), func(a, b *job) int { return cmp.Compare(a.urgency, b.urgency) })
 	for _, j := range jobs {
-		j.turn, j.over = k.loop.lanes.admission(k.repo, j.urgency), over
-		j.turn.join(k.abreast())
+		j.turn, j.over = k.loop.lanes.Admission(k.repo, j.urgency), over
+		j.turn.Join(k.abreast())
 	}
 	var all sync.WaitGroup
 	waits := false
 	for _, j := range jobs {
-		waited, err := j.turn.enter(ctx, k.abreast(), stall)
+		waited, err := k.enter(ctx, j, stall)
 		waits = waits || waited // who comes after one that waited did too
 		waited = waits
 		all.Go(func() {
@@ -76,7 +77,7 @@ func (k *look) sendAll(ctx context.Context, jobs []*job) {
 
 // inTurn does a write when its turn comes.
 func (k *look) inTurn(ctx context.Context, j *job, stall func()) error {
-	waited, err := j.turn.enter(ctx, k.abreast(), stall)
+	waited, err := k.enter(ctx, j, stall)
 	return k.tries(ctx, j, stall, waited, err)
 }
 
@@ -92,15 +93,23 @@ func (k *look) tries(ctx context.Context, j *job, stall func(), waited bool, err
 		if !k.lasts(j.action.Pinned(), wait) {
 			return errLate
 		}
-		k.loop.lanes.rest(k.repo.Installation, restsFrom(j.turn.urgency, err), wait)
-		waited, err = j.turn.enter(ctx, k.abreast(), stall)
+		k.loop.lanes.Rest(k.repo.Installation, restsFrom(j.urgency, err), wait)
+		waited, err = k.enter(ctx, j, stall)
 	}
 	return err
 }
 
+// enter waits for a write's turn, or until the service is told to stop.
+func (k *look) enter(ctx context.Context, j *job, stall func()) (waited bool, err error) {
+	if waited, err = j.turn.Enter(ctx, k.abreast(), stall); err != nil {
+		err = errStopped
+	}
+	return waited, err
+}
+
 // once tries a write that was let in. What waited is weighed anew.
 func (k *look) once(ctx context.Context, j *job, waited bool) (err error) {
-	defer func() { j.turn.leave(err) }()
+	defer func() { j.turn.Leave(err) }()
 	if j.over.Load() {
 		return errUnbegun
 	}
@@ -109,25 +118,25 @@ func (k *look) once(ctx context.Context, j *job, waited bool) (err error) {
 			return err
 		}
 	}
-	began := k.loop.now().tick
-	defer func() { j.took += k.loop.now().tick - began }()
+	began := k.loop.now().Tick
+	defer func() { j.took += k.loop.now().Tick - began }()
 	return j.write(ctx)
 }
 
 // abreast is how many writes of the installation may be under way at once.
 func (k *look) abreast() int {
 	if k.terms.Budget > 0 {
-		return writesPaced
+		return outbox.WritesPaced
 	}
-	return writesFree
+	return outbox.WritesFree
 }
 
 // restsFrom is what a limit rests: GitHub's is one on all, and what our own count refuses to one it may grant to what is more urgent.
-func restsFrom(u urgency, err error) urgency {
+func restsFrom(u outbox.Urgency, err error) outbox.Urgency {
 	if limitOf(err).Foreseen {
 		return u
 	}
-	return withdrawing
+	return outbox.Withdrawing
 }
 
 // shortLimit tells how long to wait for the end of a limit that is near.
@@ -136,6 +145,6 @@ func (k *look) shortLimit(err error) (time.Duration, bool) {
 	if limit == nil || limit.Until.IsZero() {
 		return 0, false
 	}
-	wait := max(0, limit.Until.Sub(k.loop.now().wall))
+	wait := max(0, limit.Until.Sub(k.loop.now().Wall))
 	return wait, wait <= limitPatience
 }

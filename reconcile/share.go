@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/forge"
 )
 
@@ -54,8 +55,8 @@ func apart(b forge.Budget, now time.Time) float64 {
 
 // share brings an installation's hours up to date: it learns what there is, and shares out what has become free. The caller holds the lock.
 func (l *Loop) share(ln *line, now instant) {
-	since := now.tick - ln.shared
-	ln.shared = now.tick
+	since := now.Tick - ln.shared
+	ln.shared = now.Tick
 	waiting := ln.waiting(now)
 	b := l.forge.Budgets(ln.installation)
 	for of, x := range [accounts]forge.Budget{points: b.GraphQL, requests: b.REST} {
@@ -69,7 +70,7 @@ func (l *Loop) share(ln *line, now instant) {
 		if x.Left != math.MaxInt {
 			x.Left -= int(p.free + ln.saved(account(of)))
 		}
-		p.each, p.reserve, p.renewed = apart(x, now.wall), float64(forge.EventReserve(x.Limit)), now.tickOf(x.Renewed)
+		p.each, p.reserve, p.renewed = apart(x, now.Wall), float64(forge.EventReserve(x.Limit)), now.TickOf(x.Renewed)
 	}
 	ln.openings = 0
 	for _, e := range ln.ready {
@@ -131,7 +132,7 @@ func (p *purse) next(of account, waiting []*entry) (next *entry) {
 // idle reports whether nobody is known to need a look that a repository waits for. Events are lost: a resync that waited for long is as good
 // as one, as is a first look.
 func (e *entry) idle(now instant) bool {
-	return e.bases != nil && e.resync <= now.tick && now.tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.tick
+	return e.bases != nil && e.resync <= now.Tick && now.Tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.Tick
 }
 
 // price is what the next look is taken to cost: as much as the last one.
@@ -195,11 +196,11 @@ func (e *entry) pay(of account, spent float64) {
 func (ln *line) affordableAt(now instant) tick {
 	at := never
 	for _, e := range ln.waiting(now) {
-		wait := now.tick
+		wait := now.Tick
 		for of, p := range ln.purses {
 			if lacks := e.lacks(account(of)); p.each > 0 && lacks > 0 {
-				seconds := min(max(0, lacks-p.free)*p.each, century.Seconds())
-				wait = max(wait, min(p.renewed, now.tick+time.Duration(seconds*float64(time.Second))+time.Millisecond))
+				seconds := min(max(0, lacks-p.free)*p.each, clock.Century.Seconds())
+				wait = max(wait, min(p.renewed, now.Tick+time.Duration(seconds*float64(time.Second))+time.Millisecond))
 			}
 		}
 		at = min(at, wait)

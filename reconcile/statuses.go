@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
 )
@@ -14,7 +15,7 @@ import (
 func (k *look) round(actions []plan.Action) []plan.SetStatus {
 	var sets []plan.SetStatus
 	most := roundShare * k.abreast()
-	places, pulls := map[plot]bool{}, map[int]bool{}
+	places, pulls := map[outbox.Place]bool{}, map[int]bool{}
 	for _, a := range actions {
 		set, ok := a.(plan.SetStatus)
 		at := k.placeOf(a)

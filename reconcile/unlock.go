@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -46,11 +47,11 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 		debt: plan.Debt{
 			SHA: m.New, Context: plan.PromoteContextFor(m.Branch), For: plan.ForMove, Subject: plan.Subject{Base: m.Branch},
 			State: plan.Pending, Description: shorten(because(m.Withdrawn, wordUnmoved)),
-			Ends: plan.Soonest(m.Before, v.loop.now().wall.Add(unlockMost)),
+			Ends: plan.Soonest(m.Before, v.loop.now().Wall.Add(unlockMost)),
 		},
 	}
 	v.green[m.Branch] = m
-	err := v.send(ctx, pieceOf(m), pressing, func(ctx context.Context) error { return v.post(ctx, &success) })
+	err := v.send(ctx, pieceOf(m), outbox.Pressing, func(ctx context.Context) error { return v.post(ctx, &success) })
 	if undone(err) {
 		delete(v.green, m.Branch)
 	}

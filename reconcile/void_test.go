@@ -128,14 +128,14 @@ func TestNamesAreBounded(t *testing.T) {
 func TestALookAnswersNames(t *testing.T) {
 	l := New(Options{Forge: still{}, Store: still{}, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
 	l.adoptList([]plan.Repo{repository(1, 1)})
-	e := l.queue.repos[key{id: 1}]
+	e := l.queue.repos[plan.RepoKey{ID: 1}]
 	for n := range 3 * namesMost {
 		l.Poke(e.repo, Changed, plan.Mention{Pull: n + 1})
 		if n%100 != 0 {
 			continue
 		}
 		now := l.now()
-		now.tick += time.Hour
+		now.Tick += time.Hour
 		l.mu.Lock()
 		l.queue.advance(now)
 		k := l.newLook(l.queue.next(now), now)
@@ -216,9 +216,9 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	}
 	l := New(Options{Forge: still{}, Store: still{}, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
 	l.adoptList([]plan.Repo{repository(1, 1)})
-	e := l.queue.repos[key{id: 1}]
+	e := l.queue.repos[plan.RepoKey{ID: 1}]
 	now := l.now()
-	now.tick += time.Hour
+	now.Tick += time.Hour
 	l.mu.Lock()
 	l.queue.advance(now)
 	k := l.newLook(l.queue.next(now), now)

@@ -1,25 +1,28 @@
-package reconcile
+package outbox
 
-import "github.com/sluicegate/sluice/plan"
+import (
+	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/plan"
+)
 
 // Whether there is room for a success is decided with what stands, and asked again when its debt is recorded: many repositories decide at
 // the same time.
 
-// promise is a debt that is about to be recorded.
+// Promise is a debt that is about to be recorded.
 type promise struct {
 	plan.Debt
 	installation int64
 }
 
-// promise keeps room for a success that an instant ends, if there is some, until forsake. What stands there already is given anew.
-func (l *ledger) promise(repo plan.Repo, d plan.Debt, terms plan.Terms, now instant) bool {
+// Promise keeps room for a success that an instant ends, if there is some, until forsake. What stands there already is given anew.
+func (l *Ledger) Promise(repo plan.Repo, d plan.Debt, terms plan.Terms, now clock.Instant) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	at := plotOf(repo, d.SHA, d.Context)
-	terms.At = now.wall
+	at := PlaceOf(repo, d.SHA, d.Context)
+	terms.At = now.Wall
 	terms.Sharers, terms.Lacking = l.sharing(repo, now)
 	room := plan.NewRoom(terms)
-	count := func(other plot, installation int64, debt plan.Debt) {
+	count := func(other Place, installation int64, debt plan.Debt) {
 		switch {
 		case other == at || installation != repo.Installation:
 		case other.repo == at.repo:
@@ -30,7 +33,7 @@ func (l *ledger) promise(repo plan.Repo, d plan.Debt, terms plan.Terms, now inst
 	}
 	for other, o := range l.timed {
 		if anew, ok := l.promised[other]; !ok || !anew.Ends.Equal(o.Ends) || anew.Cutoff != o.Cutoff { // else it takes the same room
-			count(other, o.repo.Installation, o.Debt)
+			count(other, o.Repo.Installation, o.Debt)
 		}
 	}
 	for other, p := range l.promised {
@@ -44,26 +47,26 @@ func (l *ledger) promise(repo plan.Repo, d plan.Debt, terms plan.Terms, now inst
 	return true
 }
 
-// forsake ends a promise: its debt is recorded, or nothing is written.
-func (l *ledger) forsake(at plot) {
+// Forsake ends a promise: its debt is recorded, or nothing is written.
+func (l *Ledger) Forsake(at Place) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.promised, at)
 }
 
-// share is how many repositories of an installation share its pace, and whether another one lacks room for its equal part of it.
-func (l *ledger) share(repo plan.Repo, now instant) (sharers int, lacking bool) {
+// Share is how many repositories of an installation share its pace, and whether another one lacks room for its equal part of it.
+func (l *Ledger) Share(repo plan.Repo, now clock.Instant) (sharers int, lacking bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.sharing(repo, now)
 }
 
 // sharing is share for who holds the lock.
-func (l *ledger) sharing(repo plan.Repo, now instant) (sharers int, lacking bool) {
-	id := keyOf(repo)
-	all := map[key]bool{id: true}
+func (l *Ledger) sharing(repo plan.Repo, now clock.Instant) (sharers int, lacking bool) {
+	id := repo.Key()
+	all := map[plan.RepoKey]bool{id: true}
 	for at, o := range l.timed {
-		if o.repo.Installation == repo.Installation && !o.due(now) {
+		if o.Repo.Installation == repo.Installation && !o.due(now) {
 			all[at.repo] = true
 		}
 	}
@@ -76,11 +79,11 @@ func (l *ledger) sharing(repo plan.Repo, now instant) (sharers int, lacking bool
 	return len(all), lacking
 }
 
-// decided notes whether a repository lacks room after a decision on the whole of it.
-func (l *ledger) decided(repo plan.Repo, p plan.Plan) {
+// Decided notes whether a repository lacks room after a decision on the whole of it.
+func (l *Ledger) Decided(repo plan.Repo, p plan.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if id := keyOf(repo); p.Lacks {
+	if id := repo.Key(); p.Lacks {
 		l.short[id] = repo.Installation
 	} else {
 		delete(l.short, id)

@@ -1,0 +1,429 @@
+package outbox
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// Ledger is the debts of all repositories, as the store has them: it is what is paid from, and what a look sees. What the store
+// could not keep stands here all the same for as long as the process lives. It knows no goroutine, and reads no clock.
+type Ledger struct {
+	mu      sync.Mutex
+	known   bool // what the store has was taken in
+	debts   map[Place]*Row
+	timed   map[Place]*Row                  // those that an instant ends: of the others there may be very many
+	of      map[plan.RepoKey]map[Place]*Row // by repository
+	writing map[Place]*turn                 // who writes a status there, or waits to
+	rests   map[int64]rest                  // installations whose requests fail
+	running map[int64]int                   // payments under way, by installation
+	lately  map[Place]payment
+
+	promised map[Place]promise      // of successes about to be given, for which there was room
+	short    map[plan.RepoKey]int64 // the installations of repositories that lacked room for their equal share when they decided last
+}
+
+// payment is a status that paid a debt lately.
+type payment struct {
+	plan.Status
+	at clock.Tick
+}
+
+// Place is where one status stands: a repository's commit and a context, which GitHub folds.
+type Place struct {
+	repo    plan.RepoKey
+	sha     plan.SHA
+	context plan.Context // folded
+}
+
+func PlaceOf(repo plan.Repo, sha plan.SHA, context plan.Context) Place {
+	return Place{repo.Key(), sha, context.Folded()}
+}
+
+// Row is a debt and what came of paying it.
+type Row struct {
+	plan.Debt
+	Repo  plan.Repo
+	ends  clock.Tick // Ends, on the clock that does not jump; never: at no instant
+	tries int        // that failed
+	after clock.Tick // not to be tried before
+	ours  bool       // GitHub refused the payment itself: it keeps nothing else from being written
+	again bool       // GitHub took another write after it could not take this: if it fails once more, that is its own failure
+	busy  bool       // a payment is under way
+}
+
+// Rest is how long an installation's payments wait because requests fail for all.
+type rest struct {
+	until clock.Tick
+	fails int
+}
+
+// turn is a place in the order of writes to one commit and context.
+type turn struct {
+	free  chan struct{} // holds one value while nobody writes: a request may take long, and who waits for it waits like for any other
+	users int
+}
+
+func NewLedger() *Ledger {
+	return &Ledger{
+		debts: map[Place]*Row{}, timed: map[Place]*Row{}, of: map[plan.RepoKey]map[Place]*Row{},
+		writing: map[Place]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[Place]payment{},
+		promised: map[Place]promise{}, short: map[plan.RepoKey]int64{},
+	}
+}
+
+// put takes one debt in. The caller holds the lock, as of drop.
+func (l *Ledger) put(at Place, o *Row) {
+	l.drop(at)
+	delete(l.lately, at) // that was an older one
+	l.debts[at] = o
+	if o.ends != clock.Never {
+		l.timed[at] = o
+	}
+	if l.of[at.repo] == nil {
+		l.of[at.repo] = map[Place]*Row{}
+	}
+	l.of[at.repo][at] = o
+}
+
+func (l *Ledger) drop(at Place) {
+	delete(l.debts, at)
+	delete(l.timed, at)
+	delete(l.of[at.repo], at)
+	if len(l.of[at.repo]) == 0 {
+		delete(l.of, at.repo)
+	}
+}
+
+// Alone waits until nobody else writes to a commit and context, and gives what lets the next one write.
+func (l *Ledger) Alone(at Place) (done func()) {
+	l.mu.Lock()
+	t := l.writing[at]
+	if t == nil {
+		t = &turn{free: make(chan struct{}, 1)}
+		t.free <- struct{}{}
+		l.writing[at] = t
+	}
+	t.users++
+	l.mu.Unlock()
+	<-t.free
+	return func() {
+		t.free <- struct{}{}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if t.users--; t.users == 0 {
+			delete(l.writing, at)
+		}
+	}
+}
+
+// Keep takes debts in, each instead of an older one on the same commit and context.
+func (l *Ledger) Keep(repo plan.Repo, now clock.Instant, debts ...plan.Debt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, d := range debts {
+		o := &Row{Debt: d, Repo: repo, ends: clock.Never}
+		if !d.Ends.IsZero() {
+			o.ends = now.TickOf(d.Ends)
+		}
+		l.put(PlaceOf(repo, d.SHA, d.Context), o)
+	}
+}
+
+// Recall takes in what the store has.
+func (l *Ledger) Recall(all []store.DebtRow, now clock.Instant) {
+	for _, o := range all {
+		at := PlaceOf(o.Repo, o.Debt.SHA, o.Debt.Context)
+		if newer, ok := l.At(at); ok && newer.Number >= o.Debt.Number {
+			continue
+		}
+		l.Keep(o.Repo, now, o.Debt)
+		l.mu.Lock()
+		l.debts[at].tries, l.debts[at].ours = o.Tries, o.Reason != ""
+		l.mu.Unlock()
+	}
+	l.mu.Lock()
+	l.known = true
+	l.mu.Unlock()
+}
+
+// At is the debt on a commit and context; false if there is none.
+func (l *Ledger) At(at Place) (plan.Debt, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.debts[at]; o != nil {
+		return o.Debt, true
+	}
+	return plan.Debt{}, false
+}
+
+// Paid takes out a debt that was paid, and remembers with what.
+func (l *Ledger) Paid(at Place, o *Row, now clock.Tick) {
+	l.End(at, o.Number)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for old, p := range l.lately {
+		if now-p.at > payRemembered {
+			delete(l.lately, old)
+		}
+	}
+	l.lately[at] = payment{o.Status(), now}
+}
+
+// PaidSince gives the status that paid a debt since an instant.
+func (l *Ledger) PaidSince(at Place, since clock.Tick) (plan.Status, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	p, ok := l.lately[at]
+	return p.Status, ok && p.at >= since
+}
+
+// End takes a debt out, unless it is not there any more, or another one is.
+func (l *Ledger) End(at Place, number int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.debts[at]; o != nil && o.Number == number {
+		l.drop(at)
+	}
+}
+
+// EndAt takes out the debt at a place, whichever it is, and gives its number; none if there is none.
+func (l *Ledger) EndAt(at Place) []int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	o := l.debts[at]
+	if o == nil {
+		return nil
+	}
+	l.drop(at)
+	return []int64{o.Number}
+}
+
+// EndNumbers takes out debts of a repository by their numbers.
+func (l *Ledger) EndNumbers(repo plan.Repo, numbers []int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for at, o := range l.of[repo.Key()] {
+		if slices.Contains(numbers, o.Number) {
+			l.drop(at)
+		}
+	}
+}
+
+// CallIn makes a debt due at once: its payment failed when it was tried in passing.
+func (l *Ledger) CallIn(at Place, now clock.Instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o := l.debts[at]; o != nil && !o.busy && (o.Ends.IsZero() || now.Wall.Before(o.Ends)) {
+		o.Debt, o.ends = o.CalledIn(now.Wall), now.Tick
+		l.put(at, o)
+	}
+}
+
+// Seen lists the debts of a repository, and those of its installation's other repositories that an instant ends. Of those without an
+// End it forgets what the store has no room for either.
+func (l *Ledger) Seen(repo plan.Repo) (own, others []plan.Debt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	id := repo.Key()
+	var endless []plan.Debt
+	for _, o := range l.of[id] {
+		if o.ends == clock.Never {
+			endless = append(endless, o.Debt)
+		} else {
+			own = append(own, o.Debt)
+		}
+	}
+	for at, o := range l.timed {
+		if at.repo != id && o.Repo.Installation == repo.Installation {
+			others = append(others, o.Debt)
+		}
+	}
+	byNumber := func(a, b plan.Debt) int { return cmp.Compare(a.Number, b.Number) }
+	slices.SortFunc(endless, byNumber)
+	over := max(0, len(endless)-store.DebtsKept)
+	for _, d := range endless[:over] {
+		l.drop(PlaceOf(repo, d.SHA, d.Context))
+	}
+	own = append(own, endless[over:]...)
+	slices.SortFunc(own, byNumber)
+	slices.SortFunc(others, byNumber)
+	return own, others
+}
+
+// due reports whether an instant has ended the debt, by the clock that says so first: the wall clock may be set back.
+func (o *Row) due(now clock.Instant) bool { return o.ends <= now.Tick || o.Due(now.Wall) }
+
+// Overdue reports whether an installation has a debt that is due and that GitHub has not been able to take: nothing that opens is
+// written before it is paid. One that GitHub will not take while it takes others keeps nothing waiting. What is owed has to be known.
+func (l *Ledger) Overdue(installation int64, now clock.Instant) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.known {
+		return true
+	}
+	for _, o := range l.timed {
+		if o.Repo.Installation == installation && o.due(now) && !o.ours {
+			return true
+		}
+	}
+	return false
+}
+
+// Failures is how many payments of an installation failed in a row for want of GitHub.
+func (l *Ledger) Failures(installation int64) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.rests[installation].fails
+}
+
+// Hasten ends the rest of an installation's payments: something is about to be written, and they come first.
+func (l *Ledger) Hasten(installation int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, resting := l.rests[installation]; resting {
+		r.until = 0
+		l.rests[installation] = r
+	}
+}
+
+// Answered notes that GitHub took a write in a repository: what could not be paid for want of an answer is tried at once, and what
+// fails once more is to blame itself. So is, a few times, what GitHub refused in that repository; what is refused for good is not tried
+// for each write for ever. It reports whether there is any of it.
+func (l *Ledger) Answered(repo plan.Repo) (some bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.of[repo.Key()] {
+		if o.ours && !o.busy && o.tries <= payHurried && o.after != 0 {
+			o.after, some = 0, true
+		}
+	}
+	installation := repo.Installation
+	if _, resting := l.rests[installation]; !resting {
+		return some
+	}
+	delete(l.rests, installation)
+	for _, o := range l.timed {
+		if o.Repo.Installation == installation && o.tries > 0 && !o.ours {
+			o.after, o.tries, o.again = 0, 0, true
+		}
+	}
+	return true
+}
+
+// Next gives the debts to pay now, as many of each installation as may be under way, the earliest deadline first, and how long nothing
+// else will be due. They are busy until paid or unpaid is called.
+func (l *Ledger) Next(now clock.Instant) (pay []*Row, nap time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var due []*Row
+	until := clock.Never
+	for _, o := range l.timed {
+		after := max(o.after, l.rests[o.Repo.Installation].until)
+		switch {
+		case o.busy:
+		case !o.due(now):
+			until = min(until, max(o.ends, after))
+		case after > now.Tick:
+			until = min(until, after)
+		default:
+			due = append(due, o)
+		}
+	}
+	slices.SortFunc(due, func(a, b *Row) int { // one that always fails keeps no other
+		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Deadline().Compare(b.Deadline()), cmp.Compare(a.Number, b.Number))
+	})
+	for _, o := range due {
+		in := o.Repo.Installation
+		most := payMost
+		if l.rests[in].fails > 0 {
+			most = 1 // one shows whether GitHub answers again
+		}
+		if l.running[in] < most {
+			o.busy = true
+			l.running[in]++
+			pay = append(pay, o)
+		}
+	}
+	return pay, max(0, until-now.Tick)
+}
+
+// Retry lets the debts of a repository be tried at once: it is back, perhaps in another installation.
+func (l *Ledger) Retry(repo plan.Repo) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.of[repo.Key()] {
+		if !o.busy {
+			o.Repo, o.after = repo, 0
+		}
+	}
+}
+
+// Stands reports whether a debt that is to be paid is still owed: it may have been paid, redeemed or replaced meanwhile.
+func (l *Ledger) Stands(o *Row) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.debts[PlaceOf(o.Repo, o.SHA, o.Context)] == o
+}
+
+// Rested ends a try to pay. A pause of the installation holds all its debts, one of the debt itself no other.
+func (l *Ledger) Rested(o *Row, again clock.Tick, fault Blame) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !o.busy {
+		return // a panic came after the end
+	}
+	in := o.Repo.Installation
+	o.busy = false
+	if l.running[in]--; l.running[in] == 0 {
+		delete(l.running, in)
+	}
+	switch fault {
+	case Debtor:
+		o.tries++
+		o.ours, o.after = true, again
+	case GitHub:
+		o.tries++
+		r := l.rests[in]
+		r.fails++
+		r.until = max(r.until, again)
+		l.rests[in] = r
+	}
+}
+
+// Failed says whose failure it is that GitHub took no payment, how often in a row it was, and how often this debt was tried.
+func (l *Ledger) Failed(o *Row) (fault Blame, fails, tries int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if o.again {
+		return Debtor, o.tries, o.tries
+	}
+	return GitHub, l.rests[o.Repo.Installation].fails, o.tries
+}
+
+// Blame is whose failure it is that a debt was not paid.
+type Blame int
+
+// Whose failures there are.
+const (
+	Nobody Blame = iota // it was paid, or was not owed any more
+	Debtor              // GitHub does not take this one
+	GitHub              // GitHub took nothing
+)
+
+// Count gives how many debts there are, and how many of them are due.
+func (l *Ledger) Count(now clock.Instant) (all, due int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, o := range l.timed {
+		if o.due(now) {
+			due++
+		}
+	}
+	return len(l.debts), due
+}

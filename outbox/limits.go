@@ -1,0 +1,17 @@
+package outbox
+
+import "time"
+
+const (
+	// WritesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through, and
+	// WritesFree how many without one: GitHub takes a hundred requests at once, and looks have to read.
+	WritesPaced, WritesFree = 8, 80
+	// urgentRoom of them is left to what is urgent.
+	urgentRoom = 1
+	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.
+	payMost = 8
+	// payHurried is how often a payment may have been refused, and be tried all the same once its repository takes another write.
+	payHurried = 15
+	// payRemembered is how long a look may take between reading a success and taking it back.
+	payRemembered = 10 * time.Minute
+)
