@@ -206,8 +206,8 @@ func (l *observation) keepHeads(ctx context.Context, named answers, heads []plan
 // knownGroup reports whether memory has what a group brings to its base, and uses it.
 func (l *observation) knownGroup(st stacks, g *plan.Group) bool {
 	own, known := l.known(g.BaseSHA, g.Head)
-	net, toTip := []plan.File(nil), true
-	if _, toTip = st.below(*g); known && !toTip {
+	var net []plan.File
+	if _, toTip := st.below(*g); known && !toTip {
 		net, known = l.known(st.bases[g.Base].Tip, g.Head)
 	}
 	if known {

@@ -41,6 +41,7 @@ type Place struct {
 	context plan.Context // folded
 }
 
+// PlaceOf is the place of a status under a context, in whatever case.
 func PlaceOf(repo plan.Repo, sha plan.SHA, context plan.Context) Place {
 	return Place{repo.Key(), sha, context.Folded()}
 }
@@ -69,6 +70,7 @@ type turn struct {
 	users int
 }
 
+// NewLedger gives a ledger that does not know yet what the store has.
 func NewLedger() *Ledger {
 	return &Ledger{
 		debts: map[Place]*Row{}, timed: map[Place]*Row{}, of: map[plan.RepoKey]map[Place]*Row{},

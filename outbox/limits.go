@@ -3,9 +3,10 @@ package outbox
 import "time"
 
 const (
-	// WritesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through, and
-	// WritesFree how many without one: GitHub takes a hundred requests at once, and looks have to read.
-	WritesPaced, WritesFree = 8, 80
+	// WritesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through.
+	WritesPaced = 8
+	// WritesFree is how many without a pace: GitHub takes a hundred requests at once, and looks have to read.
+	WritesFree = 80
 	// urgentRoom of them is left to what is urgent.
 	urgentRoom = 1
 	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.

@@ -431,7 +431,9 @@ func (q *queue) nap(now tick) time.Duration {
 }
 
 // at is an instant on both clocks.
-func (q *queue) at(now tick) instant { return instant{Tick: now, Wall: q.anchor.Wall.Add(now - q.anchor.Tick)} }
+func (q *queue) at(now tick) instant {
+	return instant{Tick: now, Wall: q.anchor.Wall.Add(now - q.anchor.Tick)}
+}
 
 // first is when the next alarm rings; never: none is set.
 func (q *queue) first() tick {

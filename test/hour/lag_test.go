@@ -39,9 +39,9 @@ func status(r *standin.Repo, head string) string {
 	return ""
 }
 
-// was reports whether the service ever gave a head a status of a state since an instant.
-func was(r *standin.Repo, head, state string, since time.Time) bool {
-	return slices.ContainsFunc(ours(r, head), func(s standin.Status) bool { return s.State == state && !s.At.Before(since) })
+// wasGreen reports whether the service ever gave a head a success since an instant.
+func wasGreen(r *standin.Repo, head string, since time.Time) bool {
+	return slices.ContainsFunc(ours(r, head), func(s standin.Status) bool { return s.State == "success" && !s.At.Before(since) })
 }
 
 func (w *world) pull(r *standin.Repo, n int) standin.Pull {
@@ -121,7 +121,7 @@ func TestNothingIsMergedWhoseLabelReadsDoNotShowYet(t *testing.T) {
 		w.must(r.Label(n, "alice", "hold"))
 		w.glimpse(r) // that it is ready, not yet that it is held
 		p := w.pull(r, n)
-		if !p.Open || status(r, p.HeadSHA) != "pending" || was(r, p.HeadSHA, "success", w.start) {
+		if !p.Open || status(r, p.HeadSHA) != "pending" || wasGreen(r, p.HeadSHA, w.start) {
 			t.Errorf("open %v, %q", p.Open, status(r, p.HeadSHA))
 		}
 	})
@@ -149,7 +149,7 @@ func TestAFreezeThatReadsDoNotShowYet(t *testing.T) {
 		time.Sleep(shown)
 		for _, n := range []int{green, later} {
 			head := w.pull(r, n).HeadSHA
-			if got := status(r, head); got != "pending" || was(r, head, "success", pushed) {
+			if got := status(r, head); got != "pending" || wasGreen(r, head, pushed) {
 				t.Errorf("#%d is %q, although all is frozen", n, got)
 			}
 		}
@@ -166,7 +166,7 @@ func TestNothingIsMergedBeforeReadsShowAFreeze(t *testing.T) {
 		_, err = r.Commit("main", standin.Change{Write: map[string]string{".github/sluice.yaml": frozen(t, r)}})
 		w.must(err)
 		w.glimpse(r)
-		if p := w.pull(r, n); !p.Open || status(r, p.HeadSHA) != "pending" || was(r, p.HeadSHA, "success", w.start) {
+		if p := w.pull(r, n); !p.Open || status(r, p.HeadSHA) != "pending" || wasGreen(r, p.HeadSHA, w.start) {
 			t.Errorf("open %v, %q", p.Open, status(r, p.HeadSHA))
 		}
 	})
@@ -208,7 +208,7 @@ func TestACloseThatReadsDoNotShowYet(t *testing.T) {
 		w.must(r.ClosePull(n, "alice"))
 		before := w.requests()
 		w.glimpse(r)
-		if p := w.pull(r, n); was(r, p.HeadSHA, "success", w.start) || w.requests()-before > 8 {
+		if p := w.pull(r, n); wasGreen(r, p.HeadSHA, w.start) || w.requests()-before > 8 {
 			t.Errorf("%d requests: %+v", w.requests()-before, ours(r, p.HeadSHA))
 		}
 	})
@@ -327,7 +327,7 @@ func TestAnOlderReadOfOneKeepsNoOtherWaiting(t *testing.T) {
 		first, second := w.proposeOne(r, "a-rw/1"), w.proposeOne(r, "a-rw/2")
 		stop := w.run()
 		defer stop()
-		time.Sleep(w.start.Add(3*time.Minute - 5*time.Second).Sub(time.Now()))
+		time.Sleep(time.Until(w.start.Add(3*time.Minute - 5*time.Second)))
 		p := w.pull(r, first)
 		w.mu.Lock()
 		loop := w.loop
