@@ -143,6 +143,9 @@ type price struct {
 	content bool    // it makes what people are notified of
 }
 
+// waits reports whether a request is paid from the part of REST's pace that is spent evenly.
+func (p price) waits() bool { return p.of == accountREST && p.class < Opening }
+
 // Budget is one of GitHub's budgets of an hour.
 type Budget struct {
 	Limit   int       // of a whole hour
@@ -289,6 +292,40 @@ func (w *window) spend(at time.Time, points float64) {
 		return
 	}
 	w.spent = slices.Insert(w.spent, i, spend{at, points})
+}
+
+// bucket is a pace that refills evenly: a minute's points are never spent in its first seconds, so that who comes later waits for who is before
+// them, and not for the minute. A burst and what refills in a minute are no more than the minute has.
+type bucket struct {
+	burst, rate float64 // rate is a second's
+	level       float64 // at an instant, which may be ahead
+	at          time.Time
+}
+
+func newBucket(minute float64) *bucket {
+	burst := math.Floor(minute * burstPart)
+	return &bucket{burst: burst, level: burst, rate: (minute - burst) / (time.Minute + margin).Seconds()}
+}
+
+// refill brings the level up to date. A clock that was set back takes nothing away.
+func (b *bucket) refill(now time.Time) {
+	if gone := now.Sub(b.at); gone > 0 || -gone > maxPatience {
+		b.level = min(b.burst, b.level+max(0, gone.Seconds())*b.rate)
+		b.at = now
+	}
+}
+
+// wait is how long it takes until points are there.
+func (b *bucket) wait(now time.Time, points float64) time.Duration {
+	b.refill(now)
+	missing := min(points, b.burst) - b.level
+	return max(0, time.Duration(missing/b.rate*float64(time.Second)))
+}
+
+// spend takes points that go off at an instant.
+func (b *bucket) spend(at time.Time, points float64) {
+	b.refill(at)
+	b.level -= points
 }
 
 // content is GitHub's budget of what people are notified of, by the minute and by the hour; empty: there is none.

@@ -21,6 +21,8 @@ const (
 
 	// maxPatience is how long a call waits for its turn. Who must wait longer is sent away with the instant to come back.
 	maxPatience = 2 * time.Second
+	// burstPart is how much of a minute's points may be spent at once on what waits for openings: fifty statuses of GitHub's pace.
+	burstPart = 0.35
 	// yields is how long those who wait for events leave what comes free to who was sent away with a better claim, and comes back.
 	yields = time.Second
 
@@ -34,6 +36,7 @@ const (
 type limits struct {
 	mu      sync.Mutex
 	paces   [accounts]*window // by the minute
+	even    *bucket           // of REST, for what waits for openings; nil: no pace
 	hours   [accounts]hour
 	content content
 	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
@@ -46,6 +49,7 @@ func newLimits(pace int) *limits {
 	l := &limits{costs: map[string]int{}}
 	if pace > 0 {
 		l.paces[accountREST] = newWindow(float64(pace), time.Minute)
+		l.even = newBucket(float64(pace) * Event.pace())
 		l.paces[accountGraphQL] = newWindow(float64(pace)*paceGraphQL/paceOfGitHub, time.Minute)
 		l.content = newContent(pace)
 	}
@@ -61,6 +65,9 @@ func (l *limits) reserve(ctx context.Context, p price, now time.Time) error {
 		at := now.Add(wait)
 		if w := l.paces[p.of]; w != nil {
 			w.spend(at, p.points)
+		}
+		if p.waits() && l.even != nil {
+			l.even.spend(at, p.points)
 		}
 		if p.content {
 			l.content.spend(at)
@@ -90,6 +97,9 @@ func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
 	var wait time.Duration
 	if w := l.paces[p.of]; w != nil {
 		wait = w.wait(now, p.points, p.class.pace())
+	}
+	if p.waits() && l.even != nil {
+		wait = max(wait, l.even.wait(now, p.points))
 	}
 	switch {
 	case p.class < Opening:

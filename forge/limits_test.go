@@ -205,7 +205,7 @@ func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, sent := newLimits(900), map[Class]int{}
 		send := func(c Class) error {
-			err := l.reserve(t.Context(), price{class: c, points: pointsWrite, hour: 1}, time.Now())
+			err := l.reserve(t.Context(), price{of: accountGraphQL, class: c, points: pointsWrite, hour: 1}, time.Now()) // its minute is not spent evenly
 			if err == nil {
 				sent[c]++
 			} else if e := judge(err); e.Kind != Limited || !e.Foreseen || !e.Until.After(time.Now()) {
@@ -217,7 +217,7 @@ func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 			for send(c) == nil {
 			}
 		}
-		for c, want := range map[Class]int{Resync: 90, Event: 54, Opening: 27, Debt: 9} {
+		for c, want := range map[Class]int{Resync: 200, Event: 120, Opening: 60, Debt: 20} {
 			if sent[c] != want {
 				t.Errorf("%d of class %d, want %d", sent[c], c, want)
 			}
@@ -232,6 +232,34 @@ func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 			t.Errorf("%d debts, %d events", sent[Debt], sent[Event])
 		}
 	})
+}
+
+// What waits for openings is spent evenly after a burst: a minute's part is never gone in its first seconds, and never more than it is.
+func TestWhatTellsIsSpentEvenly(t *testing.T) {
+	b := newBucket(720)
+	now, spent := at, 0.0
+	var last time.Duration
+	for range 1000 { // as many as there are, all the time
+		wait := b.wait(now, pointsWrite)
+		b.spend(now.Add(wait), pointsWrite)
+		if spent += pointsWrite; spent > 260 && wait > 2*time.Second {
+			t.Fatalf("after %v points nothing goes for %v", spent, wait)
+		}
+		now, last = now.Add(wait), wait
+		if over := spent - 252 - 468*now.Sub(at).Seconds()/61; over > pointsWrite+1 {
+			t.Fatalf("%v points too many after %v", over, now.Sub(at))
+		}
+	}
+	if last == 0 {
+		t.Error("nothing ever waited")
+	}
+	if wait := b.wait(now.Add(time.Hour), 1000); wait > 0 {
+		t.Errorf("more than a burst waits for %v", wait)
+	}
+	b.spend(now.Add(time.Hour), 200)
+	if wait := b.wait(now, pointsWrite); wait > 0 {
+		t.Errorf("after a clock was set back what there is waits for %v", wait)
+	}
 }
 
 // What is left of an hour is for what is more urgent, and a request that would exceed it is not sent. A debt is: only GitHub knows.
@@ -358,8 +386,8 @@ func TestPacedWrites(t *testing.T) {
 			}
 			time.Sleep(time.Until(judge(err).Until))
 		}
-		if took := time.Since(began); took < time.Minute || took > 63*time.Second {
-			t.Errorf("200 statuses took %s", took) // 1000 points, of which a minute has 720 for events
+		if took := time.Since(began); took < 95*time.Second || took > 100*time.Second {
+			t.Errorf("200 statuses took %s", took) // 1000 points, of which 252 go at once and the others at 468 a minute
 		}
 	})
 }
