@@ -20,7 +20,8 @@
 //   - It compares GitHub's times with GitHub's times, never with a clock of ours. Ours only says how long ago something was announced.
 //   - Nothing is forgotten before it was known for [patience], whether a read has shown it or not: the next one may come from a server
 //     that is behind. What no read contradicted is forgotten then.
-//   - It is bounded: of too much that is announced at once ([most]) all is unknown until two reads have begun since.
+//   - It is bounded: of too much that is announced at once ([most]) all is unknown until two reads have begun since. Checks are forgotten then,
+//     and the rest only if it is too much by itself.
 //   - Every doubt ends: a bound that REST denies twice is gone; so is one of a check, of which REST is not asked. A pull request that no list
 //     shows, on which nothing can be opened, counts as hidden until one does, as long as it is announced. What REST says otherwise takes the
 //     place of what was announced, holds on, whatever times reads bear, and is read again once in [patience]. It is the first announcement
@@ -95,11 +96,13 @@ func (b *Book) Add(x plan.Bound, now time.Duration) {
 		b.prune(now)
 	}
 	if b.size >= most {
-		*b = Book{count: b.count, whole: b.count, reading: now, pruned: now}
-		return
+		b.overflow(now)
 	}
 	if b.pulls == nil {
-		b.pulls, b.pushes, b.checks = map[int][]*entry{}, map[plan.Branch][]*entry{}, map[plan.Place]*entry{}
+		b.pulls, b.pushes = map[int][]*entry{}, map[plan.Branch][]*entry{}
+	}
+	if b.checks == nil {
+		b.checks = map[plan.Place]*entry{}
 	}
 	e := &entry{Bound: x, number: b.count, since: now, doubt: now}
 	switch {
@@ -110,6 +113,15 @@ func (b *Book) Add(x plan.Bound, now time.Duration) {
 		b.size++
 	default:
 		b.addCheck(e)
+	}
+}
+
+// overflow makes all unknown, and forgets checks: contributors announce thousands of them by one push, and what holds is among the others.
+func (b *Book) overflow(now time.Duration) {
+	b.whole, b.reads, b.reading = b.count, 0, now
+	b.size -= len(b.checks)
+	if b.checks = nil; b.size >= most {
+		b.pulls, b.pushes, b.size = nil, nil, 0
 	}
 }
 

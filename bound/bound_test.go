@@ -348,6 +348,28 @@ func TestABookIsBounded(t *testing.T) {
 	}
 }
 
+// A contributor's push with thousands of checks drives out no label that reads do not show yet.
+func TestChecksDriveOutNothingElse(t *testing.T) {
+	var b Book
+	b.Add(state(2, "h1", "hold"), 0)
+	for n := range 2 * most {
+		x := report(1, plan.CheckPending)
+		x.Check.SHA = plan.SHA(fmt.Sprint("x", n))
+		b.Add(x, 0)
+	}
+	if b.size > most || !b.Older() {
+		t.Errorf("%d are kept", b.size)
+	}
+	for range 3 {
+		if b.Compare(Read{Snapshot: shows(1, "h1"), Known: b.Known()}, first) == nil {
+			t.Error("a read without the label counts")
+		}
+	}
+	if got := b.Compare(Read{Snapshot: shows(2, "h1", "hold"), Known: b.Known()}, first); got != nil {
+		t.Errorf("%v", got)
+	}
+}
+
 func BenchmarkAdd(b *testing.B) {
 	var book Book
 	for n := range most - 1 {
