@@ -81,7 +81,7 @@ type entry struct {
 	missing bool          // it did not show the pull request at all
 	again   time.Duration // when to read again, if it was older
 	denied  int           // answers of REST in a row that say otherwise
-	asked   time.Duration // when the last one was given
+	asked   time.Duration // when it was asked last; 0: it was not
 	holds   bool          // REST says so
 	hidden  bool          // REST was asked about it, and still no read shows it
 }
@@ -284,11 +284,17 @@ func (b *Book) Again() (at time.Duration, wanted bool) {
 	return at, wanted
 }
 
-// Doubts are what REST is to be asked about now, since reads have been older than it for so long.
+// Doubts are what REST is to be asked about now, since reads have been older than it for so long. What it does not answer about is asked
+// again after [patience].
 func (b *Book) Doubts(now time.Duration) []plan.Bound {
 	var doubts []plan.Bound
 	for e := range b.entries() {
-		if e.older && !e.over(now) && now-e.doubt >= patience && (e.denied == 0 || now-e.asked >= apart) && len(doubts) < asks {
+		pause := patience
+		if e.denied > 0 {
+			pause = apart
+		}
+		if e.older && !e.over(now) && now-e.doubt >= patience && (e.asked == 0 || now-e.asked >= pause) && len(doubts) < asks {
+			e.asked = now
 			doubts = append(doubts, e.Bound)
 		}
 	}
@@ -303,7 +309,7 @@ func (b *Book) Answer(doubt, truth plan.Bound, now time.Duration) {
 		if e.Bound != doubt {
 			continue
 		}
-		switch e.asked = now; {
+		switch {
 		case !e.denies(truth):
 			e.since, e.doubt, e.denied, e.holds = now, now, 0, true
 			if e.Pull.Number != 0 {

@@ -72,7 +72,7 @@ func (l *observation) addForgotten(ctx context.Context, s *plan.Snapshot) error 
 // forgottenSince is from when on changes are asked for, by GitHub's clock. Ours is known to it by seconds at best, and its reads may be as late.
 func (l *observation) forgottenSince() time.Time {
 	since, oldest := l.ask.Since.Add(-plan.MaxSkew), l.at.Add(-l.skew-forgottenAge)
-	if since.Before(oldest) {
+	if since.Before(oldest) || since.After(l.at.Add(-l.skew)) { // who wrote that had another clock: nothing is known of it
 		return oldest
 	}
 	return since

@@ -291,3 +291,16 @@ func TestLeftBehindBesideManyReports(t *testing.T) {
 		t.Errorf("all was read, and nothing found: %+v", s.Forgotten)
 	}
 }
+
+// A copy from the future, by whatever clock it was written, proves nothing.
+func TestRecordedInTheFuture(t *testing.T) {
+	w := newWorld(t, nil)
+	n := w.open("a", "a")
+	p, err := w.r.Pull(n)
+	w.must(err)
+	w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever("us")}))
+	w.must(w.r.ClosePull(n, "alice"))
+	if s, _ := w.look(Ask{Forgotten: true, Since: time.Now().Add(time.Hour)}); !s.Swept || len(s.Forgotten) != 1 {
+		t.Errorf("swept: %t, %d found", s.Swept, len(s.Forgotten))
+	}
+}
