@@ -20,10 +20,12 @@
 //   - It compares GitHub's times with GitHub's times, never with a clock of ours. Ours only says how long ago something was announced.
 //   - Nothing is forgotten before it was known for [patience], whether a read has shown it or not: the next one may come from a server
 //     that is behind. What no read contradicted is forgotten then.
-//   - It is bounded: of too much that is announced at once ([most]) all is unknown until two reads have begun since.
-//   - Every doubt ends: a bound that REST denies twice is gone; so is one of a check, of which REST is not asked, and of a pull request that
-//     no list shows, on which nothing can be opened. One that REST confirms holds on, whatever times reads bear, and is read again once
-//     in [patience].
+//   - It is bounded: of too much that is announced at once ([most]) all is unknown until two reads have begun since. Checks are forgotten then,
+//     and the rest only if it is too much by itself.
+//   - Every doubt ends: a bound that REST denies twice is gone; so is one of a check, of which REST is not asked. A pull request that no list
+//     shows, on which nothing can be opened, counts as hidden until one does, as long as it is announced. What REST says otherwise takes the
+//     place of what was announced, holds on, whatever times reads bear, and is read again once in [patience]. It is the first announcement
+//     of a pull request that reads were older than which says how long they have been: who announces without end keeps no doubt from its end.
 //
 // # How it fails
 //
@@ -73,13 +75,15 @@ type entry struct {
 	plan.Bound
 	number  uint64
 	since   time.Duration // when it came, or was confirmed last
+	doubt   time.Duration // since when reads may have been older than it, or than what it took the place of
 	late    int           // reads that were older
 	older   bool          // the last one was
 	missing bool          // it did not show the pull request at all
 	again   time.Duration // when to read again, if it was older
 	denied  int           // answers of REST in a row that say otherwise
-	asked   time.Duration // when the last one was given
-	holds   bool          // it said the same
+	asked   time.Duration // when it was asked last; 0: it was not
+	holds   bool          // REST says so
+	hidden  bool          // REST was asked about it, and still no read shows it
 }
 
 // Add takes in what an event announced at an instant of our monotonic clock.
@@ -92,13 +96,15 @@ func (b *Book) Add(x plan.Bound, now time.Duration) {
 		b.prune(now)
 	}
 	if b.size >= most {
-		*b = Book{count: b.count, whole: b.count, reading: now, pruned: now}
-		return
+		b.overflow(now)
 	}
 	if b.pulls == nil {
-		b.pulls, b.pushes, b.checks = map[int][]*entry{}, map[plan.Branch][]*entry{}, map[plan.Place]*entry{}
+		b.pulls, b.pushes = map[int][]*entry{}, map[plan.Branch][]*entry{}
 	}
-	e := &entry{Bound: x, number: b.count, since: now}
+	if b.checks == nil {
+		b.checks = map[plan.Place]*entry{}
+	}
+	e := &entry{Bound: x, number: b.count, since: now, doubt: now}
 	switch {
 	case x.Pull.Number != 0:
 		b.addPull(e)
@@ -110,11 +116,23 @@ func (b *Book) Add(x plan.Bound, now time.Duration) {
 	}
 }
 
+// overflow makes all unknown, and forgets checks: contributors announce thousands of them by one push, and what holds is among the others.
+func (b *Book) overflow(now time.Duration) {
+	b.whole, b.reads, b.reading = b.count, 0, now
+	b.size -= len(b.checks)
+	if b.checks = nil; b.size >= most {
+		b.pulls, b.pushes, b.size = nil, nil, 0
+	}
+}
+
 // addPull adds a state of a pull request that is not there yet. Strangers announce as many as they like of their own.
 func (b *Book) addPull(e *entry) {
 	all := b.pulls[e.Pull.Number]
 	if slices.ContainsFunc(all, func(o *entry) bool { return o.Pull == e.Pull }) {
 		return
+	}
+	for _, o := range all {
+		e.follow(o)
 	}
 	b.size++
 	if len(all) == 2 {
@@ -139,6 +157,14 @@ func (b *Book) addCheck(e *entry) {
 		b.size++
 	}
 	b.checks[at] = e
+}
+
+// follow takes on what was found out by reads and REST about an earlier announcement of the same pull request.
+func (e *entry) follow(o *entry) {
+	e.hidden = o.hidden && e.Pull.Open
+	if o.older {
+		e.doubt = min(e.doubt, o.doubt)
+	}
 }
 
 // over reports whether something need not be kept any more.
@@ -233,7 +259,7 @@ func (e *entry) wasOlder(o older, now time.Duration) {
 	e.older, e.missing = true, o.missing
 	e.again = now + min(first<<min(e.late, 10), patience)
 	e.late++
-	switch end := e.since + patience; {
+	switch end := e.doubt + patience; {
 	case now < end:
 		e.again = min(e.again, end)
 	case e.denied > 0 && now < e.asked+apart:
@@ -258,11 +284,17 @@ func (b *Book) Again() (at time.Duration, wanted bool) {
 	return at, wanted
 }
 
-// Doubts are what REST is to be asked about now, since reads have been older than it for so long.
+// Doubts are what REST is to be asked about now, since reads have been older than it for so long. What it does not answer about is asked
+// again after [patience].
 func (b *Book) Doubts(now time.Duration) []plan.Bound {
 	var doubts []plan.Bound
 	for e := range b.entries() {
-		if e.older && !e.over(now) && now-e.since >= patience && (e.denied == 0 || now-e.asked >= apart) && len(doubts) < asks {
+		pause := patience
+		if e.denied > 0 {
+			pause = apart
+		}
+		if e.older && !e.over(now) && now-e.doubt >= patience && (e.asked == 0 || now-e.asked >= pause) && len(doubts) < asks {
+			e.asked = now
 			doubts = append(doubts, e.Bound)
 		}
 	}
@@ -272,15 +304,22 @@ func (b *Book) Doubts(now time.Duration) []plan.Bound {
 // Answer takes in how REST says that something stands which there was a doubt about, in the same part of a bound; where it is not there,
 // with nothing else than its name.
 func (b *Book) Answer(doubt, truth plan.Bound, now time.Duration) {
-	b.drop(func(e *entry) bool { return e.Bound == doubt && e.denied > 0 && e.denies(truth) })
+	b.drop(func(e *entry) bool { return e.Bound == doubt && e.denied > 0 && !e.missing && e.denies(truth) })
 	for e := range b.entries() {
 		if e.Bound != doubt {
 			continue
 		}
-		if e.asked = now; e.denies(truth) {
+		switch {
+		case !e.denies(truth):
+			e.since, e.doubt, e.denied, e.holds = now, now, 0, true
+			if e.Pull.Number != 0 {
+				e.Pull = truth.Pull
+			}
+		case !e.missing && now-e.since < patience: // it may be REST that is behind
+		case e.denied == 0:
 			e.denied++
-		} else {
-			e.since, e.denied, e.holds = now, 0, true
+		default:
+			e.since, e.older, e.hidden = now, false, true
 		}
 	}
 }

@@ -205,6 +205,102 @@ func TestADoubtEnds(t *testing.T) {
 	}
 }
 
+// What REST says is the truth from then on, also where it is another one than was announced: GraphQL may bear older times for good.
+func TestTheTruthTakesThePlaceOfWhatWasAnnounced(t *testing.T) {
+	var b Book
+	b.Add(state(2, "h1", "hold"), 0)
+	truth := state(9, "h1")
+	now := time.Duration(0)
+	for reads := 0; ; reads++ {
+		for _, d := range b.Doubts(now) {
+			b.Answer(d, truth, now)
+		}
+		b.Compare(Read{Snapshot: shows(1, "h1"), Known: b.Known()}, now)
+		next, again := b.Again()
+		if !again {
+			break
+		}
+		if reads > 10 {
+			t.Fatalf("%d reads in %s", reads, now)
+		}
+		now = next
+	}
+	if got := b.Compare(Read{Snapshot: shows(1, "h1", "hold"), Known: b.Known()}, now); got == nil {
+		t.Error("a read that shows what was before is not older than the truth")
+	}
+}
+
+// One whom GitHub hides announces what is his own again and again: that costs no more than once.
+func TestOneWhoIsHiddenAnnouncesWithoutEnd(t *testing.T) {
+	var b Book
+	now, reads, asked, older := time.Duration(0), 0, 0, 0
+	for n := range 100 { // twenty seconds apart
+		b.Add(state(20*n, "h1"), now)
+		for end := now + 20*time.Second; now < end; {
+			for _, d := range b.Doubts(now) {
+				asked++
+				b.Answer(d, plan.Bound{Pull: plan.PullState{Number: 7}}, now)
+			}
+			if b.Compare(Read{Known: b.Known()}, now) != nil {
+				older++
+			}
+			reads++
+			next, again := b.Again()
+			if !again {
+				next = end
+			}
+			now = min(next, end)
+		}
+	}
+	if older > 40 || asked > 3 {
+		t.Errorf("%d reads, of which %d are older, and %d requests in %s", reads, older, asked, now)
+	}
+}
+
+// One whose changes follow each other, and whose time GraphQL shows too early for good, is known once REST has said how it stands.
+func TestOneThatChangesWithoutEnd(t *testing.T) {
+	var b Book
+	now, asked, met := time.Duration(0), 0, 0
+	for n := range 30 { // twenty seconds apart
+		b.Add(state(10+20*n, "h1"), now)
+		for end := now + 20*time.Second; now < end; {
+			for _, d := range b.Doubts(now) {
+				asked++
+				b.Answer(d, state(10+20*n, "h1"), now)
+			}
+			if b.Compare(Read{Snapshot: shows(1, "h1"), Known: b.Known()}, now) == nil {
+				met++
+			}
+			next, again := b.Again()
+			if !again {
+				next = end
+			}
+			now = min(next, end)
+		}
+	}
+	if met < 5 || asked > 15 {
+		t.Errorf("%d reads were good, and REST was asked %d times in %s", met, asked, now)
+	}
+}
+
+// REST may be behind, too: what was announced just now is not denied, however long reads have been older than what was before.
+func TestWhatCameJustNowIsNotDenied(t *testing.T) {
+	var b Book
+	b.Add(state(10, "h1"), 0)
+	b.Compare(Read{Snapshot: shows(1, "h1"), Known: b.Known()}, 0)
+	b.Add(state(70, "h1", "hold"), patience)
+	now := patience
+	for range 4 {
+		for _, d := range b.Doubts(now) {
+			b.Answer(d, state(1, "h1"), now)
+		}
+		if b.Compare(Read{Snapshot: shows(1, "h1"), Known: b.Known()}, now) == nil {
+			t.Errorf("it is denied %s after it was announced", now-patience)
+		}
+		now += apart
+	}
+}
+
 // What was shown once is known for as long: the next read may come from a server that is behind.
 func TestAReadMayFallBack(t *testing.T) {
 	var b Book
@@ -249,6 +345,28 @@ func TestABookIsBounded(t *testing.T) {
 	}
 	if d := cmp.Diff(whole, b.Compare(Read{Known: b.Known()}, first)); d == "" {
 		t.Error("still all is unknown")
+	}
+}
+
+// A contributor's push with thousands of checks drives out no label that reads do not show yet.
+func TestChecksDriveOutNothingElse(t *testing.T) {
+	var b Book
+	b.Add(state(2, "h1", "hold"), 0)
+	for n := range 2 * most {
+		x := report(1, plan.CheckPending)
+		x.Check.SHA = plan.SHA(fmt.Sprint("x", n))
+		b.Add(x, 0)
+	}
+	if b.size > most || !b.Older() {
+		t.Errorf("%d are kept", b.size)
+	}
+	for range 3 {
+		if b.Compare(Read{Snapshot: shows(1, "h1"), Known: b.Known()}, first) == nil {
+			t.Error("a read without the label counts")
+		}
+	}
+	if got := b.Compare(Read{Snapshot: shows(2, "h1", "hold"), Known: b.Known()}, first); got != nil {
+		t.Errorf("%v", got)
 	}
 }
 

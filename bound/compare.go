@@ -12,7 +12,7 @@ type older struct {
 	missing bool // it does not show the pull request
 }
 
-// compare gives of what was announced before a read began that than which it is older, and changes nothing. Of each pull request, branch and
+// compare gives of what was announced before a read began that than which it is older, and changes nothing but who is hidden. Of each pull request, branch and
 // check one announcement counts: the latest. What the read is not about, or could not read, is left out.
 func (b *Book) compare(r Read) map[*entry]older {
 	found := map[*entry]older{}
@@ -63,8 +63,9 @@ func (b *Book) comparePulls(found map[*entry]older, r Read) {
 		case e == nil, !is && r.Pulls != nil && !slices.Contains(r.Pulls, n), is && (p.Unread.Is() || p.UpdatedAt.IsZero()):
 			continue // nothing is decided on what is unknown
 		case !is:
-			met = !e.Pull.Open
+			met = !e.Pull.Open || e.hidden
 		default:
+			e.hidden = false
 			met = e.Pull.MetBy(e.stateOf(p))
 		}
 		if !met {

@@ -41,7 +41,7 @@ type rawEarlier struct {
 type changed struct {
 	number int
 	base   plan.Branch
-	head   plan.SHA
+	head   plan.SHA // of which all is known; "": of none
 	at     time.Time
 }
 
@@ -61,8 +61,8 @@ func (l *observation) addForgotten(ctx context.Context, s *plan.Snapshot) error 
 		if raw.StatusCheckRollup != nil {
 			s.Forgotten = append(s.Forgotten, l.standing(raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(raw.HeadRefOid), raw.StatusCheckRollup.Contexts.Nodes)...)
 		}
-		if raw.UpdatedAt.After(raw.CreatedAt) && !raw.UpdatedAt.Before(since) {
-			some = append(some, changed{raw.Number, plan.Branch(raw.BaseRefName), plan.SHA(raw.HeadRefOid), raw.UpdatedAt})
+		if shown := !raw.UpdatedAt.IsZero(); !shown || raw.UpdatedAt.After(raw.CreatedAt) && !raw.UpdatedAt.Before(since) {
+			some = append(some, changed{raw.Number, plan.Branch(raw.BaseRefName), "", raw.UpdatedAt}) // of its head the page may not show all
 		}
 	}
 	s.Swept = l.addEarlier(ctx, s, some) && whole // what is not shown may bear a success of ours
@@ -72,7 +72,7 @@ func (l *observation) addForgotten(ctx context.Context, s *plan.Snapshot) error 
 // forgottenSince is from when on changes are asked for, by GitHub's clock. Ours is known to it by seconds at best, and its reads may be as late.
 func (l *observation) forgottenSince() time.Time {
 	since, oldest := l.ask.Since.Add(-plan.MaxSkew), l.at.Add(-l.skew-forgottenAge)
-	if since.Before(oldest) {
+	if since.Before(oldest) || since.After(l.at.Add(-l.skew)) { // who wrote that had another clock: nothing is known of it
 		return oldest
 	}
 	return since
@@ -127,7 +127,7 @@ func (l *observation) left(raw rawClosure) []plan.Pull {
 	})
 }
 
-// addEarlier adds what stands on commits that may have been a pull request's head before, and reports whether GitHub showed it of all. Once it
+// addEarlier adds what stands on commits that may have been a pull request's head, and reports whether GitHub showed it of all. Once it
 // did it need not again: what is pushed past from then on is recorded.
 func (l *observation) addEarlier(ctx context.Context, s *plan.Snapshot, some []changed) (whole bool) {
 	some = slices.DeleteFunc(some, func(c changed) bool {
@@ -158,7 +158,7 @@ func (l *observation) addEarlier(ctx context.Context, s *plan.Snapshot, some []c
 				whole = false
 				continue
 			}
-			l.hasTurn(partEarlier, fmt.Sprint(c.number))
+			l.earlierRead = append(l.earlierRead, c.number)
 			s.Forgotten = append(s.Forgotten, l.earlier(c, raw)...)
 		}
 		return nil

@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -234,5 +235,72 @@ func TestEarlierHeadsThatAreNotShown(t *testing.T) {
 	w.must(w.r.ClosePull(w.open("two", "more"), "alice"))
 	if s, got := w.look(Ask{Forgotten: true}); !s.Swept || got["POST /graphql"] != 5 { // too heavy for one answer: in halves
 		t.Errorf("swept: %t, %v", s.Swept, got)
+	}
+}
+
+// What one observation read of earlier heads and could not give, since GitHub was too slow for the rest of it, is read again by the next.
+func TestEarlierHeadsOfAnObservationThatFailed(t *testing.T) {
+	w := newWorld(t, nil)
+	for n := range maxEarlierPulls + 5 {
+		head := fmt.Sprint("b", n)
+		pull := w.open(head, fmt.Sprint(n))
+		p, err := w.r.Pull(pull)
+		w.must(err)
+		w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever("us")}))
+		_, err = w.r.Commit(head, standin.Change{Write: map[string]string{"more": head}})
+		w.must(err)
+		w.must(w.r.ClosePull(pull, "alice"))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w.hub.Fault(standin.Fault{Method: http.MethodPost, Path: "/graphql", Contains: "query earlier", Skip: 1, Met: cancel})
+	if s, err := w.forge.Observe(ctx, w.repo, Ask{Forgotten: true}); err == nil {
+		t.Fatalf("swept: %t, %d found", s.Swept, len(s.Forgotten))
+	}
+	if s, _ := w.look(Ask{Forgotten: true}); !s.Swept || len(s.Forgotten) != maxEarlierPulls+5 {
+		t.Errorf("swept: %t, %d found", s.Swept, len(s.Forgotten))
+	}
+}
+
+// A head may bear more reports than a page shows, and a success of ours among those that it does not.
+func TestLeftBehindBesideManyReports(t *testing.T) {
+	now := time.Now().Truncate(time.Second)
+	at := now
+	w := newWorldWith(t, nil, standin.Options{Memory: true, Now: func() time.Time { return at }})
+	at = now.Add(-2 * time.Minute)
+	w.must(w.r.Push("alice", "bare", w.r.Tip("main")))
+	n := w.open("a", "a")
+	p, err := w.r.Pull(n)
+	w.must(err)
+	report := func(context string) {
+		w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: context, State: "success", By: whoever("us")}))
+	}
+	for i := range 300 {
+		report(fmt.Sprintf("a/%03d", i))
+	}
+	report("sluice/main")
+	for i := range 1200 {
+		report(fmt.Sprintf("z/%04d", i))
+	}
+	at = now.Add(-time.Minute)
+	w.must(w.r.Retarget(n, "alice", "bare"))
+	at = now
+	s, _ := w.look(Ask{Forgotten: true})
+	found := slices.ContainsFunc(s.Forgotten, func(f plan.Pull) bool { return f.Ours[0].Context == "sluice/main" })
+	if s.Swept && !found {
+		t.Errorf("all was read, and nothing found: %+v", s.Forgotten)
+	}
+}
+
+// A copy from the future, by whatever clock it was written, proves nothing.
+func TestRecordedInTheFuture(t *testing.T) {
+	w := newWorld(t, nil)
+	n := w.open("a", "a")
+	p, err := w.r.Pull(n)
+	w.must(err)
+	w.must(w.r.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", By: whoever("us")}))
+	w.must(w.r.ClosePull(n, "alice"))
+	if s, _ := w.look(Ask{Forgotten: true, Since: time.Now().Add(time.Hour)}); !s.Swept || len(s.Forgotten) != 1 {
+		t.Errorf("swept: %t, %d found", s.Swept, len(s.Forgotten))
 	}
 }

@@ -125,13 +125,15 @@ type observation struct {
 	tips      map[plan.Branch]plan.SHA    // as the pages saw them
 	forgotten *connection[rawClosure]     // not open, from the last page; nil: they did not come with it
 	owing     []plan.Branch               // bases that are read for the sake of debts
-	seen      sightings
-	windowed  branchMemory // for the next look
-	at        time.Time
-	began     time.Time // by which it is told what is due
-	skew      time.Duration
-	cost      int
-	total     int // open pull requests, as the first page counts them; it may be wrong
+
+	earlierRead []int // pull requests whose earlier heads were read
+	seen        sightings
+	windowed    branchMemory // for the next look
+	at          time.Time
+	began       time.Time // by which it is told what is due
+	skew        time.Duration
+	cost        int
+	total       int // open pull requests, as the first page counts them; it may be wrong
 }
 
 func (f *Forge) newObservation(repo plan.Repo, ask Ask) *observation {

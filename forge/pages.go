@@ -423,6 +423,9 @@ func (l *observation) used() map[plan.Branch]bool {
 
 // remember keeps for the next look what makes it cheaper.
 func (l *observation) remember(s plan.Snapshot) {
+	for _, n := range l.earlierRead {
+		l.hasTurn(partEarlier, fmt.Sprint(n))
+	}
 	m, _ := l.f.repos.get(keyOf(l.repo))
 	m.cost, m.id, m.def, m.windowed = l.cost, l.once.ID, string(s.Default), l.windowed
 	if l.ask.Pulls == nil {

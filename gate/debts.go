@@ -156,19 +156,30 @@ func (j *judge) adopt(out *plan.Plan, recorded map[plan.Place]plan.Debt) {
 		if _, known := recorded[at]; known || j.decided[at] || !stands || now.By != j.s.Us || now.State != plan.Success {
 			continue
 		}
+		name, base := j.baseOf(now.Context)
 		d := plan.Debt{
 			SHA: p.Head, Context: now.Context, For: plan.ForPull,
-			Subject: plan.Subject{Pull: p.Number, Base: p.Base}, State: plan.Pending,
+			Subject: plan.Subject{Pull: p.Number, Base: cmp.Or(name, p.Base)}, State: plan.Pending,
 		}
 		d.Description = sayOver(d)
-		if base := j.bases[p.Base]; base != nil && base.Policy != nil && base.Policy.Mode == config.Observe {
-			d.File = filesOf(&j.s, p.Base)
+		if base != nil && base.Policy != nil && base.Policy.Mode == config.Observe {
+			d.File = filesOf(&j.s, name)
 		} else {
 			d.Ends = j.s.At
 		}
 		recorded[at] = d
 		out.Debts = append(out.Debts, d)
 	}
+}
+
+// baseOf is the base that a context names, whatever its pull request targets by now; nil if it is not among those that were read.
+func (j *judge) baseOf(context plan.Context) (plan.Branch, *plan.Base) {
+	for name, base := range j.bases {
+		if context.Is(plan.ContextFor(name)) {
+			return name, base
+		}
+	}
+	return "", nil
 }
 
 // newRoom counts what stands but for what is decided on anew.

@@ -1,6 +1,8 @@
 package gate
 
 import (
+	"slices"
+
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -60,8 +62,12 @@ func (j *judge) groupCase(q queues, base *plan.Base, g *plan.Group) *pullCase {
 	}
 	chain := j.chain(q, base, g)
 	strictest := *j.changesOf(q, base, g)[0]
+	briefest := strictest.asks
 	for i, one := range chain {
 		for n, d := range j.changesOf(q, base, one) {
+			if shortestCutoff(d.asks) < shortestCutoff(briefest) {
+				briefest = d.asks
+			}
 			if r := d.rulingAbove(i + n); r.stricterThan(strictest.ruling) {
 				strictest = *d
 				strictest.ruling = r
@@ -69,6 +75,9 @@ func (j *judge) groupCase(q queues, base *plan.Base, g *plan.Group) *pullCase {
 		}
 	}
 	strictest.pull = pullOf(g, strictest.pull.Files)
+	if shortestCutoff(briefest) < strictest.shortestCutoff() { // it is taken back before the first of all their windows closes
+		strictest.asks = slices.Concat(strictest.asks, briefest)
+	}
 	lowest := chain[len(chain)-1]
 	onTip := g.Net != nil || lowest.BaseSHA == base.Tip || g.Head == base.Tip
 	switch {

@@ -157,9 +157,11 @@ func (d *pullCase) isGreen() int {
 }
 
 // shortestCutoff is that of the windows which the pull request needs.
-func (d *pullCase) shortestCutoff() time.Duration {
+func (d *pullCase) shortestCutoff() time.Duration { return shortestCutoff(d.asks) }
+
+func shortestCutoff(asks []demand) time.Duration {
 	shortest := time.Duration(math.MaxInt64)
-	for _, a := range each(d.asks) {
+	for _, a := range each(asks) {
 		if a.name != window.Live {
 			shortest = min(shortest, a.cal.Cutoff(a.name))
 		}

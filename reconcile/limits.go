@@ -76,6 +76,7 @@ const (
 // What one look may take.
 const (
 	observeMost = 3 * time.Minute  // a look at a repository with a thousand open pull requests, and slow answers
+	confirmMost = 5 * time.Second  // all questions about what reads are too old for: an opening may wait for them
 	writeMost   = 30 * time.Second // one request that writes
 	recordMost  = 10 * time.Second // one call of the store, also after the service was told to stop
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop

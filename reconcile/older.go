@@ -59,11 +59,13 @@ func (k *look) confirm(ctx context.Context) {
 	if len(doubts) > 0 {
 		k.log.Warn("GitHub's answers have been older than its webhooks for a minute; asking otherwise", "parts", len(doubts))
 	}
+	ctx, cancel := context.WithTimeout(ctx, confirmMost)
+	defer cancel()
 	for _, d := range doubts {
 		truth, err := l.forge.Confirm(ctx, k.repo, d)
 		if err != nil {
 			k.log.Warn("what a webhook said cannot be confirmed", "error", err)
-			return
+			continue
 		}
 		l.mu.Lock()
 		k.entry.bounds.Answer(d, truth, l.now().Tick)

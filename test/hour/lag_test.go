@@ -1,6 +1,7 @@
 package hour
 
 import (
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -344,6 +345,37 @@ func TestAnOlderReadOfOneKeepsNoOtherWaiting(t *testing.T) {
 		time.Sleep(2 * time.Minute)
 		if w.pull(r, first).Open {
 			t.Errorf("#%d is open for good", first)
+		}
+	})
+}
+
+// REST that does not answer about what GitHub never shows makes no opening late, and is not asked by every look.
+func TestWhatCannotBeConfirmedKeepsNoOther(t *testing.T) {
+	const opens = 10 * time.Minute
+	live(t, 1, opens, "", func(w *world) {
+		r := w.repos[0]
+		w.github.SetMergeability(standin.AtOnce)
+		const route = "/repos/{owner}/{repo}/pulls/{pull_number}"
+		mend := w.github.Fault(standin.Fault{Method: http.MethodGet, Path: route, Times: -1, Latency: 20 * time.Second, Status: http.StatusBadGateway})
+		r.HidePull(1, standin.Hidden)
+		w.proposeOne(r, "b-rw/1")
+		w.propose(r, 3)
+		stop := w.run()
+		defer stop()
+		w.must(r.Retitle(1, "alice", "again"))
+		time.Sleep(opens - time.Since(w.start) - time.Minute)
+		before := w.github.Requests()["GET "+route]
+		time.Sleep(time.Minute + 15*time.Second)
+		if open, _ := w.open(); open != 1 {
+			t.Errorf("%d are open 15 s after the opening", open)
+		}
+		if asked := w.github.Requests()["GET "+route] - before; asked > 3 {
+			t.Errorf("asked %d times in about a minute", asked)
+		}
+		mend()
+		time.Sleep(5 * time.Minute)
+		if sent := w.during(time.Minute); sent > 1 {
+			t.Errorf("%d requests once it was answered", sent)
 		}
 	})
 }
