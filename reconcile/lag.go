@@ -63,7 +63,7 @@ func (e *entry) lags(now instant) lag {
 		return lag{}
 	case e.line.limited > now.tick:
 		return lag{now.wall.Add(-waits), e.line.why, wordLimited}
-	case (e.line.refused > now.tick || !e.affordable()) && e.class(now) < forge.Doubt:
+	case !e.affordable(now) && e.class(now) < forge.Doubt:
 		return lag{now.wall.Add(-waits), wordApart, wordApart}
 	}
 	return lag{now.wall.Add(-waits), wordTurn, wordTurn}
