@@ -44,6 +44,7 @@ type Error struct {
 	Setup    string
 	Request  string // GitHub's id of the request, for its support; "": there was no answer
 	Foreseen bool   // Limited: sluice keeps a limit of GitHub's, and asked GitHub nothing; for what is more urgent there may be room
+	Requests bool   // Foreseen: it is one on requests beside GraphQL; else on its points
 }
 
 // Error implements error. It is for the log: Reason has no id that differs each time.

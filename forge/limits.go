@@ -92,7 +92,7 @@ func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
 	}
 	b := l.hours[p.of].budget(now)
 	if p.class < Debt && b.Left < p.hour+p.class.reserve(b.Limit)+l.hours[p.of].held {
-		return 0, &Error{Kind: Limited, Until: b.Renewed, Reason: wordHour, Foreseen: true}
+		return 0, &Error{Kind: Limited, Until: b.Renewed, Reason: wordHour, Foreseen: true, Requests: p.of == accountREST}
 	}
 	var wait time.Duration
 	if w := l.paces[p.of]; w != nil {
@@ -111,7 +111,7 @@ func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
 		wait = max(wait, l.content.wait(now))
 	}
 	if wait > maxPatience {
-		return 0, &Error{Kind: Limited, Until: now.Add(wait), Reason: wordPace, Foreseen: true}
+		return 0, &Error{Kind: Limited, Until: now.Add(wait), Reason: wordPace, Foreseen: true, Requests: p.of == accountREST}
 	}
 	return wait, nil
 }

@@ -22,7 +22,7 @@ func (e *entry) class(now instant) forge.Class {
 		return forge.Opening
 	case e.idle(now):
 		return forge.Resync
-	case e.doubt() <= now.Tick:
+	case e.doubt() <= now.Tick && !e.overdrawn():
 		return forge.Doubt
 	}
 	return forge.Event
@@ -59,7 +59,7 @@ func (ln *line) pick(now instant) int {
 	first, best := -1, forge.Resync-1
 	for i, e := range ln.ready {
 		c := e.class(now)
-		if c > best && (c >= forge.Doubt || ln.refused <= now.Tick && e.affordable()) {
+		if c > best && (c >= forge.Doubt || e.affordable(now)) {
 			first, best = i, c
 		}
 		if best >= forge.Opening {
@@ -82,7 +82,7 @@ func (ln *line) next(q *queue, now instant) tick {
 	if len(ln.ready) == 0 {
 		return never
 	}
-	if at := max(ln.refused, ln.affordableAt(now)); at > now.Tick { // else they wait for a worker
+	if at := ln.affordableAt(now); at > now.Tick { // else they wait for a worker
 		first = min(first, at)
 	}
 	return first
@@ -98,7 +98,11 @@ func (k *look) payRest() {
 	for of, spent := range [accounts]int64{points: k.sent.Points.Load(), requests: k.sent.Requests.Load()} {
 		e.pay(account(of), float64(spent)-e.taken[of])
 	}
-	e.reads = int(k.sent.Requests.Load())
+	if n := int(k.sent.Requests.Load()); k.rules {
+		e.reads.rules = n
+	} else {
+		e.reads.events = n
+	}
 }
 
 // resyncInterval is the pause between two looks that read everything anew: stretched so that the resyncs of an installation take at most
@@ -239,16 +243,20 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 		e.resync = again
 	}
 	if k.full != nil || e.began == forge.Event {
-		ln.refused = max(ln.refused, again)
+		of := points
+		if limit.Requests {
+			of, e.reads.rules, e.reads.events = requests, max(1, e.reads.rules), max(1, e.reads.events)
+		}
+		ln.purses[of].refused = max(ln.purses[of].refused, again)
 	}
 	if e.began < forge.Doubt {
 		e.eventAt = min(e.eventAt, e.event)
 		e.due = min(e.due, e.doubt())
 	}
 	e.due = min(e.due, e.lastCall(now))
-	if k.full != nil || e.began != forge.Resync {
+	if k.full != nil || e.began != forge.Resync && !k.rules {
 		e.due = min(e.due, again)
-	} else { // what else it was to answer may have points where a resync has none
+	} else { // what else it was to answer may have points where a resync has none, and needs no requests where rules do
 		e.due = min(e.due, max(e.asked, now.Tick))
 	}
 	k.log.Info("reconciliations wait for GitHub's rate limit", "installation", k.repo.Installation, "reason", limit.Reason, "again_in", again-now.Tick)

@@ -96,7 +96,8 @@
 //     however dear another one's looks are. What an opening needs, and what waits shortly before a close, has a share of the reserve beyond that, and
 //     then waits as the others do; resyncs go last, for an hour at most. A repository that was never looked at, or whose looks fail, has its share alone;
 //     the store knows when a plan changes by time, so that a start keeps points for openings. An event in a repository where
-//     something is green until its window closes waits a minute at most, for as long as half of what is kept for openings is left.
+//     something is green until its window closes waits a minute at most, as long as its equal share of what is kept for openings lasts.
+//     An hour of requests that is spent keeps no look waiting that needs none.
 //   - Of merges only as many begin as GitHub takes. Who finds no room among them comes back when there is some, which others leave until then.
 //     Whose look ends before its merges did goes on before those who wait.
 //   - The durable due row is moved forward only after the acts of a look are done and recorded.

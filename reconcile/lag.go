@@ -63,7 +63,7 @@ func (e *entry) lags(now instant) lag {
 		return lag{}
 	case e.line.limited > now.Tick:
 		return lag{now.Wall.Add(-waits), e.line.why, wordLimited}
-	case (e.line.refused > now.Tick || !e.affordable()) && e.class(now) < forge.Doubt:
+	case !e.affordable(now) && e.class(now) < forge.Doubt:
 		return lag{now.Wall.Add(-waits), wordApart, wordApart}
 	}
 	return lag{now.Wall.Add(-waits), wordTurn, wordTurn}

@@ -57,9 +57,9 @@ type entry struct {
 	ended tick // when the last look did
 
 	cost    int               // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
-	reads   int               // requests of the last observation
+	reads   reads             // requests of the last observation
 	saved   [accounts]float64 // for its next look
-	rounds  [accounts]int     // from which on it may have its next turn
+	rounds  [accounts]float64 // from which on it may have its next turn
 	taken   [accounts]float64 // what the look under way, or the last one, was taken to cost
 	drawn   [accounts]float64 // of the reserve
 	drawnIn [accounts]tick    // in which hour: its end
@@ -108,10 +108,8 @@ type line struct {
 	running      int  // its looks that have a worker
 	parked       int  // those that wait without one
 	limited      tick // no look before this
-	refused      tick // no look for an event before this: our own count of the hour refused one
 	purses       [accounts]purse
 	shared       tick   // until when they are shared out
-	openings     int    // in line
 	merging      int    // merges that looks under way have claimed
 	place        tick   // when the next that lacks merges comes back
 	wanted       int    // merges that are left for those that come back
@@ -175,7 +173,7 @@ func (q *queue) join(e *entry) {
 		ln = &line{installation: e.repo.Installation}
 		q.lines[e.repo.Installation] = ln
 	}
-	e.line, e.saved, e.drawn = ln, [accounts]float64{}, [accounts]float64{}
+	e.line, e.saved, e.rounds, e.drawn = ln, [accounts]float64{}, [accounts]float64{}, [accounts]float64{}
 	ln.repos++
 	ln.cost += e.cost
 	ln.wanted += e.wanted
@@ -332,21 +330,19 @@ func (q *queue) enter(ln *line) {
 
 // next takes the repository whose turn it is, with a worker for it; nil if nobody may go.
 func (q *queue) next(now instant) *entry {
-	ln := q.turn(now)
+	ln, i := q.turn(now)
 	if ln == nil {
 		return nil
 	}
-	i := ln.pick(now)
 	e := ln.ready[i]
 	ln.ready = slices.Delete(ln.ready, i, i+1)
 	q.begin(e, now)
 	return e
 }
 
-// turn is the line that gets a worker: of those that may have one, one with the fewest, in turn. What others do not use is lent, but
-// the last worker is kept for an installation that has none, and one whose looks wait is not lent more of them.
-func (q *queue) turn(now instant) *line {
-	var best *line
+// turn is the line that gets a worker, and the place of who has it: of those that may have one, one with the fewest, in turn. What others do not
+// use is lent, but the last worker is kept for an installation that has none, and one whose looks wait is not lent more of them.
+func (q *queue) turn(now instant) (best *line, place int) {
 	for range len(q.ring) {
 		ln := q.ring[0]
 		q.ring = q.ring[1:]
@@ -356,15 +352,18 @@ func (q *queue) turn(now instant) *line {
 		}
 		q.ring = append(q.ring, ln)
 		free := q.free > 1 || q.free == 1 && ln.running == 0
-		if free && ln.limited <= now.Tick && ln.parked < parkedShare && ln.pick(now) >= 0 && (best == nil || ln.running < best.running) {
-			best = ln
+		if !free || ln.limited > now.Tick || ln.parked >= parkedShare || best != nil && ln.running >= best.running {
+			continue
+		}
+		if i := ln.pick(now); i >= 0 {
+			best, place = ln, i
 		}
 	}
 	if best != nil { // its next turn comes after the others'
 		i := slices.Index(q.ring, best)
 		q.ring = append(slices.Delete(q.ring, i, i+1), best)
 	}
-	return best
+	return best, place
 }
 
 // begin takes a worker for an entry, and clears the reasons that its look answers.

@@ -179,7 +179,7 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 		now := l.now()
 		e := l.queue.repos[plan.RepoKey{ID: 1}]
 		e.start, e.urgent, e.place, e.resync, e.wake, e.closes = -time.Hour, false, 0, now.Tick, time.Time{}, []time.Time{now.Wall.Add(closes)}
-		e.line.refused = now.Tick + time.Minute
+		e.line.purses[points].refused = now.Tick + time.Minute
 		l.queue.reckon(e)
 		l.start(t.Context())
 		if e.state != ready {
@@ -403,7 +403,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 func TestAPlaceInLineIsKeptOnTheDot(t *testing.T) {
 	q := newQueue(2, at(0))
 	e := q.addNew(t, 1, 1)
-	e.urgent, e.place, e.line.refused = true, 10*time.Second, time.Hour
+	e.urgent, e.place, e.line.purses[points].refused = true, 10*time.Second, time.Hour
 	q.soon(e, 0)
 	if got := q.all(1); got != "" {
 		t.Fatalf("began %q", got)

@@ -27,57 +27,87 @@ const (
 type purse struct {
 	each    float64 // seconds until one more may be spent; 0: nobody has to wait; +Inf: not before renewed
 	free    float64 // may be spent now, and belongs to nobody yet
-	reserve float64 // what openings together may have beyond their shares
+	share   float64 // of the reserve: what each that opens something, or doubts, may have beyond its share of the rest
+	drawers int     // how many had some of this hour's reserve
 	renewed tick    // when the next hour begins
-	round   int
+	refused tick    // no look for an event that takes some of it before this: our own count of the hour refused one
+	round   float64
 	turn    *entry  // whose turn it is; nil: the last one is over
-	left    float64 // of its turn
+	had     float64 // in its turn
 }
 
-// quantum is how much a repository saves in a turn: a page of pull requests read in full, so that most looks begin after one turn.
+// reads is how many requests beside GraphQL's looks took: the last that read the rules as well, and the last that did not.
+type reads struct{ rules, events int }
+
+// quantum is how much a repository saves in a turn at least: a page of pull requests read in full, so that most looks begin after one turn.
 const quantum = 15
 
 // apart is how many seconds after one point, or request, the next may be spent: the rest of the hour, shared out among what is left but for
-// the reserve. Of that nothing is kept until half of a burstShare is missing of an hour spent evenly, and all of it once a burstShare is. So a burst
-// after quiet is answered at once.
-func apart(b forge.Budget, now time.Time) float64 {
-	rest, reserve := b.Renewed.Sub(now), forge.EventReserve(b.Limit)
-	left := b.Left - reserve
+// the reserve and what is shared out already. Of that nothing is kept until half of a burstShare is missing of an hour spent evenly, and all of it
+// once a burstShare is. So a burst after quiet is answered at once.
+func apart(b forge.Budget, out float64, now time.Time) float64 {
+	rest, left := b.Renewed.Sub(now), spare(b)-out
 	switch {
 	case b.Renewed.IsZero() || b.Limit <= 0 || rest <= 0:
 		return 0
 	case left <= 0:
 		return math.Inf(1)
 	}
-	ahead := 1 - float64(left)/float64(b.Limit-reserve)/rest.Hours()
-	return rest.Seconds() * max(0, min(1, 2*burstShare*ahead-1)) / float64(left)
+	ahead := 1 - left/even(b, now)
+	return rest.Seconds() * max(0, min(1, 2*burstShare*ahead-1)) / left
+}
+
+// burst is the most that may be free at once, however long nobody wanted it: as much as leaves no more than a burstShare missing of an hour spent
+// evenly; a turn always may, as far as it is there.
+func burst(b forge.Budget, out float64, now time.Time) float64 {
+	left := spare(b) - out
+	return max(0, min(left, max(quantum, left-even(b, now)*(1-1./burstShare))))
+}
+
+// spare is what is left but for the reserve, and even what would be in an hour spent evenly.
+func spare(b forge.Budget) float64 { return float64(b.Left - forge.EventReserve(b.Limit)) }
+
+func even(b forge.Budget, now time.Time) float64 {
+	return float64(b.Limit-forge.EventReserve(b.Limit)) * b.Renewed.Sub(now).Hours()
 }
 
 // share brings an installation's hours up to date: it learns what there is, and shares out what has become free. The caller holds the lock.
 func (l *Loop) share(ln *line, now instant) {
 	since := now.Tick - ln.shared
 	ln.shared = now.Tick
-	waiting := ln.waiting(now)
 	b := l.forge.Budgets(ln.installation)
 	for of, x := range [accounts]forge.Budget{points: b.GraphQL, requests: b.REST} {
-		p := &ln.purses[of]
+		p, of := &ln.purses[of], account(of)
+		renewed := now.TickOf(x.Renewed)
+		if (renewed - p.renewed).Abs() > time.Minute { // GitHub names an hour's end to the second
+			p.drawers = 0
+		}
+		p.renewed = renewed
+		saved := ln.saved(of)
 		if p.each > 0 {
-			p.free += since.Seconds() / p.each
+			p.free = min(p.free+since.Seconds()/p.each, burst(x, saved, now.Wall))
 		} else {
 			p.free = 0
 		}
-		p.give(account(of), waiting)
-		if x.Left != math.MaxInt {
-			x.Left -= int(p.free + ln.saved(account(of)))
+		p.each = apart(x, saved+p.free, now.Wall)
+		if p.free > 0 {
+			p.give(of, ln.waiting(now))
 		}
-		p.each, p.reserve, p.renewed = apart(x, now.Wall), float64(forge.EventReserve(x.Limit)), now.TickOf(x.Renewed)
+		if p.each > 0 {
+			ln.pool(of, ln.waiting(now))
+			p.share = float64(forge.EventReserve(x.Limit)) / float64(max(1, p.drawers+ln.drawing(of, now)))
+		}
 	}
-	ln.openings = 0
+}
+
+// drawing is how many wait that may have some of the reserve and had none in this hour.
+func (ln *line) drawing(of account, now instant) (n int) {
 	for _, e := range ln.ready {
-		if e.opens(now) {
-			ln.openings++
+		if (e.opens(now) || e.doubt() <= now.Tick) && e.drawnOf(of) == 0 {
+			n++
 		}
 	}
+	return n
 }
 
 // waiting is those of a line among whom is shared out: those that wait for events, else all.
@@ -97,36 +127,67 @@ func (ln *line) saved(of account) (all float64) {
 	return all
 }
 
-// give shares out what is free, turn by turn, until nobody lacks anything or nothing is left.
+// give shares out what is free, round by round, until nobody lacks anything or nothing is left. In a round each has one turn, who waits the longest
+// first. Who comes joins the round that is under way, however long ago its last turn was.
 func (p *purse) give(of account, waiting []*entry) {
-	for p.free > 0 {
-		if p.turn == nil || p.turn.lacks(of) == 0 || !slices.Contains(waiting, p.turn) {
-			if p.turn, p.left = p.next(of, waiting), quantum; p.turn == nil {
-				return
-			}
+	sated := func(e *entry) bool { return e.lacks(of) == 0 }
+	lacking := slices.DeleteFunc(slices.Clone(waiting), sated)
+	if p.turn != nil && slices.Contains(lacking, p.turn) {
+		p.save(of, turnOf(of, lacking)) // less than it began with, if who came meanwhile is cheaper
+	}
+	for lacking = slices.DeleteFunc(lacking, sated); p.free > 0 && len(lacking) > 0; lacking = slices.DeleteFunc(lacking, sated) {
+		turn, least := turnOf(of, lacking), math.Inf(1)
+		for _, e := range lacking {
+			least = min(least, e.rounds[of])
 		}
-		e := p.turn
-		some := min(p.left, p.free, e.lacks(of))
-		e.saved[of], p.free, p.left = e.saved[of]+some, p.free-some, p.left-some
-		if p.left == 0 || e.lacks(of) == 0 { // who needs no more of its turn leaves the rest to others
-			p.turn = nil
+		p.round = max(p.round, least)
+		for _, e := range lacking {
+			if p.free > 0 && e.rounds[of] <= p.round {
+				p.turn, p.had = e, 0
+				p.save(of, turn)
+			}
 		}
 	}
 }
 
-// next is whose turn it is: of those that lack something one that had none in this round, who waits the longest first. It joins the round that
-// is under way, however long ago its last one was.
-func (p *purse) next(of account, waiting []*entry) (next *entry) {
-	round := math.MaxInt
-	for _, e := range waiting {
-		if r := max(e.rounds[of], p.round); r < round && e.lacks(of) > 0 {
-			next, round = e, r
+// turnOf is how much one may save in a turn: a quantum, or as much as the cheapest needs. So where all are dear they begin one after the other.
+func turnOf(of account, lacking []*entry) float64 {
+	least := math.Inf(1)
+	for _, e := range lacking {
+		least = min(least, e.price(of))
+	}
+	return max(quantum, least)
+}
+
+// save goes on with a turn of some size. One of several quanta counts for as many rounds. Who needs no more of it leaves the rest to others.
+func (p *purse) save(of account, turn float64) {
+	e := p.turn
+	some := max(0, min(turn-p.had, p.free, e.lacks(of)))
+	e.saved[of], p.free, p.had = e.saved[of]+some, p.free-some, p.had+some
+	e.rounds[of] = p.round + max(1, p.had/quantum)
+	if e.lacks(of) == 0 {
+		p.turn = nil
+	}
+}
+
+// pool gives the first for whom it suffices what the others saved, the last first, if nobody can begin: else many dear ones beside a cheap one would
+// save up the hour, and none have its price.
+func (ln *line) pool(of account, waiting []*entry) {
+	if slices.ContainsFunc(waiting, func(e *entry) bool { return e.lacks(of) == 0 }) {
+		return
+	}
+	all := ln.saved(of)
+	i := slices.IndexFunc(waiting, func(e *entry) bool { return e.lacks(of)+max(0, e.saved[of]) <= all })
+	if i < 0 {
+		return
+	}
+	first := waiting[i]
+	for _, e := range slices.Backward(ln.ready) {
+		if e != first {
+			some := max(0, min(e.saved[of], first.lacks(of)))
+			e.saved[of], first.saved[of] = e.saved[of]-some, first.saved[of]+some
 		}
 	}
-	if next != nil {
-		p.round, next.rounds[of] = round, round+1
-	}
-	return next
 }
 
 // idle reports whether nobody is known to need a look that a repository waits for. Events are lost: a resync that waited for long is as good
@@ -135,12 +196,15 @@ func (e *entry) idle(now instant) bool {
 	return e.bases != nil && e.resync <= now.Tick && now.Tick-e.resync < resyncPatience && min(e.due, e.burstEnd) > now.Tick
 }
 
-// price is what the next look is taken to cost: as much as the last one.
+// price is what the next look is taken to cost: as much as the last one, of requests the last one that read the rules if it does, or that did not.
 func (e *entry) price(of account) float64 {
-	if of == points {
+	switch {
+	case of == points:
 		return float64(max(e.cost, 1))
+	case e.resync <= e.line.shared:
+		return float64(e.reads.rules)
 	}
-	return float64(e.reads)
+	return float64(e.reads.events)
 }
 
 // lacks is what a repository has to save yet before its look may begin.
@@ -151,27 +215,27 @@ func (e *entry) lacks(of account) float64 {
 	return 0
 }
 
-// affordable reports whether a repository has saved what its look costs.
-func (e *entry) affordable() bool {
+// affordable reports whether a repository has saved what its look costs. Of an account that it needs nothing of it waits for nothing but its debts.
+func (e *entry) affordable(now instant) bool {
 	for of, p := range e.line.purses {
-		if p.each > 0 && e.lacks(account(of)) > 0 {
+		if p.each > 0 && e.lacks(account(of)) > 0 || p.refused > now.Tick && e.price(account(of)) > 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// overdrawn reports whether a repository's openings have used up their equal share of this hour's reserve.
+// overdrawn reports whether a repository's openings, and doubts, have used up their equal share of this hour's reserve.
 func (e *entry) overdrawn() bool {
 	for of, p := range e.line.purses {
-		if p.each > 0 && e.drawnOf(account(of)) >= max(p.reserve/float64(max(1, e.line.openings)), e.price(account(of)), 1) {
+		if p.each > 0 && e.drawnOf(account(of)) >= max(p.share, e.price(account(of)), 1) {
 			return true
 		}
 	}
 	return false
 }
 
-// drawnOf is what a repository's openings took of this hour's reserve. GitHub names an hour's end to the second.
+// drawnOf is what a repository took of this hour's reserve.
 func (e *entry) drawnOf(of account) float64 {
 	if (e.line.purses[of].renewed - e.drawnIn[of]).Abs() > time.Minute {
 		return 0
@@ -185,8 +249,12 @@ func (e *entry) pay(of account, spent float64) {
 	p := &e.line.purses[of]
 	switch {
 	case p.each == 0:
-	case e.began == forge.Opening:
-		e.drawn[of], e.drawnIn[of] = e.drawnOf(of)+spent, p.renewed
+	case e.began >= forge.Doubt:
+		had := e.drawnOf(of)
+		e.drawn[of], e.drawnIn[of] = had+spent, p.renewed
+		if had == 0 && spent > 0 {
+			p.drawers++
+		}
 	default:
 		e.saved[of] -= spent
 	}
@@ -198,12 +266,18 @@ func (ln *line) affordableAt(now instant) tick {
 	for _, e := range ln.waiting(now) {
 		wait := now.Tick
 		for of, p := range ln.purses {
-			if lacks := e.lacks(account(of)); p.each > 0 && lacks > 0 {
-				seconds := min(max(0, lacks-p.free)*p.each, clock.Century.Seconds())
+			lacks := e.lacks(account(of))
+			if p.each > 0 && lacks > p.free {
+				seconds := min((lacks-p.free)*p.each, clock.Century.Seconds())
 				wait = max(wait, min(p.renewed, now.Tick+time.Duration(seconds*float64(time.Second))+time.Millisecond))
 			}
+			if e.price(account(of)) > 0 {
+				wait = max(wait, p.refused)
+			}
 		}
-		at = min(at, wait)
+		if at = min(at, wait); at <= now.Tick {
+			break
+		}
 	}
 	return at
 }
