@@ -55,10 +55,10 @@ func (w *world) pull(r *standin.Repo, n int) standin.Pull {
 // byPeople is what makes people merge what is open: it turns green and stands.
 const byPeople = ", window: status, live: status"
 
-// during counts the requests of a time.
-func (w *world) during(d time.Duration) int {
+// inAMinute counts the requests of a minute.
+func (w *world) inAMinute() int {
 	before := w.requests()
-	time.Sleep(d)
+	time.Sleep(time.Minute)
 	return w.requests() - before
 }
 
@@ -69,7 +69,7 @@ func TestAnArrivalThatReadsDoNotShowYet(t *testing.T) {
 		if got := status(r, w.pull(r, n).HeadSHA); got != "success" {
 			t.Errorf("%s after it was shown the status is %q", shown-lag, got)
 		}
-		if sent := w.during(time.Minute); sent > 1 {
+		if sent := w.inAMinute(); sent > 1 {
 			t.Errorf("%d requests afterwards", sent)
 		}
 	})
@@ -192,7 +192,7 @@ func TestAPushBackToAnOlderCommit(t *testing.T) {
 		}
 		w.must(r.Retitle(n, "alice", "again")) // what was pushed is still known
 		time.Sleep(lag - 100*time.Millisecond)
-		if sent := w.during(time.Minute); sent > 4 {
+		if sent := w.inAMinute(); sent > 4 {
 			t.Errorf("%d requests", sent)
 		}
 	})
@@ -233,7 +233,7 @@ func TestAHiddenPullRequestEnds(t *testing.T) {
 		}
 		time.Sleep(50 * time.Second)
 		asked := w.github.Requests()["GET /repos/{owner}/{repo}/pulls/{pull_number}"]
-		if sent := w.during(time.Minute); asked != 2 || sent > 1 {
+		if sent := w.inAMinute(); asked != 2 || sent > 1 {
 			t.Errorf("%d times asked by REST, %d requests afterwards", asked, sent)
 		}
 	})
@@ -374,7 +374,7 @@ func TestWhatCannotBeConfirmedKeepsNoOther(t *testing.T) {
 		}
 		mend()
 		time.Sleep(5 * time.Minute)
-		if sent := w.during(time.Minute); sent > 1 {
+		if sent := w.inAMinute(); sent > 1 {
 			t.Errorf("%d requests once it was answered", sent)
 		}
 	})
