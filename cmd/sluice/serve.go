@@ -31,7 +31,7 @@ func newServeCommand(e *env) *cobra.Command {
 
 // garbagePercent is how much the heap may grow, in percent of what is in use, before garbage is collected; GOGC in the environment goes
 // first. Less than Go's 100 keeps the peak of 5,000 events at once below 80 MiB, for some more CPU time.
-const garbagePercent = 35
+const garbagePercent = 30
 
 // memoryTimes is how many times what is remembered the process may have before garbage is collected without pause; GOMEMLIMIT in the
 // environment goes first. The rest is for what looks read: 400 MiB stays below the 512 MiB of deploy/kubernetes/sluice.yaml.
