@@ -106,7 +106,10 @@ func (l *Loop) recallAll(ctx context.Context) error {
 			at = min(at, now.Tick+max(0, d.At.Sub(now.Wall)))
 		}
 		if fresh {
-			e.resync, e.wake = at, d.Wake // the first look reads the rules
+			e.resync = at // the first look reads the rules
+		}
+		if e.bases == nil { // an event may have come before, but no look has told anything newer
+			e.wake = d.Wake
 			e.costs(d.Cost)
 		}
 		l.queue.soon(e, at)
