@@ -96,9 +96,7 @@ func FuzzRoom(f *testing.F) {
 		f.Add(seed, 120)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64, budget int) {
-		if budget < 1 || budget > 100_000 {
-			t.Skip()
-		}
+		budget = 1 + int(uint(budget)%100_000)
 		r := rand.New(rand.NewPCG(seed, 2))
 		room := plan.NewRoom(plan.Terms{At: roomAt, Budget: budget})
 		var all []plan.Debt
