@@ -284,14 +284,16 @@ func (l *Ledger) Failures(installation int64) int {
 	return l.rests[installation].fails
 }
 
-// Hasten ends the rest of an installation's payments: something is about to be written, and they come first.
-func (l *Ledger) Hasten(installation int64) {
+// Hasten ends the rest of an installation's payments: something is about to be written, and they come first. It reports whether they rested.
+func (l *Ledger) Hasten(installation int64) (rested bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r, resting := l.rests[installation]; resting {
+	r := l.rests[installation]
+	if rested = r.until != 0; rested {
 		r.until = 0
 		l.rests[installation] = r
 	}
+	return rested
 }
 
 // Answered notes that GitHub took a write in a repository: what could not be paid for want of an answer is tried at once, and what

@@ -7,8 +7,8 @@ const (
 	WritesPaced = 8
 	// WritesFree is how many without a pace: GitHub takes a hundred requests at once, and looks have to read.
 	WritesFree = 80
-	// urgentRoom of them is left to what is urgent.
-	urgentRoom = 1
+	// opensWeight is how many writes that open something go before one that only tells while both wait, in one repository or in two.
+	opensWeight = 9
 	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.
 	payMost = 8
 	// payHurried is how often a payment may have been refused, and be tried all the same once its repository takes another write.

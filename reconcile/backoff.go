@@ -21,14 +21,6 @@ func backoff(n int) time.Duration {
 	return d - rand.N(d/5)
 }
 
-// voidPause is how long to wait after n void observations in a row. The first is followed by a look at once.
-func voidPause(n int) time.Duration {
-	if n <= 1 {
-		return 0
-	}
-	return doubling(voidWait, voidWaitMost, n-1)
-}
-
 // limitPause is how long an installation rests that GitHub limited until an instant (zero: it did not say), for the n-th
 // time in a row.
 func limitPause(now, until time.Time, n int) time.Duration {

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -30,7 +29,7 @@ func (e *entry) class(now instant) forge.Class {
 
 // opens reports whether a look is due that may open something. Until GitHub takes its merges, an event there is an event.
 func (e *entry) opens(now instant) bool {
-	return e.place <= now.Tick && (e.urgent || e.place != 0) || !e.wake.IsZero() && !e.wake.After(now.Wall) || e.lastCall(now) <= now.Tick
+	return e.urgent || e.again <= now.Tick || !e.wake.IsZero() && !e.wake.After(now.Wall) || e.lastCall(now) <= now.Tick
 }
 
 // doubt is when an event has waited for so long that what is green here may not stay so unseen; never: nothing is, or none waits.
@@ -55,11 +54,11 @@ func (e *entry) lastCall(now instant) tick {
 }
 
 // pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may.
-func (ln *line) pick(now instant) int {
+func (ln *line) pick(now instant, still func(*entry) bool) int {
 	first, best := -1, forge.Resync-1
 	for i, e := range ln.ready {
 		c := e.class(now)
-		if c > best && (c >= forge.Doubt || e.affordable(now)) {
+		if c > best && (c >= forge.Doubt || e.affordable(now)) && still(e) {
 			first, best = i, c
 		}
 		if best >= forge.Opening {
@@ -73,7 +72,7 @@ func (ln *line) pick(now instant) int {
 func (ln *line) next(q *queue, now instant) tick {
 	first := never
 	for _, e := range ln.ready {
-		for _, at := range [...]tick{q.anchor.TickOf(e.wake), e.place, e.lastCall(now), e.doubt(), e.burstEnd, e.due, e.resync + resyncPatience} {
+		for _, at := range [...]tick{q.anchor.TickOf(e.wake), e.again, e.lastCall(now), e.doubt(), e.burstEnd, e.due, e.resync + resyncPatience} {
 			if at > now.Tick {
 				first = min(first, at)
 			}
@@ -132,99 +131,6 @@ func (e *entry) costs(cost int) {
 	e.cost = cost
 }
 
-// claim keeps for this look as many of the merges that GitHub takes now as the plan has, updates of branches among them, as far as other
-// looks leave some: a success is set only where the merge can follow. Repositories for which there are not enough come back one after the
-// other, each when as many as it wants will be free: if all came at once most would have looked in vain. Until then these are left for it,
-// and for a look that goes on where another one of the repository ended too early.
-func (k *look) claim(p plan.Plan) {
-	merges, due := 0, 0
-	for _, a := range p.Actions {
-		switch a.(type) {
-		case plan.Merge, plan.Update:
-			merges++
-		}
-	}
-	for _, v := range p.Verdicts {
-		if v.Kind == plan.Release {
-			due++
-		}
-	}
-	l, now := k.loop, k.loop.now()
-	b := l.forge.Budgets(k.repo.Installation).Content
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	e, others := k.entry, k.line.merging-k.merging
-	left := b.Left - others
-	k.ahead = k.ahead || e.place > 0 && e.place <= now.Tick
-	if !k.ahead {
-		left -= k.line.wanted - e.wanted
-	}
-	left = max(0, left)
-	due = max(due, merges)
-	if left < due && left < min(due, b.Limit)/2 {
-		left = 0 // for a few of them the rest would be looked at twice more: once a base moves, GitHub has to work out anew what can be merged
-	}
-	k.merging = min(merges, left)
-	k.line.merging = others + k.merging
-	k.ahead = k.ahead || k.merging > 0
-	switch {
-	case merges < left || due <= left:
-		e.place = 0
-		e.want(0)
-	case e.place <= now.Tick: // else it keeps its place
-		e.want(min(due-left, placeMost))
-		e.place = max(k.line.place, now.TickOf(b.Renewed))
-		if 2*b.Left >= b.Limit && 2*(b.Left-others) < b.Limit { // half of them would be free, but for those that are claimed from now on
-			e.place = max(e.place, now.Tick+span(b, now))
-		}
-		whole := cmp.Or(b.Limit-b.Limit%e.wanted, b.Limit) // in a span there is room for so many, as many as it wants at a time
-		k.line.place = e.place + span(b, now)*time.Duration(e.wanted)/time.Duration(whole)
-	}
-}
-
-// want notes how many merges a repository is to find at its place.
-func (e *entry) want(merges int) {
-	e.line.wanted += merges - e.wanted
-	e.wanted = merges
-}
-
-// span is how long after they are claimed merges are free again, as their budget is of a minute, or of an hour.
-func span(b forge.Budget, now instant) time.Duration {
-	if b.Renewed.Sub(now.Wall) > 2*time.Minute {
-		return time.Hour + placeSlack
-	}
-	return time.Minute + placeSlack
-}
-
-// spent reports whether too little of the hour of requests is left to begin what releases something.
-func (k *look) spent() bool {
-	b := k.loop.forge.Budgets(k.repo.Installation).REST
-	return b.Left < b.Limit/mergeShare
-}
-
-// useClaim begins one of the merges, or updates, that this look has claimed; false: none is left. Once it is done it is forge that counts it.
-func (k *look) useClaim() (done func(), ok bool) {
-	l := k.loop
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if k.merging == 0 {
-		return nil, false
-	}
-	k.merging--
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		k.line.merging--
-	}, true
-}
-
-// content is what of GitHub's budget of merges other looks leave to this one.
-func (k *look) content(b forge.Budget) plan.Hour {
-	k.loop.mu.Lock()
-	defer k.loop.mu.Unlock()
-	return plan.Hour{Limit: b.Limit, Left: max(0, b.Left-(k.line.merging-k.merging)), Renewed: b.Renewed}
-}
-
 // ending counts the debts that end before an instant, each of which takes a request.
 func ending(until time.Time, lists ...[]plan.Debt) (n int) {
 	for _, d := range slices.Concat(lists...) {
@@ -242,7 +148,7 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 	if e.resync <= now.Tick {
 		e.resync = again
 	}
-	if k.full != nil || e.began == forge.Event {
+	if e.began == forge.Event {
 		of := points
 		if limit.Requests {
 			of, e.reads.rules, e.reads.events = requests, max(1, e.reads.rules), max(1, e.reads.events)
@@ -254,7 +160,7 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 		e.due = min(e.due, e.doubt())
 	}
 	e.due = min(e.due, e.lastCall(now))
-	if k.full != nil || e.began != forge.Resync && !k.rules {
+	if e.began != forge.Resync && !k.rules {
 		e.due = min(e.due, again)
 	} else { // what else it was to answer may have points where a resync has none, and needs no requests where rules do
 		e.due = min(e.due, max(e.asked, now.Tick))

@@ -38,16 +38,12 @@ func (g *lag) add(now time.Time, err error) {
 	g.why, g.kind = shorten(wordOfFailure(err)), wordOfKind(err)
 }
 
-// lagging notes on a repository what a look's end means for it. Ends that only want another look at once say nothing.
+// lagging notes on a repository what a look's end means for it.
 func (k *look) lagging(err error, now instant) {
-	if err == nil {
-		err = k.failed
-	}
 	switch {
-	case err == nil:
+	case err == nil && k.entry.deeds.failed == nil:
 		k.entry.lag = lag{}
-	case errors.Is(err, errStopped), errors.Is(err, errLate), errors.Is(err, errOld):
-	case errors.Is(err, errVoid) && !errors.Is(err, errStore) && !k.starved():
+	case err == nil, errors.Is(err, errStopped):
 	default:
 		k.entry.lag.add(now.Wall, err)
 	}

@@ -36,15 +36,6 @@ const (
 	reportRest = 30 * time.Second
 	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
 	namesMost = 2000
-	// voidMost is how many looks in a row events may keep from every write. After that statuses that hold are written
-	// all the same: a green status must not outlive its window because a repository is busy.
-	voidMost = 3
-	// outliveMost is how old an observation may be when statuses that only tell are begun although the plan's Wake has passed.
-	outliveMost = 5 * time.Second
-	// voidWait is the first pause after a void observation that was not the first in a row; it doubles to voidWaitMost. The
-	// pause is there for the budget of requests, the first void costs none.
-	voidWait     = 250 * time.Millisecond
-	voidWaitMost = 8 * time.Second
 	// idleWait is the first pause before a look that the plan itself wants at once though the last one had nothing to write.
 	// It doubles to idleWaitMost: a plan that never rests must not spend the budget.
 	idleWait     = time.Second
@@ -81,8 +72,6 @@ const (
 	recordMost  = 10 * time.Second // one call of the store, also after the service was told to stop
 	graceMost   = 10 * time.Second // for the unit in hand once the service is told to stop
 	stopMost    = time.Minute      // for all looks to end once the service is told to stop: a write, its undoing, its record
-	// roundShare is how many times as many statuses as may be under way one look begins before it takes in what came of the first.
-	roundShare = 2
 	// mergeShare is the part of an hour's requests that must be left before a merge is begun: a fiftieth. A merge takes three or four, and as
 	// many looks of the installation may be in the midst of one; what is left over takes green statuses back.
 	mergeShare = 50
@@ -95,19 +84,16 @@ const (
 	// agedAfter is the age of an observation after which it is not acted on any more, but made anew in batches: what is left
 	// of its half minute may not suffice.
 	agedAfter = 10 * time.Second
+	// aheadOfTurn is how long before its turn what opens is read again at the earliest: so it is not too old again when that comes.
+	aheadOfTurn = 15 * time.Second
+	// movesLocked is how many branches that need a status go in one request: their statuses take a part of half a minute at GitHub's pace.
+	movesLocked = 25
 	// rereadMost is how often one look reads windowed branches again before they are moved. A read takes a moment: events that fall
 	// into each of so many leave them to the next look.
 	rereadMost = 3
-	// batchTurns is how many writes that perish with time rest on one more observation: at
-	// GitHub's pace as many as fit into half a minute with room to spare.
-	batchTurns = 25
 	// apartMost is how many requests one look spends on moving branches each for itself: half of what GitHub takes in a minute, which is 2,000
 	// points at 50 for ten branches. So the looks that follow, and the request for all that is left, need not wait for the minute.
 	apartMost = 20
-	// parkedMost is how many looks may wait for a second try of a merge without a worker; a further one keeps its worker.
-	parkedMost = 64
-	// parkedShare is how many looks of one installation may be parked before no further one is begun: all would wait for the same.
-	parkedShare = 16
 )
 
 // How debts are paid.
@@ -116,10 +102,6 @@ const (
 	// write that GitHub takes.
 	payWait     = time.Second
 	payWaitMost = 10 * time.Second
-	// payPatience is how long a look waits for payments under way before what it opens, and payGlance how often it looks whether they
-	// are made.
-	payPatience = 2 * time.Second
-	payGlance   = 20 * time.Millisecond
 	// payBlocks is how many payments of an installation may fail in a row before what opens goes on without them: it may be that GitHub
 	// takes everything else.
 	payBlocks = 100
@@ -153,11 +135,6 @@ const (
 	// soonMost is how soon a plan wants another look when what is due goes on, and soonTries how often that may come to nothing.
 	soonMost  = time.Minute
 	soonTries = 5
-	// placeMost is for how many merges the place of a repository in the line for them counts, however many are due in it.
-	placeMost = 20
-	// placeSlack is how much later than a minute after they were claimed merges are free again: those of one look follow each other, and
-	// forge's minute is a little longer than GitHub's.
-	placeSlack = 5 * time.Second
 	// lowShare is the part of an hour's budget below which it is said that it runs low: a quarter.
 	lowShare = 4
 	// resyncShare is the part of the hourly budget that resyncs may take: a fifth.

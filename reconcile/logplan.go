@@ -67,7 +67,7 @@ func (k *look) logBranches(verdicts []plan.BranchVerdict, logged map[about]uint6
 }
 
 // recovered logs that a look did not fail, after some that did.
-func (k *look) recovered() {
+func (k *reading) recovered() {
 	if k.entry.complaint != "" {
 		k.entry.complaint = ""
 		k.log.Info("reconciliation works again")
@@ -90,13 +90,13 @@ func (k *look) logEnd(ctx context.Context, err error) {
 	if took >= slowLook {
 		level = slog.LevelInfo
 	}
-	k.log.Log(ctx, level, "reconciliation ended", "end", endOf(err), "took", took.Round(time.Millisecond), "writes", k.wrote, "rest_requests", k.sent.Requests.Load())
+	k.log.Log(ctx, level, "reconciliation ended", "end", endOf(err), "took", took.Round(time.Millisecond), "rest_requests", k.sent.Requests.Load())
 }
 
 // complain logs an error that made a look fail for the n-th time in a row. One that is like the last is logged on request alone, as is one that
 // the list of repositories is known to have too.
-func (k *look) complain(err error, n int, pause time.Duration) {
-	args := []any{"error", err, "times", n, "again_in", pause, "took", (k.loop.now().Tick - k.began).Round(time.Millisecond)}
+func (k *reading) complain(err error, n int, pause, took time.Duration) {
+	args := []any{"error", err, "times", n, "again_in", pause, "took", took.Round(time.Millisecond)}
 	var p *panicError
 	if errors.As(err, &p) {
 		args = append(args, "stack", string(p.stack))

@@ -92,7 +92,8 @@ type Loop struct {
 	owing    chan struct{} // wakes the payer: the ledger changed
 	looks    sync.WaitGroup
 	ledger   *outbox.Ledger
-	lanes    *outbox.Lanes
+	writes   chan struct{} // wakes the writer: the table changed
+	table    *outbox.Table
 	missed   atomic.Bool // events may be lost that nothing was done for yet
 
 	mu      sync.Mutex
@@ -101,7 +102,6 @@ type Loop struct {
 	lags    []string              // the lines of Lags
 	lagsAt  tick                  // when they were made; 0: never
 	count   int64                 // looks that began: each has its number in the log
-	parked  int                   // looks that wait without a worker
 	ignored map[plan.RepoKey]bool // repositories of which it was said that their deliveries are ignored
 	health  health
 }
@@ -130,7 +130,7 @@ func New(o Options) *Loop {
 		forge: o.Forge, store: o.Store, decide: o.Decide, resync: o.Resync, log: o.Log, meter: o.Meter, link: o.Link, clock: o.Now,
 		began: time.Now(), seed: maphash.MakeSeed(), kick: make(chan struct{}, 1), discover: make(chan struct{}, 1),
 		owing: make(chan struct{}, 1), ledger: outbox.NewLedger(),
-		lanes:   outbox.NewLanes(),
+		writes: make(chan struct{}, 1), table: outbox.NewTable(),
 		ignored: map[plan.RepoKey]bool{},
 	}
 	l.queue = newQueue(o.Workers, l.now())
@@ -155,10 +155,16 @@ func (l *Loop) Run(ctx context.Context) error {
 		defer close(lists)
 		l.discoverAll(ctx)
 	}()
+	writer := make(chan struct{})
+	go func() {
+		defer close(writer)
+		l.writeAll(ctx)
+	}()
 	l.dispatch(ctx)
 	ended := make(chan struct{})
 	go func() {
 		<-payer
+		<-writer
 		<-lists
 		l.looks.Wait()
 		close(ended)
@@ -203,7 +209,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	for _, ln := range l.queue.ring {
 		l.share(ln, now)
 	}
-	for e := l.queue.next(now); e != nil; e = l.queue.next(now) {
+	for e := l.queue.next(now, l.still); e != nil; e = l.queue.next(now, l.still) {
 		k := l.newLook(e, now)
 		l.looks.Add(1)
 		go func() {
@@ -213,6 +219,10 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	}
 	return min(rest, l.queue.nap(now.Tick))
 }
+
+// still reports whether nothing of a repository is being written: then its look may begin. If something is, nothing more begins until it
+// did.
+func (l *Loop) still(e *entry) bool { return l.table.Hold(e.repo) }
 
 // wakeUp makes the loop look at its queue.
 func (l *Loop) wakeUp() {
@@ -247,7 +257,10 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	}
 	switch hint {
 	case WriteEcho:
-		l.queue.soon(e, now.Tick+echoWait)
+		e.deeds.merged = true // looked at once all is written that is wanted now
+		if opens, _, running := l.table.Wanted(e.repo); opens+running == 0 {
+			l.queue.soon(e, now.Tick+echoWait)
+		}
 	case Reported:
 		l.queue.hear(e, now.Tick)
 	default:

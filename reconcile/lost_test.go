@@ -104,11 +104,11 @@ func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
 			e.bases, e.resync, e.ended = []plan.Branch{"main"}, now.Tick, now.Tick-200*time.Millisecond
 			asked(l, e, now.Tick)
 			l.queue.advance(now)
-			if l.queue.next(now) != e || e.began != forge.Resync {
+			if l.queue.next(now, nobodyWrites) != e || e.began != forge.Resync {
 				t.Fatalf("began as %d", e.began)
 			}
 			k := l.newLook(e, now)
-			k.schedule(plan.Plan{}, &forge.Error{Kind: forge.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)
+			k.schedule(&forge.Error{Kind: forge.Limited, Until: midnight.Add(50 * time.Minute), Foreseen: true}, now)
 			l.queue.end(e, k.line, now.Tick)
 			if wait := e.alarm - now.Tick; wait > time.Second {
 				t.Errorf("it is looked at %s later", wait)

@@ -13,7 +13,7 @@ import (
 
 // Meter measures what the loop does. Its methods must not wait for anything.
 type Meter interface {
-	// Look is called after each look, with how it ended: "done", "void", "limited", "gone", "stopped" or "failed".
+	// Look is called after each look, with how it ended: "done", "limited", "gone", "stopped" or "failed".
 	Look(end string, took time.Duration)
 	// Status is called with the first status that a look writes, and the time since the first event that the look answers.
 	Status(since time.Duration)
@@ -113,7 +113,7 @@ func (k *look) measure(p plan.Plan) {
 func aboutPull(n int) about { return about{subject: plan.Subject{Pull: n}} }
 
 // released measures a merge or a move that was done.
-func (k *look) released(act store.Act) {
+func (u *unit) released(act store.Act) {
 	var a about
 	switch {
 	case act.Merged != nil:
@@ -123,34 +123,35 @@ func (k *look) released(act store.Act) {
 	default:
 		return
 	}
-	k.loop.mu.Lock()
-	defer k.loop.mu.Unlock()
-	since, ok := k.pending[a]
-	if !ok { // it became due while the look was under way
-		since = k.at
+	l, e := u.loop, u.entry
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	since, ok := e.pending[a]
+	if !ok { // it became due while it waited for its turn
+		since = u.last.Wall
 	}
-	delete(k.pending, a)
-	k.loop.meter.Release(max(0, act.At.Sub(since)))
+	delete(e.pending, a)
+	l.meter.Release(max(0, act.At.Sub(since)))
 }
 
-// answered measures the first status that a look writes. The caller holds no lock.
-func (k *look) answered() {
-	k.loop.mu.Lock()
-	defer k.loop.mu.Unlock()
-	if k.event == never {
-		return
+// answered counts a write that GitHub took, and measures the first status after an event.
+func (u *unit) answered() {
+	l, e := u.loop, u.entry
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e.deeds.wrote++; e.deeds.event != never {
+		l.meter.Status(l.now().Tick - e.deeds.event)
+		e.deeds.event = never
 	}
-	k.loop.meter.Status(k.loop.now().Tick - k.event)
-	k.event = never
 }
 
 // measured notes on the entry what the look found. The caller holds the lock.
-func (k *look) measured(p plan.Plan, err error, now instant) {
+func (k *look) measured(err error, now instant) {
 	k.loop.meter.Look(endOf(err), now.Tick-k.began)
 	if k.kinds == nil {
 		return // nothing was decided
 	}
-	k.entry.kinds, k.entry.pending, k.entry.foreseen = k.kinds, k.pending, p.Wake
+	k.entry.kinds, k.entry.pending, k.entry.foreseen = k.kinds, k.pending, k.plan.Wake
 }
 
 // endOf is how a look ended, as Meter has it.
@@ -163,10 +164,8 @@ func endOf(err error) string {
 	case errors.Is(err, errGone):
 		return "gone"
 	case errors.Is(err, errStore):
-	case kindOf(err) == forge.Limited, errors.Is(err, errSpent):
+	case kindOf(err) == forge.Limited:
 		return "limited"
-	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errOld), errors.Is(err, errCrowded), errors.Is(err, errOwed):
-		return "void"
 	}
 	return "failed"
 }

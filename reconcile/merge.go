@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/sluicegate/sluice/forge"
@@ -11,21 +12,13 @@ import (
 )
 
 // merge does a merge as a unit: success, merge, and back to pending if it came to nothing. Once it has begun it ends with a merge or with
-// pending, whatever happens in between. One that does not begin (may, spent, useClaim) leaves what stood before (AlreadyGreen): the next
+// pending, whatever happens in between. One that does not begin leaves what stood before (AlreadyGreen): the next
 // look merges it or takes it back, or its debt ends it.
-func (k *look) merge(ctx context.Context, m plan.Merge) error {
-	if k.spent() {
-		return k.leave(ctx, m, errSpent)
-	}
-	done, ok := k.useClaim()
-	if !ok {
-		return k.leave(ctx, m, errPaced)
-	}
-	defer done()
+func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 	green, class := m.AlreadyGreen, forge.Opening
 	defer func() {
 		if p := recover(); p != nil {
-			k.putBack(ctx, m, wordBroken)
+			u.putBack(ctx, m, wordBroken)
 			panic(p)
 		}
 	}()
@@ -34,8 +27,8 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 			Status: plan.Status{Context: m.Context, State: plan.Success, Description: m.Description},
 			sha:    m.SHA, before: m.Before, debt: m.Debt, statuses: m.Statuses,
 		}
-		if err := k.giveGreen(ctx, m, &success); err != nil {
-			return k.neverGreen(ctx, m, &success, err)
+		if err := u.giveGreen(ctx, m, &success); err != nil {
+			return u.neverGreen(ctx, m, &success, err)
 		}
 		green, class = true, forge.Debt
 	}
@@ -43,183 +36,158 @@ func (k *look) merge(ctx context.Context, m plan.Merge) error {
 	request := func(ctx context.Context) (err error) {
 		ctx, cancel := inHand(forge.WithClass(ctx, class))
 		defer cancel()
-		sha, err = k.loop.forge.Merge(ctx, k.repo, m)
+		sha, err = u.loop.forge.Merge(ctx, u.repo, m)
 		return err
 	}
-	err := k.permit(ctx, m)
+	err := u.permit(ctx, m)
 	for try := 0; err == nil; try++ {
-		err = k.send(ctx, m, outbox.Pressing, request)
+		err = u.patiently(ctx, m, request)
 		if kindOf(err) != forge.Transient || try == len(mergePauses) {
 			break
 		}
-		k.log.Info("retrying the merge", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
-		if err = k.pause(ctx, mergePauses[try], m.Pin); err == nil {
-			err = k.permit(ctx, m)
+		u.log.Info("retrying the merge", "pull", m.Pull, "in", mergePauses[try], "reason", reasonOf(err))
+		if err = u.pause(ctx, mergePauses[try], m.Pin); err == nil {
+			err = u.permit(ctx, m)
 		}
 	}
 	if err != nil && kindOf(err) != forge.AlreadyMerged {
-		return k.unmerged(ctx, m, err, green)
+		return u.unmerged(ctx, m, err, green)
 	}
-	return k.mergeDone(ctx, m, sha)
+	return u.mergeDone(ctx, m, sha)
 }
 
 // giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more.
-func (k *look) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
-	write := func(ctx context.Context) error { return k.post(ctx, success) }
-	err := k.send(ctx, m, outbox.Opening, write)
-	if kindOf(err) != forge.Transient || k.pause(ctx, mergePauses[0], m.Pin) != nil || k.may(ctx, m) != nil {
+func (u *unit) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
+	err := u.post(ctx, success)
+	if kindOf(err) != forge.Transient || u.pause(ctx, mergePauses[0], m.Pin) != nil || u.permit(ctx, m) != nil {
 		return err
 	}
-	return k.send(ctx, m, outbox.Opening, write)
+	return u.post(ctx, success)
 }
 
 // neverGreen follows a success that GitHub did not acknowledge. It may stand all the same, whatever came of another try: then it is put
 // back.
-func (k *look) neverGreen(ctx context.Context, m plan.Merge, success *post, err error) error {
+func (u *unit) neverGreen(ctx context.Context, m plan.Merge, success *post, err error) error {
+	if limitOf(err) != nil && !success.stands {
+		return err // it is begun anew
+	}
 	if success.stands {
-		k.putBack(ctx, m, reasonOf(err))
+		u.putBack(ctx, m, reasonOf(err))
 	}
-	act := k.actOf(m)
+	act := u.actOf(m)
 	if kindOf(err) == forge.Refused { // a commit takes a thousand statuses, and not one more
-		act.Refusal = k.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
+		act.Refusal = u.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
 	}
-	return k.finish(ctx, act, fmt.Errorf("set success: %w", err))
+	return u.finish(ctx, act, fmt.Errorf("set success: %w", err))
 }
 
-// pause waits within a merge, without a worker. It does not wait for what would come too late anyway.
-func (k *look) pause(ctx context.Context, d time.Duration, pin plan.Pin) error {
-	if !k.lasts(pin, d) {
+// pause waits within a merge. It does not wait for what would come too late anyway.
+func (u *unit) pause(ctx context.Context, d time.Duration, pin plan.Pin) error {
+	if !u.lasts(pin, d) {
 		return errLate
 	}
-	defer k.park(ctx)()
+	defer u.loop.table.Pause(u.wish)()
 	sleep(ctx, d)
 	return nil
 }
 
-// park gives the look's worker to others and returns what takes one back. If too many looks are parked it keeps its worker.
-func (k *look) park(ctx context.Context) (unpark func()) {
-	l := k.loop
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.parked >= parkedMost {
-		return func() {}
-	}
-	l.parked++
-	k.line.parked++
-	k.line.running--
-	l.queue.release()
-	l.wakeUp()
-	return func() { k.unpark(ctx) }
-}
-
-// unpark waits for a worker: looks that wait for theirs go before looks that begin. Once the service is told to stop nobody
-// begins a look, and the worker is simply taken.
-func (k *look) unpark(ctx context.Context) {
-	l := k.loop
-	l.mu.Lock()
-	l.parked--
-	k.line.parked--
-	k.line.running++
-	turn := l.queue.claim()
-	l.wakeUp()
-	l.mu.Unlock()
-	select {
-	case <-turn:
-	case <-ctx.Done():
-	}
-}
-
 // mergeDone follows a merge: the status if it comes after, the record, the branch. Nothing of it is interrupted.
-func (k *look) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error {
-	k.merged, k.done[m.Pull] = true, true
-	k.entry.merged = append(k.entry.merged, m.Pull) // the next look sees into what, and ends its debt
+func (u *unit) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error {
+	u.mergedPull(m.Pull)
 	var late error
 	if m.StatusAfter {
-		late = k.setAfter(ctx, m)
+		late = u.setAfter(ctx, m)
 	}
-	act := k.actOf(m)
+	act := u.actOf(m)
 	act.Reason = m.Description
 	act.Merged = &plan.MergeRecord{Pull: m.Pull, Base: m.Base, SHA: sha, At: act.At, Releases: m.Releases}
-	if err := k.finish(ctx, act, nil); err != nil {
+	if err := u.finish(ctx, act, nil); err != nil {
 		return err
 	}
 	if late != nil {
 		return fmt.Errorf("set success after the merge: %w", late)
 	}
-	if m.DeleteBranch == "" || k.targeted(m.DeleteBranch) {
+	if m.DeleteBranch == "" || u.targeted(m.DeleteBranch) {
 		return nil
 	}
-	return k.deleteBranch(ctx, m)
+	return u.deleteBranch(ctx, m)
+}
+
+// mergedPull notes that a pull request is merged: the next look sees into what, and ends its debt.
+func (u *unit) mergedPull(n int) {
+	u.loop.mu.Lock()
+	defer u.loop.mu.Unlock()
+	u.entry.deeds.merged = true
+	u.entry.merged = append(u.entry.merged, n)
+	if k := u.entry.handed; k != nil {
+		k.whole.Pulls = slices.DeleteFunc(k.whole.Pulls, func(p plan.Pull) bool { return p.Number == n })
+	}
 }
 
 // setAfter sets the success of what was merged already. Its debt is recorded all the same: the next look tells whether it was merged
 // where it was meant to be.
-func (k *look) setAfter(ctx context.Context, m plan.Merge) error {
-	defer k.loop.lanes.Pass(k.repo.Installation)()
-	defer k.loop.ledger.Alone(outbox.PlaceOf(k.repo, m.SHA, m.Context))()
+func (u *unit) setAfter(ctx context.Context, m plan.Merge) error {
+	defer u.loop.ledger.Alone(outbox.PlaceOf(u.repo, m.SHA, m.Context))()
 	if m.Debt.SHA != "" {
-		if err := k.loop.owe(ctx, k.repo, m.Debt); err != nil {
+		if err := u.loop.owe(ctx, u.repo, m.Debt); err != nil {
 			return err
 		}
 	}
-	return k.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}, forge.Debt)
+	return u.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}, forge.Debt)
 }
 
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.
-func (k *look) deleteBranch(ctx context.Context, m plan.Merge) error {
-	defer k.loop.lanes.Pass(k.repo.Installation)()
+func (u *unit) deleteBranch(ctx context.Context, m plan.Merge) error {
 	bounded, cancel := inHand(ctx)
 	defer cancel()
-	err := k.loop.forge.DeleteBranch(bounded, k.repo, m.DeleteBranch, m.SHA)
-	act := k.actOf(m)
+	err := u.loop.forge.DeleteBranch(bounded, u.repo, m.DeleteBranch, m.SHA)
+	act := u.actOf(m)
 	act.Verb, act.Reason = verbDelete, string(m.DeleteBranch)
-	return k.finish(ctx, act, err)
+	return u.finish(ctx, act, err)
 }
 
 // unmerged follows a merge that came to nothing: pending first, then the record.
-func (k *look) unmerged(ctx context.Context, m plan.Merge, err error, green bool) error {
-	act := k.actOf(m)
+func (u *unit) unmerged(ctx context.Context, m plan.Merge, err error, green bool) error {
+	act := u.actOf(m)
 	switch kindOf(err) {
 	case forge.Refused, forge.Transient:
-		act.Refusal = k.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
+		act.Refusal = u.refusal(plan.Refusal{Pull: m.Pull, Head: m.SHA, Tip: m.Tip}, err)
 	}
 	if green {
-		k.putBack(ctx, m, reasonOf(err))
+		u.putBack(ctx, m, reasonOf(err))
 	}
-	return k.finish(ctx, act, err)
+	return u.finish(ctx, act, err)
 }
 
 // putBack sets pending where our success stands or may stand. It has its own time: nothing green is left when the service
 // stops.
-func (k *look) putBack(ctx context.Context, m plan.Merge, why string) {
+func (u *unit) putBack(ctx context.Context, m plan.Merge, why string) {
 	ctx, cancel := lasting(ctx, putBackMost)
 	defer cancel()
-	k.revoke(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Pending, Description: shorten(because(m.Refused, why))})
+	u.revoke(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Pending, Description: shorten(because(m.Refused, why))})
 }
 
 // revoke sets a pending status. If it fails, the debt is due: it is paid before anything else is written.
-func (k *look) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
+func (u *unit) revoke(ctx context.Context, sha plan.SHA, s plan.Status) {
 	var err error
 	for _, again := range mergePauses {
-		if err = k.postBack(ctx, sha, s); err == nil {
+		if err = u.postBack(ctx, sha, s); err == nil {
 			return
 		}
-		if wait, short := k.shortLimit(err); short {
+		if wait, short := u.shortLimit(err); short {
 			again = wait
 		} else if kindOf(err) != forge.Transient {
 			break
 		}
-		unpark := k.park(ctx)
 		sleep(ctx, again)
-		unpark()
 	}
-	k.loop.ledger.CallIn(outbox.PlaceOf(k.repo, sha, s.Context), k.loop.now())
-	k.loop.payUp()
-	k.fail(fmt.Errorf("put %s back to pending: %w", sha, err))
+	u.log.Warn("a green status could not be put back at once", "sha", sha, "error", err)
+	u.loop.ledger.CallIn(outbox.PlaceOf(u.repo, sha, s.Context), u.loop.now())
+	u.loop.payUp()
+	u.again()
 }
 
 // postBack sets a pending status. It waits for no other write.
-func (k *look) postBack(ctx context.Context, sha plan.SHA, s plan.Status) error {
-	defer k.loop.lanes.Pass(k.repo.Installation)()
-	return k.post(ctx, &post{Status: s, sha: sha, statuses: -1, withdraws: true, whatever: true})
+func (u *unit) postBack(ctx context.Context, sha plan.SHA, s plan.Status) error {
+	return u.post(ctx, &post{Status: s, sha: sha, statuses: -1, whatever: true})
 }

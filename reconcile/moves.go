@@ -18,7 +18,7 @@ import (
 
 // moving is the moves of one look while they are carried out.
 type moving struct {
-	*look
+	*unit
 	green map[plan.Branch]plan.Move // whose success stands, or may stand, though they were not moved
 	late  []plan.Move               // whose time ran out
 	apart int                       // requests in which each branch goes for itself
@@ -32,11 +32,8 @@ func pieceOf(moves ...plan.Move) piece { return piece{plan.MoveBranches{Moves: m
 
 // move moves windowed branches. Once the success of one is set, that ends with the move or with pending, whatever happens in
 // between.
-func (k *look) move(ctx context.Context, a plan.MoveBranches) error {
-	if k.spent() {
-		return k.leave(ctx, a, errSpent)
-	}
-	v := &moving{look: k, green: map[plan.Branch]plan.Move{}}
+func (u *unit) move(ctx context.Context, a plan.MoveBranches) error {
+	v := &moving{unit: u, green: map[plan.Branch]plan.Move{}}
 	defer func() {
 		if p := recover(); p != nil {
 			v.withdrawAll(ctx, wordBroken)
@@ -87,7 +84,7 @@ func groups(moves []plan.Move, refused map[plan.Branch]bool) (all [4][][]plan.Mo
 		sorts[i] = append(sorts[i], m)
 	}
 	for i, some := range sorts {
-		most := [...]int{math.MaxInt, batchTurns, math.MaxInt, forge.MovesApart}[i]
+		most := [...]int{math.MaxInt, movesLocked, math.MaxInt, forge.MovesApart}[i]
 		all[i] = slices.Collect(slices.Chunk(some, most))
 	}
 	return all
@@ -118,7 +115,8 @@ func (v *moving) moveAll(ctx context.Context, moves []plan.Move) (hopeless bool,
 func (v *moving) moveEach(ctx context.Context, left []plan.Move) (hopeless bool, err error) {
 	for len(left) > 0 && !v.over && err == nil && (!hopeless || locked(left[0])) {
 		if v.apart++; v.apart > apartMost {
-			v.over, v.again = true, true
+			v.over = true
+			v.again()
 			v.log.Warn("branches are left to the next reconciliation: too many moves refused", "branches", len(left), "requests", apartMost)
 			break
 		}
@@ -214,7 +212,7 @@ func (v *moving) ask(ctx context.Context, moves []plan.Move, write func(context.
 	if len(v.green) > 0 {
 		class = forge.Debt
 	}
-	return v.send(ctx, p, outbox.Pressing, func(ctx context.Context) error {
+	return v.patiently(ctx, p, func(ctx context.Context) error {
 		ctx, cancel := inHand(forge.WithClass(ctx, class))
 		defer cancel()
 		return write(ctx)
@@ -232,7 +230,7 @@ func (v *moving) moved(ctx context.Context, moves []plan.Move) error {
 		act.Moved = &plan.MoveRecord{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Due: m.Due}
 		acts = append(acts, act)
 	}
-	v.merged, v.wrote = true, v.wrote+len(acts)
+	v.changed()
 	return v.record(ctx, acts...)
 }
 
@@ -255,18 +253,18 @@ func (v *moving) unmoved(ctx context.Context, moves []plan.Move, err error) erro
 		return kept
 	}
 	if errors.Is(err, errLate) { // while a limit was waited for; other windows are still open
-		v.again = true
+		v.again()
 		return nil
 	}
 	if refuses(err) {
 		return nil
 	}
-	return v.confine(pieceOf(moves...), err)
+	return err
 }
 
 // stuck is a refusal as the history keeps it. What is decided is another thing once it is recorded.
 func (v *moving) stuck(m plan.Move, why string) store.Act {
-	v.again = true
+	v.again()
 	act := v.actOn(m)
 	act.Outcome, act.Reason = store.Refused, why
 	act.Stuck = &plan.Stuck{Branch: m.Branch, Old: m.Old, New: m.New, At: act.At, Reason: why}
@@ -288,7 +286,8 @@ func (v *moving) lives(ctx context.Context, m plan.Move) bool {
 	if v.lasts(plan.Pin{SHA: m.New, Before: m.Before}, 0) {
 		return true
 	}
-	v.late, v.again = append(v.late, m), true
+	v.late = append(v.late, m)
+	v.again()
 	v.withdraw(ctx, []plan.Move{m}, wordLate)
 	return false
 }

@@ -11,14 +11,14 @@ import (
 // if it came after the read. So nothing is opened there on it, all else goes on, and it is read again soon (package bound says when).
 
 // announced is how much was announced by now: who reads from now on is to show all of it.
-func (k *look) announced() uint64 {
+func (k *reading) announced() uint64 {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	return k.entry.bounds.Known()
 }
 
 // compare voids what a read is too old for.
-func (k *look) compare(r bound.Read) {
+func (k *reading) compare(r bound.Read) {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	names := k.entry.bounds.Compare(r, k.loop.now().Tick)
@@ -44,14 +44,14 @@ func unknown(s plan.Snapshot, number int) {
 }
 
 // older reports whether the last read was too old for something.
-func (k *look) older() bool {
+func (k *reading) older() bool {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	return k.entry.bounds.Older()
 }
 
 // confirm asks by REST about what reads have been too old for over and over: then that is the truth. An answer that fails is none.
-func (k *look) confirm(ctx context.Context) {
+func (k *reading) confirm(ctx context.Context) {
 	l := k.loop
 	l.mu.Lock()
 	doubts := k.entry.bounds.Doubts(l.now().Tick)

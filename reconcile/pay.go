@@ -50,7 +50,7 @@ func (l *Loop) recallDebts(ctx context.Context) error {
 	}
 	now := l.now()
 	l.ledger.Recall(all, now)
-	l.resume(now, func(*entry) bool { return true })
+	l.writeUp()
 	return nil
 }
 
@@ -73,7 +73,6 @@ func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
 		return
 	}
 	repo := l.named(o.Repo)
-	defer l.lanes.Pass(repo.Installation)()
 	bounded, cancel := inHand(forge.WithClass(ctx, forge.Debt))
 	defer cancel()
 	status := o.Status()
@@ -93,29 +92,14 @@ func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
 // answered reports whether GitHub said anything.
 func answered(err error) bool { return kindOf(err) != "" && kindOf(err) != forge.Transient }
 
-// paid follows a payment: what waited for it goes on.
+// paid follows a payment.
 func (l *Loop) paid(ctx context.Context, repo plan.Repo, at outbox.Place, o *outbox.Row, now instant) {
 	d := o.Debt
 	l.ledger.Paid(at, o, now.Tick)
 	l.ledger.Rested(o, 0, outbox.Nobody)
 	l.ledger.Answered(repo)
 	l.keepPayment(ctx, repo, d, store.Done, string(d.State)+": "+d.Description, now)
-	if !l.ledger.Overdue(repo.Installation, now) {
-		l.resume(now, func(e *entry) bool { return e.repo.Installation == repo.Installation })
-	}
-}
-
-// resume lets repositories go on that wait for debts to be paid.
-func (l *Loop) resume(now instant, which func(*entry) bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, e := range l.queue.repos {
-		if e.waits && which(e) {
-			e.waits = false
-			l.queue.soon(e, now.Tick)
-		}
-	}
-	l.wakeUp()
+	l.writeUp() // what waited for it goes on
 }
 
 // unpaid follows a payment that GitHub did not take: it is tried again. One that is refused, or fails while GitHub takes others, is

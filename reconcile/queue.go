@@ -8,7 +8,6 @@ import (
 	"github.com/sluicegate/sluice/bound"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/forge"
-	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -65,26 +64,27 @@ type entry struct {
 	drawnIn [accounts]tick    // in which hour: its end
 	fails   int               // errors in a row that held it
 	tries   int               // looks in a row that ended with a failed write
-	voids   int               // void observations in a row
 	gones   int               // looks in a row to which GitHub said that the repository is not there
 	idles   int               // looks in a row that wrote nothing and wanted another one at once
 
-	urgent bool        // something is due there, or nobody knows yet: its looks are an opening's
-	began  forge.Class // of the look under way, or the last one
-	asked  tick        // when that was to be for another reason than a resync; never: for none
-	soon   int         // looks for an opening in a row that released nothing
-	place  tick        // when GitHub will take the merges that it did not take yet; 0: it took all
-	wanted int         // of those, what is left for it until a look begins at its place
+	urgent  bool        // something is due there, or nobody knows yet: its looks are an opening's
+	began   forge.Class // of the look under way, or the last one
+	opening bool        // likewise: it was an opening's
+	asked   tick        // when that was to be for another reason than a resync; never: for none
+	soon    int         // looks for an opening in a row that released nothing
 
-	events     events               // that void what they name
-	bounds     bound.Book           // what they say that a read must show
-	open       map[int]proposal     // pull requests that the last observation showed
-	unobserved bool                 // a look is under way that has not observed yet
-	bases      []plan.Branch        // at the last look; nil: there was none
-	left       map[outbox.Place]int // looks in a row that events kept from a write there; touched by its look alone
+	again  tick  // when some of it is to be read again for what is about to be written; never: it is not
+	part   []int // of which pull requests; nil: all of it
+	handed *look // that handed over last what is wanted; nil: none did
+	deeds  deeds
+
+	events     events           // that void what they name
+	bounds     bound.Book       // what they say that a read must show
+	open       map[int]proposal // pull requests that the last observation showed
+	unobserved bool             // a look is under way that has not observed yet
+	bases      []plan.Branch    // at the last look; nil: there was none
 	lag        lag
-	merged     []int // by us, since a look asked what became of them; touched by its look alone
-	waits      bool  // for debts that are overdue, or for GitHub to take writes: when a payment is made it is looked at again
+	merged     []int // by us, since a look asked what became of them
 
 	event    tick                // the first note that the look under way answers; never: none
 	kinds    map[plan.Kind]int   // verdicts at the last look
@@ -106,13 +106,9 @@ type line struct {
 	installation int64
 	ready        []*entry
 	running      int  // its looks that have a worker
-	parked       int  // those that wait without one
 	limited      tick // no look before this
 	purses       [accounts]purse
 	shared       tick   // until when they are shared out
-	merging      int    // merges that looks under way have claimed
-	place        tick   // when the next that lacks merges comes back
-	wanted       int    // merges that are left for those that come back
 	limits       int    // limits in a row
 	why          string // the last limit
 	repos        int
@@ -129,8 +125,7 @@ type queue struct {
 	repos  map[plan.RepoKey]*entry
 	lines  map[int64]*line
 	alarms alarms
-	ring   []*line         // lines with somebody in them, in turn
-	back   []chan struct{} // looks that want their worker back; they go first
+	ring   []*line // lines with somebody in them, in turn
 }
 
 func newQueue(workers int, now instant) *queue {
@@ -146,7 +141,7 @@ func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
 		q.rename(e, r)
 		return e, false
 	}
-	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, burstEnd: never, eventAt: never, prompt: never}
+	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, again: never, burstEnd: never, eventAt: never, prompt: never}
 	q.join(e)
 	q.repos[r.Key()] = e
 	return e, true
@@ -176,7 +171,6 @@ func (q *queue) join(e *entry) {
 	e.line, e.saved, e.rounds, e.drawn = ln, [accounts]float64{}, [accounts]float64{}, [accounts]float64{}
 	ln.repos++
 	ln.cost += e.cost
-	ln.wanted += e.wanted
 	if e.cost > 0 {
 		ln.known++
 	}
@@ -187,7 +181,6 @@ func (q *queue) leave(e *entry) {
 	ln := e.line
 	ln.repos--
 	ln.cost -= e.cost
-	ln.wanted -= e.wanted
 	if e.cost > 0 {
 		ln.known--
 	}
@@ -233,7 +226,7 @@ func (q *queue) reckon(e *entry) {
 
 // reason is the earliest alarm but for Wake.
 func (e *entry) reason() tick {
-	return max(min(e.due, e.burstEnd, e.resync), e.notBefore)
+	return max(min(e.due, e.again, e.burstEnd, e.resync), e.notBefore)
 }
 
 // drift compares the clocks. If they ran apart, every alarm is reckoned anew. It tells by how much the wall clock jumped.
@@ -328,9 +321,10 @@ func (q *queue) enter(ln *line) {
 	}
 }
 
-// next takes the repository whose turn it is, with a worker for it; nil if nobody may go.
-func (q *queue) next(now instant) *entry {
-	ln, i := q.turn(now)
+// next takes the repository whose turn it is, with a worker for it; nil if nobody may go. still says of one whose turn it would be whether nothing is
+// being written there: else it goes as soon as that is done.
+func (q *queue) next(now instant, still func(*entry) bool) *entry {
+	ln, i := q.turn(now, still)
 	if ln == nil {
 		return nil
 	}
@@ -342,7 +336,7 @@ func (q *queue) next(now instant) *entry {
 
 // turn is the line that gets a worker, and the place of who has it: of those that may have one, one with the fewest, in turn. What others do not
 // use is lent, but the last worker is kept for an installation that has none, and one whose looks wait is not lent more of them.
-func (q *queue) turn(now instant) (best *line, place int) {
+func (q *queue) turn(now instant, still func(*entry) bool) (best *line, place int) {
 	for range len(q.ring) {
 		ln := q.ring[0]
 		q.ring = q.ring[1:]
@@ -352,10 +346,10 @@ func (q *queue) turn(now instant) (best *line, place int) {
 		}
 		q.ring = append(q.ring, ln)
 		free := q.free > 1 || q.free == 1 && ln.running == 0
-		if !free || ln.limited > now.Tick || ln.parked >= parkedShare || best != nil && ln.running >= best.running {
+		if !free || ln.limited > now.Tick || best != nil && ln.running >= best.running {
 			continue
 		}
-		if i := ln.pick(now); i >= 0 {
+		if i := ln.pick(now, still); i >= 0 {
 			best, place = ln, i
 		}
 	}
@@ -376,10 +370,13 @@ func (q *queue) begin(e *entry, now instant) {
 		e.pay(account(of), e.taken[of])
 	}
 	e.state, e.start, e.unobserved = looking, now.Tick, true
-	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
-	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
-	if e.place <= now.Tick {
-		e.want(0) // a look that fails keeps nothing from others
+	e.event, e.asked, e.opening = e.eventAt, min(e.due, e.burstEnd), e.opens(now)
+	if min(e.due, e.burstEnd, e.resync) <= now.Tick || !e.wake.IsZero() && !e.wake.After(now.Wall) {
+		e.part = nil // there is another reason, for which all is read
+	}
+	e.again = never
+	if e.part == nil {
+		e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	}
 	if !e.wake.After(now.Wall) {
 		e.wake = time.Time{}
@@ -389,32 +386,10 @@ func (q *queue) begin(e *entry, now instant) {
 // end gives the look's worker back. ln is the line that the look began in.
 func (q *queue) end(e *entry, ln *line, now tick) {
 	ln.running--
-	q.release()
+	q.free++
 	e.ended, e.unobserved = now, false
 	e.state = idle
 	q.reckon(e)
-}
-
-// release frees a worker. A look that waits for one gets it at once.
-func (q *queue) release() {
-	if len(q.back) == 0 {
-		q.free++
-		return
-	}
-	close(q.back[0])
-	q.back = q.back[1:]
-}
-
-// claim asks for a worker for a look that gave its own away. The channel is closed once it has one.
-func (q *queue) claim() <-chan struct{} {
-	turn := make(chan struct{})
-	if q.free > 0 {
-		q.free--
-		close(turn)
-	} else {
-		q.back = append(q.back, turn)
-	}
-	return turn
 }
 
 // nap is how long nothing will happen: until the next alarm, or the end of a limit that a line waits for.

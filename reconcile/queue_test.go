@@ -28,10 +28,13 @@ func (q *queue) addNew(t *testing.T, id, installation int64) *entry {
 	return e
 }
 
+// nobodyWrites: no look waits for writes.
+func nobodyWrites(*entry) bool { return true }
+
 // all lets everything that may begin now begin, and names it.
 func (q *queue) all(now tick) (names string) {
 	q.advance(at(now))
-	for e := q.next(at(now)); e != nil; e = q.next(at(now)) {
+	for e := q.next(at(now), nobodyWrites); e != nil; e = q.next(at(now), nobodyWrites) {
 		names += e.repo.Name + " "
 	}
 	return names
@@ -89,55 +92,6 @@ func TestOneInstallationIsLentWhatOthersDoNotUse(t *testing.T) {
 	}
 }
 
-// TestWhatWaitsIsNotLentMore: an installation of which many looks wait without a worker begins no further one.
-func TestWhatWaitsIsNotLentMore(t *testing.T) {
-	q := newQueue(4, at(0))
-	for id := range int64(100) {
-		q.soon(q.addNew(t, id+1, 1), 0)
-	}
-	q.soon(q.addNew(t, 101, 2), 0)
-	parked := 0
-	for q.all(1) != "" {
-		for ln := q.lines[1]; ln.running > 0; parked++ {
-			ln.running, ln.parked = ln.running-1, ln.parked+1
-			q.release()
-		}
-	}
-	if parked < parkedShare || parked > parkedShare+3 {
-		t.Errorf("%d looks are parked", parked)
-	}
-	if e := q.repos[plan.RepoKey{ID: 101}]; e.state != looking {
-		t.Error("another installation was not looked at meanwhile")
-	}
-}
-
-func TestAWorkerGoesBackToWhoGaveItAway(t *testing.T) {
-	q := newQueue(1, at(0))
-	a, b := q.addNew(t, 1, 1), q.addNew(t, 2, 1)
-	q.soon(a, 1)
-	q.soon(b, 2)
-	if got := q.all(3); got != "r1 " {
-		t.Fatalf("began %q", got)
-	}
-	a.line.running--
-	q.release() // parked
-	if got := q.all(3); got != "r2 " {
-		t.Fatalf("began %q", got)
-	}
-	turn := q.claim()
-	c := q.addNew(t, 3, 1)
-	q.soon(c, 4)
-	q.end(b, b.line, 4)
-	select {
-	case <-turn:
-	default:
-		t.Error("the look that wants its worker back waits")
-	}
-	if got := q.all(5); got != "" {
-		t.Errorf("began %q without a worker", got)
-	}
-}
-
 // TestASilenceIsBroken: the first event of a quiet repository is looked at with those that come with it, and not later for them.
 // What follows settles.
 func TestASilenceIsBroken(t *testing.T) {
@@ -178,7 +132,7 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 		l := crowded()
 		now := l.now()
 		e := l.queue.repos[plan.RepoKey{ID: 1}]
-		e.start, e.urgent, e.place, e.resync, e.wake, e.closes = -time.Hour, false, 0, now.Tick, time.Time{}, []time.Time{now.Wall.Add(closes)}
+		e.start, e.urgent, e.resync, e.wake, e.closes = -time.Hour, false, now.Tick, time.Time{}, []time.Time{now.Wall.Add(closes)}
 		e.line.purses[points].refused = now.Tick + time.Minute
 		l.queue.reckon(e)
 		l.start(t.Context())
@@ -192,23 +146,6 @@ func TestAnEventBeforeTheCloseWakes(t *testing.T) {
 		if last := l.now().Tick + 6*time.Second; len(l.kick) != 1 || e.lastCall(l.now()) > last {
 			t.Errorf("it closes in %v, and the loop is woken %d times", closes, len(l.kick))
 		}
-	}
-}
-
-// TestWhoIsBackMakesRoom: a look that waited without a worker and goes on makes room for another one that may wait so.
-func TestWhoIsBackMakesRoom(t *testing.T) {
-	l := crowded()
-	l.mu.Lock()
-	e := l.queue.repos[plan.RepoKey{ID: 1}]
-	l.queue.begin(e, l.now())
-	k := l.newLook(e, l.now())
-	l.mu.Unlock()
-	unpark := k.park(t.Context())
-	for range len(l.kick) {
-		<-l.kick
-	}
-	if unpark(); len(l.kick) != 1 || k.line.parked != 0 {
-		t.Errorf("the loop is woken %d times", len(l.kick))
 	}
 }
 
@@ -333,7 +270,7 @@ func TestTheQueueKeepsCount(t *testing.T) {
 		}
 		now += time.Duration(r.Int64N(int64(300 * time.Millisecond)))
 		q.advance(at(now))
-		for x := q.next(at(now)); x != nil; x = q.next(at(now)) {
+		for x := q.next(at(now), nobodyWrites); x != nil; x = q.next(at(now), nobodyWrites) {
 			for _, y := range running {
 				if x == y {
 					t.Fatal("looked at twice at once")
@@ -352,7 +289,7 @@ func TestTheQueueKeepsCount(t *testing.T) {
 	}
 	for now += time.Hour; ; {
 		q.advance(at(now))
-		x := q.next(at(now))
+		x := q.next(at(now), nobodyWrites)
 		if x == nil && len(running) == 0 {
 			break
 		}
@@ -395,24 +332,6 @@ func TestPausesGrowAndEnd(t *testing.T) {
 		if got := limitPause(midnight, c.until, c.n); got != c.want {
 			t.Errorf("limitPause(%v, %d) = %v, want %v", c.until, c.n, got, c.want)
 		}
-	}
-}
-
-// TestAPlaceInLineIsKeptOnTheDot: who stands in line for a merge, and was called by an event while the hour lets no looks for events begin,
-// goes when its place comes.
-func TestAPlaceInLineIsKeptOnTheDot(t *testing.T) {
-	q := newQueue(2, at(0))
-	e := q.addNew(t, 1, 1)
-	e.urgent, e.place, e.line.purses[points].refused = true, 10*time.Second, time.Hour
-	q.soon(e, 0)
-	if got := q.all(1); got != "" {
-		t.Fatalf("began %q", got)
-	}
-	if nap := q.nap(1); nap > e.place {
-		t.Errorf("nothing happens for %s", nap)
-	}
-	if got := q.all(e.place); got != "r1 " {
-		t.Errorf("began %q", got)
 	}
 }
 

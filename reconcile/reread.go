@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/sluicegate/sluice/forge"
@@ -29,7 +30,7 @@ func (v *moving) inTime(ctx context.Context, a plan.MoveBranches) error {
 		err = v.anew(ctx)
 	}
 	if errors.Is(err, errVoid) {
-		return v.leave(ctx, a, errVoid)
+		return v.leave(ctx, errVoid)
 	}
 	return err
 }
@@ -42,7 +43,7 @@ func (v *moving) outdated(err error) bool {
 
 // anew reads what moves need again, decides again, and carries out the moves of that plan, and what it withdraws of theirs.
 func (v *moving) anew(ctx context.Context) error {
-	s, err := v.observeAgain(ctx, forge.Ask{Pulls: []int{}})
+	s, err := v.observeAgain(ctx)
 	if err != nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (v *moving) anew(ctx context.Context) error {
 		return err
 	}
 	var moves []plan.Move
-	var withdrawn []plan.Action
+	var withdrawn []plan.SetStatus
 	for _, a := range p.Actions {
 		switch a := a.(type) {
 		case plan.MoveBranches:
@@ -66,8 +67,10 @@ func (v *moving) anew(ctx context.Context) error {
 		}
 	}
 	v.adopt(ctx, moves)
-	if err := v.act(ctx, withdrawn); err != nil {
-		return err
+	for _, set := range withdrawn {
+		if err := v.setStatus(ctx, set); err != nil {
+			return err
+		}
 	}
 	return v.inGroups(ctx, moves)
 }
@@ -87,4 +90,19 @@ func (v *moving) adopt(ctx context.Context, moves []plan.Move) {
 			v.green[m.Branch] = m
 		}
 	}
+}
+
+// aged reports whether what is left of an observation's half minute may not suffice.
+func (u *unit) aged() bool { return u.loop.now().Tick-u.last.Tick >= agedAfter }
+
+// observeAgain is a new observation of windowed branches alone. What was noted before it began does not make it void.
+func (v *moving) observeAgain(ctx context.Context) (plan.Snapshot, error) {
+	v.loop.mu.Lock()
+	v.seen = v.entry.events.count
+	v.loop.mu.Unlock()
+	s, _, err := v.read(forge.WithClass(ctx, forge.Opening), forge.Ask{Pulls: []int{}})
+	if err != nil {
+		return plan.Snapshot{}, fmt.Errorf("read again: %w", err)
+	}
+	return s, nil
 }

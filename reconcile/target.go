@@ -10,7 +10,7 @@ type Target struct {
 }
 
 // target finds what a status of this look is about, by where it stands.
-func (k *look) target(sha plan.SHA, c plan.Context) Target {
+func (k *reading) target(sha plan.SHA, c plan.Context) Target {
 	for _, v := range k.shown.Verdicts {
 		if v.SHA == sha && plan.ContextFor(v.Subject.Base).Is(c) {
 			return Target{Subject: v.Subject, Origin: v.Origin}

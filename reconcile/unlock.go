@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -51,7 +50,7 @@ func (v *moving) setGreen(ctx context.Context, m plan.Move) error {
 		},
 	}
 	v.green[m.Branch] = m
-	err := v.send(ctx, pieceOf(m), outbox.Pressing, func(ctx context.Context) error { return v.post(ctx, &success) })
+	err := v.patiently(ctx, pieceOf(m), func(ctx context.Context) error { return v.post(ctx, &success) })
 	if undone(err) {
 		delete(v.green, m.Branch)
 	}

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"slices"
 
-	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -99,26 +98,6 @@ func (v *events) forget(seen uint64) {
 	}
 }
 
-// askNamed asks for the details of what events have named since the last look that answered them, of what falls due, and of what rests on
-// checks and reviews where an event may have been about any of it, where it may go now, and at each resync: events are lost.
-func (k *look) askNamed(ask *forge.Ask) {
-	k.loop.mu.Lock()
-	defer k.loop.mu.Unlock()
-	v := &k.entry.events
-	ask.Full = k.entry.attention.full(ask.At, k.rules || v.whole > k.entry.answered || k.entry.began == forge.Opening)
-	for _, a := range v.arrivals {
-		ask.Full = append(ask.Full, a.pull)
-	}
-	for n := range v.named {
-		switch {
-		case n.Pull != 0:
-			ask.Full = append(ask.Full, n.Pull)
-		case n.SHA != "":
-			ask.Heads = append(ask.Heads, n.SHA)
-		}
-	}
-}
-
 // since reports whether an event after another one named any of what is given.
 func (v *events) since(seen uint64, names []plan.Mention) bool {
 	for _, n := range names {
@@ -195,7 +174,7 @@ func (v *sight) names(of scope) ([]plan.Mention, bool) {
 }
 
 // void reports whether somebody changed what a write rests on since the observation began, as far as we were told.
-func (k *look) void(of scope) bool {
+func (k *reading) void(of scope) bool {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	v := &k.entry.events
@@ -210,22 +189,15 @@ func (k *look) void(of scope) bool {
 }
 
 // targeted reports whether somebody may have come to want to merge into a branch since the observation began.
-func (k *look) targeted(b plan.Branch) bool {
+func (k *reading) targeted(b plan.Branch) bool {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
 	v := &k.entry.events
 	return v.whole > k.seen || v.since(k.seen, []plan.Mention{{Target: b}})
 }
 
-// allVoid reports whether all of the observation is void.
-func (k *look) allVoid() bool {
-	k.loop.mu.Lock()
-	defer k.loop.mu.Unlock()
-	return k.lost()
-}
-
 // lost reports whether the whole observation is void: the default branch's file counts everywhere. The caller holds the lock.
-func (k *look) lost() bool {
+func (k *reading) lost() bool {
 	v := &k.entry.events
 	return v.whole > k.seen || v.since(k.seen, []plan.Mention{{Branch: k.sight.home}})
 }

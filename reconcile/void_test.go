@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -79,7 +78,7 @@ func TestWhatAnEventVoids(t *testing.T) {
 			l := &Loop{queue: q}
 			e.events.add(plan.Mention{}) // before the look: it is answered
 			q.begin(e, at(1))
-			k := &look{loop: l, entry: e, repo: e.repo, seen: e.events.count}
+			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.count}}
 			k.sight.add(s)
 			for name, a := range acts {
 				if k.void(scopeOf(a)) {
@@ -138,7 +137,7 @@ func TestALookAnswersNames(t *testing.T) {
 		now.Tick += time.Hour
 		l.mu.Lock()
 		l.queue.advance(now)
-		k := l.newLook(l.queue.next(now), now)
+		k := l.newLook(l.queue.next(now, nobodyWrites), now)
 		l.mu.Unlock()
 		k.run(t.Context())
 	}
@@ -185,7 +184,7 @@ func TestAnArrivalThatWasSeen(t *testing.T) {
 			l := &Loop{queue: q, forge: still{}}
 			e.open = openOf(s) // by the look before
 			q.begin(e, at(1))
-			k := &look{loop: l, entry: e, line: e.line, repo: e.repo, seen: e.events.count}
+			k := &look{reading: reading{loop: l, entry: e, repo: e.repo, seen: e.events.count}, line: e.line}
 			for _, n := range c.during {
 				q.note(e, n, 2)
 			}
@@ -221,12 +220,13 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	now.Tick += time.Hour
 	l.mu.Lock()
 	l.queue.advance(now)
-	k := l.newLook(l.queue.next(now), now)
+	k := l.newLook(l.queue.next(now, nobodyWrites), now)
 	l.mu.Unlock()
 	k.sight.add(shows(x))
 	k.observed(shows(x))
 	l.Poke(e.repo, Changed, arrives(y))
-	if _, err := k.observeAgain(t.Context(), forge.Ask{Pulls: []int{1}}); err != nil {
+	k.seen, k.part = e.events.count, []int{1}
+	if _, _, err := k.readPart(t.Context(), shows(x)); err != nil {
 		t.Fatal(err)
 	}
 	k.sight.add(shows(y))

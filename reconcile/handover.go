@@ -1,0 +1,148 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/outbox"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// A look decides, and writes nothing. What it wants stands in the table, in the place of what was wanted before; whose turn it is there is written
+// (write.go). A repository is read or written, never both at once: so no look sees half of a write of ours, and none decides on what
+// another write changed meanwhile.
+
+// deeds are what became of what the last look at the whole of a repository wanted. They are guarded by the loop's lock.
+type deeds struct {
+	wrote  int   // writes that GitHub took
+	merged bool  // the repository is another one now, by our doing
+	again  bool  // GitHub's refusal changed what is to be decided
+	failed error // the first write that failed and is worth another try soon
+	event  tick  // the first event that was answered and has no status yet; never: none
+}
+
+// wantsLook reports whether a look is to follow whatever the plan says.
+func (d deeds) wantsLook() bool { return d.merged || d.again || d.failed != nil }
+
+// handOver puts what a plan wants into the table. Of a look at some pull requests that is what is about them; all else stays.
+func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Wish) {
+	l, e := k.loop, k.entry
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if k.part == nil {
+		e.deeds = deeds{event: k.event}
+	}
+	l.table.Replace(k.repo, k.abreast(), k.covers, wanted)
+	if opens, _, _ := l.table.Wanted(k.repo); opens > 0 {
+		k.whole = s
+	}
+	e.handed = k
+}
+
+// covers reports whether a look decided anew on what is wanted.
+func (k *look) covers(w *outbox.Wish) bool { return k.part == nil || w.Shares(k.part) }
+
+// wanted is what a plan wants to be written. What takes a success of ours back is none of it: its debt is called in (keepDebts).
+func (k *look) wanted() (all []*outbox.Wish) {
+	for _, a := range k.plan.Actions {
+		set, status := a.(plan.SetStatus)
+		moves, move := a.(plan.MoveBranches)
+		w := k.wish(a)
+		switch {
+		case move && len(moves.Moves) == 0, !k.covers(w):
+		case status && set.Withdraws && k.owed(set):
+		default:
+			all = append(all, w)
+		}
+	}
+	return all
+}
+
+// owed reports whether a debt is due where a status would be set: paying it sets it.
+func (k *look) owed(set plan.SetStatus) bool {
+	d, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, set.SHA, set.Context))
+	return owed && d.Due(k.loop.now().Wall)
+}
+
+// wish is one action as the table has it.
+func (k *look) wish(a plan.Action) *outbox.Wish {
+	w := &outbox.Wish{Repo: k.repo, Action: a, Class: outbox.Opens, Basis: &k.reading}
+	switch a := a.(type) {
+	case plan.SetStatus:
+		w.Ends = a.Debt.Ends
+		if a.Tells() {
+			w.Class = outbox.Tells
+		}
+	case plan.Merge:
+		w.Unit, w.Counts, w.Ends = true, true, a.Debt.Ends
+	case plan.Update:
+		w.Unit, w.Counts = true, true
+	case plan.MoveBranches: // each of its moves is weighed by itself, on what is read again if need be
+		w.Unit, w.Ends = true, closeOf(a.Moves)
+		return w
+	}
+	w.Before = k.until(a.Pinned())
+	return w
+}
+
+// until is when a pin ends, on both clocks: the wall clock may be set back, and would make an old observation young.
+func (k *reading) until(p plan.Pin) clock.Instant {
+	if p.Before.IsZero() {
+		return clock.Instant{}
+	}
+	return clock.Instant{Wall: p.Before, Tick: k.last.Tick + min(p.Before.Sub(k.last.Wall), clock.Century)}
+}
+
+// closeOf is the first close of the windows of some moves; zero: none closes.
+func closeOf(moves []plan.Move) (first time.Time) {
+	for _, m := range moves {
+		first = plan.Soonest(first, m.Before)
+	}
+	return first
+}
+
+// abreast is how many writes of the installation may be under way at once.
+func (k *reading) abreast() int {
+	if k.terms.Budget > 0 {
+		return outbox.WritesPaced
+	}
+	return outbox.WritesFree
+}
+
+// settle follows the last write of a plan: its due row moves on.
+func (k *look) settle(ctx context.Context) {
+	k.loop.mu.Lock()
+	due := k.due(k.loop.now().Wall)
+	k.loop.mu.Unlock()
+	_ = k.remember(ctx, due) // shown by Ready; the row stays due
+}
+
+// opened follows the last of what a plan opens: the look that it wants next. The caller holds the lock.
+func (k *look) opened(now instant) {
+	e := k.entry
+	e.urgent = k.unfinished()
+	if e.deeds.merged || e.deeds.again && !k.fruitless() {
+		e.due = min(e.due, now.Tick+echoWait)
+	}
+	if e.deeds.failed == nil {
+		e.tries = 0
+		k.recovered()
+	}
+	k.scheduleWishes(now)
+}
+
+// unfinished reports whether what the plan opens goes on: the next look is an opening's too. The caller holds the lock.
+func (k *look) unfinished() bool {
+	e, p := k.entry, k.plan
+	some := slices.ContainsFunc(p.Actions, func(a plan.Action) bool { return a.Verb() != (plan.SetStatus{}).Verb() })
+	updates := slices.ContainsFunc(p.Actions, func(a plan.Action) bool { return a.Verb() == (plan.Update{}).Verb() })
+	goesOn := !p.Look.IsZero() && p.Look.Sub(k.at) <= soonMost
+	if !some && e.opening {
+		e.soon++ // it looks at what comes next, as when GitHub works out whether something can be merged
+		return goesOn && e.soon <= soonTries
+	}
+	e.soon = 0
+	return some && (updates || goesOn || e.deeds.again || e.deeds.failed != nil)
+}

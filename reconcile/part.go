@@ -1,0 +1,95 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
+	"github.com/sluicegate/sluice/plan"
+)
+
+// What opens rests on details of the last half minute. In a repository with many open pull requests, or where GitHub's pace lets its merges
+// go one after the other, they are older by the time that one's turn comes: just those pull requests are read again then, and it is
+// decided again with all else as it was read before.
+
+// wholeAsk is what a look at the whole repository asks for: beside what is open, the details of what events have named since the last look that
+// answered them, of what falls due, and of what rests on checks and reviews where an event may have been about any of it, where it may go
+// now, and at each resync, as events are lost.
+func (k *look) wholeAsk() forge.Ask {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	e := k.entry
+	ask := forge.Ask{Rules: k.rules, Merged: e.merged[:min(len(e.merged), forge.MaxPulls)]}
+	ask.Full = e.attention.full(k.loop.now().Wall, k.rules || e.events.whole > e.answered || e.began == forge.Opening)
+	for _, a := range e.events.arrivals {
+		ask.Full = append(ask.Full, a.pull)
+	}
+	for n := range e.events.named {
+		switch {
+		case n.Pull != 0:
+			ask.Full = append(ask.Full, n.Pull)
+		case n.SHA != "":
+			ask.Heads = append(ask.Heads, n.SHA)
+		}
+	}
+	return ask
+}
+
+// readPart reads some pull requests again, and gives what was read before with them.
+func (k *look) readPart(ctx context.Context, before plan.Snapshot) (plan.Snapshot, int64, error) {
+	numbers := k.part
+	k.loop.mu.Lock()
+	for _, n := range numbers { // it may show others than the observation before it did
+		delete(k.entry.open, n)
+	}
+	k.loop.mu.Unlock()
+	s, notes, err := k.read(ctx, forge.Ask{Pulls: numbers, Full: k.outdated(before.Pulls, numbers)})
+	if err != nil {
+		return plan.Snapshot{}, 0, fmt.Errorf("read again: %w", err)
+	}
+	whole := before
+	whole.At, whole.Skew, whole.Refusals, whole.Repairs, whole.Merges = s.At, s.Skew, s.Refusals, s.Repairs, s.Merges
+	whole.Debts, whole.Others, whole.Sharers, whole.Lacking, whole.Hour = s.Debts, s.Others, s.Sharers, s.Lacking, s.Hour
+	whole.Closed, whole.Forgotten = nil, nil
+	whole.Bases = maps.Clone(before.Bases)
+	maps.Copy(whole.Bases, s.Bases)
+	whole.Pulls = slices.Clone(s.Pulls)
+	for _, p := range before.Pulls {
+		if !slices.Contains(numbers, p.Number) {
+			whole.Pulls = append(whole.Pulls, p)
+		}
+	}
+	return whole, notes, nil
+}
+
+// outdated are those of some pull requests whose details are too old for what is about to be written.
+func (k *look) outdated(pulls []plan.Pull, numbers []int) (old []int) {
+	for _, p := range pulls {
+		if slices.Contains(numbers, p.Number) && !p.Read.IsZero() && k.loop.now().Wall.Sub(p.Read) >= agedAfter {
+			old = append(old, p.Number)
+		}
+	}
+	return old
+}
+
+// numbersOf is the pull requests that some writes are about, and those that share a head with one of them, as many as may be asked for.
+func numbersOf(pulls []plan.Pull, some []*outbox.Wish) []int {
+	heads := map[plan.SHA]bool{}
+	var numbers []int
+	for _, w := range some {
+		if about := w.Action.About(); len(numbers)+len(about) <= forge.MaxPulls || len(numbers) == 0 {
+			heads[w.Action.Pinned().SHA] = true
+			numbers = append(numbers, about...)
+		}
+	}
+	numbers = numbers[:min(len(numbers), forge.MaxPulls)] // more than that share one head: the first speak for it
+	for _, p := range pulls {
+		if heads[p.Head] && !slices.Contains(numbers, p.Number) && len(numbers) < forge.MaxPulls {
+			numbers = append(numbers, p.Number)
+		}
+	}
+	return numbers
+}

@@ -1,0 +1,255 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sluicegate/sluice/clock"
+	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/outbox"
+	"github.com/sluicegate/sluice/plan"
+	"github.com/sluicegate/sluice/store"
+)
+
+// unit is one write that is wanted, with what belongs to it, while it is carried out. It has its own copy of what it was decided on, as moves
+// read again.
+type unit struct {
+	reading
+	wish *outbox.Wish
+
+	began   tick
+	acquit  []int64                // debts that ended, and that the store still has
+	counts  map[store.TallyKey]int // how many statuses stand where this unit wrote some; negative: not known
+	counted map[store.TallyKey]bool
+	begun   bool // something was written, or may have been: it is not simply begun anew later
+}
+
+// writeAll begins what is wanted as its turn comes, until ctx ends.
+func (l *Loop) writeAll(ctx context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for ctx.Err() == nil {
+		begin, stale, nap := l.table.Next(l.now(), l.allowance)
+		for _, w := range begin {
+			u := &unit{reading: *w.Basis.(*reading), wish: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
+			l.looks.Go(func() { u.run(ctx) })
+		}
+		for _, s := range stale {
+			l.readAgain(s)
+		}
+		timer.Reset(min(nap, napMost)) // the wall clock may jump
+		select {
+		case <-ctx.Done():
+		case <-l.writes:
+		case <-timer.C:
+		}
+	}
+}
+
+// writeUp makes the writer look at the table.
+func (l *Loop) writeUp() {
+	select {
+	case l.writes <- struct{}{}:
+	default: // it is about to look anyway
+	}
+}
+
+// allowance is what an installation may open now. What opens waits for debts that are overdue, until so many payments failed that nothing but
+// another write can show whether GitHub takes any; and of the hour of requests some must be left to take back what was given.
+func (l *Loop) allowance(installation int64) outbox.Allowance {
+	now, b := l.now(), l.forge.Budgets(installation)
+	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never}
+	if span := b.Content.Renewed.Sub(now.Wall); b.Content.Limit > 0 && span > 0 {
+		per := time.Minute
+		if span > 2*time.Minute {
+			per = time.Hour
+		}
+		a.Ahead = min(a.Ahead, b.Content.Limit) + int(int64(b.Content.Limit)*int64(aheadOfTurn)/int64(per))
+		a.Again = now.Tick + per/time.Duration(b.Content.Limit)
+	}
+	switch {
+	case b.REST.Left < b.REST.Limit/mergeShare:
+		a.Opens, a.Again = false, now.Tick+limitPause(now.Wall, b.REST.Renewed, 1)
+	case l.ledger.Overdue(installation, now) && l.ledger.Failures(installation) < payBlocks:
+		a.Opens, a.Again = false, clock.Never // a payment says so
+		if l.ledger.Hasten(installation) {
+			l.payUp()
+		}
+	}
+	return a
+}
+
+// readAgain asks for a look at what is about to be written and rests on what is too old.
+func (l *Loop) readAgain(s outbox.Stale) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.queue.repos[s.Repo.Key()]
+	if e == nil || e.state == looking {
+		return // its look replaces what is wanted
+	}
+	now := l.now().Tick
+	if e.handed != nil && !e.handed.whole.At.IsZero() {
+		e.part = numbersOf(e.handed.whole.Pulls, s.Wishes)
+	}
+	e.again = now
+	if len(e.part) == 0 { // a status on a base's tip, or for a merge group
+		e.part, e.due = nil, now
+	}
+	l.queue.reckon(e)
+	l.wakeUp()
+}
+
+// run carries one write out, and does what follows from it.
+func (u *unit) run(ctx context.Context) {
+	l := u.loop
+	ctx = forge.WithLog(ctx, u.log)
+	err := guard(func() error { return u.do(ctx) })
+	if err != nil && ctx.Err() != nil && !answered(err) {
+		err = errStopped
+	}
+	u.acquitAll(ctx)
+	l.mu.Lock()
+	u.follow(err, l.now())
+	opened, all := l.table.Ending(u.wish)
+	k := u.entry.handed
+	l.mu.Unlock()
+	if all && err != errStopped {
+		k.settle(ctx)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.table.End(u.wish, err)
+	if opened && u.entry.state == idle {
+		k.opened(l.now())
+		l.queue.reckon(u.entry)
+	}
+	l.wakeUp()
+	l.writeUp()
+}
+
+// do does the write.
+func (u *unit) do(ctx context.Context) error {
+	if err := u.permit(ctx, u.wish.Action); err != nil {
+		return u.leave(ctx, err)
+	}
+	switch a := u.wish.Action.(type) {
+	case plan.SetStatus:
+		return u.setStatus(ctx, a)
+	case plan.Merge:
+		return u.merge(ctx, a)
+	case plan.Update:
+		return u.update(ctx, a)
+	case plan.MoveBranches:
+		return u.move(ctx, a)
+	}
+	return fmt.Errorf("no way to do %s", u.wish.Action.Verb())
+}
+
+// follow is what comes of a write that ended. The caller holds the lock.
+//
+//	error         what waits                               next look
+//	errVoid       this write is left                       the one that the event makes
+//	errLate       this write is left                       once nothing else of the plan opens, at once or after 1 s to 1 min
+//	errCrowded    likewise                                 likewise
+//	errStore      what opens in the repository is left     after 1 s to 5 min; the due row stays where it is
+//	errStopped    -                                        at the next start: the due row stays where it is
+//	Refused       what is about its pull requests is left  in 2 s for a merge, update or move; for a status the plan's own
+//	Limited       all of the installation rests            when the limit ends
+//	 ...Foreseen  its class rests; it goes first then      -
+//	any other     what is about its pull requests is left  after 1 s to 5 min
+func (u *unit) follow(err error, now instant) {
+	l, e := u.loop, u.entry
+	limit := limitOf(err)
+	switch {
+	case err == nil, errors.Is(err, errStopped):
+	case errors.Is(err, errStore):
+		l.table.LeaveOpens(u.repo)
+		e.fails++
+		u.fail(err, e.fails, now)
+	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errCrowded):
+	case limit != nil:
+		u.rest(limit, now)
+	default:
+		l.table.Leave(u.repo, u.wish.Action.About())
+		if kindOf(err) == forge.Refused { // another try would be refused again, until something changes
+			break
+		}
+		if e.deeds.failed == nil {
+			e.tries++
+			u.fail(err, e.tries, now)
+		}
+		e.deeds.failed = err
+	}
+	if e.deeds.again && !errors.Is(err, errStopped) {
+		l.queue.soon(e, now.Tick+echoWait)
+	}
+}
+
+// fail asks for another look after a failure, the n-th in a row. The caller holds the lock.
+func (u *unit) fail(err error, n int, now instant) {
+	pause := backoff(n)
+	u.loop.queue.soon(u.entry, now.Tick+pause)
+	u.entry.lag.add(now.Wall, err)
+	u.complain(err, n, pause, now.Tick-u.began)
+}
+
+// rest keeps writes of the installation waiting until a limit ends. What our own count refuses to one it may grant to what is more urgent.
+// The caller holds the lock.
+func (u *unit) rest(limit *forge.Error, now instant) {
+	from, pause := outbox.Opens, limitPause(now.Wall, limit.Until, 1)
+	if limit.Foreseen {
+		from, pause = u.wish.Class, min(max(limit.Until.Sub(now.Wall), time.Millisecond), limitedMost)
+	} else {
+		u.entry.line.limitedBy(u.reading, limit, now)
+	}
+	u.loop.table.Rest(u.repo.Installation, from, now.Tick+pause)
+	if u.begun {
+		u.entry.deeds.again = true
+		return
+	}
+	u.loop.table.Back(u.wish)
+}
+
+// permit tells why a write must not be begun now; nil if it may.
+func (u *unit) permit(ctx context.Context, a plan.Action) error {
+	if ctx.Err() != nil {
+		return errStopped
+	}
+	if _, ok := a.(plan.MoveBranches); ok { // each of its moves is weighed by itself, on what is read again if need be
+		return nil
+	}
+	if !u.lasts(a.Pinned(), 0) {
+		return errLate
+	}
+	if !holds(a) && u.void(scopeOf(a)) {
+		return errVoid
+	}
+	return nil
+}
+
+// lasts reports whether a pin still holds after a while.
+func (u *unit) lasts(p plan.Pin, d time.Duration) bool {
+	if p.Before.IsZero() {
+		return true
+	}
+	now := u.loop.now()
+	return now.Wall.Add(d).Before(p.Before) && now.Tick+d-u.last.Tick < p.Before.Sub(u.last.Wall)
+}
+
+// leave records a write that must not go on.
+func (u *unit) leave(ctx context.Context, why error) error {
+	if errors.Is(why, errStopped) {
+		return why
+	}
+	act := u.actOf(u.wish.Action)
+	act.Outcome, act.Reason = store.Void, why.Error()
+	return errors.Join(u.record(ctx, act), why)
+}
+
+// holds reports whether an action is a status that releases nothing, true or not.
+func holds(a plan.Action) bool {
+	set, ok := a.(plan.SetStatus)
+	return ok && set.State != plan.Success
+}
