@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,14 +23,15 @@ type Ledger struct {
 	writing map[Place]*turn                 // who writes a status there, or waits to
 	rests   map[int64]rest                  // installations whose requests fail
 	running map[int64]int                   // payments under way, by installation
-	lately  map[Place]payment
+	lately  map[Place]written
+	prune   int // of how many of these the old ones are dropped
 
 	promised map[Place]promise      // of successes about to be given, for which there was room
 	short    map[plan.RepoKey]int64 // the installations of repositories that lacked room for their equal share when they decided last
 }
 
-// payment is a status that paid a debt lately.
-type payment struct {
+// written is a status of ours that was written lately, and releases nothing.
+type written struct {
 	plan.Status
 	at clock.Tick
 }
@@ -74,7 +76,7 @@ type turn struct {
 func NewLedger() *Ledger {
 	return &Ledger{
 		debts: map[Place]*Row{}, timed: map[Place]*Row{}, of: map[plan.RepoKey]map[Place]*Row{},
-		writing: map[Place]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[Place]payment{},
+		writing: map[Place]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[Place]written{},
 		promised: map[Place]promise{}, short: map[plan.RepoKey]int64{},
 	}
 }
@@ -167,22 +169,26 @@ func (l *Ledger) At(at Place) (plan.Debt, bool) {
 // Paid takes out a debt that was paid, and remembers with what.
 func (l *Ledger) Paid(at Place, o *Row, now clock.Tick) {
 	l.End(at, o.Number)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for old, p := range l.lately {
-		if now-p.at > payRemembered {
-			delete(l.lately, old)
-		}
-	}
-	l.lately[at] = payment{o.Status(), now}
+	l.Wrote(at, o.Status(), now)
 }
 
-// PaidSince gives the status that paid a debt since an instant.
-func (l *Ledger) PaidSince(at Place, since clock.Tick) (plan.Status, bool) {
+// Wrote remembers a status of ours that releases nothing.
+func (l *Ledger) Wrote(at Place, s plan.Status, now clock.Tick) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p, ok := l.lately[at]
-	return p.Status, ok && p.at >= since
+	if len(l.lately) >= l.prune {
+		maps.DeleteFunc(l.lately, func(_ Place, w written) bool { return now-w.at > writtenRemembered })
+		l.prune = max(1000, 2*len(l.lately))
+	}
+	l.lately[at] = written{s, now}
+}
+
+// WroteSince gives the status of ours that was written at a place since an instant, if it releases nothing: who read before that did not see it.
+func (l *Ledger) WroteSince(at Place, since clock.Tick) (plan.Status, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w, ok := l.lately[at]
+	return w.Status, ok && w.at >= since
 }
 
 // End takes a debt out, unless it is not there any more, or another one is.
@@ -277,23 +283,26 @@ func (l *Ledger) Overdue(installation int64, now clock.Instant) bool {
 	return false
 }
 
-// Failures is how many payments of an installation failed in a row for want of GitHub.
-func (l *Ledger) Failures(installation int64) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.rests[installation].fails
-}
-
-// Hasten ends the rest of an installation's payments: something is about to be written, and they come first. It reports whether they rested.
-func (l *Ledger) Hasten(installation int64) (rested bool) {
+// Blocks reports whether something is overdue that keeps whatever opens waiting: until so many payments failed in a row, the last just now, that
+// nothing but another write can show whether GitHub takes any.
+func (l *Ledger) Blocks(installation int64, now clock.Instant) bool {
+	if !l.Overdue(installation, now) {
+		return false
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.rests[installation]
-	if rested = r.until != 0; rested {
+	return !l.known || r.fails < payBlocks || r.until <= now.Tick
+}
+
+// Hasten ends the rest of an installation's payments: something is about to be written, and they come first.
+func (l *Ledger) Hasten(installation int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r, resting := l.rests[installation]; resting {
 		r.until = 0
 		l.rests[installation] = r
 	}
-	return rested
 }
 
 // Answered notes that GitHub took a write in a repository: what could not be paid for want of an answer is tried at once, and what

@@ -17,12 +17,12 @@ func TestAPaymentCountsUntilTheNextSuccess(t *testing.T) {
 	l, at := NewLedger(), PlaceOf(repo, d.SHA, d.Context)
 	l.Keep(repo, now, d)
 	l.Paid(at, l.debts[at], now.Tick)
-	if _, ok := l.PaidSince(at, now.Tick); !ok {
+	if _, ok := l.WroteSince(at, now.Tick); !ok {
 		t.Error("the payment is not remembered")
 	}
 	d.Number, d.Ends = 2, now.Wall.Add(time.Minute)
 	l.Keep(repo, now, d)
-	if _, ok := l.PaidSince(at, now.Tick); ok {
+	if _, ok := l.WroteSince(at, now.Tick); ok {
 		t.Error("the payment is taken for that of the next success")
 	}
 }

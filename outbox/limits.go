@@ -9,10 +9,15 @@ const (
 	WritesFree = 80
 	// opensWeight is how many writes that open something go before one that only tells while both wait, in one repository or in two.
 	opensWeight = 9
+	// readPatience is how long a turn is kept for a repository that is being read again for it: a read takes a second or two.
+	readPatience = 10 * time.Second
 	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.
 	payMost = 8
 	// payHurried is how often a payment may have been refused, and be tried all the same once its repository takes another write.
 	payHurried = 15
-	// payRemembered is how long a look may take between reading a success and taking it back.
-	payRemembered = 10 * time.Minute
+	// payBlocks is how many payments of an installation may fail in a row before what opens goes on without them: it may be that GitHub
+	// takes everything else. It is a quarter of an hour.
+	payBlocks = 100
+	// writtenRemembered is how long a look may take between reading a status and writing another one.
+	writtenRemembered = 10 * time.Minute
 )

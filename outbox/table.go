@@ -1,7 +1,6 @@
 package outbox
 
 import (
-	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -11,12 +10,11 @@ import (
 )
 
 // Table is what is wanted of GitHub: the writes that were decided on, and have not begun or not ended. A decision replaces what was wanted in its
-// repository, so nothing is ever written that is not wanted any more. Which comes next is start-time fair queueing: the repositories
-// of an installation take turns, and what opens has [opensWeight] times the weight of what only tells.
+// repository, so nothing is ever written that is not wanted any more. Which comes next is a round robin: the repositories of an installation
+// take turns, a write each, and who comes waits until all who wait have had one. Of what opens [opensWeight] go before one that only tells.
 type Table struct {
-	mu      sync.Mutex
-	of      map[int64]*desk
-	tickets uint64
+	mu sync.Mutex
+	of map[int64]*desk
 }
 
 // Class is what a write is for.
@@ -29,9 +27,6 @@ const (
 	classes
 )
 
-// weights are the parts of an installation's writes that the classes have while both want some.
-var weights = [classes]float64{Opens: opensWeight, Tells: 1}
-
 // Wish is one write that is wanted. Its own fields do not change once it is in the table.
 type Wish struct {
 	Repo   plan.Repo
@@ -40,10 +35,8 @@ type Wish struct {
 	Unit   bool          // several requests that must end together: one at a time in a repository
 	Counts bool          // GitHub counts it as content, of which it takes so many a minute
 	Before clock.Instant // from when on it must not begin, by either clock: what it rests on is too old; zero: at no instant
-	Ends   time.Time     // when its window closes; of two whose turn it is the one that closes first goes first; zero: never
 	Basis  any           // what it was decided on: it is for who writes
 
-	ticket uint64
 	ending bool // it is done, but for what follows from it
 }
 
@@ -55,7 +48,8 @@ func (w *Wish) Old(now clock.Instant) bool {
 // desk is one installation's part of the table.
 type desk struct {
 	repos   map[plan.RepoKey]*pile
-	round   float64 // the start tag of the write that began last
+	tickets uint64
+	streak  int // writes that opened something since one that only told
 	running [classes]int
 	content int                 // of those, what GitHub counts as content
 	most    int                 // that may be under way at once
@@ -68,15 +62,14 @@ type pile struct {
 	flows   [classes]flow
 	running []*Wish
 	unit    bool // one of those is a unit
-	held    bool // it is being read: nothing begins
+	held    bool // it is being read: nothing begins that opens
 }
 
 // flow is the writes of one class that wait in a repository, in their order.
 type flow struct {
 	waiting []*Wish
-	start   float64 // the tag of the first that waits
-	finish  float64 // that of the last that began
-	asked   bool    // what it rests on is too old, and is being read again
+	ticket  uint64     // its place among those that wait
+	asked   clock.Tick // since when what it rests on is being read again, as it is too old; 0: it is not
 }
 
 // NewTable gives an empty table.
@@ -110,19 +103,29 @@ func (t *Table) Replace(repo plan.Repo, most int, covers func(*Wish) bool, wante
 	d.most = most
 	p := d.pile(repo)
 	for c := range p.flows {
-		p.flows[c].drop(covers)
-		p.flows[c].asked = false
-	}
-	for _, w := range wanted {
-		t.tickets++
-		w.ticket = t.tickets
-		f := &p.flows[w.Class]
-		if len(f.waiting) == 0 {
-			f.start = max(d.round, f.finish)
-		}
-		f.waiting = append(f.waiting, w)
+		p.flows[c].replace(d, covers, of(wanted, Class(c)))
 	}
 	t.tidy(repo, d, p)
+}
+
+func of(wanted []*Wish, c Class) (some []*Wish) {
+	for _, w := range wanted {
+		if w.Class == c {
+			some = append(some, w)
+		}
+	}
+	return some
+}
+
+// replace puts new writes where those stood that they replace. Who waited keeps its turn, and who comes has one in the next round: newcomers
+// keep nobody from it.
+func (f *flow) replace(d *desk, covers func(*Wish) bool, wanted []*Wish) {
+	if len(f.waiting) == 0 {
+		f.turn(d)
+	}
+	at := max(0, slices.IndexFunc(f.waiting, covers))
+	kept := slices.DeleteFunc(slices.Clone(f.waiting), covers)
+	f.waiting = slices.Insert(kept, min(at, len(kept)), wanted...)
 }
 
 // drop takes out what is waiting and fits.
@@ -130,13 +133,13 @@ func (f *flow) drop(fits func(*Wish) bool) {
 	f.waiting = slices.DeleteFunc(f.waiting, fits)
 }
 
-// Hold keeps writes of a repository from beginning, until Release: it is about to be read. It reports whether none is under way.
+// Hold keeps what opens in a repository from beginning, until Release: it is about to be read. It reports whether none of it is under way.
 func (t *Table) Hold(repo plan.Repo) (still bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.desk(repo.Installation).pile(repo)
 	p.held = true
-	return len(p.running) == 0
+	return !slices.ContainsFunc(p.running, func(w *Wish) bool { return w.Class == Opens })
 }
 
 // Release ends Hold.
@@ -146,6 +149,9 @@ func (t *Table) Release(repo plan.Repo) {
 	d := t.desk(repo.Installation)
 	p := d.pile(repo)
 	p.held = false
+	for c := range p.flows {
+		p.flows[c].asked = 0
+	}
 	t.tidy(repo, d, p)
 }
 
@@ -190,25 +196,26 @@ func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) 
 		if !a.Opens || a.Content <= 0 {
 			until = min(until, a.Again)
 		}
+		read := map[*flow]bool{} // whose turn it is, and who are being read again for it
 		for d.running[Opens]+d.running[Tells] < d.most {
-			p, f := d.first(now, a)
+			p, f := d.first(now, a, read)
 			if f == nil {
 				break
 			}
 			w := f.waiting[0]
-			if w.Old(now) {
-				f.asked = true
-				if w.Counts {
-					a.Content--
-				}
-				stale = append(stale, Stale{w.Repo, f.soon(d.sharing(a.Ahead))})
-				continue
-			}
 			if w.Counts {
 				a.Content--
 			}
-			d.begin(p, f, w)
-			begin = append(begin, w)
+			switch {
+			case f.asked != 0:
+				read[f] = true
+			case w.Old(now):
+				f.asked, read[f] = max(now.Tick, 1), true
+				stale = append(stale, Stale{w.Repo, f.soon(d.sharing(a.Ahead))})
+			default:
+				d.begin(p, f, w)
+				begin = append(begin, w)
+			}
 		}
 		for _, rest := range d.rests {
 			if rest > now.Tick {
@@ -232,43 +239,30 @@ func (d *desk) waits() bool {
 }
 
 // first is whose turn it is of those that may begin, or be read again for it; nil: nobody's.
-func (d *desk) first(now clock.Instant, a Allowance) (of *pile, best *flow) {
+func (d *desk) first(now clock.Instant, a Allowance, read map[*flow]bool) (*pile, *flow) {
+	var of [classes]*pile
+	var best [classes]*flow
 	for _, p := range d.repos {
 		for c := range p.flows {
 			f := &p.flows[c]
-			if d.may(p, f, Class(c), now, a) && (best == nil || f.before(best)) {
-				of, best = p, f
+			if !read[f] && d.may(p, f, Class(c), now, a) && (best[c] == nil || f.ticket < best[c].ticket) {
+				of[c], best[c] = p, f
 			}
 		}
 	}
-	return of, best
-}
-
-// before is the order of two flows: by their tags, then the earlier close, then who came first.
-func (f *flow) before(other *flow) bool {
-	a, b := f.waiting[0], other.waiting[0]
-	return cmp.Or(cmp.Compare(f.start, other.start), closing(a, b), cmp.Compare(a.ticket, b.ticket)) < 0
-}
-
-// closing is the order of two writes by when their windows close; what never does goes last.
-func closing(a, b *Wish) int {
-	switch {
-	case a.Ends.IsZero() && b.Ends.IsZero():
-		return 0
-	case a.Ends.IsZero():
-		return 1
-	case b.Ends.IsZero():
-		return -1
+	c := Opens
+	if best[Opens] == nil || best[Tells] != nil && d.streak >= opensWeight {
+		c = Tells
 	}
-	return a.Ends.Compare(b.Ends)
+	return of[c], best[c]
 }
 
 // may reports whether the first of a flow may begin, or be read again for it.
 func (d *desk) may(p *pile, f *flow, c Class, now clock.Instant, a Allowance) bool {
 	switch {
-	case len(f.waiting) == 0 || p.held || d.rests[c] > now.Tick || d.running[c] >= d.width[c] || f.asked:
+	case len(f.waiting) == 0 || d.rests[c] > now.Tick || d.running[c] >= d.width[c] || f.asked != 0 && now.Tick-f.asked > readPatience:
 		return false
-	case c == Opens && !a.Opens:
+	case c == Opens && (!a.Opens || p.held && f.asked == 0):
 		return false
 	}
 	w := f.waiting[0]
@@ -295,10 +289,17 @@ func (d *desk) begin(p *pile, f *flow, w *Wish) {
 	}
 	p.unit = p.unit || w.Unit
 	p.running = append(p.running, w)
-	d.round = max(d.round, f.start)
-	f.finish = f.start + 1/weights[w.Class]
-	f.start = f.finish
+	if d.streak++; w.Class == Tells {
+		d.streak = 0
+	}
+	f.turn(d)
 	f.waiting = f.waiting[1:]
+}
+
+// turn gives a flow its next turn, after all that wait.
+func (f *flow) turn(d *desk) {
+	d.tickets++
+	f.ticket = d.tickets
 }
 
 // sharing is how many of what GitHub takes soon fall to each repository that wants some.
@@ -366,10 +367,8 @@ func (t *Table) Back(w *Wish) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := &t.desk(w.Repo.Installation).pile(w.Repo).flows[w.Class]
-	f.start = max(0, f.start-1/weights[w.Class])
-	f.finish = f.start
-	i, _ := slices.BinarySearchFunc(f.waiting, w, func(a, b *Wish) int { return cmp.Compare(a.ticket, b.ticket) })
-	f.waiting = slices.Insert(slices.Clone(f.waiting), i, w)
+	f.ticket = 0
+	f.waiting = slices.Insert(slices.Clone(f.waiting), 0, w)
 	w.ending = false
 }
 
@@ -404,7 +403,7 @@ func (t *Table) Rest(installation int64, from Class, until clock.Tick) {
 // tidy drops a repository of which nothing is left.
 func (t *Table) tidy(repo plan.Repo, d *desk, p *pile) {
 	for c := range p.flows {
-		if f := &p.flows[c]; len(f.waiting) > 0 || f.finish > d.round {
+		if len(p.flows[c].waiting) > 0 {
 			return
 		}
 	}

@@ -17,9 +17,7 @@ import (
 // actOf is an action as the history keeps it, without its end.
 func (u *unit) actOf(a plan.Action) store.Act {
 	act := store.Act{Repo: u.repo, At: u.loop.now().Wall, Verb: a.Verb(), SHA: a.Pinned().SHA}
-	if pulls := a.About(); len(pulls) > 0 {
-		act.Pull = pulls[0]
-	}
+	act.Pull = aboutFirst(a)
 	if m, ok := a.(plan.MoveBranches); ok && len(m.Moves) == 1 {
 		act.Branch = m.Moves[0].Branch
 	}
@@ -38,7 +36,7 @@ func (u *unit) record(ctx context.Context, acts ...store.Act) error {
 		u.log.Info("action finished", append(args, "took", act.Took.Round(time.Millisecond))...)
 		u.released(act)
 	}
-	if u.end != nil {
+	if u.end != nil || holds(u.wish.Action) && u.loop.degraded() {
 		return nil // the store failed: what holds is written all the same, and not recorded
 	}
 	ctx, cancel := lasting(ctx, recordMost)

@@ -555,6 +555,10 @@ func TestAVoidLookLosesNoTurn(t *testing.T) {
 				t.Fatal("nothing was merged")
 			}
 		})
+		if n := len(of(w, opens, first, "merge")); n < 10/len(many) {
+			t.Errorf("%d merges of the one that was looked at again", n)
+		}
+		time.Sleep(4 * time.Minute)
 		for n := range 5 {
 			w.want(first, n+1, "merged")
 		}
@@ -602,10 +606,9 @@ func TestNoNewcomerGoesBeforeWhoHasAPlace(t *testing.T) {
 		mergesAMinute(w, most, nil)
 		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
-		var placed time.Time
+		came := map[int64]time.Time{}
 		for n, r := range many[1:] {
 			if n == most {
-				placed = time.Now()
 				w.change(one, func(h *hub) {
 					for n := range 8 {
 						h.pulls[n+1] = &pull{number: n + 1, head: 1}
@@ -613,18 +616,21 @@ func TestNoNewcomerGoesBeforeWhoHasAPlace(t *testing.T) {
 				})
 				w.note(one)
 			}
+			came[r.ID] = time.Now()
 			w.open(r, pull{number: 1})
 			time.Sleep(5 * time.Second)
 		}
-		last := time.Time{}
-		for _, c := range of(w, placed, one, "merge") {
-			last = c.at
+		time.Sleep(5 * time.Minute)
+		turns := of(w, time.Time{}, one, "merge")
+		if len(turns) != 8 {
+			t.Fatalf("%d merges", len(turns))
 		}
-		for n := range 8 {
-			w.want(one, n+1, "merged")
-		}
-		if last.Sub(placed) > 3*time.Minute {
-			t.Errorf("merged after %s", last.Sub(placed))
+		for _, c := range w.of(time.Time{}, "merge") {
+			for i := range turns[1:] {
+				if c.repo != one && came[c.repo.ID].After(turns[i].at) && c.at.Before(turns[i+1].at) {
+					t.Errorf("%s came after turn %d, at %s, and went before the next, at %s", c.repo, i, came[c.repo.ID], turns[i+1].at)
+				}
+			}
 		}
 	}, many...)
 }

@@ -137,10 +137,10 @@ func TestStatusesAreWrittenAtTheSameTime(t *testing.T) {
 		most         int
 		longest      time.Duration
 	}{
-		"one repository without a pace":       {0, 1, 79, time.Second},
-		"several repositories without a pace": {0, 4, 79, time.Second},
-		"one repository at GitHub's pace":     {180, 1, 7, time.Second},
-		"several of them":                     {180, 4, 7, 3 * time.Second},
+		"one repository without a pace":       {0, 1, 80, time.Second},
+		"several repositories without a pace": {0, 4, 80, time.Second},
+		"one repository at GitHub's pace":     {180, 1, 8, time.Second},
+		"several of them":                     {180, 4, 8, 3 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			repos := []plan.Repo{one, repo(2), repo(3), repo(4)}[:c.repos]
@@ -227,7 +227,7 @@ func TestTakingBackWaitsForNothingThatOpens(t *testing.T) {
 		})
 		time.Sleep(5 * time.Second)
 		w.set(func() {
-			if w.widest != 7 {
+			if w.widest != 8 {
 				t.Errorf("%d are under way", w.widest)
 			}
 		})

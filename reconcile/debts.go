@@ -10,8 +10,8 @@ import (
 // keepDebts takes in what a plan says of debts: other terms, successes that nobody recorded, those that are to be taken back, and what a
 // merge redeemed. What the store cannot keep is paid all the same.
 func (k *look) keepDebts(ctx context.Context) error {
-	err := k.keep(ctx, k.newTerms())
-	if called := k.keep(ctx, k.calledIn()); err == nil {
+	err := k.oweAll(ctx, k.newTerms())
+	if called := k.oweAll(ctx, k.calledIn()); err == nil {
 		err = called
 	}
 	if len(k.plan.Redeemed) > 0 {
@@ -21,8 +21,8 @@ func (k *look) keepDebts(ctx context.Context) error {
 	return err
 }
 
-// keep records debts.
-func (k *look) keep(ctx context.Context, debts []plan.Debt) error {
+// oweAll records debts.
+func (k *look) oweAll(ctx context.Context, debts []plan.Debt) error {
 	err := k.loop.owe(ctx, k.repo, debts...)
 	if err != nil {
 		k.loop.ledger.Keep(k.repo, k.loop.now(), debts...)
@@ -55,7 +55,12 @@ func (k *look) calledIn() (debts []plan.Debt) {
 		if !ok || !holds(set) || !set.Withdraws && set.Repairs == "" || !k.covers(k.wish(a)) {
 			continue
 		}
-		if d, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, set.SHA, set.Context)); owed && !d.Due(now) {
+		d, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, set.SHA, set.Context))
+		if !owed && set.Withdraws { // it was given by nobody that is known
+			d = plan.Debt{SHA: set.SHA, Context: set.Context, For: plan.ForPull, Subject: plan.Subject{Pull: aboutFirst(set)}}
+			owed = true
+		}
+		if owed && !d.Due(now) {
 			d = d.CalledIn(now)
 			d.State, d.Description = set.State, shorten(set.Description)
 			debts = append(debts, d)
@@ -72,4 +77,12 @@ func (k *look) acquit(ctx context.Context, numbers []int64) {
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	_ = k.loop.stored(k.loop.store.Acquit(ctx, numbers...)) // shown by Ready
+}
+
+// aboutFirst is the first pull request that an action speaks for; 0: it speaks for none.
+func aboutFirst(a plan.Action) int {
+	if pulls := a.About(); len(pulls) > 0 {
+		return pulls[0]
+	}
+	return 0
 }

@@ -44,7 +44,7 @@ func TestAProtectedFleetIsCheap(t *testing.T) {
 				}
 				time.Sleep(10 * time.Minute)
 				asked, looks, statuses := w.count(nightly, "move"), w.count(nightly, "observe"), w.count(nightly, "status")
-				if asked+looks > 80 || statuses > 2*c.demanding+2*10*looks+5 {
+				if asked+looks > 90 || statuses > 2*c.demanding+2*10*looks+5 {
 					t.Errorf("%d moves, %d looks, %d statuses in 10 minutes", asked, looks, statuses)
 				}
 				w.change(one, func(h *hub) {

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/outbox"
@@ -11,14 +10,15 @@ import (
 )
 
 // A look decides, and writes nothing. What it wants stands in the table, in the place of what was wanted before; whose turn it is there is written
-// (write.go). A repository is read or written, never both at once: so no look sees half of a write of ours, and none decides on what
-// another write changed meanwhile.
+// (write.go). While a repository is read nothing begins there that opens, and no read begins while something does: so no look sees half of a merge of
+// ours, and none decides on what another one changed meanwhile. What only tells goes on: at worst it is written once more.
 
 // deeds are what became of what the last look at the whole of a repository wanted. They are guarded by the loop's lock.
 type deeds struct {
 	wrote  int   // writes that GitHub took
 	merged bool  // the repository is another one now, by our doing
 	again  bool  // GitHub's refusal changed what is to be decided
+	left   bool  // something that opens did not, for an event or for want of time or room
 	failed error // the first write that failed and is worth another try soon
 	event  tick  // the first event that was answered and has no status yet; never: none
 }
@@ -33,6 +33,10 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Wish) {
 	defer l.mu.Unlock()
 	if k.part == nil {
 		e.deeds = deeds{event: k.event}
+	}
+	if slices.ContainsFunc(wanted, func(w *outbox.Wish) bool { return w.Class == outbox.Opens }) {
+		l.ledger.Hasten(k.repo.Installation) // whether GitHub takes a payment again is tried before
+		l.payUp()
 	}
 	l.table.Replace(k.repo, k.abreast(), k.covers, wanted)
 	if opens, _, _ := l.table.Wanted(k.repo); opens > 0 {
@@ -71,16 +75,15 @@ func (k *look) wish(a plan.Action) *outbox.Wish {
 	w := &outbox.Wish{Repo: k.repo, Action: a, Class: outbox.Opens, Basis: &k.reading}
 	switch a := a.(type) {
 	case plan.SetStatus:
-		w.Ends = a.Debt.Ends
 		if a.Tells() {
 			w.Class = outbox.Tells
 		}
 	case plan.Merge:
-		w.Unit, w.Counts, w.Ends = true, true, a.Debt.Ends
+		w.Unit, w.Counts = true, true
 	case plan.Update:
 		w.Unit, w.Counts = true, true
 	case plan.MoveBranches: // each of its moves is weighed by itself, on what is read again if need be
-		w.Unit, w.Ends = true, closeOf(a.Moves)
+		w.Unit = true
 		return w
 	}
 	w.Before = k.until(a.Pinned())
@@ -95,14 +98,6 @@ func (k *reading) until(p plan.Pin) clock.Instant {
 	return clock.Instant{Wall: p.Before, Tick: k.last.Tick + min(p.Before.Sub(k.last.Wall), clock.Century)}
 }
 
-// closeOf is the first close of the windows of some moves; zero: none closes.
-func closeOf(moves []plan.Move) (first time.Time) {
-	for _, m := range moves {
-		first = plan.Soonest(first, m.Before)
-	}
-	return first
-}
-
 // abreast is how many writes of the installation may be under way at once.
 func (k *reading) abreast() int {
 	if k.terms.Budget > 0 {
@@ -111,12 +106,17 @@ func (k *reading) abreast() int {
 	return outbox.WritesFree
 }
 
-// settle follows the last write of a plan: its due row moves on.
+// settle follows the last write of a plan: its due row moves on, unless another look remembered its own meanwhile.
 func (k *look) settle(ctx context.Context) {
+	e := k.entry
+	e.keeping.Lock()
+	defer e.keeping.Unlock()
 	k.loop.mu.Lock()
 	due := k.due(k.loop.now().Wall)
 	k.loop.mu.Unlock()
-	_ = k.remember(ctx, due) // shown by Ready; the row stays due
+	if e.kept == k {
+		_ = k.keep(ctx, due) // shown by Ready; the row stays due
+	}
 }
 
 // opened follows the last of what a plan opens: the look that it wants next. The caller holds the lock.
@@ -126,11 +126,15 @@ func (k *look) opened(now instant) {
 	if e.deeds.merged || e.deeds.again && !k.fruitless() {
 		e.due = min(e.due, now.Tick+echoWait)
 	}
-	if e.deeds.failed == nil {
-		e.tries = 0
+	k.scheduleWishes(now)
+}
+
+// settled follows the end of all that a plan wants: if nothing of it failed the repository is up to date. The caller holds the lock.
+func (k *look) settled() {
+	if e := k.entry; e.deeds.failed == nil {
+		e.tries, e.lag = 0, lag{}
 		k.recovered()
 	}
-	k.scheduleWishes(now)
 }
 
 // unfinished reports whether what the plan opens goes on: the next look is an opening's too. The caller holds the lock.
@@ -144,5 +148,5 @@ func (k *look) unfinished() bool {
 		return goesOn && e.soon <= soonTries
 	}
 	e.soon = 0
-	return some && (updates || goesOn || e.deeds.again || e.deeds.failed != nil)
+	return some && (updates || goesOn || e.deeds.again || e.deeds.left || e.deeds.failed != nil)
 }

@@ -38,13 +38,9 @@ func (g *lag) add(now time.Time, err error) {
 	g.why, g.kind = shorten(wordOfFailure(err)), wordOfKind(err)
 }
 
-// lagging notes on a repository what a look's end means for it.
+// lagging notes on a repository that a look failed.
 func (k *look) lagging(err error, now instant) {
-	switch {
-	case err == nil && k.entry.deeds.failed == nil:
-		k.entry.lag = lag{}
-	case err == nil, errors.Is(err, errStopped):
-	default:
+	if err != nil && !errors.Is(err, errStopped) {
 		k.entry.lag.add(now.Wall, err)
 	}
 }

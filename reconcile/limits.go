@@ -102,9 +102,6 @@ const (
 	// write that GitHub takes.
 	payWait     = time.Second
 	payWaitMost = 10 * time.Second
-	// payBlocks is how many payments of an installation may fail in a row before what opens goes on without them: it may be that GitHub
-	// takes everything else.
-	payBlocks = 100
 	// payOften is how often a payment that is refused is tried again each minute: GitHub may refuse everything for a while.
 	payOften = 5
 	// payWaitLong is the pause after payTires failures in a row: nobody may ever take them.

@@ -304,6 +304,14 @@ func heads(s plan.Snapshot) []plan.SHA {
 
 // remember keeps the plan, and moves the repository's due row: it is due at once as long as something that is wanted is not done.
 func (k *look) remember(ctx context.Context, due time.Time) error {
+	k.entry.keeping.Lock()
+	defer k.entry.keeping.Unlock()
+	k.entry.kept = k
+	return k.keep(ctx, due)
+}
+
+// keep is remember for who holds the lock of what is kept.
+func (k *look) keep(ctx context.Context, due time.Time) error {
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	l := k.loop

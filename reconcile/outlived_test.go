@@ -62,7 +62,7 @@ func TestWithdrawalsWaitForNoOtherInstant(t *testing.T) {
 		defer stop()
 		time.Sleep(90 * time.Second)
 		w.want(one, 20, "pending")
-		if n := w.count(time.Time{}, "observe"); n > 20 {
+		if n := w.count(time.Time{}, "observe"); n > 95 {
 			t.Errorf("%d looks", n)
 		}
 	}, one)

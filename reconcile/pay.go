@@ -119,6 +119,7 @@ func (l *Loop) unpaid(ctx context.Context, repo plan.Repo, o *outbox.Row, now in
 		return
 	}
 	l.ledger.Rested(o, now.Tick+pause, fault)
+	l.writeUp() // it may be another write that shows whether GitHub takes any
 	if fault == outbox.GitHub {
 		l.log.Warn("cannot withdraw a green status yet", debtArgs(repo, d, "error", err)...)
 		return

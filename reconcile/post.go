@@ -49,7 +49,7 @@ func (u *unit) post(ctx context.Context, w *post) error {
 	if w.State == plan.Success && w.debt.SHA != "" {
 		return u.postSuccess(ctx, at, w)
 	}
-	if s, paid := u.loop.ledger.PaidSince(at, u.last.Tick); paid && (w.whatever || s == w.Status) {
+	if s, written := u.loop.ledger.WroteSince(at, u.last.Tick); written && (w.whatever || s == w.Status) {
 		return nil
 	}
 	if err := u.put(ctx, w); err != nil {
@@ -57,6 +57,7 @@ func (u *unit) post(ctx context.Context, w *post) error {
 	}
 	if w.State != plan.Success {
 		u.endDebt(at)
+		u.loop.ledger.Wrote(at, w.Status, u.loop.now().Tick)
 	}
 	return nil
 }

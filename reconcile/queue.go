@@ -3,6 +3,7 @@ package reconcile
 import (
 	"container/heap"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sluicegate/sluice/bound"
@@ -73,10 +74,13 @@ type entry struct {
 	asked   tick        // when that was to be for another reason than a resync; never: for none
 	soon    int         // looks for an opening in a row that released nothing
 
-	again  tick  // when some of it is to be read again for what is about to be written; never: it is not
-	part   []int // of which pull requests; nil: all of it
-	handed *look // that handed over last what is wanted; nil: none did
-	deeds  deeds
+	olds    int   // reads again in a row after which nothing began
+	again   tick  // when some of it is to be read again for what is about to be written; never: it is not
+	part    []int // of which pull requests; nil: all of it
+	handed  *look // that handed over last what is wanted; nil: none did
+	kept    *look // that is the last in the store; guarded by keeping
+	keeping sync.Mutex
+	deeds   deeds
 
 	events     events           // that void what they name
 	bounds     bound.Book       // what they say that a read must show

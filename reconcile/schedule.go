@@ -55,7 +55,11 @@ func (k *look) schedulePlan(now instant) {
 	if p := k.plan; p.Look.After(k.at) {
 		k.entry.due = min(k.entry.due, now.Tick+max(0, p.Look.Sub(now.Wall)))
 	}
-	if opens, _, _ := k.loop.table.Wanted(k.repo); opens == 0 {
+	opens, tells, _ := k.loop.table.Wanted(k.repo)
+	if opens+tells == 0 {
+		k.settled()
+	}
+	if opens == 0 {
 		k.opened(now)
 	}
 }

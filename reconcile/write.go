@@ -56,8 +56,8 @@ func (l *Loop) writeUp() {
 	}
 }
 
-// allowance is what an installation may open now. What opens waits for debts that are overdue, until so many payments failed that nothing but
-// another write can show whether GitHub takes any; and of the hour of requests some must be left to take back what was given.
+// allowance is what an installation may open now. What opens waits for debts that are overdue; and of the hour of requests some must be left to
+// take back what was given.
 func (l *Loop) allowance(installation int64) outbox.Allowance {
 	now, b := l.now(), l.forge.Budgets(installation)
 	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never}
@@ -72,11 +72,8 @@ func (l *Loop) allowance(installation int64) outbox.Allowance {
 	switch {
 	case b.REST.Left < b.REST.Limit/mergeShare:
 		a.Opens, a.Again = false, now.Tick+limitPause(now.Wall, b.REST.Renewed, 1)
-	case l.ledger.Overdue(installation, now) && l.ledger.Failures(installation) < payBlocks:
+	case l.ledger.Blocks(installation, now):
 		a.Opens, a.Again = false, clock.Never // a payment says so
-		if l.ledger.Hasten(installation) {
-			l.payUp()
-		}
 	}
 	return a
 }
@@ -94,8 +91,11 @@ func (l *Loop) readAgain(s outbox.Stale) {
 		e.part = numbersOf(e.handed.whole.Pulls, s.Wishes)
 	}
 	e.again = now
+	if e.olds++; e.olds > 1 { // what was read again was too old at once: not to be read without end
+		e.again += doubling(idleWait, idleWaitMost, e.olds-1)
+	}
 	if len(e.part) == 0 { // a status on a base's tip, or for a merge group
-		e.part, e.due = nil, now
+		e.part, e.due = nil, e.again
 	}
 	l.queue.reckon(e)
 	l.wakeUp()
@@ -115,16 +115,19 @@ func (u *unit) run(ctx context.Context) {
 	opened, all := l.table.Ending(u.wish)
 	k := u.entry.handed
 	l.mu.Unlock()
-	if all && err != errStopped {
+	if all && !errors.Is(err, errStopped) {
 		k.settle(ctx)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.table.End(u.wish, err)
-	if opened && u.entry.state == idle {
-		k.opened(l.now())
-		l.queue.reckon(u.entry)
+	if all {
+		k.settled()
 	}
+	if opened {
+		k.opened(l.now())
+	}
+	l.queue.reckon(u.entry)
 	l.wakeUp()
 	l.writeUp()
 }
@@ -168,7 +171,9 @@ func (u *unit) follow(err error, now instant) {
 		l.table.LeaveOpens(u.repo)
 		e.fails++
 		u.fail(err, e.fails, now)
+		e.notBefore, e.deeds.failed = e.due, err
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errCrowded):
+		e.deeds.left = e.deeds.left || u.wish.Class == outbox.Opens
 	case limit != nil:
 		u.rest(limit, now)
 	default:
@@ -182,15 +187,15 @@ func (u *unit) follow(err error, now instant) {
 		}
 		e.deeds.failed = err
 	}
-	if e.deeds.again && !errors.Is(err, errStopped) {
-		l.queue.soon(e, now.Tick+echoWait)
+	if _, moves := u.wish.Action.(plan.MoveBranches); e.deeds.again && !moves {
+		e.due = min(e.due, now.Tick+echoWait)
 	}
 }
 
 // fail asks for another look after a failure, the n-th in a row. The caller holds the lock.
 func (u *unit) fail(err error, n int, now instant) {
 	pause := backoff(n)
-	u.loop.queue.soon(u.entry, now.Tick+pause)
+	u.entry.due = min(u.entry.due, now.Tick+pause)
 	u.entry.lag.add(now.Wall, err)
 	u.complain(err, n, pause, now.Tick-u.began)
 }
