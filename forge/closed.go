@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/go-github/v60/github"
@@ -74,13 +75,13 @@ func (l *observation) basesOfDebts() []plan.Branch {
 
 // addClosed adds what became of pull requests with debts that are not among the open ones.
 func (l *observation) addClosed(ctx context.Context, s *plan.Snapshot) error {
-	if l.ask.Pulls != nil {
-		return nil
-	}
 	var numbers []int
 	asked := map[int]bool{}
 	for _, d := range l.ask.Debts {
 		n := d.Subject.Pull
+		if l.ask.Pulls != nil && !slices.Contains(l.ask.Merged, n) {
+			continue // it may be open: not all are read
+		}
 		if d.For != plan.ForPull || l.raws[n] != nil || asked[n] || d.Due(l.at) { // what is due is paid, whatever we learn
 			continue
 		}

@@ -146,13 +146,13 @@ func (k *look) observe(ctx context.Context) (s plan.Snapshot, err error) {
 		s, k.notes, err = k.read(ctx, ask)
 	} else {
 		k.rules = false
-		s, k.notes, err = k.readPart(ctx, before.whole)
+		s, k.notes, err = k.readPart(ctx, before.whole, ask.Merged)
 	}
 	if err != nil {
 		return s, err
 	}
+	k.entry.merged = k.entry.merged[len(ask.Merged):]
 	if k.at = s.At; k.part == nil {
-		k.entry.merged = k.entry.merged[len(ask.Merged):]
 		k.entry.answered = k.seen
 		k.observed(s)
 	}
@@ -172,8 +172,11 @@ func (k *reading) read(ctx context.Context, ask forge.Ask) (plan.Snapshot, int64
 		ask.Groups = memory.Groups
 	}
 	own, others := k.loop.ledger.Seen(k.repo)
+	if !glance {
+		ask.Debts = own
+	}
 	if whole {
-		ask.Debts, ask.Forgotten, ask.Since = own, k.end == nil && !k.entry.swept, memory.Recorded
+		ask.Forgotten, ask.Since = k.end == nil && !k.entry.swept, memory.Recorded
 		k.confirm(ctx)
 	}
 	known := k.announced()

@@ -39,21 +39,21 @@ func (k *look) wholeAsk() forge.Ask {
 }
 
 // readPart reads some pull requests again, and gives what was read before with them.
-func (k *look) readPart(ctx context.Context, before plan.Snapshot) (plan.Snapshot, int64, error) {
+func (k *look) readPart(ctx context.Context, before plan.Snapshot, merged []int) (plan.Snapshot, int64, error) {
 	numbers := k.part
 	k.loop.mu.Lock()
 	for _, n := range numbers { // it may show others than the observation before it did
 		delete(k.entry.open, n)
 	}
 	k.loop.mu.Unlock()
-	s, notes, err := k.read(ctx, forge.Ask{Pulls: numbers, Full: k.outdated(before.Pulls, numbers)})
+	s, notes, err := k.read(ctx, forge.Ask{Pulls: numbers, Full: k.outdated(before.Pulls, numbers), Merged: merged})
 	if err != nil {
 		return plan.Snapshot{}, 0, fmt.Errorf("read again: %w", err)
 	}
 	whole := before
 	whole.At, whole.Skew, whole.Refusals, whole.Repairs, whole.Merges = s.At, s.Skew, s.Refusals, s.Repairs, s.Merges
 	whole.Debts, whole.Others, whole.Sharers, whole.Lacking, whole.Hour = s.Debts, s.Others, s.Sharers, s.Lacking, s.Hour
-	whole.Closed, whole.Forgotten = nil, nil
+	whole.Closed, whole.Forgotten = s.Closed, nil
 	whole.Bases = maps.Clone(before.Bases)
 	maps.Copy(whole.Bases, s.Bases)
 	whole.Pulls = slices.Clone(s.Pulls)

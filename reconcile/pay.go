@@ -156,8 +156,8 @@ func debtArgs(repo plan.Repo, d plan.Debt, more ...any) []any {
 
 // payPause is how long an installation's payments rest after a failure that is nobody's in particular.
 func payPause(fails int, now instant, err error) time.Duration {
-	if limit := limitOf(err); limit != nil && !limit.Until.IsZero() {
-		return min(max(limit.Until.Sub(now.Wall), payWait), limitedMost)
+	if limit := limitOf(err); limit != nil && limit.Until.After(now.Wall) {
+		return min(limit.Until.Sub(now.Wall), limitedMost)
 	}
 	if fails >= payTires[outbox.GitHub] {
 		return payWaitLong

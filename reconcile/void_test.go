@@ -226,7 +226,7 @@ func TestAnArrivalAtWhatWasReadAgain(t *testing.T) {
 	k.observed(shows(x))
 	l.Poke(e.repo, Changed, arrives(y))
 	k.seen, k.part = e.events.count, []int{1}
-	if _, _, err := k.readPart(t.Context(), shows(x)); err != nil {
+	if _, _, err := k.readPart(t.Context(), shows(x), nil); err != nil {
 		t.Fatal(err)
 	}
 	k.sight.add(shows(y))

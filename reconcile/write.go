@@ -154,8 +154,8 @@ func (u *unit) do(ctx context.Context) error {
 //
 //	error         what waits                               next look
 //	errVoid       this write is left                       the one that the event makes
-//	errLate       this write is left                       once nothing else of the plan opens, at once or after 1 s to 1 min
-//	errCrowded    likewise                                 likewise
+//	errLate       this write, what it rests on is too old  of its pull requests, as its turn comes
+//	errCrowded    this write is left                       once nothing else of the plan opens, at once or after 1 s to 1 min
 //	errStore      what opens in the repository is left     after 1 s to 5 min; the due row stays where it is
 //	errStopped    -                                        at the next start: the due row stays where it is
 //	Refused       what is about its pull requests is left  in 2 s for a merge, update or move; for a status the plan's own
@@ -172,6 +172,8 @@ func (u *unit) follow(err error, now instant) {
 		e.fails++
 		u.fail(err, e.fails, now)
 		e.notBefore, e.deeds.failed = e.due, err
+	case errors.Is(err, errLate) && u.wish.Class == outbox.Opens && len(u.wish.Action.About()) > 0:
+		l.table.Back(u.wish) // it is read again
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errCrowded):
 		e.deeds.left = e.deeds.left || u.wish.Class == outbox.Opens
 	case limit != nil:
