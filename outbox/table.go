@@ -37,7 +37,8 @@ type Wish struct {
 	Before clock.Instant // from when on it must not begin, by either clock: what it rests on is too old; zero: at no instant
 	Basis  any           // what it was decided on: it is for who writes
 
-	ending bool // it is done, but for what follows from it
+	ticket uint64 // with which it began
+	ending bool   // it is done, but for what follows from it
 }
 
 // Old reports whether what a write rests on is too old for it to begin.
@@ -292,6 +293,7 @@ func (d *desk) begin(p *pile, f *flow, w *Wish) {
 	if d.streak++; w.Class == Tells {
 		d.streak = 0
 	}
+	w.ticket = f.ticket
 	f.turn(d)
 	f.waiting = f.waiting[1:]
 }
@@ -367,7 +369,7 @@ func (t *Table) Back(w *Wish) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	f := &t.desk(w.Repo.Installation).pile(w.Repo).flows[w.Class]
-	f.ticket = 0
+	f.ticket = min(f.ticket, w.ticket)
 	f.waiting = slices.Insert(slices.Clone(f.waiting), 0, w)
 	w.ending = false
 }
