@@ -29,7 +29,7 @@ func (e *entry) class(now instant) forge.Class {
 
 // opens reports whether a look is due that may open something. Until GitHub takes its merges, an event there is an event.
 func (e *entry) opens(now instant) bool {
-	return e.urgent || e.again <= now.Tick || !e.wake.IsZero() && !e.wake.After(now.Wall) || e.lastCall(now) <= now.Tick
+	return e.urgent || !e.wake.IsZero() && !e.wake.After(now.Wall) || e.lastCall(now) <= now.Tick
 }
 
 // doubt is when an event has waited for so long that what is green here may not stay so unseen; never: nothing is, or none waits.
@@ -53,12 +53,28 @@ func (e *entry) lastCall(now instant) tick {
 	return never
 }
 
+// wanted reports whether there is a reason to look at all of a repository.
+func (e *entry) wanted(now instant) bool {
+	return min(e.due, e.burstEnd, e.resync) <= now.Tick && e.notBefore <= now.Tick || !e.wake.IsZero() && !e.wake.After(now.Wall)
+}
+
+// may reports whether the hour lets all of a repository be looked at.
+func (e *entry) may(now instant) bool { return e.class(now) >= forge.Doubt || e.affordable(now) }
+
+// turn is the class of the look that a repository may have now; false: none. What is read again for what is about to be written belongs to
+// that, and asks no share.
+func (e *entry) turn(now instant) (forge.Class, bool) {
+	if e.part != nil && e.again <= now.Tick {
+		return forge.Opening, true
+	}
+	return e.class(now), e.may(now)
+}
+
 // pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may.
 func (ln *line) pick(now instant, still func(*entry) bool) int {
 	first, best := -1, forge.Resync-1
 	for i, e := range ln.ready {
-		c := e.class(now)
-		if c > best && (c >= forge.Doubt || e.affordable(now)) && still(e) {
+		if c, ok := e.turn(now); ok && c > best && still(e) {
 			first, best = i, c
 		}
 		if best >= forge.Opening {
@@ -89,7 +105,7 @@ func (ln *line) next(q *queue, now instant) tick {
 
 // payRest books what an observation cost beyond what it was taken to, once. What is written has other limits. The caller holds the lock.
 func (k *look) payRest() {
-	if k.paid {
+	if k.paid || k.part != nil {
 		return
 	}
 	k.paid = true

@@ -32,7 +32,7 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Wish) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if k.part == nil {
-		e.deeds = deeds{event: k.event}
+		e.deeds, e.urgent = deeds{event: k.event}, false
 	}
 	if slices.ContainsFunc(wanted, func(w *outbox.Wish) bool { return w.Class == outbox.Opens }) {
 		l.ledger.Hasten(k.repo.Installation) // whether GitHub takes a payment again is tried before

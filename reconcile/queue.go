@@ -368,20 +368,18 @@ func (q *queue) turn(now instant, still func(*entry) bool) (best *line, place in
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.began = e.class(now)
+	e.state, e.start, e.unobserved, e.again = looking, now.Tick, true, never
+	if e.part != nil && !(e.wanted(now) && e.may(now)) {
+		e.began, e.opening, e.event = forge.Opening, true, never // the other reasons stay
+		return
+	}
+	e.part, e.began = nil, e.class(now)
 	for of := range e.taken {
 		e.taken[of] = e.price(account(of))
 		e.pay(account(of), e.taken[of])
 	}
-	e.state, e.start, e.unobserved = looking, now.Tick, true
 	e.event, e.asked, e.opening = e.eventAt, min(e.due, e.burstEnd), e.opens(now)
-	if min(e.due, e.burstEnd, e.resync) <= now.Tick || !e.wake.IsZero() && !e.wake.After(now.Wall) {
-		e.part = nil // there is another reason, for which all is read
-	}
-	e.again = never
-	if e.part == nil {
-		e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
-	}
+	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	if !e.wake.After(now.Wall) {
 		e.wake = time.Time{}
 	}

@@ -95,7 +95,7 @@ func (l *Loop) readAgain(s outbox.Stale) {
 		e.again += doubling(idleWait, idleWaitMost, e.olds-1)
 	}
 	if len(e.part) == 0 { // a status on a base's tip, or for a merge group
-		e.part, e.due = nil, e.again
+		e.part, e.due, e.urgent = nil, e.again, true
 	}
 	l.queue.reckon(e)
 	l.wakeUp()
