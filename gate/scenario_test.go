@@ -96,10 +96,8 @@ type world struct {
 		Count        int
 		Cutoff, Ends time.Duration
 	}
-	Hour int // requests of an hour
-	// Content is how many merges GitHub takes in a minute, and how many of them are left.
-	Content struct{ Limit, Left int }
-	Tip     string // our status on the base's tip: "failure: text"
+	Hour int    // requests of an hour
+	Tip  string // our status on the base's tip: "failure: text"
 }
 
 type pull struct {
@@ -241,7 +239,6 @@ func (sc scene) remember(s *plan.Snapshot) {
 func (sc scene) owe(s *plan.Snapshot) {
 	w := sc.World
 	s.Hour.Limit = w.Hour
-	s.Content = plan.Hour{Limit: w.Content.Limit, Left: w.Content.Left, Renewed: sc.now.Add(time.Minute)}
 	for i, d := range w.Debts {
 		base := plan.Branch(cmp.Or(d.Base, "main"))
 		debt := plan.Debt{

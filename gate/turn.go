@@ -22,7 +22,6 @@ type turns struct {
 	changed map[string]int // path → the pull request that changes it in this pass
 	merging map[plan.Branch]int
 	merged  map[baseWindow]int // in this pass
-	content int                // merges and updates of this pass
 }
 
 // baseWindow is a window as one base's file has it.
@@ -66,17 +65,11 @@ func (t *turns) grant(d *pullCase) bool {
 		d.ruling = t.heldOver(d, full)
 		return false
 	}
-	if !t.fits() {
-		d.ruling.reason, d.ruling.passing = sayPaced(t.j.s.Content, t.j.s.At), true
-		t.j.alarm.LookAt(t.j.s.Content.Renewed)
-		return false
-	}
 	if first, ok := t.inTheWay(d); ok {
 		d.ruling.reason, d.ruling.passing = sayInTurn(first), true
 		t.j.alarm.LookAt(t.j.s.At)
 		return false
 	}
-	t.content++
 	d.merges = true
 	t.merging[d.pull.Base] = d.pull.Number
 	for _, path := range d.paths {
@@ -86,12 +79,6 @@ func (t *turns) grant(d *pullCase) bool {
 		t.merged[baseWindow{d.pull.Base, w}]++
 	}
 	return true
-}
-
-// fits reports whether GitHub takes one more merge or update now.
-func (t *turns) fits() bool {
-	most := t.j.s.Content
-	return most.Limit == 0 || t.content < most.Left
 }
 
 // inTheWay finds the pull request that is merged first in this pass and makes the observation of d stale: one that touches
@@ -235,11 +222,6 @@ func (t *turns) updates(cases []*pullCase) []plan.Action {
 		if busy[d.pull.Base] {
 			continue
 		}
-		if !t.fits() {
-			t.j.alarm.LookAt(t.j.s.Content.Renewed)
-			break
-		}
-		t.content++
 		busy[d.pull.Base] = true
 		out = append(out, plan.Update{Pin: d.releasePin(), Pull: d.pull.Number, Tip: d.base.Tip})
 	}

@@ -357,14 +357,6 @@ func (d *pullCase) sayBehind() string {
 
 func sayInTurn(first int) string { return fmt.Sprintf("due; merging after #%d", first) }
 
-func sayPaced(content plan.Hour, now time.Time) string {
-	span := "a minute"
-	if content.Renewed.Sub(now) > 2*time.Minute {
-		span = "an hour"
-	}
-	return fmt.Sprintf("due; limited to %d merges %s", content.Limit, span)
-}
-
 func sayFull(w window.Name, most int, t time.Time, zone *time.Location) string {
 	merges := "1 merge"
 	if most != 1 {

@@ -14,7 +14,7 @@ import (
 // take turns, a write each, and who comes waits until all who wait have had one. Of what opens [opensWeight] go before one that only tells.
 type Table struct {
 	mu sync.Mutex
-	of map[int64]*desk
+	of map[int64]*queue
 }
 
 // Class is what a write is for.
@@ -27,8 +27,8 @@ const (
 	classes
 )
 
-// Wish is one write that is wanted. Its own fields do not change once it is in the table.
-type Wish struct {
+// Write is one write that is wanted. Its own fields do not change once it is in the table.
+type Write struct {
 	Repo   plan.Repo
 	Action plan.Action
 	Class  Class
@@ -37,18 +37,19 @@ type Wish struct {
 	Before clock.Instant // from when on it must not begin, by either clock: what it rests on is too old; zero: at no instant
 	Basis  any           // what it was decided on: it is for who writes
 
-	ticket uint64 // with which it began
-	ending bool   // it is done, but for what follows from it
+	ticket   uint64 // with which it began
+	ending   bool   // it is done, but for what follows from it
+	replaced bool   // another decision came since it began
 }
 
 // Old reports whether what a write rests on is too old for it to begin.
-func (w *Wish) Old(now clock.Instant) bool {
+func (w *Write) Old(now clock.Instant) bool {
 	return !w.Before.Wall.IsZero() && !(now.Wall.Before(w.Before.Wall) && now.Tick < w.Before.Tick)
 }
 
-// desk is one installation's part of the table.
-type desk struct {
-	repos   map[plan.RepoKey]*pile
+// queue is one installation's part of the table.
+type queue struct {
+	repos   map[plan.RepoKey]*repository
 	tickets uint64
 	streak  int // writes that opened something since one that only told
 	running [classes]int
@@ -58,58 +59,61 @@ type desk struct {
 	rests   [classes]clock.Tick // no write of a class before
 }
 
-// pile is one repository's part of the table.
-type pile struct {
+// repository is one repository's part of the table.
+type repository struct {
 	flows   [classes]flow
-	running []*Wish
+	running []*Write
 	unit    bool // one of those is a unit
 	held    bool // it is being read: nothing begins that opens
 }
 
 // flow is the writes of one class that wait in a repository, in their order.
 type flow struct {
-	waiting []*Wish
+	waiting []*Write
 	ticket  uint64     // its place among those that wait
 	asked   clock.Tick // since when what it rests on is being read again, as it is too old; 0: it is not
 }
 
 // NewTable gives an empty table.
-func NewTable() *Table { return &Table{of: map[int64]*desk{}} }
+func NewTable() *Table { return &Table{of: map[int64]*queue{}} }
 
-// desk finds an installation's. The caller holds the lock, as of pile.
-func (t *Table) desk(installation int64) *desk {
-	d := t.of[installation]
-	if d == nil {
-		d = &desk{repos: map[plan.RepoKey]*pile{}, most: WritesPaced, width: [classes]int{WritesFree, WritesFree}}
-		t.of[installation] = d
+// queue finds an installation's. The caller holds the lock, as of repository.
+func (t *Table) queue(installation int64) *queue {
+	q := t.of[installation]
+	if q == nil {
+		q = &queue{repos: map[plan.RepoKey]*repository{}, most: WritesPaced, width: [classes]int{WritesFree, WritesFree}}
+		t.of[installation] = q
 	}
-	return d
+	return q
 }
 
-func (d *desk) pile(repo plan.Repo) *pile {
-	p := d.repos[repo.Key()]
+func (q *queue) repository(repo plan.Repo) *repository {
+	p := q.repos[repo.Key()]
 	if p == nil {
-		p = &pile{}
-		d.repos[repo.Key()] = p
+		p = &repository{}
+		q.repos[repo.Key()] = p
 	}
 	return p
 }
 
 // Replace puts what a decision wants in the place of what was wanted in a repository: of all of it, or of what covers names alone. What is
 // under way goes on.
-func (t *Table) Replace(repo plan.Repo, most int, covers func(*Wish) bool, wanted []*Wish) {
+func (t *Table) Replace(repo plan.Repo, most int, covers func(*Write) bool, wanted []*Write) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d := t.desk(repo.Installation)
-	d.most = most
-	p := d.pile(repo)
-	for c := range p.flows {
-		p.flows[c].replace(d, covers, of(wanted, Class(c)))
+	q := t.queue(repo.Installation)
+	q.most = most
+	p := q.repository(repo)
+	for _, w := range p.running {
+		w.replaced = w.replaced || covers(w)
 	}
-	t.tidy(repo, d, p)
+	for c := range p.flows {
+		p.flows[c].replace(q, covers, of(wanted, Class(c)))
+	}
+	t.tidy(repo, q, p)
 }
 
-func of(wanted []*Wish, c Class) (some []*Wish) {
+func of(wanted []*Write, c Class) (some []*Write) {
 	for _, w := range wanted {
 		if w.Class == c {
 			some = append(some, w)
@@ -120,9 +124,9 @@ func of(wanted []*Wish, c Class) (some []*Wish) {
 
 // replace puts new writes where those stood that they replace. Who waited keeps its turn, and who comes has one in the next round: newcomers
 // keep nobody from it.
-func (f *flow) replace(d *desk, covers func(*Wish) bool, wanted []*Wish) {
+func (f *flow) replace(q *queue, covers func(*Write) bool, wanted []*Write) {
 	if len(f.waiting) == 0 {
-		f.turn(d)
+		f.turn(q)
 	}
 	at := max(0, slices.IndexFunc(f.waiting, covers))
 	kept := slices.DeleteFunc(slices.Clone(f.waiting), covers)
@@ -130,7 +134,7 @@ func (f *flow) replace(d *desk, covers func(*Wish) bool, wanted []*Wish) {
 }
 
 // drop takes out what is waiting and fits.
-func (f *flow) drop(fits func(*Wish) bool) {
+func (f *flow) drop(fits func(*Write) bool) {
 	f.waiting = slices.DeleteFunc(f.waiting, fits)
 }
 
@@ -138,33 +142,53 @@ func (f *flow) drop(fits func(*Wish) bool) {
 func (t *Table) Hold(repo plan.Repo) (still bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.desk(repo.Installation).pile(repo)
+	p := t.queue(repo.Installation).repository(repo)
 	p.held = true
-	return !slices.ContainsFunc(p.running, func(w *Wish) bool { return w.Class == Opens })
+	return !slices.ContainsFunc(p.running, func(w *Write) bool { return w.Class == Opens })
 }
 
-// Release ends Hold.
+// Release ends Hold: it was read.
 func (t *Table) Release(repo plan.Repo) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d := t.desk(repo.Installation)
-	p := d.pile(repo)
+	q := t.queue(repo.Installation)
+	p := q.repository(repo)
 	p.held = false
 	for c := range p.flows {
 		p.flows[c].asked = 0
 	}
-	t.tidy(repo, d, p)
+	t.tidy(repo, q, p)
+}
+
+// Unhold ends Hold without a read.
+func (t *Table) Unhold(repo plan.Repo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.queue(repo.Installation)
+	p := q.repository(repo)
+	p.held = false
+	t.tidy(repo, q, p)
+}
+
+// Drop takes out all that waits in a repository.
+func (t *Table) Drop(repo plan.Repo) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	q := t.queue(repo.Installation)
+	p := q.repository(repo)
+	p.flows = [classes]flow{}
+	t.tidy(repo, q, p)
 }
 
 // Wanted is how many writes wait in a repository, of each class, and how many are under way.
 func (t *Table) Wanted(repo plan.Repo) (opens, tells, running int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d := t.of[repo.Installation]
-	if d == nil || d.repos[repo.Key()] == nil {
+	q := t.of[repo.Installation]
+	if q == nil || q.repos[repo.Key()] == nil {
 		return 0, 0, 0
 	}
-	p := d.repos[repo.Key()]
+	p := q.repos[repo.Key()]
 	return len(p.flows[Opens].waiting), len(p.flows[Tells].waiting), len(p.running)
 }
 
@@ -179,27 +203,27 @@ type Allowance struct {
 // Stale is a repository whose next writes rest on what is too old, and how many of them may begin soon: so many are to be read again.
 type Stale struct {
 	Repo   plan.Repo
-	Wishes []*Wish
+	Writes []*Write
 }
 
 // Next takes the writes that begin now, and names what is to be read again before it may. nap is how long nothing else will change by
 // time alone.
-func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) (begin []*Wish, stale []Stale, nap time.Duration) {
+func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) (begin []*Write, stale []Stale, nap time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	until := clock.Never
-	for id, d := range t.of {
-		if !d.waits() {
+	for id, q := range t.of {
+		if !q.waits() {
 			continue
 		}
 		a := may(id)
-		a.Content -= d.content
+		a.Content -= q.content
 		if !a.Opens || a.Content <= 0 {
 			until = min(until, a.Again)
 		}
 		read := map[*flow]bool{} // whose turn it is, and who are being read again for it
-		for d.running[Opens]+d.running[Tells] < d.most {
-			p, f := d.first(now, a, read)
+		for q.running[Opens]+q.running[Tells] < q.most {
+			p, f := q.first(now, a, read)
 			if f == nil {
 				break
 			}
@@ -212,13 +236,13 @@ func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) 
 				read[f] = true
 			case w.Old(now):
 				f.asked, read[f] = max(now.Tick, 1), true
-				stale = append(stale, Stale{w.Repo, f.soon(d.sharing(a.Ahead))})
+				stale = append(stale, Stale{w.Repo, f.soon(q.sharing(a.Ahead))})
 			default:
-				d.begin(p, f, w)
+				q.begin(p, f, w)
 				begin = append(begin, w)
 			}
 		}
-		for _, rest := range d.rests {
+		for _, rest := range q.rests {
 			if rest > now.Tick {
 				until = min(until, rest)
 			}
@@ -228,8 +252,8 @@ func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) 
 }
 
 // waits reports whether anything does.
-func (d *desk) waits() bool {
-	for _, p := range d.repos {
+func (q *queue) waits() bool {
+	for _, p := range q.repos {
 		for c := range p.flows {
 			if len(p.flows[c].waiting) > 0 {
 				return true
@@ -240,28 +264,28 @@ func (d *desk) waits() bool {
 }
 
 // first is whose turn it is of those that may begin, or be read again for it; nil: nobody's.
-func (d *desk) first(now clock.Instant, a Allowance, read map[*flow]bool) (*pile, *flow) {
-	var of [classes]*pile
+func (q *queue) first(now clock.Instant, a Allowance, read map[*flow]bool) (*repository, *flow) {
+	var of [classes]*repository
 	var best [classes]*flow
-	for _, p := range d.repos {
+	for _, p := range q.repos {
 		for c := range p.flows {
 			f := &p.flows[c]
-			if !read[f] && d.may(p, f, Class(c), now, a) && (best[c] == nil || f.ticket < best[c].ticket) {
+			if !read[f] && q.may(p, f, Class(c), now, a) && (best[c] == nil || f.ticket < best[c].ticket) {
 				of[c], best[c] = p, f
 			}
 		}
 	}
 	c := Opens
-	if best[Opens] == nil || best[Tells] != nil && d.streak >= opensWeight {
+	if best[Opens] == nil || best[Tells] != nil && q.streak >= opensWeight {
 		c = Tells
 	}
 	return of[c], best[c]
 }
 
 // may reports whether the first of a flow may begin, or be read again for it.
-func (d *desk) may(p *pile, f *flow, c Class, now clock.Instant, a Allowance) bool {
+func (q *queue) may(p *repository, f *flow, c Class, now clock.Instant, a Allowance) bool {
 	switch {
-	case len(f.waiting) == 0 || d.rests[c] > now.Tick || d.running[c] >= d.width[c] || f.asked != 0 && now.Tick-f.asked > readPatience:
+	case len(f.waiting) == 0 || q.rests[c] > now.Tick || q.running[c] >= q.width[c] || f.asked != 0 && now.Tick-f.asked > readPatience:
 		return false
 	case c == Opens && (!a.Opens || p.held && f.asked == 0):
 		return false
@@ -271,7 +295,7 @@ func (d *desk) may(p *pile, f *flow, c Class, now clock.Instant, a Allowance) bo
 }
 
 // touches reports whether two writes are about the same place or pull request: those go in their order.
-func (w *Wish) touches(other *Wish) bool {
+func (w *Write) touches(other *Write) bool {
 	if w.Repo.Key() != other.Repo.Key() {
 		return false
 	}
@@ -279,35 +303,35 @@ func (w *Wish) touches(other *Wish) bool {
 }
 
 // Shares reports whether a write is about one of some pull requests.
-func (w *Wish) Shares(pulls []int) bool {
+func (w *Write) Shares(pulls []int) bool {
 	return slices.ContainsFunc(w.Action.About(), func(n int) bool { return slices.Contains(pulls, n) })
 }
 
-func (d *desk) begin(p *pile, f *flow, w *Wish) {
-	d.running[w.Class]++
+func (q *queue) begin(p *repository, f *flow, w *Write) {
+	q.running[w.Class]++
 	if w.Counts {
-		d.content++
+		q.content++
 	}
 	p.unit = p.unit || w.Unit
 	p.running = append(p.running, w)
-	if d.streak++; w.Class == Tells {
-		d.streak = 0
+	if q.streak++; w.Class == Tells {
+		q.streak = 0
 	}
-	w.ticket = f.ticket
-	f.turn(d)
+	w.ticket, w.ending, w.replaced = f.ticket, false, false
+	f.turn(q)
 	f.waiting = f.waiting[1:]
 }
 
 // turn gives a flow its next turn, after all that wait.
-func (f *flow) turn(d *desk) {
-	d.tickets++
-	f.ticket = d.tickets
+func (f *flow) turn(q *queue) {
+	q.tickets++
+	f.ticket = q.tickets
 }
 
 // sharing is how many of what GitHub takes soon fall to each repository that wants some.
-func (d *desk) sharing(ahead int) int {
+func (q *queue) sharing(ahead int) int {
 	n := 0
-	for _, p := range d.repos {
+	for _, p := range q.repos {
 		if len(p.flows[Opens].waiting) > 0 {
 			n++
 		}
@@ -316,15 +340,15 @@ func (d *desk) sharing(ahead int) int {
 }
 
 // soon is the first few that wait.
-func (f *flow) soon(n int) []*Wish { return slices.Clone(f.waiting[:min(n, len(f.waiting))]) }
+func (f *flow) soon(n int) []*Write { return slices.Clone(f.waiting[:min(n, len(f.waiting))]) }
 
 // Ending notes that a write is done but for what follows from it, and reports whether nothing that opens is left of its repository, by this
 // write's end, and whether nothing at all is. Of several that end at the same time one is told so.
-func (t *Table) Ending(w *Wish) (opened, settled bool) {
+func (t *Table) Ending(w *Write) (opened, settled bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	w.ending = true
-	p := t.desk(w.Repo.Installation).pile(w.Repo)
+	p := t.queue(w.Repo.Installation).repository(w.Repo)
 	opens := len(p.flows[Opens].waiting) > 0
 	for _, x := range p.running {
 		opens = opens || !x.ending && x.Class == Opens
@@ -334,53 +358,55 @@ func (t *Table) Ending(w *Wish) (opened, settled bool) {
 }
 
 // End ends a write.
-func (t *Table) End(w *Wish, err error) {
+func (t *Table) End(w *Write, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d := t.desk(w.Repo.Installation)
-	p := d.pile(w.Repo)
-	d.running[w.Class]--
+	q := t.queue(w.Repo.Installation)
+	p := q.repository(w.Repo)
+	q.running[w.Class]--
 	if w.Counts {
-		d.content--
+		q.content--
 	}
 	p.unit = p.unit && !w.Unit
-	p.running = slices.DeleteFunc(p.running, func(x *Wish) bool { return x == w })
+	p.running = slices.DeleteFunc(p.running, func(x *Write) bool { return x == w })
 	if err == nil {
-		for c := range d.width {
-			d.width[c] = min(2*d.width[c], WritesFree)
+		for c := range q.width {
+			q.width[c] = min(2*q.width[c], WritesFree)
 		}
 	}
-	t.tidy(w.Repo, d, p)
+	t.tidy(w.Repo, q, p)
 }
 
 // Pause lets other writes go on while one waits amid its unit, until resume.
-func (t *Table) Pause(w *Wish) (resume func()) {
+func (t *Table) Pause(w *Write) (resume func()) {
 	count := func(n int) {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.desk(w.Repo.Installation).running[w.Class] += n
+		t.queue(w.Repo.Installation).running[w.Class] += n
 	}
 	count(-1)
 	return func() { count(1) }
 }
 
-// Back puts a write that began, and did nothing, back in its place.
-func (t *Table) Back(w *Wish) {
+// Back puts a write that began, and did nothing, back in its place, unless another decision came meanwhile.
+func (t *Table) Back(w *Write) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	f := &t.desk(w.Repo.Installation).pile(w.Repo).flows[w.Class]
+	if w.replaced {
+		return
+	}
+	f := &t.queue(w.Repo.Installation).repository(w.Repo).flows[w.Class]
 	f.ticket = min(f.ticket, w.ticket)
 	f.waiting = slices.Insert(slices.Clone(f.waiting), 0, w)
-	w.ending = false
 }
 
 // Leave takes out what waits about some pull requests of a repository: another write about them failed.
 func (t *Table) Leave(repo plan.Repo, pulls []int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.desk(repo.Installation).pile(repo)
+	p := t.queue(repo.Installation).repository(repo)
 	for c := range p.flows {
-		p.flows[c].drop(func(w *Wish) bool { return w.Shares(pulls) })
+		p.flows[c].drop(func(w *Write) bool { return w.Shares(pulls) })
 	}
 }
 
@@ -388,28 +414,28 @@ func (t *Table) Leave(repo plan.Repo, pulls []int) {
 func (t *Table) LeaveOpens(repo plan.Repo) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.desk(repo.Installation).pile(repo).flows[Opens].waiting = nil
+	t.queue(repo.Installation).repository(repo).flows[Opens].waiting = nil
 }
 
 // Rest keeps an installation's writes of a class and below from beginning: GitHub, or our pace, takes none of them until then.
 func (t *Table) Rest(installation int64, from Class, until clock.Tick) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	d := t.desk(installation)
+	q := t.queue(installation)
 	for c := from; c < classes; c++ {
-		d.rests[c] = max(d.rests[c], until)
-		d.width[c] = 1
+		q.rests[c] = max(q.rests[c], until)
+		q.width[c] = 1
 	}
 }
 
 // tidy drops a repository of which nothing is left.
-func (t *Table) tidy(repo plan.Repo, d *desk, p *pile) {
+func (t *Table) tidy(repo plan.Repo, q *queue, p *repository) {
 	for c := range p.flows {
 		if len(p.flows[c].waiting) > 0 {
 			return
 		}
 	}
 	if len(p.running) == 0 && !p.held {
-		delete(d.repos, repo.Key())
+		delete(q.repos, repo.Key())
 	}
 }

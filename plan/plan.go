@@ -96,8 +96,6 @@ type Snapshot struct {
 	Forgotten []Pull
 	Swept     bool // Forgotten was read
 	Hour      Hour // GitHub's budget of requests
-	// Content is GitHub's budget of merges and updates of branches, of a minute or of an hour, whichever leaves less now.
-	Content Hour
 	// Again is when what could not be read is worth asking for again; zero: all was read.
 	Again time.Time
 

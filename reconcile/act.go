@@ -36,7 +36,7 @@ func (u *unit) record(ctx context.Context, acts ...store.Act) error {
 		u.log.Info("action finished", append(args, "took", act.Took.Round(time.Millisecond))...)
 		u.released(act)
 	}
-	if u.end != nil || holds(u.wish.Action) && u.loop.degraded() {
+	if u.end != nil || holds(u.write.Action) && u.loop.degraded() {
 		return nil // the store failed: what holds is written all the same, and not recorded
 	}
 	ctx, cancel := lasting(ctx, recordMost)

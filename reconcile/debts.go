@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -34,6 +35,9 @@ func (k *look) oweAll(ctx context.Context, debts []plan.Debt) error {
 // newTerms are debts with other terms, and such as nobody recorded. What lets a success stand longer rests on the observation, as a success does.
 func (k *look) newTerms() (debts []plan.Debt) {
 	for _, d := range k.plan.Debts {
+		if k.part != nil && !slices.Contains(k.part, d.Subject.Pull) {
+			continue // what is known of it is older than this look
+		}
 		have, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, d.SHA, d.Context))
 		if owed && !d.Sooner(have) && (k.void(scope{sha: d.SHA, context: d.Context}) || k.end != nil) {
 			continue
@@ -52,7 +56,7 @@ func (k *look) calledIn() (debts []plan.Debt) {
 	now := k.loop.now().Wall
 	for _, a := range k.plan.Actions {
 		set, ok := a.(plan.SetStatus)
-		if !ok || !holds(set) || !set.Withdraws && set.Repairs == "" || !k.covers(k.wish(a)) {
+		if !ok || !holds(set) || !set.Withdraws && set.Repairs == "" || !k.covers(k.write(a)) {
 			continue
 		}
 		d, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, set.SHA, set.Context))

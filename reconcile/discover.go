@@ -266,6 +266,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began t
 		case e.state == idle:
 			gone = append(gone, e.repo)
 			l.queue.drop(e)
+			l.table.Drop(e.repo)
 			l.ledger.Decided(e.repo, plan.Plan{})
 		}
 	}

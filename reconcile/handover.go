@@ -27,14 +27,17 @@ type deeds struct {
 func (d deeds) wantsLook() bool { return d.merged || d.again || d.failed != nil }
 
 // handOver puts what a plan wants into the table. Of a look at some pull requests that is what is about them; all else stays.
-func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Wish) {
+func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 	l, e := k.loop, k.entry
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if e.handed != nil && e.handed.repo.Installation != k.repo.Installation {
+		l.table.Drop(e.handed.repo)
+	}
 	if k.part == nil {
 		e.deeds, e.urgent = deeds{event: k.event}, false
 	}
-	if slices.ContainsFunc(wanted, func(w *outbox.Wish) bool { return w.Class == outbox.Opens }) {
+	if slices.ContainsFunc(wanted, func(w *outbox.Write) bool { return w.Class == outbox.Opens }) {
 		l.ledger.Hasten(k.repo.Installation) // whether GitHub takes a payment again is tried before
 		l.payUp()
 	}
@@ -46,14 +49,14 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Wish) {
 }
 
 // covers reports whether a look decided anew on what is wanted.
-func (k *look) covers(w *outbox.Wish) bool { return k.part == nil || w.Shares(k.part) }
+func (k *look) covers(w *outbox.Write) bool { return k.part == nil || w.Shares(k.part) }
 
 // wanted is what a plan wants to be written. What takes a success of ours back is none of it: its debt is called in (keepDebts).
-func (k *look) wanted() (all []*outbox.Wish) {
+func (k *look) wanted() (all []*outbox.Write) {
 	for _, a := range k.plan.Actions {
 		set, status := a.(plan.SetStatus)
 		moves, move := a.(plan.MoveBranches)
-		w := k.wish(a)
+		w := k.write(a)
 		switch {
 		case move && len(moves.Moves) == 0, !k.covers(w):
 		case status && set.Withdraws && k.owed(set):
@@ -70,9 +73,9 @@ func (k *look) owed(set plan.SetStatus) bool {
 	return owed && d.Due(k.loop.now().Wall)
 }
 
-// wish is one action as the table has it.
-func (k *look) wish(a plan.Action) *outbox.Wish {
-	w := &outbox.Wish{Repo: k.repo, Action: a, Class: outbox.Opens, Basis: &k.reading}
+// write is one action as the table has it.
+func (k *look) write(a plan.Action) *outbox.Write {
+	w := &outbox.Write{Repo: k.repo, Action: a, Class: outbox.Opens, Basis: &k.reading}
 	switch a := a.(type) {
 	case plan.SetStatus:
 		if a.Tells() {
@@ -114,7 +117,7 @@ func (k *look) settle(ctx context.Context) {
 	k.loop.mu.Lock()
 	due := k.due(k.loop.now().Wall)
 	k.loop.mu.Unlock()
-	if e.kept == k {
+	if e.kept == k.number {
 		_ = k.keep(ctx, due) // shown by Ready; the row stays due
 	}
 }
@@ -122,7 +125,7 @@ func (k *look) settle(ctx context.Context) {
 // opened follows the last of what a plan opens: the look that it wants next. The caller holds the lock.
 func (k *look) opened(now instant) {
 	e := k.entry
-	e.urgent = k.unfinished()
+	e.urgent, k.whole = k.unfinished(), plan.Snapshot{}
 	if e.deeds.merged || e.deeds.again && !k.fruitless() {
 		e.due = min(e.due, now.Tick+echoWait)
 	}
@@ -131,7 +134,9 @@ func (k *look) opened(now instant) {
 
 // settled follows the end of all that a plan wants: if nothing of it failed the repository is up to date. The caller holds the lock.
 func (k *look) settled() {
-	if e := k.entry; e.deeds.failed == nil {
+	e := k.entry
+	e.handed = nil // its snapshot and plan are large
+	if e.deeds.failed == nil {
 		e.tries, e.lag = 0, lag{}
 		k.recovered()
 	}

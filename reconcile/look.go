@@ -38,7 +38,8 @@ type reading struct {
 // look is one look at one repository: observe, decide, hand over what is wanted, and remember.
 type look struct {
 	reading
-	line *line // that its worker is counted in
+	number int64
+	line   *line // that its worker is counted in
 
 	part     []int         // the pull requests that it reads, to be added to what was read before; nil: it reads everything
 	whole    plan.Snapshot // what was read, as long as there may be a part to add to it
@@ -60,7 +61,7 @@ type look struct {
 // newLook begins a look. The caller holds the lock, and has a worker for it.
 func (l *Loop) newLook(e *entry, now instant) *look {
 	l.count++
-	k := &look{line: e.line, began: now.Tick, event: e.event, rules: e.resync <= now.Tick, part: e.part}
+	k := &look{number: l.count, line: e.line, began: now.Tick, event: e.event, rules: e.resync <= now.Tick, part: e.part}
 	k.reading = reading{loop: l, entry: e, repo: e.repo, log: l.log.With("repository", e.repo.String(), "look", l.count), seen: e.events.count}
 	e.part = nil
 	return k
@@ -121,7 +122,7 @@ func (k *look) through(ctx context.Context) error {
 		k.end = k.remember(ctx, k.firstDue(len(wanted)))
 	}
 	if k.end != nil {
-		wanted = slices.DeleteFunc(wanted, func(w *outbox.Wish) bool { return !holds(w.Action) })
+		wanted = slices.DeleteFunc(wanted, func(w *outbox.Write) bool { return !holds(w.Action) })
 	}
 	k.handOver(s, wanted)
 	return k.end
@@ -309,7 +310,7 @@ func heads(s plan.Snapshot) []plan.SHA {
 func (k *look) remember(ctx context.Context, due time.Time) error {
 	k.entry.keeping.Lock()
 	defer k.entry.keeping.Unlock()
-	k.entry.kept = k
+	k.entry.kept = k.number
 	return k.keep(ctx, due)
 }
 

@@ -102,6 +102,7 @@ type Loop struct {
 	lags    []string              // the lines of Lags
 	lagsAt  tick                  // when they were made; 0: never
 	count   int64                 // looks that began: each has its number in the log
+	holding map[*entry]bool       // of which nothing is written, so that they can be looked at
 	ignored map[plan.RepoKey]bool // repositories of which it was said that their deliveries are ignored
 	health  health
 }
@@ -209,6 +210,8 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	for _, ln := range l.queue.ring {
 		l.share(ln, now)
 	}
+	before := l.holding
+	l.holding = map[*entry]bool{}
 	for e := l.queue.next(now, l.still); e != nil; e = l.queue.next(now, l.still) {
 		k := l.newLook(e, now)
 		l.looks.Add(1)
@@ -217,12 +220,21 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 			k.run(ctx)
 		}()
 	}
+	for e := range before {
+		if !l.holding[e] && e.state != looking { // it may not be looked at now for another reason
+			l.table.Unhold(e.repo)
+			l.writeUp()
+		}
+	}
 	return min(rest, l.queue.nap(now.Tick))
 }
 
 // still reports whether nothing of a repository is being written: then its look may begin. If something is, nothing more begins until it
 // did.
-func (l *Loop) still(e *entry) bool { return l.table.Hold(e.repo) }
+func (l *Loop) still(e *entry) bool {
+	l.holding[e] = true
+	return l.table.Hold(e.repo)
+}
 
 // wakeUp makes the loop look at its queue.
 func (l *Loop) wakeUp() {

@@ -86,7 +86,7 @@ func (u *unit) pause(ctx context.Context, d time.Duration, pin plan.Pin) error {
 	if !u.lasts(pin, d) {
 		return errLate
 	}
-	defer u.loop.table.Pause(u.wish)()
+	defer u.loop.table.Pause(u.write)()
 	sleep(ctx, d)
 	return nil
 }

@@ -76,7 +76,7 @@ func (k *look) outdated(pulls []plan.Pull, numbers []int) (old []int) {
 }
 
 // numbersOf is the pull requests that some writes are about, and those that share a head with one of them, as many as may be asked for.
-func numbersOf(pulls []plan.Pull, some []*outbox.Wish) []int {
+func numbersOf(pulls []plan.Pull, some []*outbox.Write) []int {
 	heads := map[plan.SHA]bool{}
 	var numbers []int
 	for _, w := range some {

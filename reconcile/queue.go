@@ -77,8 +77,8 @@ type entry struct {
 	olds    int   // reads again in a row after which nothing began
 	again   tick  // when some of it is to be read again for what is about to be written; never: it is not
 	part    []int // of which pull requests; nil: all of it
-	handed  *look // that handed over last what is wanted; nil: none did
-	kept    *look // that is the last in the store; guarded by keeping
+	handed  *look // that handed over last what is wanted; nil: nothing is
+	kept    int64 // the number of the look that is the last in the store; guarded by keeping
 	keeping sync.Mutex
 	deeds   deeds
 

@@ -83,6 +83,7 @@ func (k *look) scheduleGone(err error, now instant) {
 		return
 	}
 	e.wake, e.due, e.resync = time.Time{}, never, never
+	k.loop.table.Drop(k.repo)
 	e.notBefore = now.Tick + doubling(goneFirst, goneMost, e.gones+1-goneProof)
 	k.log.Warn("repository is gone", "error", err, "ignored_for", e.notBefore-now.Tick)
 }

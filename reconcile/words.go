@@ -15,10 +15,6 @@ import (
 const (
 	wordVoid    = "superseded by a newer event; reconciling again"
 	wordLate    = "the deadline passed; reconciling again"
-	wordOld     = "the plan changed with time; reconciling again"
-	wordSpent   = "GitHub's hourly rate limit is nearly reached; merging again when it resets"
-	wordPaced   = "GitHub's rate limit for merges is reached; merging again when it resets"
-	wordOwed    = "an expired green status must be withdrawn first; reconciling again"
 	wordCrowded = "no more green statuses could be withdrawn before the close; reconciling again"
 	wordStopped = "the service is stopping; the next start continues"
 	wordGone    = "the repository is not accessible to the App"

@@ -16,7 +16,7 @@ func TestWords(t *testing.T) {
 		store: fmt.Errorf("keep plan of acme/fleet: %w: 13", store.ErrFull),
 		list:  lag{why: "no answer: dial tcp ghe.internal:443", kind: "GitHub does not answer"},
 		skew:  61*time.Minute + 400*time.Millisecond,
-	}), wordVoid, wordLate, wordOld, wordSpent, wordStopped, wordGone, wordBroken, wordOlder, wordLeft,
+	}), wordVoid, wordLate, wordStopped, wordGone, wordBroken, wordOlder, wordLeft,
 		wordOfMove(plan.Move{Branch: "rw/a", Old: "aaaaaaaaaa", New: "bbbbbbbbbb"}), wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb"}),
 		wordOfMove(plan.Move{Branch: "rw/a", New: "bbbbbbbbbb", Restores: true}), wordOfMany(3, wordLate),
 		because("GitHub refused the merge", "2 reviews are missing"), because("GitHub refused:", "no"), because("", "no")), "\n")
@@ -25,8 +25,6 @@ database error: the database's disk is full
 the clock is 1h1m0s ahead of GitHub's; nothing is released
 superseded by a newer event; reconciling again
 the deadline passed; reconciling again
-the plan changed with time; reconciling again
-GitHub's hourly rate limit is nearly reached; merging again when it resets
 the service is stopping; the next start continues
 the repository is not accessible to the App
 internal error in sluice; reconciling again

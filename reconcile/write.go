@@ -17,7 +17,7 @@ import (
 // read again.
 type unit struct {
 	reading
-	wish *outbox.Wish
+	write *outbox.Write
 
 	began   tick
 	acquit  []int64                // debts that ended, and that the store still has
@@ -33,7 +33,7 @@ func (l *Loop) writeAll(ctx context.Context) {
 	for ctx.Err() == nil {
 		begin, stale, nap := l.table.Next(l.now(), l.allowance)
 		for _, w := range begin {
-			u := &unit{reading: *w.Basis.(*reading), wish: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
+			u := &unit{reading: *w.Basis.(*reading), write: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
 			l.looks.Go(func() { u.run(ctx) })
 		}
 		for _, s := range stale {
@@ -88,7 +88,7 @@ func (l *Loop) readAgain(s outbox.Stale) {
 	}
 	now := l.now().Tick
 	if e.handed != nil && !e.handed.whole.At.IsZero() {
-		e.part = numbersOf(e.handed.whole.Pulls, s.Wishes)
+		e.part = numbersOf(e.handed.whole.Pulls, s.Writes)
 	}
 	e.again = now
 	if e.olds++; e.olds > 1 { // what was read again was too old at once: not to be read without end
@@ -112,19 +112,19 @@ func (u *unit) run(ctx context.Context) {
 	u.acquitAll(ctx)
 	l.mu.Lock()
 	u.follow(err, l.now())
-	opened, all := l.table.Ending(u.wish)
+	opened, all := l.table.Ending(u.write)
 	k := u.entry.handed
 	l.mu.Unlock()
-	if all && !errors.Is(err, errStopped) {
+	if all && k != nil && !errors.Is(err, errStopped) {
 		k.settle(ctx)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.table.End(u.wish, err)
-	if all {
+	l.table.End(u.write, err)
+	if all && k != nil {
 		k.settled()
 	}
-	if opened {
+	if opened && k != nil {
 		k.opened(l.now())
 	}
 	l.queue.reckon(u.entry)
@@ -134,10 +134,10 @@ func (u *unit) run(ctx context.Context) {
 
 // do does the write.
 func (u *unit) do(ctx context.Context) error {
-	if err := u.permit(ctx, u.wish.Action); err != nil {
+	if err := u.permit(ctx, u.write.Action); err != nil {
 		return u.leave(ctx, err)
 	}
-	switch a := u.wish.Action.(type) {
+	switch a := u.write.Action.(type) {
 	case plan.SetStatus:
 		return u.setStatus(ctx, a)
 	case plan.Merge:
@@ -147,7 +147,7 @@ func (u *unit) do(ctx context.Context) error {
 	case plan.MoveBranches:
 		return u.move(ctx, a)
 	}
-	return fmt.Errorf("no way to do %s", u.wish.Action.Verb())
+	return fmt.Errorf("no way to do %s", u.write.Action.Verb())
 }
 
 // follow is what comes of a write that ended. The caller holds the lock.
@@ -172,14 +172,14 @@ func (u *unit) follow(err error, now instant) {
 		e.fails++
 		u.fail(err, e.fails, now)
 		e.notBefore, e.deeds.failed = e.due, err
-	case errors.Is(err, errLate) && u.wish.Class == outbox.Opens && len(u.wish.Action.About()) > 0:
-		l.table.Back(u.wish) // it is read again
+	case errors.Is(err, errLate) && u.write.Class == outbox.Opens && len(u.write.Action.About()) > 0:
+		l.table.Back(u.write) // it is read again
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errCrowded):
-		e.deeds.left = e.deeds.left || u.wish.Class == outbox.Opens
+		e.deeds.left = e.deeds.left || u.write.Class == outbox.Opens
 	case limit != nil:
 		u.rest(limit, now)
 	default:
-		l.table.Leave(u.repo, u.wish.Action.About())
+		l.table.Leave(u.repo, u.write.Action.About())
 		if kindOf(err) == forge.Refused { // another try would be refused again, until something changes
 			break
 		}
@@ -189,7 +189,7 @@ func (u *unit) follow(err error, now instant) {
 		}
 		e.deeds.failed = err
 	}
-	if _, moves := u.wish.Action.(plan.MoveBranches); e.deeds.again && !moves {
+	if _, moves := u.write.Action.(plan.MoveBranches); e.deeds.again && !moves {
 		e.due = min(e.due, now.Tick+echoWait)
 	}
 }
@@ -207,7 +207,7 @@ func (u *unit) fail(err error, n int, now instant) {
 func (u *unit) rest(limit *forge.Error, now instant) {
 	from, pause := outbox.Opens, limitPause(now.Wall, limit.Until, 1)
 	if limit.Foreseen {
-		from, pause = u.wish.Class, min(max(limit.Until.Sub(now.Wall), time.Millisecond), limitedMost)
+		from, pause = u.write.Class, min(max(limit.Until.Sub(now.Wall), time.Millisecond), limitedMost)
 	} else {
 		u.entry.line.limitedBy(u.reading, limit, now)
 	}
@@ -216,7 +216,7 @@ func (u *unit) rest(limit *forge.Error, now instant) {
 		u.entry.deeds.again = true
 		return
 	}
-	u.loop.table.Back(u.wish)
+	u.loop.table.Back(u.write)
 }
 
 // permit tells why a write must not be begun now; nil if it may.
@@ -250,7 +250,7 @@ func (u *unit) leave(ctx context.Context, why error) error {
 	if errors.Is(why, errStopped) {
 		return why
 	}
-	act := u.actOf(u.wish.Action)
+	act := u.actOf(u.write.Action)
 	act.Outcome, act.Reason = store.Void, why.Error()
 	return errors.Join(u.record(ctx, act), why)
 }
