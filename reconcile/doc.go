@@ -1,15 +1,19 @@
-// Package reconcile is the loop: observe, decide, act, sleep.
+// Package reconcile is the loop: observe, decide, hand over, write.
 //
 // # Model
 //
-// Per repository: plan := decide(observe(repo)), do what the plan says, look again when GitHub says that something changed,
-// when plan.Wake or plan.Look comes, or at the resync. A look begins from what GitHub says at that moment: webhooks are hints,
-// what was planned before is never carried out later. A queue keyed by repository says who is next; looks run in their own
-// goroutines, as many at once as there are workers.
+// Per repository: plan := decide(observe(repo)). A look reads and decides, and writes nothing: what its plan wants stands in the table
+// ([outbox.Table]), in the place of what was wanted there before. One writer takes from the table whose turn it is, and does each write in a goroutine
+// of its own. It is looked again when GitHub says that something changed, when plan.Wake or plan.Look comes, when what was wanted is done,
+// or at the resync. A look begins from what GitHub says at that moment: webhooks are hints. What was decided before is written only while it
+// is young enough ([plan.Pin]) and no event has named what it rests on; else it is read and decided again.
+//
+// While a repository is read nothing begins there that opens, and no read begins while something does. So what one look decides never crosses
+// what another one wanted, and no snapshot has to be told of writes that it does not show.
 //
 // One thing needs no look: each success of ours is a debt ([plan.Debt]), recorded in the store before it is written, and paid at its
-// instant by one status from the ledger, which has the debts of all repositories. Looks and payments meet in two places: writes to
-// one commit and context take turns, and what opens waits for what is overdue.
+// instant by one status from the ledger, which has the debts of all repositories. To take a success back is to call its debt in. Writes and
+// payments meet in two places: writes to one commit and context take turns, and what opens waits for what is overdue.
 //
 // The package decides nothing. It compares each action's [plan.Pin] with the clock and with the notes that came in, and does
 // the action or leaves it.
@@ -20,43 +24,43 @@
 //  2. cmd/sluice: the poke becomes a [Hint] ([HintOf]) for [Loop.Poke], which finds the entry (known). The entry's bound.Book writes down
 //     how the event says that things stood, queue.note what it named, and sets the alarm (reckon); wakeUp. Only then webhook answers 202.
 //  3. [Loop.Run]: dispatch sleeps until the next alarm; start moves entries whose alarm rang to their installation's line (advance), and
-//     for each that may go (next: a worker, the hour, no limit) makes a look (newLook) in a goroutine of its own (run, through).
-//  4. observe: read adds to what GitHub shows (forge: Observe) what the store remembers (Recall) and what is owed (ledger.seen). What it is
-//     too old for (compare) stays unanswered.
-//  5. decide: [Options].Decide, which is gate.Decide and promoter.Decide, makes of the snapshot a plan; claim keeps room for its merges.
-//  6. keepDebts takes in what the plan says of debts. carryOut has act do the actions; where there are many or the observation is
-//     old, inBatch reads and decides again before. Statuses go together (setStatuses), all else one by one.
-//  7. act: may asks whether the action is still right (permit: its pin, and events since) and whether debts are overdue (awaitPayments).
-//  8. merge: spent and useClaim ask for room. giveGreen: send waits for its turn among the installation's writes (inTurn); post, postSuccess
-//     and owe record the debt (store: Owe), put and set write the success (forge: SetStatus). Then permit again, and send (forge: Merge).
+//     for each that may go (next: a worker, the hour, no limit, no merge under way) makes a look (newLook) in a goroutine of its own (run).
+//  4. through: observe adds to what GitHub shows (forge: Observe) what the store remembers (Recall) and what is owed. What it is
+//     too old for (compare) stays unanswered. decide ([Options].Decide, gate.Decide and promoter.Decide) makes of it a plan.
+//  5. keepDebts records what the plan says of debts, and calls in those of what it takes back (calledIn). remember keeps the plan; its row stays due.
+//  6. handOver puts what is wanted into the table. The look ends: schedule sets the next alarms, and end gives the worker back.
+//  7. writeAll: outbox.Table.Next names what begins, within the installation's allowance, and what is to be read again before (readAgain: a look
+//     at those pull requests alone, readPart). run does each (do) once permit says that it is still right.
+//  8. merge: giveGreen, post and postSuccess record the debt (owe; store: Owe) and write the success (put; forge: SetStatus). permit once more, then
+//     the merge (forge: Merge).
 //  9. mergeDone records the merge (store: Record) and deletes the branch; or unmerged puts the success back (putBack) and records why.
-//     How errors go on stands in act.go.
-//  10. remember keeps the plan and moves the due row (store: Looked). run: schedule sets the next alarms, end gives the worker back.
-//  11. The look that follows asks what became of the merge (forge: Ask.Merged), and ends the debt (plan: Redeemed, keepDebts).
+//     follow says how errors go on. The last write of a plan moves its due row on (settle), and asks for the next look (opened).
+//  10. A look that follows asks what became of the merge (forge: Ask.Merged), and ends the debt (plan: Redeemed, keepDebts).
 //
 // # Invariants
 //
-//   - Never two looks at one repository at once; a burst of notes makes one look, or two. The first after a silence waits for no other.
-//   - No write on a void observation: the pin has run out, or an event that is not the echo of our own write named, since the
+//   - Never two looks at one repository at once; a burst of notes makes one look, or two. The first after a silence waits for no other look.
+//   - A decision replaces what was wanted before: what nobody wants any more is never written. A look at some pull requests replaces what is
+//     about them, and is decided with all else as it was read before.
+//   - While a repository is read nothing begins there that opens, and no read begins while something does. What only tells goes on: what was
+//     written since a look began is not written again.
+//   - Nothing opens on a void observation: the pin has run out, or an event that is not the echo of our own write named, since the
 //     observation began, what the write rests on: its pull request or whatever shares the head, the head, the base, the branch that it
 //     deletes, the default branch, or nothing in particular. One that says no more than that a pull request is open, with the head and the
-//     base that were observed, is no news: GitHub's webhooks are late, and the look that it would make would see the same. A push or a check voids all that is about windowed branches, an event about a
-//     pull request none of it. What else is written is left to the look that the event makes. One exception, because the other side of it
-//     is a green status that outlives its window: what events kept from every write, [voidMost] looks in a row, is written if it holds (is
-//     no success); and a success that should have been taken back is a debt that is called in.
+//     base that were observed, is no news: GitHub's webhooks are late, and the look that it would make would see the same. A push or a
+//     check voids all that is about windowed branches, an event about a pull request none of it. What holds, or takes back, is never void: the
+//     next decision replaces it, so that a push a second keeps nothing green.
 //   - An event is answered by a read that shows what it said, or something later, and by no other: for what it named an older read is as
 //     void as if the event came after it, the echoes of our own writes included. All else goes on. It is read again after half a second,
 //     doubling, until GitHub shows it, or REST denies it after a minute (package bound). A pull request is unknown until then, unless it is green.
-//   - What opens or closes by time waits for no status that only tells: from [plan.Plan].Wake on, and [outliveMost] after the
-//     observation, those are left to the next look.
-//   - Statuses of one look that follow each other go at the same time, those of one commit and context or of one pull request in order.
-//     Merges go one after the other, the oldest first. What was written at the same time decides nothing of the look before all of it has
-//     ended; then its ends count in the plan's order, and the first that ends the look ends it: what was not begun by then is left.
-//   - Of one installation at most [outbox.WritesPaced] writes are under way at once, [outbox.WritesFree] without a pace, all of its looks together. First
-//     go those that take green of ours back or follow a green that was set for them, for which some room is always left; then what releases
-//     something, which has a part of the pace that is not left to others; then what tells. Among equals repositories take turns, a write each.
-//     What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again.
-//   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal ends merges, updates and
+//   - No look waits for a write, but for a merge, an update or a move that is under way there. So what opens or closes by time waits for no status.
+//   - The repositories of an installation take turns, a write each, and who comes waits until all who wait have had one. What opens goes before what only tells, of which
+//     one in ten goes meanwhile, and has a part of GitHub's pace that is not left to that. In one repository writes go in the plan's order, those about one commit or pull
+//     request one after the other, and one merge, update or request of moves at a time.
+//   - Of one installation at most [outbox.WritesPaced] writes are under way at once, [outbox.WritesFree] without a pace.
+//     What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again. A write that a limit
+//     refused keeps its turn.
+//   - What holds waits for nothing that opens: a store that fails, a merge that came too late or a refusal leaves merges, updates and
 //     successes, and the statuses that hold are written all the same.
 //   - After each start the first look at a repository asks what pull requests left behind since all of ours was last known to be recorded
 //     (the store keeps that instant, by GitHub's clock), until GitHub showed all of it and the store has it. So a
@@ -86,8 +90,9 @@
 //   - What Flux reports voids nothing, since no write depends on it. One report is looked at within seconds, and a thousand make few looks.
 //   - Wake is kept to the instant, whatever the wall clock did meanwhile; a jump of the clock is noticed within [napMost].
 //   - One installation never delays another: what others do not use is lent to it, but the last worker is kept for one that has none, who
-//     has fewest goes first, who waits for GitHub waits without a worker, and its limits are its own.
-//   - Nothing is released on details older than half a minute: what may go now and rests on older ones is read in full just before.
+//     has fewest goes first, no write has a worker, and its limits are its own.
+//   - Nothing is released on details older than half a minute: what rests on older ones is read in full as its turn comes, as many of a repository as fall
+//     to it within [aheadOfTurn], and no share of the hour is asked for it. Its turn is kept meanwhile, but for [outbox]'s readPatience.
 //     A look asks for the details of what falls due by then; and of what waits for checks or reviews, or is released, after an event
 //     and at each resync.
 //   - What happens by itself stays cheap: resyncs take at most a fifth of the hourly budget.
@@ -98,9 +103,8 @@
 //     the store knows when a plan changes by time, so that a start keeps points for openings. An event in a repository where
 //     something is green until its window closes waits a minute at most, as long as its equal share of what is kept for openings lasts.
 //     An hour of requests that is spent keeps no look waiting that needs none.
-//   - Of merges only as many begin as GitHub takes. Who finds no room among them comes back when there is some, which others leave until then.
-//     Whose look ends before its merges did goes on before those who wait.
-//   - The durable due row is moved forward only after the acts of a look are done and recorded.
+//   - Of merges and updates only as many begin as GitHub takes.
+//   - The durable due row is moved forward only after all that a plan wants is done or left, and recorded.
 //
 // # Races that are known, and why each is harmless
 //
@@ -128,25 +132,24 @@
 //     not moved, and merges or puts it back. While no look succeeds the debt is paid as the opening ends; the success of what
 //     no instant ends, as of a live change, waits for the look.
 //   - kill -9 between a payment and its record: it is paid once more.
-//   - A payment and the look that takes the same success back at the same instant: one writes, the other finds it done.
 //   - A success is on its way as it falls due: its payment waits for it, never the other way round. One that reaches GitHub after we
 //     ceased to wait for its answer is followed by its payment; GitHub ends such requests long before we do.
-//   - Two looks of one installation decide on the last success for which there is room: it is promised to one, and the other looks again.
+//   - Two repositories of one installation want the last success for which there is room: it is promised to one, and the other is looked at again.
 //   - A payment that fails because GitHub is away and one that fails by itself look alike until another write is taken. Until then
-//     nothing opens, for [payBlocks] failures in a row, which is a quarter of an hour.
+//     nothing opens, for a hundred failures in a row, which is a quarter of an hour.
 //   - kill -9 between merge and record: the merge is on GitHub, which is the truth; our history lacks a line, and the count of
 //     max_merges_per_opening is one short. Recording first would count merges that never were.
 //   - GitHub limits us between success and merge: it takes no pending from us either. Of its hourly budget one in [mergeShare]
 //     must be left before a merge begins, and a limit that ends soon is waited for within the unit. A secondary limit can be
 //     foreseen by nobody: then the debt is due, and its payment is the first write once the limit ends.
-//   - What is read takes longer than half a minute, each time: pull requests are read again in batches, but a success for a merge
-//     group or for a base's own tip is not, and stays unwritten. It releases nothing.
+//   - What is read takes longer than half a minute, each time: pull requests are read again as their turn comes, but a success for a merge
+//     group or for a base's own tip needs a look at all, and stays unwritten. It releases nothing. Such reads come further apart.
 //   - While the store fails heads are as old as our status on them: a green one may go back to pending until it settles anew.
 //   - The answer of a merge is lost (cut, time-out): it is tried again, and "already merged" is success. If the pin runs out
 //     meanwhile, pending is written on a head that may be merged: it releases nothing.
-//   - kill -9 between statuses and their record, which is one for all that were written at the same time: the history lacks their lines,
-//     and a repair is counted once too few. The limit on repairs comes one later. A store
+//   - kill -9 between a status and its record: the history lacks its line, and a repair is counted once too few. The limit on repairs comes one later. A store
 //     that fails counts none: then its backoff is the limit.
+//   - What holds is written on what an event has made void, and the next look finds it wrong: a status too many, which releases nothing.
 //   - A status of ours comes back as an echo after somebody else overwrote it: the other writer's own event is not an echo, and
 //     makes the look.
 //   - Our merge's echo arrives after the look that followed the merge: one look too many, and it writes nothing.
