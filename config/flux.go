@@ -39,12 +39,14 @@ type Consistency struct {
 	Builds     Level // an entry point that cannot be built
 	Stale      Level // for the service
 	Enforced   Level // a windowed entry point that nothing holds
+	Followed   Level // a windowed branch that nothing tracks
 }
 
 // defaultConsistency is that of a file that does not say.
 func defaultConsistency() Consistency {
 	return Consistency{
 		Duplicates: LevelHold, Layers: LevelHold, Moves: LevelHold, Builds: LevelHold, Stale: LevelWarn, Enforced: LevelWarn,
+		Followed: LevelHold,
 	}
 }
 
@@ -57,6 +59,7 @@ func (c *Consistency) value() kind {
 		key{"builds", false, level(&c.Builds)},
 		key{"stale", false, level(&c.Stale)},
 		key{"enforced", false, level(&c.Enforced)},
+		key{"followed", false, level(&c.Followed)},
 	)
 }
 

@@ -136,11 +136,31 @@ func (d *pullCase) sayNeverTogether() string {
 	return plan.Fit(who + " are never open together in the next 400 days: split the pull request or change the rules")
 }
 
-func sayUnknownWindow(n window.Name) string {
+func (d *pullCase) sayUnknownWindow() string {
+	n := d.need.unknown[0]
 	if n == window.Name(layout.Unread) {
-		return plan.Fit("held: sluice does not read the reference graph here yet (layout.flux): a rule for the path decides before it")
+		return d.sayUnserved()
 	}
 	return plan.Fit("held: there is no window \"" + plan.Middle(plan.Clean(string(n)), 60) + "\" in " + config.File + ": fix the path, the rule or the windows")
+}
+
+// sayUnserved names what needs a rule: rules decide before the reference graph, which the service does not read.
+func (d *pullCase) sayUnserved() string {
+	var unread []string
+	for _, path := range d.paths {
+		if path != config.File && slices.Contains(d.policy.Layout.Classify(path).Releases, layout.Unread) {
+			unread = append(unread, path)
+		}
+	}
+	const head = "held: the service does not support layout.flux yet: add a rule for "
+	tail := " to " + config.File
+	switch more := len(unread) - 1; {
+	case more == 1:
+		tail = " and 1 more path" + tail
+	case more > 1:
+		tail = fmt.Sprintf(" and %d more paths", more) + tail
+	}
+	return head + plan.Middle(plan.Clean(unread[0]), plan.MaxReason-len(head)-len(tail)) + tail
 }
 
 // sayNoReceiver says what is missing: the entry, or the file that could hold it.

@@ -303,6 +303,9 @@ func (c *Cluster) defined() {
 	}
 }
 
+// Uses reports whether something of the cluster is known to be made of a source: an entry point of this repository, or a HelmRelease.
+func (c *Cluster) Uses(s *Source) bool { return c.defines[s.Place] }
+
 // Content is those of its files that hold something other than definitions of entry points and of the sources that they and HelmReleases
 // use, sorted: what such a file defines is another entry point's business, and among [Cluster.Influences].
 func (e Entry) Content() []string {

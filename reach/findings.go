@@ -22,6 +22,7 @@ func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	notes = append(notes, at(levels.Duplicates, g.duplicates(built))...)
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
 	notes = append(notes, at(levels.Enforced, g.enforced())...)
+	notes = append(notes, g.Unfollowed(g.policy.Branches)...)
 	return append(notes, g.definitions()...)
 }
 

@@ -155,12 +155,16 @@ const (
 	codeNoRoot       = "flux-without-root"
 	codeEntryNothing = "entry-point-matches-nothing"
 	codeDefinition   = "branch-definition-open"
+	codeUnfollowed   = "branch-unfollowed"
+	codeUnserved     = "flux-not-served"
 )
 
 // placeholder stands in a message for what was found first.
 const placeholder = "\x00"
 
 const (
+	wordUnserved = "the service (sluice serve) does not read the reference graph yet"
+
 	wordNoRoot        = "no cluster found, so nothing is known to read any path: list them under `clusters`"
 	wordEntryNothing  = "matches no entry point of the tree"
 	wordDefaultBranch = "the default branch"
@@ -178,6 +182,14 @@ const (
 	wordObserved   = "mode: observe holds no pull request"
 	wordStatusOnly = "pull_requests.window: status holds none unless the branch requires sluice's status"
 )
+
+// wordHoldsAll is what the service does instead of reading the graph.
+const wordHoldsAll = wordUnserved + ": it holds every pull request with a path that no rule decides, until a rule does; " +
+	"add rules for these paths, or remove flux: true"
+
+func wordAnswersOtherwise(verdict string) string {
+	return wordUnserved + "; its status for such a change says: " + verdict
+}
 
 func moreOf(n int, one, many string) string {
 	switch {
@@ -231,6 +243,63 @@ func wordSourceDiffers(o Object, source string) string {
 
 func wordEnforced(branch, why string) string {
 	return fmt.Sprintf("windowed here, but what is merged to %s arrives at once, because %s: %s", clip(branch), why, placeholder)
+}
+
+// maxFollows is how many groups of clusters are named that follow the same branches, and how many names of one group.
+const maxFollows = 3
+
+// wordUnfollowed names what the clusters follow instead of a branch, and what is to be done.
+func wordUnfollowed(branch string, idle *graph.Source, clusters []clusterFollows) string {
+	branch = clip(branch)
+	text := fmt.Sprintf("no cluster tracks %s, so it holds nothing: ", branch)
+	todo := fmt.Sprintf("set spec.ref.branch: %s in the GitRepository of what it is to hold, or remove the entry", branch)
+	if idle != nil {
+		text = fmt.Sprintf("GitRepository %s (%s) tracks %s, but no Flux Kustomization uses it, so the branch holds nothing: ",
+			clip(idle.Namespace+"/"+idle.Name), clip(idle.String()), branch)
+		todo = "name it as the sourceRef of what the branch is to hold"
+	}
+	return text + wordFollows(clusters) + "; " + todo
+}
+
+// wordFollows is what clusters follow, those together that follow the same: "production and staging follow main".
+func wordFollows(clusters []clusterFollows) string {
+	var order []string
+	by := map[string][]string{}
+	for _, c := range clusters {
+		branches := andMore(c.branches, maxFollows)
+		if by[branches] == nil {
+			order = append(order, branches)
+		}
+		by[branches] = append(by[branches], c.name)
+	}
+	var out []string
+	for _, branches := range order[:min(maxFollows, len(order))] {
+		follow := " follow "
+		if len(by[branches]) == 1 {
+			follow = " follows "
+		}
+		out = append(out, andMore(by[branches], maxFollows)+follow+branches)
+	}
+	if more := len(order) - maxFollows; more > 0 {
+		out = append(out, fmt.Sprintf("other clusters follow %d other sets of branches", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+// andMore is names as a list: "a", "a and b", "a, b and 3 more".
+func andMore(names []string, most int) string {
+	shown := make([]string, 0, most)
+	for _, n := range names[:min(most, len(names))] {
+		shown = append(shown, clip(n))
+	}
+	last := len(shown) - 1
+	switch more := len(names) - len(shown); {
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+	case last > 0:
+		return strings.Join(shown[:last], ", ") + " and " + shown[last]
+	}
+	return strings.Join(shown, "")
 }
 
 // wordDefinition is an object that says what a windowed branch is for, in a file that is not held.

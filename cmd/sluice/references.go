@@ -42,16 +42,21 @@ func readGraph(ctx context.Context, policy *config.Policy, files fs.FS, read fun
 // knowsFlux reports whether a policy says what Flux Kustomizations need.
 func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.EntryPoints) > 0 }
 
-// refer is a policy with the references of a tree, if it asks for them.
-func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Policy, error) {
-	if !policy.Flux {
-		return policy, nil
-	}
+// referred is a policy with the references of the trees of a change, as far as these were read.
+type referred struct {
+	policy *config.Policy
+	graph  *reach.Graph // nil: they were not read
+	moves  []reach.Move // that hold nothing
+}
+
+// refer is a policy with the references of one tree.
+func refer(ctx context.Context, policy *config.Policy, files fs.FS) (referred, error) {
 	f, err := readGraph(ctx, policy, files, graph.Read)
 	if err != nil {
-		return nil, err
+		return referred{policy: policy}, err
 	}
-	return policy.With(reach.New(policy, f.clusters)), nil
+	g := reach.New(policy, f.clusters)
+	return referred{policy: policy.With(g), graph: g}, nil
 }
 
 // change is a change with the trees around it: those of the merge base and of the head, and the base's where that went on.
@@ -69,10 +74,12 @@ type treeVersion struct {
 
 // refer is the policy with the references before and after the change, and what moves between live and windowed entry points where that is no more
 // than a warning.
-func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error) {
-	moves := knowsFlux(c.policy) && c.policy.Consistency.Moves != config.LevelOff
-	if !c.policy.Flux && !moves {
-		return c.policy, nil, nil
+func (c change) refer(ctx context.Context) (referred, error) {
+	out := referred{policy: c.policy}
+	levels := c.policy.Consistency
+	moves := knowsFlux(c.policy) && levels.Moves != config.LevelOff
+	if !c.policy.Flux && !moves && (len(c.policy.Branches) == 0 || levels.Followed == config.LevelOff) {
+		return out, nil
 	}
 	read, clusters := []treeGraph{}, [][]graph.Cluster{}
 	for i, v := range c.trees {
@@ -82,24 +89,26 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 		}
 		f, err := readGraph(ctx, c.policy, v.files, again)
 		if err != nil {
-			return nil, nil, err
+			return out, err
 		}
 		read, clusters = append(read, f), append(clusters, f.clusters)
 	}
 	g := reach.New(c.policy, clusters...)
 	g.HoldChanged(c.names())
-	var found []reach.Move
-	if moves {
-		var err error
-		if found, err = c.moves(ctx, g, read); err != nil {
-			return nil, nil, err
-		}
+	out.policy, out.graph = c.policy.With(g), g
+	if !moves {
+		return out, nil
 	}
-	if c.policy.Consistency.Moves == config.LevelHold {
+	found, err := c.moves(ctx, g, read)
+	if err != nil {
+		return out, err
+	}
+	if levels.Moves == config.LevelHold {
 		g.Hold(found)
-		found = nil
+	} else {
+		out.moves = found
 	}
-	return c.policy.With(g), found, nil
+	return out, nil
 }
 
 // names is every path that the change touches.
