@@ -120,6 +120,14 @@ func directory(path string) string {
 	return "."
 }
 
+// What keeps Flux from deleting an object that leaves a Kustomization, where it was applied before it leaves: the line, as it stands below
+// metadata.annotations; the lines of a manifest; and the line as far as people know it, where there is no room.
+const (
+	Keep      = "kustomize.toolkit.fluxcd.io/prune: disabled"
+	KeepLines = "metadata: {annotations: {" + Keep + "}}"
+	KeepBrief = "prune: disabled"
+)
+
 // With is the policy with what references say of the paths of a tree, or of several. Of a policy without them every path that no rule decides
 // needs [layout.Unclear] if the file says `flux: true`.
 func (p *Policy) With(r layout.References) *Policy {

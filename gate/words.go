@@ -36,6 +36,7 @@ const (
 	wordHourSpent        = "held: GitHub's hourly rate limit allows no more green statuses that end in the same hour"
 	wordTooManyGreen     = "held: no more green statuses can be withdrawn before the close at GitHub's rate limit"
 	wordShareSpent       = "held: this repository has its share of green statuses that can be withdrawn before the close"
+	wordPruned           = ": Flux prunes what moves unless annotated "
 	wordNoCutoff         = "held: the window has no cutoff in which to withdraw a green status: set one, or let sluice merge"
 )
 
@@ -202,12 +203,23 @@ func sayReceiver(e config.Branch) plan.Step {
 
 // sayUprooted: Flux prunes an object as soon as the Kustomization that it leaves has the merge.
 func sayUprooted(f plan.File, is layout.Class) plan.Step {
-	return plan.Step{About: f.Path, Says: "moved from " + plan.Middle(plan.Clean(f.Old), 70) + ", which no branch holds: Flux deletes the object at the merge, and restores it only when " +
-		plan.Clean(join(is.Releases, " and ")) + " moves"}
+	return sayMove(f, ", which no branch holds: Flux deletes the object at the merge, and restores it only when "+
+		plan.Clean(join(is.Releases, " and "))+" moves")
 }
 
 func sayPlanted(f plan.File) plan.Step {
-	return plan.Step{About: f.Path, Says: "moved from " + plan.Middle(plan.Clean(f.Old), 70) + ", which a branch holds: not held for that; Flux applies the object from both until that branch moves"}
+	return sayMove(f, ", which a branch holds: not held for that; Flux applies the object from both until that branch moves, and may delete it then")
+}
+
+func sayTransplanted(f plan.File) plan.Step {
+	return sayMove(f, ": if another Flux Kustomization reads it now, Flux may delete the object before it creates it again")
+}
+
+// sayMove is what Flux does with what moves, and how it keeps it: by what is applied before.
+func sayMove(f plan.File, does string) plan.Step {
+	old := plan.Middle(plan.Clean(f.Old), 70)
+	return plan.Step{About: f.Path, Says: "moved from " + old + does + "; to keep it, first merge a change that only adds " + config.KeepLines +
+		" to " + old + ", and let Flux apply it"}
 }
 
 // text says which branches receive it, where and when, in at most room characters.
@@ -256,7 +268,7 @@ func (d *pullCase) sayHeld() string {
 	first := d.open.Closed[0]
 	st := first.cal.At(first.name, d.at)
 	who := some(called(d.open.Closed))
-	why := ""
+	why, brief := "", ""
 	switch {
 	case st.FrozenBy != "":
 		who += ", frozen by " + plan.Clean(st.FrozenBy)
@@ -267,12 +279,17 @@ func (d *pullCase) sayHeld() string {
 	case !d.need.complete:
 		why = ": GitHub does not list all its files"
 	case d.mayBePruned():
-		why = ": Flux deletes at once what moves to a windowed branch"
+		why, brief = wordPruned+config.Keep, wordPruned+config.KeepBrief
 	}
-	tail := until(d.open.Until, d.zone()) + why
+	enforced := ""
 	if _, bound := d.base.Enforced(d.pull.Base, d.s.App); d.base.Rules && !bound && d.pull.Base != "" {
-		tail += " (not enforced)"
+		enforced = " (not enforced)"
 	}
+	when := until(d.open.Until, d.zone())
+	if brief != "" && len([]rune("held by "+who+when+why+enforced)) > plan.MaxReason {
+		why = brief
+	}
+	tail := when + why + enforced
 	return "held by " + plan.Middle(who, plan.MaxReason-len([]rune("held by "+tail))) + tail
 }
 

@@ -211,6 +211,23 @@ func apart(owners []owner) (a, b owner, ok bool) {
 	return a, b, false
 }
 
+// Moving is what people are to know of moves, once for each pair of entry points and what Flux does: the first object, and how many more.
+func (g *Graph) Moving(moves []Move) []config.Note {
+	var c causes
+	type one struct{ what, from, to string }
+	moved := map[one]bool{}
+	for _, m := range moves {
+		of := one{m.What, key(m.From), key(m.To)}
+		if moved[of] = moved[of] || !m.Copied; m.Copied && moved[of] {
+			continue // it is said already that it comes from there
+		}
+		c.add(strings.Join([]string{key(m.From), key(m.To), m.does()}, "\x00"), func() (config.Note, string) {
+			return config.Note{Level: config.LevelWarn, Code: codeMoves, Message: placeholder + ": " + m.does() + m.keep(), Way: []any{"consistency", codeMoves}}, m.way()
+		})
+	}
+	return at(g.policy.Consistency.Moves, c.notes("so does 1 more object", "so do %d more objects"))
+}
+
 // builds is entry points that cannot be built, and such as kustomize builds otherwise than the graph has read them.
 func (g *Graph) builds(built []Build) []config.Note {
 	var c causes

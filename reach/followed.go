@@ -23,8 +23,8 @@ func AnswersOtherwise(verdict string) config.Note {
 }
 
 // Unfollowed is those of some windowed branches that no cluster of the first tree tracks: what they are to hold reaches the clusters from
-// another branch. Nothing is known of it in a tree without a cluster. What tracks a branch may stand in another repository, so that it is an
-// error with `flux: true` alone, which lets the references of this one decide.
+// another branch. Nothing is known of it where no cluster has a Flux object in the tree. What tracks a branch may stand in another repository, so
+// that it is an error with `flux: true` alone, which lets the references of this one decide.
 func (g *Graph) Unfollowed(asked []config.Branch) []config.Note {
 	f := g.follows()
 	if len(f.clusters) == 0 {
@@ -40,7 +40,7 @@ func (g *Graph) Unfollowed(asked []config.Branch) []config.Note {
 			level = config.LevelWarn
 		}
 		out = append(out, config.Note{
-			Level: level, Code: codeUnfollowed, Message: wordUnfollowed(b.Name, f.idle[b.Name], f.clusters), Way: []any{"branches", i, "name"},
+			Level: level, Code: codeUnfollowed, Message: f.wordUnfollowed(b.Name), Way: []any{"branches", i, "name"},
 		})
 	}
 	return at(g.policy.Consistency.Followed, out)
@@ -51,7 +51,7 @@ type following struct {
 	clusters []clusterFollows
 	used     map[string]bool          // by branch: something is made of it
 	idle     map[string]*graph.Source // by branch: a source that tracks it, and that nothing is known to use
-	unclear  bool                     // there may be more: a ResourceSet makes some, or a name has a variable without a value
+	unclear  bool                     // more may be tracked than is known
 }
 
 // clusterFollows is a cluster and the branches of this repository that it tracks, sorted.
@@ -70,7 +70,13 @@ func (g *Graph) follows() following {
 	return f
 }
 
+// add adds what a cluster tracks. More is possible where its sources stand elsewhere, where a ResourceSet makes some, and where a name has a variable
+// without a value.
 func (f *following) add(c *graph.Cluster) {
+	if c.Branch == "" && len(c.Kustomizations)+len(c.Sources) == 0 {
+		f.unclear = true
+		return
+	}
 	root := cmp.Or(c.Branch, wordDefaultBranch)
 	branches := []string{root}
 	f.used[root] = true
@@ -87,7 +93,12 @@ func (f *following) add(c *graph.Cluster) {
 		f.used[branch] = true
 		branches = append(branches, branch)
 	}
-	f.unclear = f.unclear || slices.ContainsFunc(c.Leaves, func(l graph.Leaf) bool { return l.Kind == graph.LeafResourceSet })
+	elsewhere := func(k *graph.Kustomization) bool { return k.Here && k.Source == nil && k.SourceRef.Name != fluxSystem }
+	made := func(l graph.Leaf) bool { return l.Kind == graph.LeafResourceSet }
+	f.unclear = f.unclear || slices.ContainsFunc(c.Kustomizations, elsewhere) || slices.ContainsFunc(c.Leaves, made)
 	slices.Sort(branches)
 	f.clusters = append(f.clusters, clusterFollows{c.Name, slices.Compact(branches)})
 }
+
+// fluxSystem is what a bootstrap calls the source that a cluster is read from.
+const fluxSystem = "flux-system"

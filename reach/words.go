@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
@@ -127,15 +128,50 @@ func (o Object) String() string {
 }
 
 // String is what Flux does with it.
-func (m Move) String() string {
+func (m Move) String() string { return m.way() + ": " + m.does() }
+
+// way is what moves, and where.
+func (m Move) way() string {
 	if m.Copied {
-		return fmt.Sprintf("%s is made by %s and appears in %s: Flux applies it from %s now", clip(m.What), name(m.From), name(m.To), name(m.To))
+		return fmt.Sprintf("%s is made by %s and appears in %s", clip(m.What), name(m.From), name(m.To))
 	}
+	return fmt.Sprintf("%s moves from %s to %s", clip(m.What), name(m.From), name(m.To))
+}
+
+// does is what Flux does then.
+func (m Move) does() string {
+	switch {
+	case m.Copied:
+		return fmt.Sprintf("Flux applies it from %s now", name(m.To))
+	case m.Back:
+		return fmt.Sprintf("Flux applies it from %s now, and from both until %s", name(m.To), until(m.From))
+	case m.Within && m.Kept:
+		return "Flux keeps it"
+	case m.Within:
+		return fmt.Sprintf("Flux deletes it, unless %s applies it first, and creates it again", name(m.To))
+	case m.Kept:
+		return fmt.Sprintf("Flux keeps it as it is until %s", until(m.To))
+	}
+	return fmt.Sprintf("Flux deletes it now and creates it again when %s", until(m.To))
+}
+
+// keep is how Flux is made to keep what moves; "": it does.
+func (m Move) keep() string {
+	if m.Copied || m.Kept {
+		return ""
+	}
+	lines, file := config.KeepLines, "its manifest"
+	if m.Left != "" {
+		file = clip(m.Left)
+	}
+	if graph.IsBuild(m.Left) { // which generates it
+		lines = "generatorOptions: {annotations: {" + config.Keep + "}}"
+	}
+	text := "; to keep it, first merge a change that only adds " + lines + " to " + file + ", and let " + name(m.From) + " apply it"
 	if m.Back {
-		return fmt.Sprintf("%s moves from %s to %s: Flux applies it from %s now, and from both until %s", clip(m.What), name(m.From), name(m.To),
-			name(m.To), until(m.From))
+		text = ", and may delete it then" + text
 	}
-	return fmt.Sprintf("%s moves from %s to %s: Flux deletes it now and creates it again when %s", clip(m.What), name(m.From), name(m.To), until(m.To))
+	return text
 }
 
 // until is what a windowed entry point waits for.
@@ -155,6 +191,7 @@ const (
 	codeNoRoot       = "flux-without-root"
 	codeEntryNothing = "entry-point-matches-nothing"
 	codeDefinition   = "branch-definition-open"
+	codeMoves        = "moves"
 	codeUnfollowed   = "branch-unfollowed"
 	codeUnserved     = "flux-not-served"
 )
@@ -249,16 +286,19 @@ func wordEnforced(branch, why string) string {
 const maxFollows = 3
 
 // wordUnfollowed names what the clusters follow instead of a branch, and what is to be done.
-func wordUnfollowed(branch string, idle *graph.Source, clusters []clusterFollows) string {
-	branch = clip(branch)
+func (f *following) wordUnfollowed(name string) string {
+	branch, idle := clip(name), f.idle[name]
 	text := fmt.Sprintf("no cluster tracks %s, so it holds nothing: ", branch)
 	todo := fmt.Sprintf("set spec.ref.branch: %s in the GitRepository of what it is to hold, or remove the entry", branch)
-	if idle != nil {
+	switch {
+	case idle != nil:
 		text = fmt.Sprintf("GitRepository %s (%s) tracks %s, but no Flux Kustomization uses it, so the branch holds nothing: ",
 			clip(idle.Namespace+"/"+idle.Name), clip(idle.String()), branch)
 		todo = "name it as the sourceRef of what the branch is to hold"
+	case f.unclear:
+		text = fmt.Sprintf("no cluster is known to track %s, and if none does, it holds nothing: ", branch)
 	}
-	return text + wordFollows(clusters) + "; " + todo
+	return text + wordFollows(f.clusters) + "; " + todo
 }
 
 // wordFollows is what clusters follow, those together that follow the same: "production and staging follow main".

@@ -135,6 +135,9 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 		var notes []config.Note
 		notes, tree.Graph, err = read.consistency(ctx, g, s.policy, paths, s.builds)
 		in.Notes = append(in.Notes, notes...)
+		if s.builds && s.policy.Consistency.Moves != config.LevelOff {
+			in.Notes = append(in.Notes, proposed(ctx, s.dir, s.policy)...)
+		}
 		s.policy = s.policy.With(g)
 	}
 	if err != nil {

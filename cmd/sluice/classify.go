@@ -204,13 +204,11 @@ func (c classification) warnings(verdict plan.Verdict, at time.Time) []config.Fi
 			receivers = append(receivers, c.policy.Matching(r)...)
 		}
 		notes = append(notes, c.graph.Unfollowed(receivers)...)
+		notes = append(notes, c.graph.Moving(c.moves)...)
 	}
 	out := append([]config.Finding{}, c.findings...)
 	for _, n := range notes {
 		out = append(out, warning(n.Code, n.Message))
-	}
-	for _, m := range c.moves {
-		out = append(out, warning("moves", m.String()))
 	}
 	return out
 }

@@ -46,7 +46,7 @@ func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.E
 type referred struct {
 	policy *config.Policy
 	graph  *reach.Graph // nil: they were not read
-	moves  []reach.Move // that hold nothing
+	moves  []reach.Move
 }
 
 // refer is a policy with the references of one tree.
@@ -99,16 +99,11 @@ func (c change) refer(ctx context.Context) (referred, error) {
 	if !moves {
 		return out, nil
 	}
-	found, err := c.moves(ctx, g, read)
-	if err != nil {
-		return out, err
+	var err error
+	if out.moves, err = c.moves(ctx, g, read); err == nil && levels.Moves == config.LevelHold {
+		g.Hold(out.moves)
 	}
-	if levels.Moves == config.LevelHold {
-		g.Hold(found)
-	} else {
-		out.moves = found
-	}
-	return out, nil
+	return out, err
 }
 
 // names is every path that the change touches.
