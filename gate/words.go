@@ -36,7 +36,7 @@ const (
 	wordHourSpent        = "held: GitHub's hourly rate limit allows no more green statuses that end in the same hour"
 	wordTooManyGreen     = "held: no more green statuses can be withdrawn before the close at GitHub's rate limit"
 	wordShareSpent       = "held: this repository has its share of green statuses that can be withdrawn before the close"
-	wordPruned           = ": Flux prunes what moves unless annotated "
+	wordPruned           = ": Flux prunes what moves unless it has "
 	wordNoCutoff         = "held: the window has no cutoff in which to withdraw a green status: set one, or let sluice merge"
 )
 

@@ -22,9 +22,9 @@ func AnswersOtherwise(verdict string) config.Note {
 	return config.Note{Level: config.LevelWarn, Code: codeUnserved, Message: wordAnswersOtherwise(verdict)}
 }
 
-// Unfollowed is those of some windowed branches that no cluster of the first tree tracks: what they are to hold reaches the clusters from
-// another branch. Nothing is known of it where no cluster has a Flux object in the tree. What tracks a branch may stand in another repository, so
-// that it is an error with `flux: true` alone, which lets the references of this one decide.
+// Unfollowed is those of some windowed branches that no cluster tracks, after the change where the trees are those around one: what they are to
+// hold reaches the clusters from another branch. Nothing is known of it where no cluster has a Flux object in the tree. What tracks a branch may
+// stand in another repository, so that it is an error with `flux: true` alone, which lets the references of this one decide.
 func (g *Graph) Unfollowed(asked []config.Branch) []config.Note {
 	f := g.follows()
 	if len(f.clusters) == 0 {
@@ -62,7 +62,7 @@ type clusterFollows struct {
 
 func (g *Graph) follows() following {
 	f := following{used: map[string]bool{}, idle: map[string]*graph.Source{}}
-	for _, e := range g.trees[0].entries {
+	for _, e := range g.trees[min(1, len(g.trees)-1)].entries {
 		if e.Kustomization == nil {
 			f.add(e.Cluster)
 		}
@@ -93,7 +93,9 @@ func (f *following) add(c *graph.Cluster) {
 		f.used[branch] = true
 		branches = append(branches, branch)
 	}
-	elsewhere := func(k *graph.Kustomization) bool { return k.Here && k.Source == nil && k.SourceRef.Name != fluxSystem }
+	elsewhere := func(k *graph.Kustomization) bool {
+		return k.SourceRef.Kind == "GitRepository" && k.Source == nil && k.SourceRef.Name != fluxSystem
+	}
 	made := func(l graph.Leaf) bool { return l.Kind == graph.LeafResourceSet }
 	f.unclear = f.unclear || slices.ContainsFunc(c.Kustomizations, elsewhere) || slices.ContainsFunc(c.Leaves, made)
 	slices.Sort(branches)

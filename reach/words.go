@@ -132,7 +132,10 @@ func (m Move) String() string { return m.way() + ": " + m.does() }
 
 // way is what moves, and where.
 func (m Move) way() string {
-	if m.Copied {
+	switch {
+	case m.Copied && key(m.From) == key(m.To):
+		return fmt.Sprintf("%s is made by %s, which is live after the change", clip(m.What), name(m.To))
+	case m.Copied:
 		return fmt.Sprintf("%s is made by %s and appears in %s", clip(m.What), name(m.From), name(m.To))
 	}
 	return fmt.Sprintf("%s moves from %s to %s", clip(m.What), name(m.From), name(m.To))

@@ -195,7 +195,7 @@ func (c classification) verdict(policy *config.Policy, at time.Time) plan.Verdic
 // warnings is what people are to know beside the verdict: where the service gives another one, and what holds less than it seems.
 func (c classification) warnings(verdict plan.Verdict, at time.Time) []config.Finding {
 	var notes []config.Note
-	if served := c.verdict(c.served, at); served.Kind != verdict.Kind || !slices.Equal(served.Releases, verdict.Releases) {
+	if served := c.verdict(c.served, at); served.Kind != verdict.Kind || !served.Until.Equal(verdict.Until) {
 		notes = append(notes, reach.AnswersOtherwise(wordVerdict(served.Kind, served.Reason)))
 	}
 	if c.graph != nil {

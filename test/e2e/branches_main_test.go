@@ -89,7 +89,7 @@ func TestMoveIntoAWindowedDirectory(t *testing.T) {
 	w.plant(w.tip("main"), "rw/a")
 	w.serve()
 	n := w.propose(standin.NewPull{Head: "into", Change: &standin.Change{Move: map[string]string{"apps/a-rt/x": "apps/b-rw/x"}}})
-	w.hasStatus(n, "pending: held by w until "+openDay+": Flux prunes what moves unless annotated kustomize.toolkit.fluxcd.io/prune: disabled")
+	w.hasStatus(n, "pending: held by w until "+openDay+": Flux prunes what moves unless it has kustomize.toolkit.fluxcd.io/prune: disabled")
 	w.unmerged(n)
 	w.setFile(following(openForYears, "rw/a"))
 	w.merged(n)
