@@ -41,15 +41,15 @@ type Build struct {
 	Remote  bool   // Err says what it needs from elsewhere
 }
 
-// Move is an object that a change moves from one entry point to another of the same cluster. Where one of the two is live and the other
-// one windowed, windows hold it.
+// Move is an object that a change moves from one entry point to another of the same cluster. Where it would be away until a window opens, or both
+// would have it until then and one of them is live, windows hold it.
 type Move struct {
 	What     string // the object, or the last name of a file where it was not built
 	From, To graph.Entry
 	Left     string // the file in which it was; "": not known
 	Appears  string // the file in which it is then
-	Back     bool   // From is windowed, To is live
-	Within   bool   // both are live, or both windowed
+	Back     bool   // it comes to To before it leaves From: To is live, or From's branch brings the rest later
+	Within   bool   // both are live, or both windowed in one way
 	Kept     bool   // Flux does not delete it where it leaves From
 	Copied   bool   // From makes it, too
 
@@ -204,8 +204,8 @@ func (g *Graph) Copies(windowed, before, after []Build) []Move {
 }
 
 // Moves is what a change moves between entry points of the clusters that have windowed ones: what was made before by one and not by the other, and
-// after the change the other way round. Between a live and a windowed one of which one was not built, a file that leaves the one and appears in
-// the other under the same last name counts. A deletion is no move.
+// after the change the other way round. Between two of which one was not built and that do not have it at one time, a file that leaves the one
+// and appears in the other under the same last name counts. A deletion is no move.
 func (g *Graph) Moves(before, after []Build, changes []Change) []Move {
 	m := mover{policy: g.policy, was: made(before), is: made(after), count: map[bool]int{}}
 	m.byObject(before, after)
@@ -239,7 +239,7 @@ type mover struct {
 	policy  *config.Policy
 	was, is map[string]map[Object]bool // by entry point: what it makes
 	moves   []Move
-	count   map[bool]int // of moves, by Within: those that hold nothing take no room from the others
+	count   map[bool]int // of moves, by whether they hold nothing: such take no room from the others
 }
 
 func made(all []Build) map[string]map[Object]bool {
@@ -271,24 +271,37 @@ func (m *mover) move(move Move) {
 		move.Kept = true
 	}
 	was, is := Release(m.policy, move.From), Release(m.policy, move.To)
-	switch move.Back, move.Within = isLive(is), isLive(was) == isLive(is); {
+	away, back := direction(was, is)
+	move.Back, move.Within = back, !away && !back
+	switch {
 	case move.Within && key(move.From) == key(move.To):
 		return
-	case move.Within:
-		move.Back = false
-	case move.Back:
-		move.windows = Windows(m.policy, was)
-	default:
+	case away:
 		move.windows = Windows(m.policy, is)
+	case back && isLive(is):
+		move.windows = Windows(m.policy, was)
 	}
-	if m.count[move.Within]++; m.count[move.Within] <= maxMoves {
+	free := len(move.windows) == 0
+	if m.count[free]++; m.count[free] <= maxMoves {
 		m.moves = append(m.moves, move)
 	}
 }
 
-// across reports whether one of two entry points is live and the other one windowed.
-func (m *mover) across(a, b graph.Entry) bool {
-	return isLive(Release(m.policy, a)) != isLive(Release(m.policy, b))
+// within reports whether both of two entry points are live, or both windowed in one way.
+func (m *mover) within(from, to graph.Entry) bool {
+	away, back := direction(Release(m.policy, from), Release(m.policy, to))
+	return !away && !back
+}
+
+// direction is what becomes of an object that moves between two releases. It is away where it leaves at the merge and comes back later: to what
+// is windowed from what is live, or to a branch from what reads the base itself. Where it comes at the merge and leaves later it comes back.
+func direction(was, is []layout.Release) (away, back bool) {
+	branches := func(rs []layout.Release) bool {
+		return slices.ContainsFunc(rs, func(r layout.Release) bool { _, ok := r.BranchGlob(); return ok })
+	}
+	away = isLive(was) && !isLive(is) || !branches(was) && branches(is)
+	back = !isLive(was) && isLive(is) || branches(was) && !branches(is)
+	return away, back
 }
 
 // arrival is an object that an entry point makes after the change and did not make before.
@@ -356,7 +369,7 @@ func (m *mover) byName(before, after []Build, changes []Change) {
 			}
 			for _, to := range after {
 				for _, file := range added[path.Base(c.Left)] {
-					if m.across(from.Entry, to.Entry) && (broken(from.Entry) || broken(to.Entry)) && reads(to.Entry, file) {
+					if !m.within(from.Entry, to.Entry) && (broken(from.Entry) || broken(to.Entry)) && reads(to.Entry, file) {
 						m.move(Move{What: path.Base(file), From: from.Entry, To: to.Entry, Left: c.Left, Appears: file})
 					}
 				}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
 )
 
 // around is the references before and after a change of the repository: what replaces what.
@@ -144,6 +145,15 @@ func TestMoves(t *testing.T) {
 		"annotated, between live ones": {[]string{"apps-rt: a!", "tenant:"}, []string{"apps-rt:", "tenant: a"}, nil, []string{
 			"ConfigMap a moves from flux-system/apps-rt to flux-system/tenant: Flux keeps it",
 		}},
+		"between windowed ones, away until the branch moves": {[]string{"held: a", "apps-rw:"}, []string{"held:", "apps-rw: a"}, nil, []string{
+			"ConfigMap a moves from flux-system/held to flux-system/apps-rw: Flux deletes it now and creates it again when rw/a moves",
+		}},
+		"between windowed ones, from a branch": {[]string{"apps-rw: a", "held:"}, []string{"apps-rw:", "held: a"}, nil, []string{
+			"ConfigMap a moves from flux-system/apps-rw to flux-system/held: Flux applies it from flux-system/held now, and from both until rw/a moves",
+		}},
+		"between branches": {[]string{"apps-rw: a", "odd:"}, []string{"apps-rw:", "odd: a"}, nil, []string{
+			"ConfigMap a moves from flux-system/apps-rw to flux-system/odd: Flux deletes it, unless flux-system/odd applies it first, and creates it again",
+		}},
 		"between live ones, not built": {
 			[]string{"apps-rt: !", "tenant:"},
 			[]string{"apps-rt:", "tenant:"},
@@ -251,6 +261,17 @@ func TestMovesWithinTakeNoRoom(t *testing.T) {
 	}
 }
 
+// TestHoldFromAWindow: what leaves an entry point that a window holds, and is away until a branch moves, is held by the branch's window as well.
+func TestHoldFromAWindow(t *testing.T) {
+	g := around(t, parse(t, file))
+	g.Hold(g.Moves(makes(t, g, 0, "held: a@apps/held/x.yaml", "apps-rw:"), makes(t, g, 1, "held:", "apps-rw: a@apps/rw/x.yaml"), nil))
+	for _, path := range []string{"apps/held/x.yaml", "apps/rw/x.yaml"} {
+		if c, _ := g.Holds(path); !slices.Equal(c.Releases, []layout.Release{"night"}) {
+			t.Errorf("%s: %v", path, c)
+		}
+	}
+}
+
 // TestHold: a move holds the files in which the object was and is, and what leads to them, by the window of the branch.
 func TestHold(t *testing.T) {
 	p := parse(t, file)
@@ -291,5 +312,27 @@ func TestAffected(t *testing.T) {
 		if !slices.Equal(names, wanted) || len(after) != len(before) {
 			t.Errorf("%s: %v, want %v", files, names, wanted)
 		}
+	}
+}
+
+// TestAffectedWithoutLive: windowed ones are built where something may leave one of them for another.
+func TestAffectedWithoutLive(t *testing.T) {
+	p := parse(t, file)
+	const more = "resources: [x.yaml, ../shared]\n"
+	for name, c := range map[string]struct {
+		replace []string
+		want    int
+	}{
+		"one reads more":                       {[]string{more, "resources: [x.yaml, ../shared, y.yaml]\n", "-- apps/held/x.yaml", "-- apps/rw/y.yaml --\n" + configMap + "-- apps/held/x.yaml"}, 0},
+		"one reads less":                       {[]string{more, "resources: [../shared]\n"}, 0},
+		"one reads another file":               {[]string{more, "resources: [y.yaml, ../shared]\n", "-- apps/rw/x.yaml", "-- apps/rw/y.yaml"}, 0},
+		"what one does not read the other has": {[]string{more, "resources: [../shared]\n", "-- apps/rw/x.yaml", "-- apps/by-path/y.yaml"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := around(t, p, c.replace...).Affected([]string{"apps/rw/kustomization.yaml", "apps/rw/x.yaml", "apps/rw/y.yaml", "apps/by-path/y.yaml"})
+			if len(before) != c.want || len(after) != c.want {
+				t.Errorf("%d before, %d after, want %d", len(before), len(after), c.want)
+			}
+		})
 	}
 }
