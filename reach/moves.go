@@ -37,7 +37,7 @@ func (o Object) moving() Object {
 type Build struct {
 	Entry   graph.Entry
 	Objects []Object
-	Err     string // why it was not built; "": it was
+	Err     string // why it was not built; "": it was, unless the entry point is a guessed root, which is never built
 	Remote  bool   // Err says what it needs from elsewhere
 }
 

@@ -192,6 +192,7 @@ const (
 	codeBuilds       = "builds"
 	codeEnforced     = "enforced"
 	codeNoRoot       = "flux-without-root"
+	codeGuessed      = "root-guessed"
 	codeEntryNothing = "entry-point-matches-nothing"
 	codeDefinition   = "branch-definition-open"
 	codeMoves        = "moves"
@@ -206,6 +207,7 @@ const (
 	wordUnserved = "the service (sluice serve) does not read the reference graph yet"
 
 	wordNoRoot        = "no cluster found, so nothing is known to read any path: list them under `clusters`"
+	wordGuessed       = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
 	wordEntryNothing  = "matches no entry point of the tree"
 	wordDefaultBranch = "the default branch"
 

@@ -144,13 +144,18 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
 
-// build makes the objects of some entry points. One whose path has a variable without a value is none.
+// build makes the objects of some entry points. One whose path has a variable without a value is none, and of a guessed root it is not known what it
+// makes.
 func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Build, error) {
-	var out []reach.Build
+	var out, guessed []reach.Build
 	var asked []build.Entry
 	files := map[string]bool{}
 	for _, e := range entries {
 		if strings.Contains(e.Path(), "${") {
+			continue
+		}
+		if e.Guessed() {
+			guessed = append(guessed, reach.Build{Entry: e, Err: e.Cluster.Found})
 			continue
 		}
 		out, asked = append(out, reach.Build{Entry: e}), append(asked, build.NewEntry(e))
@@ -160,7 +165,7 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 	}
 	program, err := os.Executable()
 	if err != nil || len(asked) == 0 {
-		return nil, err
+		return guessed, err
 	}
 	results, err := build.Run(ctx, []string{program, "build"}, f.files, slices.Sorted(maps.Keys(files)), asked, limits)
 	if err != nil {
@@ -172,7 +177,7 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 			out[i].Objects = append(out[i].Objects, reach.Object(o))
 		}
 	}
-	return out, nil
+	return append(out, guessed...), nil
 }
 
 // referencesView is the JSON of what the reference graph shows of a tree.
