@@ -64,6 +64,7 @@ func (g *Graph) follows() following {
 	f := following{used: map[string]bool{}, idle: map[string]*graph.Source{}}
 	for _, e := range g.trees[min(1, len(g.trees)-1)].entries {
 		if e.Kustomization == nil {
+			f.unclear = f.unclear || e.Guessed() // Flux may be pointed somewhere else
 			f.add(e.Cluster)
 		}
 	}

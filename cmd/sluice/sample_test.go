@@ -192,7 +192,8 @@ func TestSampleMoves(t *testing.T) {
 			gitOut(t, dir, "add", "-A")
 			gitOut(t, dir, "commit", "-q", "-m", "move")
 			stdout, stderr, code := sluice("classify", "--base", "main", "--head", "topic", "--at", "2026-11-23T12:00:00Z")
-			if code != 0 || stderr != "" || strings.Contains(stdout, " moves from ") != (c.want != "") || !strings.Contains(stdout, c.want) {
+			told := strings.Contains(stderr, " (moves)\n")
+			if code != 0 || told != (c.want != "") || strings.Contains(stdout, " moves from ") != told || !strings.Contains(stdout, c.want) || !strings.Contains(stderr, c.want) {
 				t.Error(code, stdout, stderr)
 			}
 		})
