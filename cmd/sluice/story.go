@@ -98,12 +98,12 @@ func (d *demo) play(ctx context.Context, files map[string]string) error {
 	if err := d.watch(ctx, d.merged(1)); err != nil {
 		return err
 	}
-	infra, err := edited(files, demoInfra, "name: nginx\n", "name: nginx\n  labels: {team: web}\n")
+	sources, err := edited(files, demoSources, "interval: 1m # the Receiver", "interval: 5m # the Receiver")
 	if err != nil {
 		return err
 	}
-	if err := d.open("bob", "infra: a label", map[string]string{demoInfra: infra},
-		"It changes a path that the window holds, and the window is closed."); err != nil {
+	if err := d.open("bob", "flux: fetch every five minutes", map[string]string{demoSources: sources},
+		"It changes what the cluster reads from where: the window holds that, and the window is closed."); err != nil {
 		return err
 	}
 	evening, err := edited(files, demoPages, "Good morning", "Good evening")
