@@ -1,4 +1,4 @@
-package pages_test
+package site_test
 
 import (
 	"crypto/rand"
@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/sluicegate/sluice/standin"
-	"github.com/sluicegate/sluice/standin/pages"
+	"github.com/sluicegate/sluice/standin/site"
 )
 
 // world is a stand-in with one repository, and its pages.
@@ -33,7 +33,7 @@ func newWorld(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(g.Close)
-	w := &world{t: t, pages: pages.New(g)}
+	w := &world{t: t, pages: site.New(g)}
 	w.repo, err = g.CreateRepo("acme", "fleet", map[string]string{"README.md": "# fleet\n", ".github/sluice.yaml": "version: 1\ntimezone: UTC\n"})
 	w.must(err)
 	return w

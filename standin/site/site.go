@@ -1,4 +1,4 @@
-// Package pages shows people what a stand-in GitHub holds, at the addresses at which GitHub does: a repository, a pull request, a commit,
+// Package site shows people what a stand-in GitHub holds, at the addresses at which GitHub does: a repository, a pull request, a commit,
 // a branch, a file. The demo's links lead there.
 //
 // # Model
@@ -16,7 +16,7 @@
 // # How it fails
 //
 // What is not there is a page that says so, with 404. What git cannot read is one with 500 and git's words.
-package pages
+package site
 
 import (
 	"bytes"
@@ -45,14 +45,14 @@ const (
 )
 
 var (
-	//go:embed pages.html
+	//go:embed site.html
 	pageHTML string
-	//go:embed pages.css
+	//go:embed site.css
 	pageCSS string
 )
 
-// site is the pages of one stand-in.
-type site struct {
+// front is the pages of one stand-in.
+type front struct {
 	github *standin.GitHub
 	html   *template.Template
 	policy string // Content-Security-Policy
@@ -69,7 +69,7 @@ type page struct {
 // New shows the repositories of a stand-in; other requests go to the stand-in.
 func New(g *standin.GitHub) http.Handler {
 	sum := sha256.Sum256([]byte(pageCSS))
-	s := &site{
+	s := &front{
 		github: g,
 		html:   template.Must(template.New("").Parse(`{{define "style"}}<style>` + pageCSS + `</style>{{end}}` + pageHTML)),
 		policy: "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -97,7 +97,7 @@ func New(g *standin.GitHub) http.Handler {
 }
 
 // repo is the repository that an address begins with; nil: none does.
-func (s *site) repo(r *http.Request) *standin.Repo {
+func (s *front) repo(r *http.Request) *standin.Repo {
 	parts := strings.SplitN(strings.TrimPrefix(r.URL.Path, "/"), "/", 3)
 	if len(parts) < 2 {
 		return nil
@@ -105,7 +105,7 @@ func (s *site) repo(r *http.Request) *standin.Repo {
 	return s.github.Repo(parts[0], parts[1])
 }
 
-func (s *site) show(w http.ResponseWriter, r *http.Request, read func(repository, *http.Request) (page, error)) {
+func (s *front) show(w http.ResponseWriter, r *http.Request, read func(repository, *http.Request) (page, error)) {
 	repo := repository{s.repo(r)}
 	status := http.StatusOK
 	p, err := read(repo, r)
@@ -370,7 +370,7 @@ func (r repository) split(at string) (rev, path string) {
 
 // line is one line of a file or patch.
 type line struct {
-	Number      int
+	Number      int // in the file; 0: of a patch
 	Class, Text string
 }
 
@@ -394,17 +394,20 @@ func (r repository) changed(base, head string) (patch, error) {
 	if err != nil {
 		return patch{}, err
 	}
-	list := numbered(text)
+	list, header := numbered(text), true // before the first hunk of a file, where + and - do not mean lines
 	for i := range list {
-		switch t := list[i].Text; {
-		case strings.HasPrefix(t, "diff --git "):
-			list[i].Class = "file"
-		case strings.HasPrefix(t, "@@"):
-			list[i].Class = "at"
-		case strings.HasPrefix(t, "+"):
-			list[i].Class = "added"
-		case strings.HasPrefix(t, "-"):
-			list[i].Class = "removed"
+		l := &list[i]
+		l.Number = 0
+		switch {
+		case strings.HasPrefix(l.Text, "diff --git "):
+			l.Class, header = "file", true
+		case strings.HasPrefix(l.Text, "@@"):
+			l.Class, header = "at", false
+		case header:
+		case strings.HasPrefix(l.Text, "+"):
+			l.Class = "added"
+		case strings.HasPrefix(l.Text, "-"):
+			l.Class = "removed"
 		}
 	}
 	return patch{list, cut}, nil
