@@ -164,7 +164,7 @@ type LogEntry struct {
 
 // Branches lists the names of the repository's own branches, in order.
 func (r *Repo) Branches() ([]string, error) {
-	refs, err := r.git.refs("refs/heads/")
+	refs, err := r.git.branches()
 	if err != nil {
 		return nil, fmt.Errorf("branches of %s: %w", r, err)
 	}

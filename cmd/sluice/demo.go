@@ -65,7 +65,7 @@ func (e *env) demo(ctx context.Context, level slog.Level, once bool) (err error)
 		return nil
 	}
 	d.invite()
-	return d.tell(ctx)
+	return d.narrate(ctx)
 }
 
 // demo is the world of the demo: a stand-in GitHub, the service, and the people.
@@ -80,9 +80,9 @@ type demo struct {
 	ended   chan error // what the service ended with
 
 	pulls    []int                // that people opened in the story so far
-	seen     map[int]standin.Pull // as they were when last told of, by number
-	moves    int                  // of branches that were told of
-	statuses map[string]int       // how many were told of, by context and commit
+	seen     map[int]standin.Pull // as they were when last reported, by number
+	moves    int                  // of branches that were reported
+	statuses map[string]int       // how many were reported, by context and commit
 	branch   string               // where the windowed branch was when last seen
 	applied  string               // the last commit of the windowed branch that sluice knows to be applied
 	key      string               // the file with the App's private key

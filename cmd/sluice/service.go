@@ -23,16 +23,16 @@ import (
 
 // service is everything that `sluice serve` runs, wired.
 type service struct {
-	settings settings
-	log      *slog.Logger
-	forge    *forge.Forge
-	store    *store.Store
-	loop     *reconcile.Loop
-	metrics  *metrics.Set
-	hook     net.Listener // for GitHub
-	admin    net.Listener // for people
-	scraped  net.Listener // for Prometheus; nil: it asks at admin
-	lack     listen.Descriptors
+	settings   settings
+	log        *slog.Logger
+	forge      *forge.Forge
+	store      *store.Store
+	loop       *reconcile.Loop
+	metrics    *metrics.Set
+	hook       net.Listener // for GitHub
+	admin      net.Listener // for people
+	prometheus net.Listener // for Prometheus; nil: it asks at admin
+	lack       listen.Descriptors
 }
 
 // Of the file descriptors that the process may have, strangers get half at most: a half less an eighth at the webhook's address, and half of
@@ -77,7 +77,7 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 		return nil, err
 	}
 	if s.MetricsListen != "" {
-		if v.scraped, err = listenOn(ctx, "metrics.listen", s.MetricsListen); err != nil {
+		if v.prometheus, err = listenOn(ctx, "metrics.listen", s.MetricsListen); err != nil {
 			return nil, err
 		}
 	}
@@ -132,7 +132,7 @@ const dialMost = 10 * time.Second
 // close gives back what was taken. It may be called on a half-made service.
 func (v *service) close() error {
 	var errs []error
-	for _, l := range []net.Listener{v.hook, v.admin, v.scraped} {
+	for _, l := range []net.Listener{v.hook, v.admin, v.prometheus} {
 		if l != nil {
 			if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 				errs = append(errs, err)
@@ -154,21 +154,21 @@ func reachable(a net.Addr) bool {
 // stopServing bounds how long answers under way may take when the service stops.
 const stopServing = 5 * time.Second
 
-// served is a listener, bounded, with what answers there.
-type served struct {
+// endpoint is a listener, bounded, with what answers there.
+type endpoint struct {
 	*http.Server
 	at net.Listener
 }
 
-func (v *service) servers() []served {
-	all := []served{
+func (v *service) servers() []endpoint {
+	all := []endpoint{
 		{webhook.NewServer(v.webhook(), hookIdle), v.bound(v.hook, min(hookMost, part(hookPart)), v.loop.Missed)}, // it may have been a delivery
 		{webhook.NewServer(v.page(), pageIdle), v.bound(v.admin, min(pageMost, part(pagePart)), nil)},
 	}
-	if v.scraped != nil {
+	if v.prometheus != nil {
 		mux := http.NewServeMux()
 		mux.Handle("GET /metrics", v.metrics.Handler())
-		all = append(all, served{webhook.NewServer(mux, pageIdle), v.bound(v.scraped, min(metricsMost, part(metricsPart)), nil)})
+		all = append(all, endpoint{webhook.NewServer(mux, pageIdle), v.bound(v.prometheus, min(metricsMost, part(metricsPart)), nil)})
 	}
 	return all
 }
@@ -176,8 +176,8 @@ func (v *service) servers() []served {
 // metricsURL is where the metrics are scraped.
 func (v *service) metricsURL() string {
 	at := v.admin
-	if v.scraped != nil {
-		at = v.scraped
+	if v.prometheus != nil {
+		at = v.prometheus
 	}
 	return "http://" + at.Addr().String() + "/metrics"
 }
@@ -243,14 +243,14 @@ func (v *service) webhook() http.Handler {
 }
 
 func (v *service) page() http.Handler {
-	var scraped http.Handler // nil: the metrics have an address of their own
-	if v.scraped == nil {
-		scraped = v.metrics.Handler()
+	var onPage http.Handler // nil: the metrics have an address of their own
+	if v.prometheus == nil {
+		onPage = v.metrics.Handler()
 	}
 	troubles := func() []string { return append(v.ready(), v.lack.Lack()...) }
 	return web.New(web.Options{
 		Source: v.store, Hosts: append(v.settings.pageHosts(), v.admin.Addr().String()), GitHub: v.settings.peopleURL(),
-		Ready: troubles, Lag: v.loop.Lag, Metrics: scraped, Log: v.log,
+		Ready: troubles, Lag: v.loop.Lag, Metrics: onPage, Log: v.log,
 	})
 }
 

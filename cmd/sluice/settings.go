@@ -173,11 +173,7 @@ func parseSettings(v *viper.Viper, from sources) (settings, error) {
 	check("github.url", checkTokenURL(s.GitHubURL))
 	check("github.graphql_url", checkTokenURL(s.GraphQLURL))
 	check("public_url", checkURL(s.PublicURL))
-	check("listen", checkListen(s.Listen))
-	check("admin.listen", checkListen(s.AdminListen))
-	if s.MetricsListen != "" {
-		check("metrics.listen", checkListen(s.MetricsListen))
-	}
+	s.checkListens(check)
 	if s.Database == "" {
 		check("database", errors.New("want a path"))
 	}
@@ -211,6 +207,14 @@ func parseSettings(v *viper.Viper, from sources) (settings, error) {
 		check("log.format", errors.New("want text or json"))
 	}
 	return s, errors.Join(errs...)
+}
+
+func (s settings) checkListens(check func(key string, err error)) {
+	check("listen", checkListen(s.Listen))
+	check("admin.listen", checkListen(s.AdminListen))
+	if s.MetricsListen != "" {
+		check("metrics.listen", checkListen(s.MetricsListen))
+	}
 }
 
 func checkURL(text string) error {

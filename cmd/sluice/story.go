@@ -204,8 +204,8 @@ func (d *demo) watch(ctx context.Context, over func() (bool, error)) error {
 	return err
 }
 
-// tell says what happens until ctx ends.
-func (d *demo) tell(ctx context.Context) error {
+// narrate says what happens until ctx ends.
+func (d *demo) narrate(ctx context.Context) error {
 	err := d.follow(ctx, func() (bool, error) { return false, nil })
 	if ctx.Err() != nil {
 		return nil // Ctrl-C: the reader has seen enough
@@ -272,14 +272,14 @@ func (d *demo) reportPull(p standin.Pull) {
 
 // reportMoves says which branches people moved by themselves. What a pull request does to its branches, and sluice to its own, is said elsewhere.
 func (d *demo) reportMoves() {
-	ours := map[string]bool{demoBranch: true}
+	explained := map[string]bool{demoBranch: true}
 	for _, p := range d.seen {
-		ours[p.Head], ours[p.MergeSHA] = true, true
+		explained[p.Head], explained[p.MergeSHA] = true, true
 	}
 	all := d.repo.Moves()
 	for _, m := range all[d.moves:] {
 		switch {
-		case ours[m.Branch] || ours[m.After] && m.After != "":
+		case explained[m.Branch] || explained[m.After] && m.After != "":
 		case m.After == "":
 			d.say("%s deletes %s", m.By.Login, m.Branch)
 		default:

@@ -67,13 +67,13 @@ func startedDemo(t *testing.T) (*demo, *record) {
 	return d, &out
 }
 
-// TestDemoGoesOnTelling: what people do by hand after the story is said like the story: a pull request, what becomes of it, a push to it, its end.
+// TestDemoAfterItsStory: what people do by hand after the story is said like the story: a pull request, what becomes of it, a push to it, its end.
 // What they write does nothing to the terminal.
-func TestDemoGoesOnTelling(t *testing.T) {
+func TestDemoAfterItsStory(t *testing.T) {
 	d, out := startedDemo(t)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.tell(ctx) }()
+	go func() { ended <- d.narrate(ctx) }()
 	change := &standin.Change{Message: "mine", Write: map[string]string{"clusters/cluster-1/infra/x.yaml": "a: 1\n"}}
 	n, err := d.repo.OpenPull(standin.NewPull{By: "bob", Title: "mine\x1b[31m\u202e", Head: "my-branch", Change: change})
 	if err != nil {
@@ -147,7 +147,7 @@ func TestDemoLinks(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- d.tell(ctx) }()
+	go func() { ended <- d.narrate(ctx) }()
 	out.has(t, "status pending on #1", "#2 is merged", "status pending on main")
 	stop()
 	p, err := d.repo.Pull(n)
