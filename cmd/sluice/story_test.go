@@ -74,7 +74,7 @@ func TestDemoAfterItsStory(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.narrate(ctx) }()
-	change := &standin.Change{Message: "mine", Write: map[string]string{"clusters/cluster-1/infra/x.yaml": "a: 1\n"}}
+	change := &standin.Change{Message: "mine", Write: map[string]string{"clusters/cluster-1/flux/x.yaml": "a: 1\n"}}
 	n, err := d.repo.OpenPull(standin.NewPull{By: "bob", Title: "mine\x1b[31m\u202e", Head: "my-branch", Change: change})
 	if err != nil {
 		t.Fatal(err)
@@ -88,7 +88,7 @@ func TestDemoAfterItsStory(t *testing.T) {
 		t.Fatal(err)
 	}
 	out.has(t, "status success on #1: \uFFFD[2Jopen")
-	sha, err := d.repo.Commit("my-branch", standin.Change{By: "bob", Write: map[string]string{"clusters/cluster-1/infra/y.yaml": "a: 1\n"}})
+	sha, err := d.repo.Commit("my-branch", standin.Change{By: "bob", Write: map[string]string{"clusters/cluster-1/flux/y.yaml": "a: 1\n"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestDemoAfterItsStory(t *testing.T) {
 // TestDemoAnswersPlan: the line that the demo prints asks it.
 func TestDemoAnswersPlan(t *testing.T) {
 	d, out := startedDemo(t)
-	if _, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "held", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/infra/x.yaml": "a: 1\n"}}}); err != nil {
+	if _, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "held", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/flux/x.yaml": "a: 1\n"}}}); err != nil {
 		t.Fatal(err)
 	}
 	d.introduce(time.Now())
@@ -138,7 +138,7 @@ func TestDemoAnswersPlan(t *testing.T) {
 // TestDemoLinks: each link to GitHub of the demo's page, and of the statuses, leads to a page.
 func TestDemoLinks(t *testing.T) {
 	d, out := startedDemo(t)
-	n, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "held", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/infra/x.yaml": "a: 1\n"}}})
+	n, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "held", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/flux/x.yaml": "a: 1\n"}}})
 	if err != nil {
 		t.Fatal(err)
 	}
