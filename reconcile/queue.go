@@ -360,17 +360,18 @@ func (q *queue) turn(now instant, still func(*entry) bool) (best *line, place in
 func (q *queue) begin(e *entry, now instant) {
 	q.free--
 	e.line.running++
-	e.state, e.start, e.unobserved, e.again = looking, now.Tick, true, never
-	if e.part != nil && !(e.wanted(now) && e.may(now)) {
+	whole, opens, class := e.part == nil || e.wanted(now) && e.may(now), e.opens(now), e.class(now)
+	e.state, e.unobserved, e.again = looking, true, never
+	if !whole {
 		e.began, e.opening, e.event = forge.Opening, true, never // the other reasons stay
 		return
 	}
-	e.part, e.began = nil, e.class(now)
+	e.part, e.start, e.began, e.opening = nil, now.Tick, class, opens
 	for of := range e.taken {
 		e.taken[of] = e.price(account(of))
 		e.pay(account(of), e.taken[of])
 	}
-	e.event, e.asked, e.opening = e.eventAt, min(e.due, e.burstEnd), e.opens(now)
+	e.event, e.asked = e.eventAt, min(e.due, e.burstEnd)
 	e.due, e.burstEnd, e.eventAt, e.prompt, e.notBefore = never, never, never, never, 0
 	if !e.wake.After(now.Wall) {
 		e.wake = time.Time{}
