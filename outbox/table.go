@@ -44,7 +44,7 @@ type Write struct {
 
 // Old reports whether what a write rests on is too old for it to begin.
 func (w *Write) Old(now clock.Instant) bool {
-	return !w.Before.Wall.IsZero() && !(now.Wall.Before(w.Before.Wall) && now.Tick < w.Before.Tick)
+	return !w.Before.Wall.IsZero() && (!now.Wall.Before(w.Before.Wall) || now.Tick >= w.Before.Tick)
 }
 
 // queue is one installation's part of the table.
@@ -291,7 +291,10 @@ func (q *queue) may(p *repository, f *flow, c Class, now clock.Instant, a Allowa
 		return false
 	}
 	w := f.waiting[0]
-	return !(w.Counts && a.Content <= 0) && !(w.Unit && p.unit) && !slices.ContainsFunc(p.running, w.touches)
+	if w.Counts && a.Content <= 0 || w.Unit && p.unit {
+		return false
+	}
+	return !slices.ContainsFunc(p.running, w.touches)
 }
 
 // touches reports whether two writes are about the same place or pull request: those go in their order.

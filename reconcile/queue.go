@@ -36,16 +36,25 @@ type entry struct {
 	state state
 	added tick // when it was taken in
 
-	alarm tick // the earliest of what follows
+	reasons
+	notes
+	credit
+	failures
+	carried
+	known
+	shown
+}
+
+// reasons are when a repository is to be looked at, and what for.
+type reasons struct {
+	alarm tick // the earliest of what follows, and of the end of a burst
 	slot  int  // in the queue's heap; -1: not there
 
 	wake      time.Time   // the plan's; zero: none
 	closes    []time.Time // likewise
-	due       tick        // the plan's Look, an echo, a void observation, another try
-	burstEnd  tick        // the end of a burst of notes
-	eventAt   tick        // the burst's first note; never: none since the last look began
-	latest    tick        // the latest note that broke a silence, or would have
-	prompt    tick        // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
+	due       tick        // the plan's Look, an echo, another try
+	again     tick        // when some of it is to be read again for what is about to be written; never: it is not
+	part      []int       // of which pull requests; nil: all of it
 	resync    tick        // when rules are to be read anew, whatever happened
 	missed    tick        // when it is to be looked at, or was, for events that may be lost; 0: never
 	notBefore tick        // nothing but Wake before this: errors
@@ -53,9 +62,27 @@ type entry struct {
 	reportLook   tick // when the last look for the sake of Flux's reports was to be, or is
 	reportsEmpty tick // when the bucket of reports has drained
 
-	start tick // when the last look began, or the one under way
-	ended tick // when the last look did
+	urgent bool // something is due there, or nobody knows yet: its looks are an opening's
+	soon   int  // looks for an opening in a row that released nothing
 
+	start   tick        // when the last look at all of it began, or the one under way
+	began   forge.Class // of the look under way, or the last one
+	opening bool        // likewise: it was an opening's
+	asked   tick        // when that was to be for another reason than a resync; never: for none
+	ended   tick        // when the last look did
+}
+
+// notes are the events that come together.
+type notes struct {
+	burstEnd tick // the end of a burst of notes
+	eventAt  tick // the burst's first note; never: none since the last look began
+	latest   tick // the latest note that broke a silence, or would have
+	prompt   tick // when a burst is looked at that broke a silence, whether or not it settled; never: there was none
+	event    tick // the first note that the look under way answers; never: none
+}
+
+// credit is a repository's share of GitHub's hours (share.go).
+type credit struct {
 	cost    int               // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
 	reads   reads             // requests of the last observation
 	saved   [accounts]float64 // for its next look
@@ -63,46 +90,46 @@ type entry struct {
 	taken   [accounts]float64 // what the look under way, or the last one, was taken to cost
 	drawn   [accounts]float64 // of the reserve
 	drawnIn [accounts]tick    // in which hour: its end
-	fails   int               // errors in a row that held it
-	tries   int               // looks in a row that ended with a failed write
-	gones   int               // looks in a row to which GitHub said that the repository is not there
-	idles   int               // looks in a row that wrote nothing and wanted another one at once
+}
 
-	urgent  bool        // something is due there, or nobody knows yet: its looks are an opening's
-	began   forge.Class // of the look under way, or the last one
-	opening bool        // likewise: it was an opening's
-	asked   tick        // when that was to be for another reason than a resync; never: for none
-	soon    int         // looks for an opening in a row that released nothing
+// failures are what went wrong in a row.
+type failures struct {
+	fails     int // errors that held it
+	tries     int // plans that ended with a failed write
+	gones     int // looks to which GitHub said that the repository is not there
+	idles     int // looks that wrote nothing and wanted another one at once
+	olds      int // reads again after which nothing began
+	lag       lag
+	complaint string // the last look's failure, as it was logged; "": it did not fail
+}
 
-	olds    int   // reads again in a row after which nothing began
-	again   tick  // when some of it is to be read again for what is about to be written; never: it is not
-	part    []int // of which pull requests; nil: all of it
+// carried is what is wanted there and what became of it (handover.go).
+type carried struct {
 	handed  *look // that handed over last what is wanted; nil: nothing is
+	deeds   deeds
+	merged  []int // by us, since a look asked what became of them
 	kept    int64 // the number of the look that is the last in the store; guarded by keeping
 	keeping sync.Mutex
-	deeds   deeds
+}
 
+// known is what events and observations have said.
+type known struct {
 	events     events           // that void what they name
 	bounds     bound.Book       // what they say that a read must show
 	open       map[int]proposal // pull requests that the last observation showed
 	unobserved bool             // a look is under way that has not observed yet
 	bases      []plan.Branch    // at the last look; nil: there was none
-	lag        lag
-	merged     []int // by us, since a look asked what became of them
+	attention  attention        // touched by its look alone, as the next
+	answered   uint64           // of seen, those before the last observation
+	swept      bool             // a look since the start read what people left behind before it
+}
 
-	event    tick                // the first note that the look under way answers; never: none
-	kinds    map[plan.Kind]int   // verdicts at the last look
-	pending  map[about]time.Time // what was due and not done at the end of the last look, and since when
-	foreseen time.Time           // the last plan's Wake
-
-	attention attention // touched by its look alone, as the next
-	answered  uint64    // of seen, those before the last observation
-
-	complaint string // the last look's failure, as it was logged; "": it did not fail
-
-	swept bool // a look since the start read what people left behind before it; touched by its look alone
-
-	logged map[about]uint64 // the verdicts that were logged, by a hash; touched by its look alone
+// shown is what people are shown of the last look.
+type shown struct {
+	kinds    map[plan.Kind]int   // its verdicts
+	pending  map[about]time.Time // what was due and not done at its end, and since when
+	foreseen time.Time           // its plan's Wake
+	logged   map[about]uint64    // the verdicts that were logged, by a hash; touched by its look alone
 }
 
 // line is the repositories of one installation that wait for a worker, first come, first served.
@@ -145,7 +172,10 @@ func (q *queue) add(r plan.Repo, now tick) (e *entry, fresh bool) {
 		q.rename(e, r)
 		return e, false
 	}
-	e = &entry{repo: r, added: now, slot: -1, alarm: never, due: never, again: never, burstEnd: never, eventAt: never, prompt: never}
+	e = &entry{
+		repo: r, added: now,
+		reasons: reasons{slot: -1, alarm: never, due: never, again: never}, notes: notes{burstEnd: never, eventAt: never, prompt: never},
+	}
 	q.join(e)
 	q.repos[r.Key()] = e
 	return e, true
