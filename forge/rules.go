@@ -127,7 +127,7 @@ func (l *observation) readRules(ctx context.Context, name plan.Branch, before ru
 	}
 	if err != nil {
 		if _, err := l.failed(ctx, l.key(partRules, string(name)), whatRules, err); err != nil {
-			return before, fmt.Errorf("rules of %s: %w", name, err)
+			return before, fmt.Errorf("read rules of %s: %w", name, err)
 		}
 		if before.known && before.classic == r.classic && l.f.now().Before(before.until) {
 			return before, nil
@@ -181,7 +181,7 @@ func (c *client) get(ctx context.Context, u string, v any) error {
 // getPage is get for one page of a list.
 func (c *client) getPage(ctx context.Context, u string, v any) (*github.Response, error) {
 	resp, err := c.call(ctx, http.MethodGet, u, nil, v)
-	return resp, wrap(ctx, "get", err)
+	return resp, sorted(ctx, err)
 }
 
 // call makes one REST request, and reads of the answer what v has.

@@ -43,6 +43,9 @@ const (
 	wordUnnamed     = "an unnamed field"
 )
 
+// wordsOfKind is what the log calls a kind whose name is not what people say.
+var wordsOfKind = map[Kind]string{Transient: "temporary error", Limited: "rate limited"}
+
 // What is wrong for everybody; %s is the address that was set.
 const (
 	setupKey    = "GitHub rejects the App: check github.app_id and the private key"
