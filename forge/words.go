@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -69,6 +70,11 @@ const (
 	whatCommit   = "the checks of a commit"
 	whatLandings = "the commits that reached the branch"
 )
+
+// sayAllowPush adds the way out to what GitHub says of a move that it refused.
+func sayAllowPush(reason string) string {
+	return cmp.Or(strings.TrimRight(reason, "."), "no reason given") + "; allow sluice's App to push to it"
+}
 
 // notRead reports whether something could not be read, and why. GitHub's words count only where it refuses: for a fault it may have
 // others each time, and an unchanged state has unchanged words.

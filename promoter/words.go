@@ -96,7 +96,7 @@ func sayReport(r *plan.Report) plan.Step {
 	return plan.Step{About: plan.Middle(plan.Clean(r.Object), plan.MaxReason), Says: plan.Fit(word)}
 }
 
-// sayRefused keeps the way out whatever GitHub said.
+// sayRefused keeps the way out, which ends the reason, whatever GitHub said.
 func sayRefused(reason string, again time.Time, zone *time.Location) string {
 	tail := ""
 	if !again.IsZero() {
@@ -107,12 +107,8 @@ func sayRefused(reason string, again time.Time, zone *time.Location) string {
 
 // refusedIn is the text of a refusal in so many characters.
 func refusedIn(room int, reason string) string {
-	const tail = "; allow sluice's App to push to it"
-	return plan.Middle(wordRefused+": "+sentence(reason), room-runes(tail)) + tail
+	return plan.Middle(wordRefused+": "+plan.Clean(reason), room)
 }
-
-// sentence is what GitHub says, without the full stop.
-func sentence(reason string) string { return strings.TrimRight(plan.Clean(reason), ".") }
 
 // sayHeld names the windows that hold it, until when, and why.
 func (d *branchCase) sayHeld() string {
