@@ -35,6 +35,8 @@ type rules struct {
 	required []plan.RequiredCheck
 	strict   bool
 	queue    bool
+	demand   demand        // what rulesets and protection say of reviews
+	reviewed plan.ReviewDemand // what that amounts to
 	known    bool
 	classic  bool // there was a classic protection when they were read
 	until    time.Time
@@ -50,6 +52,7 @@ func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
 	for name, b := range s.Bases {
 		r := known[name]
 		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
+		b.Reviews = r.reviewed
 		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
 		s.Bases[name] = b
 	}
@@ -83,6 +86,11 @@ func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[pla
 		known[i], err = l.readRules(ctx, names[i], known[i])
 		return err
 	})
+	for _, i := range read {
+		if err == nil && known[i].known {
+			known[i], err = l.addReviewed(ctx, names[i], known[i])
+		}
+	}
 	of := make(map[plan.Branch]rules, len(names))
 	for i, name := range names {
 		of[name] = known[i]
@@ -206,6 +214,17 @@ func (r *rules) add(raw rawRule) error {
 	switch raw.Type {
 	case "merge_queue":
 		r.queue = true
+	case "pull_request":
+		var p struct {
+			Count  int  `json:"required_approving_review_count"`
+			Owners bool `json:"require_code_owner_review"`
+		}
+		if len(raw.Parameters) > 0 {
+			if err := json.Unmarshal(raw.Parameters, &p); err != nil {
+				return transient(wordUnreadable, err)
+			}
+		}
+		r.demand = r.demand.and(demand{p.Count, p.Owners})
 	case "required_status_checks":
 		var p struct {
 			Strict bool `json:"strict_required_status_checks_policy"`

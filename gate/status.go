@@ -156,8 +156,30 @@ func (j *judge) notes() []plan.Note {
 			out = append(out, j.outside(name, base)...)
 		}
 	}
-	return out
+	return slices.Concat(out, j.unreviewed(codeMergesUnreviewed, wordMergesUnreviewed, mergesUnreviewed), j.unreviewed(codeRulesUnreviewed, wordRulesUnreviewed, rulesUnreviewed))
 }
+
+// unreviewed is a note about the first base, the default branch before all others, of which something holds; one for a repository: other bases
+// come and go with their pull requests.
+func (j *judge) unreviewed(code, says string, holds func(plan.Base) bool) []plan.Note {
+	names := slices.Sorted(maps.Keys(j.s.Bases))
+	for _, name := range append([]plan.Branch{j.s.Default}, names...) {
+		base := j.s.Bases[name]
+		if base.Policy != nil && base.Policy.Mode == config.Enforce && !j.isWindowed(name) && holds(base) {
+			return []plan.Note{{Code: code, About: string(name), Says: says}}
+		}
+	}
+	return nil
+}
+
+// mergesUnreviewed reports whether sluice may merge into a base what nobody but its author has seen.
+func mergesUnreviewed(b plan.Base) bool {
+	p := b.Policy.PullRequests
+	return (b.Reviews == plan.ReviewsOfNone || b.Reviews == plan.ReviewsOfRules) && !b.Queue && p.Approvals == 0 && (p.Live == config.Merge || p.Window == config.Merge)
+}
+
+// rulesUnreviewed reports whether somebody may change a base's rules alone: approvals is of what sluice merges, and that it never does.
+func rulesUnreviewed(b plan.Base) bool { return b.Reviews == plan.ReviewsOfNone }
 
 // outside is what reached a base outside sluice although a window of it was closed. It is too late to hold it; operators are warned.
 func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {

@@ -54,6 +54,12 @@ const (
 	sayRulesUnread    = "cannot read the branch rules of %s"
 )
 
+// What notes say of a base on which people are not made to look at what is merged.
+const (
+	wordMergesUnreviewed = "merges without any review: the branch does not require an approving review of every pull request, and pull_requests.approvals is 0"
+	wordRulesUnreviewed  = "one writer can open a window alone: the branch requires no approving review of " + config.File
+)
+
 // What is said of what is not listed.
 const (
 	sayIncomplete   = "GitHub does not list every changed file: held by every window"
@@ -66,6 +72,9 @@ const (
 	codeRulesUnread = "rules-unread"
 	codeNotEnforced = "not-enforced"
 	codeOutside     = "outside-sluice"
+
+	codeMergesUnreviewed = "merges-unreviewed"
+	codeRulesUnreviewed  = "rules-unreviewed"
 )
 
 // phrase is a text about names, which anybody may have chosen.

@@ -237,7 +237,7 @@ func TestBounded(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"more verdicts are not shown", "more repositories are not shown", "more without open pull requests are not shown", `<dd><b>1521</b> needs action`,
-		`<dd><b>20</b> held until`} {
+		`<dd><b>20</b> not released yet`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
 		}
