@@ -43,7 +43,7 @@ func (j *judge) status(same []*pullCase) (plan.SetStatus, bool) {
 	if d.ruling.passing && (!exists || (current.By == j.s.Us && current.State == state)) {
 		return plan.SetStatus{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
 	}
-	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: d.context, Statuses: d.pull.Statuses}
+	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: plan.Brief(text), Context: d.context, Statuses: d.pull.Statuses}
 	if state == plan.Success {
 		set.Debt = d.debt()
 	}
@@ -110,9 +110,10 @@ func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 	var writes []plan.SetStatus
 	for _, name := range slices.Sorted(maps.Keys(j.s.Bases)) {
 		base := j.s.Bases[name]
+		reason := sayBadRules(string(name), base.Findings)
 		set := plan.SetStatus{
 			Pin:     plan.Pin{SHA: base.Tip},
-			Context: plan.ContextFor(name), State: plan.Failure, Description: sayBadRules(string(name), base.Findings),
+			Context: plan.ContextFor(name), State: plan.Failure, Description: plan.Brief(reason),
 		}
 		switch {
 		case base.File == "", j.decided[plan.PlaceOf(base.Tip, set.Context)]:
@@ -124,7 +125,7 @@ func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 			set.State, set.Description, set.Before = plan.Success, wordRulesValid, j.s.At.Add(plan.FreshFor) // of what the base holds already: no debt
 		default:
 			out.Verdicts = append(out.Verdicts, plan.Verdict{
-				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,
+				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description, Whole: plan.Rest(reason),
 				Origin: plan.Origin{SHA: base.Tip, Line: firstError(base.Findings)},
 			})
 		}

@@ -115,7 +115,7 @@ func (d *branchCase) target() plan.SHA {
 
 func (d *branchCase) verdict() plan.BranchVerdict {
 	v := plan.BranchVerdict{
-		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: d.ruling.reason,
+		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: plan.Brief(d.ruling.reason), Whole: plan.Rest(d.ruling.reason),
 		Until: d.ruling.until, Why: d.ruling.why,
 		Origin: plan.Origin{SHA: d.j.s.Bases[d.j.s.Default].Tip, Line: d.j.policy.Lines.Branches[string(d.name)]},
 	}
@@ -405,7 +405,7 @@ func (d *branchCase) dueSince() time.Time {
 func (d *branchCase) move(to plan.SHA) *plan.Move {
 	m := &plan.Move{Branch: d.name, Old: d.tracked.Tip, New: to, Unlock: d.tracked.Demands}
 	if m.Unlock {
-		m.Unlocked, m.Says, m.Withdrawn = d.greenOn(to), phrase(sayUnlocked, d.name), wordRefused
+		m.Unlocked, m.Says, m.Withdrawn = d.greenOn(to), plan.Brief(phrase(sayUnlocked, d.name)), wordRefused
 		m.Statuses = d.statusesOn(to)
 	}
 	return m

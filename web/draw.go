@@ -216,10 +216,10 @@ func rankOf(p store.Page, now time.Time) rank {
 		}
 	}
 	for _, d := range p.Verdicts {
-		row(d.Kind, d.Reason, d.Why)
+		row(d.Kind, d.Text(), d.Why)
 	}
 	for _, b := range p.Branches {
-		row(b.Kind, b.Reason, b.Why)
+		row(b.Kind, b.Text(), b.Why)
 	}
 	if len(p.Warnings) > 0 {
 		r.urgency = min(r.urgency, 1)

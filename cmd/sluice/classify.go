@@ -74,6 +74,7 @@ type classifyView struct {
 	Until    jsonTime         `json:"until"`
 	Releases []layout.Release `json:"releases"`
 	Paths    []pathView       `json:"paths"`
+	text     string           // the whole reason
 }
 
 type pathView struct {
@@ -172,7 +173,7 @@ func parsePolicy(name string, data []byte) (*config.Policy, error) {
 func viewClassify(c classification, at time.Time) classifyView {
 	verdict := gate.Paths(gate.Change{Policy: c.policy, Base: c.base, Files: c.files, Rules: c.rules}, at)
 	v := classifyView{
-		Verdict: verdict.Kind, Reason: verdict.Reason, Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
+		Verdict: verdict.Kind, Reason: verdict.Reason, text: verdict.Text(), Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
 		Paths: []pathView{},
 	}
 	seen := map[string]bool{}
@@ -225,7 +226,7 @@ func (e *env) showClassify(v classifyView, asJSON bool) error {
 	if err := showPaths(e.stdout, v.Paths); err != nil {
 		return err
 	}
-	line := shown(v.Reason)
+	line := shown(v.text)
 	if word := string(v.Verdict); !strings.HasPrefix(line, word) {
 		line = word + ": " + line
 	}
