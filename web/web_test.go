@@ -404,3 +404,22 @@ func TestReasonsAreWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestStandingWarningsHideNothing: a warning may stand in every repository for good; what needs a person stands on the page all the same.
+func TestStandingWarningsHideNothing(t *testing.T) {
+	var all pages
+	for i := range 1500 {
+		all = append(all, store.Page{
+			Repo: plan.Repo{Owner: "acme", Name: fmt.Sprintf("r%04d", i)}, Looked: now, Warnings: []string{strings.Repeat("merges without any review ", 150)},
+		})
+	}
+	all = append(all, store.Page{Repo: plan.Repo{Owner: "acme", Name: "stands"}, Looked: now, Verdicts: []plan.Verdict{
+		{Subject: plan.Subject{Pull: 1, Base: "main"}, Kind: plan.Blocked, Reason: "conflicts with main: resolve the conflict"},
+	}})
+	h := web.New(web.Options{Source: all, GitHub: "https://github.com", Now: func() time.Time { return now }})
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
+	if body := rec.Body.String(); !strings.Contains(body, "more repositories are not shown") || !strings.Contains(body, "conflicts with main") {
+		t.Errorf("%d bytes, and what is blocked is not among them", len(body))
+	}
+}
