@@ -18,6 +18,9 @@ import (
 // ownerFiles are where GitHub looks for it; the first that is there counts.
 var ownerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"}
 
+// namesOfOwners is how many objects are asked for of one base: those files, and its tree.
+const namesOfOwners = 4
+
 // demand is which reviews the rules of a base demand.
 type demand struct {
 	count  int  // by anybody who may write
@@ -27,53 +30,84 @@ type demand struct {
 // and is what two demands come to.
 func (d demand) and(e demand) demand { return demand{max(d.count, e.count), d.owners || e.owners} }
 
-// addReviewed adds what the rules of a base, as they were read just now, mean for reviews. It decides nothing but a warning: what could not be
-// read for it spoils nothing else.
-func (l *observation) addReviewed(ctx context.Context, name plan.Branch, r rules) (rules, error) {
-	d := r.demand
-	if l.classic(name) {
-		of := l.bases[name].RefUpdateRule
-		d = d.and(demand{of.RequiredApprovingReviewCount, of.RequiresCodeOwnerReviews})
-	}
-	var err error
-	if r.reviewed, err = l.reviewed(ctx, name, d); err != nil {
-		if endsLook(ctx, err) {
-			return r, fmt.Errorf("read the code owners of %s: %w", name, err)
+// addReviewed adds what the rules of some bases, as they were read just now, mean for reviews. It decides nothing but a warning: what could not
+// be read for it spoils nothing else, and what was known before stays.
+func (l *observation) addReviewed(ctx context.Context, names []plan.Branch, known []rules, read []int) error {
+	var owned []int
+	for _, i := range read {
+		switch d := l.demandOf(names[i], known[i]); {
+		case !known[i].known:
+			continue
+		case d.count > 0:
+			known[i].reviewed = plan.ReviewsOfAll
+		case !d.owners || l.tip(names[i]) == "":
+			known[i].reviewed = plan.ReviewsOfNone
+		default:
+			owned = append(owned, i)
+			continue
 		}
-		r.reviewed = plan.ReviewsUnknown
-		l.log.Warn("CODEOWNERS could not be read", "base", name, "error", err)
+		l.f.rules.put(keyOf(l.repo), baseKey{keyOf(l.repo), names[i]}, known[i])
 	}
-	l.f.rules.put(keyOf(l.repo), baseKey{keyOf(l.repo), name}, r)
-	return r, nil
+	for some := range slices.Chunk(owned, maxAliases/namesOfOwners) {
+		if err := l.readOwners(ctx, names, known, some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// reviewed is what a demand amounts to on a base as it stands.
-func (l *observation) reviewed(ctx context.Context, name plan.Branch, d demand) (plan.ReviewDemand, error) {
-	switch raw := l.bases[name]; {
-	case d.count > 0:
-		return plan.ReviewsOfAll, nil
-	case !d.owners || raw == nil || raw.Target == nil:
-		return plan.ReviewsOfNone, nil
-	default:
-		return l.readOwners(ctx, raw.Target.Oid)
+// demandOf is the demand of rulesets and of protection together.
+func (l *observation) demandOf(name plan.Branch, r rules) demand {
+	if !l.classic(name) {
+		return r.demand
 	}
+	of := l.bases[name].RefUpdateRule
+	return r.demand.and(demand{of.RequiredApprovingReviewCount, of.RequiresCodeOwnerReviews})
 }
 
-// readOwners reads who owns what at a commit. That it has no such file is known only beside its tree.
-func (l *observation) readOwners(ctx context.Context, at string) (plan.ReviewDemand, error) {
-	names := []string{treeOf(plan.SHA(at))}
-	for _, file := range ownerFiles {
-		names = append(names, at+":"+file)
+// tip is where a base stands; "" if that is not known.
+func (l *observation) tip(name plan.Branch) plan.SHA {
+	if raw := l.bases[name]; raw != nil && raw.Target != nil {
+		return plan.SHA(raw.Target.Oid)
 	}
-	named, err := l.askNamed(ctx, objectsQuery(l.repo.Owner, l.repo.Name, names, objectText))
-	if err == nil {
-		err = shown(named, "o0")
+	return ""
+}
+
+// readOwners reads in one query who owns what on some bases.
+func (l *observation) readOwners(ctx context.Context, names []plan.Branch, known []rules, some []int) error {
+	var asked []string
+	for _, i := range some {
+		asked = append(asked, treeOf(l.tip(names[i])))
+		for _, file := range ownerFiles {
+			asked = append(asked, string(l.tip(names[i]))+":"+file)
+		}
 	}
-	if err != nil {
+	named, err := l.askNamed(ctx, objectsQuery(l.repo.Owner, l.repo.Name, asked, objectText))
+	if ctx.Err() != nil { // a limit ends no look for the sake of a warning
+		return fmt.Errorf("read code owners: %w", ctx.Err())
+	}
+	for n, i := range some {
+		reviewed, bad := plan.ReviewsUnknown, err
+		if bad == nil {
+			reviewed, bad = ownersAmong(named, n*namesOfOwners)
+		}
+		if bad != nil {
+			l.log.Warn("CODEOWNERS could not be read", "base", names[i], "error", bad)
+			continue
+		}
+		known[i].reviewed = reviewed
+		l.f.rules.put(keyOf(l.repo), baseKey{keyOf(l.repo), names[i]}, known[i])
+	}
+	return nil
+}
+
+// ownersAmong finds the answer for one base from an alias on. That it has no such file is known only beside its tree.
+func ownersAmong(named answers, first int) (plan.ReviewDemand, error) {
+	if err := shown(named, fmt.Sprintf("o%d", first)); err != nil {
 		return plan.ReviewsUnknown, err
 	}
-	for i := range ownerFiles {
-		o, err := find[rawObject](named, fmt.Sprintf("o%d", i+1))
+	for n := range ownerFiles {
+		o, err := find[rawObject](named, fmt.Sprintf("o%d", first+1+n))
 		switch {
 		case err != nil:
 			return plan.ReviewsUnknown, err

@@ -64,6 +64,10 @@ func TestWhatABaseReviews(t *testing.T) {
 		"owners of the rules":   {rules: owners, files: map[string]string{"docs/CODEOWNERS": "/.github/ @acme/sre\n"}, want: plan.ReviewsOfRules},
 		"owners of all":         {rules: owners, files: map[string]string{"CODEOWNERS": "* @acme/sre\n"}, want: plan.ReviewsOfAll},
 		"the first file counts": {rules: owners, files: map[string]string{"CODEOWNERS": "* @acme/sre\n", ".github/CODEOWNERS": "apps/ @acme/dev\n"}, want: plan.ReviewsOfNone},
+		"no request left": {
+			rules: owners, files: map[string]string{"CODEOWNERS": "* @acme/sre\n"}, want: plan.ReviewsUnknown,
+			fault: &standin.Fault{Path: "/graphql", Contains: "CODEOWNERS", Errors: []standin.GraphQLError{{Type: "RATE_LIMITED", Message: "API rate limit exceeded"}}},
+		},
 		"unread": {
 			rules: owners, files: map[string]string{"CODEOWNERS": "* @acme/sre\n"}, want: plan.ReviewsUnknown,
 			fault: &standin.Fault{Path: "/graphql", Contains: "CODEOWNERS", Status: http.StatusBadGateway},
@@ -76,6 +80,16 @@ func TestWhatABaseReviews(t *testing.T) {
 				w.hub.Fault(*tt.fault)
 			}
 			s, _ := w.look(Ask{})
+			if tt.fault != nil && tt.fault.Status != 0 { // then it is read; and what was read before counts where that fails
+				read, _ := w.look(Ask{Rules: true})
+				w.hub.Fault(*tt.fault)
+				kept, _ := w.look(Ask{Rules: true})
+				for _, later := range []plan.Snapshot{read, kept} {
+					if b := later.Bases["main"]; b.Reviews != plan.ReviewsOfAll {
+						t.Errorf("%+v", b)
+					}
+				}
+			}
 			if b := s.Bases["main"]; b.Reviews != tt.want || !b.Rules || b.Policy == nil {
 				t.Errorf("%+v", b)
 			}

@@ -35,7 +35,7 @@ type rules struct {
 	required []plan.RequiredCheck
 	strict   bool
 	queue    bool
-	demand   demand        // what rulesets and protection say of reviews
+	demand   demand            // what rulesets and protection say of reviews
 	reviewed plan.ReviewDemand // what that amounts to
 	known    bool
 	classic  bool // there was a classic protection when they were read
@@ -52,7 +52,9 @@ func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
 	for name, b := range s.Bases {
 		r := known[name]
 		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
-		b.Reviews = r.reviewed
+		if r.known {
+			b.Reviews = r.reviewed
+		}
 		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
 		s.Bases[name] = b
 	}
@@ -86,10 +88,8 @@ func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[pla
 		known[i], err = l.readRules(ctx, names[i], known[i])
 		return err
 	})
-	for _, i := range read {
-		if err == nil && known[i].known {
-			known[i], err = l.addReviewed(ctx, names[i], known[i])
-		}
+	if err == nil {
+		err = l.addReviewed(ctx, names, known, read)
 	}
 	of := make(map[plan.Branch]rules, len(names))
 	for i, name := range names {
@@ -128,7 +128,7 @@ func (l *observation) required(name plan.Branch, r rules) []plan.RequiredCheck {
 // readRules reads and remembers the rules of a base. Rules that could not be read are not known, unless they were read before and
 // still count: then only the new request failed.
 func (l *observation) readRules(ctx context.Context, name plan.Branch, before rules) (rules, error) {
-	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL)}
+	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL), reviewed: before.reviewed}
 	err := l.readRuleset(ctx, name, &r)
 	if err == nil && r.classic {
 		err = l.readClassic(ctx, name, &r)
