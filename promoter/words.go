@@ -96,18 +96,23 @@ func sayReport(r *plan.Report) plan.Step {
 	return plan.Step{About: plan.Middle(plan.Clean(r.Object), plan.MaxReason), Says: plan.Fit(word)}
 }
 
-// sayRefused keeps the way out, which ends the reason, whatever GitHub said.
-func sayRefused(reason string, again time.Time, zone *time.Location) string {
+// sayRefused is in so many characters what GitHub said, the way out with which that ends, and when the move is tried again.
+func sayRefused(room int, reason string, again time.Time, zone *time.Location) string {
 	tail := ""
 	if !again.IsZero() {
 		tail = "; retry at " + plan.Clock(again, zone)
 	}
-	return refusedIn(plan.MaxText-runes(tail), reason) + tail
+	return refusedIn(room-runes(tail), reason) + tail
 }
 
-// refusedIn is the text of a refusal in so many characters.
+// refusedIn is the text of a refusal in so many characters. GitHub begins with what is so of all refusals and ends with the rule.
 func refusedIn(room int, reason string) string {
-	return plan.Middle(wordRefused+": "+plan.Clean(reason), room)
+	const start = wordRefused + ": "
+	text := []rune(plan.Clean(reason))
+	if over := len(start) + len(text) - room; over > 0 {
+		return start + "…" + string(text[min(over+1, len(text)):])
+	}
+	return start + string(text)
 }
 
 // sayHeld names the windows that hold it, until when, and why.
@@ -175,7 +180,7 @@ func (t total) sayBlocked() string {
 	name := plan.Clean(string(first.name))
 	if first.ruling.refusal != "" { // without the instant of the next try, or it were another summary at each
 		start := several + plan.Middle(name, minFirst) + ": "
-		return start + refusedIn(plan.MaxText-runes(start), first.ruling.refusal)
+		return start + refusedIn(plan.MaxReason-runes(start), first.ruling.refusal)
 	}
 	room := min(plan.MaxText-runes(several+": "+first.ruling.reason), maxName)
 	return plan.Text(several + plan.Middle(name, max(room, minFirst)) + ": " + first.ruling.reason)
