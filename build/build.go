@@ -33,6 +33,7 @@ type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string `json:",omitempty"` // of the tree that it comes from; of a generated one the kustomization.yaml; "": not known
 	Path, Source                 string `json:",omitempty"` // of a Flux Kustomization: spec.path as in [graph.Kustomization], and kind/namespace/name of its sourceRef
+	Kept                         bool   `json:",omitempty"` // Flux does not delete it where it leaves the entry: its annotations or labels say so
 }
 
 // Result is what became of an entry.

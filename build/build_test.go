@@ -196,6 +196,25 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// TestKept: what an object says that Flux leaves in the cluster, by annotation or label, whoever writes it there.
+func TestKept(t *testing.T) {
+	const made = "-- app/kustomization.yaml --\n"
+	for text, want := range map[string]bool{
+		"-- app/a.yaml --\n" + configMap: false,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}"):      true,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/prune: enabled}"):       false,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, labels: {kustomize.toolkit.fluxcd.io/prune: disabled}"):           true,
+		"-- app/a.yaml --\n" + strings.ReplaceAll(configMap, "name: a", "name: a, annotations: {kustomize.toolkit.fluxcd.io/reconcile: disabled}"):  true,
+		made + "resources: [a.yaml]\ncommonAnnotations: {kustomize.toolkit.fluxcd.io/prune: disabled}\n-- app/a.yaml --\n" + configMap:              true,
+		made + "configMapGenerator: [{name: g, literals: [a=b]}]\ngeneratorOptions: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}}\n": true,
+	} {
+		r := one(t, archive(text), Entry{Path: "app"})
+		if len(r.Objects) != 1 || r.Objects[0].Kept != want {
+			t.Errorf("%s: %+v", text, r)
+		}
+	}
+}
+
 // TestNewEntry: the root has what its own Kustomization adds, and every Flux Kustomization that reads this repository what it adds itself.
 func TestNewEntry(t *testing.T) {
 	patch := []graph.Patch{{Text: "x"}}

@@ -166,6 +166,9 @@ func object(r *resource.Resource, dir string, vars graph.Variables) (Object, err
 	if r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled" {
 		vars = graph.Variables{}
 	}
+	for _, key := range keepers() {
+		o.Kept = o.Kept || r.GetAnnotations()[key] == "disabled" || r.GetLabels()[key] == "disabled"
+	}
 	o.Namespace, o.Name = vars.Expand(o.Namespace), vars.Expand(o.Name)
 	if o.Group != "kustomize.toolkit.fluxcd.io" || o.Kind != "Kustomization" {
 		return o, nil
@@ -179,6 +182,11 @@ func object(r *resource.Resource, dir string, vars graph.Variables) (Object, err
 
 // noSubstitution is what an object says that Flux fills no variables into.
 const noSubstitution = "kustomize.toolkit.fluxcd.io/substitute"
+
+// keepers is what an object says that kustomize-controller leaves in the cluster when it leaves its Kustomization.
+func keepers() []string {
+	return []string{"kustomize.toolkit.fluxcd.io/prune", "kustomize.toolkit.fluxcd.io/reconcile"}
+}
 
 // flux reads where a Flux Kustomization leads to.
 func (o *Object) flux(text []byte, vars graph.Variables) {

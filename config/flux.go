@@ -39,12 +39,14 @@ type Consistency struct {
 	Builds     Level // an entry point that cannot be built
 	Stale      Level // for the service
 	Enforced   Level // a windowed entry point that nothing holds
+	Followed   Level // a windowed branch that nothing tracks
 }
 
 // defaultConsistency is that of a file that does not say.
 func defaultConsistency() Consistency {
 	return Consistency{
 		Duplicates: LevelHold, Layers: LevelHold, Moves: LevelHold, Builds: LevelHold, Stale: LevelWarn, Enforced: LevelWarn,
+		Followed: LevelHold,
 	}
 }
 
@@ -57,6 +59,7 @@ func (c *Consistency) value() kind {
 		key{"builds", false, level(&c.Builds)},
 		key{"stale", false, level(&c.Stale)},
 		key{"enforced", false, level(&c.Enforced)},
+		key{"followed", false, level(&c.Followed)},
 	)
 }
 
@@ -116,6 +119,14 @@ func directory(path string) string {
 	}
 	return "."
 }
+
+// What keeps Flux from deleting an object that leaves a Kustomization, where it was applied before it leaves: the line, as it stands below
+// metadata.annotations; the lines of a manifest; and the line as far as people know it, where there is no room.
+const (
+	Keep      = "kustomize.toolkit.fluxcd.io/prune: disabled"
+	KeepLines = "metadata: {annotations: {" + Keep + "}}"
+	KeepBrief = "prune: disabled"
+)
 
 // With is the policy with what references say of the paths of a tree, or of several. Of a policy without them every path that no rule decides
 // needs [layout.Unclear] if the file says `flux: true`.

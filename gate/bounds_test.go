@@ -135,12 +135,50 @@ func TestWhyOfBranches(t *testing.T) {
 	s.Pulls[1].Files = []plan.File{{Path: "a/b-rt/y", Old: "a/b-rw/y", Kind: plan.Renamed}}
 	verdicts := gate.Decide(s).Verdicts
 	for i, want := range []plan.Step{
-		{About: "a/b-rw/x", Says: "moved from a/b-rt/x, which no branch holds: Flux deletes the object at the merge, and restores it only when branch:rw/* moves"},
-		{About: "a/b-rt/y", Says: "moved from a/b-rw/y, which a branch holds: not held for that; Flux applies the object from both until that branch moves"},
+		{About: "a/b-rw/x", Says: "moved from a/b-rt/x, which no branch holds: Flux deletes the object at the merge, and restores it only when branch:rw/* moves; " +
+			"to keep it, first merge a change that only adds metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}} to a/b-rt/x, and let Flux apply it"},
+		{About: "a/b-rt/y", Says: "moved from a/b-rw/y, which a branch holds: not held for that; Flux applies the object from both until that branch moves, and may delete it then; " +
+			"to keep it, first merge a change that only adds metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}} to a/b-rw/y, and let Flux apply it"},
 	} {
 		for _, step := range []plan.Step{want, {About: "rw/00", Says: "receives it in the window w"}, {About: "…", Says: "and 10 more branches"}} {
 			if !slices.Contains(verdicts[i].Why, step) {
 				t.Errorf("#%d: no %+v in %+v", i+1, step, verdicts[i].Why)
+			}
+		}
+	}
+}
+
+// TestWhyOfAMoveBetweenWindows: where no branch holds either side, Flux still prunes what leaves one Kustomization for another. The
+// explanation begins with what moves: of a long one only the beginning is kept.
+func TestWhyOfAMoveBetweenWindows(t *testing.T) {
+	pol, findings := config.Parse([]byte(`version: 1
+timezone: UTC
+windows: {w: {open: "0 8 * * *", duration: 1h}}
+layout:
+  rules:
+    - {paths: ["a/rt/**"], release: live}
+    - {paths: ["a/rw/**"], release: w}
+`))
+	if pol == nil {
+		t.Fatal(findings)
+	}
+	s := branchWorld(pol, 3)
+	s.Pulls[0].Files = []plan.File{{Path: "a/rw/x", Old: "a/rt/x", Kind: plan.Renamed}}
+	for i := range 30 {
+		s.Pulls[0].Files = append(s.Pulls[0].Files, plan.File{Path: fmt.Sprintf("a/rt/%d", i), Kind: plan.Modified})
+	}
+	s.Pulls[1].Files = []plan.File{{Path: "a/rt/z", Old: "a/rt/y", Kind: plan.Renamed}}
+	s.Pulls[2].Files = []plan.File{{Path: "README.md", Old: "a/rt/y", Kind: plan.Renamed}}
+	verdicts := gate.Decide(s).Verdicts
+	want := plan.Step{About: "a/rw/x", Says: "moved from a/rt/x: if another Flux Kustomization reads it now, Flux may delete the object before it creates it again; " +
+		"to keep it, first merge a change that only adds metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}} to a/rt/x, and let Flux apply it"}
+	if len(verdicts) != 3 || verdicts[0].Why[0] != want {
+		t.Errorf("%+v, want first %+v", verdicts[0].Why, want)
+	}
+	for _, v := range verdicts[1:] {
+		for _, step := range v.Why {
+			if strings.Contains(step.Says, "moved from") {
+				t.Errorf("#%d: %+v", v.Subject.Pull, step)
 			}
 		}
 	}

@@ -222,12 +222,18 @@ func (n *need) renames(p *config.Policy, files []plan.File) {
 		return
 	}
 	var steps []plan.Step
-	for _, f := range slices.Concat(files, unseenRenames(p, files)) {
+	for i, f := range slices.Concat(files, unseenRenames(p, files)) {
 		if f.Old == "" || f.Kind == plan.Copied {
 			continue
 		}
 		was, is := p.Layout.Classify(f.Old), p.Layout.Classify(f.Path)
-		if len(was.Releases) == 0 || len(is.Releases) == 0 || onBranches(was) == onBranches(is) {
+		if len(was.Releases) == 0 || len(is.Releases) == 0 || slices.Equal(was.Releases, is.Releases) {
+			continue
+		}
+		if onBranches(was) == onBranches(is) {
+			if i < len(files) { // a mere likeness of names says too little here
+				steps = append(steps, sayTransplanted(f))
+			}
 			continue
 		}
 		if onBranches(was) {
@@ -245,7 +251,7 @@ func (n *need) renames(p *config.Policy, files []plan.File) {
 	if more := len(steps) - maxSteps; more > 0 {
 		steps = append(steps[:maxSteps], rest(sayMore, more))
 	}
-	n.steps = append(n.steps, steps...)
+	n.steps = slices.Concat(steps, n.steps) // they come first: of a long explanation only the beginning is kept
 }
 
 // unseenRenames pairs what is deleted where Flux reads the base itself with what is added under the same name where branches hold it:

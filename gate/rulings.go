@@ -436,7 +436,7 @@ func unknownWindow(d *pullCase) (ruling, bool) {
 	if len(d.need.unknown) == 0 {
 		return ruling{}, false
 	}
-	return ruling{kind: plan.Held, reason: sayUnknownWindow(d.need.unknown[0])}, true
+	return ruling{kind: plan.Held, reason: d.sayUnknownWindow()}, true
 }
 
 func closed(d *pullCase) (ruling, bool) {

@@ -36,6 +36,7 @@ const (
 	wordHourSpent        = "held: GitHub's hourly rate limit allows no more green statuses that end in the same hour"
 	wordTooManyGreen     = "held: no more green statuses can be withdrawn before the close at GitHub's rate limit"
 	wordShareSpent       = "held: this repository has its share of green statuses that can be withdrawn before the close"
+	wordPruned           = ": Flux prunes what moves unless it has "
 	wordNoCutoff         = "held: the window has no cutoff in which to withdraw a green status: set one, or let sluice merge"
 )
 
@@ -145,11 +146,31 @@ func (d *pullCase) sayNeverTogether() string {
 	return plan.Text(who + " are never open together in the next 400 days: split the pull request or change the rules")
 }
 
-func sayUnknownWindow(n window.Name) string {
+func (d *pullCase) sayUnknownWindow() string {
+	n := d.need.unknown[0]
 	if n == window.Name(layout.Unread) {
-		return plan.Text("held: sluice does not read the reference graph here yet (layout.flux): a rule for the path decides before it")
+		return d.sayUnserved()
 	}
 	return plan.Text("held: there is no window \"" + plan.Middle(plan.Clean(string(n)), 60) + "\" in " + config.File + ": fix the path, the rule or the windows")
+}
+
+// sayUnserved names what needs a rule: rules decide before the reference graph, which the service does not read.
+func (d *pullCase) sayUnserved() string {
+	var unread []string
+	for _, path := range d.paths {
+		if path != config.File && slices.Contains(d.policy.Layout.Classify(path).Releases, layout.Unread) {
+			unread = append(unread, path)
+		}
+	}
+	const head = "held: the service does not support layout.flux yet: add a rule for "
+	tail := " to " + config.File
+	switch more := len(unread) - 1; {
+	case more == 1:
+		tail = " and 1 more path" + tail
+	case more > 1:
+		tail = fmt.Sprintf(" and %d more paths", more) + tail
+	}
+	return head + plan.Middle(plan.Clean(unread[0]), plan.MaxReason-len(head)-len(tail)) + tail
 }
 
 // sayNoReceiver says what is missing: the entry, or the file that could hold it.
@@ -191,12 +212,23 @@ func sayReceiver(e config.Branch) plan.Step {
 
 // sayUprooted: Flux prunes an object as soon as the Kustomization that it leaves has the merge.
 func sayUprooted(f plan.File, is layout.Class) plan.Step {
-	return plan.Step{About: f.Path, Says: "moved from " + plan.Middle(plan.Clean(f.Old), 70) + ", which no branch holds: Flux deletes the object at the merge, and restores it only when " +
-		plan.Clean(join(is.Releases, " and ")) + " moves"}
+	return sayMove(f, ", which no branch holds: Flux deletes the object at the merge, and restores it only when "+
+		plan.Clean(join(is.Releases, " and "))+" moves")
 }
 
 func sayPlanted(f plan.File) plan.Step {
-	return plan.Step{About: f.Path, Says: "moved from " + plan.Middle(plan.Clean(f.Old), 70) + ", which a branch holds: not held for that; Flux applies the object from both until that branch moves"}
+	return sayMove(f, ", which a branch holds: not held for that; Flux applies the object from both until that branch moves, and may delete it then")
+}
+
+func sayTransplanted(f plan.File) plan.Step {
+	return sayMove(f, ": if another Flux Kustomization reads it now, Flux may delete the object before it creates it again")
+}
+
+// sayMove is what Flux does with what moves, and how it keeps it: by what is applied before.
+func sayMove(f plan.File, does string) plan.Step {
+	old := plan.Middle(plan.Clean(f.Old), 70)
+	return plan.Step{About: f.Path, Says: "moved from " + old + does + "; to keep it, first merge a change that only adds " + config.KeepLines +
+		" to " + old + ", and let Flux apply it"}
 }
 
 // text says which branches receive it, where and when, in at most room characters.
@@ -245,7 +277,7 @@ func (d *pullCase) sayHeld() string {
 	first := d.open.Closed[0]
 	st := first.cal.At(first.name, d.at)
 	who := some(called(d.open.Closed))
-	why := ""
+	why, brief := "", ""
 	switch {
 	case st.FrozenBy != "":
 		who += ", frozen by " + plan.Clean(st.FrozenBy)
@@ -256,12 +288,17 @@ func (d *pullCase) sayHeld() string {
 	case !d.need.complete:
 		why = ": GitHub does not list all its files"
 	case d.mayBePruned():
-		why = ": Flux deletes at once what moves to a windowed branch"
+		why, brief = wordPruned+config.Keep, wordPruned+config.KeepBrief
 	}
-	tail := until(d.open.Until, d.zone()) + why
+	enforced := ""
 	if _, bound := d.base.Enforced(d.pull.Base, d.s.App); d.base.Rules && !bound && d.pull.Base != "" {
-		tail += " (not enforced)"
+		enforced = " (not enforced)"
 	}
+	when := until(d.open.Until, d.zone())
+	if brief != "" && len([]rune("held by "+who+when+why+enforced)) > plan.MaxReason {
+		why = brief
+	}
+	tail := when + why + enforced
 	return "held by " + plan.Middle(who, plan.MaxText-len([]rune("held by "+tail))) + tail
 }
 

@@ -22,7 +22,9 @@ type Cluster struct {
 	Root
 	URL   string // of the source that the root is read from; "": not known
 	Found string // how it was found, for people
-	Place Place  // of what it was found by; none for a directory, and for a root that was named
+	// Guessed: nothing in the tree says that Flux is pointed at the root, its place does. What is applied from there is not known.
+	Guessed bool
+	Place   Place // of what it was found by; none for a directory, and for a root that was named
 	// Objects is what Flux would apply there, in the order in which it comes to it: patched, with what variables stand for, as far as this package follows.
 	// The Kustomizations' paths are those of this cluster, and what is applied by one names it as its Entry.
 	Objects
@@ -93,7 +95,7 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 	for _, above := range t.shallowest("clusters") {
 		for _, dir := range t.below[above] {
 			if !read[dir] && !strings.HasPrefix(path.Base(dir), ".") && t.holds(dir) {
-				out = append(out, Cluster{Root: Root{Path: dir}, Found: wordDirectory(above)})
+				out = append(out, Cluster{Root: Root{Path: dir}, Found: wordDirectory(above), Guessed: true})
 			}
 		}
 	}
@@ -154,7 +156,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 		dir := path.Dir(k.File)
 		inside := func(c Cluster) bool { return c.Path == dir || strings.HasPrefix(dir, c.Path+"/") || c.Path == "." }
 		if len(out) <= MaxClusters && !read[k.File] && !slices.ContainsFunc(out, inside) {
-			out = append(out, Cluster{Root: Root{Path: dir}, Found: wordTop, Place: k.Place})
+			out = append(out, Cluster{Root: Root{Path: dir}, Found: wordTop, Place: k.Place, Guessed: true})
 		}
 	}
 	return out
@@ -423,8 +425,19 @@ func (c Cluster) Files() []string {
 	return sortedKeys(all)
 }
 
-// RootFiles is the files that the root itself is known to read, sorted.
-func (c Cluster) RootFiles() []string { return sortedKeys(c.edges) }
+// RootFiles is the files that the root itself is known to read, sorted. Of a guessed root those that no Kustomization reads: these would be read twice,
+// if it were one.
+func (c Cluster) RootFiles() []string {
+	own := maps.Clone(c.edges)
+	if c.Guessed {
+		for _, k := range c.Kustomizations {
+			for file := range k.edges {
+				delete(own, file)
+			}
+		}
+	}
+	return sortedKeys(own)
+}
 
 // Files is the files of the tree that the Kustomization is known to read, sorted.
 func (k *Kustomization) Files() []string { return sortedKeys(k.edges) }

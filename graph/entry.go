@@ -26,6 +26,9 @@ func (c *Cluster) Entries() []Entry {
 	return out
 }
 
+// Guessed reports whether the entry point is a root that is only guessed.
+func (e Entry) Guessed() bool { return e.Kustomization == nil && e.Cluster.Guessed }
+
 // Path is the directory that the entry point reads.
 func (e Entry) Path() string {
 	if e.Kustomization == nil {

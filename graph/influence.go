@@ -303,10 +303,17 @@ func (c *Cluster) defined() {
 	}
 }
 
+// Uses reports whether something of the cluster is known to be made of a source: an entry point of this repository, or a HelmRelease.
+func (c *Cluster) Uses(s *Source) bool { return c.defines[s.Place] }
+
 // Content is those of its files that hold something other than definitions of entry points and of the sources that they and HelmReleases
 // use, sorted: what such a file defines is another entry point's business, and among [Cluster.Influences].
 func (e Entry) Content() []string {
-	return slices.DeleteFunc(e.Files(), func(file string) bool {
+	files := e.Files()
+	if e.Guessed() {
+		files = e.Cluster.RootFiles()
+	}
+	return slices.DeleteFunc(files, func(file string) bool {
 		c := e.Cluster.tree.contents[file]
 		return c != nil && len(c.docs) > 0 && !c.others &&
 			!slices.ContainsFunc(c.docs, func(d *doc) bool { return !e.Cluster.defines[d.place] })

@@ -89,6 +89,8 @@ type Kustomization struct {
 	SubstituteFrom  []Ref             // postBuild.substituteFrom, in its order
 	Interval        string
 	Timeout         string
+	// Keeps reports whether spec.prune is false: what leaves it stays in the cluster.
+	Keeps bool
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
 	// false in Tree.Objects, which knows no cluster.
 	Here bool
@@ -220,6 +222,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 		Substitute: d.pairs("spec", "postBuild", "substitute"), Interval: d.text("spec", "interval"), Timeout: d.text("spec", "timeout"),
 	}
 	k.optional = d.text("spec", "ignoreMissingComponents") == "true"
+	k.Keeps = d.text("spec", "prune") == "false"
 	for _, n := range t.list(d, "spec", "dependsOn") {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}

@@ -15,7 +15,8 @@ const (
 	wordChartSync = "values of the chart flux-instance"
 	wordSync      = "gotk-sync"
 	wordFlux      = "Kustomization flux-system"
-	wordTop       = "a Flux Kustomization that no other one reads"
+	wordTop       = wordGuessed + "a Flux Kustomization that no other one reads"
+	wordGuessed   = "a guess: "
 )
 
 // How an object depends on another one.
@@ -70,7 +71,7 @@ func wordNoDirectory(dir string) string {
 // wordPatched is how a root was found that a patch changes.
 func wordPatched(found string, by Place) string { return found + ", patched by " + by.String() }
 
-func wordDirectory(above string) string { return "a directory of " + above + "/" }
+func wordDirectory(above string) string { return wordGuessed + "a directory of " + above + "/" }
 
 // What was not read.
 const (

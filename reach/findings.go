@@ -17,11 +17,12 @@ import (
 // Check is what the first tree shows of contradictions: built is what its entry points make, paths is every file of it.
 func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	levels := g.policy.Consistency
-	notes := g.roots()
+	notes := append(g.roots(), g.guessed()...)
 	notes = append(notes, at(levels.Layers, g.layers(paths))...)
 	notes = append(notes, at(levels.Duplicates, g.duplicates(built))...)
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
 	notes = append(notes, at(levels.Enforced, g.enforced())...)
+	notes = append(notes, g.Unfollowed(g.policy.Branches)...)
 	return append(notes, g.definitions()...)
 }
 
@@ -91,6 +92,19 @@ func (g *Graph) roots() []config.Note {
 	return out
 }
 
+// guessed warns of clusters whose root is only guessed.
+func (g *Graph) guessed() []config.Note {
+	var c causes
+	for _, e := range g.trees[0].entries {
+		if e.Guessed() {
+			c.add("", func() (config.Note, string) {
+				return config.Note{Level: config.LevelWarn, Code: codeGuessed, Message: wordGuessed, Way: []any{"clusters"}}, clip(e.Cluster.Name)
+			})
+		}
+	}
+	return c.notes("1 more cluster", "%d more clusters")
+}
+
 // content is the entry points that read a path as their own.
 func (g *Graph) content(path string) (out []Reader) {
 	for _, r := range g.Why(path) {
@@ -125,13 +139,13 @@ func (g *Graph) layers(paths []string) []config.Note {
 	return c.notes("1 more file", "%d more files")
 }
 
-// disagree is what is wrong with what a rule gives a path; "": nothing. Of a cluster without a windowed entry point it is not known that
-// what is windowed there is read by none. That a window holds what only live ones read is no danger, and without `flux: true` a rule needs
+// disagree is what is wrong with what a rule gives a path; "": nothing. Of a cluster without a windowed entry point, or whose root is guessed,
+// it is not known that what is windowed there is read by none. That a window holds what only live ones read is no danger, and without `flux: true` a rule needs
 // no reason for it.
 func (g *Graph) disagree(releases []layout.Release, readers []Reader) (config.Level, string) {
 	live := func(r Reader) bool { return isLive(r.Releases) }
 	held := slices.ContainsFunc(readers, func(r Reader) bool { return !live(r) })
-	unknown := func(r Reader) bool { return !g.layered[r.Entry.Cluster.Name] }
+	unknown := func(r Reader) bool { return !g.layered[r.Entry.Cluster.Name] || r.Entry.Guessed() }
 	switch {
 	case isLive(releases) && held:
 		return config.LevelHold, wordMakesLive
@@ -210,11 +224,28 @@ func apart(owners []owner) (a, b owner, ok bool) {
 	return a, b, false
 }
 
+// Moving is what people are to know of moves, once for each pair of entry points and what Flux does: the first object, and how many more.
+func (g *Graph) Moving(moves []Move) []config.Note {
+	var c causes
+	type one struct{ what, from, to string }
+	moved := map[one]bool{}
+	for _, m := range moves {
+		of := one{m.What, key(m.From), key(m.To)}
+		if moved[of] = moved[of] || !m.Copied; m.Copied && moved[of] {
+			continue // it is said already that it comes from there
+		}
+		c.add(strings.Join([]string{key(m.From), key(m.To), m.does()}, "\x00"), func() (config.Note, string) {
+			return config.Note{Level: config.LevelWarn, Code: codeMoves, Message: placeholder + ": " + m.does() + m.keep(), Way: []any{"consistency", codeMoves}}, m.way()
+		})
+	}
+	return at(g.policy.Consistency.Moves, c.notes("so does 1 more object", "so do %d more objects"))
+}
+
 // builds is entry points that cannot be built, and such as kustomize builds otherwise than the graph has read them.
 func (g *Graph) builds(built []Build) []config.Note {
 	var c causes
 	for _, b := range built {
-		if b.Err != "" && !b.Remote {
+		if b.Err != "" && !b.Remote && !b.Entry.Guessed() {
 			c.add(b.Err, func() (config.Note, string) {
 				return config.Note{Code: codeBuilds, Message: wordNotBuilt(b.Err), Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
 			})

@@ -16,6 +16,7 @@ type Object struct {
 	Group, Kind, Namespace, Name string
 	File                         string // of the tree that it comes from; "": not known
 	Path, Source                 string // of a Flux Kustomization: its path, and its source as kind/namespace/name
+	Kept                         bool   // Flux does not delete it where it leaves an entry point
 }
 
 // id is what Kubernetes knows an object by.
@@ -36,17 +37,20 @@ func (o Object) moving() Object {
 type Build struct {
 	Entry   graph.Entry
 	Objects []Object
-	Err     string // why it was not built; "": it was
+	Err     string // why it was not built; "": it was, unless the entry point is a guessed root, which is never built
 	Remote  bool   // Err says what it needs from elsewhere
 }
 
-// Move is an object that a change moves from one entry point to another of the same cluster. One of the two is live.
+// Move is an object that a change moves from one entry point to another of the same cluster. Where it would be away until a window opens, or both
+// would have it until then and one of them is live, windows hold it.
 type Move struct {
 	What     string // the object, or the last name of a file where it was not built
 	From, To graph.Entry
 	Left     string // the file in which it was; "": not known
 	Appears  string // the file in which it is then
-	Back     bool   // From is windowed, To is live
+	Back     bool   // it comes to To before it leaves From: To is live, or From's branch brings the rest later
+	Within   bool   // both are live, or both windowed in one way
+	Kept     bool   // Flux does not delete it where it leaves From
 	Copied   bool   // From makes it, too
 
 	windows []layout.Release
@@ -59,7 +63,8 @@ const maxMoves = 1000
 type Change struct{ Left, Added string }
 
 // Affected is the entry points of the two trees of [New] that a change of these files may concern, before and after it. None, if nothing
-// can move or be added: a live one must be among them, of a cluster where windowed ones are among them or were there before.
+// can move or be added: of a cluster where windowed ones are among them or were there before, a live one must be among them, or one that reads
+// fewer files than before and one that reads more.
 func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 	if len(g.trees) < 2 {
 		return nil, nil
@@ -77,8 +82,50 @@ func (g *Graph) Affected(files []string) (before, after []graph.Entry) {
 		return out
 	}
 	before, after = pick(g.trees[0]), pick(g.trees[1])
-	never := func(e graph.Entry) bool { return !live[e.Cluster.Name] || !held[e.Cluster.Name] }
+	shifted := g.shifted(touched)
+	never := func(e graph.Entry) bool {
+		return !held[e.Cluster.Name] || !live[e.Cluster.Name] && !shifted[e.Cluster.Name]
+	}
 	return slices.DeleteFunc(before, never), slices.DeleteFunc(after, never)
+}
+
+// shifted is the clusters where one of the entry points that a change concerns reads fewer files after it, and another one more.
+func (g *Graph) shifted(touched map[string]bool) map[string]bool {
+	reads := [2]map[string]map[string]bool{{}, {}} // by tree and entry point
+	cluster := map[string]string{}
+	for i, t := range g.trees[:2] {
+		for _, e := range t.entries {
+			if k := key(e.Entry); touched[k] && !e.elsewhere {
+				reads[i][k], cluster[k] = map[string]bool{}, e.Cluster.Name
+				for _, f := range e.Files() {
+					reads[i][k][f] = true
+				}
+			}
+		}
+	}
+	lacks := func(a, b map[string]bool) bool {
+		for f := range b {
+			if !a[f] {
+				return true
+			}
+		}
+		return false
+	}
+	fewer, more := map[string][]string{}, map[string][]string{}
+	for k, c := range cluster {
+		if lacks(reads[1][k], reads[0][k]) {
+			fewer[c] = append(fewer[c], k)
+		}
+		if lacks(reads[0][k], reads[1][k]) {
+			more[c] = append(more[c], k)
+		}
+	}
+	out := map[string]bool{}
+	for c, from := range fewer {
+		to := more[c]
+		out[c] = len(to) > 1 || len(to) == 1 && (len(from) > 1 || from[0] != to[0])
+	}
+	return out
 }
 
 // touched is the entry points that a change of these files may concern, by key.
@@ -138,15 +185,15 @@ func (m *mover) broken(before, after []Build) (out []graph.Entry) {
 // Copies is what windowed entry points make and what a change adds to live ones: before and after is what these make.
 func (g *Graph) Copies(windowed, before, after []Build) []Move {
 	before, after = g.live(before), g.live(after)
-	m := mover{policy: g.policy, was: made(before)}
+	m := mover{policy: g.policy, was: made(before), count: map[bool]int{}}
 	arrivals, broken := m.arrivals(before, after), m.broken(before, after)
 	for _, b := range windowed {
 		for _, e := range broken {
-			m.add(wordUnknown, b.Entry, e, "", "")
+			m.move(Move{What: wordUnknown, From: b.Entry, To: e})
 		}
 		for _, o := range b.Objects {
 			for _, a := range arrivals[o.id()] {
-				m.add(o.String(), b.Entry, a.entry, o.File, a.file)
+				m.add(o, b.Entry, a.entry, a.file)
 			}
 		}
 	}
@@ -156,11 +203,11 @@ func (g *Graph) Copies(windowed, before, after []Build) []Move {
 	return m.moves
 }
 
-// Moves is what a change moves between live and windowed entry points: what was made before by one and not by the other, and after the change the
-// other way round. Where an entry point was not built, a file that leaves the one and appears in the other under the same last name
-// counts. A deletion is no move.
+// Moves is what a change moves between entry points of the clusters that have windowed ones: what was made before by one and not by the other, and
+// after the change the other way round. Between two of which one was not built and that do not have it at one time, a file that leaves the one
+// and appears in the other under the same last name counts. A deletion is no move.
 func (g *Graph) Moves(before, after []Build, changes []Change) []Move {
-	m := mover{policy: g.policy, was: made(before), is: made(after)}
+	m := mover{policy: g.policy, was: made(before), is: made(after), count: map[bool]int{}}
 	m.byObject(before, after)
 	m.byName(before, after, changes)
 	return m.moves
@@ -192,6 +239,7 @@ type mover struct {
 	policy  *config.Policy
 	was, is map[string]map[Object]bool // by entry point: what it makes
 	moves   []Move
+	count   map[bool]int // of moves, by whether they hold nothing: such take no room from the others
 }
 
 func made(all []Build) map[string]map[Object]bool {
@@ -209,18 +257,51 @@ func made(all []Build) map[string]map[Object]bool {
 	return out
 }
 
-// add adds a move if one of its entry points is live and the other is not.
-func (m *mover) add(what string, from, to graph.Entry, left, appears string) {
-	was, is := Release(m.policy, from), Release(m.policy, to)
-	if from.Cluster.Name != to.Cluster.Name || isLive(was) == isLive(is) || len(m.moves) >= maxMoves {
+// add adds a move of an object.
+func (m *mover) add(o Object, from, to graph.Entry, appears string) {
+	m.move(Move{What: o.String(), From: from, To: to, Left: o.File, Appears: appears, Kept: o.Kept})
+}
+
+// move adds a move, with the windows that hold it.
+func (m *mover) move(move Move) {
+	if move.From.Cluster.Name != move.To.Cluster.Name {
 		return
 	}
-	move := Move{What: what, From: from, To: to, Left: left, Appears: appears, Back: isLive(is)}
-	move.windows = Windows(m.policy, was)
-	if !move.Back {
-		move.windows = Windows(m.policy, is)
+	if k := move.From.Kustomization; k != nil && k.Keeps {
+		move.Kept = true
 	}
-	m.moves = append(m.moves, move)
+	was, is := Release(m.policy, move.From), Release(m.policy, move.To)
+	away, back := direction(was, is)
+	move.Back, move.Within = back, !away && !back
+	switch {
+	case move.Within && key(move.From) == key(move.To):
+		return
+	case away:
+		move.windows = Windows(m.policy, is)
+	case back && isLive(is):
+		move.windows = Windows(m.policy, was)
+	}
+	free := len(move.windows) == 0
+	if m.count[free]++; m.count[free] <= maxMoves {
+		m.moves = append(m.moves, move)
+	}
+}
+
+// within reports whether both of two entry points are live, or both windowed in one way.
+func (m *mover) within(from, to graph.Entry) bool {
+	away, back := direction(Release(m.policy, from), Release(m.policy, to))
+	return !away && !back
+}
+
+// direction is what becomes of an object that moves between two releases. It is away where it leaves at the merge and comes back later: to what
+// is windowed from what is live, or to a branch from what reads the base itself. Where it comes at the merge and leaves later it comes back.
+func direction(was, is []layout.Release) (away, back bool) {
+	branches := func(rs []layout.Release) bool {
+		return slices.ContainsFunc(rs, func(r layout.Release) bool { _, ok := r.BranchGlob(); return ok })
+	}
+	away = isLive(was) && !isLive(is) || !branches(was) && branches(is)
+	back = !isLive(was) && isLive(is) || branches(was) && !branches(is)
+	return away, back
 }
 
 // arrival is an object that an entry point makes after the change and did not make before.
@@ -255,7 +336,7 @@ func (m *mover) byObject(before, after []Build) {
 				continue
 			}
 			for _, a := range arrivals[o.moving()] {
-				m.add(o.String(), b.Entry, a.entry, o.File, a.file)
+				m.add(o, b.Entry, a.entry, a.file)
 			}
 		}
 	}
@@ -288,8 +369,8 @@ func (m *mover) byName(before, after []Build, changes []Change) {
 			}
 			for _, to := range after {
 				for _, file := range added[path.Base(c.Left)] {
-					if (broken(from.Entry) || broken(to.Entry)) && reads(to.Entry, file) {
-						m.add(path.Base(file), from.Entry, to.Entry, c.Left, file)
+					if !m.within(from.Entry, to.Entry) && (broken(from.Entry) || broken(to.Entry)) && reads(to.Entry, file) {
+						m.move(Move{What: path.Base(file), From: from.Entry, To: to.Entry, Left: c.Left, Appears: file})
 					}
 				}
 			}

@@ -1,6 +1,7 @@
 package reach
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
+	"github.com/sluicegate/sluice/layout"
 )
 
 // around is the references before and after a change of the repository: what replaces what.
@@ -97,7 +99,7 @@ func entry(t *testing.T, g *Graph, tree int, name string) graph.Entry {
 	return graph.Entry{}
 }
 
-// makes is what entry points make: "NAME: OBJECT@FILE OBJECT@FILE", and "NAME: !" for one that was not built.
+// makes is what entry points make: "NAME: OBJECT@FILE OBJECT!@FILE", the second of which Flux keeps, and "NAME: !" for one that was not built.
 func makes(t *testing.T, g *Graph, tree int, lines ...string) []Build {
 	t.Helper()
 	var out []Build
@@ -110,7 +112,8 @@ func makes(t *testing.T, g *Graph, tree int, lines ...string) []Build {
 				continue
 			}
 			object, file, _ := strings.Cut(word, "@")
-			b.Objects = append(b.Objects, Object{Kind: "ConfigMap", Name: object, File: file})
+			name, kept := strings.CutSuffix(object, "!")
+			b.Objects = append(b.Objects, Object{Kind: "ConfigMap", Name: name, File: file, Kept: kept})
 		}
 		out = append(out, b)
 	}
@@ -132,8 +135,32 @@ func TestMoves(t *testing.T) {
 		"another one":           {[]string{"apps-rt: a", "apps-rw:"}, []string{"apps-rt:", "apps-rw: b"}, nil, nil},
 		"it was in both before": {[]string{"apps-rt: a", "apps-rw: a"}, []string{"apps-rt:", "apps-rw: a"}, nil, nil},
 		"it is in both now":     {[]string{"apps-rt: a", "apps-rw:"}, []string{"apps-rt: a", "apps-rw: a"}, nil, nil},
-		"between live ones":     {[]string{"apps-rt: a", "tenant:"}, []string{"apps-rt:", "tenant: a"}, nil, nil},
-		"to a new one":          {[]string{"apps-rt: a@apps/rt/x.yaml"}, []string{"apps-rt:", "apps-rw: a@apps/rw/x.yaml"}, nil, []string{prunes}},
+		"between live ones": {[]string{"apps-rt: a", "tenant:"}, []string{"apps-rt:", "tenant: a"}, nil, []string{
+			"ConfigMap a moves from flux-system/apps-rt to flux-system/tenant: Flux deletes it, unless flux-system/tenant applies it first, and creates it again",
+		}},
+		"annotated before": {[]string{"apps-rt: a!@apps/rt/x.yaml", "apps-rw:"}, []string{"apps-rt:", "apps-rw: a@apps/rw/x.yaml"}, nil, []string{
+			"ConfigMap a moves from flux-system/apps-rt to flux-system/apps-rw: Flux keeps it as it is until rw/a moves",
+		}},
+		"annotated by the move itself": {[]string{"apps-rt: a@apps/rt/x.yaml", "apps-rw:"}, []string{"apps-rt:", "apps-rw: a!@apps/rw/x.yaml"}, nil, []string{prunes}},
+		"annotated, between live ones": {[]string{"apps-rt: a!", "tenant:"}, []string{"apps-rt:", "tenant: a"}, nil, []string{
+			"ConfigMap a moves from flux-system/apps-rt to flux-system/tenant: Flux keeps it",
+		}},
+		"between windowed ones, away until the branch moves": {[]string{"held: a", "apps-rw:"}, []string{"held:", "apps-rw: a"}, nil, []string{
+			"ConfigMap a moves from flux-system/held to flux-system/apps-rw: Flux deletes it now and creates it again when rw/a moves",
+		}},
+		"between windowed ones, from a branch": {[]string{"apps-rw: a", "held:"}, []string{"apps-rw:", "held: a"}, nil, []string{
+			"ConfigMap a moves from flux-system/apps-rw to flux-system/held: Flux applies it from flux-system/held now, and from both until rw/a moves",
+		}},
+		"between branches": {[]string{"apps-rw: a", "odd:"}, []string{"apps-rw:", "odd: a"}, nil, []string{
+			"ConfigMap a moves from flux-system/apps-rw to flux-system/odd: Flux deletes it, unless flux-system/odd applies it first, and creates it again",
+		}},
+		"between live ones, not built": {
+			[]string{"apps-rt: !", "tenant:"},
+			[]string{"apps-rt:", "tenant:"},
+			[]Change{{Left: "apps/rt/x.yaml"}, {Added: "apps/tenant/x.yaml"}},
+			nil,
+		},
+		"to a new one": {[]string{"apps-rt: a@apps/rt/x.yaml"}, []string{"apps-rt:", "apps-rw: a@apps/rw/x.yaml"}, nil, []string{prunes}},
 		"not built, by the name": {
 			[]string{"apps-rt: !", "apps-rw:"},
 			[]string{"apps-rt:", "apps-rw:"},
@@ -169,6 +196,79 @@ func TestMoves(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestMoving: people are told once for each pair of entry points what Flux does, and the lines that make it keep what moves.
+func TestMoving(t *testing.T) {
+	const keep = "; to keep it, first merge a change that only adds metadata: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}} to "
+	for name, c := range map[string]struct {
+		before, after []string
+		want          []string
+	}{
+		"three objects": {
+			[]string{"apps-rt: a@apps/rt/x.yaml b@apps/rt/y.yaml c", "apps-rw:"}, []string{"apps-rt:", "apps-rw: a b c"},
+			[]string{"ConfigMap a moves from flux-system/apps-rt to flux-system/apps-rw and so do 2 more objects: Flux deletes it now and creates it again when rw/a moves" +
+				keep + "apps/rt/x.yaml, and let flux-system/apps-rt apply it"},
+		},
+		"one of them annotated before": {
+			[]string{"apps-rt: a!@apps/rt/x.yaml b", "apps-rw:"}, []string{"apps-rt:", "apps-rw: a b"},
+			[]string{
+				"ConfigMap a moves from flux-system/apps-rt to flux-system/apps-rw: Flux keeps it as it is until rw/a moves",
+				"ConfigMap b moves from flux-system/apps-rt to flux-system/apps-rw: Flux deletes it now and creates it again when rw/a moves" +
+					keep + "its manifest, and let flux-system/apps-rt apply it",
+			},
+		},
+		"generated": {
+			[]string{"apps-rt: a@apps/rt/kustomization.yaml", "tenant:"}, []string{"apps-rt:", "tenant: a"},
+			[]string{"ConfigMap a moves from flux-system/apps-rt to flux-system/tenant: Flux deletes it, unless flux-system/tenant applies it first, and creates it again" +
+				"; to keep it, first merge a change that only adds generatorOptions: {annotations: {kustomize.toolkit.fluxcd.io/prune: disabled}} to apps/rt/kustomization.yaml, and let flux-system/apps-rt apply it"},
+		},
+		"back": {
+			[]string{"apps-rt:", "apps-rw: a@apps/rw/x.yaml"}, []string{"apps-rt: a", "apps-rw:"},
+			[]string{"ConfigMap a moves from flux-system/apps-rw to flux-system/apps-rt: Flux applies it from flux-system/apps-rt now, and from both until rw/a moves, and may delete it then" +
+				keep + "apps/rw/x.yaml, and let flux-system/apps-rw apply it"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := around(t, parse(t, file))
+			var got []string
+			for _, n := range g.Moving(g.Moves(makes(t, g, 0, c.before...), makes(t, g, 1, c.after...), nil)) {
+				if got = append(got, n.Message); n.Level != config.LevelWarn {
+					t.Errorf("%+v", n)
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestMovesWithinTakeNoRoom: however many objects move between live entry points, what moves to a windowed one is held.
+func TestMovesWithinTakeNoRoom(t *testing.T) {
+	g := around(t, parse(t, file))
+	live := "apps-rt:"
+	for i := range maxMoves + 1 {
+		live += fmt.Sprintf(" x%d", i)
+	}
+	moves := g.Moves(makes(t, g, 0, live+" a@apps/rt/x.yaml", "tenant:", "apps-rw:"), makes(t, g, 1, "apps-rt:", strings.Replace(live, "apps-rt", "tenant", 1), "apps-rw: a"), nil)
+	if len(moves) != maxMoves+1 {
+		t.Errorf("%d moves", len(moves))
+	}
+	if g.Hold(moves); len(g.holds["apps/rt/x.yaml"].windows) == 0 {
+		t.Errorf("%v", held(g))
+	}
+}
+
+// TestHoldFromAWindow: what leaves an entry point that a window holds, and is away until a branch moves, is held by the branch's window as well.
+func TestHoldFromAWindow(t *testing.T) {
+	g := around(t, parse(t, file))
+	g.Hold(g.Moves(makes(t, g, 0, "held: a@apps/held/x.yaml", "apps-rw:"), makes(t, g, 1, "held:", "apps-rw: a@apps/rw/x.yaml"), nil))
+	for _, path := range []string{"apps/held/x.yaml", "apps/rw/x.yaml"} {
+		if c, _ := g.Holds(path); !slices.Equal(c.Releases, []layout.Release{"night"}) {
+			t.Errorf("%s: %v", path, c)
+		}
 	}
 }
 
@@ -212,5 +312,27 @@ func TestAffected(t *testing.T) {
 		if !slices.Equal(names, wanted) || len(after) != len(before) {
 			t.Errorf("%s: %v, want %v", files, names, wanted)
 		}
+	}
+}
+
+// TestAffectedWithoutLive: windowed ones are built where something may leave one of them for another.
+func TestAffectedWithoutLive(t *testing.T) {
+	p := parse(t, file)
+	const more = "resources: [x.yaml, ../shared]\n"
+	for name, c := range map[string]struct {
+		replace []string
+		want    int
+	}{
+		"one reads more":                       {[]string{more, "resources: [x.yaml, ../shared, y.yaml]\n", "-- apps/held/x.yaml", "-- apps/rw/y.yaml --\n" + configMap + "-- apps/held/x.yaml"}, 0},
+		"one reads less":                       {[]string{more, "resources: [../shared]\n"}, 0},
+		"one reads another file":               {[]string{more, "resources: [y.yaml, ../shared]\n", "-- apps/rw/x.yaml", "-- apps/rw/y.yaml"}, 0},
+		"what one does not read the other has": {[]string{more, "resources: [../shared]\n", "-- apps/rw/x.yaml", "-- apps/by-path/y.yaml"}, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, after := around(t, p, c.replace...).Affected([]string{"apps/rw/kustomization.yaml", "apps/rw/x.yaml", "apps/rw/y.yaml", "apps/by-path/y.yaml"})
+			if len(before) != c.want || len(after) != c.want {
+				t.Errorf("%d before, %d after, want %d", len(before), len(after), c.want)
+			}
+		})
 	}
 }

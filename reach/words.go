@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
@@ -127,15 +128,53 @@ func (o Object) String() string {
 }
 
 // String is what Flux does with it.
-func (m Move) String() string {
-	if m.Copied {
-		return fmt.Sprintf("%s is made by %s and appears in %s: Flux applies it from %s now", clip(m.What), name(m.From), name(m.To), name(m.To))
+func (m Move) String() string { return m.way() + ": " + m.does() }
+
+// way is what moves, and where.
+func (m Move) way() string {
+	switch {
+	case m.Copied && key(m.From) == key(m.To):
+		return fmt.Sprintf("%s is made by %s, which is live after the change", clip(m.What), name(m.To))
+	case m.Copied:
+		return fmt.Sprintf("%s is made by %s and appears in %s", clip(m.What), name(m.From), name(m.To))
 	}
+	return fmt.Sprintf("%s moves from %s to %s", clip(m.What), name(m.From), name(m.To))
+}
+
+// does is what Flux does then.
+func (m Move) does() string {
+	switch {
+	case m.Copied:
+		return fmt.Sprintf("Flux applies it from %s now", name(m.To))
+	case m.Back:
+		return fmt.Sprintf("Flux applies it from %s now, and from both until %s", name(m.To), until(m.From))
+	case m.Within && m.Kept:
+		return "Flux keeps it"
+	case m.Within:
+		return fmt.Sprintf("Flux deletes it, unless %s applies it first, and creates it again", name(m.To))
+	case m.Kept:
+		return fmt.Sprintf("Flux keeps it as it is until %s", until(m.To))
+	}
+	return fmt.Sprintf("Flux deletes it now and creates it again when %s", until(m.To))
+}
+
+// keep is how Flux is made to keep what moves; "": it does.
+func (m Move) keep() string {
+	if m.Copied || m.Kept {
+		return ""
+	}
+	lines, file := config.KeepLines, "its manifest"
+	if m.Left != "" {
+		file = clip(m.Left)
+	}
+	if graph.IsBuild(m.Left) { // which generates it
+		lines = "generatorOptions: {annotations: {" + config.Keep + "}}"
+	}
+	text := "; to keep it, first merge a change that only adds " + lines + " to " + file + ", and let " + name(m.From) + " apply it"
 	if m.Back {
-		return fmt.Sprintf("%s moves from %s to %s: Flux applies it from %s now, and from both until %s", clip(m.What), name(m.From), name(m.To),
-			name(m.To), until(m.From))
+		text = ", and may delete it then" + text
 	}
-	return fmt.Sprintf("%s moves from %s to %s: Flux deletes it now and creates it again when %s", clip(m.What), name(m.From), name(m.To), until(m.To))
+	return text
 }
 
 // until is what a windowed entry point waits for.
@@ -153,15 +192,22 @@ const (
 	codeBuilds       = "builds"
 	codeEnforced     = "enforced"
 	codeNoRoot       = "flux-without-root"
+	codeGuessed      = "root-guessed"
 	codeEntryNothing = "entry-point-matches-nothing"
 	codeDefinition   = "branch-definition-open"
+	codeMoves        = "moves"
+	codeUnfollowed   = "branch-unfollowed"
+	codeUnserved     = "flux-not-served"
 )
 
 // placeholder stands in a message for what was found first.
 const placeholder = "\x00"
 
 const (
+	wordUnserved = "the service (sluice serve) does not read the reference graph yet"
+
 	wordNoRoot        = "no cluster found, so nothing is known to read any path: list them under `clusters`"
+	wordGuessed       = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
 	wordEntryNothing  = "matches no entry point of the tree"
 	wordDefaultBranch = "the default branch"
 
@@ -178,6 +224,14 @@ const (
 	wordObserved   = "mode: observe holds no pull request"
 	wordStatusOnly = "pull_requests.window: status holds none unless the branch requires sluice's status"
 )
+
+// wordHoldsAll is what the service does instead of reading the graph.
+const wordHoldsAll = wordUnserved + ": it holds every pull request with a path that no rule decides, until a rule does; " +
+	"add rules for these paths, or remove flux: true"
+
+func wordAnswersOtherwise(verdict string) string {
+	return wordUnserved + "; its status for such a change says: " + verdict
+}
 
 func moreOf(n int, one, many string) string {
 	switch {
@@ -231,6 +285,66 @@ func wordSourceDiffers(o Object, source string) string {
 
 func wordEnforced(branch, why string) string {
 	return fmt.Sprintf("windowed here, but what is merged to %s arrives at once, because %s: %s", clip(branch), why, placeholder)
+}
+
+// maxFollows is how many groups of clusters are named that follow the same branches, and how many names of one group.
+const maxFollows = 3
+
+// wordUnfollowed names what the clusters follow instead of a branch, and what is to be done.
+func (f *following) wordUnfollowed(name string) string {
+	branch, idle := clip(name), f.idle[name]
+	text := fmt.Sprintf("no cluster tracks %s, so it holds nothing: ", branch)
+	todo := fmt.Sprintf("set spec.ref.branch: %s in the GitRepository of what it is to hold, or remove the entry", branch)
+	switch {
+	case idle != nil:
+		text = fmt.Sprintf("GitRepository %s (%s) tracks %s, but no Flux Kustomization uses it, so the branch holds nothing: ",
+			clip(idle.Namespace+"/"+idle.Name), clip(idle.String()), branch)
+		todo = "name it as the sourceRef of what the branch is to hold"
+	case f.unclear:
+		text = fmt.Sprintf("no cluster is known to track %s, and if none does, it holds nothing: ", branch)
+	}
+	return text + wordFollows(f.clusters) + "; " + todo
+}
+
+// wordFollows is what clusters follow, those together that follow the same: "production and staging follow main".
+func wordFollows(clusters []clusterFollows) string {
+	var order []string
+	by := map[string][]string{}
+	for _, c := range clusters {
+		branches := andMore(c.branches, maxFollows)
+		if by[branches] == nil {
+			order = append(order, branches)
+		}
+		by[branches] = append(by[branches], c.name)
+	}
+	var out []string
+	for _, branches := range order[:min(maxFollows, len(order))] {
+		follow := " follow "
+		if len(by[branches]) == 1 {
+			follow = " follows "
+		}
+		out = append(out, andMore(by[branches], maxFollows)+follow+branches)
+	}
+	if more := len(order) - maxFollows; more > 0 {
+		out = append(out, fmt.Sprintf("other clusters follow %d other sets of branches", more))
+	}
+	return strings.Join(out, ", ")
+}
+
+// andMore is names as a list: "a", "a and b", "a, b and 3 more".
+func andMore(names []string, most int) string {
+	shown := make([]string, 0, most)
+	for _, n := range names[:min(most, len(names))] {
+		shown = append(shown, clip(n))
+	}
+	last := len(shown) - 1
+	switch more := len(names) - len(shown); {
+	case more > 0:
+		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+	case last > 0:
+		return strings.Join(shown[:last], ", ") + " and " + shown[last]
+	}
+	return strings.Join(shown, "")
 }
 
 // wordDefinition is an object that says what a windowed branch is for, in a file that is not held.

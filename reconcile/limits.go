@@ -28,12 +28,13 @@ const (
 	// echoWait is how long after a merge or an update of ours the repository is looked at again, so that the echoes of many
 	// writes make one look.
 	echoWait = 2 * time.Second
-	// reportWait is how long a report of Flux waits for others. Many come when many clusters apply one commit: the second look for
-	// their sake begins reportGap after the first at the earliest, and the gap doubles to reportRest as long as more of them come. After
-	// so long without one, a report is a first one again.
-	reportWait = time.Second
-	reportGap  = 2 * time.Second
-	reportRest = 30 * time.Second
+	// reportWait is how long a report of Flux waits for others: many come when many clusters apply one commit. Each fills the bucket by reportEach:
+	// one cluster reports once for each commit that it applies, and such reports are looked at each by itself. What is in the bucket beyond
+	// reportBurst, ten at once as of a cluster with ten Kustomizations, puts the next look off, by reportRest at most.
+	reportWait  = time.Second
+	reportEach  = 3 * time.Second
+	reportBurst = 10 * reportEach
+	reportRest  = 30 * time.Second
 	// namesMost is how many names of events are kept for one repository. With more of them all of it is void.
 	namesMost = 2000
 	// voidMost is how many looks in a row events may keep from every write. After that statuses that hold are written

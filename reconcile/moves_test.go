@@ -760,6 +760,66 @@ func TestAReportIsLookedAtSoon(t *testing.T) {
 	}
 }
 
+// TestTheNextReportIsLookedAtSoon: the last word of every apply of one cluster and one branch is looked at within 3 s, whatever came before it:
+// other applies, each 3 to 30 s after the one before, or many reports half a minute ago.
+func TestTheNextReportIsLookedAtSoon(t *testing.T) {
+	again := func(n int, pause time.Duration) []time.Duration { return slices.Repeat([]time.Duration{pause}, n) }
+	for name, pauses := range map[string][]time.Duration{
+		"3 s": again(40, 3*time.Second), "4 s": again(30, 4*time.Second), "7 s": again(20, 7*time.Second), "10 s": again(12, 10*time.Second),
+		"29 s": again(6, 29*time.Second), "30 s": again(6, 30*time.Second),
+		"in turn":               {3 * time.Second, 30 * time.Second, 5 * time.Second, 4 * time.Second, 20 * time.Second, 3 * time.Second, 3 * time.Second, 3 * time.Second},
+		"half a minute of many": append(again(1000, 10*time.Millisecond), again(10, 34*time.Second)...),
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				stop, _ := started(w, reconcile.Options{Resync: time.Hour})
+				defer stop()
+				time.Sleep(time.Minute)
+				for i, pause := range pauses {
+					time.Sleep(max(0, pause-3*time.Second))
+					from := time.Now()
+					w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+					if pause < 3*time.Second {
+						time.Sleep(pause)
+						continue
+					}
+					time.Sleep(3*time.Second - time.Millisecond)
+					if n := w.count(from, "observe"); n != 1 {
+						t.Errorf("report %d, %v after the last: %d looks in 3 s", i, pause, n)
+					}
+					time.Sleep(time.Millisecond)
+				}
+			}, one)
+		})
+	}
+}
+
+// TestReportsOfManyAreGathered: whatever their pace, the reports of many clusters make few looks, and the last one is looked at within half a minute.
+func TestReportsOfManyAreGathered(t *testing.T) {
+	for pause, most := range map[time.Duration]int{10 * time.Millisecond: 3, 100 * time.Millisecond: 8, 200 * time.Millisecond: 12, time.Second: 50, 2 * time.Second: 110} {
+		t.Run(pause.String(), func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
+				defer stop()
+				begun := time.Now()
+				last := begun
+				for range 1000 {
+					last = time.Now()
+					w.poke(one, reconcile.HintOf("flux", reconcile.Others))
+					time.Sleep(pause)
+				}
+				time.Sleep(time.Until(last.Add(31 * time.Second)))
+				if n := w.count(begun, "observe"); n > most {
+					t.Errorf("%d looks in %v, want %d at most", n, time.Since(begun), most)
+				}
+				if w.count(last, "observe") == 0 {
+					t.Error("the last report was not looked at")
+				}
+			}, one)
+		})
+	}
+}
+
 // TestAReportAfterAnotherLook: a report that comes after a look that began before its own is looked at all the same.
 func TestAReportAfterAnotherLook(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

@@ -50,8 +50,8 @@ type entry struct {
 	missed    tick        // when it is to be looked at, or was, for events that may be lost; 0: never
 	notBefore tick        // nothing but Wake before this: errors
 
-	reportLook  tick // when the last look for the sake of Flux's reports was to be, or is
-	reportLooks int  // of these, in a row
+	reportLook   tick // when the last look for the sake of Flux's reports was to be, or is
+	reportsEmpty tick // when the bucket of reports has drained
 
 	start tick // when the last look began, or the one under way
 	ended tick // when the last look did
@@ -278,22 +278,14 @@ func (e *entry) forerun(n plan.Mention) bool {
 	return n.Branch != "" && n.Pull == 0 && e.bases != nil && !slices.Contains(e.bases, n.Branch)
 }
 
-// hear asks for a look at what Flux reported, soon: people wait to see it. But a thousand reports one after the other make few looks.
+// hear asks for a look at what Flux reported, soon: people wait to see it. A leaky bucket holds the reports of the last while: where more come
+// than one cluster makes, the next look waits until it has drained, so that a thousand make few looks.
 func (q *queue) hear(e *entry, now tick) {
-	if e.reportLook > now {
-		q.soon(e, e.reportLook) // it was asked for, but an earlier look may have come in between
-		return
+	e.reportsEmpty = min(max(e.reportsEmpty, now)+reportEach, now+reportBurst+reportRest)
+	if e.reportLook <= now { // else it was asked for
+		e.reportLook = max(now+reportWait, e.reportsEmpty-reportBurst)
 	}
-	if now-e.reportLook >= reportRest {
-		e.reportLooks = 0
-	}
-	at := now + reportWait
-	if e.reportLooks > 0 {
-		at = max(at, e.reportLook+doubling(reportGap, reportRest, e.reportLooks))
-	}
-	e.reportLook = at
-	e.reportLooks++
-	q.soon(e, at)
+	q.soon(e, e.reportLook) // also if it was asked for: an earlier look may have come in between
 }
 
 // lost reports whether GitHub said often enough that the repository is not there.

@@ -245,12 +245,12 @@ func (d *gitDir) move(moves ...refMove) error {
 // ref is a full name and where it points.
 type ref struct{ name, sha string }
 
-// refs lists the refs below a prefix such as refs/heads/, by name.
-func (d *gitDir) refs(prefix string) ([]ref, error) {
+// branches lists the refs of all branches, by name.
+func (d *gitDir) branches() ([]ref, error) {
 	if d.memory != nil {
-		return d.listInMemory(prefix), nil
+		return d.listInMemory(), nil
 	}
-	out, err := d.run("for-each-ref", "--format=%(refname) %(objectname)", prefix)
+	out, err := d.run("for-each-ref", "--format=%(refname) %(objectname)", "refs/heads/")
 	if err != nil {
 		return nil, err
 	}

@@ -13,13 +13,13 @@ import (
 // What git does in a repository on disk, for one that is kept in memory: see Options.Memory. It merges whole files where git merges
 // lines, and knows a rename only by equal content.
 
-// listInMemory gives the refs below a prefix, by name.
-func (d *gitDir) listInMemory(prefix string) []ref {
+// listInMemory lists the refs of all branches, by name.
+func (d *gitDir) listInMemory() []ref {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var list []ref
 	for _, name := range slices.Sorted(maps.Keys(d.memory.ReferenceStorage)) {
-		if strings.HasPrefix(name.String(), prefix) {
+		if name.IsBranch() {
 			list = append(list, ref{name.String(), shaOf(d.memory.ReferenceStorage[name].Hash())})
 		}
 	}

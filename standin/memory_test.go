@@ -88,7 +88,7 @@ func TestMemoryAgainstGit(t *testing.T) {
 		}
 	}
 	same("refs", func(d *gitDir) (string, error) {
-		list, err := d.refs("refs/heads/")
+		list, err := d.branches()
 		return fmt.Sprint(list), err
 	})
 	for _, name := range []string{"refs/heads/b1", "b1", "refs/heads/b1^{tree}", "b1:a", "b1:none", "refs/heads/b1^{blob}", "none"} {

@@ -162,13 +162,34 @@ type LogEntry struct {
 	At                              time.Time
 }
 
-// Log is the first-parent line of a branch, newest first.
-func (r *Repo) Log(branch string) ([]LogEntry, error) {
+// Branches lists the names of the repository's own branches, in order.
+func (r *Repo) Branches() ([]string, error) {
+	refs, err := r.git.branches()
+	if err != nil {
+		return nil, fmt.Errorf("branches of %s: %w", r, err)
+	}
+	var names []string
+	for _, one := range refs {
+		names = append(names, strings.TrimPrefix(one.name, "refs/heads/"))
+	}
+	return names, nil
+}
+
+// rev is the commit that a branch points to, or that is named by itself; "" if there is no such branch.
+func (r *Repo) rev(rev string) string {
+	if fullSHA.MatchString(rev) {
+		return rev
+	}
+	return r.Tip(rev)
+}
+
+// Log is the first-parent line of a branch or commit, newest first.
+func (r *Repo) Log(rev string) ([]LogEntry, error) {
 	var list []LogEntry
-	for sha := r.Tip(branch); sha != ""; {
+	for sha := r.rev(rev); sha != ""; {
 		c, err := r.git.commit(sha)
 		if err != nil {
-			return nil, fmt.Errorf("log of %s: %w", branch, err)
+			return nil, fmt.Errorf("log of %s: %w", rev, err)
 		}
 		list = append(list, LogEntry{
 			SHA: c.sha, Message: strings.TrimSpace(c.message), Author: c.author.Name, Committer: c.committer.Name,
@@ -184,11 +205,7 @@ func (r *Repo) Log(branch string) ([]LogEntry, error) {
 
 // Files is the tree of a branch or commit: path → content.
 func (r *Repo) Files(rev string) (map[string]string, error) {
-	sha := rev
-	if !fullSHA.MatchString(rev) {
-		sha = r.Tip(rev)
-	}
-	all, err := r.git.leaves(sha)
+	all, err := r.git.leaves(r.rev(rev))
 	files := map[string]string{}
 	for path, l := range all {
 		if l.mode == submodule {

@@ -161,7 +161,7 @@ func (r *Repo) reset(t testing.TB, sha string) {
 
 func (r *Repo) branchTips(t testing.TB) map[string]string {
 	t.Helper()
-	refs, err := r.git.refs("refs/heads/")
+	refs, err := r.git.branches()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (r *repository) refs(a arguments) (*connection, error) {
 	if a.text("refPrefix") != "refs/heads/" {
 		return nil, nil
 	}
-	refs, err := r.r.git.refs("refs/heads/")
+	refs, err := r.r.git.branches()
 	if err != nil {
 		return nil, err
 	}

@@ -179,7 +179,12 @@ func (s *survey) writeClusters(y *yamlText) {
 		return
 	}
 	y.line(0, "")
-	y.line(0, "clusters: # what Flux is pointed at in each")
+	line := y.line
+	if len(s.guessed()) > 0 { // named they would be known
+		s.note(noteGuessed, list(s.guessed(), 6))
+		line = func(depth int, format string, args ...any) { y.comment(0, strings.Repeat("  ", depth)+format, args...) }
+	}
+	line(0, "clusters: # what Flux is pointed at in each")
 	for _, c := range s.clusters {
 		entry := fmt.Sprintf("name: %s, path: %s", value(c.Name), value(c.Path))
 		if whole := entry + ", branch: " + value(c.Branch); c.Branch != "" && valid("clusters: [{"+whole+"}]") {
@@ -189,8 +194,18 @@ func (s *survey) writeClusters(y *yamlText) {
 			s.note(noteCluster, c.Name, c.Path)
 			continue
 		}
-		y.line(1, "- {%s} # %s", entry, foundWords(c))
+		line(1, "- {%s} # %s", entry, foundWords(c))
 	}
+}
+
+// guessed is the clusters whose root is a guess.
+func (s *survey) guessed() (names []string) {
+	for _, c := range s.clusters {
+		if c.Guessed {
+			names = append(names, oneLine(c.Name))
+		}
+	}
+	return names
 }
 
 func (s *survey) writeBranches(y *yamlText) {

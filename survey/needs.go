@@ -117,25 +117,10 @@ func (s *survey) findNeeds() {
 		if len(c.Kustomizations) == 0 {
 			root = s.needDirectories(c)
 		}
-		s.need(root, rootReads(c)...)
+		s.need(root, c.RootFiles()...)
 		s.need(root, slices.Sorted(maps.Keys(define))...)
 		s.absent(holder)
 	}
-}
-
-// rootReads is what a root reads itself. Where it is a guess, by a directory's name, what its entry points read is theirs alone: a root that
-// is not there applies it no second time.
-func rootReads(c graph.Cluster) []string {
-	if c.Place.File != "" {
-		return c.RootFiles()
-	}
-	theirs := map[string]bool{}
-	for _, k := range c.Kustomizations {
-		for _, file := range k.Files() {
-			theirs[file] = true
-		}
-	}
-	return slices.DeleteFunc(c.RootFiles(), func(file string) bool { return theirs[file] })
 }
 
 // needDirectories sums up a cluster whose Flux Kustomizations stand in no file: what its windowed directories read needs its window. The rest

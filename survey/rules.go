@@ -139,8 +139,11 @@ func (s *survey) branchFor(w string) string {
 	return "rw/" + w
 }
 
-// mainBranch is the branch that clusters follow.
+// mainBranch is the branch that a branch to make follows: the default branch, as far as it is known.
 func (s *survey) mainBranch() string {
+	if s.main != "" && validBranch("rw/x", s.main) {
+		return s.main
+	}
 	for _, c := range s.clusters {
 		if c.Branch != "" && validBranch("rw/x", c.Branch) {
 			return c.Branch

@@ -17,7 +17,7 @@ import (
 type Draft struct {
 	File     []byte // valid
 	Policy   *config.Policy
-	Findings []config.Finding // about the file alone
+	Findings []config.Finding // about the file alone, and why no right one can be made of the tree
 	Clusters []Cluster        // that were found; never nil
 	Notes    []string         // what was not understood, each a line of text for people
 }
@@ -45,6 +45,7 @@ func New(tree *graph.Tree, paths []string, main string) (Draft, error) {
 	if d.Policy == nil {
 		return Draft{}, errors.New("no valid file could be made of this tree")
 	}
+	d.Findings = append(d.Findings, s.findings...)
 	for _, c := range s.clusters {
 		d.Clusters = append(d.Clusters, Cluster{c.Name, c.Path, c.Branch, foundWords(c)})
 	}
@@ -53,6 +54,7 @@ func New(tree *graph.Tree, paths []string, main string) (Draft, error) {
 
 // survey is what a repository's first file is made of.
 type survey struct {
+	main     string // the default branch; "": not known
 	paths    []string
 	tree     *graph.Tree
 	clusters []graph.Cluster
@@ -63,6 +65,7 @@ type survey struct {
 	unclear  bool             // something is about windows, and is not clear
 	evidence bool             // something in the tree says what is windowed
 	notes    []string         // what was not understood
+	findings []config.Finding // without which no file is right
 	needs    map[string]needs // of each file that a cluster reads
 	rules    []firstRule
 	side     needs           // of the preset
@@ -79,11 +82,11 @@ type firstBranch struct {
 
 // newSurvey looks at a repository. main is the default branch.
 func newSurvey(tree *graph.Tree, paths []string, main string) *survey {
-	s := &survey{paths: paths, tree: tree, clusters: tree.Clusters(nil), together: map[string]bool{}}
+	s := &survey{main: main, paths: paths, tree: tree, clusters: tree.Clusters(nil), together: map[string]bool{}}
 	s.windows, s.notes = gather(s.withJobs())
 	s.unclear = len(s.notes) > 0
 	s.preset, s.shape = presetOf(paths)
-	s.findBranches(main)
+	s.findBranches()
 	s.evidence = len(s.windows) > 0 || len(s.branches) > 0 || s.preset != layout.NoPreset
 	if len(s.windows) == 0 {
 		s.windows = []firstWindow{{name: "maintenance-window", open: "0 8 * * MON", close: "0 16 * * THU", placeholder: true}}
@@ -152,10 +155,12 @@ func (s *survey) bySuffix(p string) (windowed, live bool) {
 }
 
 // findBranches finds the branches of this repository that Kustomizations track beside the root's own, where what they read is in this tree: a
-// branch with other content, such as a tenant's, is none that anything could be promoted to.
-func (s *survey) findBranches(main string) {
+// branch with other content, such as a tenant's, is none that anything could be promoted to. They follow the default branch. Where Flux reads others
+// alone, it is not known which of them follows which.
+func (s *survey) findBranches() {
 	for _, c := range s.clusters {
-		from := cmp.Or(c.Branch, main, "main")
+		from := cmp.Or(c.Branch, s.main, "main")
+		tracked, read := map[string]string{}, c.Branch != "" // where that stands, by branch; whether Flux reads what they follow
 		for _, k := range c.Kustomizations {
 			if k.Source == nil || !k.Here || c.URL == "" {
 				continue
@@ -164,11 +169,16 @@ func (s *survey) findBranches(main string) {
 			at := fmt.Sprintf("%s: GitRepository %s", k.Source.RefLine, k.Source.Name)
 			known := slices.IndexFunc(s.branches, func(o firstBranch) bool { return strings.EqualFold(o.name, b) })
 			switch {
-			case b == "" || strings.EqualFold(b, from) || strings.EqualFold(b, main) || strings.Contains(b, "${"):
+			case b == "" || strings.Contains(b, "${"):
+				continue
+			case strings.EqualFold(b, from) || strings.EqualFold(b, s.main):
+				read = true
+				continue
 			case known >= 0:
 				s.branches[known].clusters = append(s.branches[known].clusters, c.Name)
 			case len(k.Files()) == 0:
 				s.note(noteElsewhere, at, b)
+				continue
 			case len(s.branches) >= config.MaxBranches/2:
 				s.note(noteManyBranches, len(s.branches))
 			case !validBranch(b, from):
@@ -176,6 +186,13 @@ func (s *survey) findBranches(main string) {
 			default:
 				s.branches = append(s.branches, firstBranch{name: b, from: from, at: at, clusters: []string{c.Name}})
 			}
+			tracked[b] = at
+		}
+		if c.Branch != "" && s.main != "" && len(tracked) > 0 && !strings.EqualFold(c.Branch, s.main) {
+			tracked[c.Branch], read = foundWords(c), false
+		}
+		if !read && len(tracked) > 1 {
+			s.findings = append(s.findings, config.Finding{Severity: config.Error, Code: codeDefault, Message: wordDefault(s.main, c.Name, tracked)})
 		}
 	}
 }

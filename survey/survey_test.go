@@ -141,7 +141,11 @@ spec:
 				part + ".yaml":                                fmt.Sprintf(sync, "clusters/other", name, name, name, "0 1 * * *"),
 			}))
 			missing := strings.Count(string(d.File), "cannot have the cluster")
-			if d.Policy.Mode != config.Observe || len(d.Clusters) == 0 || len(d.Policy.Clusters)+missing != len(d.Clusters) {
+			named := len(d.Clusters) - missing
+			if strings.Contains(string(d.File), "\n# clusters:") {
+				named = 0 // a guess is a comment
+			}
+			if d.Policy.Mode != config.Observe || len(d.Clusters) == 0 || len(d.Policy.Clusters) != named {
 				t.Fatalf("%v\n%s", d.Findings, d.File)
 			}
 			if strings.Contains(string(d.File), "Nothing more could be made") {
@@ -173,7 +177,7 @@ spec: {schedule: "%[1]d %[3]d * * *"}
 		in[at+"x-rt/kustomization.yaml"] = "resources: []\n"
 	}
 	d, errs := draftOf(t, files(in))
-	if len(errs) > 0 || len(d.Policy.Clusters) != 150 || len(d.Policy.Windows) != config.MaxWindows || strings.Contains(string(d.File), "Nothing more") {
+	if len(errs) > 0 || len(d.Clusters) != 150 || len(d.Policy.Windows) != config.MaxWindows || strings.Contains(string(d.File), "Nothing more") {
 		t.Errorf("%v\n%.2000s", errs, d.File)
 	}
 }

@@ -2,6 +2,8 @@ package survey
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sluicegate/sluice/graph"
@@ -12,6 +14,7 @@ import (
 // Notes on clusters, branches, rules and paths.
 const (
 	noteCluster      = "the file cannot have the cluster %s: its path is %q"
+	noteGuessed      = "the root is a guess (%s): nothing in the tree says which directory Flux is pointed at; correct `clusters` above and remove the # before it"
 	noteNewBranch    = "branch %s holds what clusters share whose windows are never open together, and no GitRepository tracks it yet"
 	noteTwoWindows   = "cluster %s tracks %s, too, and its window is %s: the branch moves in %s alone, so give the cluster a branch of its own"
 	noteElsewhere    = "%s tracks %s, a branch of this repository, for a path that this tree does not have: so it is not windowed"
@@ -49,6 +52,22 @@ const (
 	wordUntracked = "No GitRepository tracks it yet: see docs/windowed-branches.md, before enforce. What it holds would be applied at once."
 	wordBare      = "Nothing more could be derived from this tree:"
 )
+
+// codeDefault is the code of the finding that no source tracks the default branch. docs/spec lists it with those of package config.
+const codeDefault = "default-branch-not-tracked"
+
+// wordDefault says that it is not known which of several branches Flux reads live; tracked is where each is tracked.
+func wordDefault(main, cluster string, tracked map[string]string) string {
+	var at []string
+	for _, b := range slices.Sorted(maps.Keys(tracked)) {
+		at = append(at, oneLine(fmt.Sprintf("%s (%s)", b, tracked[b])))
+	}
+	if main == "" {
+		return fmt.Sprintf("the default branch is not known, and in %s Flux tracks %s: run it in a clone of the repository", oneLine(cluster), list(at, 4))
+	}
+	return fmt.Sprintf("in %s Flux tracks %s, and not %s, the default branch of this clone: rename the branch or correct the sources; "+
+		"if another one is the default branch: git remote set-head origin --auto", oneLine(cluster), list(at, 4), oneLine(main))
+}
 
 // foundWords is how a cluster was found.
 func foundWords(c graph.Cluster) string {

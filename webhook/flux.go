@@ -213,7 +213,9 @@ func (r *receiver) acceptReport(c *gin.Context, repo plan.Repo, report plan.Repo
 	case !news:
 		say(c, http.StatusAccepted, saysNothing)
 	default:
-		r.Poke(Hint{Repo: known, Event: EventFlux})
+		if report.State != plan.CheckPending { // its end follows, and is what people wait to see
+			r.Poke(Hint{Repo: known, Event: EventFlux})
+		}
 		r.Log.Debug(logsReported, "repository", known.String(), "branch", report.Branch, "sha", report.SHA,
 			"object", report.Object, "state", wordOfState(report.State))
 		say(c, http.StatusAccepted, saysAccepted)

@@ -106,7 +106,21 @@ func TestWhatFluxSays(t *testing.T) {
 			continue
 		}
 		same(t, c.name, w.reports, []plan.Report{*c.want})
-		same(t, c.name+": pokes", len(w.poked), 1)
+		pokes := 1
+		if c.want.State == plan.CheckPending { // the end of the apply is looked at
+			pokes = 0
+		}
+		same(t, c.name+": pokes", len(w.poked), pokes)
+	}
+}
+
+// One apply is one look, whatever Flux sends of it: that it began, that what it applied is healthy, and its end.
+func TestAnApplyIsOnePoke(t *testing.T) {
+	w := newWorld()
+	for at, reason := range []string{"Progressing", "Progressing", "ReconciliationSucceeded"} {
+		body := strings.NewReplacer("ReconciliationSucceeded", reason, "11:59:07", "11:59:0"+string('0'+rune(at))).Replace(applied)
+		same(t, reason, w.send(flux("/flux/acme/fleet", body)).Code, http.StatusAccepted)
+		same(t, "pokes after "+reason, len(w.poked), at/2)
 	}
 }
 

@@ -116,6 +116,9 @@ type surroundings struct {
 // look is what a file means for its tree at this time, as far as it is valid.
 func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *treeView) {
 	in := config.CheckInput{At: e.now().UTC(), DefaultBranch: defaultBranch(ctx, s.dir)}
+	if s.policy != nil {
+		in.Notes = reach.Unserved(s.policy)
+	}
 	paths, err := listTree(ctx, os.DirFS(s.dir), maxTreeFiles)
 	if err != nil {
 		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: fmt.Sprintf("the rules were not compared with the tree: %v", err)}
@@ -129,7 +132,12 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir), graph.Read)
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)
-		in.Notes, tree.Graph, err = read.consistency(ctx, g, s.policy, paths, s.builds)
+		var notes []config.Note
+		notes, tree.Graph, err = read.consistency(ctx, g, s.policy, paths, s.builds)
+		in.Notes = append(in.Notes, notes...)
+		if s.builds && s.policy.Consistency.Moves != config.LevelOff {
+			in.Notes = append(in.Notes, proposed(ctx, s.dir, s.policy)...)
+		}
 		s.policy = s.policy.With(g)
 	}
 	if err != nil {

@@ -74,6 +74,7 @@ type classifyView struct {
 	Until    jsonTime         `json:"until"`
 	Releases []layout.Release `json:"releases"`
 	Paths    []pathView       `json:"paths"`
+	Findings []config.Finding `json:"findings"` // warnings, of no line
 	text     string           // the whole reason
 }
 
@@ -96,14 +97,15 @@ func (e *env) classify(ctx context.Context, call classifyCall) (classifyView, er
 	if err != nil {
 		return classifyView{}, err
 	}
-	for _, m := range change.moves {
-		fmt.Fprintf(e.stderr, "warning: %s\n", shown(m.String()))
-	}
 	at, err := when.in(change.policy)
 	if err != nil {
 		return classifyView{}, err
 	}
-	return viewClassify(change, at), nil
+	v := viewClassify(change, at)
+	for _, f := range v.Findings {
+		fmt.Fprintf(e.stderr, "%s: %s (%s)\n", f.Severity, shown(f.Message), f.Code)
+	}
+	return v, nil
 }
 
 // check refuses what cannot be meant.
@@ -124,11 +126,13 @@ func (c classifyCall) check() error {
 
 // classification is a change with the rules that count for it.
 type classification struct {
-	policy *config.Policy
-	base   plan.Branch // "": not known
+	referred
+	served *config.Policy // the rules without references, as the service has them
+	base   plan.Branch    // "": not known
 	files  []plan.File
 	rules  *config.Policy // what the change makes of the file; nil: not known, or invalid
-	moves  []reach.Move   // that hold nothing, for people
+
+	findings []config.Finding // so far
 }
 
 func (e *env) readChange(ctx context.Context, c classifyCall) (classification, error) {
@@ -136,18 +140,32 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 		return e.readRevisions(ctx, c)
 	}
 	policy, err := e.loadPolicy(ctx, c.repo, c.file)
-	if err == nil {
-		policy, err = refer(ctx, policy, os.DirFS(c.repo))
-	}
 	if err != nil {
 		return classification{}, err
 	}
-	out := classification{policy: policy, base: plan.Branch(defaultBranch(ctx, c.repo))}
+	out := classification{referred: referred{policy: policy}, served: policy, base: plan.Branch(defaultBranch(ctx, c.repo))}
 	for _, path := range c.paths {
 		path = strings.TrimPrefix(filepath.ToSlash(path), "./") // what a shell completes
 		out.files = append(out.files, plan.File{Path: path, Kind: plan.Modified})
 	}
-	return out, nil
+	own := c.file == "" && out.onBranches() && policy.Consistency.Followed != config.LevelOff // a tree whose own the rules are not says nothing of its branches
+	if policy.Flux || own {
+		out.referred, err = refer(ctx, policy, os.DirFS(c.repo))
+	}
+	if err != nil && !policy.Flux {
+		out.findings, err = append(out.findings, warning(codeNoGraph, err.Error())), nil
+	}
+	return out, err
+}
+
+// onBranches reports whether windowed branches hold any of the paths.
+func (c classification) onBranches() bool {
+	return slices.ContainsFunc(c.files, func(f plan.File) bool {
+		return slices.ContainsFunc(c.served.Layout.Classify(f.Path).Releases, func(r layout.Release) bool {
+			_, branch := r.BranchGlob()
+			return branch
+		})
+	})
 }
 
 // loadPolicy reads rules from the disk.
@@ -170,11 +188,42 @@ func parsePolicy(name string, data []byte) (*config.Policy, error) {
 	return nil, errors.New(findingLine(name, wrong[0]) + more)
 }
 
+// verdict is what the gate says of the change by a policy.
+func (c classification) verdict(policy *config.Policy, at time.Time) plan.Verdict {
+	return gate.Paths(gate.Change{Policy: policy, Base: c.base, Files: c.files, Rules: c.rules}, at)
+}
+
+// warnings is what people are to know beside the verdict: where the service gives another one, and what holds less than it seems.
+func (c classification) warnings(verdict plan.Verdict, at time.Time) []config.Finding {
+	var notes []config.Note
+	if served := c.verdict(c.served, at); served.Kind != verdict.Kind || !served.Until.Equal(verdict.Until) {
+		notes = append(notes, reach.AnswersOtherwise(wordVerdict(served.Kind, served.Reason)))
+	}
+	if c.graph != nil {
+		var receivers []config.Branch
+		for _, r := range verdict.Releases {
+			receivers = append(receivers, c.policy.Matching(r)...)
+		}
+		notes = append(notes, c.graph.Unfollowed(receivers)...)
+		notes = append(notes, c.graph.Moving(c.moves)...)
+	}
+	out := append([]config.Finding{}, c.findings...)
+	for _, n := range notes {
+		out = append(out, warning(n.Code, n.Message))
+	}
+	return out
+}
+
+// warning is a finding of no line.
+func warning(code, message string) config.Finding {
+	return config.Finding{Severity: config.Warning, Code: code, Message: message}
+}
+
 func viewClassify(c classification, at time.Time) classifyView {
-	verdict := gate.Paths(gate.Change{Policy: c.policy, Base: c.base, Files: c.files, Rules: c.rules}, at)
+	verdict := c.verdict(c.policy, at)
 	v := classifyView{
 		Verdict: verdict.Kind, Reason: verdict.Reason, text: verdict.Text(), Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
-		Paths: []pathView{},
+		Paths: []pathView{}, Findings: c.warnings(verdict, at),
 	}
 	seen := map[string]bool{}
 	for _, f := range c.files {
@@ -226,12 +275,16 @@ func (e *env) showClassify(v classifyView, asJSON bool) error {
 	if err := showPaths(e.stdout, v.Paths); err != nil {
 		return err
 	}
-	line := shown(v.text)
-	if word := string(v.Verdict); !strings.HasPrefix(line, word) {
-		line = word + ": " + line
-	}
-	_, err := fmt.Fprintf(e.stdout, "\n%s\n", line)
+	_, err := fmt.Fprintf(e.stdout, "\n%s\n", shown(wordVerdict(v.Verdict, v.text)))
 	return err
+}
+
+// wordVerdict is a verdict with its reason, where that does not begin with it.
+func wordVerdict(kind plan.Kind, reason string) string {
+	if strings.HasPrefix(reason, string(kind)) {
+		return reason
+	}
+	return string(kind) + ": " + reason
 }
 
 // showPaths prints a path a line with what it needs and the rule that says so.

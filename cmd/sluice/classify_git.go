@@ -10,7 +10,6 @@ import (
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
 	"github.com/sluicegate/sluice/plan"
-	"github.com/sluicegate/sluice/reach"
 )
 
 // readRevisions finds what changed between the merge base of two revisions and the head, and the rules at the base.
@@ -28,14 +27,14 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classifica
 	if err != nil {
 		return classification{}, fmt.Errorf("--head: %w", err)
 	}
-	if out.policy, err = e.rulesAt(ctx, c, repo, base); err != nil {
+	if out.served, err = e.rulesAt(ctx, c, repo, base); err != nil {
 		return classification{}, err
 	}
 	out.base = branchOf(repo, c.base)
 	if out.files, err = repo.Changes(base, head); err != nil {
 		return classification{}, err
 	}
-	if out.policy, out.moves, err = referRevisions(ctx, repo, out, base, head); err != nil {
+	if out.referred, err = referRevisions(ctx, repo, out, base, head); err != nil {
 		return classification{}, err
 	}
 	data, ok, err := repo.File(head, config.File)
@@ -46,24 +45,24 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classifica
 }
 
 // referRevisions is the policy of a change with the references of the trees around it.
-func referRevisions(ctx context.Context, repo *gitremote.Repo, c classification, base, head plan.SHA) (*config.Policy, []reach.Move, error) {
+func referRevisions(ctx context.Context, repo *gitremote.Repo, c classification, base, head plan.SHA) (referred, error) {
 	before, err := repo.Base(base, head)
 	if err != nil {
-		return nil, nil, err
+		return referred{}, err
 	}
 	revisions := []plan.SHA{before, head}
 	if base != before {
 		revisions = append(revisions, base)
 	}
-	around := change{policy: c.policy, files: c.files}
+	around := change{policy: c.served, files: c.files}
 	for _, sha := range revisions {
 		tree, err := repo.Tree(sha)
 		if err != nil {
-			return nil, nil, err
+			return referred{}, err
 		}
 		changed, err := repo.Differ(before, sha)
 		if err != nil {
-			return nil, nil, err
+			return referred{}, err
 		}
 		around.trees = append(around.trees, treeVersion{tree, changed})
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/standin"
+	"github.com/sluicegate/sluice/standin/site"
 )
 
 // newDemoCommand makes `sluice demo`: the service, as it is, against a stand-in GitHub over real git.
@@ -60,15 +61,11 @@ func (e *env) demo(ctx context.Context, level slog.Level, once bool) (err error)
 		}
 		return err
 	}
-	if !once {
-		d.invite()
-		select {
-		case <-ctx.Done():
-		case err := <-d.ended:
-			return err
-		}
+	if once {
+		return nil
 	}
-	return nil
+	d.invite()
+	return d.narrate(ctx)
 }
 
 // demo is the world of the demo: a stand-in GitHub, the service, and the people.
@@ -82,11 +79,13 @@ type demo struct {
 	cancel  context.CancelFunc
 	ended   chan error // what the service ended with
 
-	pulls    []int           // that people opened so far
-	statuses map[string]int  // how many were printed, by context and commit
-	merges   map[string]bool // that were printed, by commit
-	branch   string          // where the windowed branch was when last seen
-	applied  string          // the last commit of the windowed branch that sluice knows to be applied
+	pulls    []int                // that people opened in the story so far
+	seen     map[int]standin.Pull // as they were when last reported, by number
+	moves    int                  // of branches that were reported
+	statuses map[string]int       // how many were reported, by context and commit
+	branch   string               // where the windowed branch was when last seen
+	applied  string               // the last commit of the windowed branch that sluice knows to be applied
+	key      string               // the file with the App's private key
 }
 
 const (
@@ -104,18 +103,22 @@ func (e *env) startDemo(ctx context.Context, dir string, level slog.Level) (*dem
 		return nil, err
 	}
 	url := "http://" + listener.Addr().String()
-	d := &demo{out: e.stdout, now: e.now, ended: make(chan error, 1), statuses: map[string]int{}, merges: map[string]bool{}}
+	d := &demo{out: e.stdout, now: e.now, ended: make(chan error, 1), seen: map[int]standin.Pull{}, statuses: map[string]int{}, key: filepath.Join(dir, "app.pem")}
 	d.github, err = standin.New(standin.Options{
 		Dir: filepath.Join(dir, "git"), URL: url, AppID: demoApp, AppKey: &key.PublicKey, WebhookSecret: demoSecret, Limits: standin.GitHubLimits,
 	})
 	if err != nil {
 		return nil, errors.Join(err, listener.Close())
 	}
-	d.server = &http.Server{Handler: d.github.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	d.server = &http.Server{Handler: site.New(d.github), ReadHeaderTimeout: 10 * time.Second}
 	go func() { _ = d.server.Serve(listener) }() // ends with Close
+	pemKey := pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})
+	if err := os.WriteFile(d.key, pemKey, 0o600); err != nil {
+		return nil, errors.Join(err, d.server.Close())
+	}
 	s := settings{
 		GitHubURL: url + "/api/v3", AppID: demoApp, WebhookSecret: []byte(demoSecret),
-		PrivateKey: pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}),
+		PrivateKey: pemKey,
 		Listen:     "127.0.0.1:0", AdminListen: "127.0.0.1:0", Database: filepath.Join(dir, "sluice.db"),
 		Resync: time.Minute, Workers: 2, Pace: standin.GitHubLimits.REST, LogLevel: level,
 	}

@@ -7,6 +7,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -84,7 +85,7 @@ func headings(page string) []string {
 // TestDocsTraps: every test that the page of traps names is in the package that it names, or in test/e2e; and every file that it names as what
 // closes a trap is there, with the declarations that are named right after it.
 func TestDocsTraps(t *testing.T) {
-	test := regexp.MustCompile("(?:\\b(cmd/sluice|test/hour|test/flux|bound|graph|reach|survey|render|suspend|gate|plan|reconcile|outbox|forge|store|webhook|listen|config|window|layout|web|promoter|standin|gitremote) )?(?:[^`|;:]*, )?`((?:Test|Fuzz)\\w+)[/`]")
+	test := regexp.MustCompile("(?:\\b(cmd/sluice|test/hour|test/flux|bound|build|graph|reach|survey|render|suspend|gate|plan|reconcile|outbox|forge|store|webhook|listen|config|window|layout|web|promoter|standin/site|standin|gitremote) )?(?:[^`|;:]*, )?`((?:Test|Fuzz)\\w+)[/`]")
 	closing := regexp.MustCompile("`([\\w/]+\\.go)`((?:,? \\w+)*)")
 	known, tests, files := map[string]map[string]bool{}, 0, 0
 	holds := func(pattern, name string) {
@@ -287,7 +288,7 @@ func TestKubernetesManifest(t *testing.T) {
 		}
 		kinds = append(kinds, o.Kind)
 	}
-	if want := []string{"PersistentVolumeClaim", "Deployment", "Service", "Ingress"}; !slices.Equal(kinds, want) {
+	if want := []string{"PersistentVolumeClaim", "Deployment", "Service", "Ingress", "NetworkPolicy"}; !slices.Equal(kinds, want) {
 		t.Errorf("it holds %v, want %v", kinds, want)
 	}
 	for _, pair := range [][2]string{
@@ -305,6 +306,77 @@ func TestKubernetesManifest(t *testing.T) {
 	}
 	if want := []string{"/webhook", "/flux/"}; !slices.Equal(shown, want) {
 		t.Errorf("the Ingress shows %v, want %v", shown, want)
+	}
+}
+
+// TestMetricsOfTheManifest: Prometheus reaches the metrics of the Deployment: at an address that is not the pod's own, by a port that has a name, under
+// the labels that the PodMonitor selects; and by that port alone.
+func TestMetricsOfTheManifest(t *testing.T) {
+	type selector struct {
+		MatchLabels map[string]string `yaml:"matchLabels"`
+	}
+	var deployment struct {
+		Kind string
+		Spec struct {
+			Template struct {
+				Metadata struct{ Labels map[string]string }
+				Spec     struct {
+					Containers []struct {
+						Env   []struct{ Name, Value string }
+						Ports []struct {
+							Name          string
+							ContainerPort int `yaml:"containerPort"`
+						}
+					}
+				}
+			}
+		}
+	}
+	var policy struct {
+		Spec struct {
+			PodSelector selector `yaml:"podSelector"`
+			PolicyTypes []string `yaml:"policyTypes"`
+			Ingress     []struct {
+				From  []any
+				Ports []struct{ Port string }
+			}
+		}
+	}
+	var monitor struct {
+		Kind string
+		Spec struct {
+			Selector            selector
+			PodMetricsEndpoints []struct{ Port, Path string } `yaml:"podMetricsEndpoints"`
+		}
+	}
+	manifest := strings.Split(read(t, "deploy/kubernetes/sluice.yaml"), "\n---\n")
+	for text, into := range map[string]any{manifest[1]: &deployment, manifest[len(manifest)-1]: &policy, read(t, "deploy/prometheus/podmonitor.yaml"): &monitor} {
+		if err := yaml.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c := deployment.Spec.Template.Spec.Containers[0]
+	ports := map[string]int{}
+	for _, p := range c.Ports {
+		ports[p.Name] = p.ContainerPort
+	}
+	if i := slices.IndexFunc(c.Env, func(e struct{ Name, Value string }) bool { return e.Name == envName("metrics.listen") }); i < 0 || c.Env[i].Value != fmt.Sprintf("0.0.0.0:%d", ports["metrics"]) {
+		t.Errorf("the metrics' port is %d, and %s %+v", ports["metrics"], envName("metrics.listen"), c.Env)
+	}
+	labels := deployment.Spec.Template.Metadata.Labels
+	if m := monitor.Spec; monitor.Kind != "PodMonitor" || !maps.Equal(m.Selector.MatchLabels, labels) || len(m.PodMetricsEndpoints) != 1 || m.PodMetricsEndpoints[0].Port != "metrics" ||
+		m.PodMetricsEndpoints[0].Path != "" { // the default is /metrics
+		t.Errorf("PodMonitor: %+v of pods with %v", m, labels)
+	}
+	p := policy.Spec
+	if !maps.Equal(p.PodSelector.MatchLabels, labels) || !slices.Equal(p.PolicyTypes, []string{"Ingress"}) || len(p.Ingress) != 2 {
+		t.Fatalf("NetworkPolicy: %+v", p)
+	}
+	for i, port := range []string{"hook", "metrics"} {
+		in := p.Ingress[i]
+		if len(in.Ports) != 1 || in.Ports[0].Port != port || (len(in.From) == 1) != (port == "metrics") {
+			t.Errorf("NetworkPolicy: %+v", in)
+		}
 	}
 }
 

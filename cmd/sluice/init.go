@@ -24,10 +24,10 @@ What it looks at: directories with -rw, -mw or -window in their names; the clust
 below clusters/; what the Flux Kustomizations of each read; branches of this repository that they track; CronJobs that resume and suspend,
 with the schedules that patches give them; and schedules of the Flux Operator. What it could not understand stands in the file as comments.
 
-The file says ` + "`mode: observe`" + `: statuses say what would be held, and nothing is held. Nothing is fetched and nothing is run. A file that is
-there is not overwritten without --force.
+The file says ` + "`mode: observe`" + `: statuses say what would be held, and nothing is held. It passes ` + "`sluice check`" + `; where none would, nothing is
+written. Nothing is fetched. A file that is there is not overwritten without --force.
 
-Exit codes: 0 fine; 2 the call or the directory is unusable.`
+Exit codes: 0 fine; 1 nothing was written, because it would not pass; 2 the call or the directory is unusable.`
 
 // initCall is what somebody asks `sluice init`.
 type initCall struct {
@@ -86,6 +86,9 @@ func (e *env) init(ctx context.Context, call initCall) error {
 		return err
 	}
 	view.File = target
+	if slices.ContainsFunc(view.Findings, isError) {
+		return e.refuse(view, call)
+	}
 	if call.file != standardInput {
 		if err := writeFirst(call, target, []byte(view.Text)); err != nil {
 			return err
@@ -112,10 +115,34 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	more, shares := e.look(ctx, surroundings{policy: draft.Policy, data: draft.File, dir: dir})
+	if slices.ContainsFunc(draft.Findings, isError) {
+		return initView{Clusters: draft.Clusters, Notes: draft.Notes, Findings: draft.Findings}, nil
+	}
+	more, shares := e.look(ctx, surroundings{draft.Policy, draft.File, dir, true})
 	return initView{
 		Text: string(draft.File), Clusters: draft.Clusters, Notes: draft.Notes, Findings: slices.Concat(draft.Findings, more), Tree: shares,
 	}, nil
+}
+
+// refuse says why no file is written: what init writes passes check.
+func (e *env) refuse(v initView, call initCall) error {
+	if call.json {
+		v.File, v.Text, v.Notes = "", "", nil // which are about the text
+		if err := printJSON(e.stdout, v); err != nil {
+			return err
+		}
+		return errNo
+	}
+	target := shown(v.File)
+	if call.file == standardInput {
+		target = "the file"
+	}
+	for _, f := range v.Findings {
+		if isError(f) {
+			fmt.Fprintf(e.stderr, "%s: not written: %s (%s)\n", target, f.Message, f.Code)
+		}
+	}
+	return errNo
 }
 
 // untilDone is a tree that can be read until a context ends.

@@ -42,16 +42,21 @@ func readGraph(ctx context.Context, policy *config.Policy, files fs.FS, read fun
 // knowsFlux reports whether a policy says what Flux Kustomizations need.
 func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.EntryPoints) > 0 }
 
-// refer is a policy with the references of a tree, if it asks for them.
-func refer(ctx context.Context, policy *config.Policy, files fs.FS) (*config.Policy, error) {
-	if !policy.Flux {
-		return policy, nil
-	}
+// referred is a policy with the references of the trees of a change, as far as these were read.
+type referred struct {
+	policy *config.Policy
+	graph  *reach.Graph // nil: they were not read
+	moves  []reach.Move
+}
+
+// refer is a policy with the references of one tree.
+func refer(ctx context.Context, policy *config.Policy, files fs.FS) (referred, error) {
 	f, err := readGraph(ctx, policy, files, graph.Read)
 	if err != nil {
-		return nil, err
+		return referred{policy: policy}, err
 	}
-	return policy.With(reach.New(policy, f.clusters)), nil
+	g := reach.New(policy, f.clusters)
+	return referred{policy: policy.With(g), graph: g}, nil
 }
 
 // change is a change with the trees around it: those of the merge base and of the head, and the base's where that went on.
@@ -69,10 +74,12 @@ type treeVersion struct {
 
 // refer is the policy with the references before and after the change, and what moves between live and windowed entry points where that is no more
 // than a warning.
-func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error) {
-	moves := knowsFlux(c.policy) && c.policy.Consistency.Moves != config.LevelOff
-	if !c.policy.Flux && !moves {
-		return c.policy, nil, nil
+func (c change) refer(ctx context.Context) (referred, error) {
+	out := referred{policy: c.policy}
+	levels := c.policy.Consistency
+	moves := knowsFlux(c.policy) && levels.Moves != config.LevelOff
+	if !c.policy.Flux && !moves && (len(c.policy.Branches) == 0 || levels.Followed == config.LevelOff) {
+		return out, nil
 	}
 	read, clusters := []treeGraph{}, [][]graph.Cluster{}
 	for i, v := range c.trees {
@@ -82,24 +89,21 @@ func (c change) refer(ctx context.Context) (*config.Policy, []reach.Move, error)
 		}
 		f, err := readGraph(ctx, c.policy, v.files, again)
 		if err != nil {
-			return nil, nil, err
+			return out, err
 		}
 		read, clusters = append(read, f), append(clusters, f.clusters)
 	}
 	g := reach.New(c.policy, clusters...)
 	g.HoldChanged(c.names())
-	var found []reach.Move
-	if moves {
-		var err error
-		if found, err = c.moves(ctx, g, read); err != nil {
-			return nil, nil, err
-		}
+	out.policy, out.graph = c.policy.With(g), g
+	if !moves {
+		return out, nil
 	}
-	if c.policy.Consistency.Moves == config.LevelHold {
-		g.Hold(found)
-		found = nil
+	var err error
+	if out.moves, err = c.moves(ctx, g, read); err == nil && levels.Moves == config.LevelHold {
+		g.Hold(out.moves)
 	}
-	return c.policy.With(g), found, nil
+	return out, err
 }
 
 // names is every path that the change touches.
@@ -140,13 +144,18 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
 
-// build makes the objects of some entry points. One whose path has a variable without a value is none.
+// build makes the objects of some entry points. One whose path has a variable without a value is none, and of a guessed root it is not known what it
+// makes.
 func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Build, error) {
-	var out []reach.Build
+	var out, guessed []reach.Build
 	var asked []build.Entry
 	files := map[string]bool{}
 	for _, e := range entries {
 		if strings.Contains(e.Path(), "${") {
+			continue
+		}
+		if e.Guessed() {
+			guessed = append(guessed, reach.Build{Entry: e, Err: e.Cluster.Found})
 			continue
 		}
 		out, asked = append(out, reach.Build{Entry: e}), append(asked, build.NewEntry(e))
@@ -156,7 +165,7 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 	}
 	program, err := os.Executable()
 	if err != nil || len(asked) == 0 {
-		return nil, err
+		return guessed, err
 	}
 	results, err := build.Run(ctx, []string{program, "build"}, f.files, slices.Sorted(maps.Keys(files)), asked, limits)
 	if err != nil {
@@ -168,7 +177,7 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 			out[i].Objects = append(out[i].Objects, reach.Object(o))
 		}
 	}
-	return out, nil
+	return append(out, guessed...), nil
 }
 
 // referencesView is the JSON of what the reference graph shows of a tree.

@@ -11,7 +11,7 @@ import (
 )
 
 // The repository of the walk-through is the sample of deploy/flux, nginx with a live and a windowed side on one cluster, but
-// for its rules: a window that opens every few minutes, and a part that is held as pull requests.
+// for its window, which opens every few minutes, and its checks: there is no CI.
 
 // demoFiles is every file of the repository, by path.
 func demoFiles(opening time.Time) (map[string]string, error) {
@@ -45,7 +45,9 @@ layout:
   branches: ["rw/*"] # windowed changes are merged at once; these branches hold them
   rules:
     - paths: ["clusters/*/infra/**"]
-      release: demo # held as pull requests
+      release: live
+    - paths: ["clusters/*/flux/**"] # which branch a cluster follows: read from main at once, so the window itself holds it
+      release: demo
 
 branches:
   - name: rw/cluster-1
@@ -62,7 +64,7 @@ pull_requests:
 const (
 	demoPages   = "clusters/cluster-1/apps/nginx-rt/pages.yaml"
 	demoService = "clusters/cluster-1/apps/nginx-rw/service.yaml"
-	demoInfra   = "clusters/cluster-1/infra/namespace.yaml"
+	demoSources = "clusters/cluster-1/flux/sources.yaml"
 )
 
 // edited is a file of the repository with one text put in another's place.

@@ -23,27 +23,31 @@ import (
 
 // service is everything that `sluice serve` runs, wired.
 type service struct {
-	settings settings
-	log      *slog.Logger
-	forge    *forge.Forge
-	store    *store.Store
-	loop     *reconcile.Loop
-	metrics  *metrics.Set
-	hook     net.Listener // for GitHub
-	admin    net.Listener // for people
-	lack     listen.Descriptors
+	settings   settings
+	log        *slog.Logger
+	forge      *forge.Forge
+	store      *store.Store
+	loop       *reconcile.Loop
+	metrics    *metrics.Set
+	hook       net.Listener // for GitHub
+	admin      net.Listener // for people
+	prometheus net.Listener // for Prometheus; nil: it asks at admin
+	lack       listen.Descriptors
 }
 
-// Of the file descriptors that the process may have, strangers get half at most: a half less an eighth at the webhook's address, an eighth
-// at the page's. What the service needs for its own requests is bounded too, by a quarter and a fourth of it, so that there is always one left.
+// Of the file descriptors that the process may have, strangers get half at most: a half less an eighth at the webhook's address, and half of
+// that eighth each at the page's and the metrics'. What the service needs for its own requests is bounded too, by a quarter and a fourth of it, so that there is always one left.
 const (
-	hookPart  = 3. / 8
-	pagePart  = 1. / 8
-	forgePart = 1. / 4
-	// hookMost and pageMost bound them where there are many descriptors: each connection costs some 20 KB, and the body that it sends.
-	hookMost = 768
-	pageMost = 128
-	// hookIdle and pageIdle are how long a connection waits for another request. A sender who has the secret keeps one for his next delivery, for
+	hookPart    = 3. / 8
+	pagePart    = 1. / 16
+	metricsPart = 1. / 16
+	forgePart   = 1. / 4
+	// hookMost, pageMost and metricsMost bound them where there are many descriptors: each connection costs some 20 KB, and the body that it
+	// sends. Few scrape.
+	hookMost    = 768
+	pageMost    = 128
+	metricsMost = 16
+	// hookIdle and pageIdle are how long a connection waits for another request, pageIdle also at the metrics' address. A sender who has the secret keeps one for his next delivery, for
 	// longer than proxies do, of which Envoy keeps one for an hour: were it closed as the next one is under way, that would be lost.
 	hookIdle = 65 * time.Minute
 	pageIdle = 10 * time.Second
@@ -71,6 +75,11 @@ func newService(ctx context.Context, s settings, log *slog.Logger) (_ *service, 
 	}
 	if v.admin, err = listenOn(ctx, "admin.listen", s.AdminListen); err != nil {
 		return nil, err
+	}
+	if s.MetricsListen != "" {
+		if v.prometheus, err = listenOn(ctx, "metrics.listen", s.MetricsListen); err != nil {
+			return nil, err
+		}
 	}
 	if v.store, err = store.Open(ctx, s.Database); err != nil {
 		return nil, err
@@ -123,7 +132,7 @@ const dialMost = 10 * time.Second
 // close gives back what was taken. It may be called on a half-made service.
 func (v *service) close() error {
 	var errs []error
-	for _, l := range []net.Listener{v.hook, v.admin} {
+	for _, l := range []net.Listener{v.hook, v.admin, v.prometheus} {
 		if l != nil {
 			if err := l.Close(); !errors.Is(err, net.ErrClosed) {
 				errs = append(errs, err)
@@ -145,21 +154,47 @@ func reachable(a net.Addr) bool {
 // stopServing bounds how long answers under way may take when the service stops.
 const stopServing = 5 * time.Second
 
+// endpoint is a listener, bounded, with what answers there.
+type endpoint struct {
+	*http.Server
+	at net.Listener
+}
+
+func (v *service) servers() []endpoint {
+	all := []endpoint{
+		{webhook.NewServer(v.webhook(), hookIdle), v.bound(v.hook, min(hookMost, part(hookPart)), v.loop.Missed)}, // it may have been a delivery
+		{webhook.NewServer(v.page(), pageIdle), v.bound(v.admin, min(pageMost, part(pagePart)), nil)},
+	}
+	if v.prometheus != nil {
+		mux := http.NewServeMux()
+		mux.Handle("GET /metrics", v.metrics.Handler())
+		all = append(all, endpoint{webhook.NewServer(mux, pageIdle), v.bound(v.prometheus, min(metricsMost, part(metricsPart)), nil)})
+	}
+	return all
+}
+
+// metricsURL is where the metrics are scraped.
+func (v *service) metricsURL() string {
+	at := v.admin
+	if v.prometheus != nil {
+		at = v.prometheus
+	}
+	return "http://" + at.Addr().String() + "/metrics"
+}
+
 // run serves until ctx ends or a part fails, then stops all parts and gives everything back.
 func (v *service) run(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	servers := []*http.Server{webhook.NewServer(v.webhook(), hookIdle), webhook.NewServer(v.page(), pageIdle)}
+	servers := v.servers()
 	ended := make(chan error, len(servers)+1)
-	for i, l := range []net.Listener{
-		v.bound(v.hook, min(hookMost, part(hookPart)), v.loop.Missed), // it may have been a delivery
-		v.bound(v.admin, min(pageMost, part(pagePart)), nil),
-	} {
-		go func() { ended <- servers[i].Serve(l) }()
+	for _, s := range servers {
+		go func() { ended <- s.Serve(s.at) }()
 	}
 	loop := make(chan error, 1)
 	go func() { loop <- v.loop.Run(ctx) }()
-	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(), "github", v.settings.GitHubURL)
+	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(),
+		"metrics", v.metricsURL(), "github", v.settings.GitHubURL)
 	if a := v.admin.Addr(); reachable(a) {
 		v.log.Warn("the page has no login, and admin.listen is not a loopback address: anyone who reaches it can read about private repositories", "address", a)
 	}
@@ -174,7 +209,7 @@ func (v *service) run(ctx context.Context) error {
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopServing)
 	defer cancel()
 	for _, s := range servers {
-		errs = append(errs, end(closing, s))
+		errs = append(errs, end(closing, s.Server))
 	}
 	errs = append(errs, <-loop, v.close())
 	v.log.Info("stopped")
@@ -208,10 +243,14 @@ func (v *service) webhook() http.Handler {
 }
 
 func (v *service) page() http.Handler {
+	var onPage http.Handler // nil: the metrics have an address of their own
+	if v.prometheus == nil {
+		onPage = v.metrics.Handler()
+	}
 	troubles := func() []string { return append(v.ready(), v.lack.Lack()...) }
 	return web.New(web.Options{
 		Source: v.store, Hosts: append(v.settings.pageHosts(), v.admin.Addr().String()), GitHub: v.settings.peopleURL(),
-		Ready: troubles, Lag: v.loop.Lag, Metrics: v.metrics.Handler(), Log: v.log,
+		Ready: troubles, Lag: v.loop.Lag, Metrics: onPage, Log: v.log,
 	})
 }
 

@@ -34,7 +34,8 @@ type settings struct {
 	FluxSecret    []byte // secret; none: Flux's own events are not taken
 	Listen        string
 	AdminListen   string
-	Peer          int    // connections of one peer address to either listener; 0: no share
+	MetricsListen string // "": the metrics are at AdminListen
+	Peer          int    // connections of one peer address to each listener; 0: no share
 	PublicURL     string // where people reach the page; "": on loopback and AdminListen's host alone
 	Database      string
 	Resync        time.Duration
@@ -65,8 +66,9 @@ func knownSettings() []setting {
 		{key: "flux.secret_file", usage: "file with the secret for Flux's generic-hmac providers"},
 		{key: "github.pace", value: "900", usage: "the most points a minute that sluice spends, or off"},
 		{key: "listen", value: "127.0.0.1:8080", usage: "address for GitHub and Flux: POST /webhook, /flux/OWNER/REPO, GET /healthz, /readyz"},
-		{key: "admin.listen", value: "127.0.0.1:8081", usage: "address for people: the page and the metrics"},
-		{key: "peer_connections", value: "64", usage: "connections that one client address may hold on either listener while all are in use; 0: no limit, for use behind a proxy"},
+		{key: "admin.listen", value: "127.0.0.1:8081", usage: "address for people: the page, and the metrics where they have no address of their own"},
+		{key: "metrics.listen", usage: "address for Prometheus: GET /metrics alone, which is then not at admin.listen"},
+		{key: "peer_connections", value: "64", usage: "connections that one client address may hold on each listener while all are in use; 0: no limit, for use behind a proxy"},
 		{key: "public_url", usage: "URL at which people reach the page; it answers only under this host, admin.listen's and loopback names"},
 		{key: "database", value: "sluice.db", usage: "path of the database"},
 		{key: "resync", value: "5m", usage: "reconcile each repository at least this often"},
@@ -148,7 +150,7 @@ func missing(v *viper.Viper, need []string) error {
 func parseSettings(v *viper.Viper, from sources) (settings, error) {
 	s := settings{
 		GitHubURL: v.GetString("github.url"), GraphQLURL: v.GetString("github.graphql_url"),
-		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), PublicURL: v.GetString("public_url"), Database: v.GetString("database"),
+		Listen: v.GetString("listen"), AdminListen: v.GetString("admin.listen"), MetricsListen: v.GetString("metrics.listen"), PublicURL: v.GetString("public_url"), Database: v.GetString("database"),
 	}
 	var errs []error
 	check := func(key string, err error) {
@@ -171,8 +173,7 @@ func parseSettings(v *viper.Viper, from sources) (settings, error) {
 	check("github.url", checkTokenURL(s.GitHubURL))
 	check("github.graphql_url", checkTokenURL(s.GraphQLURL))
 	check("public_url", checkURL(s.PublicURL))
-	check("listen", checkListen(s.Listen))
-	check("admin.listen", checkListen(s.AdminListen))
+	s.checkListens(check)
 	if s.Database == "" {
 		check("database", errors.New("want a path"))
 	}
@@ -206,6 +207,14 @@ func parseSettings(v *viper.Viper, from sources) (settings, error) {
 		check("log.format", errors.New("want text or json"))
 	}
 	return s, errors.Join(errs...)
+}
+
+func (s settings) checkListens(check func(key string, err error)) {
+	check("listen", checkListen(s.Listen))
+	check("admin.listen", checkListen(s.AdminListen))
+	if s.MetricsListen != "" {
+		check("metrics.listen", checkListen(s.MetricsListen))
+	}
 }
 
 func checkURL(text string) error {

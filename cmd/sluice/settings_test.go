@@ -266,7 +266,7 @@ func TestSettingsSources(t *testing.T) {
 	t.Setenv("SLUICE_MEMORY", "15MiB")
 	t.Setenv("SLUICE_FLUX_SECRET", "hunter2 hunter2 hunter2")
 	t.Setenv("SLUICE_PUBLIC_URL", "nowhere")
-	_, err := readWith(t, []string{"--settings", file, "--github.pace", "fast", "--listen", "", "--database", "", "--admin.listen", "8081"})
+	_, err := readWith(t, []string{"--settings", file, "--github.pace", "fast", "--listen", "", "--database", "", "--admin.listen", "8081", "--metrics.listen", "8082"})
 	if err == nil {
 		t.Fatal("no error")
 	}
@@ -279,6 +279,7 @@ func TestSettingsSources(t *testing.T) {
 		"setting public_url: want https://HOST/…, without a user (from SLUICE_PUBLIC_URL)",
 		"setting listen: want HOST:PORT, such as 127.0.0.1:8080 (from --listen)",
 		"setting admin.listen: want HOST:PORT, such as 127.0.0.1:8080 (from --admin.listen)",
+		"setting metrics.listen: want HOST:PORT, such as 127.0.0.1:8080 (from --metrics.listen)",
 		"setting database: want a path (from --database)",
 		"settings flux.secret (from SLUICE_FLUX_SECRET) and flux.secret_file (from settings file " + file + ", line 4): want one of them",
 	} {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/standin"
@@ -23,7 +25,7 @@ func (d *demo) story(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(d.out, demoIntro, d.repo, demoBranch, d.service.admin.Addr(), d.repo.CloneURL(), opening.Format("15:04 MST"))
+	d.introduce(opening)
 	if err := d.play(ctx, files); err != nil {
 		return err
 	}
@@ -34,7 +36,7 @@ func (d *demo) story(ctx context.Context) error {
 		}
 		fmt.Fprintf(d.out, "\nCommits on %s now:\n", branch)
 		for _, entry := range log {
-			fmt.Fprintf(d.out, "  %.7s  %s\n", entry.SHA, firstLine(entry.Message))
+			fmt.Fprintf(d.out, "  %.7s  %s\n", entry.SHA, plan.Clean(firstLine(entry.Message)))
 		}
 	}
 	return nil
@@ -44,12 +46,37 @@ const demoIntro = `sluice demo: the real service and a stand-in GitHub over real
 
   repository   %s: nginx, split into nginx-rt (live) and nginx-rw (windowed); the cluster reads
                nginx-rt from main and nginx-rw from %s
+  GitHub       %s
   the page     http://%s
   git          git clone %s
   rules        .github/sluice.yaml: the window "demo" opens at %s and every three minutes, for one minute; nothing is released
                in its last ten seconds
 
+What sluice would do now, asked from another terminal:
+
+  %s
+
 `
+
+// introduce says what there is, and where.
+func (d *demo) introduce(opening time.Time) {
+	github := d.service.settings
+	fmt.Fprintf(d.out, demoIntro, d.repo, demoBranch, github.peopleURL()+"/"+d.repo.String(), d.service.admin.Addr(), d.repo.CloneURL(),
+		opening.Format("15:04 MST"), strings.Join([]string{
+			envName("github.url") + "=" + shellWord(github.GitHubURL), fmt.Sprintf("%s=%d", envName("github.app_id"), github.AppID),
+			envName("github.private_key_file") + "=" + shellWord(d.key), shellWord(os.Args[0]), "plan", d.repo.String(),
+		}, " "))
+}
+
+// shellWord is a word for a shell.
+func shellWord(word string) string {
+	if !strings.ContainsFunc(word, func(c rune) bool {
+		return !strings.ContainsRune("_./:=-+", c) && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
 
 // prepare makes the repository of the walk-through, protected as it should be: our status is required, from our App alone.
 func (d *demo) prepare(opening time.Time) (map[string]string, error) {
@@ -66,7 +93,9 @@ func (d *demo) prepare(opening time.Time) (map[string]string, error) {
 	repo.SetPermission("bob", standin.Write)
 	repo.SetPermission("flux", standin.Write)
 	repo.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: string(plan.ContextFor("main")), App: demoApp}}})
-	return files, repo.Push("alice", demoBranch, repo.Tip("main"))
+	err = repo.Push("alice", demoBranch, repo.Tip("main"))
+	d.moves = len(repo.Moves())
+	return files, err
 }
 
 // openingMinute is the minute from which on the window opens every demoCycle: the next full one that leaves time to watch what
@@ -98,12 +127,12 @@ func (d *demo) play(ctx context.Context, files map[string]string) error {
 	if err := d.watch(ctx, d.merged(1)); err != nil {
 		return err
 	}
-	infra, err := edited(files, demoInfra, "name: nginx\n", "name: nginx\n  labels: {team: web}\n")
+	sources, err := edited(files, demoSources, "interval: 1m # the Receiver", "interval: 5m # the Receiver")
 	if err != nil {
 		return err
 	}
-	if err := d.open("bob", "infra: a label", map[string]string{demoInfra: infra},
-		"It changes a path that the window holds, and the window is closed."); err != nil {
+	if err := d.open("bob", "flux: fetch every five minutes", map[string]string{demoSources: sources},
+		"It changes what the cluster reads from where: the window holds that, and the window is closed."); err != nil {
 		return err
 	}
 	evening, err := edited(files, demoPages, "Good morning", "Good evening")
@@ -129,7 +158,11 @@ func (d *demo) open(by, title string, write map[string]string, why string) error
 	if err != nil {
 		return err
 	}
-	d.pulls = append(d.pulls, n)
+	p, err := d.repo.Pull(n)
+	if err != nil {
+		return err
+	}
+	d.pulls, d.seen[n] = append(d.pulls, n), p
 	d.say("%s opens #%d %q. %s", by, n, title, why)
 	return nil
 }
@@ -164,6 +197,24 @@ const (
 func (d *demo) watch(ctx context.Context, over func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, watchMost)
 	defer cancel()
+	err := d.follow(ctx, over)
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return fmt.Errorf("this took longer than %s: run with --log.level info to see why", watchMost)
+	}
+	return err
+}
+
+// narrate says what happens until ctx ends.
+func (d *demo) narrate(ctx context.Context) error {
+	err := d.follow(ctx, func() (bool, error) { return false, nil })
+	if ctx.Err() != nil {
+		return nil // Ctrl-C: the reader has seen enough
+	}
+	return err
+}
+
+// follow says what happens until it is over, or ctx ends.
+func (d *demo) follow(ctx context.Context, over func() (bool, error)) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
 	for {
@@ -175,9 +226,6 @@ func (d *demo) watch(ctx context.Context, over func() (bool, error)) error {
 		}
 		select {
 		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return fmt.Errorf("this took longer than %s: run with --log.level info to see why", watchMost)
-			}
 			return ctx.Err()
 		case err := <-d.ended:
 			d.ended <- err
@@ -187,25 +235,58 @@ func (d *demo) watch(ctx context.Context, over func() (bool, error)) error {
 	}
 }
 
-// report says everything that is new: statuses, merges, moves, and what becomes of a move in the cluster.
+// report says everything that is new: pull requests, statuses, merges, moves, and what becomes of a move in the cluster.
 func (d *demo) report(ctx context.Context) error {
-	for _, n := range d.pulls {
-		p, err := d.repo.Pull(n)
-		if err != nil {
-			return err
-		}
-		d.reportStatuses(p.HeadSHA, string(plan.ContextFor("main")), fmt.Sprintf("#%d", n))
-		if p.Merged && !d.merges[p.MergeSHA] {
-			d.merges[p.MergeSHA] = true
-			d.say("  #%d is merged by %s: main is at %.7s", n, p.MergedBy.Login, p.MergeSHA)
-		}
+	for _, p := range d.repo.Pulls() {
+		d.reportPull(p)
 	}
+	d.reportMoves()
 	main := d.repo.Tip("main")
 	d.reportStatuses(main, string(plan.PromoteContext), fmt.Sprintf("main %.7s", main))
 	if err := d.followBranch(); err != nil {
 		return err
 	}
 	return d.reportVerdict(ctx)
+}
+
+// reportPull says what is new of one pull request.
+func (d *demo) reportPull(p standin.Pull) {
+	before, known := d.seen[p.Number]
+	d.seen[p.Number] = p
+	switch {
+	case !known:
+		d.say("%s opens #%d %q", p.Author.Login, p.Number, p.Title)
+	case p.HeadSHA != before.HeadSHA:
+		d.say("#%d is at %.7s", p.Number, p.HeadSHA)
+	case p.Open && !before.Open:
+		d.say("#%d is open again", p.Number)
+	}
+	d.reportStatuses(p.HeadSHA, string(plan.ContextFor(plan.Branch(p.Base))), fmt.Sprintf("#%d", p.Number))
+	switch {
+	case p.Merged && !before.Merged:
+		d.say("  #%d is merged by %s: %s is at %.7s", p.Number, p.MergedBy.Login, p.Base, p.MergeSHA)
+	case known && before.Open && !p.Open:
+		d.say("#%d is closed", p.Number)
+	}
+}
+
+// reportMoves says which branches people moved by themselves. What a pull request does to its branches, and sluice to its own, is said elsewhere.
+func (d *demo) reportMoves() {
+	explained := map[string]bool{demoBranch: true}
+	for _, p := range d.seen {
+		explained[p.Head], explained[p.MergeSHA] = true, true
+	}
+	all := d.repo.Moves()
+	for _, m := range all[d.moves:] {
+		switch {
+		case explained[m.Branch] || explained[m.After] && m.After != "":
+		case m.After == "":
+			d.say("%s deletes %s", m.By.Login, m.Branch)
+		default:
+			d.say("%s pushes to %s: it is at %.7s", m.By.Login, m.Branch, m.After)
+		}
+	}
+	d.moves = len(all)
 }
 
 // reportStatuses says the statuses of one context on a commit that were not said yet.
@@ -252,7 +333,9 @@ func (d *demo) reportVerdict(ctx context.Context) error {
 }
 
 func (d *demo) say(format string, args ...any) {
-	fmt.Fprintf(d.out, "%s  %s\n", d.now().Format("15:04:05"), fmt.Sprintf(format, args...))
+	text := fmt.Sprintf(format, args...)
+	indent := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	fmt.Fprintf(d.out, "%s  %s%s\n", d.now().Format("15:04:05"), indent, plan.Clean(text)) // titles and descriptions are anybody's
 }
 
 // invite shows how to go on by hand.
@@ -265,7 +348,8 @@ Continue by hand, as a user with write access:
   curl -s -H "Authorization: token person:alice" %s/repos/%s/pulls \
     -d '{"title":"mine","head":"my-branch","base":"main"}'
 
-Ctrl-C stops the demo and removes everything.
+What becomes of it is said below. Ctrl-C stops the demo and removes everything.
+
 `, d.repo.CloneURL(), d.service.settings.GitHubURL, d.repo)
 }
 

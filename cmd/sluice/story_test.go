@@ -1,11 +1,191 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
+	"github.com/sluicegate/sluice/standin"
 )
+
+// record is what a demo printed so far.
+type record struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.text.String()
+}
+
+// has waits until the demo has printed all these texts.
+func (r *record) has(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		for end := time.Now().Add(time.Minute); !strings.Contains(r.String(), text); time.Sleep(watchEvery) {
+			if time.Now().After(end) {
+				t.Fatalf("%q is not in:\n%s", text, r)
+			}
+		}
+	}
+}
+
+// startedDemo is the demo without its story, at a time when the window is closed.
+func startedDemo(t *testing.T) (*demo, *record) {
+	t.Helper()
+	var out record
+	d, err := (&env{stdout: &out, stderr: io.Discard, now: time.Now}).startDemo(t.Context(), t.TempDir(), slog.LevelError)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := d.stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := d.prepare(time.Now().UTC().Add(demoCycle / 2)); err != nil {
+		t.Fatal(err)
+	}
+	return d, &out
+}
+
+// TestDemoAfterItsStory: what people do by hand after the story is said like the story: a pull request, what becomes of it, a push to it, its end.
+// What they write does nothing to the terminal.
+func TestDemoAfterItsStory(t *testing.T) {
+	d, out := startedDemo(t)
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.narrate(ctx) }()
+	change := &standin.Change{Message: "mine", Write: map[string]string{"clusters/cluster-1/flux/x.yaml": "a: 1\n"}}
+	n, err := d.repo.OpenPull(standin.NewPull{By: "bob", Title: "mine\x1b[31m\u202e", Head: "my-branch", Change: change})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.has(t, `bob opens #1 "mine`, "status pending on #1: held by demo until ")
+	p, err := d.repo.Pull(n)
+	if err == nil {
+		err = d.repo.SetStatus(standin.Status{SHA: p.HeadSHA, Context: "sluice/main", State: "success", Description: "\x1b[2Jopen\u202e", By: standin.Actor{Login: "bob"}})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.has(t, "status success on #1: \uFFFD[2Jopen")
+	sha, err := d.repo.Commit("my-branch", standin.Change{By: "bob", Write: map[string]string{"clusters/cluster-1/flux/y.yaml": "a: 1\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.has(t, "#1 is at "+sha[:7])
+	if err := d.repo.ClosePull(n, "bob"); err != nil {
+		t.Fatal(err)
+	}
+	out.has(t, "#1 is closed")
+	if _, err := d.repo.OpenPull(standin.NewPull{By: "alice", Title: "live", Head: "live", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/apps/nginx-rt/x.yaml": "a: 1\n"}}}); err != nil {
+		t.Fatal(err)
+	}
+	out.has(t, `alice opens #2 "live"`, "#2 is merged by sluice: main is at ")
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if strings.ContainsAny(out.String(), "\x1b\u202e") {
+		t.Errorf("the terminal is written to: %q", out)
+	}
+}
+
+// TestDemoAnswersPlan: the line that the demo prints asks it.
+func TestDemoAnswersPlan(t *testing.T) {
+	d, out := startedDemo(t)
+	if _, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "held", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/flux/x.yaml": "a: 1\n"}}}); err != nil {
+		t.Fatal(err)
+	}
+	d.introduce(time.Now())
+	line := regexp.MustCompile(`(?m)^  (SLUICE_.*) plan acme/fleet$`).FindStringSubmatch(out.String())
+	if line == nil {
+		t.Fatalf("no line asks it:\n%s", out)
+	}
+	words := strings.Fields(line[1])
+	for _, word := range words[:len(words)-1] {
+		name, value, _ := strings.Cut(word, "=")
+		t.Setenv(name, value)
+	}
+	if program := words[len(words)-1]; program != os.Args[0] {
+		t.Errorf("it calls %s", program)
+	}
+	stdout, stderr, code := sluice("plan", "acme/fleet", "--at", time.Now().UTC().Format(time.RFC3339))
+	if code != 1 || !strings.Contains(stdout, "#1") || !strings.Contains(stdout, "held") {
+		t.Errorf("code %d:\n%s%s", code, stdout, stderr)
+	}
+}
+
+// TestDemoLinks: each link to GitHub of the demo's page, and of the statuses, leads to a page.
+func TestDemoLinks(t *testing.T) {
+	d, out := startedDemo(t)
+	n, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "held", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/flux/x.yaml": "a: 1\n"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.repo.OpenPull(standin.NewPull{By: "bob", Head: "both", Change: &standin.Change{Write: map[string]string{"clusters/cluster-1/apps/nginx-rw/x.yaml": "a: 1\n"}}}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.narrate(ctx) }()
+	out.has(t, "status pending on #1", "#2 is merged", "status pending on main")
+	stop()
+	p, err := d.repo.Pull(n)
+	if err = errors.Join(err, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	github := d.service.settings.peopleURL()
+	links := map[string]bool{d.repo.Statuses(p.HeadSHA)[0].TargetURL: true}
+	_, page := fetched(t, "http://"+d.service.admin.Addr().String())
+	for _, m := range regexp.MustCompile(`href="([^"]+)"`).FindAllStringSubmatch(page, -1) {
+		if strings.HasPrefix(m[1], github) {
+			links[m[1]] = true
+		}
+	}
+	if len(links) < 5 {
+		t.Errorf("links %v in\n%s", links, page)
+	}
+	for link := range links {
+		if kind, body := fetched(t, link); kind != "text/html; charset=utf-8" || !strings.Contains(body, "acme/fleet") {
+			t.Errorf("%s: %s %s", link, kind, body)
+		}
+	}
+}
+
+// fetched is what stands at an address: its type and its text.
+func fetched(t *testing.T, url string) (kind, body string) {
+	t.Helper()
+	answer, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	data, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s %v\n%s", url, answer.Status, err, data)
+	}
+	return answer.Header.Get("Content-Type"), string(data)
+}
 
 // TestOpeningMinute: whenever the demo begins, its window is closed for at least demoHold and opens within two minutes. The
 // calendar of the demo's own file is asked.

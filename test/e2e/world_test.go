@@ -226,7 +226,8 @@ func (w *world) run(args ...string) (stdout, stderr string, code int) {
 type process struct {
 	w          *world
 	cmd        *exec.Cmd
-	hook, page string // URLs
+	hook, page string // URLs, as the next
+	metrics    string // "": none of their own
 	ended      chan struct{}
 
 	mu  sync.Mutex
@@ -269,12 +270,12 @@ func (p *process) read(lines *bufio.Scanner, serving chan<- struct{}) {
 	defer close(p.ended)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var line struct{ Msg, Webhook, Page string }
+		var line struct{ Msg, Webhook, Page, Metrics string }
 		p.mu.Lock()
 		p.log = append(p.log, lines.Text())
 		p.mu.Unlock()
 		if p.hook == "" && json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "serving" {
-			p.hook, p.page = line.Webhook, line.Page
+			p.hook, p.page, p.metrics = line.Webhook, line.Page, line.Metrics
 			close(serving)
 		}
 	}

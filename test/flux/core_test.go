@@ -91,7 +91,7 @@ func TestKubernetesManifests(t *testing.T) {
 			}
 		}
 	}
-	if kinds != 5 {
+	if kinds != 6 {
 		t.Errorf("%d objects", kinds)
 	}
 }

@@ -36,7 +36,7 @@ func cluster(t *testing.T) map[string]object {
 	return out
 }
 
-// policy is the sample's file, compiled, without a finding.
+// policy is the sample's file, compiled, without a finding but that its root is a guess before bootstrap.
 func policy(t *testing.T) *config.Policy {
 	t.Helper()
 	src, err := fs.ReadFile(deploy.Sample(), config.File)
@@ -48,7 +48,9 @@ func policy(t *testing.T) *config.Policy {
 		t.Fatal(findings)
 	}
 	for _, f := range append(findings, config.Check(p, src, surroundings(t, p))...) {
-		t.Errorf("%s: %+v", config.File, f)
+		if f.Code != "root-guessed" {
+			t.Errorf("%s: %+v", config.File, f)
+		}
 	}
 	return p
 }

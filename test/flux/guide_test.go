@@ -117,7 +117,7 @@ func TestGuideQuotesReasons(t *testing.T) {
 	golden := scenarios(t)
 	quotes := regexp.MustCompile("(?m)^\\| `([^`]+)` \\|.*\\|.*\\|$").FindAllStringSubmatch(section(t, "## 9."), -1)
 	for _, line := range []string{section(t, "## 8."), section(t, "## 10.")} {
-		quotes = append(quotes, regexp.MustCompile("`((?:open;|1 branch waits;|would |Flux deletes)[^`]+)`").FindAllStringSubmatch(line, -1)...)
+		quotes = append(quotes, regexp.MustCompile("`((?:open;|1 branch waits;|would |Flux prunes)[^`]+)`").FindAllStringSubmatch(line, -1)...)
 	}
 	if len(quotes) < 14 {
 		t.Fatalf("%d quotes: %q", len(quotes), quotes)

@@ -50,6 +50,7 @@ var direction = []row{
 	{"suspend", []string{"plan", "config", "window"}, "holds a cluster from inside; it shares the arithmetic of the windows, and the words for instants"},
 	{"metrics", nil, "counts what it is given; what there is to count it does not know"},
 	{"standin", []string{"gitremote"}, "a GitHub by its own: if it shared sluice's code, it would share its mistakes"},
+	{"standin/site", []string{"standin"}, "what people see of it; it reads by the methods that tests read by"},
 	{"deploy/flux", nil, "the sample repository as files, for the demo and for the test of its manifests"},
 	{"cmd/sluice", []string{"*"}, "the wiring: it alone knows everybody"},
 	{"internal/golden", nil, "what tests find against what stands in testdata"},
