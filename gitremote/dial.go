@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -157,7 +158,12 @@ func (r *Remote) fault(doing string, err error) error {
 	case errors.Is(err, transport.ErrRepositoryNotFound):
 		return form(sayNotFound)
 	}
-	text := r.creds.hide(plan.Clean(err.Error()))
+	cause := err
+	var request *url.Error
+	if errors.As(err, &request) {
+		cause = request.Err // the remote is named before it; twice there would be no room for what is wrong
+	}
+	text := r.creds.hide(plan.Clean(cause.Error()))
 	if !errors.Is(err, ErrTooLarge) { // whose words are ours, to their end
 		text = plan.Fit(text)
 	}

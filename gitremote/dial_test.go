@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,6 +40,10 @@ func TestUnusable(t *testing.T) {
 	unborn.git("symbolic-ref", "HEAD", "refs/heads/gone")
 	unborn.git("update-ref", "-d", "refs/heads/main")
 	over := func(w *world) string { return serve(t, w.dir).URL + "/.git" }
+	private := httptest.NewUnstartedServer(http.NotFoundHandler())
+	private.Config.ErrorLog = log.New(io.Discard, "", 0)
+	private.StartTLS()
+	t.Cleanup(private.Close)
 	for name, c := range map[string]struct {
 		url  string // "": the clone in dir
 		dir  string
@@ -60,6 +65,7 @@ func TestUnusable(t *testing.T) {
 		"no repository file": {url: "file://" + t.TempDir(), want: sayNotFound},
 		"not there http":     {url: serve(t, empty.dir).URL + "/nowhere.git", want: sayNotFound},
 		"no server":          {url: "http://127.0.0.1:1/x.git", want: "connection refused"},
+		"a private CA":       {url: private.URL + "/x.git", want: "certificate signed by unknown authority"},
 		"no protocol":        {url: "ftp://u:" + secret + "@h/x.git", want: `the protocol "ftp" is not supported`},
 		"malformed":          {url: "https://u:" + secret + "@h:port/%zz", want: sayBadURL},
 		"no host":            {url: "https:///x.git", want: sayBadURL},

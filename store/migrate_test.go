@@ -4,14 +4,13 @@ import (
 	"context"
 	"database/sql"
 	_ "embed"
-	"io/fs"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/pressly/goose/v3"
 
 	"github.com/sluicegate/sluice/plan"
 )
@@ -23,11 +22,7 @@ func migrated(t *testing.T, path string, version int64) *sql.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	p, err := migrator(db)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -278,4 +273,20 @@ func TestWhatWasSweptIsRecorded(t *testing.T) {
 	}
 	says(6, "recorded", "7,null,null")
 	says(5, "swept", "1,0,0")
+}
+
+// TestReaderOfAnotherVersion: a database that a service of another version keeps is refused in words, not by the first query that misses a
+// column.
+func TestReaderOfAnotherVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sluice.db")
+	db := migrated(t, path, 5)
+	if _, err := OpenReader(t.Context(), path); !errors.Is(err, ErrOlder) {
+		t.Errorf("an older database: %v", err)
+	}
+	closed(t, db)
+	s := opened(t)
+	s.must(t, "INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, 1)")
+	if _, err := OpenReader(t.Context(), s.path); !errors.Is(err, ErrNewer) {
+		t.Errorf("a newer database: %v", err)
+	}
 }

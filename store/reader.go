@@ -15,7 +15,8 @@ import (
 type Reader struct{ read *sql.DB }
 
 // OpenReader opens the database at path for reading alone, also while a service writes it: that is what `sluice plan` needs.
-// It gives [ErrAbsent] if there is none. It changes nothing in the database; SQLite may create its -shm and -wal beside it.
+// It gives [ErrAbsent] if there is none, [ErrOlder] or [ErrNewer] if a service of another version keeps it. It changes nothing in the
+// database; SQLite may create its -shm and -wal beside it.
 func OpenReader(ctx context.Context, path string) (_ *Reader, err error) {
 	defer during(&err, "read database %s", path)
 	if path, err = locate(path); err != nil {
@@ -30,6 +31,9 @@ func OpenReader(ctx context.Context, path string) (_ *Reader, err error) {
 	}
 	// A file without our tables (empty, or another program's) is reported now, not by the first query.
 	if _, err := r.read.ExecContext(ctx, "SELECT 1 FROM repositories LIMIT 1"); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	if err := sameVersion(ctx, r.read); err != nil {
 		return nil, errors.Join(err, r.Close())
 	}
 	return r, nil

@@ -196,12 +196,7 @@ func openLock(ctx context.Context, path string) (*sql.DB, error) {
 }
 
 func migrate(ctx context.Context, db *sql.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, db, files,
-		goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+	p, err := migrator(db)
 	if err != nil {
 		return err
 	}
@@ -210,10 +205,43 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if have > want {
-		return fmt.Errorf("%w (version %d, this one knows %d)", ErrNewer, have, want)
+		return newer(have, want)
 	}
 	_, err = p.Up(ctx)
 	return err
+}
+
+// migrator knows every version of the database up to ours. It asks the database nothing.
+func migrator(db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithLogger(goose.NopLogger()), goose.WithDisableGlobalRegistry(true))
+}
+
+func newer(have, want int64) error {
+	return fmt.Errorf("%w (version %d, this one knows %d)", ErrNewer, have, want)
+}
+
+// sameVersion refuses a database of another version than ours: who reads it may not migrate it.
+func sameVersion(ctx context.Context, db *sql.DB) error {
+	p, err := migrator(db)
+	if err != nil {
+		return err
+	}
+	known := p.ListSources()
+	want, have := known[len(known)-1].Version, int64(0)
+	if err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&have); err != nil {
+		return err
+	}
+	switch {
+	case have > want:
+		return newer(have, want)
+	case have < want:
+		return fmt.Errorf("%w (version %d, this one needs %d)", ErrOlder, have, want)
+	}
+	return nil
 }
 
 // Close waits for the write under way and closes the file. Writes that wait, and later ones, get [ErrClosed].

@@ -194,7 +194,7 @@ func (v *service) run(ctx context.Context) error {
 	loop := make(chan error, 1)
 	go func() { loop <- v.loop.Run(ctx) }()
 	v.log.Info("serving", "webhook", "http://"+v.hook.Addr().String()+"/webhook", "page", "http://"+v.admin.Addr().String(),
-		"metrics", v.metricsURL(), "github", v.settings.GitHubURL)
+		"metrics", v.metricsURL(), "github", v.settings.GitHubURL, "proxy", v.settings.proxy())
 	if a := v.admin.Addr(); reachable(a) {
 		v.log.Warn("the page has no login, and admin.listen is not a loopback address: anyone who reaches it can read about private repositories", "address", a)
 	}

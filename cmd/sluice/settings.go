@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"os"
@@ -322,6 +323,20 @@ func present(_ []string, a slog.Attr) slog.Attr {
 		return slog.Attr{}
 	}
 	return a
+}
+
+// proxy is the host of the proxy that requests to GitHub go through, as HTTPS_PROXY and the like of the environment say; "": none. One that
+// cannot be read is none to Go: the log shows that it is not used.
+func (s settings) proxy() string {
+	u, err := url.Parse(s.GitHubURL)
+	if err != nil {
+		return ""
+	}
+	through, err := http.ProxyFromEnvironment(&http.Request{URL: u})
+	if err != nil || through == nil {
+		return ""
+	}
+	return through.Host // a name and password stand before it
 }
 
 // peopleURL is where people see what the REST base serves: https://github.com for github.com's, https://HOST for an
