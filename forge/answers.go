@@ -38,8 +38,12 @@ type rawRepo struct {
 
 type rawBase struct {
 	Name          string
-	RefUpdateRule *struct{ RequiredStatusCheckContexts []string }
-	Target        *struct {
+	RefUpdateRule *struct {
+		RequiredStatusCheckContexts  []string
+		RequiredApprovingReviewCount int
+		RequiresCodeOwnerReviews     bool
+	}
+	Target *struct {
 		Typename      string `json:"__typename"`
 		Oid           string
 		CommittedDate commitDate

@@ -30,11 +30,11 @@ func (f *Forge) Self(ctx context.Context) (plan.Login, error) {
 	}
 	app, _, err := f.self.rest.Apps.Get(ctx, "")
 	if err != nil {
-		return "", f.setup(wrap(ctx, "self", err))
+		return "", f.setup(wrap(ctx, "read the App", err))
 	}
 	us = plan.Login(trimBot(app.GetSlug()))
 	if us == "" { // fail closed: with no name of our own, everybody's status would be foreign or ours at random
-		return "", f.setup(wrap(ctx, "self", transient(wordEmpty, nil)))
+		return "", f.setup(wrap(ctx, "read the App", transient(wordEmpty, nil)))
 	}
 	f.log.Info("authenticated", "app", us)
 	f.mu.Lock()
@@ -81,11 +81,11 @@ func trimBot(login string) string { return strings.TrimSuffix(login, "[bot]") }
 // is an error, too.
 func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 	if _, err := f.Self(ctx); err != nil {
-		return nil, fmt.Errorf("repositories: %w", err)
+		return nil, fmt.Errorf("list repositories: %w", err)
 	}
 	installations, err := f.installations(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("repositories: %w", f.setup(err))
+		return nil, fmt.Errorf("list repositories: %w", f.setup(err))
 	}
 	var all []plan.Repo
 	bad := &PartialListError{}
@@ -96,7 +96,7 @@ func (f *Forge) Repositories(ctx context.Context) ([]plan.Repo, error) {
 		all = append(all, repos...)
 		if err != nil {
 			bad.Installations = append(bad.Installations, id)
-			failed = append(failed, fmt.Errorf("repositories of installation %d: %w", id, err))
+			failed = append(failed, fmt.Errorf("list repositories of installation %d: %w", id, err))
 		}
 		if err == nil || errors.Is(err, errShort) {
 			answered++
@@ -134,7 +134,7 @@ func (f *Forge) installations(ctx context.Context) ([]int64, error) {
 			err = transient(wordEmpty, nil)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("installations: %w", err)
+			return nil, fmt.Errorf("list installations: %w", err)
 		}
 		for _, i := range page {
 			if i.SuspendedAt == nil {
@@ -169,7 +169,7 @@ func (f *Forge) readRepositories(ctx context.Context, installation int64) ([]pla
 			err = transient(wordEmpty, nil) // an empty list would lack all of them
 		}
 		if err != nil {
-			return repos, fmt.Errorf("list: %w", err)
+			return repos, err
 		}
 		for _, r := range page.Repositories {
 			if !seen[r.GetID()] && !r.GetArchived() && !r.GetDisabled() {
@@ -181,7 +181,7 @@ func (f *Forge) readRepositories(ctx context.Context, installation int64) ([]pla
 		}
 		if next = resp.NextPage; next == 0 {
 			if len(seen) < page.GetTotalCount() {
-				return repos, fmt.Errorf("list: %w", transient(wordShortList, errShort))
+				return repos, transient(wordShortList, errShort)
 			}
 			return repos, nil
 		}

@@ -293,10 +293,15 @@ func (c *client) sortOutMutation(errs []graphError, header http.Header) error {
 	return asRefusal(answer)
 }
 
-// asRefusal is the error of a mutation as its refusal, unless it is a limit or a fault.
+// asRefusal is the error of a mutation as its refusal, unless it is a limit or a fault. Only here it is known what would help, so the way out is
+// part of the reason: whoever shows it adds nothing.
 func asRefusal(e *Error) *Error {
 	if e.Kind == Limited || errors.Is(e, errHeavy) {
 		return e
 	}
-	return &Error{Kind: Refused, Reason: e.Reason, Err: e.Err, Request: e.Request}
+	refused := &Error{Kind: Refused, Reason: e.Reason, Err: e.Err, Request: e.Request}
+	if !errors.As(e, new(noField)) { // who may push changes nothing there
+		refused.Reason = sayAllowPush(e.Reason)
+	}
+	return refused
 }

@@ -303,7 +303,7 @@ func TestAnswersToAMove(t *testing.T) {
 		if kindOf(err) != tt.want || (len(f.Lacks()) > 0) != (name == "old server") {
 			t.Errorf("%s: %v, %q", name, err, f.Lacks())
 		}
-		if name == "hostile" && judge(err).Reason != "a b ***" {
+		if name == "hostile" && judge(err).Reason != "a b ***; allow sluice's App to push to it" {
 			t.Errorf("%q", judge(err).Reason)
 		}
 	}

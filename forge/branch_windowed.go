@@ -239,7 +239,7 @@ func (l *observation) addBranches(ctx context.Context, s *plan.Snapshot) error {
 		t.readMissing, t.readStatuses, t.addRulesets, t.addTips, t.addLines, t.relate, t.addCommits, t.addSources, t.addCaseConflicts,
 	} {
 		if err := step(ctx); err != nil {
-			return fmt.Errorf("windowed branches: %w", err)
+			return fmt.Errorf("read windowed branches: %w", err)
 		}
 	}
 	t.keep()

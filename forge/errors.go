@@ -56,7 +56,7 @@ func (e *Error) Error() string {
 	if e.Request != "" {
 		request = " (GitHub's request " + e.Request + ")"
 	}
-	return string(e.Kind) + until + ": " + e.Reason + request
+	return cmp.Or(wordsOfKind[e.Kind], string(e.Kind)) + until + ": " + e.Reason + request
 }
 
 // requestID is what GitHub's ids of requests look like. Others are not repeated.
@@ -97,13 +97,21 @@ func transient(reason string, err error) *Error {
 // wrap names the operation and sorts the error of a call into a Kind. A context that was ended from outside stays what
 // it is: that is no word about GitHub.
 func wrap(ctx context.Context, op string, err error) error {
-	if err == nil {
+	if err = sorted(ctx, err); err == nil {
 		return nil
 	}
-	if ctx.Err() != nil {
-		return fmt.Errorf("%s: %w", op, ctx.Err())
+	return fmt.Errorf("%s: %w", op, err)
+}
+
+// sorted is wrap where another operation names itself.
+func sorted(ctx context.Context, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	return fmt.Errorf("%s: %w", op, judge(err))
+	return judge(err)
 }
 
 // judge gives the Error in err, or makes the one that err stands for.

@@ -191,7 +191,7 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 	for range maxListed / perPage {
 		page, resp, err := l.c.rest.PullRequests.ListFiles(ctx, l.repo.Owner, l.repo.Name, p.Number, opts)
 		if err != nil {
-			return wrap(ctx, "files", err)
+			return wrap(ctx, "list files", err)
 		}
 		files, ok := restFiles(page, p.Head)
 		list = append(list, files...)
@@ -209,7 +209,7 @@ func (l *observation) readList(ctx context.Context, p *plan.Pull, raw *rawPull) 
 		opts.Page = resp.NextPage
 	}
 	if len(list) == 0 { // go-github takes an empty body for an empty list
-		return wrap(ctx, "files", transient(wordEmpty, nil))
+		return wrap(ctx, "list files", transient(wordEmpty, nil))
 	}
 	if !fits(list, p.Files, raw.ChangedFiles) {
 		return nil // fail closed: the pull request stays incomplete

@@ -230,7 +230,7 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	for range maxCommitPages {
 		page, resp, err := l.c.rest.PullRequests.ListCommits(ctx, l.repo.Owner, l.repo.Name, raw.Number, opts)
 		if err != nil {
-			return h, wrap(ctx, "commits", err)
+			return h, wrap(ctx, "list commits", err)
 		}
 		list = append(list, page...)
 		if resp.NextPage == 0 {
@@ -240,7 +240,7 @@ func (l *observation) wholeHistory(ctx context.Context, raw *rawPull) (history, 
 	}
 	head := plan.SHA(raw.HeadRefOid)
 	if h = historyOfList(list, head); !h.complete || len(h.own) != raw.Commits.TotalCount {
-		return h, wrap(ctx, "commits", transient(wordShortList, nil))
+		return h, wrap(ctx, "list commits", transient(wordShortList, nil))
 	}
 	l.f.histories.put(keyOf(l.repo), historyKey{keyOf(l.repo), head, raw.Commits.TotalCount}, h)
 	return h, nil

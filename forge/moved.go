@@ -223,10 +223,10 @@ func (l *observation) readTree(ctx context.Context, tip plan.SHA, unknown []look
 	}
 	u := fmt.Sprintf("repos/%s/%s/git/trees/%s?recursive=1", l.repo.Owner, l.repo.Name, tip)
 	if err := l.c.get(ctx, u, &tree); err != nil {
-		return fmt.Errorf("tree: %w", err)
+		return fmt.Errorf("read tree: %w", err)
 	}
 	if tree.Tree == nil {
-		return fmt.Errorf("tree: %w", transient(wordEmpty, nil))
+		return fmt.Errorf("read tree: %w", transient(wordEmpty, nil))
 	}
 	there := make(map[string]bool, len(tree.Tree))
 	for _, e := range tree.Tree {

@@ -101,7 +101,7 @@ const countFragment = "\nfragment count on PullRequest { commits(first: 1) { tot
 var baseFragment = fmt.Sprintf(`
 fragment base on Ref {
   name
-  refUpdateRule { requiredStatusCheckContexts }
+  refUpdateRule { requiredStatusCheckContexts requiredApprovingReviewCount requiresCodeOwnerReviews }
   target {
     __typename oid
     ... on Commit {

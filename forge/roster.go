@@ -54,7 +54,7 @@ func (l *observation) addRoster(ctx context.Context, s *plan.Snapshot) error {
 		var err error
 		if p, err = l.readPast(ctx, home); err != nil {
 			if endsLook(ctx, err) {
-				return fmt.Errorf("older versions of the file: %w", err)
+				return fmt.Errorf("read older versions of the file: %w", err)
 			}
 			l.log.Warn("older versions of the file could not be read", "error", err)
 		}

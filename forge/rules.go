@@ -35,6 +35,8 @@ type rules struct {
 	required []plan.RequiredCheck
 	strict   bool
 	queue    bool
+	demand   demand            // what rulesets and protection say of reviews
+	reviewed plan.ReviewDemand // what that amounts to
 	known    bool
 	classic  bool // there was a classic protection when they were read
 	until    time.Time
@@ -50,6 +52,9 @@ func (l *observation) addRules(ctx context.Context, s *plan.Snapshot) error {
 	for name, b := range s.Bases {
 		r := known[name]
 		b.Required, b.Rules, b.Queue = l.required(name, r), r.known, r.queue
+		if r.known {
+			b.Reviews = r.reviewed
+		}
 		b.Strict = r.strict || l.f.provedStrict(l.repo, name)
 		s.Bases[name] = b
 	}
@@ -83,6 +88,9 @@ func (l *observation) rulesOf(ctx context.Context, names []plan.Branch) (map[pla
 		known[i], err = l.readRules(ctx, names[i], known[i])
 		return err
 	})
+	if err == nil {
+		err = l.addReviewed(ctx, names, known, read)
+	}
 	of := make(map[plan.Branch]rules, len(names))
 	for i, name := range names {
 		of[name] = known[i]
@@ -120,14 +128,14 @@ func (l *observation) required(name plan.Branch, r rules) []plan.RequiredCheck {
 // readRules reads and remembers the rules of a base. Rules that could not be read are not known, unless they were read before and
 // still count: then only the new request failed.
 func (l *observation) readRules(ctx context.Context, name plan.Branch, before rules) (rules, error) {
-	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL)}
+	r := rules{known: true, classic: l.classic(name), until: l.f.now().Add(l.f.rulesTTL), reviewed: before.reviewed}
 	err := l.readRuleset(ctx, name, &r)
 	if err == nil && r.classic {
 		err = l.readClassic(ctx, name, &r)
 	}
 	if err != nil {
 		if _, err := l.failed(ctx, l.key(partRules, string(name)), whatRules, err); err != nil {
-			return before, fmt.Errorf("rules of %s: %w", name, err)
+			return before, fmt.Errorf("read rules of %s: %w", name, err)
 		}
 		if before.known && before.classic == r.classic && l.f.now().Before(before.until) {
 			return before, nil
@@ -181,7 +189,7 @@ func (c *client) get(ctx context.Context, u string, v any) error {
 // getPage is get for one page of a list.
 func (c *client) getPage(ctx context.Context, u string, v any) (*github.Response, error) {
 	resp, err := c.call(ctx, http.MethodGet, u, nil, v)
-	return resp, wrap(ctx, "get", err)
+	return resp, sorted(ctx, err)
 }
 
 // call makes one REST request, and reads of the answer what v has.
@@ -206,6 +214,17 @@ func (r *rules) add(raw rawRule) error {
 	switch raw.Type {
 	case "merge_queue":
 		r.queue = true
+	case "pull_request":
+		var p struct {
+			Count  int  `json:"required_approving_review_count"`
+			Owners bool `json:"require_code_owner_review"`
+		}
+		if len(raw.Parameters) > 0 {
+			if err := json.Unmarshal(raw.Parameters, &p); err != nil {
+				return transient(wordUnreadable, err)
+			}
+		}
+		r.demand = r.demand.and(demand{p.Count, p.Owners})
 	case "required_status_checks":
 		var p struct {
 			Strict bool `json:"strict_required_status_checks_policy"`

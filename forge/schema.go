@@ -106,6 +106,7 @@ func (e graphError) missing() noField {
 	return noField(strings.Join(names, "."))
 }
 
+// sayLacks is short enough to stand whole in a status, behind what could not be done and before when it is tried again.
 func sayLacks(name string) string {
-	return fmt.Sprintf("GitHub's schema lacks %s: sluice needs Enterprise Server %s or later", name, OldestServer)
+	return fmt.Sprintf("GitHub lacks %s: sluice needs Enterprise Server %s", name, OldestServer)
 }

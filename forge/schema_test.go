@@ -38,7 +38,7 @@ func TestOldServers(t *testing.T) {
 			}
 			var log bytes.Buffer
 			f := hub.forge(func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&log, nil)) })
-			const want = "GitHub's schema lacks Repository.isArchived: sluice needs Enterprise Server 3.16 or later"
+			const want = "GitHub lacks Repository.isArchived: sluice needs Enterprise Server 3.16"
 			for range 2 {
 				_, err := f.Observe(context.Background(), testRepo, Ask{})
 				var e *Error

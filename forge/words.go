@@ -1,6 +1,7 @@
 package forge
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,6 +44,9 @@ const (
 	wordUnnamed     = "an unnamed field"
 )
 
+// wordsOfKind is what the log calls a kind whose name is not what people say.
+var wordsOfKind = map[Kind]string{Transient: "temporary error", Limited: "rate limited"}
+
 // What is wrong for everybody; %s is the address that was set.
 const (
 	setupKey    = "GitHub rejects the App: check github.app_id and the private key"
@@ -66,6 +70,11 @@ const (
 	whatCommit   = "the checks of a commit"
 	whatLandings = "the commits that reached the branch"
 )
+
+// sayAllowPush adds the way out to what GitHub says of a move that it refused.
+func sayAllowPush(reason string) string {
+	return cmp.Or(strings.TrimRight(reason, "."), "no reason given") + "; allow sluice's App to push to it"
+}
 
 // notRead reports whether something could not be read, and why. GitHub's words count only where it refuses: for a fault it may have
 // others each time, and an unchanged state has unchanged words.

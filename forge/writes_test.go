@@ -210,7 +210,7 @@ func TestRepositories(t *testing.T) {
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	if err == nil || !strings.Contains(err.Error(), "installation 3: list: get: gone") || !strings.Contains(err.Error(), "installation 4: list: get: transient") {
+	if err == nil || !strings.Contains(err.Error(), "installation 3: gone") || !strings.Contains(err.Error(), "installation 4: temporary error") {
 		t.Errorf("an installation that could not be read is not told of: %v", err)
 	}
 	if some := (*PartialListError)(nil); !errors.As(err, &some) || !slices.Equal(some.Installations, []int64{3, 4}) {
@@ -339,7 +339,7 @@ func TestWords(t *testing.T) {
 		t.Error(got)
 	}
 	e := &Error{Kind: Limited, Until: time.Date(2026, 11, 21, 13, 0, 0, 0, time.FixedZone("x", 3600)), Reason: "r"}
-	if e.Error() != "limited until 2026-11-21T12:00:00Z: r" {
+	if e.Error() != "rate limited until 2026-11-21T12:00:00Z: r" {
 		t.Error(e)
 	}
 }

@@ -25,7 +25,7 @@ func (d *pullCase) debt() plan.Debt {
 		State: plan.Pending, Description: wordRulesChanged,
 	}
 	if d.ends() {
-		debt.Ends, debt.Description = d.open.Until, d.reasonAt(d.open.Until)
+		debt.Ends, debt.Description = d.open.Until, plan.Brief(d.reasonAt(d.open.Until))
 		if cutoff := d.shortestCutoff(); cutoff < math.MaxInt64 {
 			debt.Cutoff = cutoff
 		}
@@ -113,7 +113,7 @@ func (j *judge) callIn(out *plan.Plan) {
 		default:
 			continue
 		}
-		if d.Description = sayOver(d); j.fileChanged(d) {
+		if d.Description = plan.Brief(sayOver(d)); j.fileChanged(d) {
 			d.Description = wordRulesChanged
 		}
 		out.Debts = append(out.Debts, d.CalledIn(j.s.At))
@@ -161,7 +161,7 @@ func (j *judge) adopt(out *plan.Plan, recorded map[plan.Place]plan.Debt) {
 			SHA: p.Head, Context: now.Context, For: plan.ForPull,
 			Subject: plan.Subject{Pull: p.Number, Base: cmp.Or(name, p.Base)}, State: plan.Pending,
 		}
-		d.Description = sayOver(d)
+		d.Description = plan.Brief(sayOver(d))
 		if base != nil && base.Policy != nil && base.Policy.Mode == config.Observe {
 			d.File = filesOf(&j.s, name)
 		} else {

@@ -189,10 +189,10 @@ func (r ruling) strictness() int {
 func (j *judge) groupStatus(d *pullCase) plan.SetStatus {
 	set := plan.SetStatus{
 		Pin:     plan.Pin{SHA: d.pull.Head},
-		Context: d.context, State: plan.Failure, Description: d.ruling.reason, Statuses: d.pull.Statuses,
+		Context: d.context, State: plan.Failure, Description: plan.Brief(d.ruling.reason), Statuses: d.pull.Statuses,
 	}
 	if _, over := spent(d); d.mode() == config.Observe && !over {
-		set.Before, set.State, set.Description = d.at.Add(plan.FreshFor), plan.Success, sayObserved(d.ruling)
+		set.Before, set.State, set.Description = d.at.Add(plan.FreshFor), plan.Success, plan.Brief(sayObserved(d.ruling))
 	} else if d.policy != nil && (d.ruling.kind == plan.Release || d.ruling.kind == plan.Ignored) {
 		set.Pin, set.State = d.releasePin(), plan.Success
 	}

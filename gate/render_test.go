@@ -23,6 +23,9 @@ func render(p plan.Plan) string {
 	var b strings.Builder
 	for _, v := range p.Verdicts {
 		fmt.Fprintf(&b, "%s %s%s: %s\n", subject(v), v.Kind, scenario.Instant(" until ", v.Until), v.Reason)
+		if v.Whole != "" {
+			fmt.Fprintf(&b, "  whole: %s\n", v.Whole)
+		}
 	}
 	for _, a := range p.Actions {
 		fmt.Fprintln(&b, action(p, a))

@@ -42,6 +42,7 @@ type scene struct {
 
 type world struct {
 	Strict, Queue, NotEnforced, NotBound, RulesUnread, NoFile, Budget bool
+	Reviewed                                                          string // what GitHub demands a review of: "none", "rules"; else all
 	Skew, TipAhead                                                    time.Duration
 	Required                                                          []string
 	Methods                                                           []string
@@ -164,6 +165,19 @@ func (sc scene) snapshot() plan.Snapshot {
 	return s
 }
 
+// reviewed is all, if the world does not say otherwise.
+func (w world) reviewed() plan.ReviewDemand {
+	switch {
+	case w.RulesUnread:
+		return plan.ReviewsUnknown
+	case w.Reviewed == "none":
+		return plan.ReviewsOfNone
+	case w.Reviewed == "rules":
+		return plan.ReviewsOfRules
+	}
+	return plan.ReviewsOfAll
+}
+
 func (sc scene) base(name string) plan.Base {
 	w := sc.World
 	if w.UnreadBase != "" {
@@ -173,7 +187,7 @@ func (sc scene) base(name string) plan.Base {
 	if !own {
 		f = sc.files[""]
 	}
-	b := plan.Base{Tip: tip, File: "f11e", Policy: f.policy, Findings: f.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread}
+	b := plan.Base{Tip: tip, File: "f11e", Policy: f.policy, Findings: f.bad, Strict: w.Strict, Queue: w.Queue, Rules: !w.RulesUnread, Reviews: w.reviewed()}
 	if w.TipAhead != 0 {
 		b.TipAt = sc.now.Add(w.TipAhead)
 	}

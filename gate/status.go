@@ -43,7 +43,7 @@ func (j *judge) status(same []*pullCase) (plan.SetStatus, bool) {
 	if d.ruling.passing && (!exists || (current.By == j.s.Us && current.State == state)) {
 		return plan.SetStatus{}, false // due in a moment: no status holds as well as a pending one, and costs nothing
 	}
-	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: text, Context: d.context, Statuses: d.pull.Statuses}
+	set := plan.SetStatus{Pin: d.pin(state), State: state, Description: plan.Brief(text), Context: d.context, Statuses: d.pull.Statuses}
 	if state == plan.Success {
 		set.Debt = d.debt()
 	}
@@ -110,9 +110,10 @@ func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 	var writes []plan.SetStatus
 	for _, name := range slices.Sorted(maps.Keys(j.s.Bases)) {
 		base := j.s.Bases[name]
+		reason := sayBadRules(string(name), base.Findings)
 		set := plan.SetStatus{
 			Pin:     plan.Pin{SHA: base.Tip},
-			Context: plan.ContextFor(name), State: plan.Failure, Description: sayBadRules(string(name), base.Findings),
+			Context: plan.ContextFor(name), State: plan.Failure, Description: plan.Brief(reason),
 		}
 		switch {
 		case base.File == "", j.decided[plan.PlaceOf(base.Tip, set.Context)]:
@@ -124,7 +125,7 @@ func (j *judge) tipStatuses(out *plan.Plan) []plan.SetStatus {
 			set.State, set.Description, set.Before = plan.Success, wordRulesValid, j.s.At.Add(plan.FreshFor) // of what the base holds already: no debt
 		default:
 			out.Verdicts = append(out.Verdicts, plan.Verdict{
-				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description,
+				Subject: plan.Subject{Base: name}, SHA: base.Tip, Kind: plan.Blocked, Reason: set.Description, Whole: plan.Rest(reason),
 				Origin: plan.Origin{SHA: base.Tip, Line: firstError(base.Findings)},
 			})
 		}
@@ -156,8 +157,30 @@ func (j *judge) notes() []plan.Note {
 			out = append(out, j.outside(name, base)...)
 		}
 	}
-	return out
+	return slices.Concat(out, j.unreviewed(codeMergesUnreviewed, wordMergesUnreviewed, mergesUnreviewed), j.unreviewed(codeRulesUnreviewed, wordRulesUnreviewed, rulesUnreviewed))
 }
+
+// unreviewed is a note about the first base, the default branch before all others, of which something holds; one for a repository: other bases
+// come and go with their pull requests.
+func (j *judge) unreviewed(code, says string, holds func(plan.Base) bool) []plan.Note {
+	names := slices.Sorted(maps.Keys(j.s.Bases))
+	for _, name := range append([]plan.Branch{j.s.Default}, names...) {
+		base := j.s.Bases[name]
+		if base.Policy != nil && base.Policy.Mode == config.Enforce && !j.isWindowed(name) && holds(base) {
+			return []plan.Note{{Code: code, About: string(name), Says: says}}
+		}
+	}
+	return nil
+}
+
+// mergesUnreviewed reports whether sluice may merge into a base what nobody but its author has seen.
+func mergesUnreviewed(b plan.Base) bool {
+	p := b.Policy.PullRequests
+	return (b.Reviews == plan.ReviewsOfNone || b.Reviews == plan.ReviewsOfRules) && !b.Queue && p.Approvals == 0 && (p.Live == config.Merge || p.Window == config.Merge)
+}
+
+// rulesUnreviewed reports whether somebody may change a base's rules alone: approvals is of what sluice merges, and that it never does.
+func rulesUnreviewed(b plan.Base) bool { return b.Reviews == plan.ReviewsOfNone }
 
 // outside is what reached a base outside sluice although a window of it was closed. It is too late to hold it; operators are warned.
 func (j *judge) outside(name plan.Branch, base plan.Base) []plan.Note {

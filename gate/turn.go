@@ -170,7 +170,7 @@ func (j *judge) merge(d *pullCase) plan.Action {
 		Tip:          d.base.Tip,
 		Method:       d.policy.PullRequests.Method,
 		Context:      d.context,
-		Description:  d.ruling.reason,
+		Description:  plan.Brief(d.ruling.reason),
 		Refused:      wordRefused,
 		StatusAfter:  !required,
 		AlreadyGreen: d.isGreen() == 1,

@@ -55,6 +55,12 @@ const (
 	sayRulesUnread    = "cannot read the branch rules of %s"
 )
 
+// What notes say of a base on which people are not made to look at what is merged.
+const (
+	wordMergesUnreviewed = "merges without any review: the branch does not require an approving review of every pull request, and pull_requests.approvals is 0"
+	wordRulesUnreviewed  = "one writer can open a window alone: the branch requires no approving review of " + config.File
+)
+
 // What is said of what is not listed.
 const (
 	sayIncomplete   = "GitHub does not list every changed file: held by every window"
@@ -67,6 +73,9 @@ const (
 	codeRulesUnread = "rules-unread"
 	codeNotEnforced = "not-enforced"
 	codeOutside     = "outside-sluice"
+
+	codeMergesUnreviewed = "merges-unreviewed"
+	codeRulesUnreviewed  = "rules-unreviewed"
 )
 
 // phrase is a text about names, which anybody may have chosen.
@@ -75,7 +84,7 @@ func phrase[T ~string](format string, names ...T) string {
 	for i, n := range names {
 		args[i] = plan.Clean(string(n))
 	}
-	return plan.Fit(fmt.Sprintf(format, args...))
+	return plan.Text(fmt.Sprintf(format, args...))
 }
 
 // rest is the step of what is not listed.
@@ -94,7 +103,7 @@ func (d *pullCase) sayChangesRules() string {
 	if d.stopsHolding() {
 		return "sets mode: observe, which turns every status green and holds nothing; people merge it"
 	}
-	return plan.Fit("changes the rules" + parens(d.windowsChanged()) + "; people merge it")
+	return plan.Text("changes the rules" + parens(d.windowsChanged()) + "; people merge it")
 }
 
 // sayWindowedBranch names the branch to use instead.
@@ -106,35 +115,35 @@ func (d *pullCase) sayWindowedBranch() string {
 			break
 		}
 	}
-	return plan.Fit("sluice updates this branch; open the pull request against " + source)
+	return plan.Text("sluice updates this branch; open the pull request against " + source)
 }
 
 func sayBadRules(where string, findings []config.Finding) string {
 	for _, f := range findings {
 		if f.Severity == config.Error {
-			return plan.Fit(fmt.Sprintf("%s on %s is invalid: line %d:%d: %s", config.File, plan.Clean(where), f.Line, f.Column, plan.Clean(f.Message)))
+			return plan.Text(fmt.Sprintf("%s on %s is invalid: line %d:%d: %s", config.File, plan.Clean(where), f.Line, f.Column, plan.Clean(f.Message)))
 		}
 	}
-	return plan.Fit(config.File + " on " + plan.Clean(where) + " is invalid")
+	return plan.Text(config.File + " on " + plan.Clean(where) + " is invalid")
 }
 
 func sayMixed(windows []window.Name) string {
-	return plan.Fit("mixes live and windowed paths (" + some(strs(windows)) + "): split the pull request")
+	return plan.Text("mixes live and windowed paths (" + some(strs(windows)) + "): split the pull request")
 }
 
 func sayMoved(path string, base plan.Branch) string {
-	return plan.Fit(fmt.Sprintf("%s no longer exists on %s: update the branch", plan.Middle(plan.Clean(path), 70), plan.Clean(string(base))))
+	return plan.Text(fmt.Sprintf("%s no longer exists on %s: update the branch", plan.Middle(plan.Clean(path), 70), plan.Clean(string(base))))
 }
 
 func (d *pullCase) sayNeverTogether() string {
 	if !d.need.complete {
-		return plan.Fit("GitHub does not list all its files, so it needs every window, and these are never open together: split it")
+		return plan.Text("GitHub does not list all its files, so it needs every window, and these are never open together: split it")
 	}
 	who := some(called(d.schedules()))
 	if len(d.back.names) > 0 {
-		return plan.Fit(who + " are never open together, and files that move to windowed branches need them all: split it")
+		return plan.Text(who + " are never open together, and files that move to windowed branches need them all: split it")
 	}
-	return plan.Fit(who + " are never open together in the next 400 days: split the pull request or change the rules")
+	return plan.Text(who + " are never open together in the next 400 days: split the pull request or change the rules")
 }
 
 func (d *pullCase) sayUnknownWindow() string {
@@ -142,7 +151,7 @@ func (d *pullCase) sayUnknownWindow() string {
 	if n == window.Name(layout.Unread) {
 		return d.sayUnserved()
 	}
-	return plan.Fit("held: there is no window \"" + plan.Middle(plan.Clean(string(n)), 60) + "\" in " + config.File + ": fix the path, the rule or the windows")
+	return plan.Text("held: there is no window \"" + plan.Middle(plan.Clean(string(n)), 60) + "\" in " + config.File + ": fix the path, the rule or the windows")
 }
 
 // sayUnserved names what needs a rule: rules decide before the reference graph, which the service does not read.
@@ -172,7 +181,7 @@ func (d *pullCase) sayNoReceiver() string {
 	}
 	switch home := d.s.Bases[d.s.Default]; {
 	case home.Policy == nil:
-		return plan.Fit(text + sayUnread(home))
+		return plan.Text(text + sayUnread(home))
 	case d.pull.Base != anyBase:
 		text += " has no entry from " + plan.Middle(plan.Clean(string(d.pull.Base)), 25)
 	default:
@@ -180,7 +189,7 @@ func (d *pullCase) sayNoReceiver() string {
 	}
 	text += " that matches "
 	glob, _ := d.receivers.missing.BranchGlob()
-	return text + plan.Middle(plan.Clean(glob), plan.MaxReason-len([]rune(text)))
+	return text + plan.Middle(plan.Clean(glob), plan.MaxText-len([]rune(text)))
 }
 
 // sayUnread says what keeps a base's file from being obeyed.
@@ -194,7 +203,7 @@ func sayUnread(b plan.Base) string {
 // sayMaybeWindowed names the file that would settle the question: people can fix it.
 func (d *pullCase) sayMaybeWindowed() string {
 	name, home := plan.Middle(plan.Clean(string(d.pull.Base)), 30), plan.Middle(plan.Clean(string(d.s.Default)), 25)
-	return plan.Fit(name + " may be a windowed branch: " + config.File + " on " + home + sayUnread(d.s.Bases[d.s.Default]) + ": fix that first")
+	return plan.Text(name + " may be a windowed branch: " + config.File + " on " + home + sayUnread(d.s.Bases[d.s.Default]) + ": fix that first")
 }
 
 func sayReceiver(e config.Branch) plan.Step {
@@ -290,7 +299,7 @@ func (d *pullCase) sayHeld() string {
 		why = brief
 	}
 	tail := when + why + enforced
-	return "held by " + plan.Middle(who, plan.MaxReason-len([]rune("held by "+tail))) + tail
+	return "held by " + plan.Middle(who, plan.MaxText-len([]rune("held by "+tail))) + tail
 }
 
 // sayAhead is what is said of an entry below in the merge queue: the path that a closed window holds, as far as there is room, and the reason.
@@ -324,7 +333,7 @@ func until(t time.Time, zone *time.Location) string {
 }
 
 func sayArmedOtherwise(armed, want config.Method) string {
-	return plan.Fit("waiting: auto-merge is enabled with the method " + plan.Middle(plan.Clean(string(armed)), 20) + ", but " + config.File + " says " +
+	return plan.Text("waiting: auto-merge is enabled with the method " + plan.Middle(plan.Clean(string(armed)), 20) + ", but " + config.File + " says " +
 		string(want) + ": disable it")
 }
 
@@ -333,24 +342,24 @@ func sayArmed(m config.Method) plan.Step {
 }
 
 func sayUntrusted(head plan.SHA) string {
-	return plan.Fit("waiting: the head is in a fork: someone with write access must approve " + head.Short())
+	return plan.Text("waiting: the head is in a fork: someone with write access must approve " + head.Short())
 }
 
 func sayChangesRequested(by plan.Login) string {
 	if by == "" {
 		return "waiting: a review requested changes"
 	}
-	return plan.Fit("waiting: " + plan.Clean(string(by)) + " requested changes")
+	return plan.Text("waiting: " + plan.Clean(string(by)) + " requested changes")
 }
 
 func sayApprovalsMissing(have, want int, head plan.SHA) string {
-	return plan.Fit(fmt.Sprintf("waiting: %d of %d approvals from people with write access on %s", have, want, head.Short()))
+	return plan.Text(fmt.Sprintf("waiting: %d of %d approvals from people with write access on %s", have, want, head.Short()))
 }
 
-func sayRed(names []string) string { return plan.Fit("waiting: failed checks: " + few(names)) }
+func sayRed(names []string) string { return plan.Text("waiting: failed checks: " + few(names)) }
 
 func sayMissing(names []string) string {
-	return plan.Fit("waiting: required checks not reported yet: " + few(names))
+	return plan.Text("waiting: required checks not reported yet: " + few(names))
 }
 
 // sayRunning names one that is left, not those that come and go: each change of a reason is a status to write.
@@ -358,7 +367,7 @@ func sayRunning(names []string) string {
 	if len(names) > 1 {
 		return "waiting: checks in progress"
 	}
-	return plan.Fit("waiting: check in progress: " + few(names))
+	return plan.Text("waiting: check in progress: " + few(names))
 }
 
 // few names up to three things, and does not count the others: a moving count would be a status at each move.
@@ -370,26 +379,26 @@ func few(names []string) string {
 }
 
 func sayAwaitingChecks(green time.Time, zone *time.Location) string {
-	return plan.Fit("waiting for a first check; proceeds without one at " + plan.Clock(green, zone))
+	return plan.Text("waiting for a first check; proceeds without one at " + plan.Clock(green, zone))
 }
 
 // sayRefused is the status's description, as the refused merge wrote it. When it is tried again stands in the verdict alone.
-func sayRefused(reason string) string { return plan.Fit(wordRefused + ": " + plan.Clean(reason)) }
+func sayRefused(reason string) string { return plan.Text(wordRefused + ": " + plan.Clean(reason)) }
 
 func sayRetried(reason string, again time.Time, zone *time.Location) string {
 	tail := "; retry at " + plan.Clock(again, zone)
-	return plan.Fit(plan.Middle(wordRefused+": "+plan.Clean(reason), plan.MaxReason-len([]rune(tail))) + tail)
+	return plan.Text(plan.Middle(wordRefused+": "+plan.Clean(reason), plan.MaxText-len([]rune(tail))) + tail)
 }
 
 func (d *pullCase) sayBehind() string {
 	base := plan.Clean(string(d.pull.Base))
 	switch {
 	case !d.policy.PullRequests.UpdateWhenDue:
-		return plan.Fit("waiting: behind " + base + ": update the branch")
+		return plan.Text("waiting: behind " + base + ": update the branch")
 	case !d.pull.SameRepo:
-		return plan.Fit("waiting: behind " + base + ", and the head is in a fork: update the branch")
+		return plan.Text("waiting: behind " + base + ", and the head is in a fork: update the branch")
 	}
-	return plan.Fit("waiting: behind " + base + "; sluice updates one branch at a time")
+	return plan.Text("waiting: behind " + base + "; sluice updates one branch at a time")
 }
 
 func sayInTurn(first int) string { return fmt.Sprintf("due; merging after #%d", first) }
@@ -400,7 +409,7 @@ func sayFull(w window.Name, most int, t time.Time, zone *time.Location) string {
 		merges = fmt.Sprintf("%d merges", most)
 	}
 	tail := until(t, zone) + ": limit of " + merges + " per opening reached"
-	return "held by " + plan.Middle(plan.Clean(string(w)), plan.MaxReason-len([]rune("held by "+tail))) + tail
+	return "held by " + plan.Middle(plan.Clean(string(w)), plan.MaxText-len([]rune("held by "+tail))) + tail
 }
 
 // sayOver says why a success was taken back although its windows may be open.
@@ -408,7 +417,7 @@ func sayOver(d plan.Debt) string {
 	if d.For == plan.ForGroup {
 		return "this merge group no longer exists"
 	}
-	return plan.Fit("no longer the head of an open pull request into " + plan.Clean(string(d.Subject.Base)))
+	return plan.Text("no longer the head of an open pull request into " + plan.Clean(string(d.Subject.Base)))
 }
 
 func sayByHand(why string) string { return "merge it yourself: " + why }
@@ -444,7 +453,7 @@ func (d *pullCase) sayReleased(people string) string {
 	if len(d.receivers.entries) > 0 {
 		what += "; " + d.receivers.text(plan.MaxReason-len([]rune(what))-len("; "))
 	}
-	return plan.Fit(what)
+	return plan.Text(what)
 }
 
 func parens(names []string) string {
@@ -455,20 +464,20 @@ func parens(names []string) string {
 }
 
 func sayShared(reason string, pull int) string {
-	return plan.Fit(plan.Middle(reason, plan.MaxReason-20) + fmt.Sprintf(" (as #%d)", pull))
+	return plan.Text(plan.Middle(reason, plan.MaxText-20) + fmt.Sprintf(" (as #%d)", pull))
 }
 
 func sayObserved(r ruling) string {
 	if r.kind == plan.Release || r.kind == plan.Ignored {
-		return plan.Fit("would pass: " + r.reason)
+		return plan.Text("would pass: " + r.reason)
 	}
-	return plan.Fit("would hold: " + r.reason)
+	return plan.Text("would hold: " + r.reason)
 }
 
 // sayHoldsNothing is sayObserved for those who see no status.
 func sayHoldsNothing(r ruling) string {
 	const tail = " (mode: observe turns every status green)"
-	return plan.Middle(sayObserved(r), plan.MaxReason-len(tail)) + tail
+	return plan.Middle(sayObserved(r), plan.MaxText-len(tail)) + tail
 }
 
 func sayNotEnforced(base plan.Branch) string {

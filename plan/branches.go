@@ -144,6 +144,7 @@ type BranchVerdict struct {
 	New        SHA // where it goes next; "": nowhere that is known
 	Kind       Kind
 	Reason     string // for people, at most 140 characters, absolute local times with zone
+	Whole      string // as of Verdict
 	Until      time.Time
 	Waiting    int       // commits of the line between Old and New, New included
 	Commits    []Commit  // the first few of them, the newest first: SHA, At and Subject alone
@@ -151,6 +152,9 @@ type BranchVerdict struct {
 	Why        []Step
 	Origin     Origin `json:"-"` // its entry
 }
+
+// Text is the whole reason, for where there is room.
+func (v BranchVerdict) Text() string { return cmp.Or(v.Whole, v.Reason) }
 
 // Move takes one windowed branch from Old to New. Old "" makes it.
 type Move struct {

@@ -130,6 +130,7 @@ type Base struct {
 	Required []RequiredCheck // checks that GitHub demands before a merge
 	Strict   bool            // GitHub demands that a head is up to date with the base
 	Queue    bool            // GitHub merges only through its merge queue
+	Reviews  ReviewDemand    // which changes GitHub demands an approving review of
 	Rules    bool            // Required, Strict and Queue are known; false: the rules could not be read
 	Ours     []Status        // statuses under our context on Tip
 	Landings []Landing       // what reached it lately otherwise than by our merges, the newest first
@@ -140,6 +141,17 @@ type RequiredCheck struct {
 	Context Context
 	App     int64 // the App that must report it; 0: anybody may
 }
+
+// ReviewDemand is which changes of a base GitHub merges only with an approving review.
+type ReviewDemand int
+
+// What GitHub may demand a review of.
+const (
+	ReviewsUnknown ReviewDemand = iota // it was not read
+	ReviewsOfNone                      // of none, or of some that are not the rules file
+	ReviewsOfRules                     // of the rules file, and not of every other one
+	ReviewsOfAll
+)
 
 // Landing is a commit that reached a base otherwise than by our merge.
 type Landing struct {

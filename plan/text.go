@@ -10,8 +10,10 @@ import (
 // What all who write a reason share: how hostile text becomes fit to be read, how an instant is shown, and how long a reason is.
 
 const (
-	// MaxReason is GitHub's bound on the description of a commit status, in characters.
+	// MaxReason is GitHub's bound on the description of a commit status, in characters, and how long a verdict's reason is at most.
 	MaxReason = 140
+	// MaxText is how long a reason is before it is made to fit that, in characters: people read it where there is room.
+	MaxText = 600
 	// maxHostile bounds how much of a hostile text is looked at, in bytes: what is shown of it is far less.
 	maxHostile = 8 << 10
 	// minMiddle is how short Middle makes a text at most, in characters.
@@ -45,16 +47,32 @@ func bound(s string) string {
 }
 
 // Fit cuts a reason to MaxReason. It ends in no space: GitHub keeps none, and what stands there would never be what is wanted.
-func Fit(s string) string {
+func Fit(s string) string { return cut(s, MaxReason) }
+
+// Text is Fit to MaxText.
+func Text(s string) string { return cut(s, MaxText) }
+
+func cut(s string, most int) string {
 	s = strings.TrimRight(s, " ")
-	if len(s) <= MaxReason {
+	if len(s) <= most {
 		return s
 	}
 	r := []rune(s)
-	if len(r) <= MaxReason {
+	if len(r) <= most {
 		return s
 	}
-	return strings.TrimRight(string(r[:MaxReason-1]), " ") + "…"
+	return strings.TrimRight(string(r[:most-1]), " ") + "…"
+}
+
+// Brief makes a text fit a commit status. Both its ends are kept: a reason begins with what holds and ends with until when, or what to do.
+func Brief(s string) string { return Middle(strings.TrimRight(s, " "), MaxReason) }
+
+// Rest is the text of which Brief shows a part; "" if that shows all of it.
+func Rest(s string) string {
+	if Brief(s) == s {
+		return ""
+	}
+	return s
 }
 
 // Middle shortens s to n characters, at least 8, keeping its two ends: of a path or a name both matter.

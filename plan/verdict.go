@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/sluicegate/sluice/config"
@@ -27,11 +28,15 @@ type Verdict struct {
 	SHA      SHA    // that it was decided on
 	Kind     Kind
 	Reason   string // for people, at most 140 characters, absolute local times with zone
+	Whole    string // the reason, where that shows a part of it; else ""
 	Until    time.Time
 	Releases []layout.Release
 	Why      []Step // how it came about, for the log and the page
 	Origin   Origin `json:"-"` // that it rests on; it moves with the base, which is no reason to keep a plan anew
 }
+
+// Text is the whole reason, for where there is room.
+func (v Verdict) Text() string { return cmp.Or(v.Whole, v.Reason) }
 
 // Origin is a line of the rules file, for a link to it.
 type Origin struct {

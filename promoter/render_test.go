@@ -14,6 +14,9 @@ func render(p plan.Plan) string {
 	var b strings.Builder
 	for _, v := range p.Branches {
 		fmt.Fprintf(&b, "%s (%s) %s%s: %s\n", v.Name, path(v.Old, v.New), v.Kind, scenario.Instant(" until ", v.Until), v.Reason)
+		if v.Whole != "" {
+			fmt.Fprintf(&b, "  whole: %s\n", v.Whole)
+		}
 		if v.Waiting > 0 {
 			fmt.Fprintf(&b, "  %d wait%s:", v.Waiting, scenario.Instant(", the oldest of ", v.Oldest))
 			for _, c := range v.Commits {

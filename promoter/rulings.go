@@ -27,6 +27,7 @@ type branchCase struct {
 type ruling struct {
 	kind    plan.Kind
 	reason  string
+	brief   string // the reason where there is little room; "": plan.Brief of it
 	refusal string // what GitHub said when it refused, hostile text; "": it did not
 	until   time.Time
 	goes    plan.SHA   // where it goes next; "": nowhere that is known
@@ -115,7 +116,7 @@ func (d *branchCase) target() plan.SHA {
 
 func (d *branchCase) verdict() plan.BranchVerdict {
 	v := plan.BranchVerdict{
-		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: d.ruling.reason,
+		Name: d.name, From: d.from, New: d.ruling.goes, Kind: d.ruling.kind, Reason: cmp.Or(d.ruling.brief, plan.Brief(d.ruling.reason)), Whole: plan.Rest(d.ruling.reason),
 		Until: d.ruling.until, Why: d.ruling.why,
 		Origin: plan.Origin{SHA: d.j.s.Bases[d.j.s.Default].Tip, Line: d.j.policy.Lines.Branches[string(d.name)]},
 	}
@@ -300,7 +301,8 @@ func (d *branchCase) refusedTo(to plan.SHA) (ruling, bool) {
 		return ruling{}, false
 	}
 	r := ruling{
-		kind: plan.Blocked, goes: to, until: again, wake: again, reason: sayRefused(s.Reason, again, d.open.zone),
+		kind: plan.Blocked, goes: to, until: again, wake: again, reason: sayRefused(plan.MaxText, s.Reason, again, d.open.zone),
+		brief:   sayRefused(plan.MaxReason, s.Reason, again, d.open.zone),
 		refusal: cmp.Or(s.Reason, wordNoReason),
 	}
 	if again.IsZero() {
@@ -405,7 +407,7 @@ func (d *branchCase) dueSince() time.Time {
 func (d *branchCase) move(to plan.SHA) *plan.Move {
 	m := &plan.Move{Branch: d.name, Old: d.tracked.Tip, New: to, Unlock: d.tracked.Demands}
 	if m.Unlock {
-		m.Unlocked, m.Says, m.Withdrawn = d.greenOn(to), phrase(sayUnlocked, d.name), wordRefused
+		m.Unlocked, m.Says, m.Withdrawn = d.greenOn(to), plan.Brief(phrase(sayUnlocked, d.name)), wordRefused
 		m.Statuses = d.statusesOn(to)
 	}
 	return m

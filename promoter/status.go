@@ -69,7 +69,7 @@ func (j *judge) withdrawals(l *line, cases []*branchCase) []plan.SetStatus {
 				continue
 			}
 			set := plan.SetStatus{
-				Pin: plan.Pin{SHA: c.SHA}, Context: plan.PromoteContextFor(d.name), State: plan.Pending, Description: sayLocked(d.ruling.reason),
+				Pin: plan.Pin{SHA: c.SHA}, Context: plan.PromoteContextFor(d.name), State: plan.Pending, Description: plan.Brief(sayLocked(d.ruling.reason)),
 			}
 			if w, ok := j.fights.Correct(set, ours, j.s.Us); ok {
 				out = append(out, w)
@@ -161,15 +161,15 @@ func (j *judge) sumUp(tip plan.SHA, cases []*branchCase) (plan.SetStatus, bool) 
 	set := plan.SetStatus{Pin: plan.Pin{SHA: tip}, Context: plan.PromoteContext, State: plan.Pending}
 	switch {
 	case j.observes():
-		set.State, set.Description = plan.Success, t.sayObserved()
+		set.State, set.Description = plan.Success, plan.Brief(t.sayObserved())
 	case len(t.blocked) > 0:
-		set.State, set.Description = plan.Failure, t.sayBlocked()
+		set.State, set.Description = plan.Failure, plan.Brief(t.sayBlocked())
 	case t.due > 0:
 		return plan.SetStatus{}, false // in a moment they have moved: only the result gets a status
 	case len(t.waits) > 0:
-		set.Description = t.sayWaits()
+		set.Description = plan.Brief(t.sayWaits())
 	default:
-		set.State, set.Description = plan.Success, t.sayDone()
+		set.State, set.Description = plan.Success, plan.Brief(t.sayDone())
 	}
 	if set.State == plan.Success {
 		set.Before = j.s.At.Add(plan.FreshFor)

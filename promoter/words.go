@@ -50,7 +50,7 @@ const (
 )
 
 func sayUnread(u plan.Unread) string {
-	return plan.Fit("waiting: " + plan.Clean(u.Reason))
+	return plan.Text("waiting: " + plan.Clean(u.Reason))
 }
 
 func sayRestored(at plan.SHA) string {
@@ -82,7 +82,7 @@ func sayFailed(tip plan.SHA, r *plan.Report) string {
 	if says := plan.Clean(r.Says); says != "" {
 		text += ": " + says
 	}
-	return plan.Fit(text)
+	return plan.Text(text)
 }
 
 func sayReport(r *plan.Report) plan.Step {
@@ -96,23 +96,24 @@ func sayReport(r *plan.Report) plan.Step {
 	return plan.Step{About: plan.Middle(plan.Clean(r.Object), plan.MaxReason), Says: plan.Fit(word)}
 }
 
-// sayRefused keeps the way out whatever GitHub said.
-func sayRefused(reason string, again time.Time, zone *time.Location) string {
+// sayRefused is in so many characters what GitHub said, the way out with which that ends, and when the move is tried again.
+func sayRefused(room int, reason string, again time.Time, zone *time.Location) string {
 	tail := ""
 	if !again.IsZero() {
 		tail = "; retry at " + plan.Clock(again, zone)
 	}
-	return refusedIn(plan.MaxReason-runes(tail), reason) + tail
+	return refusedIn(room-runes(tail), reason) + tail
 }
 
-// refusedIn is the text of a refusal in so many characters.
+// refusedIn is the text of a refusal in so many characters. GitHub begins with what is so of all refusals and ends with the rule.
 func refusedIn(room int, reason string) string {
-	const tail = "; allow sluice's App to push to it"
-	return plan.Middle(wordRefused+": "+sentence(reason), room-runes(tail)) + tail
+	const start = wordRefused + ": "
+	text := []rune(plan.Clean(reason))
+	if over := len(start) + len(text) - room; over > 0 {
+		return start + "…" + string(text[min(over+1, len(text)):])
+	}
+	return start + string(text)
 }
-
-// sentence is what GitHub says, without the full stop.
-func sentence(reason string) string { return strings.TrimRight(plan.Clean(reason), ".") }
 
 // sayHeld names the windows that hold it, until when, and why.
 func (d *branchCase) sayHeld() string {
@@ -127,7 +128,7 @@ func (d *branchCase) sayHeld() string {
 	if u := d.open.ReleasableChange; !u.IsZero() {
 		tail = who + " until " + plan.Clock(u, d.open.zone) + why
 	}
-	return "held by " + plan.Middle(plan.Clean(string(d.open.name)), plan.MaxReason-runes("held by "+tail)) + tail
+	return "held by " + plan.Middle(plan.Clean(string(d.open.name)), plan.MaxText-runes("held by "+tail)) + tail
 }
 
 // sayChecks names what a commit waits for.
@@ -136,10 +137,10 @@ func sayChecks(sha plan.SHA, now plan.Standing) string {
 	case plan.ChecksUnread:
 		return "waiting for checks on " + sha.Short() + ": they could not be read"
 	case plan.ChecksRed:
-		return plan.Fit("waiting for a commit whose checks pass: failed on " + sha.Short() + ": " + plan.Few(now.About))
+		return plan.Text("waiting for a commit whose checks pass: failed on " + sha.Short() + ": " + plan.Few(now.About))
 	case plan.ChecksRunning, plan.ChecksMissing, plan.ChecksPassed:
 	}
-	return plan.Fit("waiting for checks on " + sha.Short() + ": " + plan.Few(now.About))
+	return plan.Text("waiting for checks on " + sha.Short() + ": " + plan.Few(now.About))
 }
 
 func saySkipped(sha plan.SHA, now plan.Standing) plan.Step {
@@ -168,7 +169,7 @@ func sayOpen(until time.Time, zone *time.Location) string {
 }
 
 // sayLocked is the description of the status that lets a branch move, where it may not move now.
-func sayLocked(reason string) string { return plan.Fit("not now: " + reason) }
+func sayLocked(reason string) string { return plan.Text("not now: " + reason) }
 
 // sayBlocked, sayWaits, sayDone and sayObserved sum up the branches of one tip.
 func (t total) sayBlocked() string {
@@ -181,8 +182,8 @@ func (t total) sayBlocked() string {
 		start := several + plan.Middle(name, minFirst) + ": "
 		return start + refusedIn(plan.MaxReason-runes(start), first.ruling.refusal)
 	}
-	room := min(plan.MaxReason-runes(several+": "+first.ruling.reason), maxName)
-	return plan.Fit(several + plan.Middle(name, max(room, minFirst)) + ": " + first.ruling.reason)
+	room := min(plan.MaxText-runes(several+": "+first.ruling.reason), maxName)
+	return plan.Text(several + plan.Middle(name, max(room, minFirst)) + ": " + first.ruling.reason)
 }
 
 func (t total) sayWaits() string {
@@ -191,9 +192,9 @@ func (t total) sayWaits() string {
 		text = fmt.Sprintf("%d branches wait", n)
 	}
 	if t.next == nil {
-		return plan.Fit(text + "; first: " + plan.Middle(plan.Clean(string(t.waits[0].name)), maxName))
+		return plan.Text(text + "; first: " + plan.Middle(plan.Clean(string(t.waits[0].name)), maxName))
 	}
-	return plan.Fit(text + "; next: " + plan.Middle(plan.Clean(string(t.next.name)), maxName) + " on " + plan.Clock(t.next.ruling.until, t.next.open.zone))
+	return plan.Text(text + "; next: " + plan.Middle(plan.Clean(string(t.next.name)), maxName) + " on " + plan.Clock(t.next.ruling.until, t.next.open.zone))
 }
 
 func (t total) sayDone() string {
@@ -207,21 +208,21 @@ func (t total) sayDone() string {
 			text += " and others"
 		}
 	}
-	return plan.Fit(text)
+	return plan.Text(text)
 }
 
 func (t total) sayObserved() string {
 	switch {
 	case len(t.blocked) > 0:
-		return plan.Fit("would block: " + t.sayBlocked())
+		return plan.Text("would block: " + t.sayBlocked())
 	case t.due == 1:
 		return "would move 1 branch"
 	case t.due > 1:
 		return fmt.Sprintf("would move %d branches", t.due)
 	case len(t.waits) > 0:
-		return plan.Fit("would hold: " + t.sayWaits())
+		return plan.Text("would hold: " + t.sayWaits())
 	}
-	return plan.Fit("would pass: " + t.sayDone())
+	return plan.Text("would pass: " + t.sayDone())
 }
 
 // phrase is a text about names. Long names are cut until it fits, so that its end, which is what to do, is kept.
@@ -232,7 +233,7 @@ func phrase(format string, names ...plan.Branch) string {
 			args[i] = plan.Middle(plan.Clean(string(n)), most)
 		}
 		if text := fmt.Sprintf(format, args...); runes(text) <= plan.MaxReason || most <= minName {
-			return plan.Fit(text)
+			return plan.Text(text)
 		}
 	}
 }

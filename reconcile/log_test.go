@@ -94,13 +94,13 @@ func TestWhatIsWrongForEverybodyIsSaidOnce(t *testing.T) {
 		if got := w.loop.Ready(); len(got) != 0 {
 			t.Errorf("ready: %q", got)
 		}
-		const want = `level=ERROR msg="no answer from GitHub at URL" error="transient: dial tcp 10.0.0.7:443"
+		const want = `level=ERROR msg="no answer from GitHub at URL" error="temporary error: dial tcp 10.0.0.7:443"
 level=ERROR msg="no GitHub API at URL" error="refused: 404 Not Found"
 level=ERROR msg="GitHub rejects the App" error="unauthorized: no"
-level=ERROR msg="no answer from GitHub at URL" error="transient: dial tcp 10.0.0.7:443"
+level=ERROR msg="no answer from GitHub at URL" error="temporary error: dial tcp 10.0.0.7:443"
 level=INFO msg="repositories are listed again"
 level=INFO msg=started repositories=1
-level=ERROR msg="no answer from GitHub at URL" error="transient: dial tcp 10.0.0.7:443"
+level=ERROR msg="no answer from GitHub at URL" error="temporary error: dial tcp 10.0.0.7:443"
 `
 		if got := log.String(); got != want {
 			t.Errorf("the log says\n%s\nwant\n%s", got, want)

@@ -95,7 +95,11 @@ var fields = map[string]map[string]resolver{
 		"target":        try(func(b *branchRef) (any, error) { return b.repo.object(b.sha) }),
 	},
 	"RefConnection": pageFields,
-	"RefUpdateRule": {"requiredStatusCheckContexts": of(func(r *Rules) any { return r.contexts() })},
+	"RefUpdateRule": {
+		"requiredApprovingReviewCount": of(func(r *Rules) any { return r.Reviews }),
+		"requiredStatusCheckContexts":  of(func(r *Rules) any { return r.contexts() }),
+		"requiresCodeOwnerReviews":     of(func(*Rules) any { return false }),
+	},
 	"Repository": {
 		"databaseId":         of(func(r *repository) any { return r.id }),
 		"defaultBranchRef":   try(func(r *repository) (any, error) { return r.branch(defaultBranch) }),

@@ -201,8 +201,8 @@ func (k *sketch) trim() {
 // quietRank is the urgency of a repository without verdicts, warnings and recent actions.
 const quietRank = 1 << 10
 
-// rankOf is a repository's rank: first a success that stands too long, then warnings and what needs a person, then the other verdicts, then
-// recent actions.
+// rankOf is a repository's rank: first a success that stands too long, then what needs a person, then warnings with what waits, then the other
+// verdicts, then recent actions. Warnings may stand for good, and of every repository: they put nothing that needs a person off the page.
 func rankOf(p store.Page, now time.Time) rank {
 	r := rank{urgency: quietRank}
 	if len(p.Acts) > 0 && now.Sub(p.Acts[0].At) < freshFor {
@@ -216,13 +216,13 @@ func rankOf(p store.Page, now time.Time) rank {
 		}
 	}
 	for _, d := range p.Verdicts {
-		row(d.Kind, d.Reason, d.Why)
+		row(d.Kind, d.Text(), d.Why)
 	}
 	for _, b := range p.Branches {
-		row(b.Kind, b.Reason, b.Why)
+		row(b.Kind, b.Text(), b.Why)
 	}
 	if len(p.Warnings) > 0 {
-		r.urgency = min(r.urgency, 1)
+		r.urgency = min(r.urgency, 1+urgency(plan.Waiting))
 	}
 	if len(p.Unpaid) > 0 {
 		r.urgency = 0

@@ -161,7 +161,7 @@ func compare(a, b plan.Verdict) int {
 
 func (s *site) verdict(in plan.Repo, d plan.Verdict, now time.Time) verdict {
 	v := verdict{
-		Subject: saysTip, Base: plain(string(d.Subject.Base)), Kind: d.Kind, Reason: plain(d.Reason),
+		Subject: saysTip, Base: plain(string(d.Subject.Base)), Kind: d.Kind, Reason: plain(d.Text()),
 		Until: optional(d.Until, now), SHA: d.SHA.Short(), Why: plainSteps(d.Why), Title: plain(d.Title),
 	}
 	if d.Subject.Pull != 0 {
@@ -180,7 +180,7 @@ func (s *site) branch(in plan.Repo, b plan.BranchVerdict, now time.Time) branch 
 	shown := branch{
 		Anchor: Anchor(in, 0, b.Name),
 		Name:   plain(string(b.Name)), From: plain(string(b.From)), Link: s.link(in, "tree", string(b.Name)),
-		Kind: b.Kind, Reason: plain(b.Reason), Until: optional(b.Until, now), Old: b.Old.Short(), New: b.New.Short(),
+		Kind: b.Kind, Reason: plain(b.Text()), Until: optional(b.Until, now), Old: b.Old.Short(), New: b.New.Short(),
 		Waiting: b.Waiting, Oldest: optional(b.Oldest, now), Unnamed: max(0, b.Waiting-len(b.Commits)), Why: plainSteps(b.Why),
 	}
 	for _, c := range b.Commits {

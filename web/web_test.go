@@ -237,7 +237,7 @@ func TestBounded(t *testing.T) {
 		}
 	}
 	for _, want := range []string{"more verdicts are not shown", "more repositories are not shown", "more without open pull requests are not shown", `<dd><b>1521</b> needs action`,
-		`<dd><b>20</b> held until`} {
+		`<dd><b>20</b> not released yet`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -378,5 +378,48 @@ func TestAnchors(t *testing.T) {
 	}
 	if strings.Contains(body, "<script") {
 		t.Error("a branch's name is not escaped")
+	}
+}
+
+// TestReasonsAreWhole: a status on GitHub has room for 140 characters, the page for all of them; and what holds by a label, or changes the rules,
+// is counted as what it is.
+func TestReasonsAreWhole(t *testing.T) {
+	long := "GitHub refused the merge: " + strings.Repeat("all of it, ", 30) + "and the end"
+	page := store.Page{
+		Repo: plan.Repo{Owner: "acme", Name: "fleet"}, Looked: now,
+		Verdicts: []plan.Verdict{
+			{Subject: plan.Subject{Pull: 1, Base: "main"}, Kind: plan.Waiting, Reason: plan.Brief(long), Whole: plan.Rest(long)},
+			{Subject: plan.Subject{Pull: 2, Base: "main"}, Kind: plan.Held, Reason: "held by the label hold until it is removed"},
+			{Subject: plan.Subject{Pull: 3, Base: "main"}, Kind: plan.Ignored, Reason: "changes the rules (no-deploy-friday); people merge it"},
+		},
+		Branches: []plan.BranchVerdict{{Name: "rw/a", From: "main", Kind: plan.Blocked, Reason: plan.Brief(long + "!"), Whole: plan.Rest(long + "!")}},
+	}
+	h := web.New(web.Options{Source: pages{page}, GitHub: "https://github.com", Now: func() time.Time { return now }})
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
+	body := rec.Body.String()
+	for _, want := range []string{long + "<", long + "!", "<b>1</b> not released yet: the reason says why", "<b>1</b> neither held nor merged by sluice"} {
+		if !strings.Contains(body, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// TestStandingWarningsHideNothing: a warning may stand in every repository for good; what needs a person stands on the page all the same.
+func TestStandingWarningsHideNothing(t *testing.T) {
+	var all pages
+	for i := range 1500 {
+		all = append(all, store.Page{
+			Repo: plan.Repo{Owner: "acme", Name: fmt.Sprintf("r%04d", i)}, Looked: now, Warnings: []string{strings.Repeat("merges without any review ", 150)},
+		})
+	}
+	all = append(all, store.Page{Repo: plan.Repo{Owner: "acme", Name: "stands"}, Looked: now, Verdicts: []plan.Verdict{
+		{Subject: plan.Subject{Pull: 1, Base: "main"}, Kind: plan.Blocked, Reason: "conflicts with main: resolve the conflict"},
+	}})
+	h := web.New(web.Options{Source: all, GitHub: "https://github.com", Now: func() time.Time { return now }})
+	rec := httptest.NewRecorder()
+	h.ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "http://localhost/", nil))
+	if body := rec.Body.String(); !strings.Contains(body, "more repositories are not shown") || !strings.Contains(body, "conflicts with main") {
+		t.Errorf("%d bytes, and what is blocked is not among them", len(body))
 	}
 }

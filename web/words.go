@@ -24,11 +24,11 @@ const (
 // wordsOfKind explains a verdict in one line, for the legend.
 var wordsOfKind = map[plan.Kind]string{
 	plan.Blocked:    "needs action",
-	plan.Waiting:    "open, but waiting for checks, a review or GitHub",
+	plan.Waiting:    "waiting for checks, a review or GitHub",
 	plan.Overridden: "released by an override",
 	plan.Release:    "released now",
-	plan.Held:       "held until a window opens",
-	plan.Ignored:    "not managed by sluice",
+	plan.Held:       "not released yet: the reason says why",
+	plan.Ignored:    "neither held nor merged by sluice",
 	plan.Failed:     "Flux failed to apply it",
 	plan.Due:        "moving now",
 	plan.Current:    "up to date",

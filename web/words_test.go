@@ -1,6 +1,7 @@
 package web
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -35,5 +36,15 @@ func TestEveryKindIsExplained(t *testing.T) {
 	}
 	if len(byUrgency) != len(wordsOfKind) || wordsOfKind[plan.Kind("")] != "" {
 		t.Error("an order and words for other kinds")
+	}
+}
+
+// TestLegendIsTrueOfEveryReason: a label, or what could not be read, holds like a closed window; and whoever changes the rules changes what
+// is managed.
+func TestLegendIsTrueOfEveryReason(t *testing.T) {
+	for kind, wrong := range map[plan.Kind]string{plan.Held: "window", plan.Waiting: "open", plan.Ignored: "not managed"} {
+		if says := wordsOfKind[kind]; strings.Contains(says, wrong) {
+			t.Errorf("%s: %q", kind, says)
+		}
 	}
 }

@@ -204,11 +204,7 @@ func releaseWords(s config.Share) string {
 	}
 	names := make([]string, 0, len(s.Releases))
 	for _, r := range s.Releases {
-		if glob, ok := r.BranchGlob(); ok {
-			names = append(names, "branches "+glob)
-		} else {
-			names = append(names, string(r))
-		}
+		names = append(names, string(r))
 	}
 	return strings.Join(names, " and ")
 }

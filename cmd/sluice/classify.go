@@ -75,6 +75,7 @@ type classifyView struct {
 	Releases []layout.Release `json:"releases"`
 	Paths    []pathView       `json:"paths"`
 	Findings []config.Finding `json:"findings"` // warnings, of no line
+	text     string           // the whole reason
 }
 
 type pathView struct {
@@ -221,7 +222,7 @@ func warning(code, message string) config.Finding {
 func viewClassify(c classification, at time.Time) classifyView {
 	verdict := c.verdict(c.policy, at)
 	v := classifyView{
-		Verdict: verdict.Kind, Reason: verdict.Reason, Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
+		Verdict: verdict.Kind, Reason: verdict.Reason, text: verdict.Text(), Until: jsonTime{verdict.Until}, Releases: listed(verdict.Releases),
 		Paths: []pathView{}, Findings: c.warnings(verdict, at),
 	}
 	seen := map[string]bool{}
@@ -274,7 +275,7 @@ func (e *env) showClassify(v classifyView, asJSON bool) error {
 	if err := showPaths(e.stdout, v.Paths); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(e.stdout, "\n%s\n", shown(wordVerdict(v.Verdict, v.Reason)))
+	_, err := fmt.Fprintf(e.stdout, "\n%s\n", shown(wordVerdict(v.Verdict, v.text)))
 	return err
 }
 

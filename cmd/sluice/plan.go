@@ -157,6 +157,7 @@ type pullView struct {
 	Until    jsonTime  `json:"until"`
 	Releases []string  `json:"releases"`
 	Actions  []string  `json:"actions"`
+	text     string    // the whole reason
 }
 
 // branchView is a windowed branch in the JSON of `sluice plan` and `sluice promote`.
@@ -169,6 +170,7 @@ type branchView struct {
 	Reason  string    `json:"reason"`
 	Until   jsonTime  `json:"until"`
 	Waiting int       `json:"waiting"`
+	text    string    // the whole reason
 }
 
 func viewBranches(verdicts []plan.BranchVerdict) []branchView {
@@ -176,7 +178,7 @@ func viewBranches(verdicts []plan.BranchVerdict) []branchView {
 	for _, b := range verdicts {
 		out = append(out, branchView{
 			Name: string(b.Name), From: string(b.From), Old: orNull(b.Old), New: orNull(b.New), Verdict: b.Kind,
-			Reason: b.Reason, Until: jsonTime{b.Until}, Waiting: b.Waiting,
+			Reason: b.Reason, text: b.Text(), Until: jsonTime{b.Until}, Waiting: b.Waiting,
 		})
 	}
 	return out
@@ -200,11 +202,11 @@ func viewPlan(p plan.Plan, s plan.Snapshot) planView {
 	}
 	for _, d := range p.Verdicts {
 		if d.Subject.Pull == 0 {
-			v.others = append(v.others, plan.Note{About: string(d.Subject.Base) + " " + d.SHA.Short(), Says: string(d.Kind) + ": " + d.Reason})
+			v.others = append(v.others, plan.Note{About: string(d.Subject.Base) + " " + d.SHA.Short(), Says: string(d.Kind) + ": " + d.Text()})
 			continue
 		}
 		pull := pullView{
-			Number: d.Subject.Pull, Base: string(d.Subject.Base), Head: string(d.SHA), Verdict: d.Kind, Reason: d.Reason,
+			Number: d.Subject.Pull, Base: string(d.Subject.Base), Head: string(d.SHA), Verdict: d.Kind, Reason: d.Reason, text: d.Text(),
 			Until: jsonTime{d.Until}, Releases: []string{}, Actions: []string{},
 		}
 		for _, r := range d.Releases {
@@ -254,7 +256,7 @@ func (e *env) showPlan(v planView, asJSON bool) error {
 		if len(p.Actions) > 0 {
 			doing = " → " + strings.Join(p.Actions, ", ")
 		}
-		fmt.Fprintf(e.stdout, "#%-5d %-8s %s%s\n", p.Number, p.Verdict, p.Reason, doing)
+		fmt.Fprintf(e.stdout, "#%-5d %-8s %s%s\n", p.Number, p.Verdict, p.text, doing)
 	}
 	if len(v.Pulls) == 0 {
 		fmt.Fprintln(e.stdout, "no open pull request that sluice manages")
@@ -276,7 +278,7 @@ func showBranches(w io.Writer, branches []branchView) {
 		if b.New != nil {
 			where += " → " + plan.SHA(*b.New).Short()
 		}
-		fmt.Fprintf(w, "%s (%s) %s: %s\n", b.Name, where, b.Verdict, b.Reason)
+		fmt.Fprintf(w, "%s (%s) %s: %s\n", b.Name, where, b.Verdict, b.text)
 	}
 }
 

@@ -250,10 +250,10 @@ func after(verdicts []plan.BranchVerdict, moves []plan.Move, refused []gitremote
 	}
 	for i, v := range verdicts {
 		if text, ok := done[v.Name]; ok {
-			verdicts[i].Reason = text
+			verdicts[i].Reason, verdicts[i].Whole = text, ""
 		}
 		if text, ok := no[v.Name]; ok {
-			verdicts[i].Kind, verdicts[i].Reason, verdicts[i].Until = plan.Blocked, text, time.Time{}
+			verdicts[i].Kind, verdicts[i].Reason, verdicts[i].Whole, verdicts[i].Until = plan.Blocked, text, "", time.Time{}
 		}
 	}
 	return verdicts

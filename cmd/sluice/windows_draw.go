@@ -21,7 +21,8 @@ const (
 )
 
 // cell is what a half hour looks like. What is larger wins where several meet in one; only that a cutoff wins over what is
-// open, unless it opens in the same cell: the end of an opening shows its cutoff, and a short opening shows that it opens.
+// open, unless it opens in the same cell: the end of an opening shows its cutoff, and a short opening shows that it opens. What
+// would win as open is open in part if something else than open is in the cell, too.
 type cell int
 
 const (
@@ -29,6 +30,7 @@ const (
 	cellShut
 	cellFrozen
 	cellCutoff
+	cellPart
 	cellOpen
 	cellNow
 )
@@ -41,6 +43,7 @@ var looks = [...]struct {
 	cellShut:   {"·", "\x1b[2m", "closed"},
 	cellFrozen: {"░", "\x1b[36m", "frozen"},
 	cellCutoff: {"▒", "\x1b[33m", "open, within the cutoff"},
+	cellPart:   {"▄", "\x1b[32m", "open for part of it"},
 	cellOpen:   {"█", "\x1b[32m", "open"},
 	cellNow:    {"┃", "\x1b[1;31m", "now"},
 }
@@ -100,6 +103,7 @@ func (d date) noon() time.Time { return time.Date(d.year, d.month, d.day, 12, 0,
 type row struct {
 	cells   [cellsPerDay]cell
 	begun   [cellsPerDay]bool // something opens in the cell
+	shut    [cellsPerDay]bool // some of the cell is not open
 	opens   []string          // "08:00–17:00"
 	lastEnd time.Time         // of the last of opens
 	frozen  []string          // the names of freezes
@@ -145,7 +149,7 @@ func (p painter) window(q windowsQuestion, n window.Name) {
 	const scale = "00    03    06    09    12    15    18    21"
 	fmt.Fprintf(p.out, "%-11s%-*s  %s\n", "", cellsPerDay, scale, zone)
 	for _, d := range days {
-		fmt.Fprintf(p.out, "%-11s%s", d.noon().Format("Mon _2 Jan"), p.cells(rows[d].cells))
+		fmt.Fprintf(p.out, "%-11s%s", d.noon().Format("Mon _2 Jan"), p.cells(rows[d].shown()))
 		if note := rows[d].note(); note != "" {
 			fmt.Fprintf(p.out, "  %s", note)
 		}
@@ -191,6 +195,7 @@ func cellIndex(local time.Time) int {
 func (r *row) add(from, until time.Time, s stretch) {
 	i := cellIndex(from)
 	r.begun[i] = r.begun[i] || from.Equal(s.state.Since)
+	r.shut[i] = r.shut[i] || !s.state.Open
 	if s.cell() != cellCutoff || r.begun[i] {
 		r.cells[i] = max(r.cells[i], s.cell())
 	} else {
@@ -213,6 +218,17 @@ func (r *row) add(from, until time.Time, s stretch) {
 		r.opens = append(r.opens, from.Format("15:04")+"–"+end)
 	}
 	r.lastEnd = until
+}
+
+// shown are the cells of the row once all steps are in.
+func (r *row) shown() [cellsPerDay]cell {
+	cells := r.cells
+	for i, c := range cells {
+		if c == cellOpen && r.shut[i] {
+			cells[i] = cellPart
+		}
+	}
+	return cells
 }
 
 // note is what stands beside a row.
@@ -254,7 +270,7 @@ func (p painter) cells(cells [cellsPerDay]cell) string {
 // legend says what the cells mean.
 func (p painter) legend() {
 	p.out.WriteString("\n")
-	for _, c := range []cell{cellOpen, cellCutoff, cellFrozen, cellShut, cellNow} {
+	for _, c := range []cell{cellOpen, cellPart, cellCutoff, cellFrozen, cellShut, cellNow} {
 		mark := looks[c].plain
 		if p.colour {
 			mark = looks[c].colour + mark + colourOff

@@ -365,14 +365,18 @@ func TestOldServer(t *testing.T) {
 	base := w.tip("main")
 	w.plant(base, "rw/a")
 	p := w.serve()
-	w.push("main", "apps/a-rw/x")
-	const says = "sluice needs Enterprise Server 3.16 or later"
+	tip := w.push("main", "apps/a-rw/x")
+	const says = "sluice needs Enterprise Server 3.16"
 	w.eventually("/readyz names what is missing", func() bool {
 		code, body := get(t, p.base()+"/readyz")
-		return code == http.StatusServiceUnavailable && strings.Contains(body, "GitHub's schema lacks ") && strings.Contains(body, says)
+		return code == http.StatusServiceUnavailable && strings.Contains(body, "GitHub lacks ") && strings.Contains(body, says)
 	})
 	w.stand(base, "rw/a")
-	const lacks = `"msg":"GitHub's schema lacks `
+	w.summed(tip, "failure: rw/a: GitHub refused the move: GitHub lacks Mutation.updateRefs: "+says)
+	if said := w.planned(1)["rw/a"].Reason; !strings.Contains(said, "GitHub lacks Mutation.updateRefs: "+says+"; retry at ") {
+		t.Errorf("%q", said)
+	}
+	const lacks = `"msg":"GitHub lacks `
 	p.logs(lacks) // it is read after /readyz
 	if n := strings.Count(p.text(), lacks); n != 1 {
 		t.Errorf("%d lines of the log say it", n)

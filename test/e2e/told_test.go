@@ -49,6 +49,34 @@ func TestToldNotEnforced(t *testing.T) {
 	}
 }
 
+// TestToldUnreviewed: where nobody is made to look, sluice merges what a writer alone wrote, and that writer changes the windows alone. Log, plan
+// and page say both, once for the repository, until a review is required.
+func TestToldUnreviewed(t *testing.T) {
+	t.Parallel()
+	const merges, alone = "merges without any review: ", "one writer can open a window alone: "
+	bound := standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}}
+	w := newWorld(t, rules(shutForYears))
+	w.repo.Protect("main", bound)
+	p := w.serve("SLUICE_RESYNC=1s")
+	n := w.open("live", "apps/a-rt/x")
+	w.merged(n)
+	w.hasStatus(w.open("held", "apps/a-rw/x"), "pending: held by w ")
+	for _, says := range []string{merges, alone} {
+		p.logs(says)
+		w.onPage(p, "main: "+says, true)
+		if out, _, _ := w.run("plan", "acme/fleet"); strings.Count(out, "main: "+says) != 1 {
+			t.Errorf("the plan does not say so once:\n%s", out)
+		}
+		if n := strings.Count(p.text(), says); n != 1 {
+			t.Errorf("%d lines of the log say %q", n, says)
+		}
+	}
+	bound.Reviews = 1
+	w.repo.Protect("main", bound)
+	w.onPage(p, merges, false)
+	w.onPage(p, alone, false)
+}
+
 // onPage waits until the page says something, or says it no more.
 func (w *world) onPage(p *process, text string, want bool) {
 	w.t.Helper()
