@@ -28,9 +28,9 @@ func (k *look) logPlan(p plan.Plan) {
 		if v.Subject.Pull == 0 {
 			at.sha = v.SHA
 		}
-		logged[at] = k.loop.hash(string(v.SHA), string(v.Kind), v.Reason)
+		logged[at] = k.loop.hash(string(v.SHA), string(v.Kind), v.Text())
 		if was, ok := old[at]; !ok || was != logged[at] {
-			args := []any{"pull", v.Subject.Pull, "base", v.Subject.Base, "sha", v.SHA, "verdict", v.Kind, "reason", v.Reason}
+			args := []any{"pull", v.Subject.Pull, "base", v.Subject.Base, "sha", v.SHA, "verdict", v.Kind, "reason", v.Text()}
 			if !v.Until.IsZero() {
 				args = append(args, "until", v.Until)
 			}
@@ -53,12 +53,12 @@ func (k *look) logPlan(p plan.Plan) {
 func (k *look) logBranches(verdicts []plan.BranchVerdict, logged map[about]uint64) {
 	for _, v := range verdicts {
 		at := about{branch: v.Name}
-		logged[at] = k.loop.hash(string(v.Old), string(v.Kind), v.Reason)
+		logged[at] = k.loop.hash(string(v.Old), string(v.Kind), v.Text())
 		if was, ok := k.entry.logged[at]; ok && was == logged[at] {
 			continue
 		}
 		args := []any{"branch", v.Name, "from", v.From, "old", v.Old, "new", v.New, "waiting", v.Waiting,
-			"verdict", v.Kind, "reason", v.Reason}
+			"verdict", v.Kind, "reason", v.Text()}
 		if !v.Until.IsZero() {
 			args = append(args, "until", v.Until)
 		}
