@@ -59,8 +59,10 @@ func (k *look) calledIn() (debts []plan.Debt) {
 		if !ok || !holds(set) || !set.Withdraws && set.Repairs == "" || !k.covers(k.write(a)) {
 			continue
 		}
-		d, owed := k.loop.ledger.At(outbox.PlaceOf(k.repo, set.SHA, set.Context))
-		if !owed && set.Withdraws { // it was given by nobody that is known
+		at := outbox.PlaceOf(k.repo, set.SHA, set.Context)
+		d, owed := k.loop.ledger.At(at)
+		_, paid := k.loop.ledger.WroteSince(at, k.last.Tick)
+		if !owed && !paid && set.Withdraws { // it was given by nobody that is known
 			d = plan.Debt{SHA: set.SHA, Context: set.Context, For: plan.ForPull, Subject: plan.Subject{Pull: aboutFirst(set)}}
 			owed = true
 		}

@@ -78,7 +78,7 @@ func (k *look) write(a plan.Action) *outbox.Write {
 	w := &outbox.Write{Repo: k.repo, Action: a, Class: outbox.Opens, Basis: &k.reading}
 	switch a := a.(type) {
 	case plan.SetStatus:
-		if a.Tells() {
+		if a.Tells() || holds(a) {
 			w.Class = outbox.Tells
 		}
 	case plan.Merge:

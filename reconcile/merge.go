@@ -56,10 +56,11 @@ func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 	return u.mergeDone(ctx, m, sha)
 }
 
-// giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more.
+// giveGreen sets the success of a merge, and once more if GitHub did not answer: another look would cost more. But what is overdue goes before.
 func (u *unit) giveGreen(ctx context.Context, m plan.Merge, success *post) error {
 	err := u.post(ctx, success)
-	if kindOf(err) != forge.Transient || u.pause(ctx, mergePauses[0], m.Pin) != nil || u.permit(ctx, m) != nil {
+	if kindOf(err) != forge.Transient || u.pause(ctx, mergePauses[0], m.Pin) != nil || u.permit(ctx, m) != nil ||
+		u.loop.ledger.Overdue(u.repo.Installation, u.loop.now()) {
 		return err
 	}
 	return u.post(ctx, success)
