@@ -173,7 +173,8 @@ func (u *unit) follow(err error, now instant) {
 		u.fail(err, e.fails, now)
 		e.notBefore, e.deeds.failed = e.due, err
 	case errors.Is(err, errLate) && u.write.Class == outbox.Opens && len(u.write.Action.About()) > 0:
-		l.table.Back(u.write) // it is read again
+		u.write.Before = now // it is read again, and not begun on what is left of its time, over and over
+		l.table.Back(u.write)
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errCrowded):
 		e.deeds.left = e.deeds.left || u.write.Class == outbox.Opens
 	case limit != nil:
