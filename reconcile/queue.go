@@ -212,9 +212,9 @@ func (q *queue) sleep(e *entry) {
 	}
 }
 
-// reckon sets an idle entry's alarm anew, from its reasons to be looked at.
+// reckon sets an idle entry's alarm anew, from its reasons to be looked at. One that was dropped, while a write of it had no end yet, has none.
 func (q *queue) reckon(e *entry) {
-	if e.state != idle {
+	if e.state != idle || q.repos[e.repo.Key()] != e {
 		return
 	}
 	e.alarm = e.reason()
