@@ -19,12 +19,13 @@ type deeds struct {
 	merged bool  // the repository is another one now, by our doing
 	again  bool  // GitHub's refusal changed what is to be decided
 	left   bool  // something that opens did not, for an event or for want of time or room
+	undone bool  // the service was told to stop before something was done
 	failed error // the first write that failed and is worth another try soon
 	event  tick  // the first event that was answered and has no status yet; never: none
 }
 
 // wantsLook reports whether a look is to follow whatever the plan says.
-func (d deeds) wantsLook() bool { return d.merged || d.again || d.failed != nil }
+func (d deeds) wantsLook() bool { return d.merged || d.again || d.undone || d.failed != nil }
 
 // handOver puts what a plan wants into the table. Of a look at some pull requests that is what is about them; all else stays.
 func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {

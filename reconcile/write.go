@@ -166,7 +166,9 @@ func (u *unit) follow(err error, now instant) {
 	l, e := u.loop, u.entry
 	limit := limitOf(err)
 	switch {
-	case err == nil, errors.Is(err, errStopped):
+	case err == nil:
+	case errors.Is(err, errStopped):
+		e.deeds.undone = true
 	case errors.Is(err, errStore):
 		l.table.LeaveOpens(u.repo)
 		e.fails++
