@@ -20,6 +20,7 @@ type deeds struct {
 	again  bool  // GitHub's refusal changed what is to be decided
 	left   bool  // something that opens did not, for an event or for want of time or room
 	undone bool  // the service was told to stop before something was done
+	short  bool  // likewise for want of time or room alone: no event makes a look
 	failed error // the first write that failed and is worth another try soon
 	event  tick  // the first event that was answered and has no status yet; never: none
 }

@@ -179,6 +179,7 @@ func (u *unit) follow(err error, now instant) {
 		l.table.Back(u.write)
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errCrowded):
 		e.deeds.left = e.deeds.left || u.write.Class == outbox.Opens
+		e.deeds.short = e.deeds.short || u.write.Class == outbox.Opens && !errors.Is(err, errVoid)
 	case limit != nil:
 		u.rest(limit, now)
 	default:
