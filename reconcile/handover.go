@@ -128,7 +128,7 @@ func (k *look) settle(ctx context.Context) {
 func (k *look) opened(now instant) {
 	e := k.entry
 	e.urgent, k.whole = k.unfinished(), plan.Snapshot{}
-	if e.deeds.merged || e.deeds.again && !k.fruitless() {
+	if e.deeds.merged || e.echo || e.deeds.again && !k.fruitless() {
 		e.due = min(e.due, now.Tick+echoWait)
 	}
 	k.scheduleWishes(now)

@@ -81,6 +81,7 @@ type entry struct {
 	kept    int64 // the number of the look that is the last in the store; guarded by keeping
 	keeping sync.Mutex
 	deeds   deeds
+	echo    bool // one came of a write of ours, and no look began since
 
 	events     events           // that void what they name
 	bounds     bound.Book       // what they say that a read must show
@@ -373,7 +374,7 @@ func (q *queue) begin(e *entry, now instant) {
 		e.began, e.opening, e.event = forge.Opening, true, never // the other reasons stay
 		return
 	}
-	e.part, e.began = nil, e.class(now)
+	e.part, e.echo, e.began = nil, false, e.class(now)
 	for of := range e.taken {
 		e.taken[of] = e.price(account(of))
 		e.pay(account(of), e.taken[of])
