@@ -47,7 +47,16 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 	if opens, _, _ := l.table.Wanted(k.repo); opens > 0 {
 		k.whole = s
 	}
+	if k.part != nil && slices.ContainsFunc(k.plan.Actions, k.lacking) {
+		e.urgent, e.due = true, min(e.due, l.now().Tick)
+	}
 	e.handed = k
+}
+
+// lacking reports whether a merge has its turn now that had none as all was read: what kept it back was found otherwise. It is read before it begins.
+func (k *look) lacking(a plan.Action) bool {
+	m, merge := a.(plan.Merge)
+	return merge && !k.loop.table.Has(k.repo, func(w *outbox.Write) bool { return w.Shares(m.About()) })
 }
 
 // covers reports whether a look decided anew on what is wanted.
