@@ -180,7 +180,15 @@ func (t *Table) Drop(repo plan.Repo) {
 	t.tidy(repo, q, p)
 }
 
-// Wanted is how many writes wait in a repository, of each class, and how many are under way.
+// Has reports whether a write that fits waits in a repository, or is under way.
+func (t *Table) Has(repo plan.Repo, fits func(*Write) bool) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.queue(repo.Installation).repository(repo)
+	return slices.ContainsFunc(p.running, fits) || slices.ContainsFunc(p.flows[Opens].waiting, fits) || slices.ContainsFunc(p.flows[Tells].waiting, fits)
+}
+
+// Wanted is how many writes wait in a repository, of each class, and how many that open something are under way.
 func (t *Table) Wanted(repo plan.Repo) (opens, tells, running int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -189,7 +197,12 @@ func (t *Table) Wanted(repo plan.Repo) (opens, tells, running int) {
 		return 0, 0, 0
 	}
 	p := q.repos[repo.Key()]
-	return len(p.flows[Opens].waiting), len(p.flows[Tells].waiting), len(p.running)
+	for _, w := range p.running {
+		if w.Class == Opens {
+			running++
+		}
+	}
+	return len(p.flows[Opens].waiting), len(p.flows[Tells].waiting), running
 }
 
 // Allowance is what an installation may open now.

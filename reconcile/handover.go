@@ -19,12 +19,14 @@ type deeds struct {
 	merged bool  // the repository is another one now, by our doing
 	again  bool  // GitHub's refusal changed what is to be decided
 	left   bool  // something that opens did not, for an event or for want of time or room
+	undone bool  // the service was told to stop before something was done
+	short  bool  // likewise for want of time or room alone: no event makes a look
 	failed error // the first write that failed and is worth another try soon
 	event  tick  // the first event that was answered and has no status yet; never: none
 }
 
 // wantsLook reports whether a look is to follow whatever the plan says.
-func (d deeds) wantsLook() bool { return d.merged || d.again || d.failed != nil }
+func (d deeds) wantsLook() bool { return d.merged || d.again || d.undone || d.failed != nil }
 
 // handOver puts what a plan wants into the table. Of a look at some pull requests that is what is about them; all else stays.
 func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
@@ -45,7 +47,16 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 	if opens, _, _ := l.table.Wanted(k.repo); opens > 0 {
 		k.whole = s
 	}
+	if k.part != nil && slices.ContainsFunc(k.plan.Actions, k.lacking) {
+		e.urgent, e.due = true, min(e.due, l.now().Tick)
+	}
 	e.handed = k
+}
+
+// lacking reports whether a merge has its turn now that had none as all was read: what kept it back was found otherwise. It is read before it begins.
+func (k *look) lacking(a plan.Action) bool {
+	m, merge := a.(plan.Merge)
+	return merge && !k.loop.table.Has(k.repo, func(w *outbox.Write) bool { return w.Shares(m.About()) })
 }
 
 // covers reports whether a look decided anew on what is wanted.
@@ -126,7 +137,7 @@ func (k *look) settle(ctx context.Context) {
 func (k *look) opened(now instant) {
 	e := k.entry
 	e.urgent, k.whole = k.unfinished(), plan.Snapshot{}
-	if e.deeds.merged || e.deeds.again && !k.fruitless() {
+	if e.deeds.merged || e.echo || e.deeds.again && !k.fruitless() {
 		e.due = min(e.due, now.Tick+echoWait)
 	}
 	k.scheduleWishes(now)

@@ -269,7 +269,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 	}
 	switch hint {
 	case WriteEcho:
-		e.deeds.merged = true // looked at once all is written that is wanted now
+		e.echo = true // looked at once all is done that opens something now
 		if opens, _, running := l.table.Wanted(e.repo); opens+running == 0 {
 			l.queue.soon(e, now.Tick+echoWait)
 		}

@@ -110,6 +110,7 @@ type carried struct {
 	merged  []int // by us, since a look asked what became of them
 	kept    int64 // the number of the look that is the last in the store; guarded by keeping
 	keeping sync.Mutex
+	echo    bool // one came of a write of ours, and no look began since
 }
 
 // known is what events and observations have said.
@@ -242,9 +243,9 @@ func (q *queue) sleep(e *entry) {
 	}
 }
 
-// reckon sets an idle entry's alarm anew, from its reasons to be looked at.
+// reckon sets an idle entry's alarm anew, from its reasons to be looked at. One that was dropped, while a write of it had no end yet, has none.
 func (q *queue) reckon(e *entry) {
-	if e.state != idle {
+	if e.state != idle || q.repos[e.repo.Key()] != e {
 		return
 	}
 	e.alarm = e.reason()
@@ -396,7 +397,7 @@ func (q *queue) begin(e *entry, now instant) {
 		e.began, e.opening, e.event = forge.Opening, true, never // the other reasons stay
 		return
 	}
-	e.part, e.start, e.began, e.opening = nil, now.Tick, class, opens
+	e.part, e.echo, e.start, e.began, e.opening = nil, false, now.Tick, class, opens
 	for of := range e.taken {
 		e.taken[of] = e.price(account(of))
 		e.pay(account(of), e.taken[of])

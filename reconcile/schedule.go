@@ -89,7 +89,7 @@ func (k *look) scheduleGone(err error, now instant) {
 }
 
 // scheduleWishes sets the alarms that the plan asks for. Instants that passed while we acted are answered at once; one that
-// had passed before the observation is no instant but a plan that never rests.
+// had passed before the observation is no instant but a plan that never rests. What had no room is decided anew as such a plan is.
 func (k *look) scheduleWishes(now instant) {
 	e, p := k.entry, k.plan
 	e.wake = time.Time{}
@@ -101,7 +101,7 @@ func (k *look) scheduleWishes(now instant) {
 	case k.fruitless():
 		e.idles++
 		e.due = min(e.due, now.Tick+doubling(echoWait, backoffMost, e.idles))
-	case eager(p.Wake) || eager(p.Look):
+	case eager(p.Wake) || eager(p.Look) || e.deeds.short:
 		k.scheduleSoon(now)
 	default:
 		e.idles = 0

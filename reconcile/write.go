@@ -166,16 +166,20 @@ func (u *unit) follow(err error, now instant) {
 	l, e := u.loop, u.entry
 	limit := limitOf(err)
 	switch {
-	case err == nil, errors.Is(err, errStopped):
+	case err == nil:
+	case errors.Is(err, errStopped):
+		e.deeds.undone = true
 	case errors.Is(err, errStore):
 		l.table.LeaveOpens(u.repo)
 		e.fails++
 		u.fail(err, e.fails, now)
 		e.notBefore, e.deeds.failed = e.due, err
 	case errors.Is(err, errLate) && u.write.Class == outbox.Opens && len(u.write.Action.About()) > 0:
-		l.table.Back(u.write) // it is read again
+		u.write.Before = now // it is read again, and not begun on what is left of its time, over and over
+		l.table.Back(u.write)
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errCrowded):
 		e.deeds.left = e.deeds.left || u.write.Class == outbox.Opens
+		e.deeds.short = e.deeds.short || u.write.Class == outbox.Opens && !errors.Is(err, errVoid)
 	case limit != nil:
 		u.rest(limit, now)
 	default:
