@@ -184,7 +184,11 @@ func (t *Table) Drop(repo plan.Repo) {
 func (t *Table) Has(repo plan.Repo, fits func(*Write) bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.queue(repo.Installation).repository(repo)
+	q := t.of[repo.Installation]
+	if q == nil || q.repos[repo.Key()] == nil {
+		return false
+	}
+	p := q.repos[repo.Key()]
 	return slices.ContainsFunc(p.running, fits) || slices.ContainsFunc(p.flows[Opens].waiting, fits) || slices.ContainsFunc(p.flows[Tells].waiting, fits)
 }
 
