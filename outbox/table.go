@@ -251,8 +251,10 @@ func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) 
 			switch {
 			case f.asked != 0:
 				read[f] = true
+				until = min(until, f.asked+readPatience+1)
 			case w.Old(now):
 				f.asked, read[f] = max(now.Tick, 1), true
+				until = min(until, f.asked+readPatience+1)
 				stale = append(stale, Stale{w.Repo, f.soon(q.sharing(a.Ahead))})
 			default:
 				q.begin(p, f, w)
