@@ -184,7 +184,11 @@ func (t *Table) Drop(repo plan.Repo) {
 func (t *Table) Has(repo plan.Repo, fits func(*Write) bool) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	p := t.queue(repo.Installation).repository(repo)
+	q := t.of[repo.Installation]
+	if q == nil || q.repos[repo.Key()] == nil {
+		return false
+	}
+	p := q.repos[repo.Key()]
 	return slices.ContainsFunc(p.running, fits) || slices.ContainsFunc(p.flows[Opens].waiting, fits) || slices.ContainsFunc(p.flows[Tells].waiting, fits)
 }
 
@@ -247,8 +251,10 @@ func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) 
 			switch {
 			case f.asked != 0:
 				read[f] = true
+				until = min(until, f.asked+readPatience+1)
 			case w.Old(now):
 				f.asked, read[f] = max(now.Tick, 1), true
+				until = min(until, f.asked+readPatience+1)
 				stale = append(stale, Stale{w.Repo, f.soon(q.sharing(a.Ahead))})
 			default:
 				q.begin(p, f, w)

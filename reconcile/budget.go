@@ -70,6 +70,15 @@ func (e *entry) turn(now instant) (forge.Class, bool) {
 	return e.class(now), e.may(now)
 }
 
+// yielded is until when what the last look wants to open goes before another look for the sake of events: as long as that look took, or where events never
+// cease each would let but one write begin.
+func (e *entry) yielded() tick { return e.ended + min(e.ended-e.start, agedAfter) }
+
+// yields reports whether a look waits for that: one that may open something, or reads again what is about to be written, does not.
+func (e *entry) yields(now instant) bool {
+	return now.Tick < e.yielded() && !e.opens(now) && (e.part == nil || e.again > now.Tick)
+}
+
 // pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may.
 func (ln *line) pick(now instant, still func(*entry) bool) int {
 	first, best := -1, forge.Resync-1
@@ -88,7 +97,7 @@ func (ln *line) pick(now instant, still func(*entry) bool) int {
 func (ln *line) next(q *queue, now instant) tick {
 	first := never
 	for _, e := range ln.ready {
-		for _, at := range [...]tick{q.anchor.TickOf(e.wake), e.again, e.lastCall(now), e.doubt(), e.burstEnd, e.due, e.resync + resyncPatience} {
+		for _, at := range [...]tick{q.anchor.TickOf(e.wake), e.again, e.lastCall(now), e.doubt(), e.yielded(), e.burstEnd, e.due, e.resync + resyncPatience} {
 			if at > now.Tick {
 				first = min(first, at)
 			}

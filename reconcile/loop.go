@@ -230,8 +230,11 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 }
 
 // still reports whether nothing of a repository is being written: then its look may begin. If something is, nothing more begins until it
-// did.
+// did; but what the last look wants to open has its time first.
 func (l *Loop) still(e *entry) bool {
+	if opens, _, _ := l.table.Wanted(e.repo); opens > 0 && e.yields(l.now()) {
+		return false
+	}
 	l.holding[e] = true
 	return l.table.Hold(e.repo)
 }
