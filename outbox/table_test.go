@@ -35,8 +35,8 @@ func plenty(int64) Allowance {
 }
 
 // next is what begins now, by name.
-func (t *Table) next(may func(int64) Allowance) (names []string, begun []*Write) {
-	begun, _, _ = t.Next(noon(1), may)
+func (t *Table) next(may func(int64) Allowance, now clock.Tick) (names []string, begun []*Write) {
+	begun, _, _ = t.Next(noon(now), may)
 	for _, w := range begun {
 		names = append(names, fmt.Sprintf("%s#%d", w.Repo.Name, w.Action.About()[0]))
 	}
@@ -59,7 +59,7 @@ func TestTableTakesTurns(t *testing.T) {
 	for turn := range 5 {
 		table.Replace(tableRepo(10+turn), WritesFree, everything, []*Write{merging(tableRepo(10+turn), 1)})
 		one := func(int64) Allowance { return Allowance{Opens: true, Content: 1, Ahead: 1, Again: clock.Never} }
-		names, begun := table.next(one)
+		names, begun := table.next(one, 1)
 		got = append(got, names...)
 		for _, w := range begun {
 			table.End(w, nil)
@@ -83,7 +83,7 @@ func TestTableKeepsTellingBehindOpening(t *testing.T) {
 	table.Replace(tableRepo(99), 1, everything, some)
 	var told []int
 	for turn := range 35 {
-		_, begun := table.next(plenty)
+		_, begun := table.next(plenty, 1)
 		if len(begun) != 1 {
 			t.Fatalf("%d begin in turn %d", len(begun), turn)
 		}
@@ -110,14 +110,14 @@ func TestTableReplaces(t *testing.T) {
 	table.Replace(one, 1, func(w *Write) bool { return w.Shares([]int{3}) }, nil)
 	var got []string
 	for range 3 {
-		names, begun := table.next(plenty)
+		names, begun := table.next(plenty, 1)
 		got = append(got, names...)
 		table.End(begun[0], nil)
 	}
 	if want := []string{"1#2", "2#1", "1#4"}; !slices.Equal(got, want) {
 		t.Errorf("begun %v, want %v", got, want)
 	}
-	if names, _ := table.next(plenty); names != nil {
+	if names, _ := table.next(plenty, 1); names != nil {
 		t.Errorf("left: %v", names)
 	}
 }
@@ -153,7 +153,7 @@ func TestTableHolds(t *testing.T) {
 	table := NewTable()
 	one := tableRepo(1)
 	table.Replace(one, 9, everything, []*Write{merging(one, 1), merging(one, 2), telling(one, 3)})
-	_, begun := table.next(plenty)
+	_, begun := table.next(plenty, 1)
 	if len(begun) != 2 || table.Hold(one) {
 		t.Fatalf("%d begun, and it may be read", len(begun))
 	}
@@ -163,11 +163,11 @@ func TestTableHolds(t *testing.T) {
 	if !table.Hold(one) {
 		t.Error("it may not be read though nothing is under way")
 	}
-	if names, _ := table.next(plenty); names != nil {
+	if names, _ := table.next(plenty, 1); names != nil {
 		t.Errorf("%v begin while it is read", names)
 	}
 	table.Release(one)
-	if names, _ := table.next(plenty); len(names) != 1 {
+	if names, _ := table.next(plenty, 1); len(names) != 1 {
 		t.Errorf("%v begin after it was read", names)
 	}
 }
