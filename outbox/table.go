@@ -244,7 +244,8 @@ func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) 
 			if f == nil {
 				break
 			}
-			w := f.waiting[0]
+			at := f.ahead(a)
+			w := f.waiting[at]
 			if w.Counts {
 				a.Content--
 			}
@@ -255,9 +256,9 @@ func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) 
 			case w.Old(now):
 				f.asked, read[f] = max(now.Tick, 1), true
 				until = min(until, f.asked+readPatience+1)
-				stale = append(stale, Stale{w.Repo, f.soon(q.sharing(a.Ahead))})
+				stale = append(stale, Stale{w.Repo, f.soon(at, q.sharing(a.Ahead))})
 			default:
-				q.begin(p, f, w)
+				q.begin(p, f, at)
 				begin = append(begin, w)
 			}
 		}
@@ -309,7 +310,7 @@ func (q *queue) may(p *repository, f *flow, c Class, now clock.Instant, a Allowa
 	case c == Opens && (!a.Opens || p.held && f.asked == 0):
 		return false
 	}
-	w := f.waiting[0]
+	w := f.waiting[f.ahead(a)]
 	if w.Counts && a.Content <= 0 || w.Unit && p.unit {
 		return false
 	}
@@ -329,7 +330,8 @@ func (w *Write) Shares(pulls []int) bool {
 	return slices.ContainsFunc(w.Action.About(), func(n int) bool { return slices.Contains(pulls, n) })
 }
 
-func (q *queue) begin(p *repository, f *flow, w *Write) {
+func (q *queue) begin(p *repository, f *flow, at int) {
+	w := f.waiting[at]
 	q.running[w.Class]++
 	if w.Counts {
 		q.content++
@@ -341,7 +343,7 @@ func (q *queue) begin(p *repository, f *flow, w *Write) {
 	}
 	w.ticket, w.ending, w.replaced = f.ticket, false, false
 	f.turn(q)
-	f.waiting = f.waiting[1:]
+	f.waiting = slices.Delete(slices.Clone(f.waiting), at, at+1)
 }
 
 // turn gives a flow its next turn, after all that wait.
@@ -361,8 +363,22 @@ func (q *queue) sharing(ahead int) int {
 	return max(1, ahead/max(1, n))
 }
 
-// soon is the first few that wait.
-func (f *flow) soon(n int) []*Write { return slices.Clone(f.waiting[:min(n, len(f.waiting))]) }
+// soon is the first few that wait, from one on.
+func (f *flow) soon(at, n int) []*Write { return slices.Clone(f.waiting[at:min(at+n, len(f.waiting))]) }
+
+// ahead is the place of the next that may begin: the first, but while GitHub takes no content the first that is none and has nothing to do with
+// those before it.
+func (f *flow) ahead(a Allowance) int {
+	if a.Content > 0 {
+		return 0
+	}
+	for i, w := range f.waiting {
+		if !w.Counts && !slices.ContainsFunc(f.waiting[:i], w.touches) {
+			return i
+		}
+	}
+	return 0
+}
 
 // Ending notes that a write is done but for what follows from it, and reports whether nothing that opens is left of its repository, by this
 // write's end, and whether nothing at all is. Of several that end at the same time one is told so.
