@@ -54,6 +54,8 @@
 //     void as if the event came after it, the echoes of our own writes included. All else goes on. It is read again after half a second,
 //     doubling, until GitHub shows it, or REST denies it after a minute (package bound). A pull request is unknown until then, unless it is green.
 //   - No look waits for a write, but for a merge, an update or a move that is under way there. So what opens or closes by time waits for no status.
+//   - After a look, what it wants to open has as long as the look took, [agedAfter] at most, before another look for the sake of events: so slow reads
+//     and events without end leave half of the time to merges.
 //   - The repositories of an installation take turns, a write each, and who comes waits until all who wait have had one. What opens goes before what only tells, of which
 //     one in ten goes meanwhile, and has a part of GitHub's pace that is not left to that. In one repository writes go in the plan's order, those about one commit or pull
 //     request one after the other, and one merge, update or request of moves at a time.
@@ -103,7 +105,7 @@
 //     the store knows when a plan changes by time, so that a start keeps points for openings. An event in a repository where
 //     something is green until its window closes waits a minute at most, as long as its equal share of what is kept for openings lasts.
 //     An hour of requests that is spent keeps no look waiting that needs none.
-//   - Of merges and updates only as many begin as GitHub takes.
+//   - Of merges and updates only as many begin as GitHub takes. While it takes none, what is no content goes ahead of them.
 //   - The durable due row is moved forward only after all that a plan wants is done or left, and recorded.
 //
 // # Races that are known, and why each is harmless
