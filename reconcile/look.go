@@ -138,16 +138,15 @@ func (k *reading) decide(s plan.Snapshot) (p plan.Plan, err error) {
 
 // observe looks at the whole repository, or at a part of it, which it adds to what was read before.
 func (k *look) observe(ctx context.Context) (s plan.Snapshot, err error) {
-	before := k.entry.handed
-	if k.part != nil && (before == nil || before.whole.At.IsZero()) {
+	ask, before := k.wholeAsk(), k.readBefore()
+	if before.At.IsZero() {
 		k.part = nil
 	}
-	ask := k.wholeAsk()
 	if k.part == nil {
 		s, k.notes, err = k.read(ctx, ask)
 	} else {
 		k.rules = false
-		s, k.notes, err = k.readPart(ctx, before.whole, ask.Merged)
+		s, k.notes, err = k.readPart(ctx, before, ask.Merged)
 	}
 	if err != nil {
 		return s, err

@@ -38,6 +38,16 @@ func (k *look) wholeAsk() forge.Ask {
 	return ask
 }
 
+// readBefore is what was read before, if what was decided on it is not done; else the zero value.
+func (k *look) readBefore() plan.Snapshot {
+	k.loop.mu.Lock()
+	defer k.loop.mu.Unlock()
+	if k.entry.handed == nil {
+		return plan.Snapshot{}
+	}
+	return k.entry.handed.whole
+}
+
 // readPart reads some pull requests again, and gives what was read before with them.
 func (k *look) readPart(ctx context.Context, before plan.Snapshot, merged []int) (plan.Snapshot, int64, error) {
 	numbers := k.part
