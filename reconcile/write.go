@@ -121,7 +121,7 @@ func (u *unit) run(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.table.End(u.write, err)
-	if all && k != nil {
+	if all && k != nil && u.entry.handed == k {
 		k.settled()
 	}
 	if opened && k != nil {
