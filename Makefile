@@ -105,3 +105,4 @@ day: ## replay a day of a busy organisation; PART=0.1 is a tenth of it, on a ten
 fuzz: ## run every fuzz target for FUZZTIME (30s), and attack WORLDS (10000) random worlds
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS='$(FUZZJOBS)' .ci/fuzz
 	$(GO) test -count=1 -timeout 0 -run TestWorlds ./test/attack -worlds $(WORLDS) -seed $(SEED) -shrink
+	$(GO) test -count=1 -timeout 0 -run TestSentence ./test/hour -worlds $$(($(WORLDS) / 20)) -seed $(SEED)

@@ -38,6 +38,7 @@ type Write struct {
 	Basis  any           // what it was decided on: it is for who writes
 
 	ticket   uint64 // with which it began
+	limits   int    // those of its class before it began
 	ending   bool   // it is done, but for what follows from it
 	replaced bool   // another decision came since it began
 }
@@ -56,6 +57,7 @@ type queue struct {
 	content int                 // of those, what GitHub counts as content
 	most    int                 // that may be under way at once
 	width   [classes]int        // likewise: after a limit one goes first, to show whether GitHub takes writes again
+	limits  [classes]int        // how many there were
 	rests   [classes]clock.Tick // no write of a class before
 }
 
@@ -341,7 +343,7 @@ func (q *queue) begin(p *repository, f *flow, at int) {
 	if q.streak++; w.Class == Tells {
 		q.streak = 0
 	}
-	w.ticket, w.ending, w.replaced = f.ticket, false, false
+	w.ticket, w.limits, w.ending, w.replaced = f.ticket, q.limits[w.Class], false, false
 	f.turn(q)
 	f.waiting = slices.Delete(slices.Clone(f.waiting), at, at+1)
 }
@@ -407,10 +409,8 @@ func (t *Table) End(w *Write, err error) {
 	}
 	p.unit = p.unit && !w.Unit
 	p.running = slices.DeleteFunc(p.running, func(x *Write) bool { return x == w })
-	if err == nil {
-		for c := range q.width {
-			q.width[c] = min(2*q.width[c], WritesFree)
-		}
+	if err == nil && w.limits == q.limits[w.Class] { // what began before a limit shows nothing
+		q.width[w.Class] = min(2*q.width[w.Class], WritesFree)
 	}
 	t.tidy(w.Repo, q, p)
 }
@@ -463,6 +463,7 @@ func (t *Table) Rest(installation int64, from Class, until clock.Tick) {
 	for c := from; c < classes; c++ {
 		q.rests[c] = max(q.rests[c], until)
 		q.width[c] = 1
+		q.limits[c]++
 	}
 }
 

@@ -148,6 +148,37 @@ func TestTableReadsAgain(t *testing.T) {
 	}
 }
 
+// TestTableKeepsTheTurnOfWhatALimitRefused: after a limit one goes first, and it is the one that was refused. What began before the limit shows
+// nothing when it ends: else several would begin at once, and who of them gets what has become free would be anybody's.
+func TestTableKeepsTheTurnOfWhatALimitRefused(t *testing.T) {
+	table := NewTable()
+	one, two := tableRepo(1), tableRepo(2)
+	table.Replace(one, 8, everything, []*Write{telling(one, 1), telling(one, 2)})
+	table.Replace(two, 8, everything, []*Write{telling(two, 1), telling(two, 2)})
+	_, begun := table.next(plenty, 1)
+	if len(begun) != 4 {
+		t.Fatalf("%d begin", len(begun))
+	}
+	refused := begun[1]
+	table.Rest(refused.Repo.Installation, Tells, 10)
+	table.Back(refused)
+	table.End(refused, errors.New("a limit"))
+	for _, w := range begun {
+		if w != refused {
+			table.End(w, nil)
+		}
+	}
+	table.Replace(one, 8, everything, []*Write{telling(one, 3), telling(one, 4)})
+	again, began := table.next(plenty, 20)
+	if len(began) != 1 || began[0] != refused {
+		t.Fatalf("%v begin after the limit", again)
+	}
+	table.End(refused, nil)
+	if again, _ = table.next(plenty, 20); len(again) != 2 {
+		t.Errorf("%v begin once one was taken", again)
+	}
+}
+
 // TestTableHolds: nothing that opens begins while its repository is read, and no read begins while something does.
 func TestTableHolds(t *testing.T) {
 	table := NewTable()

@@ -65,6 +65,7 @@ type world struct {
 	sent   int
 	faults faults
 	people people
+	tamper func(path string, body []byte) []byte // changes what GitHub answers, before the service reads it; nil: nothing does
 }
 
 // live runs a world of so many repositories in a bubble of time. The file opens w at one instant, for an hour.
@@ -79,6 +80,8 @@ func live(t *testing.T, repos int, opens time.Duration, more string, f func(w *w
 type organisation struct {
 	repos int
 	file  func(w *world, n int) string // of the n-th repository, without its head
+	owner func(n int) string           // whose it is, each with an installation of its own; nil: acme's
+	part  float64                      // of all of github.com's limits, of the minute and of the hour; 0: all of it
 	hour  int                          // requests and points that GitHub grants in an hour; 0: as github.com
 	free  bool                         // an Enterprise Server without secondary limits, and github.pace off
 }
@@ -111,6 +114,9 @@ func newWorld(t *testing.T, o organisation) *world {
 	if o.free {
 		w.limits = standin.Limits{}
 	}
+	if o.part > 0 {
+		w.limits, o.hour = partOf(w.limits, o.part), int(5000*o.part)
+	}
 	var err error
 	w.github, err = standin.New(standin.Options{
 		Dir: t.TempDir(), Memory: true, AppID: app, AppKey: &key.PublicKey, WebhookURL: "http://sluice.invalid/webhook", WebhookSecret: secret,
@@ -119,12 +125,24 @@ func newWorld(t *testing.T, o organisation) *world {
 	w.must(err)
 	for n := range o.repos {
 		file := "version: 1\ntimezone: UTC\n" + o.file(w, n)
-		r, err := w.github.CreateRepo("acme", fmt.Sprintf("r%d", n), map[string]string{".github/sluice.yaml": file, "README.md": "fleet\n"})
+		owner := "acme"
+		if o.owner != nil {
+			owner = o.owner(n)
+		}
+		r, err := w.github.CreateRepo(owner, fmt.Sprintf("r%d", n), map[string]string{".github/sluice.yaml": file, "README.md": "fleet\n"})
 		w.must(err)
 		r.Protect("main", standin.Rules{Checks: []standin.RequiredCheck{{Context: "sluice/main", App: app}}})
 		w.repos = append(w.repos, r)
 	}
 	return w
+}
+
+// partOf is a part of what GitHub grants.
+func partOf(all standin.Limits, part float64) standin.Limits {
+	some := func(n int) int { return max(1, int(float64(n)*part)) }
+	return standin.Limits{
+		REST: some(all.REST), GraphQL: some(all.GraphQL), Concurrent: all.Concurrent, Content: some(all.Content), ContentHour: some(all.ContentHour),
+	}
 }
 
 func (w *world) must(err error) {
@@ -255,12 +273,22 @@ func (w *world) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
+	body = w.tampered(r.URL.Path, body)
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	w.served(r, resp, body)
 	if bad != nil {
 		return bad.answer(r)
 	}
 	return resp, nil
+}
+
+func (w *world) tampered(path string, body []byte) []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tamper == nil {
+		return body
+	}
+	return w.tamper(path, body)
 }
 
 // served counts what GitHub did.
