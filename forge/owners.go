@@ -159,6 +159,7 @@ func ownsFile(pattern, file string) bool {
 	if len(names) == 1 && !strings.HasPrefix(pattern, "/") {
 		names = append([]string{"**"}, names...)
 	}
+	names = slices.CompactFunc(names, func(a, b string) bool { return a == "**" && b == "**" }) // each one more would multiply the ways to match
 	inside := !strings.Contains(names[len(names)-1], "*")
 	parts := strings.Split(file, "/")
 	for n := 1; n < len(parts); n++ {

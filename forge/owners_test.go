@@ -2,7 +2,9 @@ package forge
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/standin"
@@ -39,6 +41,20 @@ func TestWhatOwnersReview(t *testing.T) {
 		if got := reviewedByOwners(text); got != want {
 			t.Errorf("%q: %d, want %d", text, got, want)
 		}
+	}
+}
+
+// TestOwnersOfManyStars: a line that whoever writes to a base may have made long keeps no look.
+func TestOwnersOfManyStars(t *testing.T) {
+	done := make(chan plan.ReviewDemand, 1)
+	go func() { done <- reviewedByOwners(strings.Repeat("**/", 2000) + "absent @a\n" + strings.Repeat("**/", 2000) + "sluice.yaml @a\n") }()
+	select {
+	case got := <-done:
+		if got != plan.ReviewsOfRules {
+			t.Errorf("%d", got)
+		}
+	case <-time.After(2 * time.Second):
+		t.Error("no answer after 2 s")
 	}
 }
 

@@ -29,6 +29,7 @@ type need struct {
 	windowed  bool // by windows; what branches hold is not
 	managed   int  // paths with a release
 	ignored   int  // paths without one, the file itself not counted
+	dropped   int  // those of them that a rule ignores
 	protected int  // paths that people merge, with a release or without; the latter are not among ignored
 	complete  bool
 	steps     []plan.Step
@@ -45,6 +46,9 @@ func needOf(p *config.Policy, paths []string, complete bool) need {
 		}
 		class := p.Layout.Classify(path)
 		n.count(class)
+		if len(class.Releases) == 0 && !class.Protected && p.Layout.Rule(path) >= 0 {
+			n.dropped++
+		}
 		n.add(class.Releases...)
 		if classified++; classified <= maxSteps {
 			n.steps = append(n.steps, sayPath(path, class))

@@ -471,7 +471,7 @@ func (d *pullCase) byPeople() string {
 	case d.need.protected > 0:
 		return sayPeopleProtected(d.need.protected)
 	case d.need.ignored > 0:
-		return sayPeopleIgnored(d.need.ignored)
+		return sayPeopleIgnored(d.need.ignored, d.need.dropped)
 	case d.handling() == config.Status:
 		return sayByHand(wordPeopleStatus)
 	}

@@ -429,8 +429,14 @@ func sayPeopleProtected(n int) string {
 	return sayByHand(fmt.Sprintf("%d paths are protected (.github/, flux-system/)", n))
 }
 
-func sayPeopleIgnored(n int) string {
-	if n == 1 {
+// sayPeopleIgnored says it of paths that no rule names, and of some that a rule ignores.
+func sayPeopleIgnored(n, dropped int) string {
+	switch {
+	case n == 1 && dropped == 1:
+		return sayByHand("1 path is ignored")
+	case dropped > 0:
+		return sayByHand(fmt.Sprintf("%d paths are ignored", n))
+	case n == 1:
 		return sayByHand("1 path has no rule")
 	}
 	return sayByHand(fmt.Sprintf("%d paths have no rule", n))

@@ -68,6 +68,12 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 		}
 	case group == fluxSource && object.Kind == "HelmChart":
 		out.uses = t.chart(d, "spec")
+	case group == fluxSource && object.Kind == "GitRepository":
+		for _, n := range t.list(d, "spec", "include") {
+			if name := d.vars.Expand(scalar(at(n, "repository", "name"))); name != "" {
+				out.uses = append(out.uses, use{ref: Ref{object.Kind, "", name}, role: roleSource})
+			}
+		}
 	case group == fluxSource:
 	default:
 		return nil

@@ -230,7 +230,7 @@ const wordHoldsAll = wordUnserved + ": it holds every pull request with a path t
 	"add rules for these paths, or remove flux: true"
 
 func wordAnswersOtherwise(verdict string) string {
-	return wordUnserved + "; its status for such a change says: " + verdict
+	return wordUnserved + "; for such a change it says: " + verdict
 }
 
 func moreOf(n int, one, many string) string {

@@ -197,7 +197,7 @@ func (c classification) verdict(policy *config.Policy, at time.Time) plan.Verdic
 func (c classification) warnings(verdict plan.Verdict, at time.Time) []config.Finding {
 	var notes []config.Note
 	if served := c.verdict(c.served, at); served.Kind != verdict.Kind || !served.Until.Equal(verdict.Until) {
-		notes = append(notes, reach.AnswersOtherwise(wordVerdict(served.Kind, served.Reason)))
+		notes = append(notes, reach.AnswersOtherwise(served.Text()))
 	}
 	if c.graph != nil {
 		var receivers []config.Branch

@@ -120,14 +120,15 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	}
 	more, shares := e.look(ctx, surroundings{draft.Policy, draft.File, dir, true})
 	return initView{
-		Text: string(draft.File), Clusters: draft.Clusters, Notes: draft.Notes, Findings: slices.Concat(draft.Findings, more), Tree: shares,
+		Text: string(draft.File), Clusters: draft.Clusters, Notes: append([]string{}, draft.Notes...),
+		Findings: append(append([]config.Finding{}, draft.Findings...), more...), Tree: shares,
 	}, nil
 }
 
 // refuse says why no file is written: what init writes passes check.
 func (e *env) refuse(v initView, call initCall) error {
 	if call.json {
-		v.File, v.Text, v.Notes = "", "", nil // which are about the text
+		v.File, v.Text, v.Notes = "", "", []string{} // which are about the text
 		if err := printJSON(e.stdout, v); err != nil {
 			return err
 		}

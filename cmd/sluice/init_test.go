@@ -206,6 +206,10 @@ func TestInitElsewhere(t *testing.T) {
 			t.Error(args, code, stderr)
 		}
 	}
+	stdout, _, code = sluice("init", t.TempDir(), "--json", "--file", "-")
+	if code != 0 || strings.Contains(stdout, "null") {
+		t.Error("a list is none:", code, stdout)
+	}
 	stdout, _, code = sluice("init", dir, "--json", "--file", "-")
 	var v initView
 	if err := json.Unmarshal([]byte(stdout), &v); code != 0 || err != nil || v.Text == "" || len(v.Clusters) != 2 || v.Tree == nil {

@@ -230,9 +230,9 @@ func (v *referencesView) print(w io.Writer) {
 	for _, c := range v.Clusters {
 		branch := ""
 		if c.Branch != "" {
-			branch = " at " + c.Branch
+			branch = " at " + shown(c.Branch)
 		}
-		fmt.Fprintf(w, "cluster %s: %s%s (%s)\n", shown(c.Name), shown(c.Path), shown(branch), shown(c.Found))
+		fmt.Fprintf(w, "cluster %s: %s%s (%s)\n", shown(c.Name), shown(c.Path), branch, shown(c.Found))
 	}
 	if v.Unreached > 0 {
 		fmt.Fprintf(w, "nothing reads %s%s: preset and unmatched decide\n", shown(v.Example), counted(v.Unreached-1, " and 1 more file", " and %d more files"))
