@@ -154,6 +154,12 @@ func (d *pullCase) sayUnknownWindow() string {
 	return plan.Text("held: there is no window \"" + plan.Middle(plan.Clean(string(n)), 60) + "\" in " + config.File + ": fix the path, the rule or the windows")
 }
 
+// What is held begins with the one, and with the other where the mode is observe: what is fitted to a status leaves room for it.
+const (
+	wordHeld  = "held: "
+	wordWould = "would hold: "
+)
+
 // sayUnserved names what needs a rule: rules decide before the reference graph, which the service does not read.
 func (d *pullCase) sayUnserved() string {
 	var unread []string
@@ -162,7 +168,7 @@ func (d *pullCase) sayUnserved() string {
 			unread = append(unread, path)
 		}
 	}
-	const head = "held: the service does not support layout.flux yet: add a rule for "
+	const head = wordHeld + "the service does not support layout.flux yet: add a rule for "
 	tail := " to " + config.File
 	switch more := len(unread) - 1; {
 	case more == 1:
@@ -170,7 +176,7 @@ func (d *pullCase) sayUnserved() string {
 	case more > 1:
 		tail = fmt.Sprintf(" and %d more paths", more) + tail
 	}
-	return head + plan.Middle(plan.Clean(unread[0]), plan.MaxReason-len(head)-len(tail)) + tail
+	return head + plan.Middle(plan.Clean(unread[0]), plan.MaxReason-len(head)-len(tail)-len(wordWould)+len(wordHeld)) + tail
 }
 
 // sayNoReceiver says what is missing: the entry, or the file that could hold it.
@@ -477,7 +483,7 @@ func sayObserved(r ruling) string {
 	if r.kind == plan.Release || r.kind == plan.Ignored {
 		return plan.Text("would pass: " + r.reason)
 	}
-	return plan.Text("would hold: " + r.reason)
+	return plan.Text(wordWould + strings.TrimPrefix(r.reason, wordHeld))
 }
 
 // sayHoldsNothing is sayObserved for those who see no status.
