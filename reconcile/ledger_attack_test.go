@@ -332,7 +332,7 @@ func TestAPaymentOfBeforeTakesNoLaterSuccessBack(t *testing.T) {
 			if !merges {
 				return shown(s)
 			}
-			if len(s.Pulls) == 0 || s.At.After(end.Add(time.Second)) {
+			if len(s.Pulls) == 0 || s.At.After(end.Add(5*time.Second)) {
 				return plan.Plan{At: s.At}
 			}
 			x := s.Pulls[0]
