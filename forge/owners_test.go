@@ -47,7 +47,9 @@ func TestWhatOwnersReview(t *testing.T) {
 // TestOwnersOfManyStars: a line that whoever writes to a base may have made long keeps no look.
 func TestOwnersOfManyStars(t *testing.T) {
 	done := make(chan plan.ReviewDemand, 1)
-	go func() { done <- reviewedByOwners(strings.Repeat("**/", 2000) + "absent @a\n" + strings.Repeat("**/", 2000) + "sluice.yaml @a\n") }()
+	go func() {
+		done <- reviewedByOwners(strings.Repeat("**/", 2000) + "absent @a\n" + strings.Repeat("**/", 2000) + "sluice.yaml @a\n")
+	}()
 	select {
 	case got := <-done:
 		if got != plan.ReviewsOfRules {
