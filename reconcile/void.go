@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/sluicegate/sluice/plan"
@@ -117,19 +118,20 @@ type sight struct {
 	bases map[plan.Context]plan.Branch
 }
 
-// add takes in an observation. What an older one showed may void more, never less.
+// add takes in an observation. What an older one showed may void more, never less. Others that rest on the older one share what they know of it: it
+// is not changed.
 func (v *sight) add(s plan.Snapshot) {
-	if v.heads == nil {
-		v.heads, v.bases = make(map[plan.SHA][]plan.Mention, len(s.Pulls)), make(map[plan.Context]plan.Branch, len(s.Bases))
-	}
-	v.home = s.Default
+	heads, bases := make(map[plan.SHA][]plan.Mention, len(v.heads)+len(s.Pulls)), make(map[plan.Context]plan.Branch, len(v.bases)+len(s.Bases))
+	maps.Copy(heads, v.heads)
+	maps.Copy(bases, v.bases)
 	for name := range s.Bases {
-		v.bases[plan.ContextFor(name)] = name
+		bases[plan.ContextFor(name)] = name
 	}
 	for _, p := range s.Pulls {
-		v.bases[plan.ContextFor(p.Base)] = p.Base
-		v.heads[p.Head] = append(v.heads[p.Head], plan.Mention{Pull: p.Number}, plan.Mention{Branch: p.Base}, plan.Mention{Branch: p.HeadRef})
+		bases[plan.ContextFor(p.Base)] = p.Base
+		heads[p.Head] = append(slices.Clip(heads[p.Head]), plan.Mention{Pull: p.Number}, plan.Mention{Branch: p.Base}, plan.Mention{Branch: p.HeadRef})
 	}
+	v.home, v.heads, v.bases = s.Default, heads, bases
 }
 
 // scope is what a write rests on.

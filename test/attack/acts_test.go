@@ -453,10 +453,10 @@ func (w *world) pushByRoot() {
 // fail makes GitHub fail for a while.
 func (w *world) fail() {
 	f := w.drawFault()
-	w.mu.Lock()
-	w.faults = append(w.faults, f)
-	w.mu.Unlock()
 	w.say("GitHub fails: %s, %d requests until %s: %v", f.name, f.times, f.until.Sub(w.start).Round(time.Second), f.how)
+	w.mu.Lock()
+	w.faults = append(w.faults, f) // it is the world's from now on
+	w.mu.Unlock()
 }
 
 // loseHooks keeps webhooks away for a while.
