@@ -49,6 +49,7 @@ type look struct {
 	recorded time.Time // until when, by GitHub's clock, all successes of ours are recorded; zero: nobody knows
 	plan     plan.Plan
 
+	cost int        // of a look at all of it, as it was known when the plan was handed over
 	paid bool       // what its observation cost is booked
 	sent forge.Bill // of both hours
 
@@ -309,7 +310,7 @@ func heads(s plan.Snapshot) []plan.SHA {
 func (k *look) remember(ctx context.Context, due time.Time) error {
 	k.entry.keeping.Lock()
 	defer k.entry.keeping.Unlock()
-	k.entry.kept = k.number
+	k.entry.kept, k.cost = k.number, k.entry.cost
 	return k.keep(ctx, due)
 }
 
@@ -318,7 +319,7 @@ func (k *look) keep(ctx context.Context, due time.Time) error {
 	ctx, cancel := lasting(ctx, recordMost)
 	defer cancel()
 	l := k.loop
-	kept := store.Look{Cost: k.entry.cost, At: k.at, Plan: k.plan, Due: due, Notes: k.notes, Roster: k.roster, Recorded: k.recorded, Warnings: warnings(k.plan)}
+	kept := store.Look{Cost: k.cost, At: k.at, Plan: k.plan, Due: due, Notes: k.notes, Roster: k.roster, Recorded: k.recorded, Warnings: warnings(k.plan)}
 	if err := l.stored(l.store.Looked(ctx, k.repo, kept)); err != nil {
 		return fmt.Errorf("%w: %w", errStore, err)
 	}
