@@ -36,7 +36,7 @@ func TestTableWakesOnceATurnIsKeptNoMore(t *testing.T) {
 func TestTableKeepsNothingForContentThatNeedsNone(t *testing.T) {
 	table := NewTable()
 	one := tableRepo(1)
-	green := &Write{Repo: one, Class: Opens, Action: plan.SetStatus{Pulls: []int{2}, Pin: plan.Pin{SHA: "two"}, State: plan.Success}}
+	green := &Write{Repo: one, Class: Opens, Green: true, Action: plan.SetStatus{Pulls: []int{2}, Pin: plan.Pin{SHA: "two"}, State: plan.Success}}
 	table.Replace(one, 8, everything, []*Write{merging(one, 1), green})
 	none := func(int64) Allowance { return Allowance{Opens: true, Again: clock.Never} }
 	if names, _ := table.next(none, 1); !slices.Equal(names, []string{"1#2"}) {

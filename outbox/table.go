@@ -33,6 +33,7 @@ type Write struct {
 	Action plan.Action
 	Class  Class
 	Unit   bool          // several requests that must end together: one at a time in a repository
+	Green  bool          // it releases something, or may: nothing like it begins, or is under way, while its repository is read or debts are overdue
 	Counts bool          // GitHub counts it as content, of which it takes so many a minute
 	Before clock.Instant // from when on it must not begin, by either clock: what it rests on is too old; zero: at no instant
 	Basis  any           // what it was decided on: it is for who writes
@@ -66,7 +67,7 @@ type repository struct {
 	flows   [classes]flow
 	running []*Write
 	unit    bool // one of those is a unit
-	held    bool // it is being read: nothing begins that opens
+	held    bool // it is being read: nothing green begins
 }
 
 // flow is the writes of one class that wait in a repository, in their order.
@@ -98,21 +99,30 @@ func (q *queue) repository(repo plan.Repo) *repository {
 	return p
 }
 
-// Replace puts what a decision wants in the place of what was wanted in a repository: of all of it, or of what covers names alone. What is
-// under way goes on.
-func (t *Table) Replace(repo plan.Repo, most int, covers func(*Write) bool, wanted []*Write) {
+// in does something to a repository's part, and drops it if nothing is left of it.
+func (t *Table) in(repo plan.Repo, do func(*queue, *repository)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	q := t.queue(repo.Installation)
-	q.most = most
 	p := q.repository(repo)
-	for _, w := range p.running {
-		w.replaced = w.replaced || covers(w)
+	do(q, p)
+	if len(p.running)+len(p.flows[Opens].waiting)+len(p.flows[Tells].waiting) == 0 && !p.held {
+		delete(q.repos, repo.Key())
 	}
-	for c := range p.flows {
-		p.flows[c].replace(q, covers, of(wanted, Class(c)))
-	}
-	t.tidy(repo, q, p)
+}
+
+// Replace puts what a decision wants in the place of what was wanted in a repository: of all of it, or of what covers names alone. What is
+// under way goes on.
+func (t *Table) Replace(repo plan.Repo, most int, covers func(*Write) bool, wanted []*Write) {
+	t.in(repo, func(q *queue, p *repository) {
+		q.most = most
+		for _, w := range p.running {
+			w.replaced = w.replaced || covers(w)
+		}
+		for c := range p.flows {
+			p.flows[c].replace(q, covers, of(wanted, Class(c)))
+		}
+	})
 }
 
 func of(wanted []*Write, c Class) (some []*Write) {
@@ -135,85 +145,56 @@ func (f *flow) replace(q *queue, covers func(*Write) bool, wanted []*Write) {
 	f.waiting = slices.Insert(kept, min(at, len(kept)), wanted...)
 }
 
-// drop takes out what is waiting and fits.
-func (f *flow) drop(fits func(*Write) bool) {
-	f.waiting = slices.DeleteFunc(f.waiting, fits)
-}
-
-// Hold keeps what opens in a repository from beginning, until Release: it is about to be read. It reports whether none of it is under way.
+// Hold keeps what is green in a repository from beginning, until Release: it is about to be read. It reports whether none of it is under way.
 func (t *Table) Hold(repo plan.Repo) (still bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p := t.queue(repo.Installation).repository(repo)
-	p.held = true
-	return !slices.ContainsFunc(p.running, func(w *Write) bool { return w.Class == Opens })
+	t.in(repo, func(_ *queue, p *repository) {
+		p.held = true
+		still = !slices.ContainsFunc(p.running, func(w *Write) bool { return w.Green })
+	})
+	return still
 }
 
 // Release ends Hold: it was read.
 func (t *Table) Release(repo plan.Repo) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q := t.queue(repo.Installation)
-	p := q.repository(repo)
-	p.held = false
-	for c := range p.flows {
-		p.flows[c].asked = 0
-	}
-	t.tidy(repo, q, p)
+	t.in(repo, func(_ *queue, p *repository) {
+		p.held, p.flows[Opens].asked, p.flows[Tells].asked = false, 0, 0
+	})
 }
 
 // Unhold ends Hold without a read.
 func (t *Table) Unhold(repo plan.Repo) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q := t.queue(repo.Installation)
-	p := q.repository(repo)
-	p.held = false
-	t.tidy(repo, q, p)
+	t.in(repo, func(_ *queue, p *repository) { p.held = false })
 }
 
 // Drop takes out all that waits in a repository.
 func (t *Table) Drop(repo plan.Repo) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q := t.queue(repo.Installation)
-	p := q.repository(repo)
-	p.flows = [classes]flow{}
-	t.tidy(repo, q, p)
+	t.in(repo, func(_ *queue, p *repository) { p.flows = [classes]flow{} })
 }
 
 // Has reports whether a write that fits waits in a repository, or is under way.
-func (t *Table) Has(repo plan.Repo, fits func(*Write) bool) bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q := t.of[repo.Installation]
-	if q == nil || q.repos[repo.Key()] == nil {
-		return false
-	}
-	p := q.repos[repo.Key()]
-	return slices.ContainsFunc(p.running, fits) || slices.ContainsFunc(p.flows[Opens].waiting, fits) || slices.ContainsFunc(p.flows[Tells].waiting, fits)
+func (t *Table) Has(repo plan.Repo, fits func(*Write) bool) (has bool) {
+	t.in(repo, func(_ *queue, p *repository) {
+		has = slices.ContainsFunc(p.running, fits) || slices.ContainsFunc(p.flows[Opens].waiting, fits) || slices.ContainsFunc(p.flows[Tells].waiting, fits)
+	})
+	return has
 }
 
 // Wanted is how many writes wait in a repository, of each class, and how many that open something are under way.
 func (t *Table) Wanted(repo plan.Repo) (opens, tells, running int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q := t.of[repo.Installation]
-	if q == nil || q.repos[repo.Key()] == nil {
-		return 0, 0, 0
-	}
-	p := q.repos[repo.Key()]
-	for _, w := range p.running {
-		if w.Class == Opens {
-			running++
+	t.in(repo, func(_ *queue, p *repository) {
+		for _, w := range p.running {
+			if w.Class == Opens {
+				running++
+			}
 		}
-	}
-	return len(p.flows[Opens].waiting), len(p.flows[Tells].waiting), running
+		opens, tells = len(p.flows[Opens].waiting), len(p.flows[Tells].waiting)
+	})
+	return opens, tells, running
 }
 
 // Allowance is what an installation may open now.
 type Allowance struct {
-	Opens   bool       // something may be opened at all
+	Opens   bool       // anything green may be written at all
 	Content int        // writes that GitHub counts as content
 	Ahead   int        // likewise, soon: within the time that a read stays good
 	Again   clock.Tick // when there may be more of it; Never: somebody says so
@@ -246,7 +227,7 @@ func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) 
 			if f == nil {
 				break
 			}
-			at := f.ahead(a)
+			at := p.ahead(f, a)
 			w := f.waiting[at]
 			if w.Counts {
 				a.Content--
@@ -304,19 +285,28 @@ func (q *queue) first(now clock.Instant, a Allowance, read map[*flow]bool) (*rep
 	return of[c], best[c]
 }
 
-// may reports whether the first of a flow may begin, or be read again for it.
+// may reports whether the next of a flow may begin, or be read again for it.
 func (q *queue) may(p *repository, f *flow, c Class, now clock.Instant, a Allowance) bool {
-	switch {
-	case len(f.waiting) == 0 || q.rests[c] > now.Tick || q.running[c] >= q.width[c] || f.asked != 0 && now.Tick-f.asked > readPatience:
-		return false
-	case c == Opens && (!a.Opens || p.held && f.asked == 0):
+	if q.rests[c] > now.Tick || q.running[c] >= q.width[c] || f.asked != 0 && now.Tick-f.asked > readPatience {
 		return false
 	}
-	w := f.waiting[f.ahead(a)]
-	if w.Counts && a.Content <= 0 || w.Unit && p.unit {
+	at := p.ahead(f, a)
+	if at < 0 || f.waiting[at].Unit && p.unit {
 		return false
 	}
-	return !slices.ContainsFunc(p.running, w.touches)
+	return !slices.ContainsFunc(p.running, f.waiting[at].touches)
+}
+
+// ahead is the place of the next of a flow that is not kept back: mostly the first, else the first that has nothing to do with those before it;
+// -1: all are.
+func (p *repository) ahead(f *flow, a Allowance) int {
+	for i, w := range f.waiting {
+		kept := w.Green && (!a.Opens || p.held && f.asked == 0) || w.Counts && a.Content <= 0
+		if !kept && !slices.ContainsFunc(f.waiting[:i], w.touches) {
+			return i
+		}
+	}
+	return -1
 }
 
 // touches reports whether two writes are about the same place or pull request: those go in their order.
@@ -368,20 +358,6 @@ func (q *queue) sharing(ahead int) int {
 // soon is the first few that wait, from one on.
 func (f *flow) soon(at, n int) []*Write { return slices.Clone(f.waiting[at:min(at+n, len(f.waiting))]) }
 
-// ahead is the place of the next that may begin: the first, but while GitHub takes no content the first that is none and has nothing to do with
-// those before it.
-func (f *flow) ahead(a Allowance) int {
-	if a.Content > 0 {
-		return 0
-	}
-	for i, w := range f.waiting {
-		if !w.Counts && !slices.ContainsFunc(f.waiting[:i], w.touches) {
-			return i
-		}
-	}
-	return 0
-}
-
 // Ending notes that a write is done but for what follows from it, and reports whether nothing that opens is left of its repository, by this
 // write's end, and whether nothing at all is. Of several that end at the same time one is told so.
 func (t *Table) Ending(w *Write) (opened, settled bool) {
@@ -399,20 +375,17 @@ func (t *Table) Ending(w *Write) (opened, settled bool) {
 
 // End ends a write.
 func (t *Table) End(w *Write, err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	q := t.queue(w.Repo.Installation)
-	p := q.repository(w.Repo)
-	q.running[w.Class]--
-	if w.Counts {
-		q.content--
-	}
-	p.unit = p.unit && !w.Unit
-	p.running = slices.DeleteFunc(p.running, func(x *Write) bool { return x == w })
-	if err == nil && w.limits == q.limits[w.Class] { // what began before a limit shows nothing
-		q.width[w.Class] = min(2*q.width[w.Class], WritesFree)
-	}
-	t.tidy(w.Repo, q, p)
+	t.in(w.Repo, func(q *queue, p *repository) {
+		q.running[w.Class]--
+		if w.Counts {
+			q.content--
+		}
+		p.unit = p.unit && !w.Unit
+		p.running = slices.DeleteFunc(p.running, func(x *Write) bool { return x == w })
+		if err == nil && w.limits == q.limits[w.Class] { // what began before a limit shows nothing
+			q.width[w.Class] = min(2*q.width[w.Class], WritesFree)
+		}
+	})
 }
 
 // Pause lets other writes go on while one waits amid its unit, until resume.
@@ -428,31 +401,21 @@ func (t *Table) Pause(w *Write) (resume func()) {
 
 // Back puts a write that began, and did nothing, back in its place, unless another decision came meanwhile.
 func (t *Table) Back(w *Write) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if w.replaced {
-		return
-	}
-	f := &t.queue(w.Repo.Installation).repository(w.Repo).flows[w.Class]
-	f.ticket = min(f.ticket, w.ticket)
-	f.waiting = slices.Insert(slices.Clone(f.waiting), 0, w)
+	t.in(w.Repo, func(_ *queue, p *repository) {
+		if f := &p.flows[w.Class]; !w.replaced {
+			f.ticket = min(f.ticket, w.ticket)
+			f.waiting = slices.Insert(slices.Clone(f.waiting), 0, w)
+		}
+	})
 }
 
-// Leave takes out what waits about some pull requests of a repository: another write about them failed.
-func (t *Table) Leave(repo plan.Repo, pulls []int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p := t.queue(repo.Installation).repository(repo)
-	for c := range p.flows {
-		p.flows[c].drop(func(w *Write) bool { return w.Shares(pulls) })
-	}
-}
-
-// LeaveOpens takes out all that waits in a repository and opens something.
-func (t *Table) LeaveOpens(repo plan.Repo) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.queue(repo.Installation).repository(repo).flows[Opens].waiting = nil
+// Leave takes out what waits in a repository and fits: what another write that failed was about.
+func (t *Table) Leave(repo plan.Repo, fits func(*Write) bool) {
+	t.in(repo, func(_ *queue, p *repository) {
+		for c := range p.flows {
+			p.flows[c].waiting = slices.DeleteFunc(p.flows[c].waiting, fits)
+		}
+	})
 }
 
 // Rest keeps an installation's writes of a class and below from beginning: GitHub, or our pace, takes none of them until then.
@@ -464,17 +427,5 @@ func (t *Table) Rest(installation int64, from Class, until clock.Tick) {
 		q.rests[c] = max(q.rests[c], until)
 		q.width[c] = 1
 		q.limits[c]++
-	}
-}
-
-// tidy drops a repository of which nothing is left.
-func (t *Table) tidy(repo plan.Repo, q *queue, p *repository) {
-	for c := range p.flows {
-		if len(p.flows[c].waiting) > 0 {
-			return
-		}
-	}
-	if len(p.running) == 0 && !p.held {
-		delete(q.repos, repo.Key())
 	}
 }

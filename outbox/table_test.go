@@ -21,7 +21,7 @@ func noon(tick clock.Tick) clock.Instant {
 }
 
 func merging(repo plan.Repo, pull int) *Write {
-	return &Write{Repo: repo, Class: Opens, Unit: true, Counts: true, Action: plan.Merge{Pull: pull, Pin: plan.Pin{SHA: plan.SHA(fmt.Sprint("h", repo.ID, "-", pull))}}}
+	return &Write{Repo: repo, Class: Opens, Green: true, Unit: true, Counts: true, Action: plan.Merge{Pull: pull, Pin: plan.Pin{SHA: plan.SHA(fmt.Sprint("h", repo.ID, "-", pull))}}}
 }
 
 func telling(repo plan.Repo, pull int) *Write {
@@ -203,6 +203,34 @@ func TestTableHolds(t *testing.T) {
 	}
 }
 
+// TestTableKeepsEveryGreenBack: a success that puts right what somebody else set has the turn of what only tells. It is a success all the same: it does
+// not begin while its repository is read, or while debts are overdue; and what stands behind it and releases nothing goes.
+func TestTableKeepsEveryGreenBack(t *testing.T) {
+	one := tableRepo(1)
+	overdue := func(int64) Allowance { return Allowance{Content: 1 << 30, Ahead: 1 << 30, Again: clock.Never} }
+	for name, may := range map[string]func(int64) Allowance{"it is read": plenty, "a debt is overdue": overdue} {
+		t.Run(name, func(t *testing.T) {
+			table := NewTable()
+			repairing := telling(one, 1)
+			repairing.Green = true
+			table.Replace(one, 8, everything, []*Write{repairing, telling(one, 2)})
+			if name == "it is read" {
+				table.Hold(one)
+			}
+			if names, _ := table.next(may, 1); !slices.Equal(names, []string{"1#2"}) {
+				t.Errorf("begun %v, want 1#2", names)
+			}
+		})
+	}
+	table := NewTable()
+	repairing := telling(one, 1)
+	repairing.Green = true
+	table.Replace(one, 8, everything, []*Write{repairing})
+	if names, _ := table.next(plenty, 1); len(names) != 1 || table.Hold(one) {
+		t.Errorf("%v begun, and it may be read", names)
+	}
+}
+
 // FuzzTable: random decisions, limits and ends. Never are more writes under way than may be, nor two units in one repository, nor two about one pull
 // request, nor more content than GitHub takes; nothing begins that was replaced, or is too old; of each repository one end says that it is
 // settled; and whoever may go goes before long: each turn of another repository lets it come one nearer.
@@ -370,7 +398,7 @@ func (w *tableWorld) end(i int) {
 		}
 	case 1:
 		err = errors.New("failed")
-		w.table.Leave(x.Repo, x.Action.About())
+		w.table.Leave(x.Repo, func(y *Write) bool { return y.Shares(x.Action.About()) })
 		for y := range w.wanted {
 			if y.Repo == x.Repo && y.Shares(x.Action.About()) {
 				delete(w.wanted, y)

@@ -86,7 +86,7 @@ func (k *look) owed(set plan.SetStatus) bool {
 
 // write is one action as the table has it.
 func (k *look) write(a plan.Action) *outbox.Write {
-	w := &outbox.Write{Repo: k.repo, Action: a, Class: outbox.Opens, Basis: &k.reading}
+	w := &outbox.Write{Repo: k.repo, Action: a, Class: outbox.Opens, Green: !holds(a), Basis: &k.reading}
 	switch a := a.(type) {
 	case plan.SetStatus:
 		if a.Tells() || holds(a) {

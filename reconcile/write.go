@@ -170,7 +170,7 @@ func (u *unit) follow(err error, now instant) {
 	case errors.Is(err, errStopped):
 		e.deeds.undone = true
 	case errors.Is(err, errStore):
-		l.table.LeaveOpens(u.repo)
+		l.table.Leave(u.repo, func(w *outbox.Write) bool { return w.Green })
 		e.fails++
 		u.fail(err, e.fails, now)
 		e.notBefore, e.deeds.failed = e.due, err
@@ -183,7 +183,7 @@ func (u *unit) follow(err error, now instant) {
 	case limit != nil:
 		u.rest(limit, now)
 	default:
-		l.table.Leave(u.repo, u.write.Action.About())
+		l.table.Leave(u.repo, func(w *outbox.Write) bool { return w.Shares(u.write.Action.About()) })
 		if kindOf(err) == forge.Refused { // another try would be refused again, until something changes
 			break
 		}
