@@ -19,8 +19,8 @@ type deeds struct {
 	merged bool  // the repository is another one now, by our doing
 	again  bool  // GitHub's refusal changed what is to be decided
 	left   bool  // something that opens did not, for an event or for want of time or room
+	short  bool  // likewise, for want of time or room alone: no event makes a look
 	undone bool  // the service was told to stop before something was done
-	short  bool  // likewise for want of time or room alone: no event makes a look
 	failed error // the first write that failed and is worth another try soon
 	event  tick  // the first event that was answered and has no status yet; never: none
 }
