@@ -25,18 +25,28 @@ type firstRule struct {
 // findRules turns what each file needs into rules over directories.
 func (s *survey) findRules() {
 	root, flux := &folder{below: map[string]*folder{}}, &folder{below: map[string]*folder{}}
+	suffixed := map[string]bool{}
 	shared := false // a directory that is no cluster's own is windowed by its name
 	for _, file := range s.paths {
-		if windowed, live := s.bySuffix(file); windowed || live {
-			root.add(strings.Split(file, "/"), needs{preset: true})
-			delete(s.needs, file)
-			shared = shared || windowed && !slices.ContainsFunc(s.clusters, func(c graph.Cluster) bool {
-				return strings.HasPrefix(file, dirOfCluster(c.Path)+"/")
-			})
-		}
+		windowed, live := s.bySuffix(file)
+		suffixed[file] = windowed || live
+		shared = shared || windowed && !slices.ContainsFunc(s.clusters, func(c graph.Cluster) bool {
+			return strings.HasPrefix(file, dirOfCluster(c.Path)+"/")
+		})
 	}
 	s.sides(shared)
+	byNames := s.withoutNotes()
+	for _, file := range s.paths {
+		if suffixed[file] && byNames != nil && s.holds(byNames, file, s.needs[file]) {
+			root.add(strings.Split(file, "/"), needs{preset: true})
+		} else {
+			suffixed[file] = false
+		}
+	}
 	for _, file := range slices.Sorted(maps.Keys(s.needs)) {
+		if suffixed[file] {
+			continue // names decide
+		}
 		n := s.expressible(s.needs[file])
 		if !utf8.ValidString(file) || strings.ContainsFunc(file, func(c rune) bool { return c != ' ' && !unicode.IsPrint(c) }) {
 			s.note(notePath, file)
@@ -62,7 +72,7 @@ func (s *survey) findRules() {
 	}
 	root.rules("", give)
 	flux.each("", func(dir string, n needs) {
-		if len(n.windows)+len(n.branches) == 0 {
+		if n = s.expressible(n); len(n.windows)+len(n.branches) == 0 {
 			n = needs{ignore: true} // people merge it, as they would without a rule
 		}
 		give(dir+"/**", n)
@@ -108,48 +118,33 @@ func (n needs) key() string {
 	return strings.Join(n.windows, ",") + ";" + strings.Join(n.branches, ",")
 }
 
-// expressible is needs that one rule can have: windows, or branches, or live. What windows and branches hold waits for the windows of all.
-// What no two windows would ever let through together, branches hold: each takes it at its own window.
+// expressible is needs that one rule can have: windows, or branches, or live. What windows and branches hold waits for the windows of all. What no
+// two windows would ever let through together waits for one: no branch holds it that no source tracks.
 func (s *survey) expressible(n needs) needs {
 	if len(n.windows) > 0 {
-		n.windows = slices.Compact(slices.Sorted(slices.Values(s.windowsOfNeeds(n))))
-		n.branches = nil
-	}
-	if len(n.windows) > 1 && (len(n.windows) > config.MaxReleases || s.neverTogether(n.windows)) {
-		for _, w := range n.windows {
-			n.branches = append(n.branches, s.branchFor(w))
+		all := slices.Compact(slices.Sorted(slices.Values(s.windowsOfNeeds(n))))
+		switch {
+		case !s.apart(all):
+			n.windows = all
+		case !s.apart(n.windows): // the branches hold their part further
+		default:
+			s.note(noteApart, list(n.windows, 4), n.windows[0])
+			n.windows = n.windows[:1]
 		}
-		n.windows = nil
+		n.branches = nil
 	}
 	if len(n.branches) > config.MaxReleases {
 		n.branches = []string{allBranches}
 	}
-	slices.Sort(n.branches)
 	return n
 }
 
-// branchFor is a branch that moves in a window: one that there is, else one to make.
-func (s *survey) branchFor(w string) string {
-	for _, b := range s.branches {
-		if b.window == w {
-			return b.name
-		}
-	}
-	s.branches = append(s.branches, firstBranch{name: "rw/" + w, from: s.mainBranch(), window: w})
-	return "rw/" + w
-}
-
-// mainBranch is the branch that a branch to make follows: the default branch, as far as it is known.
-func (s *survey) mainBranch() string {
-	if s.main != "" && validBranch("rw/x", s.main) {
-		return s.main
-	}
-	for _, c := range s.clusters {
-		if c.Branch != "" && validBranch("rw/x", c.Branch) {
-			return c.Branch
-		}
-	}
-	return "main"
+// apart reports whether windows cannot hold a path together: they are too many, or never open at one time. When an example is open nobody knows.
+func (s *survey) apart(names []string) bool {
+	known := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+		return slices.ContainsFunc(s.windows, func(w firstWindow) bool { return w.name == name && w.placeholder })
+	})
+	return len(names) > config.MaxReleases || len(known) > 1 && s.neverTogether(known)
 }
 
 // neverTogether reports whether windows are never open at one time.
@@ -157,14 +152,14 @@ func (s *survey) neverTogether(names []string) bool {
 	key := strings.Join(names, ",")
 	never, known := s.together[key]
 	if !known {
-		never = s.apart(names)
+		never = s.compareWindows(names)
 		s.together[key] = never
 	}
 	return never
 }
 
-// apart reports whether windows are never open at one time, worked out anew.
-func (s *survey) apart(names []string) bool {
+// compareWindows reports whether windows are never open at one time, worked out anew.
+func (s *survey) compareWindows(names []string) bool {
 	var y yamlText
 	y.line(0, "version: 1\ntimezone: UTC")
 	s.writeWindows(&y)
@@ -179,8 +174,8 @@ func (s *survey) apart(names []string) bool {
 	return policy.Calendar.NeverTogether([][]window.Name{list})[0]
 }
 
-// sides writes rules for the preset's windowed side where clusters differ: each cluster's own directories have its own window or branches,
-// and what they share has those of all. Where they do not differ the preset says it.
+// sides writes rules for the windowed sides of names where clusters or conventions differ: each cluster's own directories have its own window or
+// branches, and what they share has those of all. Where they do not differ the preset says it.
 func (s *survey) sides(shared bool) {
 	if s.preset == layout.NoPreset {
 		return
@@ -190,26 +185,32 @@ func (s *survey) sides(shared bool) {
 		side := s.sideOf(c)
 		all.windows, all.branches = append(all.windows, side.windows...), append(all.branches, side.branches...)
 	}
-	all = all.sorted()
+	if all = all.sorted(); len(s.clusters) == 0 {
+		all.windows = []string{s.windows[0].name}
+	}
 	several := len(all.windows)+len(all.branches) > 1
 	if several && !shared && len(all.windows) > 0 {
 		all = needs{windows: all.windows[:1]} // the rules of the clusters say all there is
 	}
 	all = s.expressible(all)
 	s.side = all
-	if !several {
-		return
-	}
-	for _, c := range s.clusters {
-		if dir := dirOfCluster(c.Path); dir != "." {
-			at := layout.Literal(dir) + "/"
-			s.rules = append(s.rules, firstRule{comment: "the windowed side of " + c.Name, paths: s.sidePaths(at), needs: s.expressible(s.sideOf(c)), last: true})
+	for i, shape := range s.shapes {
+		if several {
+			for _, c := range s.clusters {
+				if dir := dirOfCluster(c.Path); dir != "." {
+					s.addSide("the windowed side of "+c.Name, shape.preset, layout.Literal(dir)+"/", s.expressible(s.sideOf(c)))
+				}
+			}
+		}
+		if i > 0 || several && len(all.windows) > 1 { // else the preset says it
+			s.addSide("the windowed side that clusters share", shape.preset, "", all)
 		}
 	}
-	if len(all.windows) < 2 {
-		return // the preset says it
-	}
-	s.rules = append(s.rules, firstRule{comment: "the windowed side that clusters share", paths: s.sidePaths(""), needs: all, last: true})
+}
+
+// addSide adds a rule for the windowed side of a convention below a directory, after those of single directories.
+func (s *survey) addSide(comment string, p layout.Preset, at string, n needs) {
+	s.rules = append(s.rules, firstRule{comment: comment, paths: sidePaths(p, at), needs: n, last: true})
 }
 
 // sideOf is what holds the windowed side of a cluster: the branches that it tracks, else its window.
@@ -224,15 +225,35 @@ func (s *survey) sideOf(c graph.Cluster) needs {
 	return n.sorted()
 }
 
-// sidePaths is the patterns of the preset's windowed side below a directory.
-func (s *survey) sidePaths(at string) []string {
-	switch s.preset {
+// sidePaths is the patterns of the windowed side of a convention below a directory.
+func sidePaths(p layout.Preset, at string) []string {
+	switch p {
 	case layout.RTRW:
 		return []string{at + "**/*-rw/**"}
 	case layout.RTMW:
 		return []string{at + "**/*-mw/**"}
 	}
 	return []string{at + "**/{*-window,window-*}/**", "!" + at + "**/{*-live,live-*}/**"}
+}
+
+// holdAll is what is left where the rules do not hold all that they should: everything waits.
+func (s *survey) holdAll() {
+	all := needs{}
+	for _, n := range s.needs {
+		all.windows = append(all.windows, s.windowsOfNeeds(n)...)
+	}
+	s.preset, s.rules, s.side, s.unmatched = layout.NoPreset, nil, needs{}, s.expressible(all.sorted())
+}
+
+// withoutNotes is the policy of what was found so far; nil: it is not valid.
+func (s *survey) withoutNotes() *config.Policy {
+	var y yamlText
+	y.line(0, "version: 1\ntimezone: UTC")
+	s.writeWindows(&y)
+	s.writeLayout(&y)
+	s.writeBranches(&y)
+	policy, _ := config.Parse([]byte(y.String()))
+	return policy
 }
 
 // dirOfCluster is the directory that is a cluster's own: its root, without what only Flux's own directories add.
