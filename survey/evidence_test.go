@@ -13,6 +13,7 @@ import (
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/internal/fluxtrees"
 	"github.com/sluicegate/sluice/layout"
+	"github.com/sluicegate/sluice/reach"
 )
 
 // bootstrap is what `flux bootstrap` writes for a cluster.
@@ -42,14 +43,34 @@ const whole = "flux VERB kustomization --all"
 
 // windowedBy reports whether a draft holds a file: by a window, or by a branch that something in the tree tracks.
 func windowedBy(d Draft, tracked map[string]bool, file string) bool {
-	for _, r := range d.Policy.Layout.Classify(file).Releases {
+	return windowed(d.Policy, tracked, file)
+}
+
+// proposed is the policy of the lines that a file has as a comment instead of rules, with what the references of a tree say; nil: it has none.
+func proposed(t *testing.T, d Draft, tree *graph.Tree) *config.Policy {
+	t.Helper()
+	before, rest, _ := strings.Cut(string(d.File), "  rules:")
+	_, lines, found := strings.Cut(rest, wordFluxServed+"\n")
+	if !found {
+		return nil
+	}
+	lines, after, _ := strings.Cut(lines, "\n\n")
+	p, findings := config.Parse([]byte(before + strings.ReplaceAll(lines, "  # ", "  ") + "\n\n" + after))
+	if p == nil || !p.Flux {
+		t.Fatalf("%v\n%s", findings, d.File)
+	}
+	return p.With(reach.New(p, tree.Clusters(p.Clusters)))
+}
+
+func windowed(p *config.Policy, tracked map[string]bool, file string) bool {
+	for _, r := range p.Layout.Classify(file).Releases {
 		if r == layout.Live {
 			continue
 		}
 		if _, branch := r.BranchGlob(); !branch {
 			return true
 		}
-		if matching := d.Policy.Matching(r); len(matching) > 0 && !slices.ContainsFunc(matching, func(b config.Branch) bool { return !tracked[b.Name] }) {
+		if matching := p.Matching(r); len(matching) > 0 && !slices.ContainsFunc(matching, func(b config.Branch) bool { return !tracked[b.Name] }) {
 			return true
 		}
 	}
@@ -299,6 +320,7 @@ func (w world) cluster(r *rand.Rand, name string) {
 
 // TestFoundIsHeld: of whatever tree, each file is windowed that an entry point reads for which a window was found.
 func TestFoundIsHeld(t *testing.T) {
+	proposals := 0
 	for seed := range uint64(300) {
 		w := draw(rand.New(rand.NewPCG(seed, 1)))
 		d, errs := draftOf(t, files(w.texts))
@@ -309,7 +331,10 @@ func TestFoundIsHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checked := 0
+		checked, other := 0, proposed(t, d, read)
+		if other != nil {
+			proposals++
+		}
 		for _, c := range read.Clusters(nil) {
 			for _, e := range c.Entries() {
 				if e.Kustomization == nil || !w.held[c.Name+"/"+e.Kustomization.Name] {
@@ -317,6 +342,9 @@ func TestFoundIsHeld(t *testing.T) {
 				}
 				for _, file := range e.Files() {
 					checked++
+					if other != nil && !windowed(other, map[string]bool{"rw/" + c.Name: true}, file) {
+						t.Errorf("seed %d: the proposal: %s, which %s of %s reads: %v", seed, file, e.Kustomization.Name, c.Name, other.Layout.Classify(file))
+					}
 					if !windowedBy(d, map[string]bool{"rw/" + c.Name: true}, file) {
 						t.Errorf("seed %d: %s, which %s of %s reads: %v", seed, file, e.Kustomization.Name, c.Name, d.Policy.Layout.Classify(file))
 					}
@@ -330,6 +358,9 @@ func TestFoundIsHeld(t *testing.T) {
 			t.Fatalf("%s\n%v", d.File, w.held)
 		}
 	}
+	if proposals < 10 {
+		t.Errorf("%d proposals", proposals)
+	}
 }
 
 // TestFoundIsHeldInTrees: the same of the trees of testdata, by what the survey itself found.
@@ -341,6 +372,7 @@ func TestFoundIsHeldInTrees(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		other := proposed(t, d, read)
 		s, tracked := newSurvey(read, sortedNames(texts), ""), map[string]bool{}
 		for _, c := range s.clusters {
 			for _, src := range c.Sources {
@@ -351,6 +383,9 @@ func TestFoundIsHeldInTrees(t *testing.T) {
 			h := s.holderOf(c)
 			for _, k := range c.Kustomizations {
 				for _, file := range k.Files() {
+					if !h.held(k).live && other != nil && !windowed(other, tracked, file) {
+						t.Errorf("the proposal: %s, which %s of %s reads: %v\n%s", file, k.Name, c.Name, other.Layout.Classify(file), d.File)
+					}
 					if !h.held(k).live && !windowedBy(d, tracked, file) {
 						t.Errorf("%s, which %s of %s reads: %v\n%s", file, k.Name, c.Name, d.Policy.Layout.Classify(file), d.File)
 					}
@@ -383,3 +418,95 @@ func textsOf(t *testing.T, tree fs.FS) map[string]string {
 }
 
 func sortedNames(texts map[string]string) []string { return slices.Sorted(maps.Keys(texts)) }
+
+// TestManyHeldWhole: of more clusters with windows than a file may have windows, none is live.
+func TestManyHeldWhole(t *testing.T) {
+	texts := map[string]string{}
+	for i := range config.MaxWindows + 30 {
+		name := fmt.Sprintf("c-%d", i)
+		bootstrap(texts, name)
+		texts["clusters/"+name+"/apps.yaml"] = kustomization("apps", "./apps/"+name, "main") +
+			job("resume", fmt.Sprintf("%d %d * * *", i%60, i/60), "", whole1("resume")) + job("suspend", fmt.Sprintf("%d %d * * *", i%60, i/60+2), "", whole1("suspend"))
+		texts["apps/"+name+"/a.yaml"] = "a: b\n"
+	}
+	d, errs := draftOf(t, files(texts))
+	for file := range texts {
+		if !windowedBy(d, nil, file) {
+			t.Errorf("%s: %v", file, d.Policy.Layout.Classify(file))
+		}
+	}
+	if len(errs) > 0 || len(d.Policy.Windows) > config.MaxWindows {
+		t.Error(errs)
+	}
+}
+
+// TestBeyondRules: where the rules cannot hold all that they should, everything waits: too many of them, and names that no pattern has.
+func TestBeyondRules(t *testing.T) {
+	t.Run("names", func(t *testing.T) {
+		texts := map[string]string{
+			"clusters/one/all.yaml":   kustomization("apps", "./apps", "main") + kustomization("other", "./other", "main") + jobs("window", "flux VERB ks apps"),
+			"apps/kustomization.yaml": "resources: [\"../mixed/a\\u0001b.yaml\"]\n", "other/kustomization.yaml": "resources: [../mixed/live.yaml]\n",
+			"mixed/a\x01b.yaml": "a: b\n", "mixed/live.yaml": "a: b\n",
+		}
+		bootstrap(texts, "one")
+		d, errs := draftOf(t, files(texts))
+		if !windowedBy(d, nil, "mixed/a\x01b.yaml") || len(errs) > 0 {
+			t.Errorf("%v\n%s", errs, d.File)
+		}
+	})
+	t.Run("rules", func(t *testing.T) {
+		texts := map[string]string{}
+		for i := range 60 {
+			name := fmt.Sprintf("c-%d", i)
+			bootstrap(texts, name)
+			objects := ""
+			for j := range 40 { // each file needs another pair of windows
+				texts[fmt.Sprintf("apps/%d-%d/a.yaml", i, j)] = "a: b\n"
+				objects += kustomization(fmt.Sprintf("own-%d", j), fmt.Sprintf("./apps/%d-%d", i, j), "main") +
+					kustomization(fmt.Sprintf("other-%d", j), fmt.Sprintf("./apps/%d-%d", (i+j)%60, j), "main")
+			}
+			texts["clusters/"+name+"/apps.yaml"] = objects + job("resume", fmt.Sprintf("%d 8 * * *", i), "", whole1("resume")) + job("suspend", fmt.Sprintf("%d 10 * * *", i), "", whole1("suspend"))
+		}
+		d, errs := draftOf(t, files(texts))
+		for file := range texts {
+			if !windowedBy(d, nil, file) {
+				t.Fatalf("%s: %v", file, d.Policy.Layout.Classify(file))
+			}
+		}
+		if len(errs) > 0 || !slices.ContainsFunc(d.Notes, func(n string) bool { return strings.Contains(n, "no rules can hold") }) {
+			t.Errorf("%v %q\n%.3000s", errs, d.Notes, d.File)
+		}
+	})
+}
+
+// TestShort: of hundreds of applications with an overlay for each cluster the file has a rule for each overlay, and a line by what Flux reads.
+func TestShort(t *testing.T) {
+	texts := map[string]string{}
+	for _, c := range []string{"production", "staging"} {
+		bootstrap(texts, c)
+		for i := range 300 {
+			at := fmt.Sprintf("apps/app-%d/", i)
+			texts["clusters/"+c+"/apps.yaml"] += kustomization(fmt.Sprintf("app-%d", i), "./"+at+"overlays/"+c, "main")
+			texts[at+"overlays/"+c+"/kustomization.yaml"], texts[at+"base/kustomization.yaml"] = "resources: [../../base]\n", "resources: [a.yaml]\n"
+			texts[at+"base/a.yaml"] = "a: b\n"
+		}
+	}
+	texts["apps/odd/overlays/staging/kustomization.yaml"] = "resources: []\n" // which production reads, too
+	texts["clusters/production/odd.yaml"] = kustomization("odd", "./apps/odd/overlays/staging", "main")
+	d, errs := draftOf(t, files(texts))
+	for _, line := range []string{`- "apps/*/overlays/production/**"`, `- "apps/*/base/**"`, `#   - {cluster: production, where: "**", release: maintenance-window}`} {
+		if !strings.Contains(string(d.File), line) {
+			t.Errorf("no %s", line)
+		}
+	}
+	for file, held := range map[string]bool{
+		"apps/odd/overlays/staging/kustomization.yaml": true, "apps/app-7/overlays/staging/kustomization.yaml": false, "apps/app-7/base/a.yaml": true,
+	} {
+		if windowedBy(d, nil, file) != held {
+			t.Errorf("%s: %v", file, d.Policy.Layout.Classify(file))
+		}
+	}
+	if n := strings.Count(string(d.File), "\n"); n > 110 || len(errs) > 0 {
+		t.Errorf("%d lines, %v\n%s", n, errs, d.File)
+	}
+}

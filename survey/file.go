@@ -122,6 +122,13 @@ func (w firstWindow) write(y *yamlText, zone string) {
 
 func (s *survey) writeLayout(y *yamlText) {
 	y.line(0, "layout:")
+	if len(s.byReferences) > 0 {
+		y.comment(1, wordReferences)
+		for _, line := range s.byReferences {
+			y.line(1, "%s", line)
+		}
+		return
+	}
 	if s.preset != layout.NoPreset {
 		y.line(1, "preset: %s # by the names of directories", s.preset)
 		if len(s.side.branches) > 0 {
@@ -153,9 +160,10 @@ func (s *survey) writeLayout(y *yamlText) {
 	}
 	if len(s.unmatched.windows) > 0 {
 		y.line(1, "unmatched: %s", s.unmatched.release())
-		return
+	} else {
+		y.line(1, "unmatched: ignore # sluice does not manage the rest")
 	}
-	y.line(1, "unmatched: ignore # sluice does not manage the rest")
+	s.writeFlux(y)
 }
 
 // release is needs as the file has them.

@@ -80,6 +80,9 @@ func (s *survey) findRules() {
 	for _, key := range slices.Sorted(maps.Keys(found)) {
 		r := found[key]
 		slices.Sort(r.paths)
+		if s.preset == layout.NoPreset {
+			r.paths = s.shorten(r.paths, r.needs)
+		}
 		r.comment = s.reason(r.needs)
 		for part := range slices.Chunk(r.paths, config.MaxPaths) {
 			s.rules = append(s.rules, firstRule{comment: r.comment, paths: part, needs: r.needs})
@@ -92,19 +95,19 @@ func (s *survey) findRules() {
 	}
 }
 
-// order puts what is held before what is live.
+// order puts what is held first, and what is live last.
 func (r firstRule) order() string {
 	switch {
 	case r.last:
-		return "4"
+		return "5"
 	case r.needs.ignore:
-		return "0"
+		return "3"
 	case len(r.needs.windows) > 0:
 		return "1" + r.needs.key()
 	case len(r.needs.branches) > 0:
 		return "2" + r.needs.key()
 	}
-	return "3"
+	return "4"
 }
 
 // key tells needs apart.
@@ -128,8 +131,9 @@ func (s *survey) expressible(n needs) needs {
 			n.windows = all
 		case !s.apart(n.windows): // the branches hold their part further
 		default:
-			s.note(noteApart, list(n.windows, 4), n.windows[0])
-			n.windows = n.windows[:1]
+			first := n.windows[max(0, slices.IndexFunc(n.windows, s.forProduction))]
+			s.note(noteApart, list(n.windows, 4), first)
+			n.windows = []string{first}
 		}
 		n.branches = nil
 	}
@@ -137,6 +141,13 @@ func (s *survey) expressible(n needs) needs {
 		n.branches = []string{allBranches}
 	}
 	return n
+}
+
+// forProduction reports whether a window is for a cluster that is called production.
+func (s *survey) forProduction(name string) bool {
+	return slices.ContainsFunc(s.windows, func(w firstWindow) bool {
+		return w.name == name && slices.ContainsFunc(w.clusters, productive.MatchString)
+	})
 }
 
 // apart reports whether windows cannot hold a path together: they are too many, or never open at one time. When an example is open nobody knows.
@@ -162,7 +173,12 @@ func (s *survey) neverTogether(names []string) bool {
 func (s *survey) compareWindows(names []string) bool {
 	var y yamlText
 	y.line(0, "version: 1\ntimezone: UTC")
-	s.writeWindows(&y)
+	y.line(0, "windows:")
+	for _, w := range s.windows {
+		if slices.Contains(names, w.name) {
+			w.write(&y, "")
+		}
+	}
 	policy, _ := config.Parse([]byte(y.String()))
 	if policy == nil {
 		return true
@@ -236,13 +252,15 @@ func sidePaths(p layout.Preset, at string) []string {
 	return []string{at + "**/{*-window,window-*}/**", "!" + at + "**/{*-live,live-*}/**"}
 }
 
-// holdAll is what is left where the rules do not hold all that they should: everything waits.
+// holdAll is what is left where the rules do not hold all that they should: references decide, which the service does not read, so that it holds
+// everything; where these cannot either, everything waits.
 func (s *survey) holdAll() {
 	all := needs{}
 	for _, n := range s.needs {
 		all.windows = append(all.windows, s.windowsOfNeeds(n)...)
 	}
 	s.preset, s.rules, s.side, s.unmatched = layout.NoPreset, nil, needs{}, s.expressible(all.sorted())
+	s.byReferences = s.fluxLines(config.MaxEntryPoints)
 }
 
 // withoutNotes is the policy of what was found so far; nil: it is not valid.

@@ -75,7 +75,9 @@ func (s *survey) fail(code, message string) {
 // loses is a file that a policy does not hold as it needs; "": none.
 func (s *survey) loses(policy *config.Policy) string {
 	for _, file := range slices.Sorted(maps.Keys(s.needs)) {
-		if n := s.needs[file]; len(n.windows)+len(n.branches) > 0 && (policy == nil || !s.holds(policy, file, n)) {
+		if n := s.needs[file]; policy != nil && policy.Flux {
+			return "" // what reads it decides, and the service holds it
+		} else if len(n.windows)+len(n.branches) > 0 && (policy == nil || !s.holds(policy, file, n)) {
 			return file
 		}
 	}
@@ -102,25 +104,26 @@ func (s *survey) holds(policy *config.Policy, file string, n needs) bool {
 
 // survey is what a repository's first file is made of.
 type survey struct {
-	main      string // the default branch; "": not known
-	paths     []string
-	tree      *graph.Tree
-	clusters  []graph.Cluster
-	windows   []firstWindow
-	preset    layout.Preset
-	shapes    []shape  // what directory names say: the preset's convention first
-	named     []string // the paths that they window, sorted
-	unmatched needs    // of what nothing else decides; none: it is ignored
-	branches  []firstBranch
-	evidence  bool             // something in the tree says what is windowed
-	notes     []string         // what was not understood
-	findings  []config.Finding // without which no file is right
-	needs     map[string]needs // of each file that a cluster reads
-	rules     []firstRule
-	side      needs           // of the preset
-	zone      string          // of the file
-	together  map[string]bool // whether windows are never open at one time, by their names
-	gone      []string        // targets of jobs that stand in no file
+	main         string // the default branch; "": not known
+	paths        []string
+	tree         *graph.Tree
+	clusters     []graph.Cluster
+	windows      []firstWindow
+	preset       layout.Preset
+	shapes       []shape  // what directory names say: the preset's convention first
+	named        []string // the paths that they window, sorted
+	unmatched    needs    // of what nothing else decides; none: it is ignored
+	byReferences []string // the layout, where rules cannot say it
+	branches     []firstBranch
+	evidence     bool             // something in the tree says what is windowed
+	notes        []string         // what was not understood
+	findings     []config.Finding // without which no file is right
+	needs        map[string]needs // of each file that a cluster reads
+	rules        []firstRule
+	side         needs           // of the preset
+	zone         string          // of the file
+	together     map[string]bool // whether windows are never open at one time, by their names
+	gone         []string        // targets of jobs that stand in no file
 }
 
 // firstBranch is a windowed branch: one that a cluster's Kustomizations track already.

@@ -17,7 +17,7 @@ const (
 	noteGuessed      = "the root is a guess (%s): nothing in the tree says which directory Flux is pointed at; correct `clusters` above and remove the # before it"
 	noteApart        = "clusters share files, and their windows are never open together (%s): these files wait for %s alone. For each cluster to receive them in its own window, let each track a branch: docs/windowed-branches.md"
 	noteMoreWindows  = "Flux Kustomization %s in %s has more than one window, and here it has one schedule: %s counts, and %s does not"
-	noteNotHeld      = "the rules would not hold all that windows were found for, as there are too many or they are too long: so everything waits for them"
+	noteNotHeld      = "no rules can hold all that windows were found for: they are too many or too long, or a name is none that a pattern can have"
 	noteTwoWindows   = "cluster %s tracks %s, too, and its window is %s: the branch moves in %s alone, so give the cluster a branch of its own"
 	noteElsewhere    = "%s tracks %s, a branch of this repository, for a path that this tree does not have: so it is not windowed"
 	noteManyBranches = "more than %d branches are tracked: the rest is not in the file"
@@ -51,9 +51,12 @@ const (
 
 // Comments of the draft.
 const (
-	wordHead    = "# Which paths of this repository may change, and when. `sluice init` generated it from the tree: review it."
-	wordExample = "An example: %s says when changes may reach %s. Put your hours in, or `duration: 8h` instead of a close."
-	wordBare    = "Nothing more could be derived from this tree:"
+	wordHead       = "# Which paths of this repository may change, and when. `sluice init` generated it from the tree: review it."
+	wordExample    = "An example: %s says when changes may reach %s. Put your hours in, or `duration: 8h` instead of a close."
+	wordFlux       = "Or by what Flux reads: these lines instead of rules and unmatched. They hold what is added later, too. But the service (sluice serve)"
+	wordReferences = "By what Flux reads, as rules cannot say it. The service (sluice serve) does not read references yet, and holds every pull request."
+	wordFluxServed = "does not read references yet and would hold every pull request: keep the rules where it runs. See docs/graph.md."
+	wordBare       = "Nothing more could be derived from this tree:"
 )
 
 // Codes of the findings without which no file is right. docs/spec lists them with those of package config.
