@@ -153,7 +153,11 @@ func TestEvidence(t *testing.T) {
 			"clusters/one/apps.yaml", "two/apps/a.yaml clusters/two/apps.yaml", "",
 		},
 		{
-			"the namespace first", two(jobs("a", "flux -n flux-system VERB kustomization apps"), jobs("b", "kubectl --namespace flux-system patch kustomization apps --type merge -p '{\"spec\":{\"suspend\":TRUE}}'")),
+			"the namespace first", two(jobs("a", "flux -n flux-system VERB kustomization apps"), jobs("b", whole)),
+			"one/apps/a.yaml two/apps/a.yaml", "", "",
+		},
+		{
+			"the namespace first, of kubectl", two(jobs("a", "kubectl --namespace flux-system patch kustomization apps --type merge -p '{\"spec\":{\"suspend\":TRUE}}'"), jobs("b", whole)),
 			"one/apps/a.yaml two/apps/a.yaml", "", "",
 		},
 		{
@@ -172,6 +176,14 @@ func TestEvidence(t *testing.T) {
 			"several windows for one", two(job("resume-a", "0 8 * * *", "", "flux resume ks apps")+job("suspend-a", "0 10 * * *", "", "flux suspend ks apps")+
 				job("resume-b", "0 20 * * *", "", "flux resume ks apps")+job("suspend-b", "0 22 * * *", "", "flux suspend ks apps"), ""),
 			"one/apps/a.yaml", "two/apps/a.yaml", "more than one window",
+		},
+		{
+			"branches that the file cannot have", func() map[string]string {
+				texts := two(kustomization("rw", "./one/rw", "rw"), kustomization("rw", "./two/rw", "RW")+kustomization("odd", "./two/odd", "rw..x"))
+				cm(texts, "one/rw/a.yaml", "two/rw/a.yaml", "two/odd/a.yaml")
+				return texts
+			}(),
+			"one/rw/a.yaml two/rw/a.yaml two/odd/a.yaml", "one/apps/a.yaml two/apps/a.yaml", "",
 		},
 		{
 			"nobody applies the jobs", func() map[string]string {

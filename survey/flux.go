@@ -87,7 +87,7 @@ func (s *survey) entryPoints() (points []point) {
 	for _, c := range s.clusters {
 		h, named := s.holderOf(c), map[string][]string{}
 		for _, k := range c.Kustomizations {
-			if w := h.target(k); w != "" && w != h.window {
+			if w := strings.Join(h.held(k).windows, ""); w != "" && w != h.window { // one at most
 				named[w] = append(named[w], layout.Literal(k.Namespace+"/"+k.Name))
 			}
 		}

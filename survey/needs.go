@@ -61,7 +61,7 @@ func (s *survey) holderOf(c graph.Cluster) holder {
 	if own && rest == onlyTargets && !slices.ContainsFunc(c.Kustomizations, func(k *graph.Kustomization) bool { return h.target(k) != "" }) {
 		rest, h.window = unclear, s.windowOf(c.Name).name // what its jobs name stands in no file
 	}
-	if rest == unclear && (s.namedIn(c) || s.tracksBranch(c.Name)) {
+	if rest == unclear && (s.namedIn(c) || s.tracksBranch(c)) {
 		h.window = ""
 	}
 	return h
@@ -79,6 +79,9 @@ func (h holder) held(k *graph.Kustomization) needs {
 			if b.name == k.Source.Follows() && k.Here {
 				return needs{branches: []string{b.name}}
 			}
+		}
+		if h.left[k.Source.Follows()] && k.Here {
+			return needs{windows: []string{h.windowOf(h.cluster.Name).name}}
 		}
 	}
 	if window := h.target(k); window != "" {

@@ -197,11 +197,15 @@ func (s *survey) sides(shared bool) {
 		return
 	}
 	all := needs{}
+	var own []graph.Cluster // of which something is windowed
 	for _, c := range s.clusters {
-		side := s.sideOf(c)
-		all.windows, all.branches = append(all.windows, side.windows...), append(all.branches, side.branches...)
+		if s.hasWindow(c.Name) {
+			side := s.sideOf(c)
+			all.windows, all.branches = append(all.windows, side.windows...), append(all.branches, side.branches...)
+			own = append(own, c)
+		}
 	}
-	if all = all.sorted(); len(s.clusters) == 0 {
+	if all = all.sorted(); len(own) == 0 {
 		all.windows = []string{s.windows[0].name}
 	}
 	several := len(all.windows)+len(all.branches) > 1
@@ -212,7 +216,7 @@ func (s *survey) sides(shared bool) {
 	s.side = all
 	for i, shape := range s.shapes {
 		if several {
-			for _, c := range s.clusters {
+			for _, c := range own {
 				if dir := dirOfCluster(c.Path); dir != "." {
 					s.addSide("the windowed side of "+c.Name, shape.preset, layout.Literal(dir)+"/", s.expressible(s.sideOf(c)))
 				}

@@ -115,6 +115,7 @@ type survey struct {
 	unmatched    needs    // of what nothing else decides; none: it is ignored
 	byReferences []string // the layout, where rules cannot say it
 	branches     []firstBranch
+	left         map[string]bool  // branches that are tracked and cannot stand in the file: the window holds what they hold
 	evidence     bool             // something in the tree says what is windowed
 	notes        []string         // what was not understood
 	findings     []config.Finding // without which no file is right
@@ -134,7 +135,7 @@ type firstBranch struct {
 
 // newSurvey looks at a repository. main is the default branch.
 func newSurvey(tree *graph.Tree, paths []string, main string) *survey {
-	s := &survey{main: main, paths: paths, tree: tree, clusters: tree.Clusters(nil), together: map[string]bool{}}
+	s := &survey{main: main, paths: paths, tree: tree, clusters: tree.Clusters(nil), together: map[string]bool{}, left: map[string]bool{}}
 	s.findWindows()
 	s.findNames()
 	s.findBranches()
@@ -204,7 +205,7 @@ func (s *survey) addExample() {
 		}
 	}
 	for _, c := range s.clusters {
-		if !slices.Contains(w.clusters, c.Name) && (s.namedIn(c) || s.tracksBranch(c.Name)) {
+		if !slices.Contains(w.clusters, c.Name) && (s.namedIn(c) || s.tracksBranch(c)) {
 			w.clusters = append(w.clusters, c.Name)
 		}
 	}
@@ -222,9 +223,11 @@ func (s *survey) hasWindow(cluster string) bool {
 	return slices.ContainsFunc(s.windows, func(w firstWindow) bool { return slices.Contains(w.clusters, cluster) })
 }
 
-// tracksBranch reports whether a cluster tracks a windowed branch.
-func (s *survey) tracksBranch(cluster string) bool {
-	return slices.ContainsFunc(s.branches, func(b firstBranch) bool { return slices.Contains(b.clusters, cluster) })
+// tracksBranch reports whether a cluster tracks a windowed branch, one that the file cannot have among them.
+func (s *survey) tracksBranch(c graph.Cluster) bool {
+	return slices.ContainsFunc(c.Kustomizations, func(k *graph.Kustomization) bool {
+		return k.Source != nil && k.Here && s.left[k.Source.Follows()]
+	}) || slices.ContainsFunc(s.branches, func(b firstBranch) bool { return slices.Contains(b.clusters, c.Name) })
 }
 
 // findBranches finds the branches of this repository that Kustomizations track beside the root's own, where what they read is in this tree: a
@@ -240,7 +243,7 @@ func (s *survey) findBranches() {
 			}
 			b := k.Source.Follows()
 			at := fmt.Sprintf("%s: GitRepository %s", k.Source.RefLine, k.Source.Name)
-			known := slices.IndexFunc(s.branches, func(o firstBranch) bool { return strings.EqualFold(o.name, b) })
+			known := slices.IndexFunc(s.branches, func(o firstBranch) bool { return o.name == b })
 			switch {
 			case b == "" || strings.Contains(b, "${"):
 				continue
@@ -254,8 +257,10 @@ func (s *survey) findBranches() {
 				continue
 			case len(s.branches) >= config.MaxBranches/2:
 				s.note(noteManyBranches, len(s.branches))
-			case !validBranch(b, from):
+				s.left[b] = true
+			case !validBranch(b, from), slices.ContainsFunc(s.branches, func(o firstBranch) bool { return strings.EqualFold(o.name, b) }):
 				s.note(noteBranchName, at, b)
+				s.left[b] = true
 			default:
 				s.branches = append(s.branches, firstBranch{name: b, from: from, at: at, clusters: []string{c.Name}})
 			}

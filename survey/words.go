@@ -20,8 +20,8 @@ const (
 	noteNotHeld      = "no rules can hold all that windows were found for: they are too many or too long, or a name is none that a pattern can have"
 	noteTwoWindows   = "cluster %s tracks %s, too, and its window is %s: the branch moves in %s alone, so give the cluster a branch of its own"
 	noteElsewhere    = "%s tracks %s, a branch of this repository, for a path that this tree does not have: so it is not windowed"
-	noteManyBranches = "more than %d branches are tracked: the rest is not in the file"
-	noteBranchName   = "%s tracks %q, which is not a branch name that is allowed here"
+	noteManyBranches = "more than %d branches are tracked: the rest is not in the file, and the window holds what reads them"
+	noteBranchName   = "%s tracks %q, which the file cannot have, as it is no name that is allowed here or differs from another one by case alone: the window holds what reads it"
 	noteGone         = "a job suspends the Flux Kustomization %s, which is in no file that a cluster is known to read"
 	noteSuspend      = "%s: Kustomization %s sets suspend: %s; Flux reverts what a CronJob or `sluice suspend` sets instead: leave the field out of Git"
 	notePath         = "no rule was written for a path with characters that do not show: %q"
@@ -67,7 +67,7 @@ const (
 )
 
 const (
-	wordNoFlux  = "no Flux object, no cluster and no directory called -rt, -rw, -mw, -live or -window was found: run it where the Flux repository is"
+	wordNoFlux  = "no cluster, Flux Kustomization or source was found, and no directories such as apps-rt and apps-rw: run it in the repository that Flux reads"
 	wordNotHeld = "the file would not hold %s, for which a window was found: write it by hand"
 )
 
