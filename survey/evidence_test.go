@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
@@ -281,7 +282,7 @@ func (w world) cluster(r *rand.Rand, name string) {
 			w.texts[base+"/kustomization.yaml"] = "resources: [cm.yaml]\n"
 			w.texts[base+"/cm.yaml"] = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c, namespace: b}\n"
 		}
-		w.texts[dir+"/kustomization.yaml"] = "resources: [own.yaml, ../../../" + base + "]\n"
+		w.texts[dir+"/kustomization.yaml"] = "nameSuffix: -" + ks + "\nresources: [own.yaml, ../../../" + base + "]\n"
 		w.texts[dir+"/own.yaml"] = fmt.Sprintf("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: %s, namespace: b}\n", ks)
 		if all = append(all, ks); r.IntN(2) == 0 {
 			targets = append(targets, ks)
@@ -338,6 +339,11 @@ func TestFoundIsHeld(t *testing.T) {
 		d, errs := draftOf(t, files(w.texts))
 		if len(errs) > 0 {
 			t.Errorf("seed %d: %v\n%s", seed, errs, d.File)
+		}
+		for _, f := range config.Check(d.Policy, d.File, config.CheckInput{Paths: sortedNames(w.texts), At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}) {
+			if f.Code == "rule-never-matches" {
+				t.Errorf("seed %d: %s", seed, f.Message)
+			}
 		}
 		read, err := graph.Read(files(w.texts))
 		if err != nil {

@@ -19,33 +19,25 @@ type firstRule struct {
 	comment string
 	paths   []string
 	needs   needs
-	last    bool // after those of single directories, in the order in which they were made
+	last    bool           // after those of single directories, in the order in which they were made
+	layout  *layout.Layout // of a last one alone
+}
+
+// matches reports whether a last rule matches a path.
+func (r firstRule) matches(file string) bool {
+	return r.layout != nil && len(r.layout.Classify(file).Releases) > 0
 }
 
 // findRules turns what each file needs into rules over directories.
 func (s *survey) findRules() {
+	suffixed := s.decidedByNames()
 	root, flux := &folder{below: map[string]*folder{}}, &folder{below: map[string]*folder{}}
-	suffixed := map[string]bool{}
-	shared := false // a directory that is no cluster's own is windowed by its name
-	for _, file := range s.paths {
-		windowed, live := s.bySuffix(file)
-		suffixed[file] = windowed || live
-		shared = shared || windowed && !slices.ContainsFunc(s.clusters, func(c graph.Cluster) bool {
-			return strings.HasPrefix(file, dirOfCluster(c.Path)+"/")
-		})
-	}
-	s.sides(shared)
-	byNames := s.withoutNotes()
-	for _, file := range s.paths {
-		if suffixed[file] && byNames != nil && s.holds(byNames, file, s.needs[file]) {
-			root.add(strings.Split(file, "/"), needs{preset: true})
-		} else {
-			suffixed[file] = false
-		}
+	for file := range suffixed {
+		root.add(strings.Split(file, "/"), needs{preset: true})
 	}
 	for _, file := range slices.Sorted(maps.Keys(s.needs)) {
 		if suffixed[file] {
-			continue // names decide
+			continue
 		}
 		n := s.expressible(s.needs[file])
 		if !utf8.ValidString(file) || strings.ContainsFunc(file, func(c rune) bool { return c != ' ' && !unicode.IsPrint(c) }) {
@@ -77,6 +69,36 @@ func (s *survey) findRules() {
 		}
 		give(dir+"/**", n)
 	})
+	s.addRules(found)
+}
+
+// decidedByNames writes the rules by directory names, and gives the files for which they and the preset say what is needed.
+func (s *survey) decidedByNames() map[string]bool {
+	suffixed := map[string]bool{}
+	shared := false // a directory that is no cluster's own is windowed by its name
+	for _, file := range s.paths {
+		windowed, live := s.bySuffix(file)
+		if windowed || live {
+			suffixed[file] = true
+		}
+		shared = shared || windowed && !slices.ContainsFunc(s.clusters, func(c graph.Cluster) bool {
+			return strings.HasPrefix(file, dirOfCluster(c.Path)+"/")
+		})
+	}
+	s.sides(shared)
+	byNames := s.withoutNotes()
+	maps.DeleteFunc(suffixed, func(file string, _ bool) bool { return byNames == nil || !s.holds(byNames, file, s.needs[file]) })
+	left := maps.Clone(suffixed)
+	s.rules = slices.DeleteFunc(s.rules, func(r firstRule) bool { // check would warn of one that no path reaches
+		n := len(left)
+		maps.DeleteFunc(left, func(file string, _ bool) bool { return r.matches(file) })
+		return n == len(left)
+	})
+	return suffixed
+}
+
+// addRules adds the rules of single directories, by what they need.
+func (s *survey) addRules(found map[string]*firstRule) {
 	for _, key := range slices.Sorted(maps.Keys(found)) {
 		r := found[key]
 		slices.Sort(r.paths)
@@ -230,7 +252,9 @@ func (s *survey) sides(shared bool) {
 
 // addSide adds a rule for the windowed side of a convention below a directory, after those of single directories.
 func (s *survey) addSide(comment string, p layout.Preset, at string, n needs) {
-	s.rules = append(s.rules, firstRule{comment: comment, paths: sidePaths(p, at), needs: n, last: true})
+	r := firstRule{comment: comment, paths: sidePaths(p, at), needs: n, last: true}
+	r.layout, _ = layout.New(layout.Spec{Windows: []string{"window"}, Rules: []layout.Rule{{Paths: r.paths, Releases: []string{"window"}}}})
+	s.rules = append(s.rules, r)
 }
 
 // sideOf is what holds the windowed side of a cluster: the branches that it tracks, else its window.
