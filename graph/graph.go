@@ -60,6 +60,8 @@ func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+":
 // Tree is what the files of a repository say.
 type Tree struct {
 	Problems []Problem // at most MaxProblems
+	// URL is what the caller knows this repository by, such as a clone's origin; "": nothing. It is to be set before clusters are looked for.
+	URL string
 
 	fs       fs.FS
 	kept     int                 // documents

@@ -1,19 +1,24 @@
 package graph
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
 )
 
-// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes.
-func (t *Tree) bootstrapped(w *walk, all Objects) []Cluster {
-	var out []Cluster
-	known := map[string]bool{}
+// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes. Of several for one
+// directory the most credible counts. Strangers are what says that of another repository, as an example does.
+func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Leaf) {
+	at := map[string]int{}
 	add := func(c Cluster) {
-		if len(out) <= MaxClusters && t.dirs[c.Path] && !known[c.Path] {
-			known[c.Path] = true
+		i, known := at[c.Path]
+		switch {
+		case !known && len(out) <= MaxClusters && t.dirs[c.Path]:
+			at[c.Path] = len(out)
 			out = append(out, c)
+		case known:
+			out[i] = t.credible(w, out[i], c)
 		}
 	}
 	roots, written := t.roots(all), map[Place]Root{}
@@ -28,7 +33,45 @@ func (t *Tree) bootstrapped(w *walk, all Objects) []Cluster {
 	for _, c := range roots {
 		add(c)
 	}
-	return out
+	if !slices.ContainsFunc(out, func(c Cluster) bool { return SameURL(c.URL, t.URL) }) {
+		return out, nil
+	}
+	return slices.DeleteFunc(out, func(c Cluster) bool {
+		stranger := c.kind == gitRepository && !alike(c.URL, t.URL) && !w.readsItself(c.Path, c.Place.File)
+		if stranger {
+			strangers = append(strangers, Leaf{c.Place, LeafSource, wordStranger(c.Path, c.URL)})
+		}
+		return stranger
+	}), strangers
+}
+
+// credible is which of two definitions of one root counts. Where both are as credible and say otherwise, the first does, with its rival.
+func (t *Tree) credible(w *walk, a, b Cluster) Cluster {
+	switch x, y := t.credit(w, a), t.credit(w, b); {
+	case y > x:
+		return b
+	case y == x && a.Place != b.Place && (a.Branch != b.Branch || !SameURL(a.URL, b.URL)):
+		a.Rival = b.Place
+	}
+	return a
+}
+
+// credit is how much speaks for a root: its source is this repository, as far as the caller knows that, and it reads its own definition.
+func (t *Tree) credit(w *walk, c Cluster) int {
+	n := 0
+	if SameURL(c.URL, t.URL) {
+		n = 2
+	}
+	if w.readsItself(c.Path, c.Place.File) {
+		n++
+	}
+	return n
+}
+
+// readsItself reports whether what is read of a directory has the definition of what reads it.
+func (w *walk) readsItself(dir, file string) bool {
+	_, reads := w.result(dir, nil).edges[file]
+	return reads && describes(dir, file)
 }
 
 // roots is the roots that objects say.
@@ -38,7 +81,7 @@ func (t *Tree) roots(all Objects) []Cluster {
 		if i.URL == "" {
 			continue // it syncs nothing
 		}
-		c := Cluster{Root: Root{Path: i.Path, Branch: strings.TrimPrefix(i.Ref, "refs/heads/")}, URL: i.URL, Found: wordInstance, Place: i.Place}
+		c := Cluster{Root: Root{Path: i.Path, Branch: strings.TrimPrefix(i.Ref, "refs/heads/")}, URL: i.URL, Found: wordInstance, Place: i.Place, kind: cmp.Or(i.SourceKind, gitRepository)}
 		if i.values {
 			c.Found = wordChartSync
 		}
@@ -49,10 +92,10 @@ func (t *Tree) roots(all Objects) []Cluster {
 	}
 	for _, k := range all.Kustomizations {
 		sync := path.Base(k.File) == "gotk-sync.yaml"
-		if !sync && (k.Name != "flux-system" || k.Source == nil || k.Source.File != k.File) {
+		if !sync && (k.Name != fluxSystem || k.Source == nil || !k.beside(k.Source)) {
 			continue
 		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place}
+		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place, kind: cmp.Or(k.SourceRef.Kind, gitRepository)}
 		if !sync {
 			c.Found = wordFlux
 		}
@@ -62,6 +105,11 @@ func (t *Tree) roots(all Objects) []Cluster {
 		out = append(out, c.patchedBy(k.Object))
 	}
 	return out
+}
+
+// beside reports whether a source stands where it is the Kustomization's own: in its file or directory, or both in what the Kustomization reads.
+func (k *Kustomization) beside(s *Source) bool {
+	return path.Dir(k.File) == path.Dir(s.File) || k.Path != "." && within(k.Path, k.File) && within(k.Path, s.File)
 }
 
 // patchedBy adds to how a root was found what patches that.

@@ -338,7 +338,7 @@ func (g *Graph) definitions() []config.Note {
 	var out []config.Note
 	layout, seen := g.policy.With(g).Layout, map[[2]string]bool{}
 	add := func(c *graph.Cluster, s *graph.Source, o graph.Object, patched ...graph.Place) {
-		if s == nil || c.URL != "" && !graph.SameURL(c.URL, s.URL) {
+		if s == nil || !c.Reads(s) {
 			return // of another repository
 		}
 		i := slices.IndexFunc(g.policy.Branches, func(b config.Branch) bool { return b.Name == s.Follows() && b.Window != window.Live })

@@ -238,7 +238,7 @@ func (s *survey) findBranches() {
 		from := cmp.Or(c.Branch, s.main, "main")
 		tracked, read := map[string]string{}, c.Branch != "" // where that stands, by branch; whether Flux reads what they follow
 		for _, k := range c.Kustomizations {
-			if k.Source == nil || !k.Here || c.URL == "" {
+			if k.Source == nil || !k.Here {
 				continue
 			}
 			b := k.Source.Follows()
