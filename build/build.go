@@ -38,8 +38,8 @@ type Object struct {
 
 // Result is what became of an entry.
 type Result struct {
-	Objects []Object // in the order in which kustomize gives them
-	Err     string   // why there are none; "": it was built
+	Objects []Object // in the order in which kustomize gives them; of what needs something from elsewhere those that it makes without that
+	Err     string   // why these are not all; "": they are
 	Remote  bool     // Err says what it needs from elsewhere, which is never fetched
 }
 

@@ -2,10 +2,10 @@ package graph
 
 import (
 	"cmp"
-	"net/url"
 	"path"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -171,8 +171,25 @@ func hosted(url string) string {
 	return ""
 }
 
+// IsURL reports whether a text is a URL by which others may know a repository: with a host, and a path there.
+func IsURL(text string) bool {
+	host, dir := repository(text)
+	return hosted(text) != "" && host != "" && dir != ""
+}
+
+// HasSecret reports whether a URL has a password, or over HTTP who reads it, which is a token there.
+func HasSecret(url string) bool {
+	scheme, rest, found := strings.Cut(url, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(authority, '@')
+	return found && at >= 0 && (strings.HasPrefix(strings.ToLower(scheme), "http") || strings.Contains(authority[:at], ":"))
+}
+
 // scp is how ssh names a repository without a scheme.
 var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
+
+// escape is a byte in a URL.
+var escape = regexp.MustCompile(`%[0-9a-f]{2}`)
 
 // otherHosts is further names of forges, such as those that answer ssh on the port of https.
 var otherHosts = map[string]string{
@@ -198,9 +215,10 @@ func repository(of string) (host, dir string) {
 		dir = port + "/" + dir // as ssh has it without a scheme
 	}
 	host = strings.TrimSuffix(host, ".")
-	if plain, err := url.PathUnescape(dir); err == nil {
-		dir = strings.ToLower(plain)
-	}
+	dir = escape.ReplaceAllStringFunc(dir, func(s string) string {
+		c, _ := strconv.ParseUint(s[1:], 16, 8)
+		return strings.ToLower(string([]byte{byte(c)}))
+	})
 	dir = strings.TrimSuffix(strings.Trim(path.Clean("/"+dir), "/"), ".git")
 	return cmp.Or(otherHosts[host], host), dir
 }

@@ -8,7 +8,8 @@ import (
 )
 
 // bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes. Of several for one
-// directory the most credible counts. Strangers are what says that of another repository, as an example does.
+// directory the most credible counts. Strangers are what says that of another repository, as an example does, and of a directory where no Flux object
+// is: a cluster whose repository had another name is never lost.
 func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Leaf) {
 	at := map[string]int{}
 	add := func(c Cluster) {
@@ -37,7 +38,7 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Le
 		return out, nil
 	}
 	return slices.DeleteFunc(out, func(c Cluster) bool {
-		stranger := c.kind == gitRepository && !alike(c.URL, t.URL) && !w.readsItself(c.Path, c.Place.File)
+		stranger := c.kind == gitRepository && !alike(c.URL, t.URL) && (c.Path == "." || !t.led(c.Path)) && !w.readsItself(c.Path, c.Place.File)
 		if stranger {
 			strangers = append(strangers, Leaf{c.Place, LeafSource, wordStranger(c.Path, c.URL)})
 		}

@@ -17,7 +17,7 @@ import (
 // Check is what the first tree shows of contradictions: built is what its entry points make, paths is every file of it.
 func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	levels := g.policy.Consistency
-	notes := append(g.roots(), g.guessed()...)
+	notes := slices.Concat(g.roots(), g.unconfirmed(), g.guessed())
 	notes = append(notes, at(levels.Layers, g.layers(paths))...)
 	notes = append(notes, at(levels.Duplicates, g.duplicates(built))...)
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
@@ -175,7 +175,7 @@ func (g *Graph) duplicates(built []Build) []config.Note {
 	for _, b := range built {
 		seen := map[Object]bool{}
 		for _, o := range b.Objects {
-			k := one{b.Entry.Cluster.Name, valuesOf(b.Entry, o), o.id()}
+			k := one{b.Entry.Target(), valuesOf(b.Entry, o), o.id()}
 			if seen[o.id()] {
 				continue
 			}

@@ -39,7 +39,7 @@ func laidOut(t *testing.T, tree, base fstest.MapFS) string {
 }
 
 // consistencyCodes are the codes of the findings of check that expect/check is about; what moves is read off what classify holds.
-var consistencyCodes = []string{"duplicates", "layers", "builds", "enforced"}
+var consistencyCodes = []string{"duplicates", "layers", "builds", "enforced", "repository-unknown", "root-ambiguous"}
 
 // graphFindings is what check says of a tree's consistency, and for two trees what classify says of moves, as "CODE TEXT".
 func graphFindings(t *testing.T, g fluxtrees.Graph) []string {

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/survey"
 )
 
@@ -106,7 +105,7 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	read, err := graph.Read(tree)
+	read, err := graphOf(origin(ctx, dir))(tree)
 	if err != nil {
 		return initView{}, err
 	}
