@@ -56,6 +56,7 @@ func withoutRemote(text []byte) []byte {
 	if !removed {
 		return text
 	}
+	k.BuildMetadata = append(k.BuildMetadata, types.OriginAnnotations) // as the entry's own has it: kustomize refuses a file that says nothing
 	out, err := yaml.Marshal(k)
 	if err != nil {
 		return text
