@@ -91,7 +91,7 @@ func NewEntry(e graph.Entry) Entry {
 		return entryOf(e.Kustomization)
 	}
 	for _, k := range e.Cluster.Kustomizations {
-		if k.Path == e.Cluster.Path && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
+		if k.Path == e.Cluster.Path && k.Here && k.KubeConfig == "" && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
 			return entryOf(k)
 		}
 	}

@@ -210,9 +210,10 @@ func (w *walk) follow(c Cluster) Cluster {
 func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
 	self := w.read(&c, nil)
+	c.identify(w.tree)
 	own := c.self
 	for _, k := range c.Kustomizations {
-		if own == nil && k.Path == c.Path && k.Adds() {
+		if own == nil && k.Path == c.Path && k.KubeConfig == "" && c.here(k) && k.Adds() {
 			own = k
 		}
 	}

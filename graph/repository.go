@@ -116,6 +116,8 @@ func (c *Cluster) mayBe(s *Source, dir string) bool {
 	switch {
 	case c.same(s.URL):
 		return isGit(s) || c.stands(dir)
+	case isGit(s) && unfilled(s.URL) != "":
+		return true // a problem names the variable
 	case c.sure || !isGit(s) || known != "" && !alike(known, s.URL):
 		return false
 	}
@@ -134,7 +136,7 @@ func (c *Cluster) Reads(s *Source) bool {
 func (c *Cluster) Unconfirmed() []*Source {
 	var out []*Source
 	for _, k := range c.Kustomizations {
-		if k.Here && !k.copied && k.Source != nil && !c.same(k.Source.URL) && !slices.Contains(out, k.Source) {
+		if k.Here && !k.copied && k.Source != nil && !c.same(k.Source.URL) && unfilled(k.Source.URL) == "" && !slices.Contains(out, k.Source) {
 			out = append(out, k.Source)
 		}
 	}
