@@ -47,10 +47,14 @@ func (w *walk) spent(documents, bytes int) bool {
 	if w.work <= maxWork && w.patched <= MaxPatched {
 		return false
 	}
-	w.over = true
-	w.tree.cut = wordMuchWork()
-	w.tree.problem(Place{}, w.tree.cut)
+	w.stop(Place{}, wordMuchWork())
 	return true
+}
+
+// stop says that not everything is followed, because of a bound. What was found so far is not kept.
+func (w *walk) stop(at Place, bound string) {
+	w.over, w.tree.cut = true, bound
+	w.tree.problem(at, bound)
 }
 
 // load is what one entry point reads: documents, and the files that they and what patches them stand in.
@@ -79,14 +83,21 @@ func (l *load) edge(file, by, why string) bool {
 }
 
 // problem keeps what is wrong with what is read.
-func (l *load) problem(at Place, text string) {
-	l.problems = more(l.problems, Problem{at, text})
-	l.walk.tree.problem(at, text)
+func (l *load) problem(p Problem) {
+	l.problems = more(l.problems, p)
+	l.walk.tree.note(p)
 }
 
-// leaf keeps where the graph ends, once for each cause.
+// refused keeps what kustomize refuses as well.
+func (l *load) refused(at Place, text string) { l.problem(Problem{at, text, true}) }
+
+// leaf keeps where the graph ends, once for each cause. The last one stands for all that come after it.
 func (l *load) leaf(at Place, kind, text string) {
-	if leaf := (Leaf{at, kind, text}); len(l.leaves) < MaxLeaves && !slices.Contains(l.leaves, leaf) {
+	switch leaf := (Leaf{at, kind, text}); {
+	case len(l.leaves) >= MaxLeaves || slices.Contains(l.leaves, leaf):
+	case len(l.leaves) == MaxLeaves-1:
+		l.leaves = append(l.leaves, Leaf{at, kind, wordManyLeaves()})
+	default:
 		l.leaves = append(l.leaves, leaf)
 	}
 }
@@ -167,7 +178,7 @@ func (l *load) unit(n reference, dir string, depth int) []*doc {
 		return docs
 	}
 	if b := l.walk.tree.builds[dir]; b.component && n.field != "" {
-		l.problem(n.place, wordComponent(n.field, n.text))
+		l.refused(n.place, wordComponent(n.field, n.text))
 	}
 	docs = l.build(n, dir, nil, depth)
 	l.units[dir] = docs
@@ -182,10 +193,10 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	case l.walk.spent(1+len(before), 0):
 		return before
 	case l.open[dir]:
-		l.problem(n.place, wordCycle(n.field, n.text))
+		l.refused(n.place, wordCycle(n.field, n.text))
 		return before
 	case depth > MaxDepth:
-		l.problem(b.place, wordDeep())
+		l.walk.stop(b.place, wordDeep())
 		return before
 	}
 	l.open[dir] = true
@@ -257,7 +268,7 @@ func (l *load) component(dir string, n reference, docs []*doc, depth int) []*doc
 		return docs
 	}
 	if !b.component {
-		l.problem(n.place, wordNoComponent(n.text))
+		l.refused(n.place, wordNoComponent(n.text))
 	}
 	return l.build(n, p, docs, depth+1)
 }
@@ -270,16 +281,22 @@ func (l *load) find(dir string, n reference) string {
 	return Clean(path.Join(dir, n.text))
 }
 
-// missing says that there is nothing of a name in the tree.
+// missing says that there is nothing of a name in the tree. A directory whose kustomization.yaml was not read is read as far as that.
 func (l *load) missing(n reference, p string) {
 	l.look(p)
+	for _, name := range BuildNames() {
+		if file := path.Join(p, name); p != "" && l.walk.tree.contents[file] != nil {
+			l.edge(file, n.place.File, n.field)
+			return
+		}
+	}
 	switch {
 	case remote(n.text):
 		l.leaf(n.place, LeafRemote, wordRemote(n.field, n.text))
 	case l.walk.tree.dirs[p]:
-		l.problem(n.place, wordNoBuild(n.field, n.text))
+		l.refused(n.place, wordNoBuild(n.field, n.text))
 	default:
-		l.problem(n.place, wordMissing(n.field, n.text))
+		l.refused(n.place, wordMissing(n.field, n.text))
 	}
 }
 
@@ -314,7 +331,7 @@ func (l *load) chart(dir string, c chart) {
 	case c.remote:
 		l.leaf(c.place, LeafRemote, wordRemote(c.field, c.text))
 	default:
-		l.problem(c.place, wordMissing(c.field, c.text))
+		l.refused(c.place, wordMissing(c.field, c.text))
 	}
 }
 
@@ -395,15 +412,15 @@ func (l *load) parsePatch(p buildPatch) change {
 		text, err = ReadFile(t.fs, p.File, MaxFile)
 	}
 	if l.walk.parsed += len(text); err == nil && l.walk.parsed > MaxParsed {
-		l.walk.over, l.walk.tree.cut = true, wordMuchParsed()
-		err = errors.New(l.walk.tree.cut)
+		err = errors.New(wordMuchParsed())
+		l.walk.stop(p.Place, err.Error())
 	}
 	var c change
 	if err == nil {
 		c, err = parsePatch(text, p.Place, p.Target)
 	}
 	if err != nil {
-		l.problem(p.Place, wordPatch(strings.TrimPrefix(err.Error(), "yaml: ")))
+		l.problem(Problem{Place: p.Place, Text: wordPatch(strings.TrimPrefix(err.Error(), "yaml: "))})
 		return change{place: p.Place, size: len(text), unread: p.Target.selector()}
 	}
 	return c

@@ -60,8 +60,11 @@ func printable(s string) string {
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
 
+// wordValueOf stands before the name of a variable.
+const wordValueOf = ": the value of "
+
 func wordUnknown(field, value, name string) string {
-	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
+	return fmt.Sprintf("%s is %s%s%s is not known from the tree, and what it leads to is not followed", field, printable(value), wordValueOf, printable(name))
 }
 
 func wordNoDirectory(dir string) string {
@@ -110,6 +113,38 @@ func wordAlias(field string) string { return field + " is a YAML alias: it was n
 
 func wordLongList(field string) string {
 	return fmt.Sprintf("%s has more than %d entries: the rest was not read", field, MaxList)
+}
+
+func wordDeepList() string {
+	return fmt.Sprintf("items is nested more than %d deep: the rest was not read", MaxNested)
+}
+
+func wordLongTarget() string {
+	return fmt.Sprintf("its target has a text of more than %d bytes", MaxAlias)
+}
+
+func wordManyCopies() string {
+	return fmt.Sprintf("copy has more than %d entries for one artifact: the rest was not read", MaxClusters)
+}
+
+func wordManyLike(o Object) string {
+	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
+}
+
+func wordManyUses() string {
+	return fmt.Sprintf("more than %d objects lead from here to what is used: the rest was not followed", MaxUses)
+}
+
+func wordManyProblems() string {
+	return fmt.Sprintf("more than %d problems: the rest is not listed", MaxProblems-1)
+}
+
+func wordManyLeaves() string {
+	return fmt.Sprintf("more than %d places where the graph ends: the rest is not listed", MaxLeaves-1)
+}
+
+func wordDeepEntries() string {
+	return fmt.Sprintf("the Flux Kustomizations that lead here are more than %d Flux Kustomizations deep: it was not followed", MaxDepth)
 }
 
 func wordManyClusters() string {
