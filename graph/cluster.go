@@ -32,11 +32,13 @@ type Cluster struct {
 	// Leaves is where the graph ends, each cause once, by place.
 	Leaves []Leaf
 
-	edges    map[string]Edge
-	problems []Problem // that were found on the way
-	tree     *Tree
-	self     *Kustomization // the root's own, where the Flux Operator makes it
-	defines  map[Place]bool // documents that define entry points, and sources that are used
+	// Problems is what is wrong with what the entry points of the cluster read, and on the way to it; at most MaxProblems.
+	Problems []Problem
+
+	edges   map[string]Edge
+	tree    *Tree
+	self    *Kustomization // the root's own, where the Flux Operator makes it
+	defines map[Place]bool // documents that define entry points, and sources that are used
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -177,24 +179,11 @@ func (w *walk) follow(c Cluster) Cluster {
 	w.tree.watch, w.following = f, f
 	f.cluster = w.followed(c)
 	w.tree.watch, w.following = nil, nil
-	f.cluster.problems = f.problems
+	f.cluster.Problems = f.problems
 	if f.cost = w.since(before); !w.over && c.self == nil {
 		w.found[key] = f
 	}
 	return f.cluster
-}
-
-// Problems is what is wrong with what the entry points of the cluster read, and on the way to it.
-func (c *Cluster) Problems() []Problem {
-	out := slices.Clone(c.problems)
-	for _, file := range c.Files() {
-		if content := c.tree.contents[file]; content != nil {
-			for _, p := range content.problems {
-				out = more(out, p)
-			}
-		}
-	}
-	return out
 }
 
 func (w *walk) followed(c Cluster) Cluster {
@@ -386,7 +375,7 @@ func (d *doc) appliedBy(k *Kustomization) *doc {
 func (w *walk) traced(k *Kustomization) {
 	unknown := func(at Place, field, value string) {
 		if name := unfilled(value); name != "" {
-			w.tree.problem(at, wordUnknown(field, value, name))
+			w.tree.note(Problem{Place: at, Text: wordUnknown(field, value, name), Variable: name})
 			k.edges = nil
 		}
 	}

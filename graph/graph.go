@@ -54,12 +54,14 @@ type Problem struct {
 	Text string
 	// Refused: kustomize refuses it as well, so that Flux applies nothing of it. What stands behind any other problem is not known.
 	Refused bool
+	// Variable is the name of the variable whose value is not known, where that is the problem.
+	Variable string
 }
 
-// Cause is what problems of one kind have in common: the variable whose value is not known, or what is said before what is special of each.
+// Cause is what problems of one kind have in common: the variable, or what is said before what is special of each.
 func (p Problem) Cause() string {
-	if _, cause, found := strings.Cut(p.Text, wordValueOf); found {
-		return cause
+	if p.Variable != "" {
+		return p.Variable
 	}
 	if i := strings.IndexAny(p.Text, `:"`); i >= 0 {
 		return p.Text[:i]

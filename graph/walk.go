@@ -89,7 +89,9 @@ func (l *load) problem(p Problem) {
 }
 
 // refused keeps what kustomize refuses as well.
-func (l *load) refused(at Place, text string) { l.problem(Problem{at, text, true}) }
+func (l *load) refused(at Place, text string) {
+	l.problem(Problem{Place: at, Text: text, Refused: true})
+}
 
 // leaf keeps where the graph ends, once for each cause. The last one stands for all that come after it.
 func (l *load) leaf(at Place, kind, text string) {
@@ -116,7 +118,7 @@ func (l *load) entry(dir string) []*doc {
 	l.ignores(dir)
 	var out []*doc
 	for _, file := range t.inside[dir] {
-		if isManifest(file) {
+		if isRead(file) { // a kustomization.yaml that was not understood, too
 			out = append(out, l.file(file, "", "")...)
 		}
 	}
@@ -161,10 +163,20 @@ func (l *load) file(file, by, why string) []*doc {
 	if !l.edge(file, by, why) {
 		l.twice = true
 	}
+	l.unread(file)
 	if l.walk.spent(1+len(l.walk.tree.docs(file)), 0) {
 		return nil
 	}
 	return l.walk.tree.docs(file)
+}
+
+// unread keeps what of a file was not read.
+func (l *load) unread(file string) {
+	if c := l.walk.tree.contents[file]; c != nil {
+		for _, p := range c.problems {
+			l.problem(p)
+		}
+	}
 }
 
 // unit loads a directory that has a kustomization.yaml. What it makes is known after the first time. n is what names it.
@@ -205,6 +217,7 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 		n.place.File = "" // the entry point itself names it
 	}
 	l.edge(b.place.File, n.place.File, n.field)
+	l.unread(b.place.File)
 	for _, name := range BuildNames() { // of several, kustomize takes none
 		if file := path.Join(dir, name); t.files[file] {
 			l.edge(file, b.place.File, "")
@@ -287,6 +300,7 @@ func (l *load) missing(n reference, p string) {
 	for _, name := range BuildNames() {
 		if file := path.Join(p, name); p != "" && l.walk.tree.contents[file] != nil {
 			l.edge(file, n.place.File, n.field)
+			l.unread(file)
 			return
 		}
 	}

@@ -60,11 +60,8 @@ func printable(s string) string {
 	return strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
 }
 
-// wordValueOf stands before the name of a variable.
-const wordValueOf = ": the value of "
-
 func wordUnknown(field, value, name string) string {
-	return fmt.Sprintf("%s is %s%s%s is not known from the tree, and what it leads to is not followed", field, printable(value), wordValueOf, printable(name))
+	return fmt.Sprintf("%s is %s: the value of %s is not known from the tree, and what it leads to is not followed", field, printable(value), printable(name))
 }
 
 func wordNoDirectory(dir string) string {

@@ -23,6 +23,8 @@ func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
 	notes = append(notes, at(levels.Enforced, g.enforced())...)
 	notes = append(notes, g.Unfollowed(g.policy.Branches)...)
+	notes = append(notes, g.nothing()...)
+	notes = append(notes, g.unmatched()...)
 	return append(notes, g.definitions()...)
 }
 
@@ -80,14 +82,6 @@ func (g *Graph) roots() []config.Note {
 	var out []config.Note
 	if g.policy.Flux && len(g.trees[0].entries) == 0 {
 		out = append(out, config.Note{Level: config.LevelHold, Code: codeNoRoot, Message: wordNoRoot, Way: []any{"layout", "flux"}})
-	}
-	for i, p := range g.policy.EntryPoints {
-		fits := func(e known) bool { return p.Fits(e.Cluster.Name, names(e.Entry)...) }
-		if len(g.trees[0].entries) > 0 && !slices.ContainsFunc(g.trees[0].entries, fits) {
-			out = append(out, config.Note{
-				Level: config.LevelWarn, Code: codeEntryNothing, Message: wordEntryNothing, Way: []any{"layout", "entrypoints", i, "where"},
-			})
-		}
 	}
 	return out
 }

@@ -198,6 +198,9 @@ const (
 	codeMoves        = "moves"
 	codeUnfollowed   = "branch-unfollowed"
 	codeUnserved     = "flux-not-served"
+	codeProblem      = "graph-problem"
+	codeReadsNothing = "entry-point-reads-nothing"
+	codeUnmatched    = "unmatched-not-held"
 )
 
 // placeholder stands in a message for what was found first.
@@ -206,9 +209,13 @@ const placeholder = "\x00"
 const (
 	wordUnserved = "the service (sluice serve) does not read the reference graph yet"
 
-	wordNoRoot        = "no cluster found, so nothing is known to read any path: list them under `clusters`"
-	wordGuessed       = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
-	wordEntryNothing  = "matches no entry point of the tree"
+	wordNoRoot       = "no cluster found, so nothing is known to read any path: list them under `clusters`"
+	wordGuessed      = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
+	wordEntryNothing = "matches no Flux Kustomization and no root in the tree, so it holds nothing"
+	likeIt, likeThem = "1 more like it", "%d more like it"
+	wordHidden       = "part of the tree was not read, so it is not known what a windowed Flux Kustomization reads: " + placeholder
+	wordUnmatched    = "what nothing is known to read is not held, though the graph may only not know who reads it: " +
+		"set unmatched to a window, and add rules for what no cluster reads"
 	wordDefaultBranch = "the default branch"
 
 	wordMakesLive      = "makes live what a windowed Flux Kustomization reads: " + placeholder
@@ -232,6 +239,18 @@ const wordHoldsAll = wordUnserved + ": it holds every pull request with a path t
 func wordAnswersOtherwise(verdict string) string {
 	return wordUnserved + "; for such a change it says: " + verdict
 }
+
+func wordReadsNothing(why string) string {
+	return placeholder + " is windowed and reads no file: " + why + ", so it holds nothing"
+}
+
+func wordNoValue(variable string) string {
+	return "the value of " + clip(variable) + " is not known from the tree"
+}
+
+func wordNoPath(path string) string { return clip(path) + " is not a directory of the tree" }
+
+func wordNoFile(path string) string { return "there is nothing to apply in " + clip(path) }
 
 func moreOf(n int, one, many string) string {
 	switch {

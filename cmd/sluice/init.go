@@ -106,11 +106,11 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	read, err := graph.Read(tree)
+	read, err := readGraph(ctx, nil, tree, graph.Read)
 	if err != nil {
 		return initView{}, err
 	}
-	draft, err := survey.New(read, paths, defaultBranch(ctx, dir))
+	draft, err := survey.New(read.tree, paths, defaultBranch(ctx, dir))
 	if ctx.Err() != nil {
 		return initView{}, ctx.Err()
 	}
