@@ -23,7 +23,7 @@ func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
 	notes = append(notes, at(levels.Enforced, g.enforced())...)
 	notes = append(notes, g.Unfollowed(g.policy.Branches)...)
-	notes = append(notes, g.nothing()...)
+	notes = append(notes, g.nothing(built)...)
 	notes = append(notes, g.unmatched()...)
 	return append(notes, g.definitions()...)
 }
@@ -235,11 +235,13 @@ func (g *Graph) Moving(moves []Move) []config.Note {
 	return at(g.policy.Consistency.Moves, c.notes("so does 1 more object", "so do %d more objects"))
 }
 
-// builds is entry points that cannot be built, and such as kustomize builds otherwise than the graph has read them.
+// builds is entry points that cannot be built, and such as kustomize builds otherwise than the graph has read them. Where an error says already that not
+// all was read, it is why.
 func (g *Graph) builds(built []Build) []config.Note {
 	var c causes
+	hides := g.hides(built)
 	for _, b := range built {
-		if b.Err != "" && !b.Remote && !b.Entry.Guessed() {
+		if b.failed() && !hides(b.Entry) {
 			c.add(b.Err, func() (config.Note, string) {
 				return config.Note{Code: codeBuilds, Message: wordNotBuilt(b.Err), Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
 			})

@@ -57,6 +57,22 @@ func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[graph.Probl
 	return append(others.notes(likeIt, likeThem), at(g.policy.Consistency.Followed, values.notes(likeIt, likeThem))...), seen
 }
 
+// hides reports whether an entry point reads a file behind which more may stand, where that is an error.
+func (g *Graph) hides(built []Build) func(graph.Entry) bool {
+	files := map[string]bool{}
+	if notes, seen := g.hidden(outcomes(built)); slices.ContainsFunc(notes, func(n config.Note) bool { return n.Level == config.LevelHold }) {
+		for p := range seen {
+			files[p.File] = files[p.File] || p.Variable == ""
+		}
+	}
+	return func(e graph.Entry) bool {
+		return len(files) > 0 && slices.ContainsFunc(e.Files(), func(file string) bool { return files[file] })
+	}
+}
+
+// failed reports whether kustomize refuses to build it.
+func (b Build) failed() bool { return b.Err != "" && !b.Remote && !b.Entry.Guessed() }
+
 // outcome is what kustomize made of a file where the entry points that read it were built.
 type outcome int
 
@@ -74,7 +90,7 @@ func outcomes(built []Build) map[string]outcome {
 			made[o.File] = true
 		}
 		for _, file := range b.Entry.Files() {
-			unknown[file] = unknown[file] || b.Err != "" && (b.Remote || b.Entry.Guessed())
+			unknown[file] = unknown[file] || b.Err != "" && !b.failed()
 			if why := b.Entry.Chain(file)[0].Why; b.Err != "" || graph.IsBuild(file) || why != "" && why != "resources" && why != "bases" {
 				out[file] = used
 			}
@@ -122,8 +138,8 @@ func (g *Graph) Problems(all []graph.Problem, built []Build) []config.Note {
 }
 
 // nothing is what the policy says of entry points that are not there, and windowed entry points that read nothing: what they were to hold is
-// held by nobody.
-func (g *Graph) nothing() []config.Note {
+// held by nobody. One that cannot be built is said to be so.
+func (g *Graph) nothing(built []Build) []config.Note {
 	level := config.LevelWarn
 	if g.policy.Flux {
 		level = config.LevelHold
@@ -136,9 +152,13 @@ func (g *Graph) nothing() []config.Note {
 			})
 		}
 	}
+	said := map[string]bool{}
+	for _, b := range built {
+		said[key(b.Entry)] = b.failed() && g.policy.Consistency.Builds == config.LevelHold
+	}
 	var c causes
 	for _, e := range g.trees[0].entries {
-		if isLive(e.releases) || e.elsewhere || len(e.Files()) > 0 {
+		if isLive(e.releases) || e.elsewhere || len(e.Files()) > 0 || said[key(e.Entry)] {
 			continue
 		}
 		why := readsNothing(e.Entry)

@@ -213,7 +213,7 @@ const (
 	wordGuessed      = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
 	wordEntryNothing = "matches no Flux Kustomization and no root in the tree, so it holds nothing"
 	likeIt, likeThem = "1 more like it", "%d more like it"
-	wordHidden       = "part of the tree was not read, so it is not known what a windowed Flux Kustomization reads: " + placeholder
+	wordHidden       = "a windowed Flux Kustomization may read more than is known: " + placeholder
 	wordUnmatched    = "what nothing is known to read is not held, though the graph may only not know who reads it: " +
 		"set unmatched to a window, and add rules for what no cluster reads"
 	wordDefaultBranch = "the default branch"
