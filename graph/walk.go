@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"slices"
@@ -47,13 +48,17 @@ func (w *walk) spent(documents, bytes int) bool {
 	if w.work <= maxWork && w.patched <= MaxPatched {
 		return false
 	}
-	w.stop(Place{}, wordMuchWork())
+	bound := wordMuchWork()
+	if w.patched > MaxPatched {
+		bound = wordMuchPatched()
+	}
+	w.stop(Place{}, bound)
 	return true
 }
 
 // stop says that not everything is followed, because of a bound. What was found so far is not kept.
 func (w *walk) stop(at Place, bound string) {
-	w.over, w.tree.cut = true, bound
+	w.over, w.tree.cut = true, cmp.Or(w.tree.cut, bound)
 	w.tree.problem(at, bound)
 }
 

@@ -152,6 +152,10 @@ func wordMuchWork() string {
 	return fmt.Sprintf("the clusters read more than %d objects: not everything was followed", maxWork)
 }
 
+func wordMuchPatched() string {
+	return fmt.Sprintf("patches copy more than %d MiB of objects: not everything was followed", MaxPatched>>20)
+}
+
 func wordDeep() string {
 	return fmt.Sprintf("the references that lead here are more than %d directories deep: not read", MaxDepth)
 }

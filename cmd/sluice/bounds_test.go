@@ -84,7 +84,7 @@ func bounded(t *testing.T, files map[string]string) string {
 func many(n int, text string) string {
 	var out strings.Builder
 	for i := range n {
-		out.WriteString(strings.ReplaceAll(text, "#", fmt.Sprint(i)))
+		out.WriteString(strings.NewReplacer("##", fmt.Sprint(i+1), "#", fmt.Sprint(i)).Replace(text))
 	}
 	return out.String()
 }
@@ -93,7 +93,8 @@ func many(n int, text string) string {
 func trees(n int, name, text string) map[string]string {
 	out := map[string]string{}
 	for i := range n {
-		out[strings.ReplaceAll(name, "#", fmt.Sprint(i))] = strings.ReplaceAll(strings.ReplaceAll(text, "##", fmt.Sprint(i+1)), "#", fmt.Sprint(i))
+		number := strings.NewReplacer("##", fmt.Sprint(i+1), "#", fmt.Sprint(i))
+		out[number.Replace(name)] = number.Replace(text)
 	}
 	return out
 }
@@ -129,6 +130,10 @@ func TestBounds(t *testing.T) {
 			"clusters/one/kustomization.yaml": "resources: [flux/gotk-sync.yaml, ks.yaml]\n", "clusters/one/ks.yaml": entryOf("ks", "./ks", ", postBuild: {substituteFrom: [{kind: ConfigMap, name: v}]}"),
 			"ks/apps.yaml": entryOf("apps-rw", "./apps/${where}", ""), "ks/v.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: flux-system}\ndata:\n  where: rw\n" + many(graph.MaxConfig/8, "  a#: bbbb\n"),
 		}, want: "flux-system/apps-rw of one is windowed and reads no file: the value of where is not known"},
+		"objects that lead to a source": {files: map[string]string{
+			"clusters/one/apps.yaml": strings.Replace(entryOf("apps-rw", "./apps/rw", ""), "name: flux-system}}", "name: s0}}", 1) + many(graph.MaxUses+2,
+				"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: s#, namespace: flux-system}\nspec: {url: https://github.com/acme/fleet, ref: {branch: main}, include: [{repository: {name: s##}}]}\n"),
+		}, want: "more than 4 objects lead from here"},
 		"problems":                     {files: with(trees(graph.MaxProblems+1, "aaa/#.yaml", "kind: List\n@"), map[string]string{"apps/rw/cm.yaml": "kind: List\n@"}), want: "apps/rw/cm.yaml:1: not valid YAML", held: "apps/rw/cm.yaml"},
 		"problems that somebody reads": {files: with(trees(graph.MaxProblems+1, "apps/rw/#.yaml", "kind: List\n@"), map[string]string{list: "resources:\n" + many(graph.MaxProblems+1, "- #.yaml\n")}), want: "not valid YAML", held: "apps/rw/200.yaml"},
 
