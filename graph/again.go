@@ -27,7 +27,7 @@ type content struct {
 func readContent(tree fs.FS, name string) *content {
 	data, err := ReadFile(tree, name, MaxFile)
 	if err != nil {
-		return &content{problems: []Problem{{Place{File: name}, err.Error()}}, unread: true}
+		return &content{problems: []Problem{{Place: Place{File: name}, Text: err.Error()}}, unread: true}
 	}
 	c, alone := &content{size: len(data)}, &Tree{}
 	alone.parse(c, name, data)
@@ -102,7 +102,7 @@ func (t *Tree) gather() {
 	slices.Sort(names)
 	for _, name := range names {
 		for _, p := range t.contents[name].problems {
-			t.problem(p.Place, p.Text)
+			t.note(p)
 		}
 	}
 }
@@ -404,7 +404,7 @@ func (w *walk) again(spent cost, problems []Problem, keys ...string) bool {
 		w.results[key] = results[i]
 	}
 	for _, p := range problems {
-		w.tree.problem(p.Place, p.Text)
+		w.tree.note(p)
 	}
 	return true
 }

@@ -130,8 +130,12 @@ func TestLinks(t *testing.T) {
 
 // TestLongLists: of lists of generators that are longer than any, the rest is a problem.
 func TestLongLists(t *testing.T) {
+	var generators strings.Builder
+	for i := range graph.MaxList + 1 {
+		fmt.Fprintf(&generators, "- {name: a%d, files: [a.txt]}\n", i)
+	}
 	for field, text := range map[string]string{
-		"configMapGenerator": "configMapGenerator:\n" + strings.Repeat("- {name: a, files: [a.txt]}\n", graph.MaxList+1),
+		"configMapGenerator": "configMapGenerator:\n" + generators.String(),
 		"files":              "secretGenerator:\n- name: a\n  files:\n" + strings.Repeat("  - a.txt\n", graph.MaxList+1),
 		"transformers":       "transformers:\n" + strings.Repeat("- a.txt\n", graph.MaxList+1),
 	} {

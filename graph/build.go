@@ -43,6 +43,9 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 	if len(text) > MaxDoc {
 		return c, errors.New(wordLargeDocument())
 	}
+	if t.long() {
+		return c, errors.New(wordLongTarget())
+	}
 	target := t.selector()
 	before := 0
 	for _, part := range documents(text) {
@@ -55,8 +58,11 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 			if t == (Target{}) {
 				means = itself(n.Content[0])
 			}
-			if wide(n.Content[0]) {
+			switch {
+			case wide(n.Content[0]):
 				return c, errors.New(wordWide())
+			case n.Content[0].Kind == yaml.SequenceNode && len(n.Content[0].Content) > MaxList:
+				return c, errors.New(wordLongList("patch"))
 			}
 			c.nodes, c.means, c.lines = append(c.nodes, n.Content[0]), append(c.means, means), append(c.lines, before)
 		}
@@ -193,10 +199,7 @@ func slot(n *yaml.Node, key string) int {
 // operate does the operations of a JSON patch that add, replace or remove a key of a section or an entry of a list. Others say nothing of what
 // counts here.
 func operate(root *yaml.Node, operations *yaml.Node) {
-	for i, op := range operations.Content {
-		if i >= MaxList {
-			return
-		}
+	for _, op := range operations.Content {
 		steps := strings.Split(strings.TrimPrefix(scalar(at(op, "path")), "/"), "/")
 		into := root
 		for _, step := range steps[:len(steps)-1] {

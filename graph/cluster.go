@@ -37,6 +37,9 @@ type Cluster struct {
 	// Leaves is where the graph ends, each cause once, by place.
 	Leaves []Leaf
 
+	// Problems is what is wrong with what the entry points of the cluster read, and on the way to it; at most MaxProblems.
+	Problems []Problem
+
 	edges   map[string]Edge
 	tree    *Tree
 	self    *Kustomization // the root's own, where the Flux Operator makes it
@@ -67,8 +70,7 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 	follow := func(roots []Cluster) {
 		for _, c := range roots {
 			if len(out) == MaxClusters {
-				t.cut = wordManyClusters()
-				t.problem(Place{}, t.cut)
+				w.stop(Place{}, wordManyClusters())
 				return
 			}
 			out = append(out, w.follow(c))
@@ -186,11 +188,8 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
-	if c.self != nil {
-		return w.followed(c)
-	}
 	key := fmt.Sprintf("%q %q %q %q %q %q %q", c.Root, c.URL, c.Found, c.Place, c.Rival, c.kind, w.tree.URL)
-	if f := w.tree.found[key]; f != nil && f.stands(w.tree) && w.again(f.cost, f.problems, f.results...) {
+	if f := w.tree.found[key]; c.self == nil && f != nil && f.stands(w.tree) && w.again(f.cost, f.problems, f.results...) {
 		w.found[key] = f
 		c = f.cluster
 		c.tree = w.tree
@@ -201,7 +200,8 @@ func (w *walk) follow(c Cluster) Cluster {
 	w.tree.watch, w.following = f, f
 	f.cluster = w.followed(c)
 	w.tree.watch, w.following = nil, nil
-	if f.cost = w.since(before); !w.over {
+	f.cluster.Problems = f.problems
+	if f.cost = w.since(before); !w.over && c.self == nil {
 		w.found[key] = f
 	}
 	return f.cluster
@@ -247,7 +247,11 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			queue = queue[1:]
 			for _, k := range from.found {
 				key := k.Namespace + "/" + k.Name + "\x00" + k.Path + "\x00" + k.target()
-				if !c.here(k) || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
+				if !c.here(k) || k.Path == c.Path || followed[key] || unfilled(k.Path) != "" || w.spent(1, 0) {
+					continue
+				}
+				if from.depth >= MaxDepth {
+					w.stop(k.Place, wordDeepEntries())
 					continue
 				}
 				followed[key] = true
@@ -393,7 +397,7 @@ func (d *doc) appliedBy(k *Kustomization) *doc {
 func (w *walk) traced(k *Kustomization) {
 	unknown := func(at Place, field, value string) {
 		if name := unfilled(value); name != "" {
-			w.tree.problem(at, wordUnknown(field, value, name))
+			w.tree.note(Problem{Place: at, Text: wordUnknown(field, value, name), Variable: name})
 			k.edges = nil
 		}
 	}

@@ -52,6 +52,21 @@ func (p Place) String() string {
 type Problem struct {
 	Place
 	Text string
+	// Refused: kustomize refuses it as well, so that Flux applies nothing of it. What stands behind any other problem is not known.
+	Refused bool
+	// Variable is the name of the variable whose value is not known, where that is the problem.
+	Variable string
+}
+
+// Cause is what problems of one kind have in common: the variable, or what is said before what is special of each.
+func (p Problem) Cause() string {
+	if p.Variable != "" {
+		return p.Variable
+	}
+	if i := strings.IndexAny(p.Text, `:"`); i >= 0 {
+		return p.Text[:i]
+	}
+	return p.Text
 }
 
 // String is the problem as compilers print one.
@@ -135,7 +150,8 @@ func hidden(file string) bool {
 	return strings.HasPrefix(file, ".") && strings.Contains(file, "/") || strings.Contains(path.Dir(file), "/.")
 }
 
-// Beyond is the bound beyond which files were not read or clusters not followed; "": none. Who must know of every reader has to ask.
+// Beyond is the bound beyond which files were not read or clusters not followed; "": none. Who must know of every reader has to ask, when all
+// clusters were found.
 func (t *Tree) Beyond() string {
 	if t.full != "" {
 		return t.full
@@ -143,18 +159,28 @@ func (t *Tree) Beyond() string {
 	return t.cut
 }
 
-// problem keeps what is wrong, as long as it is not too much.
-func (t *Tree) problem(at Place, text string) {
-	t.Problems = more(t.Problems, Problem{at, text})
+// problem keeps what is wrong, and what stands behind is not known.
+func (t *Tree) problem(at Place, text string) { t.note(Problem{Place: at, Text: text}) }
+
+// note keeps a problem of the tree, and of what is found now.
+func (t *Tree) note(p Problem) {
+	t.Problems = more(t.Problems, p)
 	if t.watch != nil {
-		t.watch.problems = more(t.watch.problems, Problem{at, text})
+		t.watch.problems = more(t.watch.problems, p)
 	}
 }
 
-// more is problems with another one, as long as it is not too much.
+// more is problems with another one. The last of MaxProblems stands for all that come after it.
 func more(problems []Problem, p Problem) []Problem {
-	if len(problems) < MaxProblems && !slices.Contains(problems, p) {
+	switch last := len(problems) - 1; {
+	case slices.Contains(problems, p):
+	case last+1 < MaxProblems-1:
 		return append(problems, p)
+	case last+1 < MaxProblems:
+		return append(problems, Problem{Text: wordManyProblems(), Refused: p.Refused})
+	case problems[last].Refused && !p.Refused:
+		problems = slices.Clone(problems)
+		problems[last].Refused = false
 	}
 	return problems
 }
@@ -220,7 +246,7 @@ func (t *Tree) leading() Objects {
 		t.watch = nil
 	}
 	for _, p := range t.leads.problems {
-		t.problem(p.Place, p.Text)
+		t.note(p)
 	}
 	return t.leads.Objects
 }

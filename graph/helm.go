@@ -376,13 +376,17 @@ func Unhashed(name string) string {
 // index is things by what names them.
 type index map[Ref][]*thing
 
-// add files a thing.
-func (x index) add(s *thing) {
+// add files a thing, and reports whether those of its name are no more than are compared.
+func (x index) add(s *thing) bool {
+	few := true
 	for _, key := range []Ref{{s.Kind, s.Namespace, s.Name}, {s.Kind, "*", s.Name}} {
 		if len(x[key]) < MaxClusters {
 			x[key] = append(x[key], s)
+		} else if key.Namespace == s.Namespace { // of the same name in other namespaces there may be more
+			few = false
 		}
 	}
+	return few
 }
 
 // find is the object that a reference in another one means; nil if it stands in no file. An object without a namespace may be in any.

@@ -282,7 +282,12 @@ func (c *Cluster) defined() {
 	var mark func(from *thing, depth int)
 	mark = func(from *thing, depth int) {
 		for _, u := range from.uses {
-			if s := c.index.find(u.ref, from.Object); s != nil && isSource(s.Kind) && depth < MaxUses {
+			s := c.index.find(u.ref, from.Object)
+			switch {
+			case s == nil || !isSource(s.Kind):
+			case depth >= MaxUses:
+				c.tree.problem(from.Place, wordManyUses())
+			default:
 				c.defines[s.Place] = true
 				mark(s, depth+1)
 			}
@@ -430,13 +435,13 @@ func names(d *doc) []string {
 	out := map[string]bool{}
 	var visit func(n *yaml.Node)
 	visit = func(n *yaml.Node) {
-		for rest := n.Value; len(out) < MaxList; {
-			_, after, found := strings.Cut(rest, "${")
-			if !found {
+		for rest := n.Value; ; rest = rest[len("${"):] {
+			i := strings.Index(rest, "${")
+			if i < 0 {
 				break
 			}
-			out[unfilled("${"+after)] = true
-			rest = after
+			rest = rest[i:]
+			out[unfilled(rest)] = true
 		}
 		for _, child := range n.Content {
 			visit(child)

@@ -261,4 +261,4 @@ const (
 )
 
 // String is the leaf as compilers print one.
-func (l Leaf) String() string { return Problem{l.Place, l.Text}.String() }
+func (l Leaf) String() string { return Problem{Place: l.Place, Text: l.Text}.String() }

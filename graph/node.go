@@ -146,7 +146,9 @@ func (t *Tree) keep(c *content, d *doc, offset, depth int) {
 			c.build = t.readBuild(d)
 		}
 	case strings.HasSuffix(d.text("kind"), "List") && at(d.node, "items") != nil:
-		c.unread = c.unread || depth == MaxNested
+		if depth == MaxNested {
+			t.problem(d.place, wordDeepList())
+		}
 		for _, item := range t.list(d, "items") {
 			if item.Kind == yaml.MappingNode && depth < MaxNested {
 				t.keep(c, &doc{place: d.place, node: item, size: d.size}, 0, depth+1)
@@ -309,7 +311,7 @@ func (t *Tree) texts(d *doc, keys ...string) []string {
 // pairs is the keys of a section whose values are texts.
 func (d *doc) pairs(keys ...string) map[string]string {
 	n := at(d.node, keys...)
-	if n == nil || n.Kind != yaml.MappingNode || len(n.Content) > 2*MaxList {
+	if n == nil || n.Kind != yaml.MappingNode {
 		return nil
 	}
 	out := map[string]string{}

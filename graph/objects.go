@@ -203,16 +203,18 @@ func (o *Objects) thing(t *Tree, d *doc, object Object, source *Source) {
 			s.digest = digest(d)
 			s.names = names(d)
 		}
-		o.file(s)
+		o.file(t, s)
 	}
 }
 
 // file adds to the index.
-func (o *Objects) file(s *thing) {
+func (o *Objects) file(t *Tree, s *thing) {
 	if o.index == nil {
 		o.index = index{}
 	}
-	o.index.add(s)
+	if !o.index.add(s) {
+		t.problem(o.index.like(s)[0].Place, wordManyLike(s.Object)) // once for all of them
+	}
 }
 
 func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
@@ -326,9 +328,10 @@ func (o *Objects) copies(t *Tree, d *doc, object Object) {
 		key := Ref{externalArtifact, object.Namespace, a.text("name")}
 		made := &thing{Object: object, uses: sources, digest: digest(d), names: names(d)}
 		made.Kind, made.Name = key.Kind, key.Name
-		o.file(made)
+		o.file(t, made)
 		for _, n := range t.list(a, "copy") {
 			if len(o.artifacts[key]) >= MaxClusters {
+				t.problem(Place{d.place.File, n.Line}, wordManyCopies())
 				break
 			}
 			c := &doc{place: d.place, node: n, vars: d.vars}

@@ -117,7 +117,7 @@ func (c *Cluster) mayBe(s *Source, dir string) bool {
 	case c.same(s.URL):
 		return isGit(s) || c.stands(dir)
 	case isGit(s) && unfilled(s.URL) != "":
-		return true // a problem names the variable
+		return c.stands(dir) // a problem names the variable
 	case c.sure || !isGit(s) || known != "" && !alike(known, s.URL):
 		return false
 	}

@@ -17,8 +17,13 @@ type selector struct {
 // none is an expression that no name matches.
 var none = regexp.MustCompile(`^\b$`)
 
+// long reports whether a target has a text that is not looked at for its length.
+func (t Target) long() bool {
+	return max(len(t.Group), len(t.Version), len(t.Kind), len(t.Namespace), len(t.Name), len(t.LabelSelector), len(t.AnnotationSelector)) > MaxAlias
+}
+
 // selector understands a target. An expression that cannot be read selects nothing, as in kustomize; a selector of labels that cannot be
-// read, and an expression that is too long, select everything: what they are for may be patched.
+// read, and a text that is too long, select everything: what they are for may be patched.
 func (t Target) selector() *selector {
 	expression := func(pattern string) *regexp.Regexp {
 		if pattern == "" || len(pattern) > MaxAlias {
@@ -73,7 +78,10 @@ var parts = regexp.MustCompile(`(!?)\s*([^\s!=,()]+)(?:\s*(==|=|!=)\s*([^\s,()]*
 
 func requirements(selector string) []requirement {
 	var out []requirement
-	for _, m := range parts.FindAllStringSubmatch(selector, MaxList) {
+	if len(selector) > MaxAlias {
+		return nil
+	}
+	for _, m := range parts.FindAllStringSubmatch(selector, -1) {
 		r := requirement{key: m[2], not: m[1] == "!" || m[3] == "!=" || m[5] == "notin"}
 		switch {
 		case m[3] != "":

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"path"
 	"slices"
@@ -47,10 +48,18 @@ func (w *walk) spent(documents, bytes int) bool {
 	if w.work <= maxWork && w.patched <= MaxPatched {
 		return false
 	}
-	w.over = true
-	w.tree.cut = wordMuchWork()
-	w.tree.problem(Place{}, w.tree.cut)
+	bound := wordMuchWork()
+	if w.patched > MaxPatched {
+		bound = wordMuchPatched()
+	}
+	w.stop(Place{}, bound)
 	return true
+}
+
+// stop says that not everything is followed, because of a bound. What was found so far is not kept.
+func (w *walk) stop(at Place, bound string) {
+	w.over, w.tree.cut = true, cmp.Or(w.tree.cut, bound)
+	w.tree.problem(at, bound)
 }
 
 // load is what one entry point reads: documents, and the files that they and what patches them stand in.
@@ -79,14 +88,23 @@ func (l *load) edge(file, by, why string) bool {
 }
 
 // problem keeps what is wrong with what is read.
-func (l *load) problem(at Place, text string) {
-	l.problems = more(l.problems, Problem{at, text})
-	l.walk.tree.problem(at, text)
+func (l *load) problem(p Problem) {
+	l.problems = more(l.problems, p)
+	l.walk.tree.note(p)
 }
 
-// leaf keeps where the graph ends, once for each cause.
+// refused keeps what kustomize refuses as well.
+func (l *load) refused(at Place, text string) {
+	l.problem(Problem{Place: at, Text: text, Refused: true})
+}
+
+// leaf keeps where the graph ends, once for each cause. The last one stands for all that come after it.
 func (l *load) leaf(at Place, kind, text string) {
-	if leaf := (Leaf{at, kind, text}); len(l.leaves) < MaxLeaves && !slices.Contains(l.leaves, leaf) {
+	switch leaf := (Leaf{at, kind, text}); {
+	case len(l.leaves) >= MaxLeaves || slices.Contains(l.leaves, leaf):
+	case len(l.leaves) == MaxLeaves-1:
+		l.leaves = append(l.leaves, Leaf{at, kind, wordManyLeaves()})
+	default:
 		l.leaves = append(l.leaves, leaf)
 	}
 }
@@ -105,7 +123,7 @@ func (l *load) entry(dir string) []*doc {
 	l.ignores(dir)
 	var out []*doc
 	for _, file := range t.inside[dir] {
-		if isManifest(file) {
+		if isRead(file) { // a kustomization.yaml that was not understood, too
 			out = append(out, l.file(file, "", "")...)
 		}
 	}
@@ -150,10 +168,20 @@ func (l *load) file(file, by, why string) []*doc {
 	if !l.edge(file, by, why) {
 		l.twice = true
 	}
+	l.unread(file)
 	if l.walk.spent(1+len(l.walk.tree.docs(file)), 0) {
 		return nil
 	}
 	return l.walk.tree.docs(file)
+}
+
+// unread keeps what of a file was not read.
+func (l *load) unread(file string) {
+	if c := l.walk.tree.contents[file]; c != nil {
+		for _, p := range c.problems {
+			l.problem(p)
+		}
+	}
 }
 
 // unit loads a directory that has a kustomization.yaml. What it makes is known after the first time. n is what names it.
@@ -167,7 +195,7 @@ func (l *load) unit(n reference, dir string, depth int) []*doc {
 		return docs
 	}
 	if b := l.walk.tree.builds[dir]; b.component && n.field != "" {
-		l.problem(n.place, wordComponent(n.field, n.text))
+		l.refused(n.place, wordComponent(n.field, n.text))
 	}
 	docs = l.build(n, dir, nil, depth)
 	l.units[dir] = docs
@@ -182,10 +210,10 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	case l.walk.spent(1+len(before), 0):
 		return before
 	case l.open[dir]:
-		l.problem(n.place, wordCycle(n.field, n.text))
+		l.refused(n.place, wordCycle(n.field, n.text))
 		return before
 	case depth > MaxDepth:
-		l.problem(b.place, wordDeep())
+		l.walk.stop(b.place, wordDeep())
 		return before
 	}
 	l.open[dir] = true
@@ -194,6 +222,7 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 		n.place.File = "" // the entry point itself names it
 	}
 	l.edge(b.place.File, n.place.File, n.field)
+	l.unread(b.place.File)
 	for _, name := range BuildNames() { // of several, kustomize takes none
 		if file := path.Join(dir, name); t.files[file] {
 			l.edge(file, b.place.File, "")
@@ -257,7 +286,7 @@ func (l *load) component(dir string, n reference, docs []*doc, depth int) []*doc
 		return docs
 	}
 	if !b.component {
-		l.problem(n.place, wordNoComponent(n.text))
+		l.refused(n.place, wordNoComponent(n.text))
 	}
 	return l.build(n, p, docs, depth+1)
 }
@@ -270,16 +299,23 @@ func (l *load) find(dir string, n reference) string {
 	return Clean(path.Join(dir, n.text))
 }
 
-// missing says that there is nothing of a name in the tree.
+// missing says that there is nothing of a name in the tree. A directory whose kustomization.yaml was not read is read as far as that.
 func (l *load) missing(n reference, p string) {
 	l.look(p)
+	for _, name := range BuildNames() {
+		if file := path.Join(p, name); p != "" && l.walk.tree.contents[file] != nil {
+			l.edge(file, n.place.File, n.field)
+			l.unread(file)
+			return
+		}
+	}
 	switch {
 	case remote(n.text):
 		l.leaf(n.place, LeafRemote, wordRemote(n.field, n.text))
 	case l.walk.tree.dirs[p]:
-		l.problem(n.place, wordNoBuild(n.field, n.text))
+		l.refused(n.place, wordNoBuild(n.field, n.text))
 	default:
-		l.problem(n.place, wordMissing(n.field, n.text))
+		l.refused(n.place, wordMissing(n.field, n.text))
 	}
 }
 
@@ -314,7 +350,7 @@ func (l *load) chart(dir string, c chart) {
 	case c.remote:
 		l.leaf(c.place, LeafRemote, wordRemote(c.field, c.text))
 	default:
-		l.problem(c.place, wordMissing(c.field, c.text))
+		l.refused(c.place, wordMissing(c.field, c.text))
 	}
 }
 
@@ -395,15 +431,15 @@ func (l *load) parsePatch(p buildPatch) change {
 		text, err = ReadFile(t.fs, p.File, MaxFile)
 	}
 	if l.walk.parsed += len(text); err == nil && l.walk.parsed > MaxParsed {
-		l.walk.over, l.walk.tree.cut = true, wordMuchParsed()
-		err = errors.New(l.walk.tree.cut)
+		err = errors.New(wordMuchParsed())
+		l.walk.stop(p.Place, err.Error())
 	}
 	var c change
 	if err == nil {
 		c, err = parsePatch(text, p.Place, p.Target)
 	}
 	if err != nil {
-		l.problem(p.Place, wordPatch(strings.TrimPrefix(err.Error(), "yaml: ")))
+		l.problem(Problem{Place: p.Place, Text: wordPatch(strings.TrimPrefix(err.Error(), "yaml: "))})
 		return change{place: p.Place, size: len(text), unread: p.Target.selector()}
 	}
 	return c

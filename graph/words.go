@@ -112,12 +112,48 @@ func wordLongList(field string) string {
 	return fmt.Sprintf("%s has more than %d entries: the rest was not read", field, MaxList)
 }
 
+func wordDeepList() string {
+	return fmt.Sprintf("items is nested more than %d deep: the rest was not read", MaxNested)
+}
+
+func wordLongTarget() string {
+	return fmt.Sprintf("its target has a text of more than %d bytes", MaxAlias)
+}
+
+func wordManyCopies() string {
+	return fmt.Sprintf("copy has more than %d entries for one artifact: the rest was not read", MaxClusters)
+}
+
+func wordManyLike(o Object) string {
+	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
+}
+
+func wordManyUses() string {
+	return fmt.Sprintf("more than %d objects lead from here to what is used: the rest was not followed", MaxUses)
+}
+
+func wordManyProblems() string {
+	return fmt.Sprintf("more than %d problems: the rest is not listed", MaxProblems-1)
+}
+
+func wordManyLeaves() string {
+	return fmt.Sprintf("more than %d places where the graph ends: the rest is not listed", MaxLeaves-1)
+}
+
+func wordDeepEntries() string {
+	return fmt.Sprintf("the Flux Kustomizations that lead here are more than %d Flux Kustomizations deep: it was not followed", MaxDepth)
+}
+
 func wordManyClusters() string {
 	return fmt.Sprintf("more than %d clusters: the rest was not looked at", MaxClusters)
 }
 
 func wordMuchWork() string {
 	return fmt.Sprintf("the clusters read more than %d objects: not everything was followed", maxWork)
+}
+
+func wordMuchPatched() string {
+	return fmt.Sprintf("patches copy more than %d MiB of objects: not everything was followed", MaxPatched>>20)
 }
 
 func wordDeep() string {

@@ -143,6 +143,14 @@ func (l *Layout) Rule(path string) int {
 	return max(int(by), -1)
 }
 
+// OpenUnmatched reports whether some path that no rule decides, nothing reads and no preset knows may change at any time: it is ignored, or live.
+func (l *Layout) OpenUnmatched() bool {
+	all := func(p *pattern) bool { return len(p.segments) == 1 && p.segments[0].kind == anyMany }
+	every := func(r rule) bool { return len(r.except) == 0 && slices.ContainsFunc(r.patterns, all) }
+	held := func(r Release) bool { return r != Live }
+	return !slices.ContainsFunc(l.unmatched.Releases, held) && !slices.ContainsFunc(l.rules, every)
+}
+
 // origin is what decided a path: the index of a rule, or one of these.
 type origin int
 

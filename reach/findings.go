@@ -23,6 +23,8 @@ func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
 	notes = append(notes, at(levels.Enforced, g.enforced())...)
 	notes = append(notes, g.Unfollowed(g.policy.Branches)...)
+	notes = append(notes, g.nothing(built)...)
+	notes = append(notes, g.unmatched()...)
 	return append(notes, g.definitions()...)
 }
 
@@ -80,14 +82,6 @@ func (g *Graph) roots() []config.Note {
 	var out []config.Note
 	if g.policy.Flux && len(g.trees[0].entries) == 0 {
 		out = append(out, config.Note{Level: config.LevelHold, Code: codeNoRoot, Message: wordNoRoot, Way: []any{"layout", "flux"}})
-	}
-	for i, p := range g.policy.EntryPoints {
-		fits := func(e known) bool { return p.Fits(e.Cluster.Name, names(e.Entry)...) }
-		if len(g.trees[0].entries) > 0 && !slices.ContainsFunc(g.trees[0].entries, fits) {
-			out = append(out, config.Note{
-				Level: config.LevelWarn, Code: codeEntryNothing, Message: wordEntryNothing, Way: []any{"layout", "entrypoints", i, "where"},
-			})
-		}
 	}
 	return out
 }
@@ -241,11 +235,13 @@ func (g *Graph) Moving(moves []Move) []config.Note {
 	return at(g.policy.Consistency.Moves, c.notes("so does 1 more object", "so do %d more objects"))
 }
 
-// builds is entry points that cannot be built, and such as kustomize builds otherwise than the graph has read them.
+// builds is entry points that cannot be built, and such as kustomize builds otherwise than the graph has read them. Where an error says already that not
+// all was read, it is why.
 func (g *Graph) builds(built []Build) []config.Note {
 	var c causes
+	hides := g.hides(built)
 	for _, b := range built {
-		if b.Err != "" && !b.Remote && !b.Entry.Guessed() {
+		if b.failed() && !hides(b.Entry) {
 			c.add(b.Err, func() (config.Note, string) {
 				return config.Note{Code: codeBuilds, Message: wordNotBuilt(b.Err), Way: []any{"consistency", codeBuilds}}, wordEntry(b.Entry)
 			})

@@ -31,7 +31,8 @@ func paths() []string {
 }
 
 func TestCheck(t *testing.T) {
-	quiet := strings.NewReplacer("    - {cluster: other, where: \"**\", release: weekend}\n", "", "    - {where: flux-system/held, release: night}\n", "").Replace(file)
+	held := strings.Replace(file, "  flux: true\n", "  flux: true\n  unmatched: night\n", 1)
+	quiet := strings.NewReplacer("    - {cluster: other, where: \"**\", release: weekend}\n", "", "    - {where: flux-system/held, release: night}\n", "").Replace(held)
 	rules := func(lines string) string {
 		return strings.Replace(quiet, "  flux: true\n", "  flux: true\n  rules:\n"+lines, 1)
 	}
@@ -42,9 +43,24 @@ func TestCheck(t *testing.T) {
 	}{
 		"quiet": {file: quiet},
 		"an entry that fits nothing": {
-			file: file,
-			want: []string{"warn entry-point-matches-nothing [layout entrypoints 0 where]: matches no entry point of the tree"},
+			file: held,
+			want: []string{"hold entry-point-matches-nothing [layout entrypoints 0 where]: matches no Flux Kustomization and no root in the tree, so it holds nothing"},
 		},
+		"an entry that fits nothing, which is off": {file: held + "consistency: {followed: \"off\"}\n"},
+		"an entry that fits nothing, and no rule of references": {
+			file: strings.Replace(held, "  flux: true\n", "", 1),
+			want: []string{"warn entry-point-matches-nothing [layout entrypoints 0 where]: matches no Flux Kustomization and no root in the tree, so it holds nothing"},
+		},
+		"what is not known to be read is ignored": {
+			file: strings.Replace(quiet, "  unmatched: night\n", "", 1),
+			want: []string{"warn unmatched-not-held [layout unmatched]: what nothing is known to read is not held, though the graph may only not know who reads it: set unmatched to a window, and add rules for what no cluster reads"},
+		},
+		"what is not known to be read is live": {
+			file: strings.Replace(quiet, "unmatched: night", "unmatched: live", 1),
+			want: []string{"warn unmatched-not-held [layout unmatched]: what nothing is known to read is not held, though the graph may only not know who reads it: set unmatched to a window, and add rules for what no cluster reads"},
+		},
+		"a last rule for all": {file: strings.Replace(rules("    - {paths: [\"**\"], release: night}\n"), "  unmatched: night\n", "", 1), want: []string{
+			"warn layers [layout rules 0 release]: rule 1: ** is held by a window, but only live Flux Kustomizations read it (entrypoints can declare them windowed): clusters/prod/cm.yaml ← clusters/prod (live) and 2 more files"}},
 		"a rule makes live what is windowed, by cause": {
 			file: rules("    - {paths: [\"apps/rw/**\", \"apps/rt/**\"], release: live}\n"),
 			want: []string{"hold layers [layout rules 0 release]: rule 1: apps/rw/** makes live what a windowed Flux Kustomization reads: " +

@@ -352,13 +352,14 @@ func (g *Graph) HoldChanged(files []string) {
 }
 
 // unread holds by the windows of a cluster what its entry points read and what may define anything there, because it was not read whole; and by those of
-// an entry point what says which of its files, and of those that lead to it, Flux leaves out.
+// an entry point what says which of its files, and of those that lead to it, Flux leaves out. What is windowed and was not found may be in any of them.
 func (g *Graph) unread() {
+	lost := g.lost()
 	for _, t := range g.trees {
 		windows := map[string][]layout.Release{}
 		for _, e := range t.entries {
 			own := Windows(g.policy, e.releases)
-			if !slices.ContainsFunc(own, isWindow) {
+			if windows[e.Cluster.Name] = union(windows[e.Cluster.Name], lost); !slices.ContainsFunc(own, isWindow) {
 				continue
 			}
 			windows[e.Cluster.Name] = union(windows[e.Cluster.Name], own)

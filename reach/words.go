@@ -209,6 +209,9 @@ const (
 	codeMoves        = "moves"
 	codeUnfollowed   = "branch-unfollowed"
 	codeUnserved     = "flux-not-served"
+	codeProblem      = "graph-problem"
+	codeReadsNothing = "entry-point-reads-nothing"
+	codeUnmatched    = "unmatched-not-held"
 )
 
 // placeholder stands in a message for what was found first.
@@ -217,11 +220,15 @@ const placeholder = "\x00"
 const (
 	wordUnserved = "the service (sluice serve) does not read the reference graph yet"
 
-	wordNoRoot        = "no cluster found, so nothing is known to read any path: list them under `clusters`"
-	wordGuessed       = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
+	wordNoRoot       = "no cluster found, so nothing is known to read any path: list them under `clusters`"
+	wordGuessed      = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
+	wordEntryNothing = "matches no Flux Kustomization and no root in the tree, so it holds nothing"
+	likeIt, likeThem = "1 more like it", "%d more like it"
+	wordHidden       = "a windowed Flux Kustomization may read more than is known: " + placeholder
+	wordUnmatched    = "what nothing is known to read is not held, though the graph may only not know who reads it: " +
+		"set unmatched to a window, and add rules for what no cluster reads"
 	wordUnconfirmed   = "nothing says which URL is this repository's, so that any source counts as it that has something to read here: " + placeholder + "; name the URL as `url` under `clusters`"
 	wordRivals        = "two files disagree on what Flux reads there: " + placeholder + "; name the cluster under `clusters`"
-	wordEntryNothing  = "matches no entry point of the tree"
 	wordDefaultBranch = "the default branch"
 
 	wordMakesLive      = "makes live what a windowed Flux Kustomization reads: " + placeholder
@@ -245,6 +252,18 @@ const wordHoldsAll = wordUnserved + ": it holds every pull request with a path t
 func wordAnswersOtherwise(verdict string) string {
 	return wordUnserved + "; for such a change it says: " + verdict
 }
+
+func wordReadsNothing(why string) string {
+	return placeholder + " is windowed and reads no file: " + why + ", so it holds nothing"
+}
+
+func wordNoValue(variable string) string {
+	return "the value of " + clip(variable) + " is not known from the tree"
+}
+
+func wordNoPath(path string) string { return clip(path) + " is not a directory of the tree" }
+
+func wordNoFile(path string) string { return "there is nothing to apply in " + clip(path) }
 
 func moreOf(n int, one, many string) string {
 	switch {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"errors"
 	"io/fs"
 	"path"
 	"slices"
@@ -14,8 +15,8 @@ import (
 const maxAssumed = 2000
 
 // assume gives the clusters of which Git has no Flux Kustomization those that their directories stand for: one for each directory below the
-// root that kustomize builds and no other one there reads. They have no place in a file.
-func (in Input) assume() Input {
+// root that kustomize builds and no other one there reads. They have no place in a file. Fail closed: what is beyond a bound might be windowed.
+func (in Input) assume() (Input, error) {
 	var dirs []string
 	clusters := slices.Clone(in.Clusters)
 	for i, c := range clusters {
@@ -23,23 +24,27 @@ func (in Input) assume() Input {
 			continue
 		}
 		if dirs == nil {
-			dirs = in.builds()
+			if dirs = in.builds(); len(dirs) > maxAssumed {
+				return Input{}, errors.New(wordManyAssumed())
+			}
 		}
 		clusters[i].Kustomizations = append(slices.Clone(c.Kustomizations), in.tops(c, dirs)...)
 	}
-	in.Clusters = clusters
-	return in
+	if in.Clusters = clusters; in.Graph != nil && in.Graph.Beyond() != "" {
+		return Input{}, errors.New(in.Graph.Beyond())
+	}
+	return in, nil
 }
 
 // assumed reports whether a Kustomization stands in no file.
 func assumed(k *graph.Kustomization) bool { return k.File == "" }
 
-// builds is every directory of the tree that kustomize builds, sorted.
+// builds is every directory of the tree that kustomize builds, sorted; of more than are looked at one more.
 func (in Input) builds() []string {
 	var out []string
 	_ = fs.WalkDir(in.Tree, ".", func(name string, entry fs.DirEntry, err error) error { // what cannot be listed was a problem before
 		switch base := path.Base(name); {
-		case err != nil || len(out) >= maxAssumed:
+		case err != nil || len(out) > maxAssumed:
 			return fs.SkipAll
 		case entry.IsDir() && (name != "." && strings.HasPrefix(base, ".") || base == fluxNamespace):
 			return fs.SkipDir

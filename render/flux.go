@@ -31,7 +31,10 @@ var ErrNoURL = errors.New("neither a root's GitRepository nor the remote origin 
 // otherwise the one where the tree says nothing; both may be "".
 func Flux(in Input, fixed, otherwise string) ([]byte, error) {
 	var b bytes.Buffer
-	in = in.assume()
+	in, err := in.assume()
+	if err != nil {
+		return nil, err
+	}
 	owners := owners(in.Policy, in.Clusters)
 	shared := map[string]int{} // clusters of a branch
 	var views []fluxView

@@ -91,3 +91,19 @@ func TestUnusable(t *testing.T) {
 		t.Error("1001 are held by a call that takes 1000")
 	}
 }
+
+// TestManyAssumed: where no Flux Kustomization is in Git, no more directories are assumed to be one than are looked at, and nothing is left out.
+func TestManyAssumed(t *testing.T) {
+	tree := fstest.MapFS{}
+	for i := range maxAssumed + 1 {
+		tree[fmt.Sprintf("clusters/c/%d/kustomization.yaml", i)] = &fstest.MapFile{Data: []byte("resources: []\n")}
+	}
+	rules := head + "layout: {rules: [{paths: [\"**\"], release: cluster-1}]}\nclusters: [{name: c, path: clusters/c}]\n"
+	_, _, suspended := Suspend(input(t, rules, tree), Deployment, image)
+	_, written := Flux(input(t, rules, tree), "https://example.com/acme/fleet", "")
+	for _, err := range []error{suspended, written} {
+		if err == nil || !strings.Contains(err.Error(), "more than 2000 directories") {
+			t.Error(err)
+		}
+	}
+}

@@ -33,7 +33,10 @@ const maxHeld = 1000
 // needed. clean is false if Git says something of suspend of one of them, which the comments say, too.
 func Suspend(in Input, kind Kind, image string) (out []byte, clean bool, err error) {
 	var b bytes.Buffer
-	in, clean = in.assume(), true
+	if in, err = in.assume(); err != nil {
+		return nil, false, err
+	}
+	clean = true
 	owners := owners(in.Policy, in.Clusters)
 	for _, c := range in.Clusters {
 		if !in.wanted(c) {

@@ -27,6 +27,10 @@ func wordTooMany(c graph.Cluster, n int) string {
 	return fmt.Sprintf("cluster %s: %d Flux Kustomizations are windowed; at most %d are held", plan.Clean(c.Name), n, maxHeld)
 }
 
+func wordManyAssumed() string {
+	return fmt.Sprintf("no Flux Kustomization is in Git, and more than %d directories could be one", maxAssumed)
+}
+
 func wordOtherRepository(c graph.Cluster) string {
 	if c.URL == "" {
 		return "its source is another repository than this one"

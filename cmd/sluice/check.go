@@ -121,6 +121,9 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 	paths, err := listTree(ctx, os.DirFS(s.dir), maxTreeFiles)
 	if err != nil {
 		missed := config.Finding{Severity: config.Warning, Code: codeNoTree, Message: fmt.Sprintf("the rules were not compared with the tree: %v", err)}
+		if s.policy != nil && s.policy.Flux { // nothing is known to be held
+			missed.Severity = config.Error
+		}
 		return append([]config.Finding{missed}, config.Check(s.policy, s.data, in)...), nil
 	}
 	in.Paths = paths
@@ -128,7 +131,7 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 		return config.Check(nil, s.data, in), nil
 	}
 	tree := &treeView{}
-	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir), graphOf(origin(ctx, s.dir)))
+	read, err := readGraph(ctx, s.policy.Clusters, os.DirFS(s.dir), graphOf(origin(ctx, s.dir)))
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)
 		var notes []config.Note

@@ -125,9 +125,9 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	case call.file != "" || !errors.Is(err, fs.ErrNotExist):
 		return graphLook{}, err
 	}
-	tree := untilDone{ctx, os.DirFS(call.dir)}
+	tree := os.DirFS(call.dir)
 	out := graphLook{policy: policy, dirs: map[string]bool{".": true}}
-	if out.files, err = listTree(ctx, tree, maxTreeFiles); err != nil {
+	if out.files, err = listTree(ctx, untilDone{ctx, tree}, maxTreeFiles); err != nil {
 		return graphLook{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}
 	slices.Sort(out.files)
@@ -136,16 +136,15 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 			out.dirs[dir] = true
 		}
 	}
-	read, err := graphOf(origin(ctx, call.dir))(tree)
+	read, err := readGraph(ctx, roots, tree, graphOf(origin(ctx, call.dir)))
 	if err != nil {
 		return graphLook{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}
-	out.clusters = read.Clusters(roots)
-	out.problems = read.Problems
+	out.clusters, out.problems = read.clusters, read.tree.Problems
 	if policy != nil {
 		out.reach = reach.New(policy, out.clusters)
 	}
-	return out, ctx.Err()
+	return out, nil
 }
 
 // graphReport is the JSON of `sluice graph`.

@@ -105,11 +105,11 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	read, err := graphOf(origin(ctx, dir))(tree)
+	read, err := readGraph(ctx, nil, tree, graphOf(origin(ctx, dir)))
 	if err != nil {
 		return initView{}, err
 	}
-	draft, err := survey.New(read, paths, defaultBranch(ctx, dir))
+	draft, err := survey.New(read.tree, paths, defaultBranch(ctx, dir))
 	if ctx.Err() != nil {
 		return initView{}, ctx.Err()
 	}

@@ -25,14 +25,15 @@ type treeGraph struct {
 	clusters []graph.Cluster
 }
 
-// readGraph reads the reference graph of a tree for a policy. Fail closed: one that was not read whole is an error.
-func readGraph(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (treeGraph, error) {
+// readGraph reads the reference graph of a tree, of the clusters at some roots, or of all that are found. Every command reads it here. Fail closed:
+// one that was not read whole is an error.
+func readGraph(ctx context.Context, roots []graph.Root, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (treeGraph, error) {
 	files = untilDone{ctx, files}
 	tree, err := read(files)
 	if err != nil {
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
-	f := treeGraph{files, tree, tree.Clusters(policy.Clusters)}
+	f := treeGraph{files, tree, tree.Clusters(roots)}
 	if bound := tree.Beyond(); bound != "" {
 		return f, fmt.Errorf("the reference graph was not read whole: %s", bound)
 	}
@@ -62,7 +63,7 @@ type referred struct {
 
 // refer is a policy with the references of one tree.
 func refer(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (referred, error) {
-	f, err := readGraph(ctx, policy, files, read)
+	f, err := readGraph(ctx, policy.Clusters, files, read)
 	if err != nil {
 		return referred{policy: policy}, err
 	}
@@ -99,7 +100,7 @@ func (c change) refer(ctx context.Context) (referred, error) {
 		if i == 0 {
 			again = graphOf(c.url)
 		}
-		f, err := readGraph(ctx, c.policy, v.files, again)
+		f, err := readGraph(ctx, c.policy.Clusters, v.files, again)
 		if err != nil {
 			return out, err
 		}
@@ -231,7 +232,7 @@ func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *conf
 		}
 		view.Leaves = append(view.Leaves, reach.Elsewhere(built)...)
 	}
-	return g.Check(built, paths), view, nil
+	return append(g.Check(built, paths), g.Problems(f.tree.Problems, built)...), view, nil
 }
 
 // print shows how the clusters were found, and where the graph ends.

@@ -27,8 +27,9 @@ ConfigMap, and a Deployment, or with --kind CronJob a CronJob that runs each min
 Held are the Flux Kustomizations whose source tracks a windowed branch, and those of whose files every one is windowed. What is windowed
 in part is named in a comment.
 
-Exit codes: 0 fine; 1 a manifest in Git sets suspend of a Kustomization that is held, which Flux would restore (the manifests are
-printed, with the place); 2 the call, the file or DIR is unusable.`
+Exit codes: 0 fine; 1 a manifest in Git sets suspend of a Kustomization that is held, which Flux would restore, or with flux: true part
+of the tree was not read, so that something may be missing (the manifests are printed, with the place); 2 the call, the file or DIR is
+unusable.`
 
 const renderFluxHelp = `Prints for each cluster of DIR (default: the current directory) the GitRepositories of the live and of each windowed side, its Flux
 Kustomizations with the source that is theirs, and the Receiver, Provider and Alert that connect them with the forge: what
@@ -36,7 +37,8 @@ docs/windowed-branches.md sets up by hand. Documents of Flux Kustomizations stay
 
 The repository's URL is that of the cluster's root in the tree, else the remote origin of DIR; --url wins over both.
 
-Exit codes: 0 fine; 2 the call, the file, DIR or the URL is unusable.`
+Exit codes: 0 fine; 1 with flux: true part of the tree was not read, so that something may be missing (the manifests are printed, with
+the place); 2 the call, the file, DIR or the URL is unusable.`
 
 // renderCall is what somebody asks `sluice render`.
 type renderCall struct {
@@ -91,7 +93,7 @@ func newRenderSuspendCommand(e *env) *cobra.Command {
 			for _, c := range render.Contradictions(in) {
 				fmt.Fprintln(e.stderr, "sluice: "+c.Sentence())
 			}
-			if !clean {
+			if whole := e.whole(in); !whole || !clean {
 				return errNo
 			}
 			return nil
@@ -120,13 +122,30 @@ func newRenderFluxCommand(e *env) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = e.stdout.Write(out)
-			return err
+			if _, err := e.stdout.Write(out); err != nil {
+				return err
+			}
+			if !e.whole(in) {
+				return errNo
+			}
+			return nil
 		},
 	}
 	call.common(cmd)
 	cmd.Flags().StringVar(&call.url, "url", "", "the repository's URL, whatever the tree says")
 	return cmd
+}
+
+// whole reports whether nothing of what is windowed may be missing in what is printed, and says what is not known.
+func (e *env) whole(in render.Input) bool {
+	out := true
+	for _, n := range reach.New(in.Policy, in.Clusters).Hidden(nil) {
+		if n.Level == config.LevelHold {
+			out = false
+			fmt.Fprintln(e.stderr, "sluice: "+n.Message)
+		}
+	}
+	return out
 }
 
 // common is the flags of both.
@@ -154,11 +173,11 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 		return render.Input{}, err
 	}
 	in := render.Input{Policy: policy, File: data, Tree: os.DirFS(dir)}
-	tree, err := graphOf(origin(ctx, dir))(in.Tree)
+	read, err := readGraph(ctx, policy.Clusters, in.Tree, graphOf(origin(ctx, dir)))
 	if err != nil {
 		return render.Input{}, fmt.Errorf("read %s: %w", dir, err)
 	}
-	in.Graph, in.Clusters = tree, tree.Clusters(policy.Clusters)
+	in.Graph, in.Clusters = read.tree, read.clusters
 	if len(in.Clusters) == 0 {
 		return render.Input{}, errors.New("no cluster found in " + shown(dir) + ": list them under `clusters` in " + config.File)
 	}
