@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -289,6 +290,7 @@ type result struct {
 	looked   map[string]bool // names that were looked for and are no file; true: whatever stands below counts
 	leaves   []Leaf
 	problems []Problem
+	unsure   []Problem // what is not known of the objects
 	patches  map[patchKey]change
 	cost     cost
 }
@@ -318,25 +320,42 @@ func under(looked map[string]bool, file string) bool {
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
 func (l *load) applied(dir string, k *Kustomization) []*doc {
-	docs := slices.Clone(l.entry(dir))
-	if k == nil {
-		return docs
+	adds := l.adds(dir, k)
+	if b := l.walk.tree.builds[dir]; b != nil {
+		l.top, l.with = dir, b.and(adds)
+		return l.certain(l.entry(dir), dir, k)
 	}
+	return l.certain(l.customize(slices.Clone(l.entry(dir)), adds, dir, 0), dir, k)
+}
+
+// adds is what a Flux Kustomization adds to a kustomization.yaml.
+func (l *load) adds(dir string, k *Kustomization) *build {
+	out := &build{}
+	if k == nil {
+		return out
+	}
+	out.namespace, out.prefix, out.suffix = k.TargetNamespace, k.NamePrefix, k.NameSuffix
 	for _, component := range k.Components {
 		n := reference{specComponents, component, k.Place}
 		if p := l.find(dir, n); !k.optional || l.walk.tree.builds[p] != nil {
-			docs = l.component(dir, n, docs, 0)
+			out.components = append(out.components, n)
 		} else {
 			l.look(p)
 		}
 	}
 	for _, p := range k.Patches {
-		l.patch(docs, buildPatch{Patch: p}, dir)
+		out.patches = append(out.patches, buildPatch{Patch: p})
 	}
-	if k.TargetNamespace+k.NamePrefix+k.NameSuffix != "" {
-		l.rename(docs, &build{namespace: k.TargetNamespace, prefix: k.NamePrefix, suffix: k.NameSuffix})
-	}
-	return docs
+	return out
+}
+
+// and is a kustomization.yaml with what a Flux Kustomization adds: it is built as if it stood there.
+func (b *build) and(adds *build) *build {
+	out := *b
+	out.components, out.patches = slices.Concat(b.components, adds.components), slices.Concat(b.patches, adds.patches)
+	out.namespace = cmp.Or(adds.namespace, b.namespace)
+	out.prefix, out.suffix = cmp.Or(adds.prefix, b.prefix), cmp.Or(adds.suffix, b.suffix)
+	return &out
 }
 
 // look keeps that a name was looked for that is no file: it may be a directory with a kustomization.yaml, or any other, or nothing.

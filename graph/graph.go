@@ -60,6 +60,7 @@ func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+":
 // Tree is what the files of a repository say.
 type Tree struct {
 	Problems []Problem // at most MaxProblems
+	Builder  Builder   // nil: nothing is built
 
 	fs       fs.FS
 	kept     int                 // documents

@@ -130,7 +130,7 @@ func (c *thing) values(t *Tree) map[string]string {
 	}
 	read("data", c.Kind == "Secret")
 	read("stringData", false)
-	c.unread = at(c.data.node, keyUnread) != nil
+	c.unread = at(c.data.node, keyUnread) != nil || c.data.vague
 	if c.made != nil {
 		c.made.values(t, out, c)
 	}

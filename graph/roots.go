@@ -88,7 +88,10 @@ func (t *Tree) synced(i *Instance) *Kustomization {
 			t.problem(p.Place, wordPatch(err.Error()))
 			continue
 		}
-		d = c.apply(d)
+		var failed error
+		if d, failed = c.apply(d); failed != nil {
+			t.problem(p.Place, wordPatch(failed.Error()))
+		}
 	}
 	if d == before {
 		return nil
