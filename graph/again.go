@@ -91,6 +91,36 @@ func (t *Tree) chooseBuild(dir string) {
 	delete(t.builds, dir)
 }
 
+// named reads the files that are no manifests by their names, and that lists of resources name: kustomize reads whatever they name. Those that no list
+// names any more are forgotten.
+func (t *Tree) named() {
+	names := map[string]bool{}
+	for dir, b := range t.builds {
+		for _, n := range b.resources {
+			if p := Clean(path.Join(dir, n.text)); t.files[p] && !isRead(p) {
+				names[p] = true
+			}
+		}
+	}
+	for name, c := range t.contents {
+		if !isRead(name) && !names[name] {
+			t.count(c, -1)
+			delete(t.contents, name)
+		}
+	}
+	for _, name := range sortedKeys(names) {
+		switch {
+		case t.contents[name] != nil:
+		case t.full != "":
+			t.beyond(name, t.full)
+		case t.read >= MaxYAML || t.bytes >= MaxBytes:
+			t.beyond(name, wordMuchYAML())
+		default:
+			t.put(name, readContent(t.fs, name))
+		}
+	}
+}
+
 // gather puts the problems of the files among those of the tree, by file.
 func (t *Tree) gather() {
 	t.Problems = nil
@@ -126,6 +156,14 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 		}
 		if !out.same(t, name) {
 			changed = append(changed, name)
+		}
+	}
+	out.named()
+	for _, c := range [][2]*Tree{{t, out}, {out, t}} {
+		for name := range c[0].contents {
+			if !isRead(name) && c[1].contents[name] == nil {
+				changed = append(changed, name)
+			}
 		}
 	}
 	if out.seen > maxEntries || out.read > MaxYAML || out.bytes > MaxBytes || out.full != "" {

@@ -3,6 +3,7 @@ package graph
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -44,6 +45,9 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 	c := change{place: where, size: len(text)}
 	if len(text) > MaxDoc {
 		return c, errors.New(wordLargeDocument())
+	}
+	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("[")) && !json.Valid(text) {
+		return c, errors.New(wordNoJSON)
 	}
 	target := t.selector()
 	before := 0
@@ -121,11 +125,14 @@ func (c change) apply(d *doc) (*doc, error) {
 func (d *doc) change(n *yaml.Node) error {
 	if n.Kind != yaml.MappingNode {
 		d.remember()
-		return operate(d, n)
+		return cmp.Or(operate(d, n), d.sound())
 	}
-	if scalar(at(n, directive)) == "delete" {
+	switch scalar(at(n, directive)) {
+	case "delete":
 		d.gone = true
 		return nil
+	case "replace":
+		return nil // kustomize changes nothing
 	}
 	api, kind := at(d.node, "apiVersion"), at(d.node, "kind")
 	name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
@@ -137,6 +144,16 @@ func (d *doc) change(n *yaml.Node) error {
 		d.restore(metadata, "namespace", namespace)
 	}
 	return err
+}
+
+// sound is what is wrong with the metadata after operations: kustomize drops what it cannot use.
+func (d *doc) sound() error {
+	for _, keys := range [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "annotations"}} {
+		if n := at(d.node, keys...); n != nil && n.Kind != yaml.MappingNode {
+			return errors.New(wordMismatch)
+		}
+	}
+	return nil
 }
 
 // restore puts back what a key was; nil takes it away.

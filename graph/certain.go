@@ -2,6 +2,7 @@ package graph
 
 import (
 	"errors"
+	"slices"
 	"strings"
 )
 
@@ -37,9 +38,21 @@ func (d *doc) steers() bool {
 	return false
 }
 
+// applicable is documents without those that say that they are for kustomize alone.
+func applicable(docs []*doc) []*doc {
+	alone := func(d *doc) bool {
+		n := at(d.node, "metadata", "annotations", "config.kubernetes.io/local-config")
+		return n != nil && scalar(n) != "false"
+	}
+	if !slices.ContainsFunc(docs, alone) {
+		return docs
+	}
+	return slices.DeleteFunc(slices.Clone(docs), alone)
+}
+
 // certain gives what kustomize makes of documents that are not certain, if there is somebody to build them. What stays uncertain is a problem.
 func (l *load) certain(docs []*doc, dir string, k *Kustomization) []*doc {
-	if len(l.unsure) == 0 {
+	if docs = applicable(docs); len(l.unsure) == 0 {
 		return docs
 	}
 	made, err := l.make(docs, dir, k)

@@ -123,6 +123,7 @@ func Read(tree fs.FS) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.named()
 	if t.full == "" {
 		t.gather()
 	}

@@ -212,7 +212,7 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	}
 	all := slices.Clone(before)
 	for _, r := range b.resources {
-		all = append(all, l.resource(dir, r, depth)...)
+		all = append(all, applicable(l.resource(dir, r, depth))...)
 	}
 	all = append(l.once(all), b.generated...)
 	all = l.customize(all, b, dir, depth)

@@ -130,6 +130,7 @@ func wordDeep() string {
 const (
 	wordUnreadPatch = "what it changes is not known"
 	wordVagueTarget = "its target was not understood"
+	wordNoJSON      = "what begins with [ has to be JSON"
 	wordDirective   = "$patch says something that is not known"
 	wordMismatch    = "it puts a section, a list or a text in the place of another kind"
 	wordPointer     = "it has an operation for what is not there"
