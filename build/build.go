@@ -26,6 +26,8 @@ type Entry struct {
 	// Variables are filled into names, namespaces, and a Flux Kustomization's path and source after the build.
 	Variables graph.Variables
 	Ignore    string // spec.ignore of its GitRepository
+	// Whole asks for the manifests of the objects that package graph reads, as kustomize makes them, in the place of the objects.
+	Whole bool
 }
 
 // Object is one object that an entry makes.
@@ -39,6 +41,7 @@ type Object struct {
 // Result is what became of an entry.
 type Result struct {
 	Objects []Object // in the order in which kustomize gives them
+	Text    []byte   `json:",omitempty"` // the manifests, if the entry asks for them
 	Err     string   // why there are none; "": it was built
 	Remote  bool     // Err says what it needs from elsewhere, which is never fetched
 }
@@ -96,6 +99,17 @@ func NewEntry(e graph.Entry) Entry {
 		}
 	}
 	return Entry{Path: e.Cluster.Path}
+}
+
+// NewUnit is what is built where package graph cannot read what an entry point makes.
+func NewUnit(u graph.Unit) Entry {
+	e := Entry{Path: u.Path}
+	if u.Kustomization != nil {
+		e = entryOf(u.Kustomization)
+		e.Variables = graph.Variables{} // package graph fills them in
+	}
+	e.Path, e.Whole = u.Path, true
+	return e
 }
 
 func entryOf(k *graph.Kustomization) Entry {

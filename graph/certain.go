@@ -17,9 +17,9 @@ type Unit struct {
 	Files         []string       // that it reads, sorted
 }
 
-// doubt keeps that an object may be another one than was read, if it leads to others.
+// doubt keeps that an object may be another one than was read, if it leads to others: the first for each place.
 func (l *load) doubt(d *doc, at Place, why string) {
-	if d.gone || !d.steers() {
+	if d.gone || !d.steers() || slices.ContainsFunc(l.unsure, func(p Problem) bool { return p.Place == at }) {
 		return
 	}
 	l.unsure = more(l.unsure, Problem{at, wordUnsure(shown(Object{

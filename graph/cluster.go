@@ -33,8 +33,10 @@ type Cluster struct {
 	Leaves []Leaf
 
 	edges   map[string]Edge
+	unsure  []Problem // what is not known of what the root applies
 	tree    *Tree
-	self    *Kustomization // the root's own, where the Flux Operator makes it
+	self    *Kustomization // the root's own, as it stands where the root does not apply it
+	doubts  []Problem      // what is not known of that
 	defines map[Place]bool // documents that define entry points, and sources that are used
 }
 
@@ -343,9 +345,9 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	}
 	c.Leaves = append(c.Leaves, r.leaves...)
 	if dir == c.Path {
-		c.edges = maps.Clone(r.edges) // charts are added
+		c.edges, c.unsure = maps.Clone(r.edges), r.unsure // charts are added
 	} else {
-		k.edges = maps.Clone(r.edges)
+		k.edges, k.unsure = maps.Clone(r.edges), r.unsure
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]

@@ -43,6 +43,11 @@ func compareMade(t *testing.T, texts map[string]string) (outcome, string) {
 	case err != nil:
 		t.Fatal(err)
 	case len(problems) > 0:
+		g := read(t, tree)
+		g.Builder = func(graph.Unit) ([]byte, error) { return []byte(text), nil }
+		if got, problems, err := graph.Made(g, "k"); err != nil || len(problems) > 0 || !maps.Equal(got, want) {
+			return another, fmt.Sprintf("with a builder: %v, %v, read %v, built %v", problems, err, got, want)
+		}
 		return unsure, fmt.Sprint(problems)
 	case maps.Equal(got, want):
 		return same, ""

@@ -35,6 +35,9 @@ var wantedKinds = map[string]bool{
 	"ConfigMap": true, "Secret": true, "List": true,
 }
 
+// IsRead reports whether objects of a kind are read for what they say.
+func IsRead(kind string) bool { return wantedKinds[kind] }
+
 // values finds what may be the values of the chart of a FluxInstance.
 var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
 

@@ -98,6 +98,7 @@ type Kustomization struct {
 	optional bool            // a component that is missing is none: spec.ignoreMissingComponents
 	copied   bool            // Path is where an artifact is copied from
 	edges    map[string]Edge // by file
+	unsure   []Problem       // what is not known of what it applies
 	from     *thing          // what SourceRef names, of whatever kind
 	names    []string        // of the variables that its definition has
 	digest   string

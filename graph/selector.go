@@ -73,7 +73,7 @@ func (s *selector) matches(d *doc) bool {
 	if !found {
 		version = d.text("apiVersion")
 	}
-	ids := append(slices.Clip(d.before), Ref{"", effective(d.text("metadata", "namespace")), d.text("metadata", "name")})
+	ids := d.ids()
 	if s.self != nil {
 		return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) && slices.Contains(ids, *s.self)
 	}
@@ -81,6 +81,11 @@ func (s *selector) matches(d *doc) bool {
 	return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) && is(s.version, version) &&
 		(is(s.namespace, first.Namespace) || is(s.namespace, last.Namespace)) && (is(s.name, first.Name) || is(s.name, last.Name)) &&
 		meets(s.labels, d, "labels") && meets(s.annotations, d, "annotations")
+}
+
+// ids is what an object was called, and last what it is.
+func (d *doc) ids() []Ref {
+	return append(slices.Clip(d.before), Ref{"", effective(d.text("metadata", "namespace")), d.text("metadata", "name")})
 }
 
 // requirement is one part of a selector of labels.

@@ -498,8 +498,8 @@ func (o opaque) fits(d *doc) bool {
 		return false
 	}
 	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(t Target) bool {
-		s := Target{Kind: t.Kind, Group: t.Group}.selector()
-		return s.matches(d)
+		s, name := Target{Group: t.Group, Kind: t.Kind}.selector(), Target{Name: t.Name}.selector().name
+		return s.matches(d) && (name == nil || slices.ContainsFunc(d.ids(), func(id Ref) bool { return name.MatchString(id.Name) }))
 	})
 }
 
@@ -528,7 +528,7 @@ func (l *load) rename(docs []*doc, b *build) {
 
 // remember keeps what an object was called, before that changes.
 func (d *doc) remember() {
-	d.before = append(slices.Clip(d.before), Ref{"", effective(d.text("metadata", "namespace")), d.text("metadata", "name")})
+	d.before = d.ids()
 }
 
 // put sets a text of the metadata of a copy.

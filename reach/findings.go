@@ -18,6 +18,7 @@ import (
 func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	levels := g.policy.Consistency
 	notes := append(g.roots(), g.guessed()...)
+	notes = append(notes, g.unknown()...)
 	notes = append(notes, at(levels.Layers, g.layers(paths))...)
 	notes = append(notes, at(levels.Duplicates, g.duplicates(built))...)
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
@@ -103,6 +104,25 @@ func (g *Graph) guessed() []config.Note {
 		}
 	}
 	return c.notes("1 more cluster", "%d more clusters")
+}
+
+// unknown is what is not known of the objects that entry points apply.
+func (g *Graph) unknown() []config.Note {
+	level := config.LevelWarn
+	if g.policy.Flux {
+		level = config.LevelHold
+	}
+	var out []config.Note
+	seen := map[graph.Problem]bool{}
+	for _, e := range g.trees[0].entries {
+		for _, p := range e.Unsure() {
+			if !seen[p] {
+				seen[p] = true
+				out = append(out, config.Note{Level: level, Code: codeUnknown, Message: ends(p.String()), Way: []any{"layout"}})
+			}
+		}
+	}
+	return out
 }
 
 // content is the entry points that read a path as their own.

@@ -348,6 +348,25 @@ func (g *Graph) HoldChanged(files []string) {
 	}
 }
 
+// unsure holds what an entry point reads where it is not known what it applies: by the windows of the cluster, and by all there are where these are
+// not known.
+func (g *Graph) unsure(e graph.Entry, windows []layout.Release) {
+	if len(e.Unsure()) == 0 {
+		return
+	}
+	if len(windows) == 0 {
+		for _, b := range g.policy.Branches {
+			windows = union(windows, []layout.Release{layout.Release(b.Window)})
+		}
+		for _, p := range g.policy.EntryPoints {
+			windows = union(windows, Windows(g.policy, p.Releases))
+		}
+	}
+	for _, file := range slices.Concat(e.Files(), e.Way()) {
+		g.hold(file, windows, wordUnsure(e))
+	}
+}
+
 // unread holds by the windows of a cluster what its entry points read and what may define anything there, because it was not read whole; and by those of
 // an entry point what says which of its files, and of those that lead to it, Flux leaves out.
 func (g *Graph) unread() {
@@ -367,6 +386,7 @@ func (g *Graph) unread() {
 			for _, file := range e.Unread() {
 				g.hold(file, windows[e.Cluster.Name], wordUnread(e.Entry))
 			}
+			g.unsure(e.Entry, windows[e.Cluster.Name])
 		}
 	}
 }

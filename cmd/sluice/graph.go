@@ -26,7 +26,7 @@ const graphHelp = `Shows what Flux reads of the repository in DIR (default: the 
 With --path it shows who reads a file, or each file of a directory, and why: from the file to the kustomization.yaml that names it, and on to
 the entry point. What changes an entry point without being read by it (its definition, its source, values, charts) is shown, too.
 
-Nothing is fetched and nothing is built. Clusters that ` + config.File + ` names count; otherwise they are looked for.
+Nothing is fetched. Clusters that ` + config.File + ` names count; otherwise they are looked for.
 
 Exit codes: 0 fine; 2 the call, the file or DIR is unusable.`
 
@@ -140,6 +140,7 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 	if err != nil {
 		return graphLook{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}
+	read.Builder = builder(ctx, tree)
 	out.clusters = read.Clusters(roots)
 	out.problems = read.Problems
 	if policy != nil {

@@ -108,6 +108,7 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
+	read.Builder = builder(ctx, tree)
 	draft, err := survey.New(read, paths, defaultBranch(ctx, dir))
 	if ctx.Err() != nil {
 		return initView{}, ctx.Err()

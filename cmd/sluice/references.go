@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -32,11 +33,32 @@ func readGraph(ctx context.Context, policy *config.Policy, files fs.FS, read fun
 	if err != nil {
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
+	tree.Builder = builder(ctx, files)
 	f := treeGraph{files, tree, tree.Clusters(policy.Clusters)}
 	if bound := tree.Beyond(); bound != "" {
 		return f, fmt.Errorf("the reference graph was not read whole: %s", bound)
 	}
 	return f, ctx.Err()
+}
+
+// builder builds the entry points of a tree that cannot be read, all of them in no more time than other builds have.
+func builder(ctx context.Context, files fs.FS) graph.Builder {
+	until := time.Now().Add(build.DefaultAll)
+	return func(u graph.Unit) ([]byte, error) {
+		program, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		limits := build.Limits{All: max(time.Until(until), time.Millisecond)}
+		results, err := build.Run(ctx, []string{program, "build"}, files, u.Files, []build.Entry{build.NewUnit(u)}, limits)
+		if err != nil {
+			return nil, err
+		}
+		if results[0].Err != "" {
+			return nil, errors.New(results[0].Err)
+		}
+		return results[0].Text, nil
+	}
 }
 
 // knowsFlux reports whether a policy says what Flux Kustomizations need.

@@ -158,6 +158,7 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 	if err != nil {
 		return render.Input{}, fmt.Errorf("read %s: %w", dir, err)
 	}
+	tree.Builder = builder(ctx, in.Tree)
 	in.Graph, in.Clusters = tree, tree.Clusters(policy.Clusters)
 	if len(in.Clusters) == 0 {
 		return render.Input{}, errors.New("no cluster found in " + shown(dir) + ": list them under `clusters` in " + config.File)
