@@ -93,22 +93,20 @@ func NewEntry(e graph.Entry) Entry {
 	if e.Kustomization != nil {
 		return entryOf(e.Kustomization)
 	}
-	for _, k := range e.Cluster.Kustomizations {
-		if k.Path == e.Cluster.Path && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
-			return entryOf(k)
-		}
+	if k := e.Cluster.Own(); k != nil && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
+		return entryOf(k)
 	}
 	return Entry{Path: e.Cluster.Path}
 }
 
-// NewUnit is what is built where package graph cannot read what an entry point makes.
-func NewUnit(u graph.Unit) Entry {
-	e := Entry{Path: u.Path}
-	if u.Kustomization != nil {
-		e = entryOf(u.Kustomization)
+// NewWhole is what is built for [graph.Tree.Builder].
+func NewWhole(dir string, adds *graph.Kustomization) Entry {
+	e := Entry{}
+	if adds != nil {
+		e = entryOf(adds)
 		e.Variables = graph.Variables{} // package graph fills them in
 	}
-	e.Path, e.Whole = u.Path, true
+	e.Path, e.Whole = dir, true
 	return e
 }
 

@@ -6,17 +6,6 @@ import (
 	"strings"
 )
 
-// Builder makes the objects of an entry point, as a build of its directory by kustomize makes them, in YAML. It is asked where what kustomize does
-// to objects of Flux is more than this package follows.
-type Builder func(Unit) ([]byte, error)
-
-// Unit is what a [Builder] is to build.
-type Unit struct {
-	Path          string
-	Kustomization *Kustomization // what adds to it; nil: nothing does
-	Files         []string       // that it reads, sorted
-}
-
 // doubt keeps that an object may be another one than was read, if it leads to others: the first for each place.
 func (l *load) doubt(d *doc, at Place, why string) {
 	if d.gone || !d.steers() || slices.ContainsFunc(l.unsure, func(p Problem) bool { return p.Place == at }) {
@@ -79,7 +68,7 @@ func (l *load) make(docs []*doc, dir string, k *Kustomization) ([]*doc, error) {
 		return nil, errors.New(wordManyBuilds())
 	}
 	l.walk.built++
-	text, err := t.Builder(Unit{dir, k, sortedKeys(l.edges)})
+	text, err := t.Builder(dir, k, sortedKeys(l.edges))
 	if err != nil {
 		return nil, errors.New(wordBuild(err))
 	}

@@ -35,8 +35,9 @@ type Cluster struct {
 	edges   map[string]Edge
 	unsure  []Problem // what is not known of what the root applies
 	tree    *Tree
-	self    *Kustomization // the root's own, as it stands where the root does not apply it
-	doubts  []Problem      // what is not known of that
+	self    *Kustomization // that the root is read by, as it stands where it was found; nil: not known
+	own     *Kustomization // the same, as it adds something to the root; nil: nothing does
+	doubts  []Problem      // what is not known of self
 	defines map[Place]bool // documents that define entry points, and sources that are used
 }
 
@@ -52,7 +53,9 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 			if r.Path = Clean(r.Path); !t.dirs[r.Path] {
 				t.problem(Place{}, wordNoDirectory(r.Path))
 			}
-			out = append(out, w.follow(Cluster{Root: r, Found: wordNamed}))
+			for _, c := range t.pointed(w, r) {
+				out = append(out, w.follow(c))
+			}
 		}
 		return out
 	}
@@ -167,10 +170,10 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
+	key := fmt.Sprintf("%q %q %q %q %q", c.Root, c.URL, c.Found, c.Place, c.doubts)
 	if c.self != nil {
-		return w.followed(c)
+		key += c.self.digest + resultKey(c.Path, c.self)
 	}
-	key := fmt.Sprintf("%q %q %q %q", c.Root, c.URL, c.Found, c.Place)
 	if f := w.tree.found[key]; f != nil && f.stands(w.tree) && w.again(f.cost, f.problems, f.results...) {
 		w.found[key] = f
 		c = f.cluster
@@ -191,15 +194,14 @@ func (w *walk) follow(c Cluster) Cluster {
 func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
 	self := w.read(&c, nil)
-	own := c.self
-	for _, k := range c.Kustomizations {
-		if own == nil && k.Path == c.Path && k.Adds() {
-			own = k
-		}
-	}
-	if own != nil {
+	if c.own = c.adds(); c.own != nil {
 		c.Objects, c.Leaves = Objects{}, nil
-		self = w.read(&c, own)
+		self = w.read(&c, c.own)
+	}
+	if s := c.self; s != nil && s.Source != nil && s.Source.Kind == "GitRepository" && c.index.find(s.SourceRef, s.Object) == nil {
+		c.Sources = append(c.Sources, s.Source)
+		c.file(s.from)
+		c.link(0)
 	}
 	c.rootSource(w.tree)
 	w.paths(&c, self)
@@ -213,6 +215,38 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.defined()
 	c.Leaves = c.ends()
 	return c
+}
+
+// adds is the Kustomization that adds something to what stands in the root: as the root applies it, or as it stands where the root was found by it.
+func (c *Cluster) adds() *Kustomization {
+	own := c.self
+	for _, k := range c.Kustomizations {
+		switch {
+		case k.Path != c.Path:
+		case c.self == nil && k.Adds():
+			return k
+		case c.self != nil && c.self.Kind == k.Kind && c.self.Namespace == k.Namespace && c.self.Name == k.Name:
+			own = k
+		}
+	}
+	if own == nil || !own.Adds() {
+		return nil
+	}
+	copied := *own
+	return &copied
+}
+
+// Own is the Flux Kustomization that the root is read by; nil: none is known.
+func (c *Cluster) Own() *Kustomization {
+	if c.own != nil {
+		return c.own
+	}
+	for _, k := range c.Kustomizations {
+		if k.Path == c.Path {
+			return k
+		}
+	}
+	return c.self
 }
 
 // paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was

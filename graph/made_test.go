@@ -44,7 +44,7 @@ func compareMade(t *testing.T, texts map[string]string) (outcome, string) {
 		t.Fatal(err)
 	case len(problems) > 0:
 		g := read(t, tree)
-		g.Builder = func(graph.Unit) ([]byte, error) { return []byte(text), nil }
+		g.Builder = func(string, *graph.Kustomization, []string) ([]byte, error) { return []byte(text), nil }
 		if got, problems, err := graph.Made(g, "k"); err != nil || len(problems) > 0 || !maps.Equal(got, want) {
 			return another, fmt.Sprintf("with a builder: %v, %v, read %v, built %v", problems, err, got, want)
 		}

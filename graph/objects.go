@@ -270,8 +270,9 @@ func (t *Tree) instance(d *doc, object Object, keys ...string) *Instance {
 	of := func(key string) string { return d.text(append(slices.Clone(keys), "sync", key)...) }
 	i := &Instance{
 		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: Clean(of("path")),
-		values: object.Kind != "FluxInstance", sync: cmp.Or(of("name"), "flux-system"),
+		values: object.Kind != "FluxInstance",
 	}
+	i.sync = cmp.Or(of("name"), i.namespace())
 	for _, n := range t.list(d, append(slices.Clone(keys), "kustomize", "patches")...) {
 		i.patches = append(i.patches, d.patch(n))
 	}

@@ -1,32 +1,67 @@
 package graph
 
 import (
+	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes.
+// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes. Several may read one
+// directory, each with what its Kustomization adds.
 func (t *Tree) bootstrapped(w *walk, all Objects) []Cluster {
 	var out []Cluster
 	known := map[string]bool{}
 	add := func(c Cluster) {
-		if len(out) <= MaxClusters && t.dirs[c.Path] && !known[c.Path] {
-			known[c.Path] = true
+		if key := c.identity(); len(out) <= MaxClusters && t.dirs[c.Path] && !known[key] {
+			known[key] = true
 			out = append(out, c)
 		}
 	}
-	roots, written := t.roots(all), map[Place]Root{}
+	roots, written, patched := t.roots(all), map[Place]string{}, map[string]bool{}
+	at := func(c Cluster) string { return c.Place.String() + " " + c.Path }
 	for _, c := range roots {
-		written[c.Place] = c.Root
+		written[c.Place] = c.identity()
 	}
 	for _, c := range t.patchedRoots(w, all) {
-		if written[c.Place] != c.Root {
+		if written[c.Place] != c.identity() {
+			patched[at(c)] = true
 			add(c)
 		}
 	}
 	for _, c := range roots {
-		add(c)
+		if !patched[at(c)] {
+			add(c)
+		}
+	}
+	return out
+}
+
+// identity is what makes a cluster another one than those that read the same directory.
+func (c Cluster) identity() string {
+	key := fmt.Sprintf("%q %q", c.Path, c.Branch)
+	if k := c.self; k != nil {
+		key += fmt.Sprintf(" %q %q %q %q %q %q", k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Substitute, k.SubstituteFrom)
+		for _, p := range k.Patches {
+			key += fmt.Sprintf(" %q %q", p.Target, p.Text)
+		}
+	}
+	return key
+}
+
+// pointed is the clusters of a root that is named: one, or one for each Kustomization that is pointed at it and adds something else to it.
+func (t *Tree) pointed(w *walk, r Root) []Cluster {
+	out := []Cluster{}
+	for _, c := range t.bootstrapped(w, t.leading()) {
+		if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) && (c.self != nil && c.self.Adds() || len(c.doubts) > 0) {
+			out = append(out, Cluster{Root: r, Found: wordNamed, self: c.self, doubts: c.doubts})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Cluster{Root: r, Found: wordNamed})
 	}
 	return out
 }
@@ -42,9 +77,7 @@ func (t *Tree) roots(all Objects) []Cluster {
 		if i.values {
 			c.Found = wordChartSync
 		}
-		if c.self = t.synced(i); c.self != nil {
-			c.Path = c.self.Path
-		}
+		t.synced(&c, i)
 		out = append(out, c.patchedBy(i.Object))
 	}
 	for _, k := range all.Kustomizations {
@@ -52,7 +85,7 @@ func (t *Tree) roots(all Objects) []Cluster {
 		if !sync && (k.Name != "flux-system" || k.Source == nil || k.Source.File != k.File) {
 			continue
 		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place}
+		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place, self: k}
 		if !sync {
 			c.Found = wordFlux
 		}
@@ -72,33 +105,61 @@ func (c Cluster) patchedBy(o Object) Cluster {
 	return c
 }
 
-// synced is the Kustomization that the Flux Operator makes, where the instance has patches for it; nil: they say nothing of it.
-func (t *Tree) synced(i *Instance) *Kustomization {
-	d := &doc{place: i.Place, node: mapping(i.Line, "apiVersion", fluxKustomize+"/v1", "kind", "Kustomization")}
-	d.put(i.sync, "name")
-	d.put("flux-system", "namespace")
-	source := mapping(i.Line, "kind", i.SourceKind, "name", i.sync)
-	spec := mapping(i.Line, "path", i.Path, "sourceRef")
-	spec.Content = append(spec.Content, source)
-	d.node.Content = append(append(d.node.Content, mapping(i.Line, "spec").Content...), spec)
-	before := d
+// synced fills in what the patches of an instance make of the Kustomization and the source that the Flux Operator makes for it.
+func (t *Tree) synced(c *Cluster, i *Instance) {
+	object := func(group, kind string, spec *yaml.Node) *doc {
+		d := &doc{place: i.Place, node: mapping(i.Line, "apiVersion", group+"/v1", "kind", kind)}
+		d.put(i.sync, "name")
+		d.put(i.namespace(), "namespace")
+		d.node.Content = append(d.node.Content, mapping(i.Line, "spec", "").Content[0], spec)
+		return d
+	}
+	ref := mapping(i.Line, "name", i.Ref)
+	from := mapping(i.Line, "url", i.URL, "ref", "")
+	from.Content[3] = ref
+	spec := mapping(i.Line, "path", i.Path, "sourceRef", "")
+	spec.Content[3] = mapping(i.Line, "kind", i.SourceKind, "name", i.sync)
+	before := [2]*doc{object(fluxKustomize, "Kustomization", spec), object(fluxSource, i.SourceKind, from)}
+	now := before
 	for _, p := range i.patches {
-		c, err := parsePatch([]byte(p.Text), p.Place, p.Target)
+		change, err := parsePatch([]byte(p.Text), p.Place, p.Target)
 		if err != nil {
-			t.problem(p.Place, wordPatch(err.Error()))
+			c.doubt(t, p.Place, err)
 			continue
 		}
-		var failed error
-		if d, failed = c.apply(d); failed != nil {
-			t.problem(p.Place, wordPatch(failed.Error()))
+		for n, d := range now {
+			if now[n], err = change.apply(d); err != nil {
+				c.doubt(t, p.Place, err)
+			}
 		}
 	}
-	if d == before {
-		return nil
+	var made Objects
+	for _, d := range now {
+		made.add(t, d)
 	}
-	return t.kustomization(d, Object{
-		Place: i.Place, APIVersion: fluxKustomize + "/v1", Kind: "Kustomization", Namespace: "flux-system", Name: i.sync,
-	})
+	if made.link(0); len(made.Kustomizations) == 0 {
+		return // a patch makes it something else
+	}
+	c.self = made.Kustomizations[0]
+	c.Path = c.self.Path
+	if s := c.self.Source; now[1] != before[1] && s != nil {
+		c.URL, c.Branch = s.URL, s.Follows()
+	}
+}
+
+// namespace is where the Flux Operator makes objects: where the instance is.
+func (i *Instance) namespace() string {
+	if i.values {
+		return "flux-system"
+	}
+	return cmp.Or(i.Namespace, "flux-system")
+}
+
+// doubt keeps that the Kustomization of a root may be another one.
+func (c *Cluster) doubt(t *Tree, at Place, err error) {
+	p := Problem{at, wordPatch(err.Error())}
+	t.problem(p.Place, p.Text)
+	c.doubts = more(c.doubts, p)
 }
 
 // patchedRoots is the roots as kustomization.yaml files patch them: of every one that patches something and leads to the file of a root.
@@ -148,8 +209,13 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 
 // patchedDocs is what a directory makes of documents, if it patches any.
 func (w *walk) patchedDocs(dir string) []*doc {
-	if len(w.tree.builds[dir].patches) == 0 {
+	if !w.tree.builds[dir].changes() {
 		return nil
 	}
 	return w.result(dir, nil).docs
+}
+
+// changes reports whether a kustomization.yaml may change objects.
+func (b *build) changes() bool {
+	return len(b.merges)+len(b.patches)+len(b.later)+len(b.components)+len(b.configs)+len(b.metadata)+len(b.opaque) > 0
 }

@@ -42,15 +42,15 @@ func readGraph(ctx context.Context, policy *config.Policy, files fs.FS, read fun
 }
 
 // builder builds the entry points of a tree that cannot be read, all of them in no more time than other builds have.
-func builder(ctx context.Context, files fs.FS) graph.Builder {
+func builder(ctx context.Context, files fs.FS) func(string, *graph.Kustomization, []string) ([]byte, error) {
 	until := time.Now().Add(build.DefaultAll)
-	return func(u graph.Unit) ([]byte, error) {
+	return func(dir string, adds *graph.Kustomization, read []string) ([]byte, error) {
 		program, err := os.Executable()
 		if err != nil {
 			return nil, err
 		}
 		limits := build.Limits{All: max(time.Until(until), time.Millisecond)}
-		results, err := build.Run(ctx, []string{program, "build"}, files, u.Files, []build.Entry{build.NewUnit(u)}, limits)
+		results, err := build.Run(ctx, []string{program, "build"}, files, read, []build.Entry{build.NewWhole(dir, adds)}, limits)
 		if err != nil {
 			return nil, err
 		}
