@@ -13,9 +13,9 @@ func Bound(t testing.TB, entries, work int) {
 	maxEntries, maxWork = entries, work
 }
 
-// Made is what a directory makes of objects as it is read, each as JSON by its name, and what is not known of them.
-func Made(t *Tree, dir string) (objects map[string]string, unsure []Problem, err error) {
-	r := t.newWalk().result(dir, nil)
+// Made is what a directory makes of objects as it is read, with what a Flux Kustomization adds, each as JSON by its name, and what is not known of them.
+func Made(t *Tree, dir string, adds *Kustomization) (objects map[string]string, unsure []Problem, err error) {
+	r := t.newWalk().result(dir, adds)
 	objects = map[string]string{}
 	for _, d := range r.docs {
 		if d.gone {

@@ -26,26 +26,30 @@ const (
 )
 
 // compareMade compares the objects that directory k makes as it is read with those that kustomize makes of it.
-func compareMade(t *testing.T, texts map[string]string) (outcome, string) {
+func compareMade(t *testing.T, texts map[string]string, adds *graph.Kustomization) (outcome, string) {
 	t.Helper()
 	tree := files(texts)
 	o := newOracle(t, tree)
-	text, err := build(o.fs, spec{path: "k"})
+	s := spec{path: "k"}
+	if adds != nil {
+		s.namespace, s.components, s.patches = adds.TargetNamespace, adds.Components, adds.Patches
+	}
+	text, err := build(o.fs, s)
 	if err != nil {
 		return unmade, err.Error()
 	}
-	want, _, err := graph.Made(read(t, files(map[string]string{"out.yaml": text})), ".")
+	want, _, err := graph.Made(read(t, files(map[string]string{"out.yaml": text})), ".", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, problems, err := graph.Made(read(t, tree), "k")
+	got, problems, err := graph.Made(read(t, tree), "k", adds)
 	switch {
 	case err != nil:
 		t.Fatal(err)
 	case len(problems) > 0:
 		g := read(t, tree)
 		g.Builder = func(string, *graph.Kustomization, []string) ([]byte, error) { return []byte(text), nil }
-		if got, problems, err := graph.Made(g, "k"); err != nil || len(problems) > 0 || !maps.Equal(got, want) {
+		if got, problems, err := graph.Made(g, "k", adds); err != nil || len(problems) > 0 || !maps.Equal(got, want) {
 			return another, fmt.Sprintf("with a builder: %v, %v, read %v, built %v", problems, err, got, want)
 		}
 		return unsure, fmt.Sprint(problems)
@@ -172,7 +176,7 @@ func TestMade(t *testing.T) {
 			for file, f := range fluxtrees.Parse([]byte(fluxObjects + c.files)) {
 				texts[file] = string(f.Data)
 			}
-			if got, why := compareMade(t, texts); got != c.want {
+			if got, why := compareMade(t, texts, nil); got != c.want {
 				t.Errorf("%d, want %d: %s\n%s", got, c.want, why, c.k)
 			}
 		})
@@ -186,9 +190,9 @@ func FuzzMade(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		quiet(t)
-		texts := patchwork{rand.New(rand.NewPCG(seed, 2))}.tree()
-		if got, why := compareMade(t, texts); got == another {
-			t.Errorf("seed %d: %s", seed, why)
+		texts, adds := patchwork{rand.New(rand.NewPCG(seed, 2))}.tree()
+		if got, why := compareMade(t, texts, adds); got == another {
+			t.Errorf("seed %d: %s\nwith %+v", seed, why, adds)
 			for _, name := range slices.Sorted(maps.Keys(texts)) {
 				t.Logf("-- %s --\n%s", name, texts[name])
 			}
@@ -201,7 +205,8 @@ func TestPatchwork(t *testing.T) {
 	quiet(t)
 	var counts [4]int
 	for seed := range race.Or(uint64(30), 300) {
-		got, _ := compareMade(t, patchwork{rand.New(rand.NewPCG(seed, 2))}.tree())
+		texts, adds := patchwork{rand.New(rand.NewPCG(seed, 2))}.tree()
+		got, _ := compareMade(t, texts, adds)
 		counts[got]++
 	}
 	if all := counts[same] + counts[unsure]; counts[same] < all/2 || counts[unsure] == 0 || all < counts[unmade] {
@@ -212,7 +217,7 @@ func TestPatchwork(t *testing.T) {
 // patchwork makes a tree of a few directories, each of which names those after it and changes what they make.
 type patchwork struct{ *rand.Rand }
 
-func (r patchwork) tree() map[string]string {
+func (r patchwork) tree() (map[string]string, *graph.Kustomization) {
 	texts := map[string]string{}
 	dirs := []string{"k", "b", "c"}
 	for i, dir := range dirs {
@@ -234,7 +239,30 @@ func (r patchwork) tree() map[string]string {
 		text, _ := yaml.Marshal(k) // texts and lists of texts
 		texts[dir+"/kustomization.yaml"] = string(text)
 	}
-	return texts
+	if r.IntN(5) == 0 {
+		delete(texts, "k/kustomization.yaml")
+	}
+	return texts, r.adds()
+}
+
+// adds is a Flux Kustomization that adds something; nil: none.
+func (r patchwork) adds() *graph.Kustomization {
+	if r.IntN(2) == 0 {
+		return nil
+	}
+	k := &graph.Kustomization{Path: "k", TargetNamespace: r.of("", "n")}
+	if r.IntN(4) == 0 {
+		k.Components = []string{"../c"}
+	}
+	for range r.IntN(3) {
+		t := r.target()
+		of := func(key string) string { s, _ := t[key].(string); return s }
+		k.Patches = append(k.Patches, graph.Patch{Text: r.patch(), Target: graph.Target{
+			Group: of("group"), Version: of("version"), Kind: of("kind"), Namespace: of("namespace"), Name: of("name"),
+			LabelSelector: of("labelSelector"), AnnotationSelector: of("annotationSelector"),
+		}})
+	}
+	return k
 }
 
 func (r patchwork) of(all ...string) string { return all[r.IntN(len(all))] }
