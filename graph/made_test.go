@@ -169,6 +169,9 @@ func TestMade(t *testing.T) {
 			"  one: &one {x: 1, y: 2}\n  two: {<<: *one, x: 3}\n  three: {<<: [{x: 4, z: 5}, *one], w: 6}\n  four: [*one, *l]\n", same},
 		"aliases of a kustomization.yaml": {"resources: &r [ks.yaml]\nlabels:\n- &x {pairs: {x: z}}\n- {<<: *x, includeTemplates: true}\n", "", same},
 		"aliases of a patch":              {list + "patches:\n- target: {kind: Kustomization}\n  patch: |\n    - &x {op: add, path: /spec/x, value: v}\n    - {<<: *x, path: /spec/z}\n", "", same},
+		"fields in another case":          {"Resources: [ks.yaml]\nPATCHES: [{Target: {KIND: Kustomization}, Patch: '[{\"op\": \"remove\", \"path\": \"/spec/path\"}]'}]\ncommonlabels: {X: z}\n", "", same},
+		"a field twice":                   {list + "Resources: [alias.yaml]\n", "-- k/alias.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: j}\n", unsure},
+		"a key twice":                     {"resources: [two.yaml]\npatches: [{patch: '{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: j}, spec: {path: z}}'}]\n", "-- k/two.yaml --\napiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: j}\nspec: {path: x, path: y}\n", unmade},
 		"lists":                           {"resources: [list.yaml]\n", "-- k/list.yaml --\napiVersion: v1\nkind: List\nitems:\n- {apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: j}, spec: {path: j}}\n", same},
 	} {
 		t.Run(name, func(t *testing.T) {

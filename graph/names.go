@@ -69,6 +69,7 @@ type buildPatch struct {
 }
 
 func (t *Tree) readBuild(d *doc) *build {
+	twice := folded(d.node)
 	b := &build{
 		place: d.place, component: d.text("kind") == "Component", generated: t.generated(d),
 		resources: slices.Concat(t.names(d, "resources"), t.names(d, "bases")), components: t.names(d, "components"),
@@ -91,6 +92,9 @@ func (t *Tree) readBuild(d *doc) *build {
 	}
 	for _, n := range t.names(d, "patchesStrategicMerge") {
 		b.merges = append(b.merges, merged(n))
+	}
+	for _, n := range twice {
+		b.unclear(d, n, n.Value, nil)
 	}
 	b.readMetadata(t, d)
 	b.readReplacements(t, d)
