@@ -97,6 +97,9 @@ func (t *Tree) named() {
 	names := map[string]bool{}
 	for dir, b := range t.builds {
 		for _, n := range b.resources {
+			if isManifest(n.text) {
+				continue
+			}
 			if p := Clean(path.Join(dir, n.text)); t.files[p] && !isRead(p) {
 				names[p] = true
 			}
