@@ -94,13 +94,15 @@ func (c change) apply(d *doc) (*doc, error) {
 		return d, nil
 	}
 	if c.unread != nil && c.unread.matches(d) {
-		with := *d
-		with.patched = append(slices.Clip(d.patched), c.place)
-		return &with, errors.New(wordUnreadPatch)
+		return d.perhaps(c.place), errors.New(wordUnreadPatch)
 	}
 	var failed error
 	for i, n := range c.nodes {
 		if !c.means[i].matches(d) {
+			continue
+		}
+		if c.means[i].vague {
+			d, failed = d.perhaps(c.place), errors.New(wordVagueTarget)
 			continue
 		}
 		d = d.copy()
@@ -109,9 +111,6 @@ func (c change) apply(d *doc) (*doc, error) {
 		if err := d.change(n); err != nil {
 			failed = err
 		}
-		if c.means[i].vague {
-			failed = errors.New(wordVagueTarget)
-		}
 		for _, keys := range tracked {
 			if line := setAt(n, keys); line > 0 {
 				d.set[strings.Join(keys, ".")] = Place{c.place.File, c.place.Line + c.lines[i] + line - 1}
@@ -119,6 +118,13 @@ func (c change) apply(d *doc) (*doc, error) {
 		}
 	}
 	return d, failed
+}
+
+// perhaps is a document that something may change.
+func (d *doc) perhaps(places ...Place) *doc {
+	with := *d
+	with.patched, with.vague = slices.Concat(d.patched, places), true
+	return &with
 }
 
 // change changes a copy as a merge or as operations say. A merge renames nothing: what it calls the object may be anything where it has a target.
@@ -279,6 +285,7 @@ func operate(d *doc, operations *yaml.Node) error {
 		if err != nil && !d.pruned(op) {
 			return err
 		}
+		d.vague = d.vague || err != nil
 	}
 	return nil
 }

@@ -20,7 +20,7 @@ type selector struct {
 var none = regexp.MustCompile(`^\b$`)
 
 // selector understands a target. An expression that cannot be read selects nothing, as kustomize builds nothing with it; one that is too long selects
-// everything, and what a selector of labels has that is not understood counts for nothing.
+// everything, as does a selector of labels that is not understood.
 func (t Target) selector() *selector {
 	s := &selector{}
 	expression := func(pattern string) *regexp.Regexp {
@@ -115,7 +115,10 @@ func requirements(selector string) (out []requirement, known bool) {
 		}
 		out = append(out, r)
 	}
-	return out, strings.TrimSpace(parts.ReplaceAllString(selector, "")) == "" && len(out) < MaxList
+	if strings.TrimSpace(parts.ReplaceAllString(selector, "")) != "" || len(out) == MaxList {
+		return nil, false
+	}
+	return out, true
 }
 
 func meets(all []requirement, d *doc, section string) bool {

@@ -214,7 +214,10 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	for _, r := range b.resources {
 		all = append(all, applicable(l.resource(dir, r, depth))...)
 	}
-	all = append(l.once(all), b.generated...)
+	all = l.once(all)
+	for _, d := range b.generated {
+		all = l.generate(all, d)
+	}
 	all = l.customize(all, b, dir, depth)
 	for _, f := range b.files {
 		l.plain(dir, f)
@@ -477,12 +480,10 @@ func (l *load) opaque(docs []*doc, b *build, dir string) {
 			if !n.fits(docs[i]) {
 				continue
 			}
-			d := *docs[i]
-			d.patched = slices.Concat(d.patched, places)
-			if d.vague = true; !n.titles() || groupOf(d.node) != fluxHelm {
-				l.doubt(&d, n.place, wordOpaque(n.field))
+			docs[i] = docs[i].perhaps(places...)
+			if !n.titles() || groupOf(docs[i].node) != fluxHelm {
+				l.doubt(docs[i], n.place, wordOpaque(n.field))
 			}
-			docs[i] = &d
 		}
 	}
 }

@@ -153,6 +153,9 @@ func names(e graph.Entry) []string {
 		return []string{k.Namespace + "/" + k.Name, k.Path}
 	}
 	out := []string{e.Cluster.Path}
+	if k := e.Cluster.Own(); k != nil {
+		out = append(out, k.Namespace+"/"+k.Name)
+	}
 	for _, k := range e.Cluster.Kustomizations {
 		if k.Path == e.Cluster.Path {
 			out = append(out, k.Namespace+"/"+k.Name) // the root's own, as gotk-sync.yaml has it
