@@ -40,9 +40,9 @@ type Object struct {
 
 // Result is what became of an entry.
 type Result struct {
-	Objects []Object // in the order in which kustomize gives them
+	Objects []Object // in the order in which kustomize gives them; of what needs something from elsewhere those that it makes without that
 	Text    []byte   `json:",omitempty"` // the manifests, if the entry asks for them
-	Err     string   // why there are none; "": it was built
+	Err     string   // why these are not all; "": they are
 	Remote  bool     // Err says what it needs from elsewhere, which is never fetched
 }
 

@@ -24,9 +24,12 @@ type builder struct {
 	tree   *files
 	limits Limits
 	walk   *walk
+	left   *builder // of the tree without what comes from elsewhere; nil: nothing asked for it
 }
 
-func newBuilder(tree *files, l Limits) *builder { return &builder{tree, l, newWalk(tree, l)} }
+func newBuilder(tree *files, l Limits) *builder {
+	return &builder{tree: tree, limits: l, walk: newWalk(tree, l)}
+}
 
 // maxErr is how long an error may be, in bytes: kustomize's may hold the files that it is about.
 const maxErr = 2000
@@ -37,7 +40,11 @@ func (b *builder) build(e Entry) Result {
 	if err != nil {
 		var remote *remoteError
 		text := strings.Join(strings.Fields(err.Error()), " ")
-		return Result{Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
+		r := Result{Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
+		if r.Remote && !e.Whole { // who asks for manifests has to know all of them
+			r.Objects = b.local(e)
+		}
+		return r
 	}
 	return Result{Objects: objects, Text: text}
 }

@@ -156,6 +156,7 @@ func clusterValue(c *graph.Root) kind {
 		key{"name", true, checked(&c.Name, clusterName).pattern(namePattern).atMost(MaxName)},
 		key{"path", true, checked(&c.Path, treePath)},
 		key{"branch", false, checked(&c.Branch, branchName)},
+		key{"url", false, checked(&c.URL, repositoryURL)},
 	)
 }
 

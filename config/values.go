@@ -7,6 +7,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
 	"github.com/sluicegate/sluice/window"
 )
@@ -171,6 +172,12 @@ func treePath(path string) (says, bool) {
 		bad = bad || part == ".." || part == "." && path != "." || part == "" && (i > 0 || path != "./")
 	}
 	return badTreePath(path), !bad
+}
+
+// repositoryURL checks that a text names a repository that others can reach, without a password in it: the file is no place for one.
+func repositoryURL(url string) (says, bool) {
+	odd := func(c rune) bool { return c <= ' ' || c == 0x7f }
+	return badURL(), len(url) <= MaxText && !strings.ContainsFunc(url, odd) && graph.IsURL(url) && !graph.HasSecret(url)
 }
 
 // branchName checks the name of a branch by git's rules (git check-ref-format --branch), and a few that GitHub adds.

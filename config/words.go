@@ -64,6 +64,7 @@ const (
 	codeUnknownCapture  = "unknown-capture"
 	codeBadCluster      = "bad-cluster"
 	codeBadTreePath     = "bad-tree-path"
+	codeBadURL          = "bad-url"
 	codeDuplicateName   = "duplicate-cluster"
 	codeNoSuchRoot      = "cluster-not-in-tree"
 )
@@ -360,6 +361,11 @@ func badCluster(name string) says {
 
 func badTreePath(path string) says {
 	return say(codeBadTreePath, "%s is not a directory of the repository; write it from the root, such as clusters/production", quote(path))
+}
+
+// badURL does not repeat the URL: it may have a password.
+func badURL() says {
+	return say(codeBadURL, "this is not the URL of a repository; write it as a GitRepository has it, without a password: https://github.com/acme/fleet")
 }
 
 func duplicateCluster(name string, line int) says {

@@ -196,7 +196,7 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 // clone is a tree with the same files, of which others may become part.
 func (t *Tree) clone(tree fs.FS) *Tree {
 	return &Tree{
-		fs: tree, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
+		fs: tree, URL: t.URL, full: t.full, seen: t.seen, read: t.read, bytes: t.bytes, kept: t.kept, parsed: t.parsed, skimmed: t.skimmed,
 		contents: maps.Clone(t.contents), builds: maps.Clone(t.builds),
 		dirs: maps.Clone(t.dirs), files: maps.Clone(t.files), inside: maps.Clone(t.inside), below: maps.Clone(t.below),
 		results: map[string]*result{}, found: map[string]*found{}, raw: maps.Clone(t.raw),

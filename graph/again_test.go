@@ -208,7 +208,7 @@ func TestAgainLooks(t *testing.T) {
 		before := files(map[string]string{file: text, "b/b.yaml": job})
 		after := maps.Clone(before)
 		after[c.file] = &fstest.MapFile{Data: []byte(c.text), Mode: 0o644}
-		roots := []graph.Root{{Name: "k", Path: "k"}}
+		roots := []graph.Root{{Name: "k", Path: "k", URL: "https://example.com/a"}}
 		for way, trees := range map[string][2]fstest.MapFS{"added": {before, after}, "deleted": {after, before}} {
 			old := read(t, trees[0])
 			first := shown(t, old.Clusters(roots)[0].Files())

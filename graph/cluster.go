@@ -15,16 +15,21 @@ type Root struct {
 	Name   string
 	Path   string // a directory of the tree
 	Branch string // that Flux follows there; "": not known
+	URL    string // of this repository, as the cluster's sources name it; "": not known
 }
 
 // Cluster is a root and what follows from it.
 type Cluster struct {
 	Root
-	URL   string // of the source that the root is read from; "": not known
+	URL   string // of the source that the root is read from, or as it was named; "": not known
 	Found string // how it was found, for people
 	// Guessed: nothing in the tree says that Flux is pointed at the root, its place does. What is applied from there is not known.
 	Guessed bool
 	Place   Place // of what it was found by; none for a directory, and for a root that was named
+	// Doubtful: what it was found by may be an example or a stranger's. It stands outside of what the root reads, and its URL is not what this
+	// repository is known to have.
+	Doubtful bool
+	Rival    Place // says otherwise what Flux reads there, and is as credible as Place; none: nothing does
 	// Objects is what Flux would apply there, in the order in which it comes to it: patched, with what variables stand for, as far as this package follows.
 	// The Kustomizations' paths are those of this cluster, and what is applied by one names it as its Entry.
 	Objects
@@ -38,6 +43,9 @@ type Cluster struct {
 	self    *Kustomization // that the root is read by, as it stands where it was found; nil: not known
 	own     *Kustomization // the same, as it adds something to the root; nil: nothing does
 	doubts  []Problem      // what is not known of self
+	kind    string         // of the source that the root is read from; "": not known
+	urls    []string       // of this repository
+	sure    bool           // another URL is another repository
 	defines map[Place]bool // documents that define entry points, and sources that are used
 }
 
@@ -71,12 +79,16 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 			out = append(out, w.follow(c))
 		}
 	}
-	follow(t.bootstrapped(w, all))
+	roots, strangers := t.bootstrapped(w, all)
+	follow(roots)
 	follow(t.directories(out))
 	if len(out) == 0 {
 		follow(t.tops(w, all))
 	}
 	name(out)
+	if len(out) > 0 {
+		out[0].Leaves = sortLeaves(slices.Concat(out[0].Leaves, strangers))
+	}
 	slices.SortStableFunc(out, func(a, b Cluster) int { return cmp.Compare(a.Name, b.Name) })
 	return out
 }
@@ -97,9 +109,14 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 		}
 	}
 	var out []Cluster
-	for _, above := range t.shallowest("clusters") {
+	all := t.called("clusters")
+	for _, above := range all {
+		holds := t.holds
+		if strings.Count(above, "/") > strings.Count(all[0], "/") {
+			holds = t.led // a directory of overlays may be called like that, too
+		}
 		for _, dir := range t.below[above] {
-			if !read[dir] && !strings.HasPrefix(path.Base(dir), ".") && t.holds(dir) {
+			if !read[dir] && !strings.HasPrefix(path.Base(dir), ".") && holds(dir) {
 				out = append(out, Cluster{Root: Root{Path: dir}, Found: wordDirectory(above), Guessed: true})
 			}
 		}
@@ -107,27 +124,31 @@ func (t *Tree) directories(found []Cluster) []Cluster {
 	return out
 }
 
-// shallowest is the directories of a name that are nearest to the root.
-func (t *Tree) shallowest(base string) []string {
+// called is the directories of a name near the root, the nearest first, and none within another.
+func (t *Tree) called(base string) []string {
+	var out []string
 	level := []string{"."}
-	for depth := 0; len(level) > 0 && depth < 3; depth++ {
-		var hits, next []string
+	for range maxAbove {
+		var next []string
 		for _, dir := range level {
 			for _, sub := range t.below[dir] {
-				if path.Base(sub) == base {
-					hits = append(hits, sub)
-				}
-				if !strings.HasPrefix(path.Base(sub), ".") {
+				switch {
+				case path.Base(sub) == base:
+					out = append(out, sub)
+				case !strings.HasPrefix(path.Base(sub), "."):
 					next = append(next, sub)
 				}
 			}
 		}
-		if len(hits) > 0 {
-			return hits
-		}
 		level = next
 	}
-	return nil
+	return out
+}
+
+// led reports whether Flux objects stand in a directory or below.
+func (t *Tree) led(dir string) bool {
+	leads := func(file string) bool { return t.contents[file] != nil && t.contents[file].leads }
+	return slices.ContainsFunc(t.inside[dir], leads) || slices.ContainsFunc(t.below[dir], t.led)
 }
 
 // holds reports whether Flux objects or lists of resources stand in a directory or below.
@@ -170,7 +191,7 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
-	key := fmt.Sprintf("%q %q %q %q %q", c.Root, c.URL, c.Found, c.Place, c.doubts)
+	key := fmt.Sprintf("%q %q %q %q %q %q %q %q", c.Root, c.URL, c.Found, c.Place, c.Rival, c.kind, w.tree.URL, c.doubts)
 	if c.self != nil {
 		key += c.self.digest + resultKey(c.Path, c.self)
 	}
@@ -194,19 +215,19 @@ func (w *walk) follow(c Cluster) Cluster {
 func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
 	self := w.read(&c, nil)
+	c.identify(w.tree)
 	if c.own = c.adds(); c.own != nil {
 		c.Objects, c.Leaves = Objects{}, nil
 		self = w.read(&c, c.own)
 	}
-	if s := c.self; s != nil && s.Source != nil && s.Source.Kind == "GitRepository" && c.index.find(s.SourceRef, s.Object) == nil {
-		c.Sources = append(c.Sources, s.Source)
+	if s := c.self; s != nil && s.Source != nil && isGit(s.Source) && c.index.find(s.SourceRef, s.Object) == nil {
 		c.file(s.from)
 		c.link(0)
 	}
-	c.rootSource(w.tree)
+	c.identify(w.tree)
 	w.paths(&c, self)
 	c.link(0) // a source may be read after what names it
-	c.rootSource(w.tree)
+	c.identify(w.tree)
 	for _, k := range c.Kustomizations {
 		k.Here = c.here(k)
 		w.traced(k)
@@ -222,7 +243,7 @@ func (c *Cluster) adds() *Kustomization {
 	own := c.self
 	for _, k := range c.Kustomizations {
 		switch {
-		case k.Path != c.Path:
+		case k.Path != c.Path || k.KubeConfig != "" || !c.here(k):
 		case c.self == nil && k.Adds():
 			return k
 		case c.self != nil && c.self.Kind == k.Kind && c.self.Namespace == k.Namespace && c.self.Name == k.Name:
@@ -242,7 +263,7 @@ func (c *Cluster) Own() *Kustomization {
 		return c.own
 	}
 	for _, k := range c.Kustomizations {
-		if k.Path == c.Path {
+		if k.Path == c.Path && k.Here && k.KubeConfig == "" {
 			return k
 		}
 	}
@@ -260,7 +281,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			from := queue[0]
 			queue = queue[1:]
 			for _, k := range from.found {
-				key := k.Namespace + "/" + k.Name + "\x00" + k.Path
+				key := k.Namespace + "/" + k.Name + "\x00" + k.Path + "\x00" + k.target()
 				if !c.here(k) || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
 					continue
 				}
@@ -425,32 +446,6 @@ func (w *walk) traced(k *Kustomization) {
 	}
 }
 
-// here reports whether a Kustomization reads this repository: its source is the root's own, has the URL of that, or is not known.
-func (c *Cluster) here(k *Kustomization) bool {
-	switch {
-	case k.copied:
-		return true
-	case k.SourceRef.Kind != "GitRepository" && k.SourceRef.Kind != "":
-		return k.Source == nil && k.SourceRef.Name == "flux-system"
-	case k.Source == nil || c.URL == "":
-		return true
-	}
-	return SameURL(k.Source.URL, c.URL)
-}
-
-// rootSource finds the URL of a root that nothing names: the source of its first Kustomization whose path stands in the tree.
-func (c *Cluster) rootSource(t *Tree) {
-	for _, k := range c.Kustomizations {
-		if c.URL == "" && k.Source != nil && k.Source.Kind == "GitRepository" && t.isDir(k.Path) {
-			c.URL = k.Source.URL
-			if c.Branch == "" && k.SourceRef.Name == "flux-system" {
-				c.Branch = k.Source.Follows()
-			}
-			return
-		}
-	}
-}
-
 // Files is every file of the tree that the cluster is known to read, sorted.
 func (c Cluster) Files() []string {
 	all := map[string]Edge{}
@@ -486,29 +481,6 @@ func (t *Tree) Follow(all ...*Kustomization) {
 		l.entry(Clean(k.Path))
 		k.edges = l.edges
 	}
-}
-
-// scp is how ssh names a repository without a scheme.
-var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
-
-// SameURL reports whether two URLs name one repository: whatever the scheme, the user, the port, the case of the host, and a .git at the end.
-func SameURL(a, b string) bool { return a != "" && repository(a) == repository(b) }
-
-// repository is host and path of a URL.
-func repository(url string) string {
-	_, rest, found := strings.Cut(url, "://")
-	if !found {
-		if m := scp.FindStringSubmatch(url); m != nil {
-			rest = m[1] + "/" + m[2]
-		} else {
-			rest = url
-		}
-	}
-	host, p, _ := strings.Cut(rest, "/")
-	host = host[strings.LastIndexByte(host, '@')+1:]
-	host, _, _ = strings.Cut(host, ":")
-	p = strings.TrimSuffix(strings.Trim(p, "/"), ".git")
-	return strings.ToLower(host + "/" + p)
 }
 
 // common is the directories whose names say nothing of a cluster.

@@ -32,6 +32,23 @@ func (c *Cluster) Entries() []Entry {
 // Guessed reports whether the entry point is a root that is only guessed.
 func (e Entry) Guessed() bool { return e.Kustomization == nil && e.Cluster.Guessed }
 
+// Target is the cluster that the entry point applies its objects to: its own, or that of the nearest kubeConfig on the way to it.
+func (e Entry) Target() string {
+	return e.Cluster.Name + e.Kustomization.target()
+}
+
+// target is what kubeConfigs say of where a Kustomization applies its objects; "": to the cluster of the root. One that another applies to a cluster
+// stands there, and its own kubeConfig names one that is known there.
+func (k *Kustomization) target() string {
+	out := ""
+	for n := 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
+		if k.KubeConfig != "" {
+			out = "\x00" + k.KubeConfig + out
+		}
+	}
+	return out
+}
+
 // Path is the directory that the entry point reads.
 func (e Entry) Path() string {
 	if e.Kustomization == nil {

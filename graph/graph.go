@@ -64,6 +64,8 @@ type Tree struct {
 	// Builder makes the objects of a directory, with what a Flux Kustomization adds to it (nil: nothing), of the files that are read for it: those that
 	// [IsRead], as kustomize makes them, in YAML. It is asked where kustomize may make other objects of Flux than are read. nil: nothing is built.
 	Builder func(dir string, adds *Kustomization, files []string) ([]byte, error)
+	// URL is what the caller knows this repository by, such as a clone's origin; "": nothing. It is to be set before clusters are looked for.
+	URL string
 
 	fs       fs.FS
 	kept     int                 // documents

@@ -113,21 +113,6 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// TestSameURL: one repository has many URLs.
-func TestSameURL(t *testing.T) {
-	for _, url := range []string{"https://github.com/acme/fleet", "https://github.com/acme/fleet.git", "ssh://git@github.com/acme/fleet", "git@github.com:acme/fleet.git",
-		"ssh://git@GitHub.com:22/acme/fleet/", "https://user:token@github.com/acme/fleet"} {
-		if !graph.SameURL(url, "https://github.com/acme/fleet") {
-			t.Error(url)
-		}
-	}
-	for _, url := range []string{"", "https://github.com/acme/fleet2", "https://gitlab.com/acme/fleet", "oci://github.com/acme", "fleet"} {
-		if graph.SameURL(url, "https://github.com/acme/fleet") {
-			t.Error(url)
-		}
-	}
-}
-
 const (
 	entry = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: %s, namespace: flux-system}\nspec: {path: %q}\n"
 	job   = "apiVersion: batch/v1\nkind: CronJob\nmetadata: {name: open-window, labels: {a: b}}\nspec: {schedule: '1 1 * * *'}\n"

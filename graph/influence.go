@@ -209,7 +209,7 @@ func (c *Cluster) chartFiles(s *thing, u use) (dirs []string, branch string, her
 	case s.source == nil || s.Kind != "GitRepository" || u.chart == "" || s.source.Follows() == "":
 		return nil, "", false
 	}
-	return []string{Clean(u.chart)}, s.source.Follows(), c.URL == "" || SameURL(c.URL, s.source.URL)
+	return []string{Clean(u.chart)}, s.source.Follows(), c.mayBe(s.source, Clean(u.chart))
 }
 
 // charts adds to entry points the files of charts that their HelmReleases have from this repository.

@@ -16,10 +16,10 @@ import (
 	"github.com/sluicegate/sluice/internal/race"
 )
 
-//go:embed testdata/objects/*.txtar
+//go:embed testdata/objects/*.txtar testdata/repository/*.txtar
 var objects embed.FS
 
-// TestObjects: what entry points depend on beside what they read. Each archive has a file `want` with lines that begin with one of the words
+// TestObjects: what entry points depend on beside what they read, in the repository github.com/acme/fleet. Each archive has a file `want` with lines that begin with one of the words
 // below; of every word that occurs, all lines are there, and of others none is looked for. A word with a ! is looked for and may have no line.
 //
 //	path ENTRY DIRECTORY BRANCH    what an entry point reads, and of which branch
@@ -45,6 +45,7 @@ func TestObjects(t *testing.T) {
 			want := strings.Split(strings.TrimSpace(string(tree["want"].Data)), "\n")
 			delete(tree, "want")
 			g := read(t, tree)
+			g.URL = "https://github.com/acme/fleet"
 			got := facts(g, g.Clusters(nil))
 			for _, line := range got {
 				word, _, _ := strings.Cut(line, " ")

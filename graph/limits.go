@@ -31,6 +31,8 @@ const (
 	MaxList = 2000
 	// MaxClusters is the number of clusters.
 	MaxClusters = 500
+	// maxAbove is how deep a directory clusters/ is looked for: people keep it at the top, or below a directory or two for what it is deployed with.
+	maxAbove = 3
 	// MaxName is the length of a cluster's name that is made here.
 	MaxName = 64
 	// MaxWork is how many documents may be loaded for all clusters together: some hundred clusters of a thousand objects each. A directory

@@ -91,6 +91,8 @@ type Kustomization struct {
 	Timeout         string
 	// Keeps reports whether spec.prune is false: what leaves it stays in the cluster.
 	Keeps bool
+	// KubeConfig is what spec.kubeConfig names, which is another cluster than the one it stands in: it applies its objects there. "": it has none.
+	KubeConfig string
 	// Here reports whether its source is this repository, or not known: only then does its path name a directory of the tree. It is
 	// false in Tree.Objects, which knows no cluster.
 	Here bool
@@ -224,6 +226,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	}
 	k.optional = d.text("spec", "ignoreMissingComponents") == "true"
 	k.Keeps = d.text("spec", "prune") == "false"
+	k.KubeConfig = d.kubeConfig()
 	for _, n := range t.list(d, "spec", "dependsOn") {
 		k.DependsOn = append(k.DependsOn, ref(d, n))
 	}
@@ -235,6 +238,16 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 	}
 	k.digest, k.names = digest(d), names(d)
 	return k
+}
+
+// kubeConfig is what names the cluster that an object is for; "": the one that it stands in.
+func (d *doc) kubeConfig() string {
+	for _, kind := range []string{"secretRef", "configMapRef"} {
+		if name := d.text("spec", "kubeConfig", kind, "name"); name != "" {
+			return kind + "/" + d.text("metadata", "namespace") + "/" + name
+		}
+	}
+	return ""
 }
 
 // path is the path of a Flux Kustomization. A Secret's value counts only where it leads to a directory of the tree: it is no secret then.

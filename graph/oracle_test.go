@@ -26,10 +26,12 @@ import (
 
 // unbuilt is the entry points that kustomize cannot build from the tree alone, and why. What they read is in the trees' own expectations.
 var unbuilt = map[string]string{
-	"unreached prod/flux-system/vendor":     "a base in another repository",
-	"fields prod/flux-system/helm":          "helm is not run",
-	"builds prod/flux-system/apps-rw":       "it must not build",
-	"builds-ignored prod/flux-system/plain": "kustomize knows no .sourceignore, and graph reads what it leaves out all the same",
+	"unreached prod/flux-system/vendor":          "a base in another repository",
+	"fields prod/flux-system/helm":               "helm is not run",
+	"builds prod/flux-system/apps-rw":            "it must not build",
+	"duplicates-remote prod/flux-system/apps-rt": "a base in another repository",
+	"duplicates-remote prod/flux-system/apps-rw": "a base in another repository",
+	"builds-ignored prod/flux-system/plain":      "kustomize knows no .sourceignore, and graph reads what it leaves out all the same",
 }
 
 // TestOracle: an entry point reads a file exactly if kustomize builds something else, or nothing, without the file or with another text in

@@ -11,38 +11,53 @@ import (
 )
 
 // bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes. Several may read one
-// directory, each with what its Kustomization adds.
-func (t *Tree) bootstrapped(w *walk, all Objects) []Cluster {
-	var out []Cluster
-	known := map[string]bool{}
+// directory, each with what its Kustomization adds; of those that add the same, the most credible counts. Strangers are what says that of another
+// repository, as an example does, and of a directory where no Flux object is: a cluster whose repository had another name is never lost.
+func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Leaf) {
+	at, here := map[string]int{}, map[string]bool{}
 	add := func(c Cluster) {
-		if key := c.identity(); len(out) <= MaxClusters && t.dirs[c.Path] && !known[key] {
-			known[key] = true
+		key := c.identity()
+		i, known := at[key]
+		switch {
+		case !known && len(out) <= MaxClusters && t.dirs[c.Path]:
+			at[key] = len(out)
+			here[c.Path] = here[c.Path] || SameURL(c.URL, t.URL)
 			out = append(out, c)
+		case known:
+			out[i] = t.credible(w, out[i], c)
 		}
 	}
-	roots, written, patched := t.roots(all), map[Place]string{}, map[string]bool{}
-	at := func(c Cluster) string { return c.Place.String() + " " + c.Path }
+	roots, written, patched := t.roots(all), map[Place]Cluster{}, map[Place]string{}
 	for _, c := range roots {
-		written[c.Place] = c.identity()
+		written[c.Place] = c
 	}
 	for _, c := range t.patchedRoots(w, all) {
-		if written[c.Place] != c.identity() {
-			patched[at(c)] = true
+		if was := written[c.Place]; was.identity() != c.identity() || was.Root != c.Root {
+			patched[c.Place] = c.Path
 			add(c)
 		}
 	}
 	for _, c := range roots {
-		if !patched[at(c)] {
+		if path, ok := patched[c.Place]; !ok || path != c.Path {
 			add(c)
 		}
 	}
-	return out
+	out = slices.DeleteFunc(out, func(c Cluster) bool { return here[c.Path] && !SameURL(c.URL, t.URL) })
+	if !slices.ContainsFunc(out, func(c Cluster) bool { return SameURL(c.URL, t.URL) }) {
+		return out, nil
+	}
+	return slices.DeleteFunc(out, func(c Cluster) bool {
+		stranger := c.kind == gitRepository && !alike(c.URL, t.URL) && (c.Path == "." || !t.led(c.Path)) && !w.readsItself(c.Path, c.Place.File)
+		if stranger {
+			strangers = append(strangers, Leaf{c.Place, LeafSource, wordStranger(c.Path, c.URL)})
+		}
+		return stranger
+	}), strangers
 }
 
 // identity is what makes a cluster another one than those that read the same directory.
 func (c Cluster) identity() string {
-	key := fmt.Sprintf("%q %q", c.Path, c.Branch)
+	key := fmt.Sprintf("%q", c.Path)
 	if k := c.self; k != nil {
 		key += fmt.Sprintf(" %q %q %q %q %q %q", k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Substitute, k.SubstituteFrom)
 		for _, p := range k.Patches {
@@ -55,7 +70,8 @@ func (c Cluster) identity() string {
 // pointed is the clusters of a root that is named: one, or one for each Kustomization that is pointed at it and adds something else to it.
 func (t *Tree) pointed(w *walk, r Root) []Cluster {
 	out := []Cluster{}
-	for _, c := range t.bootstrapped(w, t.leading()) {
+	all, _ := t.bootstrapped(w, t.leading())
+	for _, c := range all {
 		if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) && (c.self != nil && c.self.Adds() || len(c.doubts) > 0) {
 			out = append(out, Cluster{Root: r, Found: wordNamed, self: c.self, doubts: c.doubts})
 		}
@@ -66,6 +82,35 @@ func (t *Tree) pointed(w *walk, r Root) []Cluster {
 	return out
 }
 
+// credible is which of two definitions of one root counts. Where both are as credible and say otherwise, the first does, with its rival.
+func (t *Tree) credible(w *walk, a, b Cluster) Cluster {
+	switch x, y := t.credit(w, a), t.credit(w, b); {
+	case y > x:
+		return b
+	case y == x && a.Place != b.Place && (a.Branch != b.Branch || !SameURL(a.URL, b.URL)):
+		a.Rival = b.Place
+	}
+	return a
+}
+
+// credit is how much speaks for a root: its source is this repository, as far as the caller knows that, and it reads its own definition.
+func (t *Tree) credit(w *walk, c Cluster) int {
+	n := 0
+	if SameURL(c.URL, t.URL) {
+		n = 2
+	}
+	if w.readsItself(c.Path, c.Place.File) {
+		n++
+	}
+	return n
+}
+
+// readsItself reports whether what is read of a directory has the definition of what reads it.
+func (w *walk) readsItself(dir, file string) bool {
+	_, reads := w.result(dir, nil).edges[file]
+	return reads && describes(dir, file)
+}
+
 // roots is the roots that objects say.
 func (t *Tree) roots(all Objects) []Cluster {
 	var out []Cluster
@@ -73,7 +118,7 @@ func (t *Tree) roots(all Objects) []Cluster {
 		if i.URL == "" {
 			continue // it syncs nothing
 		}
-		c := Cluster{Root: Root{Path: i.Path, Branch: strings.TrimPrefix(i.Ref, "refs/heads/")}, URL: i.URL, Found: wordInstance, Place: i.Place}
+		c := Cluster{Root: Root{Path: i.Path, Branch: strings.TrimPrefix(i.Ref, "refs/heads/")}, URL: i.URL, Found: wordInstance, Place: i.Place, kind: cmp.Or(i.SourceKind, gitRepository)}
 		if i.values {
 			c.Found = wordChartSync
 		}
@@ -82,10 +127,10 @@ func (t *Tree) roots(all Objects) []Cluster {
 	}
 	for _, k := range all.Kustomizations {
 		sync := path.Base(k.File) == "gotk-sync.yaml"
-		if !sync && (k.Name != "flux-system" || k.Source == nil || k.Source.File != k.File) {
+		if !sync && (k.Name != fluxSystem || k.Source == nil || !k.beside(k.Source)) {
 			continue
 		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place, self: k}
+		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place, self: k, kind: cmp.Or(k.SourceRef.Kind, gitRepository)}
 		if !sync {
 			c.Found = wordFlux
 		}
@@ -95,6 +140,11 @@ func (t *Tree) roots(all Objects) []Cluster {
 		out = append(out, c.patchedBy(k.Object))
 	}
 	return out
+}
+
+// beside reports whether a source stands where it is the Kustomization's own: in its file or directory, or both in what the Kustomization reads.
+func (k *Kustomization) beside(s *Source) bool {
+	return path.Dir(k.File) == path.Dir(s.File) || k.Path != "." && within(k.Path, k.File) && within(k.Path, s.File)
 }
 
 // patchedBy adds to how a root was found what patches that.

@@ -201,6 +201,10 @@ func wordElsewhere(kind, name, url string) string {
 	return fmt.Sprintf("the %s %q is not this repository: what is read from it is not known", kind, name)
 }
 
+func wordStranger(dir, url string) string {
+	return fmt.Sprintf("what points Flux at %s here is of the repository %s, which is not this one, and stands outside of it: it is no cluster here", strconv.Quote(dir), strconv.Quote(anonymous(url)))
+}
+
 // anonymous is a URL without who reads it.
 func anonymous(url string) string {
 	scheme, rest, found := strings.Cut(url, "://")

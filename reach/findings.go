@@ -17,8 +17,7 @@ import (
 // Check is what the first tree shows of contradictions: built is what its entry points make, paths is every file of it.
 func (g *Graph) Check(built []Build, paths []string) []config.Note {
 	levels := g.policy.Consistency
-	notes := append(g.roots(), g.guessed()...)
-	notes = append(notes, g.unknown()...)
+	notes := slices.Concat(g.roots(), g.unconfirmed(), g.guessed(), g.unknown())
 	notes = append(notes, at(levels.Layers, g.layers(paths))...)
 	notes = append(notes, at(levels.Duplicates, g.duplicates(built))...)
 	notes = append(notes, at(levels.Builds, g.builds(built))...)
@@ -195,7 +194,7 @@ func (g *Graph) duplicates(built []Build) []config.Note {
 	for _, b := range built {
 		seen := map[Object]bool{}
 		for _, o := range b.Objects {
-			k := one{b.Entry.Cluster.Name, valuesOf(b.Entry, o), o.id()}
+			k := one{b.Entry.Target(), valuesOf(b.Entry, o), o.id()}
 			if seen[o.id()] {
 				continue
 			}
@@ -358,7 +357,7 @@ func (g *Graph) definitions() []config.Note {
 	var out []config.Note
 	layout, seen := g.policy.With(g).Layout, map[[2]string]bool{}
 	add := func(c *graph.Cluster, s *graph.Source, o graph.Object, patched ...graph.Place) {
-		if s == nil || c.URL != "" && !graph.SameURL(c.URL, s.URL) {
+		if s == nil || !c.Reads(s) {
 			return // of another repository
 		}
 		i := slices.IndexFunc(g.policy.Branches, func(b config.Branch) bool { return b.Name == s.Follows() && b.Window != window.Live })

@@ -83,7 +83,7 @@ func (f *following) add(c *graph.Cluster) {
 	f.used[root] = true
 	for _, s := range c.Sources {
 		branch := s.Follows()
-		if branch == "" || c.URL != "" && !graph.SameURL(c.URL, s.URL) {
+		if branch == "" || !c.Reads(s) {
 			continue // of another repository, or no branch
 		}
 		f.unclear = f.unclear || strings.Contains(branch, "${")

@@ -36,9 +36,9 @@ func (o Object) moving() Object {
 // Build is what an entry point makes.
 type Build struct {
 	Entry   graph.Entry
-	Objects []Object
-	Err     string // why it was not built; "": it was, unless the entry point is a guessed root, which is never built
-	Remote  bool   // Err says what it needs from elsewhere
+	Objects []Object // of what needs something from elsewhere those that it makes without that
+	Err     string   // why it was not built; "": it was, unless the entry point is a guessed root, which is never built
+	Remote  bool     // Err says what it needs from elsewhere
 }
 
 // Move is an object that a change moves from one entry point to another of the same cluster. Where it would be away until a window opens, or both
@@ -264,7 +264,7 @@ func (m *mover) add(o Object, from, to graph.Entry, appears string) {
 
 // move adds a move, with the windows that hold it.
 func (m *mover) move(move Move) {
-	if move.From.Cluster.Name != move.To.Cluster.Name {
+	if move.From.Target() != move.To.Target() {
 		return
 	}
 	if k := move.From.Kustomization; k != nil && k.Keeps {

@@ -169,13 +169,16 @@ func windowed(policy *config.Policy, branch string) bool {
 }
 
 // OtherBranch reports whether an entry point is known to read another branch of the repository than the one that is looked at: one that is neither
-// windowed, nor what windowed branches follow, nor the root's own.
+// windowed, nor what windowed branches follow, nor the root's own. Where that is not known, it is one whose directory is not there.
 func OtherBranch(policy *config.Policy, e graph.Entry) bool {
 	branch, root := e.Branch(), e.Cluster.Branch
-	if branch == "" || root == "" || branch == root || windowed(policy, branch) {
+	if branch == "" || branch == root || windowed(policy, branch) || slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.From == branch }) {
 		return false
 	}
-	return !slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.From == branch })
+	if root == "" || e.Cluster.Doubtful {
+		return e.Kustomization != nil && !e.Cluster.Stands(e.Kustomization) && isLive(Release(policy, e))
+	}
+	return true
 }
 
 // Windows is the windows by which releases are held: those that they name, and those of their branches.
@@ -219,7 +222,7 @@ func key(e graph.Entry) string {
 	if e.Kustomization == nil {
 		return e.Cluster.Name + "\x00"
 	}
-	return e.Cluster.Name + "\x00" + e.Kustomization.Namespace + "/" + e.Kustomization.Name
+	return e.Target() + "\x00" + e.Kustomization.Namespace + "/" + e.Kustomization.Name
 }
 
 // same reports whether two readers are one, in two trees or by two documents of a file.

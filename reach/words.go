@@ -189,6 +189,15 @@ func until(e graph.Entry) string {
 	return name(e) + " applies it"
 }
 
+// wordSourceOf is a source of a cluster, with its place.
+func wordSourceOf(s *graph.Source, c *graph.Cluster) string {
+	return clip(s.Kind+" "+strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")) + " of " + clip(c.Name) + " (" + clip(s.Place.String()) + ")"
+}
+
+func wordRivalsOf(c *graph.Cluster) string {
+	return clip(c.Place.String()) + " and " + clip(c.Rival.String()) + " (" + clip(c.Name) + ")"
+}
+
 // The codes of findings. docs/spec lists them with those of package config.
 const (
 	codeDuplicates   = "duplicates"
@@ -198,6 +207,8 @@ const (
 	codeNoRoot       = "flux-without-root"
 	codeGuessed      = "root-guessed"
 	codeUnknown      = "objects-unknown"
+	codeUnconfirmed  = "repository-unknown"
+	codeRivals       = "root-ambiguous"
 	codeEntryNothing = "entry-point-matches-nothing"
 	codeDefinition   = "branch-definition-open"
 	codeMoves        = "moves"
@@ -213,6 +224,8 @@ const (
 
 	wordNoRoot        = "no cluster found, so nothing is known to read any path: list them under `clusters`"
 	wordGuessed       = "the root is a guess (" + placeholder + "): nothing in the tree says which directory Flux is pointed at; name it under `clusters`"
+	wordUnconfirmed   = "nothing says which URL is this repository's, so that any source counts as it that has something to read here: " + placeholder + "; name the URL as `url` under `clusters`"
+	wordRivals        = "two files disagree on what Flux reads there: " + placeholder + "; name the cluster under `clusters`"
 	wordEntryNothing  = "matches no entry point of the tree"
 	wordDefaultBranch = "the default branch"
 

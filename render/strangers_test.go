@@ -34,7 +34,7 @@ func TestLeftOut(t *testing.T) {
 		"another repository with a directory that is here, too": {
 			map[string]string{"deploy/x.yaml": string(more.Data), "clusters/c/a.yaml": kustomization("name: apps", "name: addons", "./apps", "./deploy", "name: fleet", "name: vendor") + "---\n" +
 				strings.NewReplacer("name: fleet", "name: vendor", "acme/fleet", "vendor/addons").Replace(sourceText)},
-			[]string{"# Left out: flux-system/apps (clusters/c/apps.yaml:1): its source is another repository than the cluster's, https://github.com/vendor/addons"}, "",
+			nil, "--kustomization=flux-system/apps=cluster-1",
 		},
 		"one is live": {
 			map[string]string{"clusters/c/more.yaml": kustomization("./apps", "./other"), "other/x.yaml": string(more.Data)},

@@ -28,6 +28,9 @@ func wordTooMany(c graph.Cluster, n int) string {
 }
 
 func wordOtherRepository(c graph.Cluster) string {
+	if c.URL == "" {
+		return "its source is another repository than this one"
+	}
 	return "its source is another repository than the cluster's, " + shown(c.URL)
 }
 

@@ -1,6 +1,9 @@
 // Package survey looks at a repository that sluice does not know yet and drafts its first file: which clusters it is for, when their windows
 // are open, what of the tree is windowed, and what was not understood.
 //
+// Two things always hold of a draft: what was found for a cluster decides nothing in another one, and whatever an entry point reads for which a
+// window was found is held by the file, or no file is right.
+//
 // A [Draft] follows from the tree's Flux objects, the names of its files and the default branch alone: the package is pure, and the same
 // tree gives the same bytes. What it goes by, in this order: branches of the repository that Flux Kustomizations track, CronJobs that
 // suspend and resume them, schedules of the Flux Operator, names of directories. Each file that an entry point reads gets what holds that

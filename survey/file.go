@@ -2,6 +2,7 @@ package survey
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -57,7 +58,7 @@ func (s *survey) zoneLine() string {
 	switch {
 	case zone != "":
 		return "timezone: " + value(zone)
-	case s.windows[0].placeholder:
+	case !slices.ContainsFunc(s.windows, func(w firstWindow) bool { return !w.placeholder }):
 		return "timezone: UTC # put yours in, such as Europe/Berlin"
 	}
 	s.zone = "UTC"
@@ -68,7 +69,7 @@ func (s *survey) writeWindows(y *yamlText) {
 	y.line(0, "windows:")
 	for _, w := range s.windows {
 		if w.placeholder {
-			y.comment(1, wordExample, s.source())
+			y.comment(1, wordExample, s.source(w), s.reached(w))
 		}
 		for i, from := range w.from {
 			if i == maxSources {
@@ -81,12 +82,20 @@ func (s *survey) writeWindows(y *yamlText) {
 	}
 }
 
-// source is what says nothing of hours.
-func (s *survey) source() string {
-	if s.unclear {
+// source is what says nothing of a window's hours.
+func (s *survey) source(w firstWindow) string {
+	if len(w.from) > 0 {
 		return "nothing that was understood"
 	}
 	return "nothing in the tree"
+}
+
+// reached is what a window without hours is for.
+func (s *survey) reached(w firstWindow) string {
+	if len(s.windows) == 1 {
+		return "a cluster"
+	}
+	return list(w.clusters, 6)
 }
 
 // maxSources is how many places a comment of a window names.
@@ -106,13 +115,20 @@ func (w firstWindow) write(y *yamlText, zone string) {
 	}
 	if w.zone != "" && w.zone != zone {
 		y.line(2, "timezone: %s", value(w.zone))
-	} else if w.zone == "" && zone != "" && zone != "UTC" {
+	} else if w.zone == "" && zone != "" && zone != "UTC" && !w.placeholder {
 		y.line(2, "timezone: UTC # its jobs name none: that of kube-controller-manager, which is UTC in most clusters")
 	}
 }
 
 func (s *survey) writeLayout(y *yamlText) {
 	y.line(0, "layout:")
+	if len(s.byReferences) > 0 {
+		y.comment(1, wordReferences)
+		for _, line := range s.byReferences {
+			y.line(1, "%s", line)
+		}
+		return
+	}
 	if s.preset != layout.NoPreset {
 		y.line(1, "preset: %s # by the names of directories", s.preset)
 		if len(s.side.branches) > 0 {
@@ -142,7 +158,12 @@ func (s *survey) writeLayout(y *yamlText) {
 		}
 		y.line(3, "release: %s", r.needs.release())
 	}
-	y.line(1, "unmatched: ignore # sluice does not manage the rest")
+	if len(s.unmatched.windows) > 0 {
+		y.line(1, "unmatched: %s", s.unmatched.release())
+	} else {
+		y.line(1, "unmatched: ignore # sluice does not manage the rest")
+	}
+	s.writeFlux(y)
 }
 
 // release is needs as the file has them.
@@ -161,7 +182,7 @@ func (n needs) release() string {
 }
 
 // allBranches is the pattern for more branches than a rule may name.
-const allBranches = "rw/*"
+const allBranches = "**"
 
 // branchGlobs is patterns that mean branches.
 func branchGlobs(names []string) []string {
@@ -215,12 +236,7 @@ func (s *survey) writeBranches(y *yamlText) {
 	y.line(0, "")
 	y.line(0, "branches:")
 	for _, b := range s.branches {
-		at := b.at
-		if at == "" {
-			at = wordUntracked
-			s.note(noteNewBranch, b.name)
-		}
-		y.comment(1, "%s", at)
+		y.comment(1, "%s", b.at)
 		y.line(1, "- {name: %s, from: %s, window: %s}", value(b.name), value(b.from), value(b.window))
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/sluicegate/sluice/graph"
-	"github.com/sluicegate/sluice/layout"
 )
 
 // needs is what must be open for a file: windows, and branches that hold it.
@@ -34,25 +33,36 @@ func (n needs) equal(other needs) bool {
 // holder says what holds the entry points of a cluster.
 type holder struct {
 	*survey
-	cluster  graph.Cluster
-	targets  map[string]string // windows, by what jobs suspend there
-	targeted bool              // some of that stands in a file
-	own      bool              // the cluster has a window of its own
+	cluster graph.Cluster
+	targets map[string]string // windows, by what jobs suspend there
+	window  string            // of all that has no window of its own; "": that is live
 }
 
+// holderOf says what holds a cluster's entry points, by what was found for this cluster alone.
 func (s *survey) holderOf(c graph.Cluster) holder {
-	h := holder{survey: s, cluster: c, targets: map[string]string{}}
+	h, rest := holder{survey: s, cluster: c, targets: map[string]string{}}, onlyTargets
+	own := false
 	for _, w := range s.windows {
-		own := slices.Contains(w.clusters, c.Name)
-		h.own = h.own || own
+		if !slices.Contains(w.clusters, c.Name) {
+			continue
+		}
+		own = true
 		for _, t := range w.targets {
-			if _, has := h.targets[t]; (own || slices.Contains(w.clusters, "")) && !has {
-				h.targets[t] = w.name
+			if first, has := h.targets[t]; has {
+				s.note(noteMoreWindows, t, c.Name, first, w.name)
+				continue
 			}
+			h.targets[t] = w.name
+		}
+		if w.scope > rest {
+			rest, h.window = w.scope, w.name
 		}
 	}
-	for _, k := range c.Kustomizations {
-		h.targeted = h.targeted || h.target(k) != ""
+	if own && rest == onlyTargets && !slices.ContainsFunc(c.Kustomizations, func(k *graph.Kustomization) bool { return h.target(k) != "" }) {
+		rest, h.window = unclear, s.windowOf(c.Name).name // what its jobs name stands in no file
+	}
+	if rest == unclear && (s.namedIn(c) || s.tracksBranch(c)) {
+		h.window = ""
 	}
 	return h
 }
@@ -70,12 +80,17 @@ func (h holder) held(k *graph.Kustomization) needs {
 				return needs{branches: []string{b.name}}
 			}
 		}
+		if h.left[k.Source.Follows()] && k.Here {
+			return needs{windows: []string{h.windowOf(h.cluster.Name).name}}
+		}
 	}
 	if window := h.target(k); window != "" {
 		return needs{windows: []string{window}}
 	}
-	windowed, _ := h.bySuffix(path.Join(k.Path, "x"))
-	if windowed || h.own && !h.targeted && h.preset == layout.NoPreset && len(h.branches) == 0 {
+	if h.window != "" {
+		return needs{windows: []string{h.window}}
+	}
+	if windowed, _ := h.bySuffix(path.Join(k.Path, "x")); windowed {
 		return needs{windows: []string{h.windowOf(h.cluster.Name).name}}
 	}
 	return needs{live: true}
@@ -93,15 +108,15 @@ func (s *survey) findNeeds() {
 		}
 		for _, k := range c.Kustomizations {
 			h := holder.held(k)
+			for _, w := range s.windowsOfNeeds(h) {
+				holds[w] = true
+			}
 			if k.Path == c.Path {
 				continue // the root itself
 			}
 			s.need(h, k.Files()...)
 			if h.live {
 				continue
-			}
-			for _, w := range s.windowsOfNeeds(h) {
-				holds[w] = true
 			}
 			if k.Suspend.Set() && len(h.windows) > 0 {
 				s.note(noteSuspend,
@@ -113,9 +128,12 @@ func (s *survey) findNeeds() {
 				}
 			}
 		}
+		if holder.window != "" {
+			holds[holder.window] = true
+		}
 		root := needs{windows: slices.Sorted(maps.Keys(holds)), live: len(holds) == 0}
-		if len(c.Kustomizations) == 0 {
-			root = s.needDirectories(c)
+		if len(c.Kustomizations) == 0 && len(holds) == 0 {
+			s.needDirectories(c)
 		}
 		s.need(root, c.RootFiles()...)
 		s.need(root, slices.Sorted(maps.Keys(define))...)
@@ -123,13 +141,9 @@ func (s *survey) findNeeds() {
 	}
 }
 
-// needDirectories sums up a cluster whose Flux Kustomizations stand in no file: what its windowed directories read needs its window. The rest
-// does where nothing else says what is windowed.
-func (s *survey) needDirectories(c graph.Cluster) (rest needs) {
+// needDirectories sums up a cluster whose Flux Kustomizations stand in no file: what its windowed directories read needs its window.
+func (s *survey) needDirectories(c graph.Cluster) {
 	window := needs{windows: []string{s.windowOf(c.Name).name}}
-	if s.preset == layout.NoPreset {
-		return window
-	}
 	var sides []*graph.Kustomization // that stand in no file
 	for _, file := range c.RootFiles() {
 		if windowed, _ := s.bySuffix(file); windowed && strings.HasPrefix(path.Base(file), "kustomization.y") {
@@ -140,7 +154,6 @@ func (s *survey) needDirectories(c graph.Cluster) (rest needs) {
 	for _, k := range sides {
 		s.need(window, k.Files()...)
 	}
-	return needs{live: true}
 }
 
 // windowsOfNeeds is the windows that hold something, those of its branches among them.

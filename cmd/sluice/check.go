@@ -19,7 +19,6 @@ import (
 
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/gitremote"
-	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/reach"
 )
 
@@ -129,7 +128,7 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 		return config.Check(nil, s.data, in), nil
 	}
 	tree := &treeView{}
-	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir), graph.Read)
+	read, err := readGraph(ctx, s.policy, os.DirFS(s.dir), graphOf(origin(ctx, s.dir)))
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)
 		var notes []config.Note

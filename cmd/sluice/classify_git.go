@@ -54,7 +54,7 @@ func referRevisions(ctx context.Context, repo *gitremote.Repo, c classification,
 	if base != before {
 		revisions = append(revisions, base)
 	}
-	around := change{policy: c.served, files: c.files}
+	around := change{policy: c.served, url: repo.Origin(), files: c.files}
 	for _, sha := range revisions {
 		tree, err := repo.Tree(sha)
 		if err != nil {

@@ -136,7 +136,7 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 			out.dirs[dir] = true
 		}
 	}
-	read, err := graph.Read(tree)
+	read, err := graphOf(origin(ctx, call.dir))(tree)
 	if err != nil {
 		return graphLook{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}

@@ -39,7 +39,7 @@ func laidOut(t *testing.T, tree, base fstest.MapFS) string {
 }
 
 // consistencyCodes are the codes of the findings of check that expect/check is about; what moves is read off what classify holds.
-var consistencyCodes = []string{"duplicates", "layers", "builds", "enforced"}
+var consistencyCodes = []string{"duplicates", "layers", "builds", "enforced", "repository-unknown", "root-ambiguous"}
 
 // graphFindings is what check says of a tree's consistency, and for two trees what classify says of moves, as "CODE TEXT".
 func graphFindings(t *testing.T, g fluxtrees.Graph) []string {
@@ -97,4 +97,30 @@ func TestGraphFindings(t *testing.T) {
 			t.Errorf("not expected: %s", f)
 		}
 	})
+}
+
+// TestOrigin: what a clone was cloned from says which sources are this repository, for every command that reads the graph; a fork's says it of none.
+func TestOrigin(t *testing.T) {
+	tree := fluxtrees.ReadGraph(t, "repository-unknown").Tree
+	for origin, asks := range map[string]bool{
+		"ssh://git@ssh.github.com:443/acme/fleet.git": false, "https://token@github.com/Acme/Fleet": false, "git@work:acme/fleet": false,
+		"https://github.com/somebody/fleet": true, "/srv/git/fleet.git": true,
+	} {
+		dir := laidOut(t, tree, fstest.MapFS{"README.md": &fstest.MapFile{Data: []byte("fleet")}})
+		gitIn(t, dir, "", "remote", "add", "origin", origin)
+		stdout, _, _ := sluice("check", dir)
+		if strings.Contains(stdout, "(repository-unknown)") != asks || strings.Contains(stdout, "token") {
+			t.Errorf("%s: %s", origin, stdout)
+		}
+		for _, call := range [][]string{
+			{"classify", "--repo", dir, "apps/web.yaml"}, {"graph", dir, "--path", "apps/web.yaml"},
+		} {
+			if stdout, stderr, _ := sluice(call...); !strings.Contains(stdout, "rw/prod") || strings.Contains(stdout, "token") {
+				t.Errorf("%s: %v: %s%s", origin, call, stdout, stderr)
+			}
+		}
+		if stdout, _, _ := sluice("graph", dir, "--path", "deploy/x.yaml"); strings.Contains(stdout, "addons") != (origin == "/srv/git/fleet.git") {
+			t.Errorf("%s: %s", origin, stdout)
+		}
+	}
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/sluicegate/sluice/config"
-	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/survey"
 )
 
@@ -22,12 +21,14 @@ const initHelp = `Looks at the repository in DIR (default: the current directory
 
 What it looks at: directories with -rw, -mw or -window in their names; the clusters, by FluxInstance, gotk-sync.yaml or the directories
 below clusters/; what the Flux Kustomizations of each read; branches of this repository that they track; CronJobs that resume and suspend,
-with the schedules that patches give them; and schedules of the Flux Operator. What it could not understand stands in the file as comments.
+with the schedules that patches give them; and schedules of the Flux Operator. Each cluster is held by what was found for it alone. What init
+could not understand stands in the file as comments.
 
 The file says ` + "`mode: observe`" + `: statuses say what would be held, and nothing is held. It passes ` + "`sluice check`" + `; where none would, nothing is
 written. Nothing is fetched. A file that is there is not overwritten without --force.
 
-Exit codes: 0 fine; 1 nothing was written, because it would not pass; 2 the call or the directory is unusable.`
+Exit codes: 0 fine; 1 nothing was written, because it would not pass, or because the tree has nothing of Flux; 2 the call or the directory is
+unusable.`
 
 // initCall is what somebody asks `sluice init`.
 type initCall struct {
@@ -104,7 +105,7 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	read, err := graph.Read(tree)
+	read, err := graphOf(origin(ctx, dir))(tree)
 	if err != nil {
 		return initView{}, err
 	}

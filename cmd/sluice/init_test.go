@@ -117,11 +117,20 @@ func put(t *testing.T, file, text string) {
 	}
 }
 
-// TestInitNothing: a tree without anything of Flux gets a valid file, too, which says where to begin.
+// TestInitNothing: in a tree without anything of Flux one line says so, and nothing is written. Directories that say what is windowed are something.
 func TestInitNothing(t *testing.T) {
 	dir := t.TempDir()
+	put(t, filepath.Join(dir, "deploy", "cm.yaml"), "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
 	stdout, stderr, code := sluice("init", dir)
-	if code != 0 || stderr != "" || !strings.Contains(stdout, "no cluster found") {
+	if code != 1 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "(no-flux)") {
+		t.Error(code, stdout, stderr)
+	}
+	if _, err := os.Stat(filepath.Join(dir, ".github")); err == nil {
+		t.Error("something was written")
+	}
+	put(t, filepath.Join(dir, "apps-rt", "a.yaml"), "a: b\n")
+	put(t, filepath.Join(dir, "apps-rw", "a.yaml"), "a: b\n")
+	if stdout, stderr, code := sluice("init", dir); code != 0 || stderr != "" || !strings.Contains(stdout, "no cluster found") {
 		t.Error(code, stdout, stderr)
 	}
 	if stdout, _, code := sluice("check", dir); code != 0 || !strings.Contains(stdout, ": ok") {
@@ -132,7 +141,7 @@ func TestInitNothing(t *testing.T) {
 // TestInitWrites: nothing that is there is overwritten unasked, nothing out of the directory is written through a link, and a file is there whole
 // or not at all.
 func TestInitWrites(t *testing.T) {
-	dir, outside := t.TempDir(), filepath.Join(t.TempDir(), "precious")
+	dir, outside := fluxtrees.Dir(t, "two-clusters"), filepath.Join(t.TempDir(), "precious")
 	put(t, outside, "precious")
 	file := filepath.Join(dir, config.File)
 	refused := func(what string, args ...string) {
@@ -206,7 +215,10 @@ func TestInitElsewhere(t *testing.T) {
 			t.Error(args, code, stderr)
 		}
 	}
-	stdout, _, code = sluice("init", t.TempDir(), "--json", "--file", "-")
+	bare := t.TempDir()
+	put(t, filepath.Join(bare, "apps-rt", "a.yaml"), "a: b\n")
+	put(t, filepath.Join(bare, "apps-rw", "a.yaml"), "a: b\n")
+	stdout, _, code = sluice("init", bare, "--json", "--file", "-")
 	if code != 0 || strings.Contains(stdout, "null") {
 		t.Error("a list is none:", code, stdout)
 	}

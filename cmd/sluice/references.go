@@ -61,6 +61,17 @@ func builder(ctx context.Context, files fs.FS) func(string, *graph.Kustomization
 	}
 }
 
+// graphOf reads a tree of the repository that has a URL, as far as it is known.
+func graphOf(url string) func(fs.FS) (*graph.Tree, error) {
+	return func(files fs.FS) (*graph.Tree, error) {
+		tree, err := graph.Read(files)
+		if tree != nil {
+			tree.URL = url
+		}
+		return tree, err
+	}
+}
+
 // knowsFlux reports whether a policy says what Flux Kustomizations need.
 func knowsFlux(p *config.Policy) bool { return p.Flux || len(p.Branches)+len(p.EntryPoints) > 0 }
 
@@ -72,8 +83,8 @@ type referred struct {
 }
 
 // refer is a policy with the references of one tree.
-func refer(ctx context.Context, policy *config.Policy, files fs.FS) (referred, error) {
-	f, err := readGraph(ctx, policy, files, graph.Read)
+func refer(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (referred, error) {
+	f, err := readGraph(ctx, policy, files, read)
 	if err != nil {
 		return referred{policy: policy}, err
 	}
@@ -84,6 +95,7 @@ func refer(ctx context.Context, policy *config.Policy, files fs.FS) (referred, e
 // change is a change with the trees around it: those of the merge base and of the head, and the base's where that went on.
 type change struct {
 	policy *config.Policy
+	url    string // of the repository; "": not known
 	files  []plan.File
 	trees  []treeVersion
 }
@@ -107,7 +119,7 @@ func (c change) refer(ctx context.Context) (referred, error) {
 	for i, v := range c.trees {
 		again := func(files fs.FS) (*graph.Tree, error) { return read[0].tree.Again(files, v.changed) }
 		if i == 0 {
-			again = graph.Read
+			again = graphOf(c.url)
 		}
 		f, err := readGraph(ctx, c.policy, v.files, again)
 		if err != nil {

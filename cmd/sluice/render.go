@@ -154,7 +154,7 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 		return render.Input{}, err
 	}
 	in := render.Input{Policy: policy, File: data, Tree: os.DirFS(dir)}
-	tree, err := graph.Read(in.Tree)
+	tree, err := graphOf(origin(ctx, dir))(in.Tree)
 	if err != nil {
 		return render.Input{}, fmt.Errorf("read %s: %w", dir, err)
 	}

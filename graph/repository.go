@@ -1,0 +1,226 @@
+package graph
+
+import (
+	"cmp"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Which URL is this repository's is never guessed from a stranger. What says it is, in this order, what the repository's file names for the cluster, else
+// what the caller knows; and beside it the source of the root itself, as its own Kustomization or a FluxInstance names that: a fork or a mirror is
+// called otherwise than what Flux reads. Where nothing in the tree says it, and the caller alone does, a repository of the same name may be this
+// one, too; and where nobody says it, any may. A source that may be this repository counts as it where there is something in the tree for it to
+// read, and [Cluster.Unconfirmed] names it.
+
+// The kind of a source that is a repository, and what a bootstrap calls the one that a cluster is read from, and its namespace.
+const (
+	gitRepository = "GitRepository"
+	fluxSystem    = "flux-system"
+)
+
+// identify finds the URLs of this repository in a cluster, the branch of a root of which nothing says it, and whether it is doubtful what the root was
+// found by.
+func (c *Cluster) identify(t *Tree) {
+	own := c.ownSources()
+	synced := c.kind != "" // by a sync that the root was found by
+	c.Doubtful = c.Rival.File != "" || synced && !SameURL(c.URL, t.URL) && !c.reaches(c.Place.File)
+	c.urls, c.sure = []string{cmp.Or(c.Root.URL, hosted(t.URL))}, c.Root.URL != "" || slices.ContainsFunc(own, isGit)
+	if synced {
+		c.urls, c.sure = append(c.urls, c.URL), c.sure || !c.Doubtful && c.kind == gitRepository
+	}
+	for _, s := range own {
+		c.urls = append(c.urls, s.URL)
+		c.URL = cmp.Or(c.URL, s.URL)
+	}
+	if c.URL = cmp.Or(c.Root.URL, c.URL); c.Branch == "" && !synced && len(own) > 0 {
+		c.Branch = own[0].Follows()
+		if slices.ContainsFunc(own, func(s *Source) bool { return s.Follows() != c.Branch }) {
+			c.Branch = "" // they contradict each other
+		}
+	}
+}
+
+func isGit(s *Source) bool { return s.Kind == gitRepository }
+
+// ownSources is what the root itself is read from: the sources of Kustomizations that it holds for its own directory, and one that is called as a
+// bootstrap calls it; where there is none of these, what all agree on that read a directory above their own definitions.
+func (c *Cluster) ownSources() (out []*Source) {
+	root := func(o Object) bool { return o.Entry == nil || o.Entry.Path == c.Path }
+	for _, s := range c.Sources {
+		if root(s.Object) && s.Name == fluxSystem && (s.Namespace == fluxSystem || s.Namespace == "") {
+			out = append(out, s)
+		}
+	}
+	var above []*Source
+	for _, k := range c.Kustomizations {
+		switch {
+		case !root(k.Object) || k.Source == nil || k.Path == "." || k.KubeConfig != "":
+		case k.Path == c.Path:
+			out = append(out, k.Source)
+		case within(k.Path, k.File) && within(k.Path, k.Source.File):
+			above = append(above, k.Source)
+		}
+	}
+	if len(out) == 0 && !slices.ContainsFunc(above, func(s *Source) bool { return !SameURL(s.URL, above[0].URL) }) {
+		return above
+	}
+	return out
+}
+
+// within reports whether a file is in a directory or below.
+func within(dir, file string) bool { return dir == "." || strings.HasPrefix(file, dir+"/") }
+
+// reaches reports whether a definition of the root is among what is read from there of this repository.
+func (c *Cluster) reaches(file string) bool {
+	if _, reads := c.edges[file]; reads {
+		return describes(c.Path, file)
+	}
+	return slices.ContainsFunc(c.Kustomizations, func(k *Kustomization) bool {
+		_, reads := k.edges[file]
+		return reads && (k.Source == nil || c.same(k.Source.URL))
+	})
+}
+
+// describes reports whether a file that is read with a directory may be taken for what says that Flux reads it, and for no example. In the root
+// of the repository is everything: there it stands where a bootstrap puts it.
+func describes(dir, file string) bool {
+	return dir != "." || path.Dir(file) == "." || path.Dir(file) == fluxSystem
+}
+
+// same reports whether a URL is known to be this repository's.
+func (c *Cluster) same(url string) bool {
+	return slices.ContainsFunc(c.urls, func(u string) bool { return SameURL(u, url) })
+}
+
+// here reports whether a Kustomization reads this repository, as far as is known. A source that stands in no file counts as it if it is a
+// repository, or called as a bootstrap calls it.
+func (c *Cluster) here(k *Kustomization) bool {
+	switch {
+	case k.copied:
+		return true
+	case k.Source != nil:
+		return c.mayBe(k.Source, k.Path)
+	case k.SourceRef.Kind == gitRepository || k.SourceRef.Kind == "":
+		return true
+	}
+	return k.SourceRef.Name == fluxSystem && c.stands(k.Path)
+}
+
+// mayBe reports whether a source may be this repository for somebody who reads a directory of it. An artifact may be made of a part of it, and has
+// other directories then.
+func (c *Cluster) mayBe(s *Source, dir string) bool {
+	known := hosted(c.tree.URL)
+	switch {
+	case c.same(s.URL):
+		return isGit(s) || c.stands(dir)
+	case isGit(s) && unfilled(s.URL) != "":
+		return true // a problem names the variable
+	case c.sure || !isGit(s) || known != "" && !alike(known, s.URL):
+		return false
+	}
+	return c.stands(dir)
+}
+
+// stands reports whether a directory is one of the tree, or not known.
+func (c *Cluster) stands(dir string) bool { return unfilled(dir) != "" || c.tree.isDir(dir) }
+
+// Reads reports whether a source is this repository, or counts as it.
+func (c *Cluster) Reads(s *Source) bool {
+	return c.same(s.URL) || slices.ContainsFunc(c.Kustomizations, func(k *Kustomization) bool { return k.Here && k.Source == s })
+}
+
+// Unconfirmed is the sources that count as this repository though nothing says that they are it, by place.
+func (c *Cluster) Unconfirmed() []*Source {
+	var out []*Source
+	for _, k := range c.Kustomizations {
+		if k.Here && !k.copied && k.Source != nil && !c.same(k.Source.URL) && unfilled(k.Source.URL) == "" && !slices.Contains(out, k.Source) {
+			out = append(out, k.Source)
+		}
+	}
+	slices.SortFunc(out, func(a, b *Source) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line)) })
+	return out
+}
+
+// SameURL reports whether two URLs name one repository: whatever the scheme, the user, the port, the case, and a .git at the end. A host without a dot
+// is a name of somebody's own, as ssh and git let people set, and may be any.
+func SameURL(a, b string) bool {
+	if a == "" || b == "" {
+		return false
+	}
+	host, dir := repository(a)
+	other, at := repository(b)
+	return dir == at && (host == other || dir != "" && (private(host) || private(other)))
+}
+
+// alike reports whether two URLs name repositories of one name, as forks and mirrors have.
+func alike(a, b string) bool {
+	_, x := repository(a)
+	_, y := repository(b)
+	return path.Base(x) == path.Base(y)
+}
+
+func private(host string) bool { return !strings.Contains(host, ".") }
+
+// hosted is a URL by which others may know a repository; "" for a directory.
+func hosted(url string) string {
+	scheme, _, found := strings.Cut(url, "://")
+	if found && !strings.EqualFold(scheme, "file") || !found && scp.MatchString(url) {
+		return url
+	}
+	return ""
+}
+
+// IsURL reports whether a text is a URL by which others may know a repository: with a host, and a path there.
+func IsURL(text string) bool {
+	host, dir := repository(text)
+	return hosted(text) != "" && host != "" && dir != ""
+}
+
+// HasSecret reports whether a URL has a password, or over HTTP who reads it, which is a token there.
+func HasSecret(url string) bool {
+	scheme, rest, found := strings.Cut(url, "://")
+	authority, _, _ := strings.Cut(rest, "/")
+	at := strings.LastIndexByte(authority, '@')
+	return found && at >= 0 && (strings.HasPrefix(strings.ToLower(scheme), "http") || strings.Contains(authority[:at], ":"))
+}
+
+// scp is how ssh names a repository without a scheme.
+var scp = regexp.MustCompile(`^(?:[^@/:]+@)?([^/:]+):([^/].*)$`)
+
+// escape is a byte in a URL.
+var escape = regexp.MustCompile(`%[0-9a-f]{2}`)
+
+// otherHosts is further names of forges, such as those that answer ssh on the port of https.
+var otherHosts = map[string]string{
+	"www.github.com": "github.com", "ssh.github.com": "github.com", "altssh.gitlab.com": "gitlab.com", "altssh.bitbucket.org": "bitbucket.org",
+}
+
+// repository is the host and the path of a URL, as one repository has them in all spellings. Forges do not tell names apart by case.
+func repository(of string) (host, dir string) {
+	of = strings.ToLower(strings.TrimSpace(of))
+	_, rest, found := strings.Cut(of, "://")
+	if !found {
+		rest = of
+		if m := scp.FindStringSubmatch(of); m != nil {
+			rest = m[1] + "/" + m[2]
+		}
+	}
+	rest, _, _ = strings.Cut(rest, "#")
+	rest, _, _ = strings.Cut(rest, "?")
+	host, dir, _ = strings.Cut(rest, "/")
+	host = host[strings.LastIndexByte(host, '@')+1:]
+	host, port, _ := strings.Cut(host, ":")
+	if strings.Trim(port, "0123456789") != "" {
+		dir = port + "/" + dir // as ssh has it without a scheme
+	}
+	host = strings.TrimSuffix(host, ".")
+	dir = escape.ReplaceAllStringFunc(dir, func(s string) string {
+		c, _ := strconv.ParseUint(s[1:], 16, 8)
+		return strings.ToLower(string([]byte{byte(c)}))
+	})
+	dir = strings.TrimSuffix(strings.Trim(path.Clean("/"+dir), "/"), ".git")
+	return cmp.Or(otherHosts[host], host), dir
+}
