@@ -207,7 +207,7 @@ func FuzzMade(f *testing.F) {
 func TestPatchwork(t *testing.T) {
 	quiet(t)
 	var counts [4]int
-	for seed := range race.Or(uint64(30), 300) {
+	for seed := range race.Or(uint64(100), 300) {
 		texts, adds := patchwork{rand.New(rand.NewPCG(seed, 2))}.tree()
 		got, _ := compareMade(t, texts, adds)
 		counts[got]++
