@@ -26,6 +26,8 @@ type Entry struct {
 	// Variables are filled into names, namespaces, and a Flux Kustomization's path and source after the build.
 	Variables graph.Variables
 	Ignore    string // spec.ignore of its GitRepository
+	// Whole asks for the manifests of the objects that package graph reads, as kustomize makes them, in the place of the objects.
+	Whole bool
 }
 
 // Object is one object that an entry makes.
@@ -39,6 +41,7 @@ type Object struct {
 // Result is what became of an entry.
 type Result struct {
 	Objects []Object // in the order in which kustomize gives them; of what needs something from elsewhere those that it makes without that
+	Text    []byte   `json:",omitempty"` // the manifests, if the entry asks for them
 	Err     string   // why these are not all; "": they are
 	Remote  bool     // Err says what it needs from elsewhere, which is never fetched
 }
@@ -90,12 +93,21 @@ func NewEntry(e graph.Entry) Entry {
 	if e.Kustomization != nil {
 		return entryOf(e.Kustomization)
 	}
-	for _, k := range e.Cluster.Kustomizations {
-		if k.Path == e.Cluster.Path && k.Here && k.KubeConfig == "" && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
-			return entryOf(k)
-		}
+	if k := e.Cluster.Own(); k != nil && (k.Adds() || k.Source != nil && k.Source.Ignore != "") {
+		return entryOf(k)
 	}
 	return Entry{Path: e.Cluster.Path}
+}
+
+// NewWhole is what is built for [graph.Tree.Builder].
+func NewWhole(dir string, adds *graph.Kustomization) Entry {
+	e := Entry{}
+	if adds != nil {
+		e = entryOf(adds)
+		e.Variables = graph.Variables{} // package graph fills them in
+	}
+	e.Path, e.Whole = dir, true
+	return e
 }
 
 func entryOf(k *graph.Kustomization) Entry {

@@ -10,6 +10,7 @@ import (
 
 	"sigs.k8s.io/kustomize/api/konfig"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/resid"
@@ -35,26 +36,46 @@ const maxErr = 2000
 
 // build builds one entry. Whatever goes wrong is said in the result.
 func (b *builder) build(e Entry) Result {
-	objects, err := b.objects(e)
+	objects, text, err := b.objects(e)
 	if err != nil {
 		var remote *remoteError
 		text := strings.Join(strings.Fields(err.Error()), " ")
 		r := Result{Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
-		if r.Remote {
+		if r.Remote && !e.Whole { // who asks for manifests has to know all of them
 			r.Objects = b.local(e)
 		}
 		return r
 	}
-	return Result{Objects: objects}
+	return Result{Objects: objects, Text: text}
 }
 
-func (b *builder) objects(e Entry) (out []Object, err error) {
+func (b *builder) objects(e Entry) (out []Object, text []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			out, err = nil, errors.New(wordPanic(v))
+			out, text, err = nil, nil, errors.New(wordPanic(v))
 		}
 	}()
 	dir := clean(e.Path)
+	built, err := b.run(dir, e)
+	if err != nil {
+		return nil, nil, err
+	}
+	if e.Whole {
+		text, err = manifests(built)
+		return nil, text, err
+	}
+	for _, r := range built.Resources() {
+		o, err := object(r, dir, e.Variables)
+		if err != nil {
+			return nil, nil, err
+		}
+		out = append(out, o)
+	}
+	return out, nil, nil
+}
+
+// run has kustomize build an entry.
+func (b *builder) run(dir string, e Entry) (resmap.ResMap, error) {
 	file, k, err := b.top(dir, e)
 	if err != nil {
 		return nil, err
@@ -63,7 +84,7 @@ func (b *builder) objects(e Entry) (out []Object, err error) {
 		b.walk.units = map[string]*unit{} // a cycle or a depth may be this entry's alone
 		return nil, err
 	}
-	if !slices.Contains(k.BuildMetadata, types.OriginAnnotations) {
+	if !e.Whole && !slices.Contains(k.BuildMetadata, types.OriginAnnotations) {
 		k.BuildMetadata = append(k.BuildMetadata, types.OriginAnnotations)
 	}
 	text, err := yaml.Marshal(k)
@@ -72,18 +93,24 @@ func (b *builder) objects(e Entry) (out []Object, err error) {
 	}
 	options := &krusty.Options{LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()}
 	built, err := krusty.MakeKustomizer(options).Run(view{files: b.tree, over: file, text: text}, path.Join("/", dir))
-	if err != nil {
-		return nil, err
+	if err == nil && built.Size() > b.limits.Objects {
+		err = errors.New(wordObjects(b.limits.Objects))
 	}
-	if built.Size() > b.limits.Objects {
-		return nil, errors.New(wordObjects(b.limits.Objects))
-	}
+	return built, err
+}
+
+// manifests is the objects that package graph reads.
+func manifests(built resmap.ResMap) ([]byte, error) {
+	var out []byte
 	for _, r := range built.Resources() {
-		o, err := object(r, dir, e.Variables)
+		if !graph.IsRead(r.GetKind()) {
+			continue
+		}
+		text, err := r.AsYAML()
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, o)
+		out = append(append(out, "---\n"...), text...)
 	}
 	return out, nil
 }

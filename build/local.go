@@ -22,7 +22,7 @@ func (b *builder) local(e Entry) (out []Object) {
 		b.left = newBuilder(b.tree.local(), b.limits)
 	}
 	e.Components = slices.DeleteFunc(slices.Clone(e.Components), remote)
-	out, _ = b.left.objects(e)
+	out, _, _ = b.left.objects(e)
 	return out
 }
 

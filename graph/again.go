@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -90,6 +91,39 @@ func (t *Tree) chooseBuild(dir string) {
 	delete(t.builds, dir)
 }
 
+// named reads the files that are no manifests by their names, and that lists of resources name: kustomize reads whatever they name. Those that no list
+// names any more are forgotten.
+func (t *Tree) named() {
+	names := map[string]bool{}
+	for dir, b := range t.builds {
+		for _, n := range b.resources {
+			if isManifest(n.text) {
+				continue
+			}
+			if p := Clean(path.Join(dir, n.text)); t.files[p] && !isRead(p) {
+				names[p] = true
+			}
+		}
+	}
+	for name, c := range t.contents {
+		if !isRead(name) && !names[name] {
+			t.count(c, -1)
+			delete(t.contents, name)
+		}
+	}
+	for _, name := range sortedKeys(names) {
+		switch {
+		case t.contents[name] != nil:
+		case t.full != "":
+			t.beyond(name, t.full)
+		case t.read >= MaxYAML || t.bytes >= MaxBytes:
+			t.beyond(name, wordMuchYAML())
+		default:
+			t.put(name, readContent(t.fs, name))
+		}
+	}
+}
+
 // gather puts the problems of the files among those of the tree, by file.
 func (t *Tree) gather() {
 	t.Problems = nil
@@ -125,6 +159,14 @@ func (t *Tree) Again(tree fs.FS, changed []string) (*Tree, error) {
 		}
 		if !out.same(t, name) {
 			changed = append(changed, name)
+		}
+	}
+	out.named()
+	for _, c := range [][2]*Tree{{t, out}, {out, t}} {
+		for name := range c[0].contents {
+			if !isRead(name) && c[1].contents[name] == nil {
+				changed = append(changed, name)
+			}
 		}
 	}
 	if out.seen > maxEntries || out.read > MaxYAML || out.bytes > MaxBytes || out.full != "" {
@@ -289,6 +331,7 @@ type result struct {
 	looked   map[string]bool // names that were looked for and are no file; true: whatever stands below counts
 	leaves   []Leaf
 	problems []Problem
+	unsure   []Problem // what is not known of the objects
 	patches  map[patchKey]change
 	cost     cost
 }
@@ -318,25 +361,42 @@ func under(looked map[string]bool, file string) bool {
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
 func (l *load) applied(dir string, k *Kustomization) []*doc {
-	docs := slices.Clone(l.entry(dir))
-	if k == nil {
-		return docs
+	adds := l.adds(dir, k)
+	if b := l.walk.tree.builds[dir]; b != nil {
+		l.top, l.with = dir, b.and(adds)
+		return l.certain(l.entry(dir), dir, k)
 	}
+	return l.certain(l.customize(slices.Clone(l.entry(dir)), adds, dir, 0), dir, k)
+}
+
+// adds is what a Flux Kustomization adds to a kustomization.yaml.
+func (l *load) adds(dir string, k *Kustomization) *build {
+	out := &build{}
+	if k == nil {
+		return out
+	}
+	out.namespace, out.prefix, out.suffix = k.TargetNamespace, k.NamePrefix, k.NameSuffix
 	for _, component := range k.Components {
 		n := reference{specComponents, component, k.Place}
 		if p := l.find(dir, n); !k.optional || l.walk.tree.builds[p] != nil {
-			docs = l.component(dir, n, docs, 0)
+			out.components = append(out.components, n)
 		} else {
 			l.look(p)
 		}
 	}
 	for _, p := range k.Patches {
-		l.patch(docs, buildPatch{Patch: p}, dir)
+		out.patches = append(out.patches, buildPatch{Patch: p})
 	}
-	if k.TargetNamespace+k.NamePrefix+k.NameSuffix != "" {
-		l.rename(docs, &build{namespace: k.TargetNamespace, prefix: k.NamePrefix, suffix: k.NameSuffix})
-	}
-	return docs
+	return out
+}
+
+// and is a kustomization.yaml with what a Flux Kustomization adds: it is built as if it stood there.
+func (b *build) and(adds *build) *build {
+	out := *b
+	out.components, out.patches = slices.Concat(b.components, adds.components), slices.Concat(b.patches, adds.patches)
+	out.namespace = cmp.Or(adds.namespace, b.namespace)
+	out.prefix, out.suffix = cmp.Or(adds.prefix, b.prefix), cmp.Or(adds.suffix, b.suffix)
+	return &out
 }
 
 // look keeps that a name was looked for that is no file: it may be a directory with a kustomization.yaml, or any other, or nothing.

@@ -275,3 +275,34 @@ func TestAgainText(t *testing.T) {
 		}
 	}
 }
+
+// TestAgainNamed: a file of any name is read while a list names it.
+func TestAgainNamed(t *testing.T) {
+	texts := map[string]string{
+		"sync/gotk-sync.yaml":           fmt.Sprintf(entry, "flux-system", "clusters/a"),
+		"clusters/a/kustomization.yaml": "resources: []\n",
+		"clusters/a/flux":               fmt.Sprintf(entry, "apps", "apps"),
+		"apps/a.yaml":                   job,
+	}
+	g := read(t, files(texts))
+	exported(g, nil)
+	for _, change := range [][2]string{
+		{"clusters/a/kustomization.yaml", "resources: [flux]\n"},
+		{"clusters/a/flux", fmt.Sprintf(entry, "flux-system", "apps")},
+		{"sync/gotk-sync.yaml", fmt.Sprintf(entry, "flux-system", "clusters")},
+		{"sync/gotk-sync.yaml", fmt.Sprintf(entry, "flux-system", "clusters/a")},
+		{"clusters/a/kustomization.yaml", "resources: [sync.json]\n"},
+		{"clusters/a/sync.json", fmt.Sprintf(entry, "flux-system", "apps")},
+		{"clusters/a/kustomization.yaml", "resources: []\n"},
+	} {
+		texts[change[0]] = change[1]
+		again, err := g.Again(files(texts), []string{change[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := exported(again, nil), exported(read(t, files(texts)), nil); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v\nwant %+v", change[0], got, want)
+		}
+		g = again
+	}
+}

@@ -1,6 +1,9 @@
 package graph
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -34,6 +37,7 @@ type change struct {
 	nodes  []*yaml.Node // of each document: a mapping to merge, or a list of operations
 	means  []*selector  // what each is for: the target, else the patch itself says it
 	unread *selector    // of a patch that could not be read: what it is for
+	why    error        // it could not be read
 	lines  []int        // that stand before the document in the patch's file
 }
 
@@ -43,8 +47,8 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 	if len(text) > MaxDoc {
 		return c, errors.New(wordLargeDocument())
 	}
-	if t.long() {
-		return c, errors.New(wordLongTarget())
+	if text = bytes.TrimSpace(text); bytes.HasPrefix(text, []byte("[")) && !json.Valid(text) {
+		return c, errors.New(wordNoJSON)
 	}
 	target := t.selector()
 	before := 0
@@ -58,13 +62,16 @@ func parsePatch(text []byte, where Place, t Target) (change, error) {
 			if t == (Target{}) {
 				means = itself(n.Content[0])
 			}
+			node, err := expand(n.Content[0])
 			switch {
-			case wide(n.Content[0]):
+			case err != nil:
+				return c, err
+			case wide(node):
 				return c, errors.New(wordWide())
-			case n.Content[0].Kind == yaml.SequenceNode && len(n.Content[0].Content) > MaxList:
+			case node.Kind == yaml.SequenceNode && len(node.Content) > MaxList:
 				return c, errors.New(wordLongList("patch"))
 			}
-			c.nodes, c.means, c.lines = append(c.nodes, n.Content[0]), append(c.means, means), append(c.lines, before)
+			c.nodes, c.means, c.lines = append(c.nodes, node), append(c.means, means), append(c.lines, before)
 		}
 		before += strings.Count(string(part), "\n")
 	}
@@ -84,28 +91,28 @@ func decode(text []byte, n *yaml.Node) (err error) {
 // tracked is the fields of which it counts where they were set.
 var tracked = [][]string{{"spec", "path"}, {"spec", "suspend"}, {"spec", "schedule"}, {"spec", "timeZone"}, {"spec", "ref"}, {"spec", "sourceRef"}}
 
-// apply gives a document with a change; the same one if the change is not for it.
-func (c change) apply(d *doc) *doc {
-	if c.unread != nil && c.unread.matches(d) {
-		with := *d
-		with.patched = append(slices.Clip(d.patched), c.place)
-		return &with
+// apply gives a document with a change; the same one if the change is not for it. An error says that it may be another one than kustomize makes.
+func (c change) apply(d *doc) (*doc, error) {
+	if d.gone {
+		return d, nil
 	}
+	if c.unread != nil && c.unread.matches(d) {
+		return d.perhaps(c.place), c.why
+	}
+	var failed error
 	for i, n := range c.nodes {
 		if !c.means[i].matches(d) {
+			continue
+		}
+		if c.means[i].vague {
+			d, failed = d.perhaps(c.place), errors.New(wordVagueTarget)
 			continue
 		}
 		d = d.copy()
 		d.size += c.size
 		d.patched = append(slices.Clip(d.patched), Place{c.place.File, c.place.Line + c.lines[i]})
-		if n.Kind == yaml.MappingNode {
-			name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
-			d.gone = d.gone || scalar(at(n, directive)) == "delete"
-			merge(d.node, n)
-			d.restore(name, "name") // a patch that has a target may be called anything
-			d.restore(namespace, "namespace")
-		} else {
-			operate(d.node, n)
+		if err := d.change(n); err != nil {
+			failed = err
 		}
 		for _, keys := range tracked {
 			if line := setAt(n, keys); line > 0 {
@@ -113,14 +120,60 @@ func (c change) apply(d *doc) *doc {
 			}
 		}
 	}
-	return d
+	return d, failed
 }
 
-// restore puts a node of the metadata back.
-func (d *doc) restore(n *yaml.Node, key string) {
-	if n != nil {
-		metadata := at(d.node, "metadata")
-		metadata.Content[slot(metadata, key)+1] = n
+// perhaps is a document that something may change.
+func (d *doc) perhaps(places ...Place) *doc {
+	with := *d
+	with.patched, with.vague = slices.Concat(d.patched, places), true
+	return &with
+}
+
+// change changes a copy as a merge or as operations say. A merge renames nothing: what it calls the object may be anything where it has a target.
+func (d *doc) change(n *yaml.Node) error {
+	if n.Kind != yaml.MappingNode {
+		d.remember()
+		return cmp.Or(operate(d, n), d.sound())
+	}
+	switch scalar(at(n, directive)) {
+	case "delete":
+		d.gone = true
+		return nil
+	case "replace":
+		return nil // kustomize changes nothing
+	}
+	api, kind := at(d.node, "apiVersion"), at(d.node, "kind")
+	name, namespace := at(d.node, "metadata", "name"), at(d.node, "metadata", "namespace")
+	err := merge(d.node, n)
+	d.restore(d.node, "apiVersion", api)
+	d.restore(d.node, "kind", kind)
+	if metadata := at(d.node, "metadata"); metadata != nil {
+		d.restore(metadata, "name", name)
+		d.restore(metadata, "namespace", namespace)
+	}
+	return err
+}
+
+// sound is what is wrong with the metadata after operations: kustomize drops what it cannot use.
+func (d *doc) sound() error {
+	for _, keys := range [][]string{{"metadata"}, {"metadata", "labels"}, {"metadata", "annotations"}} {
+		if n := at(d.node, keys...); n != nil && n.Kind != yaml.MappingNode {
+			return errors.New(wordMismatch)
+		}
+	}
+	return nil
+}
+
+// restore puts back what a key was; nil takes it away.
+func (*doc) restore(into *yaml.Node, key string, was *yaml.Node) {
+	switch k := slot(into, key); {
+	case k < 0 && was != nil:
+		into.Content = append(into.Content, mapping(was.Line, key, "").Content[0], was)
+	case k >= 0 && was == nil:
+		into.Content = slices.Delete(into.Content, k, k+2)
+	case k >= 0:
+		into.Content[k+1] = was
 	}
 }
 
@@ -165,25 +218,52 @@ func clone(n *yaml.Node) *yaml.Node {
 // directive is the key by which a merge says what is to be done with a section.
 const directive = "$patch"
 
-// merge lays a patch over an object: sections are merged, everything else is put in its place, and null takes it away.
-func merge(into, patch *yaml.Node) {
+// merge lays a patch over a section: sections are merged, everything else is put in its place, and null takes it away.
+func merge(into, patch *yaml.Node) error {
+	switch scalar(at(patch, directive)) {
+	case "", "merge":
+	case "replace":
+		into.Content = nil
+	default:
+		return errors.New(wordDirective)
+	}
+	var failed error
 	for i := 0; i+1 < len(patch.Content); i += 2 {
 		key, value := patch.Content[i], patch.Content[i+1]
 		k := slot(into, key.Value)
 		switch {
 		case key.Value == directive:
-		case value.Tag == "!!null" || scalar(at(value, directive)) == "delete":
+		case value.Tag == "!!null" || value.Kind == yaml.MappingNode && scalar(at(value, directive)) == "delete":
 			if k >= 0 {
-				into.Content = append(into.Content[:k:k], into.Content[k+2:]...)
+				into.Content = slices.Delete(into.Content, k, k+2)
 			}
-		case k < 0:
-			into.Content = append(into.Content, key, clone(value))
-		case value.Kind == yaml.MappingNode && into.Content[k+1].Kind == yaml.MappingNode && scalar(at(value, directive)) != "replace":
-			merge(into.Content[k+1], value)
+		case value.Kind == yaml.MappingNode:
+			if k < 0 || into.Content[k+1].Tag == "!!null" {
+				k = assign(into, key, &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: value.Line})
+			}
+			if into.Content[k+1].Kind != yaml.MappingNode {
+				failed = errors.New(wordMismatch)
+				continue
+			}
+			failed = cmp.Or(failed, merge(into.Content[k+1], value))
+		case k >= 0 && into.Content[k+1].Kind != value.Kind && into.Content[k+1].Tag != "!!null":
+			failed = errors.New(wordMismatch)
 		default:
-			into.Content[k+1] = clone(value)
+			assign(into, key, clone(value))
 		}
 	}
+	return failed
+}
+
+// assign sets a key of a section, and gives where it stands.
+func assign(into, key, value *yaml.Node) int {
+	k := slot(into, key.Value)
+	if k < 0 {
+		into.Content = append(into.Content, key, value)
+		return len(into.Content) - 2
+	}
+	into.Content[k+1] = value
+	return k
 }
 
 // slot is where a key stands in a section; -1: nowhere.
@@ -196,51 +276,134 @@ func slot(n *yaml.Node, key string) int {
 	return -1
 }
 
-// operate does the operations of a JSON patch that add, replace or remove a key of a section or an entry of a list. Others say nothing of what
-// counts here.
-func operate(root *yaml.Node, operations *yaml.Node) {
+// operate does the operations of a JSON patch, as kustomize does them. It stops at the first that fails, unless that may be for what was not kept of the
+// object.
+func operate(d *doc, operations *yaml.Node) error {
+	p := pointers{d.node, MaxDoc}
 	for _, op := range operations.Content {
-		steps := strings.Split(strings.TrimPrefix(scalar(at(op, "path")), "/"), "/")
-		into := root
-		for _, step := range steps[:len(steps)-1] {
-			into = descend(into, unescape(step))
+		err := p.operate(op)
+		if err != nil && !d.pruned(op) {
+			return err
 		}
-		last, value, verb := unescape(steps[len(steps)-1]), at(op, "value"), scalar(at(op, "op"))
-		if into != nil && into.Kind == yaml.SequenceNode {
-			operateList(into, last, verb, value)
-			continue
-		}
-		if into == nil || into.Kind != yaml.MappingNode {
-			continue
-		}
-		k := slot(into, last)
-		switch {
-		case verb == "remove" && k >= 0:
-			into.Content = append(into.Content[:k:k], into.Content[k+2:]...)
-		case value == nil || verb != "add" && verb != "replace":
-		case k >= 0:
-			into.Content[k+1] = clone(value)
-		default:
-			into.Content = append(into.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: last, Line: op.Line}, clone(value))
-		}
+		d.vague = d.vague || err != nil
 	}
+	return nil
 }
 
-// operateList does an operation on an entry of a list.
-func operateList(list *yaml.Node, last, verb string, value *yaml.Node) {
-	i, err := strconv.Atoi(last)
-	there := err == nil && i >= 0 && i < len(list.Content)
-	switch {
-	case verb == "remove" && there:
-		list.Content = slices.Delete(list.Content, i, i+1)
-	case value == nil:
-	case verb == "replace" && there:
-		list.Content[i] = clone(value)
-	case verb == "add" && there:
-		list.Content = slices.Insert(list.Content, i, clone(value))
-	case verb == "add" && (last == "-" || err == nil && i == len(list.Content)):
-		list.Content = append(list.Content, clone(value))
+// pruned reports whether an operation may be for what was not kept of an object, and for nothing else.
+func (d *doc) pruned(op *yaml.Node) bool {
+	kind := d.text("kind")
+	return (kind == "HelmRelease" || d.plain()) && !slices.ContainsFunc([]string{"path", "from"}, func(key string) bool {
+		steps := strings.Split(scalar(at(op, key)), "/")
+		return len(steps) > 1 && (steps[1] == "metadata" || len(steps) > 2 && slices.Contains([]string{"chart", "chartRef", "valuesFrom"}, steps[2]))
+	})
+}
+
+// pointers does operations on a document.
+type pointers struct {
+	root *yaml.Node
+	left int // bytes that copies may still take
+}
+
+func (p *pointers) operate(op *yaml.Node) error {
+	value, verb := at(op, "value"), scalar(at(op, "op"))
+	if value == nil {
+		value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: op.Line}
 	}
+	if verb == "move" || verb == "copy" {
+		into, key, err := p.find(scalar(at(op, "from")))
+		if err != nil {
+			return err
+		}
+		if value = descend(into, key); value == nil {
+			return errors.New(wordPointer)
+		}
+		if p.left -= weight(value); p.left < 0 {
+			return errors.New(wordLargeDocument())
+		}
+		if value = clone(value); verb == "move" {
+			if err := edit(into, key, "remove", nil); err != nil {
+				return err
+			}
+		}
+		verb = "add"
+	}
+	into, key, err := p.find(scalar(at(op, "path")))
+	if err != nil {
+		return err
+	}
+	if verb == "test" {
+		if found := descend(into, key); found != nil && equal(found, value) {
+			return nil
+		}
+		return errors.New(wordTest)
+	}
+	return edit(into, key, verb, clone(value))
+}
+
+// find is the section or list that a pointer ends in, and the last key.
+func (p *pointers) find(pointer string) (into *yaml.Node, key string, err error) {
+	steps := strings.Split(pointer, "/")
+	if len(steps) < 2 {
+		return nil, "", errors.New(wordPointer)
+	}
+	into = p.root
+	for _, step := range steps[1 : len(steps)-1] {
+		into = descend(into, unescape(step))
+	}
+	if into == nil || into.Kind == yaml.ScalarNode {
+		return nil, "", errors.New(wordPointer)
+	}
+	return into, unescape(steps[len(steps)-1]), nil
+}
+
+// edit adds, replaces or removes a key of a section or an entry of a list. Whether a key is there is nothing to kustomize where it is replaced.
+func edit(into *yaml.Node, key, verb string, value *yaml.Node) error {
+	if into.Kind == yaml.SequenceNode {
+		return editList(into, key, verb, value)
+	}
+	k := slot(into, key)
+	switch {
+	case verb == "remove" && k >= 0:
+		into.Content = slices.Delete(into.Content, k, k+2)
+	case verb == "add" || verb == "replace":
+		assign(into, mapping(value.Line, key, "").Content[0], value)
+	default:
+		return errors.New(wordPointer)
+	}
+	return nil
+}
+
+func editList(list *yaml.Node, key, verb string, value *yaml.Node) error {
+	last := len(list.Content) - 1
+	if verb == "add" {
+		last++
+	}
+	i, ok := entryAt(key, last)
+	switch {
+	case verb == "add" && key == "-":
+		list.Content = append(list.Content, value)
+	case !ok:
+		return errors.New(wordPointer)
+	case verb == "add":
+		list.Content = slices.Insert(list.Content, i, value)
+	case verb == "replace":
+		list.Content[i] = value
+	case verb == "remove":
+		list.Content = slices.Delete(list.Content, i, i+1)
+	default:
+		return errors.New(wordPointer)
+	}
+	return nil
+}
+
+// entryAt is the entry of a list that a key means; a negative one counts from the end.
+func entryAt(key string, last int) (int, bool) {
+	i, err := strconv.Atoi(key)
+	if i < 0 {
+		i += last + 1
+	}
+	return i, err == nil && i >= 0 && i <= last
 }
 
 // descend goes one step of a JSON pointer down.
@@ -249,12 +412,20 @@ func descend(n *yaml.Node, step string) *yaml.Node {
 		return nil
 	}
 	if n.Kind == yaml.SequenceNode {
-		if i, err := strconv.Atoi(step); err == nil && i >= 0 && i < len(n.Content) {
+		if i, ok := entryAt(step, len(n.Content)-1); ok {
 			return n.Content[i]
 		}
 		return nil
 	}
 	return at(n, step)
+}
+
+// equal reports whether two nodes say the same.
+func equal(a, b *yaml.Node) bool {
+	var x, y bytes.Buffer
+	hashed(&x, a, nil)
+	hashed(&y, b, nil)
+	return bytes.Equal(x.Bytes(), y.Bytes())
 }
 
 func unescape(step string) string {

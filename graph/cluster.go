@@ -41,8 +41,11 @@ type Cluster struct {
 	Problems []Problem
 
 	edges   map[string]Edge
+	unsure  []Problem // what is not known of what the root applies
 	tree    *Tree
-	self    *Kustomization // the root's own, where the Flux Operator makes it
+	self    *Kustomization // that the root is read by, as it stands where it was found; nil: not known
+	own     *Kustomization // the same, as it adds something to the root; nil: nothing does
+	doubts  []Problem      // what is not known of self
 	kind    string         // of the source that the root is read from; "": not known
 	urls    []string       // of this repository
 	sure    bool           // another URL is another repository
@@ -61,7 +64,9 @@ func (t *Tree) Clusters(named []Root) []Cluster {
 			if r.Path = Clean(r.Path); !t.dirs[r.Path] {
 				t.problem(Place{}, wordNoDirectory(r.Path))
 			}
-			out = append(out, w.follow(Cluster{Root: r, Found: wordNamed}))
+			for _, c := range t.pointed(w, r) {
+				out = append(out, w.follow(c))
+			}
 		}
 		return out
 	}
@@ -188,8 +193,11 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // follow fills in what a cluster has: from its root on, along the paths of its Kustomizations. Where one of them is the root's own, as
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
-	key := fmt.Sprintf("%q %q %q %q %q %q %q", c.Root, c.URL, c.Found, c.Place, c.Rival, c.kind, w.tree.URL)
-	if f := w.tree.found[key]; c.self == nil && f != nil && f.stands(w.tree) && w.again(f.cost, f.problems, f.results...) {
+	key := fmt.Sprintf("%q %q %q %q %q %q %q %q", c.Root, c.URL, c.Found, c.Place, c.Rival, c.kind, w.tree.URL, c.doubts)
+	if c.self != nil {
+		key += c.self.digest + resultKey(c.Path, c.self)
+	}
+	if f := w.tree.found[key]; f != nil && f.stands(w.tree) && w.again(f.cost, f.problems, f.results...) {
 		w.found[key] = f
 		c = f.cluster
 		c.tree = w.tree
@@ -200,8 +208,11 @@ func (w *walk) follow(c Cluster) Cluster {
 	w.tree.watch, w.following = f, f
 	f.cluster = w.followed(c)
 	w.tree.watch, w.following = nil, nil
+	for _, p := range c.doubts {
+		f.problems = more(f.problems, p)
+	}
 	f.cluster.Problems = f.problems
-	if f.cost = w.since(before); !w.over && c.self == nil {
+	if f.cost = w.since(before); !w.over {
 		w.found[key] = f
 	}
 	return f.cluster
@@ -211,15 +222,13 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.tree = w.tree
 	self := w.read(&c, nil)
 	c.identify(w.tree)
-	own := c.self
-	for _, k := range c.Kustomizations {
-		if own == nil && k.Path == c.Path && k.KubeConfig == "" && c.here(k) && k.Adds() {
-			own = k
-		}
-	}
-	if own != nil {
+	if c.own = c.adds(); c.own != nil {
 		c.Objects, c.Leaves = Objects{}, nil
-		self = w.read(&c, own)
+		self = w.read(&c, c.own)
+	}
+	if s := c.self; s != nil && s.Source != nil && isGit(s.Source) && c.index.find(s.SourceRef, s.Object) == nil {
+		c.file(w.tree, s.from)
+		c.link(0)
 	}
 	c.identify(w.tree)
 	w.paths(&c, self)
@@ -233,6 +242,38 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.defined()
 	c.Leaves = c.ends()
 	return c
+}
+
+// adds is the Kustomization that adds something to what stands in the root: as the root applies it, or as it stands where the root was found by it.
+func (c *Cluster) adds() *Kustomization {
+	own := c.self
+	for _, k := range c.Kustomizations {
+		switch {
+		case k.Path != c.Path || k.KubeConfig != "" || !c.here(k):
+		case c.self == nil && k.Adds():
+			return k
+		case c.self != nil && c.self.Kind == k.Kind && c.self.Namespace == k.Namespace && c.self.Name == k.Name:
+			own = k
+		}
+	}
+	if own == nil || !own.Adds() {
+		return nil
+	}
+	copied := *own
+	return &copied
+}
+
+// Own is the Flux Kustomization that the root is read by; nil: none is known.
+func (c *Cluster) Own() *Kustomization {
+	if c.own != nil {
+		return c.own
+	}
+	for _, k := range c.Kustomizations {
+		if k.Path == c.Path && k.Here && k.KubeConfig == "" {
+			return k
+		}
+	}
+	return c.self
 }
 
 // paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was
@@ -369,9 +410,9 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	}
 	c.Leaves = append(c.Leaves, r.leaves...)
 	if dir == c.Path {
-		c.edges = maps.Clone(r.edges) // charts are added
+		c.edges, c.unsure = maps.Clone(r.edges), r.unsure // charts are added
 	} else {
-		k.edges = maps.Clone(r.edges)
+		k.edges, k.unsure = maps.Clone(r.edges), r.unsure
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]

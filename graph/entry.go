@@ -1,6 +1,9 @@
 package graph
 
-import "path"
+import (
+	"path"
+	"slices"
+)
 
 // Edge is a file that an entry point reads, and why.
 type Edge struct {
@@ -86,6 +89,15 @@ func (e Entry) Unread() []string {
 		}
 	}
 	return sortedKeys(out)
+}
+
+// Unsure is what is not known of the objects that the entry point applies: kustomize may make others of them than were read, and what these lead to is
+// not known.
+func (e Entry) Unsure() []Problem {
+	if e.Kustomization == nil {
+		return slices.Concat(e.Cluster.doubts, e.Cluster.unsure)
+	}
+	return e.Kustomization.unsure
 }
 
 // Ignores is the files that say to Flux what it leaves out of what the entry point reads, and of what leads to it, sorted.

@@ -1,6 +1,9 @@
 package graph
 
-import "testing"
+import (
+	"encoding/json"
+	"testing"
+)
 
 // Bound sets how many files are looked at, and how many objects are followed, until the test ends.
 func Bound(t testing.TB, entries, work int) {
@@ -8,4 +11,26 @@ func Bound(t testing.TB, entries, work int) {
 	e, w := maxEntries, maxWork
 	t.Cleanup(func() { maxEntries, maxWork = e, w })
 	maxEntries, maxWork = entries, work
+}
+
+// Made is what a directory makes of objects as it is read, with what a Flux Kustomization adds, each as JSON by its name, and what is not known of them.
+func Made(t *Tree, dir string, adds *Kustomization) (objects map[string]string, unsure []Problem, err error) {
+	r := t.newWalk().result(dir, adds)
+	objects = map[string]string{}
+	for _, d := range r.docs {
+		if d.gone {
+			continue
+		}
+		var v any
+		if err := d.node.Decode(&v); err != nil {
+			return nil, nil, err
+		}
+		text, err := json.Marshal(v)
+		if err != nil {
+			return nil, nil, err
+		}
+		ref := d.ref()
+		objects[ref.Kind+" "+ref.Namespace+"/"+ref.Name] = string(text)
+	}
+	return objects, r.unsure, nil
 }

@@ -4,9 +4,10 @@
 // A [Tree] is the Flux objects of a repository as they stand in its files. [Tree.Clusters] finds the clusters: a cluster is a root, the
 // directory that Flux is pointed at, and whatever follows from it: the objects below the root, and those that the paths of its Flux
 // Kustomizations lead to. On the way a few things that kustomize and Flux would do are done as far as they decide that: lists of resources,
-// bases and components, patches of Flux Kustomizations and CronJobs, the namespace, and variables whose values stand in `postBuild.substitute`.
-// Whatever else a kustomization.yaml names is read as a file. Nothing is built: what transformers make is not seen, and what a remote base holds is
-// not fetched. Where the graph ends is a [Leaf].
+// bases and components, patches, labels and annotations, the namespace, and variables whose values stand in `postBuild.substitute`.
+// Whatever else a kustomization.yaml names is read as a file. Where kustomize may make other objects of Flux than that, they are built, by somebody
+// else ([Tree.Builder]); what nobody could build is what an entry point is unsure of ([Entry.Unsure]). What a remote base holds is not fetched. Where the
+// graph ends is a [Leaf].
 //
 // A tree of which some files changed is read by [Tree.Again]: what no changed file touches is shared with the tree before it, and never written to
 // but for what is looked up once. Trees that share are for one goroutine.
@@ -15,7 +16,7 @@
 //
 // How it fails: the tree is hostile, and every bound is a constant of limits.go. What is not read, because it is too large, no YAML or
 // beyond a bound, is a [Problem] with its place, and the rest is read all the same; whoever must not miss anything looks at the problems.
-// Aliases are never expanded: one that stands for a short text is read as that text, any other as nothing, with a problem.
+// Aliases are read as what they stand for, as far as all of them stand for no more than a document may have.
 package graph
 
 import (
@@ -75,6 +76,9 @@ func (p Problem) String() string { return strings.TrimPrefix(p.Place.String()+":
 // Tree is what the files of a repository say.
 type Tree struct {
 	Problems []Problem // at most MaxProblems
+	// Builder makes the objects of a directory, with what a Flux Kustomization adds to it (nil: nothing), of the files that are read for it: those that
+	// [IsRead], as kustomize makes them, in YAML. It is asked where kustomize may make other objects of Flux than are read. nil: nothing is built.
+	Builder func(dir string, adds *Kustomization, files []string) ([]byte, error)
 	// URL is what the caller knows this repository by, such as a clone's origin; "": nothing. It is to be set before clusters are looked for.
 	URL string
 
@@ -139,6 +143,7 @@ func Read(tree fs.FS) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.named()
 	if t.full == "" {
 		t.gather()
 	}

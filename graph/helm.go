@@ -43,6 +43,9 @@ type generator struct {
 	envs    []string
 	files   []string // all of them
 	literal []string
+
+	behavior string     // merge and replace change what is there already
+	before   *generator // that it changes
 }
 
 // loading is a file that becomes the value of a key.
@@ -130,15 +133,24 @@ func (c *thing) values(t *Tree) map[string]string {
 	}
 	read("data", c.Kind == "Secret")
 	read("stringData", false)
-	c.unread = at(c.data.node, keyUnread) != nil
+	c.unread = at(c.data.node, keyUnread) != nil || c.data.vague
 	if c.made != nil {
 		c.made.values(t, out, c)
+	}
+	for key := range out {
+		if c.data.vague {
+			delete(out, key)
+			c.hidden[key] = true
+		}
 	}
 	return out
 }
 
 // values adds what a generator makes of files and texts.
 func (g *generator) values(t *Tree, out map[string]string, c *thing) {
+	if g.before != nil {
+		g.before.values(t, out, c)
+	}
 	set := func(text string) {
 		if key, value, ok := strings.Cut(text, "="); ok {
 			out[strings.TrimSpace(key)] = strings.Trim(value, `"'`)
@@ -179,7 +191,7 @@ func (t *Tree) generated(d *doc) []*doc {
 			if name == "" {
 				continue
 			}
-			g := &generator{file: d.place.File, literal: t.texts(in, "literals")}
+			g := &generator{file: d.place.File, literal: t.texts(in, "literals"), behavior: in.text("behavior")}
 			dir := path.Dir(d.place.File)
 			for _, f := range t.texts(in, "files") {
 				key, file, renamed := strings.Cut(f, "=")
@@ -206,6 +218,29 @@ func (t *Tree) generated(d *doc) []*doc {
 		}
 	}
 	return out
+}
+
+// generate adds what a generator makes to documents, or changes the one among them that it is for.
+func (l *load) generate(docs []*doc, d *doc) []*doc {
+	if d.made.behavior != "merge" && d.made.behavior != "replace" || l.walk.spent(len(docs), 0) {
+		return append(docs, d)
+	}
+	i := slices.IndexFunc(docs, func(o *doc) bool { return o.text("kind") == d.text("kind") && slices.Contains(o.ids(), d.ids()[0]) })
+	if i < 0 {
+		return append(docs, d)
+	}
+	changed, g := docs[i].copy(), *d.made
+	if g.behavior == "merge" {
+		g.before = changed.made
+	} else {
+		keep(changed.node, "apiVersion", "kind", "metadata")
+	}
+	if changed.made != nil {
+		g.files = slices.Concat(changed.made.files, g.files)
+	}
+	changed.made, changed.patched = &g, append(slices.Clip(changed.patched), d.place)
+	docs[i] = changed
+	return docs
 }
 
 // mapping is a section of texts.

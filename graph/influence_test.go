@@ -28,6 +28,7 @@ var objects embed.FS
 //	way ENTRY FILE…                what leads to its definition
 //	influence FILE:LINE BY OF TEXT
 //	problem TEXT
+//	unsure ENTRY PROBLEM           what is not known of what it applies
 //	root NAME PATH BRANCH FOUND
 func TestObjects(t *testing.T) {
 	names, err := fs.Glob(objects, "testdata/objects/*.txtar")
@@ -76,6 +77,9 @@ func facts(g *graph.Tree, clusters []graph.Cluster) []string {
 		add("root %s %s %s %s", c.Name, c.Path, cmp.Or(c.Branch, "-"), c.Found)
 		for _, e := range c.Entries() {
 			add("path %s %s %s", name(e), e.Path(), cmp.Or(e.Branch(), "-"))
+			for _, p := range e.Unsure() {
+				add("unsure %s %s", name(e), p)
+			}
 			add("content %s %s", name(e), strings.Join(e.Content(), " "))
 			add("way %s %s", name(e), strings.Join(e.Way(), " "))
 			for _, file := range e.Files() {

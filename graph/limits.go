@@ -42,6 +42,8 @@ const (
 	MaxPatched = 24 << 20
 	// MaxUses is how many objects may lead from a HelmRelease to what its chart comes from: a HelmChart, an artifact, a source.
 	MaxUses = 4
+	// MaxBuilds is how many entry points are built because they cannot be read: each takes a tenth of a second, and few clusters have one.
+	MaxBuilds = 200
 	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.
 	MaxDepth = 50
 	// MaxChanged is how many files may have changed for a tree to be read again; of more, all are read afresh.

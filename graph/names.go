@@ -18,13 +18,28 @@ type build struct {
 	files      []reference // that say nothing of objects: what generators hold, crds, values of charts
 	charts     []chart
 	configs    []plugin
+	merges     []buildPatch // patchesStrategicMerge
 	patches    []buildPatch
+	later      []buildPatch // patchesJson6902
+	metadata   []pairs
 	leaves     []Leaf
 	generated  []*doc // ConfigMaps and Secrets, by name
 	namespace  string
 	prefix     string
 	suffix     string
-	opaque     []reference // what changes objects in ways that are not followed: for each file, or for the kustomization.yaml itself
+	opaque     []opaque
+}
+
+// pairs is labels or annotations that a kustomization.yaml adds.
+type pairs struct {
+	section string
+	values  map[string]string
+}
+
+// opaque is what changes objects in ways that are not followed: for each file, or for the kustomization.yaml itself.
+type opaque struct {
+	reference
+	targets []Target // of which one has to fit
 }
 
 // reference is a file or directory that a kustomization.yaml names.
@@ -54,6 +69,7 @@ type buildPatch struct {
 }
 
 func (t *Tree) readBuild(d *doc) *build {
+	twice := folded(d.node)
 	b := &build{
 		place: d.place, component: d.text("kind") == "Component", generated: t.generated(d),
 		resources: slices.Concat(t.names(d, "resources"), t.names(d, "bases")), components: t.names(d, "components"),
@@ -65,19 +81,23 @@ func (t *Tree) readBuild(d *doc) *build {
 			b.files = append(b.files, t.keyed(s, field)...)
 		}
 	}
-	var replacements []reference
-	for _, s := range t.sections(d, "replacements") {
-		replacements = append(replacements, s.name("replacements", "path")...)
-	}
-	b.files = append(b.files, replacements...)
-	for _, field := range []string{"patches", "patchesJson6902"} {
-		for _, s := range t.sections(d, field) {
-			b.patches = append(b.patches, s.readPatch(field))
+	for _, s := range t.sections(d, "patches") {
+		b.patches = append(b.patches, s.readPatch("patches"))
+		if at(s.node, "options") != nil { // they let a patch rename
+			b.unclear(d, s.node, "patches", []Target{target(at(s.node, "target"))})
 		}
 	}
-	for _, n := range t.names(d, "patchesStrategicMerge") {
-		b.patches = append(b.patches, merged(n))
+	for _, s := range t.sections(d, "patchesJson6902") {
+		b.later = append(b.later, s.readPatch("patchesJson6902"))
 	}
+	for _, n := range t.names(d, "patchesStrategicMerge") {
+		b.merges = append(b.merges, merged(n))
+	}
+	for _, n := range twice {
+		b.unclear(d, n, n.Value, nil)
+	}
+	b.readMetadata(t, d)
+	b.readReplacements(t, d)
 	for _, field := range []string{"generators", "transformers", "validators"} {
 		for _, n := range t.names(d, field) {
 			b.configs = append(b.configs, t.readConfig(n))
@@ -89,14 +109,55 @@ func (t *Tree) readBuild(d *doc) *build {
 			b.chart(t, s, field, home)
 		}
 	}
-	for _, field := range []string{"replacements", "transformers", "configurations", "vars"} {
+	for _, field := range []string{"transformers", "configurations", "vars", "crds", "openapi"} {
 		if n := at(d.node, field); n != nil {
-			b.opaque = append(b.opaque, reference{field: field, place: Place{d.place.File, n.Line}})
-			b.opaque = append(b.opaque, t.names(d, field)...)
+			b.unclear(d, n, field, nil)
+			for _, name := range t.names(d, field) {
+				b.opaque = append(b.opaque, opaque{reference: name})
+			}
 		}
 	}
-	b.opaque = append(b.opaque, replacements...)
 	return b
+}
+
+// unclear notes a field that changes objects in ways that are not followed.
+func (b *build) unclear(d *doc, n *yaml.Node, field string, targets []Target) {
+	b.opaque = append(b.opaque, opaque{reference{field: field, place: Place{d.place.File, n.Line}}, targets})
+}
+
+// readMetadata reads the labels and annotations that are added, in kustomize's order.
+func (b *build) readMetadata(t *Tree, d *doc) {
+	add := func(section string, s *doc, key string) {
+		if values := s.pairs(key); len(values) > 0 {
+			b.metadata = append(b.metadata, pairs{section, values})
+		} else if n := at(s.node, key); n != nil && len(n.Content) > 0 {
+			b.unclear(d, n, key, nil)
+		}
+	}
+	for _, s := range t.sections(d, "labels") {
+		add("labels", s, "pairs")
+		if n := at(s.node, "fields"); n != nil { // they may stand anywhere
+			b.unclear(d, n, "labels", nil)
+		}
+	}
+	add("labels", d, "commonLabels")
+	add("annotations", d, "commonAnnotations")
+}
+
+// readReplacements reads what each of the replacements is for.
+func (b *build) readReplacements(t *Tree, d *doc) {
+	for _, s := range t.sections(d, "replacements") {
+		files := s.name("replacements", "path")
+		b.files = append(b.files, files...)
+		for _, n := range files {
+			b.opaque = append(b.opaque, opaque{reference: n})
+		}
+		var targets []Target
+		for _, one := range t.list(s, "targets") {
+			targets = append(targets, target(at(one, "select")))
+		}
+		b.unclear(d, s.node, "replacements", targets)
+	}
 }
 
 // chart reads what an entry of helmCharts names. Flux does not build one.
@@ -224,14 +285,11 @@ func retitled(names []reference, field string) []reference {
 	return names
 }
 
-// sections is the entries of a list of sections. One that is an alias or is put together by one is not read.
+// sections is the entries of a list of sections.
 func (t *Tree) sections(d *doc, field string) []*doc {
 	var out []*doc
 	for _, n := range t.list(d, field) {
-		switch {
-		case n.Kind == yaml.AliasNode || slot(n, "<<") >= 0:
-			t.problem(Place{d.place.File, n.Line}, wordAlias(field))
-		case n.Kind == yaml.MappingNode:
+		if n.Kind == yaml.MappingNode {
 			out = append(out, &doc{place: Place{d.place.File, n.Line}, node: n})
 		}
 	}

@@ -79,7 +79,7 @@ func TestMissing(t *testing.T) {
 		"resources: [../up]":                           `up/kustomization.yaml:1: resources names "../k", which leads back to this file`,
 		"patches: [{path: none}]":                      `k/kustomization.yaml:1: patches names "none", which is not in the repository`,
 		"configMapGenerator:\n- files:\n  - k=none":    `k/kustomization.yaml:3: configMapGenerator names "none", which is not in the repository`,
-		"x: &x {files: [a]}\nconfigMapGenerator: [*x]": `k/kustomization.yaml:2: configMapGenerator is a YAML alias: it was not read`,
+		"x: &x {files: [a]}\nconfigMapGenerator: [*x]": `k/kustomization.yaml:2: configMapGenerator names "a", which is not in the repository`,
 		"helmCharts: [{name: none}]": `k/kustomization.yaml:1: helmCharts names "charts/none", which is not in the repository; ` +
 			`leaf chart k/kustomization.yaml:1: the chart "none" is built with helm, which Flux does not do here: what it makes is not known`,
 		"resources: [https://example.com/x, 'https://example.com/x']":       `leaf remote k/kustomization.yaml:1: resources names "https://example.com/x", which is fetched from elsewhere: it was not read`,

@@ -23,7 +23,8 @@ type doc struct {
 
 	gone    bool       // a patch deletes it
 	patched []Place    // the patches that changed it
-	before  *Ref       // namespace and name as written, where a kustomization.yaml has changed them; nil: as they are
+	before  []Ref      // namespaces and names that it had, where a kustomization.yaml has changed them, as written first
+	vague   bool       // it may say something else than what was read
 	made    *generator // that makes it; nil: it stands in the file itself
 }
 
@@ -33,6 +34,9 @@ var wantedKinds = map[string]bool{
 	"HelmRelease": true, "FluxInstance": true, "ResourceSet": true, "ResourceSetInputProvider": true, "ArtifactGenerator": true, "CronJob": true,
 	"ConfigMap": true, "Secret": true, "List": true,
 }
+
+// IsRead reports whether objects of a kind are read for what they say.
+func IsRead(kind string) bool { return wantedKinds[kind] }
 
 // values finds what may be the values of the chart of a FluxInstance.
 var values = regexp.MustCompile(`(?m)^ {0,6}instance:[ \t]*(?:#|$)`)
@@ -119,8 +123,9 @@ func (t *Tree) parse(c *content, name string, data []byte) {
 		size := len(text)
 		if prune(node) || len(whole) > len(text) {
 			size = weight(node)
+		} else if bytes.ContainsRune(text, '*') {
+			size = max(size, weight(node)) // aliases may stand for more than is written
 		}
-		c.unread = c.unread || node != nil && hides(node)
 		c.parsed += size
 		switch {
 		case err != nil && isPlain(text): // a chart's template
@@ -178,19 +183,6 @@ func foreign(data []byte) bool {
 	return bytes.IndexByte(data, 0) >= 0 || bytes.HasPrefix(data, []byte("\xFE\xFF")) || bytes.HasPrefix(data, []byte("\xFF\xFE"))
 }
 
-// hides reports whether an alias in a document stands for more than is read.
-func hides(n *yaml.Node) bool {
-	if n.Kind == yaml.AliasNode {
-		return n.Alias.Kind != yaml.ScalarNode || len(n.Alias.Value) > MaxAlias
-	}
-	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
-		if n.Content[i].Kind == yaml.AliasNode {
-			return true
-		}
-	}
-	return slices.ContainsFunc(n.Content, hides)
-}
-
 // documents cuts a file where YAML documents begin. That --- at the beginning of a line ends even a block of text is YAML's own rule.
 func documents(data []byte) [][]byte {
 	var out [][]byte
@@ -229,7 +221,7 @@ func parseDocument(text []byte) (root *yaml.Node, err error) {
 	if len(n.Content) != 1 || n.Content[0].Kind != yaml.MappingNode {
 		return nil, nil
 	}
-	return n.Content[0], nil
+	return expand(n.Content[0])
 }
 
 // wide reports whether a section has more keys than patches are to look through.
@@ -243,12 +235,20 @@ func shift(n *yaml.Node, lines int) {
 		return
 	}
 	n.Line += lines
-	for _, child := range n.Content { // an alias's target is no child: nothing is visited twice
+	for _, child := range n.Content {
 		shift(child, lines)
 	}
 }
 
-// at goes down from a node by keys; nil if there is nothing. No key may be an alias.
+// relined puts every line of a document where it was read.
+func relined(n *yaml.Node, line int) {
+	n.Line = line
+	for _, child := range n.Content {
+		relined(child, line)
+	}
+}
+
+// at goes down from a node by keys; nil if there is nothing.
 func at(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, key := range keys {
 		if n == nil || n.Kind != yaml.MappingNode {
@@ -265,11 +265,8 @@ func at(n *yaml.Node, keys ...string) *yaml.Node {
 	return n
 }
 
-// scalar is the text of a node; "" for what is none. A short text that an alias stands for is that text.
+// scalar is the text of a node; "" for what is none.
 func scalar(n *yaml.Node) string {
-	if n != nil && n.Kind == yaml.AliasNode && n.Alias.Kind == yaml.ScalarNode && len(n.Alias.Value) <= MaxAlias {
-		n = n.Alias
-	}
 	if n == nil || n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return ""
 	}
@@ -284,9 +281,6 @@ func (t *Tree) list(d *doc, keys ...string) []*yaml.Node {
 	n := at(d.node, keys...)
 	switch {
 	case n == nil || n.Kind == yaml.ScalarNode:
-		return nil
-	case n.Kind == yaml.AliasNode:
-		t.problem(Place{d.place.File, n.Line}, wordAlias(strings.Join(keys, ".")))
 		return nil
 	case n.Kind != yaml.SequenceNode:
 		return nil

@@ -100,6 +100,7 @@ type Kustomization struct {
 	optional bool            // a component that is missing is none: spec.ignoreMissingComponents
 	copied   bool            // Path is where an artifact is copied from
 	edges    map[string]Edge // by file
+	unsure   []Problem       // what is not known of what it applies
 	from     *thing          // what SourceRef names, of whatever kind
 	names    []string        // of the variables that its definition has
 	digest   string
@@ -284,8 +285,9 @@ func (t *Tree) instance(d *doc, object Object, keys ...string) *Instance {
 	of := func(key string) string { return d.text(append(slices.Clone(keys), "sync", key)...) }
 	i := &Instance{
 		Object: object, SourceKind: of("kind"), URL: of("url"), Ref: of("ref"), Path: Clean(of("path")),
-		values: object.Kind != "FluxInstance", sync: cmp.Or(of("name"), "flux-system"),
+		values: object.Kind != "FluxInstance",
 	}
+	i.sync = cmp.Or(of("name"), i.namespace())
 	for _, n := range t.list(d, append(slices.Clone(keys), "kustomize", "patches")...) {
 		i.patches = append(i.patches, d.patch(n))
 	}

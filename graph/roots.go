@@ -2,38 +2,47 @@ package graph
 
 import (
 	"cmp"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
+
+	"go.yaml.in/yaml/v3"
 )
 
-// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes. Of several for one
-// directory the most credible counts. Strangers are what says that of another repository, as an example does, and of a directory where no Flux object
-// is: a cluster whose repository had another name is never lost.
+// bootstrapped is the clusters that say themselves what they read: by a FluxInstance, or by what `flux bootstrap` writes. Several may read one
+// directory, each with what its Kustomization adds; of those that add the same, the most credible counts. Strangers are what says that of another
+// repository, as an example does, and of a directory where no Flux object is: a cluster whose repository had another name is never lost.
 func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Leaf) {
-	at := map[string]int{}
+	at, here := map[string]int{}, map[string]bool{}
 	add := func(c Cluster) {
-		i, known := at[c.Path]
+		key := c.identity()
+		i, known := at[key]
 		switch {
 		case !known && len(out) <= MaxClusters && t.dirs[c.Path]:
-			at[c.Path] = len(out)
+			at[key] = len(out)
+			here[c.Path] = here[c.Path] || SameURL(c.URL, t.URL)
 			out = append(out, c)
 		case known:
 			out[i] = t.credible(w, out[i], c)
 		}
 	}
-	roots, written := t.roots(all), map[Place]Root{}
+	roots, written, patched := t.roots(all), map[Place]Cluster{}, map[Place]string{}
 	for _, c := range roots {
-		written[c.Place] = c.Root
+		written[c.Place] = c
 	}
 	for _, c := range t.patchedRoots(w, all) {
-		if written[c.Place] != c.Root {
+		if was := written[c.Place]; was.identity() != c.identity() || was.Root != c.Root {
+			patched[c.Place] = c.Path
 			add(c)
 		}
 	}
 	for _, c := range roots {
-		add(c)
+		if path, ok := patched[c.Place]; !ok || path != c.Path {
+			add(c)
+		}
 	}
+	out = slices.DeleteFunc(out, func(c Cluster) bool { return here[c.Path] && !SameURL(c.URL, t.URL) })
 	if !slices.ContainsFunc(out, func(c Cluster) bool { return SameURL(c.URL, t.URL) }) {
 		return out, nil
 	}
@@ -44,6 +53,33 @@ func (t *Tree) bootstrapped(w *walk, all Objects) (out []Cluster, strangers []Le
 		}
 		return stranger
 	}), strangers
+}
+
+// identity is what makes a cluster another one than those that read the same directory.
+func (c Cluster) identity() string {
+	key := fmt.Sprintf("%q", c.Path)
+	if k := c.self; k != nil {
+		key += fmt.Sprintf(" %q %q %q %q %q %q", k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.Substitute, k.SubstituteFrom)
+		for _, p := range k.Patches {
+			key += fmt.Sprintf(" %q %q", p.Target, p.Text)
+		}
+	}
+	return key
+}
+
+// pointed is the clusters of a root that is named: one, or one for each Kustomization that is pointed at it and adds something else to it.
+func (t *Tree) pointed(w *walk, r Root) []Cluster {
+	out := []Cluster{}
+	all, _ := t.bootstrapped(w, t.leading())
+	for _, c := range all {
+		if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) && (c.self != nil && c.self.Adds() || len(c.doubts) > 0) {
+			out = append(out, Cluster{Root: r, Found: wordNamed, self: c.self, doubts: c.doubts})
+		}
+	}
+	if len(out) == 0 {
+		out = append(out, Cluster{Root: r, Found: wordNamed})
+	}
+	return out
 }
 
 // credible is which of two definitions of one root counts. Where both are as credible and say otherwise, the first does, with its rival.
@@ -86,9 +122,7 @@ func (t *Tree) roots(all Objects) []Cluster {
 		if i.values {
 			c.Found = wordChartSync
 		}
-		if c.self = t.synced(i); c.self != nil {
-			c.Path = c.self.Path
-		}
+		t.synced(&c, i)
 		out = append(out, c.patchedBy(i.Object))
 	}
 	for _, k := range all.Kustomizations {
@@ -96,7 +130,7 @@ func (t *Tree) roots(all Objects) []Cluster {
 		if !sync && (k.Name != fluxSystem || k.Source == nil || !k.beside(k.Source)) {
 			continue
 		}
-		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place, kind: cmp.Or(k.SourceRef.Kind, gitRepository)}
+		c := Cluster{Root: Root{Path: k.Path}, Found: wordSync, Place: k.Place, self: k, kind: cmp.Or(k.SourceRef.Kind, gitRepository)}
 		if !sync {
 			c.Found = wordFlux
 		}
@@ -121,30 +155,61 @@ func (c Cluster) patchedBy(o Object) Cluster {
 	return c
 }
 
-// synced is the Kustomization that the Flux Operator makes, where the instance has patches for it; nil: they say nothing of it.
-func (t *Tree) synced(i *Instance) *Kustomization {
-	d := &doc{place: i.Place, node: mapping(i.Line, "apiVersion", fluxKustomize+"/v1", "kind", "Kustomization")}
-	d.put(i.sync, "name")
-	d.put("flux-system", "namespace")
-	source := mapping(i.Line, "kind", i.SourceKind, "name", i.sync)
-	spec := mapping(i.Line, "path", i.Path, "sourceRef")
-	spec.Content = append(spec.Content, source)
-	d.node.Content = append(append(d.node.Content, mapping(i.Line, "spec").Content...), spec)
-	before := d
+// synced fills in what the patches of an instance make of the Kustomization and the source that the Flux Operator makes for it.
+func (t *Tree) synced(c *Cluster, i *Instance) {
+	object := func(group, kind string, spec *yaml.Node) *doc {
+		d := &doc{place: i.Place, node: mapping(i.Line, "apiVersion", group+"/v1", "kind", kind)}
+		d.put(i.sync, "name")
+		d.put(i.namespace(), "namespace")
+		d.node.Content = append(d.node.Content, mapping(i.Line, "spec", "").Content[0], spec)
+		return d
+	}
+	ref := mapping(i.Line, "name", i.Ref)
+	from := mapping(i.Line, "url", i.URL, "ref", "")
+	from.Content[3] = ref
+	spec := mapping(i.Line, "path", i.Path, "sourceRef", "")
+	spec.Content[3] = mapping(i.Line, "kind", i.SourceKind, "name", i.sync)
+	before := [2]*doc{object(fluxKustomize, "Kustomization", spec), object(fluxSource, i.SourceKind, from)}
+	now := before
 	for _, p := range i.patches {
-		c, err := parsePatch([]byte(p.Text), p.Place, p.Target)
+		change, err := parsePatch([]byte(p.Text), p.Place, p.Target)
 		if err != nil {
-			t.problem(p.Place, wordPatch(err.Error()))
+			c.doubt(t, p.Place, err)
 			continue
 		}
-		d = c.apply(d)
+		for n, d := range now {
+			if now[n], err = change.apply(d); err != nil {
+				c.doubt(t, p.Place, err)
+			}
+		}
 	}
-	if d == before {
-		return nil
+	var made Objects
+	for _, d := range now {
+		made.add(t, d)
 	}
-	return t.kustomization(d, Object{
-		Place: i.Place, APIVersion: fluxKustomize + "/v1", Kind: "Kustomization", Namespace: "flux-system", Name: i.sync,
-	})
+	if made.link(0); len(made.Kustomizations) == 0 {
+		return // a patch makes it something else
+	}
+	c.self = made.Kustomizations[0]
+	c.Path = c.self.Path
+	if s := c.self.Source; now[1] != before[1] && s != nil {
+		c.URL, c.Branch = s.URL, s.Follows()
+	}
+}
+
+// namespace is where the Flux Operator makes objects: where the instance is.
+func (i *Instance) namespace() string {
+	if i.values {
+		return "flux-system"
+	}
+	return cmp.Or(i.Namespace, "flux-system")
+}
+
+// doubt keeps that the Kustomization of a root may be another one.
+func (c *Cluster) doubt(t *Tree, at Place, err error) {
+	p := Problem{Place: at, Text: wordPatch(err.Error())}
+	t.note(p)
+	c.doubts = more(c.doubts, p)
 }
 
 // patchedRoots is the roots as kustomization.yaml files patch them: of every one that patches something and leads to the file of a root.
@@ -194,8 +259,13 @@ func (t *Tree) patchedRoots(w *walk, all Objects) []Cluster {
 
 // patchedDocs is what a directory makes of documents, if it patches any.
 func (w *walk) patchedDocs(dir string) []*doc {
-	if len(w.tree.builds[dir].patches) == 0 {
+	if !w.tree.builds[dir].changes() {
 		return nil
 	}
 	return w.result(dir, nil).docs
+}
+
+// changes reports whether a kustomization.yaml may change objects.
+func (b *build) changes() bool {
+	return len(b.merges)+len(b.patches)+len(b.later)+len(b.components)+len(b.configs)+len(b.metadata)+len(b.opaque) > 0
 }

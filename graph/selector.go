@@ -10,22 +10,21 @@ import (
 
 // selector is a target, understood once for the many objects that it is compared with.
 type selector struct {
-	group, kind, namespace, name *regexp.Regexp // nil: any
-	labels, annotations          []requirement
+	group, version, kind, namespace, name *regexp.Regexp // nil: any
+	labels, annotations                   []requirement
+	self                                  *Ref // of a merge without a target: namespace and name of the object that it names
+	vague                                 bool // it may select other objects than here
 }
 
 // none is an expression that no name matches.
 var none = regexp.MustCompile(`^\b$`)
 
-// long reports whether a target has a text that is not looked at for its length.
-func (t Target) long() bool {
-	return max(len(t.Group), len(t.Version), len(t.Kind), len(t.Namespace), len(t.Name), len(t.LabelSelector), len(t.AnnotationSelector)) > MaxAlias
-}
-
-// selector understands a target. An expression that cannot be read selects nothing, as in kustomize; a selector of labels that cannot be
-// read, and a text that is too long, select everything: what they are for may be patched.
+// selector understands a target. An expression that cannot be read selects nothing, as kustomize builds nothing with it; one that is too long selects
+// everything, as does a selector of labels that is not understood.
 func (t Target) selector() *selector {
+	s := &selector{}
 	expression := func(pattern string) *regexp.Regexp {
+		s.vague = s.vague || len(pattern) > MaxAlias
 		if pattern == "" || len(pattern) > MaxAlias {
 			return nil
 		}
@@ -35,34 +34,58 @@ func (t Target) selector() *selector {
 		}
 		return re
 	}
-	return &selector{
-		expression(t.Group), expression(t.Kind), expression(t.Namespace), expression(t.Name),
-		requirements(t.LabelSelector), requirements(t.AnnotationSelector),
-	}
+	s.group, s.version, s.kind = expression(t.Group), expression(t.Version), expression(t.Kind)
+	s.namespace, s.name = expression(t.Namespace), expression(t.Name)
+	var known [2]bool
+	s.labels, known[0] = requirements(t.LabelSelector)
+	s.annotations, known[1] = requirements(t.AnnotationSelector)
+	s.vague = s.vague || !known[0] || !known[1]
+	return s
 }
 
 // itself is the selector of a merge without a target: the object that it names.
 func itself(n *yaml.Node) *selector {
-	of := func(keys ...string) string { return regexp.QuoteMeta(scalar(at(n, keys...))) }
-	t := Target{Group: regexp.QuoteMeta(groupOf(n)), Kind: of("kind"), Namespace: of("metadata", "namespace"), Name: of("metadata", "name")}
-	if t.Kind == "" || t.Name == "" {
+	t := Target{Group: regexp.QuoteMeta(groupOf(n)), Kind: regexp.QuoteMeta(scalar(at(n, "kind")))}
+	self := &Ref{"", effective(scalar(at(n, "metadata", "namespace"))), scalar(at(n, "metadata", "name"))}
+	if t.Kind == "" || self.Name == "" {
 		return &selector{name: none}
 	}
-	return t.selector()
+	s := t.selector()
+	s.self = self
+	return s
 }
 
-// matches reports whether an object is what the selector asks for. One without a namespace may be in any: a kustomization.yaml further up
-// says in which. kustomize knows it by the name that it had, too.
+// effective is the namespace that kustomize takes an object for.
+func effective(namespace string) string {
+	if namespace == "" {
+		return "default"
+	}
+	return namespace
+}
+
+// matches reports whether an object is what the selector asks for. kustomize knows it by the names that it had, too: a target by the first, a merge
+// by each of them.
 func (s *selector) matches(d *doc) bool {
 	is := func(re *regexp.Regexp, name string) bool {
 		return re == nil || len(name) <= MaxAlias && re.MatchString(name)
 	}
-	called := func(namespace, name string) bool {
-		return is(s.name, name) && (namespace == "" || is(s.namespace, namespace))
+	_, version, found := strings.Cut(d.text("apiVersion"), "/")
+	if !found {
+		version = d.text("apiVersion")
 	}
-	return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) &&
-		(called(d.text("metadata", "namespace"), d.text("metadata", "name")) || d.before != nil && called(d.before.Namespace, d.before.Name)) &&
+	ids := d.ids()
+	if s.self != nil {
+		return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) && slices.Contains(ids, *s.self)
+	}
+	first, last := ids[0], ids[len(ids)-1]
+	return is(s.kind, d.text("kind")) && is(s.group, groupOf(d.node)) && is(s.version, version) &&
+		(is(s.namespace, first.Namespace) || is(s.namespace, last.Namespace)) && (is(s.name, first.Name) || is(s.name, last.Name)) &&
 		meets(s.labels, d, "labels") && meets(s.annotations, d, "annotations")
+}
+
+// ids is what an object was called, and last what it is.
+func (d *doc) ids() []Ref {
+	return append(slices.Clip(d.before), Ref{"", effective(d.text("metadata", "namespace")), d.text("metadata", "name")})
 }
 
 // requirement is one part of a selector of labels.
@@ -76,12 +99,9 @@ type requirement struct {
 // parts finds the parts of a selector: KEY, !KEY, KEY=VALUE, KEY!=VALUE, KEY in (A, B), KEY notin (A, B).
 var parts = regexp.MustCompile(`(!?)\s*([^\s!=,()]+)(?:\s*(==|=|!=)\s*([^\s,()]*)|\s+(in|notin)\s*\(([^()]*)\))?\s*(?:,|$)`)
 
-func requirements(selector string) []requirement {
-	var out []requirement
-	if len(selector) > MaxAlias {
-		return nil
-	}
-	for _, m := range parts.FindAllStringSubmatch(selector, -1) {
+// requirements is the parts of a selector; known is false if it has anything else.
+func requirements(selector string) (out []requirement, known bool) {
+	for _, m := range parts.FindAllStringSubmatch(selector, MaxList) {
 		r := requirement{key: m[2], not: m[1] == "!" || m[3] == "!=" || m[5] == "notin"}
 		switch {
 		case m[3] != "":
@@ -95,7 +115,10 @@ func requirements(selector string) []requirement {
 		}
 		out = append(out, r)
 	}
-	return out
+	if strings.TrimSpace(parts.ReplaceAllString(selector, "")) != "" || len(out) == MaxList {
+		return nil, false
+	}
+	return out, true
 }
 
 func meets(all []requirement, d *doc, section string) bool {

@@ -15,6 +15,7 @@ type walk struct {
 	tree *Tree
 	cost
 	parsed  int  // bytes parsed, with those of the tree
+	built   int  // entry points that were built
 	over    bool // one of these is beyond its bound
 	patches map[patchKey]change
 	results map[string]*result
@@ -69,6 +70,8 @@ type load struct {
 	units map[string][]*doc // what directories with a kustomization.yaml make, by their names
 	open  map[string]bool   // the directories on the way to the one that is being read
 	twice bool              // a document was given more than once
+	top   string            // the directory of the entry point, if it has a kustomization.yaml
+	with  *build            // that, with what the Flux Kustomization adds
 }
 
 func (w *walk) newLoad() *load {
@@ -109,12 +112,20 @@ func (l *load) leaf(at Place, kind, text string) {
 	}
 }
 
+// built is what a directory is built of: its kustomization.yaml, with what the Flux Kustomization adds to that of its own path; nil: it has none.
+func (l *load) built(dir string) *build {
+	if dir == l.top {
+		return l.with
+	}
+	return l.walk.tree.builds[dir]
+}
+
 // entry loads the directory of an entry point as Flux does: where it has no kustomization.yaml, every YAML file below it counts, and a directory that has
 // one is built as a unit.
 func (l *load) entry(dir string) []*doc {
 	t := l.walk.tree
 	l.look(dir)
-	if t.builds[dir] != nil {
+	if l.built(dir) != nil {
 		return l.unit(reference{}, dir, 0)
 	}
 	if !t.dirs[dir] || l.walk.spent(1, 0) {
@@ -194,7 +205,7 @@ func (l *load) unit(n reference, dir string, depth int) []*doc {
 		}
 		return docs
 	}
-	if b := l.walk.tree.builds[dir]; b.component && n.field != "" {
+	if b := l.built(dir); b.component && n.field != "" {
 		l.refused(n.place, wordComponent(n.field, n.text))
 	}
 	docs = l.build(n, dir, nil, depth)
@@ -205,7 +216,7 @@ func (l *load) unit(n reference, dir string, depth int) []*doc {
 // build loads what a kustomization.yaml makes of its directory; one of a component changes what was loaded before it, too.
 func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	t := l.walk.tree
-	b := t.builds[dir]
+	b := l.built(dir)
 	switch {
 	case l.walk.spent(1+len(before), 0):
 		return before
@@ -230,23 +241,13 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 	}
 	all := slices.Clone(before)
 	for _, r := range b.resources {
-		all = append(all, l.resource(dir, r, depth)...)
+		all = append(all, applicable(l.resource(dir, r, depth))...)
 	}
-	all = append(l.once(all), b.generated...)
-	for _, c := range b.components {
-		all = l.component(dir, c, all, depth)
+	all = l.once(all)
+	for _, d := range b.generated {
+		all = l.generate(all, d)
 	}
-	patches := b.patches
-	for _, c := range b.configs {
-		patches = append(slices.Clip(patches), l.config(dir, c, depth)...)
-	}
-	for _, p := range patches {
-		l.patch(all, p, dir)
-	}
-	l.opaque(all, b, dir)
-	if b.namespace+b.prefix+b.suffix != "" {
-		l.rename(all, b)
-	}
+	all = l.customize(all, b, dir, depth)
 	for _, f := range b.files {
 		l.plain(dir, f)
 	}
@@ -257,6 +258,47 @@ func (l *load) build(n reference, dir string, before []*doc, depth int) []*doc {
 		l.leaf(leaf.Place, leaf.Kind, leaf.Text)
 	}
 	return all
+}
+
+// customize lays over documents what a kustomization.yaml says of them.
+func (l *load) customize(docs []*doc, b *build, dir string, depth int) []*doc {
+	for _, c := range b.components {
+		docs = l.component(dir, c, docs, depth)
+	}
+	l.transform(docs, b, dir)
+	for _, c := range b.configs {
+		l.patch(docs, dir, l.config(dir, c, depth)...)
+	}
+	l.opaque(docs, b, dir)
+	return docs
+}
+
+// transform changes documents in place as a kustomization.yaml says, in kustomize's order.
+func (l *load) transform(docs []*doc, b *build, dir string) {
+	l.patch(docs, dir, b.merges...)
+	l.patch(docs, dir, b.patches...)
+	if b.namespace+b.prefix+b.suffix != "" {
+		l.rename(docs, b)
+	}
+	for _, p := range b.metadata {
+		l.label(docs, p)
+	}
+	l.patch(docs, dir, b.later...)
+}
+
+// label adds labels or annotations.
+func (l *load) label(docs []*doc, p pairs) {
+	for i, d := range docs {
+		if l.walk.spent(1, d.size) {
+			return
+		}
+		d = d.copy()
+		docs[i] = d
+		for _, key := range sortedKeys(p.values) {
+			d.put(p.values[key], p.section, key)
+			d.size += len(key) + len(p.values[key])
+		}
+	}
 }
 
 // resource loads one entry of a list of resources: a file or a directory.
@@ -279,7 +321,7 @@ const specComponents = "spec.components"
 // component lays a component over documents.
 func (l *load) component(dir string, n reference, docs []*doc, depth int) []*doc {
 	p := l.find(dir, n)
-	b := l.walk.tree.builds[p]
+	b := l.built(p)
 	l.look(p)
 	if b == nil {
 		l.missing(n, p)
@@ -397,8 +439,15 @@ func (l *load) config(dir string, c plugin, depth int) []buildPatch {
 	return patches
 }
 
-// patch applies a patch to documents, in place. Its text may stand in a file.
-func (l *load) patch(docs []*doc, p buildPatch, dir string) {
+// patch applies patches to documents, in place.
+func (l *load) patch(docs []*doc, dir string, patches ...buildPatch) {
+	for _, p := range patches {
+		l.patchBy(docs, dir, p)
+	}
+}
+
+// patchBy applies a patch. Its text may stand in a file.
+func (l *load) patchBy(docs []*doc, dir string, p buildPatch) {
 	key := patchKey{p.Patch, ""}
 	if p.file.text != "" {
 		if !l.plain(dir, p.file) {
@@ -417,7 +466,14 @@ func (l *load) patch(docs []*doc, p buildPatch, dir string) {
 		if l.walk.spent(1+len(c.nodes)*(1+d.size>>10), 0) { // each of a patch's documents is compared with the object's name and labels
 			return
 		}
-		if docs[i] = c.apply(d); docs[i] != d && l.walk.spent(0, d.size+c.size) {
+		var err error
+		switch docs[i], err = c.apply(d); {
+		case err != nil && c.unread != nil && !d.steers():
+			l.problem(Problem{Place: c.place, Text: wordPatch(err.Error())})
+		case err != nil:
+			l.doubt(docs[i], c.place, wordPatch(err.Error()))
+		}
+		if docs[i] != d && l.walk.spent(0, d.size+c.size) {
 			return
 		}
 	}
@@ -439,32 +495,56 @@ func (l *load) parsePatch(p buildPatch) change {
 		c, err = parsePatch(text, p.Place, p.Target)
 	}
 	if err != nil {
-		l.problem(Problem{Place: p.Place, Text: wordPatch(strings.TrimPrefix(err.Error(), "yaml: "))})
-		return change{place: p.Place, size: len(text), unread: p.Target.selector()}
+		return change{place: p.Place, size: len(text), unread: p.Target.selector(), why: errors.New(strings.TrimPrefix(err.Error(), "yaml: "))}
 	}
 	return c
 }
 
 // opaque notes what may change documents in ways that are not followed as if it were a patch of each.
 func (l *load) opaque(docs []*doc, b *build, dir string) {
-	var places []Place
 	for _, n := range b.opaque {
-		if p := l.find(dir, n); n.text == "" || inline(n.text) {
+		var places []Place
+		if p := l.find(dir, n.reference); n.text == "" || inline(n.text) {
 			places = append(places, n.place)
 		} else {
 			for _, file := range l.walk.tree.within([]string{p}, []string{p}) {
 				places = append(places, Place{file, 1})
 			}
 		}
-	}
-	for i := range docs {
-		if len(places) == 0 || l.walk.spent(len(places), 0) {
-			return
+		for i := range docs {
+			if l.walk.spent(1+len(places), 0) {
+				return
+			}
+			if !n.fits(docs[i]) {
+				continue
+			}
+			docs[i] = docs[i].perhaps(places...)
+			if !n.titles() || groupOf(docs[i].node) != fluxHelm {
+				l.doubt(docs[i], n.place, wordOpaque(n.field))
+			}
 		}
-		d := *docs[i]
-		d.patched = slices.Concat(d.patched, places)
-		docs[i] = &d
 	}
+}
+
+// titles reports whether a field says where kustomize finds names, which for a HelmRelease are those of its values.
+func (o opaque) titles() bool {
+	return o.field == "configurations" || o.field == "crds" || o.field == "openapi"
+}
+
+// fits reports whether an object may be changed.
+func (o opaque) fits(d *doc) bool {
+	if o.field == "vars" && !mentions(d.node, "$(") || (o.field == "crds" || o.field == "openapi") && (d.plain() || !d.steers()) {
+		return false
+	}
+	return len(o.targets) == 0 || slices.ContainsFunc(o.targets, func(t Target) bool {
+		s, name := Target{Group: t.Group, Kind: t.Kind}.selector(), Target{Name: t.Name}.selector().name
+		return s.matches(d) && (name == nil || slices.ContainsFunc(d.ids(), func(id Ref) bool { return name.MatchString(id.Name) }))
+	})
+}
+
+// mentions reports whether a text stands anywhere in a document.
+func mentions(n *yaml.Node, text string) bool {
+	return strings.Contains(n.Value, text) || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return mentions(c, text) })
 }
 
 // rename sets namespace and name as a kustomization.yaml says.
@@ -475,9 +555,7 @@ func (l *load) rename(docs []*doc, b *build) {
 		}
 		d = d.copy()
 		docs[i] = d
-		if d.before == nil {
-			d.before = &Ref{"", d.text("metadata", "namespace"), d.text("metadata", "name")}
-		}
+		d.remember()
 		if b.namespace != "" {
 			d.put(b.namespace, "namespace")
 		}
@@ -487,12 +565,27 @@ func (l *load) rename(docs []*doc, b *build) {
 	}
 }
 
+// remember keeps what an object was called, before that changes.
+func (d *doc) remember() {
+	d.before = d.ids()
+}
+
 // put sets a text of the metadata of a copy.
-func (d *doc) put(value, key string) {
-	text := func(s string) *yaml.Node {
-		return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: s, Line: d.place.Line}
+func (d *doc) put(value string, keys ...string) {
+	n := d.node
+	for i, key := range append([]string{"metadata"}, keys...) {
+		k := slot(n, key)
+		if k < 0 {
+			n.Content = append(n.Content, mapping(d.place.Line, key, "").Content...)
+			k = len(n.Content) - 2
+		}
+		if i == len(keys) {
+			n.Content[k+1] = mapping(d.place.Line, "", value).Content[1]
+			return
+		}
+		if n.Content[k+1].Kind != yaml.MappingNode {
+			n.Content[k+1] = mapping(d.place.Line)
+		}
+		n = n.Content[k+1]
 	}
-	merge(d.node, &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{
-		text("metadata"), {Kind: yaml.MappingNode, Content: []*yaml.Node{text(key), text(value)}},
-	}})
 }

@@ -106,7 +106,9 @@ func wordNoYAML(err error) string { return "not valid YAML: " + err.Error() }
 
 func wordManyObjects() string { return fmt.Sprintf("more than %d objects: it was not read", MaxDocs) }
 
-func wordAlias(field string) string { return field + " is a YAML alias: it was not read" }
+const wordAlias = "its YAML aliases stand for themselves, or for too much"
+
+const wordMerge = "a << key has no section as its value"
 
 func wordLongList(field string) string {
 	return fmt.Sprintf("%s has more than %d entries: the rest was not read", field, MaxList)
@@ -158,6 +160,26 @@ func wordMuchPatched() string {
 
 func wordDeep() string {
 	return fmt.Sprintf("the references that lead here are more than %d directories deep: not read", MaxDepth)
+}
+
+// What of a patch or a kustomization.yaml is not followed.
+const (
+	wordVagueTarget = "its target was not understood"
+	wordNoJSON      = "what begins with [ has to be JSON"
+	wordDirective   = "$patch says something that is not known"
+	wordMismatch    = "it puts a section, a list or a text in the place of another kind"
+	wordPointer     = "it has an operation for what is not there"
+	wordTest        = "a test in it fails"
+)
+
+// wordOpaque is what a field may do to an object.
+func wordOpaque(field string) string {
+	return field + " may change objects of Flux in ways that are not followed"
+}
+
+// wordUnsure is what is not known of an object, and why.
+func wordUnsure(o string, why string) string {
+	return "what is made of " + o + " is not known: " + why
 }
 
 func wordPatch(problem string) string { return "the patch was not read: " + problem }
@@ -227,3 +249,12 @@ func anonymous(url string) string {
 	authority, after, _ := strings.Cut(rest, "/")
 	return scheme + "://" + authority[strings.LastIndexByte(authority, '@')+1:] + strings.TrimSuffix("/"+after, "/")
 }
+
+// What keeps an object from being built.
+const wordNoBuilder = "it was not built"
+
+func wordManyBuilds() string {
+	return fmt.Sprintf("more than %d entry points have to be built for it", MaxBuilds)
+}
+
+func wordBuild(err error) string { return "it cannot be built: " + err.Error() }

@@ -33,6 +33,8 @@ const (
 	all     = "resources: [main.yaml, rw.yaml, apps-rw.yaml, apps-rt.yaml, held.yaml, by-path.yaml]\n"
 	long    = "[{op: replace, path: /spec/ref/branch, value: main}]"
 	hideout = "apps/rt/hidden.yaml"
+
+	jsonPatch = `[{"op": "replace", "path": "/spec/ref/branch", "value": "main"}]`
 )
 
 // padding is more than any name is long.
@@ -53,9 +55,14 @@ var hostileChanges = map[string]struct{ before, change map[string]string }{
 		"clusters/prod/aaa.yaml":  strings.Replace(gitRepository("a", "main"), "acme", "evil", 1) + ks("a", "./apps/nobody", "a"),
 		"apps/by-path/extra.yaml": configMap,
 	}},
-	"what is left out":          {nil, map[string]string{".sourceignore": "clusters/prod/apps-rw.yaml\n"}},
-	"what is left out, below":   {nil, map[string]string{"clusters/.sourceignore": "apps-rw.yaml\n"}},
-	"what it reads is left out": {nil, map[string]string{"apps/held/.sourceignore": "x.yaml\n"}},
+	"a patch in another case":                   {map[string]string{list: all}, map[string]string{list: all + "Patches: [{target: {kind: GitRepository, name: rw}, patch: '" + jsonPatch + "'}]\n"}},
+	"a list in another case":                    {nil, map[string]string{"apps/rt/kustomization.yaml": "resources: []\nRESOURCES: [x]\n", "apps/rt/x": gitRepository("rw", "main")}},
+	"a patch by a label that a list below adds": {map[string]string{list: "resources: [../base]\n", "clusters/base/kustomization.yaml": "resources: [f.yaml]\ncommonLabels: {by: list}\n", "clusters/base/f.yaml": gitRepository("rw", "rw/a") + ks("apps-rw", "./apps/rw", "rw")}, map[string]string{list: "resources: [../base]\npatches: [{target: {labelSelector: by=list, kind: GitRepository}, patch: '" + jsonPatch + "'}]\n"}},
+	"a patch that copies":                       {map[string]string{list: all}, map[string]string{list: all + "patches: [{target: {kind: GitRepository, name: rw}, patch: '[{\"op\": \"copy\", \"from\": \"/kind\", \"path\": \"/spec/ref/branch\"}]'}]\n"}},
+	"a patch that moves":                        {map[string]string{list: all}, map[string]string{list: all + "patches: [{target: {kind: Kustomization, name: apps-rw}, patch: '[{\"op\": \"move\", \"from\": \"/metadata/name\", \"path\": \"/spec/path\"}, {\"op\": \"add\", \"path\": \"/metadata/name\", \"value\": \"apps-rw\"}]'}]\n"}},
+	"what is left out":                          {nil, map[string]string{".sourceignore": "clusters/prod/apps-rw.yaml\n"}},
+	"what is left out, below":                   {nil, map[string]string{"clusters/.sourceignore": "apps-rw.yaml\n"}},
+	"what it reads is left out":                 {nil, map[string]string{"apps/held/.sourceignore": "x.yaml\n"}},
 	"replacements": {map[string]string{list: all}, map[string]string{
 		list: all + "replacements: [{source: {kind: GitRepository, name: flux-system, fieldPath: spec.ref.branch}, targets: [{select: {kind: GitRepository, name: rw}, fieldPaths: [spec.ref.branch]}]}]\n",
 	}},

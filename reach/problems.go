@@ -50,7 +50,7 @@ func (g *Graph) hidden(files map[string]outcome) ([]config.Note, map[graph.Probl
 				continue
 			}
 			c.add(p.Cause(), func() (config.Note, string) {
-				return config.Note{Level: level, Code: codeProblem, Message: wordHidden}, clip(p.String())
+				return config.Note{Level: level, Code: codeProblem, Message: wordHidden}, ends(p.String())
 			})
 		}
 	}
@@ -131,7 +131,7 @@ func (g *Graph) Problems(all []graph.Problem, built []Build) []config.Note {
 			continue
 		}
 		c.add(p.Cause(), func() (config.Note, string) {
-			return config.Note{Level: config.LevelWarn, Code: codeProblem, Message: placeholder}, clip(p.String())
+			return config.Note{Level: config.LevelWarn, Code: codeProblem, Message: placeholder}, ends(p.String())
 		})
 	}
 	return append(notes, c.notes(likeIt, likeThem)...)

@@ -153,6 +153,9 @@ func names(e graph.Entry) []string {
 		return []string{k.Namespace + "/" + k.Name, k.Path}
 	}
 	out := []string{e.Cluster.Path}
+	if k := e.Cluster.Own(); k != nil {
+		out = append(out, k.Namespace+"/"+k.Name)
+	}
 	for _, k := range e.Cluster.Kustomizations {
 		if k.Path == e.Cluster.Path {
 			out = append(out, k.Namespace+"/"+k.Name) // the root's own, as gotk-sync.yaml has it
@@ -351,6 +354,25 @@ func (g *Graph) HoldChanged(files []string) {
 	}
 }
 
+// unsure holds what an entry point reads where it is not known what it applies: by the windows of the cluster, and by all there are where these are
+// not known.
+func (g *Graph) unsure(e graph.Entry, windows []layout.Release) {
+	if len(e.Unsure()) == 0 {
+		return
+	}
+	if len(windows) == 0 {
+		for _, b := range g.policy.Branches {
+			windows = union(windows, []layout.Release{layout.Release(b.Window)})
+		}
+		for _, p := range g.policy.EntryPoints {
+			windows = union(windows, Windows(g.policy, p.Releases))
+		}
+	}
+	for _, file := range slices.Concat(e.Files(), e.Way()) {
+		g.hold(file, windows, wordUnsure(e))
+	}
+}
+
 // unread holds by the windows of a cluster what its entry points read and what may define anything there, because it was not read whole; and by those of
 // an entry point what says which of its files, and of those that lead to it, Flux leaves out. What is windowed and was not found may be in any of them.
 func (g *Graph) unread() {
@@ -371,6 +393,7 @@ func (g *Graph) unread() {
 			for _, file := range e.Unread() {
 				g.hold(file, windows[e.Cluster.Name], wordUnread(e.Entry))
 			}
+			g.unsure(e.Entry, windows[e.Cluster.Name])
 		}
 	}
 }

@@ -101,6 +101,10 @@ func wordUnread(e graph.Entry) string {
 	return fmt.Sprintf("%s in %s reads it, and not all of it was understood", name(e), e.Cluster.Name)
 }
 
+func wordUnsure(e graph.Entry) string {
+	return fmt.Sprintf("%s in %s reads it, and what that applies is not known", name(e), e.Cluster.Name)
+}
+
 // clip is a text of the repository as a terminal may see it, on one line, no longer than maxText.
 func clip(text string) string {
 	text = strings.Map(func(c rune) rune {

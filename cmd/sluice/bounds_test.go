@@ -103,7 +103,6 @@ func trees(n int, name, text string) map[string]string {
 // references refuse the tree, or check has an error, and the file that says more than is read of it is held.
 func TestBounds(t *testing.T) {
 	const list = "apps/rw/kustomization.yaml"
-	long := strings.Repeat("x", graph.MaxAlias+1)
 	for name, c := range map[string]struct {
 		files   map[string]string
 		want    string // of check
@@ -121,8 +120,6 @@ func TestBounds(t *testing.T) {
 		"keys of a section":            {files: map[string]string{"apps/rw/cm.yaml": "kind: HelmRelease\nspec: {chartRef: {a: b}}\nmetadata:\n  labels:\n" + many(graph.MaxKeys+1, "    a#: b\n")}, want: "a section has more than 1000 keys", held: "apps/rw/cm.yaml"},
 		"operations of a patch":        {files: map[string]string{list: "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n" + many(graph.MaxList+1, "    - {op: add, path: /data/a, value: b}\n")}, want: "the patch was not read: patch has more than 2000 entries"},
 		"a patch":                      {files: map[string]string{list: "resources: [cm.yaml]\npatches: [{path: p.txt, target: {kind: ConfigMap}}]\n", "apps/rw/p.txt": "- {op: test, path: /kind, value: ConfigMap}\n#" + strings.Repeat("x", graph.MaxDoc)}, want: "the patch was not read: a document has more than 256 KiB"},
-		"a target":                     {files: map[string]string{list: "resources: [cm.yaml]\npatches: [{target: {kind: ConfigMap, name: \"b|" + long + "\"}, patch: \"[{op: test, path: /kind, value: ConfigMap}]\"}]\n"}, want: "the patch was not read: its target"},
-		"parts of a selector":          {files: map[string]string{list: "resources: [cm.yaml]\npatches: [{target: {labelSelector: \"" + many(graph.MaxList+1, "a,") + "b\"}, patch: \"[{op: test, path: /kind, value: ConfigMap}]\"}]\n"}, want: "the patch was not read: its target"},
 		"objects of one name":          {files: map[string]string{"clusters/one/s.yaml": many(graph.MaxClusters+1, "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: rw, namespace: flux-system}\n"), "clusters/one/kustomization.yaml": "resources: [flux/gotk-sync.yaml, apps.yaml, s.yaml]\n"}, want: "more than 500 times"},
 		"copies of an artifact":        {files: map[string]string{"apps/rw/cm.yaml": "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: a, namespace: a}\nspec: {sources: [{alias: a, kind: GitRepository, name: b}], artifacts: [{name: c, copy: [" + many(graph.MaxClusters+1, "{from: '@a/#', to: '@artifact/'},") + "]}]}\n"}, want: "copy has more than 500 entries"},
 		"variables that are too many":  {files: map[string]string{"clusters/one/apps.yaml": entryOf("apps-rw", "./apps/${where}", ", postBuild: {substitute: {"+many(graph.MaxKeys+1, "a#: b, ")+"where: rw}}")}, want: "a section has more than 1000 keys", held: "clusters/one/apps.yaml"},

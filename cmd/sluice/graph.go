@@ -26,7 +26,7 @@ const graphHelp = `Shows what Flux reads of the repository in DIR (default: the 
 With --path it shows who reads a file, or each file of a directory, and why: from the file to the kustomization.yaml that names it, and on to
 the entry point. What changes an entry point without being read by it (its definition, its source, values, charts) is shown, too.
 
-Nothing is fetched and nothing is built. Clusters that ` + config.File + ` names count; otherwise they are looked for.
+Nothing is fetched. Clusters that ` + config.File + ` names count; otherwise they are looked for.
 
 Exit codes: 0 fine; 2 the call, the file or DIR is unusable.`
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -33,11 +34,32 @@ func readGraph(ctx context.Context, roots []graph.Root, files fs.FS, read func(f
 	if err != nil {
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
+	tree.Builder = builder(ctx, files)
 	f := treeGraph{files, tree, tree.Clusters(roots)}
 	if bound := tree.Beyond(); bound != "" {
 		return f, fmt.Errorf("the reference graph was not read whole: %s", bound)
 	}
 	return f, ctx.Err()
+}
+
+// builder builds the entry points of a tree that cannot be read, all of them in no more time than other builds have.
+func builder(ctx context.Context, files fs.FS) func(string, *graph.Kustomization, []string) ([]byte, error) {
+	until := time.Now().Add(build.DefaultAll)
+	return func(dir string, adds *graph.Kustomization, read []string) ([]byte, error) {
+		program, err := os.Executable()
+		if err != nil {
+			return nil, err
+		}
+		limits := build.Limits{All: max(time.Until(until), time.Millisecond)}
+		results, err := build.Run(ctx, []string{program, "build"}, files, read, []build.Entry{build.NewWhole(dir, adds)}, limits)
+		if err != nil {
+			return nil, err
+		}
+		if results[0].Err != "" {
+			return nil, errors.New(results[0].Err)
+		}
+		return results[0].Text, nil
+	}
 }
 
 // graphOf reads a tree of the repository that has a URL, as far as it is known.

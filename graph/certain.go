@@ -1,0 +1,125 @@
+package graph
+
+import (
+	"errors"
+	"slices"
+	"strings"
+)
+
+// doubt keeps that an object may be another one than was read, if it leads to others: the first for each place.
+func (l *load) doubt(d *doc, at Place, why string) {
+	if d.gone || !d.steers() || slices.ContainsFunc(l.unsure, func(p Problem) bool { return p.Place == at }) {
+		return
+	}
+	l.unsure = more(l.unsure, Problem{Place: at, Text: wordUnsure(shown(Object{
+		Kind: d.text("kind"), Namespace: d.text("metadata", "namespace"), Name: d.text("metadata", "name"),
+	}), why)})
+}
+
+// steers reports whether other objects or files are what they are by what a document says.
+func (d *doc) steers() bool {
+	switch groupOf(d.node) {
+	case fluxKustomize, fluxSource, fluxArtifacts, fluxHelm:
+		return true
+	case fluxOperator:
+		return d.text("kind") == "FluxInstance"
+	}
+	return false
+}
+
+// applicable is documents without those that say that they are for kustomize alone.
+func applicable(docs []*doc) []*doc {
+	alone := func(d *doc) bool {
+		n := at(d.node, "metadata", "annotations", "config.kubernetes.io/local-config")
+		return n != nil && scalar(n) != "false"
+	}
+	if !slices.ContainsFunc(docs, alone) {
+		return docs
+	}
+	return slices.DeleteFunc(slices.Clone(docs), alone)
+}
+
+// certain gives what kustomize makes of documents that are not certain, if there is somebody to build them. What stays uncertain is a problem.
+func (l *load) certain(docs []*doc, dir string, k *Kustomization) []*doc {
+	if docs = applicable(docs); len(l.unsure) == 0 {
+		return docs
+	}
+	made, err := l.make(docs, dir, k)
+	if err == nil {
+		l.unsure = nil
+		return made
+	}
+	for i, p := range l.unsure {
+		if w := l.walk; w.tree.Builder != nil {
+			l.unsure[i].Text = p.Text + "; " + err.Error()
+		}
+		l.problem(l.unsure[i])
+	}
+	return docs
+}
+
+// make has documents built.
+func (l *load) make(docs []*doc, dir string, k *Kustomization) ([]*doc, error) {
+	t := l.walk.tree
+	if t.Builder == nil {
+		return nil, errors.New(wordNoBuilder)
+	}
+	if l.walk.built >= MaxBuilds {
+		return nil, errors.New(wordManyBuilds())
+	}
+	l.walk.built++
+	text, err := t.Builder(dir, k, sortedKeys(l.edges))
+	if err != nil {
+		return nil, errors.New(wordBuild(err))
+	}
+	if l.walk.parsed += len(text); l.walk.parsed > MaxParsed {
+		return nil, errors.New(wordMuchParsed())
+	}
+	c, alone := &content{}, &Tree{}
+	alone.parse(c, "", text)
+	if len(alone.Problems) > 0 {
+		return nil, errors.New(wordBuild(errors.New(alone.Problems[0].Text)))
+	}
+	return l.placed(c.docs, docs, dir), nil
+}
+
+// placed gives what was built the places of what was read.
+func (l *load) placed(made, docs []*doc, dir string) []*doc {
+	read := map[Ref]*doc{}
+	for _, d := range docs {
+		read[d.ref()] = d
+	}
+	for i, d := range made {
+		r := read[d.ref()]
+		if r == nil && d.plain() {
+			name := d.ref()
+			name.Name = Unhashed(name.Name)
+			r = read[name]
+		}
+		out := *d
+		out.place = Place{dir, 1}
+		if b := l.built(dir); b != nil {
+			out.place = b.place
+		}
+		out.set = map[string]Place{}
+		if r != nil {
+			out.place, out.patched = r.place, r.patched
+			for _, keys := range tracked {
+				if place := r.line(keys...); place.File != "" {
+					out.set[strings.Join(keys, ".")] = place
+				}
+			}
+			if r.made != nil {
+				out.made = &generator{file: r.made.file, files: r.made.files}
+			}
+		}
+		relined(out.node, out.place.Line)
+		made[i] = &out
+	}
+	return made
+}
+
+// ref is what an object is called.
+func (d *doc) ref() Ref {
+	return Ref{groupOf(d.node) + "/" + d.text("kind"), d.text("metadata", "namespace"), d.text("metadata", "name")}
+}
