@@ -318,9 +318,14 @@ func under(looked map[string]bool, file string) bool {
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
 func (l *load) applied(dir string, k *Kustomization) []*doc {
-	docs := slices.Clone(l.entry(dir))
 	if k == nil {
-		return docs
+		return slices.Clone(l.entry(dir))
+	}
+	var docs []*doc
+	if l.foreign = k.foreign; len(k.parts) > 0 {
+		docs = slices.Clone(l.composed(k))
+	} else {
+		docs = slices.Clone(l.entry(dir))
 	}
 	for _, component := range k.Components {
 		n := reference{specComponents, component, k.Place}
@@ -418,6 +423,10 @@ func resultKey(dir string, k *Kustomization) string {
 	fmt.Fprintf(&b, "%q %q %q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.optional)
 	for _, p := range k.Patches {
 		fmt.Fprintf(&b, " %q %q %q", p.Place, p.Target, p.Text)
+	}
+	fmt.Fprintf(&b, " %t", k.foreign)
+	for _, p := range slices.Concat(k.own, k.parts) {
+		fmt.Fprintf(&b, " %q %q", p.dir, p.at)
 	}
 	return b.String()
 }

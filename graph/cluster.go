@@ -37,13 +37,15 @@ type Cluster struct {
 	// Leaves is where the graph ends, each cause once, by place.
 	Leaves []Leaf
 
-	edges   map[string]Edge
-	tree    *Tree
-	self    *Kustomization // the root's own, where the Flux Operator makes it
-	kind    string         // of the source that the root is read from; "": not known
-	urls    []string       // of this repository
-	sure    bool           // another URL is another repository
-	defines map[Place]bool // documents that define entry points, and sources that are used
+	edges    map[string]Edge
+	looked   map[string]bool // as that of a result
+	readings []reading       // of other branches than those of what reads them
+	tree     *Tree
+	self     *Kustomization // the root's own, where the Flux Operator makes it
+	kind     string         // of the source that the root is read from; "": not known
+	urls     []string       // of this repository
+	sure     bool           // another URL is another repository
+	defines  map[Place]bool // documents that define entry points, and sources that are used
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -226,10 +228,11 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.link(0) // a source may be read after what names it
 	c.identify(w.tree)
 	for _, k := range c.Kustomizations {
+		w.resolve(&c, k)
 		k.Here = c.here(k)
 		w.traced(k)
 	}
-	c.charts()
+	w.depends(&c)
 	c.defined()
 	c.Leaves = c.ends()
 	return c
@@ -246,12 +249,14 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			from := queue[0]
 			queue = queue[1:]
 			for _, k := range from.found {
+				waits := w.waits(c, k)
+				w.resolve(c, k)
 				key := k.Namespace + "/" + k.Name + "\x00" + k.Path + "\x00" + k.target()
-				if !c.here(k) || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
+				if !waits && !c.here(k) || k.Path == c.Path || followed[key] || from.depth >= MaxDepth || unfilled(k.Path) != "" || w.spent(1, 0) {
 					continue
 				}
 				followed[key] = true
-				if _, missing := c.variables(k); missing {
+				if waits {
 					waiting = append(waiting, step{[]*Kustomization{k}, from.depth})
 					continue
 				}
@@ -265,8 +270,11 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 // awaited reads the Kustomizations whose variables are there by now; all, if there are none of these.
 func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
 	var ready []step
+	if len(waiting) > 0 {
+		c.link(0) // their sources may be there by now
+	}
 	for _, s := range waiting {
-		if _, missing := c.variables(s.found[0]); missing {
+		if w.waits(c, s.found[0]) {
 			rest = append(rest, s)
 		} else {
 			ready = append(ready, s)
@@ -276,7 +284,8 @@ func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
 		ready, rest = rest, nil
 	}
 	for _, s := range ready {
-		if !w.spent(1+len(rest), 0) {
+		w.resolve(c, s.found[0])
+		if c.here(s.found[0]) && !w.spent(1+len(rest), 0) {
 			read = append(read, step{w.read(c, s.found[0]), s.depth + 1})
 		}
 	}
@@ -365,16 +374,13 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	}
 	c.Leaves = append(c.Leaves, r.leaves...)
 	if dir == c.Path {
-		c.edges = maps.Clone(r.edges) // charts are added
+		c.edges, c.looked = maps.Clone(r.edges), r.looked // charts are added
 	} else {
-		k.edges = maps.Clone(r.edges)
+		k.edges, k.looked = maps.Clone(r.edges), r.looked
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
 	for _, k := range found {
-		if dir, ok := c.origin(w.tree, k); ok {
-			k.Path, k.copied = dir, true
-		}
 		k.Here = c.here(k)
 	}
 	return found

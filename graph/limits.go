@@ -40,8 +40,8 @@ const (
 	MaxWork = 500_000
 	// MaxPatched is how many bytes of documents patches may copy for all clusters together.
 	MaxPatched = 24 << 20
-	// MaxUses is how many objects may lead from a HelmRelease to what its chart comes from: a HelmChart, an artifact, a source.
-	MaxUses = 4
+	// MaxUses is how many sources may be put together one out of the other: an artifact that is copied from an artifact, a source that includes another one.
+	MaxUses = 8
 	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.
 	MaxDepth = 50
 	// MaxChanged is how many files may have changed for a tree to be read again; of more, all are read afresh.

@@ -146,10 +146,26 @@ func wordComponent(field, name string) string {
 	return fmt.Sprintf("%s names %q, whose kind is Component", field, name)
 }
 
+func wordManySources() string {
+	return fmt.Sprintf("more than %d sources are put together one out of the other: what is behind was not read", MaxUses)
+}
+
+func wordCopiesChart(by, chart Object) string {
+	return fmt.Sprintf("%s copies from %s, a chart of a Git repository: what of it is copied was not read", shown(by), shown(chart))
+}
+
+func wordCopiesBuild(file string) string {
+	return fmt.Sprintf("%s is copied to a kustomization.yaml: what that makes of the directory was not read", printable(file))
+}
+
 // Where the graph ends.
 
 func wordRemote(field, name string) string {
 	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, anonymous(name))
+}
+
+func wordApart(field, name string) string {
+	return fmt.Sprintf("%s names %q, which is in a submodule or comes from another source: it was not read", field, name)
 }
 
 func wordPlugin(field, name string) string {
