@@ -361,7 +361,13 @@ func under(looked map[string]bool, file string) bool {
 
 // applied is the documents of a directory as an entry point applies them. Its variables are filled in later.
 func (l *load) applied(dir string, k *Kustomization) []*doc {
+	if k != nil {
+		l.foreign = k.foreign
+	}
 	adds := l.adds(dir, k)
+	if k != nil && len(k.parts) > 0 {
+		return l.certain(l.customize(slices.Clone(l.composed(k)), adds, dir, 0), dir, k)
+	}
 	if b := l.walk.tree.builds[dir]; b != nil {
 		l.top, l.with = dir, b.and(adds)
 		return l.certain(l.entry(dir), dir, k)
@@ -478,6 +484,10 @@ func resultKey(dir string, k *Kustomization) string {
 	fmt.Fprintf(&b, "%q %q %q %q %q %q %t", dir, k.Place, k.Components, k.TargetNamespace, k.NamePrefix, k.NameSuffix, k.optional)
 	for _, p := range k.Patches {
 		fmt.Fprintf(&b, " %q %q %q", p.Place, p.Target, p.Text)
+	}
+	fmt.Fprintf(&b, " %t", k.foreign)
+	for _, p := range slices.Concat(k.own, k.parts) {
+		fmt.Fprintf(&b, " %q %q", p.dir, p.at)
 	}
 	return b.String()
 }

@@ -186,6 +186,32 @@ func compare(t *testing.T, where string, got, want everything) {
 	}
 }
 
+// TestAgainOthers: what a file says that no document stands in counts, too.
+func TestAgainOthers(t *testing.T) {
+	const root = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: f}\nspec: {path: b, sourceRef: {kind: GitRepository, name: s}}\n---\n" +
+		"apiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: s, namespace: f}\nspec: {url: 'https://example.com/a', recurseSubmodules: true, ref: {branch: b}}\n---\n" +
+		"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nmetadata: {name: r, namespace: f}\nspec: {chart: {spec: {chart: charts/c, sourceRef: {kind: GitRepository, name: s}}}}\n"
+	for file, texts := range map[string][2]string{
+		"charts/c/Chart.yaml": {"name: c\n", "name: c\ndependencies: [{name: d, repository: 'file://../d'}]\n"},
+		".gitmodules":         {"path = b/x\n", "path = b/y\n"},
+	} {
+		before := files(map[string]string{"k/ks.yaml": root, "b/b.yaml": job, "charts/d/values.yaml": "a: b\n", file: texts[0]})
+		after := maps.Clone(before)
+		after[file] = &fstest.MapFile{Data: []byte(texts[1]), Mode: 0o644}
+		roots := []graph.Root{{Name: "k", Path: "k"}}
+		old := read(t, before)
+		first := shown(t, old.Clusters(roots)[0].Files())
+		g, err := old.Again(after, []string{file})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := shown(t, read(t, after).Clusters(roots)[0].Files())
+		if got := shown(t, g.Clusters(roots)[0].Files()); got != want || want == first {
+			t.Errorf("%s: %s, want %s, which was %s", file, got, want, first)
+		}
+	}
+}
+
 // TestAgainLooks: what an entry point looked for and did not find is part of what it depends on.
 func TestAgainLooks(t *testing.T) {
 	const ks = "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: a, namespace: f}\nspec: {path: %s, sourceRef: {kind: %s, name: s}}\n---\n" +
@@ -202,6 +228,11 @@ func TestAgainLooks(t *testing.T) {
 		"a chart that kustomize builds":   {"k/kustomization.yaml: helmCharts: [{name: c, repo: x}]", "k/charts/c/t.txt", "x"},
 		"what an artifact is copied from": {"k/ks.yaml: " + fmt.Sprintf(ks, "y", "ExternalArtifact") + copies, "x/y/a.yaml", job},
 		"a file of a release's chart":     {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "charts/c/Chart.yaml", "name: c"},
+		"what a source includes": {"k/ks.yaml: " + fmt.Sprintf(strings.Replace(ks, "url:", "include: [{repository: {name: t}, fromPath: x, toPath: y}], url:", 1), "y", "GitRepository") +
+			"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: t, namespace: f}\nspec: {url: 'https://example.com/a', ref: {branch: c}}\n", "x/a.yaml", job},
+		"what is built elsewhere":         {"k/ks.yaml: " + fmt.Sprintf(ks, "y", "ExternalArtifact") + strings.Replace(copies, "to: '@artifact/'}", "to: '@artifact/'}, {from: '@r/b/**', to: '@artifact/y/b'}", 1), "x/y/kustomization.yaml", "resources: [b/b.yaml]"},
+		"a chart that a chart depends on": {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "charts/c/Chart.yaml", "dependencies: [{name: d, repository: file://../../b}]"},
+		"submodules":                      {"k/ks.yaml: " + fmt.Sprintf(strings.Replace(ks, "url:", "recurseSubmodules: true, url:", 1), "b", "GitRepository"), ".gitmodules", "path = b/x"},
 		"values of a release":             {"k/ks.yaml: " + fmt.Sprintf(ks, "b", "GitRepository") + release, "v.txt", "a: b"},
 	} {
 		file, text, _ := strings.Cut(c.root, ": ")

@@ -40,16 +40,18 @@ type Cluster struct {
 	// Problems is what is wrong with what the entry points of the cluster read, and on the way to it; at most MaxProblems.
 	Problems []Problem
 
-	edges   map[string]Edge
-	unsure  []Problem // what is not known of what the root applies
-	tree    *Tree
-	self    *Kustomization // that the root is read by, as it stands where it was found; nil: not known
-	own     *Kustomization // the same, as it adds something to the root; nil: nothing does
-	doubts  []Problem      // what is not known of self
-	kind    string         // of the source that the root is read from; "": not known
-	urls    []string       // of this repository
-	sure    bool           // another URL is another repository
-	defines map[Place]bool // documents that define entry points, and sources that are used
+	edges    map[string]Edge
+	looked   map[string]bool // as that of a result
+	readings []reading       // of other branches than those of what reads them
+	unsure   []Problem       // what is not known of what the root applies
+	tree     *Tree
+	self     *Kustomization // that the root is read by, as it stands where it was found; nil: not known
+	own      *Kustomization // the same, as it adds something to the root; nil: nothing does
+	doubts   []Problem      // what is not known of self
+	kind     string         // of the source that the root is read from; "": not known
+	urls     []string       // of this repository
+	sure     bool           // another URL is another repository
+	defines  map[Place]bool // documents that define entry points, and sources that are used
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -235,10 +237,11 @@ func (w *walk) followed(c Cluster) Cluster {
 	c.link(0) // a source may be read after what names it
 	c.identify(w.tree)
 	for _, k := range c.Kustomizations {
+		w.resolve(&c, k)
 		k.Here = c.here(k)
 		w.traced(k)
 	}
-	c.charts()
+	w.depends(&c)
 	c.defined()
 	c.Leaves = c.ends()
 	return c
@@ -249,7 +252,7 @@ func (c *Cluster) adds() *Kustomization {
 	own := c.self
 	for _, k := range c.Kustomizations {
 		switch {
-		case k.Path != c.Path || k.KubeConfig != "" || !c.here(k):
+		case !c.isOwn(k) || k.KubeConfig != "":
 		case c.self == nil && k.Adds():
 			return k
 		case c.self != nil && c.self.Kind == k.Kind && c.self.Namespace == k.Namespace && c.self.Name == k.Name:
@@ -263,13 +266,18 @@ func (c *Cluster) adds() *Kustomization {
 	return &copied
 }
 
+// isOwn reports whether a Kustomization is the root itself: it reads the root's directory.
+func (c *Cluster) isOwn(k *Kustomization) bool {
+	return k == nil || k == c.own || k == c.self || k.Path == c.Path && c.here(k)
+}
+
 // Own is the Flux Kustomization that the root is read by; nil: none is known.
 func (c *Cluster) Own() *Kustomization {
 	if c.own != nil {
 		return c.own
 	}
 	for _, k := range c.Kustomizations {
-		if k.Path == c.Path && k.Here && k.KubeConfig == "" {
+		if c.isOwn(k) && k.KubeConfig == "" {
 			return k
 		}
 	}
@@ -287,8 +295,10 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 			from := queue[0]
 			queue = queue[1:]
 			for _, k := range from.found {
+				waits := w.waits(c, k)
+				w.resolve(c, k)
 				key := k.Namespace + "/" + k.Name + "\x00" + k.Path + "\x00" + k.target()
-				if !c.here(k) || k.Path == c.Path || followed[key] || unfilled(k.Path) != "" || w.spent(1, 0) {
+				if !waits && !c.here(k) || c.isOwn(k) || followed[key] || unfilled(k.Path) != "" || w.spent(1, 0) {
 					continue
 				}
 				if from.depth >= MaxDepth {
@@ -296,7 +306,7 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 					continue
 				}
 				followed[key] = true
-				if _, missing := c.variables(k); missing {
+				if waits {
 					waiting = append(waiting, step{[]*Kustomization{k}, from.depth})
 					continue
 				}
@@ -310,8 +320,11 @@ func (w *walk) paths(c *Cluster, first []*Kustomization) {
 // awaited reads the Kustomizations whose variables are there by now; all, if there are none of these.
 func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
 	var ready []step
+	if len(waiting) > 0 {
+		c.link(0) // their sources may be there by now
+	}
 	for _, s := range waiting {
-		if _, missing := c.variables(s.found[0]); missing {
+		if w.waits(c, s.found[0]) {
 			rest = append(rest, s)
 		} else {
 			ready = append(ready, s)
@@ -321,7 +334,8 @@ func (w *walk) awaited(c *Cluster, waiting []step) (read, rest []step) {
 		ready, rest = rest, nil
 	}
 	for _, s := range ready {
-		if !w.spent(1+len(rest), 0) {
+		w.resolve(c, s.found[0])
+		if c.here(s.found[0]) && !w.spent(1+len(rest), 0) {
 			read = append(read, step{w.read(c, s.found[0]), s.depth + 1})
 		}
 	}
@@ -410,16 +424,13 @@ func (w *walk) read(c *Cluster, k *Kustomization) []*Kustomization {
 	}
 	c.Leaves = append(c.Leaves, r.leaves...)
 	if dir == c.Path {
-		c.edges, c.unsure = maps.Clone(r.edges), r.unsure // charts are added
+		c.edges, c.looked, c.unsure = maps.Clone(r.edges), r.looked, r.unsure // charts are added
 	} else {
-		k.edges, k.unsure = maps.Clone(r.edges), r.unsure
+		k.edges, k.looked, k.unsure = maps.Clone(r.edges), r.looked, r.unsure
 	}
 	c.link(from)
 	found := c.Kustomizations[from:]
 	for _, k := range found {
-		if dir, ok := c.origin(w.tree, k); ok {
-			k.Path, k.copied = dir, true
-		}
 		k.Here = c.here(k)
 	}
 	return found

@@ -22,7 +22,7 @@ type Entry struct {
 func (c *Cluster) Entries() []Entry {
 	out := []Entry{{Cluster: c}}
 	for _, k := range c.Kustomizations {
-		if k.Here && k.Path != c.Path {
+		if k.Here && !c.isOwn(k) {
 			out = append(out, Entry{c, k})
 		}
 	}
@@ -49,6 +49,39 @@ func (k *Kustomization) target() string {
 	return out
 }
 
+// Elsewhere is the entry points of a cluster that read nothing of this repository. What defines them, and their sources, may stand here.
+func (c *Cluster) Elsewhere() []Entry {
+	var out []Entry
+	for _, k := range c.Kustomizations {
+		if !k.Here {
+			out = append(out, Entry{c, k})
+		}
+	}
+	return out
+}
+
+// Pinned reports whether the entry point reads a fixed commit of this repository: no change reaches it until that is another one.
+func (e Entry) Pinned() bool {
+	k := e.Kustomization
+	if k != nil && len(k.own) > 0 {
+		return !slices.ContainsFunc(k.own, func(p piece) bool { return !p.pinned() })
+	}
+	return k != nil && k.Here && k.Source != nil && k.Source.Commit != ""
+}
+
+// Copied reports whether Path is not spec.path, but where what stands there is copied or included from.
+func (k *Kustomization) Copied() bool { return k.copied }
+
+// Apart reports whether what the entry point reads stands in several places of the tree: the directory of its path is not all of it.
+func (e Entry) Apart() bool { return e.Kustomization != nil && e.Kustomization.apart }
+
+// Foreign reports whether names in what the entry point reads may mean something else than in the tree: its source is put together of others, or has
+// submodules.
+func (e Entry) Foreign() bool {
+	k := e.Kustomization
+	return k != nil && (k.foreign || len(k.parts) > 1 || k.edges[gitmodules].File != "")
+}
+
 // Path is the directory that the entry point reads.
 func (e Entry) Path() string {
 	if e.Kustomization == nil {
@@ -57,15 +90,28 @@ func (e Entry) Path() string {
 	return e.Kustomization.Path
 }
 
-// Branch is the branch that the entry point's source follows; "": none, or not known.
+// Branch is the branch of this repository that the entry point's source follows; "": none, or not known.
 func (e Entry) Branch() string {
 	if e.Kustomization == nil {
 		return e.Cluster.Branch
 	}
-	if e.Kustomization.Source == nil {
+	if e.Kustomization.Source == nil || !e.Kustomization.Here {
 		return ""
 	}
 	return e.Kustomization.Source.Follows()
+}
+
+// Branches is the branches of this repository that the entry point reads, sorted: more than one where its source is put together of several. None, if none is
+// known.
+func (e Entry) Branches() []string {
+	out := []string{e.Branch()}
+	if e.Kustomization != nil {
+		for _, p := range e.Kustomization.own {
+			out = append(out, p.branch())
+		}
+	}
+	slices.Sort(out)
+	return slices.DeleteFunc(slices.Compact(out), func(branch string) bool { return branch == "" })
 }
 
 func (e Entry) edges() map[string]Edge {

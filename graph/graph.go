@@ -82,27 +82,29 @@ type Tree struct {
 	// URL is what the caller knows this repository by, such as a clone's origin; "": nothing. It is to be set before clusters are looked for.
 	URL string
 
-	fs       fs.FS
-	kept     int                 // documents
-	parsed   int                 // bytes of documents, as they are kept, and of patches
-	seen     int                 // files and directories, no fewer than there are
-	read     int                 // YAML files
-	bytes    int                 // of them
-	full     string              // the bound that was reached; "": none
-	cut      string              // the same when clusters were found
-	sorted   []string            // files, once they were asked for
-	results  map[string]*result  // what entry points read, from the last time that clusters were found
-	contents map[string]*content // what YAML files say
-	found    map[string]*found   // clusters, from the last time
-	raw      map[string]bool     // files of which every byte may count for results and found: patches, and what generators load
-	leads    *leads              // nil: not known
-	watch    *found              // what is found now
-	skimmed  int                 // bytes of documents
-	builds   map[string]*build   // what kustomization.yaml says, by directory
-	dirs     map[string]bool     // every directory that has a file in it or below
-	files    map[string]bool     // every file
-	inside   map[string][]string // the files directly in a directory, sorted
-	below    map[string][]string // the directories directly in a directory, sorted
+	fs     fs.FS
+	kept   int      // documents
+	parsed int      // bytes of documents, as they are kept, and of patches
+	seen   int      // files and directories, no fewer than there are
+	read   int      // YAML files
+	bytes  int      // of them
+	full   string   // the bound that was reached; "": none
+	cut    string   // the same when clusters were found
+	sorted []string // files, once they were asked for
+	// submodules is the directories of submodules, once they were asked for.
+	submodules []string
+	results    map[string]*result  // what entry points read, from the last time that clusters were found
+	contents   map[string]*content // what YAML files say
+	found      map[string]*found   // clusters, from the last time
+	raw        map[string]bool     // files of which every byte may count for results and found: patches, and what generators load
+	leads      *leads              // nil: not known
+	watch      *found              // what is found now
+	skimmed    int                 // bytes of documents
+	builds     map[string]*build   // what kustomization.yaml says, by directory
+	dirs       map[string]bool     // every directory that has a file in it or below
+	files      map[string]bool     // every file
+	inside     map[string][]string // the files directly in a directory, sorted
+	below      map[string][]string // the directories directly in a directory, sorted
 }
 
 // Read reads the YAML files of a tree. It fails only if the tree cannot be listed; what else is wrong is a problem of the tree. Symbolic links are not

@@ -19,13 +19,17 @@ type thing struct {
 	Object
 	source *Source // if it is a GitRepository or an OCIRepository
 	uses   []use
-	digest string
-	names  []string          // of the variables that it has
-	data   *doc              // of a ConfigMap or Secret
-	hidden map[string]bool   // its encrypted keys
-	known  map[string]string // what it holds, once that was asked
-	unread bool              // it may have keys that were not read
-	made   *generator
+	placed []placed // what stands in it of other sources
+	// recurses reports whether a GitRepository brings its submodules.
+	recurses bool
+	origins  []origin // of a HelmRelease
+	digest   string
+	names    []string          // of the variables that it has
+	data     *doc              // of a ConfigMap or Secret
+	hidden   map[string]bool   // its encrypted keys
+	known    map[string]string // what it holds, once that was asked
+	unread   bool              // it may have keys that were not read
+	made     *generator
 }
 
 // use is a field by which an object depends on another one.
@@ -69,15 +73,12 @@ func (t *Tree) thing(d *doc, object Object) *thing {
 			r := ref(d, n)
 			out.uses = append(out.uses, use{ref: Ref{r.Kind, "", r.Name}, role: roleValues})
 		}
-	case group == fluxSource && object.Kind == "HelmChart":
-		out.uses = t.chart(d, "spec")
-	case group == fluxSource && object.Kind == "GitRepository":
-		for _, n := range t.list(d, "spec", "include") {
-			if name := d.vars.Expand(scalar(at(n, "repository", "name"))); name != "" {
-				out.uses = append(out.uses, use{ref: Ref{object.Kind, "", name}, role: roleSource})
-			}
-		}
+		out.uses = append(out.uses, t.secretUses(d, at(d.node, "spec", "chart"))...)
 	case group == fluxSource:
+		out.uses = t.sourceUses(d, object.Kind)
+		if object.Kind == "GitRepository" {
+			out.placed, out.recurses = t.includes(d), d.text("spec", "recurseSubmodules") == "true"
+		}
 	default:
 		return nil
 	}

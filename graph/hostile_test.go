@@ -258,7 +258,7 @@ spec: {path: %q, sourceRef: {kind: ExternalArtifact, name: %q}}
 		"a directory":       {"@repo/apps", "@artifact/", "./apps/staging", "apps", "apps/staging"},
 		"elsewhere":         {"@repo/apps/**", "@artifact/x/", "./staging", "apps", ""},
 		"out of the tree":   {"@repo/../../apps/**", "@artifact/", "../staging", "apps", "apps/staging"},
-		"not there":         {"@repo/apps/**", "@artifact/", "./production", "apps", ""},
+		"not there":         {"@repo/apps/**", "@artifact/", "./production", "apps", "apps/production"}, // it may be, in the branch that is copied from
 		"another artifact":  {"@repo/apps/**", "@artifact/", "./staging", "other", ""},
 	} {
 		g := read(t, files(map[string]string{
@@ -269,9 +269,13 @@ spec: {path: %q, sourceRef: {kind: ExternalArtifact, name: %q}}
 			"apps/base/a.yaml":                "a: b\n",
 		}))
 		k := g.Clusters(nil)[0].Kustomizations[0]
+		reads := 3
+		if name == "not there" {
+			reads = 0
+		}
 		switch {
 		case c.want == "" && !k.Here && len(k.Files()) == 0:
-		case c.want == "" || k.Path != c.want || !k.Here || len(k.Files()) != 3:
+		case c.want == "" || k.Path != c.want || !k.Here || len(k.Files()) != reads:
 			t.Errorf("%s: %s here=%t reads %v", name, k.Path, k.Here, k.Files())
 		}
 	}

@@ -24,7 +24,7 @@ type Influence struct {
 
 // entry is the entry point of a Kustomization of the cluster; nil and the root's own are the root.
 func (c *Cluster) entry(k *Kustomization) Entry {
-	if k == nil || k.Path == c.Path {
+	if c.isOwn(k) {
 		return Entry{Cluster: c}
 	}
 	return Entry{c, k}
@@ -35,7 +35,7 @@ type dependency struct {
 	on   *thing
 	of   *Kustomization
 	role string
-	dir  string
+	dir  string // of a chart, and its values files
 }
 
 // influences collects the influences of a cluster.
@@ -51,12 +51,28 @@ type influences struct {
 func (c *Cluster) Influences() []Influence {
 	x := &influences{c: c, first: map[dependency][2]int{}, more: map[dependency]int{}}
 	for _, k := range c.Kustomizations {
-		if k.Here && k.Path != c.Path {
+		if c.entry(k).Kustomization != nil {
 			x.kustomization(k)
 		}
 	}
 	for _, r := range c.releases {
-		x.uses(r, c.entry(r.Entry), r.Object, 0)
+		x.origins(r.origins, c.entry(r.Entry), r.Object)
+	}
+	followers := map[string]Entry{}
+	for _, e := range slices.Backward(c.Entries()) {
+		followers[e.Branch()] = e
+	}
+	for _, r := range c.readings {
+		by := c.reader(r, followers)
+		for _, file := range r.files {
+			x.add(by, r.of, Place{file, 1}, r.role, wordUses(r.role, r.source.Object, r.user))
+		}
+		if r.release != nil { // its definition says which branch it is
+			of := r.entry(c, r.user)
+			x.add(x.c.entry(r.user.Entry), of, r.user.Place, roleDefines, wordDefines(r.user))
+			x.patches(r.user, of)
+			x.origins(r.release.origins, of, r.user)
+		}
 	}
 	for d, n := range x.more {
 		for i := x.first[d][0]; i < x.first[d][1]; i++ {
@@ -93,10 +109,7 @@ func (x *influences) kustomization(k *Kustomization) {
 	x.add(x.c.entry(k.Entry), of, k.Place, roleDefines, wordDefines(k.Object))
 	x.patches(k.Object, of)
 	x.filled(k.Object, of, k.names)
-	if k.from != nil {
-		x.object(k.from, of, roleSource, k.Object)
-		x.uses(k.from, of, k.Object, 0)
-	}
+	x.origins(k.origins, of, k.Object)
 	found, _ := x.c.variables(k)
 	for _, s := range found {
 		x.object(s, of, roleVariables, k.Object)
@@ -120,17 +133,10 @@ func (x *influences) filled(o Object, of Entry, names []string) {
 	}
 }
 
-// uses adds what an object refers to, and what that does.
-func (x *influences) uses(from *thing, of Entry, user Object, depth int) {
-	for _, u := range from.uses {
-		s := x.c.index.find(u.ref, from.Object)
-		if s == nil || depth >= MaxUses {
-			continue
-		}
-		if x.object(s, of, u.role, user); isSource(s.Kind) {
-			x.chart(s, u, of, user)
-			x.uses(s, of, user, depth+1)
-		}
+// origins adds what an object is made of.
+func (x *influences) origins(origins []origin, of Entry, user Object) {
+	for _, o := range origins {
+		x.object(o.thing, of, o.role, user)
 	}
 }
 
@@ -165,108 +171,6 @@ func (x *influences) object(s *thing, of Entry, role string, user Object) {
 	}
 }
 
-// chart adds the files of a chart that comes from this repository at another branch than the entry point's: they are applied as of what
-// that branch is.
-func (x *influences) chart(s *thing, u use, of Entry, user Object) {
-	dirs, branch, here := x.c.chartFiles(s, u)
-	if !here || x.c.sameBranch(of, branch) {
-		return
-	}
-	by, ok := x.c.follows(branch)
-	if d := (dependency{s, of.Kustomization, u.role, strings.Join(append(dirs, u.files...), "\x00")}); !ok || !x.once(d) {
-		return
-	}
-	for _, file := range x.c.tree.within(dirs, u.files) {
-		x.add(by, of, Place{file, 1}, roleChart, wordUses(roleChart, s.Object, user))
-	}
-}
-
-// follows is an entry point of a branch.
-func (c *Cluster) follows(branch string) (Entry, bool) {
-	for _, e := range c.Entries() {
-		if e.Branch() == branch {
-			return e, true
-		}
-	}
-	return Entry{}, false
-}
-
-// sameBranch reports whether an entry point follows a branch, as far as is known.
-func (c *Cluster) sameBranch(e Entry, branch string) bool {
-	return branch == "" || e.Branch() == "" || e.Branch() == branch
-}
-
-// chartFiles is the directories of the tree that a chart is made of and the branch that it is read from; here is false if it comes from
-// elsewhere.
-func (c *Cluster) chartFiles(s *thing, u use) (dirs []string, branch string, here bool) {
-	switch {
-	case s.Kind == externalArtifact:
-		for _, copied := range c.artifacts[Ref{s.Kind, s.Namespace, s.Name}] {
-			_, from, _ := strings.Cut(strings.TrimPrefix(copied.from, "@"), "/")
-			dirs = append(dirs, Clean(strings.TrimSuffix(from, "**")))
-		}
-		return dirs, "", true
-	case s.source == nil || s.Kind != "GitRepository" || u.chart == "" || s.source.Follows() == "":
-		return nil, "", false
-	}
-	return []string{Clean(u.chart)}, s.source.Follows(), c.mayBe(s.source, Clean(u.chart))
-}
-
-// charts adds to entry points the files of charts that their HelmReleases have from this repository.
-func (c *Cluster) charts() {
-	seen := map[dependency]bool{}
-	for _, r := range c.releases {
-		c.chartsOf(r, r, seen, 0)
-	}
-}
-
-func (c *Cluster) chartsOf(from, release *thing, seen map[dependency]bool, depth int) {
-	e := c.entry(release.Entry)
-	for _, u := range from.uses {
-		s := c.index.find(u.ref, from.Object)
-		if s == nil || !isSource(s.Kind) || depth >= MaxUses {
-			continue
-		}
-		c.chartsOf(s, release, seen, depth+1)
-		dirs, branch, here := c.chartFiles(s, u)
-		d := dependency{s, e.Kustomization, u.role, strings.Join(append(dirs, u.files...), "\x00")}
-		if !here || e.edges() == nil || seen[d] || !c.sameBranch(e, branch) {
-			continue
-		}
-		seen[d] = true
-		for _, file := range c.tree.within(dirs, u.files) {
-			if _, known := e.edges()[file]; !known {
-				e.edges()[file] = Edge{file, release.File, roleChart + " " + shown(s.Object)}
-			}
-		}
-	}
-}
-
-// within is the files of directories, and those of some others that there are.
-func (t *Tree) within(dirs, others []string) []string {
-	if t.sorted == nil {
-		t.sorted = sortedKeys(t.files)
-	}
-	var out []string
-	for _, dir := range dirs {
-		if dir == "." {
-			continue // a chart is a directory of its own
-		}
-		t.watch.look(dir, true)
-		at, _ := slices.BinarySearch(t.sorted, dir+"/")
-		for ; at < len(t.sorted) && strings.HasPrefix(t.sorted[at], dir+"/"); at++ {
-			out = append(out, t.sorted[at])
-		}
-	}
-	for _, file := range others {
-		file = Clean(file)
-		if t.watch.look(file, false); t.files[file] {
-			out = append(out, file)
-		}
-	}
-	return out
-}
-
 // has reports whether an object holds a variable, as far as is known.
 func (c *thing) has(t *Tree, name string) bool {
 	if c.known == nil {
@@ -279,32 +183,19 @@ func (c *thing) has(t *Tree, name string) bool {
 // defined finds the documents that define entry points, and sources that are used.
 func (c *Cluster) defined() {
 	c.defines = map[Place]bool{}
-	var mark func(from *thing, depth int)
-	mark = func(from *thing, depth int) {
-		for _, u := range from.uses {
-			s := c.index.find(u.ref, from.Object)
-			switch {
-			case s == nil || !isSource(s.Kind):
-			case depth >= MaxUses:
-				c.tree.problem(from.Place, wordManyUses())
-			default:
-				c.defines[s.Place] = true
-				mark(s, depth+1)
+	mark := func(origins []origin) {
+		for _, o := range origins {
+			if isSource(o.Kind) {
+				c.defines[o.Place] = true
 			}
 		}
 	}
 	for _, k := range c.Kustomizations {
-		if !k.Here {
-			continue
-		}
 		c.defines[k.Place] = true
-		if k.from != nil {
-			c.defines[k.from.Place] = true
-			mark(k.from, 0)
-		}
+		mark(k.origins)
 	}
 	for _, r := range c.releases {
-		mark(r, 0)
+		mark(r.origins)
 	}
 }
 
@@ -331,17 +222,29 @@ func (d *doc) plain() bool {
 	return kind == "ConfigMap" || kind == "Secret"
 }
 
-// Way is the files from the root to the definition of an entry point and to that of its source, sorted: those that define what leads to
-// it, that name these, and that patch them. None for the root.
+// Way is the files from the root to the definition of an entry point and to those of its source and of what that is made of, sorted: those that
+// define what leads to it, that name these, and that patch them. None for the root.
 func (e Entry) Way() []string {
 	files := map[string]bool{}
 	for k, n := e.Kustomization, 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
-		e.Cluster.way(files, k.Object)
-		if k.from != nil {
-			e.Cluster.way(files, k.from.Object)
+		for _, file := range e.Cluster.leads(k) {
+			files[file] = true
 		}
 	}
 	return sortedKeys(files)
+}
+
+// leads is the files that lead to the definition of a Kustomization, and to those of what it is made of.
+func (c *Cluster) leads(k *Kustomization) []string {
+	if k.leads == nil {
+		files := map[string]bool{}
+		c.way(files, k.Object)
+		for _, o := range k.origins {
+			c.way(files, o.Object)
+		}
+		k.leads = sortedKeys(files)
+	}
+	return k.leads
 }
 
 func (c *Cluster) way(files map[string]bool, o Object) {
@@ -357,15 +260,24 @@ func (c *Cluster) way(files map[string]bool, o Object) {
 	}
 }
 
-// Digest is a hash of an entry point's definition, with patches and variables, of its source's, and of where the root is: it is the same in two trees where
-// these say the same, wherever and however they are written.
+// Digest is a hash of an entry point's definition, with patches and variables, of the sources that it is made of, of what state of the repository those read
+// that lead to it, and of where the root is: it is the same in two trees where these say the same, wherever and however they are written.
 func (e Entry) Digest() string {
 	h := &bytes.Buffer{}
 	text(h, e.Path(), e.Branch())
-	if k := e.Kustomization; k == nil {
+	k := e.Kustomization
+	if k == nil {
 		text(h, e.Cluster.URL)
-	} else if text(h, k.digest, e.Cluster.pointed()); k.from != nil {
-		text(h, k.from.digest)
+		return hashOf(h)
+	}
+	text(h, k.digest, e.Cluster.pointed())
+	for _, o := range k.origins {
+		text(h, o.digest)
+	}
+	for above, n := k.Entry, 0; above != nil && n <= MaxDepth; above, n = above.Entry, n+1 {
+		if s := above.Source; s != nil {
+			text(h, s.Branch, s.Tag, s.Semver, s.Commit, s.Ref)
+		}
 	}
 	return hashOf(h)
 }

@@ -304,3 +304,34 @@ func TestUnread(t *testing.T) {
 		}
 	}
 }
+
+// TestManySources: sources that are put together out of each other end, with a problem, however deep and wide they are.
+func TestManySources(t *testing.T) {
+	artifacts := func(depth, times int) string {
+		var sources, made strings.Builder
+		for i := range depth {
+			fmt.Fprintf(&sources, "{alias: a%d, kind: ExternalArtifact, name: a%d},", i+1, i+1)
+			fmt.Fprintf(&made, "{name: a%d, copy: [%s]},", i, strings.Repeat(fmt.Sprintf("{from: '@a%d/**', to: '@artifact/'},", i+1), times))
+		}
+		return objectOf(kustomizeAPI, "Kustomization", "k", "{path: ., sourceRef: {kind: ExternalArtifact, name: a0}}") +
+			objectOf("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", "g", "{sources: ["+sources.String()+"], artifacts: ["+made.String()+"]}") +
+			objectOf("source.extensions.fluxcd.io/v1beta1", "ArtifactGenerator", "last", fmt.Sprintf("{sources: [{alias: r, kind: GitRepository, name: r}, {alias: a0, kind: ExternalArtifact, name: a0}], "+
+				"artifacts: [{name: a%d, copy: [{from: '@r/b/**', to: '@artifact/'}, {from: '@a0/**', to: '@artifact/'}]}]}", depth))
+	}
+	graph.Bound(t, graph.MaxEntries, 20_000)
+	for name, c := range map[string]struct {
+		depth, times int
+		want         string // of the problems
+		reads        int
+	}{
+		"few":  {3, 2, "", 1},
+		"deep": {graph.MaxUses + 1, 1, "sources are put together", 0},
+		"wide": {graph.MaxUses - 2, 20, "not everything was followed", -1},
+	} {
+		g := read(t, files(map[string]string{"clusters/c/ks.yaml": artifacts(c.depth, c.times), "b/b.yaml": "kind: ConfigMap\n"}))
+		k := g.Clusters([]graph.Root{{Name: "c", Path: "clusters/c"}})[0].Kustomizations[0]
+		if problems := fmt.Sprint(g.Problems); !strings.Contains(problems, c.want) || c.want == "" && len(g.Problems) > 0 || c.reads >= 0 && len(k.Files()) != c.reads {
+			t.Errorf("%s: reads %v, %s", name, k.Files(), problems)
+		}
+	}
+}

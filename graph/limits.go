@@ -40,8 +40,8 @@ const (
 	MaxWork = 500_000
 	// MaxPatched is how many bytes of documents patches may copy for all clusters together.
 	MaxPatched = 24 << 20
-	// MaxUses is how many objects may lead from a HelmRelease to what its chart comes from: a HelmChart, an artifact, a source.
-	MaxUses = 4
+	// MaxUses is how many sources may be put together one out of the other: an artifact that is copied from an artifact, a source that includes another one.
+	MaxUses = 8
 	// MaxBuilds is how many entry points are built because they cannot be read: each takes a tenth of a second, and few clusters have one.
 	MaxBuilds = 200
 	// MaxDepth is how deep lists of resources may lead from one directory to the next, and Flux Kustomizations from one to the next.

@@ -31,7 +31,7 @@ type doc struct {
 // wantedKinds is the kinds of the documents that say something here: the others are not parsed.
 var wantedKinds = map[string]bool{
 	"Kustomization": true, "Component": true, "GitRepository": true, "OCIRepository": true, "HelmRepository": true, "HelmChart": true, "Bucket": true,
-	"HelmRelease": true, "FluxInstance": true, "ResourceSet": true, "ResourceSetInputProvider": true, "ArtifactGenerator": true, "CronJob": true,
+	"HelmRelease": true, "FluxInstance": true, "ExternalArtifact": true, "ResourceSet": true, "ResourceSetInputProvider": true, "ArtifactGenerator": true, "CronJob": true,
 	"ConfigMap": true, "Secret": true, "List": true,
 }
 

@@ -71,13 +71,13 @@ func (s *Source) Follows() string {
 // Kustomization is a Flux Kustomization: an entry point into the tree.
 type Kustomization struct {
 	Object
-	// Path is spec.path, cleaned and kept within the repository, as Flux does; "." is its root. Of an entry point whose ExternalArtifact is
-	// copied from this repository it is the directory that is copied there.
+	// Path is spec.path, cleaned and kept within the repository, as Flux does; "." is its root. Where its source is put together of others, by an
+	// ArtifactGenerator or by spec.include, it is the first directory of this repository that stands there.
 	Path            string
 	PathLine        Place
 	SourceRef       Ref
 	SourceLine      Place   // of spec.sourceRef
-	Source          *Source // what SourceRef names; nil: it stands in no file that was read
+	Source          *Source // what SourceRef names, or what Path is copied or included from; nil: it stands in no file that was read
 	DependsOn       []Ref
 	Suspend         Statement
 	TargetNamespace string
@@ -97,8 +97,16 @@ type Kustomization struct {
 	// false in Tree.Objects, which knows no cluster.
 	Here bool
 
-	optional bool            // a component that is missing is none: spec.ignoreMissingComponents
-	copied   bool            // Path is where an artifact is copied from
+	optional bool    // a component that is missing is none: spec.ignoreMissingComponents
+	copied   bool    // Path is where what it reads is copied or included from
+	parts    []piece // what its source is put together of, if it is
+	own      []piece // what stands of these in its path; first what is there
+	foreign  bool    // some of these is not of this repository
+	apart    bool    // these stand in several places of the tree
+	uses     []use
+	origins  []origin
+	leads    []string        // the files that lead to it and to its origins, once they were asked for
+	looked   map[string]bool // as that of a result
 	edges    map[string]Edge // by file
 	unsure   []Problem       // what is not known of what it applies
 	from     *thing          // what SourceRef names, of whatever kind
@@ -154,13 +162,9 @@ type Objects struct {
 	CronJobs       []*CronJob
 	Inputs         []*InputProvider
 
-	artifacts map[Ref][]copyStep // what ArtifactGenerators put into ExternalArtifacts
-	releases  []*thing           // HelmReleases
-	index     index              // sources, ConfigMaps and Secrets
+	releases []*thing // HelmReleases
+	index    index    // sources, ConfigMaps and Secrets
 }
-
-// copyStep is an entry of what an ArtifactGenerator copies: from a place of a source to one of an artifact.
-type copyStep struct{ from, to string }
 
 // add reads a document into the list that it belongs to.
 func (o *Objects) add(t *Tree, d *doc) {
@@ -184,7 +188,7 @@ func (o *Objects) add(t *Tree, d *doc) {
 	case group == fluxOperator && object.Kind == "ResourceSetInputProvider":
 		o.Inputs = append(o.Inputs, t.inputs(d, object))
 	case group == fluxArtifacts && object.Kind == "ArtifactGenerator":
-		o.copies(t, d, object)
+		o.generator(t, d, object)
 	case group == batch && object.Kind == "CronJob":
 		o.CronJobs = append(o.CronJobs, t.cronJob(d, object))
 	default:
@@ -239,6 +243,7 @@ func (t *Tree) kustomization(d *doc, object Object) *Kustomization {
 		k.SubstituteFrom = append(k.SubstituteFrom, ref(d, n))
 	}
 	k.digest, k.names = digest(d), names(d)
+	k.uses = t.kustomizationUses(d, k.SourceRef)
 	return k
 }
 
@@ -316,57 +321,25 @@ func (t *Tree) inputs(d *doc, object Object) *InputProvider {
 	return p
 }
 
-// copies reads an ArtifactGenerator.
-func (o *Objects) copies(t *Tree, d *doc, object Object) {
-	var sources []use
+// generator reads an ArtifactGenerator: each artifact that it makes is a source.
+func (o *Objects) generator(t *Tree, d *doc, object Object) {
+	sources, uses := map[string]Ref{}, []use{}
 	for _, n := range t.list(d, "spec", "sources") {
-		sources = append(sources, use{ref: ref(d, n), role: roleSource})
+		r := ref(d, n)
+		sources[d.vars.Expand(scalar(at(n, "alias")))] = r
+		uses = append(uses, use{ref: r, role: roleSource})
 	}
-	if o.artifacts == nil {
-		o.artifacts = map[Ref][]copyStep{}
-	}
+	hash, variables := digest(d), names(d)
 	for _, artifact := range t.list(d, "spec", "artifacts") {
 		a := &doc{place: d.place, node: artifact, vars: d.vars}
-		key := Ref{externalArtifact, object.Namespace, a.text("name")}
-		made := &thing{Object: object, uses: sources, digest: digest(d), names: names(d)}
-		made.Kind, made.Name = key.Kind, key.Name
+		made := &thing{Object: object, uses: uses, digest: hash, names: variables, placed: t.copies(a, sources)}
+		made.Kind, made.Name = externalArtifact, a.text("name")
 		o.file(t, made)
-		for _, n := range t.list(a, "copy") {
-			if len(o.artifacts[key]) >= MaxClusters {
-				t.problem(Place{d.place.File, n.Line}, wordManyCopies())
-				break
-			}
-			c := &doc{place: d.place, node: n, vars: d.vars}
-			o.artifacts[key] = append(o.artifacts[key], copyStep{c.text("from"), c.text("to")})
-		}
 	}
 }
 
 // externalArtifact is the kind of what an ArtifactGenerator makes.
 const externalArtifact = "ExternalArtifact"
-
-// origin is the directory of the tree that a directory of an artifact is copied from; ok is false if none is known. Of "@repo/apps/**" what is
-// below apps is copied, of "@repo/apps" to a directory the directory itself.
-func (o *Objects) origin(t *Tree, k *Kustomization) (dir string, ok bool) {
-	key := k.SourceRef
-	key.Namespace = cmp.Or(key.Namespace, k.Namespace)
-	for _, c := range o.artifacts[key] {
-		_, from, _ := strings.Cut(strings.TrimPrefix(c.from, "@"), "/")
-		_, to, _ := strings.Cut(strings.TrimPrefix(c.to, "@"), "/")
-		base, whole := strings.CutSuffix(from, "**")
-		if base, to = Clean(base), Clean(to); !whole && strings.HasSuffix(c.to, "/") {
-			to = path.Join(to, path.Base(base))
-		}
-		rest, below := strings.CutPrefix("/"+k.Path+"/", path.Join("/", to)+"/")
-		if to == "." {
-			rest, below = k.Path, true
-		}
-		if dir := Clean(path.Join(base, rest)); below && t.isDir(dir) {
-			return dir, true
-		}
-	}
-	return "", false
-}
 
 func ref(d *doc, n *yaml.Node) Ref {
 	of := func(key string) string { return d.vars.Expand(scalar(at(n, key))) }
@@ -399,7 +372,7 @@ func Clean(p string) string {
 // link finds the sources of the Kustomizations from an index on.
 func (o *Objects) link(from int) {
 	for _, k := range o.Kustomizations[from:] {
-		if k.from = o.index.find(k.SourceRef, k.Object); k.from != nil {
+		if k.from = o.index.find(k.SourceRef, k.Object); k.from != nil && !k.copied {
 			k.Source = k.from.source
 		}
 	}

@@ -136,7 +136,7 @@ func (c *Cluster) Reads(s *Source) bool {
 func (c *Cluster) Unconfirmed() []*Source {
 	var out []*Source
 	for _, k := range c.Kustomizations {
-		if k.Here && !k.copied && k.Source != nil && !c.same(k.Source.URL) && unfilled(k.Source.URL) == "" && !slices.Contains(out, k.Source) {
+		if k.Here && k.Source != nil && !c.same(k.Source.URL) && unfilled(k.Source.URL) == "" && !slices.Contains(out, k.Source) {
 			out = append(out, k.Source)
 		}
 	}

@@ -21,6 +21,8 @@ type walk struct {
 	results map[string]*result
 	found   map[string]*found
 
+	charts map[string][]string // directories that a chart depends on, by its file
+
 	following *found // the cluster that is being followed
 }
 
@@ -34,7 +36,7 @@ type cost struct {
 func (c cost) since(before cost) cost { return cost{c.work - before.work, c.patched - before.patched} }
 
 func (t *Tree) newWalk() *walk {
-	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}}
+	return &walk{tree: t, parsed: t.parsed, patches: map[patchKey]change{}, results: map[string]*result{}, found: map[string]*found{}, charts: map[string][]string{}}
 }
 
 // patchKey is what a patch says, or where that stands: it is parsed once.
@@ -66,12 +68,14 @@ func (w *walk) stop(at Place, bound string) {
 // load is what one entry point reads: documents, and the files that they and what patches them stand in.
 type load struct {
 	result
-	walk  *walk
-	units map[string][]*doc // what directories with a kustomization.yaml make, by their names
-	open  map[string]bool   // the directories on the way to the one that is being read
-	twice bool              // a document was given more than once
-	top   string            // the directory of the entry point, if it has a kustomization.yaml
-	with  *build            // that, with what the Flux Kustomization adds
+	walk    *walk
+	units   map[string][]*doc // what directories with a kustomization.yaml make, by their names
+	open    map[string]bool   // the directories on the way to the one that is being read
+	twice   bool              // a document was given more than once
+	top     string            // the directory of the entry point, if it has a kustomization.yaml
+	with    *build            // that, with what the Flux Kustomization adds
+	parts   []piece           // of which what is read is put together
+	foreign bool              // some of it stands elsewhere
 }
 
 func (w *walk) newLoad() *load {
@@ -338,7 +342,7 @@ func (l *load) find(dir string, n reference) string {
 	if path.IsAbs(n.text) {
 		return ""
 	}
-	return Clean(path.Join(dir, n.text))
+	return l.among(dir, n.text)
 }
 
 // missing says that there is nothing of a name in the tree. A directory whose kustomization.yaml was not read is read as far as that.
@@ -351,9 +355,12 @@ func (l *load) missing(n reference, p string) {
 			return
 		}
 	}
+	l.look(gitmodules)
 	switch {
 	case remote(n.text):
 		l.leaf(n.place, LeafRemote, wordRemote(n.field, n.text))
+	case l.foreign || l.walk.tree.inModule(p):
+		l.leaf(n.place, LeafRemote, wordApart(n.field, n.text))
 	case l.walk.tree.dirs[p]:
 		l.refused(n.place, wordNoBuild(n.field, n.text))
 	default:
@@ -369,7 +376,10 @@ func (l *load) plain(dir string, n reference) bool {
 	}
 	if !l.walk.tree.files[p] {
 		l.look(p)
-		l.missing(n, "")
+		if !l.walk.tree.inModule(p) {
+			p = "" // a directory is none
+		}
+		l.missing(n, p)
 		return false
 	}
 	l.edge(p, n.place.File, n.field)

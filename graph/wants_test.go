@@ -6,7 +6,7 @@ import (
 )
 
 // stated is what documents that are wanted say, as an expression.
-var stated = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])(?:kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|CronJob|ResourceSet(?:InputProvider)?|ArtifactGenerator|Helm(?:Release|Chart|Repository)|Bucket|ConfigMap|Secret|List)\b|apiVersion["']?\s*:\s*["']?builtin\b)|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
+var stated = regexp.MustCompile(`(?:(?m:^)|[{,\s"'\x{FEFF}-])(?:kind["']?\s*:\s*(?:[!&]\S*\s+)*["']?(?:Kustomization|Component|GitRepository|OCIRepository|FluxInstance|ExternalArtifact|CronJob|ResourceSet(?:InputProvider)?|ArtifactGenerator|Helm(?:Release|Chart|Repository)|Bucket|ConfigMap|Secret|List)\b|apiVersion["']?\s*:\s*["']?builtin\b)|(?m:^) {0,6}instance:[ \t]*(?m:#|$)`)
 
 // FuzzWants: whatever says something is wanted, and a document that says nothing of the kind is not.
 func FuzzWants(f *testing.F) {

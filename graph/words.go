@@ -122,16 +122,8 @@ func wordLongTarget() string {
 	return fmt.Sprintf("its target has a text of more than %d bytes", MaxAlias)
 }
 
-func wordManyCopies() string {
-	return fmt.Sprintf("copy has more than %d entries for one artifact: the rest was not read", MaxClusters)
-}
-
 func wordManyLike(o Object) string {
 	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
-}
-
-func wordManyUses() string {
-	return fmt.Sprintf("more than %d objects lead from here to what is used: the rest was not followed", MaxUses)
 }
 
 func wordManyProblems() string {
@@ -204,10 +196,26 @@ func wordComponent(field, name string) string {
 	return fmt.Sprintf("%s names %q, whose kind is Component", field, name)
 }
 
+func wordManySources() string {
+	return fmt.Sprintf("more than %d sources are put together one out of the other: what is behind was not read", MaxUses)
+}
+
+func wordCopiesChart(by, chart Object) string {
+	return fmt.Sprintf("%s copies from %s, a chart of a Git repository: what of it is copied was not read", shown(by), shown(chart))
+}
+
+func wordCopiesBuild(file string) string {
+	return fmt.Sprintf("%s is copied to a kustomization.yaml: what that makes of the directory was not read", printable(file))
+}
+
 // Where the graph ends.
 
 func wordRemote(field, name string) string {
 	return fmt.Sprintf("%s names %q, which is fetched from elsewhere: it was not read", field, anonymous(name))
+}
+
+func wordApart(field, name string) string {
+	return fmt.Sprintf("%s names %q, which is in a submodule or comes from another source: it was not read", field, name)
 }
 
 func wordPlugin(field, name string) string {
@@ -251,7 +259,10 @@ func anonymous(url string) string {
 }
 
 // What keeps an object from being built.
-const wordNoBuilder = "it was not built"
+const (
+	wordNoBuilder = "it was not built"
+	wordComposed  = "it was not built, for its source is put together of others"
+)
 
 func wordManyBuilds() string {
 	return fmt.Sprintf("more than %d entry points have to be built for it", MaxBuilds)

@@ -278,7 +278,7 @@ func differs(by graph.Entry, o Object) string {
 		return ""
 	}
 	for _, k := range by.Cluster.Kustomizations {
-		if k.Namespace != o.Namespace || k.Name != o.Name || k.SourceRef.Kind == "ExternalArtifact" {
+		if k.Namespace != o.Namespace || k.Name != o.Name || k.Copied() {
 			continue
 		}
 		source := k.SourceRef.Kind + "/" + k.SourceRef.Namespace + "/" + k.SourceRef.Name
@@ -308,15 +308,18 @@ func (g *Graph) enforced() []config.Note {
 		return nil
 	}
 	var c causes
-	for _, e := range g.trees[0].entries {
-		if windowed(g.policy, e.Branch()) || !slices.ContainsFunc(e.releases, isWindow) || e.elsewhere {
-			continue
+	for _, e := range g.trees[0].all() {
+		if windowed(g.policy, e.Branch()) || !slices.ContainsFunc(e.releases, isWindow) {
+			continue // what is merged reaches such a one's definition, wherever it reads
 		}
 		for i, p := range g.policy.EntryPoints {
 			if !p.Fits(e.Cluster.Name, names(e.Entry)...) {
 				continue
 			}
-			branch := cmp.Or(e.Branch(), e.Cluster.Branch, wordDefaultBranch)
+			branch := cmp.Or(e.Cluster.Branch, wordDefaultBranch)
+			if !e.elsewhere {
+				branch = cmp.Or(e.Branch(), branch)
+			}
 			c.add(strconv.Itoa(i)+branch, func() (config.Note, string) {
 				return config.Note{Code: codeEnforced, Message: wordEnforced(branch, why), Way: []any{"layout", "entrypoints", i}}, wordEntry(e.Entry)
 			})

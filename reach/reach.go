@@ -36,14 +36,18 @@ type Graph struct {
 // tree is the entry points of one tree.
 type tree struct {
 	entries    []known
+	leaves     []known // entry points that read nothing of this repository
 	influences []graph.Influence
 }
+
+// all is the entry points of a tree, wherever they read.
+func (t *tree) all() []known { return slices.Concat(t.entries, t.leaves) }
 
 // known is an entry point with what its files need.
 type known struct {
 	graph.Entry
 	releases  []layout.Release
-	elsewhere bool // it reads another branch
+	elsewhere bool // it reads another branch, a fixed commit, or another repository
 }
 
 // Reader is why a path needs something: an entry point that reads it, or one that applies it and changes another one by it.
@@ -98,6 +102,9 @@ func (g *Graph) add(clusters []graph.Cluster) {
 		for _, e := range c.Entries() {
 			t.entries = append(t.entries, known{e, Release(g.policy, e), OtherBranch(g.policy, e)})
 		}
+		for _, e := range c.Elsewhere() {
+			t.leaves = append(t.leaves, known{e, Release(g.policy, e), true})
+		}
 		t.influences = append(t.influences, c.Influences()...)
 	}
 	influenced := map[[2]string]bool{}
@@ -126,9 +133,10 @@ func (g *Graph) add(clusters []graph.Cluster) {
 	g.trees = append(g.trees, t)
 }
 
-// influence is what a file needs that one entry point applies and that changes another one.
+// influence is what a file needs that one entry point applies and that changes another one. That this one is live adds nothing: the file comes as of the
+// first one.
 func (g *Graph) influence(by, of []layout.Release) []layout.Release {
-	if slices.Equal(by, of) {
+	if slices.Equal(by, of) || isLive(of) {
 		return by
 	}
 	return union(by, Windows(g.policy, of))
@@ -136,8 +144,14 @@ func (g *Graph) influence(by, of []layout.Release) []layout.Release {
 
 // Release is what the files of an entry point need, sorted.
 func Release(policy *config.Policy, e graph.Entry) []layout.Release {
-	if branch := e.Branch(); branch != "" && windowed(policy, branch) {
-		return []layout.Release{layout.BranchRelease(layout.Literal(branch))}
+	var branches []layout.Release
+	for _, branch := range e.Branches() {
+		if windowed(policy, branch) {
+			branches = append(branches, layout.BranchRelease(layout.Literal(branch)))
+		}
+	}
+	if len(branches) > 0 {
+		return union(branches, nil)
 	}
 	for _, p := range policy.EntryPoints {
 		if p.Fits(e.Cluster.Name, names(e)...) {
@@ -149,7 +163,9 @@ func Release(policy *config.Policy, e graph.Entry) []layout.Release {
 
 // names is what an entry of entrypoints may call an entry point.
 func names(e graph.Entry) []string {
-	if k := e.Kustomization; k != nil {
+	if k := e.Kustomization; k != nil && !k.Here {
+		return []string{k.Namespace + "/" + k.Name} // its path is no directory of this repository
+	} else if k != nil {
 		return []string{k.Namespace + "/" + k.Name, k.Path}
 	}
 	out := []string{e.Cluster.Path}
@@ -157,7 +173,7 @@ func names(e graph.Entry) []string {
 		out = append(out, k.Namespace+"/"+k.Name)
 	}
 	for _, k := range e.Cluster.Kustomizations {
-		if k.Path == e.Cluster.Path {
+		if k.Here && k.Path == e.Cluster.Path {
 			out = append(out, k.Namespace+"/"+k.Name) // the root's own, as gotk-sync.yaml has it
 		}
 	}
@@ -168,11 +184,17 @@ func windowed(policy *config.Policy, branch string) bool {
 	return slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.Name == branch })
 }
 
-// OtherBranch reports whether an entry point is known to read another branch of the repository than the one that is looked at: one that is neither
-// windowed, nor what windowed branches follow, nor the root's own. Where that is not known, it is one whose directory is not there.
+// OtherBranch reports whether an entry point is known to read another state of the repository than the one that is looked at: a fixed commit, or a branch
+// that is neither windowed, nor what windowed branches follow, nor the root's own. Where that is not known, it is one whose directory is not there.
 func OtherBranch(policy *config.Policy, e graph.Entry) bool {
-	branch, root := e.Branch(), e.Cluster.Branch
-	if branch == "" || branch == root || windowed(policy, branch) || slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.From == branch }) {
+	if e.Pinned() {
+		return true
+	}
+	root, branches := e.Cluster.Branch, e.Branches()
+	known := func(branch string) bool {
+		return branch == root || windowed(policy, branch) || slices.ContainsFunc(policy.Branches, func(b config.Branch) bool { return b.From == branch })
+	}
+	if len(branches) == 0 || slices.ContainsFunc(branches, known) {
 		return false
 	}
 	if root == "" || e.Cluster.Doubtful {
@@ -298,7 +320,7 @@ func (g *Graph) hold(path string, windows []layout.Release, why string) {
 func (g *Graph) redefined(before, after *tree) {
 	entries, digests := map[string][]known{}, map[string]*[2]string{}
 	for i, t := range []*tree{before, after} {
-		for _, e := range t.entries {
+		for _, e := range t.all() {
 			k := key(e.Entry)
 			if digests[k] == nil {
 				digests[k] = &[2]string{}
@@ -379,7 +401,7 @@ func (g *Graph) unread() {
 	lost := g.lost()
 	for _, t := range g.trees {
 		windows := map[string][]layout.Release{}
-		for _, e := range t.entries {
+		for _, e := range t.all() {
 			own := Windows(g.policy, e.releases)
 			if windows[e.Cluster.Name] = union(windows[e.Cluster.Name], lost); !slices.ContainsFunc(own, isWindow) {
 				continue

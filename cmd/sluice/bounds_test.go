@@ -121,7 +121,7 @@ func TestBounds(t *testing.T) {
 		"operations of a patch":        {files: map[string]string{list: "resources: [cm.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n" + many(graph.MaxList+1, "    - {op: add, path: /data/a, value: b}\n")}, want: "the patch was not read: patch has more than 2000 entries"},
 		"a patch":                      {files: map[string]string{list: "resources: [cm.yaml]\npatches: [{path: p.txt, target: {kind: ConfigMap}}]\n", "apps/rw/p.txt": "- {op: test, path: /kind, value: ConfigMap}\n#" + strings.Repeat("x", graph.MaxDoc)}, want: "the patch was not read: a document has more than 256 KiB"},
 		"objects of one name":          {files: map[string]string{"clusters/one/s.yaml": many(graph.MaxClusters+1, "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: rw, namespace: flux-system}\n"), "clusters/one/kustomization.yaml": "resources: [flux/gotk-sync.yaml, apps.yaml, s.yaml]\n"}, want: "more than 500 times"},
-		"copies of an artifact":        {files: map[string]string{"apps/rw/cm.yaml": "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: a, namespace: a}\nspec: {sources: [{alias: a, kind: GitRepository, name: b}], artifacts: [{name: c, copy: [" + many(graph.MaxClusters+1, "{from: '@a/#', to: '@artifact/'},") + "]}]}\n"}, want: "copy has more than 500 entries"},
+		"copies of an artifact":        {files: map[string]string{"apps/rw/cm.yaml": "apiVersion: source.extensions.fluxcd.io/v1beta1\nkind: ArtifactGenerator\nmetadata: {name: a, namespace: a}\nspec: {sources: [{alias: a, kind: GitRepository, name: b}], artifacts: [{name: c, copy: [" + many(graph.MaxList+1, "{from: '@a/#', to: '@artifact/'},") + "]}]}\n"}, want: "copy has more than 2000 entries"},
 		"variables that are too many":  {files: map[string]string{"clusters/one/apps.yaml": entryOf("apps-rw", "./apps/${where}", ", postBuild: {substitute: {"+many(graph.MaxKeys+1, "a#: b, ")+"where: rw}}")}, want: "a section has more than 1000 keys", held: "clusters/one/apps.yaml"},
 		"a large ConfigMap of variables": {files: map[string]string{
 			"clusters/one/kustomization.yaml": "resources: [flux/gotk-sync.yaml, ks.yaml]\n", "clusters/one/ks.yaml": entryOf("ks", "./ks", ", postBuild: {substituteFrom: [{kind: ConfigMap, name: v}]}"),
@@ -130,7 +130,7 @@ func TestBounds(t *testing.T) {
 		"objects that lead to a source": {files: map[string]string{
 			"clusters/one/apps.yaml": strings.Replace(entryOf("apps-rw", "./apps/rw", ""), "name: flux-system}}", "name: s0}}", 1) + many(graph.MaxUses+2,
 				"---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: GitRepository\nmetadata: {name: s#, namespace: flux-system}\nspec: {url: https://github.com/acme/fleet, ref: {branch: main}, include: [{repository: {name: s##}}]}\n"),
-		}, want: "more than 4 objects lead from here"},
+		}, want: "sources are put together"},
 		"problems":                     {files: with(trees(graph.MaxProblems+1, "aaa/#.yaml", "kind: List\n@"), map[string]string{"apps/rw/cm.yaml": "kind: List\n@"}), want: "apps/rw/cm.yaml:1: not valid YAML", held: "apps/rw/cm.yaml"},
 		"problems that somebody reads": {files: with(trees(graph.MaxProblems+1, "apps/rw/#.yaml", "kind: List\n@"), map[string]string{list: "resources:\n" + many(graph.MaxProblems+1, "- #.yaml\n")}), want: "not valid YAML", held: "apps/rw/200.yaml"},
 

@@ -259,7 +259,11 @@ func (l graphLook) view(paths []string) (graphReport, error) {
 			row.Entries = append(row.Entries, l.entry(entry, len(files)))
 		}
 		for _, entry := range elsewhere {
-			row.Entries = append(row.Entries, leafEntry(entry.Kustomization, noteBranch))
+			note := noteBranch
+			if entry.Pinned() {
+				note = notePinned
+			}
+			row.Entries = append(row.Entries, leafEntry(entry.Kustomization, note))
 		}
 		for _, k := range c.Kustomizations {
 			if !k.Here {
@@ -319,6 +323,7 @@ const (
 	noteNoDirectory = "there is no such directory"
 	noteNothing     = "nothing there is read"
 	noteBranch      = "it reads another branch, which is not windowed"
+	notePinned      = "it reads a fixed commit"
 	noteLeaf        = "its source is not this repository"
 )
 

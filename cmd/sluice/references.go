@@ -179,6 +179,9 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
 
+// wordApart is why an entry point is not built whose source is put together of several places of the tree.
+const wordApart = "its source puts together several places of the repository, which is traced and not built"
+
 // build makes the objects of some entry points. One whose path has a variable without a value is none, and of a guessed root it is not known what it
 // makes.
 func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Build, error) {
@@ -191,6 +194,10 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 		}
 		if e.Guessed() {
 			guessed = append(guessed, reach.Build{Entry: e, Err: e.Cluster.Found})
+			continue
+		}
+		if e.Apart() {
+			guessed = append(guessed, reach.Build{Entry: e, Err: wordApart, Remote: true})
 			continue
 		}
 		out, asked = append(out, reach.Build{Entry: e}), append(asked, build.NewEntry(e))
@@ -207,7 +214,7 @@ func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits buil
 		return nil, err
 	}
 	for i, r := range results {
-		out[i].Err, out[i].Remote = r.Err, r.Remote
+		out[i].Err, out[i].Remote = r.Err, r.Remote || out[i].Entry.Foreign()
 		for _, o := range r.Objects {
 			out[i].Objects = append(out[i].Objects, reach.Object(o))
 		}

@@ -1,0 +1,635 @@
+package graph
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// origin is an object that another one is made of, and the field that says so.
+type origin struct {
+	*thing
+	use
+}
+
+// sourceUses is what an object of kind source depends on, whatever the kind: the source that it is made of, those that it includes, and the Secrets and
+// ConfigMaps that let it be fetched and verified.
+func (t *Tree) sourceUses(d *doc, kind string) []use {
+	uses := t.secretUses(d, at(d.node, "spec"))
+	switch kind {
+	case "HelmChart":
+		return append(t.chart(d, "spec"), uses...)
+	case "GitRepository":
+		for _, p := range t.includes(d) {
+			uses = append(uses, use{ref: p.of, role: roleSource})
+		}
+	default:
+		if r := ref(d, at(d.node, "spec", "sourceRef")); r.Name != "" {
+			uses = append(uses, use{ref: r, role: roleSource})
+		}
+	}
+	return uses
+}
+
+// secretUses is the Secrets and ConfigMaps that a section names in fields such as secretRef and certSecretRef, and the sections in it.
+func (t *Tree) secretUses(d *doc, section *yaml.Node) []use {
+	if section == nil || section.Kind != yaml.MappingNode {
+		return nil
+	}
+	var uses []use
+	for i := 0; i+1 < len(section.Content); i += 2 {
+		key, value := section.Content[i].Value, section.Content[i+1]
+		kind := ""
+		switch {
+		case strings.HasSuffix(key, "ecretRef"):
+			kind = "Secret"
+		case strings.HasSuffix(key, "onfigMapRef"):
+			kind = "ConfigMap"
+		default:
+			uses = append(uses, t.secretUses(d, value)...)
+			continue
+		}
+		if name := d.vars.Expand(scalar(at(value, "name"))); name != "" {
+			uses = append(uses, use{ref: Ref{kind, "", name}, role: roleSource})
+		}
+	}
+	return uses
+}
+
+// kustomizationUses is what a Flux Kustomization depends on beside its variables: its source, and what decrypts it and leads to its cluster.
+func (t *Tree) kustomizationUses(d *doc, source Ref) []use {
+	uses := []use{{ref: source, role: roleSource}}
+	uses = append(uses, t.secretUses(d, at(d.node, "spec", "decryption"))...)
+	return append(uses, t.secretUses(d, at(d.node, "spec", "kubeConfig"))...)
+}
+
+// origins is what an object is made of: what it uses, and what that does, each once. missing is the sources among them that stand in no file that was
+// read.
+func (w *walk) origins(c *Cluster, uses []use, of Object) (out []origin, missing []use) {
+	type step struct {
+		uses []use
+		of   Object
+	}
+	seen := map[*thing]bool{}
+	for queue := []step{{uses, of}}; len(queue) > 0; queue = queue[1:] {
+		for _, u := range queue[0].uses {
+			if u.ref.Name == "" || w.spent(1, 0) {
+				continue
+			}
+			s := c.index.find(u.ref, queue[0].of)
+			if s == nil {
+				if isSource(u.ref.Kind) {
+					missing = append(missing, u)
+				}
+				continue
+			}
+			out = append(out, origin{s, u})
+			if isSource(s.Kind) && !seen[s] {
+				seen[s] = true
+				queue = append(queue, step{s.uses, s.Object})
+			}
+		}
+	}
+	return out, missing
+}
+
+// placed is something of a source that stands in another one: what an ArtifactGenerator copies, or a GitRepository includes.
+type placed struct {
+	of       Ref
+	from, to string // a directory whose contents stand in another one
+	// single: from may be a file as well, and a directory stands in the other one by its own name, as cp has it.
+	single, into bool // into: a file does, too
+}
+
+// includes is what a GitRepository includes.
+func (t *Tree) includes(d *doc) []placed {
+	var out []placed
+	for _, n := range t.list(d, "spec", "include") {
+		of := func(keys ...string) string { return d.vars.Expand(scalar(at(n, keys...))) }
+		name := of("repository", "name")
+		p := placed{of: Ref{"GitRepository", "", name}, from: Clean(of("fromPath")), to: Clean(name)}
+		if to := of("toPath"); to != "" {
+			p.to = Clean(to)
+		}
+		if name != "" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// copies is what an artifact is copied from. Of what a pattern fits, the whole directory before the pattern counts.
+func (t *Tree) copies(a *doc, sources map[string]Ref) []placed {
+	var out []placed
+	for _, n := range t.list(a, "copy") {
+		c := &doc{place: a.place, node: n, vars: a.vars}
+		alias, from, _ := strings.Cut(strings.TrimPrefix(c.text("from"), "@"), "/")
+		_, to, _ := strings.Cut(strings.TrimPrefix(c.text("to"), "@"), "/")
+		p := placed{of: sources[alias], from: Clean(from), to: Clean(to)}
+		if i := strings.IndexAny(from, "*?[]"); i < 0 {
+			p.single, p.into = true, to == "" || strings.HasSuffix(to, "/")
+		} else if p.from = Clean(from[:strings.LastIndexByte(from[:i], '/')+1]); strings.TrimPrefix(from[i:], "**") != "" {
+			p.to = path.Join(p.to, p.from) // such a pattern keeps the directories
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// piece is a directory or a file of the tree that stands in what a source makes.
+type piece struct {
+	source *thing // the GitRepository that it is read from; nil: it stands in no file
+	dir    string // of the tree
+	at     string // in what the source makes
+}
+
+// branch is the branch that the part is read from; "": none, or not known.
+func (p piece) branch() string {
+	if p.source == nil {
+		return ""
+	}
+	return p.source.source.Follows()
+}
+
+// pinned reports whether the part is read from a fixed commit: no change of the tree reaches it.
+func (p piece) pinned() bool { return p.source != nil && p.source.source.Commit != "" }
+
+// inside is what is left of a path in a directory.
+func inside(dir, name string) (string, bool) {
+	switch {
+	case dir == ".":
+		return name, true
+	case dir == name:
+		return ".", true
+	}
+	return strings.CutPrefix(name, dir+"/")
+}
+
+// below is what of a part stands in a directory, as seen from there.
+func (p piece) below(dir string) (piece, bool) {
+	if rest, ok := inside(dir, p.at); ok {
+		return piece{p.source, p.dir, rest}, true
+	}
+	rest, ok := inside(p.at, dir)
+	return piece{p.source, Clean(path.Join(p.dir, rest)), "."}, ok
+}
+
+// parts is what of the tree stands in what a source makes; open is the sources that lead to it.
+func (w *walk) parts(c *Cluster, r Ref, s *thing, open []*thing) []piece {
+	if w.spent(1, 0) || slices.Contains(open, s) && s != nil {
+		return nil
+	}
+	var out []piece
+	if c.mayStand(r, sourceOf(s)) {
+		out = append(out, piece{s, ".", "."})
+	}
+	if s == nil {
+		return out
+	}
+	if len(open) >= MaxUses && len(s.placed) > 0 {
+		w.tree.problem(s.Place, wordManySources())
+		return out
+	}
+	open = append(slices.Clip(open), s)
+	for _, p := range s.placed {
+		other := c.index.find(p.of, s.Object)
+		if p.of.Kind == "HelmChart" && other != nil && slices.ContainsFunc(other.uses, func(u use) bool { return u.ref.Kind == "GitRepository" }) {
+			w.tree.problem(s.Place, wordCopiesChart(s.Object, other.Object))
+		}
+		for _, q := range w.parts(c, p.of, other, open) {
+			if q, ok := q.below(p.from); ok && !w.spent(1, 0) {
+				out = append(out, piece{q.source, q.dir, Clean(path.Join(w.tree.place(p, q), q.at))})
+			}
+		}
+	}
+	return out
+}
+
+// place is where a part stands then.
+func (t *Tree) place(p placed, q piece) string {
+	if p.single && (p.into || q.at != "." || t.isDir(q.dir)) {
+		return path.Join(p.to, path.Base("/"+p.from))
+	}
+	return p.to
+}
+
+func urlOf(s *thing) string {
+	if s.source == nil {
+		return ""
+	}
+	return s.source.URL
+}
+
+func sourceOf(s *thing) *Source {
+	if s == nil {
+		return nil
+	}
+	return s.source
+}
+
+// find is what a name in a directory of the tree means where parts stand together: a path of the tree. Of several the last one counts that is there.
+func (l *load) among(dir, name string) string {
+	t, out := l.walk.tree, Clean(path.Join(dir, name))
+	if l.walk.spent(len(l.parts)>>4, 0) {
+		return out
+	}
+	for _, p := range l.parts {
+		from, to := p.dir, p.at
+		if IsBuild(from) {
+			from, to = path.Dir(from), path.Dir(to)
+		}
+		rest, ok := inside(from, dir)
+		if !ok || l.walk.spent(len(l.parts)>>4, 0) {
+			continue
+		}
+		means := Clean(path.Join(to, rest, name))
+		for _, q := range l.parts {
+			rest, ok := inside(q.at, means)
+			if file := Clean(path.Join(q.dir, rest)); ok && (t.files[file] || t.dirs[file]) {
+				out = file
+			}
+		}
+	}
+	return out
+}
+
+// resolve finds where in the tree stands what a Kustomization reads: where its source is put together of others, it may read several places.
+func (w *walk) resolve(c *Cluster, k *Kustomization) {
+	if k.copied || unfilled(k.Path) != "" || k.from == nil || len(k.from.placed) == 0 {
+		return
+	}
+	all := w.parts(c, k.SourceRef, k.from, nil)
+	var own, gone []piece
+	for _, p := range all {
+		q, ok := p.below(k.Path)
+		switch source := sourceOf(q.source); {
+		case !ok:
+		case w.tree.isDir(q.dir) || w.tree.files[q.dir]:
+			own = append(own, q)
+		case source == nil || c.same(source.URL):
+			gone = append(gone, q) // it may stand in another branch
+		}
+		if p.dir != "." && IsBuild(p.at) && !IsBuild(p.dir) {
+			w.tree.problem(k.from.Place, wordCopiesBuild(p.dir))
+		}
+	}
+	k.apart = slices.ContainsFunc(own, func(p piece) bool { return p.dir != own[0].dir })
+	if own = append(own, gone...); len(own) == 0 {
+		return
+	}
+	k.copied, k.Source, k.Path = true, sourceOf(own[0].source), own[0].dir
+	if w.tree.files[k.Path] {
+		k.Path = path.Dir(k.Path)
+	}
+	k.parts, k.own = all, own
+	origins, _ := w.origins(c, k.uses, k.Object)
+	k.foreign = slices.ContainsFunc(origins, func(o origin) bool { return c.foreign(o.thing) })
+}
+
+// foreign reports whether a source is of another repository, a registry or a bucket.
+func (c *Cluster) foreign(s *thing) bool {
+	return isSource(s.Kind) && s.Kind != externalArtifact && !c.mayStand(Ref{Kind: s.Kind}, sourceOf(s))
+}
+
+// mayStand reports whether what a source makes may be this repository as a whole.
+func (c *Cluster) mayStand(r Ref, s *Source) bool {
+	return r.Kind != externalArtifact && c.here(&Kustomization{SourceRef: r, Source: s, Path: "."})
+}
+
+// waits reports whether what a Kustomization is made of may stand in an object that was not read yet.
+func (w *walk) waits(c *Cluster, k *Kustomization) bool {
+	if _, missing := c.variables(k); missing {
+		return true
+	}
+	if k.SourceRef.Kind != externalArtifact && (k.from == nil || len(k.from.placed) == 0) {
+		return false
+	}
+	_, missing := w.origins(c, k.uses, k.Object)
+	return len(missing) > 0
+}
+
+// composed loads what an entry point reads whose source is put together of others.
+func (l *load) composed(k *Kustomization) []*doc {
+	l.parts = k.parts
+	for _, p := range k.parts {
+		l.looked[p.dir] = true // whatever stands there counts
+	}
+	var docs []*doc
+	for _, p := range k.own {
+		if dir := p.builds(l.walk.tree); dir != "" && (p.at == "." || IsBuild(p.at)) {
+			docs = append(docs, l.unit(reference{}, dir, 0)...)
+		}
+	}
+	if len(docs) > 0 || len(l.edges) > 0 {
+		return l.once(docs) // what a kustomization.yaml does not name is not read
+	}
+	for _, p := range k.own {
+		dir := p.builds(l.walk.tree)
+		switch {
+		case !l.walk.tree.files[p.dir]:
+			docs = append(docs, l.entry(p.dir)...)
+		case dir != "":
+			docs = append(docs, l.unit(reference{}, dir, 0)...)
+		case isManifest(p.dir):
+			docs = append(docs, l.file(p.dir, "", "")...)
+		}
+	}
+	return l.once(docs)
+}
+
+// builds is the directory of which a piece is or has the kustomization.yaml; "": none.
+func (p piece) builds(t *Tree) string {
+	dir := p.dir
+	if IsBuild(dir) {
+		dir = path.Dir(dir)
+	}
+	if t.builds[dir] == nil {
+		return ""
+	}
+	return dir
+}
+
+// reading is files that something of a cluster reads as of the branch of a source.
+type reading struct {
+	source  *thing
+	of      Entry
+	role    string
+	user    Object
+	files   []string
+	release *thing // the HelmRelease whose chart they are; nil: none
+}
+
+// sameBranch reports whether an entry point follows a branch, as far as is known.
+func (c *Cluster) sameBranch(e Entry, branch string) bool {
+	return branch == "" || e.Branch() == "" || e.Branch() == branch
+}
+
+// reader is the entry point of the branch that files are read from; where none is, the source is one.
+func (c *Cluster) reader(r reading, by map[string]Entry) Entry {
+	if e, ok := by[r.source.source.Follows()]; ok {
+		return e
+	}
+	return r.entry(c, r.source.Object)
+}
+
+// entry is an object as an entry point of the branch that files are read from.
+func (r reading) entry(c *Cluster, o Object) Entry {
+	edges := map[string]Edge{}
+	for _, file := range r.files {
+		edges[file] = Edge{File: file}
+	}
+	return Entry{c, &Kustomization{Object: o, Path: ".", Source: r.source.source, Here: true, edges: edges}}
+}
+
+// mixed finds what a Kustomization reads of each branch, where there are several.
+func (w *walk) mixed(c *Cluster, k *Kustomization) {
+	if len(k.own) == 0 || len((Entry{c, k}).Branches()) < 2 {
+		return
+	}
+	for _, p := range k.own {
+		if p.pinned() || p.branch() == "" || w.spent(1+len(k.edges), 0) {
+			continue
+		}
+		r := reading{source: p.source, of: Entry{c, k}, role: roleSource, user: k.Object}
+		for _, file := range sortedKeys(k.edges) {
+			if _, ok := inside(p.dir, file); ok {
+				r.files = append(r.files, file)
+			}
+		}
+		c.readings = append(c.readings, r)
+	}
+}
+
+// depends finds what everything of a cluster is made of, and the files that it reads by that.
+func (w *walk) depends(c *Cluster) {
+	for _, k := range c.Kustomizations {
+		k.origins, _ = w.origins(c, k.uses, k.Object)
+		if k.Here {
+			w.mixed(c, k)
+			w.submodules(c, k)
+		}
+		for _, o := range k.origins {
+			if k.copied && c.foreign(o.thing) {
+				c.Leaves = append(c.Leaves, Leaf{o.Place, LeafSource, wordElsewhere(o.Kind, o.Name, urlOf(o.thing))})
+			}
+		}
+	}
+	seen, made := map[dependency]bool{}, map[Ref]*thing{}
+	for _, r := range c.releases {
+		origins, missing := w.origins(c, r.uses, r.Object)
+		r.origins = origins
+		for _, u := range missing { // the Flux Operator, or somebody by hand, makes them
+			if made[u.ref] == nil {
+				made[u.ref] = &thing{Object: Object{Kind: u.ref.Kind, Namespace: u.ref.Namespace, Name: u.ref.Name}}
+			}
+			origins = append(slices.Clip(origins), origin{made[u.ref], u})
+		}
+		for _, o := range origins {
+			w.chart(c, r, o, seen)
+		}
+	}
+}
+
+// chart finds the files of this repository that a HelmRelease has by one of its origins: a directory of a GitRepository with the charts that it depends on
+// and the values files, or a whole artifact. They are read by the entry point that applies the release, or as of the branch that they come from.
+func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]bool) {
+	e, name := c.entry(release.Entry), append([]string{Clean(o.chart)}, o.files...)
+	d := dependency{o.thing, e.Kustomization, o.role, strings.Join(name, "\x00")}
+	if seen[d] || e.edges() == nil || o.role != roleChart || o.chart == "" && o.Kind != externalArtifact || w.spent(1, 0) {
+		return
+	}
+	seen[d] = true
+	source := o.thing
+	if source.File == "" {
+		source = nil // it stands nowhere
+	}
+	for _, p := range w.parts(c, Ref{o.Kind, o.Namespace, o.Name}, source, nil) {
+		if p.pinned() {
+			continue
+		}
+		var files []string
+		if o.chart == "" {
+			files = w.tree.within([]string{p.dir}, []string{p.dir})
+		} else {
+			files = w.chartFiles(p, name)
+		}
+		if w.spent(len(files)+len(name)>>4, 0) {
+			return
+		}
+		if p.source != nil && !c.sameBranch(e, p.branch()) {
+			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
+			continue
+		}
+		for _, file := range files {
+			if _, known := e.edges()[file]; !known {
+				e.edges()[file] = Edge{file, release.File, roleChart + " " + shown(o.Object)}
+			}
+		}
+	}
+}
+
+// chartFiles is the files of a part that a chart is packaged of: its directory, those of the charts that it depends on, and values files. names is the
+// first of these and the last.
+func (w *walk) chartFiles(p piece, names []string) []string {
+	var dirs, files []string
+	for i, name := range names {
+		if q, ok := p.below(Clean(name)); ok && i == 0 && q.at == "." {
+			dirs = append(dirs, q.dir)
+		} else if ok {
+			files = append(files, q.dir)
+		}
+	}
+	for i := 0; i < len(dirs); i++ {
+		for _, dir := range w.dependencies(dirs[i]) {
+			if !w.spent(1+len(dirs)>>4, 0) && !slices.Contains(dirs, dir) {
+				dirs = append(dirs, dir)
+			}
+		}
+	}
+	return w.tree.within(dirs, files)
+}
+
+// dependencies is the directories that a chart depends on.
+func (w *walk) dependencies(dir string) []string {
+	var out []string
+	for _, name := range []string{"Chart.yaml", "requirements.yaml"} {
+		file := path.Join(dir, name)
+		if w.tree.watch.look(file, false); !w.tree.files[file] || w.spent(1, 0) {
+			continue
+		}
+		named, known := w.charts[file]
+		if !known {
+			named = w.repositories(file)
+			w.charts[file] = named
+		}
+		for _, r := range named {
+			out = append(out, Clean(path.Join(dir, r)))
+		}
+	}
+	return out
+}
+
+// repositories is the directories that a file of a chart names as those of its dependencies.
+func (w *walk) repositories(file string) []string {
+	w.tree.raw[file] = true
+	text, err := ReadFile(w.tree.fs, file, MaxDoc)
+	if w.parsed += len(text); err == nil && w.parsed > MaxParsed {
+		w.over, w.tree.cut = true, wordMuchParsed()
+		err = errors.New(w.tree.cut)
+	}
+	var root *yaml.Node
+	if err == nil {
+		root, err = parseDocument(text)
+	}
+	if err != nil {
+		w.tree.problem(Place{file, 1}, err.Error())
+		return nil
+	}
+	var out []string
+	for _, n := range w.tree.list(&doc{place: Place{file, 1}, node: root}, "dependencies") {
+		if at, local := strings.CutPrefix(scalar(at(n, "repository")), "file://"); local {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// within is the files of directories, and those of some others that there are.
+func (t *Tree) within(dirs, others []string) []string {
+	if t.sorted == nil {
+		t.sorted = sortedKeys(t.files)
+	}
+	var out []string
+	for _, dir := range dirs {
+		t.watch.look(dir, true)
+		if dir == "." {
+			out = append(out, t.sorted...)
+			continue
+		}
+		at, _ := slices.BinarySearch(t.sorted, dir+"/")
+		for ; at < len(t.sorted) && strings.HasPrefix(t.sorted[at], dir+"/"); at++ {
+			out = append(out, t.sorted[at])
+		}
+	}
+	for _, file := range others {
+		file = Clean(file)
+		if t.watch.look(file, false); t.files[file] {
+			out = append(out, file)
+		}
+	}
+	return out
+}
+
+// gitmodules is the file that says where the submodules of a repository stand.
+const gitmodules = ".gitmodules"
+
+// modules is the directories of the submodules.
+func (t *Tree) modules() []string {
+	if t.watch.look(gitmodules, false); !t.files[gitmodules] {
+		return nil
+	}
+	if t.submodules == nil {
+		t.submodules = t.readModules()
+	}
+	return t.submodules
+}
+
+func (t *Tree) readModules() []string {
+	t.raw[gitmodules] = true
+	text, err := ReadFile(t.fs, gitmodules, MaxDoc)
+	if err != nil {
+		t.problem(Place{gitmodules, 1}, err.Error())
+		return []string{}
+	}
+	out := []string{}
+	for line := range strings.Lines(string(text)) {
+		key, value, _ := strings.Cut(line, "=")
+		if strings.EqualFold(strings.TrimSpace(key), "path") && len(out) < MaxList {
+			out = append(out, Clean(strings.Trim(strings.TrimSpace(value), `"`)))
+		}
+	}
+	if len(out) == MaxList {
+		t.problem(Place{gitmodules, 1}, wordLongList("submodules"))
+	}
+	return out
+}
+
+// inModule reports whether a path leads into a submodule.
+func (t *Tree) inModule(name string) bool {
+	return slices.ContainsFunc(t.modules(), func(dir string) bool { _, ok := inside(dir, name); return ok })
+}
+
+// submodules adds to what a Kustomization reads the submodules in it, of which git keeps a commit at their path, and those that a name in it leads to.
+func (w *walk) submodules(c *Cluster, k *Kustomization) {
+	edges, looked := k.edges, k.looked
+	if c.entry(k).Kustomization == nil {
+		edges, looked = c.edges, c.looked
+	}
+	if edges == nil || !slices.ContainsFunc(k.origins, func(o origin) bool { return o.recurses }) {
+		return
+	}
+	for _, dir := range w.tree.modules() {
+		if w.spent(len(looked)>>4, 0) || !leadsInto(looked, dir) {
+			continue
+		}
+		for _, file := range []string{gitmodules, dir} {
+			if _, known := edges[file]; !known {
+				edges[file] = Edge{File: file}
+			}
+		}
+	}
+}
+
+// leadsInto reports whether names that were looked for mean something of a directory, or all that it is in.
+func leadsInto(looked map[string]bool, dir string) bool {
+	for name, whole := range looked {
+		_, above := inside(name, dir)
+		if _, below := inside(dir, name); below || above && whole {
+			return true
+		}
+	}
+	return false
+}
