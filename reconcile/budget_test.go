@@ -39,7 +39,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		w.want(one, 1, "new")
-		w.want(one, 2, "pending") // what holds is paid from what is left
+		w.want(one, 2, "new") // what only tells takes none of the reserve
 		w.change(one, func(h *hub) { h.pulls[3].status = &plan.Status{State: plan.Success, By: "sluice"} })
 		w.note(one)
 		time.Sleep(10 * time.Second)
@@ -48,6 +48,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 		w.want(one, 1, "new")
 		time.Sleep(2 * time.Second)
 		w.want(one, 1, "merged")
+		w.want(one, 2, "pending")
 		if n := w.count(time.Time{}, "observe"); n > 15 {
 			t.Errorf("%d looks in 40 minutes", n)
 		}

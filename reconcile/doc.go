@@ -56,8 +56,10 @@
 //   - No look waits for a write, but for a merge, an update or a move that is under way there. So what opens or closes by time waits for no status.
 //   - After a look, what it wants to open has as long as the look took, [agedAfter] at most, before another look for the sake of events: so slow reads
 //     and events without end leave half of the time to merges.
-//   - The repositories of an installation take turns, a write each, and who comes waits until all who wait have had one. What opens goes before what only tells, of which
-//     one in ten goes meanwhile, and has a part of GitHub's pace that is not left to that. In one repository writes go in the plan's order, those about one commit or pull
+//   - The repositories of an installation take turns, a write each: in a round each has one, of what opens that whose window closes first goes first, and who comes
+//     joins the next round. What opens goes before what only tells, of which
+//     one in ten goes meanwhile, and has a part of GitHub's pace that is not left to that. Of the hour what only tells has what looks have: it goes evenly,
+//     in equal shares, and but for the reserve. In one repository writes go in the plan's order, those about one commit or pull
 //     request one after the other, and one merge, update or request of moves at a time.
 //   - Of one installation at most [outbox.WritesPaced] writes are under way at once, [outbox.WritesFree] without a pace.
 //     What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again. A write that a limit

@@ -65,13 +65,11 @@ func (k *look) covers(w *outbox.Write) bool { return k.part == nil || w.Shares(k
 // wanted is what a plan wants to be written. What takes a success of ours back is none of it: its debt is called in (keepDebts).
 func (k *look) wanted() (all []*outbox.Write) {
 	for _, a := range k.plan.Actions {
-		set, status := a.(plan.SetStatus)
-		moves, move := a.(plan.MoveBranches)
+		if moves, ok := a.(plan.MoveBranches); ok && len(moves.Moves) == 0 {
+			continue
+		}
 		w := k.write(a)
-		switch {
-		case move && len(moves.Moves) == 0, !k.covers(w):
-		case status && set.Withdraws && k.owed(set):
-		default:
+		if set, ok := a.(plan.SetStatus); k.covers(w) && !(ok && set.Withdraws && k.owed(set)) {
 			all = append(all, w)
 		}
 	}
@@ -89,15 +87,16 @@ func (k *look) write(a plan.Action) *outbox.Write {
 	w := &outbox.Write{Repo: k.repo, Action: a, Class: outbox.Opens, Green: !holds(a), Basis: &k.reading}
 	switch a := a.(type) {
 	case plan.SetStatus:
+		w.Closes = a.Debt.Ends
 		if a.Tells() || holds(a) {
 			w.Class = outbox.Tells
 		}
 	case plan.Merge:
-		w.Unit, w.Counts = true, true
+		w.Unit, w.Counts, w.Closes = true, true, a.Debt.Ends
 	case plan.Update:
 		w.Unit, w.Counts = true, true
 	case plan.MoveBranches: // each of its moves is weighed by itself, on what is read again if need be
-		w.Unit = true
+		w.Unit, w.Closes = true, a.Pinned().Before
 		return w
 	}
 	w.Before = k.until(a.Pinned())

@@ -208,7 +208,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	rest := l.makeUp(now.Tick)
 	l.queue.advance(now)
 	for _, ln := range l.queue.ring {
-		l.share(ln, now)
+		l.share(ln, l.table.Telling(ln.installation), now)
 	}
 	before := l.holding
 	l.holding = map[*entry]bool{}

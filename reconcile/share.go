@@ -27,6 +27,7 @@ const (
 type purse struct {
 	each    float64 // seconds until one more may be spent; 0: nobody has to wait; +Inf: not before renewed
 	free    float64 // may be spent now, and belongs to nobody yet
+	tells   float64 // may be spent now on statuses that only tell: whose turn it is the table says
 	share   float64 // of the reserve: what each that opens something, or doubts, may have beyond its share of the rest
 	drawers int     // how many had some of this hour's reserve
 	renewed tick    // when the next hour begins
@@ -71,8 +72,9 @@ func even(b forge.Budget, now time.Time) float64 {
 	return float64(b.Limit-forge.EventReserve(b.Limit)) * b.Renewed.Sub(now).Hours()
 }
 
-// share brings an installation's hours up to date: it learns what there is, and shares out what has become free. The caller holds the lock.
-func (l *Loop) share(ln *line, now instant) {
+// share brings an installation's hours up to date: it learns what there is, and shares out what has become free. telling is how many of its
+// repositories have something to tell. The caller holds the lock.
+func (l *Loop) share(ln *line, telling int, now instant) {
 	since := now.Tick - ln.shared
 	ln.shared = now.Tick
 	b := l.forge.Budgets(ln.installation)
@@ -83,13 +85,16 @@ func (l *Loop) share(ln *line, now instant) {
 			p.drawers = 0
 		}
 		p.renewed = renewed
-		saved := ln.saved(of)
+		saved := ln.saved(of) + p.tells
 		if p.each > 0 {
 			p.free = min(p.free+since.Seconds()/p.each, burst(x, saved, now.Wall))
 		} else {
-			p.free = 0
+			p.free, p.tells = 0, 0
 		}
 		p.each = apart(x, saved+p.free, now.Wall)
+		if p.free > 0 && of == requests {
+			p.tell(telling, ln.waiting(now))
+		}
 		if p.free > 0 {
 			p.give(of, ln.waiting(now))
 		}
@@ -98,6 +103,36 @@ func (l *Loop) share(ln *line, now instant) {
 			p.share = float64(forge.EventReserve(x.Limit)) / float64(max(1, p.drawers+ln.drawing(of, now)))
 		}
 	}
+}
+
+// tell gives repositories that have something to tell as much of what has become free as those whose looks lack some, each: a quantum at most is
+// kept for them, as GitHub's pace by the minute may let less of it through.
+func (p *purse) tell(telling int, waiting []*entry) {
+	if telling == 0 {
+		p.free, p.tells = p.free+p.tells, 0
+		return
+	}
+	lacking := 0
+	for _, e := range waiting {
+		if e.lacks(requests) > 0 {
+			lacking++
+		}
+	}
+	part := max(0, min(p.free*float64(telling)/float64(telling+lacking), quantum-p.tells))
+	p.free, p.tells = p.free-part, p.tells+part
+}
+
+// mayTell is how many statuses that only tell may begin now, and when there may be one more. Each takes a request. The caller holds the lock.
+func (p *purse) mayTell(now tick) (many int, again tick) {
+	switch {
+	case p.each == 0:
+		return math.MaxInt, never
+	case p.tells >= 1:
+		return int(p.tells), now + time.Millisecond // or as soon as one ends
+	case math.IsInf(p.each, 1):
+		return 0, p.renewed
+	}
+	return 0, now + max(time.Millisecond, time.Duration((1-p.tells)*min(p.each, time.Hour.Seconds())*float64(time.Second)))
 }
 
 // drawing is how many wait that may have some of the reserve and had none in this hour.

@@ -824,18 +824,18 @@ func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, unti
 		p.Actions = append(p.Actions, plan.Merge{Pin: pin, Pull: x.Number, Base: x.Base, Tip: s.Bases[x.Base].Tip,
 			Context: "sluice/main", Description: "released", Refused: "GitHub refused", AlreadyGreen: green,
 			Debt: plan.Debt{SHA: x.Head, Context: "sluice/main", For: plan.ForPull, Subject: v.Subject, State: plan.Pending,
-				Description: "GitHub refused", Ends: debtEnd(s.At, windowed, until)}})
+				Description: "GitHub refused", Ends: debtEnd(windowed, until)}})
 	case len(x.Ours) == 0 || green || x.Ours[0].Description != say:
 		p.Actions = append(p.Actions, plan.SetStatus{Pin: plan.Pin{SHA: x.Head}, Pulls: []int{x.Number}, Context: "sluice/main",
-			State: plan.Pending, Description: say})
+			State: plan.Pending, Description: say, Withdraws: green})
 	}
 	p.Verdicts = append(p.Verdicts, v)
 }
 
-// debtEnd is when the success of a merge must be gone.
-func debtEnd(at time.Time, windowed bool, until time.Time) time.Time {
-	if end := at.Add(2 * time.Minute); !windowed || until.IsZero() || end.Before(until) {
-		return end
+// debtEnd is when the success of a merge must be gone, as gate has it.
+func debtEnd(windowed bool, until time.Time) time.Time {
+	if !windowed {
+		return time.Time{}
 	}
 	return until
 }

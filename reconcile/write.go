@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sluicegate/sluice/clock"
@@ -31,7 +32,10 @@ func (l *Loop) writeAll(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
+		l.mu.Lock()
 		begin, stale, nap := l.table.Next(l.now(), l.allowance)
+		l.payFor(begin)
+		l.mu.Unlock()
 		for _, w := range begin {
 			u := &unit{reading: *w.Basis.(*reading), write: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
 			l.looks.Go(func() { u.run(ctx) })
@@ -56,11 +60,24 @@ func (l *Loop) writeUp() {
 	}
 }
 
-// allowance is what an installation may open now. What opens waits for debts that are overdue; and of the hour of requests some must be left to
-// take back what was given.
-func (l *Loop) allowance(installation int64) outbox.Allowance {
+// payFor books the statuses that only tell, and begin. The caller holds the lock.
+func (l *Loop) payFor(begin []*outbox.Write) {
+	for _, w := range begin {
+		if ln := l.queue.lines[w.Repo.Installation]; ln != nil && w.Class == outbox.Tells {
+			ln.purses[requests].tells = max(0, ln.purses[requests].tells-1)
+		}
+	}
+}
+
+// allowance is what an installation may write now, of whose repositories some have something to tell. What opens waits for debts that are overdue; and
+// of the hour of requests some must be left to take back what was given. What only tells has the hour evenly, as looks do. The caller holds the lock.
+func (l *Loop) allowance(installation int64, telling int) outbox.Allowance {
 	now, b := l.now(), l.forge.Budgets(installation)
-	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never}
+	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never, Tells: math.MaxInt, TellsAgain: clock.Never}
+	if ln := l.queue.lines[installation]; ln != nil && telling > 0 {
+		l.share(ln, telling, now)
+		a.Tells, a.TellsAgain = ln.purses[requests].mayTell(now.Tick)
+	}
 	if span := b.Content.Renewed.Sub(now.Wall); b.Content.Limit > 0 && span > 0 {
 		per := time.Minute
 		if span > 2*time.Minute {

@@ -88,8 +88,16 @@ type org struct {
 	near     []*neighbour
 	from, to time.Duration // while things happen
 	claims   []*claim
-	left     map[int][]int // of GitHub's points by installation, each second
+	left     map[hour][]int // of GitHub's hours, each second
 }
+
+// hour is one of GitHub's hours of an installation.
+type hour struct {
+	owner int
+	of    string // graphQL or core
+}
+
+const core = "core"
 
 // claim is an action that is due, and the latest instant at which its first request may begin.
 type claim struct {
@@ -110,7 +118,7 @@ const (
 
 // drawn makes a world of a seed.
 func drawn(t *testing.T, seed uint64) *org {
-	o := &org{dice: rand.New(rand.NewPCG(seed, 22)), from: warm, left: map[int][]int{}}
+	o := &org{dice: rand.New(rand.NewPCG(seed, 22)), from: warm, left: map[hour][]int{}}
 	o.part = math.Pow(20, -o.dice.Float64())
 	o.owners = 1 + o.dice.IntN(3)
 	for range 1 + o.dice.IntN(3) {
@@ -283,7 +291,9 @@ func (o *org) until(at time.Duration) { time.Sleep(at - time.Since(o.start)) }
 // act is what happens in a second.
 func (o *org) act(now int) {
 	for n := range o.owners {
-		o.left[n] = append(o.left[n], o.github.Left(owner(n), graphQL))
+		for _, of := range []string{graphQL, core} {
+			o.left[hour{n, of}] = append(o.left[hour{n, of}], o.github.Left(owner(n), of))
+		}
 	}
 	for _, m := range o.members {
 		switch {
