@@ -1,6 +1,8 @@
 package outbox
 
 import (
+	"time"
+
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -79,10 +81,13 @@ func (l *Ledger) sharing(repo plan.Repo, now clock.Instant) (sharers int, lackin
 	return len(all), lacking
 }
 
-// Decided notes whether a repository lacks room after a decision on the whole of it.
-func (l *Ledger) Decided(repo plan.Repo, p plan.Plan) {
+// Decided notes whether a repository lacks room after a decision on the whole of it, and at which pace GitHub takes statuses.
+func (l *Ledger) Decided(repo plan.Repo, terms plan.Terms, p plan.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if terms.Budget > 0 {
+		l.server(repo.Installation).each = calledShare * time.Minute / time.Duration(terms.Budget)
+	}
 	if id := repo.Key(); p.Lacks {
 		l.short[id] = repo.Installation
 	} else {

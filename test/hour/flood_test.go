@@ -57,3 +57,39 @@ func (w *world) firstStatus(r *standin.Repo, n int) time.Duration {
 	}
 	return time.Since(opened)
 }
+
+// TestAFreezeOfHundredsKeepsNoOtherOpeningWaiting: 300 are green for people in one repository, which is frozen a second before another one's window opens. All of
+// it is taken back, in minutes at GitHub's pace; what is due in the other repository is merged within seconds.
+func TestAFreezeOfHundredsKeepsNoOtherOpeningWaiting(t *testing.T) {
+	const opens = 20 * time.Minute
+	const green = "windows:\n  w:\n    cutoff: 1h\n    open: \"0 0 * * *\"\n    duration: 23h\n" + layout + "pull_requests: {settle: 0s, window: status}\n"
+	o := organisation{repos: 2, file: func(w *world, n int) string {
+		if n == 0 {
+			return green
+		}
+		return heldFile(w.start.Add(opens))
+	}}
+	inBubble(t, o, func(w *world) {
+		w.propose(w.repos[0], 300)
+		w.propose(w.repos[1], 5)
+		stop := w.run()
+		defer stop()
+		time.Sleep(w.start.Add(opens - time.Second).Sub(time.Now()))
+		if _, green := w.open(); green != 300 {
+			t.Fatalf("%d are green", green)
+		}
+		_, err := w.repos[0].Commit("main", standin.Change{Message: "stop", Write: map[string]string{
+			".github/sluice.yaml": "version: 1\ntimezone: UTC\nfreezes:\n  - {name: stop, from: 2000-01-01T00:00, until: 2100-01-01T00:00}\n" + green,
+		}})
+		w.must(err)
+		time.Sleep(16 * time.Second)
+		if open, _ := w.open(); open != 300 {
+			t.Errorf("%d of the other repository are open 15 s after its window opened", open-300)
+		}
+		time.Sleep(5 * time.Minute)
+		if _, green := w.open(); green != 0 {
+			t.Errorf("%d are green five minutes after the freeze", green)
+		}
+		w.unlimited()
+	})
+}
