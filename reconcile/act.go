@@ -133,14 +133,14 @@ func (u *unit) update(ctx context.Context, a plan.Update) error {
 func (u *unit) changed() {
 	u.loop.mu.Lock()
 	defer u.loop.mu.Unlock()
-	u.entry.deeds.merged = true
+	u.entry.outcome.merged = true
 }
 
 // again notes that what is to be decided is another thing now.
 func (u *unit) again() {
 	u.loop.mu.Lock()
 	defer u.loop.mu.Unlock()
-	u.entry.deeds.again = true
+	u.entry.outcome.again = true
 }
 
 // refusal completes GitHub's refusal to take a head onto a tip. What is decided is another thing once it is recorded.

@@ -118,9 +118,9 @@ func (u *unit) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 func (u *unit) mergedPull(n int) {
 	u.loop.mu.Lock()
 	defer u.loop.mu.Unlock()
-	u.entry.deeds.merged = true
+	u.entry.outcome.merged = true
 	u.entry.merged = append(u.entry.merged, n)
-	if k := u.entry.handed; k != nil {
+	if k := u.entry.desired; k != nil {
 		k.whole.Pulls = slices.DeleteFunc(k.whole.Pulls, func(p plan.Pull) bool { return p.Number == n })
 	}
 }

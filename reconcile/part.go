@@ -42,10 +42,10 @@ func (k *look) wholeAsk() forge.Ask {
 func (k *look) readBefore() plan.Snapshot {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
-	if k.entry.handed == nil {
+	if k.entry.desired == nil {
 		return plan.Snapshot{}
 	}
-	return k.entry.handed.whole
+	return k.entry.desired.whole
 }
 
 // readPart reads some pull requests again, and gives what was read before with them.

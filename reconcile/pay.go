@@ -108,7 +108,7 @@ func (l *Loop) retry(installation int64, now instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.queue.repos {
-		if e.repo.Installation == installation && e.deeds.failed != nil {
+		if e.repo.Installation == installation && e.outcome.failed != nil {
 			l.queue.soon(e, now.Tick)
 		}
 	}

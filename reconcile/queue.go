@@ -98,15 +98,15 @@ type failures struct {
 	tries     int // plans that ended with a failed write
 	gones     int // looks to which GitHub said that the repository is not there
 	idles     int // looks that wrote nothing and wanted another one at once
-	olds      int // reads again after which nothing began
+	rereads   int // reads again after which nothing began
 	lag       lag
 	complaint string // the last look's failure, as it was logged; "": it did not fail
 }
 
 // carried is what is wanted there and what became of it (handover.go).
 type carried struct {
-	handed  *look // that handed over last what is wanted; nil: nothing is
-	deeds   deeds
+	desired *look // that handed over last what is wanted; nil: nothing is
+	outcome outcome
 	merged  []int // by us, since a look asked what became of them
 	kept    int64 // the number of the look that is the last in the store; guarded by keeping
 	keeping sync.Mutex
