@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -88,8 +89,8 @@ func reasonOf(err error) string {
 }
 
 // set writes one status, and is not interrupted by the service's stopping.
-func (u *unit) set(ctx context.Context, sha plan.SHA, s plan.Status, class forge.Class) error {
-	ctx, cancel := inHand(forge.WithClass(ctx, class))
+func (u *unit) set(ctx context.Context, sha plan.SHA, s plan.Status, class budget.Class) error {
+	ctx, cancel := inHand(budget.WithClass(ctx, class))
 	defer cancel()
 	s.Description, s.Target = shorten(s.Description), u.loop.link(u.repo, u.target(sha, s.Context))
 	return u.loop.forge.SetStatus(ctx, u.repo, sha, s)
@@ -114,7 +115,7 @@ func (u *unit) setStatus(ctx context.Context, a plan.SetStatus) error {
 }
 
 func (u *unit) update(ctx context.Context, a plan.Update) error {
-	bounded, cancel := inHand(forge.WithClass(ctx, forge.Opening))
+	bounded, cancel := inHand(budget.WithClass(ctx, budget.Opening))
 	defer cancel()
 	err := u.loop.forge.Update(bounded, u.repo, a)
 	act := u.actOf(a)

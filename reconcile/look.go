@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/bound"
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -49,9 +50,9 @@ type look struct {
 	recorded time.Time // until when, by GitHub's clock, all successes of ours are recorded; zero: nobody knows
 	plan     plan.Plan
 
-	cost int        // of a look at all of it, as it was known when the plan was handed over
-	paid bool       // what its observation cost is booked
-	sent forge.Bill // of both hours
+	cost int         // of a look at all of it, as it was known when the plan was handed over
+	paid bool        // what its observation cost is booked
+	sent budget.Bill // of both hours
 
 	began   tick
 	event   tick                // the first event that this look answers; never: none
@@ -80,7 +81,7 @@ var (
 // run does the look and gives its worker back.
 func (k *look) run(ctx context.Context) {
 	err := guard(func() error {
-		return k.through(forge.WithLog(forge.WithBill(forge.WithClass(ctx, k.entry.began), &k.sent), k.log))
+		return k.through(forge.WithLog(budget.WithBill(budget.WithClass(ctx, k.entry.began), &k.sent), k.log))
 	})
 	if err != nil && ctx.Err() != nil {
 		err = errStopped

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -73,7 +74,7 @@ func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
 		return
 	}
 	repo := l.named(o.Repo)
-	bounded, cancel := inHand(forge.WithClass(ctx, forge.Debt))
+	bounded, cancel := inHand(budget.WithClass(ctx, budget.Debt))
 	defer cancel()
 	status := o.Status()
 	status.Target = l.link(repo, targetOf(o.Debt))

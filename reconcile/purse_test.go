@@ -8,17 +8,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicegate/sluice/forge"
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/plan"
 )
 
 // scarce is a GitHub in which nothing happens, and an hour of so many points.
 type scarce struct {
 	still
-	points forge.Budget
+	points budget.Quota
 }
 
-func (s *scarce) Budgets(int64) forge.Budgets {
+func (s *scarce) Budgets(int64) budget.Quotas {
 	b := s.still.Budgets(0)
 	b.GraphQL = s.points
 	return b
@@ -27,7 +27,7 @@ func (s *scarce) Budgets(int64) forge.Budgets {
 // waiting is a loop in which so many repositories of one installation wait for an hour of which nothing is left for them now.
 func waiting(n int) (*Loop, *scarce) {
 	s := &scarce{}
-	s.points = forge.Budget{Limit: 5000, Left: 1000, Renewed: time.Now().Add(40 * time.Minute)}
+	s.points = budget.Quota{Limit: 5000, Left: 1000, Renewed: time.Now().Add(40 * time.Minute)}
 	l := New(Options{Forge: s, Store: s, Decide: func(plan.Snapshot) plan.Plan { return plan.Plan{} }})
 	for id := range int64(n) {
 		e, _ := l.queue.add(repository(id+1, 1), 0)
@@ -49,7 +49,7 @@ func BenchmarkStartWaiting(b *testing.B) {
 // BenchmarkStartShares tells what it takes to share out a burst among 10,000.
 func BenchmarkStartShares(b *testing.B) {
 	l, s := waiting(crowd)
-	s.points = forge.Budget{Limit: 12_500, Left: 11_000, Renewed: time.Now().Add(time.Hour)}
+	s.points = budget.Quota{Limit: 12_500, Left: 11_000, Renewed: time.Now().Add(time.Hour)}
 	l.queue.free = 0
 	l.start(context.Background())
 	ln := l.queue.lines[1]
@@ -65,7 +65,7 @@ func BenchmarkStartShares(b *testing.B) {
 // BenchmarkStartMany tells what it takes to begin as many as there are workers, of 10,000 that may.
 func BenchmarkStartMany(b *testing.B) {
 	l, s := waiting(crowd)
-	s.points = forge.Budget{}
+	s.points = budget.Quota{}
 	l.start(context.Background())
 	l.looks.Wait()
 	for b.Loop() {

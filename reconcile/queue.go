@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/bound"
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
-	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -65,11 +65,11 @@ type reasons struct {
 	urgent bool // something is due there, or nobody knows yet: its looks are an opening's
 	soon   int  // looks for an opening in a row that released nothing
 
-	start   tick        // when the last look at all of it began, or the one under way
-	began   forge.Class // of the look under way, or the last one
-	opening bool        // likewise: it was an opening's
-	asked   tick        // when that was to be for another reason than a resync; never: for none
-	ended   tick        // when the last look did
+	start   tick         // when the last look at all of it began, or the one under way
+	began   budget.Class // of the look under way, or the last one
+	opening bool         // likewise: it was an opening's
+	asked   tick         // when that was to be for another reason than a resync; never: for none
+	ended   tick         // when the last look did
 }
 
 // notes are the events that come together.
@@ -394,7 +394,7 @@ func (q *queue) begin(e *entry, now instant) {
 	whole, opens, class := e.part == nil || e.wanted(now) && e.may(now), e.opens(now), e.class(now)
 	e.state, e.unobserved, e.again = looking, true, never
 	if !whole {
-		e.began, e.opening, e.event = forge.Opening, true, never // the other reasons stay
+		e.began, e.opening, e.event = budget.Opening, true, never // the other reasons stay
 		return
 	}
 	e.part, e.echo, e.start, e.began, e.opening = nil, false, now.Tick, class, opens

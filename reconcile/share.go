@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
-	"github.com/sluicegate/sluice/forge"
 )
 
 // What an installation's hour has left for looks goes in equal shares to the repositories that wait for it: deficit round robin, for each
@@ -46,7 +46,7 @@ const quantum = 15
 // apart is how many seconds after one point, or request, the next may be spent: the rest of the hour, shared out among what is left but for
 // the reserve and what is shared out already. Of that nothing is kept until half of a burstShare is missing of an hour spent evenly, and all of it
 // once a burstShare is. So a burst after quiet is answered at once.
-func apart(b forge.Budget, out float64, now time.Time) float64 {
+func apart(b budget.Quota, out float64, now time.Time) float64 {
 	rest, left := b.Renewed.Sub(now), spare(b)-out
 	switch {
 	case b.Renewed.IsZero() || b.Limit <= 0 || rest <= 0:
@@ -60,16 +60,16 @@ func apart(b forge.Budget, out float64, now time.Time) float64 {
 
 // burst is the most that may be free at once, however long nobody wanted it: as much as leaves no more than a burstShare missing of an hour spent
 // evenly; a turn always may, as far as it is there.
-func burst(b forge.Budget, out float64, now time.Time) float64 {
+func burst(b budget.Quota, out float64, now time.Time) float64 {
 	left := spare(b) - out
 	return max(0, min(left, max(quantum, left-even(b, now)*(1-1./burstShare))))
 }
 
 // spare is what is left but for the reserve, and even what would be in an hour spent evenly.
-func spare(b forge.Budget) float64 { return float64(b.Left - forge.EventReserve(b.Limit)) }
+func spare(b budget.Quota) float64 { return float64(b.Left - budget.EventReserve(b.Limit)) }
 
-func even(b forge.Budget, now time.Time) float64 {
-	return float64(b.Limit-forge.EventReserve(b.Limit)) * b.Renewed.Sub(now).Hours()
+func even(b budget.Quota, now time.Time) float64 {
+	return float64(b.Limit-budget.EventReserve(b.Limit)) * b.Renewed.Sub(now).Hours()
 }
 
 // share brings an installation's hours up to date: it learns what there is, and shares out what has become free. telling is how many of its
@@ -78,7 +78,7 @@ func (l *Loop) share(ln *line, telling int, now instant) {
 	since := now.Tick - ln.shared
 	ln.shared = now.Tick
 	b := l.forge.Budgets(ln.installation)
-	for of, x := range [accounts]forge.Budget{points: b.GraphQL, requests: b.REST} {
+	for of, x := range [accounts]budget.Quota{points: b.GraphQL, requests: b.REST} {
 		p, of := &ln.purses[of], account(of)
 		renewed := now.TickOf(x.Renewed)
 		if (renewed - p.renewed).Abs() > time.Minute { // GitHub names an hour's end to the second
@@ -100,7 +100,7 @@ func (l *Loop) share(ln *line, telling int, now instant) {
 		}
 		if p.each > 0 {
 			ln.pool(of, ln.waiting(now))
-			p.share = float64(forge.EventReserve(x.Limit)) / float64(max(1, p.drawers+ln.drawing(of, now)))
+			p.share = float64(budget.EventReserve(x.Limit)) / float64(max(1, p.drawers+ln.drawing(of, now)))
 		}
 	}
 }
@@ -284,7 +284,7 @@ func (e *entry) pay(of account, spent float64) {
 	p := &e.line.purses[of]
 	switch {
 	case p.each == 0:
-	case e.began >= forge.Doubt:
+	case e.began >= budget.Doubt:
 		had := e.drawnOf(of)
 		e.drawn[of], e.drawnIn[of] = had+spent, p.renewed
 		if had == 0 && spent > 0 {
