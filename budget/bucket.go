@@ -12,17 +12,22 @@ const Patience = 2 * time.Second
 const burstPart = 0.35
 
 // Bucket is a token bucket, a pace that refills evenly: a minute's points are never spent in its first seconds, so that who comes later waits for who is before
-// them, and not for the minute. A burst and what refills in a minute are no more than the minute has.
+// them, and not for the minute.
 type Bucket struct {
 	burst, rate float64 // rate is a second's
 	level       float64 // at an instant, which may be ahead
 	at          time.Time
 }
 
-// NewBucket gives a full one of a minute's points.
-func NewBucket(minute float64) *Bucket {
-	burst := math.Floor(minute * burstPart)
-	return &Bucket{burst: burst, level: burst, rate: (minute - burst) / (time.Minute + Margin).Seconds()}
+// NewBucket gives a full one: so much at once, and so much more in each minute.
+func NewBucket(burst, minute float64) *Bucket {
+	return &Bucket{burst: burst, level: burst, rate: minute / (time.Minute + Margin).Seconds()}
+}
+
+// NewMinute gives a full one of which no minute has more than so much.
+func NewMinute(all float64) *Bucket {
+	burst := math.Floor(all * burstPart)
+	return NewBucket(burst, all-burst)
 }
 
 // refill brings the level up to date. A clock that was set back takes nothing away.

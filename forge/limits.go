@@ -42,7 +42,7 @@ func newLimits(pace int) *limits {
 	l := &limits{costs: map[string]int{}}
 	if pace > 0 {
 		l.paces[budget.REST] = budget.NewWindow(float64(pace), time.Minute)
-		l.even = budget.NewBucket(float64(pace) * budget.Event.Pace())
+		l.even = budget.NewMinute(float64(pace) * budget.Event.Pace())
 		l.paces[budget.GraphQL] = budget.NewWindow(float64(pace)*paceGraphQL/budget.PaceOfGitHub, time.Minute)
 		l.content = budget.NewContent(pace)
 	}

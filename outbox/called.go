@@ -3,8 +3,8 @@ package outbox
 import (
 	"cmp"
 	"slices"
-	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -14,21 +14,17 @@ import (
 
 // server pays what is called in of an installation.
 type server struct {
-	each  time.Duration // between two payments while anything else is due; 0: GitHub has no pace
-	level float64       // payments that may begin at once, as of an instant
-	at    clock.Tick
-	paid  uint64
-	last  map[plan.RepoKey]uint64 // payment of a repository: who had none for the longest is next
+	bucket *budget.Bucket // of payments that may begin while anything else is due; nil: GitHub has no pace
+	paid   uint64
+	last   map[plan.RepoKey]uint64 // payment of a repository: who had none for the longest is next
 }
 
-// wait is how long it takes until one more may begin.
-func (s *server) wait(now clock.Tick) time.Duration {
-	if s.each == 0 {
-		return 0
+// learn takes in how many statuses GitHub takes in a minute.
+func (s *server) learn(pace int) {
+	if pace > 0 && s.bucket == nil {
+		third := float64(pace) / calledShare
+		s.bucket = budget.NewBucket(max(1, third), third)
 	}
-	s.level = min(float64(time.Minute/s.each), s.level+float64(now-s.at)/float64(s.each))
-	s.at = now
-	return time.Duration(max(0, 1-s.level) * float64(s.each))
 }
 
 // next is the place of the one to pay next.
@@ -39,15 +35,15 @@ func (s *server) next(rows []*Row) int {
 	return slices.Index(rows, first)
 }
 
-// serve begins what is called in of an installation, as much as may be under way, and gives when there may be more.
-func (l *Ledger) serve(installation int64, rows []*Row, contended bool, now clock.Tick) (pay []*Row, until clock.Tick) {
+// serve begins what is called in of an installation, as much as may be under way and is in a bucket, if there is one; and gives when there may be more.
+func (l *Ledger) serve(installation int64, rows []*Row, bucket *budget.Bucket, now clock.Instant) (pay []*Row, until clock.Tick) {
 	s := l.server(installation)
 	for len(rows) > 0 && l.begins(installation) {
-		if contended {
-			if wait := s.wait(now); wait > 0 {
-				return pay, now + wait + 1
+		if bucket != nil {
+			if wait := bucket.Wait(now.Wall, 1); wait > 0 {
+				return pay, now.Tick + wait + 1
 			}
-			s.level--
+			bucket.Spend(now.Wall, 1)
 		}
 		i := s.next(rows)
 		pay = append(pay, l.begin(rows[i]))

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -361,7 +362,11 @@ func (l *Ledger) Next(now clock.Instant, opening map[int64]bool) (pay []*Row, na
 		}
 	}
 	for in, rows := range called {
-		some, again := l.serve(in, rows, contended[in] || opening[in], now.Tick)
+		var third *budget.Bucket
+		if contended[in] || opening[in] {
+			third = l.server(in).bucket
+		}
+		some, again := l.serve(in, rows, third, now)
 		pay, until = append(pay, some...), min(until, again)
 	}
 	return pay, max(0, until-now.Tick)

@@ -1,8 +1,6 @@
 package outbox
 
 import (
-	"time"
-
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -85,9 +83,7 @@ func (l *Ledger) sharing(repo plan.Repo, now clock.Instant) (sharers int, lackin
 func (l *Ledger) Decided(repo plan.Repo, terms plan.Terms, p plan.Plan) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if terms.Budget > 0 {
-		l.server(repo.Installation).each = calledShare * time.Minute / time.Duration(terms.Budget)
-	}
+	l.server(repo.Installation).learn(terms.Budget)
 	if id := repo.Key(); p.Lacks {
 		l.short[id] = repo.Installation
 	} else {

@@ -40,7 +40,7 @@ var direction = []row{
 	{"bound", []string{"plan"}, "tells which reads are older than what was announced, from snapshots alone; who reads and when is not its business"},
 	{"clock", nil, "two clocks as values; who reads them is not its business"},
 	{"budget", nil, "counts what GitHub grants and shares it out; who sends and who waits is not its business"},
-	{"outbox", []string{"clock", "plan", "store", "config", "layout", "window"}, "what is owed and who writes next; it neither writes nor decides"},
+	{"outbox", []string{"budget", "clock", "plan", "store", "config", "layout", "window"}, "what is owed and who writes next; it neither writes nor decides"},
 	{"gitremote", []string{"plan"}, "speaks git; decides nothing, so it knows no policy"},
 	{"forge", []string{"budget", "plan", "config", "layout", "window"}, "speaks GitHub; fills snapshots, policies among them, and decides nothing"},
 	{"store", []string{"plan", "config", "layout", "window"}, "keeps what GitHub cannot be asked for"},
