@@ -81,12 +81,11 @@ type notes struct {
 	event    tick // the first note that the look under way answers; never: none
 }
 
-// credit is a repository's share of GitHub's hours (share.go).
+// credit is a repository's part in the shares of GitHub's hours (share.go).
 type credit struct {
-	cost    int               // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
-	reads   reads             // requests of the last observation
-	saved   [accounts]float64 // for its next look
-	rounds  [accounts]float64 // from which on it may have its next turn
+	cost    int   // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
+	reads   reads // requests of the last observation
+	flows   [accounts]budget.Flow
 	taken   [accounts]float64 // what the look under way, or the last one, was taken to cost
 	drawn   [accounts]float64 // of the reserve
 	drawnIn [accounts]tick    // in which hour: its end
@@ -203,7 +202,7 @@ func (q *queue) join(e *entry) {
 		ln = &line{installation: e.repo.Installation}
 		q.lines[e.repo.Installation] = ln
 	}
-	e.line, e.saved, e.rounds, e.drawn = ln, [accounts]float64{}, [accounts]float64{}, [accounts]float64{}
+	e.line, e.flows, e.drawn = ln, [accounts]budget.Flow{}, [accounts]float64{}
 	ln.repos++
 	ln.cost += e.cost
 	if e.cost > 0 {
