@@ -17,9 +17,6 @@ const (
 	pointsWrite = 5    // REST, everything else; GraphQL, a mutation
 	paceGraphQL = 2000 // points a minute of GraphQL, beside those of REST
 
-	// yields is how long those who wait for events leave what comes free to who was sent away with a better claim, and comes back.
-	yields = time.Second
-
 	minPause = time.Minute      // GitHub's least pause after a limit that names none
 	maxPause = 15 * time.Minute // to which that pause doubles
 	maxReset = 2 * time.Hour    // no limit lasts longer, whatever a header says
@@ -33,7 +30,6 @@ type limits struct {
 	hours   [budget.Accounts]budget.Hour
 	content budget.Content
 	until   [budget.Accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
-	first   [budget.Accounts]time.Time // until then events wait: something else has a better claim on what comes free
 	strikes int                        // limits in a row that named no end
 	costs   map[string]int             // what the last query of each kind cost of the hour
 }
@@ -93,12 +89,6 @@ func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
 	}
 	if p.waits() && l.even != nil {
 		wait = max(wait, l.even.Wait(now, p.points))
-	}
-	switch {
-	case p.class < budget.Opening:
-		wait = max(wait, l.first[p.of].Sub(now))
-	case wait > 0:
-		l.first[p.of] = now.Add(wait + yields)
 	}
 	if p.content && p.class < budget.Debt { // of which events want nothing
 		wait = max(wait, l.content.Wait(now))
