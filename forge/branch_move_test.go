@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/standin"
@@ -148,10 +149,10 @@ func TestAnswersToEachMove(t *testing.T) {
 				t.Errorf("%s: %d: %v, want %q", name, i, each[i], tt.each[i])
 			}
 		}
-		if spent := f.client(install).limits.paces[accountGraphQL].sum; spent != pointsRead+3*pointsWrite {
+		if spent := f.client(install).limits.paces[budget.GraphQL].Spent(f.now()); spent != pointsRead+3*pointsWrite {
 			t.Errorf("%s: %v points", name, spent)
 		}
-		if limits := f.client(install).limits; (tt.whole == Limited || name == "a limit amid it") != !limits.until[accountGraphQL].IsZero() || limits.strikes > 1 {
+		if limits := f.client(install).limits; (tt.whole == Limited || name == "a limit amid it") != !limits.until[budget.GraphQL].IsZero() || limits.strikes > 1 {
 			t.Errorf("%s: the limit is remembered until %v, %d strikes", name, limits.until, limits.strikes)
 		}
 	}
@@ -190,7 +191,7 @@ func TestMovesWithoutALookAndLostAnswers(t *testing.T) {
 		tt.fault.Path, tt.fault.Contains = "/graphql", "updateRefs"
 		w.hub.Fault(tt.fault)
 		err := w.move(w.moveTo("a", next))
-		w.forge.client(w.repo.Installation).limits.until = [accounts]time.Time{}
+		w.forge.client(w.repo.Installation).limits.until = [budget.Accounts]time.Time{}
 		if kindOf(err) != tt.want || (w.r.Tip("a") == next) != tt.done {
 			t.Errorf("%s: %v, from %s to %s", name, err, old, w.r.Tip("a"))
 		}
@@ -269,7 +270,7 @@ func TestWhatAMoveSends(t *testing.T) {
 	if d := cmp.Diff(want, sent.Variables.Input); d != "" {
 		t.Error(d)
 	}
-	if spent := f.client(install).limits.paces[accountGraphQL].sum; spent != pointsRead+pointsWrite {
+	if spent := f.client(install).limits.paces[budget.GraphQL].Spent(f.now()); spent != pointsRead+pointsWrite {
 		t.Errorf("%v points", spent)
 	}
 }

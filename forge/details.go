@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -100,7 +101,7 @@ func (l *observation) detailKey(number int) pullKey { return pullKey{keyOf(l.rep
 // kept gives what is kept of a pull request's details; nil if there is nothing, or nothing that time allows to trust.
 func (l *observation) kept(number int) *rawPull {
 	kept, ok := l.f.details.get(l.detailKey(number))
-	if !ok || kept.read.After(l.at) || l.began.Sub(kept.began) > l.at.Sub(kept.read)+margin { // the clock was set back: they are older than they look
+	if !ok || kept.read.After(l.at) || l.began.Sub(kept.began) > l.at.Sub(kept.read)+budget.Margin { // the clock was set back: they are older than they look
 		return nil
 	}
 	return kept

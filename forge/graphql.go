@@ -15,6 +15,8 @@ import (
 
 	json "github.com/go-json-experiment/json/v1" // encoding/json as it is from Go 1.27 on, which reads several times as fast
 	"github.com/google/go-github/v60/github"
+
+	"github.com/sluicegate/sluice/budget"
 )
 
 // client speaks for one installation, or with installation 0 for the App itself.
@@ -163,9 +165,9 @@ func limitIn(errs []graphError, header http.Header) (answer, bool) {
 	for _, e := range errs {
 		switch {
 		case e.limited():
-			return answer{code: http.StatusOK, header: header, graphQL: true, of: accountGraphQL, message: e.Message}, true
+			return answer{code: http.StatusOK, header: header, graphQL: true, of: budget.GraphQL, message: e.Message}, true
 		case e.Type == "" && len(e.Path) == 0 && !e.unfit() && says(e.Message, phrasesLimited): // a secondary one
-			return answer{code: http.StatusForbidden, header: header, of: accountGraphQL, message: e.Message}, true
+			return answer{code: http.StatusForbidden, header: header, of: budget.GraphQL, message: e.Message}, true
 		}
 	}
 	return answer{}, false

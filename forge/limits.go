@@ -7,51 +7,40 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/sluicegate/sluice/budget"
 )
 
 // What GitHub asks of its users, and how long sluice waits by itself.
 const (
-	pointsRead    = 1    // REST, a GET; GraphQL, a query
-	pointsWrite   = 5    // REST, everything else; GraphQL, a mutation
-	paceGraphQL   = 2000 // points a minute of GraphQL, beside the 900 of REST
-	paceOfGitHub  = 900
-	contentMinute = 80 // merges, reviews, comments and updates of branches in a minute, beside the points
-	contentHour   = 500
-	hourlyDefault = 5000
-
-	// maxPatience is how long a call waits for its turn. Who must wait longer is sent away with the instant to come back.
-	maxPatience = 2 * time.Second
-	// burstPart is how much of a minute's points may be spent at once on what waits for openings: fifty statuses of GitHub's pace.
-	burstPart = 0.35
-	// yields is how long those who wait for events leave what comes free to who was sent away with a better claim, and comes back.
-	yields = time.Second
+	pointsRead  = 1    // REST, a GET; GraphQL, a query
+	pointsWrite = 5    // REST, everything else; GraphQL, a mutation
+	paceGraphQL = 2000 // points a minute of GraphQL, beside those of REST
 
 	minPause = time.Minute      // GitHub's least pause after a limit that names none
 	maxPause = 15 * time.Minute // to which that pause doubles
 	maxReset = 2 * time.Hour    // no limit lasts longer, whatever a header says
-	margin   = time.Second      // GitHub's instants are whole seconds
 )
 
 // limits is what one installation may send, and since when it may send nothing. It is safe for concurrent use.
 type limits struct {
 	mu      sync.Mutex
-	paces   [accounts]*window // by the minute
-	even    *bucket           // of REST, for what waits for openings; nil: no pace
-	hours   [accounts]hour
-	content content
-	until   [accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
-	first   [accounts]time.Time // until then events wait: something else has a better claim on what comes free
-	strikes int                 // limits in a row that named no end
-	costs   map[string]int      // what the last query of each kind cost of the hour
+	paces   [budget.Accounts]*budget.Window // by the minute
+	even    *budget.Bucket                  // of REST, for what waits for openings; nil: no pace
+	hours   [budget.Accounts]budget.Hour
+	content budget.Content
+	until   [budget.Accounts]time.Time // nothing may be sent from an account before; zero: no limit stands
+	strikes int                        // limits in a row that named no end
+	costs   map[string]int             // what the last query of each kind cost of the hour
 }
 
 func newLimits(pace int) *limits {
 	l := &limits{costs: map[string]int{}}
 	if pace > 0 {
-		l.paces[accountREST] = newWindow(float64(pace), time.Minute)
-		l.even = newBucket(float64(pace) * Event.pace())
-		l.paces[accountGraphQL] = newWindow(float64(pace)*paceGraphQL/paceOfGitHub, time.Minute)
-		l.content = newContent(pace)
+		l.paces[budget.REST] = budget.NewWindow(float64(pace), time.Minute)
+		l.even = budget.NewMinute(float64(pace) * budget.Event.Pace())
+		l.paces[budget.GraphQL] = budget.NewWindow(float64(pace)*paceGraphQL/budget.PaceOfGitHub, time.Minute)
+		l.content = budget.NewContent(pace)
 	}
 	return l
 }
@@ -64,15 +53,15 @@ func (l *limits) reserve(ctx context.Context, p price, now time.Time) error {
 	if err == nil {
 		at := now.Add(wait)
 		if w := l.paces[p.of]; w != nil {
-			w.spend(at, p.points)
+			w.Spend(at, p.points)
 		}
 		if p.waits() && l.even != nil {
-			l.even.spend(at, p.points)
+			l.even.Spend(at, p.points)
 		}
 		if p.content {
-			l.content.spend(at)
+			l.content.Spend(at)
 		}
-		l.hours[p.of].flying += p.hour
+		l.hours[p.of].Flying += p.hour
 	}
 	l.mu.Unlock()
 	if err != nil {
@@ -90,28 +79,22 @@ func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
 	if until := l.until[p.of]; now.Before(until) {
 		return 0, &Error{Kind: Limited, Until: until, Reason: wordLimit}
 	}
-	b := l.hours[p.of].budget(now)
-	if p.class < Debt && b.Left < p.hour+p.class.reserve(b.Limit)+l.hours[p.of].held {
-		return 0, &Error{Kind: Limited, Until: b.Renewed, Reason: wordHour, Foreseen: true, Requests: p.of == accountREST}
+	b := l.hours[p.of].Quota(now)
+	if p.class < budget.Debt && b.Left < p.hour+p.class.Reserve(b.Limit)+l.hours[p.of].Held {
+		return 0, &Error{Kind: Limited, Until: b.Renewed, Reason: wordHour, Foreseen: true, Requests: p.of == budget.REST}
 	}
 	var wait time.Duration
 	if w := l.paces[p.of]; w != nil {
-		wait = w.wait(now, p.points, p.class.pace())
+		wait = w.Wait(now, p.points, p.class.Pace())
 	}
 	if p.waits() && l.even != nil {
-		wait = max(wait, l.even.wait(now, p.points))
+		wait = max(wait, l.even.Wait(now, p.points))
 	}
-	switch {
-	case p.class < Opening:
-		wait = max(wait, l.first[p.of].Sub(now))
-	case wait > 0:
-		l.first[p.of] = now.Add(wait + yields)
+	if p.content && p.class < budget.Debt { // of which events want nothing
+		wait = max(wait, l.content.Wait(now))
 	}
-	if p.content && p.class < Debt { // of which events want nothing
-		wait = max(wait, l.content.wait(now))
-	}
-	if wait > maxPatience {
-		return 0, &Error{Kind: Limited, Until: now.Add(wait), Reason: wordPace, Foreseen: true, Requests: p.of == accountREST}
+	if wait > budget.Patience {
+		return 0, &Error{Kind: Limited, Until: now.Add(wait), Reason: wordPace, Foreseen: true, Requests: p.of == budget.REST}
 	}
 	return wait, nil
 }
@@ -120,7 +103,7 @@ func (l *limits) turn(p price, now time.Time) (time.Duration, error) {
 func (l *limits) land(p price) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.hours[p.of].flying -= p.hour
+	l.hours[p.of].Flying -= p.hour
 }
 
 // cost is what a query of a kind costs, as the last one showed.
@@ -136,7 +119,7 @@ func (l *limits) learn(kind string, cost int) {
 	l.costs[kind] = cost
 }
 
-// pause waits, at most maxPatience.
+// pause waits, at most budget.Patience.
 func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
@@ -156,7 +139,7 @@ func (l *limits) see(a answer, now time.Time) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if named := a.header.Get("X-RateLimit-Resource"); named == resources[a.of] || named == "" { // others are of no concern to us
-		l.hours[a.of].count(a, now)
+		l.hours[a.of].Hear(a.said(now), now)
 	}
 	if !a.limited() {
 		if a.code < 400 {
@@ -165,7 +148,7 @@ func (l *limits) see(a answer, now time.Time) error {
 		return nil
 	}
 	until := l.end(a, now)
-	for of := range account(accounts) {
+	for of := range budget.Account(budget.Accounts) {
 		if (of == a.of || !a.primary()) && until.After(l.until[of]) { // a secondary limit is one on both
 			l.until[of] = until
 		}
@@ -180,7 +163,7 @@ func (l *limits) end(a answer, now time.Time) time.Time {
 		wait = min(minPause<<min(l.strikes, 10), maxPause)
 		l.strikes++
 	}
-	return now.Add(min(max(wait, margin), maxReset))
+	return now.Add(min(max(wait, budget.Margin), maxReset))
 }
 
 // answer is the part of a response that is about limits.
@@ -189,7 +172,7 @@ type answer struct {
 	header  http.Header
 	message string // the beginning of the body; only for 403 and 429, and GraphQL's errors
 	graphQL bool   // GraphQL names its limit in an error, mostly of an answer of 200
-	of      account
+	of      budget.Account
 }
 
 // primary reports whether the limit is that an account's hour is spent.
@@ -223,10 +206,10 @@ func (a answer) reason() string {
 func (a answer) named(now time.Time) (time.Duration, bool) {
 	if s := a.header.Get("Retry-After"); s != "" {
 		if n, err := strconv.Atoi(strings.TrimSpace(s)); err == nil && n >= 0 {
-			return time.Duration(min(n, int(maxReset/time.Second)))*time.Second + margin, true
+			return time.Duration(min(n, int(maxReset/time.Second)))*time.Second + budget.Margin, true
 		}
 		if t, err := http.ParseTime(s); err == nil {
-			return t.Sub(a.date(now)) + margin, true
+			return t.Sub(a.date(now)) + budget.Margin, true
 		}
 	}
 	if a.header.Get("X-RateLimit-Remaining") != "0" && !a.graphQL {
@@ -236,7 +219,7 @@ func (a answer) named(now time.Time) (time.Duration, bool) {
 	if err != nil || n <= 0 {
 		return 0, false
 	}
-	return time.Unix(n, 0).Sub(a.date(now)) + margin, true
+	return time.Unix(n, 0).Sub(a.date(now)) + budget.Margin, true
 }
 
 // date is when GitHub answered, by its own clock.

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -68,20 +69,20 @@ func TestLimits(t *testing.T) {
 		body   string
 		want   time.Duration
 	}{
-		"primary 403":           {403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in(10 * time.Minute)}, `{"message":"API rate limit exceeded"}`, 10*time.Minute + margin},
-		"primary 429":           {429, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in(10 * time.Minute)}, ``, 10*time.Minute + margin},
-		"secondary 403":         {403, map[string]string{"Retry-After": "90"}, `{"message":"You have exceeded a secondary rate limit"}`, 90*time.Second + margin},
-		"secondary 429":         {429, map[string]string{"Retry-After": "90"}, ``, 90*time.Second + margin},
+		"primary 403":           {403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in(10 * time.Minute)}, `{"message":"API rate limit exceeded"}`, 10*time.Minute + budget.Margin},
+		"primary 429":           {429, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in(10 * time.Minute)}, ``, 10*time.Minute + budget.Margin},
+		"secondary 403":         {403, map[string]string{"Retry-After": "90"}, `{"message":"You have exceeded a secondary rate limit"}`, 90*time.Second + budget.Margin},
+		"secondary 429":         {429, map[string]string{"Retry-After": "90"}, ``, 90*time.Second + budget.Margin},
 		"secondary, no headers": {403, nil, `{"message":"You have exceeded a secondary rate limit. Please wait."}`, minPause},
 		"429 without headers":   {429, nil, `<html>`, minPause},
 		"beside primary":        {403, map[string]string{"X-RateLimit-Remaining": "4000", "X-RateLimit-Reset": in(time.Hour)}, `{"message":"You have exceeded a secondary rate limit."}`, minPause},
-		"a date":                {429, map[string]string{"Retry-After": at.Add(time.Minute).Format(http.TimeFormat)}, ``, time.Minute + margin},
+		"a date":                {429, map[string]string{"Retry-After": at.Add(time.Minute).Format(http.TimeFormat)}, ``, time.Minute + budget.Margin},
 		"nonsense":              {429, map[string]string{"Retry-After": "soon", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "never"}, ``, minPause},
 		"for ever":              {429, map[string]string{"Retry-After": "99999999999999"}, ``, maxReset},
 		"for a year":            {429, map[string]string{"Retry-After": "31536000"}, ``, maxReset},
 		"already exceeded":      {403, nil, `{"message":"API rate limit already exceeded for installation ID 1."}`, minPause},
 		"by its document":       {403, nil, `{"message":"Slow down","documentation_url":"https://docs.github.com/rest/using#about-secondary-rate-limits"}`, minPause},
-		"a reset in the past":   {403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in(-time.Hour)}, ``, margin},
+		"a reset in the past":   {403, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in(-time.Hour)}, ``, budget.Margin},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &clock{now: at}
@@ -137,7 +138,7 @@ func TestResetOnGitHubsClock(t *testing.T) {
 	a.header.Set("Date", at.Add(time.Hour).Format(http.TimeFormat))
 	a.header.Set("X-RateLimit-Remaining", "0")
 	a.header.Set("X-RateLimit-Reset", strconv.FormatInt(at.Add(time.Hour+5*time.Minute).Unix(), 10))
-	if got, ok := a.named(at); !ok || got != 5*time.Minute+margin {
+	if got, ok := a.named(at); !ok || got != 5*time.Minute+budget.Margin {
 		t.Error(got, ok)
 	}
 }
@@ -147,7 +148,7 @@ func TestPausesDouble(t *testing.T) {
 	now := at
 	for _, want := range []time.Duration{1, 2, 4, 8, 15, 15} {
 		until(t, l.see(answer{code: 429, header: http.Header{}}, now), now.Add(want*time.Minute))
-		now = l.until[accountREST]
+		now = l.until[budget.REST]
 	}
 	if err := l.see(answer{code: 200, header: http.Header{}}, now); err != nil {
 		t.Fatal(err)
@@ -155,57 +156,12 @@ func TestPausesDouble(t *testing.T) {
 	until(t, l.see(answer{code: 429, header: http.Header{}}, now), now.Add(minPause))
 }
 
-// In no minute more points are given than the pace, all of them are if they are asked for, and who cannot have them soon is told when to
-// come back.
-func TestPace(t *testing.T) {
-	for _, pace := range []int{5, 60, 900} {
-		w := newWindow(float64(pace), time.Minute)
-		var given []time.Time // a point each
-		now := at
-		for i := range 20_000 {
-			if wait := w.wait(now, 1, 1); wait <= maxPatience {
-				w.spend(now.Add(wait), 1)
-				given = append(given, now.Add(wait))
-			}
-			now = now.Add(time.Duration(i%60) * time.Millisecond)
-		}
-		most, from := 0, 0
-		for i := range given {
-			for given[i].Sub(given[from]) >= time.Minute {
-				from++
-			}
-			most = max(most, i-from+1)
-		}
-		if most > pace {
-			t.Errorf("pace %d: %d points within a minute", pace, most)
-		}
-		if perMinute := float64(len(given)) / now.Sub(at).Minutes(); perMinute < 0.96*float64(pace) {
-			t.Errorf("pace %d: only %.0f points a minute", pace, perMinute)
-		}
-		if len(w.spent) > int((w.span+maxPatience)/grain)+2 {
-			t.Errorf("pace %d: %d things are remembered", pace, len(w.spent))
-		}
-	}
-}
-
-func TestClockThatIsSetBack(t *testing.T) {
-	w := newWindow(900, time.Minute)
-	w.spend(at, 900)
-	w.forget(at)
-	if w.wait(at.Add(-time.Hour), 100, 1) == 0 {
-		t.Error("points out of nothing")
-	}
-	if w.wait(at.Add(-time.Hour+2*time.Minute), 100, 1) != 0 {
-		t.Error("the window does not empty again")
-	}
-}
-
 // What is more urgent finds room in a minute that the rest has filled, and what comes free later is its own first.
 func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, sent := newLimits(900), map[Class]int{}
-		send := func(c Class) error {
-			err := l.reserve(t.Context(), price{of: accountGraphQL, class: c, points: pointsWrite, hour: 1}, time.Now()) // its minute is not spent evenly
+		l, sent := newLimits(900), map[budget.Class]int{}
+		send := func(c budget.Class) error {
+			err := l.reserve(t.Context(), price{of: budget.GraphQL, class: c, points: pointsWrite, hour: 1}, time.Now()) // its minute is not spent evenly
 			if err == nil {
 				sent[c]++
 			} else if e := judge(err); e.Kind != Limited || !e.Foreseen || !e.Until.After(time.Now()) {
@@ -213,53 +169,25 @@ func TestTheUrgentFindsRoomInAFullMinute(t *testing.T) {
 			}
 			return err
 		}
-		for _, c := range []Class{Resync, Event, Opening, Debt} {
+		for _, c := range []budget.Class{budget.Resync, budget.Event, budget.Opening, budget.Debt} {
 			for send(c) == nil {
 			}
 		}
-		for c, want := range map[Class]int{Resync: 200, Event: 120, Opening: 60, Debt: 20} {
+		for c, want := range map[budget.Class]int{budget.Resync: 200, budget.Event: 120, budget.Opening: 60, budget.Debt: 20} {
 			if sent[c] != want {
 				t.Errorf("%d of class %d, want %d", sent[c], c, want)
 			}
 		}
-		until(t, send(Debt), judge(send(Debt)).Until)
+		until(t, send(budget.Debt), judge(send(budget.Debt)).Until)
 		time.Sleep(61 * time.Second)
 		clear(sent)
 		for range 300 { // a crowd of both
-			_, _ = send(Event), send(Debt)
+			_, _ = send(budget.Event), send(budget.Debt)
 		}
-		if sent[Debt] < sent[Event] {
-			t.Errorf("%d debts, %d events", sent[Debt], sent[Event])
+		if sent[budget.Debt] < sent[budget.Event] {
+			t.Errorf("%d debts, %d events", sent[budget.Debt], sent[budget.Event])
 		}
 	})
-}
-
-// What waits for openings is spent evenly after a burst: a minute's part is never gone in its first seconds, and never more than it is.
-func TestWhatTellsIsSpentEvenly(t *testing.T) {
-	b := newBucket(720)
-	now, spent := at, 0.0
-	var last time.Duration
-	for range 1000 { // as many as there are, all the time
-		wait := b.wait(now, pointsWrite)
-		b.spend(now.Add(wait), pointsWrite)
-		if spent += pointsWrite; spent > 260 && wait > 2*time.Second {
-			t.Fatalf("after %v points nothing goes for %v", spent, wait)
-		}
-		now, last = now.Add(wait), wait
-		if over := spent - b.burst - (720-b.burst)*now.Sub(at).Seconds()/61; over > 0.001 {
-			t.Fatalf("%v points too many after %v", over, now.Sub(at))
-		}
-	}
-	if last == 0 {
-		t.Error("nothing ever waited")
-	}
-	if wait := b.wait(now.Add(time.Hour), 1000); wait > 0 {
-		t.Errorf("more than a burst waits for %v", wait)
-	}
-	b.spend(now.Add(time.Hour), 200)
-	if wait := b.wait(now, pointsWrite); wait > 0 {
-		t.Errorf("after a clock was set back what there is waits for %v", wait)
-	}
 }
 
 // What is left of an hour is for what is more urgent, and a request that would exceed it is not sent. A debt is: only GitHub knows.
@@ -271,15 +199,15 @@ func TestAnHourRunsOut(t *testing.T) {
 		h.Set("X-RateLimit-Limit", "5000")
 		h.Set("X-RateLimit-Remaining", strconv.Itoa(left))
 		h.Set("X-RateLimit-Reset", strconv.FormatInt(at.Add(time.Hour).Unix(), 10))
-		if err := l.see(answer{code: 200, header: h, of: accountGraphQL}, at); err != nil {
+		if err := l.see(answer{code: 200, header: h, of: budget.GraphQL}, at); err != nil {
 			t.Error(err)
 		}
 	}
-	ask := func(c Class, cost int) (bool, price) {
-		p := price{of: accountGraphQL, class: c, points: 1, hour: cost}
+	ask := func(c budget.Class, cost int) (bool, price) {
+		p := price{of: budget.GraphQL, class: c, points: 1, hour: cost}
 		err := l.reserve(t.Context(), p, at)
 		if err != nil {
-			until(t, err, at.Add(time.Hour+margin))
+			until(t, err, at.Add(time.Hour+budget.Margin))
 			if !judge(err).Foreseen {
 				t.Error("GitHub was not asked")
 			}
@@ -296,7 +224,7 @@ func TestAnHourRunsOut(t *testing.T) {
 		{14, 15, false, false, false, true},
 	} {
 		says(tt.left)
-		for c, want := range map[Class]bool{Resync: tt.resync, Event: tt.event, Opening: tt.opening, Debt: tt.debt} {
+		for c, want := range map[budget.Class]bool{budget.Resync: tt.resync, budget.Event: tt.event, budget.Opening: tt.opening, budget.Debt: tt.debt} {
 			got, p := ask(c, tt.cost)
 			if got != want {
 				t.Errorf("%d points left, class %d: %t", tt.left, c, got)
@@ -305,23 +233,23 @@ func TestAnHourRunsOut(t *testing.T) {
 				l.land(p)
 			}
 		}
-		if err := l.reserve(t.Context(), price{of: accountREST, points: pointsWrite, hour: 1}, at); err != nil {
+		if err := l.reserve(t.Context(), price{of: budget.REST, points: pointsWrite, hour: 1}, at); err != nil {
 			t.Error("REST has an hour of its own:", err)
 		}
 	}
-	l.hours[accountGraphQL] = hour{held: 800}
+	l.hours[budget.GraphQL] = budget.Hour{Held: 800}
 	says(800)
-	for c, want := range map[Class]bool{Event: false, Opening: false, Debt: true} {
+	for c, want := range map[budget.Class]bool{budget.Event: false, budget.Opening: false, budget.Debt: true} {
 		if ok, _ := ask(c, 1); ok != want {
 			t.Errorf("800 points are kept for debts, class %d: %t", c, ok)
 		}
 	}
-	l.hours[accountGraphQL] = hour{}
+	l.hours[budget.GraphQL] = budget.Hour{}
 	says(1000)
 	for range 33 { // under way at once
-		ask(Event, 15)
+		ask(budget.Event, 15)
 	}
-	if ok, _ := ask(Event, 15); ok {
+	if ok, _ := ask(budget.Event, 15); ok {
 		t.Error("what is under way is not reckoned")
 	}
 }
@@ -329,37 +257,37 @@ func TestAnHourRunsOut(t *testing.T) {
 // No more merges are sent in a minute, or in an hour, than GitHub takes; a merge that a success waits for is.
 func TestContentIsPaced(t *testing.T) {
 	l, now := newLimits(900), at
-	merge := func(c Class) error {
+	merge := func(c budget.Class) error {
 		return l.reserve(t.Context(), price{class: c, points: pointsWrite, hour: 1, content: true}, now)
 	}
 	for n := range 80 {
-		if err := merge(Opening); err != nil {
+		if err := merge(budget.Opening); err != nil {
 			t.Fatal(n, err)
 		}
 	}
-	if b := l.content.budget(now); b.Left != 0 || b.Limit != 80 || b.Renewed.Sub(now) < time.Minute || b.Renewed.Sub(now) > 62*time.Second {
+	if b := l.content.Quota(now); b.Left != 0 || b.Limit != 80 || b.Renewed.Sub(now) < time.Minute || b.Renewed.Sub(now) > 62*time.Second {
 		t.Errorf("%+v", b)
 	}
-	if err := merge(Opening); kindOf(err) != Limited {
+	if err := merge(budget.Opening); kindOf(err) != Limited {
 		t.Error(err)
 	}
-	if err := merge(Debt); err != nil {
+	if err := merge(budget.Debt); err != nil {
 		t.Error(err)
 	}
 	for range 6 {
 		now = now.Add(62 * time.Second)
-		for merge(Opening) == nil {
+		for merge(budget.Opening) == nil {
 		}
 	}
-	if b := l.content.budget(now); b.Left != 0 || b.Limit != 500 || b.Renewed.Sub(at) < time.Hour {
+	if b := l.content.Quota(now); b.Left != 0 || b.Limit != 500 || b.Renewed.Sub(at) < time.Hour {
 		t.Errorf("after %s: %+v", now.Sub(at), b)
 	}
-	if b := newLimits(0).content.budget(now); b.Left < 1<<30 {
+	if b := newLimits(0).content.Quota(now); b.Left < 1<<30 {
 		t.Error("no pace is none for merges")
 	}
 }
 
-// 200 statuses at once: nobody waits longer than maxPatience, and who is sent away comes back to a free place.
+// 200 statuses at once: nobody waits longer than budget.Patience, and who is sent away comes back to a free place.
 func TestPacedWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		hub := &fake{t: t}
@@ -374,7 +302,7 @@ func TestPacedWrites(t *testing.T) {
 		for n := 0; n < 200; {
 			before := time.Now()
 			err := f.status()
-			if waited := time.Since(before); waited > maxPatience {
+			if waited := time.Since(before); waited > budget.Patience {
 				t.Fatalf("waited %s", waited)
 			}
 			if err == nil {
@@ -397,10 +325,10 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		l := newLimits(60)
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		w := l.paces[accountREST]
-		w.spend(time.Now().Add(-w.span+time.Second), 1)
-		w.spend(time.Now(), 47)
-		if err := l.reserve(ctx, price{class: Event, points: 1}, time.Now()); err == nil || ctx.Err() == nil {
+		w := l.paces[budget.REST]
+		w.Spend(time.Now().Add(-time.Minute), 1)
+		w.Spend(time.Now(), 47)
+		if err := l.reserve(ctx, price{class: budget.Event, points: 1}, time.Now()); err == nil || ctx.Err() == nil {
 			t.Error(err)
 		}
 	})
@@ -421,11 +349,11 @@ func TestGraphQLLimited(t *testing.T) {
 		}}
 	}
 	f := hub.forge(nil)
-	if got := f.Budgets(install).GraphQL.Limit; got != hourlyDefault {
+	if got := f.Budgets(install).GraphQL.Limit; got != budget.HourlyDefault {
 		t.Errorf("budget before the first answer: %d", got)
 	}
 	_, err := f.Observe(context.Background(), testRepo, Ask{})
-	until(t, err, at.Add(7*time.Minute+margin))
+	until(t, err, at.Add(7*time.Minute+budget.Margin))
 	if got := f.Budgets(install).GraphQL.Limit; got != 12500 {
 		t.Errorf("budget: %d", got)
 	}
@@ -434,7 +362,7 @@ func TestGraphQLLimited(t *testing.T) {
 		t.Errorf("REST has an hour of its own: %v", err) // a green is taken back although no look can be paid
 	}
 	_, err = f.Observe(context.Background(), testRepo, Ask{})
-	until(t, err, at.Add(7*time.Minute+margin))
+	until(t, err, at.Add(7*time.Minute+budget.Margin))
 	if len(hub.took()) != 0 {
 		t.Error("GraphQL goes on")
 	}
@@ -449,10 +377,10 @@ func TestGraphQLLimitsByAnyName(t *testing.T) {
 		body   string
 		want   time.Duration
 	}{
-		"as documented": {200, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in}, `{"errors":[{"type":"RATE_LIMITED","message":"no"}]}`, 7*time.Minute + margin},
+		"as documented": {200, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": in}, `{"errors":[{"type":"RATE_LIMITED","message":"no"}]}`, 7*time.Minute + budget.Margin},
 		"points are left": {200, map[string]string{"X-RateLimit-Remaining": "57", "X-RateLimit-Reset": in},
-			`{"errors":[{"type":"RATE_LIMIT","code":"graphql_rate_limit","message":"API rate limit already exceeded for installation ID 1."}]}`, 7*time.Minute + margin},
-		"a code alone":    {200, map[string]string{"Retry-After": "90"}, `{"data":{"repository":null},"errors":[{"code":"graphql_rate_limit","message":"no"}]}`, 90*time.Second + margin},
+			`{"errors":[{"type":"RATE_LIMIT","code":"graphql_rate_limit","message":"API rate limit already exceeded for installation ID 1."}]}`, 7*time.Minute + budget.Margin},
+		"a code alone":    {200, map[string]string{"Retry-After": "90"}, `{"data":{"repository":null},"errors":[{"code":"graphql_rate_limit","message":"no"}]}`, 90*time.Second + budget.Margin},
 		"an inner code":   {200, silent, `{"errors":[{"extensions":{"code":"RATE_LIMITED"},"message":"no"}]}`, minPause},
 		"no headers":      {200, silent, `{"errors":[{"type":"RATE_LIMIT","message":"no"}]}`, minPause},
 		"of a part":       {200, silent, `{"data":{"repository":{}},"errors":[{"type":"RATE_LIMIT","message":"no","path":["repository","b0"]}]}`, minPause},
@@ -490,7 +418,7 @@ func TestBudgetOfAnHour(t *testing.T) {
 	l := newLimits(0)
 	want := func(requests int, until time.Time, now time.Time) {
 		t.Helper()
-		if b := l.hours[accountREST].budget(now); b.Left != requests || !b.Renewed.Equal(until) {
+		if b := l.hours[budget.REST].Quota(now); b.Left != requests || !b.Renewed.Equal(until) {
 			t.Errorf("%+v, want %d until %v", b, requests, until)
 		}
 	}
@@ -515,27 +443,27 @@ func TestBudgetOfAnHour(t *testing.T) {
 	want(math.MaxInt, time.Time{}, at)
 	says("core", "40", end, at)
 	says("core", "41", end, at) // sent before the other
-	want(40, end.Add(margin), at)
+	want(40, end.Add(budget.Margin), at)
 	says("core", "39", end, at.Add(2*time.Second))
-	want(39, end.Add(margin), at.Add(time.Minute))
-	want(math.MaxInt, time.Time{}, end.Add(margin))
+	want(39, end.Add(budget.Margin), at.Add(time.Minute))
+	want(math.MaxInt, time.Time{}, end.Add(budget.Margin))
 	says("core", "4999", next, end.Add(2*time.Second))
-	want(4999, next.Add(margin), end.Add(time.Minute))
+	want(4999, next.Add(budget.Margin), end.Add(time.Minute))
 }
 
 // TestNotificationsStopNoEvents: a merge or an update that finds the hour of what people are notified of used up keeps no status waiting,
 // which is paid from something else.
 func TestNotificationsStopNoEvents(t *testing.T) {
-	l := newLimits(paceOfGitHub)
-	for range contentMinute {
-		if err := l.reserve(t.Context(), price{class: Opening, points: pointsWrite, hour: 1, content: true}, at); err != nil {
+	l := newLimits(budget.PaceOfGitHub)
+	for range budget.ContentMinute {
+		if err := l.reserve(t.Context(), price{class: budget.Opening, points: pointsWrite, hour: 1, content: true}, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := l.reserve(t.Context(), price{class: Opening, points: pointsWrite, hour: 1, content: true}, at); kindOf(err) != Limited {
+	if err := l.reserve(t.Context(), price{class: budget.Opening, points: pointsWrite, hour: 1, content: true}, at); kindOf(err) != Limited {
 		t.Fatalf("one merge more: %v", err)
 	}
-	if err := l.reserve(t.Context(), price{class: Event, points: pointsWrite, hour: 1}, at); err != nil {
+	if err := l.reserve(t.Context(), price{class: budget.Event, points: pointsWrite, hour: 1}, at); err != nil {
 		t.Errorf("a status: %v", err)
 	}
 }
@@ -543,7 +471,7 @@ func TestNotificationsStopNoEvents(t *testing.T) {
 // TestWhatIsHeldIsHeldForAnHour: what is kept of an hour for debts is not kept of the next, when they are paid: it would refuse the looks
 // that say so.
 func TestWhatIsHeldIsHeldForAnHour(t *testing.T) {
-	l := newLimits(paceOfGitHub)
+	l := newLimits(budget.PaceOfGitHub)
 	says := func(now time.Time, left int) {
 		h := http.Header{}
 		h.Set("X-RateLimit-Limit", "5000")
@@ -553,10 +481,10 @@ func TestWhatIsHeldIsHeldForAnHour(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	event := price{class: Event, points: pointsRead, hour: 1}
+	event := price{class: budget.Event, points: pointsRead, hour: 1}
 	now := at.Truncate(time.Hour).Add(time.Minute)
 	says(now, 4990)
-	l.hours[accountREST].held = 4600
+	l.hours[budget.REST].Held = 4600
 	says(now, 4980)
 	if err := l.reserve(t.Context(), event, now); kindOf(err) != Limited {
 		t.Errorf("what is held was given away: %v", err)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -204,7 +205,7 @@ func (l *observation) run(ctx context.Context) (plan.Snapshot, error) {
 func (l *observation) frame() plan.Snapshot {
 	s := plan.Snapshot{
 		Repo: l.repo, At: l.at, Skew: l.skew, Us: l.us, App: l.f.app, Methods: l.once.methods(),
-		Bases: map[plan.Branch]plan.Base{}, Budget: sustained(l.f.pace) / pointsWrite,
+		Bases: map[plan.Branch]plan.Base{}, Budget: budget.Sustained(l.f.pace) / pointsWrite,
 	}
 	s.Repo.ID = l.once.DatabaseID
 	if l.once.DefaultBranchRef != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -31,8 +32,8 @@ func TestOneLookIsOneRequest(t *testing.T) {
 	if d := cmp.Diff([]string{"look"}, hub.took()); d != "" {
 		t.Error("the second look:", d)
 	}
-	var sent Bill
-	if _, err := f.Observe(WithBill(t.Context(), &sent), testRepo, Ask{Rules: true}); err != nil {
+	var sent budget.Bill
+	if _, err := f.Observe(budget.WithBill(t.Context(), &sent), testRepo, Ask{Rules: true}); err != nil {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff([]string{"GET /repos/acme/fleet/rules/branches/main", "look"}, hub.took()); d != "" {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/bradleyfalzon/ghinstallation/v2"
+
+	"github.com/sluicegate/sluice/budget"
 )
 
 const (
@@ -233,14 +235,14 @@ func (g *gate) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // price is what a request costs. A query costs about as much as the last of its kind.
 func (g *gate) price(r *http.Request) price {
-	p := price{of: accountREST, class: classOf(r.Context()), points: pointsWrite, hour: 1}
+	p := price{of: budget.REST, class: budget.ClassOf(r.Context()), points: pointsWrite, hour: 1}
 	kind, _ := r.Context().Value(queryKey{}).(string)
 	switch {
 	case r.URL.Path == g.graphQL && kind == operationMove: // GitHub names no price of several in one request: as if each went alone
-		p.of, p.hour = accountGraphQL, mutationsOf(r)
+		p.of, p.hour = budget.GraphQL, mutationsOf(r)
 		p.points *= float64(p.hour)
 	case r.URL.Path == g.graphQL:
-		p.of, p.points, p.hour = accountGraphQL, pointsRead, g.limits.cost(kind)
+		p.of, p.points, p.hour = budget.GraphQL, pointsRead, g.limits.cost(kind)
 	case r.Method == http.MethodGet || r.Method == http.MethodHead:
 		p.points = pointsRead
 	default:

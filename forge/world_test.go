@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/standin"
@@ -561,7 +562,7 @@ func TestFaults(t *testing.T) {
 		if _, err := w.forge.Observe(context.Background(), w.repo, Ask{}); kindOf(err) != tt.want {
 			t.Errorf("%s: %v", name, err)
 		}
-		w.forge.client(w.repo.Installation).limits.until = [accounts]time.Time{}
+		w.forge.client(w.repo.Installation).limits.until = [budget.Accounts]time.Time{}
 		w.look(Ask{})
 	}
 }

@@ -18,7 +18,7 @@ func TestTableWakesOnceATurnIsKeptNoMore(t *testing.T) {
 	old.Before = noon(1)
 	table.Replace(one, 8, everything, []*Write{old})
 	table.Replace(two, 8, everything, []*Write{merging(two, 1)})
-	single := func(int64) Allowance { return Allowance{Opens: true, Content: 1, Ahead: 1, Again: clock.Never} }
+	single := func(int64, int) Allowance { return Allowance{Opens: true, Content: 1, Ahead: 1, Again: clock.Never} }
 	begun, stale, nap := table.Next(noon(clock.Tick(time.Second)), single)
 	if len(begun) != 0 || len(stale) != 1 {
 		t.Fatalf("begun %v, stale %v", begun, stale)
@@ -38,7 +38,7 @@ func TestTableKeepsNothingForContentThatNeedsNone(t *testing.T) {
 	one := tableRepo(1)
 	green := &Write{Repo: one, Class: Opens, Green: true, Action: plan.SetStatus{Pulls: []int{2}, Pin: plan.Pin{SHA: "two"}, State: plan.Success}}
 	table.Replace(one, 8, everything, []*Write{merging(one, 1), green})
-	none := func(int64) Allowance { return Allowance{Opens: true, Again: clock.Never} }
+	none := func(int64, int) Allowance { return Allowance{Opens: true, Again: clock.Never} }
 	if names, _ := table.next(none, 1); !slices.Equal(names, []string{"1#2"}) {
 		t.Errorf("begun %v, want 1#2", names)
 	}

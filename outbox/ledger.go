@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -23,6 +24,7 @@ type Ledger struct {
 	writing map[Place]*turn                 // who writes a status there, or waits to
 	rests   map[int64]rest                  // installations whose requests fail
 	running map[int64]int                   // payments under way, by installation
+	servers map[int64]*server               // of what is called in
 	lately  map[Place]written
 	prune   int // of how many of these the old ones are dropped
 
@@ -53,6 +55,7 @@ type Row struct {
 	plan.Debt
 	Repo  plan.Repo
 	ends  clock.Tick // Ends, on the clock that does not jump; never: at no instant
+	own   clock.Tick // before this it is called in: nothing but a decision ends it
 	tries int        // that failed
 	after clock.Tick // not to be tried before
 	ours  bool       // GitHub refused the payment itself: it keeps nothing else from being written
@@ -76,7 +79,7 @@ type turn struct {
 func NewLedger() *Ledger {
 	return &Ledger{
 		debts: map[Place]*Row{}, timed: map[Place]*Row{}, of: map[plan.RepoKey]map[Place]*Row{},
-		writing: map[Place]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, lately: map[Place]written{},
+		writing: map[Place]*turn{}, rests: map[int64]rest{}, running: map[int64]int{}, servers: map[int64]*server{}, lately: map[Place]written{},
 		promised: map[Place]promise{}, short: map[plan.RepoKey]int64{},
 	}
 }
@@ -135,7 +138,14 @@ func (l *Ledger) Keep(repo plan.Repo, now clock.Instant, debts ...plan.Debt) {
 		if !d.Ends.IsZero() {
 			o.ends = now.TickOf(d.Ends)
 		}
-		l.put(PlaceOf(repo, d.SHA, d.Context), o)
+		at := PlaceOf(repo, d.SHA, d.Context)
+		if o.own = o.ends; o.due(now) {
+			o.own = clock.Never
+			if before := l.debts[at]; before != nil {
+				o.own = before.own
+			}
+		}
+		l.put(at, o)
 	}
 }
 
@@ -148,7 +158,8 @@ func (l *Ledger) Recall(all []store.DebtRow, now clock.Instant) {
 		}
 		l.Keep(o.Repo, now, o.Debt)
 		l.mu.Lock()
-		l.debts[at].tries, l.debts[at].ours = o.Tries, o.Reason != ""
+		kept := l.debts[at]
+		kept.tries, kept.ours, kept.own = o.Tries, o.Reason != "", kept.ends
 		l.mu.Unlock()
 	}
 	l.mu.Lock()
@@ -223,12 +234,12 @@ func (l *Ledger) EndNumbers(repo plan.Repo, numbers []int64) {
 	}
 }
 
-// CallIn makes a debt due at once: its payment failed when it was tried in passing.
+// CallIn makes a debt due at once: its payment failed when it was tried in passing, so it comes before all that decisions call in.
 func (l *Ledger) CallIn(at Place, now clock.Instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if o := l.debts[at]; o != nil && !o.busy && (o.Ends.IsZero() || now.Wall.Before(o.Ends)) {
-		o.Debt, o.ends = o.CalledIn(now.Wall), now.Tick
+		o.Debt, o.ends, o.own = o.CalledIn(now.Wall), now.Tick, now.Tick
 		l.put(at, o)
 	}
 }
@@ -267,8 +278,12 @@ func (l *Ledger) Seen(repo plan.Repo) (own, others []plan.Debt) {
 // due reports whether an instant has ended the debt, by the clock that says so first: the wall clock may be set back.
 func (o *Row) due(now clock.Instant) bool { return o.ends <= now.Tick || o.Due(now.Wall) }
 
+// calledIn reports whether a decision alone has ended the debt, and its own time has not come.
+func (o *Row) calledIn(now clock.Instant) bool { return o.own > now.Tick }
+
 // Overdue reports whether an installation has a debt that is due and that GitHub has not been able to take: nothing that opens is
-// written before it is paid. One that GitHub will not take while it takes others keeps nothing waiting. What is owed has to be known.
+// written before it is paid. One that GitHub will not take while it takes others keeps nothing waiting, nor does what is called in. What is owed has
+// to be known.
 func (l *Ledger) Overdue(installation int64, now clock.Instant) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -276,7 +291,7 @@ func (l *Ledger) Overdue(installation int64, now clock.Instant) bool {
 		return true
 	}
 	for _, o := range l.timed {
-		if o.Repo.Installation == installation && o.due(now) && !o.ours {
+		if o.Repo.Installation == installation && o.due(now) && !o.ours && !o.calledIn(now) {
 			return true
 		}
 	}
@@ -329,41 +344,67 @@ func (l *Ledger) Answered(repo plan.Repo) (some bool) {
 	return true
 }
 
-// Next gives the debts to pay now, as many of each installation as may be under way, the earliest deadline first, and how long nothing
-// else will be due. They are busy until paid or unpaid is called.
-func (l *Ledger) Next(now clock.Instant) (pay []*Row, nap time.Duration) {
+// Next gives the debts to pay now, as many of each installation as may be under way, and how long nothing else will be due: those that an instant
+// ends by the earliest deadline, and what is called in by its server (called.go). opening says in which installations something waits that opens. They are
+// busy until Rested is called.
+func (l *Ledger) Next(now clock.Instant, opening map[int64]bool) (pay []*Row, nap time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var due []*Row
-	until := clock.Never
+	timed, called, until := l.payable(now)
+	contended := map[int64]bool{}
+	slices.SortFunc(timed, func(a, b *Row) int { // one that always fails keeps no other
+		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Deadline().Compare(b.Deadline()), cmp.Compare(a.Number, b.Number))
+	})
+	for _, o := range timed {
+		contended[o.Repo.Installation] = true
+		if l.begins(o.Repo.Installation) {
+			pay = append(pay, l.begin(o))
+		}
+	}
+	for in, rows := range called {
+		var third *budget.Bucket
+		if contended[in] || opening[in] {
+			third = l.server(in).bucket
+		}
+		some, again := l.serve(in, rows, third, now)
+		pay, until = append(pay, some...), min(until, again)
+	}
+	return pay, max(0, until-now.Tick)
+}
+
+// payable are the debts that are due and may be tried, those that are called in by installation; and when there will be more.
+func (l *Ledger) payable(now clock.Instant) (timed []*Row, called map[int64][]*Row, until clock.Tick) {
+	called, until = map[int64][]*Row{}, clock.Never
 	for _, o := range l.timed {
-		after := max(o.after, l.rests[o.Repo.Installation].until)
+		in := o.Repo.Installation
+		after := max(o.after, l.rests[in].until)
 		switch {
 		case o.busy:
 		case !o.due(now):
 			until = min(until, max(o.ends, after))
 		case after > now.Tick:
 			until = min(until, after)
+		case o.calledIn(now):
+			called[in], until = append(called[in], o), min(until, o.own)
 		default:
-			due = append(due, o)
+			timed = append(timed, o)
 		}
 	}
-	slices.SortFunc(due, func(a, b *Row) int { // one that always fails keeps no other
-		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Deadline().Compare(b.Deadline()), cmp.Compare(a.Number, b.Number))
-	})
-	for _, o := range due {
-		in := o.Repo.Installation
-		most := payMost
-		if l.rests[in].fails > 0 {
-			most = 1 // one shows whether GitHub answers again
-		}
-		if l.running[in] < most {
-			o.busy = true
-			l.running[in]++
-			pay = append(pay, o)
-		}
+	return timed, called, until
+}
+
+// begins reports whether one more payment of an installation may begin.
+func (l *Ledger) begins(installation int64) bool {
+	if l.rests[installation].fails > 0 {
+		return l.running[installation] == 0 // one shows whether GitHub answers again
 	}
-	return pay, max(0, until-now.Tick)
+	return l.running[installation] < payMost
+}
+
+func (l *Ledger) begin(o *Row) *Row {
+	o.busy = true
+	l.running[o.Repo.Installation]++
+	return o
 }
 
 // Retry lets the debts of a repository be tried at once: it is back, perhaps in another installation.

@@ -1,6 +1,7 @@
 package outbox
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -39,13 +40,62 @@ func TestTheEarliestDeadlineIsPaidFirst(t *testing.T) {
 	owe(2, plan.Debt{}.CalledIn(now.Wall.Add(-time.Minute)))
 	owe(3, plan.Debt{Ends: now.Wall.Add(8 * time.Hour), Cutoff: 5 * time.Minute}.CalledIn(now.Wall.Add(-time.Second)))
 	owe(4, plan.Debt{Ends: now.Wall, Cutoff: 10 * time.Second})
-	due, _ := l.Next(now)
+	due, _ := l.Next(now, nil)
 	var got []int64
 	for _, o := range due {
 		got = append(got, o.Number)
 	}
 	if want := []int64{4, 1, 2, 3}; !slices.Equal(got, want) {
 		t.Errorf("paid in the order %v, want %v", got, want)
+	}
+}
+
+// TestWhatIsCalledInHasAThird: hundreds of successes are called in in one repository, and a few in another, while others end by themselves every second. Of the
+// payments a third at most is for those that are called in, the repositories in turn; what an instant ends is paid as it falls due; and nothing
+// that opens waits for what is called in.
+func TestWhatIsCalledInHasAThird(t *testing.T) {
+	start := clock.Instant{Wall: time.Unix(10_000, 0), Tick: clock.Tick(10_000 * time.Second)}
+	repos := []plan.Repo{{ID: 1, Installation: 1}, {ID: 2, Installation: 1}, {ID: 3, Installation: 1}}
+	l := NewLedger()
+	l.Recall(nil, start)
+	l.Decided(repos[0], plan.Terms{Budget: 120}, plan.Plan{})
+	owe := func(repo plan.Repo, n int, d plan.Debt) plan.Debt {
+		d.Number, d.SHA, d.Context = repo.ID*1000+int64(n), plan.SHA(fmt.Sprint(repo.ID, "-", n)), "sluice/main"
+		l.Keep(repo, start, d)
+		return d
+	}
+	for n := range 300 {
+		d := owe(repos[0], n, plan.Debt{Ends: start.Wall.Add(time.Hour), Cutoff: time.Minute})
+		l.Keep(repos[0], start, d.CalledIn(start.Wall))
+	}
+	for n := range 5 {
+		owe(repos[1], n, plan.Debt{}.CalledIn(start.Wall))
+	}
+	for n := range 240 { // two each second: all that GitHub takes
+		owe(repos[2], n, plan.Debt{Ends: start.Wall.Add(time.Duration(1+n/2) * time.Second), Cutoff: 4 * time.Hour})
+	}
+	paid := map[int64]int{}
+	for second := range 120 {
+		after := time.Duration(1+second) * time.Second
+		now := clock.Instant{Wall: start.Wall.Add(after), Tick: start.Tick + after}
+		if l.Overdue(1, now) != (paid[3] < 2*(second+1)) {
+			t.Fatalf("after %d s, %v paid: it is %v that what opens waits", second, paid, l.Overdue(1, now))
+		}
+		due, _ := l.Next(now, nil)
+		for _, o := range due {
+			l.Paid(PlaceOf(o.Repo, o.SHA, o.Context), o, now.Tick)
+			l.Rested(o, 0, Nobody)
+			paid[o.Repo.ID]++
+		}
+		if paid[3] != 2*(second+1) {
+			t.Fatalf("after %d s %d of what ended by itself is paid, want %d", second, paid[3], 2*(second+1))
+		}
+		if second == 2 && paid[2] != 5 {
+			t.Errorf("%d of the second repository are paid beside %d of the first", paid[2], paid[1])
+		}
+	}
+	if n := paid[1] + paid[2]; n < 100 || n > 40+80 {
+		t.Errorf("%d of what is called in are paid in two minutes, want a third of the pace and a minute's at once", n)
 	}
 }
 

@@ -13,6 +13,9 @@ const (
 	readPatience = 10 * time.Second
 	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.
 	payMost = 8
+	// calledShare is the part of GitHub's pace that what is called in has while anything else is due: a third. A minute of it may go at once, so a hold on forty
+	// green ones is there in seconds.
+	calledShare = 3
 	// payHurried is how often a payment may have been refused, and be tried all the same once its repository takes another write.
 	payHurried = 15
 	// payBlocks is how many payments of an installation may fail in a row before what opens goes on without them: it may be that GitHub

@@ -11,7 +11,7 @@ import (
 
 // Table is what is wanted of GitHub: the writes that were decided on, and have not begun or not ended. A decision replaces what was wanted in its
 // repository, so nothing is ever written that is not wanted any more. Which comes next is a round robin: the repositories of an installation
-// take turns, a write each, and who comes waits until all who wait have had one. Of what opens [opensWeight] go before one that only tells.
+// take turns, a write each (turns.go). Of what opens [opensWeight] go before one that only tells.
 type Table struct {
 	mu sync.Mutex
 	of map[int64]*queue
@@ -35,13 +35,14 @@ type Write struct {
 	Unit   bool          // several requests that must end together: one at a time in a repository
 	Green  bool          // it releases something, or may: nothing like it begins, or is under way, while its repository is read or debts are overdue
 	Counts bool          // GitHub counts it as content, of which it takes so many a minute
+	Closes time.Time     // when what it releases closes; zero: at no instant
 	Before clock.Instant // from when on it must not begin, by either clock: what it rests on is too old; zero: at no instant
 	Basis  any           // what it was decided on: it is for who writes
 
-	ticket   uint64 // with which it began
-	limits   int    // those of its class before it began
-	ending   bool   // it is done, but for what follows from it
-	replaced bool   // another decision came since it began
+	rank          // with which it began
+	limits   int  // those of its class before it began
+	ending   bool // it is done, but for what follows from it
+	replaced bool // another decision came since it began
 }
 
 // Old reports whether what a write rests on is too old for it to begin.
@@ -52,7 +53,7 @@ func (w *Write) Old(now clock.Instant) bool {
 // queue is one installation's part of the table.
 type queue struct {
 	repos   map[plan.RepoKey]*repository
-	tickets uint64
+	turns   [classes]turns
 	streak  int // writes that opened something since one that only told
 	running [classes]int
 	content int                 // of those, what GitHub counts as content
@@ -68,13 +69,6 @@ type repository struct {
 	running []*Write
 	unit    bool // one of those is a unit
 	held    bool // it is being read: nothing green begins
-}
-
-// flow is the writes of one class that wait in a repository, in their order.
-type flow struct {
-	waiting []*Write
-	ticket  uint64     // its place among those that wait
-	asked   clock.Tick // since when what it rests on is being read again, as it is too old; 0: it is not
 }
 
 // NewTable gives an empty table.
@@ -94,6 +88,9 @@ func (q *queue) repository(repo plan.Repo) *repository {
 	p := q.repos[repo.Key()]
 	if p == nil {
 		p = &repository{}
+		for c := range p.flows {
+			p.flows[c].of = p
+		}
 		q.repos[repo.Key()] = p
 	}
 	return p
@@ -120,7 +117,8 @@ func (t *Table) Replace(repo plan.Repo, most int, covers func(*Write) bool, want
 			w.replaced = w.replaced || covers(w)
 		}
 		for c := range p.flows {
-			p.flows[c].replace(q, covers, of(wanted, Class(c)))
+			f := &p.flows[c]
+			q.turns[c].queue(f, f.replaced(covers, of(wanted, Class(c))))
 		}
 	})
 }
@@ -134,15 +132,11 @@ func of(wanted []*Write, c Class) (some []*Write) {
 	return some
 }
 
-// replace puts new writes where those stood that they replace. Who waited keeps its turn, and who comes has one in the next round: newcomers
-// keep nobody from it.
-func (f *flow) replace(q *queue, covers func(*Write) bool, wanted []*Write) {
-	if len(f.waiting) == 0 {
-		f.turn(q)
-	}
+// replaced is what waits once new writes stand where those stood that they replace.
+func (f *flow) replaced(covers func(*Write) bool, wanted []*Write) []*Write {
 	at := max(0, slices.IndexFunc(f.waiting, covers))
 	kept := slices.DeleteFunc(slices.Clone(f.waiting), covers)
-	f.waiting = slices.Insert(kept, min(at, len(kept)), wanted...)
+	return slices.Insert(kept, min(at, len(kept)), wanted...)
 }
 
 // Hold keeps what is green in a repository from beginning, until Release: it is about to be read. It reports whether none of it is under way.
@@ -168,7 +162,7 @@ func (t *Table) Unhold(repo plan.Repo) {
 
 // Drop takes out all that waits in a repository.
 func (t *Table) Drop(repo plan.Repo) {
-	t.in(repo, func(_ *queue, p *repository) { p.flows = [classes]flow{} })
+	t.Leave(repo, func(*Write) bool { return true })
 }
 
 // Has reports whether a write that fits waits in a repository, or is under way.
@@ -198,6 +192,9 @@ type Allowance struct {
 	Content int        // writes that GitHub counts as content
 	Ahead   int        // likewise, soon: within the time that a read stays good
 	Again   clock.Tick // when there may be more of it; Never: somebody says so
+
+	Tells      int        // writes that only tell
+	TellsAgain clock.Tick // when there may be more of those
 }
 
 // Stale is a repository whose next writes rest on what is too old, and how many of them may begin soon: so many are to be read again.
@@ -206,90 +203,113 @@ type Stale struct {
 	Writes []*Write
 }
 
+// Opening says in which installations something waits that opens.
+func (t *Table) Opening() map[int64]bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	opening := map[int64]bool{}
+	for id, q := range t.of {
+		opening[id] = q.turns[Opens].waiting() > 0
+	}
+	return opening
+}
+
+// Telling is how many repositories of an installation have something to tell.
+func (t *Table) Telling(installation int64) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if q := t.of[installation]; q != nil {
+		return q.turns[Tells].waiting()
+	}
+	return 0
+}
+
 // Next takes the writes that begin now, and names what is to be read again before it may. nap is how long nothing else will change by
-// time alone.
-func (t *Table) Next(now clock.Instant, may func(installation int64) Allowance) (begin []*Write, stale []Stale, nap time.Duration) {
+// time alone. may says what an installation may begin, of whose repositories some have something to tell.
+func (t *Table) Next(now clock.Instant, may func(installation int64, telling int) Allowance) (begin []*Write, stale []Stale, nap time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	until := clock.Never
 	for id, q := range t.of {
-		if !q.waits() {
-			continue
-		}
-		a := may(id)
-		a.Content -= q.content
-		if !a.Opens || a.Content <= 0 {
-			until = min(until, a.Again)
-		}
-		read := map[*flow]bool{} // whose turn it is, and who are being read again for it
-		for q.running[Opens]+q.running[Tells] < q.most {
-			p, f := q.first(now, a, read)
-			if f == nil {
-				break
-			}
-			at := p.ahead(f, a)
-			w := f.waiting[at]
-			if w.Counts {
-				a.Content--
-			}
-			switch {
-			case f.asked != 0:
-				read[f] = true
-				until = min(until, f.asked+readPatience+1)
-			case w.Old(now):
-				f.asked, read[f] = max(now.Tick, 1), true
-				until = min(until, f.asked+readPatience+1)
-				stale = append(stale, Stale{w.Repo, f.soon(at, q.sharing(a.Ahead))})
-			default:
-				q.begin(p, f, at)
-				begin = append(begin, w)
-			}
-		}
-		for _, rest := range q.rests {
-			if rest > now.Tick {
-				until = min(until, rest)
-			}
+		if opens, tells := q.turns[Opens].waiting(), q.turns[Tells].waiting(); opens+tells > 0 {
+			b, s, u := q.next(now, may(id, tells), max(1, opens))
+			begin, stale, until = append(begin, b...), append(stale, s...), min(until, u)
 		}
 	}
 	return begin, stale, max(0, until-now.Tick)
 }
 
-// waits reports whether anything does.
-func (q *queue) waits() bool {
-	for _, p := range q.repos {
-		for c := range p.flows {
-			if len(p.flows[c].waiting) > 0 {
-				return true
+// next is Next of one installation, of whose repositories some have something to open.
+func (q *queue) next(now clock.Instant, a Allowance, opening int) (begin []*Write, stale []Stale, until clock.Tick) {
+	until = clock.Never
+	a.Content -= q.content
+	if !a.Opens || a.Content <= 0 {
+		until = a.Again
+	}
+	for q.running[Opens]+q.running[Tells] < q.most {
+		f, c := q.first(now, a)
+		if f == nil {
+			break
+		}
+		at := f.of.ahead(f, a)
+		w := f.waiting[at]
+		if w.Counts {
+			a.Content--
+		}
+		switch {
+		case f.asked != 0: // its turn is kept
+			until = min(until, f.asked+readPatience+1)
+			q.turns[c].pass(f)
+		case w.Old(now):
+			f.asked = max(now.Tick, 1)
+			until = min(until, f.asked+readPatience+1)
+			stale = append(stale, Stale{w.Repo, f.soon(at, max(1, a.Ahead/opening))})
+			q.turns[c].pass(f)
+		default:
+			if c == Tells {
+				a.Tells--
 			}
+			q.begin(f, c, at)
+			begin = append(begin, w)
 		}
 	}
-	return false
+	for c := range q.turns {
+		q.turns[c].over()
+		if q.rests[c] > now.Tick {
+			until = min(until, q.rests[c])
+		}
+	}
+	if a.Tells <= 0 && q.turns[Tells].waiting() > 0 {
+		until = min(until, a.TellsAgain)
+	}
+	return begin, stale, until
 }
 
 // first is whose turn it is of those that may begin, or be read again for it; nil: nobody's.
-func (q *queue) first(now clock.Instant, a Allowance, read map[*flow]bool) (*repository, *flow) {
-	var of [classes]*repository
-	var best [classes]*flow
-	for _, p := range q.repos {
-		for c := range p.flows {
-			f := &p.flows[c]
-			if !read[f] && q.may(p, f, Class(c), now, a) && (best[c] == nil || f.ticket < best[c].ticket) {
-				of[c], best[c] = p, f
-			}
+func (q *queue) first(now clock.Instant, a Allowance) (*flow, Class) {
+	var first [classes]*flow
+	for c := range classes {
+		if q.begins(c, now, a) {
+			first[c] = q.turns[c].first(a.Content, func(f *flow) bool { return q.may(f, now, a) })
 		}
 	}
-	c := Opens
-	if best[Opens] == nil || best[Tells] != nil && q.streak >= opensWeight {
-		c = Tells
+	if first[Opens] == nil || first[Tells] != nil && q.streak >= opensWeight {
+		return first[Tells], Tells
 	}
-	return of[c], best[c]
+	return first[Opens], Opens
+}
+
+// begins reports whether anything of a class may begin.
+func (q *queue) begins(c Class, now clock.Instant, a Allowance) bool {
+	return q.rests[c] <= now.Tick && q.running[c] < q.width[c] && (c == Opens && a.Opens || c == Tells && a.Tells > 0)
 }
 
 // may reports whether the next of a flow may begin, or be read again for it.
-func (q *queue) may(p *repository, f *flow, c Class, now clock.Instant, a Allowance) bool {
-	if q.rests[c] > now.Tick || q.running[c] >= q.width[c] || f.asked != 0 && now.Tick-f.asked > readPatience {
+func (q *queue) may(f *flow, now clock.Instant, a Allowance) bool {
+	if f.asked != 0 && now.Tick-f.asked > readPatience {
 		return false
 	}
+	p := f.of
 	at := p.ahead(f, a)
 	if at < 0 || f.waiting[at].Unit && p.unit {
 		return false
@@ -322,37 +342,18 @@ func (w *Write) Shares(pulls []int) bool {
 	return slices.ContainsFunc(w.Action.About(), func(n int) bool { return slices.Contains(pulls, n) })
 }
 
-func (q *queue) begin(p *repository, f *flow, at int) {
-	w := f.waiting[at]
-	q.running[w.Class]++
+func (q *queue) begin(f *flow, c Class, at int) {
+	w, p := q.turns[c].take(f, at), f.of
+	q.running[c]++
 	if w.Counts {
 		q.content++
 	}
 	p.unit = p.unit || w.Unit
 	p.running = append(p.running, w)
-	if q.streak++; w.Class == Tells {
+	if q.streak++; c == Tells {
 		q.streak = 0
 	}
-	w.ticket, w.limits, w.ending, w.replaced = f.ticket, q.limits[w.Class], false, false
-	f.turn(q)
-	f.waiting = slices.Delete(slices.Clone(f.waiting), at, at+1)
-}
-
-// turn gives a flow its next turn, after all that wait.
-func (f *flow) turn(q *queue) {
-	q.tickets++
-	f.ticket = q.tickets
-}
-
-// sharing is how many of what GitHub takes soon fall to each repository that wants some.
-func (q *queue) sharing(ahead int) int {
-	n := 0
-	for _, p := range q.repos {
-		if len(p.flows[Opens].waiting) > 0 {
-			n++
-		}
-	}
-	return max(1, ahead/max(1, n))
+	w.limits, w.ending, w.replaced = q.limits[c], false, false
 }
 
 // soon is the first few that wait, from one on.
@@ -401,19 +402,19 @@ func (t *Table) Pause(w *Write) (resume func()) {
 
 // Back puts a write that began, and did nothing, back in its place, unless another decision came meanwhile.
 func (t *Table) Back(w *Write) {
-	t.in(w.Repo, func(_ *queue, p *repository) {
-		if f := &p.flows[w.Class]; !w.replaced {
-			f.ticket = min(f.ticket, w.ticket)
-			f.waiting = slices.Insert(slices.Clone(f.waiting), 0, w)
+	t.in(w.Repo, func(q *queue, p *repository) {
+		if !w.replaced {
+			q.turns[w.Class].back(&p.flows[w.Class], w)
 		}
 	})
 }
 
 // Leave takes out what waits in a repository and fits: what another write that failed was about.
 func (t *Table) Leave(repo plan.Repo, fits func(*Write) bool) {
-	t.in(repo, func(_ *queue, p *repository) {
+	t.in(repo, func(q *queue, p *repository) {
 		for c := range p.flows {
-			p.flows[c].waiting = slices.DeleteFunc(p.flows[c].waiting, fits)
+			f := &p.flows[c]
+			q.turns[c].queue(f, slices.DeleteFunc(slices.Clone(f.waiting), fits))
 		}
 	})
 }

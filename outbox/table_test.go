@@ -30,12 +30,12 @@ func telling(repo plan.Repo, pull int) *Write {
 
 func everything(*Write) bool { return true }
 
-func plenty(int64) Allowance {
-	return Allowance{Opens: true, Content: 1 << 30, Ahead: 1 << 30, Again: clock.Never}
+func plenty(int64, int) Allowance {
+	return Allowance{Opens: true, Content: 1 << 30, Ahead: 1 << 30, Again: clock.Never, Tells: 1 << 30, TellsAgain: clock.Never}
 }
 
 // next is what begins now, by name.
-func (t *Table) next(may func(int64) Allowance, now clock.Tick) (names []string, begun []*Write) {
+func (t *Table) next(may func(int64, int) Allowance, now clock.Tick) (names []string, begun []*Write) {
 	begun, _, _ = t.Next(noon(now), may)
 	for _, w := range begun {
 		names = append(names, fmt.Sprintf("%s#%d", w.Repo.Name, w.Action.About()[0]))
@@ -58,7 +58,7 @@ func TestTableTakesTurns(t *testing.T) {
 	var got []string
 	for turn := range 5 {
 		table.Replace(tableRepo(10+turn), WritesFree, everything, []*Write{merging(tableRepo(10+turn), 1)})
-		one := func(int64) Allowance { return Allowance{Opens: true, Content: 1, Ahead: 1, Again: clock.Never} }
+		one := func(int64, int) Allowance { return Allowance{Opens: true, Content: 1, Ahead: 1, Again: clock.Never} }
 		names, begun := table.next(one, 1)
 		got = append(got, names...)
 		for _, w := range begun {
@@ -94,6 +94,41 @@ func TestTableKeepsTellingBehindOpening(t *testing.T) {
 	}
 	if want := []int{9, 19, 29, 33, 34}; !slices.Equal(told, want) {
 		t.Errorf("told in turns %v, want %v", told, want)
+	}
+}
+
+// TestTableGivesTheEarlierCloseTheFirstTurn: within a round the repository whose window closes first goes first, and nobody has a second turn before all had
+// one.
+func TestTableGivesTheEarlierCloseTheFirstTurn(t *testing.T) {
+	table := NewTable()
+	want := func(n int, closes time.Duration) {
+		repo := tableRepo(n)
+		all := []*Write{merging(repo, 1), merging(repo, 2)}
+		for _, w := range all {
+			if closes > 0 {
+				w.Closes = noon(closes).Wall
+			}
+		}
+		table.Replace(repo, WritesFree, everything, all)
+	}
+	want(1, 0) // no instant ends it
+	want(2, 2*time.Hour)
+	want(3, time.Minute)
+	var got []string
+	for turn := range 8 {
+		if turn == 4 {
+			want(4, time.Second) // it comes amid the second round
+		}
+		names, begun := table.next(func(int64, int) Allowance {
+			return Allowance{Opens: true, Content: 1, Ahead: 1, Again: clock.Never}
+		}, 1)
+		got = append(got, names...)
+		for _, w := range begun {
+			table.End(w, nil)
+		}
+	}
+	if want := []string{"3#1", "2#1", "1#1", "3#2", "2#2", "1#2", "4#1", "4#2"}; !slices.Equal(got, want) {
+		t.Errorf("begun in the order %v, want %v", got, want)
 	}
 }
 
@@ -135,7 +170,7 @@ func TestTableReadsAgain(t *testing.T) {
 	}
 	table.Replace(one, 1, everything, some)
 	table.Replace(two, 1, everything, []*Write{merging(two, 1), merging(two, 2)})
-	last := func(int64) Allowance { return Allowance{Opens: true, Content: 1, Ahead: 6, Again: clock.Never} }
+	last := func(int64, int) Allowance { return Allowance{Opens: true, Content: 1, Ahead: 6, Again: clock.Never} }
 	begin, stale, _ := table.Next(noon(20), last)
 	if len(begin) > 0 || len(stale) != 1 || stale[0].Repo != one || len(stale[0].Writes) != 3 {
 		t.Fatalf("begun %v, to be read again %v", begin, stale)
@@ -207,8 +242,10 @@ func TestTableHolds(t *testing.T) {
 // not begin while its repository is read, or while debts are overdue; and what stands behind it and releases nothing goes.
 func TestTableKeepsEveryGreenBack(t *testing.T) {
 	one := tableRepo(1)
-	overdue := func(int64) Allowance { return Allowance{Content: 1 << 30, Ahead: 1 << 30, Again: clock.Never} }
-	for name, may := range map[string]func(int64) Allowance{"it is read": plenty, "a debt is overdue": overdue} {
+	overdue := func(int64, int) Allowance {
+		return Allowance{Tells: 1 << 30, Content: 1 << 30, Ahead: 1 << 30, Again: clock.Never}
+	}
+	for name, may := range map[string]func(int64, int) Allowance{"it is read": plenty, "a debt is overdue": overdue} {
 		t.Run(name, func(t *testing.T) {
 			table := NewTable()
 			repairing := telling(one, 1)
@@ -317,8 +354,8 @@ func (w *tableWorld) begin() {
 			under++
 		}
 	}
-	begun, stale, nap := w.table.Next(noon(w.now), func(int64) Allowance {
-		return Allowance{Opens: w.r.IntN(8) > 0, Content: w.content, Ahead: w.content + 3, Again: w.now + time.Second}
+	begun, stale, nap := w.table.Next(noon(w.now), func(int64, int) Allowance {
+		return Allowance{Opens: w.r.IntN(8) > 0, Content: w.content, Ahead: w.content + 3, Again: w.now + time.Second, Tells: w.r.IntN(4), TellsAgain: w.now + time.Second}
 	})
 	if nap < 0 {
 		w.t.Fatalf("sleeps for %v", nap)

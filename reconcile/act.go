@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -88,8 +89,8 @@ func reasonOf(err error) string {
 }
 
 // set writes one status, and is not interrupted by the service's stopping.
-func (u *unit) set(ctx context.Context, sha plan.SHA, s plan.Status, class forge.Class) error {
-	ctx, cancel := inHand(forge.WithClass(ctx, class))
+func (u *unit) set(ctx context.Context, sha plan.SHA, s plan.Status, class budget.Class) error {
+	ctx, cancel := inHand(budget.WithClass(ctx, class))
 	defer cancel()
 	s.Description, s.Target = shorten(s.Description), u.loop.link(u.repo, u.target(sha, s.Context))
 	return u.loop.forge.SetStatus(ctx, u.repo, sha, s)
@@ -114,7 +115,7 @@ func (u *unit) setStatus(ctx context.Context, a plan.SetStatus) error {
 }
 
 func (u *unit) update(ctx context.Context, a plan.Update) error {
-	bounded, cancel := inHand(forge.WithClass(ctx, forge.Opening))
+	bounded, cancel := inHand(budget.WithClass(ctx, budget.Opening))
 	defer cancel()
 	err := u.loop.forge.Update(bounded, u.repo, a)
 	act := u.actOf(a)
@@ -133,14 +134,14 @@ func (u *unit) update(ctx context.Context, a plan.Update) error {
 func (u *unit) changed() {
 	u.loop.mu.Lock()
 	defer u.loop.mu.Unlock()
-	u.entry.deeds.merged = true
+	u.entry.outcome.merged = true
 }
 
 // again notes that what is to be decided is another thing now.
 func (u *unit) again() {
 	u.loop.mu.Lock()
 	defer u.loop.mu.Unlock()
-	u.entry.deeds.again = true
+	u.entry.outcome.again = true
 }
 
 // refusal completes GitHub's refusal to take a head onto a tip. What is decided is another thing once it is recorded.

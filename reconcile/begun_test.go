@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -173,8 +174,8 @@ func TestTheNextIsMergedOnceOneIsFoundHeld(t *testing.T) {
 		opens := time.Now().Add(10 * time.Minute)
 		opening(w, opens, []plan.Repo{one}, 2)
 		w.keeps, w.extra = true, oneAtATime
-		w.budgets = func(b *forge.Budgets) {
-			b.Content = forge.Budget{Limit: 10, Left: 10, Renewed: time.Now()}
+		w.budgets = func(b *budget.Quotas) {
+			b.Content = budget.Quota{Limit: 10, Left: 10, Renewed: time.Now()}
 			if now := time.Now(); now.Before(opens.Add(time.Minute)) {
 				b.Content.Left, b.Content.Renewed = 0, opens.Add(time.Minute)
 			}

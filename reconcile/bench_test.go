@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -39,8 +40,8 @@ func (s still) Debts(context.Context) ([]store.DebtRow, error)   { return nil, n
 func (s still) CountStatuses(context.Context, plan.Repo, plan.SHA, plan.Context) (int, error) {
 	return 0, nil
 }
-func (s still) Budgets(int64) forge.Budgets {
-	return forge.Budgets{REST: forge.Budget{Left: 1 << 30}, Content: forge.Budget{Left: 1 << 30}}
+func (s still) Budgets(int64) budget.Quotas {
+	return budget.Quotas{REST: budget.Quota{Left: 1 << 30}, Content: budget.Quota{Left: 1 << 30}}
 }
 func (s still) Hold(int64, int)                                    {}
 func (s still) LookCost(plan.Repo) int                             { return 1 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -15,16 +16,16 @@ import (
 // after the other, further apart the less of the hour is left: so the hour lasts.
 
 // class is what a look at a repository would be for. What opens has its share of the reserve, and then waits as events do.
-func (e *entry) class(now instant) forge.Class {
+func (e *entry) class(now instant) budget.Class {
 	switch {
 	case e.opens(now) && !e.overdrawn():
-		return forge.Opening
+		return budget.Opening
 	case e.idle(now):
-		return forge.Resync
+		return budget.Resync
 	case e.doubt() <= now.Tick && !e.overdrawn():
-		return forge.Doubt
+		return budget.Doubt
 	}
-	return forge.Event
+	return budget.Event
 }
 
 // opens reports whether a look is due that may open something. Until GitHub takes its merges, an event there is an event.
@@ -59,13 +60,13 @@ func (e *entry) wanted(now instant) bool {
 }
 
 // may reports whether the hour lets all of a repository be looked at.
-func (e *entry) may(now instant) bool { return e.class(now) >= forge.Doubt || e.affordable(now) }
+func (e *entry) may(now instant) bool { return e.class(now) >= budget.Doubt || e.affordable(now) }
 
 // turn is the class of the look that a repository may have now; false: none. What is read again for what is about to be written belongs to
 // that, and asks no share.
-func (e *entry) turn(now instant) (forge.Class, bool) {
+func (e *entry) turn(now instant) (budget.Class, bool) {
 	if e.part != nil && e.again <= now.Tick {
-		return forge.Opening, true
+		return budget.Opening, true
 	}
 	return e.class(now), e.may(now)
 }
@@ -81,12 +82,12 @@ func (e *entry) yields(now instant) bool {
 
 // pick gives the place of the first of a line that may go, of those of the highest class; -1 if none may.
 func (ln *line) pick(now instant, still func(*entry) bool) int {
-	first, best := -1, forge.Resync-1
+	first, best := -1, budget.Resync-1
 	for i, e := range ln.ready {
 		if c, ok := e.turn(now); ok && c > best && still(e) {
 			first, best = i, c
 		}
-		if best >= forge.Opening {
+		if best >= budget.Opening {
 			break
 		}
 	}
@@ -173,19 +174,19 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 	if e.resync <= now.Tick {
 		e.resync = again
 	}
-	if e.began == forge.Event {
+	if e.began == budget.Event {
 		of := points
 		if limit.Requests {
 			of, e.reads.rules, e.reads.events = requests, max(1, e.reads.rules), max(1, e.reads.events)
 		}
 		ln.purses[of].refused = max(ln.purses[of].refused, again)
 	}
-	if e.began < forge.Doubt {
+	if e.began < budget.Doubt {
 		e.eventAt = min(e.eventAt, e.event)
 		e.due = min(e.due, e.doubt())
 	}
 	e.due = min(e.due, e.lastCall(now))
-	if e.began != forge.Resync && !k.rules {
+	if e.began != budget.Resync && !k.rules {
 		e.due = min(e.due, again)
 	} else { // what else it was to answer may have points where a resync has none, and needs no requests where rules do
 		e.due = min(e.due, max(e.asked, now.Tick))
@@ -197,7 +198,7 @@ func (k *look) scheduleForeseen(limit *forge.Error, now instant) {
 func (l *Loop) low(installation int64) string {
 	b := l.forge.Budgets(installation)
 	for _, x := range []struct {
-		of   forge.Budget
+		of   budget.Quota
 		what string
 	}{{b.GraphQL, "points of GraphQL"}, {b.REST, "requests"}} {
 		if !x.of.Renewed.IsZero() && x.of.Left < x.of.Limit/lowShare {

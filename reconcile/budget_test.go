@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -39,7 +40,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 		stop, _ := started(w, reconcile.Options{})
 		defer stop()
 		w.want(one, 1, "new")
-		w.want(one, 2, "pending") // what holds is paid from what is left
+		w.want(one, 2, "new") // what only tells takes none of the reserve
 		w.change(one, func(h *hub) { h.pulls[3].status = &plan.Status{State: plan.Success, By: "sluice"} })
 		w.note(one)
 		time.Sleep(10 * time.Second)
@@ -48,6 +49,7 @@ func TestNoMergeBeginsWithoutBudgetToEndIt(t *testing.T) {
 		w.want(one, 1, "new")
 		time.Sleep(2 * time.Second)
 		w.want(one, 1, "merged")
+		w.want(one, 2, "pending")
 		if n := w.count(time.Time{}, "observe"); n > 15 {
 			t.Errorf("%d looks in 40 minutes", n)
 		}
@@ -100,8 +102,8 @@ func TestNoSuccessWithoutRoomForItsMerge(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		free := time.Now().Add(time.Minute)
 		left := 3
-		w.budgets = func(b *forge.Budgets) {
-			b.Content = forge.Budget{Limit: 80, Left: left, Renewed: free}
+		w.budgets = func(b *budget.Quotas) {
+			b.Content = budget.Quota{Limit: 80, Left: left, Renewed: free}
 			if !time.Now().Before(free) {
 				b.Content.Left, b.Content.Renewed = 80, time.Now().Add(time.Minute)
 			}
@@ -145,8 +147,8 @@ func TestAnUpdateClaimsItsRoomAmongMerges(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		free := time.Now().Add(time.Minute)
 		left := 1
-		w.budgets = func(b *forge.Budgets) {
-			b.Content = forge.Budget{Limit: 80, Left: left, Renewed: free}
+		w.budgets = func(b *budget.Quotas) {
+			b.Content = budget.Quota{Limit: 80, Left: left, Renewed: free}
 			if !time.Now().Before(free) {
 				b.Content.Left, b.Content.Renewed = 80, time.Now().Add(time.Minute)
 			}
@@ -208,7 +210,7 @@ func TestLooksComeFurtherApartAsTheHourRunsLow(t *testing.T) {
 		w.budget = 5000
 		renewed := time.Now().Add(30 * time.Minute)
 		left := 600 // a hundred beyond the reserve
-		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
 		opening := time.Now().Add(20 * time.Minute)
 		w.windows = opensAt(opening)
 		w.open(many[9], pull{number: 7, windowed: true})
@@ -261,7 +263,7 @@ func TestAnHourIsSpentEvenly(t *testing.T) {
 		w.budget = 500
 		renewed := time.Now().Add(time.Hour)
 		left := 500
-		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 500, Left: left, Renewed: renewed} }
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 500, Left: left, Renewed: renewed} }
 		w.fault = func(c call) error {
 			if c.op == "observe" {
 				w.within(func() { left-- })
@@ -303,8 +305,8 @@ func TestWritesOfLongAgoLetNobodyWait(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.budget = 5000
 		left := 5000
-		w.budgets = func(b *forge.Budgets) {
-			b.REST = forge.Budget{Limit: 5000, Left: left, Renewed: time.Now().Add(time.Hour)}
+		w.budgets = func(b *budget.Quotas) {
+			b.REST = budget.Quota{Limit: 5000, Left: left, Renewed: time.Now().Add(time.Hour)}
 		}
 		for _, r := range many {
 			for n := range 30 {
@@ -336,7 +338,7 @@ func TestAClosingWindowIsTheLastCall(t *testing.T) {
 		w.budget = 5000
 		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
 		left := 5000
-		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = shutsAt(closing)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) {
 			p.Closes = []time.Time{closing}
@@ -374,9 +376,9 @@ func TestWritesAtOnceLetNobodyWaitLongerThanTheHour(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.budget = 5000
 		left, renewed := 5000, time.Now().Add(time.Hour)
-		w.budgets = func(b *forge.Budgets) {
-			if b.REST = (forge.Budget{Limit: 5000, Left: 5000, Renewed: renewed.Add(time.Hour)}); time.Now().Before(renewed) {
-				b.REST = forge.Budget{Limit: 5000, Left: left, Renewed: renewed}
+		w.budgets = func(b *budget.Quotas) {
+			if b.REST = (budget.Quota{Limit: 5000, Left: 5000, Renewed: renewed.Add(time.Hour)}); time.Now().Before(renewed) {
+				b.REST = budget.Quota{Limit: 5000, Left: left, Renewed: renewed}
 			}
 		}
 		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
@@ -407,7 +409,7 @@ func TestReadsSpendAnHourEvenly(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
 		w.budget, w.reads = 5000, 30
 		left, renewed := 5000, time.Now().Add(time.Hour)
-		w.budgets = func(b *forge.Budgets) { b.REST = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.budgets = func(b *budget.Quotas) { b.REST = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
 		w.after = func(c call) error {
 			if c.op == "observe" {
 				w.within(func() { left -= w.reads })
@@ -434,8 +436,8 @@ func TestReadsSpendAnHourEvenly(t *testing.T) {
 // lowHour makes the hour of points one in which looks for the sake of events come seconds apart.
 func lowHour(w *world) {
 	renewed := time.Now().Add(time.Hour)
-	w.budgets = func(b *forge.Budgets) {
-		b.GraphQL = forge.Budget{Limit: 5000, Left: 1300, Renewed: renewed} // 800 beyond the reserve
+	w.budgets = func(b *budget.Quotas) {
+		b.GraphQL = budget.Quota{Limit: 5000, Left: 1300, Renewed: renewed} // 800 beyond the reserve
 	}
 }
 
@@ -473,8 +475,8 @@ func TestEventsWithoutEndKeepNoResyncForEver(t *testing.T) {
 	}
 	bubble(t, func(t *testing.T, w *world) {
 		w.budget = 5000
-		w.budgets = func(b *forge.Budgets) {
-			b.GraphQL = forge.Budget{Limit: 5000, Left: 700, Renewed: time.Now().Add(time.Hour)} // a look each 18 s
+		w.budgets = func(b *budget.Quotas) {
+			b.GraphQL = budget.Quota{Limit: 5000, Left: 700, Renewed: time.Now().Add(time.Hour)} // a look each 18 s
 		}
 		stop, from := started(w, reconcile.Options{Resync: 10 * time.Minute})
 		defer stop()
@@ -495,12 +497,12 @@ func TestEventsWithoutEndKeepNoResyncForEver(t *testing.T) {
 // mergesAMinute lets GitHub take so many merges a minute, and runs a function after each.
 func mergesAMinute(w *world, most int, after func(call)) {
 	var merges []time.Time
-	w.budgets = func(b *forge.Budgets) {
+	w.budgets = func(b *budget.Quotas) {
 		now := time.Now()
 		for len(merges) > 0 && now.Sub(merges[0]) >= time.Minute {
 			merges = merges[1:]
 		}
-		b.Content = forge.Budget{Limit: most, Left: most - len(merges), Renewed: now}
+		b.Content = budget.Quota{Limit: most, Left: most - len(merges), Renewed: now}
 		if half := len(merges) - most/2; half > 0 {
 			b.Content.Renewed = merges[half-1].Add(time.Minute)
 		}
@@ -642,7 +644,7 @@ func TestTheLastCallIsAlsoForWhatNobodySaw(t *testing.T) {
 		w.budget = 5000
 		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
 		left := 5000
-		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = shutsAt(closing)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = []time.Time{closing} }
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
@@ -724,7 +726,7 @@ func TestALookThatBeganBeforeIsNoLastCall(t *testing.T) {
 		w.budget = 5000
 		closing, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
 		left := 5000
-		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = shutsAt(closing)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = []time.Time{closing} }
 		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
@@ -792,7 +794,7 @@ func TestEveryCloseHasItsLastCall(t *testing.T) {
 		w.budget = 5000
 		first, closing, renewed := time.Now().Add(5*time.Minute), time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
 		left := 5000
-		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = shutsAt(closing)
 		w.extra = func(_ plan.Snapshot, p *plan.Plan) { p.Closes = []time.Time{first, closing} }
 		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
@@ -813,7 +815,7 @@ func TestAnOpeningGoesOnAfterManyEvents(t *testing.T) {
 		w.budget = 5000
 		opening, renewed := time.Now().Add(20*time.Minute), time.Now().Add(50*time.Minute)
 		left, asked := 5000, 0
-		w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: 5000, Left: left, Renewed: renewed} }
+		w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: 5000, Left: left, Renewed: renewed} }
 		w.windows = opensAt(opening)
 		w.extra = func(s plan.Snapshot, p *plan.Plan) {
 			if s.At.Before(opening) {

@@ -267,7 +267,7 @@ func (l *Loop) unlisted(repos []plan.Repo, some *forge.PartialListError, began t
 			gone = append(gone, e.repo)
 			l.queue.drop(e)
 			l.table.Drop(e.repo)
-			l.ledger.Decided(e.repo, plan.Plan{})
+			l.ledger.Decided(e.repo, plan.Terms{}, plan.Plan{})
 		}
 	}
 	l.wakeUp()

@@ -56,8 +56,10 @@
 //   - No look waits for a write, but for a merge, an update or a move that is under way there. So what opens or closes by time waits for no status.
 //   - After a look, what it wants to open has as long as the look took, [agedAfter] at most, before another look for the sake of events: so slow reads
 //     and events without end leave half of the time to merges.
-//   - The repositories of an installation take turns, a write each, and who comes waits until all who wait have had one. What opens goes before what only tells, of which
-//     one in ten goes meanwhile, and has a part of GitHub's pace that is not left to that. In one repository writes go in the plan's order, those about one commit or pull
+//   - The repositories of an installation take turns, a write each: in a round each has one, of what opens that whose window closes first goes first, and who comes
+//     joins the next round. What opens goes before what only tells, of which
+//     one in ten goes meanwhile, and has a part of GitHub's pace that is not left to that. Of the hour what only tells has what looks have: it goes evenly,
+//     in equal shares, and but for the reserve. In one repository writes go in the plan's order, those about one commit or pull
 //     request one after the other, and one merge, update or request of moves at a time.
 //   - Of one installation at most [outbox.WritesPaced] writes are under way at once, [outbox.WritesFree] without a pace.
 //     What pays a debt waits for none of them. After a limit one goes first, to show whether GitHub takes writes again. A write that a limit
@@ -70,10 +72,11 @@
 //   - No success is written before its debt is in the store, or an older one there that ends sooner: while it is not known which of two
 //     successes stands, the sooner end counts. None is written that would be among the last that GitHub takes of its commit, and none
 //     that stands until its window closes without room for its payment beside those of all that stand ([plan.Room]). While the store fails there is none.
-//   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first, the earliest deadline first. It ends with a status that
+//   - A debt that is due is paid whatever looks do, hang on or fail with, by the clock that says so first, the earliest deadline first; what a decision
+//     called in before its time has a third of the pace while anything else waits, repositories in turn. It ends with a status that
 //     GitHub took in its place, with the merge or move that it was for, or after [payMostAge] of refusals; and only the debt with that
 //     number does.
-//   - Payments of an installation come before whatever opens, until GitHub took something else and did not take them: then they keep
+//   - Payments of an installation that an instant made due come before whatever opens, until GitHub took something else and did not take them: then they keep
 //     nothing waiting. No installation waits for another's.
 //   - Nothing green is left behind: once the success of a merge is set, the merge is done or the status is put back, also when
 //     the service is told to stop in between.

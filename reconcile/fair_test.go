@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -14,7 +15,7 @@ import (
 // then on, does not get a whole hour at once for that.
 func TestQuietSavesNoneOfTheNextHour(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {
-		left := hourly(w, forge.Budget{Limit: 5000, Left: 1150, Renewed: time.Now().Add(10 * time.Minute)}, func(plan.Repo) int { return 100 })
+		left := hourly(w, budget.Quota{Limit: 5000, Left: 1150, Renewed: time.Now().Add(10 * time.Minute)}, func(plan.Repo) int { return 100 })
 		stop, _ := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
 		w.note(one)
@@ -130,7 +131,7 @@ func TestManyThatAllAreDearGoOneAfterTheOther(t *testing.T) {
 			for _, r := range many {
 				w.change(r, func(h *hub) { h.known, h.due, h.cost = true, time.Now(), cost })
 			}
-			hourly(w, forge.Budget{Limit: 5000, Left: 5000, Renewed: time.Now().Add(time.Hour)}, func(plan.Repo) int { return cost })
+			hourly(w, budget.Quota{Limit: 5000, Left: 5000, Renewed: time.Now().Add(time.Hour)}, func(plan.Repo) int { return cost })
 			stop := w.run(reconcile.Options{Resync: 24 * time.Hour})
 			defer stop()
 			begun, seen := time.Now(), 0
@@ -171,7 +172,7 @@ func TestDearOnesBesideACheapOneGoOn(t *testing.T) {
 		for _, r := range many {
 			w.change(r, func(h *hub) { h.known, h.due, h.cost = true, time.Now(), cost(r) })
 		}
-		hourly(w, forge.Budget{Limit: 5000, Left: 5000, Renewed: time.Now().Add(time.Hour)}, cost)
+		hourly(w, budget.Quota{Limit: 5000, Left: 5000, Renewed: time.Now().Add(time.Hour)}, cost)
 		stop, from := started(w, reconcile.Options{Resync: 24 * time.Hour})
 		defer stop()
 		for hour := range 5 {
@@ -196,20 +197,20 @@ func TestDearOnesBesideACheapOneGoOn(t *testing.T) {
 }
 
 // hourly gives an installation an hour, and after that full ones. A look for which there are too few points left is refused, as forge does.
-func hourly(w *world, b forge.Budget, dear func(plan.Repo) int) (left func() int) {
+func hourly(w *world, b budget.Quota, dear func(plan.Repo) int) (left func() int) {
 	renew := func() {
 		for !time.Now().Before(b.Renewed) {
 			b.Left, b.Renewed = b.Limit, b.Renewed.Add(time.Hour)
 		}
 	}
 	w.dear = dear
-	w.budgets = func(all *forge.Budgets) { renew(); all.GraphQL = b }
+	w.budgets = func(all *budget.Quotas) { renew(); all.GraphQL = b }
 	w.fault = func(c call) (err error) {
 		if c.op != "observe" {
 			return nil
 		}
 		w.within(func() {
-			if renew(); b.Left < dear(c.repo)+forge.EventReserve(b.Limit) {
+			if renew(); b.Left < dear(c.repo)+budget.EventReserve(b.Limit) {
 				err = &forge.Error{Kind: forge.Limited, Until: b.Renewed, Foreseen: true, Reason: "nothing is left"}
 			} else {
 				b.Left -= dear(c.repo)

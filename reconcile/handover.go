@@ -13,8 +13,8 @@ import (
 // (write.go). While a repository is read nothing begins there that opens, and no read begins while something does: so no look sees half of a merge of
 // ours, and none decides on what another one changed meanwhile. What only tells goes on: at worst it is written once more.
 
-// deeds are what became of what the last look at the whole of a repository wanted. They are guarded by the loop's lock.
-type deeds struct {
+// outcome is what became of what the last look at the whole of a repository wanted. It is guarded by the loop's lock.
+type outcome struct {
 	wrote  int   // writes that GitHub took
 	merged bool  // the repository is another one now, by our doing
 	again  bool  // GitHub's refusal changed what is to be decided
@@ -26,18 +26,18 @@ type deeds struct {
 }
 
 // wantsLook reports whether a look is to follow whatever the plan says.
-func (d deeds) wantsLook() bool { return d.merged || d.again || d.undone || d.failed != nil }
+func (o outcome) wantsLook() bool { return o.merged || o.again || o.undone || o.failed != nil }
 
 // handOver puts what a plan wants into the table. Of a look at some pull requests that is what is about them; all else stays.
 func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 	l, e := k.loop, k.entry
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if e.handed != nil && e.handed.repo.Installation != k.repo.Installation {
-		l.table.Drop(e.handed.repo)
+	if e.desired != nil && e.desired.repo.Installation != k.repo.Installation {
+		l.table.Drop(e.desired.repo)
 	}
 	if k.part == nil {
-		e.deeds, e.urgent = deeds{event: k.event}, false
+		e.outcome, e.urgent = outcome{event: k.event}, false
 	}
 	if slices.ContainsFunc(wanted, func(w *outbox.Write) bool { return w.Class == outbox.Opens }) {
 		l.ledger.Hasten(k.repo.Installation) // whether GitHub takes a payment again is tried before
@@ -50,7 +50,7 @@ func (k *look) handOver(s plan.Snapshot, wanted []*outbox.Write) {
 	if k.part != nil && slices.ContainsFunc(k.plan.Actions, k.lacking) {
 		e.urgent, e.due = true, min(e.due, l.now().Tick)
 	}
-	e.handed = k
+	e.desired = k
 }
 
 // lacking reports whether a merge has its turn now that had none as all was read: what kept it back was found otherwise. It is read before it begins.
@@ -65,13 +65,11 @@ func (k *look) covers(w *outbox.Write) bool { return k.part == nil || w.Shares(k
 // wanted is what a plan wants to be written. What takes a success of ours back is none of it: its debt is called in (keepDebts).
 func (k *look) wanted() (all []*outbox.Write) {
 	for _, a := range k.plan.Actions {
-		set, status := a.(plan.SetStatus)
-		moves, move := a.(plan.MoveBranches)
+		if moves, ok := a.(plan.MoveBranches); ok && len(moves.Moves) == 0 {
+			continue
+		}
 		w := k.write(a)
-		switch {
-		case move && len(moves.Moves) == 0, !k.covers(w):
-		case status && set.Withdraws && k.owed(set):
-		default:
+		if set, ok := a.(plan.SetStatus); k.covers(w) && !(ok && set.Withdraws && k.owed(set)) {
 			all = append(all, w)
 		}
 	}
@@ -89,15 +87,16 @@ func (k *look) write(a plan.Action) *outbox.Write {
 	w := &outbox.Write{Repo: k.repo, Action: a, Class: outbox.Opens, Green: !holds(a), Basis: &k.reading}
 	switch a := a.(type) {
 	case plan.SetStatus:
+		w.Closes = a.Debt.Ends
 		if a.Tells() || holds(a) {
 			w.Class = outbox.Tells
 		}
 	case plan.Merge:
-		w.Unit, w.Counts = true, true
+		w.Unit, w.Counts, w.Closes = true, true, a.Debt.Ends
 	case plan.Update:
 		w.Unit, w.Counts = true, true
 	case plan.MoveBranches: // each of its moves is weighed by itself, on what is read again if need be
-		w.Unit = true
+		w.Unit, w.Closes = true, a.Pinned().Before
 		return w
 	}
 	w.Before = k.until(a.Pinned())
@@ -137,7 +136,7 @@ func (k *look) settle(ctx context.Context) {
 func (k *look) opened(now instant) {
 	e := k.entry
 	e.urgent, k.whole = k.unfinished(), plan.Snapshot{}
-	if e.deeds.merged || e.echo || e.deeds.again && !k.fruitless() {
+	if e.outcome.merged || e.echo || e.outcome.again && !k.fruitless() {
 		e.due = min(e.due, now.Tick+echoWait)
 	}
 	k.scheduleWishes(now)
@@ -146,8 +145,8 @@ func (k *look) opened(now instant) {
 // settled follows the end of all that a plan wants: if nothing of it failed the repository is up to date. The caller holds the lock.
 func (k *look) settled() {
 	e := k.entry
-	e.handed = nil // its snapshot and plan are large
-	if e.deeds.failed == nil {
+	e.desired = nil // its snapshot and plan are large
+	if e.outcome.failed == nil {
 		e.tries, e.lag = 0, lag{}
 		k.recovered()
 	}
@@ -164,5 +163,5 @@ func (k *look) unfinished() bool {
 		return goesOn && e.soon <= soonTries
 	}
 	e.soon = 0
-	return some && (updates || goesOn || e.deeds.again || e.deeds.left || e.deeds.failed != nil)
+	return some && (updates || goesOn || e.outcome.again || e.outcome.left || e.outcome.failed != nil)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -55,7 +56,7 @@ func (e *entry) lags(now instant) lag {
 		return lag{}
 	case e.line.limited > now.Tick:
 		return lag{now.Wall.Add(-waits), e.line.why, wordLimited}
-	case !e.affordable(now) && e.class(now) < forge.Doubt:
+	case !e.affordable(now) && e.class(now) < budget.Doubt:
 		return lag{now.Wall.Add(-waits), wordApart, wordApart}
 	}
 	return lag{now.Wall.Add(-waits), wordTurn, wordTurn}

@@ -149,9 +149,6 @@ const (
 	// and for the merges of a few hundred.
 	closeAhead = 2 * time.Minute
 
-	// burstShare is the part of the rest of an hour that bursts may spend ahead of time, before looks come as far apart as what is left of
-	// it needs: a quarter.
-	burstShare = 4
 	// listShare is the part of the hourly budget that lists of repositories may take: a twentieth.
 	listShare = 20
 	// pageSize is how many pull requests or repositories one request reads, to reckon costs by.

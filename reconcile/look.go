@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/bound"
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -49,9 +50,9 @@ type look struct {
 	recorded time.Time // until when, by GitHub's clock, all successes of ours are recorded; zero: nobody knows
 	plan     plan.Plan
 
-	cost int        // of a look at all of it, as it was known when the plan was handed over
-	paid bool       // what its observation cost is booked
-	sent forge.Bill // of both hours
+	cost int         // of a look at all of it, as it was known when the plan was handed over
+	paid bool        // what its observation cost is booked
+	sent budget.Bill // of both hours
 
 	began   tick
 	event   tick                // the first event that this look answers; never: none
@@ -80,7 +81,7 @@ var (
 // run does the look and gives its worker back.
 func (k *look) run(ctx context.Context) {
 	err := guard(func() error {
-		return k.through(forge.WithLog(forge.WithBill(forge.WithClass(ctx, k.entry.began), &k.sent), k.log))
+		return k.through(forge.WithLog(budget.WithBill(budget.WithClass(ctx, k.entry.began), &k.sent), k.log))
 	})
 	if err != nil && ctx.Err() != nil {
 		err = errStopped
@@ -108,7 +109,7 @@ func (k *look) through(ctx context.Context) error {
 		return err
 	}
 	k.shown, k.bases = k.plan, s.Bases
-	k.loop.ledger.Decided(k.repo, k.plan)
+	k.loop.ledger.Decided(k.repo, k.terms, k.plan)
 	k.logPlan(k.plan)
 	k.measure(k.plan)
 	k.entry.attention = attentionTo(k.plan)
@@ -339,7 +340,7 @@ func (k *look) firstDue(wanted int) time.Time {
 
 // due is when the repository is to be looked at again if this process should not live to see it. The caller holds the lock.
 func (k *look) due(now time.Time) time.Time {
-	if k.entry.deeds.wantsLook() || k.entry.echo || k.entry.bounds.Older() {
+	if k.entry.outcome.wantsLook() || k.entry.echo || k.entry.bounds.Older() {
 		return now
 	}
 	due := now.Add(k.loop.resync)

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -37,7 +38,7 @@ type Forge interface {
 	// not, and of anything else nothing is known. An error beside that is one of all of them.
 	MoveEach(ctx context.Context, repo plan.Repo, moves []plan.Move) ([]error, error)
 	// Budgets is what is left of GitHub's budgets of an installation.
-	Budgets(installation int64) forge.Budgets
+	Budgets(installation int64) budget.Quotas
 	// Hold keeps so many requests of the present hour for debts.
 	Hold(installation int64, requests int)
 	// LookCost is how many points of GraphQL's hour the last look at a repository cost.
@@ -208,7 +209,7 @@ func (l *Loop) start(ctx context.Context) time.Duration {
 	rest := l.makeUp(now.Tick)
 	l.queue.advance(now)
 	for _, ln := range l.queue.ring {
-		l.share(ln, now)
+		l.share(ln, l.table.Telling(ln.installation), now)
 	}
 	before := l.holding
 	l.holding = map[*entry]bool{}
@@ -282,7 +283,7 @@ func (l *Loop) Poke(repo plan.Repo, hint Hint, named plan.Mention) {
 		l.queue.note(e, named, now.Tick)
 	}
 	// Else it wakes in time by itself. What waits has no alarm, but its first event, or a later one, may make it more than that.
-	if l.queue.first() < before || e.state == ready && (silent || e.class(now) >= forge.Doubt) {
+	if l.queue.first() < before || e.state == ready && (silent || e.class(now) >= budget.Doubt) {
 		l.wakeUp()
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -1429,11 +1430,11 @@ func TestARepositoryThatIsNeverQuietDoesNotSpendTheBudget(t *testing.T) {
 		const hourly = 1000
 		w.budget = hourly
 		renewed, left := time.Now().Add(time.Hour), hourly
-		w.budgets = func(b *forge.Budgets) {
+		w.budgets = func(b *budget.Quotas) {
 			if !time.Now().Before(renewed) {
 				renewed, left = renewed.Add(time.Hour), hourly
 			}
-			b.GraphQL = forge.Budget{Limit: hourly, Left: left, Renewed: renewed}
+			b.GraphQL = budget.Quota{Limit: hourly, Left: left, Renewed: renewed}
 		}
 		w.after = func(c call) error {
 			if c.op == "observe" {

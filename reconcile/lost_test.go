@@ -5,6 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -69,7 +70,7 @@ func TestRepositoriesAreBounded(t *testing.T) {
 // unlimited is a GitHub that limits nobody.
 type unlimited struct{ Forge }
 
-func (unlimited) Budgets(int64) forge.Budgets { return forge.Budgets{} }
+func (unlimited) Budgets(int64) budget.Quotas { return budget.Quotas{} }
 
 // Anybody may ask what lags, as often as he likes: however often that is, all repositories are gone through once in lagsFor.
 func TestWhatLagsIsCountedOnce(t *testing.T) {
@@ -104,7 +105,7 @@ func TestARefusedResyncPutsOffNoEvent(t *testing.T) {
 			e.bases, e.resync, e.ended = []plan.Branch{"main"}, now.Tick, now.Tick-200*time.Millisecond
 			asked(l, e, now.Tick)
 			l.queue.advance(now)
-			if l.queue.next(now, nobodyWrites) != e || e.began != forge.Resync {
+			if l.queue.next(now, nobodyWrites) != e || e.began != budget.Resync {
 				t.Fatalf("began as %d", e.began)
 			}
 			k := l.newLook(e, now)

@@ -139,10 +139,10 @@ func (u *unit) answered() {
 	l, e := u.loop, u.entry
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	e.olds = 0
-	if e.deeds.wrote++; e.deeds.event != never {
-		l.meter.Status(l.now().Tick - e.deeds.event)
-		e.deeds.event = never
+	e.rereads = 0
+	if e.outcome.wrote++; e.outcome.event != never {
+		l.meter.Status(l.now().Tick - e.outcome.event)
+		e.outcome.event = never
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -15,7 +16,7 @@ import (
 // pending, whatever happens in between. One that does not begin leaves what stood before (AlreadyGreen): the next
 // look merges it or takes it back, or its debt ends it.
 func (u *unit) merge(ctx context.Context, m plan.Merge) error {
-	green, class := m.AlreadyGreen, forge.Opening
+	green, class := m.AlreadyGreen, budget.Opening
 	defer func() {
 		if p := recover(); p != nil {
 			u.putBack(ctx, m, wordBroken)
@@ -30,11 +31,11 @@ func (u *unit) merge(ctx context.Context, m plan.Merge) error {
 		if err := u.giveGreen(ctx, m, &success); err != nil {
 			return u.neverGreen(ctx, m, &success, err)
 		}
-		green, class = true, forge.Debt
+		green, class = true, budget.Debt
 	}
 	var sha plan.SHA
 	request := func(ctx context.Context) (err error) {
-		ctx, cancel := inHand(forge.WithClass(ctx, class))
+		ctx, cancel := inHand(budget.WithClass(ctx, class))
 		defer cancel()
 		sha, err = u.loop.forge.Merge(ctx, u.repo, m)
 		return err
@@ -118,9 +119,9 @@ func (u *unit) mergeDone(ctx context.Context, m plan.Merge, sha plan.SHA) error 
 func (u *unit) mergedPull(n int) {
 	u.loop.mu.Lock()
 	defer u.loop.mu.Unlock()
-	u.entry.deeds.merged = true
+	u.entry.outcome.merged = true
 	u.entry.merged = append(u.entry.merged, n)
-	if k := u.entry.handed; k != nil {
+	if k := u.entry.desired; k != nil {
 		k.whole.Pulls = slices.DeleteFunc(k.whole.Pulls, func(p plan.Pull) bool { return p.Number == n })
 	}
 }
@@ -134,7 +135,7 @@ func (u *unit) setAfter(ctx context.Context, m plan.Merge) error {
 			return err
 		}
 	}
-	return u.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}, forge.Debt)
+	return u.set(ctx, m.SHA, plan.Status{Context: m.Context, State: plan.Success, Description: m.Description}, budget.Debt)
 }
 
 // deleteBranch deletes the head's branch if it still stands at the head that was merged.

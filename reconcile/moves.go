@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -208,12 +209,12 @@ func (v *moving) ask(ctx context.Context, moves []plan.Move, write func(context.
 	if err := v.permit(ctx, p); err != nil {
 		return err
 	}
-	class := forge.Opening
+	class := budget.Opening
 	if len(v.green) > 0 {
-		class = forge.Debt
+		class = budget.Debt
 	}
 	return v.patiently(ctx, p, func(ctx context.Context) error {
-		ctx, cancel := inHand(forge.WithClass(ctx, class))
+		ctx, cancel := inHand(budget.WithClass(ctx, class))
 		defer cancel()
 		return write(ctx)
 	})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -23,7 +24,7 @@ func (k *look) wholeAsk() forge.Ask {
 	defer k.loop.mu.Unlock()
 	e := k.entry
 	ask := forge.Ask{Rules: k.rules, Merged: e.merged[:min(len(e.merged), forge.MaxPulls)]}
-	ask.Full = e.attention.full(k.loop.now().Wall, k.rules || e.events.whole > e.answered || e.began == forge.Opening)
+	ask.Full = e.attention.full(k.loop.now().Wall, k.rules || e.events.whole > e.answered || e.began == budget.Opening)
 	for _, a := range e.events.arrivals {
 		ask.Full = append(ask.Full, a.pull)
 	}
@@ -42,10 +43,10 @@ func (k *look) wholeAsk() forge.Ask {
 func (k *look) readBefore() plan.Snapshot {
 	k.loop.mu.Lock()
 	defer k.loop.mu.Unlock()
-	if k.entry.handed == nil {
+	if k.entry.desired == nil {
 		return plan.Snapshot{}
 	}
-	return k.entry.handed.whole
+	return k.entry.desired.whole
 }
 
 // readPart reads some pull requests again, and gives what was read before with them.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -21,7 +22,7 @@ func (l *Loop) payAll(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		due, nap := l.ledger.Next(l.now())
+		due, nap := l.ledger.Next(l.now(), l.table.Opening())
 		for _, o := range due {
 			l.looks.Go(func() {
 				if err := guard(func() error { l.pay(ctx, o); return nil }); err != nil {
@@ -73,7 +74,7 @@ func (l *Loop) pay(ctx context.Context, o *outbox.Row) {
 		return
 	}
 	repo := l.named(o.Repo)
-	bounded, cancel := inHand(forge.WithClass(ctx, forge.Debt))
+	bounded, cancel := inHand(budget.WithClass(ctx, budget.Debt))
 	defer cancel()
 	status := o.Status()
 	status.Target = l.link(repo, targetOf(o.Debt))
@@ -108,7 +109,7 @@ func (l *Loop) retry(installation int64, now instant) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, e := range l.queue.repos {
-		if e.repo.Installation == installation && e.deeds.failed != nil {
+		if e.repo.Installation == installation && e.outcome.failed != nil {
 			l.queue.soon(e, now.Tick)
 		}
 	}

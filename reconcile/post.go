@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/outbox"
 	"github.com/sluicegate/sluice/plan"
@@ -27,11 +28,11 @@ type post struct {
 }
 
 // class is how urgent a status is.
-func (w *post) class() forge.Class {
+func (w *post) class() budget.Class {
 	if w.tells {
-		return forge.Event
+		return budget.Event
 	}
-	return forge.Opening
+	return budget.Opening
 }
 
 func (w *post) tally() store.TallyKey { return store.TallyKey{SHA: w.sha, Context: w.Context} }
@@ -167,7 +168,7 @@ func (u *unit) count(at store.TallyKey, observed int) int {
 // the store has not counted are listed.
 func (u *unit) roomFor(ctx context.Context, w *post) error {
 	if w.statuses < 0 {
-		ctx, cancel := inHand(forge.WithClass(ctx, w.class()))
+		ctx, cancel := inHand(budget.WithClass(ctx, w.class()))
 		defer cancel()
 		n, err := u.loop.forge.CountStatuses(ctx, u.repo, w.sha, w.Context)
 		if err != nil {

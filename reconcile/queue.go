@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/sluicegate/sluice/bound"
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
-	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
 
@@ -65,11 +65,11 @@ type reasons struct {
 	urgent bool // something is due there, or nobody knows yet: its looks are an opening's
 	soon   int  // looks for an opening in a row that released nothing
 
-	start   tick        // when the last look at all of it began, or the one under way
-	began   forge.Class // of the look under way, or the last one
-	opening bool        // likewise: it was an opening's
-	asked   tick        // when that was to be for another reason than a resync; never: for none
-	ended   tick        // when the last look did
+	start   tick         // when the last look at all of it began, or the one under way
+	began   budget.Class // of the look under way, or the last one
+	opening bool         // likewise: it was an opening's
+	asked   tick         // when that was to be for another reason than a resync; never: for none
+	ended   tick         // when the last look did
 }
 
 // notes are the events that come together.
@@ -81,12 +81,11 @@ type notes struct {
 	event    tick // the first note that the look under way answers; never: none
 }
 
-// credit is a repository's share of GitHub's hours (share.go).
+// credit is a repository's part in the shares of GitHub's hours (share.go).
 type credit struct {
-	cost    int               // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
-	reads   reads             // requests of the last observation
-	saved   [accounts]float64 // for its next look
-	rounds  [accounts]float64 // from which on it may have its next turn
+	cost    int   // of a look, as the last one showed, in points or requests of an hour; 0: none did yet
+	reads   reads // requests of the last observation
+	flows   [accounts]budget.Flow
 	taken   [accounts]float64 // what the look under way, or the last one, was taken to cost
 	drawn   [accounts]float64 // of the reserve
 	drawnIn [accounts]tick    // in which hour: its end
@@ -98,15 +97,15 @@ type failures struct {
 	tries     int // plans that ended with a failed write
 	gones     int // looks to which GitHub said that the repository is not there
 	idles     int // looks that wrote nothing and wanted another one at once
-	olds      int // reads again after which nothing began
+	rereads   int // reads again after which nothing began
 	lag       lag
 	complaint string // the last look's failure, as it was logged; "": it did not fail
 }
 
 // carried is what is wanted there and what became of it (handover.go).
 type carried struct {
-	handed  *look // that handed over last what is wanted; nil: nothing is
-	deeds   deeds
+	desired *look // that handed over last what is wanted; nil: nothing is
+	outcome outcome
 	merged  []int // by us, since a look asked what became of them
 	kept    int64 // the number of the look that is the last in the store; guarded by keeping
 	keeping sync.Mutex
@@ -203,7 +202,7 @@ func (q *queue) join(e *entry) {
 		ln = &line{installation: e.repo.Installation}
 		q.lines[e.repo.Installation] = ln
 	}
-	e.line, e.saved, e.rounds, e.drawn = ln, [accounts]float64{}, [accounts]float64{}, [accounts]float64{}
+	e.line, e.flows, e.drawn = ln, [accounts]budget.Flow{}, [accounts]float64{}
 	ln.repos++
 	ln.cost += e.cost
 	if e.cost > 0 {
@@ -394,7 +393,7 @@ func (q *queue) begin(e *entry, now instant) {
 	whole, opens, class := e.part == nil || e.wanted(now) && e.may(now), e.opens(now), e.class(now)
 	e.state, e.unobserved, e.again = looking, true, never
 	if !whole {
-		e.began, e.opening, e.event = forge.Opening, true, never // the other reasons stay
+		e.began, e.opening, e.event = budget.Opening, true, never // the other reasons stay
 		return
 	}
 	e.part, e.echo, e.start, e.began, e.opening = nil, false, now.Tick, class, opens

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 )
@@ -100,7 +101,7 @@ func (v *moving) observeAgain(ctx context.Context) (plan.Snapshot, error) {
 	v.loop.mu.Lock()
 	v.seen = v.entry.events.count
 	v.loop.mu.Unlock()
-	s, _, err := v.read(forge.WithClass(ctx, forge.Opening), forge.Ask{Pulls: []int{}})
+	s, _, err := v.read(budget.WithClass(ctx, budget.Opening), forge.Ask{Pulls: []int{}})
 	if err != nil {
 		return plan.Snapshot{}, fmt.Errorf("read again: %w", err)
 	}

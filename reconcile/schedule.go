@@ -101,7 +101,7 @@ func (k *look) scheduleWishes(now instant) {
 	case k.fruitless():
 		e.idles++
 		e.due = min(e.due, now.Tick+doubling(echoWait, backoffMost, e.idles))
-	case eager(p.Wake) || eager(p.Look) || e.deeds.short:
+	case eager(p.Wake) || eager(p.Look) || e.outcome.short:
 		k.scheduleSoon(now)
 	default:
 		e.idles = 0
@@ -111,7 +111,7 @@ func (k *look) scheduleWishes(now instant) {
 // fruitless reports whether branches were to be moved, and GitHub refused all that were asked for. Where a rule keeps a whole fleet from us each
 // such look shows ten more of it: one after the other they come further apart.
 func (k *look) fruitless() bool {
-	return k.entry.deeds.again && !k.entry.deeds.merged && slices.ContainsFunc(k.plan.Actions, func(a plan.Action) bool {
+	return k.entry.outcome.again && !k.entry.outcome.merged && slices.ContainsFunc(k.plan.Actions, func(a plan.Action) bool {
 		_, ok := a.(plan.MoveBranches)
 		return ok
 	})
@@ -120,7 +120,7 @@ func (k *look) fruitless() bool {
 // scheduleSoon follows a look that wants another one at once. If it wrote nothing, again and again, it is slowed down.
 func (k *look) scheduleSoon(now instant) {
 	e, at := k.entry, now.Tick
-	if e.deeds.wrote > 0 {
+	if e.outcome.wrote > 0 {
 		e.idles = 0
 	} else {
 		e.idles++

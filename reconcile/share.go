@@ -5,8 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
-	"github.com/sluicegate/sluice/forge"
 )
 
 // What an installation's hour has left for looks goes in equal shares to the repositories that wait for it: deficit round robin, for each
@@ -25,79 +25,77 @@ const (
 
 // purse is one account's hour of an installation, as it is shared out.
 type purse struct {
-	each    float64 // seconds until one more may be spent; 0: nobody has to wait; +Inf: not before renewed
-	free    float64 // may be spent now, and belongs to nobody yet
+	budget.Share
+	tells   float64 // may be spent now on statuses that only tell: whose turn it is the table says
 	share   float64 // of the reserve: what each that opens something, or doubts, may have beyond its share of the rest
 	drawers int     // how many had some of this hour's reserve
 	renewed tick    // when the next hour begins
 	refused tick    // no look for an event that takes some of it before this: our own count of the hour refused one
-	round   float64
-	turn    *entry  // whose turn it is; nil: the last one is over
-	had     float64 // in its turn
 }
 
 // reads is how many requests beside GraphQL's looks took: the last that read the rules as well, and the last that did not.
 type reads struct{ rules, events int }
 
-// quantum is how much a repository saves in a turn at least: a page of pull requests read in full, so that most looks begin after one turn.
-const quantum = 15
-
-// apart is how many seconds after one point, or request, the next may be spent: the rest of the hour, shared out among what is left but for
-// the reserve and what is shared out already. Of that nothing is kept until half of a burstShare is missing of an hour spent evenly, and all of it
-// once a burstShare is. So a burst after quiet is answered at once.
-func apart(b forge.Budget, out float64, now time.Time) float64 {
-	rest, left := b.Renewed.Sub(now), spare(b)-out
-	switch {
-	case b.Renewed.IsZero() || b.Limit <= 0 || rest <= 0:
-		return 0
-	case left <= 0:
-		return math.Inf(1)
-	}
-	ahead := 1 - left/even(b, now)
-	return rest.Seconds() * max(0, min(1, 2*burstShare*ahead-1)) / left
-}
-
-// burst is the most that may be free at once, however long nobody wanted it: as much as leaves no more than a burstShare missing of an hour spent
-// evenly; a turn always may, as far as it is there.
-func burst(b forge.Budget, out float64, now time.Time) float64 {
-	left := spare(b) - out
-	return max(0, min(left, max(quantum, left-even(b, now)*(1-1./burstShare))))
-}
-
-// spare is what is left but for the reserve, and even what would be in an hour spent evenly.
-func spare(b forge.Budget) float64 { return float64(b.Left - forge.EventReserve(b.Limit)) }
-
-func even(b forge.Budget, now time.Time) float64 {
-	return float64(b.Limit-forge.EventReserve(b.Limit)) * b.Renewed.Sub(now).Hours()
-}
-
-// share brings an installation's hours up to date: it learns what there is, and shares out what has become free. The caller holds the lock.
-func (l *Loop) share(ln *line, now instant) {
+// share brings an installation's hours up to date: it learns what there is, and shares out what has become free. telling is how many of its
+// repositories have something to tell. The caller holds the lock.
+func (l *Loop) share(ln *line, telling int, now instant) {
 	since := now.Tick - ln.shared
 	ln.shared = now.Tick
-	b := l.forge.Budgets(ln.installation)
-	for of, x := range [accounts]forge.Budget{points: b.GraphQL, requests: b.REST} {
+	b, waiting := l.forge.Budgets(ln.installation), ln.waiting(now)
+	for of, x := range [accounts]budget.Quota{points: b.GraphQL, requests: b.REST} {
 		p, of := &ln.purses[of], account(of)
 		renewed := now.TickOf(x.Renewed)
 		if (renewed - p.renewed).Abs() > time.Minute { // GitHub names an hour's end to the second
 			p.drawers = 0
 		}
 		p.renewed = renewed
-		saved := ln.saved(of)
-		if p.each > 0 {
-			p.free = min(p.free+since.Seconds()/p.each, burst(x, saved, now.Wall))
-		} else {
-			p.free = 0
+		all := ln.flows(of, ln.ready)
+		p.Refill(x, budget.Saved(all)+p.tells, since, now.Wall)
+		if p.Each == 0 {
+			p.tells = 0
+			continue
 		}
-		p.each = apart(x, saved+p.free, now.Wall)
-		if p.free > 0 {
-			p.give(of, ln.waiting(now))
+		some := all
+		if len(waiting) < len(ln.ready) {
+			some = ln.flows(of, waiting)
 		}
-		if p.each > 0 {
-			ln.pool(of, ln.waiting(now))
-			p.share = float64(forge.EventReserve(x.Limit)) / float64(max(1, p.drawers+ln.drawing(of, now)))
+		if of == requests {
+			p.tell(telling, some)
+		}
+		p.Give(some)
+		budget.Pool(some, all)
+		p.share = float64(budget.EventReserve(x.Limit)) / float64(max(1, p.drawers+ln.drawing(of, now)))
+	}
+}
+
+// tell gives repositories that have something to tell as much of what has become free as those whose looks lack some, each: a quantum at most is
+// kept for them, as GitHub's pace by the minute may let less of it through.
+func (p *purse) tell(telling int, waiting []*budget.Flow) {
+	if telling == 0 {
+		p.Free, p.tells = p.Free+p.tells, 0
+		return
+	}
+	lacking := 0
+	for _, f := range waiting {
+		if f.Lacks() > 0 {
+			lacking++
 		}
 	}
+	part := max(0, min(p.Free*float64(telling)/float64(telling+lacking), budget.Quantum-p.tells))
+	p.Free, p.tells = p.Free-part, p.tells+part
+}
+
+// mayTell is how many statuses that only tell may begin now, and when there may be one more. Each takes a request. The caller holds the lock.
+func (p *purse) mayTell(now tick) (many int, again tick) {
+	switch {
+	case p.Each == 0:
+		return math.MaxInt, never
+	case p.tells >= 1:
+		return int(p.tells), now + time.Millisecond // or as soon as one ends
+	case math.IsInf(p.Each, 1):
+		return 0, p.renewed
+	}
+	return 0, now + max(time.Millisecond, time.Duration((1-p.tells)*min(p.Each, time.Hour.Seconds())*float64(time.Second)))
 }
 
 // drawing is how many wait that may have some of the reserve and had none in this hour.
@@ -119,75 +117,20 @@ func (ln *line) waiting(now instant) []*entry {
 	return ln.ready
 }
 
-// saved is what those who wait have saved, and not spent yet.
-func (ln *line) saved(of account) (all float64) {
-	for _, e := range ln.ready {
-		all += max(0, e.saved[of])
+// flows are those of some of a line, each with what its next look is taken to cost.
+func (ln *line) flows(of account, some []*entry) []*budget.Flow {
+	all := make([]*budget.Flow, len(some))
+	for i, e := range some {
+		all[i] = e.flow(of)
 	}
 	return all
 }
 
-// give shares out what is free, round by round, until nobody lacks anything or nothing is left. In a round each has one turn, who waits the longest
-// first. Who comes joins the round that is under way, however long ago its last turn was.
-func (p *purse) give(of account, waiting []*entry) {
-	sated := func(e *entry) bool { return e.lacks(of) == 0 }
-	lacking := slices.DeleteFunc(slices.Clone(waiting), sated)
-	if p.turn != nil && slices.Contains(lacking, p.turn) {
-		p.save(of, turnOf(of, lacking)) // less than it began with, if who came meanwhile is cheaper
-	}
-	for lacking = slices.DeleteFunc(lacking, sated); p.free > 0 && len(lacking) > 0; lacking = slices.DeleteFunc(lacking, sated) {
-		turn, least := turnOf(of, lacking), math.Inf(1)
-		for _, e := range lacking {
-			least = min(least, e.rounds[of])
-		}
-		p.round = max(p.round, least)
-		for _, e := range lacking {
-			if p.free > 0 && e.rounds[of] <= p.round {
-				p.turn, p.had = e, 0
-				p.save(of, turn)
-			}
-		}
-	}
-}
-
-// turnOf is how much one may save in a turn: a quantum, or as much as the cheapest needs. So where all are dear they begin one after the other.
-func turnOf(of account, lacking []*entry) float64 {
-	least := math.Inf(1)
-	for _, e := range lacking {
-		least = min(least, e.price(of))
-	}
-	return max(quantum, least)
-}
-
-// save goes on with a turn of some size. One of several quanta counts for as many rounds. Who needs no more of it leaves the rest to others.
-func (p *purse) save(of account, turn float64) {
-	e := p.turn
-	some := max(0, min(turn-p.had, p.free, e.lacks(of)))
-	e.saved[of], p.free, p.had = e.saved[of]+some, p.free-some, p.had+some
-	e.rounds[of] = p.round + max(1, p.had/quantum)
-	if e.lacks(of) == 0 {
-		p.turn = nil
-	}
-}
-
-// pool gives the first for whom it suffices what the others saved, the last first, if nobody can begin: else many dear ones beside a cheap one would
-// save up the hour, and none have its price.
-func (ln *line) pool(of account, waiting []*entry) {
-	if slices.ContainsFunc(waiting, func(e *entry) bool { return e.lacks(of) == 0 }) {
-		return
-	}
-	all := ln.saved(of)
-	i := slices.IndexFunc(waiting, func(e *entry) bool { return e.lacks(of)+max(0, e.saved[of]) <= all })
-	if i < 0 {
-		return
-	}
-	first := waiting[i]
-	for _, e := range slices.Backward(ln.ready) {
-		if e != first {
-			some := max(0, min(e.saved[of], first.lacks(of)))
-			e.saved[of], first.saved[of] = e.saved[of]-some, first.saved[of]+some
-		}
-	}
+// flow is a repository's, with what its next look is taken to cost.
+func (e *entry) flow(of account) *budget.Flow {
+	f := &e.flows[of]
+	f.Price = e.price(of)
+	return f
 }
 
 // idle reports whether nobody is known to need a look that a repository waits for. Events are lost: a resync that waited for long is as good
@@ -208,17 +151,12 @@ func (e *entry) price(of account) float64 {
 }
 
 // lacks is what a repository has to save yet before its look may begin.
-func (e *entry) lacks(of account) float64 {
-	if missing := e.price(of) - e.saved[of]; missing > 1e-6 { // less is a rounding
-		return missing
-	}
-	return 0
-}
+func (e *entry) lacks(of account) float64 { return e.flow(of).Lacks() }
 
 // affordable reports whether a repository has saved what its look costs. Of an account that it needs nothing of it waits for nothing but its debts.
 func (e *entry) affordable(now instant) bool {
 	for of, p := range e.line.purses {
-		if p.each > 0 && e.lacks(account(of)) > 0 || p.refused > now.Tick && e.price(account(of)) > 0 {
+		if p.Each > 0 && e.lacks(account(of)) > 0 || p.refused > now.Tick && e.price(account(of)) > 0 {
 			return false
 		}
 	}
@@ -228,7 +166,7 @@ func (e *entry) affordable(now instant) bool {
 // overdrawn reports whether a repository's openings, and doubts, have used up their equal share of this hour's reserve.
 func (e *entry) overdrawn() bool {
 	for of, p := range e.line.purses {
-		if p.each > 0 && e.drawnOf(account(of)) >= max(p.share, e.price(account(of)), 1) {
+		if p.Each > 0 && e.drawnOf(account(of)) >= max(p.share, e.price(account(of)), 1) {
 			return true
 		}
 	}
@@ -248,15 +186,15 @@ func (e *entry) drawnOf(of account) float64 {
 func (e *entry) pay(of account, spent float64) {
 	p := &e.line.purses[of]
 	switch {
-	case p.each == 0:
-	case e.began >= forge.Doubt:
+	case p.Each == 0:
+	case e.began >= budget.Doubt:
 		had := e.drawnOf(of)
 		e.drawn[of], e.drawnIn[of] = had+spent, p.renewed
 		if had == 0 && spent > 0 {
 			p.drawers++
 		}
 	default:
-		e.saved[of] -= spent
+		e.flows[of].Saved -= spent
 	}
 }
 
@@ -267,8 +205,8 @@ func (ln *line) affordableAt(now instant) tick {
 		wait := now.Tick
 		for of, p := range ln.purses {
 			lacks := e.lacks(account(of))
-			if p.each > 0 && lacks > p.free {
-				seconds := min((lacks-p.free)*p.each, clock.Century.Seconds())
+			if p.Each > 0 && lacks > p.Free {
+				seconds := min((lacks-p.Free)*p.Each, clock.Century.Seconds())
 				wait = max(wait, min(p.renewed, now.Tick+time.Duration(seconds*float64(time.Second))+time.Millisecond))
 			}
 			if e.price(account(of)) > 0 {

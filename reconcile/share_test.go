@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -14,7 +15,7 @@ import (
 func anHour(w *world, limit int, dear func(plan.Repo) int) (left func() int) {
 	n, renewed := limit, time.Now().Add(time.Hour)
 	w.dear = dear
-	w.budgets = func(b *forge.Budgets) { b.GraphQL = forge.Budget{Limit: limit, Left: n, Renewed: renewed} }
+	w.budgets = func(b *budget.Quotas) { b.GraphQL = budget.Quota{Limit: limit, Left: n, Renewed: renewed} }
 	w.fault = func(c call) (err error) {
 		if c.op != "observe" {
 			return nil

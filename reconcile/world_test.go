@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/reconcile"
@@ -42,7 +43,7 @@ type world struct {
 	budget   int                     // of requests an hour
 	spare    func() (int, time.Time) // of requests in this hour, and when the next begins; nil: plenty
 	held     int                     // requests that are kept for debts
-	budgets  func(*forge.Budgets)    // changes what is left; nil: plenty of all but spare
+	budgets  func(*budget.Quotas)    // changes what is left; nil: plenty of all but spare
 	skew     time.Duration           // our clock minus GitHub's
 	unlisted map[int64]bool          // repositories that are there, and that lists lack
 	hides    bool                    // GitHub does not show all that people left behind
@@ -323,9 +324,9 @@ func (w *world) enter(ctx context.Context, c call) (*hub, error) {
 		return h, &forge.Error{Kind: forge.Gone, Reason: "Not Found"}
 	}
 	if c.op == "observe" {
-		forge.Spend(ctx, w.reads, w.cost(c.repo))
+		budget.Spend(ctx, w.reads, w.cost(c.repo))
 	} else {
-		forge.Spend(ctx, 1, 0)
+		budget.Spend(ctx, 1, 0)
 	}
 	if c.op == "status" { // a debt is paid whatever look is under way, and statuses of one look are written at the same time
 		at := placed{c.repo.ID, c.sha, c.context}
@@ -450,11 +451,11 @@ func (w *world) Confirm(_ context.Context, _ plan.Repo, b plan.Bound) (plan.Boun
 	return b, nil
 }
 
-func (w *world) Budgets(int64) forge.Budgets {
+func (w *world) Budgets(int64) budget.Quotas {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all := forge.Budget{Limit: w.budget, Left: math.MaxInt}
-	b := forge.Budgets{REST: all, GraphQL: all, Content: forge.Budget{Left: math.MaxInt}}
+	all := budget.Quota{Limit: w.budget, Left: math.MaxInt}
+	b := budget.Quotas{REST: all, GraphQL: all, Content: budget.Quota{Left: math.MaxInt}}
 	if w.spare != nil {
 		b.REST.Left, b.REST.Renewed = w.spare()
 	}
@@ -824,18 +825,18 @@ func (w *world) rule(p *plan.Plan, s plan.Snapshot, x plan.Pull, open bool, unti
 		p.Actions = append(p.Actions, plan.Merge{Pin: pin, Pull: x.Number, Base: x.Base, Tip: s.Bases[x.Base].Tip,
 			Context: "sluice/main", Description: "released", Refused: "GitHub refused", AlreadyGreen: green,
 			Debt: plan.Debt{SHA: x.Head, Context: "sluice/main", For: plan.ForPull, Subject: v.Subject, State: plan.Pending,
-				Description: "GitHub refused", Ends: debtEnd(s.At, windowed, until)}})
+				Description: "GitHub refused", Ends: debtEnd(windowed, until)}})
 	case len(x.Ours) == 0 || green || x.Ours[0].Description != say:
 		p.Actions = append(p.Actions, plan.SetStatus{Pin: plan.Pin{SHA: x.Head}, Pulls: []int{x.Number}, Context: "sluice/main",
-			State: plan.Pending, Description: say})
+			State: plan.Pending, Description: say, Withdraws: green})
 	}
 	p.Verdicts = append(p.Verdicts, v)
 }
 
-// debtEnd is when the success of a merge must be gone.
-func debtEnd(at time.Time, windowed bool, until time.Time) time.Time {
-	if end := at.Add(2 * time.Minute); !windowed || until.IsZero() || end.Before(until) {
-		return end
+// debtEnd is when the success of a merge must be gone, as gate has it.
+func debtEnd(windowed bool, until time.Time) time.Time {
+	if !windowed {
+		return time.Time{}
 	}
 	return until
 }

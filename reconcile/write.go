@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/sluicegate/sluice/clock"
@@ -31,7 +32,10 @@ func (l *Loop) writeAll(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
+		l.mu.Lock()
 		begin, stale, nap := l.table.Next(l.now(), l.allowance)
+		l.payFor(begin)
+		l.mu.Unlock()
 		for _, w := range begin {
 			u := &unit{reading: *w.Basis.(*reading), write: w, began: l.now().Tick, counts: map[store.TallyKey]int{}, counted: map[store.TallyKey]bool{}}
 			l.looks.Go(func() { u.run(ctx) })
@@ -56,11 +60,24 @@ func (l *Loop) writeUp() {
 	}
 }
 
-// allowance is what an installation may open now. What opens waits for debts that are overdue; and of the hour of requests some must be left to
-// take back what was given.
-func (l *Loop) allowance(installation int64) outbox.Allowance {
+// payFor books the statuses that only tell, and begin. The caller holds the lock.
+func (l *Loop) payFor(begin []*outbox.Write) {
+	for _, w := range begin {
+		if ln := l.queue.lines[w.Repo.Installation]; ln != nil && w.Class == outbox.Tells {
+			ln.purses[requests].tells = max(0, ln.purses[requests].tells-1)
+		}
+	}
+}
+
+// allowance is what an installation may write now, of whose repositories some have something to tell. What opens waits for debts that are overdue; and
+// of the hour of requests some must be left to take back what was given. What only tells has the hour evenly, as looks do. The caller holds the lock.
+func (l *Loop) allowance(installation int64, telling int) outbox.Allowance {
 	now, b := l.now(), l.forge.Budgets(installation)
-	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never}
+	a := outbox.Allowance{Opens: true, Content: b.Content.Left, Ahead: b.Content.Left, Again: clock.Never, Tells: math.MaxInt, TellsAgain: clock.Never}
+	if ln := l.queue.lines[installation]; ln != nil && telling > 0 {
+		l.share(ln, telling, now)
+		a.Tells, a.TellsAgain = ln.purses[requests].mayTell(now.Tick)
+	}
 	if span := b.Content.Renewed.Sub(now.Wall); b.Content.Limit > 0 && span > 0 {
 		per := time.Minute
 		if span > 2*time.Minute {
@@ -87,12 +104,12 @@ func (l *Loop) readAgain(s outbox.Stale) {
 		return // its look replaces what is wanted
 	}
 	now := l.now().Tick
-	if e.handed != nil && !e.handed.whole.At.IsZero() {
-		e.part = numbersOf(e.handed.whole.Pulls, s.Writes)
+	if e.desired != nil && !e.desired.whole.At.IsZero() {
+		e.part = numbersOf(e.desired.whole.Pulls, s.Writes)
 	}
 	e.again = now
-	if e.olds++; e.olds > 1 { // what was read again was too old at once: not to be read without end
-		e.again += doubling(idleWait, idleWaitMost, e.olds-1)
+	if e.rereads++; e.rereads > 1 { // what was read again was too old at once: not to be read without end
+		e.again += doubling(idleWait, idleWaitMost, e.rereads-1)
 	}
 	if len(e.part) == 0 { // a status on a base's tip, or for a merge group
 		e.part, e.due, e.urgent = nil, e.again, true
@@ -113,7 +130,7 @@ func (u *unit) run(ctx context.Context) {
 	l.mu.Lock()
 	u.follow(err, l.now())
 	opened, all := l.table.Ending(u.write)
-	k := u.entry.handed
+	k := u.entry.desired
 	l.mu.Unlock()
 	if all && k != nil && !errors.Is(err, errStopped) {
 		k.settle(ctx)
@@ -121,7 +138,7 @@ func (u *unit) run(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.table.End(u.write, err)
-	if all && k != nil && u.entry.handed == k {
+	if all && k != nil && u.entry.desired == k {
 		k.settled()
 	}
 	if opened && k != nil {
@@ -168,18 +185,18 @@ func (u *unit) follow(err error, now instant) {
 	switch {
 	case err == nil:
 	case errors.Is(err, errStopped):
-		e.deeds.undone = true
+		e.outcome.undone = true
 	case errors.Is(err, errStore):
 		l.table.Leave(u.repo, func(w *outbox.Write) bool { return w.Green })
 		e.fails++
 		u.fail(err, e.fails, now)
-		e.notBefore, e.deeds.failed = e.due, err
+		e.notBefore, e.outcome.failed = e.due, err
 	case errors.Is(err, errLate) && u.write.Class == outbox.Opens && len(u.write.Action.About()) > 0:
 		u.write.Before = now // it is read again, and not begun on what is left of its time, over and over
 		l.table.Back(u.write)
 	case errors.Is(err, errVoid), errors.Is(err, errLate), errors.Is(err, errCrowded):
-		e.deeds.left = e.deeds.left || u.write.Class == outbox.Opens
-		e.deeds.short = e.deeds.short || u.write.Class == outbox.Opens && !errors.Is(err, errVoid)
+		e.outcome.left = e.outcome.left || u.write.Class == outbox.Opens
+		e.outcome.short = e.outcome.short || u.write.Class == outbox.Opens && !errors.Is(err, errVoid)
 	case limit != nil:
 		u.rest(limit, now)
 	default:
@@ -187,13 +204,13 @@ func (u *unit) follow(err error, now instant) {
 		if kindOf(err) == forge.Refused { // another try would be refused again, until something changes
 			break
 		}
-		if e.deeds.failed == nil {
+		if e.outcome.failed == nil {
 			e.tries++
 			u.fail(err, e.tries, now)
 		}
-		e.deeds.failed = err
+		e.outcome.failed = err
 	}
-	if _, moves := u.write.Action.(plan.MoveBranches); e.deeds.again && !moves {
+	if _, moves := u.write.Action.(plan.MoveBranches); e.outcome.again && !moves {
 		e.due = min(e.due, now.Tick+echoWait)
 	}
 }
@@ -217,7 +234,7 @@ func (u *unit) rest(limit *forge.Error, now instant) {
 	}
 	u.loop.table.Rest(u.repo.Installation, from, now.Tick+pause)
 	if u.begun {
-		u.entry.deeds.again = true
+		u.entry.outcome.again = true
 		return
 	}
 	u.loop.table.Back(u.write)

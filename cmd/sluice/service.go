@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/forge"
 	"github.com/sluicegate/sluice/gate"
 	"github.com/sluicegate/sluice/listen"
@@ -266,7 +267,7 @@ func (v *service) state() metrics.State {
 	}
 	for _, id := range c.Installations {
 		b := v.forge.Budgets(id)
-		for resource, of := range map[string]forge.Budget{"core": b.REST, "graphql": b.GraphQL, "merges": b.Content} {
+		for resource, of := range map[string]budget.Quota{"core": b.REST, "graphql": b.GraphQL, "merges": b.Content} {
 			if of.Limit > 0 {
 				s.Budgets = append(s.Budgets, metrics.Budget{Installation: id, Resource: resource, Limit: of.Limit, Left: min(of.Left, of.Limit), Renewed: of.Renewed})
 			}

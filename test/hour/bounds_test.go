@@ -60,10 +60,8 @@ func (o *org) look(c *claim, q time.Duration) time.Duration {
 		}
 	}
 	lasts := 2 * lookLasts
-	if c.class == arrives && points > o.free(c) { // the hour goes evenly, but for a quarter ahead and the reserve of a tenth
-		points, minute = points-o.free(c), 0.8*0.9*0.75*5000*o.part/60
-	} else if c.class == arrives {
-		points = 0
+	if c.class == arrives {
+		lasts, points = lasts+o.evenly(c, graphQL, points), 0
 	}
 	if o.has("stale reads") {
 		lasts += staleBy + keptTurn
@@ -72,11 +70,12 @@ func (o *org) look(c *claim, q time.Duration) time.Duration {
 	return lasts + time.Duration(points/minute*float64(time.Minute))
 }
 
-// free is what of GitHub's hour is there beyond what an even hour needs yet.
-func (o *org) free(c *claim) float64 {
-	hour := 5000 * o.part
-	left := o.left[c.of.owner][int((c.due-o.from)/time.Second)]
-	return max(0, 0.8*(float64(left)-hour/10-hour*0.9*0.875*(time.Hour-c.due).Hours()))
+// evenly is the least time in which 0.8 of GitHub's hour takes so much: it goes evenly, but for a quarter ahead and the reserve of a tenth.
+func (o *org) evenly(c *claim, of string, many float64) time.Duration {
+	all := 5000 * o.part
+	left := o.left[hour{c.of.owner, of}][int((c.due-o.from)/time.Second)]
+	free := max(0, 0.8*(float64(left)-all/10-all*0.9*0.875*(time.Hour-c.due).Hours()))
+	return time.Duration(max(0, many-free) / (0.8 * 0.9 * 0.75 * all) * float64(time.Hour))
 }
 
 // waits reports whether a repository may want a look for an event between two instants.
@@ -133,8 +132,9 @@ func (o *org) queue(c *claim, k int, to time.Duration) time.Duration {
 	if c.class == arrives { // by tens: nine that open go before each
 		l.statuses += rows
 		l.points += float64(min(l.running, slots))*statusPoints + l.statuses*statusPoints
+		requests := l.statuses + l.allOpens/statusPoints // what opens takes of the hour what it needs
 		l.points += min(9*l.statuses*unitPoints, l.allOpens)
-		return o.lasts(l, evenPart) + time.Duration(k+1)*unitLasts
+		return max(o.lasts(l, evenPart), o.evenly(c, core, requests)) + time.Duration(k+1)*unitLasts
 	}
 	mine := float64(statusPoints)
 	if c.of.role == merges {

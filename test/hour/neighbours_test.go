@@ -16,6 +16,7 @@ import (
 // its own file and pull requests are, never what the service made of them.
 type neighbour struct {
 	name  string
+	files int                              // that each of them changes, if they are many
 	pulls int                              // on all of GitHub's limits; of a part of them as large a part
 	file  func(o *org, m *member) string   // nil: all is held
 	ready func(o *org, m *member)          // once its pull requests are there, before the service starts; nil: nothing
@@ -33,7 +34,7 @@ var neighbours = []neighbour{
 	{name: "a file that rewords everything", pulls: 200, looks: true, acts: reworded},
 	{name: "a cutoff of a second", pulls: 40, looks: true, opens: 40, file: hardlyAny},
 	{name: "a webhook storm", pulls: 10, looks: true, acts: storm},
-	{name: "pull requests of many files", pulls: 3, looks: true, ready: manyFiles, acts: manyFilesAgain},
+	{name: "pull requests of many files", pulls: 3, files: 300, looks: true, ready: manyFiles, acts: manyFilesAgain},
 	{name: "stale reads", acts: stale},
 	{name: "a list that lacks a repository", acts: lacking},
 	{name: "a restart"}, // see org.live
@@ -111,8 +112,6 @@ func storm(o *org, m *member, now int) {
 	}
 }
 
-const files = 300
-
 // manyFiles makes each of its pull requests change hundreds of files.
 func manyFiles(o *org, m *member) {
 	for n := range m.pulls {
@@ -130,7 +129,7 @@ func (o *org) rewrite(m *member, n int) {
 	p, err := m.repo.Pull(m.pull(n))
 	o.must(err)
 	all := map[string]string{}
-	for f := range files {
+	for f := range m.near.files {
 		all[fmt.Sprintf("a-rw/%d/of/%d", p.Number, f)] = fmt.Sprint(n, f)
 	}
 	_, err = m.repo.Commit(p.Head, standin.Change{By: "alice", Message: "many", Write: all})

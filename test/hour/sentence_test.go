@@ -47,6 +47,26 @@ func TestSentence(t *testing.T) {
 	}
 }
 
+// TestSentenceBesideTheLargest: the same beside a repository of 5,000 open pull requests, and beside one whose pull requests change 3,000 files each, which is all that
+// GitHub lists. They take long to make, so there is a world of each.
+func TestSentenceBesideTheLargest(t *testing.T) {
+	for _, near := range []neighbour{
+		{name: "5000 open pull requests", pulls: race.Or(500, 5000), looks: true, acts: retitle(5)},
+		{name: "pull requests of 3000 files", pulls: 3, files: race.Or(300, 3000), looks: true, ready: manyFiles, acts: manyFilesAgain},
+	} {
+		t.Run(near.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &org{dice: rand.New(rand.NewPCG(*first, 23)), from: warm, left: map[hour][]int{}, part: 1, owners: 1, near: []*neighbour{&near}}
+				all := o.made(t).live()
+				t.Logf("%d actions of %d repositories began in time, %d are excepted", all.held, len(o.members), all.excepted)
+				if all.held == 0 || all.excepted > 0 {
+					t.Error("it shows nothing")
+				}
+			})
+		})
+	}
+}
+
 // tally counts actions.
 type tally struct{ held, excepted int }
 
@@ -88,8 +108,16 @@ type org struct {
 	near     []*neighbour
 	from, to time.Duration // while things happen
 	claims   []*claim
-	left     map[int][]int // of GitHub's points by installation, each second
+	left     map[hour][]int // of GitHub's hours, each second
 }
+
+// hour is one of GitHub's hours of an installation.
+type hour struct {
+	owner int
+	of    string // graphQL or core
+}
+
+const core = "core"
 
 // claim is an action that is due, and the latest instant at which its first request may begin.
 type claim struct {
@@ -110,7 +138,7 @@ const (
 
 // drawn makes a world of a seed.
 func drawn(t *testing.T, seed uint64) *org {
-	o := &org{dice: rand.New(rand.NewPCG(seed, 22)), from: warm, left: map[int][]int{}}
+	o := &org{dice: rand.New(rand.NewPCG(seed, 22)), from: warm, left: map[hour][]int{}}
 	o.part = math.Pow(20, -o.dice.Float64())
 	o.owners = 1 + o.dice.IntN(3)
 	for range 1 + o.dice.IntN(3) {
@@ -119,6 +147,11 @@ func drawn(t *testing.T, seed uint64) *org {
 	if o.has("a restart") {
 		o.from += 10*time.Minute + 30*time.Second
 	}
+	return o.made(t)
+}
+
+// made makes the world of an organisation of which it is drawn how large it is and who disturbs it.
+func (o *org) made(t *testing.T) *org {
 	o.to = o.from + happens
 	o.drawMembers()
 	o.world = newWorld(t, organisation{
@@ -283,7 +316,9 @@ func (o *org) until(at time.Duration) { time.Sleep(at - time.Since(o.start)) }
 // act is what happens in a second.
 func (o *org) act(now int) {
 	for n := range o.owners {
-		o.left[n] = append(o.left[n], o.github.Left(owner(n), graphQL))
+		for _, of := range []string{graphQL, core} {
+			o.left[hour{n, of}] = append(o.left[hour{n, of}], o.github.Left(owner(n), of))
+		}
 	}
 	for _, m := range o.members {
 		switch {

@@ -1,0 +1,53 @@
+package budget
+
+import (
+	"math"
+	"time"
+)
+
+const (
+	// PaceOfGitHub is how many points of REST GitHub takes in a minute.
+	PaceOfGitHub = 900
+	// ContentMinute is how many merges, reviews, comments and updates of branches in a minute, beside the points.
+	ContentMinute = 80
+	contentHour   = 500
+)
+
+// Content is GitHub's budget of what people are notified of, by the minute and by the hour; empty: there is none.
+type Content []*Window
+
+// NewContent gives GitHub's budget at a pace.
+func NewContent(pace int) Content {
+	scale := float64(pace) / PaceOfGitHub
+	return Content{
+		NewWindow(max(1, math.Floor(ContentMinute*scale)), time.Minute), NewWindow(max(1, math.Floor(contentHour*scale)), time.Hour),
+	}
+}
+
+// Wait is how long it takes until one more may be sent.
+func (c Content) Wait(now time.Time) (longest time.Duration) {
+	for _, w := range c {
+		longest = max(longest, w.Wait(now, 1, 1))
+	}
+	return longest
+}
+
+// Spend notes one that goes off at an instant.
+func (c Content) Spend(at time.Time) {
+	for _, w := range c {
+		w.Spend(at, 1)
+	}
+}
+
+// Quota is what is left of the window that leaves less. Merges that wait come back when half of it is free: one look for each that
+// comes free would cost more than they do.
+func (c Content) Quota(now time.Time) Quota {
+	b := Quota{Left: math.MaxInt}
+	for _, w := range c {
+		half := w.Wait(now, math.Ceil(w.most/2), 1)
+		if left := int(w.most - w.sum); left < b.Left {
+			b = Quota{Limit: int(w.most), Left: max(0, left), Renewed: now.Add(half)}
+		}
+	}
+	return b
+}
