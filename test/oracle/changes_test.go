@@ -17,7 +17,7 @@ import (
 )
 
 // mostChanges is how many changes of a world are tried: those of more files are drawn.
-const mostChanges = 60
+const mostChanges = 40
 
 // objects is the objects of a file, and those of its lists.
 func objects(text string) []object {
