@@ -169,13 +169,8 @@ func names(e graph.Entry) []string {
 		return []string{k.Namespace + "/" + k.Name, k.Path}
 	}
 	out := []string{e.Cluster.Path}
-	if k := e.Cluster.Own(); k != nil {
+	for _, k := range e.Cluster.Roots() {
 		out = append(out, k.Namespace+"/"+k.Name)
-	}
-	for _, k := range e.Cluster.Kustomizations {
-		if k.Here && k.Path == e.Cluster.Path {
-			out = append(out, k.Namespace+"/"+k.Name) // the root's own, as gotk-sync.yaml has it
-		}
 	}
 	return out
 }
