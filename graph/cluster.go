@@ -248,7 +248,7 @@ func (w *walk) followed(c Cluster) Cluster {
 		k.Here = c.here(k)
 		w.traced(k)
 	}
-	c.roots = c.pointing()
+	c.roots = c.Roots()
 	w.depends(&c)
 	c.defined()
 	c.pointed = c.pointedAt()
@@ -280,11 +280,19 @@ func (c *Cluster) isOwn(k *Kustomization) bool {
 	return k == nil || k == c.own || k == c.self || k.Path == c.Path && c.here(k)
 }
 
-// pointing is the Flux Kustomizations that are the root: those that are applied for its directory, and the one that it was found by.
-func (c *Cluster) pointing() []*Kustomization {
+// Roots is the Flux Kustomizations that are the root: those that are applied for its directory, those that are called as one of these is and make it
+// another one, and last the one that the root was found by.
+func (c *Cluster) Roots() []*Kustomization {
 	var out []*Kustomization
+	names := map[Ref]bool{}
+	name := func(k *Kustomization) Ref { return Ref{k.target(), k.Namespace, k.Name} }
+	for _, k := range append(slices.Clip(c.Kustomizations), c.self) {
+		if k != nil && c.isOwn(k) {
+			names[name(k)] = true
+		}
+	}
 	for _, k := range c.Kustomizations {
-		if c.isOwn(k) {
+		if c.isOwn(k) || names[name(k)] {
 			out = append(out, k)
 		}
 	}
@@ -294,20 +302,17 @@ func (c *Cluster) pointing() []*Kustomization {
 	return out
 }
 
-// Roots is the Flux Kustomizations that are the root, as they are applied or, last, as the root was found by one.
-func (c *Cluster) Roots() []*Kustomization { return c.roots }
-
 // Own is the Flux Kustomization that the root is read by; nil: none is known.
 func (c *Cluster) Own() *Kustomization {
 	if c.own != nil {
 		return c.own
 	}
-	for _, k := range c.roots {
-		if k.KubeConfig == "" || k == c.self {
+	for _, k := range c.Kustomizations {
+		if c.isOwn(k) && k.KubeConfig == "" {
 			return k
 		}
 	}
-	return nil
+	return c.self
 }
 
 // paths follows the paths of Kustomizations. One whose variables stand in an object that was not read yet waits until everything else was

@@ -50,9 +50,12 @@ type influences struct {
 func (c *Cluster) Influences() []Influence {
 	x := &influences{c: c, first: map[dependency][2]int{}, more: map[dependency]int{}}
 	for _, k := range c.Kustomizations {
-		if c.entry(k).Kustomization != nil {
-			x.kustomization(k)
+		if of := c.entry(k); of.Kustomization != nil {
+			x.kustomization(k, of)
 		}
+	}
+	for _, k := range c.roots {
+		x.kustomization(k, Entry{Cluster: c})
 	}
 	for _, r := range c.releases {
 		x.origins(r.origins, c.entry(r.Entry), r.Object)
@@ -81,8 +84,11 @@ func (c *Cluster) Influences() []Influence {
 	return x.out
 }
 
-// add adds the influence of a file.
+// add adds the influence of a file. What the root is by what it holds itself is its content.
 func (x *influences) add(by, of Entry, at Place, why, text string) {
+	if by == of && of.Kustomization == nil {
+		return
+	}
 	edge := Edge{File: at.File, By: by.edges()[at.File].By, Why: why}
 	x.out = append(x.out, Influence{edge, by, of, at, text})
 }
@@ -103,8 +109,7 @@ func (c *Cluster) patcher(o Object, p Place) Entry {
 	return by
 }
 
-func (x *influences) kustomization(k *Kustomization) {
-	of := x.c.entry(k)
+func (x *influences) kustomization(k *Kustomization, of Entry) {
 	x.add(x.c.entry(k.Entry), of, k.Place, roleDefines, wordDefines(k.Object))
 	x.patches(k.Object, of)
 	x.filled(k.Object, of, k.names)
