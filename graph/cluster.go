@@ -281,25 +281,38 @@ func (c *Cluster) isOwn(k *Kustomization) bool {
 }
 
 // Roots is the Flux Kustomizations that are the root: those that are applied for its directory, those that are called as one of these is and make it
-// another one, and last the one that the root was found by.
+// another one, and last the one that the root was found by. Where none is known it is called as a bootstrap calls it.
 func (c *Cluster) Roots() []*Kustomization {
 	var out []*Kustomization
 	names := map[Ref]bool{}
 	name := func(k *Kustomization) Ref { return Ref{k.target(), k.Namespace, k.Name} }
-	for _, k := range append(slices.Clip(c.Kustomizations), c.self) {
+	self := c.self
+	for _, k := range append(slices.Clip(c.Kustomizations), self) {
 		if k != nil && c.isOwn(k) {
 			names[name(k)] = true
 		}
+	}
+	if len(names) == 0 && !c.Guessed {
+		self = bootstrap(c.Path)
+		names[name(self)] = true
 	}
 	for _, k := range c.Kustomizations {
 		if c.isOwn(k) || names[name(k)] {
 			out = append(out, k)
 		}
 	}
-	if c.self != nil {
-		out = append(out, c.self)
+	if self != nil {
+		out = append(out, self)
 	}
 	return out
+}
+
+// bootstrap is the Kustomization that a bootstrap makes for a root.
+func bootstrap(dir string) *Kustomization {
+	source := Ref{gitRepository, fluxSystem, fluxSystem}
+	return &Kustomization{
+		Object: Object{Kind: "Kustomization", Namespace: fluxSystem, Name: fluxSystem}, Path: dir, SourceRef: source, uses: []use{{ref: source, role: roleSource}},
+	}
 }
 
 // Own is the Flux Kustomization that the root is read by; nil: none is known.

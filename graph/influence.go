@@ -227,15 +227,21 @@ func (d *doc) plain() bool {
 }
 
 // Way is the files from the root to the definition of an entry point and to those of its source and of what that is made of, sorted: those that
-// define what leads to it, that name these, and that patch them. The root leads to everything: what points Flux at it is on every way.
+// define what leads to it, that name these, and that patch them. The root's is those of what points Flux at it, which everything in the cluster hangs on.
 func (e Entry) Way() []string {
 	files := map[string]bool{}
-	e.Cluster.above(files, e.Kustomization)
+	if e.Kustomization != nil {
+		e.Cluster.above(files, e.Kustomization)
+		return sortedKeys(files)
+	}
 	for _, k := range e.Cluster.roots {
 		e.Cluster.above(files, k)
 	}
 	return sortedKeys(files)
 }
+
+// Root is the root of its cluster.
+func (e Entry) Root() Entry { return Entry{Cluster: e.Cluster} }
 
 // above adds what leads to a Kustomization, and to those that it is applied by.
 func (c *Cluster) above(files map[string]bool, k *Kustomization) {
@@ -271,6 +277,9 @@ func (c *Cluster) way(files map[string]bool, o Object) {
 
 // chain adds a file, and those by which an entry point comes to it.
 func chain(files map[string]bool, by Entry, file string) {
+	if file == "" {
+		return
+	}
 	files[file] = true
 	for _, edge := range by.Chain(file) {
 		files[edge.File] = true

@@ -405,8 +405,8 @@ func (w *walk) mixed(c *Cluster, k *Kustomization) {
 
 // depends finds what everything of a cluster is made of, and the files that it reads by that.
 func (w *walk) depends(c *Cluster) {
-	if c.self != nil {
-		c.self.origins, _ = w.origins(c, c.self.uses, c.self.Object)
+	for _, k := range c.roots {
+		k.origins, _ = w.origins(c, k.uses, k.Object)
 	}
 	for _, k := range c.Kustomizations {
 		k.origins, _ = w.origins(c, k.uses, k.Object)

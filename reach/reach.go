@@ -335,7 +335,11 @@ func (g *Graph) redefined(before, after *tree) {
 		}
 		r := redefinition{hold{windows, wordRedefined(both[0].Entry)}, map[string]bool{}}
 		for _, e := range both {
-			for _, file := range e.Way() {
+			files := e.Way()
+			if root := digests[key(e.Root())]; root != nil && root[0] != root[1] {
+				files = append(files, e.Root().Way()...)
+			}
+			for _, file := range files {
 				r.files[file] = true
 				addLists(r.files, file)
 			}
