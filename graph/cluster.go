@@ -45,13 +45,15 @@ type Cluster struct {
 	readings []reading       // of other branches than those of what reads them
 	unsure   []Problem       // what is not known of what the root applies
 	tree     *Tree
-	self     *Kustomization // that the root is read by, as it stands where it was found; nil: not known
-	own      *Kustomization // the same, as it adds something to the root; nil: nothing does
-	doubts   []Problem      // what is not known of self
-	kind     string         // of the source that the root is read from; "": not known
-	urls     []string       // of this repository
-	sure     bool           // another URL is another repository
-	defines  map[Place]bool // documents that define entry points, and sources that are used
+	self     *Kustomization   // that the root is read by, as it stands where it was found; nil: not known
+	own      *Kustomization   // the same, as it adds something to the root; nil: nothing does
+	roots    []*Kustomization // that are the root: as they are applied, and self
+	pointed  string           // a hash of where Flux is pointed at, by what, and of what that is made
+	doubts   []Problem        // what is not known of self
+	kind     string           // of the source that the root is read from; "": not known
+	urls     []string         // of this repository
+	sure     bool             // another URL is another repository
+	defines  map[Place]bool   // documents that define entry points, and sources that are used
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -196,8 +198,13 @@ func (t *Tree) tops(w *walk, all Objects) []Cluster {
 // gotk-sync.yaml has it, what it says of patches and variables holds for the root.
 func (w *walk) follow(c Cluster) Cluster {
 	key := fmt.Sprintf("%q %q %q %q %q %q %q %q", c.Root, c.URL, c.Found, c.Place, c.Rival, c.kind, w.tree.URL, c.doubts)
-	if c.self != nil {
-		key += c.self.digest + resultKey(c.Path, c.self)
+	if self := c.self; self != nil {
+		copied := *self // what is found for a cluster is its own
+		c.self = &copied
+		key += fmt.Sprintf("%q %q %s", self.digest, self.patched, resultKey(c.Path, self))
+		if from := self.from; from != nil {
+			key += fmt.Sprintf(" %q %q %q", from.Place, from.digest, from.patched)
+		}
 	}
 	if f := w.tree.found[key]; f != nil && f.stands(w.tree) && w.again(f.cost, f.problems, f.results...) {
 		w.found[key] = f
@@ -228,7 +235,7 @@ func (w *walk) followed(c Cluster) Cluster {
 		c.Objects, c.Leaves = Objects{}, nil
 		self = w.read(&c, c.own)
 	}
-	if s := c.self; s != nil && s.Source != nil && isGit(s.Source) && c.index.find(s.SourceRef, s.Object) == nil {
+	if s := c.self; s != nil && s.from != nil && c.index.find(s.SourceRef, s.Object) == nil {
 		c.file(w.tree, s.from)
 		c.link(0)
 	}
@@ -241,8 +248,10 @@ func (w *walk) followed(c Cluster) Cluster {
 		k.Here = c.here(k)
 		w.traced(k)
 	}
+	c.roots = c.Roots()
 	w.depends(&c)
 	c.defined()
+	c.pointed = c.pointedAt()
 	c.Leaves = c.ends()
 	return c
 }
@@ -269,6 +278,41 @@ func (c *Cluster) adds() *Kustomization {
 // isOwn reports whether a Kustomization is the root itself: it reads the root's directory.
 func (c *Cluster) isOwn(k *Kustomization) bool {
 	return k == nil || k == c.own || k == c.self || k.Path == c.Path && c.here(k)
+}
+
+// Roots is the Flux Kustomizations that are the root: those that are applied for its directory, those that are called as one of these is and make it
+// another one, and last the one that the root was found by. Where none is known it is called as a bootstrap calls it.
+func (c *Cluster) Roots() []*Kustomization {
+	var out []*Kustomization
+	names := map[Ref]bool{}
+	name := func(k *Kustomization) Ref { return Ref{k.target(), k.Namespace, k.Name} }
+	self := c.self
+	for _, k := range append(slices.Clip(c.Kustomizations), self) {
+		if k != nil && c.isOwn(k) {
+			names[name(k)] = true
+		}
+	}
+	if len(names) == 0 && !c.Guessed {
+		self = bootstrap(c.Path)
+		names[name(self)] = true
+	}
+	for _, k := range c.Kustomizations {
+		if c.isOwn(k) || names[name(k)] {
+			out = append(out, k)
+		}
+	}
+	if self != nil {
+		out = append(out, self)
+	}
+	return out
+}
+
+// bootstrap is the Kustomization that a bootstrap makes for a root.
+func bootstrap(dir string) *Kustomization {
+	source := Ref{gitRepository, fluxSystem, fluxSystem}
+	return &Kustomization{
+		Object: Object{Kind: "Kustomization", Namespace: fluxSystem, Name: fluxSystem}, Path: dir, SourceRef: source, uses: []use{{ref: source, role: roleSource}},
+	}
 }
 
 // Own is the Flux Kustomization that the root is read by; nil: none is known.

@@ -160,7 +160,7 @@ func (e Entry) Ignores() []string {
 	for file := range e.edges() {
 		look(file)
 	}
-	for _, file := range e.Way() {
+	for _, file := range slices.Concat(e.Way(), e.Root().Way()) {
 		look(file)
 	}
 	return sortedKeys(out)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -51,9 +50,12 @@ type influences struct {
 func (c *Cluster) Influences() []Influence {
 	x := &influences{c: c, first: map[dependency][2]int{}, more: map[dependency]int{}}
 	for _, k := range c.Kustomizations {
-		if c.entry(k).Kustomization != nil {
-			x.kustomization(k)
+		if of := c.entry(k); of.Kustomization != nil {
+			x.kustomization(k, of)
 		}
+	}
+	for _, k := range c.roots {
+		x.kustomization(k, Entry{Cluster: c})
 	}
 	for _, r := range c.releases {
 		x.origins(r.origins, c.entry(r.Entry), r.Object)
@@ -82,8 +84,11 @@ func (c *Cluster) Influences() []Influence {
 	return x.out
 }
 
-// add adds the influence of a file.
+// add adds the influence of a file. What the root is by what it holds itself is its content.
 func (x *influences) add(by, of Entry, at Place, why, text string) {
+	if by == of && of.Kustomization == nil {
+		return
+	}
 	edge := Edge{File: at.File, By: by.edges()[at.File].By, Why: why}
 	x.out = append(x.out, Influence{edge, by, of, at, text})
 }
@@ -104,8 +109,7 @@ func (c *Cluster) patcher(o Object, p Place) Entry {
 	return by
 }
 
-func (x *influences) kustomization(k *Kustomization) {
-	of := x.c.entry(k)
+func (x *influences) kustomization(k *Kustomization, of Entry) {
 	x.add(x.c.entry(k.Entry), of, k.Place, roleDefines, wordDefines(k.Object))
 	x.patches(k.Object, of)
 	x.filled(k.Object, of, k.names)
@@ -223,15 +227,29 @@ func (d *doc) plain() bool {
 }
 
 // Way is the files from the root to the definition of an entry point and to those of its source and of what that is made of, sorted: those that
-// define what leads to it, that name these, and that patch them. None for the root.
+// define what leads to it, that name these, and that patch them. The root's is those of what points Flux at it, which everything in the cluster hangs on.
 func (e Entry) Way() []string {
 	files := map[string]bool{}
-	for k, n := e.Kustomization, 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
-		for _, file := range e.Cluster.leads(k) {
+	if e.Kustomization != nil {
+		e.Cluster.above(files, e.Kustomization)
+		return sortedKeys(files)
+	}
+	for _, k := range e.Cluster.roots {
+		e.Cluster.above(files, k)
+	}
+	return sortedKeys(files)
+}
+
+// Root is the root of its cluster.
+func (e Entry) Root() Entry { return Entry{Cluster: e.Cluster} }
+
+// above adds what leads to a Kustomization, and to those that it is applied by.
+func (c *Cluster) above(files map[string]bool, k *Kustomization) {
+	for n := 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
+		for _, file := range c.leads(k) {
 			files[file] = true
 		}
 	}
-	return sortedKeys(files)
 }
 
 // leads is the files that lead to the definition of a Kustomization, and to those of what it is made of.
@@ -242,55 +260,93 @@ func (c *Cluster) leads(k *Kustomization) []string {
 		for _, o := range k.origins {
 			c.way(files, o.Object)
 		}
+		if k == c.self {
+			c.applied(files)
+		}
 		k.leads = sortedKeys(files)
 	}
 	return k.leads
 }
 
 func (c *Cluster) way(files map[string]bool, o Object) {
-	chain := func(by Entry, file string) {
-		files[file] = true
-		for _, edge := range by.Chain(file) {
-			files[edge.File] = true
-		}
-	}
-	chain(c.entry(o.Entry), o.File)
+	chain(files, c.entry(o.Entry), o.File)
 	for _, p := range o.patched {
-		chain(c.patcher(o, p), p.File)
+		chain(files, c.patcher(o, p), p.File)
 	}
 }
 
-// Digest is a hash of an entry point's definition, with patches and variables, of the sources that it is made of, of what state of the repository those read
-// that lead to it, and of where the root is: it is the same in two trees where these say the same, wherever and however they are written.
+// chain adds a file, and those by which an entry point comes to it.
+func chain(files map[string]bool, by Entry, file string) {
+	if file == "" {
+		return
+	}
+	files[file] = true
+	for _, edge := range by.Chain(file) {
+		files[edge.File] = true
+	}
+}
+
+// applied adds what leads to what the root was found by, where something of the cluster applies that: it would be gone otherwise.
+func (c *Cluster) applied(files map[string]bool) {
+	for _, i := range c.syncs() {
+		c.way(files, i.Object)
+	}
+	chain(files, Entry{Cluster: c}, c.self.File)
+	for _, k := range c.Kustomizations {
+		if _, reads := k.edges[c.self.File]; reads && !c.isOwn(k) {
+			chain(files, Entry{c, k}, c.self.File)
+			c.above(files, k)
+		}
+	}
+}
+
+// syncs is what generates the Kustomization that the root was found by, where the cluster applies that itself.
+func (c *Cluster) syncs() []*Instance {
+	if c.self == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.Instances), func(i *Instance) bool { return i.Place != c.self.Place })
+}
+
+// Digest is a hash of an entry point's definition, with patches and variables, of the sources that it is made of, of what those are and read that lead to
+// it, and of where the root is: it is the same in two trees where these say the same, wherever and however they are written.
 func (e Entry) Digest() string {
 	h := &bytes.Buffer{}
-	text(h, e.Path(), e.Branch())
-	k := e.Kustomization
-	if k == nil {
-		text(h, e.Cluster.URL)
-		return hashOf(h)
-	}
-	text(h, k.digest, e.Cluster.pointed())
-	for _, o := range k.origins {
-		text(h, o.digest)
-	}
-	for above, n := k.Entry, 0; above != nil && n <= MaxDepth; above, n = above.Entry, n+1 {
-		if s := above.Source; s != nil {
-			text(h, s.Branch, s.Tag, s.Semver, s.Commit, s.Ref)
+	text(h, e.Path(), e.Branch(), e.Cluster.pointed)
+	if k := e.Kustomization; k != nil {
+		text(h, k.digest)
+		for _, o := range k.origins {
+			text(h, o.digest)
 		}
+		k.Entry.readBy(h)
 	}
 	return hashOf(h)
 }
 
-// pointed is where Flux is pointed at in a cluster, and by what.
-func (c *Cluster) pointed() string {
-	out := fmt.Sprintf("%q %q %q", c.Path, c.Branch, c.Place.File)
-	for _, k := range c.Kustomizations {
-		if k.Path == c.Path {
-			out += fmt.Sprintf(" %q %q %q", k.Namespace, k.Name, Entry{c, k}.Branch())
+// pointedAt is a hash of where Flux is pointed at in a cluster, and by what: of each Kustomization that is the root, and of what generates it.
+func (c *Cluster) pointedAt() string {
+	h := &bytes.Buffer{}
+	text(h, c.Path, c.Branch, c.URL, c.Place.File)
+	for _, k := range c.roots {
+		text(h, "root")
+		k.readBy(h)
+	}
+	for _, i := range c.syncs() {
+		text(h, "sync", i.Namespace, i.Name)
+		i.Entry.readBy(h)
+	}
+	return hashOf(h)
+}
+
+// readBy adds what a Kustomization is, what it reads, and the same of those that it is applied by: Flux deletes what one has applied that
+// is another one then.
+func (k *Kustomization) readBy(h *bytes.Buffer) {
+	for n := 0; k != nil && n <= MaxDepth; k, n = k.Entry, n+1 {
+		text(h, k.Namespace, k.Name, k.KubeConfig, k.SourceRef.Kind, k.SourceRef.Namespace, k.SourceRef.Name)
+		for _, o := range k.origins {
+			text(h, o.digest)
 		}
 	}
-	return out
 }
 
 // digest is a hash of what a document says, with variables.

@@ -35,6 +35,9 @@ func (c *Cluster) identify(t *Tree) {
 		c.urls = append(c.urls, s.URL)
 		c.URL = cmp.Or(c.URL, s.URL)
 	}
+	if k := c.self; k != nil && k.Source != nil && !synced {
+		c.urls = append(c.urls, k.Source.URL) // it is pointed at what is named
+	}
 	if c.URL = cmp.Or(c.Root.URL, c.URL); c.Branch == "" && !synced && len(own) > 0 {
 		c.Branch = own[0].Follows()
 		if slices.ContainsFunc(own, func(s *Source) bool { return s.Follows() != c.Branch }) {

@@ -67,12 +67,12 @@ func (c Cluster) identity() string {
 	return key
 }
 
-// pointed is the clusters of a root that is named: one, or one for each Kustomization that is pointed at it and adds something else to it.
+// pointed is the clusters of a root that is named: one, or one for each Kustomization that is pointed at it and adds something else to it than the others.
 func (t *Tree) pointed(w *walk, r Root) []Cluster {
 	out := []Cluster{}
 	all, _ := t.bootstrapped(w, t.leading())
 	for _, c := range all {
-		if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) && (c.self != nil && c.self.Adds() || len(c.doubts) > 0) {
+		if c.Path == r.Path && (r.Branch == "" || c.Branch == "" || c.Branch == r.Branch) {
 			out = append(out, Cluster{Root: r, Found: wordNamed, self: c.self, doubts: c.doubts})
 		}
 	}
@@ -158,7 +158,7 @@ func (c Cluster) patchedBy(o Object) Cluster {
 // synced fills in what the patches of an instance make of the Kustomization and the source that the Flux Operator makes for it.
 func (t *Tree) synced(c *Cluster, i *Instance) {
 	object := func(group, kind string, spec *yaml.Node) *doc {
-		d := &doc{place: i.Place, node: mapping(i.Line, "apiVersion", group+"/v1", "kind", kind)}
+		d := &doc{place: i.Place, patched: i.patched, node: mapping(i.Line, "apiVersion", group+"/v1", "kind", kind)}
 		d.put(i.sync, "name")
 		d.put(i.namespace(), "namespace")
 		d.node.Content = append(d.node.Content, mapping(i.Line, "spec", "").Content[0], spec)

@@ -405,6 +405,9 @@ func (w *walk) mixed(c *Cluster, k *Kustomization) {
 
 // depends finds what everything of a cluster is made of, and the files that it reads by that.
 func (w *walk) depends(c *Cluster) {
+	for _, k := range c.roots {
+		k.origins, _ = w.origins(c, k.uses, k.Object)
+	}
 	for _, k := range c.Kustomizations {
 		k.origins, _ = w.origins(c, k.uses, k.Object)
 		if k.Here {

@@ -169,13 +169,8 @@ func names(e graph.Entry) []string {
 		return []string{k.Namespace + "/" + k.Name, k.Path}
 	}
 	out := []string{e.Cluster.Path}
-	if k := e.Cluster.Own(); k != nil {
+	for _, k := range e.Cluster.Roots() {
 		out = append(out, k.Namespace+"/"+k.Name)
-	}
-	for _, k := range e.Cluster.Kustomizations {
-		if k.Here && k.Path == e.Cluster.Path {
-			out = append(out, k.Namespace+"/"+k.Name) // the root's own, as gotk-sync.yaml has it
-		}
 	}
 	return out
 }
@@ -340,7 +335,11 @@ func (g *Graph) redefined(before, after *tree) {
 		}
 		r := redefinition{hold{windows, wordRedefined(both[0].Entry)}, map[string]bool{}}
 		for _, e := range both {
-			for _, file := range e.Way() {
+			files := e.Way()
+			if root := digests[key(e.Root())]; root != nil && root[0] != root[1] {
+				files = append(files, e.Root().Way()...)
+			}
+			for _, file := range files {
 				r.files[file] = true
 				addLists(r.files, file)
 			}
