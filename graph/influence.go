@@ -353,7 +353,7 @@ func (k *Kustomization) readBy(h *bytes.Buffer) {
 func digest(d *doc) string {
 	h := &bytes.Buffer{}
 	for i := 0; i+1 < len(d.node.Content); i += 2 {
-		if key := d.node.Content[i].Value; key == "kind" || key == "metadata" || key == "spec" {
+		if key := d.node.Content[i].Value; slices.Contains([]string{"kind", "metadata", "spec", "data", "stringData"}, key) {
 			text(h, key)
 			hashed(h, d.node.Content[i+1], d.vars)
 		}
