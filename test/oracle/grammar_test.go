@@ -1,0 +1,632 @@
+package oracle
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sluicegate/sluice/config"
+)
+
+// draw is where choices come from: bytes, and what follows them. Of bytes that are used up every choice is the first, which is the plainest.
+type draw struct {
+	bytes  []byte
+	rnd    *rand.Rand // nil: nothing follows
+	picked []string   // the features so far
+}
+
+func (d *draw) n(n int) int {
+	if len(d.bytes) > 0 {
+		b := d.bytes[0]
+		d.bytes = d.bytes[1:]
+		return int(b) % n
+	}
+	if d.rnd == nil {
+		return 0
+	}
+	return d.rnd.IntN(n)
+}
+
+// one reports whether something happens that happens once in n times.
+func (d *draw) one(n int) bool { return d.n(n) == n-1 }
+
+func (d *draw) of(texts ...string) string { return texts[d.n(len(texts))] }
+
+// pick is one of some features that are not left out; "": there is none.
+func (d *draw) pick(names ...string) string {
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(without, name) })
+	if len(names) == 0 {
+		return ""
+	}
+	name := names[d.n(len(names))]
+	d.picked = append(d.picked, name)
+	return name
+}
+
+// has reports whether a feature that is not left out occurs, once in n times.
+func (d *draw) has(name string, n int) bool {
+	has := d.one(n) && !slices.Contains(without, name)
+	if has {
+		d.picked = append(d.picked, name)
+	}
+	return has
+}
+
+// without is the features that no world has. To leave out what is known to fail shows what else does.
+var without []string
+
+// maker makes a world.
+type maker struct {
+	*draw
+	*world
+	branches    []string
+	entrypoints []string
+	named       []string // clusters in the file
+	ids         int
+}
+
+// doc is a document.
+type doc = map[string]any
+
+// ours is how this repository may be written.
+var ours = []string{
+	"https://github.com/org/fleet", "https://github.com/org/fleet.git", "ssh://git@github.com/org/fleet", "ssh://git@ssh.github.com:443/org/fleet.git",
+	"https://user@GitHub.com/org/fleet/",
+}
+
+// strangers is other repositories.
+var strangers = []string{"https://github.com/org/other", "https://gitlab.example.com/org/fleet", "https://github.com/other/fleet"}
+
+// draws makes a world.
+func draws(d *draw) *world {
+	m := &maker{draw: d, world: &world{files: map[string]string{"README.md": "# a fleet\n"}, urls: ours}}
+	if m.one(6) {
+		m.decoy()
+	}
+	n := 1
+	if m.one(3) {
+		n = 2
+	}
+	for i := range n {
+		m.cluster(i)
+	}
+	m.rules()
+	slices.Sort(m.picked)
+	m.features = slices.Compact(m.picked)
+	return m.world
+}
+
+// id is a number that nothing else has.
+func (m *maker) id() int { m.ids++; return m.ids }
+
+func (m *maker) put(file, text string) { m.files[path.Clean(file)] = text }
+
+func (m *maker) yaml(file string, docs ...doc) {
+	var texts []string
+	for _, d := range docs {
+		texts = append(texts, yamlText(d))
+	}
+	m.put(file, strings.Join(texts, "---\n"))
+}
+
+// rules writes the file.
+func (m *maker) rules() {
+	var b strings.Builder
+	b.WriteString("version: 1\ntimezone: UTC\nwindows:\n  nightly: {open: \"0 22 * * *\", duration: 4h}\n  weekend: {open: \"0 8 * * 6\", duration: 8h}\n")
+	if len(m.branches) > 0 {
+		b.WriteString("branches:\n")
+	}
+	for _, name := range m.branches {
+		fmt.Fprintf(&b, "  - {name: %s, from: main, window: nightly}\n", name)
+	}
+	fmt.Fprintf(&b, "layout:\n  flux: true\n  unmatched: %s\n", m.of("live", "ignore"))
+	if len(m.entrypoints) > 0 {
+		b.WriteString("  entrypoints:\n")
+	}
+	for _, e := range m.entrypoints {
+		b.WriteString("    - " + e + "\n")
+	}
+	if len(m.named) > 0 {
+		b.WriteString("clusters:\n")
+	}
+	for _, c := range m.named {
+		b.WriteString("  - " + c + "\n")
+	}
+	m.put(config.File, b.String())
+}
+
+// decoy is an example that nobody applies, of another repository.
+func (m *maker) decoy() {
+	url := m.of(strangers...)
+	if m.one(2) {
+		m.yaml("docs/example/flux.yaml", instance("docs", url, "main", "clusters/example", nil))
+		return
+	}
+	m.yaml("docs/example/gotk-sync.yaml", git("flux-system", url, doc{"branch": "main"}), kustomization("flux-system", "./clusters/example", "flux-system"))
+}
+
+func git(name, url string, ref doc) doc {
+	return doc{"apiVersion": groupSource + "/v1", "kind": "GitRepository", "metadata": doc{"name": name, "namespace": "flux-system"},
+		"spec": doc{"interval": "1m", "url": url, "ref": ref}}
+}
+
+func kustomization(name, dir, source string) doc {
+	return doc{"apiVersion": groupKustomize + "/v1", "kind": "Kustomization", "metadata": doc{"name": name, "namespace": "flux-system"},
+		"spec": doc{"interval": "10m", "prune": true, "path": dir, "sourceRef": doc{"kind": "GitRepository", "name": source}}}
+}
+
+func instance(namespace, url, branch, dir string, patches any) doc {
+	out := doc{"apiVersion": groupOperator + "/v1", "kind": "FluxInstance", "metadata": doc{"name": "flux", "namespace": namespace},
+		"spec": doc{"distribution": doc{"version": "2.x", "registry": "ghcr.io/fluxcd"},
+			"sync": doc{"kind": "GitRepository", "url": url, "ref": "refs/heads/" + branch, "path": dir}}}
+	if patches != nil {
+		out["spec"].(doc)["kustomize"] = doc{"patches": patches}
+	}
+	return out
+}
+
+func configMap(name string, data doc) doc {
+	return doc{"apiVersion": "v1", "kind": "ConfigMap", "metadata": doc{"name": name, "namespace": "flux-system"}, "data": data}
+}
+
+// home is a cluster that is made.
+type home struct {
+	name, root, url string
+	style           string // how Flux is pointed at it
+	vars            doc    // that the root's own Kustomization fills in
+	patches         []any
+	defs            []doc
+	files           []string // that the root's kustomization.yaml lists
+	list            doc      // that kustomization.yaml; nil: there is none
+	noun            int
+}
+
+// The ways in which Flux is pointed at a root.
+const (
+	gotkInside      = "gotk"
+	gotkOutside     = "gotk-outside"
+	operatorInside  = "operator"
+	operatorOutside = "operator-outside"
+	nowhere         = "nowhere"
+)
+
+// cluster makes a cluster with its entry points.
+func (m *maker) cluster(i int) {
+	name := fmt.Sprint("c", i+1)
+	h := &home{name: name, url: ours[0], vars: doc{}, style: m.pick(gotkInside, gotkOutside, operatorInside, operatorOutside, nowhere)}
+	h.root = m.of("clusters/"+name, "clusters/"+name+"/flux", name, "infra/clusters/"+name, "fleet/clusters/eu/"+name)
+	if m.has("spelling", 4) {
+		h.url = m.of(ours...)
+	}
+	if m.one(2) {
+		h.list = doc{"apiVersion": "kustomize.config.k8s.io/v1beta1", "kind": "Kustomization"}
+	}
+	if m.has("stranger", 5) {
+		m.stranger(h)
+	}
+	for range 1 + m.n(3) {
+		m.entry(h)
+	}
+	if m.one(3) {
+		m.live(h)
+	}
+	if h.list != nil && m.has("root-labels", 4) {
+		h.list["labels"] = []any{doc{"pairs": doc{"cluster": name}}}
+	}
+	if m.has("ignore", 5) {
+		m.put(m.of(".sourceignore", h.root+"/.sourceignore"), m.of("*.md\n", "docs/\n", "/README.md\n*.txt2\n"))
+	}
+	m.finish(h)
+}
+
+// url is this repository, mostly as everybody writes it.
+func (m *maker) url() string {
+	if m.has("spelling", 4) {
+		return m.of(ours...)
+	}
+	return ours[0]
+}
+
+// stranger adds a Flux Kustomization of another repository, which comes first.
+func (m *maker) stranger(h *home) {
+	k := kustomization("aaa-"+h.name, m.of("./", "./apps", "./clusters"), "aaa-"+h.name)
+	source := git("aaa-"+h.name, m.of(strangers...), doc{"branch": mainBranch})
+	m.yaml(h.root+"/aaa.yaml", k, source)
+	h.files = append(h.files, "aaa.yaml")
+}
+
+// finish writes what is collected of a cluster, and how Flux is pointed at it.
+func (m *maker) finish(h *home) {
+	m.place(h)
+	spec := doc{}
+	if len(h.vars) > 0 {
+		spec["postBuild"] = doc{"substitute": h.vars}
+	}
+	if len(h.patches) > 0 {
+		spec["patches"] = h.patches
+	}
+	f := fact{Name: h.name, Path: h.root}
+	file := h.root + "/flux-system/gotk-sync.yaml"
+	if h.style == gotkOutside || h.style == operatorOutside {
+		file = "bootstrap/" + h.name + ".yaml"
+	}
+	f.Hand = []string{file}
+	own, source := kustomization("flux-system", "./"+h.root, "flux-system"), git("flux-system", h.url, doc{"branch": mainBranch})
+	maps.Copy(own["spec"].(doc), spec)
+	switch h.style {
+	case gotkInside, gotkOutside:
+		m.yaml(file, source, own)
+	case operatorInside, operatorOutside:
+		var patches []any
+		if len(spec) > 0 {
+			patches = []any{doc{"target": doc{"kind": "Kustomization"}, "patch": yamlText(doc{"apiVersion": groupKustomize + "/v1", "kind": "Kustomization",
+				"metadata": doc{"name": "flux-system"}, "spec": spec})}}
+		}
+		m.yaml(file, instance("flux-system", h.url, mainBranch, h.root, patches))
+	default:
+		f.Hand, f.Own = nil, yamlText(source)+"---\n"+yamlText(own)
+	}
+	if h.style == gotkInside || h.style == operatorInside {
+		h.files = append(h.files, "flux-system/gotk-sync.yaml")
+	}
+	if h.style == nowhere || m.one(5) {
+		m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main}", h.name, h.root))
+	}
+	if h.list != nil {
+		h.list["resources"] = toAny(h.files)
+		m.yaml(h.root+"/kustomization.yaml", h.list)
+	}
+	m.facts = append(m.facts, f)
+}
+
+func toAny[T any](all []T) []any {
+	var out []any
+	for _, one := range all {
+		out = append(out, one)
+	}
+	return out
+}
+
+// place writes the definitions of a cluster.
+func (m *maker) place(h *home) {
+	for len(h.defs) > 0 {
+		n := 1 + m.n(len(h.defs))
+		docs := h.defs[:n]
+		h.defs = h.defs[n:]
+		file := fmt.Sprintf("f%d", m.id())
+		switch form := m.pick("plain", "plain", "list", "json", "alias", "merge-key"); {
+		case form == "list":
+			m.yaml(h.root+"/"+file+".yaml", doc{"apiVersion": "v1", "kind": "List", "items": toAny(docs)})
+		case form == "json" && h.list != nil && len(docs) == 1:
+			file += ".json"
+			m.put(h.root+"/"+file, text(docs[0])+"\n")
+			h.files = append(h.files, file)
+			continue
+		case form == "alias" && len(docs) == 1 && isFlux(docs[0]):
+			m.put(h.root+"/"+file+".yaml", aliased(docs[0]))
+		case form == "merge-key" && len(docs) == 1 && isFlux(docs[0]):
+			m.put(h.root+"/"+file+".yaml", merged(docs[0]))
+		default:
+			m.yaml(h.root+"/"+file+".yaml", docs...)
+		}
+		h.files = append(h.files, file+".yaml")
+	}
+}
+
+func isFlux(d doc) bool { return d["kind"] == "Kustomization" }
+
+// merged is a Flux Kustomization whose source is written with a merge key.
+func merged(k doc) string {
+	spec := maps.Clone(k["spec"].(doc))
+	source := spec["sourceRef"]
+	delete(spec, "sourceRef")
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: %s/v1\nkind: Kustomization\nmetadata:\n%s", groupKustomize, indented(yamlText(k["metadata"])))
+	fmt.Fprintf(&b, "spec:\n%s  healthChecks:\n    - &source\n%s", indented(yamlText(spec)), indented(indented(indented(yamlText(source)))))
+	b.WriteString("  sourceRef:\n    <<: *source\n")
+	return b.String()
+}
+
+// aliased is a Flux Kustomization written with an alias and a merge key.
+func aliased(k doc) string {
+	spec := maps.Clone(k["spec"].(doc))
+	source := spec["sourceRef"]
+	delete(spec, "sourceRef")
+	var b strings.Builder
+	fmt.Fprintf(&b, "apiVersion: %s/v1\nkind: Kustomization\nmetadata:\n%s", groupKustomize, indented(yamlText(k["metadata"])))
+	fmt.Fprintf(&b, "  annotations:\n    example.com/source: &name %s\n", object(k).at("spec", "sourceRef", "name"))
+	fmt.Fprintf(&b, "spec:\n%s  sourceRef:\n    kind: %s\n    name: *name\n", indented(yamlText(spec)), source.(doc)["kind"])
+	return b.String()
+}
+
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}
+
+// entry makes a windowed entry point.
+func (m *maker) entry(h *home) {
+	h.noun++
+	name := fmt.Sprintf("apps%d-%s-rw", h.noun, h.name)
+	dir := "apps/" + name
+	m.content(dir, name)
+	ref, docs := m.source(h, name)
+	k := kustomization(name, "./"+dir, "")
+	k["spec"].(doc)["sourceRef"] = ref
+	m.mend(h, k, docs)
+	h.defs = append(h.defs, k)
+	h.defs = append(h.defs, docs...)
+}
+
+// live makes an entry point that nothing holds.
+func (m *maker) live(h *home) {
+	name := "live-" + h.name
+	m.content("apps/"+name, name)
+	h.defs = append(h.defs, kustomization(name, "./apps/"+name, "flux-system"))
+}
+
+// source makes what an entry point is made of, and what windows it.
+func (m *maker) source(h *home, name string) (ref doc, docs []doc) {
+	branch := "rw/" + h.name
+	own := fmt.Sprint("source-", name)
+	byBranch := func() {
+		if !slices.Contains(m.branches, branch) {
+			m.branches = append(m.branches, branch)
+		}
+	}
+	byEntry := func() {
+		m.entrypoints = append(m.entrypoints, fmt.Sprintf("{where: flux-system/%s, release: %s}", name, m.of("nightly", "weekend")))
+	}
+	named := doc{"kind": "GitRepository", "name": own}
+	switch m.pick("branch", "branch", "branch", "entrypoint", "entrypoint", "oci", "other-repository", "pinned", "artifact", "include") {
+	case "branch":
+		byBranch()
+		ref := doc{"branch": branch}
+		if m.one(4) {
+			ref = doc{"name": "refs/heads/" + branch}
+		}
+		return named, []doc{git(own, m.url(), ref)}
+	case "oci":
+		byEntry()
+		return doc{"kind": "OCIRepository", "name": own}, []doc{oci(own)}
+	case "other-repository":
+		byEntry()
+		return named, []doc{git(own, m.of(strangers...), doc{"tag": "v1.0.0"})}
+	case "pinned":
+		byEntry()
+		return named, []doc{git(own, m.url(), doc{"branch": mainBranch, "commit": "0123456789012345678901234567890123456789"})}
+	case "artifact":
+		byEntry()
+		return m.artifact(own, branch, name)
+	case "include":
+		byEntry()
+		return named, m.include(own, name)
+	default:
+		byEntry()
+		return doc{"kind": "GitRepository", "name": "flux-system"}, nil
+	}
+}
+
+func oci(name string) doc {
+	return doc{"apiVersion": groupSource + "/v1", "kind": "OCIRepository", "metadata": doc{"name": name, "namespace": "flux-system"},
+		"spec": doc{"interval": "5m", "url": "oci://ghcr.io/org/apps", "ref": doc{"tag": "v1.0.0"}}}
+}
+
+// include makes a source that includes another one.
+func (m *maker) include(own, name string) []doc {
+	included := git(own+"-shared", m.url(), doc{"branch": mainBranch})
+	m.yaml("shared/"+name+"/cm.yaml", configMap("shared-"+name, doc{"a": "b"}))
+	m.put("shared/"+name+"/kustomization.yaml", "resources: [cm.yaml]\n")
+	m.put("apps/"+name+"/kustomization.yaml", "resources: [cm.yaml, included]\n")
+	m.yaml("apps/"+name+"/cm.yaml", configMap("own-"+name, doc{"a": "b"}))
+	source := git(own, m.url(), doc{"branch": mainBranch})
+	source["spec"].(doc)["include"] = []any{doc{"repository": doc{"name": own + "-shared"}, "fromPath": "shared/" + name, "toPath": "apps/" + name + "/included"}}
+	return []doc{included, source}
+}
+
+// artifact makes an ExternalArtifact of this repository.
+func (m *maker) artifact(own, branch, name string) (ref doc, docs []doc) {
+	from := doc{"branch": mainBranch}
+	if m.one(2) {
+		from["branch"] = branch
+		if !slices.Contains(m.branches, branch) {
+			m.branches = append(m.branches, branch)
+		}
+	}
+	m.yaml("parts/"+name+"/part.yaml", configMap("part-"+name, doc{"a": "b"}))
+	copies := []any{
+		doc{"from": "@repo/apps/" + name + "/**", "to": "@artifact/apps/" + name + "/"},
+		doc{"from": "@repo/parts/" + name + "/**", "to": "@artifact/" + m.of("apps/"+name+"/", "parts/"+name+"/")},
+	}
+	g := doc{"apiVersion": groupExtension + "/v1beta1", "kind": "ArtifactGenerator", "metadata": doc{"name": own, "namespace": "flux-system"},
+		"spec": doc{"sources": []any{doc{"alias": "repo", "kind": "GitRepository", "name": own + "-git"}}, "artifacts": []any{doc{"name": own, "copy": copies}}}}
+	return doc{"kind": "ExternalArtifact", "name": own}, []doc{g, git(own+"-git", m.url(), from)}
+}
+
+// content makes a directory that an entry point reads.
+func (m *maker) content(dir, name string) {
+	m.yaml(dir+"/cm.yaml", configMap("cm-"+name, doc{"a": "b"}))
+	if !m.one(2) {
+		return
+	}
+	k := doc{"resources": []any{"cm.yaml"}}
+	for range 1 + m.n(3) {
+		n := fmt.Sprint(m.id())
+		switch m.n(6) {
+		case 0:
+			m.yaml("base/b"+n+"/cm.yaml", configMap("base-"+n, doc{"a": "b"}))
+			m.put("base/b"+n+"/kustomization.yaml", "resources: [cm.yaml]\n")
+			k["resources"] = append(k["resources"].([]any), "../../base/b"+n)
+		case 1:
+			m.put("components/c"+n+"/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncommonAnnotations: {team: a}\n")
+			k["components"] = append(anyOf(k["components"]), "../../components/c"+n)
+		case 2:
+			m.put(dir+"/value"+n+".txt", "value\n")
+			k["configMapGenerator"] = append(anyOf(k["configMapGenerator"]), doc{"name": "gen" + n, "namespace": "flux-system", "files": []any{"value" + n + ".txt"}})
+		case 3:
+			m.yaml(dir+"/patch"+n+".yaml", doc{"apiVersion": "v1", "kind": "ConfigMap", "metadata": doc{"name": "cm-" + name, "namespace": "flux-system"}, "data": doc{"p" + n: "x"}})
+			k["patches"] = append(anyOf(k["patches"]), doc{"path": "patch" + n + ".yaml"})
+		case 4:
+			m.helm(dir, n, k)
+		case 5:
+			m.put(dir+"/json"+n+".json", text(configMap("json"+n, doc{"a": "b"}))+"\n")
+			k["resources"] = append(k["resources"].([]any), "json"+n+".json")
+		}
+	}
+	m.yaml(dir+"/kustomization.yaml", k)
+}
+
+func anyOf(v any) []any {
+	out, _ := v.([]any)
+	return out
+}
+
+// helm makes a HelmRelease with its values.
+func (m *maker) helm(dir, n string, k doc) {
+	release := doc{"apiVersion": groupHelm + "/v2", "kind": "HelmRelease", "metadata": doc{"name": "helm" + n, "namespace": "flux-system"},
+		"spec": doc{"interval": "5m", "chart": doc{"spec": doc{"chart": "./charts/h" + n, "sourceRef": doc{"kind": "GitRepository", "name": "flux-system"}}}}}
+	chart := doc{"apiVersion": "v2", "name": "h" + n, "version": "0.1.0"}
+	if m.one(3) {
+		chart["dependencies"] = []any{doc{"name": "lib", "version": "0.1.0", "repository": "file://../lib" + n}}
+		m.yaml("charts/lib"+n+"/Chart.yaml", doc{"apiVersion": "v2", "name": "lib", "version": "0.1.0"})
+	}
+	m.yaml("charts/h"+n+"/Chart.yaml", chart)
+	m.put("charts/h"+n+"/values.yaml", "a: b\n")
+	m.yaml(dir+"/helm"+n+".yaml", release)
+	k["resources"] = append(k["resources"].([]any), "helm"+n+".yaml")
+}
+
+// mend makes the definition of an entry point wrong, and something that puts it right.
+func (m *maker) mend(h *home, k doc, docs []doc) {
+	spec := k["spec"].(doc)
+	name := object(k).name()
+	dir := textOf(spec["path"])
+	target := doc{"kind": "Kustomization", "name": name}
+	patch := func(path string) doc {
+		return doc{"apiVersion": groupKustomize + "/v1", "kind": "Kustomization", "metadata": doc{"name": name, "namespace": "flux-system"}, "spec": doc{"path": path}}
+	}
+	add := func(p doc) { h.list["patches"] = append(anyOf(h.list["patches"]), p) }
+	choices := []string{"none", "substitute-from"}
+	if h.style != nowhere {
+		choices = append(choices, "variable", "root-patch", "root-json")
+	}
+	if h.list != nil {
+		choices = append(choices, "patch", "patch-file", "json-copy", "label", "component", "nested", "replacement", "source-patch", "json-file")
+	}
+	switch choice := m.pick(choices...); {
+	case choice == "variable":
+		spec["path"] = "./apps/${" + "DIR" + fmt.Sprint(h.noun) + "}"
+		h.vars["DIR"+fmt.Sprint(h.noun)] = strings.TrimPrefix(dir, "./apps/")
+	case choice == "root-patch":
+		spec["path"] = "./wrong"
+		h.patches = append(h.patches, doc{"target": target, "patch": yamlText(patch(dir))})
+	case choice == "root-json":
+		spec["path"] = "./wrong"
+		h.patches = append(h.patches, doc{"target": target, "patch": yamlText([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})})
+	case choice == "substitute-from":
+		m.valued(h, k)
+	case choice == "patch":
+		spec["path"] = "./wrong"
+		add(doc{"patch": yamlText(patch(dir))})
+	case choice == "patch-file":
+		spec["path"] = "./wrong"
+		file := fmt.Sprintf("patch%d.yaml", m.id())
+		m.yaml(h.root+"/"+file, patch(dir))
+		add(doc{"path": file, "target": target})
+	case choice == "json-copy":
+		k["metadata"].(doc)["annotations"] = doc{"path": dir}
+		spec["path"] = "./wrong"
+		add(doc{"target": target, "patch": yamlText([]any{doc{"op": m.of("copy", "move"), "from": "/metadata/annotations/path", "path": "/spec/path"}})})
+	case choice == "label":
+		spec["path"] = "./wrong"
+		k["metadata"].(doc)["labels"] = doc{"app": name}
+		add(doc{"target": doc{"kind": "Kustomization", "labelSelector": "app=" + name}, "patch": yamlText(patch(dir))})
+	case choice == "component":
+		spec["path"] = "./wrong"
+		file := "component" + fmt.Sprint(m.id())
+		m.yaml("components/"+file+"/kustomization.yaml", doc{"apiVersion": "kustomize.config.k8s.io/v1alpha1", "kind": "Component",
+			"patches": []any{doc{"target": target, "patch": yamlText(patch(dir))}}})
+		h.list["components"] = append(anyOf(h.list["components"]), up(h.root)+"components/"+file)
+	case choice == "nested":
+		m.nested(h, k, add)
+	case choice == "replacement":
+		spec["path"] = "./wrong"
+		h.defs = append(h.defs, configMap("paths-"+name, doc{"path": dir}))
+		h.list["replacements"] = append(anyOf(h.list["replacements"]), doc{
+			"source":  doc{"kind": "ConfigMap", "name": "paths-" + name, "fieldPath": "data.path"},
+			"targets": []any{doc{"select": target, "fieldPaths": []any{"spec.path"}}},
+		})
+	case choice == "source-patch" && len(docs) > 0 && docs[0]["kind"] == "GitRepository":
+		ref := object(docs[0]).at("spec", "ref")
+		docs[0]["spec"].(doc)["ref"] = doc{"branch": "wrong"}
+		add(doc{"target": doc{"kind": "GitRepository", "name": object(docs[0]).name()}, "patch": yamlText([]any{doc{"op": "replace", "path": "/spec/ref", "value": ref}})})
+	case choice == "json-file":
+		ref := spec["sourceRef"]
+		spec["sourceRef"] = doc{"kind": "GitRepository", "name": "wrong"}
+		file := fmt.Sprintf("json%d.yaml", m.id())
+		m.put(h.root+"/"+file, yamlText([]any{doc{"op": "replace", "path": "/spec/sourceRef", "value": ref}}))
+		add(doc{"path": file, "target": target})
+	}
+}
+
+// up leads from a directory to the root of the repository.
+func up(dir string) string { return strings.Repeat("../", strings.Count(dir, "/")+1) }
+
+// valued makes the path of an entry point a variable of an object that another one applies.
+func (m *maker) valued(h *home, k doc) {
+	n := fmt.Sprint(m.id())
+	dir := textOf(k["spec"].(doc)["path"])
+	parent := kustomization("parent"+n+"-"+h.name, "./parents/p"+n, "flux-system")
+	parent["spec"].(doc)["postBuild"] = doc{"substituteFrom": []any{doc{"kind": "ConfigMap", "name": "values" + n}}}
+	child := doc(maps.Clone(k))
+	spec := maps.Clone(k["spec"].(doc))
+	spec["path"] = "./apps/${DIR}"
+	child["spec"] = spec
+	m.yaml("parents/p"+n+"/ks.yaml", child)
+	value := strings.TrimPrefix(dir, "./apps/")
+	if h.list != nil && m.one(2) {
+		m.put(h.root+"/vars"+n+".env", "DIR="+value+"\n")
+		h.list["configMapGenerator"] = append(anyOf(h.list["configMapGenerator"]), doc{"name": "values" + n, "namespace": "flux-system",
+			"envs": []any{"vars" + n + ".env"}, "options": doc{"disableNameSuffixHash": true}})
+	} else {
+		h.defs = append(h.defs, configMap("values"+n, doc{"DIR": value}))
+	}
+	for key := range k {
+		delete(k, key)
+	}
+	maps.Copy(k, parent)
+}
+
+// nested puts an entry point into a directory of its own whose labels or annotations a patch chooses it by.
+func (m *maker) nested(h *home, k doc, add func(doc)) {
+	n := fmt.Sprint(m.id())
+	dir := textOf(k["spec"].(doc)["path"])
+	child := doc(maps.Clone(k))
+	spec := maps.Clone(k["spec"].(doc))
+	spec["path"] = "./wrong"
+	child["spec"] = spec
+	m.yaml("defs/d"+n+"/ks.yaml", child)
+	list := doc{"resources": []any{"ks.yaml"}}
+	target := doc{"kind": "Kustomization", "labelSelector": "team=t" + n}
+	switch m.n(4) {
+	case 0:
+		list["labels"] = []any{doc{"pairs": doc{"team": "t" + n}}}
+	case 1:
+		list["commonLabels"] = doc{"team": "t" + n}
+	case 2:
+		list["commonAnnotations"] = doc{"team": "t" + n}
+		target = doc{"kind": "Kustomization", "annotationSelector": "team=t" + n}
+	case 3:
+		list["namePrefix"] = "x-"
+		target = doc{"kind": "Kustomization", "name": "x-.*"}
+	}
+	m.yaml("defs/d"+n+"/kustomization.yaml", list)
+	h.files = append(h.files, up(h.root)+"defs/d"+n)
+	add(doc{"target": target, "patch": yamlText([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})})
+	for key := range k {
+		delete(k, key)
+	}
+	maps.Copy(k, configMap("nothing"+n, doc{"a": "b"}))
+}
