@@ -156,10 +156,16 @@ func substituted(made resmap.ResMap, k object, values values) ([]object, error) 
 		if err != nil {
 			return nil, err
 		}
+		if object(m).namespace() == "" && slices.Contains(inNamespaces, object(m).group()) {
+			return nil, fmt.Errorf("%s has no namespace", object(m).id()) // then Flux applies nothing
+		}
 		out = append(out, object(m))
 	}
 	return out, nil
 }
+
+// inNamespaces is the API groups of whose objects none is the cluster's.
+var inNamespaces = []string{"", groupKustomize, groupSource, groupExtension, groupHelm, groupOperator}
 
 // values is what ConfigMaps and Secrets of a cluster hold, by kind/namespace/name.
 type values map[string]map[string]string

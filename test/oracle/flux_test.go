@@ -102,7 +102,10 @@ func (c *cluster) apply(hand []object, entries map[string]*entry) {
 	c.objects, c.variants, c.artifacts = map[string]object{}, map[string][]string{}, map[string]*artifact{}
 	c.entries = entries
 	for _, o := range hand {
-		c.objects[o.id()] = o
+		// What an entry point applied as well goes when that leaves it out.
+		if c.before == nil || entries == nil || len(c.before.variants[o.id()]) == 0 {
+			c.objects[o.id()] = o
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[name]
@@ -141,7 +144,7 @@ func (c *cluster) reconciled() map[string]*entry {
 			e.built = c.build.build(e.artifact.overlay, o, c.valuesOf(o))
 		}
 		name := o.namespace() + "/" + o.name()
-		if c.before != nil && e.built != nil && e.err != nil && c.before.entries[name] != nil {
+		if c.before != nil && c.before.entries[name] != nil && (e.artifact == nil || e.built != nil && e.err != nil) {
 			e.built = c.before.entries[name].built
 		}
 		out[name] = e
@@ -191,13 +194,16 @@ func (c *cluster) artifactOf(source object, depth int) *artifact {
 // cloned is a GitRepository's artifact.
 func (c *cluster) cloned(source object, depth int) *artifact {
 	files, out := map[string]string{}, &artifact{origins: map[string]string{}, sources: []object{source}}
-	if branch := tracked(source); c.is(source) && c.branches[branch] != nil {
+	branch := tracked(source)
+	if c.is(source) && c.branches[branch] != nil {
 		handed := c.hands(branch, textOf(source.at("spec", "ignore")))
 		if source.at("spec", "include") == nil {
 			return &artifact{overlay: handed.overlay, origins: handed.origins, sources: out.sources, tracks: handed.tracks}
 		}
 		out.take(files, handed, "", "")
 		out.tracks = handed.tracks
+	} else if textOf(source.at("spec", "url")) == "" || c.is(source) && branch != "" {
+		return nil // it cannot be fetched
 	} else {
 		out.outside = true
 	}

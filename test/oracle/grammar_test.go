@@ -64,7 +64,8 @@ type maker struct {
 	*world
 	branches    []string
 	entrypoints []string
-	named       []string // clusters in the file
+	named       []string // clusters, as the file may have them
+	mustName    bool     // otherwise nobody can know of one
 	ids         int
 }
 
@@ -129,11 +130,8 @@ func (m *maker) rules() {
 	for _, e := range m.entrypoints {
 		b.WriteString("    - " + e + "\n")
 	}
-	if len(m.named) > 0 {
-		b.WriteString("clusters:\n")
-	}
-	for _, c := range m.named {
-		b.WriteString("  - " + c + "\n")
+	if m.mustName || m.one(5) {
+		b.WriteString("clusters:\n  - " + strings.Join(m.named, "\n  - ") + "\n")
 	}
 	m.put(config.File, b.String())
 }
@@ -272,9 +270,8 @@ func (m *maker) finish(h *home) {
 	if h.style == gotkInside || h.style == operatorInside {
 		h.files = append(h.files, "flux-system/gotk-sync.yaml")
 	}
-	if h.style == nowhere || m.one(5) {
-		m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main}", h.name, h.root))
-	}
+	m.mustName = m.mustName || h.style == nowhere
+	m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main}", h.name, h.root))
 	if h.list != nil {
 		h.list["resources"] = toAny(h.files)
 		m.yaml(h.root+"/kustomization.yaml", h.list)
@@ -454,23 +451,23 @@ func (m *maker) content(dir, name string) {
 	k := doc{"resources": []any{"cm.yaml"}}
 	for range 1 + m.n(3) {
 		n := fmt.Sprint(m.id())
-		switch m.n(6) {
-		case 0:
+		switch m.pick("base", "shared-component", "generator", "content-patch", "chart", "content-json") {
+		case "base":
 			m.yaml("base/b"+n+"/cm.yaml", configMap("base-"+n, doc{"a": "b"}))
 			m.put("base/b"+n+"/kustomization.yaml", "resources: [cm.yaml]\n")
 			k["resources"] = append(k["resources"].([]any), "../../base/b"+n)
-		case 1:
+		case "shared-component":
 			m.put("components/c"+n+"/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncommonAnnotations: {team: a}\n")
 			k["components"] = append(anyOf(k["components"]), "../../components/c"+n)
-		case 2:
+		case "generator":
 			m.put(dir+"/value"+n+".txt", "value\n")
 			k["configMapGenerator"] = append(anyOf(k["configMapGenerator"]), doc{"name": "gen" + n, "namespace": "flux-system", "files": []any{"value" + n + ".txt"}})
-		case 3:
+		case "content-patch":
 			m.yaml(dir+"/patch"+n+".yaml", doc{"apiVersion": "v1", "kind": "ConfigMap", "metadata": doc{"name": "cm-" + name, "namespace": "flux-system"}, "data": doc{"p" + n: "x"}})
 			k["patches"] = append(anyOf(k["patches"]), doc{"path": "patch" + n + ".yaml"})
-		case 4:
+		case "chart":
 			m.helm(dir, n, k)
-		case 5:
+		case "content-json":
 			m.put(dir+"/json"+n+".json", text(configMap("json"+n, doc{"a": "b"}))+"\n")
 			k["resources"] = append(k["resources"].([]any), "json"+n+".json")
 		}

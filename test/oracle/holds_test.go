@@ -49,7 +49,8 @@ type judge struct {
 	b      *builder
 	check  checked
 	base   []*cluster
-	failed []string // what did not build
+	failed []string         // what did not build
+	late   []config.Finding // errors of check with builds
 }
 
 // newJudge follows a world as it is. The errors of check are in it.
@@ -209,6 +210,11 @@ func (j *judge) misses(limit int) []miss {
 			break
 		}
 		out = append(out, j.atOnce(subjects, ch)...)
+	}
+	if len(out) > 0 {
+		if j.late = j.check.whole(); len(j.late) > 0 {
+			return nil
+		}
 	}
 	return out
 }

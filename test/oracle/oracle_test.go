@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,8 @@ var (
 	seed    = flag.Uint64("seed", 1, "the seed of the first")
 	smaller = flag.Bool("shrink", false, "make trees that fail smaller")
 	only    = flag.String("only", "", "show trees of causes that have this text")
+	into    = flag.String("into", "", "a directory for trees that fail")
+	prefix  = flag.String("prefix", "", "what their names begin with")
 	keep    = flag.Int("keep", 1, "how many trees that fail are shown, of each cause")
 )
 
@@ -31,6 +34,10 @@ func TestOracle(t *testing.T) {
 	for n := range uint64(*trees) {
 		w := draws(&draw{rnd: rand.New(rand.NewPCG(*seed+n, 0))})
 		j := newJudge(w)
+		if j.check.panics != "" {
+			t.Errorf("seed %d: check panics: %s\n%s", *seed+n, j.check.panics, show(w))
+			continue
+		}
 		if j.check.policy == nil {
 			t.Fatalf("seed %d: %v", *seed+n, j.check.errors)
 		}
@@ -41,6 +48,9 @@ func TestOracle(t *testing.T) {
 		found := j.misses(1)
 		for _, wrong := range j.b.wrong {
 			t.Errorf("seed %d: %s", *seed+n, wrong)
+		}
+		if len(j.late) > 0 {
+			stats["error with builds "+j.late[0].Code]++
 		}
 		if len(found) == 0 {
 			continue
@@ -55,7 +65,13 @@ func TestOracle(t *testing.T) {
 			if *smaller {
 				small = shrink(w, found[0])
 			}
-			t.Errorf("seed %d: %v\n%s", *seed+n, found[0], show(small))
+			out := fmt.Sprintf("seed %d: %v\n%s", *seed+n, found[0], show(small))
+			if t.Error(out); *into != "" {
+				name := strings.NewReplacer("/", "_", " ", "-", "#", "N").Replace(*prefix + found[0].cause())
+				if err := os.WriteFile(filepath.Join(*into, name+".txtar"), []byte(out), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
 		}
 	}
 	for _, f := range slices.Sorted(maps.Keys(had)) {

@@ -79,10 +79,11 @@ func (s *shrinking) missed(w *world) bool {
 	}
 	subjects := j.subjects()
 	subjects = slices.DeleteFunc(subjects, func(o subject) bool { return j.facts[o.cluster].Name+" "+o.name != s.entry })
+	missed := s.ch != nil && len(j.atOnce(subjects, *s.ch)) > 0
 	if s.ch == nil {
-		return slices.ContainsFunc(j.unread(subjects), func(o miss) bool { return o.file == s.file })
+		missed = slices.ContainsFunc(j.unread(subjects), func(o miss) bool { return o.file == s.file })
 	}
-	return len(j.atOnce(subjects, *s.ch)) > 0
+	return missed && len(j.check.whole()) == 0
 }
 
 // natural reports whether nobody would take the world's objects for unfinished.
@@ -116,6 +117,9 @@ func (m miss) cause() string {
 	out := "reads"
 	if m.ch != nil {
 		out = string(m.ch.kind)
+	}
+	if m.ch != nil && len(m.has) == 1 && strings.HasPrefix(string(m.has[0]), "PANIC") {
+		out += " PANICS"
 	}
 	return digits.ReplaceAllString(out+" "+m.file, "#")
 }

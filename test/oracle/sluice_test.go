@@ -1,11 +1,17 @@
 package oracle
 
 import (
+	"context"
+	"fmt"
 	"maps"
+	"os"
 	"slices"
+	"strings"
+	"testing"
 	"testing/fstest"
 	"time"
 
+	"github.com/sluicegate/sluice/build"
 	"github.com/sluicegate/sluice/config"
 	"github.com/sluicegate/sluice/graph"
 	"github.com/sluicegate/sluice/layout"
@@ -14,37 +20,90 @@ import (
 
 // checked is a tree as sluice sees it.
 type checked struct {
+	files    map[string]string
 	policy   *config.Policy // nil: the file is not valid
 	clusters []graph.Cluster
 	tree     *graph.Tree
+	panics   string           // what it panicked with
 	errors   []config.Finding // of `sluice check`, as far as nothing is built
 }
 
 // check does what `sluice check` does.
-func check(files map[string]string) checked {
+func check(files map[string]string) (out checked) {
+	defer func() {
+		if p := recover(); p != nil {
+			out = checked{panics: fmt.Sprint(p), errors: []config.Finding{{Code: "PANIC"}}}
+		}
+	}()
 	data := []byte(files[config.File])
 	policy, findings := config.Parse(data)
-	out := checked{policy: policy}
+	out = checked{files: files, policy: policy}
 	if policy != nil {
 		tree, err := graph.Read(treeOf(files))
 		if err != nil {
 			return checked{errors: []config.Finding{{Code: "graph-not-read", Message: err.Error()}}}
 		}
 		out.tree, out.clusters = tree, tree.Clusters(policy.Clusters)
-		in := config.CheckInput{At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), DefaultBranch: mainBranch, Paths: slices.Sorted(maps.Keys(files))}
-		if bound := tree.Beyond(); bound != "" {
-			in.Notes = append(in.Notes, config.Note{Level: config.LevelHold, Code: "graph-not-read", Message: bound})
-		}
-		g := reach.New(policy, out.clusters)
-		in.Notes = append(in.Notes, g.Check(nil, in.Paths)...)
-		findings = append(findings, config.Check(policy.With(g), data, in)...)
+		findings = append(findings, out.findings(nil)...)
 	}
+	out.errors = errorsOf(findings)
+	return out
+}
+
+func errorsOf(findings []config.Finding) (out []config.Finding) {
 	for _, f := range findings {
 		if f.Severity == config.Error {
-			out.errors = append(out.errors, f)
+			out = append(out, f)
 		}
 	}
 	return out
+}
+
+// findings is what check finds of a valid file, with what was built.
+func (c checked) findings(built []reach.Build) []config.Finding {
+	in := config.CheckInput{At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), DefaultBranch: mainBranch, Paths: slices.Sorted(maps.Keys(c.files))}
+	if bound := c.tree.Beyond(); bound != "" {
+		in.Notes = append(in.Notes, config.Note{Level: config.LevelHold, Code: "graph-not-read", Message: bound})
+	}
+	g := reach.New(c.policy, c.clusters)
+	in.Notes = append(in.Notes, g.Check(built, in.Paths)...)
+	return config.Check(c.policy.With(g), []byte(c.files[config.File]), in)
+}
+
+// asChild is the argument by which this test's binary is the child process that builds.
+const asChild = "build"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == asChild {
+		if err := build.Child(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(2)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// whole is the errors of check with what sluice itself builds, as the command has it. It takes a process: only trees that fail are built.
+func (c checked) whole() []config.Finding {
+	var out []reach.Build
+	var asked []build.Entry
+	for _, e := range reach.New(c.policy, c.clusters).Entries() {
+		if !e.Guessed() && !strings.Contains(e.Path(), "${") {
+			out, asked = append(out, reach.Build{Entry: e}), append(asked, build.NewEntry(e))
+		}
+	}
+	results, err := build.Run(context.Background(), []string{os.Args[0], asChild}, treeOf(c.files), slices.Sorted(maps.Keys(c.files)), asked, build.Limits{})
+	if err != nil {
+		return []config.Finding{{Code: "builds", Message: err.Error()}}
+	}
+	for i, r := range results {
+		out[i].Err, out[i].Remote = r.Err, r.Remote
+		for _, o := range r.Objects {
+			out[i].Objects = append(out[i].Objects, reach.Object(o))
+		}
+	}
+	return errorsOf(c.findings(out))
 }
 
 func treeOf(files map[string]string) fstest.MapFS {
@@ -61,7 +120,12 @@ func (c checked) classify() *layout.Layout {
 }
 
 // change is what `sluice classify --base --head` says of the only path in which a tree differs from another one.
-func (c checked) change(head map[string]string, file string) []layout.Release {
+func (c checked) change(head map[string]string, file string) (releases []layout.Release) {
+	defer func() {
+		if p := recover(); p != nil {
+			releases = []layout.Release{layout.Release(fmt.Sprintf("PANIC: %v", p))}
+		}
+	}()
 	tree, err := c.tree.Again(treeOf(head), []string{file})
 	if err != nil {
 		return []layout.Release{"not read"}
