@@ -55,6 +55,16 @@ func (d *draw) has(name string, n int) bool {
 	return has
 }
 
+// features is the names of all features.
+var features = []string{
+	"alias", "artifact", "base", "branch", "by-path", "chart-dependency", "chart-here", "chart-ref", "chart-repository", "component",
+	"content-json", "content-patch", "directories", "entrypoint", "generator", "gotk", "gotk-outside", "hub", "ignore", "include", "json",
+	"json-copy", "json-file", "label", "legacy-json", "legacy-merge", "list", "merge-key", "nested", "none", "nowhere", "oci", "operator",
+	"operator-outside", "other-namespace", "other-repository", "parent", "patch", "patch-file", "pinned", "plain", "release", "replacement",
+	"root-json", "root-labels", "root-patch", "root-windowed", "same-root", "secret", "shared-component", "source-patch", "spec-components",
+	"spelling", "stranger", "substitute-from", "transformer", "typed-list", "values-files", "values-from", "variable", "variable-default",
+}
+
 // without is the features that no world has. To leave out what is known to fail shows what else does.
 var without []string
 
@@ -67,6 +77,7 @@ type maker struct {
 	named       []string // clusters, as the file may have them
 	mustName    bool     // otherwise nobody can know of one
 	ids         int
+	charts      []doc // what HelmReleases refer to, for the root
 }
 
 // doc is a document.
@@ -180,6 +191,7 @@ type home struct {
 	files           []string // that the root's kustomization.yaml lists
 	list            doc      // that kustomization.yaml; nil: there is none
 	noun            int
+	entries         []string // whose paths are their own
 }
 
 // The ways in which Flux is pointed at a root.
@@ -238,6 +250,8 @@ func (m *maker) stranger(h *home) {
 
 // finish writes what is collected of a cluster, and how Flux is pointed at it.
 func (m *maker) finish(h *home) {
+	h.defs = append(h.defs, m.charts...)
+	m.charts = nil
 	m.place(h)
 	spec := doc{}
 	if len(h.vars) > 0 {
@@ -274,9 +288,33 @@ func (m *maker) finish(h *home) {
 	m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main}", h.name, h.root))
 	if h.list != nil {
 		h.list["resources"] = toAny(h.files)
-		m.yaml(h.root+"/kustomization.yaml", h.list)
+		m.yaml(h.root+"/"+m.of("kustomization.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization"), h.list)
 	}
 	m.facts = append(m.facts, f)
+	if m.has("root-windowed", 10) {
+		m.entrypoints = append(m.entrypoints, fmt.Sprintf("{where: %s, release: weekend}", m.of(h.root, "flux-system/flux-system")))
+	}
+	if h.style == gotkOutside && len(h.entries) > 0 && m.has("same-root", 2) {
+		m.sameRoot(h, own, source)
+	}
+}
+
+// sameRoot points another cluster at the same directory, where an entry point reads something else.
+func (m *maker) sameRoot(h *home, own, source doc) {
+	name := h.name + "b"
+	other := doc(maps.Clone(own))
+	spec := maps.Clone(own["spec"].(doc))
+	patches := slices.Clone(h.patches)
+	for _, e := range h.entries[:1] {
+		m.content("apps/alt-"+name, "alt-"+name)
+		patches = append(patches, doc{"target": doc{"kind": "Kustomization", "name": e}, "patch": yamlText([]any{doc{"op": "replace", "path": "/spec/path", "value": "./apps/alt-" + name}})})
+	}
+	spec["patches"] = patches
+	other["spec"] = spec
+	file := "bootstrap/" + name + ".yaml"
+	m.yaml(file, source, other)
+	m.facts = append(m.facts, fact{Name: name, Path: h.root, Hand: []string{file}})
+	m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main}", name, h.root))
 }
 
 func toAny[T any](all []T) []any {
@@ -294,9 +332,11 @@ func (m *maker) place(h *home) {
 		docs := h.defs[:n]
 		h.defs = h.defs[n:]
 		file := fmt.Sprintf("f%d", m.id())
-		switch form := m.pick("plain", "plain", "list", "json", "alias", "merge-key"); {
+		switch form := m.pick("plain", "plain", "list", "typed-list", "json", "alias", "merge-key"); {
 		case form == "list":
 			m.yaml(h.root+"/"+file+".yaml", doc{"apiVersion": "v1", "kind": "List", "items": toAny(docs)})
+		case form == "typed-list" && len(docs) == 1 && isFlux(docs[0]):
+			m.yaml(h.root+"/"+file+".yaml", doc{"apiVersion": groupKustomize + "/v1", "kind": "KustomizationList", "items": toAny(docs)})
 		case form == "json" && h.list != nil && len(docs) == 1:
 			file += ".json"
 			m.put(h.root+"/"+file, text(docs[0])+"\n")
@@ -351,7 +391,20 @@ func (m *maker) entry(h *home) {
 	m.content(dir, name)
 	ref, docs := m.source(h, name)
 	k := kustomization(name, "./"+dir, "")
-	k["spec"].(doc)["sourceRef"] = ref
+	spec := k["spec"].(doc)
+	spec["sourceRef"] = ref
+	if m.has("hub", 8) {
+		spec["kubeConfig"] = doc{"secretRef": doc{"name": "remote-" + name}}
+	}
+	if m.has("spec-components", 8) {
+		n := fmt.Sprint(m.id())
+		m.put("components/s"+n+"/kustomization.yaml", "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\ncommonAnnotations: {s: a}\n")
+		spec["components"] = []any{"../../components/s" + n}
+	}
+	if ref["name"] != "flux-system" && len(docs) == 1 && docs[0]["kind"] != "ArtifactGenerator" && m.has("other-namespace", 8) {
+		ref["namespace"] = "sources"
+		docs[0]["metadata"].(doc)["namespace"] = "sources"
+	}
 	m.mend(h, k, docs)
 	h.defs = append(h.defs, k)
 	h.defs = append(h.defs, docs...)
@@ -374,7 +427,11 @@ func (m *maker) source(h *home, name string) (ref doc, docs []doc) {
 		}
 	}
 	byEntry := func() {
-		m.entrypoints = append(m.entrypoints, fmt.Sprintf("{where: flux-system/%s, release: %s}", name, m.of("nightly", "weekend")))
+		where := "flux-system/" + name
+		if m.has("by-path", 5) {
+			where = "apps/" + name
+		}
+		m.entrypoints = append(m.entrypoints, fmt.Sprintf("{where: %s, release: %s}", where, m.of("nightly", "weekend")))
 	}
 	named := doc{"kind": "GitRepository", "name": own}
 	switch m.pick("branch", "branch", "branch", "entrypoint", "entrypoint", "oci", "other-repository", "pinned", "artifact", "include") {
@@ -451,7 +508,7 @@ func (m *maker) content(dir, name string) {
 	k := doc{"resources": []any{"cm.yaml"}}
 	for range 1 + m.n(3) {
 		n := fmt.Sprint(m.id())
-		switch m.pick("base", "shared-component", "generator", "content-patch", "chart", "content-json") {
+		switch m.pick("base", "shared-component", "generator", "content-patch", "release", "content-json", "directories") {
 		case "base":
 			m.yaml("base/b"+n+"/cm.yaml", configMap("base-"+n, doc{"a": "b"}))
 			m.put("base/b"+n+"/kustomization.yaml", "resources: [cm.yaml]\n")
@@ -465,8 +522,12 @@ func (m *maker) content(dir, name string) {
 		case "content-patch":
 			m.yaml(dir+"/patch"+n+".yaml", doc{"apiVersion": "v1", "kind": "ConfigMap", "metadata": doc{"name": "cm-" + name, "namespace": "flux-system"}, "data": doc{"p" + n: "x"}})
 			k["patches"] = append(anyOf(k["patches"]), doc{"path": "patch" + n + ".yaml"})
-		case "chart":
+		case "release":
 			m.helm(dir, n, k)
+		case "directories":
+			m.yaml(dir+"/d"+n+"/deep/cm.yaml", configMap("deep-"+n, doc{"a": "b"}))
+			m.put(dir+"/d"+n+"/kustomization.yaml", "resources: [deep/cm.yaml]\n")
+			k["resources"] = append(k["resources"].([]any), "d"+n)
 		case "content-json":
 			m.put(dir+"/json"+n+".json", text(configMap("json"+n, doc{"a": "b"}))+"\n")
 			k["resources"] = append(k["resources"].([]any), "json"+n+".json")
@@ -482,17 +543,44 @@ func anyOf(v any) []any {
 
 // helm makes a HelmRelease with its values.
 func (m *maker) helm(dir, n string, k doc) {
-	release := doc{"apiVersion": groupHelm + "/v2", "kind": "HelmRelease", "metadata": doc{"name": "helm" + n, "namespace": "flux-system"},
-		"spec": doc{"interval": "5m", "chart": doc{"spec": doc{"chart": "./charts/h" + n, "sourceRef": doc{"kind": "GitRepository", "name": "flux-system"}}}}}
+	release := doc{"apiVersion": groupHelm + "/v2", "kind": "HelmRelease", "metadata": doc{"name": "helm" + n, "namespace": "flux-system"}}
+	spec := doc{"interval": "5m"}
+	release["spec"] = spec
+	switch m.pick("chart-here", "chart-ref", "chart-repository") {
+	case "chart-ref":
+		spec["chartRef"] = doc{"kind": "OCIRepository", "name": "chart" + n}
+		chart := oci("chart" + n)
+		m.charts = append(m.charts, chart)
+	case "chart-repository":
+		spec["chart"] = doc{"spec": doc{"chart": "podinfo", "version": "1.x", "sourceRef": doc{"kind": "HelmRepository", "name": "charts" + n}}}
+		m.charts = append(m.charts, doc{"apiVersion": groupSource + "/v1", "kind": "HelmRepository", "metadata": doc{"name": "charts" + n, "namespace": "flux-system"},
+			"spec": doc{"url": "https://charts.example.com", "interval": "5m"}})
+	default:
+		m.chart(n, spec)
+	}
+	if m.has("values-from", 2) {
+		spec["valuesFrom"] = []any{doc{"kind": "ConfigMap", "name": "helm-values" + n}}
+		m.charts = append(m.charts, configMap("helm-values"+n, doc{"values.yaml": "a: b\n"}))
+	}
+	m.yaml(dir+"/helm"+n+".yaml", release)
+	k["resources"] = append(k["resources"].([]any), "helm"+n+".yaml")
+}
+
+// chart makes a chart in this repository.
+func (m *maker) chart(n string, spec doc) {
+	from := doc{"chart": "./charts/h" + n, "sourceRef": doc{"kind": "GitRepository", "name": "flux-system"}}
+	if m.has("values-files", 3) {
+		from["valuesFiles"] = []any{"./values/h" + n + ".yaml"}
+		m.put("values/h"+n+".yaml", "c: d\n")
+	}
+	spec["chart"] = doc{"spec": from}
 	chart := doc{"apiVersion": "v2", "name": "h" + n, "version": "0.1.0"}
-	if m.one(3) {
+	if m.has("chart-dependency", 3) {
 		chart["dependencies"] = []any{doc{"name": "lib", "version": "0.1.0", "repository": "file://../lib" + n}}
 		m.yaml("charts/lib"+n+"/Chart.yaml", doc{"apiVersion": "v2", "name": "lib", "version": "0.1.0"})
 	}
 	m.yaml("charts/h"+n+"/Chart.yaml", chart)
 	m.put("charts/h"+n+"/values.yaml", "a: b\n")
-	m.yaml(dir+"/helm"+n+".yaml", release)
-	k["resources"] = append(k["resources"].([]any), "helm"+n+".yaml")
 }
 
 // mend makes the definition of an entry point wrong, and something that puts it right.
@@ -505,12 +593,12 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 		return doc{"apiVersion": groupKustomize + "/v1", "kind": "Kustomization", "metadata": doc{"name": name, "namespace": "flux-system"}, "spec": doc{"path": path}}
 	}
 	add := func(p doc) { h.list["patches"] = append(anyOf(h.list["patches"]), p) }
-	choices := []string{"none", "substitute-from"}
+	choices := []string{"none", "substitute-from", "parent"}
 	if h.style != nowhere {
-		choices = append(choices, "variable", "root-patch", "root-json")
+		choices = append(choices, "variable", "variable-default", "root-patch", "root-json")
 	}
 	if h.list != nil {
-		choices = append(choices, "patch", "patch-file", "json-copy", "label", "component", "nested", "replacement", "source-patch", "json-file")
+		choices = append(choices, "patch", "patch-file", "json-copy", "label", "component", "nested", "replacement", "source-patch", "json-file", "transformer", "legacy-merge", "legacy-json")
 	}
 	switch choice := m.pick(choices...); {
 	case choice == "variable":
@@ -571,6 +659,20 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 // up leads from a directory to the root of the repository.
 func up(dir string) string { return strings.Repeat("../", strings.Count(dir, "/")+1) }
 
+// parent has another entry point apply this one.
+func (m *maker) parent(h *home, k doc) {
+	n := fmt.Sprint(m.id())
+	parent := kustomization("parent"+n+"-"+h.name, "./parents/p"+n, "flux-system")
+	m.yaml("parents/p"+n+"/ks.yaml", maps.Clone(k))
+	if m.one(2) {
+		m.put("parents/p"+n+"/kustomization.yaml", "resources: [ks.yaml]\nnamePrefix: \"\"\n")
+	}
+	for key := range k {
+		delete(k, key)
+	}
+	maps.Copy(k, parent)
+}
+
 // valued makes the path of an entry point a variable of an object that another one applies.
 func (m *maker) valued(h *home, k doc) {
 	n := fmt.Sprint(m.id())
@@ -587,6 +689,9 @@ func (m *maker) valued(h *home, k doc) {
 		m.put(h.root+"/vars"+n+".env", "DIR="+value+"\n")
 		h.list["configMapGenerator"] = append(anyOf(h.list["configMapGenerator"]), doc{"name": "values" + n, "namespace": "flux-system",
 			"envs": []any{"vars" + n + ".env"}, "options": doc{"disableNameSuffixHash": true}})
+	} else if m.has("secret", 3) {
+		parent["spec"].(doc)["postBuild"] = doc{"substituteFrom": []any{doc{"kind": "Secret", "name": "values" + n}}}
+		h.defs = append(h.defs, doc{"apiVersion": "v1", "kind": "Secret", "metadata": doc{"name": "values" + n, "namespace": "flux-system"}, "stringData": doc{"DIR": value}})
 	} else {
 		h.defs = append(h.defs, configMap("values"+n, doc{"DIR": value}))
 	}

@@ -15,87 +15,160 @@ import (
 )
 
 var (
-	trees   = flag.Int("trees", 100, "how many trees are drawn")
-	leave   = flag.String("without", "", "features that no tree has, with commas between them")
+	trees   = flag.Int("trees", 1000, "how many trees are drawn")
 	seed    = flag.Uint64("seed", 1, "the seed of the first")
-	smaller = flag.Bool("shrink", false, "make trees that fail smaller")
-	only    = flag.String("only", "", "show trees of causes that have this text")
-	into    = flag.String("into", "", "a directory for trees that fail")
-	prefix  = flag.String("prefix", "", "what their names begin with")
+	leave   = flag.String("without", "", "features that no tree has, with commas between them: to leave out what is known to fail shows what else does")
 	keep    = flag.Int("keep", 1, "how many trees that fail are shown, of each cause")
+	only    = flag.String("only", "", "show trees of causes that have this text")
+	smaller = flag.Bool("shrink", false, "make trees smaller before they are shown")
+	into    = flag.String("into", "", "a directory into which they are written as well")
 )
 
-// TestOracle draws trees.
+// TestOracle draws trees, and wants sluice to miss nothing of any.
 func TestOracle(t *testing.T) {
 	quiet(t)
 	without = strings.Split(*leave, ",")
-	stats := map[string]int{}
-	had, failed := map[string]int{}, map[string]int{}
+	r := &report{stats: map[string]int{}, had: map[string]int{}, failed: map[string]int{}, shown: map[string]int{}}
 	for n := range uint64(*trees) {
-		w := draws(&draw{rnd: rand.New(rand.NewPCG(*seed+n, 0))})
+		r.judge(t, *seed+n)
+	}
+	r.sound(t)
+	r.log(t)
+}
+
+// FuzzOracle is the same for trees that the fuzzer draws.
+func FuzzOracle(f *testing.F) {
+	quiet(f)
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		bytes := make([]byte, 100)
+		for i := range bytes {
+			bytes[i] = byte(rnd.Uint32())
+		}
+		f.Add(bytes)
+	}
+	f.Fuzz(func(t *testing.T, bytes []byte) {
+		w := draws(&draw{bytes: bytes})
 		j := newJudge(w)
 		if j.check.panics != "" {
-			t.Errorf("seed %d: check panics: %s\n%s", *seed+n, j.check.panics, show(w))
-			continue
+			t.Fatalf("check panics: %s\n%s", j.check.panics, show(w))
 		}
-		if j.check.policy == nil {
-			t.Fatalf("seed %d: %v", *seed+n, j.check.errors)
+		if found := j.misses(1); len(found) > 0 {
+			t.Fatalf("%v\n%s", found[0], show(shrink(w, found[0])))
 		}
-		count(stats, j)
-		for _, f := range w.features {
-			had[f]++
-		}
-		found := j.misses(1)
 		for _, wrong := range j.b.wrong {
-			t.Errorf("seed %d: %s", *seed+n, wrong)
+			t.Error(wrong)
 		}
-		if len(j.late) > 0 {
-			stats["error with builds "+j.late[0].Code]++
-		}
-		if len(found) == 0 {
-			continue
-		}
-		stats["FAILED"]++
-		for _, f := range w.features {
-			failed[f]++
-		}
-		stats["FAILED "+found[0].cause()]++
-		if stats["FAILED "+found[0].cause()] <= *keep && (*only == "" || strings.Contains(found[0].cause(), *only)) {
-			small := w
-			if *smaller {
-				small = shrink(w, found[0])
-			}
-			out := fmt.Sprintf("seed %d: %v\n%s", *seed+n, found[0], show(small))
-			if t.Error(out); *into != "" {
-				name := strings.NewReplacer("/", "_", " ", "-", "#", "N").Replace(*prefix + found[0].cause())
-				if err := os.WriteFile(filepath.Join(*into, name+".txtar"), []byte(out), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+	})
+}
+
+// report is what became of trees.
+type report struct {
+	stats       map[string]int
+	had, failed map[string]int // by feature: trees that are no errors of check, and those of them that failed
+	shown       map[string]int // by cause
+}
+
+// judge draws one tree and asks about it.
+func (r *report) judge(t *testing.T, seed uint64) {
+	t.Helper()
+	w := draws(&draw{rnd: rand.New(rand.NewPCG(seed, 0))})
+	j := newJudge(w)
+	switch {
+	case j.check.panics != "":
+		t.Errorf("seed %d: check panics: %s\n%s", seed, j.check.panics, show(w))
+		return
+	case j.check.policy == nil:
+		t.Fatalf("seed %d: the grammar's file is not valid: %v", seed, j.check.errors)
 	}
-	for _, f := range slices.Sorted(maps.Keys(had)) {
-		t.Logf("%4d of %4d trees with %s failed", failed[f], had[f], f)
+	found := j.misses(1)
+	for _, wrong := range j.b.wrong {
+		t.Errorf("seed %d: %s\n%s", seed, wrong, show(w))
 	}
-	for _, key := range slices.Sorted(maps.Keys(stats)) {
-		t.Logf("%5d %s", stats[key], key)
+	r.count(j)
+	if len(found) == 0 {
+		return
 	}
+	r.stats["FAILED"]++
+	for _, f := range w.features {
+		r.failed[f]++
+	}
+	r.show(t, seed, w, found[0])
 }
 
 // count counts what became of a tree.
-func count(stats map[string]int, j *judge) {
-	stats["trees"]++
-	stats["builds"] += j.b.count
+func (r *report) count(j *judge) {
+	r.stats["trees"]++
+	r.stats["builds"] += j.b.count
+	r.stats["windowed entry points"] += len(j.subjects())
 	if len(j.failed) > 0 {
-		stats["with something that does not build"]++
+		r.stats["with something that does not build"]++
 		_, cause, _ := strings.Cut(j.failed[0], ": ")
-		stats["not built: "+cause[:min(len(cause), 150)]]++
+		r.stats["not built: "+cause[:min(len(cause), 150)]]++
 	}
-	if len(j.check.errors) > 0 {
-		stats["errors of check"]++
-		stats["error "+j.check.errors[0].Code]++
+	errors := append(slices.Clone(j.check.errors), j.late...)
+	if len(errors) == 0 {
+		for _, f := range j.features {
+			r.had[f]++
+		}
+		return
 	}
-	stats["windowed entry points"] += len(j.subjects())
+	r.stats["errors of check"]++
+	r.stats["error "+errors[0].Code]++
+}
+
+// show shows a tree that failed, unless enough of its cause were shown.
+func (r *report) show(t *testing.T, seed uint64, w *world, m miss) {
+	t.Helper()
+	cause := m.cause()
+	r.stats["FAILED "+cause]++
+	if !strings.Contains(cause, *only) || r.shown[cause] >= *keep {
+		t.Errorf("seed %d: %v", seed, m)
+		return
+	}
+	r.shown[cause]++
+	if *smaller {
+		w = shrink(w, m)
+	}
+	out := fmt.Sprintf("seed %d: %v\n%s", seed, m, show(w))
+	if t.Error(out); *into == "" {
+		return
+	}
+	name := strings.NewReplacer("/", "_", " ", "-", "#", "N").Replace(cause)
+	if err := os.WriteFile(filepath.Join(*into, fmt.Sprintf("%s-%d.txtar", name, r.shown[cause])), []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// sound wants the trees to say something: that they build, that check accepts most of them, and that each feature was asked about.
+func (r *report) sound(t *testing.T) {
+	t.Helper()
+	all := r.stats["trees"]
+	if all < 500 {
+		return
+	}
+	if n := r.stats["with something that does not build"]; n > all/20 {
+		t.Errorf("%d of %d trees have something that does not build: they ask nothing", n, all)
+	}
+	if n := r.stats["errors of check"]; n > all*2/3 {
+		t.Errorf("%d of %d trees are errors of check: they ask nothing", n, all)
+	}
+	for _, feature := range features {
+		if r.had[feature] == 0 && !slices.Contains(without, feature) {
+			t.Errorf("no tree with the feature %s was asked about: in each of them check finds an error", feature)
+		}
+	}
+}
+
+// log says how much was asked.
+func (r *report) log(t *testing.T) {
+	t.Helper()
+	for _, f := range slices.Sorted(maps.Keys(r.had)) {
+		t.Logf("%6d trees without errors of check have %s; %d failed", r.had[f], f, r.failed[f])
+	}
+	for _, key := range slices.Sorted(maps.Keys(r.stats)) {
+		t.Logf("%6d %s", r.stats[key], key)
+	}
 }
 
 // show is a world as txtar.

@@ -10,7 +10,7 @@ import (
 )
 
 // mostShrinks is how many smaller worlds are tried.
-const mostShrinks = 3000
+const mostShrinks = 2000
 
 // shrinking makes a world smaller that sluice misses something of.
 type shrinking struct {
