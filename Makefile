@@ -17,6 +17,8 @@ FUZZJOBS ?= 2
 # Worlds that are attacked in make fuzz, and the seed of the first: one that was attacked before finds nothing new.
 WORLDS ?= 10000
 SEED ?= $(shell date +%s)
+# Trees that make oracle draws, some dozens of milliseconds each. A million is for people: make oracle TREES=1000000
+TREES ?= 1000
 BENCHTIME ?= 1s
 # The part of each figure's number of pull requests that make figures measures.
 PART ?= 1
@@ -27,6 +29,9 @@ E2E := ./test/attack ./test/e2e ./test/flux ./test/hour
 PACKAGES = $(filter-out $(E2E:.%=\%%),$(shell $(GO) list ./...))
 # What make e2e runs without the race detector too: the binary that ships, and tests that do less with it.
 NORACE := ./test/attack ./test/e2e ./test/hour ./build ./forge ./gitremote ./graph ./reconcile ./window
+
+# A module of its own, with what Flux brings: ./... of ours does not have it.
+ORACLE := test/oracle
 
 .DEFAULT_GOAL := help
 
@@ -57,11 +62,13 @@ check: ## formatting, vet, lint, and whether what is generated is up to date
 	$(GO) vet ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
+	cd $(ORACLE) && $(GO) vet ./... && $(GO) mod tidy -diff && $(GO) mod verify
 	$(MAKE) --no-print-directory lint generated
 
 .PHONY: lint
 lint: $(BIN)/golangci-lint-$(LINT_VERSION)
 	$< run ./...
+	cd $(ORACLE) && $< run ./...
 
 $(BIN)/golangci-lint-$(LINT_VERSION):
 	GOBIN=$(BIN) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -101,8 +108,13 @@ figures: ## measure times, memory and pace, for docs/performance.md; PART=0.1 is
 day: ## replay a day of a busy organisation; PART=0.1 is a tenth of it, on a tenth of GitHub's hour
 	$(GO) test -count=1 -timeout 3h -run 'TestADay' -v ./test/hour -day $(PART)
 
+.PHONY: oracle
+oracle: ## ask the code that Flux is made of about TREES (1000) random trees: what its windowed entry points read and are
+	cd $(ORACLE) && $(GO) test -count=1 -timeout 0 -run TestOracle . -trees $(TREES) -seed $(SEED) -shrink
+
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s), and attack WORLDS (10000) random worlds
 	@GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS='$(FUZZJOBS)' .ci/fuzz
 	$(GO) test -count=1 -timeout 0 -run TestWorlds ./test/attack -worlds $(WORLDS) -seed $(SEED) -shrink
+	cd $(ORACLE) && GO='$(GO)' FUZZTIME='$(FUZZTIME)' FUZZJOBS=1 ../../.ci/fuzz
 	$(GO) test -count=1 -timeout 0 -run TestSentence ./test/hour -worlds $$(($(WORLDS) / 20)) -seed $(SEED)

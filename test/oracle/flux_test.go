@@ -195,16 +195,17 @@ func (c *cluster) artifactOf(source object, depth int) *artifact {
 func (c *cluster) cloned(source object, depth int) *artifact {
 	files, out := map[string]string{}, &artifact{origins: map[string]string{}, sources: []object{source}}
 	branch := tracked(source)
-	if c.is(source) && c.branches[branch] != nil {
+	switch {
+	case c.is(source) && c.branches[branch] != nil:
 		handed := c.hands(branch, textOf(source.at("spec", "ignore")))
 		if source.at("spec", "include") == nil {
 			return &artifact{overlay: handed.overlay, origins: handed.origins, sources: out.sources, tracks: handed.tracks}
 		}
 		out.take(files, handed, "", "")
 		out.tracks = handed.tracks
-	} else if textOf(source.at("spec", "url")) == "" || c.is(source) && branch != "" {
+	case textOf(source.at("spec", "url")) == "" || c.is(source) && branch != "":
 		return nil // it cannot be fetched
-	} else {
+	default:
 		out.outside = true
 	}
 	for _, in := range list(source.at("spec", "include")) {

@@ -57,6 +57,7 @@ func (d *draw) has(name string, n int) bool {
 
 // features is the names of all features.
 var features = []string{
+	"origin", "no-origin", "fork", "cluster-url",
 	"alias", "artifact", "base", "branch", "by-path", "chart-dependency", "chart-here", "chart-ref", "chart-repository", "component",
 	"content-json", "content-patch", "directories", "entrypoint", "generator", "gotk", "gotk-outside", "hub", "ignore", "include", "json",
 	"json-copy", "json-file", "label", "legacy-json", "legacy-merge", "list", "merge-key", "nested", "none", "nowhere", "oci", "operator",
@@ -97,6 +98,12 @@ func draws(d *draw) *world {
 	m := &maker{draw: d, world: &world{files: map[string]string{"README.md": "# a fleet\n"}, urls: ours}}
 	if m.one(6) {
 		m.decoy()
+	}
+	switch m.pick("origin", "origin", "origin", "no-origin", "fork") {
+	case "origin":
+		m.origin = m.of(ours...)
+	case "fork":
+		m.origin = "git@github.com:somebody/fleet.git"
 	}
 	n := 1
 	if m.one(3) {
@@ -285,7 +292,11 @@ func (m *maker) finish(h *home) {
 		h.files = append(h.files, "flux-system/gotk-sync.yaml")
 	}
 	m.mustName = m.mustName || h.style == nowhere
-	m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main}", h.name, h.root))
+	url := ""
+	if m.has("cluster-url", 2) {
+		url = ", url: \"" + ours[0] + "\""
+	}
+	m.named = append(m.named, fmt.Sprintf("{name: %s, path: %s, branch: main%s}", h.name, h.root, url))
 	if h.list != nil {
 		h.list["resources"] = toAny(h.files)
 		m.yaml(h.root+"/"+m.of("kustomization.yaml", "kustomization.yaml", "kustomization.yml", "Kustomization"), h.list)
@@ -342,7 +353,7 @@ func (m *maker) place(h *home) {
 			m.put(h.root+"/"+file, text(docs[0])+"\n")
 			h.files = append(h.files, file)
 			continue
-		case form == "alias" && len(docs) == 1 && isFlux(docs[0]):
+		case form == "alias" && len(docs) == 1 && isFlux(docs[0]) && object(docs[0]).at("metadata", "annotations") == nil:
 			m.put(h.root+"/"+file+".yaml", aliased(docs[0]))
 		case form == "merge-key" && len(docs) == 1 && isFlux(docs[0]):
 			m.put(h.root+"/"+file+".yaml", merged(docs[0]))
@@ -601,6 +612,30 @@ func (m *maker) mend(h *home, k doc, docs []doc) {
 		choices = append(choices, "patch", "patch-file", "json-copy", "label", "component", "nested", "replacement", "source-patch", "json-file", "transformer", "legacy-merge", "legacy-json")
 	}
 	switch choice := m.pick(choices...); {
+	case choice == "none": // nothing is wrong
+		h.entries = append(h.entries, name)
+	case choice == "variable-default":
+		spec["path"] = "./apps/${UNSET:=" + strings.TrimPrefix(dir, "./apps/") + "}"
+		h.vars["SET"] = "x"
+	case choice == "parent":
+		m.parent(h, k)
+	case choice == "transformer":
+		spec["path"] = "./wrong"
+		file := fmt.Sprintf("transformer%d.yaml", m.id())
+		m.yaml(h.root+"/transformers/"+file, doc{"apiVersion": "builtin", "kind": "PatchTransformer", "metadata": doc{"name": "fix-" + name}, "target": target,
+			"patch": yamlText([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})})
+		h.list["transformers"] = append(anyOf(h.list["transformers"]), "transformers/"+file)
+	case choice == "legacy-merge":
+		spec["path"] = "./wrong"
+		file := fmt.Sprintf("patch%d.yaml", m.id())
+		m.yaml(h.root+"/"+file, patch(dir))
+		h.list["patchesStrategicMerge"] = append(anyOf(h.list["patchesStrategicMerge"]), file)
+	case choice == "legacy-json":
+		spec["path"] = "./wrong"
+		file := fmt.Sprintf("patch%d.json", m.id())
+		m.put(h.root+"/"+file, text([]any{doc{"op": "replace", "path": "/spec/path", "value": dir}})+"\n")
+		h.list["patchesJson6902"] = append(anyOf(h.list["patchesJson6902"]), doc{"path": file,
+			"target": doc{"group": groupKustomize, "version": "v1", "kind": "Kustomization", "name": name}})
 	case choice == "variable":
 		spec["path"] = "./apps/${" + "DIR" + fmt.Sprint(h.noun) + "}"
 		h.vars["DIR"+fmt.Sprint(h.noun)] = strings.TrimPrefix(dir, "./apps/")
@@ -685,14 +720,15 @@ func (m *maker) valued(h *home, k doc) {
 	child["spec"] = spec
 	m.yaml("parents/p"+n+"/ks.yaml", child)
 	value := strings.TrimPrefix(dir, "./apps/")
-	if h.list != nil && m.one(2) {
+	switch {
+	case h.list != nil && m.one(2):
 		m.put(h.root+"/vars"+n+".env", "DIR="+value+"\n")
 		h.list["configMapGenerator"] = append(anyOf(h.list["configMapGenerator"]), doc{"name": "values" + n, "namespace": "flux-system",
 			"envs": []any{"vars" + n + ".env"}, "options": doc{"disableNameSuffixHash": true}})
-	} else if m.has("secret", 3) {
+	case m.has("secret", 3):
 		parent["spec"].(doc)["postBuild"] = doc{"substituteFrom": []any{doc{"kind": "Secret", "name": "values" + n}}}
 		h.defs = append(h.defs, doc{"apiVersion": "v1", "kind": "Secret", "metadata": doc{"name": "values" + n, "namespace": "flux-system"}, "stringData": doc{"DIR": value}})
-	} else {
+	default:
 		h.defs = append(h.defs, configMap("values"+n, doc{"DIR": value}))
 	}
 	for key := range k {

@@ -28,7 +28,15 @@ type world struct {
 	urls  []string // where it lies, as far as somebody writes it
 	facts []fact
 
+	origin   string   // the clone's; "": none
 	features []string // what it was drawn with
+}
+
+// with is the world with other files.
+func (w *world) with(files map[string]string) *world {
+	out := *w
+	out.files = files
+	return &out
 }
 
 // miss is a file that must be windowed and is not.
@@ -55,7 +63,7 @@ type judge struct {
 
 // newJudge follows a world as it is. The errors of check are in it.
 func newJudge(w *world) *judge {
-	j := &judge{world: w, b: newBuilder(), check: check(w.files)}
+	j := &judge{world: w, b: newBuilder(), check: check(w.files, w.origin)}
 	j.base = j.followed(w.files)
 	for i, c := range j.base {
 		for name, e := range c.entries {

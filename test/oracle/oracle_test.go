@@ -18,6 +18,7 @@ var (
 	trees   = flag.Int("trees", 1000, "how many trees are drawn")
 	seed    = flag.Uint64("seed", 1, "the seed of the first")
 	leave   = flag.String("without", "", "features that no tree has, with commas between them: to leave out what is known to fail shows what else does")
+	why     = flag.Bool("why", false, "count the errors of check by what they say")
 	keep    = flag.Int("keep", 1, "how many trees that fail are shown, of each cause")
 	only    = flag.String("only", "", "show trees of causes that have this text")
 	smaller = flag.Bool("shrink", false, "make trees smaller before they are shown")
@@ -115,6 +116,9 @@ func (r *report) count(j *judge) {
 	}
 	r.stats["errors of check"]++
 	r.stats["error "+errors[0].Code]++
+	if *why {
+		r.stats["error "+digits.ReplaceAllString(errors[0].Message, "#")]++
+	}
 }
 
 // show shows a tree that failed, unless enough of its cause were shown.
@@ -173,7 +177,7 @@ func (r *report) log(t *testing.T) {
 
 // show is a world as txtar.
 func show(w *world) string {
-	a := &txtar.Archive{}
+	a := &txtar.Archive{Comment: []byte("clone of " + w.origin + "\n")}
 	for _, f := range w.facts {
 		a.Comment = append(a.Comment, fmt.Sprintf("cluster %s: root %s, applied by hand: %v %s\n", f.Name, f.Path, f.Hand, text(toAny(objects(f.Own))))...)
 	}

@@ -21,7 +21,7 @@ type shrinking struct {
 
 // shrink is the smallest world that was found of which sluice misses the same.
 func shrink(w *world, m miss) *world {
-	s := &shrinking{&world{maps.Clone(w.files), w.urls, w.facts, w.features}, m, mostShrinks}
+	s := &shrinking{w.with(maps.Clone(w.files)), m, mostShrinks}
 	for again := true; again && s.left > 0; {
 		again = false
 		for _, name := range slices.Sorted(maps.Keys(s.files)) {
@@ -62,7 +62,7 @@ func (s *shrinking) lines(name string) (some bool) {
 
 // try takes a smaller world if sluice misses the same of it, and nothing in it fails that did not before.
 func (s *shrinking) try(files map[string]string) bool {
-	if s.left--; s.left < 0 || !s.missed(&world{files, s.urls, s.facts, s.features}) {
+	if s.left--; s.left < 0 || !s.missed(s.with(files)) {
 		return false
 	}
 	s.files = files

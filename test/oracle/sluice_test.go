@@ -28,8 +28,8 @@ type checked struct {
 	errors   []config.Finding // of `sluice check`, as far as nothing is built
 }
 
-// check does what `sluice check` does.
-func check(files map[string]string) (out checked) {
+// check does what `sluice check` does in a clone of an origin.
+func check(files map[string]string, origin string) (out checked) {
 	defer func() {
 		if p := recover(); p != nil {
 			out = checked{panics: fmt.Sprint(p), errors: []config.Finding{{Code: "PANIC"}}}
@@ -43,6 +43,7 @@ func check(files map[string]string) (out checked) {
 		if err != nil {
 			return checked{errors: []config.Finding{{Code: "graph-not-read", Message: err.Error()}}}
 		}
+		tree.URL = origin
 		out.tree, out.clusters = tree, tree.Clusters(policy.Clusters)
 		findings = append(findings, out.findings(nil)...)
 	}
