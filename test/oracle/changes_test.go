@@ -143,8 +143,26 @@ func edits(rnd *rand.Rand, name, text string, other []string) []change {
 	}
 	rnd.Shuffle(len(out), func(a, b int) { out[a], out[b] = out[b], out[a] })
 	out = out[:min(len(out), 6)]
-	if ext := path.Ext(name); len(other) > 0 && (ext == ".yaml" || ext == ".yml") && !slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
+	if slices.Contains(konfig.RecognizedKustomizationFileNames(), path.Base(name)) {
+		return append(out, listed(name, text)...)
+	}
+	if ext := path.Ext(name); len(other) > 0 && (ext == ".yaml" || ext == ".yml") {
 		out = append(out, change{file: name, kind: appendText, to: "---\n" + other[rnd.IntN(len(other))]})
+	}
+	return out
+}
+
+// listed is fields that a kustomization.yaml does not have yet.
+func listed(name, text string) []change {
+	var out []change
+	for _, field := range []string{
+		"patches:\n- target: {kind: Kustomization}\n  patch: '[{op: replace, path: /spec/interval, value: 42m}]'\n",
+		"patches:\n- target: {kind: .*Repository}\n  patch: '[{op: replace, path: /spec/interval, value: 42m}]'\n",
+		"namePrefix: x-\n", "namespace: elsewhere\n",
+	} {
+		if key, _, _ := strings.Cut(field, ":"); !strings.Contains("\n"+text, "\n"+key+":") {
+			out = append(out, change{file: name, kind: appendText, to: field})
+		}
 	}
 	return out
 }

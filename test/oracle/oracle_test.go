@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ var (
 	seed    = flag.Uint64("seed", 1, "the seed of the first")
 	leave   = flag.String("without", "", "features that no tree has, with commas between them: to leave out what is known to fail shows what else does")
 	why     = flag.Bool("why", false, "count the errors of check by what they say")
+	skip    = flag.String("skip", "", "a regular expression of files that do not count: to leave out what is known to fail shows what else does")
 	keep    = flag.Int("keep", 1, "how many trees that fail are shown, of each cause")
 	only    = flag.String("only", "", "show trees of causes that have this text")
 	smaller = flag.Bool("shrink", false, "make trees smaller before they are shown")
@@ -28,7 +30,10 @@ var (
 // TestOracle draws trees, and wants sluice to miss nothing of any.
 func TestOracle(t *testing.T) {
 	quiet(t)
-	without = strings.Split(*leave, ",")
+	without, skipped = strings.Split(*leave, ","), nil
+	if *skip != "" {
+		skipped = regexp.MustCompile(*skip)
+	}
 	r := &report{stats: map[string]int{}, had: map[string]int{}, failed: map[string]int{}, shown: map[string]int{}}
 	for n := range uint64(*trees) {
 		r.judge(t, *seed+n)
