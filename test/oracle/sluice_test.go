@@ -2,6 +2,8 @@ package oracle
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -43,7 +45,7 @@ func check(files map[string]string, origin string) (out checked) {
 		if err != nil {
 			return checked{errors: []config.Finding{{Code: "graph-not-read", Message: err.Error()}}}
 		}
-		tree.URL = origin
+		tree.URL, tree.Builder = origin, wholeBuilder(files)
 		out.tree, out.clusters = tree, tree.Clusters(policy.Clusters)
 		findings = append(findings, out.findings(nil)...)
 	}
@@ -68,8 +70,43 @@ func (c checked) findings(built []reach.Build) []config.Finding {
 	}
 	g := reach.New(c.policy, c.clusters)
 	in.Notes = append(in.Notes, g.Check(built, in.Paths)...)
+	in.Notes = append(in.Notes, g.Problems(c.tree.Problems, built)...)
 	return config.Check(c.policy.With(g), []byte(c.files[config.File]), in)
 }
+
+// wholeBuilder builds what package graph cannot read, as the commands do.
+func wholeBuilder(files map[string]string) func(string, *graph.Kustomization, []string) ([]byte, error) {
+	return func(dir string, adds *graph.Kustomization, read []string) ([]byte, error) {
+		entry := build.NewWhole(dir, adds)
+		h := sha256.New()
+		fmt.Fprintf(h, "%+v\n", entry)
+		for _, name := range read {
+			fmt.Fprintf(h, "%q %q\n", name, files[name])
+		}
+		key := [sha256.Size]byte(h.Sum(nil))
+		made, known := wholes[key]
+		if !known {
+			results, err := build.Run(context.Background(), []string{os.Args[0], asChild}, treeOf(files), read, []build.Entry{entry}, build.Limits{})
+			if err != nil {
+				return nil, err
+			}
+			made = results[0]
+			if len(wholes) > mostWholes {
+				clear(wholes)
+			}
+			wholes[key] = made
+		}
+		if made.Err != "" {
+			return nil, errors.New(made.Err)
+		}
+		return made.Text, nil
+	}
+}
+
+// mostWholes is how many builds are remembered: those of a tree and of its changes are mostly the same.
+const mostWholes = 2000
+
+var wholes = map[[sha256.Size]byte]build.Result{}
 
 // asChild is the argument by which this test's binary is the child process that builds.
 const asChild = "build"
@@ -131,6 +168,7 @@ func (c checked) change(head map[string]string, file string) (releases []layout.
 	if err != nil {
 		return []layout.Release{"not read"}
 	}
+	tree.URL, tree.Builder = c.tree.URL, wholeBuilder(head)
 	clusters := tree.Clusters(c.policy.Clusters)
 	if tree.Beyond() != "" {
 		return []layout.Release{"not read whole"}
