@@ -148,11 +148,25 @@ func (d *doc) change(n *yaml.Node) error {
 	err := merge(d.node, n)
 	d.restore(d.node, "apiVersion", api)
 	d.restore(d.node, "kind", kind)
-	if metadata := at(d.node, "metadata"); metadata != nil {
-		d.restore(metadata, "name", name)
-		d.restore(metadata, "namespace", namespace)
+	if at(d.node, "metadata") == nil {
+		d.restore(d.node, "metadata", mapping(d.place.Line)) // kustomize gives it its name again
 	}
-	return err
+	metadata := at(d.node, "metadata")
+	d.restore(metadata, "name", name)
+	d.restore(metadata, "namespace", namespace)
+	return cmp.Or(err, textual(n))
+}
+
+// textual is what is wrong with a merge's labels and annotations where they are something else than texts: kustomize may read null as a text, or not at
+// all.
+func textual(patch *yaml.Node) error {
+	for _, section := range []string{"labels", "annotations"} {
+		n := at(patch, "metadata", section)
+		if n != nil && (len(n.Content) == 0 || slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return c.Tag == "!!null" })) {
+			return errors.New(wordNoTexts)
+		}
+	}
+	return nil
 }
 
 // sound is what is wrong with the metadata after operations: kustomize drops what it cannot use.

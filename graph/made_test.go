@@ -36,6 +36,7 @@ func compareMade(t *testing.T, texts map[string]string, adds *graph.Kustomizatio
 	}
 	text, err := build(o.fs, s)
 	if err != nil {
+		_, _, _ = graph.Made(read(t, tree), "k", adds) // whatever kustomize refuses is read
 		return unmade, err.Error()
 	}
 	want, _, err := graph.Made(read(t, files(map[string]string{"out.yaml": text})), ".", nil)
@@ -102,7 +103,11 @@ func TestMade(t *testing.T) {
 	merge := func(spec string) string {
 		return "resources: [ks.yaml]\npatches: [{patch: '{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: a, namespace: flux-system}, " + spec + "}'}]\n"
 	}
+	targeted := func(patch string) string {
+		return "resources: [ks.yaml]\npatches: [{target: {kind: Kustomization}, patch: '{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, " + patch + "}'}]\n"
+	}
 	list := "resources: [ks.yaml]\n"
+	annotated := "resources: [ks.yaml]\ncommonAnnotations: {app: a}\n"
 	for name, c := range map[string]struct {
 		k     string
 		files string
@@ -151,6 +156,25 @@ func TestMade(t *testing.T) {
 		"a list with a directive":        {merge("spec: {dependsOn: [{$patch: replace}, {name: x}]}"), "", same},
 		"the object is deleted":          {merge("$patch: delete"), "", same},
 		"the object is replaced":         {merge("$patch: replace, spec: {path: x}"), "", same},
+		"no metadata":                    {targeted("metadata: null, spec: {path: x}"), "", unmade},
+		"metadata of no kind":            {targeted("metadata: x, spec: {path: x}"), "", unmade},
+		"metadata that is a list":        {targeted("metadata: [x], spec: {path: x}"), "", unmade},
+		"empty metadata":                 {targeted("metadata: {}, spec: {path: x}"), "", unmade},
+		"metadata is deleted":            {targeted("metadata: {name: z, $patch: delete}, spec: {path: x}"), "", same},
+		"metadata is replaced":           {targeted("metadata: {name: z, $patch: replace, labels: {a: b}}, spec: {path: x}"), "", same},
+		"no namespace in a patch":        {targeted("metadata: {name: z, namespace: null}"), "", same},
+		"a namespace that is none":       {targeted("metadata: {name: z, namespace: [x]}"), "", unsure},
+		"labels that are none":           {targeted("metadata: {name: z, labels: x, annotations: null}"), "", unsure},
+		"no labels":                      {targeted("metadata: {name: z, labels: null}"), "", unsure},
+		"no annotations":                 {annotated + "patches: [{target: {kind: Kustomization}, patch: '{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: z, annotations: null}}'}]\n", "", unsure},
+		"annotations are deleted":        {annotated + "patches: [{target: {kind: Kustomization}, patch: '{apiVersion: kustomize.toolkit.fluxcd.io/v1, kind: Kustomization, metadata: {name: z, annotations: {$patch: delete}}}'}]\n", "", same},
+		"labels are deleted":             {targeted("metadata: {name: z, labels: {$patch: delete}}"), "", same},
+		"labels are empty":               {targeted("metadata: {name: z, labels: {}}"), "", unsure},
+		"labels are replaced":            {targeted("metadata: {name: z, labels: {$patch: replace, x: z}}"), "", same},
+		"a label is deleted":             {targeted("metadata: {name: z, labels: {app: null}}"), "", unsure},
+		"spec that is none":              {targeted("metadata: {name: z}, spec: x"), "", unmade},
+		"no spec":                        {targeted("metadata: {name: z}, spec: null"), "", same},
+		"spec is deleted":                {targeted("metadata: {name: z}, spec: {$patch: delete}"), "", same},
 		"null":                           {merge("spec: {path: null, new: {a: null, b: {c: null}, d: {$patch: delete}}}"), "", same},
 		"a text for a section":           {merge("spec: {sourceRef: x}"), "", unmade},
 		"an unknown directive":           {merge("spec: {$patch: retain}"), "", unmade},
@@ -332,7 +356,7 @@ func (r patchwork) patch() string {
 }
 
 func (r patchwork) merge(name, namespace string) string {
-	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + r.of("", ", labels: {b: z}", ", annotations: {a: x}") + namespace + "}\n" +
+	return "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: " + name + r.of("", "", ", labels: {b: z}", ", annotations: {a: x}", r.of(", $patch: delete", ", $patch: replace", ", labels: null", ", labels: {a: null}", ", annotations: {}", ", labels: x")) + namespace + "}\n" +
 		r.of("", "spec: {path: merged}\n", "spec: {sourceRef: {$patch: replace, name: rw}}\n", "spec: {sourceRef: null, x: {y: null, z: 1}}\n", "spec: {dependsOn: [{name: x}]}\n",
 			"spec: {$patch: replace, path: merged}\n", "$patch: delete\n", "spec: {sourceRef: {$patch: delete}}\n", "spec: {dependsOn: [{$patch: delete}]}\n", "spec: {new: {a: {$patch: delete, b: c}, d: [null, {e: null}]}}\n")
 }

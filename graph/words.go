@@ -158,6 +158,7 @@ const (
 	wordMismatch    = "it puts a section, a list or a text in the place of another kind"
 	wordPointer     = "it has an operation for what is not there"
 	wordTest        = "a test in it fails"
+	wordNoTexts     = "it has labels or annotations that are empty, or no texts"
 )
 
 // wordOpaque is what a field may do to an object.
