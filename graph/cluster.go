@@ -45,13 +45,14 @@ type Cluster struct {
 	readings []reading       // of other branches than those of what reads them
 	unsure   []Problem       // what is not known of what the root applies
 	tree     *Tree
-	self     *Kustomization // that the root is read by, as it stands where it was found; nil: not known
-	own      *Kustomization // the same, as it adds something to the root; nil: nothing does
-	doubts   []Problem      // what is not known of self
-	kind     string         // of the source that the root is read from; "": not known
-	urls     []string       // of this repository
-	sure     bool           // another URL is another repository
-	defines  map[Place]bool // documents that define entry points, and sources that are used
+	self     *Kustomization                  // that the root is read by, as it stands where it was found; nil: not known
+	own      *Kustomization                  // the same, as it adds something to the root; nil: nothing does
+	doubts   []Problem                       // what is not known of self
+	kind     string                          // of the source that the root is read from; "": not known
+	urls     []string                        // of this repository
+	sure     bool                            // another URL is another repository
+	defines  map[Place]bool                  // documents that define entry points, and sources that are used
+	refs     map[*Kustomization]map[Ref]bool // what entry points refer to, by entry point; nil is the root
 }
 
 // Clusters finds the clusters of a tree, by name. Roots that are named win: nothing else is looked for. Otherwise a root is what a FluxInstance
@@ -242,6 +243,7 @@ func (w *walk) followed(c Cluster) Cluster {
 		w.traced(k)
 	}
 	w.depends(&c)
+	w.referred(&c)
 	c.defined()
 	c.Leaves = c.ends()
 	return c

@@ -146,7 +146,7 @@ func (e Entry) Unsure() []Problem {
 	return e.Kustomization.unsure
 }
 
-// Ignores is the files that say to Flux what it leaves out of what the entry point reads, and of what leads to it, sorted.
+// Ignores is the files that say to Flux what it leaves out of what the entry point reads, with its charts, and of what leads to it and to what it refers to, sorted.
 func (e Entry) Ignores() []string {
 	seen, out := map[string]bool{}, map[string]bool{}
 	look := func(file string) {
@@ -162,6 +162,18 @@ func (e Entry) Ignores() []string {
 	}
 	for _, file := range e.Way() {
 		look(file)
+	}
+	for _, r := range e.Refs() {
+		for _, file := range e.Leads(r) {
+			look(file)
+		}
+	}
+	for _, r := range e.Cluster.readings { // charts, as of other branches
+		if r.of.Kustomization == e.Kustomization {
+			for _, file := range r.files {
+				look(file)
+			}
+		}
 	}
 	return sortedKeys(out)
 }

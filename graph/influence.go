@@ -297,7 +297,7 @@ func (c *Cluster) pointed() string {
 func digest(d *doc) string {
 	h := &bytes.Buffer{}
 	for i := 0; i+1 < len(d.node.Content); i += 2 {
-		if key := d.node.Content[i].Value; key == "kind" || key == "metadata" || key == "spec" {
+		if key := d.node.Content[i].Value; slices.Contains([]string{"kind", "metadata", "spec", "data", "stringData"}, key) {
 			text(h, key)
 			hashed(h, d.node.Content[i+1], d.vars)
 		}

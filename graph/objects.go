@@ -31,6 +31,11 @@ type Object struct {
 // Ref names another object; without a namespace it is in the same one.
 type Ref struct{ Kind, Namespace, Name string }
 
+// String is kind, namespace and name, for people.
+func (r Ref) String() string {
+	return shown(Object{Kind: r.Kind, Namespace: r.Namespace, Name: r.Name})
+}
+
 // Statement is what is said of a field that may be absent, and where: by a patch or in the object itself.
 type Statement struct {
 	Value string // as written

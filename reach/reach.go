@@ -57,7 +57,7 @@ type Reader struct {
 	Releases  []layout.Release // that it gives the path, sorted
 }
 
-// redefinition is a windowed entry point whose definition differs between two trees, with the files that lead to it.
+// redefinition is a windowed entry point, or an object that it refers to, whose definition differs between two trees, with the files that lead to it.
 type redefinition struct {
 	hold
 	files map[string]bool
@@ -90,6 +90,7 @@ func New(policy *config.Policy, trees ...[]graph.Cluster) *Graph {
 	}
 	if policy.Flux && len(g.trees) > 1 {
 		g.redefined(&g.trees[0], &g.trees[1])
+		g.referred(&g.trees[0], &g.trees[1])
 	}
 	return g
 }
@@ -340,15 +341,9 @@ func (g *Graph) redefined(before, after *tree) {
 		}
 		r := redefinition{hold{windows, wordRedefined(both[0].Entry)}, map[string]bool{}}
 		for _, e := range both {
-			for _, file := range e.Way() {
-				r.files[file] = true
-				addLists(r.files, file)
-			}
+			r.leads(e.Way())
 		}
-		for file := range r.files {
-			g.hold(file, windows, r.why)
-		}
-		g.changes = append(g.changes, r)
+		g.redefine(r)
 	}
 }
 

@@ -93,6 +93,10 @@ func wordRedefined(e graph.Entry) string {
 	return fmt.Sprintf("the definition of %s in %s changes", name(e), e.Cluster.Name)
 }
 
+func wordReferent(r graph.Ref, e graph.Entry) string {
+	return fmt.Sprintf("%s, which %s in %s refers to, changes", r, name(e), e.Cluster.Name)
+}
+
 func wordIgnores(e graph.Entry) string {
 	return fmt.Sprintf("it excludes files from what %s in %s reads", name(e), e.Cluster.Name)
 }

@@ -1,0 +1,123 @@
+package graph
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// Refs is the objects that an entry point and the HelmReleases that it applies refer to, and that those are made of, sorted, with those that stand in no
+// file that was read. The sources of the entry point itself are in [Entry.Digest].
+func (e Entry) Refs() []Ref {
+	return slices.SortedFunc(maps.Keys(e.Cluster.refs[e.Kustomization]), func(a, b Ref) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// refer keeps what objects that an entry point applies refer to.
+func (c *Cluster) refer(of Entry, user Object, refs ...Ref) {
+	for _, r := range refs {
+		r.Namespace = cmp.Or(r.Namespace, user.Namespace)
+		if r.Name == "" {
+			continue
+		}
+		if c.refs[of.Kustomization] == nil {
+			c.refs[of.Kustomization] = map[Ref]bool{}
+		}
+		c.refs[of.Kustomization][r] = true
+	}
+}
+
+// referred finds what everything of a cluster refers to.
+func (w *walk) referred(c *Cluster) {
+	c.refs = map[*Kustomization]map[Ref]bool{}
+	uses := func(of Entry, user Object, uses []use) {
+		for _, u := range uses {
+			c.refer(of, user, u.ref)
+		}
+	}
+	for _, k := range c.Kustomizations {
+		of := c.entry(k)
+		for _, r := range k.SubstituteFrom {
+			c.refer(of, k.Object, Ref{r.Kind, "", r.Name})
+		}
+		c.refer(of, k.Object, c.filling(k.Object, k.names)...)
+	}
+	for _, r := range c.releases {
+		of := c.entry(r.Entry)
+		uses(of, r.Object, r.uses)
+		for _, o := range r.origins {
+			if w.spent(1, 0) {
+				return
+			}
+			uses(of, o.Object, o.thing.uses)
+			c.refer(of, o.Object, c.filling(o.Object, o.names)...)
+		}
+	}
+}
+
+// filling is the objects that fill the variables of an object.
+func (c *Cluster) filling(o Object, names []string) []Ref {
+	if o.Entry == nil || len(names) == 0 {
+		return nil
+	}
+	var out []Ref
+	found, _ := c.variables(o.Entry)
+	for _, s := range found {
+		if slices.ContainsFunc(names, func(name string) bool { return s.has(c.tree, name) }) {
+			out = append(out, Ref{s.Kind, s.Namespace, s.Name})
+		}
+	}
+	return out
+}
+
+// Says is a hash of what the objects of a name say that others apply, and of what applies them; "" if none stands in a file that was read. The entry
+// point may be one of another tree.
+func (e Entry) Says(r Ref) string {
+	h := &bytes.Buffer{}
+	for _, one := range e.foreign(r) {
+		if one.data != nil {
+			text(h, one.File, digest(one.data)) // of its data not all is kept
+		}
+		text(h, one.digest)
+		for by, n := one.Entry, 0; by != nil && n <= MaxDepth; by, n = by.Entry, n+1 {
+			text(h, by.Namespace, by.Name)
+			if s := by.Source; s != nil {
+				text(h, s.URL, s.Branch, s.Tag, s.Semver, s.Commit, s.Ref)
+			}
+		}
+	}
+	if h.Len() == 0 {
+		return ""
+	}
+	return hashOf(h)
+}
+
+// Leads is the files from the root to the objects of a name that others apply, as [Entry.Way] is those to an entry point.
+func (e Entry) Leads(r Ref) []string {
+	files := map[string]bool{}
+	for _, one := range e.foreign(r) {
+		e.Cluster.way(files, one.Object)
+		for _, file := range e.Cluster.entry(one.Entry).Way() {
+			files[file] = true
+		}
+	}
+	return sortedKeys(files)
+}
+
+// foreign is the objects of a name that the entry point does not apply itself.
+func (e Entry) foreign(r Ref) []*thing {
+	s := e.Cluster.index.find(r, Object{})
+	if s == nil {
+		return nil
+	}
+	own := func(one *thing) bool {
+		by := e.Cluster.entry(one.Entry).Kustomization
+		if by == nil || e.Kustomization == nil {
+			return by == e.Kustomization
+		}
+		return by.Namespace == e.Kustomization.Namespace && by.Name == e.Kustomization.Name
+	}
+	return slices.DeleteFunc(slices.Clone(e.Cluster.index.like(s)), own)
+}
