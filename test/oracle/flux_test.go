@@ -158,7 +158,11 @@ func (c *cluster) find(group string, from, ref object) object {
 	if namespace == "" {
 		namespace = from.namespace()
 	}
-	return c.objects[strings.Join([]string{group, textOf(ref["kind"]), namespace, textOf(ref["name"])}, "/")]
+	o := c.objects[strings.Join([]string{group, textOf(ref["kind"]), namespace, textOf(ref["name"])}, "/")]
+	if o == nil && textOf(ref["kind"]) == "ExternalArtifact" { // an ArtifactGenerator may make it
+		o = object{"apiVersion": group + "/v1", "kind": "ExternalArtifact", "metadata": map[string]any{"namespace": namespace, "name": ref["name"]}}
+	}
+	return o
 }
 
 func reference(v any) object {

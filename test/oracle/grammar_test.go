@@ -504,6 +504,8 @@ func (m *maker) artifact(own, branch, name string) (ref doc, docs []doc) {
 	copies := []any{
 		doc{"from": "@repo/apps/" + name + "/**", "to": "@artifact/apps/" + name + "/"},
 		doc{"from": "@repo/parts/" + name + "/**", "to": "@artifact/" + m.of("apps/"+name+"/", "parts/"+name+"/")},
+		doc{"from": "@repo/base/**", "to": "@artifact/base/"},
+		doc{"from": "@repo/components/**", "to": "@artifact/components/"},
 	}
 	g := doc{"apiVersion": groupExtension + "/v1beta1", "kind": "ArtifactGenerator", "metadata": doc{"name": own, "namespace": "flux-system"},
 		"spec": doc{"sources": []any{doc{"alias": "repo", "kind": "GitRepository", "name": own + "-git"}}, "artifacts": []any{doc{"name": own, "copy": copies}}}}
