@@ -295,8 +295,12 @@ func TestRedefinedElsewhere(t *testing.T) {
 		"-- clusters/prod/team.yaml --\n" + gitRepository("team", "main") +
 		"-- parent/ks.yaml --\n" + heldKs("./", "OCIRepository", "apps")
 	list := "-- clusters/prod/kustomization.yaml --\nresources: [main.yaml, oci.yaml, parent.yaml, team.yaml]\n"
+	patched := func(version string) string {
+		return list + "patchesJson6902: [{target: {name: parent, version: " + version + "}, patch: '[{\"op\": \"replace\", \"path\": \"/spec/path\", \"value\": \"./none\"}]'}]\n"
+	}
 	for name, c := range map[string]struct{ before, after, file string }{
 		"it is in no list any more":       {base + list, base + strings.Replace(list, "parent.yaml, ", "", 1), "clusters/prod/kustomization.yaml"},
+		"a patch is for another version":  {base + patched("v1"), base + patched("v1beta2"), "clusters/prod/kustomization.yaml"},
 		"its parent reads another branch": {base, strings.Replace(base, gitRepository("team", "main"), gitRepository("team", "next"), 1), "clusters/prod/team.yaml"},
 	} {
 		g := New(p, clusters(t, p, c.before), clusters(t, p, c.after))
