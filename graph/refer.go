@@ -51,7 +51,7 @@ func (w *walk) referred(c *Cluster) {
 			if w.spent(1, 0) {
 				return
 			}
-			uses(of, o.Object, o.thing.uses)
+			uses(of, o.Object, o.uses)
 			c.refer(of, o.Object, c.filling(o.Object, o.names)...)
 		}
 	}

@@ -466,6 +466,11 @@ func (w *walk) chart(c *Cluster, release *thing, o origin, seen map[dependency]b
 			c.readings = append(c.readings, reading{p.source, e, roleChart, release.Object, files, release})
 			continue
 		}
+		if p.source == nil && !c.sameBranch(e, c.Branch) { // who makes it, as the Flux Operator does, may have it follow what the root follows
+			made := &thing{Object: o.Object, source: &Source{Object: o.Object, Branch: c.Branch}}
+			made.source.Kind = "GitRepository"
+			c.readings = append(c.readings, reading{made, e, roleChart, release.Object, files, nil})
+		}
 		for _, file := range files {
 			if _, known := e.edges()[file]; !known {
 				e.edges()[file] = Edge{file, release.File, roleChart + " " + shown(o.Object)}

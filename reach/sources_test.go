@@ -236,6 +236,15 @@ func TestSources(t *testing.T) {
 			},
 			map[string]string{"charts/web/values.yaml": weekend},
 		},
+		"a chart of a source that somebody else makes, in a windowed branch": {
+			map[string]string{
+				"clusters/prod/ks.yaml":  ks("apps", "./apps", "rw"),
+				"clusters/prod/rw.yaml":  gitRepository("rw", "rw/a"),
+				"apps/r.yaml":            object("helm.toolkit.fluxcd.io/v2", "HelmRelease", "r", "{chart: {spec: {chart: charts/web, sourceRef: {kind: GitRepository, name: made}}}}"),
+				"charts/web/values.yaml": "a: b\n",
+			},
+			map[string]string{"charts/web/values.yaml": "branch:rw/a night", "apps/r.yaml": "branch:rw/a"},
+		},
 		"a windowed branch laid over another one": {
 			map[string]string{
 				"clusters/prod/ks.yaml":     ks("apps", "./apps", "both"),
