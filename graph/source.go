@@ -159,10 +159,10 @@ func (p piece) pinned() bool { return p.source != nil && p.source.source.Commit 
 
 // inside is what is left of a path in a directory.
 func inside(dir, name string) (string, bool) {
-	switch {
-	case dir == ".":
+	switch dir {
+	case ".":
 		return name, true
-	case dir == name:
+	case name:
 		return ".", true
 	}
 	return strings.CutPrefix(name, dir+"/")

@@ -118,10 +118,6 @@ func wordDeepList() string {
 	return fmt.Sprintf("items is nested more than %d deep: the rest was not read", MaxNested)
 }
 
-func wordLongTarget() string {
-	return fmt.Sprintf("its target has a text of more than %d bytes", MaxAlias)
-}
-
 func wordManyLike(o Object) string {
 	return fmt.Sprintf("%s is defined more than %d times: the rest was not compared", shown(o), MaxClusters)
 }

@@ -191,7 +191,7 @@ func until(e graph.Entry) string {
 
 // wordSourceOf is a source of a cluster, with its place.
 func wordSourceOf(s *graph.Source, c *graph.Cluster) string {
-	return clip(s.Kind+" "+strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")) + " of " + clip(c.Name) + " (" + clip(s.Place.String()) + ")"
+	return clip(s.Kind+" "+strings.TrimPrefix(s.Namespace+"/"+s.Name, "/")) + " of " + clip(c.Name) + " (" + clip(s.String()) + ")"
 }
 
 func wordRivalsOf(c *graph.Cluster) string {

@@ -69,7 +69,7 @@ func (k *look) wanted() (all []*outbox.Write) {
 			continue
 		}
 		w := k.write(a)
-		if set, ok := a.(plan.SetStatus); k.covers(w) && !(ok && set.Withdraws && k.owed(set)) {
+		if set, ok := a.(plan.SetStatus); k.covers(w) && (!ok || !set.Withdraws || !k.owed(set)) {
 			all = append(all, w)
 		}
 	}

@@ -23,7 +23,7 @@ func TestFloodOfStatusesLeavesTheHourToOthers(t *testing.T) {
 		var longest time.Duration
 		least := 1.
 		for minute := range 58 {
-			time.Sleep(w.start.Add(time.Duration(minute+1) * time.Minute).Sub(time.Now()))
+			time.Sleep(time.Until(w.start.Add(time.Duration(minute+1) * time.Minute)))
 			if minute%2 == 0 {
 				_, err := w.repos[0].Commit("main", standin.Change{Message: "later", Write: map[string]string{
 					".github/sluice.yaml": "version: 1\ntimezone: UTC\n" + until(w, minute),
@@ -74,7 +74,7 @@ func TestAFreezeOfHundredsKeepsNoOtherOpeningWaiting(t *testing.T) {
 		w.propose(w.repos[1], 5)
 		stop := w.run()
 		defer stop()
-		time.Sleep(w.start.Add(opens - time.Second).Sub(time.Now()))
+		time.Sleep(time.Until(w.start.Add(opens - time.Second)))
 		if _, green := w.open(); green != 300 {
 			t.Fatalf("%d are green", green)
 		}
