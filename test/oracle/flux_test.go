@@ -158,7 +158,11 @@ func (c *cluster) find(group string, from, ref object) object {
 	if namespace == "" {
 		namespace = from.namespace()
 	}
-	return c.objects[strings.Join([]string{group, textOf(ref["kind"]), namespace, textOf(ref["name"])}, "/")]
+	found := c.objects[strings.Join([]string{group, textOf(ref["kind"]), namespace, textOf(ref["name"])}, "/")]
+	if found == nil && group == groupSource && textOf(ref["kind"]) == "ExternalArtifact" { // its generator makes it
+		return object{"apiVersion": group + "/v1", "kind": "ExternalArtifact", "metadata": map[string]any{"name": textOf(ref["name"]), "namespace": namespace}}
+	}
+	return found
 }
 
 func reference(v any) object {
