@@ -47,11 +47,15 @@ func Child(in io.Reader, out io.Writer) error {
 	return nil
 }
 
-// reply sends a result, or why it is too long to be sent.
-func reply(out io.Writer, r Result) error {
-	err := writeFrame(out, r, maxResult)
+// reply sends an outcome, or why it is too long to be sent.
+func reply(out io.Writer, o outcome) error {
+	err := writeFrame(out, o, maxResult)
+	if errors.Is(err, errLarge) && o.Asked != nil {
+		o.Asked = nil // then it is not kept
+		err = writeFrame(out, o, maxResult)
+	}
 	if errors.Is(err, errLarge) {
-		return writeFrame(out, Result{Err: wordLarge}, maxResult)
+		return writeFrame(out, outcome{Err: wordLarge}, maxResult)
 	}
 	return err
 }

@@ -3,6 +3,8 @@
 package build
 
 import (
+	"io/fs"
+	"os"
 	"syscall"
 	"time"
 )
@@ -16,7 +18,7 @@ func restrict(l Limits) error {
 	seconds := uint64(l.All/time.Second) + 1
 	for resource, limit := range map[int]uint64{
 		syscall.RLIMIT_NOFILE: 0, syscall.RLIMIT_FSIZE: 0, syscall.RLIMIT_CORE: 0,
-		syscall.RLIMIT_CPU:  seconds * children,
+		syscall.RLIMIT_CPU:  seconds * maxChildren,
 		syscall.RLIMIT_DATA: uint64(2*l.Memory + ownData), //nolint:gosec // it is positive; should it grow faster than it is watched
 	} {
 		if err := syscall.Setrlimit(resource, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
@@ -33,4 +35,10 @@ func processor() time.Duration {
 		return 0
 	}
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+}
+
+// private reports whether a directory is the user's own, and nobody else's business.
+func private(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && info.IsDir() && info.Mode().Perm()&0o077 == 0 && int(stat.Uid) == os.Geteuid()
 }

@@ -264,7 +264,7 @@ func probe() {
 
 // TestConfined: a child has no environment, and opens no file, no socket and no process.
 func TestConfined(t *testing.T) {
-	r := &run{command: []string{os.Args[0], "probe"}}
+	r := &run{Job: Job{Command: []string{os.Args[0], "probe"}}}
 	c, err := r.launch(t.Context(), false)
 	if err != nil {
 		t.Fatal(err)
@@ -279,9 +279,9 @@ func TestConfined(t *testing.T) {
 // orphan starts a child, writes its process id, and waits until it is killed itself.
 func orphan() {
 	tree := archive(resourceA + list(50_000))
-	r := &run{command: command(), limits: Limits{}.filled()}
+	r := &run{Job: Job{Command: command(), Tree: tree, Files: []string{"app/kustomization.yaml", "app/a.yaml"}, Limits: Limits{}.filled()}}
 	c, err := func() (*child, error) {
-		if err := r.load(tree, []string{"app/kustomization.yaml", "app/a.yaml"}); err != nil {
+		if err := r.load(); err != nil {
 			return nil, err
 		}
 		return r.start(context.Background())

@@ -19,31 +19,32 @@ const (
 type ignoreList []gitignore.Pattern
 
 // ignored is what the source of an entry leaves out.
-func (f *files) ignored(e Entry) ignoreList {
+func (l *lookup) ignored(e Entry) ignoreList {
 	var out ignoreList
 	for dir := clean(e.Path); ; dir = path.Dir(dir) {
-		out = append(f.listed(dir), out...)
+		out = append(l.listed(dir), out...)
 		if dir == "." {
 			break
 		}
 	}
-	return append(out, f.below(clean(e.Path), 0)...).add(e.Ignore, ".")
+	return append(out, l.below(clean(e.Path), 0)...).add(e.Ignore, ".")
 }
 
 // below is what stands in the directories below one.
-func (f *files) below(dir string, depth int) ignoreList {
+func (l *lookup) below(dir string, depth int) ignoreList {
 	var out ignoreList
-	for _, name := range f.in[dir] {
-		if f.dirs[name] && depth < graph.MaxDepth {
-			out = append(append(out, f.listed(name)...), f.below(name, depth+1)...)
+	for _, name := range l.list(dir) {
+		if l.directory(name) && depth < graph.MaxDepth {
+			out = append(append(out, l.listed(name)...), l.below(name, depth+1)...)
 		}
 	}
 	return out
 }
 
 // listed is what the .sourceignore of a directory says.
-func (f *files) listed(dir string) ignoreList {
-	return ignoreList(nil).add(string(f.text[path.Join(dir, graph.SourceIgnore)]), dir)
+func (l *lookup) listed(dir string) ignoreList {
+	text, _ := l.text(path.Join(dir, graph.SourceIgnore))
+	return ignoreList(nil).add(string(text), dir)
 }
 
 // add adds the patterns of a text, which are about a directory.

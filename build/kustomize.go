@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
+	"sigs.k8s.io/kustomize/kyaml/openapi"
 	"sigs.k8s.io/kustomize/kyaml/resid"
 	"sigs.k8s.io/yaml"
 
@@ -21,42 +22,72 @@ import (
 
 // builder builds entries of one tree.
 type builder struct {
-	tree   *files
-	limits Limits
-	walk   *walk
-	left   *builder // of the tree without what comes from elsewhere; nil: nothing asked for it
+	tree    *files
+	limits  Limits
+	texts   map[string]*text
+	answers *answers
+	left    *builder // of the tree without what comes from elsewhere; nil: nothing asked for it
 }
 
 func newBuilder(tree *files, l Limits) *builder {
-	return &builder{tree: tree, limits: l, walk: newWalk(tree, l)}
+	return &builder{tree: tree, limits: l, texts: map[string]*text{}, answers: newAnswers(tree)}
 }
 
 // maxErr is how long an error may be, in bytes: kustomize's may hold the files that it is about.
 const maxErr = 2000
 
-// build builds one entry. Whatever goes wrong is said in the result.
-func (b *builder) build(e Entry) Result {
-	objects, text, err := b.objects(e)
+// outcome is what a child says of an entry.
+type outcome struct {
+	Objects []made
+	Text    []byte `json:",omitempty"` // the manifests, if the entry asks for them
+	Err     string `json:",omitempty"`
+	Remote  bool   `json:",omitempty"`
+	// All that the tree was asked for it, sorted, and the hash of its answers. Only of what was built, and of no more than is kept.
+	Asked  []question `json:",omitempty"`
+	Digest sum
+}
+
+// build builds one entry. Whatever goes wrong is said in the outcome.
+func (b *builder) build(e Entry) outcome {
+	u := b.undertake()
+	objects, text, err := u.objects(e)
 	if err != nil {
 		var remote *remoteError
 		text := strings.Join(strings.Fields(err.Error()), " ")
-		r := Result{Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
-		if r.Remote && !e.Whole { // who asks for manifests has to know all of them
-			r.Objects = b.local(e)
+		out := outcome{Err: strings.ToValidUTF8(text[:min(len(text), maxErr)], ""), Remote: errors.As(err, &remote) || strings.Contains(text, wordAway)}
+		if out.Remote && !e.Whole { // who asks for manifests has to know all of them
+			out.Objects = b.local(e)
 		}
-		return r
+		return out
 	}
-	return Result{Objects: objects, Text: text}
+	out := outcome{Objects: objects, Text: text}
+	if len(u.asked) <= maxAsked {
+		out.Asked = u.questions()
+		out.Digest = b.answers.digest(out.Asked)
+	}
+	return out
 }
 
-func (b *builder) objects(e Entry) (out []Object, text []byte, err error) {
+// undertaking is the build of one entry.
+type undertaking struct {
+	*lookup
+	limits Limits
+	walk   *walk
+}
+
+func (b *builder) undertake() *undertaking {
+	l := newLookup(b.tree)
+	return &undertaking{l, b.limits, newWalk(l, b.limits, b.texts)}
+}
+
+func (u *undertaking) objects(e Entry) (out []made, text []byte, err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			out, text, err = nil, nil, errors.New(wordPanic(v))
 		}
 	}()
 	dir := clean(e.Path)
-	built, err := b.run(dir, e)
+	built, err := u.run(dir, e)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -65,7 +96,7 @@ func (b *builder) objects(e Entry) (out []Object, text []byte, err error) {
 		return nil, text, err
 	}
 	for _, r := range built.Resources() {
-		o, err := object(r, dir, e.Variables)
+		o, err := object(r, dir)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -75,13 +106,12 @@ func (b *builder) objects(e Entry) (out []Object, text []byte, err error) {
 }
 
 // run has kustomize build an entry.
-func (b *builder) run(dir string, e Entry) (resmap.ResMap, error) {
-	file, k, err := b.top(dir, e)
+func (u *undertaking) run(dir string, e Entry) (resmap.ResMap, error) {
+	file, k, err := u.top(dir, e)
 	if err != nil {
 		return nil, err
 	}
-	if err := b.walk.entry(dir, file, k); err != nil {
-		b.walk.units = map[string]*unit{} // a cycle or a depth may be this entry's alone
+	if err := u.walk.entry(dir, file, k); err != nil {
 		return nil, err
 	}
 	if !e.Whole && !slices.Contains(k.BuildMetadata, types.OriginAnnotations) {
@@ -91,10 +121,15 @@ func (b *builder) run(dir string, e Entry) (resmap.ResMap, error) {
 	if err != nil {
 		return nil, err
 	}
+	if u.walk.schema {
+		// kustomize keeps for the process what it knows of APIs. To parse that anew costs more than most builds.
+		openapi.ResetOpenAPI()
+		defer openapi.ResetOpenAPI()
+	}
 	options := &krusty.Options{LoadRestrictions: types.LoadRestrictionsNone, PluginConfig: types.DisabledPluginConfig()}
-	built, err := krusty.MakeKustomizer(options).Run(view{files: b.tree, over: file, text: text}, path.Join("/", dir))
-	if err == nil && built.Size() > b.limits.Objects {
-		err = errors.New(wordObjects(b.limits.Objects))
+	built, err := krusty.MakeKustomizer(options).Run(view{lookup: u.lookup, over: file, content: text}, path.Join("/", dir))
+	if err == nil && built.Size() > u.limits.Objects {
+		err = errors.New(wordObjects(u.limits.Objects))
 	}
 	return built, err
 }
@@ -116,16 +151,16 @@ func manifests(built resmap.ResMap) ([]byte, error) {
 }
 
 // top is the kustomization.yaml that Flux would build: what the directory has, or one made for it, with what the entry adds.
-func (b *builder) top(dir string, e Entry) (string, *types.Kustomization, error) {
-	if !b.tree.dirs[dir] {
+func (u *undertaking) top(dir string, e Entry) (string, *types.Kustomization, error) {
+	if !u.directory(dir) {
 		return "", nil, errors.New(wordPath)
 	}
 	k := &types.Kustomization{TypeMeta: types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind}}
-	file := b.tree.kustomization(dir)
+	file := u.kustomization(dir)
 	if file == "" {
 		file = path.Join(dir, konfig.DefaultKustomizationFileName())
-		k.Resources = b.tree.generated(dir, dir, b.tree.ignored(e))
-	} else if text, err := b.walk.kustomization(file); err != nil {
+		k.Resources = u.generated(dir, dir, u.ignored(e))
+	} else if text, err := u.walk.content(file); err != nil {
 		return "", nil, err
 	} else if err := yaml.Unmarshal(text, k); err != nil {
 		return "", nil, fmt.Errorf("%s: %w", file, err)
@@ -157,10 +192,10 @@ func selector(t graph.Target) *types.Selector {
 }
 
 // kustomization is the file that kustomize builds a directory by; "" if there is none.
-func (f *files) kustomization(dir string) string {
+func (l *lookup) kustomization(dir string) string {
 	for _, base := range konfig.RecognizedKustomizationFileNames() {
 		name := path.Join(dir, base)
-		if _, ok := f.text[name]; ok || f.left[name] {
+		if _, ok := l.text(name); ok || l.left(name) {
 			return name
 		}
 	}
@@ -168,24 +203,30 @@ func (f *files) kustomization(dir string) string {
 }
 
 // generated is the resources of a directory that has no kustomization.yaml, relative to a base, without what is left out.
-func (f *files) generated(dir, base string, left ignoreList) []string {
+func (l *lookup) generated(dir, base string, left ignoreList) []string {
 	var out []string
-	for _, name := range f.in[dir] {
-		ext, list := path.Ext(name), f.kustomization(name)
+	for _, name := range l.list(dir) {
+		ext, list := path.Ext(name), l.kustomization(name)
 		switch {
-		case graph.LeftOut(path.Base(name)) || !f.dirs[name] && left.has(name):
-		case f.dirs[name] && (list == "" || left.has(list)):
-			out = append(out, f.generated(name, base, left)...)
-		case f.dirs[name] || ext == ".yaml" || ext == ".yml":
+		case graph.LeftOut(path.Base(name)) || !l.directory(name) && left.has(name):
+		case l.directory(name) && (list == "" || left.has(list)):
+			out = append(out, l.generated(name, base, left)...)
+		case l.directory(name) || ext == ".yaml" || ext == ".yml":
 			out = append(out, "./"+strings.TrimPrefix(name, strings.TrimPrefix(base+"/", "./")))
 		}
 	}
 	return out
 }
 
+// made is an object before Flux fills variables into it.
+type made struct {
+	Object       // a name, a path and a source as they are written
+	Literal bool `json:",omitempty"` // Flux fills nothing in
+}
+
 // object is what counts of an object that was built.
-func object(r *resource.Resource, dir string, vars graph.Variables) (Object, error) {
-	o := Object{Group: r.GetGvk().Group, Kind: r.GetKind(), Namespace: r.GetNamespace(), Name: r.GetName()}
+func object(r *resource.Resource, dir string) (made, error) {
+	o := made{Object: Object{Group: r.GetGvk().Group, Kind: r.GetKind(), Namespace: r.GetNamespace(), Name: r.GetName()}}
 	from, err := r.GetOrigin()
 	if err != nil {
 		return o, err
@@ -197,19 +238,16 @@ func object(r *resource.Resource, dir string, vars graph.Variables) (Object, err
 		}
 		o.File = clean(path.Join(dir, file))
 	}
-	if r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled" {
-		vars = graph.Variables{}
-	}
+	o.Literal = r.GetAnnotations()[noSubstitution] == "disabled" || r.GetLabels()[noSubstitution] == "disabled"
 	for _, key := range keepers() {
 		o.Kept = o.Kept || r.GetAnnotations()[key] == "disabled" || r.GetLabels()[key] == "disabled"
 	}
-	o.Namespace, o.Name = vars.Expand(o.Namespace), vars.Expand(o.Name)
 	if o.Group != "kustomize.toolkit.fluxcd.io" || o.Kind != "Kustomization" {
 		return o, nil
 	}
 	text, err := r.MarshalJSON()
 	if err == nil {
-		o.flux(text, vars)
+		o.flux(text)
 	}
 	return o, err
 }
@@ -223,7 +261,7 @@ func keepers() []string {
 }
 
 // flux reads where a Flux Kustomization leads to.
-func (o *Object) flux(text []byte, vars graph.Variables) {
+func (o *Object) flux(text []byte) {
 	var k struct {
 		Spec struct {
 			Path      string
@@ -237,6 +275,18 @@ func (o *Object) flux(text []byte, vars graph.Variables) {
 	if ref.Namespace == "" {
 		ref.Namespace = o.Namespace
 	}
-	o.Path = clean(vars.Expand(k.Spec.Path))
-	o.Source = vars.Expand(ref.Kind + "/" + ref.Namespace + "/" + ref.Name)
+	o.Path, o.Source = k.Spec.Path, ref.Kind+"/"+ref.Namespace+"/"+ref.Name
+}
+
+// filled is the object with variables filled in. That costs little, so that entries that differ in their variables alone share a build.
+func (o made) filled(vars graph.Variables) Object {
+	if o.Literal {
+		vars = graph.Variables{}
+	}
+	out := o.Object
+	out.Namespace, out.Name, out.Source = vars.Expand(o.Namespace), vars.Expand(o.Name), vars.Expand(o.Source)
+	if o.Source != "" { // a Flux Kustomization
+		out.Path = clean(vars.Expand(o.Path))
+	}
+	return out
 }

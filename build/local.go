@@ -12,7 +12,7 @@ import (
 )
 
 // local builds what of an entry stands in the tree. It is not all that the entry makes, and where a patch is for an object from elsewhere nothing is built.
-func (b *builder) local(e Entry) (out []Object) {
+func (b *builder) local(e Entry) (out []made) {
 	defer func() {
 		if recover() != nil {
 			out = nil // what is left is not known
@@ -22,7 +22,7 @@ func (b *builder) local(e Entry) (out []Object) {
 		b.left = newBuilder(b.tree.local(), b.limits)
 	}
 	e.Components = slices.DeleteFunc(slices.Clone(e.Components), remote)
-	out, _, _ = b.left.objects(e)
+	out, _, _ = b.left.undertake().objects(e)
 	return out
 }
 

@@ -3,13 +3,16 @@ package build
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os/exec"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,66 +20,77 @@ import (
 	"github.com/sluicegate/sluice/graph"
 )
 
-// children is how many child processes build at once.
-const children = 2
+// maxChildren is how many child processes build at once, where there are as many processors: each has the tree, and may take its limit of memory.
+const maxChildren = 8
 
-// Run builds entries of a tree, in child processes that a command starts; see [Child]. Of the tree it sends the files that are named. There is
-// a result for each entry, in their order.
+// children is how many child processes build at once. kustomize itself uses one processor.
+func children() int { return min(runtime.GOMAXPROCS(0), maxChildren) }
+
+// Job is entries of a tree to build.
+type Job struct {
+	Command []string // starts a child process; see [Child]
+	Tree    fs.FS
+	Files   []string // of the tree: those that are sent
+	Entries []Entry
+	Limits  Limits
+	Cache   *Cache // nil: nothing is kept
+	// Progress, if there is one, is called at the start and after each build with how many of them are done: entries that make the same are one, and
+	// what is kept is none. No two calls at a time.
+	Progress func(done, all int)
+}
+
+// Run builds entries of a tree, of which it reads the files that are named, in child processes that a command starts. There is a result for each
+// entry, in their order.
 func Run(ctx context.Context, command []string, tree fs.FS, files []string, entries []Entry, limits Limits) ([]Result, error) {
-	r := &run{command: command, limits: limits.filled(), entries: entries, results: make([]Result, len(entries))}
-	if err := r.load(tree, files); err != nil {
+	return Job{Command: command, Tree: tree, Files: files, Entries: entries, Limits: limits}.Run(ctx)
+}
+
+// Run builds the entries in child processes. There is a result for each of them, in their order.
+func (j Job) Run(ctx context.Context) ([]Result, error) {
+	r := &run{Job: j}
+	r.Limits = j.Limits.filled()
+	if err := r.load(); err != nil {
 		return nil, fmt.Errorf("build: %w", err)
 	}
-	within, cancel := context.WithTimeout(ctx, r.limits.All)
-	defer cancel()
-	next, errs := make(chan int), make(chan error, children)
-	var wait sync.WaitGroup
-	for range min(children, len(entries)) {
-		wait.Go(func() {
-			if err := r.work(within, next); err != nil {
-				errs <- err
-				cancel()
-			}
-		})
-	}
-	for i := range entries {
-		select {
-		case next <- i:
-		case <-within.Done():
-			r.results[i] = Result{Err: wordLate(r.limits.All)}
-		}
-	}
-	close(next)
-	wait.Wait()
-	close(errs)
-	if err := ctx.Err(); err != nil {
+	if err := r.plan(); err != nil {
 		return nil, fmt.Errorf("build: %w", err)
 	}
-	if err := <-errs; err != nil {
+	if err := r.build(ctx); err != nil {
 		return nil, fmt.Errorf("build: %w", err)
 	}
-	return r.results, nil
+	return r.results(), nil
 }
 
 // run is the builds of one tree.
 type run struct {
-	command []string
-	limits  Limits
-	header  header
-	texts   [][]byte
-	bytes   int // of them
-	entries []Entry
-	results []Result
+	Job
+	header header
+	texts  [][]byte
+	bytes  int     // of them
+	tasks  []*task // one for all entries that make the same
+	of     []*task // by entry
+	queue  []*task // those that are not kept
+
+	mu      sync.Mutex
+	done    int
+	answers *answers // nil: nothing is kept
+}
+
+// task is what is built for one or more entries.
+type task struct {
+	entry Entry
+	key   sum
+	outcome
 }
 
 // load reads the tree's files.
-func (r *run) load(tree fs.FS, files []string) error {
-	r.header.Limits = r.limits
-	if len(files) > maxFiles {
+func (r *run) load() error {
+	r.header.Limits = r.Limits
+	if len(r.Files) > maxFiles {
 		return errors.New(wordManyFiles())
 	}
-	for _, name := range files {
-		r.add(tree, name)
+	for _, name := range r.Files {
+		r.add(r.Tree, name)
 	}
 	return nil
 }
@@ -92,31 +106,145 @@ func (r *run) add(tree fs.FS, name string) {
 	r.header.Files, r.texts = append(r.header.Files, sent{name, size}), append(r.texts, text)
 }
 
+// plan finds which entries make the same, and which of them are kept.
+func (r *run) plan() error {
+	program := r.open()
+	known := map[sum]*task{}
+	for _, e := range r.Entries {
+		e.Variables = graph.Variables{} // they are filled in afterwards
+		e.Patches = slices.Clone(e.Patches)
+		for i := range e.Patches {
+			e.Patches[i].Place = graph.Place{}
+		}
+		text, err := json.Marshal(e)
+		if err != nil {
+			return err
+		}
+		key := keyOf(program, text, r.Limits)
+		t := known[key]
+		if t == nil {
+			t = &task{entry: e, key: key}
+			known[key], r.tasks = t, append(r.tasks, t)
+			if r.answers == nil {
+				r.queue = append(r.queue, t)
+			} else if k, ok := r.Cache.get(key, r.answers); ok {
+				t.Objects, t.Text = k.Objects, k.Text
+			} else {
+				r.queue = append(r.queue, t)
+			}
+		}
+		r.of = append(r.of, t)
+	}
+	return nil
+}
+
+// open gives the program that builds, and prepares the tree to be compared with what is kept, if anything is.
+func (r *run) open() sum {
+	if r.Cache == nil {
+		return sum{}
+	}
+	program, ok := identity(r.Command)
+	if !ok {
+		return sum{}
+	}
+	tree := newFiles()
+	for i, f := range r.header.Files {
+		tree.add(f.Name, r.texts[i], f.Size < 0)
+	}
+	tree.sort()
+	r.answers = newAnswers(tree)
+	return program
+}
+
+// build builds what is not kept.
+func (r *run) build(ctx context.Context) error {
+	if len(r.queue) == 0 {
+		return ctx.Err()
+	}
+	r.progress()
+	within, cancel := context.WithTimeout(ctx, r.Limits.All)
+	defer cancel()
+	n := min(children(), len(r.queue))
+	next, errs := make(chan *task), make(chan error, n)
+	var wait sync.WaitGroup
+	for range n {
+		wait.Go(func() {
+			if err := r.work(within, next); err != nil {
+				errs <- err
+				cancel()
+			}
+		})
+	}
+	for _, t := range r.queue {
+		select {
+		case next <- t:
+		case <-within.Done():
+			t.Err = wordLate(r.Limits.All)
+		}
+	}
+	close(next)
+	wait.Wait()
+	close(errs)
+	if r.answers != nil {
+		r.Cache.trim()
+	}
+	return cmp.Or(ctx.Err(), <-errs)
+}
+
+// finish keeps what was built, and says how far the builds are.
+func (r *run) finish(t *task) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answers != nil {
+		r.Cache.put(t.key, t.outcome, r.answers)
+	}
+	t.Asked = nil
+	r.done++
+	r.progress()
+}
+
+func (r *run) progress() {
+	if r.Progress != nil {
+		r.Progress(r.done, len(r.queue))
+	}
+}
+
+// results is what the tasks made, with each entry's variables filled in.
+func (r *run) results() []Result {
+	out := make([]Result, len(r.of))
+	for i, t := range r.of {
+		out[i].Err, out[i].Remote, out[i].Text = t.Err, t.Remote, t.Text
+		for _, o := range t.Objects {
+			out[i].Objects = append(out[i].Objects, o.filled(r.Entries[i].Variables))
+		}
+	}
+	return out
+}
+
 // work builds entries until there are no more. It fails if no child can be started.
-func (r *run) work(ctx context.Context, next <-chan int) error {
+func (r *run) work(ctx context.Context, next <-chan *task) error {
 	runtime.LockOSThread() // on Linux a child ends with the thread that started it
 	defer runtime.UnlockOSThread()
 	var c *child
 	defer func() { c.end() }()
-	for i := range next {
-		e := r.entries[i]
+	for t := range next {
 		if c == nil {
 			var err error
 			if c, err = r.start(ctx); err != nil {
 				if ctx.Err() == nil {
 					return err
 				}
-				r.results[i] = Result{Err: wordLate(r.limits.All)}
+				t.Err = wordLate(r.Limits.All)
 				continue
 			}
 		}
-		result, err := c.build(e, r.limits.Entry)
-		if err != nil {
+		var err error
+		if t.outcome, err = c.build(t.entry, r.Limits.Entry); err != nil {
 			c.end()
-			result = Result{Err: c.why(ctx, err, r.limits)}
+			t.outcome = outcome{Err: c.why(ctx, err, r.Limits)}
 			c = nil
 		}
-		r.results[i] = result
+		r.finish(t)
 	}
 	return nil
 }
@@ -141,7 +269,7 @@ func (r *run) start(ctx context.Context) (*child, error) {
 	}
 	if err := c.send(r); err != nil {
 		c.end()
-		return nil, fmt.Errorf("%s: %w%s", r.command[0], err, c.stderr.reason())
+		return nil, fmt.Errorf("%s: %w%s", r.Command[0], err, c.stderr.reason())
 	}
 	return c, nil
 }
@@ -150,7 +278,7 @@ func (r *run) start(ctx context.Context) (*child, error) {
 func (r *run) launch(ctx context.Context, network bool) (*child, error) {
 	ctx, stop := context.WithCancel(ctx)
 	c := &child{stderr: &tail{}, stop: stop}
-	c.cmd = exec.CommandContext(ctx, r.command[0], r.command[1:]...) //nolint:gosec // it is this program
+	c.cmd = exec.CommandContext(ctx, r.Command[0], r.Command[1:]...) //nolint:gosec // it is this program
 	c.cmd.Env, c.cmd.Dir, c.cmd.Stderr, c.cmd.WaitDelay = []string{}, "/", c.stderr, time.Second
 	alone(c.cmd, network)
 	in, err := c.cmd.StdinPipe()
@@ -192,9 +320,9 @@ func (c *child) send(r *run) error {
 var errSlow = errors.New("too slow")
 
 // build has the child build an entry. After an error the child is of no more use.
-func (c *child) build(e Entry, limit time.Duration) (Result, error) {
+func (c *child) build(e Entry, limit time.Duration) (outcome, error) {
 	timer := time.AfterFunc(patience*limit, c.stop)
-	var result Result
+	var result outcome
 	err := writeFrame(c.in, e, maxEntry)
 	if err == nil {
 		err = readFrame(c.out, &result, maxResult)

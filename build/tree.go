@@ -52,18 +52,18 @@ func clean(name string) string { return graph.Clean(filepath.ToSlash(name)) }
 // view is the tree as kustomize sees it: read-only, with one file laid over it.
 type view struct {
 	filesys.FileSystem // none: what is not below is never asked for
-	*files
-	over string
-	text []byte
+	*lookup
+	over    string
+	content []byte
 }
 
 // ReadFile implements filesys.FileSystem.
 func (v view) ReadFile(name string) ([]byte, error) {
 	name = clean(name)
 	if name == v.over {
-		return v.text, nil
+		return v.content, nil
 	}
-	text, ok := v.files.text[name]
+	text, ok := v.text(name)
 	if !ok {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
@@ -73,11 +73,10 @@ func (v view) ReadFile(name string) ([]byte, error) {
 // CleanedAbs implements filesys.FileSystem.
 func (v view) CleanedAbs(name string) (filesys.ConfirmedDir, string, error) {
 	name = clean(name)
-	_, file := v.files.text[name]
-	switch {
-	case v.dirs[name]:
+	if v.directory(name) {
 		return filesys.ConfirmedDir(path.Join("/", name)), "", nil
-	case file || name == v.over:
+	}
+	if _, file := v.text(name); file || name == v.over {
 		return filesys.ConfirmedDir(path.Join("/", path.Dir(name))), path.Base(name), nil
 	}
 	return "", "", &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -92,7 +91,7 @@ func (v view) Exists(name string) bool {
 }
 
 // IsDir implements filesys.FileSystem.
-func (v view) IsDir(name string) bool { return v.dirs[clean(name)] }
+func (v view) IsDir(name string) bool { return v.directory(clean(name)) }
 
 // RemoveAll implements filesys.FileSystem.
 func (view) RemoveAll(string) error { return errReadOnly }

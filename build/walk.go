@@ -18,11 +18,15 @@ import (
 
 // walk follows what entries refer to, and refuses what kustomize must not see. Of a directory that many lead to, what it costs is found once,
 // and counts each time, for kustomize builds it each time.
+//
+// It is one entry's: whether a directory is nested too deeply or leads back to itself depends on where one comes from. What a file of YAML is like
+// does not, and is found once for all of them.
 type walk struct {
-	tree   *files
+	*lookup
 	limits Limits
 	units  map[string]*unit
 	texts  map[string]*text
+	schema bool // the entry says by which schema kustomize knows the APIs
 }
 
 // unit is what was found of a directory that is built as a unit.
@@ -46,8 +50,8 @@ type cost struct {
 // maxDirs is how many directories may be built for one entry, one as often as others lead to it.
 const maxDirs = 5000
 
-func newWalk(tree *files, l Limits) *walk {
-	return &walk{tree, l, map[string]*unit{}, map[string]*text{}}
+func newWalk(l *lookup, limits Limits, texts map[string]*text) *walk {
+	return &walk{lookup: l, limits: limits, units: map[string]*unit{}, texts: texts}
 }
 
 // entry refuses an entry, whose directory is built by a kustomization.yaml, or gives nil.
@@ -64,8 +68,8 @@ func (w *walk) unit(dir string, above []string) *unit {
 	}
 	u := &unit{err: errors.New(wordCycle)} // until it is known: who finds it so comes from below
 	w.units[dir] = u
-	file := w.tree.kustomization(dir)
-	content, err := w.kustomization(file)
+	file := w.kustomization(dir)
+	content, err := w.content(file)
 	if u.err = err; err != nil {
 		return u
 	}
@@ -81,8 +85,8 @@ func (w *walk) unit(dir string, above []string) *unit {
 	return u
 }
 
-// kustomization gives a kustomization.yaml that may be parsed.
-func (w *walk) kustomization(file string) ([]byte, error) {
+// content gives a kustomization.yaml that may be parsed.
+func (w *walk) content(file string) ([]byte, error) {
 	content, err := w.yaml(file)
 	if err == nil && len(content) > maxKustomization {
 		err = errors.New(wordLongKustomization(file))
@@ -108,6 +112,7 @@ func (v *visit) all(k *types.Kustomization) {
 	v.each(v.component, k.Components)
 	v.each(v.config, k.Crds, k.Configurations)
 	v.each(v.plugin, k.Generators, k.Transformers, k.Validators)
+	v.schema = v.schema || len(k.OpenAPI) > 0
 	if p, ok := k.OpenAPI["path"]; ok {
 		v.config(p)
 	}
@@ -178,7 +183,7 @@ func (v *visit) refuse(ref string, err error) {
 		return
 	}
 	place := v.file
-	if content, ok := v.tree.text[v.file]; !ok {
+	if content, ok := v.text(v.file); !ok {
 		place = v.dir
 	} else if before, _, found := bytes.Cut(content, []byte(ref)); found && ref != "" {
 		place = fmt.Sprintf("%s:%d", v.file, 1+bytes.Count(before, []byte("\n")))
@@ -206,7 +211,7 @@ func (v *visit) resource(ref string) {
 	name, ok := v.local(ref)
 	switch {
 	case !ok:
-	case v.tree.dirs[name]:
+	case v.directory(name):
 		v.below(ref, name)
 	default:
 		v.objects(ref, name)
@@ -229,7 +234,7 @@ func (v *visit) below(ref, dir string) {
 	case slices.Contains(v.above, dir):
 		v.refuse(ref, errors.New(wordCycle))
 		return
-	case v.tree.kustomization(dir) == "":
+	case v.kustomization(dir) == "":
 		v.refuse(ref, errors.New(wordNoBuild(dir)))
 		return
 	}
@@ -271,7 +276,7 @@ func (v *visit) plain(ref string) {
 	if !ok {
 		return
 	}
-	content, err := v.tree.read(name)
+	content, err := v.read(name)
 	if err != nil {
 		v.refuse(ref, err)
 	}
@@ -288,7 +293,7 @@ func (v *visit) plugin(ref string) {
 		if !ok {
 			return
 		}
-		if v.tree.dirs[name] {
+		if v.directory(name) {
 			v.below(ref, name)
 			return
 		}
@@ -347,10 +352,10 @@ func remote(ref string) bool {
 }
 
 // read gives a file.
-func (f *files) read(name string) ([]byte, error) {
-	content, ok := f.text[name]
+func (l *lookup) read(name string) ([]byte, error) {
+	content, ok := l.text(name)
 	switch {
-	case f.left[name]:
+	case l.left(name):
 		return nil, errors.New(wordLeft(name))
 	case !ok:
 		return nil, errors.New(wordMissing(name))
@@ -360,7 +365,7 @@ func (f *files) read(name string) ([]byte, error) {
 
 // yaml gives a file that kustomize may parse.
 func (w *walk) yaml(name string) ([]byte, error) {
-	content, err := w.tree.read(name)
+	content, err := w.read(name)
 	if err != nil {
 		return nil, err
 	}

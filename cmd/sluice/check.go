@@ -89,7 +89,7 @@ func (e *env) check(ctx context.Context, dir, file string) (checkView, error) {
 		return checkView{}, err
 	}
 	policy, findings := config.Parse(data)
-	more, tree := e.look(ctx, surroundings{policy, data, dir, true})
+	more, tree := e.look(ctx, surroundings{policy, data, dir})
 	findings = append(findings, more...)
 	slices.SortStableFunc(findings, func(a, b config.Finding) int {
 		if a.Line != b.Line {
@@ -109,7 +109,6 @@ type surroundings struct {
 	policy *config.Policy // nil: the file is not valid
 	data   []byte
 	dir    string
-	builds bool // build what the tree's entry points make
 }
 
 // look is what a file means for its tree at this time, as far as it is valid.
@@ -131,14 +130,14 @@ func (e *env) look(ctx context.Context, s surroundings) ([]config.Finding, *tree
 		return config.Check(nil, s.data, in), nil
 	}
 	tree := &treeView{}
-	read, err := readGraph(ctx, s.policy.Clusters, os.DirFS(s.dir), graphOf(origin(ctx, s.dir)))
+	read, err := e.builds().readGraph(ctx, s.policy.Clusters, os.DirFS(s.dir), graphOf(origin(ctx, s.dir)))
 	if err == nil && knowsFlux(s.policy) {
 		g := reach.New(s.policy, read.clusters)
 		var notes []config.Note
-		notes, tree.Graph, err = read.consistency(ctx, g, s.policy, paths, s.builds)
+		notes, tree.Graph, err = read.consistency(ctx, g, s.policy, paths)
 		in.Notes = append(in.Notes, notes...)
-		if s.builds && s.policy.Consistency.Moves != config.LevelOff {
-			in.Notes = append(in.Notes, proposed(ctx, s.dir, s.policy)...)
+		if s.policy.Consistency.Moves != config.LevelOff {
+			in.Notes = append(in.Notes, e.proposed(ctx, s.dir, s.policy)...)
 		}
 		s.policy = s.policy.With(g)
 	}

@@ -150,7 +150,7 @@ func (e *env) readChange(ctx context.Context, c classifyCall) (classification, e
 	}
 	own := c.file == "" && out.onBranches() && policy.Consistency.Followed != config.LevelOff // a tree whose own the rules are not says nothing of its branches
 	if policy.Flux || own {
-		out.referred, err = refer(ctx, policy, os.DirFS(c.repo), graphOf(origin(ctx, c.repo)))
+		out.referred, err = e.builds().refer(ctx, policy, os.DirFS(c.repo), graphOf(origin(ctx, c.repo)))
 	}
 	if err != nil && !policy.Flux {
 		out.findings, err = append(out.findings, warning(codeNoGraph, err.Error())), nil

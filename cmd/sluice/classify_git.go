@@ -34,7 +34,7 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classifica
 	if out.files, err = repo.Changes(base, head); err != nil {
 		return classification{}, err
 	}
-	if out.referred, err = referRevisions(ctx, repo, out, base, head); err != nil {
+	if out.referred, err = e.referRevisions(ctx, repo, out, base, head); err != nil {
 		return classification{}, err
 	}
 	data, ok, err := repo.File(head, config.File)
@@ -45,7 +45,7 @@ func (e *env) readRevisions(ctx context.Context, c classifyCall) (out classifica
 }
 
 // referRevisions is the policy of a change with the references of the trees around it.
-func referRevisions(ctx context.Context, repo *gitremote.Repo, c classification, base, head plan.SHA) (referred, error) {
+func (e *env) referRevisions(ctx context.Context, repo *gitremote.Repo, c classification, base, head plan.SHA) (referred, error) {
 	before, err := repo.Base(base, head)
 	if err != nil {
 		return referred{}, err
@@ -54,7 +54,7 @@ func referRevisions(ctx context.Context, repo *gitremote.Repo, c classification,
 	if base != before {
 		revisions = append(revisions, base)
 	}
-	around := change{policy: c.served, url: repo.Origin(), files: c.files}
+	around := change{policy: c.served, url: repo.Origin(), files: c.files, builds: e.builds()}
 	for _, sha := range revisions {
 		tree, err := repo.Tree(sha)
 		if err != nil {

@@ -136,7 +136,7 @@ func (e *env) lookAtGraph(ctx context.Context, call graphCall) (graphLook, error
 			out.dirs[dir] = true
 		}
 	}
-	read, err := readGraph(ctx, roots, tree, graphOf(origin(ctx, call.dir)))
+	read, err := e.builds().readGraph(ctx, roots, tree, graphOf(origin(ctx, call.dir)))
 	if err != nil {
 		return graphLook{}, fmt.Errorf("read %s: %w", call.dir, err)
 	}

@@ -105,7 +105,7 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if err != nil {
 		return initView{}, err
 	}
-	read, err := readGraph(ctx, nil, tree, graphOf(origin(ctx, dir)))
+	read, err := e.builds().readGraph(ctx, nil, tree, graphOf(origin(ctx, dir)))
 	if err != nil {
 		return initView{}, err
 	}
@@ -119,7 +119,7 @@ func (e *env) draft(ctx context.Context, dir string) (initView, error) {
 	if slices.ContainsFunc(draft.Findings, isError) {
 		return initView{Clusters: draft.Clusters, Notes: draft.Notes, Findings: draft.Findings}, nil
 	}
-	more, shares := e.look(ctx, surroundings{draft.Policy, draft.File, dir, true})
+	more, shares := e.look(ctx, surroundings{draft.Policy, draft.File, dir})
 	return initView{
 		Text: string(draft.File), Clusters: draft.Clusters, Notes: append([]string{}, draft.Notes...),
 		Findings: append(append([]config.Finding{}, draft.Findings...), more...), Tree: shares,

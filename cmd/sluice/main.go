@@ -31,6 +31,10 @@ func main() {
 	e := &env{
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, now: time.Now,
 		colour: term.IsTerminal(int(os.Stdout.Fd())) && os.Getenv("NO_COLOR") == "",
+		cache:  buildCache(),
+	}
+	if term.IsTerminal(int(os.Stderr.Fd())) && !asksJSON(os.Args[1:]) {
+		e.bar = os.Stderr
 	}
 	code := run(ctx, e, os.Args[1:])
 	stop()
@@ -42,7 +46,9 @@ type env struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	now            func() time.Time
-	colour         bool // stdout is a terminal and NO_COLOR is not set
+	colour         bool      // stdout is a terminal and NO_COLOR is not set
+	cache          string    // the directory where builds are kept; "": none
+	bar            io.Writer // where progress is shown; nil: nowhere
 }
 
 // errNo is returned by a command whose answer is no: it has printed why.
@@ -59,11 +65,16 @@ func run(ctx context.Context, e *env, args []string) int {
 	case errors.Is(err, errNo):
 		return 1
 	}
-	if slices.Contains(args, "--json") || slices.Contains(args, "--json=true") {
+	if asksJSON(args) {
 		_ = printJSON(e.stdout, unusable(args, err)) // stderr has it too
 	}
 	fmt.Fprintln(e.stderr, "sluice: "+err.Error())
 	return 2
+}
+
+// asksJSON reports whether a call asks for JSON, whatever else is wrong with it.
+func asksJSON(args []string) bool {
+	return slices.Contains(args, "--json") || slices.Contains(args, "--json=true")
 }
 
 func newRoot(e *env) *cobra.Command {

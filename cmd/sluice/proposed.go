@@ -12,7 +12,7 @@ import (
 
 // proposed is what the commits move between Flux Kustomizations that a clone has checked out and that its default branch does not have. A directory
 // that is no clone, one that does not know its default branch, and one without the commits in between propose nothing.
-func proposed(ctx context.Context, dir string, policy *config.Policy) []config.Note {
+func (e *env) proposed(ctx context.Context, dir string, policy *config.Policy) []config.Note {
 	if _, err := os.Lstat(filepath.Join(dir, ".git")); err != nil {
 		return nil
 	}
@@ -29,7 +29,7 @@ func proposed(ctx context.Context, dir string, policy *config.Policy) []config.N
 	if err != nil || len(files) == 0 {
 		return nil // a shallow clone
 	}
-	found, err := referRevisions(ctx, repo, classification{served: policy, files: files}, base, head)
+	found, err := e.referRevisions(ctx, repo, classification{served: policy, files: files}, base, head)
 	switch {
 	case err != nil: // of the base, perhaps: that makes no file invalid
 		return []config.Note{{Level: config.LevelWarn, Code: codeNoGraph, Message: "what moves between Flux Kustomizations is not known: " + err.Error()}}

@@ -2,14 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"maps"
-	"os"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/sluicegate/sluice/build"
@@ -24,42 +19,23 @@ type treeGraph struct {
 	files    fs.FS
 	tree     *graph.Tree
 	clusters []graph.Cluster
+	builds   builds
 }
 
 // readGraph reads the reference graph of a tree, of the clusters at some roots, or of all that are found. Every command reads it here. Fail closed:
 // one that was not read whole is an error.
-func readGraph(ctx context.Context, roots []graph.Root, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (treeGraph, error) {
+func (b builds) readGraph(ctx context.Context, roots []graph.Root, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (treeGraph, error) {
 	files = untilDone{ctx, files}
 	tree, err := read(files)
 	if err != nil {
 		return treeGraph{}, fmt.Errorf("the reference graph was not read: %w", err)
 	}
-	tree.Builder = builder(ctx, files)
-	f := treeGraph{files, tree, tree.Clusters(roots)}
+	tree.Builder = b.builder(ctx, files)
+	f := treeGraph{files, tree, tree.Clusters(roots), b}
 	if bound := tree.Beyond(); bound != "" {
 		return f, fmt.Errorf("the reference graph was not read whole: %s", bound)
 	}
 	return f, ctx.Err()
-}
-
-// builder builds the entry points of a tree that cannot be read, all of them in no more time than other builds have.
-func builder(ctx context.Context, files fs.FS) func(string, *graph.Kustomization, []string) ([]byte, error) {
-	until := time.Now().Add(build.DefaultAll)
-	return func(dir string, adds *graph.Kustomization, read []string) ([]byte, error) {
-		program, err := os.Executable()
-		if err != nil {
-			return nil, err
-		}
-		limits := build.Limits{All: max(time.Until(until), time.Millisecond)}
-		results, err := build.Run(ctx, []string{program, "build"}, files, read, []build.Entry{build.NewWhole(dir, adds)}, limits)
-		if err != nil {
-			return nil, err
-		}
-		if results[0].Err != "" {
-			return nil, errors.New(results[0].Err)
-		}
-		return results[0].Text, nil
-	}
 }
 
 // graphOf reads a tree of the repository that has a URL, as far as it is known.
@@ -84,8 +60,8 @@ type referred struct {
 }
 
 // refer is a policy with the references of one tree.
-func refer(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (referred, error) {
-	f, err := readGraph(ctx, policy.Clusters, files, read)
+func (b builds) refer(ctx context.Context, policy *config.Policy, files fs.FS, read func(fs.FS) (*graph.Tree, error)) (referred, error) {
+	f, err := b.readGraph(ctx, policy.Clusters, files, read)
 	if err != nil {
 		return referred{policy: policy}, err
 	}
@@ -99,6 +75,7 @@ type change struct {
 	url    string // of the repository; "": not known
 	files  []plan.File
 	trees  []treeVersion
+	builds builds
 }
 
 // treeVersion is one of these trees, and the paths in which it differs from the first.
@@ -122,7 +99,7 @@ func (c change) refer(ctx context.Context) (referred, error) {
 		if i == 0 {
 			again = graphOf(c.url)
 		}
-		f, err := readGraph(ctx, c.policy.Clusters, v.files, again)
+		f, err := c.builds.readGraph(ctx, c.policy.Clusters, v.files, again)
 		if err != nil {
 			return out, err
 		}
@@ -179,49 +156,6 @@ func (c change) moves(ctx context.Context, g *reach.Graph, read []treeGraph) ([]
 	return append(g.Moves(was, is, changes), g.Copies(held, was, is)...), err
 }
 
-// wordApart is why an entry point is not built whose source is put together of several places of the tree.
-const wordApart = "its source puts together several places of the repository, which is traced and not built"
-
-// build makes the objects of some entry points. One whose path has a variable without a value is none, and of a guessed root it is not known what it
-// makes.
-func (f treeGraph) build(ctx context.Context, entries []graph.Entry, limits build.Limits) ([]reach.Build, error) {
-	var out, guessed []reach.Build
-	var asked []build.Entry
-	files := map[string]bool{}
-	for _, e := range entries {
-		if strings.Contains(e.Path(), "${") {
-			continue
-		}
-		if e.Guessed() {
-			guessed = append(guessed, reach.Build{Entry: e, Err: e.Cluster.Found})
-			continue
-		}
-		if e.Apart() {
-			guessed = append(guessed, reach.Build{Entry: e, Err: wordApart, Remote: true})
-			continue
-		}
-		out, asked = append(out, reach.Build{Entry: e}), append(asked, build.NewEntry(e))
-		for _, file := range e.Files() {
-			files[file] = true
-		}
-	}
-	program, err := os.Executable()
-	if err != nil || len(asked) == 0 {
-		return guessed, err
-	}
-	results, err := build.Run(ctx, []string{program, "build"}, f.files, slices.Sorted(maps.Keys(files)), asked, limits)
-	if err != nil {
-		return nil, err
-	}
-	for i, r := range results {
-		out[i].Err, out[i].Remote = r.Err, r.Remote || out[i].Entry.Foreign()
-		for _, o := range r.Objects {
-			out[i].Objects = append(out[i].Objects, reach.Object(o))
-		}
-	}
-	return append(out, guessed...), nil
-}
-
 // referencesView is the JSON of what the reference graph shows of a tree.
 type referencesView struct {
 	Clusters []clusterRow `json:"clusters"`
@@ -239,10 +173,10 @@ type clusterRow struct {
 	Found  string `json:"found"`
 }
 
-// consistency is what the reference graph of a tree shows, with what its entry points make if that is asked for.
-func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string, builds bool) ([]config.Note, *referencesView, error) {
+// consistency is what the reference graph of a tree shows, and what its entry points make, as far as that is asked for.
+func (f treeGraph) consistency(ctx context.Context, g *reach.Graph, policy *config.Policy, paths []string) ([]config.Note, *referencesView, error) {
 	var built []reach.Build
-	if levels := policy.Consistency; builds && (levels.Builds != config.LevelOff || levels.Duplicates != config.LevelOff) {
+	if levels := policy.Consistency; levels.Builds != config.LevelOff || levels.Duplicates != config.LevelOff {
 		var err error
 		if built, err = f.build(ctx, g.Entries(), build.Limits{All: checkTime}); err != nil {
 			return nil, nil, err

@@ -173,7 +173,7 @@ func (e *env) renderInput(ctx context.Context, call renderCall, args []string) (
 		return render.Input{}, err
 	}
 	in := render.Input{Policy: policy, File: data, Tree: os.DirFS(dir)}
-	read, err := readGraph(ctx, policy.Clusters, in.Tree, graphOf(origin(ctx, dir)))
+	read, err := e.builds().readGraph(ctx, policy.Clusters, in.Tree, graphOf(origin(ctx, dir)))
 	if err != nil {
 		return render.Input{}, fmt.Errorf("read %s: %w", dir, err)
 	}

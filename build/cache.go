@@ -1,0 +1,208 @@
+package build
+
+import (
+	"cmp"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
+
+// Cache keeps on the disk what entries made: a content-addressed cache. A file in it is for one entry and one program that builds, and says for what
+// answers of a tree it holds: all that the build asked for, also what was not there. If a tree gives the same answers, the build would ask the same
+// again and make the same. Commits, times and other files have no part in it.
+//
+// Only what was built is kept: what failed is built anew each time. How it fails: as if nothing were kept. A file that is broken, too large or not one
+// of ours is no more than one that is not there, and what cannot be written is not kept. Several processes may use one directory.
+type Cache struct {
+	root *os.Root
+	used time.Time // what is read or written now was used then
+}
+
+// Bounds of what is kept.
+const (
+	// maxCache is how many bytes all files may take; what was not used for the longest time goes first.
+	maxCache = 64 << 20
+	// maxKept is how many bytes one of them may have.
+	maxKept = 8 << 20
+	// maxTrees is for how many trees a file says what an entry makes: a branch and what it comes from, of two people or two working trees.
+	maxTrees = 4
+	// maxAsked is how many questions may be kept; an entry of 10,000 files asks some 50,000.
+	maxAsked = 200_000
+	// maxListed is how many files of the directory are looked at, where somebody filled it.
+	maxListed = 100_000
+	// block is what a small file takes on the disk, in bytes.
+	block = 4 << 10
+)
+
+// OpenCache is the cache in a directory, which is made for the user alone; now is when it is used. It is nil, which keeps nothing, if the directory
+// cannot be made, or belongs to or may be changed by others.
+func OpenCache(dir string, now time.Time) *Cache {
+	if dir == "" || os.MkdirAll(dir, 0o700) != nil {
+		return nil
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil
+	}
+	info, err := root.Stat(".")
+	if err != nil || !private(info) {
+		_ = root.Close()
+		return nil
+	}
+	return &Cache{root, now}
+}
+
+// Close ends the use of the directory.
+func (c *Cache) Close() {
+	if c != nil {
+		_ = c.root.Close()
+	}
+}
+
+// kept is what an entry made of a tree that gives these answers.
+type kept struct {
+	Asked   []question
+	Digest  sum
+	Objects []made
+	Text    []byte `json:",omitempty"`
+}
+
+// get is what is kept of an entry and holds for a tree.
+func (c *Cache) get(key sum, tree *answers) (kept, bool) {
+	if c == nil {
+		return kept{}, false
+	}
+	for _, k := range c.read(key) {
+		if len(k.Asked) > 0 && tree.digest(k.Asked) == k.Digest {
+			_ = c.root.Chtimes(fileOf(key), c.used, c.used)
+			return k, true
+		}
+	}
+	return kept{}, false
+}
+
+// put keeps what an entry made of a tree, before what it made of others.
+func (c *Cache) put(key sum, o outcome, tree *answers) {
+	// The child says to what it built by. Were that not the tree of who asks, the wrong one would be compared ever after.
+	if c == nil || o.Err != "" || len(o.Asked) == 0 || len(o.Asked) > maxAsked || tree.digest(o.Asked) != o.Digest {
+		return
+	}
+	all := []kept{{o.Asked, o.Digest, o.Objects, o.Text}}
+	for _, k := range c.read(key) {
+		if k.Digest != o.Digest && len(all) < maxTrees {
+			all = append(all, k)
+		}
+	}
+	for ; len(all) > 0; all = all[:len(all)-1] {
+		if text, err := json.Marshal(all); err == nil && len(text) <= maxKept-sha256.Size {
+			c.write(key, text)
+			return
+		}
+	}
+}
+
+func fileOf(key sum) string { return hex.EncodeToString(key[:]) }
+
+// read is what a file says; nothing, if it is not one that was written whole.
+func (c *Cache) read(key sum) (out []kept) {
+	name := fileOf(key)
+	if info, err := c.root.Lstat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxKept {
+		return nil
+	}
+	f, err := c.root.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close() //nolint:errcheck // only read
+	data, err := io.ReadAll(io.LimitReader(f, maxKept+1))
+	if err != nil || len(data) < sha256.Size || len(data) > maxKept || sha256.Sum256(data[sha256.Size:]) != sum(data[:sha256.Size]) {
+		return nil
+	}
+	if json.Unmarshal(data[sha256.Size:], &out) != nil {
+		return nil
+	}
+	return out
+}
+
+// write replaces a file at once, by one that is already written.
+func (c *Cache) write(key sum, text []byte) {
+	hash := sha256.Sum256(text)
+	name := "new-" + rand.Text()
+	f, err := c.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return
+	}
+	_, err = f.Write(append(hash[:], text...))
+	if err = cmp.Or(err, f.Close()); err == nil {
+		_ = c.root.Chtimes(name, c.used, c.used)
+		err = c.root.Rename(name, fileOf(key))
+	}
+	if err != nil {
+		_ = c.root.Remove(name)
+	}
+}
+
+// trim removes what was not used for the longest time, until the rest is no more than it may be.
+func (c *Cache) trim() {
+	if c == nil {
+		return
+	}
+	dir, err := c.root.Open(".")
+	if err != nil {
+		return
+	}
+	defer dir.Close()                             //nolint:errcheck // only read
+	entries, _ := dir.ReadDir(maxListed)          // what it gives before an error counts
+	files := make([]fs.FileInfo, 0, len(entries)) // nothing else stands there
+	var bytes int64
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			files, bytes = append(files, info), bytes+onDisk(info)
+		}
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int {
+		return cmp.Or(a.ModTime().Compare(b.ModTime()), cmp.Compare(a.Name(), b.Name()))
+	})
+	for _, f := range files {
+		if bytes <= maxCache {
+			return
+		}
+		if c.root.Remove(f.Name()) == nil {
+			bytes -= onDisk(f)
+		}
+	}
+}
+
+func onDisk(f fs.FileInfo) int64 { return (f.Size() + block - 1) / block * block }
+
+// identity is the hash of the program that builds: another one builds otherwise, as far as anybody knows. ok is false if it cannot be read.
+func identity(command []string) (id sum, ok bool) {
+	f, err := os.Open(command[0])
+	if err != nil {
+		return id, false
+	}
+	defer f.Close() //nolint:errcheck // only read
+	h := sha256.New()
+	write(h, command[1:]...)
+	if _, err := io.Copy(h, f); err != nil {
+		return id, false
+	}
+	return sum(h.Sum(nil)), true
+}
+
+// keyOf is what an entry is kept by: the program, what is built, and the limit that refuses what is built. The others only say when to give up.
+func keyOf(program sum, entry []byte, l Limits) sum {
+	objects, err := json.Marshal(l.Objects)
+	if err != nil {
+		panic(err) // it is a number
+	}
+	h := sha256.New()
+	write(h, string(program[:]), string(entry), string(objects))
+	return sum(h.Sum(nil))
+}
