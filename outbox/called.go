@@ -3,6 +3,7 @@ package outbox
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
@@ -10,20 +11,38 @@ import (
 )
 
 // What is called in (by a label, a freeze, another file) has no time for which room was kept, and may be any number at once. So it has a server of its own
-// beside earliest deadline first: a token bucket of a third of GitHub's pace while anything else is due, repositories in turn.
+// beside earliest deadline first: repositories in turn, and of GitHub's minute, which slides, no more than is left by those that an instant makes due within
+// it, or made; or a third. What is spent of a minute before an instant ends debts is missing to them then.
 
 // server pays what is called in of an installation.
 type server struct {
-	bucket *budget.Bucket // of payments that may begin while anything else is due; nil: GitHub has no pace
-	paid   uint64
-	last   map[plan.RepoKey]uint64 // payment of a repository: who had none for the longest is next
+	pace          float64        // statuses that GitHub takes in a minute, whatever was sent before; 0: any number
+	called, timed *budget.Window // payments
+	paid          uint64
+	last          map[plan.RepoKey]uint64 // payment of a repository: who had none for the longest is next
 }
 
 // learn takes in how many statuses GitHub takes in a minute.
 func (s *server) learn(pace int) {
-	if pace > 0 && s.bucket == nil {
-		third := float64(pace) / calledShare
-		s.bucket = budget.NewBucket(max(1, third), third)
+	if pace > 0 && s.pace == 0 {
+		s.pace = float64(pace)
+		s.called, s.timed = budget.NewWindow(s.pace, time.Minute), budget.NewWindow(s.pace, time.Minute)
+	}
+}
+
+// wait is how long it takes until one more may begin, where so many others need the minute. While none do there is no limit but GitHub's.
+func (s *server) wait(soon int, now clock.Instant) time.Duration {
+	if s.pace == 0 || soon == 0 {
+		return 0
+	}
+	others := float64(soon) + s.timed.Spent(now.Wall)
+	return s.called.Wait(now.Wall, 1, max(1./calledShare, 1-others/s.pace))
+}
+
+// spend notes a payment that begins.
+func spend(w *budget.Window, now clock.Instant) {
+	if w != nil {
+		w.Spend(now.Wall, 1)
 	}
 }
 
@@ -35,16 +54,14 @@ func (s *server) next(rows []*Row) int {
 	return slices.Index(rows, first)
 }
 
-// serve begins what is called in of an installation, as much as may be under way and is in a bucket, if there is one; and gives when there may be more.
-func (l *Ledger) serve(installation int64, rows []*Row, bucket *budget.Bucket, now clock.Instant) (pay []*Row, until clock.Tick) {
+// serve begins what is called in of an installation, as much as may be under way beside others that need the minute soon; and gives when there may be more.
+func (l *Ledger) serve(installation int64, rows []*Row, soon int, now clock.Instant) (pay []*Row, until clock.Tick) {
 	s := l.server(installation)
 	for len(rows) > 0 && l.begins(installation) {
-		if bucket != nil {
-			if wait := bucket.Wait(now.Wall, 1); wait > 0 {
-				return pay, now.Tick + wait + 1
-			}
-			bucket.Spend(now.Wall, 1)
+		if wait := s.wait(soon, now); wait > 0 {
+			return pay, now.Tick + wait
 		}
+		spend(s.called, now)
 		i := s.next(rows)
 		pay = append(pay, l.begin(rows[i]))
 		s.paid++

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluicegate/sluice/budget"
 	"github.com/sluicegate/sluice/clock"
 	"github.com/sluicegate/sluice/plan"
 	"github.com/sluicegate/sluice/store"
@@ -282,8 +281,7 @@ func (o *Row) due(now clock.Instant) bool { return o.ends <= now.Tick || o.Due(n
 func (o *Row) calledIn(now clock.Instant) bool { return o.own > now.Tick }
 
 // Overdue reports whether an installation has a debt that is due and that GitHub has not been able to take: nothing that opens is
-// written before it is paid. One that GitHub will not take while it takes others keeps nothing waiting, nor does what is called in. What is owed has
-// to be known.
+// written before it is paid. One that GitHub will not take while it takes others keeps nothing waiting. What is owed has to be known.
 func (l *Ledger) Overdue(installation int64, now clock.Instant) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -291,7 +289,7 @@ func (l *Ledger) Overdue(installation int64, now clock.Instant) bool {
 		return true
 	}
 	for _, o := range l.timed {
-		if o.Repo.Installation == installation && o.due(now) && !o.ours && !o.calledIn(now) {
+		if o.Repo.Installation == installation && o.due(now) && !o.ours {
 			return true
 		}
 	}
@@ -345,28 +343,22 @@ func (l *Ledger) Answered(repo plan.Repo) (some bool) {
 }
 
 // Next gives the debts to pay now, as many of each installation as may be under way, and how long nothing else will be due: those that an instant
-// ends by the earliest deadline, and what is called in by its server (called.go). opening says in which installations something waits that opens. They are
-// busy until Rested is called.
-func (l *Ledger) Next(now clock.Instant, opening map[int64]bool) (pay []*Row, nap time.Duration) {
+// ends by the earliest deadline, and then what is called in by its server (called.go). They are busy until Rested is called.
+func (l *Ledger) Next(now clock.Instant) (pay []*Row, nap time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	timed, called, until := l.payable(now)
-	contended := map[int64]bool{}
 	slices.SortFunc(timed, func(a, b *Row) int { // one that always fails keeps no other
 		return cmp.Or(cmp.Compare(a.tries, b.tries), a.Deadline().Compare(b.Deadline()), cmp.Compare(a.Number, b.Number))
 	})
 	for _, o := range timed {
-		contended[o.Repo.Installation] = true
 		if l.begins(o.Repo.Installation) {
+			spend(l.server(o.Repo.Installation).timed, now)
 			pay = append(pay, l.begin(o))
 		}
 	}
 	for in, rows := range called {
-		var third *budget.Bucket
-		if contended[in] || opening[in] {
-			third = l.server(in).bucket
-		}
-		some, again := l.serve(in, rows, third, now)
+		some, again := l.serve(in, rows, l.soon(in, now), now)
 		pay, until = append(pay, some...), min(until, again)
 	}
 	return pay, max(0, until-now.Tick)
@@ -391,6 +383,17 @@ func (l *Ledger) payable(now clock.Instant) (timed []*Row, called map[int64][]*R
 		}
 	}
 	return timed, called, until
+}
+
+// soon is how many debts of an installation an instant makes due within GitHub's minute, or made due. One that GitHub refuses takes nothing of it.
+func (l *Ledger) soon(installation int64, now clock.Instant) (n int) {
+	for _, o := range l.timed {
+		called := o.due(now) && o.calledIn(now)
+		if o.Repo.Installation == installation && !o.ours && !called && o.ends-now.Tick <= calledAhead {
+			n++
+		}
+	}
+	return n
 }
 
 // begins reports whether one more payment of an installation may begin.

@@ -1,6 +1,10 @@
 package outbox
 
-import "time"
+import (
+	"time"
+
+	"github.com/sluicegate/sluice/budget"
+)
 
 const (
 	// WritesPaced is how many writes of one installation may be under way at once at GitHub's pace, which lets no more through.
@@ -13,9 +17,9 @@ const (
 	readPatience = 10 * time.Second
 	// payMost is how many payments of one installation are under way at once: GitHub may be slow, and half a cutoff short.
 	payMost = 8
-	// calledShare is the part of GitHub's pace that what is called in has while anything else is due: a third. A minute of it may go at once, so a hold on forty
-	// green ones is there in seconds.
+	// calledShare is the part of GitHub's pace that what is called in has at least while others are due, or will be within calledAhead: a third.
 	calledShare = 3
+	calledAhead = time.Minute + budget.Margin
 	// payHurried is how often a payment may have been refused, and be tried all the same once its repository takes another write.
 	payHurried = 15
 	// payBlocks is how many payments of an installation may fail in a row before what opens goes on without them: it may be that GitHub

@@ -203,17 +203,6 @@ type Stale struct {
 	Writes []*Write
 }
 
-// Opening says in which installations something waits that opens.
-func (t *Table) Opening() map[int64]bool {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	opening := map[int64]bool{}
-	for id, q := range t.of {
-		opening[id] = q.turns[Opens].waiting() > 0
-	}
-	return opening
-}
-
 // Telling is how many repositories of an installation have something to tell.
 func (t *Table) Telling(installation int64) int {
 	t.mu.Lock()

@@ -22,7 +22,7 @@ func (l *Loop) payAll(ctx context.Context) {
 	timer := time.NewTimer(0)
 	defer timer.Stop()
 	for ctx.Err() == nil {
-		due, nap := l.ledger.Next(l.now(), l.table.Opening())
+		due, nap := l.ledger.Next(l.now())
 		for _, o := range due {
 			l.looks.Go(func() {
 				if err := guard(func() error { l.pay(ctx, o); return nil }); err != nil {

@@ -1,6 +1,10 @@
 package hour
 
-import "time"
+import (
+	"time"
+
+	"github.com/sluicegate/sluice/standin"
+)
 
 // What a repository may expect: t + L + q, of docs/adr/0022, section 8, from what the world is. Where the page's end says that what is built is
 // weaker, so is this: turns in the shares of looks are of fifteen points, rows are counted and not their costs, what only tells is
@@ -72,10 +76,32 @@ func (o *org) look(c *claim, q time.Duration) time.Duration {
 
 // evenly is the least time in which 0.8 of GitHub's hour takes so much: it goes evenly, but for a quarter ahead and the reserve of a tenth.
 func (o *org) evenly(c *claim, of string, many float64) time.Duration {
+	return o.hourTakes(many, o.left[hour{c.of.owner, of}][int((c.due-o.from)/time.Second)], c.due)
+}
+
+// hourTakes is evenly of an hour of which so much is left at some time since the start.
+func (o *org) hourTakes(many float64, left int, at time.Duration) time.Duration {
 	all := 5000 * o.part
-	left := o.left[hour{c.of.owner, of}][int((c.due-o.from)/time.Second)]
-	free := max(0, 0.8*(float64(left)-all/10-all*0.9*0.875*(time.Hour-c.due).Hours()))
+	free := max(0, 0.8*(float64(left)-all/10-all*0.9*0.875*(time.Hour-at).Hours()))
 	return time.Duration(max(0, many-free) / (0.8 * 0.9 * 0.75 * all) * float64(time.Hour))
+}
+
+// toldAtFirst is the least time in which 0.8 of GitHub's limits take the first status of all that is open when the service begins, of the installation with
+// the most. Until then each of its repositories has a row that tells, and nobody's first status is in time for less than a round of all of them: so nothing
+// happens before, or the bounds would have to count what the service has done of it.
+func (o *org) toldAtFirst() (longest time.Duration) {
+	limits := partOf(standin.GitHubLimits, o.part)
+	for owner := range o.owners {
+		all := 0
+		for _, m := range o.members {
+			if m.owner == owner && m.role != arrives {
+				all += m.pulls
+			}
+		}
+		paced := time.Duration(float64(all*statusPoints) / (0.8 * evenPart * float64(limits.REST)) * float64(time.Minute))
+		longest = max(longest, paced, o.hourTakes(float64(all), int(5000*o.part), 0))
+	}
+	return longest
 }
 
 // waits reports whether a repository may want a look for an event between two instants.

@@ -130,7 +130,7 @@ type claim struct {
 }
 
 const (
-	warm    = 10 * time.Minute // of quiet, at first
+	warm    = 10 * time.Minute // of quiet, at first, at least: see toldAtFirst
 	happens = 12 * time.Minute
 	apart   = 20 * time.Second // of a repository's arrivals, in some
 	staleBy = 5 * time.Second
@@ -152,8 +152,9 @@ func drawn(t *testing.T, seed uint64) *org {
 
 // made makes the world of an organisation of which it is drawn how large it is and who disturbs it.
 func (o *org) made(t *testing.T) *org {
-	o.to = o.from + happens
 	o.drawMembers()
+	o.delay(max(0, o.toldAtFirst()-warm).Truncate(time.Second))
+	o.to = o.from + happens
 	o.world = newWorld(t, organisation{
 		repos: len(o.members), part: o.part,
 		owner: func(n int) string { return owner(o.members[n].owner) },
@@ -203,6 +204,14 @@ func (o *org) drawMembers() {
 		o.members = append(o.members, m)
 	}
 	slices.SortFunc(o.members, func(a, b *member) int { return a.place - b.place })
+}
+
+// delay lets all happen later.
+func (o *org) delay(d time.Duration) {
+	o.from += d
+	for _, m := range o.members {
+		m.at, m.ends = m.at+d, m.ends+d
+	}
 }
 
 // rest is how much may be due yet in a world: of merges four fifths of what GitHub takes in an hour, of greens half of those for which there is room.

@@ -335,8 +335,10 @@ func (l logger) Write(line []byte) (int, error) {
 }
 
 // open counts the open pull requests, and those that are green.
-func (w *world) open() (open, green int) {
-	for _, r := range w.repos {
+func (w *world) open() (open, green int) { return w.openIn(w.repos...) }
+
+func (w *world) openIn(repos ...*standin.Repo) (open, green int) {
+	for _, r := range repos {
 		for _, p := range r.Pulls() {
 			if !p.Open {
 				continue
