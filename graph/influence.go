@@ -328,7 +328,7 @@ func (c *Cluster) pointedAt() string {
 	h := &bytes.Buffer{}
 	text(h, c.Path, c.Branch, c.URL, c.Place.File)
 	for _, k := range c.roots {
-		text(h, "root")
+		text(h, "root", k.Path)
 		k.readBy(h)
 	}
 	for _, i := range c.syncs() {

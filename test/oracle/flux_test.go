@@ -73,6 +73,7 @@ type cluster struct {
 	variants  map[string][]string // of each object, as text, by whoever applies it
 	entries   map[string]*entry   // by namespace/name
 	artifacts map[string]*artifact
+	synced    map[string][]object // what the Flux Operator made of a FluxInstance
 }
 
 // entry is a Flux Kustomization, as it was reconciled last.
@@ -118,7 +119,7 @@ func (c *cluster) apply(hand []object, entries map[string]*entry) {
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.objects)) {
 		if o := c.objects[id]; o.group() == groupOperator && o.kind() == "FluxInstance" {
-			for _, made := range synced(o) {
+			for _, made := range c.sync(o) {
 				if _, own := c.objects[made.id()]; !own {
 					c.put(made)
 				}
@@ -362,11 +363,25 @@ func (c *cluster) hold(out values, ref object) {
 	out[strings.Join([]string{o.kind(), o.namespace(), o.name()}, "/")] = data
 }
 
-// synced is what the Flux Operator makes of a FluxInstance: its source and its Kustomization, patched.
-func synced(instance object) []object {
+// sync is what the Flux Operator makes of a FluxInstance. Where its patches cannot be applied, what it made before stays.
+func (c *cluster) sync(instance object) []object {
+	id := instance.id()
+	made, err := synced(instance)
+	if err != nil && c.before != nil && c.before.synced[id] != nil {
+		made = c.before.synced[id]
+	}
+	if c.synced == nil {
+		c.synced = map[string][]object{}
+	}
+	c.synced[id] = made
+	return made
+}
+
+// synced is the source and the Kustomization of a FluxInstance, patched; with an error as they are without the patches.
+func synced(instance object) ([]object, error) {
 	sync := object(reference(instance.at("spec", "sync")))
 	if sync == nil {
-		return nil
+		return nil, nil
 	}
 	name := textOf(sync["name"])
 	if name == "" {
@@ -385,22 +400,22 @@ func synced(instance object) []object {
 		"kustomization.yaml": map[string]any{"resources": []string{"source.yaml", "sync.yaml"}, "patches": instance.at("spec", "kustomize", "patches")},
 	} {
 		if err := files.WriteFile(path.Join("/", name), []byte(yamlText(v))); err != nil {
-			return nil
+			return nil, err
 		}
 	}
 	made, err := run(files, "/")
 	if err != nil {
-		return []object{source, k}
+		return []object{source, k}, err
 	}
 	var out []object
 	for _, r := range made.Resources() {
 		m, err := r.Map()
 		if err != nil {
-			return nil
+			return nil, err
 		}
 		out = append(out, m)
 	}
-	return out
+	return out, nil
 }
 
 func yamlText(v any) string {
